@@ -7,11 +7,11 @@ use anyhow::Result;
 
 use crate::instruments::Instruments;
 use crate::machine::{cargo, program, root, target};
-use crate::report::{Report, finish};
+use crate::report::{RunReport, finish};
 use crate::tokens;
 
 pub(crate) fn run(words: &[String]) -> ExitCode {
-    let mut report = Report::default();
+    let mut report = RunReport::default();
     match words.split_first() {
         Some((kind, rest)) if matches!(kind.as_str(), "gateway" | "soak") => {
             report.work("bench", || load(kind, rest));

@@ -1,11 +1,11 @@
 //! The steps that need no test: format, lints, documentation, book, fuzz targets, dependencies.
 
 use crate::machine::{cargo, program, target};
-use crate::report::Report;
+use crate::report::RunReport;
 use crate::{book, tools};
 
 /// Runs every step, also after one has failed.
-pub(crate) fn run(report: &mut Report) {
+pub(crate) fn run(report: &mut RunReport) {
     report.step("format", cargo().args(["fmt", "--all", "--check"]));
     report.step("format of fuzz", cargo().args(["fmt", "--check"]).args(FUZZ));
     report.step(

@@ -14,11 +14,11 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 
 use crate::machine::{output, program, root, say, target};
-use crate::report::Report;
+use crate::report::RunReport;
 
 /// What the words of the command ask for.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Wishes {
+struct DistOptions {
     /// No training run: the compiler is not guided.
     is_plain: bool,
     /// A binary that was built before is packed in the place of a new one.
@@ -27,12 +27,12 @@ struct Wishes {
 }
 
 pub(crate) fn run(words: &[String]) -> ExitCode {
-    let mut report = Report::default();
-    report.work("dist", || make(&Wishes::read(words)?));
+    let mut report = RunReport::default();
+    report.work("dist", || make(&DistOptions::read(words)?));
     report.end()
 }
 
-impl Wishes {
+impl DistOptions {
     fn read(words: &[String]) -> Result<Self> {
         let mut wishes = Self::default();
         for word in words {
@@ -47,7 +47,7 @@ impl Wishes {
     }
 }
 
-fn make(wishes: &Wishes) -> Result<()> {
+fn make(wishes: &DistOptions) -> Result<()> {
     let host = profile::Compiler::ask()?.host;
     let server = match &wishes.server {
         Some(built) => built.clone(),
@@ -90,15 +90,18 @@ mod tests {
     #[test]
     fn a_word_that_is_not_known_is_named() {
         let words = ["--plian".to_owned()];
-        let error = Wishes::read(&words).unwrap_err().to_string();
+        let error = DistOptions::read(&words).unwrap_err().to_string();
         assert_eq!(error, "unknown word `--plian`: `cargo xtask help` lists those of `dist`");
     }
 
     #[test]
     fn the_words_say_what_is_built_and_where_it_goes() {
         let words = ["--plain", "--server=/s/toolcrib", "--out=/o"].map(str::to_owned);
-        let wishes =
-            Wishes { is_plain: true, server: Some("/s/toolcrib".into()), out: Some("/o".into()) };
-        assert_eq!(Wishes::read(&words).expect("they are known"), wishes);
+        let wishes = DistOptions {
+            is_plain: true,
+            server: Some("/s/toolcrib".into()),
+            out: Some("/o".into()),
+        };
+        assert_eq!(DistOptions::read(&words).expect("they are known"), wishes);
     }
 }

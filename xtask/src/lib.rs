@@ -23,7 +23,7 @@ use std::process::ExitCode;
 
 use machine::say;
 use peers::Peers;
-use report::Report;
+use report::RunReport;
 
 const HELP: &str = "\
 usage: cargo xtask WORD
@@ -57,12 +57,12 @@ pub fn main(words: &[String]) -> ExitCode {
     match (word, rest) {
         ("test", []) => test::run(),
         ("check", []) => {
-            let mut report = Report::default();
+            let mut report = RunReport::default();
             check::run(&mut report);
             report.end()
         }
         ("peers", []) => {
-            let mut report = Report::default();
+            let mut report = RunReport::default();
             Peers::install(&mut report).tell();
             report.end()
         }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 
 use crate::machine::{program, root, say};
-use crate::report::{Report, finish};
+use crate::report::{RunReport, finish};
 use crate::tools::{install_venv, read};
 
 /// The oldest Node that the peers run on.
@@ -27,7 +27,7 @@ pub(crate) struct Peers(Vec<(&'static str, Option<PathBuf>)>);
 
 impl Peers {
     /// Installs what is not there yet; what cannot be had is noted as skipped.
-    pub(crate) fn install(report: &mut Report) -> Self {
+    pub(crate) fn install(report: &mut RunReport) -> Self {
         let node = report.tool("Node peers", install_node);
         let (node, modules) = node.unzip();
         let python = |place, requirements| move || install_venv(place, requirements);

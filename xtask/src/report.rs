@@ -9,12 +9,12 @@ use crate::machine::{say, unattended};
 
 /// What went wrong so far; a failed step does not keep the next ones from running.
 #[derive(Default)]
-pub(crate) struct Report {
+pub(crate) struct RunReport {
     failed: Vec<String>,
     skipped: Vec<String>,
 }
 
-impl Report {
+impl RunReport {
     /// Runs a program to its end; its output goes straight through.
     pub(crate) fn step(&mut self, name: &str, command: &mut Command) {
         self.work(name, || finish(command));

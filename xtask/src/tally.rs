@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 /// The sums over all test binaries of one run.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Tally {
+pub(crate) struct TestTally {
     passed: u64,
     failed: u64,
     /// Tests that did not run, or that said on their way that they checked nothing.
@@ -20,7 +20,7 @@ pub(crate) struct Tally {
 /// In bytes: what a person reads of failures before turning to the whole output.
 const LONGEST_TALE: usize = 16 << 10;
 
-impl Tally {
+impl TestTally {
     /// Reads one line of output.
     ///
     /// The harness ends each binary with `test result: ok. 3 passed; 0 failed; ...` and prints
@@ -81,11 +81,11 @@ fn count(result: &str, word: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::Tally;
+    use super::TestTally;
 
     #[test]
     fn sums_all_binaries_and_names_what_was_left_out() {
-        let mut tally = Tally::default();
+        let mut tally = TestTally::default();
         for line in [
             "running 3 tests",
             "test engine::a_denied_call_does_not_run ... ok",
@@ -109,7 +109,7 @@ mod tests {
         let slow = ["takes_for_ever".to_owned()].into();
         let tale = "failures:\n\n---- engine::a_call_runs_once stdout ----\nit ran twice\n";
         let (tale, is_telling) = (tale.to_owned(), false);
-        assert_eq!(tally, Tally { passed: 42, failed: 1, skipped, slow, tale, is_telling });
+        assert_eq!(tally, TestTally { passed: 42, failed: 1, skipped, slow, tale, is_telling });
         assert_eq!(tally.line(), "42 passed, 1 failed");
     }
 }

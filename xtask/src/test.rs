@@ -11,13 +11,13 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::machine::{cargo, program, say, unattended};
 use crate::peers::Peers;
-use crate::report::{Report, finish};
-use crate::tally::Tally;
+use crate::report::{RunReport, finish};
+use crate::tally::TestTally;
 use crate::{check, tools};
 
 /// Installs, checks, tests; the last line tells how many tests passed and failed.
 pub(crate) fn run() -> ExitCode {
-    let mut report = Report::default();
+    let mut report = RunReport::default();
     let python = tools::python(&mut report);
     let peers = Peers::install(&mut report);
     check::run(&mut report);
@@ -30,7 +30,7 @@ pub(crate) fn run() -> ExitCode {
         // One of the caller's would be another version.
         tests.env_remove(name).envs(place.as_ref().map(|place| (name, place)));
     }
-    let mut tally = Tally::default();
+    let mut tally = TestTally::default();
     report.work("tests", || stream(&mut tests, &mut tally));
     for skipped in &tally.skipped {
         report.skip(skipped.clone());
@@ -49,7 +49,7 @@ const PYTHON: &str = "TOOLCRIB_PYTHON";
 /// No test is silent for so long.
 const LONGEST_SILENCE: Duration = Duration::from_mins(15);
 
-fn stream(tests: &mut Command, tally: &mut Tally) -> Result<()> {
+fn stream(tests: &mut Command, tally: &mut TestTally) -> Result<()> {
     if unattended() {
         // A group of their own, so that all of it can be ended; a person ends them with Ctrl-C.
         tests.process_group(0);

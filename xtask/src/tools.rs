@@ -7,23 +7,23 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use crate::machine::{cargo, program, root};
-use crate::report::{Report, finish};
+use crate::report::{RunReport, finish};
 
 const CARGO_DENY: &str = "0.20.2";
 const MDBOOK: &str = "0.5.4";
 
 /// The checker of licences, duplicates and bans.
-pub(crate) fn cargo_deny(report: &mut Report) -> Option<PathBuf> {
+pub(crate) fn cargo_deny(report: &mut RunReport) -> Option<PathBuf> {
     report.tool("cargo-deny", || install("cargo-deny", CARGO_DENY, &[]))
 }
 
 /// What makes a book of the documents.
-pub(crate) fn mdbook(report: &mut Report) -> Option<PathBuf> {
+pub(crate) fn mdbook(report: &mut RunReport) -> Option<PathBuf> {
     report.tool("mdBook", || install("mdbook", MDBOOK, &["--features", "search"]))
 }
 
 /// A Python with the peers that tests compare us with, at the versions of the requirements file.
-pub(crate) fn python(report: &mut Report) -> Option<PathBuf> {
+pub(crate) fn python(report: &mut RunReport) -> Option<PathBuf> {
     report.tool("Python", || install_venv("python", "xtask/python-requirements.txt"))
 }
 

@@ -8,11 +8,11 @@ use toolcrib_core::Caller;
 use url::Url;
 
 use crate::api_key::{ApiKey, digest, id_of, same};
-use crate::claims::Verified;
+use crate::claims::VerifiedToken;
 use crate::issuer::{Issuer, IssuerSettings};
-use crate::resource::Resource;
-use crate::token::Token;
-use crate::token_cache::Seen;
+use crate::resource::ProtectedResource;
+use crate::token::JsonWebToken;
+use crate::token_cache::TokenCache;
 
 /// Who may come in, as the configuration says it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl AccessSettings {
 
 /// Why somebody does not come in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refusal {
+pub enum AccessError {
     /// What was presented is none of ours, with what is wrong about it: nothing of that helps
     /// whoever guesses.
     Rejected(&'static str),
@@ -53,14 +53,14 @@ pub enum Challenge<'a> {
 
 /// Who may come in. It changes whole, with its file.
 #[derive(Default)]
-pub struct Access {
+pub struct AccessControl {
     url: Option<Url>,
     keys: HashMap<String, ApiKey>,
     issuers: Vec<Arc<Issuer>>,
-    seen: Seen,
+    seen: TokenCache,
 }
 
-impl Access {
+impl AccessControl {
     /// An issuer that `before` has with the same settings keeps its keys.
     pub fn new(settings: AccessSettings, before: Option<&Self>) -> Self {
         let keys = settings.keys.into_iter().map(|key| (key.id.clone(), key)).collect();
@@ -69,50 +69,54 @@ impl Access {
             let old = old.into_iter().find(|issuer| issuer.settings == settings);
             old.map_or_else(|| Arc::new(Issuer::new(settings)), Arc::clone)
         });
-        Self { url: settings.url, keys, issuers: issuers.collect(), seen: Seen::default() }
+        Self { url: settings.url, keys, issuers: issuers.collect(), seen: TokenCache::default() }
     }
 
     /// Whose API key this is.
-    pub fn key(&self, presented: &str) -> Result<Caller, Refusal> {
-        let unknown = Refusal::Rejected("it is no key of this server");
+    pub fn key(&self, presented: &str) -> Result<Caller, AccessError> {
+        let unknown = AccessError::Rejected("it is no key of this server");
         let key = id_of(presented).and_then(|id| self.keys.get(id)).ok_or(unknown)?;
         if !same(&key.digest, &digest(presented)) {
             return Err(unknown);
         }
         if key.is_over() {
-            return Err(Refusal::Rejected("it has expired"));
+            return Err(AccessError::Rejected("it has expired"));
         }
         Ok(key.caller())
     }
 
     /// About whom a token of an issuer is, if it is made out to us or to this way in.
-    pub async fn token(&self, presented: &str, resource: Resource<'_>) -> Result<Caller, Refusal> {
+    pub async fn token(
+        &self,
+        presented: &str,
+        resource: ProtectedResource<'_>,
+    ) -> Result<Caller, AccessError> {
         let Some(url) = &self.url else {
-            return Err(Refusal::Rejected("it is none of this server"));
+            return Err(AccessError::Rejected("it is none of this server"));
         };
         let verified = self.verified(presented).await?;
         if !verified.is_for(&resource.names(url)) {
-            return Err(Refusal::Rejected("it is made out to somebody else"));
+            return Err(AccessError::Rejected("it is made out to somebody else"));
         }
         Ok(verified.caller)
     }
 
-    async fn verified(&self, presented: &str) -> Result<Verified, Refusal> {
+    async fn verified(&self, presented: &str) -> Result<VerifiedToken, AccessError> {
         let digest = digest(presented);
         if let Some(verified) = self.seen.get(&digest) {
             return Ok(verified);
         }
-        let token = Token::read(presented).map_err(Refusal::Rejected)?;
+        let token = JsonWebToken::read(presented).map_err(AccessError::Rejected)?;
         let name = token.claims.get("iss").and_then(Value::as_str);
         let issuer = self.issuers.iter().find(|own| Some(own.settings.name.as_str()) == name);
-        let issuer = issuer.ok_or(Refusal::Rejected("its issuer is not accepted"))?;
+        let issuer = issuer.ok_or(AccessError::Rejected("its issuer is not accepted"))?;
         let verified = issuer.verify(&token).await?;
         self.seen.keep(digest, verified.clone());
         Ok(verified)
     }
 
     /// Protected resource metadata (RFC 9728); `None`: no issuer is accepted.
-    pub fn metadata(&self, resource: Resource<'_>) -> Option<Value> {
+    pub fn metadata(&self, resource: ProtectedResource<'_>) -> Option<Value> {
         let issuers: Vec<_> =
             self.issuers.iter().map(|issuer| issuer.settings.name.as_str()).collect();
         let url = self.url.as_ref().filter(|_| !issuers.is_empty())?;
@@ -120,7 +124,7 @@ impl Access {
     }
 
     /// The value of `WWW-Authenticate`: letters that need no quoting, whatever was asked for.
-    pub fn challenge(&self, resource: Resource<'_>, challenge: Challenge<'_>) -> String {
+    pub fn challenge(&self, resource: ProtectedResource<'_>, challenge: Challenge<'_>) -> String {
         let (error, scope) = match challenge {
             Challenge::Missing => ("", resource.scope()),
             Challenge::Invalid => (", error=\"invalid_token\"", resource.scope()),

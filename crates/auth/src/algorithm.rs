@@ -20,7 +20,7 @@ pub enum Algorithm {
 }
 
 /// How a signature is checked.
-pub(crate) enum Check {
+pub(crate) enum SignatureScheme {
     Rsa(&'static RsaParameters),
     Elliptic(&'static EcdsaVerificationAlgorithm),
     Edwards(&'static ring::signature::EdDSAParameters),
@@ -46,17 +46,17 @@ impl Algorithm {
         named.map(|(_, algorithm)| *algorithm)
     }
 
-    pub(crate) fn check(self) -> Check {
+    pub(crate) fn check(self) -> SignatureScheme {
         match self {
-            Self::Rs256 => Check::Rsa(&RSA_PKCS1_2048_8192_SHA256),
-            Self::Rs384 => Check::Rsa(&RSA_PKCS1_2048_8192_SHA384),
-            Self::Rs512 => Check::Rsa(&RSA_PKCS1_2048_8192_SHA512),
-            Self::Ps256 => Check::Rsa(&RSA_PSS_2048_8192_SHA256),
-            Self::Ps384 => Check::Rsa(&RSA_PSS_2048_8192_SHA384),
-            Self::Ps512 => Check::Rsa(&RSA_PSS_2048_8192_SHA512),
-            Self::Es256 => Check::Elliptic(&ECDSA_P256_SHA256_FIXED),
-            Self::Es384 => Check::Elliptic(&ECDSA_P384_SHA384_FIXED),
-            Self::EdDsa => Check::Edwards(&ED25519),
+            Self::Rs256 => SignatureScheme::Rsa(&RSA_PKCS1_2048_8192_SHA256),
+            Self::Rs384 => SignatureScheme::Rsa(&RSA_PKCS1_2048_8192_SHA384),
+            Self::Rs512 => SignatureScheme::Rsa(&RSA_PKCS1_2048_8192_SHA512),
+            Self::Ps256 => SignatureScheme::Rsa(&RSA_PSS_2048_8192_SHA256),
+            Self::Ps384 => SignatureScheme::Rsa(&RSA_PSS_2048_8192_SHA384),
+            Self::Ps512 => SignatureScheme::Rsa(&RSA_PSS_2048_8192_SHA512),
+            Self::Es256 => SignatureScheme::Elliptic(&ECDSA_P256_SHA256_FIXED),
+            Self::Es384 => SignatureScheme::Elliptic(&ECDSA_P384_SHA384_FIXED),
+            Self::EdDsa => SignatureScheme::Edwards(&ED25519),
         }
     }
 }

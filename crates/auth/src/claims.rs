@@ -19,14 +19,14 @@ type Claims = Map<String, Value>;
 
 /// What a token says when its signature is right.
 #[derive(Debug, Clone)]
-pub(crate) struct Verified {
+pub(crate) struct VerifiedToken {
     pub(crate) caller: Caller,
     audiences: Vec<String>,
     /// Without leeway.
     end: SystemTime,
 }
 
-impl Verified {
+impl VerifiedToken {
     pub(crate) fn read(claims: &Claims, settings: &IssuerSettings) -> Result<Self, &'static str> {
         let end = in_time(claims, now())?;
         // Whoever shows such a token must prove to hold a key, which we do not ask for.

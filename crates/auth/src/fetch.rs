@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use http::{Method, StatusCode};
 use serde_json::Value;
-use toolcrib_egress::{Egress, Request, Timeouts};
+use toolcrib_egress::{Egress, EgressRequest, EgressTimeouts};
 use toolcrib_json::repair::read_strict;
 use url::{Host, Url};
 
@@ -12,7 +12,7 @@ use crate::issuer::IssuerSettings;
 use crate::keyset::KeySet;
 
 /// Requests wait for these answers.
-const TIMEOUTS: Timeouts = Timeouts {
+const TIMEOUTS: EgressTimeouts = EgressTimeouts {
     connect: Duration::from_secs(3),
     first_byte: Duration::from_secs(5),
     idle: Duration::from_secs(3),
@@ -88,7 +88,8 @@ fn places(issuer: &Url) -> [Url; 2] {
 }
 
 async fn get(egress: &Egress, place: &Url, settings: &IssuerSettings) -> Result<Vec<u8>, String> {
-    let request = Request { timeouts: TIMEOUTS, ..Request::new(Method::GET, place.clone()) };
+    let request =
+        EgressRequest { timeouts: TIMEOUTS, ..EgressRequest::new(Method::GET, place.clone()) };
     let response = egress.send(request).await.map_err(|error| error.to_string())?;
     if response.status != StatusCode::OK {
         return Err(format!("`{place}` answers {}", response.status));

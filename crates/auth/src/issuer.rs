@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 use toolcrib_egress::{Egress, Network};
 use url::Url;
 
-use crate::access::Refusal;
-use crate::claims::Verified;
+use crate::access::AccessError;
+use crate::claims::VerifiedToken;
 use crate::fetch;
 use crate::keyset::KeySet;
-use crate::token::Token;
+use crate::token::JsonWebToken;
 
 /// Keys are had again no sooner, whatever names of keys are presented.
 const PAUSE: Duration = Duration::from_secs(30);
@@ -58,20 +58,20 @@ pub(crate) struct Issuer {
     pub(crate) settings: IssuerSettings,
     /// `Err`: the addresses cannot be reached by anybody.
     egress: Result<Egress, String>,
-    state: Mutex<State>,
+    state: Mutex<IssuerState>,
     /// Held by whoever asks for keys.
     flight: tokio::sync::Mutex<()>,
 }
 
 #[derive(Default)]
-struct State {
+struct IssuerState {
     keys: Option<(Arc<KeySet>, Instant)>,
     /// When they were last asked for, with or without an answer.
     asked: Option<Instant>,
     trouble: Option<String>,
 }
 
-impl State {
+impl IssuerState {
     fn rests(&self) -> bool {
         self.asked.is_some_and(|asked| asked.elapsed() < PAUSE)
     }
@@ -95,23 +95,26 @@ impl Issuer {
     }
 
     /// What a token says, if a key of this issuer has signed it.
-    pub(crate) async fn verify(&self, token: &Token<'_>) -> Result<Verified, Refusal> {
-        let keys = self.keys_for(token).await.ok_or(Refusal::Unavailable)?;
+    pub(crate) async fn verify(
+        &self,
+        token: &JsonWebToken<'_>,
+    ) -> Result<VerifiedToken, AccessError> {
+        let keys = self.keys_for(token).await.ok_or(AccessError::Unavailable)?;
         if !keys.has(token) && self.trouble().is_some() {
             // The issuer may have a newer key, and nobody can ask it now.
-            return Err(Refusal::Unavailable);
+            return Err(AccessError::Unavailable);
         }
         if !keys.verifies(token) {
-            return Err(Refusal::Rejected("its signature is not right"));
+            return Err(AccessError::Rejected("its signature is not right"));
         }
         if !token.is_typed && !self.settings.untyped {
-            return Err(Refusal::Rejected("it says in no `typ` what it is for"));
+            return Err(AccessError::Rejected("it says in no `typ` what it is for"));
         }
         let is_foreign = |claim: &&str| token.claims.contains_key(*claim);
         if !token.is_typed && FOREIGN.iter().any(is_foreign) {
-            return Err(Refusal::Rejected("it is no access token"));
+            return Err(AccessError::Rejected("it is no access token"));
         }
-        Verified::read(&token.claims, &self.settings).map_err(Refusal::Rejected)
+        VerifiedToken::read(&token.claims, &self.settings).map_err(AccessError::Rejected)
     }
 
     /// Asks for keys where there are none that are fresh.
@@ -122,7 +125,7 @@ impl Issuer {
     }
 
     /// The keys to hold against a token; `None`: none are to be had.
-    async fn keys_for(&self, token: &Token<'_>) -> Option<Arc<KeySet>> {
+    async fn keys_for(&self, token: &JsonWebToken<'_>) -> Option<Arc<KeySet>> {
         if let Some((keys, _)) = self.kept()
             && keys.has(token)
         {
@@ -163,7 +166,7 @@ impl Issuer {
         }
     }
 
-    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+    fn state(&self) -> std::sync::MutexGuard<'_, IssuerState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

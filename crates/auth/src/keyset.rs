@@ -4,8 +4,8 @@ use ring::signature::{RsaPublicKeyComponents, UnparsedPublicKey};
 use serde_json::Value;
 use toolcrib_json::repair::read_strict;
 
-use crate::algorithm::{Algorithm, Check};
-use crate::token::{Token, decoded};
+use crate::algorithm::{Algorithm, SignatureScheme};
+use crate::token::{JsonWebToken, decoded};
 
 /// Keys of one set; an issuer has a handful.
 const MOST_KEYS: usize = 100;
@@ -13,18 +13,18 @@ const MOST_KEYS: usize = 100;
 const MOST_TRIES: usize = 4;
 
 #[derive(Debug, Default)]
-pub(crate) struct KeySet(Vec<Key>);
+pub(crate) struct KeySet(Vec<JsonWebKey>);
 
 #[derive(Debug)]
-struct Key {
+struct JsonWebKey {
     kid: Option<String>,
     /// The one algorithm that it is for, if it says so.
     algorithm: Option<Algorithm>,
-    material: Material,
+    material: KeyMaterial,
 }
 
 #[derive(Debug)]
-enum Material {
+enum KeyMaterial {
     Rsa { modulus: Vec<u8>, exponent: Vec<u8> },
     P256(Vec<u8>),
     P384(Vec<u8>),
@@ -36,29 +36,29 @@ impl KeySet {
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
         let value = read_strict(std::str::from_utf8(bytes).ok()?).ok()?;
         let keys = value.get("keys")?.as_array()?;
-        Some(Self(keys.iter().take(MOST_KEYS).filter_map(Key::read).collect()))
+        Some(Self(keys.iter().take(MOST_KEYS).filter_map(JsonWebKey::read).collect()))
     }
 
     /// Whether it may be a key of these that a token is signed with.
-    pub(crate) fn has(&self, token: &Token<'_>) -> bool {
+    pub(crate) fn has(&self, token: &JsonWebToken<'_>) -> bool {
         self.of(token).next().is_some()
     }
 
     /// Whether a key of these has signed the token.
-    pub(crate) fn verifies(&self, token: &Token<'_>) -> bool {
+    pub(crate) fn verifies(&self, token: &JsonWebToken<'_>) -> bool {
         self.of(token).take(MOST_TRIES).any(|key| key.verifies(token))
     }
 
-    fn of<'a>(&'a self, token: &'a Token<'_>) -> impl Iterator<Item = &'a Key> {
+    fn of<'a>(&'a self, token: &'a JsonWebToken<'_>) -> impl Iterator<Item = &'a JsonWebKey> {
         // Without a name it must be plain which key is meant.
-        let named = |key: &&Key| token.kid.is_none() || key.kid == token.kid;
-        let fitting = move |key: &&Key| named(key) && key.fits(token.algorithm);
+        let named = |key: &&JsonWebKey| token.kid.is_none() || key.kid == token.kid;
+        let fitting = move |key: &&JsonWebKey| named(key) && key.fits(token.algorithm);
         let is_plain = token.kid.is_some() || self.0.iter().filter(fitting).count() == 1;
         self.0.iter().filter(fitting).filter(move |_| is_plain)
     }
 }
 
-impl Key {
+impl JsonWebKey {
     fn read(value: &Value) -> Option<Self> {
         let text = |name: &str| value.get(name).and_then(Value::as_str);
         let bytes = |name: &str| text(name).and_then(decoded);
@@ -80,10 +80,12 @@ impl Key {
             is_whole.then(|| [vec![4], x, y].concat())
         };
         let material = match (text("kty")?, text("crv")) {
-            ("RSA", _) => Material::Rsa { modulus: bare(bytes("n")?), exponent: bare(bytes("e")?) },
-            ("EC", Some("P-256")) => Material::P256(point(32)?),
-            ("EC", Some("P-384")) => Material::P384(point(48)?),
-            ("OKP", Some("Ed25519")) => Material::Ed25519(bytes("x")?),
+            ("RSA", _) => {
+                KeyMaterial::Rsa { modulus: bare(bytes("n")?), exponent: bare(bytes("e")?) }
+            }
+            ("EC", Some("P-256")) => KeyMaterial::P256(point(32)?),
+            ("EC", Some("P-384")) => KeyMaterial::P384(point(48)?),
+            ("OKP", Some("Ed25519")) => KeyMaterial::Ed25519(bytes("x")?),
             _ => return None,
         };
         Some(Self { kid: text("kid").map(ToOwned::to_owned), algorithm, material })
@@ -92,27 +94,33 @@ impl Key {
     /// The kind of the key decides, and never the token alone.
     fn fits(&self, algorithm: Algorithm) -> bool {
         let is_kind = match &self.material {
-            Material::Rsa { .. } => matches!(algorithm.check(), Check::Rsa(_)),
-            Material::P256(_) => algorithm == Algorithm::Es256,
-            Material::P384(_) => algorithm == Algorithm::Es384,
-            Material::Ed25519(_) => algorithm == Algorithm::EdDsa,
+            KeyMaterial::Rsa { .. } => matches!(algorithm.check(), SignatureScheme::Rsa(_)),
+            KeyMaterial::P256(_) => algorithm == Algorithm::Es256,
+            KeyMaterial::P384(_) => algorithm == Algorithm::Es384,
+            KeyMaterial::Ed25519(_) => algorithm == Algorithm::EdDsa,
         };
         is_kind && self.algorithm.is_none_or(|own| own == algorithm)
     }
 
-    fn verifies(&self, token: &Token<'_>) -> bool {
+    fn verifies(&self, token: &JsonWebToken<'_>) -> bool {
         let (signed, signature) = (token.signed.as_bytes(), token.signature.as_slice());
         match (token.algorithm.check(), &self.material) {
-            (Check::Rsa(parameters), Material::Rsa { modulus: n, exponent: e }) => {
+            (SignatureScheme::Rsa(parameters), KeyMaterial::Rsa { modulus: n, exponent: e }) => {
                 RsaPublicKeyComponents { n, e }.verify(parameters, signed, signature).is_ok()
             }
-            (Check::Elliptic(algorithm), Material::P256(point) | Material::P384(point)) => {
+            (
+                SignatureScheme::Elliptic(algorithm),
+                KeyMaterial::P256(point) | KeyMaterial::P384(point),
+            ) => UnparsedPublicKey::new(algorithm, point).verify(signed, signature).is_ok(),
+            (SignatureScheme::Edwards(algorithm), KeyMaterial::Ed25519(point)) => {
                 UnparsedPublicKey::new(algorithm, point).verify(signed, signature).is_ok()
             }
-            (Check::Edwards(algorithm), Material::Ed25519(point)) => {
-                UnparsedPublicKey::new(algorithm, point).verify(signed, signature).is_ok()
-            }
-            (Check::Rsa(_) | Check::Elliptic(_) | Check::Edwards(_), _) => false,
+            (
+                SignatureScheme::Rsa(_)
+                | SignatureScheme::Elliptic(_)
+                | SignatureScheme::Edwards(_),
+                _,
+            ) => false,
         }
     }
 }

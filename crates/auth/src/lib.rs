@@ -21,13 +21,14 @@ mod scoped_policy;
 mod token;
 mod token_cache;
 
-pub use access::{Access, AccessSettings, Challenge, Refusal};
+pub use access::{AccessControl, AccessError, AccessSettings, Challenge};
 pub use algorithm::Algorithm;
 pub use api_key::{ApiKey, KEY_PREFIX, digest, key_text, moment};
 pub use issuer::IssuerSettings;
-pub use resource::Resource;
+pub use resource::ProtectedResource;
 pub use scope::{
-    LOCAL, OPERATOR, PROFILE, READ, Reach, TOOLS, enters, is_operator, needed, profiles, reach,
+    AccessLevel, LOCAL, OPERATOR, PROFILE, READ, TOOLS, enters, is_operator, needed, profiles,
+    reach,
 };
-pub use scoped_policy::Scoped;
-pub use token::{LONGEST_TOKEN, Token};
+pub use scoped_policy::ScopedPolicy;
+pub use token::{JsonWebToken, LONGEST_TOKEN};

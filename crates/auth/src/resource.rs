@@ -10,14 +10,14 @@ const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 
 /// What a request is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Resource<'a> {
+pub enum ProtectedResource<'a> {
     /// The crib, by whatever way.
     Whole,
     Mcp,
     Profile(&'a str),
 }
 
-impl Resource<'_> {
+impl ProtectedResource<'_> {
     fn path(self) -> String {
         match self {
             Self::Whole => String::new(),

@@ -21,7 +21,7 @@ pub(crate) const PLAIN: &AsciiSet =
 
 /// How far a caller gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Reach {
+pub enum AccessLevel {
     Nothing,
     /// Tools that read.
     Reads,
@@ -30,25 +30,25 @@ pub enum Reach {
 }
 
 /// How far a caller gets under a profile; `None`: under the whole file.
-pub fn reach(caller: &Caller, profile: Option<&str>) -> Reach {
+pub fn reach(caller: &Caller, profile: Option<&str>) -> AccessLevel {
     reach_by(caller, profile.map(of_profile).as_deref())
 }
 
 /// `own`: the scope of the profile.
-pub(crate) fn reach_by(caller: &Caller, own: Option<&str>) -> Reach {
+pub(crate) fn reach_by(caller: &Caller, own: Option<&str>) -> AccessLevel {
     let has = |scope: &str| caller.scopes.contains(scope);
     if caller.tenant == LOCAL || has(TOOLS) || own.is_some_and(has) {
-        Reach::All
+        AccessLevel::All
     } else if has(READ) {
-        Reach::Reads
+        AccessLevel::Reads
     } else {
-        Reach::Nothing
+        AccessLevel::Nothing
     }
 }
 
 /// Whether a caller gets anywhere at all.
 pub fn enters(caller: &Caller) -> bool {
-    reach(caller, None) != Reach::Nothing
+    reach(caller, None) != AccessLevel::Nothing
         || caller.scopes.iter().any(|scope| scope.starts_with(PROFILE))
 }
 
@@ -97,7 +97,7 @@ mod tests {
                 is_operator(&caller),
             )
         };
-        use Reach::{All, Nothing, Reads};
+        use AccessLevel::{All, Nothing, Reads};
         assert_eq!(of(&[]), (Nothing, Nothing, Nothing, false, false));
         assert!(!of(&["tool", "Tools", "tools:", "profile"]).3);
         assert_eq!(of(&[TOOLS]), (All, All, All, true, false));
@@ -111,9 +111,9 @@ mod tests {
     #[test]
     fn the_person_at_the_machine_needs_no_scopes() {
         let local = Caller::local();
-        assert_eq!((reach(&local, None), is_operator(&local)), (Reach::All, true));
+        assert_eq!((reach(&local, None), is_operator(&local)), (AccessLevel::All, true));
         let other = Caller::new(LOCAL, "other").with_scopes([OPERATOR]);
-        assert_eq!((reach(&other, Some("a")), is_operator(&other)), (Reach::All, false));
+        assert_eq!((reach(&other, Some("a")), is_operator(&other)), (AccessLevel::All, false));
         assert!(!is_operator(&Caller::new("acme", "local")));
     }
 
@@ -121,6 +121,6 @@ mod tests {
     fn a_profile_of_any_name_has_a_scope_of_one_word() {
         assert_eq!(needed(Some("a b\"\\é")), "profile:a%20b%22%5C%C3%A9");
         assert_eq!(needed(None), "tools");
-        assert_eq!(reach(&caller(&["profile:a%20b"]), Some("a b")), Reach::All);
+        assert_eq!(reach(&caller(&["profile:a%20b"]), Some("a b")), AccessLevel::All);
     }
 }

@@ -4,20 +4,21 @@ use std::sync::Arc;
 
 use serde_json::json;
 use toolcrib_core::{
-    BoxFuture, Caller, Effect, Fingerprint, Intent, Leave, Policy, ToolSpec, Unlisted, Verdict,
+    BoxFuture, Caller, Effect, Fingerprint, Intent, Policy, ToolSpec, UnlistedAccess,
+    UnlistedResource, Verdict,
 };
 
-use crate::scope::{Reach, of_profile, reach_by};
+use crate::scope::{AccessLevel, of_profile, reach_by};
 
 /// A policy, for callers as far as their scopes reach.
-pub struct Scoped {
+pub struct ScopedPolicy {
     /// The scope of the profile whose policy this is.
     own: Option<String>,
     inner: Arc<dyn Policy>,
     version: Option<Fingerprint>,
 }
 
-impl Scoped {
+impl ScopedPolicy {
     /// `profile`: whose policy this is; `None`: that of the whole file.
     pub fn new(profile: Option<&str>, inner: Arc<dyn Policy>) -> Self {
         let own = profile.map(of_profile);
@@ -27,14 +28,14 @@ impl Scoped {
 
     fn opens(&self, caller: &Caller, tool: &ToolSpec) -> bool {
         match reach_by(caller, self.own.as_deref()) {
-            Reach::All => true,
-            Reach::Reads => tool.effect == Effect::Read,
-            Reach::Nothing => false,
+            AccessLevel::All => true,
+            AccessLevel::Reads => tool.effect == Effect::Read,
+            AccessLevel::Nothing => false,
         }
     }
 }
 
-impl Policy for Scoped {
+impl Policy for ScopedPolicy {
     fn sees(&self, caller: &Caller, tool: &ToolSpec) -> bool {
         self.opens(caller, tool) && self.inner.sees(caller, tool)
     }
@@ -51,7 +52,7 @@ impl Policy for Scoped {
         self.inner.singles_out()
     }
 
-    fn leave(&self, caller: &Caller, unlisted: &Unlisted<'_>) -> Leave {
+    fn leave(&self, caller: &Caller, unlisted: &UnlistedResource<'_>) -> UnlistedAccess {
         self.inner.leave(caller, unlisted)
     }
 

@@ -16,7 +16,7 @@ const LONGEST_KID: usize = 256;
 
 /// What a token says.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Token<'a> {
+pub struct JsonWebToken<'a> {
     pub algorithm: Algorithm,
     /// The name of the key; `None`: it names none.
     pub kid: Option<String>,
@@ -28,7 +28,7 @@ pub struct Token<'a> {
     pub signature: Vec<u8>,
 }
 
-impl<'a> Token<'a> {
+impl<'a> JsonWebToken<'a> {
     /// Reads a token. What it says twice, in other words than the standard's, or with marks that
     /// we do not know, is refused.
     pub fn read(text: &'a str) -> Result<Self, &'static str> {

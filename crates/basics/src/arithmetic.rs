@@ -4,11 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolcrib_core::ToolError;
 
-use crate::expression::{Number, evaluate};
-use crate::tool::{About, Tools, basic};
+use crate::expression::{CalculatorNumber, evaluate};
+use crate::tool::{BasicToolInfo, BasicToolsResult, basic};
 
-pub(crate) fn tools() -> Tools {
-    let about = About {
+pub(crate) fn tools() -> BasicToolsResult {
+    let about = BasicToolInfo {
         name: "calculate",
         category: "arithmetic",
         action: "calculate",
@@ -24,30 +24,34 @@ pub(crate) fn tools() -> Tools {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Calculate {
+struct CalculateArguments {
     /// The expression, such as `(3 + 4) * 2 ^ 10`; `%` is the remainder, `^` the power.
     #[schemars(length(min = 1, max = 1000))]
     expression: String,
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Calculated {
+struct CalculateResult {
     /// The number in digits: text, because whole numbers may be longer than JSON's are exact.
     result: String,
     /// Whether it is a whole number without any rounding on the way.
     exact: bool,
 }
 
-fn calculate(Calculate { expression }: Calculate) -> Result<Calculated, ToolError> {
+fn calculate(
+    CalculateArguments { expression }: CalculateArguments,
+) -> Result<CalculateResult, ToolError> {
     let number = evaluate(&expression).map_err(|problem| {
         ToolError::told(format!("{problem}. Correct the expression and call again"))
     })?;
     Ok(match number {
-        Number::Whole(whole) => Calculated { result: whole.to_string(), exact: true },
-        Number::Rounded(rounded) => {
+        CalculatorNumber::Whole(whole) => {
+            CalculateResult { result: whole.to_string(), exact: true }
+        }
+        CalculatorNumber::Rounded(rounded) => {
             // Shortest digits that mean the same number, with an exponent where that is shorter.
             let result = serde_json::Value::from(rounded).to_string();
-            Calculated { result, exact: false }
+            CalculateResult { result, exact: false }
         }
     })
 }

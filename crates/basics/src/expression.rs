@@ -5,19 +5,19 @@ const DEEPEST: usize = 64;
 
 /// A whole number stays whole as long as it can.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Number {
+pub(crate) enum CalculatorNumber {
     Whole(i128),
     /// Finite, always.
     Rounded(f64),
 }
-use Number::{Rounded, Whole};
+use CalculatorNumber::{Rounded, Whole};
 
 /// The value of an expression, or what is wrong with it in words for a model.
 ///
 /// `^` binds closest and to the right, then signs, then `* / %`, then `+ -`. The remainder has the
 /// sign of its first operand.
-pub(crate) fn evaluate(text: &str) -> Result<Number, String> {
-    let mut reader = Reader { text, at: 0, depth: 0 };
+pub(crate) fn evaluate(text: &str) -> Result<CalculatorNumber, String> {
+    let mut reader = ExpressionParser { text, at: 0, depth: 0 };
     let value = reader.sum()?;
     match reader.peek() {
         None => Ok(value),
@@ -26,15 +26,15 @@ pub(crate) fn evaluate(text: &str) -> Result<Number, String> {
     }
 }
 
-struct Reader<'t> {
+struct ExpressionParser<'t> {
     text: &'t str,
     /// In bytes, always between two characters.
     at: usize,
     depth: usize,
 }
 
-impl<'t> Reader<'t> {
-    fn sum(&mut self) -> Result<Number, String> {
+impl<'t> ExpressionParser<'t> {
+    fn sum(&mut self) -> Result<CalculatorNumber, String> {
         let mut left = self.product()?;
         while let Some(operator) = self.take_one_of("+-") {
             left = operate(operator, left, self.product()?)?;
@@ -42,7 +42,7 @@ impl<'t> Reader<'t> {
         Ok(left)
     }
 
-    fn product(&mut self) -> Result<Number, String> {
+    fn product(&mut self) -> Result<CalculatorNumber, String> {
         let mut left = self.signed()?;
         while let Some(operator) = self.take_one_of("*/%") {
             left = operate(operator, left, self.signed()?)?;
@@ -51,7 +51,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Every way into itself leads through here, so the depth is counted here alone.
-    fn signed(&mut self) -> Result<Number, String> {
+    fn signed(&mut self) -> Result<CalculatorNumber, String> {
         if self.depth == DEEPEST {
             return Err(self.fault(&format!("nested deeper than {DEEPEST}: split the expression")));
         }
@@ -65,7 +65,7 @@ impl<'t> Reader<'t> {
         Ok(value)
     }
 
-    fn power(&mut self) -> Result<Number, String> {
+    fn power(&mut self) -> Result<CalculatorNumber, String> {
         let base = self.atom()?;
         match self.take_one_of("^") {
             Some(operator) => operate(operator, base, self.signed()?),
@@ -73,7 +73,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn atom(&mut self) -> Result<Number, String> {
+    fn atom(&mut self) -> Result<CalculatorNumber, String> {
         match self.peek() {
             Some('(') => self.parenthesis(),
             Some(first) if first.is_ascii_digit() || first == '.' => self.number(),
@@ -83,7 +83,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn parenthesis(&mut self) -> Result<Number, String> {
+    fn parenthesis(&mut self) -> Result<CalculatorNumber, String> {
         if self.take_one_of("(").is_none() {
             return Err(self.fault("expected `(`"));
         }
@@ -95,7 +95,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn number(&mut self) -> Result<Number, String> {
+    fn number(&mut self) -> Result<CalculatorNumber, String> {
         let fault = self.fault("this is no number");
         let start = self.at;
         self.skip(|c| c.is_ascii_digit());
@@ -122,7 +122,7 @@ impl<'t> Reader<'t> {
     }
 
     /// A constant, or a function and its argument.
-    fn word(&mut self) -> Result<Number, String> {
+    fn word(&mut self) -> Result<CalculatorNumber, String> {
         let fault = self.fault("unknown name");
         let start = self.at;
         self.skip(|c| c.is_ascii_alphanumeric());
@@ -173,7 +173,11 @@ impl<'t> Reader<'t> {
     }
 }
 
-fn operate(operator: char, left: Number, right: Number) -> Result<Number, String> {
+fn operate(
+    operator: char,
+    left: CalculatorNumber,
+    right: CalculatorNumber,
+) -> Result<CalculatorNumber, String> {
     let by_zero = match operator {
         '/' | '%' => rounded(right) == 0.0,
         '^' => rounded(left) == 0.0 && rounded(right) < 0.0,
@@ -209,7 +213,7 @@ fn operate(operator: char, left: Number, right: Number) -> Result<Number, String
 }
 
 #[expect(clippy::cast_precision_loss, reason = "the result is marked as rounded")]
-fn rounded(number: Number) -> f64 {
+fn rounded(number: CalculatorNumber) -> f64 {
     match number {
         Whole(whole) => whole as f64,
         Rounded(rounded) => rounded,
@@ -217,14 +221,14 @@ fn rounded(number: Number) -> f64 {
 }
 
 /// A rounded number made whole; one too large for that has no fraction anyway and stays.
-fn to_whole(number: Number, round: fn(f64) -> f64) -> Number {
+fn to_whole(number: CalculatorNumber, round: fn(f64) -> f64) -> CalculatorNumber {
     match number {
         Rounded(value) => Rounded(round(value)),
         Whole(whole) => Whole(whole),
     }
 }
 
-fn finite(value: f64) -> Result<Number, String> {
+fn finite(value: f64) -> Result<CalculatorNumber, String> {
     if value.is_nan() {
         return Err("the expression has no real value".to_owned());
     }

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256, Sha512};
 use uuid::Uuid;
 
-use crate::tool::{About, LONGEST_TEXT, Tools, basic};
+use crate::tool::{BasicToolInfo, BasicToolsResult, LONGEST_TEXT, basic};
 
-pub(crate) fn tools() -> Tools {
-    let uuid = About {
+pub(crate) fn tools() -> BasicToolsResult {
+    let uuid = BasicToolInfo {
         name: "uuid_new",
         category: "identity",
         action: "create",
@@ -19,7 +19,7 @@ pub(crate) fn tools() -> Tools {
                       something needs a unique identifier: one you make up is not unique.",
         steady: false,
     };
-    let hash = About {
+    let hash = BasicToolInfo {
         name: "hash_text",
         category: "identity",
         action: "hash",
@@ -36,10 +36,10 @@ pub(crate) fn tools() -> Tools {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct New {
+struct NewUuidArguments {
     /// v4: random; v7: ordered by time, for keys of databases.
     #[serde(default)]
-    version: Version,
+    version: UuidVersion,
     /// How many.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 100))]
@@ -49,7 +49,7 @@ struct New {
 #[derive(Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
-enum Version {
+enum UuidVersion {
     #[default]
     V4,
     V7,
@@ -60,50 +60,50 @@ fn one() -> usize {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Uuids {
+struct NewUuidResult {
     uuids: Vec<String>,
 }
 
-fn uuid_new(New { version, count }: New) -> Uuids {
+fn uuid_new(NewUuidArguments { version, count }: NewUuidArguments) -> NewUuidResult {
     let make = match version {
-        Version::V4 => Uuid::new_v4,
-        Version::V7 => Uuid::now_v7,
+        UuidVersion::V4 => Uuid::new_v4,
+        UuidVersion::V7 => Uuid::now_v7,
     };
-    Uuids { uuids: (0..count).map(|_| make().to_string()).collect() }
+    NewUuidResult { uuids: (0..count).map(|_| make().to_string()).collect() }
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct HashText {
+struct HashTextArguments {
     /// The text to hash, exactly as it is.
     #[schemars(length(max = LONGEST_TEXT))]
     text: String,
     /// The hash function.
     #[serde(default)]
-    algorithm: Algorithm,
+    algorithm: HashAlgorithm,
 }
 
 #[derive(Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
-enum Algorithm {
+enum HashAlgorithm {
     #[default]
     Sha256,
     Sha512,
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Hashed {
-    algorithm: Algorithm,
+struct HashTextResult {
+    algorithm: HashAlgorithm,
     hex: String,
 }
 
-fn hash_text(HashText { text, algorithm }: HashText) -> Hashed {
+fn hash_text(HashTextArguments { text, algorithm }: HashTextArguments) -> HashTextResult {
     let hex = match algorithm {
-        Algorithm::Sha256 => hex(&Sha256::digest(&text)),
-        Algorithm::Sha512 => hex(&Sha512::digest(&text)),
+        HashAlgorithm::Sha256 => hex(&Sha256::digest(&text)),
+        HashAlgorithm::Sha512 => hex(&Sha512::digest(&text)),
     };
-    Hashed { algorithm, hex }
+    HashTextResult { algorithm, hex }
 }
 
 fn hex(bytes: &[u8]) -> String {

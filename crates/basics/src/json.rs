@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toolcrib_core::ToolError;
 
-use crate::json_path::Path;
-use crate::tool::{About, Tools, basic};
+use crate::json_path::JsonPath;
+use crate::tool::{BasicToolInfo, BasicToolsResult, basic};
 
-pub(crate) fn tools() -> Tools {
-    let about = About {
+pub(crate) fn tools() -> BasicToolsResult {
+    let about = BasicToolInfo {
         name: "json_query",
         category: "json",
         action: "query",
@@ -24,7 +24,7 @@ pub(crate) fn tools() -> Tools {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Query {
+struct JsonQueryArguments {
     /// The document: a JSON value, or its text.
     json: Value,
     /// The path, such as `$.items[*].name`.
@@ -33,7 +33,7 @@ struct Query {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Matches {
+struct JsonQueryResult {
     /// The values found, in the order of the document.
     // Any value may be there, and clients refuse the schema `true` that says so.
     #[schemars(extend("items" = { "description": "A value as it stands in the document." }))]
@@ -50,8 +50,10 @@ const MOST_VALUES: usize = 1000;
 /// Bytes of all values as JSON: one value may hold the others, so counting them is not enough.
 const LARGEST_RESULT: usize = 200_000;
 
-fn json_query(Query { json, path }: Query) -> Result<Matches, ToolError> {
-    let path = Path::read(&path).map_err(ToolError::told)?;
+fn json_query(
+    JsonQueryArguments { json, path }: JsonQueryArguments,
+) -> Result<JsonQueryResult, ToolError> {
+    let path = JsonPath::read(&path).map_err(ToolError::told)?;
     let document = match json {
         Value::String(text) => read(&text)?,
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
@@ -68,7 +70,7 @@ fn json_query(Query { json, path }: Query) -> Result<Matches, ToolError> {
         }
         values.push(Value::clone(value));
     }
-    Ok(Matches { cut: values.len() < found.len(), values, found: found.len() })
+    Ok(JsonQueryResult { cut: values.len() < found.len(), values, found: found.len() })
 }
 
 fn read(text: &str) -> Result<Value, ToolError> {

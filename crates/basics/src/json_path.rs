@@ -7,19 +7,19 @@ const MOST_STEPS: usize = 200_000;
 
 /// A path that was read.
 #[derive(Debug)]
-pub(crate) struct Path {
-    segments: Vec<Segment>,
+pub(crate) struct JsonPath {
+    segments: Vec<JsonPathSegment>,
 }
 
 #[derive(Debug)]
-struct Segment {
+struct JsonPathSegment {
     /// Applies to the value and to everything within it.
     deep: bool,
-    selectors: Vec<Selector>,
+    selectors: Vec<JsonPathSelector>,
 }
 
 #[derive(Debug)]
-enum Selector {
+enum JsonPathSelector {
     Name(String),
     /// Below zero it counts from the end.
     Index(i64),
@@ -27,10 +27,10 @@ enum Selector {
     All,
 }
 
-impl Path {
+impl JsonPath {
     /// Reads a path, or says in words for a model where it cannot.
     pub(crate) fn read(text: &str) -> Result<Self, String> {
-        let mut reader = Reader { text, at: 0 };
+        let mut reader = JsonPathParser { text, at: 0 };
         if !reader.take("$") {
             return Err(reader.fault("a path starts with `$`"));
         }
@@ -43,7 +43,7 @@ impl Path {
 
     /// The values that the path leads to, in order, or that there is too much to look at.
     pub(crate) fn find<'v>(&self, document: &'v Value) -> Result<Vec<&'v Value>, String> {
-        let mut budget = Budget(MOST_STEPS);
+        let mut budget = JsonPathBudget(MOST_STEPS);
         let mut found = vec![document];
         for segment in &self.segments {
             let from = if segment.deep { with_inner(&found, &mut budget)? } else { found };
@@ -59,9 +59,9 @@ impl Path {
     }
 }
 
-struct Budget(usize);
+struct JsonPathBudget(usize);
 
-impl Budget {
+impl JsonPathBudget {
     fn spend(&mut self, steps: usize) -> Result<(), String> {
         self.0 = self.0.checked_sub(steps).ok_or_else(|| {
             format!("the path leads to more than {MOST_STEPS} values: use a narrower one")
@@ -71,14 +71,17 @@ impl Budget {
 }
 
 /// The values and everything within them, each before what it holds.
-fn with_inner<'v>(values: &[&'v Value], budget: &mut Budget) -> Result<Vec<&'v Value>, String> {
+fn with_inner<'v>(
+    values: &[&'v Value],
+    budget: &mut JsonPathBudget,
+) -> Result<Vec<&'v Value>, String> {
     let mut all = Vec::new();
     let mut waiting: Vec<&Value> = values.iter().rev().copied().collect();
     while let Some(value) = waiting.pop() {
         budget.spend(1)?;
         all.push(value);
         let first = waiting.len();
-        Selector::All.select(value, &mut waiting, budget)?;
+        JsonPathSelector::All.select(value, &mut waiting, budget)?;
         if let Some(inner) = waiting.get_mut(first..) {
             inner.reverse();
         }
@@ -86,12 +89,12 @@ fn with_inner<'v>(values: &[&'v Value], budget: &mut Budget) -> Result<Vec<&'v V
     Ok(all)
 }
 
-impl Selector {
+impl JsonPathSelector {
     fn select<'v>(
         &self,
         value: &'v Value,
         found: &mut Vec<&'v Value>,
-        budget: &mut Budget,
+        budget: &mut JsonPathBudget,
     ) -> Result<(), String> {
         match (self, value) {
             (Self::Name(name), Value::Object(fields)) => found.extend(fields.get(name)),
@@ -132,27 +135,31 @@ fn bound(index: i64, length: usize) -> usize {
     position(index, length).unwrap_or(nearest).min(length)
 }
 
-struct Reader<'t> {
+struct JsonPathParser<'t> {
     text: &'t str,
     /// In bytes, always between two characters.
     at: usize,
 }
 
-impl<'t> Reader<'t> {
-    fn segment(&mut self) -> Result<Segment, String> {
+impl<'t> JsonPathParser<'t> {
+    fn segment(&mut self) -> Result<JsonPathSegment, String> {
         let deep = self.take("..");
         let selectors = if self.take("[") {
             self.selectors()?
         } else if deep || self.take(".") {
-            vec![if self.take("*") { Selector::All } else { Selector::Name(self.name()?) }]
+            vec![if self.take("*") {
+                JsonPathSelector::All
+            } else {
+                JsonPathSelector::Name(self.name()?)
+            }]
         } else {
             return Err(self.fault("expected `.`, `..` or `[`"));
         };
-        Ok(Segment { deep, selectors })
+        Ok(JsonPathSegment { deep, selectors })
     }
 
     /// What stands between brackets, to the closing one.
-    fn selectors(&mut self) -> Result<Vec<Selector>, String> {
+    fn selectors(&mut self) -> Result<Vec<JsonPathSelector>, String> {
         let mut selectors = Vec::new();
         loop {
             selectors.push(self.selector()?);
@@ -165,22 +172,22 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn selector(&mut self) -> Result<Selector, String> {
+    fn selector(&mut self) -> Result<JsonPathSelector, String> {
         if self.take_spaced("*") {
-            return Ok(Selector::All);
+            return Ok(JsonPathSelector::All);
         }
         for quote in ['\'', '"'] {
             if self.rest().starts_with(quote) {
-                return self.quoted(quote).map(Selector::Name);
+                return self.quoted(quote).map(JsonPathSelector::Name);
             }
         }
         let start = self.integer()?;
         if self.take_spaced(":") {
             self.spaces();
-            return Ok(Selector::Slice(start, self.integer()?));
+            return Ok(JsonPathSelector::Slice(start, self.integer()?));
         }
         let expected = "expected an index, a slice, a quoted name or `*`; filters are not read";
-        start.map(Selector::Index).ok_or_else(|| self.fault(expected))
+        start.map(JsonPathSelector::Index).ok_or_else(|| self.fault(expected))
     }
 
     fn integer(&mut self) -> Result<Option<i64>, String> {

@@ -4,10 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolcrib_core::ToolError;
 
-use crate::tool::{About, LONGEST_TEXT, Tools, basic};
+use crate::tool::{BasicToolInfo, BasicToolsResult, LONGEST_TEXT, basic};
 
-pub(crate) fn tools() -> Tools {
-    let count = About {
+pub(crate) fn tools() -> BasicToolsResult {
+    let count = BasicToolInfo {
         name: "text_count",
         category: "text",
         action: "count",
@@ -16,7 +16,7 @@ pub(crate) fn tools() -> Tools {
                       must keep to a length: your own count is a guess.",
         steady: true,
     };
-    let case = About {
+    let case = BasicToolInfo {
         name: "text_case",
         category: "text",
         action: "transform",
@@ -25,7 +25,7 @@ pub(crate) fn tools() -> Tools {
                       kebab or snake case. Use it for headings and for names in code.",
         steady: true,
     };
-    let replace = About {
+    let replace = BasicToolInfo {
         name: "text_replace",
         category: "text",
         action: "transform",
@@ -35,7 +35,7 @@ pub(crate) fn tools() -> Tools {
                       read.",
         steady: true,
     };
-    let lines = About {
+    let lines = BasicToolInfo {
         name: "text_lines",
         category: "text",
         action: "read",
@@ -54,14 +54,14 @@ pub(crate) fn tools() -> Tools {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Count {
+struct TextCountArguments {
     /// The text to count.
     #[schemars(length(max = LONGEST_TEXT))]
     text: String,
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Counted {
+struct TextCountResult {
     /// Unicode characters.
     characters: usize,
     /// What stands between white space.
@@ -71,8 +71,8 @@ struct Counted {
     bytes: usize,
 }
 
-fn text_count(Count { text }: Count) -> Counted {
-    Counted {
+fn text_count(TextCountArguments { text }: TextCountArguments) -> TextCountResult {
+    TextCountResult {
         characters: text.chars().count(),
         words: text.split_whitespace().count(),
         lines: text.lines().count(),
@@ -82,18 +82,18 @@ fn text_count(Count { text }: Count) -> Counted {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Recase {
+struct TextCaseArguments {
     /// The text to write anew.
     #[schemars(length(max = LONGEST_TEXT))]
     text: String,
     /// The case: camel, kebab and snake make one identifier of all words.
-    case: Case,
+    case: TextCase,
 }
 
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
-enum Case {
+enum TextCase {
     Upper,
     Lower,
     Title,
@@ -103,27 +103,27 @@ enum Case {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Recased {
+struct TextCaseResult {
     text: String,
 }
 
-fn text_case(Recase { text, case }: Recase) -> Recased {
+fn text_case(TextCaseArguments { text, case }: TextCaseArguments) -> TextCaseResult {
     let lower = || words(&text).map(str::to_lowercase);
     let text = match case {
-        Case::Upper => text.to_uppercase(),
-        Case::Lower => text.to_lowercase(),
-        Case::Title => text.split_inclusive(char::is_whitespace).map(capitalised).collect(),
-        Case::Camel => {
+        TextCase::Upper => text.to_uppercase(),
+        TextCase::Lower => text.to_lowercase(),
+        TextCase::Title => text.split_inclusive(char::is_whitespace).map(capitalised).collect(),
+        TextCase::Camel => {
             let cased = |(place, word): (usize, String)| match place {
                 0 => word,
                 _ => capitalised(&word),
             };
             lower().enumerate().map(cased).collect()
         }
-        Case::Kebab => lower().collect::<Vec<_>>().join("-"),
-        Case::Snake => lower().collect::<Vec<_>>().join("_"),
+        TextCase::Kebab => lower().collect::<Vec<_>>().join("-"),
+        TextCase::Snake => lower().collect::<Vec<_>>().join("_"),
     };
-    Recased { text }
+    TextCaseResult { text }
 }
 
 /// The words of a sentence or an identifier: runs of letters and digits, cut before a capital
@@ -153,7 +153,7 @@ fn capitalised(word: &str) -> String {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Replace {
+struct TextReplaceArguments {
     /// The text to search.
     #[schemars(length(max = LONGEST_TEXT))]
     text: String,
@@ -166,7 +166,7 @@ struct Replace {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Replaced {
+struct TextReplaceResult {
     text: String,
     /// How many occurrences were replaced.
     replaced: usize,
@@ -175,7 +175,9 @@ struct Replaced {
 /// Bytes of a text after replacing: a short find and a long replacement multiply.
 const LARGEST_REPLACED: usize = 1_000_000;
 
-fn text_replace(Replace { text, find, replacement }: Replace) -> Result<Replaced, ToolError> {
+fn text_replace(
+    TextReplaceArguments { text, find, replacement }: TextReplaceArguments,
+) -> Result<TextReplaceResult, ToolError> {
     let replaced = text.matches(&find).count();
     let grown = replacement.len().saturating_sub(find.len()).saturating_mul(replaced);
     let size = text.len().saturating_add(grown);
@@ -185,12 +187,12 @@ fn text_replace(Replace { text, find, replacement }: Replace) -> Result<Replaced
              a part of it, or by something shorter"
         )));
     }
-    Ok(Replaced { text: text.replace(&find, &replacement), replaced })
+    Ok(TextReplaceResult { text: text.replace(&find, &replacement), replaced })
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Lines {
+struct TextLinesArguments {
     /// The text to take lines from.
     #[schemars(length(max = LONGEST_TEXT))]
     text: String,
@@ -208,7 +210,7 @@ fn one() -> usize {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct LinesGiven {
+struct TextLinesResult {
     text: String,
     first: usize,
     last: usize,
@@ -216,7 +218,9 @@ struct LinesGiven {
     total: usize,
 }
 
-fn text_lines(Lines { text, first, last }: Lines) -> Result<LinesGiven, ToolError> {
+fn text_lines(
+    TextLinesArguments { text, first, last }: TextLinesArguments,
+) -> Result<TextLinesResult, ToolError> {
     let total = text.lines().count();
     let last = last.unwrap_or(total).min(total);
     if first > total {
@@ -230,5 +234,5 @@ fn text_lines(Lines { text, first, last }: Lines) -> Result<LinesGiven, ToolErro
     }
     let given: Vec<&str> =
         text.lines().skip(first.saturating_sub(1)).take(last - first + 1).collect();
-    Ok(LinesGiven { text: given.join("\n"), first, last, total })
+    Ok(TextLinesResult { text: given.join("\n"), first, last, total })
 }

@@ -10,10 +10,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolcrib_core::ToolError;
 
-use crate::tool::{About, Tools, basic};
+use crate::tool::{BasicToolInfo, BasicToolsResult, basic};
 
-pub(crate) fn tools() -> Tools {
-    let now = About {
+pub(crate) fn tools() -> BasicToolsResult {
+    let now = BasicToolInfo {
         name: "time_now",
         category: "time",
         action: "read",
@@ -22,7 +22,7 @@ pub(crate) fn tools() -> Tools {
                       answer depends on today or now: you cannot know the time yourself.",
         steady: false,
     };
-    let convert = About {
+    let convert = BasicToolInfo {
         name: "time_convert",
         category: "time",
         action: "convert",
@@ -31,7 +31,7 @@ pub(crate) fn tools() -> Tools {
                       it for meetings, flights and deadlines across zones instead of adding hours.",
         steady: true,
     };
-    let between = About {
+    let between = BasicToolInfo {
         name: "time_between",
         category: "time",
         action: "compare",
@@ -46,7 +46,7 @@ pub(crate) fn tools() -> Tools {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Now {
+struct TimeNowArguments {
     /// IANA name of the time zone, such as `Europe/Zurich`.
     #[serde(default = "utc")]
     #[schemars(length(min = 1, max = 64))]
@@ -55,7 +55,7 @@ struct Now {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Convert {
+struct TimeConvertArguments {
     /// ISO 8601: `2026-03-01T09:30` in the zone `from`, or with its offset as in
     /// `2026-03-01T09:30:00Z`.
     #[schemars(length(min = 1, max = 64))]
@@ -71,7 +71,7 @@ struct Convert {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Between {
+struct TimeBetweenArguments {
     /// ISO 8601: a date, a local time as in `2026-03-01T09:30`, or one with its offset.
     #[schemars(length(min = 1, max = 64))]
     start: String,
@@ -90,7 +90,7 @@ fn utc() -> String {
 
 /// A moment as people in a zone see it.
 #[derive(Serialize, JsonSchema)]
-struct Moment {
+struct ZonedTime {
     /// ISO 8601 with the zone's offset.
     time: String,
     zone: String,
@@ -100,7 +100,7 @@ struct Moment {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Distance {
+struct TimeBetweenResult {
     /// Whole seconds; a fraction is left out.
     seconds: i64,
     /// As an ISO 8601 duration, in calendar units of the zone.
@@ -109,33 +109,37 @@ struct Distance {
     words: String,
 }
 
-fn time_now(Now { zone }: Now) -> Result<Moment, ToolError> {
+fn time_now(TimeNowArguments { zone }: TimeNowArguments) -> Result<ZonedTime, ToolError> {
     let zone = zone_named(&zone)?;
     // Nobody asks for the fraction of the second, and it would cost tokens.
     let now = Timestamp::from_second(Timestamp::now().as_second())?;
     Ok(moment(&now.to_zoned(zone)))
 }
 
-fn time_convert(Convert { time, from, to }: Convert) -> Result<Moment, ToolError> {
+fn time_convert(
+    TimeConvertArguments { time, from, to }: TimeConvertArguments,
+) -> Result<ZonedTime, ToolError> {
     let time = read("time", &time, &zone_named(&from)?)?;
     Ok(moment(&time.with_time_zone(zone_named(&to)?)))
 }
 
-fn time_between(Between { start, end, zone }: Between) -> Result<Distance, ToolError> {
+fn time_between(
+    TimeBetweenArguments { start, end, zone }: TimeBetweenArguments,
+) -> Result<TimeBetweenResult, ToolError> {
     let zone = zone_named(&zone)?;
     let start = read("start", &start, &zone)?;
     let end = read("end", &end, &zone)?;
     let span = start.until((Unit::Year, &end))?;
-    Ok(Distance {
+    Ok(TimeBetweenResult {
         seconds: start.duration_until(&end).as_secs(),
         duration: span.to_string(),
         words: format!("{span:#}"),
     })
 }
 
-fn moment(time: &Zoned) -> Moment {
+fn moment(time: &Zoned) -> ZonedTime {
     let printer = DateTimePrinter::new();
-    Moment {
+    ZonedTime {
         time: printer.timestamp_with_offset_to_string(&time.timestamp(), time.offset()),
         zone: time.time_zone().iana_name().unwrap_or_default().to_owned(),
         weekday: time.strftime("%A").to_string(),

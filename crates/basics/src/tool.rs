@@ -14,10 +14,10 @@ use toolcrib_core::{Effect, InvalidName, Json, Tool, ToolError, ToolSpec, brief,
 pub(crate) const LONGEST_TEXT: usize = 100_000;
 
 /// A list of tools, or the name that is none.
-pub(crate) type Tools = Result<Vec<Arc<dyn Tool>>, InvalidName>;
+pub(crate) type BasicToolsResult = Result<Vec<Arc<dyn Tool>>, InvalidName>;
 
 /// What is said of a tool.
-pub(crate) struct About {
+pub(crate) struct BasicToolInfo {
     pub(crate) name: &'static str,
     pub(crate) category: &'static str,
     pub(crate) action: &'static str,
@@ -29,7 +29,7 @@ pub(crate) struct About {
 
 /// Makes the tool; its schemas are those of the function's argument and result.
 pub(crate) fn basic<A, R>(
-    about: &About,
+    about: &BasicToolInfo,
     run: fn(A) -> Result<R, ToolError>,
 ) -> Result<Arc<dyn Tool>, InvalidName>
 where

@@ -13,30 +13,30 @@ use rustix::fs::Mode;
 use rustix::io::{Errno, FdFlags, fcntl_setfd};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit, setsid, umask};
 
-use crate::program::Limits;
-use crate::tag::Tag;
+use crate::program::ProgramLimits;
+use crate::tag::ProgramTag;
 
 /// What the new process sets for itself before it becomes the program.
 #[derive(Clone, Copy)]
-pub(crate) struct Orders {
-    pub(crate) limits: Limits,
-    pub(crate) tag: Option<Tag>,
+pub(crate) struct ExecSetup {
+    pub(crate) limits: ProgramLimits,
+    pub(crate) tag: Option<ProgramTag>,
 }
 
 /// Makes a command follow the orders when it is spawned.
 ///
 /// The program dies with the thread that spawns it, so that thread must live as long.
-pub(crate) fn harden(command: &mut Command, orders: Orders) {
+pub(crate) fn harden(command: &mut Command, orders: ExecSetup) {
     let parent = rustix::process::getpid();
     // SAFETY: `obey` makes system calls through `rustix`, which passes them on without allocating
     // or locking, and works on numbers and on a buffer of its own stack.
     unsafe { command.pre_exec(move || obey(orders, parent).map_err(io::Error::from)) };
 }
 
-fn obey(orders: Orders, parent: rustix::process::Pid) -> Result<(), Errno> {
+fn obey(orders: ExecSetup, parent: rustix::process::Pid) -> Result<(), Errno> {
     setsid()?;
     umask(Mode::RWXG | Mode::RWXO);
-    let Limits { open_files, file_size, address_space, stderr: _ } = orders.limits;
+    let ProgramLimits { open_files, file_size, address_space, stderr: _ } = orders.limits;
     lower(Resource::Core, 0)?;
     lower(Resource::Fsize, file_size)?;
     if let Some(bytes) = address_space {
@@ -52,7 +52,7 @@ fn obey(orders: Orders, parent: rustix::process::Pid) -> Result<(), Errno> {
 }
 
 #[cfg(target_os = "linux")]
-fn on_linux(tag: Option<Tag>, parent: rustix::process::Pid) -> Result<(), Errno> {
+fn on_linux(tag: Option<ProgramTag>, parent: rustix::process::Pid) -> Result<(), Errno> {
     use rustix::process::{Signal, getppid, set_parent_process_death_signal};
     if let Some(tag) = tag {
         lower(Resource::Rttime, tag.value())?;

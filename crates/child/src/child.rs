@@ -10,7 +10,7 @@ use tokio::time::timeout;
 use crate::error::SpawnError;
 use crate::program::Program;
 use crate::stderr::StderrTail;
-use crate::supervisor::{self, Ending, Leash, Started};
+use crate::supervisor::{self, ExitWatcher, KillOnDrop, SpawnedProgram};
 
 /// How long a program has to end after its input closed, and again after `SIGTERM`.
 const GRACE: Duration = Duration::from_secs(2);
@@ -27,7 +27,7 @@ const LAST_WORDS: Duration = Duration::from_millis(100);
 pub struct Child {
     pipes: Option<(ChildStdin, ChildStdout)>,
     stderr: StderrTail,
-    leash: Leash,
+    leash: KillOnDrop,
 }
 
 /// How a program ended.
@@ -45,7 +45,8 @@ pub struct Exit {
 impl Child {
     /// Starts a program; it must be called within a Tokio runtime, which its pipes belong to.
     pub async fn spawn(program: &Program) -> Result<Self, SpawnError> {
-        let Started { stdin, stdout, stderr, leash } = supervisor::start(program.clone()).await?;
+        let SpawnedProgram { stdin, stdout, stderr, leash } =
+            supervisor::start(program.clone()).await?;
         let failed = |source| SpawnError::Start { command: program.name(), source };
         let stderr = StderrTail::follow(stderr, program.limits.stderr).map_err(failed)?;
         let pipes = (
@@ -81,7 +82,7 @@ impl Child {
     }
 
     /// Its end, for whoever waits for it and does not hold the child.
-    pub fn ending(&self) -> Ending {
+    pub fn ending(&self) -> ExitWatcher {
         self.leash.ending().clone()
     }
 

@@ -54,9 +54,9 @@ mod tag;
 pub use child::{Child, Exit};
 pub use error::SpawnError;
 pub use orphans::sweep;
-pub use program::{INHERITED, Limits, Program};
+pub use program::{INHERITED, Program, ProgramLimits};
 pub use restarts::{Permit, RestartBounds, Restarts};
 pub use stderr::StderrTail;
-pub use supervisor::{Ending, wait_for_all};
+pub use supervisor::{ExitWatcher, wait_for_all};
 // What `Child::take_pipes` hands out.
 pub use tokio::process::{ChildStdin, ChildStdout};

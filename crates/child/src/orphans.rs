@@ -12,7 +12,7 @@ pub fn sweep() -> usize {
     use std::thread;
     use std::time::Duration;
 
-    let Some(place) = linux::Place::ours() else { return 0 };
+    let Some(place) = linux::SweepScope::ours() else { return 0 };
     let mut killed = HashSet::new();
     // A process may spawn another one while we look; one that does so without end is left.
     for _ in 0..10 {
@@ -45,13 +45,13 @@ mod linux {
     use crate::tag;
 
     /// Where we stand among the processes of the machine.
-    pub(super) struct Place {
+    pub(super) struct SweepScope {
         namespace: PathBuf,
         user: u32,
         spared: BTreeSet<i32>,
     }
 
-    impl Place {
+    impl SweepScope {
         /// `None` where `/proc` does not say.
         pub(super) fn ours() -> Option<Self> {
             let namespace = fs::read_link("/proc/self/ns/pid").ok()?;

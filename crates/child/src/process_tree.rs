@@ -21,7 +21,7 @@ mod linux {
     };
 
     use super::processes::{ids, stat, tag};
-    use crate::tag::Tag;
+    use crate::tag::ProgramTag;
 
     /// How long we look for the last descendant; one that a driver holds may take for ever.
     const LONGEST_KILL: Duration = Duration::from_secs(4);
@@ -46,7 +46,7 @@ mod linux {
     }
 
     /// Kills and reaps everything that carries the tag, until nothing does.
-    pub(crate) fn kill(which: Option<Tag>) {
+    pub(crate) fn kill(which: Option<ProgramTag>) {
         let Some(which) = which else { return };
         let start = Instant::now();
         let mut pause = Duration::from_micros(200);
@@ -65,7 +65,7 @@ mod linux {
     }
 
     /// Kills a process if it still is the one that was found.
-    fn kill_one(id: Pid, which: Tag) {
+    fn kill_one(id: Pid, which: ProgramTag) {
         // Through a handle, since the number alone could mean another process by now.
         let Ok(process) = pidfd_open(id, rustix::process::PidfdFlags::empty()) else { return };
         if tag(id) == Some(which) {
@@ -113,7 +113,7 @@ mod linux {
 
         use tokio::io::{AsyncBufReadExt, BufReader};
 
-        use super::super::processes::Stat;
+        use super::super::processes::ProcessStat;
         use super::{getpid, round, stat};
         use crate::{Child, Program};
 
@@ -124,7 +124,7 @@ mod linux {
             let (_stdin, stdout) = child.take_pipes().unwrap();
             let line = BufReader::new(stdout).lines().next_line().await.unwrap().unwrap();
             let orphan = line.parse().unwrap();
-            let is_adopted = |stat: &Stat| stat.parent == getpid().as_raw_nonzero().get();
+            let is_adopted = |stat: &ProcessStat| stat.parent == getpid().as_raw_nonzero().get();
             assert!(stat(orphan).is_some_and(|stat| is_adopted(&stat)));
             let mut seen = HashSet::new();
             for _ in 0..1_000 {
@@ -146,4 +146,4 @@ pub(crate) fn begin() {}
 
 /// The group was killed when its leader ended, and nothing else can be found.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn kill(_: Option<crate::tag::Tag>) {}
+pub(crate) fn kill(_: Option<crate::tag::ProgramTag>) {}

@@ -22,12 +22,12 @@ pub struct Program {
     pub inherited: Vec<(String, String)>,
     /// Where it runs; without one, in an empty folder that is removed at its end.
     pub folder: Option<PathBuf>,
-    pub limits: Limits,
+    pub limits: ProgramLimits,
 }
 
 /// What a program, and each that it starts, may use at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct ProgramLimits {
     /// Files and sockets open at a time; Node alone needs over a hundred with a few modules.
     pub open_files: u64,
     /// Bytes in one file.
@@ -38,7 +38,7 @@ pub struct Limits {
     pub stderr: usize,
 }
 
-impl Default for Limits {
+impl Default for ProgramLimits {
     fn default() -> Self {
         Self { open_files: 1024, file_size: 1 << 30, address_space: None, stderr: 1 << 20 }
     }
@@ -66,7 +66,7 @@ impl Program {
             environment: Vec::new(),
             inherited: Vec::new(),
             folder: None,
-            limits: Limits::default(),
+            limits: ProgramLimits::default(),
         }
     }
 

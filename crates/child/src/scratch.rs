@@ -14,13 +14,13 @@ use uuid::Uuid;
 const PREFIX: &str = "toolcrib-";
 
 /// A folder; dropped, it is removed with all it holds.
-pub(crate) struct Scratch {
+pub(crate) struct ScratchFolder {
     path: PathBuf,
     /// Locked as long as we live: what nobody holds belongs to an instance that was killed.
     _lock: File,
 }
 
-impl Scratch {
+impl ScratchFolder {
     /// A new folder in the given one, else in `/tmp`; the error names it.
     ///
     /// The first one in a place also removes what killed instances left there.
@@ -45,7 +45,7 @@ impl Scratch {
     }
 }
 
-impl Drop for Scratch {
+impl Drop for ScratchFolder {
     fn drop(&mut self) {
         // Most are empty; a million files must not hold up whoever waits for the end.
         if fs::remove_dir(&self.path).is_err() {

@@ -12,11 +12,11 @@ use tokio::sync::watch;
 /// The end of a program's standard error; clones show the same, also after its end.
 #[derive(Clone)]
 pub struct StderrTail {
-    kept: Arc<Mutex<Kept>>,
+    kept: Arc<Mutex<TailBuffer>>,
     is_closed: watch::Receiver<bool>,
 }
 
-struct Kept {
+struct TailBuffer {
     /// So many at the most.
     most: usize,
     bytes: VecDeque<u8>,
@@ -27,7 +27,7 @@ impl StderrTail {
     /// Reads on a task of its own, so that a program never waits for somebody to listen.
     pub(crate) fn follow(stderr: std::process::ChildStderr, most: usize) -> io::Result<Self> {
         let mut stderr = ChildStderr::from_std(stderr)?;
-        let kept = Arc::new(Mutex::new(Kept { most, bytes: VecDeque::new(), lost: 0 }));
+        let kept = Arc::new(Mutex::new(TailBuffer { most, bytes: VecDeque::new(), lost: 0 }));
         let (closed, is_closed) = watch::channel(false);
         let tail = Self { kept: Arc::clone(&kept), is_closed };
         tokio::spawn(async move {
@@ -62,7 +62,7 @@ impl StderrTail {
     }
 }
 
-impl Kept {
+impl TailBuffer {
     fn add(&mut self, bytes: &[u8]) {
         self.bytes.extend(bytes);
         let over = self.bytes.len().saturating_sub(self.most);
@@ -105,13 +105,13 @@ fn is_unsafe(character: char) -> bool {
 mod tests {
     use std::collections::VecDeque;
 
-    use super::{Kept, escape};
+    use super::{TailBuffer, escape};
 
     const KEPT: usize = 1_000;
 
     #[test]
     fn the_last_bytes_are_kept_and_the_others_counted() {
-        let mut kept = Kept { most: KEPT, bytes: VecDeque::new(), lost: 0 };
+        let mut kept = TailBuffer { most: KEPT, bytes: VecDeque::new(), lost: 0 };
         for letter in *b"abc" {
             kept.add(&vec![letter; KEPT / 2]);
         }

@@ -15,50 +15,50 @@ use rustix::process::{
 };
 use tokio::sync::{oneshot, watch};
 
-use crate::before_exec::{Orders, harden};
+use crate::before_exec::{ExecSetup, harden};
 use crate::child::Exit;
 use crate::error::SpawnError;
 use crate::program::Program;
-use crate::scratch::Scratch;
-use crate::tag::Tag;
+use crate::scratch::ScratchFolder;
+use crate::tag::ProgramTag;
 use crate::{find, process_tree};
 
 /// The keeper calls only a few functions of the standard library deep.
 const STACK: usize = 256 << 10;
 
 /// A program that was just spawned.
-pub(crate) struct Started {
+pub(crate) struct SpawnedProgram {
     pub(crate) stdin: std::process::ChildStdin,
     pub(crate) stdout: std::process::ChildStdout,
     pub(crate) stderr: std::process::ChildStderr,
-    pub(crate) leash: Leash,
+    pub(crate) leash: KillOnDrop,
 }
 
 /// The holder's side of a keeper; dropped, the program is killed.
-pub(crate) struct Leash(Ending);
+pub(crate) struct KillOnDrop(ExitWatcher);
 
 /// The end of a program, for whoever waits for it and does not hold it.
 #[derive(Clone)]
-pub struct Ending {
-    shared: Arc<Shared>,
-    stage: watch::Receiver<Stage>,
+pub struct ExitWatcher {
+    shared: Arc<SupervisedProcess>,
+    stage: watch::Receiver<ProgramStage>,
 }
 
-struct Shared {
+struct SupervisedProcess {
     id: Pid,
-    state: Mutex<State>,
+    state: Mutex<SupervisorState>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct SupervisorState {
     /// From here on the process id may mean somebody else.
     is_reaped: bool,
     is_to_finish: bool,
 }
 
 #[derive(Clone, Copy)]
-enum Stage {
+enum ProgramStage {
     Running,
     Ended(Exit),
     /// No descendant is left either.
@@ -69,16 +69,16 @@ enum Stage {
 static KEEPERS: (Mutex<usize>, Condvar) = (Mutex::new(0), Condvar::new());
 
 /// Counts as a keeper while it lives.
-struct OnDuty;
+struct SupervisorCount;
 
-impl OnDuty {
+impl SupervisorCount {
     fn begin() -> Self {
         *KEEPERS.0.lock().unwrap_or_else(PoisonError::into_inner) += 1;
         Self
     }
 }
 
-impl Drop for OnDuty {
+impl Drop for SupervisorCount {
     fn drop(&mut self) {
         *KEEPERS.0.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
         KEEPERS.1.notify_all();
@@ -95,11 +95,11 @@ pub fn wait_for_all(within: Duration) -> bool {
 }
 
 /// Spawns a program on a thread of its own.
-pub(crate) async fn start(program: Program) -> Result<Started, SpawnError> {
+pub(crate) async fn start(program: Program) -> Result<SpawnedProgram, SpawnError> {
     let command = program.name();
     let failed = move |source| SpawnError::Start { command: command.clone(), source };
     let (reply, started) = oneshot::channel();
-    let on_duty = OnDuty::begin();
+    let on_duty = SupervisorCount::begin();
     thread::Builder::new()
         .name("toolcrib-child".to_owned())
         .stack_size(STACK)
@@ -112,9 +112,9 @@ pub(crate) async fn start(program: Program) -> Result<Started, SpawnError> {
 }
 
 /// The whole life of a program, on its own thread.
-fn keep(program: &Program, reply: oneshot::Sender<Result<Started, SpawnError>>) {
+fn keep(program: &Program, reply: oneshot::Sender<Result<SpawnedProgram, SpawnError>>) {
     process_tree::begin();
-    let tag = Tag::next();
+    let tag = ProgramTag::next();
     let scratch;
     let stage;
     let shared;
@@ -132,16 +132,16 @@ fn keep(program: &Program, reply: oneshot::Sender<Result<Started, SpawnError>>) 
         }
     }
     let exit = shared.wait();
-    stage.send_replace(Stage::Ended(exit));
+    stage.send_replace(ProgramStage::Ended(exit));
     shared.wait_for_finish();
     process_tree::kill(tag);
     drop(scratch);
-    stage.send_replace(Stage::Gone(exit));
+    stage.send_replace(ProgramStage::Gone(exit));
 }
 
-type Spawned = (Started, Option<Scratch>, watch::Sender<Stage>);
+type SpawnedParts = (SpawnedProgram, Option<ScratchFolder>, watch::Sender<ProgramStage>);
 
-fn spawn(program: &Program, tag: Option<Tag>) -> Result<Spawned, SpawnError> {
+fn spawn(program: &Program, tag: Option<ProgramTag>) -> Result<SpawnedParts, SpawnError> {
     program.check()?;
     let variables = program.variables();
     let file = find::find(&program.command, variables.get("PATH").map(String::as_str))?;
@@ -156,7 +156,7 @@ fn spawn(program: &Program, tag: Option<Tag>) -> Result<Spawned, SpawnError> {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    harden(&mut command, Orders { limits: program.limits, tag });
+    harden(&mut command, ExecSetup { limits: program.limits, tag });
     let failed = |source| SpawnError::Start { command: program.name(), source };
     let mut child = command.spawn().map_err(failed)?;
     let (id, pipes) = (child.id(), (child.stdin.take(), child.stdout.take(), child.stderr.take()));
@@ -164,20 +164,20 @@ fn spawn(program: &Program, tag: Option<Tag>) -> Result<Spawned, SpawnError> {
     let (Some(id), (Some(stdin), Some(stdout), Some(stderr))) = (id, pipes) else {
         return Err(failed(io::Error::other("it has no pipes")));
     };
-    let shared = Shared { id, state: Mutex::default(), changed: Condvar::new() };
-    let (sender, stage) = watch::channel(Stage::Running);
-    let leash = Leash(Ending { shared: Arc::new(shared), stage });
-    Ok((Started { stdin, stdout, stderr, leash }, scratch, sender))
+    let shared = SupervisedProcess { id, state: Mutex::default(), changed: Condvar::new() };
+    let (sender, stage) = watch::channel(ProgramStage::Running);
+    let leash = KillOnDrop(ExitWatcher { shared: Arc::new(shared), stage });
+    Ok((SpawnedProgram { stdin, stdout, stderr, leash }, scratch, sender))
 }
 
 /// The folder to run in, and what removes it at the end if it is ours.
 fn working_folder(
     program: &Program,
     temporary: Option<&str>,
-) -> Result<(PathBuf, Option<Scratch>), SpawnError> {
+) -> Result<(PathBuf, Option<ScratchFolder>), SpawnError> {
     let failed = |(folder, source)| SpawnError::Folder { command: program.name(), folder, source };
     let Some(folder) = &program.folder else {
-        let scratch = Scratch::new(temporary).map_err(failed)?;
+        let scratch = ScratchFolder::new(temporary).map_err(failed)?;
         return Ok((scratch.path().to_path_buf(), Some(scratch)));
     };
     // Asked here, because a failed start does not tell the folder from the program.
@@ -185,8 +185,8 @@ fn working_folder(
     Ok((folder.clone(), None))
 }
 
-impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
+impl SupervisedProcess {
+    fn state(&self) -> MutexGuard<'_, SupervisorState> {
         // The state is two flags: a panic elsewhere cannot have left it half changed.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -226,7 +226,7 @@ impl Shared {
     }
 }
 
-impl Leash {
+impl KillOnDrop {
     pub(crate) fn id(&self) -> u32 {
         self.0.shared.id.as_raw_nonzero().get().unsigned_abs()
     }
@@ -241,33 +241,33 @@ impl Leash {
         self.0.finish();
     }
 
-    pub(crate) fn ending(&self) -> &Ending {
+    pub(crate) fn ending(&self) -> &ExitWatcher {
         &self.0
     }
 
     pub(crate) async fn gone(&self) -> Exit {
         self.0
             .reached(|stage| match stage {
-                Stage::Running | Stage::Ended(_) => None,
-                Stage::Gone(exit) => Some(exit),
+                ProgramStage::Running | ProgramStage::Ended(_) => None,
+                ProgramStage::Gone(exit) => Some(exit),
             })
             .await
     }
 }
 
-impl Ending {
+impl ExitWatcher {
     /// Waits until the program has ended; what it spawned may still run, and hold its pipes.
     pub async fn ended(&self) -> Exit {
         self.reached(|stage| match stage {
-            Stage::Running => None,
-            Stage::Ended(exit) | Stage::Gone(exit) => Some(exit),
+            ProgramStage::Running => None,
+            ProgramStage::Ended(exit) | ProgramStage::Gone(exit) => Some(exit),
         })
         .await
     }
 
     /// Whether the program has ended by now.
     pub fn has_ended(&self) -> bool {
-        !matches!(*self.stage.borrow(), Stage::Running)
+        !matches!(*self.stage.borrow(), ProgramStage::Running)
     }
 
     /// Kills everything that is left of it, the program too if it still runs. This takes a moment,
@@ -278,7 +278,7 @@ impl Ending {
         self.shared.changed.notify_all();
     }
 
-    async fn reached(&self, exit: impl Fn(Stage) -> Option<Exit>) -> Exit {
+    async fn reached(&self, exit: impl Fn(ProgramStage) -> Option<Exit>) -> Exit {
         let mut stage = self.stage.clone();
         let found = stage.wait_for(|stage| exit(*stage).is_some()).await;
         // The keeper always tells the end before it goes.
@@ -286,7 +286,7 @@ impl Ending {
     }
 }
 
-impl Drop for Leash {
+impl Drop for KillOnDrop {
     fn drop(&mut self) {
         self.finish();
     }

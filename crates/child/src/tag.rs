@@ -51,12 +51,12 @@ pub(crate) fn start_time(_: u32) -> Option<u64> {
 
 /// The limits that mark our programs: one number for each, out of a range of this instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Tag(u64);
+pub(crate) struct ProgramTag(u64);
 
 /// How many programs one instance starts before numbers come again.
 const RANGE: u64 = 1 << 20;
 
-impl Tag {
+impl ProgramTag {
     /// The next one; `None` if our own limit leaves no room below it.
     ///
     /// The unit is a microsecond of a real-time thread that never sleeps, so that the smallest

@@ -12,56 +12,56 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use toolcrib_core::{CribLimits, Policy, Redactor, Secret, Source, SourceId};
-use toolcrib_engine::catalog::{LOAD_DEADLINE, Placed};
-use toolcrib_engine::discovery::Showcase;
+use toolcrib_engine::catalog::{LOAD_DEADLINE, NamedSource};
+use toolcrib_engine::discovery::DiscoverySettings;
 use toolcrib_engine::rules::{Glob, Rules};
 
-use crate::config::{Config, Entry};
-use crate::secrets::template::{Found, Lookup};
-use crate::settings::Settings;
+use crate::config::{Config, SourceEntry};
+use crate::secrets::template::{SecretLookup, TemplateResolution};
+use crate::settings::SourceSettings;
 pub(crate) use source_factory::BASICS;
-pub use source_factory::Maker;
-use source_factory::{Failing, make};
+pub use source_factory::SourceFactory;
+use source_factory::{FailingSource, make};
 pub(crate) use source_view::wants;
-use source_view::{Fit, Fitted, Owner};
+use source_view::{SharedSource, SourceView, SourceViewSettings};
 
 /// What a crib is made of.
 #[derive(Clone)]
-pub struct Built {
+pub struct CribParts {
     /// In the order of the file; one that could not be made is there too, and fails to load.
-    pub sources: Vec<Placed>,
+    pub sources: Vec<NamedSource>,
     pub policy: Arc<dyn Policy>,
     pub limits: CribLimits,
-    pub showcase: Showcase,
+    pub showcase: DiscoverySettings,
     /// The profiles of the file.
-    pub views: BTreeMap<String, View>,
+    pub views: BTreeMap<String, ProfileView>,
     /// By profile, the sources that it names.
     pub named: BTreeMap<String, BTreeSet<SourceId>>,
     /// Sources that could not be made.
-    pub failed: Vec<Failed>,
+    pub failed: Vec<FailedSource>,
     /// The address of the database, if the file names one that can be told.
     pub store: Option<Secret>,
     /// Knows the secrets of all sources: for whoever prints or records what the sources say.
     pub redactor: Arc<Redactor>,
     /// What it knows.
     pub(crate) secrets: Vec<Secret>,
-    pub(crate) kept: Vec<Kept>,
+    pub(crate) kept: Vec<BuiltSource>,
 }
 
 /// What a profile makes of the same sources.
 #[derive(Clone)]
-pub struct View {
+pub struct ProfileView {
     /// The strictest of the profile and of the rules at the top of the file.
     pub policy: Arc<dyn Policy>,
     pub limits: CribLimits,
-    pub showcase: Showcase,
+    pub showcase: DiscoverySettings,
 }
 
-impl Built {
+impl CribParts {
     /// Whether both show the same in the same way in every profile, of the same sources.
     pub(crate) fn shows_as(&self, other: &Self) -> bool {
         let profiles = |built: &Self| -> Vec<_> {
-            let shown = |(name, view): (&String, &View)| {
+            let shown = |(name, view): (&String, &ProfileView)| {
                 (name.clone(), view.showcase.clone(), view.policy.version())
             };
             built.views.iter().map(shown).collect()
@@ -72,44 +72,45 @@ impl Built {
 
 /// A source that could not be made, and why: names references and never a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failed {
+pub struct FailedSource {
     pub id: SourceId,
     pub reason: String,
 }
 
 /// A source with all that decides whether it may stay as it is.
 #[derive(Clone)]
-pub(crate) struct Kept {
+pub(crate) struct BuiltSource {
     pub(crate) id: SourceId,
-    pub(crate) made: Made,
+    pub(crate) made: SourceBuild,
     secrets: Vec<Secret>,
     source: Arc<dyn Source>,
     deadline: Duration,
 }
 
 #[derive(Clone)]
-pub(crate) enum Made {
-    Whole { settings: Box<Settings>, owner: Arc<Owner>, fit: Box<Fit> },
+pub(crate) enum SourceBuild {
+    Whole { settings: Box<SourceSettings>, owner: Arc<SharedSource>, fit: Box<SourceViewSettings> },
     Failed(String),
 }
 
 impl Config {
     /// Makes the sources and the policy; nothing is started yet. A source whose secrets are
     /// missing costs itself alone.
-    pub fn build(&self, lookup: &dyn Lookup, maker: &dyn Maker) -> Built {
+    pub fn build(&self, lookup: &dyn SecretLookup, maker: &dyn SourceFactory) -> CribParts {
         self.build_after(lookup, maker, &[])
     }
 
     /// The same, with the sources of before that need not change.
     pub(crate) fn build_after(
         &self,
-        lookup: &dyn Lookup,
-        maker: &dyn Maker,
-        before: &[Kept],
-    ) -> Built {
+        lookup: &dyn SecretLookup,
+        maker: &dyn SourceFactory,
+        before: &[BuiltSource],
+    ) -> CribParts {
         let entries = self.sources.iter().filter(|entry| entry.enabled);
         let kept: Vec<_> = entries.map(|entry| self.source(entry, lookup, maker, before)).collect();
-        let placed = |kept: &Kept| (kept.id.clone(), Arc::clone(&kept.source), kept.deadline);
+        let placed =
+            |kept: &BuiltSource| (kept.id.clone(), Arc::clone(&kept.source), kept.deadline);
         let own: Vec<_> = self.rules.iter().collect();
         let views = self.profiles.iter().map(|(name, profile)| {
             let policy = policy::policy(&own, Some(profile));
@@ -117,28 +118,28 @@ impl Config {
             let validation = profile.validation;
             let limits = CribLimits { max_calls, validation, ..self.limits.clone() };
             let showcase = profile.showcase.clone();
-            (name.clone(), View { policy, limits, showcase })
+            (name.clone(), ProfileView { policy, limits, showcase })
         });
         let named = self.profiles.iter().filter_map(|(name, profile)| {
             Some((name.clone(), profile.sources.as_ref()?.iter().cloned().collect()))
         });
-        let mut found = Found::default();
+        let mut found = TemplateResolution::default();
         let store = self.store.as_ref().map(|store| store.resolve(lookup, &mut found));
         let secrets = kept.iter().flat_map(|kept| kept.secrets.iter().cloned());
-        let mut beside = Found::default();
+        let mut beside = TemplateResolution::default();
         let _ = self.telemetry.as_ref().map(|own| own.resolve(lookup, &mut beside));
         let _ = self.embedder.as_ref().map(|own| own.resolve(lookup, &mut beside));
         let of_process = found.secrets.into_iter().chain(beside.secrets);
         let secrets: Vec<_> = secrets.chain(of_process).collect();
         let redactor = Redactor::new(secrets.iter().cloned());
-        Built {
+        CribParts {
             sources: kept.iter().map(placed).collect(),
             policy: policy::policy(&own, None),
             limits: self.limits.clone(),
             showcase: self.showcase.clone(),
             views: views.collect(),
             named: named.collect(),
-            failed: kept.iter().filter_map(Kept::failed).collect(),
+            failed: kept.iter().filter_map(BuiltSource::failed).collect(),
             store: store.filter(|_| found.missing.is_empty()),
             redactor: Arc::new(redactor),
             secrets,
@@ -148,11 +149,11 @@ impl Config {
 
     fn source(
         &self,
-        entry: &Entry,
-        lookup: &dyn Lookup,
-        maker: &dyn Maker,
-        before: &[Kept],
-    ) -> Kept {
+        entry: &SourceEntry,
+        lookup: &dyn SecretLookup,
+        maker: &dyn SourceFactory,
+        before: &[BuiltSource],
+    ) -> BuiltSource {
         let id = entry.id.clone();
         let deadline = entry.timeout.unwrap_or(LOAD_DEADLINE);
         let old = before.iter().find(|kept| kept.id == id);
@@ -161,37 +162,45 @@ impl Config {
             Err(missing) => {
                 let reasons: Vec<_> = missing.iter().map(ToString::to_string).collect();
                 let reason = reasons.join("; ");
-                let same =
-                    old.filter(|old| matches!(&old.made, Made::Failed(old) if *old == reason));
+                let same = old
+                    .filter(|old| matches!(&old.made, SourceBuild::Failed(old) if *old == reason));
                 let source = same.map_or_else(
-                    || -> Arc<dyn Source> { Arc::new(Failing(reason.clone())) },
+                    || -> Arc<dyn Source> { Arc::new(FailingSource(reason.clone())) },
                     |old| Arc::clone(&old.source),
                 );
-                let made = Made::Failed(reason);
-                return Kept { id, made, secrets: Vec::new(), source, deadline };
+                let made = SourceBuild::Failed(reason);
+                return BuiltSource { id, made, secrets: Vec::new(), source, deadline };
             }
         };
         let fit = self.fit(entry);
         let same = old.and_then(|old| match &old.made {
-            Made::Whole { settings: old_settings, owner, fit } if **old_settings == settings => {
+            SourceBuild::Whole { settings: old_settings, owner, fit }
+                if **old_settings == settings =>
+            {
                 Some((old, owner, fit))
             }
-            Made::Whole { .. } | Made::Failed(_) => None,
+            SourceBuild::Whole { .. } | SourceBuild::Failed(_) => None,
         });
         let (owner, source): (_, Arc<dyn Source>) = match same {
             Some((old, owner, old_fit)) if **old_fit == fit => {
                 (Arc::clone(owner), Arc::clone(&old.source))
             }
-            Some((_, owner, _)) => (Arc::clone(owner), Fitted::new(Arc::clone(owner), fit.clone())),
+            Some((_, owner, _)) => {
+                (Arc::clone(owner), SourceView::new(Arc::clone(owner), fit.clone()))
+            }
             None => {
                 let made = make(id.as_str(), &settings, maker);
-                let owner =
-                    Owner::new(masked_source::source(made, &settings, &secrets, maker.learned()));
-                (Arc::clone(&owner), Fitted::new(owner, fit.clone()))
+                let owner = SharedSource::new(masked_source::source(
+                    made,
+                    &settings,
+                    &secrets,
+                    maker.learned(),
+                ));
+                (Arc::clone(&owner), SourceView::new(owner, fit.clone()))
             }
         };
-        let made = Made::Whole { settings: Box::new(settings), owner, fit: Box::new(fit) };
-        Kept { id, made, secrets, source, deadline }
+        let made = SourceBuild::Whole { settings: Box::new(settings), owner, fit: Box::new(fit) };
+        BuiltSource { id, made, secrets, source, deadline }
     }
 
     /// The policy of the file, or of one of its profiles, with further rules: the strictest of all
@@ -206,7 +215,7 @@ impl Config {
     }
 
     /// What is wanted of a source; only what can meet its tools counts as a change of it.
-    fn fit(&self, entry: &Entry) -> Fit {
+    fn fit(&self, entry: &SourceEntry) -> SourceViewSettings {
         let globs = |patterns: &[String]| patterns.iter().map(|text| Glob::new(text)).collect();
         let stem = entry.stem();
         let longer = self.sources.iter().filter(|other| other.enabled && other.id != entry.id);
@@ -214,7 +223,7 @@ impl Config {
             .map(|other| (other.stem(), other.id.clone()))
             .filter(|(other, _)| other.len() > stem.len() && other.starts_with(&stem));
         let overrides = self.overrides.iter().filter(|(name, _)| name.starts_with(&stem));
-        Fit {
+        SourceViewSettings {
             prefix: entry.prefix.clone(),
             foreign: longer.collect(),
             include: globs(&entry.include),
@@ -225,31 +234,33 @@ impl Config {
     }
 }
 
-impl Kept {
-    pub(crate) fn failed(&self) -> Option<Failed> {
+impl BuiltSource {
+    pub(crate) fn failed(&self) -> Option<FailedSource> {
         match &self.made {
-            Made::Failed(reason) => Some(Failed { id: self.id.clone(), reason: reason.clone() }),
-            Made::Whole { .. } => None,
+            SourceBuild::Failed(reason) => {
+                Some(FailedSource { id: self.id.clone(), reason: reason.clone() })
+            }
+            SourceBuild::Whole { .. } => None,
         }
     }
 
     /// Whether both are the very same object, and how they differ if not.
-    pub(crate) fn differs(&self, old: &Self) -> Option<Difference> {
+    pub(crate) fn differs(&self, old: &Self) -> Option<SourceDifference> {
         if Arc::ptr_eq(&self.source, &old.source) && self.deadline == old.deadline {
             return None;
         }
         match (&self.made, &old.made) {
-            (Made::Whole { owner, .. }, Made::Whole { owner: old, .. })
+            (SourceBuild::Whole { owner, .. }, SourceBuild::Whole { owner: old, .. })
                 if Arc::ptr_eq(owner, old) =>
             {
-                Some(Difference::Fit)
+                Some(SourceDifference::Fit)
             }
-            _ => Some(Difference::Owner),
+            _ => Some(SourceDifference::Owner),
         }
     }
 }
 
-pub(crate) enum Difference {
+pub(crate) enum SourceDifference {
     /// The owner of the tools goes on, what is wanted of it is new.
     Fit,
     /// The owner of the tools starts anew.

@@ -16,23 +16,23 @@ use std::path::{Path, PathBuf};
 
 use toolcrib_engine::rules::Rules;
 
-use crate::config::{Config, KeptBounds};
-use crate::file::document::{Document, Table};
+use crate::config::{Config, StoreBounds};
+use crate::file::document::{TomlDocument, TomlTable};
 use crate::file::findings::Findings;
-use crate::file::toml_path::Place;
-use crate::raw::{self, File};
+use crate::file::toml_path::TomlPath;
+use crate::raw::{self, ConfigFile};
 
-pub use listener::{Front, Tls};
-pub(crate) use requirements::Point;
-pub use server_limits::Bounds;
+pub use listener::{ListenerSettings, TlsFiles};
+pub(crate) use requirements::Requirement;
+pub use server_limits::ServerLimits;
 
 /// The keys of the file that are rules.
 const RULES: [&str; 5] = ["allow", "ask", "deny", "rule", "tests"];
 
 /// Reads what every section means; what is wrong stands in the findings.
-pub(crate) fn file(file: &File, folder: &Path, findings: &mut Findings<'_, '_>) -> Config {
-    let mut check = Check { findings, folder: folder.to_owned(), points: Vec::new() };
-    let top = Place::default();
+pub(crate) fn file(file: &ConfigFile, folder: &Path, findings: &mut Findings<'_, '_>) -> Config {
+    let mut check = ConfigChecker { findings, folder: folder.to_owned(), points: Vec::new() };
+    let top = TomlPath::default();
     let front = check.front(&file.server, &top.key("server"));
     let bounds = check.bounds(&file.server.limits, &top.key("server").key("limits"));
     let place = top.key("store");
@@ -71,24 +71,24 @@ pub(crate) fn file(file: &File, folder: &Path, findings: &mut Findings<'_, '_>) 
     }
 }
 
-struct Check<'f, 'd, 't> {
+struct ConfigChecker<'f, 'd, 't> {
     findings: &'f mut Findings<'d, 't>,
     /// What relative paths start from.
     folder: PathBuf,
     /// What is outside of the file and must be there.
-    points: Vec<Point>,
+    points: Vec<Requirement>,
 }
 
-impl<'d, 't> Check<'_, 'd, 't> {
-    fn problem(&mut self, place: &Place, message: impl Into<String>, cure: impl Into<String>) {
+impl<'d, 't> ConfigChecker<'_, 'd, 't> {
+    fn problem(&mut self, place: &TomlPath, message: impl Into<String>, cure: impl Into<String>) {
         self.findings.problem(place, message, cure);
     }
 
-    fn document(&self) -> &'d Document<'t> {
+    fn document(&self) -> &'d TomlDocument<'t> {
         self.findings.document
     }
 
-    fn kept(&mut self, raw: &raw::Store, place: &Place) -> KeptBounds {
+    fn kept(&mut self, raw: &raw::StoreTable, place: &TomlPath) -> StoreBounds {
         if raw.most_calls == Some(0) {
             let cure = "write 1 or more";
             self.problem(&place.key("most_calls"), "a call that runs is always kept", cure);
@@ -100,7 +100,7 @@ impl<'d, 't> Check<'_, 'd, 't> {
         let results_per_tenant = size(raw.results_per_tenant.as_ref(), "results_per_tenant");
         let max_size = size(raw.max_size.as_ref(), "max_size");
         let mut time = |text, key| self.timeout(text, &place.key(key));
-        KeptBounds {
+        StoreBounds {
             calls_for: time(raw.calls_for.as_ref(), "calls_for"),
             most_calls: raw.most_calls,
             results_for: time(raw.results_for.as_ref(), "results_for"),
@@ -112,14 +112,14 @@ impl<'d, 't> Check<'_, 'd, 't> {
 
     /// The rules within a table, read by the engine itself; `None` if it names no key of theirs.
     /// A list without a pattern is named: who writes `allow = []` permits nothing.
-    fn rules(&mut self, label: &str, place: &Place) -> Option<Rules> {
+    fn rules(&mut self, label: &str, place: &TomlPath) -> Option<Rules> {
         let whole = self.document().table_at(place)?;
         if !RULES.iter().any(|key| whole.contains_key(*key)) {
             return None;
         }
         let is_rule = |key: &str| RULES.contains(&key);
         let rows = whole.iter().filter(|(key, _)| is_rule(key.get_ref()));
-        let table: Table<'_> = rows.map(|(key, item)| (key.clone(), item.clone())).collect();
+        let table: TomlTable<'_> = rows.map(|(key, item)| (key.clone(), item.clone())).collect();
         match Rules::of_table(label, &table, self.document().text()) {
             Ok(rules) => Some(rules),
             Err(problems) => {

@@ -5,34 +5,36 @@ use std::path::Path;
 use std::time::Duration;
 
 use toolcrib_core::{Catalog, CribLimits, Secret, SourceId, ToolName, Validation};
-use toolcrib_engine::discovery::Showcase;
+use toolcrib_engine::discovery::DiscoverySettings;
 use toolcrib_engine::rules::Rules;
 
-use crate::build::tool_override::Override;
-use crate::check::{self, Bounds, Front, Point};
-use crate::file::document::Document;
+use crate::build::tool_override::ToolOverride;
+use crate::check::{self, ListenerSettings, Requirement, ServerLimits};
+use crate::file::document::TomlDocument;
 use crate::file::findings::Findings;
-use crate::file::problem::Problem;
+use crate::file::problem::ConfigProblem;
 use crate::file::schema_check;
-use crate::file::toml_path::Place;
-use crate::raw::File;
-use crate::secrets::template::{Found, Lookup, Template, Unresolved};
-use crate::settings::Kind;
-use crate::settings::embedder::{EmbedderSettings, Embedding};
-use crate::settings::observability::{AuditSettings, Exporting, LogSettings, TelemetrySettings};
+use crate::file::toml_path::TomlPath;
+use crate::raw::ConfigFile;
+use crate::secrets::template::{SecretLookup, Template, TemplateResolution, UnresolvedReference};
+use crate::settings::SourceTemplate;
+use crate::settings::embedder::{EmbedderSettings, EmbedderTemplate};
+use crate::settings::observability::{
+    AuditSettings, LogSettings, TelemetrySettings, TelemetryTemplate,
+};
 
 /// A checked `crib.toml`.
 #[derive(Debug, Clone)]
 pub struct Config {
     /// Where a server of it listens, and for whom.
-    pub front: Front,
+    pub front: ListenerSettings,
     /// What a server of it takes from whoever comes.
-    pub bounds: Bounds,
+    pub bounds: ServerLimits,
     pub limits: CribLimits,
     /// The rules at the top of the file, if there are any.
     pub rules: Option<Rules>,
     /// How tools are shown where no profile is chosen.
-    pub showcase: Showcase,
+    pub showcase: DiscoverySettings,
     pub profiles: BTreeMap<String, Profile>,
     /// Which tools an agent may use, by the name of the agent: for hosts that ask. Nothing is
     /// decided by it here.
@@ -40,20 +42,20 @@ pub struct Config {
     pub log: LogSettings,
     /// `None`: nothing is recorded.
     pub audit: Option<AuditSettings>,
-    pub(crate) embedder: Option<Embedding>,
-    pub(crate) telemetry: Option<Exporting>,
+    pub(crate) embedder: Option<EmbedderTemplate>,
+    pub(crate) telemetry: Option<TelemetryTemplate>,
     /// The bounds of the database.
-    pub kept: KeptBounds,
+    pub kept: StoreBounds,
     pub(crate) store: Option<Template>,
-    pub(crate) sources: Vec<Entry>,
-    pub(crate) overrides: BTreeMap<String, Override>,
+    pub(crate) sources: Vec<SourceEntry>,
+    pub(crate) overrides: BTreeMap<String, ToolOverride>,
     /// What the file only names.
-    pub(crate) points: Vec<Point>,
+    pub(crate) points: Vec<Requirement>,
 }
 
 /// How much the database keeps and for how long; what is not said is left to it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct KeptBounds {
+pub struct StoreBounds {
     pub calls_for: Option<Duration>,
     pub most_calls: Option<u64>,
     pub results_for: Option<Duration>,
@@ -75,12 +77,12 @@ pub struct Profile {
     pub max_calls: Option<usize>,
     /// How arguments meet the schemas of its tools, unless their tables say so.
     pub validation: Option<Validation>,
-    pub showcase: Showcase,
+    pub showcase: DiscoverySettings,
 }
 
 /// One source of the file.
 #[derive(Debug, Clone)]
-pub(crate) struct Entry {
+pub(crate) struct SourceEntry {
     pub(crate) id: SourceId,
     pub(crate) enabled: bool,
     pub(crate) prefix: String,
@@ -88,10 +90,10 @@ pub(crate) struct Entry {
     pub(crate) exclude: Vec<String>,
     pub(crate) validation: Option<Validation>,
     pub(crate) timeout: Option<Duration>,
-    pub(crate) kind: Kind,
+    pub(crate) kind: SourceTemplate,
 }
 
-impl Entry {
+impl SourceEntry {
     /// How the names of its tools begin.
     pub(crate) fn stem(&self) -> String {
         if self.prefix.is_empty() { String::new() } else { format!("{}__", self.prefix) }
@@ -100,23 +102,23 @@ impl Entry {
 
 /// What came of reading a file.
 #[derive(Debug)]
-pub struct Read {
+pub struct ParsedConfig {
     /// `None` if anything is wrong.
     pub config: Option<Config>,
     /// Everything that is wrong, in the order of the file.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<ConfigProblem>,
     /// What may stay as it is, and should not.
-    pub warnings: Vec<Problem>,
+    pub warnings: Vec<ConfigProblem>,
     /// What could be read of a file in which something is wrong.
     partial: Option<Config>,
 }
 
-impl Read {
+impl ParsedConfig {
     /// What is wrong and what should not be, within the file and with what it only names: see
     /// [`Config::examine`]. Of a file with problems all that could be read is looked at too.
     ///
     /// Gives the problems and the warnings, in the order of the file.
-    pub fn examine(&self, lookup: &dyn Lookup) -> (Vec<Problem>, Vec<Problem>) {
+    pub fn examine(&self, lookup: &dyn SecretLookup) -> (Vec<ConfigProblem>, Vec<ConfigProblem>) {
         let (mut problems, mut warnings) = (self.problems.clone(), self.warnings.clone());
         if let Some(config) = self.config.as_ref().or(self.partial.as_ref()) {
             let (missing, doubtful) = config.examine(lookup);
@@ -129,7 +131,7 @@ impl Read {
     }
 }
 
-fn in_order(problems: &mut [Problem]) {
+fn in_order(problems: &mut [ConfigProblem]) {
     problems.sort_by_key(|problem| (problem.line, problem.column));
 }
 
@@ -138,36 +140,41 @@ impl Config {
     ///
     /// `file` is the path of the file: problems are told of it, and relative paths within the
     /// file start from its folder.
-    pub fn read(text: &str, file: &str) -> Read {
-        let document = match Document::parse(text, file) {
+    pub fn read(text: &str, file: &str) -> ParsedConfig {
+        let document = match TomlDocument::parse(text, file) {
             Ok(document) => document,
             Err(problems) => {
-                return Read { config: None, problems, warnings: Vec::new(), partial: None };
+                return ParsedConfig {
+                    config: None,
+                    problems,
+                    warnings: Vec::new(),
+                    partial: None,
+                };
             }
         };
         let mut findings = Findings::new(&document);
         let value = schema_check::read(&document, &mut findings);
         let folder = Path::new(file).parent().unwrap_or(Path::new(""));
-        let config = match serde_json::from_value::<File>(value) {
+        let config = match serde_json::from_value::<ConfigFile>(value) {
             Ok(raw) => Some(check::file(&raw, folder, &mut findings)),
             Err(error) => {
                 // The shape lets nothing through that the types refuse; if it ever does, the
                 // file is refused.
                 let message = format!("the file cannot be read: {error}");
-                findings.problem(&Place::default(), message, "simplify it");
+                findings.problem(&TomlPath::default(), message, "simplify it");
                 None
             }
         };
         let (problems, warnings) = findings.finish();
         let (config, partial) = if problems.is_empty() { (config, None) } else { (None, config) };
-        Read { config, problems, warnings, partial }
+        ParsedConfig { config, problems, warnings, partial }
     }
 
     /// Looks for what the file only names: secrets, documents, folders, programs; but not for
     /// those of sources that are left out. Starts nothing and reaches no network.
     ///
     /// Gives the problems and the warnings, in the order of the file.
-    pub fn examine(&self, lookup: &dyn Lookup) -> (Vec<Problem>, Vec<Problem>) {
+    pub fn examine(&self, lookup: &dyn SecretLookup) -> (Vec<ConfigProblem>, Vec<ConfigProblem>) {
         let (mut problems, mut warnings) = (Vec::new(), Vec::new());
         for point in &self.points {
             point.look(lookup, &mut problems, &mut warnings);
@@ -178,8 +185,11 @@ impl Config {
     }
 
     /// The address of the database; `None`: the file names none.
-    pub fn store(&self, lookup: &dyn Lookup) -> Result<Option<Secret>, Vec<Unresolved>> {
-        let mut found = Found::default();
+    pub fn store(
+        &self,
+        lookup: &dyn SecretLookup,
+    ) -> Result<Option<Secret>, Vec<UnresolvedReference>> {
+        let mut found = TemplateResolution::default();
         let store = self.store.as_ref().map(|store| store.resolve(lookup, &mut found));
         if found.missing.is_empty() { Ok(store) } else { Err(found.missing) }
     }
@@ -187,9 +197,9 @@ impl Config {
     /// What finds tools by their meaning; `None`: the file names nothing.
     pub fn embedder(
         &self,
-        lookup: &dyn Lookup,
-    ) -> Result<Option<EmbedderSettings>, Vec<Unresolved>> {
-        let mut found = Found::default();
+        lookup: &dyn SecretLookup,
+    ) -> Result<Option<EmbedderSettings>, Vec<UnresolvedReference>> {
+        let mut found = TemplateResolution::default();
         let settings = self.embedder.as_ref().map(|own| own.resolve(lookup, &mut found));
         if found.missing.is_empty() { Ok(settings) } else { Err(found.missing) }
     }
@@ -197,9 +207,9 @@ impl Config {
     /// The collector of traces and figures; `None`: the file names none.
     pub fn telemetry(
         &self,
-        lookup: &dyn Lookup,
-    ) -> Result<Option<TelemetrySettings>, Vec<Unresolved>> {
-        let mut found = Found::default();
+        lookup: &dyn SecretLookup,
+    ) -> Result<Option<TelemetrySettings>, Vec<UnresolvedReference>> {
+        let mut found = TemplateResolution::default();
         let settings = self.telemetry.as_ref().map(|own| own.resolve(lookup, &mut found));
         if found.missing.is_empty() { Ok(settings) } else { Err(found.missing) }
     }
@@ -224,7 +234,7 @@ impl Config {
 
     /// What the file says of tools that a catalog does not have: a slip of the pen, or a source
     /// that is away.
-    pub fn strangers(&self, catalog: &Catalog) -> Vec<Problem> {
+    pub fn strangers(&self, catalog: &Catalog) -> Vec<ConfigProblem> {
         let strangers = self.points.iter().filter_map(|point| point.stranger(catalog));
         let mut strangers: Vec<_> = strangers.collect();
         in_order(&mut strangers);

@@ -13,14 +13,14 @@ mod write;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use toolcrib_core::{Catalog, Effect, Quarantine, SourceId, ToolName, ToolSpec};
+use toolcrib_core::{Catalog, Effect, QuarantineReason, SourceId, ToolName, ToolSpec};
 
-use self::name::{Said, Told};
-pub use self::write::{Unwritten, write};
+use self::name::{DescriptionOpening, NameEvidence};
+pub use self::write::{EffectWriteError, write};
 
 /// A tool that declares nothing of its effect.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Undeclared {
+pub struct UndeclaredTool {
     pub tool: ToolName,
     pub source: SourceId,
     /// What is assumed.
@@ -38,7 +38,7 @@ pub fn undeclared(
     catalog: &Catalog,
     looked_at: &[SourceId],
     owners: impl Fn(&str) -> Vec<SourceId>,
-) -> Vec<Undeclared> {
+) -> Vec<UndeclaredTool> {
     let listed = catalog.tools().iter().filter(|tool| tool.spec.origin.undeclared);
     let judged = listed.map(|tool| {
         let spec = &*tool.spec;
@@ -57,7 +57,7 @@ pub fn undeclared(
             }
             (None, None) => proposal(spec),
         };
-        Undeclared {
+        UndeclaredTool {
             tool: spec.name.clone(),
             source: spec.origin.source.clone(),
             assumed: spec.effect,
@@ -72,7 +72,7 @@ pub fn undeclared(
 fn shared<'a>(catalog: &'a Catalog, spec: &ToolSpec) -> Option<&'a SourceId> {
     let kept_out = catalog.quarantined().iter();
     let mut others = kept_out
-        .filter(|tool| matches!(tool.reason, Quarantine::NameTaken { .. }))
+        .filter(|tool| matches!(tool.reason, QuarantineReason::NameTaken { .. }))
         .filter(|tool| tool.spec.name == spec.name)
         .map(|tool| &tool.spec.origin.source);
     others.find(|source| **source != spec.origin.source)
@@ -82,11 +82,11 @@ fn shared<'a>(catalog: &'a Catalog, spec: &ToolSpec) -> Option<&'a SourceId> {
 pub fn proposal(spec: &ToolSpec) -> (Option<Effect>, String) {
     let name = at_home(spec);
     let (word, if_said) = match name::told(name, spec.origin.source.as_str()) {
-        Told::Reads { word, if_said } => (word, if_said),
-        Told::Destroys(word) => {
+        NameEvidence::Reads { word, if_said } => (word, if_said),
+        NameEvidence::Destroys(word) => {
             return (Some(Effect::Destroy), format!("its name has `{word}`"));
         }
-        Told::Nothing(because) => return (None, because),
+        NameEvidence::Nothing(because) => return (None, because),
     };
     match doubt(spec, name, (word, if_said)) {
         Some(because) => (None, because),
@@ -98,7 +98,11 @@ pub fn proposal(spec: &ToolSpec) -> (Option<Effect>, String) {
 }
 
 /// Why a tool whose name tells of reading may do more all the same.
-fn doubt(spec: &ToolSpec, name: &str, (word, wanted): (&str, Said)) -> Option<String> {
+fn doubt(
+    spec: &ToolSpec,
+    name: &str,
+    (word, wanted): (&str, DescriptionOpening),
+) -> Option<String> {
     let title = spec.title.as_deref().unwrap_or_default();
     if let Some(word) = name::change(title) {
         return Some(format!("its title has `{word}`"));
@@ -108,9 +112,9 @@ fn doubt(spec: &ToolSpec, name: &str, (word, wanted): (&str, Said)) -> Option<St
     }
     let first = description::first_read(&spec.description);
     let is_said = match wanted {
-        Said::Anything => true,
-        Said::Reading => first.is_some(),
-        Said::Same => first == Some(word),
+        DescriptionOpening::Anything => true,
+        DescriptionOpening::Reading => first.is_some(),
+        DescriptionOpening::Same => first == Some(word),
     };
     if !is_said {
         return Some(

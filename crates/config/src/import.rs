@@ -17,26 +17,26 @@ mod write;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
-use toolcrib_json::repair::{Bounds, Unreadable};
+use toolcrib_json::repair::{RepairBounds, UnreadableJson};
 
-use self::secrets::Secrets;
+use self::secrets::ImportSecrets;
 use crate::file::document::LARGEST_FILE;
-pub use file_format::Form;
+pub use file_format::ImportFormat;
 
 /// A file of another program, written anew.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Imported {
+pub struct ImportedConfig {
     /// The text of a `crib.toml` without problems.
     pub toml: String,
     /// Which program's file it was taken for.
-    pub form: Form,
+    pub form: ImportFormat,
     /// What has to be done or known, in the order of the file.
-    pub notes: Vec<Note>,
+    pub notes: Vec<ImportNote>,
 }
 
 /// Something that the new file cannot say by itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Note {
+pub struct ImportNote {
     /// The source that it is about, by its new name.
     pub source: Option<String>,
     pub text: String,
@@ -71,7 +71,7 @@ const MOST_SERVERS: usize = 1000;
 
 /// Reads a file of another program: JSON, with comments and trailing commas if it has any.
 /// `form`: which program's; `None` finds it out.
-pub fn import(text: &str, form: Option<Form>) -> Result<Imported, ImportError> {
+pub fn import(text: &str, form: Option<ImportFormat>) -> Result<ImportedConfig, ImportError> {
     if text.len() > LARGEST_FILE {
         return Err(ImportError::TooLarge);
     }
@@ -83,12 +83,12 @@ pub fn import(text: &str, form: Option<Form>) -> Result<Imported, ImportError> {
     if found.servers.len() > MOST_SERVERS {
         return Err(ImportError::TooMany(MOST_SERVERS));
     }
-    let mut secrets = Secrets::new(found.inputs);
-    let mut ids = names::Ids::default();
-    let mut notes = Notes::default();
+    let mut secrets = ImportSecrets::new(found.inputs);
+    let mut ids = names::SourceIds::default();
+    let mut notes = ImportNotes::default();
     let mut sources = Vec::new();
     for (name, server) in found.servers {
-        if found.form == Form::MasArena && name == "tool_assignment" {
+        if found.form == ImportFormat::MasArena && name == "tool_assignment" {
             continue;
         }
         let id = ids.legal(name);
@@ -100,7 +100,7 @@ pub fn import(text: &str, form: Option<Form>) -> Result<Imported, ImportError> {
         if let Some(key) = file_format::switched_off(whole, name) {
             source.turn_off(format!("`{key}` has it switched off"), &mut notes);
         }
-        if found.form == Form::MasArena || found.assign.is_some() {
+        if found.form == ImportFormat::MasArena || found.assign.is_some() {
             // The assignment names the tools as the servers do.
             source.prefix = Some(String::new());
         }
@@ -110,7 +110,7 @@ pub fn import(text: &str, form: Option<Form>) -> Result<Imported, ImportError> {
     let assign = found.assign.map(|assign| file_format::assignments(assign, &mut notes));
     found.others.iter().for_each(|key| notes.add(format!("`{}` is not taken", names::shown(key))));
     let toml = write::file(found.form, &sources, &assign.unwrap_or_default(), &notes.list);
-    Ok(Imported { toml, form: found.form, notes: notes.list })
+    Ok(ImportedConfig { toml, form: found.form, notes: notes.list })
 }
 
 /// One document in which no key stands for two values.
@@ -121,13 +121,12 @@ fn read(plain: &str) -> Result<Value, ImportError> {
         column: column.max(1),
     };
     let usual = |error: serde_json::Error| not_json(error.line(), error.column());
-    let bounds = Bounds { bytes: LARGEST_FILE, ..Bounds::default() };
+    let bounds = RepairBounds { bytes: LARGEST_FILE, ..RepairBounds::default() };
     bounds.read_strict(plain).map_err(|refused| match refused {
-        Unreadable::Duplicate { key, line, column } => ImportError::Twice { key, line, column },
-        Unreadable::TooDeep { line, column, .. } | Unreadable::TooMany { line, column, .. } => {
-            not_json(line, column)
-        }
-        Unreadable::TooLong { .. } | Unreadable::Syntax { .. } | _ => {
+        UnreadableJson::Duplicate { key, line, column } => ImportError::Twice { key, line, column },
+        UnreadableJson::TooDeep { line, column, .. }
+        | UnreadableJson::TooMany { line, column, .. } => not_json(line, column),
+        UnreadableJson::TooLong { .. } | UnreadableJson::Syntax { .. } | _ => {
             serde_json::from_str::<Value>(plain).err().map_or_else(|| not_json(1, 1), usual)
         }
     })
@@ -135,19 +134,19 @@ fn read(plain: &str) -> Result<Value, ImportError> {
 
 /// Collects notes while one source after the other is read.
 #[derive(Debug, Default)]
-struct Notes {
+struct ImportNotes {
     source: Option<String>,
-    list: Vec<Note>,
+    list: Vec<ImportNote>,
 }
 
-impl Notes {
+impl ImportNotes {
     fn add(&mut self, text: impl Into<String>) {
         let source = self.source.clone();
-        self.list.push(Note { source, text: text.into(), export: None });
+        self.list.push(ImportNote { source, text: text.into(), export: None });
     }
 
     fn export(&mut self, variable: &str, text: impl Into<String>) {
         let export = Some(variable.to_owned());
-        self.list.push(Note { source: self.source.clone(), text: text.into(), export });
+        self.list.push(ImportNote { source: self.source.clone(), text: text.into(), export });
     }
 }

@@ -20,20 +20,20 @@ mod secrets;
 mod settings;
 mod source;
 
-pub use build::{Built, Failed, Maker, View};
-pub use check::{Bounds, Front, Tls};
-pub use config::{Config, KeptBounds, Profile, Read};
-pub use file::problem::Problem;
+pub use build::{CribParts, FailedSource, ProfileView, SourceFactory};
+pub use check::{ListenerSettings, ServerLimits, TlsFiles};
+pub use config::{Config, ParsedConfig, Profile, StoreBounds};
+pub use file::problem::ConfigProblem;
 pub use file::schema::schema;
-pub use import::{ImportError, Imported, import};
-pub use live::{Adapt, Change, Live, Means, Refused};
+pub use import::{ImportError, ImportedConfig, import};
+pub use live::{ApplyError, ConfigChange, Environment, LiveConfig, ViewHook};
 pub use report::name_conflicts::{kept_out, set_aside};
-pub use report::trust::Telling;
-pub use secrets::template::{Lookup, Unresolved};
+pub use report::trust::Disclosure;
+pub use secrets::template::{SecretLookup, UnresolvedReference};
 pub use settings::embedder::{EmbedderError, EmbedderSettings};
 pub use settings::observability::{
-    AuditSettings, LogForm, LogLevel, LogSettings, TelemetrySettings,
+    AuditSettings, LogFormat, LogLevel, LogSettings, TelemetrySettings,
 };
-pub use settings::{CalDavAccount, DeskSettings, GoogleAccount, MailAccount, Parts};
+pub use settings::{CalDavAccount, DeskParts, DeskSettings, GoogleAccount, MailAccount};
 pub use source::desk::DeskSource;
-pub use source::registry::{Behind, Sources};
+pub use source::registry::{SourceHandle, SourceRegistry};

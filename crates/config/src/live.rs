@@ -5,20 +5,20 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use serde::Serialize;
 use tokio::sync::Mutex;
-use toolcrib_core::{Catalog, Ledger, Redactor, SourceId, Witness};
+use toolcrib_core::{Catalog, Ledger, Observer, Redactor, SourceId};
 use toolcrib_engine::catalog::Judge;
 use toolcrib_engine::rules::Rules;
 use toolcrib_engine::{Crib, CribBuilder};
 
-use crate::build::{Built, Difference, Kept, Maker, View};
+use crate::build::{BuiltSource, CribParts, ProfileView, SourceDifference, SourceFactory};
 use crate::config::Config;
-use crate::file::problem::Problem;
-use crate::secrets::template::Lookup;
+use crate::file::problem::ConfigProblem;
+use crate::secrets::template::SecretLookup;
 
 /// What a file needs from its process to become a crib.
-pub struct Means {
-    pub lookup: Arc<dyn Lookup>,
-    pub maker: Arc<dyn Maker>,
+pub struct Environment {
+    pub lookup: Arc<dyn SecretLookup>,
+    pub maker: Arc<dyn SourceFactory>,
     /// The profile of the file that holds; `None`: the file without profiles.
     pub profile: Option<String>,
     /// `None`: a ledger in memory.
@@ -29,40 +29,40 @@ pub struct Means {
     pub judge: Option<Judge>,
     /// What the process makes of the policy and limits of the file, and of each of its profiles,
     /// whose name comes with them.
-    pub adapt: Option<Adapt>,
+    pub adapt: Option<ViewHook>,
     /// Sees what is decided and how calls end.
-    pub witness: Option<Arc<dyn Witness>>,
+    pub witness: Option<Arc<dyn Observer>>,
 }
 
 /// Changes a view before it comes into force.
-pub type Adapt = Box<dyn Fn(Option<&str>, View) -> View + Send + Sync>;
+pub type ViewHook = Box<dyn Fn(Option<&str>, ProfileView) -> ProfileView + Send + Sync>;
 
-impl Means {
+impl Environment {
     /// Secrets and sources from these, no profile, a ledger in memory, no pins.
-    pub fn new(lookup: Arc<dyn Lookup>, maker: Arc<dyn Maker>) -> Self {
+    pub fn new(lookup: Arc<dyn SecretLookup>, maker: Arc<dyn SourceFactory>) -> Self {
         let (profile, ledger, rules, judge) = (None, None, None, None);
         Self { lookup, maker, profile, ledger, rules, judge, adapt: None, witness: None }
     }
 }
 
 /// A crib and the file that it was made of.
-pub struct Live {
+pub struct LiveConfig {
     crib: Crib,
-    lookup: Arc<dyn Lookup>,
-    maker: Arc<dyn Maker>,
+    lookup: Arc<dyn SecretLookup>,
+    maker: Arc<dyn SourceFactory>,
     profile: Option<String>,
     rules: Option<Rules>,
-    adapt: Adapt,
+    adapt: ViewHook,
     secrets: RwLock<Arc<Redactor>>,
     /// The same tools under the policy of each profile.
     views: RwLock<BTreeMap<String, Crib>>,
     /// Held while a change is applied, so that two do not mix.
-    built: Mutex<Built>,
+    built: Mutex<CribParts>,
 }
 
 /// What a new file changed, by the names of the sources.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Change {
+pub struct ConfigChange {
     pub added: Vec<SourceId>,
     /// They start anew.
     pub restarted: Vec<SourceId>,
@@ -74,10 +74,10 @@ pub struct Change {
 
 /// Why a file does not come into force.
 #[derive(Debug, thiserror::Error)]
-pub enum Refused {
+pub enum ApplyError {
     /// Something is wrong with the file itself.
     #[error("the file is wrong: {}", lines(.0))]
-    File(Vec<Problem>),
+    File(Vec<ConfigProblem>),
     #[error("the file has no profile `{0}`: add it, or choose another")]
     Profile(String),
     /// A source that would be lost.
@@ -85,10 +85,10 @@ pub enum Refused {
     Source { id: SourceId, reason: String },
 }
 
-impl Live {
+impl LiveConfig {
     /// Starts the sources, and waits until each has answered or failed. Must be called within a
     /// tokio runtime. A source that cannot be made is there and fails.
-    pub async fn start(config: &Config, means: Means) -> Result<Self, Refused> {
+    pub async fn start(config: &Config, means: Environment) -> Result<Self, ApplyError> {
         let live = Self::open(config, means)?;
         live.crib.start().await;
         Ok(live)
@@ -96,8 +96,8 @@ impl Live {
 
     /// The same without a wait: `live.crib().start()` starts the sources, and meanwhile whatever
     /// is there can be used.
-    pub fn open(config: &Config, means: Means) -> Result<Self, Refused> {
-        let Means { lookup, maker, profile, ledger, rules, judge, adapt, witness } = means;
+    pub fn open(config: &Config, means: Environment) -> Result<Self, ApplyError> {
+        let Environment { lookup, maker, profile, ledger, rules, judge, adapt, witness } = means;
         let adapt = adapt.unwrap_or_else(|| Box::new(|_, view| view));
         let built = ruled(config.build(&*lookup, &*maker), config, rules.as_ref());
         let view = adapt(profile.as_deref(), view(&built, profile.as_deref())?);
@@ -149,18 +149,18 @@ impl Live {
     }
 
     /// Reads a text and applies it; see [`Live::apply`]. A text with problems changes nothing.
-    pub async fn reload(&self, text: &str, file: &str) -> Result<Change, Refused> {
+    pub async fn reload(&self, text: &str, file: &str) -> Result<ConfigChange, ApplyError> {
         let read = Config::read(text, file);
         match read.config {
             Some(config) => self.apply(&config).await,
-            None => Err(Refused::File(read.problems)),
+            None => Err(ApplyError::File(read.problems)),
         }
     }
 
     /// Applies a file as a difference: what did not change is not touched, what runs goes on as
     /// it began. On any problem all stays as it was; a secret that is missing is one, unless it
     /// was missing before.
-    pub async fn apply(&self, config: &Config) -> Result<Change, Refused> {
+    pub async fn apply(&self, config: &Config) -> Result<ConfigChange, ApplyError> {
         let mut before = self.built.lock().await;
         let built = config.build_after(&*self.lookup, &*self.maker, &before.kept);
         let built = ruled(built, config, self.rules.as_ref());
@@ -168,11 +168,11 @@ impl Live {
         let view = (self.adapt)(self.profile.as_deref(), view);
         let new = built.failed.iter().find(|failed| !before.failed.contains(failed));
         if let Some(failed) = new.cloned() {
-            return Err(Refused::Source { id: failed.id, reason: failed.reason });
+            return Err(ApplyError::Source { id: failed.id, reason: failed.reason });
         }
         *self.views.write().unwrap_or_else(PoisonError::into_inner) =
             views(&self.crib, &built, &self.adapt);
-        let change = Change::between(&before.kept, &built.kept);
+        let change = ConfigChange::between(&before.kept, &built.kept);
         let own = self.profile.as_ref().and_then(|profile| built.named.get(profile));
         self.crib.narrow(own.cloned());
         let sources = built.sources.clone();
@@ -193,7 +193,7 @@ impl Live {
 }
 
 /// What is built, with further rules beside those of the file.
-fn ruled(mut built: Built, config: &Config, rules: Option<&Rules>) -> Built {
+fn ruled(mut built: CribParts, config: &Config, rules: Option<&Rules>) -> CribParts {
     let Some(rules) = rules else { return built };
     built.policy = config.policy_with(None, rules).unwrap_or(built.policy);
     for (name, view) in &mut built.views {
@@ -204,22 +204,22 @@ fn ruled(mut built: Built, config: &Config, rules: Option<&Rules>) -> Built {
     built
 }
 
-fn view(built: &Built, profile: Option<&str>) -> Result<View, Refused> {
+fn view(built: &CribParts, profile: Option<&str>) -> Result<ProfileView, ApplyError> {
     match profile {
-        None => Ok(View {
+        None => Ok(ProfileView {
             policy: Arc::clone(&built.policy),
             limits: built.limits.clone(),
             showcase: built.showcase.clone(),
         }),
         Some(name) => {
-            built.views.get(name).cloned().ok_or_else(|| Refused::Profile(name.to_owned()))
+            built.views.get(name).cloned().ok_or_else(|| ApplyError::Profile(name.to_owned()))
         }
     }
 }
 
-fn views(crib: &Crib, built: &Built, adapt: &Adapt) -> BTreeMap<String, Crib> {
-    let view = |(name, view): (&String, &View)| {
-        let View { policy, limits, showcase } = adapt(Some(name), view.clone());
+fn views(crib: &Crib, built: &CribParts, adapt: &ViewHook) -> BTreeMap<String, Crib> {
+    let view = |(name, view): (&String, &ProfileView)| {
+        let ProfileView { policy, limits, showcase } = adapt(Some(name), view.clone());
         let crib = crib.under(policy, limits).named(name);
         crib.show_as(showcase);
         crib.narrow(built.named.get(name).cloned());
@@ -228,16 +228,16 @@ fn views(crib: &Crib, built: &Built, adapt: &Adapt) -> BTreeMap<String, Crib> {
     built.views.iter().map(view).collect()
 }
 
-impl Change {
-    fn between(before: &[Kept], now: &[Kept]) -> Self {
+impl ConfigChange {
+    fn between(before: &[BuiltSource], now: &[BuiltSource]) -> Self {
         let mut change = Self::default();
         for kept in now {
             let old = before.iter().find(|old| old.id == kept.id);
             let list = match old.map(|old| kept.differs(old)) {
                 None => &mut change.added,
                 Some(None) => &mut change.same,
-                Some(Some(Difference::Fit)) => &mut change.refitted,
-                Some(Some(Difference::Owner)) => &mut change.restarted,
+                Some(Some(SourceDifference::Fit)) => &mut change.refitted,
+                Some(Some(SourceDifference::Owner)) => &mut change.restarted,
             };
             list.push(kept.id.clone());
         }
@@ -247,7 +247,7 @@ impl Change {
     }
 }
 
-fn lines(problems: &[Problem]) -> String {
+fn lines(problems: &[ConfigProblem]) -> String {
     let lines: Vec<_> = problems.iter().map(|problem| format!("\n{problem}")).collect();
     lines.concat()
 }

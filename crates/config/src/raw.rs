@@ -19,43 +19,47 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-pub(crate) use self::desk::{CalDav, Desk, Google, MailServers, PartWord};
-pub(crate) use self::embedder::Embedder;
-pub(crate) use self::mcp::{Mcp, McpLimits, OAuth, Questions, Revision, Share};
-pub(crate) use self::openapi::{ApiLimits, Auth, By, Grant, OpenApi, Toolsets};
-pub(crate) use self::profile::{Confirm, Mode, Profile};
+pub(crate) use self::desk::{CalDavTable, DeskPartWord, DeskTable, GoogleTable, MailTable};
+pub(crate) use self::embedder::EmbedderTable;
+pub(crate) use self::mcp::{
+    McpLimitsTable, McpTable, OAuthTable, QuestionsWord, RevisionWord, ShareWord,
+};
+pub(crate) use self::openapi::{
+    ApiLimitsTable, AuthTable, ClientCredentialsTable, GroupingWord, OpenApiTable, ToolsetsTable,
+};
+pub(crate) use self::profile::{ConfirmWord, DiscoveryWord, ProfileTable};
 pub(crate) use self::scalar::{PauseText, SECRET, SecretText, SizeText};
-pub(crate) use self::source::{Basics, Source};
-pub(crate) use self::tool::{EffectWord, Guidance, Tool, ValidationWord, Verify};
-pub(crate) use observability::{Audit, FormWord, LevelWord, Log, Telemetry};
-pub(crate) use server::{Issuer, Key, Server, Tls};
-pub(crate) use server_limits::Bounds;
+pub(crate) use self::source::{BasicsValue, SourceTable};
+pub(crate) use self::tool::{EffectWord, GuidanceTable, ToolTable, ValidationWord, VerifyTable};
+pub(crate) use observability::{AuditTable, LogFormatWord, LogLevelWord, LogTable, TelemetryTable};
+pub(crate) use server::{ApiKeyTable, IssuerTable, ServerTable, TlsTable};
+pub(crate) use server_limits::ServerLimitsTable;
 
 /// The settings of toolcrib: where tools come from, who may use which, and how much.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(title = "crib.toml")]
-pub(crate) struct File {
+pub(crate) struct ConfigFile {
     /// The doors of the process.
-    pub(crate) server: Server,
+    pub(crate) server: ServerTable,
     /// Where the ledger is kept.
-    pub(crate) store: Option<Store>,
+    pub(crate) store: Option<StoreTable>,
     /// What is written to standard error.
-    pub(crate) log: Log,
+    pub(crate) log: LogTable,
     /// What finds tools by their meaning; their words alone if not set.
-    pub(crate) embedder: Option<Embedder>,
+    pub(crate) embedder: Option<EmbedderTable>,
     /// Where traces and figures go; nowhere if not set.
-    pub(crate) telemetry: Option<Telemetry>,
+    pub(crate) telemetry: Option<TelemetryTable>,
     /// Where decisions and ends of calls are recorded; nowhere if not set.
-    pub(crate) audit: Option<Audit>,
+    pub(crate) audit: Option<AuditTable>,
     /// Where tools come from. The order decides between tools of one name.
-    pub(crate) source: Vec<Source>,
+    pub(crate) source: Vec<SourceTable>,
     /// What is changed of a tool, under its full name: with the prefix of its source.
-    pub(crate) tool: BTreeMap<String, Tool>,
+    pub(crate) tool: BTreeMap<String, ToolTable>,
     /// Views of the tools: each with its own sources, rules and limits.
-    pub(crate) profile: BTreeMap<String, Profile>,
+    pub(crate) profile: BTreeMap<String, ProfileTable>,
     /// The bounds of the whole process.
-    pub(crate) limits: Limits,
+    pub(crate) limits: LimitsTable,
     /// Which tools an agent may use, by the name of the agent. It is read and checked, and nothing
     /// is decided by it yet: what may run is said by `allow` and by profiles.
     pub(crate) assign: BTreeMap<String, Vec<String>>,
@@ -66,20 +70,21 @@ pub(crate) struct File {
     /// Patterns of the tools that never run. Of all that matches, the strictest wins.
     pub(crate) deny: Vec<String>,
     /// How tools are shown to a model: `direct` if not set.
-    pub(crate) discovery: Option<Mode>,
+    pub(crate) discovery: Option<DiscoveryWord>,
     /// Patterns of the tools that are shown in full in any case.
     pub(crate) eager: Vec<String>,
     /// Who says yes to a call that is to be asked about: `person` if not set.
-    pub(crate) confirm: Option<Confirm>,
+    pub(crate) confirm: Option<ConfirmWord>,
     /// More rules, each with conditions on the caller.
-    pub(crate) rule: Vec<rules::Rule>,
+    pub(crate) rule: Vec<rules::RuleTable>,
     /// What the rules must say; otherwise the file is not used.
-    pub(crate) tests: Vec<rules::Test>,
+    pub(crate) tests: Vec<rules::RuleTestTable>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Store {
+#[schemars(rename = "Store")]
+pub(crate) struct StoreTable {
     /// The address of the database: `sqlite://crib.db`.
     pub(crate) url: SecretText,
     /// How long a call that ended can be looked up. `30d` if not set.
@@ -104,7 +109,8 @@ pub(crate) struct Store {
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct Limits {
+#[schemars(rename = "Limits")]
+pub(crate) struct LimitsTable {
     /// Calls of one batch that run; the rest is answered "not run". 64 if not set.
     pub(crate) max_calls: Option<u32>,
     /// Calls of one batch that run at the same time. 128 if not set.
@@ -163,14 +169,15 @@ pub(crate) struct Limits {
     /// if not set.
     pub(crate) name: Option<u32>,
     /// What the schema of one tool may cost; read at the start.
-    pub(crate) schema: SchemaLimits,
+    pub(crate) schema: SchemaLimitsTable,
 }
 
 /// What the schema of the arguments of one tool may cost. A tool whose schema costs more is kept
 /// out.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct SchemaLimits {
+#[schemars(rename = "SchemaLimits")]
+pub(crate) struct SchemaLimitsTable {
     /// Largest schema. `256KiB` if not set.
     pub(crate) size: Option<SizeText>,
     /// Levels of objects and lists, 64 at the most. 32 if not set.

@@ -6,30 +6,30 @@ pub(crate) mod observability;
 
 use indexmap::IndexMap;
 use toolcrib_core::Secret;
-use toolcrib_mcp::{Authorization, ServerSettings, Transport};
+use toolcrib_mcp::{HttpAuthorization, McpSourceSettings, McpTransport};
 use toolcrib_openapi::{ApiSettings, Credential};
 use url::Url;
 
-pub(crate) use self::desk::{CalDav, Desk, Google, MailServers};
-pub use self::desk::{CalDavAccount, DeskSettings, GoogleAccount, MailAccount, Parts};
+pub use self::desk::{CalDavAccount, DeskParts, DeskSettings, GoogleAccount, MailAccount};
+pub(crate) use self::desk::{CalDavTemplate, DeskTemplate, GoogleTemplate, MailTemplate};
 use crate::secrets::literal_secret;
-use crate::secrets::template::{Found, Lookup, Template, Unresolved};
+use crate::secrets::template::{SecretLookup, Template, TemplateResolution, UnresolvedReference};
 
 /// A kind of source as the file says it.
 #[derive(Debug, Clone)]
-pub(crate) enum Kind {
-    Mcp(Box<Server>),
-    OpenApi(Box<Api>),
+pub(crate) enum SourceTemplate {
+    Mcp(Box<McpServerTemplate>),
+    OpenApi(Box<ApiTemplate>),
     /// The names of the built-in tools.
     Basics(Vec<String>),
-    Desk(Box<Desk>),
+    Desk(Box<DeskTemplate>),
 }
 
 /// An MCP server whose secrets stand beside it.
 #[derive(Debug, Clone)]
-pub(crate) struct Server {
+pub(crate) struct McpServerTemplate {
     /// All that is no secret.
-    pub(crate) plain: ServerSettings,
+    pub(crate) plain: McpSourceSettings,
     pub(crate) environment: Vec<(String, Template)>,
     pub(crate) headers: Vec<(String, Template)>,
     pub(crate) bearer: Option<Template>,
@@ -38,16 +38,16 @@ pub(crate) struct Server {
 
 /// An API whose secrets stand beside it.
 #[derive(Debug, Clone)]
-pub(crate) struct Api {
+pub(crate) struct ApiTemplate {
     /// All that is no secret.
     pub(crate) plain: ApiSettings,
     pub(crate) headers: Vec<(String, Template)>,
-    pub(crate) credentials: IndexMap<String, Login>,
+    pub(crate) credentials: IndexMap<String, CredentialTemplate>,
 }
 
 /// One way to say who we are.
 #[derive(Debug, Clone)]
-pub(crate) enum Login {
+pub(crate) enum CredentialTemplate {
     Bearer(Template),
     Basic {
         user: Template,
@@ -60,60 +60,66 @@ pub(crate) enum Login {
         client_secret: Template,
         scopes: Vec<String>,
     },
-    PerCaller(IndexMap<String, Login>),
+    PerCaller(IndexMap<String, CredentialTemplate>),
 }
 
 /// A kind of source with its secrets. Two that are equal are one and the same source.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Settings {
-    Mcp(Box<ServerSettings>),
+pub(crate) enum SourceSettings {
+    Mcp(Box<McpSourceSettings>),
     OpenApi(Box<ApiSettings>),
     Basics(Vec<String>),
     Desk(Box<DeskSettings>),
 }
 
-impl Kind {
+impl SourceTemplate {
     /// The program and its arguments, if it is one.
     pub(crate) fn command(&self) -> Option<Vec<String>> {
         let Self::Mcp(server) = self else { return None };
         match &server.plain.transport {
-            Transport::Stdio(stdio) => {
+            McpTransport::Stdio(stdio) => {
                 let program = stdio.command.to_string_lossy().into_owned();
                 Some(std::iter::once(program).chain(stdio.arguments.iter().cloned()).collect())
             }
-            Transport::Http(_) => None,
+            McpTransport::Http(_) => None,
         }
     }
 
     /// Fills the secrets in and tells which they are, or every reference that leads to nothing.
     pub(crate) fn resolve(
         &self,
-        lookup: &dyn Lookup,
-    ) -> Result<(Settings, Vec<Secret>), Vec<Unresolved>> {
-        let mut found = Found::default();
+        lookup: &dyn SecretLookup,
+    ) -> Result<(SourceSettings, Vec<Secret>), Vec<UnresolvedReference>> {
+        let mut found = TemplateResolution::default();
         let settings = match self {
-            Self::Mcp(server) => Settings::Mcp(Box::new(server.resolve(lookup, &mut found))),
-            Self::OpenApi(api) => Settings::OpenApi(Box::new(api.resolve(lookup, &mut found))),
-            Self::Basics(names) => Settings::Basics(names.clone()),
-            Self::Desk(desk) => Settings::Desk(Box::new(desk.resolve(lookup, &mut found))),
+            Self::Mcp(server) => SourceSettings::Mcp(Box::new(server.resolve(lookup, &mut found))),
+            Self::OpenApi(api) => {
+                SourceSettings::OpenApi(Box::new(api.resolve(lookup, &mut found)))
+            }
+            Self::Basics(names) => SourceSettings::Basics(names.clone()),
+            Self::Desk(desk) => SourceSettings::Desk(Box::new(desk.resolve(lookup, &mut found))),
         };
         if found.missing.is_empty() { Ok((settings, found.secrets)) } else { Err(found.missing) }
     }
 }
 
-impl Server {
-    fn resolve(&self, lookup: &dyn Lookup, found: &mut Found) -> ServerSettings {
+impl McpServerTemplate {
+    fn resolve(
+        &self,
+        lookup: &dyn SecretLookup,
+        found: &mut TemplateResolution,
+    ) -> McpSourceSettings {
         let mut settings = self.plain.clone();
         match &mut settings.transport {
-            Transport::Stdio(stdio) => {
+            McpTransport::Stdio(stdio) => {
                 stdio.environment = pairs(&self.environment, lookup, found);
             }
-            Transport::Http(http) => {
+            McpTransport::Http(http) => {
                 http.headers = pairs(&self.headers, lookup, found);
                 if let Some(bearer) = &self.bearer {
-                    http.authorization = Authorization::Bearer(bearer.secret(lookup, found));
+                    http.authorization = HttpAuthorization::Bearer(bearer.secret(lookup, found));
                 }
-                if let Authorization::OAuth(oauth) = &mut http.authorization {
+                if let HttpAuthorization::OAuth(oauth) = &mut http.authorization {
                     let secret = self.client_secret.as_ref();
                     oauth.client_secret = secret.map(|secret| secret.secret(lookup, found));
                 }
@@ -123,8 +129,8 @@ impl Server {
     }
 }
 
-impl Api {
-    fn resolve(&self, lookup: &dyn Lookup, found: &mut Found) -> ApiSettings {
+impl ApiTemplate {
+    fn resolve(&self, lookup: &dyn SecretLookup, found: &mut TemplateResolution) -> ApiSettings {
         let mut settings = self.plain.clone();
         settings.headers = pairs(&self.headers, lookup, found);
         settings.credentials = credentials(&self.credentials, lookup, found);
@@ -133,8 +139,8 @@ impl Api {
     }
 }
 
-impl Login {
-    fn resolve(&self, lookup: &dyn Lookup, found: &mut Found) -> Credential {
+impl CredentialTemplate {
+    fn resolve(&self, lookup: &dyn SecretLookup, found: &mut TemplateResolution) -> Credential {
         match self {
             Self::Bearer(token) => Credential::Bearer(token.secret(lookup, found)),
             Self::Key(key) => Credential::Key(key.secret(lookup, found)),
@@ -157,17 +163,17 @@ impl Login {
 }
 
 fn credentials(
-    logins: &IndexMap<String, Login>,
-    lookup: &dyn Lookup,
-    found: &mut Found,
+    logins: &IndexMap<String, CredentialTemplate>,
+    lookup: &dyn SecretLookup,
+    found: &mut TemplateResolution,
 ) -> IndexMap<String, Credential> {
     logins.iter().map(|(name, login)| (name.clone(), login.resolve(lookup, found))).collect()
 }
 
 pub(crate) fn pairs(
     templates: &[(String, Template)],
-    lookup: &dyn Lookup,
-    found: &mut Found,
+    lookup: &dyn SecretLookup,
+    found: &mut TemplateResolution,
 ) -> Vec<(String, Secret)> {
     let filled = |(name, text): &(String, Template)| {
         let is_secret = text.literal().is_some_and(|text| literal_secret::looks_secret(name, text));

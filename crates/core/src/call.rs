@@ -31,7 +31,7 @@ pub struct Call {
     pub arguments: RawArguments,
     /// Why this is no call at all, if it is none: it is answered all the same.
     pub fault: Option<String>,
-    pub wire: Wire,
+    pub wire: CallWire,
     /// The caller's own name for the call: sent again under it, the call does not run again and
     /// has the same answer. 1 to 255 bytes.
     pub key: Option<String>,
@@ -47,7 +47,7 @@ pub struct Call {
 
 /// What a dialect must give back with the answer.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Wire {
+pub struct CallWire {
     /// The tool's name as the model wrote it.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub name: String,
@@ -69,7 +69,7 @@ pub enum RawArguments {
 impl Call {
     pub fn new(id: impl Into<String>, name: impl Into<String>, arguments: RawArguments) -> Self {
         let name = name.into();
-        let wire = Wire { name: name.clone(), echo: Map::new() };
+        let wire = CallWire { name: name.clone(), echo: Map::new() };
         Self { id: id.into(), name, arguments, wire, ..Self::default() }
     }
 

@@ -11,32 +11,32 @@ use std::sync::{Arc, OnceLock};
 use foldhash::fast::RandomState;
 use toolcrib_json::schema::{self};
 
-pub use self::quarantine::{Quarantine, Quarantined};
+pub use self::quarantine::{QuarantineReason, QuarantinedTool};
 use crate::call::name::{LONGEST_NAME, SourceId, ToolName};
 use crate::tool::Tool;
 use crate::tool::fingerprint::Fingerprint;
 use crate::tool::spec::ToolSpec;
-use crate::tool::toolset::{Aside, Shelved, Toolset, owner};
-pub use entry::Listed;
+use crate::tool::toolset::{NamedTool, Toolset, UnusableTool, owner};
+pub use entry::CatalogTool;
 use entry::try_to_compile;
-use type_map::Memo;
+use type_map::TypeMap;
 
 /// Every tool there is, under its name, and those that were kept out with the reason.
 ///
 /// Whoever holds a snapshot keeps it: a later publication changes nothing for a running request.
 #[derive(Default)]
 pub struct Catalog {
-    tools: Vec<Listed>,
+    tools: Vec<CatalogTool>,
     index: HashMap<ToolName, u32, RandomState>,
-    quarantined: Vec<Quarantined>,
+    quarantined: Vec<QuarantinedTool>,
     /// Names of tools that are kept out now, but whose sources had them before: nobody else's.
     reserved: HashMap<ToolName, SourceId>,
     /// How many of the tools come from sources; behind them stand those that were added.
     loaded: usize,
     /// What others computed of the tools of the sources; it goes along where one is added.
-    memo: Arc<Memo>,
+    memo: Arc<TypeMap>,
     /// What others computed of this snapshot alone.
-    own: Memo,
+    own: TypeMap,
     /// Sources that had not had their first chance when it was put together.
     starting: Box<[SourceId]>,
 }
@@ -44,13 +44,13 @@ pub struct Catalog {
 /// Tools of one source that are told of although it could not take them.
 const MOST_ASIDE: usize = 1_000;
 
-impl Aside {
-    fn kept_out(&self, source: &SourceId) -> Quarantined {
+impl UnusableTool {
+    fn kept_out(&self, source: &SourceId) -> QuarantinedTool {
         let mut spec = Arc::clone(&self.spec);
         if spec.origin.source != *source {
             Arc::make_mut(&mut spec).origin.source = source.clone();
         }
-        Quarantined { fingerprint: spec.fingerprint(), spec, reason: self.reason.clone() }
+        QuarantinedTool { fingerprint: spec.fingerprint(), spec, reason: self.reason.clone() }
     }
 }
 
@@ -62,7 +62,7 @@ pub struct CatalogBounds {
     /// Longest name of a tool; none has more than [`LONGEST_NAME`](crate::call::name::LONGEST_NAME).
     pub name: usize,
     /// What the schema of one may cost.
-    pub schema: Arc<schema::Bounds>,
+    pub schema: Arc<schema::SchemaBounds>,
 }
 
 impl Default for CatalogBounds {
@@ -72,14 +72,14 @@ impl Default for CatalogBounds {
 }
 
 /// The tools of one source on their way into a snapshot.
-pub struct Shelf {
+pub struct SourceTools {
     pub source: SourceId,
     pub tools: Toolset,
     pub stale: bool,
 }
 
 /// How a snapshot is put together.
-pub struct Assembly<'a> {
+pub struct CatalogAssembly<'a> {
     /// The snapshot before: what did not change since is not compiled again.
     pub previous: &'a Catalog,
     /// Whether names stay with the sources that `previous` gave them to. While sources are still
@@ -90,15 +90,15 @@ pub struct Assembly<'a> {
     /// Those of them that have not had their first chance.
     pub starting: &'a [SourceId],
     /// May keep a tool out (pins).
-    pub judge: &'a dyn Fn(&ToolSpec, Fingerprint) -> Option<Quarantine>,
+    pub judge: &'a dyn Fn(&ToolSpec, Fingerprint) -> Option<QuarantineReason>,
     pub bounds: &'a CatalogBounds,
 }
 
 impl Catalog {
     /// A snapshot of one set that never changes.
     pub fn of(tools: Toolset) -> Self {
-        let shelf = Shelf { source: SourceId::code(), tools, stale: false };
-        Assembly::alone(&Self::default(), &CatalogBounds::default()).assemble([shelf])
+        let shelf = SourceTools { source: SourceId::code(), tools, stale: false };
+        CatalogAssembly::alone(&Self::default(), &CatalogBounds::default()).assemble([shelf])
     }
 
     /// The same with one more tool, after all others. `None`: its name is taken, or its schema
@@ -107,7 +107,7 @@ impl Catalog {
         if self.owner(&tool.spec().name).is_some() {
             return None;
         }
-        let listed = Listed::alone(tool)?;
+        let listed = CatalogTool::alone(tool)?;
         let mut catalog = Self {
             tools: self.tools.clone(),
             index: self.index.clone(),
@@ -115,7 +115,7 @@ impl Catalog {
             reserved: self.reserved.clone(),
             loaded: self.loaded,
             memo: Arc::clone(&self.memo),
-            own: Memo::default(),
+            own: TypeMap::default(),
             starting: self.starting.clone(),
         };
         let place = u32::try_from(catalog.tools.len()).ok()?;
@@ -158,7 +158,8 @@ impl Catalog {
 
     /// Whether a tool of these sources is kept out because another one has its name.
     pub fn clashes(&self, is_among: impl Fn(&SourceId) -> bool) -> bool {
-        let lost = |tool: &&Quarantined| matches!(tool.reason, Quarantine::NameTaken { .. });
+        let lost =
+            |tool: &&QuarantinedTool| matches!(tool.reason, QuarantineReason::NameTaken { .. });
         self.quarantined.iter().filter(lost).any(|tool| is_among(&tool.spec.origin.source))
     }
 
@@ -167,7 +168,7 @@ impl Catalog {
         !self.reserved.is_empty()
     }
 
-    pub fn get(&self, name: &str) -> Option<&Listed> {
+    pub fn get(&self, name: &str) -> Option<&CatalogTool> {
         self.at(self.place(name)?)
     }
 
@@ -175,32 +176,32 @@ impl Catalog {
         self.index.get(name).copied()
     }
 
-    pub(crate) fn at(&self, place: u32) -> Option<&Listed> {
+    pub(crate) fn at(&self, place: u32) -> Option<&CatalogTool> {
         self.tools.get(place as usize)
     }
 
     /// In the fixed order of the sources.
-    pub fn tools(&self) -> &[Listed] {
+    pub fn tools(&self) -> &[CatalogTool] {
         &self.tools
     }
 
     /// Those that come from sources, without what was added by [`Catalog::with`].
-    pub fn loaded(&self) -> &[Listed] {
+    pub fn loaded(&self) -> &[CatalogTool] {
         self.tools.get(..self.loaded).unwrap_or(&self.tools)
     }
 
     /// A value made once of the tools that come from sources, for as long as the snapshot lives:
     /// an index, a count.
-    pub fn memo<T: Send + Sync + 'static>(&self, make: impl FnOnce(&[Listed]) -> T) -> Arc<T> {
+    pub fn memo<T: Send + Sync + 'static>(&self, make: impl FnOnce(&[CatalogTool]) -> T) -> Arc<T> {
         self.memo.get(|| make(self.loaded()))
     }
 
-    pub fn quarantined(&self) -> &[Quarantined] {
+    pub fn quarantined(&self) -> &[QuarantinedTool] {
         &self.quarantined
     }
 }
 
-impl<'a> Assembly<'a> {
+impl<'a> CatalogAssembly<'a> {
     /// Of shelves that nobody else has a part in.
     pub fn alone(previous: &'a Catalog, bounds: &'a CatalogBounds) -> Self {
         let judge = &|_: &ToolSpec, _: Fingerprint| None;
@@ -209,7 +210,7 @@ impl<'a> Assembly<'a> {
 
     /// Builds a snapshot in the order of the shelves. Where two of them hold one name, it stays
     /// with its owner of before, else it goes to the earlier shelf; the other tool is quarantined.
-    pub fn assemble(&self, shelves: impl IntoIterator<Item = Shelf>) -> Catalog {
+    pub fn assemble(&self, shelves: impl IntoIterator<Item = SourceTools>) -> Catalog {
         let shelves: Vec<_> = shelves.into_iter().collect();
         let mut catalog = Catalog::default();
         // The owner of yesterday, where it still has the tool or may have it again.
@@ -242,12 +243,18 @@ impl<'a> Assembly<'a> {
     }
 
     /// A judge that panics keeps out the tool that it panicked over, and no other.
-    fn judged(&self, spec: &ToolSpec, fingerprint: Fingerprint) -> Option<Quarantine> {
+    fn judged(&self, spec: &ToolSpec, fingerprint: Fingerprint) -> Option<QuarantineReason> {
         let judging = AssertUnwindSafe(|| (self.judge)(spec, fingerprint));
-        std::panic::catch_unwind(judging).unwrap_or(Some(Quarantine::NotJudged))
+        std::panic::catch_unwind(judging).unwrap_or(Some(QuarantineReason::NotJudged))
     }
 
-    fn admit(&self, catalog: &mut Catalog, shelved: &Shelved, from: &Shelf, taken: Option<String>) {
+    fn admit(
+        &self,
+        catalog: &mut Catalog,
+        shelved: &NamedTool,
+        from: &SourceTools,
+        taken: Option<String>,
+    ) {
         let mut spec = Arc::clone(&shelved.spec);
         if spec.origin.source != from.source {
             Arc::make_mut(&mut spec).origin.source = from.source.clone();
@@ -258,7 +265,7 @@ impl<'a> Assembly<'a> {
             .filter(|known| Arc::ptr_eq(&known.spec, &spec) || known.spec == spec);
         let fingerprint = known.map_or_else(|| spec.fingerprint(), |known| known.fingerprint);
         let reason = taken
-            .map(|owner| Quarantine::NameTaken { owner })
+            .map(|owner| QuarantineReason::NameTaken { owner })
             .or_else(|| self.beyond(catalog, &spec));
         let compiled = match (reason, known) {
             (Some(reason), _) => Err(reason),
@@ -276,20 +283,27 @@ impl<'a> Assembly<'a> {
                 catalog.index.insert(spec.name.clone(), place);
                 let (tool, stale) = (Arc::clone(&shelved.tool), from.stale);
                 let within = Arc::clone(&self.bounds.schema);
-                catalog.tools.push(Listed { spec, tool, compiled, fingerprint, stale, within });
+                catalog.tools.push(CatalogTool {
+                    spec,
+                    tool,
+                    compiled,
+                    fingerprint,
+                    stale,
+                    within,
+                });
             }
-            Err(reason) => catalog.quarantined.push(Quarantined { spec, fingerprint, reason }),
+            Err(reason) => catalog.quarantined.push(QuarantinedTool { spec, fingerprint, reason }),
         }
     }
 }
 
-impl Assembly<'_> {
+impl CatalogAssembly<'_> {
     /// Why a tool is more than the snapshot takes in, if it is.
-    fn beyond(&self, catalog: &Catalog, spec: &ToolSpec) -> Option<Quarantine> {
+    fn beyond(&self, catalog: &Catalog, spec: &ToolSpec) -> Option<QuarantineReason> {
         let CatalogBounds { tools, name, .. } = *self.bounds;
         if spec.name.as_str().len() > name {
-            return Some(Quarantine::LongName { most: name });
+            return Some(QuarantineReason::LongName { most: name });
         }
-        (catalog.tools.len() >= tools).then_some(Quarantine::TooMany { most: tools })
+        (catalog.tools.len() >= tools).then_some(QuarantineReason::TooMany { most: tools })
     }
 }

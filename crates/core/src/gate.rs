@@ -17,6 +17,6 @@ mod run;
 mod schedule;
 mod tickets;
 
-pub use batch::options::{Audience, BatchOptions, Missing};
+pub use batch::options::{Audience, BatchOptions, MissingToolExplainer};
 pub use executor::Executor;
 pub use tickets::redeem::Redemption;

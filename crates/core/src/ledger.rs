@@ -22,30 +22,30 @@ use crate::call::caller::Caller;
 use crate::outcome::content::Content;
 use crate::tool::fingerprint::Fingerprint;
 use crate::tool::spec::ToolSpec;
-pub use attempt::{Attempt, Doubtful, Finish};
+pub use attempt::{Attempt, EndingReport, UncertainCall};
 pub use ending::Ending;
 use error::LedgerError;
-pub use keys::{Begun, KeyEnd, LONGEST_KEY, OnceKey};
+pub use keys::{IdempotencyKey, KeyResult, KeyState, LONGEST_KEY};
 pub use open_tickets::OpenTickets;
-pub use status::Stands;
-use ticket::{Parked, TicketError, TicketId};
+pub use status::CallStatus;
+use ticket::{ParkedCall, TicketError, TicketId};
 
 /// The record. An error of the ledger stops a call that has an effect before it is sent.
 pub trait Ledger: Send + Sync {
     /// A call waits for its turn, and nothing of it was sent. Not every call waits, and one that
     /// did is `planned` too before it runs.
-    fn queued<'a>(&'a self, _: Planned<'a>) -> BoxFuture<'a, Result<(), LedgerError>> {
+    fn queued<'a>(&'a self, _: PlannedCall<'a>) -> BoxFuture<'a, Result<(), LedgerError>> {
         Box::pin(std::future::ready(Ok(())))
     }
 
     /// A call is about to be sent; when this resolves, the row is as durable as the ledger is, and
     /// its keys are bound, unless it only reads.
-    fn planned<'a>(&'a self, call: Planned<'a>) -> BoxFuture<'a, Result<(), LedgerError>>;
+    fn planned<'a>(&'a self, call: PlannedCall<'a>) -> BoxFuture<'a, Result<(), LedgerError>>;
 
     fn finished(&self, call: CallKey, ending: Ending) -> BoxFuture<'_, Result<(), LedgerError>>;
 
     /// The same with what was tried; a ledger that keeps no attempts keeps the end.
-    fn ended(&self, call: CallKey, finish: Finish) -> BoxFuture<'_, Result<(), LedgerError>> {
+    fn ended(&self, call: CallKey, finish: EndingReport) -> BoxFuture<'_, Result<(), LedgerError>> {
         self.finished(call, finish.ending)
     }
 
@@ -59,9 +59,9 @@ pub trait Ledger: Send + Sync {
     /// person, that it took effect. Of several the weightiest: see [`Doubtful`].
     fn unknown_like<'a>(
         &'a self,
-        _: Planned<'a>,
+        _: PlannedCall<'a>,
         _: Duration,
-    ) -> BoxFuture<'a, Result<Option<Doubtful>, LedgerError>> {
+    ) -> BoxFuture<'a, Result<Option<UncertainCall>, LedgerError>> {
         Box::pin(std::future::ready(Ok(None)))
     }
 
@@ -70,30 +70,37 @@ pub trait Ledger: Send + Sync {
     /// bound, it is free again.
     fn begin<'a>(
         &'a self,
-        _: &'a OnceKey,
+        _: &'a IdempotencyKey,
         _: Fingerprint,
-    ) -> BoxFuture<'a, Result<Begun, LedgerError>> {
+    ) -> BoxFuture<'a, Result<KeyState, LedgerError>> {
         Box::pin(std::future::ready(Err(LedgerError::keyless())))
     }
 
     /// Binds keys without a call that is sent: something of what was begun under them outlives
     /// the process.
-    fn bind<'a>(&'a self, _: &'a [OnceKey]) -> BoxFuture<'a, Result<(), LedgerError>> {
+    fn bind<'a>(&'a self, _: &'a [IdempotencyKey]) -> BoxFuture<'a, Result<(), LedgerError>> {
         Box::pin(std::future::ready(Ok(())))
     }
 
     /// Says what came of a call that was begun under a key.
-    fn settle<'a>(&'a self, _: &'a OnceKey, _: KeyEnd) -> BoxFuture<'a, Result<(), LedgerError>> {
+    fn settle<'a>(
+        &'a self,
+        _: &'a IdempotencyKey,
+        _: KeyResult,
+    ) -> BoxFuture<'a, Result<(), LedgerError>> {
         Box::pin(std::future::ready(Err(LedgerError::keyless())))
     }
 
     /// What a key says, without asking for it; `New`: nothing. A ticket that was claimed stands
     /// here under its own name: see `OnceKey::of_ticket`.
-    fn recorded<'a>(&'a self, _: &'a OnceKey) -> BoxFuture<'a, Result<Begun, LedgerError>> {
+    fn recorded<'a>(
+        &'a self,
+        _: &'a IdempotencyKey,
+    ) -> BoxFuture<'a, Result<KeyState, LedgerError>> {
         Box::pin(std::future::ready(Err(LedgerError::keyless())))
     }
 
-    fn park(&self, parked: Parked) -> BoxFuture<'_, Result<(), LedgerError>>;
+    fn park(&self, parked: ParkedCall) -> BoxFuture<'_, Result<(), LedgerError>>;
 
     /// Takes a ticket out. Of any number who claim it at once, one gets it; a ticket of another
     /// caller is `Unknown` and stays. A ledger that keeps keys begins the ticket's own with it; if
@@ -102,10 +109,13 @@ pub trait Ledger: Send + Sync {
         &'a self,
         ticket: &'a TicketId,
         caller: &'a Caller,
-    ) -> BoxFuture<'a, Result<Parked, TicketError>>;
+    ) -> BoxFuture<'a, Result<ParkedCall, TicketError>>;
 
     /// The open tickets of a caller, oldest first.
-    fn parked<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Result<Vec<Parked>, LedgerError>>;
+    fn parked<'a>(
+        &'a self,
+        caller: &'a Caller,
+    ) -> BoxFuture<'a, Result<Vec<ParkedCall>, LedgerError>>;
 
     /// A page of the open tickets, those behind this number: of one caller, or of all, for whoever
     /// runs the crib.
@@ -138,7 +148,7 @@ pub trait Ledger: Send + Sync {
         &'a self,
         ticket: &'a TicketId,
         caller: &'a Caller,
-    ) -> BoxFuture<'a, Result<Option<Parked>, LedgerError>> {
+    ) -> BoxFuture<'a, Result<Option<ParkedCall>, LedgerError>> {
         Box::pin(async move {
             let open = self.parked(caller).await?;
             Ok(open.into_iter().find(|parked| &parked.ticket == ticket))
@@ -150,7 +160,7 @@ pub trait Ledger: Send + Sync {
         &'a self,
         _: &'a Caller,
         _call: &'a str,
-    ) -> BoxFuture<'a, Result<Option<Stands>, LedgerError>> {
+    ) -> BoxFuture<'a, Result<Option<CallStatus>, LedgerError>> {
         Box::pin(std::future::ready(Ok(None)))
     }
 
@@ -182,7 +192,7 @@ pub trait Ledger: Send + Sync {
 
 /// A call at the moment before it runs.
 #[derive(Clone, Copy)]
-pub struct Planned<'a> {
+pub struct PlannedCall<'a> {
     pub key: CallKey,
     pub call_id: &'a str,
     pub caller: &'a Arc<Caller>,
@@ -190,7 +200,7 @@ pub struct Planned<'a> {
     pub fingerprint: Fingerprint,
     pub arguments: &'a Arguments,
     /// Under which it was begun.
-    pub keys: &'a [OnceKey],
+    pub keys: &'a [IdempotencyKey],
     /// Who said yes to it, of a call that comes back by a ticket.
     pub decider: Option<&'a Arc<Caller>>,
 }

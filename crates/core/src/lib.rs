@@ -24,51 +24,62 @@ mod tool;
 pub use call::arguments::Arguments;
 pub use call::caller::Caller;
 pub use call::context::CallContext;
-pub use call::host::{Ask, Host, LogEntry, LogLevel, Progress, Question, Unanswered, Unheard};
-pub use call::json_fields::Fields;
+pub use call::host::{
+    FormFallback, Host, HostQuestion, LogEntry, LogLevel, Progress, QuestionError, QuestionKind,
+};
+pub use call::json_fields::JsonFields;
 pub use call::name::{InvalidName, LONGEST_NAME, SourceId, ToolName};
 pub use call::trace::{Trace, TraceState};
-pub use call::{Call, CallKey, RawArguments, Wire};
-pub use catalog::{Assembly, Catalog, CatalogBounds, Listed, Quarantine, Quarantined, Shelf};
-pub use gate::{Audience, BatchOptions, Executor, Missing, Redemption};
+pub use call::{Call, CallKey, CallWire, RawArguments};
+pub use catalog::{
+    Catalog, CatalogAssembly, CatalogBounds, CatalogTool, QuarantineReason, QuarantinedTool,
+    SourceTools,
+};
+pub use gate::{Audience, BatchOptions, Executor, MissingToolExplainer, Redemption};
 pub use ledger::error::LedgerError;
-pub use ledger::ticket::{Decision, Parked, TicketBounds, TicketError, TicketId};
+pub use ledger::ticket::{Decision, ParkedCall, TicketBounds, TicketError, TicketId};
 pub use ledger::{
-    Attempt, Begun, Doubtful, Ending, Finish, KeyEnd, LONGEST_KEY, Ledger, OnceKey, OpenTickets,
-    Planned, ResultHandle, Stands,
+    Attempt, CallStatus, Ending, EndingReport, IdempotencyKey, KeyResult, KeyState, LONGEST_KEY,
+    Ledger, OpenTickets, PlannedCall, ResultHandle, UncertainCall,
 };
 pub use observe::failpoint;
 pub use observe::observer::{
-    Decided, Note, Over, QuestionStage, Questioned, Returned, Ruling, ToolIdentity, Witness,
+    CallDecided, CallFinished, Observer, OutboundFinished, QuestionEvent, QuestionStage, Ruling,
+    SpanAttribute, ToolIdentity,
 };
-pub use observe::outbound::Errand;
-pub use outcome::content::{Content, Excerpt, IntoContent, Json, Part, Place, Reference};
+pub use observe::outbound::OutboundSpan;
+pub use outcome::content::{Content, ContentPath, Excerpt, IntoContent, Json, Part, Reference};
 pub use outcome::messages;
-pub use outcome::protocol_error::Refusal;
-pub use outcome::response::{Cited, Debug, Flag, Report, Response};
-pub use outcome::run::{Run, Turn};
-pub use outcome::{ErrorKind, Pending, ToolError, ToolOutcome};
+pub use outcome::protocol_error::ProtocolError;
+pub use outcome::response::{CallFlag, Citation, DebugRecord, Report, Response};
+pub use outcome::run::{NextStep, Run};
+pub use outcome::{ErrorKind, PendingTicket, ToolError, ToolOutcome};
 pub use plan::{
-    Beside, ChoiceScope, Discovery, Exposure, Extra, Plan, PlanError, PlannedTool, Request,
-    Showing, Shown, Warning, Why,
+    ChoiceScope, Discovery, Exposure, MetaTool, MetaTools, Plan, PlanError, PlanRequest,
+    PlanWarning, PlannedTool, Presentation, Presenter, ToolExplanation,
 };
 pub use policy::approval;
 pub use policy::limits::CribLimits;
-pub use policy::{AllowAll, AskBeforeDestroying, Intent, Leave, Policy, Unlisted, Verdict};
+pub use policy::{
+    AllowAll, AskBeforeDestroying, Intent, Policy, UnlistedAccess, UnlistedResource, Verdict,
+};
 pub use redact::secret::Secret;
 pub use redact::{Mask, Redactor, Secrets};
 pub use resource::{
-    About, Address, CodeLibrary, Following, Held, Holdings, Inquiry, KeptOut, Kind, Library, Named,
-    Offer, Said, Stock, Stocked, Visitor,
+    AddressPattern, ClientSession, CodeResources, QuarantinedResource, ResourceAddress,
+    ResourceCatalog, ResourceEntry, ResourceKind, ResourceList, ResourceOperation, ResourceRequest,
+    Resources, ServerInfo, SourceResources, UpdateStream, WithResources,
 };
 pub use tool::canonical;
-pub use tool::compact_json::Packed;
-pub use tool::effect::{Effect, Hints};
+pub use tool::compact_json::CompactJson;
+pub use tool::effect::{Effect, EffectHints};
 pub use tool::fingerprint::Fingerprint;
 pub use tool::source::Source;
 pub use tool::source_error::SourceError;
-pub use tool::spec::{Guidance, Limits, Origin, Say, ToolSpec, Traits, Validation};
-pub use tool::toolset::{Aside, Conflict, NotRenamed, Shelved, Toolset};
+pub use tool::spec::{
+    Guidance, ToolLimits, ToolOrigin, ToolSpec, ToolTraits, Validation, ValidationOrigin,
+};
+pub use tool::toolset::{NameConflict, NamedTool, RenameError, Toolset, UnusableTool};
 pub use tool::verify::Verify;
 pub use tool::{Tool, brief, raw_tool, tool, tool_with};
 

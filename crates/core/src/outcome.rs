@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::ledger::ticket::id::TicketId;
 use content::Content;
-use protocol_error::Refusal;
+use protocol_error::ProtocolError;
 
 /// The end of a call.
 #[derive(Debug, Clone)]
@@ -28,12 +28,12 @@ pub enum ToolOutcome {
         reason: String,
     },
     /// Parked under a ticket until somebody approves it, or answers what it asks.
-    Pending(Pending),
+    Pending(PendingTicket),
 }
 
 /// A parked call as the model and the host see it, or one that waits for an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Pending {
+pub struct PendingTicket {
     pub ticket: TicketId,
     /// Why a person is asked.
     pub reason: String,
@@ -70,7 +70,7 @@ pub struct ToolError {
     /// What the tool gave besides a message: a failed call may still carry content.
     pub content: Option<Box<Content>>,
     /// The error as the protocol of its origin had it, for clients of the same protocol.
-    pub refusal: Option<Box<Refusal>>,
+    pub refusal: Option<Box<ProtocolError>>,
     cause: Option<Arc<dyn Error + Send + Sync>>,
 }
 
@@ -190,7 +190,7 @@ impl ToolError {
     }
 }
 
-impl Refusal {
+impl ProtocolError {
     /// The same for whoever reads words.
     pub fn into_error(self, kind: ErrorKind) -> ToolError {
         let mut error = ToolError::new(kind, self.message.clone());

@@ -13,11 +13,11 @@ mod tools;
 mod visibility;
 mod warning;
 
-pub use explanation::Why;
+pub use explanation::ToolExplanation;
 pub use guidance::GuidanceText;
-pub use presentation::{Beside, Discovery, Extra, Shown};
-pub use presenter::Showing;
-pub use request::{ChoiceScope, Request};
+pub use presentation::{Discovery, MetaTool, MetaTools, Presentation};
+pub use presenter::Presenter;
+pub use request::{ChoiceScope, PlanRequest};
 pub use tools::{Plan, PlannedTool};
-pub use visibility::{Because, Exposure, Out, Standing};
-pub use warning::{PlanError, Warning};
+pub use visibility::{ExclusionReason, Exposure, InclusionReason, Visibility};
+pub use warning::{PlanError, PlanWarning};

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::BoxFuture;
 use crate::call::arguments::Arguments;
 use crate::call::caller::Caller;
-use crate::resource::address::Address;
+use crate::resource::address::ResourceAddress;
 use crate::tool::effect::Effect;
 use crate::tool::fingerprint::Fingerprint;
 use crate::tool::spec::ToolSpec;
@@ -52,20 +52,20 @@ pub struct Intent<'a> {
 
 /// A resource that no list of its source names.
 #[derive(Debug, Clone, Copy)]
-pub struct Unlisted<'a> {
+pub struct UnlistedResource<'a> {
     /// What rules are asked about if it is read.
     pub spec: &'a ToolSpec,
     /// The same of its normal form.
     pub normal: &'a ToolSpec,
     /// How the names begin that the source's resources have in rules.
     pub stem: &'a str,
-    pub address: &'a Address,
+    pub address: &'a ResourceAddress,
 }
 
 /// How far a resource may be asked for that no list names: it may be another spelling of one that
 /// is denied. The strictest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Leave {
+pub enum UnlistedAccess {
     Never,
     /// Where a listed template is fitted by it.
     Fitting,
@@ -75,7 +75,7 @@ pub enum Leave {
     Any,
 }
 
-impl Leave {
+impl UnlistedAccess {
     /// What two of them leave together: it is enough if one of them names it.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
@@ -105,13 +105,13 @@ pub trait Policy: Send + Sync {
 
     /// How far a resource may be asked for that no list names. What `decide` says of it holds beside
     /// this.
-    fn leave(&self, caller: &Caller, unlisted: &Unlisted<'_>) -> Leave {
+    fn leave(&self, caller: &Caller, unlisted: &UnlistedResource<'_>) -> UnlistedAccess {
         if !self.singles_out() {
-            return Leave::Any;
+            return UnlistedAccess::Any;
         }
         let is_told = unlisted.address.normal().is_some();
         let is_seen = self.sees(caller, unlisted.normal);
-        if is_told && is_seen { Leave::Fitting } else { Leave::Never }
+        if is_told && is_seen { UnlistedAccess::Fitting } else { UnlistedAccess::Never }
     }
 
     /// Which policy this is; another one tells another. Records name it, and as long as it is the
@@ -135,7 +135,7 @@ impl<P: Policy + ?Sized> Policy for Arc<P> {
         (**self).singles_out()
     }
 
-    fn leave(&self, caller: &Caller, unlisted: &Unlisted<'_>) -> Leave {
+    fn leave(&self, caller: &Caller, unlisted: &UnlistedResource<'_>) -> UnlistedAccess {
         (**self).leave(caller, unlisted)
     }
 

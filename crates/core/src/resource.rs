@@ -9,8 +9,11 @@ pub(crate) mod resources;
 pub(crate) mod route;
 mod template;
 
-pub use address::{Address, Named};
-pub use catalog::{Held, KeptOut, Offer, Stock};
-pub use code::{CodeLibrary, Stocked};
-pub use kind::Kind;
-pub use resources::{About, Following, Holdings, Inquiry, Library, Said, Visitor};
+pub use address::{AddressPattern, ResourceAddress};
+pub use catalog::{QuarantinedResource, ResourceCatalog, ResourceEntry, SourceResources};
+pub use code::{CodeResources, WithResources};
+pub use kind::ResourceKind;
+pub use resources::{
+    ClientSession, ResourceList, ResourceOperation, ResourceRequest, Resources, ServerInfo,
+    UpdateStream,
+};

@@ -143,15 +143,15 @@ where
     F: Fn(Arguments, CallContext) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = ToolOutcome> + Send + 'static,
 {
-    Arc::new(Function { spec: Arc::new(spec), run })
+    Arc::new(FunctionTool { spec: Arc::new(spec), run })
 }
 
-struct Function<F> {
+struct FunctionTool<F> {
     spec: Arc<ToolSpec>,
     run: F,
 }
 
-impl<F, Fut> Tool for Function<F>
+impl<F, Fut> Tool for FunctionTool<F>
 where
     F: Fn(Arguments, CallContext) -> Fut + Send + Sync,
     Fut: Future<Output = ToolOutcome> + Send + 'static,
@@ -175,12 +175,12 @@ where
 
 /// The same tool, said to be [brief](Tool::is_brief): for one that computes little.
 pub fn brief(tool: Arc<dyn Tool>) -> Arc<dyn Tool> {
-    Arc::new(Brief(tool))
+    Arc::new(NonblockingTool(tool))
 }
 
-struct Brief(Arc<dyn Tool>);
+struct NonblockingTool(Arc<dyn Tool>);
 
-impl Tool for Brief {
+impl Tool for NonblockingTool {
     fn spec(&self) -> &ToolSpec {
         self.0.spec()
     }

@@ -11,18 +11,20 @@ mod mail;
 mod tasks;
 
 pub use calendar::{
-    Calendar, CalendarInfo, Event, EventChange, EventQuery, Guest, NewEvent, Reply, Slot, Status,
+    CalendarBackend, CalendarEvent, CalendarInfo, EventChange, EventGuest, EventQuery, EventSlot,
+    EventStatus, InvitationReply, NewEvent,
 };
-pub use error::{Fault, FaultKind};
+pub use error::{BackendError, BackendErrorKind};
 pub use mail::{
-    Attachment, File, Label, Mail, MailQuery, Marks, Message, MessageHead, NewMessage, Thread,
+    Attachment, MailBackend, MailFile, MailLabel, MailMessage, MailQuery, MessageHead,
+    MessageMarks, NewMessage, ReplyContext,
 };
 use serde::Serialize;
-pub use tasks::{Due, NewTask, Task, TaskChange, TaskList, TaskQuery, Tasks};
+pub use tasks::{NewTask, Task, TaskChange, TaskDue, TaskList, TaskQuery, TasksBackend};
 
 /// One page of a list. `next` is what the following query takes as its `cursor`; it is opaque.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Page<T> {
+pub struct BackendPage<T> {
     pub items: Vec<T>,
     pub next: Option<String>,
     /// What is kept and cannot be read, each with its id and the reason, and with no more of them
@@ -32,14 +34,14 @@ pub struct Page<T> {
 
 /// What an update does to a field: an absent field and an explicit null are two things.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Change<T> {
+pub enum FieldChange<T> {
     #[default]
     Keep,
     Clear,
     Set(T),
 }
 
-impl<T> Change<T> {
+impl<T> FieldChange<T> {
     /// What the field is afterwards.
     pub fn over(self, before: Option<T>) -> Option<T> {
         match self {

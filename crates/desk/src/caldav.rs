@@ -22,11 +22,11 @@ use toolcrib_core::Secret;
 use toolcrib_egress::{Egress, Network};
 use url::Url;
 
-pub use self::xml::{Element, NotXml};
-use crate::backend::{Fault, FaultKind};
-use crate::owner::Home;
-use client::Wire;
-use discovery::{Account, Known};
+pub use self::xml::{XmlElement, XmlError};
+use crate::backend::{BackendError, BackendErrorKind};
+use crate::owner::CalendarOwner;
+use client::CalDavClient;
+use discovery::{CalDavAccountInfo, CollectionCache};
 
 /// What an operator says about an account.
 #[derive(Debug, Clone)]
@@ -35,7 +35,7 @@ pub struct CalDavSettings {
     pub url: Url,
     pub user: String,
     pub password: Secret,
-    pub home: Home,
+    pub home: CalendarOwner,
     /// How long one request may take.
     pub timeout: Duration,
     /// Largest answer that is read, in bytes.
@@ -43,7 +43,7 @@ pub struct CalDavSettings {
 }
 
 impl CalDavSettings {
-    pub fn new(url: Url, user: impl Into<String>, password: Secret, home: Home) -> Self {
+    pub fn new(url: Url, user: impl Into<String>, password: Secret, home: CalendarOwner) -> Self {
         Self {
             url,
             user: user.into(),
@@ -56,20 +56,20 @@ impl CalDavSettings {
 }
 
 /// An account at a server. Nothing is asked of the server before somebody asks something of it.
-pub struct CalDav {
-    wire: Wire,
+pub struct CalDavBackend {
+    wire: CalDavClient,
     url: Url,
-    home: Home,
-    account: OnceCell<Account>,
-    known: Mutex<Option<Known>>,
+    home: CalendarOwner,
+    account: OnceCell<CalDavAccountInfo>,
+    known: Mutex<Option<CollectionCache>>,
 }
 
-impl CalDav {
+impl CalDavBackend {
     /// Refuses settings that no request can be made of.
-    pub fn open(settings: CalDavSettings) -> Result<Self, Fault> {
+    pub fn open(settings: CalDavSettings) -> Result<Self, BackendError> {
         let CalDavSettings { url, user, password, mut home, timeout, max_response_bytes } =
             settings;
-        let refused = |message: &str| Fault::new(FaultKind::Invalid, message);
+        let refused = |message: &str| BackendError::new(BackendErrorKind::Invalid, message);
         if user.contains(':') {
             return Err(refused("a name with a colon cannot sign in at a server of CalDAV"));
         }
@@ -78,7 +78,7 @@ impl CalDav {
         if user.contains('@') && !home.is_own(&user) {
             home.addresses.push(user.clone());
         }
-        let wire = Wire::new(egress, &user, &password, timeout, max_response_bytes)?;
+        let wire = CalDavClient::new(egress, &user, &password, timeout, max_response_bytes)?;
         Ok(Self { wire, url, home, account: OnceCell::new(), known: Mutex::new(None) })
     }
 }

@@ -15,23 +15,20 @@ mod import_export;
 mod key;
 mod list;
 mod make;
-mod onward;
 mod read;
 mod respond;
 mod series;
-mod shift;
-mod split;
 mod task;
 mod times;
 
-pub(crate) use self::key::{EventId, Key};
+pub(crate) use self::key::{EventId, OccurrenceKey};
 pub(crate) use self::list::{
     Unread, event_page, few_enough, has_words, id_of_name, list_name, task_page, words_of,
 };
-pub(crate) use self::respond::Answer;
-use crate::backend::{Fault, FaultKind};
-use crate::ical::{Component, NotRead, Zones};
-use crate::owner::Home;
+pub(crate) use self::respond::OwnerReply;
+use crate::backend::{BackendError, BackendErrorKind};
+use crate::ical::{IcalComponent, IcalReadError, ObjectZones};
+use crate::owner::CalendarOwner;
 pub(crate) use import_export::Taken;
 
 /// Largest object that is read or written, in bytes.
@@ -39,12 +36,12 @@ pub(crate) const MAX_OBJECT: usize = 512 * 1024;
 
 /// What an object is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum CalendarObjectKind {
     Event,
     Task,
 }
 
-impl Kind {
+impl CalendarObjectKind {
     /// The name of its components.
     pub(crate) fn component(self) -> &'static str {
         match self {
@@ -56,51 +53,55 @@ impl Kind {
 
 /// A VCALENDAR with the components of one UID.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Resource {
-    pub(crate) kind: Kind,
-    calendar: Component,
+pub(crate) struct CalendarObject {
+    pub(crate) kind: CalendarObjectKind,
+    calendar: IcalComponent,
 }
 
 /// Where an object lies, for what its components do not say.
 #[derive(Clone, Copy)]
-pub(crate) struct Place<'a> {
+pub(crate) struct ObjectLocation<'a> {
     /// Its id in the backend.
     pub(crate) id: &'a str,
     /// The id of its calendar or list.
     pub(crate) collection: &'a str,
-    pub(crate) home: &'a Home,
+    pub(crate) home: &'a CalendarOwner,
 }
 
 /// What is left of an object when something was removed of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Rest {
+pub(crate) enum ObjectRemainder {
     Some,
     Nothing,
 }
 
-impl Resource {
+impl CalendarObject {
     /// Reads the object that a backend keeps.
-    pub(crate) fn read(text: &str) -> Result<Self, NotRead> {
-        let all = Component::read(text, MAX_OBJECT)?;
-        all.into_iter().find_map(Self::of).ok_or(NotRead::Empty)
+    pub(crate) fn read(text: &str) -> Result<Self, IcalReadError> {
+        let all = IcalComponent::read(text, MAX_OBJECT)?;
+        all.into_iter().find_map(Self::of).ok_or(IcalReadError::Empty)
     }
 
-    fn of(calendar: Component) -> Option<Self> {
-        let is = |kind: Kind| calendar.components.iter().any(|it| it.name == kind.component());
-        let kind = [Kind::Event, Kind::Task].into_iter().find(|kind| is(*kind))?;
+    fn of(calendar: IcalComponent) -> Option<Self> {
+        let is = |kind: CalendarObjectKind| {
+            calendar.components.iter().any(|it| it.name == kind.component())
+        };
+        let kind = [CalendarObjectKind::Event, CalendarObjectKind::Task]
+            .into_iter()
+            .find(|kind| is(*kind))?;
         let mut object = (calendar.name == "VCALENDAR").then_some(Self { kind, calendar })?;
         object.straighten();
         Some(object)
     }
 
     /// The text of it.
-    pub(crate) fn write(&self) -> Result<String, Fault> {
+    pub(crate) fn write(&self) -> Result<String, BackendError> {
         let text = self.calendar.write();
         if text.len() <= MAX_OBJECT {
             return Ok(text);
         }
         let message = format!("it would be larger than {MAX_OBJECT} bytes: say it shorter");
-        Err(Fault::new(FaultKind::Invalid, message))
+        Err(BackendError::new(BackendErrorKind::Invalid, message))
     }
 
     /// What names it everywhere; empty if nothing does.
@@ -109,41 +110,41 @@ impl Resource {
     }
 
     /// The components of the object itself, without those of zones.
-    fn parts(&self) -> impl Iterator<Item = &Component> {
+    fn parts(&self) -> impl Iterator<Item = &IcalComponent> {
         let name = self.kind.component();
         self.calendar.components.iter().filter(move |it| it.name == name)
     }
 
-    fn parts_mut(&mut self) -> impl Iterator<Item = &mut Component> {
+    fn parts_mut(&mut self) -> impl Iterator<Item = &mut IcalComponent> {
         let name = self.kind.component();
         self.calendar.components.iter_mut().filter(move |it| it.name == name)
     }
 
     /// The component that speaks for all repetitions.
-    fn master(&self) -> Option<&Component> {
+    fn master(&self) -> Option<&IcalComponent> {
         self.parts().find(|part| part.get("RECURRENCE-ID").is_none())
     }
 
-    fn master_mut(&mut self) -> Option<&mut Component> {
+    fn master_mut(&mut self) -> Option<&mut IcalComponent> {
         self.parts_mut().find(|part| part.get("RECURRENCE-ID").is_none())
     }
 
     /// The master, or an occurrence where only such came.
-    fn main(&self) -> Option<&Component> {
+    fn main(&self) -> Option<&IcalComponent> {
         self.master().or_else(|| self.parts().next())
     }
 
-    fn zones<'a>(&'a self, home: &'a Home) -> Zones<'a> {
-        Zones { home: &home.zone, calendar: &self.calendar }
+    fn zones<'a>(&'a self, home: &'a CalendarOwner) -> ObjectZones<'a> {
+        ObjectZones { home: &home.zone, calendar: &self.calendar }
     }
 }
 
 /// That an object cannot be understood.
-pub(crate) fn broken(what: &str, id: &str, why: &str) -> Fault {
+pub(crate) fn broken(what: &str, id: &str, why: &str) -> BackendError {
     let message = format!("the {what} `{id}` is kept in a way that is not understood: {why}");
-    Fault::new(FaultKind::Broken, message)
+    BackendError::new(BackendErrorKind::Broken, message)
 }
 
-pub(crate) fn invalid(message: impl Into<String>) -> Fault {
-    Fault::new(FaultKind::Invalid, message)
+pub(crate) fn invalid(message: impl Into<String>) -> BackendError {
+    BackendError::new(BackendErrorKind::Invalid, message)
 }

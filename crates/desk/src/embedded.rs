@@ -8,6 +8,6 @@ mod database;
 mod mail;
 mod tasks;
 
-pub use calendar::{Agenda, Imported};
-pub use database::{Db, NotOpened};
-pub use mail::{Imported as ImportedMail, LocalMail, Skipped};
+pub use calendar::{Agenda, CalendarImportReport};
+pub use database::{DeskDatabase, DeskDatabaseError};
+pub use mail::{LocalMail, MailImportReport, SkippedMessage};

@@ -30,19 +30,19 @@ use tokio::sync::OnceCell;
 use tokio::time::timeout;
 use toolcrib_core::Secret;
 
-use crate::backend::{Fault, FaultKind, Person};
+use crate::backend::{BackendError, BackendErrorKind, Person};
 
-use client::Wire;
-pub use settings::{GoogleSettings, Refresh};
+use client::GoogleClient;
+pub use settings::{GoogleSettings, RefreshTokenLocation};
 
 /// One account at Google. Cheap to clone; clones share connections and tokens.
 #[derive(Clone)]
-pub struct Google {
-    shared: Arc<Shared>,
+pub struct GoogleBackend {
+    shared: Arc<GoogleShared>,
 }
 
-struct Shared {
-    wire: Wire,
+struct GoogleShared {
+    wire: GoogleClient,
     /// The id of the account's first calendar, which never changes.
     primary: OnceCell<String>,
     /// The account's address, which never changes either.
@@ -54,17 +54,17 @@ const FEW: usize = 4;
 
 /// What an operation that takes too long may have done.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Doing {
+enum GoogleOperationEffect {
     Reading,
     Writing,
 }
 
-impl Google {
+impl GoogleBackend {
     /// Sends nothing yet. Settings that cannot be right are `Invalid`.
-    pub fn new(settings: GoogleSettings) -> Result<Self, Fault> {
-        let wire = Wire::new(settings)?;
+    pub fn new(settings: GoogleSettings) -> Result<Self, BackendError> {
+        let wire = GoogleClient::new(settings)?;
         let (primary, address) = (OnceCell::new(), OnceCell::new());
-        Ok(Self { shared: Arc::new(Shared { wire, primary, address }) })
+        Ok(Self { shared: Arc::new(GoogleShared { wire, primary, address }) })
     }
 
     /// Lets a person sign in: `open` shows them an address, and their browser then comes back to
@@ -73,30 +73,30 @@ impl Google {
     pub async fn sign_in(
         settings: &GoogleSettings,
         open: impl FnOnce(&str),
-    ) -> Result<Secret, Fault> {
+    ) -> Result<Secret, BackendError> {
         sign_in::sign_in(settings, open).await
     }
 
-    fn wire(&self) -> &Wire {
+    fn wire(&self) -> &GoogleClient {
         &self.shared.wire
     }
 
     /// A whole operation within its time, however many requests it is made of.
     async fn within<T>(
         &self,
-        doing: Doing,
-        work: impl Future<Output = Result<T, Fault>>,
-    ) -> Result<T, Fault> {
+        doing: GoogleOperationEffect,
+        work: impl Future<Output = Result<T, BackendError>>,
+    ) -> Result<T, BackendError> {
         let deadline = self.wire().settings().deadline;
         timeout(deadline, work).await.unwrap_or_else(|_| {
             let seconds = deadline.as_secs();
             Err(match doing {
-                Doing::Reading => Fault::new(
-                    FaultKind::Interrupted,
+                GoogleOperationEffect::Reading => BackendError::new(
+                    BackendErrorKind::Interrupted,
                     format!("Google took longer than {seconds} s: ask for less, or try again"),
                 ),
-                Doing::Writing => Fault::new(
-                    FaultKind::Unknown,
+                GoogleOperationEffect::Writing => BackendError::new(
+                    BackendErrorKind::Unknown,
                     format!(
                         "Google took longer than {seconds} s and may have done it: look before \
                          you repeat it"
@@ -108,9 +108,9 @@ impl Google {
 }
 
 /// Does several things, few at a time, and gives their results in their order.
-async fn few<T, F>(work: Vec<F>) -> Result<Vec<T>, Fault>
+async fn few<T, F>(work: Vec<F>) -> Result<Vec<T>, BackendError>
 where
-    F: Future<Output = Result<T, Fault>>,
+    F: Future<Output = Result<T, BackendError>>,
 {
     stream::iter(work).buffered(FEW).try_collect().await
 }

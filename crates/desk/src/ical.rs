@@ -17,15 +17,15 @@ mod vtimezone;
 mod windows_zones;
 mod zone;
 
-pub use self::component::{Component, NotRead};
+pub use self::component::{IcalComponent, IcalReadError};
 pub(crate) use self::file::Calendars;
 pub(crate) use self::observance::iana_name;
-pub(crate) use self::time::{Length, Moment, date_text, utc_text};
+pub(crate) use self::time::{DateOrTime, IcalDuration, date_text, utc_text};
 pub(crate) use self::vtimezone::vtimezone;
-pub(crate) use self::zone::{Zones, is_place, is_zone, written};
-pub use content_line::Property;
+pub(crate) use self::zone::{ObjectZones, is_place, is_zone, written};
+pub use content_line::IcalProperty;
 
 /// A property that has to be there.
-fn property_of<'a>(part: &'a Component, name: &str) -> Result<&'a Property, String> {
+fn property_of<'a>(part: &'a IcalComponent, name: &str) -> Result<&'a IcalProperty, String> {
     part.get(name).ok_or_else(|| format!("it has no {name}"))
 }

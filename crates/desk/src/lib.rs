@@ -15,7 +15,7 @@ mod recurrence_rule;
 mod source;
 mod tools;
 
-pub use mail::connection::{Login, MailServer};
+pub use mail::connection::{MailLogin, MailServer};
 pub use mail::{imap, mime};
-pub use owner::Home;
-pub use source::{Backends, Clock, Desk, Settings};
+pub use owner::CalendarOwner;
+pub use source::{DeskBackends, DeskClock, DeskTimeSettings, DeskToolSource};

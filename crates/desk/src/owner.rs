@@ -4,14 +4,14 @@ use jiff::tz::TimeZone;
 
 /// Where the owner of a calendar is at home.
 #[derive(Debug, Clone)]
-pub struct Home {
+pub struct CalendarOwner {
     /// Days begin here, and times without a zone are of here.
     pub zone: TimeZone,
     /// The owner's own addresses of mail, by which they are found among the guests of an event.
     pub addresses: Vec<String>,
 }
 
-impl Home {
+impl CalendarOwner {
     pub fn new(zone: TimeZone) -> Self {
         Self { zone, addresses: Vec::new() }
     }

@@ -6,17 +6,17 @@
 use jiff::civil::Time;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan as _};
-use toolcrib_when::{End, Recurrence, Until};
+use toolcrib_when::{Recurrence, RecurrenceEnd, RecurrenceUntil};
 
-use crate::backend::{Fault, FaultKind, Slot};
-use crate::ical::Moment;
+use crate::backend::{BackendError, BackendErrorKind, EventSlot};
+use crate::ical::DateOrTime;
 
-fn invalid(message: impl Into<String>) -> Fault {
-    Fault::new(FaultKind::Invalid, message)
+fn invalid(message: impl Into<String>) -> BackendError {
+    BackendError::new(BackendErrorKind::Invalid, message)
 }
 
 /// The rule as it is written beside such a start.
-pub(crate) fn fitted(rule: &str, slot: &Slot) -> Result<String, Fault> {
+pub(crate) fn fitted(rule: &str, slot: &EventSlot) -> Result<String, BackendError> {
     let rule = Recurrence::beside(rule, clock(slot))
         .map_err(|unread| invalid(format!("the rule cannot be used: {unread}")))?;
     let rule = with_end_of_kind(rule, slot);
@@ -24,8 +24,8 @@ pub(crate) fn fitted(rule: &str, slot: &Slot) -> Result<String, Fault> {
         return Ok(rule.to_string());
     }
     let first = match slot {
-        Slot::Timed { start, .. } => rule.moments(start).next().map(|time| time.date()),
-        Slot::Days { first, .. } => rule.dates(*first).next(),
+        EventSlot::Timed { start, .. } => rule.moments(start).next().map(|time| time.date()),
+        EventSlot::Days { first, .. } => rule.dates(*first).next(),
     };
     Err(invalid(match first {
         Some(day) => format!(
@@ -37,52 +37,56 @@ pub(crate) fn fitted(rule: &str, slot: &Slot) -> Result<String, Fault> {
 }
 
 /// What clocks show at the start.
-fn clock(slot: &Slot) -> Option<Time> {
+fn clock(slot: &EventSlot) -> Option<Time> {
     match slot {
-        Slot::Timed { start, .. } => Some(start.time()),
-        Slot::Days { .. } => None,
+        EventSlot::Timed { start, .. } => Some(start.time()),
+        EventSlot::Days { .. } => None,
     }
 }
 
 /// Whether the start is the first of its rule.
-fn falls_on_start(rule: &Recurrence, slot: &Slot) -> bool {
+fn falls_on_start(rule: &Recurrence, slot: &EventSlot) -> bool {
     match slot {
-        Slot::Timed { start, .. } => rule.moments(start).next().is_some_and(|it| it == *start),
-        Slot::Days { first, .. } => rule.dates(*first).next() == Some(*first),
+        EventSlot::Timed { start, .. } => rule.moments(start).next().is_some_and(|it| it == *start),
+        EventSlot::Days { first, .. } => rule.dates(*first).next() == Some(*first),
     }
 }
 
 /// `UNTIL` is a date where the start is one, and else a time in UTC (RFC 5545, section 3.3.10).
-fn with_end_of_kind(rule: Recurrence, slot: &Slot) -> Recurrence {
-    let End::Until(until) = rule.end() else { return rule };
+fn with_end_of_kind(rule: Recurrence, slot: &EventSlot) -> Recurrence {
+    let RecurrenceEnd::Until(until) = rule.end() else { return rule };
     let until = match slot {
-        Slot::Days { .. } => Until::Day(match until {
-            Until::Day(day) => day,
-            Until::Local(time) => time.date(),
-            Until::Instant(time) => TimeZone::UTC.to_datetime(time).date(),
+        EventSlot::Days { .. } => RecurrenceUntil::Day(match until {
+            RecurrenceUntil::Day(day) => day,
+            RecurrenceUntil::Local(time) => time.date(),
+            RecurrenceUntil::Instant(time) => TimeZone::UTC.to_datetime(time).date(),
         }),
-        Slot::Timed { start, .. } => {
+        EventSlot::Timed { start, .. } => {
             let local = match until {
-                Until::Instant(_) => return rule,
-                Until::Local(time) => time,
-                Until::Day(day) => day.to_datetime(Time::constant(23, 59, 59, 0)),
+                RecurrenceUntil::Instant(_) => return rule,
+                RecurrenceUntil::Local(time) => time,
+                RecurrenceUntil::Day(day) => day.to_datetime(Time::constant(23, 59, 59, 0)),
             };
             let zone = start.time_zone();
             match zone.to_ambiguous_timestamp(local).compatible() {
-                Ok(time) => Until::Instant(time),
+                Ok(time) => RecurrenceUntil::Instant(time),
                 Err(_) => until,
             }
         }
     };
-    rule.ending(End::Until(until))
+    rule.ending(RecurrenceEnd::Until(until))
 }
 
 /// The rule after its start went elsewhere. The days of a week go along; a rule that names days in
 /// another way must fall on the new start as it is.
-pub(crate) fn moved(text: &str, before: &Slot, after: &Slot) -> Result<String, Fault> {
-    let day = |slot: &Slot| match slot {
-        Slot::Timed { start, .. } => start.date(),
-        Slot::Days { first, .. } => *first,
+pub(crate) fn moved(
+    text: &str,
+    before: &EventSlot,
+    after: &EventSlot,
+) -> Result<String, BackendError> {
+    let day = |slot: &EventSlot| match slot {
+        EventSlot::Timed { start, .. } => start.date(),
+        EventSlot::Days { first, .. } => *first,
     };
     let Ok(rule) = Recurrence::beside(text, clock(before)) else {
         return Err(invalid(format!(
@@ -142,12 +146,16 @@ fn shifted(rule: &str, days: i64) -> Option<String> {
 }
 
 /// A rule up to one of its times, and from there on: the first ends right before it.
-pub(crate) fn parted(text: &str, slot: &Slot, at: &Moment) -> Result<(String, String), Fault> {
+pub(crate) fn parted(
+    text: &str,
+    slot: &EventSlot,
+    at: &DateOrTime,
+) -> Result<(String, String), BackendError> {
     let rule = Recurrence::beside(text, clock(slot)).map_err(|_| {
         invalid(format!("the series repeats by `{text}`, which is not understood here"))
     })?;
     let (before, next, until) = match (slot, at) {
-        (Slot::Timed { start, .. }, Moment::At(at)) => {
+        (EventSlot::Timed { start, .. }, DateOrTime::At(at)) => {
             if at.with_time_zone(start.time_zone().clone()).time() != start.time() {
                 let cure = "begin with the one after it";
                 let message = format!("on that day the clocks leave out the time of it: {cure}");
@@ -156,15 +164,16 @@ pub(crate) fn parted(text: &str, slot: &Slot, at: &Moment) -> Result<(String, St
             let before = rule.moments(start).take_while(|time| time < at).count();
             let next = rule.moments(start).nth(before).is_some_and(|time| time == *at);
             let until = at.timestamp().checked_sub(1.second()).unwrap_or(Timestamp::MIN);
-            (before, next, Until::Instant(until))
+            (before, next, RecurrenceUntil::Instant(until))
         }
-        (Slot::Days { first, .. }, Moment::Day(day)) => {
+        (EventSlot::Days { first, .. }, DateOrTime::Day(day)) => {
             let before = rule.dates(*first).take_while(|date| date < day).count();
             let next = rule.dates(*first).nth(before) == Some(*day);
-            (before, next, Until::Day(day.yesterday().unwrap_or(*day)))
+            (before, next, RecurrenceUntil::Day(day.yesterday().unwrap_or(*day)))
         }
-        (Slot::Timed { .. }, Moment::Day(_)) | (Slot::Days { .. }, Moment::At(_)) => {
-            (0, false, Until::Day(at.date()))
+        (EventSlot::Timed { .. }, DateOrTime::Day(_))
+        | (EventSlot::Days { .. }, DateOrTime::At(_)) => {
+            (0, false, RecurrenceUntil::Day(at.date()))
         }
     };
     if !next {
@@ -173,10 +182,13 @@ pub(crate) fn parted(text: &str, slot: &Slot, at: &Moment) -> Result<(String, St
         return Err(invalid(message));
     }
     let rest = match rule.end() {
-        End::Count(all) => {
-            End::Count(all.saturating_sub(u32::try_from(before).unwrap_or(u32::MAX)))
+        RecurrenceEnd::Count(all) => {
+            RecurrenceEnd::Count(all.saturating_sub(u32::try_from(before).unwrap_or(u32::MAX)))
         }
-        end @ (End::Never | End::Until(_)) => end,
+        end @ (RecurrenceEnd::Never | RecurrenceEnd::Until(_)) => end,
     };
-    Ok((rule.clone().ending(End::Until(until)).to_string(), rule.ending(rest).to_string()))
+    Ok((
+        rule.clone().ending(RecurrenceEnd::Until(until)).to_string(),
+        rule.ending(rest).to_string(),
+    ))
 }

@@ -6,21 +6,21 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use toolcrib_core::{BoxFuture, InvalidName, Source, SourceError, Tool, Toolset};
 
-use crate::backend::{Calendar, Mail, Tasks};
+use crate::backend::{CalendarBackend, MailBackend, TasksBackend};
 use crate::tools;
 
 /// Tells what time it is.
-pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+pub type DeskClock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// What phrases of time are read by.
 #[derive(Clone)]
-pub struct Settings {
+pub struct DeskTimeSettings {
     /// Where the owners are: phrases are meant there and times are told there.
     pub zone: TimeZone,
-    pub clock: Clock,
+    pub clock: DeskClock,
 }
 
-impl Settings {
+impl DeskTimeSettings {
     /// A zone by the clock of the system.
     pub fn new(zone: TimeZone) -> Self {
         Self { zone, clock: Arc::new(Timestamp::now) }
@@ -35,20 +35,20 @@ impl Settings {
 
 /// What keeps what; tools of what nothing keeps are not there.
 #[derive(Clone, Default)]
-pub struct Backends {
-    pub calendar: Option<Arc<dyn Calendar>>,
-    pub tasks: Option<Arc<dyn Tasks>>,
-    pub mail: Option<Arc<dyn Mail>>,
+pub struct DeskBackends {
+    pub calendar: Option<Arc<dyn CalendarBackend>>,
+    pub tasks: Option<Arc<dyn TasksBackend>>,
+    pub mail: Option<Arc<dyn MailBackend>>,
 }
 
 /// Calendar, tasks and mail as a source of tools. Whose they are is the tenant of the caller.
-pub struct Desk {
+pub struct DeskToolSource {
     tools: Toolset,
 }
 
-impl Desk {
+impl DeskToolSource {
     #[expect(clippy::expect_used, reason = "names are constants, and a test gathers them all")]
-    pub fn new(settings: Settings, backends: Backends) -> Self {
+    pub fn new(settings: DeskTimeSettings, backends: DeskBackends) -> Self {
         let tools = gather(&Arc::new(settings), backends).expect("the names of tools are valid");
         Self { tools: Toolset::of(tools).expect("the names of tools differ") }
     }
@@ -59,7 +59,10 @@ impl Desk {
     }
 }
 
-fn gather(settings: &Arc<Settings>, backends: Backends) -> Result<Vec<Arc<dyn Tool>>, InvalidName> {
+fn gather(
+    settings: &Arc<DeskTimeSettings>,
+    backends: DeskBackends,
+) -> Result<Vec<Arc<dyn Tool>>, InvalidName> {
     let mut tools = Vec::new();
     if let Some(keeper) = backends.calendar {
         tools.extend(tools::calendar(keeper, settings)?);
@@ -73,7 +76,7 @@ fn gather(settings: &Arc<Settings>, backends: Backends) -> Result<Vec<Arc<dyn To
     Ok(tools)
 }
 
-impl Source for Desk {
+impl Source for DeskToolSource {
     fn load(&self) -> BoxFuture<'_, Result<Toolset, SourceError>> {
         Box::pin(std::future::ready(Ok(self.tools.clone())))
     }

@@ -54,7 +54,7 @@ pub trait Dialect: Send + Sync {
     }
 
     /// Puts a streamed reply together.
-    fn stream(&self) -> Box<dyn Stream>;
+    fn stream(&self) -> Box<dyn ReplyStream>;
 
     /// The value of `tools`.
     fn tools(&self, plan: &Plan) -> Value {
@@ -78,7 +78,7 @@ pub trait Dialect: Send + Sync {
 }
 
 /// A reply that comes in pieces.
-pub trait Stream: Send {
+pub trait ReplyStream: Send {
     /// Takes one event or chunk in; what is none is passed over.
     fn push(&mut self, chunk: &Value);
 
@@ -98,7 +98,7 @@ pub trait Stream: Send {
 
 /// Whether the API is asked to hold the model to the schemas.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Strict {
+pub enum StrictMode {
     /// Schemas are sent nearly whole, as advice.
     #[default]
     Off,

@@ -5,18 +5,18 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 use toolcrib_core::{Exposure, Plan, PlannedTool, ToolName, ToolSpec};
 
-use crate::names::{Alphabet, Names};
-use crate::rendering::{Builtins, Loss, Refused, Rendering};
-use crate::schema::{Compiled, Unsayable, annotated};
+use crate::names::{NameAlphabet, WireNames};
+use crate::rendering::{Builtins, Loss, RefusedTool, Rendering};
+use crate::schema::{DialectSchema, UnsupportedReason, annotated};
 
 /// A tool that is ready to be written.
-pub(crate) enum Draft<'a> {
-    Function(Function<'a>),
+pub(crate) enum ToolDraft<'a> {
+    Function(FunctionDraft<'a>),
     /// The API's own tool, as the spec defines it.
     Builtin(&'a Value),
 }
 
-pub(crate) struct Function<'a> {
+pub(crate) struct FunctionDraft<'a> {
     pub(crate) spec: &'a ToolSpec,
     pub(crate) name: String,
     pub(crate) description: String,
@@ -27,36 +27,36 @@ pub(crate) struct Function<'a> {
 }
 
 /// The ways of a dialect.
-pub(crate) struct Ways {
+pub(crate) struct DialectRules {
     pub(crate) dialect: &'static str,
-    pub(crate) names: Alphabet,
+    pub(crate) names: NameAlphabet,
     /// The name by which a model calls a built-in tool, if it does.
     pub(crate) builtin_name: fn(&Value) -> Option<&str>,
     pub(crate) defers: bool,
 }
 
 /// All drafts of a plan.
-pub(crate) struct Drafts<'a> {
-    pub(crate) tools: Vec<Draft<'a>>,
+pub(crate) struct ToolDrafts<'a> {
+    pub(crate) tools: Vec<ToolDraft<'a>>,
     pub(crate) builtins: Builtins<'a>,
     pub(crate) losses: Vec<Loss>,
-    refused: Vec<Refused>,
-    pub(crate) names: Names,
+    refused: Vec<RefusedTool>,
+    pub(crate) names: WireNames,
     altered: HashSet<ToolName>,
 }
 
-impl<'a> Drafts<'a> {
+impl<'a> ToolDrafts<'a> {
     pub(crate) fn of(
         plan: &'a Plan,
-        ways: &Ways,
-        mut compile: impl FnMut(&ToolSpec) -> Result<Compiled, Unsayable>,
+        ways: &DialectRules,
+        mut compile: impl FnMut(&ToolSpec) -> Result<DialectSchema, UnsupportedReason>,
     ) -> Self {
         let mut drafts = Self {
             tools: Vec::with_capacity(plan.tools().len()),
             builtins: Builtins::new(),
             losses: Vec::new(),
             refused: Vec::new(),
-            names: Names::default(),
+            names: WireNames::default(),
             altered: HashSet::new(),
         };
         let shown = plan.tools().filter(|tool| tool.exposure != Exposure::Hidden);
@@ -68,7 +68,7 @@ impl<'a> Drafts<'a> {
                 drafts.builtin(spec, ways)
             };
             if let Err(reason) = added {
-                drafts.refused.push(Refused { tool: spec.name.clone(), reason });
+                drafts.refused.push(RefusedTool { tool: spec.name.clone(), reason });
             }
         }
         drafts
@@ -77,13 +77,13 @@ impl<'a> Drafts<'a> {
     fn function(
         &mut self,
         tool: PlannedTool<'a>,
-        ways: &Ways,
-        compiled: Compiled,
-    ) -> Result<(), Unsayable> {
+        ways: &DialectRules,
+        compiled: DialectSchema,
+    ) -> Result<(), UnsupportedReason> {
         let spec: &'a ToolSpec = &tool.listed.spec;
         let name = ways.names.encode(spec.name.as_str()).into_owned();
         self.take(&name, &spec.name)?;
-        let Compiled { schema, lost, notes, strict, altered, .. } = compiled;
+        let DialectSchema { schema, lost, notes, strict, altered, .. } = compiled;
         self.losses.extend(lost.into_iter().map(|lost| Loss {
             tool: spec.name.clone(),
             path: lost.path,
@@ -99,7 +99,7 @@ impl<'a> Drafts<'a> {
         }
         let texts = [&spec.description, &spec.summary];
         let text = texts.into_iter().find(|text| !text.is_empty());
-        self.tools.push(Draft::Function(Function {
+        self.tools.push(ToolDraft::Function(FunctionDraft {
             spec,
             name,
             description: annotated(text.map_or("", String::as_str), &notes),
@@ -110,7 +110,11 @@ impl<'a> Drafts<'a> {
         Ok(())
     }
 
-    fn builtin(&mut self, spec: &'a ToolSpec, ways: &Ways) -> Result<(), Unsayable> {
+    fn builtin(
+        &mut self,
+        spec: &'a ToolSpec,
+        ways: &DialectRules,
+    ) -> Result<(), UnsupportedReason> {
         let Some(definition) = spec.builtin.get(ways.dialect) else {
             self.lose(&spec.name, "builtin", "left out: this API does not run it");
             return Ok(());
@@ -122,11 +126,11 @@ impl<'a> Drafts<'a> {
             self.take(name, &spec.name)?;
         }
         self.builtins.insert(&spec.name, definition);
-        self.tools.push(Draft::Builtin(definition));
+        self.tools.push(ToolDraft::Builtin(definition));
         Ok(())
     }
 
-    fn take(&mut self, wire: &str, tool: &ToolName) -> Result<(), Unsayable> {
+    fn take(&mut self, wire: &str, tool: &ToolName) -> Result<(), UnsupportedReason> {
         if self.names.take(wire, tool) {
             return Ok(());
         }

@@ -5,7 +5,7 @@
 //! ```
 //! # use std::sync::Arc;
 //! # use serde_json::json;
-//! # use toolcrib_core::{AllowAll, Caller, Catalog, Effect, Plan, Request, Toolset, tool};
+//! # use toolcrib_core::{AllowAll, Caller, Catalog, Effect, Plan, PlanRequest, Toolset, tool};
 //! use toolcrib_dialect::{Dialect, OpenAiChat};
 //!
 //! # #[derive(serde::Deserialize, schemars::JsonSchema)]
@@ -43,11 +43,11 @@ mod reply;
 mod schema;
 
 pub use anthropic::Anthropic;
-pub use dialect::{Dialect, Stream, Strict};
+pub use dialect::{Dialect, ReplyStream, StrictMode};
 pub use gemini::Gemini;
 pub use openai_chat::OpenAiChat;
-pub use openai_responses::{Deferred, OpenAiResponses};
-pub use rendering::{Loss, Refused, Rendering};
+pub use openai_responses::{DeferralMode, OpenAiResponses};
+pub use rendering::{Loss, RefusedTool, Rendering};
 pub use reply::envelope::NotAReply;
 
 /// The names of all dialects.

@@ -8,7 +8,7 @@ use toolcrib_core::{Plan, ToolName};
 
 /// What a wire name may look like.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Alphabet {
+pub(crate) struct NameAlphabet {
     pub(crate) longest: usize,
     pub(crate) first: fn(u8) -> bool,
     pub(crate) rest: fn(u8) -> bool,
@@ -22,7 +22,7 @@ const GROUPS: [&str; 3] = ["functions", "tools", "default_api"];
 /// `_x` and ten hexadecimal digits.
 const SUFFIX: usize = 12;
 
-impl Alphabet {
+impl NameAlphabet {
     /// The wire form of a name: itself where that is legal, else its legal characters and a
     /// piece of its hash.
     ///
@@ -65,12 +65,12 @@ fn is_suffixed(name: &str) -> bool {
 
 /// The tools of a rendering under their wire names.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Names {
+pub(crate) struct WireNames {
     tools: HashMap<String, ToolName>,
     wires: HashMap<ToolName, String>,
 }
 
-impl Names {
+impl WireNames {
     /// `false`: another tool has this wire name already.
     pub(crate) fn take(&mut self, wire: &str, tool: &ToolName) -> bool {
         if self.tools.contains_key(wire) {
@@ -113,7 +113,7 @@ mod tests {
 
     use super::*;
 
-    const NARROW: Alphabet = Alphabet {
+    const NARROW: NameAlphabet = NameAlphabet {
         longest: 20,
         first: |byte| byte.is_ascii_alphabetic() || byte == b'_',
         rest: |byte| byte.is_ascii_alphanumeric() || byte == b'_',

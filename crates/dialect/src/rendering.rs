@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use toolcrib_core::{Plan, ToolName};
 
-use crate::names::Names;
+use crate::names::WireNames;
 
 /// What goes into a request. The same plan gives the same bytes, and a tool that joins the
 /// catalog at its end leaves the bytes of those before it as they were.
@@ -25,9 +25,9 @@ pub struct Rendering {
     /// one request a tool, because the API cannot force them together.
     pub forced: Vec<Value>,
     pub losses: Vec<Loss>,
-    pub refused: Vec<Refused>,
+    pub refused: Vec<RefusedTool>,
     pub(crate) choice_field: &'static str,
-    pub(crate) names: Names,
+    pub(crate) names: WireNames,
     /// Tools whose arguments come in another form than the tool's own schema has.
     pub(crate) altered: HashSet<ToolName>,
 }
@@ -46,7 +46,7 @@ pub struct Loss {
 
 /// A visible tool that this API cannot be shown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Refused {
+pub struct RefusedTool {
     pub tool: ToolName,
     pub reason: String,
 }
@@ -81,7 +81,7 @@ impl fmt::Display for Loss {
     }
 }
 
-impl fmt::Display for Refused {
+impl fmt::Display for RefusedTool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}` is not shown: {}", self.tool, self.reason)
     }
@@ -89,7 +89,7 @@ impl fmt::Display for Refused {
 
 /// The renderings of one plan, by dialect and its options.
 #[derive(Default)]
-struct Kept(Mutex<BTreeMap<(&'static str, u8), Arc<Rendering>>>);
+struct RenderingCache(Mutex<BTreeMap<(&'static str, u8), Arc<Rendering>>>);
 
 /// The rendering of a plan, made once for each dialect and its options.
 pub(crate) fn kept(
@@ -97,7 +97,7 @@ pub(crate) fn kept(
     key: (&'static str, u8),
     make: impl FnOnce() -> Rendering,
 ) -> Arc<Rendering> {
-    let kept = plan.memo(|_| Kept::default());
+    let kept = plan.memo(|_| RenderingCache::default());
     let find = || {
         let renderings = kept.0.lock().unwrap_or_else(PoisonError::into_inner);
         renderings.get(&key).cloned()
@@ -112,7 +112,7 @@ pub(crate) fn kept(
 }
 
 /// The wire names of forced tools in the order of the choices.
-pub(crate) fn forced<'a>(plan: &'a Plan, names: &'a Names) -> Vec<(&'a ToolName, &'a str)> {
+pub(crate) fn forced<'a>(plan: &'a Plan, names: &'a WireNames) -> Vec<(&'a ToolName, &'a str)> {
     plan.forced()
         .filter_map(|tool| {
             let name = &tool.listed.spec.name;

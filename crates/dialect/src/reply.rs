@@ -8,59 +8,59 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use serde_json::{Map, Value};
-use toolcrib_core::{Call, Plan, RawArguments, Wire};
+use toolcrib_core::{Call, CallWire, Plan, RawArguments};
 
 use crate::rendering::Rendering;
-use crate::schema::{Key, restore};
-use ending::{Ending, Standing};
+use crate::schema::{FieldNamer, restore};
+use ending::{ReplyEnding, ReplyPosition};
 
 /// Reads the items of one reply.
-pub(crate) struct Reader<'a> {
+pub(crate) struct ReplyReader<'a> {
     plan: &'a Plan,
     rendering: &'a Rendering,
-    key: Key,
-    ending: Ending,
-    standing: Standing,
+    key: FieldNamer,
+    ending: ReplyEnding,
+    standing: ReplyPosition,
     given: HashSet<&'a str>,
     invented: usize,
     calls: Vec<Call>,
 }
 
 /// What an item says of itself.
-pub(crate) struct Item<'a> {
+pub(crate) struct ReplyItem<'a> {
     pub(crate) id: Option<&'a Value>,
     pub(crate) name: Option<&'a Value>,
     pub(crate) arguments: RawArguments,
     pub(crate) echo: Map<String, Value>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> ReplyReader<'a> {
     /// `ids`: those that the reply gives, so that an invented one is another.
     pub(crate) fn new(
         plan: &'a Plan,
         rendering: &'a Rendering,
-        key: Key,
+        key: FieldNamer,
         ids: impl Iterator<Item = &'a str>,
     ) -> Self {
         Self {
             plan,
             rendering,
             key,
-            ending: Ending::Whole,
-            standing: Standing::of(false),
+            ending: ReplyEnding::Whole,
+            standing: ReplyPosition::of(false),
             given: ids.collect(),
             invented: 0,
             calls: Vec::new(),
         }
     }
 
-    pub(crate) fn ended(mut self, ending: Ending) -> Self {
+    pub(crate) fn ended(mut self, ending: ReplyEnding) -> Self {
         self.ending = ending;
         self
     }
 
     /// Where the calls stand that are taken from now on.
-    pub(crate) fn at(&mut self, standing: Standing) {
+    pub(crate) fn at(&mut self, standing: ReplyPosition) {
         self.standing = standing;
     }
 
@@ -73,7 +73,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Takes a call.
-    pub(crate) fn call(&mut self, item: Item<'_>) {
+    pub(crate) fn call(&mut self, item: ReplyItem<'_>) {
         match self.checked(&item) {
             Ok((id, name)) => self.take(id, name.to_owned(), item),
             Err(fault) => {
@@ -88,7 +88,10 @@ impl<'a> Reader<'a> {
     }
 
     /// The id and the name of a call, or what is wrong with it.
-    fn checked<'b>(&mut self, item: &Item<'b>) -> Result<(String, &'b str), Cow<'static, str>> {
+    fn checked<'b>(
+        &mut self,
+        item: &ReplyItem<'b>,
+    ) -> Result<(String, &'b str), Cow<'static, str>> {
         if let Some(fault) = ending::cut(&self.ending, self.standing, &item.arguments) {
             return Err(fault.into());
         }
@@ -108,7 +111,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn take(&mut self, id: String, name: String, item: Item<'_>) {
+    fn take(&mut self, id: String, name: String, item: ReplyItem<'_>) {
         let tool = self.rendering.names.decode(self.plan, &name);
         let mut arguments = item.arguments;
         if self.rendering.altered.contains(tool)
@@ -118,16 +121,16 @@ impl<'a> Reader<'a> {
         }
         let mut call = Call::new(id, tool, arguments);
         call.named = item.id.and_then(Value::as_str) == Some(&call.id);
-        call.wire = Wire { name, echo: item.echo };
+        call.wire = CallWire { name, echo: item.echo };
         self.calls.push(call);
     }
 
     /// Takes a call of a tool that is given free text.
-    pub(crate) fn text_call(&mut self, item: Item<'_>, input: Option<&Value>) {
+    pub(crate) fn text_call(&mut self, item: ReplyItem<'_>, input: Option<&Value>) {
         let name = item.name.and_then(Value::as_str).unwrap_or_default();
         let tool = self.rendering.names.decode(self.plan, name);
         let arguments = text_arguments(self.plan, tool, input);
-        self.call(Item { arguments, ..item });
+        self.call(ReplyItem { arguments, ..item });
     }
 
     /// Takes something that is no call, and says why.
@@ -183,7 +186,7 @@ pub(crate) fn fill_ids(
 
 /// The arguments in the form of the tool's own schema. A text that is no JSON stays as it is:
 /// the executor repairs it or says what is wrong with it.
-fn restored(arguments: RawArguments, source: &Value, key: Key) -> RawArguments {
+fn restored(arguments: RawArguments, source: &Value, key: FieldNamer) -> RawArguments {
     let mut value = match arguments {
         RawArguments::Absent => return RawArguments::Absent,
         RawArguments::Value(value) => value,

@@ -18,7 +18,7 @@ const CONNECTIONS: usize = 16;
 
 /// What an address that a browser came by means to whoever waits for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Visit {
+pub enum CallbackVerdict {
     /// It is the answer, and we are let in.
     Welcome,
     /// It is the answer, and we are not.
@@ -28,12 +28,12 @@ pub enum Visit {
 }
 
 /// A listener for one answer.
-pub struct Callback {
+pub struct LoopbackListener {
     listener: TcpListener,
     address: Url,
 }
 
-impl Callback {
+impl LoopbackListener {
     /// How long a person may take.
     pub const PATIENCE: Duration = Duration::from_mins(5);
 
@@ -54,12 +54,12 @@ impl Callback {
     /// and path, with their queries. `None`: nobody came in time.
     pub async fn answer(
         self,
-        judge: impl Fn(&Url) -> Visit + Send + Sync + 'static,
+        judge: impl Fn(&Url) -> CallbackVerdict + Send + Sync + 'static,
     ) -> Option<Url> {
         timeout(Self::PATIENCE, self.wait(Arc::new(judge))).await.ok()
     }
 
-    async fn wait(self, judge: Arc<dyn Fn(&Url) -> Visit + Send + Sync>) -> Url {
+    async fn wait(self, judge: Arc<dyn Fn(&Url) -> CallbackVerdict + Send + Sync>) -> Url {
         let mut visitors = JoinSet::new();
         loop {
             tokio::select! {
@@ -85,16 +85,18 @@ impl Callback {
 async fn visit(
     mut stream: TcpStream,
     address: Url,
-    judge: Arc<dyn Fn(&Url) -> Visit + Send + Sync>,
+    judge: Arc<dyn Fn(&Url) -> CallbackVerdict + Send + Sync>,
 ) -> Option<Url> {
     let target = timeout(REQUEST, target(&mut stream)).await.ok()??;
     let url = address.join(&target).ok()?;
     let is_here = url.origin() == address.origin() && url.path() == address.path();
-    let found = if is_here { judge(&url) } else { Visit::Stray };
+    let found = if is_here { judge(&url) } else { CallbackVerdict::Stray };
     let (status, text) = match found {
-        Visit::Welcome => ("200 OK", "toolcrib has the answer. You can close this page."),
-        Visit::Declined => ("200 OK", "toolcrib was not let in. You can close this page."),
-        Visit::Stray => ("404 Not Found", "Nobody waits for this."),
+        CallbackVerdict::Welcome => ("200 OK", "toolcrib has the answer. You can close this page."),
+        CallbackVerdict::Declined => {
+            ("200 OK", "toolcrib was not let in. You can close this page.")
+        }
+        CallbackVerdict::Stray => ("404 Not Found", "Nobody waits for this."),
     };
     let reply = format!(
         "HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\n\
@@ -107,7 +109,7 @@ async fn visit(
         stream.shutdown().await
     })
     .await;
-    (found != Visit::Stray).then_some(url)
+    (found != CallbackVerdict::Stray).then_some(url)
 }
 
 /// The target of a GET request: `/callback?code=...`.

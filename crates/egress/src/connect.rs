@@ -22,12 +22,12 @@ use tokio::time::{sleep, timeout};
 use tower_service::Service;
 use url::Host;
 
-use crate::origin::Origin;
-use crate::rules::{Rules, Standing};
-use lookup::Lookup;
+use crate::origin::UrlOrigin;
+use crate::rules::{EgressRules, OriginTrust};
+use lookup::AddressLookup;
 
 type BoxError = Box<dyn Error + Send + Sync>;
-type Connecting<T> = Pin<Box<dyn Future<Output = Result<T, BoxError>> + Send>>;
+type ConnectFuture<T> = Pin<Box<dyn Future<Output = Result<T, BoxError>> + Send>>;
 
 /// A connection may outlive the request that asked for it, but not unmade.
 const LONGEST: Duration = Duration::from_mins(1);
@@ -38,12 +38,12 @@ const MOST_TRIED: usize = 8;
 
 /// TCP and TLS to an origin.
 #[derive(Clone)]
-pub(crate) struct Connector(pub(crate) HttpsConnector<Dial>);
+pub(crate) struct Connector(pub(crate) HttpsConnector<GuardedDialer>);
 
 impl Service<Uri> for Connector {
     type Response = MaybeHttpsStream<TokioIo<TcpStream>>;
     type Error = BoxError;
-    type Future = Connecting<Self::Response>;
+    type Future = ConnectFuture<Self::Response>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
         self.0.poll_ready(context)
@@ -57,18 +57,18 @@ impl Service<Uri> for Connector {
 
 /// TCP to an origin that the rules admit.
 #[derive(Clone)]
-pub(crate) struct Dial(pub(crate) Arc<Guard>, pub(crate) Tcp);
+pub(crate) struct GuardedDialer(pub(crate) Arc<AddressGuard>, pub(crate) TcpDialer);
 
 /// What opens connections to addresses that were judged.
 #[derive(Clone)]
-pub(crate) enum Tcp {
+pub(crate) enum TcpDialer {
     Real,
     /// Nothing leaves: the addresses are noted.
     #[cfg(test)]
     Noted(Arc<std::sync::Mutex<Vec<SocketAddr>>>),
 }
 
-impl Tcp {
+impl TcpDialer {
     async fn connect(&self, addresses: Vec<SocketAddr>) -> io::Result<TcpStream> {
         match self {
             Self::Real => first_of(addresses).await,
@@ -81,9 +81,9 @@ impl Tcp {
     }
 }
 
-impl Dial {
+impl GuardedDialer {
     /// A connection to an origin that the guard admits.
-    pub(crate) async fn open(&self, origin: &Origin) -> Result<TcpStream, BoxError> {
+    pub(crate) async fn open(&self, origin: &UrlOrigin) -> Result<TcpStream, BoxError> {
         let addresses = self.0.addresses(origin).await?;
         let stream = self.1.connect(addresses).await?;
         stream.set_nodelay(true)?;
@@ -91,10 +91,10 @@ impl Dial {
     }
 }
 
-impl Service<Uri> for Dial {
+impl Service<Uri> for GuardedDialer {
     type Response = TokioIo<TcpStream>;
     type Error = BoxError;
-    type Future = Connecting<Self::Response>;
+    type Future = ConnectFuture<Self::Response>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
         Poll::Ready(Ok(()))
@@ -103,29 +103,29 @@ impl Service<Uri> for Dial {
     fn call(&mut self, uri: Uri) -> Self::Future {
         let dial = self.clone();
         Box::pin(async move {
-            let origin = Origin::of_uri(&uri).ok_or("what to connect to is no origin")?;
+            let origin = UrlOrigin::of_uri(&uri).ok_or("what to connect to is no origin")?;
             Ok(TokioIo::new(dial.open(&origin).await?))
         })
     }
 }
 
 /// The rules, and the lookup whose answers they judge.
-pub(crate) struct Guard {
-    pub(crate) rules: Rules,
-    pub(crate) lookup: Arc<dyn Lookup>,
+pub(crate) struct AddressGuard {
+    pub(crate) rules: EgressRules,
+    pub(crate) lookup: Arc<dyn AddressLookup>,
 }
 
-impl Guard {
+impl AddressGuard {
     /// Where to connect for an origin: looked up once, every address judged. A single address
     /// that is not admitted refuses the name.
-    pub(crate) async fn addresses(&self, origin: &Origin) -> Result<Vec<SocketAddr>, BoxError> {
+    pub(crate) async fn addresses(&self, origin: &UrlOrigin) -> Result<Vec<SocketAddr>, BoxError> {
         let standing = self.rules.standing(origin)?;
         let found = match &origin.host {
             Host::Ipv4(address) => vec![IpAddr::V4(*address)],
             Host::Ipv6(address) => vec![IpAddr::V6(*address)],
             Host::Domain(name) => self.lookup.lookup(name).await?,
         };
-        if standing == Standing::Peer {
+        if standing == OriginTrust::Peer {
             found.iter().try_for_each(|address| self.rules.admit(origin, *address))?;
         }
         if found.is_empty() {

@@ -10,15 +10,15 @@ const FLOOR: u64 = 1024 * 1024;
 const OVERHEAD: u64 = 64 * 1024;
 
 /// A body as it comes.
-pub(crate) enum Unpack {
-    Plain(Bounded),
+pub(crate) enum BodyDecoder {
+    Plain(BoundedBuffer),
     // Boxed: the decoder's window is large.
-    Gzip(Box<MultiGzDecoder<Bounded>>),
+    Gzip(Box<MultiGzDecoder<BoundedBuffer>>),
 }
 
 /// Bytes up to a bound.
 #[derive(Default)]
-pub(crate) struct Bounded {
+pub(crate) struct BoundedBuffer {
     bytes: Vec<u8>,
     max: u64,
     /// What came may unpack to this many times its size.
@@ -28,20 +28,20 @@ pub(crate) struct Bounded {
 
 /// Why a body is not taken on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Bound {
+pub(crate) enum BodyLimitError {
     #[error("the answer is larger than {0} bytes")]
     Size(u64),
     #[error("the answer unpacks to more than {0} times its size")]
     Ratio(u64),
 }
 
-impl Unpack {
+impl BodyDecoder {
     pub(crate) fn plain(max: u64) -> Self {
-        Self::Plain(Bounded { max, ..Bounded::default() })
+        Self::Plain(BoundedBuffer { max, ..BoundedBuffer::default() })
     }
 
     pub(crate) fn gzip(max: u64, ratio: u64) -> Self {
-        let bounded = Bounded { max, ratio, ..Bounded::default() };
+        let bounded = BoundedBuffer { max, ratio, ..BoundedBuffer::default() };
         Self::Gzip(Box::new(MultiGzDecoder::new(bounded)))
     }
 
@@ -58,7 +58,7 @@ impl Unpack {
                 bounded.received = bounded.received.saturating_add(more);
                 // Packed nothings unpack to nothing for ever.
                 if bounded.received > bounded.max.saturating_add(OVERHEAD) {
-                    return Err(io::Error::other(Bound::Size(bounded.max)));
+                    return Err(io::Error::other(BodyLimitError::Size(bounded.max)));
                 }
                 decoder.write_all(chunk)
             }
@@ -78,14 +78,14 @@ impl Unpack {
     }
 }
 
-impl Write for Bounded {
+impl Write for BoundedBuffer {
     fn write(&mut self, chunk: &[u8]) -> io::Result<usize> {
         let size = u64::try_from(self.bytes.len() + chunk.len()).unwrap_or(u64::MAX);
         if size > self.max {
-            return Err(io::Error::other(Bound::Size(self.max)));
+            return Err(io::Error::other(BodyLimitError::Size(self.max)));
         }
         if size > FLOOR && size > self.received.saturating_mul(self.ratio) {
-            return Err(io::Error::other(Bound::Ratio(self.ratio)));
+            return Err(io::Error::other(BodyLimitError::Ratio(self.ratio)));
         }
         self.bytes.extend_from_slice(chunk);
         Ok(chunk.len())
@@ -97,6 +97,6 @@ impl Write for Bounded {
 }
 
 /// The bound that an error is about.
-pub(crate) fn bound(error: &io::Error) -> Option<Bound> {
-    error.get_ref().and_then(|inner| inner.downcast_ref::<Bound>()).copied()
+pub(crate) fn bound(error: &io::Error) -> Option<BodyLimitError> {
+    error.get_ref().and_then(|inner| inner.downcast_ref::<BodyLimitError>()).copied()
 }

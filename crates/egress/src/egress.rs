@@ -14,28 +14,28 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::time::{Instant, timeout, timeout_at};
 use url::Url;
 
-use crate::connect::lookup::{Lookup, SystemLookup};
+use crate::connect::lookup::{AddressLookup, SystemLookup};
 use crate::connect::tls;
-use crate::connect::{Connector, Dial, Guard, Tcp};
-use crate::error::{EgressError, Kind, Phase};
-use crate::origin::Origin;
-use crate::pool::route::{Route, Streamed, Ways};
-use crate::request::{Request, Timeouts};
-use crate::response::Response;
+use crate::connect::{AddressGuard, Connector, GuardedDialer, TcpDialer};
+use crate::error::{EgressError, EgressErrorKind, EgressPhase};
+use crate::origin::UrlOrigin;
+use crate::pool::route::{EgressRoute, StreamedResponse, Transports};
+use crate::request::{EgressRequest, EgressTimeouts};
+use crate::response::EgressResponse;
 use crate::rules::network::Network;
-use crate::rules::{Reach, Refusal, Rules};
-use crate::stream::Line;
+use crate::rules::{EgressRefusal, EgressRules, EgressScope};
+use crate::stream::EgressStream;
 
 /// A guarded way out to the network. Cheap to clone; clones share one pool of connections and one
 /// set of rules.
 #[derive(Clone)]
 pub struct Egress {
-    shared: Arc<Shared>,
+    shared: Arc<EgressInner>,
 }
 
-struct Shared {
-    guard: Arc<Guard>,
-    ways: Ways,
+struct EgressInner {
+    guard: Arc<AddressGuard>,
+    ways: Transports,
 }
 
 const IDLE_CONNECTION: Duration = Duration::from_mins(1);
@@ -52,7 +52,7 @@ impl Egress {
         named: impl IntoIterator<Item = Url>,
         network: Network,
     ) -> Result<Self, EgressError> {
-        Self::with_lookup(Reach::Named, named, network, SystemLookup)
+        Self::with_lookup(EgressScope::Named, named, network, SystemLookup)
     }
 
     /// Reaches besides the named origins every public address, and what `network` opens of the
@@ -61,24 +61,24 @@ impl Egress {
         named: impl IntoIterator<Item = Url>,
         network: Network,
     ) -> Result<Self, EgressError> {
-        Self::with_lookup(Reach::Public, named, network, SystemLookup)
+        Self::with_lookup(EgressScope::Public, named, network, SystemLookup)
     }
 
     /// The same with a lookup of the caller's own.
     pub fn with_lookup(
-        reach: Reach,
+        reach: EgressScope,
         named: impl IntoIterator<Item = Url>,
         network: Network,
-        lookup: impl Lookup,
+        lookup: impl AddressLookup,
     ) -> Result<Self, EgressError> {
-        let rules = Rules::new(named, reach, network)?;
-        Self::through(Guard { rules, lookup: Arc::new(lookup) }, Tcp::Real)
+        let rules = EgressRules::new(named, reach, network)?;
+        Self::through(AddressGuard { rules, lookup: Arc::new(lookup) }, TcpDialer::Real)
     }
 
-    pub(crate) fn through(guard: Guard, tcp: Tcp) -> Result<Self, EgressError> {
+    pub(crate) fn through(guard: AddressGuard, tcp: TcpDialer) -> Result<Self, EgressError> {
         let guard = Arc::new(guard);
         let tls = tls::config()?;
-        let dial = Dial(Arc::clone(&guard), tcp);
+        let dial = GuardedDialer(Arc::clone(&guard), tcp);
         let connector = Connector((dial.clone(), tls).into());
         let pooled = Client::builder(TokioExecutor::new())
             .timer(TokioTimer::new())
@@ -88,8 +88,8 @@ impl Egress {
             .http2_keep_alive_interval(STILL_THERE)
             .http2_keep_alive_timeout(STILL_THERE)
             .build(connector);
-        let ways = Ways { dial, pooled, lanes: Arc::default() };
-        Ok(Self { shared: Arc::new(Shared { guard, ways }) })
+        let ways = Transports { dial, pooled, lanes: Arc::default() };
+        Ok(Self { shared: Arc::new(EgressInner { guard, ways }) })
     }
 
     /// Whether a URL may be reached, as far as can be told without a lookup.
@@ -97,24 +97,24 @@ impl Egress {
         self.origin(url).map(|_| ())
     }
 
-    fn origin(&self, url: &Url) -> Result<Origin, EgressError> {
+    fn origin(&self, url: &Url) -> Result<UrlOrigin, EgressError> {
         self.shared.guard.rules.check(url).map_err(|refusal| refusal.to_error())
     }
 
     /// Opens a connection to a server of mail (`imap`, `imaps`, `smtp`, `smtps`), judged as a
     /// request is; of servers that nobody named, only at the usual port of the protocol. TLS begins
     /// at once where the scheme says so; `within` bounds looking up, connecting and TLS together.
-    pub async fn line(&self, url: &Url, within: Duration) -> Result<Line, EgressError> {
+    pub async fn line(&self, url: &Url, within: Duration) -> Result<EgressStream, EgressError> {
         let checked = self.shared.guard.rules.check_line(url);
         let place = checked.map_err(|refusal| refusal.to_error())?;
-        let opening = Line::open(&self.shared.ways.dial, &place);
+        let opening = EgressStream::open(&self.shared.ways.dial, &place);
         let opened = timeout(within.min(LONGEST), opening).await;
-        opened.unwrap_or_else(|_| Err(EgressError::timeout(Phase::Connect, &place).unsent()))
+        opened.unwrap_or_else(|_| Err(EgressError::timeout(EgressPhase::Connect, &place).unsent()))
     }
 
     /// A place for many requests, judged once.
-    pub fn route(&self, url: &Url) -> Result<Route, EgressError> {
-        Route::new(url, self.origin(url)?)
+    pub fn route(&self, url: &Url) -> Result<EgressRoute, EgressError> {
+        EgressRoute::new(url, self.origin(url)?)
     }
 
     /// Sends a request once and gives the answer when its head is there. Nothing is added but what
@@ -122,18 +122,18 @@ impl Egress {
     /// may drop it at any point.
     pub fn exchange<'a>(
         &'a self,
-        route: &'a Route,
+        route: &'a EgressRoute,
         method: Method,
         headers: HeaderMap,
         body: Bytes,
-    ) -> impl Future<Output = Result<Streamed, EgressError>> + Send + use<'a> {
+    ) -> impl Future<Output = Result<StreamedResponse, EgressError>> + Send + use<'a> {
         self.shared.ways.exchange(route, method, headers, body)
     }
 
     /// Sends a request once. A redirect comes back as it is.
-    pub async fn send(&self, request: Request) -> Result<Response, EgressError> {
+    pub async fn send(&self, request: EgressRequest) -> Result<EgressResponse, EgressError> {
         let place = self.origin(&request.url)?;
-        let Timeouts { connect, first_byte, idle, total } = request.timeouts;
+        let EgressTimeouts { connect, first_byte, idle, total } = request.timeouts;
         let end = Instant::now() + total.min(LONGEST);
         let unpack = request.unpack;
         let mut message = request.into_message()?;
@@ -150,31 +150,31 @@ impl Egress {
         let answered = timeout_at(end, timeout(connect, connecting)).await;
         let answered = match answered {
             Ok(Ok(answered)) => answered,
-            Ok(Err(_)) => return Err(EgressError::timeout(Phase::Connect, &place).unsent()),
-            Err(_) => return Err(EgressError::timeout(Phase::Total, &place).unsent()),
+            Ok(Err(_)) => return Err(EgressError::timeout(EgressPhase::Connect, &place).unsent()),
+            Err(_) => return Err(EgressError::timeout(EgressPhase::Total, &place).unsent()),
         };
         let answer = match answered {
             Some(answer) => answer,
             None => match timeout_at(end, timeout(first_byte, &mut answering)).await {
                 Ok(Ok(answer)) => answer,
-                Ok(Err(_)) => return Err(EgressError::timeout(Phase::FirstByte, &place)),
-                Err(_) => return Err(EgressError::timeout(Phase::Total, &place)),
+                Ok(Err(_)) => return Err(EgressError::timeout(EgressPhase::FirstByte, &place)),
+                Err(_) => return Err(EgressError::timeout(EgressPhase::Total, &place)),
             },
         };
         let was_given = captured.connection_metadata().is_some();
         let answer = answer.map_err(|error| failed(error, &place, was_given))?;
         let (head, body) = answer.into_parts();
         let (status, headers) = (head.status, head.headers);
-        Ok(Response { status, headers, body, place, idle, end, unpack })
+        Ok(EgressResponse { status, headers, body, place, idle, end, unpack })
     }
 }
 
 /// `was_given`: whether a connection had the message.
-pub(crate) fn failed(error: ClientError, place: &Origin, was_given: bool) -> EgressError {
+pub(crate) fn failed(error: ClientError, place: &UrlOrigin, was_given: bool) -> EgressError {
     let mut was_given = was_given;
     let mut next: Option<&(dyn Error + 'static)> = Some(&error);
     while let Some(cause) = next {
-        if let Some(refusal) = cause.downcast_ref::<Refusal>() {
+        if let Some(refusal) = cause.downcast_ref::<EgressRefusal>() {
             return refusal.to_error();
         }
         was_given &= !cause.downcast_ref::<h2::Error>().is_some_and(was_turned_away);
@@ -182,9 +182,9 @@ pub(crate) fn failed(error: ClientError, place: &Origin, was_given: bool) -> Egr
     }
     if error.is_connect() {
         let message = format!("`{place}` cannot be connected to");
-        return EgressError::new(Kind::NotConnected, message).unsent().because(error);
+        return EgressError::new(EgressErrorKind::NotConnected, message).unsent().because(error);
     }
-    let broken = EgressError::new(Kind::Broken, format!("`{place}`: the line broke"));
+    let broken = EgressError::new(EgressErrorKind::Broken, format!("`{place}`: the line broke"));
     let broken = if was_given { broken } else { broken.unsent() };
     broken.because(error)
 }

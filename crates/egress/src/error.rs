@@ -6,28 +6,28 @@ use std::fmt;
 /// A request without an answer. Its text is for models and users and names no address that was
 /// looked up; the causes (`source`) are for the operator alone.
 pub struct EgressError {
-    pub kind: Kind,
+    pub kind: EgressErrorKind,
     message: String,
     never_sent: bool,
     cause: Option<Box<dyn Error + Send + Sync>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum EgressErrorKind {
     /// The rules forbid it, or it is no request at all. Trying again will not help.
     Refused,
     /// The name is not known, or nobody answers, or there is no TLS with them.
     NotConnected,
     /// The line broke, or what came is no HTTP.
     Broken,
-    Timeout(Phase),
+    Timeout(EgressPhase),
     /// The answer is larger than the caller takes, or unpacks to more than it should.
     TooLarge,
 }
 
 /// What took too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Phase {
+pub enum EgressPhase {
     /// Looking up the name, connecting, and TLS.
     Connect,
     /// From the request to the head of the answer.
@@ -38,7 +38,7 @@ pub enum Phase {
     Total,
 }
 
-impl Phase {
+impl EgressPhase {
     fn words(self) -> &'static str {
         match self {
             Self::Connect => "no connection in time",
@@ -50,16 +50,16 @@ impl Phase {
 }
 
 impl EgressError {
-    pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Self {
+    pub(crate) fn new(kind: EgressErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), never_sent: false, cause: None }
     }
 
     pub(crate) fn refused(message: impl Into<String>) -> Self {
-        Self::new(Kind::Refused, message).unsent()
+        Self::new(EgressErrorKind::Refused, message).unsent()
     }
 
-    pub(crate) fn timeout(phase: Phase, place: impl fmt::Display) -> Self {
-        Self::new(Kind::Timeout(phase), format!("`{place}`: {}", phase.words()))
+    pub(crate) fn timeout(phase: EgressPhase, place: impl fmt::Display) -> Self {
+        Self::new(EgressErrorKind::Timeout(phase), format!("`{place}`: {}", phase.words()))
     }
 
     /// Nothing of the request has left.

@@ -22,14 +22,14 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
-pub use callback::{Callback, Visit};
-pub use connect::lookup::{Looking, Lookup, SystemLookup};
+pub use callback::{CallbackVerdict, LoopbackListener};
+pub use connect::lookup::{AddressLookup, AddressLookupFuture, SystemLookup};
 pub use egress::Egress;
-pub use error::{EgressError, Kind, Phase};
-pub use pool::route::{Route, Streamed};
-pub use request::{Body, Request, Timeouts};
-pub use response::Response;
-pub use rules::Reach;
+pub use error::{EgressError, EgressErrorKind, EgressPhase};
+pub use pool::route::{EgressRoute, StreamedResponse};
+pub use request::{EgressBody, EgressRequest, EgressTimeouts};
+pub use response::EgressResponse;
+pub use rules::EgressScope;
 pub use rules::address::{is_of_this_machine, not_public};
-pub use rules::network::{Network, NotANetwork, Target};
-pub use stream::Line;
+pub use rules::network::{Network, NotANetwork, PrivateTarget};
+pub use stream::EgressStream;

@@ -6,7 +6,7 @@ use url::{Host, Url};
 
 /// Where a URL leads. Its text has no name, password, path or query.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Origin {
+pub(crate) struct UrlOrigin {
     pub(crate) scheme: Scheme,
     pub(crate) host: Host<String>,
     pub(crate) port: u16,
@@ -70,7 +70,7 @@ impl Scheme {
     }
 }
 
-impl Origin {
+impl UrlOrigin {
     /// None if the scheme is none of ours.
     pub(crate) fn of(url: &Url) -> Option<Self> {
         let scheme = Scheme::read(url.scheme())?;
@@ -91,7 +91,7 @@ impl Origin {
     }
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for UrlOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}://{}", self.scheme.as_str(), self.host)?;
         if self.port == self.scheme.port() { Ok(()) } else { write!(f, ":{}", self.port) }

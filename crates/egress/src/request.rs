@@ -16,19 +16,19 @@ use crate::error::EgressError;
 
 /// A request as our code makes it.
 #[derive(Clone)]
-pub struct Request {
+pub struct EgressRequest {
     pub method: Method,
     pub url: Url,
     pub headers: HeaderMap,
-    pub body: Body,
-    pub timeouts: Timeouts,
+    pub body: EgressBody,
+    pub timeouts: EgressTimeouts,
     /// An answer that comes packed may unpack to this many times its size, beyond the first
     /// mebibyte.
     pub unpack: u64,
 }
 
 #[derive(Clone, Default)]
-pub enum Body {
+pub enum EgressBody {
     #[default]
     Empty,
     Bytes(Bytes),
@@ -36,7 +36,7 @@ pub enum Body {
 
 /// How long each part may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Timeouts {
+pub struct EgressTimeouts {
     /// Looking up the name, connecting, and TLS.
     pub connect: Duration,
     /// From the request to the head of the answer.
@@ -47,7 +47,7 @@ pub struct Timeouts {
     pub total: Duration,
 }
 
-impl Default for Timeouts {
+impl Default for EgressTimeouts {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(10),
@@ -75,15 +75,15 @@ const ALSO_OURS: &[&str] = &["keep-alive", "proxy-connection", "http2-settings"]
 /// Headers that carry no secret; of the others nobody knows.
 const PLAIN: &[HeaderName] = &[ACCEPT, CONTENT_TYPE, USER_AGENT];
 
-impl Request {
+impl EgressRequest {
     /// A request without headers and body, whose answer may unpack to a hundred times its size.
     pub fn new(method: Method, url: Url) -> Self {
         Self {
             method,
             url,
             headers: HeaderMap::new(),
-            body: Body::Empty,
-            timeouts: Timeouts::default(),
+            body: EgressBody::Empty,
+            timeouts: EgressTimeouts::default(),
             unpack: 100,
         }
     }
@@ -105,8 +105,8 @@ impl Request {
             .entry(USER_AGENT)
             .or_insert(HeaderValue::from_static(concat!("toolcrib/", env!("CARGO_PKG_VERSION"))));
         let body = match self.body {
-            Body::Empty => Bytes::new(),
-            Body::Bytes(bytes) => bytes,
+            EgressBody::Empty => Bytes::new(),
+            EgressBody::Bytes(bytes) => bytes,
         };
         let mut message = http::Request::new(Full::new(body));
         *message.method_mut() = self.method;

@@ -10,16 +10,16 @@ use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use tokio::time::{Instant, timeout};
 
-use crate::decompress::{Unpack, bound};
-use crate::error::{EgressError, Kind, Phase};
-use crate::origin::Origin;
+use crate::decompress::{BodyDecoder, bound};
+use crate::error::{EgressError, EgressErrorKind, EgressPhase};
+use crate::origin::UrlOrigin;
 
 /// The head of an answer, and its body still on the line. A redirect is an answer like others.
-pub struct Response {
+pub struct EgressResponse {
     pub status: StatusCode,
     pub headers: HeaderMap,
     pub(crate) body: Incoming,
-    pub(crate) place: Origin,
+    pub(crate) place: UrlOrigin,
     pub(crate) idle: Duration,
     /// When the whole must have come.
     pub(crate) end: Instant,
@@ -27,14 +27,14 @@ pub struct Response {
     pub(crate) unpack: u64,
 }
 
-impl fmt::Debug for Response {
+impl fmt::Debug for EgressResponse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Headers may carry secrets.
         write!(f, "{} from {}", self.status, self.place)
     }
 }
 
-impl Response {
+impl EgressResponse {
     /// The body, unpacked, if it is not larger than `max` bytes.
     pub async fn bytes(mut self, max: u64) -> Result<Bytes, EgressError> {
         let mut unpack = self.unpack(max)?;
@@ -49,7 +49,7 @@ impl Response {
     async fn chunk(&mut self) -> Result<Option<Bytes>, EgressError> {
         loop {
             let left = self.end.saturating_duration_since(Instant::now());
-            let phase = if left < self.idle { Phase::Total } else { Phase::Body };
+            let phase = if left < self.idle { EgressPhase::Total } else { EgressPhase::Body };
             let frame = timeout(self.idle.min(left), self.body.frame()).await;
             match frame.map_err(|_| EgressError::timeout(phase, &self.place))? {
                 None => return Ok(None),
@@ -64,7 +64,7 @@ impl Response {
         }
     }
 
-    fn unpack(&self, max: u64) -> Result<Unpack, EgressError> {
+    fn unpack(&self, max: u64) -> Result<BodyDecoder, EgressError> {
         let packing =
             self.headers.get(CONTENT_ENCODING).map_or("", |it| it.to_str().unwrap_or("?"));
         match packing.trim().to_ascii_lowercase().as_str() {
@@ -74,23 +74,25 @@ impl Response {
                 if length.is_some_and(|length| length > max) {
                     let message =
                         format!("`{}`: the answer is larger than {max} bytes", self.place);
-                    return Err(EgressError::new(Kind::TooLarge, message));
+                    return Err(EgressError::new(EgressErrorKind::TooLarge, message));
                 }
-                Ok(Unpack::plain(max))
+                Ok(BodyDecoder::plain(max))
             }
-            "gzip" | "x-gzip" => Ok(Unpack::gzip(max, self.unpack)),
+            "gzip" | "x-gzip" => Ok(BodyDecoder::gzip(max, self.unpack)),
             _ => Err(self.broken("the answer is packed in a way nobody asked for")),
         }
     }
 
     fn not_taken(&self, error: std::io::Error) -> EgressError {
         match bound(&error) {
-            Some(bound) => EgressError::new(Kind::TooLarge, format!("`{}`: {bound}", self.place)),
+            Some(bound) => {
+                EgressError::new(EgressErrorKind::TooLarge, format!("`{}`: {bound}", self.place))
+            }
             None => self.broken("the answer is not packed right").because(error),
         }
     }
 
     fn broken(&self, what: &str) -> EgressError {
-        EgressError::new(Kind::Broken, format!("`{}`: {what}", self.place))
+        EgressError::new(EgressErrorKind::Broken, format!("`{}`: {what}", self.place))
     }
 }

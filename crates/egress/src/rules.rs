@@ -8,21 +8,21 @@ use std::net::IpAddr;
 use url::{Host, Url};
 
 use crate::error::EgressError;
-use crate::origin::Origin;
+use crate::origin::UrlOrigin;
 use address::not_public;
 use network::Network;
 
 /// What one way out may reach.
 #[derive(Debug)]
-pub(crate) struct Rules {
-    pub(crate) named: Vec<Origin>,
-    pub(crate) reach: Reach,
+pub(crate) struct EgressRules {
+    pub(crate) named: Vec<UrlOrigin>,
+    pub(crate) reach: EgressScope,
     pub(crate) network: Network,
 }
 
 /// How far a way out goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reach {
+pub enum EgressScope {
     /// The origins that the operator named, and nothing else.
     Named,
     /// Besides them every public address, and what the operator opened of the private ones.
@@ -31,7 +31,7 @@ pub enum Reach {
 
 /// On whose word an origin is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum OriginTrust {
     /// The operator named it, so it may be anywhere.
     Named,
     /// Somebody else did.
@@ -41,7 +41,7 @@ pub(crate) enum Standing {
 /// Why not. The text is for models; `detail` for the operator.
 #[derive(Debug, thiserror::Error)]
 #[error("`{place}` may not be reached: {why}")]
-pub(crate) struct Refusal {
+pub(crate) struct EgressRefusal {
     pub(crate) place: String,
     pub(crate) why: &'static str,
     pub(crate) detail: Option<String>,
@@ -74,42 +74,46 @@ const OTHER_PROTOCOLS: &[u16] = &[
     6669, 6679, 6697, 10080, 11211,
 ];
 
-impl Rules {
+impl EgressRules {
     pub(crate) fn new(
         named: impl IntoIterator<Item = Url>,
-        reach: Reach,
+        reach: EgressScope,
         network: Network,
     ) -> Result<Self, EgressError> {
-        let named: Result<_, Refusal> = named.into_iter().map(|url| plain_origin(&url)).collect();
+        let named: Result<_, EgressRefusal> =
+            named.into_iter().map(|url| plain_origin(&url)).collect();
         Ok(Self { named: named.map_err(|refusal| refusal.to_error())?, reach, network })
     }
 
     /// Where a URL of HTTP leads, if it may be reached as far as can be told without a lookup.
-    pub(crate) fn check(&self, url: &Url) -> Result<Origin, Refusal> {
+    pub(crate) fn check(&self, url: &Url) -> Result<UrlOrigin, EgressRefusal> {
         let origin = plain_origin(url)?;
         if !origin.scheme.is_web() {
-            return Err(Refusal::new(&origin, ONLY_WEB));
+            return Err(EgressRefusal::new(&origin, ONLY_WEB));
         }
         self.standing(&origin)?;
         Ok(origin)
     }
 
     /// The same of a URL of mail.
-    pub(crate) fn check_line(&self, url: &Url) -> Result<Origin, Refusal> {
+    pub(crate) fn check_line(&self, url: &Url) -> Result<UrlOrigin, EgressRefusal> {
         let origin = plain_origin(url)?;
         if origin.scheme.is_web() {
-            return Err(Refusal::new(&origin, "only `imap`, `imaps`, `smtp` and `smtps` are"));
+            return Err(EgressRefusal::new(
+                &origin,
+                "only `imap`, `imaps`, `smtp` and `smtps` are",
+            ));
         }
         self.standing(&origin)?;
         Ok(origin)
     }
 
-    pub(crate) fn standing(&self, origin: &Origin) -> Result<Standing, Refusal> {
-        let refuse = |why| Err(Refusal::new(origin, why));
+    pub(crate) fn standing(&self, origin: &UrlOrigin) -> Result<OriginTrust, EgressRefusal> {
+        let refuse = |why| Err(EgressRefusal::new(origin, why));
         if self.named.contains(origin) {
-            return Ok(Standing::Named);
+            return Ok(OriginTrust::Named);
         }
-        if self.reach == Reach::Named {
+        if self.reach == EgressScope::Named {
             return refuse(NOT_NAMED);
         }
         let is_other = if origin.scheme.is_web() {
@@ -125,11 +129,11 @@ impl Rules {
             Host::Ipv6(address) => self.admit(origin, IpAddr::V6(*address))?,
             Host::Domain(name) => self.admit_name(origin, name)?,
         }
-        Ok(Standing::Peer)
+        Ok(OriginTrust::Peer)
     }
 
     /// Whether an address that a peer's origin leads to may be reached.
-    pub(crate) fn admit(&self, origin: &Origin, address: IpAddr) -> Result<(), Refusal> {
+    pub(crate) fn admit(&self, origin: &UrlOrigin, address: IpAddr) -> Result<(), EgressRefusal> {
         let Some(what) = not_public(address) else { return Ok(()) };
         let opened = |address| {
             self.network.private.iter().any(|target| target.contains(address, origin.port))
@@ -138,11 +142,11 @@ impl Rules {
             return Ok(());
         }
         let detail = format!("`{origin}` leads to {address}, which is {what}");
-        Err(Refusal { detail: Some(detail), ..Refusal::new(origin, NOT_PUBLIC) })
+        Err(EgressRefusal { detail: Some(detail), ..EgressRefusal::new(origin, NOT_PUBLIC) })
     }
 
-    fn admit_name(&self, origin: &Origin, name: &str) -> Result<(), Refusal> {
-        let refuse = |why| Err(Refusal::new(origin, why));
+    fn admit_name(&self, origin: &UrlOrigin, name: &str) -> Result<(), EgressRefusal> {
+        let refuse = |why| Err(EgressRefusal::new(origin, why));
         // With a dot at its end a name is the same to a resolver, but not to a list of names.
         if name.is_empty() || name.ends_with('.') {
             return refuse("its name ends in a dot; write it without");
@@ -161,8 +165,8 @@ impl Rules {
     }
 }
 
-impl Refusal {
-    fn new(place: &Origin, why: &'static str) -> Self {
+impl EgressRefusal {
+    fn new(place: &UrlOrigin, why: &'static str) -> Self {
         Self { place: place.to_string(), why, detail: None }
     }
 
@@ -176,13 +180,13 @@ impl Refusal {
 }
 
 /// The origin of a URL that is nothing but an address of ours to reach.
-fn plain_origin(url: &Url) -> Result<Origin, Refusal> {
+fn plain_origin(url: &Url) -> Result<UrlOrigin, EgressRefusal> {
     let place = || {
         let host = url.host_str().unwrap_or_default();
         format!("{}://{host}", url.scheme()).chars().take(200).collect()
     };
-    let refuse = |why| Refusal { place: place(), why, detail: None };
-    let origin = Origin::of(url).ok_or_else(|| refuse(ONLY_WEB))?;
+    let refuse = |why| EgressRefusal { place: place(), why, detail: None };
+    let origin = UrlOrigin::of(url).ok_or_else(|| refuse(ONLY_WEB))?;
     if !url.username().is_empty() || url.password().is_some() {
         return Err(refuse("it carries a name or password; put it into a header"));
     }

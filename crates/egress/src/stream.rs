@@ -14,41 +14,42 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 use url::Host;
 
-use crate::connect::Dial;
+use crate::connect::GuardedDialer;
 use crate::connect::tls;
-use crate::error::{EgressError, Kind, Phase};
-use crate::origin::Origin;
-use crate::rules::Refusal;
+use crate::error::{EgressError, EgressErrorKind, EgressPhase};
+use crate::origin::UrlOrigin;
+use crate::rules::EgressRefusal;
 
 /// A connection to a server that the rules admit. What is read and written on it has no bound in
 /// time or size: that is for the caller.
-pub struct Line {
-    stream: Stream,
-    place: Origin,
+pub struct EgressStream {
+    stream: PlainOrTls,
+    place: UrlOrigin,
     is_local: bool,
 }
 
-enum Stream {
+enum PlainOrTls {
     Plain(TcpStream),
     Secure(Box<TlsStream<TcpStream>>),
 }
 
-impl Line {
-    pub(crate) async fn open(dial: &Dial, place: &Origin) -> Result<Self, EgressError> {
-        let stream =
-            dial.open(place).await.map_err(|cause| match cause.downcast_ref::<Refusal>() {
+impl EgressStream {
+    pub(crate) async fn open(dial: &GuardedDialer, place: &UrlOrigin) -> Result<Self, EgressError> {
+        let stream = dial.open(place).await.map_err(|cause| {
+            match cause.downcast_ref::<EgressRefusal>() {
                 Some(refusal) => refusal.to_error(),
                 None => unreachable(place).because(cause),
-            })?;
+            }
+        })?;
         // What was connected to, and not what the name said.
         let is_local = stream.peer_addr().is_ok_and(|peer| peer.ip().to_canonical().is_loopback());
-        let line = Self { stream: Stream::Plain(stream), place: place.clone(), is_local };
+        let line = Self { stream: PlainOrTls::Plain(stream), place: place.clone(), is_local };
         if place.scheme.is_secure() { line.with_tls().await } else { Ok(line) }
     }
 
     /// Whether TLS stands between us and the server, and its certificate is that of its name.
     pub fn is_secure(&self) -> bool {
-        matches!(self.stream, Stream::Secure(_))
+        matches!(self.stream, PlainOrTls::Secure(_))
     }
 
     /// Whether the server is on this machine.
@@ -61,11 +62,11 @@ impl Line {
     pub async fn secure(self, within: Duration) -> Result<Self, EgressError> {
         let place = self.place.clone();
         let secured = timeout(within, self.with_tls()).await;
-        secured.unwrap_or_else(|_| Err(EgressError::timeout(Phase::Connect, &place).unsent()))
+        secured.unwrap_or_else(|_| Err(EgressError::timeout(EgressPhase::Connect, &place).unsent()))
     }
 
     async fn with_tls(self) -> Result<Self, EgressError> {
-        let Stream::Plain(stream) = self.stream else { return Ok(self) };
+        let PlainOrTls::Plain(stream) = self.stream else { return Ok(self) };
         let mut config = tls::config()?;
         // These are the words of HTTP.
         config.alpn_protocols.clear();
@@ -78,53 +79,53 @@ impl Line {
         let connected = TlsConnector::from(Arc::new(config)).connect(name, stream).await;
         let stream = connected.map_err(|cause| {
             let message = format!("`{}` cannot be spoken to over TLS", self.place);
-            EgressError::new(Kind::NotConnected, message).unsent().because(cause)
+            EgressError::new(EgressErrorKind::NotConnected, message).unsent().because(cause)
         })?;
-        Ok(Self { stream: Stream::Secure(Box::new(stream)), ..self })
+        Ok(Self { stream: PlainOrTls::Secure(Box::new(stream)), ..self })
     }
 }
 
-fn unreachable(place: &Origin) -> EgressError {
+fn unreachable(place: &UrlOrigin) -> EgressError {
     let message = format!("`{place}` cannot be connected to");
-    EgressError::new(Kind::NotConnected, message).unsent()
+    EgressError::new(EgressErrorKind::NotConnected, message).unsent()
 }
 
-impl AsyncRead for Line {
+impl AsyncRead for EgressStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         match &mut self.stream {
-            Stream::Plain(stream) => Pin::new(stream).poll_read(context, buffer),
-            Stream::Secure(stream) => Pin::new(stream).poll_read(context, buffer),
+            PlainOrTls::Plain(stream) => Pin::new(stream).poll_read(context, buffer),
+            PlainOrTls::Secure(stream) => Pin::new(stream).poll_read(context, buffer),
         }
     }
 }
 
-impl AsyncWrite for Line {
+impl AsyncWrite for EgressStream {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         match &mut self.stream {
-            Stream::Plain(stream) => Pin::new(stream).poll_write(context, bytes),
-            Stream::Secure(stream) => Pin::new(stream).poll_write(context, bytes),
+            PlainOrTls::Plain(stream) => Pin::new(stream).poll_write(context, bytes),
+            PlainOrTls::Secure(stream) => Pin::new(stream).poll_write(context, bytes),
         }
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         match &mut self.stream {
-            Stream::Plain(stream) => Pin::new(stream).poll_flush(context),
-            Stream::Secure(stream) => Pin::new(stream).poll_flush(context),
+            PlainOrTls::Plain(stream) => Pin::new(stream).poll_flush(context),
+            PlainOrTls::Secure(stream) => Pin::new(stream).poll_flush(context),
         }
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         match &mut self.stream {
-            Stream::Plain(stream) => Pin::new(stream).poll_shutdown(context),
-            Stream::Secure(stream) => Pin::new(stream).poll_shutdown(context),
+            PlainOrTls::Plain(stream) => Pin::new(stream).poll_shutdown(context),
+            PlainOrTls::Secure(stream) => Pin::new(stream).poll_shutdown(context),
         }
     }
 }

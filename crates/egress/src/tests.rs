@@ -14,13 +14,13 @@ use bytes::Bytes;
 use http::{HeaderMap, Method};
 use url::{Host, Url};
 
-use crate::connect::{Guard, Tcp};
+use crate::connect::{AddressGuard, TcpDialer};
 use crate::egress::Egress;
-use crate::error::{EgressError, Kind};
-use crate::pool::route::Streamed;
-use crate::request::Request;
+use crate::error::{EgressError, EgressErrorKind};
+use crate::pool::route::StreamedResponse;
+use crate::request::EgressRequest;
 use crate::rules::network::Network;
-use crate::rules::{Reach, Rules};
+use crate::rules::{EgressRules, EgressScope};
 
 /// The names there are. What is said of `rebinding.test` changes after the first time.
 const NAMES: &[(&str, &[&str])] = &[
@@ -48,10 +48,10 @@ struct Noting {
 }
 
 impl Noting {
-    fn new(reach: Reach, named: &[&str], private: &[&str]) -> Self {
+    fn new(reach: EgressScope, named: &[&str], private: &[&str]) -> Self {
         let named = named.iter().map(|url| Url::parse(url).unwrap());
         let private = private.iter().map(|target| target.parse().unwrap()).collect();
-        let rules = Rules::new(named, reach, Network { private }).unwrap();
+        let rules = EgressRules::new(named, reach, Network { private }).unwrap();
         let asked = AtomicUsize::new(0);
         let lookup = move |name: &str| {
             if name == "rebinding.test" {
@@ -64,16 +64,16 @@ impl Noting {
             Ok(found.iter().map(|address| address.parse().unwrap()).collect())
         };
         let noted = Arc::default();
-        let guard = Guard { rules, lookup: Arc::new(lookup) };
-        let egress = Egress::through(guard, Tcp::Noted(Arc::clone(&noted))).unwrap();
+        let guard = AddressGuard { rules, lookup: Arc::new(lookup) };
+        let egress = Egress::through(guard, TcpDialer::Noted(Arc::clone(&noted))).unwrap();
         Self { egress, noted }
     }
 
     /// Why there was no answer, and where it would have connected to.
-    async fn get(&self, url: &str) -> (Kind, String) {
+    async fn get(&self, url: &str) -> (EgressErrorKind, String) {
         // What is no URL reaches nobody.
-        let Ok(url) = Url::parse(url) else { return (Kind::Refused, String::new()) };
-        let sent = self.egress.send(Request::new(Method::GET, url.clone())).await;
+        let Ok(url) = Url::parse(url) else { return (EgressErrorKind::Refused, String::new()) };
+        let sent = self.egress.send(EgressRequest::new(Method::GET, url.clone())).await;
         let told = self.told(&url, sent.err());
         // A name that changes its mind says something else the next time.
         if url.host_str() != Some("rebinding.test") {
@@ -83,12 +83,12 @@ impl Noting {
     }
 
     /// The other way to send.
-    async fn exchange(&self, url: &Url) -> Result<Streamed, EgressError> {
+    async fn exchange(&self, url: &Url) -> Result<StreamedResponse, EgressError> {
         let route = self.egress.route(url)?;
         self.egress.exchange(&route, Method::GET, HeaderMap::new(), Bytes::new()).await
     }
 
-    fn told(&self, url: &Url, error: Option<EgressError>) -> (Kind, String) {
+    fn told(&self, url: &Url, error: Option<EgressError>) -> (EgressErrorKind, String) {
         let error = error.expect("nothing is connected to");
         // Of other schemes than those of HTTP, every host is a name to the library.
         let host = url.host_str().and_then(|host| Host::parse(host).ok());

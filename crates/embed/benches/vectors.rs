@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use fearless_simd::{Level, Simd, SimdBase as _, SimdFloat as _, dispatch, f32x16};
-use toolcrib_embed::{Local, Prefixes};
-use toolcrib_search::{Embedder as _, Purpose};
+use toolcrib_embed::{LocalEmbedder, Prefixes};
+use toolcrib_search::{EmbedPurpose, Embedder as _};
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
@@ -41,7 +41,7 @@ async fn main() -> Outcome<()> {
     };
     let before = memory();
     let begun = Instant::now();
-    let model = Local::open(&folder, Prefixes::default())?;
+    let model = LocalEmbedder::open(&folder, Prefixes::default())?;
     let load = begun.elapsed();
     writeln!(out, "loaded in {load:.0?}, which takes {} MiB", memory().saturating_sub(before))?;
     let numbers: Vec<f32> = [0.0, 1.0, 2.0, 3.0, 4.0].into_iter().cycle().take(NUMBERS).collect();
@@ -56,7 +56,7 @@ async fn main() -> Outcome<()> {
             black_box(multiplied(tokens * NUMBERS));
             product.push(begun.elapsed());
             let begun = Instant::now();
-            black_box(model.embed(Purpose::Query, &texts).await?);
+            black_box(model.embed(EmbedPurpose::Query, &texts).await?);
             ours.push(begun.elapsed());
         }
         let (bare, product, ours) = (median(bare), median(product), median(ours));
@@ -70,7 +70,7 @@ async fn main() -> Outcome<()> {
     }
     let tools = descriptions(1223);
     let begun = Instant::now();
-    black_box(model.embed(Purpose::Tool, &tools).await?);
+    black_box(model.embed(EmbedPurpose::Tool, &tools).await?);
     let took = begun.elapsed();
     let second = 1223.0 / took.as_secs_f64();
     writeln!(out, "1,223 descriptions of 35 tokens: {took:.1?}, {second:.0} a second")?;

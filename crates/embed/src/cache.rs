@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sha2::{Digest as _, Sha256};
-use toolcrib_search::{EmbedError, Embedder, Purpose, Vector};
+use toolcrib_search::{EmbedError, EmbedPurpose, Embedder, Vector};
 
 #[cfg(feature = "fuzz")]
 pub(crate) use self::file::parse;
-use self::vectors::{Key, Vectors};
-use crate::Embedding;
+use self::vectors::{VectorCache, VectorKey};
+use crate::EmbedFuture;
 
 /// Texts that are made into vectors before they are kept: what is lost when a start breaks off.
 const PORTION: usize = 256;
@@ -21,16 +21,16 @@ const PORTION: usize = 256;
 ///
 /// A vector is found by what it was made of: the name of the embedder and the text. The file holds
 /// those of one embedder; another one's, and one that is damaged, are made anew.
-pub struct Cached {
+pub struct CachedEmbedder {
     inner: Arc<dyn Embedder>,
     file: Option<PathBuf>,
-    kept: Mutex<Vectors>,
+    kept: Mutex<VectorCache>,
     /// Held by whoever writes the file.
     writing: tokio::sync::Mutex<()>,
     trouble: Mutex<Option<String>>,
 }
 
-impl Cached {
+impl CachedEmbedder {
     /// Remembers in memory alone.
     pub fn in_memory(inner: Arc<dyn Embedder>) -> Self {
         Self {
@@ -62,12 +62,12 @@ impl Cached {
     }
 
     async fn tools(&self, texts: &[String]) -> Result<Vec<Vector>, EmbedError> {
-        let keys: Vec<Key> = texts.iter().map(|text| self.key(text)).collect();
+        let keys: Vec<VectorKey> = texts.iter().map(|text| self.key(text)).collect();
         let missing = self.kept().missing(&keys);
         for portion in missing.chunks(PORTION) {
             let texts = portion.iter().filter_map(|at| texts.get(*at)).cloned();
             let texts: Vec<String> = texts.collect();
-            let made = self.inner.embed(Purpose::Tool, &texts).await?;
+            let made = self.inner.embed(EmbedPurpose::Tool, &texts).await?;
             if made.len() != texts.len() {
                 return Err(odd());
             }
@@ -100,7 +100,7 @@ impl Cached {
         };
     }
 
-    fn key(&self, text: &str) -> Key {
+    fn key(&self, text: &str) -> VectorKey {
         let name = self.inner.name();
         let mut digest = Sha256::new();
         // With its length before it, no name and text are another name and text.
@@ -110,7 +110,7 @@ impl Cached {
         digest.finalize().into()
     }
 
-    fn kept(&self) -> MutexGuard<'_, Vectors> {
+    fn kept(&self) -> MutexGuard<'_, VectorCache> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -123,16 +123,16 @@ fn odd() -> EmbedError {
     crate::refused("the embedder gave another number of vectors than it was given texts")
 }
 
-impl Embedder for Cached {
+impl Embedder for CachedEmbedder {
     fn name(&self) -> &str {
         self.inner.name()
     }
 
     /// Questions go straight through: few are asked twice.
-    fn embed<'a>(&'a self, purpose: Purpose, texts: &'a [String]) -> Embedding<'a> {
+    fn embed<'a>(&'a self, purpose: EmbedPurpose, texts: &'a [String]) -> EmbedFuture<'a> {
         match purpose {
-            Purpose::Tool => Box::pin(self.tools(texts)),
-            Purpose::Query => self.inner.embed(purpose, texts),
+            EmbedPurpose::Tool => Box::pin(self.tools(texts)),
+            EmbedPurpose::Query => self.inner.embed(purpose, texts),
         }
     }
 }

@@ -14,15 +14,17 @@ use http::{Method, StatusCode};
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, sleep};
 use toolcrib_core::Secret;
-use toolcrib_egress::{Body, Egress, Kind, Network, Request, Response, Timeouts};
-use toolcrib_search::{EmbedError, Embedder, Purpose, Vector};
+use toolcrib_egress::{
+    Egress, EgressBody, EgressErrorKind, EgressRequest, EgressResponse, EgressTimeouts, Network,
+};
+use toolcrib_search::{EmbedError, EmbedPurpose, Embedder, Vector};
 use url::Url;
 
-use self::batch::{Batches, presentable};
+use self::batch::{TextBatches, presentable};
 use crate::prefixes::Prefixes;
-use crate::{Embedding, failed, refused};
+use crate::{EmbedFuture, failed, refused};
 pub(crate) use response::vectors;
-use response::{Wrong, explain};
+use response::{WrongEmbeddings, explain};
 
 /// How often one batch is sent.
 const MOST_TRIES: u32 = 5;
@@ -67,7 +69,7 @@ impl EndpointSettings {
 }
 
 /// A model behind an address, the only one that it reaches.
-pub struct Endpoint {
+pub struct EndpointEmbedder {
     settings: EndpointSettings,
     url: Url,
     headers: HeaderMap,
@@ -80,7 +82,7 @@ pub struct Endpoint {
 }
 
 /// Why one try gave nothing.
-enum Trouble {
+enum EndpointFailure {
     /// It would be the same again.
     Final(EmbedError),
     /// The packed form may be to blame.
@@ -89,7 +91,7 @@ enum Trouble {
     Passing(EmbedError, Option<Duration>),
 }
 
-impl Endpoint {
+impl EndpointEmbedder {
     /// Nothing is sent yet.
     pub fn new(settings: EndpointSettings) -> Result<Self, EmbedError> {
         let mut url = settings.base.clone();
@@ -113,11 +115,15 @@ impl Endpoint {
         Ok(Self { settings, url, headers, egress, name, width, is_plain })
     }
 
-    async fn all(&self, purpose: Purpose, texts: &[String]) -> Result<Vec<Vector>, EmbedError> {
+    async fn all(
+        &self,
+        purpose: EmbedPurpose,
+        texts: &[String],
+    ) -> Result<Vec<Vector>, EmbedError> {
         let present = |text: &String| presentable(self.settings.prefixes.before(purpose, text));
         let texts: Vec<String> = texts.iter().map(present).collect();
         let mut vectors = Vec::with_capacity(texts.len());
-        for batch in Batches::new(&texts, self.settings.batch) {
+        for batch in TextBatches::new(&texts, self.settings.batch) {
             vectors.extend(self.batch(batch).await?);
         }
         Ok(vectors)
@@ -137,12 +143,14 @@ impl Endpoint {
                     self.is_plain.store(is_plain, Ordering::Relaxed);
                     return Ok(vectors);
                 }
-                Err(Trouble::Form(_)) if !is_plain => {
+                Err(EndpointFailure::Form(_)) if !is_plain => {
                     is_plain = true;
                     continue;
                 }
-                Err(Trouble::Final(error) | Trouble::Form(error)) => return Err(error),
-                Err(Trouble::Passing(error, wait)) => (error, wait.unwrap_or(pause)),
+                Err(EndpointFailure::Final(error) | EndpointFailure::Form(error)) => {
+                    return Err(error);
+                }
+                Err(EndpointFailure::Passing(error, wait)) => (error, wait.unwrap_or(pause)),
             };
             // A server that is busy for longer than anybody waits is told of at once.
             if tried >= MOST_TRIES || Instant::now() + wait >= end {
@@ -158,18 +166,24 @@ impl Endpoint {
         texts: &[String],
         is_plain: bool,
         left: Duration,
-    ) -> Result<Vec<Vector>, Trouble> {
-        let timeouts = Timeouts { first_byte: left, total: left, ..Timeouts::default() };
-        let request = Request {
+    ) -> Result<Vec<Vector>, EndpointFailure> {
+        let timeouts =
+            EgressTimeouts { first_byte: left, total: left, ..EgressTimeouts::default() };
+        let request = EgressRequest {
             headers: self.headers.clone(),
-            body: Body::Bytes(self.body(texts, is_plain).into()),
+            body: EgressBody::Bytes(self.body(texts, is_plain).into()),
             timeouts,
-            ..Request::new(Method::POST, self.url.clone())
+            ..EgressRequest::new(Method::POST, self.url.clone())
         };
         let unanswered = |cause: toolcrib_egress::EgressError| {
-            let helps = matches!(cause.kind, Kind::NotConnected | Kind::Broken);
+            let helps =
+                matches!(cause.kind, EgressErrorKind::NotConnected | EgressErrorKind::Broken);
             let error = failed(format!("`{}` gives no embeddings", place(&self.url)), cause);
-            if helps { Trouble::Passing(error, None) } else { Trouble::Final(error) }
+            if helps {
+                EndpointFailure::Passing(error, None)
+            } else {
+                EndpointFailure::Final(error)
+            }
         };
         let response = self.egress.send(request).await.map_err(unanswered)?;
         if response.status != StatusCode::OK {
@@ -182,7 +196,7 @@ impl Endpoint {
         let read = read.and_then(|vectors| self.same_width(vectors));
         read.map_err(|wrong| {
             let what = format!("`{}` answers with no embeddings: {wrong}", place(&self.url));
-            Trouble::Final(refused(what))
+            EndpointFailure::Final(refused(what))
         })
     }
 
@@ -199,16 +213,16 @@ impl Endpoint {
         Value::Object(body).to_string().into_bytes()
     }
 
-    fn same_width(&self, vectors: Vec<Vector>) -> Result<Vec<Vector>, Wrong> {
+    fn same_width(&self, vectors: Vec<Vector>) -> Result<Vec<Vector>, WrongEmbeddings> {
         let Some(first) = vectors.first() else { return Ok(vectors) };
         let width = *self.width.get_or_init(|| first.len());
         if first.len() == width {
             return Ok(vectors);
         }
-        Err(Wrong::Width { expected: width, got: first.len() })
+        Err(WrongEmbeddings::Width { expected: width, got: first.len() })
     }
 
-    async fn refusal(&self, response: Response) -> Trouble {
+    async fn refusal(&self, response: EgressResponse) -> EndpointFailure {
         let (status, wait) = (response.status, pause_of(&response.headers));
         let (place, model) = (place(&self.url), &self.settings.model);
         let message = match status {
@@ -226,12 +240,14 @@ impl Endpoint {
         let said = said.map(|said| key.map_or(said.clone(), |key| said.replace(key, "[secret]")));
         let error = EmbedError { message, source: said.map(Into::into) };
         match status {
-            StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => Trouble::Form(error),
+            StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => {
+                EndpointFailure::Form(error)
+            }
             StatusCode::TOO_MANY_REQUESTS
             | StatusCode::BAD_GATEWAY
             | StatusCode::SERVICE_UNAVAILABLE
-            | StatusCode::GATEWAY_TIMEOUT => Trouble::Passing(error, wait),
-            _ => Trouble::Final(error),
+            | StatusCode::GATEWAY_TIMEOUT => EndpointFailure::Passing(error, wait),
+            _ => EndpointFailure::Final(error),
         }
     }
 }
@@ -255,12 +271,12 @@ fn name(settings: &EndpointSettings, url: &Url) -> String {
     format!("{} {model}{width}{prefix}", place(url))
 }
 
-impl Embedder for Endpoint {
+impl Embedder for EndpointEmbedder {
     fn name(&self) -> &str {
         &self.name
     }
 
-    fn embed<'a>(&'a self, purpose: Purpose, texts: &'a [String]) -> Embedding<'a> {
+    fn embed<'a>(&'a self, purpose: EmbedPurpose, texts: &'a [String]) -> EmbedFuture<'a> {
         Box::pin(self.all(purpose, texts))
     }
 }

@@ -20,12 +20,12 @@ use std::pin::Pin;
 
 use toolcrib_search::{EmbedError, Vector};
 
-pub use cache::Cached;
-pub use endpoint::{Endpoint, EndpointSettings};
-pub use local::{FolderError, Local};
+pub use cache::CachedEmbedder;
+pub use endpoint::{EndpointEmbedder, EndpointSettings};
+pub use local::{FolderError, LocalEmbedder};
 pub use prefixes::Prefixes;
 
-type Embedding<'a> = Pin<Box<dyn Future<Output = Result<Vec<Vector>, EmbedError>> + Send + 'a>>;
+type EmbedFuture<'a> = Pin<Box<dyn Future<Output = Result<Vec<Vector>, EmbedError>> + Send + 'a>>;
 
 fn failed(message: impl Into<String>, cause: impl Error + Send + Sync + 'static) -> EmbedError {
     EmbedError { message: message.into(), source: Some(Box::new(cause)) }

@@ -13,18 +13,18 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tokio::sync::Semaphore;
-use toolcrib_search::{EmbedError, Embedder, Purpose, Vector};
+use toolcrib_search::{EmbedError, EmbedPurpose, Embedder, Vector};
 
 use self::encoder::Encoder;
-use self::folder::Folder;
 pub use self::folder::FolderError;
-use self::settings::Settings;
+use self::folder::ModelFolder;
+use self::settings::ModelSettings;
 pub(crate) use self::tokenizer::Tokenizer;
-use self::weights::Weights;
+use self::weights::WeightsFile;
 #[cfg(feature = "fuzz")]
 pub(crate) use self::weights::{list_of, place_of};
 use crate::prefixes::Prefixes;
-use crate::{Embedding, failed};
+use crate::{EmbedFuture, failed};
 
 /// Largest `tokenizer.json`, in bytes: the words of a hundred languages take some 20 MiB.
 const LARGEST_TOKENIZER: u64 = 64 * 1024 * 1024;
@@ -37,56 +37,60 @@ const PIECE: usize = 512;
 /// It runs on threads for blocking work, one text of tools at a time and beside them one of queries
 /// for each processor; a text's vector does not depend on the others it came with.
 #[derive(Clone)]
-pub struct Local {
-    shared: Arc<Shared>,
+pub struct LocalEmbedder {
+    shared: Arc<LocalInner>,
 }
 
-struct Shared {
+struct LocalInner {
     name: String,
     prefixes: Prefixes,
-    model: Arc<Model>,
+    model: Arc<BertModel>,
     tools: Arc<Semaphore>,
     queries: Arc<Semaphore>,
 }
 
 /// What makes a vector of a text.
 #[derive(Debug)]
-struct Model {
+struct BertModel {
     tokenizer: Tokenizer,
     encoder: Encoder,
     /// Tokens of a text that are read.
     longest: usize,
 }
 
-impl Local {
+impl LocalEmbedder {
     /// Reads a model, which takes a fraction of a second and as much memory as its file.
     ///
     /// Nothing is fetched: what the folder lacks is an error that names it.
     pub fn open(path: &Path, prefixes: Prefixes) -> Result<Self, FolderError> {
-        let mut folder = Folder::new(path);
-        let settings = Settings::read(&mut folder)?;
+        let mut folder = ModelFolder::new(path);
+        let settings = ModelSettings::read(&mut folder)?;
         let tokenizer = folder.needed_bytes("tokenizer.json", LARGEST_TOKENIZER)?;
         let tokenizer = Tokenizer::read(&tokenizer, settings.shape.words);
         let mut tokenizer = tokenizer.map_err(|fault| fault.of(folder.file("tokenizer.json")))?;
         if settings.lowercase {
             tokenizer.lowercase();
         }
-        let encoder = Encoder::read(&settings, &mut Weights::open(&mut folder)?)?;
+        let encoder = Encoder::read(&settings, &mut WeightsFile::open(&mut folder)?)?;
         folder.note(&prefixes.bytes());
         let title = path.file_name().unwrap_or_default().to_string_lossy();
         let name = format!("{title} {} {}", folder.fingerprint(), settings.shape.width);
-        let model = Arc::new(Model { tokenizer, encoder, longest: settings.longest });
+        let model = Arc::new(BertModel { tokenizer, encoder, longest: settings.longest });
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let queries = Arc::new(Semaphore::new(processors));
         let tools = Arc::new(Semaphore::new(1));
-        Ok(Self { shared: Arc::new(Shared { name, prefixes, model, tools, queries }) })
+        Ok(Self { shared: Arc::new(LocalInner { name, prefixes, model, tools, queries }) })
     }
 
-    async fn vectors(&self, purpose: Purpose, texts: &[String]) -> Result<Vec<Vector>, EmbedError> {
-        let Shared { prefixes, model, .. } = &*self.shared;
+    async fn vectors(
+        &self,
+        purpose: EmbedPurpose,
+        texts: &[String],
+    ) -> Result<Vec<Vector>, EmbedError> {
+        let LocalInner { prefixes, model, .. } = &*self.shared;
         let places = match purpose {
-            Purpose::Tool => &self.shared.tools,
-            Purpose::Query => &self.shared.queries,
+            EmbedPurpose::Tool => &self.shared.tools,
+            EmbedPurpose::Query => &self.shared.queries,
         };
         let mut vectors = Vec::with_capacity(texts.len());
         let mut waiting = texts;
@@ -118,7 +122,7 @@ impl Local {
     }
 }
 
-impl Model {
+impl BertModel {
     fn run(&self, texts: &[String]) -> Vec<Vector> {
         let tokens = |text: &String| self.tokenizer.encode(text, self.longest);
         let tokens: Vec<Vec<u32>> = texts.iter().map(tokens).collect();
@@ -126,12 +130,12 @@ impl Model {
     }
 }
 
-impl Embedder for Local {
+impl Embedder for LocalEmbedder {
     fn name(&self) -> &str {
         &self.shared.name
     }
 
-    fn embed<'a>(&'a self, purpose: Purpose, texts: &'a [String]) -> Embedding<'a> {
+    fn embed<'a>(&'a self, purpose: EmbedPurpose, texts: &'a [String]) -> EmbedFuture<'a> {
         Box::pin(self.vectors(purpose, texts))
     }
 }

@@ -1,6 +1,6 @@
 //! Words before a text that tell a model what it is for.
 
-use toolcrib_search::Purpose;
+use toolcrib_search::EmbedPurpose;
 
 /// What stands before each text. Models of the E5 family want `query: ` and `passage: `, others say
 /// in their description what they want; most want nothing.
@@ -11,10 +11,10 @@ pub struct Prefixes {
 }
 
 impl Prefixes {
-    pub(crate) fn before(&self, purpose: Purpose, text: &str) -> String {
+    pub(crate) fn before(&self, purpose: EmbedPurpose, text: &str) -> String {
         let prefix = match purpose {
-            Purpose::Tool => &self.tool,
-            Purpose::Query => &self.query,
+            EmbedPurpose::Tool => &self.tool,
+            EmbedPurpose::Query => &self.query,
         };
         format!("{prefix}{text}")
     }

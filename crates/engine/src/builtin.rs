@@ -20,7 +20,7 @@ pub(crate) const SOURCE: &str = "toolcrib";
 const MOST_DOUBTING: usize = 1_000;
 
 /// The tools, and the snapshots that have them.
-pub(crate) struct Own {
+pub(crate) struct BuiltinTools {
     /// Reads a result that was too large to be shown whole.
     reader: Arc<dyn Tool>,
     /// Tells how a call stands; `None`: the ledger cannot.
@@ -29,22 +29,22 @@ pub(crate) struct Own {
     /// By tenant and subject: had a call of which nobody knew how it ended.
     doubting: ArcSwap<HashMap<String, HashSet<String>>>,
     /// The snapshots that were asked for, and what each is with some of the tools.
-    latest: ArcSwap<Vec<Shown>>,
+    latest: ArcSwap<Vec<BuiltinSnapshot>>,
     /// Counts how often somebody began to have a use for one.
     began: watch::Sender<u64>,
 }
 
 /// A snapshot, and what it is for whoever has these uses.
-type Shown = (Weak<Catalog>, Uses, Arc<Catalog>);
+type BuiltinSnapshot = (Weak<Catalog>, BuiltinUses, Arc<Catalog>);
 
 /// What a caller has a use for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Uses {
+pub(crate) struct BuiltinUses {
     reads: bool,
     looks_up: bool,
 }
 
-impl Own {
+impl BuiltinTools {
     /// `None` only if a name were none.
     pub(crate) fn of(ledger: &Arc<dyn Ledger>) -> Option<Arc<Self>> {
         let reader = read_result::tool(Arc::clone(ledger)).ok()?;
@@ -79,7 +79,7 @@ impl Own {
         if tools.is_empty() {
             return snapshot;
         }
-        let is_of = |(of, with, _): &&Shown| {
+        let is_of = |(of, with, _): &&BuiltinSnapshot| {
             std::ptr::eq(of.as_ptr(), Arc::as_ptr(&snapshot)) && *with == uses
         };
         if let Some((.., known)) = self.latest.load().iter().find(is_of) {
@@ -102,16 +102,16 @@ impl Own {
         with
     }
 
-    pub(crate) fn uses(&self, caller: &Caller) -> Uses {
+    pub(crate) fn uses(&self, caller: &Caller) -> BuiltinUses {
         let doubting = self.doubting.load();
         let looks_up =
             doubting.get(&caller.tenant).is_some_and(|them| them.contains(&caller.subject));
-        Uses { reads: self.ledger.keeps_for(caller), looks_up }
+        BuiltinUses { reads: self.ledger.keeps_for(caller), looks_up }
     }
 
     /// Learns from answers what their caller has a use for, and tells if that is more
     /// than before.
-    pub(crate) fn hear(&self, caller: &Caller, before: Uses, responses: &[Response]) {
+    pub(crate) fn hear(&self, caller: &Caller, before: BuiltinUses, responses: &[Response]) {
         let has_doubt = self.looker.is_some()
             && responses.iter().any(|response| match &response.outcome {
                 ToolOutcome::Failed(error) => {

@@ -17,29 +17,29 @@ use arc_swap::ArcSwap;
 use futures_util::future::join_all;
 use tokio::sync::watch;
 use toolcrib_core::{
-    Assembly, BoxFuture, Catalog, CatalogBounds, Effect, Fingerprint, Kind, Quarantine, Shelf,
-    Source, SourceId, ToolSpec, Toolset,
+    BoxFuture, Catalog, CatalogAssembly, CatalogBounds, Effect, Fingerprint, QuarantineReason,
+    ResourceKind, Source, SourceId, SourceTools, ToolSpec, Toolset,
 };
 
-use state::Kept;
-pub use state::{Absence, Absent, SourceState};
-pub use view::Window;
-use view::{Lists, News};
+use state::TrackedSource;
+pub use state::{Absence, AbsentSource, SourceState};
+pub use view::CatalogView;
+use view::{CatalogChanges, SnapshotInputs};
 
 /// Decides whether a tool of a new list may be used at all: pins.
-pub type Judge = Box<dyn Fn(&ToolSpec, Fingerprint) -> Option<Quarantine> + Send + Sync>;
+pub type Judge = Box<dyn Fn(&ToolSpec, Fingerprint) -> Option<QuarantineReason> + Send + Sync>;
 
 /// How long a source may take to load unless it was added with a time of its own.
 pub const LOAD_DEADLINE: Duration = Duration::from_secs(30);
 
 /// Keeps the published catalog up to date.
 pub struct Publisher {
-    whole: Arc<Window>,
-    sources: ArcSwap<Vec<Arc<Kept>>>,
+    whole: Arc<CatalogView>,
+    sources: ArcSwap<Vec<Arc<TrackedSource>>>,
     judge: Judge,
     bounds: CatalogBounds,
     /// Held while snapshots are put together.
-    making: Mutex<Making>,
+    making: Mutex<PublishState>,
     /// Told when a snapshot says something else than the one before.
     changes: watch::Sender<()>,
     prompts: watch::Sender<()>,
@@ -47,24 +47,24 @@ pub struct Publisher {
 }
 
 #[derive(Default)]
-struct Making {
+struct PublishState {
     /// Whether every source had its first chance.
     settled: bool,
     /// Of some of the sources, for as long as somebody looks through them.
-    windows: Vec<Weak<Window>>,
+    windows: Vec<Weak<CatalogView>>,
 }
 
 /// A source with its name and the time that its list may take.
-pub type Placed = (SourceId, Arc<dyn Source>, Duration);
+pub type NamedSource = (SourceId, Arc<dyn Source>, Duration);
 
 impl Publisher {
     /// Sources in the order that decides between equal names at the start.
     pub fn new(
-        sources: impl IntoIterator<Item = Placed>,
+        sources: impl IntoIterator<Item = NamedSource>,
         judge: Judge,
         bounds: CatalogBounds,
     ) -> Arc<Self> {
-        let kept = |(id, source, deadline)| Arc::new(Kept::new(id, source, deadline));
+        let kept = |(id, source, deadline)| Arc::new(TrackedSource::new(id, source, deadline));
         let sources: Vec<_> = sources.into_iter().map(kept).collect();
         let publisher = Arc::new(Self {
             whole: Arc::default(),
@@ -99,7 +99,7 @@ impl Publisher {
 
     /// Wakes whoever waits for a change of any list: others of them may be seen now.
     pub fn tell_all(&self) {
-        self.tell(&News { tools: true, prompts: true, resources: true });
+        self.tell(&CatalogChanges { tools: true, prompts: true, resources: true });
     }
 
     /// Loads every source at once, each with its own deadline, and publishes after each of them.
@@ -108,7 +108,7 @@ impl Publisher {
         self.publish(true);
     }
 
-    async fn load_all(&self, sources: &[Arc<Kept>]) {
+    async fn load_all(&self, sources: &[Arc<TrackedSource>]) {
         join_all(sources.iter().map(async |source| {
             let tools = async {
                 source.load().await;
@@ -127,13 +127,13 @@ impl Publisher {
         Some(self.load(source).await)
     }
 
-    async fn load(&self, source: &Kept) -> bool {
+    async fn load(&self, source: &TrackedSource) -> bool {
         let loaded = source.load().await;
         self.publish(false);
         loaded
     }
 
-    async fn load_library(&self, source: &Kept) {
+    async fn load_library(&self, source: &TrackedSource) {
         if let Some(library) = &source.library {
             library.load().await;
             self.publish(false);
@@ -146,7 +146,7 @@ impl Publisher {
         self.follow(&self.sources.load());
     }
 
-    fn follow(self: &Arc<Self>, sources: &[Arc<Kept>]) {
+    fn follow(self: &Arc<Self>, sources: &[Arc<TrackedSource>]) {
         for source in sources {
             source
                 .follow(tokio::spawn(follow::follow(Arc::downgrade(self), Arc::downgrade(source))));
@@ -161,13 +161,13 @@ impl Publisher {
     /// name goes on with its list and is not loaded again, the others start or are let go.
     ///
     /// A plan that was made before keeps the tools it was made of.
-    pub async fn replace(self: &Arc<Self>, sources: impl IntoIterator<Item = Placed>) {
+    pub async fn replace(self: &Arc<Self>, sources: impl IntoIterator<Item = NamedSource>) {
         let before = self.sources.load_full();
         let mut fresh = Vec::new();
-        let kept = |(id, source, deadline): Placed| {
+        let kept = |(id, source, deadline): NamedSource| {
             let same = before.iter().find(|old| old.is(&id, &source, deadline));
             same.cloned().unwrap_or_else(|| {
-                let new = Arc::new(Kept::new(id, source, deadline));
+                let new = Arc::new(TrackedSource::new(id, source, deadline));
                 fresh.push(Arc::clone(&new));
                 new
             })
@@ -191,18 +191,18 @@ impl Publisher {
     }
 
     /// What there is of all sources.
-    pub fn whole(&self) -> Arc<Window> {
+    pub fn whole(&self) -> Arc<CatalogView> {
         Arc::clone(&self.whole)
     }
 
     /// What there is of these sources, as if there were no others.
-    pub fn window(&self, of: BTreeSet<SourceId>) -> Arc<Window> {
+    pub fn window(&self, of: BTreeSet<SourceId>) -> Arc<CatalogView> {
         let mut making = self.making();
         let mut known = making.windows.iter().filter_map(Weak::upgrade);
         if let Some(known) = known.find(|window| window.is_of(&of)) {
             return known;
         }
-        let window = Arc::new(Window::of(of, &self.whole));
+        let window = Arc::new(CatalogView::of(of, &self.whole));
         let (sources, whole) = (self.sources.load(), self.whole.catalog());
         let lists = self.lists(&sources, making.settled);
         window.publish(&lists, Some((&whole, &whole)));
@@ -226,8 +226,11 @@ impl Publisher {
         let tool = source.source.unlisted(name).filter(|_| !self.catalog().knows(name, id))?;
         let tools = Toolset::of([tool]).ok()?;
         let previous = &Catalog::default();
-        let assembly = Assembly { judge: &*self.judge, ..Assembly::alone(previous, &self.bounds) };
-        Some(assembly.assemble([Shelf { source: id.clone(), tools, stale: false }]))
+        let assembly = CatalogAssembly {
+            judge: &*self.judge,
+            ..CatalogAssembly::alone(previous, &self.bounds)
+        };
+        Some(assembly.assemble([SourceTools { source: id.clone(), tools, stale: false }]))
     }
 
     /// Whether anything is taken that no list names: not where there are pins.
@@ -238,7 +241,7 @@ impl Publisher {
 
     /// Resolves when a source says once more that a list of it changed, though it is the same;
     /// `None`: that of its tools.
-    pub fn announced(&self, id: &SourceId, kind: Option<Kind>) -> BoxFuture<'static, ()> {
+    pub fn announced(&self, id: &SourceId, kind: Option<ResourceKind>) -> BoxFuture<'static, ()> {
         let sources = self.sources.load();
         let source = sources.iter().find(|source| &source.id == id);
         let announced = source.and_then(|source| match kind {
@@ -253,15 +256,15 @@ impl Publisher {
     }
 
     /// Those that have no list, and never had one.
-    pub fn absent(&self) -> Vec<Absent> {
+    pub fn absent(&self) -> Vec<AbsentSource> {
         self.sources.load().iter().filter_map(|source| source.absent()).collect()
     }
 
     /// Whether what one of these sources has beside tools was never asked for to the end.
     pub fn is_stocking(&self, is_wanted: impl Fn(&SourceId) -> bool) -> bool {
         let sources = self.sources.load();
-        let starts = |source: &Arc<Kept>| {
-            source.library.as_ref().is_some_and(resource_loader::Kept::is_starting)
+        let starts = |source: &Arc<TrackedSource>| {
+            source.library.as_ref().is_some_and(resource_loader::ResourceLoader::is_starting)
         };
         sources.iter().any(|source| is_wanted(&source.id) && starts(source))
     }
@@ -282,15 +285,15 @@ impl Publisher {
         self.tell(&news);
     }
 
-    fn lists<'a>(&'a self, sources: &'a [Arc<Kept>], settled: bool) -> Lists<'a> {
-        Lists { sources, settled, judge: &*self.judge, bounds: &self.bounds }
+    fn lists<'a>(&'a self, sources: &'a [Arc<TrackedSource>], settled: bool) -> SnapshotInputs<'a> {
+        SnapshotInputs { sources, settled, judge: &*self.judge, bounds: &self.bounds }
     }
 
-    fn making(&self) -> MutexGuard<'_, Making> {
+    fn making(&self) -> MutexGuard<'_, PublishState> {
         self.making.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn tell(&self, news: &News) {
+    fn tell(&self, news: &CatalogChanges) {
         for (is_other, changes) in [
             (news.tools, &self.changes),
             (news.prompts, &self.prompts),

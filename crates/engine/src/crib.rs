@@ -12,38 +12,42 @@ use std::time::Duration;
 
 use arc_swap::{ArcSwap, ArcSwapOption, Guard};
 use toolcrib_core::{
-    About, BatchOptions, BoxFuture, Call, Caller, Catalog, Conflict, Content, CribLimits, Decision,
-    Discovery, Executor, Fields, Following, Inquiry, LedgerError, OpenTickets, Parked, Plan,
-    PlanError, Policy, Redemption, Report, Request, Response, ResultHandle, Run, SourceId, Stock,
-    TicketError, TicketId, Tool, ToolError, Toolset, Visitor,
+    BatchOptions, BoxFuture, Call, Caller, Catalog, ClientSession, Content, CribLimits, Decision,
+    Discovery, Executor, JsonFields, LedgerError, NameConflict, OpenTickets, ParkedCall, Plan,
+    PlanError, PlanRequest, Policy, Redemption, Report, ResourceCatalog, ResourceOperation,
+    ResourceRequest, Response, ResultHandle, Run, SourceId, TicketError, TicketId, Tool, ToolError,
+    Toolset, UpdateStream,
 };
 
-use crate::builtin::Own;
-use crate::catalog::{Placed, SourceState};
-use crate::discovery::{self, Asked, Away, Desk, Findings, Meaning, Search, Showcase};
+use crate::builtin::BuiltinTools;
+use crate::catalog::{NamedSource, SourceState};
+use crate::discovery::{
+    self, DiscoveryPresenter, DiscoveryQuery, DiscoveryResult, DiscoverySettings, MetaToolFactory,
+    SemanticSearch, UnavailableSource,
+};
 pub use builder::CribBuilder;
-use catalog_source::Tools;
+use catalog_source::CatalogSource;
 
 /// Gathers tools, plans requests, runs calls. Cheap to clone; clones are the same crib.
 #[derive(Clone)]
 pub struct Crib {
-    tools: Tools,
+    tools: CatalogSource,
     executor: Arc<ArcSwap<Executor>>,
-    own: Option<Arc<Own>>,
-    showcase: Arc<ArcSwap<Showcase>>,
+    own: Option<Arc<BuiltinTools>>,
+    showcase: Arc<ArcSwap<DiscoverySettings>>,
     /// The number of the showcase, which no other has.
     shown_as: Arc<AtomicU64>,
-    desk: Arc<Desk>,
+    desk: Arc<MetaToolFactory>,
     /// Whether this crib or a view of it decides by counted tokens.
     weighs: Arc<AtomicBool>,
     /// How tools are found beside their words, in all views.
-    meaning: Arc<ArcSwapOption<Meaning>>,
+    meaning: Arc<ArcSwapOption<SemanticSearch>>,
 }
 
 impl Crib {
     /// A crib of the host's own functions, with the default policy (what may destroy is asked
     /// about first), limits and a ledger in memory.
-    pub fn new(tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Result<Self, Conflict> {
+    pub fn new(tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Result<Self, NameConflict> {
         Ok(Self::of(Toolset::of(tools)?))
     }
 
@@ -65,7 +69,7 @@ impl Crib {
     /// Loads all sources, each within its deadline, and follows their changes; to be called once,
     /// within a tokio runtime. The list of each is served from the moment it is there.
     pub async fn start(&self) {
-        if let Tools::Published(publisher, _) = &self.tools {
+        if let CatalogSource::Published(publisher, _) = &self.tools {
             publisher.start().await;
             publisher.watch();
             if self.weighs.load(Ordering::Relaxed) {
@@ -86,8 +90,8 @@ impl Crib {
     /// some caller begins to have a use for a tool of ours, or when they are shown in another way.
     pub fn changed(&self) -> BoxFuture<'static, ()> {
         let tools = match &self.tools {
-            Tools::Fixed(_) => Box::pin(std::future::pending()),
-            Tools::Published(publisher, _) => publisher.changed(),
+            CatalogSource::Fixed(_) => Box::pin(std::future::pending()),
+            CatalogSource::Published(publisher, _) => publisher.changed(),
         };
         let Some(own) = &self.own else { return tools };
         let begun = own.begun();
@@ -102,25 +106,25 @@ impl Crib {
     /// Resolves when the prompts change.
     pub fn prompts_changed(&self) -> BoxFuture<'static, ()> {
         match &self.tools {
-            Tools::Fixed(_) => Box::pin(std::future::pending()),
-            Tools::Published(publisher, _) => publisher.prompts_changed(),
+            CatalogSource::Fixed(_) => Box::pin(std::future::pending()),
+            CatalogSource::Published(publisher, _) => publisher.prompts_changed(),
         }
     }
 
     /// Resolves when the resources or their templates change.
     pub fn resources_changed(&self) -> BoxFuture<'static, ()> {
         match &self.tools {
-            Tools::Fixed(_) => Box::pin(std::future::pending()),
-            Tools::Published(publisher, _) => publisher.resources_changed(),
+            CatalogSource::Fixed(_) => Box::pin(std::future::pending()),
+            CatalogSource::Published(publisher, _) => publisher.resources_changed(),
         }
     }
 
     /// What the sources offer beside tools, of all callers; `Stock::seen` and the policy of the
     /// executor tell what one of them may know of.
-    pub fn stock(&self) -> Arc<Stock> {
+    pub fn stock(&self) -> Arc<ResourceCatalog> {
         match &self.tools {
-            Tools::Fixed(_) => Arc::default(),
-            Tools::Published(_, window) => window.load().stock(),
+            CatalogSource::Fixed(_) => Arc::default(),
+            CatalogSource::Published(_, window) => window.load().stock(),
         }
     }
 
@@ -128,10 +132,10 @@ impl Crib {
     /// has to approve is put to the host among `options`.
     pub async fn inquire(
         &self,
-        visitor: &Visitor,
-        inquiry: Inquiry,
+        visitor: &ClientSession,
+        inquiry: ResourceRequest,
         options: BatchOptions,
-    ) -> Result<Fields, ToolError> {
+    ) -> Result<JsonFields, ToolError> {
         self.may_come(visitor, &inquiry)?;
         let now = || (self.executor(), self.stock(), self.open());
         Executor::inquire(now, visitor, inquiry, options).await
@@ -140,38 +144,42 @@ impl Crib {
     /// Begins to follow one resource: through the gate.
     pub async fn follow(
         &self,
-        visitor: &Visitor,
+        visitor: &ClientSession,
         uri: String,
         options: BatchOptions,
-    ) -> Result<Following, ToolError> {
-        let params = Fields::from_iter([("uri".to_owned(), uri.as_str().into())]);
-        self.may_come(visitor, &Inquiry { about: About::Resource, params })?;
+    ) -> Result<UpdateStream, ToolError> {
+        let params = JsonFields::from_iter([("uri".to_owned(), uri.as_str().into())]);
+        self.may_come(visitor, &ResourceRequest { about: ResourceOperation::Resource, params })?;
         self.executor().follow(&self.stock(), visitor, uri, options).await
     }
 
     /// Decides what one request may use.
-    pub fn plan(&self, caller: &Caller, request: Request) -> Result<Plan, PlanError> {
+    pub fn plan(&self, caller: &Caller, request: PlanRequest) -> Result<Plan, PlanError> {
         let (number, showcase) = self.shows();
-        let asked = Asked::of((number, &showcase), &request, &self.desk);
+        let asked = DiscoveryPresenter::of((number, &showcase), &request, &self.desk);
         let catalog = self.shown(caller);
         Plan::make_shown(&catalog, caller, self.executor().policy(), request, &asked)
     }
 
     /// The same for a caller who comes with request after request: see [`Plan::make_again`].
-    pub fn plan_again(&self, caller: &Arc<Caller>, request: Request) -> Result<Plan, PlanError> {
+    pub fn plan_again(
+        &self,
+        caller: &Arc<Caller>,
+        request: PlanRequest,
+    ) -> Result<Plan, PlanError> {
         let (number, showcase) = self.shows();
-        let asked = Asked::of((number, &showcase), &request, &self.desk);
+        let asked = DiscoveryPresenter::of((number, &showcase), &request, &self.desk);
         let catalog = self.shown(caller);
         Plan::make_again(&catalog, caller, self.executor().policy(), request, &asked)
     }
 
-    fn shows(&self) -> (u64, Guard<Arc<Showcase>>) {
+    fn shows(&self) -> (u64, Guard<Arc<DiscoverySettings>>) {
         // In this order: a showcase is there before its number is.
         (self.shown_as.load(Ordering::Acquire), self.showcase.load())
     }
 
     /// Says how the tools are shown to whoever does not say it; see [`Showcase`].
-    pub fn show_as(&self, showcase: Showcase) {
+    pub fn show_as(&self, showcase: DiscoverySettings) {
         if showcase.mode == Discovery::Auto {
             self.weighs.store(true, Ordering::Relaxed);
         }
@@ -183,8 +191,8 @@ impl Crib {
     /// are shown in another way.
     pub fn tell_change(&self) {
         match &self.tools {
-            Tools::Published(publisher, _) => publisher.tell_all(),
-            Tools::Fixed(_) => {
+            CatalogSource::Published(publisher, _) => publisher.tell_all(),
+            CatalogSource::Fixed(_) => {
                 if let Some(own) = &self.own {
                     own.begins();
                 }
@@ -193,29 +201,33 @@ impl Crib {
     }
 
     /// How the tools are shown to whoever does not say it.
-    pub fn showcase(&self) -> Arc<Showcase> {
+    pub fn showcase(&self) -> Arc<DiscoverySettings> {
         self.showcase.load_full()
     }
 
     /// Searches among the tools of a plan, off the threads that serve.
-    pub async fn find(&self, plan: &Plan, search: Search) -> Result<Findings, ToolError> {
+    pub async fn find(
+        &self,
+        plan: &Plan,
+        search: DiscoveryQuery,
+    ) -> Result<DiscoveryResult, ToolError> {
         let with = (self.meaning.load_full(), self.away(plan.caller()));
         discovery::find_by(with, plan.clone(), search).await
     }
 
     /// The sources that give no tools now and that this caller may know of, in their order.
-    pub fn away(&self, caller: &Caller) -> Vec<Away> {
+    pub fn away(&self, caller: &Caller) -> Vec<UnavailableSource> {
         self.desk.away(caller)
     }
 
     /// Has tools found by their meaning too, in this crib and in all views of it; `None`: by their
     /// words alone.
-    pub fn find_by(&self, meaning: Option<Arc<Meaning>>) {
+    pub fn find_by(&self, meaning: Option<Arc<SemanticSearch>>) {
         self.meaning.store(meaning);
     }
 
     /// How tools are found beside their words.
-    pub fn meaning(&self) -> Option<Arc<Meaning>> {
+    pub fn meaning(&self) -> Option<Arc<SemanticSearch>> {
         self.meaning.load_full()
     }
 
@@ -250,7 +262,7 @@ impl Crib {
     }
 
     /// The open tickets of a caller, oldest first.
-    pub async fn tickets(&self, caller: &Caller) -> Result<Vec<Parked>, LedgerError> {
+    pub async fn tickets(&self, caller: &Caller) -> Result<Vec<ParkedCall>, LedgerError> {
         self.executor().tickets(caller).await
     }
 
@@ -259,7 +271,7 @@ impl Crib {
         &self,
         caller: &Caller,
         ticket: &TicketId,
-    ) -> Result<Option<Parked>, LedgerError> {
+    ) -> Result<Option<ParkedCall>, LedgerError> {
         self.executor().ticket(ticket, caller).await
     }
 
@@ -324,16 +336,16 @@ impl Crib {
     /// How the sources are doing; empty for a crib of a fixed set.
     pub fn sources(&self) -> Vec<SourceState> {
         match &self.tools {
-            Tools::Fixed(_) => Vec::new(),
-            Tools::Published(publisher, _) => publisher.sources(),
+            CatalogSource::Fixed(_) => Vec::new(),
+            CatalogSource::Published(publisher, _) => publisher.sources(),
         }
     }
 
     /// Loads one source again; see `Publisher::reload`.
     pub async fn reload(&self, source: &SourceId) -> Option<bool> {
         match &self.tools {
-            Tools::Fixed(_) => None,
-            Tools::Published(publisher, _) => publisher.reload(source).await,
+            CatalogSource::Fixed(_) => None,
+            CatalogSource::Published(publisher, _) => publisher.reload(source).await,
         }
     }
 
@@ -360,20 +372,21 @@ impl Crib {
     }
 
     fn put_together(
-        tools: Tools,
+        tools: CatalogSource,
         executor: Arc<ArcSwap<Executor>>,
-        own: Option<Arc<Own>>,
-        meaning: Arc<ArcSwapOption<Meaning>>,
+        own: Option<Arc<BuiltinTools>>,
+        meaning: Arc<ArcSwapOption<SemanticSearch>>,
     ) -> Self {
         let (from, ours) = (tools.clone(), own.clone());
         let catalog = move |caller: &Caller| from.shown(ours.as_ref(), caller);
         let weighs = Arc::default();
-        let showcase: Arc<ArcSwap<Showcase>> = Arc::default();
+        let showcase: Arc<ArcSwap<DiscoverySettings>> = Arc::default();
         let (shows, means) = (Arc::clone(&showcase), Arc::clone(&meaning));
         let sources = tools.clone();
         let absent = move || sources.absent();
         let missing = missing_tools::missing(tools.clone(), Arc::clone(&executor));
-        let desk = Desk::new(Arc::clone(&executor), shows, means, (catalog, absent, missing));
+        let desk =
+            MetaToolFactory::new(Arc::clone(&executor), shows, means, (catalog, absent, missing));
         let shown_as = Arc::new(AtomicU64::new(number()));
         Self { tools, executor, own, showcase, shown_as, desk, weighs, meaning }
     }
@@ -399,7 +412,7 @@ impl Crib {
     /// Does nothing to the tools of a crib of a fixed set.
     pub async fn replace(
         &self,
-        sources: impl IntoIterator<Item = Placed>,
+        sources: impl IntoIterator<Item = NamedSource>,
         policy: Arc<dyn Policy>,
         limits: CribLimits,
     ) {
@@ -409,7 +422,7 @@ impl Crib {
         if !same {
             self.tell_change();
         }
-        if let Tools::Published(publisher, _) = &self.tools {
+        if let CatalogSource::Published(publisher, _) = &self.tools {
             publisher.replace(sources).await;
         }
     }

@@ -22,32 +22,32 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use toolcrib_core::{
-    Beside, Catalog, Discovery, Exposure, Plan, Request, Showing, Shown, ToolSpec,
+    Catalog, Discovery, Exposure, MetaTools, Plan, PlanRequest, Presentation, Presenter, ToolSpec,
 };
 
-use crate::rules::Patterns;
+use crate::rules::ToolPatterns;
 pub(crate) use auto_mode::prepare as prepare_weights;
 pub(crate) use discover::aside;
-pub(crate) use meta_tools::Desk;
+pub(crate) use meta_tools::MetaToolFactory;
 pub(crate) use search::find_by;
-pub use search::{Finding, Findings, Need, Search, find};
-pub use semantic::{Heard, Meaning, PATIENCE};
-pub use unavailable::Away;
+pub use search::{ArgumentSource, DiscoveredTool, DiscoveryQuery, DiscoveryResult, find};
+pub use semantic::{PATIENCE, SemanticOutcome, SemanticSearch};
+pub use unavailable::UnavailableSource;
 pub(crate) use unavailable::owner_away;
 
 /// How the tools of a crib, or of a profile of it, are shown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Showcase {
+pub struct DiscoverySettings {
     /// What holds unless a request says otherwise.
     pub mode: Discovery,
     /// Which tools are shown in full in any mode.
-    pub eager: Patterns,
-    pub confirm: Confirm,
+    pub eager: ToolPatterns,
+    pub confirm: Approver,
 }
 
 /// Who says yes to a call that has to be asked about.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Confirm {
+pub enum Approver {
     /// A person, by a door that the model has no hand on.
     #[default]
     Person,
@@ -60,28 +60,28 @@ pub enum Confirm {
 const ALWAYS: [&str; 2] = ["ask", "plan"];
 
 /// The showcase as one request wants it.
-pub(crate) struct Asked<'a> {
-    pub(crate) showcase: &'a Showcase,
+pub(crate) struct DiscoveryPresenter<'a> {
+    pub(crate) showcase: &'a DiscoverySettings,
     pub(crate) wish: Option<Discovery>,
     /// Whether the model API holds definitions back by itself.
     pub(crate) defers: bool,
-    pub(crate) desk: &'a Arc<Desk>,
+    pub(crate) desk: &'a Arc<MetaToolFactory>,
     /// No other showcase, of this crib or another, has this number.
     pub(crate) number: u64,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> DiscoveryPresenter<'a> {
     pub(crate) fn of(
-        (number, showcase): (u64, &'a Showcase),
-        request: &Request,
-        desk: &'a Arc<Desk>,
+        (number, showcase): (u64, &'a DiscoverySettings),
+        request: &PlanRequest,
+        desk: &'a Arc<MetaToolFactory>,
     ) -> Self {
         Self { showcase, wish: request.discovery, defers: request.defers, desk, number }
     }
 }
 
-impl Showing for Asked<'_> {
-    fn shown(&self, catalog: &Catalog, visible: &mut dyn Iterator<Item = usize>) -> Shown {
+impl Presenter for DiscoveryPresenter<'_> {
+    fn shown(&self, catalog: &Catalog, visible: &mut dyn Iterator<Item = usize>) -> Presentation {
         let mode = self.wish.unwrap_or(self.showcase.mode);
         if mode == Discovery::Auto {
             let core = |place: &usize| {
@@ -105,7 +105,7 @@ impl Showing for Asked<'_> {
             }
         };
         let because = Cow::Borrowed(because);
-        Shown { mode, rest, because }
+        Presentation { mode, rest, because }
     }
 
     fn is_core(&self, tool: &ToolSpec) -> bool {
@@ -115,7 +115,7 @@ impl Showing for Asked<'_> {
             || self.showcase.eager.has(tool)
     }
 
-    fn beside(&self, plan: &Plan) -> Beside {
+    fn beside(&self, plan: &Plan) -> MetaTools {
         meta_tools::beside(plan, self.showcase.confirm, self.desk)
     }
 

@@ -9,26 +9,26 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use toolcrib_core::{
-    Begun, BoxFuture, CallKey, Caller, Content, Doubtful, Ending, Fingerprint, Finish, KeyEnd,
-    Ledger, LedgerError, OnceKey, OpenTickets, Parked, Planned, ResultHandle, TicketBounds,
-    TicketError, TicketId,
+    BoxFuture, CallKey, Caller, Content, Ending, EndingReport, Fingerprint, IdempotencyKey,
+    KeyResult, KeyState, Ledger, LedgerError, OpenTickets, ParkedCall, PlannedCall, ResultHandle,
+    TicketBounds, TicketError, TicketId, UncertainCall,
 };
 
-pub use calls::Row;
-use calls::Rows;
-use keys::Keys;
-use results::KeptResults;
-use tickets::Tickets;
+pub use calls::CallRow;
+use calls::CallRows;
+use keys::KeyRows;
+use results::StoredResults;
+use tickets::TicketRows;
 
 /// Keeps the last 10,000 calls, the open tickets that its bounds allow, 10,000 keys, and 64 MiB each of cut results and
 /// of answers under keys.
 ///
 /// A call that is still running is never forgotten.
 pub struct MemoryLedger {
-    rows: Mutex<Rows>,
-    tickets: Mutex<Tickets>,
-    kept: Mutex<KeptResults>,
-    keys: Mutex<Keys>,
+    rows: Mutex<CallRows>,
+    tickets: Mutex<TicketRows>,
+    kept: Mutex<StoredResults>,
+    keys: Mutex<KeyRows>,
 }
 
 fn locked<T>(room: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -51,25 +51,25 @@ impl MemoryLedger {
     pub fn within(tickets: TicketBounds) -> Self {
         Self {
             rows: Mutex::default(),
-            tickets: Mutex::new(Tickets::within(tickets)),
+            tickets: Mutex::new(TicketRows::within(tickets)),
             kept: Mutex::default(),
             keys: Mutex::default(),
         }
     }
 
     /// The calls, oldest first.
-    pub fn rows(&self) -> Vec<Row> {
+    pub fn rows(&self) -> Vec<CallRow> {
         locked(&self.rows).all()
     }
 }
 
 impl Ledger for MemoryLedger {
-    fn queued<'a>(&'a self, call: Planned<'a>) -> BoxFuture<'a, Result<(), LedgerError>> {
+    fn queued<'a>(&'a self, call: PlannedCall<'a>) -> BoxFuture<'a, Result<(), LedgerError>> {
         self.planned(call)
     }
 
-    fn planned<'a>(&'a self, call: Planned<'a>) -> BoxFuture<'a, Result<(), LedgerError>> {
-        let row = Row::of(call);
+    fn planned<'a>(&'a self, call: PlannedCall<'a>) -> BoxFuture<'a, Result<(), LedgerError>> {
+        let row = CallRow::of(call);
         locked(&self.rows).plan(row);
         ready(Ok(()))
     }
@@ -78,7 +78,7 @@ impl Ledger for MemoryLedger {
         self.ended(call, ending.into())
     }
 
-    fn ended(&self, call: CallKey, finish: Finish) -> BoxFuture<'_, Result<(), LedgerError>> {
+    fn ended(&self, call: CallKey, finish: EndingReport) -> BoxFuture<'_, Result<(), LedgerError>> {
         let forgotten = locked(&self.rows).finish(call, finish);
         drop(forgotten);
         ready(Ok(()))
@@ -91,34 +91,37 @@ impl Ledger for MemoryLedger {
 
     fn unknown_like<'a>(
         &'a self,
-        call: Planned<'a>,
+        call: PlannedCall<'a>,
         window: Duration,
-    ) -> BoxFuture<'a, Result<Option<Doubtful>, LedgerError>> {
+    ) -> BoxFuture<'a, Result<Option<UncertainCall>, LedgerError>> {
         ready(Ok(locked(&self.rows).unknown_like(call, window)))
     }
 
     fn begin<'a>(
         &'a self,
-        key: &'a OnceKey,
+        key: &'a IdempotencyKey,
         arguments: Fingerprint,
-    ) -> BoxFuture<'a, Result<Begun, LedgerError>> {
+    ) -> BoxFuture<'a, Result<KeyState, LedgerError>> {
         ready(locked(&self.keys).begin(key, Some(arguments)))
     }
 
     fn settle<'a>(
         &'a self,
-        key: &'a OnceKey,
-        end: KeyEnd,
+        key: &'a IdempotencyKey,
+        end: KeyResult,
     ) -> BoxFuture<'a, Result<(), LedgerError>> {
         locked(&self.keys).settle(key, end);
         ready(Ok(()))
     }
 
-    fn recorded<'a>(&'a self, key: &'a OnceKey) -> BoxFuture<'a, Result<Begun, LedgerError>> {
+    fn recorded<'a>(
+        &'a self,
+        key: &'a IdempotencyKey,
+    ) -> BoxFuture<'a, Result<KeyState, LedgerError>> {
         ready(Ok(locked(&self.keys).recorded(key)))
     }
 
-    fn park(&self, parked: Parked) -> BoxFuture<'_, Result<(), LedgerError>> {
+    fn park(&self, parked: ParkedCall) -> BoxFuture<'_, Result<(), LedgerError>> {
         ready(locked(&self.tickets).park(parked))
     }
 
@@ -126,16 +129,19 @@ impl Ledger for MemoryLedger {
         &'a self,
         ticket: &'a TicketId,
         caller: &'a Caller,
-    ) -> BoxFuture<'a, Result<Parked, TicketError>> {
+    ) -> BoxFuture<'a, Result<ParkedCall, TicketError>> {
         let claimed = locked(&self.tickets).claim(ticket, caller);
         if claimed.is_ok() {
             // Without room for its key the ticket is still used, and what came of it is not kept.
-            let _ = locked(&self.keys).begin(&OnceKey::of_ticket(caller, ticket), None);
+            let _ = locked(&self.keys).begin(&IdempotencyKey::of_ticket(caller, ticket), None);
         }
         ready(claimed)
     }
 
-    fn parked<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Result<Vec<Parked>, LedgerError>> {
+    fn parked<'a>(
+        &'a self,
+        caller: &'a Caller,
+    ) -> BoxFuture<'a, Result<Vec<ParkedCall>, LedgerError>> {
         ready(Ok(locked(&self.tickets).open(caller)))
     }
 

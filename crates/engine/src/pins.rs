@@ -29,21 +29,21 @@ mod terminal_text;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use toolcrib_core::{Catalog, Fingerprint, Quarantine, SourceId, ToolName, ToolSpec};
+use toolcrib_core::{Catalog, Fingerprint, QuarantineReason, SourceId, ToolName, ToolSpec};
 
 pub use self::drift::{Drift, DriftKind};
-pub use self::file::LockError;
 use self::file::Pin;
+pub use self::file::PinFileError;
 use crate::catalog::Judge;
 
 /// The accepted tools.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Lock {
+pub struct PinFile {
     /// Those of one name by their sources: profiles may show one each.
     pins: BTreeMap<ToolName, BTreeMap<SourceId, Pin>>,
 }
 
-impl Lock {
+impl PinFile {
     /// Accepts every listed tool, and those that are kept out only for want of a pin.
     ///
     /// A tool of a source that has given no list yet is not in the catalog, and its pin is lost.
@@ -58,15 +58,15 @@ impl Lock {
     pub fn add(&mut self, catalog: &Catalog, is_shown: impl Fn(&SourceId) -> bool) {
         let listed = catalog.tools().iter().map(|tool| (&tool.spec, tool.fingerprint));
         let kept_out = catalog.quarantined().iter().filter_map(|tool| match tool.reason {
-            Quarantine::Changed { .. } | Quarantine::NotPinned => {
+            QuarantineReason::Changed { .. } | QuarantineReason::NotPinned => {
                 Some((&tool.spec, tool.fingerprint))
             }
-            Quarantine::NameTaken { .. }
-            | Quarantine::BadSchema { .. }
-            | Quarantine::NotJudged
-            | Quarantine::TooMany { .. }
-            | Quarantine::LongName { .. }
-            | Quarantine::Unusable { .. } => None,
+            QuarantineReason::NameTaken { .. }
+            | QuarantineReason::BadSchema { .. }
+            | QuarantineReason::NotJudged
+            | QuarantineReason::TooMany { .. }
+            | QuarantineReason::LongName { .. }
+            | QuarantineReason::Unusable { .. } => None,
         });
         let mut here = HashSet::new();
         for (spec, fingerprint) in listed.chain(kept_out) {
@@ -97,9 +97,9 @@ impl Lock {
             // The same words from another source are another tool.
             match of_name.find(|(source, _)| *source == spec.origin.source) {
                 Some((_, pinned)) => {
-                    (*pinned != now).then_some(Quarantine::Changed { pinned: *pinned, now })
+                    (*pinned != now).then_some(QuarantineReason::Changed { pinned: *pinned, now })
                 }
-                None => Some(Quarantine::NotPinned),
+                None => Some(QuarantineReason::NotPinned),
             }
         })
     }

@@ -48,14 +48,15 @@ use std::ops::ControlFlow;
 use serde::Serialize;
 use toml::de::DeTable;
 use toolcrib_core::{
-    BoxFuture, Caller, Fingerprint, Intent, Leave, Policy, ToolSpec, Unlisted, Verdict,
+    BoxFuture, Caller, Fingerprint, Intent, Policy, ToolSpec, UnlistedAccess, UnlistedResource,
+    Verdict,
 };
 
-pub use self::explanation::{Explanation, Matched};
+pub use self::explanation::{Explanation, MatchedPattern};
 pub use self::glob::Glob;
-pub use self::problem::{Problem, Problems, instead};
-use pattern_index::{Book, Entry};
-pub use tool_patterns::{Patterns, Wrong};
+pub use self::problem::{RuleProblem, RuleProblems, instead};
+use pattern_index::{PatternIndex, RulePattern};
+pub use tool_patterns::{PatternProblem, ToolPatterns};
 
 /// What a caller is told where no rule gives a reason: it names no rule.
 const DENIED: &str = "the rules do not permit it";
@@ -64,14 +65,14 @@ const ASKED: &str = "the rules ask for consent";
 /// A checked rule file.
 #[derive(Debug, Clone)]
 pub struct Rules {
-    sections: Vec<Section>,
-    book: Book,
+    sections: Vec<RuleSection>,
+    book: PatternIndex,
     fingerprint: Fingerprint,
 }
 
 /// What the patterns of one rule share.
 #[derive(Debug, Clone)]
-struct Section {
+struct RuleSection {
     label: String,
     reason: Option<String>,
 }
@@ -79,7 +80,7 @@ struct Section {
 /// A verdict without its reason, the strictest last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Ruling {
+pub enum VerdictKind {
     Allow,
     Ask,
     Deny,
@@ -87,14 +88,14 @@ pub enum Ruling {
 
 impl Rules {
     /// Reads a rule file of 1 MiB at the most, and runs its tests if all else is right.
-    pub fn parse(text: &str) -> Result<Self, Problems> {
+    pub fn parse(text: &str) -> Result<Self, RuleProblems> {
         reader::rules(text)
     }
 
     /// Reads the same out of a table of a larger file: it holds the keys of a rule file and no
     /// others, and `text` is the whole file, for the lines. What stands in no `[[rule]]` is told
     /// as of `label`.
-    pub fn of_table(label: &str, table: &DeTable<'_>, text: &str) -> Result<Self, Problems> {
+    pub fn of_table(label: &str, table: &DeTable<'_>, text: &str) -> Result<Self, RuleProblems> {
         reader::table(label, table, text)
     }
 
@@ -123,23 +124,24 @@ impl Rules {
             if reasons.is_empty() { otherwise.to_owned() } else { reasons.join("; ") }
         };
         match ruling {
-            Some(Ruling::Allow) => Verdict::Allow,
-            Some(Ruling::Ask) => Verdict::Ask(reason(ASKED)),
-            Some(Ruling::Deny) | None => Verdict::Deny(reason(DENIED)),
+            Some(VerdictKind::Allow) => Verdict::Allow,
+            Some(VerdictKind::Ask) => Verdict::Ask(reason(ASKED)),
+            Some(VerdictKind::Deny) | None => Verdict::Deny(reason(DENIED)),
         }
     }
 
     /// Why the verdict is what it is. For operators: callers must not learn of rules.
     pub fn explain(&self, caller: &Caller, tool: &ToolSpec) -> Explanation {
-        let mut entries: Vec<&Entry> = Vec::new();
+        let mut entries: Vec<&RulePattern> = Vec::new();
         self.book.matching(caller, tool, |entry| {
             entries.push(entry);
             ControlFlow::<()>::Continue(())
         });
-        let place = |entry: &&Entry| (Reverse(entry.ruling), entry.rule, entry.pattern.clone());
+        let place =
+            |entry: &&RulePattern| (Reverse(entry.ruling), entry.rule, entry.pattern.clone());
         entries.sort_by_cached_key(place);
         entries.dedup_by_key(|entry| place(entry));
-        let matched = entries.into_iter().map(|entry| Matched {
+        let matched = entries.into_iter().map(|entry| MatchedPattern {
             rule: self.section(entry).map(|section| section.label.clone()).unwrap_or_default(),
             pattern: entry.pattern.clone(),
             verdict: entry.ruling,
@@ -147,7 +149,7 @@ impl Rules {
         Explanation::new(&tool.name, self.verdict(caller, tool), matched.collect())
     }
 
-    fn section(&self, entry: &Entry) -> Option<&Section> {
+    fn section(&self, entry: &RulePattern) -> Option<&RuleSection> {
         self.sections.get(entry.rule)
     }
 }
@@ -157,7 +159,7 @@ impl Policy for Rules {
         let mut matched = false;
         let denied = self.book.matching(caller, tool, |entry| {
             matched = true;
-            if entry.ruling == Ruling::Deny {
+            if entry.ruling == VerdictKind::Deny {
                 ControlFlow::Break(())
             } else {
                 ControlFlow::Continue(())
@@ -174,10 +176,10 @@ impl Policy for Rules {
         self.book.singles_out()
     }
 
-    fn leave(&self, caller: &Caller, unlisted: &Unlisted<'_>) -> Leave {
+    fn leave(&self, caller: &Caller, unlisted: &UnlistedResource<'_>) -> UnlistedAccess {
         let leave = self.book.leave(caller, unlisted);
-        let is_kept = leave == Leave::Any || self.sees(caller, unlisted.normal);
-        if is_kept { leave } else { Leave::Never }
+        let is_kept = leave == UnlistedAccess::Any || self.sees(caller, unlisted.normal);
+        if is_kept { leave } else { UnlistedAccess::Never }
     }
 
     fn version(&self) -> Option<Fingerprint> {
@@ -185,7 +187,7 @@ impl Policy for Rules {
     }
 }
 
-impl Ruling {
+impl VerdictKind {
     pub fn of(verdict: &Verdict) -> Self {
         match verdict {
             Verdict::Allow => Self::Allow,

@@ -9,7 +9,7 @@ const LOST: &[u8] = b"\\ufffd";
 /// `None`: nothing had to be changed. What stands between the strings stays as it is.
 pub fn mended(text: &[u8]) -> Option<Vec<u8>> {
     let mut mending =
-        Mending { out: Vec::with_capacity(text.len()), within: false, changed: false };
+        StringMender { out: Vec::with_capacity(text.len()), within: false, changed: false };
     for chunk in text.utf8_chunks() {
         mending.take(chunk.valid().as_bytes());
         if !chunk.invalid().is_empty() {
@@ -19,14 +19,14 @@ pub fn mended(text: &[u8]) -> Option<Vec<u8>> {
     mending.changed.then_some(mending.out)
 }
 
-struct Mending {
+struct StringMender {
     out: Vec<u8>,
     /// Inside a string.
     within: bool,
     changed: bool,
 }
 
-impl Mending {
+impl StringMender {
     fn take(&mut self, mut rest: &[u8]) {
         while let Some(byte) = rest.first() {
             let taken = match byte {
@@ -35,8 +35,8 @@ impl Mending {
                     1
                 }
                 b'\\' if self.within => match escape(rest) {
-                    Escape::Whole(bytes) => bytes,
-                    Escape::Lost(bytes) => {
+                    EscapeSequence::Whole(bytes) => bytes,
+                    EscapeSequence::Lost(bytes) => {
                         self.lost();
                         rest = rest.get(bytes..).unwrap_or_default();
                         continue;
@@ -63,23 +63,25 @@ impl Mending {
 }
 
 /// What stands at the start of a text that begins with a backslash, and how many bytes of it.
-enum Escape {
+enum EscapeSequence {
     Whole(usize),
     Lost(usize),
 }
 
-fn escape(text: &[u8]) -> Escape {
+fn escape(text: &[u8]) -> EscapeSequence {
     match (text.get(1), unit(text)) {
-        (Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't'), _) => Escape::Whole(2),
+        (Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't'), _) => {
+            EscapeSequence::Whole(2)
+        }
         (Some(b'u'), Some(0xd800..=0xdbff))
             if matches!(text.get(6..).and_then(unit), Some(0xdc00..=0xdfff)) =>
         {
-            Escape::Whole(12)
+            EscapeSequence::Whole(12)
         }
-        (Some(b'u'), Some(0xd800..=0xdfff)) => Escape::Lost(6),
-        (Some(b'u'), Some(_)) => Escape::Whole(6),
+        (Some(b'u'), Some(0xd800..=0xdfff)) => EscapeSequence::Lost(6),
+        (Some(b'u'), Some(_)) => EscapeSequence::Whole(6),
         // What it stood before is a letter like others.
-        _ => Escape::Lost(1),
+        _ => EscapeSequence::Lost(1),
     }
 }
 

@@ -44,31 +44,31 @@ pub fn is_unseen(character: char) -> bool {
 /// that looks like another, or that hangs on what stands before the text is written out (`\u{202e}`,
 /// `\n`). Signs that join or colour two pictures stay, since they are seen in them.
 pub fn exact(text: &str) -> Cow<'_, str> {
-    written(text, Reader::Exact)
+    written(text, ReadingMode::Exact)
 }
 
 /// The same for prose of several lines: line breaks and tabs stay, and so do the marks that scripts
 /// and pictures need, and spaces of every width.
 pub fn prose(text: &str) -> Cow<'_, str> {
-    written(text, Reader::Prose)
+    written(text, ReadingMode::Prose)
 }
 
 /// The same as [`exact`] for JSON, which stays the same JSON: only a string can hold such letters.
 pub fn exact_json(json: &str) -> Cow<'_, str> {
-    written(json, Reader::Json)
+    written(json, ReadingMode::Json)
 }
 
 /// Drawn around a digit.
 const KEY: char = '\u{20e3}';
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Reader {
+enum ReadingMode {
     Exact,
     Prose,
     Json,
 }
 
-impl Reader {
+impl ReadingMode {
     /// Whether this one would not see it, standing between these two.
     fn misses(self, character: char, (before, after): (char, Option<char>)) -> bool {
         if matches!(character, ' '..='~') || (character == '\n' && self != Self::Exact) {
@@ -128,9 +128,9 @@ fn is_odd(character: char) -> bool {
     !is_sign && pair.escape_debug().count() > 2
 }
 
-fn written(text: &str, reader: Reader) -> Cow<'_, str> {
+fn written(text: &str, reader: ReadingMode) -> Cow<'_, str> {
     let is_plain =
-        |byte: u8| (b' '..=b'~').contains(&byte) || (byte == b'\n' && reader != Reader::Exact);
+        |byte: u8| (b' '..=b'~').contains(&byte) || (byte == b'\n' && reader != ReadingMode::Exact);
     // Most texts have nothing to look at.
     if text.bytes().all(is_plain) {
         return Cow::Borrowed(text);
@@ -151,10 +151,10 @@ fn written(text: &str, reader: Reader) -> Cow<'_, str> {
     if shown == text { Cow::Borrowed(text) } else { Cow::Owned(shown) }
 }
 
-fn write_out(shown: &mut String, letter: char, reader: Reader) {
+fn write_out(shown: &mut String, letter: char, reader: ReadingMode) {
     match letter {
         // A string takes whatever is written into it.
-        _ if reader == Reader::Json => {
+        _ if reader == ReadingMode::Json => {
             for unit in letter.encode_utf16(&mut [0; 2]) {
                 let _ = write!(shown, "\\u{unit:04x}");
             }

@@ -23,13 +23,13 @@ mod value;
 
 use serde_json::Value;
 
-pub use self::note::{Change, Repair};
-pub use self::unreadable::Unreadable;
-use crate::strict::{self, Refusal, Why};
+pub use self::note::{Repair, RepairKind};
+pub use self::unreadable::UnreadableJson;
+use crate::strict::{self, StrictError, StrictErrorKind};
 
 /// How much of a text is read. The defaults are for what models and strangers write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bounds {
+pub struct RepairBounds {
     /// Longest text, in bytes.
     pub bytes: usize,
     /// Objects and lists inside each other; `serde_json` itself stops at 128.
@@ -38,7 +38,7 @@ pub struct Bounds {
     pub values: usize,
 }
 
-impl Default for Bounds {
+impl Default for RepairBounds {
     fn default() -> Self {
         Self { bytes: 4 * 1024 * 1024, depth: 64, values: 200_000 }
     }
@@ -46,51 +46,51 @@ impl Default for Bounds {
 
 /// What was read, and what had to be changed to read it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Read {
+pub struct RepairedJson {
     /// The value; for valid JSON exactly what `serde_json` makes of it.
     pub value: Value,
     /// One entry for each kind of change, in the order of their first place; empty for valid JSON.
     pub repairs: Vec<Repair>,
 }
 
-impl Bounds {
+impl RepairBounds {
     /// Reads JSON; repairs it where the intent is plain.
     ///
     /// Refused are text without JSON in it, text beyond these bounds, and an object that gives one
     /// key two different values: nothing says which of them is meant.
-    pub fn read(&self, text: &str) -> Result<Read, Unreadable> {
+    pub fn read(&self, text: &str) -> Result<RepairedJson, UnreadableJson> {
         match self.read_strict(text) {
-            Ok(value) => Ok(Read { value, repairs: Vec::new() }),
-            Err(Unreadable::Syntax { .. }) => document::read(text, self),
+            Ok(value) => Ok(RepairedJson { value, repairs: Vec::new() }),
+            Err(UnreadableJson::Syntax { .. }) => document::read(text, self),
             Err(refused) => Err(refused),
         }
     }
 
     /// Reads JSON and repairs nothing; bounds and the rule for repeated keys are the same.
-    pub fn read_strict(&self, text: &str) -> Result<Value, Unreadable> {
+    pub fn read_strict(&self, text: &str) -> Result<Value, UnreadableJson> {
         self.read_part(text, 0)
     }
 
     /// The same of a part of a larger text, which stands inside of so many objects and lists.
-    pub fn read_part(&self, text: &str, inside: usize) -> Result<Value, Unreadable> {
+    pub fn read_part(&self, text: &str, inside: usize) -> Result<Value, UnreadableJson> {
         if text.len() > self.bytes {
-            return Err(Unreadable::TooLong { bytes: text.len(), most: self.bytes });
+            return Err(UnreadableJson::TooLong { bytes: text.len(), most: self.bytes });
         }
-        strict::parse(text, inside, self).map_err(|Refusal { why, line, column }| match why {
-            Why::Syntax(message) => Unreadable::Syntax { message },
-            Why::TooDeep => Unreadable::TooDeep { most: self.depth, line, column },
-            Why::TooMany => Unreadable::TooMany { most: self.values, line, column },
-            Why::Duplicate(key) => Unreadable::duplicate(&key, line, column),
+        strict::parse(text, inside, self).map_err(|StrictError { why, line, column }| match why {
+            StrictErrorKind::Syntax(message) => UnreadableJson::Syntax { message },
+            StrictErrorKind::TooDeep => UnreadableJson::TooDeep { most: self.depth, line, column },
+            StrictErrorKind::TooMany => UnreadableJson::TooMany { most: self.values, line, column },
+            StrictErrorKind::Duplicate(key) => UnreadableJson::duplicate(&key, line, column),
         })
     }
 }
 
 /// [`Bounds::read`] within the usual bounds.
-pub fn read(text: &str) -> Result<Read, Unreadable> {
-    Bounds::default().read(text)
+pub fn read(text: &str) -> Result<RepairedJson, UnreadableJson> {
+    RepairBounds::default().read(text)
 }
 
 /// [`Bounds::read_strict`] within the usual bounds.
-pub fn read_strict(text: &str) -> Result<Value, Unreadable> {
-    Bounds::default().read_strict(text)
+pub fn read_strict(text: &str) -> Result<Value, UnreadableJson> {
+    RepairBounds::default().read_strict(text)
 }

@@ -18,14 +18,14 @@ use std::sync::Arc;
 use referencing::Registry;
 use serde_json::Value;
 
-use normalize::lenient::Easing;
+use normalize::lenient::LenientSchema;
 
-pub use bounds::Bounds;
+pub use bounds::SchemaBounds;
 pub use coerce::Coercion;
 pub use error::SchemaError;
-pub use normalize::lenient::Left;
+pub use normalize::lenient::UncheckedKeyword;
 pub use normalize::tidy::tidied;
-pub use references::Documents;
+pub use references::SchemaDocuments;
 pub use signature::signature;
 pub use violation::{Violation, Violations};
 
@@ -36,35 +36,35 @@ pub use violation::{Violation, Violations};
 /// Nothing is ever fetched: a reference leads into the document, into the meta-schemas of the
 /// drafts, or into [`Documents`] that were handed in.
 #[derive(Clone)]
-pub struct Schema(Arc<Compiled>);
+pub struct Schema(Arc<CompiledSchema>);
 
-struct Compiled {
+struct CompiledSchema {
     source: Value,
     validator: jsonschema::Validator,
-    graph: graph::Graph,
+    graph: graph::SchemaGraph,
     /// What a check takes whatever the value; nothing for recursive schemas.
-    total: Option<bounds::unfold::Total>,
-    bounds: Bounds,
+    total: Option<bounds::unfold::UnfoldTotal>,
+    bounds: SchemaBounds,
     /// What of the source is not checked.
-    left: Vec<Left>,
+    left: Vec<UncheckedKeyword>,
 }
 
 impl Schema {
     /// Compiles a schema within [`Bounds::default`].
     pub fn compile(source: &Value) -> Result<Schema, SchemaError> {
-        Schema::compile_within(source, &Bounds::default())
+        Schema::compile_within(source, &SchemaBounds::default())
     }
 
     /// Compiles a schema within `bounds`.
-    pub fn compile_within(source: &Value, bounds: &Bounds) -> Result<Schema, SchemaError> {
-        compile(source, bounds, Documents::meta_schemas())
+    pub fn compile_within(source: &Value, bounds: &SchemaBounds) -> Result<Schema, SchemaError> {
+        compile(source, bounds, SchemaDocuments::meta_schemas())
     }
 
     /// Compiles a schema whose references may lead into `documents`.
     pub fn compile_with(
         source: &Value,
-        bounds: &Bounds,
-        documents: &Documents,
+        bounds: &SchemaBounds,
+        documents: &SchemaDocuments,
     ) -> Result<Schema, SchemaError> {
         compile(source, bounds, documents.registry())
     }
@@ -75,7 +75,7 @@ impl Schema {
     }
 
     /// Keywords that cannot be used and are not checked: whoever gets the value may.
-    pub fn left(&self) -> &[Left] {
+    pub fn left(&self) -> &[UncheckedKeyword] {
         &self.0.left
     }
 
@@ -113,7 +113,7 @@ impl Schema {
 /// without what cannot be used.
 fn compile(
     source: &Value,
-    bounds: &Bounds,
+    bounds: &SchemaBounds,
     documents: &Registry<'static>,
 ) -> Result<Schema, SchemaError> {
     bounds::check_document(source, bounds)?;
@@ -132,10 +132,10 @@ fn compile(
 fn eased(
     source: &Value,
     refusal: SchemaError,
-    compile: &dyn Fn(&Value) -> Result<Compiled, SchemaError>,
-    bounds: &Bounds,
-) -> Result<Compiled, SchemaError> {
-    let mut easing = Easing::of(source);
+    compile: &dyn Fn(&Value) -> Result<CompiledSchema, SchemaError>,
+    bounds: &SchemaBounds,
+) -> Result<CompiledSchema, SchemaError> {
+    let mut easing = LenientSchema::of(source);
     let (mut found, mut was_adapted) = (None, false);
     loop {
         let refused = found.as_ref().unwrap_or(&refusal);
@@ -152,7 +152,7 @@ fn eased(
                 for left in &mut left {
                     left.at = normalize::lenient::as_written(source, &left.at);
                 }
-                return Ok(Compiled { left, ..compiled });
+                return Ok(CompiledSchema { left, ..compiled });
             }
             Err(refused) => found = Some(refused),
         }
@@ -161,23 +161,23 @@ fn eased(
 
 fn compile_once(
     source: &Value,
-    bounds: &Bounds,
+    bounds: &SchemaBounds,
     documents: &Registry<'static>,
-) -> Result<Compiled, SchemaError> {
+) -> Result<CompiledSchema, SchemaError> {
     let (start, registry) = references::prepare(source, documents)?;
     let (graph, patterns) = graph::explore::explore(start, &registry, bounds)?;
     let total = bounds::unfold::check(&graph, bounds)?;
     bounds::scopes::check(&graph, bounds)?;
     let validator =
         references::options().with_registry(documents).build(source).map_err(|error| {
-            let refused = patterns.iter().find_map(bounds::pattern::Pattern::refusal);
+            let refused = patterns.iter().find_map(bounds::pattern::SchemaPattern::refusal);
             refused.unwrap_or_else(|| references::refusal(source, &error))
         })?;
     let (source, bounds, left) = (Value::Null, bounds.clone(), Vec::new());
-    Ok(Compiled { source, validator, graph, total, bounds, left })
+    Ok(CompiledSchema { source, validator, graph, total, bounds, left })
 }
 
-impl Compiled {
+impl CompiledSchema {
     fn admits(&self, instance: &Value) -> bool {
         bounds::work::admit(&self.graph, self.total, instance, &self.bounds).is_ok()
     }

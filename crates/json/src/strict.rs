@@ -8,16 +8,16 @@ use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
 
 use crate::number::LITERAL;
-use crate::repair::Bounds;
+use crate::repair::RepairBounds;
 
 /// Why a text is not read; the place counts from 1, the column in bytes as `serde_json` does.
-pub(crate) struct Refusal {
-    pub(crate) why: Why,
+pub(crate) struct StrictError {
+    pub(crate) why: StrictErrorKind,
     pub(crate) line: usize,
     pub(crate) column: usize,
 }
 
-pub(crate) enum Why {
+pub(crate) enum StrictErrorKind {
     /// Not JSON; the text is `serde_json`'s, which names the place and quotes nothing.
     Syntax(String),
     TooDeep,
@@ -32,16 +32,20 @@ pub(crate) enum Why {
 /// because whoever checked the first value and whoever acts on the last would not mean the same.
 ///
 /// `inside`: of how many containers the text is a part.
-pub(crate) fn parse(text: &str, inside: usize, bounds: &Bounds) -> Result<Value, Refusal> {
+pub(crate) fn parse(
+    text: &str,
+    inside: usize,
+    bounds: &RepairBounds,
+) -> Result<Value, StrictError> {
     let fault = RefCell::new(None);
     let mut source = serde_json::Deserializer::from_str(text);
     let left = Cell::new(bounds.values);
-    let node = Node { depth: inside, most: bounds.depth, fault: &fault, left: &left };
+    let node = StrictSeed { depth: inside, most: bounds.depth, fault: &fault, left: &left };
     node.deserialize(&mut source).and_then(|value| source.end().map(|()| value)).map_err(|error| {
-        Refusal {
+        StrictError {
             line: error.line(),
             column: error.column(),
-            why: fault.take().unwrap_or_else(|| Why::Syntax(error.to_string())),
+            why: fault.take().unwrap_or_else(|| StrictErrorKind::Syntax(error.to_string())),
         }
     })
 }
@@ -51,31 +55,31 @@ fn number<E: serde::de::Error>(literal: &str) -> Result<Value, E> {
 }
 
 #[derive(Clone, Copy)]
-struct Node<'f> {
+struct StrictSeed<'f> {
     depth: usize,
     /// Containers inside each other.
     most: usize,
-    fault: &'f RefCell<Option<Why>>,
+    fault: &'f RefCell<Option<StrictErrorKind>>,
     /// Values that may still come.
     left: &'f Cell<usize>,
 }
 
-impl Node<'_> {
+impl StrictSeed<'_> {
     fn inside<E: serde::de::Error>(self) -> Result<Self, E> {
         if self.depth >= self.most {
-            self.fault.replace(Some(Why::TooDeep));
+            self.fault.replace(Some(StrictErrorKind::TooDeep));
             return Err(E::custom("nested too deep"));
         }
         Ok(Self { depth: self.depth + 1, ..self })
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Node<'_> {
+impl<'de> DeserializeSeed<'de> for StrictSeed<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, source: D) -> Result<Value, D::Error> {
         let Some(left) = self.left.get().checked_sub(1) else {
-            self.fault.replace(Some(Why::TooMany));
+            self.fault.replace(Some(StrictErrorKind::TooMany));
             return Err(D::Error::custom("too many values"));
         };
         self.left.set(left);
@@ -83,7 +87,7 @@ impl<'de> DeserializeSeed<'de> for Node<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Node<'_> {
+impl<'de> Visitor<'de> for StrictSeed<'_> {
     type Value = Value;
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -153,7 +157,7 @@ impl<'de> Visitor<'de> for Node<'_> {
                 }
                 Entry::Occupied(place) if *place.get() == value => {}
                 Entry::Occupied(place) => {
-                    self.fault.replace(Some(Why::Duplicate(place.key().clone())));
+                    self.fault.replace(Some(StrictErrorKind::Duplicate(place.key().clone())));
                     return Err(A::Error::custom("repeated key"));
                 }
             }

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::client::load::{Load, Much, run};
-use crate::client::session::{Ask, Era};
+use crate::client::load::{LoadSettings, MeasureSettings, run};
+use crate::client::session::{ClientEra, LoadCall};
 use crate::figures::{median, round};
 use crate::gateway::until_there;
-use crate::test_bed::{Place, Programs, over_http};
-use crate::{Fault, Figures};
+use crate::test_bed::{MeasuredPrograms, TestBed, over_http};
+use crate::{LoadError, LoadFigures};
 
 const STORE: &str = "[store]\nurl = \"sqlite://crib.db\"\n\n";
 
@@ -21,14 +21,18 @@ const ADDED: Duration = Duration::from_micros(3_900);
 
 /// Measures each in turns, with the time of one `fdatasync` between them; then writes alone, to a
 /// disk that takes longer.
-pub async fn durable(programs: &Programs, below: &Path, much: &Much) -> Result<Value, Fault> {
-    let plain = Place::new(programs, below)?;
-    let kept = Place::new(programs, below)?;
+pub async fn durable(
+    programs: &MeasuredPrograms,
+    below: &Path,
+    much: &MeasureSettings,
+) -> Result<Value, LoadError> {
+    let plain = TestBed::new(programs, below)?;
+    let kept = TestBed::new(programs, below)?;
     let (_echo, direct) = plain.echo(0)?;
     let file = over_http("far", &direct);
     let (without, to_plain) = plain.forgetful(&file)?;
     let (with, to_kept) = kept.serve(&format!("{STORE}{file}"))?;
-    let (read, write) = (Ask::echo("far__echo"), Ask::echo("far__put"));
+    let (read, write) = (LoadCall::echo("far__echo"), LoadCall::echo("far__put"));
     until_there(&to_plain, &read).await?;
     until_there(&to_kept, &read).await?;
     let ways = [
@@ -40,8 +44,8 @@ pub async fn durable(programs: &Programs, below: &Path, much: &Much) -> Result<V
     let mut rows = Vec::new();
     let mut syncs = Vec::new();
     for sessions in &much.sessions {
-        let load = much.load(*sessions, Era::Modern);
-        let mut found: Vec<Figures> = ways.iter().map(|_| Figures::default()).collect();
+        let load = much.load(*sessions, ClientEra::Modern);
+        let mut found: Vec<LoadFigures> = ways.iter().map(|_| LoadFigures::default()).collect();
         for _ in 0..much.rounds {
             syncs.push(sync(kept.folder())?);
             for ((_, target, program, ask), figures) in ways.iter().zip(&mut found) {
@@ -65,23 +69,27 @@ pub async fn durable(programs: &Programs, below: &Path, much: &Much) -> Result<V
 }
 
 /// Writes with a store where each sync takes longer. Needs `strace`.
-async fn slow(programs: &Programs, below: &Path, much: &Much) -> Result<Value, Fault> {
-    let place = Place::new(programs, below)?;
+async fn slow(
+    programs: &MeasuredPrograms,
+    below: &Path,
+    much: &MeasureSettings,
+) -> Result<Value, LoadError> {
+    let place = TestBed::new(programs, below)?;
     let (_echo, direct) = place.echo(0)?;
     let file = format!("{STORE}{}", over_http("far", &direct));
     let (program, target) = place.serve_slowly(&file, ADDED)?;
-    until_there(&target, &Ask::echo("far__echo")).await?;
+    until_there(&target, &LoadCall::echo("far__echo")).await?;
     let mut rows = Vec::new();
     for sessions in &much.sessions {
-        let load = Load { lasts: much.lasts, ..much.load(*sessions, Era::Modern) };
-        let figures = run(&target, &Ask::echo("far__put"), load, &program).await?;
+        let load = LoadSettings { lasts: much.lasts, ..much.load(*sessions, ClientEra::Modern) };
+        let figures = run(&target, &LoadCall::echo("far__put"), load, &program).await?;
         rows.push(json!({ "sessions": sessions, "writes_with_store": figures.to_json() }));
     }
     Ok(json!({ "added_ms": ADDED.as_secs_f64() * 1e3, "rows": rows }))
 }
 
 /// Milliseconds of one `fdatasync` after a page was written, in the middle of many.
-fn sync(folder: &Path) -> Result<f64, Fault> {
+fn sync(folder: &Path) -> Result<f64, LoadError> {
     let path = folder.join("sync");
     let mut file = File::create(&path)?;
     let mut times = Vec::new();

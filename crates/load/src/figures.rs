@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 /// The figures of one run, or of several put together.
 #[derive(Debug, Clone, Default)]
-pub struct Figures {
+pub struct LoadFigures {
     /// How long each answered call took, in any order.
     times: Vec<Duration>,
     pub errors: usize,
@@ -18,7 +18,7 @@ pub struct Figures {
     rss: u64,
 }
 
-impl Figures {
+impl LoadFigures {
     pub(crate) fn new(times: Vec<Duration>, lasted: Duration) -> Self {
         Self { times, lasted, ..Self::default() }
     }
@@ -29,7 +29,7 @@ impl Figures {
         self
     }
 
-    pub(crate) fn fail(&mut self, error: &crate::Fault) {
+    pub(crate) fn fail(&mut self, error: &crate::LoadError) {
         self.errors += 1;
         self.error.get_or_insert_with(|| error.to_string());
     }
@@ -105,7 +105,7 @@ mod tests {
     fn runs_are_put_together() {
         let run = |times: [u64; 2], lasted| {
             let times = times.map(Duration::from_micros).to_vec();
-            Figures::new(times, Duration::from_secs(lasted))
+            LoadFigures::new(times, Duration::from_secs(lasted))
                 .with_cost(Duration::from_micros(10), lasted)
         };
         let mut both = run([1, 9], 1);

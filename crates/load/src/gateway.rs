@@ -5,49 +5,58 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::client::load::{Load, Much, run};
-use crate::client::session::{Ask, Era, Session, Target};
-use crate::test_bed::{BASICS, Place, Programs, as_child, over_http};
-use crate::{Fault, Figures, Program};
+use crate::client::load::{LoadSettings, MeasureSettings, run};
+use crate::client::session::{ClientEra, LoadCall, LoadSession, LoadTarget};
+use crate::test_bed::{BASICS, MeasuredPrograms, TestBed, as_child, over_http};
+use crate::{LoadError, LoadFigures, MeasuredProgram};
 
 /// How long sources may take to start.
 const START: Duration = Duration::from_secs(30);
 
 /// One way of a call, with what is found of it.
-struct Way<'a> {
+struct MeasuredWay<'a> {
     name: &'static str,
-    target: &'a Target,
-    program: &'a Program,
-    ask: Ask,
+    target: &'a LoadTarget,
+    program: &'a MeasuredProgram,
+    ask: LoadCall,
 }
 
 /// Measures each way at each number of sessions and in each era.
-pub async fn gateway(programs: &Programs, below: &Path, much: &Much) -> Result<Value, Fault> {
-    let place = Place::new(programs, below)?;
+pub async fn gateway(
+    programs: &MeasuredPrograms,
+    below: &Path,
+    much: &MeasureSettings,
+) -> Result<Value, LoadError> {
+    let place = TestBed::new(programs, below)?;
     let (echo, direct) = place.echo(0)?;
     let file = [over_http("far", &direct), as_child("near", programs), BASICS.to_owned()];
     let (server, ours) = place.serve(&file.concat())?;
-    let in_process = Ask {
+    let in_process = LoadCall {
         tool: "text_count".to_owned(),
         arguments: r#"{"text":"hello, echo"}"#.to_owned(),
         expected: "characters".to_owned(),
     };
     for tool in ["far__echo", "near__echo"] {
-        until_there(&ours, &Ask::echo(tool)).await?;
+        until_there(&ours, &LoadCall::echo(tool)).await?;
     }
-    let through = |name, ask| Way { name, target: &ours, program: &server, ask };
+    let through = |name, ask| MeasuredWay { name, target: &ours, program: &server, ask };
     let relay = place.relay(&direct)?;
     let mut ways = vec![
-        Way { name: "direct", target: &direct, program: &echo, ask: Ask::echo("echo") },
-        through("http", Ask::echo("far__echo")),
-        through("stdio", Ask::echo("near__echo")),
+        MeasuredWay {
+            name: "direct",
+            target: &direct,
+            program: &echo,
+            ask: LoadCall::echo("echo"),
+        },
+        through("http", LoadCall::echo("far__echo")),
+        through("stdio", LoadCall::echo("near__echo")),
         through("in_process", in_process),
     ];
     if let Some((program, target)) = &relay {
-        ways.push(Way { name: "relay", target, program, ask: Ask::echo("echo") });
+        ways.push(MeasuredWay { name: "relay", target, program, ask: LoadCall::echo("echo") });
     }
     let mut rows = Vec::new();
-    for era in [Era::Modern, Era::Legacy] {
+    for era in [ClientEra::Modern, ClientEra::Legacy] {
         for sessions in &much.sessions {
             rows.push(row(&ways, much.load(*sessions, era), much.rounds).await?);
         }
@@ -56,8 +65,12 @@ pub async fn gateway(programs: &Programs, below: &Path, much: &Much) -> Result<V
 }
 
 /// All ways in turns, so that whatever else the machine does meets each.
-async fn row(ways: &[Way<'_>], load: Load, rounds: u32) -> Result<Value, Fault> {
-    let mut found: Vec<(Figures, Vec<f64>)> = ways.iter().map(|_| Default::default()).collect();
+async fn row(
+    ways: &[MeasuredWay<'_>],
+    load: LoadSettings,
+    rounds: u32,
+) -> Result<Value, LoadError> {
+    let mut found: Vec<(LoadFigures, Vec<f64>)> = ways.iter().map(|_| Default::default()).collect();
     for _ in 0..rounds {
         for (way, (figures, rates)) in ways.iter().zip(&mut found) {
             let turn = run(way.target, &way.ask, load, way.program).await?;
@@ -91,18 +104,18 @@ fn spread(rates: &[f64], direct: &[f64]) -> Value {
 }
 
 /// Waits until a tool is there.
-pub(crate) async fn until_there(target: &Target, ask: &Ask) -> Result<(), Fault> {
+pub(crate) async fn until_there(target: &LoadTarget, ask: &LoadCall) -> Result<(), LoadError> {
     there_within(START, target, ask).await
 }
 
 pub(crate) async fn there_within(
     patience: Duration,
-    target: &Target,
-    ask: &Ask,
-) -> Result<(), Fault> {
+    target: &LoadTarget,
+    ask: &LoadCall,
+) -> Result<(), LoadError> {
     let last = Instant::now() + patience;
     loop {
-        let mut session = Session::open(target, Era::Modern).await?;
+        let mut session = LoadSession::open(target, ClientEra::Modern).await?;
         match session.call(ask).await {
             Ok(()) => return Ok(()),
             Err(error) if Instant::now() > last => return Err(error),

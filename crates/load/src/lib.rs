@@ -20,18 +20,18 @@ mod table;
 mod test_bed;
 mod usual_calls;
 
-pub use client::load::{Load, Much, run};
-pub use client::session::{Ask, Era, Session, Target};
+pub use client::load::{LoadSettings, MeasureSettings, run};
+pub use client::session::{ClientEra, LoadCall, LoadSession, LoadTarget};
 pub use durable::durable;
-pub use figures::Figures;
+pub use figures::LoadFigures;
 pub use gateway::gateway;
-pub use program::{Holds, Program};
+pub use program::{MeasuredProgram, OpenResources};
 pub use relay::relay;
-pub use soak::{Soak, soak};
-pub use startup::{Start, start};
+pub use soak::{SoakSettings, soak};
+pub use startup::{StartupSettings, start};
 pub use table::table;
-pub use test_bed::{Place, Programs};
-pub use usual_calls::{Usual, usual};
+pub use test_bed::{MeasuredPrograms, TestBed};
+pub use usual_calls::{UsualCalls, usual};
 
 /// Whatever keeps a measurement from being taken.
-pub type Fault = Box<dyn std::error::Error + Send + Sync>;
+pub type LoadError = Box<dyn std::error::Error + Send + Sync>;

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolcrib_load::{
-    Fault, Much, Programs, Soak, Start, Usual, durable, gateway, soak, start, table, usual,
+    LoadError, MeasureSettings, MeasuredPrograms, SoakSettings, StartupSettings, UsualCalls,
+    durable, gateway, soak, start, table, usual,
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -39,38 +40,38 @@ async fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-async fn measure(words: &[String]) -> Result<Value, Fault> {
+async fn measure(words: &[String]) -> Result<Value, LoadError> {
     let mut plain = words.iter().filter(|word| !word.starts_with("--"));
     let mut path = || plain.next().map(PathBuf::from).ok_or("name what is measured");
     let what = path()?;
     let relay = std::env::current_exe().ok();
-    let programs = Programs { server: path()?, echo: path()?, relay };
+    let programs = MeasuredPrograms { server: path()?, echo: path()?, relay };
     let below = path()?;
-    let much = Much::of(Duration::from_secs(number(words, "--seconds=", 9)?));
+    let much = MeasureSettings::of(Duration::from_secs(number(words, "--seconds=", 9)?));
     if what.as_os_str() == "soak" {
         let lasts = Duration::from_secs(60 * number(words, "--minutes=", 10)?);
         let rate = u32::try_from(number(words, "--rate=", 300)?)?;
-        return soak(&programs, &below, Soak { lasts, rate }).await;
+        return soak(&programs, &below, SoakSettings { lasts, rate }).await;
     }
     if what.as_os_str() == "usual" {
         let calls = usize::try_from(number(words, "--calls=", 1)?)?;
         let child = !words.iter().any(|word| word == "--no-child");
-        return usual(&programs, &below, Usual { calls, child }).await;
+        return usual(&programs, &below, UsualCalls { calls, child }).await;
     }
     Ok(json!({
         "gateway": or_why(gateway(&programs, &below, &much).await),
-        "start": or_why(start(&programs, &below, Start::default()).await),
+        "start": or_why(start(&programs, &below, StartupSettings::default()).await),
         "durable": or_why(durable(&programs, &below, &much).await),
     }))
 }
 
 /// What one part cannot measure should not cost the others.
-fn or_why(found: Result<Value, Fault>) -> Value {
+fn or_why(found: Result<Value, LoadError>) -> Value {
     found.unwrap_or_else(|error| json!({ "error": error.to_string() }))
 }
 
 /// The number behind a word.
-fn number(words: &[String], name: &str, otherwise: u64) -> Result<u64, Fault> {
+fn number(words: &[String], name: &str, otherwise: u64) -> Result<u64, LoadError> {
     let said = words.iter().find_map(|word| word.strip_prefix(name));
     let Some(said) = said else { return Ok(otherwise) };
     let wrong =

@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
 
-use crate::Fault;
+use crate::LoadError;
 
 /// A tick of the times in `/proc`: the same on every Linux there is.
 const TICK: Duration = Duration::from_millis(10);
 
 /// What a program has open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Holds {
+pub struct OpenResources {
     /// Files, pipes and sockets, those of `sleepers` not among them.
     pub files: usize,
     /// Connections that it made: kept for the next call, as many as calls were on their way at
@@ -26,15 +26,15 @@ pub struct Holds {
 }
 
 /// Ends when it is dropped.
-pub struct Program {
+pub struct MeasuredProgram {
     child: Child,
     out: BufReader<ChildStdout>,
     pub(crate) started: Instant,
 }
 
-impl Program {
+impl MeasuredProgram {
     /// Starts it in a folder, which is also where it keeps its state.
-    pub fn start(program: &Path, words: &[&str], folder: &Path) -> Result<Self, Fault> {
+    pub fn start(program: &Path, words: &[&str], folder: &Path) -> Result<Self, LoadError> {
         Self::run(command(program, words, folder).env("XDG_STATE_HOME", folder), program)
     }
 
@@ -43,12 +43,12 @@ impl Program {
         program: &Path,
         words: &[&str],
         folder: &Path,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self, LoadError> {
         let mut command = command(program, words, folder);
         Self::run(command.env_remove("XDG_STATE_HOME").env_remove("HOME"), program)
     }
 
-    fn run(command: &mut Command, program: &Path) -> Result<Self, Fault> {
+    fn run(command: &mut Command, program: &Path) -> Result<Self, LoadError> {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let started = Instant::now();
         let spawned = command.spawn();
@@ -59,14 +59,14 @@ impl Program {
     }
 
     /// Ends it the way an operator does, so that it has time to put things away.
-    pub(crate) fn stop(mut self) -> Result<(), Fault> {
+    pub(crate) fn stop(mut self) -> Result<(), LoadError> {
         rustix::process::kill_process(Pid::from_child(&self.child), Signal::TERM)?;
         self.child.wait()?;
         Ok(())
     }
 
     /// The next line that it prints.
-    pub fn line(&mut self) -> Result<String, Fault> {
+    pub fn line(&mut self) -> Result<String, LoadError> {
         let mut line = String::new();
         match self.out.read_line(&mut line)? {
             0 => Err("a program ended before it said where it listens".into()),
@@ -75,7 +75,7 @@ impl Program {
     }
 
     /// Where it listens, as `host:port`.
-    pub fn address(&mut self) -> Result<String, Fault> {
+    pub fn address(&mut self) -> Result<String, LoadError> {
         let line = self.line()?;
         let (_, address) = line.split_once("http://").ok_or("it names no address")?;
         Ok(address.to_owned())
@@ -93,7 +93,7 @@ impl Program {
     }
 
     /// What it has open now.
-    pub fn holds(&self) -> Holds {
+    pub fn holds(&self) -> OpenResources {
         let connections = connections_out();
         let files = fs::read_dir(format!("/proc/{}/fd", self.child.id()));
         let links: Vec<_> = files
@@ -103,7 +103,7 @@ impl Program {
             .filter_map(|file| fs::read_link(file.path()).ok()?.into_os_string().into_string().ok())
             .collect();
         let sleepers = links.iter().filter(|link| connections.contains(*link)).count();
-        Holds {
+        OpenResources {
             files: links.len() - sleepers,
             sleepers,
             children: self.family().len().saturating_sub(1),
@@ -111,12 +111,12 @@ impl Program {
     }
 
     /// It and all below it.
-    fn family(&self) -> Vec<Process> {
-        let mut all: HashMap<u32, Vec<Process>> = HashMap::new();
+    fn family(&self) -> Vec<ProcessTicks> {
+        let mut all: HashMap<u32, Vec<ProcessTicks>> = HashMap::new();
         let mut family = Vec::new();
         for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
             let id = entry.file_name().to_str().and_then(|name| name.parse().ok());
-            let Some(process) = id.and_then(Process::read) else { continue };
+            let Some(process) = id.and_then(ProcessTicks::read) else { continue };
             if process.id == self.child.id() {
                 family.push(process);
             } else {
@@ -139,20 +139,20 @@ fn command(program: &Path, words: &[&str], folder: &Path) -> Command {
     command
 }
 
-impl Drop for Program {
+impl Drop for MeasuredProgram {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-struct Process {
+struct ProcessTicks {
     id: u32,
     parent: u32,
     ticks: u64,
 }
 
-impl Process {
+impl ProcessTicks {
     fn read(id: u32) -> Option<Self> {
         let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
         // The name in parentheses may hold anything.

@@ -10,11 +10,11 @@ use tokio::runtime::Builder;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::LocalSet;
 
-use crate::Fault;
+use crate::LoadError;
 
 /// Listens, says where, and passes on to this address until it is ended: a thread for each
 /// processor, each with connections of its own.
-pub async fn relay(to: &str) -> Result<(), Fault> {
+pub async fn relay(to: &str) -> Result<(), LoadError> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     writeln!(std::io::stdout(), "passes on from http://{}", listener.local_addr()?)?;
     let mut workers = Vec::new();

@@ -6,16 +6,16 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use crate::client::session::{Ask, Era, Session, Target};
+use crate::client::session::{ClientEra, LoadCall, LoadSession, LoadTarget};
 use crate::figures::{count, mib, precise, round};
 use crate::gateway::until_there;
-use crate::program::Holds;
-use crate::test_bed::{BASICS, Place, Programs, as_child, over_http};
-use crate::{Fault, Figures, Program};
+use crate::program::OpenResources;
+use crate::test_bed::{BASICS, MeasuredPrograms, TestBed, as_child, over_http};
+use crate::{LoadError, LoadFigures, MeasuredProgram};
 
 /// How long, and how many calls a second.
 #[derive(Debug, Clone, Copy)]
-pub struct Soak {
+pub struct SoakSettings {
     /// The same calls go on for as long before that, until all that happens now and then has
     /// happened once: code that has not run yet is not in memory.
     pub lasts: Duration,
@@ -27,23 +27,27 @@ const CLIENTS: u32 = 8;
 const REST: Duration = Duration::from_secs(5);
 
 /// The kinds of calls: those that read and those that write, of every kind of source.
-fn asks() -> Vec<Ask> {
-    let counted = Ask {
+fn asks() -> Vec<LoadCall> {
+    let counted = LoadCall {
         tool: "text_count".to_owned(),
         arguments: r#"{"text":"hello, echo"}"#.to_owned(),
         expected: "characters".to_owned(),
     };
-    let listed = Ask {
+    let listed = LoadCall {
         tool: "other__list_tools".to_owned(),
         arguments: r#"{"q":"uuid"}"#.to_owned(),
         expected: "uuid_new".to_owned(),
     };
-    let echoes = ["far__echo", "far__put", "near__echo", "near__put"].map(Ask::echo);
+    let echoes = ["far__echo", "far__put", "near__echo", "near__put"].map(LoadCall::echo);
     echoes.into_iter().chain([counted, listed]).collect()
 }
 
-pub async fn soak(programs: &Programs, below: &Path, much: Soak) -> Result<Value, Fault> {
-    let (place, elsewhere) = (Place::new(programs, below)?, Place::new(programs, below)?);
+pub async fn soak(
+    programs: &MeasuredPrograms,
+    below: &Path,
+    much: SoakSettings,
+) -> Result<Value, LoadError> {
+    let (place, elsewhere) = (TestBed::new(programs, below)?, TestBed::new(programs, below)?);
     let (_echo, direct) = place.echo(0)?;
     let (_other, other) = elsewhere.serve(BASICS)?;
     let file = [
@@ -62,16 +66,17 @@ pub async fn soak(programs: &Programs, below: &Path, much: Soak) -> Result<Value
     let mut clients = JoinSet::new();
     let until = Instant::now() + 2 * much.lasts;
     for number in 0..CLIENTS {
-        let era = if number % 2 == 0 { Era::Modern } else { Era::Legacy };
+        let era = if number % 2 == 0 { ClientEra::Modern } else { ClientEra::Legacy };
         clients.spawn(client(target.clone(), era, (number, much.rate), until));
     }
     tokio::time::sleep(much.lasts).await;
     let samples = samples(&server, until).await;
-    let mut figures = Figures::default();
+    let mut figures = LoadFigures::default();
     while let Some(ended) = clients.join_next().await {
         figures.add(ended?);
     }
-    figures.add(Figures::new(Vec::new(), 2 * much.lasts).with_cost(Duration::ZERO, server.rss()));
+    figures
+        .add(LoadFigures::new(Vec::new(), 2 * much.lasts).with_cost(Duration::ZERO, server.rss()));
     let after = settled(&server, before).await;
     Ok(json!({
         "minutes": round(much.lasts.as_secs_f64() / 60.0),
@@ -85,7 +90,7 @@ pub async fn soak(programs: &Programs, below: &Path, much: Soak) -> Result<Value
 }
 
 /// Files and children once they are as before, or when there was time enough.
-async fn settled(server: &Program, before: Holds) -> Holds {
+async fn settled(server: &MeasuredProgram, before: OpenResources) -> OpenResources {
     let last = Instant::now() + 4 * REST;
     loop {
         let now = server.holds();
@@ -98,12 +103,17 @@ async fn settled(server: &Program, before: Holds) -> Holds {
 
 /// One client that keeps to its part of the rate. A call that fails is counted, and its client
 /// begins anew.
-async fn client(target: Target, era: Era, (number, rate): (u32, u32), until: Instant) -> Figures {
+async fn client(
+    target: LoadTarget,
+    era: ClientEra,
+    (number, rate): (u32, u32),
+    until: Instant,
+) -> LoadFigures {
     let asks = asks();
     let mut beat = tokio::time::interval(Duration::from_secs(1) * CLIENTS / rate.max(1));
     let mut session = None;
     let mut times = Vec::new();
-    let mut failed = Figures::default();
+    let mut failed = LoadFigures::default();
     for ask in asks.iter().cycle().skip(number as usize) {
         beat.tick().await;
         let begun = Instant::now();
@@ -112,7 +122,7 @@ async fn client(target: Target, era: Era, (number, rate): (u32, u32), until: Ins
         }
         let mut own = match session.take() {
             Some(own) => own,
-            None => match Session::open(&target, era).await {
+            None => match LoadSession::open(&target, era).await {
                 Ok(own) => own,
                 Err(error) => {
                     failed.fail(&error);
@@ -131,12 +141,12 @@ async fn client(target: Target, era: Era, (number, rate): (u32, u32), until: Ins
     if let Some(session) = session {
         let _ = session.end().await;
     }
-    failed.add(Figures::new(times, Duration::ZERO));
+    failed.add(LoadFigures::new(times, Duration::ZERO));
     failed
 }
 
 /// Seconds since the start, and the memory then.
-async fn samples(server: &Program, until: Instant) -> Vec<(f64, f64)> {
+async fn samples(server: &MeasuredProgram, until: Instant) -> Vec<(f64, f64)> {
     let begun = Instant::now();
     let mut samples = Vec::new();
     while Instant::now() < until {
@@ -161,7 +171,7 @@ fn slope(samples: &[(f64, f64)]) -> f64 {
 }
 
 /// A source that is another crib by its REST door.
-fn over_rest(id: &str, target: &Target) -> String {
+fn over_rest(id: &str, target: &LoadTarget) -> String {
     let (address, token) = (&target.address, target.token.as_deref().unwrap_or_default());
     format!(
         "[[source]]\nid = \"{id}\"\nopenapi = {{ document = \"http://{address}/v1/openapi.json\", \

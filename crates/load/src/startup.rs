@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::Fault;
-use crate::client::session::{Ask, Era, Session, Target};
+use crate::LoadError;
+use crate::client::session::{ClientEra, LoadCall, LoadSession, LoadTarget};
 use crate::figures::{count, median, mib, precise, round};
 use crate::gateway::until_there;
-use crate::test_bed::{BASICS, Place, Programs, over_http};
+use crate::test_bed::{BASICS, MeasuredPrograms, TestBed, over_http};
 
 /// How long a server is left alone before its memory is read.
 const REST: Duration = Duration::from_millis(500);
@@ -21,7 +21,7 @@ const MOST_OF_ONE: usize = 5_000;
 
 /// How much is measured.
 #[derive(Debug, Clone, Copy)]
-pub struct Start {
+pub struct StartupSettings {
     pub starts: usize,
     pub sessions: usize,
     /// Tools of the two lists.
@@ -29,27 +29,31 @@ pub struct Start {
     pub lists: usize,
 }
 
-impl Default for Start {
+impl Default for StartupSettings {
     fn default() -> Self {
         Self { starts: 15, sessions: 1_000, tools: [1_000, 10_000], lists: 50 }
     }
 }
 
-pub(crate) fn counted() -> Ask {
-    Ask {
+pub(crate) fn counted() -> LoadCall {
+    LoadCall {
         tool: "text_count".to_owned(),
         arguments: r#"{"text":"hello, echo"}"#.to_owned(),
         expected: "characters".to_owned(),
     }
 }
 
-pub async fn start(programs: &Programs, below: &Path, much: Start) -> Result<Value, Fault> {
+pub async fn start(
+    programs: &MeasuredPrograms,
+    below: &Path,
+    much: StartupSettings,
+) -> Result<Value, LoadError> {
     let mut bare = Vec::new();
     let mut ours = Vec::new();
     for _ in 0..much.starts {
-        let place = Place::new(programs, below)?;
+        let place = TestBed::new(programs, below)?;
         let (echo, target) = place.echo(0)?;
-        first_answer(&target, &Ask::echo("echo")).await?;
+        first_answer(&target, &LoadCall::echo("echo")).await?;
         bare.push(echo.started.elapsed().as_secs_f64() * 1e3);
         ours.push(cold(&place).await?);
     }
@@ -65,7 +69,7 @@ pub async fn start(programs: &Programs, below: &Path, much: Start) -> Result<Val
 
 /// Milliseconds from the start of the program to its first answered call. The token is there from
 /// an earlier start, as it is on every day but the first.
-async fn cold(place: &Place) -> Result<f64, Fault> {
+async fn cold(place: &TestBed) -> Result<f64, LoadError> {
     let (program, target) = place.serve(BASICS)?;
     drop(program);
     let (program, again) = place.serve_with(BASICS, target.token)?;
@@ -74,9 +78,9 @@ async fn cold(place: &Place) -> Result<f64, Fault> {
 }
 
 /// A server that listens may still be putting its tools together.
-async fn first_answer(target: &Target, ask: &Ask) -> Result<(), Fault> {
+async fn first_answer(target: &LoadTarget, ask: &LoadCall) -> Result<(), LoadError> {
     let last = Instant::now() + Duration::from_secs(10);
-    let mut session = Session::open(target, Era::Modern).await?;
+    let mut session = LoadSession::open(target, ClientEra::Modern).await?;
     while let Err(error) = session.call(ask).await {
         if Instant::now() > last {
             return Err(error);
@@ -87,15 +91,19 @@ async fn first_answer(target: &Target, ask: &Ask) -> Result<(), Fault> {
 }
 
 /// MiB of a server that does nothing, and KiB of each session that does nothing.
-async fn idle(programs: &Programs, below: &Path, sessions: usize) -> Result<(f64, f64), Fault> {
-    let place = Place::new(programs, below)?;
+async fn idle(
+    programs: &MeasuredPrograms,
+    below: &Path,
+    sessions: usize,
+) -> Result<(f64, f64), LoadError> {
+    let place = TestBed::new(programs, below)?;
     let (program, target) = place.serve(BASICS)?;
     until_there(&target, &counted()).await?;
     tokio::time::sleep(REST).await;
     let before = program.rss();
     for _ in 0..sessions {
         // Its connection ends, the session stays.
-        Session::open(&target, Era::Legacy).await?;
+        LoadSession::open(&target, ClientEra::Legacy).await?;
     }
     tokio::time::sleep(REST).await;
     let more = program.rss().saturating_sub(before);
@@ -104,22 +112,22 @@ async fn idle(programs: &Programs, below: &Path, sessions: usize) -> Result<(f64
 
 /// A list of many tools, direct and through us in turns, and what they take in memory.
 async fn list(
-    programs: &Programs,
+    programs: &MeasuredPrograms,
     below: &Path,
     tools: usize,
     lists: usize,
-) -> Result<Value, Fault> {
-    let place = Place::new(programs, below)?;
+) -> Result<Value, LoadError> {
+    let place = TestBed::new(programs, below)?;
     let (echo, direct) = place.echo(tools.saturating_sub(OWN))?;
     let parts = tools.div_ceil(MOST_OF_ONE);
     let (_part, far) = place.echo((tools / parts).saturating_sub(OWN))?;
     let file: String = (0..parts).map(|part| over_http(&format!("far{part}"), &far)).collect();
     let (server, ours) = place.serve(&file)?;
     for part in 0..parts {
-        until_there(&ours, &Ask::echo(&format!("far{part}__echo"))).await?;
+        until_there(&ours, &LoadCall::echo(&format!("far{part}__echo"))).await?;
     }
-    let mut straight = Session::open(&direct, Era::Modern).await?;
-    let mut through = Session::open(&ours, Era::Modern).await?;
+    let mut straight = LoadSession::open(&direct, ClientEra::Modern).await?;
+    let mut through = LoadSession::open(&ours, ClientEra::Modern).await?;
     let (mut bare, mut own) = (Vec::new(), Vec::new());
     for _ in 0..lists.max(1) {
         for (session, times) in [(&mut straight, &mut bare), (&mut through, &mut own)] {

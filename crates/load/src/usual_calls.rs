@@ -9,7 +9,10 @@ use tokio::task::JoinSet;
 use crate::gateway::there_within;
 use crate::startup::counted;
 use crate::test_bed::{BASICS, as_child, over_http};
-use crate::{Ask, Era, Fault, Place, Program, Programs, Session, Target};
+use crate::{
+    ClientEra, LoadCall, LoadError, LoadSession, LoadTarget, MeasuredProgram, MeasuredPrograms,
+    TestBed,
+};
 
 /// How long sources may take to start where the server runs below valgrind.
 const PATIENCE: Duration = Duration::from_mins(3);
@@ -18,7 +21,7 @@ const SESSIONS: usize = 4;
 
 /// How much is asked.
 #[derive(Debug, Clone, Copy)]
-pub struct Usual {
+pub struct UsualCalls {
     /// Calls of each tool by each client of each era.
     pub calls: usize,
     /// Whether a server is started as a child too.
@@ -27,24 +30,28 @@ pub struct Usual {
 
 /// Serves what comes embedded and what a file names, asks each in both eras, and ends them as an
 /// operator does.
-pub async fn usual(programs: &Programs, below: &Path, much: Usual) -> Result<Value, Fault> {
-    let place = Place::new(programs, below)?;
+pub async fn usual(
+    programs: &MeasuredPrograms,
+    below: &Path,
+    much: UsualCalls,
+) -> Result<Value, LoadError> {
+    let place = TestBed::new(programs, below)?;
     let of_embedded = ask(place.embedded()?, &[counted(), calendars()], much.calls).await?;
-    let place = Place::new(programs, below)?;
+    let place = TestBed::new(programs, below)?;
     let (_echo, far) = place.echo(0)?;
     let mut file = [BASICS, &over_http("far", &far)].concat();
-    let mut asks = vec![counted(), Ask::echo("far__echo")];
+    let mut asks = vec![counted(), LoadCall::echo("far__echo")];
     if much.child {
         file += &as_child("near", programs);
-        asks.extend([Ask::echo("near__echo"), Ask::echo("far__put")]);
+        asks.extend([LoadCall::echo("near__echo"), LoadCall::echo("far__put")]);
     }
     let of_file = ask(place.serve(&file)?, &asks, much.calls).await?;
     Ok(json!({ "answers": of_embedded + of_file }))
 }
 
 /// Of a source that starts later than the harmless tools do.
-fn calendars() -> Ask {
-    Ask {
+fn calendars() -> LoadCall {
+    LoadCall {
         tool: "list_calendars".to_owned(),
         arguments: "{}".to_owned(),
         expected: "personal".to_owned(),
@@ -53,15 +60,15 @@ fn calendars() -> Ask {
 
 /// How many answers came, all of them right.
 async fn ask(
-    (program, target): (Program, Target),
-    asks: &[Ask],
+    (program, target): (MeasuredProgram, LoadTarget),
+    asks: &[LoadCall],
     calls: usize,
-) -> Result<usize, Fault> {
+) -> Result<usize, LoadError> {
     let mut answers = 0;
     for ask in asks {
         there_within(PATIENCE, &target, ask).await?;
     }
-    for era in [Era::Modern, Era::Legacy] {
+    for era in [ClientEra::Modern, ClientEra::Legacy] {
         let mut clients = JoinSet::new();
         for _ in 0..SESSIONS.min(calls) {
             clients.spawn(client(target.clone(), era, asks.to_vec(), calls));
@@ -74,8 +81,13 @@ async fn ask(
     Ok(answers)
 }
 
-async fn client(target: Target, era: Era, asks: Vec<Ask>, calls: usize) -> Result<usize, Fault> {
-    let mut session = Session::open(&target, era).await?;
+async fn client(
+    target: LoadTarget,
+    era: ClientEra,
+    asks: Vec<LoadCall>,
+    calls: usize,
+) -> Result<usize, LoadError> {
+    let mut session = LoadSession::open(&target, era).await?;
     session.list().await?;
     for _ in 0..calls {
         for ask in &asks {

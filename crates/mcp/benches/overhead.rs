@@ -23,11 +23,14 @@ use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use toolcrib_child::{Child, Program};
-use toolcrib_core::{AllowAll, Call, Caller, Effect, Plan, RawArguments, Request, Toolset, tool};
+use toolcrib_core::{
+    AllowAll, Call, Caller, Effect, Plan, PlanRequest, RawArguments, Toolset, tool,
+};
 use toolcrib_egress::Network;
 use toolcrib_engine::Crib;
 use toolcrib_mcp::{
-    Authorization, HttpSettings, McpSource, ServerSettings, StdioSettings, Surroundings, Transport,
+    HttpAuthorization, HttpSettings, McpEnvironment, McpSource, McpSourceSettings, McpTransport,
+    StdioSettings,
 };
 
 const ROUNDS: usize = 30;
@@ -171,7 +174,7 @@ struct Ours {
 
 impl Ours {
     fn new(crib: Crib) -> Self {
-        let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+        let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
         Self { crib, plan }
     }
 
@@ -186,8 +189,8 @@ impl Ours {
     }
 }
 
-fn pipes(era: &str) -> ServerSettings {
-    ServerSettings::new(Transport::Stdio(StdioSettings {
+fn pipes(era: &str) -> McpSourceSettings {
+    McpSourceSettings::new(McpTransport::Stdio(StdioSettings {
         command: std::env::current_exe().unwrap(),
         arguments: vec!["serve-pipes".to_owned(), era.to_owned()],
         environment: Vec::new(),
@@ -195,17 +198,17 @@ fn pipes(era: &str) -> ServerSettings {
     }))
 }
 
-fn over_http(url: &str) -> ServerSettings {
-    ServerSettings::new(Transport::Http(Box::new(HttpSettings {
+fn over_http(url: &str) -> McpSourceSettings {
+    McpSourceSettings::new(McpTransport::Http(Box::new(HttpSettings {
         url: url.parse().unwrap(),
         headers: Vec::new(),
-        authorization: Authorization::None,
+        authorization: HttpAuthorization::None,
         network: Network::default(),
     })))
 }
 
-async fn ours(settings: ServerSettings) -> Ours {
-    let source = McpSource::new("far", settings, Surroundings::default());
+async fn ours(settings: McpSourceSettings) -> Ours {
+    let source = McpSource::new("far", settings, McpEnvironment::default());
     Ours::new(Crib::builder().policy(AllowAll).source("far", source).build().await)
 }
 

@@ -15,14 +15,14 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::time::{sleep, timeout};
 use toolcrib_core::{
-    AllowAll, Ask, BatchOptions, BoxFuture, Call, CallKey, Caller, Host, Question, Request,
-    SourceId, ToolSpec, Unanswered,
+    AllowAll, BatchOptions, BoxFuture, Call, CallKey, Caller, Host, HostQuestion, PlanRequest,
+    QuestionError, QuestionKind, SourceId, ToolSpec,
 };
-use toolcrib_egress::{Egress, Network, Request as HttpRequest};
+use toolcrib_egress::{Egress, EgressRequest as HttpRequest, Network};
 use toolcrib_engine::Crib;
 use toolcrib_mcp::{
-    Authorization, HttpSettings, McpSource, OAuthSettings, ServerSettings, Surroundings, Transport,
-    login,
+    HttpAuthorization, HttpSettings, McpEnvironment, McpSource, McpSourceSettings, McpTransport,
+    OAuthSettings, login,
 };
 use url::Url;
 
@@ -97,8 +97,8 @@ impl Scene {
 
     async fn play_in_folder(&self) -> Result<(), Failure> {
         let http = self.http();
-        let settings = ServerSettings::new(Transport::Http(Box::new(http.clone())));
-        let source = McpSource::new(SOURCE, settings, Surroundings::default());
+        let settings = McpSourceSettings::new(McpTransport::Http(Box::new(http.clone())));
+        let source = McpSource::new(SOURCE, settings, McpEnvironment::default());
         let crib = Crib::builder().policy(AllowAll).source(SOURCE, source).build().await;
         for _ in 0..LOG_INS {
             if self.is_protected() && trouble(&crib).is_some() {
@@ -114,7 +114,7 @@ impl Scene {
 
     /// Runs every listed tool in one batch.
     async fn call_everything(&self, crib: &Crib) -> Result<(), Failure> {
-        let plan = crib.plan(&Caller::local(), Request::default())?;
+        let plan = crib.plan(&Caller::local(), PlanRequest::default())?;
         let specs: Vec<Arc<ToolSpec>> =
             plan.tools().map(|tool| Arc::clone(&tool.listed.spec)).collect();
         let calls = specs.iter().enumerate().map(|(number, spec)| {
@@ -169,9 +169,9 @@ impl Scene {
             url: self.url.clone(),
             headers: Vec::new(),
             authorization: if is_protected {
-                Authorization::OAuth(oauth)
+                HttpAuthorization::OAuth(oauth)
             } else {
-                Authorization::None
+                HttpAuthorization::None
             },
             network: loopback(),
         }
@@ -208,25 +208,25 @@ fn arguments(schema: &Value) -> Map<String, Value> {
 struct Person;
 
 impl Host for Person {
-    fn answers(&self) -> &[Question] {
-        &[Question::Form, Question::Address, Question::Sample, Question::Roots]
+    fn answers(&self) -> &[QuestionKind] {
+        &[QuestionKind::Form, QuestionKind::Address, QuestionKind::Sample, QuestionKind::Roots]
     }
 
-    fn ask(&self, _: CallKey, ask: Ask) -> BoxFuture<'_, Result<Value, Unanswered>> {
+    fn ask(&self, _: CallKey, ask: HostQuestion) -> BoxFuture<'_, Result<Value, QuestionError>> {
         Box::pin(async move {
             Ok(match ask.question {
-                Question::Form => json!({"action": "accept", "content": filled(&ask.params)}),
-                Question::Address => {
+                QuestionKind::Form => json!({"action": "accept", "content": filled(&ask.params)}),
+                QuestionKind::Address => {
                     let url = ask.params.get("url").and_then(Value::as_str);
                     let url = url.and_then(|url| Url::parse(url).ok());
-                    tokio::spawn(browse(url.ok_or(Unanswered::Unable)?));
+                    tokio::spawn(browse(url.ok_or(QuestionError::Unable)?));
                     json!({"action": "accept"})
                 }
-                Question::Sample => json!({
+                QuestionKind::Sample => json!({
                     "role": "assistant", "model": "nobody", "stopReason": "endTurn",
                     "content": {"type": "text", "text": "Yes."},
                 }),
-                Question::Roots => json!({"roots": []}),
+                QuestionKind::Roots => json!({"roots": []}),
             })
         })
     }

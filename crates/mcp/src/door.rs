@@ -27,32 +27,32 @@ use axum::Router;
 use tokio::io::{AsyncRead, AsyncWrite};
 use toolcrib_core::Caller;
 
-pub use backend::{Asking, Claim, House};
-use call::pending_approvals::Awaited;
-use call::suspended_calls::Waiting;
+pub use backend::{BackendResourceRequest, McpBackend, TicketClaim};
+use call::pending_approvals::PendingApprovals;
+use call::suspended_calls::SuspendedCalls;
 #[cfg(feature = "fuzz")]
 pub(crate) use http::fast_request::means_one_thing;
-pub use http::{Guest, Porch};
-use sdk::passthrough_cache::Whole;
-use session::Sessions;
-pub use settings::DoorSettings;
-use state::Room;
-pub use stdio::StdioError;
-pub use stdio::operation::{Served, Unserved};
-use tasks::Tasks;
+pub use http::{AuthenticatedCaller, McpHttpHandler};
+use sdk::passthrough_cache::PassthroughCache;
+use session::McpSessionRegistry;
+pub use settings::McpServerSettings;
+use state::McpServerState;
+pub use stdio::StdioServerError;
+pub use stdio::operation::{McpOperation, McpOperationFailure};
+use tasks::TaskRegistry;
 
 /// Serves one crib. Cheap to clone; clones are the same door.
 #[derive(Clone)]
-pub struct Door(Arc<Room>);
+pub struct McpServer(Arc<McpServerState>);
 
-impl Door {
-    pub fn new(house: Arc<dyn House>, settings: DoorSettings) -> Self {
-        let waiting = Waiting::new(settings.most_waiting, settings.patience);
-        let tasks = Tasks::new(&settings);
-        let sessions = Sessions::new(Arc::clone(&house), &settings);
-        let whole = Whole::default();
-        let awaited = Awaited::default();
-        Self(Arc::new(Room { house, settings, waiting, awaited, tasks, whole, sessions }))
+impl McpServer {
+    pub fn new(house: Arc<dyn McpBackend>, settings: McpServerSettings) -> Self {
+        let waiting = SuspendedCalls::new(settings.most_waiting, settings.patience);
+        let tasks = TaskRegistry::new(&settings);
+        let sessions = McpSessionRegistry::new(Arc::clone(&house), &settings);
+        let whole = PassthroughCache::default();
+        let awaited = PendingApprovals::default();
+        Self(Arc::new(McpServerState { house, settings, waiting, awaited, tasks, whole, sessions }))
     }
 
     /// The routes `/mcp` and `/mcp/{profile}`. Whoever authenticates puts a `Caller` into the
@@ -64,8 +64,8 @@ impl Door {
     }
 
     /// The same for a server that has routes of its own. Sessions belong to this porch.
-    pub fn porch(&self) -> Porch {
-        Porch::new(Arc::clone(&self.0))
+    pub fn porch(&self) -> McpHttpHandler {
+        McpHttpHandler::new(Arc::clone(&self.0))
     }
 
     /// How many sessions of older clients are open.
@@ -90,7 +90,7 @@ impl Door {
         writer: impl AsyncWrite + Send + Unpin + 'static,
         caller: Caller,
         profile: Option<&str>,
-    ) -> Result<(), StdioError> {
+    ) -> Result<(), StdioServerError> {
         Box::pin(stdio::serve(Arc::clone(&self.0), (reader, writer), caller, profile)).await
     }
 }

@@ -16,16 +16,17 @@ mod door;
 pub mod fuzz;
 mod protocol;
 
-pub use client::oauth::{Answer, Login, LoginError, OAuthError, login};
+pub use client::oauth::{AuthorizationResponse, LoginError, OAuthError, OAuthLogin, login};
 pub use client::settings::{
-    Authorization, HttpSettings, OAuthSettings, ProgramLimits, RestartBounds, ServerBounds,
-    ServerSettings, Share, StdioSettings, Timeouts, Transport,
+    ConnectionScope, HttpAuthorization, HttpSettings, McpBounds, McpSourceSettings, McpTimeouts,
+    McpTransport, OAuthSettings, ProgramLimits, RestartBounds, StdioSettings,
 };
-pub use client::source::status::{Era, LeftOut, Phase, Status};
-pub use client::source::{McpSource, Surroundings};
+pub use client::source::status::{ConnectionPhase, LeftOutTool, McpEra, McpSourceStatus};
+pub use client::source::{McpEnvironment, McpSource};
 pub use client::stdio::reads_for_its_calls;
 pub use door::{
-    Asking, Claim, Door, DoorSettings, Guest, House, Porch, Served, StdioError, Unserved,
+    AuthenticatedCaller, BackendResourceRequest, McpBackend, McpHttpHandler, McpOperation,
+    McpOperationFailure, McpServer, McpServerSettings, StdioServerError, TicketClaim,
 };
 pub use protocol::methods::METHODS;
 /// For the last moment of a process that has stopped its sources, or dropped them half started.

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use criterion::{Criterion, criterion_group, criterion_main};
 use flate2::read::GzDecoder;
 use serde_json::{Map, Value};
-use toolcrib_openapi::{ApiSettings, Document, Pick, inspect};
+use toolcrib_openapi::{ApiSettings, DocumentLocation, OperationFilter, inspect};
 
 const DOCUMENTS: [&str; 4] = [
     "github-api.github.com.json.gz",
@@ -28,7 +28,7 @@ fn document(name: &str) -> Option<String> {
 }
 
 fn tools(text: &str) -> usize {
-    inspect(text, &ApiSettings::new(Document::Text(String::new()))).unwrap().0.len()
+    inspect(text, &ApiSettings::new(DocumentLocation::Text(String::new()))).unwrap().0.len()
 }
 
 fn parsed(text: &str) -> Value {
@@ -71,7 +71,7 @@ fn table(out: &mut impl Write) {
             writeln!(out, "[skipped] {name} is not there").unwrap();
             continue;
         };
-        let settings = ApiSettings::new(Document::Text(String::new()));
+        let settings = ApiSettings::new(DocumentLocation::Text(String::new()));
         // The first is the largest: what it leaves to the allocator hides the peaks of the others.
         let first = DOCUMENTS.first() == Some(&name);
         let peak = first.then(|| peak(|| inspect(&text, &settings))).flatten();
@@ -115,8 +115,9 @@ fn repeated(text: &str, count: usize) -> String {
 fn many(out: &mut impl Write) {
     let Some(text) = document("github-api.github.com.json.gz") else { return };
     let text = repeated(&text, 40_000);
-    let all = ApiSettings::new(Document::Text(String::new()));
-    let few = Pick::new(vec!["*_7".to_owned()], Vec::new(), |name: &str| name.ends_with("_7"));
+    let all = ApiSettings::new(DocumentLocation::Text(String::new()));
+    let few =
+        OperationFilter::new(vec!["*_7".to_owned()], Vec::new(), |name: &str| name.ends_with("_7"));
     let few = ApiSettings { pick: few, ..all.clone() };
     for (about, settings) in [("few are wanted", few), ("all are wanted", all)] {
         let mut count = 0;

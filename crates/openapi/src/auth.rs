@@ -7,10 +7,10 @@ use http::StatusCode;
 use indexmap::IndexMap;
 use toolcrib_core::{Caller, Secret, ToolError};
 
-pub(crate) use self::grant::{Given, Grant, Grants, Ways};
+pub(crate) use self::grant::{ApiEgress, ClientGrant, GrantCache, IssuedToken};
 use crate::document::SecurityScheme;
-use crate::operation::Operation;
-use crate::request::Draft;
+use crate::operation::ApiOperation;
+use crate::request::RequestDraft;
 use crate::settings::Credential;
 use placement::{fits, present};
 
@@ -29,7 +29,7 @@ pub(crate) struct Keyring {
 
 /// What a call shows to be let in.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Shown {
+pub(crate) struct ChosenCredential {
     /// Which of the schemes, for errors.
     pub(crate) scheme: String,
     scheme_kind: SecurityScheme,
@@ -45,9 +45,9 @@ impl Keyring {
     /// is refused, and not let in as somebody else.
     pub(crate) fn choose(
         &self,
-        operation: &Operation,
+        operation: &ApiOperation,
         caller: &Caller,
-    ) -> Result<Vec<Shown>, ToolError> {
+    ) -> Result<Vec<ChosenCredential>, ToolError> {
         let mut asked: Vec<&Vec<String>> = operation.security.iter().collect();
         asked.sort_by_key(|schemes| schemes.is_empty());
         if asked.is_empty() {
@@ -63,7 +63,10 @@ impl Keyring {
 
     /// Schemes for which there is no credential although some operation cannot do without: named
     /// once each, in the order of the document.
-    pub(crate) fn unmet<'a>(&self, operations: impl Iterator<Item = &'a Operation>) -> Vec<String> {
+    pub(crate) fn unmet<'a>(
+        &self,
+        operations: impl Iterator<Item = &'a ApiOperation>,
+    ) -> Vec<String> {
         let mut unmet = Vec::new();
         for operation in operations {
             let is_met =
@@ -105,7 +108,7 @@ impl Keyring {
         fits(scheme, credential).then_some((scheme, credential))
     }
 
-    fn unasked(&self, caller: &Caller) -> Result<Vec<Shown>, ToolError> {
+    fn unasked(&self, caller: &Caller) -> Result<Vec<ChosenCredential>, ToolError> {
         let Some(credential) = self.credentials.get(ALL).filter(|_| self.is_silent) else {
             return Ok(Vec::new());
         };
@@ -116,17 +119,17 @@ impl Keyring {
         if !fits(&scheme, credential) {
             return Ok(Vec::new());
         }
-        Ok(vec![Shown {
+        Ok(vec![ChosenCredential {
             scheme: name.to_owned(),
             scheme_kind: scheme,
             credential: own(credential, name, caller)?.clone(),
         }])
     }
 
-    fn shown(&self, name: &str, caller: &Caller) -> Result<Shown, ToolError> {
+    fn shown(&self, name: &str, caller: &Caller) -> Result<ChosenCredential, ToolError> {
         let (scheme, credential) = self.find(name).ok_or_else(|| self.missing(&[]))?;
         let credential = own(credential, name, caller)?.clone();
-        Ok(Shown { scheme: name.to_owned(), scheme_kind: scheme.clone(), credential })
+        Ok(ChosenCredential { scheme: name.to_owned(), scheme_kind: scheme.clone(), credential })
     }
 
     fn missing(&self, asked: &[&Vec<String>]) -> ToolError {
@@ -188,9 +191,9 @@ fn entry<'a>(each: &'a IndexMap<String, Credential>, caller: &Caller) -> Option<
     named.or_else(|| each.get(subject).filter(|_| is_bare))
 }
 
-impl Shown {
+impl ChosenCredential {
     /// The token to ask for first, if there is one.
-    pub(crate) fn grant(&self) -> Option<Grant> {
+    pub(crate) fn grant(&self) -> Option<ClientGrant> {
         let Credential::ClientCredentials { token_url, client_id, client_secret, scopes } =
             &self.credential
         else {
@@ -204,7 +207,7 @@ impl Shown {
             | SecurityScheme::OpenIdConnect { .. }
             | SecurityScheme::Other(_) => None,
         };
-        Some(Grant {
+        Some(ClientGrant {
             token_url: token_url.clone(),
             by_document,
             client_id: client_id.clone(),
@@ -214,7 +217,11 @@ impl Shown {
     }
 
     /// Writes the credential into the request, in place of whatever an argument has put there.
-    pub(crate) fn write(&self, token: Option<&Secret>, draft: &mut Draft) -> Result<(), ToolError> {
+    pub(crate) fn write(
+        &self,
+        token: Option<&Secret>,
+        draft: &mut RequestDraft,
+    ) -> Result<(), ToolError> {
         present(&self.scheme_kind, &self.credential, token, draft).map_err(|problem| {
             let scheme = &self.scheme;
             let message = format!(

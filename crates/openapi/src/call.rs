@@ -10,14 +10,14 @@ use tokio::time::Instant;
 use toolcrib_core::{
     Arguments, CallContext, Effect, ErrorKind, Redactor, ToolError, ToolOutcome, Trace,
 };
-use toolcrib_egress::{Body, Request, Timeouts};
+use toolcrib_egress::{EgressBody, EgressRequest, EgressTimeouts};
 use url::Url;
 
-use crate::auth::{Given, Grants, Keyring, Shown, Ways, is_rejection};
-use crate::operation::Operation;
-use crate::request::Draft;
-use crate::response::Answer;
-use crate::server::Server;
+use crate::auth::{ApiEgress, ChosenCredential, GrantCache, IssuedToken, Keyring, is_rejection};
+use crate::operation::ApiOperation;
+use crate::request::RequestDraft;
+use crate::response::ApiResponse;
+use crate::server::ApiServer;
 
 const TRACE: HeaderName = HeaderName::from_static("traceparent");
 const STATE: HeaderName = HeaderName::from_static("tracestate");
@@ -26,11 +26,11 @@ const STATE: HeaderName = HeaderName::from_static("tracestate");
 const LAST_WORDS: Duration = Duration::from_millis(250);
 
 /// What all calls of one API share.
-pub(crate) struct Api {
-    pub(crate) server: Server,
+pub(crate) struct ApiClient {
+    pub(crate) server: ApiServer,
     pub(crate) keyring: Keyring,
-    pub(crate) grants: Arc<Grants>,
-    pub(crate) ways: Ways,
+    pub(crate) grants: Arc<GrantCache>,
+    pub(crate) ways: ApiEgress,
     /// Sent with every request, in place of what arguments say.
     pub(crate) headers: HeaderMap,
     pub(crate) idempotency_header: Option<HeaderName>,
@@ -43,17 +43,17 @@ pub(crate) struct Api {
 }
 
 /// The tokens that one call has been given: nothing else knows them all.
-type Tokens = Vec<Given>;
+type CallTokens = Vec<IssuedToken>;
 
-impl Api {
+impl ApiClient {
     /// Calls an operation. Nothing of a secret is in the outcome, also if the API echoes it.
     pub(crate) async fn call(
         &self,
-        operation: &Operation,
+        operation: &ApiOperation,
         arguments: &Arguments,
         context: &CallContext,
     ) -> ToolOutcome {
-        let draft = match Draft::new(operation, arguments.fields()) {
+        let draft = match RequestDraft::new(operation, arguments.fields()) {
             Ok(draft) => draft,
             Err(error) => return ToolOutcome::Failed(error),
         };
@@ -63,8 +63,8 @@ impl Api {
     /// Sends a draft; `operation` says which server and which credentials it takes.
     pub(crate) async fn send(
         &self,
-        operation: &Operation,
-        mut draft: Draft,
+        operation: &ApiOperation,
+        mut draft: RequestDraft,
         context: &CallContext,
     ) -> ToolOutcome {
         draft.headers.extend(self.headers.clone());
@@ -74,7 +74,7 @@ impl Api {
                 draft.headers.insert(name, key);
             }
         }
-        let mut tokens = Tokens::new();
+        let mut tokens = CallTokens::new();
         let mut outcome = match self.attempts(operation, draft, context, &mut tokens).await {
             Ok(answer) => answer.outcome(),
             Err(error) => ToolOutcome::Failed(error),
@@ -87,11 +87,11 @@ impl Api {
     /// been let in, so nothing is done twice.
     async fn attempts(
         &self,
-        operation: &Operation,
-        draft: Draft,
+        operation: &ApiOperation,
+        draft: RequestDraft,
         context: &CallContext,
-        tokens: &mut Tokens,
-    ) -> Result<Answer, ToolError> {
+        tokens: &mut CallTokens,
+    ) -> Result<ApiResponse, ToolError> {
         let shown = self.keyring.choose(operation, context.caller())?;
         let first = self.written(draft.clone(), &shown, None, tokens).await?;
         let answer = self.exchange(operation, first, context).await?;
@@ -109,11 +109,11 @@ impl Api {
 
     async fn written(
         &self,
-        mut draft: Draft,
-        shown: &[Shown],
-        rejected: Option<&Tokens>,
-        tokens: &mut Tokens,
-    ) -> Result<Draft, ToolError> {
+        mut draft: RequestDraft,
+        shown: &[ChosenCredential],
+        rejected: Option<&CallTokens>,
+        tokens: &mut CallTokens,
+    ) -> Result<RequestDraft, ToolError> {
         let mut granted = 0;
         for shown in shown {
             let token = match shown.grant() {
@@ -135,10 +135,10 @@ impl Api {
     /// One request and its answer.
     async fn exchange(
         &self,
-        operation: &Operation,
-        draft: Draft,
+        operation: &ApiOperation,
+        draft: RequestDraft,
         context: &CallContext,
-    ) -> Result<Answer, ToolError> {
+    ) -> Result<ApiResponse, ToolError> {
         let base = self.server.of(operation.server.as_deref());
         let url = draft.url(&base)?;
         let errand = outbound_span::begin(operation, (&draft.method, &url), context);
@@ -157,17 +157,17 @@ impl Api {
     /// `only_reads`: it cannot change anything. `place`: what the request says of where it stands.
     async fn carry(
         &self,
-        (draft, only_reads): (Draft, bool),
+        (draft, only_reads): (RequestDraft, bool),
         url: Url,
         (context, place): (&CallContext, Option<Trace>),
-    ) -> Result<Answer, ToolError> {
+    ) -> Result<ApiResponse, ToolError> {
         let has_body = draft.method != Method::HEAD;
         let left = context.deadline().saturating_duration_since(Instant::now());
         let total = self.timeout.min(left);
-        let usual = Timeouts::default();
+        let usual = EgressTimeouts::default();
         let connect = usual.connect.min(total);
-        let mut request = Request::new(draft.method, url.clone());
-        request.timeouts = Timeouts { connect, first_byte: total, idle: total, total };
+        let mut request = EgressRequest::new(draft.method, url.clone());
+        request.timeouts = EgressTimeouts { connect, first_byte: total, idle: total, total };
         request.headers = draft.headers;
         request.unpack = self.ways.bounds.unpack;
         if let Some(place) = place.filter(|_| self.trace_context)
@@ -185,7 +185,7 @@ impl Api {
         }
         if let Some(payload) = draft.body {
             request.headers.insert(CONTENT_TYPE, payload.media);
-            request.body = Body::Bytes(payload.bytes);
+            request.body = EgressBody::Bytes(payload.bytes);
         }
         let told = |error| transport_error::told(error, only_reads, self.max_response_bytes);
         let response = self.ways.api.send(request).await.map_err(told)?;
@@ -199,10 +199,10 @@ impl Api {
             Err(_) if is_refusal => Bytes::new(),
             Err(error) => return Err(told(error)),
         };
-        Ok(Answer { status, headers, body, url, only_reads })
+        Ok(ApiResponse { status, headers, body, url, only_reads })
     }
 
-    fn redact(&self, outcome: &mut ToolOutcome, tokens: &[Given]) {
+    fn redact(&self, outcome: &mut ToolOutcome, tokens: &[IssuedToken]) {
         // Tokens first: one may hold another secret, and would not be known any more without it.
         let (given, learned) = (masking(tokens), self.grants.learned().redactor());
         for redactor in given.as_deref().into_iter().chain([&*learned, &self.redactor]) {
@@ -227,7 +227,7 @@ fn cancelled() -> ToolError {
 
 /// What masks all tokens of a call: that of the one token that most calls have. Several are masked
 /// at once and not in turn, since one may be a part of another.
-fn masking(tokens: &[Given]) -> Option<Arc<Redactor>> {
+fn masking(tokens: &[IssuedToken]) -> Option<Arc<Redactor>> {
     match tokens {
         [] => None,
         [one] => Some(Arc::clone(&one.redactor)),
@@ -247,7 +247,7 @@ fn is_safe(method: &Method) -> bool {
 /// first of a name.
 fn cookie(
     configured: Option<&HeaderValue>,
-    pairs: &[crate::request::Pair],
+    pairs: &[crate::request::EncodedPair],
 ) -> Result<Option<HeaderValue>, ToolError> {
     if pairs.is_empty() {
         return Ok(None);

@@ -23,29 +23,31 @@ use futures_util::FutureExt;
 use indexmap::IndexMap;
 use toolcrib_core::ToolSpec;
 
-pub(crate) use document_set::references::{AtOnce, Folder, Nothing, References, plain_file};
-pub use error::{DocumentError, Note, Refused, Report};
+pub(crate) use document_set::references::{
+    BlockingFolder, DocumentFolder, NoReferences, ReferenceLoader, plain_file,
+};
+pub use error::{DocumentError, DocumentNote, DocumentReport, RefusedOperation};
 pub(crate) use security::{KeyPlace, SecurityScheme};
-pub(crate) use servers::Server;
+pub(crate) use servers::DeclaredServer;
 
-use crate::operation::Operation;
+use crate::operation::ApiOperation;
 use crate::settings::ApiSettings;
 
 /// What a document says, ready to be called.
-pub(crate) struct Api {
+pub(crate) struct ConvertedDocument {
     /// In the order of the document, each with the spec of its tool.
-    pub(crate) operations: Vec<(Operation, ToolSpec)>,
+    pub(crate) operations: Vec<(ApiOperation, ToolSpec)>,
     /// Names, also of operations that are not wanted, that the tool for any request could have.
     pub(crate) requests: Vec<String>,
     /// Of the document as a whole; the first is proposed.
-    pub(crate) servers: Vec<Server>,
+    pub(crate) servers: Vec<DeclaredServer>,
     /// By name.
     pub(crate) schemes: IndexMap<String, SecurityScheme>,
-    pub(crate) report: Report,
+    pub(crate) report: DocumentReport,
 }
 
 /// The version of the format.
-struct Format {
+struct FormatVersion {
     text: String,
 }
 
@@ -54,27 +56,27 @@ struct Format {
 /// `settings.document` says what references are relative to; the text is that document's.
 pub(crate) async fn read(
     text: &str,
-    beside: &dyn References,
+    beside: &dyn ReferenceLoader,
     settings: &ApiSettings,
-) -> Result<Api, DocumentError> {
-    let mut notes = error::Notes::default();
+) -> Result<ConvertedDocument, DocumentError> {
+    let mut notes = error::DocumentNotes::default();
     let library = document_set::references::load(text, beside, settings, &mut notes).await?;
     operations::convert::convert(&library, settings, notes)
 }
 
 /// What a document says of where its API is and who gives tokens for it, and no more of it.
-pub(crate) struct Leads {
-    pub(crate) servers: Vec<Server>,
+pub(crate) struct ApiAddresses {
+    pub(crate) servers: Vec<DeclaredServer>,
     pub(crate) schemes: IndexMap<String, SecurityScheme>,
 }
 
 /// Reads of a document where it leads; `beside` answers at once.
 pub(crate) fn leads(
     text: &str,
-    beside: &dyn References,
+    beside: &dyn ReferenceLoader,
     settings: &ApiSettings,
-) -> Result<Leads, DocumentError> {
-    let mut notes = error::Notes::default();
+) -> Result<ApiAddresses, DocumentError> {
+    let mut notes = error::DocumentNotes::default();
     let loading = document_set::references::load(text, beside, settings, &mut notes);
     let Some(library) = loading.now_or_never() else { return Err(DocumentError::NoVersion) };
     operations::convert::leads(&library?)
@@ -84,9 +86,9 @@ pub(crate) fn leads(
 pub fn inspect(
     text: &str,
     settings: &ApiSettings,
-) -> Result<(Vec<ToolSpec>, Report), DocumentError> {
+) -> Result<(Vec<ToolSpec>, DocumentReport), DocumentError> {
     // Nothing is waited for where there is nothing to load.
-    let Some(api) = read(text, &Nothing, settings).now_or_never() else {
+    let Some(api) = read(text, &NoReferences, settings).now_or_never() else {
         return Err(DocumentError::NoVersion);
     };
     let api = api?;

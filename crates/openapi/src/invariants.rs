@@ -7,26 +7,31 @@ use http::Method;
 use serde_json::{Map, Value};
 use url::Url;
 
-use crate::operation::xml::{Holds, Node, Written, Xml, is_name};
+use crate::operation::xml::{XmlContent, XmlModel, XmlNode, XmlNodeType, is_name};
 use crate::operation::{
-    Body, BodyShape, Field, FieldEncoding, Fixed, Operation, Parameter, Piece, Place, Segment,
-    Style,
+    ApiOperation, BodyField, BodyShape, FieldEncoding, FixedPair, OperationBody,
+    OperationParameter, ParameterLocation, ParameterStyle, PathPiece, PathSegment,
 };
-use crate::request::{Draft, decoded, form_text, may_be_set};
+use crate::request::{RequestDraft, decoded, form_text, may_be_set};
 
-const STYLES: [Style; 9] = [
-    Style::Simple,
-    Style::Label,
-    Style::Matrix,
-    Style::Form,
-    Style::SpaceDelimited,
-    Style::PipeDelimited,
-    Style::TabDelimited,
-    Style::DeepObject,
-    Style::Cookie,
+const STYLES: [ParameterStyle; 9] = [
+    ParameterStyle::Simple,
+    ParameterStyle::Label,
+    ParameterStyle::Matrix,
+    ParameterStyle::Form,
+    ParameterStyle::SpaceDelimited,
+    ParameterStyle::PipeDelimited,
+    ParameterStyle::TabDelimited,
+    ParameterStyle::DeepObject,
+    ParameterStyle::Cookie,
 ];
-const PLACES: [Place; 5] =
-    [Place::Path, Place::Query, Place::QueryString, Place::Header, Place::Cookie];
+const PLACES: [ParameterLocation; 5] = [
+    ParameterLocation::Path,
+    ParameterLocation::Query,
+    ParameterLocation::QueryString,
+    ParameterLocation::Header,
+    ParameterLocation::Cookie,
+];
 const BODIES: [&str; 7] = [
     "application/json",
     "application/xml",
@@ -49,17 +54,17 @@ pub fn request(data: &[u8]) {
 }
 
 /// `POST /fixed/{path0}/a b.{path1}` with two parameters in each place, of the chosen styles.
-fn operation(choice: &[u8]) -> Operation {
+fn operation(choice: &[u8]) -> ApiOperation {
     let mut chosen = choice.iter().copied().cycle().chain(std::iter::repeat(0));
     let mut next = |count: usize| usize::from(chosen.next().unwrap_or_default()) % count.max(1);
     let mut parameters = Vec::new();
     for (place, number) in PLACES.iter().flat_map(|place| [(*place, 0), (*place, 1)]) {
         let name = format!("{place:?}{number}").to_lowercase();
-        parameters.push(Parameter {
+        parameters.push(OperationParameter {
             argument: name.clone(),
             name,
             place,
-            style: STYLES.get(next(STYLES.len())).copied().unwrap_or(Style::Form),
+            style: STYLES.get(next(STYLES.len())).copied().unwrap_or(ParameterStyle::Form),
             explode: next(2) == 1,
             allow_reserved: next(2) == 1,
             media: [None, None, Some("application/json"), Some("text/plain")]
@@ -70,12 +75,14 @@ fn operation(choice: &[u8]) -> Operation {
         });
     }
     for name in ["Host", "Authorization", "Content-Length", "Cookie", "Transfer-Encoding"] {
-        let like = parameters.iter().rfind(|known| known.place == Place::Header).cloned();
-        let named = |it| Parameter { name: name.to_owned(), argument: name.to_owned(), ..it };
+        let like =
+            parameters.iter().rfind(|known| known.place == ParameterLocation::Header).cloned();
+        let named =
+            |it| OperationParameter { name: name.to_owned(), argument: name.to_owned(), ..it };
         parameters.extend(like.map(named));
     }
     let media = BODIES.get(next(BODIES.len())).copied().unwrap_or_default().to_owned();
-    let field = |number: usize| Field {
+    let field = |number: usize| BodyField {
         argument: format!("body{number}"),
         name: format!("body{number}"),
         encoding: FieldEncoding { style: STYLES.get(number).copied(), ..FieldEncoding::default() },
@@ -86,21 +93,21 @@ fn operation(choice: &[u8]) -> Operation {
         _ => BodyShape::Whole { argument: "body".to_owned(), schema: Value::Null },
     };
     let xml = (media == "application/xml").then(|| Arc::new(elements()));
-    let text = |text: &str| Piece::Text(text.to_owned());
-    let filled = |name: &str| Piece::Parameter(name.to_owned());
-    Operation {
+    let text = |text: &str| PathPiece::Text(text.to_owned());
+    let filled = |name: &str| PathPiece::Parameter(name.to_owned());
+    ApiOperation {
         key: "probe".to_owned(),
         method: Method::POST,
         effect: None,
         takes_key: false,
         path: vec![
-            Segment(vec![text("fixed")]),
-            Segment(vec![filled("path0")]),
-            Segment(vec![text("a b."), filled("path1")]),
+            PathSegment(vec![text("fixed")]),
+            PathSegment(vec![filled("path0")]),
+            PathSegment(vec![text("a b."), filled("path1")]),
         ],
-        query: vec![Fixed { name: "fixed".to_owned(), value: Some("a=b c".to_owned()) }],
+        query: vec![FixedPair { name: "fixed".to_owned(), value: Some("a=b c".to_owned()) }],
         parameters,
-        body: Some(Body { media, required: next(2) == 1, shape, xml }),
+        body: Some(OperationBody { media, required: next(2) == 1, shape, xml }),
         server: None,
         security: Vec::new(),
         produces: Vec::new(),
@@ -108,14 +115,16 @@ fn operation(choice: &[u8]) -> Operation {
 }
 
 /// An element with an attribute, a list with and one without an element around it, and itself.
-fn elements() -> Xml {
+fn elements() -> XmlModel {
     let namespace = Some("urn:a\"<".to_owned());
-    let wrapped = Node { is_wrapped: true, holds: Holds::Items(0), ..Node::default() };
-    let listed = Node { holds: Holds::Items(0), prefix: Some("p".to_owned()), ..Node::default() };
-    let attribute = Node { written: Written::Attribute, ..Node::default() };
+    let wrapped = XmlNode { is_wrapped: true, holds: XmlContent::Items(0), ..XmlNode::default() };
+    let listed =
+        XmlNode { holds: XmlContent::Items(0), prefix: Some("p".to_owned()), ..XmlNode::default() };
+    let attribute = XmlNode { written: XmlNodeType::Attribute, ..XmlNode::default() };
     let fields = ["body0", "body1", "body7"].map(str::to_owned).into_iter().zip([1, 2, 3]);
-    let root = Node { namespace, holds: Holds::Fields(fields.collect()), ..Node::default() };
-    Xml { nodes: vec![root, wrapped, listed, attribute], name: "root".to_owned() }
+    let root =
+        XmlNode { namespace, holds: XmlContent::Fields(fields.collect()), ..XmlNode::default() };
+    XmlModel { nodes: vec![root, wrapped, listed, attribute], name: "root".to_owned() }
 }
 
 /// Panics if a text is no element with elements in it, and nothing else.
@@ -146,9 +155,9 @@ fn xml_holds(text: &str) {
 
 /// Panics if the arguments change more than values in their own places; tells whether there was
 /// a request at all.
-pub(crate) fn check(operation: &Operation, arguments: &Map<String, Value>) -> bool {
+pub(crate) fn check(operation: &ApiOperation, arguments: &Map<String, Value>) -> bool {
     let Ok(server) = Url::parse(SERVER) else { return false };
-    let Ok(draft) = Draft::new(operation, arguments) else { return false };
+    let Ok(draft) = RequestDraft::new(operation, arguments) else { return false };
     let Ok(url) = draft.url(&server) else { return false };
     assert_eq!(draft.method, operation.method);
     assert_eq!(Url::parse(url.as_str()).as_ref(), Ok(&url), "it reads otherwise than it is");
@@ -158,10 +167,11 @@ pub(crate) fn check(operation: &Operation, arguments: &Map<String, Value>) -> bo
     assert_eq!((url.username(), url.password(), url.fragment()), ("", None, None));
     path_holds(operation, &url, &server);
     query_holds(operation, arguments, url.query().unwrap_or_default());
-    let declared = |place: Place| operation.parameters.iter().filter(move |it| it.place == place);
+    let declared =
+        |place: ParameterLocation| operation.parameters.iter().filter(move |it| it.place == place);
     for (name, value) in &draft.headers {
-        let is_declared =
-            declared(Place::Header).any(|it| it.name.eq_ignore_ascii_case(name.as_str()));
+        let is_declared = declared(ParameterLocation::Header)
+            .any(|it| it.name.eq_ignore_ascii_case(name.as_str()));
         assert!(name == "accept" || is_declared && may_be_set(name), "`{name}` was set");
         assert!(!value.as_bytes().iter().any(|byte| b"\r\n\0".contains(byte)));
     }
@@ -176,16 +186,16 @@ pub(crate) fn check(operation: &Operation, arguments: &Map<String, Value>) -> bo
     true
 }
 
-fn path_holds(operation: &Operation, url: &Url, server: &Url) {
+fn path_holds(operation: &ApiOperation, url: &Url, server: &Url) {
     let below = url.path().strip_prefix(server.path()).unwrap_or("outside of the server's path");
     let segments: Vec<&str> = below.split('/').skip(1).collect();
     assert_eq!(segments.len(), operation.path.len(), "{below}");
-    for (sent, Segment(pieces)) in segments.iter().zip(&operation.path) {
+    for (sent, PathSegment(pieces)) in segments.iter().zip(&operation.path) {
         assert!(!sent.is_empty() && !matches!(&*decoded(sent), "." | ".."), "{below}");
         assert!(!sent.contains(['?', '#', '\\', ' ', '\r', '\n', '\0']), "{below}");
         let mut rest = decoded(sent).into_owned();
         for piece in pieces {
-            if let Piece::Text(text) = piece {
+            if let PathPiece::Text(text) = piece {
                 let at = rest.find(text.as_str());
                 assert!(at.is_some(), "the fixed `{text}` is gone from {below}");
                 rest = rest.split_off(at.unwrap_or_default() + text.len());
@@ -195,11 +205,13 @@ fn path_holds(operation: &Operation, url: &Url, server: &Url) {
 }
 
 /// Every key is declared, or a member of an object that is written with its own names.
-fn query_holds(operation: &Operation, arguments: &Map<String, Value>, query: &str) {
-    let of_query = |it: &&Parameter| matches!(it.place, Place::Query | Place::QueryString);
-    let declared: Vec<&Parameter> = operation.parameters.iter().filter(of_query).collect();
+fn query_holds(operation: &ApiOperation, arguments: &Map<String, Value>, query: &str) {
+    let of_query = |it: &&OperationParameter| {
+        matches!(it.place, ParameterLocation::Query | ParameterLocation::QueryString)
+    };
+    let declared: Vec<&OperationParameter> = operation.parameters.iter().filter(of_query).collect();
     let has_whole = declared.iter().any(|it| {
-        it.place == Place::QueryString
+        it.place == ParameterLocation::QueryString
             && arguments.get(&it.argument).is_some_and(|it| !it.is_null())
     });
     let rest = query.strip_prefix("fixed=a=b%20c");
@@ -305,7 +317,8 @@ mod tests {
         let arguments = json!({"path0": "a/..b", "path1": "b", "query0": {"k": 1}, "header0": "x"});
         let Value::Object(arguments) = arguments else { unreachable!() };
         let operation = operation(&[]);
-        let url = Draft::new(&operation, &arguments).unwrap().url(&Url::parse(SERVER).unwrap());
+        let url =
+            RequestDraft::new(&operation, &arguments).unwrap().url(&Url::parse(SERVER).unwrap());
         let expected =
             "https://api.example:8443/base/v1/fixed/a%2F..b/a%20b.b?fixed=a=b%20c&query0=k,1";
         assert_eq!(url.unwrap().as_str(), expected);

@@ -21,7 +21,9 @@ mod server;
 mod settings;
 mod source;
 
-pub use document::{DocumentError, Note, Refused, Report, inspect};
-pub use settings::{ApiBounds, ApiSettings, Credential, Document, Grouping, Pick};
+pub use document::{DocumentError, DocumentNote, DocumentReport, RefusedOperation, inspect};
+pub use settings::{
+    ApiBounds, ApiSettings, Credential, DocumentLocation, Grouping, OperationFilter,
+};
 pub use source::destinations::places;
-pub use source::{ApiReport, ApiSource, Proposed};
+pub use source::{ApiReport, ApiSource, BaseUrlSource};

@@ -8,7 +8,7 @@ use url::Url;
 
 /// Makes the answer to the request of this number (from 0) as bytes; empty: closes the line;
 /// [`HANG`]: holds it.
-type Script = dyn Fn(usize, &str) -> String + Send + Sync;
+type RecorderScript = dyn Fn(usize, &str) -> String + Send + Sync;
 
 /// The answer that never comes.
 pub(crate) const HANG: &str = "hang";
@@ -33,7 +33,7 @@ impl Recorder {
                 tokio::spawn(serve(
                     stream,
                     Arc::clone(&requests),
-                    Arc::clone(&script) as Arc<Script>,
+                    Arc::clone(&script) as Arc<RecorderScript>,
                 ));
             }
         });
@@ -55,7 +55,11 @@ pub(crate) fn json(body: &str) -> String {
     answer("200 OK", "content-type: application/json\r\n", body)
 }
 
-async fn serve(mut stream: TcpStream, requests: Arc<Mutex<Vec<String>>>, script: Arc<Script>) {
+async fn serve(
+    mut stream: TcpStream,
+    requests: Arc<Mutex<Vec<String>>>,
+    script: Arc<RecorderScript>,
+) {
     let mut bytes = Vec::new();
     loop {
         while whole(&bytes).is_none() {

@@ -24,32 +24,32 @@ use toolcrib_core::{ErrorKind, ToolError};
 use url::Url;
 
 pub(crate) use self::body::Payload;
-pub(crate) use self::content::{Kind, essence};
+pub(crate) use self::content::{ContentKind, essence};
 pub(crate) use self::encode::{Encoding, as_read, decoded, fixed, is_dot_segment};
 pub(crate) use self::form::{pairs as form_pairs, text as form_text};
 pub(crate) use self::header::{may_be_set, value_of};
-pub(crate) use self::style::Pair;
-use crate::operation::Operation;
+pub(crate) use self::style::EncodedPair;
+use crate::operation::ApiOperation;
 
 /// A request that still lacks its host and its credentials.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Draft {
+pub(crate) struct RequestDraft {
     pub(crate) method: Method,
     /// Encoded, below the path of the server: from its first slash on.
     pub(crate) path: String,
-    pub(crate) query: Vec<Pair>,
+    pub(crate) query: Vec<EncodedPair>,
     pub(crate) headers: HeaderMap,
-    pub(crate) cookies: Vec<Pair>,
+    pub(crate) cookies: Vec<EncodedPair>,
     pub(crate) body: Option<Payload>,
 }
 
 /// The longest path and query together, in bytes; no common server takes more.
 const LONGEST_TARGET: usize = 32 * 1024;
 
-impl Draft {
+impl RequestDraft {
     /// Puts every argument into its place. An error names the argument and what to do.
     pub(crate) fn new(
-        operation: &Operation,
+        operation: &ApiOperation,
         arguments: &Map<String, Value>,
     ) -> Result<Self, ToolError> {
         let filled = filled(operation, arguments);
@@ -97,7 +97,7 @@ impl Draft {
 
 /// The arguments with the values that the document gives to those that are missing.
 fn filled<'a>(
-    operation: &Operation,
+    operation: &ApiOperation,
     arguments: &'a Map<String, Value>,
 ) -> Cow<'a, Map<String, Value>> {
     let mut filled = Cow::Borrowed(arguments);
@@ -114,7 +114,7 @@ fn filled<'a>(
 /// JSON before all else: it is what models and programs read best.
 fn accept(produces: &[String]) -> Option<HeaderValue> {
     let (json, other): (Vec<&String>, Vec<&String>) =
-        produces.iter().partition(|media| Kind::of(media) == Kind::Json);
+        produces.iter().partition(|media| ContentKind::of(media) == ContentKind::Json);
     let media: Vec<&str> = json.into_iter().chain(other).take(8).map(String::as_str).collect();
     let media =
         if media.is_empty() { "application/json, */*;q=0.8".to_owned() } else { media.join(", ") };

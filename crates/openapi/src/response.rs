@@ -12,7 +12,7 @@ use url::Url;
 
 /// An answer that has come as a whole.
 #[derive(Debug, Clone)]
-pub(crate) struct Answer {
+pub(crate) struct ApiResponse {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
@@ -22,7 +22,7 @@ pub(crate) struct Answer {
     pub(crate) only_reads: bool,
 }
 
-impl Answer {
+impl ApiResponse {
     pub(crate) fn outcome(&self) -> ToolOutcome {
         let is_done = self.status.is_success() || self.status == StatusCode::NOT_MODIFIED;
         if is_done {

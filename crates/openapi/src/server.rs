@@ -10,7 +10,7 @@ use url::Url;
 
 /// The origin of an API, and the path that most of its operations lie below.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Server {
+pub(crate) struct ApiServer {
     pub(crate) base: Url,
     /// The operator has named the origin, so it may be private.
     pub(crate) is_named: bool,
@@ -20,7 +20,7 @@ pub(crate) struct Server {
     address: Url,
 }
 
-impl Server {
+impl ApiServer {
     /// `address`: where the document was had from.
     pub(crate) fn choose(
         base_url: Option<&Url>,
@@ -101,10 +101,10 @@ fn plain(mut url: Url) -> Url {
 mod tests {
     use super::*;
 
-    fn choose(base: &str, address: &str, server: &str) -> Result<Server, String> {
+    fn choose(base: &str, address: &str, server: &str) -> Result<ApiServer, String> {
         let url = |text: &str| (!text.is_empty()).then(|| Url::parse(text).unwrap());
         let server = (!server.is_empty()).then_some(server);
-        let chosen = Server::choose(url(base).as_ref(), url(address).as_ref(), server);
+        let chosen = ApiServer::choose(url(base).as_ref(), url(address).as_ref(), server);
         chosen.map_err(|error| error.to_string())
     }
 

@@ -13,7 +13,7 @@ use url::Url;
 /// One API: its document, where it is, and who we are there.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ApiSettings {
-    pub document: Document,
+    pub document: DocumentLocation,
     /// The only host that is ever called, with the path that those of the operations are appended
     /// to: it stands for the first server of the document. `None`: that server, if it is
     /// absolute, without variables that have no default, and public.
@@ -32,7 +32,7 @@ pub struct ApiSettings {
     pub remote_references: bool,
     pub grouping: Grouping,
     /// Which operations are wanted, by the names of their tools: others are not looked at.
-    pub pick: Pick,
+    pub pick: OperationFilter,
     /// Adds a tool that makes any request of this API.
     pub generic_request: bool,
     /// The header that takes an idempotency key, where the API has one.
@@ -71,7 +71,7 @@ impl Default for ApiBounds {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Document {
+pub enum DocumentLocation {
     File(PathBuf),
     Address(Url),
     /// The text itself.
@@ -106,15 +106,15 @@ pub enum Credential {
 
 /// Some of the tools of a document. A tool beside its operations is not asked about here.
 #[derive(Clone, Default)]
-pub struct Pick {
+pub struct OperationFilter {
     /// How it was said: two that were said alike are alike.
     said: [Vec<String>; 2],
-    wants: Option<Arc<Wants>>,
+    wants: Option<Arc<NamePredicate>>,
 }
 
-type Wants = dyn Fn(&str) -> bool + Send + Sync;
+type NamePredicate = dyn Fn(&str) -> bool + Send + Sync;
 
-impl Pick {
+impl OperationFilter {
     /// `wants` knows a name that the patterns let in.
     pub fn new(
         include: Vec<String>,
@@ -129,7 +129,7 @@ impl Pick {
     }
 }
 
-impl fmt::Debug for Pick {
+impl fmt::Debug for OperationFilter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [include, exclude] = &self.said;
         let mut told = f.debug_struct("Pick");
@@ -137,7 +137,7 @@ impl fmt::Debug for Pick {
     }
 }
 
-impl PartialEq for Pick {
+impl PartialEq for OperationFilter {
     fn eq(&self, other: &Self) -> bool {
         self.said == other.said
     }
@@ -160,7 +160,7 @@ impl ApiSettings {
     }
 
     /// The settings of an API of which nothing is said but its document.
-    pub fn new(document: Document) -> Self {
+    pub fn new(document: DocumentLocation) -> Self {
         Self {
             document,
             base_url: None,
@@ -171,7 +171,7 @@ impl ApiSettings {
             network: Network::default(),
             remote_references: false,
             grouping: Grouping::default(),
-            pick: Pick::default(),
+            pick: OperationFilter::default(),
             generic_request: false,
             idempotency_header: None,
             resend: Vec::new(),

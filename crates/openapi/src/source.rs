@@ -12,10 +12,10 @@ use serde_json::Value;
 use tokio::runtime::Handle;
 use toolcrib_core::{BoxFuture, Fingerprint, Source, SourceError, SourceId, Toolset};
 
-use self::fetch::Library;
+use self::fetch::DocumentLoader;
 pub(crate) use self::fetch::{shown, text_of};
-pub use self::report::{ApiReport, Proposed};
-use crate::auth::Grants;
+pub use self::report::{ApiReport, BaseUrlSource};
+use crate::auth::GrantCache;
 use crate::document;
 use crate::settings::ApiSettings;
 
@@ -26,28 +26,28 @@ pub struct ApiSource {
     id: SourceId,
     settings: Arc<ApiSettings>,
     /// Tokens outlive a change of the document.
-    grants: Arc<Grants>,
-    state: tokio::sync::Mutex<State>,
+    grants: Arc<GrantCache>,
+    state: tokio::sync::Mutex<LoadState>,
     report: Mutex<Option<ApiReport>>,
 }
 
 /// What one load leaves to the next.
 #[derive(Default)]
-struct State {
+struct LoadState {
     /// The ways to documents, once they were needed.
-    library: Option<Arc<Library>>,
-    kept: Option<Kept>,
+    library: Option<Arc<DocumentLoader>>,
+    kept: Option<LoadedToolset>,
 }
 
 /// What the last load made.
-struct Kept {
+struct LoadedToolset {
     text: Fingerprint,
     toolset: Toolset,
 }
 
 impl ApiSource {
     pub fn new(id: SourceId, settings: ApiSettings) -> Self {
-        let grants = settings.learned.clone().map(Grants::telling).unwrap_or_default();
+        let grants = settings.learned.clone().map(GrantCache::telling).unwrap_or_default();
         Self {
             id,
             settings: Arc::new(settings),
@@ -66,7 +66,9 @@ impl ApiSource {
         let mut state = self.state.lock().await;
         let library = match &state.library {
             Some(library) => Arc::clone(library),
-            None => Arc::clone(state.library.insert(Arc::new(Library::new(&self.settings)?))),
+            None => {
+                Arc::clone(state.library.insert(Arc::new(DocumentLoader::new(&self.settings)?)))
+            }
         };
         let (text, fingerprint) = fingerprint(library.document(&self.settings).await?);
         if let Some(kept) = state.kept.as_ref().filter(|kept| kept.text == fingerprint) {
@@ -92,7 +94,7 @@ impl ApiSource {
         // Other documents may change while this one does not.
         let text = fingerprint;
         let is_whole = !library.was_asked();
-        state.kept = is_whole.then(|| Kept { text, toolset: toolset.clone() });
+        state.kept = is_whole.then(|| LoadedToolset { text, toolset: toolset.clone() });
         Ok(toolset)
     }
 }

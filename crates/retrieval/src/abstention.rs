@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use toolcrib_search::Query;
+use toolcrib_search::SearchQuery;
 
-use crate::Fault;
+use crate::RetrievalError;
 use crate::bm25::real;
-use crate::labelled_set::Set;
+use crate::labelled_set::LabelledSet;
 
 /// In percent.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -19,7 +19,7 @@ pub struct Abstention {
 }
 
 /// The questions that no tool of a set can serve, written by hand, one a line.
-pub(crate) fn unserved(name: &str) -> Result<Vec<String>, Fault> {
+pub(crate) fn unserved(name: &str) -> Result<Vec<String>, RetrievalError> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("unserved").join(format!("{name}.txt"));
     let text =
         std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -29,11 +29,11 @@ pub(crate) fn unserved(name: &str) -> Result<Vec<String>, Fault> {
 /// Asks what cannot be served, and every `step`th of what can; `finds` tells whether a search finds
 /// anything.
 pub fn abstention(
-    set: &Set,
+    set: &LabelledSet,
     step: usize,
-    finds: &dyn Fn(&Query<'_>) -> bool,
-) -> Result<Abstention, Fault> {
-    let answers = |text: &str| finds(&Query { text, limit: 5, ..Query::default() });
+    finds: &dyn Fn(&SearchQuery<'_>) -> bool,
+) -> Result<Abstention, RetrievalError> {
+    let answers = |text: &str| finds(&SearchQuery { text, limit: 5, ..SearchQuery::default() });
     let unserved = unserved(&set.name)?;
     let answered = unserved.iter().filter(|text| answers(text)).count();
     let served: Vec<_> = set.questions.iter().step_by(step.max(1)).collect();

@@ -2,11 +2,11 @@
 
 use foldhash::{HashMap, HashMapExt as _};
 
-use crate::labelled_set::Tool;
+use crate::labelled_set::LabelledTool;
 
 /// How the bag is filled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum Bm25Kind {
     /// Runs of letters, digits and underscores, of name and description.
     Plain,
     /// Identifiers split at case and underscore, words of grammar left out, plurals as singulars,
@@ -17,13 +17,13 @@ pub enum Kind {
 /// Okapi BM25 with its usual numbers, k1 = 1.5 and b = 0.75.
 #[derive(Debug)]
 pub struct Bm25 {
-    kind: Kind,
+    kind: Bm25Kind,
     postings: HashMap<String, Vec<(usize, f32)>>,
     tools: usize,
 }
 
 impl Bm25 {
-    pub fn new(kind: Kind, tools: &[Tool]) -> Self {
+    pub fn new(kind: Bm25Kind, tools: &[LabelledTool]) -> Self {
         let mut counts: Vec<HashMap<String, f32>> = Vec::new();
         for tool in tools {
             let mut bag = HashMap::new();
@@ -34,7 +34,7 @@ impl Bm25 {
             };
             add(&tool.name);
             add(&tool.description);
-            if kind == Kind::Strong {
+            if kind == Bm25Kind::Strong {
                 tool.arguments.iter().for_each(|argument| {
                     add(&argument.name);
                     add(&argument.description);
@@ -79,8 +79,8 @@ impl Bm25 {
     }
 }
 
-fn words(kind: Kind, text: &str) -> Vec<String> {
-    if kind == Kind::Plain {
+fn words(kind: Bm25Kind, text: &str) -> Vec<String> {
+    if kind == Bm25Kind::Plain {
         let is_end = |letter: char| !letter.is_alphanumeric() && letter != '_';
         let words = text.split(is_end).filter(|word| !word.is_empty());
         return words.map(str::to_lowercase).collect();

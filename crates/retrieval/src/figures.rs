@@ -6,14 +6,14 @@ use foldhash::{HashSet, HashSetExt as _};
 use serde_json::{Value, json};
 
 use crate::bm25::real;
-use crate::labelled_set::{Set, Tool};
+use crate::labelled_set::{LabelledSet, LabelledTool};
 
 /// What a search answers: tools by their numbers, best first.
-pub type Found<'a> = dyn FnMut(&str) -> Vec<usize> + 'a;
+pub type SearchFunction<'a> = dyn FnMut(&str) -> Vec<usize> + 'a;
 
 /// Means over the questions of a set, in percent where nothing else is said.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Figures {
+pub struct RetrievalFigures {
     /// How many of the tools that serve a question are among the first 1, 5 and 10.
     pub recall: [f32; 3],
     /// How often all of them are among the first 10, of the questions that need more than one.
@@ -29,8 +29,12 @@ pub struct Figures {
 }
 
 /// Asks every `step`th question.
-pub fn figures(set: &Set, step: usize, search: &mut Found<'_>) -> Figures {
-    let mut sum = Figures::default();
+pub fn figures(
+    set: &LabelledSet,
+    step: usize,
+    search: &mut SearchFunction<'_>,
+) -> RetrievalFigures {
+    let mut sum = RetrievalFigures::default();
     let (mut asked, mut several, mut times) = (0, 0, Vec::new());
     for question in set.questions.iter().step_by(step.max(1)) {
         let started = Instant::now();
@@ -54,7 +58,7 @@ pub fn figures(set: &Set, step: usize, search: &mut Found<'_>) -> Figures {
     }
     let (percent, all) = (100.0 / real(asked).max(1.0), real(asked).max(1.0));
     times.sort_unstable();
-    Figures {
+    RetrievalFigures {
         recall: sum.recall.map(|sum| sum * percent),
         whole_sets: sum.whole_sets * 100.0 / real(several).max(1.0),
         gain: sum.gain * percent,
@@ -81,9 +85,9 @@ fn gain(found: &[usize], right: &HashSet<usize>) -> f32 {
     if best > 0.0 { has / best } else { 0.0 }
 }
 
-fn is_wrong_sibling(set: &Set, found: &[usize], right: &HashSet<usize>) -> bool {
+fn is_wrong_sibling(set: &LabelledSet, found: &[usize], right: &HashSet<usize>) -> bool {
     let Some(first) = found.first().filter(|first| !right.contains(first)) else { return false };
-    let words = |tool: Option<&Tool>| {
+    let words = |tool: Option<&LabelledTool>| {
         let mut words = HashSet::new();
         toolcrib_search::words(tool.map_or("", |tool| &tool.name), |_, stem| {
             words.insert(stem.to_owned());
@@ -97,7 +101,7 @@ fn is_wrong_sibling(set: &Set, found: &[usize], right: &HashSet<usize>) -> bool 
     })
 }
 
-impl Figures {
+impl RetrievalFigures {
     pub fn json(&self) -> Value {
         let round = |number: f32| (f64::from(number) * 10.0).round() / 10.0;
         json!({

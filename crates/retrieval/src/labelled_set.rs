@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use foldhash::HashMap;
 use serde_json::Value;
-use toolcrib_search::{Argument, Document, sentences};
+use toolcrib_search::{DocumentArgument, ToolDocument, sentences};
 
-use crate::Fault;
+use crate::RetrievalError;
 
 /// The folders of the sets, in the order in which they are printed.
 pub const SETS: [&str; 6] = [
@@ -24,27 +24,27 @@ const DEEPEST: usize = 3;
 
 /// Tools, and what people asked of them.
 #[derive(Debug)]
-pub struct Set {
+pub struct LabelledSet {
     pub name: String,
-    pub tools: Vec<Tool>,
-    pub questions: Vec<Question>,
+    pub tools: Vec<LabelledTool>,
+    pub questions: Vec<LabelledQuestion>,
 }
 
 /// A tool as the set has it.
 #[derive(Debug, Clone)]
-pub struct Tool {
+pub struct LabelledTool {
     pub name: String,
     pub description: String,
     pub category: Option<String>,
     pub server: String,
     pub server_description: String,
     /// The outer ones first, then those within.
-    pub arguments: Vec<Argument<'static>>,
+    pub arguments: Vec<DocumentArgument<'static>>,
 }
 
 /// A question and the numbers of the tools that serve it.
 #[derive(Debug)]
-pub struct Question {
+pub struct LabelledQuestion {
     pub text: String,
     pub relevant: Vec<usize>,
 }
@@ -54,10 +54,10 @@ pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/retrieval")
 }
 
-impl Set {
+impl LabelledSet {
     /// Reads `tools.jsonl` and `queries.jsonl` of a folder.
-    pub fn read(folder: &Path, name: &str) -> Result<Self, Fault> {
-        let lines = |file: &str| -> Result<Vec<Value>, Fault> {
+    pub fn read(folder: &Path, name: &str) -> Result<Self, RetrievalError> {
+        let lines = |file: &str| -> Result<Vec<Value>, RetrievalError> {
             let path = folder.join(name).join(file);
             let text = std::fs::read_to_string(&path)
                 .map_err(|error| format!("{}: {error}", path.display()))?;
@@ -69,14 +69,18 @@ impl Set {
         let question = |question: &Value| {
             let relevant = list(question, "relevant").iter().filter_map(Value::as_str);
             let relevant = relevant.filter_map(|id| ids.get(id)).copied().collect();
-            Question { text: text(question, "query").to_owned(), relevant }
+            LabelledQuestion { text: text(question, "query").to_owned(), relevant }
         };
         let questions = questions.iter().map(question).collect();
-        Ok(Self { name: name.to_owned(), tools: tools.iter().map(Tool::of).collect(), questions })
+        Ok(Self {
+            name: name.to_owned(),
+            tools: tools.iter().map(LabelledTool::of).collect(),
+            questions,
+        })
     }
 }
 
-impl Tool {
+impl LabelledTool {
     fn of(tool: &Value) -> Self {
         let mut arguments = Vec::new();
         read_arguments(tool.get("parameters").unwrap_or(&Value::Null), 1, &mut arguments);
@@ -96,8 +100,8 @@ impl Tool {
     }
 
     /// As the search takes it.
-    pub fn document(&self) -> Document<'_> {
-        Document {
+    pub fn document(&self) -> ToolDocument<'_> {
+        ToolDocument {
             name: self.name.as_str().into(),
             summary: self.summary().into(),
             description: self.description.as_str().into(),
@@ -105,13 +109,13 @@ impl Tool {
             source: self.server.as_str().into(),
             about_source: self.server_description.as_str().into(),
             arguments: self.arguments.clone(),
-            ..Document::default()
+            ..ToolDocument::default()
         }
     }
 
     /// What a model is shown of it when it is found: a signature and a line.
     pub fn line(&self) -> String {
-        let written = |argument: &Argument<'_>| {
+        let written = |argument: &DocumentArgument<'_>| {
             format!("{}{}", argument.name, if argument.required { "" } else { "?" })
         };
         let arguments: Vec<String> = self.arguments.iter().map(written).collect();
@@ -119,7 +123,7 @@ impl Tool {
     }
 }
 
-fn read_arguments(schema: &Value, depth: usize, into: &mut Vec<Argument<'static>>) {
+fn read_arguments(schema: &Value, depth: usize, into: &mut Vec<DocumentArgument<'static>>) {
     let required = list(schema, "required");
     let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return };
     for (name, inner) in properties {
@@ -127,7 +131,7 @@ fn read_arguments(schema: &Value, depth: usize, into: &mut Vec<Argument<'static>
         let values = list(inner, "enum").iter().chain(list(items, "enum"));
         let values = values.map(|value| value.as_str().map_or(value.to_string(), str::to_owned));
         let is_required = required.iter().any(|one| one.as_str() == Some(name));
-        into.push(Argument {
+        into.push(DocumentArgument {
             name: name.clone().into(),
             description: text(inner, "description").to_owned().into(),
             values: values.map(Cow::Owned).collect(),

@@ -13,12 +13,12 @@ mod scale;
 mod set_vectors;
 
 pub use abstention::{Abstention, abstention};
-pub use bm25::{Bm25, Kind};
-pub use figures::{Figures, Found, figures};
-pub use labelled_set::{Question, SETS, Set, Tool, folder};
+pub use bm25::{Bm25, Bm25Kind};
+pub use figures::{RetrievalFigures, SearchFunction, figures};
+pub use labelled_set::{LabelledQuestion, LabelledSet, LabelledTool, SETS, folder};
 pub use report::{measure, of_set, table};
 pub use scale::scale;
-pub use set_vectors::Model;
+pub use set_vectors::EmbeddingModel;
 
 /// Why nothing could be measured.
-pub type Fault = Box<dyn std::error::Error>;
+pub type RetrievalError = Box<dyn std::error::Error>;

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::Value;
-use toolcrib_retrieval::{Fault, Model, folder, measure, table};
+use toolcrib_retrieval::{EmbeddingModel, RetrievalError, folder, measure, table};
 
 /// Sizes of catalogs whose cost is measured.
 const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
@@ -29,13 +29,13 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn run(words: &[String]) -> Result<Value, Fault> {
+fn run(words: &[String]) -> Result<Value, RetrievalError> {
     let named = words.iter().find(|word| !word.starts_with("--")).map(PathBuf::from);
     let step = words.iter().find_map(|word| word.strip_prefix("--step="));
     let step = step.map_or(Ok(1), str::parse)?;
     let sizes: &[usize] = if words.iter().any(|word| word == "--small") { &[] } else { &SIZES };
     let file = words.iter().find_map(|word| word.strip_prefix("--vectors=")).map(PathBuf::from);
-    let model = model().map(|folder| Model::open(&folder, file)).transpose()?;
+    let model = model().map(|folder| EmbeddingModel::open(&folder, file)).transpose()?;
     measure(&named.unwrap_or_else(folder), step, sizes, model.as_ref())
 }
 

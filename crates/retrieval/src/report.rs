@@ -4,15 +4,15 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
-use toolcrib_search::{Index, Query};
+use toolcrib_search::{SearchIndex, SearchQuery};
 
-use crate::Fault;
+use crate::RetrievalError;
 use crate::abstention::abstention;
-use crate::bm25::{Bm25, Kind};
+use crate::bm25::{Bm25, Bm25Kind};
 use crate::figures::figures;
-use crate::labelled_set::{SETS, Set};
+use crate::labelled_set::{LabelledSet, SETS};
 use crate::scale::scale;
-use crate::set_vectors::{Meaning, Model};
+use crate::set_vectors::{EmbeddingModel, SetVectors};
 
 /// The columns of the table, as the JSON names them.
 const COLUMNS: [&str; 9] = [
@@ -32,12 +32,12 @@ pub fn measure(
     folder: &Path,
     step: usize,
     sizes: &[usize],
-    model: Option<&Model>,
-) -> Result<Value, Fault> {
+    model: Option<&EmbeddingModel>,
+) -> Result<Value, RetrievalError> {
     let mut sets = Vec::new();
     let mut found = Map::new();
     for name in SETS {
-        let set = Set::read(folder, name)?;
+        let set = LabelledSet::read(folder, name)?;
         found.insert(name.to_owned(), of_set(&set, step, model)?);
         sets.push(set);
     }
@@ -46,10 +46,15 @@ pub fn measure(
 }
 
 /// Measures one set; with a model, also what that adds.
-pub fn of_set(set: &Set, step: usize, model: Option<&Model>) -> Result<Value, Fault> {
-    let (plain, strong) = (Bm25::new(Kind::Plain, &set.tools), Bm25::new(Kind::Strong, &set.tools));
-    let index = Index::build(set.tools.iter().map(crate::Tool::document));
-    let finds = |query: &Query<'_>| !index.search(query).hits.is_empty();
+pub fn of_set(
+    set: &LabelledSet,
+    step: usize,
+    model: Option<&EmbeddingModel>,
+) -> Result<Value, RetrievalError> {
+    let (plain, strong) =
+        (Bm25::new(Bm25Kind::Plain, &set.tools), Bm25::new(Bm25Kind::Strong, &set.tools));
+    let index = SearchIndex::build(set.tools.iter().map(crate::LabelledTool::document));
+    let finds = |query: &SearchQuery<'_>| !index.search(query).hits.is_empty();
     let mut found = json!({
         "tools": set.tools.len(),
         "questions": set.questions.len().div_ceil(step.max(1)),
@@ -59,8 +64,8 @@ pub fn of_set(set: &Set, step: usize, model: Option<&Model>) -> Result<Value, Fa
         "abstention": abstention(set, step, &finds)?.json(),
     });
     if let (Some(model), Value::Object(found)) = (model, &mut found) {
-        let meaning = Meaning::of(set, step, model)?;
-        let finds = |query: &Query<'_>| !meaning.search(&index, query).is_empty();
+        let meaning = SetVectors::of(set, step, model)?;
+        let finds = |query: &SearchQuery<'_>| !meaning.search(&index, query).is_empty();
         let mut nearest = |text: &str| meaning.nearest(&set.tools, text);
         let mut both = |text: &str| meaning.search(&index, &asking(text));
         let of_model = [
@@ -73,13 +78,13 @@ pub fn of_set(set: &Set, step: usize, model: Option<&Model>) -> Result<Value, Fa
     Ok(found)
 }
 
-fn ranked(index: &Index, text: &str) -> Vec<usize> {
+fn ranked(index: &SearchIndex, text: &str) -> Vec<usize> {
     index.search(&asking(text)).hits.into_iter().map(|hit| hit.document).collect()
 }
 
 /// The best ten, whether or not they are thought to serve.
-fn asking(text: &str) -> Query<'_> {
-    Query { text, limit: 10, keep_doubtful: true, ..Query::default() }
+fn asking(text: &str) -> SearchQuery<'_> {
+    SearchQuery { text, limit: 10, keep_doubtful: true, ..SearchQuery::default() }
 }
 
 /// What was measured, as Markdown.

@@ -5,17 +5,17 @@ use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
-use toolcrib_search::{Document, Index, Query};
+use toolcrib_search::{SearchIndex, SearchQuery, ToolDocument};
 
 use crate::figures::at;
-use crate::labelled_set::{Set, Tool};
+use crate::labelled_set::{LabelledSet, LabelledTool};
 
 /// Builds an index of so many tools and asks it the questions of the sets; times are those of the
 /// processor, those of the build on the wall.
-pub fn scale(sets: &[Set], size: usize) -> Value {
-    let tools: Vec<&Tool> = sets.iter().flat_map(|set| &set.tools).collect();
+pub fn scale(sets: &[LabelledSet], size: usize) -> Value {
+    let tools: Vec<&LabelledTool> = sets.iter().flat_map(|set| &set.tools).collect();
     // A step that shares no divisor with the count takes every tool in turn, mixed.
-    let document = |at: usize| -> Option<Document<'_>> {
+    let document = |at: usize| -> Option<ToolDocument<'_>> {
         let tool = tools.get((at * 7919) % tools.len().max(1))?;
         let mut document = tool.document();
         // So that no two tools have one name.
@@ -26,7 +26,7 @@ pub fn scale(sets: &[Set], size: usize) -> Value {
     };
     let before = memory("VmRSS:");
     let started = Instant::now();
-    let index = Index::build((0..size).filter_map(document));
+    let index = SearchIndex::build((0..size).filter_map(document));
     let took = started.elapsed();
     let (after, peak) = (memory("VmRSS:"), memory("VmHWM:"));
     let mut times = Vec::new();
@@ -34,7 +34,7 @@ pub fn scale(sets: &[Set], size: usize) -> Value {
     for _ in 0..2 {
         times.clear();
         for question in sets.iter().flat_map(|set| &set.questions) {
-            let query = Query { text: &question.text, limit: 10, ..Query::default() };
+            let query = SearchQuery { text: &question.text, limit: 10, ..SearchQuery::default() };
             let started = busy();
             std::hint::black_box(index.search(&query));
             times.push(busy().saturating_sub(started));

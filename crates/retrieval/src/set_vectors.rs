@@ -5,48 +5,54 @@ use std::sync::Arc;
 
 use foldhash::HashMap;
 use tokio::runtime::{Builder, Runtime};
-use toolcrib_embed::{Cached, Local, Prefixes};
-use toolcrib_search::{Embedder as _, Index, Purpose, Query, Vector, Vectors, asked};
+use toolcrib_embed::{CachedEmbedder, LocalEmbedder, Prefixes};
+use toolcrib_search::{
+    EmbedPurpose, Embedder as _, QueryVectors, SearchIndex, SearchQuery, Vector, asked,
+};
 
-use crate::Fault;
+use crate::RetrievalError;
 use crate::abstention::unserved;
-use crate::labelled_set::{Set, Tool};
+use crate::labelled_set::{LabelledSet, LabelledTool};
 
 /// As the engine has them.
 const WEIGHT: f32 = 1.0;
 const ENOUGH: f32 = 0.3;
 
 /// A model, and what it was asked before.
-pub struct Model {
+pub struct EmbeddingModel {
     runtime: Runtime,
-    embedder: Cached,
+    embedder: CachedEmbedder,
 }
 
-impl Model {
+impl EmbeddingModel {
     /// The model in a folder; its vectors are kept in a file, if one is named.
-    pub fn open(folder: &Path, file: Option<PathBuf>) -> Result<Self, Fault> {
-        let local = Arc::new(Local::open(folder, Prefixes::default())?);
+    pub fn open(folder: &Path, file: Option<PathBuf>) -> Result<Self, RetrievalError> {
+        let local = Arc::new(LocalEmbedder::open(folder, Prefixes::default())?);
         let embedder = match file {
-            Some(file) => Cached::with_file(local, file),
-            None => Cached::in_memory(local),
+            Some(file) => CachedEmbedder::with_file(local, file),
+            None => CachedEmbedder::in_memory(local),
         };
         Ok(Self { runtime: Builder::new_multi_thread().build()?, embedder })
     }
 
     /// Without prefixes a question is embedded as a tool is, and those of tools are kept.
-    fn embed(&self, texts: &[String]) -> Result<Vec<Vector>, Fault> {
-        Ok(self.runtime.block_on(self.embedder.embed(Purpose::Tool, texts))?)
+    fn embed(&self, texts: &[String]) -> Result<Vec<Vector>, RetrievalError> {
+        Ok(self.runtime.block_on(self.embedder.embed(EmbedPurpose::Tool, texts))?)
     }
 }
 
 /// The vectors of the tools of a set, and of all that it is asked.
-pub(crate) struct Meaning {
+pub(crate) struct SetVectors {
     documents: Vec<Vector>,
     questions: HashMap<String, Vec<Vector>>,
 }
 
-impl Meaning {
-    pub(crate) fn of(set: &Set, step: usize, model: &Model) -> Result<Self, Fault> {
+impl SetVectors {
+    pub(crate) fn of(
+        set: &LabelledSet,
+        step: usize,
+        model: &EmbeddingModel,
+    ) -> Result<Self, RetrievalError> {
         let spoken: Vec<String> = set.tools.iter().map(|tool| tool.document().spoken()).collect();
         let questions = set.questions.iter().step_by(step.max(1));
         let mut questions: Vec<String> = questions.map(|question| question.text.clone()).collect();
@@ -60,7 +66,7 @@ impl Meaning {
     }
 
     /// What the model alone would answer: the best ten by their nearness to the question.
-    pub(crate) fn nearest(&self, tools: &[Tool], text: &str) -> Vec<usize> {
+    pub(crate) fn nearest(&self, tools: &[LabelledTool], text: &str) -> Vec<usize> {
         let Some(question) = self.of_question(text).first() else { return Vec::new() };
         let product = |own: &Vector| own.iter().zip(question.iter()).map(|(a, b)| a * b).sum();
         let near = self.documents.iter().map(product).enumerate();
@@ -70,8 +76,8 @@ impl Meaning {
     }
 
     /// What words and meaning find together.
-    pub(crate) fn search(&self, index: &Index, query: &Query<'_>) -> Vec<usize> {
-        let vectors = Vectors {
+    pub(crate) fn search(&self, index: &SearchIndex, query: &SearchQuery<'_>) -> Vec<usize> {
+        let vectors = QueryVectors {
             documents: &self.documents,
             question: self.of_question(query.text),
             weight: WEIGHT,

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 ///
 /// A text may be borrowed or owned; nothing of it is kept but words, the name and the facets.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Document<'a> {
+pub struct ToolDocument<'a> {
     /// The name by which the tool is called, as it is: `createEvent`, `github.list_issues`.
     pub name: Cow<'a, str>,
     /// One line.
@@ -24,7 +24,7 @@ pub struct Document<'a> {
     /// A facet, and words too.
     pub tags: Vec<Cow<'a, str>>,
     /// What it takes, nested ones too where that helps.
-    pub arguments: Vec<Argument<'a>>,
+    pub arguments: Vec<DocumentArgument<'a>>,
     /// Names of the fields of its result, where they are known.
     pub results: Vec<Cow<'a, str>>,
     /// Questions that it serves, as people ask them.
@@ -37,7 +37,7 @@ pub struct Document<'a> {
 
 /// What a tool takes.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Argument<'a> {
+pub struct DocumentArgument<'a> {
     pub name: Cow<'a, str>,
     pub description: Cow<'a, str>,
     /// What it may be, where that is a list.
@@ -47,7 +47,7 @@ pub struct Argument<'a> {
 
 /// Where a word stands in a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Field {
+pub enum DocumentField {
     /// The name and its aliases.
     Name,
     Summary,
@@ -66,7 +66,7 @@ pub enum Field {
     Example,
 }
 
-impl Field {
+impl DocumentField {
     /// Every field, in the order of their numbers.
     pub const ALL: [Self; 10] = [
         Self::Name,

@@ -9,7 +9,7 @@ pub type Vector = Arc<[f32]>;
 
 /// What a text is for: some models want the two told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Purpose {
+pub enum EmbedPurpose {
     /// A tool that may be found.
     Tool,
     /// A question or a part of one.
@@ -24,7 +24,7 @@ pub trait Embedder: Send + Sync {
     /// One vector of length 1 for each text, in order, all with the same number of entries.
     fn embed<'a>(
         &'a self,
-        purpose: Purpose,
+        purpose: EmbedPurpose,
         texts: &'a [String],
     ) -> Pin<Box<dyn Future<Output = Result<Vec<Vector>, EmbedError>> + Send + 'a>>;
 }

@@ -1,6 +1,6 @@
 //! The texts that an embedder is given: what a tool says of itself, and what is asked.
 
-use crate::document::Document;
+use crate::document::ToolDocument;
 use crate::text::words::{cased, sentences};
 
 /// Bytes of the description, of all names of arguments, and of all examples that are read: models
@@ -13,7 +13,7 @@ const LONGEST_QUESTION: usize = 2000;
 /// Sentences of a task that are looked at one by one.
 const MOST_SENTENCES: usize = 16;
 
-impl Document<'_> {
+impl ToolDocument<'_> {
     /// What an embedder is given of it, from what says most to what says least: source and names
     /// as words, what it does, what it is asked, and the names of what it takes.
     pub fn spoken(&self) -> String {

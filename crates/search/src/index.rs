@@ -9,33 +9,33 @@ pub(crate) mod trigrams;
 
 use std::ops::Range;
 
-use crate::document::{Document, Field};
+use crate::document::{DocumentField, ToolDocument};
 use crate::number_cast::place;
-use crate::query::fusion::Vectors;
-use crate::query::prerequisites::Needs;
+use crate::query::fusion::QueryVectors;
+use crate::query::prerequisites::Prerequisites;
 use crate::query::search;
-use crate::query::search::By;
-use crate::query::{Found, Query};
-use csr::Lists;
-use facets::{Facets, Shelves};
-use lexicon::Lexicon;
-use name_keys::Keys;
-use trigrams::Names;
+use crate::query::search::SearchOptions;
+use crate::query::{SearchQuery, SearchResults};
+use csr::CsrArray;
+use facets::{FacetCounts, FacetIndexes};
+use lexicon::CatalogLexicon;
+use name_keys::NameKeys;
+use trigrams::TrigramNames;
 
 /// Everything that is searched, numbered in the order in which it was given; never changed.
 #[derive(Debug)]
-pub struct Index {
-    pub(crate) names: Names,
-    pub(crate) keys: Keys,
-    pub(crate) shelves: Shelves,
+pub struct SearchIndex {
+    pub(crate) names: TrigramNames,
+    pub(crate) keys: NameKeys,
+    pub(crate) shelves: FacetIndexes,
     /// Which documents may change something.
     pub(crate) writes: Box<[bool]>,
-    pub(crate) lexicon: Lexicon,
+    pub(crate) lexicon: CatalogLexicon,
     /// What the name and the summary of each document say.
-    pub(crate) briefs: Lists,
+    pub(crate) briefs: CsrArray,
     /// The words of each document, in order.
-    pub(crate) contents: Lists,
-    pub(crate) needs: Needs,
+    pub(crate) contents: CsrArray,
+    pub(crate) needs: Prerequisites,
     /// Where the postings of a word begin; one entry more than words.
     pub(crate) starts: Box<[u32]>,
     pub(crate) postings: Box<[Posting]>,
@@ -51,31 +51,35 @@ pub(crate) struct Posting {
     pub(crate) gain: f32,
 }
 
-impl Index {
+impl SearchIndex {
     /// Reads all documents; they are numbered from 0 in the order in which they come.
-    pub fn build<'a>(documents: impl IntoIterator<Item = Document<'a>>) -> Self {
+    pub fn build<'a>(documents: impl IntoIterator<Item = ToolDocument<'a>>) -> Self {
         builder::build(documents)
     }
 
     /// What answers a question, best first.
-    pub fn search(&self, query: &Query<'_>) -> Found {
+    pub fn search(&self, query: &SearchQuery<'_>) -> SearchResults {
         self.search_within(query, &|_| true)
     }
 
     /// What answers a question among the documents that `may` lets through: what a caller must not
     /// see is not found, not counted and not named.
-    pub fn search_within(&self, query: &Query<'_>, may: &dyn Fn(usize) -> bool) -> Found {
-        search::search(self, query, &By { vectors: None, may })
+    pub fn search_within(
+        &self,
+        query: &SearchQuery<'_>,
+        may: &dyn Fn(usize) -> bool,
+    ) -> SearchResults {
+        search::search(self, query, &SearchOptions { vectors: None, may })
     }
 
     /// The same with what an embedder made of the documents and of the question.
     pub fn search_with(
         &self,
-        query: &Query<'_>,
-        vectors: &Vectors<'_>,
+        query: &SearchQuery<'_>,
+        vectors: &QueryVectors<'_>,
         may: &dyn Fn(usize) -> bool,
-    ) -> Found {
-        search::search(self, query, &By { vectors: Some(vectors), may })
+    ) -> SearchResults {
+        search::search(self, query, &SearchOptions { vectors: Some(vectors), may })
     }
 
     /// How many documents there are.
@@ -100,7 +104,7 @@ impl Index {
     }
 
     /// How many of the documents that `may` lets through are sorted under which name.
-    pub fn facets(&self, may: &dyn Fn(usize) -> bool) -> Facets {
+    pub fn facets(&self, may: &dyn Fn(usize) -> bool) -> FacetCounts {
         self.shelves.counts((0..self.len()).filter(|document| may(*document)))
     }
 
@@ -118,7 +122,7 @@ impl Index {
     }
 
     /// The documents that have a word in a field, in order.
-    pub(crate) fn holders(&self, term: u32, field: Field) -> impl Iterator<Item = u32> {
+    pub(crate) fn holders(&self, term: u32, field: DocumentField) -> impl Iterator<Item = u32> {
         let range = self.range(term);
         let fields = self.fields.get(range.clone()).unwrap_or_default();
         let postings = self.postings.get(range).unwrap_or_default().iter().zip(fields);
@@ -133,6 +137,6 @@ impl Index {
 }
 
 /// The fields of a set of bits.
-pub(crate) fn fields(bits: u16) -> Vec<Field> {
-    Field::ALL.into_iter().filter(|field| bits & (1 << field.number()) != 0).collect()
+pub(crate) fn fields(bits: u16) -> Vec<DocumentField> {
+    DocumentField::ALL.into_iter().filter(|field| bits & (1 << field.number()) != 0).collect()
 }

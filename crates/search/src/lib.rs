@@ -16,11 +16,14 @@ mod number_cast;
 mod query;
 mod text;
 
-pub use document::{Argument, Document, Field};
-pub use embedder::{EmbedError, Embedder, Purpose, Vector};
+pub use document::{DocumentArgument, DocumentField, ToolDocument};
+pub use embedder::{EmbedError, EmbedPurpose, Embedder, Vector};
 pub use embedding_text::asked;
-pub use index::Index;
-pub use index::facets::{Facet, Facets};
-pub use query::fusion::Vectors;
-pub use query::{Abstained, Found, Hit, Match, Need, Query, Unknown, Way};
+pub use index::SearchIndex;
+pub use index::facets::{Facet, FacetCounts};
+pub use query::fusion::QueryVectors;
+pub use query::{
+    AbstentionReason, Hit, Match, MatchKind, Prerequisite, SearchQuery, SearchResults,
+    UnknownFacetName,
+};
 pub use text::words::{each as each_word, sentences, stems as words};

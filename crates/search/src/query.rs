@@ -9,13 +9,13 @@ pub(crate) mod prerequisites;
 mod scores;
 pub(crate) mod search;
 
-use crate::document::Field;
+use crate::document::DocumentField;
 use crate::index::facets::Facet;
 
 /// What is looked for. Without a text, everything that the facets let through is found, in the
 /// order of the documents.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Query<'a> {
+pub struct SearchQuery<'a> {
     /// A question, a task, a few words or a name; what is behind its first 4,096 bytes is not read.
     pub text: &'a str,
     /// One of these, if there are any; compared without regard to case.
@@ -36,7 +36,7 @@ pub struct Query<'a> {
 
 /// What was found.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Found {
+pub struct SearchResults {
     /// Best first; equals in the order of the documents.
     pub hits: Vec<Hit>,
     /// How many documents the facets let through and share a word with the question.
@@ -44,11 +44,11 @@ pub struct Found {
     /// How sure it is that the best hit serves the question, from 0 to 1.
     pub confidence: f32,
     /// Why there are no hits where some might have been expected.
-    pub abstained: Option<Abstained>,
+    pub abstained: Option<AbstentionReason>,
     /// What was asked for by a name that no document has.
-    pub unknown: Vec<Unknown>,
+    pub unknown: Vec<UnknownFacetName>,
     /// What the arguments of a hit need and another tool yields.
-    pub needs: Vec<Need>,
+    pub needs: Vec<Prerequisite>,
 }
 
 /// A document that was found.
@@ -72,16 +72,16 @@ pub struct Match {
     pub word: String,
     /// The stem that the document has.
     pub found: String,
-    pub way: Way,
+    pub way: MatchKind,
     /// Where it stands.
-    pub fields: Vec<Field>,
+    pub fields: Vec<DocumentField>,
     /// What it adds to the score.
     pub gain: f32,
 }
 
 /// How a word of the question leads to one of the catalog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Way {
+pub enum MatchKind {
     /// It is the same, or the same but for its ending.
     Same,
     /// It means the same in the language of tools: `remove` and `delete`.
@@ -92,7 +92,7 @@ pub enum Way {
 
 /// Why nothing is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Abstained {
+pub enum AbstentionReason {
     /// No document has a word of the question.
     NoWord,
     /// What the best ones share with the question is too little to say that they serve it.
@@ -103,7 +103,7 @@ pub enum Abstained {
 
 /// A name in the question that nothing has.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unknown {
+pub struct UnknownFacetName {
     pub facet: Facet,
     pub name: String,
     /// Names that there are, the nearest first, 5 at the most.
@@ -112,7 +112,7 @@ pub struct Unknown {
 
 /// An argument that has to come from somewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Need {
+pub struct Prerequisite {
     /// The document whose argument it is.
     pub document: usize,
     /// As the document names it.

@@ -23,22 +23,23 @@ use serde_json::{Value, json};
 use toolcrib::config::AuditSettings;
 use toolcrib::store::{CallRecord, KnownEnd, Store};
 use toolcrib::{
-    BoxFuture, Caller, Decided, Effect, Fingerprint, LedgerError, Over, Questioned, ToolOutcome,
+    BoxFuture, CallDecided, CallFinished, Caller, Effect, Fingerprint, LedgerError, QuestionEvent,
+    ToolOutcome,
 };
 
-use file::Book;
-use interrupted_calls::Left;
-pub(crate) use verify::{Broken, Verified, verify};
-use writer::{Fault, Writer};
+use file::AuditFile;
+use interrupted_calls::InterruptedCall;
+pub(crate) use verify::{ChainFault, VerifiedChain, verify};
+use writer::{AuditError, AuditWriter};
 
 use crate::secrets;
 use crate::telemetry::cut;
 
 /// An open record.
-pub(crate) struct Audit {
-    writer: Writer,
+pub(crate) struct AuditLog {
+    writer: AuditWriter,
     required: bool,
-    left: Vec<Left>,
+    left: Vec<InterruptedCall>,
 }
 
 /// What a person says of a call of whose outcome nobody knows.
@@ -65,18 +66,18 @@ impl Resolution<'_> {
     }
 }
 
-impl Audit {
+impl AuditLog {
     /// Opens the file, or makes it; its last record must be whole.
-    pub(crate) fn open(settings: &AuditSettings) -> Result<Self, Fault> {
-        let (writer, left) = Writer::start(settings)?;
+    pub(crate) fn open(settings: &AuditSettings) -> Result<Self, AuditError> {
+        let (writer, left) = AuditWriter::start(settings)?;
         let audit = Self { writer, required: settings.required, left };
         audit.note(json!({ "record": "start", "version": env!("CARGO_PKG_VERSION") }));
         Ok(audit)
     }
 
     /// Fails as [`Audit::open`] would, and leaves all as it is.
-    pub(crate) fn try_out(settings: &AuditSettings) -> Result<(), Fault> {
-        Book::try_out(&settings.file)
+    pub(crate) fn try_out(settings: &AuditSettings) -> Result<(), AuditError> {
+        AuditFile::try_out(&settings.file)
     }
 
     /// Records how the calls ended whose end a process before did not live to record. To be asked
@@ -96,7 +97,7 @@ impl Audit {
     /// disk.
     pub(crate) fn decided<'a>(
         &'a self,
-        call: &Decided<'a>,
+        call: &CallDecided<'a>,
     ) -> BoxFuture<'a, Result<(), LedgerError>> {
         let spec = &call.tool.spec;
         let arguments = Fingerprint::of(&call.arguments.clone().into_value());
@@ -128,7 +129,7 @@ impl Audit {
     }
 
     /// What was asked and answered stands in no record.
-    pub(crate) fn questioned(&self, question: &Questioned<'_>) {
+    pub(crate) fn questioned(&self, question: &QuestionEvent<'_>) {
         self.note(json!({
             "record": "question",
             "call": question.key,
@@ -144,7 +145,7 @@ impl Audit {
 
     /// Resolves when what a person says of a call is on the disk, if that is required: it lets
     /// calls like it run.
-    pub(crate) async fn resolved(&self, resolution: &Resolution<'_>) -> Result<(), Fault> {
+    pub(crate) async fn resolved(&self, resolution: &Resolution<'_>) -> Result<(), AuditError> {
         let record = masked(resolution.record("given"));
         if !self.required {
             self.writer.hand_over_in_turn(record).await;
@@ -159,7 +160,7 @@ impl Audit {
         self.note(resolution.record("void"));
     }
 
-    pub(crate) fn ended(&self, call: &Over<'_>) {
+    pub(crate) fn ended(&self, call: &CallFinished<'_>) {
         if !call.was_decided {
             let spec = call.tool.map(|tool| tool.spec);
             self.note(json!({

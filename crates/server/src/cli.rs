@@ -18,8 +18,8 @@ use clap::{CommandFactory, Parser};
 use serde_json::json;
 use toolcrib::config::LogSettings;
 
-use args::{AuditCommand, CONFIG, Cli, Command, EffectsWords, RoomCommand};
-use context::{Deed, Need, Room};
+use args::{AuditCommand, CONFIG, Cli, Command, CribCommand, EffectsArgs};
+use context::{CommandContext, CommandPurpose, RequiredSources};
 use output::Output;
 pub(crate) use output::escaped;
 
@@ -27,7 +27,7 @@ use crate::telemetry::log;
 
 /// How a command ended; scripts read these numbers, and `toolcrib --help` names them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
+enum CommandExit {
     Done,
     /// A call failed, or a check found something.
     Failed,
@@ -39,7 +39,7 @@ enum End {
     Interrupted,
 }
 
-impl End {
+impl CommandExit {
     fn code(self) -> ExitCode {
         ExitCode::from(match self {
             Self::Done => 0,
@@ -71,19 +71,19 @@ pub(crate) fn main() -> ExitCode {
     end.code()
 }
 
-fn ended(answer: anyhow::Result<End>, output: &Output) -> End {
+fn ended(answer: anyhow::Result<CommandExit>, output: &Output) -> CommandExit {
     match answer {
         Ok(end) => end,
         // Whoever reads us has seen enough.
-        Err(error) if is_broken_pipe(&error) => End::Done,
+        Err(error) if is_broken_pipe(&error) => CommandExit::Done,
         Err(error) => {
             output.error(&error);
-            End::Unusable
+            CommandExit::Unusable
         }
     }
 }
 
-fn answer(cli: Cli, output: &Output) -> anyhow::Result<End> {
+fn answer(cli: Cli, output: &Output) -> anyhow::Result<CommandExit> {
     let Cli { global, command } = cli;
     match command {
         Command::Policy(command) => commands::policy::policy(&global, output, command),
@@ -114,25 +114,26 @@ fn answer(cli: Cli, output: &Output) -> anyhow::Result<End> {
         Command::Token(words) => commands::token::token(&global, output, &words),
         Command::Openapi => {
             output.value(&crate::http::routes::openapi::document())?;
-            Ok(End::Done)
+            Ok(CommandExit::Done)
         }
         Command::Manual { man } => manual(output, man.as_deref()),
         Command::Room(command) => {
             let deed = match &command {
-                RoomCommand::Call { .. } | RoomCommand::Run { .. } => Deed::Call,
-                RoomCommand::Tools(_)
-                | RoomCommand::Search { .. }
-                | RoomCommand::Cost { .. }
-                | RoomCommand::Show { .. }
-                | RoomCommand::Plan { .. }
-                | RoomCommand::Why { .. }
-                | RoomCommand::Lock { .. }
-                | RoomCommand::Doctor { .. }
-                | RoomCommand::Effects(_)
-                | RoomCommand::Login { .. } => Deed::Look,
+                CribCommand::Call { .. } | CribCommand::Run { .. } => CommandPurpose::Call,
+                CribCommand::Tools(_)
+                | CribCommand::Search { .. }
+                | CribCommand::Cost { .. }
+                | CribCommand::Show { .. }
+                | CribCommand::Plan { .. }
+                | CribCommand::Why { .. }
+                | CribCommand::Lock { .. }
+                | CribCommand::Doctor { .. }
+                | CribCommand::Effects(_)
+                | CribCommand::Login { .. } => CommandPurpose::Look,
             };
-            let Some(room) = Room::open(&global, output, (needed(&command), deed))? else {
-                return Ok(End::Interrupted);
+            let Some(room) = CommandContext::open(&global, output, (needed(&command), deed))?
+            else {
+                return Ok(CommandExit::Interrupted);
             };
             let end = within(&room, output, command);
             room.close();
@@ -169,93 +170,97 @@ const MANUAL: &str = concat!(
 );
 
 /// Prints the manual, or writes a page for `man` of each command into a folder.
-fn manual(output: &Output, pages: Option<&Path>) -> anyhow::Result<End> {
+fn manual(output: &Output, pages: Option<&Path>) -> anyhow::Result<CommandExit> {
     let Some(folder) = pages else {
         return prose(output, "manual", MANUAL);
     };
     clap_mangen::generate_to(Cli::command(), folder)
         .with_context(|| format!("cannot write pages into `{}`", folder.display()))?;
-    Ok(End::Done)
+    Ok(CommandExit::Done)
 }
 
 /// The sources that a command cannot do without.
-fn needed(command: &RoomCommand) -> Need<'_> {
+fn needed(command: &CribCommand) -> RequiredSources<'_> {
     match command {
-        RoomCommand::Call { name, .. } | RoomCommand::Show { name } => Need::Tool(name),
-        RoomCommand::Doctor { sources } | RoomCommand::Effects(EffectsWords { sources, .. }) => {
-            Need::Sources(sources)
+        CribCommand::Call { name, .. } | CribCommand::Show { name } => RequiredSources::Tool(name),
+        CribCommand::Doctor { sources } | CribCommand::Effects(EffectsArgs { sources, .. }) => {
+            RequiredSources::Sources(sources)
         }
-        RoomCommand::Tools(filter) | RoomCommand::Search { filter, .. } => {
-            Need::Sources(filter.source.as_slice())
+        CribCommand::Tools(filter) | CribCommand::Search { filter, .. } => {
+            RequiredSources::Sources(filter.source.as_slice())
         }
-        RoomCommand::Login { .. } => Need::None,
-        RoomCommand::Cost { .. }
-        | RoomCommand::Plan { .. }
-        | RoomCommand::Why { .. }
-        | RoomCommand::Run { .. }
-        | RoomCommand::Lock { .. } => Need::All,
+        CribCommand::Login { .. } => RequiredSources::None,
+        CribCommand::Cost { .. }
+        | CribCommand::Plan { .. }
+        | CribCommand::Why { .. }
+        | CribCommand::Run { .. }
+        | CribCommand::Lock { .. } => RequiredSources::All,
     }
 }
 
-fn within(room: &Room, output: &Output, command: RoomCommand) -> anyhow::Result<End> {
+fn within(
+    room: &CommandContext,
+    output: &Output,
+    command: CribCommand,
+) -> anyhow::Result<CommandExit> {
     // Whoever finds what they look for need not hear of sources that they do not need.
     let has_all = match &command {
-        RoomCommand::Call { name, .. } | RoomCommand::Show { name } => {
+        CribCommand::Call { name, .. } | CribCommand::Show { name } => {
             room.crib.catalog().get(name).is_some()
         }
-        RoomCommand::Doctor { .. } => true,
-        RoomCommand::Tools(_)
-        | RoomCommand::Search { .. }
-        | RoomCommand::Cost { .. }
-        | RoomCommand::Plan { .. }
-        | RoomCommand::Why { .. }
-        | RoomCommand::Run { .. }
-        | RoomCommand::Lock { .. }
-        | RoomCommand::Effects(_)
-        | RoomCommand::Login { .. } => false,
+        CribCommand::Doctor { .. } => true,
+        CribCommand::Tools(_)
+        | CribCommand::Search { .. }
+        | CribCommand::Cost { .. }
+        | CribCommand::Plan { .. }
+        | CribCommand::Why { .. }
+        | CribCommand::Run { .. }
+        | CribCommand::Lock { .. }
+        | CribCommand::Effects(_)
+        | CribCommand::Login { .. } => false,
     };
     if !has_all {
         room.note_failed(output);
     }
     match command {
-        RoomCommand::Tools(filter) => commands::crib::tools::list(room, output, &filter),
-        RoomCommand::Search { words, filter, action, limit } => {
+        CribCommand::Tools(filter) => commands::crib::tools::list(room, output, &filter),
+        CribCommand::Search { words, filter, action, limit } => {
             commands::crib::search::search(room, output, &words.join(" "), (&filter, action, limit))
         }
-        RoomCommand::Cost { first } => commands::crib::cost::cost(room, output, first),
-        RoomCommand::Show { name } => commands::crib::tools::show(room, output, &name),
-        RoomCommand::Plan { request, dialect, strict } => commands::crib::plan::plan(
+        CribCommand::Cost { first } => commands::crib::cost::cost(room, output, first),
+        CribCommand::Show { name } => commands::crib::tools::show(room, output, &name),
+        CribCommand::Plan { request, dialect, strict } => commands::crib::plan::plan(
             room,
             output,
             &request,
             dialect.map(|dialect| (dialect, strict)),
         ),
-        RoomCommand::Why { name, request } => {
+        CribCommand::Why { name, request } => {
             commands::crib::plan::why(room, output, &request, &name)
         }
-        RoomCommand::Call { name, arguments, yes } => {
+        CribCommand::Call { name, arguments, yes } => {
             commands::crib::call::call(room, output, &name, arguments.as_deref(), yes)
         }
-        RoomCommand::Run { dialect, request, yes } => {
+        CribCommand::Run { dialect, request, yes } => {
             commands::crib::run::run(room, output, dialect, &request, yes)
         }
-        RoomCommand::Lock { check, file } => {
+        CribCommand::Lock { check, file } => {
             commands::crib::lock::lock(room, output, file.as_deref(), check)
         }
-        RoomCommand::Doctor { .. } => commands::crib::doctor::doctor(room, output),
-        RoomCommand::Effects(words) => commands::crib::effects::effects(room, output, &words),
-        RoomCommand::Login { source } => commands::setup::login(room, output, &source),
+        CribCommand::Doctor { .. } => commands::crib::doctor::doctor(room, output),
+        CribCommand::Effects(words) => commands::crib::effects::effects(room, output, &words),
+        CribCommand::Login { source } => commands::setup::login(room, output, &source),
     }
 }
 
 /// A text that is one in JSON too.
-fn prose(output: &Output, name: &str, text: &str) -> anyhow::Result<End> {
+fn prose(output: &Output, name: &str, text: &str) -> anyhow::Result<CommandExit> {
     if output.json {
         output.value(&json!({ name: text }))?;
     } else {
         output.text(text)?;
     }
-    Ok(End::Done)
+    Ok(CommandExit::Done)
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::{Context, Result, bail};
-use toolcrib::config::Lookup;
+use toolcrib::config::SecretLookup;
 
 /// Largest file or message that is read, in bytes.
 const LARGEST: u64 = 16 * 1024 * 1024;
@@ -181,9 +181,9 @@ fn written_as(path: &Path, like: &std::fs::Metadata, text: &str) -> io::Result<(
 }
 
 /// Where the references of a configuration lead.
-pub(crate) struct Outside;
+pub(crate) struct ProcessLookup;
 
-impl Lookup for Outside {
+impl SecretLookup for ProcessLookup {
     fn env(&self, name: &str) -> Option<String> {
         variable(name)
     }

@@ -1,14 +1,14 @@
 //! The sources that a configuration made, for those who want to know how each is doing.
 
-pub(crate) use toolcrib::config::{Behind, Sources};
+pub(crate) use toolcrib::config::{SourceHandle, SourceRegistry};
 
 use crate::{config, secrets};
 
 /// The sources of this program: what their children inherit, and where they keep what they keep.
-pub(crate) fn ours() -> Sources {
+pub(crate) fn ours() -> SourceRegistry {
     let state = config::state_folder();
     let within = |name| state.as_ref().map(|state| state.join(name));
-    Sources::new(config::inherited(), within("tokens"))
+    SourceRegistry::new(config::inherited(), within("tokens"))
         .keeping(within("desks"))
         .in_zone(config::time_zone())
         .learning(secrets::learned())

@@ -19,42 +19,43 @@ use anyhow::{Context as _, Result, anyhow};
 use toolcrib::config::Config;
 use toolcrib::store::Store;
 use toolcrib::{
-    BoxFuture, CallKey, Decided, LedgerError, Over, Progress, Questioned, Returned, Witness,
+    BoxFuture, CallDecided, CallFinished, CallKey, LedgerError, Observer, OutboundFinished,
+    Progress, QuestionEvent,
 };
 
-pub(crate) use metrics::Figures;
-pub(crate) use operations::{Failure, Served, Told, Transport};
-pub(crate) use recent_calls::{Recent, cut};
-pub(crate) use spans::{Span, Spans};
+pub(crate) use metrics::ServerMetrics;
+pub(crate) use operations::{ClientTransport, OperationErrorType, OperationLabels, OperationTrace};
+pub(crate) use recent_calls::{RecentCalls, cut};
+pub(crate) use spans::{OtlpSpan, SpanQueue};
 
-use crate::audit::Audit;
-use crate::config::Outside;
+use crate::audit::AuditLog;
+use crate::config::ProcessLookup;
 
 /// How long the last records may take.
 const LAST_RECORDS: Duration = Duration::from_secs(5);
 
 /// Sees every call of every door.
 pub(crate) struct Telemetry {
-    pub(crate) figures: Figures,
-    pub(crate) recent: Recent,
-    pub(crate) audit: Option<Audit>,
+    pub(crate) figures: ServerMetrics,
+    pub(crate) recent: RecentCalls,
+    pub(crate) audit: Option<AuditLog>,
     /// `None`: nobody collects traces, and none are kept.
-    pub(crate) spans: Option<Spans>,
+    pub(crate) spans: Option<SpanQueue>,
 }
 
 impl Telemetry {
     /// As a file wants it; a record that it names is opened.
     pub(crate) fn open(file: &Config) -> Result<Self> {
-        let audit = file.audit.as_ref().map(Audit::open).transpose();
+        let audit = file.audit.as_ref().map(AuditLog::open).transpose();
         let audit = audit.context(UNKEPT)?;
         let spans = spans(file)?;
-        let (figures, recent) = (Figures::default(), Recent::default());
+        let (figures, recent) = (ServerMetrics::default(), RecentCalls::default());
         Ok(Self { figures, recent, audit, spans })
     }
 
     /// Fails as [`Telemetry::open`] would, and leaves all as it is; tells all that is wrong.
     pub(crate) fn try_out(file: &Config) -> Vec<anyhow::Error> {
-        let audit = file.audit.as_ref().map(Audit::try_out).transpose();
+        let audit = file.audit.as_ref().map(AuditLog::try_out).transpose();
         let audit = audit.context(UNKEPT).err();
         audit.into_iter().chain(spans(file).err()).collect()
     }
@@ -77,16 +78,16 @@ impl Telemetry {
 const UNKEPT: &str = "cannot keep the record of decisions";
 
 /// Those of the collector that a file names.
-fn spans(file: &Config) -> Result<Option<Spans>> {
-    let collector = file.telemetry(&Outside).map_err(|missing| {
+fn spans(file: &Config) -> Result<Option<SpanQueue>> {
+    let collector = file.telemetry(&ProcessLookup).map_err(|missing| {
         let lines: Vec<_> = missing.iter().map(ToString::to_string).collect();
         anyhow!("the headers for the collector are not there: {}", lines.join("; "))
     })?;
-    collector.map(Spans::new).transpose()
+    collector.map(SpanQueue::new).transpose()
 }
 
-impl Witness for Telemetry {
-    fn decided<'a>(&'a self, call: Decided<'a>) -> BoxFuture<'a, Result<(), LedgerError>> {
+impl Observer for Telemetry {
+    fn decided<'a>(&'a self, call: CallDecided<'a>) -> BoxFuture<'a, Result<(), LedgerError>> {
         self.recent.begins(&call, Instant::now());
         match &self.audit {
             Some(audit) => audit.decided(&call),
@@ -94,7 +95,7 @@ impl Witness for Telemetry {
         }
     }
 
-    fn ended(&self, call: Over<'_>) {
+    fn ended(&self, call: CallFinished<'_>) {
         if let Some(audit) = &self.audit {
             audit.ended(&call);
         }
@@ -102,20 +103,20 @@ impl Witness for Telemetry {
         let took = self.recent.ends(&call);
         log::call(&call, took);
         if let Some(spans) = &self.spans {
-            spans.add(|| Span::of_call(&call, SystemTime::now(), took));
+            spans.add(|| OtlpSpan::of_call(&call, SystemTime::now(), took));
         }
     }
 
-    fn questioned(&self, question: Questioned<'_>) {
+    fn questioned(&self, question: QuestionEvent<'_>) {
         if let Some(audit) = &self.audit {
             audit.questioned(&question);
         }
     }
 
-    fn returned(&self, errand: Returned<'_>) {
+    fn returned(&self, errand: OutboundFinished<'_>) {
         self.figures.operations.returned(&errand);
         if let Some(spans) = &self.spans {
-            spans.add(|| Span::of_errand(&errand, SystemTime::now()));
+            spans.add(|| OtlpSpan::of_errand(&errand, SystemTime::now()));
         }
     }
 

@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use toolcrib_core::{AllowAll, Call, Caller, Effect, RawArguments, Request, Toolset, raw_tool};
+use toolcrib_core::{AllowAll, Call, Caller, Effect, PlanRequest, RawArguments, Toolset, raw_tool};
 use toolcrib_core::{Content, ToolOutcome, ToolSpec};
 use toolcrib_engine::Crib;
-use toolcrib_store::{Options, Store};
+use toolcrib_store::{Store, StoreOptions};
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
@@ -61,7 +61,7 @@ async fn main() -> Outcome<()> {
 fn crib(path: &Path, effect: Effect) -> Outcome<Crib> {
     let spec = ToolSpec::new("nothing", "Does nothing.", effect)?;
     let tool = raw_tool(spec, |_, _| async { ToolOutcome::Done(Content::text("done")) });
-    let store = Store::open(path, Options::default())?;
+    let store = Store::open(path, StoreOptions::default())?;
     let builder = Crib::builder().ledger(Arc::new(store)).policy(AllowAll);
     Ok(builder.build_fixed(Toolset::of([tool])?))
 }
@@ -86,7 +86,7 @@ async fn calls(crib: &Crib, concurrency: u64) -> Outcome<f64> {
         let (crib, done) = (crib.clone(), Arc::clone(&done));
         tokio::spawn(async move {
             while start.elapsed() < TURN {
-                let Ok(plan) = crib.plan(&Caller::local(), Request::default()) else { return };
+                let Ok(plan) = crib.plan(&Caller::local(), PlanRequest::default()) else { return };
                 let n = done.load(Ordering::Relaxed);
                 let arguments = RawArguments::Value(json!({ "n": n, "text": "some words" }));
                 let report = crib.run(&plan, vec![Call::new("1", "nothing", arguments)]).await;

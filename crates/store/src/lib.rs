@@ -1,6 +1,6 @@
 //! The durable record: calls, tickets, kept results and keys in one SQLite file.
 //!
-//! Read in this order: [`Store`], [`Options`], [`Filter`], [`Key`]. The SQL stands in
+//! Read in this order: [`Store`], [`Options`], [`Filter`], [`IdempotencyKey`]. The SQL stands in
 //! `schema`.
 //!
 //! ```no_run
@@ -29,9 +29,9 @@ mod store;
 
 pub use address::path;
 pub use error::StoreError;
-pub use options::Options;
-pub use rows::call_state::{KnownEnd, State};
-pub use rows::history::{CallRecord, Cursor, Decider, Filter, Page};
-pub use rows::keys::{Begun, Key};
-pub use rows::results::Piece;
+pub use options::StoreOptions;
+pub use rows::call_state::{CallState, KnownEnd};
+pub use rows::history::{CallCursor, CallFilter, CallPage, CallRecord, Decider};
+pub use rows::keys::{IdempotencyKey, KeyState};
+pub use rows::results::ResultPiece;
 pub use store::{Store, open};

@@ -6,7 +6,7 @@ use toolcrib_core::TicketBounds;
 
 /// The bounds of a store, each with a default that is safe to keep.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
+pub struct StoreOptions {
     /// How long a call that ended can be looked up.
     pub calls_for: Duration,
     /// Calls that are kept at the most, about; the oldest that ended go first.
@@ -22,7 +22,7 @@ pub struct Options {
     pub max_bytes: Option<u64>,
 }
 
-impl Default for Options {
+impl Default for StoreOptions {
     fn default() -> Self {
         Self {
             calls_for: Duration::from_hours(30 * 24),

@@ -9,25 +9,26 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::sync::{Semaphore, oneshot};
 use toolcrib_core::{
-    BoxFuture, CallKey, Caller, Content, Doubtful, Effect, Ending, Fingerprint, Finish, KeyEnd,
-    Ledger, LedgerError, OpenTickets, Parked, Planned, ResultHandle, Stands, TicketError, TicketId,
+    BoxFuture, CallKey, CallStatus, Caller, Content, Effect, Ending, EndingReport, Fingerprint,
+    KeyResult, Ledger, LedgerError, OpenTickets, ParkedCall, PlannedCall, ResultHandle,
+    TicketError, TicketId, UncertainCall,
 };
 
-use crate::cache::recent_answers::Told;
-use crate::clock::Moment;
+use crate::cache::recent_answers::RecentAnswers;
+use crate::clock::WallTime;
 use crate::error::StoreError;
-use crate::options::Options;
+use crate::options::StoreOptions;
 use crate::rows::call_state::KnownEnd;
-use crate::rows::calls::{self, End, Like, NewCall, Queueing};
-use crate::rows::history::{self, CallRecord, Cursor, Filter, Page};
-use crate::rows::keys::{self, Begun, Hold, Key, Settled};
-use crate::rows::results::{self, NewResult, Piece};
+use crate::rows::calls::{self, CallEnd, DuplicateQuery, NewCall, QueuedCallTask};
+use crate::rows::history::{self, CallCursor, CallFilter, CallPage, CallRecord};
+use crate::rows::keys::{self, IdempotencyKey, KeyHold, KeySettlement, KeyState};
+use crate::rows::results::{self, NewResult, ResultPiece};
 use crate::rows::tickets::{self, NewTicket};
 use crate::sqlite::file;
-use crate::sqlite::read_calls::{Left, Reading};
-use crate::sqlite::read_pool::Readers;
-use crate::sqlite::retry_queue::{Finishing, Owed};
-use crate::sqlite::writer::{Need, OWED_PER_GROUP, Writer};
+use crate::sqlite::read_calls::{EndAction, ReadCalls};
+use crate::sqlite::read_pool::ReadPool;
+use crate::sqlite::retry_queue::{EndTask, UnwrittenEnd};
+use crate::sqlite::writer::{Durability, OWED_PER_GROUP, StoreWriter};
 use crate::{
     address,
     sqlite::{key_claims, prune},
@@ -39,33 +40,33 @@ const KEEPING: usize = 4;
 /// The durable ledger. Cheap to clone; the file is given back when the last clone is dropped,
 /// which waits for what is still to be written.
 #[derive(Clone)]
-pub struct Store(Arc<Inner>);
+pub struct Store(Arc<StoreInner>);
 
-struct Inner {
-    readers: Readers,
-    writer: Writer,
-    options: Options,
-    reading: Reading,
+struct StoreInner {
+    readers: ReadPool,
+    writer: StoreWriter,
+    options: StoreOptions,
+    reading: ReadCalls,
     keeping: Semaphore,
-    told: Told,
+    told: RecentAnswers,
 }
 
 /// Opens the store at `sqlite://PATH`, or at a path, with the default bounds.
 pub fn open(url_or_path: &str) -> Result<Store, StoreError> {
-    Store::open(&address::path(url_or_path)?, Options::default())
+    Store::open(&address::path(url_or_path)?, StoreOptions::default())
 }
 
 impl Store {
     /// Opens a file, or makes it. Calls that the process before left without an end get one. Over a
     /// full disk that is done once there is room, and until then `works` tells why not.
-    pub fn open(path: &Path, options: Options) -> Result<Self, StoreError> {
+    pub fn open(path: &Path, options: StoreOptions) -> Result<Self, StoreError> {
         let owned = Arc::new(file::own(path)?);
-        let readers = Readers::new(Arc::clone(&owned));
-        let writer = Writer::start(owned, options.clone())?;
+        let readers = ReadPool::new(Arc::clone(&owned));
+        let writer = StoreWriter::start(owned, options.clone())?;
         let keeping = Semaphore::new(KEEPING);
-        let reading = Reading::default();
-        let told = Told::default();
-        Ok(Self(Arc::new(Inner { readers, writer, options, reading, keeping, told })))
+        let reading = ReadCalls::default();
+        let told = RecentAnswers::default();
+        Ok(Self(Arc::new(StoreInner { readers, writer, options, reading, keeping, told })))
     }
 
     /// Fails as [`Store::open`] would fail of this file, and leaves all as it is. One that another
@@ -78,30 +79,30 @@ impl Store {
     pub async fn calls(
         &self,
         caller: &Caller,
-        filter: Filter,
-        after: Option<Cursor>,
+        filter: CallFilter,
+        after: Option<CallCursor>,
         limit: usize,
-    ) -> Result<Page, StoreError> {
+    ) -> Result<CallPage, StoreError> {
         self.page(Some(caller.clone()), filter, after, limit).await
     }
 
     /// The same of all callers: for whoever runs the crib.
     pub async fn calls_of_all(
         &self,
-        filter: Filter,
-        after: Option<Cursor>,
+        filter: CallFilter,
+        after: Option<CallCursor>,
         limit: usize,
-    ) -> Result<Page, StoreError> {
+    ) -> Result<CallPage, StoreError> {
         self.page(None, filter, after, limit).await
     }
 
     async fn page(
         &self,
         caller: Option<Caller>,
-        filter: Filter,
-        after: Option<Cursor>,
+        filter: CallFilter,
+        after: Option<CallCursor>,
         limit: usize,
-    ) -> Result<Page, StoreError> {
+    ) -> Result<CallPage, StoreError> {
         self.flush().await?;
         let page = move |file: &rusqlite::Connection| {
             history::page(file, caller.as_ref(), &filter, after, limit)
@@ -136,7 +137,7 @@ impl Store {
             calls::resolve(file, &key, end.ending(), Some(&by))?;
             history::any(file, &key)
         };
-        self.0.writer.ask(Need::Sync, resolve).await
+        self.0.writer.ask(Durability::Sync, resolve).await
     }
 
     /// How calls ended, whoever made them, by their keys: those of them that are on record.
@@ -152,25 +153,29 @@ impl Store {
         handle: &ResultHandle,
         from: usize,
         bytes: usize,
-    ) -> Result<Option<Piece>, StoreError> {
+    ) -> Result<Option<ResultPiece>, StoreError> {
         let (caller, handle) = (caller.clone(), handle.clone());
         let reading = self.0.readers.read(move |file| results::kept(file, &caller, &handle));
-        Ok(reading.await?.map(|content| Piece::cut(&content, from, bytes)))
+        Ok(reading.await?.map(|content| ResultPiece::cut(&content, from, bytes)))
     }
 
     /// Asks for a key before the call is made; when this resolves to `New`, the key is on disk.
     /// Dropped before that, it leaves the key free.
     /// What was begun here stays taken when the process ends: what ran under it, only its beginner
     /// knows.
-    pub async fn begin(&self, key: &Key, arguments: Fingerprint) -> Result<Begun, StoreError> {
-        self.begin_with(key, (arguments, Hold::Bound)).await
+    pub async fn begin(
+        &self,
+        key: &IdempotencyKey,
+        arguments: Fingerprint,
+    ) -> Result<KeyState, StoreError> {
+        self.begin_with(key, (arguments, KeyHold::Bound)).await
     }
 
     async fn begin_with(
         &self,
-        key: &Key,
-        arguments: (Fingerprint, Hold),
-    ) -> Result<Begun, StoreError> {
+        key: &IdempotencyKey,
+        arguments: (Fingerprint, KeyHold),
+    ) -> Result<KeyState, StoreError> {
         keys::check(key)?;
         let options = self.0.options.clone();
         key_claims::begin(&self.0.writer, key.clone(), arguments, options).await
@@ -178,17 +183,21 @@ impl Store {
 
     /// Records the response of a call that was begun under a key: up to 32 MiB of JSON. As a ledger
     /// the store takes a larger one for one that is lost.
-    pub async fn settle(&self, key: &Key, response: &Value) -> Result<(), StoreError> {
-        self.write_end(key, Settled::Answered(keys::written(response)?)).await
+    pub async fn settle(&self, key: &IdempotencyKey, response: &Value) -> Result<(), StoreError> {
+        self.write_end(key, KeySettlement::Answered(keys::written(response)?)).await
     }
 
     /// Gives a key back: the call that was begun under it certainly did not run.
-    pub async fn release(&self, key: &Key) -> Result<(), StoreError> {
-        self.write_end(key, Settled::Free).await
+    pub async fn release(&self, key: &IdempotencyKey) -> Result<(), StoreError> {
+        self.write_end(key, KeySettlement::Free).await
     }
 
-    async fn write_end(&self, key: &Key, settled: Settled) -> Result<(), StoreError> {
-        self.owe(Owed::Key { key: key.clone(), settled }).await
+    async fn write_end(
+        &self,
+        key: &IdempotencyKey,
+        settled: KeySettlement,
+    ) -> Result<(), StoreError> {
+        self.owe(UnwrittenEnd::IdempotencyKey { key: key.clone(), settled }).await
     }
 
     /// Removes all that is too old, in bounded steps. The store does this by itself about once a
@@ -197,7 +206,7 @@ impl Store {
         loop {
             let options = self.0.options.clone();
             let step = move |file: &rusqlite::Connection| prune::step(file, &options);
-            if !self.0.writer.ask(Need::Commit, step).await? {
+            if !self.0.writer.ask(Durability::Commit, step).await? {
                 return Ok(());
             }
         }
@@ -240,40 +249,43 @@ impl Store {
 
     /// Waits until everything that was handed over is committed.
     pub async fn flush(&self) -> Result<(), StoreError> {
-        self.0.writer.ask(Need::Commit, |_| Ok(())).await
+        self.0.writer.ask(Durability::Commit, |_| Ok(())).await
     }
 
-    async fn finish(&self, call: CallKey, finish: Finish) -> Result<(), StoreError> {
+    async fn finish(&self, call: CallKey, finish: EndingReport) -> Result<(), StoreError> {
         if finish.ending == Ending::Unknown {
             let last = &self.0.writer.shared().last_unknown;
-            last.fetch_max(Moment::now().0, Ordering::AcqRel);
+            last.fetch_max(WallTime::now().0, Ordering::AcqRel);
         }
-        match self.0.reading.end(call, End::now(finish)) {
-            Left::Nothing => self.0.writer.works(),
-            Left::Update(end) => {
+        match self.0.reading.end(call, CallEnd::now(finish)) {
+            EndAction::Nothing => self.0.writer.works(),
+            EndAction::Update(end) => {
                 let shared = Arc::clone(self.0.writer.shared());
-                let work = Finishing { owed: Owed::call(call, end, &shared), shared, reply: None };
+                let work =
+                    EndTask { owed: UnwrittenEnd::call(call, end, &shared), shared, reply: None };
                 self.0.writer.hand_over(Box::new(work)).await
             }
-            Left::Other(end) => self.owe(Owed::call(call, end, self.0.writer.shared())).await,
+            EndAction::Other(end) => {
+                self.owe(UnwrittenEnd::call(call, end, self.0.writer.shared())).await
+            }
         }
     }
 
     /// Waits until it is committed; what cannot be written now is written later.
-    async fn owe(&self, owed: Owed) -> Result<(), StoreError> {
+    async fn owe(&self, owed: UnwrittenEnd) -> Result<(), StoreError> {
         let shared = Arc::clone(self.0.writer.shared());
         let (reply, answer) = oneshot::channel();
-        let work = Finishing { owed, shared, reply: Some(reply) };
-        self.0.writer.send(Need::Commit, Box::new(work)).await?;
+        let work = EndTask { owed, shared, reply: Some(reply) };
+        self.0.writer.send(Durability::Commit, Box::new(work)).await?;
         answer.await.unwrap_or_else(|_| Err(self.0.writer.closed()))
     }
 
     async fn unknown_like(
         &self,
-        like: Like,
+        like: DuplicateQuery,
         window: Duration,
-    ) -> Result<Option<Doubtful>, StoreError> {
-        let after = Moment::now().before(window);
+    ) -> Result<Option<UncertainCall>, StoreError> {
+        let after = WallTime::now().before(window);
         let shared = self.0.writer.shared();
         if shared.last_unknown.load(Ordering::Acquire) <= after.0 {
             return Ok(None);
@@ -286,7 +298,7 @@ impl Store {
         while shared.owed().len() > OWED_PER_GROUP {
             self.flush().await?;
         }
-        self.0.writer.ask(Need::Commit, move |file| like.unknown(file, after)).await
+        self.0.writer.ask(Durability::Commit, move |file| like.unknown(file, after)).await
     }
 
     async fn keep_large(&self, caller: &Caller, content: &Content) -> Option<ResultHandle> {
@@ -294,7 +306,7 @@ impl Store {
         let _place = self.0.keeping.acquire().await.ok()?;
         let result = NewResult::of(caller, content, &self.0.options)?;
         let (options, tenant) = (self.0.options.clone(), caller.tenant.clone());
-        let keeping = self.0.writer.ask(Need::Commit, move |file| {
+        let keeping = self.0.writer.ask(Durability::Commit, move |file| {
             let handle = result.write(file, &options)?;
             Ok((handle, results::holders(file, Some(&tenant))?))
         });
@@ -304,17 +316,17 @@ impl Store {
     }
 }
 
-fn bind_all(keys: &[Key], file: &rusqlite::Connection) -> rusqlite::Result<()> {
+fn bind_all(keys: &[IdempotencyKey], file: &rusqlite::Connection) -> rusqlite::Result<()> {
     keys.iter().try_for_each(|key| keys::bind(key, file))
 }
 
 impl Ledger for Store {
-    fn queued<'a>(&'a self, call: Planned<'a>) -> BoxFuture<'a, Result<(), LedgerError>> {
+    fn queued<'a>(&'a self, call: PlannedCall<'a>) -> BoxFuture<'a, Result<(), LedgerError>> {
         let new = NewCall::of(&call);
-        Box::pin(async move { Ok(self.0.writer.hand_over(Box::new(Queueing(new))).await?) })
+        Box::pin(async move { Ok(self.0.writer.hand_over(Box::new(QueuedCallTask(new))).await?) })
     }
 
-    fn planned<'a>(&'a self, call: Planned<'a>) -> BoxFuture<'a, Result<(), LedgerError>> {
+    fn planned<'a>(&'a self, call: PlannedCall<'a>) -> BoxFuture<'a, Result<(), LedgerError>> {
         let new = NewCall::of(&call);
         Box::pin(async move {
             if call.tool.effect == Effect::Read {
@@ -327,7 +339,7 @@ impl Ledger for Store {
                 bind_all(&keys, file)?;
                 new.write(file, None)
             };
-            Ok(self.0.writer.ask(Need::Sync, plan).await?)
+            Ok(self.0.writer.ask(Durability::Sync, plan).await?)
         })
     }
 
@@ -335,64 +347,74 @@ impl Ledger for Store {
         self.ended(call, ending.into())
     }
 
-    fn ended(&self, call: CallKey, finish: Finish) -> BoxFuture<'_, Result<(), LedgerError>> {
+    fn ended(&self, call: CallKey, finish: EndingReport) -> BoxFuture<'_, Result<(), LedgerError>> {
         Box::pin(async move { Ok(self.finish(call, finish).await?) })
     }
 
     fn resolved(&self, call: CallKey, ending: Ending) -> BoxFuture<'_, Result<(), LedgerError>> {
         let key = call.to_string();
         let resolve = move |file: &rusqlite::Connection| calls::resolve(file, &key, ending, None);
-        Box::pin(async move { Ok(self.0.writer.ask(Need::Commit, resolve).await?) })
+        Box::pin(async move { Ok(self.0.writer.ask(Durability::Commit, resolve).await?) })
     }
 
     fn unknown_like<'a>(
         &'a self,
-        call: Planned<'a>,
+        call: PlannedCall<'a>,
         window: Duration,
-    ) -> BoxFuture<'a, Result<Option<Doubtful>, LedgerError>> {
-        let like = Like::of(&call);
+    ) -> BoxFuture<'a, Result<Option<UncertainCall>, LedgerError>> {
+        let like = DuplicateQuery::of(&call);
         Box::pin(async move { Ok(self.unknown_like(like, window).await?) })
     }
 
     fn begin<'a>(
         &'a self,
-        key: &'a Key,
+        key: &'a IdempotencyKey,
         arguments: Fingerprint,
-    ) -> BoxFuture<'a, Result<Begun, LedgerError>> {
-        Box::pin(async move { Ok(self.begin_with(key, (arguments, Hold::Loose)).await?) })
+    ) -> BoxFuture<'a, Result<KeyState, LedgerError>> {
+        Box::pin(async move { Ok(self.begin_with(key, (arguments, KeyHold::Loose)).await?) })
     }
 
-    fn bind<'a>(&'a self, keys: &'a [Key]) -> BoxFuture<'a, Result<(), LedgerError>> {
+    fn bind<'a>(&'a self, keys: &'a [IdempotencyKey]) -> BoxFuture<'a, Result<(), LedgerError>> {
         let keys = keys.to_vec();
         let bind = move |file: &rusqlite::Connection| bind_all(&keys, file);
-        Box::pin(async move { Ok(self.0.writer.ask(Need::Sync, bind).await?) })
+        Box::pin(async move { Ok(self.0.writer.ask(Durability::Sync, bind).await?) })
     }
 
-    fn settle<'a>(&'a self, key: &'a Key, end: KeyEnd) -> BoxFuture<'a, Result<(), LedgerError>> {
+    fn settle<'a>(
+        &'a self,
+        key: &'a IdempotencyKey,
+        end: KeyResult,
+    ) -> BoxFuture<'a, Result<(), LedgerError>> {
         match &end {
-            KeyEnd::Told { now, .. } => self.0.told.put(key, now),
-            KeyEnd::Late(answer) => self.0.told.replace(key, answer),
-            KeyEnd::Answered(_) | KeyEnd::Lost | KeyEnd::Free => {}
+            KeyResult::Told { now, .. } => self.0.told.put(key, now),
+            KeyResult::Late(answer) => self.0.told.replace(key, answer),
+            KeyResult::Answered(_) | KeyResult::Lost | KeyResult::Free => {}
         }
-        Box::pin(async move { Ok(self.write_end(key, Settled::of(&end)).await?) })
+        Box::pin(async move { Ok(self.write_end(key, KeySettlement::of(&end)).await?) })
     }
 
-    fn recorded<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Begun, LedgerError>> {
+    fn recorded<'a>(
+        &'a self,
+        key: &'a IdempotencyKey,
+    ) -> BoxFuture<'a, Result<KeyState, LedgerError>> {
         let of = key.clone();
         let recorded = move |file: &rusqlite::Connection| keys::recorded(&of, file);
         Box::pin(async move {
             Ok(match self.0.readers.read(recorded).await? {
-                Begun::Ended(later) => Begun::Ended(self.0.told.get(key).unwrap_or(later)),
-                begun @ (Begun::New | Begun::Running | Begun::Unknown | Begun::Conflict) => begun,
+                KeyState::Ended(later) => KeyState::Ended(self.0.told.get(key).unwrap_or(later)),
+                begun @ (KeyState::New
+                | KeyState::Running
+                | KeyState::Unknown
+                | KeyState::Conflict) => begun,
             })
         })
     }
 
-    fn park(&self, parked: Parked) -> BoxFuture<'_, Result<(), LedgerError>> {
+    fn park(&self, parked: ParkedCall) -> BoxFuture<'_, Result<(), LedgerError>> {
         Box::pin(async move {
             let (ticket, bounds) = (NewTicket::of(parked)?, self.0.options.tickets);
             let write = move |file: &rusqlite::Connection| ticket.write(file, bounds);
-            let written = self.0.writer.ask(Need::Sync, write).await?;
+            let written = self.0.writer.ask(Durability::Sync, write).await?;
             written.map_err(LedgerError::new)
         })
     }
@@ -401,16 +423,19 @@ impl Ledger for Store {
         &'a self,
         ticket: &'a TicketId,
         caller: &'a Caller,
-    ) -> BoxFuture<'a, Result<Parked, TicketError>> {
+    ) -> BoxFuture<'a, Result<ParkedCall, TicketError>> {
         let (ticket, caller, options) = (ticket.clone(), caller.clone(), self.0.options.clone());
         Box::pin(async move {
             let claim =
                 move |file: &rusqlite::Connection| tickets::claim(file, &ticket, &caller, &options);
-            self.0.writer.ask(Need::Sync, claim).await.map_err(LedgerError::from)?
+            self.0.writer.ask(Durability::Sync, claim).await.map_err(LedgerError::from)?
         })
     }
 
-    fn parked<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Result<Vec<Parked>, LedgerError>> {
+    fn parked<'a>(
+        &'a self,
+        caller: &'a Caller,
+    ) -> BoxFuture<'a, Result<Vec<ParkedCall>, LedgerError>> {
         let caller = caller.clone();
         Box::pin(
             async move { Ok(self.0.readers.read(move |file| tickets::open(file, &caller)).await?) },
@@ -447,7 +472,7 @@ impl Ledger for Store {
         &'a self,
         ticket: &'a TicketId,
         caller: &'a Caller,
-    ) -> BoxFuture<'a, Result<Option<Parked>, LedgerError>> {
+    ) -> BoxFuture<'a, Result<Option<ParkedCall>, LedgerError>> {
         let (ticket, caller) = (ticket.clone(), caller.clone());
         let one = move |file: &rusqlite::Connection| tickets::one(file, &ticket, &caller);
         Box::pin(async move { Ok(self.0.readers.read(one).await?) })
@@ -476,7 +501,7 @@ impl Ledger for Store {
         &'a self,
         caller: &'a Caller,
         call: &'a str,
-    ) -> BoxFuture<'a, Result<Option<Stands>, LedgerError>> {
+    ) -> BoxFuture<'a, Result<Option<CallStatus>, LedgerError>> {
         Box::pin(async move { Ok(self.call(caller, call).await?.map(CallRecord::stands)) })
     }
 

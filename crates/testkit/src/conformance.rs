@@ -9,20 +9,20 @@ use std::sync::{Mutex, PoisonError};
 
 use serde_json::Value;
 
-use crate::Folder;
+use crate::TestFolder;
 
 const PACKAGE: &str = "@modelcontextprotocol/conformance";
 
 /// The suite as it is installed.
 #[derive(Debug, Clone)]
-pub struct Suite {
+pub struct ConformanceSuite {
     node: PathBuf,
     package: PathBuf,
 }
 
 /// What came of a run.
 #[derive(Debug)]
-pub struct Verdict {
+pub struct ConformanceVerdict {
     /// The scenarios that count for this revision and side, in the order of the suite.
     pub scored: Vec<String>,
     /// Those that checked something and found no fault, whether they count or not.
@@ -35,7 +35,7 @@ pub struct Verdict {
     pub is_content: bool,
 }
 
-impl Verdict {
+impl ConformanceVerdict {
     /// What counts and did not pass.
     #[must_use]
     pub fn missing(&self) -> Vec<&str> {
@@ -51,7 +51,7 @@ impl Verdict {
     }
 }
 
-impl Suite {
+impl ConformanceSuite {
     /// Where `TOOLCRIB_NODE` names a Node of version 22 or newer, and `TOOLCRIB_NODE_PEERS` a
     /// `node_modules` with the suite; else it says that it was skipped.
     #[must_use]
@@ -81,17 +81,17 @@ impl Suite {
     ///
     /// If it cannot be run, or is not built as it was.
     #[expect(clippy::disallowed_methods, reason = "the suite is no child of ours")]
-    pub fn run<W: AsRef<OsStr>>(&self, side: &str, revision: &str, at: &[W]) -> Verdict {
+    pub fn run<W: AsRef<OsStr>>(&self, side: &str, revision: &str, at: &[W]) -> ConformanceVerdict {
         static TURN: Mutex<()> = Mutex::new(());
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-        let folder = Folder::new();
+        let folder = TestFolder::new();
         let mut command = Command::new(&self.node);
         command.arg(self.program()).args([side, "--requirements", revision]).args(at);
         let ran = command.arg("-o").arg(folder.path()).output();
         drop(turn);
         let ran = ran.unwrap_or_else(|error| unreachable!("the suite: {error}"));
         let said = String::from_utf8_lossy(&ran.stdout).into_owned();
-        Verdict {
+        ConformanceVerdict {
             scored: self.scored(revision, side),
             passed: said.lines().filter_map(passed).collect(),
             faults: faults(folder.path()),

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A folder in the temporary one that goes away with its test; no two of a run are the same.
 #[derive(Debug)]
-pub struct Folder(PathBuf);
+pub struct TestFolder(PathBuf);
 
-impl Folder {
+impl TestFolder {
     /// Makes an empty one.
     ///
     /// # Panics
@@ -46,7 +46,7 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
+impl Drop for TestFolder {
     fn drop(&mut self) {
         // What is left is the system's to clear away.
         let _ = std::fs::remove_dir_all(&self.0);

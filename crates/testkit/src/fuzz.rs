@@ -16,13 +16,13 @@ use std::net::IpAddr;
 use std::sync::OnceLock;
 
 use serde_json::Value;
-use toolcrib_core::{Caller, Effect, Plan, Request};
+use toolcrib_core::{Caller, Effect, Plan, PlanRequest};
 use toolcrib_dialect::{Dialect, OpenAiChat, dialect};
 use toolcrib_egress::{Egress, Network, not_public};
 use toolcrib_engine::Crib;
-use toolcrib_json::repair::{self, Bounds};
+use toolcrib_json::repair::{self, RepairBounds};
 use toolcrib_json::schema::Schema;
-use toolcrib_openapi::{ApiSettings, Document, inspect};
+use toolcrib_openapi::{ApiSettings, DocumentLocation, inspect};
 use url::{Host, Url};
 
 pub use self::agenda::{icalendar, webdav};
@@ -38,10 +38,10 @@ pub use self::tokens::tokens;
 use crate::Oracle;
 
 /// What a target does with the fuzzer's bytes; a panic is a find.
-pub type Target = fn(&[u8]);
+pub type FuzzTarget = fn(&[u8]);
 
 /// Every target by its name.
-pub const TARGETS: &[(&str, Target)] = &[
+pub const TARGETS: &[(&str, FuzzTarget)] = &[
     ("arguments", arguments),
     ("calls", calls),
     ("config_file", config_file),
@@ -77,7 +77,7 @@ pub fn arguments(data: &[u8]) {
         assert_eq!((&read.value, read.repairs.len()), (&value, 0), "plain JSON was changed");
     }
     let written = read.value.to_string();
-    if written.len() <= Bounds::default().bytes {
+    if written.len() <= RepairBounds::default().bytes {
         let again = repair::read(&written).map(|again| (again.repairs, again.value));
         let value = again.as_ref().map_or(&Value::Null, |(_, value)| value).clone();
         // A fraction may come back changed in its last bit, which is a bound of the number reader.
@@ -190,7 +190,7 @@ fn is_special(address: IpAddr) -> bool {
 /// refused, no two tools share a name, and what the catalog would compile compiles.
 pub fn openapi_document(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
-    let settings = ApiSettings::new(Document::Text(String::new()));
+    let settings = ApiSettings::new(DocumentLocation::Text(String::new()));
     let Ok((tools, report)) = inspect(&text, &settings) else {
         return;
     };
@@ -213,7 +213,7 @@ fn crib() -> (Crib, Plan) {
     let oracle = Oracle::default();
     let tools = [oracle.echo("read", Effect::Read), oracle.echo("write", Effect::Write)];
     let made = Crib::new(tools).ok().and_then(|crib| {
-        let plan = crib.plan(&Caller::local(), Request::default()).ok()?;
+        let plan = crib.plan(&Caller::local(), PlanRequest::default()).ok()?;
         Some((crib, plan))
     });
     made.unwrap_or_else(|| unreachable!("two names that differ, and no choices"))

@@ -25,8 +25,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 pub use self::http::browse;
-use self::http::{Answer, Asked};
-use self::reply::{Refusal, Told, put};
+use self::http::{GoogleHttpRequest, GoogleHttpResponse};
+use self::reply::{ServiceRefusal, ServiceReply, put};
 
 /// Who the account belongs to.
 pub const OWNER: &str = "anna@example.org";
@@ -38,35 +38,35 @@ pub const REFRESH_TOKEN: &str = "refresh-token-of-anna-1";
 
 /// A server on a port of the loopback; dropped, it answers no more.
 pub struct GoogleServer {
-    shared: Arc<Shared>,
+    shared: Arc<GoogleServerShared>,
     address: SocketAddr,
 }
 
-struct Shared {
-    documents: documents::Documents,
-    state: Mutex<State>,
+struct GoogleServerShared {
+    documents: documents::GoogleDocuments,
+    state: Mutex<GoogleServerState>,
     is_over: AtomicBool,
 }
 
 /// What it knows.
-struct State {
-    calendar: calendar::Calendars,
-    tasks: tasks::Lists,
-    mail: mail::Mailbox,
-    oauth: oauth::Tokens,
+struct GoogleServerState {
+    calendar: calendar::FakeCalendars,
+    tasks: tasks::FakeTaskLists,
+    mail: mail::FakeMailbox,
+    oauth: oauth::FakeTokens,
     /// `GET /calendar/v3/...` without queries, in their order.
     asked: Vec<String>,
     /// What did not follow the documents.
     violations: Vec<String>,
     /// Things that go wrong with requests that hold a text.
-    troubles: VecDeque<(String, Trouble)>,
+    troubles: VecDeque<(String, GoogleFailure)>,
     /// Most items on a page, whatever is asked for.
     page: usize,
 }
 
 /// What goes wrong with a request.
 #[derive(Debug, Clone)]
-pub enum Trouble {
+pub enum GoogleFailure {
     /// Nothing is done, and this is the answer: status, headers, body.
     Answer(u16, Vec<(String, String)>, String),
     /// It is done, and the line is cut before an answer.
@@ -75,10 +75,10 @@ pub enum Trouble {
     Silence(Duration),
 }
 
-impl Trouble {
+impl GoogleFailure {
     /// An error as Google words them.
     pub fn error(status: u16, reason: &str, headers: &[(&str, &str)]) -> Self {
-        let body = Refusal::new(status, reason, "as the test says").body();
+        let body = ServiceRefusal::new(status, reason, "as the test says").body();
         let owned = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         Self::Answer(status, owned.collect(), body.to_string())
     }
@@ -94,19 +94,19 @@ impl GoogleServer {
     pub fn on(port: u16) -> Option<Self> {
         let listener = TcpListener::bind(("127.0.0.1", port)).ok()?;
         let address = listener.local_addr().ok()?;
-        let state = State {
-            calendar: calendar::Calendars::new(),
-            tasks: tasks::Lists::new(),
-            mail: mail::Mailbox::new(),
-            oauth: oauth::Tokens::new(),
+        let state = GoogleServerState {
+            calendar: calendar::FakeCalendars::new(),
+            tasks: tasks::FakeTaskLists::new(),
+            mail: mail::FakeMailbox::new(),
+            oauth: oauth::FakeTokens::new(),
             asked: Vec::new(),
             violations: Vec::new(),
             troubles: VecDeque::new(),
             page: usize::MAX,
         };
-        let documents = documents::Documents::read()?;
+        let documents = documents::GoogleDocuments::read()?;
         let is_over = AtomicBool::new(false);
-        let shared = Arc::new(Shared { documents, state: Mutex::new(state), is_over });
+        let shared = Arc::new(GoogleServerShared { documents, state: Mutex::new(state), is_over });
         let serving = Arc::clone(&shared);
         thread::spawn(move || {
             for stream in listener.incoming() {
@@ -141,7 +141,7 @@ impl GoogleServer {
         format!("http://{}/token", self.address)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, GoogleServerState> {
         held(&self.shared.state)
     }
 
@@ -156,7 +156,7 @@ impl GoogleServer {
     }
 
     /// Lets the next request whose line (as in [`Self::asked`]) holds a text go wrong.
-    pub fn trouble(&self, with: &str, trouble: Trouble) {
+    pub fn trouble(&self, with: &str, trouble: GoogleFailure) {
         self.state().troubles.push_back((with.to_owned(), trouble));
     }
 
@@ -229,9 +229,9 @@ impl Drop for GoogleServer {
     }
 }
 
-impl Shared {
+impl GoogleServerShared {
     fn serve(&self, mut stream: TcpStream) {
-        let Some(asked) = Asked::read(&mut stream) else { return };
+        let Some(asked) = GoogleHttpRequest::read(&mut stream) else { return };
         let line = format!("{} {}", asked.method, asked.path);
         let trouble = {
             let mut state = held(&self.state);
@@ -240,16 +240,16 @@ impl Shared {
             place.and_then(|place| state.troubles.remove(place)).map(|(_, trouble)| trouble)
         };
         match trouble {
-            Some(Trouble::Answer(status, headers, body)) => {
-                Answer { status, headers, body: body.into_bytes() }.write(&mut stream);
+            Some(GoogleFailure::Answer(status, headers, body)) => {
+                GoogleHttpResponse { status, headers, body: body.into_bytes() }.write(&mut stream);
             }
-            Some(Trouble::Silence(time)) => thread::sleep(time),
-            Some(Trouble::Cut) => drop(self.answer(&asked)),
+            Some(GoogleFailure::Silence(time)) => thread::sleep(time),
+            Some(GoogleFailure::Cut) => drop(self.answer(&asked)),
             None => self.answer(&asked).write(&mut stream),
         }
     }
 
-    fn answer(&self, asked: &Asked) -> Answer {
+    fn answer(&self, asked: &GoogleHttpRequest) -> GoogleHttpResponse {
         let mut state = held(&self.state);
         match asked.path.as_str() {
             "/token" => return state.oauth.token(asked),
@@ -257,22 +257,24 @@ impl Shared {
             _ => {}
         }
         if !state.oauth.is_let_in(asked) {
-            let refusal = Refusal::new(401, "authError", "Invalid Credentials");
-            return Answer::of(401, &refusal.body());
+            let refusal = ServiceRefusal::new(401, "authError", "Invalid Credentials");
+            return GoogleHttpResponse::of(401, &refusal.body());
         }
         let found = match self.documents.check(asked) {
             Ok(found) => found,
             Err(violation) => {
                 let violation = format!("{} {}: {violation}", asked.method, asked.path);
                 state.violations.push(violation.clone());
-                let refusal = Refusal::new(400, "violation", &violation);
-                return Answer::of(400, &refusal.body());
+                let refusal = ServiceRefusal::new(400, "violation", &violation);
+                return GoogleHttpResponse::of(400, &refusal.body());
             }
         };
         let told = match state.perform(&found.operation, &found.request) {
-            Ok(Told::Nothing) => return Answer { status: 204, headers: vec![], body: vec![] },
-            Ok(Told::Value(value)) => value,
-            Err(refusal) => return Answer::of(refusal.status, &refusal.body()),
+            Ok(ServiceReply::Nothing) => {
+                return GoogleHttpResponse { status: 204, headers: vec![], body: vec![] };
+            }
+            Ok(ServiceReply::Value(value)) => value,
+            Err(refusal) => return GoogleHttpResponse::of(refusal.status, &refusal.body()),
         };
         if let Err(drift) = self.documents.check_answer(&found.operation, &told) {
             state.violations.push(format!("answer of {}: {drift}", found.operation));
@@ -281,19 +283,23 @@ impl Shared {
             Some(fields) => field_selection::select(&told, fields),
             None => told,
         };
-        Answer::of(200, &told)
+        GoogleHttpResponse::of(200, &told)
     }
 }
 
-impl State {
-    fn perform(&mut self, operation: &str, request: &reply::Request) -> Result<Told, Refusal> {
+impl GoogleServerState {
+    fn perform(
+        &mut self,
+        operation: &str,
+        request: &reply::CheckedRequest,
+    ) -> Result<ServiceReply, ServiceRefusal> {
         let page = self.page;
         let (api, name) = operation.split_once('.').unwrap_or_default();
         match api {
             "calendar" => self.calendar.perform(name, request, page),
             "tasks" => self.tasks.perform(name, request, page),
             "gmail" => self.mail.perform(name, request, page),
-            _ => Err(Refusal::new(501, "notImplemented", "no such interface")),
+            _ => Err(ServiceRefusal::new(501, "notImplemented", "no such interface")),
         }
     }
 }
@@ -303,13 +309,13 @@ fn page(
     name: &str,
     items: Vec<Value>,
     size: usize,
-    request: &reply::Request,
-) -> Result<Value, Refusal> {
+    request: &reply::CheckedRequest,
+) -> Result<Value, ServiceRefusal> {
     let from = match request.query("pageToken") {
         None => 0_usize,
         Some(token) => {
             let from = token.strip_prefix("page-").and_then(|from| from.parse().ok());
-            from.ok_or_else(|| Refusal::invalid("Invalid page token"))?
+            from.ok_or_else(|| ServiceRefusal::invalid("Invalid page token"))?
         }
     };
     let total = items.len();

@@ -13,11 +13,11 @@ mod tools;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-pub use http::Server;
+pub use http::HostileServer;
 pub use script::WORDS;
 pub use tools::HIDDEN;
 
-use script::Script;
+use script::HostileScript;
 
 /// The `main` of a program that plays the server; the words are those after its name.
 ///
@@ -30,13 +30,16 @@ pub fn main(words: impl IntoIterator<Item = String>) -> ExitCode {
         words.remove(0);
     }
     let result = if is_http {
-        Server::start(&words.iter().map(String::as_str).collect::<Vec<_>>()).and_then(|server| {
-            writeln!(std::io::stdout(), "{}", server.url()).map_err(|error| error.to_string())?;
-            server.wait();
-            Ok(())
-        })
+        HostileServer::start(&words.iter().map(String::as_str).collect::<Vec<_>>()).and_then(
+            |server| {
+                writeln!(std::io::stdout(), "{}", server.url())
+                    .map_err(|error| error.to_string())?;
+                server.wait();
+                Ok(())
+            },
+        )
     } else {
-        Script::parse(&words)
+        HostileScript::parse(&words)
             .and_then(|script| stdio::run(&script).map_err(|error| error.to_string()))
     };
     match result {

@@ -25,14 +25,14 @@ pub const KEYS: [(&str, &str); 4] =
     [("rsa", "RS256"), ("p256", "ES256"), ("p384", "ES384"), ("ed25519", "EdDSA")];
 
 /// Answers for its metadata and its keys; dropped, it answers no more.
-pub struct Issuer {
-    shared: Arc<Shared>,
+pub struct TestIssuer {
+    shared: Arc<IssuerShared>,
     address: SocketAddr,
-    keys: Keys,
+    keys: IssuerKeys,
 }
 
 #[derive(Default)]
-struct Shared {
+struct IssuerShared {
     /// The paths that were asked for.
     asked: Mutex<Vec<String>>,
     is_down: AtomicBool,
@@ -40,7 +40,7 @@ struct Shared {
     jwks: Mutex<Value>,
 }
 
-struct Keys {
+struct IssuerKeys {
     random: SystemRandom,
     rsa: RsaKeyPair,
     p256: EcdsaKeyPair,
@@ -48,7 +48,7 @@ struct Keys {
     ed25519: Ed25519KeyPair,
 }
 
-impl Keys {
+impl IssuerKeys {
     fn make() -> Option<Self> {
         let random = SystemRandom::new();
         let elliptic = |algorithm: &'static EcdsaSigningAlgorithm| {
@@ -118,13 +118,14 @@ impl Keys {
     }
 }
 
-impl Issuer {
+impl TestIssuer {
     /// `None`: there is no port, or no randomness.
     pub fn start() -> Option<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).ok()?;
         let address = listener.local_addr().ok()?;
-        let keys = Keys::make()?;
-        let shared = Arc::new(Shared { jwks: Mutex::new(keys.jwks()), ..Shared::default() });
+        let keys = IssuerKeys::make()?;
+        let shared =
+            Arc::new(IssuerShared { jwks: Mutex::new(keys.jwks()), ..IssuerShared::default() });
         let serving = Arc::clone(&shared);
         thread::spawn(move || {
             for stream in listener.incoming() {
@@ -179,7 +180,7 @@ impl Issuer {
     }
 }
 
-impl Drop for Issuer {
+impl Drop for TestIssuer {
     fn drop(&mut self) {
         self.shared.is_over.store(true, Ordering::Relaxed);
         // Wakes the listener.
@@ -187,7 +188,7 @@ impl Drop for Issuer {
     }
 }
 
-impl Shared {
+impl IssuerShared {
     fn answer(&self, mut stream: TcpStream, address: SocketAddr) {
         let _ = stream.set_read_timeout(Some(Duration::from_secs(5)));
         let mut head = Vec::new();

@@ -2,9 +2,9 @@
 
 /// A small generator (xorshift); whoever uses it prints the seed.
 #[derive(Debug)]
-pub struct Random(u64);
+pub struct SeededRandom(u64);
 
-impl Random {
+impl SeededRandom {
     /// A seed of zero would give zeros for ever, and stands for one.
     #[must_use]
     pub fn new(seed: u64) -> Self {

@@ -5,7 +5,7 @@ use toolcrib_json::schema::Schema;
 
 /// How much of what a schema leaves open a sample fills in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Filling {
+pub enum SampleFilling {
     /// What is required and nothing else.
     Least,
     /// Optional fields too, a few levels deep.
@@ -18,13 +18,13 @@ const GIVE_UP: usize = 12;
 
 /// A value that the schema accepts, as far as one can be made without solving it: patterns and
 /// the finer formats are guessed at. The same schema always gives the same value.
-pub fn sample(schema: &Value, filling: Filling) -> Value {
+pub fn sample(schema: &Value, filling: SampleFilling) -> Value {
     Sampler { root: schema, filling }.value(schema, 0)
 }
 
 struct Sampler<'a> {
     root: &'a Value,
-    filling: Filling,
+    filling: SampleFilling,
 }
 
 impl Sampler<'_> {
@@ -89,7 +89,7 @@ impl Sampler<'_> {
 
     fn array(&self, schema: &Value, depth: usize) -> Value {
         let least = schema.get("minItems").and_then(Value::as_u64).unwrap_or(0).min(10);
-        let count = least.max(u64::from(self.filling == Filling::More && depth < DEPTH));
+        let count = least.max(u64::from(self.filling == SampleFilling::More && depth < DEPTH));
         let item = schema.get("items").map_or(Value::Null, |items| self.value(items, depth + 1));
         (0..count).map(|_| item.clone()).filter(|item| !item.is_null()).collect()
     }
@@ -99,7 +99,7 @@ impl Sampler<'_> {
         let fields = schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
         let required = schema.get("required").and_then(Value::as_array);
         let required = |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
-        let more = self.filling == Filling::More && depth < DEPTH;
+        let more = self.filling == SampleFilling::More && depth < DEPTH;
         let wanted = fields.iter().filter(|(name, _)| more || required(name));
         wanted
             .map(|(name, field)| (name.clone(), self.value(field, depth + 1)))

@@ -10,7 +10,7 @@
 //! ```
 //! use std::{io, path::Path, sync::Arc};
 //! use toolcrib::config::{Config, Live, Lookup, Means, Sources};
-//! use toolcrib::{Caller, Request};
+//! use toolcrib::{Caller, PlanRequest};
 //!
 //! /// Where `${env:..}` and `${file:..}` lead.
 //! struct Outside;

@@ -17,8 +17,8 @@ pub(crate) const RULES: &str =
 /// A text that was not read, for a model or a person: the part, what is wrong, and the cure.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{part}` {why}: {cure}")]
-pub struct Unread {
-    problem: Problem,
+pub struct TimeParseError {
+    problem: TimeParseProblem,
     part: String,
     why: String,
     cure: String,
@@ -27,7 +27,7 @@ pub struct Unread {
 /// What kind of fault it is, for code that must tell them apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Problem {
+pub enum TimeParseProblem {
     /// Nothing was said.
     Empty,
     /// More was said than is read.
@@ -50,8 +50,8 @@ pub enum Problem {
     Unsupported,
 }
 
-impl Unread {
-    pub(crate) fn new(problem: Problem, part: &str, why: &str, cure: &str) -> Self {
+impl TimeParseError {
+    pub(crate) fn new(problem: TimeParseProblem, part: &str, why: &str, cure: &str) -> Self {
         let mut shown: String = part.chars().take(SHOWN).collect();
         if part.chars().nth(SHOWN).is_some() {
             shown.push('…');
@@ -60,7 +60,7 @@ impl Unread {
     }
 
     /// What kind of fault it is.
-    pub fn problem(&self) -> Problem {
+    pub fn problem(&self) -> TimeParseProblem {
         self.problem
     }
 

@@ -18,10 +18,13 @@ mod recurrence;
 mod reference_time;
 mod wording;
 
-pub use error::{Problem, Unread};
-pub use note::Note;
+pub use error::{TimeParseError, TimeParseProblem};
+pub use note::PhraseNote;
 pub use phrase::{duration, read};
-pub use reading::{Reading, When};
-pub use recurrence::{Dates, DayOf, End, Frequency, Moments, Recurrence, Until};
-pub use reference_time::Frame;
+pub use reading::{PhraseReading, PhraseTime};
+pub use recurrence::{
+    Frequency, Recurrence, RecurrenceDates, RecurrenceEnd, RecurrenceMoments, RecurrenceUntil,
+    RecurrenceWeekday,
+};
+pub use reference_time::ReferenceTime;
 pub use wording::say;

@@ -11,7 +11,7 @@ use crate::wording::{clock_words, day_words, zone_words};
 /// period.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Note {
+pub enum PhraseNote {
     /// The clocks go forward over the time that was said.
     Gap {
         /// What the clock never shows.
@@ -98,7 +98,7 @@ pub enum Note {
     },
 }
 
-impl Display for Note {
+impl Display for PhraseNote {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Self::Gap { local, taken } => {

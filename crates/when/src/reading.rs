@@ -3,20 +3,20 @@
 use jiff::Zoned;
 use jiff::civil::Date;
 
-use crate::{Frame, Note, Recurrence};
+use crate::{PhraseNote, Recurrence, ReferenceTime};
 
 /// A phrase that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reading {
+pub struct PhraseReading {
     /// The time.
-    pub when: When,
+    pub when: PhraseTime,
     /// What was decided about it and may have been meant otherwise, in the order of the text.
-    pub notes: Vec<Note>,
+    pub notes: Vec<PhraseNote>,
 }
 
 /// A time, as exact as it was said.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum When {
+pub enum PhraseTime {
     /// One point of time.
     Moment(Zoned),
     /// A whole day, which has no zone.
@@ -38,24 +38,24 @@ pub enum When {
     /// Something that comes again.
     Recurring {
         /// The first time, which is a `Moment`, `Day`, `Days` or `Stretch`.
-        first: Box<When>,
+        first: Box<PhraseTime>,
         /// How it comes again.
         rule: Recurrence,
     },
 }
 
-impl Reading {
+impl PhraseReading {
     /// Whether all of it lies before the frame's now; see [`When::is_past`].
-    pub fn is_past(&self, frame: &Frame) -> bool {
+    pub fn is_past(&self, frame: &ReferenceTime) -> bool {
         self.when.is_past(frame)
     }
 }
 
-impl When {
+impl PhraseTime {
     /// Whether all of it lies before the frame's now: a warning for whoever makes something new.
     ///
     /// Today is not past, nor is a stretch that has begun, nor a recurrence that comes again.
-    pub fn is_past(&self, frame: &Frame) -> bool {
+    pub fn is_past(&self, frame: &ReferenceTime) -> bool {
         match self {
             Self::Moment(moment) => *moment < frame.now,
             Self::Day(day) => *day < frame.today(),
@@ -78,7 +78,7 @@ impl When {
     /// has them, the first time of a recurrence, and a moment as an empty stretch.
     ///
     /// `None` at the end of the calendar, where a day has no next one.
-    pub fn bounds(&self, frame: &Frame) -> Option<(Zoned, Zoned)> {
+    pub fn bounds(&self, frame: &ReferenceTime) -> Option<(Zoned, Zoned)> {
         let start_of = |day: Date| day.to_zoned(frame.now.time_zone().clone()).ok();
         match self {
             Self::Moment(moment) => Some((moment.clone(), moment.clone())),

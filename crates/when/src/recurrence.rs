@@ -9,7 +9,7 @@ mod write;
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime, Weekday};
 
-pub use self::expand::{Dates, Moments};
+pub use self::expand::{RecurrenceDates, RecurrenceMoments};
 pub(crate) use wording::ordinal;
 
 /// How often something comes again.
@@ -21,7 +21,7 @@ pub struct Recurrence {
     pub(crate) frequency: Frequency,
     /// Every how many of them, from 1.
     pub(crate) interval: u32,
-    pub(crate) end: End,
+    pub(crate) end: RecurrenceEnd,
     /// 1 to 12, sorted.
     pub(crate) months: Vec<i8>,
     /// 1 to 53, or from the end of the year with a minus.
@@ -30,7 +30,7 @@ pub struct Recurrence {
     pub(crate) year_days: Vec<i16>,
     /// 1 to 31, or from the end of the month with a minus.
     pub(crate) month_days: Vec<i8>,
-    pub(crate) days: Vec<DayOf>,
+    pub(crate) days: Vec<RecurrenceWeekday>,
     /// Which of what the other parts leave over of a period, from its start or its end.
     pub(crate) positions: Vec<i16>,
     pub(crate) week_starts: Weekday,
@@ -51,18 +51,18 @@ pub enum Frequency {
 
 /// Where a rule ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub enum RecurrenceEnd {
     /// Nowhere.
     Never,
     /// After so many occurrences, from 1.
     Count(u32),
     /// With the last occurrence at or before it.
-    Until(Until),
+    Until(RecurrenceUntil),
 }
 
 /// The last time at which something may occur, in the three forms of `UNTIL`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Until {
+pub enum RecurrenceUntil {
     /// A whole day, which belongs to it.
     Day(Date),
     /// A time on the clock of wherever the start is.
@@ -73,7 +73,7 @@ pub enum Until {
 
 /// A weekday of a rule: every one, or the nth of its month or year.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DayOf {
+pub struct RecurrenceWeekday {
     /// Which one of the period, counted from its end if negative; zero for every one.
     pub(crate) nth: i8,
     pub(crate) weekday: Weekday,
@@ -85,7 +85,7 @@ impl Recurrence {
         Self {
             frequency,
             interval: interval.max(1),
-            end: End::Never,
+            end: RecurrenceEnd::Never,
             months: Vec::new(),
             weeks: Vec::new(),
             year_days: Vec::new(),
@@ -107,13 +107,13 @@ impl Recurrence {
     }
 
     /// Where it ends.
-    pub fn end(&self) -> End {
+    pub fn end(&self) -> RecurrenceEnd {
         self.end
     }
 
     /// The same rule with another end.
     #[must_use]
-    pub fn ending(mut self, end: End) -> Self {
+    pub fn ending(mut self, end: RecurrenceEnd) -> Self {
         self.end = end;
         self
     }
@@ -124,7 +124,7 @@ impl Recurrence {
     pub fn on_each_day(mut self, first: Date, last: Date) -> Self {
         let days = first.series(jiff::Span::new().days(1)).take_while(|day| *day <= last).take(7);
         for day in days {
-            let day = DayOf { nth: 0, weekday: day.weekday() };
+            let day = RecurrenceWeekday { nth: 0, weekday: day.weekday() };
             if !self.days.contains(&day) {
                 self.days.push(day);
             }

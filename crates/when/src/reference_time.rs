@@ -5,14 +5,14 @@ use jiff::civil::{Date, Weekday};
 
 /// The fixed clock against which phrases are read; nothing here asks another.
 #[derive(Debug, Clone)]
-pub struct Frame {
+pub struct ReferenceTime {
     /// The time it is now, in the zone in which phrases without one are meant.
     pub now: Zoned,
     /// The first day of a week, for `this week` and rules of weeks.
     pub week_starts: Weekday,
 }
 
-impl Frame {
+impl ReferenceTime {
     /// A frame with weeks from Monday.
     pub fn new(now: Zoned) -> Self {
         Self { now, week_starts: Weekday::Monday }

@@ -3,48 +3,48 @@
 use jiff::Zoned;
 use jiff::civil::{Date, Time};
 
-use crate::{Frame, When};
+use crate::{PhraseTime, ReferenceTime};
 
 /// A time in words, such as `Tue 24 Nov 2026 14:00` or `Tue 24 Nov 2026 (all day)`.
 ///
 /// Parts of a second are left out. The zone is told where it is not the frame's, and the offset where a clock shows the time
 /// twice. [`crate::read`] understands what it says.
-pub fn say(when: &When, frame: &Frame) -> String {
+pub fn say(when: &PhraseTime, frame: &ReferenceTime) -> String {
     match when {
-        When::Moment(moment) => {
+        PhraseTime::Moment(moment) => {
             let clock = clock_at(moment, comes_twice(moment));
             format!("{} {clock}{}", day_words(moment.date()), zone_after(moment, frame))
         }
-        When::Day(day) => format!("{} (all day)", day_words(*day)),
-        When::Days { first, last } => {
+        PhraseTime::Day(day) => format!("{} (all day)", day_words(*day)),
+        PhraseTime::Days { first, last } => {
             format!("{} to {} (all day)", day_words(*first), day_words(*last))
         }
-        When::Stretch { start, end } => stretch(start, end, frame),
-        When::Recurring { first, rule } => {
+        PhraseTime::Stretch { start, end } => stretch(start, end, frame),
+        PhraseTime::Recurring { first, rule } => {
             let (clock, zone, day) = match &**first {
-                When::Moment(moment) => {
+                PhraseTime::Moment(moment) => {
                     let clock = format!(" at {}", clock_words(moment.time()));
                     (clock + &zone_after(moment, frame), moment.time_zone(), moment.date())
                 }
-                When::Stretch { start, end } => {
+                PhraseTime::Stretch { start, end } => {
                     let (from, to) = (clock_words(start.time()), clock_words(end.time()));
                     let clock = format!(" from {from} to {to}{}", zone_after(start, frame));
                     (clock, start.time_zone(), start.date())
                 }
-                When::Day(day) | When::Days { first: day, .. } => {
+                PhraseTime::Day(day) | PhraseTime::Days { first: day, .. } => {
                     (String::new(), frame.now.time_zone(), *day)
                 }
-                When::Recurring { .. } => return say(first, frame),
+                PhraseTime::Recurring { .. } => return say(first, frame),
             };
             // Whole days that recur together are weekends, as far as phrases say them.
-            let name = matches!(**first, When::Days { .. }).then_some("weekend");
+            let name = matches!(**first, PhraseTime::Days { .. }).then_some("weekend");
             let rule = rule.words_at(&clock, zone, name);
             format!("{rule}, starting {}", day_words(day))
         }
     }
 }
 
-fn stretch(start: &Zoned, end: &Zoned, frame: &Frame) -> String {
+fn stretch(start: &Zoned, end: &Zoned, frame: &ReferenceTime) -> String {
     let zone = zone_after(end, frame);
     // An offset at one end alone would be taken for both.
     let has_offset = comes_twice(start) || comes_twice(end);
@@ -68,7 +68,7 @@ fn clock_at(moment: &Zoned, has_offset: bool) -> String {
     if has_offset { format!("{clock} ({})", moment.strftime("%:z")) } else { clock }
 }
 
-fn zone_after(moment: &Zoned, frame: &Frame) -> String {
+fn zone_after(moment: &Zoned, frame: &ReferenceTime) -> String {
     if moment.time_zone() == frame.now.time_zone() {
         return String::new();
     }

@@ -5,14 +5,14 @@ use std::time::{Duration, Instant, SystemTime};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use toolcrib_egress::Network;
-use toolcrib_testkit::Issuer as Peer;
+use toolcrib_testkit::TestIssuer;
 use url::Url;
 
 use super::{Issuer, IssuerSettings};
-use crate::access::Refusal;
-use crate::token::Token;
+use crate::access::AccessError;
+use crate::token::JsonWebToken;
 
-fn settings(peer: &Peer) -> IssuerSettings {
+fn settings(peer: &TestIssuer) -> IssuerSettings {
     IssuerSettings {
         name: peer.name(),
         url: Url::parse(&peer.name()).unwrap(),
@@ -28,14 +28,14 @@ fn settings(peer: &Peer) -> IssuerSettings {
     }
 }
 
-fn token(peer: &Peer, alg: &str, kid: &str) -> String {
+fn token(peer: &TestIssuer, alg: &str, kid: &str) -> String {
     let end = SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs() + 600;
     let claims = json!({ "iss": peer.name(), "aud": "x", "sub": "ann", "exp": end });
     peer.token(&json!({ "alg": alg, "typ": "JWT", "kid": kid }), &claims)
 }
 
-async fn verified(issuer: &Issuer, text: &str) -> Result<String, Refusal> {
-    let verified = issuer.verify(&Token::read(text).unwrap()).await;
+async fn verified(issuer: &Issuer, text: &str) -> Result<String, AccessError> {
+    let verified = issuer.verify(&JsonWebToken::read(text).unwrap()).await;
     verified.map(|verified| format!("{:?}", verified.caller))
 }
 
@@ -47,11 +47,11 @@ fn age(issuer: &Issuer, by: Duration) {
     state.keys = state.keys.take().map(|(keys, since)| (keys, older(since)));
 }
 
-const WRONG: Result<String, Refusal> = Err(Refusal::Rejected("its signature is not right"));
+const WRONG: Result<String, AccessError> = Err(AccessError::Rejected("its signature is not right"));
 
 #[tokio::test]
 async fn a_new_key_is_found_once_its_time_has_come() {
-    let peer = Peer::start().unwrap();
+    let peer = TestIssuer::start().unwrap();
     let issuer = Issuer::new(settings(&peer));
     let old = json!({ "keys": [] });
     peer.publish(old);
@@ -66,7 +66,7 @@ async fn a_new_key_is_found_once_its_time_has_come() {
 
 #[tokio::test]
 async fn keys_outlive_their_issuer_for_a_day_and_no_longer() {
-    let peer = Peer::start().unwrap();
+    let peer = TestIssuer::start().unwrap();
     let issuer = Issuer::new(settings(&peer));
     issuer.warm().await;
     peer.be_down(true);
@@ -76,9 +76,9 @@ async fn keys_outlive_their_issuer_for_a_day_and_no_longer() {
     assert!(verified(&issuer, &token(&peer, "RS256", "rsa")).await.is_ok());
     age(&issuer, Duration::from_hours(1));
     let text = token(&peer, "RS256", "rsa");
-    assert_eq!(verified(&issuer, &text).await, Err(Refusal::Unavailable));
+    assert_eq!(verified(&issuer, &text).await, Err(AccessError::Unavailable));
     peer.be_down(false);
-    assert_eq!(verified(&issuer, &text).await, Err(Refusal::Unavailable));
+    assert_eq!(verified(&issuer, &text).await, Err(AccessError::Unavailable));
     age(&issuer, Duration::from_secs(31));
     assert!(verified(&issuer, &text).await.is_ok());
     assert_eq!(issuer.trouble(), None);
@@ -86,7 +86,7 @@ async fn keys_outlive_their_issuer_for_a_day_and_no_longer() {
 
 #[tokio::test]
 async fn of_a_key_that_nobody_can_ask_for_nobody_says_that_it_is_wrong() {
-    let peer = Peer::start().unwrap();
+    let peer = TestIssuer::start().unwrap();
     let issuer = Issuer::new(settings(&peer));
     peer.publish(json!({ "keys": [] }));
     issuer.warm().await;
@@ -94,7 +94,7 @@ async fn of_a_key_that_nobody_can_ask_for_nobody_says_that_it_is_wrong() {
     assert_eq!(verified(&issuer, &text).await, WRONG);
     peer.be_down(true);
     age(&issuer, Duration::from_secs(31));
-    assert_eq!(verified(&issuer, &text).await, Err(Refusal::Unavailable));
+    assert_eq!(verified(&issuer, &text).await, Err(AccessError::Unavailable));
     peer.be_down(false);
     peer.publish_all();
     age(&issuer, Duration::from_secs(31));
@@ -103,7 +103,7 @@ async fn of_a_key_that_nobody_can_ask_for_nobody_says_that_it_is_wrong() {
 
 #[tokio::test]
 async fn whoever_waits_for_keys_waits_for_one_request() {
-    let peer = Peer::start().unwrap();
+    let peer = TestIssuer::start().unwrap();
     let issuer = Issuer::new(settings(&peer));
     let text = token(&peer, "EdDSA", "ed25519");
     let all = join_all((0..64).map(|_| verified(&issuer, &text))).await;
@@ -113,13 +113,13 @@ async fn whoever_waits_for_keys_waits_for_one_request() {
 
 #[tokio::test]
 async fn the_metadata_of_another_and_what_is_no_set_of_keys_are_refused() {
-    let peer = Peer::start().unwrap();
+    let peer = TestIssuer::start().unwrap();
     let trouble = async |settings: IssuerSettings| {
         let issuer = Issuer::new(settings);
         issuer.warm().await;
         assert_eq!(
             verified(&issuer, &token(&peer, "RS256", "rsa")).await,
-            Err(Refusal::Unavailable)
+            Err(AccessError::Unavailable)
         );
         issuer.trouble().unwrap()
     };
@@ -138,7 +138,7 @@ async fn the_metadata_of_another_and_what_is_no_set_of_keys_are_refused() {
 
 #[tokio::test]
 async fn the_keys_of_an_issuer_are_as_long_as_they_may_be() {
-    let peer = Peer::start().unwrap();
+    let peer = TestIssuer::start().unwrap();
     let settings = IssuerSettings { document: 1_000, ..settings(&peer) };
     let sized = |bytes: usize| {
         let text = |more: &str| json!({ "keys": [], "more": more });

@@ -7,7 +7,7 @@
 )]
 
 use serde_json::{Value, json};
-use toolcrib_core::{Call, Caller, RawArguments, Request, Response};
+use toolcrib_core::{Call, Caller, PlanRequest, RawArguments, Response};
 use toolcrib_engine::Crib;
 
 mod arithmetic;
@@ -20,7 +20,7 @@ mod time;
 /// Runs one call through a crib of all basic tools.
 async fn call(tool: &str, arguments: Value) -> Response {
     let crib = Crib::of(toolcrib_basics::tools());
-    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+    let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
     let calls = vec![Call::new("1", tool, RawArguments::Value(arguments))];
     crib.run(&plan, calls).await.responses.pop().unwrap()
 }

@@ -4,10 +4,10 @@ use std::fs;
 
 use rustix::process::Pid;
 
-use crate::tag::Tag;
+use crate::tag::ProgramTag;
 
 /// What we need of `/proc/<pid>/stat`; `man 5 proc_pid_stat` has the fields.
-pub(crate) struct Stat {
+pub(crate) struct ProcessStat {
     pub(crate) state: char,
     pub(crate) parent: i32,
     /// In clock ticks since the machine started.
@@ -21,13 +21,13 @@ pub(crate) fn ids() -> impl Iterator<Item = Pid> {
 }
 
 /// What the kernel says of a process, also of a zombie; `None` if it is not there.
-pub(crate) fn stat(id: u32) -> Option<Stat> {
+pub(crate) fn stat(id: u32) -> Option<ProcessStat> {
     let text = fs::read(format!("/proc/{id}/stat")).ok()?;
     let text = String::from_utf8_lossy(&text);
     // The name comes second, in parentheses, and may itself hold spaces and parentheses.
     let (_, rest) = text.rsplit_once(") ")?;
     let fields: Vec<&str> = rest.split_whitespace().collect();
-    Some(Stat {
+    Some(ProcessStat {
         state: fields.first()?.chars().next()?,
         parent: fields.get(1)?.parse().ok()?,
         start: fields.get(19)?.parse().ok()?,
@@ -35,10 +35,10 @@ pub(crate) fn stat(id: u32) -> Option<Stat> {
 }
 
 /// The tag of a process, also of a zombie; `None` if it is none of ours.
-pub(super) fn tag(id: Pid) -> Option<Tag> {
+pub(super) fn tag(id: Pid) -> Option<ProgramTag> {
     let text = fs::read_to_string(format!("/proc/{}/limits", id.as_raw_nonzero())).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("Max realtime timeout"))?;
     // The first number can be changed at will, the second one only be lowered.
     let highest = line.split_whitespace().nth(1)?.parse().ok()?;
-    Tag::of_ours(highest)
+    ProgramTag::of_ours(highest)
 }

@@ -8,15 +8,15 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use toolcrib_core::{
-    Arguments, BoxFuture, CallContext, Caller, Guidance, Library, Mask, Redactor, Secret, Secrets,
-    Source, SourceError, Tool, ToolError, ToolOutcome, ToolSpec, Toolset,
+    Arguments, BoxFuture, CallContext, Caller, Guidance, Mask, Redactor, Resources, Secret,
+    Secrets, Source, SourceError, Tool, ToolError, ToolOutcome, ToolSpec, Toolset,
 };
-use toolcrib_mcp::{Authorization, ServerSettings, Transport};
+use toolcrib_mcp::{HttpAuthorization, McpSourceSettings, McpTransport};
 
-use super::resource_view::MaskedLibrary;
-use crate::settings::Settings;
+use super::resource_view::MaskedResources;
+use crate::settings::SourceSettings;
 
-struct Masked {
+struct MaskedSource {
     source: Arc<dyn Source>,
     mask: Mask,
 }
@@ -30,30 +30,30 @@ struct MaskedTool {
 /// The source, masked if it is one that does not mask itself.
 pub(super) fn source(
     source: Arc<dyn Source>,
-    settings: &Settings,
+    settings: &SourceSettings,
     secrets: &[Secret],
     learned: Secrets,
 ) -> Arc<dyn Source> {
     let (given, learns) = match settings {
-        Settings::Mcp(server) => (Redactor::new(secrets.iter().cloned()), learns(server)),
-        Settings::Desk(_) => (Redactor::new(secrets.iter().cloned()), false),
-        Settings::OpenApi(_) | Settings::Basics(_) => return source,
+        SourceSettings::Mcp(server) => (Redactor::new(secrets.iter().cloned()), learns(server)),
+        SourceSettings::Desk(_) => (Redactor::new(secrets.iter().cloned()), false),
+        SourceSettings::OpenApi(_) | SourceSettings::Basics(_) => return source,
     };
     if given.is_idle() && !learns {
         return source;
     }
-    Arc::new(Masked { source, mask: Mask::new(given, learned) })
+    Arc::new(MaskedSource { source, mask: Mask::new(given, learned) })
 }
 
 /// Whether a server is sent tokens that no file names.
-fn learns(server: &ServerSettings) -> bool {
+fn learns(server: &McpSourceSettings) -> bool {
     match &server.transport {
-        Transport::Http(http) => matches!(http.authorization, Authorization::OAuth(_)),
-        Transport::Stdio(_) => false,
+        McpTransport::Http(http) => matches!(http.authorization, HttpAuthorization::OAuth(_)),
+        McpTransport::Stdio(_) => false,
     }
 }
 
-impl Source for Masked {
+impl Source for MaskedSource {
     fn load(&self) -> BoxFuture<'_, Result<Toolset, SourceError>> {
         Box::pin(async {
             let tools = self.source.load().await.map_err(|error| self.error(&error))?;
@@ -76,13 +76,13 @@ impl Source for Masked {
         Some(self.tool(tool.spec(), &tool))
     }
 
-    fn library(&self) -> Option<Arc<dyn Library>> {
+    fn library(&self) -> Option<Arc<dyn Resources>> {
         let library = self.source.library()?;
-        Some(Arc::new(MaskedLibrary { library, mask: self.mask.clone() }))
+        Some(Arc::new(MaskedResources { library, mask: self.mask.clone() }))
     }
 }
 
-impl Masked {
+impl MaskedSource {
     fn tool(&self, spec: &ToolSpec, tool: &Arc<dyn Tool>) -> Arc<dyn Tool> {
         let mut spec = ToolSpec::clone(spec);
         mask(&mut spec, &self.mask);

@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use serde_json::json;
 use toolcrib_core::{
-    AskBeforeDestroying, BoxFuture, Caller, Fingerprint, Intent, Leave, Policy, SourceId, ToolSpec,
-    Unlisted, Verdict,
+    AskBeforeDestroying, BoxFuture, Caller, Fingerprint, Intent, Policy, SourceId, ToolSpec,
+    UnlistedAccess, UnlistedResource, Verdict,
 };
 use toolcrib_engine::rules::Rules;
 
 use crate::config::Profile;
 
 /// All of them must agree; there is at least one.
-struct Strictest {
+struct StrictestPolicy {
     first: Arc<dyn Policy>,
     others: Vec<Arc<dyn Policy>>,
     version: Fingerprint,
@@ -42,10 +42,10 @@ pub(crate) fn policy(rules: &[&Rules], profile: Option<&Profile>) -> Arc<dyn Pol
         return first;
     }
     let versions: Vec<_> = [&first].into_iter().chain(&others).map(Policy::version).collect();
-    Arc::new(Strictest { first, others, version: Fingerprint::of(&json!(versions)) })
+    Arc::new(StrictestPolicy { first, others, version: Fingerprint::of(&json!(versions)) })
 }
 
-impl Policy for Strictest {
+impl Policy for StrictestPolicy {
     fn sees(&self, caller: &Caller, tool: &ToolSpec) -> bool {
         self.first.sees(caller, tool) && self.others.iter().all(|other| other.sees(caller, tool))
     }
@@ -64,9 +64,9 @@ impl Policy for Strictest {
         self.first.singles_out() || self.others.iter().any(Policy::singles_out)
     }
 
-    fn leave(&self, caller: &Caller, unlisted: &Unlisted<'_>) -> Leave {
+    fn leave(&self, caller: &Caller, unlisted: &UnlistedResource<'_>) -> UnlistedAccess {
         let others = self.others.iter().map(|other| other.leave(caller, unlisted));
-        others.fold(self.first.leave(caller, unlisted), Leave::and)
+        others.fold(self.first.leave(caller, unlisted), UnlistedAccess::and)
     }
 
     fn version(&self) -> Option<Fingerprint> {

@@ -6,27 +6,28 @@ use std::sync::Arc;
 use futures_util::stream::unfold;
 use serde_json::Value;
 use toolcrib_core::{
-    About, Address, BoxFuture, CallContext, ErrorKind, Fields, Following, Holdings, Inquiry, Kind,
-    Leave, Library, Mask, Refusal, Said, SourceError, ToolError, Visitor,
+    BoxFuture, CallContext, ClientSession, ErrorKind, JsonFields, Mask, ProtocolError,
+    ResourceAddress, ResourceKind, ResourceList, ResourceOperation, ResourceRequest, Resources,
+    ServerInfo, SourceError, ToolError, UnlistedAccess, UpdateStream,
 };
 
-use super::source_view::Fit;
+use super::source_view::SourceViewSettings;
 
-pub(super) struct FittedLibrary {
-    pub(super) library: Arc<dyn Library>,
-    pub(super) fit: Fit,
+pub(super) struct ResourceView {
+    pub(super) library: Arc<dyn Resources>,
+    pub(super) fit: SourceViewSettings,
 }
 
-pub(super) struct MaskedLibrary {
-    pub(super) library: Arc<dyn Library>,
+pub(super) struct MaskedResources {
+    pub(super) library: Arc<dyn Resources>,
     pub(super) mask: Mask,
 }
 
-impl FittedLibrary {
-    fn fitted(&self, mut holdings: Holdings) -> Holdings {
+impl ResourceView {
+    fn fitted(&self, mut holdings: ResourceList) -> ResourceList {
         let stem = self.fit.stem();
         let wanted = |key: &'static str| {
-            move |fields: &Arc<Fields>| {
+            move |fields: &Arc<JsonFields>| {
                 fields.get(key).and_then(Value::as_str).is_some_and(|name| self.fit.wants(name))
             }
         };
@@ -38,7 +39,7 @@ impl FittedLibrary {
                 *name = format!("{stem}{name}");
             }
         }
-        let is_own = |fields: &Arc<Fields>| {
+        let is_own = |fields: &Arc<JsonFields>| {
             let name = fields.get("name").and_then(Value::as_str).unwrap_or_default();
             self.fit.owner(name).is_none()
         };
@@ -48,11 +49,11 @@ impl FittedLibrary {
     }
 
     /// The inquiry as the source knows it; `None`: it is about something that is left out.
-    fn own(&self, mut inquiry: Inquiry) -> Option<Inquiry> {
+    fn own(&self, mut inquiry: ResourceRequest) -> Option<ResourceRequest> {
         let (stem, named) = match inquiry.about {
-            About::Prompt => (self.fit.stem(), inquiry.params.get_mut("name")),
-            About::Resource => (String::new(), inquiry.params.get_mut("uri")),
-            About::Completion => {
+            ResourceOperation::Prompt => (self.fit.stem(), inquiry.params.get_mut("name")),
+            ResourceOperation::Resource => (String::new(), inquiry.params.get_mut("uri")),
+            ResourceOperation::Completion => {
                 let about = inquiry.params.get_mut("ref")?;
                 if about.get("type").is_some_and(|kind| kind == "ref/prompt") {
                     (self.fit.stem(), about.get_mut("name"))
@@ -60,8 +61,10 @@ impl FittedLibrary {
                     (String::new(), about.get_mut("uri"))
                 }
             }
-            About::Level => return Some(inquiry),
-            About::Method(_) | About::Notice(_) => return self.fit.is_of_all().then_some(inquiry),
+            ResourceOperation::Level => return Some(inquiry),
+            ResourceOperation::Method(_) | ResourceOperation::Notice(_) => {
+                return self.fit.is_of_all().then_some(inquiry);
+            }
         };
         let named = named?;
         let own = named.as_str()?.strip_prefix(&stem)?.to_owned();
@@ -74,12 +77,13 @@ impl FittedLibrary {
 }
 
 fn left_out() -> ToolError {
-    let refusal = Refusal::new(Refusal::INVALID_PARAMS, "there is no such prompt or resource");
+    let refusal =
+        ProtocolError::new(ProtocolError::INVALID_PARAMS, "there is no such prompt or resource");
     refusal.into_error(ErrorKind::InvalidArguments)
 }
 
-impl Library for FittedLibrary {
-    fn load(&self) -> BoxFuture<'_, Result<Holdings, SourceError>> {
+impl Resources for ResourceView {
+    fn load(&self) -> BoxFuture<'_, Result<ResourceList, SourceError>> {
         Box::pin(async { Ok(self.fitted(self.library.load().await?)) })
     }
 
@@ -87,11 +91,11 @@ impl Library for FittedLibrary {
         self.library.changed()
     }
 
-    fn announced(&self, kind: Kind) -> BoxFuture<'static, ()> {
+    fn announced(&self, kind: ResourceKind) -> BoxFuture<'static, ()> {
         self.library.announced(kind)
     }
 
-    fn lines(&self, visitor: Visitor) -> Option<Following> {
+    fn lines(&self, visitor: ClientSession) -> Option<UpdateStream> {
         self.library.lines(visitor)
     }
 
@@ -99,15 +103,15 @@ impl Library for FittedLibrary {
         self.fit.is_of_all() && self.library.is_open()
     }
 
-    fn leave(&self, uri: &str, address: &Address) -> Leave {
+    fn leave(&self, uri: &str, address: &ResourceAddress) -> UnlistedAccess {
         self.fit.leave(uri, address).and(self.library.leave(uri, address))
     }
 
     fn answer<'a>(
         &'a self,
-        inquiry: Inquiry,
+        inquiry: ResourceRequest,
         context: &'a CallContext,
-    ) -> BoxFuture<'a, Result<Fields, ToolError>> {
+    ) -> BoxFuture<'a, Result<JsonFields, ToolError>> {
         match self.own(inquiry) {
             Some(inquiry) => self.library.answer(inquiry, context),
             None => Box::pin(std::future::ready(Err(left_out()))),
@@ -118,7 +122,7 @@ impl Library for FittedLibrary {
         &'a self,
         uri: &'a str,
         context: &'a CallContext,
-    ) -> BoxFuture<'a, Result<Following, ToolError>> {
+    ) -> BoxFuture<'a, Result<UpdateStream, ToolError>> {
         if self.fit.wants(uri) {
             return self.library.follow(uri, context);
         }
@@ -126,22 +130,22 @@ impl Library for FittedLibrary {
     }
 }
 
-impl MaskedLibrary {
-    fn masked(&self, holdings: Holdings) -> Holdings {
-        let list = |mut list: Vec<Arc<Fields>>| {
+impl MaskedResources {
+    fn masked(&self, holdings: ResourceList) -> ResourceList {
+        let list = |mut list: Vec<Arc<JsonFields>>| {
             for fields in &mut list {
                 self.mask.each(|redactor| redactor.fields(Arc::make_mut(fields)));
             }
             list
         };
-        let mut said = Said::clone(&holdings.said);
+        let mut said = ServerInfo::clone(&holdings.said);
         self.mask.each(|redactor| redactor.fields(&mut said.server));
         self.mask.each(|redactor| redactor.fields(&mut said.capabilities));
         self.mask.each(|redactor| redactor.fields(&mut said.hints));
         if let Some(text) = &mut said.instructions {
             *text = self.mask.text(text);
         }
-        Holdings {
+        ResourceList {
             prompts: list(holdings.prompts),
             resources: list(holdings.resources),
             templates: list(holdings.templates),
@@ -150,9 +154,9 @@ impl MaskedLibrary {
         }
     }
 
-    fn following(&self, following: Following) -> Following {
+    fn following(&self, following: UpdateStream) -> UpdateStream {
         let mask = self.mask.clone();
-        Following::new(unfold((following, mask), |(mut following, mask)| async {
+        UpdateStream::new(unfold((following, mask), |(mut following, mask)| async {
             let mut params = following.next().await?;
             mask.each(|redactor| redactor.fields(&mut params));
             Some((params, (following, mask)))
@@ -165,8 +169,8 @@ impl MaskedLibrary {
     }
 }
 
-impl Library for MaskedLibrary {
-    fn load(&self) -> BoxFuture<'_, Result<Holdings, SourceError>> {
+impl Resources for MaskedResources {
+    fn load(&self) -> BoxFuture<'_, Result<ResourceList, SourceError>> {
         Box::pin(async {
             let loaded = self.library.load().await;
             // Why it has none is told of its tools; this here would have to be masked once more.
@@ -179,11 +183,11 @@ impl Library for MaskedLibrary {
         self.library.changed()
     }
 
-    fn announced(&self, kind: Kind) -> BoxFuture<'static, ()> {
+    fn announced(&self, kind: ResourceKind) -> BoxFuture<'static, ()> {
         self.library.announced(kind)
     }
 
-    fn lines(&self, visitor: Visitor) -> Option<Following> {
+    fn lines(&self, visitor: ClientSession) -> Option<UpdateStream> {
         Some(self.following(self.library.lines(visitor)?))
     }
 
@@ -191,15 +195,15 @@ impl Library for MaskedLibrary {
         self.library.is_open()
     }
 
-    fn leave(&self, uri: &str, address: &Address) -> Leave {
+    fn leave(&self, uri: &str, address: &ResourceAddress) -> UnlistedAccess {
         self.library.leave(uri, address)
     }
 
     fn answer<'a>(
         &'a self,
-        inquiry: Inquiry,
+        inquiry: ResourceRequest,
         context: &'a CallContext,
-    ) -> BoxFuture<'a, Result<Fields, ToolError>> {
+    ) -> BoxFuture<'a, Result<JsonFields, ToolError>> {
         Box::pin(async move {
             let answered = self.library.answer(inquiry, &context.masked(&self.mask)).await;
             let mut result = answered.map_err(|error| self.error(error))?;
@@ -212,7 +216,7 @@ impl Library for MaskedLibrary {
         &'a self,
         uri: &'a str,
         context: &'a CallContext,
-    ) -> BoxFuture<'a, Result<Following, ToolError>> {
+    ) -> BoxFuture<'a, Result<UpdateStream, ToolError>> {
         Box::pin(async move {
             let followed = self.library.follow(uri, &context.masked(&self.mask)).await;
             Ok(self.following(followed.map_err(|error| self.error(error))?))

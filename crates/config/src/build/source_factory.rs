@@ -3,23 +3,23 @@
 use std::sync::{Arc, LazyLock};
 
 use toolcrib_core::{BoxFuture, Secrets, Source, SourceError, Toolset};
-use toolcrib_mcp::ServerSettings;
+use toolcrib_mcp::McpSourceSettings;
 use toolcrib_openapi::ApiSettings;
 
-use crate::settings::{DeskSettings, Settings};
+use crate::settings::{DeskSettings, SourceSettings};
 
 /// The tools that are built in; making them takes a while.
 pub(crate) static BASICS: LazyLock<Toolset> = LazyLock::new(toolcrib_basics::tools);
 
 /// Makes the sources that reach out of the process. Nothing is started before the first `load`.
-pub trait Maker: Send + Sync {
-    fn mcp(&self, id: &str, settings: ServerSettings) -> Arc<dyn Source>;
+pub trait SourceFactory: Send + Sync {
+    fn mcp(&self, id: &str, settings: McpSourceSettings) -> Arc<dyn Source>;
     fn api(&self, id: &str, settings: ApiSettings) -> Arc<dyn Source>;
 
     /// A host without a place for one has a source that says so.
     fn desk(&self, id: &str, settings: DeskSettings) -> Arc<dyn Source> {
         let _ = (id, settings);
-        Arc::new(Failing("this program has no desk".to_owned()))
+        Arc::new(FailingSource("this program has no desk".to_owned()))
     }
 
     /// What its sources learn of secrets while they run; what was one in a file before is kept
@@ -30,12 +30,16 @@ pub trait Maker: Send + Sync {
 }
 
 /// The source of resolved settings.
-pub(crate) fn make(id: &str, settings: &Settings, maker: &dyn Maker) -> Arc<dyn Source> {
+pub(crate) fn make(
+    id: &str,
+    settings: &SourceSettings,
+    maker: &dyn SourceFactory,
+) -> Arc<dyn Source> {
     match settings {
-        Settings::Mcp(server) => maker.mcp(id, ServerSettings::clone(server)),
-        Settings::OpenApi(api) => maker.api(id, ApiSettings::clone(api)),
-        Settings::Desk(desk) => maker.desk(id, DeskSettings::clone(desk)),
-        Settings::Basics(names) => {
+        SourceSettings::Mcp(server) => maker.mcp(id, McpSourceSettings::clone(server)),
+        SourceSettings::OpenApi(api) => maker.api(id, ApiSettings::clone(api)),
+        SourceSettings::Desk(desk) => maker.desk(id, DeskSettings::clone(desk)),
+        SourceSettings::Basics(names) => {
             let is_named = |name: &str| names.iter().any(|named| named == name);
             Arc::new(BASICS.filter(|spec| is_named(spec.name.as_str())))
         }
@@ -43,9 +47,9 @@ pub(crate) fn make(id: &str, settings: &Settings, maker: &dyn Maker) -> Arc<dyn 
 }
 
 /// A source that cannot be made: it is there, so that the operator sees why it gives no tools.
-pub(crate) struct Failing(pub(crate) String);
+pub(crate) struct FailingSource(pub(crate) String);
 
-impl Source for Failing {
+impl Source for FailingSource {
     fn load(&self) -> BoxFuture<'_, Result<Toolset, SourceError>> {
         Box::pin(std::future::ready(Err(SourceError::new(self.0.clone()))))
     }

@@ -8,16 +8,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use toolcrib_core::{
-    Address, BoxFuture, LONGEST_NAME, Leave, Library, Named, Quarantine, Say, Source, SourceError,
-    SourceId, Tool, Toolset, Validation,
+    AddressPattern, BoxFuture, LONGEST_NAME, QuarantineReason, ResourceAddress, Resources, Source,
+    SourceError, SourceId, Tool, Toolset, UnlistedAccess, Validation, ValidationOrigin,
 };
 use toolcrib_engine::rules::Glob;
 
-use super::resource_view::FittedLibrary;
-use super::tool_override::Override;
+use super::resource_view::ResourceView;
+use super::tool_override::ToolOverride;
 
 /// The owner of the tools, shared by all wrappers that there were.
-pub(crate) struct Owner {
+pub(crate) struct SharedSource {
     source: Arc<dyn Source>,
     /// The last list, unless a load is under way or failed.
     last: Mutex<Option<Toolset>>,
@@ -27,7 +27,7 @@ pub(crate) struct Owner {
 
 /// What the file wants of a source.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Fit {
+pub(crate) struct SourceViewSettings {
     pub(crate) prefix: String,
     /// How names begin that are another source's, and whose.
     pub(crate) foreign: Vec<(String, SourceId)>,
@@ -36,19 +36,19 @@ pub(crate) struct Fit {
     /// How arguments meet the schemas of all of them.
     pub(crate) validation: Option<Validation>,
     /// By the full name of the tool.
-    pub(crate) overrides: BTreeMap<String, Override>,
+    pub(crate) overrides: BTreeMap<String, ToolOverride>,
 }
 
-pub(crate) struct Fitted {
-    owner: Arc<Owner>,
-    fit: Fit,
+pub(crate) struct SourceView {
+    owner: Arc<SharedSource>,
+    fit: SourceViewSettings,
     /// How the names of its tools begin.
     stem: String,
     /// Whether the list that the owner has already will do: once.
     is_new: AtomicBool,
 }
 
-impl Owner {
+impl SharedSource {
     pub(crate) fn new(source: Arc<dyn Source>) -> Arc<Self> {
         Arc::new(Self { source, last: Mutex::default(), is_changed: AtomicBool::new(false) })
     }
@@ -72,14 +72,14 @@ impl Owner {
     }
 }
 
-impl Fitted {
-    pub(crate) fn new(owner: Arc<Owner>, fit: Fit) -> Arc<Self> {
+impl SourceView {
+    pub(crate) fn new(owner: Arc<SharedSource>, fit: SourceViewSettings) -> Arc<Self> {
         let stem = fit.stem();
         Arc::new(Self { owner, fit, stem, is_new: AtomicBool::new(true) })
     }
 }
 
-impl Source for Fitted {
+impl Source for SourceView {
     fn load(&self) -> BoxFuture<'_, Result<Toolset, SourceError>> {
         Box::pin(async {
             let is_new = self.is_new.swap(false, Ordering::AcqRel);
@@ -114,9 +114,9 @@ impl Source for Fitted {
         may_be_had.then(|| self.owner.source.unlisted(name)).flatten()
     }
 
-    fn library(&self) -> Option<Arc<dyn Library>> {
+    fn library(&self) -> Option<Arc<dyn Resources>> {
         let library = self.owner.source.library()?;
-        Some(Arc::new(FittedLibrary { library, fit: self.fit.clone() }))
+        Some(Arc::new(ResourceView { library, fit: self.fit.clone() }))
     }
 }
 
@@ -126,7 +126,7 @@ pub(crate) fn wants(include: &[Glob], exclude: &[Glob], name: &str) -> bool {
     (include.is_empty() || matches(include)) && !matches(exclude)
 }
 
-impl Fit {
+impl SourceViewSettings {
     /// What stands before the name of a tool.
     pub(super) fn stem(&self) -> String {
         if self.prefix.is_empty() { String::new() } else { format!("{}__", self.prefix) }
@@ -148,22 +148,22 @@ impl Fit {
 
     /// How far a resource may be asked for that the source does not list: by another spelling of
     /// what is left out it is not had.
-    pub(super) fn leave(&self, uri: &str, address: &Address) -> Leave {
+    pub(super) fn leave(&self, uri: &str, address: &ResourceAddress) -> UnlistedAccess {
         let named = |globs: &[Glob]| {
-            globs.iter().map(|glob| Named::new(&glob.written())).collect::<Vec<_>>()
+            globs.iter().map(|glob| AddressPattern::new(&glob.written())).collect::<Vec<_>>()
         };
         let (included, excluded) = (named(&self.include), named(&self.exclude));
         let is_whole = included.is_empty() || included.iter().any(|glob| glob.is_of_all(""));
         let mut parts = excluded.iter().filter(|glob| glob.may_be_address(""));
         if is_whole && parts.next().is_none() {
-            return Leave::Any;
+            return UnlistedAccess::Any;
         }
         let is_out = excluded.iter().any(|glob| address.may_be("", glob));
         let is_in = address.normal().is_some_and(|normal| self.wants(normal) && self.wants(uri));
         match (is_out, is_in) {
-            (false, true) if is_whole => Leave::Fitting,
-            (false, true) => Leave::Named,
-            _ => Leave::Never,
+            (false, true) if is_whole => UnlistedAccess::Fitting,
+            (false, true) => UnlistedAccess::Named,
+            _ => UnlistedAccess::Never,
         }
     }
 
@@ -185,7 +185,7 @@ impl Fit {
         }
         Ok(named.respec(|spec| {
             if let Some(validation) = self.validation {
-                (spec.validation, spec.validation_said) = (validation, Say::Source);
+                (spec.validation, spec.validation_said) = (validation, ValidationOrigin::Source);
             }
             if let Some(over) = self.overrides.get(spec.name.as_str()) {
                 over.apply(spec);
@@ -198,7 +198,7 @@ impl Fit {
         let (stem, most) = (self.stem(), LONGEST_NAME);
         tools.apart(|spec| {
             let is_long = stem.len() + spec.name.as_str().len() > most;
-            is_long.then(|| Quarantine::Unusable {
+            is_long.then(|| QuarantineReason::Unusable {
                 problem: format!(
                     "behind `{stem}` its name is longer than {most} characters: set a shorter \
                      `prefix`, or `exclude` it"
@@ -212,7 +212,7 @@ impl Fit {
     fn set_foreign_apart(&self, tools: &Toolset) -> Toolset {
         tools.apart(|spec| {
             let owner = self.owner(spec.name.as_str())?;
-            Some(Quarantine::Unusable {
+            Some(QuarantineReason::Unusable {
                 problem: format!(
                     "its name belongs to the source `{owner}`: set another `prefix`, or `exclude` it"
                 ),

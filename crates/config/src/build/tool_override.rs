@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolcrib_core::{Effect, Say, ToolName, ToolSpec, Validation, Verify};
+use toolcrib_core::{Effect, ToolName, ToolSpec, Validation, ValidationOrigin, Verify};
 
-use crate::raw::Guidance;
+use crate::raw::GuidanceTable;
 
 /// Each field that is there takes the place of the tool's own.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Override {
+pub(crate) struct ToolOverride {
     pub(crate) enabled: Option<bool>,
     pub(crate) exclusive: Option<bool>,
     pub(crate) capability: Option<bool>,
@@ -33,10 +33,10 @@ pub(crate) struct Override {
     pub(crate) approval: Option<String>,
     pub(crate) verify: Option<Arc<Verify>>,
     pub(crate) validation: Option<Validation>,
-    pub(crate) guidance: Guidance,
+    pub(crate) guidance: GuidanceTable,
 }
 
-impl Override {
+impl ToolOverride {
     pub(crate) fn apply(&self, spec: &mut ToolSpec) {
         set(&mut spec.enabled, self.enabled);
         set(&mut spec.traits.exclusive, self.exclusive);
@@ -65,7 +65,7 @@ impl Override {
         );
         set(&mut spec.verify, self.verify.clone().map(Some));
         if let Some(validation) = self.validation {
-            (spec.validation, spec.validation_said) = (validation, Say::Tool);
+            (spec.validation, spec.validation_said) = (validation, ValidationOrigin::Tool);
         }
         let mut guidance = toolcrib_core::Guidance::clone(&spec.guidance);
         set(&mut guidance.system, self.guidance.system.clone());

@@ -3,20 +3,20 @@
 use toolcrib_embed::Prefixes;
 use toolcrib_engine::discovery::PATIENCE;
 
-use super::Check;
-use crate::file::toml_path::Place;
+use super::ConfigChecker;
+use crate::file::toml_path::TomlPath;
 use crate::raw;
-use crate::settings::embedder::{self, Embedding};
+use crate::settings::embedder::{self, EmbedderTemplate};
 
 /// Longest prefix, in bytes: models want a word or a sentence.
 const LONGEST_PREFIX: usize = 1000;
 
-impl Check<'_, '_, '_> {
+impl ConfigChecker<'_, '_, '_> {
     pub(super) fn embedder(
         &mut self,
-        raw: Option<&raw::Embedder>,
-        place: &Place,
-    ) -> Option<Embedding> {
+        raw: Option<&raw::EmbedderTable>,
+        place: &TomlPath,
+    ) -> Option<EmbedderTemplate> {
         let raw = raw?;
         let within = self.timeout(raw.within.as_ref(), &place.key("within")).unwrap_or(PATIENCE);
         let vectors = raw.vectors.as_ref();
@@ -43,15 +43,15 @@ impl Check<'_, '_, '_> {
                 None
             }
         };
-        Some(Embedding { place: model?, prefixes, within, vectors })
+        Some(EmbedderTemplate { place: model?, prefixes, within, vectors })
     }
 
     fn local(
         &mut self,
-        raw: &raw::Embedder,
+        raw: &raw::EmbedderTable,
         folder: &str,
-        place: &Place,
-    ) -> Option<embedder::Place> {
+        place: &TomlPath,
+    ) -> Option<embedder::EmbedderModelTemplate> {
         let of_endpoint = [
             ("model", raw.model.is_some()),
             ("key", raw.key.is_some()),
@@ -64,15 +64,15 @@ impl Check<'_, '_, '_> {
         let at = place.key("local");
         let path = self.path(folder, &at)?;
         self.needs_folder(&path, &at);
-        Some(embedder::Place::Local(path))
+        Some(embedder::EmbedderModelTemplate::Local(path))
     }
 
     fn endpoint(
         &mut self,
-        raw: &raw::Embedder,
+        raw: &raw::EmbedderTable,
         address: &str,
-        place: &Place,
-    ) -> Option<embedder::Place> {
+        place: &TomlPath,
+    ) -> Option<embedder::EmbedderModelTemplate> {
         let at = place.key("endpoint");
         let base = self.url(address, &at);
         self.in_the_open(base.as_ref(), raw.key.is_some(), &at);
@@ -88,6 +88,6 @@ impl Check<'_, '_, '_> {
         let key = key.and_then(|key| self.template(key, &place.key("key")));
         let dimensions = raw.dimensions.and_then(|dimensions| usize::try_from(dimensions).ok());
         let model = raw.model.clone()?;
-        Some(embedder::Place::Endpoint { base: base?, model, key, dimensions })
+        Some(embedder::EmbedderModelTemplate::Endpoint { base: base?, model, key, dimensions })
     }
 }

@@ -2,15 +2,19 @@
 
 use toolcrib_auth::IssuerSettings;
 
-use super::Check;
-use crate::file::toml_path::Place;
+use super::ConfigChecker;
+use crate::file::toml_path::TomlPath;
 use crate::raw;
 
 /// As many as an organisation has, and more.
 const MOST: usize = 32;
 
-impl Check<'_, '_, '_> {
-    pub(super) fn issuers(&mut self, raw: &[raw::Issuer], place: &Place) -> Vec<IssuerSettings> {
+impl ConfigChecker<'_, '_, '_> {
+    pub(super) fn issuers(
+        &mut self,
+        raw: &[raw::IssuerTable],
+        place: &TomlPath,
+    ) -> Vec<IssuerSettings> {
         if raw.len() > MOST {
             let message = format!("there are more than {MOST} issuers");
             self.problem(place, message, "take out those that nobody uses");
@@ -33,7 +37,7 @@ impl Check<'_, '_, '_> {
         issuers
     }
 
-    fn issuer(&mut self, raw: &raw::Issuer, place: &Place) -> Option<IssuerSettings> {
+    fn issuer(&mut self, raw: &raw::IssuerTable, place: &TomlPath) -> Option<IssuerSettings> {
         let url = self.url(&raw.url, &place.key("url"));
         let jwks = raw.jwks.as_ref().map(|text| self.url(text, &place.key("jwks")));
         if url.as_ref().is_some_and(|url| url.query().is_some() || url.fragment().is_some()) {

@@ -2,15 +2,15 @@
 
 use toolcrib_core::{CatalogBounds, CribLimits, TicketBounds};
 
-use super::Check;
-use crate::file::toml_path::Place;
+use super::ConfigChecker;
+use crate::file::toml_path::TomlPath;
 use crate::raw;
 
 /// Levels of a schema that may be set: what compiles one calls itself for each.
 const DEEPEST_SCHEMA: u32 = 64;
 
-impl Check<'_, '_, '_> {
-    pub(super) fn limits(&mut self, raw: &raw::Limits, place: &Place) -> CribLimits {
+impl ConfigChecker<'_, '_, '_> {
+    pub(super) fn limits(&mut self, raw: &raw::LimitsTable, place: &TomlPath) -> CribLimits {
         let default = CribLimits::default();
         let mut count = |number: Option<u32>, key: &str, default: usize| {
             if number == Some(0) {
@@ -65,7 +65,7 @@ impl Check<'_, '_, '_> {
         }
     }
 
-    fn ticket_bounds(&mut self, raw: &raw::Limits, place: &Place) -> TicketBounds {
+    fn ticket_bounds(&mut self, raw: &raw::LimitsTable, place: &TomlPath) -> TicketBounds {
         let default = TicketBounds::default();
         let mut count = |number, key, default| self.count(number, &place.key(key), default);
         let open = count(raw.tickets, "tickets", default.open);
@@ -75,7 +75,7 @@ impl Check<'_, '_, '_> {
         TicketBounds { open, of_tenant, bytes_of_tenant }
     }
 
-    fn catalog_bounds(&mut self, raw: &raw::Limits, place: &Place) -> CatalogBounds {
+    fn catalog_bounds(&mut self, raw: &raw::LimitsTable, place: &TomlPath) -> CatalogBounds {
         let default = CatalogBounds::default();
         let tools = self.count(raw.tools, &place.key("tools"), default.tools);
         let name = self.count(raw.name, &place.key("name"), default.name);

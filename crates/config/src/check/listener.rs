@@ -4,11 +4,11 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use toolcrib_auth::{AccessSettings, ApiKey, LOCAL, moment};
-use toolcrib_egress::Target;
+use toolcrib_egress::PrivateTarget;
 use url::Url;
 
-use super::Check;
-use crate::file::toml_path::Place;
+use super::ConfigChecker;
+use crate::file::toml_path::TomlPath;
 use crate::raw;
 
 /// Whom callers belong to if nobody says.
@@ -21,7 +21,7 @@ const LONGEST_NAME: usize = 255;
 
 /// The files of TLS, in PEM.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tls {
+pub struct TlsFiles {
     /// The chain, our own first.
     pub certificate: PathBuf,
     pub key: PathBuf,
@@ -29,20 +29,20 @@ pub struct Tls {
 
 /// Where a server listens, under which names, and for whom.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Front {
+pub struct ListenerSettings {
     /// `None` if the file does not say.
     pub listen: Option<SocketAddr>,
     /// Names that requests may call the server by, beside those of its address.
     pub hosts: Vec<String>,
     /// The proxies that end TLS; empty: there is none.
-    pub proxies: Vec<Target>,
+    pub proxies: Vec<PrivateTarget>,
     /// `None`: no TLS of our own.
-    pub tls: Option<Tls>,
+    pub tls: Option<TlsFiles>,
     pub access: AccessSettings,
 }
 
-impl Check<'_, '_, '_> {
-    pub(super) fn front(&mut self, raw: &raw::Server, place: &Place) -> Front {
+impl ConfigChecker<'_, '_, '_> {
+    pub(super) fn front(&mut self, raw: &raw::ServerTable, place: &TomlPath) -> ListenerSettings {
         let listen = raw.listen.as_deref();
         let listen = listen.and_then(|text| self.address(text, &place.key("listen")));
         let url = raw.url.as_deref().and_then(|text| self.origin(text, &place.key("url")));
@@ -65,7 +65,7 @@ impl Check<'_, '_, '_> {
         let of_url = url.as_ref().and_then(Url::host_str).map(ToOwned::to_owned);
         let port = url.as_ref().and_then(Url::port);
         let of_url = of_url.map(|host| port.map_or(host.clone(), |port| format!("{host}:{port}")));
-        Front {
+        ListenerSettings {
             listen,
             hosts: raw.hosts.iter().cloned().chain(of_url).collect(),
             proxies,
@@ -74,7 +74,7 @@ impl Check<'_, '_, '_> {
         }
     }
 
-    fn tls(&mut self, raw: &raw::Tls, place: &Place) -> Option<Tls> {
+    fn tls(&mut self, raw: &raw::TlsTable, place: &TomlPath) -> Option<TlsFiles> {
         let mut file = |text: &str, key: &str| {
             let place = place.key(key);
             let path = self.path(text, &place)?;
@@ -82,11 +82,11 @@ impl Check<'_, '_, '_> {
             Some(path)
         };
         let (certificate, key) = (file(&raw.certificate, "certificate"), file(&raw.key, "key"));
-        Some(Tls { certificate: certificate?, key: key? })
+        Some(TlsFiles { certificate: certificate?, key: key? })
     }
 
     /// The address by which others reach us. Tokens are made out to it, letter by letter.
-    fn origin(&mut self, text: &str, place: &Place) -> Option<Url> {
+    fn origin(&mut self, text: &str, place: &TomlPath) -> Option<Url> {
         let url = self.url(text, place)?;
         if url.path() != "/" || url.query().is_some() || url.fragment().is_some() {
             let cure = "leave out what follows the host, as in `https://crib.example.com`";
@@ -97,7 +97,7 @@ impl Check<'_, '_, '_> {
         Some(url)
     }
 
-    fn keys(&mut self, raw: &[raw::Key], place: &Place) -> Vec<ApiKey> {
+    fn keys(&mut self, raw: &[raw::ApiKeyTable], place: &TomlPath) -> Vec<ApiKey> {
         if raw.len() > MOST_KEYS {
             let message = format!("there are more than {MOST_KEYS} keys");
             self.problem(place, message, "take out those that nobody uses");
@@ -122,7 +122,7 @@ impl Check<'_, '_, '_> {
         keys
     }
 
-    fn key(&mut self, raw: &raw::Key, place: &Place) -> Option<ApiKey> {
+    fn key(&mut self, raw: &raw::ApiKeyTable, place: &TomlPath) -> Option<ApiKey> {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
         if raw.id.is_empty() || raw.id.len() > 64 || !raw.id.bytes().all(plain) {
             let cure = "use 1 to 64 letters, digits, `_` and `-`";
@@ -159,7 +159,7 @@ impl Check<'_, '_, '_> {
         })
     }
 
-    pub(super) fn tenant(&mut self, text: Option<&str>, place: &Place) -> String {
+    pub(super) fn tenant(&mut self, text: Option<&str>, place: &TomlPath) -> String {
         let tenant = text.unwrap_or(TENANT);
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
         if tenant.is_empty() || tenant.len() > 64 || !tenant.bytes().all(plain) {
@@ -174,7 +174,7 @@ impl Check<'_, '_, '_> {
     }
 
     /// What stands in one: RFC 6749, 3.3.
-    pub(super) fn scopes(&mut self, scopes: &[String], place: &Place) {
+    pub(super) fn scopes(&mut self, scopes: &[String], place: &TomlPath) {
         let plain = |byte: u8| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e);
         for (index, scope) in scopes.iter().enumerate() {
             if scope.is_empty() || scope.len() > LONGEST_NAME || !scope.bytes().all(plain) {

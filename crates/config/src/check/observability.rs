@@ -2,21 +2,23 @@
 
 use std::time::Duration;
 
-use super::Check;
-use crate::file::toml_path::Place;
+use super::ConfigChecker;
+use crate::file::toml_path::TomlPath;
 use crate::raw;
-use crate::settings::observability::{AuditSettings, Exporting, LogForm, LogLevel, LogSettings};
+use crate::settings::observability::{
+    AuditSettings, LogFormat, LogLevel, LogSettings, TelemetryTemplate,
+};
 
 /// How often figures are sent if nobody says.
 const INTERVAL: Duration = Duration::from_secs(30);
 const LONGEST_NAME: usize = 128;
 
-impl Check<'_, '_, '_> {
+impl ConfigChecker<'_, '_, '_> {
     pub(super) fn telemetry(
         &mut self,
-        raw: Option<&raw::Telemetry>,
-        place: &Place,
-    ) -> Option<Exporting> {
+        raw: Option<&raw::TelemetryTable>,
+        place: &TomlPath,
+    ) -> Option<TelemetryTemplate> {
         let raw = raw?;
         let at = place.key("otlp");
         let url = self.url(&raw.otlp, &at);
@@ -29,13 +31,13 @@ impl Check<'_, '_, '_> {
         }
         let interval = self.timeout(raw.interval.as_ref(), &place.key("interval"));
         let interval = interval.unwrap_or(INTERVAL);
-        Some(Exporting { url: url?, headers, service, interval })
+        Some(TelemetryTemplate { url: url?, headers, service, interval })
     }
 
     pub(super) fn audit(
         &mut self,
-        raw: Option<&raw::Audit>,
-        place: &Place,
+        raw: Option<&raw::AuditTable>,
+        place: &TomlPath,
     ) -> Option<AuditSettings> {
         let raw = raw?;
         let file = self.path(&raw.file, &place.key("file"))?;
@@ -46,18 +48,18 @@ impl Check<'_, '_, '_> {
 }
 
 /// What the log is to be.
-pub(super) fn log(raw: &raw::Log) -> LogSettings {
+pub(super) fn log(raw: &raw::LogTable) -> LogSettings {
     let level = raw.level.map(|level| match level {
-        raw::LevelWord::Off => LogLevel::Off,
-        raw::LevelWord::Error => LogLevel::Error,
-        raw::LevelWord::Warn => LogLevel::Warn,
-        raw::LevelWord::Info => LogLevel::Info,
-        raw::LevelWord::Debug => LogLevel::Debug,
-        raw::LevelWord::Trace => LogLevel::Trace,
+        raw::LogLevelWord::Off => LogLevel::Off,
+        raw::LogLevelWord::Error => LogLevel::Error,
+        raw::LogLevelWord::Warn => LogLevel::Warn,
+        raw::LogLevelWord::Info => LogLevel::Info,
+        raw::LogLevelWord::Debug => LogLevel::Debug,
+        raw::LogLevelWord::Trace => LogLevel::Trace,
     });
     let form = raw.format.map(|form| match form {
-        raw::FormWord::Text => LogForm::Text,
-        raw::FormWord::Json => LogForm::Json,
+        raw::LogFormatWord::Text => LogFormat::Text,
+        raw::LogFormatWord::Json => LogFormat::Json,
     });
     LogSettings { level: level.unwrap_or_default(), form: form.unwrap_or_default() }
 }

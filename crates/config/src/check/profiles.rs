@@ -3,23 +3,23 @@
 use std::collections::BTreeMap;
 
 use toolcrib_core::{Discovery, SourceId, Validation};
-use toolcrib_engine::discovery::{Confirm, Showcase};
-use toolcrib_engine::rules::{Patterns, Wrong, instead};
+use toolcrib_engine::discovery::{Approver, DiscoverySettings};
+use toolcrib_engine::rules::{PatternProblem, ToolPatterns, instead};
 
-use super::Check;
+use super::ConfigChecker;
 use crate::config::Profile;
-use crate::file::toml_path::Place;
+use crate::file::toml_path::TomlPath;
 use crate::raw;
 
 /// As many as anybody keeps in mind; the rules of each are read by themselves.
 const MOST_PROFILES: usize = 256;
 
-impl Check<'_, '_, '_> {
+impl ConfigChecker<'_, '_, '_> {
     pub(super) fn profiles(
         &mut self,
-        raw: &BTreeMap<String, raw::Profile>,
+        raw: &BTreeMap<String, raw::ProfileTable>,
     ) -> BTreeMap<String, Profile> {
-        let top = Place::default().key("profile");
+        let top = TomlPath::default().key("profile");
         if raw.len() > MOST_PROFILES {
             let message = format!("there are more than {MOST_PROFILES} profiles");
             self.problem(&top, message, "split the file");
@@ -38,35 +38,35 @@ impl Check<'_, '_, '_> {
     /// How tools are shown.
     pub(super) fn showcase(
         &mut self,
-        mode: Option<raw::Mode>,
+        mode: Option<raw::DiscoveryWord>,
         eager: &[String],
-        confirm: Option<raw::Confirm>,
-        place: &Place,
-    ) -> Showcase {
+        confirm: Option<raw::ConfirmWord>,
+        place: &TomlPath,
+    ) -> DiscoverySettings {
         let mode = match mode {
-            None | Some(raw::Mode::Direct) => Discovery::Direct,
-            Some(raw::Mode::Lazy) => Discovery::Lazy,
-            Some(raw::Mode::Auto) => Discovery::Auto,
+            None | Some(raw::DiscoveryWord::Direct) => Discovery::Direct,
+            Some(raw::DiscoveryWord::Lazy) => Discovery::Lazy,
+            Some(raw::DiscoveryWord::Auto) => Discovery::Auto,
         };
         let confirm = match confirm {
-            None | Some(raw::Confirm::Person) => Confirm::Person,
-            Some(raw::Confirm::Model) => Confirm::Model,
+            None | Some(raw::ConfirmWord::Person) => Approver::Person,
+            Some(raw::ConfirmWord::Model) => Approver::Model,
         };
-        let eager = Patterns::read(eager).unwrap_or_else(|wrong| {
-            for Wrong { index, what, cure } in wrong {
+        let eager = ToolPatterns::read(eager).unwrap_or_else(|wrong| {
+            for PatternProblem { index, what, cure } in wrong {
                 self.problem(&place.key("eager").index(index), what, cure);
             }
-            Patterns::default()
+            ToolPatterns::default()
         });
-        Showcase { mode, eager, confirm }
+        DiscoverySettings { mode, eager, confirm }
     }
 
     fn profile(
         &mut self,
         name: &str,
-        raw: &raw::Profile,
+        raw: &raw::ProfileTable,
         known: &[&str],
-        place: &Place,
+        place: &TomlPath,
     ) -> Profile {
         let named = raw.sources.as_deref().unwrap_or_default();
         for (index, id) in named.iter().enumerate() {

@@ -5,23 +5,23 @@ use std::path::{Path, PathBuf};
 use toolcrib_core::{Catalog, Effect, ToolName, ToolSpec};
 use toolcrib_engine::rules::instead;
 
-use super::Check;
-use crate::file::problem::Problem;
-use crate::file::toml_path::Place;
+use super::ConfigChecker;
+use crate::file::problem::ConfigProblem;
+use crate::file::toml_path::TomlPath;
 use crate::raw::SecretText;
 use crate::secrets::literal_secret;
-use crate::secrets::template::{Found, Lookup, Piece, Template};
+use crate::secrets::template::{SecretLookup, Template, TemplatePiece, TemplateResolution};
 
 /// Something that the file only names.
 #[derive(Debug, Clone)]
-pub(crate) struct Point {
+pub(crate) struct Requirement {
     /// Where it is named; what is wrong is not known yet.
-    at: Problem,
-    thing: Thing,
+    at: ConfigProblem,
+    thing: RequirementKind,
 }
 
 #[derive(Debug, Clone)]
-enum Thing {
+enum RequirementKind {
     Secret(Template),
     File(PathBuf),
     Folder(PathBuf),
@@ -31,9 +31,9 @@ enum Thing {
     Lookup(ToolName),
 }
 
-impl Check<'_, '_, '_> {
+impl ConfigChecker<'_, '_, '_> {
     /// A text with references; one that seems to be the secret itself is warned about.
-    pub(super) fn template(&mut self, text: &SecretText, place: &Place) -> Option<Template> {
+    pub(super) fn template(&mut self, text: &SecretText, place: &TomlPath) -> Option<Template> {
         let template = match Template::parse(&text.0, &self.folder) {
             Ok(template) => template,
             Err((message, cure)) => {
@@ -42,8 +42,8 @@ impl Check<'_, '_, '_> {
             }
         };
         let mut texts = template.pieces().iter().filter_map(|piece| match piece {
-            Piece::Text(text) => Some(text),
-            Piece::Env(_) | Piece::File { .. } => None,
+            TemplatePiece::Text(text) => Some(text),
+            TemplatePiece::Env(_) | TemplatePiece::File { .. } => None,
         });
         let name = place.name();
         let is_whole = template.literal().is_some();
@@ -58,45 +58,48 @@ impl Check<'_, '_, '_> {
                         could read this file";
             self.findings.warning(place, message, cure);
         }
-        self.point(place, Thing::Secret(template.clone()));
+        self.point(place, RequirementKind::Secret(template.clone()));
         Some(template)
     }
 
-    pub(super) fn needs_file(&mut self, path: &Path, place: &Place) {
-        self.point(place, Thing::File(path.to_owned()));
+    pub(super) fn needs_file(&mut self, path: &Path, place: &TomlPath) {
+        self.point(place, RequirementKind::File(path.to_owned()));
     }
 
-    pub(super) fn needs_folder(&mut self, path: &Path, place: &Place) {
-        self.point(place, Thing::Folder(path.to_owned()));
+    pub(super) fn needs_folder(&mut self, path: &Path, place: &TomlPath) {
+        self.point(place, RequirementKind::Folder(path.to_owned()));
     }
 
-    pub(super) fn needs_program(&mut self, path: &Path, place: &Place) {
-        self.point(place, Thing::Program(path.to_owned()));
+    pub(super) fn needs_program(&mut self, path: &Path, place: &TomlPath) {
+        self.point(place, RequirementKind::Program(path.to_owned()));
     }
 
     /// A tool that only a source can have.
-    pub(super) fn names_tool(&mut self, name: &ToolName, place: &Place) {
-        self.point(place, Thing::Tool(name.clone()));
+    pub(super) fn names_tool(&mut self, name: &ToolName, place: &TomlPath) {
+        self.point(place, RequirementKind::Tool(name.clone()));
     }
 
     /// The same of one by which calls are looked up.
-    pub(super) fn looks_up_by(&mut self, name: &ToolName, place: &Place) {
-        self.point(place, Thing::Lookup(name.clone()));
+    pub(super) fn looks_up_by(&mut self, name: &ToolName, place: &TomlPath) {
+        self.point(place, RequirementKind::Lookup(name.clone()));
     }
 
-    fn point(&mut self, place: &Place, thing: Thing) {
+    fn point(&mut self, place: &TomlPath, thing: RequirementKind) {
         let at = self.document().problem(self.document().start(place), place, "", "");
-        self.points.push(Point { at, thing });
+        self.points.push(Requirement { at, thing });
     }
 }
 
-impl Point {
+impl Requirement {
     /// The name of a tool that the catalog does not have, or has and cannot serve for this.
-    pub(crate) fn stranger(&self, catalog: &Catalog) -> Option<Problem> {
+    pub(crate) fn stranger(&self, catalog: &Catalog) -> Option<ConfigProblem> {
         let (name, looks_up) = match &self.thing {
-            Thing::Tool(name) => (name, false),
-            Thing::Lookup(name) => (name, true),
-            Thing::Secret(_) | Thing::File(_) | Thing::Folder(_) | Thing::Program(_) => {
+            RequirementKind::Tool(name) => (name, false),
+            RequirementKind::Lookup(name) => (name, true),
+            RequirementKind::Secret(_)
+            | RequirementKind::File(_)
+            | RequirementKind::Folder(_)
+            | RequirementKind::Program(_) => {
                 return None;
             }
         };
@@ -109,11 +112,15 @@ impl Point {
         // Of a large catalog nobody reads the names.
         let cure =
             if cure.len() > 200 { "see `toolcrib tools` for the names".into() } else { cure };
-        Some(Problem { message: format!("there is no tool `{name}` now"), cure, ..self.at.clone() })
+        Some(ConfigProblem {
+            message: format!("there is no tool `{name}` now"),
+            cure,
+            ..self.at.clone()
+        })
     }
 
     /// Why no call is looked up by this tool.
-    fn no_lookup(&self, tool: &ToolSpec) -> Option<Problem> {
+    fn no_lookup(&self, tool: &ToolSpec) -> Option<ConfigProblem> {
         let name = &tool.name;
         let (message, cure) = if tool.effect != Effect::Read {
             let message = format!("`{name}` does not only read, so no call is looked up by it");
@@ -126,61 +133,61 @@ impl Point {
         } else {
             return None;
         };
-        Some(Problem { message, cure: cure.to_owned(), ..self.at.clone() })
+        Some(ConfigProblem { message, cure: cure.to_owned(), ..self.at.clone() })
     }
 
     /// What is missing, and what should be otherwise.
     pub(crate) fn look(
         &self,
-        lookup: &dyn Lookup,
-        problems: &mut Vec<Problem>,
-        warnings: &mut Vec<Problem>,
+        lookup: &dyn SecretLookup,
+        problems: &mut Vec<ConfigProblem>,
+        warnings: &mut Vec<ConfigProblem>,
     ) {
-        let told = |message: String, cure: &str| Problem {
+        let told = |message: String, cure: &str| ConfigProblem {
             message,
             cure: cure.to_owned(),
             ..self.at.clone()
         };
         match &self.thing {
-            Thing::Secret(template) => {
-                let mut found = Found::default();
+            RequirementKind::Secret(template) => {
+                let mut found = TemplateResolution::default();
                 drop(template.resolve(lookup, &mut found));
-                let gone = |gone: &crate::secrets::template::Unresolved| {
+                let gone = |gone: &crate::secrets::template::UnresolvedReference| {
                     let (reason, cure) = gone.reason.split_once(": ").unwrap_or((&gone.reason, ""));
                     told(format!("`{}` {reason}", gone.reference), cure)
                 };
                 problems.extend(found.missing.iter().map(gone));
                 for piece in template.pieces() {
-                    let Piece::File { path, .. } = piece else { continue };
+                    let TemplatePiece::File { path, .. } = piece else { continue };
                     if lookup.is_open_to_others(path) {
                         let message = format!("others can read the file of `{piece}`");
                         warnings.push(told(message, "run `chmod 600` on it"));
                     }
                 }
             }
-            Thing::File(path) if !path.is_file() => {
+            RequirementKind::File(path) if !path.is_file() => {
                 let message = format!("there is no file `{}`", path.display());
                 problems.push(told(message, "correct the path"));
             }
-            Thing::Folder(path) if !path.is_dir() => {
+            RequirementKind::Folder(path) if !path.is_dir() => {
                 let message = format!("there is no folder `{}`", path.display());
                 problems.push(told(message, "make it, or correct the path"));
             }
-            Thing::Program(path) if !is_found(path, lookup) => {
+            RequirementKind::Program(path) if !is_found(path, lookup) => {
                 let message = format!("no program `{}` is found", path.display());
                 warnings.push(told(message, "install it, or name its whole path"));
             }
-            Thing::File(_)
-            | Thing::Folder(_)
-            | Thing::Program(_)
-            | Thing::Tool(_)
-            | Thing::Lookup(_) => {}
+            RequirementKind::File(_)
+            | RequirementKind::Folder(_)
+            | RequirementKind::Program(_)
+            | RequirementKind::Tool(_)
+            | RequirementKind::Lookup(_) => {}
         }
     }
 }
 
 /// Whether a program is where it is said to be, or in a folder of `PATH`.
-fn is_found(program: &Path, lookup: &dyn Lookup) -> bool {
+fn is_found(program: &Path, lookup: &dyn SecretLookup) -> bool {
     if program.components().count() > 1 {
         return program.is_file();
     }

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use toolcrib_core::ToolName;
-use toolcrib_egress::{Network, Target, is_of_this_machine};
+use toolcrib_egress::{Network, PrivateTarget, is_of_this_machine};
 use url::Url;
 
-use super::Check;
-use crate::file::toml_path::Place;
+use super::ConfigChecker;
+use crate::file::toml_path::TomlPath;
 use crate::raw::{PauseText, SizeText};
 
 /// Longer than anybody waits, and short enough that a clock can add it.
@@ -23,9 +23,9 @@ const PAUSES: [(&str, u64); 5] =
     [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
 const SIZES: [(&str, u64); 4] = [("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)];
 
-impl Check<'_, '_, '_> {
+impl ConfigChecker<'_, '_, '_> {
     /// A duration that may be nothing.
-    pub(super) fn pause(&mut self, text: Option<&PauseText>, place: &Place) -> Option<Duration> {
+    pub(super) fn pause(&mut self, text: Option<&PauseText>, place: &TomlPath) -> Option<Duration> {
         let pause = match text? {
             PauseText::Seconds(seconds) => seconds.checked_mul(1000),
             PauseText::Text(text) => with_unit(text, &PAUSES),
@@ -39,7 +39,11 @@ impl Check<'_, '_, '_> {
     }
 
     /// A duration that is something.
-    pub(super) fn timeout(&mut self, text: Option<&PauseText>, place: &Place) -> Option<Duration> {
+    pub(super) fn timeout(
+        &mut self,
+        text: Option<&PauseText>,
+        place: &TomlPath,
+    ) -> Option<Duration> {
         let pause = self.pause(text, place)?;
         if pause.is_zero() {
             self.problem(place, "nothing ends within no time", "write `1s` or more");
@@ -47,7 +51,7 @@ impl Check<'_, '_, '_> {
         Some(pause)
     }
 
-    pub(super) fn size(&mut self, text: Option<&SizeText>, place: &Place) -> Option<usize> {
+    pub(super) fn size(&mut self, text: Option<&SizeText>, place: &TomlPath) -> Option<usize> {
         let size = match text? {
             SizeText::Bytes(bytes) => Some(*bytes),
             SizeText::Text(text) => with_unit(text, &SIZES),
@@ -61,7 +65,7 @@ impl Check<'_, '_, '_> {
     }
 
     /// A number of which there is one at the least.
-    pub(super) fn count(&mut self, number: Option<u32>, place: &Place, default: usize) -> usize {
+    pub(super) fn count(&mut self, number: Option<u32>, place: &TomlPath, default: usize) -> usize {
         if number == Some(0) {
             self.problem(place, "nothing is within a limit of 0", "write 1 or more");
         }
@@ -69,7 +73,7 @@ impl Check<'_, '_, '_> {
     }
 
     /// Levels of objects and arrays in JSON.
-    pub(super) fn depth(&mut self, levels: Option<u32>, place: &Place, default: usize) -> usize {
+    pub(super) fn depth(&mut self, levels: Option<u32>, place: &TomlPath, default: usize) -> usize {
         let levels = self.count(levels, place, default);
         if levels > DEEPEST {
             let message = "what reads JSON here stops at 128 levels, those of envelopes among them";
@@ -78,7 +82,7 @@ impl Check<'_, '_, '_> {
         levels
     }
 
-    pub(super) fn address(&mut self, text: &str, place: &Place) -> Option<SocketAddr> {
+    pub(super) fn address(&mut self, text: &str, place: &TomlPath) -> Option<SocketAddr> {
         let address = text.parse().ok();
         if address.is_none() {
             let cure = "write an address and a port, as in `127.0.0.1:7411` or `[::1]:7411`";
@@ -88,7 +92,7 @@ impl Check<'_, '_, '_> {
     }
 
     /// An address of the web without a login in it: addresses stand in logs.
-    pub(super) fn url(&mut self, text: &str, place: &Place) -> Option<Url> {
+    pub(super) fn url(&mut self, text: &str, place: &TomlPath) -> Option<Url> {
         let url = match Url::parse(text) {
             Ok(url) if ["http", "https"].contains(&url.scheme()) && url.has_host() => url,
             Ok(_) | Err(_) => {
@@ -106,7 +110,7 @@ impl Check<'_, '_, '_> {
     }
 
     /// Warns where a secret would cross the network for everybody to read.
-    pub(super) fn in_the_open(&mut self, url: Option<&Url>, is_signed: bool, place: &Place) {
+    pub(super) fn in_the_open(&mut self, url: Option<&Url>, is_signed: bool, place: &TomlPath) {
         let Some(url) = url.filter(|url| is_signed && url.scheme() == "http") else { return };
         if !is_of_this_machine(url) {
             let message = "secrets go to this address unencrypted";
@@ -114,10 +118,10 @@ impl Check<'_, '_, '_> {
         }
     }
 
-    pub(super) fn network(&mut self, targets: &[String], place: &Place) -> Network {
+    pub(super) fn network(&mut self, targets: &[String], place: &TomlPath) -> Network {
         let mut private = Vec::new();
         for (index, text) in targets.iter().enumerate() {
-            if let Ok(target) = text.parse::<Target>() {
+            if let Ok(target) = text.parse::<PrivateTarget>() {
                 private.push(target);
             } else {
                 let cure = "write `10.0.0.0/8`, `127.0.0.1` or `127.0.0.1:8080`";
@@ -127,7 +131,7 @@ impl Check<'_, '_, '_> {
         Network { private }
     }
 
-    pub(super) fn tool_names(&mut self, names: &[String], place: &Place) -> Vec<ToolName> {
+    pub(super) fn tool_names(&mut self, names: &[String], place: &TomlPath) -> Vec<ToolName> {
         let mut legal = Vec::new();
         for (index, name) in names.iter().enumerate() {
             let place = place.index(index);
@@ -139,7 +143,7 @@ impl Check<'_, '_, '_> {
         legal
     }
 
-    pub(super) fn tool_name(&mut self, name: &str, place: &Place) -> Option<ToolName> {
+    pub(super) fn tool_name(&mut self, name: &str, place: &TomlPath) -> Option<ToolName> {
         let legal = ToolName::new(name).ok();
         if legal.is_none() {
             let cure = "use 1 to 128 characters of `A-Z a-z 0-9 _ . : / -`";
@@ -149,7 +153,7 @@ impl Check<'_, '_, '_> {
     }
 
     /// A path, from the folder of the file on.
-    pub(super) fn path(&mut self, text: &str, place: &Place) -> Option<PathBuf> {
+    pub(super) fn path(&mut self, text: &str, place: &TomlPath) -> Option<PathBuf> {
         if text.is_empty() || text.contains('\0') {
             self.problem(place, "this is no path", "name a file or a folder");
             return None;

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use toolcrib_json::repair;
 
-use super::Check;
-use crate::file::toml_path::Place;
+use super::ConfigChecker;
+use crate::file::toml_path::TomlPath;
 use crate::raw;
 
 /// What a server takes from whoever comes. Bytes, counts and times; none is nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Bounds {
+pub struct ServerLimits {
     /// Largest body of a request.
     pub body: usize,
     /// Levels of objects and lists in a body.
@@ -61,7 +61,7 @@ pub struct Bounds {
 /// One caller has one share of so many where nothing else is said.
 const SHARES: usize = 4;
 
-impl Default for Bounds {
+impl Default for ServerLimits {
     fn default() -> Self {
         Self {
             body: 4 << 20,
@@ -94,16 +94,20 @@ impl Default for Bounds {
 /// A buffer of two heads is as small as a parser of them works with.
 const LEAST_HEAD: usize = 4 << 10;
 
-impl Bounds {
+impl ServerLimits {
     /// What is read of a body of JSON.
-    pub fn json(&self) -> repair::Bounds {
-        repair::Bounds { bytes: self.body, depth: self.depth, values: self.values }
+    pub fn json(&self) -> repair::RepairBounds {
+        repair::RepairBounds { bytes: self.body, depth: self.depth, values: self.values }
     }
 }
 
-impl Check<'_, '_, '_> {
-    pub(super) fn bounds(&mut self, raw: &raw::Bounds, place: &Place) -> Bounds {
-        let default = Bounds::default();
+impl ConfigChecker<'_, '_, '_> {
+    pub(super) fn bounds(
+        &mut self,
+        raw: &raw::ServerLimitsTable,
+        place: &TomlPath,
+    ) -> ServerLimits {
+        let default = ServerLimits::default();
         let head = self.size(raw.head.as_ref(), &place.key("head")).unwrap_or(default.head);
         if head < LEAST_HEAD {
             self.problem(&place.key("head"), "no head fits into this", "write `4KiB` or more");
@@ -129,7 +133,7 @@ impl Check<'_, '_, '_> {
         let values = count(raw.values, "values", default.values);
         let depth = self.depth(raw.depth, &place.key("depth"), default.depth);
         let mut time = |text, key, default| self.timeout(text, &place.key(key)).unwrap_or(default);
-        Bounds {
+        ServerLimits {
             body,
             depth,
             values,

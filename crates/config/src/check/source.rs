@@ -8,15 +8,15 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use toolcrib_core::{SourceId, Validation};
 use toolcrib_engine::rules::{Glob, instead};
-use toolcrib_openapi::{Grouping, Pick};
+use toolcrib_openapi::{Grouping, OperationFilter};
 
-use super::Check;
+use super::ConfigChecker;
 use crate::build::{BASICS, wants};
-use crate::config::Entry;
+use crate::config::SourceEntry;
 use crate::file::schema_check::shown;
-use crate::file::toml_path::Place;
-use crate::raw::{self, Basics, By};
-use crate::settings::Kind;
+use crate::file::toml_path::TomlPath;
+use crate::raw::{self, BasicsValue, GroupingWord};
+use crate::settings::SourceTemplate;
 
 /// The kinds of a source, of which one has exactly one.
 const KINDS: [&str; 4] = ["mcp", "openapi", "basics", "desk"];
@@ -27,13 +27,13 @@ const MOST_SOURCES: usize = 1000;
 /// Longest pattern of `include` and `exclude`, in bytes.
 const LONGEST_PATTERN: usize = 256;
 
-impl<'d, 't: 'd> Check<'_, 'd, 't> {
+impl<'d, 't: 'd> ConfigChecker<'_, 'd, 't> {
     /// The entries of the file in their order. What the shape left out is not among them, so
     /// places are looked up by the names.
-    pub(super) fn sources(&mut self, raw: &[raw::Source]) -> Vec<Entry> {
+    pub(super) fn sources(&mut self, raw: &[raw::SourceTable]) -> Vec<SourceEntry> {
         if raw.len() > MOST_SOURCES {
             let message = format!("there are more than {MOST_SOURCES} sources");
-            self.problem(&Place::default().key("source"), message, "split the file");
+            self.problem(&TomlPath::default().key("source"), message, "split the file");
         }
         let mut places = self.places();
         let mut taken = HashSet::new();
@@ -41,7 +41,7 @@ impl<'d, 't: 'd> Check<'_, 'd, 't> {
         for source in raw.iter().take(MOST_SOURCES) {
             let Some(named) = places.get_mut(source.id.as_str()) else { continue };
             let Some(index) = named.pop_front() else { continue };
-            let place = Place::default().key("source").index(index);
+            let place = TomlPath::default().key("source").index(index);
             if !taken.insert(&source.id) {
                 let message = format!("there is a source `{}` already", shown(&source.id));
                 self.problem(&place.key("id"), message, "rename one of them");
@@ -73,7 +73,7 @@ impl<'d, 't: 'd> Check<'_, 'd, 't> {
         self.named().take(MOST_SOURCES).map(|(_, name)| name).collect()
     }
 
-    fn source(&mut self, raw: &raw::Source, place: &Place) -> Option<Entry> {
+    fn source(&mut self, raw: &raw::SourceTable, place: &TomlPath) -> Option<SourceEntry> {
         self.id(&raw.id, &place.key("id"));
         self.prefix(raw, place);
         for (key, patterns) in [("include", &raw.include), ("exclude", &raw.exclude)] {
@@ -90,7 +90,7 @@ impl<'d, 't: 'd> Check<'_, 'd, 't> {
             self.points.truncate(needed);
         }
         let kind = kind?;
-        Some(Entry {
+        Some(SourceEntry {
             id: SourceId::new(&raw.id),
             enabled,
             prefix: raw.prefix.clone().unwrap_or_else(|| raw.id.clone()),
@@ -102,7 +102,7 @@ impl<'d, 't: 'd> Check<'_, 'd, 't> {
         })
     }
 
-    fn id(&mut self, id: &str, place: &Place) {
+    fn id(&mut self, id: &str, place: &TomlPath) {
         if !is_word(id, 64) {
             let cure = "use 1 to 64 letters, digits, `_` and `-`";
             self.problem(place, "this cannot name a source", cure);
@@ -112,7 +112,7 @@ impl<'d, 't: 'd> Check<'_, 'd, 't> {
         }
     }
 
-    fn prefix(&mut self, raw: &raw::Source, place: &Place) {
+    fn prefix(&mut self, raw: &raw::SourceTable, place: &TomlPath) {
         let Some(prefix) = &raw.prefix else { return };
         if !prefix.is_empty() && !is_word(prefix, 64) {
             let cure = "use up to 64 letters, digits, `_` and `-`, or `\"\"` for none";
@@ -120,7 +120,7 @@ impl<'d, 't: 'd> Check<'_, 'd, 't> {
         }
     }
 
-    fn pattern(&mut self, pattern: &str, place: &Place) {
+    fn pattern(&mut self, pattern: &str, place: &TomlPath) {
         let stray = |letter: char| !letter.is_ascii_alphanumeric() && !"_.:/-*?".contains(letter);
         if pattern.is_empty() || pattern.len() > LONGEST_PATTERN || pattern.contains(stray) {
             let cure = "use letters, digits, `_ . : / -`, `*` and `?`";
@@ -129,7 +129,7 @@ impl<'d, 't: 'd> Check<'_, 'd, 't> {
     }
 
     /// What the source is; `None` if that is not right.
-    fn kind(&mut self, raw: &raw::Source, place: &Place) -> Option<Kind> {
+    fn kind(&mut self, raw: &raw::SourceTable, place: &TomlPath) -> Option<SourceTemplate> {
         let said: Vec<_> =
             KINDS.into_iter().filter(|kind| self.document().has(&place.key(kind))).collect();
         match said.as_slice() {
@@ -152,54 +152,56 @@ impl<'d, 't: 'd> Check<'_, 'd, 't> {
             self.problem(&place.key("toolsets"), message, "remove it");
         }
         let grouping = match raw.toolsets.as_ref().map(|toolsets| toolsets.by) {
-            Some(By::None) => Grouping::None,
-            Some(By::Tag) | None => Grouping::Tag,
+            Some(GroupingWord::None) => Grouping::None,
+            Some(GroupingWord::Tag) | None => Grouping::Tag,
         };
         if let Some(mcp) = &raw.mcp {
-            self.server(mcp, &place.key("mcp")).map(|server| Kind::Mcp(Box::new(server)))
+            self.server(mcp, &place.key("mcp")).map(|server| SourceTemplate::Mcp(Box::new(server)))
         } else if let Some(openapi) = &raw.openapi {
             let mut api = self.api(openapi, grouping, &place.key("openapi"))?;
             api.plain.pick = pick(raw);
-            Some(Kind::OpenApi(Box::new(api)))
+            Some(SourceTemplate::OpenApi(Box::new(api)))
         } else if let Some(desk) = &raw.desk {
-            self.desk(desk, &place.key("desk")).map(|desk| Kind::Desk(Box::new(desk)))
+            self.desk(desk, &place.key("desk")).map(|desk| SourceTemplate::Desk(Box::new(desk)))
         } else {
             self.basics(raw.basics.as_ref()?, &place.key("basics"))
         }
     }
 
-    fn basics(&mut self, raw: &Basics, place: &Place) -> Option<Kind> {
+    fn basics(&mut self, raw: &BasicsValue, place: &TomlPath) -> Option<SourceTemplate> {
         let known: Vec<_> = BASICS.iter().map(|shelved| shelved.spec.name.as_str()).collect();
         match raw {
-            Basics::All(true) => Some(Kind::Basics(known.into_iter().map(str::to_owned).collect())),
-            Basics::All(false) => {
+            BasicsValue::All(true) => {
+                Some(SourceTemplate::Basics(known.into_iter().map(str::to_owned).collect()))
+            }
+            BasicsValue::All(false) => {
                 let cure = "write `enabled = false`, or remove the source";
                 self.problem(place, "a source without tools is none", cure);
                 None
             }
-            Basics::Named(names) => {
+            BasicsValue::Named(names) => {
                 for (index, name) in names.iter().enumerate() {
                     if !known.contains(&name.as_str()) {
                         let message = "there is no such tool among the basic ones";
                         self.problem(&place.index(index), message, instead(name, &known));
                     }
                 }
-                Some(Kind::Basics(names.clone()))
+                Some(SourceTemplate::Basics(names.clone()))
             }
         }
     }
 }
 
 /// What the source takes of its operations, so that the others cost nothing.
-fn pick(raw: &raw::Source) -> Pick {
+fn pick(raw: &raw::SourceTable) -> OperationFilter {
     if raw.include.is_empty() && raw.exclude.is_empty() {
-        return Pick::default();
+        return OperationFilter::default();
     }
     let globs = |patterns: &[String]| -> Vec<Glob> {
         patterns.iter().map(|pattern| Glob::new(pattern)).collect()
     };
     let (include, exclude) = (globs(&raw.include), globs(&raw.exclude));
-    Pick::new(raw.include.clone(), raw.exclude.clone(), move |name: &str| {
+    OperationFilter::new(raw.include.clone(), raw.exclude.clone(), move |name: &str| {
         wants(&include, &exclude, name)
     })
 }

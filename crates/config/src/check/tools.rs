@@ -5,18 +5,18 @@ use std::sync::Arc;
 
 use toolcrib_core::{Effect, ToolName, Validation, Verify};
 
-use super::Check;
-use crate::build::tool_override::Override;
-use crate::config::Entry;
-use crate::file::toml_path::Place;
+use super::ConfigChecker;
+use crate::build::tool_override::ToolOverride;
+use crate::config::SourceEntry;
+use crate::file::toml_path::TomlPath;
 use crate::raw::{self, EffectWord, ValidationWord};
 
-impl Check<'_, '_, '_> {
+impl ConfigChecker<'_, '_, '_> {
     pub(super) fn overrides(
         &mut self,
-        raw: &BTreeMap<String, raw::Tool>,
-    ) -> BTreeMap<String, Override> {
-        let top = Place::default().key("tool");
+        raw: &BTreeMap<String, raw::ToolTable>,
+    ) -> BTreeMap<String, ToolOverride> {
+        let top = TomlPath::default().key("tool");
         let mut overrides = BTreeMap::new();
         for (name, tool) in raw {
             let place = top.key(name);
@@ -29,9 +29,9 @@ impl Check<'_, '_, '_> {
         overrides
     }
 
-    fn changes(&mut self, raw: &raw::Tool, place: &Place) -> Override {
+    fn changes(&mut self, raw: &raw::ToolTable, place: &TomlPath) -> ToolOverride {
         let companions = raw.companions.as_ref();
-        Override {
+        ToolOverride {
             enabled: raw.enabled,
             exclusive: raw.exclusive,
             capability: raw.capability,
@@ -58,7 +58,7 @@ impl Check<'_, '_, '_> {
         }
     }
 
-    fn verify(&mut self, raw: &raw::Verify, place: &Place) -> Option<Arc<Verify>> {
+    fn verify(&mut self, raw: &raw::VerifyTable, place: &TomlPath) -> Option<Arc<Verify>> {
         let at = place.key("tool");
         let tool = self.tool_name(&raw.tool, &at)?;
         self.looks_up_by(&tool, &at);
@@ -74,10 +74,10 @@ impl Check<'_, '_, '_> {
     pub(super) fn assign(
         &mut self,
         raw: &BTreeMap<String, Vec<String>>,
-        sources: &[Entry],
+        sources: &[SourceEntry],
     ) -> BTreeMap<String, Vec<ToolName>> {
-        let top = Place::default().key("assign");
-        let stems: Vec<_> = sources.iter().map(Entry::stem).collect();
+        let top = TomlPath::default().key("assign");
+        let stems: Vec<_> = sources.iter().map(SourceEntry::stem).collect();
         // A source that was refused may own what seems to be nobody's.
         let is_known = self.findings.problems.is_empty();
         let mut rows = BTreeMap::new();
@@ -94,7 +94,7 @@ impl Check<'_, '_, '_> {
         rows
     }
 
-    fn ownerless(&mut self, stems: &[String], place: &Place) {
+    fn ownerless(&mut self, stems: &[String], place: &TomlPath) {
         let message = "no source has tools whose names begin so";
         let cure = match stems {
             [] => "add a `[[source]]` that has it".to_owned(),

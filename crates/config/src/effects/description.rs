@@ -2,7 +2,7 @@
 //!
 //! A wrong `read` runs without a question, so whatever may mean a change counts as one.
 
-use super::verbs::{CHANGES, EITHER, Form, READS, of};
+use super::verbs::{CHANGES, EITHER, READS, VerbForm, of};
 
 /// Words behind which a verb tells what something was, and not what is done to it.
 const DETERMINERS: [&str; 22] = [
@@ -58,7 +58,7 @@ const LOOKED_AHEAD: usize = 5;
 
 /// A word of a text.
 #[expect(clippy::struct_excessive_bools, reason = "each is one thing that is known of it")]
-struct Token {
+struct DescriptionToken {
     /// In small letters.
     word: String,
     /// `create_issue`: the name of something else.
@@ -89,26 +89,27 @@ pub(super) fn change(text: &str) -> Option<String> {
 pub(super) fn first_read(text: &str) -> Option<&'static str> {
     let tokens = tokens(text);
     let first = tokens.first()?;
-    if let Some(("perform", Form::Base | Form::Third)) = of(EITHER, &first.word) {
+    if let Some(("perform", VerbForm::Base | VerbForm::Third)) = of(EITHER, &first.word) {
         let mut following = tokens.iter().skip(1).take(LOOKED_AHEAD);
         return following.find_map(|token| of(READS, &token.word)).map(|(base, _)| base);
     }
     let (base, form) = of(READS, &first.word)?;
-    matches!(form, Form::Base | Form::Third).then_some(base)
+    matches!(form, VerbForm::Base | VerbForm::Third).then_some(base)
 }
 
-fn is_readable(text: &str, tokens: &[Token]) -> bool {
+fn is_readable(text: &str, tokens: &[DescriptionToken]) -> bool {
     let letters = text.chars().filter(|letter| letter.is_alphabetic());
     let (all, foreign) = letters.fold((0_usize, 0_usize), |(all, foreign), letter| {
         (all + 1, foreign + usize::from(!letter.is_ascii()))
     });
-    let known =
-        |token: &Token| ENGLISH.contains(&token.word.as_str()) || of(READS, &token.word).is_some();
+    let known = |token: &DescriptionToken| {
+        ENGLISH.contains(&token.word.as_str()) || of(READS, &token.word).is_some()
+    };
     foreign * 4 <= all && (tokens.len() < 4 || tokens.iter().any(known))
 }
 
-fn tokens(text: &str) -> Vec<Token> {
-    let mut tokens: Vec<Token> = Vec::new();
+fn tokens(text: &str) -> Vec<DescriptionToken> {
+    let mut tokens: Vec<DescriptionToken> = Vec::new();
     let (mut word, mut begins, mut is_first) = (String::new(), true, true);
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {
@@ -134,18 +135,18 @@ fn tokens(text: &str) -> Vec<Token> {
     tokens
 }
 
-fn token(written: &str, begins: bool, is_first: bool) -> Token {
+fn token(written: &str, begins: bool, is_first: bool) -> DescriptionToken {
     let inner = written.chars().skip(1);
     let has_small = written.chars().any(char::is_lowercase);
     let is_name = written.contains('_') || (has_small && inner.clone().any(char::is_uppercase));
     let has = |test: fn(char) -> bool| written.chars().any(test);
     let is_mixed = has(|letter| letter.is_ascii_alphabetic())
         && has(|letter| letter.is_alphabetic() && u32::from(letter) > 0x24f);
-    Token { word: written.to_lowercase(), is_name, begins, is_first, is_mixed }
+    DescriptionToken { word: written.to_lowercase(), is_name, begins, is_first, is_mixed }
 }
 
 /// Whether the word at that place tells of a change.
-fn changes(tokens: &[Token], at: usize) -> bool {
+fn changes(tokens: &[DescriptionToken], at: usize) -> bool {
     let Some(token) = tokens.get(at).filter(|token| !token.is_name) else { return false };
     let (base, form, is_plain) = match (of(CHANGES, &token.word), of(EITHER, &token.word)) {
         (Some((base, form)), _) => (base, form, true),
@@ -156,15 +157,15 @@ fn changes(tokens: &[Token], at: usize) -> bool {
         return false;
     }
     match form {
-        Form::Past => is_done(tokens, at),
-        Form::Base | Form::Third | Form::Gerund if is_plain => true,
-        Form::Gerund => token.begins,
-        Form::Base | Form::Third => is_verb(tokens, at),
+        VerbForm::Past => is_done(tokens, at),
+        VerbForm::Base | VerbForm::Third | VerbForm::Gerund if is_plain => true,
+        VerbForm::Gerund => token.begins,
+        VerbForm::Base | VerbForm::Third => is_verb(tokens, at),
     }
 }
 
 /// `is marked`, `are then removed`; not `that are assigned`, which tells which ones are meant.
-fn is_done(tokens: &[Token], at: usize) -> bool {
+fn is_done(tokens: &[DescriptionToken], at: usize) -> bool {
     let mut before = before(tokens, at).skip_while(|word| {
         word.ends_with("ly") || matches!(*word, "also" | "then" | "afterwards" | "or" | "and")
     });
@@ -173,7 +174,7 @@ fn is_done(tokens: &[Token], at: usize) -> bool {
 }
 
 /// Of a word that names a thing as well.
-fn is_verb(tokens: &[Token], at: usize) -> bool {
+fn is_verb(tokens: &[DescriptionToken], at: usize) -> bool {
     let Some(token) = tokens.get(at) else { return false };
     let leads = |word: &str| DETERMINERS.contains(&word);
     let has_object = tokens.get(at + 1).is_some_and(|next| !next.begins && leads(&next.word));
@@ -189,11 +190,11 @@ fn is_verb(tokens: &[Token], at: usize) -> bool {
 }
 
 /// `does not delete or move`; of `does not delete, moves` the second is said all the same.
-fn is_denied(tokens: &[Token], at: usize, form: Form) -> bool {
+fn is_denied(tokens: &[DescriptionToken], at: usize, form: VerbForm) -> bool {
     let is_verb = |word: &str| of(CHANGES, word).or_else(|| of(EITHER, word)).is_some();
     let joins = |word: &str| matches!(word, "or" | "nor" | "and" | "any" | "be") || is_verb(word);
     let mut words = before(tokens, at);
-    if form == Form::Third {
+    if form == VerbForm::Third {
         return words.next().is_some_and(|word| matches!(word, "never" | "neither"));
     }
     let denies = words.find(|word| !joins(word) && !word.ends_with("ly"));
@@ -201,7 +202,7 @@ fn is_denied(tokens: &[Token], at: usize, form: Form) -> bool {
 }
 
 /// The words before one in its part of a sentence, the nearest first.
-fn before(tokens: &[Token], at: usize) -> impl Iterator<Item = &str> {
+fn before(tokens: &[DescriptionToken], at: usize) -> impl Iterator<Item = &str> {
     let is_cut = tokens.get(at).is_none_or(|token| token.begins);
     let earlier = tokens.get(..at).unwrap_or_default().iter().rev();
     let mut over = is_cut;
@@ -215,7 +216,7 @@ fn before(tokens: &[Token], at: usize) -> impl Iterator<Item = &str> {
 }
 
 /// What looks like a change and is none.
-fn is_other(tokens: &[Token], at: usize, base: &str) -> bool {
+fn is_other(tokens: &[DescriptionToken], at: usize, base: &str) -> bool {
     let word = tokens.get(at).map_or("", |token| token.word.as_str());
     let next = tokens.get(at + 1).map_or("", |token| token.word.as_str());
     let last = before(tokens, at).next().unwrap_or_default();
@@ -244,7 +245,7 @@ fn is_other(tokens: &[Token], at: usize, base: &str) -> bool {
 }
 
 /// Whether the part of the sentence tells when to call the tool.
-fn is_advice(tokens: &[Token], at: usize) -> bool {
+fn is_advice(tokens: &[DescriptionToken], at: usize) -> bool {
     let first = before(tokens, at).last().unwrap_or_default();
     matches!(first, "call" | "helpful" | "ideal" | "use" | "useful")
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::name::words;
-use super::verbs::{CHANGES, EITHER, Form, of};
+use super::verbs::{CHANGES, EITHER, VerbForm, of};
 
 /// How deep fields of fields are looked at, and how many in all; what has more is not judged.
 const DEEPEST: usize = 6;
@@ -127,7 +127,7 @@ pub(super) fn doubt_of_result(output: &Value) -> Option<String> {
     done.and_then(|(name, _)| told(&format!("`{name}`")))
 }
 
-struct Field<'a> {
+struct SchemaField<'a> {
     name: &'a str,
     words: Vec<String>,
     schema: &'a Value,
@@ -135,7 +135,7 @@ struct Field<'a> {
 }
 
 /// `false`: there are more than are looked at.
-fn collect<'a>(schema: &'a Value, deep: usize, into: &mut Vec<Field<'a>>) -> bool {
+fn collect<'a>(schema: &'a Value, deep: usize, into: &mut Vec<SchemaField<'a>>) -> bool {
     let Some(schema) = schema.as_object() else { return true };
     let nested = |key: &str| schema.get(key).into_iter();
     let listed = |key: &str| schema.get(key).and_then(Value::as_array).into_iter().flatten();
@@ -156,7 +156,7 @@ fn collect<'a>(schema: &'a Value, deep: usize, into: &mut Vec<Field<'a>>) -> boo
             let is_top = deep == DEEPEST && key == "properties";
             // A definition has a name of its own, which nobody passes.
             if key == "properties" {
-                into.push(Field { name, words: words(name), schema, is_top });
+                into.push(SchemaField { name, words: words(name), schema, is_top });
             }
             if !collect(schema, deep - 1, into) {
                 return false;
@@ -166,7 +166,7 @@ fn collect<'a>(schema: &'a Value, deep: usize, into: &mut Vec<Field<'a>>) -> boo
     within.all(|schema| collect(schema, deep - 1, into))
 }
 
-impl Field<'_> {
+impl SchemaField<'_> {
     /// `runs`: the tool speaks of statements.
     fn doubt(&self, runs: bool) -> Option<String> {
         let told = |what: &str| Some(format!("its argument `{}` {what}", self.name));
@@ -210,8 +210,8 @@ impl Field<'_> {
         self.values().into_iter().find(|value| {
             let words = words(value);
             let first = words.first().map_or("", String::as_str);
-            let plain = matches!(of(CHANGES, first), Some((_, Form::Base)));
-            plain || (is_deed && matches!(of(EITHER, first), Some((_, Form::Base))))
+            let plain = matches!(of(CHANGES, first), Some((_, VerbForm::Base)));
+            plain || (is_deed && matches!(of(EITHER, first), Some((_, VerbForm::Base))))
         })
     }
 
@@ -231,12 +231,12 @@ impl Field<'_> {
         if self.is_flag() {
             let shows = is(first, &SHOWS);
             let verb = |word: &String| {
-                matches!(of(CHANGES, word), Some((_, form)) if form != Form::Past) && !shows
+                matches!(of(CHANGES, word), Some((_, form)) if form != VerbForm::Past) && !shows
             };
-            let either = matches!(of(EITHER, first), Some((_, Form::Base)));
+            let either = matches!(of(EITHER, first), Some((_, VerbForm::Base)));
             return self.words.iter().any(verb) || either;
         }
-        let verb = |word: &String| matches!(of(CHANGES, word), Some((_, Form::Base)));
+        let verb = |word: &String| matches!(of(CHANGES, word), Some((_, VerbForm::Base)));
         verb(first) && !(self.words.len() > 1 && last_is_fact)
     }
 }

@@ -1,6 +1,6 @@
 //! What the name of a tool tells.
 
-use super::verbs::{CHANGES, DESTROYS, EITHER, Form, NAMES_READ, of};
+use super::verbs::{CHANGES, DESTROYS, EITHER, NAMES_READ, VerbForm, of};
 
 /// Words by which a name says two things at once.
 const JOINS: [&str; 8] = ["also", "and", "else", "if", "or", "plus", "then", "unless"];
@@ -106,9 +106,9 @@ const THINGS: [&str; 16] = [
 ];
 
 /// What a name tells.
-pub(super) enum Told {
+pub(super) enum NameEvidence {
     /// This word says that it reads, as far as the description says so too.
-    Reads { word: &'static str, if_said: Said },
+    Reads { word: &'static str, if_said: DescriptionOpening },
     /// This word says that it takes away what cannot be had back.
     Destroys(&'static str),
     /// Nothing, and why.
@@ -117,7 +117,7 @@ pub(super) enum Told {
 
 /// What the description must begin with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Said {
+pub(super) enum DescriptionOpening {
     /// Whatever it is: the name itself begins with the word.
     Anything,
     /// A word of reading.
@@ -127,20 +127,21 @@ pub(super) enum Said {
 }
 
 /// `source`: whose tool it is, which the name may begin with.
-pub(super) fn told(name: &str, source: &str) -> Told {
+pub(super) fn told(name: &str, source: &str) -> NameEvidence {
     let (words, of_source) = (words(name), words(source));
     let is_mark = |word: &String| word == "api" || word == "mcp" || of_source.contains(word);
     let marks = words.iter().take_while(|word| is_mark(word) && !leads(word)).count();
-    let nothing = |word: &str| Told::Nothing(format!("its name has `{word}`"));
+    let nothing = |word: &str| NameEvidence::Nothing(format!("its name has `{word}`"));
     if !name.is_ascii() {
-        return Told::Nothing("its name is not understood here".to_owned());
+        return NameEvidence::Nothing("its name is not understood here".to_owned());
     }
-    let is_base = |found: (&'static str, Form)| Some(found.0).filter(|_| found.1 == Form::Base);
+    let is_base =
+        |found: (&'static str, VerbForm)| Some(found.0).filter(|_| found.1 == VerbForm::Base);
     let lead = words.iter().position(|word| leads(word));
     if let Some(word) = lead.and_then(|at| words.get(at))
         && let Some(base) = of(DESTROYS, word).and_then(is_base)
     {
-        return Told::Destroys(base);
+        return NameEvidence::Destroys(base);
     }
     if let Some(word) = words.iter().find(|word| {
         JOINS.contains(&word.as_str()) || DOUBTFUL.contains(&word.as_str()) || is_change(word)
@@ -154,19 +155,21 @@ pub(super) fn told(name: &str, source: &str) -> Told {
     let reads = words.iter().enumerate().find_map(|(at, word)| Some((at, known(word)?)));
     let (at, word) = reads.unwrap_or((words.len(), ""));
     let is_view = |word: &String| VIEWS.contains(&word.as_str());
-    let is_either = |word: &&String| matches!(of(EITHER, word), Some((_, Form::Base)));
+    let is_either = |word: &&String| matches!(of(EITHER, word), Some((_, VerbForm::Base)));
     let either = words.iter().take(at).find(|word| is_either(word) && !is_view(word));
     match (reads, either) {
-        (Some(_), None) if at == marks => Told::Reads { word, if_said: Said::Anything },
-        (Some(_), None) => Told::Reads { word, if_said: Said::Reading },
+        (Some(_), None) if at == marks => {
+            NameEvidence::Reads { word, if_said: DescriptionOpening::Anything }
+        }
+        (Some(_), None) => NameEvidence::Reads { word, if_said: DescriptionOpening::Reading },
         // `copy_list` copies, and `order_list` lists orders.
         (Some(_), Some(either)) if at + 1 == words.len() && THINGS.contains(&either.as_str()) => {
-            Told::Reads { word, if_said: Said::Same }
+            NameEvidence::Reads { word, if_said: DescriptionOpening::Same }
         }
         (_, Some(either)) => nothing(either),
         (None, None) => match VIEWS.iter().find(|view| words.iter().any(|word| word == *view)) {
-            Some(word) => Told::Reads { word, if_said: Said::Reading },
-            None => Told::Nothing("its name has no word that tells of reading".to_owned()),
+            Some(word) => NameEvidence::Reads { word, if_said: DescriptionOpening::Reading },
+            None => NameEvidence::Nothing("its name has no word that tells of reading".to_owned()),
         },
     }
 }
@@ -178,15 +181,15 @@ pub(super) fn change(title: &str) -> Option<String> {
 
 /// A word that may be what the tool does.
 fn leads(word: &str) -> bool {
-    let is = |list| matches!(of(list, word), Some((_, Form::Base)));
+    let is = |list| matches!(of(list, word), Some((_, VerbForm::Base)));
     is(NAMES_READ) || is(CHANGES) || is(EITHER) || is(DESTROYS)
 }
 
 /// `update`, `sending`; not `updated`. More than one update may be a thing.
 fn is_change(word: &str) -> bool {
     match of(CHANGES, word) {
-        Some((base, Form::Third)) => !matches!(base, "update" | "duplicate"),
-        Some((_, form)) => form != Form::Past,
+        Some((base, VerbForm::Third)) => !matches!(base, "update" | "duplicate"),
+        Some((_, form)) => form != VerbForm::Past,
         None => false,
     }
 }

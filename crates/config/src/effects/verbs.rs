@@ -93,7 +93,7 @@ const PAST: [(&str, &str); 18] = [
 
 /// How a word of a list is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum VerbForm {
     /// `move`.
     Base,
     /// `moves`: also more than one of a thing.
@@ -105,37 +105,37 @@ pub(super) enum Form {
 }
 
 /// The word of a list that is written so, in small letters.
-pub(super) fn of<'a>(list: &[&'a str], word: &str) -> Option<(&'a str, Form)> {
+pub(super) fn of<'a>(list: &[&'a str], word: &str) -> Option<(&'a str, VerbForm)> {
     let listed = |base: &str| {
         let at = list.binary_search(&base).ok()?;
         list.get(at).copied()
     };
     if let Some(base) = listed(word) {
-        return Some((base, Form::Base));
+        return Some((base, VerbForm::Base));
     }
     let past = PAST.iter().find(|(past, _)| *past == word);
     if let Some(base) = past.and_then(|(_, base)| listed(base)) {
-        return Some((base, Form::Past));
+        return Some((base, VerbForm::Past));
     }
     let found = |stems: [String; 3], form| {
         let base = stems.iter().find_map(|stem| listed(stem))?;
         Some((base, form))
     };
     if let Some(stem) = word.strip_suffix("ing") {
-        return found(stems(stem), Form::Gerund);
+        return found(stems(stem), VerbForm::Gerund);
     }
     if let Some(stem) = word.strip_suffix("ied") {
-        return found([format!("{stem}y"), String::new(), String::new()], Form::Past);
+        return found([format!("{stem}y"), String::new(), String::new()], VerbForm::Past);
     }
     if let Some(stem) = word.strip_suffix("ed") {
-        return found(stems(stem), Form::Past);
+        return found(stems(stem), VerbForm::Past);
     }
     if let Some(stem) = word.strip_suffix("ies") {
-        return found([format!("{stem}y"), String::new(), String::new()], Form::Third);
+        return found([format!("{stem}y"), String::new(), String::new()], VerbForm::Third);
     }
     let stem = word.strip_suffix('s')?;
     let short = stem.strip_suffix('e').unwrap_or(stem);
-    found([stem.to_owned(), short.to_owned(), String::new()], Form::Third)
+    found([stem.to_owned(), short.to_owned(), String::new()], VerbForm::Third)
 }
 
 /// What may stand before an ending: `mov` and `move`, `stopp` and `stop`.
@@ -163,15 +163,15 @@ mod tests {
     #[test]
     fn a_word_is_known_in_each_of_its_forms() {
         for (word, base, form) in [
-            ("move", "move", Form::Base),
-            ("moves", "move", Form::Third),
-            ("pushes", "push", Form::Third),
-            ("applies", "apply", Form::Third),
-            ("moving", "move", Form::Gerund),
-            ("setting", "set", Form::Gerund),
-            ("applied", "apply", Form::Past),
-            ("dropped", "drop", Form::Past),
-            ("sent", "send", Form::Past),
+            ("move", "move", VerbForm::Base),
+            ("moves", "move", VerbForm::Third),
+            ("pushes", "push", VerbForm::Third),
+            ("applies", "apply", VerbForm::Third),
+            ("moving", "move", VerbForm::Gerund),
+            ("setting", "set", VerbForm::Gerund),
+            ("applied", "apply", VerbForm::Past),
+            ("dropped", "drop", VerbForm::Past),
+            ("sent", "send", VerbForm::Past),
         ] {
             let found = of(CHANGES, word).or_else(|| of(EITHER, word));
             assert_eq!(found, Some((base, form)), "{word}");

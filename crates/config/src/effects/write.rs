@@ -15,7 +15,7 @@ use crate::file::toml_path::is_bare;
 
 /// Why an effect cannot be put into a file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unwritten {
+pub enum EffectWriteError {
     #[error("it is no TOML: `toolcrib check` tells what is wrong")]
     NoToml,
     #[error("it says an effect of `{0}` already: change it there by hand")]
@@ -31,12 +31,12 @@ pub enum Unwritten {
 }
 
 /// The text of a file with the effects of these tools, each under `[tool.NAME]`.
-pub fn write(text: &str, effects: &[(ToolName, Effect)]) -> Result<String, Unwritten> {
-    let said = text.parse::<Table>().map_err(|_| Unwritten::NoToml)?;
+pub fn write(text: &str, effects: &[(ToolName, Effect)]) -> Result<String, EffectWriteError> {
+    let said = text.parse::<Table>().map_err(|_| EffectWriteError::NoToml)?;
     for (tool, _) in effects {
         let of_tool = said.get("tool").and_then(|tools| tools.get(tool.as_str()));
         if of_tool.and_then(|tool| tool.get("effect")).is_some() {
-            return Err(Unwritten::Said(tool.clone()));
+            return Err(EffectWriteError::Said(tool.clone()));
         }
     }
     let mut now = text.to_owned();
@@ -51,14 +51,14 @@ pub fn write(text: &str, effects: &[(ToolName, Effect)]) -> Result<String, Unwri
     } else {
         let mut said = said;
         for (tool, effect) in effects {
-            let no_place = || Unwritten::NoPlace { tool: tool.clone(), effect: *effect };
+            let no_place = || EffectWriteError::NoPlace { tool: tool.clone(), effect: *effect };
             let wanted = with(said, tool, *effect).ok_or_else(no_place)?;
             let fits = |text: &String| text.parse::<Table>().ok().as_ref() == Some(&wanted);
             now = tries(&now, tool, *effect).into_iter().find(fits).ok_or_else(no_place)?;
             said = wanted;
         }
     }
-    if now.len() > LARGEST_FILE { Err(Unwritten::TooLarge) } else { Ok(now) }
+    if now.len() > LARGEST_FILE { Err(EffectWriteError::TooLarge) } else { Ok(now) }
 }
 
 /// What the file is to say; `None`: what it says of tools is no table.

@@ -4,8 +4,8 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::format_hint;
-use super::problem::Problem;
-use super::toml_path::{Place, Step};
+use super::problem::ConfigProblem;
+use super::toml_path::{TomlPath, TomlPathStep};
 
 /// Problems of a file: more than anybody reads. The rest shows once these are gone.
 pub(crate) const MOST: usize = 200;
@@ -13,27 +13,32 @@ pub(crate) const MOST: usize = 200;
 /// Largest file, in bytes.
 pub(crate) const LARGEST_FILE: usize = 1 << 20;
 
-pub(crate) type Table<'t> = DeTable<'t>;
-pub(crate) type Item<'t> = Spanned<DeValue<'t>>;
+pub(crate) type TomlTable<'t> = DeTable<'t>;
+pub(crate) type TomlItem<'t> = Spanned<DeValue<'t>>;
 
-pub(crate) struct Document<'t> {
+pub(crate) struct TomlDocument<'t> {
     file: &'t str,
     text: &'t str,
     /// Where each line starts, in bytes.
     lines: Vec<usize>,
-    table: Table<'t>,
+    table: TomlTable<'t>,
 }
 
-impl<'t> Document<'t> {
+impl<'t> TomlDocument<'t> {
     /// Parses a text; what is no TOML is looked at no further, since what could be made of it
     /// may not be what was meant.
-    pub(crate) fn parse(text: &'t str, file: &'t str) -> Result<Self, Vec<Problem>> {
+    pub(crate) fn parse(text: &'t str, file: &'t str) -> Result<Self, Vec<ConfigProblem>> {
         let breaks = text.match_indices('\n').map(|(at, _)| at + 1);
         let lines = std::iter::once(0).chain(breaks).collect();
-        let mut document = Self { file, text, lines, table: Table::new() };
+        let mut document = Self { file, text, lines, table: TomlTable::new() };
         if text.len() > LARGEST_FILE {
             let message = format!("the file is larger than {LARGEST_FILE} bytes");
-            return Err(vec![document.problem(0, &Place::default(), message, "make it shorter")]);
+            return Err(vec![document.problem(
+                0,
+                &TomlPath::default(),
+                message,
+                "make it shorter",
+            )]);
         }
         let (table, errors) = DeTable::parse_recoverable(text);
         let mut problems: Vec<_> = errors
@@ -42,14 +47,14 @@ impl<'t> Document<'t> {
             .map(|error| {
                 let at = error.span().map_or(0, |span| span.start);
                 let message = format!("this is not TOML: {}", one_line(error.message()));
-                document.problem(at, &Place::default(), message, "correct the syntax")
+                document.problem(at, &TomlPath::default(), message, "correct the syntax")
             })
             .collect();
         // Of a line only the first error counts: the others mostly follow from it.
         problems.sort_by_key(|problem| problem.line);
         problems.dedup_by_key(|problem| problem.line);
         if let Some(foreign) = errors.first().and_then(|_| format_hint::find(text)) {
-            let top = Place::default();
+            let top = TomlPath::default();
             return Err(vec![document.problem(foreign.at, &top, foreign.message, foreign.cure)]);
         }
         if !problems.is_empty() {
@@ -59,7 +64,7 @@ impl<'t> Document<'t> {
         Ok(document)
     }
 
-    pub(crate) fn table(&self) -> &Table<'t> {
+    pub(crate) fn table(&self) -> &TomlTable<'t> {
         &self.table
     }
 
@@ -71,14 +76,14 @@ impl<'t> Document<'t> {
     pub(crate) fn problem(
         &self,
         at: usize,
-        place: &Place,
+        place: &TomlPath,
         message: impl Into<String>,
         cure: impl Into<String>,
-    ) -> Problem {
+    ) -> ConfigProblem {
         let line = self.lines.partition_point(|start| *start <= at).max(1);
         let start = self.lines.get(line - 1).copied().unwrap_or_default();
         let before = self.text.get(start..at).unwrap_or_default();
-        Problem {
+        ConfigProblem {
             file: self.file.to_owned(),
             line,
             column: before.chars().count() + 1,
@@ -88,25 +93,25 @@ impl<'t> Document<'t> {
         }
     }
 
-    pub(crate) fn has(&self, place: &Place) -> bool {
+    pub(crate) fn has(&self, place: &TomlPath) -> bool {
         self.walk(place).1 == place.steps().len()
     }
 
     /// Where a value begins, or what holds it if it is not there.
-    pub(crate) fn start(&self, place: &Place) -> usize {
+    pub(crate) fn start(&self, place: &TomlPath) -> usize {
         self.walk(place).0
     }
 
     /// The start of the last value on the way, and how many steps lead there.
-    fn walk(&self, place: &Place) -> (usize, usize) {
+    fn walk(&self, place: &TomlPath) -> (usize, usize) {
         let (mut start, mut found) = (0, 0);
         let mut value: Option<&DeValue<'t>> = None;
         for step in place.steps() {
             let next = match (step, value) {
-                (Step::Key(key), None) => self.table.get(key.as_str()),
-                (Step::Key(key), Some(value)) => value.get(key.as_str()),
-                (Step::Index(index), Some(value)) => value.get(*index),
-                (Step::Index(_), None) => None,
+                (TomlPathStep::Key(key), None) => self.table.get(key.as_str()),
+                (TomlPathStep::Key(key), Some(value)) => value.get(key.as_str()),
+                (TomlPathStep::Index(index), Some(value)) => value.get(*index),
+                (TomlPathStep::Index(_), None) => None,
             };
             let Some(next) = next else { break };
             start = next.span().start;
@@ -117,21 +122,21 @@ impl<'t> Document<'t> {
     }
 
     /// The table at a place.
-    pub(crate) fn table_at(&self, place: &Place) -> Option<&Table<'t>> {
+    pub(crate) fn table_at(&self, place: &TomlPath) -> Option<&TomlTable<'t>> {
         let mut table = &self.table;
         for step in place.steps() {
-            let Step::Key(key) = step else { return None };
+            let TomlPathStep::Key(key) = step else { return None };
             table = table.get(key.as_str())?.get_ref().as_table()?;
         }
         Some(table)
     }
 
     /// What stands at a byte of the text, or last before it.
-    pub(crate) fn place_at(&self, at: usize) -> Place {
-        let mut best = (0, Place::default());
-        let mut waiting: Vec<(Place, &Table<'t>)> = vec![(Place::default(), &self.table)];
-        let mut lists: Vec<(Place, &Item<'t>)> = Vec::new();
-        let closer = |best: &mut (usize, Place), start: usize, place: &Place| {
+    pub(crate) fn place_at(&self, at: usize) -> TomlPath {
+        let mut best = (0, TomlPath::default());
+        let mut waiting: Vec<(TomlPath, &TomlTable<'t>)> = vec![(TomlPath::default(), &self.table)];
+        let mut lists: Vec<(TomlPath, &TomlItem<'t>)> = Vec::new();
+        let closer = |best: &mut (usize, TomlPath), start: usize, place: &TomlPath| {
             if start <= at && start >= best.0 {
                 *best = (start, place.clone());
             }

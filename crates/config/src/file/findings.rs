@@ -1,26 +1,26 @@
 //! Collects what is wrong with a file while it is read.
 
-use super::document::{Document, MOST};
-use super::problem::Problem;
-use super::toml_path::Place;
+use super::document::{MOST, TomlDocument};
+use super::problem::ConfigProblem;
+use super::toml_path::TomlPath;
 
 pub(crate) struct Findings<'d, 't> {
-    pub(crate) document: &'d Document<'t>,
-    pub(crate) problems: Vec<Problem>,
-    pub(crate) warnings: Vec<Problem>,
+    pub(crate) document: &'d TomlDocument<'t>,
+    pub(crate) problems: Vec<ConfigProblem>,
+    pub(crate) warnings: Vec<ConfigProblem>,
     /// Where the problems are.
-    places: Vec<Place>,
+    places: Vec<TomlPath>,
 }
 
 impl<'d, 't> Findings<'d, 't> {
-    pub(crate) fn new(document: &'d Document<'t>) -> Self {
+    pub(crate) fn new(document: &'d TomlDocument<'t>) -> Self {
         Self { document, problems: Vec::new(), warnings: Vec::new(), places: Vec::new() }
     }
 
     /// A problem with the value at a place, or with what should hold it.
     pub(crate) fn problem(
         &mut self,
-        place: &Place,
+        place: &TomlPath,
         message: impl Into<String>,
         cure: impl Into<String>,
     ) {
@@ -31,7 +31,7 @@ impl<'d, 't> Findings<'d, 't> {
     pub(crate) fn problem_from(
         &mut self,
         at: usize,
-        place: &Place,
+        place: &TomlPath,
         message: impl Into<String>,
         cure: impl Into<String>,
     ) {
@@ -43,7 +43,7 @@ impl<'d, 't> Findings<'d, 't> {
 
     pub(crate) fn warning(
         &mut self,
-        place: &Place,
+        place: &TomlPath,
         message: impl Into<String>,
         cure: impl Into<String>,
     ) {
@@ -53,7 +53,7 @@ impl<'d, 't> Findings<'d, 't> {
     pub(crate) fn warning_from(
         &mut self,
         at: usize,
-        place: &Place,
+        place: &TomlPath,
         message: impl Into<String>,
         cure: impl Into<String>,
     ) {
@@ -68,19 +68,19 @@ impl<'d, 't> Findings<'d, 't> {
     }
 
     /// Whether something at or below a place is wrong.
-    pub(crate) fn is_wrong(&self, place: &Place) -> bool {
+    pub(crate) fn is_wrong(&self, place: &TomlPath) -> bool {
         self.places.iter().any(|wrong| wrong.starts_with(place))
     }
 
     /// Whether something that begins at a byte of the text is wrong.
     pub(crate) fn has_problem_at(&self, at: usize) -> bool {
-        let here = self.document.problem(at, &Place::default(), "", "");
+        let here = self.document.problem(at, &TomlPath::default(), "", "");
         let mut places = self.problems.iter().map(|problem| (problem.line, problem.column));
         places.any(|place| place == (here.line, here.column))
     }
 
     /// In the order of the file.
-    pub(crate) fn finish(mut self) -> (Vec<Problem>, Vec<Problem>) {
+    pub(crate) fn finish(mut self) -> (Vec<ConfigProblem>, Vec<ConfigProblem>) {
         for list in [&mut self.problems, &mut self.warnings] {
             list.sort_by_key(|problem| (problem.line, problem.column));
         }

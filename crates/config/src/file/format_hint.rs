@@ -3,7 +3,7 @@
 use crate::import::comments;
 
 /// What to say of a text that is no TOML.
-pub(crate) struct Foreign {
+pub(crate) struct FormatHint {
     /// Where it begins, in bytes.
     pub(crate) at: usize,
     pub(crate) message: &'static str,
@@ -12,20 +12,20 @@ pub(crate) struct Foreign {
 
 /// Which other language a text is in that could not be read; `None` if it may well be TOML with
 /// a fault.
-pub(crate) fn find(text: &str) -> Option<Foreign> {
+pub(crate) fn find(text: &str) -> Option<FormatHint> {
     let plain = comments::without(text);
     if let Some(at) = plain.find(|letter: char| !letter.is_whitespace() && letter != '\u{feff}')
         && plain.get(at..).is_some_and(|text| text.starts_with('{'))
     {
         let message = "this is JSON, and a crib.toml is TOML";
         let cure = "if it lists the servers of another program, `toolcrib import` takes it over";
-        return Some(Foreign { at, message, cure });
+        return Some(FormatHint { at, message, cure });
     }
     let is_yaml = text.lines().any(is_yaml) && !text.lines().any(is_toml);
     let message = "this is YAML, and a crib.toml is TOML";
     let cure = "write it anew: `[[source]]` on a line, below it `id = \"name\"` and \
                 `mcp = { command = [\"program\"] }`";
-    is_yaml.then(|| Foreign { at: start(text), message, cure })
+    is_yaml.then(|| FormatHint { at: start(text), message, cure })
 }
 
 /// Where the first line begins that is no remark.

@@ -8,7 +8,7 @@ use serde::Serialize;
 ///
 /// Shown as ``crib.toml:12:3: source[1].mcp.comand: unknown key; did you mean `command`?``.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Problem {
+pub struct ConfigProblem {
     pub file: String,
     /// Counted from 1.
     pub line: usize,
@@ -21,7 +21,7 @@ pub struct Problem {
     pub cure: String,
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for ConfigProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { file, line, column, path, message, cure } = self;
         write!(f, "{file}:{line}:{column}: ")?;

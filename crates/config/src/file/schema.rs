@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 
-use crate::raw::File;
+use crate::raw::ConfigFile;
 
 /// The JSON Schema (draft 2020-12) of `crib.toml`, for editors.
 pub fn schema() -> Value {
@@ -14,7 +14,7 @@ pub fn schema() -> Value {
 
 pub(crate) static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
     let settings = SchemaSettings::draft2020_12();
-    let schema = settings.into_generator().into_root_schema_for::<File>();
+    let schema = settings.into_generator().into_root_schema_for::<ConfigFile>();
     without_null(schema.to_value())
 });
 

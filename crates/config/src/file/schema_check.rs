@@ -7,10 +7,10 @@ use toml::de::DeValue;
 use toolcrib_engine::rules::instead;
 use toolcrib_json::invisible::exact;
 
-use super::document::{Document, Item, Table};
+use super::document::{TomlDocument, TomlItem, TomlTable};
 use super::findings::Findings;
 use super::schema::SCHEMA;
-use super::toml_path::{Place, Step};
+use super::toml_path::{TomlPath, TomlPathStep};
 use crate::raw::SECRET;
 use crate::secrets::literal_secret;
 
@@ -21,18 +21,18 @@ const LATER: [&str; 7] = ["a2a", "builtin", "desk", "max_tools", "split", "code"
 const DEEPEST_REFERENCE: usize = 8;
 
 /// The file as far as it has the right shape.
-pub(crate) fn read(document: &Document<'_>, findings: &mut Findings<'_, '_>) -> Value {
-    let mut shape = Shape { findings };
-    let whole = shape.table(&SCHEMA, document.table(), &Place::default(), 0);
+pub(crate) fn read(document: &TomlDocument<'_>, findings: &mut Findings<'_, '_>) -> Value {
+    let mut shape = SchemaCheck { findings };
+    let whole = shape.table(&SCHEMA, document.table(), &TomlPath::default(), 0);
     whole.unwrap_or_else(|| Value::Object(Map::new()))
 }
 
-struct Shape<'f, 'd, 't> {
+struct SchemaCheck<'f, 'd, 't> {
     findings: &'f mut Findings<'d, 't>,
 }
 
-impl Shape<'_, '_, '_> {
-    fn value(&mut self, schema: &Value, item: &Item<'_>, place: &Place) -> Option<Value> {
+impl SchemaCheck<'_, '_, '_> {
+    fn value(&mut self, schema: &Value, item: &TomlItem<'_>, place: &TomlPath) -> Option<Value> {
         let schema = resolved(schema);
         if let Some(words) = words(schema) {
             return self.word(&words, item, place);
@@ -77,8 +77,8 @@ impl Shape<'_, '_, '_> {
     fn table(
         &mut self,
         schema: &Value,
-        table: &Table<'_>,
-        place: &Place,
+        table: &TomlTable<'_>,
+        place: &TomlPath,
         at: usize,
     ) -> Option<Value> {
         let none = Map::new();
@@ -109,7 +109,7 @@ impl Shape<'_, '_, '_> {
         whole.then_some(Value::Object(members))
     }
 
-    fn unknown(&mut self, at: usize, place: &Place, name: &str, known: &Map<String, Value>) {
+    fn unknown(&mut self, at: usize, place: &TomlPath, name: &str, known: &Map<String, Value>) {
         if self.findings.is_full() {
             return;
         }
@@ -121,7 +121,7 @@ impl Shape<'_, '_, '_> {
         self.findings.problem_from(at, place, "unknown key", instead(name, &known));
     }
 
-    fn word(&mut self, words: &[&str], item: &Item<'_>, place: &Place) -> Option<Value> {
+    fn word(&mut self, words: &[&str], item: &TomlItem<'_>, place: &TomlPath) -> Option<Value> {
         let Some(word) = item.get_ref().as_str() else {
             return self.wrong(item, place, "a string");
         };
@@ -153,8 +153,8 @@ impl Shape<'_, '_, '_> {
         &mut self,
         schema: &Value,
         text: &str,
-        item: &Item<'_>,
-        place: &Place,
+        item: &TomlItem<'_>,
+        place: &TomlPath,
     ) -> Option<Value> {
         let at = item.span().start;
         let is_secret = schema.get(SECRET).is_some();
@@ -180,8 +180,8 @@ impl Shape<'_, '_, '_> {
         &mut self,
         schema: &Value,
         number: Option<i64>,
-        item: &Item<'_>,
-        place: &Place,
+        item: &TomlItem<'_>,
+        place: &TomlPath,
     ) -> Option<Value> {
         let bound = |key| schema.get(key).and_then(Value::as_f64);
         // Every bound of the schema is a whole number below 2^53.
@@ -205,15 +205,15 @@ impl Shape<'_, '_, '_> {
         number.map(Value::from)
     }
 
-    fn wrong(&mut self, item: &Item<'_>, place: &Place, wanted: &str) -> Option<Value> {
+    fn wrong(&mut self, item: &TomlItem<'_>, place: &TomlPath, wanted: &str) -> Option<Value> {
         let message = format!("wrong type: {}", item.get_ref().type_str());
         self.findings.problem_from(item.span().start, place, message, format!("write {wanted}"));
         None
     }
 }
 
-fn step_is(step: &Step, name: &str) -> bool {
-    matches!(step, Step::Key(key) if key == name)
+fn step_is(step: &TomlPathStep, name: &str) -> bool {
+    matches!(step, TomlPathStep::Key(key) if key == name)
 }
 
 /// What a schema refers to.

@@ -5,40 +5,40 @@ use std::fmt;
 use toolcrib_json::invisible::exact;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum TomlPathStep {
     Key(String),
     Index(usize),
 }
 
 /// The way from the top of the file to a value. Shown as `source[1].mcp.command`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Place(Vec<Step>);
+pub(crate) struct TomlPath(Vec<TomlPathStep>);
 
-impl Place {
+impl TomlPath {
     #[must_use]
     pub(crate) fn key(&self, key: &str) -> Self {
-        self.step(Step::Key(key.to_owned()))
+        self.step(TomlPathStep::Key(key.to_owned()))
     }
 
     #[must_use]
     pub(crate) fn index(&self, index: usize) -> Self {
-        self.step(Step::Index(index))
+        self.step(TomlPathStep::Index(index))
     }
 
-    fn step(&self, step: Step) -> Self {
+    fn step(&self, step: TomlPathStep) -> Self {
         Self(self.0.iter().cloned().chain([step]).collect())
     }
 
-    pub(crate) fn steps(&self) -> &[Step] {
+    pub(crate) fn steps(&self) -> &[TomlPathStep] {
         &self.0
     }
 
     /// The last key on the way.
     pub(crate) fn name(&self) -> &str {
-        let key = |step: &'_ Step| matches!(step, Step::Key(_));
+        let key = |step: &'_ TomlPathStep| matches!(step, TomlPathStep::Key(_));
         match self.0.iter().rfind(|step| key(step)) {
-            Some(Step::Key(key)) => key,
-            Some(Step::Index(_)) | None => "",
+            Some(TomlPathStep::Key(key)) => key,
+            Some(TomlPathStep::Index(_)) | None => "",
         }
     }
 
@@ -47,22 +47,22 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for TomlPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (position, step) in self.0.iter().enumerate() {
             match step {
-                Step::Key(key) if is_bare(key) => {
+                TomlPathStep::Key(key) if is_bare(key) => {
                     let dot = if position > 0 { "." } else { "" };
                     write!(f, "{dot}{key}")?;
                 }
                 // A key may hold anything: it stays on one line.
-                Step::Key(key) => {
+                TomlPathStep::Key(key) => {
                     let dot = if position > 0 { "." } else { "" };
                     let begin: String = key.chars().take(60).collect();
                     let shown = exact(&begin).replace('"', "\\\"");
                     write!(f, "{dot}\"{shown}\"")?;
                 }
-                Step::Index(index) => write!(f, "[{index}]")?,
+                TomlPathStep::Index(index) => write!(f, "[{index}]")?,
             }
         }
         Ok(())

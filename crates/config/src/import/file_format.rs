@@ -3,12 +3,12 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{Notes, names};
+use super::{ImportNotes, names};
 
 /// A program whose files are understood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Form {
+pub enum ImportFormat {
     /// `mcpServers`: Claude Desktop and Code, Cursor, Windsurf, Cline, and many others.
     McpServers,
     /// `servers` and `inputs` of VS Code's `mcp.json`, or under `mcp` of its settings.
@@ -22,8 +22,8 @@ pub enum Form {
 }
 
 /// What was found in a file.
-pub(super) struct Found<'v> {
-    pub(super) form: Form,
+pub(super) struct ImportedServers<'v> {
+    pub(super) form: ImportFormat,
     pub(super) servers: &'v Map<String, Value>,
     /// What VS Code asks a person for.
     pub(super) inputs: &'v [Value],
@@ -32,7 +32,7 @@ pub(super) struct Found<'v> {
     pub(super) others: Vec<String>,
 }
 
-impl Form {
+impl ImportFormat {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::McpServers => "mcpServers",
@@ -56,8 +56,11 @@ impl Form {
 }
 
 /// The servers of a file; `None` if there are none.
-pub(super) fn find(whole: &Map<String, Value>, form: Option<Form>) -> Option<Found<'_>> {
-    if let Some(form) = form.filter(|form| *form != Form::MasArena) {
+pub(super) fn find(
+    whole: &Map<String, Value>,
+    form: Option<ImportFormat>,
+) -> Option<ImportedServers<'_>> {
+    if let Some(form) = form.filter(|form| *form != ImportFormat::MasArena) {
         return under(whole, form);
     }
     let named = NAMED.into_iter().filter(|_| form.is_none()).find_map(|form| under(whole, form));
@@ -65,14 +68,16 @@ pub(super) fn find(whole: &Map<String, Value>, form: Option<Form>) -> Option<Fou
 }
 
 /// The forms that say by a name of their own where servers are.
-const NAMED: [Form; 4] = [Form::McpServers, Form::VsCode, Form::Zed, Form::OpenCode];
+const NAMED: [ImportFormat; 4] =
+    [ImportFormat::McpServers, ImportFormat::VsCode, ImportFormat::Zed, ImportFormat::OpenCode];
 
-fn under(whole: &Map<String, Value>, form: Form) -> Option<Found<'_>> {
+fn under(whole: &Map<String, Value>, form: ImportFormat) -> Option<ImportedServers<'_>> {
     form.places().iter().find_map(|place| {
         let (beside, holder) = at(whole, form, place)?;
         let inputs = beside.get("inputs").and_then(Value::as_array);
         // A file of settings holds a hundred other things, which are no business of ours.
-        let is_settings = matches!(form, Form::Zed | Form::OpenCode) || place.len() > 1;
+        let is_settings =
+            matches!(form, ImportFormat::Zed | ImportFormat::OpenCode) || place.len() > 1;
         let known = ["inputs", "$schema", "tool_assignment"];
         let is_other = |key: &&str| !place.contains(key) && !known.contains(key);
         let mut others: Vec<String> = if is_settings {
@@ -83,7 +88,7 @@ fn under(whole: &Map<String, Value>, form: Form) -> Option<Found<'_>> {
         let more = elsewhere(whole, holder).filter(|other| !others.contains(other));
         let more: Vec<_> = more.collect();
         others.extend(more);
-        Some(Found {
+        Some(ImportedServers {
             form,
             servers: holder,
             inputs: inputs.map_or(&[], Vec::as_slice),
@@ -96,14 +101,18 @@ fn under(whole: &Map<String, Value>, form: Form) -> Option<Found<'_>> {
 type Members = Map<String, Value>;
 
 /// The servers of a form at one of its places, and what holds them.
-fn at<'v>(whole: &'v Members, form: Form, place: &[&str]) -> Option<(&'v Members, &'v Members)> {
+fn at<'v>(
+    whole: &'v Members,
+    form: ImportFormat,
+    place: &[&str],
+) -> Option<(&'v Members, &'v Members)> {
     let (mut beside, mut holder) = (whole, whole);
     for key in place {
         beside = holder;
         holder = beside.get(*key)?.as_object()?;
     }
     // Others have settings of another sort under that name.
-    let is_one = form != Form::OpenCode || holder.values().any(is_server);
+    let is_one = form != ImportFormat::OpenCode || holder.values().any(is_server);
     is_one.then_some((beside, holder))
 }
 
@@ -141,11 +150,11 @@ pub(super) fn switched_off(whole: &Map<String, Value>, server: &str) -> Option<&
 }
 
 /// Servers at the top of the file.
-fn top(whole: &Map<String, Value>) -> Option<Found<'_>> {
+fn top(whole: &Map<String, Value>) -> Option<ImportedServers<'_>> {
     let assign = whole.get("tool_assignment");
     let has_servers = whole.values().any(is_server);
-    (assign.is_some() || has_servers).then(|| Found {
-        form: Form::MasArena,
+    (assign.is_some() || has_servers).then(|| ImportedServers {
+        form: ImportFormat::MasArena,
         servers: whole,
         inputs: &[],
         assign,
@@ -154,7 +163,7 @@ fn top(whole: &Map<String, Value>) -> Option<Found<'_>> {
 }
 
 /// Agents with their tools, in the order of the file.
-pub(super) fn assignments(assign: &Value, notes: &mut Notes) -> Vec<(String, Vec<String>)> {
+pub(super) fn assignments(assign: &Value, notes: &mut ImportNotes) -> Vec<(String, Vec<String>)> {
     let mut rows = Vec::new();
     let Some(agents) = assign.as_object() else {
         notes.add("`tool_assignment` is no object of agents, and is not taken");

@@ -6,9 +6,9 @@ use toolcrib_json::invisible::exact;
 
 /// The ids that are taken.
 #[derive(Debug, Default)]
-pub(super) struct Ids(HashSet<String>);
+pub(super) struct SourceIds(HashSet<String>);
 
-impl Ids {
+impl SourceIds {
     /// A legal id for a foreign name, another one for each name.
     pub(super) fn legal(&mut self, name: &str) -> String {
         let letter = |letter: char| match letter {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{Notes, names, variables};
+use super::{ImportNotes, names, variables};
 use crate::secrets::literal_secret;
 
 /// Headers that hold no secret.
@@ -16,7 +16,7 @@ const HARMLESS: [&str; 6] =
 const WORDS: [&str; 8] =
     ["apikey", "api-key", "basic", "bearer", "digest", "key", "negotiate", "token"];
 
-pub(super) struct Secrets<'v> {
+pub(super) struct ImportSecrets<'v> {
     inputs: &'v [Value],
     /// The variables that stand for a value, with that value.
     given: BTreeMap<String, String>,
@@ -24,21 +24,21 @@ pub(super) struct Secrets<'v> {
 
 /// A value, what it is called, and whose it is.
 #[derive(Clone, Copy)]
-struct Asked<'a> {
+struct NamedValue<'a> {
     id: &'a str,
     name: &'a str,
     value: &'a str,
 }
 
 /// A value as it may stand in the new file.
-pub(super) enum Taken {
+pub(super) enum ImportedValue {
     /// With references in it.
     Text(String),
     /// Nobody can fill it in, for this reason.
     Open(String),
 }
 
-impl<'v> Secrets<'v> {
+impl<'v> ImportSecrets<'v> {
     pub(super) fn new(inputs: &'v [Value]) -> Self {
         Self { inputs, given: BTreeMap::new() }
     }
@@ -49,7 +49,7 @@ impl<'v> Secrets<'v> {
         id: &str,
         name: &str,
         value: &str,
-        notes: &mut Notes,
+        notes: &mut ImportNotes,
     ) -> String {
         let is_secret =
             literal_secret::looks_secret(name, value) || literal_secret::names_secret(name);
@@ -57,7 +57,11 @@ impl<'v> Secrets<'v> {
         let is_file = value.starts_with('/')
             && !literal_secret::has_known_shape(value)
             && ["FILE", "PATH", "DIR"].iter().any(|end| name.to_ascii_uppercase().ends_with(end));
-        self.value(Asked { id, name, value }, is_secret && !is_file && !value.is_empty(), notes)
+        self.value(
+            NamedValue { id, name, value },
+            is_secret && !is_file && !value.is_empty(),
+            notes,
+        )
     }
 
     /// The value of a header, which is a secret unless it is known not to be.
@@ -66,7 +70,7 @@ impl<'v> Secrets<'v> {
         id: &str,
         name: &str,
         value: &str,
-        notes: &mut Notes,
+        notes: &mut ImportNotes,
     ) -> String {
         let is_harmless = HARMLESS.contains(&name.to_ascii_lowercase().as_str())
             && !literal_secret::looks_secret("", value);
@@ -74,7 +78,7 @@ impl<'v> Secrets<'v> {
             ["bearer", "basic", "token"].contains(&scheme.to_ascii_lowercase().as_str())
         });
         let variable = format!("{id}_{name}");
-        let asked = |value| Asked { id, name: &variable, value };
+        let asked = |value| NamedValue { id, name: &variable, value };
         match scheme {
             Some((scheme, rest)) if !is_harmless => {
                 format!("{scheme} {}", self.value(asked(rest.trim()), true, notes))
@@ -83,13 +87,13 @@ impl<'v> Secrets<'v> {
         }
     }
 
-    fn value(&mut self, asked: Asked<'_>, is_secret: bool, notes: &mut Notes) -> String {
+    fn value(&mut self, asked: NamedValue<'_>, is_secret: bool, notes: &mut ImportNotes) -> String {
         let value = asked.value;
         if value.contains("${") {
             return match self.references(value, is_secret, notes) {
-                Taken::Text(text) => text,
+                ImportedValue::Text(text) => text,
                 // It may be anything, so it is asked for like a secret.
-                Taken::Open(open) => {
+                ImportedValue::Open(open) => {
                     notes.add(open);
                     self.refer(asked, notes)
                 }
@@ -117,10 +121,10 @@ impl<'v> Secrets<'v> {
     /// The references of other programs that have another form.
     fn otherwise_named(
         &mut self,
-        asked: Asked<'_>,
-        named: &[variables::Named<'_>],
+        asked: NamedValue<'_>,
+        named: &[variables::VariableReference<'_>],
         is_secret: bool,
-        notes: &mut Notes,
+        notes: &mut ImportNotes,
     ) -> String {
         let (mut text, mut done) = (String::new(), 0);
         for named in named {
@@ -142,8 +146,8 @@ impl<'v> Secrets<'v> {
     }
 
     /// A reference in the place of a value, which goes nowhere.
-    fn refer(&mut self, asked: Asked<'_>, notes: &mut Notes) -> String {
-        let Asked { id, name, value } = asked;
+    fn refer(&mut self, asked: NamedValue<'_>, notes: &mut ImportNotes) -> String {
+        let NamedValue { id, name, value } = asked;
         let plain = names::variable(name);
         // Two servers may call two values by one name.
         let longer = names::variable(&format!("{id}_{name}"));
@@ -162,15 +166,20 @@ impl<'v> Secrets<'v> {
     }
 
     /// The references of other programs in our words.
-    fn references(&mut self, value: &str, is_secret: bool, notes: &mut Notes) -> Taken {
+    fn references(
+        &mut self,
+        value: &str,
+        is_secret: bool,
+        notes: &mut ImportNotes,
+    ) -> ImportedValue {
         let mut text = String::new();
         let mut rest = value;
         while let Some((before, after)) = rest.split_once("${") {
             let Some((reference, after)) = after.split_once('}') else {
-                return Taken::Open("a `${` has no `}`".to_owned());
+                return ImportedValue::Open("a `${` has no `}`".to_owned());
             };
             if hides(before, is_secret) {
-                return Taken::Open("a secret stands beside a reference".to_owned());
+                return ImportedValue::Open("a secret stands beside a reference".to_owned());
             }
             text.push_str(before);
             rest = after;
@@ -191,19 +200,19 @@ impl<'v> Secrets<'v> {
             };
             let Some(variable) = variable else {
                 let shown = if is_secret { "..".to_owned() } else { names::shown(reference) };
-                return Taken::Open(format!("`${{{shown}}}` cannot be filled in here"));
+                return ImportedValue::Open(format!("`${{{shown}}}` cannot be filled in here"));
             };
             text.extend(["${env:", &variable, "}"]);
         }
         if hides(rest, is_secret) {
-            return Taken::Open("a secret stands beside a reference".to_owned());
+            return ImportedValue::Open("a secret stands beside a reference".to_owned());
         }
         text.push_str(rest);
-        Taken::Text(text)
+        ImportedValue::Text(text)
     }
 
     /// What VS Code asks a person for.
-    fn input(&mut self, input: &str, notes: &mut Notes) -> Option<String> {
+    fn input(&mut self, input: &str, notes: &mut ImportNotes) -> Option<String> {
         let variable = names::variable(input);
         if variable.is_empty() {
             return None;
@@ -233,7 +242,7 @@ fn hides(text: &str, is_secret: bool) -> bool {
 }
 
 /// The variable that a file refers to.
-fn named(name: &str, more: Option<&str>, notes: &mut Notes) -> Option<String> {
+fn named(name: &str, more: Option<&str>, notes: &mut ImportNotes) -> Option<String> {
     let legal = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     if name.is_empty() || name.len() > 128 || !name.chars().all(legal) {
         return None;

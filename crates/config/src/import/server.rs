@@ -3,20 +3,20 @@
 use serde_json::{Map, Value};
 use url::Url;
 
-use super::secrets::Secrets;
+use super::secrets::ImportSecrets;
 use super::server_options::others;
-use super::{Notes, names, relative_paths, variables};
+use super::{ImportNotes, names, relative_paths, variables};
 use crate::secrets::literal_secret;
 
 /// A source in the making.
 #[derive(Debug, Default)]
-pub(super) struct Source {
+pub(super) struct ImportedSource {
     pub(super) id: String,
     pub(super) is_enabled: bool,
     pub(super) prefix: Option<String>,
     pub(super) include: Vec<String>,
     pub(super) exclude: Vec<String>,
-    pub(super) way: Way,
+    pub(super) way: ImportedTransport,
     pub(super) env: Vec<(String, String)>,
     pub(super) headers: Vec<(String, String)>,
     pub(super) cwd: Option<String>,
@@ -24,7 +24,7 @@ pub(super) struct Source {
 
 /// How the server is come by.
 #[derive(Debug, Default)]
-pub(super) enum Way {
+pub(super) enum ImportedTransport {
     #[default]
     None,
     Command {
@@ -45,14 +45,14 @@ const SIGNS: [&str; 4] = ["sig", "signature", "code", "access"];
 pub(super) fn read(
     id: String,
     value: &Value,
-    secrets: &mut Secrets<'_>,
-    notes: &mut Notes,
-) -> Option<Source> {
+    secrets: &mut ImportSecrets<'_>,
+    notes: &mut ImportNotes,
+) -> Option<ImportedSource> {
     let Some(server) = value.as_object() else {
         notes.add("this is no server, and is not taken");
         return None;
     };
-    let mut source = Source { id, is_enabled: true, ..Source::default() };
+    let mut source = ImportedSource { id, is_enabled: true, ..ImportedSource::default() };
     source.switches(server, notes);
     // An older form of Zed holds all that belongs to the program within `command`.
     let program = server.get("command").and_then(Value::as_object).unwrap_or(server);
@@ -77,13 +77,13 @@ pub(super) fn read(
     Some(source)
 }
 
-impl Source {
+impl ImportedSource {
     /// The program and what stands behind it in a list; `None`: there is none.
     fn command(
         &mut self,
         server: &Map<String, Value>,
         program: &Map<String, Value>,
-        notes: &mut Notes,
+        notes: &mut ImportNotes,
     ) -> Option<Vec<String>> {
         let mut words = Vec::new();
         let path = program.get("path");
@@ -106,7 +106,7 @@ impl Source {
         Some(words).filter(|words| words.first().is_some_and(|command| !command.is_empty()))
     }
 
-    fn words(&mut self, list: &[Value], words: &mut Vec<String>, notes: &mut Notes) {
+    fn words(&mut self, list: &[Value], words: &mut Vec<String>, notes: &mut ImportNotes) {
         for argument in list {
             match word(argument) {
                 Some(word) => words.push(word),
@@ -116,7 +116,11 @@ impl Source {
     }
 
     /// The first address that is one.
-    fn url<'v>(&mut self, server: &'v Map<String, Value>, notes: &mut Notes) -> Option<&'v str> {
+    fn url<'v>(
+        &mut self,
+        server: &'v Map<String, Value>,
+        notes: &mut ImportNotes,
+    ) -> Option<&'v str> {
         let mut found = None;
         for key in ADDRESSES {
             match server.get(key) {
@@ -135,8 +139,8 @@ impl Source {
         &mut self,
         mut argv: Vec<String>,
         program: &Map<String, Value>,
-        secrets: &mut Secrets<'_>,
-        notes: &mut Notes,
+        secrets: &mut ImportSecrets<'_>,
+        notes: &mut ImportNotes,
     ) {
         match program.get("args") {
             None | Some(Value::Null) => {}
@@ -162,7 +166,7 @@ impl Source {
             original.iter().enumerate().skip(1).filter(|(_, word)| relative_paths::is_path(word));
         let mut reason =
             here.next().map(|(index, word)| format!("argument {index} (`{}`)", names::shown(word)));
-        self.way = Way::Command { argv, original };
+        self.way = ImportedTransport::Command { argv, original };
         let env = ["env", "environment"].into_iter();
         let env: Vec<_> = env.filter_map(|key| self.members(program, key, notes)).collect();
         for (name, value) in env.into_iter().flatten() {
@@ -193,7 +197,12 @@ impl Source {
 
     /// Where it runs. `reason`: what means something in the folder of the other program alone; it
     /// most likely lies beside that program's file, and not in an empty folder.
-    fn folder(&mut self, program: &Map<String, Value>, reason: Option<String>, notes: &mut Notes) {
+    fn folder(
+        &mut self,
+        program: &Map<String, Value>,
+        reason: Option<String>,
+        notes: &mut ImportNotes,
+    ) {
         let cwd = match program.get("cwd") {
             None | Some(Value::Null) => None,
             Some(Value::String(cwd)) => Some(cwd.as_str()).filter(|cwd| !cwd.is_empty()),
@@ -215,7 +224,7 @@ impl Source {
     }
 
     /// Arguments are copied as they are, but for what the reader of the new file refuses.
-    fn argument(&mut self, index: usize, before: &str, word: &mut String, notes: &mut Notes) {
+    fn argument(&mut self, index: usize, before: &str, word: &mut String, notes: &mut ImportNotes) {
         if word.contains("${") {
             let text = format!(
                 "argument {index} (`{}`) is filled in by the other program: write its value",
@@ -246,8 +255,8 @@ impl Source {
         &mut self,
         text: &str,
         server: &Map<String, Value>,
-        secrets: &mut Secrets<'_>,
-        notes: &mut Notes,
+        secrets: &mut ImportSecrets<'_>,
+        notes: &mut ImportNotes,
     ) {
         let url = Url::parse(text).ok().filter(|url| {
             ["http", "https"].contains(&url.scheme())
@@ -257,7 +266,7 @@ impl Source {
         });
         let Some(mut url) = url else {
             self.turn_off("its address cannot be taken as it is: set `url`", notes);
-            self.way = Way::Url("https://address.invalid/".to_owned());
+            self.way = ImportedTransport::Url("https://address.invalid/".to_owned());
             return;
         };
         let is_login = !url.username().is_empty() || url.password().is_some();
@@ -282,9 +291,9 @@ impl Source {
             if !kept.is_empty() {
                 url.query_pairs_mut().extend_pairs(kept);
             }
-            self.way = Way::Url(url.into());
+            self.way = ImportedTransport::Url(url.into());
         } else {
-            self.way = Way::Url(url.into());
+            self.way = ImportedTransport::Url(url.into());
         }
         let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
         let headers = self.members(server, "headers", notes);
@@ -304,7 +313,7 @@ impl Source {
     }
 
     /// The source is kept, and not used before a person looked at it.
-    pub(super) fn turn_off(&mut self, text: impl Into<String>, notes: &mut Notes) {
+    pub(super) fn turn_off(&mut self, text: impl Into<String>, notes: &mut ImportNotes) {
         self.is_enabled = false;
         notes.add(format!("{}; then set `enabled = true`", text.into()));
     }

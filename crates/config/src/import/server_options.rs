@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::server::{Source, Way};
-use super::{Notes, names};
+use super::server::{ImportedSource, ImportedTransport};
+use super::{ImportNotes, names};
 
 /// Keys that have their own place below, or that say nothing which is not known already.
 const KNOWN: [&str; 23] = [
@@ -41,9 +41,9 @@ const KNOWN_WAYS: [&str; 6] = ["stdio", "local", "http", "streamablehttp", "remo
 const SWITCHES: [(&str, bool); 4] =
     [("disabled", false), ("enabled", true), ("isActive", true), ("active", true)];
 
-impl Source {
+impl ImportedSource {
     /// Whether it is used at all.
-    pub(super) fn switches(&mut self, server: &Map<String, Value>, notes: &mut Notes) {
+    pub(super) fn switches(&mut self, server: &Map<String, Value>, notes: &mut ImportNotes) {
         for (key, means_used) in SWITCHES {
             match server.get(key) {
                 None | Some(Value::Null) => {}
@@ -58,7 +58,7 @@ impl Source {
         &mut self,
         holder: &'v Map<String, Value>,
         key: &str,
-        notes: &mut Notes,
+        notes: &mut ImportNotes,
     ) -> Option<&'v Map<String, Value>> {
         match holder.get(key) {
             None | Some(Value::Null) => None,
@@ -73,7 +73,7 @@ impl Source {
     }
 
     /// Which tools are wanted.
-    pub(super) fn tools(&mut self, server: &Map<String, Value>, notes: &mut Notes) {
+    pub(super) fn tools(&mut self, server: &Map<String, Value>, notes: &mut ImportNotes) {
         let mut names = |key: &str| -> Vec<String> {
             let list = match server.get(key) {
                 None | Some(Value::Null) => return Vec::new(),
@@ -98,7 +98,7 @@ impl Source {
     }
 
     /// How the other program speaks to it.
-    pub(super) fn way(&mut self, server: &Map<String, Value>, notes: &mut Notes) {
+    pub(super) fn way(&mut self, server: &Map<String, Value>, notes: &mut ImportNotes) {
         for key in WAYS {
             let plain = match server.get(key) {
                 None | Some(Value::Null) => continue,
@@ -113,7 +113,7 @@ impl Source {
                 notes.add("it speaks the older SSE transport: ask for its streamable HTTP address");
             } else if !KNOWN_WAYS.contains(&plain.as_str()) {
                 self.turn_off(format!("`{key}` names a way that is not spoken here"), notes);
-            } else if is_program != matches!(self.way, Way::Command { .. }) {
+            } else if is_program != matches!(self.way, ImportedTransport::Command { .. }) {
                 self.turn_off(format!("`{key}` says another way than the rest"), notes);
             }
         }
@@ -124,13 +124,13 @@ impl Source {
         &self,
         server: &Map<String, Value>,
         program: &Map<String, Value>,
-        notes: &mut Notes,
+        notes: &mut ImportNotes,
     ) {
         let is_there = |holder: &Map<String, Value>, key: &str| {
             holder.get(key).is_some_and(|it| !is_nothing(it))
         };
         let of_programs = ["args", "env", "environment", "cwd"];
-        if matches!(self.way, Way::Command { .. }) {
+        if matches!(self.way, ImportedTransport::Command { .. }) {
             if is_there(server, "headers") {
                 notes.add("`headers` is not taken: a program is sent none");
             }
@@ -152,7 +152,7 @@ impl Source {
 }
 
 /// Keys that have no place in the new file.
-pub(super) fn others(server: &Map<String, Value>, notes: &mut Notes) {
+pub(super) fn others(server: &Map<String, Value>, notes: &mut ImportNotes) {
     for (key, value) in server.iter().filter(|(key, _)| !KNOWN.contains(&key.as_str())) {
         match (key.as_str(), value) {
             ("autoApprove" | "alwaysAllow" | "trust", value) if is_nothing(value) => {}

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// A variable that a text names.
-pub(super) struct Named<'t> {
+pub(super) struct VariableReference<'t> {
     pub(super) range: Range<usize>,
     pub(super) name: &'t str,
     /// Nothing else can be meant by it.
@@ -22,14 +22,14 @@ pub(super) fn any(text: &str) -> bool {
 
 /// `$NAME` and `%NAME%` in capitals, and `{env:NAME}`, in the order of the text. The first two may
 /// also stand for themselves, unless they are all of the text.
-pub(super) fn all(text: &str) -> Vec<Named<'_>> {
+pub(super) fn all(text: &str) -> Vec<VariableReference<'_>> {
     let mut all = Vec::new();
     let mut place = 0;
     while let Some(rest) = text.get(place..).filter(|rest| !rest.is_empty()) {
         let found = shell(rest).or_else(|| windows(rest)).or_else(|| braces(rest));
         if let Some((length, name, is_sure)) = found {
             let is_sure = is_sure || length == text.len();
-            all.push(Named { range: place..place + length, name, is_sure });
+            all.push(VariableReference { range: place..place + length, name, is_sure });
             place += length;
         } else {
             place += rest.chars().next().map_or(1, char::len_utf8);
@@ -38,14 +38,14 @@ pub(super) fn all(text: &str) -> Vec<Named<'_>> {
     all
 }
 
-type Found<'t> = Option<(usize, &'t str, bool)>;
+type VariableMatch<'t> = Option<(usize, &'t str, bool)>;
 
-fn shell(text: &str) -> Found<'_> {
+fn shell(text: &str) -> VariableMatch<'_> {
     let name = name(text.strip_prefix('$')?)?;
     Some((name.len() + 1, name, false))
 }
 
-fn windows(text: &str) -> Found<'_> {
+fn windows(text: &str) -> VariableMatch<'_> {
     let rest = text.strip_prefix('%')?;
     // Two digits are a byte of an address.
     let is_byte =
@@ -54,7 +54,7 @@ fn windows(text: &str) -> Found<'_> {
     rest.get(name.len()..)?.starts_with('%').then_some((name.len() + 2, name, false))
 }
 
-fn braces(text: &str) -> Found<'_> {
+fn braces(text: &str) -> VariableMatch<'_> {
     let (name, _) = text.strip_prefix("{env:")?.split_once('}')?;
     let is_legal = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let is_name = !name.is_empty() && name.bytes().all(is_legal);

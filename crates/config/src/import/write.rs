@@ -5,25 +5,25 @@ use std::fmt::Write;
 
 use toolcrib_json::invisible::exact;
 
-use super::server::{Source, Way};
-use super::{Form, Note};
+use super::server::{ImportedSource, ImportedTransport};
+use super::{ImportFormat, ImportNote};
 use crate::file::toml_path::is_bare;
 
 /// The whole file: every source with what is to be known of it.
 pub(super) fn file(
-    form: Form,
-    sources: &[Source],
+    form: ImportFormat,
+    sources: &[ImportedSource],
     assign: &[(String, Vec<String>)],
-    notes: &[Note],
+    notes: &[ImportNote],
 ) -> String {
     let mut out = format!("# Taken from a file of the form {}.\n", form.as_str());
-    let of = |id: Option<&str>| -> Vec<&Note> {
+    let of = |id: Option<&str>| -> Vec<&ImportNote> {
         notes.iter().filter(|note| note.source.as_deref() == id).collect()
     };
     remarks(&mut out, &of(None));
     let written: Vec<_> = sources.iter().map(|source| source.id.as_str()).collect();
     let is_left_out =
-        |note: &&Note| note.source.as_deref().is_some_and(|id| !written.contains(&id));
+        |note: &&ImportNote| note.source.as_deref().is_some_and(|id| !written.contains(&id));
     for note in notes.iter().filter(is_left_out) {
         let id = note.source.as_deref().unwrap_or_default();
         line(&mut out, &format!("# `{id}`: {}", note.text));
@@ -42,7 +42,7 @@ pub(super) fn file(
     out
 }
 
-fn remarks(out: &mut String, notes: &[&Note]) {
+fn remarks(out: &mut String, notes: &[&ImportNote]) {
     for note in notes {
         match &note.export {
             Some(variable) => line(out, &format!("# {variable}: {}", note.text)),
@@ -51,8 +51,8 @@ fn remarks(out: &mut String, notes: &[&Note]) {
     }
 }
 
-fn source(out: &mut String, source: &Source) {
-    if let Way::Command { original, .. } = &source.way {
+fn source(out: &mut String, source: &ImportedSource) {
+    if let ImportedTransport::Command { original, .. } = &source.way {
         // Every argument in full: this is what will run.
         let shown: Vec<_> = original.iter().map(|word| quoted(word)).collect();
         line(out, &format!("# runs: {}", shown.join(" ")));
@@ -72,9 +72,9 @@ fn source(out: &mut String, source: &Source) {
     }
     line(out, "\n[source.mcp]");
     match &source.way {
-        Way::Command { argv, .. } => line(out, &format!("command = {}", list(argv))),
-        Way::Url(url) => line(out, &format!("url = {}", quoted(url))),
-        Way::None => {}
+        ImportedTransport::Command { argv, .. } => line(out, &format!("command = {}", list(argv))),
+        ImportedTransport::Url(url) => line(out, &format!("url = {}", quoted(url))),
+        ImportedTransport::None => {}
     }
     if let Some(cwd) = &source.cwd {
         line(out, &format!("cwd = {}", quoted(cwd)));

@@ -8,27 +8,29 @@ use super::SecretText;
 /// Calendar, tasks and mail. What is not kept elsewhere is kept in a file of ours.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct Desk {
+#[schemars(rename = "Desk")]
+pub(crate) struct DeskTable {
     /// The zone that times without one are in, such as `Europe/Zurich`: that of this machine if not
     /// set.
     pub(crate) timezone: Option<String>,
     /// Which of `calendar`, `tasks` and `mail` there are: all if not set.
-    pub(crate) only: Option<Vec<PartWord>>,
+    pub(crate) only: Option<Vec<DeskPartWord>>,
     /// The file that keeps what is kept here: one of its own in the state folder if not set.
     pub(crate) file: Option<String>,
     /// Who the local mailbox belongs to, as an address of mail: `me@localhost` if not set.
     pub(crate) address: Option<String>,
     /// A server that keeps the calendar and the tasks.
-    pub(crate) caldav: Option<CalDav>,
+    pub(crate) caldav: Option<CalDavTable>,
     /// The servers that keep and send mail.
-    pub(crate) mail: Option<MailServers>,
+    pub(crate) mail: Option<MailTable>,
     /// An account of Google, which keeps all that no other server keeps.
-    pub(crate) google: Option<Google>,
+    pub(crate) google: Option<GoogleTable>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum PartWord {
+#[schemars(rename = "PartWord")]
+pub(crate) enum DeskPartWord {
     Calendar,
     Tasks,
     Mail,
@@ -36,7 +38,8 @@ pub(crate) enum PartWord {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct CalDav {
+#[schemars(rename = "CalDav")]
+pub(crate) struct CalDavTable {
     /// The address of the server, or of the account on it.
     pub(crate) url: String,
     /// The name of the user.
@@ -47,7 +50,8 @@ pub(crate) struct CalDav {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct MailServers {
+#[schemars(rename = "MailServers")]
+pub(crate) struct MailTable {
     /// Where mail lies: `imaps://imap.example.org`, or `imap://` for one that starts TLS later.
     pub(crate) imap: String,
     /// Where mail is sent: `smtps://smtp.example.org`, or `smtp://` for one that starts TLS later.
@@ -62,7 +66,8 @@ pub(crate) struct MailServers {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Google {
+#[schemars(rename = "Google")]
+pub(crate) struct GoogleTable {
     /// The client that Google knows us as.
     pub(crate) client_id: String,
     /// The secret of the client.

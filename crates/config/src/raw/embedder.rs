@@ -9,7 +9,8 @@ use super::{PauseText, SecretText};
 /// `local` and `endpoint`.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct Embedder {
+#[schemars(rename = "Embedder")]
+pub(crate) struct EmbedderTable {
     /// The folder of a sentence-transformer (BERT, `model.safetensors`, `tokenizer.json`). Nothing
     /// is fetched.
     pub(crate) local: Option<String>,

@@ -11,7 +11,8 @@ use super::{PauseText, SecretText, SizeText};
 /// is reached.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct Mcp {
+#[schemars(rename = "Mcp")]
+pub(crate) struct McpTable {
     /// The program and its arguments, which no shell sees.
     pub(crate) command: Option<Vec<String>>,
     /// The address of the server.
@@ -25,15 +26,15 @@ pub(crate) struct Mcp {
     /// The token of the `Authorization` header.
     pub(crate) bearer: Option<SecretText>,
     /// Signs in by OAuth 2.1, as the protocol demands it.
-    pub(crate) oauth: Option<OAuth>,
+    pub(crate) oauth: Option<OAuthTable>,
     /// Private addresses that may be reached besides `url`: `10.0.0.0/8`, `127.0.0.1:9000`.
     pub(crate) private: Vec<String>,
     /// Who shares one connection: all callers, one conversation, or one caller.
-    pub(crate) share: Option<Share>,
+    pub(crate) share: Option<ShareWord>,
     /// How a server is spoken to that knows both ways: with the handshake that revisions up to
     /// `2025-11-25` have, or as `2026-07-28` has it. If not set, as its caller speaks: a program is
     /// started once more for that.
-    pub(crate) revision: Option<Revision>,
+    pub(crate) revision: Option<RevisionWord>,
     /// How long start, connection and handshake may take. `30s` if not set.
     pub(crate) connect_timeout: Option<PauseText>,
     /// How long all pages of a list may take. `30s` if not set.
@@ -43,7 +44,7 @@ pub(crate) struct Mcp {
     /// How long a call may take in all. `15m` if not set.
     pub(crate) longest_call: Option<PauseText>,
     /// What the server may say and use at the most.
-    pub(crate) limits: McpLimits,
+    pub(crate) limits: McpLimitsTable,
     /// How often the list is asked for where the server does not say that it changes.
     pub(crate) poll: Option<PauseText>,
     /// Stops a server that was idle for this long; the next call starts it again.
@@ -51,7 +52,7 @@ pub(crate) struct Mcp {
     /// What becomes of a form that the server asks for while a call runs, where whoever made the call
     /// cannot be asked: a `ticket` waits for a person, or the server is told `cancel`. `ticket` if
     /// not set.
-    pub(crate) questions: Option<Questions>,
+    pub(crate) questions: Option<QuestionsWord>,
     /// Whether what the server says about itself goes into the system prompt. `true` if not set.
     pub(crate) instructions: Option<bool>,
 }
@@ -59,7 +60,8 @@ pub(crate) struct Mcp {
 /// What one server may say and use at the most.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct McpLimits {
+#[schemars(rename = "McpLimits")]
+pub(crate) struct McpLimitsTable {
     /// Longest line, event or answer. `8MiB` if not set.
     pub(crate) message: Option<SizeText>,
     /// Levels of objects and arrays in one, 120 at the most. 64 if not set.
@@ -92,7 +94,8 @@ pub(crate) struct McpLimits {
 
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Share {
+#[schemars(rename = "Share")]
+pub(crate) enum ShareWord {
     Shared,
     Session,
     Caller,
@@ -100,13 +103,15 @@ pub(crate) enum Share {
 
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Questions {
+#[schemars(rename = "Questions")]
+pub(crate) enum QuestionsWord {
     Ticket,
     Cancel,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-pub(crate) enum Revision {
+#[schemars(rename = "Revision")]
+pub(crate) enum RevisionWord {
     #[serde(rename = "2025-11-25")]
     Legacy,
     #[serde(rename = "2026-07-28")]
@@ -116,7 +121,8 @@ pub(crate) enum Revision {
 /// How we present ourselves to an authorization server.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct OAuth {
+#[schemars(rename = "OAuth")]
+pub(crate) struct OAuthTable {
     /// A client that was registered by hand.
     pub(crate) client_id: Option<String>,
     /// The secret of that client.

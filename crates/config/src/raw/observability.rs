@@ -10,17 +10,19 @@ use super::{PauseText, SecretText, SizeText};
 /// The log, on standard error.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct Log {
+#[schemars(rename = "Log")]
+pub(crate) struct LogTable {
     /// How much is told: `info` has a line for each call, `debug` one for each request, `trace`
     /// what libraries say. `warn` if not set.
-    pub(crate) level: Option<LevelWord>,
+    pub(crate) level: Option<LogLevelWord>,
     /// Lines for people or lines of JSON. `text` if not set.
-    pub(crate) format: Option<FormWord>,
+    pub(crate) format: Option<LogFormatWord>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum LevelWord {
+#[schemars(rename = "LevelWord")]
+pub(crate) enum LogLevelWord {
     Off,
     Error,
     Warn,
@@ -31,7 +33,8 @@ pub(crate) enum LevelWord {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum FormWord {
+#[schemars(rename = "FormWord")]
+pub(crate) enum LogFormatWord {
     Text,
     Json,
 }
@@ -39,7 +42,8 @@ pub(crate) enum FormWord {
 /// Traces and figures for an OpenTelemetry collector.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Telemetry {
+#[schemars(rename = "Telemetry")]
+pub(crate) struct TelemetryTable {
     /// The collector, which takes OTLP over HTTP: `http://127.0.0.1:4318`.
     pub(crate) otlp: String,
     /// Headers that go with each message.
@@ -54,7 +58,8 @@ pub(crate) struct Telemetry {
 /// The record of what was decided and how it ended.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Audit {
+#[schemars(rename = "Audit")]
+pub(crate) struct AuditTable {
     /// The file that records are added to: `audit.jsonl`.
     pub(crate) file: String,
     /// Whether calls that may change something are refused while nothing can be recorded. Yes if

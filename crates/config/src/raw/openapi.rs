@@ -10,14 +10,15 @@ use super::{EffectWord, PauseText, SecretText, SizeText};
 /// An API with an `OpenAPI` document, each operation of which is a tool.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct OpenApi {
+#[schemars(rename = "OpenApi")]
+pub(crate) struct OpenApiTable {
     /// The document: a file beside this one, or an address.
     pub(crate) document: String,
     /// The only host that is called; if not set, the first server of the document. Beside `auth` or
     /// `headers` a document from an address may name only its own origin.
     pub(crate) base_url: Option<String>,
     /// Who we are there.
-    pub(crate) auth: Option<Auth>,
+    pub(crate) auth: Option<AuthTable>,
     /// Headers that go with each request.
     #[serde(default)]
     pub(crate) headers: BTreeMap<String, SecretText>,
@@ -49,13 +50,14 @@ pub(crate) struct OpenApi {
     pub(crate) max_response: Option<SizeText>,
     /// What else is read of it at the most.
     #[serde(default)]
-    pub(crate) limits: ApiLimits,
+    pub(crate) limits: ApiLimitsTable,
 }
 
 /// What is read of an API besides its responses, and what may unpack of all that comes.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct ApiLimits {
+#[schemars(rename = "ApiLimits")]
+pub(crate) struct ApiLimitsTable {
     /// Largest document together with those that it refers to, `256MiB` at the most. `128MiB` if not
     /// set.
     pub(crate) document: Option<SizeText>,
@@ -69,24 +71,26 @@ pub(crate) struct ApiLimits {
 /// Exactly one way to say who we are.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct Auth {
+#[schemars(rename = "Auth")]
+pub(crate) struct AuthTable {
     /// A token of the `Authorization` header.
     pub(crate) bearer: Option<SecretText>,
     /// A user and a password.
-    pub(crate) basic: Option<Basic>,
+    pub(crate) basic: Option<BasicAuthTable>,
     /// A key, which goes where the document says.
     pub(crate) key: Option<SecretText>,
     /// A token that is asked for with a client's own secret (OAuth 2).
-    pub(crate) client_credentials: Option<Grant>,
+    pub(crate) client_credentials: Option<ClientCredentialsTable>,
     /// One for each security scheme of the document, by its name there.
-    pub(crate) schemes: BTreeMap<String, Auth>,
+    pub(crate) schemes: BTreeMap<String, AuthTable>,
     /// By caller: `tenant/subject`, or `subject` of the tenant `local`. Who has none is refused.
-    pub(crate) per_caller: BTreeMap<String, Auth>,
+    pub(crate) per_caller: BTreeMap<String, AuthTable>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Basic {
+#[schemars(rename = "Basic")]
+pub(crate) struct BasicAuthTable {
     /// The name of the user, or the key where it stands in that place.
     pub(crate) user: SecretText,
     /// The password of the user; `""` for none.
@@ -95,7 +99,8 @@ pub(crate) struct Basic {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Grant {
+#[schemars(rename = "Grant")]
+pub(crate) struct ClientCredentialsTable {
     /// Where tokens are given; if not set, as the document says. A document from an address may name
     /// only its own origin and that of the API.
     pub(crate) token_url: Option<String>,
@@ -111,14 +116,16 @@ pub(crate) struct Grant {
 /// How the operations of an API are grouped.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Toolsets {
+#[schemars(rename = "Toolsets")]
+pub(crate) struct ToolsetsTable {
     /// By the first tag of each operation, or all in one group.
-    pub(crate) by: By,
+    pub(crate) by: GroupingWord,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum By {
+#[schemars(rename = "By")]
+pub(crate) enum GroupingWord {
     Tag,
     None,
 }

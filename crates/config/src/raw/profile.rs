@@ -8,7 +8,8 @@ use super::ValidationWord;
 /// A view of the tools: which sources, under which rules and limits.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct Profile {
+#[schemars(rename = "Profile")]
+pub(crate) struct ProfileTable {
     /// The sources that are seen; all of them if not set.
     pub(crate) sources: Option<Vec<String>>,
     /// Patterns of the tools that may run, as at the top of the file.
@@ -18,11 +19,11 @@ pub(crate) struct Profile {
     /// Patterns of the tools that never run.
     pub(crate) deny: Vec<String>,
     /// How tools are shown to a model, as at the top of the file.
-    pub(crate) discovery: Option<Mode>,
+    pub(crate) discovery: Option<DiscoveryWord>,
     /// Patterns of the tools that are shown in full in any case.
     pub(crate) eager: Vec<String>,
     /// Who says yes to a call that is to be asked about.
-    pub(crate) confirm: Option<Confirm>,
+    pub(crate) confirm: Option<ConfirmWord>,
     /// How arguments meet the schemas of its tools, in place of what a source says.
     pub(crate) validate: Option<ValidationWord>,
     /// Calls of one batch that run; the rest is answered "not run".
@@ -33,7 +34,8 @@ pub(crate) struct Profile {
 /// search, or whichever of these costs less.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Mode {
+#[schemars(rename = "Mode")]
+pub(crate) enum DiscoveryWord {
     Direct,
     Lazy,
     Auto,
@@ -43,7 +45,8 @@ pub(crate) enum Mode {
 /// on; or the model, which is trusted to pass on what a person said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Confirm {
+#[schemars(rename = "Confirm")]
+pub(crate) enum ConfirmWord {
     Person,
     Model,
 }

@@ -10,11 +10,12 @@ use super::EffectWord;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[derive(Default)]
-pub(crate) struct Rule {
+#[schemars(rename = "Rule")]
+pub(crate) struct RuleTable {
     /// For people.
     name: Option<String>,
     /// What the caller must be like.
-    when: When,
+    when: WhenTable,
     /// Patterns of the tools that may run.
     allow: Vec<String>,
     /// Patterns of the tools before which a person is asked.
@@ -28,7 +29,8 @@ pub(crate) struct Rule {
 /// Patterns over the caller; all must match.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct When {
+#[schemars(rename = "When")]
+pub(crate) struct WhenTable {
     /// One of the caller's scopes.
     scope: Option<String>,
     /// The caller's tenant.
@@ -40,27 +42,30 @@ pub(crate) struct When {
 /// What the rules must say of one tool.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Test {
+#[schemars(rename = "Test")]
+pub(crate) struct RuleTestTable {
     /// The name of a tool, or what it is like.
-    tool: Like,
+    tool: TestToolValue,
     /// Who calls; the local caller if not set.
     #[serde(default)]
-    caller: Who,
+    caller: TestCallerTable,
     /// The verdict.
-    expect: Expected,
+    expect: VerdictWord,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(untagged)]
-enum Like {
+#[schemars(rename = "Like")]
+enum TestToolValue {
     Named(String),
-    Described(Described),
+    Described(TestToolTable),
 }
 
 /// A tool that is only described.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-struct Described {
+#[schemars(rename = "Described")]
+struct TestToolTable {
     /// Its full name.
     name: Option<String>,
     /// The source that it comes from.
@@ -78,7 +83,8 @@ struct Described {
 /// Who calls.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-struct Who {
+#[schemars(rename = "Who")]
+struct TestCallerTable {
     /// The organisation.
     tenant: Option<String>,
     /// The person or program.
@@ -89,7 +95,8 @@ struct Who {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Expected {
+#[schemars(rename = "Expected")]
+enum VerdictWord {
     Allow,
     Ask,
     Deny,

@@ -3,11 +3,12 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Bounds, SizeText};
+use super::{ServerLimitsTable, SizeText};
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct Server {
+#[schemars(rename = "Server")]
+pub(crate) struct ServerTable {
     /// Address and port to listen on: `127.0.0.1:7411`.
     pub(crate) listen: Option<String>,
     /// How others reach this server: `https://crib.example.com`. Tokens of issuers are made out
@@ -20,18 +21,19 @@ pub(crate) struct Server {
     /// Nobody else may connect but programs of this machine.
     pub(crate) behind_proxy: Vec<String>,
     /// TLS of our own, where no proxy ends it.
-    pub(crate) tls: Option<Tls>,
+    pub(crate) tls: Option<TlsTable>,
     /// Keys of programs; `toolcrib token NAME --key` makes one.
-    pub(crate) key: Vec<Key>,
-    pub(crate) limits: Bounds,
+    pub(crate) key: Vec<ApiKeyTable>,
+    pub(crate) limits: ServerLimitsTable,
     /// Whose signed tokens are accepted (OAuth 2.1, `OpenID` Connect).
-    pub(crate) issuer: Vec<Issuer>,
+    pub(crate) issuer: Vec<IssuerTable>,
 }
 
 /// Files in PEM, which are read at the start.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Tls {
+#[schemars(rename = "Tls")]
+pub(crate) struct TlsTable {
     /// The certificate, and after it those that lead to one that clients know.
     pub(crate) certificate: String,
     /// Its private key.
@@ -42,7 +44,8 @@ pub(crate) struct Tls {
 /// `/mcp` or `/mcp/PROFILE` beneath it.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Issuer {
+#[schemars(rename = "Issuer")]
+pub(crate) struct IssuerTable {
     /// The issuer as its tokens name it, letter by letter: `https://id.example.com`.
     pub(crate) url: String,
     /// Where its keys are, if they are not where it says.
@@ -72,7 +75,8 @@ pub(crate) struct Issuer {
 /// Whose key it is, and what it opens. The key itself stands nowhere.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Key {
+#[schemars(rename = "Key")]
+pub(crate) struct ApiKeyTable {
     /// The part of the key before its dot: letters, digits, `_` and `-`.
     #[schemars(regex(pattern = r"^[A-Za-z0-9_-]{1,64}$"))]
     pub(crate) id: String,

@@ -8,7 +8,8 @@ use super::{PauseText, SizeText};
 /// What the server takes from whoever comes; read when it starts.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct Bounds {
+#[schemars(rename = "Bounds")]
+pub(crate) struct ServerLimitsTable {
     /// Largest body of a request. `4MiB` if not set.
     pub(crate) body: Option<SizeText>,
     /// Levels of objects and lists in it, 120 at the most. 64 if not set.

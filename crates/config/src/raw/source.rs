@@ -3,12 +3,13 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Desk, Mcp, OpenApi, PauseText, Toolsets, ValidationWord};
+use super::{DeskTable, McpTable, OpenApiTable, PauseText, ToolsetsTable, ValidationWord};
 
 /// An owner of tools: exactly one of `mcp`, `openapi`, `basics` and `desk`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Source {
+#[schemars(rename = "Source")]
+pub(crate) struct SourceTable {
     /// The name of the source: letters, digits, `_` and `-`.
     #[schemars(regex(pattern = r"^[A-Za-z0-9_-]{1,64}$"))]
     pub(crate) id: String,
@@ -29,20 +30,21 @@ pub(crate) struct Source {
     /// How long the source may take to list its tools. `30s` if not set.
     pub(crate) timeout: Option<PauseText>,
     /// A server of the Model Context Protocol.
-    pub(crate) mcp: Option<Mcp>,
+    pub(crate) mcp: Option<McpTable>,
     /// An API with an `OpenAPI` document.
-    pub(crate) openapi: Option<OpenApi>,
+    pub(crate) openapi: Option<OpenApiTable>,
     /// Tools that are built in: `true` for all of them, or their names.
-    pub(crate) basics: Option<Basics>,
+    pub(crate) basics: Option<BasicsValue>,
     /// Calendar, tasks and mail.
-    pub(crate) desk: Option<Desk>,
+    pub(crate) desk: Option<DeskTable>,
     /// How the operations of an API are grouped.
-    pub(crate) toolsets: Option<Toolsets>,
+    pub(crate) toolsets: Option<ToolsetsTable>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(untagged)]
-pub(crate) enum Basics {
+#[schemars(rename = "Basics")]
+pub(crate) enum BasicsValue {
     All(bool),
     Named(Vec<String>),
 }

@@ -9,7 +9,8 @@ use super::{PauseText, SizeText};
 /// What is changed of a tool; what is left out stays as its source says it.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct Tool {
+#[schemars(rename = "Tool")]
+pub(crate) struct ToolTable {
     /// `false` takes the tool away from everybody.
     pub(crate) enabled: Option<bool>,
     /// If it is chosen, it alone is shown, with capabilities and its companions.
@@ -51,18 +52,19 @@ pub(crate) struct Tool {
     /// Why a person is asked before every call; `""`: nobody is, unless the rules say so.
     pub(crate) approval: Option<String>,
     /// How it is looked up whether a call took effect of which nobody knows how it ended.
-    pub(crate) verify: Option<Verify>,
+    pub(crate) verify: Option<VerifyTable>,
     /// How arguments meet the schema: refused, put right where that is plain, or not looked at.
     pub(crate) validation: Option<ValidationWord>,
     /// What the tool adds to the prompts.
-    pub(crate) guidance: Guidance,
+    pub(crate) guidance: GuidanceTable,
 }
 
 /// A lookup, 1, 10 and 60 seconds after such a call: once it finds what is looked for, the call
 /// succeeded; if it does not the last time, the call was not executed.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Verify {
+#[schemars(rename = "Verify")]
+pub(crate) struct VerifyTable {
     /// A tool that reads and that the caller may use.
     pub(crate) tool: String,
     /// Its arguments: `"{name}"` stands for that argument of the call, `"{name/part}"` for what is
@@ -79,7 +81,8 @@ pub(crate) struct Verify {
 /// What a tool adds to the prompts.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct Guidance {
+#[schemars(rename = "Guidance")]
+pub(crate) struct GuidanceTable {
     /// For the system prompt.
     pub(crate) system: Option<String>,
     /// For the user prompt.

@@ -4,15 +4,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use toolcrib_core::{Catalog, Quarantine, Quarantined, SourceId, ToolName};
+use toolcrib_core::{Catalog, QuarantineReason, QuarantinedTool, SourceId, ToolName};
 
 /// Names of one source that are told.
 const TOLD: usize = 5;
 
 /// A line for every two sources. `profiles`: what each profile shows.
 pub fn set_aside(all: &Catalog, profiles: &[(String, Arc<Catalog>)]) -> Vec<String> {
-    let lost =
-        all.quarantined().iter().filter(|tool| matches!(tool.reason, Quarantine::NameTaken { .. }));
+    let lost = all
+        .quarantined()
+        .iter()
+        .filter(|tool| matches!(tool.reason, QuarantineReason::NameTaken { .. }));
     let mut pairs: BTreeMap<(&SourceId, &SourceId), Vec<&ToolName>> = BTreeMap::new();
     for spec in lost.map(|tool| &tool.spec) {
         if let Some(owner) = all.owner(&spec.name) {
@@ -28,13 +30,13 @@ pub fn set_aside(all: &Catalog, profiles: &[(String, Arc<Catalog>)]) -> Vec<Stri
 /// A line for every source of which tools are kept out, with the reason of each that is named;
 /// those whose names others have are told by [`set_aside`].
 pub fn kept_out(all: &Catalog) -> Vec<String> {
-    let mut sources: BTreeMap<&SourceId, Vec<&Quarantined>> = BTreeMap::new();
+    let mut sources: BTreeMap<&SourceId, Vec<&QuarantinedTool>> = BTreeMap::new();
     for tool in all.quarantined() {
-        if !matches!(tool.reason, Quarantine::NameTaken { .. }) {
+        if !matches!(tool.reason, QuarantineReason::NameTaken { .. }) {
             sources.entry(&tool.spec.origin.source).or_default().push(tool);
         }
     }
-    let line = |(source, tools): (&&SourceId, &Vec<&Quarantined>)| {
+    let line = |(source, tools): (&&SourceId, &Vec<&QuarantinedTool>)| {
         let named = tools.iter().take(TOLD);
         let named: Vec<_> =
             named.map(|tool| format!("`{}` ({})", tool.spec.name, tool.reason)).collect();

@@ -1,18 +1,20 @@
 //! What a file would do by itself, word for word: for a person who decides whether to trust it.
 
 use toolcrib_json::invisible::exact;
-use toolcrib_mcp::Transport;
-use toolcrib_openapi::{Document, places};
+use toolcrib_mcp::McpTransport;
+use toolcrib_openapi::{DocumentLocation, places};
 
 use crate::config::Config;
 use crate::secrets::literal_secret;
-use crate::secrets::template::{Piece, Template};
-use crate::settings::embedder::{self, Embedding};
-use crate::settings::{Api, Desk, Kind, Login, Server};
+use crate::secrets::template::{Template, TemplatePiece};
+use crate::settings::embedder::{self, EmbedderTemplate};
+use crate::settings::{
+    ApiTemplate, CredentialTemplate, DeskTemplate, McpServerTemplate, SourceTemplate,
+};
 
 /// How variables of a program are told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Telling {
+pub enum Disclosure {
     /// As the file has them: for whoever decides, and for what remembers the decision.
     Whole,
     /// What is a secret by its looks is masked: for logs.
@@ -25,7 +27,7 @@ impl Config {
     /// this takes no document that leads elsewhere. Reads these documents, and blocks meanwhile.
     pub fn hold(&mut self) {
         for entry in self.sources.iter_mut().filter(|entry| entry.enabled) {
-            if let Kind::OpenApi(api) = &mut entry.kind {
+            if let SourceTemplate::OpenApi(api) = &mut entry.kind {
                 api.hold();
             }
         }
@@ -34,15 +36,15 @@ impl Config {
     /// The programs that its sources start, the addresses that they ask and the secrets that these
     /// are sent, and the files that are written beside the sources: a line for each, in the order
     /// of the file. None: whatever the file says, it reaches nothing.
-    pub fn reaches(&self, telling: Telling) -> Vec<String> {
+    pub fn reaches(&self, telling: Disclosure) -> Vec<String> {
         let enabled = self.sources.iter().filter(|entry| entry.enabled);
         let mut reaches: Vec<String> = enabled
             .filter_map(|entry| {
                 let does = match &entry.kind {
-                    Kind::Mcp(server) => Some(of_server(server, telling)),
-                    Kind::OpenApi(api) => Some(of_api(api)),
-                    Kind::Desk(desk) => of_desk(desk),
-                    Kind::Basics(_) => None,
+                    SourceTemplate::Mcp(server) => Some(of_server(server, telling)),
+                    SourceTemplate::OpenApi(api) => Some(of_api(api)),
+                    SourceTemplate::Desk(desk) => of_desk(desk),
+                    SourceTemplate::Basics(_) => None,
                 };
                 does.map(|does| format!("`{}` {does}", entry.id))
             })
@@ -65,9 +67,9 @@ impl Config {
     }
 }
 
-fn of_embedder(embedder: &Embedding) -> Vec<String> {
+fn of_embedder(embedder: &EmbedderTemplate) -> Vec<String> {
     let mut reaches = Vec::new();
-    if let embedder::Place::Endpoint { base, key, .. } = &embedder.place {
+    if let embedder::EmbedderModelTemplate::Endpoint { base, key, .. } = &embedder.place {
         let secrets = references(key.iter());
         reaches.push(format!("texts of tools and questions go to {base}{}", with(&secrets)));
     }
@@ -77,9 +79,9 @@ fn of_embedder(embedder: &Embedding) -> Vec<String> {
     reaches
 }
 
-fn of_server(server: &Server, telling: Telling) -> String {
+fn of_server(server: &McpServerTemplate, telling: Disclosure) -> String {
     match &server.plain.transport {
-        Transport::Stdio(stdio) => {
+        McpTransport::Stdio(stdio) => {
             let words = std::iter::once(stdio.command.to_string_lossy().into_owned());
             let words = words.chain(stdio.arguments.iter().cloned());
             // As JSON, so that each word ends where it seems to.
@@ -92,7 +94,7 @@ fn of_server(server: &Server, telling: Telling) -> String {
                 if set.is_empty() { String::new() } else { format!(" with {}", set.join(" ")) };
             format!("starts {words}{}{set}", folder.unwrap_or_default())
         }
-        Transport::Http(http) => {
+        McpTransport::Http(http) => {
             let own = [&server.bearer, &server.client_secret].into_iter().flatten();
             let secrets = references(server.headers.iter().map(|(_, text)| text).chain(own));
             format!("asks {}{}", http.url, with(&secrets))
@@ -100,11 +102,11 @@ fn of_server(server: &Server, telling: Telling) -> String {
     }
 }
 
-impl Api {
+impl ApiTemplate {
     fn hold(&mut self) {
         let has_secrets = !self.credentials.is_empty() || !self.headers.is_empty();
-        let asks_tokens = self.credentials.values().any(Login::asks_document);
-        let is_file = matches!(self.plain.document, Document::File(_));
+        let asks_tokens = self.credentials.values().any(CredentialTemplate::asks_document);
+        let is_file = matches!(self.plain.document, DocumentLocation::File(_));
         if is_file && has_secrets && (self.plain.base_url.is_none() || asks_tokens) {
             // Of a document that cannot be read nobody can say where it leads: nowhere, then.
             self.plain.held_to = Some(places(&self.plain, asks_tokens).unwrap_or_default());
@@ -112,7 +114,7 @@ impl Api {
     }
 }
 
-impl Login {
+impl CredentialTemplate {
     /// Whether the document says where a secret of this goes for a token.
     fn asks_document(&self) -> bool {
         match self {
@@ -123,28 +125,30 @@ impl Login {
     }
 }
 
-fn of_api(api: &Api) -> String {
-    let mut logins: Vec<&Login> = api.credentials.values().collect();
+fn of_api(api: &ApiTemplate) -> String {
+    let mut logins: Vec<&CredentialTemplate> = api.credentials.values().collect();
     let (mut templates, mut elsewhere) = (Vec::new(), Vec::new());
     while let Some(login) = logins.pop() {
         match login {
-            Login::Bearer(text) | Login::Key(text) => templates.push(text),
-            Login::Basic { user, password } => templates.extend([user, password]),
-            Login::ClientCredentials { token_url, client_secret, .. } => {
+            CredentialTemplate::Bearer(text) | CredentialTemplate::Key(text) => {
+                templates.push(text)
+            }
+            CredentialTemplate::Basic { user, password } => templates.extend([user, password]),
+            CredentialTemplate::ClientCredentials { token_url, client_secret, .. } => {
                 templates.push(client_secret);
                 elsewhere.extend(token_url.as_ref().map(ToString::to_string));
             }
-            Login::PerCaller(each) => logins.extend(each.values()),
+            CredentialTemplate::PerCaller(each) => logins.extend(each.values()),
         }
     }
     let secrets = references(api.headers.iter().map(|(_, text)| text).chain(templates));
     let (document, said) = match &api.plain.document {
-        Document::File(path) => {
+        DocumentLocation::File(path) => {
             let path = path.display();
             (format!("the API of `{path}`"), format!(" (as `{path}` says)"))
         }
-        Document::Address(url) => (format!("the API of {url}"), String::new()),
-        Document::Text(_) => ("its API".to_owned(), String::new()),
+        DocumentLocation::Address(url) => (format!("the API of {url}"), String::new()),
+        DocumentLocation::Text(_) => ("its API".to_owned(), String::new()),
     };
     let mut places: Vec<_> = api.plain.base_url.iter().map(ToString::to_string).collect();
     places.extend(api.plain.held_to.iter().flatten().map(|place| format!("{place}{said}")));
@@ -156,7 +160,7 @@ fn of_api(api: &Api) -> String {
 }
 
 /// `None`: a desk that keeps all in its own place.
-fn of_desk(desk: &Desk) -> Option<String> {
+fn of_desk(desk: &DeskTemplate) -> Option<String> {
     let mut does = Vec::new();
     if let Some(file) = &desk.file {
         does.push(format!("keeps its data in `{}`", file.display()));
@@ -179,8 +183,8 @@ fn of_desk(desk: &Desk) -> Option<String> {
 }
 
 /// A variable.
-fn shown(name: &str, text: &Template, telling: Telling) -> String {
-    match text.literal().filter(|_| telling == Telling::Masked) {
+fn shown(name: &str, text: &Template, telling: Disclosure) -> String {
+    match text.literal().filter(|_| telling == Disclosure::Masked) {
         Some(text) if literal_secret::looks_secret(name, text) => format!("{name}=[secret]"),
         Some(_) | None => format!("{name}={}", text.written()),
     }
@@ -195,8 +199,8 @@ fn references<'a>(templates: impl Iterator<Item = &'a Template>) -> Vec<String> 
     let mut references = Vec::new();
     for piece in templates.flat_map(Template::pieces) {
         let written = match piece {
-            Piece::Text(_) => continue,
-            Piece::Env(_) | Piece::File { .. } => piece.written(),
+            TemplatePiece::Text(_) => continue,
+            TemplatePiece::Env(_) | TemplatePiece::File { .. } => piece.written(),
         };
         if !references.contains(&written) {
             references.push(written);
@@ -205,7 +209,7 @@ fn references<'a>(templates: impl Iterator<Item = &'a Template>) -> Vec<String> 
     references
 }
 
-impl Piece {
+impl TemplatePiece {
     fn written(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
@@ -218,6 +222,6 @@ impl Piece {
 impl Template {
     /// As the file has it.
     fn written(&self) -> String {
-        self.pieces().iter().map(Piece::written).collect()
+        self.pieces().iter().map(TemplatePiece::written).collect()
     }
 }

@@ -13,7 +13,7 @@ const LONGEST_SECRET: usize = 64 * 1024;
 const LONG_PART: usize = 16;
 
 /// Where secrets come from; the binary reads the environment and the files.
-pub trait Lookup: Send + Sync {
+pub trait SecretLookup: Send + Sync {
     /// A variable of the environment.
     fn env(&self, name: &str) -> Option<String>;
 
@@ -30,7 +30,7 @@ pub trait Lookup: Send + Sync {
 /// A reference that leads to nothing: names it, and never a value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{reference}` {reason}")]
-pub struct Unresolved {
+pub struct UnresolvedReference {
     /// As it is written in the file.
     pub reference: String,
     pub reason: String,
@@ -38,10 +38,10 @@ pub struct Unresolved {
 
 /// A string with references in it.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Template(Vec<Piece>);
+pub(crate) struct Template(Vec<TemplatePiece>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Piece {
+pub(crate) enum TemplatePiece {
     Text(String),
     Env(String),
     File {
@@ -53,13 +53,13 @@ pub(crate) enum Piece {
 
 /// What came to light while templates were resolved.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
-    pub(crate) missing: Vec<Unresolved>,
+pub(crate) struct TemplateResolution {
+    pub(crate) missing: Vec<UnresolvedReference>,
     /// What must not be told to anybody.
     pub(crate) secrets: Vec<Secret>,
 }
 
-impl Found {
+impl TemplateResolution {
     fn secret(&mut self, text: &str) {
         self.secrets.push(Secret::new(text));
         // A key of many lines is often written out line by line.
@@ -69,11 +69,11 @@ impl Found {
 }
 
 /// What is wrong with a reference, and the cure.
-type Fault = (String, String);
+type ReferenceFault = (String, String);
 
 impl Template {
     /// Reads the references of a text; a file is looked for beside `folder`.
-    pub(crate) fn parse(text: &str, folder: &Path) -> Result<Self, Fault> {
+    pub(crate) fn parse(text: &str, folder: &Path) -> Result<Self, ReferenceFault> {
         let mut pieces = Vec::new();
         let mut plain = String::new();
         let mut rest = text;
@@ -90,18 +90,18 @@ impl Template {
             };
             rest = after;
             if !plain.is_empty() {
-                pieces.push(Piece::Text(std::mem::take(&mut plain)));
+                pieces.push(TemplatePiece::Text(std::mem::take(&mut plain)));
             }
-            pieces.push(Piece::read(reference, folder)?);
+            pieces.push(TemplatePiece::read(reference, folder)?);
         }
         plain.push_str(rest);
         if !plain.is_empty() {
-            pieces.push(Piece::Text(plain));
+            pieces.push(TemplatePiece::Text(plain));
         }
         Ok(Self(pieces))
     }
 
-    pub(crate) fn pieces(&self) -> &[Piece] {
+    pub(crate) fn pieces(&self) -> &[TemplatePiece] {
         &self.0
     }
 
@@ -109,18 +109,22 @@ impl Template {
     pub(crate) fn literal(&self) -> Option<&str> {
         match self.0.as_slice() {
             [] => Some(""),
-            [Piece::Text(text)] => Some(text),
+            [TemplatePiece::Text(text)] => Some(text),
             _ => None,
         }
     }
 
     /// The text with what its references stand for; what is secret or missing is noted.
-    pub(crate) fn resolve(&self, lookup: &dyn Lookup, found: &mut Found) -> Secret {
+    pub(crate) fn resolve(
+        &self,
+        lookup: &dyn SecretLookup,
+        found: &mut TemplateResolution,
+    ) -> Secret {
         let mut text = String::new();
         for piece in &self.0 {
             match piece.value(lookup) {
                 Ok(value) => {
-                    if !matches!(piece, Piece::Text(_)) {
+                    if !matches!(piece, TemplatePiece::Text(_)) {
                         found.secret(&value);
                     }
                     text.push_str(&value);
@@ -132,7 +136,11 @@ impl Template {
     }
 
     /// The same of a text that is a secret whether or not it has references.
-    pub(crate) fn secret(&self, lookup: &dyn Lookup, found: &mut Found) -> Secret {
+    pub(crate) fn secret(
+        &self,
+        lookup: &dyn SecretLookup,
+        found: &mut TemplateResolution,
+    ) -> Secret {
         let secret = self.resolve(lookup, found);
         // `Bearer TOKEN`: the token alone tells as much.
         let words = secret.expose().split_whitespace();
@@ -142,8 +150,8 @@ impl Template {
     }
 }
 
-impl Piece {
-    fn read(reference: &str, folder: &Path) -> Result<Self, Fault> {
+impl TemplatePiece {
+    fn read(reference: &str, folder: &Path) -> Result<Self, ReferenceFault> {
         let shown = crate::file::schema_check::shown(reference);
         match reference.split_once(':') {
             Some(("env", name)) if is_variable(name) => Ok(Self::Env(name.to_owned())),
@@ -165,7 +173,7 @@ impl Piece {
         }
     }
 
-    fn value(&self, lookup: &dyn Lookup) -> Result<String, Unresolved> {
+    fn value(&self, lookup: &dyn SecretLookup) -> Result<String, UnresolvedReference> {
         let reference = self.to_string();
         match self {
             Self::Text(text) => Ok(text.clone()),
@@ -173,11 +181,12 @@ impl Piece {
                 let value = lookup.env(name).filter(|value| !value.is_empty());
                 value.filter(|value| value.len() <= LONGEST_SECRET).ok_or_else(|| {
                     let reason = "is not set: export it before the start".into();
-                    Unresolved { reference, reason }
+                    UnresolvedReference { reference, reason }
                 })
             }
             Self::File { path, .. } => {
-                let unresolved = |reason| Unresolved { reference: reference.clone(), reason };
+                let unresolved =
+                    |reason| UnresolvedReference { reference: reference.clone(), reason };
                 let text = lookup.file(path).map_err(|error| {
                     unresolved(format!("cannot be read ({}): check the path", error.kind()))
                 })?;
@@ -198,7 +207,7 @@ fn is_variable(name: &str) -> bool {
     !name.is_empty() && name.len() <= 256 && name.bytes().all(letter)
 }
 
-impl fmt::Display for Piece {
+impl fmt::Display for TemplatePiece {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(_) => f.write_str("[text]"),

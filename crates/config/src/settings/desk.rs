@@ -5,29 +5,29 @@ use std::path::PathBuf;
 use toolcrib_core::Secret;
 use url::Url;
 
-use crate::secrets::template::{Found, Lookup, Template};
+use crate::secrets::template::{SecretLookup, Template, TemplateResolution};
 
 /// A desk whose secrets stand beside it.
 #[derive(Debug, Clone)]
-pub(crate) struct Desk {
+pub(crate) struct DeskTemplate {
     pub(crate) zone: Option<String>,
-    pub(crate) parts: Parts,
+    pub(crate) parts: DeskParts,
     pub(crate) file: Option<PathBuf>,
     pub(crate) address: Option<String>,
-    pub(crate) caldav: Option<CalDav>,
-    pub(crate) mail: Option<MailServers>,
-    pub(crate) google: Option<Google>,
+    pub(crate) caldav: Option<CalDavTemplate>,
+    pub(crate) mail: Option<MailTemplate>,
+    pub(crate) google: Option<GoogleTemplate>,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct CalDav {
+pub(crate) struct CalDavTemplate {
     pub(crate) url: Url,
     pub(crate) user: Template,
     pub(crate) password: Template,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct MailServers {
+pub(crate) struct MailTemplate {
     pub(crate) imap: Url,
     pub(crate) smtp: Url,
     pub(crate) from: String,
@@ -36,7 +36,7 @@ pub(crate) struct MailServers {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Google {
+pub(crate) struct GoogleTemplate {
     pub(crate) client_id: String,
     pub(crate) client_secret: Template,
     pub(crate) refresh_token: Option<Template>,
@@ -45,7 +45,7 @@ pub(crate) struct Google {
 
 /// Which parts a desk has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Parts {
+pub struct DeskParts {
     pub calendar: bool,
     pub tasks: bool,
     pub mail: bool,
@@ -56,7 +56,7 @@ pub struct Parts {
 pub struct DeskSettings {
     /// The IANA name of the zone that times without one are in; `None`: that of the machine.
     pub zone: Option<String>,
-    pub parts: Parts,
+    pub parts: DeskParts,
     /// The file of what is kept here; `None`: one of its own in the state folder.
     pub file: Option<PathBuf>,
     /// Who the local mailbox belongs to: `ann@example.org` or `Ann <ann@example.org>`.
@@ -98,8 +98,12 @@ pub struct GoogleAccount {
     pub base_url: Option<Url>,
 }
 
-impl Desk {
-    pub(super) fn resolve(&self, lookup: &dyn Lookup, found: &mut Found) -> DeskSettings {
+impl DeskTemplate {
+    pub(super) fn resolve(
+        &self,
+        lookup: &dyn SecretLookup,
+        found: &mut TemplateResolution,
+    ) -> DeskSettings {
         DeskSettings {
             zone: self.zone.clone(),
             parts: self.parts,

@@ -4,24 +4,26 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolcrib_embed::{Cached, Endpoint, EndpointSettings, FolderError, Local, Prefixes};
-use toolcrib_engine::discovery::Meaning;
+use toolcrib_embed::{
+    CachedEmbedder, EndpointEmbedder, EndpointSettings, FolderError, LocalEmbedder, Prefixes,
+};
+use toolcrib_engine::discovery::SemanticSearch;
 use toolcrib_search::{EmbedError, Embedder};
 use url::Url;
 
-use crate::secrets::template::{Found, Lookup, Template};
+use crate::secrets::template::{SecretLookup, Template, TemplateResolution};
 
 /// An embedder whose key stands beside it.
 #[derive(Debug, Clone)]
-pub(crate) struct Embedding {
-    pub(crate) place: Place,
+pub(crate) struct EmbedderTemplate {
+    pub(crate) place: EmbedderModelTemplate,
     pub(crate) prefixes: Prefixes,
     pub(crate) within: Duration,
     pub(crate) vectors: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) enum Place {
+pub(crate) enum EmbedderModelTemplate {
     Local(PathBuf),
     Endpoint { base: Url, model: String, key: Option<Template>, dimensions: Option<usize> },
 }
@@ -29,7 +31,7 @@ pub(crate) enum Place {
 /// An embedder with its key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EmbedderSettings {
-    model: Model,
+    model: EmbedderModel,
     prefixes: Prefixes,
     within: Duration,
     /// Where the vectors of tools are kept; `None`: the file does not say.
@@ -37,7 +39,7 @@ pub struct EmbedderSettings {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Model {
+enum EmbedderModel {
     Local(PathBuf),
     Endpoint(Box<EndpointSettings>),
 }
@@ -51,17 +53,21 @@ pub enum EmbedderError {
     Endpoint(#[from] EmbedError),
 }
 
-impl Embedding {
-    pub(crate) fn resolve(&self, lookup: &dyn Lookup, found: &mut Found) -> EmbedderSettings {
+impl EmbedderTemplate {
+    pub(crate) fn resolve(
+        &self,
+        lookup: &dyn SecretLookup,
+        found: &mut TemplateResolution,
+    ) -> EmbedderSettings {
         let Self { place, prefixes, within, vectors } = self.clone();
         let model = match place {
-            Place::Local(folder) => Model::Local(folder),
-            Place::Endpoint { base, model, key, dimensions } => {
+            EmbedderModelTemplate::Local(folder) => EmbedderModel::Local(folder),
+            EmbedderModelTemplate::Endpoint { base, model, key, dimensions } => {
                 let key = key.map(|key| key.secret(lookup, found));
                 let prefixes = prefixes.clone();
                 let settings = EndpointSettings::new(base, model);
                 let settings = EndpointSettings { key, dimensions, prefixes, ..settings };
-                Model::Endpoint(Box::new(settings))
+                EmbedderModel::Endpoint(Box::new(settings))
             }
         };
         EmbedderSettings { model, prefixes, within, vectors }
@@ -71,15 +77,15 @@ impl Embedding {
 impl EmbedderSettings {
     /// Reads the model, which takes a fraction of a second; an endpoint is not asked yet. `vectors`:
     /// where those of tools are kept; its folder must be there.
-    pub fn open(self, vectors: Option<PathBuf>) -> Result<Arc<Meaning>, EmbedderError> {
+    pub fn open(self, vectors: Option<PathBuf>) -> Result<Arc<SemanticSearch>, EmbedderError> {
         let embedder: Arc<dyn Embedder> = match self.model {
-            Model::Local(folder) => Arc::new(Local::open(&folder, self.prefixes)?),
-            Model::Endpoint(settings) => Arc::new(Endpoint::new(*settings)?),
+            EmbedderModel::Local(folder) => Arc::new(LocalEmbedder::open(&folder, self.prefixes)?),
+            EmbedderModel::Endpoint(settings) => Arc::new(EndpointEmbedder::new(*settings)?),
         };
         let embedder = match vectors {
-            Some(file) => Cached::with_file(embedder, file),
-            None => Cached::in_memory(embedder),
+            Some(file) => CachedEmbedder::with_file(embedder, file),
+            None => CachedEmbedder::in_memory(embedder),
         };
-        Ok(Meaning::new(Arc::new(embedder), self.within))
+        Ok(SemanticSearch::new(Arc::new(embedder), self.within))
     }
 }

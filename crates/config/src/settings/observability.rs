@@ -6,13 +6,13 @@ use std::time::Duration;
 use toolcrib_core::Secret;
 use url::Url;
 
-use crate::secrets::template::{Found, Lookup, Template};
+use crate::secrets::template::{SecretLookup, Template, TemplateResolution};
 use crate::settings::pairs;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LogSettings {
     pub level: LogLevel,
-    pub form: LogForm,
+    pub form: LogFormat,
 }
 
 /// How much is told, the least first.
@@ -31,7 +31,7 @@ pub enum LogLevel {
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum LogForm {
+pub enum LogFormat {
     #[default]
     Text,
     Json,
@@ -61,15 +61,19 @@ pub struct TelemetrySettings {
 
 /// A collector whose secrets stand beside it.
 #[derive(Debug, Clone)]
-pub(crate) struct Exporting {
+pub(crate) struct TelemetryTemplate {
     pub(crate) url: Url,
     pub(crate) headers: Vec<(String, Template)>,
     pub(crate) service: String,
     pub(crate) interval: Duration,
 }
 
-impl Exporting {
-    pub(crate) fn resolve(&self, lookup: &dyn Lookup, found: &mut Found) -> TelemetrySettings {
+impl TelemetryTemplate {
+    pub(crate) fn resolve(
+        &self,
+        lookup: &dyn SecretLookup,
+        found: &mut TemplateResolution,
+    ) -> TelemetrySettings {
         let Self { url, headers, service, interval } = self.clone();
         let headers = pairs(&headers, lookup, found);
         TelemetrySettings { url, headers, service, interval }

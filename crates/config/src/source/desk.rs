@@ -9,13 +9,15 @@ use std::sync::Arc;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use tokio::sync::OnceCell;
 use toolcrib_core::{BoxFuture, Secrets, Source, SourceError, Toolset};
-use toolcrib_desk::backend::{Calendar, Fault, Mail, Person, Tasks};
-use toolcrib_desk::caldav::{CalDav, CalDavSettings};
-use toolcrib_desk::embedded::{Agenda, Db, LocalMail};
-use toolcrib_desk::google::{Google, GoogleSettings, Refresh};
-use toolcrib_desk::imap::{ImapMail, MailAccount as Account};
+use toolcrib_desk::backend::{BackendError, CalendarBackend, MailBackend, Person, TasksBackend};
+use toolcrib_desk::caldav::{CalDavBackend, CalDavSettings};
+use toolcrib_desk::embedded::{Agenda, DeskDatabase, LocalMail};
+use toolcrib_desk::google::{GoogleBackend, GoogleSettings, RefreshTokenLocation};
+use toolcrib_desk::imap::{ImapMail, ImapSettings};
 use toolcrib_desk::mime::NotAnAddress;
-use toolcrib_desk::{Backends, Desk, Home, Login, MailServer, Settings};
+use toolcrib_desk::{
+    CalendarOwner, DeskBackends, DeskTimeSettings, DeskToolSource, MailLogin, MailServer,
+};
 use toolcrib_egress::{Egress, Network, is_of_this_machine};
 use url::Url;
 
@@ -34,11 +36,11 @@ pub struct DeskSource {
     learned: Secrets,
     /// Where it keeps what no account keeps; `None`: nowhere, it is gone with the process.
     file: Option<PathBuf>,
-    opened: OnceCell<Opened>,
+    opened: OnceCell<OpenDesk>,
 }
 
 /// Where a desk is made.
-pub(crate) struct Place<'a> {
+pub(crate) struct DeskContext<'a> {
     /// The IANA name of the zone of a desk that names none.
     pub(crate) zone: Option<&'a str>,
     /// Where the files of desks are that name none.
@@ -49,15 +51,15 @@ pub(crate) struct Place<'a> {
 }
 
 /// A desk with its parts.
-struct Opened {
-    desk: Desk,
+struct OpenDesk {
+    desk: DeskToolSource,
     agenda: Option<Agenda>,
     mailbox: Option<LocalMail>,
 }
 
 impl DeskSource {
-    pub(crate) fn new(id: &str, settings: DeskSettings, place: Place<'_>) -> Self {
-        let Place { zone, folder, tokens, learned } = place;
+    pub(crate) fn new(id: &str, settings: DeskSettings, place: DeskContext<'_>) -> Self {
+        let DeskContext { zone, folder, tokens, learned } = place;
         let zone = settings.zone.as_deref().or(zone).unwrap_or("UTC").to_owned();
         let own = folder.map(|folder| folder.join(format!("{id}.db")));
         let file = settings.file.clone().or(own);
@@ -120,8 +122,8 @@ impl DeskSource {
 
     fn account(&self, account: &GoogleAccount) -> Result<GoogleSettings, SourceError> {
         let refresh = match (&account.refresh_token, &self.signed_in) {
-            (Some(token), _) => Refresh::Token(token.clone()),
-            (None, Some(file)) => Refresh::File(file.clone()),
+            (Some(token), _) => RefreshTokenLocation::Token(token.clone()),
+            (None, Some(file)) => RefreshTokenLocation::File(file.clone()),
             (None, None) => {
                 let message = "there is no place for what a sign-in gives: name a `refresh_token`";
                 return Err(SourceError::new(message));
@@ -144,17 +146,17 @@ impl DeskSource {
         Ok(settings)
     }
 
-    async fn opened(&self) -> Result<&Opened, SourceError> {
+    async fn opened(&self) -> Result<&OpenDesk, SourceError> {
         self.opened.get_or_try_init(|| self.open()).await
     }
 
-    async fn open(&self) -> Result<Opened, SourceError> {
+    async fn open(&self) -> Result<OpenDesk, SourceError> {
         let zone = zone(&self.zone)?;
         let person = self.settings.address.as_deref().map(person);
-        let mut home = Home::new(zone.clone());
+        let mut home = CalendarOwner::new(zone.clone());
         home.addresses.extend(person.as_ref().map(|person| person.address.clone()));
         let parts = self.settings.parts;
-        let google = self.google()?.map(Google::new).transpose().map_err(source_error)?;
+        let google = self.google()?.map(GoogleBackend::new).transpose().map_err(source_error)?;
         let dav = self.dav(&home)?;
         let post = self.post()?;
         let keeps_agenda = (parts.calendar || parts.tasks) && dav.is_none() && google.is_none();
@@ -171,28 +173,32 @@ impl DeskSource {
         };
         let calendar = keeper(
             parts.calendar,
-            dav.clone().map(|dav| -> Arc<dyn Calendar> { dav }),
-            google.clone().map(|google| -> Arc<dyn Calendar> { Arc::new(google) }),
-            agenda.clone().map(|agenda| -> Arc<dyn Calendar> { Arc::new(agenda) }),
+            dav.clone().map(|dav| -> Arc<dyn CalendarBackend> { dav }),
+            google.clone().map(|google| -> Arc<dyn CalendarBackend> { Arc::new(google) }),
+            agenda.clone().map(|agenda| -> Arc<dyn CalendarBackend> { Arc::new(agenda) }),
         );
         let tasks = keeper(
             parts.tasks,
-            dav.map(|dav| -> Arc<dyn Tasks> { dav }),
-            google.clone().map(|google| -> Arc<dyn Tasks> { Arc::new(google) }),
-            agenda.clone().map(|agenda| -> Arc<dyn Tasks> { Arc::new(agenda) }),
+            dav.map(|dav| -> Arc<dyn TasksBackend> { dav }),
+            google.clone().map(|google| -> Arc<dyn TasksBackend> { Arc::new(google) }),
+            agenda.clone().map(|agenda| -> Arc<dyn TasksBackend> { Arc::new(agenda) }),
         );
         let mail = keeper(
             parts.mail,
-            post.map(|post| -> Arc<dyn Mail> { Arc::new(post) }),
-            google.map(|google| -> Arc<dyn Mail> { Arc::new(google) }),
-            mailbox.clone().map(|mailbox| -> Arc<dyn Mail> { Arc::new(mailbox) }),
+            post.map(|post| -> Arc<dyn MailBackend> { Arc::new(post) }),
+            google.map(|google| -> Arc<dyn MailBackend> { Arc::new(google) }),
+            mailbox.clone().map(|mailbox| -> Arc<dyn MailBackend> { Arc::new(mailbox) }),
         );
-        let backends = Backends { calendar, tasks, mail };
-        Ok(Opened { desk: Desk::new(Settings::new(zone), backends), agenda, mailbox })
+        let backends = DeskBackends { calendar, tasks, mail };
+        Ok(OpenDesk {
+            desk: DeskToolSource::new(DeskTimeSettings::new(zone), backends),
+            agenda,
+            mailbox,
+        })
     }
 
     /// The account at a server of CalDAV, if there is one.
-    fn dav(&self, home: &Home) -> Result<Option<Arc<CalDav>>, SourceError> {
+    fn dav(&self, home: &CalendarOwner) -> Result<Option<Arc<CalDavBackend>>, SourceError> {
         let Some(CalDavAccount { url, user, password }) = &self.settings.caldav else {
             return Ok(None);
         };
@@ -200,7 +206,7 @@ impl DeskSource {
         // Guests are known by their addresses, and the name of a user often is one.
         home.addresses.extend(Some(user.expose().to_owned()).filter(|user| user.contains('@')));
         let settings = CalDavSettings::new(url.clone(), user.expose(), password.clone(), home);
-        CalDav::open(settings).map(Arc::new).map(Some).map_err(source_error)
+        CalDavBackend::open(settings).map(Arc::new).map(Some).map_err(source_error)
     }
 
     /// The account at servers of mail, if there is one.
@@ -209,7 +215,7 @@ impl DeskSource {
             return Ok(None);
         };
         let login =
-            Login { user: user.expose().to_owned(), password: password.expose().to_owned() };
+            MailLogin { user: user.expose().to_owned(), password: password.expose().to_owned() };
         let server = |url: &Url| {
             // A server on this machine may have no certificate, and nobody listens in between.
             let plain = is_of_this_machine(url) && !url.scheme().ends_with('s');
@@ -217,12 +223,12 @@ impl DeskSource {
         };
         let egress = Egress::only([imap.clone(), smtp.clone()], Network::default());
         let egress = egress.map_err(|error| SourceError::new(error.message()).because(error))?;
-        let account = Account { imap: server(imap), smtp: server(smtp), from: person(from) };
+        let account = ImapSettings { imap: server(imap), smtp: server(smtp), from: person(from) };
         ImapMail::new(egress, account).map(Some).map_err(no_address)
     }
 
     /// The file, on a thread that may wait for the disk.
-    async fn db(&self) -> Result<Db, SourceError> {
+    async fn db(&self) -> Result<DeskDatabase, SourceError> {
         let file = self.file.clone();
         let opening = tokio::task::spawn_blocking(move || match file {
             // What a person writes down is not to be gone with the process.
@@ -239,7 +245,7 @@ impl DeskSource {
                     );
                     SourceError::new(message).because(error)
                 })?;
-                Db::open(&path).map_err(|error| SourceError::new(error.to_string()))
+                DeskDatabase::open(&path).map_err(|error| SourceError::new(error.to_string()))
             }
         });
         let broke = |error| SourceError::new("the desk could not be opened").because(error);
@@ -267,7 +273,7 @@ fn no_address(error: NotAnAddress) -> SourceError {
     SourceError::new("the address of the desk cannot be used").because(error)
 }
 
-fn source_error(fault: Fault) -> SourceError {
+fn source_error(fault: BackendError) -> SourceError {
     let error = SourceError::new(fault.message);
     match fault.cause {
         Some(cause) => error.because(cause),

@@ -7,41 +7,41 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use toolcrib_core::{Secrets, Source, SourceId};
 use toolcrib_desk::google::GoogleSettings;
 use toolcrib_mcp::{
-    Authorization, HttpSettings, McpSource, ServerSettings, Surroundings, Transport,
+    HttpAuthorization, HttpSettings, McpEnvironment, McpSource, McpSourceSettings, McpTransport,
 };
 use toolcrib_openapi::{ApiSettings, ApiSource};
 
-use super::desk::{DeskSource, Place};
-use crate::build::Maker;
+use super::desk::{DeskContext, DeskSource};
+use crate::build::SourceFactory;
 use crate::settings::DeskSettings;
 
 /// What stands behind a source that reaches out of the process.
-pub enum Behind {
+pub enum SourceHandle {
     Mcp(Arc<McpSource>),
     Api(Arc<ApiSource>),
     Desk(Arc<DeskSource>),
 }
 
 /// The same without keeping it alive: a source that was replaced may go.
-enum Held {
+enum WeakSourceHandle {
     Mcp(Weak<McpSource>),
     Api(Weak<ApiSource>),
     Desk(Weak<DeskSource>),
 }
 
-impl Held {
-    fn now(&self) -> Option<Behind> {
+impl WeakSourceHandle {
+    fn now(&self) -> Option<SourceHandle> {
         match self {
-            Self::Mcp(server) => server.upgrade().map(Behind::Mcp),
-            Self::Api(api) => api.upgrade().map(Behind::Api),
-            Self::Desk(desk) => desk.upgrade().map(Behind::Desk),
+            Self::Mcp(server) => server.upgrade().map(SourceHandle::Mcp),
+            Self::Api(api) => api.upgrade().map(SourceHandle::Api),
+            Self::Desk(desk) => desk.upgrade().map(SourceHandle::Desk),
         }
     }
 }
 
 /// Makes the sources of a configuration, for [`Means`](crate::Means).
 #[derive(Default)]
-pub struct Sources {
+pub struct SourceRegistry {
     /// What children may inherit of our environment.
     inherited: Vec<(String, String)>,
     /// Where what a person was given at a sign-in is kept.
@@ -51,12 +51,12 @@ pub struct Sources {
     /// The IANA name of the zone of desks that name none.
     zone: Option<String>,
     learned: Secrets,
-    made: Mutex<Vec<(String, Held)>>,
+    made: Mutex<Vec<(String, WeakSourceHandle)>>,
     over_http: Mutex<HashMap<String, HttpSettings>>,
     at_google: Mutex<HashMap<String, GoogleSettings>>,
 }
 
-impl Sources {
+impl SourceRegistry {
     /// `inherited`: what child processes may have of our environment, such as `PATH` and `HOME`.
     /// `tokens`: a folder for what people are given when they sign in.
     pub fn new(inherited: Vec<(String, String)>, tokens: Option<PathBuf>) -> Self {
@@ -93,12 +93,12 @@ impl Sources {
     }
 
     /// What stands behind a name now.
-    pub fn get(&self, id: &str) -> Option<Behind> {
+    pub fn get(&self, id: &str) -> Option<SourceHandle> {
         let made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         made.iter().rev().filter(|(name, _)| name == id).find_map(|(_, held)| held.now())
     }
 
-    fn keep(&self, id: &str, held: Held) {
+    fn keep(&self, id: &str, held: WeakSourceHandle) {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         made.retain(|(_, held)| held.now().is_some());
         made.push((id.to_owned(), held));
@@ -108,38 +108,38 @@ impl Sources {
     pub async fn stop(&self) {
         let made = std::mem::take(&mut *self.made.lock().unwrap_or_else(PoisonError::into_inner));
         let stopping = made.iter().filter_map(|(_, held)| match held.now()? {
-            Behind::Mcp(server) => Some(async move { server.stop().await }),
-            Behind::Api(_) | Behind::Desk(_) => None,
+            SourceHandle::Mcp(server) => Some(async move { server.stop().await }),
+            SourceHandle::Api(_) | SourceHandle::Desk(_) => None,
         });
         futures_util::future::join_all(stopping).await;
     }
 }
 
-impl Maker for Sources {
-    fn mcp(&self, id: &str, mut settings: ServerSettings) -> Arc<dyn Source> {
-        if let Transport::Http(http) = &mut settings.transport {
-            if let Authorization::OAuth(oauth) = &mut http.authorization {
+impl SourceFactory for SourceRegistry {
+    fn mcp(&self, id: &str, mut settings: McpSourceSettings) -> Arc<dyn Source> {
+        if let McpTransport::Http(http) = &mut settings.transport {
+            if let HttpAuthorization::OAuth(oauth) = &mut http.authorization {
                 oauth.tokens = oauth.tokens.take().or_else(|| self.tokens.clone());
                 oauth.learned = Some(self.learned.clone());
             }
             let mut over_http = self.over_http.lock().unwrap_or_else(PoisonError::into_inner);
             over_http.insert(id.to_owned(), HttpSettings::clone(http));
         }
-        let surroundings = Surroundings { environment: self.inherited.clone() };
+        let surroundings = McpEnvironment { environment: self.inherited.clone() };
         let server = Arc::new(McpSource::new(id, settings, surroundings));
-        self.keep(id, Held::Mcp(Arc::downgrade(&server)));
+        self.keep(id, WeakSourceHandle::Mcp(Arc::downgrade(&server)));
         server
     }
 
     fn api(&self, id: &str, mut settings: ApiSettings) -> Arc<dyn Source> {
         settings.learned = Some(self.learned.clone());
         let api = Arc::new(ApiSource::new(SourceId::new(id), settings));
-        self.keep(id, Held::Api(Arc::downgrade(&api)));
+        self.keep(id, WeakSourceHandle::Api(Arc::downgrade(&api)));
         api
     }
 
     fn desk(&self, id: &str, settings: DeskSettings) -> Arc<dyn Source> {
-        let place = Place {
+        let place = DeskContext {
             zone: self.zone.as_deref(),
             folder: self.desks.as_deref(),
             tokens: self.tokens.as_deref(),
@@ -152,7 +152,7 @@ impl Maker for Sources {
             at_google.insert(id.to_owned(), google);
         }
         let desk = Arc::new(desk);
-        self.keep(id, Held::Desk(Arc::downgrade(&desk)));
+        self.keep(id, WeakSourceHandle::Desk(Arc::downgrade(&desk)));
         desk
     }
 

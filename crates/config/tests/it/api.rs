@@ -2,10 +2,12 @@
 
 use std::sync::{Arc, Mutex};
 
-use toolcrib_config::Maker;
+use toolcrib_config::SourceFactory;
 use toolcrib_core::{Source, SourceId};
-use toolcrib_mcp::ServerSettings;
-use toolcrib_openapi::{ApiSettings, ApiSource, Credential, Document, Pick, inspect};
+use toolcrib_mcp::McpSourceSettings;
+use toolcrib_openapi::{
+    ApiSettings, ApiSource, Credential, DocumentLocation, OperationFilter, inspect,
+};
 
 use crate::workshop::{Workshop, config};
 
@@ -13,8 +15,8 @@ use crate::workshop::{Workshop, config};
 #[derive(Default)]
 struct Listening(Mutex<Vec<ApiSettings>>);
 
-impl Maker for Listening {
-    fn mcp(&self, _: &str, _: ServerSettings) -> Arc<dyn Source> {
+impl SourceFactory for Listening {
+    fn mcp(&self, _: &str, _: McpSourceSettings) -> Arc<dyn Source> {
         unreachable!("no such test")
     }
 
@@ -75,14 +77,15 @@ openapi = { document = "api.json" }
 "#;
     let heard = Listening::default();
     let _built = config(text).build(&Workshop::default(), &heard);
-    let picks: Vec<Pick> =
+    let picks: Vec<OperationFilter> =
         heard.0.into_inner().unwrap().into_iter().map(|settings| settings.pick).collect();
-    let some = Pick::new(vec!["get_*".to_owned()], vec!["*_old".to_owned()], |_: &str| false);
-    assert_eq!(picks, [some, Pick::default()]);
+    let some =
+        OperationFilter::new(vec!["get_*".to_owned()], vec!["*_old".to_owned()], |_: &str| false);
+    assert_eq!(picks, [some, OperationFilter::default()]);
     let document =
         r#"{"openapi": "3.1.0", "paths": {"/a": {"get": {}, "put": {}}, "/b/old": {"get": {}}}}"#;
     let pick = picks[0].clone();
-    let settings = ApiSettings { pick, ..ApiSettings::new(Document::Text(String::new())) };
+    let settings = ApiSettings { pick, ..ApiSettings::new(DocumentLocation::Text(String::new())) };
     let (tools, report) = inspect(document, &settings).unwrap();
     let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
     assert_eq!((names, report.operations), (vec!["get_a"], 1));

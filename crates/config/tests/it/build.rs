@@ -2,20 +2,21 @@
 
 use std::time::Duration;
 
-use toolcrib_config::{Built, Config, Failed};
+use toolcrib_config::{Config, CribParts, FailedSource};
 use toolcrib_core::{
-    Arguments, Caller, Effect, Intent, Policy, Say, SourceId, ToolSpec, Validation, Verdict,
+    Arguments, Caller, Effect, Intent, Policy, SourceId, ToolSpec, Validation, ValidationOrigin,
+    Verdict,
 };
 use toolcrib_engine::{Crib, CribBuilder};
 use toolcrib_testkit::spec;
 
 use crate::workshop::{Workshop, config};
 
-fn built(text: &str, workshop: &Workshop) -> Built {
+fn built(text: &str, workshop: &Workshop) -> CribParts {
     config(text).build(workshop, workshop)
 }
 
-pub(crate) async fn crib(built: &Built) -> Crib {
+pub(crate) async fn crib(built: &CribParts) -> Crib {
     let builder = Crib::builder().policy(std::sync::Arc::clone(&built.policy));
     built.sources.iter().cloned().fold(builder, CribBuilder::placed).build().await
 }
@@ -114,7 +115,7 @@ fn wished() -> ToolSpec {
     expected.checks = vec!["k".into()];
     expected.approval = Some("because".into());
     expected.validation = Validation::Strict;
-    expected.validation_said = Say::Tool;
+    expected.validation_said = ValidationOrigin::Tool;
     let guidance = std::sync::Arc::make_mut(&mut expected.guidance);
     (guidance.system, guidance.reminder) = ("g".into(), "r".into());
     expected.origin.source = SourceId::new("clock");
@@ -141,7 +142,7 @@ basics = true
     let built = built(text, &workshop);
     let reason = "`${env:NOWHERE}` is not set: export it before the start; \
                   `${file:/no/such/file}` cannot be read (entity not found): check the path";
-    assert_eq!(built.failed, [Failed { id: SourceId::new("bad"), reason: reason.into() }]);
+    assert_eq!(built.failed, [FailedSource { id: SourceId::new("bad"), reason: reason.into() }]);
     let crib = crib(&built).await;
     let states = crib.sources();
     let errors: Vec<_> = states.iter().map(|state| state.error.as_deref()).collect();
@@ -359,7 +360,7 @@ mcp = { command = ["sh"] }
     let file = folder.join("crib.toml");
     let read = Config::read(text, file.to_str().unwrap());
     let (problems, warnings) = read.config.unwrap().examine(&workshop);
-    let shown = |list: &[toolcrib_config::Problem]| -> Vec<String> {
+    let shown = |list: &[toolcrib_config::ConfigProblem]| -> Vec<String> {
         let lines = list.iter().map(ToString::to_string);
         lines.map(|line| line.replace(folder.to_str().unwrap(), "")).collect()
     };

@@ -3,10 +3,11 @@
 use std::sync::{Arc, Mutex};
 
 use toolcrib_config::{
-    CalDavAccount, Config, DeskSettings, GoogleAccount, MailAccount, Maker, Parts, Telling,
+    CalDavAccount, Config, DeskParts, DeskSettings, Disclosure, GoogleAccount, MailAccount,
+    SourceFactory,
 };
 use toolcrib_core::{Secret, Source, Toolset};
-use toolcrib_mcp::ServerSettings;
+use toolcrib_mcp::McpSourceSettings;
 use toolcrib_openapi::ApiSettings;
 
 use crate::workshop::{Workshop, config};
@@ -15,8 +16,8 @@ use crate::workshop::{Workshop, config};
 #[derive(Default)]
 struct Listening(Mutex<Vec<(String, DeskSettings)>>);
 
-impl Maker for Listening {
-    fn mcp(&self, _: &str, _: ServerSettings) -> Arc<dyn Source> {
+impl SourceFactory for Listening {
+    fn mcp(&self, _: &str, _: McpSourceSettings) -> Arc<dyn Source> {
         unreachable!("no such test")
     }
 
@@ -63,7 +64,7 @@ fn secret(text: &str) -> Secret {
 fn a_desk_of_which_nothing_is_said_has_everything_and_keeps_it_itself() {
     let bare = DeskSettings {
         zone: None,
-        parts: Parts { calendar: true, tasks: true, mail: true },
+        parts: DeskParts { calendar: true, tasks: true, mail: true },
         file: None,
         address: None,
         caldav: None,
@@ -71,7 +72,7 @@ fn a_desk_of_which_nothing_is_said_has_everything_and_keeps_it_itself() {
         google: None,
     };
     assert_eq!(made(BARE, &Workshop::default()), [("desk".to_owned(), bare)]);
-    assert_eq!(config(BARE).reaches(Telling::Whole), Vec::<String>::new());
+    assert_eq!(config(BARE).reaches(Disclosure::Whole), Vec::<String>::new());
 }
 
 #[test]
@@ -82,7 +83,7 @@ fn the_accounts_of_a_desk_come_with_their_secrets_filled_in() {
     let desk = made(WHOLE, &workshop).remove(0).1;
     let whole = DeskSettings {
         zone: Some("Europe/Zurich".to_owned()),
-        parts: Parts { calendar: true, tasks: false, mail: true },
+        parts: DeskParts { calendar: true, tasks: false, mail: true },
         file: desk.file.clone(),
         address: Some("Ann <ann@example.org>".to_owned()),
         caldav: Some(CalDavAccount {
@@ -121,7 +122,7 @@ fn an_account_of_google_keeps_what_nothing_else_keeps() {
 
 #[test]
 fn whoever_is_asked_to_trust_a_file_reads_where_the_desk_sends_its_secrets() {
-    let said = config(WHOLE).reaches(Telling::Whole).remove(0);
+    let said = config(WHOLE).reaches(Disclosure::Whole).remove(0);
     let file = said.split('`').nth(3).unwrap().to_owned();
     assert_eq!(
         said.replace(&file, "FILE"),

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use toolcrib_config::Config;
-use toolcrib_config::effects::{Unwritten, proposal, write};
+use toolcrib_config::effects::{EffectWriteError, proposal, write};
 use toolcrib_core::{Effect, SourceId, ToolName, ToolSpec};
 
 const LABELLED: &str = include_str!("../labelled/tools.txt");
@@ -206,11 +206,14 @@ fn an_effect_comes_into_the_file_and_nothing_else_of_it_changes() {
     ] {
         assert_eq!(read(before).as_deref(), Ok(after), "{before}");
     }
-    assert_eq!(read("[tool.a__get]\neffect = \"write\"\n"), Err(Unwritten::Said(name("a__get"))));
-    assert_eq!(read("x = "), Err(Unwritten::NoToml));
+    assert_eq!(
+        read("[tool.a__get]\neffect = \"write\"\n"),
+        Err(EffectWriteError::Said(name("a__get")))
+    );
+    assert_eq!(read("x = "), Err(EffectWriteError::NoToml));
     let large = format!("# {}\n", "x".repeat((1 << 20) - 20));
-    assert_eq!(read(&large), Err(Unwritten::TooLarge));
-    let odd = Unwritten::NoPlace { tool: name("a__get"), effect: Effect::Read };
+    assert_eq!(read(&large), Err(EffectWriteError::TooLarge));
+    let odd = EffectWriteError::NoPlace { tool: name("a__get"), effect: Effect::Read };
     assert_eq!(read("tool = 3\n"), Err(odd));
 }
 

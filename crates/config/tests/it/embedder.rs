@@ -3,11 +3,11 @@
 use std::io;
 use std::path::Path;
 
-use toolcrib_config::{Config, Lookup, Telling};
+use toolcrib_config::{Config, Disclosure, SecretLookup};
 
 struct Outside;
 
-impl Lookup for Outside {
+impl SecretLookup for Outside {
     fn env(&self, name: &str) -> Option<String> {
         (name == "KEY").then(|| "sk-0123456789abcdef".to_owned())
     }
@@ -53,7 +53,7 @@ fn where_texts_go_is_told_and_the_key_stays_a_secret() {
                 \"${env:KEY}\"\nvectors = \"/tmp/kept.vectors\"\n";
     let config = Config::read(text, "crib.toml").config.unwrap();
     assert_eq!(
-        config.reaches(Telling::Whole),
+        config.reaches(Disclosure::Whole),
         [
             "texts of tools and questions go to https://far.example/v1 with ${env:KEY}",
             "vectors of tools are kept in `/tmp/kept.vectors`",

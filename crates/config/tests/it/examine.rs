@@ -1,6 +1,6 @@
 //! What a file only names is told together with what is wrong within it.
 
-use toolcrib_config::{Config, Problem};
+use toolcrib_config::{Config, ConfigProblem};
 
 use crate::workshop::Workshop;
 
@@ -8,7 +8,7 @@ use crate::workshop::Workshop;
 fn places(text: &str) -> (Vec<String>, Vec<String>) {
     let (problems, warnings) =
         Config::read(text, "/nowhere/crib.toml").examine(&Workshop::default());
-    let places = |list: &[Problem]| -> Vec<String> {
+    let places = |list: &[ConfigProblem]| -> Vec<String> {
         list.iter().map(|problem| format!("{}: {}", problem.line, problem.path)).collect()
     };
     (places(&problems), places(&warnings))

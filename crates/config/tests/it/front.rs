@@ -1,8 +1,8 @@
 //! The door of the process: what may be said of it, and what is told of what may not.
 
-use toolcrib_config::{Config, Front};
+use toolcrib_config::{Config, ListenerSettings};
 
-fn front(text: &str) -> Front {
+fn front(text: &str) -> ListenerSettings {
     let read = Config::read(text, "crib.toml");
     assert_eq!((read.problems, read.warnings), (vec![], vec![]));
     read.config.unwrap().front

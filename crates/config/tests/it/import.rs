@@ -1,10 +1,10 @@
 //! The files of other programs.
 
-use toolcrib_config::import::{Form, Note};
-use toolcrib_config::{Config, ImportError, Imported, import};
+use toolcrib_config::import::{ImportFormat, ImportNote};
+use toolcrib_config::{Config, ImportError, ImportedConfig, import};
 use toolcrib_core::ToolName;
 
-pub(crate) fn imported(text: &str) -> Imported {
+pub(crate) fn imported(text: &str) -> ImportedConfig {
     let imported = import(text, None).unwrap();
     let read = Config::read(&imported.toml, "crib.toml");
     assert_eq!(read.problems, vec![], "{}", imported.toml);
@@ -114,7 +114,7 @@ X-Key = "Key ${env:API_KEY}"
     assert_eq!(imported.toml, expected);
     let settings =
         r#"{ "editor.fontSize": 12, "mcp": { "servers": { "x": { "command": "y" } } } }"#;
-    assert_eq!(self::imported(settings).form, Form::VsCode);
+    assert_eq!(self::imported(settings).form, ImportFormat::VsCode);
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn windsurf_and_zed_and_gemini_name_things_otherwise() {
             "new": {"source": "custom", "command": "y", "args": []},
             "extension": {"settings": {"k": 1}}}}"#,
     );
-    assert_eq!(zed.form, Form::Zed);
+    assert_eq!(zed.form, ImportFormat::Zed);
     assert!(zed.toml.contains("command = [\"/bin/x\", \"a\"]\n"), "{}", zed.toml);
     assert!(
         zed.toml.contains("# `extension`: it has neither a command nor an address"),
@@ -246,7 +246,8 @@ fn a_secret_within_a_value_is_found_and_one_in_an_argument_or_a_path_is_told() {
     assert!(imported.toml.contains(environment), "{}", imported.toml);
     assert!(imported.toml.contains("url = \"https://x/mcp\"\n"), "{}", imported.toml);
     let told = |source: &str, part: &str| {
-        let of = |note: &&Note| note.source.as_deref() == Some(source) && note.text.contains(part);
+        let of =
+            |note: &&ImportNote| note.source.as_deref() == Some(source) && note.text.contains(part);
         imported.notes.iter().filter(of).count()
     };
     assert_eq!(told("a", "looks like a secret"), 3, "{:?}", imported.notes);
@@ -294,7 +295,10 @@ fn what_holds_no_servers_is_told() {
     assert_eq!(import("{}", None), Err(ImportError::NoServers));
     assert_eq!(import("[]", None), Err(ImportError::NoServers));
     assert_eq!(import("{\"mcpServers\": 3}", None), Err(ImportError::NoServers));
-    assert_eq!(import("{\"mcpServers\": {}}", Some(Form::Zed)), Err(ImportError::NoServers));
+    assert_eq!(
+        import("{\"mcpServers\": {}}", Some(ImportFormat::Zed)),
+        Err(ImportError::NoServers)
+    );
     assert_eq!(
         import("{\n  \"a\" 1}", None).unwrap_err().to_string(),
         "line 2, column 7: this is not JSON: correct the syntax"

@@ -1,12 +1,12 @@
 //! Nothing of the files of other programs is lost without a note.
 
-use toolcrib_config::import::Form;
-use toolcrib_config::{ImportError, Imported, import};
+use toolcrib_config::import::ImportFormat;
+use toolcrib_config::{ImportError, ImportedConfig, import};
 
 use crate::import::imported;
 
 /// The notes of a server `s` that says this beside a command or an address, and whether it is on.
-fn noted(server: &str) -> (Vec<String>, bool, Imported) {
+fn noted(server: &str) -> (Vec<String>, bool, ImportedConfig) {
     let imported = imported(&format!(r#"{{"mcpServers": {{"s": {server}}}}}"#));
     let notes = imported.notes.iter().map(|note| note.text.clone()).collect();
     let is_on = imported.toml.contains("[[source]]") && !imported.toml.contains("enabled = false");
@@ -124,7 +124,7 @@ fn opencode_is_read_and_what_a_file_switches_off_elsewhere_stays_off() {
             "a": {"type": "local", "command": ["bun", "x", "y"], "environment": {"A": "1"}, "enabled": true},
             "b": {"type": "remote", "url": "https://b/mcp", "enabled": false, "headers": {"Accept": "{env:T}"}}}}"#,
     );
-    assert_eq!(imported.form, Form::OpenCode);
+    assert_eq!(imported.form, ImportFormat::OpenCode);
     let expected = r#"# Taken from a file of the form opencode.
 
 # runs: "bun" "x" "y"

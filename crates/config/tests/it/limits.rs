@@ -4,20 +4,20 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use toolcrib_config::{Config, Maker};
+use toolcrib_config::{Config, SourceFactory};
 use toolcrib_core::{CatalogBounds, CribLimits, Source, TicketBounds};
-use toolcrib_json::repair::Bounds;
-use toolcrib_mcp::{ProgramLimits, RestartBounds, ServerBounds, ServerSettings};
+use toolcrib_json::repair::RepairBounds;
+use toolcrib_mcp::{McpBounds, McpSourceSettings, ProgramLimits, RestartBounds};
 use toolcrib_openapi::{ApiBounds, ApiSettings};
 
 use crate::workshop::{Workshop, config};
 
 /// Keeps what servers are made of.
 #[derive(Default)]
-struct Kept(Mutex<Vec<ServerSettings>>, Workshop, Mutex<Vec<ApiSettings>>);
+struct Kept(Mutex<Vec<McpSourceSettings>>, Workshop, Mutex<Vec<ApiSettings>>);
 
-impl Maker for Kept {
-    fn mcp(&self, id: &str, settings: ServerSettings) -> Arc<dyn Source> {
+impl SourceFactory for Kept {
+    fn mcp(&self, id: &str, settings: McpSourceSettings) -> Arc<dyn Source> {
         self.0.lock().unwrap().push(settings.clone());
         self.1.mcp(id, settings)
     }
@@ -48,14 +48,9 @@ mcp = { command = ["b"] }
     let (kept, file) = (Kept::default(), config(text));
     file.build(&kept.1, &kept);
     let bounds: Vec<_> = kept.0.lock().unwrap().iter().map(|settings| settings.bounds).collect();
-    let own = ServerBounds {
-        message: 1024 * 1024,
-        depth: 120,
-        pages: 2,
-        entries: 3,
-        definition: 16 * 1024,
-    };
-    assert_eq!(bounds, [own, ServerBounds::default()]);
+    let own =
+        McpBounds { message: 1024 * 1024, depth: 120, pages: 2, entries: 3, definition: 16 * 1024 };
+    assert_eq!(bounds, [own, McpBounds::default()]);
 }
 
 #[test]
@@ -215,13 +210,13 @@ name = 128
 schema = { size = "1KiB", depth = 64, subschemas = 6, unfold = 7, pattern = 8, patterns = 9, steps = 10 }
 "#;
     let read = config(text);
-    assert_eq!(read.bounds.json(), Bounds { bytes: 8 << 20, depth: 20, values: 1_000 });
+    assert_eq!(read.bounds.json(), RepairBounds { bytes: 8 << 20, depth: 20, values: 1_000 });
     let limits = read.limits;
     assert_eq!(limits.most_queued, 1);
     assert_eq!((limits.questions, limits.questions_per_tenant), (11, 12));
     assert_eq!(limits.tickets, TicketBounds { open: 2, of_tenant: 3, bytes_of_tenant: 1 << 20 });
-    assert_eq!(limits.arguments, Bounds { bytes: 2 << 20, depth: 120, values: 4 });
-    let schema = toolcrib_json::schema::Bounds {
+    assert_eq!(limits.arguments, RepairBounds { bytes: 2 << 20, depth: 120, values: 4 });
+    let schema = toolcrib_json::schema::SchemaBounds {
         bytes: 1024,
         depth: 64,
         subschemas: 6,
@@ -229,13 +224,13 @@ schema = { size = "1KiB", depth = 64, subschemas = 6, unfold = 7, pattern = 8, p
         pattern_bytes: 8,
         patterns: 9,
         steps: 10,
-        ..toolcrib_json::schema::Bounds::default()
+        ..toolcrib_json::schema::SchemaBounds::default()
     };
     let catalog = CatalogBounds { tools: 5, name: 128, schema: schema.into() };
     assert_eq!(limits.catalog, catalog);
     let unset = config("[limits]\n");
     assert_eq!(unset.limits, CribLimits::default());
-    assert_eq!(unset.bounds.json(), Bounds::default());
+    assert_eq!(unset.bounds.json(), RepairBounds::default());
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use toolcrib_config::{Change, Live, Means, Refused};
-use toolcrib_core::{Call, Caller, RawArguments, Request, SourceId};
+use toolcrib_config::{ApplyError, ConfigChange, Environment, LiveConfig};
+use toolcrib_core::{Call, Caller, PlanRequest, RawArguments, SourceId};
 use toolcrib_engine::Crib;
 
 use crate::workshop::{Workshop, config};
@@ -19,13 +19,13 @@ id = "b"
 mcp = { url = "https://b/" }
 "#;
 
-async fn live(text: &str, workshop: &Workshop) -> Live {
+async fn live(text: &str, workshop: &Workshop) -> LiveConfig {
     workshop.set("TOKEN", "one");
-    Live::start(&config(text), means(workshop)).await.unwrap()
+    LiveConfig::start(&config(text), means(workshop)).await.unwrap()
 }
 
-fn means(workshop: &Workshop) -> Means {
-    Means {
+fn means(workshop: &Workshop) -> Environment {
+    Environment {
         lookup: Arc::new(workshop.clone()),
         maker: Arc::new(workshop.clone()),
         profile: None,
@@ -50,7 +50,7 @@ fn names(crib: &Crib) -> Vec<String> {
 }
 
 async fn call(crib: &Crib, tool: &str) -> String {
-    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+    let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
     let report = crib.run(&plan, vec![Call::new("1", tool, RawArguments::Absent)]).await;
     report.responses.first().unwrap().content().unwrap().parts[0].in_words()
 }
@@ -61,7 +61,7 @@ async fn a_file_that_says_the_same_touches_nothing() {
     let live = live(FILE, &workshop).await;
     let again = format!("# a remark\n{FILE}");
     let change = live.reload(&again, "crib.toml").await.unwrap();
-    assert_eq!(change, Change { same: ids(&["a", "b"]), ..Change::default() });
+    assert_eq!(change, ConfigChange { same: ids(&["a", "b"]), ..ConfigChange::default() });
     assert_eq!(workshop.made(), ["a", "b"]);
     assert_eq!((loads(&workshop, "a"), loads(&workshop, "b")), (1, 1));
 }
@@ -73,7 +73,7 @@ async fn other_wishes_for_a_source_start_nothing_anew() {
     let wishes = FILE.replace("id = \"a\"", "id = \"a\"\nprefix = \"z\"\nexclude = [\"wait\"]")
         + "[tool.b__echo]\nsummary = \"other\"\n";
     let change = live.reload(&wishes, "crib.toml").await.unwrap();
-    assert_eq!(change, Change { refitted: ids(&["a", "b"]), ..Change::default() });
+    assert_eq!(change, ConfigChange { refitted: ids(&["a", "b"]), ..ConfigChange::default() });
     assert_eq!(names(live.crib()), ["z__echo", "z__nnn", "b__wait", "b__echo", "b__nnn"]);
     assert_eq!(live.crib().catalog().get("b__echo").unwrap().spec.summary, "other");
     assert_eq!(workshop.made(), ["a", "b"]);
@@ -94,11 +94,11 @@ async fn what_changed_starts_anew_and_what_is_gone_is_let_go() {
     let other = FILE.replace("https://b/", "https://c/")
         + "\n[[source]]\nid = \"c\"\nmcp = { url = \"https://c/\" }\n";
     let change = live.reload(&other, "crib.toml").await.unwrap();
-    let expected = Change {
+    let expected = ConfigChange {
         added: ids(&["c"]),
         restarted: ids(&["b"]),
         same: ids(&["a"]),
-        ..Change::default()
+        ..ConfigChange::default()
     };
     assert_eq!(change, expected);
     assert_eq!(workshop.made(), ["a", "b", "b", "c"]);
@@ -107,8 +107,11 @@ async fn what_changed_starts_anew_and_what_is_gone_is_let_go() {
     workshop.set("TOKEN", "two");
     let fewer = FILE.replace("[[source]]\nid = \"b\"", "[[source]]\nid = \"b\"\nenabled = false");
     let change = live.reload(&fewer, "crib.toml").await.unwrap();
-    let expected =
-        Change { restarted: ids(&["a"]), removed: ids(&["b", "c"]), ..Change::default() };
+    let expected = ConfigChange {
+        restarted: ids(&["a"]),
+        removed: ids(&["b", "c"]),
+        ..ConfigChange::default()
+    };
     assert_eq!(change, expected);
     assert_eq!(names(live.crib()), ["a__wait", "a__echo", "a__nnn"]);
 }
@@ -160,7 +163,10 @@ async fn a_source_that_failed_before_hinders_no_other_change() {
     let live = live(&text, &workshop).await;
     let more = text.clone() + "\n[[source]]\nid = \"c\"\nmcp = { url = \"https://c/\" }\n";
     let change = live.reload(&more, "crib.toml").await.unwrap();
-    assert_eq!(change, Change { added: ids(&["c"]), same: ids(&["a", "b"]), ..Change::default() });
+    assert_eq!(
+        change,
+        ConfigChange { added: ids(&["c"]), same: ids(&["a", "b"]), ..ConfigChange::default() }
+    );
     workshop.set("LATER", "now");
     let change = live.reload(&more, "crib.toml").await.unwrap();
     assert_eq!(change.restarted, ids(&["a"]));
@@ -194,14 +200,15 @@ async fn a_profile_holds_and_must_be_there() {
     let workshop = Workshop::default();
     workshop.set("TOKEN", "one");
     let text = format!("{FILE}\n[profile.p]\nsources = [\"b\"]\n");
-    let with = |profile: &str| Means { profile: Some(profile.to_owned()), ..means(&workshop) };
-    let missing = Live::start(&config(&text), with("q")).await.err().unwrap();
+    let with =
+        |profile: &str| Environment { profile: Some(profile.to_owned()), ..means(&workshop) };
+    let missing = LiveConfig::start(&config(&text), with("q")).await.err().unwrap();
     assert_eq!(missing.to_string(), "the file has no profile `q`: add it, or choose another");
-    let live = Live::start(&config(&text), with("p")).await.unwrap();
-    let plan = live.crib().plan(&Caller::local(), Request::default()).unwrap();
+    let live = LiveConfig::start(&config(&text), with("p")).await.unwrap();
+    let plan = live.crib().plan(&Caller::local(), PlanRequest::default()).unwrap();
     let seen: Vec<_> = plan.tools().map(|tool| tool.listed.spec.name.to_string()).collect();
     assert_eq!(seen, ["b__wait", "b__echo", "b__nnn"]);
-    assert!(matches!(live.reload(FILE, "crib.toml").await, Err(Refused::Profile(_))));
+    assert!(matches!(live.reload(FILE, "crib.toml").await, Err(ApplyError::Profile(_))));
 }
 
 #[tokio::test]
@@ -209,11 +216,11 @@ async fn every_profile_has_its_view_of_the_same_tools() {
     let workshop = Workshop::default();
     workshop.set("TOKEN", "one");
     let text = format!("{FILE}\n[profile.p]\nsources = [\"b\"]\n");
-    let live = Live::open(&config(&text), means(&workshop)).unwrap();
+    let live = LiveConfig::open(&config(&text), means(&workshop)).unwrap();
     assert_eq!(names(live.crib()), Vec::<String>::new(), "nothing is started yet");
     live.crib().start().await;
     let seen = |crib: &Crib| -> Vec<String> {
-        let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+        let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
         plan.tools().map(|tool| tool.listed.spec.name.to_string()).collect()
     };
     let view = live.view("p").unwrap();

@@ -1,8 +1,8 @@
 //! `verify`: by what a call is looked up whose outcome nobody knows.
 
-use toolcrib_config::{Config, Problem};
+use toolcrib_config::{Config, ConfigProblem};
 
-fn read(verify: &str) -> (Vec<Problem>, Vec<Problem>) {
+fn read(verify: &str) -> (Vec<ConfigProblem>, Vec<ConfigProblem>) {
     let text = format!(
         "[[source]]\nid = \"clock\"\nprefix = \"\"\nbasics = [\"time_now\", \"text_count\"]\n\
          [tool.time_now.verify]\n{verify}"

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use toolcrib_config::{Config, Maker};
+use toolcrib_config::{Config, SourceFactory};
 use toolcrib_core::{Effect, Source, Toolset, raw_tool};
-use toolcrib_mcp::ServerSettings;
+use toolcrib_mcp::McpSourceSettings;
 use toolcrib_openapi::ApiSettings;
 use toolcrib_testkit::spec;
 
@@ -68,8 +68,8 @@ async fn a_name_that_is_too_long_behind_the_prefix_costs_its_tool_alone() {
 /// Makes sources with tools of these names.
 struct Thief(&'static [&'static str]);
 
-impl Maker for Thief {
-    fn mcp(&self, _: &str, _: ServerSettings) -> Arc<dyn Source> {
+impl SourceFactory for Thief {
+    fn mcp(&self, _: &str, _: McpSourceSettings) -> Arc<dyn Source> {
         let tool =
             |name: &&str| raw_tool(spec(name, Effect::Read), |_, _| async { unreachable!() });
         Arc::new(Toolset::of(self.0.iter().map(tool)).unwrap())

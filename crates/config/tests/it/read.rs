@@ -1,6 +1,6 @@
 //! What is wrong with a file: all of it at once, each in its place.
 
-use toolcrib_config::{Config, Problem};
+use toolcrib_config::{Config, ConfigProblem};
 
 /// Every line of what is wrong.
 fn problems(text: &str) -> String {
@@ -15,7 +15,7 @@ fn warnings(text: &str) -> String {
     lines(&read.warnings)
 }
 
-fn lines(problems: &[Problem]) -> String {
+fn lines(problems: &[ConfigProblem]) -> String {
     problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 

@@ -5,14 +5,14 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
-use toolcrib_config::{Live, Lookup, Maker, Means};
+use toolcrib_config::{Environment, LiveConfig, SecretLookup, SourceFactory};
 use toolcrib_core::{
-    Ask, BatchOptions, BoxFuture, Call, CallContext, CallKey, Caller, Content, Effect, ErrorKind,
-    Host, LogEntry, LogLevel, Progress, Question, RawArguments, Request, Secret, Secrets, Source,
-    SourceError, ToolError, ToolOutcome, Toolset, Unanswered, raw_tool,
+    BatchOptions, BoxFuture, Call, CallContext, CallKey, Caller, Content, Effect, ErrorKind, Host,
+    HostQuestion, LogEntry, LogLevel, PlanRequest, Progress, QuestionError, QuestionKind,
+    RawArguments, Secret, Secrets, Source, SourceError, ToolError, ToolOutcome, Toolset, raw_tool,
 };
 use toolcrib_engine::Crib;
-use toolcrib_mcp::{Authorization, ServerSettings, Transport};
+use toolcrib_mcp::{HttpAuthorization, McpSourceSettings, McpTransport};
 use toolcrib_openapi::ApiSettings;
 use toolcrib_testkit::spec;
 
@@ -26,7 +26,7 @@ struct Telling;
 
 struct Teller(String);
 
-impl Lookup for Named {
+impl SecretLookup for Named {
     fn env(&self, name: &str) -> Option<String> {
         Some(format!("value-of-{name}"))
     }
@@ -37,9 +37,9 @@ impl Lookup for Named {
     }
 }
 
-impl Maker for Telling {
-    fn mcp(&self, _: &str, settings: ServerSettings) -> Arc<dyn Source> {
-        let Transport::Stdio(stdio) = settings.transport else { unreachable!("no such test") };
+impl SourceFactory for Telling {
+    fn mcp(&self, _: &str, settings: McpSourceSettings) -> Arc<dyn Source> {
+        let McpTransport::Stdio(stdio) = settings.transport else { unreachable!("no such test") };
         let told = stdio.environment.iter().map(|(name, value)| (name, value.expose()));
         Arc::new(Teller(json!(told.collect::<std::collections::BTreeMap<_, _>>()).to_string()))
     }
@@ -88,7 +88,7 @@ async fn asking(told: &str, context: &CallContext) -> String {
     let name = json!({ "type": "string", "default": told });
     let schema = json!({ "type": "object", "properties": { "name": name } });
     let form = json!({ "message": told, "requestedSchema": schema });
-    let mut ask = Ask::new(Question::Form, form);
+    let mut ask = HostQuestion::new(QuestionKind::Form, form);
     ask.besides.insert("note".to_owned(), json!(told));
     ask.around = Arc::new([("note".to_owned(), json!(told))].into_iter().collect());
     format!("{:?}", context.ask(ask).await)
@@ -113,11 +113,11 @@ impl Host for Hears {
         self.note(&entry);
     }
 
-    fn answers(&self) -> &[Question] {
-        &[Question::Form]
+    fn answers(&self) -> &[QuestionKind] {
+        &[QuestionKind::Form]
     }
 
-    fn ask(&self, _: CallKey, ask: Ask) -> BoxFuture<'_, Result<Value, Unanswered>> {
+    fn ask(&self, _: CallKey, ask: HostQuestion) -> BoxFuture<'_, Result<Value, QuestionError>> {
         self.note(&ask);
         Box::pin(async { Ok(json!({ "action": "accept", "content": { "name": "Bob" } })) })
     }
@@ -147,7 +147,7 @@ MODE = "plain mode"
 #[tokio::test]
 async fn what_a_server_says_of_its_secrets_is_masked_and_the_rest_is_not() {
     let crib = crib(ENVIRONMENT).await;
-    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+    let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
     let told = r#"{"KEY":"[secret]","LINE":"Bearer [secret]","MODE":"plain mode","PASSWORD":"[secret]","PEM":"[secret]"}"#;
     assert_eq!(plan.get("a__tell").unwrap().listed.spec.description, told);
     let calls = ["a__tell", "a__throw"].map(|name| Call::new(name, name, RawArguments::Absent));
@@ -160,7 +160,7 @@ async fn what_a_server_says_of_its_secrets_is_masked_and_the_rest_is_not() {
 #[tokio::test]
 async fn what_a_call_says_and_asks_while_it_runs_is_masked() {
     let crib = crib(ENVIRONMENT).await;
-    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+    let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
     let call = || vec![Call::new("c", "a__ask", RawArguments::Absent)];
     let host = Arc::new(Hears::default());
     let heard = Arc::clone(&host) as Arc<dyn Host>;
@@ -202,16 +202,16 @@ struct Remembering {
     learned: Secrets,
 }
 
-impl Maker for Remembering {
-    fn mcp(&self, id: &str, settings: ServerSettings) -> Arc<dyn Source> {
+impl SourceFactory for Remembering {
+    fn mcp(&self, id: &str, settings: McpSourceSettings) -> Arc<dyn Source> {
         let mut told = self.told.lock().unwrap();
         match settings.transport {
-            Transport::Stdio(stdio) => {
+            McpTransport::Stdio(stdio) => {
                 told.extend(stdio.environment.iter().map(|(_, value)| value.expose().to_owned()));
             }
             // A token is had when it is used.
-            Transport::Http(http) => {
-                assert!(matches!(http.authorization, Authorization::OAuth(_)));
+            McpTransport::Http(http) => {
+                assert!(matches!(http.authorization, HttpAuthorization::OAuth(_)));
                 let token = Secret::new(format!("token-of-{id}"));
                 told.push(token.expose().to_owned());
                 self.learned.learn([&token]);
@@ -240,10 +240,10 @@ async fn what_was_a_secret_before_and_what_became_one_since_is_masked() {
         ))
     };
     let maker = Arc::new(Remembering::default());
-    let means = Means::new(Arc::new(Named), Arc::<Remembering>::clone(&maker) as _);
-    let live = Live::start(&file("ONE"), means).await.unwrap();
+    let means = Environment::new(Arc::new(Named), Arc::<Remembering>::clone(&maker) as _);
+    let live = LiveConfig::start(&file("ONE"), means).await.unwrap();
     live.apply(&file("OTHER")).await.unwrap();
-    let plan = live.crib().plan(&Caller::local(), Request::default()).unwrap();
+    let plan = live.crib().plan(&Caller::local(), PlanRequest::default()).unwrap();
     let calls = ["a__tell", "b__tell", "a__throw", "b__throw"];
     let calls = calls.map(|name| Call::new(name, name, RawArguments::Absent));
     let report = live.crib().run_with(&plan, calls.into(), BatchOptions::default()).await;

@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use futures_util::stream;
 use serde_json::{Value, json};
-use toolcrib_config::{Live, Maker, Means};
+use toolcrib_config::{Environment, LiveConfig, SourceFactory};
 use toolcrib_core::{
-    About, BatchOptions, BoxFuture, Call, CallContext, Caller, Effect, Fields, Following, Holdings,
-    Inquiry, Kind, Library, RawArguments, Request, Said, Source, SourceError, SourceId, Stocked,
-    Tool, ToolError, ToolSpec, Toolset, Visitor, tool_with,
+    BatchOptions, BoxFuture, Call, CallContext, Caller, ClientSession, Effect, JsonFields,
+    PlanRequest, RawArguments, ResourceKind, ResourceList, ResourceOperation, ResourceRequest,
+    Resources, ServerInfo, Source, SourceError, SourceId, Tool, ToolError, ToolSpec, Toolset,
+    UpdateStream, WithResources, tool_with,
 };
 use toolcrib_engine::Crib;
-use toolcrib_mcp::ServerSettings;
+use toolcrib_mcp::McpSourceSettings;
 use toolcrib_openapi::ApiSettings;
 
 use crate::build::crib;
@@ -20,33 +21,33 @@ use crate::workshop::{Workshop, config};
 /// A server of the name `id`, which says the secret wherever it can.
 struct Teller(String);
 
-fn fields(value: Value) -> Fields {
+fn fields(value: Value) -> JsonFields {
     serde_json::from_value(value).unwrap()
 }
 
-impl Library for Teller {
-    fn load(&self) -> BoxFuture<'_, Result<Holdings, SourceError>> {
+impl Resources for Teller {
+    fn load(&self) -> BoxFuture<'_, Result<ResourceList, SourceError>> {
         let prompt =
             |name: &str| Arc::new(fields(json!({ "name": name, "description": "hidden-word" })));
         let resource = |uri: &str| Arc::new(fields(json!({ "uri": uri, "name": uri })));
         let template = json!({ "uriTemplate": "file:///{+path}", "name": "file" });
-        let said = Said {
+        let said = ServerInfo {
             server: fields(json!({ "name": self.0 })),
             capabilities: fields(json!({ "resources": {}, "prompts": {} })),
-            ..Said::default()
+            ..ServerInfo::default()
         };
-        Box::pin(std::future::ready(Ok(Holdings {
+        Box::pin(std::future::ready(Ok(ResourceList {
             prompts: vec![prompt("ask"), prompt("b__ask"), prompt("leave")],
             resources: vec![resource("file:///open"), resource("file:///closed/a")],
             templates: vec![Arc::new(fields(template))],
             said: Arc::new(said),
-            ..Holdings::default()
+            ..ResourceList::default()
         })))
     }
 
-    fn lines(&self, visitor: Visitor) -> Option<Following> {
+    fn lines(&self, visitor: ClientSession) -> Option<UpdateStream> {
         let line = fields(json!({ "to": visitor.caller.subject, "data": "hidden-word" }));
-        Some(Following::new(stream::iter([line])))
+        Some(UpdateStream::new(stream::iter([line])))
     }
 
     fn is_open(&self) -> bool {
@@ -55,9 +56,9 @@ impl Library for Teller {
 
     fn answer<'a>(
         &'a self,
-        inquiry: Inquiry,
+        inquiry: ResourceRequest,
         _: &'a CallContext,
-    ) -> BoxFuture<'a, Result<Fields, ToolError>> {
+    ) -> BoxFuture<'a, Result<JsonFields, ToolError>> {
         let said = json!({ "of": self.0, "params": inquiry.params, "word": "hidden-word" });
         Box::pin(std::future::ready(Ok(fields(said))))
     }
@@ -65,9 +66,9 @@ impl Library for Teller {
 
 struct Tellers;
 
-impl Maker for Tellers {
-    fn mcp(&self, id: &str, _: ServerSettings) -> Arc<dyn Source> {
-        Arc::new(Stocked::new(Toolset::default(), Arc::new(Teller(id.to_owned()))))
+impl SourceFactory for Tellers {
+    fn mcp(&self, id: &str, _: McpSourceSettings) -> Arc<dyn Source> {
+        Arc::new(WithResources::new(Toolset::default(), Arc::new(Teller(id.to_owned()))))
     }
 
     fn api(&self, _: &str, _: ApiSettings) -> Arc<dyn Source> {
@@ -75,9 +76,13 @@ impl Maker for Tellers {
     }
 }
 
-async fn ask(crib: &Crib, about: About, params: Value) -> Result<Fields, ToolError> {
-    let visitor = Visitor { caller: Arc::new(Caller::local()), session: None };
-    let inquiry = Inquiry { about, params: fields(params) };
+async fn ask(
+    crib: &Crib,
+    about: ResourceOperation,
+    params: Value,
+) -> Result<JsonFields, ToolError> {
+    let visitor = ClientSession { caller: Arc::new(Caller::local()), session: None };
+    let inquiry = ResourceRequest { about, params: fields(params) };
     crib.inquire(&visitor, inquiry, BatchOptions::default()).await
 }
 
@@ -104,18 +109,18 @@ async fn prompts_and_addresses_are_had_as_tools_are() {
         stock.all(kind).map(|offer| offer.definition[key].clone()).collect::<Vec<_>>()
     };
     // `a__b__ask` would be a prompt of the other source.
-    assert_eq!(listed(Kind::Prompt, "name"), ["a__ask"]);
-    assert_eq!(listed(Kind::Prompt, "description"), ["[secret]"]);
-    assert_eq!(listed(Kind::Resource, "uri"), ["file:///open"]);
+    assert_eq!(listed(ResourceKind::Prompt, "name"), ["a__ask"]);
+    assert_eq!(listed(ResourceKind::Prompt, "description"), ["[secret]"]);
+    assert_eq!(listed(ResourceKind::Resource, "uri"), ["file:///open"]);
     let said = |params: Value| fields(json!({ "of": "a", "params": params, "word": "[secret]" }));
-    let asked = ask(&crib, About::Prompt, json!({ "name": "a__ask" })).await.unwrap();
+    let asked = ask(&crib, ResourceOperation::Prompt, json!({ "name": "a__ask" })).await.unwrap();
     assert_eq!(asked, said(json!({ "name": "ask" })));
     for uri in ["file:///open", "file:///else"] {
-        let read = ask(&crib, About::Resource, json!({ "uri": uri })).await.unwrap();
+        let read = ask(&crib, ResourceOperation::Resource, json!({ "uri": uri })).await.unwrap();
         assert_eq!(read, said(json!({ "uri": uri })));
     }
     let reference = |name: &str| json!({ "ref": { "type": "ref/prompt", "name": name } });
-    let completed = ask(&crib, About::Completion, reference("a__ask")).await.unwrap();
+    let completed = ask(&crib, ResourceOperation::Completion, reference("a__ask")).await.unwrap();
     assert_eq!(completed, said(reference("ask")));
     for gone in [
         "file:///closed/a",
@@ -134,10 +139,16 @@ async fn prompts_and_addresses_are_had_as_tools_are() {
         "file:///closed./b",
         "file:///OPEN",
     ] {
-        assert!(ask(&crib, About::Resource, json!({ "uri": gone })).await.is_err(), "{gone}");
+        assert!(
+            ask(&crib, ResourceOperation::Resource, json!({ "uri": gone })).await.is_err(),
+            "{gone}"
+        );
     }
     for gone in ["ask", "a__leave", "a__b__ask"] {
-        assert!(ask(&crib, About::Prompt, json!({ "name": gone })).await.is_err(), "{gone}");
+        assert!(
+            ask(&crib, ResourceOperation::Prompt, json!({ "name": gone })).await.is_err(),
+            "{gone}"
+        );
     }
 }
 
@@ -156,8 +167,8 @@ async fn a_profile_with_one_source_stands_for_its_server() {
         profile("prefixed", "\"named\""),
         profile("both", "\"bare\", \"named\""),
     ];
-    let means = Means::new(Arc::new(Workshop::default()), Arc::new(Tellers));
-    let live = Live::start(&config(&text.concat()), means).await.unwrap();
+    let means = Environment::new(Arc::new(Workshop::default()), Arc::new(Tellers));
+    let live = LiveConfig::start(&config(&text.concat()), means).await.unwrap();
     let sole = |profile: &str| live.view(profile).unwrap().sole();
     assert_eq!(sole("one").unwrap().server["name"], "bare");
     assert_eq!((sole("prefixed"), sole("both"), live.crib().sole()), (None, None, None));
@@ -165,7 +176,7 @@ async fn a_profile_with_one_source_stands_for_its_server() {
     let offers = one.stock();
     let executor = one.executor();
     let caller = Caller::local();
-    let seen = offers.seen(Kind::Prompt, &caller, executor.policy());
+    let seen = offers.seen(ResourceKind::Prompt, &caller, executor.policy());
     let seen: Vec<_> = seen.map(|offer| offer.definition["name"].clone()).collect();
     assert_eq!(seen, ["ask", "b__ask", "leave"]);
     live.reload(&source("bare", ""), "crib.toml").await.unwrap();
@@ -173,7 +184,7 @@ async fn a_profile_with_one_source_stands_for_its_server() {
 }
 
 /// A server that answers to any name, and says its secret.
-struct Open(Stocked);
+struct Open(WithResources);
 
 impl Source for Open {
     fn load(&self) -> BoxFuture<'_, Result<Toolset, SourceError>> {
@@ -186,16 +197,16 @@ impl Source for Open {
         Some(tool_with(spec, |_: Value, _| async { Ok("hidden-word") }))
     }
 
-    fn library(&self) -> Option<Arc<dyn Library>> {
+    fn library(&self) -> Option<Arc<dyn Resources>> {
         self.0.library()
     }
 }
 
 struct Openers;
 
-impl Maker for Openers {
-    fn mcp(&self, id: &str, _: ServerSettings) -> Arc<dyn Source> {
-        Arc::new(Open(Stocked::new(Toolset::default(), Arc::new(Teller(id.to_owned())))))
+impl SourceFactory for Openers {
+    fn mcp(&self, id: &str, _: McpSourceSettings) -> Arc<dyn Source> {
+        Arc::new(Open(WithResources::new(Toolset::default(), Arc::new(Teller(id.to_owned())))))
     }
 
     fn api(&self, _: &str, _: ApiSettings) -> Arc<dyn Source> {
@@ -218,16 +229,17 @@ async fn what_a_server_does_not_list_is_had_where_the_file_says_nothing_of_its_t
         let text = format!("allow = [\"*\"]\n[[source]]\nid = \"open\"\n{server}\n{wishes}\n");
         let crib = crib(&config(&text).build(&workshop, &Openers)).await;
         let caller = Caller::local();
-        let plan = crib.plan_unlisted(&caller, Request::default(), "any");
+        let plan = crib.plan_unlisted(&caller, PlanRequest::default(), "any");
         assert_eq!(plan.is_some(), is_had, "{wishes}");
-        for (about, params) in
-            [(About::Method("x/any".into()), json!({})), (About::Prompt, json!({ "name": "any" }))]
-        {
+        for (about, params) in [
+            (ResourceOperation::Method("x/any".into()), json!({})),
+            (ResourceOperation::Prompt, json!({ "name": "any" })),
+        ] {
             let answered = ask(&crib, about.clone(), params).await;
             let word = answered.ok().map(|answered| answered["word"].clone());
             assert_eq!(word, is_had.then(|| json!("[secret]")), "{wishes} {about:?}");
         }
-        let visitor = Visitor { caller: Arc::new(Caller::local()), session: None };
+        let visitor = ClientSession { caller: Arc::new(Caller::local()), session: None };
         if let Some(mut lines) = crib.lines(visitor) {
             let line = fields(json!({ "to": "local", "data": "[secret]" }));
             assert_eq!(lines.next().await, Some(line), "{wishes}");

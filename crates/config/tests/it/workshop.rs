@@ -8,11 +8,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::Notify;
-use toolcrib_config::{Config, Lookup, Maker};
+use toolcrib_config::{Config, SecretLookup, SourceFactory};
 use toolcrib_core::{
     BoxFuture, Content, Effect, Source, SourceError, ToolOutcome, Toolset, raw_tool,
 };
-use toolcrib_mcp::{ServerSettings, Transport};
+use toolcrib_mcp::{McpSourceSettings, McpTransport};
 use toolcrib_openapi::ApiSettings;
 use toolcrib_testkit::spec;
 
@@ -71,10 +71,10 @@ impl Workshop {
     }
 }
 
-impl Maker for Workshop {
-    fn mcp(&self, id: &str, settings: ServerSettings) -> Arc<dyn Source> {
+impl SourceFactory for Workshop {
+    fn mcp(&self, id: &str, settings: McpSourceSettings) -> Arc<dyn Source> {
         let is_long = |command: &Path| command.as_os_str() == "long";
-        self.make(id, matches!(settings.transport, Transport::Stdio(s) if is_long(&s.command)))
+        self.make(id, matches!(settings.transport, McpTransport::Stdio(s) if is_long(&s.command)))
     }
 
     fn api(&self, id: &str, _: ApiSettings) -> Arc<dyn Source> {
@@ -82,7 +82,7 @@ impl Maker for Workshop {
     }
 }
 
-impl Lookup for Workshop {
+impl SecretLookup for Workshop {
     fn env(&self, name: &str) -> Option<String> {
         self.environment.lock().unwrap().get(name).cloned()
     }

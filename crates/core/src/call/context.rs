@@ -9,16 +9,17 @@ use tokio_util::sync::CancellationToken;
 
 use super::caller::Caller;
 use super::host::{
-    Ask, AskPerson, Host, LogEntry, LogLevel, Progress, Question, Unanswered, Unheard,
+    AskPerson, FormFallback, Host, HostQuestion, LogEntry, LogLevel, Progress, QuestionError,
+    QuestionKind,
 };
-use super::json_fields::Fields;
+use super::json_fields::JsonFields;
 use super::name::SourceId;
 use super::trace::{Trace, TraceState};
 use crate::BoxFuture;
 use crate::call::CallKey;
-use crate::observe::observer::Witness;
-use crate::observe::outbound::{Errand, OfCall};
-use crate::outcome::protocol_error::Refusal;
+use crate::observe::observer::Observer;
+use crate::observe::outbound::{OutboundOwner, OutboundSpan};
+use crate::outcome::protocol_error::ProtocolError;
 use crate::outcome::{ErrorKind, ToolError};
 use crate::redact::Mask;
 
@@ -33,10 +34,10 @@ pub struct CallContext {
     pub(crate) session: Option<Arc<str>>,
     pub(crate) host: Option<Arc<dyn Host>>,
     /// What becomes of a form that the host cannot put to anybody.
-    pub(crate) unheard: Unheard,
+    pub(crate) unheard: FormFallback,
     /// Asks a person whom the host cannot ask.
     pub(crate) asker: Option<Arc<dyn AskPerson>>,
-    pub(crate) witness: Option<Arc<dyn Witness>>,
+    pub(crate) witness: Option<Arc<dyn Observer>>,
     pub(crate) trace: Option<Trace>,
     pub(crate) trace_state: Option<TraceState>,
     /// Where the tool comes from; `None`: nobody records what is asked of others for the call.
@@ -104,15 +105,15 @@ impl CallContext {
 
     /// Begins a request to somebody else, who does a part of the call. `name`: what is asked for,
     /// without anything that an argument says (`tools/call look`, `GET /pets/{id}`).
-    pub fn errand(&self, name: impl FnOnce() -> String) -> Errand {
+    pub fn errand(&self, name: impl FnOnce() -> String) -> OutboundSpan {
         let trace = self.trace();
         let (Some(source), Some(witness), Some(of_call)) = (&self.recorded, &self.witness, trace)
         else {
-            return Errand::untold(trace);
+            return OutboundSpan::untold(trace);
         };
-        Errand::begin(
+        OutboundSpan::begin(
             Arc::clone(witness),
-            OfCall {
+            OutboundOwner {
                 key: self.key,
                 source: source.clone(),
                 attempt: self.attempt,
@@ -152,7 +153,7 @@ impl CallContext {
     }
 
     /// Says that what was to be done at an address which the host was asked to open is done.
-    pub fn opened(&self, mut said: Fields) {
+    pub fn opened(&self, mut said: JsonFields) {
         if let Some(mask) = &self.mask {
             mask.each(|redactor| redactor.fields(&mut said));
         }
@@ -167,7 +168,7 @@ impl CallContext {
     }
 
     /// Which questions have somebody to answer them.
-    pub fn answers(&self) -> &[Question] {
+    pub fn answers(&self) -> &[QuestionKind] {
         match &self.asker {
             Some(asker) => asker.answers(),
             None => self.host.as_ref().map_or(&[], |host| host.answers()),
@@ -183,11 +184,11 @@ impl CallContext {
     /// person.
     #[must_use]
     pub fn asking_host_alone(&self) -> Self {
-        Self { asker: None, unheard: Unheard::PutAway, ..self.clone() }
+        Self { asker: None, unheard: FormFallback::PutAway, ..self.clone() }
     }
 
     /// What becomes of a form that the host cannot put to anybody.
-    pub fn unheard(&self) -> Unheard {
+    pub fn unheard(&self) -> FormFallback {
         self.unheard
     }
 
@@ -203,12 +204,12 @@ impl CallContext {
     }
 
     /// Fails, in the words of the protocol, unless the host can answer this.
-    pub fn require(&self, question: Question) -> Result<(), ToolError> {
+    pub fn require(&self, question: QuestionKind) -> Result<(), ToolError> {
         if self.answers().contains(&question) {
             return Ok(());
         }
         let told = "the client lacks what this needs: tell the user, or use another tool";
-        let refusal = Refusal::new(Refusal::CLIENT_LACKS, told);
+        let refusal = ProtocolError::new(ProtocolError::CLIENT_LACKS, told);
         let lacking = json!({ "requiredCapabilities": question.capability() });
         Err(refusal.with(lacking).into_error(ErrorKind::Tool))
     }
@@ -216,23 +217,23 @@ impl CallContext {
     /// Asks the host and waits for its answer, or for the end of the call. What nobody would see in
     /// the question is written out; an address that is not the one that a person would read is shown
     /// to nobody.
-    pub async fn ask(&self, mut ask: Ask) -> Result<Value, Unanswered> {
+    pub async fn ask(&self, mut ask: HostQuestion) -> Result<Value, QuestionError> {
         if let Some(mask) = &self.mask {
             mask.ask(&mut ask);
         }
         ask.tell_all();
         if ask.hides_its_address() {
-            return Err(Unanswered::Unable);
+            return Err(QuestionError::Unable);
         }
         let host = self.host.as_ref().filter(|host| host.answers().contains(&ask.question));
         let answer: BoxFuture<'_, _> = match (host, &self.asker) {
             (Some(host), _) => host.ask(self.key, ask),
-            (None, Some(asker)) if ask.question == Question::Form => Arc::clone(asker).ask(ask),
-            (None, _) => return Err(Unanswered::Unable),
+            (None, Some(asker)) if ask.question == QuestionKind::Form => Arc::clone(asker).ask(ask),
+            (None, _) => return Err(QuestionError::Unable),
         };
         tokio::select! {
             biased;
-            () = self.cancel.cancelled() => Err(Unanswered::Cancelled),
+            () = self.cancel.cancelled() => Err(QuestionError::Cancelled),
             answer = answer => answer,
         }
     }

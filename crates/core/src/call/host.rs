@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::json_fields::Fields;
+use super::json_fields::JsonFields;
 use crate::BoxFuture;
 use crate::call::CallKey;
 
@@ -19,7 +19,7 @@ pub trait Host: Send + Sync {
 
     /// What whoever asked to have an address opened says of it once that is done, in the shape of the
     /// Model Context Protocol (`notifications/elicitation/complete`).
-    fn opened(&self, _call: CallKey, _said: Fields) {}
+    fn opened(&self, _call: CallKey, _said: JsonFields) {}
 
     /// The lowest level of lines that anybody reads; servers are asked for no others. `None`: for
     /// none at all. Without a word it is `Info`, whether `log` does anything or not.
@@ -28,7 +28,7 @@ pub trait Host: Send + Sync {
     }
 
     /// Which questions `ask` has an answer for; servers are told of no others.
-    fn answers(&self) -> &[Question] {
+    fn answers(&self) -> &[QuestionKind] {
         &[]
     }
 
@@ -45,8 +45,12 @@ pub trait Host: Send + Sync {
     }
 
     /// Puts a question to the person, or to the model, behind the call.
-    fn ask(&self, _call: CallKey, _ask: Ask) -> BoxFuture<'_, Result<Value, Unanswered>> {
-        Box::pin(std::future::ready(Err(Unanswered::Unable)))
+    fn ask(
+        &self,
+        _call: CallKey,
+        _ask: HostQuestion,
+    ) -> BoxFuture<'_, Result<Value, QuestionError>> {
+        Box::pin(std::future::ready(Err(QuestionError::Unable)))
     }
 }
 
@@ -61,16 +65,16 @@ pub struct Progress {
 /// Asks a person whom no host can ask.
 pub(crate) trait AskPerson: Send + Sync {
     /// Which questions have somebody to answer them.
-    fn answers(&self) -> &[Question];
+    fn answers(&self) -> &[QuestionKind];
 
     /// Puts a form to a person, and waits for the answer.
-    fn ask(self: Arc<Self>, ask: Ask) -> BoxFuture<'static, Result<Value, Unanswered>>;
+    fn ask(self: Arc<Self>, ask: HostQuestion) -> BoxFuture<'static, Result<Value, QuestionError>>;
 }
 
 /// What a tool may ask for while it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Question {
+pub enum QuestionKind {
     /// Fields for a person to fill in.
     Form,
     /// An address for a person to open.
@@ -81,7 +85,7 @@ pub enum Question {
     Roots,
 }
 
-impl Question {
+impl QuestionKind {
     /// What a client declares that can answer it.
     pub(crate) fn capability(self) -> Value {
         match self {
@@ -95,7 +99,7 @@ impl Question {
 
 /// What becomes of a form that no host can put to anybody.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Unheard {
+pub enum FormFallback {
     /// It waits for a person under a ticket, and whoever made the call is told so.
     #[default]
     Ticket,
@@ -110,26 +114,26 @@ pub enum Unheard {
 /// `params` and the answer have the shapes of the Model Context Protocol (`elicitation/create`,
 /// `sampling/createMessage`, `roots/list`), which are the ones that hosts know.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Ask {
-    pub question: Question,
+pub struct HostQuestion {
+    pub question: QuestionKind,
     pub params: Value,
     /// What whoever asks calls the question; a host that gives questions names keeps this one.
     pub name: Option<String>,
     /// What stands in the question beside its method and its parameters.
-    pub besides: Fields,
+    pub besides: JsonFields,
     /// What the message says besides that brought it, together with others perhaps.
-    pub around: Arc<Fields>,
+    pub around: Arc<JsonFields>,
 }
 
-impl Ask {
-    pub fn new(question: Question, params: Value) -> Self {
-        Self { question, params, name: None, besides: Fields::new(), around: Arc::default() }
+impl HostQuestion {
+    pub fn new(question: QuestionKind, params: Value) -> Self {
+        Self { question, params, name: None, besides: JsonFields::new(), around: Arc::default() }
     }
 }
 
 /// Why a question has no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Unanswered {
+pub enum QuestionError {
     #[error("nobody can be asked")]
     Unable,
     #[error("the call was cancelled before there was an answer")]

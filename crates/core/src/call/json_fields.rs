@@ -3,4 +3,4 @@
 use serde_json::{Map, Value};
 
 /// A JSON object.
-pub type Fields = Map<String, Value>;
+pub type JsonFields = Map<String, Value>;

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Value;
 use toolcrib_json::schema::{self, Schema};
 
-use super::quarantine::Quarantine;
+use super::quarantine::QuarantineReason;
 use crate::observe::observer::ToolIdentity;
 use crate::tool::Tool;
 use crate::tool::fingerprint::Fingerprint;
@@ -13,7 +13,7 @@ use crate::tool::spec::ToolSpec;
 
 /// A tool of the catalog with all that is computed once.
 #[derive(Clone)]
-pub struct Listed {
+pub struct CatalogTool {
     pub spec: Arc<ToolSpec>,
     pub tool: Arc<dyn Tool>,
     /// Most tools of a large catalog are never called, and a compiled schema is larger than the
@@ -23,10 +23,10 @@ pub struct Listed {
     /// From the last good list of a source that does not answer now.
     pub stale: bool,
     /// What its schema may cost.
-    pub(super) within: Arc<schema::Bounds>,
+    pub(super) within: Arc<schema::SchemaBounds>,
 }
 
-impl Listed {
+impl CatalogTool {
     /// A tool that stands in no catalog. `None`: its schema cannot be used.
     pub fn alone(tool: Arc<dyn Tool>) -> Option<Self> {
         let spec = tool.shared_spec();
@@ -50,7 +50,10 @@ impl Listed {
 }
 
 /// Arguments are an object, in every API and every protocol.
-pub(super) fn try_to_compile(input: &Value, within: &schema::Bounds) -> Result<(), Quarantine> {
+pub(super) fn try_to_compile(
+    input: &Value,
+    within: &schema::SchemaBounds,
+) -> Result<(), QuarantineReason> {
     let is_object = |kind: &Value| kind == "object";
     let admits = |kind: &Value| {
         kind.as_array().map_or_else(|| is_object(kind), |kinds| kinds.iter().any(is_object))
@@ -60,12 +63,12 @@ pub(super) fn try_to_compile(input: &Value, within: &schema::Bounds) -> Result<(
             "its arguments are of type `{}`: take an object with a named field for each of them",
             crate::call::name::shown(kind.as_str().unwrap_or("unknown"))
         );
-        return Err(Quarantine::BadSchema { problem });
+        return Err(QuarantineReason::BadSchema { problem });
     }
     if let Some(shown) = crate::tool::sanitize::hidden(input) {
         let problem = format!("its `{shown}` holds characters that nobody sees");
-        return Err(Quarantine::BadSchema { problem });
+        return Err(QuarantineReason::BadSchema { problem });
     }
     let compiled = Schema::compile_within(input, within).map(|_| ());
-    compiled.map_err(|error| Quarantine::BadSchema { problem: error.to_string() })
+    compiled.map_err(|error| QuarantineReason::BadSchema { problem: error.to_string() })
 }

@@ -9,16 +9,16 @@ use crate::tool::spec::ToolSpec;
 
 /// A tool that no plan shows, and why.
 #[derive(Debug, Clone)]
-pub struct Quarantined {
+pub struct QuarantinedTool {
     pub spec: Arc<ToolSpec>,
     pub fingerprint: Fingerprint,
-    pub reason: Quarantine,
+    pub reason: QuarantineReason,
 }
 
 /// Why a tool is kept out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(tag = "quarantine", rename_all = "snake_case")]
-pub enum Quarantine {
+pub enum QuarantineReason {
     #[error("its name is taken by a tool of `{owner}`: prefix or rename one of them")]
     NameTaken { owner: String },
     #[error("its schema cannot be used: {problem}")]
@@ -41,7 +41,7 @@ pub enum Quarantine {
     Unusable { problem: String },
 }
 
-impl Quarantine {
+impl QuarantineReason {
     /// Whether the tool is there once it is accepted: no other reason keeps it out.
     pub fn is_for_acceptance(&self) -> bool {
         match self {

@@ -4,9 +4,9 @@ use std::any::{Any, TypeId};
 use std::sync::{Arc, Mutex, PoisonError};
 
 #[derive(Default)]
-pub(crate) struct Memo(Mutex<Vec<(TypeId, Arc<dyn Any + Send + Sync>)>>);
+pub(crate) struct TypeMap(Mutex<Vec<(TypeId, Arc<dyn Any + Send + Sync>)>>);
 
-impl Memo {
+impl TypeMap {
     pub(crate) fn get<T: Send + Sync + 'static>(&self, create: impl FnOnce() -> T) -> Arc<T> {
         if let Some(made) = self.find::<T>() {
             return made;

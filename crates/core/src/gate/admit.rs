@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, Hash, Hasher};
 
 use foldhash::fast::RandomState;
 use serde_json::{Map, Value};
-use toolcrib_json::repair::{Bounds, Read, Unreadable};
+use toolcrib_json::repair::{RepairBounds, RepairedJson, UnreadableJson};
 use toolcrib_json::schema;
 
 use crate::call::arguments::Arguments;
@@ -18,21 +18,21 @@ use crate::plan::relay;
 use crate::plan::{Exposure, Plan, PlannedTool};
 use crate::policy::limits::CribLimits;
 use crate::tool::canonical;
-use crate::tool::spec::{Say, ToolSpec, Validation};
+use crate::tool::spec::{ToolSpec, Validation, ValidationOrigin};
 
 /// Where a call stands after its admission.
-pub(super) enum Slot {
+pub(super) enum Admission {
     Answered {
         outcome: ToolOutcome,
         repairs: Vec<String>,
     },
     /// The same call as the one at this position.
     Copy(usize),
-    Ready(Admitted),
+    Ready(AdmittedCall),
 }
 
 /// A call that may be decided on.
-pub(super) struct Admitted {
+pub(super) struct AdmittedCall {
     /// The tool's place in the catalog.
     pub(super) place: u32,
     pub(super) arguments: Arguments,
@@ -40,30 +40,30 @@ pub(super) struct Admitted {
 }
 
 /// A call on its way through the steps.
-enum Step<'a> {
+enum AdmissionStep<'a> {
     Answered(ToolOutcome),
     Copy(usize),
-    Parsed { tool: Option<Found<'a>>, arguments: Map<String, Value>, repairs: Vec<String> },
+    Parsed { tool: Option<FoundTool<'a>>, arguments: Map<String, Value>, repairs: Vec<String> },
 }
 
 /// A visible tool with its place in the catalog.
-type Found<'a> = (u32, PlannedTool<'a>);
+type FoundTool<'a> = (u32, PlannedTool<'a>);
 
 /// What holds for the calls of one batch.
-pub(super) struct Terms<'a> {
+pub(super) struct AdmissionTerms<'a> {
     pub(super) max_calls: usize,
     pub(super) limits: &'a CribLimits,
     pub(super) options: &'a BatchOptions,
 }
 
-impl Terms<'_> {
+impl AdmissionTerms<'_> {
     /// How arguments meet the schema: as the word says that knows the tool best.
     fn validation(&self, spec: &ToolSpec) -> Validation {
         let is_client = self.options.audience == Audience::Client;
         match spec.validation_said {
-            Say::Tool => spec.validation,
-            Say::Source => self.limits.validation.unwrap_or(spec.validation),
-            Say::Nobody => self.limits.validation.unwrap_or(if is_client {
+            ValidationOrigin::Tool => spec.validation,
+            ValidationOrigin::Source => self.limits.validation.unwrap_or(spec.validation),
+            ValidationOrigin::Nobody => self.limits.validation.unwrap_or(if is_client {
                 Validation::Off
             } else {
                 spec.validation
@@ -72,7 +72,7 @@ impl Terms<'_> {
     }
 }
 
-pub(super) fn admit(plan: &Plan, calls: &mut [Call], terms: &Terms<'_>) -> Vec<Slot> {
+pub(super) fn admit(plan: &Plan, calls: &mut [Call], terms: &AdmissionTerms<'_>) -> Vec<Admission> {
     let mut steps: Vec<_> = calls.iter_mut().map(|call| parse(plan, call, terms)).collect();
     dedupe(calls, &mut steps);
     cap(&mut steps, terms.max_calls);
@@ -85,15 +85,15 @@ fn failed(kind: ErrorKind, message: String) -> ToolOutcome {
 }
 
 /// Step 1: arguments may be an object, a JSON string, empty or `null`.
-fn parse<'a>(plan: &'a Plan, call: &mut Call, terms: &Terms<'_>) -> Step<'a> {
+fn parse<'a>(plan: &'a Plan, call: &mut Call, terms: &AdmissionTerms<'_>) -> AdmissionStep<'a> {
     if let Some(fault) = &call.fault {
-        return Step::Answered(failed(ErrorKind::InvalidCall, messages::no_call(fault)));
+        return AdmissionStep::Answered(failed(ErrorKind::InvalidCall, messages::no_call(fault)));
     }
     let bounds = &terms.limits.arguments;
     let mut repairs = match relay::resolve(plan, call, bounds) {
         None => Vec::new(),
         Some(Ok(repairs)) => repairs,
-        Some(Err(error)) => return Step::Answered(ToolOutcome::Failed(error)),
+        Some(Err(error)) => return AdmissionStep::Answered(ToolOutcome::Failed(error)),
     };
     let tool = plan.place(&call.name).and_then(|place| Some((place, plan.planned(place)?)));
     let signature = || tool.map_or_else(|| "{...}".to_owned(), |(_, tool)| signature(tool));
@@ -106,16 +106,16 @@ fn parse<'a>(plan: &'a Plan, call: &mut Call, terms: &Terms<'_>) -> Step<'a> {
             Ok(value) => value,
             Err(problem) => {
                 let message = messages::unreadable(&problem, &signature());
-                return Step::Answered(failed(ErrorKind::InvalidArguments, message));
+                return AdmissionStep::Answered(failed(ErrorKind::InvalidArguments, message));
             }
         },
     };
     let got = match value {
         Value::Object(arguments) => {
-            return Step::Parsed { tool, arguments, repairs };
+            return AdmissionStep::Parsed { tool, arguments, repairs };
         }
         Value::Null => {
-            return Step::Parsed { tool, arguments: Map::new(), repairs };
+            return AdmissionStep::Parsed { tool, arguments: Map::new(), repairs };
         }
         Value::Array(_) => "a list",
         Value::String(_) => "a string",
@@ -123,13 +123,13 @@ fn parse<'a>(plan: &'a Plan, call: &mut Call, terms: &Terms<'_>) -> Step<'a> {
         Value::Bool(_) => "true or false",
     };
     let message = messages::not_an_object(got, &signature());
-    Step::Answered(failed(ErrorKind::InvalidArguments, message))
+    AdmissionStep::Answered(failed(ErrorKind::InvalidArguments, message))
 }
 
 /// The JSON of a text; a text that holds JSON in a string once more is opened once more.
 fn read(
     text: &str,
-    bounds: &Bounds,
+    bounds: &RepairBounds,
     strict: bool,
     repairs: &mut Vec<String>,
 ) -> Result<Value, String> {
@@ -139,11 +139,11 @@ fn read(
     let read = |text: &str| {
         if strict {
             let value = bounds.read_strict(text)?;
-            return Ok(Read { value, repairs: Vec::new() });
+            return Ok(RepairedJson { value, repairs: Vec::new() });
         }
         bounds.read(text)
     };
-    let mut first = read(text).map_err(|error: Unreadable| error.to_string())?;
+    let mut first = read(text).map_err(|error: UnreadableJson| error.to_string())?;
     if let (Value::String(inner), false) = (&first.value, strict)
         && let Ok(second) = read(inner)
         && second.value.is_object()
@@ -156,7 +156,7 @@ fn read(
 }
 
 /// Step 2: the same name and the same arguments run once; ids do not count.
-fn dedupe(calls: &[Call], steps: &mut [Step<'_>]) {
+fn dedupe(calls: &[Call], steps: &mut [AdmissionStep<'_>]) {
     if steps.len() < 2 {
         return;
     }
@@ -164,7 +164,7 @@ fn dedupe(calls: &[Call], steps: &mut [Step<'_>]) {
     let state = RandomState::default();
     let mut seen = HashMap::with_capacity_and_hasher(steps.len(), state.clone());
     for position in 0..steps.len() {
-        let (Some(call), Some(Step::Parsed { arguments, .. })) =
+        let (Some(call), Some(AdmissionStep::Parsed { arguments, .. })) =
             (calls.get(position), steps.get(position))
         else {
             continue;
@@ -187,17 +187,19 @@ fn dedupe(calls: &[Call], steps: &mut [Step<'_>]) {
             }
             Some(first) => {
                 if let Some(step) = steps.get_mut(position) {
-                    *step = Step::Copy(first);
+                    *step = AdmissionStep::Copy(first);
                 }
             }
         }
     }
 }
 
-fn is_same(calls: &[Call], steps: &[Step<'_>], first: usize, second: usize) -> bool {
+fn is_same(calls: &[Call], steps: &[AdmissionStep<'_>], first: usize, second: usize) -> bool {
     let name = |position: usize| calls.get(position).map(|call| &call.name);
-    let (Some(Step::Parsed { arguments: one, .. }), Some(Step::Parsed { arguments: other, .. })) =
-        (steps.get(first), steps.get(second))
+    let (
+        Some(AdmissionStep::Parsed { arguments: one, .. }),
+        Some(AdmissionStep::Parsed { arguments: other, .. }),
+    ) = (steps.get(first), steps.get(second))
     else {
         return false;
     };
@@ -207,31 +209,33 @@ fn is_same(calls: &[Call], steps: &[Step<'_>], first: usize, second: usize) -> b
 }
 
 /// Step 3: what is beyond the limit is told so.
-fn cap(steps: &mut [Step<'_>], max_calls: usize) {
-    let distinct = steps.iter_mut().filter(|step| !matches!(step, Step::Copy(_)));
-    for step in distinct.skip(max_calls).filter(|step| matches!(step, Step::Parsed { .. })) {
-        *step = Step::Answered(failed(ErrorKind::OverLimit, messages::over_limit(max_calls)));
+fn cap(steps: &mut [AdmissionStep<'_>], max_calls: usize) {
+    let distinct = steps.iter_mut().filter(|step| !matches!(step, AdmissionStep::Copy(_)));
+    for step in distinct.skip(max_calls).filter(|step| matches!(step, AdmissionStep::Parsed { .. }))
+    {
+        *step =
+            AdmissionStep::Answered(failed(ErrorKind::OverLimit, messages::over_limit(max_calls)));
     }
 }
 
 /// Step 4: a tool that takes control comes alone, or nothing of the batch runs.
-fn guard_control(steps: &mut [Step<'_>]) {
-    let left = steps.iter().filter(|step| matches!(step, Step::Parsed { .. })).count();
-    let mut controlling: Vec<_> = steps.iter().filter_map(Step::controlling).collect();
+fn guard_control(steps: &mut [AdmissionStep<'_>]) {
+    let left = steps.iter().filter(|step| matches!(step, AdmissionStep::Parsed { .. })).count();
+    let mut controlling: Vec<_> = steps.iter().filter_map(AdmissionStep::controlling).collect();
     if left < 2 || controlling.is_empty() {
         return;
     }
     controlling.sort();
     controlling.dedup();
-    for step in steps.iter_mut().filter(|step| matches!(step, Step::Parsed { .. })) {
+    for step in steps.iter_mut().filter(|step| matches!(step, AdmissionStep::Parsed { .. })) {
         let message = step
             .controlling()
             .map_or_else(|| messages::refused_beside(&controlling), messages::comes_alone);
-        *step = Step::Answered(failed(ErrorKind::ControlConflict, message));
+        *step = AdmissionStep::Answered(failed(ErrorKind::ControlConflict, message));
     }
 }
 
-impl<'a> Step<'a> {
+impl<'a> AdmissionStep<'a> {
     /// The name of the tool, if the call is still open and its tool takes control.
     fn controlling(&self) -> Option<&'a ToolName> {
         let Self::Parsed { tool: Some((_, tool)), .. } = self else {
@@ -243,24 +247,29 @@ impl<'a> Step<'a> {
 }
 
 /// Step 5: look up in the pinned plan, then validate.
-fn look_up(plan: &Plan, call: &Call, step: Step<'_>, terms: &Terms<'_>) -> Slot {
+fn look_up(
+    plan: &Plan,
+    call: &Call,
+    step: AdmissionStep<'_>,
+    terms: &AdmissionTerms<'_>,
+) -> Admission {
     let (tool, arguments, repairs) = match step {
-        Step::Answered(outcome) => {
-            return Slot::Answered { outcome, repairs: Vec::new() };
+        AdmissionStep::Answered(outcome) => {
+            return Admission::Answered { outcome, repairs: Vec::new() };
         }
-        Step::Copy(of) => return Slot::Copy(of),
-        Step::Parsed { tool, arguments, repairs } => (tool, arguments, repairs),
+        AdmissionStep::Copy(of) => return Admission::Copy(of),
+        AdmissionStep::Parsed { tool, arguments, repairs } => (tool, arguments, repairs),
     };
     let Some((place, tool)) = tool else {
         let missing = terms.options.missing.as_ref();
         if let Some(error) = missing.and_then(|why| plan.missing(&call.name, why)) {
-            return Slot::Answered { outcome: ToolOutcome::Failed(error), repairs };
+            return Admission::Answered { outcome: ToolOutcome::Failed(error), repairs };
         }
         let available: Vec<_> = plan.shown_names().collect();
         let finder = plan.beside().finder.as_ref();
         let nearest = plan.nearest(&call.name);
         let message = messages::unknown_tool(&call.name, &nearest, &available, finder);
-        return Slot::Answered { outcome: failed(ErrorKind::UnknownTool, message), repairs };
+        return Admission::Answered { outcome: failed(ErrorKind::UnknownTool, message), repairs };
     };
     if tool.exposure == Exposure::Hidden && !call.relayed && !plan.is_beside(tool.listed) {
         let message = messages::not_loaded(
@@ -268,7 +277,7 @@ fn look_up(plan: &Plan, call: &Call, step: Step<'_>, terms: &Terms<'_>) -> Slot 
             plan.beside().finder.as_ref(),
             plan.beside().relay.as_ref(),
         );
-        return Slot::Answered { outcome: failed(ErrorKind::NotLoaded, message), repairs };
+        return Admission::Answered { outcome: failed(ErrorKind::NotLoaded, message), repairs };
     }
     validate(place, tool, arguments, (repairs, terms.validation(&tool.listed.spec)))
 }
@@ -278,20 +287,20 @@ fn validate(
     tool: PlannedTool<'_>,
     arguments: Map<String, Value>,
     (mut repairs, validation): (Vec<String>, Validation),
-) -> Slot {
+) -> Admission {
     let ready = |value: Value, repairs| match value {
         Value::Object(fields) => {
-            Slot::Ready(Admitted { place, arguments: Arguments::new(fields), repairs })
+            Admission::Ready(AdmittedCall { place, arguments: Arguments::new(fields), repairs })
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
             let message = messages::not_an_object("something else", &signature(tool));
             let outcome = failed(ErrorKind::InvalidArguments, message);
-            Slot::Answered { outcome, repairs: Vec::new() }
+            Admission::Answered { outcome, repairs: Vec::new() }
         }
     };
     let Some(schema) = tool.listed.schema() else {
         let outcome = failed(ErrorKind::Internal, messages::crashed());
-        return Slot::Answered { outcome, repairs };
+        return Admission::Answered { outcome, repairs };
     };
     let mut value = Value::Object(arguments);
     if validation == Validation::Off || schema.is_valid(&value) {
@@ -307,7 +316,7 @@ fn validate(
     }
     let violations = schema.check(&value).err().map(|violations| violations.to_string());
     let message = messages::refused(&violations.unwrap_or_default(), &signature(tool));
-    Slot::Answered { outcome: failed(ErrorKind::InvalidArguments, message), repairs }
+    Admission::Answered { outcome: failed(ErrorKind::InvalidArguments, message), repairs }
 }
 
 /// How the tool is called, in one line.

@@ -15,34 +15,34 @@ use tokio::time::Instant;
 
 use super::batch::Batch;
 use super::govern;
-use super::observe::Subject;
+use super::observe::DecisionSubject;
 use super::record::asked;
-use super::schedule::{self, Turn};
+use super::schedule::{self, ScheduledCall};
 use crate::call::Call;
 use crate::call::arguments::Arguments;
-use crate::catalog::Listed;
-use crate::gate::batch::pending_call::{Ended, OneCall, failed, not_started, parked};
-use crate::gate::run::attempt::{Attempts, Tries};
-use crate::gate::run::late_answer::Rest;
-use crate::gate::run::lookup::Lookup;
-use crate::gate::run::supervise::Watch;
+use crate::catalog::CatalogTool;
+use crate::gate::batch::pending_call::{EndedCall, PendingCall, failed, not_started, parked};
+use crate::gate::run::attempt::{AttemptRunner, AttemptsOutcome};
+use crate::gate::run::late_answer::LateAttempt;
+use crate::gate::run::lookup::OutcomeLookup;
+use crate::gate::run::supervise::Supervision;
 use crate::gate::{
     record::{idempotency, unknown_outcome},
     run::late_answer,
 };
 use crate::ledger::error::LedgerError;
 use crate::ledger::ticket::TicketId;
-use crate::ledger::{Ending, Finish, OnceKey, Planned};
+use crate::ledger::{Ending, EndingReport, IdempotencyKey, PlannedCall};
 use crate::observe::failpoint;
 use crate::observe::observer::Ruling;
 use crate::outcome::messages;
-use crate::outcome::{ErrorKind, Pending, ToolError, ToolOutcome};
+use crate::outcome::{ErrorKind, PendingTicket, ToolError, ToolOutcome};
 use crate::policy::Verdict;
 use crate::tool::effect::Effect;
 use verdict::decide_on;
 
-impl OneCall {
-    pub(super) async fn run(mut self, arguments: Arguments, watch: &Arc<Watch>) -> Ended {
+impl PendingCall {
+    pub(super) async fn run(mut self, arguments: Arguments, watch: &Arc<Supervision>) -> EndedCall {
         let batch = Arc::clone(&self.batch);
         let Some((call, tool)) = self.subject(&batch) else {
             return self.ended(failed(ErrorKind::Internal, messages::crashed()));
@@ -53,7 +53,7 @@ impl OneCall {
         }
         let key = match idempotency::begin(&batch, call, tool, &arguments).await {
             Ok(key) => key,
-            Err(known) => return Ended { place: Some(self.place), ..*known },
+            Err(known) => return EndedCall { place: Some(self.place), ..*known },
         };
         let keys = watch.holds(key.into_iter().chain(of_ticket).collect());
         let ended = self.decided(call, tool, arguments, watch).await;
@@ -66,10 +66,10 @@ impl OneCall {
     async fn decided(
         self,
         call: &Call,
-        tool: &Listed,
+        tool: &CatalogTool,
         arguments: Arguments,
-        watch: &Arc<Watch>,
-    ) -> Ended {
+        watch: &Arc<Supervision>,
+    ) -> EndedCall {
         let (batch, approved) = (Arc::clone(&self.batch), self.ticket.is_some());
         // A tool that asks for itself is asked about, however lenient the policy is.
         let floor = tool.spec.approval.clone().map_or(Verdict::Allow, Verdict::Ask);
@@ -87,7 +87,7 @@ impl OneCall {
             verdict @ (Verdict::Allow | Verdict::Deny(_)) => verdict,
         };
         let fresh = matches!(verdict, Verdict::Ask(_)).then(TicketId::unguessable);
-        let subject = Subject {
+        let subject = DecisionSubject {
             key: self.key,
             place: self.place,
             arguments: &arguments,
@@ -117,7 +117,9 @@ impl OneCall {
                     Err(error) => Err(error),
                 };
                 let outcome = match parked {
-                    Ok(ticket) => ToolOutcome::Pending(Pending { ticket, reason, question: None }),
+                    Ok(ticket) => {
+                        ToolOutcome::Pending(PendingTicket { ticket, reason, question: None })
+                    }
                     Err(error) => idempotency::unrecorded(error).outcome,
                 };
                 self.ended(outcome)
@@ -134,11 +136,11 @@ impl OneCall {
     }
 
     /// The keys of the call, and that of its batch.
-    fn begun_under(&self, watch: &Watch) -> Vec<OnceKey> {
+    fn begun_under(&self, watch: &Supervision) -> Vec<IdempotencyKey> {
         watch.keys().iter().chain(&self.batch.key).cloned().collect()
     }
 
-    async fn bind(&self, watch: &Watch) -> Result<(), LedgerError> {
+    async fn bind(&self, watch: &Supervision) -> Result<(), LedgerError> {
         let keys = self.begun_under(watch);
         if keys.is_empty() {
             return Ok(());
@@ -146,7 +148,7 @@ impl OneCall {
         asked(async { self.batch.gate.ledger.bind(&keys).await }).await
     }
 
-    fn subject<'a>(&self, batch: &'a Batch) -> Option<(&'a Call, &'a Listed)> {
+    fn subject<'a>(&self, batch: &'a Batch) -> Option<(&'a Call, &'a CatalogTool)> {
         Some((batch.calls.get(self.position)?, batch.plan.at(self.place)?))
     }
 
@@ -154,31 +156,31 @@ impl OneCall {
     async fn permitted(
         self,
         call: &Call,
-        tool: &Listed,
+        tool: &CatalogTool,
         arguments: Arguments,
-        watch: &Arc<Watch>,
-    ) -> Ended {
+        watch: &Arc<Supervision>,
+    ) -> EndedCall {
         let ledger = &self.batch.gate.ledger;
         let keys = self.begun_under(watch);
         failpoint::reached("admitted");
         let planned = self.planned(call, tool, (&arguments, &keys));
         let taken = schedule::taken(&self, tool, planned).await;
-        let Turn { place, waited, fault: mut ledger_fault } = match taken {
+        let ScheduledCall { place, waited, fault: mut ledger_fault } = match taken {
             Ok(turn) => turn,
             Err(unrecorded) => return self.ended(unrecorded),
         };
         let started = Instant::now();
         let sent = SystemTime::now();
-        let lookup = Lookup::of(tool, &arguments);
+        let lookup = OutcomeLookup::of(tool, &arguments);
         failpoint::reached("dispatched");
         let mut tries = match place {
             Ok(_place) => {
                 let whereabouts = (self.position, self.place, self.key);
                 let mut attempts =
-                    Attempts::new(&self.batch, (tool, &arguments), whereabouts, watch);
+                    AttemptRunner::new(&self.batch, (tool, &arguments), whereabouts, watch);
                 attempts.run(arguments).await
             }
-            Err(outcome) => Tries::none(outcome),
+            Err(outcome) => AttemptsOutcome::none(outcome),
         };
         failpoint::reached("answered");
         let (ran, ending) = (started.elapsed(), tries.ending);
@@ -192,7 +194,7 @@ impl OneCall {
         }
         // Unless the one who waits has given up and recorded the end already.
         if watch.settle() {
-            let finish = Finish { ending, attempts: tries.attempts };
+            let finish = EndingReport { ending, attempts: tries.attempts };
             if let Err(error) = asked(async { ledger.ended(self.key, finish).await }).await {
                 ledger_fault = Some(error.to_string());
             }
@@ -203,22 +205,22 @@ impl OneCall {
         }
         if let (Ending::Unknown, Some((running, repeats_unknown))) = (ending, tries.rest) {
             let (over, keys) = (tries.over, watch.keys().to_vec());
-            let rest = Rest { running, repeats_unknown, over, keys };
+            let rest = LateAttempt { running, repeats_unknown, over, keys };
             late_answer::listen(&self.batch, tool, self.key, rest);
         }
         let governed = govern::govern(&self.batch, tool, tries.outcome).await;
         let (whole, ending) = (governed.whole, Some(ending));
         let ended = self.ended(governed.outcome);
-        Ended { whole, attempts, ending, waited, ran, ledger_fault, ..ended }
+        EndedCall { whole, attempts, ending, waited, ran, ledger_fault, ..ended }
     }
 
     fn planned<'a>(
         &'a self,
         call: &'a Call,
-        tool: &'a Listed,
-        (arguments, keys): (&'a Arguments, &'a [OnceKey]),
-    ) -> Planned<'a> {
-        Planned {
+        tool: &'a CatalogTool,
+        (arguments, keys): (&'a Arguments, &'a [IdempotencyKey]),
+    ) -> PlannedCall<'a> {
+        PlannedCall {
             key: self.key,
             call_id: &call.id,
             caller: self.batch.plan.caller(),
@@ -230,22 +232,22 @@ impl OneCall {
         }
     }
 
-    fn ended(self, outcome: ToolOutcome) -> Ended {
-        Ended {
+    fn ended(self, outcome: ToolOutcome) -> EndedCall {
+        EndedCall {
             place: Some(self.place),
             key: Some(self.key),
-            ..Ended::unstarted(outcome, self.repairs)
+            ..EndedCall::unstarted(outcome, self.repairs)
         }
     }
 }
 
 /// Whether something would be done, now or after an approval, that is no mere reading.
-fn may_change(tool: &Listed, verdict: &Verdict) -> bool {
+fn may_change(tool: &CatalogTool, verdict: &Verdict) -> bool {
     tool.spec.effect != Effect::Read && !matches!(verdict, Verdict::Deny(_))
 }
 
 /// Step 6: the policy's own word. A policy that panics, or takes longer than a call, denies.
-async fn decide(batch: &Batch, tool: &Listed, arguments: &Arguments) -> Verdict {
+async fn decide(batch: &Batch, tool: &CatalogTool, arguments: &Arguments) -> Verdict {
     // It tells what the plan shows, and what it brings about is decided on by itself.
     if batch.plan.is_beside(tool) {
         return Verdict::Allow;
@@ -255,9 +257,9 @@ async fn decide(batch: &Batch, tool: &Listed, arguments: &Arguments) -> Verdict 
 
 /// A call like one whose outcome nobody knows is held back for a while: it may be the second time.
 async fn held_back(
-    one: &OneCall,
+    one: &PendingCall,
     call: &Call,
-    tool: &Listed,
+    tool: &CatalogTool,
     (arguments, guarded): (&Arguments, bool),
 ) -> Option<ToolOutcome> {
     let window = one.batch.gate.limits.guard;
@@ -295,7 +297,7 @@ async fn held_back(
 async fn park(
     batch: &Batch,
     call: &Call,
-    tool: &Listed,
+    tool: &CatalogTool,
     arguments: Arguments,
     (ticket, reason): (TicketId, String),
 ) -> Result<TicketId, LedgerError> {

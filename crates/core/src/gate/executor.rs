@@ -5,10 +5,10 @@ use std::sync::Arc;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
-use crate::gate::question::registry::Asked;
-use crate::gate::schedule::places::Bounds;
+use crate::gate::question::registry::OpenQuestions;
+use crate::gate::schedule::places::ProcessPlaces;
 use crate::ledger::Ledger;
-use crate::observe::observer::Witness;
+use crate::observe::observer::Observer;
 use crate::policy::Policy;
 use crate::policy::limits::CribLimits;
 use crate::tool::spec::ToolSpec;
@@ -21,17 +21,17 @@ pub(crate) struct Gate {
     pub(super) policy: Arc<dyn Policy>,
     pub(super) ledger: Arc<dyn Ledger>,
     pub(super) limits: CribLimits,
-    pub(super) bounds: Bounds,
+    pub(super) bounds: ProcessPlaces,
     /// What running calls ask under tickets.
-    pub(super) asked: Arc<Asked>,
-    pub(super) marks: Marks,
+    pub(super) asked: Arc<OpenQuestions>,
+    pub(super) marks: ExecutorOptions,
     /// Places for calls that were given up and may still answer.
     pub(super) late: Arc<Semaphore>,
 }
 
 /// What an executor is told of its place.
 #[derive(Clone, Default)]
-pub(super) struct Marks {
+pub(super) struct ExecutorOptions {
     /// The profile whose rules these are, if they are those of one.
     pub(super) profile: Option<Arc<str>>,
     /// The tool by which the whole of a result that was cut can be read, if there is one.
@@ -39,7 +39,7 @@ pub(super) struct Marks {
     /// The tool that tells how a call stands of which nobody knew how it ended, if there is one.
     pub(super) looker: Option<Arc<ToolSpec>>,
     /// Whoever sees what is decided and how calls end.
-    pub(super) witness: Option<Arc<dyn Witness>>,
+    pub(super) witness: Option<Arc<dyn Observer>>,
     /// The runtime under which the gate was made: calls that may hold on to their thread run
     /// there, and not with the connections of whoever waits for them.
     pub(super) home: Option<Handle>,
@@ -51,16 +51,21 @@ const MOST_LATE: usize = 1_024;
 impl Executor {
     pub fn new(policy: Arc<dyn Policy>, ledger: Arc<dyn Ledger>, limits: CribLimits) -> Self {
         let home = Handle::try_current().ok();
-        Self::of(policy, (ledger, Arc::default()), limits, Marks { home, ..Marks::default() })
+        Self::of(
+            policy,
+            (ledger, Arc::default()),
+            limits,
+            ExecutorOptions { home, ..ExecutorOptions::default() },
+        )
     }
 
     fn of(
         policy: Arc<dyn Policy>,
-        (ledger, asked): (Arc<dyn Ledger>, Arc<Asked>),
+        (ledger, asked): (Arc<dyn Ledger>, Arc<OpenQuestions>),
         limits: CribLimits,
-        marks: Marks,
+        marks: ExecutorOptions,
     ) -> Self {
-        let bounds = Bounds::new(&limits);
+        let bounds = ProcessPlaces::new(&limits);
         let late = Arc::new(Semaphore::new(MOST_LATE));
         Self(Arc::new(Gate { policy, ledger, limits, bounds, asked, marks, late }))
     }
@@ -74,38 +79,38 @@ impl Executor {
 
     /// The same under the eyes of somebody: for a gate that has run nothing yet.
     #[must_use]
-    pub fn seen_by(&self, witness: Option<Arc<dyn Witness>>) -> Self {
-        self.marked(Marks { witness, ..self.0.marks.clone() })
+    pub fn seen_by(&self, witness: Option<Arc<dyn Observer>>) -> Self {
+        self.marked(ExecutorOptions { witness, ..self.0.marks.clone() })
     }
 
     /// The same under the name of a profile: a ticket is redeemed under the name it was made
     /// under.
     #[must_use]
     pub fn named(&self, profile: &str) -> Self {
-        self.marked(Marks { profile: Some(profile.into()), ..self.0.marks.clone() })
+        self.marked(ExecutorOptions { profile: Some(profile.into()), ..self.0.marks.clone() })
     }
 
     /// The same where a tool of this spec is there for whoever has a kept result: who may see it
     /// is told of it.
     #[must_use]
     pub fn reading_by(&self, reader: Arc<ToolSpec>) -> Self {
-        self.marked(Marks { reader: Some(reader), ..self.0.marks.clone() })
+        self.marked(ExecutorOptions { reader: Some(reader), ..self.0.marks.clone() })
     }
 
     /// The same where a tool of this spec is there for whoever had a call whose outcome nobody knew:
     /// who may see it is told of it.
     #[must_use]
     pub fn looking_up_by(&self, looker: Arc<ToolSpec>) -> Self {
-        self.marked(Marks { looker: Some(looker), ..self.0.marks.clone() })
+        self.marked(ExecutorOptions { looker: Some(looker), ..self.0.marks.clone() })
     }
 
-    fn marked(&self, marks: Marks) -> Self {
+    fn marked(&self, marks: ExecutorOptions) -> Self {
         let Gate { policy, limits, .. } = &*self.0;
         Self::of(Arc::clone(policy), self.kept(), limits.clone(), marks)
     }
 
     /// What all gates over one ledger share.
-    fn kept(&self) -> (Arc<dyn Ledger>, Arc<Asked>) {
+    fn kept(&self) -> (Arc<dyn Ledger>, Arc<OpenQuestions>) {
         (Arc::clone(&self.0.ledger), Arc::clone(&self.0.asked))
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::batch::Batch;
 use super::record::asked;
 use crate::call::name::ToolName;
-use crate::catalog::Listed;
+use crate::catalog::CatalogTool;
 use crate::gate::batch::options::Audience;
 use crate::ledger::ResultHandle;
 use crate::outcome::ToolOutcome;
@@ -15,21 +15,25 @@ use crate::outcome::messages;
 use crate::policy::limits::CribLimits;
 use crate::tool::spec::ToolSpec;
 
-pub(super) struct Governed {
+pub(super) struct GovernedResult {
     pub(super) outcome: ToolOutcome,
     pub(super) whole: Option<ResultHandle>,
 }
 
-pub(super) async fn govern(batch: &Batch, tool: &Listed, outcome: ToolOutcome) -> Governed {
+pub(super) async fn govern(
+    batch: &Batch,
+    tool: &CatalogTool,
+    outcome: ToolOutcome,
+) -> GovernedResult {
     if batch.audience != Audience::Model {
         return Box::pin(for_programs(batch, tool, outcome)).await;
     }
     let bound = tool.spec.limits.max_result_bytes.unwrap_or(batch.gate.limits.max_result_bytes);
-    let as_it_is = |outcome| Governed { outcome, whole: None };
+    let as_it_is = |outcome| GovernedResult { outcome, whole: None };
     match outcome {
         ToolOutcome::Done(content) if size(&content) > bound => {
             let (content, whole) = Box::pin(cut(batch, tool, content, bound)).await;
-            Governed { outcome: ToolOutcome::Done(content), whole }
+            GovernedResult { outcome: ToolOutcome::Done(content), whole }
         }
         ToolOutcome::Failed(mut error) => {
             if error.message.len() > bound {
@@ -40,7 +44,7 @@ pub(super) async fn govern(batch: &Batch, tool: &Listed, outcome: ToolOutcome) -
             };
             let (content, whole) = Box::pin(cut(batch, tool, *content, bound)).await;
             error.content = Some(Box::new(content));
-            Governed { outcome: ToolOutcome::Failed(error), whole }
+            GovernedResult { outcome: ToolOutcome::Failed(error), whole }
         }
         ToolOutcome::Denied { reason } => {
             as_it_is(ToolOutcome::Denied { reason: beginning(&reason, bound).to_owned() })
@@ -50,8 +54,8 @@ pub(super) async fn govern(batch: &Batch, tool: &Listed, outcome: ToolOutcome) -
 }
 
 /// The same where a program reads it.
-async fn for_programs(batch: &Batch, tool: &Listed, outcome: ToolOutcome) -> Governed {
-    let bounds = Bounds::of(batch, tool);
+async fn for_programs(batch: &Batch, tool: &CatalogTool, outcome: ToolOutcome) -> GovernedResult {
+    let bounds = ResultBounds::of(batch, tool);
     let (mut outcome, mut whole) = (outcome, None);
     let content = match &mut outcome {
         ToolOutcome::Done(content) => Some(content),
@@ -68,17 +72,17 @@ async fn for_programs(batch: &Batch, tool: &Listed, outcome: ToolOutcome) -> Gov
         whole = keep(batch, &all).await;
         *content = bounds.fitted(batch, (tool, whole.as_ref()), &all);
     }
-    Governed { outcome, whole }
+    GovernedResult { outcome, whole }
 }
 
 /// How much of a result a program is given: of its texts, and of all that is no text.
-struct Bounds {
+struct ResultBounds {
     text: usize,
     data: usize,
 }
 
-impl Bounds {
-    fn of(batch: &Batch, tool: &Listed) -> Self {
+impl ResultBounds {
+    fn of(batch: &Batch, tool: &CatalogTool) -> Self {
         let limits = &batch.gate.limits;
         let data = limits.max_data_bytes;
         let own = tool.spec.limits.max_result_bytes;
@@ -109,10 +113,10 @@ impl Bounds {
     fn fitted(
         &self,
         batch: &Batch,
-        (tool, handle): (&Listed, Option<&ResultHandle>),
+        (tool, handle): (&CatalogTool, Option<&ResultHandle>),
         whole: &Content,
     ) -> Content {
-        let (mut text, mut data) = (Room(self.text), Room(self.data));
+        let (mut text, mut data) = (ByteBudget(self.text), ByteBudget(self.data));
         let mut fitted = Content::default();
         if let Some(structured) = &whole.structured
             && data.takes(weight(structured))
@@ -179,7 +183,7 @@ async fn keep(batch: &Batch, whole: &Arc<Content>) -> Option<ResultHandle> {
 /// Says that something is cut, and how the whole is read.
 fn told(
     batch: &Batch,
-    tool: &Listed,
+    tool: &CatalogTool,
     handle: Option<&ResultHandle>,
     sizes: (usize, usize),
 ) -> Part {
@@ -223,13 +227,13 @@ fn weight(value: &serde_json::Value) -> usize {
 
 async fn cut(
     batch: &Batch,
-    tool: &Listed,
+    tool: &CatalogTool,
     content: Content,
     bound: usize,
 ) -> (Content, Option<ResultHandle>) {
     let whole = Arc::new(content);
     let handle = keep(batch, &whole).await;
-    let mut room = Room(bound);
+    let mut room = ByteBudget(bound);
     let mut cut = Content::default();
     for part in &whole.parts {
         let joint = if cut.parts.is_empty() { 0 } else { JOINT };
@@ -284,9 +288,9 @@ fn told_of<'a>(batch: &Batch, own: Option<&'a Arc<ToolSpec>>) -> Option<&'a Tool
 }
 
 /// Bytes that are left.
-struct Room(usize);
+struct ByteBudget(usize);
 
-impl Room {
+impl ByteBudget {
     /// Whether there is room for something whole, which it then takes.
     fn takes(&mut self, bytes: usize) -> bool {
         let fits = bytes <= self.0;

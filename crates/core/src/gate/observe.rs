@@ -7,15 +7,15 @@ use super::record::asked;
 use crate::call::CallKey;
 use crate::call::arguments::Arguments;
 use crate::call::trace::Trace;
-use crate::catalog::Listed;
-use crate::gate::batch::pending_call::Ended;
+use crate::catalog::CatalogTool;
+use crate::gate::batch::pending_call::EndedCall;
 use crate::ledger::error::LedgerError;
 use crate::ledger::ticket::TicketId;
-use crate::observe::observer::{Decided, Over, Ruling};
+use crate::observe::observer::{CallDecided, CallFinished, Ruling};
 
 /// A call with all that is known when it is decided on.
 #[derive(Clone, Copy)]
-pub(super) struct Subject<'a> {
+pub(super) struct DecisionSubject<'a> {
     pub(super) key: CallKey,
     pub(super) place: u32,
     pub(super) arguments: &'a Arguments,
@@ -26,17 +26,17 @@ pub(super) struct Subject<'a> {
 impl Batch {
     pub(super) async fn tell_decision(
         &self,
-        subject: Subject<'_>,
+        subject: DecisionSubject<'_>,
         ruling: Ruling<'_>,
     ) -> Result<(), LedgerError> {
-        let Subject { key, place, arguments, ticket, trace } = subject;
+        let DecisionSubject { key, place, arguments, ticket, trace } = subject;
         let (Some(witness), Some(tool)) = (&self.gate.marks.witness, self.plan.at(place)) else {
             return Ok(());
         };
         let policy = self.gate.policy.version();
         let caller = self.plan.caller();
         let decider = self.decider.as_ref();
-        let call = Decided {
+        let call = CallDecided {
             key,
             caller,
             tool: tool.identity(),
@@ -54,18 +54,18 @@ impl Batch {
     pub(super) fn tell_end(
         &self,
         (position, key): (usize, CallKey),
-        ended: &Ended,
+        ended: &EndedCall,
         was_decided: bool,
         trace: Option<Trace>,
     ) {
         let Some(witness) = &self.gate.marks.witness else { return };
         let call = self.calls.get(position);
-        let over = Over {
+        let over = CallFinished {
             key,
             caller: self.plan.caller(),
             name: call.map_or("", |call| call.name.as_str()),
             call_id: call.filter(|call| call.named).map(|call| call.id.as_str()),
-            tool: ended.place.and_then(|place| self.plan.at(place)).map(Listed::identity),
+            tool: ended.place.and_then(|place| self.plan.at(place)).map(CatalogTool::identity),
             outcome: &ended.outcome,
             was_decided,
             attempts: ended.attempts,

@@ -5,20 +5,20 @@ use std::sync::Arc;
 
 use super::batch::Batch;
 use crate::call::Call;
-use crate::gate::batch::pending_call::Ended;
+use crate::gate::batch::pending_call::EndedCall;
 use crate::outcome::messages;
-use crate::outcome::response::{Cited, Debug, Flag, Report, Response};
+use crate::outcome::response::{CallFlag, Citation, DebugRecord, Report, Response};
 use crate::outcome::run::Run;
 use crate::outcome::{ErrorKind, ToolError, ToolOutcome};
 use crate::plan::{Plan, PlannedTool};
 
-pub(super) fn report(batch: Arc<Batch>, ended: Vec<Ended>) -> Report {
+pub(super) fn report(batch: Arc<Batch>, ended: Vec<EndedCall>) -> Report {
     // The tasks of the batch are over, and most of the time so are their shares of it.
     let (plan, calls) = match Arc::try_unwrap(batch) {
         Ok(batch) => (batch.plan, batch.calls),
         Err(shared) => (shared.plan.clone(), shared.calls.clone()),
     };
-    let mut numbers = Numbers::after(plan.run());
+    let mut numbers = CitationNumbers::after(plan.run());
     let mut responses: Vec<Response> = Vec::with_capacity(calls.len());
     for (call, ended) in calls.into_iter().zip(ended) {
         // A copy always stands behind the call that it copies.
@@ -32,19 +32,24 @@ pub(super) fn report(batch: Arc<Batch>, ended: Vec<Ended>) -> Report {
     Report { responses }
 }
 
-fn respond(plan: &Plan, call: Call, ended: Ended, numbers: &mut Numbers<'_>) -> Response {
+fn respond(
+    plan: &Plan,
+    call: Call,
+    ended: EndedCall,
+    numbers: &mut CitationNumbers<'_>,
+) -> Response {
     let tool = ended.place.and_then(|place| plan.planned(place));
     let outcome = ended.outcome;
-    let marks = [(ended.replayed, Flag::Replayed), (call.relayed, Flag::Relayed)];
+    let marks = [(ended.replayed, CallFlag::Replayed), (call.relayed, CallFlag::Relayed)];
     let done = outcome.is_done();
-    let mut debug = Debug {
+    let mut debug = DebugRecord {
         key: ended.key,
         attempts: ended.attempts,
         waited: ended.waited,
         ran: ended.ran,
         cause: ended.ledger_fault,
         flags: marks.into_iter().filter_map(|(applies, flag)| applies.then_some(flag)).collect(),
-        ..Debug::default()
+        ..DebugRecord::default()
     };
     let mut response =
         Response { repairs: ended.repairs, whole: ended.whole, ..Response::plain(call, outcome) };
@@ -69,14 +74,14 @@ fn respond(plan: &Plan, call: Call, ended: Ended, numbers: &mut Numbers<'_>) -> 
     response
 }
 
-fn flags(tool: PlannedTool<'_>) -> Vec<Flag> {
+fn flags(tool: PlannedTool<'_>) -> Vec<CallFlag> {
     let traits = &tool.listed.spec.traits;
     [
-        (tool.forced, Flag::Forced),
-        (traits.exclusive, Flag::Exclusive),
-        (traits.capability, Flag::Capability),
-        (traits.takes_control, Flag::TakesControl),
-        (tool.listed.stale, Flag::Stale),
+        (tool.forced, CallFlag::Forced),
+        (traits.exclusive, CallFlag::Exclusive),
+        (traits.capability, CallFlag::Capability),
+        (traits.takes_control, CallFlag::TakesControl),
+        (tool.listed.stale, CallFlag::Stale),
     ]
     .into_iter()
     .filter_map(|(applies, flag)| applies.then_some(flag))
@@ -94,39 +99,39 @@ fn copy(original: &Response, call: Call) -> Response {
 }
 
 /// Numbers sources across the run: a known one keeps its number.
-struct Numbers<'a> {
+struct CitationNumbers<'a> {
     run: &'a Run,
     fresh: HashMap<String, usize>,
 }
 
-impl<'a> Numbers<'a> {
+impl<'a> CitationNumbers<'a> {
     fn after(run: &'a Run) -> Self {
         Self { run, fresh: HashMap::new() }
     }
 
-    fn cite(&mut self, reference: &crate::outcome::content::Reference) -> Cited {
+    fn cite(&mut self, reference: &crate::outcome::content::Reference) -> Citation {
         let run = self.run;
         let number = run.number_of(&reference.id).unwrap_or_else(|| {
             let next = run.source_count() + self.fresh.len() + 1;
             *self.fresh.entry(reference.id.clone()).or_insert(next)
         });
-        Cited { number: u32::try_from(number).unwrap_or(u32::MAX), reference: reference.clone() }
+        Citation { number: u32::try_from(number).unwrap_or(u32::MAX), reference: reference.clone() }
     }
 }
 
 /// The answer of a call whose batch was answered before, with sources numbered after this run.
-pub(super) fn late(batch: &Batch, position: usize, ended: Ended, run: &Run) -> Response {
+pub(super) fn late(batch: &Batch, position: usize, ended: EndedCall, run: &Run) -> Response {
     let call = batch.calls.get(position).cloned().unwrap_or_default();
-    respond(&batch.plan, call, ended, &mut Numbers::after(run))
+    respond(&batch.plan, call, ended, &mut CitationNumbers::after(run))
 }
 
 /// What was recorded of a call, without the call.
-pub(super) fn alone(ended: Ended) -> Response {
-    let debug = Debug {
+pub(super) fn alone(ended: EndedCall) -> Response {
+    let debug = DebugRecord {
         key: ended.key,
         attempts: ended.attempts,
-        flags: vec![Flag::Replayed],
-        ..Debug::default()
+        flags: vec![CallFlag::Replayed],
+        ..DebugRecord::default()
     };
     Response {
         repairs: ended.repairs,
@@ -158,7 +163,7 @@ impl Response {
             references: Vec::new(),
             whole: None,
             handed_over: false,
-            debug: Debug::default(),
+            debug: DebugRecord::default(),
         }
     }
 }

@@ -10,21 +10,21 @@ use futures_util::FutureExt;
 use tokio::time::Instant;
 
 use super::record::asked;
-use crate::catalog::Listed;
-use crate::gate::batch::pending_call::{OneCall, failed, not_started};
+use crate::catalog::CatalogTool;
+use crate::gate::batch::pending_call::{PendingCall, failed, not_started};
 use crate::gate::record::idempotency;
 use crate::ledger::error::LedgerError;
-use crate::ledger::{Ending, Planned};
+use crate::ledger::{Ending, PlannedCall};
 use crate::observe::failpoint;
 use crate::outcome::messages;
 use crate::outcome::{ErrorKind, ToolOutcome};
 use crate::tool::effect::Effect;
-use places::Place;
+use places::PlacePermit;
 
 /// A call of which something is on record.
-pub(super) struct Turn {
+pub(super) struct ScheduledCall {
     /// `Err`: it does not run, and this is its answer.
-    pub(super) place: Result<Place, ToolOutcome>,
+    pub(super) place: Result<PlacePermit, ToolOutcome>,
     pub(super) waited: Duration,
     /// Why its row is not there; only of a call that reads.
     pub(super) fault: Option<String>,
@@ -32,10 +32,10 @@ pub(super) struct Turn {
 
 /// `Err`: nothing of the call is on record, and it does not run.
 pub(super) async fn taken(
-    one: &OneCall,
-    tool: &Listed,
-    planned: Planned<'_>,
-) -> Result<Turn, ToolOutcome> {
+    one: &PendingCall,
+    tool: &CatalogTool,
+    planned: PlannedCall<'_>,
+) -> Result<ScheduledCall, ToolOutcome> {
     let ledger = &one.batch.gate.ledger;
     let began = Instant::now();
     let mut turn = pin!(turn(one, tool));
@@ -54,20 +54,20 @@ pub(super) async fn taken(
     };
     let waited = began.elapsed();
     if place.is_err() {
-        return Ok(Turn { place, waited, fault: None });
+        return Ok(ScheduledCall { place, waited, fault: None });
     }
     // With its place in hand: of a call whose row is not there nothing was sent.
     let planning = asked(async { ledger.planned(planned).await }).await;
     let fault = unless_it_reads(one, tool, planning).await?;
     failpoint::reached("planned");
     let place = if one.batch.cancel.is_cancelled() { Err(not_started()) } else { place };
-    Ok(Turn { place, waited, fault })
+    Ok(ScheduledCall { place, waited, fault })
 }
 
 /// Reading is harmless: it goes on without its row, and the operator is told.
 async fn unless_it_reads(
-    one: &OneCall,
-    tool: &Listed,
+    one: &PendingCall,
+    tool: &CatalogTool,
     recorded: Result<(), LedgerError>,
 ) -> Result<Option<String>, ToolOutcome> {
     let Err(error) = recorded else { return Ok(None) };
@@ -81,7 +81,7 @@ async fn unless_it_reads(
 }
 
 /// Waits for the calls before it and for a free place.
-async fn turn(one: &OneCall, tool: &Listed) -> Result<Place, ToolOutcome> {
+async fn turn(one: &PendingCall, tool: &CatalogTool) -> Result<PlacePermit, ToolOutcome> {
     let batch = &one.batch;
     for end in batch.order.before(one.position) {
         tokio::select! {

@@ -7,11 +7,11 @@ use crate::call::caller::Caller;
 use crate::gate::question::registry::FIRST;
 use crate::ledger::OpenTickets;
 use crate::ledger::error::LedgerError;
-use crate::ledger::ticket::{Parked, TicketId};
+use crate::ledger::ticket::{ParkedCall, TicketId};
 
 impl Executor {
     /// The open tickets of a caller, oldest first, those with questions last.
-    pub async fn tickets(&self, caller: &Caller) -> Result<Vec<Parked>, LedgerError> {
+    pub async fn tickets(&self, caller: &Caller) -> Result<Vec<ParkedCall>, LedgerError> {
         let mut open = self.0.ledger.parked(caller).await?;
         open.extend(self.0.asked.waiting(Some(caller), 0).into_iter().map(|(_, parked)| parked));
         Ok(open)
@@ -22,7 +22,7 @@ impl Executor {
         &self,
         ticket: &TicketId,
         caller: &Caller,
-    ) -> Result<Option<Parked>, LedgerError> {
+    ) -> Result<Option<ParkedCall>, LedgerError> {
         let mut asked = self.0.asked.waiting(Some(caller), 0).into_iter();
         match asked.find(|(_, parked)| &parked.ticket == ticket) {
             Some((_, parked)) => Ok(Some(parked)),

@@ -24,7 +24,7 @@ pub struct Attempt {
 
 /// How a call ended, and what was tried.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finish {
+pub struct EndingReport {
     pub ending: Ending,
     pub attempts: Vec<Attempt>,
 }
@@ -39,14 +39,14 @@ impl Attempt {
 
 /// A call like another one, whose end nobody knew.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Doubtful {
+pub struct UncertainCall {
     /// Its name in the record.
     pub call: String,
     /// Whoever made it gave it up, and that is all that went wrong.
     pub was_cancelled: bool,
 }
 
-impl Doubtful {
+impl UncertainCall {
     pub fn new(call: impl Into<String>, attempts: &[Attempt]) -> Self {
         let mut sent = attempts.iter().filter(|attempt| attempt.sent).peekable();
         let is_cancelled = |attempt: &Attempt| attempt.ended == ErrorKind::Cancelled.as_str();
@@ -67,7 +67,7 @@ impl Doubtful {
     }
 }
 
-impl From<Ending> for Finish {
+impl From<Ending> for EndingReport {
     fn from(ending: Ending) -> Self {
         Self { ending, attempts: Vec::new() }
     }

@@ -14,7 +14,7 @@ const REDEEM: &str = "redeem_ticket";
 
 /// What one caller calls one call of one tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OnceKey {
+pub struct IdempotencyKey {
     pub caller: Caller,
     pub tool: ToolName,
     /// Whose tool it is: that of another source is another tool. `None`: it is no tool's.
@@ -25,7 +25,7 @@ pub struct OnceKey {
 
 /// What a key says of the call that is to be made under it.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Begun {
+pub enum KeyState {
     /// Nobody made it: make it, and `settle` the key.
     New,
     /// It runs: ask again later.
@@ -40,7 +40,7 @@ pub enum Begun {
 
 /// What came of a call that was begun under a key.
 #[derive(Debug, Clone, PartialEq)]
-pub enum KeyEnd {
+pub enum KeyResult {
     Answered(Value),
     /// Its answer came after all, and takes the place of what was said before.
     Late(Value),
@@ -56,7 +56,7 @@ pub enum KeyEnd {
     Free,
 }
 
-impl OnceKey {
+impl IdempotencyKey {
     /// The key of a ticket itself: a ticket is good for one run, and what came of it is on record.
     pub fn of_ticket(caller: &Caller, ticket: &TicketId) -> Self {
         let tool = ToolName::sanitize(REDEEM);

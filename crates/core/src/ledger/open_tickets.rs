@@ -1,6 +1,6 @@
 //! The open tickets, a page at a time.
 
-use super::ticket::Parked;
+use super::ticket::ParkedCall;
 
 /// Bytes of arguments and reasons that a page takes, if it has more than one ticket.
 const LARGEST: usize = 4 * 1024 * 1024;
@@ -9,7 +9,7 @@ const LARGEST: usize = 4 * 1024 * 1024;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct OpenTickets {
     /// Oldest first.
-    pub tickets: Vec<Parked>,
+    pub tickets: Vec<ParkedCall>,
     /// Of the last one, behind which the next page begins; `None`: there is none.
     pub next: Option<u64>,
 }
@@ -17,7 +17,7 @@ pub struct OpenTickets {
 impl OpenTickets {
     /// Takes tickets with their numbers, oldest first, up to the limit, and fewer if they are large.
     pub fn of<E>(
-        numbered: impl IntoIterator<Item = Result<(u64, Parked), E>>,
+        numbered: impl IntoIterator<Item = Result<(u64, ParkedCall), E>>,
         limit: usize,
     ) -> Result<Self, E> {
         let (mut tickets, mut bytes, mut last) = (Vec::new(), 0, None);

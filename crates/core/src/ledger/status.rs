@@ -9,7 +9,7 @@ use super::timestamp::rfc3339;
 
 /// A call of the record.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stands {
+pub struct CallStatus {
     /// Our name of it.
     pub call: String,
     pub tool: String,
@@ -20,7 +20,7 @@ pub struct Stands {
     pub ended: Option<(SystemTime, Ending)>,
 }
 
-impl Stands {
+impl CallStatus {
     /// For a program.
     pub fn data(&self) -> Value {
         json!({

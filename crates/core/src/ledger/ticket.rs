@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::error::LedgerError;
-use crate::call::Wire;
+use crate::call::CallWire;
 use crate::call::arguments::Arguments;
 use crate::call::caller::Caller;
 use crate::call::name::{SourceId, ToolName};
@@ -36,7 +36,7 @@ impl Default for TicketBounds {
 
 /// A call that waits for a person: to run, or to go on.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Parked {
+pub struct ParkedCall {
     pub ticket: TicketId,
     pub caller: Caller,
     pub tool: ToolName,
@@ -59,7 +59,7 @@ pub struct Parked {
     pub lifetime: Duration,
     /// The call's id and wire shape, for the answer.
     pub call_id: String,
-    pub wire: Wire,
+    pub wire: CallWire,
     /// What the call asks that runs already; `None`: whether it may run.
     pub question: Option<Box<Value>>,
 }

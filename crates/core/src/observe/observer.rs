@@ -22,21 +22,21 @@ use crate::tool::spec::ToolSpec;
 ///
 /// A copy of another call of its batch is no call of its own, nor is one that is answered from the
 /// record under its key.
-pub trait Witness: Send + Sync {
+pub trait Observer: Send + Sync {
     /// A call was decided on, and nothing of it has run. An error stops a call that may change
     /// something, as one of the ledger does; a call that only reads should not be kept waiting.
-    fn decided<'a>(&'a self, call: Decided<'a>) -> BoxFuture<'a, Result<(), LedgerError>>;
+    fn decided<'a>(&'a self, call: CallDecided<'a>) -> BoxFuture<'a, Result<(), LedgerError>>;
 
     /// A call is over; must return at once.
-    fn ended(&self, call: Over<'_>);
+    fn ended(&self, call: CallFinished<'_>);
 
     /// What was asked of somebody else for a call is over; must return at once. A call that was
     /// given up may hear of it after its own end. It is told of calls alone whose traces are
     /// recorded, and whoever records those records this too: the other side was told its place.
-    fn returned(&self, _errand: Returned<'_>) {}
+    fn returned(&self, _errand: OutboundFinished<'_>) {}
 
     /// What a running call asked under a ticket, and what came of that; must return at once.
-    fn questioned(&self, _question: Questioned<'_>) {}
+    fn questioned(&self, _question: QuestionEvent<'_>) {}
 
     /// A call tells how far it is; must return at once.
     fn progress(&self, _call: CallKey, _progress: &Progress) {}
@@ -51,7 +51,7 @@ pub struct ToolIdentity<'a> {
 
 /// A call that was decided on.
 #[derive(Clone, Copy)]
-pub struct Decided<'a> {
+pub struct CallDecided<'a> {
     pub key: CallKey,
     pub caller: &'a Arc<Caller>,
     pub tool: ToolIdentity<'a>,
@@ -69,7 +69,7 @@ pub struct Decided<'a> {
 /// A question of a running call that a person is asked under a ticket. What is asked and answered is
 /// nobody's but theirs.
 #[derive(Clone, Copy)]
-pub struct Questioned<'a> {
+pub struct QuestionEvent<'a> {
     pub key: CallKey,
     pub caller: &'a Arc<Caller>,
     pub tool: ToolIdentity<'a>,
@@ -111,7 +111,7 @@ pub enum Ruling<'a> {
 
 /// A call that is over.
 #[derive(Clone, Copy)]
-pub struct Over<'a> {
+pub struct CallFinished<'a> {
     pub key: CallKey,
     pub caller: &'a Arc<Caller>,
     /// The name that was called, which came from a model.
@@ -148,11 +148,11 @@ impl Ruling<'_> {
 }
 
 /// A name by the conventions of OpenTelemetry, and what it is of this errand.
-pub type Note = (&'static str, Value);
+pub type SpanAttribute = (&'static str, Value);
 
 /// An errand that is over, as a witness sees it.
 #[derive(Clone, Copy)]
-pub struct Returned<'a> {
+pub struct OutboundFinished<'a> {
     /// Of the call that it was for.
     pub call: CallKey,
     /// Where the tool of the call comes from.
@@ -161,7 +161,7 @@ pub struct Returned<'a> {
     pub attempt: u32,
     /// What was asked for, of few different values: `tools/call look`, `GET /pets/{id}`.
     pub name: &'a str,
-    pub notes: &'a [Note],
+    pub notes: &'a [SpanAttribute],
     /// Why it came to nothing, in one word or a number of its protocol.
     pub error: Option<&'a str>,
     /// Its own place, which the other side was told; its parent is the call.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use super::observer::{Note, Returned, Witness};
+use super::observer::{Observer, OutboundFinished, SpanAttribute};
 use crate::call::CallKey;
 use crate::call::name::SourceId;
 use crate::call::trace::Trace;
@@ -20,20 +20,26 @@ use crate::outcome::ErrorKind;
 /// A request that is under way. Dropped before it [ended](Errand::ends), it was given up.
 ///
 /// Where nobody records the trace it is nothing, and what describes it is not asked for.
-pub struct Errand {
+pub struct OutboundSpan {
     trace: Option<Trace>,
-    record: Option<Box<Record>>,
+    record: Option<Box<OutboundRecord>>,
 }
 
-impl Errand {
+impl OutboundSpan {
     /// One that nobody records.
     pub(crate) fn untold(trace: Option<Trace>) -> Self {
         Self { trace, record: None }
     }
 
     /// `trace`: its own place; `name`: what is asked for, without anything that an argument says.
-    pub(crate) fn begin(witness: Arc<dyn Witness>, of: OfCall, trace: Trace, name: String) -> Self {
-        let record = Record { witness, of, began: Instant::now(), name, notes: Vec::new(), trace };
+    pub(crate) fn begin(
+        witness: Arc<dyn Observer>,
+        of: OutboundOwner,
+        trace: Trace,
+        name: String,
+    ) -> Self {
+        let record =
+            OutboundRecord { witness, of, began: Instant::now(), name, notes: Vec::new(), trace };
         Self { trace: Some(trace), record: Some(Box::new(record)) }
     }
 
@@ -43,7 +49,7 @@ impl Errand {
     }
 
     /// Adds what is known of it: nothing of arguments or results, and no secret.
-    pub fn notes<N: IntoIterator<Item = Note>>(&mut self, notes: impl FnOnce() -> N) {
+    pub fn notes<N: IntoIterator<Item = SpanAttribute>>(&mut self, notes: impl FnOnce() -> N) {
         if let Some(record) = &mut self.record {
             record.notes.extend(notes());
         }
@@ -57,7 +63,7 @@ impl Errand {
     }
 }
 
-impl Drop for Errand {
+impl Drop for OutboundSpan {
     fn drop(&mut self) {
         let Some(record) = self.record.take() else { return };
         let is_late = Instant::now() >= record.of.deadline;
@@ -66,14 +72,14 @@ impl Drop for Errand {
     }
 }
 
-impl fmt::Debug for Errand {
+impl fmt::Debug for OutboundSpan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Errand").field("trace", &self.trace).finish_non_exhaustive()
     }
 }
 
 /// The call that it is for.
-pub(crate) struct OfCall {
+pub(crate) struct OutboundOwner {
     pub(crate) key: CallKey,
     pub(crate) source: SourceId,
     pub(crate) attempt: u32,
@@ -82,18 +88,18 @@ pub(crate) struct OfCall {
 }
 
 /// An errand that somebody records.
-struct Record {
-    witness: Arc<dyn Witness>,
-    of: OfCall,
+struct OutboundRecord {
+    witness: Arc<dyn Observer>,
+    of: OutboundOwner,
     began: Instant,
     name: String,
-    notes: Vec<Note>,
+    notes: Vec<SpanAttribute>,
     trace: Trace,
 }
 
-impl Record {
+impl OutboundRecord {
     fn tell(&self, error: Option<&str>) {
-        let returned = Returned {
+        let returned = OutboundFinished {
             call: self.of.key,
             source: &self.of.source,
             attempt: self.of.attempt,

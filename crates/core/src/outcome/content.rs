@@ -37,7 +37,7 @@ pub struct Excerpt {
 
 /// Where in a result an excerpt is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place<'a> {
+pub enum ContentPath<'a> {
     Parts,
     /// Its number, from zero.
     Part(usize),
@@ -45,7 +45,7 @@ pub enum Place<'a> {
     Data(&'a str),
 }
 
-impl<'a> Place<'a> {
+impl<'a> ContentPath<'a> {
     /// As somebody asks for it; who asks for both has the part.
     pub fn of(part: Option<usize>, path: Option<&'a str>) -> Self {
         match (part, path) {
@@ -75,11 +75,11 @@ impl Content {
 
     /// At most `limit` letters from `offset`: of all parts, of which those that are no text stand
     /// in base64, or of one of them, or of the data. `None`: there is no such part or no such data.
-    pub fn excerpt(&self, offset: usize, limit: usize, place: &Place<'_>) -> Option<Excerpt> {
+    pub fn excerpt(&self, offset: usize, limit: usize, place: &ContentPath<'_>) -> Option<Excerpt> {
         let text = match place {
-            Place::Parts => self.parts.iter().map(Part::raw).collect::<Vec<_>>().join("\n\n"),
-            Place::Part(number) => self.parts.get(*number)?.raw(),
-            Place::Data(path) => self.structured.as_ref()?.pointer(path)?.to_string(),
+            ContentPath::Parts => self.parts.iter().map(Part::raw).collect::<Vec<_>>().join("\n\n"),
+            ContentPath::Part(number) => self.parts.get(*number)?.raw(),
+            ContentPath::Data(path) => self.structured.as_ref()?.pointer(path)?.to_string(),
         };
         // Letters and not bytes, so that no piece begins within one.
         let piece: String = text.chars().skip(offset).take(limit).collect();

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::call::name::{SourceId, ToolName, shown};
 use crate::ledger::ticket::id::TicketId;
 use crate::ledger::{LONGEST_KEY, ResultHandle};
-use crate::outcome::Pending;
+use crate::outcome::PendingTicket;
 
 pub(crate) fn denied(reason: &str) -> String {
     format!(
@@ -14,7 +14,7 @@ pub(crate) fn denied(reason: &str) -> String {
     )
 }
 
-pub(crate) fn pending(pending: &Pending) -> String {
+pub(crate) fn pending(pending: &PendingTicket) -> String {
     if pending.question.is_some() {
         return format!(
             "Waiting for an answer of the user: {}. The call has begun and goes on when a person has \

@@ -4,13 +4,13 @@ use serde_json::Value;
 
 /// An error as the protocol has it, for clients that read its code.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Refusal {
+pub struct ProtocolError {
     pub code: i32,
     pub message: String,
     pub data: Option<Value>,
 }
 
-impl Refusal {
+impl ProtocolError {
     pub const METHOD_NOT_FOUND: i32 = -32601;
     pub const INVALID_PARAMS: i32 = -32602;
     /// In the revisions before 2026-07-28, which says `INVALID_PARAMS` of it.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::content::{Content, Part, Reference};
 use super::messages;
 use crate::call::name::{SourceId, ToolName};
-use crate::call::{CallKey, Wire};
+use crate::call::{CallKey, CallWire};
 use crate::ledger::ResultHandle;
 use crate::outcome::{ToolError, ToolOutcome};
 
@@ -18,7 +18,7 @@ pub struct Response {
     /// The call's id as it came.
     pub id: String,
     pub name: String,
-    pub wire: Wire,
+    pub wire: CallWire,
     pub outcome: ToolOutcome,
     /// The call was the same as an earlier one of the batch and ran once, with that one.
     pub duplicate_of: Option<String>,
@@ -26,17 +26,17 @@ pub struct Response {
     pub repairs: Vec<String>,
     /// Checks that the host should run on the answer; only of calls that succeeded.
     pub checks: Vec<String>,
-    pub references: Vec<Cited>,
+    pub references: Vec<Citation>,
     /// The whole of a result that was cut.
     pub whole: Option<ResultHandle>,
     /// This response is the answer: the host gives it to the user and the turn ends.
     pub handed_over: bool,
-    pub debug: Debug,
+    pub debug: DebugRecord,
 }
 
 /// A source under its number in the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Cited {
+pub struct Citation {
     pub number: u32,
     #[serde(flatten)]
     pub reference: Reference,
@@ -44,7 +44,7 @@ pub struct Cited {
 
 /// How a call went, for the operator.
 #[derive(Debug, Clone, Default, Serialize)]
-pub struct Debug {
+pub struct DebugRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<ToolName>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -58,7 +58,7 @@ pub struct Debug {
     #[serde(rename = "ran_us", serialize_with = "microseconds")]
     pub ran: Duration,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub flags: Vec<Flag>,
+    pub flags: Vec<CallFlag>,
     /// What the operator should know of a failure; never for a model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
@@ -67,7 +67,7 @@ pub struct Debug {
 /// What applied to the tool of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Flag {
+pub enum CallFlag {
     Forced,
     Exclusive,
     Capability,
@@ -142,7 +142,7 @@ impl Response {
             let parts = content.parts.iter().filter(|part| in_words(part) && !is_told(part));
             texts.extend(parts.map(Part::in_words));
         }
-        texts.extend(self.references.iter().map(Cited::in_words));
+        texts.extend(self.references.iter().map(Citation::in_words));
         texts.extend(self.content().and_then(|content| content.reminder.clone()));
         texts
     }
@@ -206,7 +206,7 @@ impl Response {
     }
 }
 
-impl Cited {
+impl Citation {
     fn in_words(&self) -> String {
         let Reference { title, url, text, id } = &self.reference;
         let title = if title.is_empty() { id } else { title };

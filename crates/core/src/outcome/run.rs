@@ -6,7 +6,7 @@ use indexmap::{IndexMap, IndexSet};
 use serde::{Deserialize, Serialize};
 
 use super::content::Reference;
-use super::response::{Debug, Report, Response};
+use super::response::{DebugRecord, Report, Response};
 use crate::call::name::ToolName;
 use crate::ledger::ticket::TicketId;
 use crate::outcome::ToolOutcome;
@@ -14,11 +14,11 @@ use crate::outcome::ToolOutcome;
 /// The memory of a run, kept by the host between turns. Cheap to clone.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Run(Arc<Memory>);
+pub struct Run(Arc<RunMemory>);
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-struct Memory {
+struct RunMemory {
     turn: u32,
     /// In the order of their first use.
     used: IndexSet<ToolName>,
@@ -28,7 +28,7 @@ struct Memory {
 
 /// What the host does next.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Turn {
+pub enum NextStep {
     /// Sends the results to the model and lets it go on.
     GoOn,
     /// Gives the text of this response to the user: a tool has taken over.
@@ -40,7 +40,7 @@ pub enum Turn {
 impl Run {
     /// Whether nothing has happened in it yet.
     pub(crate) fn is_new(&self) -> bool {
-        let Memory { turn, used, checks, sources } = &*self.0;
+        let RunMemory { turn, used, checks, sources } = &*self.0;
         *turn == 0 && used.is_empty() && checks.is_empty() && sources.is_empty()
     }
 
@@ -51,7 +51,7 @@ impl Run {
 
     /// Takes a batch in and says what is next. A batch that was refused because a controlling
     /// tool was not alone, or a controlling tool that failed, keeps the loop going.
-    pub fn absorb(&mut self, report: &Report) -> Turn {
+    pub fn absorb(&mut self, report: &Report) -> NextStep {
         // The memory comes from the host, and may say anything.
         let memory = Arc::make_mut(&mut self.0);
         memory.turn = memory.turn.saturating_add(1);
@@ -107,9 +107,9 @@ impl Run {
 
 impl Report {
     /// What the host does next, judged by what really ran.
-    pub fn turn(&self) -> Turn {
+    pub fn turn(&self) -> NextStep {
         if let Some(response) = self.responses.iter().find(|response| response.handed_over) {
-            return Turn::HandedOver { id: response.id.clone(), text: response.text() };
+            return NextStep::HandedOver { id: response.id.clone(), text: response.text() };
         }
         let tickets: Vec<_> = self
             .responses
@@ -121,13 +121,13 @@ impl Report {
             .collect();
         if !tickets.is_empty() && tickets.len() == self.responses.len() {
             let tickets: IndexSet<_> = tickets.into_iter().collect();
-            return Turn::Waiting(tickets.into_iter().collect());
+            return NextStep::Waiting(tickets.into_iter().collect());
         }
-        Turn::GoOn
+        NextStep::GoOn
     }
 
     /// The debug records of the batch, in call order.
-    pub fn debug(&self) -> impl Iterator<Item = &Debug> {
+    pub fn debug(&self) -> impl Iterator<Item = &DebugRecord> {
         self.responses.iter().map(|response| &response.debug)
     }
 }

@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::decide;
-use super::presenter::Showing;
-use super::request::Request;
-use super::tools::{Decided, Plan};
+use super::presenter::Presenter;
+use super::request::PlanRequest;
+use super::tools::{Plan, PlanDecision};
 use super::warning::PlanError;
 use crate::call::caller::Caller;
 use crate::catalog::Catalog;
@@ -20,20 +20,20 @@ const MOST: usize = 64;
 /// What was decided for the callers of one snapshot. It belongs to the snapshot and knows nothing
 /// of it, so that it goes with it.
 #[derive(Default)]
-struct Again(Mutex<VecDeque<(Rules, Arc<Decided>)>>);
+struct PlanCache(Mutex<VecDeque<(PlanCacheKey, Arc<PlanDecision>)>>);
 
 /// What was decided by: the version of the policy, and the way of showing.
-type Rules = (Fingerprint, u64);
+type PlanCacheKey = (Fingerprint, u64);
 
-impl Again {
-    fn find(&self, rules: Rules, caller: &Arc<Caller>) -> Option<Arc<Decided>> {
+impl PlanCache {
+    fn find(&self, rules: PlanCacheKey, caller: &Arc<Caller>) -> Option<Arc<PlanDecision>> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_same = |other: &Arc<Caller>| Arc::ptr_eq(other, caller) || other == caller;
         let found = known.iter().find(|(of, plan)| *of == rules && is_same(&plan.caller));
         found.map(|(_, decided)| Arc::clone(decided))
     }
 
-    fn keep(&self, rules: Rules, decided: &Arc<Decided>) {
+    fn keep(&self, rules: PlanCacheKey, decided: &Arc<PlanDecision>) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() == MOST {
             known.pop_front();
@@ -50,17 +50,17 @@ impl Plan {
         catalog: &Arc<Catalog>,
         caller: &Arc<Caller>,
         policy: &dyn Policy,
-        request: Request,
-        showing: &dyn Showing,
+        request: PlanRequest,
+        showing: &dyn Presenter,
     ) -> Result<Self, PlanError> {
         let rules = policy.version().zip(showing.way()).filter(|_| request.is_plain());
-        let known = rules.and_then(|rules| catalog.own::<Again>().find(rules, caller));
+        let known = rules.and_then(|rules| catalog.own::<PlanCache>().find(rules, caller));
         if let Some(decided) = known {
             return Ok(Self { catalog: Arc::clone(catalog), decided, session: request.session });
         }
         let plan = decide::plan(catalog, Arc::clone(caller), policy, request, showing)?;
         if let Some(rules) = rules {
-            catalog.own::<Again>().keep(rules, &plan.decided);
+            catalog.own::<PlanCache>().keep(rules, &plan.decided);
         }
         Ok(plan)
     }

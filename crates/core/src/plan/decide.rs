@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
-use super::presentation::{Beside, Shown};
-use super::presenter::{Plainly, Showing};
-use super::request::{ChoiceScope, Request};
+use super::presentation::{MetaTools, Presentation};
+use super::presenter::{Presenter, ShowAll};
+use super::request::{ChoiceScope, PlanRequest};
 use super::similar_names::nearest;
-use super::tools::{Decided, Plan};
-use super::visibility::{Because, Exposure, Out, Standing};
-use super::warning::{PlanError, Warning};
+use super::tools::{Plan, PlanDecision};
+use super::visibility::{ExclusionReason, Exposure, InclusionReason, Visibility};
+use super::warning::{PlanError, PlanWarning};
 use crate::call::caller::Caller;
 use crate::call::name::ToolName;
-use crate::catalog::type_map::Memo;
-use crate::catalog::{Catalog, Listed};
+use crate::catalog::type_map::TypeMap;
+use crate::catalog::{Catalog, CatalogTool};
 use crate::outcome::run::Run;
 use crate::policy::Policy;
 use crate::tool::spec::ToolSpec;
@@ -26,9 +26,9 @@ impl Plan {
         catalog: &Arc<Catalog>,
         caller: &Caller,
         policy: &dyn Policy,
-        request: Request,
+        request: PlanRequest,
     ) -> Result<Self, PlanError> {
-        plan(catalog, Arc::new(caller.clone()), policy, request, &Plainly)
+        plan(catalog, Arc::new(caller.clone()), policy, request, &ShowAll)
     }
 
     /// The same, shown as somebody decides.
@@ -36,26 +36,26 @@ impl Plan {
         catalog: &Arc<Catalog>,
         caller: &Caller,
         policy: &dyn Policy,
-        request: Request,
-        showing: &dyn Showing,
+        request: PlanRequest,
+        showing: &dyn Presenter,
     ) -> Result<Self, PlanError> {
         plan(catalog, Arc::new(caller.clone()), policy, request, showing)
     }
 }
 
 /// The places of names in a snapshot.
-type Places<'a> = HashMap<u32, &'a str>;
+type NamesByPlace<'a> = HashMap<u32, &'a str>;
 
 pub(super) fn plan(
     catalog: &Arc<Catalog>,
     caller: Arc<Caller>,
     policy: &dyn Policy,
-    request: Request,
-    showing: &dyn Showing,
+    request: PlanRequest,
+    showing: &dyn Presenter,
 ) -> Result<Plan, PlanError> {
     let mut warnings = Vec::new();
-    let choices = Choices::read(catalog, &request);
-    let wishes = Wishes::read(catalog, &request);
+    let choices = ChosenTools::read(catalog, &request);
+    let wishes = RequestPlaces::read(catalog, &request);
 
     // Rules 1 to 3, which do not depend on the other tools.
     let mut standings: Vec<_> = (0u32..)
@@ -70,17 +70,17 @@ pub(super) fn plan(
                 .at(*place)
                 .is_some_and(|tool| tool.spec.traits.exclusive && !tool.spec.traits.capability)
     });
-    let rule = ByTrait::new(catalog, &choices, winner);
+    let rule = TraitRules::new(catalog, &choices, winner);
     for ((place, tool), standing) in (0u32..).zip(catalog.tools()).zip(&mut standings) {
-        if matches!(standing, Standing::Visible { .. }) {
+        if matches!(standing, Visibility::Visible { .. }) {
             *standing = rule.stand(place, tool, &wishes);
         }
     }
 
     let forced: Vec<u32> = choices.places().filter(|place| passes(&standings, *place)).collect();
-    let known = Known { catalog, standings: &standings, caller: &caller, policy };
+    let known = CallerCatalog { catalog, standings: &standings, caller: &caller, policy };
     let unknown = request.disabled.iter().filter(|name| known.get(name).is_none());
-    warnings.extend(unknown.map(|name| Warning::UnknownDisabled { name: name.clone() }));
+    warnings.extend(unknown.map(|name| PlanWarning::UnknownDisabled { name: name.clone() }));
     choices.warn(&known, &mut warnings);
     if choices.bind && forced.is_empty() {
         return Err(PlanError(warnings));
@@ -96,19 +96,19 @@ pub(super) fn plan(
         .map(|(place, _)| place)
         .collect();
     if visible.is_empty() {
-        warnings.push(Warning::NothingVisible);
+        warnings.push(PlanWarning::NothingVisible);
     }
-    let decided = Arc::new(Decided {
+    let decided = Arc::new(PlanDecision {
         caller,
         standings,
         visible,
         shown,
-        beside: Beside::default(),
+        beside: MetaTools::default(),
         forced,
         warnings,
         max_calls: request.max_calls,
         run: request.run,
-        memo: Memo::default(),
+        memo: TypeMap::default(),
     });
     let catalog = Arc::clone(catalog);
     let mut plan = Plan { catalog, decided, session: request.session };
@@ -117,7 +117,7 @@ pub(super) fn plan(
 }
 
 /// What stands beside the catalog comes behind it, and behind that what the run has used.
-fn stand_beside(plan: &mut Plan, recent: Vec<u32>, showing: &dyn Showing) {
+fn stand_beside(plan: &mut Plan, recent: Vec<u32>, showing: &dyn Presenter) {
     let beside = showing.beside(plan);
     // Nobody else holds it yet.
     if let Some(decided) = Arc::get_mut(&mut plan.decided) {
@@ -129,26 +129,26 @@ fn stand_beside(plan: &mut Plan, recent: Vec<u32>, showing: &dyn Showing) {
     }
 }
 
-fn is_visible(standing: Standing) -> bool {
-    matches!(standing, Standing::Visible { .. })
+fn is_visible(standing: Visibility) -> bool {
+    matches!(standing, Visibility::Visible { .. })
 }
 
 /// Holds back what is not in the core. What the run has used is shown, where the API does not
 /// remember it: its places, in the order of its use.
 fn expose(
     catalog: &Catalog,
-    standings: &mut [Standing],
+    standings: &mut [Visibility],
     run: &Run,
-    shown: &Shown,
-    showing: &dyn Showing,
+    shown: &Presentation,
+    showing: &dyn Presenter,
 ) -> Vec<u32> {
     if shown.rest == Exposure::Listed {
         return Vec::new();
     }
     for (tool, standing) in catalog.tools().iter().zip(standings.iter_mut()) {
-        if let Standing::Visible { because, exposure } = standing
+        if let Visibility::Visible { because, exposure } = standing
             && *exposure == Exposure::Listed
-            && matches!(because, Because::NothingChosen | Because::Companion)
+            && matches!(because, InclusionReason::NothingChosen | InclusionReason::Companion)
             && !showing.is_core(&tool.spec)
         {
             *exposure = shown.rest;
@@ -160,7 +160,7 @@ fn expose(
     let used = run.used_tools().filter_map(|name| catalog.place(name.as_str()));
     let mut recent: Vec<u32> = Vec::new();
     for place in used {
-        if let Some(Standing::Visible { exposure, .. }) = standings.get_mut(place as usize)
+        if let Some(Visibility::Visible { exposure, .. }) = standings.get_mut(place as usize)
             && *exposure == Exposure::Hidden
         {
             *exposure = Exposure::Listed;
@@ -170,31 +170,31 @@ fn expose(
     recent
 }
 
-fn passes(standings: &[Standing], place: u32) -> bool {
-    matches!(standings.get(place as usize), Some(Standing::Visible { .. }))
+fn passes(standings: &[Visibility], place: u32) -> bool {
+    matches!(standings.get(place as usize), Some(Visibility::Visible { .. }))
 }
 
 /// Rules 1 to 3; `Visible` means "not out yet".
 fn permitted(
     place: u32,
     spec: &ToolSpec,
-    wishes: &Wishes<'_>,
+    wishes: &RequestPlaces<'_>,
     caller: &Caller,
     policy: &dyn Policy,
-) -> Standing {
+) -> Visibility {
     if !spec.enabled {
-        Standing::Out(Out::DisabledByAdmin)
+        Visibility::Out(ExclusionReason::DisabledByAdmin)
     } else if wishes.disabled.contains_key(&place) {
-        Standing::Out(Out::DisabledForRequest)
+        Visibility::Out(ExclusionReason::DisabledForRequest)
     } else if !policy.sees(caller, spec) {
-        Standing::Out(Out::Denied)
+        Visibility::Out(ExclusionReason::Denied)
     } else {
-        Standing::Visible { because: Because::NothingChosen, exposure: Exposure::Listed }
+        Visibility::Visible { because: InclusionReason::NothingChosen, exposure: Exposure::Listed }
     }
 }
 
 /// Rule 4 for the tools that passed the others.
-struct ByTrait {
+struct TraitRules {
     any_chosen: bool,
     /// By place in the catalog; empty when nothing was chosen.
     chosen: Vec<bool>,
@@ -202,8 +202,8 @@ struct ByTrait {
     companions: Vec<u32>,
 }
 
-impl ByTrait {
-    fn new(catalog: &Catalog, choices: &Choices<'_>, winner: Option<u32>) -> Self {
+impl TraitRules {
+    fn new(catalog: &Catalog, choices: &ChosenTools<'_>, winner: Option<u32>) -> Self {
         let mut chosen = vec![false; if choices.bind { catalog.tools().len() } else { 0 }];
         for place in choices.places() {
             if let Some(mark) = chosen.get_mut(place as usize) {
@@ -220,57 +220,61 @@ impl ByTrait {
         Self { any_chosen: choices.bind, chosen, winner, companions }
     }
 
-    fn stand(&self, place: u32, tool: &Listed, wishes: &Wishes<'_>) -> Standing {
+    fn stand(&self, place: u32, tool: &CatalogTool, wishes: &RequestPlaces<'_>) -> Visibility {
         let traits = &tool.spec.traits;
         let is_chosen = self.chosen.get(place as usize) == Some(&true);
         let because = match self.winner {
             _ if is_chosen
                 && (self.winner.is_none_or(|winner| winner == place) || traits.capability) =>
             {
-                Because::Chosen
+                InclusionReason::Chosen
             }
-            _ if traits.capability => Because::Capability,
-            Some(_) if self.companions.contains(&place) => Because::Companion,
-            Some(winner) => return Standing::Out(Out::Displaced(winner)),
-            None if traits.exclusive => return Standing::Out(Out::NotChosenExclusive),
-            None if self.any_chosen => return Standing::Out(Out::NotChosen),
-            None => Because::NothingChosen,
+            _ if traits.capability => InclusionReason::Capability,
+            Some(_) if self.companions.contains(&place) => InclusionReason::Companion,
+            Some(winner) => return Visibility::Out(ExclusionReason::Displaced(winner)),
+            None if traits.exclusive => {
+                return Visibility::Out(ExclusionReason::NotChosenExclusive);
+            }
+            None if self.any_chosen => return Visibility::Out(ExclusionReason::NotChosen),
+            None => InclusionReason::NothingChosen,
         };
         // A model must see in full what it is made to call, and what is always there.
         let exposure = match because {
             _ if is_chosen => Exposure::Listed,
             // The last is said of no tool of a catalog.
-            Because::Chosen | Because::Capability | Because::Discovery => Exposure::Listed,
-            Because::NothingChosen | Because::Companion => wishes.exposure(place),
+            InclusionReason::Chosen | InclusionReason::Capability | InclusionReason::Discovery => {
+                Exposure::Listed
+            }
+            InclusionReason::NothingChosen | InclusionReason::Companion => wishes.exposure(place),
         };
-        Standing::Visible { because, exposure }
+        Visibility::Visible { because, exposure }
     }
 }
 
 /// The catalog as the caller may know it: a tool that policy denies is told apart from no tool by
 /// nobody, whatever else keeps it out.
-struct Known<'a> {
+struct CallerCatalog<'a> {
     catalog: &'a Catalog,
-    standings: &'a [Standing],
+    standings: &'a [Visibility],
     caller: &'a Caller,
     policy: &'a dyn Policy,
 }
 
-impl<'a> Known<'a> {
-    fn get(&self, name: &str) -> Option<(&'a Listed, Standing)> {
+impl<'a> CallerCatalog<'a> {
+    fn get(&self, name: &str) -> Option<(&'a CatalogTool, Visibility)> {
         let place = self.catalog.place(name)?;
         let standing = *self.standings.get(place as usize)?;
         self.catalog.at(place).filter(|tool| self.exists(tool, standing)).map(|t| (t, standing))
     }
 
-    fn exists(&self, tool: &Listed, standing: Standing) -> bool {
+    fn exists(&self, tool: &CatalogTool, standing: Visibility) -> bool {
         match standing {
-            Standing::Out(Out::Denied) => false,
+            Visibility::Out(ExclusionReason::Denied) => false,
             // Policy comes after these rules and was not asked yet.
-            Standing::Out(Out::DisabledByAdmin | Out::DisabledForRequest) => {
-                self.policy.sees(self.caller, &tool.spec)
-            }
-            Standing::Visible { .. } | Standing::Out(_) => true,
+            Visibility::Out(
+                ExclusionReason::DisabledByAdmin | ExclusionReason::DisabledForRequest,
+            ) => self.policy.sees(self.caller, &tool.spec),
+            Visibility::Visible { .. } | Visibility::Out(_) => true,
         }
     }
 
@@ -284,7 +288,7 @@ impl<'a> Known<'a> {
 }
 
 /// The choices in their order, each once, with their places in the catalog.
-struct Choices<'a> {
+struct ChosenTools<'a> {
     bind: bool,
     named: IndexMap<&'a str, Option<u32>>,
 }
@@ -292,8 +296,8 @@ struct Choices<'a> {
 /// For so many choices that name no tool, the nearest is looked for.
 const LOOKED_FOR: usize = 16;
 
-impl<'a> Choices<'a> {
-    fn read(catalog: &Catalog, request: &'a Request) -> Self {
+impl<'a> ChosenTools<'a> {
+    fn read(catalog: &Catalog, request: &'a PlanRequest) -> Self {
         let bound = request.choice_scope == ChoiceScope::Run || request.run.turn() == 0;
         let bind = bound && !request.choices.is_empty();
         let named = request.choices.iter().filter(|_| bind);
@@ -305,34 +309,34 @@ impl<'a> Choices<'a> {
         self.named.values().copied().flatten()
     }
 
-    fn warn(&self, known: &Known<'_>, warnings: &mut Vec<Warning>) {
+    fn warn(&self, known: &CallerCatalog<'_>, warnings: &mut Vec<PlanWarning>) {
         let mut unknown = 0;
         for choice in self.named.keys() {
             let Some((tool, standing)) = known.get(choice) else {
                 unknown += 1;
                 let nearest = if unknown <= LOOKED_FOR { known.nearest(choice) } else { None };
-                warnings.push(Warning::UnknownChoice { choice: (*choice).to_owned(), nearest });
+                warnings.push(PlanWarning::UnknownChoice { choice: (*choice).to_owned(), nearest });
                 continue;
             };
-            if let Standing::Out(out) = standing {
+            if let Visibility::Out(out) = standing {
                 let choice = tool.spec.name.clone();
                 let why = out.in_words(known.catalog).1;
-                warnings.push(Warning::LostChoice { choice, why });
+                warnings.push(PlanWarning::LostChoice { choice, why });
             }
         }
     }
 }
 
 /// The request's other lists as places in the catalog.
-struct Wishes<'a> {
-    disabled: Places<'a>,
-    deferred: Places<'a>,
-    hidden: Places<'a>,
+struct RequestPlaces<'a> {
+    disabled: NamesByPlace<'a>,
+    deferred: NamesByPlace<'a>,
+    hidden: NamesByPlace<'a>,
 }
 
-impl<'a> Wishes<'a> {
-    fn read(catalog: &Catalog, request: &'a Request) -> Self {
-        let places = |names: &'a [String]| -> Places<'a> {
+impl<'a> RequestPlaces<'a> {
+    fn read(catalog: &Catalog, request: &'a PlanRequest) -> Self {
+        let places = |names: &'a [String]| -> NamesByPlace<'a> {
             let known = names.iter().filter_map(|name| Some((catalog.place(name)?, name.as_str())));
             known.collect::<HashMap<_, _>>()
         };

@@ -2,15 +2,15 @@
 
 use serde::Serialize;
 
-use super::presentation::Extra;
+use super::presentation::MetaTool;
 use super::tools::Plan;
-use super::visibility::{Because, Exposure, Out, Standing};
+use super::visibility::{ExclusionReason, Exposure, InclusionReason, Visibility};
 use crate::call::name::{SourceId, ToolName};
-use crate::catalog::{Listed, Quarantined};
+use crate::catalog::{CatalogTool, QuarantinedTool};
 
 /// The reason of one tool, for people and programs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Why {
+pub struct ToolExplanation {
     pub tool: ToolName,
     pub source: SourceId,
     pub visible: bool,
@@ -24,8 +24,13 @@ pub struct Why {
     pub because: String,
 }
 
-impl Why {
-    pub(super) fn listed(plan: &Plan, tool: &Listed, standing: Standing, forced: bool) -> Self {
+impl ToolExplanation {
+    pub(super) fn listed(
+        plan: &Plan,
+        tool: &CatalogTool,
+        standing: Visibility,
+        forced: bool,
+    ) -> Self {
         let (rule, mut because) = standing.in_words(plan);
         if tool.stale {
             because.push_str("; its source does not answer, this is its last good list");
@@ -33,10 +38,10 @@ impl Why {
         Self {
             tool: tool.spec.name.clone(),
             source: tool.spec.origin.source.clone(),
-            visible: matches!(standing, Standing::Visible { .. }),
+            visible: matches!(standing, Visibility::Visible { .. }),
             exposure: match standing {
-                Standing::Visible { exposure, .. } => Some(exposure),
-                Standing::Out(_) => None,
+                Visibility::Visible { exposure, .. } => Some(exposure),
+                Visibility::Out(_) => None,
             },
             forced,
             stale: tool.stale,
@@ -45,7 +50,7 @@ impl Why {
         }
     }
 
-    pub(super) fn quarantined(tool: &Quarantined) -> Self {
+    pub(super) fn quarantined(tool: &QuarantinedTool) -> Self {
         Self {
             tool: tool.spec.name.clone(),
             source: tool.spec.origin.source.clone(),
@@ -59,10 +64,10 @@ impl Why {
     }
 }
 
-impl Standing {
+impl Visibility {
     fn in_words(self, plan: &Plan) -> (&'static str, String) {
         match self {
-            Self::Visible { because: Because::Discovery, exposure: Exposure::Hidden } => {
+            Self::Visible { because: InclusionReason::Discovery, exposure: Exposure::Hidden } => {
                 let text = "it handles the calls that wait for a person; it is not listed, and \
                             answers whoever calls it by its name";
                 ("discovery", text.to_owned())
@@ -97,7 +102,7 @@ fn hidden(plan: &Plan) -> String {
 impl Plan {
     /// The reason why a tool is in or out. For the operator: it also tells of tools that this
     /// caller may not know of. `None`: the catalog has no tool of that name.
-    pub fn why(&self, name: &str) -> Option<Why> {
+    pub fn why(&self, name: &str) -> Option<ToolExplanation> {
         if let Some(extra) =
             self.decided.beside.position(name).and_then(|at| self.decided.beside.tools.get(at))
         {
@@ -106,33 +111,33 @@ impl Plan {
         let Some(place) = self.catalog.place(name) else {
             let kept_out = self.catalog.quarantined().iter();
             let quarantined = kept_out.rev().find(|tool| tool.spec.name.as_str() == name)?;
-            return Some(Why::quarantined(quarantined));
+            return Some(ToolExplanation::quarantined(quarantined));
         };
         Some(self.why_at(place, self.catalog.at(place)?))
     }
 
     /// The reasons of the whole catalog, then those of what stands beside it, the quarantined last.
-    pub fn reasons(&self) -> Vec<Why> {
+    pub fn reasons(&self) -> Vec<ToolExplanation> {
         let listed = (0u32..).zip(self.catalog.tools());
-        let kept_out = self.catalog.quarantined().iter().map(Why::quarantined);
+        let kept_out = self.catalog.quarantined().iter().map(ToolExplanation::quarantined);
         let listed = listed.map(|(place, tool)| self.why_at(place, tool));
         let beside = self.decided.beside.tools.iter().map(|extra| self.why_extra(extra));
         listed.chain(beside).chain(kept_out).collect()
     }
 
-    fn why_extra(&self, Extra { listed, exposure }: &Extra) -> Why {
-        let (because, exposure) = (Because::Discovery, *exposure);
-        Why::listed(self, listed, Standing::Visible { because, exposure }, false)
+    fn why_extra(&self, MetaTool { listed, exposure }: &MetaTool) -> ToolExplanation {
+        let (because, exposure) = (InclusionReason::Discovery, *exposure);
+        ToolExplanation::listed(self, listed, Visibility::Visible { because, exposure }, false)
     }
 
-    fn why_at(&self, place: u32, tool: &Listed) -> Why {
+    fn why_at(&self, place: u32, tool: &CatalogTool) -> ToolExplanation {
         let standing = self
             .decided
             .standings
             .get(place as usize)
             .copied()
-            .unwrap_or(Standing::Out(Out::Denied));
+            .unwrap_or(Visibility::Out(ExclusionReason::Denied));
         let forced = self.decided.forced.contains(&place);
-        Why::listed(self, tool, standing, forced)
+        ToolExplanation::listed(self, tool, standing, forced)
     }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::visibility::Exposure;
 use crate::call::name::ToolName;
-use crate::catalog::Listed;
+use crate::catalog::CatalogTool;
 
 /// What is wished.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,7 +44,7 @@ impl Discovery {
 
 /// How the tools of a plan are shown, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shown {
+pub struct Presentation {
     /// `Direct` or `Lazy`.
     pub mode: Discovery,
     /// What is made of the tools that are not in the core.
@@ -53,7 +53,7 @@ pub struct Shown {
     pub because: Cow<'static, str>,
 }
 
-impl Default for Shown {
+impl Default for Presentation {
     fn default() -> Self {
         let because = Cow::Borrowed("nothing else was asked for");
         Self { mode: Discovery::Direct, rest: Exposure::Listed, because }
@@ -65,8 +65,8 @@ impl Default for Shown {
 /// No policy is asked about them, since they do nothing of their own: what they tell is what the
 /// plan shows its caller, and what they bring about passes the gate itself.
 #[derive(Clone, Default)]
-pub struct Beside {
-    pub tools: Arc<[Extra]>,
+pub struct MetaTools {
+    pub tools: Arc<[MetaTool]>,
     /// Of these, the one whose calls are calls of the tool that they name.
     pub relay: Option<ToolName>,
     /// Of these, the one that searches.
@@ -75,18 +75,18 @@ pub struct Beside {
 
 /// One of them.
 #[derive(Clone)]
-pub struct Extra {
-    pub listed: Listed,
+pub struct MetaTool {
+    pub listed: CatalogTool,
     /// `Hidden`: it is called by whoever knows of it.
     pub exposure: Exposure,
 }
 
-impl Beside {
+impl MetaTools {
     pub(super) fn position(&self, name: &str) -> Option<usize> {
         self.tools.iter().position(|extra| extra.listed.spec.name.as_str() == name)
     }
 
-    pub(super) fn has(&self, tool: &Listed) -> bool {
+    pub(super) fn has(&self, tool: &CatalogTool) -> bool {
         self.tools.iter().any(|extra| std::ptr::eq(&raw const extra.listed, tool))
     }
 }

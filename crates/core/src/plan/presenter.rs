@@ -1,20 +1,20 @@
 //! Who decides how a plan is shown.
 
-use super::presentation::{Beside, Shown};
+use super::presentation::{MetaTools, Presentation};
 use super::tools::Plan;
 use crate::catalog::Catalog;
 use crate::tool::spec::ToolSpec;
 
 /// Decides how a plan is shown. It cannot make a tool visible: it is asked about those that are.
-pub trait Showing: Send + Sync {
+pub trait Presenter: Send + Sync {
     /// How the plan is shown, by the places of the tools that are visible.
-    fn shown(&self, catalog: &Catalog, visible: &mut dyn Iterator<Item = usize>) -> Shown;
+    fn shown(&self, catalog: &Catalog, visible: &mut dyn Iterator<Item = usize>) -> Presentation;
 
     /// Whether a tool belongs to the core.
     fn is_core(&self, tool: &ToolSpec) -> bool;
 
     /// What stands beside the tools of the catalog; asked once a plan, when all else is decided.
-    fn beside(&self, plan: &Plan) -> Beside;
+    fn beside(&self, plan: &Plan) -> MetaTools;
 
     /// Which way of showing this is, of all that there are for a snapshot, if it shows what is the
     /// same in the same way each time. `None`: it may not.
@@ -24,19 +24,19 @@ pub trait Showing: Send + Sync {
 }
 
 /// Everything in full, and nothing beside it.
-pub(super) struct Plainly;
+pub(super) struct ShowAll;
 
-impl Showing for Plainly {
-    fn shown(&self, _: &Catalog, _: &mut dyn Iterator<Item = usize>) -> Shown {
-        Shown::default()
+impl Presenter for ShowAll {
+    fn shown(&self, _: &Catalog, _: &mut dyn Iterator<Item = usize>) -> Presentation {
+        Presentation::default()
     }
 
     fn is_core(&self, _: &ToolSpec) -> bool {
         true
     }
 
-    fn beside(&self, _: &Plan) -> Beside {
-        Beside::default()
+    fn beside(&self, _: &Plan) -> MetaTools {
+        MetaTools::default()
     }
 
     fn way(&self) -> Option<u64> {

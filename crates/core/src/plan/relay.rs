@@ -2,7 +2,7 @@
 //! that no gate but the one of a direct call is on its way.
 
 use serde_json::{Map, Value};
-use toolcrib_json::repair::Bounds;
+use toolcrib_json::repair::RepairBounds;
 
 use super::tools::Plan;
 use crate::call::{Call, RawArguments};
@@ -20,7 +20,7 @@ const PARAMETERS: [&str; 6] = ["parameters", "arguments", "params", "args", "inp
 pub(crate) fn resolve(
     plan: &Plan,
     call: &mut Call,
-    bounds: &Bounds,
+    bounds: &RepairBounds,
 ) -> Option<Result<Vec<String>, ToolError>> {
     let relay = plan.beside().relay.as_ref()?;
     call.relayed = false;
@@ -43,7 +43,7 @@ impl Plan {
         &self,
         name: &str,
         arguments: impl FnOnce() -> RawArguments,
-        bounds: &Bounds,
+        bounds: &RepairBounds,
     ) -> Option<String> {
         let relay = self.beside().relay.as_ref().filter(|relay| relay.as_str() == name)?;
         let mut call = Call::new("", relay.as_str(), arguments());
@@ -60,7 +60,7 @@ fn failed(message: String) -> ToolError {
 fn opened(
     plan: &Plan,
     raw: RawArguments,
-    bounds: &Bounds,
+    bounds: &RepairBounds,
 ) -> Result<(Map<String, Value>, Vec<String>), ToolError> {
     let signature = || messages::relay_signature(plan.beside().relay.as_ref());
     let (value, repairs) = match raw {

@@ -10,7 +10,7 @@ use crate::outcome::run::Run;
 /// The wishes of one request.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Request {
+pub struct PlanRequest {
     /// Tools that the user chose; the order decides between exclusive ones.
     pub choices: Vec<String>,
     pub choice_scope: ChoiceScope,
@@ -42,7 +42,7 @@ pub enum ChoiceScope {
     Run,
 }
 
-impl Request {
+impl PlanRequest {
     #[must_use]
     pub fn choose(mut self, tool: impl Into<String>) -> Self {
         self.choices.push(tool.into());

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use super::presentation::{Beside, Extra, Shown};
-use super::visibility::{Because, Exposure, Standing};
-use super::warning::Warning;
+use super::presentation::{MetaTool, MetaTools, Presentation};
+use super::visibility::{Exposure, InclusionReason, Visibility};
+use super::warning::PlanWarning;
 use crate::call::caller::Caller;
 use crate::call::context::CallContext;
 use crate::call::name::ToolName;
-use crate::catalog::type_map::Memo;
-use crate::catalog::{Catalog, Listed};
-use crate::gate::batch::options::Missing;
+use crate::catalog::type_map::TypeMap;
+use crate::catalog::{Catalog, CatalogTool};
+use crate::gate::batch::options::MissingToolExplainer;
 use crate::outcome::ToolError;
 use crate::outcome::run::Run;
 
@@ -18,32 +18,32 @@ use crate::outcome::run::Run;
 #[derive(Clone)]
 pub struct Plan {
     pub(super) catalog: Arc<Catalog>,
-    pub(super) decided: Arc<Decided>,
+    pub(super) decided: Arc<PlanDecision>,
     pub(super) session: Option<Arc<str>>,
 }
 
 /// All of it that does not hold on to the snapshot.
-pub(super) struct Decided {
+pub(super) struct PlanDecision {
     pub(super) caller: Arc<Caller>,
     /// By place in the catalog.
-    pub(super) standings: Vec<Standing>,
+    pub(super) standings: Vec<Visibility>,
     /// In the order in which they are shown.
     pub(super) visible: Vec<u32>,
-    pub(super) shown: Shown,
+    pub(super) shown: Presentation,
     /// Its places follow those of the catalog.
-    pub(super) beside: Beside,
+    pub(super) beside: MetaTools,
     pub(super) forced: Vec<u32>,
-    pub(super) warnings: Vec<Warning>,
+    pub(super) warnings: Vec<PlanWarning>,
     pub(super) max_calls: Option<usize>,
     pub(super) run: Run,
-    pub(super) memo: Memo,
+    pub(super) memo: TypeMap,
 }
 
 /// A tool that the model may see.
 #[derive(Clone, Copy)]
 pub struct PlannedTool<'a> {
-    pub listed: &'a Listed,
-    pub because: Because,
+    pub listed: &'a CatalogTool,
+    pub because: InclusionReason,
     pub exposure: Exposure,
     pub forced: bool,
 }
@@ -78,7 +78,7 @@ impl Plan {
     }
 
     /// Why a tool is not there whose name its snapshot does not know.
-    pub fn missing(&self, name: &str, why: &Missing) -> Option<ToolError> {
+    pub fn missing(&self, name: &str, why: &MissingToolExplainer) -> Option<ToolError> {
         if self.place(name).is_some() {
             return None;
         }
@@ -92,33 +92,33 @@ impl Plan {
         })
     }
 
-    pub(crate) fn at(&self, place: u32) -> Option<&Listed> {
+    pub(crate) fn at(&self, place: u32) -> Option<&CatalogTool> {
         self.catalog.at(place).or_else(|| self.extra(place).map(|extra| &extra.listed))
     }
 
-    fn extra(&self, place: u32) -> Option<&Extra> {
+    fn extra(&self, place: u32) -> Option<&MetaTool> {
         let position = (place as usize).checked_sub(self.catalog.tools().len())?;
         self.decided.beside.tools.get(position)
     }
 
     /// Whether the tool stands beside the catalog.
-    pub(crate) fn is_beside(&self, tool: &Listed) -> bool {
+    pub(crate) fn is_beside(&self, tool: &CatalogTool) -> bool {
         self.decided.beside.has(tool)
     }
 
     /// How the tools are shown, and why.
-    pub fn shown(&self) -> &Shown {
+    pub fn shown(&self) -> &Presentation {
         &self.decided.shown
     }
 
     /// What stands beside the catalog.
-    pub fn beside(&self) -> &Beside {
+    pub fn beside(&self) -> &MetaTools {
         &self.decided.beside
     }
 
     /// Whether the caller may call the tool at this place of the catalog, shown or not.
     pub fn shows_place(&self, place: usize) -> bool {
-        matches!(self.decided.standings.get(place), Some(Standing::Visible { .. }))
+        matches!(self.decided.standings.get(place), Some(Visibility::Visible { .. }))
     }
 
     /// The tools of the catalog that the caller may call, whether they are shown or not, in the
@@ -135,11 +135,11 @@ impl Plan {
     }
 
     pub(crate) fn planned(&self, place: u32) -> Option<PlannedTool<'_>> {
-        if let Some(Extra { listed, exposure }) = self.extra(place) {
-            let (because, exposure) = (Because::Discovery, *exposure);
+        if let Some(MetaTool { listed, exposure }) = self.extra(place) {
+            let (because, exposure) = (InclusionReason::Discovery, *exposure);
             return Some(PlannedTool { listed, because, exposure, forced: false });
         }
-        let Standing::Visible { because, exposure } =
+        let Visibility::Visible { because, exposure } =
             *self.decided.standings.get(place as usize)?
         else {
             return None;
@@ -148,7 +148,7 @@ impl Plan {
         Some(PlannedTool { listed: self.catalog.at(place)?, because, exposure, forced })
     }
 
-    pub fn warnings(&self) -> &[Warning] {
+    pub fn warnings(&self) -> &[PlanWarning] {
         &self.decided.warnings
     }
 

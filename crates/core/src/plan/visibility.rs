@@ -6,15 +6,15 @@ use crate::catalog::Catalog;
 
 /// In or out; small, since a plan holds one for every tool of the catalog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
-    Visible { because: Because, exposure: Exposure },
-    Out(Out),
+pub enum Visibility {
+    Visible { because: InclusionReason, exposure: Exposure },
+    Out(ExclusionReason),
 }
 
 /// Why a tool is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Because {
+pub enum InclusionReason {
     NothingChosen,
     Chosen,
     Capability,
@@ -38,7 +38,7 @@ pub enum Exposure {
 
 /// Why a tool is out: the first rule that it fails, in the order of the rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Out {
+pub enum ExclusionReason {
     DisabledByAdmin,
     DisabledForRequest,
     /// Policy: to this caller the tool does not exist.
@@ -50,7 +50,7 @@ pub enum Out {
     NotChosen,
 }
 
-impl Because {
+impl InclusionReason {
     pub(super) fn in_words(self) -> (&'static str, &'static str) {
         match self {
             Self::NothingChosen => ("permitted", "it is permitted and no tool was chosen"),
@@ -62,7 +62,7 @@ impl Because {
     }
 }
 
-impl Out {
+impl ExclusionReason {
     pub(super) fn in_words(self, catalog: &Catalog) -> (&'static str, String) {
         let (rule, text) = match self {
             Self::DisabledByAdmin => ("disabled", "the admin disabled it"),

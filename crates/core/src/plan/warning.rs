@@ -5,7 +5,7 @@ use crate::call::name::ToolName;
 /// Something the host should know, though the plan holds.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, thiserror::Error)]
 #[serde(tag = "warning", rename_all = "snake_case")]
-pub enum Warning {
+pub enum PlanWarning {
     #[error("the choice `{choice}` names no available tool{}", near(.nearest.as_ref()))]
     UnknownChoice { choice: String, nearest: Option<ToolName> },
     #[error("the choice `{choice}` has no effect: {why}")]
@@ -23,8 +23,8 @@ fn near(nearest: Option<&ToolName>) -> String {
 /// Why there is no plan.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("none of the chosen tools is left: {}", said(.0))]
-pub struct PlanError(pub Vec<Warning>);
+pub struct PlanError(pub Vec<PlanWarning>);
 
-fn said(warnings: &[Warning]) -> String {
+fn said(warnings: &[PlanWarning]) -> String {
     warnings.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }

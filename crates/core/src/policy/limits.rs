@@ -52,7 +52,7 @@ pub struct CribLimits {
     /// Those of one tenant: the people of the others must still be asked.
     pub questions_per_tenant: usize,
     /// What is read of arguments that come as text.
-    pub arguments: repair::Bounds,
+    pub arguments: repair::RepairBounds,
     /// What may wait for a person: read when a ledger is made.
     pub tickets: TicketBounds,
     /// What a catalog takes in: read when a crib is made.
@@ -81,7 +81,7 @@ impl Default for CribLimits {
             ticket_lifetime: Duration::from_mins(10),
             questions: 256,
             questions_per_tenant: 32,
-            arguments: repair::Bounds::default(),
+            arguments: repair::RepairBounds::default(),
             tickets: TicketBounds::default(),
             catalog: CatalogBounds::default(),
         }

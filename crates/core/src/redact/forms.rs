@@ -6,7 +6,7 @@ const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 const URL_SAFE: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 /// One way to write a secret.
-pub(super) struct Form {
+pub(super) struct SecretForm {
     bytes: Vec<u8>,
     /// Characters next to it that hold some of its bits and some of a neighbour's.
     before: usize,
@@ -14,8 +14,8 @@ pub(super) struct Form {
 }
 
 /// As it is, in hex, and in base64 wherever it may begin in a longer text.
-pub(super) fn of(secret: &str) -> Vec<Form> {
-    let plain = |bytes: Vec<u8>| Form { bytes, before: 0, after: 0 };
+pub(super) fn of(secret: &str) -> Vec<SecretForm> {
+    let plain = |bytes: Vec<u8>| SecretForm { bytes, before: 0, after: 0 };
     let digits = |digits: &[u8; 16]| {
         let byte = |byte: u8| [byte >> 4, byte & 15];
         let places = secret.bytes().flat_map(byte);
@@ -44,7 +44,7 @@ pub(super) fn of(secret: &str) -> Vec<Form> {
 
 /// The characters that only the secret decides, if `shift` bytes stand before it in its group of
 /// three.
-fn base64(secret: &[u8], shift: usize, alphabet: &[u8; 64]) -> Form {
+fn base64(secret: &[u8], shift: usize, alphabet: &[u8; 64]) -> SecretForm {
     let mut bytes = vec![0; shift];
     bytes.extend_from_slice(secret);
     let bits = bytes.len() * 8;
@@ -56,14 +56,14 @@ fn base64(secret: &[u8], shift: usize, alphabet: &[u8; 64]) -> Form {
     let first = (shift * 8).div_ceil(6);
     let whole = (first..bits / 6).filter_map(|place| alphabet.get(six(place * 6)).copied());
     let before = usize::from(shift > 0);
-    Form { bytes: whole.collect(), before, after: usize::from(!bits.is_multiple_of(6)) }
+    SecretForm { bytes: whole.collect(), before, after: usize::from(!bits.is_multiple_of(6)) }
 }
 
 /// How much of a form is searched for: the rest of a long one is compared, since each letter that
 /// is searched for costs memory.
 const BEGINNING: usize = 64;
 
-impl Form {
+impl SecretForm {
     /// What is searched for.
     pub(super) fn beginning(&self) -> &[u8] {
         self.bytes.get(..BEGINNING).unwrap_or(&self.bytes)

@@ -19,22 +19,22 @@ const MOST_BYTES: usize = 2 * 1024 * 1024;
 /// Whoever goes on using a secret keeps the [`Secret`] that it had learned, or a clone of it: as
 /// long as it does, others that come give way before this one.
 #[derive(Clone, Default)]
-pub struct Secrets(Arc<Inner>);
+pub struct Secrets(Arc<SecretsState>);
 
 #[derive(Default)]
-struct Inner {
-    known: Mutex<Known>,
+struct SecretsState {
+    known: Mutex<KnownSecrets>,
     redactor: RwLock<Arc<Redactor>>,
 }
 
 #[derive(Default)]
-struct Known {
+struct KnownSecrets {
     /// In the order in which they were learned last.
-    secrets: VecDeque<Learned>,
+    secrets: VecDeque<LearnedSecret>,
     bytes: usize,
 }
 
-struct Learned {
+struct LearnedSecret {
     /// A copy of our own, so that only others hold what `holders` point at.
     secret: Secret,
     /// One of each that was learned and may still be held: a file that is read twice makes two.
@@ -65,7 +65,7 @@ impl Secrets {
     }
 }
 
-impl Known {
+impl KnownSecrets {
     /// Puts a secret last; whether it was not known.
     fn take(&mut self, secret: &Secret) -> bool {
         let before = self.secrets.iter().position(|learned| learned.secret == *secret);
@@ -73,7 +73,7 @@ impl Known {
         let is_new = before.is_none();
         let mut learned = before.unwrap_or_else(|| {
             self.bytes += secret.expose().len();
-            Learned { secret: Secret::new(secret.expose()), holders: Vec::new() }
+            LearnedSecret { secret: Secret::new(secret.expose()), holders: Vec::new() }
         });
         // Also takes out those that are gone, so that there are never more than are held.
         learned.holders.retain(|holder| holder.strong_count() > 0 && !secret.is_held_by(holder));
@@ -91,7 +91,7 @@ impl Known {
     }
 }
 
-impl Learned {
+impl LearnedSecret {
     fn is_held(&self) -> bool {
         self.holders.iter().any(|holder| holder.strong_count() > 0)
     }

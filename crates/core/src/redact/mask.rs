@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::learned_secrets::Secrets;
 use super::redactor::Redactor;
 use crate::call::host::Progress;
-use crate::call::host::{Ask, LogEntry};
+use crate::call::host::{HostQuestion, LogEntry};
 
 /// The secrets that a source was given, and what came to be one since. Cheap to clone.
 #[derive(Clone)]
@@ -36,8 +36,8 @@ impl Mask {
         masked.into_owned()
     }
 
-    pub(crate) fn ask(&self, ask: &mut Ask) {
-        let Ask { params, name, besides, around, .. } = ask;
+    pub(crate) fn ask(&self, ask: &mut HostQuestion) {
+        let HostQuestion { params, name, besides, around, .. } = ask;
         if let Some(name) = name {
             *name = self.text(name);
         }

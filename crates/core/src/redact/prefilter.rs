@@ -20,7 +20,7 @@ const ROOM: usize = 4;
 /// Places of the table, as powers of two: the fewest, and the most, which take 1 MiB.
 const PLACES: (u32, u32) = (10, 20);
 
-pub(super) struct Sieve {
+pub(super) struct Prefilter {
     /// Bytes of each word that are looked at: those it begins with.
     window: usize,
     beginnings: HashSet<Box<[u8]>, RandomState>,
@@ -30,7 +30,7 @@ pub(super) struct Sieve {
     shift: u32,
 }
 
-impl Sieve {
+impl Prefilter {
     /// Words of `BLOCK` bytes at the least.
     pub(super) fn new<'a>(words: impl Iterator<Item = &'a [u8]> + Clone) -> Self {
         let window = words.clone().map(<[u8]>::len).min().unwrap_or(BLOCK).clamp(BLOCK, LONGEST);
@@ -90,7 +90,7 @@ mod tests {
             pieces in prop::collection::vec("[a-e]{0,12}", 0..40),
             chosen in any::<prop::sample::Index>(),
         ) {
-            let sieve = Sieve::new(words.iter().map(String::as_bytes));
+            let sieve = Prefilter::new(words.iter().map(String::as_bytes));
             let text = pieces.concat();
             let holds = words.iter().any(|word| text.contains(word.as_str()));
             prop_assert!(!holds || sieve.may_hold(text.as_bytes()), "{words:?} {text:?}");
@@ -101,7 +101,8 @@ mod tests {
 
     #[test]
     fn a_text_of_other_words_holds_none() {
-        let sieve = Sieve::new([b"0123456789abcdef".as_slice(), b"fedcba9876543210++"].into_iter());
+        let sieve =
+            Prefilter::new([b"0123456789abcdef".as_slice(), b"fedcba9876543210++"].into_iter());
         for text in ["", "0123", "0123456789abcde", "a longer text, and 0123456789 in it"] {
             assert!(!sieve.may_hold(text.as_bytes()), "{text}");
         }

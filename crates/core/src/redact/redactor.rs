@@ -8,10 +8,10 @@ use aho_corasick::AhoCorasick;
 use serde_json::{Map, Value};
 use toolcrib_json::invisible::is_unseen;
 
-use super::forms::{self, Form};
-use super::prefilter::Sieve;
+use super::forms::{self, SecretForm};
+use super::prefilter::Prefilter;
 use super::secret::Secret;
-use super::view::View;
+use super::view::TextView;
 use crate::outcome::ToolError;
 use crate::outcome::content::{Content, Part, Reference};
 
@@ -24,17 +24,17 @@ const SHORTEST: usize = 6;
 /// in JSON, and where letters that nobody sees stand among theirs. Without a secret it does nothing
 /// and costs nothing.
 #[derive(Default)]
-pub struct Redactor(Searching);
+pub struct Redactor(SearchScope);
 
 #[derive(Default)]
-enum Searching {
+enum SearchScope {
     #[default]
     Nothing,
     For {
         // In the order of the searcher's patterns.
-        forms: Vec<Form>,
+        forms: Vec<SecretForm>,
         searcher: AhoCorasick,
-        sieve: Sieve,
+        sieve: Prefilter,
         has_space: bool,
     },
     /// More secrets than can be searched for: nothing may pass.
@@ -59,12 +59,12 @@ impl Redactor {
             }
         }
         if forms.is_empty() {
-            return Self(Searching::Nothing);
+            return Self(SearchScope::Nothing);
         }
-        let beginnings = forms.iter().map(Form::beginning);
-        let sieve = Sieve::new(beginnings.clone());
+        let beginnings = forms.iter().map(SecretForm::beginning);
+        let sieve = Prefilter::new(beginnings.clone());
         let searcher = AhoCorasick::new(beginnings);
-        Self(searcher.map_or(Searching::Everything, |searcher| Searching::For {
+        Self(searcher.map_or(SearchScope::Everything, |searcher| SearchScope::For {
             forms,
             searcher,
             sieve,
@@ -79,14 +79,14 @@ impl Redactor {
 
     /// Whether there is nothing to look for.
     pub fn is_idle(&self) -> bool {
-        matches!(self.0, Searching::Nothing)
+        matches!(self.0, SearchScope::Nothing)
     }
 
     pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let found = match &self.0 {
-            Searching::Nothing => return Cow::Borrowed(text),
-            Searching::Everything => return Cow::Borrowed(MASK),
-            Searching::For { .. } => self.found(text),
+            SearchScope::Nothing => return Cow::Borrowed(text),
+            SearchScope::Everything => return Cow::Borrowed(MASK),
+            SearchScope::For { .. } => self.found(text),
         };
         if found.is_empty() {
             return Cow::Borrowed(text);
@@ -236,16 +236,16 @@ impl Redactor {
 
     /// Where secrets stand, in order and apart from each other.
     fn found(&self, text: &str) -> Vec<Range<usize>> {
-        let Searching::For { forms, searcher, sieve, has_space } = &self.0 else {
+        let SearchScope::For { forms, searcher, sieve, has_space } = &self.0 else {
             return Vec::new();
         };
         // Most texts hold none, and are told by the sieve in a tenth of the time.
-        let may_hold = |view: &View<'_>| sieve.may_hold(&view.bytes);
-        if !super::view::any(View::sketch(text), *has_space, may_hold) {
+        let may_hold = |view: &TextView<'_>| sieve.may_hold(&view.bytes);
+        if !super::view::any(TextView::sketch(text), *has_space, may_hold) {
             return Vec::new();
         }
         let mut found = Vec::new();
-        super::view::any(View::plain(text), *has_space, |view| {
+        super::view::any(TextView::plain(text), *has_space, |view| {
             for hit in searcher.find_overlapping_iter(&view.bytes) {
                 let form = forms.get(hit.pattern().as_usize());
                 let whole = form.and_then(|form| form.whole(&view.bytes, hit.start()));

@@ -8,13 +8,13 @@ use toolcrib_json::invisible::is_unseen;
 /// How often a text may be JSON inside JSON.
 const DEEPEST: usize = 3;
 
-pub(super) struct View<'a> {
+pub(super) struct TextView<'a> {
     pub(super) bytes: Cow<'a, [u8]>,
-    way: Way,
+    way: ViewOffsets,
 }
 
 /// From a view back to the text.
-enum Way {
+enum ViewOffsets {
     /// The view is the text itself.
     Straight,
     /// For each byte where its writing begins in the text, and at last the text's end.
@@ -28,14 +28,14 @@ enum Way {
 /// Looks at all views of a text until one is found that `is_wanted`; whether there is one.
 /// `has_forms`: also as forms write a text, with `+` for a space.
 pub(super) fn any(
-    mut view: View<'_>,
+    mut view: TextView<'_>,
     has_forms: bool,
-    mut is_wanted: impl FnMut(&View<'_>) -> bool,
+    mut is_wanted: impl FnMut(&TextView<'_>) -> bool,
 ) -> bool {
     for _ in 0..=DEEPEST {
-        let decoded = |is_form| View::percent_decoded(&view, is_form);
+        let decoded = |is_form| TextView::percent_decoded(&view, is_form);
         // What nobody sees parts nothing for a reader, and is taken out of much that is shown.
-        let mut is_wanted = |view: &View<'_>| {
+        let mut is_wanted = |view: &TextView<'_>| {
             is_wanted(view) || view.without_unseen().is_some_and(|bare| is_wanted(&bare))
         };
         if is_wanted(&view)
@@ -52,45 +52,45 @@ pub(super) fn any(
     false
 }
 
-impl<'a> View<'a> {
+impl<'a> TextView<'a> {
     pub(super) fn plain(text: &'a str) -> Self {
-        Self { bytes: Cow::Borrowed(text.as_bytes()), way: Way::Straight }
+        Self { bytes: Cow::Borrowed(text.as_bytes()), way: ViewOffsets::Straight }
     }
 
     /// The same without the way back, which takes much longer to keep than to decode the text.
     pub(super) fn sketch(text: &'a str) -> Self {
-        Self { bytes: Cow::Borrowed(text.as_bytes()), way: Way::Forgotten }
+        Self { bytes: Cow::Borrowed(text.as_bytes()), way: ViewOffsets::Forgotten }
     }
 
     /// Where a range of the view stands in the text.
     pub(super) fn source(&self, range: Range<usize>) -> Option<Range<usize>> {
         match &self.way {
-            Way::Straight => Some(range),
-            Way::Places(places) => Some(*places.get(range.start)?..*places.get(range.end)?),
-            Way::Apart(places) => {
+            ViewOffsets::Straight => Some(range),
+            ViewOffsets::Places(places) => Some(*places.get(range.start)?..*places.get(range.end)?),
+            ViewOffsets::Apart(places) => {
                 let last = places.get(range.start.max(range.end.saturating_sub(1)))?;
                 Some(places.get(range.start)?.start..last.end)
             }
-            Way::Forgotten => None,
+            ViewOffsets::Forgotten => None,
         }
     }
 
     /// With the escapes of JSON strings resolved, or none if there are no escapes.
-    fn unescaped(&self) -> Option<View<'static>> {
+    fn unescaped(&self) -> Option<TextView<'static>> {
         self.decoded([b'\\'; 2], escape)
     }
 
     /// With percent-encoding resolved; as forms write it, with `+` for a space, if asked for.
-    fn percent_decoded(&self, is_form: bool) -> Option<View<'static>> {
+    fn percent_decoded(&self, is_form: bool) -> Option<TextView<'static>> {
         if is_form { self.decoded([b'+', b'%'], form) } else { self.decoded([b'%'; 2], percent) }
     }
 
     /// Without the letters that nobody sees, or none if there are no such letters. Line breaks are
     /// among them: what is long is broken into lines by some writers.
-    fn without_unseen(&self) -> Option<View<'static>> {
+    fn without_unseen(&self) -> Option<TextView<'static>> {
         let mut bytes = Vec::new();
         let mut places = Vec::new();
-        let keeps_places = !matches!(self.way, Way::Forgotten);
+        let keeps_places = !matches!(self.way, ViewOffsets::Forgotten);
         let (mut place, mut has_some) = (0, false);
         while let Some(rest @ [_, ..]) = self.bytes.get(place..) {
             if let Some(length) = unseen(rest) {
@@ -111,8 +111,8 @@ impl<'a> View<'a> {
             }
             place += seen;
         }
-        let way = if keeps_places { Way::Apart(places) } else { Way::Forgotten };
-        has_some.then_some(View { bytes: Cow::Owned(bytes), way })
+        let way = if keeps_places { ViewOffsets::Apart(places) } else { ViewOffsets::Forgotten };
+        has_some.then_some(TextView { bytes: Cow::Owned(bytes), way })
     }
 
     /// A writing begins with one of two signs, the first of which must be there; `read` takes a
@@ -120,14 +120,14 @@ impl<'a> View<'a> {
     fn decoded(
         &self,
         [first, other]: [u8; 2],
-        read: fn(&[u8]) -> Option<(Decoded, usize)>,
-    ) -> Option<View<'static>> {
+        read: fn(&[u8]) -> Option<(DecodedBytes, usize)>,
+    ) -> Option<TextView<'static>> {
         if !self.bytes.contains(&first) {
             return None;
         }
         let mut bytes = Vec::with_capacity(self.bytes.len());
         let mut places = Vec::new();
-        let keeps_places = !matches!(self.way, Way::Forgotten);
+        let keeps_places = !matches!(self.way, ViewOffsets::Forgotten);
         if keeps_places {
             places.reserve_exact(self.bytes.len() + 1);
         }
@@ -156,11 +156,11 @@ impl<'a> View<'a> {
         }
         let way = if keeps_places {
             places.push(self.source(self.bytes.len()..self.bytes.len())?.start);
-            Way::Places(places)
+            ViewOffsets::Places(places)
         } else {
-            Way::Forgotten
+            ViewOffsets::Forgotten
         };
-        Some(View { bytes: Cow::Owned(bytes), way })
+        Some(TextView { bytes: Cow::Owned(bytes), way })
     }
 }
 
@@ -199,22 +199,22 @@ fn unseen(text: &[u8]) -> Option<usize> {
 }
 
 /// Up to four bytes, and how many they are.
-type Decoded = [u8; 5];
+type DecodedBytes = [u8; 5];
 
-fn percent(text: &[u8]) -> Option<(Decoded, usize)> {
+fn percent(text: &[u8]) -> Option<(DecodedBytes, usize)> {
     let [b'%', high, low, ..] = text else { return None };
     let byte = digit(*high)? << 4 | digit(*low)?;
     Some(([u8::try_from(byte).ok()?, 0, 0, 0, 1], 3))
 }
 
-fn form(text: &[u8]) -> Option<(Decoded, usize)> {
+fn form(text: &[u8]) -> Option<(DecodedBytes, usize)> {
     match text {
         [b'+', ..] => Some(([b' ', 0, 0, 0, 1], 1)),
         _ => percent(text),
     }
 }
 
-fn escape(text: &[u8]) -> Option<(Decoded, usize)> {
+fn escape(text: &[u8]) -> Option<(DecodedBytes, usize)> {
     let [b'\\', kind, rest @ ..] = text else { return None };
     let simple = |byte| Some(([byte, 0, 0, 0, 1], 2));
     match kind {
@@ -231,7 +231,7 @@ fn escape(text: &[u8]) -> Option<(Decoded, usize)> {
 
 /// What stands after `\u`; a character beyond sixteen bits is written as a pair, and in what is
 /// shown to people between braces.
-fn unicode(text: &[u8]) -> Option<(Decoded, usize)> {
+fn unicode(text: &[u8]) -> Option<(DecodedBytes, usize)> {
     if let [b'{', digits @ ..] = text {
         let length = digits.iter().take(7).position(|byte| *byte == b'}')?;
         let code = digits.get(..length).filter(|digits| !digits.is_empty())?;
@@ -249,7 +249,7 @@ fn unicode(text: &[u8]) -> Option<(Decoded, usize)> {
     Some((utf8(code)?, length))
 }
 
-fn utf8(code: u32) -> Option<Decoded> {
+fn utf8(code: u32) -> Option<DecodedBytes> {
     let mut decoded = [0; 4];
     let count = u8::try_from(char::from_u32(code)?.encode_utf8(&mut decoded).len()).ok()?;
     let [a, b, c, d] = decoded;

@@ -9,33 +9,33 @@ mod spelling;
 
 use std::collections::BTreeSet;
 
-use glob::Glob;
+use glob::AddressGlob;
 
 /// An address that somebody asks for, with the forms that a server may take it for.
 #[derive(Debug, Clone)]
-pub struct Address {
+pub struct ResourceAddress {
     /// What needs no encoding decoded, and all else encoded. `None`: nobody can tell what a server
     /// makes of it.
     normal: Option<String>,
-    forms: Vec<Glob>,
+    forms: Vec<AddressGlob>,
 }
 
 /// A pattern of names as rules have it, for addresses under any spelling.
 #[derive(Debug, Clone)]
-pub struct Named {
+pub struct AddressPattern {
     /// As it was written.
     text: String,
-    forms: Vec<Glob>,
+    forms: Vec<AddressGlob>,
 }
 
-impl Address {
+impl ResourceAddress {
     pub fn new(uri: &str) -> Self {
         let decoded = spelling::plainly(uri);
         let mut forms = decoded.as_deref().map(spelling::forms).unwrap_or_default();
         if decoded.is_some() {
             forms.extend(spelling::ends(uri).iter().flat_map(|end| spelling::forms(end)));
         }
-        let forms = forms.iter().map(|form| Glob::new(form)).collect();
+        let forms = forms.iter().map(|form| AddressGlob::new(form)).collect();
         Self { normal: decoded.as_deref().map(spelling::normal), forms }
     }
 
@@ -47,12 +47,12 @@ impl Address {
 
     /// Whether some server may take both for the same.
     pub fn is_like(&self, other: &Self) -> bool {
-        let like = |form: &Glob| other.forms.iter().any(|other| form.meets(other));
+        let like = |form: &AddressGlob| other.forms.iter().any(|other| form.meets(other));
         self.forms.iter().any(like)
     }
 
     /// Whether the pattern matches a form of it, behind the stem of its source's names.
-    pub fn may_be(&self, stem: &str, named: &Named) -> bool {
+    pub fn may_be(&self, stem: &str, named: &AddressPattern) -> bool {
         let stem = stem.to_lowercase();
         self.forms.iter().any(|form| {
             let whole = form.behind(&stem);
@@ -61,11 +61,11 @@ impl Address {
     }
 }
 
-impl Named {
+impl AddressPattern {
     /// `pattern`: of whole names; `*` is any run of characters and `?` is one.
     pub fn new(pattern: &str) -> Self {
         let forms: BTreeSet<_> = spelling::of_pattern(pattern);
-        let forms = forms.iter().map(|form| Glob::new(form)).collect();
+        let forms = forms.iter().map(|form| AddressGlob::new(form)).collect();
         Self { text: pattern.to_owned(), forms }
     }
 
@@ -111,10 +111,10 @@ mod tests {
             ("other", false, false),
             ("docs__do?:x", false, true),
         ] {
-            let named = Named::new(pattern);
+            let named = AddressPattern::new(pattern);
             let found = (named.is_of_all("docs__"), named.may_be_address("docs__"));
             assert_eq!(found, (is_of_all, may_be), "{pattern}");
         }
-        assert!(!Named::new("delete_*").may_be_address(""), "no scheme holds a `_`");
+        assert!(!AddressPattern::new("delete_*").may_be_address(""), "no scheme holds a `_`");
     }
 }

@@ -5,12 +5,12 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
-use super::address::Address;
-use super::kind::Kind;
-use super::resources::{Holdings, Library};
-use super::template::Pattern;
+use super::address::ResourceAddress;
+use super::kind::ResourceKind;
+use super::resources::{ResourceList, Resources};
+use super::template::UriTemplate;
 use crate::call::caller::Caller;
-use crate::call::json_fields::Fields;
+use crate::call::json_fields::JsonFields;
 use crate::call::name::{SourceId, ToolName};
 use crate::policy::Policy;
 use crate::tool::effect::Effect;
@@ -21,55 +21,55 @@ const LONGEST_KEY: usize = 2_048;
 
 /// Everything that the libraries offer, in the order of their sources.
 #[derive(Default)]
-pub struct Stock {
-    pub(super) libraries: Vec<Arc<Held>>,
-    offers: Vec<Offer>,
-    index: HashMap<(Kind, String), usize>,
+pub struct ResourceCatalog {
+    pub(super) libraries: Vec<Arc<SourceResources>>,
+    offers: Vec<ResourceEntry>,
+    index: HashMap<(ResourceKind, String), usize>,
     /// What waits for its owner of before.
-    reserved: HashMap<(Kind, String), SourceId>,
-    kept_out: Vec<KeptOut>,
+    reserved: HashMap<(ResourceKind, String), SourceId>,
+    kept_out: Vec<QuarantinedResource>,
 }
 
 /// A library with its last good lists.
-pub struct Held {
+pub struct SourceResources {
     pub source: SourceId,
-    pub library: Arc<dyn Library>,
-    pub holdings: Arc<Holdings>,
+    pub library: Arc<dyn Resources>,
+    pub holdings: Arc<ResourceList>,
     /// It does not answer now.
     pub stale: bool,
 }
 
 /// One prompt, resource or template.
-pub struct Offer {
-    pub kind: Kind,
+pub struct ResourceEntry {
+    pub kind: ResourceKind,
     /// What rules are asked about: a reader of the category `prompt` or `resource`.
     pub spec: Arc<ToolSpec>,
-    pub definition: Arc<Fields>,
-    pub(super) pattern: Option<Pattern>,
+    pub definition: Arc<JsonFields>,
+    pub(super) pattern: Option<UriTemplate>,
     /// What a resource may be spelled like, once somebody wants to know.
-    address: OnceLock<Address>,
-    pub(super) from: Arc<Held>,
+    address: OnceLock<ResourceAddress>,
+    pub(super) from: Arc<SourceResources>,
 }
 
 /// An offer whose name or address cannot be used, or is another source's.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeptOut {
-    pub kind: Kind,
+pub struct QuarantinedResource {
+    pub kind: ResourceKind,
     pub source: SourceId,
     pub key: String,
     pub reason: String,
 }
 
-impl Holdings {
-    fn offers(&self) -> impl Iterator<Item = (Kind, &Arc<Fields>)> {
+impl ResourceList {
+    fn offers(&self) -> impl Iterator<Item = (ResourceKind, &Arc<JsonFields>)> {
         let of = |kind, list| std::iter::repeat(kind).zip(list);
-        of(Kind::Prompt, &self.prompts)
-            .chain(of(Kind::Resource, &self.resources))
-            .chain(of(Kind::Template, &self.templates))
+        of(ResourceKind::Prompt, &self.prompts)
+            .chain(of(ResourceKind::Resource, &self.resources))
+            .chain(of(ResourceKind::Template, &self.templates))
     }
 }
 
-impl Stock {
+impl ResourceCatalog {
     /// Puts the libraries together in the order of their sources. What two of them have stays with
     /// its owner of before if `settled`, also while that one is `awaited` (it has no lists now, and
     /// may have some soon); else the earlier source has it.
@@ -77,11 +77,11 @@ impl Stock {
         previous: &Self,
         settled: bool,
         awaited: &[SourceId],
-        libraries: Vec<Held>,
+        libraries: Vec<SourceResources>,
     ) -> Self {
         let libraries: Vec<_> = libraries.into_iter().map(Arc::new).collect();
         let mut stock = Self { libraries: libraries.clone(), ..Self::default() };
-        let has = |held: &Held, kind, key: &str| {
+        let has = |held: &SourceResources, kind, key: &str| {
             let mut all = held.holdings.offers();
             all.any(|(other, offer)| other == kind && named(kind, offer) == Some(key))
         };
@@ -101,7 +101,7 @@ impl Stock {
                     (_, None) => None,
                 };
                 match reason {
-                    Some(reason) => stock.kept_out.push(KeptOut {
+                    Some(reason) => stock.kept_out.push(QuarantinedResource {
                         kind,
                         source: held.source.clone(),
                         key: shown(key),
@@ -111,13 +111,13 @@ impl Stock {
                 }
             }
         }
-        let waits = |(_, source): &(&(Kind, String), &SourceId)| awaited.contains(source);
+        let waits = |(_, source): &(&(ResourceKind, String), &SourceId)| awaited.contains(source);
         let reserved = previous.owned().filter(|_| settled).filter(waits);
         stock.reserved = reserved.map(|(key, source)| (key.clone(), source.clone())).collect();
         stock
     }
 
-    fn owned(&self) -> impl Iterator<Item = (&(Kind, String), &SourceId)> {
+    fn owned(&self) -> impl Iterator<Item = (&(ResourceKind, String), &SourceId)> {
         let offered = self.index.iter().filter_map(|(key, place)| {
             let offer = self.offers.get(*place)?;
             Some((key, &offer.from.source))
@@ -125,17 +125,23 @@ impl Stock {
         offered.chain(&self.reserved)
     }
 
-    fn owner(&self, kind: Kind, key: &str) -> Option<&SourceId> {
+    fn owner(&self, kind: ResourceKind, key: &str) -> Option<&SourceId> {
         let offered = self.get(kind, key).map(|offer| &offer.from.source);
         offered.or_else(|| self.reserved.get(&(kind, key.to_owned())))
     }
 
-    fn take(&mut self, kind: Kind, key: String, definition: &Arc<Fields>, from: &Arc<Held>) {
+    fn take(
+        &mut self,
+        kind: ResourceKind,
+        key: String,
+        definition: &Arc<JsonFields>,
+        from: &Arc<SourceResources>,
+    ) {
         let mut spec = from.spec(kind, &key, definition);
         spec.title = text(definition, "title");
-        let pattern = (kind == Kind::Template).then(|| Pattern::new(&key));
+        let pattern = (kind == ResourceKind::Template).then(|| UriTemplate::new(&key));
         self.index.insert((kind, key), self.offers.len());
-        self.offers.push(Offer {
+        self.offers.push(ResourceEntry {
             kind,
             spec: Arc::new(spec),
             definition: Arc::clone(definition),
@@ -145,62 +151,63 @@ impl Stock {
         });
     }
 
-    pub(super) fn get(&self, kind: Kind, key: &str) -> Option<&Offer> {
+    pub(super) fn get(&self, kind: ResourceKind, key: &str) -> Option<&ResourceEntry> {
         self.offers.get(*self.index.get(&(kind, key.to_owned()))?)
     }
 
     /// Whether a source lists a resource that may be the same under another spelling.
-    pub(super) fn lists_like(&self, source: &SourceId, address: &Address) -> bool {
-        let mut own = self.all(Kind::Resource).filter(|offer| offer.from.source == *source);
+    pub(super) fn lists_like(&self, source: &SourceId, address: &ResourceAddress) -> bool {
+        let mut own = self.all(ResourceKind::Resource).filter(|offer| offer.from.source == *source);
         own.any(|offer| {
-            let uri = || text(&offer.definition, Kind::Resource.key()).unwrap_or_default();
-            offer.address.get_or_init(|| Address::new(&uri())).is_like(address)
+            let uri = || text(&offer.definition, ResourceKind::Resource.key()).unwrap_or_default();
+            offer.address.get_or_init(|| ResourceAddress::new(&uri())).is_like(address)
         })
     }
 
     /// All of a kind, in the order of the sources.
-    pub fn all(&self, kind: Kind) -> impl Iterator<Item = &Offer> {
+    pub fn all(&self, kind: ResourceKind) -> impl Iterator<Item = &ResourceEntry> {
         self.offers.iter().filter(move |offer| offer.kind == kind)
     }
 
     /// Those that exist for this caller.
     pub fn seen<'a>(
         &'a self,
-        kind: Kind,
+        kind: ResourceKind,
         caller: &'a Caller,
         policy: &'a dyn Policy,
-    ) -> impl Iterator<Item = &'a Offer> {
+    ) -> impl Iterator<Item = &'a ResourceEntry> {
         self.all(kind).filter(move |offer| policy.sees(caller, &offer.spec))
     }
 
-    pub fn kept_out(&self) -> &[KeptOut] {
+    pub fn kept_out(&self) -> &[QuarantinedResource] {
         &self.kept_out
     }
 
     /// Whether something of this name is listed and cannot be used.
-    pub(super) fn keeps_out(&self, kind: Kind, key: &str) -> bool {
+    pub(super) fn keeps_out(&self, kind: ResourceKind, key: &str) -> bool {
         let shown = shown(key);
         self.kept_out.iter().any(|out| out.kind == kind && out.key == shown)
     }
 
-    pub fn libraries(&self) -> &[Arc<Held>] {
+    pub fn libraries(&self) -> &[Arc<SourceResources>] {
         &self.libraries
     }
 
     /// Whether what it has of a kind is said alike by the other.
-    pub fn says_the_same(&self, other: &Self, kind: Kind) -> bool {
+    pub fn says_the_same(&self, other: &Self, kind: ResourceKind) -> bool {
         let of = |stock: &Self| {
-            let one = |offer: &Offer| (offer.from.source.clone(), Arc::clone(&offer.definition));
+            let one =
+                |offer: &ResourceEntry| (offer.from.source.clone(), Arc::clone(&offer.definition));
             stock.all(kind).map(one).collect::<Vec<_>>()
         };
         of(self) == of(other)
     }
 }
 
-impl Held {
+impl SourceResources {
     /// What rules are asked about something of this library.
-    pub(super) fn spec(&self, kind: Kind, key: &str, definition: &Fields) -> ToolSpec {
-        let stem = if kind == Kind::Prompt { "" } else { &self.holdings.stem };
+    pub(super) fn spec(&self, kind: ResourceKind, key: &str, definition: &JsonFields) -> ToolSpec {
+        let stem = if kind == ResourceKind::Prompt { "" } else { &self.holdings.stem };
         let name = ToolName::whole(&format!("{stem}{key}"));
         let mut spec = ToolSpec::reader(name, &self.source);
         spec.description = text(definition, "description").unwrap_or_default();
@@ -216,10 +223,10 @@ fn shown(key: &str) -> String {
     key.chars().take(200).collect()
 }
 
-fn named(kind: Kind, definition: &Fields) -> Option<&str> {
+fn named(kind: ResourceKind, definition: &JsonFields) -> Option<&str> {
     definition.get(kind.key()).and_then(Value::as_str)
 }
 
-fn text(definition: &Fields, key: &str) -> Option<String> {
+fn text(definition: &JsonFields, key: &str) -> Option<String> {
     definition.get(key).and_then(Value::as_str).map(str::to_owned)
 }

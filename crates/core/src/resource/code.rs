@@ -6,12 +6,14 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tokio::sync::broadcast;
 
-use super::resources::{About, Following, Holdings, Inquiry, Library, Said};
-use super::template::Pattern;
+use super::resources::{
+    ResourceList, ResourceOperation, ResourceRequest, Resources, ServerInfo, UpdateStream,
+};
+use super::template::UriTemplate;
 use crate::BoxFuture;
 use crate::call::context::CallContext;
-use crate::call::json_fields::Fields;
-use crate::outcome::protocol_error::Refusal;
+use crate::call::json_fields::JsonFields;
+use crate::outcome::protocol_error::ProtocolError;
 use crate::outcome::{ErrorKind, ToolError};
 use crate::tool::source::Source;
 use crate::tool::source_error::SourceError;
@@ -20,25 +22,26 @@ use crate::tool::toolset::Toolset;
 /// Updates that a follower may lag behind; older ones are lost on it.
 const BACKLOG: usize = 64;
 
-type Answered = Result<Fields, ToolError>;
-type Answerer = Arc<dyn Fn(Fields, CallContext) -> BoxFuture<'static, Answered> + Send + Sync>;
+type HandlerResult = Result<JsonFields, ToolError>;
+type ResourceHandler =
+    Arc<dyn Fn(JsonFields, CallContext) -> BoxFuture<'static, HandlerResult> + Send + Sync>;
 
 /// Prompts and resources that are async functions; definitions and results have the shapes of the
 /// protocol.
 #[derive(Clone)]
-pub struct CodeLibrary {
-    holdings: Holdings,
-    prompts: HashMap<String, Answerer>,
-    resources: HashMap<String, Answerer>,
-    templates: Vec<(Arc<Pattern>, Answerer)>,
-    completion: Option<Answerer>,
+pub struct CodeResources {
+    holdings: ResourceList,
+    prompts: HashMap<String, ResourceHandler>,
+    resources: HashMap<String, ResourceHandler>,
+    templates: Vec<(Arc<UriTemplate>, ResourceHandler)>,
+    completion: Option<ResourceHandler>,
     updates: broadcast::Sender<String>,
 }
 
-impl Default for CodeLibrary {
+impl Default for CodeResources {
     fn default() -> Self {
         Self {
-            holdings: Holdings::default(),
+            holdings: ResourceList::default(),
             prompts: HashMap::new(),
             resources: HashMap::new(),
             templates: Vec::new(),
@@ -48,16 +51,16 @@ impl Default for CodeLibrary {
     }
 }
 
-impl CodeLibrary {
+impl CodeResources {
     /// Adds a prompt. `run` gets the parameters of `prompts/get` and gives its result.
     #[must_use]
     pub fn prompt<F>(
         mut self,
-        definition: Fields,
-        run: impl Fn(Fields, CallContext) -> F + Send + Sync + 'static,
+        definition: JsonFields,
+        run: impl Fn(JsonFields, CallContext) -> F + Send + Sync + 'static,
     ) -> Self
     where
-        F: Future<Output = Answered> + Send + 'static,
+        F: Future<Output = HandlerResult> + Send + 'static,
     {
         self.prompts.insert(text(&definition, "name"), answerer(run));
         self.holdings.prompts.push(Arc::new(definition));
@@ -68,11 +71,11 @@ impl CodeLibrary {
     #[must_use]
     pub fn resource<F>(
         mut self,
-        definition: Fields,
-        run: impl Fn(Fields, CallContext) -> F + Send + Sync + 'static,
+        definition: JsonFields,
+        run: impl Fn(JsonFields, CallContext) -> F + Send + Sync + 'static,
     ) -> Self
     where
-        F: Future<Output = Answered> + Send + 'static,
+        F: Future<Output = HandlerResult> + Send + 'static,
     {
         self.resources.insert(text(&definition, "uri"), answerer(run));
         self.holdings.resources.push(Arc::new(definition));
@@ -83,13 +86,13 @@ impl CodeLibrary {
     #[must_use]
     pub fn template<F>(
         mut self,
-        definition: Fields,
-        run: impl Fn(Fields, CallContext) -> F + Send + Sync + 'static,
+        definition: JsonFields,
+        run: impl Fn(JsonFields, CallContext) -> F + Send + Sync + 'static,
     ) -> Self
     where
-        F: Future<Output = Answered> + Send + 'static,
+        F: Future<Output = HandlerResult> + Send + 'static,
     {
-        let pattern = Arc::new(Pattern::new(&text(&definition, "uriTemplate")));
+        let pattern = Arc::new(UriTemplate::new(&text(&definition, "uriTemplate")));
         self.templates.push((pattern, answerer(run)));
         self.holdings.templates.push(Arc::new(definition));
         self.can("resources", json!({ "subscribe": true }))
@@ -100,10 +103,10 @@ impl CodeLibrary {
     #[must_use]
     pub fn completion<F>(
         mut self,
-        run: impl Fn(Fields, CallContext) -> F + Send + Sync + 'static,
+        run: impl Fn(JsonFields, CallContext) -> F + Send + Sync + 'static,
     ) -> Self
     where
-        F: Future<Output = Answered> + Send + 'static,
+        F: Future<Output = HandlerResult> + Send + 'static,
     {
         self.completion = Some(answerer(run));
         self.can("completions", json!({}))
@@ -111,7 +114,7 @@ impl CodeLibrary {
 
     fn can(mut self, what: &str, how: Value) -> Self {
         let said = &mut self.holdings.said;
-        let mut now = Said::clone(said);
+        let mut now = ServerInfo::clone(said);
         now.capabilities.insert(what.to_owned(), how);
         *said = Arc::new(now);
         self
@@ -123,10 +126,10 @@ impl CodeLibrary {
         let _ = self.updates.send(uri.to_owned());
     }
 
-    fn find(&self, inquiry: &Inquiry) -> Option<&Answerer> {
+    fn find(&self, inquiry: &ResourceRequest) -> Option<&ResourceHandler> {
         match inquiry.about {
-            About::Prompt => self.prompts.get(&text(&inquiry.params, "name")),
-            About::Resource => {
+            ResourceOperation::Prompt => self.prompts.get(&text(&inquiry.params, "name")),
+            ResourceOperation::Resource => {
                 let uri = text(&inquiry.params, "uri");
                 let mut templates = self.templates.iter();
                 let exactly = self.resources.get(&uri);
@@ -134,27 +137,33 @@ impl CodeLibrary {
                     templates.find(|(pattern, _)| pattern.matches(&uri)).map(|(_, run)| run)
                 })
             }
-            About::Completion => self.completion.as_ref(),
-            About::Level | About::Method(_) | About::Notice(_) => None,
+            ResourceOperation::Completion => self.completion.as_ref(),
+            ResourceOperation::Level
+            | ResourceOperation::Method(_)
+            | ResourceOperation::Notice(_) => None,
         }
     }
 }
 
-impl Library for CodeLibrary {
-    fn load(&self) -> BoxFuture<'_, Result<Holdings, SourceError>> {
+impl Resources for CodeResources {
+    fn load(&self) -> BoxFuture<'_, Result<ResourceList, SourceError>> {
         Box::pin(std::future::ready(Ok(self.holdings.clone())))
     }
 
-    fn answer<'a>(&'a self, inquiry: Inquiry, context: &'a CallContext) -> BoxFuture<'a, Answered> {
+    fn answer<'a>(
+        &'a self,
+        inquiry: ResourceRequest,
+        context: &'a CallContext,
+    ) -> BoxFuture<'a, HandlerResult> {
         Box::pin(async move {
             match self.find(&inquiry) {
                 Some(run) => run(inquiry.params, context.clone()).await,
-                None if inquiry.about == About::Completion => {
-                    Ok(Fields::from_iter([("completion".to_owned(), json!({ "values": [] }))]))
+                None if inquiry.about == ResourceOperation::Completion => {
+                    Ok(JsonFields::from_iter([("completion".to_owned(), json!({ "values": [] }))]))
                 }
                 None => {
                     let told = format!("nothing here answers `{}`", inquiry.about.method());
-                    let refusal = Refusal::new(Refusal::METHOD_NOT_FOUND, told);
+                    let refusal = ProtocolError::new(ProtocolError::METHOD_NOT_FOUND, told);
                     Err(refusal.into_error(ErrorKind::Tool))
                 }
             }
@@ -165,13 +174,14 @@ impl Library for CodeLibrary {
         &'a self,
         uri: &'a str,
         _: &'a CallContext,
-    ) -> BoxFuture<'a, Result<Following, ToolError>> {
+    ) -> BoxFuture<'a, Result<UpdateStream, ToolError>> {
         let (updates, uri) = (self.updates.subscribe(), uri.to_owned());
         let told = futures_util::stream::unfold((updates, uri), |(mut updates, uri)| async {
             loop {
                 match updates.recv().await {
                     Ok(changed) if changed == uri => {
-                        let params = Fields::from_iter([("uri".to_owned(), Value::from(changed))]);
+                        let params =
+                            JsonFields::from_iter([("uri".to_owned(), Value::from(changed))]);
                         return Some((params, (updates, uri)));
                     }
                     Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => {}
@@ -179,40 +189,42 @@ impl Library for CodeLibrary {
                 }
             }
         });
-        Box::pin(std::future::ready(Ok(Following::new(told))))
+        Box::pin(std::future::ready(Ok(UpdateStream::new(told))))
     }
 }
 
 /// Tools with a library beside them, as one source.
 #[derive(Clone)]
-pub struct Stocked {
+pub struct WithResources {
     tools: Toolset,
-    library: Arc<dyn Library>,
+    library: Arc<dyn Resources>,
 }
 
-impl Stocked {
-    pub fn new(tools: Toolset, library: Arc<dyn Library>) -> Self {
+impl WithResources {
+    pub fn new(tools: Toolset, library: Arc<dyn Resources>) -> Self {
         Self { tools, library }
     }
 }
 
-impl Source for Stocked {
+impl Source for WithResources {
     fn load(&self) -> BoxFuture<'_, Result<Toolset, SourceError>> {
         self.tools.load()
     }
 
-    fn library(&self) -> Option<Arc<dyn Library>> {
+    fn library(&self) -> Option<Arc<dyn Resources>> {
         Some(Arc::clone(&self.library))
     }
 }
 
-fn answerer<F>(run: impl Fn(Fields, CallContext) -> F + Send + Sync + 'static) -> Answerer
+fn answerer<F>(
+    run: impl Fn(JsonFields, CallContext) -> F + Send + Sync + 'static,
+) -> ResourceHandler
 where
-    F: Future<Output = Answered> + Send + 'static,
+    F: Future<Output = HandlerResult> + Send + 'static,
 {
     Arc::new(move |params, context| Box::pin(run(params, context)))
 }
 
-fn text(fields: &Fields, key: &str) -> String {
+fn text(fields: &JsonFields, key: &str) -> String {
     fields.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
 }

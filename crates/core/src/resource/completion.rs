@@ -3,22 +3,22 @@
 
 use serde_json::Value;
 
-use super::catalog::Stock;
-use super::resources::{About, Inquiry};
+use super::catalog::ResourceCatalog;
+use super::resources::{ResourceOperation, ResourceRequest};
 use crate::call::caller::Caller;
-use crate::call::json_fields::Fields;
+use crate::call::json_fields::JsonFields;
 use crate::policy::Policy;
 
-impl Stock {
+impl ResourceCatalog {
     /// The answer to an inquiry, of a completion without the values that name what is kept from
     /// this caller.
     pub(crate) fn known(
         &self,
-        inquiry: &Inquiry,
-        mut answer: Fields,
+        inquiry: &ResourceRequest,
+        mut answer: JsonFields,
         caller: &Caller,
         policy: &dyn Policy,
-    ) -> Fields {
+    ) -> JsonFields {
         let Some((before, after)) = around(inquiry) else { return answer };
         let values = answer.get_mut("completion").and_then(|all| all.get_mut("values"));
         let Some(Value::Array(values)) = values else { return answer };
@@ -26,8 +26,8 @@ impl Stock {
         values.retain(|value| {
             let Some(value) = value.as_str() else { return true };
             let uri = format!("{before}{}{after}", written(value));
-            let params = Fields::from_iter([("uri".to_owned(), Value::from(uri))]);
-            let inquiry = Inquiry { about: About::Resource, params };
+            let params = JsonFields::from_iter([("uri".to_owned(), Value::from(uri))]);
+            let inquiry = ResourceRequest { about: ResourceOperation::Resource, params };
             self.seek(&inquiry, caller, policy, None).is_ok()
         });
         let left = values.len();
@@ -42,8 +42,8 @@ impl Stock {
 }
 
 /// What stands around the argument of a template that has no other.
-fn around(inquiry: &Inquiry) -> Option<(&str, &str)> {
-    if inquiry.about != About::Completion {
+fn around(inquiry: &ResourceRequest) -> Option<(&str, &str)> {
+    if inquiry.about != ResourceOperation::Completion {
         return None;
     }
     let about = inquiry.params.get("ref")?;

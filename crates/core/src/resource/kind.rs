@@ -2,13 +2,13 @@
 
 /// What a source offers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum ResourceKind {
     Prompt,
     Resource,
     Template,
 }
 
-impl Kind {
+impl ResourceKind {
     /// The field of a definition that names it.
     pub(super) fn key(self) -> &'static str {
         match self {

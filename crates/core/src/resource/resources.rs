@@ -10,22 +10,22 @@ use std::time::Duration;
 use futures_util::stream::{Stream, StreamExt};
 use serde_json::Value;
 
-use super::address::Address;
-use super::kind::Kind;
+use super::address::ResourceAddress;
+use super::kind::ResourceKind;
 use crate::BoxFuture;
 use crate::call::caller::Caller;
 use crate::call::context::CallContext;
-use crate::call::json_fields::Fields;
-use crate::outcome::protocol_error::Refusal;
+use crate::call::json_fields::JsonFields;
+use crate::outcome::protocol_error::ProtocolError;
 use crate::outcome::{ErrorKind, ToolError};
-use crate::policy::Leave;
+use crate::policy::UnlistedAccess;
 use crate::tool::source_error::SourceError;
 
 /// The prompts and resources of a source.
-pub trait Library: Send + Sync {
+pub trait Resources: Send + Sync {
     /// Lists everything there is now. Empty lists mean that there is nothing; a library that
     /// cannot tell fails.
-    fn load(&self) -> BoxFuture<'_, Result<Holdings, SourceError>>;
+    fn load(&self) -> BoxFuture<'_, Result<ResourceList, SourceError>>;
 
     /// Resolves when a new `load` may say something else.
     fn changed(&self) -> BoxFuture<'_, ()> {
@@ -34,13 +34,13 @@ pub trait Library: Send + Sync {
 
     /// Resolves when its owner says once more that what it has of a kind changed, though it is the
     /// same.
-    fn announced(&self, _kind: Kind) -> BoxFuture<'static, ()> {
+    fn announced(&self, _kind: ResourceKind) -> BoxFuture<'static, ()> {
         Box::pin(std::future::pending())
     }
 
     /// Tells the lines of log that its owner writes while it answers nothing, and that are meant for
     /// nobody but this visitor. `None`: it writes none.
-    fn lines(&self, _visitor: Visitor) -> Option<Following> {
+    fn lines(&self, _visitor: ClientSession) -> Option<UpdateStream> {
         None
     }
 
@@ -48,9 +48,9 @@ pub trait Library: Send + Sync {
     /// `CallContext`, so nobody reads without passing the gate.
     fn answer<'a>(
         &'a self,
-        inquiry: Inquiry,
+        inquiry: ResourceRequest,
         context: &'a CallContext,
-    ) -> BoxFuture<'a, Result<Fields, ToolError>>;
+    ) -> BoxFuture<'a, Result<JsonFields, ToolError>>;
 
     /// Whether it may answer to more than it lists (a prompt, a method of its own). Not where what is
     /// had of it goes by names: it may be another name of what is kept out.
@@ -59,8 +59,8 @@ pub trait Library: Send + Sync {
     }
 
     /// How far an address may be asked for that it does not list.
-    fn leave(&self, _uri: &str, _address: &Address) -> Leave {
-        Leave::Any
+    fn leave(&self, _uri: &str, _address: &ResourceAddress) -> UnlistedAccess {
+        UnlistedAccess::Any
     }
 
     /// Begins to tell of changes of one resource.
@@ -68,52 +68,52 @@ pub trait Library: Send + Sync {
         &'a self,
         uri: &'a str,
         _context: &'a CallContext,
-    ) -> BoxFuture<'a, Result<Following, ToolError>> {
+    ) -> BoxFuture<'a, Result<UpdateStream, ToolError>> {
         let told = format!("changes of `{uri}` are told to nobody: read it again when you need it");
-        let refusal = Refusal::new(Refusal::METHOD_NOT_FOUND, told);
+        let refusal = ProtocolError::new(ProtocolError::METHOD_NOT_FOUND, told);
         Box::pin(std::future::ready(Err(refusal.into_error(ErrorKind::Tool))))
     }
 }
 
 /// All that a library has.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Holdings {
+pub struct ResourceList {
     /// How the names of its prompts begin (`github__`), and what stands before the addresses of
     /// its resources where rules name them. Empty: nothing.
     pub stem: String,
     /// Definitions of prompts: each with a `name`.
-    pub prompts: Vec<Arc<Fields>>,
+    pub prompts: Vec<Arc<JsonFields>>,
     /// Each with a `uri`.
-    pub resources: Vec<Arc<Fields>>,
+    pub resources: Vec<Arc<JsonFields>>,
     /// Each with a `uriTemplate`.
-    pub templates: Vec<Arc<Fields>>,
+    pub templates: Vec<Arc<JsonFields>>,
     /// How long one answer may take; `None`: the crib's time for a call.
     pub timeout: Option<Duration>,
-    pub said: Arc<Said>,
+    pub said: Arc<ServerInfo>,
 }
 
 /// What a server says of itself.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Said {
+pub struct ServerInfo {
     /// Name, version and whatever else it calls itself.
-    pub server: Fields,
-    pub capabilities: Fields,
+    pub server: JsonFields,
+    pub capabilities: JsonFields,
     pub instructions: Option<String>,
     /// By the method of a list, what its result says besides (`ttlMs`, `cacheScope`, `_meta`); the
     /// same of the greeting.
-    pub hints: Fields,
+    pub hints: JsonFields,
 }
 
-impl Said {
+impl ServerInfo {
     /// The method of the greeting, in whatever revision it was.
     pub const GREETING: &str = "server/discover";
 
     /// What the result of a method says besides; to whoever speaks a revision before 2026-07-28
     /// nothing of how long it may be kept.
-    pub fn besides(&self, method: &str, is_modern: bool) -> Fields {
+    pub fn besides(&self, method: &str, is_modern: bool) -> JsonFields {
         let mut besides = match self.hints.get(method) {
             Some(Value::Object(besides)) => besides.clone(),
-            _ => Fields::new(),
+            _ => JsonFields::new(),
         };
         besides.retain(|key, _| is_modern || !["ttlMs", "cacheScope"].contains(&key.as_str()));
         besides
@@ -122,14 +122,14 @@ impl Said {
 
 /// One question to a library, with the parameters that the protocol has for it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Inquiry {
-    pub about: About,
-    pub params: Fields,
+pub struct ResourceRequest {
+    pub about: ResourceOperation,
+    pub params: JsonFields,
 }
 
 /// What is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum About {
+pub enum ResourceOperation {
     /// A prompt, filled in (`prompts/get`).
     Prompt,
     /// What a resource holds (`resources/read`).
@@ -144,7 +144,7 @@ pub enum About {
     Notice(Arc<str>),
 }
 
-impl About {
+impl ResourceOperation {
     /// The method of the protocol.
     pub fn method(&self) -> &str {
         match self {
@@ -159,22 +159,22 @@ impl About {
 
 /// Who inquires, and in which conversation, where the host keeps one.
 #[derive(Debug, Clone)]
-pub struct Visitor {
+pub struct ClientSession {
     pub caller: Arc<Caller>,
     pub session: Option<Arc<str>>,
 }
 
 /// Changes of one resource, or lines of log, told for as long as this is held.
-pub struct Following(Pin<Box<dyn Stream<Item = Fields> + Send>>);
+pub struct UpdateStream(Pin<Box<dyn Stream<Item = JsonFields> + Send>>);
 
-impl Following {
+impl UpdateStream {
     /// `updates`: the parameters of each notification; dropping it ends the following.
-    pub fn new(updates: impl Stream<Item = Fields> + Send + 'static) -> Self {
+    pub fn new(updates: impl Stream<Item = JsonFields> + Send + 'static) -> Self {
         Self(Box::pin(updates))
     }
 
     /// The next one. `None`: nobody tells of any more.
-    pub async fn next(&mut self) -> Option<Fields> {
+    pub async fn next(&mut self) -> Option<JsonFields> {
         self.0.next().await
     }
 }

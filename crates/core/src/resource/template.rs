@@ -4,35 +4,35 @@
 /// Expressions of one template that are told apart; the rest of it matches anything.
 const MOST: usize = 32;
 
-pub(super) struct Pattern(Vec<Piece>);
+pub(super) struct UriTemplate(Vec<TemplateSegment>);
 
-enum Piece {
+enum TemplateSegment {
     Exactly(String),
     /// One part of a path.
     Part,
     Anything,
 }
 
-impl Pattern {
+impl UriTemplate {
     pub(super) fn new(template: &str) -> Self {
         let mut pieces = Vec::new();
         let mut rest = template;
         while let Some((before, opened)) = rest.split_once('{') {
             let Some((expression, after)) = opened.split_once('}') else { break };
             if !before.is_empty() {
-                pieces.push(Piece::Exactly(before.to_owned()));
+                pieces.push(TemplateSegment::Exactly(before.to_owned()));
             }
             if pieces.len() >= MOST {
-                pieces.push(Piece::Anything);
+                pieces.push(TemplateSegment::Anything);
                 return Self(pieces);
             }
             let is_plain =
                 expression.starts_with(|c: char| c.is_alphanumeric()) && !expression.ends_with('*');
-            pieces.push(if is_plain { Piece::Part } else { Piece::Anything });
+            pieces.push(if is_plain { TemplateSegment::Part } else { TemplateSegment::Anything });
             rest = after;
         }
         if !rest.is_empty() {
-            pieces.push(Piece::Exactly(rest.to_owned()));
+            pieces.push(TemplateSegment::Exactly(rest.to_owned()));
         }
         Self(pieces)
     }
@@ -49,7 +49,7 @@ impl Pattern {
             let mut open = false;
             for (place, is_reached) in reached.iter().enumerate() {
                 match piece {
-                    Piece::Exactly(text) if *is_reached => {
+                    TemplateSegment::Exactly(text) if *is_reached => {
                         let rest = bytes.get(place..).unwrap_or_default();
                         if rest.starts_with(text.as_bytes())
                             && let Some(end) = next.get_mut(place + text.len())
@@ -57,8 +57,8 @@ impl Pattern {
                             *end = true;
                         }
                     }
-                    Piece::Exactly(_) => {}
-                    Piece::Part => {
+                    TemplateSegment::Exactly(_) => {}
+                    TemplateSegment::Part => {
                         let before = place.checked_sub(1).and_then(|before| bytes.get(before));
                         open &= before.is_some_and(|byte| !matches!(byte, b'/' | b'?' | b'#'));
                         if let Some(here) = next.get_mut(place) {
@@ -66,7 +66,7 @@ impl Pattern {
                         }
                         open |= *is_reached;
                     }
-                    Piece::Anything => {
+                    TemplateSegment::Anything => {
                         open |= *is_reached;
                         if let Some(here) = next.get_mut(place) {
                             *here = open;
@@ -101,9 +101,9 @@ mod tests {
             ("", "", true),
             ("a{", "a{", true),
         ] {
-            assert_eq!(Pattern::new(template).matches(address), is, "{template} {address}");
+            assert_eq!(UriTemplate::new(template).matches(address), is, "{template} {address}");
         }
         let many = "{a}".repeat(1_000);
-        assert!(Pattern::new(&many).matches(&"x".repeat(2_000)));
+        assert!(UriTemplate::new(&many).matches(&"x".repeat(2_000)));
     }
 }

@@ -12,10 +12,10 @@ use serde_json::Value;
 /// The tree of a small schema takes ten times the memory of its text, and the schemas of most
 /// tools are read when the tools are listed and never else. Whoever reads one makes the tree anew.
 #[derive(Clone)]
-pub struct Packed<T = Value>(Form<T>);
+pub struct CompactJson<T = Value>(CompactForm<T>);
 
 #[derive(Clone)]
-enum Form<T> {
+enum CompactForm<T> {
     /// `null`, or no field at all.
     Empty,
     Text(Arc<str>),
@@ -23,14 +23,18 @@ enum Form<T> {
     Whole(Arc<T>),
 }
 
-impl<T: Default + PartialEq + Serialize + DeserializeOwned> Packed<T> {
+impl<T: Default + PartialEq + Serialize + DeserializeOwned> CompactJson<T> {
     pub fn new(value: T) -> Self {
         if value == T::default() {
-            return Self(Form::Empty);
+            return Self(CompactForm::Empty);
         }
         let text = serde_json::to_string(&value).unwrap_or_default();
         let comes_back = serde_json::from_str::<T>(&text).is_ok_and(|read| read == value);
-        Self(if comes_back { Form::Text(text.into()) } else { Form::Whole(Arc::new(value)) })
+        Self(if comes_back {
+            CompactForm::Text(text.into())
+        } else {
+            CompactForm::Whole(Arc::new(value))
+        })
     }
 
     /// The value, made anew of its text.
@@ -39,10 +43,10 @@ impl<T: Default + PartialEq + Serialize + DeserializeOwned> Packed<T> {
         T: Clone,
     {
         match &self.0 {
-            Form::Empty => T::default(),
+            CompactForm::Empty => T::default(),
             // It was read once already.
-            Form::Text(text) => serde_json::from_str(text).unwrap_or_default(),
-            Form::Whole(value) => T::clone(value),
+            CompactForm::Text(text) => serde_json::from_str(text).unwrap_or_default(),
+            CompactForm::Whole(value) => T::clone(value),
         }
     }
 
@@ -60,67 +64,69 @@ impl<T: Default + PartialEq + Serialize + DeserializeOwned> Packed<T> {
     }
 }
 
-impl<T> Packed<T> {
+impl<T> CompactJson<T> {
     /// Whether it is `null`, or has no field.
     pub fn is_empty(&self) -> bool {
-        matches!(self.0, Form::Empty)
+        matches!(self.0, CompactForm::Empty)
     }
 
     /// The value as it is kept: JSON without a blank too many. `None`: it is kept in another form.
     pub fn text(&self) -> Option<&str> {
         match &self.0 {
-            Form::Text(text) => Some(text),
-            Form::Empty | Form::Whole(_) => None,
+            CompactForm::Text(text) => Some(text),
+            CompactForm::Empty | CompactForm::Whole(_) => None,
         }
     }
 
     /// Whether a word of plain letters may stand in it; `false` is certain, and cheap to learn.
     pub fn may_hold(&self, word: &str) -> bool {
         match &self.0 {
-            Form::Empty => false,
-            Form::Text(text) => text.contains(word),
-            Form::Whole(_) => true,
+            CompactForm::Empty => false,
+            CompactForm::Text(text) => text.contains(word),
+            CompactForm::Whole(_) => true,
         }
     }
 }
 
-impl<T> Default for Packed<T> {
+impl<T> Default for CompactJson<T> {
     fn default() -> Self {
-        Self(Form::Empty)
+        Self(CompactForm::Empty)
     }
 }
 
-impl<T: Default + PartialEq + Serialize + DeserializeOwned> From<T> for Packed<T> {
+impl<T: Default + PartialEq + Serialize + DeserializeOwned> From<T> for CompactJson<T> {
     fn from(value: T) -> Self {
         Self::new(value)
     }
 }
 
 /// As values are equal: the order of fields does not count.
-impl<T: Clone + Default + PartialEq + Serialize + DeserializeOwned> PartialEq for Packed<T> {
+impl<T: Clone + Default + PartialEq + Serialize + DeserializeOwned> PartialEq for CompactJson<T> {
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
-            (Form::Empty, Form::Empty) => true,
-            (Form::Text(one), Form::Text(two)) if one == two => true,
-            (Form::Empty, _) | (_, Form::Empty) => false,
+            (CompactForm::Empty, CompactForm::Empty) => true,
+            (CompactForm::Text(one), CompactForm::Text(two)) if one == two => true,
+            (CompactForm::Empty, _) | (_, CompactForm::Empty) => false,
             _ => self.value() == other.value(),
         }
     }
 }
 
-impl<T: Clone + Default + PartialEq + Serialize + DeserializeOwned> PartialEq<T> for Packed<T> {
+impl<T: Clone + Default + PartialEq + Serialize + DeserializeOwned> PartialEq<T>
+    for CompactJson<T>
+{
     fn eq(&self, other: &T) -> bool {
         self.value() == *other
     }
 }
 
-impl<T: Clone + Default + PartialEq + Serialize + DeserializeOwned> Serialize for Packed<T> {
+impl<T: Clone + Default + PartialEq + Serialize + DeserializeOwned> Serialize for CompactJson<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.value().serialize(serializer)
     }
 }
 
-impl<'de, T> Deserialize<'de> for Packed<T>
+impl<'de, T> Deserialize<'de> for CompactJson<T>
 where
     T: Default + PartialEq + Serialize + DeserializeOwned,
 {
@@ -130,12 +136,12 @@ where
 }
 
 /// As the value is written.
-impl<T: fmt::Debug + Default> fmt::Debug for Packed<T> {
+impl<T: fmt::Debug + Default> fmt::Debug for CompactJson<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Form::Empty => T::default().fmt(f),
-            Form::Text(text) => f.write_str(text),
-            Form::Whole(value) => value.fmt(f),
+            CompactForm::Empty => T::default().fmt(f),
+            CompactForm::Text(text) => f.write_str(text),
+            CompactForm::Whole(value) => value.fmt(f),
         }
     }
 }
@@ -151,15 +157,15 @@ mod tests {
         let deep = (0..500).fold(json!(1), |inner, _| json!([inner]));
         let odd = json!({ "b": -0.0, "a": [1e300, u64::MAX, i64::MIN, 0.1, "\u{0}é"], "": {} });
         for value in [json!(null), json!({}), json!([]), json!("x"), odd, deep] {
-            let mut packed = Packed::new(value.clone());
+            let mut packed = CompactJson::new(value.clone());
             assert_eq!(packed, value);
             assert_eq!(packed.value().to_string(), value.to_string());
             assert_eq!(packed.is_empty(), value.is_null());
             let written = value.to_string();
             assert!(packed.text().is_none_or(|text| text == written));
-            assert!(!packed.edit(|_| false) && packed == Packed::new(value));
+            assert!(!packed.edit(|_| false) && packed == CompactJson::new(value));
         }
-        let mut fields = Packed::<Map<String, Value>>::default();
+        let mut fields = CompactJson::<Map<String, Value>>::default();
         assert!(fields.is_empty() && fields.value().is_empty());
         assert!(fields.edit(|fields| fields.insert("a".to_owned(), json!(1)).is_none()));
         assert_eq!(json!(fields), json!({ "a": 1 }));
@@ -168,7 +174,7 @@ mod tests {
 
     #[test]
     fn the_order_of_fields_is_kept_and_does_not_count() {
-        let read = |text: &str| serde_json::from_str::<Packed>(text).unwrap();
+        let read = |text: &str| serde_json::from_str::<CompactJson>(text).unwrap();
         let (one, two) = (read(r#"{"a":1,"b":2}"#), read(r#"{"b":2,"a":1}"#));
         assert_eq!(one, two);
         assert_ne!(one, read(r#"{"a":1}"#));

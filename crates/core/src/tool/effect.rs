@@ -33,13 +33,13 @@ impl Effect {
 /// `idempotentHint` false when silent).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Hints {
+pub struct EffectHints {
     pub read_only_hint: Option<bool>,
     pub destructive_hint: Option<bool>,
     pub idempotent_hint: Option<bool>,
 }
 
-impl Hints {
+impl EffectHints {
     pub fn effect(self) -> Effect {
         match (self.read_only_hint, self.destructive_hint) {
             (Some(true), _) => Effect::Read,
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn silence_means_destroy_and_hints_map_as_the_protocol_says() {
-        let hints = |text: &str| serde_json::from_str::<Hints>(text).unwrap();
+        let hints = |text: &str| serde_json::from_str::<EffectHints>(text).unwrap();
         assert_eq!(hints("{}").effect(), Effect::Destroy);
         assert_eq!(hints(r#"{"readOnlyHint":true,"destructiveHint":true}"#).effect(), Effect::Read);
         assert_eq!(hints(r#"{"destructiveHint":false}"#).effect(), Effect::Write);

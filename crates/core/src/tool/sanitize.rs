@@ -7,10 +7,10 @@ use serde_json::Value;
 use toolcrib_json::invisible::{exact, is_unseen, prose};
 
 use super::spec::{Guidance, ToolSpec};
-use crate::call::host::Ask;
-use crate::call::json_fields::Fields;
+use crate::call::host::HostQuestion;
+use crate::call::json_fields::JsonFields;
 use crate::call::name::shown;
-use crate::resource::Holdings;
+use crate::resource::ResourceList;
 
 /// The keywords of a schema that are texts for whoever reads it.
 const TEXTS: [&str; 3] = ["description", "title", "$comment"];
@@ -39,7 +39,7 @@ impl ToolSpec {
     }
 }
 
-impl Holdings {
+impl ResourceList {
     /// The same for prompts and resources: texts lose what nobody sees, and what hides it in its
     /// name or address is not there.
     pub fn unhide(&mut self) {
@@ -50,7 +50,7 @@ impl Holdings {
                 !names.any(|key| fields.get(*key).is_some_and(|name| hidden(name).is_some()))
             });
             for fields in list {
-                let mut clean = Value::Object(Fields::clone(fields));
+                let mut clean = Value::Object(JsonFields::clone(fields));
                 if clean_texts(&mut clean)
                     && let Value::Object(clean) = clean
                 {
@@ -64,7 +64,7 @@ impl Holdings {
     }
 }
 
-impl Ask {
+impl HostQuestion {
     /// The same for what a person is shown of a question, but that nothing is taken out: whoever
     /// decides sees what stands there. Names and values of fields are not touched, since they go
     /// back to whoever asks; such as hide something are given a title that tells it.
@@ -119,7 +119,7 @@ fn tell_field(name: &str, field: &mut Value) {
     }
 }
 
-fn tell_choices(members: &mut Fields) {
+fn tell_choices(members: &mut JsonFields) {
     if let Some(Value::Array(names)) = members.get_mut("enumNames") {
         for name in names {
             if let Value::String(name) = name {
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn prompts_and_resources_hide_nothing_either() {
         let fields = |value: Value| Arc::new(value.as_object().unwrap().clone());
-        let mut holdings = Holdings {
+        let mut holdings = ResourceList {
             prompts: vec![
                 fields(json!({ "name": "a", "description": "x\u{202e}",
                     "arguments": [{ "name": "b", "description": "y\u{200b}" }] })),
@@ -252,7 +252,7 @@ mod tests {
                 fields(json!({ "uri": "a://b", "title": "\u{e0041}z" })),
                 fields(json!({ "uri": "a://\u{202e}b" })),
             ],
-            ..Holdings::default()
+            ..ResourceList::default()
         };
         Arc::make_mut(&mut holdings.said).instructions = Some("Be\u{feff} good.".to_owned());
         holdings.unhide();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::source_error::SourceError;
 use super::toolset::Toolset;
 use crate::BoxFuture;
-use crate::resource::resources::Library;
+use crate::resource::resources::Resources;
 use crate::tool::Tool;
 
 /// Yields toolsets.
@@ -36,7 +36,7 @@ pub trait Source: Send + Sync {
     }
 
     /// What it offers beside tools; asked once, when the source joins a crib.
-    fn library(&self) -> Option<Arc<dyn Library>> {
+    fn library(&self) -> Option<Arc<dyn Resources>> {
         None
     }
 }

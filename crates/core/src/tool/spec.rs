@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::compact_json::Packed;
+use super::compact_json::CompactJson;
 use super::effect::Effect;
 use super::fingerprint::Fingerprint;
 use super::verify::Verify;
@@ -26,9 +26,9 @@ pub struct ToolSpec {
     pub summary: String,
     pub description: String,
     /// JSON Schema of the arguments: always an object.
-    pub input: Packed,
+    pub input: CompactJson,
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub output: Option<Packed>,
+    pub output: Option<CompactJson>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub category: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
@@ -47,7 +47,7 @@ pub struct ToolSpec {
     #[serde(default)]
     pub idempotent: bool,
     #[serde(default)]
-    pub traits: Traits,
+    pub traits: ToolTraits,
     #[serde(default)]
     /// Shared: what a source says of its tools is the same for all of them.
     pub guidance: Arc<Guidance>,
@@ -55,12 +55,12 @@ pub struct ToolSpec {
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub checks: Vec<String>,
     #[serde(default)]
-    pub limits: Limits,
+    pub limits: ToolLimits,
     #[serde(default)]
     pub validation: Validation,
     /// Whose word that is.
     #[serde(skip)]
-    pub validation_said: Say,
+    pub validation_said: ValidationOrigin,
     /// Why a person must be asked before every call, whatever the policy says; `None`: the
     /// policy alone decides.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -76,10 +76,10 @@ pub struct ToolSpec {
     /// A tool that a model provider runs itself: its definition under each dialect's name.
     #[serde(skip_serializing_if = "Map::is_empty", default)]
     pub builtin: Map<String, Value>,
-    pub origin: Origin,
+    pub origin: ToolOrigin,
     /// What the origin said besides, kept whole for those who pass it on (`_meta`, icons, ...).
-    #[serde(skip_serializing_if = "Packed::is_empty", default)]
-    pub extra: Packed<Map<String, Value>>,
+    #[serde(skip_serializing_if = "CompactJson::is_empty", default)]
+    pub extra: CompactJson<Map<String, Value>>,
 }
 
 /// What most tools add to the prompts, kept once.
@@ -135,19 +135,19 @@ impl ToolSpec {
             examples: Vec::new(),
             effect,
             idempotent: false,
-            traits: Traits::default(),
+            traits: ToolTraits::default(),
             guidance: Arc::clone(&UNGUIDED),
             checks: Vec::new(),
-            limits: Limits::default(),
+            limits: ToolLimits::default(),
             validation: Validation::default(),
-            validation_said: Say::default(),
+            validation_said: ValidationOrigin::default(),
             approval: None,
             verify: None,
             enabled: true,
             deprecated: false,
             builtin: Map::new(),
-            origin: Origin { source, name: None, undeclared: false },
-            extra: Packed::default(),
+            origin: ToolOrigin { source, name: None, undeclared: false },
+            extra: CompactJson::default(),
         }
     }
 
@@ -187,7 +187,7 @@ fn first_sentence(text: &str) -> String {
 /// Where a tool stands among others.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Traits {
+pub struct ToolTraits {
     /// If chosen, it alone is shown (with capabilities and its companions); never shown unchosen.
     pub exclusive: bool,
     /// Shown whenever it is enabled, whatever was chosen.
@@ -232,7 +232,7 @@ impl Guidance {
 /// Bounds of one tool; `None` takes the crib's.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Limits {
+pub struct ToolLimits {
     /// How long one call may run, all attempts together.
     #[serde(with = "milliseconds", rename = "timeout_ms", skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Duration>,
@@ -282,7 +282,7 @@ pub enum Validation {
 
 /// Who said how the arguments of a tool meet its schema; the one that knows it best holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Say {
+pub enum ValidationOrigin {
     /// Nobody did: it is as it is with any tool.
     #[default]
     Nobody,
@@ -294,7 +294,7 @@ pub enum Say {
 
 /// Where a tool comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Origin {
+pub struct ToolOrigin {
     pub source: SourceId,
     /// Its name there, if it was renamed on the way.
     #[serde(skip_serializing_if = "Option::is_none", default)]

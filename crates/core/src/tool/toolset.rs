@@ -7,14 +7,14 @@ use indexmap::map::Entry;
 
 use super::spec::ToolSpec;
 use crate::call::name::{InvalidName, ToolName};
-use crate::catalog::quarantine::Quarantine;
+use crate::catalog::quarantine::QuarantineReason;
 use crate::tool::Tool;
 
 /// What stands under a name: the spec that callers see, and the tool that runs.
 ///
 /// A rename or a respec changes the spec alone and costs nothing when the tool is called.
 #[derive(Clone)]
-pub struct Shelved {
+pub struct NamedTool {
     pub spec: Arc<ToolSpec>,
     pub tool: Arc<dyn Tool>,
 }
@@ -22,16 +22,16 @@ pub struct Shelved {
 /// A set of tools in a fixed order, and those that their source has and nobody may see.
 #[derive(Clone, Default)]
 pub struct Toolset {
-    tools: IndexMap<ToolName, Shelved>,
-    aside: Vec<Aside>,
+    tools: IndexMap<ToolName, NamedTool>,
+    aside: Vec<UnusableTool>,
 }
 
 /// A tool that cannot be used as its source has it: it costs itself alone, and is told of.
 #[derive(Debug, Clone)]
-pub struct Aside {
+pub struct UnusableTool {
     /// As far as it is known; its name need not be its own.
     pub spec: Arc<ToolSpec>,
-    pub reason: Quarantine,
+    pub reason: QuarantineReason,
 }
 
 /// Two tools of one name.
@@ -39,7 +39,7 @@ pub struct Aside {
 #[error(
     "two tools are named `{name}`, of `{first}` and of `{second}`: prefix or rename one of them"
 )]
-pub struct Conflict {
+pub struct NameConflict {
     pub name: ToolName,
     pub first: String,
     pub second: String,
@@ -47,12 +47,12 @@ pub struct Conflict {
 
 impl Toolset {
     /// Gathers tools; two of one name are a conflict.
-    pub fn of(tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Result<Self, Conflict> {
-        let shelved = tools.into_iter().map(|tool| Shelved { spec: tool.shared_spec(), tool });
+    pub fn of(tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Result<Self, NameConflict> {
+        let shelved = tools.into_iter().map(|tool| NamedTool { spec: tool.shared_spec(), tool });
         Self::gather(shelved)
     }
 
-    fn gather(shelved: impl IntoIterator<Item = Shelved>) -> Result<Self, Conflict> {
+    fn gather(shelved: impl IntoIterator<Item = NamedTool>) -> Result<Self, NameConflict> {
         let mut tools = IndexMap::new();
         for shelved in shelved {
             match tools.entry(shelved.spec.name.clone()) {
@@ -76,19 +76,19 @@ impl Toolset {
 
     /// The same set, with these beside it that cannot be used.
     #[must_use]
-    pub fn with_aside(mut self, aside: impl IntoIterator<Item = Aside>) -> Self {
+    pub fn with_aside(mut self, aside: impl IntoIterator<Item = UnusableTool>) -> Self {
         self.aside.extend(aside);
         self
     }
 
     /// Puts aside the tools for which a reason is given.
     #[must_use]
-    pub fn apart(&self, reason: impl Fn(&ToolSpec) -> Option<Quarantine>) -> Self {
+    pub fn apart(&self, reason: impl Fn(&ToolSpec) -> Option<QuarantineReason>) -> Self {
         let mut apart = Self { tools: IndexMap::new(), aside: self.aside.clone() };
         for (name, shelved) in &self.tools {
             match reason(&shelved.spec) {
                 Some(reason) => {
-                    apart.aside.push(Aside { spec: Arc::clone(&shelved.spec), reason });
+                    apart.aside.push(UnusableTool { spec: Arc::clone(&shelved.spec), reason });
                 }
                 None => _ = apart.tools.insert(name.clone(), shelved.clone()),
             }
@@ -97,12 +97,12 @@ impl Toolset {
     }
 
     /// What cannot be used, and why.
-    pub fn aside(&self) -> &[Aside] {
+    pub fn aside(&self) -> &[UnusableTool] {
         &self.aside
     }
 
     /// Puts `prefix__` before every name, and before the names of companions within the set.
-    pub fn prefix(&self, prefix: &str) -> Result<Self, NotRenamed> {
+    pub fn prefix(&self, prefix: &str) -> Result<Self, RenameError> {
         if prefix.is_empty() {
             return Ok(self.clone());
         }
@@ -110,7 +110,7 @@ impl Toolset {
     }
 
     /// Gives new names: `None` keeps the old one. Companions within the set follow.
-    pub fn rename(&self, new: impl Fn(&ToolName) -> Option<String>) -> Result<Self, NotRenamed> {
+    pub fn rename(&self, new: impl Fn(&ToolName) -> Option<String>) -> Result<Self, RenameError> {
         let mut names = IndexMap::with_capacity(self.tools.len());
         for name in self.tools.keys() {
             if let Some(new) = new(name) {
@@ -128,7 +128,7 @@ impl Toolset {
             let mut spec = ToolSpec::clone(&shelved.spec);
             edit(&mut spec);
             spec.name = name.clone();
-            (name.clone(), Shelved { spec: Arc::new(spec), tool: Arc::clone(&shelved.tool) })
+            (name.clone(), NamedTool { spec: Arc::new(spec), tool: Arc::clone(&shelved.tool) })
         });
         Self { tools: edited.collect(), aside: self.aside.clone() }
     }
@@ -144,7 +144,7 @@ impl Toolset {
     }
 
     /// Both sets, this one first; a name in both is a conflict.
-    pub fn merge(&self, other: &Self) -> Result<Self, Conflict> {
+    pub fn merge(&self, other: &Self) -> Result<Self, NameConflict> {
         let merged = Self::gather(self.tools.values().chain(other.tools.values()).cloned())?;
         Ok(merged.with_aside(self.aside.iter().chain(&other.aside).cloned()))
     }
@@ -163,11 +163,11 @@ impl Toolset {
         (Self { tools, aside: self.aside.clone() }, changed)
     }
 
-    pub fn get(&self, name: &str) -> Option<&Shelved> {
+    pub fn get(&self, name: &str) -> Option<&NamedTool> {
         self.tools.get(name)
     }
 
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Shelved> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &NamedTool> {
         self.tools.values()
     }
 
@@ -180,7 +180,7 @@ impl Toolset {
     }
 }
 
-impl Shelved {
+impl NamedTool {
     fn renamed(&self, names: &IndexMap<ToolName, ToolName>) -> Self {
         let mut spec = ToolSpec::clone(&self.spec);
         if let Some(new) = names.get(&spec.name) {
@@ -198,15 +198,15 @@ impl Shelved {
 
 /// Why a set could not be renamed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NotRenamed {
+pub enum RenameError {
     #[error(transparent)]
     Name(#[from] InvalidName),
     #[error(transparent)]
-    Conflict(#[from] Conflict),
+    Conflict(#[from] NameConflict),
 }
 
-fn conflict(first: &Shelved, second: &Shelved) -> Conflict {
-    Conflict {
+fn conflict(first: &NamedTool, second: &NamedTool) -> NameConflict {
+    NameConflict {
         name: first.spec.name.clone(),
         first: owner(&first.spec),
         second: owner(&second.spec),

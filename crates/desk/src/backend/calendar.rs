@@ -5,29 +5,40 @@ use jiff::{Timestamp, Zoned};
 use serde::Serialize;
 use toolcrib_core::BoxFuture;
 
-use super::{Change, Fault, Page, Person};
+use super::{BackendError, BackendPage, FieldChange, Person};
 
 /// A keeper of events.
 ///
 /// An event that repeats is seen as its occurrences: each has an id of its own, and
 /// [`Event::series`] is the id of them all. What is done to an occurrence's id is done to that one,
 /// what is done to the id of the series is done to all.
-pub trait Calendar: Send + Sync {
+pub trait CalendarBackend: Send + Sync {
     /// The calendars there are, the one that new events go to first.
-    fn calendars<'a>(&'a self, owner: &'a str) -> BoxFuture<'a, Result<Vec<CalendarInfo>, Fault>>;
+    fn calendars<'a>(
+        &'a self,
+        owner: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<CalendarInfo>, BackendError>>;
 
     /// The occurrences that overlap a stretch of time, by start and then by id.
     fn events<'a>(
         &'a self,
         owner: &'a str,
         query: EventQuery,
-    ) -> BoxFuture<'a, Result<Page<Event>, Fault>>;
+    ) -> BoxFuture<'a, Result<BackendPage<CalendarEvent>, BackendError>>;
 
     /// One occurrence, or a series as its first.
-    fn event<'a>(&'a self, owner: &'a str, id: &'a str) -> BoxFuture<'a, Result<Event, Fault>>;
+    fn event<'a>(
+        &'a self,
+        owner: &'a str,
+        id: &'a str,
+    ) -> BoxFuture<'a, Result<CalendarEvent, BackendError>>;
 
     /// The event as it is kept.
-    fn add<'a>(&'a self, owner: &'a str, event: NewEvent) -> BoxFuture<'a, Result<Event, Fault>>;
+    fn add<'a>(
+        &'a self,
+        owner: &'a str,
+        event: NewEvent,
+    ) -> BoxFuture<'a, Result<CalendarEvent, BackendError>>;
 
     /// The event as it is afterwards.
     fn change<'a>(
@@ -35,9 +46,10 @@ pub trait Calendar: Send + Sync {
         owner: &'a str,
         id: &'a str,
         change: EventChange,
-    ) -> BoxFuture<'a, Result<Event, Fault>>;
+    ) -> BoxFuture<'a, Result<CalendarEvent, BackendError>>;
 
-    fn remove<'a>(&'a self, owner: &'a str, id: &'a str) -> BoxFuture<'a, Result<(), Fault>>;
+    fn remove<'a>(&'a self, owner: &'a str, id: &'a str)
+    -> BoxFuture<'a, Result<(), BackendError>>;
 
     /// Changes an occurrence and all after it: its series ends before it, and another goes on from
     /// there with ids of its own, as the event says. What is done to the first of a series, or to
@@ -47,14 +59,14 @@ pub trait Calendar: Send + Sync {
         owner: &'a str,
         id: &'a str,
         change: EventChange,
-    ) -> BoxFuture<'a, Result<Event, Fault>>;
+    ) -> BoxFuture<'a, Result<CalendarEvent, BackendError>>;
 
     /// Removes an occurrence and all after it.
     fn remove_following<'a>(
         &'a self,
         owner: &'a str,
         id: &'a str,
-    ) -> BoxFuture<'a, Result<(), Fault>>;
+    ) -> BoxFuture<'a, Result<(), BackendError>>;
 
     /// What whoever changes all after an occurrence has to know beforehand.
     fn note_of_following(&self) -> Option<&'static str> {
@@ -66,9 +78,9 @@ pub trait Calendar: Send + Sync {
         &'a self,
         owner: &'a str,
         id: &'a str,
-        reply: Reply,
+        reply: InvitationReply,
         comment: Option<String>,
-    ) -> BoxFuture<'a, Result<Event, Fault>>;
+    ) -> BoxFuture<'a, Result<CalendarEvent, BackendError>>;
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -80,7 +92,7 @@ pub struct CalendarInfo {
 
 /// When an event is. All-day events are days, and no moments at midnight.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Slot {
+pub enum EventSlot {
     /// The end is not part of it, and not before the start.
     Timed { start: Zoned, end: Zoned },
     /// Whole days, the last one included.
@@ -88,46 +100,46 @@ pub enum Slot {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Event {
+pub struct CalendarEvent {
     pub id: String,
     /// The id of all its repetitions, if it is one of several.
     pub series: Option<String>,
     /// The id of its calendar.
     pub calendar: String,
     pub title: String,
-    pub slot: Slot,
+    pub slot: EventSlot,
     pub description: Option<String>,
     pub location: Option<String>,
-    pub guests: Vec<Guest>,
+    pub guests: Vec<EventGuest>,
     pub organizer: Option<Person>,
     /// The rule of its series, as RFC 5545 writes an RRULE: `FREQ=WEEKLY;BYDAY=MO`.
     pub rule: Option<String>,
-    pub status: Status,
+    pub status: EventStatus,
     /// Whether its time is taken.
     pub busy: bool,
     /// What the owner answered, if they were invited.
-    pub reply: Option<Reply>,
+    pub reply: Option<InvitationReply>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Status {
+pub enum EventStatus {
     Confirmed,
     Tentative,
     Cancelled,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Guest {
+pub struct EventGuest {
     #[serde(flatten)]
     pub person: Person,
-    pub reply: Reply,
+    pub reply: InvitationReply,
 }
 
 /// What somebody says to an invitation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Reply {
+pub enum InvitationReply {
     Waiting,
     Accepted,
     Declined,
@@ -139,7 +151,7 @@ pub struct NewEvent {
     /// The first of [`Calendar::calendars`] if not set.
     pub calendar: Option<String>,
     pub title: String,
-    pub slot: Slot,
+    pub slot: EventSlot,
     pub description: Option<String>,
     pub location: Option<String>,
     pub guests: Vec<Person>,
@@ -152,13 +164,13 @@ pub struct NewEvent {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EventChange {
     pub title: Option<String>,
-    pub slot: Option<Slot>,
-    pub description: Change<String>,
-    pub location: Change<String>,
+    pub slot: Option<EventSlot>,
+    pub description: FieldChange<String>,
+    pub location: FieldChange<String>,
     /// The whole list; who stays keeps their answer.
     pub guests: Option<Vec<Person>>,
     /// Of a series alone.
-    pub rule: Change<String>,
+    pub rule: FieldChange<String>,
     pub busy: Option<bool>,
 }
 

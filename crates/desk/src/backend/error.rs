@@ -4,7 +4,7 @@ use toolcrib_core::{ErrorKind, ToolError};
 
 /// What kind of failure it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FaultKind {
+pub enum BackendErrorKind {
     /// There is no such event, task, message, list or label.
     NotFound,
     /// It was changed by somebody else since it was read.
@@ -28,14 +28,14 @@ pub enum FaultKind {
 /// Why a backend could not do something. The message is for the model and names a cure; the cause
 /// is for the operator's log.
 #[derive(Debug)]
-pub struct Fault {
-    pub kind: FaultKind,
+pub struct BackendError {
+    pub kind: BackendErrorKind,
     pub message: String,
     pub cause: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
-impl Fault {
-    pub fn new(kind: FaultKind, message: impl Into<String>) -> Self {
+impl BackendError {
+    pub fn new(kind: BackendErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), cause: None }
     }
 
@@ -48,23 +48,23 @@ impl Fault {
     /// That there is no `what` of this id.
     pub fn no(what: &str, id: &str) -> Self {
         let message = format!("there is no {what} `{id}`: list or search to see which there are");
-        Self::new(FaultKind::NotFound, message)
+        Self::new(BackendErrorKind::NotFound, message)
     }
 }
 
-impl Fault {
+impl BackendError {
     /// The error of a tool, as the gate takes it.
     pub fn into_error(self) -> ToolError {
         let kind = match self.kind {
-            FaultKind::NotFound
-            | FaultKind::Conflict
-            | FaultKind::Invalid
-            | FaultKind::Refused
-            | FaultKind::Broken => ErrorKind::Tool,
-            FaultKind::Unreachable => ErrorKind::Unavailable,
-            FaultKind::Busy => ErrorKind::RateLimited,
-            FaultKind::Interrupted => ErrorKind::Network,
-            FaultKind::Unknown => ErrorKind::UnknownOutcome,
+            BackendErrorKind::NotFound
+            | BackendErrorKind::Conflict
+            | BackendErrorKind::Invalid
+            | BackendErrorKind::Refused
+            | BackendErrorKind::Broken => ErrorKind::Tool,
+            BackendErrorKind::Unreachable => ErrorKind::Unavailable,
+            BackendErrorKind::Busy => ErrorKind::RateLimited,
+            BackendErrorKind::Interrupted => ErrorKind::Network,
+            BackendErrorKind::Unknown => ErrorKind::UnknownOutcome,
         };
         let error = ToolError::new(kind, self.message);
         match self.cause {

@@ -6,49 +6,57 @@ use jiff::Timestamp;
 use serde::Serialize;
 use toolcrib_core::BoxFuture;
 
-use super::{Fault, Page, Person};
+use super::{BackendError, BackendPage, Person};
 
 /// A mailbox. Where a message lies and how it is marked is all a label: `inbox`, `sent`, `drafts`,
 /// `trash`, `spam` and `archive` in every backend, and those of the owner beside them.
-pub trait Mail: Send + Sync {
+pub trait MailBackend: Send + Sync {
     /// The owner's own address: who mail comes from.
-    fn address<'a>(&'a self, owner: &'a str) -> BoxFuture<'a, Result<Person, Fault>>;
+    fn address<'a>(&'a self, owner: &'a str) -> BoxFuture<'a, Result<Person, BackendError>>;
 
-    fn labels<'a>(&'a self, owner: &'a str) -> BoxFuture<'a, Result<Vec<Label>, Fault>>;
+    fn labels<'a>(&'a self, owner: &'a str) -> BoxFuture<'a, Result<Vec<MailLabel>, BackendError>>;
 
     /// The newest first.
     fn messages<'a>(
         &'a self,
         owner: &'a str,
         query: MailQuery,
-    ) -> BoxFuture<'a, Result<Page<MessageHead>, Fault>>;
+    ) -> BoxFuture<'a, Result<BackendPage<MessageHead>, BackendError>>;
 
     /// One message; reading it does not mark it as read.
-    fn message<'a>(&'a self, owner: &'a str, id: &'a str) -> BoxFuture<'a, Result<Message, Fault>>;
+    fn message<'a>(
+        &'a self,
+        owner: &'a str,
+        id: &'a str,
+    ) -> BoxFuture<'a, Result<MailMessage, BackendError>>;
 
     /// The files beside the text of a message, with what is in them.
-    fn files<'a>(&'a self, owner: &'a str, id: &'a str) -> BoxFuture<'a, Result<Vec<File>, Fault>>;
+    fn files<'a>(
+        &'a self,
+        owner: &'a str,
+        id: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<MailFile>, BackendError>>;
 
     /// Keeps a draft and sends nothing.
     fn draft<'a>(
         &'a self,
         owner: &'a str,
         message: NewMessage,
-    ) -> BoxFuture<'a, Result<MessageHead, Fault>>;
+    ) -> BoxFuture<'a, Result<MessageHead, BackendError>>;
 
     /// Sends a message; what was sent lies under `sent`.
     fn send<'a>(
         &'a self,
         owner: &'a str,
         message: NewMessage,
-    ) -> BoxFuture<'a, Result<MessageHead, Fault>>;
+    ) -> BoxFuture<'a, Result<MessageHead, BackendError>>;
 
     /// Sends a draft, which is none afterwards.
     fn send_draft<'a>(
         &'a self,
         owner: &'a str,
         id: &'a str,
-    ) -> BoxFuture<'a, Result<MessageHead, Fault>>;
+    ) -> BoxFuture<'a, Result<MessageHead, BackendError>>;
 
     /// Puts labels on and takes them off; `inbox` taken off is archived, `trash` put on is deleted
     /// for the time being. A label of the owner that is not there is made.
@@ -56,8 +64,8 @@ pub trait Mail: Send + Sync {
         &'a self,
         owner: &'a str,
         id: &'a str,
-        marks: Marks,
-    ) -> BoxFuture<'a, Result<MessageHead, Fault>>;
+        marks: MessageMarks,
+    ) -> BoxFuture<'a, Result<MessageHead, BackendError>>;
 
     /// What whoever sent a message has to know of its way, where it did not just go out: that it
     /// waits in an outbox, or that no copy of it could be kept. `head` is what sending gave.
@@ -68,7 +76,7 @@ pub trait Mail: Send + Sync {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Label {
+pub struct MailLabel {
     pub name: String,
     /// Messages with it, and those of them that are not read, where the backend knows.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -96,7 +104,7 @@ pub struct MessageHead {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Message {
+pub struct MailMessage {
     pub head: MessageHead,
     pub cc: Vec<Person>,
     pub bcc: Vec<Person>,
@@ -120,7 +128,7 @@ pub struct Attachment {
 
 /// A file beside the text of a message.
 #[derive(Clone, PartialEq, Eq)]
-pub struct File {
+pub struct MailFile {
     pub name: String,
     /// Its media type, such as `application/pdf`.
     pub media: String,
@@ -128,7 +136,7 @@ pub struct File {
 }
 
 /// Bytes are counted: there may be millions.
-impl fmt::Debug for File {
+impl fmt::Debug for MailFile {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "File({:?}, {:?}, {} bytes)", self.name, self.media, self.bytes.len())
     }
@@ -143,14 +151,14 @@ pub struct NewMessage {
     /// Plain text.
     pub text: String,
     /// Some 20, of 20 MiB together at the most.
-    pub files: Vec<File>,
+    pub files: Vec<MailFile>,
     /// What it answers, if it answers something.
-    pub answers: Option<Thread>,
+    pub answers: Option<ReplyContext>,
 }
 
 /// What a reply says of the message before it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Thread {
+pub struct ReplyContext {
     /// The id of the conversation, where the backend has such.
     pub thread: Option<String>,
     /// The `Message-ID` that it answers, without brackets.
@@ -160,7 +168,7 @@ pub struct Thread {
 
 /// What is put on and taken off a message.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Marks {
+pub struct MessageMarks {
     pub add: Vec<String>,
     pub remove: Vec<String>,
     pub unread: Option<bool>,

@@ -5,30 +5,35 @@ use jiff::{Timestamp, Zoned};
 use serde::Serialize;
 use toolcrib_core::BoxFuture;
 
-use super::{Change, Fault, Page};
+use super::{BackendError, BackendPage, FieldChange};
 
 /// A keeper of tasks in lists.
-pub trait Tasks: Send + Sync {
+pub trait TasksBackend: Send + Sync {
     /// The lists there are, the one that new tasks go to first.
-    fn lists<'a>(&'a self, owner: &'a str) -> BoxFuture<'a, Result<Vec<TaskList>, Fault>>;
+    fn lists<'a>(&'a self, owner: &'a str) -> BoxFuture<'a, Result<Vec<TaskList>, BackendError>>;
 
     /// A new list; a name that is there already is `Conflict`.
     fn add_list<'a>(
         &'a self,
         owner: &'a str,
         name: &'a str,
-    ) -> BoxFuture<'a, Result<TaskList, Fault>>;
+    ) -> BoxFuture<'a, Result<TaskList, BackendError>>;
 
     /// Open ones first, by due time (without one last), then by id.
     fn tasks<'a>(
         &'a self,
         owner: &'a str,
         query: TaskQuery,
-    ) -> BoxFuture<'a, Result<Page<Task>, Fault>>;
+    ) -> BoxFuture<'a, Result<BackendPage<Task>, BackendError>>;
 
-    fn task<'a>(&'a self, owner: &'a str, id: &'a str) -> BoxFuture<'a, Result<Task, Fault>>;
+    fn task<'a>(&'a self, owner: &'a str, id: &'a str)
+    -> BoxFuture<'a, Result<Task, BackendError>>;
 
-    fn add<'a>(&'a self, owner: &'a str, task: NewTask) -> BoxFuture<'a, Result<Task, Fault>>;
+    fn add<'a>(
+        &'a self,
+        owner: &'a str,
+        task: NewTask,
+    ) -> BoxFuture<'a, Result<Task, BackendError>>;
 
     /// The task as it is afterwards.
     fn change<'a>(
@@ -36,9 +41,10 @@ pub trait Tasks: Send + Sync {
         owner: &'a str,
         id: &'a str,
         change: TaskChange,
-    ) -> BoxFuture<'a, Result<Task, Fault>>;
+    ) -> BoxFuture<'a, Result<Task, BackendError>>;
 
-    fn remove<'a>(&'a self, owner: &'a str, id: &'a str) -> BoxFuture<'a, Result<(), Fault>>;
+    fn remove<'a>(&'a self, owner: &'a str, id: &'a str)
+    -> BoxFuture<'a, Result<(), BackendError>>;
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -49,7 +55,7 @@ pub struct TaskList {
 
 /// Until when a task is to be done.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Due {
+pub enum TaskDue {
     Day(Date),
     /// A backend that keeps days alone keeps the day.
     At(Zoned),
@@ -62,7 +68,7 @@ pub struct Task {
     pub list: String,
     pub title: String,
     pub notes: Option<String>,
-    pub due: Option<Due>,
+    pub due: Option<TaskDue>,
     /// When it was completed; `None` while it is open.
     pub done: Option<Timestamp>,
 }
@@ -73,18 +79,18 @@ pub struct NewTask {
     pub list: Option<String>,
     pub title: String,
     pub notes: Option<String>,
-    pub due: Option<Due>,
+    pub due: Option<TaskDue>,
 }
 
 /// What is not named stays.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TaskChange {
     pub title: Option<String>,
-    pub notes: Change<String>,
-    pub due: Change<Due>,
+    pub notes: FieldChange<String>,
+    pub due: FieldChange<TaskDue>,
     /// Completed at this time, or open again by `Clear`. A task that repeats goes on to its next
     /// time when it is completed, and is open.
-    pub done: Change<Timestamp>,
+    pub done: FieldChange<Timestamp>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

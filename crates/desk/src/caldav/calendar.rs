@@ -4,27 +4,34 @@ use jiff::Timestamp;
 use toolcrib_core::BoxFuture;
 use uuid::Uuid;
 
-use super::CalDav;
-use super::objects::Object;
+use super::CalDavBackend;
+use super::objects::CalDavObject;
 use crate::backend::{
-    Calendar, CalendarInfo, Event, EventChange, EventQuery, Fault, FaultKind, NewEvent, Page, Reply,
+    BackendError, BackendErrorKind, BackendPage, CalendarBackend, CalendarEvent, CalendarInfo,
+    EventChange, EventQuery, InvitationReply, NewEvent,
 };
 use crate::calendar_object::{
-    Answer, EventId, Key, Kind, Place, Resource, Rest, Unread, event_page, few_enough,
+    CalendarObject, CalendarObjectKind, EventId, ObjectLocation, ObjectRemainder, OccurrenceKey,
+    OwnerReply, Unread, event_page, few_enough,
 };
 
-impl CalDav {
+impl CalDavBackend {
     /// Does something to one event, and gives it as it is afterwards.
     async fn edit(
         &self,
         id: &str,
-        edit: impl FnOnce(&mut Resource, Place<'_>, EventId<'_>) -> Result<(), Fault> + Send,
-    ) -> Result<Event, Fault> {
+        edit: impl FnOnce(
+            &mut CalendarObject,
+            ObjectLocation<'_>,
+            EventId<'_>,
+        ) -> Result<(), BackendError>
+        + Send,
+    ) -> Result<CalendarEvent, BackendError> {
         let id = EventId::read(id);
         let home = &self.account().await?.home;
-        let mut object = self.object(Kind::Event, id.object).await?;
+        let mut object = self.object(CalendarObjectKind::Event, id.object).await?;
         let collection = object.collection.id.clone();
-        let place = Place { id: id.object, collection: &collection, home };
+        let place = ObjectLocation { id: id.object, collection: &collection, home };
         let id = EventId { key: object.resource.narrowed(place, id.key)?, ..id };
         edit(&mut object.resource, place, id)?;
         let event = object.resource.event(place, id.key)?;
@@ -34,40 +41,51 @@ impl CalDav {
 }
 
 /// Takes something out of an object, and says what is left of it.
-type TakeOut = fn(&mut Resource, Place<'_>, Option<Key>, Timestamp) -> Result<Rest, Fault>;
+type CalDavRemover = fn(
+    &mut CalendarObject,
+    ObjectLocation<'_>,
+    Option<OccurrenceKey>,
+    Timestamp,
+) -> Result<ObjectRemainder, BackendError>;
 
-impl CalDav {
-    async fn take_out(&self, id: &str, take_out: TakeOut) -> Result<(), Fault> {
+impl CalDavBackend {
+    async fn take_out(&self, id: &str, take_out: CalDavRemover) -> Result<(), BackendError> {
         let id = EventId::read(id);
         let home = &self.account().await?.home;
-        let mut object = self.object(Kind::Event, id.object).await?;
+        let mut object = self.object(CalendarObjectKind::Event, id.object).await?;
         let collection = object.collection.id.clone();
-        let place = Place { id: id.object, collection: &collection, home };
+        let place = ObjectLocation { id: id.object, collection: &collection, home };
         match take_out(&mut object.resource, place, id.key, Timestamp::now())? {
-            Rest::Some => self.put(&object).await,
-            Rest::Nothing => self.delete(&object).await,
+            ObjectRemainder::Some => self.put(&object).await,
+            ObjectRemainder::Nothing => self.delete(&object).await,
         }
     }
 
     /// Takes the series that was to go on back, since the other one could not be ended.
-    async fn taken_back(&self, new: &str, fault: Fault) -> Fault {
+    async fn taken_back(&self, new: &str, fault: BackendError) -> BackendError {
         let gone = async {
-            let object = self.object(Kind::Event, new).await?;
+            let object = self.object(CalendarObjectKind::Event, new).await?;
             self.delete(&object).await
         };
-        if fault.kind != FaultKind::Unknown && gone.await.is_ok() {
+        if fault.kind != BackendErrorKind::Unknown && gone.await.is_ok() {
             return fault;
         }
         let message = "it could not be told whether the series was parted: look at its repetitions \
                        before you repeat it";
-        Fault { cause: Some(fault.message.into()), ..Fault::new(FaultKind::Unknown, message) }
+        BackendError {
+            cause: Some(fault.message.into()),
+            ..BackendError::new(BackendErrorKind::Unknown, message)
+        }
     }
 }
 
-impl Calendar for CalDav {
-    fn calendars<'a>(&'a self, _owner: &'a str) -> BoxFuture<'a, Result<Vec<CalendarInfo>, Fault>> {
+impl CalendarBackend for CalDavBackend {
+    fn calendars<'a>(
+        &'a self,
+        _owner: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<CalendarInfo>, BackendError>> {
         Box::pin(async move {
-            let all = self.collections(Kind::Event).await?;
+            let all = self.collections(CalendarObjectKind::Event).await?;
             let info = all.into_iter().map(|it| CalendarInfo {
                 id: it.id,
                 name: it.name,
@@ -81,18 +99,20 @@ impl Calendar for CalDav {
         &'a self,
         _owner: &'a str,
         query: EventQuery,
-    ) -> BoxFuture<'a, Result<Page<Event>, Fault>> {
+    ) -> BoxFuture<'a, Result<BackendPage<CalendarEvent>, BackendError>> {
         Box::pin(async move {
             let home = &self.account().await?.home;
             let collections = match &query.calendar {
-                Some(id) => vec![self.collection(Kind::Event, Some(id)).await?],
-                None => self.collections(Kind::Event).await?,
+                Some(id) => vec![self.collection(CalendarObjectKind::Event, Some(id)).await?],
+                None => self.collections(CalendarObjectKind::Event).await?,
             };
             let stretch = Some((query.from, query.until));
             let (mut events, mut unread) = (Vec::new(), Unread::default());
             for collection in &collections {
-                for (id, read) in self.objects(collection, Kind::Event, stretch).await? {
-                    let place = Place { id: &id, collection: &collection.id, home };
+                for (id, read) in
+                    self.objects(collection, CalendarObjectKind::Event, stretch).await?
+                {
+                    let place = ObjectLocation { id: &id, collection: &collection.id, home };
                     // What cannot be read does not hide the rest.
                     let why = match &read {
                         Ok(resource) => resource
@@ -112,23 +132,34 @@ impl Calendar for CalDav {
         })
     }
 
-    fn event<'a>(&'a self, _owner: &'a str, id: &'a str) -> BoxFuture<'a, Result<Event, Fault>> {
+    fn event<'a>(
+        &'a self,
+        _owner: &'a str,
+        id: &'a str,
+    ) -> BoxFuture<'a, Result<CalendarEvent, BackendError>> {
         Box::pin(async move {
             let id = EventId::read(id);
             let home = &self.account().await?.home;
-            let Object { collection, resource, .. } = self.object(Kind::Event, id.object).await?;
-            resource.event(Place { id: id.object, collection: &collection.id, home }, id.key)
+            let CalDavObject { collection, resource, .. } =
+                self.object(CalendarObjectKind::Event, id.object).await?;
+            resource
+                .event(ObjectLocation { id: id.object, collection: &collection.id, home }, id.key)
         })
     }
 
-    fn add<'a>(&'a self, _owner: &'a str, event: NewEvent) -> BoxFuture<'a, Result<Event, Fault>> {
+    fn add<'a>(
+        &'a self,
+        _owner: &'a str,
+        event: NewEvent,
+    ) -> BoxFuture<'a, Result<CalendarEvent, BackendError>> {
         Box::pin(async move {
             let home = &self.account().await?.home;
             let uid = Uuid::new_v4();
-            let made = Resource::new_event(&event, &uid.to_string(), home, Timestamp::now())?;
-            let collection = self.collection(Kind::Event, event.calendar.as_deref()).await?;
+            let made = CalendarObject::new_event(&event, &uid.to_string(), home, Timestamp::now())?;
+            let collection =
+                self.collection(CalendarObjectKind::Event, event.calendar.as_deref()).await?;
             let id = self.put_new(&collection, &short(uid), &made).await?;
-            made.event(Place { id: &id, collection: &collection.id, home }, None)
+            made.event(ObjectLocation { id: &id, collection: &collection.id, home }, None)
         })
     }
 
@@ -137,14 +168,18 @@ impl Calendar for CalDav {
         _owner: &'a str,
         id: &'a str,
         change: EventChange,
-    ) -> BoxFuture<'a, Result<Event, Fault>> {
+    ) -> BoxFuture<'a, Result<CalendarEvent, BackendError>> {
         Box::pin(self.edit(id, move |resource, place, id| {
             resource.change(place, id.key, &change, Timestamp::now())
         }))
     }
 
-    fn remove<'a>(&'a self, _owner: &'a str, id: &'a str) -> BoxFuture<'a, Result<(), Fault>> {
-        Box::pin(self.take_out(id, Resource::remove))
+    fn remove<'a>(
+        &'a self,
+        _owner: &'a str,
+        id: &'a str,
+    ) -> BoxFuture<'a, Result<(), BackendError>> {
+        Box::pin(self.take_out(id, CalendarObject::remove))
     }
 
     fn change_following<'a>(
@@ -152,13 +187,13 @@ impl Calendar for CalDav {
         _owner: &'a str,
         id: &'a str,
         change: EventChange,
-    ) -> BoxFuture<'a, Result<Event, Fault>> {
+    ) -> BoxFuture<'a, Result<CalendarEvent, BackendError>> {
         Box::pin(async move {
             let id = EventId::read(id);
             let home = &self.account().await?.home;
-            let mut object = self.object(Kind::Event, id.object).await?;
+            let mut object = self.object(CalendarObjectKind::Event, id.object).await?;
             let collection = object.collection.clone();
-            let place = Place { id: id.object, collection: &collection.id, home };
+            let place = ObjectLocation { id: id.object, collection: &collection.id, home };
             let uid = Uuid::new_v4();
             let rest = object.resource.change_following(
                 place,
@@ -176,7 +211,7 @@ impl Calendar for CalDav {
             if let Err(fault) = self.put(&object).await {
                 return Err(self.taken_back(&new, fault).await);
             }
-            rest.event(Place { id: &new, ..place }, None)
+            rest.event(ObjectLocation { id: &new, ..place }, None)
         })
     }
 
@@ -184,19 +219,19 @@ impl Calendar for CalDav {
         &'a self,
         _owner: &'a str,
         id: &'a str,
-    ) -> BoxFuture<'a, Result<(), Fault>> {
-        Box::pin(self.take_out(id, Resource::remove_following))
+    ) -> BoxFuture<'a, Result<(), BackendError>> {
+        Box::pin(self.take_out(id, CalendarObject::remove_following))
     }
 
     fn respond<'a>(
         &'a self,
         _owner: &'a str,
         id: &'a str,
-        reply: Reply,
+        reply: InvitationReply,
         comment: Option<String>,
-    ) -> BoxFuture<'a, Result<Event, Fault>> {
+    ) -> BoxFuture<'a, Result<CalendarEvent, BackendError>> {
         Box::pin(self.edit(id, move |resource, place, id| {
-            let answer = Answer { reply, comment: comment.as_deref() };
+            let answer = OwnerReply { reply, comment: comment.as_deref() };
             resource.respond(place, id.key, &answer, Timestamp::now())
         }))
     }

@@ -8,16 +8,18 @@ use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, ETAG, IF_MATCH, IF_NONE_MATCH, LOCATION};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use toolcrib_core::Secret;
-use toolcrib_egress::{Body, Egress, EgressError, Kind, Request, Timeouts};
+use toolcrib_egress::{
+    Egress, EgressBody, EgressError, EgressErrorKind, EgressRequest, EgressTimeouts,
+};
 use url::Url;
 
-use super::xml::Element;
-use crate::backend::{Fault, FaultKind};
+use super::xml::XmlElement;
+use crate::backend::{BackendError, BackendErrorKind};
 
 /// Redirects that are followed, one after the other.
 const MOST_REDIRECTS: usize = 5;
 
-pub(super) struct Wire {
+pub(super) struct CalDavClient {
     egress: Egress,
     authorization: HeaderValue,
     timeout: Duration,
@@ -25,17 +27,17 @@ pub(super) struct Wire {
 }
 
 /// What is asked. A condition is one on the object's tag (`ETag`).
-pub(super) enum Ask<'a> {
+pub(super) enum CalDavRequest<'a> {
     Find { depth: &'static str, body: String },
     Report { body: String },
     Make { body: String },
     Get,
-    Put { body: String, condition: Condition<'a> },
-    Delete { condition: Condition<'a> },
+    Put { body: String, condition: EtagCondition<'a> },
+    Delete { condition: EtagCondition<'a> },
 }
 
 #[derive(Clone, Copy)]
-pub(super) enum Condition<'a> {
+pub(super) enum EtagCondition<'a> {
     /// There is none of it yet.
     New,
     /// It is as it was read.
@@ -43,7 +45,7 @@ pub(super) enum Condition<'a> {
 }
 
 /// An answer that is none of the usual refusals.
-pub(super) struct Answer {
+pub(super) struct CalDavResponse {
     pub(super) status: StatusCode,
     pub(super) etag: Option<String>,
     /// Where it came from, after redirects.
@@ -52,22 +54,27 @@ pub(super) struct Answer {
     body: Bytes,
 }
 
-impl Wire {
+impl CalDavClient {
     pub(super) fn new(
         egress: Egress,
         user: &str,
         password: &Secret,
         timeout: Duration,
         max_bytes: u64,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self, BackendError> {
         let pair = BASE64_STANDARD.encode(format!("{user}:{}", password.expose()));
-        let authorization = HeaderValue::from_str(&format!("Basic {pair}"))
-            .map_err(|error| Fault::new(FaultKind::Invalid, "no such name").because(error))?;
+        let authorization = HeaderValue::from_str(&format!("Basic {pair}")).map_err(|error| {
+            BackendError::new(BackendErrorKind::Invalid, "no such name").because(error)
+        })?;
         Ok(Self { egress, authorization, timeout, max_bytes })
     }
 
     /// Asks, and follows redirects of what only reads, as long as they stay at the same origin.
-    pub(super) async fn ask(&self, url: &Url, ask: &Ask<'_>) -> Result<Answer, Fault> {
+    pub(super) async fn ask(
+        &self,
+        url: &Url,
+        ask: &CalDavRequest<'_>,
+    ) -> Result<CalDavResponse, BackendError> {
         let mut url = url.clone();
         for _ in 0..=MOST_REDIRECTS {
             let answer = self.send(&url, ask).await?;
@@ -81,19 +88,23 @@ impl Wire {
         Err(moved(&url))
     }
 
-    async fn send(&self, url: &Url, ask: &Ask<'_>) -> Result<Answer, Fault> {
-        let mut request = Request::new(ask.method()?, url.clone());
+    async fn send(
+        &self,
+        url: &Url,
+        ask: &CalDavRequest<'_>,
+    ) -> Result<CalDavResponse, BackendError> {
+        let mut request = EgressRequest::new(ask.method()?, url.clone());
         let total = self.timeout;
-        let connect = Timeouts::default().connect.min(total);
-        request.timeouts = Timeouts { connect, first_byte: total, idle: total, total };
+        let connect = EgressTimeouts::default().connect.min(total);
+        request.timeouts = EgressTimeouts { connect, first_byte: total, idle: total, total };
         request.headers = ask.headers()?;
         request.headers.insert(AUTHORIZATION, self.authorization.clone());
         request.body = match ask {
-            Ask::Find { body, .. }
-            | Ask::Report { body }
-            | Ask::Make { body }
-            | Ask::Put { body, .. } => Body::Bytes(Bytes::from(body.clone())),
-            Ask::Get | Ask::Delete { .. } => Body::Empty,
+            CalDavRequest::Find { body, .. }
+            | CalDavRequest::Report { body }
+            | CalDavRequest::Make { body }
+            | CalDavRequest::Put { body, .. } => EgressBody::Bytes(Bytes::from(body.clone())),
+            CalDavRequest::Get | CalDavRequest::Delete { .. } => EgressBody::Empty,
         };
         let told = |error| told(error, ask.only_reads());
         let response = self.egress.send(request).await.map_err(told)?;
@@ -109,79 +120,87 @@ impl Wire {
         };
         refusal(status, ask.only_reads())?;
         let (etag, location) = (text(ETAG), text(LOCATION));
-        Ok(Answer { status, etag, url: url.clone(), location, body })
+        Ok(CalDavResponse { status, etag, url: url.clone(), location, body })
     }
 }
 
-impl Ask<'_> {
+impl CalDavRequest<'_> {
     fn only_reads(&self) -> bool {
-        matches!(self, Ask::Find { .. } | Ask::Report { .. } | Ask::Get)
+        matches!(
+            self,
+            CalDavRequest::Find { .. } | CalDavRequest::Report { .. } | CalDavRequest::Get
+        )
     }
 
-    fn method(&self) -> Result<Method, Fault> {
+    fn method(&self) -> Result<Method, BackendError> {
         let named = |name: &str| {
-            Method::from_bytes(name.as_bytes())
-                .map_err(|error| Fault::new(FaultKind::Broken, "no such method").because(error))
+            Method::from_bytes(name.as_bytes()).map_err(|error| {
+                BackendError::new(BackendErrorKind::Broken, "no such method").because(error)
+            })
         };
         match self {
-            Ask::Find { .. } => named("PROPFIND"),
-            Ask::Report { .. } => named("REPORT"),
-            Ask::Make { .. } => named("MKCALENDAR"),
-            Ask::Get => Ok(Method::GET),
-            Ask::Put { .. } => Ok(Method::PUT),
-            Ask::Delete { .. } => Ok(Method::DELETE),
+            CalDavRequest::Find { .. } => named("PROPFIND"),
+            CalDavRequest::Report { .. } => named("REPORT"),
+            CalDavRequest::Make { .. } => named("MKCALENDAR"),
+            CalDavRequest::Get => Ok(Method::GET),
+            CalDavRequest::Put { .. } => Ok(Method::PUT),
+            CalDavRequest::Delete { .. } => Ok(Method::DELETE),
         }
     }
 
-    fn headers(&self) -> Result<HeaderMap, Fault> {
+    fn headers(&self) -> Result<HeaderMap, BackendError> {
         let mut headers = HeaderMap::new();
         match self {
-            Ask::Find { .. } | Ask::Report { .. } | Ask::Make { .. } => {
+            CalDavRequest::Find { .. }
+            | CalDavRequest::Report { .. }
+            | CalDavRequest::Make { .. } => {
                 let xml = HeaderValue::from_static("application/xml; charset=utf-8");
                 headers.insert(CONTENT_TYPE, xml);
             }
-            Ask::Put { .. } => {
+            CalDavRequest::Put { .. } => {
                 let calendar = HeaderValue::from_static("text/calendar; charset=utf-8");
                 headers.insert(CONTENT_TYPE, calendar);
             }
-            Ask::Get | Ask::Delete { .. } => {}
+            CalDavRequest::Get | CalDavRequest::Delete { .. } => {}
         }
         match self {
-            Ask::Find { depth, .. } => {
+            CalDavRequest::Find { depth, .. } => {
                 headers.insert("depth", HeaderValue::from_static(depth));
             }
-            Ask::Report { .. } => {
+            CalDavRequest::Report { .. } => {
                 headers.insert("depth", HeaderValue::from_static("1"));
             }
-            Ask::Put { condition, .. } | Ask::Delete { condition } => match condition {
-                Condition::New => {
-                    headers.insert(IF_NONE_MATCH, HeaderValue::from_static("*"));
+            CalDavRequest::Put { condition, .. } | CalDavRequest::Delete { condition } => {
+                match condition {
+                    EtagCondition::New => {
+                        headers.insert(IF_NONE_MATCH, HeaderValue::from_static("*"));
+                    }
+                    EtagCondition::Is(etag) => {
+                        let etag = HeaderValue::from_str(etag).map_err(|error| {
+                            not_understood("an ETag that no header holds").because(error)
+                        })?;
+                        headers.insert(IF_MATCH, etag);
+                    }
                 }
-                Condition::Is(etag) => {
-                    let etag = HeaderValue::from_str(etag).map_err(|error| {
-                        not_understood("an ETag that no header holds").because(error)
-                    })?;
-                    headers.insert(IF_MATCH, etag);
-                }
-            },
-            Ask::Make { .. } | Ask::Get => {}
+            }
+            CalDavRequest::Make { .. } | CalDavRequest::Get => {}
         }
         Ok(headers)
     }
 }
 
-impl Answer {
-    pub(super) fn text(&self) -> Result<&str, Fault> {
+impl CalDavResponse {
+    pub(super) fn text(&self) -> Result<&str, BackendError> {
         std::str::from_utf8(&self.body)
             .map_err(|error| not_understood("a text that is not UTF-8").because(error))
     }
 
     /// The `multistatus` of an answer to a question.
-    pub(super) fn multistatus(&self) -> Result<Element, Fault> {
+    pub(super) fn multistatus(&self) -> Result<XmlElement, BackendError> {
         if self.status != StatusCode::MULTI_STATUS {
             return Err(not_understood(&format!("the status {}", self.status.as_u16())));
         }
-        let read = Element::read(self.text()?);
+        let read = XmlElement::read(self.text()?);
         let read = read.map_err(|error| not_understood(&format!("XML: {error}")).because(error))?;
         if read.is(super::xml::DAV, "multistatus") {
             Ok(read)
@@ -191,7 +210,7 @@ impl Answer {
     }
 
     /// What an address in the answer means, if it is at the same origin.
-    pub(super) fn resolve(&self, href: &str) -> Result<Url, Fault> {
+    pub(super) fn resolve(&self, href: &str) -> Result<Url, BackendError> {
         let url = self.url.join(href);
         let url = url.map_err(|error| not_understood("an address that is none").because(error))?;
         at_home(&self.url, url)
@@ -199,14 +218,14 @@ impl Answer {
 }
 
 /// An address, if the password may go there.
-fn at_home(from: &Url, mut to: Url) -> Result<Url, Fault> {
+fn at_home(from: &Url, mut to: Url) -> Result<Url, BackendError> {
     if from.origin() != to.origin() {
         let place = to.origin().ascii_serialization();
         let message = format!(
             "the server sends us on to `{place}`, where the password does not go: tell the user \
              to name the address there in the configuration"
         );
-        return Err(Fault::new(FaultKind::Refused, message));
+        return Err(BackendError::new(BackendErrorKind::Refused, message));
     }
     to.set_fragment(None);
     // Some servers write the name of the account into addresses.
@@ -215,64 +234,70 @@ fn at_home(from: &Url, mut to: Url) -> Result<Url, Fault> {
     Ok(to)
 }
 
-fn moved(url: &Url) -> Fault {
+fn moved(url: &Url) -> BackendError {
     let message = format!(
         "the server sends us on from `{}`: tell the user to name the new address in the \
          configuration",
         url.path()
     );
-    Fault::new(FaultKind::Broken, message)
+    BackendError::new(BackendErrorKind::Broken, message)
 }
 
-pub(super) fn not_understood(what: &str) -> Fault {
+pub(super) fn not_understood(what: &str) -> BackendError {
     let message = format!("the calendar server answered with {what}, which is not understood");
-    Fault::new(FaultKind::Broken, message)
+    BackendError::new(BackendErrorKind::Broken, message)
 }
 
 /// A status that refuses what was asked, whatever it was.
-fn refusal(status: StatusCode, only_reads: bool) -> Result<(), Fault> {
+fn refusal(status: StatusCode, only_reads: bool) -> Result<(), BackendError> {
     let (kind, message) = match status {
         StatusCode::UNAUTHORIZED => (
-            FaultKind::Refused,
+            BackendErrorKind::Refused,
             "the calendar server does not accept the name and password: tell the user to set them \
              in the configuration",
         ),
         StatusCode::FORBIDDEN | StatusCode::PAYMENT_REQUIRED => {
-            (FaultKind::Refused, "the calendar server does not allow it to this account")
+            (BackendErrorKind::Refused, "the calendar server does not allow it to this account")
         }
         StatusCode::PRECONDITION_FAILED | StatusCode::LOCKED => (
-            FaultKind::Conflict,
+            BackendErrorKind::Conflict,
             "it was changed by somebody else in the meantime: look at it again, then decide",
         ),
         StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
-            (FaultKind::Busy, "the calendar server is busy: try again later")
+            (BackendErrorKind::Busy, "the calendar server is busy: try again later")
         }
         StatusCode::PAYLOAD_TOO_LARGE => {
-            (FaultKind::Invalid, "it is too large for the calendar server: say it shorter")
+            (BackendErrorKind::Invalid, "it is too large for the calendar server: say it shorter")
         }
         StatusCode::INSUFFICIENT_STORAGE => {
-            (FaultKind::Invalid, "the calendar server has no room left: delete old things")
+            (BackendErrorKind::Invalid, "the calendar server has no room left: delete old things")
         }
         status if status.is_server_error() && only_reads => {
-            (FaultKind::Interrupted, "the calendar server failed: try again")
+            (BackendErrorKind::Interrupted, "the calendar server failed: try again")
         }
         status if status.is_server_error() => (
-            FaultKind::Unknown,
+            BackendErrorKind::Unknown,
             "the calendar server failed, and it may have been done: look before you repeat it",
         ),
         _ => return Ok(()),
     };
-    Err(Fault::new(kind, message))
+    Err(BackendError::new(kind, message))
 }
 
 /// A request without an answer.
-fn told(error: EgressError, only_reads: bool) -> Fault {
+fn told(error: EgressError, only_reads: bool) -> BackendError {
     let (kind, advice) = match (error.kind, error.never_sent()) {
-        (Kind::Refused, _) => (FaultKind::Refused, "the configuration does not allow it"),
-        (Kind::TooLarge, _) => (FaultKind::Invalid, "ask for a shorter stretch of time"),
-        (_, true) => (FaultKind::Unreachable, "nothing was sent; try again later"),
-        (_, false) if only_reads => (FaultKind::Interrupted, "try again"),
-        (_, false) => (FaultKind::Unknown, "it may have been done: look before you repeat it"),
+        (EgressErrorKind::Refused, _) => {
+            (BackendErrorKind::Refused, "the configuration does not allow it")
+        }
+        (EgressErrorKind::TooLarge, _) => {
+            (BackendErrorKind::Invalid, "ask for a shorter stretch of time")
+        }
+        (_, true) => (BackendErrorKind::Unreachable, "nothing was sent; try again later"),
+        (_, false) if only_reads => (BackendErrorKind::Interrupted, "try again"),
+        (_, false) => {
+            (BackendErrorKind::Unknown, "it may have been done: look before you repeat it")
+        }
     };
-    Fault::new(kind, format!("{error}: {advice}")).because(error)
+    BackendError::new(kind, format!("{error}: {advice}")).because(error)
 }

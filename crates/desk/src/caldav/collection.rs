@@ -2,12 +2,12 @@
 
 use url::Url;
 
-use super::xml::{CAL, DAV, Element};
-use crate::calendar_object::Kind;
+use super::xml::{CAL, DAV, XmlElement};
+use crate::calendar_object::CalendarObjectKind;
 
 /// A calendar as CalDAV has them, which may hold events, tasks, or both.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Collection {
+pub(super) struct CalendarCollection {
     /// The last part of its address.
     pub(super) id: String,
     pub(super) url: Url,
@@ -20,11 +20,11 @@ pub(super) struct Collection {
 /// Names by which servers call what they make first, so that it comes first here too.
 const FIRST: [&str; 6] = ["personal", "default", "calendar", "tasks", "home", "work"];
 
-impl Collection {
-    pub(super) fn holds(&self, kind: Kind) -> bool {
+impl CalendarCollection {
+    pub(super) fn holds(&self, kind: CalendarObjectKind) -> bool {
         match kind {
-            Kind::Event => self.events,
-            Kind::Task => self.tasks,
+            CalendarObjectKind::Event => self.events,
+            CalendarObjectKind::Task => self.tasks,
         }
     }
 
@@ -35,7 +35,7 @@ impl Collection {
     }
 
     /// Reads what the server says of an address; `None` if that is no calendar.
-    pub(super) fn read(url: Url, props: &Props<'_>) -> Option<Self> {
+    pub(super) fn read(url: Url, props: &DavProperties<'_>) -> Option<Self> {
         props.get(DAV, "resourcetype")?.child(CAL, "calendar")?;
         // Without the slash, names in it would be resolved beside it.
         let url = if url.path().ends_with('/') {
@@ -67,14 +67,14 @@ impl Collection {
 }
 
 /// The properties of one `response` that were found.
-pub(super) struct Props<'a>(&'a Element);
+pub(super) struct DavProperties<'a>(&'a XmlElement);
 
-impl<'a> Props<'a> {
-    pub(super) fn of(response: &'a Element) -> Self {
+impl<'a> DavProperties<'a> {
+    pub(super) fn of(response: &'a XmlElement) -> Self {
         Self(response)
     }
 
-    pub(super) fn get(&self, namespace: &str, name: &str) -> Option<&'a Element> {
+    pub(super) fn get(&self, namespace: &str, name: &str) -> Option<&'a XmlElement> {
         let found = self.0.all(DAV, "propstat").filter(|part| {
             // `HTTP/1.1 200 OK`
             let status = part.child(DAV, "status").map_or("", |status| status.text.as_str());

@@ -7,25 +7,25 @@ use http::StatusCode;
 use tokio::time::Instant;
 use url::Url;
 
-use super::CalDav;
-use super::client::{Answer, Ask, not_understood};
-use super::collection::{Collection, Props};
+use super::CalDavBackend;
+use super::client::{CalDavRequest, CalDavResponse, not_understood};
+use super::collection::{CalendarCollection, DavProperties};
 use super::xml::{CAL, DAV, escaped};
-use crate::backend::{Fault, FaultKind};
-use crate::calendar_object::{Kind, invalid};
-use crate::owner::Home;
+use crate::backend::{BackendError, BackendErrorKind};
+use crate::calendar_object::{CalendarObjectKind, invalid};
+use crate::owner::CalendarOwner;
 
 /// How long a list of collections is good for.
 const FRESH: Duration = Duration::from_mins(1);
 
 /// What does not change of an account.
-pub(super) struct Account {
-    place: Place,
+pub(super) struct CalDavAccountInfo {
+    place: CalendarUrl,
     /// With what the server says of the owner's addresses.
-    pub(super) home: Home,
+    pub(super) home: CalendarOwner,
 }
 
-enum Place {
+enum CalendarUrl {
     /// Collections stand in it, and more may be made.
     Home(Url),
     /// The settings name one calendar.
@@ -33,9 +33,9 @@ enum Place {
 }
 
 /// The collections, and since when they are known.
-pub(super) struct Known {
+pub(super) struct CollectionCache {
     since: Instant,
-    all: Arc<Vec<Collection>>,
+    all: Arc<Vec<CalendarCollection>>,
 }
 
 const ABOUT: &str = r#"<?xml version="1.0" encoding="utf-8"?><propfind xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><prop><resourcetype/><current-user-principal/><C:calendar-home-set/><C:calendar-user-address-set/></prop></propfind>"#;
@@ -43,26 +43,26 @@ const ABOUT: &str = r#"<?xml version="1.0" encoding="utf-8"?><propfind xmlns="DA
 const LIST: &str = r#"<?xml version="1.0" encoding="utf-8"?><propfind xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><prop><resourcetype/><displayname/><current-user-privilege-set/><C:supported-calendar-component-set/></prop></propfind>"#;
 
 /// What a server says of one address.
-struct About {
+struct CalDavAddressInfo {
     is_calendar: bool,
     principal: Option<Url>,
     calendars: Option<Url>,
     addresses: Vec<String>,
 }
 
-impl CalDav {
-    pub(super) async fn account(&self) -> Result<&Account, Fault> {
+impl CalDavBackend {
+    pub(super) async fn account(&self) -> Result<&CalDavAccountInfo, BackendError> {
         self.account.get_or_try_init(|| self.find_account()).await
     }
 
-    async fn find_account(&self) -> Result<Account, Fault> {
+    async fn find_account(&self) -> Result<CalDavAccountInfo, BackendError> {
         let named = self.find_named().await?.ok_or_else(|| {
             let message = format!(
                 "there is nothing of CalDAV at `{}`: tell the user to correct the address in the \
                  configuration",
                 self.url.path()
             );
-            Fault::new(FaultKind::Broken, message)
+            BackendError::new(BackendErrorKind::Broken, message)
         })?;
         let principal = match &named.principal {
             Some(principal) => self.about(principal).await?,
@@ -76,17 +76,17 @@ impl CalDav {
             }
         }
         let place = if named.is_calendar {
-            Place::Single(self.url.clone())
+            CalendarUrl::Single(self.url.clone())
         } else {
             let calendars = named.calendars.or(principal.and_then(|it| it.calendars));
-            Place::Home(calendars.ok_or_else(|| not_understood("no home of calendars"))?)
+            CalendarUrl::Home(calendars.ok_or_else(|| not_understood("no home of calendars"))?)
         };
-        Ok(Account { place, home })
+        Ok(CalDavAccountInfo { place, home })
     }
 
     /// What the server says of where the settings point: at its well-known address if they name no
     /// path, else, or if that leads nowhere, as they say.
-    async fn find_named(&self) -> Result<Option<About>, Fault> {
+    async fn find_named(&self) -> Result<Option<CalDavAddressInfo>, BackendError> {
         let mut refused = None;
         if self.url.path() == "/"
             && let Ok(url) = self.url.join("/.well-known/caldav")
@@ -97,7 +97,12 @@ impl CalDav {
                 }
                 Ok(_) => {}
                 // It may lead away, or be none of this server's.
-                Err(fault) if matches!(fault.kind, FaultKind::Refused | FaultKind::Broken) => {
+                Err(fault)
+                    if matches!(
+                        fault.kind,
+                        BackendErrorKind::Refused | BackendErrorKind::Broken
+                    ) =>
+                {
                     refused = Some(fault);
                 }
                 Err(fault) => return Err(fault),
@@ -110,15 +115,15 @@ impl CalDav {
     }
 
     /// What the server says of an address; `None` if there is nothing that speaks `WebDAV`.
-    async fn about(&self, url: &Url) -> Result<Option<About>, Fault> {
-        let ask = Ask::Find { depth: "0", body: ABOUT.to_owned() };
+    async fn about(&self, url: &Url) -> Result<Option<CalDavAddressInfo>, BackendError> {
+        let ask = CalDavRequest::Find { depth: "0", body: ABOUT.to_owned() };
         let answer = self.wire.ask(url, &ask).await?;
         if answer.status != StatusCode::MULTI_STATUS {
             return Ok(None);
         }
         let whole = answer.multistatus()?;
         let Some(response) = whole.child(DAV, "response") else { return Ok(None) };
-        let props = Props::of(response);
+        let props = DavProperties::of(response);
         let address = |namespace: &str, name: &str| {
             let href = props.get(namespace, name).and_then(|it| it.href());
             href.map(|href| answer.resolve(href)).transpose()
@@ -129,7 +134,7 @@ impl CalDav {
             let (scheme, address) = href.text.trim().split_once(':')?;
             scheme.eq_ignore_ascii_case("mailto").then(|| address.to_owned())
         });
-        Ok(Some(About {
+        Ok(Some(CalDavAddressInfo {
             is_calendar: kind.is_some_and(|kind| kind.child(CAL, "calendar").is_some()),
             principal: address(DAV, "current-user-principal")?,
             calendars: address(CAL, "calendar-home-set")?,
@@ -139,26 +144,34 @@ impl CalDav {
 
     /// The collections that hold a kind, in the order that tools see. If there is none, the first
     /// is made.
-    pub(super) async fn collections(&self, kind: Kind) -> Result<Vec<Collection>, Fault> {
+    pub(super) async fn collections(
+        &self,
+        kind: CalendarObjectKind,
+    ) -> Result<Vec<CalendarCollection>, BackendError> {
         let found = self.holding(kind).await?;
-        if !found.is_empty() || matches!(self.account().await?.place, Place::Single(_)) {
+        if !found.is_empty() || matches!(self.account().await?.place, CalendarUrl::Single(_)) {
             return Ok(found);
         }
         let (id, name) = match kind {
-            Kind::Event => ("personal", "Personal"),
-            Kind::Task => ("tasks", "Tasks"),
+            CalendarObjectKind::Event => ("personal", "Personal"),
+            CalendarObjectKind::Task => ("tasks", "Tasks"),
         };
         match self.make(id, name, kind).await {
             // It may be there without being listed as one that holds this.
             Ok(_) => self.holding(kind).await,
-            Err(fault) if matches!(fault.kind, FaultKind::Refused | FaultKind::Invalid) => {
+            Err(fault)
+                if matches!(fault.kind, BackendErrorKind::Refused | BackendErrorKind::Invalid) =>
+            {
                 Ok(Vec::new())
             }
             Err(fault) => Err(fault),
         }
     }
 
-    async fn holding(&self, kind: Kind) -> Result<Vec<Collection>, Fault> {
+    async fn holding(
+        &self,
+        kind: CalendarObjectKind,
+    ) -> Result<Vec<CalendarCollection>, BackendError> {
         let all = self.every().await?;
         Ok(all.iter().filter(|it| it.holds(kind)).cloned().collect())
     }
@@ -166,36 +179,38 @@ impl CalDav {
     /// The collection of an id, or the first that can be written to.
     pub(super) async fn collection(
         &self,
-        kind: Kind,
+        kind: CalendarObjectKind,
         id: Option<&str>,
-    ) -> Result<Collection, Fault> {
+    ) -> Result<CalendarCollection, BackendError> {
         let what = match kind {
-            Kind::Event => "calendar",
-            Kind::Task => "list",
+            CalendarObjectKind::Event => "calendar",
+            CalendarObjectKind::Task => "list",
         };
         let all = self.collections(kind).await?;
         match id {
-            Some(id) => all.into_iter().find(|it| it.id == id).ok_or_else(|| Fault::no(what, id)),
+            Some(id) => {
+                all.into_iter().find(|it| it.id == id).ok_or_else(|| BackendError::no(what, id))
+            }
             None => all.into_iter().find(|it| it.can_write).ok_or_else(|| {
                 invalid(format!("the calendar server has no {what} that can be written to"))
             }),
         }
     }
 
-    async fn every(&self) -> Result<Arc<Vec<Collection>>, Fault> {
+    async fn every(&self) -> Result<Arc<Vec<CalendarCollection>>, BackendError> {
         let account = self.account().await?;
         let mut known = self.known.lock().await;
         if let Some(known) = known.as_ref().filter(|known| known.since.elapsed() < FRESH) {
             return Ok(Arc::clone(&known.all));
         }
         let (url, depth) = match &account.place {
-            Place::Home(url) => (url, "1"),
-            Place::Single(url) => (url, "0"),
+            CalendarUrl::Home(url) => (url, "1"),
+            CalendarUrl::Single(url) => (url, "0"),
         };
-        let ask = Ask::Find { depth, body: LIST.to_owned() };
+        let ask = CalDavRequest::Find { depth, body: LIST.to_owned() };
         let answer = self.wire.ask(url, &ask).await?;
         let all = Arc::new(listed(&answer)?);
-        *known = Some(Known { since: Instant::now(), all: Arc::clone(&all) });
+        *known = Some(CollectionCache { since: Instant::now(), all: Arc::clone(&all) });
         Ok(all)
     }
 
@@ -205,8 +220,13 @@ impl CalDav {
     }
 
     /// Makes a collection, under another id if there is something already.
-    pub(super) async fn make(&self, id: &str, name: &str, kind: Kind) -> Result<String, Fault> {
-        let Place::Home(home) = &self.account().await?.place else {
+    pub(super) async fn make(
+        &self,
+        id: &str,
+        name: &str,
+        kind: CalendarObjectKind,
+    ) -> Result<String, BackendError> {
+        let CalendarUrl::Home(home) = &self.account().await?.place else {
             return Err(invalid("the configuration names one calendar, beside which none is made"));
         };
         let taken: Vec<String> = self.every().await?.iter().map(|it| it.id.clone()).collect();
@@ -220,7 +240,7 @@ impl CalDav {
             escaped(name),
             kind.component()
         );
-        let answer = self.wire.ask(&url, &Ask::Make { body }).await?;
+        let answer = self.wire.ask(&url, &CalDavRequest::Make { body }).await?;
         self.forget().await;
         if answer.status.is_success() {
             return Ok(id);
@@ -230,14 +250,14 @@ impl CalDav {
     }
 }
 
-fn listed(answer: &Answer) -> Result<Vec<Collection>, Fault> {
+fn listed(answer: &CalDavResponse) -> Result<Vec<CalendarCollection>, BackendError> {
     let whole = answer.multistatus()?;
     let mut all = Vec::new();
     for response in whole.all(DAV, "response") {
         // An address of another server is none of this account.
         let url = response.href().and_then(|href| answer.resolve(href).ok());
-        all.extend(url.and_then(|url| Collection::read(url, &Props::of(response))));
+        all.extend(url.and_then(|url| CalendarCollection::read(url, &DavProperties::of(response))));
     }
-    all.sort_by_cached_key(Collection::place);
+    all.sort_by_cached_key(CalendarCollection::place);
     Ok(all)
 }

@@ -6,37 +6,37 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 use url::Url;
 
-use super::CalDav;
-use super::client::{Ask, Condition, not_understood};
-use super::collection::{Collection, Props};
+use super::CalDavBackend;
+use super::client::{CalDavRequest, EtagCondition, not_understood};
+use super::collection::{CalendarCollection, DavProperties};
 use super::xml::{CAL, DAV, escaped};
-use crate::backend::{Fault, FaultKind};
-use crate::calendar_object::{Kind, Resource, broken};
-use crate::ical::{NotRead, utc_text};
+use crate::backend::{BackendError, BackendErrorKind};
+use crate::calendar_object::{CalendarObject, CalendarObjectKind, broken};
+use crate::ical::{IcalReadError, utc_text};
 
 /// Objects that are asked for by name together.
 const TOGETHER: usize = 100;
 
 /// An object as the server has it.
-pub(super) struct Object {
-    pub(super) collection: Collection,
-    pub(super) resource: Resource,
+pub(super) struct CalDavObject {
+    pub(super) collection: CalendarCollection,
+    pub(super) resource: CalendarObject,
     url: Url,
     etag: String,
 }
 
 /// What a list has: an id, and the object if its text is one.
-type Listed = (String, Result<Resource, NotRead>);
+type Listed = (String, Result<CalendarObject, IcalReadError>);
 
-impl CalDav {
+impl CalDavBackend {
     /// The objects of a collection that may occur in a stretch of time, or all, each with its id,
     /// and with the fault of its text where that is none.
     pub(super) async fn objects(
         &self,
-        collection: &Collection,
-        kind: Kind,
+        collection: &CalendarCollection,
+        kind: CalendarObjectKind,
         stretch: Option<(Timestamp, Timestamp)>,
-    ) -> Result<Vec<Listed>, Fault> {
+    ) -> Result<Vec<Listed>, BackendError> {
         let range = stretch.map(|(from, until)| range(from, until)).unwrap_or_default();
         let body = format!(
             r#"<?xml version="1.0" encoding="utf-8"?><C:calendar-query xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><prop><getetag/><C:calendar-data/></prop><C:filter><C:comp-filter name="VCALENDAR"><C:comp-filter name="{}">{range}</C:comp-filter></C:comp-filter></C:filter></C:calendar-query>"#,
@@ -62,12 +62,12 @@ impl CalDav {
     /// text, as XML has them.
     async fn report(
         &self,
-        collection: &Collection,
-        kind: Kind,
+        collection: &CalendarCollection,
+        kind: CalendarObjectKind,
         body: String,
         all: &mut Vec<Listed>,
-    ) -> Result<Vec<String>, Fault> {
-        let answer = self.wire.ask(&collection.url, &Ask::Report { body }).await?;
+    ) -> Result<Vec<String>, BackendError> {
+        let answer = self.wire.ask(&collection.url, &CalDavRequest::Report { body }).await?;
         if answer.status == StatusCode::NOT_FOUND {
             // It was deleted since it was listed.
             self.forget().await;
@@ -76,7 +76,7 @@ impl CalDav {
         let whole = answer.multistatus()?;
         let mut bare = Vec::new();
         for response in whole.all(DAV, "response") {
-            let props = Props::of(response);
+            let props = DavProperties::of(response);
             let Some(href) = response.href() else { continue };
             let url = answer.resolve(href)?;
             let Some(id) = id_of(collection, &url) else { continue };
@@ -84,7 +84,7 @@ impl CalDav {
                 bare.extend(props.get(DAV, "getetag").map(|_| escaped(url.path())));
                 continue;
             };
-            let read = Resource::read(&data.text);
+            let read = CalendarObject::read(&data.text);
             if read.as_ref().map_or(true, |it| it.kind == kind) {
                 all.push((id, read));
             }
@@ -93,69 +93,73 @@ impl CalDav {
     }
 
     /// One object.
-    pub(super) async fn object(&self, kind: Kind, id: &str) -> Result<Object, Fault> {
+    pub(super) async fn object(
+        &self,
+        kind: CalendarObjectKind,
+        id: &str,
+    ) -> Result<CalDavObject, BackendError> {
         let what = match kind {
-            Kind::Event => "event",
-            Kind::Task => "task",
+            CalendarObjectKind::Event => "event",
+            CalendarObjectKind::Task => "task",
         };
-        let none = || Fault::no(what, id);
+        let none = || BackendError::no(what, id);
         let (place, name) = id.split_once('/').ok_or_else(none)?;
         let all = self.collections(kind).await?;
         let collection = all.into_iter().find(|it| it.id == place).ok_or_else(none)?;
         let url = address(&collection, name).ok_or_else(none)?;
-        let answer = self.wire.ask(&url, &Ask::Get).await?;
+        let answer = self.wire.ask(&url, &CalDavRequest::Get).await?;
         match answer.status {
             StatusCode::OK => {}
             StatusCode::NOT_FOUND | StatusCode::GONE => return Err(none()),
             status => return Err(not_understood(&format!("the status {}", status.as_u16()))),
         }
-        let resource = Resource::read(answer.text()?)
+        let resource = CalendarObject::read(answer.text()?)
             .map_err(|error| broken(what, id, &error.to_string()).because(error))?;
         if resource.kind != kind {
             return Err(none());
         }
         // Without one, a change of somebody else would be lost unseen.
         let etag = answer.etag.clone().ok_or_else(|| not_understood("an object without ETag"))?;
-        Ok(Object { collection, resource, url, etag })
+        Ok(CalDavObject { collection, resource, url, etag })
     }
 
     /// Keeps a new object, and gives its id.
     pub(super) async fn put_new(
         &self,
-        collection: &Collection,
+        collection: &CalendarCollection,
         name: &str,
-        resource: &Resource,
-    ) -> Result<String, Fault> {
+        resource: &CalendarObject,
+    ) -> Result<String, BackendError> {
         let url = address(collection, name).ok_or_else(|| not_understood("an odd address"))?;
-        let ask = Ask::Put { body: resource.write()?, condition: Condition::New };
+        let ask = CalDavRequest::Put { body: resource.write()?, condition: EtagCondition::New };
         let answer = self.wire.ask(&url, &ask).await?;
         accepted(answer.status)?;
         Ok(format!("{}/{name}", collection.id))
     }
 
     /// Keeps a changed object, unless somebody else changed it since it was read.
-    pub(super) async fn put(&self, object: &Object) -> Result<(), Fault> {
-        let condition = Condition::Is(&object.etag);
-        let ask = Ask::Put { body: object.resource.write()?, condition };
+    pub(super) async fn put(&self, object: &CalDavObject) -> Result<(), BackendError> {
+        let condition = EtagCondition::Is(&object.etag);
+        let ask = CalDavRequest::Put { body: object.resource.write()?, condition };
         accepted(self.wire.ask(&object.url, &ask).await?.status)
     }
 
     /// Deletes an object, unless somebody else changed it since it was read.
-    pub(super) async fn delete(&self, object: &Object) -> Result<(), Fault> {
-        let ask = Ask::Delete { condition: Condition::Is(&object.etag) };
+    pub(super) async fn delete(&self, object: &CalDavObject) -> Result<(), BackendError> {
+        let ask = CalDavRequest::Delete { condition: EtagCondition::Is(&object.etag) };
         let answer = self.wire.ask(&object.url, &ask).await?;
         match answer.status {
             // Somebody else was faster.
             StatusCode::NOT_FOUND | StatusCode::GONE => {
                 let message = "it was deleted by somebody else in the meantime";
-                Err(Fault::new(FaultKind::NotFound, message))
+                Err(BackendError::new(BackendErrorKind::NotFound, message))
             }
             status => accepted(status),
         }
     }
 }
 
-fn accepted(status: StatusCode) -> Result<(), Fault> {
+fn accepted(status: StatusCode) -> Result<(), BackendError> {
     if status.is_success() {
         return Ok(());
     }
@@ -163,7 +167,7 @@ fn accepted(status: StatusCode) -> Result<(), Fault> {
         "the calendar server does not take this (status {}): say it otherwise",
         status.as_u16()
     );
-    Err(Fault::new(FaultKind::Invalid, message))
+    Err(BackendError::new(BackendErrorKind::Invalid, message))
 }
 
 /// The part of a filter that names a stretch of time, a day wider on both sides, since whole days
@@ -188,7 +192,7 @@ fn range(from: Timestamp, until: Timestamp) -> String {
 
 /// The id of an object: its collection, and its name without `.ics`. A name that ends otherwise
 /// has a dot behind it.
-fn id_of(collection: &Collection, url: &Url) -> Option<String> {
+fn id_of(collection: &CalendarCollection, url: &Url) -> Option<String> {
     let name = url.path().strip_prefix(collection.url.path())?;
     if name.is_empty() || name.contains('/') {
         return None;
@@ -199,7 +203,7 @@ fn id_of(collection: &Collection, url: &Url) -> Option<String> {
 }
 
 /// The address of the object with a name, if that is one in the collection.
-fn address(collection: &Collection, name: &str) -> Option<Url> {
+fn address(collection: &CalendarCollection, name: &str) -> Option<Url> {
     let name = match name.strip_suffix('.') {
         Some(whole) => whole.to_owned(),
         None => format!("{name}.ics"),

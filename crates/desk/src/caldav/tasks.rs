@@ -4,18 +4,21 @@ use jiff::Timestamp;
 use toolcrib_core::BoxFuture;
 use uuid::Uuid;
 
-use super::CalDav;
+use super::CalDavBackend;
 use super::calendar::short;
-use super::objects::Object;
+use super::objects::CalDavObject;
 use crate::backend::{
-    Fault, FaultKind, NewTask, Page, Task, TaskChange, TaskList, TaskQuery, Tasks,
+    BackendError, BackendErrorKind, BackendPage, NewTask, Task, TaskChange, TaskList, TaskQuery,
+    TasksBackend,
 };
-use crate::calendar_object::{Kind, Place, Resource, Unread, id_of_name, list_name, task_page};
+use crate::calendar_object::{
+    CalendarObject, CalendarObjectKind, ObjectLocation, Unread, id_of_name, list_name, task_page,
+};
 
-impl Tasks for CalDav {
-    fn lists<'a>(&'a self, _owner: &'a str) -> BoxFuture<'a, Result<Vec<TaskList>, Fault>> {
+impl TasksBackend for CalDavBackend {
+    fn lists<'a>(&'a self, _owner: &'a str) -> BoxFuture<'a, Result<Vec<TaskList>, BackendError>> {
         Box::pin(async move {
-            let all = self.collections(Kind::Task).await?;
+            let all = self.collections(CalendarObjectKind::Task).await?;
             Ok(all.into_iter().map(|it| TaskList { id: it.id, name: it.name }).collect())
         })
     }
@@ -24,18 +27,18 @@ impl Tasks for CalDav {
         &'a self,
         _owner: &'a str,
         name: &'a str,
-    ) -> BoxFuture<'a, Result<TaskList, Fault>> {
+    ) -> BoxFuture<'a, Result<TaskList, BackendError>> {
         Box::pin(async move {
             let name = list_name(name)?;
-            let all = self.collections(Kind::Task).await?;
+            let all = self.collections(CalendarObjectKind::Task).await?;
             if all.iter().any(|it| it.name.to_lowercase() == name.to_lowercase()) {
                 let message = format!("there is a list `{name}` already: use that one");
-                return Err(Fault::new(FaultKind::Conflict, message));
+                return Err(BackendError::new(BackendErrorKind::Conflict, message));
             }
             // In addresses only what every server takes.
             let id: String = id_of_name(&name).chars().filter(char::is_ascii).collect();
             let id = if id.is_empty() { "list".to_owned() } else { id };
-            let id = self.make(&id, &name, Kind::Task).await?;
+            let id = self.make(&id, &name, CalendarObjectKind::Task).await?;
             Ok(TaskList { id, name })
         })
     }
@@ -44,17 +47,17 @@ impl Tasks for CalDav {
         &'a self,
         _owner: &'a str,
         query: TaskQuery,
-    ) -> BoxFuture<'a, Result<Page<Task>, Fault>> {
+    ) -> BoxFuture<'a, Result<BackendPage<Task>, BackendError>> {
         Box::pin(async move {
             let home = &self.account().await?.home;
             let collections = match &query.list {
-                Some(id) => vec![self.collection(Kind::Task, Some(id)).await?],
-                None => self.collections(Kind::Task).await?,
+                Some(id) => vec![self.collection(CalendarObjectKind::Task, Some(id)).await?],
+                None => self.collections(CalendarObjectKind::Task).await?,
             };
             let (mut tasks, mut unread) = (Vec::new(), Unread::default());
             for collection in &collections {
-                for (id, read) in self.objects(collection, Kind::Task, None).await? {
-                    let place = Place { id: &id, collection: &collection.id, home };
+                for (id, read) in self.objects(collection, CalendarObjectKind::Task, None).await? {
+                    let place = ObjectLocation { id: &id, collection: &collection.id, home };
                     let task = read.map_err(|error| error.to_string());
                     match task.and_then(|it| it.task(place).map_err(|fault| fault.message)) {
                         Ok(task) => tasks.push(task),
@@ -66,22 +69,32 @@ impl Tasks for CalDav {
         })
     }
 
-    fn task<'a>(&'a self, _owner: &'a str, id: &'a str) -> BoxFuture<'a, Result<Task, Fault>> {
+    fn task<'a>(
+        &'a self,
+        _owner: &'a str,
+        id: &'a str,
+    ) -> BoxFuture<'a, Result<Task, BackendError>> {
         Box::pin(async move {
             let home = &self.account().await?.home;
-            let Object { collection, resource, .. } = self.object(Kind::Task, id).await?;
-            resource.task(Place { id, collection: &collection.id, home })
+            let CalDavObject { collection, resource, .. } =
+                self.object(CalendarObjectKind::Task, id).await?;
+            resource.task(ObjectLocation { id, collection: &collection.id, home })
         })
     }
 
-    fn add<'a>(&'a self, _owner: &'a str, task: NewTask) -> BoxFuture<'a, Result<Task, Fault>> {
+    fn add<'a>(
+        &'a self,
+        _owner: &'a str,
+        task: NewTask,
+    ) -> BoxFuture<'a, Result<Task, BackendError>> {
         Box::pin(async move {
             let home = &self.account().await?.home;
             let uid = Uuid::new_v4();
-            let made = Resource::new_task(&task, &uid.to_string(), home, Timestamp::now());
-            let collection = self.collection(Kind::Task, task.list.as_deref()).await?;
+            let made = CalendarObject::new_task(&task, &uid.to_string(), home, Timestamp::now());
+            let collection =
+                self.collection(CalendarObjectKind::Task, task.list.as_deref()).await?;
             let id = self.put_new(&collection, &short(uid), &made).await?;
-            made.task(Place { id: &id, collection: &collection.id, home })
+            made.task(ObjectLocation { id: &id, collection: &collection.id, home })
         })
     }
 
@@ -90,12 +103,12 @@ impl Tasks for CalDav {
         _owner: &'a str,
         id: &'a str,
         change: TaskChange,
-    ) -> BoxFuture<'a, Result<Task, Fault>> {
+    ) -> BoxFuture<'a, Result<Task, BackendError>> {
         Box::pin(async move {
             let home = &self.account().await?.home;
-            let mut object = self.object(Kind::Task, id).await?;
+            let mut object = self.object(CalendarObjectKind::Task, id).await?;
             let collection = object.collection.id.clone();
-            let place = Place { id, collection: &collection, home };
+            let place = ObjectLocation { id, collection: &collection, home };
             object.resource.change_task(place, &change, Timestamp::now())?;
             let task = object.resource.task(place)?;
             self.put(&object).await?;
@@ -103,9 +116,13 @@ impl Tasks for CalDav {
         })
     }
 
-    fn remove<'a>(&'a self, _owner: &'a str, id: &'a str) -> BoxFuture<'a, Result<(), Fault>> {
+    fn remove<'a>(
+        &'a self,
+        _owner: &'a str,
+        id: &'a str,
+    ) -> BoxFuture<'a, Result<(), BackendError>> {
         Box::pin(async move {
-            let object = self.object(Kind::Task, id).await?;
+            let object = self.object(CalendarObjectKind::Task, id).await?;
             self.delete(&object).await
         })
     }

@@ -15,7 +15,7 @@ pub(super) const CAL: &str = "urn:ietf:params:xml:ns:caldav";
 
 /// One element with all that stands in it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Element {
+pub struct XmlElement {
     /// Empty if it is in none.
     pub namespace: String,
     /// Without a prefix.
@@ -24,12 +24,12 @@ pub struct Element {
     pub label: Option<String>,
     /// The text that stands in it directly.
     pub text: String,
-    pub children: Vec<Element>,
+    pub children: Vec<XmlElement>,
 }
 
 /// Why a text is no XML that is read here.
 #[derive(Debug, thiserror::Error)]
-pub enum NotXml {
+pub enum XmlError {
     #[error("it is no XML")]
     Malformed(#[from] quick_xml::Error),
     #[error("it goes deeper than {DEEPEST} elements")]
@@ -44,9 +44,9 @@ pub enum NotXml {
     NotOne,
 }
 
-impl Element {
+impl XmlElement {
     /// Reads a whole document.
-    pub fn read(text: &str) -> Result<Self, NotXml> {
+    pub fn read(text: &str) -> Result<Self, XmlError> {
         let mut reader = NsReader::from_str(text);
         let mut open: Vec<Self> = Vec::new();
         let mut whole = None;
@@ -77,30 +77,30 @@ impl Element {
                         append(&mut open, letter.encode_utf8(&mut [0; 4]));
                     } else {
                         let meant = resolve_predefined_entity(&name);
-                        let meant = meant.ok_or_else(|| NotXml::Entity(shown(&name)))?;
+                        let meant = meant.ok_or_else(|| XmlError::Entity(shown(&name)))?;
                         append(&mut open, meant);
                     }
                     None
                 }
-                Event::DocType(_) => return Err(NotXml::DocType),
+                Event::DocType(_) => return Err(XmlError::DocType),
                 Event::Eof => break,
                 Event::Comment(_) | Event::Decl(_) | Event::PI(_) => None,
             };
             if open.len() > DEEPEST {
-                return Err(NotXml::TooDeep);
+                return Err(XmlError::TooDeep);
             }
             if count > MOST_ELEMENTS {
-                return Err(NotXml::TooMany);
+                return Err(XmlError::TooMany);
             }
             match (ended, open.last_mut()) {
                 (None, _) => {}
                 (Some(ended), Some(outer)) => outer.children.push(ended),
                 (Some(ended), None) if whole.is_none() => whole = Some(ended),
-                (Some(_), None) => return Err(NotXml::NotOne),
+                (Some(_), None) => return Err(XmlError::NotOne),
             }
         }
         // The reader itself sees elements that are not closed as the end only.
-        whole.filter(|_| open.is_empty()).ok_or(NotXml::NotOne)
+        whole.filter(|_| open.is_empty()).ok_or(XmlError::NotOne)
     }
 
     pub(super) fn is(&self, namespace: &str, name: &str) -> bool {
@@ -127,7 +127,7 @@ impl Element {
     }
 }
 
-fn begun(namespace: &ResolveResult<'_>, start: &BytesStart<'_>) -> Result<Element, NotXml> {
+fn begun(namespace: &ResolveResult<'_>, start: &BytesStart<'_>) -> Result<XmlElement, XmlError> {
     let namespace = match namespace {
         ResolveResult::Bound(namespace) => namespace.0.to_owned(),
         ResolveResult::Unbound | ResolveResult::Unknown(_) => String::new(),
@@ -138,10 +138,10 @@ fn begun(namespace: &ResolveResult<'_>, start: &BytesStart<'_>) -> Result<Elemen
         Some(label) => Some(unescape(&label.value).map_err(quick_xml::Error::from)?.into_owned()),
         None => None,
     };
-    Ok(Element { namespace, name, label, ..Element::default() })
+    Ok(XmlElement { namespace, name, label, ..XmlElement::default() })
 }
 
-fn append(open: &mut [Element], text: &str) {
+fn append(open: &mut [XmlElement], text: &str) {
     if let Some(inner) = open.last_mut() {
         inner.text.push_str(text);
     }

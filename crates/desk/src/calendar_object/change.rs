@@ -3,24 +3,24 @@
 use jiff::Timestamp;
 
 use super::make::{put_busy, put_guests, put_slot, put_text, settled};
-use super::{Key, Place, Resource, Rest, broken, invalid};
-use crate::backend::{Change, EventChange, Fault, Slot};
-use crate::ical::{Component, Moment, Property, utc_text};
-use crate::owner::Home;
+use super::{CalendarObject, ObjectLocation, ObjectRemainder, OccurrenceKey, broken, invalid};
+use crate::backend::{BackendError, EventChange, EventSlot, FieldChange};
+use crate::ical::{DateOrTime, IcalComponent, IcalProperty, utc_text};
+use crate::owner::CalendarOwner;
 use crate::recurrence_rule::fitted;
 
 /// What stands in the master alone.
 const OF_SERIES: [&str; 4] = ["RRULE", "RDATE", "EXDATE", "EXRULE"];
 
-impl Resource {
+impl CalendarObject {
     /// Changes one occurrence or all of it.
     pub(crate) fn change(
         &mut self,
-        place: Place<'_>,
-        key: Option<Key>,
+        place: ObjectLocation<'_>,
+        key: Option<OccurrenceKey>,
         change: &EventChange,
         now: Timestamp,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), BackendError> {
         match self.narrowed(place, key)? {
             Some(key) => self.change_one(place, key, change, now)?,
             None => self.change_all(place, change, now)?,
@@ -31,12 +31,12 @@ impl Resource {
 
     fn change_one(
         &mut self,
-        place: Place<'_>,
-        key: Key,
+        place: ObjectLocation<'_>,
+        key: OccurrenceKey,
         change: &EventChange,
         now: Timestamp,
-    ) -> Result<(), Fault> {
-        if change.rule != Change::Keep {
+    ) -> Result<(), BackendError> {
+        if change.rule != FieldChange::Keep {
             let message = format!("the rule is that of the whole series: change `{}`", place.id);
             return Err(invalid(message));
         }
@@ -52,8 +52,12 @@ impl Resource {
     }
 
     /// The component of one occurrence, made of the master if it has none yet.
-    pub(super) fn own_part(&mut self, place: Place<'_>, key: Key) -> Result<&mut Component, Fault> {
-        let none = || Fault::no("event", &format!("{}@{key}", place.id));
+    pub(super) fn own_part(
+        &mut self,
+        place: ObjectLocation<'_>,
+        key: OccurrenceKey,
+    ) -> Result<&mut IcalComponent, BackendError> {
+        let none = || BackendError::no("event", &format!("{}@{key}", place.id));
         let series = self.series(place.home).map_err(|why| unread(place, &why))?;
         let at = if let Some(part) = series.changed.get(&key) {
             is_alone(part)?;
@@ -78,36 +82,36 @@ impl Resource {
 
     fn change_all(
         &mut self,
-        place: Place<'_>,
+        place: ObjectLocation<'_>,
         change: &EventChange,
         now: Timestamp,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), BackendError> {
         let home = place.home;
         if self.master().is_none() {
             let message = "only single occurrences of this series are here: change those";
             return Err(invalid(message));
         }
         if let Some(slot) = &change.slot {
-            let repeats = matches!(change.rule, Change::Set(_))
+            let repeats = matches!(change.rule, FieldChange::Set(_))
                 || self.series(home).is_ok_and(|series| series.repeats());
             let slot = settled(slot, home, repeats)?;
-            self.shift(place, &slot, change.rule == Change::Keep)?;
+            self.shift(place, &slot, change.rule == FieldChange::Keep)?;
         }
         match &change.rule {
-            Change::Keep => {}
-            Change::Clear => self.end_series(place)?,
-            Change::Set(rule) => self.put_rule(place, rule)?,
+            FieldChange::Keep => {}
+            FieldChange::Clear => self.end_series(place)?,
+            FieldChange::Set(rule) => self.put_rule(place, rule)?,
         }
         let before = self.master().cloned().unwrap_or_default();
         for part in self.parts_mut() {
             describe(part, &unless_own(part, &before, change), home)?;
-            touch(part, now, change.slot.is_some() || change.rule != Change::Keep);
+            touch(part, now, change.slot.is_some() || change.rule != FieldChange::Keep);
         }
         Ok(())
     }
 
     /// Makes one event of a series: its first.
-    fn end_series(&mut self, place: Place<'_>) -> Result<(), Fault> {
+    fn end_series(&mut self, place: ObjectLocation<'_>) -> Result<(), BackendError> {
         let series = self.series(place.home).map_err(|why| unread(place, &why))?;
         let slot = series.slot_at(&series.first());
         self.calendar.components.retain(|part| part.get("RECURRENCE-ID").is_none());
@@ -118,47 +122,52 @@ impl Resource {
         Ok(())
     }
 
-    fn put_rule(&mut self, place: Place<'_>, rule: &str) -> Result<(), Fault> {
+    fn put_rule(&mut self, place: ObjectLocation<'_>, rule: &str) -> Result<(), BackendError> {
         let series = self.series(place.home).map_err(|why| unread(place, &why))?;
         series.is_plain()?;
         let slot = settled(&series.slot, place.home, true)?;
         let rule = fitted(rule, &slot)?;
         if let Some(master) = self.master_mut() {
             put_slot(master, &slot);
-            master.set(Property::new("RRULE", rule));
+            master.set(IcalProperty::new("RRULE", rule));
         }
         // What was changed of days that the new rule does not have is gone with them.
         let series = self.series(place.home).map_err(|why| unread(place, &why))?;
-        let lost: Vec<Key> =
+        let lost: Vec<OccurrenceKey> =
             series.changed.keys().copied().filter(|key| series.original(*key).is_none()).collect();
         self.drop_parts(place.home, &lost);
         Ok(())
     }
 
-    pub(super) fn drop_parts(&mut self, home: &Home, keys: &[Key]) {
+    pub(super) fn drop_parts(&mut self, home: &CalendarOwner, keys: &[OccurrenceKey]) {
         let calendar = self.calendar.clone();
-        let zones = crate::ical::Zones { home: &home.zone, calendar: &calendar };
+        let zones = crate::ical::ObjectZones { home: &home.zone, calendar: &calendar };
         self.calendar.components.retain(|part| {
             let original = part.get("RECURRENCE-ID").and_then(|id| zones.moment(id));
-            original.is_none_or(|original| !keys.contains(&Key::of(&original)))
+            original.is_none_or(|original| !keys.contains(&OccurrenceKey::of(&original)))
         });
     }
 
     /// Takes one occurrence out, or says that all of it goes.
     pub(crate) fn remove(
         &mut self,
-        place: Place<'_>,
-        key: Option<Key>,
+        place: ObjectLocation<'_>,
+        key: Option<OccurrenceKey>,
         now: Timestamp,
-    ) -> Result<Rest, Fault> {
-        let Some(key) = key else { return Ok(Rest::Nothing) };
-        let Some(key) = self.narrowed(place, Some(key))? else { return Ok(Rest::Nothing) };
+    ) -> Result<ObjectRemainder, BackendError> {
+        let Some(key) = key else { return Ok(ObjectRemainder::Nothing) };
+        let Some(key) = self.narrowed(place, Some(key))? else {
+            return Ok(ObjectRemainder::Nothing);
+        };
         let series = self.series(place.home).map_err(|why| unread(place, &why))?;
         let id = || format!("{}@{key}", place.id);
-        series.one(key).ok_or_else(|| Fault::no("event", &id()))?;
+        series.one(key).ok_or_else(|| BackendError::no("event", &id()))?;
         series.changed.get(&key).map_or(Ok(()), |part| is_alone(part))?;
-        let model =
-            series.master.get("DTSTART").cloned().ok_or_else(|| Fault::no("event", &id()))?;
+        let model = series
+            .master
+            .get("DTSTART")
+            .cloned()
+            .ok_or_else(|| BackendError::no("event", &id()))?;
         let excluded = series.original(key).map(|it| series.zones.like("EXDATE", &model, &it));
         self.drop_parts(place.home, &[key]);
         if let (Some(master), Some(excluded)) = (self.master_mut(), excluded) {
@@ -166,12 +175,12 @@ impl Resource {
             touch(master, now, true);
         }
         let is_empty = self.series(place.home).map_or(true, |series| series.is_empty());
-        Ok(if is_empty { Rest::Nothing } else { Rest::Some })
+        Ok(if is_empty { ObjectRemainder::Nothing } else { ObjectRemainder::Some })
     }
 }
 
 /// What a change of all does to one component: what was changed of an occurrence by itself stays.
-fn unless_own(part: &Component, before: &Component, change: &EventChange) -> EventChange {
+fn unless_own(part: &IcalComponent, before: &IcalComponent, change: &EventChange) -> EventChange {
     let is_own =
         |name: &str| part.get(name).map(|it| &it.value) != before.get(name).map(|it| &it.value);
     let mut change = change.clone();
@@ -179,10 +188,10 @@ fn unless_own(part: &Component, before: &Component, change: &EventChange) -> Eve
         change.title = None;
     }
     if is_own("DESCRIPTION") {
-        change.description = Change::Keep;
+        change.description = FieldChange::Keep;
     }
     if is_own("LOCATION") {
-        change.location = Change::Keep;
+        change.location = FieldChange::Keep;
     }
     if is_own("TRANSP") {
         change.busy = None;
@@ -191,18 +200,22 @@ fn unless_own(part: &Component, before: &Component, change: &EventChange) -> Eve
 }
 
 /// Writes all that says nothing of time.
-fn describe(part: &mut Component, change: &EventChange, home: &Home) -> Result<(), Fault> {
+fn describe(
+    part: &mut IcalComponent,
+    change: &EventChange,
+    home: &CalendarOwner,
+) -> Result<(), BackendError> {
     if let Some(title) = &change.title {
-        part.set(Property::text("SUMMARY", title));
+        part.set(IcalProperty::text("SUMMARY", title));
     }
     for (name, change) in [("DESCRIPTION", &change.description), ("LOCATION", &change.location)] {
         match change {
-            Change::Keep => {}
-            Change::Clear => put_text(part, name, None),
-            Change::Set(text) => put_text(part, name, Some(text)),
+            FieldChange::Keep => {}
+            FieldChange::Clear => put_text(part, name, None),
+            FieldChange::Set(text) => put_text(part, name, Some(text)),
         }
     }
-    if change.description != Change::Keep {
+    if change.description != FieldChange::Keep {
         // The same text as HTML, which is out of date now.
         part.remove("X-ALT-DESC");
     }
@@ -216,23 +229,23 @@ fn describe(part: &mut Component, change: &EventChange, home: &Home) -> Result<(
 }
 
 /// Notes that a component was changed; `is_new` says that guests have to be told.
-pub(super) fn touch(part: &mut Component, now: Timestamp, is_new: bool) {
+pub(super) fn touch(part: &mut IcalComponent, now: Timestamp, is_new: bool) {
     for name in ["DTSTAMP", "LAST-MODIFIED"] {
-        part.set(Property::new(name, utc_text(now)));
+        part.set(IcalProperty::new(name, utc_text(now)));
     }
     if is_new {
         let sequence = part.get("SEQUENCE").and_then(|it| it.value.trim().parse::<u32>().ok());
         let next = sequence.unwrap_or(0).saturating_add(1);
-        part.set(Property::new("SEQUENCE", next.to_string()));
+        part.set(IcalProperty::new("SEQUENCE", next.to_string()));
     }
 }
 
-pub(super) fn unread(place: Place<'_>, why: &str) -> Fault {
+pub(super) fn unread(place: ObjectLocation<'_>, why: &str) -> BackendError {
     broken("event", place.id, why)
 }
 
 /// Refuses an occurrence that speaks for all after it.
-fn is_alone(part: &Component) -> Result<(), Fault> {
+fn is_alone(part: &IcalComponent) -> Result<(), BackendError> {
     if part.get("RECURRENCE-ID").is_some_and(|id| id.parameter("RANGE").is_some()) {
         let message = "this repetition was changed together with all after it, so it cannot be \
                        changed or removed alone: change another one, or make the series anew";
@@ -242,9 +255,9 @@ fn is_alone(part: &Component) -> Result<(), Fault> {
 }
 
 /// The start of a slot.
-pub(super) fn start_of(slot: &Slot) -> Moment {
+pub(super) fn start_of(slot: &EventSlot) -> DateOrTime {
     match slot {
-        Slot::Timed { start, .. } => Moment::At(start.clone()),
-        Slot::Days { first, .. } => Moment::Day(*first),
+        EventSlot::Timed { start, .. } => DateOrTime::At(start.clone()),
+        EventSlot::Days { first, .. } => DateOrTime::Day(*first),
     }
 }

@@ -3,8 +3,8 @@
 //! The standard wants one form for all of them (RFC 5545, sections 3.8.2.2, 3.8.4.4, 3.8.5.1); what
 //! is written in another can mean one thing alone, or is left as it is and refused.
 
-use super::Resource;
-use crate::ical::Property;
+use super::CalendarObject;
+use crate::ical::IcalProperty;
 
 /// The form of a date or a time.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -33,7 +33,7 @@ impl Form {
     }
 }
 
-impl Resource {
+impl CalendarObject {
     /// Gives what names an occurrence the form of the start, and an end without a zone that of its
     /// own start.
     pub(super) fn straighten(&mut self) {
@@ -65,7 +65,7 @@ impl Resource {
 }
 
 /// A time without a zone is of the zone of the start.
-fn in_zone(property: &mut Property, start: &Property) {
+fn in_zone(property: &mut IcalProperty, start: &IcalProperty) {
     let is_bare = |value: &str| Form::of(value) == Form::Clock && !value.contains('/');
     let is_floating = property.parameter("TZID").is_none();
     if !is_floating || !property.value.split(',').all(is_bare) {
@@ -84,7 +84,7 @@ fn in_zone(property: &mut Property, start: &Property) {
 
 /// Beside whole days a time means its day. One in UTC may be that of another day, unless it is at
 /// midnight.
-fn as_days(property: &mut Property, start: &Property) {
+fn as_days(property: &mut IcalProperty, start: &IcalProperty) {
     let day = |value: &str| {
         let value = value.trim();
         let time = value.get(8..)?;
@@ -108,7 +108,7 @@ fn as_days(property: &mut Property, start: &Property) {
 }
 
 /// Beside times a day means what occurs on it: one that was added, or else by the rule.
-fn as_time(property: &mut Property, start: &Property, added: &[String]) {
+fn as_time(property: &mut IcalProperty, start: &IcalProperty, added: &[String]) {
     let (form, day) = (Form::of(&start.value), property.value.trim().to_owned());
     if !matches!(form, Form::Utc | Form::Clock) || Form::of(&day) != Form::Day {
         return;

@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::make::calendar;
-use super::{Kind, Place, Resource};
-use crate::ical::{Calendars, Component, NotRead, Property, is_place, is_zone};
-use crate::owner::Home;
+use super::{CalendarObject, CalendarObjectKind, ObjectLocation};
+use crate::ical::{Calendars, IcalComponent, IcalProperty, IcalReadError, is_place, is_zone};
+use crate::owner::CalendarOwner;
 
 /// Letters of a title that name an object in a message.
 const SHOWN: usize = 60;
@@ -14,16 +14,20 @@ const SHOWN: usize = 60;
 /// What a file has.
 #[derive(Debug, Default)]
 pub(crate) struct Taken {
-    pub(crate) objects: Vec<Resource>,
+    pub(crate) objects: Vec<CalendarObject>,
     /// What is not among them, each with its reason.
     pub(crate) left_out: Vec<String>,
     /// What could not be read beside.
     pub(crate) notes: Vec<String>,
 }
 
-impl Resource {
+impl CalendarObject {
     /// The objects of a file, which may be several calendars with many events.
-    pub(crate) fn all(bytes: &[u8], max: usize, home: &Home) -> Result<Taken, NotRead> {
+    pub(crate) fn all(
+        bytes: &[u8],
+        max: usize,
+        home: &CalendarOwner,
+    ) -> Result<Taken, IcalReadError> {
         let calendars = Calendars::read(bytes, max)?;
         let mut taken =
             Taken { left_out: calendars.cut, notes: calendars.faults, ..Taken::default() };
@@ -60,7 +64,7 @@ impl Resource {
     }
 
     /// Takes another component of its UID in.
-    fn join(&mut self, part: Component, zones: &[Component]) -> Result<(), NotJoined> {
+    fn join(&mut self, part: IcalComponent, zones: &[IcalComponent]) -> Result<(), NotJoined> {
         for zone in wanted(zones, &part) {
             let id = zone.text("TZID").unwrap_or_default();
             match self.calendar.components.iter().find(|it| is_zone(it, &id)) {
@@ -71,7 +75,7 @@ impl Resource {
                 None => self.calendar.components.insert(0, zone),
             }
         }
-        let original = |it: &Component| it.get("RECURRENCE-ID").cloned();
+        let original = |it: &IcalComponent| it.get("RECURRENCE-ID").cloned();
         let same = original(&part);
         let Some(known) = self.parts_mut().find(|it| original(it) == same) else {
             self.calendar.components.push(part);
@@ -88,7 +92,7 @@ impl Resource {
     }
 
     /// What a person knows it by.
-    pub(crate) fn name(&self, home: &Home) -> String {
+    pub(crate) fn name(&self, home: &CalendarOwner) -> String {
         let part = self.main();
         let title = part.and_then(|part| part.text("SUMMARY")).unwrap_or_default();
         let title: String = title.chars().take(SHOWN).collect();
@@ -101,10 +105,10 @@ impl Resource {
     }
 
     /// Why it cannot be kept, if it cannot be understood.
-    pub(crate) fn not_understood(&self, place: Place<'_>) -> Option<String> {
+    pub(crate) fn not_understood(&self, place: ObjectLocation<'_>) -> Option<String> {
         match self.kind {
-            Kind::Task => self.task_times(place).err(),
-            Kind::Event => self.series(place.home).err(),
+            CalendarObjectKind::Task => self.task_times(place).err(),
+            CalendarObjectKind::Event => self.series(place.home).err(),
         }
     }
 
@@ -116,7 +120,7 @@ impl Resource {
             if part.name != "VTIMEZONE" {
                 parts.push(part);
             } else if !whole.components.contains(&part) {
-                let is_named = |it: &crate::ical::Component| it.get("TZID") == part.get("TZID");
+                let is_named = |it: &crate::ical::IcalComponent| it.get("TZID") == part.get("TZID");
                 if !whole.components.iter().any(is_named) {
                     whole.components.push(part);
                 }
@@ -130,34 +134,37 @@ impl Resource {
 /// Why a component was not taken into an object.
 enum NotJoined {
     /// There was another one in its place; this one is left.
-    Other(Component),
+    Other(IcalComponent),
     /// A zone of this name is there with other rules.
     Zone(String),
 }
 
 /// The events and tasks of a calendar, or one that stands in none, each with the zones beside it.
-fn parts(calendar: Component) -> Vec<(Kind, Component, Rc<[Component]>)> {
-    let kind_of =
-        |name: &str| [Kind::Event, Kind::Task].into_iter().find(|kind| kind.component() == name);
+fn parts(calendar: IcalComponent) -> Vec<(CalendarObjectKind, IcalComponent, Rc<[IcalComponent]>)> {
+    let kind_of = |name: &str| {
+        [CalendarObjectKind::Event, CalendarObjectKind::Task]
+            .into_iter()
+            .find(|kind| kind.component() == name)
+    };
     if let Some(kind) = kind_of(&calendar.name) {
         return vec![(kind, calendar, Rc::from([]))];
     }
     let (zones, others): (Vec<_>, Vec<_>) =
         calendar.components.into_iter().partition(|it| it.name == "VTIMEZONE");
-    let zones: Rc<[Component]> = zones.into();
+    let zones: Rc<[IcalComponent]> = zones.into();
     let known = others.into_iter().filter_map(|it| Some((kind_of(&it.name)?, it)));
     known.map(|(kind, part)| (kind, part, Rc::clone(&zones))).collect()
 }
 
-fn alone(part: Component) -> Component {
+fn alone(part: IcalComponent) -> IcalComponent {
     let mut whole = calendar();
     whole.components.push(part);
     whole
 }
 
 /// Those of a file's zones that a component may name.
-fn wanted(zones: &[Component], part: &Component) -> Vec<Component> {
-    let is_named = |zone: &&Component| {
+fn wanted(zones: &[IcalComponent], part: &IcalComponent) -> Vec<IcalComponent> {
+    let is_named = |zone: &&IcalComponent| {
         let mut ids = part.properties.iter().filter_map(|it| it.parameter("TZID"));
         ids.any(|id| is_zone(zone, id))
     };
@@ -165,9 +172,9 @@ fn wanted(zones: &[Component], part: &Component) -> Vec<Component> {
 }
 
 /// Whether two components differ in nothing but when they were written.
-fn is_alike(one: &Component, other: &Component) -> bool {
-    let told = |it: &Component| {
-        let mut all: Vec<Property> =
+fn is_alike(one: &IcalComponent, other: &IcalComponent) -> bool {
+    let told = |it: &IcalComponent| {
+        let mut all: Vec<IcalProperty> =
             it.properties.iter().filter(|it| it.name != "DTSTAMP").cloned().collect();
         all.sort_by(|one, other| (&one.name, &one.value).cmp(&(&other.name, &other.value)));
         all
@@ -176,12 +183,12 @@ fn is_alike(one: &Component, other: &Component) -> bool {
 }
 
 /// Which of several versions of a component it is: the later one is greater.
-fn revision(part: &Component) -> (u32, String) {
+fn revision(part: &IcalComponent) -> (u32, String) {
     let stamp = part.get("DTSTAMP").map(|it| it.value.trim().to_owned());
     (sequence(part), stamp.unwrap_or_default())
 }
 
 /// The number of its version.
-pub(super) fn sequence(part: &Component) -> u32 {
+pub(super) fn sequence(part: &IcalComponent) -> u32 {
     part.get("SEQUENCE").and_then(|it| it.value.trim().parse().ok()).unwrap_or(0)
 }

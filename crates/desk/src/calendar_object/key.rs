@@ -6,20 +6,20 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use crate::ical::{Moment, date_text, utc_text};
+use crate::ical::{DateOrTime, date_text, utc_text};
 
 /// The original start of an occurrence, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Key {
+pub(crate) enum OccurrenceKey {
     Day(Date),
     At(Timestamp),
 }
 
-impl Key {
-    pub(crate) fn of(moment: &Moment) -> Self {
+impl OccurrenceKey {
+    pub(crate) fn of(moment: &DateOrTime) -> Self {
         match moment {
-            Moment::Day(day) => Self::Day(*day),
-            Moment::At(time) => Self::At(time.timestamp()),
+            DateOrTime::Day(day) => Self::Day(*day),
+            DateOrTime::At(time) => Self::At(time.timestamp()),
         }
     }
 
@@ -39,7 +39,7 @@ impl Key {
     }
 }
 
-impl fmt::Display for Key {
+impl fmt::Display for OccurrenceKey {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Day(day) => out.write_str(&date_text(*day)),
@@ -53,13 +53,13 @@ impl fmt::Display for Key {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EventId<'a> {
     pub(crate) object: &'a str,
-    pub(crate) key: Option<Key>,
+    pub(crate) key: Option<OccurrenceKey>,
 }
 
 impl<'a> EventId<'a> {
     pub(crate) fn read(id: &'a str) -> Self {
         let parts = id.rsplit_once('@');
-        let parts = parts.and_then(|(object, key)| Some((object, Key::read(key)?)));
+        let parts = parts.and_then(|(object, key)| Some((object, OccurrenceKey::read(key)?)));
         match parts {
             Some((object, key)) => Self { object, key: Some(key) },
             None => Self { object: id, key: None },

@@ -4,8 +4,10 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
 use super::series::bounds;
-use super::{Resource, invalid};
-use crate::backend::{Due, Event, EventQuery, Fault, Page, Task, TaskQuery};
+use super::{CalendarObject, invalid};
+use crate::backend::{
+    BackendError, BackendPage, CalendarEvent, EventQuery, Task, TaskDue, TaskQuery,
+};
 
 /// Most items of a page.
 const LONGEST_PAGE: usize = 1_000;
@@ -17,18 +19,18 @@ const MOST_UNREAD: usize = 5;
 const LONGEST_NAME: usize = 200;
 
 /// What a list is sorted by: a number, and the id among equals.
-type Place = (i64, String);
+type ListPosition = (i64, String);
 
 /// The page of a query out of all events of its stretch of time.
 pub(crate) fn event_page(
-    events: Vec<Event>,
+    events: Vec<CalendarEvent>,
     query: &EventQuery,
     zone: &TimeZone,
-) -> Result<Page<Event>, Fault> {
+) -> Result<BackendPage<CalendarEvent>, BackendError> {
     let words = words_of(query.text.as_deref());
     let wanted =
         events.into_iter().filter(|event| words.is_empty() || has_words(&text_of(event), &words));
-    let place = |event: &Event| (bounds(&event.slot, zone).0.as_second(), event.id.clone());
+    let place = |event: &CalendarEvent| (bounds(&event.slot, zone).0.as_second(), event.id.clone());
     page(wanted.collect(), place, query.limit, query.cursor.as_deref())
 }
 
@@ -37,13 +39,13 @@ pub(crate) fn task_page(
     tasks: Vec<Task>,
     query: &TaskQuery,
     zone: &TimeZone,
-) -> Result<Page<Task>, Fault> {
+) -> Result<BackendPage<Task>, BackendError> {
     let words = words_of(query.text.as_deref());
     let is_due = |task: &Task| match (&query.due_by, &task.due) {
         (None, _) => true,
         (Some(_), None) => false,
-        (Some(by), Some(Due::Day(day))) => day <= by,
-        (Some(by), Some(Due::At(time))) => time.with_time_zone(zone.clone()).date() <= *by,
+        (Some(by), Some(TaskDue::Day(day))) => day <= by,
+        (Some(by), Some(TaskDue::At(time))) => time.with_time_zone(zone.clone()).date() <= *by,
     };
     let wanted = tasks.into_iter().filter(|task| {
         let text = format!("{}\n{}", task.title, task.notes.as_deref().unwrap_or_default());
@@ -55,13 +57,13 @@ pub(crate) fn task_page(
 }
 
 /// Done ones stand behind all open ones, and those without a due time behind those with one.
-fn task_place(task: &Task, zone: &TimeZone) -> Place {
+fn task_place(task: &Task, zone: &TimeZone) -> ListPosition {
     const NEVER: i64 = 1 << 40;
     let due = match &task.due {
         None => NEVER,
-        Some(Due::At(time)) => time.timestamp().as_second(),
+        Some(TaskDue::At(time)) => time.timestamp().as_second(),
         // To be done on a day is to be done when it ends.
-        Some(Due::Day(day)) => {
+        Some(TaskDue::Day(day)) => {
             let end = day.checked_add(1.day()).unwrap_or(*day).to_zoned(zone.clone());
             end.map_or(NEVER, |end| end.timestamp().as_second())
         }
@@ -71,10 +73,10 @@ fn task_place(task: &Task, zone: &TimeZone) -> Place {
 
 fn page<T>(
     mut items: Vec<T>,
-    place: impl Fn(&T) -> Place,
+    place: impl Fn(&T) -> ListPosition,
     limit: usize,
     cursor: Option<&str>,
-) -> Result<Page<T>, Fault> {
+) -> Result<BackendPage<T>, BackendError> {
     items.sort_by_cached_key(&place);
     if let Some(cursor) = cursor {
         let after = read_cursor(cursor)?;
@@ -85,10 +87,10 @@ fn page<T>(
     items.truncate(limit);
     let last = items.last().filter(|_| has_more).map(place);
     let next = last.map(|(at, id)| format!("{at}:{id}"));
-    Ok(Page { items, next, unread: Vec::new() })
+    Ok(BackendPage { items, next, unread: Vec::new() })
 }
 
-fn read_cursor(cursor: &str) -> Result<Place, Fault> {
+fn read_cursor(cursor: &str) -> Result<ListPosition, BackendError> {
     let parts = cursor.split_once(':');
     let read = parts.and_then(|(at, id)| Some((at.parse::<i64>().ok()?, id.to_owned())));
     read.ok_or_else(|| invalid("this cursor is none of ours: leave it out to begin anew"))
@@ -112,7 +114,7 @@ impl Unread {
     }
 
     /// A page with what was noted.
-    pub(crate) fn with<T>(mut self, mut page: Page<T>) -> Page<T> {
+    pub(crate) fn with<T>(mut self, mut page: BackendPage<T>) -> BackendPage<T> {
         if self.more > 0 {
             self.told.push(format!("{} more are left out, since they cannot be read", self.more));
         }
@@ -122,7 +124,7 @@ impl Unread {
 }
 
 /// Whether so many occurrences can be put into order together.
-pub(crate) fn few_enough(together: usize) -> Result<(), Fault> {
+pub(crate) fn few_enough(together: usize) -> Result<(), BackendError> {
     if together <= MOST_TOGETHER {
         return Ok(());
     }
@@ -132,7 +134,7 @@ pub(crate) fn few_enough(together: usize) -> Result<(), Fault> {
 }
 
 /// The name of a new list, if it can be one.
-pub(crate) fn list_name(name: &str) -> Result<String, Fault> {
+pub(crate) fn list_name(name: &str) -> Result<String, BackendError> {
     let name = name.trim();
     if name.is_empty() || name.chars().count() > LONGEST_NAME {
         return Err(invalid(format!("the name of a list has 1 to {LONGEST_NAME} characters")));
@@ -159,7 +161,7 @@ pub(crate) fn has_words(text: &str, words: &[String]) -> bool {
     words.iter().all(|word| text.contains(word.as_str()))
 }
 
-fn text_of(event: &Event) -> String {
+fn text_of(event: &CalendarEvent) -> String {
     let mut text = event.title.clone();
     let mut add = |more: &str| {
         text.push('\n');
@@ -173,7 +175,7 @@ fn text_of(event: &Event) -> String {
     text
 }
 
-impl Resource {
+impl CalendarObject {
     /// All that a search may find in it, in lower case: never less than in its occurrences.
     pub(crate) fn words(&self) -> String {
         let mut all = String::new();
@@ -197,7 +199,7 @@ impl Resource {
     }
 
     /// When it was last changed, by its own words.
-    pub(crate) fn changed_at(&self, home: &crate::owner::Home) -> Option<Timestamp> {
+    pub(crate) fn changed_at(&self, home: &crate::owner::CalendarOwner) -> Option<Timestamp> {
         let zones = self.zones(home);
         let at = |name| self.parts().filter_map(|part| zones.instant(part.get(name)?)).max();
         at("LAST-MODIFIED").or_else(|| at("DTSTAMP"))

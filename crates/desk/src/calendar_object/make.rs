@@ -2,46 +2,48 @@
 
 use jiff::{Timestamp, Zoned};
 
-use super::{Kind, Resource, invalid};
-use crate::backend::{Fault, NewEvent, Person, Slot};
-use crate::ical::{Component, Moment, Property, iana_name, utc_text, vtimezone, written};
-use crate::owner::Home;
+use super::{CalendarObject, CalendarObjectKind, invalid};
+use crate::backend::{BackendError, EventSlot, NewEvent, Person};
+use crate::ical::{
+    DateOrTime, IcalComponent, IcalProperty, iana_name, utc_text, vtimezone, written,
+};
+use crate::owner::CalendarOwner;
 use crate::recurrence_rule::fitted;
 
 /// Most guests of one event.
 const MOST_GUESTS: usize = 500;
 
 /// An empty calendar of ours.
-pub(super) fn calendar() -> Component {
-    let mut calendar = Component::new("VCALENDAR");
-    calendar.push(Property::new("VERSION", "2.0"));
-    calendar.push(Property::new("PRODID", "-//toolcrib//desk//EN"));
+pub(super) fn calendar() -> IcalComponent {
+    let mut calendar = IcalComponent::new("VCALENDAR");
+    calendar.push(IcalProperty::new("VERSION", "2.0"));
+    calendar.push(IcalProperty::new("PRODID", "-//toolcrib//desk//EN"));
     calendar
 }
 
-impl Resource {
+impl CalendarObject {
     /// A new event.
     pub(crate) fn new_event(
         new: &NewEvent,
         uid: &str,
-        home: &Home,
+        home: &CalendarOwner,
         now: Timestamp,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self, BackendError> {
         let slot = settled(&new.slot, home, new.rule.is_some())?;
-        let mut event = Component::new(Kind::Event.component());
+        let mut event = IcalComponent::new(CalendarObjectKind::Event.component());
         stamps(&mut event, uid, now);
-        event.push(Property::new("SEQUENCE", "0"));
-        event.push(Property::text("SUMMARY", &new.title));
+        event.push(IcalProperty::new("SEQUENCE", "0"));
+        event.push(IcalProperty::text("SUMMARY", &new.title));
         put_text(&mut event, "DESCRIPTION", new.description.as_deref());
         put_text(&mut event, "LOCATION", new.location.as_deref());
-        event.push(Property::new("STATUS", "CONFIRMED"));
+        event.push(IcalProperty::new("STATUS", "CONFIRMED"));
         put_busy(&mut event, new.busy);
         put_guests(&mut event, &new.guests, home)?;
         if let Some(rule) = &new.rule {
-            event.push(Property::new("RRULE", fitted(rule, &slot)?));
+            event.push(IcalProperty::new("RRULE", fitted(rule, &slot)?));
         }
         put_slot(&mut event, &slot);
-        let mut made = Self { kind: Kind::Event, calendar: calendar() };
+        let mut made = Self { kind: CalendarObjectKind::Event, calendar: calendar() };
         made.calendar.components.push(event);
         made.add_zones(now);
         Ok(made)
@@ -69,15 +71,19 @@ impl Resource {
     }
 }
 
-pub(super) fn stamps(part: &mut Component, uid: &str, now: Timestamp) {
-    part.push(Property::new("UID", uid));
+pub(super) fn stamps(part: &mut IcalComponent, uid: &str, now: Timestamp) {
+    part.push(IcalProperty::new("UID", uid));
     for name in ["DTSTAMP", "CREATED", "LAST-MODIFIED"] {
-        part.push(Property::new(name, utc_text(now)));
+        part.push(IcalProperty::new(name, utc_text(now)));
     }
 }
 
 /// A slot with times that can be written: of zones that have names, where they repeat.
-pub(super) fn settled(slot: &Slot, home: &Home, repeats: bool) -> Result<Slot, Fault> {
+pub(super) fn settled(
+    slot: &EventSlot,
+    home: &CalendarOwner,
+    repeats: bool,
+) -> Result<EventSlot, BackendError> {
     let named = |time: &Zoned| {
         if repeats && iana_name(time.time_zone()).is_none() {
             time.with_time_zone(home.zone.clone())
@@ -86,22 +92,24 @@ pub(super) fn settled(slot: &Slot, home: &Home, repeats: bool) -> Result<Slot, F
         }
     };
     match slot {
-        Slot::Timed { start, end } if end >= start => {
-            Ok(Slot::Timed { start: named(start), end: named(end) })
+        EventSlot::Timed { start, end } if end >= start => {
+            Ok(EventSlot::Timed { start: named(start), end: named(end) })
         }
-        Slot::Days { first, last } if last >= first => Ok(slot.clone()),
-        Slot::Timed { .. } | Slot::Days { .. } => {
+        EventSlot::Days { first, last } if last >= first => Ok(slot.clone()),
+        EventSlot::Timed { .. } | EventSlot::Days { .. } => {
             Err(invalid("it would end before it starts: say an end after the start"))
         }
     }
 }
 
 /// Writes the start and the end.
-pub(super) fn put_slot(part: &mut Component, slot: &Slot) {
+pub(super) fn put_slot(part: &mut IcalComponent, slot: &EventSlot) {
     let (start, end) = match slot {
-        Slot::Timed { start, end } => (Moment::At(start.clone()), Moment::At(end.clone())),
-        Slot::Days { first, last } => {
-            (Moment::Day(*first), Moment::Day(last.tomorrow().unwrap_or(*last)))
+        EventSlot::Timed { start, end } => {
+            (DateOrTime::At(start.clone()), DateOrTime::At(end.clone()))
+        }
+        EventSlot::Days { first, last } => {
+            (DateOrTime::Day(*first), DateOrTime::Day(last.tomorrow().unwrap_or(*last)))
         }
     };
     part.remove("DURATION");
@@ -109,32 +117,32 @@ pub(super) fn put_slot(part: &mut Component, slot: &Slot) {
     part.set(written("DTEND", &end));
 }
 
-pub(super) fn put_text(part: &mut Component, name: &str, text: Option<&str>) {
+pub(super) fn put_text(part: &mut IcalComponent, name: &str, text: Option<&str>) {
     match text.filter(|text| !text.is_empty()) {
         Some(text) => {
             // What another program says of the text, such as its language, stays with it.
             let parameters = part.get(name).map(|it| it.parameters.clone()).unwrap_or_default();
             let parameters = parameters.into_iter().filter(|(name, _)| name != "ALTREP").collect();
-            part.set(Property { parameters, ..Property::text(name, text) });
+            part.set(IcalProperty { parameters, ..IcalProperty::text(name, text) });
         }
         None => part.remove(name),
     }
 }
 
-pub(super) fn put_busy(part: &mut Component, busy: bool) {
-    part.set(Property::new("TRANSP", if busy { "OPAQUE" } else { "TRANSPARENT" }));
+pub(super) fn put_busy(part: &mut IcalComponent, busy: bool) {
+    part.set(IcalProperty::new("TRANSP", if busy { "OPAQUE" } else { "TRANSPARENT" }));
 }
 
 /// Writes the list of guests; who stays keeps what is known of them.
 pub(super) fn put_guests(
-    part: &mut Component,
+    part: &mut IcalComponent,
     guests: &[Person],
-    home: &Home,
-) -> Result<(), Fault> {
+    home: &CalendarOwner,
+) -> Result<(), BackendError> {
     if guests.len() > MOST_GUESTS {
         return Err(invalid(format!("an event has {MOST_GUESTS} guests at the most")));
     }
-    let before: Vec<Property> = part.all("ATTENDEE").cloned().collect();
+    let before: Vec<IcalProperty> = part.all("ATTENDEE").cloned().collect();
     part.remove("ATTENDEE");
     for person in guests {
         let address = person.address.trim();
@@ -146,7 +154,7 @@ pub(super) fn put_guests(
             super::read::address(it).is_some_and(|known| known.eq_ignore_ascii_case(address))
         });
         let fresh = || {
-            let property = Property::new("ATTENDEE", format!("mailto:{address}"))
+            let property = IcalProperty::new("ATTENDEE", format!("mailto:{address}"))
                 .with("ROLE", "REQ-PARTICIPANT")
                 .with("PARTSTAT", "NEEDS-ACTION")
                 .with("RSVP", "TRUE");
@@ -161,7 +169,7 @@ pub(super) fn put_guests(
     if let (false, None, Some(own)) =
         (guests.is_empty(), part.get("ORGANIZER"), home.addresses.first())
     {
-        part.push(Property::new("ORGANIZER", format!("mailto:{own}")));
+        part.push(IcalProperty::new("ORGANIZER", format!("mailto:{own}")));
     }
     Ok(())
 }

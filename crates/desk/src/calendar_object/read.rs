@@ -5,13 +5,13 @@ use jiff::tz::TimeZone;
 
 use super::series::{Occurrence, Series};
 use super::times::length_of;
-use super::{Key, Place};
-use crate::backend::{Event, Guest, Person, Reply, Slot, Status};
-use crate::ical::{Component, Moment, Property, Zones};
+use super::{ObjectLocation, OccurrenceKey};
+use crate::backend::{CalendarEvent, EventGuest, EventSlot, EventStatus, InvitationReply, Person};
+use crate::ical::{DateOrTime, IcalComponent, IcalProperty, ObjectZones};
 
 impl Series<'_> {
     /// One occurrence as an event.
-    pub(super) fn event(&self, it: Occurrence<'_>, place: Place<'_>) -> Event {
+    pub(super) fn event(&self, it: Occurrence<'_>, place: ObjectLocation<'_>) -> CalendarEvent {
         let series = self.repeats().then(|| place.id.to_owned());
         let id = match &series {
             Some(series) => format!("{series}@{}", it.key),
@@ -21,10 +21,10 @@ impl Series<'_> {
     }
 
     /// All of it, as its first.
-    pub(super) fn whole(&self, place: Place<'_>) -> Event {
+    pub(super) fn whole(&self, place: ObjectLocation<'_>) -> CalendarEvent {
         let series = self.repeats().then(|| place.id.to_owned());
         let first = self.first();
-        let (key, slot) = (Key::of(&first), self.slot_at(&first));
+        let (key, slot) = (OccurrenceKey::of(&first), self.slot_at(&first));
         let it = Occurrence { key, part: self.master, slot };
         self.described(it, place.id.to_owned(), series, place)
     }
@@ -34,15 +34,15 @@ impl Series<'_> {
         it: Occurrence<'_>,
         id: String,
         series: Option<String>,
-        place: Place<'_>,
-    ) -> Event {
+        place: ObjectLocation<'_>,
+    ) -> CalendarEvent {
         let part = it.part;
-        let guests: Vec<Guest> = part.all("ATTENDEE").filter_map(guest).collect();
+        let guests: Vec<EventGuest> = part.all("ATTENDEE").filter_map(guest).collect();
         let status = status(part);
         let is_free = part.get("TRANSP").is_some_and(|it| it.value.trim() == "TRANSPARENT");
         let own = guests.iter().find(|guest| place.home.is_own(&guest.person.address));
         let rule = self.master.get("RRULE").filter(|rule| !rule.value.trim().is_empty());
-        Event {
+        CalendarEvent {
             id,
             series,
             calendar: place.collection.to_owned(),
@@ -55,39 +55,39 @@ impl Series<'_> {
             organizer: part.get("ORGANIZER").and_then(person),
             rule: rule.map(|rule| rule.value.clone()),
             status,
-            busy: !is_free && status != Status::Cancelled,
+            busy: !is_free && status != EventStatus::Cancelled,
         }
     }
 }
 
 /// When a component is, or why that cannot be told.
-pub(super) fn slot(zones: Zones<'_>, part: &Component) -> Result<Slot, String> {
+pub(super) fn slot(zones: ObjectZones<'_>, part: &IcalComponent) -> Result<EventSlot, String> {
     let start = part.get("DTSTART").ok_or_else(|| "it has no DTSTART".to_owned())?;
     let start = zones.one(start)?;
     let end = part.get("DTEND").map(|end| zones.one(end)).transpose()?;
     let length = length_of(part)?;
     match (start, end) {
-        (Moment::At(_), Some(Moment::Day(_))) => {
+        (DateOrTime::At(_), Some(DateOrTime::Day(_))) => {
             Err("it starts at a time, and ends with a whole day".to_owned())
         }
-        (Moment::Day(_), Some(Moment::At(_))) => {
+        (DateOrTime::Day(_), Some(DateOrTime::At(_))) => {
             Err("it starts with a whole day, and ends at a time".to_owned())
         }
-        (Moment::At(start), Some(Moment::At(end))) if end < start => {
+        (DateOrTime::At(start), Some(DateOrTime::At(end))) if end < start => {
             Err(format!("it ends at {end}, before its start at {start}"))
         }
-        (Moment::Day(start), Some(Moment::Day(end))) if end < start => {
+        (DateOrTime::Day(start), Some(DateOrTime::Day(end))) if end < start => {
             Err(format!("it ends on {end}, before its start on {start}"))
         }
-        (Moment::At(start), end) => {
+        (DateOrTime::At(start), end) => {
             let end = match (end, length) {
-                (Some(Moment::At(end)), _) => Some(end),
-                (Some(Moment::Day(_)) | None, Some(length)) => length.after(&start),
-                (Some(Moment::Day(_)) | None, None) => None,
+                (Some(DateOrTime::At(end)), _) => Some(end),
+                (Some(DateOrTime::Day(_)) | None, Some(length)) => length.after(&start),
+                (Some(DateOrTime::Day(_)) | None, None) => None,
             };
-            Ok(Slot::Timed { end: end.unwrap_or_else(|| start.clone()), start })
+            Ok(EventSlot::Timed { end: end.unwrap_or_else(|| start.clone()), start })
         }
-        (Moment::Day(first), end) => {
+        (DateOrTime::Day(first), end) => {
             let last = match (end, length) {
                 (Some(end), _) => end.date().yesterday().ok(),
                 (None, Some(length)) => {
@@ -96,41 +96,43 @@ pub(super) fn slot(zones: Zones<'_>, part: &Component) -> Result<Slot, String> {
                 }
                 (None, None) => None,
             };
-            Ok(Slot::Days { first, last: last.unwrap_or(first).max(first) })
+            Ok(EventSlot::Days { first, last: last.unwrap_or(first).max(first) })
         }
     }
 }
 
 /// A time in UTC says nothing of a place, so it is shown as of home.
-fn at_home(slot: Slot, home: &TimeZone) -> Slot {
+fn at_home(slot: EventSlot, home: &TimeZone) -> EventSlot {
     let shown = |time: jiff::Zoned| {
         if time.time_zone() == &TimeZone::UTC { time.with_time_zone(home.clone()) } else { time }
     };
     match slot {
-        Slot::Timed { start, end } => Slot::Timed { start: shown(start), end: shown(end) },
-        days @ Slot::Days { .. } => days,
+        EventSlot::Timed { start, end } => {
+            EventSlot::Timed { start: shown(start), end: shown(end) }
+        }
+        days @ EventSlot::Days { .. } => days,
     }
 }
 
-fn status(part: &Component) -> Status {
+fn status(part: &IcalComponent) -> EventStatus {
     match part.get("STATUS").map(|it| it.value.trim().to_ascii_uppercase()).as_deref() {
-        Some("TENTATIVE") => Status::Tentative,
-        Some("CANCELLED") => Status::Cancelled,
-        _ => Status::Confirmed,
+        Some("TENTATIVE") => EventStatus::Tentative,
+        Some("CANCELLED") => EventStatus::Cancelled,
+        _ => EventStatus::Confirmed,
     }
 }
 
-fn guest(property: &Property) -> Option<Guest> {
+fn guest(property: &IcalProperty) -> Option<EventGuest> {
     let reply = match property.parameter("PARTSTAT").map(str::to_ascii_uppercase).as_deref() {
-        Some("ACCEPTED") => Reply::Accepted,
-        Some("DECLINED") => Reply::Declined,
-        Some("TENTATIVE") => Reply::Tentative,
-        _ => Reply::Waiting,
+        Some("ACCEPTED") => InvitationReply::Accepted,
+        Some("DECLINED") => InvitationReply::Declined,
+        Some("TENTATIVE") => InvitationReply::Tentative,
+        _ => InvitationReply::Waiting,
     };
-    person(property).map(|person| Guest { person, reply })
+    person(property).map(|person| EventGuest { person, reply })
 }
 
-fn person(property: &Property) -> Option<Person> {
+fn person(property: &IcalProperty) -> Option<Person> {
     let address = address(property)?.to_owned();
     let name = property.parameter("CN").map(str::trim).filter(|name| !name.is_empty());
     let name = name.filter(|name| *name != address).map(str::to_owned);
@@ -138,7 +140,7 @@ fn person(property: &Property) -> Option<Person> {
 }
 
 /// The address of mail of an ATTENDEE or ORGANIZER.
-pub(super) fn address(property: &Property) -> Option<&str> {
+pub(super) fn address(property: &IcalProperty) -> Option<&str> {
     let value = property.value.trim();
     let is_mail = value.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("mailto:"));
     let mail = if is_mail { value.get(7..) } else { property.parameter("EMAIL") };

@@ -4,26 +4,26 @@ use jiff::Timestamp;
 
 use super::change::touch;
 use super::read::address;
-use super::{Key, Place, Resource, invalid};
-use crate::backend::{Fault, Reply};
-use crate::ical::Component;
-use crate::owner::Home;
+use super::{CalendarObject, ObjectLocation, OccurrenceKey, invalid};
+use crate::backend::{BackendError, InvitationReply};
+use crate::ical::IcalComponent;
+use crate::owner::CalendarOwner;
 
 /// What the owner says.
-pub(crate) struct Answer<'a> {
-    pub(crate) reply: Reply,
+pub(crate) struct OwnerReply<'a> {
+    pub(crate) reply: InvitationReply,
     pub(crate) comment: Option<&'a str>,
 }
 
-impl Resource {
+impl CalendarObject {
     /// Answers for one occurrence, or for all.
     pub(crate) fn respond(
         &mut self,
-        place: Place<'_>,
-        key: Option<Key>,
-        answer: &Answer<'_>,
+        place: ObjectLocation<'_>,
+        key: Option<OccurrenceKey>,
+        answer: &OwnerReply<'_>,
         now: Timestamp,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), BackendError> {
         let home = place.home;
         if let Some(key) = self.narrowed(place, key)? {
             let part = self.own_part(place, key)?;
@@ -50,8 +50,8 @@ impl Resource {
     }
 }
 
-impl Answer<'_> {
-    fn write(&self, part: &mut Component, home: &Home) -> Result<(), Fault> {
+impl OwnerReply<'_> {
+    fn write(&self, part: &mut IcalComponent, home: &CalendarOwner) -> Result<(), BackendError> {
         let own = part.properties.iter_mut().find(|it| {
             it.name == "ATTENDEE" && address(it).is_some_and(|address| home.is_own(address))
         });
@@ -59,13 +59,13 @@ impl Answer<'_> {
             invalid("you are not among the guests of this event, so there is nothing to answer")
         })?;
         let word = match self.reply {
-            Reply::Waiting => "NEEDS-ACTION",
-            Reply::Accepted => "ACCEPTED",
-            Reply::Declined => "DECLINED",
-            Reply::Tentative => "TENTATIVE",
+            InvitationReply::Waiting => "NEEDS-ACTION",
+            InvitationReply::Accepted => "ACCEPTED",
+            InvitationReply::Declined => "DECLINED",
+            InvitationReply::Tentative => "TENTATIVE",
         };
         own.put("PARTSTAT", Some(word));
-        own.put("RSVP", (self.reply == Reply::Waiting).then_some("TRUE"));
+        own.put("RSVP", (self.reply == InvitationReply::Waiting).then_some("TRUE"));
         // No standard has a place for it; calendars of Google read and write this one.
         own.put("X-RESPONSE-COMMENT", self.comment.filter(|comment| !comment.is_empty()));
         Ok(())

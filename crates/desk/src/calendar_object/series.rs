@@ -1,73 +1,81 @@
 //! When an object occurs: its rule, the dates beside it, and what was changed of it.
 
+pub(crate) mod onward;
+mod shift;
+mod split;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::civil::Time;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, ToSpan, Zoned};
-use toolcrib_when::{End, Moments, Recurrence};
+use toolcrib_when::{Recurrence, RecurrenceEnd, RecurrenceMoments};
 
 use super::change::unread;
-use super::onward::Onward;
 use super::read::slot;
-use super::{Key, Place, Resource, invalid};
-use crate::backend::{Event, Fault, Slot};
-use crate::ical::{Component, Length, Moment, Zones};
-use crate::owner::Home;
+use super::{CalendarObject, ObjectLocation, OccurrenceKey, invalid};
+use crate::backend::{BackendError, CalendarEvent, EventSlot};
+use crate::ical::{DateOrTime, IcalComponent, IcalDuration, ObjectZones};
+use crate::owner::CalendarOwner;
+use onward::Onward;
 
 /// Most occurrences of one object that are looked at together.
 const MOST_OCCURRENCES: usize = 10_000;
 
 /// An object with its times read.
 pub(super) struct Series<'a> {
-    pub(super) zones: Zones<'a>,
-    pub(super) master: &'a Component,
+    pub(super) zones: ObjectZones<'a>,
+    pub(super) master: &'a IcalComponent,
     /// By the master.
-    pub(super) start: Moment,
+    pub(super) start: DateOrTime,
     /// What the clocks were to show at the start, which they may have left out that day.
     pub(super) shown: Option<Time>,
-    pub(super) slot: Slot,
+    pub(super) slot: EventSlot,
     /// The length of the master, if days of it are as long as the clocks make them.
-    pub(super) nominal: Option<Length>,
+    pub(super) nominal: Option<IcalDuration>,
     pub(super) rules: Vec<Recurrence>,
-    pub(super) dates: Vec<Moment>,
+    pub(super) dates: Vec<DateOrTime>,
     /// Of those dates that have a length of their own.
-    pub(super) lengths: BTreeMap<Key, Slot>,
-    pub(super) without: BTreeSet<Key>,
+    pub(super) lengths: BTreeMap<OccurrenceKey, EventSlot>,
+    pub(super) without: BTreeSet<OccurrenceKey>,
     /// The occurrences that have a component of their own.
-    pub(super) changed: BTreeMap<Key, &'a Component>,
+    pub(super) changed: BTreeMap<OccurrenceKey, &'a IcalComponent>,
     /// Those of them that hold for all after them too, sorted.
     pub(super) onward: Vec<Onward<'a>>,
 }
 
 /// One occurrence: what describes it, and when it is.
 pub(super) struct Occurrence<'a> {
-    pub(super) key: Key,
-    pub(super) part: &'a Component,
-    pub(super) slot: Slot,
+    pub(super) key: OccurrenceKey,
+    pub(super) part: &'a IcalComponent,
+    pub(super) slot: EventSlot,
 }
 
-impl Resource {
+impl CalendarObject {
     /// The occurrences that overlap a stretch of time, as they come.
     pub(crate) fn events(
         &self,
-        place: Place<'_>,
+        place: ObjectLocation<'_>,
         from: Timestamp,
         until: Timestamp,
-    ) -> Result<Vec<Event>, Fault> {
+    ) -> Result<Vec<CalendarEvent>, BackendError> {
         let series = self.series(place.home).map_err(|why| unread(place, &why))?;
         let all = series.between(from, until)?;
         Ok(all.into_iter().map(|it| series.event(it, place)).collect())
     }
 
     /// One occurrence, or all of them as the first.
-    pub(crate) fn event(&self, place: Place<'_>, key: Option<Key>) -> Result<Event, Fault> {
+    pub(crate) fn event(
+        &self,
+        place: ObjectLocation<'_>,
+        key: Option<OccurrenceKey>,
+    ) -> Result<CalendarEvent, BackendError> {
         let key = self.narrowed(place, key)?;
         let series = self.series(place.home).map_err(|why| unread(place, &why))?;
         match key {
             Some(key) => {
                 let id = format!("{}@{key}", place.id);
-                let found = series.one(key).ok_or_else(|| Fault::no("event", &id))?;
+                let found = series.one(key).ok_or_else(|| BackendError::no("event", &id))?;
                 Ok(series.event(found, place))
             }
             None => Ok(series.whole(place)),
@@ -77,23 +85,23 @@ impl Resource {
     /// What a key means: one that names the only occurrence of an event means the event.
     pub(crate) fn narrowed(
         &self,
-        place: Place<'_>,
-        key: Option<Key>,
-    ) -> Result<Option<Key>, Fault> {
+        place: ObjectLocation<'_>,
+        key: Option<OccurrenceKey>,
+    ) -> Result<Option<OccurrenceKey>, BackendError> {
         let Some(key) = key else { return Ok(None) };
         let series = self.series(place.home).map_err(|why| unread(place, &why))?;
         if series.repeats() {
             return Ok(Some(key));
         }
-        if Key::of(&series.start) == key {
+        if OccurrenceKey::of(&series.start) == key {
             return Ok(None);
         }
-        Err(Fault::no("event", &format!("{}@{key}", place.id)))
+        Err(BackendError::no("event", &format!("{}@{key}", place.id)))
     }
 
     /// From when until when it may occur at all, in seconds since 1970 and with a day to spare on
     /// both sides, since whole days begin elsewhere at other times.
-    pub(crate) fn span(&self, home: &Home) -> (i64, i64) {
+    pub(crate) fn span(&self, home: &CalendarOwner) -> (i64, i64) {
         let Ok(series) = self.series(home) else { return (i64::MIN, i64::MIN) };
         let zone = &home.zone;
         let mut first = bounds(&series.slot, zone).0;
@@ -122,8 +130,8 @@ impl<'a> Series<'a> {
     }
 
     /// What describes an occurrence that has no component of its own, and when it is.
-    pub(super) fn occurrence(&self, start: Moment) -> Occurrence<'a> {
-        let key = Key::of(&start);
+    pub(super) fn occurrence(&self, start: DateOrTime) -> Occurrence<'a> {
+        let key = OccurrenceKey::of(&start);
         let own = self.lengths.get(&key);
         let onward = self.onward_at(&start);
         let part = onward.map_or(self.master, |onward| onward.part);
@@ -136,43 +144,49 @@ impl<'a> Series<'a> {
     }
 
     /// When an occurrence is if nothing was changed of it.
-    pub(super) fn slot_at(&self, start: &Moment) -> Slot {
+    pub(super) fn slot_at(&self, start: &DateOrTime) -> EventSlot {
         match (&self.slot, start) {
-            (Slot::Timed { start: first, end }, Moment::At(start)) => {
+            (EventSlot::Timed { start: first, end }, DateOrTime::At(start)) => {
                 let end = match self.nominal.and_then(|length| length.after(start)) {
                     Some(end) => Ok(end),
                     None => start.checked_add(first.duration_until(end)),
                 };
-                Slot::Timed { start: start.clone(), end: end.unwrap_or_else(|_| start.clone()) }
+                EventSlot::Timed {
+                    start: start.clone(),
+                    end: end.unwrap_or_else(|_| start.clone()),
+                }
             }
-            (Slot::Days { first, last }, Moment::Day(day)) => {
+            (EventSlot::Days { first, last }, DateOrTime::Day(day)) => {
                 let length = *last - *first;
-                Slot::Days { first: *day, last: day.checked_add(length).unwrap_or(*day) }
+                EventSlot::Days { first: *day, last: day.checked_add(length).unwrap_or(*day) }
             }
             // An added date of the other kind has no length of its own.
-            (Slot::Timed { .. }, Moment::Day(day)) => Slot::Days { first: *day, last: *day },
-            (Slot::Days { .. }, Moment::At(start)) => {
-                Slot::Timed { start: start.clone(), end: start.clone() }
+            (EventSlot::Timed { .. }, DateOrTime::Day(day)) => {
+                EventSlot::Days { first: *day, last: *day }
+            }
+            (EventSlot::Days { .. }, DateOrTime::At(start)) => {
+                EventSlot::Timed { start: start.clone(), end: start.clone() }
             }
         }
     }
 
     /// Whether an original start was taken out.
-    fn is_without(&self, start: &Moment) -> bool {
+    fn is_without(&self, start: &DateOrTime) -> bool {
         // Some programs take out whole days where they mean the occurrence of that day.
-        self.without.contains(&Key::of(start)) || self.without.contains(&Key::Day(start.date()))
+        self.without.contains(&OccurrenceKey::of(start))
+            || self.without.contains(&OccurrenceKey::Day(start.date()))
     }
 
     /// The original starts from one time on and before another, sorted; those taken out are left
     /// out, those changed are not.
-    fn starts(&self, from: Timestamp, until: Timestamp) -> Result<Vec<Moment>, Fault> {
+    fn starts(&self, from: Timestamp, until: Timestamp) -> Result<Vec<DateOrTime>, BackendError> {
         let mut all = BTreeMap::new();
         let beside = std::iter::once(&self.start).chain(&self.dates).cloned();
         let ruled = self.rules.iter().flat_map(|rule| self.ruled(rule, from, until));
         for start in beside.chain(ruled.take(MOST_OCCURRENCES + 1)) {
             let instant = start.instant(self.home());
             if instant >= from && instant < until && !self.is_without(&start) {
-                all.insert(Key::of(&start), start);
+                all.insert(OccurrenceKey::of(&start), start);
             }
             if all.len() > MOST_OCCURRENCES {
                 return Err(invalid(format!(
@@ -189,34 +203,38 @@ impl<'a> Series<'a> {
         rule: &Recurrence,
         from: Timestamp,
         until: Timestamp,
-    ) -> Box<dyn Iterator<Item = Moment>> {
+    ) -> Box<dyn Iterator<Item = DateOrTime>> {
         let most = MOST_OCCURRENCES + 1;
         match &self.start {
-            Moment::At(start) => {
+            DateOrTime::At(start) => {
                 let zone = start.time_zone();
                 let (from, until) = (from.to_zoned(zone.clone()), until.to_zoned(zone.clone()));
                 let all: Vec<Zoned> =
                     self.moments(rule, start).between(&from, &until).take(most).collect();
-                Box::new(all.into_iter().map(Moment::At))
+                Box::new(all.into_iter().map(DateOrTime::At))
             }
-            Moment::Day(start) => {
+            DateOrTime::Day(start) => {
                 let day = |time: Timestamp| self.home().to_datetime(time).date();
                 let (from, until) = (day(from), day(until));
                 let until = until.tomorrow().unwrap_or(until);
                 let all: Vec<_> = rule.dates_between(*start, from, until).take(most).collect();
-                Box::new(all.into_iter().map(Moment::Day))
+                Box::new(all.into_iter().map(DateOrTime::Day))
             }
         }
     }
 
     /// The occurrences that overlap a stretch of time.
-    fn between(&self, from: Timestamp, until: Timestamp) -> Result<Vec<Occurrence<'a>>, Fault> {
+    fn between(
+        &self,
+        from: Timestamp,
+        until: Timestamp,
+    ) -> Result<Vec<Occurrence<'a>>, BackendError> {
         let (beyond, before) = self.reach();
         let earliest = from.checked_sub(beyond).unwrap_or(Timestamp::MIN);
         let latest = until.checked_add(before).unwrap_or(Timestamp::MAX);
         let mut all = Vec::new();
         for start in self.starts(earliest, latest)? {
-            if !self.changed.contains_key(&Key::of(&start)) {
+            if !self.changed.contains_key(&OccurrenceKey::of(&start)) {
                 all.push(self.occurrence(start));
             }
         }
@@ -245,7 +263,7 @@ impl<'a> Series<'a> {
         (beyond.saturating_add(spare), before)
     }
 
-    fn moments(&self, rule: &Recurrence, start: &Zoned) -> Moments {
+    fn moments(&self, rule: &Recurrence, start: &Zoned) -> RecurrenceMoments {
         rule.moments(start).shown_at(self.shown_by(start))
     }
 
@@ -255,7 +273,7 @@ impl<'a> Series<'a> {
     }
 
     /// The occurrence of an original start.
-    pub(super) fn one(&self, key: Key) -> Option<Occurrence<'a>> {
+    pub(super) fn one(&self, key: OccurrenceKey) -> Option<Occurrence<'a>> {
         if let Some(part) = self.changed.get(&key) {
             return Some(Occurrence { key, part, slot: slot(self.zones, part).ok()? });
         }
@@ -263,19 +281,19 @@ impl<'a> Series<'a> {
     }
 
     /// The original start that a key names, in the zone of the series.
-    pub(super) fn original(&self, key: Key) -> Option<Moment> {
+    pub(super) fn original(&self, key: OccurrenceKey) -> Option<DateOrTime> {
         let from = match key {
-            Key::At(time) => time,
-            Key::Day(day) => Moment::Day(day).instant(self.home()),
+            OccurrenceKey::At(time) => time,
+            OccurrenceKey::Day(day) => DateOrTime::Day(day).instant(self.home()),
         };
         let until = from.checked_add(1.second()).ok()?;
-        self.starts(from, until).ok()?.into_iter().find(|start| Key::of(start) == key)
+        self.starts(from, until).ok()?.into_iter().find(|start| OccurrenceKey::of(start) == key)
     }
 
     /// The first of it that was not taken out, whatever was changed of that one.
-    pub(super) fn first(&self) -> Moment {
-        let mut first: Option<Moment> = None;
-        let mut take = |start: Moment| {
+    pub(super) fn first(&self) -> DateOrTime {
+        let mut first: Option<DateOrTime> = None;
+        let mut take = |start: DateOrTime| {
             let is_earlier = first
                 .as_ref()
                 .is_none_or(|first| start.instant(self.home()) < first.instant(self.home()));
@@ -299,22 +317,23 @@ impl<'a> Series<'a> {
         self.changed.is_empty() && self.is_without(&self.first())
     }
 
-    fn all_of(&self, rule: &Recurrence) -> Box<dyn Iterator<Item = Moment>> {
+    fn all_of(&self, rule: &Recurrence) -> Box<dyn Iterator<Item = DateOrTime>> {
         match &self.start {
-            Moment::At(start) => Box::new(self.moments(rule, start).map(Moment::At)),
-            Moment::Day(start) => Box::new(rule.dates(*start).map(Moment::Day)),
+            DateOrTime::At(start) => Box::new(self.moments(rule, start).map(DateOrTime::At)),
+            DateOrTime::Day(start) => Box::new(rule.dates(*start).map(DateOrTime::Day)),
         }
     }
 
     /// When the last of it has ended, if that can be told.
     fn last(&self) -> Option<Timestamp> {
-        let end_of = |start: &Moment| bounds(&self.occurrence(start.clone()).slot, self.home()).1;
+        let end_of =
+            |start: &DateOrTime| bounds(&self.occurrence(start.clone()).slot, self.home()).1;
         let mut last = end_of(&self.start);
         for date in &self.dates {
             last = last.max(end_of(date));
         }
         for rule in &self.rules {
-            if rule.end() == End::Never {
+            if rule.end() == RecurrenceEnd::Never {
                 return None;
             }
             let mut all = self.all_of(rule);
@@ -329,17 +348,17 @@ impl<'a> Series<'a> {
 }
 
 /// From when until when, a day being one at home.
-pub(crate) fn bounds(slot: &Slot, zone: &TimeZone) -> (Timestamp, Timestamp) {
+pub(crate) fn bounds(slot: &EventSlot, zone: &TimeZone) -> (Timestamp, Timestamp) {
     match slot {
-        Slot::Timed { start, end } => (start.timestamp(), end.timestamp()),
-        Slot::Days { first, last } => {
+        EventSlot::Timed { start, end } => (start.timestamp(), end.timestamp()),
+        EventSlot::Days { first, last } => {
             let after = last.tomorrow().unwrap_or(*last);
-            (Moment::Day(*first).instant(zone), Moment::Day(after).instant(zone))
+            (DateOrTime::Day(*first).instant(zone), DateOrTime::Day(after).instant(zone))
         }
     }
 }
 
-fn overlaps(slot: &Slot, zone: &TimeZone, from: Timestamp, until: Timestamp) -> bool {
+fn overlaps(slot: &EventSlot, zone: &TimeZone, from: Timestamp, until: Timestamp) -> bool {
     let (start, end) = bounds(slot, zone);
     start < until && (end > from || (start == end && start >= from))
 }

@@ -9,20 +9,20 @@ use jiff::civil::Time;
 use toolcrib_when::Recurrence;
 
 use super::import_export::sequence;
-use super::onward::{Onward, is_onward};
 use super::read::slot;
 use super::series::Series;
-use super::{Key, Place, Resource};
-use crate::backend::Slot;
-use crate::ical::{Component, Length, Moment, Zones};
-use crate::owner::Home;
+use super::{CalendarObject, ObjectLocation, OccurrenceKey};
+use crate::backend::EventSlot;
+use crate::calendar_object::series::onward::{Onward, is_onward};
+use crate::ical::{DateOrTime, IcalComponent, IcalDuration, ObjectZones};
+use crate::owner::CalendarOwner;
 
 /// What a component has once, or not at all.
 const ONCE: [&str; 6] = ["DTSTART", "DTEND", "DURATION", "DUE", "RECURRENCE-ID", "UID"];
 
-impl Resource {
+impl CalendarObject {
     /// Its times, or why they cannot be understood.
-    pub(super) fn series<'a>(&'a self, home: &'a Home) -> Result<Series<'a>, String> {
+    pub(super) fn series<'a>(&'a self, home: &'a CalendarOwner) -> Result<Series<'a>, String> {
         let zones = self.zones(home);
         let master = self.main().ok_or_else(|| "there is nothing in it".to_owned())?;
         self.parts().try_for_each(check)?;
@@ -45,7 +45,7 @@ impl Resource {
         };
         self.read_changed(&mut series)?;
         if self.master().is_none() {
-            series.without = [Key::of(&series.start)].into();
+            series.without = [OccurrenceKey::of(&series.start)].into();
             return Ok(series);
         }
         // A rule without a word says nothing.
@@ -68,7 +68,7 @@ impl Resource {
             let Some(id) = part.get("RECURRENCE-ID") else { continue };
             let original = series.zones.one(id)?;
             let key = key_of(&original, &series.start, "RECURRENCE-ID")?;
-            if let (Moment::Day(_), Moment::At(_)) = (&original, &series.start) {
+            if let (DateOrTime::Day(_), DateOrTime::At(_)) = (&original, &series.start) {
                 return Err("its RECURRENCE-ID is a day, and its start a time".to_owned());
             }
             let slot = slot(series.zones, part)?;
@@ -86,7 +86,7 @@ impl Resource {
     }
 
     /// Why the times of a task cannot be understood, if they cannot.
-    pub(super) fn task_times(&self, place: Place<'_>) -> Result<(), String> {
+    pub(super) fn task_times(&self, place: ObjectLocation<'_>) -> Result<(), String> {
         self.task(place).map_err(|fault| fault.message)?;
         let zones = self.zones(place.home);
         for part in self.parts() {
@@ -114,18 +114,18 @@ impl Series<'_> {
     /// Leaves out what was changed of occurrences that a later version of the series has no more.
     fn drop_outdated(&mut self) {
         let version = sequence(self.master);
-        let is_older = |part: &Component| sequence(part) < version;
+        let is_older = |part: &IcalComponent| sequence(part) < version;
         let older = self.changed.iter().filter(|(_, part)| is_older(part));
-        let gone: Vec<Key> =
+        let gone: Vec<OccurrenceKey> =
             older.map(|(key, _)| *key).filter(|key| self.original(*key).is_none()).collect();
         for key in gone {
             self.changed.remove(&key);
-            self.onward.retain(|it| Key::of(&it.original) != key);
+            self.onward.retain(|it| OccurrenceKey::of(&it.original) != key);
         }
     }
 }
 
-fn check(part: &Component) -> Result<(), String> {
+fn check(part: &IcalComponent) -> Result<(), String> {
     if part.get("EXRULE").is_some() {
         return Err("it has an EXRULE, which is not followed here".to_owned());
     }
@@ -148,7 +148,7 @@ fn read_dates(series: &mut Series<'_>) -> Result<(), String> {
             if let Some(end) = end {
                 let unread = || format!("its RDATE has a PERIOD that ends at `{end}`");
                 let slot = period(series.zones, (&date, end), property.parameter("TZID"));
-                series.lengths.insert(Key::of(&date), slot.ok_or_else(unread)?);
+                series.lengths.insert(OccurrenceKey::of(&date), slot.ok_or_else(unread)?);
             }
             series.dates.push(date);
         }
@@ -157,29 +157,33 @@ fn read_dates(series: &mut Series<'_>) -> Result<(), String> {
 }
 
 /// From the start of a PERIOD to its end, which is a time or a length.
-fn period(zones: Zones<'_>, (start, end): (&Moment, &str), id: Option<&str>) -> Option<Slot> {
-    let Moment::At(start) = start else { return None };
-    let end = match Length::read(end) {
+fn period(
+    zones: ObjectZones<'_>,
+    (start, end): (&DateOrTime, &str),
+    id: Option<&str>,
+) -> Option<EventSlot> {
+    let DateOrTime::At(start) = start else { return None };
+    let end = match IcalDuration::read(end) {
         Some(length) => length.after(start)?,
         None => {
-            let property = crate::ical::Property::new("RDATE", end);
+            let property = crate::ical::IcalProperty::new("RDATE", end);
             let property = id.map_or(property.clone(), |id| property.with("TZID", id));
             match zones.one(&property).ok()? {
-                Moment::At(end) => end,
-                Moment::Day(_) => return None,
+                DateOrTime::At(end) => end,
+                DateOrTime::Day(_) => return None,
             }
         }
     };
-    (end >= *start).then(|| Slot::Timed { start: start.clone(), end })
+    (end >= *start).then(|| EventSlot::Timed { start: start.clone(), end })
 }
 
 /// The key of what names an occurrence of a start. A time can name no whole day.
-fn key_of(moment: &Moment, start: &Moment, name: &str) -> Result<Key, String> {
+fn key_of(moment: &DateOrTime, start: &DateOrTime, name: &str) -> Result<OccurrenceKey, String> {
     match (moment, start) {
-        (Moment::At(_), Moment::Day(_)) => {
+        (DateOrTime::At(_), DateOrTime::Day(_)) => {
             Err(format!("its {name} is a time, and its start a whole day"))
         }
-        _ => Ok(Key::of(moment)),
+        _ => Ok(OccurrenceKey::of(moment)),
     }
 }
 
@@ -188,13 +192,13 @@ fn rule_of(text: &str, shown: Option<Time>) -> Result<Recurrence, String> {
 }
 
 /// Days and weeks of a DURATION are as long as the clocks make them, each time anew.
-fn nominal(part: &Component) -> Option<Length> {
+fn nominal(part: &IcalComponent) -> Option<IcalDuration> {
     length_of(part).ok().flatten().filter(|_| part.get("DTEND").is_none())
 }
 
 /// The DURATION of a component.
-pub(super) fn length_of(part: &Component) -> Result<Option<Length>, String> {
+pub(super) fn length_of(part: &IcalComponent) -> Result<Option<IcalDuration>, String> {
     let Some(length) = part.get("DURATION") else { return Ok(None) };
-    let read = Length::read(&length.value).filter(|it| it.days >= 0 && it.seconds >= 0);
+    let read = IcalDuration::read(&length.value).filter(|it| it.days >= 0 && it.seconds >= 0);
     read.map(Some).ok_or_else(|| format!("its DURATION `{}` is no length of time", length.value))
 }

@@ -7,17 +7,18 @@ use jiff::Timestamp;
 use toolcrib_core::BoxFuture;
 use uuid::Uuid;
 
-pub use self::import::Imported;
-pub(super) use self::rows::{Found, Row, Rows};
-use super::Db;
+pub use self::import::CalendarImportReport;
+pub(super) use self::rows::{AgendaObject, AgendaRow, AgendaTransaction};
+use super::DeskDatabase;
 use crate::backend::{
-    Calendar, CalendarInfo, Event, EventChange, EventQuery, Fault, NewEvent, Page, Reply,
+    BackendError, BackendPage, CalendarBackend, CalendarEvent, CalendarInfo, EventChange,
+    EventQuery, InvitationReply, NewEvent,
 };
 use crate::calendar_object::{
-    Answer, EventId, Key, Kind, Place, Resource, Rest, Unread, event_page, few_enough, has_words,
-    words_of,
+    CalendarObject, CalendarObjectKind, EventId, ObjectLocation, ObjectRemainder, OccurrenceKey,
+    OwnerReply, Unread, event_page, few_enough, has_words, words_of,
 };
-use crate::owner::Home;
+use crate::owner::CalendarOwner;
 
 /// Events and tasks in the desk's file. Cheap to clone.
 ///
@@ -25,18 +26,18 @@ use crate::owner::Home;
 /// neither is lost.
 #[derive(Clone)]
 pub struct Agenda {
-    pub(super) db: Db,
-    home: Home,
+    pub(super) db: DeskDatabase,
+    home: CalendarOwner,
 }
 
 impl Agenda {
     /// `home` holds for all owners.
-    pub fn new(db: Db, home: Home) -> Self {
+    pub fn new(db: DeskDatabase, home: CalendarOwner) -> Self {
         Self { db, home }
     }
 
     /// Home as one owner has it: a tenant that is called by an address has that one too.
-    pub(super) fn home(&self, owner: &str) -> Home {
+    pub(super) fn home(&self, owner: &str) -> CalendarOwner {
         let mut home = self.home.clone();
         if owner.contains('@') && !home.is_own(owner) {
             home.addresses.push(owner.to_owned());
@@ -45,16 +46,19 @@ impl Agenda {
     }
 
     /// Does something to one event, and gives it as it is afterwards.
-    async fn edit<F>(&self, owner: &str, id: &str, edit: F) -> Result<Event, Fault>
+    async fn edit<F>(&self, owner: &str, id: &str, edit: F) -> Result<CalendarEvent, BackendError>
     where
-        F: FnOnce(&mut Resource, Place<'_>, EventId<'_>) -> Result<(), Fault> + Send + 'static,
+        F: FnOnce(&mut CalendarObject, ObjectLocation<'_>, EventId<'_>) -> Result<(), BackendError>
+            + Send
+            + 'static,
     {
         let (owner, id, home) = (owner.to_owned(), id.to_owned(), self.home(owner));
         let asked = self.db.ask(move |connection| {
             let id = EventId::read(&id);
-            let rows = Rows::begin(connection, &owner, Kind::Event)?;
+            let rows = AgendaTransaction::begin(connection, &owner, CalendarObjectKind::Event)?;
             let mut found = rows.object(id.object)?;
-            let place = Place { id: id.object, collection: &found.collection, home: &home };
+            let place =
+                ObjectLocation { id: id.object, collection: &found.collection, home: &home };
             let id = EventId { key: found.resource.narrowed(place, id.key)?, ..id };
             edit(&mut found.resource, place, id)?;
             let event = found.resource.event(place, id.key)?;
@@ -67,8 +71,8 @@ impl Agenda {
 }
 
 /// An event that can be understood, or why it cannot.
-fn readable(body: &str, place: Place<'_>) -> Result<Resource, String> {
-    let resource = Resource::read(body).map_err(|error| error.to_string())?;
+fn readable(body: &str, place: ObjectLocation<'_>) -> Result<CalendarObject, String> {
+    let resource = CalendarObject::read(body).map_err(|error| error.to_string())?;
     match resource.not_understood(place) {
         None => Ok(resource),
         Some(why) => Err(format!("{}: {why}", resource.name(place.home))),
@@ -76,35 +80,44 @@ fn readable(body: &str, place: Place<'_>) -> Result<Resource, String> {
 }
 
 /// Takes something out of an object, and says what is left of it.
-type TakeOut = fn(&mut Resource, Place<'_>, Option<Key>, Timestamp) -> Result<Rest, Fault>;
+type AgendaRemover = fn(
+    &mut CalendarObject,
+    ObjectLocation<'_>,
+    Option<OccurrenceKey>,
+    Timestamp,
+) -> Result<ObjectRemainder, BackendError>;
 
 impl Agenda {
     fn take_out(
         &self,
         owner: &str,
         id: &str,
-        take_out: TakeOut,
-    ) -> BoxFuture<'_, Result<(), Fault>> {
+        take_out: AgendaRemover,
+    ) -> BoxFuture<'_, Result<(), BackendError>> {
         let (owner, id, home) = (owner.to_owned(), id.to_owned(), self.home(owner));
         Box::pin(self.db.ask(move |connection| {
             let id = EventId::read(&id);
-            let rows = Rows::begin(connection, &owner, Kind::Event)?;
+            let rows = AgendaTransaction::begin(connection, &owner, CalendarObjectKind::Event)?;
             let mut found = rows.object(id.object)?;
-            let place = Place { id: id.object, collection: &found.collection, home: &home };
+            let place =
+                ObjectLocation { id: id.object, collection: &found.collection, home: &home };
             match take_out(&mut found.resource, place, id.key, Timestamp::now())? {
-                Rest::Some => rows.update(id.object, &found.resource, &home)?,
-                Rest::Nothing => rows.delete(id.object)?,
+                ObjectRemainder::Some => rows.update(id.object, &found.resource, &home)?,
+                ObjectRemainder::Nothing => rows.delete(id.object)?,
             }
             rows.commit()
         }))
     }
 }
 
-impl Calendar for Agenda {
-    fn calendars<'a>(&'a self, owner: &'a str) -> BoxFuture<'a, Result<Vec<CalendarInfo>, Fault>> {
+impl CalendarBackend for Agenda {
+    fn calendars<'a>(
+        &'a self,
+        owner: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<CalendarInfo>, BackendError>> {
         let owner = owner.to_owned();
         Box::pin(self.db.ask(move |connection| {
-            let rows = Rows::look(connection, &owner, Kind::Event)?;
+            let rows = AgendaTransaction::look(connection, &owner, CalendarObjectKind::Event)?;
             let all = rows.collections()?;
             let info = |(id, name)| CalendarInfo { id, name, can_write: true };
             Ok(all.into_iter().map(info).collect())
@@ -115,21 +128,22 @@ impl Calendar for Agenda {
         &'a self,
         owner: &'a str,
         query: EventQuery,
-    ) -> BoxFuture<'a, Result<Page<Event>, Fault>> {
+    ) -> BoxFuture<'a, Result<BackendPage<CalendarEvent>, BackendError>> {
         let (owner, home) = (owner.to_owned(), self.home(owner));
         Box::pin(self.db.ask(move |connection| {
-            let rows = Rows::look(connection, &owner, Kind::Event)?;
+            let rows = AgendaTransaction::look(connection, &owner, CalendarObjectKind::Event)?;
             if let Some(calendar) = &query.calendar {
                 rows.collection(Some(calendar))?;
             }
             let words = words_of(query.text.as_deref());
             let (mut events, mut unread) = (Vec::new(), Unread::default());
-            rows.between(query.from, query.until, query.calendar.as_deref(), |row: Row| {
+            rows.between(query.from, query.until, query.calendar.as_deref(), |row: AgendaRow| {
                 if !has_words(&row.words, &words) {
                     return Ok(());
                 }
                 // What cannot be read does not hide the rest.
-                let place = Place { id: &row.id, collection: &row.collection, home: &home };
+                let place =
+                    ObjectLocation { id: &row.id, collection: &row.collection, home: &home };
                 let resource = match readable(&row.body, place) {
                     Ok(resource) => resource,
                     Err(why) => {
@@ -144,26 +158,36 @@ impl Calendar for Agenda {
         }))
     }
 
-    fn event<'a>(&'a self, owner: &'a str, id: &'a str) -> BoxFuture<'a, Result<Event, Fault>> {
+    fn event<'a>(
+        &'a self,
+        owner: &'a str,
+        id: &'a str,
+    ) -> BoxFuture<'a, Result<CalendarEvent, BackendError>> {
         let (owner, id, home) = (owner.to_owned(), id.to_owned(), self.home(owner));
         Box::pin(self.db.ask(move |connection| {
             let id = EventId::read(&id);
-            let rows = Rows::look(connection, &owner, Kind::Event)?;
+            let rows = AgendaTransaction::look(connection, &owner, CalendarObjectKind::Event)?;
             let found = rows.object(id.object)?;
-            let place = Place { id: id.object, collection: &found.collection, home: &home };
+            let place =
+                ObjectLocation { id: id.object, collection: &found.collection, home: &home };
             found.resource.event(place, id.key)
         }))
     }
 
-    fn add<'a>(&'a self, owner: &'a str, event: NewEvent) -> BoxFuture<'a, Result<Event, Fault>> {
+    fn add<'a>(
+        &'a self,
+        owner: &'a str,
+        event: NewEvent,
+    ) -> BoxFuture<'a, Result<CalendarEvent, BackendError>> {
         let (owner, home) = (owner.to_owned(), self.home(owner));
         Box::pin(self.db.ask(move |connection| {
-            let rows = Rows::begin(connection, &owner, Kind::Event)?;
+            let rows = AgendaTransaction::begin(connection, &owner, CalendarObjectKind::Event)?;
             let uid = Uuid::new_v4();
-            let made = Resource::new_event(&event, &uid.to_string(), &home, Timestamp::now())?;
+            let made =
+                CalendarObject::new_event(&event, &uid.to_string(), &home, Timestamp::now())?;
             let collection = rows.collection(event.calendar.as_deref())?;
             let id = rows.insert(&collection, &made, &home)?;
-            let place = Place { id: &id, collection: &collection, home: &home };
+            let place = ObjectLocation { id: &id, collection: &collection, home: &home };
             let event = made.event(place, None)?;
             rows.commit()?;
             Ok(event)
@@ -175,14 +199,18 @@ impl Calendar for Agenda {
         owner: &'a str,
         id: &'a str,
         change: EventChange,
-    ) -> BoxFuture<'a, Result<Event, Fault>> {
+    ) -> BoxFuture<'a, Result<CalendarEvent, BackendError>> {
         Box::pin(self.edit(owner, id, move |resource, place, id| {
             resource.change(place, id.key, &change, Timestamp::now())
         }))
     }
 
-    fn remove<'a>(&'a self, owner: &'a str, id: &'a str) -> BoxFuture<'a, Result<(), Fault>> {
-        self.take_out(owner, id, Resource::remove)
+    fn remove<'a>(
+        &'a self,
+        owner: &'a str,
+        id: &'a str,
+    ) -> BoxFuture<'a, Result<(), BackendError>> {
+        self.take_out(owner, id, CalendarObject::remove)
     }
 
     fn change_following<'a>(
@@ -190,13 +218,14 @@ impl Calendar for Agenda {
         owner: &'a str,
         id: &'a str,
         change: EventChange,
-    ) -> BoxFuture<'a, Result<Event, Fault>> {
+    ) -> BoxFuture<'a, Result<CalendarEvent, BackendError>> {
         let (owner, id, home) = (owner.to_owned(), id.to_owned(), self.home(owner));
         Box::pin(self.db.ask(move |connection| {
             let id = EventId::read(&id);
-            let rows = Rows::begin(connection, &owner, Kind::Event)?;
+            let rows = AgendaTransaction::begin(connection, &owner, CalendarObjectKind::Event)?;
             let mut found = rows.object(id.object)?;
-            let place = Place { id: id.object, collection: &found.collection, home: &home };
+            let place =
+                ObjectLocation { id: id.object, collection: &found.collection, home: &home };
             let uid = Uuid::new_v4().to_string();
             let rest = found.resource.change_following(
                 place,
@@ -208,7 +237,7 @@ impl Calendar for Agenda {
             let event = match rest {
                 Some(rest) => {
                     let new = rows.insert(&found.collection, &rest, &home)?;
-                    rest.event(Place { id: &new, ..place }, None)?
+                    rest.event(ObjectLocation { id: &new, ..place }, None)?
                 }
                 None => found.resource.event(place, None)?,
             };
@@ -221,19 +250,19 @@ impl Calendar for Agenda {
         &'a self,
         owner: &'a str,
         id: &'a str,
-    ) -> BoxFuture<'a, Result<(), Fault>> {
-        self.take_out(owner, id, Resource::remove_following)
+    ) -> BoxFuture<'a, Result<(), BackendError>> {
+        self.take_out(owner, id, CalendarObject::remove_following)
     }
 
     fn respond<'a>(
         &'a self,
         owner: &'a str,
         id: &'a str,
-        reply: Reply,
+        reply: InvitationReply,
         comment: Option<String>,
-    ) -> BoxFuture<'a, Result<Event, Fault>> {
+    ) -> BoxFuture<'a, Result<CalendarEvent, BackendError>> {
         Box::pin(self.edit(owner, id, move |resource, place, id| {
-            let answer = Answer { reply, comment: comment.as_deref() };
+            let answer = OwnerReply { reply, comment: comment.as_deref() };
             resource.respond(place, id.key, &answer, Timestamp::now())
         }))
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use crate::backend::{Fault, FaultKind};
+use crate::backend::{BackendError, BackendErrorKind};
 
 /// The forms of the file, each as the change from the one before.
 const STEPS: &[&str] = &[concat!(include_str!("calendar.sql"), include_str!("mail.sql"))];
@@ -21,7 +21,7 @@ const LOCK_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Why a file cannot be used; nothing in it was changed.
 #[derive(Debug, thiserror::Error)]
-pub enum NotOpened {
+pub enum DeskDatabaseError {
     #[error("the desk cannot be opened at {path}: {cause}")]
     File { path: String, cause: Box<dyn std::error::Error + Send + Sync> },
     #[error("{path} is a file of something else: name another one for the desk")]
@@ -32,13 +32,13 @@ pub enum NotOpened {
 
 /// An open desk. Cheap to clone. Several processes may have the same file open.
 #[derive(Clone)]
-pub struct Db(Arc<Mutex<Connection>>);
+pub struct DeskDatabase(Arc<Mutex<Connection>>);
 
-impl Db {
+impl DeskDatabase {
     /// Opens a file for us alone to read, and makes it if it is not there.
-    pub fn open(path: &Path) -> Result<Self, NotOpened> {
+    pub fn open(path: &Path) -> Result<Self, DeskDatabaseError> {
         let name = || path.display().to_string();
-        let fault = |cause: Box<dyn std::error::Error + Send + Sync>| NotOpened::File {
+        let fault = |cause: Box<dyn std::error::Error + Send + Sync>| DeskDatabaseError::File {
             path: name(),
             cause,
         };
@@ -57,15 +57,15 @@ impl Db {
     }
 
     /// A desk that is gone with the process.
-    pub fn in_memory() -> Result<Self, NotOpened> {
+    pub fn in_memory() -> Result<Self, DeskDatabaseError> {
         let path = "memory";
         let opened = Connection::open_in_memory();
-        let fault = |cause| NotOpened::File { path: path.to_owned(), cause };
+        let fault = |cause| DeskDatabaseError::File { path: path.to_owned(), cause };
         Self::of(opened.map_err(|error| fault(Box::new(error)))?, path)
     }
 
-    fn of(mut connection: Connection, path: &str) -> Result<Self, NotOpened> {
-        let fault = |error: rusqlite::Error| NotOpened::File {
+    fn of(mut connection: Connection, path: &str) -> Result<Self, DeskDatabaseError> {
+        let fault = |error: rusqlite::Error| DeskDatabaseError::File {
             path: path.to_owned(),
             cause: Box::new(error),
         };
@@ -78,26 +78,30 @@ impl Db {
 
     /// Asks the file on a thread that may wait. `ask` makes its own transaction where it writes
     /// more than one row.
-    pub async fn ask<T, F>(&self, ask: F) -> Result<T, Fault>
+    pub async fn ask<T, F>(&self, ask: F) -> Result<T, BackendError>
     where
         T: Send + 'static,
-        F: FnOnce(&mut Connection) -> Result<T, Fault> + Send + 'static,
+        F: FnOnce(&mut Connection) -> Result<T, BackendError> + Send + 'static,
     {
         let connection = Arc::clone(&self.0);
         let asked = tokio::task::spawn_blocking(move || {
             ask(&mut connection.lock().unwrap_or_else(PoisonError::into_inner))
         });
         asked.await.unwrap_or_else(|error| {
-            Err(Fault::new(FaultKind::Broken, "the desk could not do it").because(error))
+            Err(BackendError::new(BackendErrorKind::Broken, "the desk could not do it")
+                .because(error))
         })
     }
 }
 
 /// Which form the file has: 0 for a new one.
-fn form(connection: &Connection, path: &str) -> Result<i64, NotOpened> {
+fn form(connection: &Connection, path: &str) -> Result<i64, DeskDatabaseError> {
     let number = |pragma| {
         let value = connection.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
-        value.map_err(|error| NotOpened::File { path: path.to_owned(), cause: Box::new(error) })
+        value.map_err(|error| DeskDatabaseError::File {
+            path: path.to_owned(),
+            cause: Box::new(error),
+        })
     };
     let (application, found, schema) =
         (number("application_id")?, number("user_version")?, number("schema_version")?);
@@ -105,9 +109,11 @@ fn form(connection: &Connection, path: &str) -> Result<i64, NotOpened> {
     let known = i64::try_from(STEPS.len()).unwrap_or(i64::MAX);
     match (application, found, schema) {
         (0, 0, 0) => Ok(0),
-        (APPLICATION, found, _) if found > known => Err(NotOpened::Newer { path, found, known }),
+        (APPLICATION, found, _) if found > known => {
+            Err(DeskDatabaseError::Newer { path, found, known })
+        }
         (APPLICATION, found, _) if found > 0 => Ok(found),
-        _ => Err(NotOpened::Foreign { path }),
+        _ => Err(DeskDatabaseError::Foreign { path }),
     }
 }
 
@@ -136,16 +142,18 @@ fn migrate(connection: &mut Connection, found: i64) -> rusqlite::Result<()> {
     Ok(())
 }
 
-impl From<rusqlite::Error> for Fault {
+impl From<rusqlite::Error> for BackendError {
     fn from(error: rusqlite::Error) -> Self {
         let (kind, message) = match error.sqlite_error_code() {
             Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => {
-                (FaultKind::Busy, "the desk is busy: try again")
+                (BackendErrorKind::Busy, "the desk is busy: try again")
             }
             Some(rusqlite::ErrorCode::DiskFull) => {
-                (FaultKind::Broken, "the disk of the desk is full: nothing was changed")
+                (BackendErrorKind::Broken, "the disk of the desk is full: nothing was changed")
             }
-            _ => (FaultKind::Broken, "the desk's file could not be used: nothing was changed"),
+            _ => {
+                (BackendErrorKind::Broken, "the desk's file could not be used: nothing was changed")
+            }
         };
         Self::new(kind, message).because(error)
     }

@@ -16,14 +16,14 @@ use jiff::Timestamp;
 use rusqlite::{Connection, TransactionBehavior};
 use toolcrib_core::BoxFuture;
 
-pub use self::import::{Imported, Skipped};
-use self::rows::{Kept, Origin};
-use super::Db;
+pub use self::import::{MailImportReport, SkippedMessage};
+use self::rows::{MessageOrigin, NewMessageRow};
+use super::DeskDatabase;
 use crate::backend::{
-    Fault, FaultKind, File, Label, Mail, MailQuery, Marks, Message, MessageHead, NewMessage, Page,
-    Person,
+    BackendError, BackendErrorKind, BackendPage, MailBackend, MailFile, MailLabel, MailMessage,
+    MailQuery, MessageHead, MessageMarks, NewMessage, Person,
 };
-use crate::mail::mime::{self, Hidden, Stamp, is_address};
+use crate::mail::mime::{self, BccHandling, MessageStamp, is_address};
 
 /// Where a message lies: it has one of these at a time, and any labels of the owner beside it.
 const PLACES: &[&str] = &["inbox", "sent", "outbox", "drafts", "archive", "trash", "spam"];
@@ -31,19 +31,19 @@ const PLACES: &[&str] = &["inbox", "sent", "outbox", "drafts", "archive", "trash
 const WAITS: &str = "no mail server is configured: the message waits in the `outbox`, and nobody \
                      but the owner has it";
 
-type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+type LocalMailClock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// A mailbox for each owner in the desk's file.
 #[derive(Clone)]
 pub struct LocalMail {
-    db: Db,
-    clock: Clock,
+    db: DeskDatabase,
+    clock: LocalMailClock,
     people: Arc<BTreeMap<String, Person>>,
 }
 
 impl LocalMail {
     /// The clock of the machine, and addresses made of the owners' names: `local@localhost`.
-    pub fn new(db: Db) -> Self {
+    pub fn new(db: DeskDatabase) -> Self {
         Self { db, clock: Arc::new(Timestamp::now), people: Arc::default() }
     }
 
@@ -76,10 +76,10 @@ impl LocalMail {
     }
 
     /// Asks the file in one transaction that writes.
-    async fn change<T, F>(&self, change: F) -> Result<T, Fault>
+    async fn change<T, F>(&self, change: F) -> Result<T, BackendError>
     where
         T: Send + 'static,
-        F: FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+        F: FnOnce(&Connection) -> Result<T, BackendError> + Send + 'static,
     {
         let ask = |connection: &mut Connection| {
             let turn = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -96,20 +96,20 @@ impl LocalMail {
         owner: &str,
         message: NewMessage,
         sending: bool,
-    ) -> Result<MessageHead, Fault> {
+    ) -> Result<MessageHead, BackendError> {
         let own = self.person(owner);
         let now = (self.clock)();
-        let stamp = Stamp::new(own.clone(), now);
-        let raw = mime::write(&message, &stamp, Hidden::Kept)?;
+        let stamp = MessageStamp::new(own.clone(), now);
+        let raw = mime::write(&message, &stamp, BccHandling::Kept)?;
         let thread = message.answers.as_ref().and_then(|answers| answers.thread.clone());
         let receivers = [message.to, message.cc, message.bcc].concat();
         let (labels, unread) =
             if sending { sent(&own, &receivers)? } else { (vec!["drafts"], false) };
-        let origin = if sending { Origin::Sent } else { Origin::Draft };
+        let origin = if sending { MessageOrigin::Sent } else { MessageOrigin::Draft };
         let owner = owner.to_owned();
         self.change(move |turn| {
             let labels = labels.into_iter().map(str::to_owned).collect();
-            let kept = Kept { raw: &raw, date: now, origin, unread, labels, thread };
+            let kept = NewMessageRow { raw: &raw, date: now, origin, unread, labels, thread };
             let id = rows::keep(turn, &owner, kept)?;
             rows::head(turn, &owner, id)
         })
@@ -118,12 +118,13 @@ impl LocalMail {
 }
 
 /// The labels of what is sent, and whether it arrives as unread.
-fn sent(own: &Person, receivers: &[Person]) -> Result<(Vec<&'static str>, bool), Fault> {
+fn sent(own: &Person, receivers: &[Person]) -> Result<(Vec<&'static str>, bool), BackendError> {
     let is_own = |person: &Person| person.address.eq_ignore_ascii_case(&own.address);
     match (receivers.iter().any(is_own), receivers.iter().all(is_own)) {
-        _ if receivers.is_empty() => {
-            Err(Fault::new(FaultKind::Invalid, "a message goes to somebody: name who gets it"))
-        }
+        _ if receivers.is_empty() => Err(BackendError::new(
+            BackendErrorKind::Invalid,
+            "a message goes to somebody: name who gets it",
+        )),
         (true, true) => Ok((vec!["sent", "inbox"], true)),
         (true, false) => Ok((vec!["outbox", "inbox"], true)),
         (false, _) => Ok((vec!["outbox"], false)),
@@ -131,16 +132,16 @@ fn sent(own: &Person, receivers: &[Person]) -> Result<(Vec<&'static str>, bool),
 }
 
 /// The number in an id that a caller gave back.
-fn number(id: &str) -> Result<i64, Fault> {
-    id.parse().map_err(|_| Fault::no("message", id))
+fn number(id: &str) -> Result<i64, BackendError> {
+    id.parse().map_err(|_| BackendError::no("message", id))
 }
 
-impl Mail for LocalMail {
-    fn address<'a>(&'a self, owner: &'a str) -> BoxFuture<'a, Result<Person, Fault>> {
+impl MailBackend for LocalMail {
+    fn address<'a>(&'a self, owner: &'a str) -> BoxFuture<'a, Result<Person, BackendError>> {
         Box::pin(async move { Ok(self.person(owner)) })
     }
 
-    fn labels<'a>(&'a self, owner: &'a str) -> BoxFuture<'a, Result<Vec<Label>, Fault>> {
+    fn labels<'a>(&'a self, owner: &'a str) -> BoxFuture<'a, Result<Vec<MailLabel>, BackendError>> {
         let owner = owner.to_owned();
         Box::pin(self.db.ask(move |connection| rows::labels(connection, &owner)))
     }
@@ -149,12 +150,16 @@ impl Mail for LocalMail {
         &'a self,
         owner: &'a str,
         query: MailQuery,
-    ) -> BoxFuture<'a, Result<Page<MessageHead>, Fault>> {
+    ) -> BoxFuture<'a, Result<BackendPage<MessageHead>, BackendError>> {
         let owner = owner.to_owned();
         Box::pin(self.db.ask(move |connection| query::page(connection, &owner, &query)))
     }
 
-    fn message<'a>(&'a self, owner: &'a str, id: &'a str) -> BoxFuture<'a, Result<Message, Fault>> {
+    fn message<'a>(
+        &'a self,
+        owner: &'a str,
+        id: &'a str,
+    ) -> BoxFuture<'a, Result<MailMessage, BackendError>> {
         Box::pin(async move {
             let (owner, id) = (owner.to_owned(), number(id)?);
             let ask = move |connection: &mut Connection| {
@@ -163,19 +168,25 @@ impl Mail for LocalMail {
             };
             let (head, raw) = self.db.ask(ask).await?;
             let letter = mime::read(&raw).map_err(|error| {
-                Fault::new(FaultKind::Broken, "this message cannot be read").because(error)
+                BackendError::new(BackendErrorKind::Broken, "this message cannot be read")
+                    .because(error)
             })?;
             Ok(letter.into_message(head))
         })
     }
 
-    fn files<'a>(&'a self, owner: &'a str, id: &'a str) -> BoxFuture<'a, Result<Vec<File>, Fault>> {
+    fn files<'a>(
+        &'a self,
+        owner: &'a str,
+        id: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<MailFile>, BackendError>> {
         Box::pin(async move {
             let (owner, id) = (owner.to_owned(), number(id)?);
             let ask = move |connection: &mut Connection| rows::raw(connection, &owner, id);
             let raw = self.db.ask(ask).await?;
             mime::files(&raw).map_err(|error| {
-                Fault::new(FaultKind::Broken, "this message cannot be read").because(error)
+                BackendError::new(BackendErrorKind::Broken, "this message cannot be read")
+                    .because(error)
             })
         })
     }
@@ -184,7 +195,7 @@ impl Mail for LocalMail {
         &'a self,
         owner: &'a str,
         message: NewMessage,
-    ) -> BoxFuture<'a, Result<MessageHead, Fault>> {
+    ) -> BoxFuture<'a, Result<MessageHead, BackendError>> {
         Box::pin(self.write(owner, message, false))
     }
 
@@ -192,7 +203,7 @@ impl Mail for LocalMail {
         &'a self,
         owner: &'a str,
         message: NewMessage,
-    ) -> BoxFuture<'a, Result<MessageHead, Fault>> {
+    ) -> BoxFuture<'a, Result<MessageHead, BackendError>> {
         Box::pin(self.write(owner, message, true))
     }
 
@@ -200,7 +211,7 @@ impl Mail for LocalMail {
         &'a self,
         owner: &'a str,
         id: &'a str,
-    ) -> BoxFuture<'a, Result<MessageHead, Fault>> {
+    ) -> BoxFuture<'a, Result<MessageHead, BackendError>> {
         Box::pin(async move {
             let (own, now) = (self.person(owner), (self.clock)());
             let (owner, id) = (owner.to_owned(), number(id)?);
@@ -208,10 +219,11 @@ impl Mail for LocalMail {
                 let raw = rows::raw(turn, &owner, id)?;
                 if !rows::labels_of(turn, id)?.iter().any(|label| label == "drafts") {
                     let message = format!("the message `{id}` is no draft, so it is not sent");
-                    return Err(Fault::new(FaultKind::Invalid, message));
+                    return Err(BackendError::new(BackendErrorKind::Invalid, message));
                 }
                 let letter = mime::read(&raw).map_err(|error| {
-                    Fault::new(FaultKind::Broken, "this draft cannot be read").because(error)
+                    BackendError::new(BackendErrorKind::Broken, "this draft cannot be read")
+                        .because(error)
                 })?;
                 let receivers: Vec<Person> = letter.receivers().cloned().collect();
                 let (labels, unread) = sent(&own, &receivers)?;
@@ -230,8 +242,8 @@ impl Mail for LocalMail {
         &'a self,
         owner: &'a str,
         id: &'a str,
-        marks: Marks,
-    ) -> BoxFuture<'a, Result<MessageHead, Fault>> {
+        marks: MessageMarks,
+    ) -> BoxFuture<'a, Result<MessageHead, BackendError>> {
         Box::pin(async move {
             let (owner, id) = (owner.to_owned(), number(id)?);
             self.change(move |turn| {
@@ -248,7 +260,7 @@ impl Mail for LocalMail {
     }
 }
 
-fn mark(turn: &Connection, owner: &str, id: i64, marks: &Marks) -> Result<(), Fault> {
+fn mark(turn: &Connection, owner: &str, id: i64, marks: &MessageMarks) -> Result<(), BackendError> {
     if let Some(unread) = marks.unread {
         rows::set_unread(turn, id, unread)?;
     }
@@ -267,7 +279,7 @@ fn mark(turn: &Connection, owner: &str, id: i64, marks: &Marks) -> Result<(), Fa
             "sent" | "outbox" | "drafts" => {
                 let message =
                     format!("no message is put under `{label}` by hand: send or draft it");
-                return Err(Fault::new(FaultKind::Invalid, message));
+                return Err(BackendError::new(BackendErrorKind::Invalid, message));
             }
             own => rows::know_label(turn, owner, own)?,
         }
@@ -283,16 +295,16 @@ fn mark(turn: &Connection, owner: &str, id: i64, marks: &Marks) -> Result<(), Fa
         .iter()
         .any(|label| ["trash", "spam"].contains(&&*label.trim().to_ascii_lowercase()));
     let place = match rows::origin(turn, id)? {
-        Origin::Draft => "drafts",
-        Origin::Sent if was_thrown => "sent",
-        Origin::Received if was_thrown => "inbox",
-        Origin::Sent | Origin::Received => "archive",
+        MessageOrigin::Draft => "drafts",
+        MessageOrigin::Sent if was_thrown => "sent",
+        MessageOrigin::Received if was_thrown => "inbox",
+        MessageOrigin::Sent | MessageOrigin::Received => "archive",
     };
     rows::set_label(turn, id, place, true)
 }
 
 /// A label as it is kept: a place in lower case, one of the owner as it was written.
-fn label_name(label: &str) -> Result<String, Fault> {
+fn label_name(label: &str) -> Result<String, BackendError> {
     let label = label.trim();
     let lower = label.to_ascii_lowercase();
     if PLACES.contains(&&*lower) {
@@ -300,7 +312,7 @@ fn label_name(label: &str) -> Result<String, Fault> {
     }
     if label.is_empty() || label.chars().count() > 60 || label.chars().any(char::is_control) {
         let message = "a label is one line of 1 to 60 characters";
-        return Err(Fault::new(FaultKind::Invalid, message));
+        return Err(BackendError::new(BackendErrorKind::Invalid, message));
     }
     Ok(label.to_owned())
 }

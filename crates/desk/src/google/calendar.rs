@@ -15,16 +15,17 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use toolcrib_core::BoxFuture;
 
-use super::client::{Api, Ask};
+use super::client::{GoogleApi, GoogleRequest};
 use super::error::missing;
-use super::{Doing, Google, few};
+use super::{GoogleBackend, GoogleOperationEffect, few};
 use crate::backend::{
-    Calendar, CalendarInfo, Event, EventChange, EventQuery, Fault, FaultKind, NewEvent, Page, Reply,
+    BackendError, BackendErrorKind, BackendPage, CalendarBackend, CalendarEvent, CalendarInfo,
+    EventChange, EventQuery, InvitationReply, NewEvent,
 };
 #[cfg(feature = "fuzz")]
-pub(super) use event::Wired as WiredEvent;
-use event::Wired;
-pub(super) use merge::Key;
+pub(super) use event::GoogleEvent;
+use event::GoogleEvent;
+pub(super) use merge::EventPosition;
 
 /// Google's name for the account's first calendar.
 const PRIMARY: &str = "primary";
@@ -33,14 +34,14 @@ const MOST_PAGES: usize = 4;
 
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "camelCase")]
-struct Calendars {
-    items: Vec<Listed>,
+struct CalendarListPage {
+    items: Vec<CalendarListEntry>,
     next_page_token: Option<String>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "camelCase")]
-struct Listed {
+struct CalendarListEntry {
     id: String,
     summary: Option<String>,
     summary_override: Option<String>,
@@ -51,14 +52,14 @@ struct Listed {
 
 /// An id of ours, taken apart.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct GoogleEventId<'a> {
     id: &'a str,
     /// As it stands in a path.
     calendar: &'a str,
     event: &'a str,
 }
 
-impl<'a> Place<'a> {
+impl<'a> GoogleEventId<'a> {
     fn of(id: &'a str) -> Self {
         let (calendar, event) = id.rsplit_once('/').unwrap_or((PRIMARY, id));
         Self { id, calendar, event }
@@ -69,15 +70,15 @@ impl<'a> Place<'a> {
     }
 }
 
-impl Google {
-    async fn listed(&self) -> Result<Vec<Listed>, Fault> {
+impl GoogleBackend {
+    async fn listed(&self) -> Result<Vec<CalendarListEntry>, BackendError> {
         let mut all = Vec::new();
         let mut page: Option<String> = None;
         for _ in 0..MOST_PAGES {
-            let ask = Ask::get(Api::Calendar, &["users", "me", "calendarList"])
+            let ask = GoogleRequest::get(GoogleApi::Calendar, &["users", "me", "calendarList"])
                 .with("maxResults", "250")
                 .maybe("pageToken", page.take());
-            let listed: Calendars = self.wire().ask(ask).await?;
+            let listed: CalendarListPage = self.wire().ask(ask).await?;
             all.extend(listed.items.into_iter().filter(|it| !it.deleted && !it.id.is_empty()));
             page = listed.next_page_token.filter(|token| !token.is_empty());
             if page.is_none() {
@@ -90,35 +91,36 @@ impl Google {
     }
 
     /// The id of the account's first calendar.
-    async fn primary(&self) -> Result<&str, Fault> {
+    async fn primary(&self) -> Result<&str, BackendError> {
         let find = || async {
-            let ask = Ask::get(Api::Calendar, &["users", "me", "calendarList", PRIMARY]);
-            let listed: Listed = self.wire().ask(ask).await?;
+            let ask =
+                GoogleRequest::get(GoogleApi::Calendar, &["users", "me", "calendarList", PRIMARY]);
+            let listed: CalendarListEntry = self.wire().ask(ask).await?;
             Ok(listed.id)
         };
         self.shared.primary.get_or_try_init(find).await.map(String::as_str)
     }
 
     /// The id of a calendar as Google's answers name it.
-    async fn named<'a>(&'a self, calendar: &'a str) -> Result<&'a str, Fault> {
+    async fn named<'a>(&'a self, calendar: &'a str) -> Result<&'a str, BackendError> {
         if calendar == PRIMARY { self.primary().await } else { Ok(calendar) }
     }
 
-    async fn wired(&self, place: Place<'_>) -> Result<Wired, Fault> {
-        let found: Result<Wired, Fault> =
-            self.wire().ask(Ask::get(Api::Calendar, &place.path())).await;
+    async fn wired(&self, place: GoogleEventId<'_>) -> Result<GoogleEvent, BackendError> {
+        let found: Result<GoogleEvent, BackendError> =
+            self.wire().ask(GoogleRequest::get(GoogleApi::Calendar, &place.path())).await;
         let found = found.map_err(|fault| missing(fault, "event", place.id))?;
         // What was deleted can still be read.
-        if found.is_cancelled() { Err(Fault::no("event", place.id)) } else { Ok(found) }
+        if found.is_cancelled() { Err(BackendError::no("event", place.id)) } else { Ok(found) }
     }
 
     /// An event as we tell of it. `series_rule`: what it repeats by, if it is one of several.
     async fn read_event(
         &self,
-        wired: &Wired,
+        wired: &GoogleEvent,
         calendar: &str,
         series_rule: Option<String>,
-    ) -> Result<Event, Fault> {
+    ) -> Result<CalendarEvent, BackendError> {
         let primary = self.primary().await?;
         let calendar = if calendar == PRIMARY { primary } else { calendar };
         let mut event = wired.event(calendar, primary, None)?;
@@ -127,7 +129,11 @@ impl Google {
     }
 
     /// What an occurrence repeats by, if it is one.
-    async fn series_rule(&self, wired: &Wired, calendar: &str) -> Result<Option<String>, Fault> {
+    async fn series_rule(
+        &self,
+        wired: &GoogleEvent,
+        calendar: &str,
+    ) -> Result<Option<String>, BackendError> {
         match wired.recurring_event_id.as_deref() {
             Some(series) => self.rule(calendar, series).await,
             None => Ok(None),
@@ -135,27 +141,28 @@ impl Google {
     }
 
     /// What an occurrence repeats by: only the series says it.
-    async fn rule(&self, calendar: &str, series: &str) -> Result<Option<String>, Fault> {
-        let ask = Ask::get(Api::Calendar, &["calendars", calendar, "events", series]);
-        match self.wire().ask::<Wired>(ask).await {
+    async fn rule(&self, calendar: &str, series: &str) -> Result<Option<String>, BackendError> {
+        let ask =
+            GoogleRequest::get(GoogleApi::Calendar, &["calendars", calendar, "events", series]);
+        match self.wire().ask::<GoogleEvent>(ask).await {
             Ok(series) => Ok(series.rule()),
             // It went away just now, or is not ours to see.
-            Err(fault) if fault.kind == FaultKind::NotFound => Ok(None),
+            Err(fault) if fault.kind == BackendErrorKind::NotFound => Ok(None),
             Err(fault) => Err(fault),
         }
     }
 
-    async fn found(&self, query: EventQuery) -> Result<Page<Event>, Fault> {
-        let none = Page { items: Vec::new(), next: None, unread: Vec::new() };
+    async fn found(&self, query: EventQuery) -> Result<BackendPage<CalendarEvent>, BackendError> {
+        let none = BackendPage { items: Vec::new(), next: None, unread: Vec::new() };
         if query.from >= query.until || query.limit == 0 {
             return Ok(none);
         }
-        let after = query.cursor.as_deref().map(Key::read).transpose()?;
+        let after = query.cursor.as_deref().map(EventPosition::read).transpose()?;
         let calendars = if let Some(calendar) = &query.calendar {
             vec![self.named(calendar).await?.to_owned()]
         } else {
             // Of some calendars others show only when somebody is busy.
-            let readable = self.listed().await?.into_iter().filter(Listed::can_read);
+            let readable = self.listed().await?.into_iter().filter(CalendarListEntry::can_read);
             readable.map(|it| it.id).collect()
         };
         let primary = self.primary().await?;
@@ -167,12 +174,12 @@ impl Google {
         let is_more = all.len() > query.limit;
         all.truncate(query.limit);
         let next = all.last().filter(|_| is_more).map(|(key, _)| key.to_string());
-        let mut items: Vec<Event> = all.into_iter().map(|(_, event)| event).collect();
+        let mut items: Vec<CalendarEvent> = all.into_iter().map(|(_, event)| event).collect();
         self.fill_in_rules(&mut items).await?;
-        Ok(Page { items, next, unread: Vec::new() })
+        Ok(BackendPage { items, next, unread: Vec::new() })
     }
 
-    async fn fill_in_rules(&self, events: &mut [Event]) -> Result<(), Fault> {
+    async fn fill_in_rules(&self, events: &mut [CalendarEvent]) -> Result<(), BackendError> {
         let mut rules: HashMap<String, Option<String>> = HashMap::new();
         let mut asked = Vec::new();
         for event in events.iter() {
@@ -180,7 +187,7 @@ impl Google {
             if rules.insert(series.to_owned(), None).is_none() {
                 let (id, calendar) = (series.to_owned(), event.calendar.clone());
                 asked.push(async move {
-                    let place = Place::of(&id);
+                    let place = GoogleEventId::of(&id);
                     self.rule(&calendar, place.event).await.map(|rule| (id, rule))
                 });
             }
@@ -193,21 +200,25 @@ impl Google {
         Ok(())
     }
 
-    async fn added(&self, event: NewEvent) -> Result<Event, Fault> {
+    async fn added(&self, event: NewEvent) -> Result<CalendarEvent, BackendError> {
         let calendar = event.calendar.as_deref().unwrap_or(PRIMARY);
         // Before it is written, so that no failure comes after.
         self.primary().await?;
         let notify = (!event.guests.is_empty()).then_some("all");
         let body = body::new_event(&event)?;
-        let ask = Ask::post(Api::Calendar, &["calendars", calendar, "events"], Value::Object(body))
-            .maybe("sendUpdates", notify);
-        let added: Result<Wired, Fault> = self.wire().ask(ask).await;
+        let ask = GoogleRequest::post(
+            GoogleApi::Calendar,
+            &["calendars", calendar, "events"],
+            Value::Object(body),
+        )
+        .maybe("sendUpdates", notify);
+        let added: Result<GoogleEvent, BackendError> = self.wire().ask(ask).await;
         let added = added.map_err(|fault| missing(fault, "calendar", calendar))?;
         self.read_event(&added, calendar, None).await.map_err(after_writing)
     }
 
-    async fn changed(&self, id: &str, change: EventChange) -> Result<Event, Fault> {
-        let place = Place::of(id);
+    async fn changed(&self, id: &str, change: EventChange) -> Result<CalendarEvent, BackendError> {
+        let place = GoogleEventId::of(id);
         self.primary().await?;
         let before = self.wired(place).await?;
         // Before it is written, so that no failure comes after.
@@ -223,16 +234,16 @@ impl Google {
     async fn responded(
         &self,
         id: &str,
-        reply: Reply,
+        reply: InvitationReply,
         comment: Option<String>,
-    ) -> Result<Event, Fault> {
-        let place = Place::of(id);
+    ) -> Result<CalendarEvent, BackendError> {
+        let place = GoogleEventId::of(id);
         self.primary().await?;
         let before = self.wired(place).await?;
         let rule = self.series_rule(&before, place.calendar).await?;
         let Some(own) = before.own_address() else {
-            return Err(Fault::new(
-                FaultKind::Invalid,
+            return Err(BackendError::new(
+                BackendErrorKind::Invalid,
                 "the user is not a guest of this event, so there is nothing to answer",
             ));
         };
@@ -252,35 +263,35 @@ impl Google {
 
     async fn patch(
         &self,
-        place: Place<'_>,
+        place: GoogleEventId<'_>,
         body: Map<String, Value>,
         etag: Option<String>,
         has_guests: bool,
-    ) -> Result<Wired, Fault> {
-        let ask = Ask::patch(Api::Calendar, &place.path(), Value::Object(body))
+    ) -> Result<GoogleEvent, BackendError> {
+        let ask = GoogleRequest::patch(GoogleApi::Calendar, &place.path(), Value::Object(body))
             .unless_changed(etag)
             .maybe("sendUpdates", has_guests.then_some("all"));
         self.wire().ask(ask).await.map_err(|fault| missing(fault, "event", place.id))
     }
 
-    async fn removed(&self, id: &str) -> Result<(), Fault> {
-        let place = Place::of(id);
+    async fn removed(&self, id: &str) -> Result<(), BackendError> {
+        let place = GoogleEventId::of(id);
         let before = self.wired(place).await?;
         let notify = (!before.attendees.is_empty()).then_some("all");
-        let ask =
-            Ask::new(Method::DELETE, Api::Calendar, &place.path()).maybe("sendUpdates", notify);
+        let ask = GoogleRequest::new(Method::DELETE, GoogleApi::Calendar, &place.path())
+            .maybe("sendUpdates", notify);
         self.wire().tell(ask).await.map_err(|fault| missing(fault, "event", place.id))
     }
 }
 
 /// It was written, and what is said of it cannot be read.
-fn after_writing(fault: Fault) -> Fault {
+fn after_writing(fault: BackendError) -> BackendError {
     let message = "Google did it, and cannot tell how it is now: look before you repeat it";
-    let kind = FaultKind::Unknown;
-    Fault { cause: Some(fault.message.into()), ..Fault::new(kind, message) }
+    let kind = BackendErrorKind::Unknown;
+    BackendError { cause: Some(fault.message.into()), ..BackendError::new(kind, message) }
 }
 
-impl Listed {
+impl CalendarListEntry {
     fn can_read(&self) -> bool {
         self.can_write() || self.access_role.as_deref() == Some("reader")
     }
@@ -290,10 +301,13 @@ impl Listed {
     }
 }
 
-impl Calendar for Google {
-    fn calendars<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Vec<CalendarInfo>, Fault>> {
-        Box::pin(self.within(Doing::Reading, async {
-            let info = |it: Listed| CalendarInfo {
+impl CalendarBackend for GoogleBackend {
+    fn calendars<'a>(
+        &'a self,
+        _: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<CalendarInfo>, BackendError>> {
+        Box::pin(self.within(GoogleOperationEffect::Reading, async {
+            let info = |it: CalendarListEntry| CalendarInfo {
                 can_write: it.can_write(),
                 name: it.summary_override.or(it.summary).unwrap_or_else(|| it.id.clone()),
                 id: it.id,
@@ -306,21 +320,29 @@ impl Calendar for Google {
         &'a self,
         _: &'a str,
         query: EventQuery,
-    ) -> BoxFuture<'a, Result<Page<Event>, Fault>> {
-        Box::pin(self.within(Doing::Reading, self.found(query)))
+    ) -> BoxFuture<'a, Result<BackendPage<CalendarEvent>, BackendError>> {
+        Box::pin(self.within(GoogleOperationEffect::Reading, self.found(query)))
     }
 
-    fn event<'a>(&'a self, _: &'a str, id: &'a str) -> BoxFuture<'a, Result<Event, Fault>> {
-        Box::pin(self.within(Doing::Reading, async move {
-            let place = Place::of(id);
+    fn event<'a>(
+        &'a self,
+        _: &'a str,
+        id: &'a str,
+    ) -> BoxFuture<'a, Result<CalendarEvent, BackendError>> {
+        Box::pin(self.within(GoogleOperationEffect::Reading, async move {
+            let place = GoogleEventId::of(id);
             let wired = self.wired(place).await?;
             let rule = self.series_rule(&wired, place.calendar).await?;
             self.read_event(&wired, place.calendar, rule).await
         }))
     }
 
-    fn add<'a>(&'a self, _: &'a str, event: NewEvent) -> BoxFuture<'a, Result<Event, Fault>> {
-        Box::pin(self.within(Doing::Writing, self.added(event)))
+    fn add<'a>(
+        &'a self,
+        _: &'a str,
+        event: NewEvent,
+    ) -> BoxFuture<'a, Result<CalendarEvent, BackendError>> {
+        Box::pin(self.within(GoogleOperationEffect::Writing, self.added(event)))
     }
 
     fn change<'a>(
@@ -328,12 +350,12 @@ impl Calendar for Google {
         _: &'a str,
         id: &'a str,
         change: EventChange,
-    ) -> BoxFuture<'a, Result<Event, Fault>> {
-        Box::pin(self.within(Doing::Writing, self.changed(id, change)))
+    ) -> BoxFuture<'a, Result<CalendarEvent, BackendError>> {
+        Box::pin(self.within(GoogleOperationEffect::Writing, self.changed(id, change)))
     }
 
-    fn remove<'a>(&'a self, _: &'a str, id: &'a str) -> BoxFuture<'a, Result<(), Fault>> {
-        Box::pin(self.within(Doing::Writing, self.removed(id)))
+    fn remove<'a>(&'a self, _: &'a str, id: &'a str) -> BoxFuture<'a, Result<(), BackendError>> {
+        Box::pin(self.within(GoogleOperationEffect::Writing, self.removed(id)))
     }
 
     fn change_following<'a>(
@@ -341,12 +363,16 @@ impl Calendar for Google {
         _: &'a str,
         id: &'a str,
         change: EventChange,
-    ) -> BoxFuture<'a, Result<Event, Fault>> {
-        Box::pin(self.within(Doing::Writing, self.changed_following(id, change)))
+    ) -> BoxFuture<'a, Result<CalendarEvent, BackendError>> {
+        Box::pin(self.within(GoogleOperationEffect::Writing, self.changed_following(id, change)))
     }
 
-    fn remove_following<'a>(&'a self, _: &'a str, id: &'a str) -> BoxFuture<'a, Result<(), Fault>> {
-        Box::pin(self.within(Doing::Writing, self.removed_following(id)))
+    fn remove_following<'a>(
+        &'a self,
+        _: &'a str,
+        id: &'a str,
+    ) -> BoxFuture<'a, Result<(), BackendError>> {
+        Box::pin(self.within(GoogleOperationEffect::Writing, self.removed_following(id)))
     }
 
     fn note_of_following(&self) -> Option<&'static str> {
@@ -357,9 +383,9 @@ impl Calendar for Google {
         &'a self,
         _: &'a str,
         id: &'a str,
-        reply: Reply,
+        reply: InvitationReply,
         comment: Option<String>,
-    ) -> BoxFuture<'a, Result<Event, Fault>> {
-        Box::pin(self.within(Doing::Writing, self.responded(id, reply, comment)))
+    ) -> BoxFuture<'a, Result<CalendarEvent, BackendError>> {
+        Box::pin(self.within(GoogleOperationEffect::Writing, self.responded(id, reply, comment)))
     }
 }

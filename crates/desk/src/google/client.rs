@@ -6,13 +6,13 @@ use http::{Method, StatusCode};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use toolcrib_core::Secret;
-use toolcrib_egress::{Body, Egress, Network, Request, Timeouts};
+use toolcrib_egress::{Egress, EgressBody, EgressRequest, EgressTimeouts, Network};
 use url::Url;
 
 use super::error;
 use super::settings::GoogleSettings;
-use super::tokens::Tokens;
-use crate::backend::{Fault, FaultKind};
+use super::tokens::GoogleTokens;
+use crate::backend::{BackendError, BackendErrorKind};
 
 /// Largest answer, in bytes.
 const LARGEST: u64 = 8 * 1024 * 1024;
@@ -23,16 +23,16 @@ const LONGEST_PIECE: usize = 2048;
 
 /// One of the three.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Api {
+pub(super) enum GoogleApi {
     Calendar,
     Tasks,
     Gmail,
 }
 
 /// A request before it is known who asks.
-pub(super) struct Ask {
+pub(super) struct GoogleRequest {
     method: Method,
-    api: Api,
+    api: GoogleApi,
     path: Vec<String>,
     query: Vec<(&'static str, String)>,
     body: Option<Value>,
@@ -40,21 +40,21 @@ pub(super) struct Ask {
     most: u64,
 }
 
-impl Ask {
-    pub(super) fn new(method: Method, api: Api, path: &[&str]) -> Self {
+impl GoogleRequest {
+    pub(super) fn new(method: Method, api: GoogleApi, path: &[&str]) -> Self {
         let path = path.iter().map(|piece| (*piece).to_owned()).collect();
         Self { method, api, path, query: Vec::new(), body: None, if_match: None, most: LARGEST }
     }
 
-    pub(super) fn get(api: Api, path: &[&str]) -> Self {
+    pub(super) fn get(api: GoogleApi, path: &[&str]) -> Self {
         Self::new(Method::GET, api, path)
     }
 
-    pub(super) fn post(api: Api, path: &[&str], body: Value) -> Self {
+    pub(super) fn post(api: GoogleApi, path: &[&str], body: Value) -> Self {
         Self { body: Some(body), ..Self::new(Method::POST, api, path) }
     }
 
-    pub(super) fn patch(api: Api, path: &[&str], body: Value) -> Self {
+    pub(super) fn patch(api: GoogleApi, path: &[&str], body: Value) -> Self {
         Self { body: Some(body), ..Self::new(Method::PATCH, api, path) }
     }
 
@@ -85,7 +85,7 @@ impl Ask {
         Self { most, ..self }
     }
 
-    fn url(&self, base: &Url) -> Result<Url, Fault> {
+    fn url(&self, base: &Url) -> Result<Url, BackendError> {
         let mut url = base.clone();
         // What the library would leave out, or an id that no server gave, must not name another
         // thing than was meant.
@@ -95,9 +95,14 @@ impl Ask {
                 || piece.chars().any(char::is_control)
         };
         if self.path.iter().any(is_odd) {
-            return Err(Fault::new(FaultKind::NotFound, "no id of Google's looks like this"));
+            return Err(BackendError::new(
+                BackendErrorKind::NotFound,
+                "no id of Google's looks like this",
+            ));
         }
-        let cannot = |()| Fault::new(FaultKind::Invalid, "an address of Google cannot have a path");
+        let cannot = |()| {
+            BackendError::new(BackendErrorKind::Invalid, "an address of Google cannot have a path")
+        };
         url.path_segments_mut().map_err(cannot)?.pop_if_empty().extend(&self.path);
         if !self.query.is_empty() {
             url.query_pairs_mut().extend_pairs(&self.query);
@@ -107,23 +112,23 @@ impl Ask {
 }
 
 /// The way to Google, as one account.
-pub(super) struct Wire {
+pub(super) struct GoogleClient {
     settings: GoogleSettings,
     egress: Egress,
-    tokens: Tokens,
+    tokens: GoogleTokens,
 }
 
-struct Answer {
+struct GoogleResponse {
     status: StatusCode,
     headers: HeaderMap,
     body: Bytes,
 }
 
-impl Wire {
-    pub(super) fn new(settings: GoogleSettings) -> Result<Self, Fault> {
+impl GoogleClient {
+    pub(super) fn new(settings: GoogleSettings) -> Result<Self, BackendError> {
         settings.check()?;
         let egress = way_out(&settings)?;
-        let tokens = Tokens::new(settings.clone(), egress.clone());
+        let tokens = GoogleTokens::new(settings.clone(), egress.clone());
         Ok(Self { settings, egress, tokens })
     }
 
@@ -132,7 +137,10 @@ impl Wire {
     }
 
     /// What the answer says.
-    pub(super) async fn ask<T: DeserializeOwned>(&self, ask: Ask) -> Result<T, Fault> {
+    pub(super) async fn ask<T: DeserializeOwned>(
+        &self,
+        ask: GoogleRequest,
+    ) -> Result<T, BackendError> {
         let body = self.answered(&ask).await?;
         // A list would be read as an object whose fields are in their order.
         if body.trim_ascii_start().first() != Some(&b'{') {
@@ -142,13 +150,13 @@ impl Wire {
     }
 
     /// Only whether it was done.
-    pub(super) async fn tell(&self, ask: Ask) -> Result<(), Fault> {
+    pub(super) async fn tell(&self, ask: GoogleRequest) -> Result<(), BackendError> {
         self.answered(&ask).await.map(|_| ())
     }
 
     /// Once, and once more with a new token if the first was not accepted: such a request was not
     /// let in, so nothing is done twice.
-    async fn answered(&self, ask: &Ask) -> Result<Bytes, Fault> {
+    async fn answered(&self, ask: &GoogleRequest) -> Result<Bytes, BackendError> {
         let token = self.tokens.access(None).await?;
         let mut answer = self.send(ask, &token).await?;
         if answer.status == StatusCode::UNAUTHORIZED {
@@ -163,13 +171,17 @@ impl Wire {
         Err(error::refused(&ask.method, answer.status, &answer.headers, &answer.body, about_us))
     }
 
-    async fn send(&self, ask: &Ask, token: &Secret) -> Result<Answer, Fault> {
+    async fn send(
+        &self,
+        ask: &GoogleRequest,
+        token: &Secret,
+    ) -> Result<GoogleResponse, BackendError> {
         let base = match ask.api {
-            Api::Calendar => &self.settings.calendar,
-            Api::Tasks => &self.settings.tasks,
-            Api::Gmail => &self.settings.gmail,
+            GoogleApi::Calendar => &self.settings.calendar,
+            GoogleApi::Tasks => &self.settings.tasks,
+            GoogleApi::Gmail => &self.settings.gmail,
         };
-        let mut request = Request::new(ask.method.clone(), ask.url(base)?);
+        let mut request = EgressRequest::new(ask.method.clone(), ask.url(base)?);
         request.timeouts = timeouts(&self.settings);
         request.headers.insert(AUTHORIZATION, header(&format!("Bearer {}", token.expose()))?);
         if let Some(etag) = &ask.if_match {
@@ -177,7 +189,7 @@ impl Wire {
         }
         if let Some(body) = &ask.body {
             request.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-            request.body = Body::Bytes(body.to_string().into());
+            request.body = EgressBody::Bytes(body.to_string().into());
         }
         let told = |error| error::unanswered(&ask.method, error);
         let response = self.egress.send(request).await.map_err(told)?;
@@ -188,23 +200,24 @@ impl Wire {
             // A refusal is one, however its explanation ends.
             response.bytes(LARGEST_REFUSAL).await.unwrap_or_default()
         };
-        Ok(Answer { status, headers, body })
+        Ok(GoogleResponse { status, headers, body })
     }
 }
 
 /// Reaches Google's addresses of the settings, and nothing else.
-pub(super) fn way_out(settings: &GoogleSettings) -> Result<Egress, Fault> {
+pub(super) fn way_out(settings: &GoogleSettings) -> Result<Egress, BackendError> {
     let GoogleSettings { calendar, tasks, gmail, token, .. } = settings;
     let named = [calendar, tasks, gmail, token].map(Clone::clone);
     Egress::only(named, Network::default()).map_err(|cause| {
-        Fault::new(FaultKind::Invalid, "the addresses of Google cannot be reached").because(cause)
+        BackendError::new(BackendErrorKind::Invalid, "the addresses of Google cannot be reached")
+            .because(cause)
     })
 }
 
-pub(super) fn timeouts(settings: &GoogleSettings) -> Timeouts {
+pub(super) fn timeouts(settings: &GoogleSettings) -> EgressTimeouts {
     let total = settings.deadline;
-    let usual = Timeouts::default();
-    Timeouts {
+    let usual = EgressTimeouts::default();
+    EgressTimeouts {
         connect: usual.connect.min(total),
         first_byte: total,
         idle: usual.idle.min(total),
@@ -212,7 +225,7 @@ pub(super) fn timeouts(settings: &GoogleSettings) -> Timeouts {
     }
 }
 
-fn header(text: &str) -> Result<HeaderValue, Fault> {
+fn header(text: &str) -> Result<HeaderValue, BackendError> {
     let mut value = HeaderValue::from_str(text)
         .map_err(|cause| error::broken("a word that no header can carry").because(cause))?;
     value.set_sensitive(true);

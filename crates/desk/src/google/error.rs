@@ -4,9 +4,9 @@ use http::header::{HeaderMap, RETRY_AFTER};
 use http::{Method, StatusCode};
 use serde::Deserialize;
 use toolcrib_core::Secrets;
-use toolcrib_egress::{EgressError, Kind};
+use toolcrib_egress::{EgressError, EgressErrorKind};
 
-use crate::backend::{Fault, FaultKind};
+use crate::backend::{BackendError, BackendErrorKind};
 
 /// Longest piece of an error's text that is passed on, in characters.
 const LONGEST: usize = 200;
@@ -27,28 +27,28 @@ const LATER: &[&str] = &[
 ];
 
 #[derive(Deserialize)]
-struct Said {
-    error: Explanation,
+struct GoogleErrorBody {
+    error: GoogleErrorDetail,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Explanation {
+struct GoogleErrorDetail {
     message: Option<String>,
     status: Option<String>,
-    errors: Vec<Reason>,
-    details: Vec<Reason>,
+    errors: Vec<GoogleErrorReason>,
+    details: Vec<GoogleErrorReason>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Reason {
+struct GoogleErrorReason {
     reason: Option<String>,
 }
 
-impl Explanation {
+impl GoogleErrorDetail {
     fn read(body: &[u8]) -> Self {
-        serde_json::from_slice::<Said>(body).map(|said| said.error).unwrap_or_default()
+        serde_json::from_slice::<GoogleErrorBody>(body).map(|said| said.error).unwrap_or_default()
     }
 
     fn is_later(&self) -> bool {
@@ -69,8 +69,8 @@ pub(super) fn refused(
     headers: &HeaderMap,
     body: &[u8],
     (cure, secrets): (&str, &Secrets),
-) -> Fault {
-    let said = Explanation::read(body);
+) -> BackendError {
+    let said = GoogleErrorDetail::read(body);
     let told = said.message.as_deref().map(|text| presentable(&secrets.redactor().text(text)));
     let told =
         told.filter(|text| !text.is_empty()).map_or_else(String::new, |it| format!(": {it}"));
@@ -81,72 +81,91 @@ pub(super) fn refused(
             || "wait a minute before you try again".to_owned(),
             |seconds| format!("wait {seconds} s before you try again"),
         );
-        return Fault::new(FaultKind::Busy, format!("Google asks for patience: {wait}"));
+        return BackendError::new(
+            BackendErrorKind::Busy,
+            format!("Google asks for patience: {wait}"),
+        );
     }
     match status {
-        StatusCode::UNAUTHORIZED => Fault::new(
-            FaultKind::Refused,
+        StatusCode::UNAUTHORIZED => BackendError::new(
+            BackendErrorKind::Refused,
             format!("Google does not accept who we are: the user has to {cure}"),
         ),
-        StatusCode::FORBIDDEN => Fault::new(
-            FaultKind::Refused,
+        StatusCode::FORBIDDEN => BackendError::new(
+            BackendErrorKind::Refused,
             format!("Google does not allow this account to do that{told}"),
         ),
         StatusCode::NOT_FOUND | StatusCode::GONE => {
-            Fault::new(FaultKind::NotFound, format!("Google has no such thing{told}"))
+            BackendError::new(BackendErrorKind::NotFound, format!("Google has no such thing{told}"))
         }
-        StatusCode::CONFLICT | StatusCode::PRECONDITION_FAILED => Fault::new(
-            FaultKind::Conflict,
+        StatusCode::CONFLICT | StatusCode::PRECONDITION_FAILED => BackendError::new(
+            BackendErrorKind::Conflict,
             "it was changed by somebody else in the meantime: read it again, then decide",
         ),
-        _ if status.is_server_error() && only_reads(method) => Fault::new(
-            FaultKind::Interrupted,
+        _ if status.is_server_error() && only_reads(method) => BackendError::new(
+            BackendErrorKind::Interrupted,
             format!("Google failed by itself ({status}): try again later"),
         ),
-        _ if status.is_server_error() => Fault::new(
-            FaultKind::Unknown,
+        _ if status.is_server_error() => BackendError::new(
+            BackendErrorKind::Unknown,
             format!(
                 "Google failed by itself ({status}) and may have done it: look before you \
                      repeat it"
             ),
         ),
-        _ if status.is_client_error() => {
-            Fault::new(FaultKind::Invalid, format!("Google does not take this ({status}){told}"))
-        }
-        _ => Fault::new(FaultKind::Broken, format!("Google answers in an unknown way ({status})")),
+        _ if status.is_client_error() => BackendError::new(
+            BackendErrorKind::Invalid,
+            format!("Google does not take this ({status}){told}"),
+        ),
+        _ => BackendError::new(
+            BackendErrorKind::Broken,
+            format!("Google answers in an unknown way ({status})"),
+        ),
     }
 }
 
 /// A request that nothing, or only half an answer, came back to.
-pub(super) fn unanswered(method: &Method, error: EgressError) -> Fault {
+pub(super) fn unanswered(method: &Method, error: EgressError) -> BackendError {
     let reads = only_reads(method);
     let (kind, message) = match error.kind {
-        Kind::Refused => (FaultKind::Refused, format!("{error}")),
-        Kind::NotConnected | Kind::Broken | Kind::Timeout(_) if error.never_sent() => {
-            (FaultKind::Unreachable, format!("{error}: nothing was sent; try again later"))
+        EgressErrorKind::Refused => (BackendErrorKind::Refused, format!("{error}")),
+        EgressErrorKind::NotConnected | EgressErrorKind::Broken | EgressErrorKind::Timeout(_)
+            if error.never_sent() =>
+        {
+            (BackendErrorKind::Unreachable, format!("{error}: nothing was sent; try again later"))
         }
-        Kind::TooLarge if reads => (FaultKind::Broken, format!("{error}: ask for less at a time")),
-        Kind::NotConnected | Kind::Broken | Kind::Timeout(_) if reads => {
-            (FaultKind::Interrupted, format!("{error}: try again"))
+        EgressErrorKind::TooLarge if reads => {
+            (BackendErrorKind::Broken, format!("{error}: ask for less at a time"))
         }
-        Kind::NotConnected | Kind::Broken | Kind::Timeout(_) | Kind::TooLarge => (
-            FaultKind::Unknown,
+        EgressErrorKind::NotConnected | EgressErrorKind::Broken | EgressErrorKind::Timeout(_)
+            if reads =>
+        {
+            (BackendErrorKind::Interrupted, format!("{error}: try again"))
+        }
+        EgressErrorKind::NotConnected
+        | EgressErrorKind::Broken
+        | EgressErrorKind::Timeout(_)
+        | EgressErrorKind::TooLarge => (
+            BackendErrorKind::Unknown,
             format!("{error}: it may have been done; look before you repeat it"),
         ),
     };
-    Fault::new(kind, message).because(error)
+    BackendError::new(kind, message).because(error)
 }
 
 /// An answer that says yes and is not what the documents say.
 pub(super) fn not_understood(
     method: &Method,
     cause: impl Into<Box<dyn std::error::Error + Send + Sync>>,
-) -> Fault {
+) -> BackendError {
     let fault = if only_reads(method) {
-        Fault::new(FaultKind::Broken, "Google answered with something that is not understood")
+        BackendError::new(
+            BackendErrorKind::Broken,
+            "Google answered with something that is not understood",
+        )
     } else {
-        Fault::new(
-            FaultKind::Unknown,
+        BackendError::new(
+            BackendErrorKind::Unknown,
             "Google did it, most likely, and answered with something that is not understood: look \
              before you repeat it",
         )
@@ -155,13 +174,20 @@ pub(super) fn not_understood(
 }
 
 /// The same of something that is there but makes no sense.
-pub(super) fn broken(what: &str) -> Fault {
-    Fault::new(FaultKind::Broken, format!("Google gave {what}, which is not understood"))
+pub(super) fn broken(what: &str) -> BackendError {
+    BackendError::new(
+        BackendErrorKind::Broken,
+        format!("Google gave {what}, which is not understood"),
+    )
 }
 
 /// Says what there is none of, where Google only said that there is none.
-pub(super) fn missing(fault: Fault, what: &str, id: &str) -> Fault {
-    if fault.kind == FaultKind::NotFound { Fault::no(what, &presentable(id)) } else { fault }
+pub(super) fn missing(fault: BackendError, what: &str, id: &str) -> BackendError {
+    if fault.kind == BackendErrorKind::NotFound {
+        BackendError::no(what, &presentable(id))
+    } else {
+        fault
+    }
 }
 
 /// In whole seconds; a date is one that no clock of ours need agree with.

@@ -7,7 +7,7 @@ use toolcrib_core::{Secret, Secrets};
 use toolcrib_egress::is_of_this_machine;
 use url::Url;
 
-use crate::backend::{Fault, FaultKind};
+use crate::backend::{BackendError, BackendErrorKind};
 
 /// One account, and the client that speaks for it.
 #[derive(Debug, Clone)]
@@ -27,7 +27,7 @@ pub struct GoogleSettings {
     /// Of a client of the kind "desktop app", as Google's console gives it.
     pub client_id: String,
     pub client_secret: Option<Secret>,
-    pub refresh: Refresh,
+    pub refresh: RefreshTokenLocation,
     /// For one operation, with all requests that it takes.
     pub deadline: Duration,
     /// Learns every token that is met, so that it can be masked.
@@ -36,7 +36,7 @@ pub struct GoogleSettings {
 
 /// Where the refresh token is.
 #[derive(Debug, Clone)]
-pub enum Refresh {
+pub enum RefreshTokenLocation {
     Token(Secret),
     /// A file that signing in writes, for its owner's eyes alone.
     File(PathBuf),
@@ -51,8 +51,8 @@ impl GoogleSettings {
     pub fn new(
         name: impl Into<String>,
         client_id: impl Into<String>,
-        refresh: Refresh,
-    ) -> Result<Self, Fault> {
+        refresh: RefreshTokenLocation,
+    ) -> Result<Self, BackendError> {
         Ok(Self {
             name: name.into(),
             calendar: fixed("https://www.googleapis.com/calendar/v3")?,
@@ -69,18 +69,21 @@ impl GoogleSettings {
     }
 
     /// Every address that tokens and passwords are sent to must be one that nobody can listen at.
-    pub(super) fn check(&self) -> Result<(), Fault> {
+    pub(super) fn check(&self) -> Result<(), BackendError> {
         let Self { calendar, tasks, gmail, authorize, token, .. } = self;
         for url in [calendar, tasks, gmail, authorize, token] {
             if url.scheme() != "https" && !is_of_this_machine(url) {
-                return Err(Fault::new(
-                    FaultKind::Invalid,
+                return Err(BackendError::new(
+                    BackendErrorKind::Invalid,
                     format!("`{}` must be `https`", url.origin().ascii_serialization()),
                 ));
             }
         }
         if self.client_id.is_empty() {
-            return Err(Fault::new(FaultKind::Invalid, "the client id of Google is empty: set it"));
+            return Err(BackendError::new(
+                BackendErrorKind::Invalid,
+                "the client id of Google is empty: set it",
+            ));
         }
         Ok(())
     }
@@ -91,8 +94,8 @@ impl GoogleSettings {
     }
 }
 
-fn fixed(text: &str) -> Result<Url, Fault> {
+fn fixed(text: &str) -> Result<Url, BackendError> {
     Url::parse(text).map_err(|cause| {
-        Fault::new(FaultKind::Broken, "an address of Google is none").because(cause)
+        BackendError::new(BackendErrorKind::Broken, "an address of Google is none").because(cause)
     })
 }

@@ -7,17 +7,17 @@ use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use sha2::{Digest as _, Sha256};
 use toolcrib_core::Secret;
-use toolcrib_egress::{Callback, Visit};
+use toolcrib_egress::{CallbackVerdict, LoopbackListener};
 use url::Url;
 use uuid::Uuid;
 
-use super::settings::{GoogleSettings, Refresh, SCOPES};
-use super::tokens::{Denial, request};
+use super::settings::{GoogleSettings, RefreshTokenLocation, SCOPES};
+use super::tokens::{GoogleTokenDenial, request};
 use super::{client, token_file};
-use crate::backend::{Fault, FaultKind};
+use crate::backend::{BackendError, BackendErrorKind};
 
 /// What came back by way of the browser.
-struct Answer {
+struct SignInCallback {
     code: Option<Secret>,
     error: Option<String>,
 }
@@ -25,24 +25,30 @@ struct Answer {
 pub(super) async fn sign_in(
     settings: &GoogleSettings,
     open: impl FnOnce(&str),
-) -> Result<Secret, Fault> {
+) -> Result<Secret, BackendError> {
     settings.check()?;
     let egress = client::way_out(settings)?;
-    let callback = Callback::listen("/").await.map_err(no_port)?;
+    let callback = LoopbackListener::listen("/").await.map_err(no_port)?;
     let redirect = callback.address().to_string();
     let (verifier, state) = (unguessable(), unguessable());
     open(address(settings, &redirect, &verifier, &state).as_str());
     let own = state.clone();
     let judge = move |url: &Url| match read(url, &own) {
-        None => Visit::Stray,
-        Some(Answer { error: None, .. }) => Visit::Welcome,
-        Some(Answer { error: Some(_), .. }) => Visit::Declined,
+        None => CallbackVerdict::Stray,
+        Some(SignInCallback { error: None, .. }) => CallbackVerdict::Welcome,
+        Some(SignInCallback { error: Some(_), .. }) => CallbackVerdict::Declined,
     };
     let came = callback.answer(judge).await.ok_or_else(|| {
-        Fault::new(FaultKind::Refused, "nobody signed in within five minutes: start again")
+        BackendError::new(
+            BackendErrorKind::Refused,
+            "nobody signed in within five minutes: start again",
+        )
     })?;
-    let Some(Answer { code: Some(code), error: None }) = read(&came, &state) else {
-        return Err(Fault::new(FaultKind::Refused, "the sign-in at Google was declined"));
+    let Some(SignInCallback { code: Some(code), error: None }) = read(&came, &state) else {
+        return Err(BackendError::new(
+            BackendErrorKind::Refused,
+            "the sign-in at Google was declined",
+        ));
     };
     let fields = [
         ("grant_type", "authorization_code"),
@@ -51,27 +57,28 @@ pub(super) async fn sign_in(
         ("code_verifier", verifier.expose()),
     ];
     let given = request(settings, &egress, &fields).await.map_err(|denial| match denial {
-        Denial::Grant => Fault::new(
-            FaultKind::Refused,
+        GoogleTokenDenial::Grant => BackendError::new(
+            BackendErrorKind::Refused,
             "Google does not accept the answer of the browser: start again",
         ),
-        Denial::Other(fault) => fault,
+        GoogleTokenDenial::Other(fault) => fault,
     })?;
     let refresh = given.refresh_token.ok_or_else(|| {
-        Fault::new(
-            FaultKind::Refused,
+        BackendError::new(
+            BackendErrorKind::Refused,
             "Google gave no refresh token: take this client's access away in the settings of the \
              account, then sign in again",
         )
     })?;
-    if let Refresh::File(path) = &settings.refresh {
+    if let RefreshTokenLocation::File(path) = &settings.refresh {
         token_file::write(path, settings, &refresh)?;
     }
     Ok(refresh)
 }
 
-fn no_port(cause: std::io::Error) -> Fault {
-    Fault::new(FaultKind::Refused, "no port of this machine can be listened on").because(cause)
+fn no_port(cause: std::io::Error) -> BackendError {
+    BackendError::new(BackendErrorKind::Refused, "no port of this machine can be listened on")
+        .because(cause)
 }
 
 /// `access_type` and `prompt` make Google give a refresh token, also to whom it gave one before.
@@ -98,7 +105,7 @@ fn unguessable() -> Secret {
 }
 
 /// The answer in an address that a browser came by, if it carries our state.
-fn read(url: &Url, own: &Secret) -> Option<Answer> {
+fn read(url: &Url, own: &Secret) -> Option<SignInCallback> {
     let (mut code, mut state, mut error) = (None, None, None);
     for (name, value) in url.query_pairs() {
         // Of a field that comes twice the first counts.
@@ -111,5 +118,5 @@ fn read(url: &Url, own: &Secret) -> Option<Answer> {
     }
     // Digests, so that the time it takes tells nothing of how much was right.
     let is_ours = Sha256::digest(own.expose()) == Sha256::digest(state?);
-    is_ours.then_some(Answer { code, error })
+    is_ours.then_some(SignInCallback { code, error })
 }

@@ -9,24 +9,24 @@ use toolcrib_core::Secret;
 use uuid::Uuid;
 
 use super::settings::GoogleSettings;
-use crate::backend::{Fault, FaultKind};
+use crate::backend::{BackendError, BackendErrorKind};
 
 /// A file of ours is never that large, in bytes.
 const LARGEST: u64 = 64 * 1024;
 
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct RefreshTokenRecord {
     /// Whose token it is: another client's would be refused by the server in other words.
     client_id: String,
     refresh_token: String,
 }
 
 /// The refresh token that the client of the settings was given.
-pub(super) fn read(path: &Path, settings: &GoogleSettings) -> Result<Secret, Fault> {
+pub(super) fn read(path: &Path, settings: &GoogleSettings) -> Result<Secret, BackendError> {
     let sign_in = |why: &str| {
         let name = &settings.name;
         let cure = format!("{why}: the user has to sign in with `toolcrib login {name}`");
-        Fault::new(FaultKind::Refused, cure)
+        BackendError::new(BackendErrorKind::Refused, cure)
     };
     let mut bytes = Vec::new();
     let opened = File::open(path).and_then(|file| {
@@ -40,10 +40,10 @@ pub(super) fn read(path: &Path, settings: &GoogleSettings) -> Result<Secret, Fau
         }
         Err(error) => {
             let message = format!("the file of the sign-in at Google cannot be used: {error}");
-            return Err(Fault::new(FaultKind::Refused, message).because(error));
+            return Err(BackendError::new(BackendErrorKind::Refused, message).because(error));
         }
     }
-    let kept: Kept = serde_json::from_slice(&bytes)
+    let kept: RefreshTokenRecord = serde_json::from_slice(&bytes)
         .map_err(|_| sign_in("the file of the sign-in at Google is damaged"))?;
     if kept.client_id != settings.client_id {
         return Err(sign_in("the sign-in at Google was for another client"));
@@ -52,13 +52,19 @@ pub(super) fn read(path: &Path, settings: &GoogleSettings) -> Result<Secret, Fau
 }
 
 /// Whole or not at all: a crash half-way leaves the old file.
-pub(super) fn write(path: &Path, settings: &GoogleSettings, refresh: &Secret) -> Result<(), Fault> {
+pub(super) fn write(
+    path: &Path,
+    settings: &GoogleSettings,
+    refresh: &Secret,
+) -> Result<(), BackendError> {
     let failed = |error: io::Error| {
         let message = format!("the sign-in at Google cannot be kept: {error}");
-        Fault::new(FaultKind::Refused, message).because(error)
+        BackendError::new(BackendErrorKind::Refused, message).because(error)
     };
-    let kept =
-        Kept { client_id: settings.client_id.clone(), refresh_token: refresh.expose().to_owned() };
+    let kept = RefreshTokenRecord {
+        client_id: settings.client_id.clone(),
+        refresh_token: refresh.expose().to_owned(),
+    };
     let bytes = serde_json::to_vec_pretty(&kept).map_err(|error| failed(error.into()))?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Some(folder) = folder {

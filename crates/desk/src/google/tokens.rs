@@ -14,12 +14,12 @@ use serde::{Deserialize, Deserializer};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 use toolcrib_core::Secret;
-use toolcrib_egress::{Body, Egress, EgressError, Request};
+use toolcrib_egress::{Egress, EgressBody, EgressError, EgressRequest};
 use url::form_urlencoded;
 
-use super::settings::{GoogleSettings, Refresh};
+use super::settings::{GoogleSettings, RefreshTokenLocation};
 use super::{client, token_file};
-use crate::backend::{Fault, FaultKind};
+use crate::backend::{BackendError, BackendErrorKind};
 
 /// Largest answer of the token server, in bytes.
 const LARGEST: u64 = 64 * 1024;
@@ -28,28 +28,28 @@ const MARGIN: u64 = 60;
 /// Longest life of a token that is believed, in seconds.
 const LONGEST_LIFE: u64 = 7 * 24 * 60 * 60;
 
-pub(super) struct Tokens(Arc<Shared>);
+pub(super) struct GoogleTokens(Arc<GoogleTokensShared>);
 
-struct Shared {
+struct GoogleTokensShared {
     settings: GoogleSettings,
     egress: Egress,
     /// Renewals that have ended.
     ended: AtomicU64,
-    held: Mutex<Held>,
+    held: Mutex<GoogleTokensState>,
 }
 
 #[derive(Default)]
-struct Held {
-    access: Option<Access>,
+struct GoogleTokensState {
+    access: Option<GoogleAccessToken>,
     /// The last one: that of the settings or of their file, or one that was given in its place.
     refresh: Option<Secret>,
     /// One that the server says is worth nothing any more.
     dead: Option<Secret>,
     /// How the last renewal failed.
-    failure: Option<(FaultKind, String)>,
+    failure: Option<(BackendErrorKind, String)>,
 }
 
-struct Access {
+struct GoogleAccessToken {
     token: Secret,
     /// From here on another is asked for before this one is sent.
     due: Option<Instant>,
@@ -57,7 +57,7 @@ struct Access {
 
 /// What the token server gives.
 #[derive(Deserialize)]
-pub(super) struct Given {
+pub(super) struct GoogleTokenResponse {
     #[serde(deserialize_with = "secret")]
     access_token: Secret,
     #[serde(default, deserialize_with = "secret_if_any")]
@@ -77,19 +77,19 @@ fn secret_if_any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Se
 }
 
 #[derive(Deserialize)]
-struct Denied {
+struct GoogleTokenRefusal {
     error: String,
 }
 
-impl Tokens {
+impl GoogleTokens {
     pub(super) fn new(settings: GoogleSettings, egress: Egress) -> Self {
         settings.secrets.learn(&settings.client_secret);
         let (ended, held) = (AtomicU64::new(0), Mutex::default());
-        Self(Arc::new(Shared { settings, egress, ended, held }))
+        Self(Arc::new(GoogleTokensShared { settings, egress, ended, held }))
     }
 
     /// The token to send now; not `rejected`, which was sent and not accepted.
-    pub(super) async fn access(&self, rejected: Option<&Secret>) -> Result<Secret, Fault> {
+    pub(super) async fn access(&self, rejected: Option<&Secret>) -> Result<Secret, BackendError> {
         let ended = self.0.ended.load(Ordering::Acquire);
         {
             let held = self.0.held.lock().await;
@@ -100,12 +100,13 @@ impl Tokens {
         let (shared, rejected) = (Arc::clone(&self.0), rejected.cloned());
         let renewal = tokio::spawn(async move { shared.renew(ended, rejected.as_ref()).await });
         renewal.await.unwrap_or_else(|cause| {
-            Err(Fault::new(FaultKind::Broken, "the sign-in at Google fell over").because(cause))
+            Err(BackendError::new(BackendErrorKind::Broken, "the sign-in at Google fell over")
+                .because(cause))
         })
     }
 }
 
-impl Held {
+impl GoogleTokensState {
     fn good(&self, rejected: Option<&Secret>) -> Option<Secret> {
         let access = self.access.as_ref()?;
         let is_due = access.due.is_some_and(|due| due <= Instant::now());
@@ -113,10 +114,10 @@ impl Held {
     }
 }
 
-impl Shared {
+impl GoogleTokensShared {
     /// `ended`: the renewals that had ended when the caller looked; one that has ended since was
     /// for us too.
-    async fn renew(&self, ended: u64, rejected: Option<&Secret>) -> Result<Secret, Fault> {
+    async fn renew(&self, ended: u64, rejected: Option<&Secret>) -> Result<Secret, BackendError> {
         let mut held = self.held.lock().await;
         if let Some(token) = held.good(rejected) {
             return Ok(token);
@@ -124,7 +125,7 @@ impl Shared {
         if self.ended.load(Ordering::Acquire) != ended
             && let Some((kind, message)) = &held.failure
         {
-            return Err(Fault::new(*kind, message.clone()));
+            return Err(BackendError::new(*kind, message.clone()));
         }
         let renewed = self.redeem(&mut held).await;
         held.failure = renewed.as_ref().err().map(|fault| (fault.kind, fault.message.clone()));
@@ -132,11 +133,13 @@ impl Shared {
         renewed
     }
 
-    async fn redeem(&self, held: &mut Held) -> Result<Secret, Fault> {
+    async fn redeem(&self, held: &mut GoogleTokensState) -> Result<Secret, BackendError> {
         let refresh = match &self.settings.refresh {
-            Refresh::Token(token) => held.refresh.clone().unwrap_or_else(|| token.clone()),
+            RefreshTokenLocation::Token(token) => {
+                held.refresh.clone().unwrap_or_else(|| token.clone())
+            }
             // A person may have signed in beside us.
-            Refresh::File(path) => token_file::read(path, &self.settings)?,
+            RefreshTokenLocation::File(path) => token_file::read(path, &self.settings)?,
         };
         self.settings.secrets.learn([&refresh]);
         // Held also where it is read from its file each time: it is masked for as long.
@@ -147,12 +150,12 @@ impl Shared {
         let form = [("grant_type", "refresh_token"), ("refresh_token", refresh.expose())];
         let given = match request(&self.settings, &self.egress, &form).await {
             Ok(given) => given,
-            Err(Denial::Grant) => {
+            Err(GoogleTokenDenial::Grant) => {
                 held.dead = Some(refresh);
                 held.access = None;
                 return Err(dead(&self.settings));
             }
-            Err(Denial::Other(fault)) => return Err(fault),
+            Err(GoogleTokenDenial::Other(fault)) => return Err(fault),
         };
         let token = given.access_token;
         let due = given.expires_in.map(|seconds| {
@@ -160,9 +163,9 @@ impl Shared {
             // One of a short life is used for most of it, or each request would ask for another.
             Instant::now() + Duration::from_secs(seconds - MARGIN.min(seconds.div_ceil(10)))
         });
-        held.access = Some(Access { token: token.clone(), due });
+        held.access = Some(GoogleAccessToken { token: token.clone(), due });
         if let Some(next) = given.refresh_token.filter(|next| *next != refresh) {
-            if let Refresh::File(path) = &self.settings.refresh {
+            if let RefreshTokenLocation::File(path) = &self.settings.refresh {
                 token_file::write(path, &self.settings, &next)?;
             }
             held.refresh = Some(next);
@@ -172,15 +175,18 @@ impl Shared {
 }
 
 /// Why no token was given.
-pub(super) enum Denial {
+pub(super) enum GoogleTokenDenial {
     /// The code or the refresh token is worth nothing (any more).
     Grant,
-    Other(Fault),
+    Other(BackendError),
 }
 
-fn dead(settings: &GoogleSettings) -> Fault {
+fn dead(settings: &GoogleSettings) -> BackendError {
     let cure = settings.cure();
-    Fault::new(FaultKind::Refused, format!("Google has ended the sign-in: the user has to {cure}"))
+    BackendError::new(
+        BackendErrorKind::Refused,
+        format!("Google has ended the sign-in: the user has to {cure}"),
+    )
 }
 
 /// One request to the token server, with the client's own name on it.
@@ -188,11 +194,11 @@ pub(super) async fn request(
     settings: &GoogleSettings,
     egress: &Egress,
     fields: &[(&str, &str)],
-) -> Result<Given, Denial> {
-    let mut request = Request::new(Method::POST, settings.token.clone());
+) -> Result<GoogleTokenResponse, GoogleTokenDenial> {
+    let mut request = EgressRequest::new(Method::POST, settings.token.clone());
     let media = HeaderValue::from_static("application/x-www-form-urlencoded");
     request.headers.insert(CONTENT_TYPE, media);
-    request.body = Body::Bytes(form(settings, fields).into());
+    request.body = EgressBody::Bytes(form(settings, fields).into());
     request.timeouts = client::timeouts(settings);
     let response = egress.send(request).await.map_err(unreached)?;
     let status = response.status;
@@ -200,13 +206,13 @@ pub(super) async fn request(
     if !status.is_success() {
         return Err(denied(settings, status, &body));
     }
-    let odd = || Fault::new(FaultKind::Broken, "Google gave a token that is none");
-    let given: Given =
-        serde_json::from_slice(&body).map_err(|cause| Denial::Other(odd().because(cause)))?;
+    let odd = || BackendError::new(BackendErrorKind::Broken, "Google gave a token that is none");
+    let given: GoogleTokenResponse = serde_json::from_slice(&body)
+        .map_err(|cause| GoogleTokenDenial::Other(odd().because(cause)))?;
     let is_bearer = given.token_type.as_ref().is_none_or(|it| it.eq_ignore_ascii_case("bearer"));
     let token = given.access_token.expose();
     if !is_bearer || token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err(Denial::Other(odd()));
+        return Err(GoogleTokenDenial::Other(odd()));
     }
     settings.secrets.learn([&given.access_token].into_iter().chain(&given.refresh_token));
     Ok(given)
@@ -222,33 +228,35 @@ fn form(settings: &GoogleSettings, fields: &[(&str, &str)]) -> String {
 }
 
 /// Nothing of what was asked for has been sent, whatever became of the token.
-fn unreached(error: EgressError) -> Denial {
+fn unreached(error: EgressError) -> GoogleTokenDenial {
     let message = format!("no token could be had: {error}; try again later");
-    Denial::Other(Fault::new(FaultKind::Unreachable, message).because(error))
+    GoogleTokenDenial::Other(
+        BackendError::new(BackendErrorKind::Unreachable, message).because(error),
+    )
 }
 
 /// What the server says in words is not passed on: it may hold what was sent.
-fn denied(settings: &GoogleSettings, status: StatusCode, body: &[u8]) -> Denial {
-    let error = serde_json::from_slice::<Denied>(body).map(|denied| denied.error);
+fn denied(settings: &GoogleSettings, status: StatusCode, body: &[u8]) -> GoogleTokenDenial {
+    let error = serde_json::from_slice::<GoogleTokenRefusal>(body).map(|denied| denied.error);
     let error = error.unwrap_or_default();
     let fault = match (error.as_str(), status) {
-        ("invalid_grant", _) => return Denial::Grant,
-        ("invalid_client" | "unauthorized_client", _) => Fault::new(
-            FaultKind::Refused,
+        ("invalid_grant", _) => return GoogleTokenDenial::Grant,
+        ("invalid_client" | "unauthorized_client", _) => BackendError::new(
+            BackendErrorKind::Refused,
             "Google does not know our client: check its id and secret in the configuration",
         ),
-        (_, StatusCode::TOO_MANY_REQUESTS) => Fault::new(
-            FaultKind::Busy,
+        (_, StatusCode::TOO_MANY_REQUESTS) => BackendError::new(
+            BackendErrorKind::Busy,
             "Google gives no token for the time being: wait a minute before you try again",
         ),
-        _ if status.is_server_error() => Fault::new(
-            FaultKind::Unreachable,
+        _ if status.is_server_error() => BackendError::new(
+            BackendErrorKind::Unreachable,
             format!("Google gives no token ({status}): nothing was sent; try again later"),
         ),
-        _ => Fault::new(
-            FaultKind::Refused,
+        _ => BackendError::new(
+            BackendErrorKind::Refused,
             format!("Google gives no token ({status}): the user has to {}", settings.cure()),
         ),
     };
-    Denial::Other(fault)
+    GoogleTokenDenial::Other(fault)
 }

@@ -12,7 +12,7 @@ const MOST_PARAMETERS: usize = 64;
 
 /// One property: `DTSTART;TZID=Europe/Zurich:20261123T090000`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Property {
+pub struct IcalProperty {
     /// In upper case.
     pub name: String,
     /// Names in upper case, and their values without quotes.
@@ -21,7 +21,7 @@ pub struct Property {
     pub value: String,
 }
 
-impl Property {
+impl IcalProperty {
     /// A property whose value is written as it is.
     pub fn new(name: &str, value: impl Into<String>) -> Self {
         Self { name: name.to_owned(), parameters: Vec::new(), value: value.into() }

@@ -3,8 +3,8 @@
 //! What stands in the own file or comes of a server is read by [`Component::read`], which takes
 //! nothing that is not whole.
 
-use super::component::{Component, DEEPEST, NotRead};
-use super::content_line::{Property, clean};
+use super::component::{DEEPEST, IcalComponent, IcalReadError};
+use super::content_line::{IcalProperty, clean};
 
 /// Faults that are told one by one.
 const MOST_FAULTS: usize = 100;
@@ -14,7 +14,7 @@ const PARTS: [&str; 5] = ["VEVENT", "VTODO", "VJOURNAL", "VFREEBUSY", "VTIMEZONE
 /// What a file has of components, and what was wrong with it.
 #[derive(Debug, Default)]
 pub(crate) struct Calendars {
-    pub(crate) whole: Vec<Component>,
+    pub(crate) whole: Vec<IcalComponent>,
     /// Components that were cut off, each told by its name and UID.
     pub(crate) cut: Vec<String>,
     /// Lines that could not be read, each told by its number.
@@ -23,12 +23,12 @@ pub(crate) struct Calendars {
 
 impl Calendars {
     /// Reads a file. One of which nothing is whole is refused for its first fault.
-    pub(crate) fn read(bytes: &[u8], max: usize) -> Result<Self, NotRead> {
+    pub(crate) fn read(bytes: &[u8], max: usize) -> Result<Self, IcalReadError> {
         if bytes.len() > max {
-            return Err(NotRead::TooLarge(max));
+            return Err(IcalReadError::TooLarge(max));
         }
         if bytes.starts_with(&[0xFF, 0xFE]) || bytes.starts_with(&[0xFE, 0xFF]) {
-            return Err(NotRead::NotUtf8);
+            return Err(IcalReadError::NotUtf8);
         }
         let mut reader = Reader::default();
         for (number, line) in unfolded(bytes) {
@@ -46,9 +46,9 @@ impl Calendars {
 /// A file while it is read.
 #[derive(Default)]
 struct Reader {
-    open: Vec<Component>,
+    open: Vec<IcalComponent>,
     read: Calendars,
-    first: Option<NotRead>,
+    first: Option<IcalReadError>,
 }
 
 impl Reader {
@@ -58,8 +58,9 @@ impl Reader {
         }
     }
 
-    fn take(&mut self, number: usize, line: &str) -> Result<(), NotRead> {
-        let Some(property) = Property::read(line).or_else(|| Property::of_time(line)) else {
+    fn take(&mut self, number: usize, line: &str) -> Result<(), IcalReadError> {
+        let Some(property) = IcalProperty::read(line).or_else(|| IcalProperty::of_time(line))
+        else {
             if !line.trim().is_empty() && !self.open.is_empty() {
                 self.note(format!("line {number} is none of iCalendar, and was passed over"));
             }
@@ -71,9 +72,9 @@ impl Reader {
                 let name = name();
                 self.end_before(&name);
                 if self.open.len() >= DEEPEST {
-                    return Err(NotRead::TooDeep(number));
+                    return Err(IcalReadError::TooDeep(number));
                 }
-                self.open.push(Component::new(&name));
+                self.open.push(IcalComponent::new(&name));
             }
             "END" => self.close(number, &name()),
             _ => {
@@ -88,7 +89,7 @@ impl Reader {
     /// Ends what is open and cannot hold what begins now.
     fn end_before(&mut self, name: &str) {
         let is_part = PARTS.contains(&name);
-        let holds_none = |it: &Component| {
+        let holds_none = |it: &IcalComponent| {
             (is_part && PARTS.contains(&it.name.as_str()))
                 || (name == "VCALENDAR" && it.name == "VCALENDAR")
         };
@@ -99,7 +100,7 @@ impl Reader {
 
     fn close(&mut self, number: usize, name: &str) {
         let Some(at) = self.open.iter().rposition(|it| it.name == name) else {
-            self.first.get_or_insert(NotRead::NotBegun(number));
+            self.first.get_or_insert(IcalReadError::NotBegun(number));
             self.note(format!("line {number} ends a component that was not begun"));
             return;
         };
@@ -114,7 +115,7 @@ impl Reader {
     fn cut_to(&mut self, depth: usize) {
         while self.open.len() > depth {
             let Some(cut) = self.open.pop() else { return };
-            self.first.get_or_insert_with(|| NotRead::CutOff(cut.name.clone()));
+            self.first.get_or_insert_with(|| IcalReadError::CutOff(cut.name.clone()));
             if cut.name == "VCALENDAR" {
                 self.note("a VCALENDAR has no end: the file may be cut off".to_owned());
                 self.keep(cut);
@@ -126,14 +127,14 @@ impl Reader {
         }
     }
 
-    fn keep(&mut self, ended: Component) {
+    fn keep(&mut self, ended: IcalComponent) {
         match self.open.last_mut() {
             Some(outer) => outer.components.push(ended),
             None => self.read.whole.push(ended),
         }
     }
 
-    fn end(mut self) -> Result<Calendars, NotRead> {
+    fn end(mut self) -> Result<Calendars, IcalReadError> {
         self.cut_to(0);
         let has_parts = self
             .read

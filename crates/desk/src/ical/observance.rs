@@ -8,9 +8,9 @@ use jiff::tz::{Offset, TimeZone};
 use jiff::{Timestamp, Zoned};
 use toolcrib_when::Recurrence;
 
-use super::component::Component;
+use super::component::IcalComponent;
 use super::property_of;
-use super::time::Written;
+use super::time::UnzonedTime;
 use super::tzif::{Turn, tzif};
 
 /// The first year that is not told any more. Rules that never end are followed so far.
@@ -27,10 +27,10 @@ const MARK: &str = " (VTIMEZONE)";
 type Read = Result<TimeZone, String>;
 
 /// To follow the rules of a zone takes longer than to read many events of it.
-static LATELY: LazyLock<Mutex<HashMap<Component, Read>>> = LazyLock::new(Mutex::default);
+static LATELY: LazyLock<Mutex<HashMap<IcalComponent, Read>>> = LazyLock::new(Mutex::default);
 
 /// The zone of a VTIMEZONE, or why there is none.
-pub(super) fn observed(zone: &Component) -> Read {
+pub(super) fn observed(zone: &IcalComponent) -> Read {
     let lately = || LATELY.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = lately().get(zone) {
         return known.clone();
@@ -54,11 +54,11 @@ pub(super) fn is_made(zone: &TimeZone) -> bool {
     zone.iana_name().is_some_and(|name| name.ends_with(MARK))
 }
 
-fn followed(zone: &Component) -> Read {
+fn followed(zone: &IcalComponent) -> Read {
     let id = zone.text("TZID").unwrap_or_default();
     let fault = |why: &str| format!("its zone `{id}` cannot be used: {why}");
-    let is_one = |it: &&Component| matches!(it.name.as_str(), "STANDARD" | "DAYLIGHT");
-    let observances: Vec<&Component> = zone.components.iter().filter(is_one).collect();
+    let is_one = |it: &&IcalComponent| matches!(it.name.as_str(), "STANDARD" | "DAYLIGHT");
+    let observances: Vec<&IcalComponent> = zone.components.iter().filter(is_one).collect();
     if observances.is_empty() || observances.len() > MOST_OBSERVANCES {
         let why = format!("it has not 1 to {MOST_OBSERVANCES} times that are observed");
         return Err(fault(&why));
@@ -112,7 +112,7 @@ struct Observance {
 }
 
 impl Observance {
-    fn read(part: &Component) -> Result<Self, String> {
+    fn read(part: &IcalComponent) -> Result<Self, String> {
         let offset = |name: &str| {
             let text = property_of(part, name)?.value.as_str();
             offset(text).ok_or_else(|| format!("`{text}` is no offset from UTC"))
@@ -121,10 +121,10 @@ impl Observance {
             return Err("it takes onsets out, which no zone can".to_owned());
         }
         let start = property_of(part, "DTSTART")?.value.as_str();
-        let start = match Written::read(start) {
-            Some(Written::Clock(time)) => time,
-            Some(Written::Day(day)) => day.at(0, 0, 0, 0),
-            Some(Written::Utc(_)) | None => {
+        let start = match UnzonedTime::read(start) {
+            Some(UnzonedTime::Clock(time)) => time,
+            Some(UnzonedTime::Day(day)) => day.at(0, 0, 0, 0),
+            Some(UnzonedTime::Utc(_)) | None => {
                 return Err(format!("it begins at `{start}`, which is no local time"));
             }
         };
@@ -133,7 +133,7 @@ impl Observance {
     }
 
     /// When it begins, each time that it does.
-    fn onsets(&self, part: &Component, most: usize) -> Result<Vec<Timestamp>, String> {
+    fn onsets(&self, part: &IcalComponent, most: usize) -> Result<Vec<Timestamp>, String> {
         let start = self.at(self.start)?;
         let mut all = Vec::new();
         for rule in part.all("RRULE") {
@@ -147,10 +147,10 @@ impl Observance {
             all.push(start.timestamp());
         }
         for date in part.all("RDATE").flat_map(|it| it.value.split(',')) {
-            all.push(match Written::read(date.split('/').next().unwrap_or(date)) {
-                Some(Written::Clock(time)) => self.at(time)?.timestamp(),
-                Some(Written::Day(day)) => self.at(day.at(0, 0, 0, 0))?.timestamp(),
-                Some(Written::Utc(time)) => time,
+            all.push(match UnzonedTime::read(date.split('/').next().unwrap_or(date)) {
+                Some(UnzonedTime::Clock(time)) => self.at(time)?.timestamp(),
+                Some(UnzonedTime::Day(day)) => self.at(day.at(0, 0, 0, 0))?.timestamp(),
+                Some(UnzonedTime::Utc(time)) => time,
                 None => return Err(format!("`{date}` is no time of an onset")),
             });
         }

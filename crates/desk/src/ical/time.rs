@@ -6,12 +6,12 @@ use jiff::{SignedDuration, Span, Timestamp, Zoned};
 
 /// A date or a time: the two that `DTSTART` may be.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Moment {
+pub(crate) enum DateOrTime {
     Day(Date),
     At(Zoned),
 }
 
-impl Moment {
+impl DateOrTime {
     /// When it begins, a day being one of `zone`.
     pub(crate) fn instant(&self, zone: &TimeZone) -> Timestamp {
         match self {
@@ -37,14 +37,14 @@ pub(crate) fn start_of(day: Date, zone: &TimeZone) -> Timestamp {
 
 /// What a value of type DATE or DATE-TIME says, before its zone is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Written {
+pub(super) enum UnzonedTime {
     Day(Date),
     /// On the clock of the zone that the property names.
     Clock(DateTime),
     Utc(Timestamp),
 }
 
-impl Written {
+impl UnzonedTime {
     pub(super) fn read(text: &str) -> Option<Self> {
         let text = text.trim();
         let Some((day, time)) = text.split_once(['T', 't']) else {
@@ -97,12 +97,12 @@ pub(crate) fn utc_text(time: Timestamp) -> String {
 
 /// A value of type DURATION: days that are nominal, and seconds that are exact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Length {
+pub(crate) struct IcalDuration {
     pub(crate) days: i32,
     pub(crate) seconds: i64,
 }
 
-impl Length {
+impl IcalDuration {
     /// Reads `P1W`, `PT1H30M` or `-P1DT2H`.
     pub(crate) fn read(text: &str) -> Option<Self> {
         let text = text.trim().to_ascii_uppercase();

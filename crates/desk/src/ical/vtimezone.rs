@@ -7,8 +7,8 @@ use jiff::civil::{Date, Weekday};
 use jiff::tz::{Dst, Offset, TimeZone};
 use jiff::{Timestamp, ToSpan};
 
-use super::component::Component;
-use super::content_line::Property;
+use super::component::IcalComponent;
+use super::content_line::IcalProperty;
 use super::time::clock_text;
 use super::zone::is_utc;
 
@@ -16,7 +16,7 @@ use super::zone::is_utc;
 const YEARS_TOLD: i32 = 10;
 
 /// One change of the clocks.
-struct Turn {
+struct ClockChange {
     from: Offset,
     to: Offset,
     is_dst: bool,
@@ -26,17 +26,17 @@ struct Turn {
 }
 
 /// The VTIMEZONE of an IANA name as it is around a time, or nothing for UTC and names of nothing.
-pub(crate) fn vtimezone(id: &str, around: Timestamp) -> Option<Component> {
+pub(crate) fn vtimezone(id: &str, around: Timestamp) -> Option<IcalComponent> {
     let zone = TimeZone::get(id).ok().filter(|_| !is_utc(id))?;
-    let mut whole = Component::new("VTIMEZONE");
-    whole.push(Property::text("TZID", id));
-    whole.push(Property::text("X-LIC-LOCATION", id));
+    let mut whole = IcalComponent::new("VTIMEZONE");
+    whole.push(IcalProperty::text("TZID", id));
+    whole.push(IcalProperty::text("X-LIC-LOCATION", id));
     let from = around.checked_sub((24 * 366).hours()).unwrap_or(around);
     let turns = turns(&zone, from);
     if turns.is_empty() {
         let now = zone.to_offset_info(around);
         let start = Date::new(1970, 1, 1).ok()?.at(0, 0, 0, 0);
-        let turn = Turn {
+        let turn = ClockChange {
             from: now.offset(),
             to: now.offset(),
             is_dst: false,
@@ -53,12 +53,12 @@ pub(crate) fn vtimezone(id: &str, around: Timestamp) -> Option<Component> {
     Some(whole)
 }
 
-fn turns(zone: &TimeZone, from: Timestamp) -> Vec<Turn> {
+fn turns(zone: &TimeZone, from: Timestamp) -> Vec<ClockChange> {
     let last = zone.to_datetime(from).year() + i16::try_from(YEARS_TOLD).unwrap_or_default();
     let all = zone.following(from).map(|change| {
         let before = change.timestamp().checked_sub(1.second()).unwrap_or(change.timestamp());
         let from = zone.to_offset(before);
-        Turn {
+        ClockChange {
             from,
             to: change.offset(),
             is_dst: change.dst() == Dst::Yes,
@@ -70,12 +70,12 @@ fn turns(zone: &TimeZone, from: Timestamp) -> Vec<Turn> {
 }
 
 /// Two parts with a rule each, if the clocks change twice a year on the same weekdays.
-fn yearly(turns: &[Turn]) -> Option<Vec<Component>> {
+fn yearly(turns: &[ClockChange]) -> Option<Vec<IcalComponent>> {
     let mut parts = Vec::new();
     for is_dst in [false, true] {
-        let same: Vec<&Turn> = turns.iter().filter(|turn| turn.is_dst == is_dst).collect();
+        let same: Vec<&ClockChange> = turns.iter().filter(|turn| turn.is_dst == is_dst).collect();
         let first = *same.first()?;
-        let is_alike = |turn: &&&Turn| {
+        let is_alike = |turn: &&&ClockChange| {
             (turn.from, turn.to, turn.at.time()) == (first.from, first.to, first.at.time())
                 && turn.at.month() == first.at.month()
                 && turn.at.weekday() == first.at.weekday()
@@ -97,18 +97,18 @@ fn yearly(turns: &[Turn]) -> Option<Vec<Component>> {
         let mut part = part(first);
         let (month, day) = (first.at.month(), letters(first.at.weekday()));
         let rule = format!("FREQ=YEARLY;BYMONTH={month};BYDAY={nth}{day}");
-        part.push(Property::new("RRULE", rule));
+        part.push(IcalProperty::new("RRULE", rule));
         parts.push(part);
     }
     Some(parts)
 }
 
-fn part(turn: &Turn) -> Component {
-    let mut part = Component::new(if turn.is_dst { "DAYLIGHT" } else { "STANDARD" });
-    part.push(Property::new("DTSTART", clock_text(turn.at)));
-    part.push(Property::new("TZOFFSETFROM", offset_text(turn.from)));
-    part.push(Property::new("TZOFFSETTO", offset_text(turn.to)));
-    part.push(Property::text("TZNAME", &turn.name));
+fn part(turn: &ClockChange) -> IcalComponent {
+    let mut part = IcalComponent::new(if turn.is_dst { "DAYLIGHT" } else { "STANDARD" });
+    part.push(IcalProperty::new("DTSTART", clock_text(turn.at)));
+    part.push(IcalProperty::new("TZOFFSETFROM", offset_text(turn.from)));
+    part.push(IcalProperty::new("TZOFFSETTO", offset_text(turn.to)));
+    part.push(IcalProperty::text("TZNAME", &turn.name));
     part
 }
 

@@ -3,10 +3,10 @@
 use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
 use jiff::{Timestamp, Zoned};
 
-use super::component::Component;
-use super::content_line::Property;
+use super::component::IcalComponent;
+use super::content_line::IcalProperty;
 use super::observance::{HORIZON, iana_name, is_made, observed};
-use super::time::{Moment, Written, clock_text, date_text, utc_text};
+use super::time::{DateOrTime, UnzonedTime, clock_text, date_text, utc_text};
 use super::windows_zones::iana;
 
 /// Letters of a value that are repeated in a message.
@@ -16,31 +16,31 @@ const YEARS_COMPARED: [i16; 2] = [2010, 2036];
 
 /// The zones of one calendar object.
 #[derive(Clone, Copy)]
-pub(crate) struct Zones<'a> {
+pub(crate) struct ObjectZones<'a> {
     /// Times without a zone are of this one.
     pub(crate) home: &'a TimeZone,
     /// The VCALENDAR, with its VTIMEZONEs.
-    pub(crate) calendar: &'a Component,
+    pub(crate) calendar: &'a IcalComponent,
 }
 
 /// A date or time, and the text of the end of the PERIOD that it begins.
-pub(crate) type Begun<'a> = (Moment, Option<&'a str>);
+pub(crate) type Begun<'a> = (DateOrTime, Option<&'a str>);
 
-impl Zones<'_> {
+impl ObjectZones<'_> {
     /// The date or time of a property; `None` if it is none, or of a zone that nobody knows.
-    pub(crate) fn moment(&self, property: &Property) -> Option<Moment> {
+    pub(crate) fn moment(&self, property: &IcalProperty) -> Option<DateOrTime> {
         self.moments(property).into_iter().next()
     }
 
     /// The dates or times of a property that may have several, and of a PERIOD its start; none if
     /// one of them cannot be read.
-    pub(crate) fn moments(&self, property: &Property) -> Vec<Moment> {
+    pub(crate) fn moments(&self, property: &IcalProperty) -> Vec<DateOrTime> {
         let all = self.read(property).unwrap_or_default();
         all.into_iter().map(|(moment, _)| moment).collect()
     }
 
     /// The only date or time of a property, or why it has none.
-    pub(crate) fn one(&self, property: &Property) -> Result<Moment, String> {
+    pub(crate) fn one(&self, property: &IcalProperty) -> Result<DateOrTime, String> {
         match <[_; 1]>::try_from(self.read(property)?) {
             Ok([(moment, None)]) => Ok(moment),
             Ok([(_, Some(_))]) | Err(_) => Err(unread(property, &property.value)),
@@ -48,16 +48,16 @@ impl Zones<'_> {
     }
 
     /// The dates, times and PERIODs of a property, or why one of them cannot be read.
-    pub(crate) fn read<'a>(&self, property: &'a Property) -> Result<Vec<Begun<'a>>, String> {
+    pub(crate) fn read<'a>(&self, property: &'a IcalProperty) -> Result<Vec<Begun<'a>>, String> {
         if property.value.trim().is_empty() {
             return Ok(Vec::new());
         }
         let read = |value: &'a str| {
             let (start, end) = value.split_once('/').map_or((value, None), |(a, b)| (a, Some(b)));
-            let moment = match Written::read(start).ok_or_else(|| unread(property, value))? {
-                Written::Day(day) => Moment::Day(day),
-                Written::Utc(time) => Moment::At(time.to_zoned(TimeZone::UTC)),
-                Written::Clock(time) => {
+            let moment = match UnzonedTime::read(start).ok_or_else(|| unread(property, value))? {
+                UnzonedTime::Day(day) => DateOrTime::Day(day),
+                UnzonedTime::Utc(time) => DateOrTime::At(time.to_zoned(TimeZone::UTC)),
+                UnzonedTime::Clock(time) => {
                     let zone = self.of(property)?;
                     if is_made(&zone) && time.year() >= HORIZON {
                         return Err(unread(property, value));
@@ -65,7 +65,7 @@ impl Zones<'_> {
                     // Section 3.3.5: left out by a change, the offset before it counts; of two,
                     // the first.
                     let time = zone.to_ambiguous_zoned(time).compatible();
-                    Moment::At(time.map_err(|_| unread(property, value))?)
+                    DateOrTime::At(time.map_err(|_| unread(property, value))?)
                 }
             };
             Ok((moment, end))
@@ -75,30 +75,35 @@ impl Zones<'_> {
 
     /// What the clocks of its place were to show at the time of a property, be it left out there
     /// or not.
-    pub(crate) fn shown(&self, property: &Property) -> Option<jiff::civil::Time> {
-        match Written::read(&property.value)? {
-            Written::Clock(time) => Some(time.time()),
-            Written::Utc(time) => Some(TimeZone::UTC.to_datetime(time).time()),
-            Written::Day(_) => None,
+    pub(crate) fn shown(&self, property: &IcalProperty) -> Option<jiff::civil::Time> {
+        match UnzonedTime::read(&property.value)? {
+            UnzonedTime::Clock(time) => Some(time.time()),
+            UnzonedTime::Utc(time) => Some(TimeZone::UTC.to_datetime(time).time()),
+            UnzonedTime::Day(_) => None,
         }
     }
 
     /// The moment of a property whose value is one in UTC, such as `DTSTAMP`.
-    pub(crate) fn instant(&self, property: &Property) -> Option<Timestamp> {
+    pub(crate) fn instant(&self, property: &IcalProperty) -> Option<Timestamp> {
         self.moment(property).map(|moment| moment.instant(self.home))
     }
 
     /// Writes a moment in the form of another property: a date, in UTC, or of its zone.
-    pub(crate) fn like(&self, name: &str, model: &Property, moment: &Moment) -> Property {
+    pub(crate) fn like(
+        &self,
+        name: &str,
+        model: &IcalProperty,
+        moment: &DateOrTime,
+    ) -> IcalProperty {
         let (zone, id) = (self.of(model).ok(), model.parameter("TZID"));
-        match (moment, Written::read(&model.value)) {
-            (Moment::At(time), Some(Written::Utc(_))) => {
-                Property::new(name, utc_text(time.timestamp()))
+        match (moment, UnzonedTime::read(&model.value)) {
+            (DateOrTime::At(time), Some(UnzonedTime::Utc(_))) => {
+                IcalProperty::new(name, utc_text(time.timestamp()))
             }
-            (Moment::At(time), Some(Written::Clock(_))) => {
+            (DateOrTime::At(time), Some(UnzonedTime::Clock(_))) => {
                 let Some(zone) = zone else { return written(name, moment) };
                 let clock = clock_text(time.with_time_zone(zone).datetime());
-                let property = Property::new(name, clock);
+                let property = IcalProperty::new(name, clock);
                 match id {
                     Some(id) => property.with("TZID", id),
                     None => property,
@@ -109,7 +114,7 @@ impl Zones<'_> {
     }
 
     /// The zone of a property's times, home for those without one, or why it has none.
-    fn of(&self, property: &Property) -> Result<TimeZone, String> {
+    fn of(&self, property: &IcalProperty) -> Result<TimeZone, String> {
         let Some(id) = property.parameter("TZID") else { return Ok(self.home.clone()) };
         let mut all = self.calendar.components.iter();
         let Some(own) = all.find(|it| is_zone(it, id)) else {
@@ -130,8 +135,8 @@ impl Zones<'_> {
 }
 
 /// Whether a component is the VTIMEZONE of a name.
-pub(crate) fn is_zone(it: &Component, id: &str) -> bool {
-    let is_named = |known: &Property| known.as_text() == id || known.value == id;
+pub(crate) fn is_zone(it: &IcalComponent, id: &str) -> bool {
+    let is_named = |known: &IcalProperty| known.as_text() == id || known.value == id;
     it.name == "VTIMEZONE" && it.get("TZID").is_some_and(is_named)
 }
 
@@ -141,7 +146,7 @@ pub(crate) fn is_place(id: &str) -> bool {
 }
 
 /// That a value of a property is no date and no time.
-fn unread(property: &Property, value: &str) -> String {
+fn unread(property: &IcalProperty, value: &str) -> String {
     let value: String = value.chars().take(SHOWN).collect();
     format!("its {} `{value}` is no date or time that is read here", property.name)
 }
@@ -173,14 +178,14 @@ fn agree(one: &TimeZone, other: &TimeZone) -> bool {
 }
 
 /// Writes a moment with the name of its zone; one of a bare offset in UTC.
-pub(crate) fn written(name: &str, moment: &Moment) -> Property {
+pub(crate) fn written(name: &str, moment: &DateOrTime) -> IcalProperty {
     match moment {
-        Moment::Day(day) => Property::new(name, date_text(*day)).with("VALUE", "DATE"),
-        Moment::At(time) => match named(time) {
+        DateOrTime::Day(day) => IcalProperty::new(name, date_text(*day)).with("VALUE", "DATE"),
+        DateOrTime::At(time) => match named(time) {
             Some(zone) if !is_utc(zone) => {
-                Property::new(name, clock_text(time.datetime())).with("TZID", zone)
+                IcalProperty::new(name, clock_text(time.datetime())).with("TZID", zone)
             }
-            _ => Property::new(name, utc_text(time.timestamp())),
+            _ => IcalProperty::new(name, utc_text(time.timestamp())),
         },
     }
 }

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::time::{Instant, timeout_at};
-use toolcrib_egress::{Egress, EgressError, Kind, Line};
+use toolcrib_egress::{Egress, EgressError, EgressErrorKind, EgressStream};
 use url::Url;
 
-use crate::backend::{Fault, FaultKind};
+use crate::backend::{BackendError, BackendErrorKind};
 
 /// Looking up, connecting and TLS together.
 const CONNECT: Duration = Duration::from_secs(20);
@@ -19,19 +19,19 @@ pub struct MailServer {
     /// `imaps://` or `smtps://`: TLS from the start. `imap://` or `smtp://`: TLS before anything
     /// of ours is said (`STARTTLS`), or never, as `plain` says.
     pub url: Url,
-    pub login: Option<Login>,
+    pub login: Option<MailLogin>,
     /// Without TLS: then a password is only told to a server on this machine.
     pub plain: bool,
 }
 
 /// A name and a password.
 #[derive(Clone)]
-pub struct Login {
+pub struct MailLogin {
     pub user: String,
     pub password: String,
 }
 
-impl fmt::Debug for Login {
+impl fmt::Debug for MailLogin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Login").field("user", &self.user).finish_non_exhaustive()
     }
@@ -39,20 +39,23 @@ impl fmt::Debug for Login {
 
 impl MailServer {
     /// The login, if it may be told over a connection as it is now.
-    pub(crate) fn login_over(&self, wire: &Wire) -> Result<Option<&Login>, Fault> {
+    pub(crate) fn login_over(
+        &self,
+        wire: &MailConnection,
+    ) -> Result<Option<&MailLogin>, BackendError> {
         let Some(login) = &self.login else { return Ok(None) };
         if wire.is_private() {
             return Ok(Some(login));
         }
         let message = "the mail server is not on this machine and there is no TLS with it, so the \
                        password stays here: the operator can take `plain` away";
-        Err(Fault::new(FaultKind::Refused, message))
+        Err(BackendError::new(BackendErrorKind::Refused, message))
     }
 }
 
 /// Why nothing could be read or written.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Lost {
+pub(crate) enum MailConnectionError {
     #[error("no answer in time")]
     Slow,
     #[error("the line broke")]
@@ -64,13 +67,13 @@ pub(crate) enum Lost {
 }
 
 /// One connection. What is read and written has to be done by `until`.
-pub(crate) struct Wire {
-    line: BufReader<Line>,
+pub(crate) struct MailConnection {
+    line: BufReader<EgressStream>,
     until: Instant,
 }
 
-impl Wire {
-    pub(crate) async fn open(egress: &Egress, url: &Url) -> Result<Self, Fault> {
+impl MailConnection {
+    pub(crate) async fn open(egress: &Egress, url: &Url) -> Result<Self, BackendError> {
         let line = egress.line(url, CONNECT).await.map_err(|error| not_reached(&error))?;
         Ok(Self { line: BufReader::new(line), until: Instant::now() + CONNECT })
     }
@@ -90,11 +93,11 @@ impl Wire {
     }
 
     /// The same over TLS.
-    pub(crate) async fn secure(self) -> Result<Self, Fault> {
+    pub(crate) async fn secure(self) -> Result<Self, BackendError> {
         // Somebody between us may have put words there that would count as said over TLS.
         if !self.line.buffer().is_empty() {
             let message = "the mail server spoke before TLS began: nothing it said is used";
-            return Err(Fault::new(FaultKind::Broken, message));
+            return Err(BackendError::new(BackendErrorKind::Broken, message));
         }
         let secured = self.line.into_inner().secure(CONNECT).await;
         let line = secured.map_err(|error| not_reached(&error))?;
@@ -102,54 +105,64 @@ impl Wire {
     }
 
     /// Appends a line with its end to `to`.
-    pub(crate) async fn read_line(&mut self, to: &mut Vec<u8>, most: usize) -> Result<(), Lost> {
+    pub(crate) async fn read_line(
+        &mut self,
+        to: &mut Vec<u8>,
+        most: usize,
+    ) -> Result<(), MailConnectionError> {
         let until = self.until;
         let reading = async {
             let before = to.len();
             let most_read = u64::try_from(most).unwrap_or(u64::MAX);
             let read = (&mut self.line).take(most_read).read_until(b'\n', to).await?;
             match to.last() {
-                _ if read == 0 => Err(Lost::Closed),
+                _ if read == 0 => Err(MailConnectionError::Closed),
                 Some(b'\n') => Ok(()),
-                _ if to.len() - before >= most => Err(Lost::TooLong),
-                _ => Err(Lost::Closed),
+                _ if to.len() - before >= most => Err(MailConnectionError::TooLong),
+                _ => Err(MailConnectionError::Closed),
             }
         };
-        timeout_at(until, reading).await.unwrap_or(Err(Lost::Slow))
+        timeout_at(until, reading).await.unwrap_or(Err(MailConnectionError::Slow))
     }
 
     /// Appends so many bytes to `to`.
-    pub(crate) async fn read_bytes(&mut self, to: &mut Vec<u8>, count: usize) -> Result<(), Lost> {
+    pub(crate) async fn read_bytes(
+        &mut self,
+        to: &mut Vec<u8>,
+        count: usize,
+    ) -> Result<(), MailConnectionError> {
         let until = self.until;
         let reading = async {
             let wanted = u64::try_from(count).unwrap_or(u64::MAX);
             // What is said to come is not taken for granted: it grows as it comes.
             let read = (&mut self.line).take(wanted).read_to_end(to).await?;
-            if read == count { Ok(()) } else { Err(Lost::Closed) }
+            if read == count { Ok(()) } else { Err(MailConnectionError::Closed) }
         };
-        timeout_at(until, reading).await.unwrap_or(Err(Lost::Slow))
+        timeout_at(until, reading).await.unwrap_or(Err(MailConnectionError::Slow))
     }
 
-    pub(crate) async fn write(&mut self, bytes: &[u8]) -> Result<(), Lost> {
+    pub(crate) async fn write(&mut self, bytes: &[u8]) -> Result<(), MailConnectionError> {
         let until = self.until;
         let writing = async {
             self.line.write_all(bytes).await?;
             self.line.flush().await?;
             Ok(())
         };
-        timeout_at(until, writing).await.unwrap_or(Err(Lost::Slow))
+        timeout_at(until, writing).await.unwrap_or(Err(MailConnectionError::Slow))
     }
 }
 
 /// Nothing was sent yet.
-fn not_reached(error: &EgressError) -> Fault {
+fn not_reached(error: &EgressError) -> BackendError {
     let kind = match error.kind {
-        Kind::Refused => FaultKind::Refused,
-        Kind::NotConnected | Kind::Broken | Kind::Timeout(_) | Kind::TooLarge => {
-            FaultKind::Unreachable
-        }
+        EgressErrorKind::Refused => BackendErrorKind::Refused,
+        EgressErrorKind::NotConnected
+        | EgressErrorKind::Broken
+        | EgressErrorKind::Timeout(_)
+        | EgressErrorKind::TooLarge => BackendErrorKind::Unreachable,
     };
-    let fault = Fault::new(kind, format!("the mail server cannot be reached: {}", error.message()));
+    let fault =
+        BackendError::new(kind, format!("the mail server cannot be reached: {}", error.message()));
     match error.causes() {
         Some(causes) => fault.because(causes),
         None => fault,

@@ -26,15 +26,15 @@ use tokio::time::Instant;
 use toolcrib_core::BoxFuture;
 use toolcrib_egress::Egress;
 
-use self::fetch::Id;
-use self::session::Session;
-pub use self::value::{Response, Status, Value, read as read_response};
+use self::fetch::ImapMessageId;
+use self::session::ImapSession;
+pub use self::value::{ImapResponse, ImapStatus, ImapValue, read as read_response};
 use super::connection::MailServer;
-use super::mime::{self, Hidden, Stamp, is_address};
+use super::mime::{self, BccHandling, MessageStamp, is_address};
 use super::smtp::submit;
 use crate::backend::{
-    Fault, FaultKind, File, Label, Mail, MailQuery, Marks, Message, MessageHead, NewMessage, Page,
-    Person,
+    BackendError, BackendErrorKind, BackendPage, MailBackend, MailFile, MailLabel, MailMessage,
+    MailQuery, MessageHead, MessageMarks, NewMessage, Person,
 };
 
 /// A session that was silent for longer is asked whether it is still there; all are after this.
@@ -46,32 +46,32 @@ const NOT_COPIED: &str = "the message was sent, but no copy of it could be put i
 /// A mailbox of one account: its owner is whoever asks.
 #[derive(Clone)]
 pub struct ImapMail {
-    shared: Arc<Shared>,
+    shared: Arc<ImapShared>,
 }
 
 /// Where mail of an account is read and sent, and as whom.
 #[derive(Debug, Clone)]
-pub struct MailAccount {
+pub struct ImapSettings {
     pub imap: MailServer,
     pub smtp: MailServer,
     pub from: Person,
 }
 
-struct Shared {
+struct ImapShared {
     egress: Egress,
-    account: MailAccount,
+    account: ImapSettings,
     /// What is left of the last call; taken out while it is in use, so that a call that is given
     /// up takes its connection along.
-    session: Mutex<Option<(Session, Instant)>>,
+    session: Mutex<Option<(ImapSession, Instant)>>,
 }
 
 impl ImapMail {
     /// `egress` has to admit both servers. Nothing is connected to before it is needed.
-    pub fn new(egress: Egress, account: MailAccount) -> Result<Self, mime::NotAnAddress> {
+    pub fn new(egress: Egress, account: ImapSettings) -> Result<Self, mime::NotAnAddress> {
         if !is_address(&account.from.address) {
             return Err(mime::NotAnAddress(account.from.address));
         }
-        let shared = Shared { egress, account, session: Mutex::new(None) };
+        let shared = ImapShared { egress, account, session: Mutex::new(None) };
         Ok(Self { shared: Arc::new(shared) })
     }
 
@@ -79,8 +79,8 @@ impl ImapMail {
     /// open, and a model's calls come one after the other.
     async fn with<T>(
         &self,
-        work: impl AsyncFnOnce(&mut Session) -> Result<T, Fault>,
-    ) -> Result<T, Fault> {
+        work: impl AsyncFnOnce(&mut ImapSession) -> Result<T, BackendError>,
+    ) -> Result<T, BackendError> {
         let mut kept = self.shared.session.lock().await;
         let mut session = match kept.take() {
             Some((mut session, used)) => {
@@ -94,7 +94,12 @@ impl ImapMail {
         };
         let done = work(&mut session).await;
         let is_whole = !done.as_ref().is_err_and(|fault| {
-            matches!(fault.kind, FaultKind::Interrupted | FaultKind::Unknown | FaultKind::Broken)
+            matches!(
+                fault.kind,
+                BackendErrorKind::Interrupted
+                    | BackendErrorKind::Unknown
+                    | BackendErrorKind::Broken
+            )
         });
         if is_whole {
             *kept = Some((session, Instant::now()));
@@ -102,22 +107,28 @@ impl ImapMail {
         done
     }
 
-    async fn open(&self) -> Result<Session, Fault> {
-        Session::open(&self.shared.egress, &self.shared.account.imap).await
+    async fn open(&self) -> Result<ImapSession, BackendError> {
+        ImapSession::open(&self.shared.egress, &self.shared.account.imap).await
     }
 
     /// Sends bytes to everybody they go to, and keeps a copy. That the copy failed is no failure:
     /// the message is out, and `note` tells.
-    async fn deliver(&self, raw: &[u8], copy: &[u8], stamp: &Stamp) -> Result<MessageHead, Fault> {
+    async fn deliver(
+        &self,
+        raw: &[u8],
+        copy: &[u8],
+        stamp: &MessageStamp,
+    ) -> Result<MessageHead, BackendError> {
         let letter = mime::read(copy).map_err(|error| {
-            Fault::new(FaultKind::Broken, "this message cannot be read").because(error)
+            BackendError::new(BackendErrorKind::Broken, "this message cannot be read")
+                .because(error)
         })?;
         let mut to: Vec<String> = letter.receivers().map(|person| person.address.clone()).collect();
         to.sort_unstable();
         to.dedup();
         if to.is_empty() {
             let message = "a message goes to somebody: name who gets it";
-            return Err(Fault::new(FaultKind::Invalid, message));
+            return Err(BackendError::new(BackendErrorKind::Invalid, message));
         }
         let from = &self.shared.account.from.address;
         submit(&self.shared.egress, &self.shared.account.smtp, from, &to, raw).await?;
@@ -137,21 +148,21 @@ impl ImapMail {
         }))
     }
 
-    fn stamp(&self) -> Stamp {
-        Stamp::new(self.shared.account.from.clone(), Timestamp::now())
+    fn stamp(&self) -> MessageStamp {
+        MessageStamp::new(self.shared.account.from.clone(), Timestamp::now())
     }
 }
 
-fn unreadable(error: mime::NotRead) -> Fault {
-    Fault::new(FaultKind::Invalid, format!("this message cannot be read: {error}"))
+fn unreadable(error: mime::MimeReadError) -> BackendError {
+    BackendError::new(BackendErrorKind::Invalid, format!("this message cannot be read: {error}"))
 }
 
-impl Mail for ImapMail {
-    fn address<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Person, Fault>> {
+impl MailBackend for ImapMail {
+    fn address<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Person, BackendError>> {
         Box::pin(async { Ok(self.shared.account.from.clone()) })
     }
 
-    fn labels<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Vec<Label>, Fault>> {
+    fn labels<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Vec<MailLabel>, BackendError>> {
         Box::pin(self.with(async |session| folder::labels(session).await))
     }
 
@@ -159,21 +170,29 @@ impl Mail for ImapMail {
         &'a self,
         _: &'a str,
         query: MailQuery,
-    ) -> BoxFuture<'a, Result<Page<MessageHead>, Fault>> {
+    ) -> BoxFuture<'a, Result<BackendPage<MessageHead>, BackendError>> {
         Box::pin(self.with(async move |session| list::page(session, &query).await))
     }
 
-    fn message<'a>(&'a self, _: &'a str, id: &'a str) -> BoxFuture<'a, Result<Message, Fault>> {
+    fn message<'a>(
+        &'a self,
+        _: &'a str,
+        id: &'a str,
+    ) -> BoxFuture<'a, Result<MailMessage, BackendError>> {
         Box::pin(self.with(async move |session| {
-            let id = Id::read(id)?;
+            let id = ImapMessageId::read(id)?;
             let (head, raw) = fetch::whole(session, &id).await?;
             Ok(mime::read(&raw).map_err(unreadable)?.into_message(head))
         }))
     }
 
-    fn files<'a>(&'a self, _: &'a str, id: &'a str) -> BoxFuture<'a, Result<Vec<File>, Fault>> {
+    fn files<'a>(
+        &'a self,
+        _: &'a str,
+        id: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<MailFile>, BackendError>> {
         Box::pin(self.with(async move |session| {
-            let (_, raw) = fetch::whole(session, &Id::read(id)?).await?;
+            let (_, raw) = fetch::whole(session, &ImapMessageId::read(id)?).await?;
             mime::files(&raw).map_err(unreadable)
         }))
     }
@@ -182,10 +201,10 @@ impl Mail for ImapMail {
         &'a self,
         _: &'a str,
         message: NewMessage,
-    ) -> BoxFuture<'a, Result<MessageHead, Fault>> {
+    ) -> BoxFuture<'a, Result<MessageHead, BackendError>> {
         Box::pin(async move {
             let stamp = self.stamp();
-            let raw = mime::write(&message, &stamp, Hidden::Kept)?;
+            let raw = mime::write(&message, &stamp, BccHandling::Kept)?;
             self.with(async |session| changes::keep(session, "drafts", &raw, &stamp).await).await
         })
     }
@@ -194,11 +213,11 @@ impl Mail for ImapMail {
         &'a self,
         _: &'a str,
         message: NewMessage,
-    ) -> BoxFuture<'a, Result<MessageHead, Fault>> {
+    ) -> BoxFuture<'a, Result<MessageHead, BackendError>> {
         Box::pin(async move {
             let stamp = self.stamp();
-            let raw = mime::write(&message, &stamp, Hidden::Left)?;
-            let copy = mime::write(&message, &stamp, Hidden::Kept)?;
+            let raw = mime::write(&message, &stamp, BccHandling::Left)?;
+            let copy = mime::write(&message, &stamp, BccHandling::Kept)?;
             self.deliver(&raw, &copy, &stamp).await
         })
     }
@@ -207,15 +226,15 @@ impl Mail for ImapMail {
         &'a self,
         _: &'a str,
         id: &'a str,
-    ) -> BoxFuture<'a, Result<MessageHead, Fault>> {
+    ) -> BoxFuture<'a, Result<MessageHead, BackendError>> {
         Box::pin(async move {
             let stamp = self.stamp();
             let text = id;
-            let id = Id::read(id)?;
+            let id = ImapMessageId::read(id)?;
             let (head, copy) = self.with(async |session| fetch::whole(session, &id).await).await?;
             if !head.labels.iter().any(|label| label == "drafts") {
                 let message = format!("the message `{text}` is no draft, so it is not sent");
-                return Err(Fault::new(FaultKind::Invalid, message));
+                return Err(BackendError::new(BackendErrorKind::Invalid, message));
             }
             let raw = mime::for_sending(&copy, &stamp)?;
             let sent = self.deliver(&raw, &copy, &stamp).await?;
@@ -230,10 +249,10 @@ impl Mail for ImapMail {
         &'a self,
         _: &'a str,
         id: &'a str,
-        marks: Marks,
-    ) -> BoxFuture<'a, Result<MessageHead, Fault>> {
+        marks: MessageMarks,
+    ) -> BoxFuture<'a, Result<MessageHead, BackendError>> {
         Box::pin(self.with(async move |session| {
-            let id = Id::read(id)?;
+            let id = ImapMessageId::read(id)?;
             changes::mark(session, id, &marks, &self.shared.account.from).await
         }))
     }

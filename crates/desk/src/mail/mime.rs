@@ -14,5 +14,5 @@ mod write;
 
 pub use address::{NotAnAddress, is_address};
 pub(crate) use multipart::{BYTES, MOST_BYTES, MOST_FILES, is_media};
-pub use read::{Letter, MAX_MESSAGE, NotRead, files, read};
-pub use write::{Hidden, Stamp, Unfit, for_sending, write};
+pub use read::{MAX_MESSAGE, MimeMessage, MimeReadError, files, read};
+pub use write::{BccHandling, MessageStamp, MimeWriteError, for_sending, write};

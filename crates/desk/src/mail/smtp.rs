@@ -6,9 +6,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use toolcrib_egress::Egress;
 
-use super::connection::{Login, Lost, MailServer, Wire};
+use super::connection::{MailConnection, MailConnectionError, MailLogin, MailServer};
 use super::mime::is_address;
-use crate::backend::{Fault, FaultKind};
+use crate::backend::{BackendError, BackendErrorKind};
 
 /// For one answer of the server.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -19,7 +19,7 @@ const LONGEST_LINE: usize = 2000;
 const MOST_LINES: usize = 100;
 
 /// What the server said: its number and its words.
-struct Reply {
+struct SmtpReply {
     code: u16,
     lines: Vec<String>,
 }
@@ -32,12 +32,12 @@ pub(crate) async fn submit(
     from: &str,
     to: &[String],
     message: &[u8],
-) -> Result<(), Fault> {
+) -> Result<(), BackendError> {
     if let Some(wrong) = to.iter().chain([&from.to_owned()]).find(|address| !is_address(address)) {
         let error = super::mime::NotAnAddress((*wrong).clone());
-        return Err(Fault::new(FaultKind::Invalid, error.to_string()));
+        return Err(BackendError::new(BackendErrorKind::Invalid, error.to_string()));
     }
-    let (mut talk, known) = Talk::open(egress, server).await?;
+    let (mut talk, known) = SmtpSession::open(egress, server).await?;
     if let Some(login) = server.login_over(&talk.wire)? {
         talk.authenticate(login, &known).await?;
     }
@@ -56,7 +56,7 @@ pub(crate) async fn submit(
         let message = "the mail server gave no answer after the message had gone: it may or may \
                        not be on its way; look for an answer or ask whoever gets it before sending \
                        it again";
-        Fault::new(FaultKind::Unknown, message).because(lost)
+        BackendError::new(BackendErrorKind::Unknown, message).because(lost)
     })?;
     reply.is(250, "the message")?;
     // It has the message; how it says goodbye changes nothing.
@@ -65,21 +65,24 @@ pub(crate) async fn submit(
     Ok(())
 }
 
-struct Talk {
-    wire: Wire,
+struct SmtpSession {
+    wire: MailConnection,
 }
 
-impl Talk {
+impl SmtpSession {
     /// A connection that was greeted, with TLS if it is to have it, and what the server can do.
-    async fn open(egress: &Egress, server: &MailServer) -> Result<(Self, Vec<String>), Fault> {
-        let mut talk = Self { wire: Wire::open(egress, &server.url).await? };
+    async fn open(
+        egress: &Egress,
+        server: &MailServer,
+    ) -> Result<(Self, Vec<String>), BackendError> {
+        let mut talk = Self { wire: MailConnection::open(egress, &server.url).await? };
         talk.wire.allow(PATIENCE);
         talk.reply().await.map_err(unsent)?.is(220, "us")?;
         let mut known = talk.expect("EHLO [127.0.0.1]", 250).await?.lines;
         if !talk.wire.is_secure() && !server.plain {
             if !can(&known, "STARTTLS") {
                 let message = "the mail server has no TLS, so nothing is sent to it";
-                return Err(Fault::new(FaultKind::Refused, message));
+                return Err(BackendError::new(BackendErrorKind::Refused, message));
             }
             talk.expect("STARTTLS", 220).await?;
             talk = Self { wire: talk.wire.secure().await? };
@@ -89,13 +92,17 @@ impl Talk {
         Ok((talk, known))
     }
 
-    async fn authenticate(&mut self, login: &Login, known: &[String]) -> Result<(), Fault> {
+    async fn authenticate(
+        &mut self,
+        login: &MailLogin,
+        known: &[String],
+    ) -> Result<(), BackendError> {
         let ways = known
             .iter()
             .find_map(|line| line.to_ascii_uppercase().strip_prefix("AUTH ").map(str::to_owned));
         let ways = ways.unwrap_or_default();
         let has = |way: &str| ways.split_ascii_whitespace().any(|known| known == way);
-        let Login { user, password } = login;
+        let MailLogin { user, password } = login;
         let said = if has("PLAIN") {
             let words = STANDARD.encode(format!("\0{user}\0{password}"));
             self.say(&format!("AUTH PLAIN {words}")).await?
@@ -105,13 +112,13 @@ impl Talk {
             self.say(&STANDARD.encode(password)).await?
         } else {
             let message = "the mail server takes no name and password in a way that we know";
-            return Err(Fault::new(FaultKind::Refused, message));
+            return Err(BackendError::new(BackendErrorKind::Refused, message));
         };
         said.is(235, "the name and password")
-            .map_err(|fault| Fault { kind: FaultKind::Refused, ..fault })
+            .map_err(|fault| BackendError { kind: BackendErrorKind::Refused, ..fault })
     }
 
-    async fn expect(&mut self, command: &str, code: u16) -> Result<Reply, Fault> {
+    async fn expect(&mut self, command: &str, code: u16) -> Result<SmtpReply, BackendError> {
         let reply = self.say(command).await?;
         // Its first word is no secret, and its last may be an address.
         let about = command.split_once(':').map_or("the command", |(_, about)| about);
@@ -119,51 +126,51 @@ impl Talk {
         Ok(reply)
     }
 
-    async fn say(&mut self, command: &str) -> Result<Reply, Fault> {
+    async fn say(&mut self, command: &str) -> Result<SmtpReply, BackendError> {
         self.wire.allow(PATIENCE);
         let line = format!("{command}\r\n");
         self.wire.write(line.as_bytes()).await.map_err(unsent)?;
         self.reply().await.map_err(unsent)
     }
 
-    async fn reply(&mut self) -> Result<Reply, Lost> {
+    async fn reply(&mut self) -> Result<SmtpReply, MailConnectionError> {
         let mut lines = Vec::new();
         while lines.len() < MOST_LINES {
             let mut line = Vec::new();
             self.wire.read_line(&mut line, LONGEST_LINE).await?;
             let line = String::from_utf8_lossy(&line);
             let code = line.get(..3).and_then(|code| code.parse().ok());
-            let code = code.ok_or(Lost::Closed)?;
+            let code = code.ok_or(MailConnectionError::Closed)?;
             let is_last = line.get(3..4) != Some("-");
             let words = line.get(4..).unwrap_or_default();
             lines.push(words.chars().filter(|one| !one.is_control()).take(300).collect());
             if is_last {
-                return Ok(Reply { code, lines });
+                return Ok(SmtpReply { code, lines });
             }
         }
-        Err(Lost::TooLong)
+        Err(MailConnectionError::TooLong)
     }
 }
 
-impl Reply {
+impl SmtpReply {
     /// Whether it says what it should about something.
-    fn is(&self, code: u16, about: &str) -> Result<(), Fault> {
+    fn is(&self, code: u16, about: &str) -> Result<(), BackendError> {
         // 250 and 251 both take a receiver (RFC 5321, 4.2.3).
         if self.code == code || (code == 250 && self.code == 251) {
             return Ok(());
         }
         let kind = match self.code {
-            400..=499 => FaultKind::Busy,
-            530 | 534 | 535 | 538 => FaultKind::Refused,
-            500..=599 => FaultKind::Invalid,
-            _ => FaultKind::Broken,
+            400..=499 => BackendErrorKind::Busy,
+            530 | 534 | 535 | 538 => BackendErrorKind::Refused,
+            500..=599 => BackendErrorKind::Invalid,
+            _ => BackendErrorKind::Broken,
         };
         let words = self.lines.join(" ");
         let message = format!(
             "the mail server did not take {about}, and nothing was sent: it says {} {words}",
             self.code
         );
-        Err(Fault::new(kind, message))
+        Err(BackendError::new(kind, message))
     }
 }
 
@@ -172,9 +179,9 @@ fn can(known: &[String], what: &str) -> bool {
 }
 
 /// Before the message was whole, nothing was taken.
-fn unsent(lost: Lost) -> Fault {
+fn unsent(lost: MailConnectionError) -> BackendError {
     let message = "the mail server broke off before the message was handed over: nothing was sent";
-    Fault::new(FaultKind::Unreachable, message).because(lost)
+    BackendError::new(BackendErrorKind::Unreachable, message).because(lost)
 }
 
 /// A message whose lines begin with no dot of their own (RFC 5321, 4.5.2), with an end of line.

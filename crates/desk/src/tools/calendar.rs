@@ -12,20 +12,23 @@ use std::sync::Arc;
 
 use toolcrib_core::{Effect, ToolError};
 
-use super::tool::{About, At, Tools, Turn, asked, tool};
-use crate::backend::{Calendar, EventChange};
-use crate::source::Settings;
+use super::tool::{BackendCall, DeskToolContext, DeskToolInfo, DeskToolsResult, asked, tool};
+use crate::backend::{CalendarBackend, EventChange};
+use crate::source::DeskTimeSettings;
 use crate::tools::fields::named;
 
 /// Who keeps a calendar, for one call.
-type Here = Turn<dyn Calendar>;
+type CalendarCall = BackendCall<dyn CalendarBackend>;
 
 const CATEGORY: &str = "calendar";
 /// Why a person is asked before others are written to.
 const TOLD: &str = "the people invited will be told";
 
-pub(crate) fn tools(keeper: Arc<dyn Calendar>, settings: &Arc<Settings>) -> Tools {
-    let at = At { keeper, settings: Arc::clone(settings) };
+pub(crate) fn tools(
+    keeper: Arc<dyn CalendarBackend>,
+    settings: &Arc<DeskTimeSettings>,
+) -> DeskToolsResult {
+    let at = DeskToolContext { keeper, settings: Arc::clone(settings) };
     Ok(vec![
         tool(&LIST, &at, find::list)?,
         tool(&SEARCH, &at, find::search)?,
@@ -41,10 +44,10 @@ pub(crate) fn tools(keeper: Arc<dyn Calendar>, settings: &Arc<Settings>) -> Tool
     ])
 }
 
-const READER: About = About { category: CATEGORY, ..About::READER };
-const WRITER: About = About { effect: Effect::Write, idempotent: false, ..READER };
+const READER: DeskToolInfo = DeskToolInfo { category: CATEGORY, ..DeskToolInfo::READER };
+const WRITER: DeskToolInfo = DeskToolInfo { effect: Effect::Write, idempotent: false, ..READER };
 
-const LIST: About = About {
+const LIST: DeskToolInfo = DeskToolInfo {
     name: "list_calendar_events",
     actions: &["list", "read"],
     summary: "List the events of a day, a week or any stretch of time",
@@ -53,7 +56,7 @@ const LIST: About = About {
     ..READER
 };
 
-const SEARCH: About = About {
+const SEARCH: DeskToolInfo = DeskToolInfo {
     name: "search_calendar_events",
     actions: &["search", "read"],
     summary: "Find calendar events by words in title, notes, place or guests",
@@ -63,7 +66,7 @@ const SEARCH: About = About {
     ..READER
 };
 
-const GET: About = About {
+const GET: DeskToolInfo = DeskToolInfo {
     name: "get_calendar_event",
     actions: &["read"],
     summary: "Show everything about one calendar event by its id",
@@ -72,7 +75,7 @@ const GET: About = About {
     ..READER
 };
 
-const FREE: About = About {
+const FREE: DeskToolInfo = DeskToolInfo {
     name: "find_free_slots",
     actions: &["search", "read"],
     summary: "Find free time in the calendar, within working hours",
@@ -82,7 +85,7 @@ const FREE: About = About {
     ..READER
 };
 
-const CALENDARS: About = About {
+const CALENDARS: DeskToolInfo = DeskToolInfo {
     name: "list_calendars",
     actions: &["list", "read"],
     summary: "List the calendars there are, the default one first",
@@ -91,7 +94,7 @@ const CALENDARS: About = About {
     ..READER
 };
 
-const ADD: About = About {
+const ADD: DeskToolInfo = DeskToolInfo {
     name: "add_calendar_event",
     actions: &["create", "write"],
     summary: "Create a calendar event with title, time and optional repetition",
@@ -103,7 +106,7 @@ const ADD: About = About {
     ..WRITER
 };
 
-const SCHEDULE: About = About {
+const SCHEDULE: DeskToolInfo = DeskToolInfo {
     name: "schedule_meeting",
     actions: &["create", "write"],
     summary: "Create a calendar event and invite guests to it",
@@ -116,7 +119,7 @@ const SCHEDULE: About = About {
     ..WRITER
 };
 
-const UPDATE: About = About {
+const UPDATE: DeskToolInfo = DeskToolInfo {
     name: "update_calendar_event",
     actions: &["update", "write"],
     summary: "Move or change a calendar event that has no guests",
@@ -128,7 +131,7 @@ const UPDATE: About = About {
     ..WRITER
 };
 
-const UPDATE_MEETING: About = About {
+const UPDATE_MEETING: DeskToolInfo = DeskToolInfo {
     name: "update_meeting",
     actions: &["update", "write"],
     summary: "Move or change an event that has guests, or its guests",
@@ -140,7 +143,7 @@ const UPDATE_MEETING: About = About {
     ..WRITER
 };
 
-const RESPOND: About = About {
+const RESPOND: DeskToolInfo = DeskToolInfo {
     name: "respond_to_invitation",
     actions: &["update", "write"],
     summary: "Accept or decline an invitation to a calendar event",
@@ -151,7 +154,7 @@ const RESPOND: About = About {
     ..WRITER
 };
 
-const DELETE: About = About {
+const DELETE: DeskToolInfo = DeskToolInfo {
     name: "delete_calendar_event",
     actions: &["delete", "write"],
     effect: Effect::Destroy,
@@ -165,7 +168,7 @@ const DELETE: About = About {
 };
 
 /// The id of a calendar that was named by id or name.
-async fn calendar_id(here: &Here, said: Option<&str>) -> Result<Option<String>, ToolError> {
+async fn calendar_id(here: &CalendarCall, said: Option<&str>) -> Result<Option<String>, ToolError> {
     let Some(said) = said else { return Ok(None) };
     let known = here.keeper.calendars(&here.owner).await?;
     let found = named("calendar", said, &known, |one| (&one.id, &one.name))?;

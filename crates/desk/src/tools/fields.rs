@@ -5,16 +5,16 @@ use serde::{Deserialize, Deserializer};
 use toolcrib_core::ToolError;
 
 use super::quoting::plain;
-use crate::backend::{Change, Person};
+use crate::backend::{FieldChange, Person};
 
 /// Reads a field of an update: null clears it. Stands beside `#[serde(default)]`, which is what
 /// an absent field is.
-pub(crate) fn change<'de, D, T>(deserializer: D) -> Result<Change<T>, D::Error>
+pub(crate) fn change<'de, D, T>(deserializer: D) -> Result<FieldChange<T>, D::Error>
 where
     D: Deserializer<'de>,
     T: Deserialize<'de>,
 {
-    Ok(Option::deserialize(deserializer)?.map_or(Change::Clear, Change::Set))
+    Ok(Option::deserialize(deserializer)?.map_or(FieldChange::Clear, FieldChange::Set))
 }
 
 /// Reads a field of an update that cannot be cleared: null is no value of it.
@@ -27,10 +27,10 @@ where
 }
 
 /// A text that is set to nothing is cleared.
-pub(crate) fn emptied(text: Change<String>) -> Change<String> {
+pub(crate) fn emptied(text: FieldChange<String>) -> FieldChange<String> {
     match text {
-        Change::Set(text) if text.trim().is_empty() => Change::Clear,
-        kept @ (Change::Keep | Change::Clear | Change::Set(_)) => kept,
+        FieldChange::Set(text) if text.trim().is_empty() => FieldChange::Clear,
+        kept @ (FieldChange::Keep | FieldChange::Clear | FieldChange::Set(_)) => kept,
     }
 }
 
@@ -58,12 +58,12 @@ pub(crate) fn one_line(field: &str, text: &str) -> Result<String, ToolError> {
 /// An address as people write it: `ann@example.org` or `Ann Lee <ann@example.org>`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(transparent)]
-pub(crate) struct Address(#[schemars(length(min = 3, max = 400))] String);
+pub(crate) struct AddressArgument(#[schemars(length(min = 3, max = 400))] String);
 
 /// Longest address, RFC 5321 section 4.5.3.1.3 less the two brackets.
 const LONGEST_ADDRESS: usize = 254;
 
-impl Address {
+impl AddressArgument {
     fn read(&self) -> Option<Person> {
         let text = self.0.trim();
         if text.chars().any(char::is_control) {
@@ -90,7 +90,7 @@ impl Address {
 }
 
 /// Reads addresses, each once whatever its case; the first name of one is kept.
-pub(crate) fn people(field: &str, addresses: &[Address]) -> Result<Vec<Person>, ToolError> {
+pub(crate) fn people(field: &str, addresses: &[AddressArgument]) -> Result<Vec<Person>, ToolError> {
     let mut people: Vec<Person> = Vec::new();
     for address in addresses {
         let person = address.read().ok_or_else(|| {

@@ -13,19 +13,22 @@ use std::sync::Arc;
 
 use toolcrib_core::Effect;
 
-use super::tool::{About, At, Tools, Turn, asked, tool};
-use crate::backend::Mail;
-use crate::source::Settings;
+use super::tool::{BackendCall, DeskToolContext, DeskToolInfo, DeskToolsResult, asked, tool};
+use crate::backend::MailBackend;
+use crate::source::DeskTimeSettings;
 
 /// Who keeps mail, for one call.
-type Here = Turn<dyn Mail>;
+type MailCall = BackendCall<dyn MailBackend>;
 
 const CATEGORY: &str = "mail";
 /// Why a person is asked before something is sent.
 const SENT: &str = "what is sent cannot be taken back";
 
-pub(crate) fn tools(keeper: Arc<dyn Mail>, settings: &Arc<Settings>) -> Tools {
-    let at = At { keeper, settings: Arc::clone(settings) };
+pub(crate) fn tools(
+    keeper: Arc<dyn MailBackend>,
+    settings: &Arc<DeskTimeSettings>,
+) -> DeskToolsResult {
+    let at = DeskToolContext { keeper, settings: Arc::clone(settings) };
     Ok(vec![
         tool(&READ, &at, find::read)?,
         tool(&GET, &at, find::get)?,
@@ -45,10 +48,10 @@ pub(crate) fn tools(keeper: Arc<dyn Mail>, settings: &Arc<Settings>) -> Tools {
     ])
 }
 
-const READER: About = About { category: CATEGORY, ..About::READER };
-const WRITER: About = About { effect: Effect::Write, idempotent: false, ..READER };
+const READER: DeskToolInfo = DeskToolInfo { category: CATEGORY, ..DeskToolInfo::READER };
+const WRITER: DeskToolInfo = DeskToolInfo { effect: Effect::Write, idempotent: false, ..READER };
 
-const READ: About = About {
+const READ: DeskToolInfo = DeskToolInfo {
     name: "read_emails",
     actions: &["list", "read"],
     summary: "List the newest emails of the inbox or another label",
@@ -58,7 +61,7 @@ const READ: About = About {
     ..READER
 };
 
-const GET: About = About {
+const GET: DeskToolInfo = DeskToolInfo {
     name: "get_email",
     actions: &["read"],
     summary: "Show one whole email with its text and attachments",
@@ -68,7 +71,7 @@ const GET: About = About {
     ..READER
 };
 
-const SEARCH: About = About {
+const SEARCH: DeskToolInfo = DeskToolInfo {
     name: "search_emails",
     actions: &["search", "read"],
     summary: "Find emails by words, people, subject, label or date",
@@ -78,7 +81,7 @@ const SEARCH: About = About {
     ..READER
 };
 
-const UNREAD: About = About {
+const UNREAD: DeskToolInfo = DeskToolInfo {
     name: "list_unread_emails",
     actions: &["list", "read"],
     summary: "List the newest unread emails of the inbox",
@@ -87,7 +90,7 @@ const UNREAD: About = About {
     ..READER
 };
 
-const LABELS: About = About {
+const LABELS: DeskToolInfo = DeskToolInfo {
     name: "list_email_labels",
     actions: &["list", "read"],
     summary: "List the labels and folders of the mailbox",
@@ -97,7 +100,7 @@ const LABELS: About = About {
     ..READER
 };
 
-const WEEKLY: About = About {
+const WEEKLY: DeskToolInfo = DeskToolInfo {
     name: "summarize_weekly_emails",
     actions: &["read", "summarize"],
     summary: "Summarize the emails of the last days: counts, senders, threads",
@@ -107,7 +110,7 @@ const WEEKLY: About = About {
     ..READER
 };
 
-const DRAFT: About = About {
+const DRAFT: DeskToolInfo = DeskToolInfo {
     name: "draft_email",
     actions: &["create", "write"],
     summary: "Write a draft of an email without sending it",
@@ -117,7 +120,7 @@ const DRAFT: About = About {
     ..WRITER
 };
 
-const SEND: About = About {
+const SEND: DeskToolInfo = DeskToolInfo {
     name: "send_email",
     actions: &["create", "send", "write"],
     approval: Some(SENT),
@@ -127,7 +130,7 @@ const SEND: About = About {
     ..WRITER
 };
 
-const REPLY: About = About {
+const REPLY: DeskToolInfo = DeskToolInfo {
     name: "reply_to_email",
     actions: &["create", "send", "write"],
     approval: Some(SENT),
@@ -138,7 +141,7 @@ const REPLY: About = About {
     ..WRITER
 };
 
-const FORWARD: About = About {
+const FORWARD: DeskToolInfo = DeskToolInfo {
     name: "forward_email",
     actions: &["create", "send", "write"],
     approval: Some(SENT),
@@ -149,7 +152,7 @@ const FORWARD: About = About {
     ..WRITER
 };
 
-const LABEL: About = About {
+const LABEL: DeskToolInfo = DeskToolInfo {
     name: "label_email",
     actions: &["update", "write"],
     idempotent: true,
@@ -160,7 +163,7 @@ const LABEL: About = About {
     ..WRITER
 };
 
-const ARCHIVE: About = About {
+const ARCHIVE: DeskToolInfo = DeskToolInfo {
     name: "archive_email",
     actions: &["update", "write"],
     idempotent: true,
@@ -170,7 +173,7 @@ const ARCHIVE: About = About {
     ..WRITER
 };
 
-const MARK_READ: About = About {
+const MARK_READ: DeskToolInfo = DeskToolInfo {
     name: "mark_email_read",
     actions: &["update", "write"],
     idempotent: true,
@@ -180,7 +183,7 @@ const MARK_READ: About = About {
     ..WRITER
 };
 
-const MARK_UNREAD: About = About {
+const MARK_UNREAD: DeskToolInfo = DeskToolInfo {
     name: "mark_email_unread",
     actions: &["update", "write"],
     idempotent: true,
@@ -189,7 +192,7 @@ const MARK_UNREAD: About = About {
     ..WRITER
 };
 
-const DELETE: About = About {
+const DELETE: DeskToolInfo = DeskToolInfo {
     name: "delete_email",
     actions: &["delete", "write"],
     effect: Effect::Destroy,

@@ -8,18 +8,21 @@ use std::sync::Arc;
 
 use toolcrib_core::{Effect, ToolError};
 
-use super::tool::{About, At, Tools, Turn, asked, tool};
-use crate::backend::Tasks;
-use crate::source::Settings;
+use super::tool::{BackendCall, DeskToolContext, DeskToolInfo, DeskToolsResult, asked, tool};
+use crate::backend::TasksBackend;
+use crate::source::DeskTimeSettings;
 use crate::tools::fields::named;
 
 /// Who keeps tasks, for one call.
-type Here = Turn<dyn Tasks>;
+type TasksCall = BackendCall<dyn TasksBackend>;
 
 const CATEGORY: &str = "tasks";
 
-pub(crate) fn tools(keeper: Arc<dyn Tasks>, settings: &Arc<Settings>) -> Tools {
-    let at = At { keeper, settings: Arc::clone(settings) };
+pub(crate) fn tools(
+    keeper: Arc<dyn TasksBackend>,
+    settings: &Arc<DeskTimeSettings>,
+) -> DeskToolsResult {
+    let at = DeskToolContext { keeper, settings: Arc::clone(settings) };
     Ok(vec![
         tool(&LIST, &at, find::list)?,
         tool(&LISTS, &at, find::lists)?,
@@ -32,10 +35,10 @@ pub(crate) fn tools(keeper: Arc<dyn Tasks>, settings: &Arc<Settings>) -> Tools {
     ])
 }
 
-const READER: About = About { category: CATEGORY, ..About::READER };
-const WRITER: About = About { effect: Effect::Write, idempotent: false, ..READER };
+const READER: DeskToolInfo = DeskToolInfo { category: CATEGORY, ..DeskToolInfo::READER };
+const WRITER: DeskToolInfo = DeskToolInfo { effect: Effect::Write, idempotent: false, ..READER };
 
-const LIST: About = About {
+const LIST: DeskToolInfo = DeskToolInfo {
     name: "list_tasks",
     actions: &["list", "search", "read"],
     summary: "List open tasks, or find tasks by list, due day or words",
@@ -45,7 +48,7 @@ const LIST: About = About {
     ..READER
 };
 
-const LISTS: About = About {
+const LISTS: DeskToolInfo = DeskToolInfo {
     name: "list_task_lists",
     actions: &["list", "read"],
     summary: "List the lists of tasks there are, the default first",
@@ -54,7 +57,7 @@ const LISTS: About = About {
     ..READER
 };
 
-const CREATE: About = About {
+const CREATE: DeskToolInfo = DeskToolInfo {
     name: "create_task",
     actions: &["create", "write"],
     summary: "Create a task with a title, notes and a due day",
@@ -63,7 +66,7 @@ const CREATE: About = About {
     ..WRITER
 };
 
-const COMPLETE: About = About {
+const COMPLETE: DeskToolInfo = DeskToolInfo {
     name: "mark_task_complete",
     actions: &["update", "write"],
     idempotent: true,
@@ -73,7 +76,7 @@ const COMPLETE: About = About {
     ..WRITER
 };
 
-const REOPEN: About = About {
+const REOPEN: DeskToolInfo = DeskToolInfo {
     name: "mark_task_incomplete",
     actions: &["update", "write"],
     idempotent: true,
@@ -83,7 +86,7 @@ const REOPEN: About = About {
     ..WRITER
 };
 
-const UPDATE: About = About {
+const UPDATE: DeskToolInfo = DeskToolInfo {
     name: "update_task",
     actions: &["update", "write"],
     idempotent: true,
@@ -93,7 +96,7 @@ const UPDATE: About = About {
     ..WRITER
 };
 
-const CREATE_LIST: About = About {
+const CREATE_LIST: DeskToolInfo = DeskToolInfo {
     name: "create_task_list",
     actions: &["create", "write"],
     summary: "Create another list for tasks",
@@ -102,7 +105,7 @@ const CREATE_LIST: About = About {
     ..WRITER
 };
 
-const DELETE: About = About {
+const DELETE: DeskToolInfo = DeskToolInfo {
     name: "delete_task",
     actions: &["delete", "write"],
     effect: Effect::Destroy,
@@ -113,7 +116,7 @@ const DELETE: About = About {
 };
 
 /// A list that was named by id or name.
-async fn list_id(here: &Here, said: Option<&str>) -> Result<Option<String>, ToolError> {
+async fn list_id(here: &TasksCall, said: Option<&str>) -> Result<Option<String>, ToolError> {
     let Some(said) = said else { return Ok(None) };
     let known = here.keeper.lists(&here.owner).await?;
     let found = named("list", said, &known, |one| (&one.id, &one.name))?;

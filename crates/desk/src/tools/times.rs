@@ -10,28 +10,33 @@ use jiff::civil::Date;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use jiff::{SignedDuration, SpanRelativeTo, Timestamp, Zoned};
 use toolcrib_core::ToolError;
-use toolcrib_when::{Frame, Note, Reading, Recurrence, Unread, When};
+use toolcrib_when::{
+    PhraseNote, PhraseReading, PhraseTime, Recurrence, ReferenceTime, TimeParseError,
+};
 
-pub(crate) use self::slot::{Planned, Span};
-use crate::backend::{Due, Slot};
-use crate::source::Settings;
-pub(crate) use range::Around;
+pub(crate) use self::slot::{EventTimePhrases, ResolvedEventTime};
+use crate::backend::{EventSlot, TaskDue};
+use crate::source::DeskTimeSettings;
+pub(crate) use range::DefaultTimeRange;
 
 /// The zones compiled in: the same on every machine.
 static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
 
 /// A clock that stands still during a call, in the zone of the call.
-pub(crate) struct Times {
+pub(crate) struct CallClock {
     /// At the beginning of the minute: `in 2 hours` is meant as a clock shows it.
-    frame: Frame,
+    frame: ReferenceTime,
     exact: Timestamp,
     /// Where the owner is: times of another zone are told with it.
     home: TimeZone,
 }
 
-impl Times {
+impl CallClock {
     /// In the zone of the desk, or in another.
-    pub(crate) fn new(settings: &Settings, timezone: Option<&str>) -> Result<Self, ToolError> {
+    pub(crate) fn new(
+        settings: &DeskTimeSettings,
+        timezone: Option<&str>,
+    ) -> Result<Self, ToolError> {
         let zone = match timezone {
             None => settings.zone.clone(),
             Some(name) => ZONES.get(name.trim()).map_err(|error| {
@@ -48,7 +53,7 @@ impl Times {
     fn starting(exact: Timestamp, zone: TimeZone, home: TimeZone) -> Self {
         let minute = exact.as_second().div_euclid(60) * 60;
         let minute = Timestamp::from_second(minute).unwrap_or(exact);
-        Self { frame: Frame::new(minute.to_zoned(zone)), exact, home }
+        Self { frame: ReferenceTime::new(minute.to_zoned(zone)), exact, home }
     }
 
     /// The time it is now, exactly.
@@ -77,25 +82,25 @@ impl Times {
     }
 
     /// `Tue 24 Nov 2026 14:00 to 15:00`, `Tue 24 Nov 2026 (all day)`.
-    pub(crate) fn say(&self, slot: &Slot) -> String {
+    pub(crate) fn say(&self, slot: &EventSlot) -> String {
         self.told(&self.when(slot))
     }
 
     /// `Tue 24 Nov 2026 14:00`.
     pub(crate) fn say_moment(&self, moment: &Zoned) -> String {
-        self.told(&When::Moment(self.here(moment)))
+        self.told(&PhraseTime::Moment(self.here(moment)))
     }
 
-    fn told(&self, when: &When) -> String {
+    fn told(&self, when: &PhraseTime) -> String {
         let now = self.exact.to_zoned(self.home.clone());
-        toolcrib_when::say(when, &Frame { now, ..self.frame.clone() })
+        toolcrib_when::say(when, &ReferenceTime { now, ..self.frame.clone() })
     }
 
     /// `Tue 24 Nov 2026`, with the time if there is one.
-    pub(crate) fn say_due(&self, due: &Due) -> String {
+    pub(crate) fn say_due(&self, due: &TaskDue) -> String {
         match due {
-            Due::Day(day) => say_day(*day),
-            Due::At(moment) => self.say_moment(moment),
+            TaskDue::Day(day) => say_day(*day),
+            TaskDue::At(moment) => self.say_moment(moment),
         }
     }
 
@@ -108,49 +113,51 @@ impl Times {
     }
 
     /// From when to when a slot is; whole days as they are here.
-    pub(crate) fn bounds(&self, slot: &Slot) -> Option<(Timestamp, Timestamp)> {
+    pub(crate) fn bounds(&self, slot: &EventSlot) -> Option<(Timestamp, Timestamp)> {
         let (start, end) = self.when(slot).bounds(&self.frame)?;
         Some((start.timestamp(), end.timestamp()))
     }
 
     /// A warning if something new lies in the past.
-    pub(crate) fn past(&self, slot: &Slot, rule: Option<&str>) -> Option<String> {
+    pub(crate) fn past(&self, slot: &EventSlot, rule: Option<&str>) -> Option<String> {
         let first = self.when(slot);
         let when = match rule.and_then(|rule| rule.parse().ok()) {
-            Some(rule) => When::Recurring { first: Box::new(first), rule },
+            Some(rule) => PhraseTime::Recurring { first: Box::new(first), rule },
             None => first,
         };
         when.is_past(&self.frame).then(|| format!("{} is in the past", self.say(slot)))
     }
 
     /// The slot as a time of the reader, in the zone of the call.
-    fn when(&self, slot: &Slot) -> When {
+    fn when(&self, slot: &EventSlot) -> PhraseTime {
         match slot {
-            Slot::Timed { start, end } if start < end => {
-                When::Stretch { start: self.here(start), end: self.here(end) }
+            EventSlot::Timed { start, end } if start < end => {
+                PhraseTime::Stretch { start: self.here(start), end: self.here(end) }
             }
-            Slot::Timed { start, .. } => When::Moment(self.here(start)),
-            Slot::Days { first, last } if first < last => When::Days { first: *first, last: *last },
-            Slot::Days { first, .. } => When::Day(*first),
+            EventSlot::Timed { start, .. } => PhraseTime::Moment(self.here(start)),
+            EventSlot::Days { first, last } if first < last => {
+                PhraseTime::Days { first: *first, last: *last }
+            }
+            EventSlot::Days { first, .. } => PhraseTime::Day(*first),
         }
     }
 
-    fn read(&self, field: &str, text: &str) -> Result<Reading, ToolError> {
+    fn read(&self, field: &str, text: &str) -> Result<PhraseReading, ToolError> {
         read(field, text, &self.frame)
     }
 
     /// A clock that shows the beginning of a day.
-    fn on(&self, day: Date) -> Result<Frame, ToolError> {
+    fn on(&self, day: Date) -> Result<ReferenceTime, ToolError> {
         let now = day.to_zoned(self.zone()).map_err(beyond)?;
-        Ok(Frame { now, ..self.frame.clone() })
+        Ok(ReferenceTime { now, ..self.frame.clone() })
     }
 }
 
-fn read(field: &str, text: &str, frame: &Frame) -> Result<Reading, ToolError> {
+fn read(field: &str, text: &str, frame: &ReferenceTime) -> Result<PhraseReading, ToolError> {
     toolcrib_when::read(text, frame).map_err(|unread| unreadable(field, &unread))
 }
 
-fn unreadable(field: &str, unread: &Unread) -> ToolError {
+fn unreadable(field: &str, unread: &TimeParseError) -> ToolError {
     ToolError::told(format!("`{field}`: {unread}"))
 }
 
@@ -161,8 +168,8 @@ fn beyond(error: jiff::Error) -> ToolError {
     ToolError::told(CURE).because(error)
 }
 
-fn notes(reading: &Reading) -> Vec<String> {
-    reading.notes.iter().map(Note::to_string).collect()
+fn notes(reading: &PhraseReading) -> Vec<String> {
+    reading.notes.iter().map(PhraseNote::to_string).collect()
 }
 
 /// A length of time; days have 24 hours.

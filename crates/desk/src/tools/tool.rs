@@ -14,17 +14,17 @@ use toolcrib_core::{
     Tool, ToolError, ToolOutcome, ToolSpec,
 };
 
-use crate::backend::Fault;
-use crate::source::Settings;
+use crate::backend::BackendError;
+use crate::source::DeskTimeSettings;
 
 /// A list of tools, or the name that is none.
-pub(crate) type Tools = Result<Vec<Arc<dyn Tool>>, InvalidName>;
+pub(crate) type DeskToolsResult = Result<Vec<Arc<dyn Tool>>, InvalidName>;
 
 /// A tool, or the name that is none.
-pub(crate) type Made = Result<Arc<dyn Tool>, InvalidName>;
+pub(crate) type DeskToolResult = Result<Arc<dyn Tool>, InvalidName>;
 
 /// What is said of a tool.
-pub(crate) struct About {
+pub(crate) struct DeskToolInfo {
     pub(crate) name: &'static str,
     pub(crate) category: &'static str,
     pub(crate) actions: &'static [&'static str],
@@ -41,7 +41,7 @@ pub(crate) struct About {
     pub(crate) needs: &'static [&'static str],
 }
 
-impl About {
+impl DeskToolInfo {
     /// A tool that reads, by which the others are written.
     pub(crate) const READER: Self = Self {
         name: "",
@@ -58,35 +58,35 @@ impl About {
 }
 
 /// A keeper and what its tools are read by: all that they share.
-pub(crate) struct At<B: ?Sized> {
+pub(crate) struct DeskToolContext<B: ?Sized> {
     pub(crate) keeper: Arc<B>,
-    pub(crate) settings: Arc<Settings>,
+    pub(crate) settings: Arc<DeskTimeSettings>,
 }
 
-impl<B: ?Sized> Clone for At<B> {
+impl<B: ?Sized> Clone for DeskToolContext<B> {
     fn clone(&self) -> Self {
         Self { keeper: Arc::clone(&self.keeper), settings: Arc::clone(&self.settings) }
     }
 }
 
 /// One call: for whom, and with what.
-pub(crate) struct Turn<B: ?Sized> {
+pub(crate) struct BackendCall<B: ?Sized> {
     pub(crate) keeper: Arc<B>,
-    pub(crate) settings: Arc<Settings>,
+    pub(crate) settings: Arc<DeskTimeSettings>,
     /// The tenant of the caller.
     pub(crate) owner: String,
 }
 
-impl<B: ?Sized> Turn<B> {
-    fn new(at: &At<B>, caller: &Caller) -> Self {
-        let At { keeper, settings } = at.clone();
+impl<B: ?Sized> BackendCall<B> {
+    fn new(at: &DeskToolContext<B>, caller: &Caller) -> Self {
+        let DeskToolContext { keeper, settings } = at.clone();
         Self { keeper, settings, owner: caller.tenant.clone() }
     }
 }
 
 /// What a tool gives: its data under one key, and what has to be said about it.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Answer<T> {
+pub(crate) struct DataAnswer<T> {
     pub(crate) data: T,
     /// What was decided or noticed and should be told to the user.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -95,14 +95,14 @@ pub(crate) struct Answer<T> {
 
 /// What is gone.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Deleted {
+pub(crate) struct DeletedItem {
     id: String,
     title: String,
     #[serde(rename = "deleted")]
     gone: bool,
 }
 
-impl Deleted {
+impl DeletedItem {
     pub(crate) fn new(id: String, title: String) -> Self {
         Self { id, title, gone: true }
     }
@@ -110,7 +110,7 @@ impl Deleted {
 
 /// A part of a list.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Listing<T> {
+pub(crate) struct ListAnswer<T> {
     pub(crate) data: Vec<T>,
     /// What was decided or noticed and should be told to the user.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -120,67 +120,71 @@ pub(crate) struct Listing<T> {
     pub(crate) next: Option<String>,
 }
 
-impl<T> From<T> for Answer<T> {
+impl<T> From<T> for DataAnswer<T> {
     fn from(data: T) -> Self {
         Self { data, notes: Vec::new() }
     }
 }
 
-impl From<Fault> for ToolError {
-    fn from(fault: Fault) -> Self {
+impl From<BackendError> for ToolError {
+    fn from(fault: BackendError) -> Self {
         fault.into_error()
     }
 }
 
 /// Makes a tool that is asked about where the policy says so, by its name and arguments.
-pub(crate) fn tool<B, A, R, F, Fut>(about: &About, at: &At<B>, run: F) -> Made
+pub(crate) fn tool<B, A, R, F, Fut>(
+    about: &DeskToolInfo,
+    at: &DeskToolContext<B>,
+    run: F,
+) -> DeskToolResult
 where
     B: ?Sized + Send + Sync + 'static,
     A: DeserializeOwned + JsonSchema + Send + 'static,
     R: Serialize + JsonSchema + Send + 'static,
-    F: Fn(Turn<B>, A) -> Fut + Send + Sync + 'static,
+    F: Fn(BackendCall<B>, A) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<R, ToolError>> + Send + 'static,
 {
-    Ok(Arc::new(Row { spec: spec::<A, R>(about)?, run: runner(at, run), words: None }))
+    Ok(Arc::new(DeskTool { spec: spec::<A, R>(about)?, run: runner(at, run), words: None }))
 }
 
 /// The same of a tool that says what it would do.
 pub(crate) fn asked<B, A, R, F, Fut, W, Said>(
-    about: &About,
-    at: &At<B>,
+    about: &DeskToolInfo,
+    at: &DeskToolContext<B>,
     (run, words): (F, W),
-) -> Made
+) -> DeskToolResult
 where
     B: ?Sized + Send + Sync + 'static,
     A: DeserializeOwned + JsonSchema + Send + 'static,
     R: Serialize + JsonSchema + Send + 'static,
-    F: Fn(Turn<B>, A) -> Fut + Send + Sync + 'static,
+    F: Fn(BackendCall<B>, A) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<R, ToolError>> + Send + 'static,
-    W: Fn(Turn<B>, A) -> Said + Send + Sync + 'static,
+    W: Fn(BackendCall<B>, A) -> Said + Send + Sync + 'static,
     Said: Future<Output = Result<String, ToolError>> + Send + 'static,
 {
     let place = at.clone();
-    let words: Words = Box::new(move |arguments, caller| {
-        let started = arguments.read().map(|read| words(Turn::new(&place, caller), read));
+    let words: ToolPreview = Box::new(move |arguments, caller| {
+        let started = arguments.read().map(|read| words(BackendCall::new(&place, caller), read));
         Box::pin(async move { started?.await.map(Some) })
     });
-    Ok(Arc::new(Row { spec: spec::<A, R>(about)?, run: runner(at, run), words: Some(words) }))
+    Ok(Arc::new(DeskTool { spec: spec::<A, R>(about)?, run: runner(at, run), words: Some(words) }))
 }
 
-type Run = Box<dyn Fn(&Arguments, &Caller) -> BoxFuture<'static, ToolOutcome> + Send + Sync>;
-type Words = Box<
+type ToolRunner = Box<dyn Fn(&Arguments, &Caller) -> BoxFuture<'static, ToolOutcome> + Send + Sync>;
+type ToolPreview = Box<
     dyn Fn(&Arguments, &Caller) -> BoxFuture<'static, Result<Option<String>, ToolError>>
         + Send
         + Sync,
 >;
 
-struct Row {
+struct DeskTool {
     spec: Arc<ToolSpec>,
-    run: Run,
-    words: Option<Words>,
+    run: ToolRunner,
+    words: Option<ToolPreview>,
 }
 
-impl Tool for Row {
+impl Tool for DeskTool {
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
@@ -214,17 +218,17 @@ impl Tool for Row {
     }
 }
 
-fn runner<B, A, R, F, Fut>(at: &At<B>, run: F) -> Run
+fn runner<B, A, R, F, Fut>(at: &DeskToolContext<B>, run: F) -> ToolRunner
 where
     B: ?Sized + Send + Sync + 'static,
     A: DeserializeOwned + Send + 'static,
     R: Serialize + Send + 'static,
-    F: Fn(Turn<B>, A) -> Fut + Send + Sync + 'static,
+    F: Fn(BackendCall<B>, A) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<R, ToolError>> + Send + 'static,
 {
     let at = at.clone();
     Box::new(move |arguments, caller| {
-        let started = arguments.read().map(|read| run(Turn::new(&at, caller), read));
+        let started = arguments.read().map(|read| run(BackendCall::new(&at, caller), read));
         Box::pin(async move {
             let ended: Result<Content, ToolError> = match started {
                 Ok(running) => running.await.map(|result| Json(result).into_content()),
@@ -235,7 +239,7 @@ where
     })
 }
 
-fn spec<A: JsonSchema, R: JsonSchema>(about: &About) -> Result<Arc<ToolSpec>, InvalidName> {
+fn spec<A: JsonSchema, R: JsonSchema>(about: &DeskToolInfo) -> Result<Arc<ToolSpec>, InvalidName> {
     let mut spec = ToolSpec::new(about.name, about.description, about.effect)?;
     about.summary.clone_into(&mut spec.summary);
     spec.category = Some(about.category.to_owned());

@@ -10,15 +10,16 @@ use std::sync::Arc;
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
-use toolcrib_desk::Home;
+use toolcrib_desk::CalendarOwner;
 use toolcrib_desk::backend::{
-    Calendar, Event, EventQuery, Fault, FaultKind, NewEvent, Slot, Tasks,
+    BackendError, BackendErrorKind, CalendarBackend, CalendarEvent, EventQuery, EventSlot,
+    NewEvent, TasksBackend,
 };
 
 /// Something to test: a keeper with nothing in it.
 pub(crate) struct Subject {
-    pub(crate) calendar: Arc<dyn Calendar>,
-    pub(crate) tasks: Arc<dyn Tasks>,
+    pub(crate) calendar: Arc<dyn CalendarBackend>,
+    pub(crate) tasks: Arc<dyn TasksBackend>,
     /// What has to live as long.
     pub(crate) _guard: Option<Box<dyn std::any::Any + Send + Sync>>,
 }
@@ -89,9 +90,9 @@ macro_rules! agenda_tests {
 }
 pub(crate) use agenda_tests;
 
-pub(crate) fn home() -> Home {
+pub(crate) fn home() -> CalendarOwner {
     let zone = TimeZone::get("Europe/Zurich").unwrap();
-    Home { addresses: vec![OWN_ADDRESS.to_owned()], ..Home::new(zone) }
+    CalendarOwner { addresses: vec![OWN_ADDRESS.to_owned()], ..CalendarOwner::new(zone) }
 }
 
 /// A time in Zurich: `2026-11-23 09:00`.
@@ -100,15 +101,15 @@ pub(crate) fn at(time: &str) -> Zoned {
     time.in_tz("Europe/Zurich").unwrap()
 }
 
-pub(crate) fn timed(start: &str, end: &str) -> Slot {
-    Slot::Timed { start: at(start), end: at(end) }
+pub(crate) fn timed(start: &str, end: &str) -> EventSlot {
+    EventSlot::Timed { start: at(start), end: at(end) }
 }
 
-pub(crate) fn days(first: &str, last: &str) -> Slot {
-    Slot::Days { first: first.parse().unwrap(), last: last.parse().unwrap() }
+pub(crate) fn days(first: &str, last: &str) -> EventSlot {
+    EventSlot::Days { first: first.parse().unwrap(), last: last.parse().unwrap() }
 }
 
-pub(crate) fn new(title: &str, slot: Slot) -> NewEvent {
+pub(crate) fn new(title: &str, slot: EventSlot) -> NewEvent {
     NewEvent {
         calendar: None,
         title: title.to_owned(),
@@ -121,7 +122,7 @@ pub(crate) fn new(title: &str, slot: Slot) -> NewEvent {
     }
 }
 
-pub(crate) fn repeated(title: &str, slot: Slot, rule: &str) -> NewEvent {
+pub(crate) fn repeated(title: &str, slot: EventSlot, rule: &str) -> NewEvent {
     NewEvent { rule: Some(rule.to_owned()), ..new(title, slot) }
 }
 
@@ -138,21 +139,21 @@ pub(crate) fn query(from: &str, until: &str) -> EventQuery {
 }
 
 impl Subject {
-    pub(crate) async fn add(&self, event: NewEvent) -> Event {
+    pub(crate) async fn add(&self, event: NewEvent) -> CalendarEvent {
         self.calendar.add(OWNER, event).await.unwrap()
     }
 
     /// The titles and slots in a stretch of time.
-    pub(crate) async fn listed(&self, from: &str, until: &str) -> Vec<(String, Slot)> {
+    pub(crate) async fn listed(&self, from: &str, until: &str) -> Vec<(String, EventSlot)> {
         let page = self.calendar.events(OWNER, query(from, until)).await.unwrap();
         page.items.into_iter().map(|event| (event.title, event.slot)).collect()
     }
 
-    pub(crate) async fn event(&self, id: &str) -> Event {
+    pub(crate) async fn event(&self, id: &str) -> CalendarEvent {
         self.calendar.event(OWNER, id).await.unwrap()
     }
 }
 
-pub(crate) fn kind<T: std::fmt::Debug>(result: Result<T, Fault>) -> FaultKind {
+pub(crate) fn kind<T: std::fmt::Debug>(result: Result<T, BackendError>) -> BackendErrorKind {
     result.expect_err("this should not have worked").kind
 }

@@ -3,22 +3,23 @@
 use std::sync::Arc;
 
 use toolcrib_desk::backend::{
-    Calendar, Change, Due, EventChange, FaultKind, NewTask, TaskChange, TaskQuery, Tasks,
+    BackendErrorKind, CalendarBackend, EventChange, FieldChange, NewTask, TaskChange, TaskDue,
+    TaskQuery, TasksBackend,
 };
-use toolcrib_desk::embedded::{Agenda, Db, Imported};
+use toolcrib_desk::embedded::{Agenda, CalendarImportReport, DeskDatabase};
 
 use crate::agenda::{OWNER, Subject, agenda_tests, home, kind, new, query, timed};
 
 #[expect(clippy::unused_async, reason = "others wait for their server")]
 async fn open() -> Option<Subject> {
-    let agenda = Arc::new(Agenda::new(Db::in_memory().unwrap(), home()));
+    let agenda = Arc::new(Agenda::new(DeskDatabase::in_memory().unwrap(), home()));
     Some(Subject { calendar: agenda.clone(), tasks: agenda, _guard: None })
 }
 
 agenda_tests!(open);
 
 fn agenda() -> Agenda {
-    Agenda::new(Db::in_memory().unwrap(), home())
+    Agenda::new(DeskDatabase::in_memory().unwrap(), home())
 }
 
 #[tokio::test]
@@ -36,22 +37,31 @@ async fn the_first_calendar_and_list_are_there_at_once() {
 async fn nobody_sees_what_another_owner_has() {
     let agenda = agenda();
     let slot = timed("2026-11-24 10:00", "2026-11-24 11:00");
-    let event = Calendar::add(&agenda, "anna", new("Secret", slot)).await.unwrap();
+    let event = CalendarBackend::add(&agenda, "anna", new("Secret", slot)).await.unwrap();
     let task = NewTask { list: None, title: "Secret".to_owned(), notes: None, due: None };
-    let task = Tasks::add(&agenda, "anna", task).await.unwrap();
+    let task = TasksBackend::add(&agenda, "anna", task).await.unwrap();
     let all = query("2020-01-01 00:00", "2030-01-01 00:00");
     assert_eq!(agenda.events("ben", all).await.unwrap().items, []);
     let tasks = agenda.tasks("ben", TaskQuery { limit: 9, ..TaskQuery::default() });
     assert_eq!(tasks.await.unwrap().items, []);
-    assert_eq!(kind(agenda.event("ben", &event.id).await), FaultKind::NotFound);
+    assert_eq!(kind(agenda.event("ben", &event.id).await), BackendErrorKind::NotFound);
     let change = EventChange { title: Some("x".to_owned()), ..EventChange::default() };
-    let changed = Calendar::change(&agenda, "ben", &event.id, change).await;
-    assert_eq!(kind(changed), FaultKind::NotFound);
-    assert_eq!(kind(Calendar::remove(&agenda, "ben", &event.id).await), FaultKind::NotFound);
-    assert_eq!(kind(Tasks::remove(&agenda, "ben", &task.id).await), FaultKind::NotFound);
+    let changed = CalendarBackend::change(&agenda, "ben", &event.id, change).await;
+    assert_eq!(kind(changed), BackendErrorKind::NotFound);
+    assert_eq!(
+        kind(CalendarBackend::remove(&agenda, "ben", &event.id).await),
+        BackendErrorKind::NotFound
+    );
+    assert_eq!(
+        kind(TasksBackend::remove(&agenda, "ben", &task.id).await),
+        BackendErrorKind::NotFound
+    );
     // An event is no task, though both are objects.
-    assert_eq!(kind(agenda.task("anna", &event.id).await), FaultKind::NotFound);
-    assert_eq!(kind(Tasks::remove(&agenda, "anna", &event.id).await), FaultKind::NotFound);
+    assert_eq!(kind(agenda.task("anna", &event.id).await), BackendErrorKind::NotFound);
+    assert_eq!(
+        kind(TasksBackend::remove(&agenda, "anna", &event.id).await),
+        BackendErrorKind::NotFound
+    );
 }
 
 const FILE: &str = "BEGIN:VCALENDAR\r
@@ -140,7 +150,7 @@ END:VCALENDAR\r
 async fn a_file_is_taken_in_once_however_often_it_comes() {
     let agenda = agenda();
     for _ in 0..2 {
-        let Imported { events, tasks, skipped, notes } =
+        let CalendarImportReport { events, tasks, skipped, notes } =
             agenda.import(OWNER, FILE.to_owned()).await.unwrap();
         assert_eq!((events, tasks, notes), (4, 1, Vec::new()), "{skipped:?}");
         let [moon, no_uid, hourly] = &skipped[..] else { panic!("{skipped:?}") };
@@ -175,7 +185,7 @@ async fn what_is_not_understood_stays_when_an_event_is_changed() {
     agenda.import(OWNER, FILE.to_owned()).await.unwrap();
     let page = agenda.events(OWNER, query("2026-07-01 00:00", "2026-07-02 00:00")).await.unwrap();
     let change = EventChange { title: Some("New".to_owned()), ..EventChange::default() };
-    Calendar::change(&agenda, OWNER, &page.items[0].id, change).await.unwrap();
+    CalendarBackend::change(&agenda, OWNER, &page.items[0].id, change).await.unwrap();
     let text = agenda.export(OWNER).await.unwrap();
     for line in ["X-OWN;X-PARAMETER=\"a:b\":stays\r\n", "SUMMARY:New\r\n", "TZID:Odd zone\r\n"] {
         assert!(text.contains(line), "{line} is not in\n{text}");
@@ -184,7 +194,10 @@ async fn what_is_not_understood_stays_when_an_event_is_changed() {
     // A file of ours is taken in by another as it is.
     let other = self::agenda();
     let imported = other.import(OWNER, text.clone()).await.unwrap();
-    assert_eq!(imported, Imported { events: 4, tasks: 1, ..Imported::default() });
+    assert_eq!(
+        imported,
+        CalendarImportReport { events: 4, tasks: 1, ..CalendarImportReport::default() }
+    );
     let mut lines: Vec<_> = text.lines().map(str::to_owned).collect();
     let again = other.export(OWNER).await.unwrap();
     let mut again: Vec<_> = again.lines().map(str::to_owned).collect();
@@ -199,7 +212,7 @@ async fn an_older_file_does_not_undo_a_change() {
     agenda.import(OWNER, FILE.to_owned()).await.unwrap();
     let page = agenda.events(OWNER, query("2026-07-01 00:00", "2026-07-02 00:00")).await.unwrap();
     let change = EventChange { title: Some("New".to_owned()), ..EventChange::default() };
-    Calendar::change(&agenda, OWNER, &page.items[0].id, change).await.unwrap();
+    CalendarBackend::change(&agenda, OWNER, &page.items[0].id, change).await.unwrap();
     let imported = agenda.import(OWNER, FILE.to_owned()).await.unwrap();
     let own = "`Own, rules` of 2026-07-01 (UID `one@example.org`): what is kept of it is newer";
     assert_eq!(imported.skipped[0], own);
@@ -220,13 +233,13 @@ async fn a_task_that_repeats_goes_on_to_its_next_until_there_is_none() {
     let now = jiff::Timestamp::now();
     let mut told = Vec::new();
     for _ in 0..3 {
-        let done = Change::Set(now);
+        let done = FieldChange::Set(now);
         let change = TaskChange { done, ..TaskChange::default() };
-        let task = Tasks::change(&agenda, OWNER, &id, change).await.unwrap();
+        let task = TasksBackend::change(&agenda, OWNER, &id, change).await.unwrap();
         assert_eq!(agenda.task(OWNER, &id).await.unwrap(), task);
         told.push((task.due, task.done.is_some()));
     }
-    let due = |day: &str| Some(Due::Day(day.parse().unwrap()));
+    let due = |day: &str| Some(TaskDue::Day(day.parse().unwrap()));
     let expected =
         [(due("2027-02-03"), false), (due("2027-03-03"), false), (due("2027-03-03"), true)];
     assert_eq!(told, expected);
@@ -234,9 +247,9 @@ async fn a_task_that_repeats_goes_on_to_its_next_until_there_is_none() {
 
 #[tokio::test]
 async fn two_who_have_the_file_open_lose_nothing_of_each_other() {
-    let folder = toolcrib_testkit::Folder::new();
+    let folder = toolcrib_testkit::TestFolder::new();
     let path = folder.path().join("desk.db");
-    let open = || Agenda::new(Db::open(&path).unwrap(), home());
+    let open = || Agenda::new(DeskDatabase::open(&path).unwrap(), home());
     let agendas = [open(), open()];
     let adding = agendas.iter().enumerate().flat_map(|(who, agenda)| {
         (0..20).map(move |number| {
@@ -244,7 +257,7 @@ async fn two_who_have_the_file_open_lose_nothing_of_each_other() {
             let agenda = agenda.clone();
             tokio::spawn(async move {
                 let event = new(&format!("{who} {number}"), slot);
-                Calendar::add(&agenda, OWNER, event).await.map_err(|fault| fault.message)
+                CalendarBackend::add(&agenda, OWNER, event).await.map_err(|fault| fault.message)
             })
         })
     });
@@ -262,21 +275,21 @@ async fn two_who_have_the_file_open_lose_nothing_of_each_other() {
 async fn a_text_that_is_no_calendar_is_refused() {
     let agenda = agenda();
     for text in ["BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nUID:x\r\n", "END:VCALENDAR\r\n"] {
-        assert_eq!(kind(agenda.import(OWNER, text.to_owned()).await), FaultKind::Invalid);
+        assert_eq!(kind(agenda.import(OWNER, text.to_owned()).await), BackendErrorKind::Invalid);
     }
     let nothing = agenda.import(OWNER, "hello".to_owned()).await.unwrap();
-    assert_eq!(nothing, Imported::default());
+    assert_eq!(nothing, CalendarImportReport::default());
 }
 
 #[tokio::test]
 async fn what_was_kept_is_there_when_the_file_is_opened_again() {
-    let folder = toolcrib_testkit::Folder::new();
+    let folder = toolcrib_testkit::TestFolder::new();
     let path = folder.path().join("desk.db");
     let slot = timed("2026-11-24 10:00", "2026-11-24 11:00");
     let event = {
-        let agenda = Agenda::new(Db::open(&path).unwrap(), home());
-        Calendar::add(&agenda, OWNER, new("Kept", slot)).await.unwrap()
+        let agenda = Agenda::new(DeskDatabase::open(&path).unwrap(), home());
+        CalendarBackend::add(&agenda, OWNER, new("Kept", slot)).await.unwrap()
     };
-    let agenda = Agenda::new(Db::open(&path).unwrap(), home());
+    let agenda = Agenda::new(DeskDatabase::open(&path).unwrap(), home());
     assert_eq!(agenda.event(OWNER, &event.id).await.unwrap(), event);
 }

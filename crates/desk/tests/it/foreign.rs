@@ -9,8 +9,8 @@ mod told;
 mod zones;
 
 use jiff::tz::TimeZone;
-use toolcrib_desk::backend::{Calendar, Event, Slot};
-use toolcrib_desk::embedded::{Agenda, Db, Imported};
+use toolcrib_desk::backend::{CalendarBackend, CalendarEvent, EventSlot};
+use toolcrib_desk::embedded::{Agenda, CalendarImportReport, DeskDatabase};
 
 use crate::agenda::{OWNER, home, query};
 
@@ -27,18 +27,18 @@ fn event(lines: &str) -> String {
 
 struct Taken {
     agenda: Agenda,
-    imported: Imported,
+    imported: CalendarImportReport,
 }
 
 impl Taken {
     async fn of(file: impl Into<Vec<u8>>) -> Self {
-        let agenda = Agenda::new(Db::in_memory().unwrap(), home());
+        let agenda = Agenda::new(DeskDatabase::in_memory().unwrap(), home());
         let imported = agenda.import(OWNER, file).await.unwrap();
         Self { agenda, imported }
     }
 
     /// What occurs in a stretch of time.
-    async fn events(&self, from: &str, until: &str) -> Vec<Event> {
+    async fn events(&self, from: &str, until: &str) -> Vec<CalendarEvent> {
         self.agenda.events(OWNER, query(from, until)).await.unwrap().items
     }
 
@@ -50,14 +50,14 @@ impl Taken {
 }
 
 /// `2027-01-15 13:00 60 Title`, with the minutes that it takes.
-fn shown(event: &Event) -> String {
+fn shown(event: &CalendarEvent) -> String {
     let zurich = TimeZone::get("Europe/Zurich").unwrap();
     let when = match &event.slot {
-        Slot::Timed { start, end } => {
+        EventSlot::Timed { start, end } => {
             let minutes = start.duration_until(end).as_mins();
             format!("{} {minutes}", start.with_time_zone(zurich).strftime("%F %R"))
         }
-        Slot::Days { first, last } => format!("{first} to {last}"),
+        EventSlot::Days { first, last } => format!("{first} to {last}"),
     };
     format!("{when} {}", event.title)
 }

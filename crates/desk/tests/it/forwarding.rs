@@ -3,7 +3,7 @@
 use std::io::Cursor;
 
 use serde_json::{Value, json};
-use toolcrib_desk::backend::{Mail, NewMessage};
+use toolcrib_desk::backend::{MailBackend, NewMessage};
 
 use crate::dovecot::Dovecot;
 use crate::google::Account;
@@ -123,7 +123,7 @@ async fn what_cannot_be_forwarded_is_told_and_asked_about_nobody() {
 }
 
 /// A letter of one's own to oneself, forwarded through the tool with its files.
-async fn forwards(mail: impl Mail + Clone + 'static, inbox: bool) -> (Room, Value) {
+async fn forwards(mail: impl MailBackend + Clone + 'static, inbox: bool) -> (Room, Value) {
     let box_of = Box { mail: &mail, owner: "" };
     let own = box_of.letter("Files", "See the files.").await;
     let sent = mail.send("", NewMessage { files: odd_files(), ..own }).await.unwrap();

@@ -11,18 +11,18 @@ use std::time::Duration;
 
 use jiff::Zoned;
 use toolcrib_core::Secret;
-use toolcrib_desk::backend::{Fault, FaultKind, Person, Slot};
-use toolcrib_desk::google::{Google, GoogleSettings, Refresh};
+use toolcrib_desk::backend::{BackendError, BackendErrorKind, EventSlot, Person};
+use toolcrib_desk::google::{GoogleBackend, GoogleSettings, RefreshTokenLocation};
 use toolcrib_testkit::google::{CLIENT, CLIENT_SECRET, GoogleServer, OWNER, REFRESH_TOKEN};
 
 /// A server, and the account at it.
 pub(crate) struct Account {
     pub(crate) server: GoogleServer,
-    pub(crate) google: Google,
+    pub(crate) google: GoogleBackend,
     settings: GoogleSettings,
 }
 
-fn settings(server: &GoogleServer, refresh: Refresh) -> GoogleSettings {
+fn settings(server: &GoogleServer, refresh: RefreshTokenLocation) -> GoogleSettings {
     let url = |text: String| text.parse().unwrap();
     GoogleSettings {
         calendar: url(server.calendar()),
@@ -43,9 +43,10 @@ impl Account {
 
     fn with(change: impl FnOnce(&mut GoogleSettings)) -> Self {
         let server = GoogleServer::start().unwrap();
-        let mut settings = settings(&server, Refresh::Token(Secret::new(REFRESH_TOKEN)));
+        let mut settings =
+            settings(&server, RefreshTokenLocation::Token(Secret::new(REFRESH_TOKEN)));
         change(&mut settings);
-        let google = Google::new(settings.clone()).unwrap();
+        let google = GoogleBackend::new(settings.clone()).unwrap();
         Self { server, google, settings }
     }
 
@@ -55,7 +56,7 @@ impl Account {
     }
 }
 
-fn kind<T: std::fmt::Debug>(result: Result<T, Fault>) -> FaultKind {
+fn kind<T: std::fmt::Debug>(result: Result<T, BackendError>) -> BackendErrorKind {
     result.unwrap_err().kind
 }
 
@@ -65,12 +66,12 @@ fn at(time: &str) -> Zoned {
     time.in_tz("Europe/Zurich").unwrap()
 }
 
-fn timed(start: &str, end: &str) -> Slot {
-    Slot::Timed { start: at(start), end: at(end) }
+fn timed(start: &str, end: &str) -> EventSlot {
+    EventSlot::Timed { start: at(start), end: at(end) }
 }
 
-fn days(first: &str, last: &str) -> Slot {
-    Slot::Days { first: first.parse().unwrap(), last: last.parse().unwrap() }
+fn days(first: &str, last: &str) -> EventSlot {
+    EventSlot::Days { first: first.parse().unwrap(), last: last.parse().unwrap() }
 }
 
 fn person(address: &str) -> Person {

@@ -2,24 +2,24 @@
 
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
-use toolcrib_desk::Home;
-use toolcrib_desk::backend::Calendar;
-use toolcrib_desk::embedded::{Agenda, Db};
-use toolcrib_desk::ical::{Component, NotRead, Property};
+use toolcrib_desk::CalendarOwner;
+use toolcrib_desk::backend::CalendarBackend;
+use toolcrib_desk::embedded::{Agenda, DeskDatabase};
+use toolcrib_desk::ical::{IcalComponent, IcalProperty, IcalReadError};
 
 use crate::agenda::{OWNER, home, new, repeated, timed};
 
 const MOST: usize = 1 << 20;
 
-fn read(text: &str) -> Result<Vec<Component>, NotRead> {
-    Component::read(text, MOST)
+fn read(text: &str) -> Result<Vec<IcalComponent>, IcalReadError> {
+    IcalComponent::read(text, MOST)
 }
 
 #[test]
 fn lines_are_folded_at_75_octets_and_unfolded_as_they_were() {
-    let mut component = Component::new("VEVENT");
-    component.push(Property::text("SUMMARY", &"é🎉, ".repeat(40)));
-    component.push(Property::new("X-A", "v").with("CN", "a;b:c,d\"e^f\ng"));
+    let mut component = IcalComponent::new("VEVENT");
+    component.push(IcalProperty::text("SUMMARY", &"é🎉, ".repeat(40)));
+    component.push(IcalProperty::new("X-A", "v").with("CN", "a;b:c,d\"e^f\ng"));
     let text = component.write();
     assert!(text.split("\r\n").all(|line| line.len() <= 75), "{text}");
     assert_eq!(read(&text).unwrap(), [component]);
@@ -27,11 +27,11 @@ fn lines_are_folded_at_75_octets_and_unfolded_as_they_were() {
 
 #[test]
 fn what_is_cut_off_or_closed_twice_or_too_deep_is_refused() {
-    assert_eq!(read("BEGIN:VEVENT\nUID:1\n"), Err(NotRead::CutOff("VEVENT".to_owned())));
-    assert_eq!(read("BEGIN:A\nEND:A\nEND:A\n"), Err(NotRead::NotBegun(3)));
-    assert_eq!(read("BEGIN:A\nBEGIN:B\nEND:A\n"), Err(NotRead::NotBegun(3)));
-    assert_eq!(read(&"BEGIN:A\n".repeat(9)), Err(NotRead::TooDeep(9)));
-    assert_eq!(read(&" ".repeat(MOST + 1)), Err(NotRead::TooLarge(MOST)));
+    assert_eq!(read("BEGIN:VEVENT\nUID:1\n"), Err(IcalReadError::CutOff("VEVENT".to_owned())));
+    assert_eq!(read("BEGIN:A\nEND:A\nEND:A\n"), Err(IcalReadError::NotBegun(3)));
+    assert_eq!(read("BEGIN:A\nBEGIN:B\nEND:A\n"), Err(IcalReadError::NotBegun(3)));
+    assert_eq!(read(&"BEGIN:A\n".repeat(9)), Err(IcalReadError::TooDeep(9)));
+    assert_eq!(read(&" ".repeat(MOST + 1)), Err(IcalReadError::TooLarge(MOST)));
 }
 
 #[test]
@@ -45,12 +45,12 @@ fn odd_lines_are_passed_over() {
 /// The VTIMEZONE that an event in a zone is written with.
 async fn zone_of(name: &str) -> Vec<String> {
     let zone = TimeZone::get(name).unwrap();
-    let agenda = Agenda::new(Db::in_memory().unwrap(), Home::new(zone.clone()));
+    let agenda = Agenda::new(DeskDatabase::in_memory().unwrap(), CalendarOwner::new(zone.clone()));
     let time = |hour| {
         let time: jiff::civil::DateTime = format!("2026-11-24 {hour}:00").parse().unwrap();
         time.to_zoned(zone.clone()).unwrap()
     };
-    let slot = toolcrib_desk::backend::Slot::Timed { start: time(10), end: time(11) };
+    let slot = toolcrib_desk::backend::EventSlot::Timed { start: time(10), end: time(11) };
     agenda.add(OWNER, new("x", slot)).await.unwrap();
     let text = agenda.export(OWNER).await.unwrap();
     let lines = text.lines().skip_while(|line| *line != "BEGIN:VTIMEZONE");
@@ -92,7 +92,7 @@ async fn a_zone_is_written_with_its_rules() {
 
 #[tokio::test]
 async fn an_event_is_written_as_others_read_it() {
-    let agenda = Agenda::new(Db::in_memory().unwrap(), home());
+    let agenda = Agenda::new(DeskDatabase::in_memory().unwrap(), home());
     let slot = timed("2026-11-23 09:00", "2026-11-23 09:15");
     let series = agenda.add(OWNER, repeated("Standup", slot, "FREQ=WEEKLY;BYDAY=MO"));
     let series = series.await.unwrap();
@@ -193,7 +193,7 @@ proptest! {
     #[test]
     fn whatever_is_read_is_the_same_when_it_is_written_and_read_again(text in lines()) {
         let Ok(whole) = read(&text) else { return Ok(()) };
-        let written: String = whole.iter().map(Component::write).collect();
+        let written: String = whole.iter().map(IcalComponent::write).collect();
         prop_assert_eq!(read(&written), Ok(whole));
     }
 
@@ -207,7 +207,7 @@ proptest! {
 fn comes_and_goes(text: &str) -> Result<(), TestCaseError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     runtime.block_on(async {
-        let agenda = Agenda::new(Db::in_memory().unwrap(), home());
+        let agenda = Agenda::new(DeskDatabase::in_memory().unwrap(), home());
         if agenda.import(OWNER, text.to_owned()).await.is_err() {
             return Ok(());
         }
@@ -217,13 +217,13 @@ fn comes_and_goes(text: &str) -> Result<(), TestCaseError> {
             prop_assert_eq!(&agenda.event(OWNER, &event.id).await.unwrap(), event);
         }
         let given = agenda.export(OWNER).await.unwrap();
-        let other = Agenda::new(Db::in_memory().unwrap(), home());
+        let other = Agenda::new(DeskDatabase::in_memory().unwrap(), home());
         let imported = other.import(OWNER, given).await.unwrap();
         prop_assert_eq!(imported.skipped, Vec::<String>::new());
         // Ids are others, and all else is the same.
         let query = crate::agenda::query("2026-01-01 00:00", "2027-12-31 00:00");
         let again = other.events(OWNER, query).await.unwrap().items;
-        let shown = |events: &[toolcrib_desk::backend::Event]| {
+        let shown = |events: &[toolcrib_desk::backend::CalendarEvent]| {
             let mut all: Vec<String> = events
                 .iter()
                 .map(|it| format!("{:?} {} {:?}", it.slot, it.title, it.rule))

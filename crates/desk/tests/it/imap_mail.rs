@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;
-use toolcrib_desk::backend::{FaultKind, Mail, MailQuery, NewMessage, Person};
-use toolcrib_desk::imap::{ImapMail, MailAccount};
-use toolcrib_desk::{Login, MailServer};
-use toolcrib_egress::{Egress, Network, Reach};
+use toolcrib_desk::backend::{BackendErrorKind, MailBackend, MailQuery, NewMessage, Person};
+use toolcrib_desk::imap::{ImapMail, ImapSettings};
+use toolcrib_desk::{MailLogin, MailServer};
+use toolcrib_egress::{Egress, EgressScope, Network};
 use url::Url;
 
 use crate::dovecot::{Dovecot, command};
@@ -19,15 +19,16 @@ use crate::sink::{Odd, Sink};
 pub(crate) fn mailbox(imap: &str, smtp: &str, plain: bool) -> ImapMail {
     let server = |url: &str| MailServer {
         url: Url::parse(url).unwrap(),
-        login: Some(Login { user: "user".to_owned(), password: "sec ret\"".to_owned() }),
+        login: Some(MailLogin { user: "user".to_owned(), password: "sec ret\"".to_owned() }),
         plain,
     };
     let (imap, smtp) = (server(imap), server(smtp));
     let lookup = |_: &str| Ok(vec![IpAddr::V4(Ipv4Addr::LOCALHOST)]);
     let named = [imap.url.clone(), smtp.url.clone()];
-    let egress = Egress::with_lookup(Reach::Named, named, Network::default(), lookup).unwrap();
+    let egress =
+        Egress::with_lookup(EgressScope::Named, named, Network::default(), lookup).unwrap();
     let from = Person { name: Some("Üser".to_owned()), ..person("user@mail.test") };
-    ImapMail::new(egress, MailAccount { imap, smtp, from }).unwrap()
+    ImapMail::new(egress, ImapSettings { imap, smtp, from }).unwrap()
 }
 
 pub(crate) fn at(scheme: &str, port: u16) -> String {
@@ -81,7 +82,7 @@ async fn drafts_are_sent_whole_and_without_who_is_hidden() {
     assert_eq!(mailbox.list(under("drafts")).await, []);
     let no_draft = mailbox.list(under("sent")).await.remove(0);
     let refused = mail.send_draft("", &no_draft.id).await.unwrap_err();
-    assert_eq!(refused.kind, FaultKind::Invalid);
+    assert_eq!(refused.kind, BackendErrorKind::Invalid);
     let taken = sink.taken();
     assert_eq!(taken.len(), 2);
     for (to, message) in taken {
@@ -101,16 +102,17 @@ async fn wrong_passwords_and_dead_connections_are_told_apart() {
     mail.labels("").await.unwrap();
     let wrong = MailServer {
         url: Url::parse(&at("imap", dovecot.port)).unwrap(),
-        login: Some(Login { user: "user".to_owned(), password: "wrong".to_owned() }),
+        login: Some(MailLogin { user: "user".to_owned(), password: "wrong".to_owned() }),
         plain: true,
     };
     assert!(!format!("{wrong:?}").contains("wrong"), "{wrong:?}");
     let lookup = |_: &str| Ok(vec![IpAddr::V4(Ipv4Addr::LOCALHOST)]);
     let egress =
-        Egress::with_lookup(Reach::Named, [wrong.url.clone()], Network::default(), lookup).unwrap();
-    let account = MailAccount { imap: wrong.clone(), smtp: wrong, from: person("user@mail.test") };
+        Egress::with_lookup(EgressScope::Named, [wrong.url.clone()], Network::default(), lookup)
+            .unwrap();
+    let account = ImapSettings { imap: wrong.clone(), smtp: wrong, from: person("user@mail.test") };
     let mail = ImapMail::new(egress, account).unwrap();
-    assert_eq!(mail.labels("").await.unwrap_err().kind, FaultKind::Refused);
+    assert_eq!(mail.labels("").await.unwrap_err().kind, BackendErrorKind::Refused);
 }
 
 #[tokio::test]
@@ -118,9 +120,13 @@ async fn no_password_goes_out_without_tls_that_is_trusted() {
     let Some((dovecot, sink)) = servers("tls").await else { return };
     for (imap, port) in [("imap", dovecot.port), ("imaps", dovecot.tls_port)] {
         let mail = mailbox(&at(imap, port), &at("smtp", sink.port), false);
-        assert_eq!(mail.labels("").await.unwrap_err().kind, FaultKind::Unreachable, "{imap}");
+        assert_eq!(
+            mail.labels("").await.unwrap_err().kind,
+            BackendErrorKind::Unreachable,
+            "{imap}"
+        );
         let message = Box { mail: &mail, owner: "" }.letter("x", "x").await;
-        assert_eq!(mail.send("", message).await.unwrap_err().kind, FaultKind::Unreachable);
+        assert_eq!(mail.send("", message).await.unwrap_err().kind, BackendErrorKind::Unreachable);
     }
     assert!(!sink.heard().iter().any(|line| line.contains("AUTH")), "{:?}", sink.heard());
     // The roots are read once in a process, so another one trusts the certificate.
@@ -192,12 +198,12 @@ async fn liar(answer: impl Fn(&str) -> String + Send + Sync + Clone + 'static) -
 #[tokio::test]
 async fn a_server_that_lies_neither_hangs_nor_exhausts() {
     for (said, kind) in [
-        ("* LIST () \"/\" {99999999999}\r\n", FaultKind::Interrupted),
-        ("* LIST () \"/\" {999999999}\r\nx", FaultKind::Interrupted),
-        ("garbage\r\n", FaultKind::Interrupted),
-        ("* BYE go away\r\n", FaultKind::Interrupted),
-        ("TAG NO not you\r\n", FaultKind::Invalid),
-        ("TAG NO [LIMIT] later\r\n", FaultKind::Busy),
+        ("* LIST () \"/\" {99999999999}\r\n", BackendErrorKind::Interrupted),
+        ("* LIST () \"/\" {999999999}\r\nx", BackendErrorKind::Interrupted),
+        ("garbage\r\n", BackendErrorKind::Interrupted),
+        ("* BYE go away\r\n", BackendErrorKind::Interrupted),
+        ("TAG NO not you\r\n", BackendErrorKind::Invalid),
+        ("TAG NO [LIMIT] later\r\n", BackendErrorKind::Busy),
     ] {
         let port = liar(move |_| said.to_owned()).await;
         let mail = mailbox(&at("imap", port), &at("smtp", port), true);
@@ -210,11 +216,11 @@ async fn a_server_that_lies_neither_hangs_nor_exhausts() {
     let deep = format!("* LIST {}\r\nTAG OK\r\n", "(".repeat(100_000));
     let port = liar(move |_| deep.clone()).await;
     let mail = mailbox(&at("imap", port), &at("smtp", port), true);
-    assert_eq!(mail.labels("").await.unwrap_err().kind, FaultKind::Interrupted);
+    assert_eq!(mail.labels("").await.unwrap_err().kind, BackendErrorKind::Interrupted);
     let endless = "* 1 FETCH (FLAGS ())\r\n".repeat(60_000);
     let port = liar(move |_| endless.clone()).await;
     let mail = mailbox(&at("imap", port), &at("smtp", port), true);
-    assert_eq!(mail.labels("").await.unwrap_err().kind, FaultKind::Interrupted);
+    assert_eq!(mail.labels("").await.unwrap_err().kind, BackendErrorKind::Interrupted);
 }
 
 #[tokio::test]
@@ -226,7 +232,7 @@ async fn a_server_that_says_nothing_is_given_up() {
     assert!(!asking.is_finished());
     tokio::time::pause();
     tokio::time::advance(Duration::from_mins(2)).await;
-    assert_eq!(asking.await.unwrap(), FaultKind::Interrupted);
+    assert_eq!(asking.await.unwrap(), BackendErrorKind::Interrupted);
 }
 
 #[tokio::test]

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use jiff::Timestamp;
-use toolcrib_desk::backend::{FaultKind, Mail, MailQuery, NewMessage, Person};
-use toolcrib_desk::embedded::{Db, LocalMail};
+use toolcrib_desk::backend::{BackendErrorKind, MailBackend, MailQuery, NewMessage, Person};
+use toolcrib_desk::embedded::{DeskDatabase, LocalMail};
 
 use crate::mailbox::{Box, behaves, labels, person, under};
 
@@ -13,7 +13,7 @@ use crate::mailbox::{Box, behaves, labels, person, under};
 pub(crate) fn mailbox() -> LocalMail {
     let seconds = AtomicI64::new(1_795_000_000);
     let clock = move || Timestamp::from_second(seconds.fetch_add(1, Ordering::SeqCst)).unwrap();
-    LocalMail::new(Db::in_memory().unwrap()).with_clock(clock)
+    LocalMail::new(DeskDatabase::in_memory().unwrap()).with_clock(clock)
 }
 
 #[tokio::test]
@@ -55,12 +55,12 @@ async fn what_goes_to_others_waits_and_says_so() {
     let other = Box { mail: &mail, owner: "other" };
     assert_eq!(other.list(MailQuery { limit: 10, ..MailQuery::default() }).await, []);
     let nobody = mail.send("local", NewMessage::default()).await.unwrap_err();
-    assert_eq!(nobody.kind, FaultKind::Invalid);
+    assert_eq!(nobody.kind, BackendErrorKind::Invalid);
     let draft = mail.draft("local", NewMessage::default()).await.unwrap();
     let nobody = mail.send_draft("local", &draft.id).await.unwrap_err();
-    assert_eq!(nobody.kind, FaultKind::Invalid);
+    assert_eq!(nobody.kind, BackendErrorKind::Invalid);
     let no_draft = mail.send_draft("local", &head.id).await.unwrap_err();
-    assert_eq!(no_draft.kind, FaultKind::Invalid);
+    assert_eq!(no_draft.kind, BackendErrorKind::Invalid);
     let still = Box { mail: &mail, owner: "local" }.list(under("drafts")).await;
     assert_eq!(still, [draft], "what failed changed nothing");
 }
@@ -76,10 +76,13 @@ async fn nobody_sees_the_mail_of_others() {
     let words = MailQuery { text: Some("plans".to_owned()), limit: 9, ..MailQuery::default() };
     assert_eq!(bob.list(words.clone()).await, []);
     assert_eq!(anna.list(words).await, std::slice::from_ref(&head));
-    assert_eq!(mail.message("bob", &head.id).await.unwrap_err().kind, FaultKind::NotFound);
+    assert_eq!(mail.message("bob", &head.id).await.unwrap_err().kind, BackendErrorKind::NotFound);
     let marked = mail.mark("bob", &head.id, labels(&["trash"], &[])).await;
-    assert_eq!(marked.unwrap_err().kind, FaultKind::NotFound);
-    assert_eq!(mail.send_draft("bob", &head.id).await.unwrap_err().kind, FaultKind::NotFound);
+    assert_eq!(marked.unwrap_err().kind, BackendErrorKind::NotFound);
+    assert_eq!(
+        mail.send_draft("bob", &head.id).await.unwrap_err().kind,
+        BackendErrorKind::NotFound
+    );
     mail.mark("anna", &head.id, labels(&["Hers"], &[])).await.unwrap();
     let names: Vec<_> =
         mail.labels("bob").await.unwrap().into_iter().map(|label| label.name).collect();

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use toolcrib_desk::backend::{
-    Attachment, FaultKind, File, Mail, MailQuery, Marks, Message, MessageHead, NewMessage, Person,
-    Thread,
+    Attachment, BackendErrorKind, MailBackend, MailFile, MailMessage, MailQuery, MessageHead,
+    MessageMarks, NewMessage, Person, ReplyContext,
 };
 
 /// A query for what has a label.
@@ -12,14 +12,14 @@ pub(crate) fn under(label: &str) -> MailQuery {
     MailQuery { label: Some(label.to_owned()), limit: 50, ..MailQuery::default() }
 }
 
-pub(crate) fn labels(add: &[&str], remove: &[&str]) -> Marks {
+pub(crate) fn labels(add: &[&str], remove: &[&str]) -> MessageMarks {
     let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-    Marks { add: owned(add), remove: owned(remove), unread: None }
+    MessageMarks { add: owned(add), remove: owned(remove), unread: None }
 }
 
 /// The owner of the mailbox, and what is done with it.
 pub(crate) struct Box<'a> {
-    pub(crate) mail: &'a dyn Mail,
+    pub(crate) mail: &'a dyn MailBackend,
     pub(crate) owner: &'a str,
 }
 
@@ -54,21 +54,21 @@ impl Box<'_> {
         panic!("`{subject}` did not arrive");
     }
 
-    async fn read(&self, id: &str) -> Message {
+    async fn read(&self, id: &str) -> MailMessage {
         self.mail.message(self.owner, id).await.unwrap()
     }
 
-    async fn mark(&self, id: &str, marks: Marks) -> MessageHead {
+    async fn mark(&self, id: &str, marks: MessageMarks) -> MessageHead {
         self.mail.mark(self.owner, id, marks).await.unwrap()
     }
 
-    async fn kind_of_failure(&self, id: &str) -> FaultKind {
+    async fn kind_of_failure(&self, id: &str) -> BackendErrorKind {
         self.mail.message(self.owner, id).await.unwrap_err().kind
     }
 }
 
 /// All of it, in a mailbox that is empty.
-pub(crate) async fn behaves(mail: &dyn Mail, owner: &str) {
+pub(crate) async fn behaves(mail: &dyn MailBackend, owner: &str) {
     let mailbox = Box { mail, owner };
     let first = drafts_and_sends(&mailbox).await;
     finds(&mailbox, &first).await;
@@ -136,12 +136,14 @@ async fn finds(mailbox: &Box<'_>, first: &MessageHead) {
         assert_eq!(found, expected, "{query:?}");
     }
     for id in ["999999", "nothing", "INBOX:1:1", ""] {
-        assert_eq!(mailbox.kind_of_failure(id).await, FaultKind::NotFound, "{id}");
+        assert_eq!(mailbox.kind_of_failure(id).await, BackendErrorKind::NotFound, "{id}");
     }
 }
 
 async fn marks(mailbox: &Box<'_>, first: &MessageHead) -> MessageHead {
-    let read = mailbox.mark(&first.id, Marks { unread: Some(false), ..Marks::default() }).await;
+    let read = mailbox
+        .mark(&first.id, MessageMarks { unread: Some(false), ..MessageMarks::default() })
+        .await;
     assert_eq!(read, MessageHead { unread: false, ..first.clone() });
     assert_eq!(mailbox.list(MailQuery { unread: Some(true), ..under("inbox") }).await, []);
     let labelled = mailbox.mark(&first.id, labels(&["Projects"], &[])).await;
@@ -154,14 +156,14 @@ async fn marks(mailbox: &Box<'_>, first: &MessageHead) -> MessageHead {
     assert_eq!(mailbox.list(under("Projects")).await, []);
     for wrong in ["", "a\r\nb", "sent", "drafts"] {
         let marked = mailbox.mail.mark(mailbox.owner, &first.id, labels(&[wrong], &[])).await;
-        assert_eq!(marked.unwrap_err().kind, FaultKind::Invalid, "{wrong:?}");
+        assert_eq!(marked.unwrap_err().kind, BackendErrorKind::Invalid, "{wrong:?}");
     }
     bare
 }
 
 async fn replies(mailbox: &Box<'_>, first: &MessageHead) -> MessageHead {
     let before = mailbox.read(&first.id).await;
-    let answers = Thread {
+    let answers = ReplyContext {
         thread: before.head.thread.clone(),
         message_id: before.message_id.clone(),
         references: before.references.clone(),
@@ -197,8 +199,8 @@ async fn moves(mailbox: &Box<'_>, first: &MessageHead, reply: &MessageHead) {
 }
 
 /// Files with names that are hard to write.
-pub(crate) fn odd_files() -> Vec<File> {
-    let file = |name: &str, media: &str, bytes: &[u8]| File {
+pub(crate) fn odd_files() -> Vec<MailFile> {
+    let file = |name: &str, media: &str, bytes: &[u8]| MailFile {
         name: name.to_owned(),
         media: media.to_owned(),
         bytes: bytes.to_vec(),
@@ -214,8 +216,8 @@ pub(crate) fn odd_files() -> Vec<File> {
 }
 
 /// What is told of files.
-pub(crate) fn listed(files: &[File]) -> Vec<Attachment> {
-    let one = |file: &File| Attachment {
+pub(crate) fn listed(files: &[MailFile]) -> Vec<Attachment> {
+    let one = |file: &MailFile| Attachment {
         name: file.name.clone(),
         media: file.media.clone(),
         size: u64::try_from(file.bytes.len()).unwrap(),
@@ -269,7 +271,7 @@ async fn pages(mailbox: &Box<'_>) {
     assert_eq!(seen, ["Page 5", "Page 4", "Page 3", "Page 2", "Page 1"]);
     let wrong = MailQuery { cursor: Some("nonsense".to_owned()), ..under("inbox") };
     let refused = mailbox.mail.messages(mailbox.owner, wrong).await.unwrap_err();
-    assert_eq!(refused.kind, FaultKind::Invalid);
+    assert_eq!(refused.kind, BackendErrorKind::Invalid);
 }
 
 /// Somebody without a name.

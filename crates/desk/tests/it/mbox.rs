@@ -2,8 +2,8 @@
 
 use std::io::{self, Read};
 
-use toolcrib_desk::backend::{FaultKind, Mail, MailQuery};
-use toolcrib_desk::embedded::{ImportedMail as Imported, Skipped};
+use toolcrib_desk::backend::{BackendErrorKind, MailBackend, MailQuery};
+use toolcrib_desk::embedded::{MailImportReport, SkippedMessage};
 
 use crate::local_mail::mailbox;
 use crate::mailbox::{Box, under};
@@ -50,9 +50,10 @@ Status: O
 
 end";
 
-fn imported(added: u64, known: u64) -> Imported {
-    let reasons = vec![Skipped { position: 3, reason: "it has no header of a message".to_owned() }];
-    Imported { added, known, skipped: 1, reasons }
+fn imported(added: u64, known: u64) -> MailImportReport {
+    let reasons =
+        vec![SkippedMessage { position: 3, reason: "it has no header of a message".to_owned() }];
+    MailImportReport { added, known, skipped: 1, reasons }
 }
 
 #[tokio::test]
@@ -86,10 +87,10 @@ async fn what_is_no_mbox_is_refused() {
     let mail = mailbox();
     for (file, label) in [("PK\x03\x04zip", "archive"), ("From x", "sent"), ("From x", "")] {
         let refused = mail.import_mbox("local", file.as_bytes(), label).await.unwrap_err();
-        assert_eq!(refused.kind, FaultKind::Invalid, "{file:?} {label}");
+        assert_eq!(refused.kind, BackendErrorKind::Invalid, "{file:?} {label}");
     }
     let empty = mail.import_mbox("local", "\n\n".as_bytes(), "archive").await.unwrap();
-    assert_eq!(empty, Imported::default());
+    assert_eq!(empty, MailImportReport::default());
 }
 
 #[tokio::test]

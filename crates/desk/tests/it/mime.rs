@@ -2,13 +2,15 @@
 
 use jiff::Timestamp;
 use proptest::prelude::*;
-use toolcrib_desk::backend::{Attachment, File, NewMessage, Person, Thread};
-use toolcrib_desk::mime::{self, Hidden, NotRead, Stamp, for_sending, read, write};
+use toolcrib_desk::backend::{Attachment, MailFile, NewMessage, Person, ReplyContext};
+use toolcrib_desk::mime::{
+    self, BccHandling, MessageStamp, MimeReadError, for_sending, read, write,
+};
 
 use crate::mailbox::person;
 
-fn stamp() -> Stamp {
-    Stamp {
+fn stamp() -> MessageStamp {
+    MessageStamp {
         from: Person { address: "me@example.org".to_owned(), name: Some("Ünna \"Q\"".to_owned()) },
         date: Timestamp::from_second(1_795_528_800).unwrap(),
         message_id: "new@example.org".to_owned(),
@@ -22,14 +24,14 @@ fn a_plain_message_is_written_to_the_letter() {
         bcc: vec![person("hidden@example.org")],
         subject: "Lunch".to_owned(),
         text: "At noon?\n".to_owned(),
-        answers: Some(Thread {
+        answers: Some(ReplyContext {
             message_id: Some("b@example.org".to_owned()),
             references: vec!["a@example.org".to_owned(), "no id\r\nX: y".to_owned()],
             thread: None,
         }),
         ..NewMessage::default()
     };
-    let written = write(&message, &stamp(), Hidden::Left).unwrap();
+    let written = write(&message, &stamp(), BccHandling::Left).unwrap();
     let expected = "Date: Tue, 24 Nov 2026 14:00:00 +0000\r\n\
         From: =?utf-8?B?w5xubmEgIlEi?=\r\n <me@example.org>\r\n\
         To: \"Doe, John\"\r\n <john@example.org>\r\n\
@@ -43,12 +45,12 @@ fn a_plain_message_is_written_to_the_letter() {
         \r\n\
         At noon?\r\n";
     assert_eq!(String::from_utf8(written).unwrap(), expected);
-    let kept = write(&message, &stamp(), Hidden::Kept).unwrap();
+    let kept = write(&message, &stamp(), BccHandling::Kept).unwrap();
     assert_eq!(read(&kept).unwrap().bcc, message.bcc);
 }
 
-fn file(name: &str, media: &str, bytes: &[u8]) -> File {
-    File { name: name.to_owned(), media: media.to_owned(), bytes: bytes.to_vec() }
+fn file(name: &str, media: &str, bytes: &[u8]) -> MailFile {
+    MailFile { name: name.to_owned(), media: media.to_owned(), bytes: bytes.to_vec() }
 }
 
 #[test]
@@ -63,7 +65,7 @@ fn files_stand_beside_the_text() {
         ],
         ..NewMessage::default()
     };
-    let written = String::from_utf8(write(&message, &stamp(), Hidden::Left).unwrap()).unwrap();
+    let written = String::from_utf8(write(&message, &stamp(), BccHandling::Left).unwrap()).unwrap();
     let (_, body) = written.split_once("MIME-Version: 1.0\r\n").unwrap();
     let start = "Content-Type: multipart/mixed;\r\n boundary=\"";
     let boundary = body.strip_prefix(start).unwrap().split('"').next().unwrap();
@@ -83,7 +85,7 @@ fn files_stand_beside_the_text() {
     // A text that says where the files begin does not end before them.
     let evil = format!("--{boundary}--\n--{boundary}\n\nx");
     let message = NewMessage { text: evil.clone(), ..message };
-    let written = write(&message, &stamp(), Hidden::Left).unwrap();
+    let written = write(&message, &stamp(), BccHandling::Left).unwrap();
     assert_eq!(read(&written).unwrap().text, evil);
     assert_eq!(mime::files(&written).unwrap(), message.files);
 }
@@ -91,9 +93,9 @@ fn files_stand_beside_the_text() {
 #[test]
 fn no_file_can_become_a_header_and_too_much_is_refused() {
     let evil = "x\r\nBcc: evil@example.org\r\n\r\nbody";
-    let with = |files: Vec<File>| {
+    let with = |files: Vec<MailFile>| {
         let message = NewMessage { to: vec![person("a@example.org")], ..NewMessage::default() };
-        write(&NewMessage { files, ..message }, &stamp(), Hidden::Left)
+        write(&NewMessage { files, ..message }, &stamp(), BccHandling::Left)
     };
     for media in [evil, "multipart/mixed", "message/rfc822", "text", "", "a/b; name=x"] {
         let written = with(vec![file(evil, media, b"x")]).unwrap();
@@ -131,15 +133,15 @@ fn no_field_can_become_a_header() {
         cc: vec![named(evil)],
         subject: evil.to_owned(),
         text: "text".to_owned(),
-        answers: Some(Thread {
+        answers: Some(ReplyContext {
             message_id: Some(evil.to_owned()),
             references: vec![evil.to_owned()],
             thread: Some(evil.to_owned()),
         }),
         ..NewMessage::default()
     };
-    let evil_stamp = Stamp { from: named(evil), message_id: evil.to_owned(), ..stamp() };
-    let letter = read(&write(&message, &evil_stamp, Hidden::Kept).unwrap()).unwrap();
+    let evil_stamp = MessageStamp { from: named(evil), message_id: evil.to_owned(), ..stamp() };
+    let letter = read(&write(&message, &evil_stamp, BccHandling::Kept).unwrap()).unwrap();
     assert_eq!((letter.bcc, &*letter.text, letter.message_id), (vec![], "text", None));
     assert_eq!(letter.subject, "x Bcc: evil@example.org body");
     for address in
@@ -150,10 +152,10 @@ fn no_field_can_become_a_header() {
                 NewMessage { to: vec![person("a@example.org")], ..NewMessage::default() };
             let people = [&mut message.to, &mut message.cc, &mut message.bcc];
             people.into_iter().nth(place).unwrap().push(person(address));
-            assert!(write(&message, &stamp(), Hidden::Left).is_err(), "{address:?} {place}");
+            assert!(write(&message, &stamp(), BccHandling::Left).is_err(), "{address:?} {place}");
         }
-        let from = Stamp { from: person(address), ..stamp() };
-        assert!(write(&NewMessage::default(), &from, Hidden::Left).is_err(), "{address:?}");
+        let from = MessageStamp { from: person(address), ..stamp() };
+        assert!(write(&NewMessage::default(), &from, BccHandling::Left).is_err(), "{address:?}");
     }
 }
 
@@ -194,12 +196,12 @@ fn parts_are_told_apart() {
 #[test]
 fn what_exhausts_is_refused() {
     let nested = "Content-Type: message/rfc822\r\n\r\n".repeat(200_000);
-    assert_eq!(read(nested.as_bytes()), Err(NotRead::TooDeep));
+    assert_eq!(read(nested.as_bytes()), Err(MimeReadError::TooDeep));
     let part = "Content-Type: multipart/mixed; boundary=a\r\n\r\n--a\r\n";
     let parts = part.repeat(200_000);
-    assert_eq!(read(parts.as_bytes()), Err(NotRead::TooDeep));
-    assert_eq!(read(&vec![b'x'; mime::MAX_MESSAGE + 1]), Err(NotRead::TooLarge));
-    assert_eq!(read(b""), Err(NotRead::NoHeader));
+    assert_eq!(read(parts.as_bytes()), Err(MimeReadError::TooDeep));
+    assert_eq!(read(&vec![b'x'; mime::MAX_MESSAGE + 1]), Err(MimeReadError::TooLarge));
+    assert_eq!(read(b""), Err(MimeReadError::NoHeader));
     let many = format!(
         "Subject: x\r\nContent-Type: multipart/mixed; boundary=a\r\n\r\n{}",
         "--a\r\n\r\nx\r\n".repeat(300_000)
@@ -227,7 +229,7 @@ proptest! {
             files: vec![file(&name, "image/png", &bytes)],
             ..NewMessage::default()
         };
-        let written = write(&message, &stamp(), Hidden::Left).unwrap();
+        let written = write(&message, &stamp(), BccHandling::Left).unwrap();
         let wire = String::from_utf8(written.clone()).unwrap();
         prop_assert!(wire.is_ascii());
         for line in wire.split("\r\n") {
@@ -251,7 +253,7 @@ proptest! {
             text: text.clone(),
             ..NewMessage::default()
         };
-        let written = write(&message, &stamp(), Hidden::Left).unwrap();
+        let written = write(&message, &stamp(), BccHandling::Left).unwrap();
         let wire = String::from_utf8(written.clone()).unwrap();
         prop_assert!(wire.is_ascii());
         for line in wire.split("\r\n") {

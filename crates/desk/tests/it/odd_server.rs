@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use toolcrib_core::Secret;
-use toolcrib_desk::backend::{Calendar, EventChange, FaultKind};
-use toolcrib_desk::caldav::{CalDav, CalDavSettings};
+use toolcrib_desk::backend::{BackendErrorKind, CalendarBackend, EventChange};
+use toolcrib_desk::caldav::{CalDavBackend, CalDavSettings};
 use url::Url;
 
 use crate::agenda::{OWNER, home, kind, query};
@@ -51,9 +51,9 @@ impl Server {
         Self { url: Url::parse(&url).unwrap(), asked }
     }
 
-    fn account(&self) -> CalDav {
+    fn account(&self) -> CalDavBackend {
         let url = self.url.clone();
-        CalDav::open(CalDavSettings::new(url, OWNER, Secret::new("secret"), home())).unwrap()
+        CalDavBackend::open(CalDavSettings::new(url, OWNER, Secret::new("secret"), home())).unwrap()
     }
 
     fn asked(&self) -> Vec<String> {
@@ -95,7 +95,7 @@ async fn no_password_goes_to_another_server() {
     })
     .await;
     let calendars = redirecting.account().calendars(OWNER).await;
-    assert_eq!(kind(calendars), FaultKind::Refused);
+    assert_eq!(kind(calendars), BackendErrorKind::Refused);
 
     let elsewhere = other.url.clone();
     let pointing = Server::start(move |_, _| {
@@ -104,7 +104,7 @@ async fn no_password_goes_to_another_server() {
         found(&response("/", &principal))
     })
     .await;
-    assert_eq!(kind(pointing.account().calendars(OWNER).await), FaultKind::Refused);
+    assert_eq!(kind(pointing.account().calendars(OWNER).await), BackendErrorKind::Refused);
     assert_eq!(other.asked(), [""; 0]);
 }
 
@@ -129,7 +129,7 @@ async fn a_redirect_at_the_same_server_is_followed_but_not_for_ever() {
     assert_eq!((calendars.len(), calendars[0].id.as_str()), (1, "own"));
 
     let round = Server::start(|_, _| ("302 Found\r\nlocation: /a".to_owned(), String::new())).await;
-    assert_eq!(kind(round.account().calendars(OWNER).await), FaultKind::Broken);
+    assert_eq!(kind(round.account().calendars(OWNER).await), BackendErrorKind::Broken);
     assert!(round.asked().len() <= 12, "{:?}", round.asked());
 }
 
@@ -154,7 +154,7 @@ fn got(head: &str) -> (String, String) {
     (format!("200 OK{head}"), EVENT.to_owned())
 }
 
-async fn renamed(server: &Server) -> FaultKind {
+async fn renamed(server: &Server) -> BackendErrorKind {
     let change = EventChange { title: Some("New".to_owned()), ..EventChange::default() };
     kind(server.account().change(OWNER, "own/a", change).await)
 }
@@ -166,11 +166,11 @@ async fn what_was_changed_in_the_meantime_is_a_conflict() {
         _ => ("412 Precondition Failed".to_owned(), String::new()),
     })
     .await;
-    assert_eq!(renamed(&server).await, FaultKind::Conflict);
-    assert_eq!(kind(server.account().remove(OWNER, "own/a").await), FaultKind::Conflict);
+    assert_eq!(renamed(&server).await, BackendErrorKind::Conflict);
+    assert_eq!(kind(server.account().remove(OWNER, "own/a").await), BackendErrorKind::Conflict);
     // Without a tag nothing would tell, so nothing is sent.
     let server = with_object(|_| got("")).await;
-    assert_eq!(renamed(&server).await, FaultKind::Broken);
+    assert_eq!(renamed(&server).await, BackendErrorKind::Broken);
     assert!(!server.asked().iter().any(|asked| asked.starts_with("PUT")), "{:?}", server.asked());
 }
 
@@ -181,12 +181,12 @@ async fn a_failing_server_is_told_as_what_may_be_repeated() {
         _ => ("500 Internal Server Error".to_owned(), String::new()),
     })
     .await;
-    assert_eq!(renamed(&server).await, FaultKind::Unknown);
+    assert_eq!(renamed(&server).await, BackendErrorKind::Unknown);
     for (status, expected) in [
-        ("500 Internal Server Error", FaultKind::Interrupted),
-        ("503 Service Unavailable", FaultKind::Busy),
-        ("403 Forbidden", FaultKind::Refused),
-        ("418 Teapot", FaultKind::Broken),
+        ("500 Internal Server Error", BackendErrorKind::Interrupted),
+        ("503 Service Unavailable", BackendErrorKind::Busy),
+        ("403 Forbidden", BackendErrorKind::Refused),
+        ("418 Teapot", BackendErrorKind::Broken),
     ] {
         let server = Server::start(move |_, _| (status.to_owned(), String::new())).await;
         assert_eq!(kind(server.account().calendars(OWNER).await), expected, "{status}");
@@ -244,6 +244,6 @@ async fn xml_that_is_a_trap_is_refused() {
     let deep = "<a>".repeat(100_000);
     for body in [entities.to_owned(), deep, "no XML".to_owned(), "<a/><b/>".to_owned()] {
         let server = Server::start(move |_, _| ("207 Multi-Status".to_owned(), body.clone())).await;
-        assert_eq!(kind(server.account().calendars(OWNER).await), FaultKind::Broken);
+        assert_eq!(kind(server.account().calendars(OWNER).await), BackendErrorKind::Broken);
     }
 }

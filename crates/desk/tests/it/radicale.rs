@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use toolcrib_child::{Child, Program};
 use toolcrib_core::Secret;
-use toolcrib_desk::backend::{Calendar, FaultKind, Tasks};
-use toolcrib_desk::caldav::{CalDav, CalDavSettings};
-use toolcrib_testkit::Folder;
+use toolcrib_desk::backend::{BackendErrorKind, CalendarBackend, TasksBackend};
+use toolcrib_desk::caldav::{CalDavBackend, CalDavSettings};
+use toolcrib_testkit::TestFolder;
 use url::Url;
 
 use crate::agenda::{OWNER, Subject, agenda_tests, home, kind, new, timed};
@@ -19,7 +19,7 @@ use crate::agenda::{OWNER, Subject, agenda_tests, home, kind, new, timed};
 struct Radicale {
     url: Url,
     _child: Child,
-    _folder: Folder,
+    _folder: TestFolder,
 }
 
 impl Radicale {
@@ -30,7 +30,7 @@ impl Radicale {
                 .unwrap();
             return None;
         };
-        let folder = Folder::new();
+        let folder = TestFolder::new();
         let users = folder.write("users", "anna:right\n");
         let data = folder.path().join("data");
         // Nobody else takes a port that was free a moment ago, in all likelihood.
@@ -57,10 +57,10 @@ impl Radicale {
         panic!("the server does not listen");
     }
 
-    fn account(&self, path: &str, password: &str) -> CalDav {
+    fn account(&self, path: &str, password: &str) -> CalDavBackend {
         let url = self.url.join(path).unwrap();
         let settings = CalDavSettings::new(url, OWNER, Secret::new(password), home());
-        CalDav::open(settings).unwrap()
+        CalDavBackend::open(settings).unwrap()
     }
 }
 
@@ -81,7 +81,7 @@ agenda_tests!(open);
 async fn a_wrong_password_is_refused_and_not_told() {
     let Some(server) = Radicale::start().await else { return };
     let refused = server.account("", "wrong-as-can-be").calendars(OWNER).await.unwrap_err();
-    assert_eq!(refused.kind, FaultKind::Refused);
+    assert_eq!(refused.kind, BackendErrorKind::Refused);
     assert!(!format!("{refused:?}").contains("wrong-as-can-be"));
 }
 
@@ -90,7 +90,7 @@ async fn an_account_is_found_by_the_address_of_the_server_a_home_or_one_calendar
     let Some(server) = Radicale::start().await else { return };
     let by_server = server.account("", "right");
     let slot = timed("2026-11-24 14:00", "2026-11-24 14:30");
-    let added = Calendar::add(&by_server, OWNER, new("Here", slot)).await.unwrap();
+    let added = CalendarBackend::add(&by_server, OWNER, new("Here", slot)).await.unwrap();
     for path in ["anna/", "anna/personal/", "anna/personal"] {
         let account = server.account(path, "right");
         let calendars = account.calendars(OWNER).await.unwrap();
@@ -99,11 +99,11 @@ async fn an_account_is_found_by_the_address_of_the_server_a_home_or_one_calendar
         assert_eq!(account.event(OWNER, &added.id).await.unwrap(), added, "{path}");
     }
     let nowhere = server.account("anna/none/", "right");
-    assert_eq!(kind(nowhere.calendars(OWNER).await), FaultKind::Broken);
+    assert_eq!(kind(nowhere.calendars(OWNER).await), BackendErrorKind::Broken);
     // Radicale keeps the one calendar for events alone, and none is made beside it.
     let single = server.account("anna/personal/", "right");
     assert_eq!(single.lists(OWNER).await.unwrap(), []);
-    assert_eq!(kind(single.add_list(OWNER, "More").await), FaultKind::Invalid);
+    assert_eq!(kind(single.add_list(OWNER, "More").await), BackendErrorKind::Invalid);
 }
 
 #[tokio::test]
@@ -111,6 +111,6 @@ async fn a_server_that_is_not_there_is_told_as_such() {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let url = Url::parse(&format!("http://127.0.0.1:{port}/")).unwrap();
     let settings = CalDavSettings::new(url, OWNER, Secret::new("x"), home());
-    let account = CalDav::open(settings).unwrap();
-    assert_eq!(kind(account.calendars(OWNER).await), FaultKind::Unreachable);
+    let account = CalDavBackend::open(settings).unwrap();
+    assert_eq!(kind(account.calendars(OWNER).await), BackendErrorKind::Unreachable);
 }

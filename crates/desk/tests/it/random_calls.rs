@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use toolcrib_core::{ErrorKind, ToolOutcome};
-use toolcrib_desk::{Desk, Settings};
+use toolcrib_desk::{DeskTimeSettings, DeskToolSource};
 
 use crate::room::Room;
 
@@ -120,7 +120,8 @@ fn call(tools: &[(String, Value)]) -> BoxedStrategy<(String, Value)> {
 }
 
 fn tools() -> Vec<(String, Value)> {
-    let desk = Desk::new(Settings::new(jiff::tz::TimeZone::UTC), Room::new().backends);
+    let desk =
+        DeskToolSource::new(DeskTimeSettings::new(jiff::tz::TimeZone::UTC), Room::new().backends);
     let all = desk.tools().iter().map(|one| (one.spec.name.to_string(), one.spec.input.value()));
     all.collect()
 }

@@ -7,12 +7,12 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 use toolcrib_core::{
-    Call, Caller, Decision, RawArguments, Request, Response, Run, TicketError, TicketId,
+    Call, Caller, Decision, PlanRequest, RawArguments, Response, Run, TicketError, TicketId,
     ToolOutcome,
 };
-use toolcrib_desk::backend::Mail;
-use toolcrib_desk::embedded::{Agenda, Db, LocalMail};
-use toolcrib_desk::{Backends, Desk, Home, Settings};
+use toolcrib_desk::backend::MailBackend;
+use toolcrib_desk::embedded::{Agenda, DeskDatabase, LocalMail};
+use toolcrib_desk::{CalendarOwner, DeskBackends, DeskTimeSettings, DeskToolSource};
 use toolcrib_engine::Crib;
 use toolcrib_json::schema::Schema;
 
@@ -23,7 +23,7 @@ pub(crate) struct Room {
     pub(crate) crib: Crib,
     caller: Caller,
     clock: Arc<AtomicI64>,
-    pub(crate) backends: Backends,
+    pub(crate) backends: DeskBackends,
     pub(crate) mailbox: LocalMail,
 }
 
@@ -40,24 +40,24 @@ impl Room {
     }
 
     /// One whose mail is kept elsewhere.
-    pub(crate) fn with_mail(mail: impl Mail + 'static) -> Self {
+    pub(crate) fn with_mail(mail: impl MailBackend + 'static) -> Self {
         Self::over(NOW, "Europe/Zurich", Some(Arc::new(mail)))
     }
 
-    fn over(now: &str, zone: &str, mail: Option<Arc<dyn Mail>>) -> Self {
+    fn over(now: &str, zone: &str, mail: Option<Arc<dyn MailBackend>>) -> Self {
         let clock = Arc::new(AtomicI64::new(0));
         let hand = Arc::clone(&clock);
         let now_is = move || Timestamp::from_second(hand.load(Ordering::Relaxed)).unwrap();
-        let db = Db::in_memory().unwrap();
+        let db = DeskDatabase::in_memory().unwrap();
         let zone = TimeZone::get(zone).unwrap();
-        let agenda = Arc::new(Agenda::new(db.clone(), Home::new(zone.clone())));
+        let agenda = Arc::new(Agenda::new(db.clone(), CalendarOwner::new(zone.clone())));
         let mailbox = LocalMail::new(db).with_clock(now_is.clone());
-        let backends = Backends {
+        let backends = DeskBackends {
             calendar: Some(agenda.clone()),
             tasks: Some(agenda),
             mail: mail.or_else(|| Some(Arc::new(mailbox.clone()))),
         };
-        let desk = Desk::new(Settings::new(zone).clock(now_is), backends.clone());
+        let desk = DeskToolSource::new(DeskTimeSettings::new(zone).clock(now_is), backends.clone());
         let crib = Crib::of(desk.tools().clone());
         let caller = Caller::new(ANN, "ann");
         let room = Self { crib, caller, clock, backends, mailbox };
@@ -83,7 +83,7 @@ impl Room {
     }
 
     pub(crate) async fn response(&self, tool: &str, arguments: &Value) -> Response {
-        let plan = self.crib.plan(&self.caller, Request::default()).unwrap();
+        let plan = self.crib.plan(&self.caller, PlanRequest::default()).unwrap();
         let arguments = RawArguments::Value(arguments.clone());
         let report = self.crib.run(&plan, vec![Call::new("1", tool, arguments)]).await;
         report.responses.into_iter().next().unwrap()

@@ -2,12 +2,12 @@
 
 use serde_json::json;
 use toolcrib_core::{Effect, Source, Toolset};
-use toolcrib_desk::{Backends, Desk, Settings};
+use toolcrib_desk::{DeskBackends, DeskTimeSettings, DeskToolSource};
 
 use crate::room::Room;
 
-fn tools(backends: Backends) -> Toolset {
-    Desk::new(Settings::new(jiff::tz::TimeZone::UTC), backends).tools().clone()
+fn tools(backends: DeskBackends) -> Toolset {
+    DeskToolSource::new(DeskTimeSettings::new(jiff::tz::TimeZone::UTC), backends).tools().clone()
 }
 
 #[test]
@@ -119,17 +119,17 @@ fn only_readers_are_repeated_unasked_and_only_the_rest_may_change() {
 #[tokio::test]
 async fn what_nothing_keeps_has_no_tools() {
     let all = Room::new().backends;
-    let only = |backends: Backends| {
+    let only = |backends: DeskBackends| {
         let categories = tools(backends);
         let mut names: Vec<_> =
             categories.iter().filter_map(|shelved| shelved.spec.category.clone()).collect();
         names.dedup();
         names
     };
-    assert_eq!(only(Backends::default()), [""; 0]);
-    assert_eq!(only(Backends { mail: None, ..all.clone() }), ["calendar", "tasks"]);
-    assert_eq!(only(Backends { calendar: None, tasks: None, ..all.clone() }), ["mail"]);
-    let desk = Desk::new(Settings::new(jiff::tz::TimeZone::UTC), all);
+    assert_eq!(only(DeskBackends::default()), [""; 0]);
+    assert_eq!(only(DeskBackends { mail: None, ..all.clone() }), ["calendar", "tasks"]);
+    assert_eq!(only(DeskBackends { calendar: None, tasks: None, ..all.clone() }), ["mail"]);
+    let desk = DeskToolSource::new(DeskTimeSettings::new(jiff::tz::TimeZone::UTC), all);
     assert_eq!(desk.load().await.unwrap().iter().count(), 34);
 }
 

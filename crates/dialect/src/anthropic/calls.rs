@@ -5,8 +5,8 @@ use toolcrib_core::{Call, Plan};
 
 use super::definitions::key;
 use crate::rendering::Rendering;
-use crate::reply::ending::{Ending, Standing};
-use crate::reply::{Item, Reader, kind, pick};
+use crate::reply::ending::{ReplyEnding, ReplyPosition};
+use crate::reply::{ReplyItem, ReplyReader, kind, pick};
 
 const SHAPE: &str = "send {\"type\": \"tool_use\", \"id\", \"name\", \"input\"}";
 
@@ -28,20 +28,20 @@ pub(super) fn read(plan: &Plan, rendering: &Rendering, reply: &Value) -> Vec<Cal
         | Value::Object(_)) => vec![block],
     };
     let ids = items.iter().filter_map(|item| item.get("id")?.as_str());
-    let ending = Ending::of(reply.get("stop_reason"), &WHOLE, &STOPPED);
-    let mut reader = Reader::new(plan, rendering, key, ids).ended(ending);
+    let ending = ReplyEnding::of(reply.get("stop_reason"), &WHOLE, &STOPPED);
+    let mut reader = ReplyReader::new(plan, rendering, key, ids).ended(ending);
     let count = items.len();
     for (place, item) in items.into_iter().enumerate() {
-        reader.at(Standing::of(place + 1 == count));
+        reader.at(ReplyPosition::of(place + 1 == count));
         read_one(&mut reader, item);
     }
     reader.into_calls()
 }
 
-fn read_one(reader: &mut Reader<'_>, item: &Value) {
+fn read_one(reader: &mut ReplyReader<'_>, item: &Value) {
     let id = item.get("id");
     match item.get("type").and_then(Value::as_str) {
-        Some("tool_use") => reader.call(Item {
+        Some("tool_use") => reader.call(ReplyItem {
             id,
             name: item.get("name"),
             arguments: item.get("input").cloned().into(),

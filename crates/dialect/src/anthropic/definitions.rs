@@ -6,24 +6,25 @@ use serde_json::{Value, json};
 use toolcrib_core::{Plan, ToolSpec};
 
 use super::Anthropic;
-use crate::dialect::Strict;
-use crate::draft::{Draft, Drafts, Function, Ways};
-use crate::names::Alphabet;
+use crate::dialect::StrictMode;
+use crate::draft::{DialectRules, FunctionDraft, ToolDraft, ToolDrafts};
+use crate::names::NameAlphabet;
 use crate::openai_chat::ALPHABET as NAMES;
 use crate::rendering::{Rendering, forced, must_come_alone};
-use crate::schema::{self, ANTHROPIC_STRICT, Compiled, Lost, Unsayable};
+use crate::schema::{self, ANTHROPIC_STRICT, DialectSchema, SchemaLoss, UnsupportedReason};
 
 const SEARCH: &str = "tool_search_tool_bm25";
 
-const WAYS: Ways = Ways {
+const WAYS: DialectRules = DialectRules {
     dialect: Anthropic::NAME,
-    names: Alphabet { reserved: &[SEARCH], ..NAMES },
+    names: NameAlphabet { reserved: &[SEARCH], ..NAMES },
     builtin_name: |definition| definition.get("name")?.as_str(),
     defers: true,
 };
 
 /// `[A-Za-z0-9_.-]`, 64 at most: other names of fields are refused with the whole request.
-const FIELDS: Alphabet = Alphabet { longest: 64, first: is_field, rest: is_field, reserved: &[] };
+const FIELDS: NameAlphabet =
+    NameAlphabet { longest: 64, first: is_field, rest: is_field, reserved: &[] };
 
 fn is_field(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-')
@@ -34,15 +35,15 @@ pub(super) fn key(name: &str) -> Cow<'_, str> {
 }
 
 /// What the API takes of strict tools in one request.
-struct Budget {
+struct StrictBudget {
     tools: usize,
     optional: usize,
     unions: usize,
 }
 
-impl Budget {
+impl StrictBudget {
     /// In the order of the catalog; a tool that does not fit is sent without strict.
-    fn compile(&mut self, spec: &ToolSpec) -> Result<Compiled, Unsayable> {
+    fn compile(&mut self, spec: &ToolSpec) -> Result<DialectSchema, UnsupportedReason> {
         let strict = schema::within(&spec.input.value(), &ANTHROPIC_STRICT, key)?;
         if !strict.strict || !spec.builtin.is_empty() {
             return Ok(strict);
@@ -57,7 +58,7 @@ impl Budget {
             return Ok(strict);
         }
         let mut loose = schema::loose(&spec.input.value(), key)?;
-        loose.lost.push(Lost {
+        loose.lost.push(SchemaLoss {
             path: String::new(),
             what: "strict: more tools, optional fields or choices than one request may have"
                 .to_owned(),
@@ -67,11 +68,11 @@ impl Budget {
     }
 }
 
-pub(super) fn render(plan: &Plan, strict: Strict) -> Rendering {
-    let mut budget = Budget { tools: 20, optional: 24, unions: 16 };
-    let mut drafts = Drafts::of(plan, &WAYS, |spec| match strict {
-        Strict::On => budget.compile(spec),
-        Strict::Off => schema::loose(&spec.input.value(), key),
+pub(super) fn render(plan: &Plan, strict: StrictMode) -> Rendering {
+    let mut budget = StrictBudget { tools: 20, optional: 24, unions: 16 };
+    let mut drafts = ToolDrafts::of(plan, &WAYS, |spec| match strict {
+        StrictMode::On => budget.compile(spec),
+        StrictMode::Off => schema::loose(&spec.input.value(), key),
     });
     let tools = definitions(&drafts.tools);
     let chosen: Vec<_> = forced(plan, &drafts.names)
@@ -102,13 +103,13 @@ pub(super) fn render(plan: &Plan, strict: Strict) -> Rendering {
 
 /// In the order of the catalog. The search is never held back, which is the one tool that the API
 /// wants at least, and stands before the first tool that it may find.
-fn definitions(drafts: &[Draft<'_>]) -> Vec<Value> {
+fn definitions(drafts: &[ToolDraft<'_>]) -> Vec<Value> {
     let mut tools = Vec::with_capacity(drafts.len() + 1);
     let mut searches = false;
     for draft in drafts {
         match draft {
-            Draft::Builtin(definition) => tools.push((*definition).clone()),
-            Draft::Function(function) => {
+            ToolDraft::Builtin(definition) => tools.push((*definition).clone()),
+            ToolDraft::Function(function) => {
                 if function.deferred && !searches {
                     searches = true;
                     tools.push(json!({ "type": "tool_search_tool_bm25_20251119", "name": SEARCH }));
@@ -120,7 +121,7 @@ fn definitions(drafts: &[Draft<'_>]) -> Vec<Value> {
     tools
 }
 
-fn definition(function: &Function<'_>) -> Value {
+fn definition(function: &FunctionDraft<'_>) -> Value {
     let mut definition = json!({
         "name": function.name,
         "description": function.description,

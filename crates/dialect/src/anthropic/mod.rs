@@ -10,14 +10,14 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use toolcrib_core::{Call, Plan, Report, Response};
 
-use crate::dialect::{Dialect, Stream, Strict};
+use crate::dialect::{Dialect, ReplyStream, StrictMode};
 use crate::rendering::{Rendering, kept};
 use crate::reply::fill_ids;
 
 /// `anthropic`: `POST /v1/messages`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Anthropic {
-    pub strict: Strict,
+    pub strict: StrictMode,
 }
 
 impl Anthropic {
@@ -68,7 +68,7 @@ impl Dialect for Anthropic {
         json!({ "role": "user", "content": [{ "type": "text", "text": response.late_text() }] })
     }
 
-    fn stream(&self) -> Box<dyn Stream> {
-        Box::new(stream::Blocks::new(*self))
+    fn stream(&self) -> Box<dyn ReplyStream> {
+        Box::new(stream::AnthropicStream::new(*self))
     }
 }

@@ -6,19 +6,19 @@ use serde_json::{Value, json};
 use toolcrib_core::{Call, Plan};
 
 use super::Anthropic;
-use crate::dialect::{Dialect, Stream};
+use crate::dialect::{Dialect, ReplyStream};
 use crate::reply::envelope::{self, NotAReply};
-use crate::reply::stream_budget::Room;
+use crate::reply::stream_budget::StreamBudget;
 
-pub(super) struct Blocks {
+pub(super) struct AnthropicStream {
     dialect: Anthropic,
-    content: BTreeMap<u64, Block>,
+    content: BTreeMap<u64, ContentBlock>,
     stop_reason: Option<String>,
     failure: Option<Value>,
-    room: Room,
+    room: StreamBudget,
 }
 
-struct Block {
+struct ContentBlock {
     value: Value,
     /// Input that came as text.
     input: String,
@@ -26,15 +26,16 @@ struct Block {
     is_ended: bool,
 }
 
-impl Blocks {
+impl AnthropicStream {
     pub(super) fn new(dialect: Anthropic) -> Self {
-        let (content, room) = (BTreeMap::new(), Room::default());
+        let (content, room) = (BTreeMap::new(), StreamBudget::default());
         Self { dialect, content, stop_reason: None, failure: None, room }
     }
 
     fn begin(&mut self, place: u64, block: &Value) {
         if self.room.takes_item() {
-            let block = Block { value: block.clone(), input: String::new(), is_ended: false };
+            let block =
+                ContentBlock { value: block.clone(), input: String::new(), is_ended: false };
             self.content.insert(place, block);
         }
     }
@@ -60,7 +61,7 @@ impl Blocks {
     }
 }
 
-impl Block {
+impl ContentBlock {
     /// Input that is no JSON stays text: it is repaired or refused where calls are run. So does
     /// that of a block which has not ended in a message that was cut: nothing says it is whole.
     fn whole(&self, is_cut: bool) -> Value {
@@ -75,7 +76,7 @@ impl Block {
     }
 }
 
-impl Stream for Blocks {
+impl ReplyStream for AnthropicStream {
     fn push(&mut self, event: &Value) {
         self.failure = self.failure.take().or_else(|| envelope::failure(event));
         let place = event.get("index").and_then(Value::as_u64).unwrap_or_default();

@@ -5,8 +5,8 @@ use toolcrib_core::{Call, Plan};
 
 use super::definitions::key;
 use crate::rendering::Rendering;
-use crate::reply::ending::{Ending, Standing};
-use crate::reply::{Item, Reader, kind, pick};
+use crate::reply::ending::{ReplyEnding, ReplyPosition};
+use crate::reply::{ReplyItem, ReplyReader, kind, pick};
 
 const SHAPE: &str = "send {\"functionCall\": {\"name\", \"args\"}}";
 
@@ -18,23 +18,23 @@ pub(super) fn read(plan: &Plan, rendering: &Rendering, reply: &Value) -> Vec<Cal
     let call_of = |part: &'_ Value| part.get("functionCall").map(|call| call.get("id").cloned());
     let given: Vec<Value> = parts.iter().filter_map(|part| call_of(part)?).collect();
     let ids = given.iter().filter_map(Value::as_str);
-    let mut reader = Reader::new(plan, rendering, key, ids).ended(ending(reply));
+    let mut reader = ReplyReader::new(plan, rendering, key, ids).ended(ending(reply));
     let count = parts.len();
     for (place, part) in parts.into_iter().enumerate() {
-        reader.at(Standing::of(place + 1 == count));
+        reader.at(ReplyPosition::of(place + 1 == count));
         read_one(&mut reader, part);
     }
     reader.into_calls()
 }
 
 /// Only a limit of length is a cut at the end; by any other reason the API stopped the turn.
-fn ending(reply: &Value) -> Ending {
+fn ending(reply: &Value) -> ReplyEnding {
     let candidate = reply.pointer("/candidates/0");
     let reason = candidate.and_then(|candidate| candidate.get("finishReason"));
-    let ending = Ending::of(reason, &WHOLE, &[]);
+    let ending = ReplyEnding::of(reason, &WHOLE, &[]);
     let is_stop = reason.is_some_and(|said| said.is_string() && said != "MAX_TOKENS");
-    if let (Ending::Short(word), true) = (&ending, is_stop) {
-        return Ending::Stopped(word.clone());
+    if let (ReplyEnding::Short(word), true) = (&ending, is_stop) {
+        return ReplyEnding::Stopped(word.clone());
     }
     ending
 }
@@ -77,7 +77,7 @@ const OTHERS: [&str; 9] = [
     "toolResponse",
 ];
 
-fn read_one(reader: &mut Reader<'_>, part: &Value) {
+fn read_one(reader: &mut ReplyReader<'_>, part: &Value) {
     let Some(call) = part.get("functionCall") else {
         if !OTHERS.iter().any(|field| part.get(field).is_some()) {
             let fault = format!("{} stands where a part should: {SHAPE}", kind(part));
@@ -92,7 +92,7 @@ fn read_one(reader: &mut Reader<'_>, part: &Value) {
         let fault = format!("its arguments came in pieces: {SHAPE} in one piece");
         return reader.malformed(id, call.get("name").and_then(Value::as_str), &fault);
     }
-    reader.call(Item {
+    reader.call(ReplyItem {
         id,
         name: call.get("name"),
         arguments: call.get("args").cloned().into(),

@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 use toolcrib_core::Plan;
 
 use super::Gemini;
-use crate::draft::{Draft, Drafts, Function, Ways};
-use crate::names::Alphabet;
+use crate::draft::{DialectRules, FunctionDraft, ToolDraft, ToolDrafts};
+use crate::names::NameAlphabet;
 use crate::rendering::{Rendering, forced};
 use crate::schema::{self, GEMINI};
 
-const WAYS: Ways = Ways {
+const WAYS: DialectRules = DialectRules {
     dialect: Gemini::NAME,
-    names: Alphabet {
+    names: NameAlphabet {
         longest: 128,
         first: |byte| byte.is_ascii_alphabetic() || byte == b'_',
         rest: |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'-'),
@@ -24,7 +24,7 @@ const WAYS: Ways = Ways {
 };
 
 /// `[A-Za-z_][A-Za-z0-9_]*`, 64 at most.
-const FIELDS: Alphabet = Alphabet {
+const FIELDS: NameAlphabet = NameAlphabet {
     longest: 64,
     first: |byte| byte.is_ascii_alphabetic() || byte == b'_',
     rest: |byte| byte.is_ascii_alphanumeric() || byte == b'_',
@@ -37,13 +37,13 @@ pub(super) fn key(name: &str) -> Cow<'_, str> {
 
 pub(super) fn render(plan: &Plan) -> Rendering {
     let mut drafts =
-        Drafts::of(plan, &WAYS, |spec| schema::within(&spec.input.value(), &GEMINI, key));
+        ToolDrafts::of(plan, &WAYS, |spec| schema::within(&spec.input.value(), &GEMINI, key));
     let mut declarations = Vec::with_capacity(drafts.tools.len());
     let mut builtins = Vec::new();
     for draft in &drafts.tools {
         match draft {
-            Draft::Function(function) => declarations.push(declaration(function)),
-            Draft::Builtin(definition) => builtins.push((*definition).clone()),
+            ToolDraft::Function(function) => declarations.push(declaration(function)),
+            ToolDraft::Builtin(definition) => builtins.push((*definition).clone()),
         }
     }
     let names: Vec<String> =
@@ -68,7 +68,7 @@ pub(super) fn render(plan: &Plan) -> Rendering {
 }
 
 /// A function without arguments has no schema: one surface of the API refuses an empty object.
-fn declaration(function: &Function<'_>) -> Value {
+fn declaration(function: &FunctionDraft<'_>) -> Value {
     let mut declaration = json!({
         "name": function.name,
         "description": function.description,

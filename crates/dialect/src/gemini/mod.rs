@@ -10,7 +10,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use toolcrib_core::{Call, Plan, Report, Response};
 
-use crate::dialect::{Dialect, Stream};
+use crate::dialect::{Dialect, ReplyStream};
 use crate::rendering::{Rendering, kept};
 
 /// `gemini`: `POST /v1beta/models/{model}:generateContent`.
@@ -54,7 +54,7 @@ impl Dialect for Gemini {
         json!({ "role": "user", "parts": [{ "text": response.late_text() }] })
     }
 
-    fn stream(&self) -> Box<dyn Stream> {
-        Box::new(stream::Parts::default())
+    fn stream(&self) -> Box<dyn ReplyStream> {
+        Box::new(stream::GeminiStream::default())
     }
 }

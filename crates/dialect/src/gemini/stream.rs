@@ -4,19 +4,19 @@ use serde_json::{Value, json};
 use toolcrib_core::{Call, Plan};
 
 use super::{Gemini, calls};
-use crate::dialect::{Dialect, Stream};
+use crate::dialect::{Dialect, ReplyStream};
 use crate::reply::envelope::{self, NotAReply};
-use crate::reply::stream_budget::Room;
+use crate::reply::stream_budget::StreamBudget;
 
 #[derive(Default)]
-pub(super) struct Parts {
+pub(super) struct GeminiStream {
     content: Vec<Value>,
     finish_reason: Option<Value>,
     failure: Option<Value>,
-    room: Room,
+    room: StreamBudget,
 }
 
-impl Stream for Parts {
+impl ReplyStream for GeminiStream {
     fn push(&mut self, chunk: &Value) {
         self.failure = self.failure.take().or_else(|| failure(chunk));
         let reason = chunk.pointer("/candidates/0/finishReason").filter(|reason| !reason.is_null());

@@ -5,8 +5,8 @@ use toolcrib_core::{Call, Plan, RawArguments};
 
 use super::key;
 use crate::rendering::Rendering;
-use crate::reply::ending::{Ending, Standing};
-use crate::reply::{Item, Reader, kind, pick};
+use crate::reply::ending::{ReplyEnding, ReplyPosition};
+use crate::reply::{ReplyItem, ReplyReader, kind, pick};
 
 const SHAPE: &str =
     "send {\"id\", \"type\": \"function\", \"function\": {\"name\", \"arguments\"}}";
@@ -31,12 +31,12 @@ const STOPPED: [&str; 4] = ["content_filter", "error", "refusal", "safety"];
 pub(super) fn read(plan: &Plan, rendering: &Rendering, reply: &Value) -> Vec<Call> {
     let items = items(reply);
     let ids = items.iter().flatten().filter_map(|item| item.get("id")?.as_str());
-    let ending = Ending::of(reply.pointer("/choices/0/finish_reason"), &WHOLE, &STOPPED);
-    let mut reader = Reader::new(plan, rendering, key, ids).ended(ending);
+    let ending = ReplyEnding::of(reply.pointer("/choices/0/finish_reason"), &WHOLE, &STOPPED);
+    let mut reader = ReplyReader::new(plan, rendering, key, ids).ended(ending);
     if let Some(items) = items {
         let count = items.len();
         for (place, item) in items.into_iter().enumerate() {
-            reader.at(Standing::of(place + 1 == count));
+            reader.at(ReplyPosition::of(place + 1 == count));
             read_one(&mut reader, item);
         }
     } else {
@@ -83,10 +83,10 @@ fn items(reply: &Value) -> Option<Vec<&Value>> {
     }
 }
 
-fn read_one(reader: &mut Reader<'_>, item: &Value) {
+fn read_one(reader: &mut ReplyReader<'_>, item: &Value) {
     let id = item.get("id");
     let (inner, echo) = if let Some(custom) = item.get("custom") {
-        let item = Item {
+        let item = ReplyItem {
             id,
             name: custom.get("name"),
             arguments: RawArguments::Absent,
@@ -101,7 +101,7 @@ fn read_one(reader: &mut Reader<'_>, item: &Value) {
         let fault = format!("{} stands where a call should: {SHAPE}", kind(item));
         return reader.malformed(id, None, &fault);
     };
-    reader.call(Item {
+    reader.call(ReplyItem {
         id,
         name: inner.get("name"),
         arguments: inner.get("arguments").cloned().into(),
@@ -110,14 +110,14 @@ fn read_one(reader: &mut Reader<'_>, item: &Value) {
 }
 
 /// The form before `tool_calls`: one call without an id, answered by the tool's name.
-fn read_legacy(reader: &mut Reader<'_>, call: &Value) {
+fn read_legacy(reader: &mut ReplyReader<'_>, call: &Value) {
     if call.is_null() || !reader.is_empty() {
         return;
     }
-    reader.at(Standing::of(true));
+    reader.at(ReplyPosition::of(true));
     let mut echo = Map::new();
     echo.insert("type".to_owned(), "function_call".into());
-    reader.call(Item {
+    reader.call(ReplyItem {
         id: None,
         name: call.get("name"),
         arguments: call.get("arguments").cloned().into(),

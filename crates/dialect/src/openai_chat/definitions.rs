@@ -4,21 +4,21 @@ use serde_json::{Map, Value, json};
 use toolcrib_core::Plan;
 
 use super::{OpenAiChat, key};
-use crate::dialect::Strict;
-use crate::draft::{Draft, Drafts, Function, Ways};
-use crate::names::Alphabet;
+use crate::dialect::StrictMode;
+use crate::draft::{DialectRules, FunctionDraft, ToolDraft, ToolDrafts};
+use crate::names::NameAlphabet;
 use crate::rendering::{Rendering, forced, must_come_alone};
 use crate::schema::{self, OPENAI_STRICT};
 
 /// `[A-Za-z0-9_-]`, 64 at most.
-pub(crate) const ALPHABET: Alphabet = Alphabet {
+pub(crate) const ALPHABET: NameAlphabet = NameAlphabet {
     longest: 64,
     first: |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'),
     rest: |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'),
     reserved: &[],
 };
 
-const WAYS: Ways = Ways {
+const WAYS: DialectRules = DialectRules {
     dialect: OpenAiChat::NAME,
     names: ALPHABET,
     builtin_name: |definition| {
@@ -28,14 +28,14 @@ const WAYS: Ways = Ways {
     defers: false,
 };
 
-pub(super) fn render(plan: &Plan, strict: Strict) -> Rendering {
-    let drafts = Drafts::of(plan, &WAYS, |spec| match strict {
-        Strict::On => schema::within(&spec.input.value(), &OPENAI_STRICT, key),
-        Strict::Off => schema::loose(&spec.input.value(), key),
+pub(super) fn render(plan: &Plan, strict: StrictMode) -> Rendering {
+    let drafts = ToolDrafts::of(plan, &WAYS, |spec| match strict {
+        StrictMode::On => schema::within(&spec.input.value(), &OPENAI_STRICT, key),
+        StrictMode::Off => schema::loose(&spec.input.value(), key),
     });
     let tools = drafts.tools.iter().map(|draft| match draft {
-        Draft::Function(function) => definition(function),
-        Draft::Builtin(definition) => (*definition).clone(),
+        ToolDraft::Function(function) => definition(function),
+        ToolDraft::Builtin(definition) => (*definition).clone(),
     });
     let tools = tools.collect();
     let forced: Vec<Value> = forced(plan, &drafts.names)
@@ -58,7 +58,7 @@ pub(super) fn render(plan: &Plan, strict: Strict) -> Rendering {
     rendering
 }
 
-fn definition(function: &Function<'_>) -> Value {
+fn definition(function: &FunctionDraft<'_>) -> Value {
     let mut inner = json!({
         "name": function.name,
         "description": function.description,

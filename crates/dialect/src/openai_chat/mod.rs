@@ -12,14 +12,14 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use toolcrib_core::{Call, Plan, Report, Response};
 
-use crate::dialect::{Dialect, Stream, Strict};
+use crate::dialect::{Dialect, ReplyStream, StrictMode};
 use crate::rendering::{Rendering, kept};
 use crate::reply::fill_ids;
 
 /// `openai-chat`: `POST /v1/chat/completions`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct OpenAiChat {
-    pub strict: Strict,
+    pub strict: StrictMode,
 }
 
 impl OpenAiChat {
@@ -57,8 +57,8 @@ impl Dialect for OpenAiChat {
         json!({ "role": "user", "content": response.late_text() })
     }
 
-    fn stream(&self) -> Box<dyn Stream> {
-        Box::new(stream::Deltas::new(*self))
+    fn stream(&self) -> Box<dyn ReplyStream> {
+        Box::new(stream::ChatStream::new(*self))
     }
 }
 

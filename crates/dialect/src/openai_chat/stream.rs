@@ -5,25 +5,25 @@ use serde_json::{Map, Value, json};
 use toolcrib_core::{Call, Plan};
 
 use super::OpenAiChat;
-use crate::dialect::{Dialect, Stream};
+use crate::dialect::{Dialect, ReplyStream};
 use crate::reply::envelope::{self, NotAReply};
-use crate::reply::stream_budget::Room;
+use crate::reply::stream_budget::StreamBudget;
 
-pub(super) struct Deltas {
+pub(super) struct ChatStream {
     dialect: OpenAiChat,
     /// The message but for its calls: also texts that only some servers send and want back.
     message: Value,
-    calls: Vec<Piece>,
+    calls: Vec<PartialCall>,
     /// The old form of a single call.
-    legacy: Option<Piece>,
+    legacy: Option<PartialCall>,
     finish_reason: Option<String>,
     failure: Option<Value>,
-    room: Room,
+    room: StreamBudget,
 }
 
 /// A call as far as it came.
 #[derive(Default)]
-struct Piece {
+struct PartialCall {
     index: Option<u64>,
     id: Option<Value>,
     kind: Option<Value>,
@@ -34,7 +34,7 @@ struct Piece {
     custom: bool,
 }
 
-impl Deltas {
+impl ChatStream {
     pub(super) fn new(dialect: OpenAiChat) -> Self {
         Self {
             dialect,
@@ -43,7 +43,7 @@ impl Deltas {
             legacy: None,
             finish_reason: None,
             failure: None,
-            room: Room::default(),
+            room: StreamBudget::default(),
         }
     }
 
@@ -64,14 +64,14 @@ impl Deltas {
         });
         goes_on.unwrap_or_else(|| {
             if self.room.takes_item() {
-                self.calls.push(Piece { index, ..Piece::default() });
+                self.calls.push(PartialCall { index, ..PartialCall::default() });
             }
             self.calls.len().saturating_sub(1)
         })
     }
 }
 
-impl Piece {
+impl PartialCall {
     /// Whether a delta without id and index is the next call.
     fn is_followed_by(&self, delta: &Value) -> bool {
         let inner = delta.get("function").or_else(|| delta.get("custom"));
@@ -85,7 +85,7 @@ impl Piece {
         }
     }
 
-    fn add(&mut self, delta: &Value, room: &mut Room) {
+    fn add(&mut self, delta: &Value, room: &mut StreamBudget) {
         let keep = |old: &mut Option<Value>, new: Option<&Value>| {
             if let Some(new) = new.filter(|new| !matches!(new, Value::Null) && *new != "") {
                 old.get_or_insert_with(|| new.clone());
@@ -124,7 +124,7 @@ impl Piece {
     }
 }
 
-impl Stream for Deltas {
+impl ReplyStream for ChatStream {
     fn push(&mut self, chunk: &Value) {
         self.failure = self.failure.take().or_else(|| envelope::failure(chunk));
         let Some(choice) = chunk.get("choices").and_then(|choices| choices.get(0)) else {
@@ -162,7 +162,7 @@ impl Stream for Deltas {
         let mut message = self.message.clone();
         if let Value::Object(fields) = &mut message {
             if !self.calls.is_empty() {
-                let calls = self.calls.iter().map(Piece::whole).collect();
+                let calls = self.calls.iter().map(PartialCall::whole).collect();
                 fields.insert("tool_calls".to_owned(), calls);
             }
             fields.extend(

@@ -5,8 +5,8 @@ use toolcrib_core::{Call, Plan, RawArguments};
 
 use crate::openai_chat::key;
 use crate::rendering::Rendering;
-use crate::reply::ending::{Ending, Standing};
-use crate::reply::{Item, Reader, kind, pick};
+use crate::reply::ending::{ReplyEnding, ReplyPosition};
+use crate::reply::{ReplyItem, ReplyReader, kind, pick};
 
 const SHAPE: &str = "send {\"type\": \"function_call\", \"call_id\", \"name\", \"arguments\"}";
 
@@ -31,33 +31,33 @@ pub(super) fn read(plan: &Plan, rendering: &Rendering, reply: &Value) -> Vec<Cal
     };
     let ids = items.iter().filter_map(|item| item.get("call_id")?.as_str());
     // The status of a bare item is its own.
-    let ending = output.map_or(Ending::Whole, |_| ending(reply));
-    let mut reader = Reader::new(plan, rendering, key, ids).ended(ending);
+    let ending = output.map_or(ReplyEnding::Whole, |_| ending(reply));
+    let mut reader = ReplyReader::new(plan, rendering, key, ids).ended(ending);
     let count = items.len();
     for (place, item) in items.into_iter().enumerate() {
-        reader.at(Standing::of(place + 1 == count).with_status(item.get("status")));
+        reader.at(ReplyPosition::of(place + 1 == count).with_status(item.get("status")));
         read_one(&mut reader, item);
     }
     reader.into_calls()
 }
 
-fn ending(reply: &Value) -> Ending {
+fn ending(reply: &Value) -> ReplyEnding {
     let said = |field: &str| reply.get(field).filter(|value| !value.is_null());
-    let ending = Ending::of(said("status"), &WHOLE, &STOPPED);
+    let ending = ReplyEnding::of(said("status"), &WHOLE, &STOPPED);
     let Some(details) = said("incomplete_details") else {
         return ending;
     };
     match ending {
-        Ending::Whole | Ending::Short(_) => {
-            Ending::of(Some(details.get("reason").unwrap_or(details)), &[], &[])
+        ReplyEnding::Whole | ReplyEnding::Short(_) => {
+            ReplyEnding::of(Some(details.get("reason").unwrap_or(details)), &[], &[])
         }
-        stopped @ Ending::Stopped(_) => stopped,
+        stopped @ ReplyEnding::Stopped(_) => stopped,
     }
 }
 
-fn read_one(reader: &mut Reader<'_>, item: &Value) {
+fn read_one(reader: &mut ReplyReader<'_>, item: &Value) {
     let id = item.get("call_id");
-    let call = Item {
+    let call = ReplyItem {
         id,
         name: item.get("name"),
         arguments: RawArguments::Absent,
@@ -66,7 +66,7 @@ fn read_one(reader: &mut Reader<'_>, item: &Value) {
     match item.get("type").and_then(Value::as_str) {
         Some("function_call") => {
             let arguments = item.get("arguments").cloned().into();
-            reader.call(Item { arguments, ..call });
+            reader.call(ReplyItem { arguments, ..call });
         }
         Some("custom_tool_call") => reader.text_call(call, item.get("input")),
         // Messages, reasoning, and what the API runs itself.

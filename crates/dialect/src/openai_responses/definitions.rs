@@ -3,14 +3,14 @@
 use serde_json::{Value, json};
 use toolcrib_core::{Exposure, Plan, ToolSpec};
 
-use super::{Deferred, OpenAiResponses};
-use crate::dialect::Strict;
-use crate::draft::{Draft, Drafts, Function, Ways};
+use super::{DeferralMode, OpenAiResponses};
+use crate::dialect::StrictMode;
+use crate::draft::{DialectRules, FunctionDraft, ToolDraft, ToolDrafts};
 use crate::openai_chat::{ALPHABET, alone, key};
 use crate::rendering::{Rendering, must_come_alone};
 use crate::schema::{self, OPENAI_STRICT};
 
-const WAYS: Ways = Ways {
+const WAYS: DialectRules = DialectRules {
     dialect: OpenAiResponses::NAME,
     names: ALPHABET,
     builtin_name: |definition| definition.get("name")?.as_str(),
@@ -18,9 +18,9 @@ const WAYS: Ways = Ways {
 };
 
 pub(super) fn render(plan: &Plan, options: OpenAiResponses) -> Rendering {
-    let mut drafts = Drafts::of(plan, &WAYS, |spec| match options.strict {
-        Strict::On => schema::within(&spec.input.value(), &OPENAI_STRICT, key),
-        Strict::Off => schema::loose(&spec.input.value(), key),
+    let mut drafts = ToolDrafts::of(plan, &WAYS, |spec| match options.strict {
+        StrictMode::On => schema::within(&spec.input.value(), &OPENAI_STRICT, key),
+        StrictMode::Off => schema::loose(&spec.input.value(), key),
     });
     let tools = definitions(&drafts.tools, held_back(plan, options));
     let mut chosen: Vec<Value> = Vec::new();
@@ -50,32 +50,32 @@ pub(super) fn render(plan: &Plan, options: OpenAiResponses) -> Rendering {
 
 /// How tools are held back. One by one each shows its description, which for a whole catalog is a
 /// third of what all of them would take: a lazy plan is held back in namespaces.
-fn held_back(plan: &Plan, options: OpenAiResponses) -> Deferred {
+fn held_back(plan: &Plan, options: OpenAiResponses) -> DeferralMode {
     match plan.shown().rest {
-        Exposure::Deferred => Deferred::Namespaces,
+        Exposure::Deferred => DeferralMode::Namespaces,
         Exposure::Listed | Exposure::Hidden => options.deferred,
     }
 }
 
 /// In the order of the catalog; the search stands before the first tool that it may find, so that
 /// what joins later changes nothing before it.
-fn definitions(drafts: &[Draft<'_>], deferred: Deferred) -> Vec<Value> {
+fn definitions(drafts: &[ToolDraft<'_>], deferred: DeferralMode) -> Vec<Value> {
     let mut tools: Vec<Value> = Vec::with_capacity(drafts.len() + 1);
     let mut searches = false;
     let mut namespaces: Vec<(String, usize)> = Vec::new();
     for draft in drafts {
         let function = match draft {
-            Draft::Builtin(definition) => {
+            ToolDraft::Builtin(definition) => {
                 tools.push((*definition).clone());
                 continue;
             }
-            Draft::Function(function) => function,
+            ToolDraft::Function(function) => function,
         };
         if function.deferred && !searches {
             searches = true;
             tools.push(json!({ "type": "tool_search" }));
         }
-        if !function.deferred || deferred == Deferred::Flat {
+        if !function.deferred || deferred == DeferralMode::Flat {
             tools.push(definition(function));
             continue;
         }
@@ -100,7 +100,7 @@ fn definitions(drafts: &[Draft<'_>], deferred: Deferred) -> Vec<Value> {
 }
 
 /// `parameters` and `strict` are keys that must be there.
-fn definition(function: &Function<'_>) -> Value {
+fn definition(function: &FunctionDraft<'_>) -> Value {
     let mut definition = json!({
         "type": "function",
         "name": function.name,

@@ -10,20 +10,20 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use toolcrib_core::{Call, Plan, Report, Response};
 
-use crate::dialect::{Dialect, Stream, Strict};
+use crate::dialect::{Dialect, ReplyStream, StrictMode};
 use crate::rendering::{Rendering, kept};
 use crate::reply::fill_ids;
 
 /// `openai-responses`: `POST /v1/responses`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct OpenAiResponses {
-    pub strict: Strict,
-    pub deferred: Deferred,
+    pub strict: StrictMode,
+    pub deferred: DeferralMode,
 }
 
 /// How tools are sent whose definitions the API holds back until its search finds them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Deferred {
+pub enum DeferralMode {
     /// One by one: the model sees name and description of each.
     #[default]
     Flat,
@@ -89,7 +89,7 @@ impl Dialect for OpenAiResponses {
         json!({ "type": "message", "role": "user", "content": [{ "type": "input_text", "text": response.late_text() }] })
     }
 
-    fn stream(&self) -> Box<dyn Stream> {
-        Box::new(stream::Events::new(*self))
+    fn stream(&self) -> Box<dyn ReplyStream> {
+        Box::new(stream::ResponsesStream::new(*self))
     }
 }

@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 use toolcrib_core::{Call, Plan};
 
 use super::OpenAiResponses;
-use crate::dialect::{Dialect, Stream};
+use crate::dialect::{Dialect, ReplyStream};
 use crate::reply::envelope::{self, NotAReply};
-use crate::reply::stream_budget::Room;
+use crate::reply::stream_budget::StreamBudget;
 
-pub(super) struct Events {
+pub(super) struct ResponsesStream {
     dialect: OpenAiResponses,
     items: BTreeMap<u64, Value>,
     /// The items that were said to be done.
@@ -18,12 +18,12 @@ pub(super) struct Events {
     /// The whole response, which the last event brings.
     whole: Option<Value>,
     failure: Option<Value>,
-    room: Room,
+    room: StreamBudget,
 }
 
-impl Events {
+impl ResponsesStream {
     pub(super) fn new(dialect: OpenAiResponses) -> Self {
-        let (items, room) = (BTreeMap::new(), Room::default());
+        let (items, room) = (BTreeMap::new(), StreamBudget::default());
         Self { dialect, items, done: HashSet::new(), whole: None, failure: None, room }
     }
 
@@ -103,7 +103,7 @@ impl Events {
     }
 }
 
-impl Stream for Events {
+impl ReplyStream for ResponsesStream {
     fn push(&mut self, event: &Value) {
         self.failure = self.failure.take().or_else(|| failure(event));
         match event.get("type").and_then(Value::as_str) {

@@ -5,7 +5,7 @@ use toolcrib_core::RawArguments;
 
 /// How a reply ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Ending {
+pub(crate) enum ReplyEnding {
     /// Whole, or nothing is said of it.
     Whole,
     /// The model was not done: what it wrote last may be half of what it meant.
@@ -17,7 +17,7 @@ pub(crate) enum Ending {
 /// Longest reason that is repeated.
 const LONGEST_REASON: usize = 40;
 
-impl Ending {
+impl ReplyEnding {
     /// By the field of the envelope that holds the reason. `null` says that the reply goes on;
     /// a word that is in neither list is taken for a cut, since nothing says that it is none.
     pub(crate) fn of(reason: Option<&Value>, whole: &[&str], stopped: &[&str]) -> Self {
@@ -38,14 +38,14 @@ impl Ending {
 
 /// Where a call stands in its reply, and what the API says of it alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Standing {
+pub(crate) struct ReplyPosition {
     /// Nothing follows it: a reply that was cut was cut in here.
     pub(crate) is_last: bool,
     /// What its own status says, where the API has one.
     pub(crate) is_complete: Option<bool>,
 }
 
-impl Standing {
+impl ReplyPosition {
     pub(crate) fn of(is_last: bool) -> Self {
         Self { is_last, is_complete: None }
     }
@@ -58,7 +58,11 @@ impl Standing {
 }
 
 /// Why a call must not run, if it may be cut.
-pub(crate) fn cut(ending: &Ending, standing: Standing, arguments: &RawArguments) -> Option<String> {
+pub(crate) fn cut(
+    ending: &ReplyEnding,
+    standing: ReplyPosition,
+    arguments: &RawArguments,
+) -> Option<String> {
     let half = |reason: &str| {
         format!(
             "the reply was cut off{reason}, so that this may be a part of one, and nothing was \
@@ -66,13 +70,13 @@ pub(crate) fn cut(ending: &Ending, standing: Standing, arguments: &RawArguments)
         )
     };
     match (ending, standing.is_complete) {
-        (Ending::Stopped(reason), _) => Some(format!(
+        (ReplyEnding::Stopped(reason), _) => Some(format!(
             "the reply was cut off{reason}, nobody knows what is missing of it, and none of its \
              calls was made: make the call again if it is still wanted"
         )),
-        (Ending::Whole | Ending::Short(_), Some(false)) => Some(half("")),
-        (Ending::Whole, Some(true) | None) => None,
-        (Ending::Short(reason), complete) => {
+        (ReplyEnding::Whole | ReplyEnding::Short(_), Some(false)) => Some(half("")),
+        (ReplyEnding::Whole, Some(true) | None) => None,
+        (ReplyEnding::Short(reason), complete) => {
             let may_be_cut = standing.is_last && complete.is_none();
             (may_be_cut || is_incomplete(arguments)).then(|| half(reason))
         }

@@ -8,19 +8,19 @@ const MOST_BYTES: usize = 16 << 20;
 const MOST_ITEMS: usize = 10_000;
 
 /// What a stream may still keep. A stream that asks for more was cut there.
-pub(crate) struct Room {
+pub(crate) struct StreamBudget {
     bytes: usize,
     items: usize,
     full: bool,
 }
 
-impl Default for Room {
+impl Default for StreamBudget {
     fn default() -> Self {
         Self { bytes: MOST_BYTES, items: MOST_ITEMS, full: false }
     }
 }
 
-impl Room {
+impl StreamBudget {
     pub(crate) fn append(&mut self, text: &mut String, more: &str) {
         if self.takes_bytes(more.len()) {
             text.push_str(more);

@@ -5,18 +5,18 @@ use std::collections::HashSet;
 use serde_json::{Map, Value, json};
 
 use super::merge::merge;
-use super::writer::{Node, ORGANISING, Stop, Writer, weight};
+use super::writer::{ORGANISING, SubsetError, SubsetNode, SubsetWriter, weight};
 use super::{annotate, type_list};
 
-impl Writer<'_> {
+impl SubsetWriter<'_> {
     /// Writes a choice; rules beside it go into every branch.
     pub(super) fn branches(
         &mut self,
         mut base: Map<String, Value>,
         (combinator, branches): (&str, &[Value]),
-        node: &mut Node<'_>,
+        node: &mut SubsetNode<'_>,
         depth: usize,
-    ) -> Result<Value, Stop> {
+    ) -> Result<Value, SubsetError> {
         if combinator == "oneOf" && !self.are_apart(branches) {
             self.lose_as("oneOf", "exactly one of these forms".to_owned(), node);
         }
@@ -56,11 +56,11 @@ impl Writer<'_> {
         branch: &Value,
         at: &str,
         depth: usize,
-    ) -> Result<Value, Stop> {
+    ) -> Result<Value, SubsetError> {
         if base.is_empty() {
             return self.node(branch, at, depth);
         }
-        let mut node = Node::new(at);
+        let mut node = SubsetNode::new(at);
         let both = match branch {
             Value::Object(branch) => {
                 let branch = self.join(branch.clone(), &mut node)?;

@@ -2,16 +2,16 @@
 
 use serde_json::{Map, Value};
 
-use super::Key;
+use super::FieldNamer;
 
 /// The schema under wire names, and every `(name, wire name)` that differs.
-pub(super) fn rename(source: &Value, key: Key) -> (Value, Vec<(String, String)>) {
+pub(super) fn rename(source: &Value, key: FieldNamer) -> (Value, Vec<(String, String)>) {
     let mut renamed = Vec::new();
     let schema = schema(source, key, &mut renamed);
     (schema, renamed)
 }
 
-fn schema(source: &Value, key: Key, renamed: &mut Vec<(String, String)>) -> Value {
+fn schema(source: &Value, key: FieldNamer, renamed: &mut Vec<(String, String)>) -> Value {
     let Value::Object(fields) = source else {
         return source.clone();
     };
@@ -41,7 +41,11 @@ fn schema(source: &Value, key: Key, renamed: &mut Vec<(String, String)>) -> Valu
         .collect()
 }
 
-fn properties(named: &Map<String, Value>, key: Key, renamed: &mut Vec<(String, String)>) -> Value {
+fn properties(
+    named: &Map<String, Value>,
+    key: FieldNamer,
+    renamed: &mut Vec<(String, String)>,
+) -> Value {
     named
         .iter()
         .map(|(name, value)| {
@@ -55,6 +59,6 @@ fn properties(named: &Map<String, Value>, key: Key, renamed: &mut Vec<(String, S
         .collect()
 }
 
-fn wire(name: &Value, key: Key) -> Value {
+fn wire(name: &Value, key: FieldNamer) -> Value {
     name.as_str().map_or_else(|| name.clone(), |name| key(name).into_owned().into())
 }

@@ -3,17 +3,17 @@
 use serde_json::{Map, Value, json};
 
 use super::types::{belongs, null_apart, or_null, types_of};
-use super::writer::{Node, ORGANISING, Stop, Writer};
+use super::writer::{ORGANISING, SubsetError, SubsetNode, SubsetWriter};
 use super::{annotate, pointer, rule_text};
 
-impl Writer<'_> {
+impl SubsetWriter<'_> {
     /// Writes a schema without references and combinators.
     pub(super) fn plain(
         &mut self,
         schema: &Map<String, Value>,
-        node: &mut Node<'_>,
+        node: &mut SubsetNode<'_>,
         depth: usize,
-    ) -> Result<Value, Stop> {
+    ) -> Result<Value, SubsetError> {
         let types = types_of(schema);
         let structured = types.iter().any(|name| matches!(*name, "object" | "array"));
         if structured && types.iter().filter(|name| **name != "null").count() > 1 {
@@ -42,9 +42,9 @@ impl Writer<'_> {
         &mut self,
         schema: &Map<String, Value>,
         types: &[&str],
-        node: &mut Node<'_>,
+        node: &mut SubsetNode<'_>,
         depth: usize,
-    ) -> Result<Value, Stop> {
+    ) -> Result<Value, SubsetError> {
         let mut base = schema.clone();
         base.shift_remove("type");
         let branches: Vec<Value> = types
@@ -70,9 +70,9 @@ impl Writer<'_> {
     pub(super) fn object(
         &mut self,
         schema: &Map<String, Value>,
-        node: &mut Node<'_>,
+        node: &mut SubsetNode<'_>,
         depth: usize,
-    ) -> Result<Map<String, Value>, Stop> {
+    ) -> Result<Map<String, Value>, SubsetError> {
         let mut written = self.value(schema, &types_of(schema), node, depth)?;
         let no_fields = Map::new();
         let fields = schema.get("properties").and_then(Value::as_object).unwrap_or(&no_fields);
@@ -122,9 +122,9 @@ impl Writer<'_> {
         &mut self,
         schema: &Map<String, Value>,
         is_empty: bool,
-        node: &mut Node<'_>,
+        node: &mut SubsetNode<'_>,
         depth: usize,
-    ) -> Result<Option<Value>, Stop> {
+    ) -> Result<Option<Value>, SubsetError> {
         let at = pointer(node.at, "additionalProperties");
         match schema.get("additionalProperties") {
             Some(Value::Bool(false)) => Ok(Some(false.into())),
@@ -155,9 +155,9 @@ impl Writer<'_> {
         &mut self,
         schema: &Map<String, Value>,
         types: &[&str],
-        node: &mut Node<'_>,
+        node: &mut SubsetNode<'_>,
         depth: usize,
-    ) -> Result<Map<String, Value>, Stop> {
+    ) -> Result<Map<String, Value>, SubsetError> {
         let mut written = Map::new();
         match types {
             [] => {}
@@ -198,9 +198,9 @@ impl Writer<'_> {
         &mut self,
         schema: &Map<String, Value>,
         written: &mut Map<String, Value>,
-        node: &mut Node<'_>,
+        node: &mut SubsetNode<'_>,
         depth: usize,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), SubsetError> {
         let (ordered, rest) = match (schema.get("prefixItems"), schema.get("items")) {
             (Some(ordered), rest) => (Some(ordered), rest),
             // The form of older drafts.
@@ -236,8 +236,8 @@ impl Writer<'_> {
         &mut self,
         values: &Value,
         written: &mut Map<String, Value>,
-        node: &mut Node<'_>,
-    ) -> Result<(), Stop> {
+        node: &mut SubsetNode<'_>,
+    ) -> Result<(), SubsetError> {
         let listed = values.as_array().map(Vec::as_slice).unwrap_or_default();
         if listed.is_empty() || !listed.iter().all(self.subset.enum_value) {
             self.lose("enum", values, node);
@@ -251,7 +251,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn bounds(&self, node: &Node<'_>) -> Result<(), Stop> {
+    fn bounds(&self, node: &SubsetNode<'_>) -> Result<(), SubsetError> {
         let (counts, subset) = (&self.counts, self.subset);
         for (count, most, what) in [
             (counts.fields, subset.most_fields, "fields"),

@@ -2,20 +2,20 @@
 
 use serde_json::{Map, Value, json};
 
-use super::root::Root;
-use super::{Compiled, Lost, annotate, pointer, resolve, rule_text, type_list};
+use super::root::ObjectRoot;
+use super::{DialectSchema, SchemaLoss, annotate, pointer, resolve, rule_text, type_list};
 
 /// The root is an object already; below it, only forms that some APIs stumble over are rewritten,
 /// and those mean the same afterwards, but for a `$ref` that leads out of the schema.
-pub(super) fn compile(root: Root) -> Compiled {
+pub(super) fn compile(root: ObjectRoot) -> DialectSchema {
     let document = Value::Object(root.schema);
-    let mut tidying = Tidying { document: &document, lost: root.lost };
+    let mut tidying = LenientWriter { document: &document, lost: root.lost };
     let mut schema = tidying.schema(&document, "");
     if let Value::Object(fields) = &mut schema {
         fields.shift_remove("$schema");
         fields.shift_remove("$id");
     }
-    Compiled {
+    DialectSchema {
         schema,
         lost: tidying.lost,
         notes: root.notes,
@@ -26,12 +26,12 @@ pub(super) fn compile(root: Root) -> Compiled {
     }
 }
 
-struct Tidying<'a> {
+struct LenientWriter<'a> {
     document: &'a Value,
-    lost: Vec<Lost>,
+    lost: Vec<SchemaLoss>,
 }
 
-impl Tidying<'_> {
+impl LenientWriter<'_> {
     /// `true` and `false` as objects, and `items` for every array.
     fn schema(&mut self, schema: &Value, at: &str) -> Value {
         let old = match schema {
@@ -50,7 +50,7 @@ impl Tidying<'_> {
                 notes.push(rule_text::rule(keyword, value));
                 let path = pointer(at, keyword);
                 let what = keyword.clone();
-                self.lost.push(Lost { path, what, cure: "said in the description" });
+                self.lost.push(SchemaLoss { path, what, cure: "said in the description" });
                 continue;
             }
             fields.insert(keyword.clone(), self.value(keyword, value, at));

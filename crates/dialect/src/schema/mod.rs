@@ -20,7 +20,7 @@ use serde_json::{Map, Value};
 
 pub(crate) use restore_arguments::restore;
 pub(crate) use rule_text::annotate as annotated;
-pub(crate) use subset::{ANTHROPIC_STRICT, GEMINI, OPENAI_STRICT, Subset};
+pub(crate) use subset::{ANTHROPIC_STRICT, GEMINI, OPENAI_STRICT, SchemaSubset};
 
 /// Deepest nesting of a schema that is read.
 const DEEPEST: usize = 64;
@@ -29,7 +29,7 @@ const MOST_VALUES: usize = 20_000;
 
 /// A rule or a text that an API does not take.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Lost {
+pub(crate) struct SchemaLoss {
     /// JSON pointer into the tool's input schema.
     pub(crate) path: String,
     pub(crate) what: String,
@@ -38,9 +38,9 @@ pub(crate) struct Lost {
 
 /// How a schema is sent.
 #[derive(Debug)]
-pub(crate) struct Compiled {
+pub(crate) struct DialectSchema {
     pub(crate) schema: Value,
-    pub(crate) lost: Vec<Lost>,
+    pub(crate) lost: Vec<SchemaLoss>,
     /// What the description of the tool must add.
     pub(crate) notes: Vec<String>,
     /// The API was asked to hold the model to it.
@@ -53,25 +53,29 @@ pub(crate) struct Compiled {
 }
 
 /// Says why a schema cannot be sent at all.
-pub(crate) type Unsayable = String;
+pub(crate) type UnsupportedReason = String;
 
 /// How a field may be named: as `names::Alphabet::encode`.
-pub(crate) type Key = fn(&str) -> std::borrow::Cow<'_, str>;
+pub(crate) type FieldNamer = fn(&str) -> std::borrow::Cow<'_, str>;
 
 /// Compiles for an API that takes JSON Schema nearly whole.
-pub(crate) fn loose(source: &Value, key: Key) -> Result<Compiled, Unsayable> {
+pub(crate) fn loose(source: &Value, key: FieldNamer) -> Result<DialectSchema, UnsupportedReason> {
     let root = root::object(source, key)?;
     Ok(lenient::compile(root))
 }
 
 /// Compiles for a subset. A strict subset that cannot say the schema is left for the loose form.
-pub(crate) fn within(source: &Value, subset: &Subset, key: Key) -> Result<Compiled, Unsayable> {
+pub(crate) fn within(
+    source: &Value,
+    subset: &SchemaSubset,
+    key: FieldNamer,
+) -> Result<DialectSchema, UnsupportedReason> {
     let root = root::object(source, key)?;
     match writer::compile(&root, subset) {
         Ok(compiled) => Ok(compiled),
         Err(unsayable) if subset.strict => {
             let mut compiled = lenient::compile(root);
-            compiled.lost.push(Lost {
+            compiled.lost.push(SchemaLoss {
                 path: unsayable.path,
                 what: format!("strict: {}", unsayable.what),
                 cure: "the tool is sent without strict",

@@ -9,13 +9,13 @@ use super::annotate;
 
 /// Which definition uses which.
 #[derive(Default)]
-pub(super) struct Uses {
+pub(super) struct DefinitionUses {
     of: Vec<BTreeSet<usize>>,
     /// Something points to the whole schema.
     pub(super) whole: bool,
 }
 
-impl Uses {
+impl DefinitionUses {
     pub(super) fn add(&mut self, from: usize, to: usize) {
         if self.of.len() <= from {
             self.of.resize(from + 1, BTreeSet::new());

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use super::{DEEPEST, Key, resolve, type_list};
+use super::{DEEPEST, FieldNamer, resolve, type_list};
 
 /// Most schemas that are looked at for one value.
 const MOST_VIEWS: usize = 200;
@@ -14,29 +14,29 @@ const MOST_QUESTIONS: usize = 100_000;
 
 /// Gives fields their own names again, and drops each `null` that only says "not given": strict
 /// `OpenAI` schemas have the model send every field.
-pub(crate) fn restore(arguments: &mut Value, source: &Value, key: Key) {
-    Restoring { document: source, key, questions: Cell::new(MOST_QUESTIONS) }.walk(
+pub(crate) fn restore(arguments: &mut Value, source: &Value, key: FieldNamer) {
+    ArgumentRestorer { document: source, key, questions: Cell::new(MOST_QUESTIONS) }.walk(
         arguments,
         vec![source],
         0,
     );
 }
 
-struct Restoring<'a> {
+struct ArgumentRestorer<'a> {
     document: &'a Value,
-    key: Key,
+    key: FieldNamer,
     /// Schemas that may still be asked whether they admit `null`.
     questions: Cell<usize>,
 }
 
 /// A schema that a value may have to meet.
-struct View<'a> {
+struct CandidateSchema<'a> {
     fields: &'a Map<String, Value>,
     /// It must meet it, and not perhaps another one instead.
     certain: bool,
 }
 
-impl<'a> Restoring<'a> {
+impl<'a> ArgumentRestorer<'a> {
     fn walk(&self, value: &mut Value, schemas: Vec<&'a Value>, depth: usize) {
         if depth > DEEPEST {
             return;
@@ -48,7 +48,7 @@ impl<'a> Restoring<'a> {
             }
             Value::Array(items) => {
                 for (place, item) in items.iter_mut().enumerate() {
-                    let of_item = |view: &View<'a>| {
+                    let of_item = |view: &CandidateSchema<'a>| {
                         let ordered =
                             view.fields.get("prefixItems").and_then(|list| list.get(place));
                         ordered.or_else(|| view.fields.get("items"))
@@ -63,7 +63,7 @@ impl<'a> Restoring<'a> {
     fn object(
         &self,
         fields: Map<String, Value>,
-        views: &[View<'a>],
+        views: &[CandidateSchema<'a>],
         depth: usize,
     ) -> Map<String, Value> {
         let mut declared: HashMap<&str, Vec<&'a Value>> = HashMap::new();
@@ -106,7 +106,7 @@ impl<'a> Restoring<'a> {
     }
 
     /// The schemas themselves and all that they are made of, each once.
-    fn views(&self, schemas: Vec<&'a Value>) -> Vec<View<'a>> {
+    fn views(&self, schemas: Vec<&'a Value>) -> Vec<CandidateSchema<'a>> {
         let mut views = Vec::new();
         let mut seen = HashSet::new();
         let mut open: Vec<_> = schemas.into_iter().map(|schema| (schema, true)).collect();
@@ -117,7 +117,7 @@ impl<'a> Restoring<'a> {
             if seen.len() >= MOST_VIEWS || !seen.insert(std::ptr::from_ref(fields)) {
                 continue;
             }
-            views.push(View { fields, certain });
+            views.push(CandidateSchema { fields, certain });
             let reference = fields.get("$ref").and_then(Value::as_str);
             let target = reference.and_then(|to| resolve(self.document, to));
             open.extend(target.map(|target| (target, certain)));

@@ -4,7 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::merge::merge;
 use super::{
-    Key, Lost, Unsayable, field_names, is_bounded, pointer, resolve, rule_text, type_list,
+    FieldNamer, SchemaLoss, UnsupportedReason, field_names, is_bounded, pointer, resolve,
+    rule_text, type_list,
 };
 
 /// Most steps that the combinators of one root may take.
@@ -15,17 +16,17 @@ const DEEPEST: usize = 8;
 const MOST_LISTED: usize = 20;
 
 /// A schema whose root is an object.
-pub(super) struct Root {
+pub(super) struct ObjectRoot {
     pub(super) schema: Map<String, Value>,
     /// The schema as it came, but for its keys: `$ref`s point into it.
     pub(super) document: Value,
-    pub(super) lost: Vec<Lost>,
+    pub(super) lost: Vec<SchemaLoss>,
     pub(super) notes: Vec<String>,
     /// Some fields have other names on the wire.
     pub(super) renamed: bool,
 }
 
-pub(super) fn object(source: &Value, key: Key) -> Result<Root, Unsayable> {
+pub(super) fn object(source: &Value, key: FieldNamer) -> Result<ObjectRoot, UnsupportedReason> {
     if !is_bounded(source) {
         return Err("its schema is too large or too deeply nested".to_owned());
     }
@@ -41,8 +42,13 @@ pub(super) fn object(source: &Value, key: Key) -> Result<Root, Unsayable> {
             return Err("its schema allows no arguments at all".to_owned());
         }
     };
-    let mut flattening =
-        Flattening { document: &document, lost: Vec::new(), notes: Vec::new(), steps: 0, depth: 0 };
+    let mut flattening = RootFlattener {
+        document: &document,
+        lost: Vec::new(),
+        notes: Vec::new(),
+        steps: 0,
+        depth: 0,
+    };
     for (key, wire) in renamed.iter().take(20) {
         flattening.notes.push(format!("`{wire}` stands for `{key}`"));
     }
@@ -52,11 +58,11 @@ pub(super) fn object(source: &Value, key: Key) -> Result<Root, Unsayable> {
     }
     let (lost, notes) = (flattening.lost, flattening.notes);
     let schema = as_object(schema)?;
-    Ok(Root { schema, lost, notes, renamed: !renamed.is_empty(), document })
+    Ok(ObjectRoot { schema, lost, notes, renamed: !renamed.is_empty(), document })
 }
 
 /// Puts `type` and `properties` first, as object.
-fn as_object(mut schema: Map<String, Value>) -> Result<Map<String, Value>, Unsayable> {
+fn as_object(mut schema: Map<String, Value>) -> Result<Map<String, Value>, UnsupportedReason> {
     if let Some(types) = schema.shift_remove("type")
         && !type_list(&types).contains(&"object")
     {
@@ -70,15 +76,15 @@ fn as_object(mut schema: Map<String, Value>) -> Result<Map<String, Value>, Unsay
     Ok(object)
 }
 
-struct Flattening<'a> {
+struct RootFlattener<'a> {
     document: &'a Value,
-    lost: Vec<Lost>,
+    lost: Vec<SchemaLoss>,
     notes: Vec<String>,
     steps: usize,
     depth: usize,
 }
 
-impl Flattening<'_> {
+impl RootFlattener<'_> {
     fn flatten(&mut self, mut schema: Map<String, Value>) -> Map<String, Value> {
         schema = self.join(schema);
         for combinator in ["anyOf", "oneOf"] {
@@ -150,7 +156,7 @@ impl Flattening<'_> {
             if self.steps >= MOST_STEPS {
                 break;
             }
-            let mut inner = Flattening {
+            let mut inner = RootFlattener {
                 document: self.document,
                 lost: Vec::new(),
                 notes: Vec::new(),
@@ -181,7 +187,7 @@ impl Flattening<'_> {
 
     fn lose(&mut self, what: &str, note: String) {
         let path = pointer("", what);
-        self.lost.push(Lost { path, what: what.to_owned(), cure: "said in the description" });
+        self.lost.push(SchemaLoss { path, what: what.to_owned(), cure: "said in the description" });
         self.notes.push(note);
     }
 }

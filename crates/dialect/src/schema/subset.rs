@@ -7,7 +7,7 @@ use serde_json::Value;
     clippy::struct_excessive_bools,
     reason = "a table of what an API takes, not states of a thing"
 )]
-pub(crate) struct Subset {
+pub(crate) struct SchemaSubset {
     /// The API holds the model to the schema: every object is closed, every value is typed, and
     /// what cannot be said so makes the tool fall back to the loose form.
     pub(super) strict: bool,
@@ -33,7 +33,7 @@ const FORMATS: [&str; 9] =
     ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
 
 /// Structured outputs and strict functions of `OpenAI`: the limits of the vendor's guide.
-pub(crate) static OPENAI_STRICT: Subset = Subset {
+pub(crate) static OPENAI_STRICT: SchemaSubset = SchemaSubset {
     strict: true,
     optional_as_null: true,
     recursion: true,
@@ -54,7 +54,7 @@ pub(crate) static OPENAI_STRICT: Subset = Subset {
 };
 
 /// Strict tools of Anthropic: no numeric and no length bounds, no recursion.
-pub(crate) static ANTHROPIC_STRICT: Subset = Subset {
+pub(crate) static ANTHROPIC_STRICT: SchemaSubset = SchemaSubset {
     strict: true,
     optional_as_null: false,
     recursion: false,
@@ -79,7 +79,7 @@ pub(crate) static ANTHROPIC_STRICT: Subset = Subset {
 /// It is taken rather than `parameters`, the `OpenAPI` subset, because that one has no recursion,
 /// no tuples, no types in lists, and strings alone in `enum`; what `parameters` has more (bounds
 /// of lengths, patterns, defaults) a description says well.
-pub(crate) static GEMINI: Subset = Subset {
+pub(crate) static GEMINI: SchemaSubset = SchemaSubset {
     strict: false,
     optional_as_null: false,
     recursion: true,

@@ -3,33 +3,36 @@
 use serde_json::{Map, Value, json};
 
 use super::merge::merge;
-use super::recursion::{self, Uses};
-use super::root::Root;
-use super::subset::Subset;
-use super::{Compiled, Lost, MOST_VALUES, annotate, pointer, resolve, rule_text};
+use super::recursion::{self, DefinitionUses};
+use super::root::ObjectRoot;
+use super::subset::SchemaSubset;
+use super::{DialectSchema, MOST_VALUES, SchemaLoss, annotate, pointer, resolve, rule_text};
 
 /// Most definitions of one schema.
 const MOST_DEFINITIONS: usize = 500;
 
 /// The place where a schema cannot be said in the subset, and why.
 #[derive(Debug)]
-pub(super) struct Stop {
+pub(super) struct SubsetError {
     pub(super) path: String,
     pub(super) what: String,
 }
 
-pub(super) fn compile(root: &Root, subset: &Subset) -> Result<Compiled, Stop> {
-    let mut writer = Writer {
+pub(super) fn compile(
+    root: &ObjectRoot,
+    subset: &SchemaSubset,
+) -> Result<DialectSchema, SubsetError> {
+    let mut writer = SubsetWriter {
         subset,
         document: &root.document,
         lost: root.lost.clone(),
         definitions: Vec::new(),
-        uses: Uses::default(),
+        uses: DefinitionUses::default(),
         writing: None,
         fuel: MOST_VALUES,
-        counts: Counts::default(),
+        counts: SchemaCounts::default(),
     };
-    let mut node = Node::new("");
+    let mut node = SubsetNode::new("");
     let schema = writer.object(&root.schema, &mut node, 1)?;
     let mut definitions = writer.write_definitions()?;
     if !subset.recursion && writer.uses.are_circular() {
@@ -44,7 +47,7 @@ pub(super) fn compile(root: &Root, subset: &Subset) -> Result<Compiled, Stop> {
     }
     let mut notes = root.notes.clone();
     notes.append(&mut node.notes);
-    Ok(Compiled {
+    Ok(DialectSchema {
         schema,
         lost: writer.lost,
         notes,
@@ -55,21 +58,21 @@ pub(super) fn compile(root: &Root, subset: &Subset) -> Result<Compiled, Stop> {
     })
 }
 
-pub(super) struct Writer<'a> {
-    pub(super) subset: &'a Subset,
+pub(super) struct SubsetWriter<'a> {
+    pub(super) subset: &'a SchemaSubset,
     document: &'a Value,
-    lost: Vec<Lost>,
+    lost: Vec<SchemaLoss>,
     /// `$ref`s as they came, and the names of their targets in what is written.
     definitions: Vec<(String, String)>,
-    uses: Uses,
+    uses: DefinitionUses,
     /// The definition that is being written; `None` is the root.
     writing: Option<usize>,
     fuel: usize,
-    pub(super) counts: Counts,
+    pub(super) counts: SchemaCounts,
 }
 
 #[derive(Default)]
-pub(super) struct Counts {
+pub(super) struct SchemaCounts {
     pub(super) fields: usize,
     pub(super) enum_values: usize,
     pub(super) characters: usize,
@@ -78,18 +81,18 @@ pub(super) struct Counts {
 }
 
 /// A place in the schema, and what its description must add.
-pub(super) struct Node<'a> {
+pub(super) struct SubsetNode<'a> {
     pub(super) at: &'a str,
     pub(super) notes: Vec<String>,
 }
 
-impl<'a> Node<'a> {
+impl<'a> SubsetNode<'a> {
     pub(super) fn new(at: &'a str) -> Self {
         Self { at, notes: Vec::new() }
     }
 
-    pub(super) fn stop<T>(&self, what: impl Into<String>) -> Result<T, Stop> {
-        Err(Stop { path: self.at.to_owned(), what: what.into() })
+    pub(super) fn stop<T>(&self, what: impl Into<String>) -> Result<T, SubsetError> {
+        Err(SubsetError { path: self.at.to_owned(), what: what.into() })
     }
 }
 
@@ -117,10 +120,15 @@ pub(super) const ORGANISING: [&str; 9] = [
     "$dynamicAnchor",
 ];
 
-impl Writer<'_> {
+impl SubsetWriter<'_> {
     /// Writes a schema.
-    pub(super) fn node(&mut self, schema: &Value, at: &str, depth: usize) -> Result<Value, Stop> {
-        let mut node = Node::new(at);
+    pub(super) fn node(
+        &mut self,
+        schema: &Value,
+        at: &str,
+        depth: usize,
+    ) -> Result<Value, SubsetError> {
+        let mut node = SubsetNode::new(at);
         match schema {
             Value::Object(fields) => {
                 let joined = self.join(fields.clone(), &mut node)?;
@@ -140,9 +148,9 @@ impl Writer<'_> {
     fn joined(
         &mut self,
         mut schema: Map<String, Value>,
-        node: &mut Node<'_>,
+        node: &mut SubsetNode<'_>,
         depth: usize,
-    ) -> Result<Value, Stop> {
+    ) -> Result<Value, SubsetError> {
         self.burn(1, node)?;
         if depth > self.subset.deepest {
             return node.stop(format!("more than {} levels", self.subset.deepest));
@@ -165,7 +173,7 @@ impl Writer<'_> {
         &mut self,
         inner: Value,
         schema: &Map<String, Value>,
-        node: &mut Node<'_>,
+        node: &mut SubsetNode<'_>,
     ) -> Value {
         let mut outer = Map::new();
         for (keyword, value) in schema {
@@ -189,8 +197,8 @@ impl Writer<'_> {
     pub(super) fn join(
         &mut self,
         mut schema: Map<String, Value>,
-        node: &mut Node<'_>,
-    ) -> Result<Map<String, Value>, Stop> {
+        node: &mut SubsetNode<'_>,
+    ) -> Result<Map<String, Value>, SubsetError> {
         let mut unmerged = Vec::new();
         loop {
             let mut members: Vec<Value> = Vec::new();
@@ -268,13 +276,14 @@ impl Writer<'_> {
     }
 
     /// Writes what is pointed to, and what that points to.
-    fn write_definitions(&mut self) -> Result<Map<String, Value>, Stop> {
+    fn write_definitions(&mut self) -> Result<Map<String, Value>, SubsetError> {
         let mut written = Map::new();
         let mut next = 0;
         while let Some((reference, name)) = self.definitions.get(next).cloned() {
             let at = reference.trim_start_matches('#');
             if self.definitions.len() > MOST_DEFINITIONS {
-                return Node::new(at).stop(format!("more than {MOST_DEFINITIONS} definitions"));
+                return SubsetNode::new(at)
+                    .stop(format!("more than {MOST_DEFINITIONS} definitions"));
             }
             self.writing = Some(next);
             let target = resolve(self.document, &reference).unwrap_or(&Value::Null);
@@ -307,25 +316,25 @@ impl Writer<'_> {
     }
 
     /// Reports a rule that the subset does not take, and says it in the description.
-    pub(super) fn lose(&mut self, keyword: &str, value: &Value, node: &mut Node<'_>) {
+    pub(super) fn lose(&mut self, keyword: &str, value: &Value, node: &mut SubsetNode<'_>) {
         if keyword.starts_with("x-") {
             return self.report(keyword, "left out: it says nothing of the value", node.at);
         }
         self.lose_as(keyword, rule_text::rule(keyword, value), node);
     }
 
-    pub(super) fn lose_as(&mut self, keyword: &str, words: String, node: &mut Node<'_>) {
+    pub(super) fn lose_as(&mut self, keyword: &str, words: String, node: &mut SubsetNode<'_>) {
         self.report(keyword, "said in the description", node.at);
         node.notes.push(words);
     }
 
     pub(super) fn report(&mut self, keyword: &str, cure: &'static str, at: &str) {
         let path = pointer(at, keyword);
-        self.lost.push(Lost { path, what: keyword.to_owned(), cure });
+        self.lost.push(SchemaLoss { path, what: keyword.to_owned(), cure });
     }
 
     /// Counts work, so that a small schema cannot ask for much of it.
-    pub(super) fn burn(&mut self, work: usize, node: &Node<'_>) -> Result<(), Stop> {
+    pub(super) fn burn(&mut self, work: usize, node: &SubsetNode<'_>) -> Result<(), SubsetError> {
         match self.fuel.checked_sub(work) {
             Some(left) => self.fuel = left,
             None => return node.stop("a schema that would grow too large"),

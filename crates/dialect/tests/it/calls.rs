@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use toolcrib_core::{RawArguments, Request};
+use toolcrib_core::{PlanRequest, RawArguments};
 
 use crate::fixture::{self, plan_of, spec, variants};
 
@@ -198,7 +198,7 @@ fn strict_arguments_lose_the_nulls_that_say_nothing_and_no_others() {
         "required": ["list"],
         "$defs": {"d": {"type": "object", "properties": {"e": {"type": "string"}, "f": {"type": "null"}}}},
     });
-    let plan = plan_of([spec("t", "T.", input)], Request::default());
+    let plan = plan_of([spec("t", "T.", input)], PlanRequest::default());
     let arguments = json!({"a": null, "b": null, "c": null, "d": {"e": null, "f": null},
         "list": [{"e": null, "f": null}, {"e": "x", "f": null}], "x": null});
     let kept = json!({"b": null, "c": null, "d": {"f": null},
@@ -218,7 +218,7 @@ fn strict_arguments_lose_the_nulls_that_say_nothing_and_no_others() {
 fn a_field_that_had_to_be_renamed_comes_back_under_its_own_name() {
     let input = json!({"type": "object", "properties": {"page[size]": {"type": "integer"},
         "list": {"type": "array", "items": {"type": "object", "properties": {"$x y": {}}}}}});
-    let plan = plan_of([spec("t", "T.", input)], Request::default());
+    let plan = plan_of([spec("t", "T.", input)], PlanRequest::default());
     for name in ["anthropic", "gemini"] {
         let dialect = toolcrib_dialect::dialect(name).unwrap();
         let tools = dialect.tools(&plan);

@@ -1,7 +1,7 @@
 //! Forced tools, and what is beside them.
 
 use serde_json::{Value, json};
-use toolcrib_core::{Request, ToolSpec};
+use toolcrib_core::{PlanRequest, ToolSpec};
 use toolcrib_dialect::dialect;
 
 use crate::fixture::{plan_of, spec, variants};
@@ -15,7 +15,7 @@ fn tools() -> Vec<ToolSpec> {
     vec![named("a"), named("b"), always, handover]
 }
 
-fn choices(request: &Request) -> Value {
+fn choices(request: &PlanRequest) -> Value {
     let plan = plan_of(tools(), request.clone());
     let said = toolcrib_dialect::NAMES.iter().map(|name| {
         let mut fields = dialect(name).unwrap().request(&plan);
@@ -32,13 +32,13 @@ fn choices(request: &Request) -> Value {
 fn without_a_choice_nothing_is_said() {
     let nothing = json!({"shown": 4});
     let expected = json!({"openai-chat": nothing, "openai-responses": nothing, "anthropic": nothing, "gemini": nothing});
-    assert_eq!(choices(&Request::default()), expected);
+    assert_eq!(choices(&PlanRequest::default()), expected);
 }
 
 #[test]
 fn one_chosen_tool_is_forced_by_name_and_capabilities_stay() {
     assert_eq!(
-        choices(&Request::default().choose("a")),
+        choices(&PlanRequest::default().choose("a")),
         json!({
             "openai-chat": {"tool_choice": {"type": "function", "function": {"name": "a"}}, "shown": 2},
             "openai-responses": {"tool_choice": {"type": "function", "name": "a"}, "shown": 2},
@@ -51,7 +51,7 @@ fn one_chosen_tool_is_forced_by_name_and_capabilities_stay() {
 #[test]
 fn several_chosen_tools_are_forced_as_near_as_the_api_can() {
     assert_eq!(
-        choices(&Request::default().choose("b").choose("a")),
+        choices(&PlanRequest::default().choose("b").choose("a")),
         json!({
             "openai-chat": {"tool_choice": {"type": "allowed_tools", "allowed_tools": {"mode": "required", "tools": [
                 {"type": "function", "function": {"name": "b"}}, {"type": "function", "function": {"name": "a"}}]}}, "shown": 3},
@@ -61,7 +61,7 @@ fn several_chosen_tools_are_forced_as_near_as_the_api_can() {
             "gemini": {"toolConfig": {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": ["b", "a"]}}, "shown": 3},
         })
     );
-    let plan = plan_of(tools(), Request::default().choose("b").choose("a"));
+    let plan = plan_of(tools(), PlanRequest::default().choose("b").choose("a"));
     let anthropic = dialect("anthropic").unwrap();
     let expected = [json!({"type": "tool", "name": "b"}), json!({"type": "tool", "name": "a"})];
     assert_eq!(anthropic.forced_requests(&plan), expected);
@@ -79,7 +79,7 @@ fn several_chosen_tools_are_forced_as_near_as_the_api_can() {
 
 #[test]
 fn a_forced_tool_that_takes_control_is_to_come_alone() {
-    let said = choices(&Request::default().choose("hand.over"));
+    let said = choices(&PlanRequest::default().choose("hand.over"));
     assert_eq!(said["openai-chat"]["parallel_tool_calls"], false);
     assert_eq!(said["openai-responses"]["parallel_tool_calls"], false);
     assert_eq!(said["anthropic"]["tool_choice"]["disable_parallel_tool_use"], true);
@@ -91,7 +91,7 @@ fn a_forced_tool_that_takes_control_is_to_come_alone() {
 
 #[test]
 fn a_hidden_tool_is_not_shown_and_a_deferred_one_that_is_forced_is_shown_in_full() {
-    let plan = plan_of(tools(), Request::default().hide("b").defer("a").choose("a"));
+    let plan = plan_of(tools(), PlanRequest::default().hide("b").defer("a").choose("a"));
     for (folder, dialect) in variants() {
         let tools = dialect.tools(&plan).to_string();
         assert!(
@@ -100,7 +100,7 @@ fn a_hidden_tool_is_not_shown_and_a_deferred_one_that_is_forced_is_shown_in_full
         );
         assert!(!tools.contains("\"b\""), "{folder}: {tools}");
     }
-    let plan = plan_of(tools(), Request::default().hide("b"));
+    let plan = plan_of(tools(), PlanRequest::default().hide("b"));
     for (folder, dialect) in variants() {
         assert_eq!(dialect.rendering(&plan).wire_name("b"), None, "{folder}");
     }
@@ -109,7 +109,7 @@ fn a_hidden_tool_is_not_shown_and_a_deferred_one_that_is_forced_is_shown_in_full
 #[test]
 fn a_tool_that_joins_at_the_end_leaves_the_others_as_they_were() {
     let mut specs = crate::fixture::specs();
-    let request = || Request::default().defer("archive_files").defer("zz_last");
+    let request = || PlanRequest::default().defer("archive_files").defer("zz_last");
     let before = plan_of(specs.clone(), request());
     specs.push(spec("zz_last", "L.", json!({"type": "object", "properties": {}})));
     let after = plan_of(specs, request());
@@ -124,7 +124,7 @@ fn a_tool_that_joins_at_the_end_leaves_the_others_as_they_were() {
 
 #[test]
 fn an_empty_plan_asks_for_nothing() {
-    let plan = plan_of([], Request::default());
+    let plan = plan_of([], PlanRequest::default());
     for (folder, dialect) in variants() {
         assert_eq!(Value::from(dialect.request(&plan)), json!({}), "{folder}");
     }
@@ -138,7 +138,8 @@ fn two_tools_of_one_wire_name_cost_one_tool() {
         .insert("anthropic".to_owned(), json!({"type": "web_search_20250305", "name": "a"}));
     let mut specs = tools();
     specs.push(builtin);
-    let rendering = dialect("anthropic").unwrap().rendering(&plan_of(specs, Request::default()));
+    let rendering =
+        dialect("anthropic").unwrap().rendering(&plan_of(specs, PlanRequest::default()));
     let refused: Vec<_> = rendering.refused.iter().map(|refused| refused.tool.as_str()).collect();
     assert_eq!((refused, rendering.tools.as_array().unwrap().len()), (vec!["search"], 4));
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use serde_json::Value;
-use toolcrib_core::{Request, ToolName, ToolSpec};
+use toolcrib_core::{PlanRequest, ToolName, ToolSpec};
 
 use crate::checker;
 use crate::fixture::{plan_of, spec, variants};
@@ -58,7 +58,7 @@ fn every_tool_of_the_collections_is_shown_or_has_a_reason_and_obeys_the_rules() 
             println!("skipped: the collection `{collection}` is not here");
             continue;
         }
-        let plan = plan_of(specs, Request::default());
+        let plan = plan_of(specs, PlanRequest::default());
         let count = plan.tools().len();
         for (folder, dialect) in variants() {
             let rendering = dialect.rendering(&plan);
@@ -98,7 +98,7 @@ fn a_thousand_tools_are_rendered_quickly() {
         specs.push(spec);
     }
     specs.drain(..base);
-    let plan = plan_of(specs, Request::default());
+    let plan = plan_of(specs, PlanRequest::default());
     for (folder, dialect) in variants() {
         let started = Instant::now();
         let rendering = dialect.rendering(&plan);

@@ -4,16 +4,18 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::{Value, json};
 use toolcrib_core::{
-    AllowAll, Caller, Catalog, Content, Effect, Plan, Request, Tool, ToolOutcome, ToolSpec,
+    AllowAll, Caller, Catalog, Content, Effect, Plan, PlanRequest, Tool, ToolOutcome, ToolSpec,
     Toolset, raw_tool,
 };
-use toolcrib_dialect::{Anthropic, Deferred, Dialect, Gemini, OpenAiChat, OpenAiResponses, Strict};
+use toolcrib_dialect::{
+    Anthropic, DeferralMode, Dialect, Gemini, OpenAiChat, OpenAiResponses, StrictMode,
+};
 
 /// Every dialect with every option, under the name of its golden folder.
 pub(crate) fn variants() -> Vec<(&'static str, Box<dyn Dialect>)> {
-    let (off, on) = (Strict::Off, Strict::On);
-    let namespaces = OpenAiResponses { strict: off, deferred: Deferred::Namespaces };
-    let strict = OpenAiResponses { strict: on, deferred: Deferred::Flat };
+    let (off, on) = (StrictMode::Off, StrictMode::On);
+    let namespaces = OpenAiResponses { strict: off, deferred: DeferralMode::Namespaces };
+    let strict = OpenAiResponses { strict: on, deferred: DeferralMode::Flat };
     vec![
         ("openai-chat", Box::new(OpenAiChat { strict: off }) as Box<dyn Dialect>),
         ("openai-chat-strict", Box::new(OpenAiChat { strict: on })),
@@ -45,7 +47,7 @@ pub(crate) fn is_listed(spec: ToolSpec) -> bool {
 }
 
 /// A plan of tools with these specs.
-pub(crate) fn plan_of(specs: impl IntoIterator<Item = ToolSpec>, request: Request) -> Plan {
+pub(crate) fn plan_of(specs: impl IntoIterator<Item = ToolSpec>, request: PlanRequest) -> Plan {
     let catalog = Arc::new(catalog_of(specs));
     assert!(catalog.quarantined().is_empty(), "{:?}", catalog.quarantined());
     Plan::make(&catalog, &Caller::local(), &AllowAll, request).unwrap()
@@ -53,7 +55,7 @@ pub(crate) fn plan_of(specs: impl IntoIterator<Item = ToolSpec>, request: Reques
 
 /// A plan of all tools of the fixture, with nothing rendered yet.
 pub(crate) fn fresh_plan() -> Plan {
-    let request = Request::default().defer("archive_files").defer("archive_mail");
+    let request = PlanRequest::default().defer("archive_files").defer("archive_mail");
     plan_of(specs(), request)
 }
 

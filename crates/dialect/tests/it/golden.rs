@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use toolcrib_core::{
-    Call, Cited, Content, Debug, ErrorKind, Part, Pending, RawArguments, Reference, Report,
-    Response, TicketId, ToolError, ToolOutcome, Wire,
+    Call, CallWire, Citation, Content, DebugRecord, ErrorKind, Part, PendingTicket, RawArguments,
+    Reference, Report, Response, TicketId, ToolError, ToolOutcome,
 };
 use toolcrib_dialect::Dialect;
 
@@ -153,7 +153,7 @@ fn response(id: &str, name: &str, outcome: ToolOutcome) -> Response {
     Response {
         id: id.to_owned(),
         name: name.to_owned(),
-        wire: Wire { name: name.to_owned(), echo: Map::new() },
+        wire: CallWire { name: name.to_owned(), echo: Map::new() },
         outcome,
         duplicate_of: None,
         repairs: Vec::new(),
@@ -161,7 +161,7 @@ fn response(id: &str, name: &str, outcome: ToolOutcome) -> Response {
         references: Vec::new(),
         whole: None,
         handed_over: false,
-        debug: Debug::default(),
+        debug: DebugRecord::default(),
     }
 }
 
@@ -204,7 +204,7 @@ pub(crate) fn report() -> Report {
     failed.content = Some(Box::new(Content { parts: vec![image()], ..Content::default() }));
     failed.retry_after = Some(Duration::from_secs(1));
     let mut cited = response("g", "find", done(json!({"name": "Ada"})));
-    cited.references.push(Cited {
+    cited.references.push(Citation {
         number: 1,
         reference: Reference {
             id: "r".to_owned(),
@@ -216,7 +216,7 @@ pub(crate) fn report() -> Report {
     cited.repairs.push("read \"1\" as a number".to_owned());
     let mut copy = response("b", "add", done(json!(3)));
     copy.duplicate_of = Some("a".to_owned());
-    let pending = Pending {
+    let pending = PendingTicket {
         ticket: TicketId::claimed("t_1"),
         reason: "it deletes files".to_owned(),
         question: None,

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use toolcrib_core::Request;
+use toolcrib_core::PlanRequest;
 
 use crate::fixture::{plan_of, spec, variants};
 
@@ -24,7 +24,7 @@ proptest! {
         names in prop::collection::hash_set("[A-Za-z0-9_.:/-]{1,128}", 1..12),
     ) {
         let specs = names.iter().map(|name| spec(name, "T.", json!({"type": "object"})));
-        let plan = plan_of(specs, Request::default());
+        let plan = plan_of(specs, PlanRequest::default());
         for (folder, dialect) in variants() {
             let rendering = dialect.rendering(&plan);
             prop_assert!(rendering.refused.is_empty());
@@ -42,7 +42,7 @@ proptest! {
 #[test]
 fn what_models_make_of_names_is_understood_where_it_is_plain() {
     let specs = ["math.add", "now"].map(|name| spec(name, "T.", json!({"type": "object"})));
-    let plan = plan_of(specs, Request::default());
+    let plan = plan_of(specs, PlanRequest::default());
     for (folder, dialect) in variants() {
         let decoded = |wire: &str| dialect.calls(&plan, &call(dialect.name(), wire)).remove(0).name;
         assert_eq!(decoded("math.add"), "math.add", "{folder}");

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
-use toolcrib_core::{RawArguments, Request, ToolName, ToolSpec};
+use toolcrib_core::{PlanRequest, RawArguments, ToolName, ToolSpec};
 use toolcrib_dialect::Dialect;
 
 use crate::corpora::lines;
@@ -72,7 +72,7 @@ fn correct_calls_come_back_as_they_were() {
         println!("skipped: the collection of calls is not here");
         return;
     }
-    let plan = plan_of(specs, Request::default());
+    let plan = plan_of(specs, PlanRequest::default());
     for (folder, dialect) in variants() {
         let rendering = dialect.rendering(&plan);
         let strict = strict_tools(&rendering.tools);

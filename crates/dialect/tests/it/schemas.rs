@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use toolcrib_core::Request;
+use toolcrib_core::PlanRequest;
 use toolcrib_dialect::Dialect;
 
 use crate::calls::any_json;
@@ -12,7 +12,7 @@ use crate::checker;
 use crate::fixture::{is_listed, plan_of, spec, variants};
 
 fn shown(dialect: &dyn Dialect, input: Value) -> (Value, Vec<(String, String)>) {
-    let plan = plan_of([spec("t", "T.", input)], Request::default());
+    let plan = plan_of([spec("t", "T.", input)], PlanRequest::default());
     let rendering = dialect.rendering(&plan);
     let losses = rendering.losses.iter().map(|loss| (loss.path.clone(), loss.what.clone()));
     (rendering.tools.clone(), losses.collect())
@@ -34,7 +34,7 @@ proptest! {
         }
         // What a catalog keeps out (letters that nobody sees) comes to no dialect.
         prop_assume!(is_listed(spec("t", "T.", input.clone())));
-        let plan = plan_of([spec("t", "T.", input.clone())], Request::default());
+        let plan = plan_of([spec("t", "T.", input.clone())], PlanRequest::default());
         for (folder, dialect) in variants() {
             let rendering = dialect.rendering(&plan);
             let is_shown = rendering.wire_name("t").is_some();
@@ -73,7 +73,7 @@ fn a_root_of_forms_becomes_one_object_and_the_forms_are_said() {
 fn a_root_of_very_many_forms_is_refused_and_not_cut() {
     let many: Vec<_> = (0..1_900).map(|place| json!({"required": [format!("a{place}")]})).collect();
     let input = json!({"type": "object", "anyOf": many});
-    let plan = plan_of([spec("t", "T.", input)], Request::default());
+    let plan = plan_of([spec("t", "T.", input)], PlanRequest::default());
     for (folder, dialect) in variants() {
         let refused: Vec<_> =
             dialect.rendering(&plan).refused.iter().map(ToString::to_string).collect();
@@ -160,7 +160,7 @@ fn one_bad_schema_costs_one_tool() {
     let many = json!({"type": "object", "anyOf": forms});
     let good = json!({"type": "object", "properties": {"a": {"type": "string"}}});
     let specs = [spec("many", "M.", many), spec("good", "G.", good)];
-    let plan = plan_of(specs, Request::default());
+    let plan = plan_of(specs, PlanRequest::default());
     for (folder, dialect) in variants() {
         let rendering = dialect.rendering(&plan);
         let refused: Vec<_> =
@@ -183,7 +183,7 @@ fn a_schema_that_explodes_is_bounded() {
     }
     definitions.insert("d40".to_owned(), json!({"type": "object"}));
     let input = json!({"type": "object", "properties": {"x": {"$ref": "#/$defs/d0"}}, "$defs": definitions});
-    let plan = plan_of([spec("t", "T.", input)], Request::default());
+    let plan = plan_of([spec("t", "T.", input)], PlanRequest::default());
     for (_, dialect) in variants() {
         let rendering = dialect.rendering(&plan);
         assert!(rendering.tools.to_string().len() < 10_000_000);
@@ -237,7 +237,7 @@ fn schemas_that_ask_for_much_work_are_done_with_soon() {
         json!({"type": "object", "properties": {"x": {"type": "string", "enum": (0..5_000).collect::<Vec<_>>()}}}),
     ];
     for input in costly {
-        let plan = plan_of([spec("t", "T.", input.clone())], Request::default());
+        let plan = plan_of([spec("t", "T.", input.clone())], PlanRequest::default());
         for (folder, dialect) in variants() {
             let started = Instant::now();
             let rendering = dialect.rendering(&plan);

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
-use toolcrib_core::Request;
+use toolcrib_core::PlanRequest;
 
 use crate::fixture::{plan, plan_of, specs, variants};
 use crate::golden::report;
@@ -21,8 +21,8 @@ fn the_vendors_types_take_what_is_written() {
         );
         return;
     };
-    let chosen = plan_of(specs(), Request::default().choose("add").choose("book"));
-    let one = plan_of(specs(), Request::default().choose("add"));
+    let chosen = plan_of(specs(), PlanRequest::default().choose("add").choose("book"));
+    let one = plan_of(specs(), PlanRequest::default().choose("add"));
     let mut cases = Vec::new();
     for (folder, dialect) in variants() {
         let requests: Vec<Value> =

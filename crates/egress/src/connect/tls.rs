@@ -6,7 +6,7 @@ use rustls::client::danger::ServerCertVerifier;
 use rustls::crypto::ring;
 use rustls::{ClientConfig, RootCertStore};
 
-use crate::error::{EgressError, Kind};
+use crate::error::{EgressError, EgressErrorKind};
 
 /// `ring` and the system's roots, whatever else the process has installed.
 pub(crate) fn config() -> Result<ClientConfig, EgressError> {
@@ -16,7 +16,9 @@ pub(crate) fn config() -> Result<ClientConfig, EgressError> {
         return Ok(config.clone());
     }
     let config = build().map_err(|cause| {
-        EgressError::new(Kind::Refused, "there is no TLS on this machine").unsent().because(cause)
+        EgressError::new(EgressErrorKind::Refused, "there is no TLS on this machine")
+            .unsent()
+            .because(cause)
     })?;
     Ok(READY.get_or_init(|| config).clone())
 }

@@ -23,7 +23,7 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
-use crate::origin::Origin;
+use crate::origin::UrlOrigin;
 
 /// How long a connection may sleep; servers close theirs after some time too.
 const IDLE: Duration = Duration::from_mins(1);
@@ -32,35 +32,35 @@ const MOST_IDLE: usize = 32;
 /// How often those of all threads are looked through.
 const LOOK: Duration = Duration::from_secs(1);
 
-type Message = Request<Full<Bytes>>;
-type Line = Connection<TokioIo<TcpStream>, Full<Bytes>>;
+type Http1Request = Request<Full<Bytes>>;
+type Http1Driver = Connection<TokioIo<TcpStream>, Full<Bytes>>;
 
 /// Where connections sleep. Those of a thread are used again on that thread: its driver is the one
 /// that wakes them.
 #[derive(Default)]
-pub(crate) struct Lanes(Mutex<Asleep>);
+pub(crate) struct Http1Pool(Mutex<IdleConnections>);
 
 #[derive(Default)]
-struct Asleep {
+struct IdleConnections {
     /// Each thread's in the order in which they fell asleep.
-    by_thread: HashMap<ThreadId, VecDeque<Sleeper>, RandomState>,
+    by_thread: HashMap<ThreadId, VecDeque<IdleConnection>, RandomState>,
     /// When those of all threads were looked through last.
     looked: Option<Instant>,
 }
 
-struct Sleeper {
-    origin: Arc<Origin>,
-    lane: Lane,
+struct IdleConnection {
+    origin: Arc<UrlOrigin>,
+    lane: Http1Connection,
     since: Instant,
 }
 
-impl Lanes {
-    fn asleep(&self) -> MutexGuard<'_, Asleep> {
+impl Http1Pool {
+    fn asleep(&self) -> MutexGuard<'_, IdleConnections> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The connection to an origin that was used last, if one still seems to live.
-    pub(crate) fn wake(&self, origin: &Arc<Origin>) -> Option<Lane> {
+    pub(crate) fn wake(&self, origin: &Arc<UrlOrigin>) -> Option<Http1Connection> {
         loop {
             let mut lane = self.take(origin)?;
             if lane.is_alive() {
@@ -69,7 +69,7 @@ impl Lanes {
         }
     }
 
-    fn take(&self, origin: &Arc<Origin>) -> Option<Lane> {
+    fn take(&self, origin: &Arc<UrlOrigin>) -> Option<Http1Connection> {
         let mut asleep = self.asleep();
         let mine = asleep.by_thread.get_mut(&thread::current().id())?;
         // What stands between may have forgotten one that slept too long, and say nothing.
@@ -78,7 +78,7 @@ impl Lanes {
         mine.remove(found).map(|sleeper| sleeper.lane)
     }
 
-    fn put(&self, origin: Arc<Origin>, lane: Lane) {
+    fn put(&self, origin: Arc<UrlOrigin>, lane: Http1Connection) {
         let now = Instant::now();
         let mut asleep = self.asleep();
         // Threads that are gone leave theirs behind.
@@ -91,31 +91,31 @@ impl Lanes {
         }
         let mine = asleep.by_thread.entry(thread::current().id()).or_default();
         if mine.iter().filter(|sleeper| sleeper.origin == origin).count() < MOST_IDLE {
-            mine.push_back(Sleeper { origin, lane, since: now });
+            mine.push_back(IdleConnection { origin, lane, since: now });
         }
     }
 }
 
 /// Lets go of those that have slept too long, which lie in front.
-fn forget(sleepers: &mut VecDeque<Sleeper>, now: Instant) {
+fn forget(sleepers: &mut VecDeque<IdleConnection>, now: Instant) {
     while sleepers.pop_front_if(|first| now.duration_since(first.since) >= IDLE).is_some() {}
 }
 
 /// One connection with what drives it.
-pub(crate) struct Lane {
+pub(crate) struct Http1Connection {
     sender: SendRequest<Full<Bytes>>,
     /// `None`: it is over. On the heap, since it is large and the futures that hold it are moved.
-    line: Option<Box<Line>>,
+    line: Option<Box<Http1Driver>>,
 }
 
 /// Why there is no answer.
-pub(crate) enum Failed {
+pub(crate) enum Http1Failure {
     /// Nothing has left: it may go another way.
-    Unsent(Box<Message>, hyper::Error),
+    Unsent(Box<Http1Request>, hyper::Error),
     Broken(hyper::Error),
 }
 
-impl Lane {
+impl Http1Connection {
     pub(crate) async fn open(stream: TokioIo<TcpStream>) -> Result<Self, hyper::Error> {
         let (sender, line) = handshake(stream).await?;
         Ok(Self { sender, line: Some(Box::new(line)) })
@@ -138,7 +138,10 @@ impl Lane {
     }
 
     /// Sends a request and waits for the head of its answer.
-    pub(crate) async fn ask(&mut self, message: Message) -> Result<Response<Incoming>, Failed> {
+    pub(crate) async fn ask(
+        &mut self,
+        message: Http1Request,
+    ) -> Result<Response<Incoming>, Http1Failure> {
         let Self { sender, line } = self;
         let mut answering = pin!(sender.try_send_request(message));
         let answered = poll_fn(|context| {
@@ -150,26 +153,26 @@ impl Lane {
             answering.as_mut().poll(context)
         });
         answered.await.map_err(|mut error| match error.take_message() {
-            Some(message) => Failed::Unsent(Box::new(message), error.into_error()),
-            None => Failed::Broken(error.into_error()),
+            Some(message) => Http1Failure::Unsent(Box::new(message), error.into_error()),
+            None => Http1Failure::Broken(error.into_error()),
         })
     }
 }
 
 /// The body of an answer on a connection that is driven with it, and sleeps when it is read.
-pub(crate) struct Reading {
+pub(crate) struct Http1Body {
     incoming: Incoming,
-    lane: Option<Lane>,
-    origin: Arc<Origin>,
-    home: Weak<Lanes>,
+    lane: Option<Http1Connection>,
+    origin: Arc<UrlOrigin>,
+    home: Weak<Http1Pool>,
 }
 
-impl Reading {
+impl Http1Body {
     pub(crate) fn new(
         incoming: Incoming,
-        lane: Lane,
-        origin: &Arc<Origin>,
-        home: &Arc<Lanes>,
+        lane: Http1Connection,
+        origin: &Arc<UrlOrigin>,
+        home: &Arc<Http1Pool>,
     ) -> Self {
         let (origin, home) = (Arc::clone(origin), Arc::downgrade(home));
         let mut reading = Self { incoming, lane: Some(lane), origin, home };

@@ -16,26 +16,26 @@ use tokio::time::timeout;
 use tower_service::Service as _;
 use url::Url;
 
-use super::h1::{Failed, Lane, Lanes, Reading};
-use crate::connect::{Connector, Dial};
+use super::h1::{Http1Body, Http1Connection, Http1Failure, Http1Pool};
+use crate::connect::{Connector, GuardedDialer};
 use crate::egress::failed;
-use crate::error::{EgressError, Kind, Phase};
-use crate::origin::{Origin, Scheme};
-use crate::rules::Refusal;
+use crate::error::{EgressError, EgressErrorKind, EgressPhase};
+use crate::origin::{Scheme, UrlOrigin};
+use crate::rules::EgressRefusal;
 
 /// Looking up the name, connecting, and TLS.
 const CONNECT: Duration = Duration::from_secs(10);
 
 /// A place that was judged, by its URL.
 #[derive(Clone)]
-pub struct Route {
-    pub(crate) origin: Arc<Origin>,
+pub struct EgressRoute {
+    pub(crate) origin: Arc<UrlOrigin>,
     uri: Uri,
     host: HeaderValue,
 }
 
-impl Route {
-    pub(crate) fn new(url: &Url, origin: Origin) -> Result<Self, EgressError> {
+impl EgressRoute {
+    pub(crate) fn new(url: &Url, origin: UrlOrigin) -> Result<Self, EgressError> {
         let unfit = |cause: Box<dyn std::error::Error + Send + Sync>| {
             EgressError::refused("the URL is none that HTTP can carry").because(cause)
         };
@@ -50,35 +50,35 @@ impl Route {
 
 /// The ways to send.
 #[derive(Clone)]
-pub(crate) struct Ways {
-    pub(crate) dial: Dial,
+pub(crate) struct Transports {
+    pub(crate) dial: GuardedDialer,
     pub(crate) pooled: Client<Connector, Full<Bytes>>,
-    pub(crate) lanes: Arc<Lanes>,
+    pub(crate) lanes: Arc<Http1Pool>,
 }
 
 /// The head of an answer, and its body still on the line; dropping it hangs up. A redirect is an
 /// answer like others, and nothing is unpacked.
-pub struct Streamed {
+pub struct StreamedResponse {
     pub status: StatusCode,
     pub headers: HeaderMap,
-    body: Body,
-    place: Arc<Origin>,
+    body: StreamedBody,
+    place: Arc<UrlOrigin>,
 }
 
-enum Body {
+enum StreamedBody {
     Pooled(Incoming),
-    Driven(Box<Reading>),
+    Driven(Box<Http1Body>),
 }
 
-impl Ways {
+impl Transports {
     /// How long the answer may take is for the caller to say.
     pub(crate) async fn exchange(
         &self,
-        route: &Route,
+        route: &EgressRoute,
         method: Method,
         mut headers: HeaderMap,
         body: Bytes,
-    ) -> Result<Streamed, EgressError> {
+    ) -> Result<StreamedResponse, EgressError> {
         headers
             .entry(USER_AGENT)
             .or_insert(HeaderValue::from_static(concat!("toolcrib/", env!("CARGO_PKG_VERSION"))));
@@ -105,55 +105,57 @@ impl Ways {
         let (head, incoming) = response.into_parts();
         let body = match driven {
             Some(lane) => {
-                let reading = Reading::new(incoming, lane, &place, &self.lanes);
-                Body::Driven(Box::new(reading))
+                let reading = Http1Body::new(incoming, lane, &place, &self.lanes);
+                StreamedBody::Driven(Box::new(reading))
             }
-            None => Body::Pooled(incoming),
+            None => StreamedBody::Pooled(incoming),
         };
-        Ok(Streamed { status: head.status, headers: head.headers, body, place })
+        Ok(StreamedResponse { status: head.status, headers: head.headers, body, place })
     }
 
     async fn drive(
         &self,
-        origin: &Arc<Origin>,
+        origin: &Arc<UrlOrigin>,
         mut message: Request<Full<Bytes>>,
-    ) -> Result<(http::Response<Incoming>, Lane), EgressError> {
+    ) -> Result<(http::Response<Incoming>, Http1Connection), EgressError> {
         let broken = |error: hyper::Error| {
-            EgressError::new(Kind::Broken, format!("`{origin}`: the line broke")).because(error)
+            EgressError::new(EgressErrorKind::Broken, format!("`{origin}`: the line broke"))
+                .because(error)
         };
         // One that slept may have been closed under the request; a new one has no such excuse.
         while let Some(mut lane) = self.lanes.wake(origin) {
             match lane.ask(message).await {
                 Ok(response) => return Ok((response, lane)),
-                Err(Failed::Unsent(back, _)) => message = *back,
-                Err(Failed::Broken(error)) => return Err(broken(error)),
+                Err(Http1Failure::Unsent(back, _)) => message = *back,
+                Err(Http1Failure::Broken(error)) => return Err(broken(error)),
             }
         }
         // Rare, and large.
         let mut lane = Box::pin(self.open(origin)).await?;
         match lane.ask(message).await {
             Ok(response) => Ok((response, lane)),
-            Err(Failed::Unsent(_, error)) => Err(broken(error).unsent()),
-            Err(Failed::Broken(error)) => Err(broken(error)),
+            Err(Http1Failure::Unsent(_, error)) => Err(broken(error).unsent()),
+            Err(Http1Failure::Broken(error)) => Err(broken(error)),
         }
     }
 
-    async fn open(&self, origin: &Origin) -> Result<Lane, EgressError> {
+    async fn open(&self, origin: &UrlOrigin) -> Result<Http1Connection, EgressError> {
         let unreachable = || {
             let message = format!("`{origin}` cannot be connected to");
-            EgressError::new(Kind::NotConnected, message).unsent()
+            EgressError::new(EgressErrorKind::NotConnected, message).unsent()
         };
         let uri: Uri = origin
             .to_string()
             .parse()
             .map_err(|cause: http::uri::InvalidUri| unreachable().because(cause))?;
         let stream = timeout(CONNECT, self.dial.clone().call(uri)).await;
-        let stream = stream.map_err(|_| EgressError::timeout(Phase::Connect, origin).unsent())?;
-        let stream = stream.map_err(|cause| match cause.downcast_ref::<Refusal>() {
+        let stream =
+            stream.map_err(|_| EgressError::timeout(EgressPhase::Connect, origin).unsent())?;
+        let stream = stream.map_err(|cause| match cause.downcast_ref::<EgressRefusal>() {
             Some(refusal) => refusal.to_error(),
             None => unreachable().because(cause),
         })?;
-        Lane::open(stream).await.map_err(|cause| unreachable().because(cause))
+        Http1Connection::open(stream).await.map_err(|cause| unreachable().because(cause))
     }
 }
 
@@ -162,13 +164,13 @@ fn within(uri: &Uri) -> Uri {
     uri.path_and_query().map_or_else(|| Uri::from_static("/"), |path| Uri::from(path.clone()))
 }
 
-impl Stream for Streamed {
+impl Stream for StreamedResponse {
     type Item = Result<Bytes, EgressError>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let next = match &mut self.body {
-            Body::Driven(reading) => reading.poll_next(context),
-            Body::Pooled(incoming) => loop {
+            StreamedBody::Driven(reading) => reading.poll_next(context),
+            StreamedBody::Pooled(incoming) => loop {
                 match std::task::ready!(Pin::new(&mut *incoming).poll_frame(context)) {
                     Some(Ok(frame)) => {
                         // Trailers say nothing to us.
@@ -185,7 +187,7 @@ impl Stream for Streamed {
             next.map(|bytes| {
                 bytes.map_err(|error| {
                     let message = format!("`{}`: the line broke", self.place);
-                    EgressError::new(Kind::Broken, message).because(error)
+                    EgressError::new(EgressErrorKind::Broken, message).because(error)
                 })
             })
         })

@@ -5,10 +5,10 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use url::{Host, Url};
 
 /// First address, leading bits that count, and what lives there.
-type Block<A> = (A, u32, &'static str);
+type AddressBlock<A> = (A, u32, &'static str);
 
 /// What is not public of IPv4, after the registry of special-purpose addresses.
-const IPV4: &[Block<Ipv4Addr>] = &[
+const IPV4: &[AddressBlock<Ipv4Addr>] = &[
     (Ipv4Addr::UNSPECIFIED, 8, "this host"),
     (Ipv4Addr::new(10, 0, 0, 0), 8, "private"),
     (Ipv4Addr::new(100, 64, 0, 0), 10, "shared by a carrier"),
@@ -29,7 +29,7 @@ const IPV4: &[Block<Ipv4Addr>] = &[
 
 /// What is not public of IPv6, for the names; what stands in no block here is public only if
 /// [`PUBLIC_IPV6`] holds it.
-const IPV6: &[Block<Ipv6Addr>] = &[
+const IPV6: &[AddressBlock<Ipv6Addr>] = &[
     (Ipv6Addr::UNSPECIFIED, 128, "this host"),
     (Ipv6Addr::LOCALHOST, 128, "loopback"),
     (Ipv6Addr::UNSPECIFIED, 96, "IPv4 in an old disguise"),
@@ -49,20 +49,21 @@ const IPV6: &[Block<Ipv6Addr>] = &[
 ];
 
 /// All of IPv6 that is given out to the public so far.
-const PUBLIC_IPV6: Block<Ipv6Addr> = (Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3, "public");
+const PUBLIC_IPV6: AddressBlock<Ipv6Addr> =
+    (Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3, "public");
 
 /// What an address is for, if it is not the public internet. An IPv4 address that is written as
 /// IPv6 (`::ffff:127.0.0.1`) is what it is as IPv4.
 pub fn not_public(address: IpAddr) -> Option<&'static str> {
     match address.to_canonical() {
         IpAddr::V4(address) => {
-            let held = |(first, bits, _): &&Block<Ipv4Addr>| {
+            let held = |(first, bits, _): &&AddressBlock<Ipv4Addr>| {
                 (address.to_bits() ^ first.to_bits()).checked_shr(32 - bits).unwrap_or(0) == 0
             };
             IPV4.iter().find(held).map(|(_, _, what)| *what)
         }
         IpAddr::V6(address) => {
-            let held = |(first, bits, _): &&Block<Ipv6Addr>| {
+            let held = |(first, bits, _): &&AddressBlock<Ipv6Addr>| {
                 (address.to_bits() ^ first.to_bits()).checked_shr(128 - bits).unwrap_or(0) == 0
             };
             let block = IPV6.iter().find(held).map(|(_, _, what)| *what);

@@ -8,12 +8,12 @@ use std::str::FromStr;
 /// need no entry.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Network {
-    pub private: Vec<Target>,
+    pub private: Vec<PrivateTarget>,
 }
 
 /// `10.0.0.0/8`, `127.0.0.1`, or either with a port: `127.0.0.1:8080`, `[::1]:8080`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Target {
+pub struct PrivateTarget {
     pub address: IpAddr,
     /// Leading bits that count.
     pub bits: u8,
@@ -24,7 +24,7 @@ pub struct Target {
 #[error("`{0}` is no address: write it as `10.0.0.0/8`, `127.0.0.1` or `127.0.0.1:8080`")]
 pub struct NotANetwork(String);
 
-impl Target {
+impl PrivateTarget {
     pub fn contains(&self, address: IpAddr, port: u16) -> bool {
         if self.port.is_some_and(|own| own != port) {
             return false;
@@ -44,7 +44,7 @@ impl Target {
     }
 }
 
-impl FromStr for Target {
+impl FromStr for PrivateTarget {
     type Err = NotANetwork;
 
     fn from_str(text: &str) -> Result<Self, NotANetwork> {
@@ -64,7 +64,7 @@ impl FromStr for Target {
     }
 }
 
-impl fmt::Display for Target {
+impl fmt::Display for PrivateTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.address, self.bits)?;
         self.port.map_or(Ok(()), |port| write!(f, " port {port}"))

@@ -1,7 +1,7 @@
 //! What strangers name.
 
-use crate::error::Kind;
-use crate::rules::Reach;
+use crate::error::EgressErrorKind;
+use crate::rules::EgressScope;
 use crate::tests::Noting;
 
 /// None of these may be reached on a stranger's word.
@@ -122,11 +122,11 @@ pub(super) const REFUSED: &[&str] = &[
 #[tokio::test]
 async fn nothing_private_is_reached_on_a_strangers_word() {
     assert!(REFUSED.len() >= 60);
-    let noting = Noting::new(Reach::Public, &[], &[]);
+    let noting = Noting::new(EgressScope::Public, &[], &[]);
     let mut reached = Vec::new();
     for url in REFUSED {
         let (kind, connects) = noting.get(url).await;
-        if (kind, connects.as_str()) != (Kind::Refused, "") {
+        if (kind, connects.as_str()) != (EgressErrorKind::Refused, "") {
             reached.push((url, kind, connects));
         }
     }
@@ -135,7 +135,7 @@ async fn nothing_private_is_reached_on_a_strangers_word() {
 
 #[tokio::test]
 async fn public_addresses_are_reached_on_a_strangers_word() {
-    let noting = Noting::new(Reach::Public, &[], &[]);
+    let noting = Noting::new(EgressScope::Public, &[], &[]);
     let public = [
         ("http://public.test/", "93.184.216.34:80"),
         ("https://PUBLIC.test/", "93.184.216.34:443"),
@@ -147,20 +147,28 @@ async fn public_addresses_are_reached_on_a_strangers_word() {
         ("http://[::ffff:93.184.216.34]/", "[::ffff:93.184.216.34]:80"),
     ];
     for (url, connects) in public {
-        assert_eq!(noting.get(url).await, (Kind::NotConnected, connects.to_owned()), "{url}");
+        assert_eq!(
+            noting.get(url).await,
+            (EgressErrorKind::NotConnected, connects.to_owned()),
+            "{url}"
+        );
     }
     for unknown in ["http://unknown.test/", "http://none.test/"] {
-        assert_eq!(noting.get(unknown).await, (Kind::NotConnected, String::new()), "{unknown}");
+        assert_eq!(
+            noting.get(unknown).await,
+            (EgressErrorKind::NotConnected, String::new()),
+            "{unknown}"
+        );
     }
 }
 
 #[tokio::test]
 async fn what_the_operator_named_may_be_anywhere_and_nothing_else_is_reached() {
     let named = ["http://private.test:8080/api?x", "https://127.0.0.1", "http://localhost."];
-    let noting = Noting::new(Reach::Named, &named, &[]);
-    let reached = (Kind::NotConnected, "10.0.0.1:8080".to_owned());
+    let noting = Noting::new(EgressScope::Named, &named, &[]);
+    let reached = (EgressErrorKind::NotConnected, "10.0.0.1:8080".to_owned());
     assert_eq!(noting.get("http://private.test:8080/other").await, reached);
-    let reached = (Kind::NotConnected, "127.0.0.1:443".to_owned());
+    let reached = (EgressErrorKind::NotConnected, "127.0.0.1:443".to_owned());
     assert_eq!(noting.get("https://127.1/").await, reached);
     let others = [
         "http://private.test/",
@@ -176,14 +184,14 @@ async fn what_the_operator_named_may_be_anywhere_and_nothing_else_is_reached() {
         "https://public.test/",
     ];
     for other in others {
-        assert_eq!(noting.get(other).await, (Kind::Refused, String::new()), "{other}");
+        assert_eq!(noting.get(other).await, (EgressErrorKind::Refused, String::new()), "{other}");
     }
 }
 
 #[tokio::test]
 async fn an_opened_network_is_reached_on_its_port_alone() {
     let private = ["10.0.0.0/8", "127.0.0.1:8080", "[::1]:8080", "192.168.0.1:9000"];
-    let noting = Noting::new(Reach::Public, &["http://private.test:25"], &private);
+    let noting = Noting::new(EgressScope::Public, &["http://private.test:25"], &private);
     let table = [
         ("http://private.test:25/", "10.0.0.1:25"),
         ("http://private.test/", "10.0.0.1:80"),
@@ -192,7 +200,11 @@ async fn an_opened_network_is_reached_on_its_port_alone() {
         ("http://[::ffff:10.0.0.1]/", "[::ffff:10.0.0.1]:80"),
     ];
     for (url, connects) in table {
-        assert_eq!(noting.get(url).await, (Kind::NotConnected, connects.to_owned()), "{url}");
+        assert_eq!(
+            noting.get(url).await,
+            (EgressErrorKind::NotConnected, connects.to_owned()),
+            "{url}"
+        );
     }
     let others = [
         "http://localhost/",
@@ -205,6 +217,6 @@ async fn an_opened_network_is_reached_on_its_port_alone() {
         "http://idp.corp.internal:25/",
     ];
     for other in others {
-        assert_eq!(noting.get(other).await, (Kind::Refused, String::new()), "{other}");
+        assert_eq!(noting.get(other).await, (EgressErrorKind::Refused, String::new()), "{other}");
     }
 }

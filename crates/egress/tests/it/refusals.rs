@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use http::{HeaderName, HeaderValue, Method};
-use toolcrib_egress::{Egress, Kind, Network, Reach, Request};
+use toolcrib_egress::{Egress, EgressErrorKind, EgressRequest, EgressScope, Network};
 use url::Url;
 
 use crate::server::{Say, Server, answer};
@@ -27,13 +27,13 @@ async fn a_name_that_turns_private_is_left_alone() {
         Ok(vec![if turned { CLOSED } else { OPENED }])
     };
     let network = Network { private: vec!["127.0.0.2".parse().unwrap()] };
-    let egress = Egress::with_lookup(Reach::Public, [], network, lookup).unwrap();
+    let egress = Egress::with_lookup(EgressScope::Public, [], network, lookup).unwrap();
     let url = Url::parse(&format!("http://turning.test:{port}/")).unwrap();
-    let first = egress.send(Request::new(Method::GET, url.clone())).await.unwrap();
+    let first = egress.send(EgressRequest::new(Method::GET, url.clone())).await.unwrap();
     assert_eq!(first.bytes(5).await.unwrap(), "hello");
     tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-    let second = egress.send(Request::new(Method::GET, url)).await.unwrap_err();
-    assert_eq!((second.kind, second.never_sent()), (Kind::Refused, true));
+    let second = egress.send(EgressRequest::new(Method::GET, url)).await.unwrap_err();
+    assert_eq!((second.kind, second.never_sent()), (EgressErrorKind::Refused, true));
     assert!(!second.to_string().contains("127.0.0.1"), "{second}");
     assert!(second.causes().unwrap().contains("127.0.0.1"), "{second:?}");
     assert_eq!((server.connects(), canary.connects()), (1, 0));
@@ -44,9 +44,10 @@ async fn canaries_on_loopback_hear_nothing() {
     let canary = Server::start(hello()).await;
     let port = canary.address.port();
     let lookup = |_: &str| Ok(vec![CLOSED]);
-    let open = Egress::with_lookup(Reach::Public, [], Network::default(), lookup).unwrap();
+    let open = Egress::with_lookup(EgressScope::Public, [], Network::default(), lookup).unwrap();
     let named = Url::parse("http://named.test").unwrap();
-    let only = Egress::with_lookup(Reach::Named, [named], Network::default(), lookup).unwrap();
+    let only =
+        Egress::with_lookup(EgressScope::Named, [named], Network::default(), lookup).unwrap();
     let hosts = [
         "127.0.0.1",
         "127.1",
@@ -59,8 +60,9 @@ async fn canaries_on_loopback_hear_nothing() {
     for host in hosts {
         let url = Url::parse(&format!("http://{host}:{port}/")).unwrap();
         for egress in [&open, &only] {
-            let error = egress.send(Request::new(Method::GET, url.clone())).await.unwrap_err();
-            assert_eq!((error.kind, error.never_sent()), (Kind::Refused, true), "{url}");
+            let error =
+                egress.send(EgressRequest::new(Method::GET, url.clone())).await.unwrap_err();
+            assert_eq!((error.kind, error.never_sent()), (EgressErrorKind::Refused, true), "{url}");
         }
     }
     assert_eq!(canary.connects(), 0);
@@ -84,18 +86,19 @@ async fn headers_of_the_connection_are_refused() {
         "accept-encoding",
     ];
     for name in ours {
-        let mut request = Request::new(Method::POST, server.url("/"));
+        let mut request = EgressRequest::new(Method::POST, server.url("/"));
         request.headers.insert(HeaderName::from_static(name), HeaderValue::from_static("1"));
         let error = server.egress().send(request).await.unwrap_err();
         let expected = format!("the header `{name}` is set by the connection; leave it out");
         assert_eq!(
             (error.kind, error.never_sent(), error.message()),
-            (Kind::Refused, true, &*expected)
+            (EgressErrorKind::Refused, true, &*expected)
         );
     }
     for method in [Method::CONNECT, Method::TRACE] {
-        let error = server.egress().send(Request::new(method, server.url("/"))).await.unwrap_err();
-        assert_eq!((error.kind, error.never_sent()), (Kind::Refused, true));
+        let error =
+            server.egress().send(EgressRequest::new(method, server.url("/"))).await.unwrap_err();
+        assert_eq!((error.kind, error.never_sent()), (EgressErrorKind::Refused, true));
     }
     assert_eq!(server.connects(), 0);
 }
@@ -104,7 +107,7 @@ async fn headers_of_the_connection_are_refused() {
 fn an_origin_that_is_none_is_not_named() {
     for url in ["file:///etc/passwd", "http://user:password@named.test", "http://named.test:0"] {
         let error = Egress::only([Url::parse(url).unwrap()], Network::default()).err().unwrap();
-        assert_eq!(error.kind, Kind::Refused, "{url}");
+        assert_eq!(error.kind, EgressErrorKind::Refused, "{url}");
         assert!(!error.to_string().contains("password@"), "{error}");
     }
 }

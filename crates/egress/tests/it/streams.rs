@@ -9,7 +9,7 @@ use http::{HeaderMap, Method, StatusCode};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
-use toolcrib_egress::{Egress, EgressError, Kind, Network};
+use toolcrib_egress::{Egress, EgressError, EgressErrorKind, Network};
 use url::Url;
 
 use crate::server::{Say, Server, answer};
@@ -139,7 +139,11 @@ async fn a_line_that_breaks_is_told_and_not_asked_again() {
     {
         let server = Server::start(Say::Bytes(vec![whole.into()], 0)).await;
         let error = exchange(&server.egress(), &server.url("/")).await.unwrap_err();
-        assert_eq!((error.kind, error.never_sent()), (Kind::Broken, false), "{whole:?}: {error:?}");
+        assert_eq!(
+            (error.kind, error.never_sent()),
+            (EgressErrorKind::Broken, false),
+            "{whole:?}: {error:?}"
+        );
         assert_eq!(server.connects(), 1);
     }
 }
@@ -150,7 +154,11 @@ async fn a_place_that_no_rule_opens_is_no_route() {
     let egress = server.egress();
     for other in ["http://127.0.0.1:1/", "https://example.com/", "http://localhost/", "ftp://a/"] {
         let refused = egress.route(&Url::parse(other).unwrap()).err().unwrap();
-        assert_eq!((refused.kind, refused.never_sent()), (Kind::Refused, true), "{other}");
+        assert_eq!(
+            (refused.kind, refused.never_sent()),
+            (EgressErrorKind::Refused, true),
+            "{other}"
+        );
     }
     assert_eq!(server.connects(), 0);
 }
@@ -162,5 +170,9 @@ async fn nobody_there_is_told_as_such() {
     drop(listener);
     let egress = Egress::only([url.clone()], Network::default()).unwrap();
     let error = exchange(&egress, &url).await.unwrap_err();
-    assert_eq!((error.kind, error.never_sent()), (Kind::NotConnected, true), "{error:?}");
+    assert_eq!(
+        (error.kind, error.never_sent()),
+        (EgressErrorKind::NotConnected, true),
+        "{error:?}"
+    );
 }

@@ -21,7 +21,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
-use toolcrib_egress::{Egress, EgressError, Kind, Network, Reach, Request};
+use toolcrib_egress::{Egress, EgressError, EgressErrorKind, EgressRequest, EgressScope, Network};
 use url::Url;
 
 use crate::server::{answer, hear};
@@ -104,11 +104,11 @@ fn egress(port: u16) -> Egress {
     let urls = |host| schemes.map(|scheme| format!("{scheme}://{host}:{port}"));
     let named = hosts.into_iter().flat_map(urls).map(|url| Url::parse(&url).unwrap());
     let lookup = |_: &str| Ok(vec![IpAddr::V4(Ipv4Addr::LOCALHOST)]);
-    Egress::with_lookup(Reach::Named, named, Network::default(), lookup).unwrap()
+    Egress::with_lookup(EgressScope::Named, named, Network::default(), lookup).unwrap()
 }
 
 async fn get(egress: &Egress, url: &str) -> Result<Bytes, EgressError> {
-    let request = Request::new(Method::GET, Url::parse(url).unwrap());
+    let request = EgressRequest::new(Method::GET, Url::parse(url).unwrap());
     egress.send(request).await?.bytes(1000).await
 }
 
@@ -132,7 +132,7 @@ async fn lines(egress: &Egress, port: u16) {
     }
     let plain = open("imap", "other.test").await.unwrap();
     for wrong in [plain.secure(within).await, open("imaps", "other.test").await] {
-        assert_eq!(wrong.err().map(|error| error.kind), Some(Kind::NotConnected));
+        assert_eq!(wrong.err().map(|error| error.kind), Some(EgressErrorKind::NotConnected));
     }
 }
 
@@ -144,7 +144,7 @@ async fn a_certificate_counts_only_if_the_system_trusts_it() {
     }
     let port = serve("http/1.1").await;
     let error = get(&egress(port), &format!("https://named.test:{port}/")).await.unwrap_err();
-    assert_eq!((error.kind, error.never_sent()), (Kind::NotConnected, true));
+    assert_eq!((error.kind, error.never_sent()), (EgressErrorKind::NotConnected, true));
     assert!(error.causes().unwrap().contains("UnknownIssuer"), "{error:?}");
     // The roots are read once in a process, so another one trusts the certificate.
     let inner = ["tls::a_trusted_server_is_spoken_to", "--exact", "--nocapture"];
@@ -182,15 +182,23 @@ async fn a_trusted_server_is_spoken_to() {
         let chunks = response.try_collect::<Vec<_>>().await.unwrap();
         assert_eq!(chunks.concat(), word.as_bytes());
         let error = get(&egress, &format!("https://other.test:{port}/")).await.unwrap_err();
-        assert_eq!((error.kind, error.never_sent()), (Kind::NotConnected, true));
+        assert_eq!((error.kind, error.never_sent()), (EgressErrorKind::NotConnected, true));
         if protocol == "http/1.1" {
             lines(&egress, port).await;
         }
         if protocol == "h2" {
             let refused = get(&egress, &format!("{url}refuse")).await.unwrap_err();
-            assert_eq!((refused.kind, refused.never_sent()), (Kind::Broken, true), "{refused:?}");
+            assert_eq!(
+                (refused.kind, refused.never_sent()),
+                (EgressErrorKind::Broken, true),
+                "{refused:?}"
+            );
             let broken = get(&egress, &format!("{url}break")).await.unwrap_err();
-            assert_eq!((broken.kind, broken.never_sent()), (Kind::Broken, false), "{broken:?}");
+            assert_eq!(
+                (broken.kind, broken.never_sent()),
+                (EgressErrorKind::Broken, false),
+                "{broken:?}"
+            );
         }
     }
     assert!(CryptoProvider::get_default().is_none(), "TLS was made without one for the process");

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest as _, Sha256};
 use toolcrib_search::Vector;
 
-use super::vectors::{Key, Vectors};
+use super::vectors::{VectorCache, VectorKey};
 
 /// The first bytes of the file; another form has another number.
 const FORM: &[u8] = b"toolcrib vectors 1\n";
@@ -19,11 +19,11 @@ const FORM: &[u8] = b"toolcrib vectors 1\n";
 const LARGEST: u64 = 1024 * 1024 * 1024;
 
 /// What a file holds for an embedder; no file and one of another embedder hold nothing.
-pub(super) fn read(file: &Path, name: &str) -> Result<Vectors, String> {
+pub(super) fn read(file: &Path, name: &str) -> Result<VectorCache, String> {
     let unusable = |why: &str| format!("the vectors in `{}` are made anew: {why}", file.display());
     let opened = match File::open(file) {
         Ok(opened) => opened,
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Vectors::default()),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(VectorCache::default()),
         Err(cause) => return Err(unusable(&cause.to_string())),
     };
     // A file that belongs to somebody else stays as that one wants it.
@@ -38,7 +38,7 @@ pub(super) fn read(file: &Path, name: &str) -> Result<Vectors, String> {
 }
 
 /// `None` for what was not written by us to its end.
-pub(crate) fn parse(bytes: &[u8], name: &str) -> Option<Vectors> {
+pub(crate) fn parse(bytes: &[u8], name: &str) -> Option<VectorCache> {
     let (content, digest) = bytes.split_last_chunk::<32>()?;
     if digest != <[u8; 32]>::from(Sha256::digest(content)).as_slice() {
         return None;
@@ -47,7 +47,7 @@ pub(crate) fn parse(bytes: &[u8], name: &str) -> Option<Vectors> {
     let (length, rest) = number(rest)?;
     let (own, rest) = rest.split_at_checked(length)?;
     if own != name.as_bytes() {
-        return Some(Vectors::default());
+        return Some(VectorCache::default());
     }
     let (width, rest) = number(rest)?;
     let (count, rest) = number(rest)?;
@@ -60,7 +60,7 @@ pub(crate) fn parse(bytes: &[u8], name: &str) -> Option<Vectors> {
         let numbers = numbers.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes));
         Some((*key, numbers.collect()))
     });
-    Some(Vectors::of(vectors))
+    Some(VectorCache::of(vectors))
 }
 
 fn number(bytes: &[u8]) -> Option<(usize, &[u8])> {
@@ -69,7 +69,11 @@ fn number(bytes: &[u8]) -> Option<(usize, &[u8])> {
 }
 
 /// Writes everything or leaves the file as it was.
-pub(super) fn write(file: &Path, name: &str, vectors: &[(Key, Vector)]) -> Result<(), String> {
+pub(super) fn write(
+    file: &Path,
+    name: &str,
+    vectors: &[(VectorKey, Vector)],
+) -> Result<(), String> {
     let mut beside = file.as_os_str().to_owned();
     // Two processes on one file do not write into each other's.
     beside.push(format!(".{}.new", std::process::id()));
@@ -109,7 +113,7 @@ fn keep_private(file: &File) -> io::Result<()> {
     Ok(())
 }
 
-fn bytes(name: &str, vectors: &[(Key, Vector)]) -> Vec<u8> {
+fn bytes(name: &str, vectors: &[(VectorKey, Vector)]) -> Vec<u8> {
     let width = vectors.first().map_or(0, |(_, vector)| vector.len());
     // A model that changed in between has left strangers behind.
     let same = || vectors.iter().filter(|(_, vector)| vector.len() == width);

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use toolcrib_search::Vector;
 
 /// The digest of an embedder's name and a text.
-pub(crate) type Key = [u8; 32];
+pub(crate) type VectorKey = [u8; 32];
 
 /// Vectors that are kept at most; beyond it, those go that were not asked for lately.
 const MOST: usize = 200_000;
@@ -13,8 +13,8 @@ const MOST: usize = 200_000;
 const WORTH: usize = 512;
 
 #[derive(Debug, Default)]
-pub(crate) struct Vectors {
-    kept: HashMap<Key, Kept>,
+pub(crate) struct VectorCache {
+    kept: HashMap<VectorKey, CachedVector>,
     /// Grows with every list of tools.
     round: u64,
     /// How many came since they were last written.
@@ -22,21 +22,21 @@ pub(crate) struct Vectors {
 }
 
 #[derive(Debug)]
-struct Kept {
+struct CachedVector {
     vector: Vector,
     /// The round in which it was last asked for.
     round: u64,
 }
 
-impl Vectors {
-    pub(crate) fn of(vectors: impl IntoIterator<Item = (Key, Vector)>) -> Self {
+impl VectorCache {
+    pub(crate) fn of(vectors: impl IntoIterator<Item = (VectorKey, Vector)>) -> Self {
         let kept = vectors.into_iter().take(MOST);
-        let kept = kept.map(|(key, vector)| (key, Kept { vector, round: 0 }));
+        let kept = kept.map(|(key, vector)| (key, CachedVector { vector, round: 0 }));
         Self { kept: kept.collect(), round: 0, new: 0 }
     }
 
     /// Which of these are not there, each once, by their place.
-    pub(crate) fn missing(&mut self, keys: &[Key]) -> Vec<usize> {
+    pub(crate) fn missing(&mut self, keys: &[VectorKey]) -> Vec<usize> {
         self.round += 1;
         let mut seen = HashSet::new();
         let mut missing = Vec::new();
@@ -50,10 +50,10 @@ impl Vectors {
         missing
     }
 
-    pub(crate) fn insert(&mut self, vectors: impl IntoIterator<Item = (Key, Vector)>) {
+    pub(crate) fn insert(&mut self, vectors: impl IntoIterator<Item = (VectorKey, Vector)>) {
         for (key, vector) in vectors {
             self.new += 1;
-            self.kept.insert(key, Kept { vector, round: self.round });
+            self.kept.insert(key, CachedVector { vector, round: self.round });
         }
     }
 
@@ -64,7 +64,7 @@ impl Vectors {
     }
 
     /// The vectors of these keys, in order.
-    pub(crate) fn take(&mut self, keys: &[Key]) -> Option<Vec<Vector>> {
+    pub(crate) fn take(&mut self, keys: &[VectorKey]) -> Option<Vec<Vector>> {
         let found = keys.iter().map(|key| self.kept.get(key).map(|kept| kept.vector.clone()));
         let found = found.collect();
         if self.kept.len() > MOST {
@@ -75,10 +75,10 @@ impl Vectors {
     }
 
     /// All of them, in an order that does not depend on chance.
-    pub(crate) fn written(&mut self) -> Vec<(Key, Vector)> {
+    pub(crate) fn written(&mut self) -> Vec<(VectorKey, Vector)> {
         self.new = 0;
         let all = self.kept.iter().map(|(key, kept)| (*key, kept.vector.clone()));
-        let mut all: Vec<(Key, Vector)> = all.collect();
+        let mut all: Vec<(VectorKey, Vector)> = all.collect();
         all.sort_unstable_by_key(|(key, _)| *key);
         all
     }

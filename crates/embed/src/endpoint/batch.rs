@@ -15,18 +15,18 @@ pub(super) fn presentable(mut text: String) -> String {
 }
 
 /// The portions, in order; each has a text at least.
-pub(super) struct Batches<'t> {
+pub(super) struct TextBatches<'t> {
     texts: &'t [String],
     most: usize,
 }
 
-impl<'t> Batches<'t> {
+impl<'t> TextBatches<'t> {
     pub(super) fn new(texts: &'t [String], most: usize) -> Self {
         Self { texts, most }
     }
 }
 
-impl<'t> Iterator for Batches<'t> {
+impl<'t> Iterator for TextBatches<'t> {
     type Item = &'t [String];
 
     fn next(&mut self) -> Option<&'t [String]> {

@@ -18,7 +18,7 @@ const LONGEST: usize = 400;
 
 /// What is wrong with an answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Wrong {
+pub(crate) enum WrongEmbeddings {
     #[error("{0}")]
     Form(String),
     #[error("{got} vectors for {asked} texts")]
@@ -34,49 +34,52 @@ pub(crate) enum Wrong {
 }
 
 #[derive(Deserialize)]
-struct Answer {
-    data: Vec<Item>,
+struct EmbeddingsResponse {
+    data: Vec<EmbeddingItem>,
 }
 
 #[derive(Deserialize)]
-struct Item {
+struct EmbeddingItem {
     index: Option<usize>,
-    embedding: Numbers,
+    embedding: EmbeddingNumbers,
 }
 
-enum Numbers {
+enum EmbeddingNumbers {
     /// Numbers of four bytes, the lowest first, in base64.
     Packed(String),
     Plain(Vec<f32>),
 }
 
-impl<'de> Deserialize<'de> for Numbers {
+impl<'de> Deserialize<'de> for EmbeddingNumbers {
     fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-        struct Either;
-        impl<'de> Visitor<'de> for Either {
-            type Value = Numbers;
+        struct NumbersVisitor;
+        impl<'de> Visitor<'de> for NumbersVisitor {
+            type Value = EmbeddingNumbers;
 
             fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
                 to.write_str("numbers, or a text in base64")
             }
 
-            fn visit_str<E>(self, text: &str) -> Result<Numbers, E> {
-                Ok(Numbers::Packed(text.to_owned()))
+            fn visit_str<E>(self, text: &str) -> Result<EmbeddingNumbers, E> {
+                Ok(EmbeddingNumbers::Packed(text.to_owned()))
             }
 
             #[expect(
                 clippy::cast_possible_truncation,
                 reason = "what is too large becomes infinite, and is refused as no number"
             )]
-            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Numbers, A::Error> {
+            fn visit_seq<A: SeqAccess<'de>>(
+                self,
+                mut items: A,
+            ) -> Result<EmbeddingNumbers, A::Error> {
                 let mut numbers = Vec::new();
                 while let Some(number) = items.next_element::<f64>()? {
                     numbers.push(number as f32);
                 }
-                Ok(Numbers::Plain(numbers))
+                Ok(EmbeddingNumbers::Plain(numbers))
             }
         }
-        source.deserialize_any(Either)
+        source.deserialize_any(NumbersVisitor)
     }
 }
 
@@ -85,12 +88,12 @@ pub(crate) fn vectors(
     bytes: &[u8],
     asked: usize,
     dimensions: Option<usize>,
-) -> Result<Vec<Vector>, Wrong> {
-    let answer: Answer =
-        serde_json::from_slice(bytes).map_err(|cause| Wrong::Form(cause.to_string()))?;
+) -> Result<Vec<Vector>, WrongEmbeddings> {
+    let answer: EmbeddingsResponse =
+        serde_json::from_slice(bytes).map_err(|cause| WrongEmbeddings::Form(cause.to_string()))?;
     let got = answer.data.len();
     if got != asked {
-        return Err(Wrong::Count { asked, got });
+        return Err(WrongEmbeddings::Count { asked, got });
     }
     let mut vectors: Vec<Option<Vector>> = vec![None; asked];
     let mut width = dimensions;
@@ -98,39 +101,41 @@ pub(crate) fn vectors(
     let is_numbered = answer.data.iter().any(|item| item.index.is_some());
     for (at, item) in answer.data.into_iter().enumerate() {
         let index = if is_numbered { item.index } else { Some(at) };
-        let place = index.and_then(|index| vectors.get_mut(index)).ok_or(Wrong::Order)?;
+        let place = index.and_then(|index| vectors.get_mut(index)).ok_or(WrongEmbeddings::Order)?;
         let vector = item.embedding.read()?;
         let expected = *width.get_or_insert(vector.len());
         if vector.len() != expected {
-            return Err(Wrong::Width { expected, got: vector.len() });
+            return Err(WrongEmbeddings::Width { expected, got: vector.len() });
         }
         if place.replace(vector).is_some() {
-            return Err(Wrong::Order);
+            return Err(WrongEmbeddings::Order);
         }
     }
-    vectors.into_iter().collect::<Option<_>>().ok_or(Wrong::Order)
+    vectors.into_iter().collect::<Option<_>>().ok_or(WrongEmbeddings::Order)
 }
 
-impl Numbers {
-    fn read(self) -> Result<Vector, Wrong> {
+impl EmbeddingNumbers {
+    fn read(self) -> Result<Vector, WrongEmbeddings> {
         let numbers = match self {
             Self::Plain(numbers) => numbers,
             Self::Packed(text) => {
                 let bytes = STANDARD.decode(text);
-                let bytes = bytes.map_err(|cause| Wrong::Form(cause.to_string()))?;
+                let bytes = bytes.map_err(|cause| WrongEmbeddings::Form(cause.to_string()))?;
                 let (numbers, rest) = bytes.as_chunks();
                 if !rest.is_empty() {
-                    return Err(Wrong::Form("a packed vector ends within a number".to_owned()));
+                    return Err(WrongEmbeddings::Form(
+                        "a packed vector ends within a number".to_owned(),
+                    ));
                 }
                 numbers.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()
             }
         };
         if numbers.len() > WIDEST {
-            return Err(Wrong::Width { expected: WIDEST, got: numbers.len() });
+            return Err(WrongEmbeddings::Width { expected: WIDEST, got: numbers.len() });
         }
         let is_direction = numbers.iter().all(|number| number.is_finite())
             && numbers.iter().any(|number| *number != 0.0);
-        if is_direction { Ok(unit(numbers).into()) } else { Err(Wrong::Number) }
+        if is_direction { Ok(unit(numbers).into()) } else { Err(WrongEmbeddings::Number) }
     }
 }
 

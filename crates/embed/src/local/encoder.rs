@@ -8,44 +8,44 @@ use std::ops::Range;
 use fearless_simd::Level;
 
 use super::folder::FolderError;
-use super::math::{Norm, gelu, softmax};
-use super::matrix::{Left, Packed, multiply};
-use super::settings::{Pooling, Settings, Shape};
-use super::weights::Weights;
+use super::math::{LayerNorm, gelu, softmax};
+use super::matrix::{PackedMatrix, PackedRows, multiply};
+use super::settings::{ModelSettings, ModelShape, Pooling};
+use super::weights::WeightsFile;
 use crate::unit_vector::unit;
 
 /// The numbers of a model, ready to run.
 #[derive(Debug)]
 pub(crate) struct Encoder {
     level: Level,
-    shape: Shape,
+    shape: ModelShape,
     pooling: Pooling,
     words: Vec<f32>,
     /// With the kind of a first text added.
     positions: Vec<f32>,
-    norm: Norm,
-    layers: Vec<Layer>,
+    norm: LayerNorm,
+    layers: Vec<EncoderLayer>,
 }
 
 #[derive(Debug)]
-struct Layer {
+struct EncoderLayer {
     /// Queries, keys and values side by side.
-    look: Dense,
-    gather: Dense,
-    gather_norm: Norm,
-    widen: Dense,
-    narrow: Dense,
-    narrow_norm: Norm,
+    look: DenseLayer,
+    gather: DenseLayer,
+    gather_norm: LayerNorm,
+    widen: DenseLayer,
+    narrow: DenseLayer,
+    narrow_norm: LayerNorm,
 }
 
 #[derive(Debug)]
-struct Dense {
-    weight: Packed,
+struct DenseLayer {
+    weight: PackedMatrix,
     bias: Vec<f32>,
 }
 
-impl Dense {
-    fn run(&self, level: Level, rows: &[f32], left: &mut Left, out: &mut Vec<f32>) {
+impl DenseLayer {
+    fn run(&self, level: Level, rows: &[f32], left: &mut PackedRows, out: &mut Vec<f32>) {
         let depth = self.weight.depth();
         left.refill(depth, rows.chunks_exact(depth));
         out.resize(rows.len() / depth * self.weight.width(), 0.0);
@@ -56,10 +56,10 @@ impl Dense {
 impl Encoder {
     /// Reads every tensor of a model.
     pub(crate) fn read(
-        settings: &Settings,
-        weights: &mut Weights<'_>,
+        settings: &ModelSettings,
+        weights: &mut WeightsFile<'_>,
     ) -> Result<Self, FolderError> {
-        let Settings { shape, pooling, .. } = settings.clone();
+        let ModelSettings { shape, pooling, .. } = settings.clone();
         let width = shape.width;
         let at = |name: &str| format!("embeddings.{name}");
         let words = weights.take(&at("word_embeddings.weight"), &[shape.words, width])?;
@@ -70,7 +70,7 @@ impl Encoder {
             position.iter_mut().zip(&kinds).for_each(|(number, kind)| *number += *kind);
         }
         let norm = norm(weights, &at("LayerNorm"), &shape)?;
-        let layers = (0..shape.layers).map(|number| Layer::read(number, &shape, weights));
+        let layers = (0..shape.layers).map(|number| EncoderLayer::read(number, &shape, weights));
         let layers = layers.collect::<Result<_, _>>()?;
         Ok(Self { level: Level::new(), shape, pooling, words, positions, norm, layers })
     }
@@ -93,16 +93,22 @@ impl Encoder {
         }
         let nothing = vec![0.0; rows.len()];
         self.norm.add(self.level, &mut rows, &nothing);
-        let mut work = Work::default();
+        let mut work = LayerBuffers::default();
         for layer in &self.layers {
             self.layer(layer, &places, &mut rows, &mut work);
         }
         places.into_iter().map(|place| self.pool(rows.get(place).unwrap_or_default())).collect()
     }
 
-    fn layer(&self, layer: &Layer, places: &[Range<usize>], rows: &mut [f32], work: &mut Work) {
+    fn layer(
+        &self,
+        layer: &EncoderLayer,
+        places: &[Range<usize>],
+        rows: &mut [f32],
+        work: &mut LayerBuffers,
+    ) {
         let level = self.level;
-        let Work { left, looked, seen, wide, out, .. } = work;
+        let LayerBuffers { left, looked, seen, wide, out, .. } = work;
         layer.look.run(level, rows, left, looked);
         seen.clear();
         seen.resize(rows.len(), 0.0);
@@ -121,8 +127,14 @@ impl Encoder {
 
     /// What every token of one text sees of the others, head by head.
     #[expect(clippy::cast_precision_loss, reason = "a head has some dozens of numbers")]
-    fn attend(&self, looked: &[f32], seen: &mut [f32], left: &mut Left, head: &mut Head) {
-        let Shape { width, heads, .. } = self.shape;
+    fn attend(
+        &self,
+        looked: &[f32],
+        seen: &mut [f32],
+        left: &mut PackedRows,
+        head: &mut HeadBuffers,
+    ) {
+        let ModelShape { width, heads, .. } = self.shape;
         let size = width / heads;
         let tokens = seen.len() / width;
         let scale = 1.0 / (size as f32).sqrt();
@@ -133,7 +145,7 @@ impl Encoder {
                 .map(move |row| row.get(begin..begin + size).unwrap_or_default())
         };
         for number in 0..heads {
-            head.keys = Packed::new(size, part(1, number));
+            head.keys = PackedMatrix::new(size, part(1, number));
             head.values.refill(size, part(2, number));
             left.refill(size, part(0, number));
             let wide = head.keys.width();
@@ -166,9 +178,13 @@ impl Encoder {
     }
 }
 
-impl Layer {
-    fn read(number: usize, shape: &Shape, weights: &mut Weights<'_>) -> Result<Self, FolderError> {
-        let Shape { width, inner, .. } = *shape;
+impl EncoderLayer {
+    fn read(
+        number: usize,
+        shape: &ModelShape,
+        weights: &mut WeightsFile<'_>,
+    ) -> Result<Self, FolderError> {
+        let ModelShape { width, inner, .. } = *shape;
         let at = |name: &str| format!("encoder.layer.{number}.{name}");
         let looks = ["query", "key", "value"].map(|it| at(&format!("attention.self.{it}")));
         Ok(Self {
@@ -184,41 +200,45 @@ impl Layer {
 
 /// Matrices of `from` columns and `to` rows, as they stand in the file, side by side.
 fn dense(
-    weights: &mut Weights<'_>,
+    weights: &mut WeightsFile<'_>,
     names: &[String],
     from: usize,
     to: usize,
-) -> Result<Dense, FolderError> {
+) -> Result<DenseLayer, FolderError> {
     let (mut all, mut bias) = (Vec::new(), Vec::new());
     for name in names {
         all.extend(weights.take(&format!("{name}.weight"), &[to, from])?);
         bias.extend(weights.take(&format!("{name}.bias"), &[to])?);
     }
-    Ok(Dense { weight: Packed::new(from, all.chunks_exact(from)), bias })
+    Ok(DenseLayer { weight: PackedMatrix::new(from, all.chunks_exact(from)), bias })
 }
 
-fn norm(weights: &mut Weights<'_>, name: &str, shape: &Shape) -> Result<Norm, FolderError> {
+fn norm(
+    weights: &mut WeightsFile<'_>,
+    name: &str,
+    shape: &ModelShape,
+) -> Result<LayerNorm, FolderError> {
     let weight = weights.take(&format!("{name}.weight"), &[shape.width])?;
     let bias = weights.take(&format!("{name}.bias"), &[shape.width])?;
-    Ok(Norm { weight, bias, epsilon: shape.epsilon })
+    Ok(LayerNorm { weight, bias, epsilon: shape.epsilon })
 }
 
 /// Room that one layer leaves to the next.
 #[derive(Default)]
-struct Work {
-    left: Left,
+struct LayerBuffers {
+    left: PackedRows,
     looked: Vec<f32>,
     seen: Vec<f32>,
     wide: Vec<f32>,
     out: Vec<f32>,
-    head: Head,
+    head: HeadBuffers,
 }
 
 /// Room for one head of the attention.
 #[derive(Default)]
-struct Head {
-    keys: Packed,
-    values: Packed,
+struct HeadBuffers {
+    keys: PackedMatrix,
+    values: PackedMatrix,
     scores: Vec<f32>,
     out: Vec<f32>,
 }

@@ -32,12 +32,12 @@ pub enum FolderError {
 
 /// What a file is at fault for; the folder knows which file it was.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Fault {
+pub(crate) enum ModelFileFault {
     Broken(String),
     Unsupported(String),
 }
 
-impl Fault {
+impl ModelFileFault {
     pub(crate) fn broken(what: impl Into<String>) -> Self {
         Self::Broken(what.into())
     }
@@ -55,12 +55,12 @@ impl Fault {
 }
 
 /// A folder that is read, and the digest of all that was read of it.
-pub(crate) struct Folder {
+pub(crate) struct ModelFolder {
     path: PathBuf,
     digest: Sha256,
 }
 
-impl Folder {
+impl ModelFolder {
     pub(crate) fn new(path: &Path) -> Self {
         Self { path: path.to_owned(), digest: Sha256::new() }
     }
@@ -77,7 +77,7 @@ impl Folder {
     ) -> Result<Option<T>, FolderError> {
         let Some(bytes) = self.bytes(name, max)? else { return Ok(None) };
         let read = serde_json::from_slice(&bytes);
-        let broken = |cause: serde_json::Error| Fault::broken(cause.to_string());
+        let broken = |cause: serde_json::Error| ModelFileFault::broken(cause.to_string());
         read.map(Some).map_err(|cause| broken(cause).of(self.file(name)))
     }
 
@@ -103,12 +103,12 @@ impl Folder {
     }
 
     /// A file to read parts of.
-    pub(crate) fn open(&self, name: &str) -> Result<Parts, FolderError> {
+    pub(crate) fn open(&self, name: &str) -> Result<PartialFile, FolderError> {
         let file = self.file(name);
         let unreadable = |cause| FolderError::Unreadable { file: file.clone(), cause };
         let opened = File::open(&file).map_err(unreadable)?;
         let size = opened.metadata().map_err(unreadable)?.len();
-        Ok(Parts { opened, size, file })
+        Ok(PartialFile { opened, size, file })
     }
 
     /// What tells this model from every other.
@@ -142,13 +142,13 @@ impl Folder {
 }
 
 /// A file of which parts are read.
-pub(crate) struct Parts {
+pub(crate) struct PartialFile {
     opened: File,
     pub(crate) size: u64,
     pub(crate) file: PathBuf,
 }
 
-impl Parts {
+impl PartialFile {
     /// `length` bytes from `start` on. The caller has held both against the size of the file.
     pub(crate) fn part(&mut self, start: u64, length: usize) -> Result<Vec<u8>, FolderError> {
         let mut bytes = vec![0; length];

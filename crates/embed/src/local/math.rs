@@ -80,13 +80,13 @@ pub(crate) fn softmax(level: Level, numbers: &mut [f32], width: usize, count: us
 
 /// The two rows of numbers of a layer's norm.
 #[derive(Debug)]
-pub(crate) struct Norm {
+pub(crate) struct LayerNorm {
     pub(crate) weight: Vec<f32>,
     pub(crate) bias: Vec<f32>,
     pub(crate) epsilon: f32,
 }
 
-impl Norm {
+impl LayerNorm {
     /// Adds `more` to the rows, and brings each row to mean 0 and variance 1 before it is weighted.
     pub(crate) fn add(&self, level: Level, rows: &mut [f32], more: &[f32]) {
         dispatch!(level, simd => self.run(simd, rows, more));

@@ -17,12 +17,12 @@ const LINES: usize = 7;
 
 /// A matrix of `depth` rows, in panels of columns; the last panel is filled up with zeros.
 #[derive(Debug, Default)]
-pub(crate) struct Packed {
+pub(crate) struct PackedMatrix {
     depth: usize,
     panels: Vec<f32>,
 }
 
-impl Packed {
+impl PackedMatrix {
     /// From its columns, each with `depth` numbers.
     pub(crate) fn new<'n>(depth: usize, columns: impl IntoIterator<Item = &'n [f32]>) -> Self {
         let mut packed = Self { depth, panels: Vec::new() };
@@ -70,12 +70,12 @@ impl Packed {
 
 /// Rows in the order in which the innermost loop reads them.
 #[derive(Debug, Default)]
-pub(crate) struct Left {
+pub(crate) struct PackedRows {
     depth: usize,
     blocks: Vec<f32>,
 }
 
-impl Left {
+impl PackedRows {
     /// Takes rows of `depth` numbers; what they had before is gone.
     pub(crate) fn refill<'n>(
         &mut self,
@@ -98,13 +98,25 @@ impl Left {
 
 /// Each row of `left` times `right`, plus `bias` if it is not empty; `out` has rows of
 /// `right.width()` numbers.
-pub(crate) fn multiply(level: Level, left: &Left, right: &Packed, bias: &[f32], out: &mut [f32]) {
+pub(crate) fn multiply(
+    level: Level,
+    left: &PackedRows,
+    right: &PackedMatrix,
+    bias: &[f32],
+    out: &mut [f32],
+) {
     dispatch!(level, simd => panels(simd, left, right, bias, out));
 }
 
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "else the processor's wide instructions are not used")]
-fn panels<S: Simd>(simd: S, left: &Left, right: &Packed, bias: &[f32], out: &mut [f32]) {
+fn panels<S: Simd>(
+    simd: S,
+    left: &PackedRows,
+    right: &PackedMatrix,
+    bias: &[f32],
+    out: &mut [f32],
+) {
     let (depth, width) = (right.depth.max(1), right.width().max(1));
     simd.vectorize(
         #[inline(always)]
@@ -119,7 +131,7 @@ fn panels<S: Simd>(simd: S, left: &Left, right: &Packed, bias: &[f32], out: &mut
                     start.map_or(f32x16::splat(simd, 0.0), |it| f32x16::from_slice(simd, it));
                 let blocks = left.blocks.chunks(depth * ROWS);
                 for (block, rows) in blocks.zip(out.chunks_mut(width * ROWS)) {
-                    let place = Out { rows, width, column };
+                    let place = TileOutput { rows, width, column };
                     match block.len() / depth {
                         6 => tile::<_, 6>(simd, start, (block, panel), next, place),
                         5 => tile::<_, 5>(simd, start, (block, panel), next, place),
@@ -135,7 +147,7 @@ fn panels<S: Simd>(simd: S, left: &Left, right: &Packed, bias: &[f32], out: &mut
 }
 
 /// Where a tile goes.
-struct Out<'o> {
+struct TileOutput<'o> {
     rows: &'o mut [f32],
     width: usize,
     column: usize,
@@ -153,7 +165,7 @@ fn tile<'n, S: Simd, const R: usize>(
     start: f32x16<S>,
     (block, panel): (&[f32], &[f32]),
     next: &mut impl Iterator<Item = &'n [f32; PANEL]>,
-    place: Out<'_>,
+    place: TileOutput<'_>,
 ) {
     let mut sums = [start; R];
     let mut fetched = 0;
@@ -169,7 +181,7 @@ fn tile<'n, S: Simd, const R: usize>(
         }
     }
     std::hint::black_box(fetched);
-    let Out { rows, width, column } = place;
+    let TileOutput { rows, width, column } = place;
     for (row, sum) in rows.chunks_mut(width).zip(sums) {
         if let Some(place) = row.get_mut(column..column + PANEL) {
             sum.store_slice(place);

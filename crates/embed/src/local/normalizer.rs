@@ -6,7 +6,7 @@ use unicode_general_category::{GeneralCategory, get_general_category};
 
 /// What is done to a text before it is cut: the `BertNormalizer` of a `tokenizer.json`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-pub(crate) struct Normal {
+pub(crate) struct BertNormalizer {
     #[serde(default = "yes")]
     clean_text: bool,
     #[serde(default = "yes")]
@@ -21,7 +21,7 @@ fn yes() -> bool {
     true
 }
 
-impl Normal {
+impl BertNormalizer {
     /// The words of a text in order; a mark of punctuation is a word of its own.
     pub(crate) fn words(self, text: &str) -> Vec<String> {
         let mut words = vec![String::new()];

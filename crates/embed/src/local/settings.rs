@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::folder::{Fault, Folder, FolderError};
+use super::folder::{FolderError, ModelFileFault, ModelFolder};
 
 /// Largest file of settings, in bytes.
 const LARGEST: u64 = 1024 * 1024;
@@ -15,7 +15,7 @@ const MOST_WORDS: usize = 1_000_000;
 
 /// The sizes of a model of the BERT family.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Shape {
+pub(crate) struct ModelShape {
     /// Entries of a vector.
     pub(crate) width: usize,
     pub(crate) layers: usize,
@@ -38,8 +38,8 @@ pub(crate) enum Pooling {
 
 /// All that is said about a model beside its numbers and its words.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Settings {
-    pub(crate) shape: Shape,
+pub(crate) struct ModelSettings {
+    pub(crate) shape: ModelShape,
     pub(crate) pooling: Pooling,
     /// Tokens of a text that are read.
     pub(crate) longest: usize,
@@ -47,7 +47,7 @@ pub(crate) struct Settings {
 }
 
 #[derive(Deserialize)]
-struct Config {
+struct ModelConfigFile {
     model_type: String,
     hidden_size: usize,
     num_hidden_layers: usize,
@@ -77,7 +77,7 @@ fn tiny() -> f32 {
 }
 
 #[derive(Deserialize)]
-struct Module {
+struct ModuleEntry {
     path: String,
     #[serde(rename = "type")]
     kind: String,
@@ -102,22 +102,25 @@ struct PoolingFile {
 }
 
 #[derive(Deserialize, Default)]
-struct Sentences {
+struct SentenceConfigFile {
     max_seq_length: Option<usize>,
     #[serde(default)]
     do_lower_case: bool,
 }
 
-impl Settings {
+impl ModelSettings {
     /// Reads every file of settings that a folder has.
-    pub(crate) fn read(folder: &mut Folder) -> Result<Self, FolderError> {
-        let config: Config = folder.needed("config.json", LARGEST)?;
+    pub(crate) fn read(folder: &mut ModelFolder) -> Result<Self, FolderError> {
+        let config: ModelConfigFile = folder.needed("config.json", LARGEST)?;
         let shape = shape(&config).map_err(|fault| fault.of(folder.file("config.json")))?;
-        let sentences: Option<Sentences> = folder.json("sentence_bert_config.json", LARGEST)?;
-        let Sentences { max_seq_length, do_lower_case } = sentences.unwrap_or_default();
+        let sentences: Option<SentenceConfigFile> =
+            folder.json("sentence_bert_config.json", LARGEST)?;
+        let SentenceConfigFile { max_seq_length, do_lower_case } = sentences.unwrap_or_default();
         let longest = max_seq_length.unwrap_or(shape.positions).min(shape.positions);
         if longest < 3 {
-            let fault = Fault::broken(format!("texts of {longest} tokens have no place for words"));
+            let fault = ModelFileFault::broken(format!(
+                "texts of {longest} tokens have no place for words"
+            ));
             return Err(fault.of(folder.file("sentence_bert_config.json")));
         }
         let pooling = pooling(folder)?;
@@ -125,24 +128,28 @@ impl Settings {
     }
 }
 
-fn shape(config: &Config) -> Result<Shape, Fault> {
+fn shape(config: &ModelConfigFile) -> Result<ModelShape, ModelFileFault> {
     if config.model_type != "bert" {
         let kind: String = config.model_type.chars().take(60).collect();
-        return Err(Fault::unsupported(format!("a model of type `{kind}` cannot be run here")));
+        return Err(ModelFileFault::unsupported(format!(
+            "a model of type `{kind}` cannot be run here"
+        )));
     }
     if config.hidden_act != "gelu" {
-        return Err(Fault::unsupported("its `hidden_act` is not `gelu`"));
+        return Err(ModelFileFault::unsupported("its `hidden_act` is not `gelu`"));
     }
     if config.position_embedding_type.as_deref().is_some_and(|kind| kind != "absolute") {
-        return Err(Fault::unsupported("its positions are not absolute"));
+        return Err(ModelFileFault::unsupported("its positions are not absolute"));
     }
     let within = |name: &str, value: usize, most: usize| {
         if (1..=most).contains(&value) {
             return Ok(value);
         }
-        Err(Fault::unsupported(format!("`{name}` is {value} and not between 1 and {most}")))
+        Err(ModelFileFault::unsupported(format!(
+            "`{name}` is {value} and not between 1 and {most}"
+        )))
     };
-    let shape = Shape {
+    let shape = ModelShape {
         width: within("hidden_size", config.hidden_size, MOST_WIDTH)?,
         layers: within("num_hidden_layers", config.num_hidden_layers, MOST_LAYERS)?,
         heads: within("num_attention_heads", config.num_attention_heads, config.hidden_size)?,
@@ -153,7 +160,7 @@ fn shape(config: &Config) -> Result<Shape, Fault> {
         epsilon: config.layer_norm_eps,
     };
     if !(0.0..=0.1).contains(&shape.epsilon) {
-        return Err(Fault::broken("`layer_norm_eps` is not between 0 and 0.1"));
+        return Err(ModelFileFault::broken("`layer_norm_eps` is not between 0 and 0.1"));
     }
     // The panels of a matrix are this wide, and no model that is in use stands across them.
     let step = super::matrix::PANEL;
@@ -161,20 +168,20 @@ fn shape(config: &Config) -> Result<Shape, Fault> {
     let head = shape.width / shape.heads;
     if is_odd(head) || head * shape.heads != shape.width || is_odd(shape.inner) {
         let what = format!("its heads or layers have a size that is no multiple of {step}");
-        return Err(Fault::unsupported(what));
+        return Err(ModelFileFault::unsupported(what));
     }
     Ok(shape)
 }
 
 /// What the modules of a folder do one after the other; without a list, the mean is taken.
 /// Vectors come out with length 1 in any case.
-fn pooling(folder: &mut Folder) -> Result<Pooling, FolderError> {
+fn pooling(folder: &mut ModelFolder) -> Result<Pooling, FolderError> {
     const LIST: &str = "modules.json";
-    let Some(modules) = folder.json::<Vec<Module>>(LIST, LARGEST)? else {
+    let Some(modules) = folder.json::<Vec<ModuleEntry>>(LIST, LARGEST)? else {
         return Ok(Pooling::Mean);
     };
     let mut pooling = Pooling::Mean;
-    for Module { path, kind } in modules {
+    for ModuleEntry { path, kind } in modules {
         match kind.rsplit('.').next().unwrap_or_default() {
             "Transformer" if path.is_empty() => {}
             "Normalize" => {}
@@ -186,7 +193,7 @@ fn pooling(folder: &mut Folder) -> Result<Pooling, FolderError> {
             other => {
                 let other: String = other.chars().take(60).collect();
                 let what = format!("the module `{other}` in `{path:.60}` cannot be run here");
-                return Err(Fault::unsupported(what).of(folder.file(LIST)));
+                return Err(ModelFileFault::unsupported(what).of(folder.file(LIST)));
             }
         }
     }
@@ -199,7 +206,7 @@ fn is_plain(path: &str) -> bool {
 }
 
 impl PoolingFile {
-    fn read(&self) -> Result<Pooling, Fault> {
+    fn read(&self) -> Result<Pooling, ModelFileFault> {
         let is_other = self.pooling_mode_max_tokens
             || self.pooling_mode_mean_sqrt_len_tokens
             || self.pooling_mode_weightedmean_tokens
@@ -207,7 +214,9 @@ impl PoolingFile {
         match (self.pooling_mode_mean_tokens, self.pooling_mode_cls_token) {
             (true, false) if !is_other => Ok(Pooling::Mean),
             (false, true) if !is_other => Ok(Pooling::First),
-            _ => Err(Fault::unsupported("only the mean and the first token are pooled here")),
+            _ => Err(ModelFileFault::unsupported(
+                "only the mean and the first token are pooled here",
+            )),
         }
     }
 }

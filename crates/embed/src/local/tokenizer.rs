@@ -6,8 +6,8 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::folder::Fault;
-use super::normalizer::Normal;
+use super::folder::ModelFileFault;
+use super::normalizer::BertNormalizer;
 
 /// Bytes of a text that are looked at: many times what the longest models read.
 const LONGEST_TEXT: usize = 64 * 1024;
@@ -17,31 +17,31 @@ const MOST_ADDED: usize = 1024;
 /// Cuts texts into tokens that a model knows.
 #[derive(Debug)]
 pub(crate) struct Tokenizer {
-    normal: Normal,
+    normal: BertNormalizer,
     words: HashMap<Box<str>, u32>,
     unknown: u32,
     /// Stands before a piece that goes on with a word.
     prefix: String,
     longest_word: usize,
-    added: Vec<Added>,
+    added: Vec<AddedToken>,
     before: Vec<u32>,
     after: Vec<u32>,
 }
 
 #[derive(Deserialize)]
-struct File {
+struct TokenizerFile {
     #[serde(default)]
-    added_tokens: Vec<Added>,
+    added_tokens: Vec<AddedToken>,
     normalizer: Option<Normalizer>,
     pre_tokenizer: Option<PreTokenizer>,
     post_processor: Option<PostProcessor>,
-    model: Model,
+    model: WordPieceModel,
 }
 
 /// A token that is found in the text as it stands.
 #[derive(Debug, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "the file has a flag for each rule")]
-struct Added {
+struct AddedToken {
     id: u32,
     content: String,
     #[serde(default)]
@@ -57,7 +57,7 @@ struct Added {
 #[derive(Deserialize)]
 #[serde(tag = "type")]
 enum Normalizer {
-    BertNormalizer(Normal),
+    BertNormalizer(BertNormalizer),
     #[serde(other)]
     Other,
 }
@@ -74,8 +74,8 @@ enum PreTokenizer {
 #[serde(tag = "type")]
 enum PostProcessor {
     TemplateProcessing {
-        single: Vec<Part>,
-        special_tokens: HashMap<String, Special>,
+        single: Vec<TemplateToken>,
+        special_tokens: HashMap<String, SpecialTokenIds>,
     },
     BertProcessing {
         sep: (IgnoredAny, u32),
@@ -86,18 +86,18 @@ enum PostProcessor {
 }
 
 #[derive(Deserialize)]
-enum Part {
+enum TemplateToken {
     SpecialToken { id: String },
     Sequence {},
 }
 
 #[derive(Deserialize)]
-struct Special {
+struct SpecialTokenIds {
     ids: Vec<u32>,
 }
 
 #[derive(Deserialize)]
-struct Model {
+struct WordPieceModel {
     #[serde(rename = "type")]
     kind: Option<String>,
     #[serde(default)]
@@ -134,33 +134,43 @@ fn hundred() -> usize {
 
 impl Tokenizer {
     /// Reads a `tokenizer.json` for a model that knows `known` tokens.
-    pub(crate) fn read(text: &[u8], known: usize) -> Result<Self, Fault> {
+    pub(crate) fn read(text: &[u8], known: usize) -> Result<Self, ModelFileFault> {
         // By a value: what is tried in several ways takes no number of a text.
         let read = serde_json::from_slice::<Value>(text).and_then(serde_json::from_value);
-        let file: File = read.map_err(|cause| Fault::broken(cause.to_string()))?;
-        let Model { kind, unk_token, continuing_subword_prefix, max_input_chars_per_word, vocab } =
-            file.model;
+        let file: TokenizerFile =
+            read.map_err(|cause| ModelFileFault::broken(cause.to_string()))?;
+        let WordPieceModel {
+            kind,
+            unk_token,
+            continuing_subword_prefix,
+            max_input_chars_per_word,
+            vocab,
+        } = file.model;
         let (true, Vocabulary::Words(words)) =
             (kind.as_deref().is_none_or(|kind| kind == "WordPiece"), vocab)
         else {
-            return Err(Fault::unsupported("its tokenizer is no WordPiece"));
+            return Err(ModelFileFault::unsupported("its tokenizer is no WordPiece"));
         };
         let Some(Normalizer::BertNormalizer(normal)) = file.normalizer else {
-            return Err(Fault::unsupported("its tokenizer has another normalizer than BERT's"));
+            return Err(ModelFileFault::unsupported(
+                "its tokenizer has another normalizer than BERT's",
+            ));
         };
         if !matches!(file.pre_tokenizer, Some(PreTokenizer::BertPreTokenizer)) {
-            return Err(Fault::unsupported("its tokenizer cuts words in another way than BERT's"));
+            return Err(ModelFileFault::unsupported(
+                "its tokenizer cuts words in another way than BERT's",
+            ));
         }
         let is_strange =
-            |added: &Added| added.content.is_empty() || added.single_word || added.normalized;
+            |added: &AddedToken| added.content.is_empty() || added.single_word || added.normalized;
         if file.added_tokens.len() > MOST_ADDED || file.added_tokens.iter().any(is_strange) {
-            return Err(Fault::unsupported(
+            return Err(ModelFileFault::unsupported(
                 "its tokenizer has added tokens with rules of their own",
             ));
         }
         let unknown = words.get(unk_token.as_str()).copied();
-        let unknown =
-            unknown.ok_or_else(|| Fault::broken("its `unk_token` is no word of its own"))?;
+        let unknown = unknown
+            .ok_or_else(|| ModelFileFault::broken("its `unk_token` is no word of its own"))?;
         let (before, after) = around(file.post_processor)?;
         let read = Self {
             normal,
@@ -176,7 +186,9 @@ impl Tokenizer {
         let added = read.added.iter().map(|added| &added.id);
         let mut ids = read.words.values().chain(&read.before).chain(&read.after).chain(added);
         if !ids.all(is_known) {
-            return Err(Fault::broken(format!("it has tokens beyond the {known} of its model")));
+            return Err(ModelFileFault::broken(format!(
+                "it has tokens beyond the {known} of its model"
+            )));
         }
         Ok(read)
     }
@@ -259,7 +271,7 @@ impl Tokenizer {
 }
 
 /// The tokens before a text and those after it.
-fn around(processor: Option<PostProcessor>) -> Result<(Vec<u32>, Vec<u32>), Fault> {
+fn around(processor: Option<PostProcessor>) -> Result<(Vec<u32>, Vec<u32>), ModelFileFault> {
     let (single, special_tokens) = match processor {
         None => return Ok((Vec::new(), Vec::new())),
         Some(PostProcessor::BertProcessing { sep, cls }) => return Ok((vec![cls.1], vec![sep.1])),
@@ -268,15 +280,15 @@ fn around(processor: Option<PostProcessor>) -> Result<(Vec<u32>, Vec<u32>), Faul
         }
         Some(PostProcessor::Other) => {
             let what = "its tokenizer puts other tokens around a text than BERT's";
-            return Err(Fault::unsupported(what));
+            return Err(ModelFileFault::unsupported(what));
         }
     };
     let (mut before, mut after) = (Vec::new(), Vec::new());
     let mut texts = 0;
     for part in single {
         match part {
-            Part::Sequence {} => texts += 1,
-            Part::SpecialToken { id } => {
+            TemplateToken::Sequence {} => texts += 1,
+            TemplateToken::SpecialToken { id } => {
                 let special = special_tokens.get(&id);
                 let side = if texts == 0 { &mut before } else { &mut after };
                 side.extend(special.map(|special| &special.ids).into_iter().flatten());
@@ -287,5 +299,7 @@ fn around(processor: Option<PostProcessor>) -> Result<(Vec<u32>, Vec<u32>), Faul
     if texts == 1 && before.len() + after.len() <= 2 {
         return Ok((before, after));
     }
-    Err(Fault::unsupported("its tokenizer puts more around a text than a token on each side"))
+    Err(ModelFileFault::unsupported(
+        "its tokenizer puts more around a text than a token on each side",
+    ))
 }

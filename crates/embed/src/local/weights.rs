@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::folder::{Fault, Folder, FolderError, Parts};
+use super::folder::{FolderError, ModelFileFault, ModelFolder, PartialFile};
 
 const NAME: &str = "model.safetensors";
 /// Largest list of tensors, in bytes.
@@ -17,10 +17,10 @@ const LARGEST_LIST: u64 = 16 * 1024 * 1024;
 const LARGEST: u64 = 4 * 1024 * 1024 * 1024;
 
 /// A file of tensors that is open for reading.
-pub(crate) struct Weights<'f> {
-    folder: &'f mut Folder,
-    parts: Parts,
-    list: HashMap<String, Tensor>,
+pub(crate) struct WeightsFile<'f> {
+    folder: &'f mut ModelFolder,
+    parts: PartialFile,
+    list: HashMap<String, TensorEntry>,
     /// Where the numbers begin.
     start: u64,
     /// What stands before every name: a model that was saved with its head has `bert.`.
@@ -29,13 +29,13 @@ pub(crate) struct Weights<'f> {
 
 /// An entry of the list.
 #[derive(Debug, Clone, Deserialize)]
-pub(crate) struct Tensor {
+pub(crate) struct TensorEntry {
     dtype: String,
     shape: Vec<usize>,
     data_offsets: (u64, u64),
 }
 
-impl Tensor {
+impl TensorEntry {
     #[cfg(feature = "fuzz")]
     pub(crate) fn shape(&self) -> &[usize] {
         &self.shape
@@ -45,18 +45,19 @@ impl Tensor {
 /// An entry that may also be about the file itself.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Entry {
-    Tensor(Tensor),
+enum HeaderEntry {
+    Tensor(TensorEntry),
     Other(serde::de::IgnoredAny),
 }
 
-impl<'f> Weights<'f> {
-    pub(crate) fn open(folder: &'f mut Folder) -> Result<Self, FolderError> {
+impl<'f> WeightsFile<'f> {
+    pub(crate) fn open(folder: &'f mut ModelFolder) -> Result<Self, FolderError> {
         let mut parts = folder.open(NAME)?;
         if parts.size > LARGEST {
             return Err(FolderError::TooLarge { file: parts.file, max: LARGEST });
         }
-        let broken = |parts: &Parts, what: &str| Fault::broken(what).of(parts.file.clone());
+        let broken =
+            |parts: &PartialFile, what: &str| ModelFileFault::broken(what).of(parts.file.clone());
         if parts.size < 8 {
             return Err(broken(&parts, "it has no beginning"));
         }
@@ -81,39 +82,40 @@ impl<'f> Weights<'f> {
         self.folder.note(&bytes.1);
         let numbers = numbers(bytes.0, &bytes.1);
         if numbers.iter().any(|number| !number.is_finite()) {
-            let fault = Fault::broken(format!("`{name}` holds what is no number"));
+            let fault = ModelFileFault::broken(format!("`{name}` holds what is no number"));
             return Err(fault.of(self.parts.file.clone()));
         }
         Ok(numbers)
     }
 
-    fn bytes(&mut self, name: &str, shape: &[usize]) -> Result<(Kind, Vec<u8>), FolderError> {
+    fn bytes(&mut self, name: &str, shape: &[usize]) -> Result<(TensorType, Vec<u8>), FolderError> {
         let size = self.parts.size - self.start;
         let place = self
             .list
             .get(name)
-            .ok_or_else(|| Fault::unsupported(format!("it has no tensor `{name}`")));
+            .ok_or_else(|| ModelFileFault::unsupported(format!("it has no tensor `{name}`")));
         let place = place.and_then(|tensor| place_of(name, tensor, shape, size));
         let (kind, from, length) = place.map_err(|fault| fault.of(self.parts.file.clone()))?;
         Ok((kind, self.parts.part(self.start + from, length)?))
     }
 }
 
-pub(crate) fn list_of(list: &[u8]) -> Result<HashMap<String, Tensor>, Fault> {
+pub(crate) fn list_of(list: &[u8]) -> Result<HashMap<String, TensorEntry>, ModelFileFault> {
     // By a value: what is tried in several ways takes no number of a text.
     let read = serde_json::from_slice::<Value>(list).and_then(serde_json::from_value);
-    let list: HashMap<String, Entry> =
-        read.map_err(|cause| Fault::broken(format!("its list of tensors is unreadable: {cause}")))?;
+    let list: HashMap<String, HeaderEntry> = read.map_err(|cause| {
+        ModelFileFault::broken(format!("its list of tensors is unreadable: {cause}"))
+    })?;
     let tensors = list.into_iter().filter_map(|(name, entry)| match entry {
-        Entry::Tensor(tensor) => Some((name, tensor)),
-        Entry::Other(_) => None,
+        HeaderEntry::Tensor(tensor) => Some((name, tensor)),
+        HeaderEntry::Other(_) => None,
     });
     Ok(tensors.collect())
 }
 
 /// How a number is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum TensorType {
     F32,
     F16,
     Bf16,
@@ -122,24 +124,26 @@ pub(crate) enum Kind {
 /// The kind of a tensor's numbers, where they begin, and how many bytes they take.
 pub(crate) fn place_of(
     name: &str,
-    tensor: &Tensor,
+    tensor: &TensorEntry,
     shape: &[usize],
     size: u64,
-) -> Result<(Kind, u64, usize), Fault> {
+) -> Result<(TensorType, u64, usize), ModelFileFault> {
     if tensor.shape != shape {
         let has = &tensor.shape;
-        return Err(Fault::broken(format!("`{name}` has the shape {has:?} instead of {shape:?}")));
+        return Err(ModelFileFault::broken(format!(
+            "`{name}` has the shape {has:?} instead of {shape:?}"
+        )));
     }
     let (kind, bytes) = match tensor.dtype.as_str() {
-        "F32" => (Kind::F32, 4_usize),
-        "F16" => (Kind::F16, 2),
-        "BF16" => (Kind::Bf16, 2),
+        "F32" => (TensorType::F32, 4_usize),
+        "F16" => (TensorType::F16, 2),
+        "BF16" => (TensorType::Bf16, 2),
         _ => {
             let what = format!("the numbers of `{name}` are neither F32, F16 nor BF16");
-            return Err(Fault::unsupported(what));
+            return Err(ModelFileFault::unsupported(what));
         }
     };
-    let outside = || Fault::broken(format!("`{name}` does not stand where its list says"));
+    let outside = || ModelFileFault::broken(format!("`{name}` does not stand where its list says"));
     let length = shape.iter().try_fold(bytes, |length, side| length.checked_mul(*side));
     let length = length.ok_or_else(outside)?;
     let (from, to) = tensor.data_offsets;
@@ -147,13 +151,15 @@ pub(crate) fn place_of(
     if is_inside { Ok((kind, from, length)) } else { Err(outside()) }
 }
 
-fn numbers(kind: Kind, bytes: &[u8]) -> Vec<f32> {
+fn numbers(kind: TensorType, bytes: &[u8]) -> Vec<f32> {
     match kind {
-        Kind::F32 => bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect(),
-        Kind::F16 => {
+        TensorType::F32 => {
+            bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()
+        }
+        TensorType::F16 => {
             bytes.as_chunks().0.iter().map(|bytes| half(u16::from_le_bytes(*bytes))).collect()
         }
-        Kind::Bf16 => {
+        TensorType::Bf16 => {
             let whole =
                 |bytes: &[u8; 2]| f32::from_bits(u32::from(u16::from_le_bytes(*bytes)) << 16);
             bytes.as_chunks().0.iter().map(whole).collect()

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use toolcrib_embed::Cached;
-use toolcrib_search::{EmbedError, Embedder, Purpose, Vector};
-use toolcrib_testkit::Folder;
+use toolcrib_embed::CachedEmbedder;
+use toolcrib_search::{EmbedError, EmbedPurpose, Embedder, Vector};
+use toolcrib_testkit::TestFolder;
 
 /// Makes a vector of a text's length and remembers what it was asked.
 struct Counting {
@@ -33,7 +33,7 @@ impl Embedder for Counting {
 
     fn embed<'a>(
         &'a self,
-        _: Purpose,
+        _: EmbedPurpose,
         texts: &'a [String],
     ) -> std::pin::Pin<Box<dyn Future<Output = Result<Vec<Vector>, EmbedError>> + Send + 'a>> {
         let mut asked = self.asked.lock().unwrap();
@@ -52,30 +52,30 @@ fn texts(texts: &[&str]) -> Vec<String> {
     texts.iter().map(|text| (*text).to_owned()).collect()
 }
 
-async fn lengths(cached: &Cached, asked: &[&str]) -> Vec<f32> {
-    let vectors = cached.embed(Purpose::Tool, &texts(asked)).await.unwrap();
+async fn lengths(cached: &CachedEmbedder, asked: &[&str]) -> Vec<f32> {
+    let vectors = cached.embed(EmbedPurpose::Tool, &texts(asked)).await.unwrap();
     vectors.iter().map(|vector| vector[0]).collect()
 }
 
-fn open(inner: &Arc<Counting>, file: &Path) -> Cached {
-    Cached::with_file(inner.clone(), file.to_owned())
+fn open(inner: &Arc<Counting>, file: &Path) -> CachedEmbedder {
+    CachedEmbedder::with_file(inner.clone(), file.to_owned())
 }
 
 #[tokio::test]
 async fn only_changed_tools_are_made_into_vectors_again() {
     let inner = Counting::new("one");
-    let cached = Cached::in_memory(inner.clone());
+    let cached = CachedEmbedder::in_memory(inner.clone());
     assert_eq!(lengths(&cached, &["a", "bb", "a"]).await, [1.0, 2.0, 1.0]);
     assert_eq!(inner.asked(), ["a", "bb"]);
     assert_eq!(lengths(&cached, &["bb", "ccc", "a"]).await, [2.0, 3.0, 1.0]);
     assert_eq!(inner.asked(), ["ccc"]);
-    cached.embed(Purpose::Query, &texts(&["a"])).await.unwrap();
+    cached.embed(EmbedPurpose::Query, &texts(&["a"])).await.unwrap();
     assert_eq!(inner.asked(), ["a"], "questions are not kept");
 }
 
 #[tokio::test]
 async fn a_restart_makes_no_vectors_that_are_in_the_file() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let file = folder.path().join("vectors");
     let inner = Counting::new("one");
     assert_eq!(lengths(&open(&inner, &file), &["a", "bb"]).await, [1.0, 2.0]);
@@ -92,7 +92,7 @@ async fn a_restart_makes_no_vectors_that_are_in_the_file() {
 
 #[tokio::test]
 async fn a_damaged_file_is_told_and_written_anew() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let file = folder.path().join("vectors");
     let inner = Counting::new("one");
     lengths(&open(&inner, &file), &["a", "bb"]).await;
@@ -116,7 +116,7 @@ async fn a_damaged_file_is_told_and_written_anew() {
 
 #[tokio::test]
 async fn a_file_that_cannot_be_written_is_told_and_the_vectors_are_there() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let file = folder.path().join("nowhere/vectors");
     let cached = open(&Counting::new("one"), &file);
     assert_eq!(lengths(&cached, &["a"]).await, [1.0]);
@@ -133,7 +133,7 @@ async fn only_its_owner_can_read_the_file() {
     use std::fs::{Permissions, metadata, set_permissions};
     use std::os::unix::fs::PermissionsExt as _;
 
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let file = folder.path().join("vectors");
     let mode = || metadata(&file).unwrap().permissions().mode() & 0o777;
     let inner = Counting::new("one");
@@ -156,12 +156,12 @@ async fn only_its_owner_can_read_the_file() {
 #[tokio::test]
 async fn a_start_that_breaks_off_keeps_what_it_has() {
     let many: Vec<String> = (0..2000).map(|number| format!("tool {number}")).collect();
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let file = folder.path().join("vectors");
     let failing = Counting { fails_at: 1900, ..Arc::into_inner(Counting::new("one")).unwrap() };
-    open(&Arc::new(failing), &file).embed(Purpose::Tool, &many).await.unwrap_err();
+    open(&Arc::new(failing), &file).embed(EmbedPurpose::Tool, &many).await.unwrap_err();
     let inner = Counting::new("one");
-    open(&inner, &file).embed(Purpose::Tool, &many).await.unwrap();
+    open(&inner, &file).embed(EmbedPurpose::Tool, &many).await.unwrap();
     let again = inner.asked().len();
     assert!((1..=1500).contains(&again), "{again} of 2000 were made again");
 }

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use toolcrib_core::Secret;
-use toolcrib_embed::{Endpoint, EndpointSettings, Prefixes};
-use toolcrib_search::{EmbedError, Embedder as _, Purpose, Vector};
+use toolcrib_embed::{EndpointEmbedder, EndpointSettings, Prefixes};
+use toolcrib_search::{EmbedError, EmbedPurpose, Embedder as _, Vector};
 
 /// What a server answers to a request, given what it was asked.
 type Answer = Box<dyn Fn(usize, &Value) -> Vec<u8> + Send + Sync>;
@@ -118,8 +118,8 @@ async fn told(
     let server = Server::new(Box::new(answer)).await;
     let mut settings = server.settings();
     settings.deadline = Duration::from_secs(1);
-    let endpoint = Endpoint::new(settings).unwrap();
-    let error = endpoint.embed(Purpose::Query, &texts(&["a"])).await.unwrap_err();
+    let endpoint = EndpointEmbedder::new(settings).unwrap();
+    let error = endpoint.embed(EmbedPurpose::Query, &texts(&["a"])).await.unwrap_err();
     let asked = server.bodies().len();
     (said(&error).replace(&server.base, "BASE"), asked)
 }
@@ -137,11 +137,11 @@ async fn vectors_come_in_the_order_of_the_texts_and_with_length_one() {
     settings.key = Some(Secret::new("sk-1"));
     settings.dimensions = Some(2);
     settings.prefixes = Prefixes { query: String::new(), tool: "b: ".to_owned() };
-    let endpoint = Endpoint::new(settings).unwrap();
+    let endpoint = EndpointEmbedder::new(settings).unwrap();
     let asked = texts(&["a", "b", "b", "a", "b"]);
-    let vectors = endpoint.embed(Purpose::Query, &asked).await.unwrap();
+    let vectors = endpoint.embed(EmbedPurpose::Query, &asked).await.unwrap();
     assert_eq!(directions(&vectors), "abbab");
-    let vectors = endpoint.embed(Purpose::Tool, &texts(&["a"])).await.unwrap();
+    let vectors = endpoint.embed(EmbedPurpose::Tool, &texts(&["a"])).await.unwrap();
     assert_eq!(directions(&vectors), "b");
     let body = |input: &[&str]| json!({"model": "small", "input": input, "encoding_format": "base64", "dimensions": 2});
     assert_eq!(server.bodies(), [body(&["a", "b", "b"]), body(&["a", "b"]), body(&["b: a"])]);
@@ -156,8 +156,8 @@ async fn packed_vectors_are_read_and_a_server_without_them_is_asked_plainly_from
         // 3.0 and 0.0, with their lowest byte first.
         ok(&json!({"data": [{"index": 0, "embedding": "AABAQAAAAAA="}]}))
     }));
-    let endpoint = Endpoint::new(packed.await.settings()).unwrap();
-    let vectors = endpoint.embed(Purpose::Query, &texts(&["a"])).await.unwrap();
+    let endpoint = EndpointEmbedder::new(packed.await.settings()).unwrap();
+    let vectors = endpoint.embed(EmbedPurpose::Query, &texts(&["a"])).await.unwrap();
     assert_eq!(directions(&vectors), "a");
 
     let plain = Server::new(Box::new(|number, asked| match asked["encoding_format"].as_str() {
@@ -165,9 +165,9 @@ async fn packed_vectors_are_read_and_a_server_without_them_is_asked_plainly_from
         _ => answer("400 Bad Request", "", r#"{"error": {"message": "unknown format"}}"#),
     }));
     let plain = plain.await;
-    let endpoint = Endpoint::new(plain.settings()).unwrap();
+    let endpoint = EndpointEmbedder::new(plain.settings()).unwrap();
     for _ in 0..2 {
-        let vectors = endpoint.embed(Purpose::Query, &texts(&["b"])).await.unwrap();
+        let vectors = endpoint.embed(EmbedPurpose::Query, &texts(&["b"])).await.unwrap();
         assert_eq!(directions(&vectors), "b");
     }
     let forms: Vec<_> = plain.bodies().iter().map(|body| body["encoding_format"].clone()).collect();
@@ -182,9 +182,9 @@ async fn a_busy_server_is_asked_again_after_the_time_it_names() {
         _ => honest(number, asked),
     }));
     let server = server.await;
-    let endpoint = Endpoint::new(server.settings()).unwrap();
+    let endpoint = EndpointEmbedder::new(server.settings()).unwrap();
     let begun = Instant::now();
-    let vectors = endpoint.embed(Purpose::Query, &texts(&["a"])).await.unwrap();
+    let vectors = endpoint.embed(EmbedPurpose::Query, &texts(&["a"])).await.unwrap();
     assert_eq!((directions(&vectors).as_str(), server.bodies().len()), ("a", 3));
     assert!(begun.elapsed() >= Duration::from_secs(1), "{:?}", begun.elapsed());
 }
@@ -212,7 +212,8 @@ async fn what_a_server_refuses_is_told_with_the_cure_and_without_the_key() {
     let mut settings = server.await.settings();
     settings.key = Some(Secret::new("sk-1"));
     let base = settings.base.clone();
-    let error = Endpoint::new(settings).unwrap().embed(Purpose::Query, &texts(&["a"])).await;
+    let error =
+        EndpointEmbedder::new(settings).unwrap().embed(EmbedPurpose::Query, &texts(&["a"])).await;
     assert_eq!(
         said(&error.unwrap_err()),
         format!(
@@ -267,9 +268,9 @@ async fn a_model_that_changes_its_width_is_told() {
     let server = Server::new(Box::new(|number, _| {
         ok(&json!({"data": [{"index": 0, "embedding": vec![1; number + 2]}]}))
     }));
-    let endpoint = Endpoint::new(server.await.settings()).unwrap();
-    endpoint.embed(Purpose::Query, &texts(&["a"])).await.unwrap();
-    let error = endpoint.embed(Purpose::Query, &texts(&["a"])).await.unwrap_err();
+    let endpoint = EndpointEmbedder::new(server.await.settings()).unwrap();
+    endpoint.embed(EmbedPurpose::Query, &texts(&["a"])).await.unwrap();
+    let error = endpoint.embed(EmbedPurpose::Query, &texts(&["a"])).await.unwrap_err();
     assert!(error.message.contains("a vector has 3 entries instead of 2"), "{error}");
 }
 
@@ -293,7 +294,8 @@ async fn an_answer_that_is_cut_off_too_large_or_too_slow_ends_in_an_error() {
     let mut settings = EndpointSettings::new(base.parse().unwrap(), "small");
     settings.deadline = Duration::from_millis(200);
     let begun = Instant::now();
-    let error = Endpoint::new(settings).unwrap().embed(Purpose::Query, &texts(&["a"])).await;
+    let error =
+        EndpointEmbedder::new(settings).unwrap().embed(EmbedPurpose::Query, &texts(&["a"])).await;
     assert!(error.unwrap_err().message.ends_with("gives no embeddings"));
     assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
 }
@@ -301,10 +303,10 @@ async fn an_answer_that_is_cut_off_too_large_or_too_slow_ends_in_an_error() {
 #[tokio::test]
 async fn long_and_empty_texts_are_sent_as_servers_take_them() {
     let server = Server::new(Box::new(honest)).await;
-    let endpoint = Endpoint::new(server.settings()).unwrap();
+    let endpoint = EndpointEmbedder::new(server.settings()).unwrap();
     let mut asked = vec![String::new(), "ä".repeat(9000)];
     asked.extend(vec!["b".repeat(8000); 40]);
-    let vectors = endpoint.embed(Purpose::Tool, &asked).await.unwrap();
+    let vectors = endpoint.embed(EmbedPurpose::Tool, &asked).await.unwrap();
     assert_eq!(vectors.len(), 42);
     let sent: Vec<Vec<usize>> = server
         .bodies()
@@ -325,6 +327,6 @@ async fn long_and_empty_texts_are_sent_as_servers_take_them() {
 #[test]
 fn an_address_that_nobody_can_ask_is_told_at_the_start() {
     let settings = EndpointSettings::new("ftp://example.com/v1".parse().unwrap(), "small");
-    let error = Endpoint::new(settings).err().unwrap();
+    let error = EndpointEmbedder::new(settings).err().unwrap();
     assert!(error.message.contains("cannot be reached"), "{error}");
 }

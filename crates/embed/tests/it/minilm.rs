@@ -7,8 +7,8 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use serde_json::Value;
-use toolcrib_embed::{Local, Prefixes};
-use toolcrib_search::{Embedder as _, Purpose};
+use toolcrib_embed::{LocalEmbedder, Prefixes};
+use toolcrib_search::{EmbedPurpose, Embedder as _};
 
 /// The folder of the model, which `cargo xtask peers` installs.
 #[expect(clippy::disallowed_methods, reason = "the run names its peers by the environment")]
@@ -42,9 +42,9 @@ fn reference() -> Vec<(String, Vec<f32>)> {
 #[tokio::test]
 async fn a_real_model_gives_the_vectors_that_python_gives() {
     let Some(folder) = folder() else { return };
-    let model = Local::open(&folder, Prefixes::default()).unwrap();
+    let model = LocalEmbedder::open(&folder, Prefixes::default()).unwrap();
     let (texts, expected): (Vec<_>, Vec<_>) = reference().into_iter().unzip();
-    let vectors = model.embed(Purpose::Query, &texts).await.unwrap();
+    let vectors = model.embed(EmbedPurpose::Query, &texts).await.unwrap();
     assert_eq!(vectors.len(), expected.len());
     let far: Vec<_> = texts
         .iter()
@@ -60,10 +60,10 @@ async fn a_real_model_gives_the_vectors_that_python_gives() {
 #[tokio::test]
 async fn a_real_model_gives_a_text_the_same_vector_in_every_company() {
     let Some(folder) = folder() else { return };
-    let model = Local::open(&folder, Prefixes::default()).unwrap();
+    let model = LocalEmbedder::open(&folder, Prefixes::default()).unwrap();
     let texts: Vec<String> = reference().into_iter().map(|(text, _)| text).collect();
-    let together = model.embed(Purpose::Tool, &texts).await.unwrap();
+    let together = model.embed(EmbedPurpose::Tool, &texts).await.unwrap();
     for (text, vector) in texts.into_iter().zip(together) {
-        assert_eq!(model.embed(Purpose::Query, &[text]).await.unwrap(), [vector]);
+        assert_eq!(model.embed(EmbedPurpose::Query, &[text]).await.unwrap(), [vector]);
     }
 }

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use toolcrib_embed::{Local, Prefixes};
-use toolcrib_search::{Embedder as _, Purpose};
-use toolcrib_testkit::{Folder, Random};
+use toolcrib_embed::{LocalEmbedder, Prefixes};
+use toolcrib_search::{EmbedPurpose, Embedder as _};
+use toolcrib_testkit::{SeededRandom, TestFolder};
 
 const WIDTH: usize = 32;
 const INNER: usize = 48;
@@ -45,14 +45,14 @@ impl Tiny {
     }
 
     /// Writes everything into a folder.
-    pub(crate) fn write(&self, folder: &Folder) {
+    pub(crate) fn write(&self, folder: &TestFolder) {
         folder.write("config.json", self.config.to_string());
         folder.write("tokenizer.json", self.tokenizer.to_string());
         folder.write("model.safetensors", self.weights());
     }
 
     fn weights(&self) -> Vec<u8> {
-        let mut random = Random::new(self.seed);
+        let mut random = SeededRandom::new(self.seed);
         let (mut list, mut numbers) = (serde_json::Map::new(), Vec::new());
         list.insert("__metadata__".to_owned(), json!({"format": "pt"}));
         for (name, shape) in &self.tensors {
@@ -100,13 +100,13 @@ fn tensors() -> Vec<(String, Vec<usize>)> {
     tensors
 }
 
-fn open(folder: &Path) -> Result<Local, String> {
-    Local::open(folder, Prefixes::default()).map_err(|error| error.to_string())
+fn open(folder: &Path) -> Result<LocalEmbedder, String> {
+    LocalEmbedder::open(folder, Prefixes::default()).map_err(|error| error.to_string())
 }
 
 /// A folder with a model that somebody has changed, and what is said of it.
-fn refusal(change: impl FnOnce(&mut Tiny, &Folder)) -> String {
-    let folder = Folder::new();
+fn refusal(change: impl FnOnce(&mut Tiny, &TestFolder)) -> String {
+    let folder = TestFolder::new();
     let mut tiny = Tiny::new(1);
     tiny.write(&folder);
     change(&mut tiny, &folder);
@@ -129,28 +129,28 @@ fn texts(texts: &[&str]) -> Vec<String> {
 
 #[tokio::test]
 async fn vectors_have_length_one_and_do_not_depend_on_their_company() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     Tiny::new(7).write(&folder);
     let model = open(folder.path()).unwrap();
     let long = "find a flight ".repeat(2000);
     let all = texts(&["", "book a flight?", "finding", "東東 x", "[MASK] é", &long]);
-    let together = model.embed(Purpose::Tool, &all).await.unwrap();
+    let together = model.embed(EmbedPurpose::Tool, &all).await.unwrap();
     for (text, vector) in all.into_iter().zip(together) {
         let square: f32 = vector.iter().map(|number| number * number).sum();
         assert!((square - 1.0).abs() < 1e-5 && vector.len() == WIDTH, "{text:.40}: {square}");
-        assert_eq!(model.embed(Purpose::Query, &[text]).await.unwrap(), [vector]);
+        assert_eq!(model.embed(EmbedPurpose::Query, &[text]).await.unwrap(), [vector]);
     }
 }
 
 #[tokio::test]
 async fn prefixes_stand_before_the_texts_and_make_another_embedder() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     Tiny::new(7).write(&folder);
     let plain = open(folder.path()).unwrap();
     let prefixes = Prefixes { query: "find ".to_owned(), tool: "book ".to_owned() };
-    let other = Local::open(folder.path(), prefixes).unwrap();
+    let other = LocalEmbedder::open(folder.path(), prefixes).unwrap();
     assert_ne!(plain.name(), other.name());
-    for (purpose, prefix) in [(Purpose::Query, "find "), (Purpose::Tool, "book ")] {
+    for (purpose, prefix) in [(EmbedPurpose::Query, "find "), (EmbedPurpose::Tool, "book ")] {
         assert_eq!(
             other.embed(purpose, &texts(&["a flight"])).await.unwrap(),
             plain.embed(purpose, &[format!("{prefix}a flight")]).await.unwrap(),
@@ -161,7 +161,7 @@ async fn prefixes_stand_before_the_texts_and_make_another_embedder() {
 #[test]
 fn other_numbers_make_another_embedder() {
     let name = |seed| {
-        let folder = Folder::new();
+        let folder = TestFolder::new();
         Tiny::new(seed).write(&folder);
         let whole = open(folder.path()).unwrap().name().to_owned();
         whole.split_once(' ').unwrap().1.to_owned()

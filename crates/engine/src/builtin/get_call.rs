@@ -5,8 +5,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toolcrib_core::{
-    CallContext, Caller, Content, Effect, InvalidName, Ledger, Part, Say, SourceId, Tool,
-    ToolError, ToolSpec, tool_with,
+    CallContext, Caller, Content, Effect, InvalidName, Ledger, Part, SourceId, Tool, ToolError,
+    ToolSpec, ValidationOrigin, tool_with,
 };
 
 use super::SOURCE;
@@ -16,7 +16,7 @@ const NAME: &str = "get_call";
 /// Which call.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Wanted {
+struct GetCallArguments {
     /// The `call_id` that the answer of the call named.
     call_id: String,
 }
@@ -27,9 +27,9 @@ pub(crate) fn tool(ledger: Arc<dyn Ledger>) -> Result<Arc<dyn Tool>, InvalidName
     let mut spec = ToolSpec::new(NAME, description, Effect::Read)?;
     spec.origin.source = SourceId::new(SOURCE);
     // Nobody else checks what it is told.
-    spec.validation_said = Say::Tool;
+    spec.validation_said = ValidationOrigin::Tool;
     spec.traits.capability = true;
-    Ok(tool_with(spec, move |wanted: Wanted, context: CallContext| {
+    Ok(tool_with(spec, move |wanted: GetCallArguments, context: CallContext| {
         let ledger = Arc::clone(&ledger);
         async move { found(&*ledger, context.caller(), &wanted.call_id).await }
     }))

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toolcrib_core::{
-    CallContext, Caller, Content, Effect, InvalidName, Ledger, Place, ResultHandle, Say, SourceId,
-    Tool, ToolError, ToolSpec, tool_with,
+    CallContext, Caller, Content, ContentPath, Effect, InvalidName, Ledger, ResultHandle, SourceId,
+    Tool, ToolError, ToolSpec, ValidationOrigin, tool_with,
 };
 
 use super::SOURCE;
@@ -22,7 +22,7 @@ const ROOM: usize = 8 * LARGEST_PIECE;
 /// Which piece.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Wanted {
+struct ReadResultArguments {
     /// The handle that the cut result named.
     handle: String,
     /// Letters to pass over: `next` of the piece before.
@@ -42,22 +42,26 @@ pub(crate) fn tool(ledger: Arc<dyn Ledger>) -> Result<Arc<dyn Tool>, InvalidName
     let mut spec = ToolSpec::new(NAME, description, Effect::Read)?;
     spec.origin.source = SourceId::new(SOURCE);
     // Nobody else checks what it is told.
-    spec.validation_said = Say::Tool;
+    spec.validation_said = ValidationOrigin::Tool;
     spec.traits.capability = true;
     spec.limits.max_result_bytes = Some(ROOM);
-    Ok(tool_with(spec, move |wanted: Wanted, context: CallContext| {
+    Ok(tool_with(spec, move |wanted: ReadResultArguments, context: CallContext| {
         let ledger = Arc::clone(&ledger);
         async move { piece(&*ledger, context.caller(), wanted).await }
     }))
 }
 
-async fn piece(ledger: &dyn Ledger, caller: &Caller, wanted: Wanted) -> Result<Content, ToolError> {
+async fn piece(
+    ledger: &dyn Ledger,
+    caller: &Caller,
+    wanted: ReadResultArguments,
+) -> Result<Content, ToolError> {
     let handle = ResultHandle(wanted.handle);
     let kept = ledger.kept(caller, &handle).await.ok_or_else(|| {
         ToolError::told("there is no such result: it may be too old. Make the call again")
     })?;
     let limit = wanted.limit.unwrap_or(DEFAULT_PIECE).clamp(1, LARGEST_PIECE);
-    let place = Place::of(wanted.part, wanted.path.as_deref());
+    let place = ContentPath::of(wanted.part, wanted.path.as_deref());
     let excerpt = kept.excerpt(wanted.offset, limit, &place);
     let excerpt = excerpt.ok_or_else(|| {
         ToolError::told("the result has nothing there: leave `path` and `part` out")

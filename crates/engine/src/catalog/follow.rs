@@ -9,7 +9,7 @@ use tokio::time::sleep;
 use toolcrib_core::Source;
 
 use super::Publisher;
-use super::state::Kept;
+use super::state::TrackedSource;
 
 /// A source that changes without a pause is loaded this often and no more.
 const DEBOUNCE: Duration = Duration::from_millis(100);
@@ -17,7 +17,7 @@ const FIRST_RETRY: Duration = Duration::from_secs(1);
 const LAST_RETRY: Duration = Duration::from_mins(1);
 
 /// Runs until the publisher, or the source within it, is gone.
-pub(super) async fn follow(publisher: Weak<Publisher>, kept: Weak<Kept>) {
+pub(super) async fn follow(publisher: Weak<Publisher>, kept: Weak<TrackedSource>) {
     let mut retry = FIRST_RETRY;
     loop {
         // Held only for as long as it is asked: who lets go of a source means it.
@@ -45,7 +45,7 @@ pub(super) async fn follow(publisher: Weak<Publisher>, kept: Weak<Kept>) {
 }
 
 /// The same for what a source offers beside tools.
-pub(super) async fn library(publisher: Weak<Publisher>, kept: Weak<Kept>) {
+pub(super) async fn library(publisher: Weak<Publisher>, kept: Weak<TrackedSource>) {
     let mut retry = FIRST_RETRY;
     loop {
         let known = kept.upgrade().and_then(|kept| {

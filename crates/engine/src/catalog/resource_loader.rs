@@ -5,24 +5,24 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::time::timeout;
-use toolcrib_core::{Held, Holdings, Library, SourceId};
+use toolcrib_core::{ResourceList, Resources, SourceId, SourceResources};
 
-pub(super) struct Kept {
-    library: Arc<dyn Library>,
+pub(super) struct ResourceLoader {
+    library: Arc<dyn Resources>,
     deadline: Duration,
-    last: Mutex<Option<Arc<Holdings>>>,
+    last: Mutex<Option<Arc<ResourceList>>>,
     failed: AtomicBool,
     /// Whether a load has ended, and what it gave can be seen.
     is_tried: AtomicBool,
 }
 
-impl Kept {
-    pub(super) fn new(library: Arc<dyn Library>, deadline: Duration) -> Self {
+impl ResourceLoader {
+    pub(super) fn new(library: Arc<dyn Resources>, deadline: Duration) -> Self {
         let (failed, is_tried) = (AtomicBool::new(false), AtomicBool::new(false));
         Self { library, deadline, last: Mutex::default(), failed, is_tried }
     }
 
-    pub(super) fn library(&self) -> &Arc<dyn Library> {
+    pub(super) fn library(&self) -> &Arc<dyn Resources> {
         &self.library
     }
 
@@ -53,9 +53,9 @@ impl Kept {
         !self.is_tried.load(Ordering::Acquire)
     }
 
-    pub(super) fn held(&self, source: &SourceId) -> Option<Held> {
+    pub(super) fn held(&self, source: &SourceId) -> Option<SourceResources> {
         let holdings = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
         let (source, library) = (source.clone(), Arc::clone(&self.library));
-        Some(Held { source, library, holdings, stale: self.failed() })
+        Some(SourceResources { source, library, holdings, stale: self.failed() })
     }
 }

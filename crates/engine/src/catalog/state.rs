@@ -7,31 +7,33 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use tokio::task::JoinHandle;
-use toolcrib_core::{Held as HeldLibrary, Shelf, Source, SourceError, SourceId, ToolName, Toolset};
+use toolcrib_core::{
+    Source, SourceError, SourceId, SourceResources as HeldLibrary, SourceTools, ToolName, Toolset,
+};
 
 use super::resource_loader;
 
 /// A source with its list.
-pub(super) struct Kept {
+pub(super) struct TrackedSource {
     pub(super) id: SourceId,
     pub(super) source: Arc<dyn Source>,
     deadline: Duration,
     begun: AtomicU64,
     /// Loads that have not given their thread back.
     stuck: Arc<AtomicU64>,
-    last: Mutex<Last>,
+    last: Mutex<LastLoad>,
     /// What it offers beside tools.
-    pub(super) library: Option<resource_loader::Kept>,
+    pub(super) library: Option<resource_loader::ResourceLoader>,
     watchers: Mutex<Vec<JoinHandle<()>>>,
 }
 
 /// A load that is under way.
-struct Held(Arc<AtomicU64>);
+struct LoadGuard(Arc<AtomicU64>);
 
 /// Loads of one source at the same time: a reload beside a slow one, and no more.
 const LOADS: u64 = 2;
 
-impl Held {
+impl LoadGuard {
     fn take(count: &Arc<AtomicU64>) -> Option<Self> {
         let taken = count.fetch_add(1, Ordering::AcqRel) < LOADS;
         let held = Self(Arc::clone(count));
@@ -39,14 +41,14 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for LoadGuard {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
 #[derive(Default)]
-struct Last {
+struct LastLoad {
     good: Option<(Toolset, Instant)>,
     unhidden: Vec<ToolName>,
     error: Option<String>,
@@ -56,7 +58,7 @@ struct Last {
     load: u64,
 }
 
-impl Drop for Kept {
+impl Drop for TrackedSource {
     fn drop(&mut self) {
         let watchers = self.watchers.get_mut().unwrap_or_else(PoisonError::into_inner);
         watchers.iter().for_each(JoinHandle::abort);
@@ -78,7 +80,7 @@ pub enum Absence {
 
 /// A source without a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Absent {
+pub struct AbsentSource {
     pub source: SourceId,
     /// How the names of its tools would begin.
     pub stem: String,
@@ -99,9 +101,10 @@ pub struct SourceState {
     pub unhidden: Vec<ToolName>,
 }
 
-impl Kept {
+impl TrackedSource {
     pub(super) fn new(id: SourceId, source: Arc<dyn Source>, deadline: Duration) -> Self {
-        let library = source.library().map(|library| resource_loader::Kept::new(library, deadline));
+        let library =
+            source.library().map(|library| resource_loader::ResourceLoader::new(library, deadline));
         Self {
             id,
             source,
@@ -148,7 +151,7 @@ impl Kept {
 
     /// One load on a task of its own, so that a source that blocks its thread delays no other.
     async fn list(&self) -> Result<Toolset, (Absence, String)> {
-        let Some(held) = Held::take(&self.stuck) else {
+        let Some(held) = LoadGuard::take(&self.stuck) else {
             // A second load would take a second thread, and the retries all there are.
             return Err((Absence::Slow, "its last load still holds on to its thread".to_owned()));
         };
@@ -174,19 +177,23 @@ impl Kept {
     }
 
     /// The list for a snapshot, if there ever was one.
-    pub(super) fn shelf(&self) -> Option<Shelf> {
+    pub(super) fn shelf(&self) -> Option<SourceTools> {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let (tools, _) = last.good.as_ref()?;
-        Some(Shelf { source: self.id.clone(), tools: tools.clone(), stale: last.error.is_some() })
+        Some(SourceTools {
+            source: self.id.clone(),
+            tools: tools.clone(),
+            stale: last.error.is_some(),
+        })
     }
 
     /// Why there is none; `None`: there is one.
-    pub(super) fn absent(&self) -> Option<Absent> {
+    pub(super) fn absent(&self) -> Option<AbsentSource> {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let why = last.absence;
         let is_absent = last.good.is_none();
         drop(last);
-        is_absent.then(|| Absent {
+        is_absent.then(|| AbsentSource {
             source: self.id.clone(),
             stem: self.source.stem().unwrap_or_default().to_owned(),
             why,

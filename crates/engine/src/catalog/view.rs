@@ -7,39 +7,40 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use toolcrib_core::{
-    Assembly, Catalog, CatalogBounds, Fingerprint, Held, Kind, Quarantine, SourceId, Stock,
-    ToolSpec,
+    Catalog, CatalogAssembly, CatalogBounds, Fingerprint, QuarantineReason, ResourceCatalog,
+    ResourceKind, SourceId, SourceResources, ToolSpec,
 };
 
-use super::state::Kept;
+use super::state::TrackedSource;
 
 /// Snapshots that follow their sources.
 #[derive(Default)]
-pub struct Window {
+pub struct CatalogView {
     /// `None`: all there are.
     of: Option<BTreeSet<SourceId>>,
     catalog: ArcSwap<Catalog>,
-    stock: ArcSwap<Stock>,
+    stock: ArcSwap<ResourceCatalog>,
 }
 
 /// What snapshots are made of.
-pub(super) struct Lists<'a> {
-    pub(super) sources: &'a [Arc<Kept>],
+pub(super) struct SnapshotInputs<'a> {
+    pub(super) sources: &'a [Arc<TrackedSource>],
     /// Whether names stay with who has them.
     pub(super) settled: bool,
-    pub(super) judge: &'a (dyn Fn(&ToolSpec, Fingerprint) -> Option<Quarantine> + Send + Sync),
+    pub(super) judge:
+        &'a (dyn Fn(&ToolSpec, Fingerprint) -> Option<QuarantineReason> + Send + Sync),
     pub(super) bounds: &'a CatalogBounds,
 }
 
 /// What a snapshot says otherwise than the one before.
 #[derive(Default)]
-pub(super) struct News {
+pub(super) struct CatalogChanges {
     pub(super) tools: bool,
     pub(super) prompts: bool,
     pub(super) resources: bool,
 }
 
-impl BitOrAssign for News {
+impl BitOrAssign for CatalogChanges {
     fn bitor_assign(&mut self, other: Self) {
         self.tools |= other.tools;
         self.prompts |= other.prompts;
@@ -47,7 +48,7 @@ impl BitOrAssign for News {
     }
 }
 
-impl Window {
+impl CatalogView {
     /// One that begins with the names that the sources have among all.
     pub(super) fn of(sources: BTreeSet<SourceId>, whole: &Self) -> Self {
         let (catalog, stock) = (whole.catalog().into(), whole.stock().into());
@@ -69,7 +70,7 @@ impl Window {
     }
 
     /// What there is beside tools now.
-    pub fn stock(&self) -> Arc<Stock> {
+    pub fn stock(&self) -> Arc<ResourceCatalog> {
         self.stock.load_full()
     }
 
@@ -77,9 +78,9 @@ impl Window {
     /// of now.
     pub(super) fn publish(
         &self,
-        lists: &Lists<'_>,
+        lists: &SnapshotInputs<'_>,
         whole: Option<(&Arc<Catalog>, &Arc<Catalog>)>,
-    ) -> News {
+    ) -> CatalogChanges {
         let before = self.catalog();
         let catalog = match whole {
             None => Arc::new(self.assemble(&before, lists)),
@@ -89,7 +90,7 @@ impl Window {
         let is_whole = whole.is_some_and(|(_, new)| Arc::ptr_eq(&catalog, new));
         let tools = !is_whole && !says_the_same(&before, &catalog);
         self.catalog.store(catalog);
-        News { tools, ..self.publish_stock(lists) }
+        CatalogChanges { tools, ..self.publish_stock(lists) }
     }
 
     /// The snapshot of all does where no tool of these sources lost its name, so that most windows
@@ -98,7 +99,7 @@ impl Window {
     fn cut(
         &self,
         before: &Arc<Catalog>,
-        lists: &Lists<'_>,
+        lists: &SnapshotInputs<'_>,
         (old, new): (&Arc<Catalog>, &Arc<Catalog>),
     ) -> Arc<Catalog> {
         let is_served = !new.clashes(|source| self.has(source));
@@ -110,29 +111,32 @@ impl Window {
         if is_served && !is_contested { Arc::clone(new) } else { Arc::new(own) }
     }
 
-    fn sources<'a>(&self, lists: &Lists<'a>) -> impl Iterator<Item = &'a Arc<Kept>> {
+    fn sources<'a>(
+        &self,
+        lists: &SnapshotInputs<'a>,
+    ) -> impl Iterator<Item = &'a Arc<TrackedSource>> {
         lists.sources.iter().filter(|source| self.has(&source.id))
     }
 
-    fn assemble(&self, previous: &Catalog, lists: &Lists<'_>) -> Catalog {
+    fn assemble(&self, previous: &Catalog, lists: &SnapshotInputs<'_>) -> Catalog {
         let without = self.sources(lists).filter(|source| source.absent().is_some());
         let awaited: Vec<_> = without.map(|source| source.id.clone()).collect();
         let starting = self.sources(lists).filter(|source| source.is_starting());
         let starting: Vec<_> = starting.map(|source| source.id.clone()).collect();
         let (settled, judge) = (lists.settled, lists.judge);
         let (awaited, starting, bounds) = (&awaited, &starting, lists.bounds);
-        let assembly = Assembly { previous, settled, awaited, starting, judge, bounds };
+        let assembly = CatalogAssembly { previous, settled, awaited, starting, judge, bounds };
         assembly.assemble(self.sources(lists).filter_map(|source| source.shelf()))
     }
 
-    fn publish_stock(&self, lists: &Lists<'_>) -> News {
+    fn publish_stock(&self, lists: &SnapshotInputs<'_>) -> CatalogChanges {
         let held: Vec<_> = self.sources(lists).filter_map(|source| source.held()).collect();
         let without = self
             .sources(lists)
             .filter(|source| source.library.is_some() && source.held().is_none());
         let awaited: Vec<_> = without.map(|source| source.id.clone()).collect();
         let previous = self.stock();
-        let is_same = |(old, new): (&Arc<Held>, &Held)| {
+        let is_same = |(old, new): (&Arc<SourceResources>, &SourceResources)| {
             old.source == new.source
                 && old.stale == new.stale
                 && Arc::ptr_eq(&old.library, &new.library)
@@ -140,14 +144,16 @@ impl Window {
         };
         let before = previous.libraries();
         if before.len() == held.len() && before.iter().zip(&held).all(is_same) {
-            return News::default();
+            return CatalogChanges::default();
         }
-        let stock = Arc::new(Stock::assemble(&previous, lists.settled, &awaited, held));
+        let stock = Arc::new(ResourceCatalog::assemble(&previous, lists.settled, &awaited, held));
         self.stock.store(Arc::clone(&stock));
         let same = |kind| previous.says_the_same(&stock, kind);
-        let (prompts, resources) =
-            (!same(Kind::Prompt), !(same(Kind::Resource) && same(Kind::Template)));
-        News { prompts, resources, ..News::default() }
+        let (prompts, resources) = (
+            !same(ResourceKind::Prompt),
+            !(same(ResourceKind::Resource) && same(ResourceKind::Template)),
+        );
+        CatalogChanges { prompts, resources, ..CatalogChanges::default() }
     }
 }
 

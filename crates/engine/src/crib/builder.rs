@@ -4,27 +4,27 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use toolcrib_core::{
-    AskBeforeDestroying, Assembly, Catalog, CribLimits, Executor, Ledger, Policy, Shelf, Source,
-    SourceId, Toolset, Witness,
+    AskBeforeDestroying, Catalog, CatalogAssembly, CribLimits, Executor, Ledger, Observer, Policy,
+    Source, SourceId, SourceTools, Toolset,
 };
 
-use super::catalog_source::Tools;
+use super::catalog_source::CatalogSource;
 use super::{Crib, shared};
-use crate::builtin::Own;
-use crate::catalog::{Judge, LOAD_DEADLINE, Placed, Publisher};
-use crate::discovery::Showcase;
+use crate::builtin::BuiltinTools;
+use crate::catalog::{Judge, LOAD_DEADLINE, NamedSource, Publisher};
+use crate::discovery::DiscoverySettings;
 use crate::ledger::MemoryLedger;
 
 /// A crib in the making: `build` starts the sources.
 pub struct CribBuilder {
-    sources: Vec<Placed>,
+    sources: Vec<NamedSource>,
     policy: Arc<dyn Policy>,
     /// `None`: one in memory.
     ledger: Option<Arc<dyn Ledger>>,
     limits: CribLimits,
     judge: Judge,
-    witness: Option<Arc<dyn Witness>>,
-    showcase: Showcase,
+    witness: Option<Arc<dyn Observer>>,
+    showcase: DiscoverySettings,
 }
 
 impl Default for CribBuilder {
@@ -36,7 +36,7 @@ impl Default for CribBuilder {
             limits: CribLimits::default(),
             judge: Box::new(|_, _| None),
             witness: None,
-            showcase: Showcase::default(),
+            showcase: DiscoverySettings::default(),
         }
     }
 }
@@ -61,7 +61,7 @@ impl CribBuilder {
 
     /// Adds a source that others hold too.
     #[must_use]
-    pub fn placed(mut self, source: Placed) -> Self {
+    pub fn placed(mut self, source: NamedSource) -> Self {
         self.sources.push(source);
         self
     }
@@ -86,14 +86,14 @@ impl CribBuilder {
 
     /// Has somebody see what is decided and how calls end.
     #[must_use]
-    pub fn witness(mut self, witness: Arc<dyn Witness>) -> Self {
+    pub fn witness(mut self, witness: Arc<dyn Observer>) -> Self {
         self.witness = Some(witness);
         self
     }
 
     /// How the tools are shown to whoever does not say it.
     #[must_use]
-    pub fn showcase(mut self, showcase: Showcase) -> Self {
+    pub fn showcase(mut self, showcase: DiscoverySettings) -> Self {
         self.showcase = showcase;
         self
     }
@@ -119,7 +119,8 @@ impl CribBuilder {
         let catalog = self.limits.catalog.clone();
         let (executor, own) = gate(self.policy, self.ledger, self.limits, self.witness);
         let publisher = Publisher::new(self.sources, self.judge, catalog);
-        let crib = Crib::put_together(Tools::of(publisher), shared(executor), own, Arc::default());
+        let crib =
+            Crib::put_together(CatalogSource::of(publisher), shared(executor), own, Arc::default());
         crib.show_as(self.showcase);
         crib
     }
@@ -129,9 +130,11 @@ impl CribBuilder {
         let bounds = &self.limits.catalog.clone();
         let (executor, own) = gate(self.policy, self.ledger, self.limits, self.witness);
         let previous = &Catalog::default();
-        let assembly = Assembly { judge: &*self.judge, ..Assembly::alone(previous, bounds) };
-        let catalog = assembly.assemble([Shelf { source: SourceId::code(), tools, stale: false }]);
-        let tools = Tools::Fixed(Arc::new(catalog));
+        let assembly =
+            CatalogAssembly { judge: &*self.judge, ..CatalogAssembly::alone(previous, bounds) };
+        let catalog =
+            assembly.assemble([SourceTools { source: SourceId::code(), tools, stale: false }]);
+        let tools = CatalogSource::Fixed(Arc::new(catalog));
         let crib = Crib::put_together(tools, shared(executor), own, Arc::default());
         crib.show_as(self.showcase);
         crib
@@ -142,10 +145,10 @@ fn gate(
     policy: Arc<dyn Policy>,
     ledger: Option<Arc<dyn Ledger>>,
     limits: CribLimits,
-    witness: Option<Arc<dyn Witness>>,
-) -> (Executor, Option<Arc<Own>>) {
+    witness: Option<Arc<dyn Observer>>,
+) -> (Executor, Option<Arc<BuiltinTools>>) {
     let ledger = ledger.unwrap_or_else(|| Arc::new(MemoryLedger::within(limits.tickets)));
-    let own = Own::of(&ledger);
+    let own = BuiltinTools::of(&ledger);
     let executor = Executor::new(policy, ledger, limits).seen_by(witness);
     let executor = match &own {
         Some(own) => executor.reading_by(own.reader()),

@@ -6,18 +6,18 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use toolcrib_core::{Caller, Catalog, SourceId};
 
-use crate::builtin::Own;
-use crate::catalog::{Absent, Publisher, Window};
+use crate::builtin::BuiltinTools;
+use crate::catalog::{AbsentSource, CatalogView, Publisher};
 
 #[derive(Clone)]
-pub(super) enum Tools {
+pub(super) enum CatalogSource {
     /// A set that never changes: nothing runs beside it.
     Fixed(Arc<Catalog>),
     /// What the window shows of it, which all clones look through.
-    Published(Arc<Publisher>, Arc<ArcSwap<Window>>),
+    Published(Arc<Publisher>, Arc<ArcSwap<CatalogView>>),
 }
 
-impl Tools {
+impl CatalogSource {
     pub(super) fn of(publisher: Arc<Publisher>) -> Self {
         let window = Arc::new(ArcSwap::new(publisher.whole()));
         Self::Published(publisher, window)
@@ -51,7 +51,7 @@ impl Tools {
     }
 
     /// The same with what this caller has besides.
-    pub(super) fn shown(&self, own: Option<&Arc<Own>>, caller: &Caller) -> Arc<Catalog> {
+    pub(super) fn shown(&self, own: Option<&Arc<BuiltinTools>>, caller: &Caller) -> Arc<Catalog> {
         let snapshot = self.catalog();
         match own {
             Some(own) => own.catalog(caller, snapshot),
@@ -82,7 +82,7 @@ impl Tools {
     }
 
     /// The sources that have no list now.
-    pub(super) fn absent(&self) -> Vec<Absent> {
+    pub(super) fn absent(&self) -> Vec<AbsentSource> {
         match self {
             Self::Fixed(_) => Vec::new(),
             Self::Published(publisher, window) => {

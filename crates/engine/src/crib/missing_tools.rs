@@ -5,10 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use toolcrib_core::{Catalog, ErrorKind, Executor, Inquiry, Missing, ToolError, Visitor, messages};
+use toolcrib_core::{
+    Catalog, ClientSession, ErrorKind, Executor, MissingToolExplainer, ResourceRequest, ToolError,
+    messages,
+};
 
 use super::Crib;
-use super::catalog_source::Tools;
+use super::catalog_source::CatalogSource;
 use crate::discovery::owner_away;
 
 /// When to ask again.
@@ -22,12 +25,16 @@ impl Crib {
     }
 
     /// Tells why a tool may be missing: its source starts, or gives no tools now.
-    pub fn missing(&self) -> Missing {
+    pub fn missing(&self) -> MissingToolExplainer {
         self.desk.missing()
     }
 
     /// Fails where what is asked for is not there, and some source has not had its first chance.
-    pub(super) fn may_come(&self, visitor: &Visitor, inquiry: &Inquiry) -> Result<(), ToolError> {
+    pub(super) fn may_come(
+        &self,
+        visitor: &ClientSession,
+        inquiry: &ResourceRequest,
+    ) -> Result<(), ToolError> {
         // Before what there is is looked at: it may come meanwhile.
         if !self.tools.is_stocking() {
             return Ok(());
@@ -41,7 +48,7 @@ impl Crib {
 }
 
 /// What tells it for a crib.
-pub(super) fn missing(tools: Tools, gate: Arc<ArcSwap<Executor>>) -> Missing {
+pub(super) fn missing(tools: CatalogSource, gate: Arc<ArcSwap<Executor>>) -> MissingToolExplainer {
     Arc::new(move |caller, name, seen| {
         let executor = gate.load_full();
         let policy = executor.policy();

@@ -3,21 +3,22 @@
 use std::sync::Arc;
 
 use toolcrib_core::{
-    BoxFuture, Caller, Catalog, Following, Kind, Plan, Request, Said, SourceId, TicketId, Visitor,
+    BoxFuture, Caller, Catalog, ClientSession, Plan, PlanRequest, ResourceKind, ServerInfo,
+    SourceId, TicketId, UpdateStream,
 };
 
 use super::Crib;
-use super::catalog_source::Tools;
+use super::catalog_source::CatalogSource;
 use crate::catalog::Publisher;
 
 impl Crib {
     /// What the only source says of itself, if there is one alone and its names have no prefix.
-    pub fn sole(&self) -> Option<Arc<Said>> {
+    pub fn sole(&self) -> Option<Arc<ServerInfo>> {
         self.only_server().map(|(_, _, said)| said)
     }
 
-    fn only_server(&self) -> Option<(&Arc<Publisher>, SourceId, Arc<Said>)> {
-        let Tools::Published(publisher, window) = &self.tools else { return None };
+    fn only_server(&self) -> Option<(&Arc<Publisher>, SourceId, Arc<ServerInfo>)> {
+        let CatalogSource::Published(publisher, window) = &self.tools else { return None };
         let window = window.load();
         let name = publisher.sole(|name| window.has(name))?;
         let stock = self.stock();
@@ -30,7 +31,7 @@ impl Crib {
 
     /// Resolves when the only server says once more that a list of it changed, though it is the
     /// same; `None`: that of its tools.
-    pub fn announced(&self, kind: Option<Kind>) -> BoxFuture<'static, ()> {
+    pub fn announced(&self, kind: Option<ResourceKind>) -> BoxFuture<'static, ()> {
         match self.only_server() {
             Some((publisher, server, _)) => publisher.announced(&server, kind),
             None => Box::pin(std::future::pending()),
@@ -39,7 +40,7 @@ impl Crib {
 
     /// The lines of log that the only server writes outside of any call, as far as they are meant for
     /// nobody but this visitor.
-    pub fn lines(&self, visitor: Visitor) -> Option<Following> {
+    pub fn lines(&self, visitor: ClientSession) -> Option<UpdateStream> {
         let (_, server, _) = self.only_server()?;
         let stock = self.stock();
         let held = stock.libraries().iter().find(|held| held.source == server)?;
@@ -48,7 +49,7 @@ impl Crib {
 
     /// What a request may use that calls a tool which the only server does not list: that tool
     /// alone, as one that may destroy. `None`: to this caller there is none.
-    pub fn plan_unlisted(&self, caller: &Caller, request: Request, tool: &str) -> Option<Plan> {
+    pub fn plan_unlisted(&self, caller: &Caller, request: PlanRequest, tool: &str) -> Option<Plan> {
         let catalog = self.unlisted(tool)?;
         let plan = Plan::make(&catalog, caller, self.executor().policy(), request).ok()?;
         plan.get(tool).is_some().then_some(plan)

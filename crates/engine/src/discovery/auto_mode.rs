@@ -11,7 +11,9 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde_json::json;
 use tokio::runtime::Handle;
-use toolcrib_core::{Catalog, Discovery, Exposure, Fingerprint, Listed, Shown, ToolSpec};
+use toolcrib_core::{
+    Catalog, CatalogTool, Discovery, Exposure, Fingerprint, Presentation, ToolSpec,
+};
 
 /// Turns of a model in one task. It is a constant: the way of showing must not change within a run,
 /// or no prompt cache would hold.
@@ -37,7 +39,7 @@ const FRAME: usize = 44;
 
 /// The tokens of the tools of a snapshot, by place.
 #[derive(Default)]
-struct Weights {
+struct TokenCounts {
     counted: OnceLock<Vec<usize>>,
     /// What was known of them when it was first asked.
     rough: OnceLock<Vec<usize>>,
@@ -89,12 +91,12 @@ fn over(tokens: usize, turns: f64) -> f64 {
 
 /// Counts the tools of a snapshot, if they are not counted yet.
 pub(crate) fn prepare(catalog: &Catalog) {
-    let count = |tool: &Listed| weight(tool.fingerprint, &tool.spec);
+    let count = |tool: &CatalogTool| weight(tool.fingerprint, &tool.spec);
     weights(catalog).counted.get_or_init(|| catalog.loaded().iter().map(count).collect());
 }
 
 /// Has them counted beside what goes on. Without a runtime there is nobody to do it.
-fn prepare_beside(catalog: &Catalog, weights: &Arc<Weights>) {
+fn prepare_beside(catalog: &Catalog, weights: &Arc<TokenCounts>) {
     let Ok(runtime) = Handle::try_current() else { return };
     if weights.is_begun.swap(true, Ordering::AcqRel) {
         return;
@@ -128,8 +130,8 @@ fn rough(catalog: &Catalog) -> Vec<usize> {
         .collect()
 }
 
-fn weights(catalog: &Catalog) -> Arc<Weights> {
-    catalog.memo(|_| Weights::default())
+fn weights(catalog: &Catalog) -> Arc<TokenCounts> {
+    catalog.memo(|_| TokenCounts::default())
 }
 
 /// `visible`: the places of the tools that are, and whether each is of the core.
@@ -137,7 +139,7 @@ pub(super) fn weigh(
     catalog: &Catalog,
     visible: impl Iterator<Item = (usize, bool)>,
     defers: bool,
-) -> Shown {
+) -> Presentation {
     let weights = weights(catalog);
     let (weights, some) = if let Some(counted) = weights.counted.get() {
         (counted, "")
@@ -165,5 +167,5 @@ pub(super) fn weigh(
     } else {
         format!("all tools are {some}{all} tokens, too few to make a model search")
     };
-    Shown { mode, rest, because: Cow::Owned(because) }
+    Presentation { mode, rest, because: Cow::Owned(because) }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use toolcrib_core::Plan;
-use toolcrib_search::Facets;
+use toolcrib_search::FacetCounts;
 
 /// Names of each kind that are told.
 const MOST: usize = 30;
@@ -29,7 +29,7 @@ fn short(name: &str) -> String {
 
 /// How many of the tools that a plan lets its caller see have which name: as the index counts them,
 /// without one.
-pub(super) fn count(plan: &Plan) -> Facets {
+pub(super) fn count(plan: &Plan) -> FacetCounts {
     let mut counts: [BTreeMap<&str, usize>; 3] = Default::default();
     for tool in plan.known() {
         let spec = &tool.listed.spec;
@@ -45,11 +45,15 @@ pub(super) fn count(plan: &Plan) -> Facets {
     let [categories, actions, sources] = counts.map(|counts| {
         counts.into_iter().map(|(name, count)| (name.to_owned(), count)).collect::<Vec<_>>()
     });
-    Facets { categories, actions, sources, tags: Vec::new() }
+    FacetCounts { categories, actions, sources, tags: Vec::new() }
 }
 
 /// `hidden`: tools that are not shown.
-pub(super) fn description(hidden: usize, facets: &Facets, (read, invoke): (&str, &str)) -> String {
+pub(super) fn description(
+    hidden: usize,
+    facets: &FacetCounts,
+    (read, invoke): (&str, &str),
+) -> String {
     let mut text = format!(
         "Finds tools. {hidden} more tools can be called than are listed here. Say in `query` what is \
          to be done, in plain words, one clause for each step; or list those of `categories`, \

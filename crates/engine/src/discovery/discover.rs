@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use toolcrib_core::{
     Arguments, CallContext, Content, Effect, ErrorKind, Part, Plan, ToolError, ToolSpec,
 };
-use toolcrib_search::{Abstained, Facet};
+use toolcrib_search::{AbstentionReason, Facet};
 
 use super::catalog_summary;
-use super::meta_tool_names::Names;
-use super::search::{Finding, Findings, Search, facets, find_by};
-use super::semantic::Meaning;
-use super::unavailable::{self, Away};
+use super::meta_tool_names::MetaToolNames;
+use super::search::{DiscoveredTool, DiscoveryQuery, DiscoveryResult, facets, find_by};
+use super::semantic::SemanticSearch;
+use super::unavailable::{self, UnavailableSource};
 
 const DEFAULT: usize = 10;
 const MOST: usize = 50;
@@ -23,7 +23,7 @@ const LONGEST: usize = 160;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Wanted {
+struct DiscoverArguments {
     query: String,
     categories: Vec<String>,
     actions: Vec<String>,
@@ -56,19 +56,19 @@ pub(super) fn bounded(spec: &mut ToolSpec) {
 }
 
 pub(super) async fn discover(
-    names: &Names,
-    (meaning, away): (Option<Arc<Meaning>>, Vec<Away>),
+    names: &MetaToolNames,
+    (meaning, away): (Option<Arc<SemanticSearch>>, Vec<UnavailableSource>),
     arguments: &Arguments,
     context: &CallContext,
 ) -> Result<Content, ToolError> {
     let plan = plan(context)?.clone();
-    let wanted: Wanted = arguments.read()?;
+    let wanted: DiscoverArguments = arguments.read()?;
     let is_bare = wanted.query.trim().is_empty()
         && [&wanted.categories, &wanted.actions, &wanted.sources].iter().all(|l| l.is_empty());
     if is_bare && wanted.limit.is_none() {
         return aside(move || overview(&plan, &away)).await;
     }
-    let search = Search {
+    let search = DiscoveryQuery {
         text: wanted.query,
         categories: wanted.categories,
         actions: wanted.actions,
@@ -95,7 +95,7 @@ pub(crate) async fn aside<T: Send + 'static>(
     })
 }
 
-fn overview(plan: &Plan, away: &[Away]) -> Content {
+fn overview(plan: &Plan, away: &[UnavailableSource]) -> Content {
     let facets = facets(plan);
     let kinds = [
         ("categories", &facets.categories),
@@ -121,7 +121,7 @@ pub(super) fn content(text: String, structured: Value) -> Content {
     Content { parts: vec![Part::text(text)], structured: Some(structured), ..Content::default() }
 }
 
-fn told(found: &Findings, search: &Search, names: &Names) -> Content {
+fn told(found: &DiscoveryResult, search: &DiscoveryQuery, names: &MetaToolNames) -> Content {
     let mut structured = json!({
         "tools": found.tools,
         "total": found.total,
@@ -162,7 +162,7 @@ fn told(found: &Findings, search: &Search, names: &Names) -> Content {
     content(text, structured)
 }
 
-fn line(tool: &Finding) -> String {
+fn line(tool: &DiscoveredTool) -> String {
     let summary: String = tool.summary.chars().take(LONGEST).collect();
     let effect = match tool.effect {
         Effect::Read => "reads",
@@ -182,11 +182,11 @@ fn line(tool: &Finding) -> String {
     line
 }
 
-fn nothing(abstained: Abstained, search: &Search, names: &Names) -> String {
+fn nothing(abstained: AbstentionReason, search: &DiscoveryQuery, names: &MetaToolNames) -> String {
     let why = match abstained {
-        Abstained::NoWord => "no tool has a word of this question",
-        Abstained::TooLittle => "no tool says that it does this",
-        Abstained::Facets => "no tool is of these categories, actions and sources at once",
+        AbstentionReason::NoWord => "no tool has a word of this question",
+        AbstentionReason::TooLittle => "no tool says that it does this",
+        AbstentionReason::Facets => "no tool is of these categories, actions and sources at once",
     };
     let asked: String = search.text.chars().take(200).collect();
     let asked = if asked.is_empty() { String::new() } else { format!(" for \"{asked}\"") };
@@ -197,11 +197,11 @@ fn nothing(abstained: Abstained, search: &Search, names: &Names) -> String {
     )
 }
 
-fn word(abstained: Abstained) -> &'static str {
+fn word(abstained: AbstentionReason) -> &'static str {
     match abstained {
-        Abstained::NoWord => "no_word",
-        Abstained::TooLittle => "too_little",
-        Abstained::Facets => "facets",
+        AbstentionReason::NoWord => "no_word",
+        AbstentionReason::TooLittle => "too_little",
+        AbstentionReason::Facets => "facets",
     }
 }
 

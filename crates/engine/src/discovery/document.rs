@@ -4,14 +4,14 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 use toolcrib_core::{Effect, ToolSpec};
-use toolcrib_search::{Argument, Document};
+use toolcrib_search::{DocumentArgument, ToolDocument};
 
 /// How deep fields of fields are read.
 const DEEPEST: usize = 3;
 /// Arguments of one tool that are read.
 const MOST: usize = 128;
 
-pub(super) fn document(spec: &ToolSpec) -> Document<'_> {
+pub(super) fn document(spec: &ToolSpec) -> ToolDocument<'_> {
     let mut arguments = Vec::new();
     take(&spec.input.value(), DEEPEST, &mut arguments);
     let mut results = Vec::new();
@@ -22,7 +22,7 @@ pub(super) fn document(spec: &ToolSpec) -> Document<'_> {
     }
     let origin = spec.origin.name.as_deref().into_iter().chain(spec.title.as_deref());
     let aliases = origin.chain(spec.aliases.iter().map(String::as_str));
-    Document {
+    ToolDocument {
         name: spec.name.as_str().into(),
         summary: spec.summary.as_str().into(),
         description: spec.description.as_str().into(),
@@ -35,12 +35,12 @@ pub(super) fn document(spec: &ToolSpec) -> Document<'_> {
         examples: spec.examples.iter().map(|example| example.as_str().into()).collect(),
         aliases: aliases.map(Cow::from).collect(),
         writes: spec.effect != Effect::Read,
-        ..Document::default()
+        ..ToolDocument::default()
     }
 }
 
 /// The fields of a schema, those within them after them.
-fn take(schema: &Value, deep: usize, into: &mut Vec<Argument<'static>>) {
+fn take(schema: &Value, deep: usize, into: &mut Vec<DocumentArgument<'static>>) {
     let Some(fields) = schema.get("properties").and_then(Value::as_object) else { return };
     let required = schema.get("required").and_then(Value::as_array);
     for (name, field) in fields {
@@ -50,7 +50,7 @@ fn take(schema: &Value, deep: usize, into: &mut Vec<Argument<'static>>) {
         let text = field.get("description").and_then(Value::as_str).unwrap_or_default();
         let values = field.get("enum").and_then(Value::as_array).into_iter().flatten();
         let values = values.filter_map(Value::as_str).take(32);
-        into.push(Argument {
+        into.push(DocumentArgument {
             name: name.clone().into(),
             description: text.to_owned().into(),
             values: values.map(|value| value.to_owned().into()).collect(),

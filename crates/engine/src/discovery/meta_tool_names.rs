@@ -1,9 +1,9 @@
 //! What the added tools are called: names that no tool of the catalog has.
 
-use toolcrib_core::{Listed, ToolName};
+use toolcrib_core::{CatalogTool, ToolName};
 
 /// The name of each.
-pub(super) struct Names {
+pub(super) struct MetaToolNames {
     pub(super) discover: ToolName,
     pub(super) schema: ToolName,
     pub(super) invoke: ToolName,
@@ -24,9 +24,9 @@ const PLAIN: [&str; 6] = [
 /// How often another beginning is tried.
 const TRIES: usize = 100;
 
-impl Names {
+impl MetaToolNames {
     /// `None`: somebody has taken a hundred times six names.
-    pub(super) fn of(tools: &[Listed]) -> Option<Self> {
+    pub(super) fn of(tools: &[CatalogTool]) -> Option<Self> {
         let is_taken = |name: &str| tools.iter().any(|tool| tool.spec.name.as_str() == name);
         (0..TRIES).find_map(|try_| {
             let stem = match try_ {

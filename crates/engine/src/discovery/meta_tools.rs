@@ -10,46 +10,46 @@ use foldhash::fast::FixedState;
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 use toolcrib_core::{
-    Arguments, Beside, BoxFuture, CallContext, Caller, Catalog, Effect, ErrorKind, Executor,
-    Exposure, Extra, Listed, Missing, Plan, Say, SourceId, Tool, ToolError, ToolName, ToolOutcome,
-    ToolSpec, raw_tool,
+    Arguments, BoxFuture, CallContext, Caller, Catalog, CatalogTool, Effect, ErrorKind, Executor,
+    Exposure, MetaTool, MetaTools, MissingToolExplainer, Plan, SourceId, Tool, ToolError, ToolName,
+    ToolOutcome, ToolSpec, ValidationOrigin, raw_tool,
 };
 
-use super::meta_tool_names::Names;
-use super::semantic::Meaning;
-use super::unavailable::{self, Away};
-use super::{Confirm, Showcase, catalog_summary, discover, pending, search, tool_schema};
+use super::meta_tool_names::MetaToolNames;
+use super::semantic::SemanticSearch;
+use super::unavailable::{self, UnavailableSource};
+use super::{Approver, DiscoverySettings, catalog_summary, discover, pending, search, tool_schema};
 use crate::builtin::SOURCE;
-use crate::catalog::Absent;
+use crate::catalog::AbsentSource;
 
 /// Where tickets are looked up and redeemed. What was made for plans outlives no desk: it holds
 /// none, since a desk holds the snapshots that hold what was made.
-pub(crate) struct Desk {
+pub(crate) struct MetaToolFactory {
     /// No other of this process has it.
     id: u64,
     executor: Arc<ArcSwap<Executor>>,
     /// How tools are shown now.
-    showcase: Arc<ArcSwap<Showcase>>,
+    showcase: Arc<ArcSwap<DiscoverySettings>>,
     /// The snapshot of now, as a caller is shown it.
-    catalog: Box<Snapshot>,
+    catalog: Box<CatalogLookup>,
     /// How tools are found beside their words now.
-    meaning: Arc<ArcSwapOption<Meaning>>,
+    meaning: Arc<ArcSwapOption<SemanticSearch>>,
     /// The sources that have no list now.
-    absent: Box<dyn Fn() -> Vec<Absent> + Send + Sync>,
-    missing: Missing,
+    absent: Box<dyn Fn() -> Vec<AbsentSource> + Send + Sync>,
+    missing: MissingToolExplainer,
 }
 
-type Snapshot = dyn Fn(&Caller) -> Arc<Catalog> + Send + Sync;
+type CatalogLookup = dyn Fn(&Caller) -> Arc<Catalog> + Send + Sync;
 
-impl Desk {
+impl MetaToolFactory {
     pub(crate) fn new(
         executor: Arc<ArcSwap<Executor>>,
-        showcase: Arc<ArcSwap<Showcase>>,
-        meaning: Arc<ArcSwapOption<Meaning>>,
+        showcase: Arc<ArcSwap<DiscoverySettings>>,
+        meaning: Arc<ArcSwapOption<SemanticSearch>>,
         (catalog, absent, missing): (
             impl Fn(&Caller) -> Arc<Catalog> + Send + Sync + 'static,
-            impl Fn() -> Vec<Absent> + Send + Sync + 'static,
-            Missing,
+            impl Fn() -> Vec<AbsentSource> + Send + Sync + 'static,
+            MissingToolExplainer,
         ),
     ) -> Arc<Self> {
         static DESKS: AtomicU64 = AtomicU64::new(0);
@@ -59,17 +59,17 @@ impl Desk {
     }
 
     /// Why a tool may be missing.
-    pub(crate) fn missing(&self) -> Missing {
+    pub(crate) fn missing(&self) -> MissingToolExplainer {
         Arc::clone(&self.missing)
     }
 
     /// Who says yes now, whatever was so when a plan was made.
-    pub(super) fn confirm(&self) -> Confirm {
+    pub(super) fn confirm(&self) -> Approver {
         self.showcase.load().confirm
     }
 
     /// The sources that give no tools now and that this caller may know of.
-    pub(crate) fn away(&self, caller: &Caller) -> Vec<Away> {
+    pub(crate) fn away(&self, caller: &Caller) -> Vec<UnavailableSource> {
         let absent = (self.absent)();
         if absent.is_empty() {
             return Vec::new();
@@ -88,17 +88,17 @@ impl Desk {
 
 /// What was made for the plans of a snapshot, by what they see: most callers see the same.
 #[derive(Default)]
-struct Made(Mutex<HashMap<u64, Beside>>);
+struct MetaToolCache(Mutex<HashMap<u64, MetaTools>>);
 
 /// Ways of seeing one snapshot that are remembered.
 const MOST: usize = 256;
 
-struct Named(Option<Arc<Names>>);
+struct CachedNames(Option<Arc<MetaToolNames>>);
 
-pub(super) fn beside(plan: &Plan, confirm: Confirm, desk: &Arc<Desk>) -> Beside {
+pub(super) fn beside(plan: &Plan, confirm: Approver, desk: &Arc<MetaToolFactory>) -> MetaTools {
     let is_lazy = plan.shown().rest == Exposure::Hidden;
-    if !is_lazy && confirm == Confirm::Person {
-        return Beside::default();
+    if !is_lazy && confirm == Approver::Person {
+        return MetaTools::default();
     }
     let mut hasher = FixedState::default().build_hasher();
     let mut hidden = 0_usize;
@@ -107,19 +107,20 @@ pub(super) fn beside(plan: &Plan, confirm: Confirm, desk: &Arc<Desk>) -> Beside 
         std::ptr::from_ref(tool.listed).hash(&mut hasher);
         hidden += usize::from(tool.exposure == Exposure::Hidden);
     }
-    if hidden == 0 && confirm == Confirm::Person {
-        return Beside::default();
+    if hidden == 0 && confirm == Approver::Person {
+        return MetaTools::default();
     }
-    (hidden, confirm == Confirm::Model, desk.id).hash(&mut hasher);
+    (hidden, confirm == Approver::Model, desk.id).hash(&mut hasher);
     let (key, catalog) = (hasher.finish(), plan.catalog());
-    let made = catalog.memo(|_| Made::default());
-    let known =
-        |made: &Made| made.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+    let made = catalog.memo(|_| MetaToolCache::default());
+    let known = |made: &MetaToolCache| {
+        made.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned()
+    };
     if let Some(known) = known(&made) {
         return known;
     }
-    let names = catalog.memo(|tools| Named(Names::of(tools).map(Arc::new)));
-    let Some(names) = &names.0 else { return Beside::default() };
+    let names = catalog.memo(|tools| CachedNames(MetaToolNames::of(tools).map(Arc::new)));
+    let Some(names) = &names.0 else { return MetaTools::default() };
     let fresh = make(plan, hidden, confirm, (names, desk));
     let mut all = made.0.lock().unwrap_or_else(PoisonError::into_inner);
     if all.len() >= MOST {
@@ -128,7 +129,12 @@ pub(super) fn beside(plan: &Plan, confirm: Confirm, desk: &Arc<Desk>) -> Beside 
     all.entry(key).or_insert(fresh).clone()
 }
 
-fn make(plan: &Plan, hidden: usize, confirm: Confirm, with: (&Arc<Names>, &Arc<Desk>)) -> Beside {
+fn make(
+    plan: &Plan,
+    hidden: usize,
+    confirm: Approver,
+    with: (&Arc<MetaToolNames>, &Arc<MetaToolFactory>),
+) -> MetaTools {
     let (names, desk) = with;
     let (mut tools, mut relay, mut finder) = (Vec::new(), None, None);
     if hidden > 0 {
@@ -144,14 +150,14 @@ fn make(plan: &Plan, hidden: usize, confirm: Confirm, with: (&Arc<Names>, &Arc<D
         (relay, finder) = (Some(names.invoke.clone()), Some(names.discover.clone()));
     }
     let exposure = match confirm {
-        Confirm::Model => Exposure::Listed,
-        Confirm::Person => Exposure::Hidden,
+        Approver::Model => Exposure::Listed,
+        Approver::Person => Exposure::Hidden,
     };
     tools.extend(waiting(names, desk, confirm).map(|tool| (tool, exposure)));
     let extra = |(tool, exposure): (Arc<dyn Tool>, Exposure)| {
-        Listed::alone(tool).map(|listed| Extra { listed, exposure })
+        CatalogTool::alone(tool).map(|listed| MetaTool { listed, exposure })
     };
-    Beside { tools: tools.into_iter().filter_map(extra).collect(), relay, finder }
+    MetaTools { tools: tools.into_iter().filter_map(extra).collect(), relay, finder }
 }
 
 /// Has the index made beside what goes on: the first search will most likely find it done.
@@ -166,12 +172,16 @@ fn spec(name: &ToolName, description: String, effect: Effect, input: Value) -> T
     let mut spec = ToolSpec::named(name.clone(), description, effect);
     spec.origin.source = SourceId::new(SOURCE);
     // Nobody else checks what it is told.
-    spec.validation_said = Say::Tool;
+    spec.validation_said = ValidationOrigin::Tool;
     spec.input = input.into();
     spec
 }
 
-fn discovering(names: &Arc<Names>, description: String, desk: &Arc<Desk>) -> Arc<dyn Tool> {
+fn discovering(
+    names: &Arc<MetaToolNames>,
+    description: String,
+    desk: &Arc<MetaToolFactory>,
+) -> Arc<dyn Tool> {
     let mut spec = spec(&names.discover, description, Effect::Read, discover::input());
     discover::bounded(&mut spec);
     let (names, desk) = (Arc::clone(names), Arc::downgrade(desk));
@@ -187,7 +197,7 @@ fn discovering(names: &Arc<Names>, description: String, desk: &Arc<Desk>) -> Arc
     })
 }
 
-fn reading(names: &Arc<Names>, desk: &Arc<Desk>) -> Arc<dyn Tool> {
+fn reading(names: &Arc<MetaToolNames>, desk: &Arc<MetaToolFactory>) -> Arc<dyn Tool> {
     let mut spec =
         spec(&names.schema, tool_schema::description(names), Effect::Read, tool_schema::input());
     discover::bounded(&mut spec);
@@ -200,7 +210,7 @@ fn reading(names: &Arc<Names>, desk: &Arc<Desk>) -> Arc<dyn Tool> {
 }
 
 /// The gate makes of every call of it one of the tool that it names; its own code is never reached.
-fn relaying(names: &Arc<Names>) -> Arc<dyn Tool> {
+fn relaying(names: &Arc<MetaToolNames>) -> Arc<dyn Tool> {
     let description = format!(
         "Calls a tool by its name, also one that is not listed here. `parameters` are its arguments, \
          as `{}` or `{}` tells them.",
@@ -224,7 +234,11 @@ fn gone() -> ToolError {
     ToolError::new(ErrorKind::Unavailable, "the tools are being taken down: nothing was done")
 }
 
-fn waiting(names: &Arc<Names>, desk: &Arc<Desk>, confirm: Confirm) -> [Arc<dyn Tool>; 3] {
+fn waiting(
+    names: &Arc<MetaToolNames>,
+    desk: &Arc<MetaToolFactory>,
+    confirm: Approver,
+) -> [Arc<dyn Tool>; 3] {
     let listing = {
         let desk = Arc::downgrade(desk);
         let text = pending::LISTS.to_owned();

@@ -10,22 +10,22 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use toolcrib_core::{
-    Arguments, BatchOptions, CallContext, Caller, Content, Decision, ErrorKind, Parked, Redemption,
-    Run, TicketId, ToolError, ToolOutcome,
+    Arguments, BatchOptions, CallContext, Caller, Content, Decision, ErrorKind, ParkedCall,
+    Redemption, Run, TicketId, ToolError, ToolOutcome,
 };
 use toolcrib_json::invisible::exact_json;
 
-use super::Confirm;
+use super::Approver;
 use super::discover::content;
-use super::meta_tool_names::Names;
-use super::meta_tools::Desk;
+use super::meta_tool_names::MetaToolNames;
+use super::meta_tools::MetaToolFactory;
 
 /// Bytes of the arguments of a call that are shown.
 const LONGEST: usize = 1_000;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Which {
+struct PendingArguments {
     ticket: Option<String>,
     reason: Option<String>,
 }
@@ -52,7 +52,10 @@ pub(super) const CLEARS: &str = "Takes a waiting call back: it will not run.";
 pub(super) const EXECUTES: &str = "Runs a waiting call. Only after the user has said yes to exactly \
                                    this call; the silence of the user is no yes.";
 
-pub(super) async fn list(desk: &Desk, context: &CallContext) -> Result<Content, ToolError> {
+pub(super) async fn list(
+    desk: &MetaToolFactory,
+    context: &CallContext,
+) -> Result<Content, ToolError> {
     let open = open(desk, context.caller()).await?;
     if open.is_empty() {
         return Ok(content("No call waits.".to_owned(), json!({ "pending": [] })));
@@ -79,8 +82,8 @@ pub(super) async fn list(desk: &Desk, context: &CallContext) -> Result<Content, 
 
 /// What would be done and by what, who asked for it, and until when it can be decided. The words
 /// of the tool itself, where it has some, open the reason. It ends without a period: more may follow.
-fn line(parked: &Parked) -> String {
-    let Parked { ticket, tool, source, reason, caller, .. } = parked;
+fn line(parked: &ParkedCall) -> String {
+    let ParkedCall { ticket, tool, source, reason, caller, .. } = parked;
     let arguments = parked.arguments.clone().into_value().to_string();
     let arguments = exact_json(&arguments);
     let end = arguments.floor_char_boundary(LONGEST);
@@ -110,7 +113,7 @@ fn left(lifetime: Duration) -> String {
 }
 
 /// Those of this caller that this view of the crib made.
-async fn open(desk: &Desk, caller: &Caller) -> Result<Vec<Parked>, ToolError> {
+async fn open(desk: &MetaToolFactory, caller: &Caller) -> Result<Vec<ParkedCall>, ToolError> {
     let executor = desk.executor();
     let open = executor.tickets(caller).await.map_err(|error| {
         let told = "the waiting calls cannot be looked up now: try again later";
@@ -122,12 +125,12 @@ async fn open(desk: &Desk, caller: &Caller) -> Result<Vec<Parked>, ToolError> {
 
 /// Runs or refuses one.
 pub(super) async fn decide(
-    (desk, confirm, names): (Arc<Desk>, Confirm, Arc<Names>),
+    (desk, confirm, names): (Arc<MetaToolFactory>, Approver, Arc<MetaToolNames>),
     arguments: Arguments,
     context: CallContext,
     approves: bool,
 ) -> ToolOutcome {
-    let which: Which = match arguments.read() {
+    let which: PendingArguments = match arguments.read() {
         Ok(which) => which,
         Err(error) => return ToolOutcome::Failed(error),
     };
@@ -147,7 +150,7 @@ pub(super) async fn decide(
     };
     let what = open.iter().find(|parked| parked.ticket == ticket).map(line);
     // Of what was so when the plan was made and what is so now, the stricter holds.
-    if approves && (confirm == Confirm::Person || desk.confirm() == Confirm::Person) {
+    if approves && (confirm == Approver::Person || desk.confirm() == Approver::Person) {
         return ToolOutcome::Denied { reason: a_person(&ticket, what.as_deref(), &names) };
     }
     let decision = if approves {
@@ -160,7 +163,7 @@ pub(super) async fn decide(
 }
 
 async fn redeem(
-    desk: &Desk,
+    desk: &MetaToolFactory,
     caller: Caller,
     (ticket, what): (TicketId, Option<String>),
     decision: Decision,
@@ -181,7 +184,7 @@ async fn redeem(
     }
 }
 
-fn a_person(ticket: &TicketId, what: Option<&str>, names: &Names) -> String {
+fn a_person(ticket: &TicketId, what: Option<&str>, names: &MetaToolNames) -> String {
     let what = what.map(|what| format!(". What waits:\n{what}")).unwrap_or_default();
     format!(
         "a person has to say yes, and not by way of a model: ask the user to decide (at the program \

@@ -4,22 +4,25 @@
 use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
-use toolcrib_core::{Catalog, Effect, Listed, Plan, ToolError, ToolName};
+use toolcrib_core::{Catalog, CatalogTool, Effect, Plan, ToolError, ToolName};
 use toolcrib_json::schema;
-use toolcrib_search::{Abstained, Facet, Facets, Hit, Index, Query, Unknown, Way};
+use toolcrib_search::{
+    AbstentionReason, Facet, FacetCounts, Hit, MatchKind, SearchIndex, SearchQuery,
+    UnknownFacetName,
+};
 
 use super::aside;
 use super::document::document;
-use super::semantic::{Heard, Meaning, Sense};
-use super::unavailable::{Away, of_interest};
+use super::semantic::{SemanticOutcome, SemanticSearch, SemanticVectors};
+use super::unavailable::{UnavailableSource, of_interest};
 
 /// The index of a snapshot, made when it is first asked for.
 #[derive(Default)]
-struct Lexicon(OnceLock<Index>);
+struct SnapshotIndex(OnceLock<SearchIndex>);
 
 /// What is looked for; see [`Query`].
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Search {
+pub struct DiscoveryQuery {
     pub text: String,
     pub categories: Vec<String>,
     pub actions: Vec<String>,
@@ -31,27 +34,27 @@ pub struct Search {
 
 /// What was found among the tools that a plan lets its caller see.
 #[derive(Debug, Clone, Default)]
-pub struct Findings {
+pub struct DiscoveryResult {
     /// Best first.
-    pub tools: Vec<Finding>,
+    pub tools: Vec<DiscoveredTool>,
     /// How many the facets let through and share a word with the question; or how many were found,
     /// if that is more.
     pub total: usize,
     /// From 0 to 1.
     pub confidence: f32,
     /// Why none is named.
-    pub abstained: Option<Abstained>,
+    pub abstained: Option<AbstentionReason>,
     /// Categories, actions and sources that there are not.
-    pub unknown: Vec<Unknown>,
+    pub unknown: Vec<UnknownFacetName>,
     /// What became of the meaning of the question; `None`: there is no embedder, or no question.
-    pub meaning: Option<Heard>,
+    pub meaning: Option<SemanticOutcome>,
     /// Sources that may have had more, and give no tools now.
-    pub away: Vec<Away>,
+    pub away: Vec<UnavailableSource>,
 }
 
 /// A tool that was found.
 #[derive(Debug, Clone, Serialize)]
-pub struct Finding {
+pub struct DiscoveredTool {
     pub name: ToolName,
     pub summary: String,
     pub category: Option<String>,
@@ -68,13 +71,13 @@ pub struct Finding {
     pub unlike: Vec<String>,
     /// Where arguments of it come from.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub needs: Vec<Need>,
+    pub needs: Vec<ArgumentSource>,
     pub score: f32,
 }
 
 /// An argument, and the tool that yields it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Need {
+pub struct ArgumentSource {
     pub argument: String,
     pub from: ToolName,
 }
@@ -85,14 +88,14 @@ pub(crate) fn prepare(catalog: &Catalog) {
     index_of(catalog, |_| ());
 }
 
-fn lexicon(catalog: &Catalog) -> Arc<Lexicon> {
-    catalog.memo(|_| Lexicon::default())
+fn lexicon(catalog: &Catalog) -> Arc<SnapshotIndex> {
+    catalog.memo(|_| SnapshotIndex::default())
 }
 
-fn index_of<T>(catalog: &Catalog, read: impl FnOnce(&Index) -> T) -> T {
+fn index_of<T>(catalog: &Catalog, read: impl FnOnce(&SearchIndex) -> T) -> T {
     let lexicon = lexicon(catalog);
     let tools = || catalog.loaded().iter().map(|tool| document(&tool.spec));
-    read(lexicon.0.get_or_init(|| Index::build(tools())))
+    read(lexicon.0.get_or_init(|| SearchIndex::build(tools())))
 }
 
 /// What a tool must have that is found by its meaning alone, where the nearest has some 1 of it and
@@ -101,43 +104,48 @@ const LEAST: f32 = 0.5;
 
 /// Searches by words and, where there is an embedder, by meaning; off the threads that serve.
 pub(crate) async fn find_by(
-    (meaning, away): (Option<Arc<Meaning>>, Vec<Away>),
+    (meaning, away): (Option<Arc<SemanticSearch>>, Vec<UnavailableSource>),
     plan: Plan,
-    search: Search,
-) -> Result<Findings, ToolError> {
+    search: DiscoveryQuery,
+) -> Result<DiscoveryResult, ToolError> {
     let meaning = meaning.filter(|_| !search.text.trim().is_empty());
     let sense = match meaning {
         Some(meaning) => Some(meaning.sense(plan.catalog(), &search.text).await),
         None => None,
     };
     aside(move || {
-        let heard =
-            sense.as_ref().map(|sense| sense.as_ref().err().copied().unwrap_or(Heard::Used));
+        let heard = sense
+            .as_ref()
+            .map(|sense| sense.as_ref().err().copied().unwrap_or(SemanticOutcome::Used));
         let sense = sense.and_then(Result::ok);
         let found = find_with(&plan, &search, sense.as_ref());
         let away = of_interest(away, &search.sources);
-        let is_away = |unknown: &Unknown| {
+        let is_away = |unknown: &UnknownFacetName| {
             let mut away = away.iter().map(|away| away.source.as_str());
             unknown.facet == Facet::Source
                 && away.any(|name| name.eq_ignore_ascii_case(&unknown.name))
         };
         let unknown = found.unknown.into_iter().filter(|unknown| !is_away(unknown)).collect();
-        Findings { meaning: heard, away, unknown, ..found }
+        DiscoveryResult { meaning: heard, away, unknown, ..found }
     })
     .await
 }
 
 /// Searches by words among what a plan lets its caller see; what is not there for that caller is
 /// neither found nor counted nor named.
-pub fn find(plan: &Plan, search: &Search) -> Findings {
+pub fn find(plan: &Plan, search: &DiscoveryQuery) -> DiscoveryResult {
     find_with(plan, search, None)
 }
 
-fn find_with(plan: &Plan, search: &Search, sense: Option<&Sense>) -> Findings {
+fn find_with(
+    plan: &Plan,
+    search: &DiscoveryQuery,
+    sense: Option<&SemanticVectors>,
+) -> DiscoveryResult {
     let catalog = plan.catalog();
     let (categories, actions) = (texts(&search.categories), texts(&search.actions));
     let sources = texts(&search.sources);
-    let query = Query {
+    let query = SearchQuery {
         text: &search.text,
         categories: &categories,
         actions: &actions,
@@ -160,12 +168,12 @@ fn find_with(plan: &Plan, search: &Search, sense: Option<&Sense>) -> Findings {
         let needs = found.needs.iter().filter(|need| need.document == hit.document);
         let needs = needs.filter(|need| may(need.from)).filter_map(|need| {
             let from = at(need.from)?.spec.name.clone();
-            Some(Need { argument: need.argument.clone(), from })
+            Some(ArgumentSource { argument: need.argument.clone(), from })
         });
         Some(finding(at(hit.document)?, hit, needs.collect()))
     });
     let tools: Vec<_> = tools.collect();
-    Findings {
+    DiscoveryResult {
         total: found.total.max(tools.len()),
         tools,
         confidence: found.confidence,
@@ -180,9 +188,9 @@ fn texts(list: &[String]) -> Vec<&str> {
     list.iter().map(String::as_str).collect()
 }
 
-fn finding(tool: &Listed, hit: &Hit, needs: Vec<Need>) -> Finding {
+fn finding(tool: &CatalogTool, hit: &Hit, needs: Vec<ArgumentSource>) -> DiscoveredTool {
     let spec = &tool.spec;
-    Finding {
+    DiscoveredTool {
         name: spec.name.clone(),
         summary: spec.summary.clone(),
         category: spec.category.clone(),
@@ -205,8 +213,8 @@ fn why(hit: &Hit) -> String {
     let words = hit.matched.iter().take(4).map(|met| {
         let field = met.fields.first().map_or("text", |field| field.word());
         let word = match met.way {
-            Way::Same => met.word.clone(),
-            Way::Alike | Way::Spelling => format!("{}={}", met.word, met.found),
+            MatchKind::Same => met.word.clone(),
+            MatchKind::Alike | MatchKind::Spelling => format!("{}={}", met.word, met.found),
         };
         format!("{word} ({field})")
     });
@@ -214,7 +222,7 @@ fn why(hit: &Hit) -> String {
 }
 
 /// How many of the tools that a plan lets its caller see are sorted under which name.
-pub(super) fn facets(plan: &Plan) -> Facets {
+pub(super) fn facets(plan: &Plan) -> FacetCounts {
     index_of(plan.catalog(), |index| index.facets(&|place| plan.shows_place(place)))
 }
 

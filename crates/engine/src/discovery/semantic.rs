@@ -13,7 +13,7 @@ use std::time::Duration;
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout};
 use toolcrib_core::Catalog;
-use toolcrib_search::{EmbedError, Embedder, Purpose, Vector, Vectors, asked};
+use toolcrib_search::{EmbedError, EmbedPurpose, Embedder, QueryVectors, Vector, asked};
 
 use super::document::document;
 
@@ -31,13 +31,13 @@ const WEIGHT: f32 = 1.0;
 const ENOUGH: f32 = 0.3;
 
 /// An embedder with what it was asked.
-pub struct Meaning {
+pub struct SemanticSearch {
     /// No other of this process has it.
     id: u64,
     embedder: Arc<dyn Embedder>,
     patience: Duration,
     questions: Mutex<VecDeque<(String, Arc<[Vector]>)>>,
-    rest: Mutex<Rest>,
+    rest: Mutex<EmbedderBackoff>,
     trouble: Mutex<Option<String>>,
     /// Held by whoever makes the vectors of a snapshot: the next one needs only what is new.
     making: tokio::sync::Mutex<()>,
@@ -46,7 +46,7 @@ pub struct Meaning {
 /// What became of the meaning of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Heard {
+pub enum SemanticOutcome {
     /// Tools were found by it and by their words.
     Used,
     /// The vectors of the tools are not made yet: words alone counted.
@@ -57,17 +57,17 @@ pub enum Heard {
 
 /// When an embedder that failed is asked again.
 #[derive(Default)]
-struct Rest {
+struct EmbedderBackoff {
     until: Option<Instant>,
     last: Duration,
 }
 
 /// The vectors of a snapshot, by the embedder that makes them.
 #[derive(Default)]
-struct Spoken(Mutex<State>);
+struct SnapshotVectors(Mutex<VectorState>);
 
 #[derive(Default)]
-enum State {
+enum VectorState {
     #[default]
     None,
     Making(u64),
@@ -75,27 +75,27 @@ enum State {
 }
 
 /// Vectors in the making: what breaks off may be begun again.
-struct Making<'a>(&'a Spoken);
+struct VectorBuildGuard<'a>(&'a SnapshotVectors);
 
-impl Drop for Making<'_> {
+impl Drop for VectorBuildGuard<'_> {
     fn drop(&mut self) {
         let mut state = lock(&self.0.0);
-        if matches!(*state, State::Making(_)) {
-            *state = State::None;
+        if matches!(*state, VectorState::Making(_)) {
+            *state = VectorState::None;
         }
     }
 }
 
 /// What a search goes by beside words.
-pub(crate) struct Sense {
+pub(crate) struct SemanticVectors {
     documents: Arc<[Vector]>,
     question: Arc<[Vector]>,
 }
 
-impl Sense {
-    pub(super) fn vectors(&self) -> Vectors<'_> {
+impl SemanticVectors {
+    pub(super) fn vectors(&self) -> QueryVectors<'_> {
         let Self { documents, question } = self;
-        Vectors { documents, question, weight: WEIGHT, enough: ENOUGH }
+        QueryVectors { documents, question, weight: WEIGHT, enough: ENOUGH }
     }
 }
 
@@ -103,7 +103,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Meaning {
+impl SemanticSearch {
     /// `patience`: how long a question is waited for.
     pub fn new(embedder: Arc<dyn Embedder>, patience: Duration) -> Arc<Self> {
         static IDS: AtomicU64 = AtomicU64::new(0);
@@ -125,44 +125,44 @@ impl Meaning {
 
     /// Makes the vectors of a snapshot if they are not there, and says whether they are then.
     pub(crate) async fn read(&self, catalog: &Arc<Catalog>) -> bool {
-        let spoken = catalog.memo(|_| Spoken::default());
+        let spoken = catalog.memo(|_| SnapshotVectors::default());
         if self.made(&spoken).is_some() {
             return true;
         }
         if !self.begins(&spoken) {
             return false;
         }
-        let making = Making(&spoken);
+        let making = VectorBuildGuard(&spoken);
         let _one = self.making.lock().await;
         let of = Arc::clone(catalog);
         let texts = spawn_blocking(move || {
             of.loaded().iter().map(|tool| document(&tool.spec).spoken()).collect::<Vec<_>>()
         });
         let Ok(texts) = texts.await else { return false };
-        let made = self.embedder.embed(Purpose::Tool, &texts).await;
+        let made = self.embedder.embed(EmbedPurpose::Tool, &texts).await;
         let made = made.and_then(|made| counted(made, texts.len()));
         self.ended(made.as_ref().err());
         if let Ok(vectors) = made {
-            *lock(&spoken.0) = State::Made(self.id, vectors.into());
+            *lock(&spoken.0) = VectorState::Made(self.id, vectors.into());
         }
         drop(making);
         self.made(&spoken).is_some()
     }
 
-    fn made(&self, spoken: &Spoken) -> Option<Arc<[Vector]>> {
+    fn made(&self, spoken: &SnapshotVectors) -> Option<Arc<[Vector]>> {
         match &*lock(&spoken.0) {
-            State::Made(by, vectors) if *by == self.id => Some(Arc::clone(vectors)),
-            State::None | State::Making(_) | State::Made(..) => None,
+            VectorState::Made(by, vectors) if *by == self.id => Some(Arc::clone(vectors)),
+            VectorState::None | VectorState::Making(_) | VectorState::Made(..) => None,
         }
     }
 
     /// Whether the vectors are to be made by whoever asks.
-    fn begins(&self, spoken: &Spoken) -> bool {
+    fn begins(&self, spoken: &SnapshotVectors) -> bool {
         let mut state = lock(&spoken.0);
-        if matches!(*state, State::Making(by) if by == self.id) || !self.may_ask() {
+        if matches!(*state, VectorState::Making(by) if by == self.id) || !self.may_ask() {
             return false;
         }
-        *state = State::Making(self.id);
+        *state = VectorState::Making(self.id);
         true
     }
 
@@ -171,17 +171,17 @@ impl Meaning {
         self: &Arc<Self>,
         catalog: &Arc<Catalog>,
         text: &str,
-    ) -> Result<Sense, Heard> {
-        let spoken = catalog.memo(|_| Spoken::default());
+    ) -> Result<SemanticVectors, SemanticOutcome> {
+        let spoken = catalog.memo(|_| SnapshotVectors::default());
         let Some(documents) = self.made(&spoken) else {
             let (meaning, catalog) = (Arc::clone(self), Arc::clone(catalog));
             // It ends by itself; whoever searches next finds it done.
             drop(tokio::spawn(async move { meaning.read(&catalog).await }));
             let failed = lock(&self.rest).until.is_some();
-            return Err(if failed { Heard::Failed } else { Heard::Making });
+            return Err(if failed { SemanticOutcome::Failed } else { SemanticOutcome::Making });
         };
-        let question = self.question(text).await.ok_or(Heard::Failed)?;
-        Ok(Sense { documents, question })
+        let question = self.question(text).await.ok_or(SemanticOutcome::Failed)?;
+        Ok(SemanticVectors { documents, question })
     }
 
     async fn question(&self, text: &str) -> Option<Arc<[Vector]>> {
@@ -192,7 +192,7 @@ impl Meaning {
             return None;
         }
         let parts = asked(text);
-        let made = timeout(self.patience, self.embedder.embed(Purpose::Query, &parts)).await;
+        let made = timeout(self.patience, self.embedder.embed(EmbedPurpose::Query, &parts)).await;
         let made = made.unwrap_or_else(|_| {
             let message = format!("no vectors of a question came within {:?}", self.patience);
             Err(EmbedError { message, source: None })
@@ -237,9 +237,9 @@ impl Meaning {
         let mut rest = lock(&self.rest);
         *rest = if error.is_some() {
             let last = (rest.last * 2).clamp(FIRST_REST, LONGEST_REST);
-            Rest { until: Some(Instant::now() + last), last }
+            EmbedderBackoff { until: Some(Instant::now() + last), last }
         } else {
-            Rest::default()
+            EmbedderBackoff::default()
         };
         *lock(&self.trouble) = error.map(told);
     }

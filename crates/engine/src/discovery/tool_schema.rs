@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use toolcrib_core::{Arguments, CallContext, Content, Effect, PlannedTool, ToolError};
 
 use super::discover::{aside, content, plan};
-use super::meta_tool_names::Names;
+use super::meta_tool_names::MetaToolNames;
 use super::search::nearest;
-use super::unavailable::{self, Away};
+use super::unavailable::{self, UnavailableSource};
 
 /// Tools of one call.
 const MOST: usize = 20;
@@ -16,7 +16,7 @@ const ROOM: usize = 48 * 1024;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Wanted {
+struct ToolSchemaArguments {
     name: Option<String>,
     names: Vec<String>,
 }
@@ -35,7 +35,7 @@ pub(super) fn input() -> Value {
     })
 }
 
-pub(super) fn description(names: &Names) -> String {
+pub(super) fn description(names: &MetaToolNames) -> String {
     format!(
         "Tells what a tool does and which arguments it takes: its description and the JSON Schema \
          of its `parameters`, for `{}`. Names are those that `{}` gives.",
@@ -44,12 +44,12 @@ pub(super) fn description(names: &Names) -> String {
 }
 
 pub(super) async fn tell(
-    (names, away): (&Names, &[Away]),
+    (names, away): (&MetaToolNames, &[UnavailableSource]),
     arguments: &Arguments,
     context: &CallContext,
 ) -> Result<Content, ToolError> {
     let plan = plan(context)?.clone();
-    let wanted: Wanted = arguments.read()?;
+    let wanted: ToolSchemaArguments = arguments.read()?;
     let mut asked: Vec<String> = wanted.name.into_iter().chain(wanted.names).collect();
     asked.dedup();
     if asked.is_empty() {
@@ -86,7 +86,7 @@ pub(super) async fn tell(
     Ok(content(text.join("\n"), json!({ "tools": told })))
 }
 
-fn wrong(one: &Value, names: &Names) -> String {
+fn wrong(one: &Value, names: &MetaToolNames) -> String {
     let name: String = one["name"].as_str().unwrap_or_default().chars().take(80).collect();
     let near = one["nearest"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let near: Vec<_> = near.map(|near| format!("`{near}`")).collect();

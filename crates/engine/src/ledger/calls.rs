@@ -7,12 +7,13 @@ use std::time::Duration;
 use foldhash::fast::RandomState;
 use tokio::time::Instant;
 use toolcrib_core::{
-    Attempt, CallKey, Caller, Doubtful, Effect, Ending, Fingerprint, Finish, Planned, ToolSpec,
+    Attempt, CallKey, Caller, Effect, Ending, EndingReport, Fingerprint, PlannedCall, ToolSpec,
+    UncertainCall,
 };
 
 /// What is remembered of a call.
 #[derive(Debug, Clone)]
-pub struct Row {
+pub struct CallRow {
     pub key: CallKey,
     pub call_id: String,
     pub caller: Arc<Caller>,
@@ -25,8 +26,8 @@ pub struct Row {
     pub attempts: Vec<Attempt>,
 }
 
-impl Row {
-    pub(super) fn of(call: Planned<'_>) -> Self {
+impl CallRow {
+    pub(super) fn of(call: PlannedCall<'_>) -> Self {
         Self {
             key: call.key,
             call_id: call.call_id.to_owned(),
@@ -43,23 +44,23 @@ impl Row {
 const REMEMBERED: usize = 10_000;
 
 #[derive(Default)]
-pub(super) struct Rows {
-    running: HashMap<CallKey, Row, RandomState>,
-    ended: VecDeque<Row>,
+pub(super) struct CallRows {
+    running: HashMap<CallKey, CallRow, RandomState>,
+    ended: VecDeque<CallRow>,
     /// Calls whose outcome nobody knew, and since when, oldest first: also those that took effect
     /// after all, which their callers were not told.
-    unknown: VecDeque<(Instant, Row)>,
+    unknown: VecDeque<(Instant, CallRow)>,
 }
 
-impl Rows {
-    pub(super) fn plan(&mut self, row: Row) {
+impl CallRows {
+    pub(super) fn plan(&mut self, row: CallRow) {
         self.running.insert(row.key, row);
     }
 
     /// Gives the row that had to make room, so that it is dropped outside the lock.
-    pub(super) fn finish(&mut self, key: CallKey, finish: Finish) -> Option<Row> {
+    pub(super) fn finish(&mut self, key: CallKey, finish: EndingReport) -> Option<CallRow> {
         let row = self.running.remove(&key)?;
-        let row = Row { ending: Some(finish.ending), attempts: finish.attempts, ..row };
+        let row = CallRow { ending: Some(finish.ending), attempts: finish.attempts, ..row };
         if finish.ending == Ending::Unknown {
             if self.unknown.len() == REMEMBERED {
                 self.unknown.pop_front();
@@ -72,7 +73,7 @@ impl Rows {
     }
 
     pub(super) fn resolve(&mut self, key: CallKey, ending: Ending) {
-        let is_it = |row: &Row| row.key == key && row.ending == Some(Ending::Unknown);
+        let is_it = |row: &CallRow| row.key == key && row.ending == Some(Ending::Unknown);
         // What is said first holds.
         let Some(at) = self.unknown.iter().position(|(_, row)| is_it(row)) else { return };
         if ending == Ending::Succeeded {
@@ -85,11 +86,15 @@ impl Rows {
         }
     }
 
-    pub(super) fn unknown_like(&self, call: Planned<'_>, window: Duration) -> Option<Doubtful> {
+    pub(super) fn unknown_like(
+        &self,
+        call: PlannedCall<'_>,
+        window: Duration,
+    ) -> Option<UncertainCall> {
         let mut recent = self.unknown.iter().rev().take_while(|(at, _)| at.elapsed() < window);
         let first = recent.next()?;
         let arguments = Some(call.arguments.digest());
-        let like = |row: &Row| {
+        let like = |row: &CallRow| {
             row.caller.is(call.caller)
                 && row.tool.name == call.tool.name
                 && row.tool.origin.source == call.tool.origin.source
@@ -97,10 +102,12 @@ impl Rows {
         };
         let all = std::iter::once(first).chain(recent).map(|(_, row)| row);
         let alike = all.filter(|row| like(row));
-        Doubtful::weightiest(alike.map(|row| Doubtful::new(row.key.to_string(), &row.attempts)))
+        UncertainCall::weightiest(
+            alike.map(|row| UncertainCall::new(row.key.to_string(), &row.attempts)),
+        )
     }
 
-    pub(super) fn all(&self) -> Vec<Row> {
+    pub(super) fn all(&self) -> Vec<CallRow> {
         let mut rows: Vec<_> = self.ended.iter().chain(self.running.values()).cloned().collect();
         rows.sort_by_key(|row| row.key);
         rows

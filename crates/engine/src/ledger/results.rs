@@ -13,21 +13,21 @@ const OVERHEAD: usize = 256;
 const ROOM: usize = 64 * 1024 * 1024;
 
 #[derive(Default)]
-pub(super) struct KeptResults {
-    results: VecDeque<Kept>,
+pub(super) struct StoredResults {
+    results: VecDeque<StoredResult>,
     /// How many of them each caller has, by tenant and subject.
     owners: HashMap<(String, String), usize>,
     size: usize,
 }
 
-struct Kept {
+struct StoredResult {
     handle: ResultHandle,
     caller: Caller,
     content: Arc<Content>,
     size: usize,
 }
 
-impl KeptResults {
+impl StoredResults {
     pub(super) fn keep(&mut self, caller: &Caller, content: Arc<Content>) -> Option<ResultHandle> {
         let size = size(&content);
         if size > ROOM {
@@ -41,7 +41,7 @@ impl KeptResults {
         *self.owners.entry(owner(caller)).or_default() += 1;
         let handle = ResultHandle::unguessable();
         self.size += size;
-        self.results.push_back(Kept {
+        self.results.push_back(StoredResult {
             handle: handle.clone(),
             caller: caller.clone(),
             content,
@@ -65,7 +65,7 @@ impl KeptResults {
     }
 
     pub(super) fn get(&self, caller: &Caller, handle: &ResultHandle) -> Option<Arc<Content>> {
-        let mine = |kept: &&Kept| &kept.handle == handle && kept.caller.is(caller);
+        let mine = |kept: &&StoredResult| &kept.handle == handle && kept.caller.is(caller);
         self.results.iter().find(mine).map(|kept| Arc::clone(&kept.content))
     }
 }

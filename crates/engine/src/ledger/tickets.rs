@@ -6,21 +6,21 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 use toolcrib_core::{
-    Caller, LedgerError, OpenTickets, Parked, TicketBounds, TicketError, TicketId,
+    Caller, LedgerError, OpenTickets, ParkedCall, TicketBounds, TicketError, TicketId,
 };
 
 /// A ticket that is to live longer lives so long: a clock can add it.
 const LONGEST: Duration = Duration::from_hours(24 * 365);
 
-pub(super) struct Tickets {
+pub(super) struct TicketRows {
     bounds: TicketBounds,
-    all: HashMap<TicketId, Ticket>,
+    all: HashMap<TicketId, TicketRow>,
     issued: u64,
 }
 
-struct Ticket {
+struct TicketRow {
     /// `None` once it was claimed; it stays for a while so that a second claim is told why not.
-    parked: Option<Parked>,
+    parked: Option<ParkedCall>,
     caller: Caller,
     /// Of its arguments.
     bytes: usize,
@@ -28,12 +28,12 @@ struct Ticket {
     number: u64,
 }
 
-impl Tickets {
+impl TicketRows {
     pub(super) fn within(bounds: TicketBounds) -> Self {
         Self { bounds, all: HashMap::new(), issued: 0 }
     }
 
-    pub(super) fn park(&mut self, parked: Parked) -> Result<(), LedgerError> {
+    pub(super) fn park(&mut self, parked: ParkedCall) -> Result<(), LedgerError> {
         let now = Instant::now();
         let TicketBounds { open, of_tenant, bytes_of_tenant } = self.bounds;
         if self.all.len() >= open {
@@ -59,7 +59,7 @@ impl Tickets {
             return Err(LedgerError::new(full));
         }
         self.issued += 1;
-        let ticket = Ticket {
+        let ticket = TicketRow {
             caller: parked.caller.clone(),
             bytes,
             expires: now + parked.lifetime.min(LONGEST),
@@ -70,7 +70,11 @@ impl Tickets {
         Ok(())
     }
 
-    pub(super) fn claim(&mut self, id: &TicketId, caller: &Caller) -> Result<Parked, TicketError> {
+    pub(super) fn claim(
+        &mut self,
+        id: &TicketId,
+        caller: &Caller,
+    ) -> Result<ParkedCall, TicketError> {
         let known = self.all.get_mut(id).filter(|ticket| ticket.caller.is(caller));
         let ticket = known.ok_or(TicketError::Unknown)?;
         if ticket.parked.is_none() {
@@ -85,12 +89,12 @@ impl Tickets {
     /// Open ones of all callers.
     pub(super) fn count(&self) -> u64 {
         let now = Instant::now();
-        let is_open = |ticket: &&Ticket| ticket.expires > now && ticket.parked.is_some();
+        let is_open = |ticket: &&TicketRow| ticket.expires > now && ticket.parked.is_some();
         u64::try_from(self.all.values().filter(is_open).count()).unwrap_or(u64::MAX)
     }
 
-    pub(super) fn open(&self, caller: &Caller) -> Vec<Parked> {
-        self.numbered(Some(caller), 0).into_iter().filter_map(Open::parked).collect()
+    pub(super) fn open(&self, caller: &Caller) -> Vec<ParkedCall> {
+        self.numbered(Some(caller), 0).into_iter().filter_map(WaitingTicket::parked).collect()
     }
 
     /// A page of those of a caller, or of all, behind this number.
@@ -105,31 +109,31 @@ impl Tickets {
         self.all.get(id).map(|ticket| ticket.caller.clone())
     }
 
-    fn numbered(&self, of: Option<&Caller>, after: u64) -> Vec<Open<'_>> {
+    fn numbered(&self, of: Option<&Caller>, after: u64) -> Vec<WaitingTicket<'_>> {
         let now = Instant::now();
-        let is_meant = |ticket: &&Ticket| {
+        let is_meant = |ticket: &&TicketRow| {
             of.is_none_or(|caller| ticket.caller.is(caller))
                 && ticket.number > after
                 && ticket.expires > now
                 && ticket.parked.is_some()
         };
         let meant = self.all.values().filter(is_meant);
-        let mut open: Vec<_> = meant.map(|ticket| Open { ticket, now }).collect();
+        let mut open: Vec<_> = meant.map(|ticket| WaitingTicket { ticket, now }).collect();
         open.sort_by_key(|open| open.ticket.number);
         open
     }
 }
 
 /// A ticket that waits.
-struct Open<'a> {
-    ticket: &'a Ticket,
+struct WaitingTicket<'a> {
+    ticket: &'a TicketRow,
     now: Instant,
 }
 
-impl Open<'_> {
+impl WaitingTicket<'_> {
     /// With what is left of its time.
-    fn parked(self) -> Option<Parked> {
+    fn parked(self) -> Option<ParkedCall> {
         let lifetime = self.ticket.expires.duration_since(self.now);
-        Some(Parked { lifetime, ..self.ticket.parked.clone()? })
+        Some(ParkedCall { lifetime, ..self.ticket.parked.clone()? })
     }
 }

@@ -17,9 +17,9 @@ use std::sync::LazyLock;
 use serde_json::{Map, Value};
 use toolcrib_core::canonical;
 
-use self::keywords::{Reading, is_annotation, reading};
-use self::resolve::Document;
-use super::drift::{DriftKind, Findings, changed};
+use self::keywords::{PropertyReading, is_annotation, reading};
+use self::resolve::SchemaDocument;
+use super::drift::{DriftFindings, DriftKind, changed};
 use super::terminal_text;
 
 /// How deep two schemas are followed, references and all.
@@ -28,18 +28,20 @@ const DEEPEST: usize = 64;
 const MOST_STEPS: usize = 10_000;
 
 /// The differences of two schemas; `root` is what the whole is called.
-pub(super) fn compare(root: &str, before: &Value, after: &Value) -> Findings {
-    let documents = Sides { before: Document::new(before), after: Document::new(after) };
+pub(super) fn compare(root: &str, before: &Value, after: &Value) -> DriftFindings {
+    let documents =
+        BeforeAfter { before: SchemaDocument::new(before), after: SchemaDocument::new(after) };
     let mut comparison = Comparison {
         textual: documents.before.agrees_with(documents.after),
         documents,
         steps: MOST_STEPS,
         seen: HashSet::new(),
-        findings: Findings::default(),
+        findings: DriftFindings::default(),
     };
-    let at = At { path: root.to_owned(), depth: 0, reading: Reading::Documented };
+    let at =
+        ComparedPosition { path: root.to_owned(), depth: 0, reading: PropertyReading::Documented };
     comparison.dialect(&at);
-    comparison.schema(&at, Sides { before, after });
+    comparison.schema(&at, BeforeAfter { before, after });
     if comparison.findings.kind().is_none() {
         let text =
             format!("`{}` is written differently and means the same", terminal_text::word(root));
@@ -50,49 +52,49 @@ pub(super) fn compare(root: &str, before: &Value, after: &Value) -> Findings {
 
 /// The same thing of both schemas.
 #[derive(Debug, Clone, Copy)]
-struct Sides<T> {
+struct BeforeAfter<T> {
     before: T,
     after: T,
 }
 
-type Schemas<'v> = Sides<&'v Value>;
-type Keywords<'v> = Sides<&'v Map<String, Value>>;
+type Schemas<'v> = BeforeAfter<&'v Value>;
+type Keywords<'v> = BeforeAfter<&'v Map<String, Value>>;
 
 impl<'v> Keywords<'v> {
-    fn get(self, key: &str) -> Sides<Option<&'v Value>> {
-        Sides { before: self.before.get(key), after: self.after.get(key) }
+    fn get(self, key: &str) -> BeforeAfter<Option<&'v Value>> {
+        BeforeAfter { before: self.before.get(key), after: self.after.get(key) }
     }
 }
 
 /// Where in the schemas.
 #[derive(Debug, Clone)]
-struct At {
+struct ComparedPosition {
     /// As a person would say it: `input.start.zone`, `input.tags[]`.
     path: String,
     depth: usize,
-    reading: Reading,
+    reading: PropertyReading,
 }
 
-impl At {
-    fn within(&self, step: &str, reading: Reading) -> Self {
+impl ComparedPosition {
+    fn within(&self, step: &str, reading: PropertyReading) -> Self {
         let path = format!("{}{step}", self.path);
         Self { path, depth: self.depth + 1, reading }
     }
 }
 
 struct Comparison<'v> {
-    documents: Sides<Document<'v>>,
+    documents: BeforeAfter<SchemaDocument<'v>>,
     /// Whether equal texts mean the same in both documents even where they refer to others.
     textual: bool,
     steps: usize,
     /// Pairs that are or were compared. Meeting one again adds nothing: instances are finite,
     /// so what holds for all smaller ones holds.
-    seen: HashSet<(*const Value, *const Value, Reading)>,
-    findings: Findings,
+    seen: HashSet<(*const Value, *const Value, PropertyReading)>,
+    findings: DriftFindings,
 }
 
 impl<'v> Comparison<'v> {
-    fn schema(&mut self, at: &At, schemas: Schemas<'v>) {
+    fn schema(&mut self, at: &ComparedPosition, schemas: Schemas<'v>) {
         let Some(steps) = self.steps.checked_sub(1).filter(|_| at.depth <= DEEPEST) else {
             return self.note(at, DriftKind::Breaking, "too deep or too large to compare");
         };
@@ -101,11 +103,11 @@ impl<'v> Comparison<'v> {
             return;
         }
         self.annotations(at, schemas);
-        let settled = Sides {
+        let settled = BeforeAfter {
             before: self.documents.before.settle(schemas.before),
             after: self.documents.after.settle(schemas.after),
         };
-        let Sides { before: Some(before), after: Some(after) } = settled else {
+        let BeforeAfter { before: Some(before), after: Some(after) } = settled else {
             return self.note(at, DriftKind::Breaking, "refers to what cannot be compared");
         };
         if !self.seen.insert((before, after, at.reading)) {
@@ -113,26 +115,26 @@ impl<'v> Comparison<'v> {
         }
         let moved = !std::ptr::eq(before, schemas.before) || !std::ptr::eq(after, schemas.after);
         if moved {
-            self.annotations(at, Sides { before, after });
+            self.annotations(at, BeforeAfter { before, after });
         }
         match (node(before), node(after)) {
-            (Node::Keywords(before), Node::Keywords(after)) => {
-                self.keywords(at, Sides { before, after });
+            (ResolvedSchema::Keywords(before), ResolvedSchema::Keywords(after)) => {
+                self.keywords(at, BeforeAfter { before, after });
             }
-            (Node::Nothing, Node::Nothing) => {}
-            (Node::Nothing, Node::Keywords(_)) => {
+            (ResolvedSchema::Nothing, ResolvedSchema::Nothing) => {}
+            (ResolvedSchema::Nothing, ResolvedSchema::Keywords(_)) => {
                 self.note(at, DriftKind::Widened, "is accepted now");
             }
-            (Node::Keywords(_), Node::Nothing) => {
+            (ResolvedSchema::Keywords(_), ResolvedSchema::Nothing) => {
                 self.note(at, DriftKind::Narrowed, "is refused now");
             }
-            (Node::Unknown, _) | (_, Node::Unknown) => {
+            (ResolvedSchema::Unknown, _) | (_, ResolvedSchema::Unknown) => {
                 self.note(at, DriftKind::Breaking, "changed in a way that cannot be compared");
             }
         }
     }
 
-    fn keywords(&mut self, at: &At, keywords: Keywords<'v>) {
+    fn keywords(&mut self, at: &ComparedPosition, keywords: Keywords<'v>) {
         for side in [keywords.before, keywords.after] {
             if let Some(key) = keywords::beyond_comparison(side) {
                 let text = format!("uses `{key}`, which cannot be compared");
@@ -144,7 +146,7 @@ impl<'v> Comparison<'v> {
         self.scalars(at, keywords, shared);
         // Listed properties are all there are only if no other keyword lists more.
         let own = at.reading.and(reading(keywords.before)).and(reading(keywords.after));
-        let own = At { reading: own, ..at.clone() };
+        let own = ComparedPosition { reading: own, ..at.clone() };
         if shared.contains(types::OBJECT) {
             self.objects(&own, keywords);
         }
@@ -158,7 +160,7 @@ impl<'v> Comparison<'v> {
     }
 
     /// Keywords of which only their presence and their text can be compared.
-    fn as_text(&mut self, at: &At, keywords: Keywords<'v>, group: &[&str]) {
+    fn as_text(&mut self, at: &ComparedPosition, keywords: Keywords<'v>, group: &[&str]) {
         let present = |side: &Map<String, Value>| group.iter().any(|key| side.contains_key(*key));
         let title = group.first().copied().unwrap_or_default();
         match (present(keywords.before), present(keywords.after)) {
@@ -188,7 +190,7 @@ impl<'v> Comparison<'v> {
     }
 
     /// Texts, and the default: a call that leaves the argument out means something else now.
-    fn annotations(&mut self, at: &At, schemas: Schemas<'v>) {
+    fn annotations(&mut self, at: &ComparedPosition, schemas: Schemas<'v>) {
         let empty = &*EMPTY;
         let before = schemas.before.as_object().unwrap_or(empty);
         let after = schemas.after.as_object().unwrap_or(empty);
@@ -204,7 +206,7 @@ impl<'v> Comparison<'v> {
     }
 
     /// What keywords mean depends on it.
-    fn dialect(&mut self, at: &At) {
+    fn dialect(&mut self, at: &ComparedPosition) {
         if !self.documents.before.speaks_like(self.documents.after) {
             self.note(at, DriftKind::Breaking, "`$schema` changed");
         }
@@ -213,12 +215,12 @@ impl<'v> Comparison<'v> {
         }
     }
 
-    fn note(&mut self, at: &At, kind: DriftKind, text: impl AsRef<str>) {
+    fn note(&mut self, at: &ComparedPosition, kind: DriftKind, text: impl AsRef<str>) {
         self.findings.note(kind, format!("`{}`: {}", terminal_text::word(&at.path), text.as_ref()));
     }
 }
 
-enum Node<'v> {
+enum ResolvedSchema<'v> {
     Keywords(&'v Map<String, Value>),
     /// The schema `false`.
     Nothing,
@@ -229,11 +231,13 @@ static EMPTY: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
 static ANYTHING: Value = Value::Bool(true);
 static NOTHING: Value = Value::Bool(false);
 
-fn node(schema: &Value) -> Node<'_> {
+fn node(schema: &Value) -> ResolvedSchema<'_> {
     match schema {
-        Value::Bool(true) => Node::Keywords(&EMPTY),
-        Value::Bool(false) => Node::Nothing,
-        Value::Object(keywords) => Node::Keywords(keywords),
-        Value::Null | Value::Number(_) | Value::String(_) | Value::Array(_) => Node::Unknown,
+        Value::Bool(true) => ResolvedSchema::Keywords(&EMPTY),
+        Value::Bool(false) => ResolvedSchema::Nothing,
+        Value::Object(keywords) => ResolvedSchema::Keywords(keywords),
+        Value::Null | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            ResolvedSchema::Unknown
+        }
     }
 }

@@ -37,13 +37,13 @@ pub struct Drift {
 
 /// The differences that were found so far.
 #[derive(Debug, Default)]
-pub(super) struct Findings {
+pub(super) struct DriftFindings {
     kind: Option<DriftKind>,
     details: Vec<String>,
     untold: usize,
 }
 
-impl Findings {
+impl DriftFindings {
     pub(super) fn note(&mut self, kind: DriftKind, text: impl fmt::Display) {
         self.kind = Some(self.kind.map_or(kind, |known| known.with(kind)));
         if self.details.len() < MOST_DETAILS {
@@ -89,7 +89,7 @@ impl Drift {
 
     /// `None` if the tool is the one that was accepted.
     pub(super) fn between(pin: &Pin, spec: &ToolSpec) -> Option<Self> {
-        let mut findings = Findings::default();
+        let mut findings = DriftFindings::default();
         if pin.source != spec.origin.source {
             let before = terminal_text::word(pin.source.as_str());
             let after = terminal_text::word(spec.origin.source.as_str());
@@ -144,7 +144,7 @@ impl fmt::Display for Drift {
 }
 
 /// One field of a spec, of which both sides differ.
-fn field(key: &str, (before, after): (&Value, &Value), findings: &mut Findings) {
+fn field(key: &str, (before, after): (&Value, &Value), findings: &mut DriftFindings) {
     match key {
         "input" => findings.absorb(compare(key, before, after)),
         "output" => output(before, after, findings),
@@ -177,7 +177,7 @@ fn field(key: &str, (before, after): (&Value, &Value), findings: &mut Findings) 
 }
 
 /// A result that is wider can surprise its reader as much as a narrower one.
-fn output(before: &Value, after: &Value, findings: &mut Findings) {
+fn output(before: &Value, after: &Value, findings: &mut DriftFindings) {
     let compared = compare("output", before, after);
     if compared.kind() == Some(DriftKind::Cosmetic) {
         findings.absorb(compared);
@@ -186,7 +186,7 @@ fn output(before: &Value, after: &Value, findings: &mut Findings) {
     }
 }
 
-fn guidance(before: &Map<String, Value>, after: &Map<String, Value>, findings: &mut Findings) {
+fn guidance(before: &Map<String, Value>, after: &Map<String, Value>, findings: &mut DriftFindings) {
     let added = after.keys().filter(|key| !before.contains_key(*key));
     for key in before.keys().chain(added) {
         let none = &Value::from("");
@@ -215,7 +215,7 @@ impl<'de> Deserialize<'de> for Looseness {
 fn ordered<'v, T: Deserialize<'v> + PartialOrd>(
     key: &str,
     (before, after): (&'v Value, &'v Value),
-    findings: &mut Findings,
+    findings: &mut DriftFindings,
     kind: impl Fn(bool) -> DriftKind,
 ) {
     let kind = match (T::deserialize(before), T::deserialize(after)) {

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use toolcrib_core::{Fingerprint, SourceId, ToolName, ToolSpec};
 use toolcrib_json::told;
 
-use super::Lock;
+use super::PinFile;
 
 /// The version of the form below.
 const VERSION: u64 = 1;
@@ -31,7 +31,7 @@ pub(super) struct Pin {
 
 /// Why a text is no pin file.
 #[derive(Debug, thiserror::Error)]
-pub enum LockError {
+pub enum PinFileError {
     #[error(
         "the pin file cannot be read: {}: restore it, or delete it and accept the tools anew",
         told(.0)
@@ -45,13 +45,13 @@ pub enum LockError {
 }
 
 /// Not as a cause, since it would be told once more with names of types.
-impl From<serde_json::Error> for LockError {
+impl From<serde_json::Error> for PinFileError {
     fn from(error: serde_json::Error) -> Self {
         Self::Unreadable(error)
     }
 }
 
-impl LockError {
+impl PinFileError {
     /// Counted from 1, where a line is to blame.
     pub fn line(&self) -> Option<usize> {
         match self {
@@ -104,7 +104,7 @@ fn sort(fields: &mut Map<String, Value>) {
     fields.values_mut().for_each(within);
 }
 
-impl Lock {
+impl PinFile {
     /// The same pins are the same text.
     pub fn to_text(&self) -> String {
         let mut tools = Map::new();
@@ -119,25 +119,25 @@ impl Lock {
         format!("{:#}\n", json!({ "version": VERSION, "tools": tools }))
     }
 
-    pub fn parse(text: &str) -> Result<Self, LockError> {
+    pub fn parse(text: &str) -> Result<Self, PinFileError> {
         // The version first: another version may have another form.
-        let Version { version } = serde_json::from_str(text)?;
+        let PinFileVersion { version } = serde_json::from_str(text)?;
         if version != VERSION {
-            return Err(LockError::Version { found: version });
+            return Err(PinFileError::Version { found: version });
         }
-        let File { tools, .. } = serde_json::from_str(text)?;
+        let PinFileBody { tools, .. } = serde_json::from_str(text)?;
         Ok(Self { pins: tools })
     }
 }
 
 #[derive(Deserialize)]
-struct Version {
+struct PinFileVersion {
     version: u64,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct PinFileBody {
     #[serde(rename = "version")]
     _version: u64,
     #[serde(deserialize_with = "each_once")]
@@ -148,8 +148,8 @@ struct File {
 fn each_once<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<BTreeMap<ToolName, BTreeMap<SourceId, Pin>>, D::Error> {
-    struct Once;
-    impl<'de> Visitor<'de> for Once {
+    struct UniqueNamesVisitor;
+    impl<'de> Visitor<'de> for UniqueNamesVisitor {
         type Value = BTreeMap<ToolName, BTreeMap<SourceId, Pin>>;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -158,7 +158,7 @@ fn each_once<'de, D: Deserializer<'de>>(
 
         fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
             let mut pins = BTreeMap::new();
-            while let Some((name, of_name)) = map.next_entry::<ToolName, OfName>()? {
+            while let Some((name, of_name)) = map.next_entry::<ToolName, PinsOfName>()? {
                 if pins.contains_key(&name) {
                     return Err(A::Error::custom(format!("`{name}` is there twice")));
                 }
@@ -167,17 +167,17 @@ fn each_once<'de, D: Deserializer<'de>>(
             Ok(pins)
         }
     }
-    deserializer.deserialize_map(Once)
+    deserializer.deserialize_map(UniqueNamesVisitor)
 }
 
 /// The pins of one name: one, or a list of those of several sources.
-struct OfName(BTreeMap<SourceId, Pin>);
+struct PinsOfName(BTreeMap<SourceId, Pin>);
 
-impl<'de> Deserialize<'de> for OfName {
+impl<'de> Deserialize<'de> for PinsOfName {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct OneOrMore;
         impl<'de> Visitor<'de> for OneOrMore {
-            type Value = OfName;
+            type Value = PinsOfName;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a pin, or a list of the pins of several sources")
@@ -185,7 +185,7 @@ impl<'de> Deserialize<'de> for OfName {
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
                 let pin = Pin::deserialize(MapAccessDeserializer::new(map))?;
-                Ok(OfName(BTreeMap::from([(pin.source.clone(), pin)])))
+                Ok(PinsOfName(BTreeMap::from([(pin.source.clone(), pin)])))
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
@@ -196,7 +196,7 @@ impl<'de> Deserialize<'de> for OfName {
                         return Err(A::Error::custom(format!("one of `{source}` is there twice")));
                     }
                 }
-                Ok(OfName(pins))
+                Ok(PinsOfName(pins))
             }
         }
         deserializer.deserialize_any(OneOrMore)

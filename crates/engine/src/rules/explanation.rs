@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 use toolcrib_core::{ToolName, Verdict};
 
-use super::Ruling;
+use super::VerdictKind;
 
 /// A verdict with all that speaks for and against it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -13,32 +13,32 @@ pub struct Explanation {
     /// What the caller is told.
     pub verdict: Verdict,
     /// The strictest first, then in the order of the file.
-    pub matched: Vec<Matched>,
+    pub matched: Vec<MatchedPattern>,
     /// The whole in one sentence, which is what `Display` writes.
     pub sentence: String,
 }
 
 /// A pattern that matches the tool and the caller.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Matched {
+pub struct MatchedPattern {
     /// The name of the rule, or where it stands.
     pub rule: String,
     /// As it was written.
     pub pattern: String,
-    pub verdict: Ruling,
+    pub verdict: VerdictKind,
 }
 
 impl Explanation {
-    pub(super) fn new(tool: &ToolName, verdict: Verdict, matched: Vec<Matched>) -> Self {
-        let ruling = Ruling::of(&verdict);
+    pub(super) fn new(tool: &ToolName, verdict: Verdict, matched: Vec<MatchedPattern>) -> Self {
+        let ruling = VerdictKind::of(&verdict);
         let decided = match ruling {
-            Ruling::Allow => "allowed",
-            Ruling::Ask => "asked about",
-            Ruling::Deny => "denied",
+            VerdictKind::Allow => "allowed",
+            VerdictKind::Ask => "asked about",
+            VerdictKind::Deny => "denied",
         };
         let list = |deciding: bool| {
             let entries = matched.iter().filter(|entry| (entry.verdict == ruling) == deciding);
-            entries.map(Matched::to_string).collect::<Vec<_>>().join(", ")
+            entries.map(MatchedPattern::to_string).collect::<Vec<_>>().join(", ")
         };
         let (deciding, outweighed) = (list(true), list(false));
         let mut sentence = format!("`{tool}` is {decided}: ");
@@ -57,7 +57,7 @@ impl fmt::Display for Explanation {
     }
 }
 
-impl fmt::Display for Matched {
+impl fmt::Display for MatchedPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} has `{}` under `{}`", self.rule, self.pattern, self.verdict.as_str())
     }

@@ -11,7 +11,7 @@ const LONGEST_PATTERN: usize = 256;
 
 /// What a pattern looks at. The order is that of how much a value narrows down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Field {
+pub(super) enum PatternField {
     Name,
     Tag,
     Action,
@@ -23,7 +23,7 @@ pub(super) enum Field {
     Subject,
 }
 
-impl Field {
+impl PatternField {
     /// The fields of the tool, by which patterns are indexed.
     pub(super) const OF_TOOL: [Self; 6] =
         [Self::Name, Self::Tag, Self::Action, Self::Category, Self::Source, Self::Effect];
@@ -71,22 +71,22 @@ impl Field {
 
 /// `field:glob`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Term {
-    pub(super) field: Field,
+pub(super) struct PatternTerm {
+    pub(super) field: PatternField,
     pub(super) glob: Glob,
 }
 
-impl Term {
+impl PatternTerm {
     pub(super) fn matches(&self, caller: &Caller, tool: &ToolSpec) -> bool {
         self.field.any(caller, tool, |value| self.glob.matches(value))
     }
 }
 
 /// What is wrong with a pattern, and the cure.
-pub(super) type Fault = (String, String);
+pub(super) type PatternFault = (String, String);
 
 /// Reads the terms of a pattern; all of them must match.
-pub(super) fn read(pattern: &str) -> Result<Vec<Term>, Fault> {
+pub(super) fn read(pattern: &str) -> Result<Vec<PatternTerm>, PatternFault> {
     if pattern.chars().nth(LONGEST_PATTERN).is_some() {
         let what = format!("a pattern is longer than {LONGEST_PATTERN} characters");
         return Err((what, "write several".to_owned()));
@@ -98,12 +98,15 @@ pub(super) fn read(pattern: &str) -> Result<Vec<Term>, Fault> {
     Ok(terms)
 }
 
-fn term(word: &str) -> Result<Term, Fault> {
+fn term(word: &str) -> Result<PatternTerm, PatternFault> {
     let Some((field, glob)) = word.split_once(':') else {
-        return field_term(Field::Name, word);
+        return field_term(PatternField::Name, word);
     };
-    let field = Field::named(field).ok_or_else(|| {
-        let known = Field::OF_TOOL.into_iter().chain(Field::OF_CALLER).map(Field::as_str);
+    let field = PatternField::named(field).ok_or_else(|| {
+        let known = PatternField::OF_TOOL
+            .into_iter()
+            .chain(PatternField::OF_CALLER)
+            .map(PatternField::as_str);
         let known: Vec<_> = known.collect();
         let cure =
             format!("{} (a tool name with a colon is `name:{word}`)", instead(field, &known));
@@ -113,23 +116,23 @@ fn term(word: &str) -> Result<Term, Fault> {
 }
 
 /// A term that can never match is a slip of the pen, and in `deny` a dangerous one.
-pub(super) fn field_term(field: Field, text: &str) -> Result<Term, Fault> {
+pub(super) fn field_term(field: PatternField, text: &str) -> Result<PatternTerm, PatternFault> {
     let glob = Glob::new(text);
     if text.is_empty() {
         let cure = format!("write `{}:*` for any, or remove it", field.as_str());
         return Err((format!("nothing follows `{}:`", field.as_str()), cure));
     }
-    if field == Field::Effect {
+    if field == PatternField::Effect {
         let known = [Effect::Read, Effect::Write, Effect::Destroy].map(Effect::as_str);
         if !known.iter().any(|effect| glob.matches(effect)) {
             return Err((format!("`{text}` is no effect"), instead(text, &known)));
         }
     }
     let stray = |letter: &char| !letter.is_ascii_alphanumeric() && !"_.:/-*?".contains(*letter);
-    if let Some(stray) = text.chars().find(|letter| field == Field::Name && stray(letter)) {
+    if let Some(stray) = text.chars().find(|letter| field == PatternField::Name && stray(letter)) {
         let what =
             format!("no tool name holds `{}`, so `{text}` matches none", exact(&stray.to_string()));
         return Err((what, "use letters, digits, `_ . : / -`, `*` and `?`".into()));
     }
-    Ok(Term { field, glob })
+    Ok(PatternTerm { field, glob })
 }

@@ -3,64 +3,67 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
 
-use toolcrib_core::{Caller, Effect, Leave, Named, ToolSpec, Unlisted};
+use toolcrib_core::{AddressPattern, Caller, Effect, ToolSpec, UnlistedAccess, UnlistedResource};
 
-use super::Ruling;
+use super::VerdictKind;
 use super::glob::Glob;
-use super::pattern::{Field, Term};
+use super::pattern::{PatternField, PatternTerm};
 use super::unlisted_resource;
 
 /// One pattern of one rule.
 #[derive(Debug, Clone)]
-pub(super) struct Entry {
+pub(super) struct RulePattern {
     /// Place of the rule in the file.
     pub(super) rule: usize,
-    pub(super) ruling: Ruling,
+    pub(super) ruling: VerdictKind,
     /// As it was written.
     pub(super) pattern: String,
     /// Of the pattern and of the rule's `when`; all must match.
-    pub(super) terms: Vec<Term>,
+    pub(super) terms: Vec<PatternTerm>,
 }
 
-impl Entry {
+impl RulePattern {
     /// Whether it asks about or denies some tools, and not others that may do as much.
     fn singles_out(&self) -> bool {
-        let is_narrow = |term: &Term| match term.field {
-            Field::Name => !term.glob.is_any(),
-            Field::Tag | Field::Action | Field::Category => true,
-            Field::Effect => !term.glob.matches(Effect::Destroy.as_str()),
-            Field::Source | Field::Scope | Field::Tenant | Field::Subject => false,
+        let is_narrow = |term: &PatternTerm| match term.field {
+            PatternField::Name => !term.glob.is_any(),
+            PatternField::Tag | PatternField::Action | PatternField::Category => true,
+            PatternField::Effect => !term.glob.matches(Effect::Destroy.as_str()),
+            PatternField::Source
+            | PatternField::Scope
+            | PatternField::Tenant
+            | PatternField::Subject => false,
         };
-        self.ruling != Ruling::Allow && self.terms.iter().any(is_narrow)
+        self.ruling != VerdictKind::Allow && self.terms.iter().any(is_narrow)
     }
 }
 
 /// Places of entries under the text that they need.
-type Index = HashMap<Box<str>, Vec<usize>>;
+type PatternPlaces = HashMap<Box<str>, Vec<usize>>;
 
 /// Every entry stands in one place: under an exact value if it has one, else under a plain end
 /// of its glob over the name, else in the rest.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Book {
-    entries: Vec<Entry>,
-    exact: [Index; Field::OF_TOOL.len()],
+pub(super) struct PatternIndex {
+    entries: Vec<RulePattern>,
+    exact: [PatternPlaces; PatternField::OF_TOOL.len()],
     /// By length, so that a name is looked up once for each length there is.
-    prefixes: BTreeMap<usize, Index>,
-    suffixes: BTreeMap<usize, Index>,
+    prefixes: BTreeMap<usize, PatternPlaces>,
+    suffixes: BTreeMap<usize, PatternPlaces>,
     rest: Vec<usize>,
     /// By the place of an entry, what its names mean for addresses under any spelling.
-    named: Vec<Box<[Named]>>,
+    named: Vec<Box<[AddressPattern]>>,
 }
 
-impl Book {
-    pub(super) fn new(entries: Vec<Entry>) -> Self {
+impl PatternIndex {
+    pub(super) fn new(entries: Vec<RulePattern>) -> Self {
         let mut book = Self::default();
         for (place, entry) in entries.iter().enumerate() {
             book.home(&entry.terms).push(place);
         }
-        let names = |entry: &Entry| {
-            let terms = entry.terms.iter().filter(|term| term.field == Field::Name);
-            terms.map(|term| Named::new(&term.glob.written())).collect()
+        let names = |entry: &RulePattern| {
+            let terms = entry.terms.iter().filter(|term| term.field == PatternField::Name);
+            terms.map(|term| AddressPattern::new(&term.glob.written())).collect()
         };
         book.named = entries.iter().map(names).collect();
         book.entries = entries;
@@ -68,17 +71,17 @@ impl Book {
     }
 
     pub(super) fn singles_out(&self) -> bool {
-        self.entries.iter().any(Entry::singles_out)
+        self.entries.iter().any(RulePattern::singles_out)
     }
 
     /// How far they let a resource be asked for that no list names.
-    pub(super) fn leave(&self, caller: &Caller, unlisted: &Unlisted<'_>) -> Leave {
+    pub(super) fn leave(&self, caller: &Caller, unlisted: &UnlistedResource<'_>) -> UnlistedAccess {
         let entries = self.entries.iter().zip(&self.named);
         unlisted_resource::of(entries.map(|(entry, named)| (entry, &**named)), caller, unlisted)
     }
 
-    fn home(&mut self, terms: &[Term]) -> &mut Vec<usize> {
-        for (field, index) in Field::OF_TOOL.iter().zip(&mut self.exact) {
+    fn home(&mut self, terms: &[PatternTerm]) -> &mut Vec<usize> {
+        for (field, index) in PatternField::OF_TOOL.iter().zip(&mut self.exact) {
             for term in terms.iter().filter(|term| term.field == *field) {
                 if let Glob::Exact(exact) = &term.glob {
                     return index.entry(exact.clone()).or_default();
@@ -86,7 +89,7 @@ impl Book {
             }
         }
         let ends = terms.iter().find_map(|term| match &term.glob {
-            Glob::Wild { prefix, suffix, .. } if term.field == Field::Name => {
+            Glob::Wild { prefix, suffix, .. } if term.field == PatternField::Name => {
                 Some((prefix, suffix))
             }
             Glob::Wild { .. } | Glob::Exact(_) => None,
@@ -105,7 +108,7 @@ impl Book {
         &'a self,
         caller: &Caller,
         tool: &ToolSpec,
-        mut visit: impl FnMut(&'a Entry) -> ControlFlow<B>,
+        mut visit: impl FnMut(&'a RulePattern) -> ControlFlow<B>,
     ) -> Option<B> {
         let mut try_all = |places: &[usize]| {
             let mut entries = places.iter().filter_map(|place| self.entries.get(*place));
@@ -126,7 +129,7 @@ impl Book {
             return found;
         }
         let mut found = None;
-        for (field, index) in Field::OF_TOOL.iter().zip(&self.exact) {
+        for (field, index) in PatternField::OF_TOOL.iter().zip(&self.exact) {
             let stopped = !index.is_empty()
                 && field.any(caller, tool, |value| {
                     found = index.get(value).and_then(|places| try_all(places));

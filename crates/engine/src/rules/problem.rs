@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// One fault of a rule file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Problem {
+pub struct RuleProblem {
     /// Counted from 1.
     pub line: usize,
     /// Where it begins in the text, in bytes.
@@ -16,7 +16,7 @@ pub struct Problem {
     pub cure: String,
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for RuleProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}: {}: {}", self.line, self.what, self.cure)
     }
@@ -25,10 +25,10 @@ impl fmt::Display for Problem {
 /// Every fault of a rule file, in the order of its lines; there is at least one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
-pub struct Problems(Vec<Problem>);
+pub struct RuleProblems(Vec<RuleProblem>);
 
-impl Problems {
-    pub(super) fn or_none(mut problems: Vec<Problem>) -> Result<(), Self> {
+impl RuleProblems {
+    pub(super) fn or_none(mut problems: Vec<RuleProblem>) -> Result<(), Self> {
         if problems.is_empty() {
             return Ok(());
         }
@@ -36,12 +36,12 @@ impl Problems {
         Err(Self(problems))
     }
 
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Problem> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &RuleProblem> {
         self.0.iter()
     }
 }
 
-impl fmt::Display for Problems {
+impl fmt::Display for RuleProblems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (position, problem) in self.0.iter().enumerate() {
             if position > 0 {
@@ -53,7 +53,7 @@ impl fmt::Display for Problems {
     }
 }
 
-impl std::error::Error for Problems {}
+impl std::error::Error for RuleProblems {}
 
 /// What to write instead of a word that is none of the known ones.
 pub fn instead(wrong: &str, known: &[&str]) -> String {

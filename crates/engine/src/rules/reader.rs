@@ -8,30 +8,30 @@ use toml::de::{DeTable, DeValue};
 use toolcrib_core::{Caller, Effect, Fingerprint, SourceId, ToolSpec};
 use toolcrib_json::invisible::exact;
 
-use super::pattern::{self, Fault, Field, Term};
-use super::pattern_index::{Book, Entry};
-use super::problem::{Problem, Problems, instead};
-use super::rule_test::Trial;
-use super::{Rules, Ruling, Section};
+use super::pattern::{self, PatternFault, PatternField, PatternTerm};
+use super::pattern_index::{PatternIndex, RulePattern};
+use super::problem::{RuleProblem, RuleProblems, instead};
+use super::rule_test::RuleTest;
+use super::{RuleSection, Rules, VerdictKind};
 
 /// Largest rule file, in bytes.
 const LARGEST_FILE: usize = 1 << 20;
 
-const LISTS: [(&str, Ruling); 3] =
-    [("allow", Ruling::Allow), ("ask", Ruling::Ask), ("deny", Ruling::Deny)];
+const LISTS: [(&str, VerdictKind); 3] =
+    [("allow", VerdictKind::Allow), ("ask", VerdictKind::Ask), ("deny", VerdictKind::Deny)];
 
 /// What rules say: tests decide nothing.
 const SAID: [&str; 4] = ["allow", "ask", "deny", "rule"];
 
-type Table<'t> = DeTable<'t>;
-type Item<'t> = Spanned<DeValue<'t>>;
+type TomlTable<'t> = DeTable<'t>;
+type TomlItem<'t> = Spanned<DeValue<'t>>;
 
-pub(super) fn rules(text: &str) -> Result<Rules, Problems> {
-    let mut reading = Reading::new(text);
+pub(super) fn rules(text: &str) -> Result<Rules, RuleProblems> {
+    let mut reading = RuleReader::new(text);
     if text.len() > LARGEST_FILE {
         let what = format!("the file is larger than {LARGEST_FILE} bytes");
         reading.problem(0, what, "use patterns instead of names");
-        Problems::or_none(std::mem::take(&mut reading.problems))?;
+        RuleProblems::or_none(std::mem::take(&mut reading.problems))?;
     }
     let (table, errors) = DeTable::parse_recoverable(text);
     // What could be made of broken TOML may not be what was meant: it is not looked at. Of a
@@ -42,22 +42,22 @@ pub(super) fn rules(text: &str) -> Result<Rules, Problems> {
     }
     reading.problems.sort_by_key(|problem| problem.line);
     reading.problems.dedup_by_key(|problem| problem.line);
-    Problems::or_none(std::mem::take(&mut reading.problems))?;
+    RuleProblems::or_none(std::mem::take(&mut reading.problems))?;
     reading.finish("the top of the file", table.get_ref())
 }
 
-pub(super) fn table(label: &str, table: &Table<'_>, text: &str) -> Result<Rules, Problems> {
-    Reading::new(text).finish(label, table)
+pub(super) fn table(label: &str, table: &TomlTable<'_>, text: &str) -> Result<Rules, RuleProblems> {
+    RuleReader::new(text).finish(label, table)
 }
 
 /// What counts of a rule file, as JSON.
-fn said(table: &Table<'_>) -> Value {
+fn said(table: &TomlTable<'_>) -> Value {
     let found = SAID.iter().filter_map(|key| Some(((*key).to_owned(), value(table.get(*key)?))));
     Value::Object(found.collect())
 }
 
 /// What is no text, list or table is refused before it counts.
-fn value(item: &Item<'_>) -> Value {
+fn value(item: &TomlItem<'_>) -> Value {
     match item.get_ref() {
         DeValue::String(text) => Value::from(text.as_ref()),
         DeValue::Array(items) => items.iter().map(value).collect(),
@@ -71,18 +71,18 @@ fn value(item: &Item<'_>) -> Value {
     }
 }
 
-struct Reading {
+struct RuleReader {
     /// Where each line starts, in bytes.
     lines: Vec<usize>,
-    problems: Vec<Problem>,
-    sections: Vec<Section>,
+    problems: Vec<RuleProblem>,
+    sections: Vec<RuleSection>,
     /// The line of each rule's name.
     names: HashMap<String, usize>,
-    entries: Vec<Entry>,
-    trials: Vec<Trial>,
+    entries: Vec<RulePattern>,
+    trials: Vec<RuleTest>,
 }
 
-impl Reading {
+impl RuleReader {
     fn new(text: &str) -> Self {
         let breaks = text.match_indices('\n').map(|(at, _)| at + 1);
         Self {
@@ -95,16 +95,16 @@ impl Reading {
         }
     }
 
-    fn finish(mut self, label: &str, table: &Table<'_>) -> Result<Rules, Problems> {
+    fn finish(mut self, label: &str, table: &TomlTable<'_>) -> Result<Rules, RuleProblems> {
         self.file(label, table);
         let Self { sections, entries, trials, mut problems, .. } = self;
         let fingerprint = Fingerprint::of(&said(table));
-        let rules = Rules { sections, book: Book::new(entries), fingerprint };
+        let rules = Rules { sections, book: PatternIndex::new(entries), fingerprint };
         // Rules that were not understood keep no promise: the tests wait until they are.
         if problems.is_empty() {
             problems = trials.iter().filter_map(|trial| trial.run(&rules)).collect();
         }
-        Problems::or_none(problems)?;
+        RuleProblems::or_none(problems)?;
         Ok(rules)
     }
 
@@ -113,11 +113,11 @@ impl Reading {
     }
 
     fn problem(&mut self, at: usize, what: impl Into<String>, cure: impl Into<String>) {
-        let problem = Problem { line: self.line(at), at, what: what.into(), cure: cure.into() };
+        let problem = RuleProblem { line: self.line(at), at, what: what.into(), cure: cure.into() };
         self.problems.push(problem);
     }
 
-    fn file(&mut self, label: &str, table: &Table<'_>) {
+    fn file(&mut self, label: &str, table: &TomlTable<'_>) {
         self.keys(table, "the file", &["allow", "ask", "deny", "rule", "tests"]);
         self.rule(table, label.to_owned(), &[], None);
         for item in self.tables(table, "rule") {
@@ -128,7 +128,7 @@ impl Reading {
         }
     }
 
-    fn named_rule(&mut self, item: &Spanned<&Table<'_>>) {
+    fn named_rule(&mut self, item: &Spanned<&TomlTable<'_>>) {
         let (at, table) = (item.span().start, *item.get_ref());
         self.keys(table, "a rule", &["name", "when", "allow", "ask", "deny", "reason"]);
         let mut label = format!("the rule at line {}", self.line(at));
@@ -147,16 +147,22 @@ impl Reading {
         self.rule(table, label, &when, reason);
     }
 
-    fn rule(&mut self, table: &Table<'_>, label: String, when: &[Term], reason: Option<String>) {
+    fn rule(
+        &mut self,
+        table: &TomlTable<'_>,
+        label: String,
+        when: &[PatternTerm],
+        reason: Option<String>,
+    ) {
         let rule = self.sections.len();
-        self.sections.push(Section { label, reason });
+        self.sections.push(RuleSection { label, reason });
         for (list, ruling) in LISTS {
             let Some(item) = table.get(list) else { continue };
             for (at, pattern) in self.texts(item, list) {
                 match pattern::read(&pattern) {
                     Ok(mut terms) => {
                         terms.extend_from_slice(when);
-                        self.entries.push(Entry { rule, ruling, pattern, terms });
+                        self.entries.push(RulePattern { rule, ruling, pattern, terms });
                     }
                     Err(fault) => self.fault(at, fault),
                 }
@@ -164,11 +170,11 @@ impl Reading {
         }
     }
 
-    fn when(&mut self, item: &Item<'_>) -> Vec<Term> {
+    fn when(&mut self, item: &TomlItem<'_>) -> Vec<PatternTerm> {
         let Some(table) = self.table(item, "when") else { return Vec::new() };
-        self.keys(table, "`when`", &Field::OF_CALLER.map(Field::as_str));
+        self.keys(table, "`when`", &PatternField::OF_CALLER.map(PatternField::as_str));
         let mut terms = Vec::new();
-        for field in Field::OF_CALLER {
+        for field in PatternField::OF_CALLER {
             let Some(item) = table.get(field.as_str()) else { continue };
             let Some(glob) = self.text(item, field.as_str()) else { continue };
             match pattern::field_term(field, &glob) {
@@ -179,7 +185,7 @@ impl Reading {
         terms
     }
 
-    fn test(&mut self, item: &Spanned<&Table<'_>>) {
+    fn test(&mut self, item: &Spanned<&TomlTable<'_>>) {
         let (at, table) = (item.span().start, *item.get_ref());
         self.keys(table, "a test", &["tool", "caller", "expect"]);
         let expected = self.needed(table, "expect", at).and_then(|item| self.ruling(item));
@@ -190,11 +196,11 @@ impl Reading {
         };
         if let (Some(expected), Some(tool), Some(caller)) = (expected, tool, caller) {
             let line = self.line(at);
-            self.trials.push(Trial { line, at, tool, caller, expected });
+            self.trials.push(RuleTest { line, at, tool, caller, expected });
         }
     }
 
-    fn ruling(&mut self, item: &Item<'_>) -> Option<Ruling> {
+    fn ruling(&mut self, item: &TomlItem<'_>) -> Option<VerdictKind> {
         let text = self.text(item, "expect")?;
         let known = LISTS.iter().find(|(name, _)| *name == text);
         if known.is_none() {
@@ -204,7 +210,7 @@ impl Reading {
         known.map(|(_, ruling)| *ruling)
     }
 
-    fn tool(&mut self, item: &Item<'_>) -> Option<ToolSpec> {
+    fn tool(&mut self, item: &TomlItem<'_>) -> Option<ToolSpec> {
         let at = item.span().start;
         if let DeValue::String(name) = item.get_ref() {
             return self.spec(at, name);
@@ -237,7 +243,7 @@ impl Reading {
         spec.ok()
     }
 
-    fn effect(&mut self, item: &Item<'_>) -> Option<Effect> {
+    fn effect(&mut self, item: &TomlItem<'_>) -> Option<Effect> {
         let text = self.text(item, "effect")?;
         let all = [Effect::Read, Effect::Write, Effect::Destroy];
         let known = all.into_iter().find(|effect| effect.as_str() == text);
@@ -248,7 +254,7 @@ impl Reading {
         known
     }
 
-    fn caller(&mut self, item: &Item<'_>) -> Option<Caller> {
+    fn caller(&mut self, item: &TomlItem<'_>) -> Option<Caller> {
         let table = self.table(item, "caller")?;
         self.keys(table, "`caller`", &["tenant", "subject", "scopes"]);
         let mut caller = Caller::local();
@@ -263,12 +269,12 @@ impl Reading {
 }
 
 /// The shapes of TOML, with a problem for every other shape.
-impl Reading {
-    fn fault(&mut self, at: usize, (what, cure): Fault) {
+impl RuleReader {
+    fn fault(&mut self, at: usize, (what, cure): PatternFault) {
         self.problem(at, what, cure);
     }
 
-    fn keys(&mut self, table: &Table<'_>, place: &str, known: &[&str]) {
+    fn keys(&mut self, table: &TomlTable<'_>, place: &str, known: &[&str]) {
         for key in table.keys() {
             let name = key.get_ref().as_ref();
             if !known.contains(&name) {
@@ -280,10 +286,10 @@ impl Reading {
 
     fn needed<'i, 't>(
         &mut self,
-        table: &'i Table<'t>,
+        table: &'i TomlTable<'t>,
         key: &str,
         at: usize,
-    ) -> Option<&'i Item<'t>> {
+    ) -> Option<&'i TomlItem<'t>> {
         let item = table.get(key);
         if item.is_none() {
             self.problem(at, format!("a test has no `{key}`"), format!("add `{key} = ...`"));
@@ -291,12 +297,12 @@ impl Reading {
         item
     }
 
-    fn wrong(&mut self, item: &Item<'_>, key: &str, wanted: &str) {
+    fn wrong(&mut self, item: &TomlItem<'_>, key: &str, wanted: &str) {
         let what = format!("`{key}` has a value of type {}", item.get_ref().type_str());
         self.problem(item.span().start, what, format!("write {wanted}"));
     }
 
-    fn text(&mut self, item: &Item<'_>, key: &str) -> Option<String> {
+    fn text(&mut self, item: &TomlItem<'_>, key: &str) -> Option<String> {
         let text = item.get_ref().as_str().map(str::to_owned);
         if text.is_none() {
             self.wrong(item, key, "a string");
@@ -305,7 +311,7 @@ impl Reading {
     }
 
     /// The strings of a list, each with its place.
-    fn texts(&mut self, item: &Item<'_>, key: &str) -> Vec<(usize, String)> {
+    fn texts(&mut self, item: &TomlItem<'_>, key: &str) -> Vec<(usize, String)> {
         let Some(items) = item.get_ref().as_array() else {
             self.wrong(item, key, "a list of strings");
             return Vec::new();
@@ -320,7 +326,7 @@ impl Reading {
         texts
     }
 
-    fn table<'i, 't>(&mut self, item: &'i Item<'t>, key: &str) -> Option<&'i Table<'t>> {
+    fn table<'i, 't>(&mut self, item: &'i TomlItem<'t>, key: &str) -> Option<&'i TomlTable<'t>> {
         let table = item.get_ref().as_table();
         if table.is_none() {
             self.wrong(item, key, "a table, as in `{ .. }`");
@@ -328,7 +334,11 @@ impl Reading {
         table
     }
 
-    fn tables<'i, 't>(&mut self, table: &'i Table<'t>, key: &str) -> Vec<Spanned<&'i Table<'t>>> {
+    fn tables<'i, 't>(
+        &mut self,
+        table: &'i TomlTable<'t>,
+        key: &str,
+    ) -> Vec<Spanned<&'i TomlTable<'t>>> {
         let Some(item) = table.get(key) else { return Vec::new() };
         let Some(items) = item.get_ref().as_array() else {
             self.wrong(item, key, &format!("`[[{key}]]` before each"));

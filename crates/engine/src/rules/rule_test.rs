@@ -2,26 +2,26 @@
 
 use toolcrib_core::{Caller, ToolSpec};
 
-use super::problem::Problem;
-use super::{Rules, Ruling};
+use super::problem::RuleProblem;
+use super::{Rules, VerdictKind};
 
 /// What a rule file promises of itself.
 #[derive(Debug)]
-pub(super) struct Trial {
+pub(super) struct RuleTest {
     pub(super) line: usize,
     /// Where it begins in the text, in bytes.
     pub(super) at: usize,
     pub(super) tool: ToolSpec,
     pub(super) caller: Caller,
-    pub(super) expected: Ruling,
+    pub(super) expected: VerdictKind,
 }
 
-impl Trial {
+impl RuleTest {
     /// The problem, if the rules do not keep the promise.
-    pub(super) fn run(&self, rules: &Rules) -> Option<Problem> {
+    pub(super) fn run(&self, rules: &Rules) -> Option<RuleProblem> {
         let explanation = rules.explain(&self.caller, &self.tool);
-        let got = Ruling::of(&explanation.verdict);
-        (got != self.expected).then(|| Problem {
+        let got = VerdictKind::of(&explanation.verdict);
+        (got != self.expected).then(|| RuleProblem {
             line: self.line,
             at: self.at,
             what: format!(

@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex};
 use proptest::prelude::*;
 use serde_json::json;
 use toolcrib_core::{
-    BoxFuture, Call, Caller, CribLimits, Discovery, Effect, Fingerprint, Intent, Plan, Policy,
-    RawArguments, Request, ToolSpec, Toolset, Verdict,
+    BoxFuture, Call, Caller, CribLimits, Discovery, Effect, Fingerprint, Intent, Plan, PlanRequest,
+    Policy, RawArguments, ToolSpec, Toolset, Verdict,
 };
 use toolcrib_engine::Crib;
-use toolcrib_engine::discovery::Showcase;
-use toolcrib_engine::rules::Patterns;
+use toolcrib_engine::discovery::DiscoverySettings;
+use toolcrib_engine::rules::ToolPatterns;
 use toolcrib_testkit::{Behaviour, Oracle, spec};
 
 /// Shows each caller the tools whose names begin with a letter of its scopes, and counts how often
@@ -62,9 +62,9 @@ fn caller(number: usize, letters: &[&str]) -> Arc<Caller> {
     Caller::new("acme", format!("caller_{number}")).with_scopes(scopes).into()
 }
 
-fn lazy() -> Showcase {
-    let eager = Patterns::read(&["a*"]).unwrap();
-    Showcase { mode: Discovery::Lazy, eager, ..Showcase::default() }
+fn lazy() -> DiscoverySettings {
+    let eager = ToolPatterns::read(&["a*"]).unwrap();
+    DiscoverySettings { mode: Discovery::Lazy, eager, ..DiscoverySettings::default() }
 }
 
 fn visible(plan: &Plan) -> Vec<String> {
@@ -76,40 +76,40 @@ fn a_policy_that_says_which_one_it_is_is_asked_once_about_a_caller() {
     let policy = ByLetter::default();
     let (asked, said) = (Arc::clone(&policy.asked), Arc::clone(&policy.version));
     let crib = crib(policy);
-    let asks = |caller: &Arc<Caller>, request: Request| {
+    let asks = |caller: &Arc<Caller>, request: PlanRequest| {
         let before = asked.load(Ordering::Relaxed);
         crib.plan_again(caller, request).unwrap();
         asked.load(Ordering::Relaxed) - before
     };
     let (ann, ben) = (caller(0, &["a"]), caller(1, &["b"]));
     // One that cannot tell is asked anew.
-    assert_eq!([(), ()].map(|()| asks(&ann, Request::default())), [5, 5]);
+    assert_eq!([(), ()].map(|()| asks(&ann, PlanRequest::default())), [5, 5]);
     *said.lock().unwrap() = Some(version("first"));
-    let session = Request::default().in_session("s");
+    let session = PlanRequest::default().in_session("s");
     let counts = [&ann, &ann, &ben, &ann, &ben].map(|caller| asks(caller, session.clone()));
     assert_eq!(counts, [5, 0, 5, 0, 0]);
     // The same caller by another request, and one of the same name who may do something else.
-    assert_eq!(asks(&Arc::new(Caller::clone(&ann)), Request::default()), 0);
-    assert_eq!(asks(&caller(0, &["a", "b"]), Request::default()), 5);
+    assert_eq!(asks(&Arc::new(Caller::clone(&ann)), PlanRequest::default()), 0);
+    assert_eq!(asks(&caller(0, &["a", "b"]), PlanRequest::default()), 5);
     // Who has wishes is decided about by itself.
-    assert_eq!(asks(&ann, Request::default().disable("ash")), 5);
-    assert_eq!(asks(&ann, Request::default().show(Discovery::Lazy)), 5);
+    assert_eq!(asks(&ann, PlanRequest::default().disable("ash")), 5);
+    assert_eq!(asks(&ann, PlanRequest::default().show(Discovery::Lazy)), 5);
     // Shown in another way, or under another policy.
     crib.show_as(lazy());
-    assert_eq!([(), ()].map(|()| asks(&ann, Request::default())), [5, 0]);
-    assert_eq!([(), ()].map(|()| asks(&ann, Request::default().api_defers(true))), [5, 5]);
+    assert_eq!([(), ()].map(|()| asks(&ann, PlanRequest::default())), [5, 0]);
+    assert_eq!([(), ()].map(|()| asks(&ann, PlanRequest::default().api_defers(true))), [5, 5]);
     *said.lock().unwrap() = Some(version("second"));
-    assert_eq!([(), ()].map(|()| asks(&ann, Request::default())), [5, 0]);
+    assert_eq!([(), ()].map(|()| asks(&ann, PlanRequest::default())), [5, 0]);
 }
 
 #[test]
 fn a_snapshot_goes_with_its_last_plan() {
-    for showcase in [Showcase::default(), lazy()] {
+    for showcase in [DiscoverySettings::default(), lazy()] {
         let policy = ByLetter::default();
         *policy.version.lock().unwrap() = Some(version("first"));
         let crib = crib(policy);
         crib.show_as(showcase);
-        let plan = crib.plan_again(&caller(0, &["a", "b"]), Request::default()).unwrap();
+        let plan = crib.plan_again(&caller(0, &["a", "b"]), PlanRequest::default()).unwrap();
         let snapshot = Arc::downgrade(plan.catalog());
         drop(crib);
         assert!(snapshot.upgrade().is_some());
@@ -123,7 +123,7 @@ async fn other_rules_hold_from_the_next_plan_on() {
     let policy = ByLetter::default();
     *policy.version.lock().unwrap() = Some(version("first"));
     let (crib, ann) = (crib(policy), caller(0, &["a"]));
-    let plan = || visible(&crib.plan_again(&ann, Request::default()).unwrap());
+    let plan = || visible(&crib.plan_again(&ann, PlanRequest::default()).unwrap());
     assert_eq!(plan(), ["alder", "ash"]);
     let stricter = ByLetter::default();
     *stricter.version.lock().unwrap() = Some(version("second"));
@@ -137,7 +137,7 @@ async fn what_a_caller_has_besides_is_there_at_once() {
     let policy = ByLetter::default();
     *policy.version.lock().unwrap() = Some(version("first"));
     let (crib, cleo) = (crib(policy), caller(0, &["c"]));
-    let plan = || crib.plan_again(&cleo, Request::default()).unwrap();
+    let plan = || crib.plan_again(&cleo, PlanRequest::default()).unwrap();
     assert_eq!(visible(&plan()), ["cedar"]);
     let report = crib.run(&plan(), vec![Call::new("1", "cedar", RawArguments::Absent)]).await;
     assert!(report.responses[0].whole.is_some());
@@ -159,18 +159,18 @@ proptest! {
         let crib = crib(policy);
         for (number, wish, is_second, change) in requests {
             if let Some(is_lazy) = change {
-                crib.show_as(if is_lazy { lazy() } else { Showcase::default() });
+                crib.show_as(if is_lazy { lazy() } else { DiscoverySettings::default() });
             }
             let letters = [["a"].as_slice(), &["b"], &["a", "c"], &[]];
             let caller = caller(number, letters[number % letters.len()]);
             *said.lock().unwrap() = Some(version(if is_second { "second" } else { "first" }));
             *never.lock().unwrap() = is_second.then_some("alder");
             let request = match wish {
-                0 => Request::default().disable("ash"),
-                1 => Request::default().choose("birch"),
-                2 => Request::default().in_session(format!("s{number}")),
-                3 => Request::default().max_calls(3),
-                _ => Request::default(),
+                0 => PlanRequest::default().disable("ash"),
+                1 => PlanRequest::default().choose("birch"),
+                2 => PlanRequest::default().in_session(format!("s{number}")),
+                3 => PlanRequest::default().max_calls(3),
+                _ => PlanRequest::default(),
             };
             let (again, anew) =
                 (crib.plan_again(&caller, request.clone()), crib.plan(&caller, request));

@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use serde_json::json;
 use toolcrib_core::{
-    About, BatchOptions, Call, Caller, CodeLibrary, CribLimits, Decision, Effect, Fields, Inquiry,
-    RawArguments, Request, Run, SourceId, Stocked, TicketError, ToolOutcome, Toolset, Visitor,
+    BatchOptions, Call, Caller, ClientSession, CodeResources, CribLimits, Decision, Effect,
+    JsonFields, PlanRequest, RawArguments, ResourceOperation, ResourceRequest, Run, SourceId,
+    TicketError, ToolOutcome, Toolset, WithResources,
 };
 use toolcrib_engine::Crib;
 use toolcrib_engine::rules::Rules;
-use toolcrib_testkit::{Oracle, Scripted};
+use toolcrib_testkit::{Oracle, ScriptedSource};
 
 const NOW: Duration = Duration::ZERO;
 
@@ -19,9 +20,9 @@ fn tools(oracle: &Oracle, names: &[&str]) -> Toolset {
     Toolset::of(names.iter().map(|name| oracle.echo(name, Effect::Write))).unwrap()
 }
 
-fn scripted(lists: &[&[&str]]) -> Scripted {
+fn scripted(lists: &[&[&str]]) -> ScriptedSource {
     let list = |names: &&[&str]| Ok(tools(&Oracle::default(), names));
-    lists.iter().map(list).fold(Scripted::default(), |script, list| script.then(NOW, list))
+    lists.iter().map(list).fold(ScriptedSource::default(), |script, list| script.then(NOW, list))
 }
 
 /// The crib as a profile of these sources has it.
@@ -35,13 +36,13 @@ fn profile(crib: &Crib, sources: &[&str]) -> Crib {
 
 /// What a caller may call, with its owner.
 fn seen(crib: &Crib) -> Vec<String> {
-    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+    let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
     let owner = |spec: &toolcrib_core::ToolSpec| format!("{}/{}", spec.origin.source, spec.name);
     plan.tools().map(|tool| owner(&tool.listed.spec)).collect()
 }
 
 async fn call(crib: &Crib, name: &str) -> ToolOutcome {
-    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+    let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
     let call = Call::new("1", name, RawArguments::Value(json!({ "n": 1 })));
     crib.run(&plan, vec![call]).await.responses.remove(0).outcome
 }
@@ -53,7 +54,7 @@ async fn each_of_two_serves_its_names_where_it_is_alone_in_whatever_order_they_s
         let of = |id: &str| &oracles[usize::from(id == "b")];
         let builder = order.iter().zip(pauses).fold(Crib::builder(), |builder, (id, pause)| {
             let list = tools(of(id), &["search", "pay"]);
-            builder.source(id, Scripted::default().then(Duration::from_secs(pause), Ok(list)))
+            builder.source(id, ScriptedSource::default().then(Duration::from_secs(pause), Ok(list)))
         });
         let crib = builder.build().await;
         let [first, other] = order;
@@ -77,7 +78,7 @@ async fn each_of_two_serves_its_names_where_it_is_alone_in_whatever_order_they_s
 async fn a_ticket_of_one_profile_runs_at_its_own_source_and_under_no_other() {
     let oracles = [Oracle::default(), Oracle::default()];
     let [a, b] = [0, 1].map(|one: usize| {
-        Scripted::default().then(NOW, Ok(tools(&oracles[one], &["search", "pay"])))
+        ScriptedSource::default().then(NOW, Ok(tools(&oracles[one], &["search", "pay"])))
     });
     let crib = Crib::builder().source("a", a).source("b", b).build().await;
     let views = [profile(&crib, &["a"]), profile(&crib, &["b"])];
@@ -118,7 +119,7 @@ async fn a_name_stays_with_its_owner_in_a_profile_when_who_had_it_among_all_leav
         ("b", scripted(&[&["b"], &["b", "x"]])),
         ("c", scripted(&[&["c", "x"]])),
     ];
-    let placed = sources.clone().map(|(id, source)| -> toolcrib_engine::catalog::Placed {
+    let placed = sources.clone().map(|(id, source)| -> toolcrib_engine::catalog::NamedSource {
         (SourceId::new(id), Arc::new(source), Duration::from_secs(1))
     });
     let builder = Crib::builder();
@@ -136,10 +137,10 @@ async fn a_name_stays_with_its_owner_in_a_profile_when_who_had_it_among_all_leav
 }
 
 /// A prompt, an address and answers that name their owner.
-fn library(who: &'static str) -> CodeLibrary {
-    let fields = |value| -> Fields { serde_json::from_value(value).unwrap() };
+fn library(who: &'static str) -> CodeResources {
+    let fields = |value| -> JsonFields { serde_json::from_value(value).unwrap() };
     let says = move |_, _| async move { Ok(fields(json!({ "who": who }))) };
-    CodeLibrary::default()
+    CodeResources::default()
         .prompt(fields(json!({ "name": "greet" })), says)
         .resource(fields(json!({ "uri": "note://one" })), says)
         .resource(fields(json!({ "uri": format!("note://{who}") })), says)
@@ -148,20 +149,21 @@ fn library(who: &'static str) -> CodeLibrary {
 
 #[tokio::test]
 async fn prompts_and_addresses_are_each_ones_own() {
-    let source = |who| Stocked::new(Toolset::default(), Arc::new(library(who)));
+    let source = |who| WithResources::new(Toolset::default(), Arc::new(library(who)));
     let builder = Crib::builder().source("a", source("a")).source("b", source("b"));
     let crib = builder.build().await;
     for who in ["a", "b"] {
         let alone = profile(&crib, &[who]);
         for (about, params) in [
-            (About::Prompt, json!({ "name": "greet" })),
-            (About::Resource, json!({ "uri": "note://one" })),
+            (ResourceOperation::Prompt, json!({ "name": "greet" })),
+            (ResourceOperation::Resource, json!({ "uri": "note://one" })),
             // One that the other lists, and this one's template has.
-            (About::Resource, json!({ "uri": "note://a" })),
-            (About::Resource, json!({ "uri": "note://b" })),
+            (ResourceOperation::Resource, json!({ "uri": "note://a" })),
+            (ResourceOperation::Resource, json!({ "uri": "note://b" })),
         ] {
-            let visitor = Visitor { caller: Arc::new(Caller::local()), session: None };
-            let inquiry = Inquiry { about, params: serde_json::from_value(params).unwrap() };
+            let visitor = ClientSession { caller: Arc::new(Caller::local()), session: None };
+            let inquiry =
+                ResourceRequest { about, params: serde_json::from_value(params).unwrap() };
             let said = alone.inquire(&visitor, inquiry, BatchOptions::default()).await.unwrap();
             assert_eq!(said["who"], who);
         }

@@ -4,20 +4,21 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolcrib_core::{
-    BoxFuture, Call, Caller, Discovery, Effect, RawArguments, Request, Source, SourceError, Toolset,
+    BoxFuture, Call, Caller, Discovery, Effect, PlanRequest, RawArguments, Source, SourceError,
+    Toolset,
 };
-use toolcrib_engine::discovery::{Away, Search, Showcase};
+use toolcrib_engine::discovery::{DiscoveryQuery, DiscoverySettings, UnavailableSource};
 use toolcrib_engine::rules::Rules;
 use toolcrib_engine::{Crib, CribBuilder};
-use toolcrib_testkit::{Behaviour, Oracle, Scripted, spec};
+use toolcrib_testkit::{Behaviour, Oracle, ScriptedSource, spec};
 
 use crate::builder;
 
 const NOW: Duration = Duration::ZERO;
 
 /// A source that is down, and whose address is nobody's business.
-fn down() -> Scripted {
-    Scripted::default().then(NOW, Err("cannot reach 10.1.2.3 with the key hunter2"))
+fn down() -> ScriptedSource {
+    ScriptedSource::default().then(NOW, Err("cannot reach 10.1.2.3 with the key hunter2"))
 }
 
 fn shop(names: &[&str]) -> Toolset {
@@ -30,11 +31,11 @@ fn shop(names: &[&str]) -> Toolset {
 }
 
 fn lazy() -> CribBuilder {
-    builder().showcase(Showcase { mode: Discovery::Lazy, ..Showcase::default() })
+    builder().showcase(DiscoverySettings { mode: Discovery::Lazy, ..DiscoverySettings::default() })
 }
 
 async fn told(crib: &Crib, tool: &str, arguments: Value) -> (String, Value) {
-    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+    let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
     let call = Call::new("1", tool, RawArguments::Value(arguments));
     let report = crib.run(&plan, vec![call]).await;
     let response = &report.responses[0];
@@ -44,7 +45,7 @@ async fn told(crib: &Crib, tool: &str, arguments: Value) -> (String, Value) {
 
 #[tokio::test(start_paused = true)]
 async fn a_search_names_the_sources_that_give_nothing_and_none_of_their_secrets() {
-    let slow = Scripted::default().then(Duration::from_hours(1), Ok(shop(&["late"])));
+    let slow = ScriptedSource::default().then(Duration::from_hours(1), Ok(shop(&["late"])));
     let crib = lazy()
         .source("shop", shop(&["orders"]))
         .source("mail", down())
@@ -98,8 +99,11 @@ async fn a_source_is_named_only_to_whom_a_plain_tool_of_it_would_be_shown() {
 #[tokio::test(start_paused = true)]
 async fn a_source_that_is_being_loaded_or_has_an_old_list_is_told_apart() {
     let crib = lazy()
-        .source("shop", Scripted::default().then(NOW, Ok(shop(&["orders"]))).then(NOW, Err("off")))
-        .source("late", Scripted::default().then(Duration::from_secs(5), Ok(shop(&["late"]))))
+        .source(
+            "shop",
+            ScriptedSource::default().then(NOW, Ok(shop(&["orders"]))).then(NOW, Err("off")),
+        )
+        .source("late", ScriptedSource::default().then(Duration::from_secs(5), Ok(shop(&["late"]))))
         .open();
     let starting = {
         let crib = crib.clone();
@@ -108,7 +112,7 @@ async fn a_source_that_is_being_loaded_or_has_an_old_list_is_told_apart() {
     tokio::time::sleep(Duration::from_secs(1)).await;
     let source = toolcrib_core::SourceId::new("late");
     let reason = "it is still being loaded";
-    assert_eq!(crib.away(&Caller::local()), [Away { source, reason }]);
+    assert_eq!(crib.away(&Caller::local()), [UnavailableSource { source, reason }]);
     starting.await.unwrap();
     assert_eq!(crib.away(&Caller::local()), []);
     // An old list is a list.
@@ -126,8 +130,9 @@ async fn of_many_sources_that_give_nothing_a_handful_is_named() {
     assert_eq!(text.matches("gives no tools now").count(), 5, "{text}");
     assert!(text.contains("\n15 more sources give none."), "{text}");
     assert_eq!(data["away"].as_array().unwrap().len(), 5);
-    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
-    let search = Search { text: "list orders".to_owned(), limit: 5, ..Search::default() };
+    let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
+    let search =
+        DiscoveryQuery { text: "list orders".to_owned(), limit: 5, ..DiscoveryQuery::default() };
     assert_eq!(crib.find(&plan, search).await.unwrap().away.len(), 20);
 }
 

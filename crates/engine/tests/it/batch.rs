@@ -6,9 +6,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use toolcrib_core::{
-    AllowAll, BatchOptions, Call, Caller, Content, CribLimits, Effect, Ending, ErrorKind, Flag,
-    Part, Plan, RawArguments, Reference, Report, Request, Run, Tool, ToolError, ToolOutcome,
-    Toolset, Turn, Validation, raw_tool,
+    AllowAll, BatchOptions, Call, CallFlag, Caller, Content, CribLimits, Effect, Ending, ErrorKind,
+    NextStep, Part, Plan, PlanRequest, RawArguments, Reference, Report, Run, Tool, ToolError,
+    ToolOutcome, Toolset, Validation, raw_tool,
 };
 use toolcrib_engine::Crib;
 use toolcrib_engine::ledger::MemoryLedger;
@@ -26,7 +26,7 @@ fn crib_within(tools: impl IntoIterator<Item = Arc<dyn Tool>>, limits: CribLimit
 }
 
 fn plan(crib: &Crib) -> Plan {
-    crib.plan(&Caller::local(), Request::default()).unwrap()
+    crib.plan(&Caller::local(), PlanRequest::default()).unwrap()
 }
 
 fn call(id: &str, name: &str, arguments: Value) -> Call {
@@ -100,7 +100,7 @@ async fn equal_calls_run_once_and_every_id_is_answered() {
 async fn calls_beyond_the_limit_are_told_so() {
     let oracle = Oracle::default();
     let crib = crib([oracle.echo("echo", Effect::Read)]);
-    let request = Request::default().max_calls(2);
+    let request = PlanRequest::default().max_calls(2);
     let plan = crib.plan(&Caller::local(), request).unwrap();
     let calls = [1, 1, 2, 3].iter().enumerate();
     let calls = calls.map(|(id, n)| call(&id.to_string(), "echo", json!({"n": n}))).collect();
@@ -119,7 +119,7 @@ async fn a_request_cannot_ask_for_more_calls_than_the_operator_allows() {
     let oracle = Oracle::default();
     let limits = CribLimits { max_calls: 2, ..CribLimits::default() };
     let crib = crib_within([oracle.echo("echo", Effect::Read)], limits);
-    let plan = crib.plan(&Caller::local(), Request::default().max_calls(1_000)).unwrap();
+    let plan = crib.plan(&Caller::local(), PlanRequest::default().max_calls(1_000)).unwrap();
     let calls = (1..=3).map(|n| call(&n.to_string(), "echo", json!({ "n": n }))).collect();
     assert_eq!(kinds(&crib.run(&plan, calls).await), ["done", "done", "over_limit"]);
 }
@@ -138,7 +138,7 @@ async fn a_controlling_tool_comes_alone_or_nothing_runs_and_the_loop_goes_on() {
     assert!(refused.responses[1].text().contains("then `research` by itself"));
     assert_eq!(oracle.runs(), []);
     let mut memory = Run::default();
-    assert_eq!(memory.absorb(&refused), Turn::GoOn);
+    assert_eq!(memory.absorb(&refused), NextStep::GoOn);
 
     // The same call twice is one call: it is alone.
     let twice =
@@ -146,14 +146,14 @@ async fn a_controlling_tool_comes_alone_or_nothing_runs_and_the_loop_goes_on() {
     let report = run(&crib, twice).await;
     assert_eq!(kinds(&report), ["done", "done"]);
     let turn = memory.absorb(&report);
-    assert_eq!(turn, Turn::HandedOver { id: "1".into(), text: r#"{"n":1}"#.into() });
+    assert_eq!(turn, NextStep::HandedOver { id: "1".into(), text: r#"{"n":1}"#.into() });
 }
 
 #[tokio::test]
 async fn an_unknown_name_gets_the_nearest_and_a_hidden_tool_says_how_to_load_it() {
     let oracle = Oracle::default();
     let crib = crib(["create_event", "list_events"].map(|name| oracle.echo(name, Effect::Read)));
-    let request = Request::default().hide("list_events");
+    let request = PlanRequest::default().hide("list_events");
     let plan = crib.plan(&Caller::local(), request).unwrap();
     let calls = vec![call("1", "createEvent", json!({})), call("2", "list_events", json!({}))];
     let report = crib.run(&plan, calls).await;
@@ -452,8 +452,8 @@ async fn checks_come_from_successes_and_sources_are_numbered_across_the_run() {
     let mut memory = Run::default();
     let first = run(&crib, vec![call("1", "one", json!({})), call("2", "fails", json!({}))]).await;
     assert_eq!(first.responses[0].text(), "see\n\n[1] x\n\n[2] y");
-    assert_eq!(memory.absorb(&first), Turn::GoOn);
-    let request = Request::default().after(&memory);
+    assert_eq!(memory.absorb(&first), NextStep::GoOn);
+    let request = PlanRequest::default().after(&memory);
     let plan = crib.plan(&Caller::local(), request).unwrap();
     let second = crib.run(&plan, vec![call("1", "two", json!({}))]).await;
     assert_eq!(second.responses[0].text(), "see\n\n[3] z\n\n[1] x");
@@ -470,12 +470,12 @@ async fn the_debug_record_tells_origin_attempts_and_the_flags_that_applied() {
     chosen.traits.exclusive = true;
     chosen.traits.takes_control = true;
     let crib = crib([oracle.tool(chosen, Behaviour::Echo)]);
-    let plan = crib.plan(&Caller::local(), Request::default().choose("chosen")).unwrap();
+    let plan = crib.plan(&Caller::local(), PlanRequest::default().choose("chosen")).unwrap();
     let report = crib.run(&plan, vec![call("1", "chosen", json!({}))]).await;
     let debug = &report.responses[0].debug;
     assert_eq!(debug.tool.as_ref().unwrap().as_str(), "chosen");
     assert_eq!(debug.source.as_ref().unwrap().as_str(), "code");
     assert_eq!(debug.attempts, 1);
-    assert_eq!(debug.flags, [Flag::Forced, Flag::Exclusive, Flag::TakesControl]);
+    assert_eq!(debug.flags, [CallFlag::Forced, CallFlag::Exclusive, CallFlag::TakesControl]);
     assert!(report.responses[0].handed_over);
 }

@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use toolcrib_core::{
-    AllowAll, Ask, BatchOptions, BoxFuture, Call, CallKey, Caller, Content, CribLimits, Decision,
-    Effect, Ending, ErrorKind, Host, Intent, Ledger, LedgerError, Parked, Planned, Policy,
-    Progress, Question, RawArguments, Reference, Request, ResultHandle, Run, TicketError, TicketId,
-    Tool, ToolError, ToolOutcome, ToolSpec, Toolset, Unanswered, Verdict, raw_tool,
+    AllowAll, BatchOptions, BoxFuture, Call, CallKey, Caller, Content, CribLimits, Decision,
+    Effect, Ending, ErrorKind, Host, HostQuestion, Intent, Ledger, LedgerError, ParkedCall,
+    PlanRequest, PlannedCall, Policy, Progress, QuestionError, QuestionKind, RawArguments,
+    Reference, ResultHandle, Run, TicketError, TicketId, Tool, ToolError, ToolOutcome, ToolSpec,
+    Toolset, Verdict, raw_tool,
 };
 use toolcrib_engine::Crib;
 use toolcrib_engine::ledger::MemoryLedger;
@@ -19,7 +20,7 @@ fn call(id: &str, name: &str) -> Call {
 }
 
 async fn outcomes(crib: &Crib, names: &[&str]) -> Vec<(String, String)> {
-    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+    let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
     let calls = names.iter().map(|name| call(name, name)).collect();
     let report = crib.run(&plan, calls).await;
     let said = |response: &toolcrib_core::Response| {
@@ -58,7 +59,7 @@ async fn a_call_that_goes_on_elsewhere_is_not_recorded_as_never_executed() {
     let remote = raw_tool(spec("remote", Effect::Read), |_, _| async {
         let ticket = toolcrib_core::TicketId::claimed("task-7");
         let reason = "it works on it".to_owned();
-        ToolOutcome::Pending(toolcrib_core::Pending { ticket, reason, question: None })
+        ToolOutcome::Pending(toolcrib_core::PendingTicket { ticket, reason, question: None })
     });
     let crib = Crib::builder()
         .policy(AllowAll)
@@ -139,7 +140,7 @@ async fn progress_reaches_the_host_of_the_batch() {
         ToolOutcome::Done(Content::json(Value::from(context.attempt())))
     });
     let crib = Crib::new([steps]).unwrap();
-    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+    let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
     let seen = Arc::new(Mutex::new(Vec::new()));
     let host: Arc<dyn Host> = Arc::new(Listener(Arc::clone(&seen)));
     let options = BatchOptions { host: Some(host), ..BatchOptions::default() };
@@ -164,7 +165,7 @@ async fn a_call_that_was_sent_once_is_never_said_to_be_unsent() {
     let crib = Crib::builder().policy(AllowAll).build_fixed(
         Toolset::of([lost("reads", Effect::Read), lost("writes", Effect::Write)]).unwrap(),
     );
-    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+    let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
     let report = crib.run(&plan, vec![call("1", "reads"), call("2", "writes")]).await;
     let said: Vec<_> = report
         .responses
@@ -189,7 +190,7 @@ async fn no_tool_runs_longer_than_the_host_lets_any_of_them() {
     let longest_timeout = Some(Duration::from_secs(2));
     let limits = CribLimits { longest_timeout, ..CribLimits::default() };
     let crib = Crib::builder().limits(limits).build_fixed(Toolset::of([patient]).unwrap());
-    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+    let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
     let begun = tokio::time::Instant::now();
     let report = crib.run(&plan, vec![call("1", "patient")]).await;
     assert_eq!(report.responses[0].error().unwrap().kind, ErrorKind::Timeout);
@@ -203,11 +204,15 @@ impl Host for Listener {
         self.0.lock().unwrap().extend(progress.message);
     }
 
-    fn answers(&self) -> &[Question] {
-        &[Question::Form]
+    fn answers(&self) -> &[QuestionKind] {
+        &[QuestionKind::Form]
     }
 
-    fn ask(&self, _call: CallKey, ask: Ask) -> BoxFuture<'_, Result<Value, Unanswered>> {
+    fn ask(
+        &self,
+        _call: CallKey,
+        ask: HostQuestion,
+    ) -> BoxFuture<'_, Result<Value, QuestionError>> {
         Box::pin(std::future::ready(Ok(json!({ "asked": ask.params }))))
     }
 }
@@ -215,13 +220,13 @@ impl Host for Listener {
 #[tokio::test]
 async fn a_tool_asks_the_host_of_its_batch_and_nobody_else() {
     let asks = raw_tool(spec("asks", Effect::Read), |_, context| async move {
-        let ask = |question| context.ask(Ask::new(question, json!({ "q": 1 })));
-        let (form, sample) = (ask(Question::Form).await, ask(Question::Sample).await);
+        let ask = |question| context.ask(HostQuestion::new(question, json!({ "q": 1 })));
+        let (form, sample) = (ask(QuestionKind::Form).await, ask(QuestionKind::Sample).await);
         let session = context.session();
         ToolOutcome::Done(Content::text(format!("{form:?} {sample:?} {session:?}")))
     });
     let crib = Crib::new([asks]).unwrap();
-    let plan = crib.plan(&Caller::local(), Request::default().in_session("s1")).unwrap();
+    let plan = crib.plan(&Caller::local(), PlanRequest::default().in_session("s1")).unwrap();
     let host: Arc<dyn Host> = Arc::new(Listener(Arc::default()));
     let options = BatchOptions { host: Some(host), ..BatchOptions::default() };
     let with_host = crib.run_with(&plan, vec![call("1", "asks")], options).await;
@@ -248,7 +253,7 @@ struct Odd {
 }
 
 impl Ledger for Odd {
-    fn planned<'a>(&'a self, call: Planned<'a>) -> BoxFuture<'a, Result<(), LedgerError>> {
+    fn planned<'a>(&'a self, call: PlannedCall<'a>) -> BoxFuture<'a, Result<(), LedgerError>> {
         if self.silent { Box::pin(std::future::pending()) } else { self.inner.planned(call) }
     }
 
@@ -260,7 +265,7 @@ impl Ledger for Odd {
         })
     }
 
-    fn park(&self, parked: Parked) -> BoxFuture<'_, Result<(), LedgerError>> {
+    fn park(&self, parked: ParkedCall) -> BoxFuture<'_, Result<(), LedgerError>> {
         self.inner.park(parked)
     }
 
@@ -268,7 +273,7 @@ impl Ledger for Odd {
         &'a self,
         ticket: &'a TicketId,
         caller: &'a Caller,
-    ) -> BoxFuture<'a, Result<Parked, TicketError>> {
+    ) -> BoxFuture<'a, Result<ParkedCall, TicketError>> {
         Box::pin(async move {
             let claimed = self.inner.claim(ticket, caller).await;
             tokio::time::sleep(self.pause_after_claim).await;
@@ -276,7 +281,10 @@ impl Ledger for Odd {
         })
     }
 
-    fn parked<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Result<Vec<Parked>, LedgerError>> {
+    fn parked<'a>(
+        &'a self,
+        caller: &'a Caller,
+    ) -> BoxFuture<'a, Result<Vec<ParkedCall>, LedgerError>> {
         self.inner.parked(caller)
     }
 
@@ -326,7 +334,7 @@ async fn an_approved_call_runs_although_its_approver_leaves_while_the_ticket_is_
         .ledger(ledger.clone())
         .build_fixed(Toolset::of([oracle.echo("wipe", Effect::Destroy)]).unwrap());
     let caller = Caller::local();
-    let plan = crib.plan(&caller, Request::default()).unwrap();
+    let plan = crib.plan(&caller, PlanRequest::default()).unwrap();
     let report = crib.run(&plan, vec![call("1", "wipe")]).await;
     let ToolOutcome::Pending(pending) = &report.responses[0].outcome else { panic!("{report:?}") };
     let run = Run::default();
@@ -382,7 +390,7 @@ async fn a_policy_that_never_answers_denies_and_does_not_keep_a_batch_from_being
     let tools = Toolset::of([Oracle::default().echo("read", Effect::Read)]).unwrap();
     let crib = Crib::builder().policy(Undecided).build_fixed(tools);
     assert_eq!(outcomes(&crib, &["read"]).await, said(&[("denied", "")]));
-    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+    let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
     let options = BatchOptions::default();
     options.cancel.cancel();
     let report = crib.run_with(&plan, vec![call("1", "read")], options).await;
@@ -432,7 +440,7 @@ async fn what_a_writer_did_before_it_fell_silent_is_unknown_even_if_it_may_be_re
     let names = tools.each_ref().map(|tool| tool.spec().name.to_string());
     let ledger = Arc::new(Odd::default());
     let crib = Crib::builder().ledger(ledger.clone()).build_fixed(Toolset::of(tools).unwrap());
-    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+    let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
     let mut ended = Vec::new();
     for name in &names {
         let report = crib.run(&plan, vec![call(name, name)]).await;
@@ -466,7 +474,7 @@ async fn a_full_tenant_keeps_no_place_of_a_source_from_the_others() {
     let started = tokio::time::Instant::now();
     let run = async |tenant: &str, name: &str, after: u64| {
         tokio::time::sleep(Duration::from_secs(after)).await;
-        let plan = crib.plan(&Caller::new(tenant, "x"), Request::default()).unwrap();
+        let plan = crib.plan(&Caller::new(tenant, "x"), PlanRequest::default()).unwrap();
         let report = crib.run(&plan, vec![call("1", name)]).await;
         (report.responses[0].outcome.as_str(), started.elapsed().as_secs())
     };

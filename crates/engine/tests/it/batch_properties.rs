@@ -6,12 +6,12 @@ use std::time::Duration;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use toolcrib_core::{
-    BatchOptions, Call, Caller, CribLimits, Effect, Ending, ErrorKind, RawArguments, Request,
+    BatchOptions, Call, Caller, CribLimits, Effect, Ending, ErrorKind, PlanRequest, RawArguments,
     ToolOutcome, Toolset, Verdict,
 };
 use toolcrib_engine::Crib;
 use toolcrib_engine::ledger::MemoryLedger;
-use toolcrib_testkit::{Behaviour, ByHand, Oracle, spec};
+use toolcrib_testkit::{Behaviour, FixedPolicy, Oracle, spec};
 
 const TOOLS: [(&str, Effect, bool); 9] = [
     ("read", Effect::Read, false),
@@ -41,7 +41,7 @@ fn crib(oracle: &Oracle, ledger: &Arc<MemoryLedger>) -> Crib {
         spec.traits.takes_control = control;
         oracle.tool(spec, behaviour(name))
     });
-    let policy = ByHand::default()
+    let policy = FixedPolicy::default()
         .with("asked", Verdict::Ask("a person must say yes".into()))
         .with("denied", Verdict::Deny("not for you".into()));
     let limits = CribLimits { max_calls: 8, ..CribLimits::default() };
@@ -123,7 +123,7 @@ proptest! {
             .enable_time().start_paused(true).build().unwrap();
         let (oracle, ledger) = (Oracle::default(), Arc::new(MemoryLedger::default()));
         let crib = crib(&oracle, &ledger);
-        let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+        let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
         let asked = calls.clone();
         let report = runtime.block_on(async {
             let options = BatchOptions::default();
@@ -142,7 +142,7 @@ proptest! {
         prop_assert_eq!(report.responses.len(), asked.len());
         for (call, response) in asked.iter().zip(&report.responses) {
             prop_assert_eq!(&call.id, &response.id);
-            prop_assert!(!response.debug.flags.contains(&toolcrib_core::Flag::Approved));
+            prop_assert!(!response.debug.flags.contains(&toolcrib_core::CallFlag::Approved));
             let text = response.text();
             let advised = ADVICE.iter().any(|advice| text.contains(advice));
             prop_assert!(!response.is_error() || advised, "{text}");

@@ -6,10 +6,11 @@ use std::time::Duration;
 use proptest::prelude::*;
 use serde_json::json;
 use toolcrib_core::{
-    BoxFuture, Caller, Catalog, Effect, Quarantine, Request, Source, SourceError, SourceId, Toolset,
+    BoxFuture, Caller, Catalog, Effect, PlanRequest, QuarantineReason, Source, SourceError,
+    SourceId, Toolset,
 };
 use toolcrib_engine::Crib;
-use toolcrib_testkit::{Behaviour, Oracle, Scripted, spec};
+use toolcrib_testkit::{Behaviour, Oracle, ScriptedSource, spec};
 
 fn tools(names: &[&str]) -> Toolset {
     let oracle = Oracle::default();
@@ -19,7 +20,7 @@ fn tools(names: &[&str]) -> Toolset {
 const NOW: Duration = Duration::ZERO;
 
 fn listed(catalog: &Catalog) -> Vec<String> {
-    let owner = |tool: &toolcrib_core::Listed| {
+    let owner = |tool: &toolcrib_core::CatalogTool| {
         let stale = if tool.stale { " (stale)" } else { "" };
         format!("{}/{}{stale}", tool.spec.origin.source, tool.spec.name)
     };
@@ -28,10 +29,10 @@ fn listed(catalog: &Catalog) -> Vec<String> {
 
 #[tokio::test(start_paused = true)]
 async fn a_dead_and_a_hanging_source_cost_themselves_alone() {
-    let hanging = Scripted::default().then(Duration::from_hours(1), Ok(tools(&["c"])));
+    let hanging = ScriptedSource::default().then(Duration::from_hours(1), Ok(tools(&["c"])));
     let crib = Crib::builder()
-        .source("dead", Scripted::default().then(NOW, Err("it is down")))
-        .source("good", Scripted::default().then(NOW, Ok(tools(&["a", "b"]))))
+        .source("dead", ScriptedSource::default().then(NOW, Err("it is down")))
+        .source("good", ScriptedSource::default().then(NOW, Ok(tools(&["a", "b"]))))
         .source_within("slow", hanging, Duration::from_secs(2))
         .build()
         .await;
@@ -49,8 +50,9 @@ async fn a_dead_and_a_hanging_source_cost_themselves_alone() {
 
 #[tokio::test(start_paused = true)]
 async fn the_first_ready_list_is_served_before_the_last_is_up() {
-    let slow = Scripted::default().then(Duration::from_secs(20), Ok(tools(&["b"])));
-    let sources = [("quick", Scripted::default().then(NOW, Ok(tools(&["a"])))), ("slow", slow)];
+    let slow = ScriptedSource::default().then(Duration::from_secs(20), Ok(tools(&["b"])));
+    let sources =
+        [("quick", ScriptedSource::default().then(NOW, Ok(tools(&["a"])))), ("slow", slow)];
     let publisher = toolcrib_engine::catalog::Publisher::new(
         sources.map(|(id, source)| {
             let source: std::sync::Arc<dyn toolcrib_core::Source> = std::sync::Arc::new(source);
@@ -71,11 +73,11 @@ async fn the_first_ready_list_is_served_before_the_last_is_up() {
 
 #[tokio::test(start_paused = true)]
 async fn a_source_that_fails_later_keeps_its_last_good_list_as_stale() {
-    let source = Scripted::default().then(NOW, Ok(tools(&["a"]))).then(NOW, Err("gone"));
+    let source = ScriptedSource::default().then(NOW, Ok(tools(&["a"]))).then(NOW, Err("gone"));
     let crib = Crib::builder().source("s", source).build().await;
     assert_eq!(crib.reload(&SourceId::new("s")).await, Some(false));
     assert_eq!(listed(&crib.catalog()), ["s/a (stale)"]);
-    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+    let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
     assert_eq!(
         plan.why("a").unwrap().because,
         "it is permitted and no tool was chosen; its source does not answer, this is its last \
@@ -86,8 +88,9 @@ async fn a_source_that_fails_later_keeps_its_last_good_list_as_stale() {
 
 #[tokio::test(start_paused = true)]
 async fn a_source_that_says_it_changed_is_loaded_again_and_a_failed_one_is_retried() {
-    let changing = Scripted::default().then(NOW, Ok(tools(&["a"]))).then(NOW, Ok(tools(&["b"])));
-    let failing = Scripted::default().then(NOW, Err("down")).then(NOW, Ok(tools(&["c"])));
+    let changing =
+        ScriptedSource::default().then(NOW, Ok(tools(&["a"]))).then(NOW, Ok(tools(&["b"])));
+    let failing = ScriptedSource::default().then(NOW, Err("down")).then(NOW, Ok(tools(&["c"])));
     let crib = Crib::builder()
         .source("changing", changing.clone())
         .source("failing", failing)
@@ -101,10 +104,11 @@ async fn a_source_that_says_it_changed_is_loaded_again_and_a_failed_one_is_retri
 
 #[tokio::test(start_paused = true)]
 async fn a_late_clash_is_quarantined_and_shown_with_its_owner() {
-    let late = Scripted::default().then(NOW, Ok(tools(&["b"]))).then(NOW, Ok(tools(&["a", "b"])));
+    let late =
+        ScriptedSource::default().then(NOW, Ok(tools(&["b"]))).then(NOW, Ok(tools(&["a", "b"])));
     let crib = Crib::builder()
         .source("first", late)
-        .source("second", Scripted::default().then(NOW, Ok(tools(&["a"]))))
+        .source("second", ScriptedSource::default().then(NOW, Ok(tools(&["a"]))))
         .build()
         .await;
     crib.reload(&SourceId::new("first")).await;
@@ -113,14 +117,14 @@ async fn a_late_clash_is_quarantined_and_shown_with_its_owner() {
     let catalog = crib.catalog();
     let [quarantined] = catalog.quarantined() else { panic!("one tool is kept out") };
     assert_eq!(quarantined.spec.origin.source, SourceId::new("first"));
-    assert_eq!(quarantined.reason, Quarantine::NameTaken { owner: "second".into() });
+    assert_eq!(quarantined.reason, QuarantineReason::NameTaken { owner: "second".into() });
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_name_stays_with_its_owner_while_its_tool_is_kept_out() {
     let bad =
         tools(&["x"]).respec(|spec| spec.input = json!({"$ref": "http://127.0.0.1:9/x"}).into());
-    let owner = Scripted::default()
+    let owner = ScriptedSource::default()
         .then(NOW, Ok(tools(&["x"])))
         .then(NOW, Ok(bad))
         .then(NOW, Ok(tools(&["x"])));
@@ -135,7 +139,7 @@ async fn a_name_stays_with_its_owner_while_its_tool_is_kept_out() {
 
 #[tokio::test(start_paused = true)]
 async fn a_load_that_began_earlier_and_ends_later_overwrites_nothing() {
-    let source = Scripted::default()
+    let source = ScriptedSource::default()
         .then(NOW, Ok(tools(&["first"])))
         .then(Duration::from_secs(10), Ok(tools(&["old"])))
         .then(NOW, Ok(tools(&["new"])));
@@ -156,7 +160,7 @@ async fn a_judge_that_panics_costs_one_tool() {
     });
     let crib = Crib::builder().source("s", tools(&["a", "b"])).judge(judge).build().await;
     assert_eq!(listed(&crib.catalog()), ["s/b"]);
-    assert_eq!(crib.catalog().quarantined()[0].reason, Quarantine::NotJudged);
+    assert_eq!(crib.catalog().quarantined()[0].reason, QuarantineReason::NotJudged);
 }
 
 #[tokio::test(start_paused = true)]
@@ -164,7 +168,7 @@ async fn of_20_000_tools_further_ones_are_kept_out_with_the_cure() {
     let names: Vec<_> = (0..19_998).map(|number| format!("t{number}")).collect();
     let names: Vec<_> = names.iter().map(String::as_str).collect();
     let growing = [&["a"][..], &["a", "b"], &["a", "b", "c"]].into_iter();
-    let growing = growing.fold(Scripted::default(), |all, now| all.then(NOW, Ok(tools(now))));
+    let growing = growing.fold(ScriptedSource::default(), |all, now| all.then(NOW, Ok(tools(now))));
     let crib = Crib::builder().source("large", tools(&names)).source("growing", growing);
     let crib = crib.build().await;
     for kept_out in [0, 0, 1] {
@@ -172,7 +176,7 @@ async fn of_20_000_tools_further_ones_are_kept_out_with_the_cure() {
         let reasons = catalog.quarantined().iter().map(|tool| &tool.reason);
         assert_eq!(
             reasons.collect::<Vec<_>>(),
-            vec![&Quarantine::TooMany { most: 20_000 }; kept_out]
+            vec![&QuarantineReason::TooMany { most: 20_000 }; kept_out]
         );
         assert!(catalog.tools().len() <= 20_000);
         crib.reload(&SourceId::new("growing")).await;
@@ -181,7 +185,7 @@ async fn of_20_000_tools_further_ones_are_kept_out_with_the_cure() {
 }
 
 /// A source that panics when it is asked for changes.
-struct Panicking(Scripted);
+struct Panicking(ScriptedSource);
 
 impl Source for Panicking {
     fn load(&self) -> BoxFuture<'_, Result<Toolset, SourceError>> {
@@ -196,9 +200,9 @@ impl Source for Panicking {
 #[tokio::test(start_paused = true)]
 async fn a_source_that_panics_over_changes_and_a_namesake_of_another_are_still_followed() {
     let lists = |before, after| {
-        Scripted::default().then(NOW, Ok(tools(&[before]))).then(NOW, Ok(tools(&[after])))
+        ScriptedSource::default().then(NOW, Ok(tools(&[before]))).then(NOW, Ok(tools(&[after])))
     };
-    let down = Scripted::default().then(NOW, Err("down")).then(NOW, Ok(tools(&["c"])));
+    let down = ScriptedSource::default().then(NOW, Err("down")).then(NOW, Ok(tools(&["c"])));
     let crib =
         Crib::builder().source("s", Panicking(lists("a", "b"))).source("s", down).build().await;
     assert_eq!(listed(&crib.catalog()), ["s/a"]);
@@ -248,7 +252,7 @@ async fn a_function_without_arguments_is_a_tool_and_one_of_a_string_is_kept_out(
     let text =
         toolcrib_core::tool("text", "T.", Effect::Read, |text: String| async { Ok(text) }).unwrap();
     let crib = Crib::new([nothing, text]).unwrap();
-    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+    let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
     let call = toolcrib_core::Call::new("1", "nothing", toolcrib_core::RawArguments::Absent);
     assert_eq!(crib.run(&plan, vec![call]).await.responses[0].text(), "3");
     assert_eq!(
@@ -267,7 +271,7 @@ fn a_bad_schema_costs_one_tool() {
     let crib =
         Crib::new([oracle.tool(bad, Behaviour::Echo), oracle.echo("good", Effect::Read)]).unwrap();
     assert_eq!(listed(&crib.catalog()), ["code/good"]);
-    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+    let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
     assert_eq!(plan.why("bad").unwrap().rule, "quarantined");
 }
 
@@ -309,7 +313,7 @@ proptest! {
                 let names: Vec<_> = picks.iter().map(|pick| format!("t{pick}")).collect();
                 let names: Vec<_> = names.iter().map(String::as_str).collect();
                 let pause = Duration::from_millis(*pause);
-                builder.source(id, Scripted::default().then(pause, Ok(tools(&names))))
+                builder.source(id, ScriptedSource::default().then(pause, Ok(tools(&names))))
             });
             let catalog = builder.build().await.catalog();
             let kept_out: Vec<_> = catalog.quarantined().iter()
@@ -339,7 +343,8 @@ fn waiting(gate: &Arc<tokio::sync::Notify>) -> Toolset {
 async fn a_replacement_starts_only_what_is_new_and_drops_no_running_call() {
     let gate = Arc::new(tokio::sync::Notify::new());
     // A second load of the kept source would say something else.
-    let kept = Scripted::default().then(NOW, Ok(tools(&["a"]))).then(NOW, Err("loaded twice"));
+    let kept =
+        ScriptedSource::default().then(NOW, Ok(tools(&["a"]))).then(NOW, Err("loaded twice"));
     let kept: Arc<dyn Source> = Arc::new(kept);
     let placed = |id: &str, source: &Arc<dyn Source>| {
         (SourceId::new(id), Arc::clone(source), Duration::from_secs(5))
@@ -350,7 +355,7 @@ async fn a_replacement_starts_only_what_is_new_and_drops_no_running_call() {
         .placed(placed("leaving", &leaving))
         .build()
         .await;
-    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+    let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
     let running = tokio::spawn({
         let (crib, plan) = (crib.clone(), plan.clone());
         let call = toolcrib_core::Call::new("1", "wait", toolcrib_core::RawArguments::Absent);
@@ -379,7 +384,7 @@ async fn a_source_that_is_started_anew_finds_its_names_kept_for_it() {
         .placed(placed("other", Arc::clone(&other)))
         .build()
         .await;
-    let replace = async |owner: Option<Scripted>| {
+    let replace = async |owner: Option<ScriptedSource>| {
         let owner = owner.map(|owner| placed("owner", Arc::new(owner)));
         let sources = owner.into_iter().chain([placed("other", Arc::clone(&other))]);
         let (policy, limits) =
@@ -387,8 +392,8 @@ async fn a_source_that_is_started_anew_finds_its_names_kept_for_it() {
         crib.replace(sources, policy, limits).await;
         listed(&crib.catalog())
     };
-    let broken = Scripted::default().then(second, Err("it does not start"));
-    let again = Scripted::default().then(second, Ok(tools(&["a"])));
+    let broken = ScriptedSource::default().then(second, Err("it does not start"));
+    let again = ScriptedSource::default().then(second, Ok(tools(&["a"])));
     let watched = async {
         tokio::time::sleep(second / 2).await;
         listed(&crib.catalog())
@@ -403,7 +408,8 @@ async fn a_source_that_is_started_anew_finds_its_names_kept_for_it() {
 #[tokio::test(start_paused = true)]
 async fn a_replacement_that_nobody_waits_for_is_finished_all_the_same() {
     let second = Duration::from_secs(1);
-    let slow = Scripted::default().then(second, Ok(tools(&["a"]))).then(second, Ok(tools(&["b"])));
+    let slow =
+        ScriptedSource::default().then(second, Ok(tools(&["a"]))).then(second, Ok(tools(&["b"])));
     let crib = Crib::builder().build().await;
     let placed: (_, Arc<dyn Source>, _) =
         (SourceId::new("slow"), Arc::new(slow.clone()), Duration::from_secs(5));
@@ -421,7 +427,7 @@ async fn a_replacement_that_nobody_waits_for_is_finished_all_the_same() {
 
 #[tokio::test(start_paused = true)]
 async fn who_waits_for_a_change_hears_of_other_tools_and_not_of_the_same_again() {
-    let scripted = Scripted::default()
+    let scripted = ScriptedSource::default()
         .then(NOW, Ok(tools(&["a"])))
         .then(NOW, Ok(tools(&["a"])))
         .then(NOW, Ok(tools(&["a", "b"])));

@@ -4,8 +4,9 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use toolcrib_core::{
-    About, Ask, BatchOptions, BoxFuture, CallKey, Caller, CodeLibrary, CribLimits, Fields, Host,
-    Inquiry, Question, SourceId, Stocked, ToolError, Toolset, Unanswered, Visitor, Witness,
+    BatchOptions, BoxFuture, CallKey, Caller, ClientSession, CodeResources, CribLimits, Host,
+    HostQuestion, JsonFields, Observer, QuestionError, QuestionKind, ResourceOperation,
+    ResourceRequest, SourceId, ToolError, Toolset, WithResources,
 };
 use toolcrib_engine::Crib;
 use toolcrib_engine::rules::Rules;
@@ -14,22 +15,22 @@ use crate::witness::Notes;
 
 const URI: &str = "note://one";
 
-fn fields(value: Value) -> Fields {
+fn fields(value: Value) -> JsonFields {
     let Value::Object(fields) = value else { panic!("`{value}` is no object") };
     fields
 }
 
-fn shelf(name: &str) -> Stocked {
+fn shelf(name: &str) -> WithResources {
     let definition = fields(json!({ "uri": URI, "name": "one", "description": name }));
     let said = json!({ "contents": [{ "uri": URI, "text": name }] });
-    let library = CodeLibrary::default()
+    let library = CodeResources::default()
         .resource(definition, move |_, _| std::future::ready(Ok(fields(said.clone()))))
         .completion(|_, _| async { Ok(fields(json!({ "completion": { "values": [] } }))) });
-    Stocked::new(Toolset::default(), Arc::new(library))
+    WithResources::new(Toolset::default(), Arc::new(library))
 }
 
 async fn crib(notes: &Arc<Notes>) -> Crib {
-    let witness: Arc<dyn Witness> = Arc::<Notes>::clone(notes);
+    let witness: Arc<dyn Observer> = Arc::<Notes>::clone(notes);
     let builder = crate::builder().policy(rules("ask")).witness(witness);
     builder.source("shelf", shelf("as it was")).build().await
 }
@@ -41,7 +42,7 @@ fn rules(verdict: &str) -> Rules {
 /// What happens between question and answer, and the answer.
 struct Person {
     meanwhile: Mutex<Option<BoxFuture<'static, ()>>>,
-    answer: Result<Value, Unanswered>,
+    answer: Result<Value, QuestionError>,
 }
 
 impl Person {
@@ -56,11 +57,11 @@ impl Person {
 }
 
 impl Host for Person {
-    fn answers(&self) -> &[Question] {
-        &[Question::Form]
+    fn answers(&self) -> &[QuestionKind] {
+        &[QuestionKind::Form]
     }
 
-    fn ask(&self, _: CallKey, _: Ask) -> BoxFuture<'_, Result<Value, Unanswered>> {
+    fn ask(&self, _: CallKey, _: HostQuestion) -> BoxFuture<'_, Result<Value, QuestionError>> {
         let meanwhile = self.meanwhile.lock().unwrap().take();
         Box::pin(async {
             if let Some(meanwhile) = meanwhile {
@@ -75,20 +76,20 @@ fn yes() -> Value {
     json!({ "action": "accept", "content": { "approve": true } })
 }
 
-async fn read(crib: &Crib, person: Option<Arc<Person>>) -> Result<Fields, ToolError> {
+async fn read(crib: &Crib, person: Option<Arc<Person>>) -> Result<JsonFields, ToolError> {
     let host = person.map(|person| person as Arc<dyn Host>);
     let options = BatchOptions { host, ..BatchOptions::default() };
-    ask(crib, About::Resource, json!({ "uri": URI }), options).await
+    ask(crib, ResourceOperation::Resource, json!({ "uri": URI }), options).await
 }
 
 async fn ask(
     crib: &Crib,
-    about: About,
+    about: ResourceOperation,
     params: Value,
     options: BatchOptions,
-) -> Result<Fields, ToolError> {
-    let visitor = Visitor { caller: Arc::new(Caller::new("house", "ann")), session: None };
-    crib.inquire(&visitor, Inquiry { about, params: fields(params) }, options).await
+) -> Result<JsonFields, ToolError> {
+    let visitor = ClientSession { caller: Arc::new(Caller::new("house", "ann")), session: None };
+    crib.inquire(&visitor, ResourceRequest { about, params: fields(params) }, options).await
 }
 
 #[tokio::test]
@@ -105,7 +106,7 @@ async fn question_and_answer_are_recorded_as_those_of_a_call() {
     assert_eq!(done["contents"][0]["text"], "as it was");
     assert_eq!(notes.take(), answered("allow", "done"));
     // No, no answer, and nobody there.
-    let nobody = Person { meanwhile: Mutex::default(), answer: Err(Unanswered::Unable) };
+    let nobody = Person { meanwhile: Mutex::default(), answer: Err(QuestionError::Unable) };
     for person in [
         Some(Person::says(json!({ "action": "decline" }))),
         Some(Person::says(json!({ "action": "cancel" }))),
@@ -119,7 +120,7 @@ async fn question_and_answer_are_recorded_as_those_of_a_call() {
     let params = json!({ "ref": { "type": "ref/resource", "uri": URI }, "argument": {} });
     let host = Some(Person::says(yes()) as Arc<dyn Host>);
     let options = BatchOptions { host, ..BatchOptions::default() };
-    assert!(ask(&crib, About::Completion, params, options).await.is_err());
+    assert!(ask(&crib, ResourceOperation::Completion, params, options).await.is_err());
     let seen = notes.take();
     assert!(seen[0].starts_with("ask") && seen[2].starts_with("deny"), "{seen:?}");
     assert_eq!(seen.len(), 4, "{seen:?}");

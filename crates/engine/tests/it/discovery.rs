@@ -5,19 +5,19 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use toolcrib_core::{
-    Call, Caller, Discovery, Effect, ErrorKind, Exposure, Flag, RawArguments, Report, Request, Run,
-    ToolOutcome, ToolSpec, Toolset, Verdict,
+    Call, CallFlag, Caller, Discovery, Effect, ErrorKind, Exposure, PlanRequest, RawArguments,
+    Report, Run, ToolOutcome, ToolSpec, Toolset, Verdict,
 };
 use toolcrib_engine::Crib;
-use toolcrib_engine::discovery::{Confirm, Search, Showcase};
+use toolcrib_engine::discovery::{Approver, DiscoveryQuery, DiscoverySettings};
 use toolcrib_engine::ledger::MemoryLedger;
-use toolcrib_engine::rules::Patterns;
-use toolcrib_testkit::{Behaviour, ByHand, Oracle, spec};
+use toolcrib_engine::rules::ToolPatterns;
+use toolcrib_testkit::{Behaviour, FixedPolicy, Oracle, spec};
 
 use crate::builder;
 
-fn lazy(eager: &[&str], confirm: Confirm) -> Showcase {
-    Showcase { mode: Discovery::Lazy, eager: Patterns::read(eager).unwrap(), confirm }
+fn lazy(eager: &[&str], confirm: Approver) -> DiscoverySettings {
+    DiscoverySettings { mode: Discovery::Lazy, eager: ToolPatterns::read(eager).unwrap(), confirm }
 }
 
 pub(crate) fn described(
@@ -65,21 +65,21 @@ fn shop(oracle: &Oracle) -> Toolset {
     Toolset::of(specs.map(|spec| oracle.tool(spec, Behaviour::Echo))).unwrap()
 }
 
-fn crib(oracle: &Oracle, showcase: Showcase) -> Crib {
-    let policy = ByHand::default()
+fn crib(oracle: &Oracle, showcase: DiscoverySettings) -> Crib {
+    let policy = FixedPolicy::default()
         .with("secret_read", Verdict::Deny("not for you".into()))
         .with("event_delete", Verdict::Ask("it deletes".into()));
     builder().policy(policy).showcase(showcase).build_fixed(shop(oracle))
 }
 
-fn shown(crib: &Crib, request: Request) -> Vec<String> {
+fn shown(crib: &Crib, request: PlanRequest) -> Vec<String> {
     let plan = crib.plan(&Caller::local(), request).unwrap();
     let listed = plan.tools().filter(|tool| tool.exposure == Exposure::Listed);
     listed.map(|tool| tool.listed.spec.name.to_string()).collect()
 }
 
 async fn call(crib: &Crib, name: &str, arguments: Value) -> Report {
-    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+    let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
     crib.run(&plan, vec![Call::new("1", name, RawArguments::Value(arguments))]).await
 }
 
@@ -95,8 +95,9 @@ async fn a_tool_is_found_by_its_examples_and_aliases() {
     let find = async |specs: [&ToolSpec; 2], text: &str| {
         let tools = specs.map(|spec| oracle.tool(spec.clone(), Behaviour::Echo));
         let crib = builder().build_fixed(Toolset::of(tools).unwrap());
-        let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
-        let search = Search { text: text.to_owned(), limit: 5, ..Search::default() };
+        let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
+        let search =
+            DiscoveryQuery { text: text.to_owned(), limit: 5, ..DiscoveryQuery::default() };
         let found = crib.find(&plan, search).await.unwrap();
         found.tools.into_iter().map(|tool| tool.name.to_string()).collect::<Vec<_>>()
     };
@@ -111,27 +112,27 @@ async fn a_tool_is_found_by_its_examples_and_aliases() {
 
 #[tokio::test]
 async fn a_lazy_crib_shows_its_core_and_the_tools_that_find_the_rest() {
-    let crib = crib(&Oracle::default(), lazy(&["issue_list"], Confirm::Person));
+    let crib = crib(&Oracle::default(), lazy(&["issue_list"], Approver::Person));
     let meta = ["discover_tools", "get_tool_schema", "invoke_tool"];
-    assert_eq!(shown(&crib, Request::default()), [&["issue_list"], &meta[..]].concat());
+    assert_eq!(shown(&crib, PlanRequest::default()), [&["issue_list"], &meta[..]].concat());
     // A request has the last word, and a model API that defers needs no tools of ours.
     let all = ["issue_create", "issue_list", "event_delete", "event_list", "parse"];
-    assert_eq!(shown(&crib, Request::default().show(Discovery::Direct)), all);
-    assert_eq!(shown(&crib, Request::default().api_defers(true)), ["issue_list"]);
+    assert_eq!(shown(&crib, PlanRequest::default().show(Discovery::Direct)), all);
+    assert_eq!(shown(&crib, PlanRequest::default().api_defers(true)), ["issue_list"]);
     // What was chosen is shown and forced, as ever.
-    let chosen = Request::default().choose("parse").choose("issue_create");
+    let chosen = PlanRequest::default().choose("parse").choose("issue_create");
     assert_eq!(shown(&crib, chosen), ["issue_create", "parse"]);
 }
 
 #[tokio::test]
 async fn what_a_run_has_used_is_shown_behind_all_that_was_there_before() {
-    let crib = crib(&Oracle::default(), lazy(&["issue_list"], Confirm::Person));
+    let crib = crib(&Oracle::default(), lazy(&["issue_list"], Approver::Person));
     let mut run = Run::default();
-    let before = shown(&crib, Request::default().after(&run));
+    let before = shown(&crib, PlanRequest::default().after(&run));
     for (tool, then) in [("parse", vec!["parse"]), ("event_list", vec!["parse", "event_list"])] {
         let arguments = json!({ "name": tool, "parameters": { "title": "x" } });
         run.absorb(&call(&crib, "invoke_tool", arguments).await);
-        let now = shown(&crib, Request::default().after(&run));
+        let now = shown(&crib, PlanRequest::default().after(&run));
         assert_eq!(now[..before.len()], before[..]);
         assert_eq!(now[before.len()..], then[..]);
     }
@@ -140,7 +141,7 @@ async fn what_a_run_has_used_is_shown_behind_all_that_was_there_before() {
 #[tokio::test]
 async fn a_model_finds_reads_and_calls_a_hidden_tool() {
     let oracle = Oracle::default();
-    let crib = crib(&oracle, lazy(&[], Confirm::Person));
+    let crib = crib(&oracle, lazy(&[], Approver::Person));
     let found = call(&crib, "discover_tools", json!({ "query": "create an issue" })).await;
     let structured = found.responses[0].content().unwrap().structured.clone().unwrap();
     assert_eq!(structured["tools"][0]["name"], "issue_create");
@@ -154,7 +155,7 @@ async fn a_model_finds_reads_and_calls_a_hidden_tool() {
     let response = &report.responses[0];
     assert_eq!((response.id.as_str(), response.name.as_str()), ("1", "issue_create"));
     assert_eq!(response.wire.name, "invoke_tool");
-    assert_eq!(response.debug.flags, [Flag::Relayed]);
+    assert_eq!(response.debug.flags, [CallFlag::Relayed]);
     assert_eq!(response.debug.tool.as_ref().unwrap().as_str(), "issue_create");
     assert_eq!(oracle.runs(), [("issue_create".to_owned(), json!({ "title": "x", "id": 3 }))]);
 }
@@ -162,12 +163,12 @@ async fn a_model_finds_reads_and_calls_a_hidden_tool() {
 #[tokio::test]
 async fn what_is_not_there_for_a_caller_is_neither_found_nor_told_nor_called() {
     let oracle = Oracle::default();
-    let crib = crib(&oracle, lazy(&[], Confirm::Person));
+    let crib = crib(&oracle, lazy(&[], Approver::Person));
     let found = text(&crib, "discover_tools", json!({ "query": "read a secret" })).await;
     let overview = text(&crib, "discover_tools", json!({})).await;
     let schema = text(&crib, "get_tool_schema", json!({ "name": "secret_read" })).await;
     let called = text(&crib, "invoke_tool", json!({ "name": "secret_read" })).await;
-    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+    let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
     let description = &plan.get("discover_tools").unwrap().listed.spec.description;
     for text in [&found, &overview, description] {
         assert!(!text.contains("secret_read") && !text.contains("vault"), "{text}");
@@ -184,7 +185,7 @@ async fn what_is_not_there_for_a_caller_is_neither_found_nor_told_nor_called() {
 #[tokio::test]
 async fn a_search_tells_of_a_denied_tool_what_it_tells_of_one_that_nobody_has() {
     let oracle = Oracle::default();
-    let crib = crib(&oracle, lazy(&[], Confirm::Person));
+    let crib = crib(&oracle, lazy(&[], Approver::Person));
     // What is of the denied tool alone, and the same with a letter that nobody has.
     let pairs = [
         ("get_tool_schema", json!({ "name": "secret_read" }), json!({ "name": "secrez_read" })),
@@ -206,11 +207,11 @@ async fn a_search_tells_of_a_denied_tool_what_it_tells_of_one_that_nobody_has() 
 #[tokio::test]
 async fn a_model_that_may_no_longer_say_yes_may_not_by_an_older_plan() {
     let oracle = Oracle::default();
-    let crib = crib(&oracle, lazy(&[], Confirm::Model));
+    let crib = crib(&oracle, lazy(&[], Approver::Model));
     let delete = json!({ "name": "event_delete", "parameters": { "title": "x" } });
     call(&crib, "invoke_tool", delete).await;
-    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
-    crib.show_as(lazy(&[], Confirm::Person));
+    let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
+    crib.show_as(lazy(&[], Approver::Person));
     let execute = Call::new("1", "execute_pending", RawArguments::Value(json!({})));
     let report = crib.run(&plan, vec![execute]).await;
     assert!(matches!(report.responses[0].outcome, ToolOutcome::Denied { .. }), "{report:?}");
@@ -219,7 +220,7 @@ async fn a_model_that_may_no_longer_say_yes_may_not_by_an_older_plan() {
 
 #[tokio::test]
 async fn a_wrong_call_says_what_to_do_next() {
-    let crib = crib(&Oracle::default(), lazy(&[], Confirm::Person));
+    let crib = crib(&Oracle::default(), lazy(&[], Approver::Person));
     let direct = text(&crib, "issue_create", json!({ "title": "x" })).await;
     assert!(direct.contains("call `invoke_tool` with `name`: \"issue_create\""), "{direct}");
     let near = text(&crib, "invoke_tool", json!({ "name": "issues_create" })).await;
@@ -240,8 +241,8 @@ async fn a_wrong_call_says_what_to_do_next() {
 #[tokio::test]
 async fn what_is_plainly_meant_is_put_right_and_noted() {
     let oracle = Oracle::default();
-    let crib = crib(&oracle, lazy(&[], Confirm::Person));
-    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+    let crib = crib(&oracle, lazy(&[], Approver::Person));
+    let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
     let forms = [
         r#"{"name": "issue_list", "parameters": {"title": "x"}}"#,
         r#"{"name": "issue_list", "parameters": "{\"title\": \"x\"}"}"#,
@@ -266,8 +267,8 @@ async fn what_is_plainly_meant_is_put_right_and_noted() {
 #[tokio::test]
 async fn the_same_call_by_both_ways_runs_once() {
     let oracle = Oracle::default();
-    let crib = crib(&oracle, lazy(&["issue_list"], Confirm::Person));
-    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+    let crib = crib(&oracle, lazy(&["issue_list"], Approver::Person));
+    let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
     let relayed = json!({ "name": "issue_list", "parameters": { "title": "x" } });
     let calls = vec![
         Call::new("1", "issue_list", RawArguments::Value(json!({ "title": "x" }))),
@@ -280,8 +281,8 @@ async fn the_same_call_by_both_ways_runs_once() {
 
 #[tokio::test]
 async fn why_tells_that_a_tool_is_hidden_and_how_it_is_found() {
-    let crib = crib(&Oracle::default(), lazy(&["issue_list"], Confirm::Person));
-    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+    let crib = crib(&Oracle::default(), lazy(&["issue_list"], Approver::Person));
+    let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
     let why = plan.why("issue_create").unwrap();
     assert_eq!((why.visible, why.exposure), (true, Some(Exposure::Hidden)));
     assert_eq!(
@@ -299,9 +300,9 @@ async fn a_name_that_somebody_has_is_left_to_them() {
     let oracle = Oracle::default();
     let tools = ["invoke_tool", "other"].map(|name| oracle.echo(name, Effect::Read));
     let crib =
-        builder().showcase(lazy(&[], Confirm::Person)).build_fixed(Toolset::of(tools).unwrap());
+        builder().showcase(lazy(&[], Approver::Person)).build_fixed(Toolset::of(tools).unwrap());
     let names = ["toolcrib__discover_tools", "toolcrib__get_tool_schema", "toolcrib__invoke_tool"];
-    assert_eq!(shown(&crib, Request::default()), names);
+    assert_eq!(shown(&crib, PlanRequest::default()), names);
     call(&crib, "toolcrib__invoke_tool", json!({ "name": "invoke_tool" })).await;
     assert_eq!(oracle.count("invoke_tool"), 1);
 }
@@ -311,7 +312,7 @@ async fn a_call_that_waits_runs_by_a_model_only_where_the_configuration_says_so(
     let oracle = Oracle::default();
     let delete = || json!({ "name": "event_delete", "parameters": { "title": "x" } });
     let other = || json!({ "name": "event_delete", "parameters": { "title": "y" } });
-    let by_person = crib(&oracle, lazy(&[], Confirm::Person));
+    let by_person = crib(&oracle, lazy(&[], Approver::Person));
     let waits = call(&by_person, "invoke_tool", delete()).await;
     let ToolOutcome::Pending(pending) = &waits.responses[0].outcome else { panic!("it must wait") };
     let refused = call(&by_person, "execute_pending", json!({})).await;
@@ -322,7 +323,7 @@ async fn a_call_that_waits_runs_by_a_model_only_where_the_configuration_says_so(
     assert!(matches!(refused.responses[0].outcome, ToolOutcome::Denied { .. }));
     assert_eq!(oracle.runs(), []);
 
-    let by_model = crib(&oracle, lazy(&[], Confirm::Model));
+    let by_model = crib(&oracle, lazy(&[], Approver::Model));
     for arguments in [delete(), other()] {
         call(&by_model, "invoke_tool", arguments).await;
     }
@@ -332,7 +333,7 @@ async fn a_call_that_waits_runs_by_a_model_only_where_the_configuration_says_so(
     assert!(which.contains("say which `ticket`"), "{which}");
     let open = by_model.tickets(&Caller::local()).await.unwrap();
     let of = |title: &str| {
-        let is_it = |p: &&toolcrib_core::Parked| p.arguments.fields()["title"] == title;
+        let is_it = |p: &&toolcrib_core::ParkedCall| p.arguments.fields()["title"] == title;
         json!({ "ticket": open.iter().find(is_it).unwrap().ticket })
     };
     assert!(text(&by_model, "clear_pending", of("y")).await.contains("taken back"));
@@ -393,16 +394,16 @@ proptest! {
             .enable_time().start_paused(true).build().unwrap();
         let run = |relayed: bool| {
             let (oracle, ledger) = (Oracle::default(), Arc::new(MemoryLedger::default()));
-            let policy = ByHand::default()
+            let policy = FixedPolicy::default()
                 .with("secret_read", Verdict::Deny("not for you".into()))
                 .with("event_delete", Verdict::Ask("it deletes".into()));
             // In both the tools that find others are there, and the others are shown.
             let crib = builder()
                 .policy(policy)
                 .ledger(Arc::clone(&ledger) as Arc<dyn toolcrib_core::Ledger>)
-                .showcase(lazy(&["issue_*", "event_*", "secret_read", "no_*"], Confirm::Person))
+                .showcase(lazy(&["issue_*", "event_*", "secret_read", "no_*"], Approver::Person))
                 .build_fixed(shop(&oracle));
-            let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+            let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
             let made = calls.iter().enumerate().map(|(number, (tool, arguments))| {
                 let (id, tool) = (number.to_string(), tools[*tool]);
                 if relayed || tool == "parse" {

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolcrib_core::{
-    AllowAll, BatchOptions, BoxFuture, Call, CallContext, Content, CribLimits, Decided, Effect,
-    ErrorKind, LedgerError, Over, RawArguments, Request, Returned, Tool, ToolError, ToolOutcome,
-    Toolset, Trace, Witness, raw_tool,
+    AllowAll, BatchOptions, BoxFuture, Call, CallContext, CallDecided, CallFinished, Content,
+    CribLimits, Effect, ErrorKind, LedgerError, Observer, OutboundFinished, PlanRequest,
+    RawArguments, Tool, ToolError, ToolOutcome, Toolset, Trace, raw_tool,
 };
 use toolcrib_engine::Crib;
 use toolcrib_testkit::spec;
@@ -24,17 +24,17 @@ struct Seen {
     calls: Mutex<Vec<Trace>>,
 }
 
-impl Witness for Seen {
-    fn decided<'a>(&'a self, _: Decided<'a>) -> BoxFuture<'a, Result<(), LedgerError>> {
+impl Observer for Seen {
+    fn decided<'a>(&'a self, _: CallDecided<'a>) -> BoxFuture<'a, Result<(), LedgerError>> {
         Box::pin(std::future::ready(Ok(())))
     }
 
-    fn ended(&self, call: Over<'_>) {
+    fn ended(&self, call: CallFinished<'_>) {
         self.calls.lock().unwrap().extend(call.trace);
     }
 
-    fn returned(&self, errand: Returned<'_>) {
-        let Returned { source, attempt, name, notes, error, trace, .. } = errand;
+    fn returned(&self, errand: OutboundFinished<'_>) {
+        let OutboundFinished { source, attempt, name, notes, error, trace, .. } = errand;
         let line = format!("{source} {attempt}: {name} {notes:?} {error:?}");
         self.errands.lock().unwrap().push((line, trace));
         // A witness with a bug costs no call.
@@ -82,7 +82,7 @@ fn tool(name: &str, effect: Effect) -> Arc<dyn Tool> {
     })
 }
 
-fn crib(witness: Option<Arc<dyn Witness>>) -> Crib {
+fn crib(witness: Option<Arc<dyn Observer>>) -> Crib {
     let limits = CribLimits {
         timeout: Duration::from_millis(200),
         late: Duration::from_millis(300),
@@ -101,13 +101,13 @@ fn crib(witness: Option<Arc<dyn Witness>>) -> Crib {
 
 fn watched() -> (Crib, Arc<Seen>) {
     let seen = Arc::new(Seen::default());
-    let witness: Arc<dyn Witness> = Arc::<Seen>::clone(&seen);
+    let witness: Arc<dyn Observer> = Arc::<Seen>::clone(&seen);
     (crib(Some(witness)), seen)
 }
 
 /// Calls a tool, and gives what it said.
 async fn call(crib: &Crib, (tool, how): (&str, &str), options: BatchOptions) -> String {
-    let plan = crib.plan(&alice(), Request::default()).unwrap();
+    let plan = crib.plan(&alice(), PlanRequest::default()).unwrap();
     let call = Call::new("1", tool, RawArguments::Value(json!({ "how": how })));
     let mut report = crib.run_with(&plan, vec![call], options).await;
     report.responses.remove(0).text()
@@ -183,7 +183,7 @@ async fn of_an_errand_that_nobody_records_nothing_is_asked() {
     let tool = raw_tool(spec("go", Effect::Read), move |_, context| asked(context));
     let tools = Toolset::of([tool]).unwrap();
     let seen = Arc::new(Seen::default());
-    let witness: Arc<dyn Witness> = Arc::<Seen>::clone(&seen);
+    let witness: Arc<dyn Observer> = Arc::<Seen>::clone(&seen);
     let unseen = crate::builder().build_fixed(tools.clone());
     let seeing = crate::builder().witness(witness).build_fixed(tools);
     let unsampled = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00";

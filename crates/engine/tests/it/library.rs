@@ -7,23 +7,24 @@ use std::sync::Mutex;
 use std::time::Duration;
 use tokio::sync::Notify;
 use toolcrib_core::{
-    About, AllowAll, BatchOptions, BoxFuture, CallContext, Caller, CodeLibrary, ErrorKind, Fields,
-    Holdings, Inquiry, Kind, Library, SourceError, Stocked, ToolError, Toolset, Visitor,
+    AllowAll, BatchOptions, BoxFuture, CallContext, Caller, ClientSession, CodeResources,
+    ErrorKind, JsonFields, ResourceKind, ResourceList, ResourceOperation, ResourceRequest,
+    Resources, SourceError, ToolError, Toolset, WithResources,
 };
 use toolcrib_engine::Crib;
 use toolcrib_engine::rules::Rules;
 
-fn fields(value: Value) -> Fields {
+fn fields(value: Value) -> JsonFields {
     let Value::Object(fields) = value else { panic!("`{value}` is no object") };
     fields
 }
 
 /// A prompt `greet`, a resource and a template that says `who` it is.
-fn library(who: &'static str) -> CodeLibrary {
-    let says = move |params: Fields| async move {
+fn library(who: &'static str) -> CodeResources {
+    let says = move |params: JsonFields| async move {
         Ok(fields(json!({ "who": who, "uri": params.get("uri"), "x-new": 1 })))
     };
-    CodeLibrary::default()
+    CodeResources::default()
         .prompt(fields(json!({ "name": format!("{who}_greet"), "icons": [] })), move |params, _| {
             says(params)
         })
@@ -44,20 +45,24 @@ fn toolset(name: &str) -> Toolset {
     Toolset::of([tool]).unwrap()
 }
 
-fn source(library: &CodeLibrary) -> Stocked {
-    Stocked::new(Toolset::default(), Arc::new(library.clone()))
+fn source(library: &CodeResources) -> WithResources {
+    WithResources::new(Toolset::default(), Arc::new(library.clone()))
 }
 
-fn ann() -> Visitor {
-    Visitor { caller: Arc::new(Caller::new("house", "ann")), session: None }
+fn ann() -> ClientSession {
+    ClientSession { caller: Arc::new(Caller::new("house", "ann")), session: None }
 }
 
-async fn read(crib: &Crib, uri: &str) -> Result<Fields, ToolError> {
-    ask(crib, About::Resource, json!({ "uri": uri })).await
+async fn read(crib: &Crib, uri: &str) -> Result<JsonFields, ToolError> {
+    ask(crib, ResourceOperation::Resource, json!({ "uri": uri })).await
 }
 
-async fn ask(crib: &Crib, about: About, params: Value) -> Result<Fields, ToolError> {
-    let inquiry = Inquiry { about, params: fields(params) };
+async fn ask(
+    crib: &Crib,
+    about: ResourceOperation,
+    params: Value,
+) -> Result<JsonFields, ToolError> {
+    let inquiry = ResourceRequest { about, params: fields(params) };
     crib.inquire(&ann(), inquiry, BatchOptions::default()).await
 }
 
@@ -81,13 +86,13 @@ async fn an_address_is_the_first_sources_and_each_template_finds_its_own() {
     let stock = crib.stock();
     let listed = |kind| stock.all(kind).map(|offer| offer.definition.clone()).collect::<Vec<_>>();
     assert_eq!(
-        listed(Kind::Prompt),
+        listed(ResourceKind::Prompt),
         [
             Arc::new(fields(json!({ "name": "first_greet", "icons": [] }))),
             Arc::new(fields(json!({ "name": "second_greet", "icons": [] }))),
         ]
     );
-    assert_eq!(listed(Kind::Resource).len(), 1);
+    assert_eq!(listed(ResourceKind::Resource).len(), 1);
     let out: Vec<_> = stock.kept_out().iter().map(|out| (out.key.as_str(), &out.source)).collect();
     assert_eq!(out, [("note://one", &toolcrib_core::SourceId::new("second"))]);
     assert!(stock.kept_out()[0].reason.contains("`first` has it already"));
@@ -101,9 +106,11 @@ async fn an_address_is_the_first_sources_and_each_template_finds_its_own() {
         let error = read(&crib, uri).await.unwrap_err();
         assert_eq!((error.kind, code(error)), (ErrorKind::InvalidArguments, Some(-32002)), "{uri}");
     }
-    let greeted = ask(&crib, About::Prompt, json!({ "name": "second_greet" })).await.unwrap();
+    let greeted =
+        ask(&crib, ResourceOperation::Prompt, json!({ "name": "second_greet" })).await.unwrap();
     assert_eq!(greeted["who"], "second");
-    let nobody = ask(&crib, About::Prompt, json!({ "name": "greet" })).await.unwrap_err();
+    let nobody =
+        ask(&crib, ResourceOperation::Prompt, json!({ "name": "greet" })).await.unwrap_err();
     assert_eq!(code(nobody), Some(-32602));
 }
 
@@ -118,17 +125,21 @@ async fn rules_hold_for_what_is_read_as_they_do_for_tools() {
     let (stock, executor) = (crib.stock(), crib.executor());
     let caller = ann().caller;
     let seen = |kind| stock.seen(kind, &caller, executor.policy()).count();
-    assert_eq!((seen(Kind::Prompt), seen(Kind::Resource), seen(Kind::Template)), (1, 0, 2));
+    assert_eq!(
+        (seen(ResourceKind::Prompt), seen(ResourceKind::Resource), seen(ResourceKind::Template)),
+        (1, 0, 2)
+    );
     assert!(read(&crib, "second://7/text").await.is_ok());
     let asked = read(&crib, "second://8/text").await.unwrap_err();
     assert!(asked.message.contains("permit it by a rule"), "{asked}");
     for gone in ["second://9/text", "note://one"] {
         assert_eq!(code(read(&crib, gone).await.unwrap_err()), Some(-32002), "{gone}");
     }
-    let denied = ask(&crib, About::Prompt, json!({ "name": "first_greet" })).await.unwrap_err();
+    let denied =
+        ask(&crib, ResourceOperation::Prompt, json!({ "name": "first_greet" })).await.unwrap_err();
     assert_eq!(code(denied), Some(-32602));
     let params = json!({ "ref": { "type": "ref/prompt", "name": "first_greet" } });
-    assert!(ask(&crib, About::Completion, params).await.is_err());
+    assert!(ask(&crib, ResourceOperation::Completion, params).await.is_err());
     let following = crib.follow(&ann(), "note://one".to_owned(), BatchOptions::default()).await;
     assert_eq!(following.err().and_then(code), Some(-32002));
 }
@@ -169,15 +180,15 @@ struct Played {
     changed: Notify,
 }
 
-impl Library for Played {
-    fn load(&self) -> BoxFuture<'_, Result<Holdings, SourceError>> {
+impl Resources for Played {
+    fn load(&self) -> BoxFuture<'_, Result<ResourceList, SourceError>> {
         let next = self.loads.lock().unwrap().pop();
         Box::pin(async move {
             let Some(Some(load)) = next else { return std::future::pending().await };
             let prompt = |name: &&str| Arc::new(fields(json!({ "name": name })));
             let names = load.map_err(|()| SourceError::new("it cannot tell"))?;
             let prompts = names.iter().map(prompt).collect();
-            Ok(Holdings { prompts, ..Holdings::default() })
+            Ok(ResourceList { prompts, ..ResourceList::default() })
         })
     }
 
@@ -187,9 +198,9 @@ impl Library for Played {
 
     fn answer<'a>(
         &'a self,
-        _: Inquiry,
+        _: ResourceRequest,
         _: &'a CallContext,
-    ) -> BoxFuture<'a, Result<Fields, ToolError>> {
+    ) -> BoxFuture<'a, Result<JsonFields, ToolError>> {
         assert!(self.loads.lock().unwrap().len() > 9, "it breaks");
         Box::pin(std::future::pending())
     }
@@ -197,8 +208,8 @@ impl Library for Played {
 
 fn prompts(crib: &Crib) -> Vec<(String, bool)> {
     let stock = crib.stock();
-    let one = |held: &Arc<toolcrib_core::Held>| {
-        let name_of = |fields: &Arc<Fields>| fields["name"].as_str().unwrap().to_owned();
+    let one = |held: &Arc<toolcrib_core::SourceResources>| {
+        let name_of = |fields: &Arc<JsonFields>| fields["name"].as_str().unwrap().to_owned();
         let names: Vec<_> = held.holdings.prompts.iter().map(name_of).collect();
         (names.join(" "), held.stale)
     };
@@ -207,10 +218,10 @@ fn prompts(crib: &Crib) -> Vec<(String, bool)> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_library_that_hangs_or_fails_costs_nobody_else_anything() {
-    let hanging = Stocked::new(toolset("slow"), Arc::new(Played::default()));
+    let hanging = WithResources::new(toolset("slow"), Arc::new(Played::default()));
     let played = Arc::new(Played::default());
     *played.loads.lock().unwrap() = vec![Some(Err(())), Some(Ok(vec!["one", "two"]))];
-    let plays = Stocked::new(toolset("quick"), Arc::clone(&played) as Arc<dyn Library>);
+    let plays = WithResources::new(toolset("quick"), Arc::clone(&played) as Arc<dyn Resources>);
     let builder = Crib::builder().policy(AllowAll);
     let crib = builder
         .source_within("hanging", hanging, Duration::from_millis(200))
@@ -233,6 +244,6 @@ async fn a_library_that_hangs_or_fails_costs_nobody_else_anything() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     assert_eq!(prompts(&crib), [("one two".to_owned(), true)]);
-    let broke = ask(&crib, About::Prompt, json!({ "name": "one" })).await.unwrap_err();
+    let broke = ask(&crib, ResourceOperation::Prompt, json!({ "name": "one" })).await.unwrap_err();
     assert_eq!(broke.kind, ErrorKind::Internal);
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolcrib_core::{
-    AllowAll, Call, Caller, CatalogBounds, CribLimits, Effect, Quarantine, RawArguments, Request,
-    ToolOutcome, Toolset,
+    AllowAll, Call, Caller, CatalogBounds, CribLimits, Effect, PlanRequest, QuarantineReason,
+    RawArguments, ToolOutcome, Toolset,
 };
 use toolcrib_engine::Crib;
 use toolcrib_testkit::{Behaviour, Oracle, spec};
@@ -26,12 +26,12 @@ fn within(catalog: CatalogBounds) -> CribLimits {
     CribLimits { catalog, ..CribLimits::default() }
 }
 
-fn kept_out(crib: &Crib) -> Vec<Quarantine> {
+fn kept_out(crib: &Crib) -> Vec<QuarantineReason> {
     crib.catalog().quarantined().iter().map(|tool| tool.reason.clone()).collect()
 }
 
 async fn run(crib: &Crib, calls: Vec<Call>) -> Vec<ToolOutcome> {
-    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+    let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
     let report = crib.run(&plan, calls).await;
     report.responses.into_iter().map(|response| response.outcome).collect()
 }
@@ -46,11 +46,11 @@ fn a_crib_has_as_many_tools_as_it_may_have_and_names_as_long() {
         kept_out(&crib(within(bounds), &tools))
     };
     assert_eq!((counted(2), counted(3)), (vec![], vec![]));
-    assert_eq!(counted(4), [Quarantine::TooMany { most: 3 }]);
+    assert_eq!(counted(4), [QuarantineReason::TooMany { most: 3 }]);
     let bounds = CatalogBounds { name: 8, ..CatalogBounds::default() };
     let tools = ["a".repeat(7), "b".repeat(8), "c".repeat(9)];
     let tools = tools.each_ref().map(|name| (name.as_str(), object()));
-    assert_eq!(kept_out(&crib(within(bounds), &tools)), [Quarantine::LongName { most: 8 }]);
+    assert_eq!(kept_out(&crib(within(bounds), &tools)), [QuarantineReason::LongName { most: 8 }]);
 }
 
 /// Whether schemas that take so much of what is set are used.
@@ -65,7 +65,7 @@ fn taken(set: impl Fn(&mut CatalogBounds), schema: impl Fn(usize) -> Value) -> [
 fn a_schema_costs_as_much_as_it_may_cost() {
     let to_its_bound = [true, true, false];
     let schema = |bounds: &mut CatalogBounds| Arc::make_mut(&mut bounds.schema).clone();
-    let set = |change: fn(&mut toolcrib_json::schema::Bounds)| {
+    let set = |change: fn(&mut toolcrib_json::schema::SchemaBounds)| {
         move |bounds: &mut CatalogBounds| {
             let mut own = schema(bounds);
             change(&mut own);
@@ -92,7 +92,8 @@ fn a_schema_costs_as_much_as_it_may_cost() {
     let many = |ways: usize| json!({ "anyOf": vec![json!({ "type": "object" }); ways - 1] });
     assert_eq!(taken(set(|bounds| bounds.unfold = 10), many), to_its_bound);
     // What goes beyond these costs itself alone.
-    let checked = |set: fn(&mut toolcrib_json::schema::Bounds), of: &dyn Fn(usize) -> Value| {
+    let checked = |set: fn(&mut toolcrib_json::schema::SchemaBounds),
+                   of: &dyn Fn(usize) -> Value| {
         [9, 10, 11].map(|size| {
             let mut bounds = CatalogBounds::default();
             set(Arc::make_mut(&mut bounds.schema));

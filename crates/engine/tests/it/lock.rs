@@ -2,18 +2,19 @@
 
 use serde_json::{Value, json};
 use toolcrib_core::{
-    Effect, Guidance, Quarantine, SourceId, Tool, ToolName, ToolSpec, Toolset, Traits, Validation,
+    Effect, Guidance, QuarantineReason, SourceId, Tool, ToolName, ToolSpec, ToolTraits, Toolset,
+    Validation,
 };
 use toolcrib_engine::Crib;
-use toolcrib_engine::pins::{Drift, DriftKind, Lock};
+use toolcrib_engine::pins::{Drift, DriftKind, PinFile};
 use toolcrib_testkit::{Behaviour, Oracle, spec};
 
 fn with_input(input: Value) -> ToolSpec {
     ToolSpec { input: input.into(), ..spec("tool", Effect::Read) }
 }
 
-fn pinned(spec: &ToolSpec) -> Lock {
-    let mut lock = Lock::default();
+fn pinned(spec: &ToolSpec) -> PinFile {
+    let mut lock = PinFile::default();
     lock.accept(spec);
     lock
 }
@@ -74,7 +75,7 @@ fn the_file_is_sorted_reads_back_and_does_not_depend_on_the_order_of_keys() {
             json!(note.summary),
         )
     );
-    assert_eq!(Lock::parse(&text).unwrap(), lock);
+    assert_eq!(PinFile::parse(&text).unwrap(), lock);
     assert_eq!(pinned(&same).to_text(), text);
     assert_eq!(lock.drift([&same]), []);
 }
@@ -83,7 +84,7 @@ fn the_file_is_sorted_reads_back_and_does_not_depend_on_the_order_of_keys() {
 fn a_file_that_cannot_be_trusted_is_refused_with_line_and_cure() {
     let text = pinned(&spec("a", Effect::Read)).to_text();
     let problem = |text: &str| {
-        let error = Lock::parse(text).unwrap_err();
+        let error = PinFile::parse(text).unwrap_err();
         (error.line(), error.to_string())
     };
     let newer = text.replace("\"version\": 1", "\"version\": 2");
@@ -125,21 +126,22 @@ async fn a_changed_tool_is_kept_out_until_it_is_accepted_and_no_other_suffers() 
         let spec = ToolSpec { description: description.into(), ..spec(name, Effect::Read) };
         oracle.tool(spec, Behaviour::Echo)
     };
-    let crib = |lock: &Lock, tools: Vec<std::sync::Arc<dyn Tool>>| {
+    let crib = |lock: &PinFile, tools: Vec<std::sync::Arc<dyn Tool>>| {
         Crib::builder().judge(lock.judge()).build_fixed(Toolset::of(tools).unwrap())
     };
-    let lock = Lock::of(&Crib::new([tool("a", "as it was"), tool("b", "same")]).unwrap().catalog());
+    let lock =
+        PinFile::of(&Crib::new([tool("a", "as it was"), tool("b", "same")]).unwrap().catalog());
     let now = || vec![tool("a", "as it is"), tool("b", "same"), tool("c", "new")];
     let catalog = crib(&lock, now()).catalog();
     let kept_out: Vec<_> =
         catalog.quarantined().iter().map(|tool| (tool.spec.name.as_str(), &tool.reason)).collect();
-    let changed = Quarantine::Changed {
+    let changed = QuarantineReason::Changed {
         pinned: tool("a", "as it was").spec().fingerprint(),
         now: tool("a", "as it is").spec().fingerprint(),
     };
-    assert_eq!(kept_out, [("a", &changed), ("c", &Quarantine::NotPinned)]);
+    assert_eq!(kept_out, [("a", &changed), ("c", &QuarantineReason::NotPinned)]);
     assert_eq!(catalog.tools().len(), 1);
-    let accepted = Lock::of(&catalog);
+    let accepted = PinFile::of(&catalog);
     assert_eq!(accepted.names().map(ToolName::as_str).collect::<Vec<_>>(), ["a", "b", "c"]);
     assert_eq!(crib(&accepted, now()).catalog().quarantined().len(), 0);
 }
@@ -151,7 +153,7 @@ fn the_same_words_from_another_source_are_another_tool() {
     after.origin.source = SourceId::new("strange");
     let lock = pinned(&before);
     assert_eq!(lock.judge()(&before, before.fingerprint()), None);
-    assert_eq!(lock.judge()(&after, after.fingerprint()), Some(Quarantine::NotPinned));
+    assert_eq!(lock.judge()(&after, after.fingerprint()), Some(QuarantineReason::NotPinned));
     assert_eq!(
         lock.drift([&after])[0].to_string(),
         "`a` breaking\n  breaking: it came from `code`, now from `strange`"
@@ -165,10 +167,10 @@ fn the_same_words_from_another_source_are_another_tool() {
     assert_eq!(two.drift([&after, &before]), []);
     assert_eq!(two.drift([&after])[0].to_string(), "`a` removed");
     // One is written as it always was, two as a list.
-    assert_eq!(Lock::parse(&two.to_text()).unwrap(), two);
+    assert_eq!(PinFile::parse(&two.to_text()).unwrap(), two);
     assert!(two.to_text().contains("\"a\": ["), "{}", two.to_text());
     let twice = two.to_text().replace("strange", "code");
-    let error = Lock::parse(&twice).unwrap_err().to_string();
+    let error = PinFile::parse(&twice).unwrap_err().to_string();
     assert!(error.contains("one of `code` is there twice"), "{error}");
 }
 
@@ -215,7 +217,7 @@ fn every_kind_of_drift_is_told_with_what_changed() {
     );
     assert_eq!(told(&|spec| spec.tags = vec!["x".into()]), "breaking: `tags`: null -> [\"x\"]");
     assert!(
-        told(&|spec| spec.traits = Traits { exclusive: true, ..Traits::default() })
+        told(&|spec| spec.traits = ToolTraits { exclusive: true, ..ToolTraits::default() })
             .starts_with("breaking: `traits`")
     );
     assert_eq!(
@@ -373,7 +375,7 @@ fn a_tool_cannot_make_the_file_unreadable_or_the_comparison_endless() {
     let deep = |depth: usize| (0..depth).fold(json!(1), |inner, _| json!({ "items": inner }));
     let (before, after) = (with_input(deep(120)), with_input(deep(121)));
     let lock = pinned(&before);
-    assert_eq!(Lock::parse(&lock.to_text()).unwrap(), lock);
+    assert_eq!(PinFile::parse(&lock.to_text()).unwrap(), lock);
     assert_eq!(lock.drift([&before]), []);
     assert_eq!(lock.drift([&after])[0].kind, DriftKind::Breaking);
 
@@ -426,7 +428,7 @@ fn changes_of_real_tools_are_told_for_what_they_are() {
         let tool: Value = serde_json::from_str(line).unwrap();
         let before = with_input(tool["inputSchema"].clone());
         let lock = pinned(&before);
-        assert_eq!(Lock::parse(&lock.to_text()).unwrap(), lock);
+        assert_eq!(PinFile::parse(&lock.to_text()).unwrap(), lock);
         let mut told = |change: &'static str, edit: &dyn Fn(&mut Value)| {
             let mut after = before.clone();
             after.input.edit(|input| {

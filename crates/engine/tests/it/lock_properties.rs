@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use serde_json::{Map, Value, json};
 use toolcrib_core::{Effect, ToolSpec};
-use toolcrib_engine::pins::{DriftKind, Lock};
+use toolcrib_engine::pins::{DriftKind, PinFile};
 use toolcrib_json::schema::Schema;
 use toolcrib_testkit::spec;
 
@@ -13,7 +13,7 @@ const NAMES: [&str; 5] = ["a", "b", "c", "v", "n"];
 fn kind(before: &Value, after: &Value) -> Option<DriftKind> {
     let with =
         |input: &Value| ToolSpec { input: input.clone().into(), ..spec("tool", Effect::Read) };
-    let mut lock = Lock::default();
+    let mut lock = PinFile::default();
     lock.accept(&with(before));
     lock.drift([&with(after)]).pop().map(|drift| drift.kind)
 }
@@ -350,9 +350,9 @@ proptest! {
     #[test]
     fn any_two_values_can_be_compared(before in wild(), after in wild()) {
         let with = |input: &Value| ToolSpec { input: input.clone().into(), ..spec("tool", Effect::Read) };
-        let mut lock = Lock::default();
+        let mut lock = PinFile::default();
         lock.accept(&with(&before));
-        let read = Lock::parse(&lock.to_text()).unwrap();
+        let read = PinFile::parse(&lock.to_text()).unwrap();
         prop_assert_eq!(&read, &lock);
         let changed = with(&before).fingerprint() != with(&after).fingerprint();
         prop_assert_eq!(read.drift([&with(&after)]).len(), usize::from(changed));

@@ -4,21 +4,21 @@ use std::sync::Arc;
 
 use serde_json::json;
 use toolcrib_core::{
-    AllowAll, Call, Caller, Effect, ErrorKind, Ledger, RawArguments, Request, ToolError,
+    AllowAll, Call, Caller, Effect, ErrorKind, Ledger, PlanRequest, RawArguments, ToolError,
     ToolOutcome, Toolset, raw_tool,
 };
 use toolcrib_engine::Crib;
-use toolcrib_testkit::{Oracle, Scripted, spec};
+use toolcrib_testkit::{Oracle, ScriptedSource, spec};
 
 /// A crib of one source, whose record others keep too.
 async fn of_source(id: &str, tools: Toolset, ledger: &Arc<dyn Ledger>) -> Crib {
-    let source = Scripted::default().then(std::time::Duration::ZERO, Ok(tools));
+    let source = ScriptedSource::default().then(std::time::Duration::ZERO, Ok(tools));
     let builder = Crib::builder().policy(AllowAll).ledger(Arc::clone(ledger));
     builder.source(id, source).build().await
 }
 
 async fn call(crib: &Crib, name: &str, key: Option<&str>) -> ToolOutcome {
-    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+    let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
     let arguments = RawArguments::Value(json!({ "n": 1 }));
     let key = key.map(str::to_owned);
     let call = Call { key, ..Call::new("1", name, arguments) };

@@ -2,39 +2,39 @@
 
 use std::sync::Arc;
 
-use toolcrib_core::plan::{Because, Exposure};
+use toolcrib_core::plan::{Exposure, InclusionReason};
 use toolcrib_core::{
-    AllowAll, Caller, Catalog, ChoiceScope, Effect, Plan, PlanError, Report, Request, Run,
-    ToolName, Toolset, Traits, Verdict, Warning,
+    AllowAll, Caller, Catalog, ChoiceScope, Effect, Plan, PlanError, PlanRequest, PlanWarning,
+    Report, Run, ToolName, ToolTraits, Toolset, Verdict,
 };
-use toolcrib_testkit::{Behaviour, ByHand, Oracle, spec};
+use toolcrib_testkit::{Behaviour, FixedPolicy, Oracle, spec};
 
 /// Two ordinary tools, two exclusive ones, a capability and a companion of the first exclusive.
 fn catalog() -> Arc<Catalog> {
     let oracle = Oracle::default();
-    let tool = |name: &str, traits: Traits| {
+    let tool = |name: &str, traits: ToolTraits| {
         let mut spec = spec(name, Effect::Read);
         spec.traits = traits;
         oracle.tool(spec, Behaviour::Echo)
     };
-    let exclusive = |companions: &[&str]| Traits {
+    let exclusive = |companions: &[&str]| ToolTraits {
         exclusive: true,
         companions: companions.iter().map(|name| ToolName::new(name).unwrap()).collect(),
-        ..Traits::default()
+        ..ToolTraits::default()
     };
-    let capability = Traits { capability: true, ..Traits::default() };
+    let capability = ToolTraits { capability: true, ..ToolTraits::default() };
     let tools = Toolset::of([
-        tool("a", Traits::default()),
-        tool("b", Traits::default()),
+        tool("a", ToolTraits::default()),
+        tool("b", ToolTraits::default()),
         tool("research", exclusive(&["upload"])),
         tool("write_book", exclusive(&[])),
         tool("ask_user", capability),
-        tool("upload", Traits::default()),
+        tool("upload", ToolTraits::default()),
     ]);
     Arc::new(Catalog::of(tools.unwrap()))
 }
 
-fn plan(request: Request) -> Result<Plan, PlanError> {
+fn plan(request: PlanRequest) -> Result<Plan, PlanError> {
     Plan::make(&catalog(), &Caller::local(), &AllowAll, request)
 }
 
@@ -46,13 +46,13 @@ fn forced(plan: &Plan) -> Vec<&str> {
     plan.forced().map(|tool| tool.listed.spec.name.as_str()).collect()
 }
 
-fn request(choices: &[&str]) -> Request {
-    choices.iter().fold(Request::default(), |request, choice| request.choose(*choice))
+fn request(choices: &[&str]) -> PlanRequest {
+    choices.iter().fold(PlanRequest::default(), |request, choice| request.choose(*choice))
 }
 
 #[test]
 fn without_choices_everything_but_the_exclusive_tools_is_visible() {
-    let plan = plan(Request::default()).unwrap();
+    let plan = plan(PlanRequest::default()).unwrap();
     assert_eq!(visible(&plan), ["a", "b", "ask_user", "upload"]);
     assert_eq!(forced(&plan), Vec::<&str>::new());
     assert_eq!(plan.why("research").unwrap().rule, "exclusive_not_chosen");
@@ -63,7 +63,7 @@ fn a_choice_leaves_the_chosen_tools_and_the_capabilities() {
     let plan = plan(request(&["b"])).unwrap();
     assert_eq!(visible(&plan), ["b", "ask_user"]);
     assert_eq!(forced(&plan), ["b"]);
-    assert_eq!(plan.get("b").unwrap().because, Because::Chosen);
+    assert_eq!(plan.get("b").unwrap().because, InclusionReason::Chosen);
     assert_eq!(plan.why("a").unwrap().rule, "not_chosen");
 }
 
@@ -74,7 +74,7 @@ fn a_chosen_exclusive_tool_stands_alone_with_capabilities_and_companions() {
     assert_eq!(forced(&plan), ["research"]);
     let lost = "`research` was chosen and is exclusive".to_owned();
     let a = ToolName::new("a").unwrap();
-    assert_eq!(plan.warnings(), [Warning::LostChoice { choice: a, why: lost }]);
+    assert_eq!(plan.warnings(), [PlanWarning::LostChoice { choice: a, why: lost }]);
 }
 
 #[test]
@@ -92,11 +92,11 @@ fn a_disabled_companion_does_not_come_back() {
 
 #[test]
 fn a_denied_exclusive_choice_gives_way_to_the_next() {
-    let policy = ByHand::default().with("research", Verdict::Deny("no".into()));
+    let policy = FixedPolicy::default().with("research", Verdict::Deny("no".into()));
     let request = request(&["research", "write_book"]);
     let plan = Plan::make(&catalog(), &Caller::local(), &policy, request).unwrap();
     assert_eq!(visible(&plan), ["write_book", "ask_user"]);
-    let denied_as_unknown = Warning::UnknownChoice { choice: "research".into(), nearest: None };
+    let denied_as_unknown = PlanWarning::UnknownChoice { choice: "research".into(), nearest: None };
     assert_eq!(plan.warnings(), [denied_as_unknown]);
     assert_eq!(plan.why("research").unwrap().rule, "denied");
 }
@@ -105,7 +105,7 @@ fn a_denied_exclusive_choice_gives_way_to_the_next() {
 fn an_unknown_choice_is_a_warning_and_no_choice_left_is_an_error() {
     let some = plan(request(&["b", "reserch"])).unwrap();
     assert_eq!(visible(&some), ["b", "ask_user"]);
-    let unknown = Warning::UnknownChoice {
+    let unknown = PlanWarning::UnknownChoice {
         choice: "reserch".into(),
         nearest: Some(ToolName::new("research").unwrap()),
     };
@@ -136,7 +136,7 @@ fn what_is_forced_or_a_capability_is_never_deferred_or_hidden() {
     let chosen = plan(request).unwrap();
     assert_eq!(chosen.get("a").unwrap().exposure, Exposure::Listed);
     assert_eq!(chosen.get("ask_user").unwrap().exposure, Exposure::Listed);
-    let free = plan(Request::default().defer("a").hide("b")).unwrap();
+    let free = plan(PlanRequest::default().defer("a").hide("b")).unwrap();
     assert_eq!(free.get("a").unwrap().exposure, Exposure::Deferred);
     assert_eq!(free.get("b").unwrap().exposure, Exposure::Hidden);
 }
@@ -145,9 +145,9 @@ fn what_is_forced_or_a_capability_is_never_deferred_or_hidden() {
 fn an_admin_disabled_tool_is_out_even_when_it_is_chosen() {
     let tools = Toolset::of([Oracle::default().echo("a", Effect::Read)]).unwrap();
     let catalog = Arc::new(Catalog::of(tools.respec(|spec| spec.enabled = false)));
-    let plan = Plan::make(&catalog, &Caller::local(), &AllowAll, Request::default()).unwrap();
+    let plan = Plan::make(&catalog, &Caller::local(), &AllowAll, PlanRequest::default()).unwrap();
     assert_eq!(visible(&plan), Vec::<&str>::new());
-    assert_eq!(plan.warnings(), [Warning::NothingVisible]);
+    assert_eq!(plan.warnings(), [PlanWarning::NothingVisible]);
     assert_eq!(plan.why("a").unwrap().rule, "disabled");
     assert!(Plan::make(&catalog, &Caller::local(), &AllowAll, request(&["a"])).is_err());
 }
@@ -155,8 +155,8 @@ fn an_admin_disabled_tool_is_out_even_when_it_is_chosen() {
 #[test]
 fn an_empty_crib_is_no_silent_emptiness() {
     let catalog = Arc::new(Catalog::of(Toolset::default()));
-    let plan = Plan::make(&catalog, &Caller::local(), &AllowAll, Request::default()).unwrap();
-    assert_eq!(plan.warnings(), [Warning::NothingVisible]);
+    let plan = Plan::make(&catalog, &Caller::local(), &AllowAll, PlanRequest::default()).unwrap();
+    assert_eq!(plan.warnings(), [PlanWarning::NothingVisible]);
 }
 
 #[test]
@@ -168,11 +168,11 @@ fn format_information_is_shown_once_the_tool_was_used() {
         guidance.reminder = "Mind a.".into();
     });
     let catalog = Arc::new(Catalog::of(tools));
-    let before = Plan::make(&catalog, &Caller::local(), &AllowAll, Request::default()).unwrap();
+    let before = Plan::make(&catalog, &Caller::local(), &AllowAll, PlanRequest::default()).unwrap();
     assert_eq!(before.guidance().system, "## a\nUse a for a.");
     assert_eq!(before.guidance().reminders, ["Mind a."]);
     let run: Run = serde_json::from_str(r#"{"turn": 1, "used": ["a"]}"#).unwrap();
-    let request = Request::default().after(&run);
+    let request = PlanRequest::default().after(&run);
     let after = Plan::make(&catalog, &Caller::local(), &AllowAll, request).unwrap();
     assert_eq!(after.guidance().system, "## a\nUse a for a.\nWrite a as *a*.");
 }
@@ -180,7 +180,7 @@ fn format_information_is_shown_once_the_tool_was_used() {
 #[test]
 fn a_denied_tool_is_told_apart_from_no_tool_by_no_warning() {
     let oracle = Oracle::default();
-    let policy = ByHand::default()
+    let policy = FixedPolicy::default()
         .with("delete_events", Verdict::Deny("no".into()))
         .with("delete_all", Verdict::Deny("no".into()));
     let all = ["delete_event", "delete_events", "delete_all"];
@@ -205,7 +205,7 @@ fn a_chosen_companion_is_forced_and_so_shown_in_full() {
     let plan = plan(request(&["research", "upload"]).hide("upload")).unwrap();
     let forced: Vec<_> = plan.forced().map(|tool| (tool.because, tool.exposure)).collect();
     let listed = Exposure::Listed;
-    assert_eq!(forced, [(Because::Chosen, listed), (Because::Companion, listed)]);
+    assert_eq!(forced, [(InclusionReason::Chosen, listed), (InclusionReason::Companion, listed)]);
 }
 
 #[test]
@@ -213,7 +213,7 @@ fn only_for_the_first_wrong_choices_is_the_nearest_looked_for() {
     let wrong: Vec<_> = (0..40).map(|n| format!("researc{n}")).collect();
     let choices: Vec<_> = wrong.iter().map(String::as_str).chain(["b"]).collect();
     let plan = plan(request(&choices)).unwrap();
-    let helped = |warning: &&Warning| matches!(warning, Warning::UnknownChoice { nearest: Some(near), .. } if near.as_str() == "research");
+    let helped = |warning: &&PlanWarning| matches!(warning, PlanWarning::UnknownChoice { nearest: Some(near), .. } if near.as_str() == "research");
     let warnings = plan.warnings();
     assert_eq!((warnings.len(), warnings.iter().filter(helped).count()), (40, 16));
     assert!(warnings.iter().take(16).all(|warning| helped(&warning)));

@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use toolcrib_core::plan::Because;
+use toolcrib_core::plan::InclusionReason;
 use toolcrib_core::{
-    AllowAll, Caller, Catalog, Effect, Plan, Policy, Request, ToolName, Toolset, Traits, Verdict,
+    AllowAll, Caller, Catalog, Effect, Plan, PlanRequest, Policy, ToolName, ToolTraits, Toolset,
+    Verdict,
 };
-use toolcrib_testkit::{Behaviour, ByHand, Oracle, spec};
+use toolcrib_testkit::{Behaviour, FixedPolicy, Oracle, spec};
 
 /// One tool of a random catalog.
 #[derive(Debug, Clone)]
@@ -54,7 +55,7 @@ impl World {
         let tools = self.tools.iter().enumerate().map(|(place, random)| {
             let mut spec = spec(&name(place), Effect::Read);
             spec.enabled = random.enabled;
-            spec.traits = Traits {
+            spec.traits = ToolTraits {
                 exclusive: random.exclusive,
                 capability: random.capability,
                 takes_control: false,
@@ -69,18 +70,18 @@ impl World {
         Arc::new(Catalog::of(Toolset::of(tools).unwrap()))
     }
 
-    fn policy(&self) -> ByHand {
+    fn policy(&self) -> FixedPolicy {
         let denied = self.tools.iter().enumerate().filter(|(_, random)| random.denied);
-        denied.fold(ByHand::default(), |policy, (place, _)| {
+        denied.fold(FixedPolicy::default(), |policy, (place, _)| {
             policy.with(name(place), Verdict::Deny("not for you".into()))
         })
     }
 
-    fn request(&self) -> Request {
-        Request {
+    fn request(&self) -> PlanRequest {
+        PlanRequest {
             choices: self.choices.iter().copied().map(name).collect(),
             disabled: self.disabled.iter().copied().map(name).collect(),
-            ..Request::default()
+            ..PlanRequest::default()
         }
     }
 
@@ -145,7 +146,7 @@ proptest! {
             .tools()
             .filter(|tool| {
                 let traits = &tool.listed.spec.traits;
-                traits.exclusive && !traits.capability && tool.because == Because::Chosen
+                traits.exclusive && !traits.capability && tool.because == InclusionReason::Chosen
             })
             .collect();
         prop_assert!(exclusive.len() <= 1);

@@ -6,11 +6,11 @@ use std::time::Duration;
 use serde_json::json;
 use toolcrib_core::{
     Arguments, BoxFuture, Call, CallContext, Caller, Content, Decision, Effect, ErrorKind,
-    RawArguments, Request, Run, TicketError, TicketId, Tool, ToolError, ToolName, ToolOutcome,
+    PlanRequest, RawArguments, Run, TicketError, TicketId, Tool, ToolError, ToolName, ToolOutcome,
     ToolSpec, Toolset,
 };
 use toolcrib_engine::Crib;
-use toolcrib_engine::discovery::{Confirm, Showcase};
+use toolcrib_engine::discovery::{Approver, DiscoverySettings};
 
 use crate::builder;
 use crate::tickets::alice;
@@ -60,7 +60,7 @@ fn crib(board: &str) -> (Crib, Arc<Mutex<Option<String>>>) {
 }
 
 async fn call(crib: &Crib) -> ToolOutcome {
-    let plan = crib.plan(&alice(), Request::default()).unwrap();
+    let plan = crib.plan(&alice(), PlanRequest::default()).unwrap();
     let call = Call::new("1", "wipe", RawArguments::Value(json!({})));
     crib.run(&plan, vec![call]).await.responses[0].outcome.clone()
 }
@@ -91,12 +91,12 @@ async fn a_person_is_asked_in_the_words_of_the_tool_and_why() {
 async fn a_model_reads_of_a_waiting_call_what_it_would_do_for_whom_and_until_when() {
     let (crib, board) = crib("plans");
     let asks = async |tool: &str| {
-        let plan = crib.plan(&alice(), Request::default()).unwrap();
+        let plan = crib.plan(&alice(), PlanRequest::default()).unwrap();
         let call = Call::new("2", tool, RawArguments::Value(json!({})));
         crib.run(&plan, vec![call]).await.responses.remove(0)
     };
-    let showing = |confirm| Showcase { confirm, ..Showcase::default() };
-    crib.show_as(showing(Confirm::Model));
+    let showing = |confirm| DiscoverySettings { confirm, ..DiscoverySettings::default() };
+    crib.show_as(showing(Approver::Model));
     let (ticket, reason) = asked(&crib).await;
     tokio::time::sleep(Duration::from_secs(90)).await;
     let line = format!(
@@ -114,13 +114,13 @@ async fn a_model_reads_of_a_waiting_call_what_it_would_do_for_whom_and_until_whe
         }])
     );
     // Who may not say yes is told what a person would decide about.
-    let plan = crib.plan(&alice(), Request::default()).unwrap();
-    crib.show_as(showing(Confirm::Person));
+    let plan = crib.plan(&alice(), PlanRequest::default()).unwrap();
+    crib.show_as(showing(Approver::Person));
     let call = Call::new("3", "execute_pending", RawArguments::Value(json!({})));
     let refused = crib.run(&plan, vec![call]).await.responses.remove(0);
     let what = format!("What waits:\n{line}. The call did not run.");
     assert!(refused.text().contains(&what), "{}", refused.text());
-    crib.show_as(showing(Confirm::Model));
+    crib.show_as(showing(Approver::Model));
     let cleared = asks("clear_pending").await.text();
     assert_eq!(cleared, format!("The call was taken back: it will not run.\n{line}"));
     assert_eq!(board.lock().unwrap().as_deref(), Some("plans"));

@@ -7,9 +7,9 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use toolcrib_core::{
-    AllowAll, Ask, BatchOptions, Call, Caller, Content, CribLimits, Decision, Effect, Ending, Flag,
-    Parked, Pending, Question, RawArguments, Request, Response, Run, TicketError, TicketId, Tool,
-    ToolOutcome, Toolset, Unheard, raw_tool,
+    AllowAll, BatchOptions, Call, CallFlag, Caller, Content, CribLimits, Decision, Effect, Ending,
+    FormFallback, HostQuestion, ParkedCall, PendingTicket, PlanRequest, QuestionKind, RawArguments,
+    Response, Run, TicketError, TicketId, Tool, ToolOutcome, Toolset, raw_tool,
 };
 use toolcrib_engine::Crib;
 use toolcrib_engine::ledger::MemoryLedger;
@@ -34,7 +34,7 @@ fn asking(name: &str, effect: Effect) -> Arc<dyn Tool> {
         let times = arguments.fields().get("times").and_then(Value::as_u64).unwrap_or(1);
         let mut heard = Vec::new();
         for _ in 0..times {
-            let answer = context.ask(Ask::new(Question::Form, form())).await;
+            let answer = context.ask(HostQuestion::new(QuestionKind::Form, form())).await;
             heard.push(answer.unwrap_or_else(|why| json!(why.to_string())));
         }
         ToolOutcome::Done(Content::json(json!(heard)))
@@ -59,7 +59,7 @@ async fn run(
     calls: Vec<Call>,
     options: BatchOptions,
 ) -> Vec<Response> {
-    let plan = crib.plan(caller, Request::default()).unwrap();
+    let plan = crib.plan(caller, PlanRequest::default()).unwrap();
     crib.run_with(&plan, calls, options).await.responses
 }
 
@@ -68,7 +68,7 @@ async fn ask(crib: &Crib, caller: &Caller, arguments: Value) -> Response {
     run(crib, caller, vec![call], BatchOptions::default()).await.remove(0)
 }
 
-fn waits(response: &Response) -> Pending {
+fn waits(response: &Response) -> PendingTicket {
     let ToolOutcome::Pending(pending) = &response.outcome else { panic!("{response:?}") };
     pending.clone()
 }
@@ -100,7 +100,7 @@ async fn a_question_that_no_host_can_answer_waits_for_a_person_and_the_call_goes
     assert_eq!(pending.question.as_deref(), Some(&shown));
     assert!(response.text().starts_with("Waiting for an answer of the user: "), "{response:?}");
     let open = crib.tickets(&alice()).await.unwrap();
-    let Parked { ticket, tool, question, reason, .. } = &open[0];
+    let ParkedCall { ticket, tool, question, reason, .. } = &open[0];
     assert_eq!((ticket, tool.as_str(), question), (&pending.ticket, "ask", &pending.question));
     assert!(reason.ends_with(" asks \"Who\\u{200b} comes?\""), "{reason}");
     assert_eq!(ledger.rows()[0].ending, None, "it has no end yet");
@@ -125,7 +125,7 @@ async fn a_question_that_no_host_can_answer_waits_for_a_person_and_the_call_goes
     let again = decide(&crib, &alice(), &pending.ticket, bob()).await;
     assert_eq!(again.err(), Some(TicketError::Used));
     let told = crib.redeemed(&alice(), &pending.ticket, Duration::ZERO).await.unwrap().unwrap();
-    assert_eq!((told.text(), told.debug.flags), (heard.to_string(), vec![Flag::Replayed]));
+    assert_eq!((told.text(), told.debug.flags), (heard.to_string(), vec![CallFlag::Replayed]));
 }
 
 #[tokio::test]
@@ -225,7 +225,7 @@ async fn a_call_under_a_key_tells_what_it_asks_and_then_its_end() {
     assert_eq!(waits(&of_first), second);
     let done = decide(&crib, &alice(), &second.ticket, bob()).await.unwrap();
     let told = under_key().await;
-    assert_eq!((told.text(), told.debug.flags[0]), (done.text(), Flag::Replayed));
+    assert_eq!((told.text(), told.debug.flags[0]), (done.text(), CallFlag::Replayed));
 }
 
 #[tokio::test]
@@ -324,7 +324,7 @@ async fn a_host_that_was_answered_cancels_nothing_any_more() {
 #[tokio::test]
 async fn where_nobody_looks_at_tickets_a_question_is_put_away() {
     let (crib, _) = crib();
-    let options = BatchOptions { unheard: Unheard::PutAway, ..BatchOptions::default() };
+    let options = BatchOptions { unheard: FormFallback::PutAway, ..BatchOptions::default() };
     let call = Call::new("1", "ask", RawArguments::Absent);
     let told = run(&crib, &alice(), vec![call], options).await.remove(0);
     assert_eq!(told.text(), json!(["nobody can be asked"]).to_string());

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use serde_json::json;
 use toolcrib_core::{
-    AllowAll, Call, Caller, CribLimits, Effect, RawArguments, Request, ResultHandle, Source,
+    AllowAll, Call, Caller, CribLimits, Effect, PlanRequest, RawArguments, ResultHandle, Source,
     SourceId, Toolset, Verdict,
 };
 use toolcrib_engine::Crib;
-use toolcrib_testkit::{Behaviour, ByHand, Oracle, spec};
+use toolcrib_testkit::{Behaviour, FixedPolicy, Oracle, spec};
 
 use crate::builder;
 use crate::tickets::alice;
@@ -21,13 +21,13 @@ fn large(oracle: &Oracle) -> Toolset {
 }
 
 async fn cut(crib: &Crib, caller: &Caller) -> ResultHandle {
-    let plan = crib.plan(caller, Request::default()).unwrap();
+    let plan = crib.plan(caller, PlanRequest::default()).unwrap();
     let report = crib.run(&plan, vec![Call::new("1", "large", RawArguments::Absent)]).await;
     report.responses[0].whole.clone().unwrap()
 }
 
 fn names(crib: &Crib, caller: &Caller) -> Vec<String> {
-    let plan = crib.plan(caller, Request::default()).unwrap();
+    let plan = crib.plan(caller, PlanRequest::default()).unwrap();
     plan.tools().map(|tool| tool.listed.spec.name.to_string()).collect()
 }
 
@@ -41,7 +41,7 @@ async fn it_comes_with_the_first_handle_of_its_caller_and_gives_the_rest() {
     assert_eq!(names(&crib, &alice()), ["large", "read_result"]);
     assert_eq!(names(&crib, &bob), ["large"]);
     let read = async |caller: &Caller, arguments| {
-        let plan = crib.plan(caller, Request::default()).unwrap();
+        let plan = crib.plan(caller, PlanRequest::default()).unwrap();
         let call = Call::new("1", "read_result", RawArguments::Value(arguments));
         crib.run(&plan, vec![call]).await.responses[0].text()
     };
@@ -59,12 +59,12 @@ async fn it_comes_with_the_first_handle_of_its_caller_and_gives_the_rest() {
 
 #[tokio::test]
 async fn a_policy_or_a_tool_of_its_name_keeps_it_away() {
-    let denying = ByHand::default().with("read_result", Verdict::Deny("no".into()));
+    let denying = FixedPolicy::default().with("read_result", Verdict::Deny("no".into()));
     let crib = builder().policy(denying).build_fixed(large(&Oracle::default()));
-    let plan = crib.plan(&alice(), Request::default()).unwrap();
+    let plan = crib.plan(&alice(), PlanRequest::default()).unwrap();
     let report = crib.run(&plan, vec![Call::new("1", "large", RawArguments::Absent)]).await;
     assert!(!report.responses[0].text().contains("read_result"), "{report:?}");
-    let plan = crib.plan(&alice(), Request::default()).unwrap();
+    let plan = crib.plan(&alice(), PlanRequest::default()).unwrap();
     let call = Call::new("1", "read_result", RawArguments::Value(json!({ "handle": "r_1" })));
     let refused = crib.run(&plan, vec![call]).await;
     assert!(refused.responses[0].is_error(), "{refused:?}");
@@ -72,7 +72,7 @@ async fn a_policy_or_a_tool_of_its_name_keeps_it_away() {
     let own = Toolset::of([oracle.echo("read_result", Effect::Read)]).unwrap();
     let crib = builder().build_fixed(own.merge(&large(&oracle)).unwrap());
     cut(&crib, &alice()).await;
-    let plan = crib.plan(&alice(), Request::default()).unwrap();
+    let plan = crib.plan(&alice(), PlanRequest::default()).unwrap();
     let call = Call::new("1", "read_result", RawArguments::Value(json!({ "n": 1 })));
     let report = crib.run(&plan, vec![call]).await;
     assert_eq!((report.responses[0].text(), oracle.count("read_result")), ("{\"n\":1}".into(), 1));

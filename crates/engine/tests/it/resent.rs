@@ -8,7 +8,7 @@ use serde_json::json;
 use tokio::time::sleep;
 use toolcrib_core::{
     AllowAll, Arguments, BoxFuture, Call, CallContext, CallKey, Caller, Content, CribLimits,
-    Effect, Ending, ErrorKind, RawArguments, Request, Response, Tool, ToolError, ToolOutcome,
+    Effect, Ending, ErrorKind, PlanRequest, RawArguments, Response, Tool, ToolError, ToolOutcome,
     ToolSpec, Toolset,
 };
 use toolcrib_engine::Crib;
@@ -70,7 +70,7 @@ impl Paid {
         let limits = CribLimits { timeout: Duration::from_secs(5), ..CribLimits::default() };
         let builder = Crib::builder().policy(AllowAll).limits(limits);
         let crib = builder.ledger(Arc::<MemoryLedger>::clone(&ledger)).build_fixed(tools);
-        let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+        let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
         let call = Call::new("1", "pay", RawArguments::Value(json!({})));
         let response = crib.run(&plan, vec![call]).await.responses.remove(0);
         let times = paid.lock().unwrap().len();

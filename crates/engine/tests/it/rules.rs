@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 use serde_json::json;
 use toolcrib_core::{
-    Arguments, Call, Caller, Effect, Intent, Policy, Request, Response, SourceId, ToolSpec,
+    Arguments, Call, Caller, Effect, Intent, PlanRequest, Policy, Response, SourceId, ToolSpec,
     Toolset, Verdict,
 };
 use toolcrib_engine::Crib;
-use toolcrib_engine::rules::{Problems, Rules, Ruling};
+use toolcrib_engine::rules::{RuleProblems, Rules, VerdictKind};
 use toolcrib_testkit::{Oracle, spec};
 
 /// The file of the module's documentation.
@@ -221,7 +221,7 @@ async fn a_plan_under_rules_hides_the_denied_and_parks_the_asked() {
     ];
     let tools = Toolset::of(tools).unwrap();
     let crib = Crib::builder().policy(rules.unwrap()).build_fixed(tools);
-    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+    let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
     let calls =
         ["look", "change", "drop", "nonsense"].map(|name| Call::new(name, name, json!({}).into()));
     let report = crib.run(&plan, calls.to_vec()).await;
@@ -270,7 +270,7 @@ fn text(rules: &[Drawn]) -> String {
 }
 
 fn parse(rules: &[Drawn]) -> Rules {
-    Rules::parse(&text(rules)).unwrap_or_else(|problems: Problems| panic!("{problems}"))
+    Rules::parse(&text(rules)).unwrap_or_else(|problems: RuleProblems| panic!("{problems}"))
 }
 
 fn asked() -> impl Strategy<Value = (Caller, ToolSpec)> {
@@ -299,7 +299,7 @@ fn naive_glob(pattern: &str, text: &str) -> bool {
 }
 
 /// What the rules mean, without index, order or haste.
-fn reference(rules: &[Drawn], caller: &Caller, tool: &ToolSpec) -> Ruling {
+fn reference(rules: &[Drawn], caller: &Caller, tool: &ToolSpec) -> VerdictKind {
     let word_matches = |word: &str| {
         let (field, glob) = word.split_once(':').unwrap_or(("name", word));
         let values: Vec<String> = match field {
@@ -323,9 +323,9 @@ fn reference(rules: &[Drawn], caller: &Caller, tool: &ToolSpec) -> Ruling {
         })
     };
     match (says(0), says(1), says(2)) {
-        (_, _, true) | (false, false, _) => Ruling::Deny,
-        (_, true, _) => Ruling::Ask,
-        (true, ..) => Ruling::Allow,
+        (_, _, true) | (false, false, _) => VerdictKind::Deny,
+        (_, true, _) => VerdictKind::Ask,
+        (true, ..) => VerdictKind::Allow,
     }
 }
 
@@ -346,12 +346,12 @@ proptest! {
         let read = parse(&rules);
         for (caller, tool) in &asked {
             let verdict = decided(&read, caller, tool);
-            let ruling = Ruling::of(&verdict);
+            let ruling = VerdictKind::of(&verdict);
             prop_assert_eq!(ruling, reference(&rules, caller, tool));
-            prop_assert_eq!(read.sees(caller, tool), ruling != Ruling::Deny);
+            prop_assert_eq!(read.sees(caller, tool), ruling != VerdictKind::Deny);
             let explanation = read.explain(caller, tool);
             let strictest = explanation.matched.iter().map(|entry| entry.verdict).max();
-            prop_assert_eq!(strictest.unwrap_or(Ruling::Deny), ruling);
+            prop_assert_eq!(strictest.unwrap_or(VerdictKind::Deny), ruling);
             prop_assert_eq!(explanation.verdict, verdict);
         }
     }
@@ -380,10 +380,10 @@ proptest! {
         asked in asked(),
     ) {
         let (caller, tool) = asked;
-        let before = Ruling::of(&parse(&rules).verdict(&caller, &tool));
+        let before = VerdictKind::of(&parse(&rules).verdict(&caller, &tool));
         let more = Drawn { when: None, lists: [vec![], vec![], vec![deny]], reason: None };
         let after = [rules, vec![more]].concat();
-        prop_assert!(Ruling::of(&parse(&after).verdict(&caller, &tool)) >= before);
+        prop_assert!(VerdictKind::of(&parse(&after).verdict(&caller, &tool)) >= before);
     }
 
     #[test]

@@ -5,27 +5,27 @@ use std::sync::{Arc, Mutex};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use toolcrib_core::{
-    About, BatchOptions, Caller, CodeLibrary, Fields, Inquiry, Policy, Stocked, ToolError, Toolset,
-    Visitor,
+    BatchOptions, Caller, ClientSession, CodeResources, JsonFields, Policy, ResourceOperation,
+    ResourceRequest, ToolError, Toolset, WithResources,
 };
 use toolcrib_engine::Crib;
 use toolcrib_engine::rules::Rules;
 
-fn fields(value: Value) -> Fields {
+fn fields(value: Value) -> JsonFields {
     serde_json::from_value(value).unwrap()
 }
 
 /// A server that knows more ways to write an address than a list has: it takes whatever is asked
 /// for, and tells what that was.
-fn takes_anything(read: &Arc<Mutex<Vec<String>>>, template: &str) -> CodeLibrary {
+fn takes_anything(read: &Arc<Mutex<Vec<String>>>, template: &str) -> CodeResources {
     let all = |read: &Arc<Mutex<Vec<String>>>| {
         let read = Arc::clone(read);
-        move |params: Fields, _| {
+        move |params: JsonFields, _| {
             read.lock().unwrap().push(params["uri"].as_str().unwrap_or_default().to_owned());
             async { Ok(fields(json!({ "contents": [] }))) }
         }
     };
-    CodeLibrary::default()
+    CodeResources::default()
         .resource(fields(json!({ "uri": "doc://secret", "name": "s" })), all(read))
         .resource(fields(json!({ "uri": "file:///srv/secret.txt", "name": "f" })), all(read))
         .resource(fields(json!({ "uri": "doc://open", "name": "o" })), all(read))
@@ -47,7 +47,7 @@ impl Room {
     async fn new(policy: impl Policy + 'static, template: &str) -> Self {
         let read = Arc::default();
         let library = takes_anything(&read, template);
-        let source = Stocked::new(Toolset::default(), Arc::new(library));
+        let source = WithResources::new(Toolset::default(), Arc::new(library));
         let crib = Crib::builder().policy(policy).source("docs", source).build().await;
         Self { crib, read }
     }
@@ -56,22 +56,22 @@ impl Room {
         Self::new(Rules::parse(rules).unwrap(), "{+anything}").await
     }
 
-    async fn ask(&self, about: About, params: Value) -> Result<Fields, ToolError> {
+    async fn ask(&self, about: ResourceOperation, params: Value) -> Result<JsonFields, ToolError> {
         let caller = Arc::new(Caller::new("house", "ann").with_scopes(["guest".to_owned()]));
-        let visitor = Visitor { caller, session: None };
-        let inquiry = Inquiry { about, params: fields(params) };
+        let visitor = ClientSession { caller, session: None };
+        let inquiry = ResourceRequest { about, params: fields(params) };
         self.crib.inquire(&visitor, inquiry, BatchOptions::default()).await
     }
 
     /// Reading, completing and following alike.
     async fn has(&self, uri: &str) -> bool {
-        let read = self.ask(About::Resource, json!({ "uri": uri })).await.is_ok();
+        let read = self.ask(ResourceOperation::Resource, json!({ "uri": uri })).await.is_ok();
         let about = json!({
             "ref": { "type": "ref/resource", "uri": uri },
             "argument": { "name": "a", "value": "" },
         });
-        let completed = self.ask(About::Completion, about).await.is_ok();
-        let visitor = Visitor { caller: Arc::new(guest()), session: None };
+        let completed = self.ask(ResourceOperation::Completion, about).await.is_ok();
+        let visitor = ClientSession { caller: Arc::new(guest()), session: None };
         let followed =
             self.crib.follow(&visitor, uri.to_owned(), BatchOptions::default()).await.is_ok();
         assert_eq!((read, completed, followed), (read, read, read), "{uri}");
@@ -265,7 +265,7 @@ async fn what_completes_a_template_names_nothing_that_is_kept_out() {
         ("allow = [\"*\"]", json!({ "values": ["secret", "SECRET/", "open"], "total": 3 })),
     ] {
         let room = Room::new(Rules::parse(rules).unwrap(), "doc://{name}").await;
-        let answer = room.ask(About::Completion, about.clone()).await.unwrap();
+        let answer = room.ask(ResourceOperation::Completion, about.clone()).await.unwrap();
         assert_eq!(answer["completion"], expected, "{rules}");
     }
 }
@@ -287,7 +287,7 @@ async fn what_no_list_and_no_template_has_is_had_by_name_alone() {
                     "ref": { "type": "ref/resource", "uri": uri },
                     "argument": { "name": "a", "value": "" },
                 });
-                had.push(room.ask(About::Completion, about).await.is_ok());
+                had.push(room.ask(ResourceOperation::Completion, about).await.is_ok());
             }
             had
         }

@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolcrib_core::{
-    About, BatchOptions, Call, Caller, CribLimits, Effect, ErrorKind, Inquiry, Kind, RawArguments,
-    Request, SourceId, ToolError, ToolOutcome, Toolset, Visitor,
+    BatchOptions, Call, Caller, ClientSession, CribLimits, Effect, ErrorKind, PlanRequest,
+    RawArguments, ResourceKind, ResourceOperation, ResourceRequest, SourceId, ToolError,
+    ToolOutcome, Toolset,
 };
 use toolcrib_engine::Crib;
 use toolcrib_engine::rules::Rules;
-use toolcrib_testkit::{Behaviour, Oracle, Scripted, spec};
+use toolcrib_testkit::{Behaviour, Oracle, ScriptedSource, spec};
 
 use crate::builder;
 
@@ -22,7 +23,7 @@ fn shop(names: &[&str]) -> Toolset {
 }
 
 async fn failed(crib: &Crib, name: &str) -> Option<ToolError> {
-    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+    let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
     failed_of(crib, &plan, name).await
 }
 
@@ -35,8 +36,8 @@ async fn failed_of(crib: &Crib, plan: &toolcrib_core::Plan, name: &str) -> Optio
     }
 }
 
-fn slow() -> Scripted {
-    Scripted::default().then(LATE, Ok(shop(&["orders"])))
+fn slow() -> ScriptedSource {
+    ScriptedSource::default().then(LATE, Ok(shop(&["orders"])))
 }
 
 #[tokio::test(start_paused = true)]
@@ -50,7 +51,7 @@ async fn a_name_is_unknown_once_every_source_had_its_first_chance() {
     };
     // Before the start, and while it goes on.
     starts().await;
-    let early = crib.plan(&Caller::local(), Request::default()).unwrap();
+    let early = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
     let starting = tokio::spawn({
         let crib = crib.clone();
         async move { crib.start().await }
@@ -101,7 +102,8 @@ async fn a_view_waits_for_its_own_sources_alone() {
 
 #[tokio::test(start_paused = true)]
 async fn a_source_that_failed_is_named_where_it_would_have_the_tool() {
-    let down = || Scripted::default().then(NOW, Err("cannot reach 10.1.2.3 with the key hunter2"));
+    let down =
+        || ScriptedSource::default().then(NOW, Err("cannot reach 10.1.2.3 with the key hunter2"));
     let crib = builder().source("quick", shop(&["clock"])).source("down", down()).build().await;
     let error = failed(&crib, "orders").await.unwrap();
     assert_eq!(error.kind, ErrorKind::Unavailable);
@@ -118,30 +120,33 @@ async fn a_source_that_failed_is_named_where_it_would_have_the_tool() {
 #[tokio::test]
 async fn a_prompt_and_a_resource_are_awaited_as_tools_are() {
     use std::sync::Arc;
-    use toolcrib_core::{BoxFuture, CallContext, Fields, Holdings, Library, SourceError, Stocked};
+    use toolcrib_core::{
+        BoxFuture, CallContext, JsonFields, ResourceList, Resources, SourceError, WithResources,
+    };
     struct Late(tokio::sync::Notify);
-    impl Library for Late {
-        fn load(&self) -> BoxFuture<'_, Result<Holdings, SourceError>> {
+    impl Resources for Late {
+        fn load(&self) -> BoxFuture<'_, Result<ResourceList, SourceError>> {
             Box::pin(async {
                 self.0.notified().await;
-                Ok(Holdings::default())
+                Ok(ResourceList::default())
             })
         }
 
         fn answer<'a>(
             &'a self,
-            _: Inquiry,
+            _: ResourceRequest,
             _: &'a CallContext,
-        ) -> BoxFuture<'a, Result<Fields, ToolError>> {
-            Box::pin(std::future::ready(Ok(Fields::new())))
+        ) -> BoxFuture<'a, Result<JsonFields, ToolError>> {
+            Box::pin(std::future::ready(Ok(JsonFields::new())))
         }
     }
     let late = Arc::new(Late(tokio::sync::Notify::new()));
-    let crib = builder().source("late", Stocked::new(Toolset::default(), late.clone())).open();
-    let visitor = Visitor { caller: Arc::new(Caller::local()), session: None };
-    let ask = |about: About, params: Value| {
+    let crib =
+        builder().source("late", WithResources::new(Toolset::default(), late.clone())).open();
+    let visitor = ClientSession { caller: Arc::new(Caller::local()), session: None };
+    let ask = |about: ResourceOperation, params: Value| {
         let Value::Object(params) = params else { unreachable!("no object") };
-        let inquiry = Inquiry { about, params };
+        let inquiry = ResourceRequest { about, params };
         let (crib, visitor) = (crib.clone(), visitor.clone());
         async move {
             let answered = crib.inquire(&visitor, inquiry, BatchOptions::default()).await;
@@ -152,9 +157,9 @@ async fn a_prompt_and_a_resource_are_awaited_as_tools_are() {
         let completed = json!({ "ref": { "type": "ref/prompt", "name": "a" } });
         let followed = crib.follow(&visitor, "note://a".to_owned(), BatchOptions::default()).await;
         [
-            ask(About::Prompt, json!({ "name": "a" })).await,
-            ask(About::Resource, json!({ "uri": "note://a" })).await,
-            ask(About::Completion, completed).await,
+            ask(ResourceOperation::Prompt, json!({ "name": "a" })).await,
+            ask(ResourceOperation::Resource, json!({ "uri": "note://a" })).await,
+            ask(ResourceOperation::Completion, completed).await,
             followed.err().unwrap().kind,
         ]
     };
@@ -166,6 +171,6 @@ async fn a_prompt_and_a_resource_are_awaited_as_tools_are() {
     assert_eq!(all().await, [ErrorKind::SourceStarting; 4]);
     late.0.notify_one();
     starting.await.unwrap();
-    assert_eq!(crib.stock().all(Kind::Prompt).count(), 0);
+    assert_eq!(crib.stock().all(ResourceKind::Prompt).count(), 0);
     assert_eq!(all().await, [ErrorKind::InvalidArguments; 4]);
 }

@@ -8,11 +8,11 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use serde_json::json;
 use toolcrib_core::{
-    Call, Caller, CribLimits, Decision, Effect, Flag, RawArguments, Request, Response, Run,
-    TicketBounds, TicketError, TicketId, ToolOutcome, Toolset, Turn, Verdict,
+    Call, CallFlag, Caller, CribLimits, Decision, Effect, NextStep, PlanRequest, RawArguments,
+    Response, Run, TicketBounds, TicketError, TicketId, ToolOutcome, Toolset, Verdict,
 };
 use toolcrib_engine::Crib;
-use toolcrib_testkit::{ByHand, Oracle, Scripted};
+use toolcrib_testkit::{FixedPolicy, Oracle, ScriptedSource};
 
 use crate::{builder, builder_within};
 
@@ -35,12 +35,12 @@ fn tools(oracle: &Oracle) -> Toolset {
 }
 
 pub(crate) async fn park(crib: &Crib, caller: &Caller, n: u32) -> (TicketId, Response) {
-    let plan = crib.plan(caller, Request::default()).unwrap();
+    let plan = crib.plan(caller, PlanRequest::default()).unwrap();
     let call = Call::new("1", "wipe", RawArguments::Value(json!({"n": n})));
     let report = crib.run(&plan, vec![call]).await;
     let response = report.responses[0].clone();
     let ToolOutcome::Pending(pending) = &response.outcome else { panic!("{response:?}") };
-    assert_eq!(report.turn(), Turn::Waiting(vec![pending.ticket.clone()]));
+    assert_eq!(report.turn(), NextStep::Waiting(vec![pending.ticket.clone()]));
     (pending.ticket.clone(), response)
 }
 
@@ -69,7 +69,7 @@ async fn as_many_calls_wait_as_may_wait_of_one_tenant_and_of_all() {
     let crib = crib_within(&Oracle::default(), bounds);
     let bob = Caller::new("other", "bob");
     let ask = async |caller: &Caller, n: u32| {
-        let plan = crib.plan(caller, Request::default()).unwrap();
+        let plan = crib.plan(caller, PlanRequest::default()).unwrap();
         let call = Call::new("1", "wipe", RawArguments::Value(json!({"n": n})));
         let report = crib.run(&plan, vec![call]).await;
         matches!(report.responses[0].outcome, ToolOutcome::Pending(_))
@@ -90,7 +90,7 @@ async fn the_calls_of_one_tenant_that_wait_have_so_many_bytes_and_no_more() {
     let bounds = TicketBounds { bytes_of_tenant: 8 * part, ..TicketBounds::default() };
     let crib = crib_within(&Oracle::default(), bounds);
     let ask = async |caller: &Caller, bytes: usize| {
-        let plan = crib.plan(caller, Request::default()).unwrap();
+        let plan = crib.plan(caller, PlanRequest::default()).unwrap();
         let text = "a".repeat(bytes - r#"{"t":""}"#.len());
         let call = Call::new("1", "wipe", RawArguments::Value(json!({"t": text})));
         let report = crib.run(&plan, vec![call]).await;
@@ -116,11 +116,11 @@ async fn the_calls_of_one_tenant_that_wait_have_so_many_bytes_and_no_more() {
 async fn a_decided_call_settles_its_batch_or_comes_late_without_a_turn() {
     let oracle = Oracle::default();
     let crib = crib(&oracle);
-    let plan = crib.plan(&alice(), Request::default()).unwrap();
+    let plan = crib.plan(&alice(), PlanRequest::default()).unwrap();
     let calls = ["read", "wipe"].map(|name| Call::new(name, name, RawArguments::Absent)).to_vec();
     let mut report = crib.run(&plan, calls).await;
     let mut run = Run::default();
-    assert_eq!(run.absorb(&report), Turn::GoOn);
+    assert_eq!(run.absorb(&report), NextStep::GoOn);
     let ticket = crib.tickets(&alice()).await.unwrap()[0].ticket.clone();
     let decided = crib.decide(&alice(), &run, &ticket, Decision::Approve).await.unwrap();
     assert_eq!(
@@ -141,7 +141,7 @@ async fn one_tenant_cannot_take_the_room_of_all_others() {
     let tools = Toolset::of([oracle.echo("wipe", Effect::Destroy)]).unwrap();
     let limits = CribLimits { max_calls: 2_000, ..CribLimits::default() };
     let crib = builder().limits(limits).build_fixed(tools);
-    let plan = crib.plan(&alice(), Request::default()).unwrap();
+    let plan = crib.plan(&alice(), PlanRequest::default()).unwrap();
     let call = |n: u32| Call::new(n.to_string(), "wipe", RawArguments::Value(json!({ "n": n })));
     let report = crib.run(&plan, (0..1_001).map(call).collect()).await;
     let busy = report.responses.iter().filter(|response| response.is_error()).count();
@@ -154,13 +154,13 @@ async fn a_parked_call_of_an_exclusive_tool_can_be_approved() {
     let oracle = Oracle::default();
     let tools = Toolset::of([oracle.echo("wipe", Effect::Destroy)]).unwrap();
     let crib = builder().build_fixed(tools.respec(|spec| spec.traits.exclusive = true));
-    let plan = crib.plan(&alice(), Request::default().choose("wipe")).unwrap();
+    let plan = crib.plan(&alice(), PlanRequest::default().choose("wipe")).unwrap();
     let report = crib.run(&plan, vec![Call::new("1", "wipe", RawArguments::Absent)]).await;
-    let Turn::Waiting(tickets) = report.turn() else { panic!("{report:?}") };
+    let NextStep::Waiting(tickets) = report.turn() else { panic!("{report:?}") };
     let run = Run::default();
     let response = crib.decide(&alice(), &run, &tickets[0], Decision::Approve).await.unwrap();
     assert!(response.outcome.is_done());
-    assert_eq!(response.debug.flags, [Flag::Exclusive, Flag::Approved]);
+    assert_eq!(response.debug.flags, [CallFlag::Exclusive, CallFlag::Approved]);
 }
 
 #[tokio::test]
@@ -215,7 +215,7 @@ async fn a_tool_that_changed_or_a_policy_that_denies_now_stops_an_approval() {
     let before = Toolset::of([oracle.echo("wipe", Effect::Destroy)]).unwrap();
     let after = before.respec(|spec| spec.description.push_str(" And more."));
     let source =
-        Scripted::default().then(Duration::ZERO, Ok(before)).then(Duration::ZERO, Ok(after));
+        ScriptedSource::default().then(Duration::ZERO, Ok(before)).then(Duration::ZERO, Ok(after));
     let crib = builder().source("s", source).build().await;
     let (ticket, _) = park(&crib, &alice(), 1).await;
     crib.reload(&toolcrib_core::SourceId::new("s")).await;
@@ -229,7 +229,7 @@ async fn a_tool_that_changed_or_a_policy_that_denies_now_stops_an_approval() {
 async fn an_approval_does_not_pass_to_the_same_words_of_another_source() {
     let (asked, other) = (Oracle::default(), Oracle::default());
     let wipe = |oracle: &Oracle| Toolset::of([oracle.echo("wipe", Effect::Destroy)]).unwrap();
-    let source = Scripted::default()
+    let source = ScriptedSource::default()
         .then(Duration::ZERO, Ok(wipe(&asked)))
         .then(Duration::ZERO, Ok(Toolset::default()));
     let crib = builder().source("asked", source).source("other", wipe(&other)).build().await;
@@ -246,9 +246,9 @@ async fn a_tools_own_floor_asks_whatever_the_policy_allows() {
     let oracle = Oracle::default();
     let tools = Toolset::of([oracle.echo("read", Effect::Read)]).unwrap();
     let tools = tools.approval_required(|_| Some("it costs money".into()));
-    let policy = ByHand::default().with("read", Verdict::Allow);
+    let policy = FixedPolicy::default().with("read", Verdict::Allow);
     let crib = builder().policy(policy).build_fixed(tools);
-    let plan = crib.plan(&alice(), Request::default()).unwrap();
+    let plan = crib.plan(&alice(), PlanRequest::default()).unwrap();
     let report = crib.run(&plan, vec![Call::new("1", "read", RawArguments::Absent)]).await;
     assert!(report.responses[0].text().starts_with("Waiting for approval: it costs money."));
     assert_eq!(Arc::strong_count(plan.caller()), 1);

@@ -8,7 +8,7 @@ use serde_json::json;
 use tokio::time::{Instant, sleep};
 use toolcrib_core::{
     AllowAll, BatchOptions, Call, Caller, CribLimits, Decision, Effect, Ending, ErrorKind, Plan,
-    RawArguments, Report, Request, Response, Run, TicketError, Tool, ToolError, ToolOutcome,
+    PlanRequest, RawArguments, Report, Response, Run, TicketError, Tool, ToolError, ToolOutcome,
     Toolset, raw_tool,
 };
 use toolcrib_engine::Crib;
@@ -36,7 +36,7 @@ fn sleeper(effect: Effect, milliseconds: u64) -> Arc<dyn Tool> {
 }
 
 fn plan(crib: &Crib) -> Plan {
-    crib.plan(&Caller::local(), Request::default()).unwrap()
+    crib.plan(&Caller::local(), PlanRequest::default()).unwrap()
 }
 
 fn call(n: u32) -> Call {

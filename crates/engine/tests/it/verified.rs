@@ -6,12 +6,12 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 use tokio::time::sleep;
 use toolcrib_core::{
-    AllowAll, Call, Caller, Content, Effect, Ending, ErrorKind, Ledger as _, Policy, RawArguments,
-    Request, Tool, ToolError, ToolName, ToolOutcome, Toolset, Verdict, Verify, raw_tool,
+    AllowAll, Call, Caller, Content, Effect, Ending, ErrorKind, Ledger as _, PlanRequest, Policy,
+    RawArguments, Tool, ToolError, ToolName, ToolOutcome, Toolset, Verdict, Verify, raw_tool,
 };
 use toolcrib_engine::Crib;
 use toolcrib_engine::ledger::MemoryLedger;
-use toolcrib_testkit::{ByHand, spec};
+use toolcrib_testkit::{FixedPolicy, spec};
 
 /// What a lookup finds, one after the other, and the last of them again; `None`: it fails.
 type Finds = Vec<Option<Value>>;
@@ -61,7 +61,7 @@ impl House {
     }
 
     async fn pay(&self) -> ToolError {
-        let plan = self.crib.plan(&Caller::local(), Request::default()).unwrap();
+        let plan = self.crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
         let arguments = RawArguments::Value(json!({ "reference": "r-1", "n": 7 }));
         let report = self.crib.run(&plan, vec![Call::new("1", "pay", arguments)]).await;
         let outcome = report.responses.into_iter().next().unwrap().outcome;
@@ -142,10 +142,10 @@ async fn a_lookup_that_cannot_tell_the_last_time_leaves_the_end_unknown() {
 
 #[tokio::test(start_paused = true)]
 async fn nothing_is_looked_up_by_what_the_caller_may_not_use_or_by_what_changes_something() {
-    let hidden = ByHand::default().with("find", Verdict::Deny("no".to_owned()));
-    let asked = ByHand::default().with("find", Verdict::Ask("sure?".to_owned()));
+    let hidden = FixedPolicy::default().with("find", Verdict::Deny("no".to_owned()));
+    let asked = FixedPolicy::default().with("find", Verdict::Ask("sure?".to_owned()));
     for (policy, effect) in
-        [(hidden, Effect::Read), (asked, Effect::Read), (ByHand::default(), Effect::Write)]
+        [(hidden, Effect::Read), (asked, Effect::Read), (FixedPolicy::default(), Effect::Write)]
     {
         let house = House::of(vec![Some(status("paid"))], policy, effect);
         house.pay().await;
@@ -158,7 +158,7 @@ async fn nothing_is_looked_up_by_what_the_caller_may_not_use_or_by_what_changes_
 #[tokio::test(start_paused = true)]
 async fn a_call_whose_end_is_known_is_not_looked_up() {
     let house = House::of(vec![Some(status("paid"))], AllowAll, Effect::Read);
-    let plan = house.crib.plan(&Caller::local(), Request::default()).unwrap();
+    let plan = house.crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
     let found = Call::new("1", "find", RawArguments::Value(Value::Object(Map::new())));
     house.crib.run(&plan, vec![found]).await;
     sleep(Duration::from_mins(2)).await;

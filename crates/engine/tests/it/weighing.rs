@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use toolcrib_core::{Caller, Discovery, Effect, Exposure, Request, Toolset};
-use toolcrib_engine::discovery::Showcase;
+use toolcrib_core::{Caller, Discovery, Effect, Exposure, PlanRequest, Toolset};
+use toolcrib_engine::discovery::DiscoverySettings;
 use toolcrib_testkit::{Behaviour, Oracle};
 
 use crate::builder;
@@ -18,10 +18,10 @@ async fn what_is_weighed_is_shown_lazily_where_that_saves_enough() {
             let spec = described(&format!("t{number}"), &text, "c", "do", Effect::Read);
             oracle.tool(spec, Behaviour::Echo)
         });
-        let showcase = Showcase { mode: Discovery::Auto, ..Showcase::default() };
+        let showcase = DiscoverySettings { mode: Discovery::Auto, ..DiscoverySettings::default() };
         let crib = builder().showcase(showcase).build_fixed(Toolset::of(tools).unwrap());
         let shown = |defers| {
-            let request = Request::default().api_defers(defers);
+            let request = PlanRequest::default().api_defers(defers);
             crib.plan(&Caller::local(), request).unwrap().shown().clone()
         };
         [shown(false), shown(true)]
@@ -44,7 +44,7 @@ async fn nobody_waits_until_tokens_are_counted() {
     });
     let crib = builder().build_fixed(Toolset::of(tools).unwrap());
     let shown = || {
-        let request = Request::default().show(Discovery::Auto);
+        let request = PlanRequest::default().show(Discovery::Auto);
         crib.plan(&Caller::local(), request).unwrap().shown().clone()
     };
     // Where nobody can count beside it, a plan goes by bytes, and so it does at first.
@@ -67,7 +67,7 @@ async fn a_plan_has_tokens_counted_beside_it() {
     });
     let crib = builder().build_fixed(Toolset::of(tools).unwrap());
     let is_counted = || {
-        let request = Request::default().show(Discovery::Auto);
+        let request = PlanRequest::default().show(Discovery::Auto);
         let plan = crib.plan(&Caller::local(), request).unwrap();
         !plan.shown().because.contains("some")
     };

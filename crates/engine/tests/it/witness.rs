@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::json;
 use toolcrib_core::{
-    BoxFuture, Call, CribLimits, Decided, Decision, Effect, LedgerError, Over, Policy as _,
-    RawArguments, Request, Run, ToolOutcome, Toolset, Trace, Witness,
+    BoxFuture, Call, CallDecided, CallFinished, CribLimits, Decision, Effect, LedgerError,
+    Observer, PlanRequest, Policy as _, RawArguments, Run, ToolOutcome, Toolset, Trace,
 };
 use toolcrib_engine::Crib;
 use toolcrib_engine::rules::Rules;
@@ -21,9 +21,9 @@ pub(crate) struct Notes {
     is_down: bool,
 }
 
-impl Witness for Notes {
-    fn decided<'a>(&'a self, call: Decided<'a>) -> BoxFuture<'a, Result<(), LedgerError>> {
-        let Decided { tool, caller, arguments, ruling, ticket, policy, .. } = call;
+impl Observer for Notes {
+    fn decided<'a>(&'a self, call: CallDecided<'a>) -> BoxFuture<'a, Result<(), LedgerError>> {
+        let CallDecided { tool, caller, arguments, ruling, ticket, policy, .. } = call;
         let ticket = if ticket.is_some() { " with a ticket" } else { "" };
         let policy = if policy.is_some() { " by rules" } else { "" };
         let arguments = arguments.clone().into_value();
@@ -42,7 +42,7 @@ impl Witness for Notes {
         })
     }
 
-    fn ended(&self, call: Over<'_>) {
+    fn ended(&self, call: CallFinished<'_>) {
         let known = if call.tool.is_some() { "" } else { " unknown" };
         let decided = if call.was_decided { "" } else { " undecided" };
         let outcome = match call.outcome {
@@ -65,7 +65,7 @@ impl Notes {
 fn crib(oracle: &Oracle, notes: &Arc<Notes>) -> Crib {
     let tools = [oracle.echo("wipe", Effect::Destroy), oracle.echo("read", Effect::Read)];
     let tools = Toolset::of(tools).unwrap();
-    let witness: Arc<dyn Witness> = Arc::<Notes>::clone(notes);
+    let witness: Arc<dyn Observer> = Arc::<Notes>::clone(notes);
     crate::builder().witness(witness).build_fixed(tools)
 }
 
@@ -78,7 +78,7 @@ fn calls(names: &[&str]) -> Vec<Call> {
 async fn every_call_is_seen_once_when_it_is_decided_and_once_when_it_is_over() {
     let (oracle, notes) = (Oracle::default(), Arc::new(Notes::default()));
     let crib = crib(&oracle, &notes);
-    let plan = crib.plan(&alice(), Request::default()).unwrap();
+    let plan = crib.plan(&alice(), PlanRequest::default()).unwrap();
     crib.run(&plan, calls(&["read"])).await;
     assert_eq!(notes.take(), [r#"allow read of alice{"n":1} by rules"#, "read: done"]);
     // A copy is no call of its own, and what is no tool has nothing to decide.
@@ -105,7 +105,7 @@ async fn a_call_that_is_sent_again_under_its_key_is_told_of_once() {
     let (oracle, notes) = (Oracle::default(), Arc::new(Notes::default()));
     let crib =
         crib(&oracle, &notes).under(Arc::new(toolcrib_core::AllowAll), CribLimits::default());
-    let plan = crib.plan(&alice(), Request::default()).unwrap();
+    let plan = crib.plan(&alice(), PlanRequest::default()).unwrap();
     let keyed = |n: u8| {
         let arguments = RawArguments::Value(json!({ "n": n }));
         vec![Call { key: Some("k".into()), ..Call::new("wipe", "wipe", arguments) }]
@@ -128,7 +128,7 @@ async fn a_decision_that_nobody_can_record_stops_what_may_change_something() {
     let oracle = Oracle::default();
     let crib =
         crib(&oracle, &notes).under(Arc::new(toolcrib_core::AllowAll), CribLimits::default());
-    let plan = crib.plan(&alice(), Request::default()).unwrap();
+    let plan = crib.plan(&alice(), PlanRequest::default()).unwrap();
     let report = crib.run(&plan, calls(&["wipe", "read"])).await;
     let outcomes: Vec<_> = report.responses.iter().map(|one| one.outcome.as_str()).collect();
     assert_eq!(outcomes, ["failed", "done"]);
@@ -144,7 +144,7 @@ async fn the_policy_and_the_trace_of_a_call_are_told() {
     let rules = Rules::parse("allow = [\"*\"]").unwrap();
     assert_eq!(rules.version(), Some(rules.fingerprint()));
     let crib = crib(&oracle, &notes).under(Arc::new(rules), CribLimits::default());
-    let plan = crib.plan(&alice(), Request::default()).unwrap();
+    let plan = crib.plan(&alice(), PlanRequest::default()).unwrap();
     let trace = Trace::root();
     let options = toolcrib_core::BatchOptions { trace: Some(trace), ..Default::default() };
     crib.run_with(&plan, calls(&["read"]), options).await;

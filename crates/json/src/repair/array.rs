@@ -2,62 +2,70 @@
 
 use serde_json::Value;
 
-use super::lookahead::{Place, opens_string};
-use super::note::Change;
-use super::unreadable::Unreadable;
-use super::value::{Frame, Parser};
+use super::lookahead::{GrammarPlace, opens_string};
+use super::note::RepairKind;
+use super::unreadable::UnreadableJson;
+use super::value::{OpenContainer, RepairParser};
 
 /// The items of an open array.
 #[derive(Default)]
-pub(super) struct Items {
+pub(super) struct ArrayItems {
     pub(super) values: Vec<Value>,
     /// The comma behind the last item.
     comma: Option<usize>,
     any_comma: bool,
 }
 
-impl Items {
+impl ArrayItems {
     pub(super) fn after(first: Value) -> Self {
         Self { values: vec![first], ..Self::default() }
     }
 }
 
-impl Parser<'_> {
+impl RepairParser<'_> {
     /// The array or tuple whose bracket stands here.
-    pub(super) fn array(&mut self, frame: Frame) -> Result<Value, Unreadable> {
+    pub(super) fn array(&mut self, frame: OpenContainer) -> Result<Value, UnreadableJson> {
         let start = self.cursor.at;
         self.enter(frame)?;
         self.cursor.at += 1;
-        let mut open = Items::default();
+        let mut open = ArrayItems::default();
         self.items(frame, &mut open)?;
         self.frames.pop();
-        if frame == Frame::Tuple {
+        if frame == OpenContainer::Tuple {
             if open.values.len() == 1 && !open.any_comma {
-                self.notes.add(Change::Parentheses, start);
+                self.notes.add(RepairKind::Parentheses, start);
                 return Ok(open.values.pop().unwrap_or_default());
             }
-            self.notes.add(Change::Tuple, start);
+            self.notes.add(RepairKind::Tuple, start);
         }
         Ok(Value::Array(open.values))
     }
 
     /// The items up to and with the closing bracket of `frame`.
-    pub(super) fn items(&mut self, frame: Frame, open: &mut Items) -> Result<(), Unreadable> {
+    pub(super) fn items(
+        &mut self,
+        frame: OpenContainer,
+        open: &mut ArrayItems,
+    ) -> Result<(), UnreadableJson> {
         while self.item(frame, open)? {}
         if let Some(comma) = open.comma
-            && frame != Frame::Tuple
+            && frame != OpenContainer::Tuple
         {
-            self.notes.add(Change::TrailingComma, comma);
+            self.notes.add(RepairKind::TrailingComma, comma);
         }
         Ok(())
     }
 
     /// Reads on by one item, comma or bracket; `false` at the end of the container.
-    fn item(&mut self, frame: Frame, open: &mut Items) -> Result<bool, Unreadable> {
+    fn item(
+        &mut self,
+        frame: OpenContainer,
+        open: &mut ArrayItems,
+    ) -> Result<bool, UnreadableJson> {
         self.gap();
         let at = self.cursor.at;
         if self.ended() {
-            self.notes.add(Change::MissingBracket, at);
+            self.notes.add(RepairKind::MissingBracket, at);
             return Ok(false);
         }
         match self.cursor.peek() {
@@ -68,7 +76,7 @@ impl Parser<'_> {
             Some(closer @ ('}' | ']' | ')')) => return Ok(!self.other_closer(closer)),
             Some(',') => {
                 if open.comma.is_some() || open.values.is_empty() {
-                    self.notes.add(Change::ExtraComma, at);
+                    self.notes.add(RepairKind::ExtraComma, at);
                 }
                 open.comma = open.comma.or((!open.values.is_empty()).then_some(at));
                 open.any_comma = true;
@@ -80,16 +88,16 @@ impl Parser<'_> {
         }
         let follows = !open.values.is_empty() && open.comma.is_none();
         if follows && self.is_stray_quote(at) {
-            self.notes.add(Change::StrayQuote, at);
+            self.notes.add(RepairKind::StrayQuote, at);
             self.cursor.at = self.cursor.after(at);
             return Ok(true);
         }
         if follows {
-            self.notes.add(Change::MissingComma, at);
+            self.notes.add(RepairKind::MissingComma, at);
         }
         let quoted = self.cursor.peek().is_some_and(opens_string);
-        let item = match self.value(Place::Item)? {
-            Some(Value::String(key)) if quoted && frame == Frame::Array => {
+        let item = match self.value(GrammarPlace::Item)? {
+            Some(Value::String(key)) if quoted && frame == OpenContainer::Array => {
                 self.item_or_member(key, at)?
             }
             Some(item) => item,
@@ -106,12 +114,12 @@ impl Parser<'_> {
     }
 
     /// A string in an array; before a colon it is the first key of an object without its brace.
-    fn item_or_member(&mut self, text: String, at: usize) -> Result<Value, Unreadable> {
+    fn item_or_member(&mut self, text: String, at: usize) -> Result<Value, UnreadableJson> {
         let colon = self.cursor.skip_space(self.cursor.at);
         if self.cursor.char(colon) != Some(':') {
             return Ok(Value::String(text));
         }
-        self.notes.add(Change::MissingBrace, at);
+        self.notes.add(RepairKind::MissingBrace, at);
         self.cursor.at = colon;
         self.object_from(text, at)
     }
@@ -122,10 +130,10 @@ impl Parser<'_> {
     pub(super) fn other_closer(&mut self, closer: char) -> bool {
         let at = self.cursor.at;
         if self.frame_closed_by(closer).is_some() && !self.is_doubled_closer(closer) {
-            self.notes.add(Change::MissingBracket, at);
+            self.notes.add(RepairKind::MissingBracket, at);
             return true;
         }
-        self.notes.add(Change::StrayBracket, at);
+        self.notes.add(RepairKind::StrayBracket, at);
         self.cursor.at += 1;
         false
     }
@@ -146,7 +154,7 @@ impl Parser<'_> {
         let dots = self.cursor.slice(at, end);
         let whole = dots.len() >= 3 && self.separates(self.cursor.skip_space(end));
         if whole {
-            self.notes.add(Change::Ellipsis, at);
+            self.notes.add(RepairKind::Ellipsis, at);
             self.cursor.at = end;
             // The comma behind it, if one, belongs to it.
             let comma = self.cursor.skip_space(end);

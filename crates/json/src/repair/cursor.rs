@@ -7,14 +7,14 @@ use std::cell::Cell;
 /// Ordinary broken text costs fewer than ten; the bound makes any text cost linear time.
 const LOOKS_PER_BYTE: usize = 48;
 
-pub(super) struct Cursor<'t> {
+pub(super) struct TextCursor<'t> {
     pub(super) text: &'t str,
     /// Where the parser stands, a byte offset on a character boundary.
     pub(super) at: usize,
     looks: Cell<usize>,
 }
 
-impl<'t> Cursor<'t> {
+impl<'t> TextCursor<'t> {
     pub(super) fn new(text: &'t str) -> Self {
         let looks = text.len().saturating_mul(LOOKS_PER_BYTE).saturating_add(4096);
         Self { text, at: 0, looks: Cell::new(looks) }

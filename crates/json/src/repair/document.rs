@@ -2,25 +2,25 @@
 
 use serde_json::Value;
 
-use super::cursor::Cursor;
+use super::cursor::TextCursor;
 use super::escape;
-use super::lookahead::{Place, opens_string};
-use super::note::{Change, Notes, Repair};
+use super::lookahead::{GrammarPlace, opens_string};
+use super::note::{Repair, RepairKind, RepairNotes};
 use super::unquoted::scalar;
-use super::unreadable::Unreadable;
-use super::value::Parser;
-use super::{Bounds, Read};
+use super::unreadable::UnreadableJson;
+use super::value::RepairParser;
+use super::{RepairBounds, RepairedJson};
 
 /// Reads what is not valid JSON.
-pub(super) fn read(text: &str, bounds: &Bounds) -> Result<Read, Unreadable> {
+pub(super) fn read(text: &str, bounds: &RepairBounds) -> Result<RepairedJson, UnreadableJson> {
     let Some(unescaped) = unescaped(text) else {
-        return Finder::new(text, bounds).read();
+        return DocumentFinder::new(text, bounds).read();
     };
     let mut read = bounds
         .read_strict(&unescaped)
-        .map(|value| Read { value, repairs: Vec::new() })
-        .or_else(|_| Finder::new(&unescaped, bounds).read())?;
-    let repair = Repair { change: Change::EscapedText, line: 1, column: 1, times: 1 };
+        .map(|value| RepairedJson { value, repairs: Vec::new() })
+        .or_else(|_| DocumentFinder::new(&unescaped, bounds).read())?;
+    let repair = Repair { change: RepairKind::EscapedText, line: 1, column: 1, times: 1 };
     read.repairs.insert(0, repair);
     Ok(read)
 }
@@ -35,44 +35,44 @@ fn unescaped(text: &str) -> Option<String> {
     if !inside.starts_with("\\\"") {
         return None;
     }
-    let mut notes = Notes::default();
+    let mut notes = RepairNotes::default();
     let unescaped = escape::decode(text, '"', 0, &mut notes);
-    (!notes.contains(Change::InnerQuote)).then_some(unescaped)
+    (!notes.contains(RepairKind::InnerQuote)).then_some(unescaped)
 }
 
-struct Finder<'t> {
-    parser: Parser<'t>,
+struct DocumentFinder<'t> {
+    parser: RepairParser<'t>,
     documents: Vec<Value>,
 }
 
-impl<'t> Finder<'t> {
-    fn new(text: &'t str, bounds: &Bounds) -> Self {
-        let cursor = Cursor::new(text);
-        let (notes, frames) = (Notes::default(), Vec::new());
-        let parser = Parser { cursor, notes, frames, bounds: *bounds, values: 0 };
+impl<'t> DocumentFinder<'t> {
+    fn new(text: &'t str, bounds: &RepairBounds) -> Self {
+        let cursor = TextCursor::new(text);
+        let (notes, frames) = (RepairNotes::default(), Vec::new());
+        let parser = RepairParser { cursor, notes, frames, bounds: *bounds, values: 0 };
         Self { parser, documents: Vec::new() }
     }
 
-    fn read(mut self) -> Result<Read, Unreadable> {
+    fn read(mut self) -> Result<RepairedJson, UnreadableJson> {
         let found = self.find();
         if self.parser.cursor.exhausted() {
-            return Err(Unreadable::TooDamaged);
+            return Err(UnreadableJson::TooDamaged);
         }
         found?;
         // Where it came about behind a document, that was taken for prose.
         self.parser.is_within()?;
         let text = self.parser.cursor.text;
         if text.trim().is_empty() {
-            return Err(Unreadable::Empty);
+            return Err(UnreadableJson::Empty);
         }
-        let value = self.combined()?.ok_or_else(|| Unreadable::no_json(text))?;
+        let value = self.combined()?.ok_or_else(|| UnreadableJson::no_json(text))?;
         if self.parser.notes.is_empty() {
-            self.parser.notes.add(Change::Space, 0);
+            self.parser.notes.add(RepairKind::Space, 0);
         }
-        Ok(Read { value, repairs: self.parser.notes.finish(text) })
+        Ok(RepairedJson { value, repairs: self.parser.notes.finish(text) })
     }
 
-    fn find(&mut self) -> Result<(), Unreadable> {
+    fn find(&mut self) -> Result<(), UnreadableJson> {
         self.parser.gap();
         let start = self.parser.cursor.at;
         let opens = matches!(self.parser.cursor.peek(), Some('{' | '['));
@@ -93,22 +93,22 @@ impl<'t> Finder<'t> {
         if let Some(at) = document.filter(|_| self.documents.is_empty()) {
             self.restart(start, notes);
             self.parser.values = 0;
-            self.parser.notes.add(Change::Prose, start);
+            self.parser.notes.add(RepairKind::Prose, start);
             return self.documents(at);
         }
         Ok(())
     }
 
-    fn restart(&mut self, at: usize, notes: Notes) {
+    fn restart(&mut self, at: usize, notes: RepairNotes) {
         self.parser.notes = notes;
         self.parser.frames.clear();
         self.parser.cursor.at = at;
     }
 
     /// The documents from `at` on, with whatever stands between and behind them.
-    fn documents(&mut self, at: usize) -> Result<(), Unreadable> {
+    fn documents(&mut self, at: usize) -> Result<(), UnreadableJson> {
         self.parser.cursor.at = at;
-        self.documents.extend(self.parser.value(Place::Top)?);
+        self.documents.extend(self.parser.value(GrammarPlace::Top)?);
         loop {
             self.trimmings();
             let at = self.parser.cursor.at;
@@ -118,7 +118,7 @@ impl<'t> Finder<'t> {
             let next = match character {
                 '{' | '[' if self.json_begins(at) => at,
                 _ => {
-                    self.parser.notes.add(Change::Prose, at);
+                    self.parser.notes.add(RepairKind::Prose, at);
                     match self.next_document(at) {
                         Some(next) => next,
                         None => return Ok(()),
@@ -128,9 +128,9 @@ impl<'t> Finder<'t> {
             // What cannot be read behind a document is prose.
             let notes = self.parser.notes.mark();
             self.parser.cursor.at = next;
-            let Ok(document) = self.parser.value(Place::Top) else {
+            let Ok(document) = self.parser.value(GrammarPlace::Top) else {
                 self.restart(next, notes);
-                self.parser.notes.add(Change::Prose, next);
+                self.parser.notes.add(RepairKind::Prose, next);
                 return Ok(());
             };
             self.documents.extend(document);
@@ -143,9 +143,9 @@ impl<'t> Finder<'t> {
             self.parser.gap();
             let at = self.parser.cursor.at;
             let (change, end) = match self.parser.cursor.peek() {
-                Some(',' | ';') => (Change::ExtraComma, at + 1),
-                Some('}' | ']' | ')') => (Change::StrayBracket, at + 1),
-                Some(_) if self.parser.is_fence(at) => (Change::Fence, self.fence_end(at)),
+                Some(',' | ';') => (RepairKind::ExtraComma, at + 1),
+                Some('}' | ']' | ')') => (RepairKind::StrayBracket, at + 1),
+                Some(_) if self.parser.is_fence(at) => (RepairKind::Fence, self.fence_end(at)),
                 _ => return,
             };
             self.parser.notes.add(change, at);
@@ -161,18 +161,18 @@ impl<'t> Finder<'t> {
     }
 
     /// The documents that stand in code fences.
-    fn fenced(&mut self) -> Result<(), Unreadable> {
+    fn fenced(&mut self) -> Result<(), UnreadableJson> {
         let mut at = self.parser.cursor.at;
         if self.next_fence(at).is_some_and(|fence| fence > at) {
-            self.parser.notes.add(Change::Prose, at);
+            self.parser.notes.add(RepairKind::Prose, at);
         }
         while let Some(fence) = self.next_fence(at) {
             let content = self.parser.cursor.skip_space(self.fence_end(fence));
             self.parser.cursor.at = content;
             let opens = matches!(self.parser.cursor.peek(), Some('{' | '[' | '('));
             if opens && self.json_begins(content) {
-                self.parser.notes.add(Change::Fence, fence);
-                self.documents.extend(self.parser.value(Place::Top)?);
+                self.parser.notes.add(RepairKind::Fence, fence);
+                self.documents.extend(self.parser.value(GrammarPlace::Top)?);
             }
             let Some(closing) = self.next_fence(self.parser.cursor.at) else {
                 break;
@@ -188,18 +188,18 @@ impl<'t> Finder<'t> {
 
     /// The text as one value without an opening bracket: a tuple, a string, a literal, a number,
     /// or members without their braces.
-    fn whole(&mut self, start: usize) -> Result<(), Unreadable> {
+    fn whole(&mut self, start: usize) -> Result<(), UnreadableJson> {
         let json_begins = self.json_begins(start);
         let parser = &mut self.parser;
         let value = match parser.cursor.peek() {
             Some('(') if !json_begins => None,
-            Some('(' | '[') => parser.value(Place::Top)?,
+            Some('(' | '[') => parser.value(GrammarPlace::Top)?,
             Some(quote) if opens_string(quote) && !parser.is_fence(start) => {
-                let text = parser.string(Place::Top)?;
+                let text = parser.string(GrammarPlace::Top)?;
                 parser.gap();
                 let value = parser.cursor.skip_space(parser.cursor.at + 1);
                 if parser.cursor.peek() == Some(':') && parser.value_begins(value) {
-                    parser.notes.add(Change::MissingBrace, start);
+                    parser.notes.add(RepairKind::MissingBrace, start);
                     Some(parser.object_from(text, start)?)
                 } else {
                     // A row of quotes says nothing.
@@ -266,7 +266,7 @@ impl<'t> Finder<'t> {
     }
 
     /// The one document, or an array of those that say something.
-    fn combined(&mut self) -> Result<Option<Value>, Unreadable> {
+    fn combined(&mut self) -> Result<Option<Value>, UnreadableJson> {
         let documents = std::mem::take(&mut self.documents);
         let found = documents.len();
         let says_nothing = |value: &Value| match value {
@@ -287,15 +287,15 @@ impl<'t> Finder<'t> {
             }
         }
         if kept.len() < found {
-            self.parser.notes.add(Change::SpareDocument, 0);
+            self.parser.notes.add(RepairKind::SpareDocument, 0);
         }
         if kept.len() > 1 {
             // The array around them is one level more than any of them was checked for.
             let most = self.parser.bounds.depth;
             if kept.iter().any(|document| depth(document) >= most) {
-                return Err(Unreadable::TooDeep { most, line: 1, column: 1 });
+                return Err(UnreadableJson::TooDeep { most, line: 1, column: 1 });
             }
-            self.parser.notes.add(Change::Documents, 0);
+            self.parser.notes.add(RepairKind::Documents, 0);
             return Ok(Some(Value::Array(kept)));
         }
         Ok(kept.pop())

@@ -1,10 +1,10 @@
 //! What the content of a string says: escapes, right and wrong, and raw control characters.
 
 use super::lookahead::{closes_string, opens_string};
-use super::note::{Change, Notes};
+use super::note::{RepairKind, RepairNotes};
 
 /// The text of a string's `content`, which begins at byte `base` of the whole text.
-pub(super) fn decode(content: &str, quote: char, base: usize, notes: &mut Notes) -> String {
+pub(super) fn decode(content: &str, quote: char, base: usize, notes: &mut RepairNotes) -> String {
     let mut text = String::with_capacity(content.len());
     let mut rest = content;
     while let Some(character) = rest.chars().next() {
@@ -19,9 +19,9 @@ pub(super) fn decode(content: &str, quote: char, base: usize, notes: &mut Notes)
             continue;
         }
         if character < ' ' {
-            notes.add(Change::RawControl, at);
+            notes.add(RepairKind::RawControl, at);
         } else if closes_string(quote, character) {
-            notes.add(Change::InnerQuote, at);
+            notes.add(RepairKind::InnerQuote, at);
         }
         text.push(character);
     }
@@ -29,10 +29,10 @@ pub(super) fn decode(content: &str, quote: char, base: usize, notes: &mut Notes)
 }
 
 /// Writes what the escape says whose backslash stands before `rest`; tells the bytes it takes.
-fn escape(rest: &str, quote: char, text: &mut String) -> (usize, Option<Change>) {
+fn escape(rest: &str, quote: char, text: &mut String) -> (usize, Option<RepairKind>) {
     let Some(character) = rest.chars().next() else {
         text.push('\\');
-        return (0, Some(Change::StrayBackslash));
+        return (0, Some(RepairKind::StrayBackslash));
     };
     let plain = match character {
         'n' => '\n',
@@ -45,11 +45,11 @@ fn escape(rest: &str, quote: char, text: &mut String) -> (usize, Option<Change>)
         'u' | 'U' | 'x' => return coded(rest, text),
         _ if opens_string(character) => {
             text.push(character);
-            return (character.len_utf8(), Some(Change::OddEscape));
+            return (character.len_utf8(), Some(RepairKind::OddEscape));
         }
         _ => {
             text.push('\\');
-            return (0, Some(Change::StrayBackslash));
+            return (0, Some(RepairKind::StrayBackslash));
         }
     };
     text.push(plain);
@@ -57,7 +57,7 @@ fn escape(rest: &str, quote: char, text: &mut String) -> (usize, Option<Change>)
 }
 
 /// `uXXXX`, a pair of them, or Python's `xXX` and `UXXXXXXXX`.
-fn coded(rest: &str, text: &mut String) -> (usize, Option<Change>) {
+fn coded(rest: &str, text: &mut String) -> (usize, Option<RepairKind>) {
     let digits = match rest.bytes().next() {
         Some(b'u') => 4,
         Some(b'x') => 2,
@@ -65,12 +65,12 @@ fn coded(rest: &str, text: &mut String) -> (usize, Option<Change>) {
     };
     let Some(code) = hex(rest, 1, digits) else {
         text.push('\\');
-        return (0, Some(Change::StrayBackslash));
+        return (0, Some(RepairKind::StrayBackslash));
     };
     let taken = digits + 1;
     if digits != 4 {
         text.push(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
-        return (taken, Some(Change::OddEscape));
+        return (taken, Some(RepairKind::OddEscape));
     }
     if let Some(character) = char::from_u32(code) {
         text.push(character);
@@ -85,7 +85,7 @@ fn coded(rest: &str, text: &mut String) -> (usize, Option<Change>) {
         }
         _ => {
             text.push(char::REPLACEMENT_CHARACTER);
-            (taken, Some(Change::OddEscape))
+            (taken, Some(RepairKind::OddEscape))
         }
     }
 }

@@ -1,13 +1,13 @@
 //! Looks ahead: what stands at a place, judged by a bounded number of signs.
 
-use super::value::{Frame, Parser};
+use super::value::{OpenContainer, RepairParser};
 
 /// Characters that a key or a word may have to be known as one by looking ahead.
 const KEY: usize = 128;
 
 /// Where in the grammar a text stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum GrammarPlace {
     Key,
     /// The value of a member.
     Member,
@@ -33,7 +33,7 @@ pub(super) fn is_word(character: char) -> bool {
     character.is_alphanumeric() || matches!(character, '_' | '$' | '-')
 }
 
-impl Parser<'_> {
+impl RepairParser<'_> {
     pub(super) fn is_fence(&self, at: usize) -> bool {
         self.cursor.starts_with(at, "```")
     }
@@ -113,7 +113,7 @@ impl Parser<'_> {
     pub(super) fn separates(&self, at: usize) -> bool {
         match self.cursor.char(at) {
             None | Some(',' | '}' | ']') => true,
-            Some(')') => self.frames.contains(&Frame::Tuple),
+            Some(')') => self.frames.contains(&OpenContainer::Tuple),
             Some(_) => self.is_fence(at) || self.cursor.begins_comment(at),
         }
     }
@@ -137,7 +137,7 @@ impl Parser<'_> {
             (Some(0), Some(quote)) => next > behind || self.is_fence(next) || !opens_string(quote),
             (None, _) if closer == ')' => false,
             (_, Some(',' | '}' | ']')) => true,
-            (Some(_), Some(')')) => self.frames.contains(&Frame::Tuple),
+            (Some(_), Some(')')) => self.frames.contains(&OpenContainer::Tuple),
             (Some(_), Some(_)) => {
                 self.is_fence(next)
                     || self.cursor.begins_comment(next)

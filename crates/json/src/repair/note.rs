@@ -6,7 +6,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repair {
     /// What was done.
-    pub change: Change,
+    pub change: RepairKind,
     /// Line of the first place, from 1.
     pub line: usize,
     /// Column of the first place in characters, from 1.
@@ -30,9 +30,9 @@ macro_rules! changes {
         /// A kind of repair.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         #[non_exhaustive]
-        pub enum Change { $($(#[doc = $doc])+ $name,)+ }
+        pub enum RepairKind { $($(#[doc = $doc])+ $name,)+ }
 
-        impl Change {
+        impl RepairKind {
             const fn words(self) -> &'static str {
                 match self { $(Self::$name => $words,)+ }
             }
@@ -117,12 +117,12 @@ changes! {
 
 /// The changes of one text, one entry a kind, with byte offsets.
 #[derive(Default)]
-pub(super) struct Notes {
-    entries: Vec<(Change, usize, usize)>,
+pub(super) struct RepairNotes {
+    entries: Vec<(RepairKind, usize, usize)>,
 }
 
-impl Notes {
-    pub(super) fn add(&mut self, change: Change, at: usize) {
+impl RepairNotes {
+    pub(super) fn add(&mut self, change: RepairKind, at: usize) {
         match self.entries.iter_mut().find(|(kind, ..)| *kind == change) {
             Some((_, first, times)) => {
                 *first = at.min(*first);
@@ -136,7 +136,7 @@ impl Notes {
         self.entries.is_empty()
     }
 
-    pub(super) fn contains(&self, change: Change) -> bool {
+    pub(super) fn contains(&self, change: RepairKind) -> bool {
         self.entries.iter().any(|(kind, ..)| *kind == change)
     }
 

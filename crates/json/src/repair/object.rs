@@ -3,19 +3,19 @@
 use serde_json::map::Entry;
 use serde_json::{Map, Value};
 
-use super::array::Items;
-use super::lookahead::{Place, opens_string};
-use super::note::{Change, place};
+use super::array::ArrayItems;
+use super::lookahead::{GrammarPlace, opens_string};
+use super::note::{RepairKind, place};
 use super::unquoted::scalar;
-use super::unreadable::Unreadable;
-use super::value::{Frame, Parser};
+use super::unreadable::UnreadableJson;
+use super::value::{OpenContainer, RepairParser};
 
 /// Characters that a key without quotes may have.
 const BARE_KEY: usize = 128;
 
 /// The members of an open object.
 #[derive(Default)]
-struct Members {
+struct ObjectMembers {
     map: Map<String, Value>,
     /// The comma behind the last member.
     comma: Option<usize>,
@@ -25,36 +25,36 @@ struct Members {
     joined: bool,
 }
 
-enum Step {
+enum MemberStep {
     On,
     Done,
     /// It was no object: this stands in its place, and its bracket is closed.
     Instead(Value),
 }
 
-impl Parser<'_> {
+impl RepairParser<'_> {
     /// The object, or the set, whose brace stands here.
-    pub(super) fn object(&mut self) -> Result<Value, Unreadable> {
-        self.enter(Frame::Object)?;
+    pub(super) fn object(&mut self) -> Result<Value, UnreadableJson> {
+        self.enter(OpenContainer::Object)?;
         self.cursor.at += 1;
-        self.members(Members::default())
+        self.members(ObjectMembers::default())
     }
 
     /// The object whose brace was never written and whose first key stands before the colon here.
-    pub(super) fn object_from(&mut self, key: String, at: usize) -> Result<Value, Unreadable> {
-        self.enter(Frame::Object)?;
+    pub(super) fn object_from(&mut self, key: String, at: usize) -> Result<Value, UnreadableJson> {
+        self.enter(OpenContainer::Object)?;
         self.cursor.at += 1;
-        let mut open = Members::default();
+        let mut open = ObjectMembers::default();
         self.member_value(&mut open, key, at)?;
         self.members(open)
     }
 
-    fn members(&mut self, mut open: Members) -> Result<Value, Unreadable> {
+    fn members(&mut self, mut open: ObjectMembers) -> Result<Value, UnreadableJson> {
         let value = loop {
             match self.member(&mut open)? {
-                Step::On => {}
-                Step::Done => break Value::Object(open.map),
-                Step::Instead(value) => break value,
+                MemberStep::On => {}
+                MemberStep::Done => break Value::Object(open.map),
+                MemberStep::Instead(value) => break value,
             }
         };
         self.frames.pop();
@@ -62,11 +62,11 @@ impl Parser<'_> {
     }
 
     /// Reads on by one member, comma or bracket.
-    fn member(&mut self, open: &mut Members) -> Result<Step, Unreadable> {
+    fn member(&mut self, open: &mut ObjectMembers) -> Result<MemberStep, UnreadableJson> {
         self.gap();
         let at = self.cursor.at;
         if self.ended() {
-            self.notes.add(Change::MissingBracket, at);
+            self.notes.add(RepairKind::MissingBracket, at);
             return Ok(self.done(open));
         }
         match self.cursor.peek() {
@@ -74,22 +74,22 @@ impl Parser<'_> {
             // Then it was the bracket before the joined items that closed nothing, or it was not.
             Some(']') if open.joined => Err(self.unexpected("a key in double quotes")),
             Some(closer @ (']' | ')')) => {
-                Ok(if self.other_closer(closer) { self.done(open) } else { Step::On })
+                Ok(if self.other_closer(closer) { self.done(open) } else { MemberStep::On })
             }
             Some(',') => {
                 if open.comma.is_some() || !open.begun {
-                    self.notes.add(Change::ExtraComma, at);
+                    self.notes.add(RepairKind::ExtraComma, at);
                 }
                 open.comma = open.comma.or(open.begun.then_some(at));
                 self.cursor.at += 1;
-                Ok(Step::On)
+                Ok(MemberStep::On)
             }
             Some('[') if open.comma.is_some() => self.more_items(open),
             Some('{') if !open.begun => self.doubled_brace(),
             Some(quote) if opens_string(quote) => self.quoted_member(open),
-            _ if self.ellipsis() => Ok(Step::On),
+            _ if self.ellipsis() => Ok(MemberStep::On),
             _ if self.is_prefixed() => {
-                self.notes.add(Change::Literal, at);
+                self.notes.add(RepairKind::Literal, at);
                 self.cursor.at += 1;
                 self.quoted_member(open)
             }
@@ -97,15 +97,15 @@ impl Parser<'_> {
         }
     }
 
-    fn done(&mut self, open: &Members) -> Step {
+    fn done(&mut self, open: &ObjectMembers) -> MemberStep {
         if let Some(comma) = open.comma {
-            self.notes.add(Change::TrailingComma, comma);
+            self.notes.add(RepairKind::TrailingComma, comma);
         }
-        Step::Done
+        MemberStep::Done
     }
 
     /// The closing brace; one that comes before the last members of the object is passed.
-    fn close(&mut self, open: &Members) -> Step {
+    fn close(&mut self, open: &ObjectMembers) -> MemberStep {
         let at = self.cursor.at;
         self.cursor.at += 1;
         let outer = self.frames.iter().rev().nth(1);
@@ -114,74 +114,74 @@ impl Parser<'_> {
         let early = self.cursor.char(comma) == Some(',')
             && match outer {
                 None => self.quoted_member_begins(next),
-                Some(Frame::Array) => self.quoted_key_colon(next).is_some(),
-                Some(Frame::Object | Frame::Tuple | Frame::Set) => false,
+                Some(OpenContainer::Array) => self.quoted_key_colon(next).is_some(),
+                Some(OpenContainer::Object | OpenContainer::Tuple | OpenContainer::Set) => false,
             };
         if !early {
             return self.done(open);
         }
-        self.notes.add(Change::EarlyBracket, at);
-        Step::On
+        self.notes.add(RepairKind::EarlyBracket, at);
+        MemberStep::On
     }
 
     /// `{{"a": 1}}`: the braces were doubled, as templates ask for it.
-    fn doubled_brace(&mut self) -> Result<Step, Unreadable> {
-        self.notes.add(Change::DoubledBrace, self.cursor.at);
+    fn doubled_brace(&mut self) -> Result<MemberStep, UnreadableJson> {
+        self.notes.add(RepairKind::DoubledBrace, self.cursor.at);
         let inner = self.object()?;
         self.gap();
         if self.cursor.peek() == Some('}') {
             self.cursor.at += 1;
         }
-        Ok(Step::Instead(inner))
+        Ok(MemberStep::Instead(inner))
     }
 
     /// `"key": [1], [2]`: the array before was closed too early.
-    fn more_items(&mut self, open: &mut Members) -> Result<Step, Unreadable> {
+    fn more_items(&mut self, open: &mut ObjectMembers) -> Result<MemberStep, UnreadableJson> {
         let Some(Value::Array(_)) = open.map.values().next_back() else {
             return Err(self.unexpected("a key in double quotes"));
         };
-        self.notes.add(Change::EarlyBracket, self.cursor.at);
-        if let Value::Array(more) = self.array(Frame::Array)?
+        self.notes.add(RepairKind::EarlyBracket, self.cursor.at);
+        if let Value::Array(more) = self.array(OpenContainer::Array)?
             && let Some(Value::Array(items)) = open.map.values_mut().next_back()
         {
             items.extend(more);
         }
         open.comma = None;
         open.joined = true;
-        Ok(Step::On)
+        Ok(MemberStep::On)
     }
 
-    fn quoted_member(&mut self, open: &mut Members) -> Result<Step, Unreadable> {
+    fn quoted_member(&mut self, open: &mut ObjectMembers) -> Result<MemberStep, UnreadableJson> {
         let at = self.cursor.at;
         if open.begun
             && let Some(end) = self.stray_quotes_end(at, open.comma.is_some())
         {
-            self.notes.add(Change::StrayQuote, at);
+            self.notes.add(RepairKind::StrayQuote, at);
             self.cursor.at = end;
-            return Ok(Step::On);
+            return Ok(MemberStep::On);
         }
         if open.begun && open.comma.is_none() {
-            self.notes.add(Change::MissingComma, at);
+            self.notes.add(RepairKind::MissingComma, at);
         }
-        let key = self.string(Place::Key)?;
+        let key = self.string(GrammarPlace::Key)?;
         self.gap();
         if self.ended() {
-            self.notes.add(Change::Unfinished, at);
+            self.notes.add(RepairKind::Unfinished, at);
             open.comma = None;
-            return Ok(Step::On);
+            return Ok(MemberStep::On);
         }
         match self.cursor.peek() {
             Some(':') => self.cursor.at += 1,
             Some('=') => {
-                self.notes.add(Change::MissingColon, self.cursor.at);
+                self.notes.add(RepairKind::MissingColon, self.cursor.at);
                 self.cursor.at = self.cursor.skip(self.cursor.at, |sign| matches!(sign, '=' | '>'));
             }
             Some(',' | '}') if !open.begun => return self.set(Value::String(key), at),
             Some(',' | '}' | ']') => {}
-            _ => self.notes.add(Change::MissingColon, self.cursor.at),
+            _ => self.notes.add(RepairKind::MissingColon, self.cursor.at),
         }
         self.member_value(open, key, at)?;
-        Ok(Step::On)
+        Ok(MemberStep::On)
     }
 
     /// The end of quotes that begin no key: one before a comma or a bracket, or several.
@@ -198,23 +198,23 @@ impl Parser<'_> {
 
     fn member_value(
         &mut self,
-        open: &mut Members,
+        open: &mut ObjectMembers,
         key: String,
         key_at: usize,
-    ) -> Result<(), Unreadable> {
-        let value = self.value(Place::Member)?;
+    ) -> Result<(), UnreadableJson> {
+        let value = self.value(GrammarPlace::Member)?;
         open.begun = true;
         open.joined = false;
         open.comma = None;
         let value = match value {
             Some(value) => value,
             None if self.ended() => {
-                self.notes.add(Change::Unfinished, key_at);
+                self.notes.add(RepairKind::Unfinished, key_at);
                 return Ok(());
             }
             None if self.cursor.peek() == Some(':') => return Err(self.unexpected("a value")),
             None => {
-                self.notes.add(Change::MissingValue, self.cursor.at);
+                self.notes.add(RepairKind::MissingValue, self.cursor.at);
                 Value::String(String::new())
             }
         };
@@ -225,25 +225,25 @@ impl Parser<'_> {
             Entry::Occupied(taken) if *taken.get() == value => {}
             Entry::Occupied(taken) => {
                 let (line, column) = place(self.cursor.text, self.cursor.at);
-                return Err(Unreadable::duplicate(taken.key(), line, column));
+                return Err(UnreadableJson::duplicate(taken.key(), line, column));
             }
         }
         Ok(())
     }
 
     /// `{1, 2}`: the first value was no key.
-    fn set(&mut self, first: Value, at: usize) -> Result<Step, Unreadable> {
-        self.notes.add(Change::Tuple, at);
+    fn set(&mut self, first: Value, at: usize) -> Result<MemberStep, UnreadableJson> {
+        self.notes.add(RepairKind::Tuple, at);
         if let Some(frame) = self.frames.last_mut() {
-            *frame = Frame::Set;
+            *frame = OpenContainer::Set;
         }
-        let mut open = Items::after(first);
-        self.items(Frame::Set, &mut open)?;
-        Ok(Step::Instead(Value::Array(open.values)))
+        let mut open = ArrayItems::after(first);
+        self.items(OpenContainer::Set, &mut open)?;
+        Ok(MemberStep::Instead(Value::Array(open.values)))
     }
 
     /// A key without quotes and its value; words that turn out to be no key are passed.
-    fn bare_member(&mut self, open: &mut Members) -> Result<Step, Unreadable> {
+    fn bare_member(&mut self, open: &mut ObjectMembers) -> Result<MemberStep, UnreadableJson> {
         let at = self.cursor.at;
         let mut end = at;
         for _ in 0..BARE_KEY {
@@ -262,7 +262,7 @@ impl Parser<'_> {
         if quote_behind {
             let behind = self.cursor.skip_space(self.cursor.after(end));
             if self.cursor.char(behind) == Some(':') {
-                self.notes.add(Change::StrayQuote, end);
+                self.notes.add(RepairKind::StrayQuote, end);
                 sign = behind;
             }
         }
@@ -270,9 +270,9 @@ impl Parser<'_> {
         match self.cursor.char(sign) {
             Some(':' | '=') => {
                 if open.begun && open.comma.is_none() {
-                    self.notes.add(Change::MissingComma, at);
+                    self.notes.add(RepairKind::MissingComma, at);
                 }
-                self.notes.add(Change::BareKey, at);
+                self.notes.add(RepairKind::BareKey, at);
                 self.cursor.at = self.cursor.skip(sign + 1, |sign| sign == '>');
                 self.member_value(open, words.to_owned(), at)?;
             }
@@ -287,15 +287,15 @@ impl Parser<'_> {
                 return Err(self.unexpected("a key in double quotes"));
             }
             None => {
-                self.notes.add(Change::Unfinished, at);
+                self.notes.add(RepairKind::Unfinished, at);
                 open.comma = None;
             }
-            Some(_) if open.begun || quote_behind => self.notes.add(Change::StrayText, at),
+            Some(_) if open.begun || quote_behind => self.notes.add(RepairKind::StrayText, at),
             Some(_) => {
                 self.cursor.at = at;
                 return Err(self.unexpected("a key in double quotes"));
             }
         }
-        Ok(Step::On)
+        Ok(MemberStep::On)
     }
 }

@@ -4,19 +4,19 @@
 //! A quote behind which words go on is taken to belong to the string, and a quote that begins
 //! the next key shows that the string should have ended before it.
 
-use super::lookahead::{Place, closes_string, is_word, opens_string};
-use super::value::{Frame, Parser};
+use super::lookahead::{GrammarPlace, closes_string, is_word, opens_string};
+use super::value::{OpenContainer, RepairParser};
 
 /// The extent of a string's content and where reading goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Span {
+pub(super) struct StringSpan {
     pub(super) content_end: usize,
     pub(super) resume: usize,
-    pub(super) closing: Closing,
+    pub(super) closing: StringClosing,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Closing {
+pub(super) enum StringClosing {
     Quote,
     /// More than one quote where one is meant.
     Repeated,
@@ -27,17 +27,17 @@ pub(super) enum Closing {
 
 /// A string whose opening quotes were read.
 #[derive(Clone, Copy)]
-pub(super) struct Opening {
+pub(super) struct StringOpening {
     pub(super) content: usize,
     pub(super) quote: char,
     /// Opening quotes: 1, or 2 and 3 where they were repeated.
     pub(super) count: usize,
-    pub(super) place: Place,
+    pub(super) place: GrammarPlace,
 }
 
 /// What was met on the way through the string.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Seen {
+pub(super) struct StringScan {
     /// A quoted passage inside the string is open.
     passage: bool,
     pub(super) inner_quotes: usize,
@@ -51,8 +51,8 @@ pub(super) struct Seen {
     bracket: bool,
 }
 
-impl Parser<'_> {
-    pub(super) fn string_end(&self, opening: Opening) -> Span {
+impl RepairParser<'_> {
+    pub(super) fn string_end(&self, opening: StringOpening) -> StringSpan {
         if opening.count == 3
             && let Some(span) = self.triple_end(opening)
         {
@@ -64,7 +64,7 @@ impl Parser<'_> {
             .unwrap_or_else(|| Self::missing(self.cursor.text.len()))
     }
 
-    fn triple_end(&self, opening: Opening) -> Option<Span> {
+    fn triple_end(&self, opening: StringOpening) -> Option<StringSpan> {
         let mut at = opening.content;
         loop {
             let character = self.cursor.char(at)?;
@@ -77,7 +77,11 @@ impl Parser<'_> {
                     && self.cursor.char(next + 2) != Some(character) =>
                 {
                     let resume = next + 2;
-                    return Some(Span { content_end: at, resume, closing: Closing::Repeated });
+                    return Some(StringSpan {
+                        content_end: at,
+                        resume,
+                        closing: StringClosing::Repeated,
+                    });
                 }
                 _ => at = next,
             }
@@ -85,8 +89,8 @@ impl Parser<'_> {
     }
 
     /// `None` if an inline object was still open at the end of the text.
-    fn scan(&self, opening: Opening, inline: bool) -> Option<Span> {
-        let mut seen = Seen::default();
+    fn scan(&self, opening: StringOpening, inline: bool) -> Option<StringSpan> {
+        let mut seen = StringScan::default();
         let mut depth = 0_usize;
         let mut at = opening.content;
         loop {
@@ -126,23 +130,34 @@ impl Parser<'_> {
     }
 
     /// Whether the string ends at, or should have ended before, the quote at `at`.
-    fn judge(&self, at: usize, opening: Opening, seen: &mut Seen) -> Option<Span> {
+    fn judge(
+        &self,
+        at: usize,
+        opening: StringOpening,
+        seen: &mut StringScan,
+    ) -> Option<StringSpan> {
         let after = self.cursor.after(at);
         let next = self.cursor.char(after);
         if next.is_some_and(|next| closes_string(opening.quote, next)) {
             let behind = self.cursor.after(after);
             let solid = self.cursor.skip_space(behind);
             let goes_on = match opening.place {
-                Place::Key => self.cursor.char(solid) == Some(':'),
-                Place::Member | Place::Item | Place::Top => self.separates(solid),
+                GrammarPlace::Key => self.cursor.char(solid) == Some(':'),
+                GrammarPlace::Member | GrammarPlace::Item | GrammarPlace::Top => {
+                    self.separates(solid)
+                }
             };
             if opening.count > 1 || (goes_on && !seen.passage) {
-                let closing = Closing::Repeated;
-                return Some(Span { content_end: at, resume: behind, closing });
+                let closing = StringClosing::Repeated;
+                return Some(StringSpan { content_end: at, resume: behind, closing });
             }
         }
         if self.ends(at, after, opening.place, seen.passage) {
-            return Some(Span { content_end: at, resume: after, closing: Closing::Quote });
+            return Some(StringSpan {
+                content_end: at,
+                resume: after,
+                closing: StringClosing::Quote,
+            });
         }
         let before = self.ends_before(at, opening, *seen);
         if before.is_none() {
@@ -159,27 +174,27 @@ impl Parser<'_> {
     }
 
     /// Whether the grammar goes on behind the quote at `at`.
-    fn ends(&self, at: usize, after: usize, place: Place, passage: bool) -> bool {
+    fn ends(&self, at: usize, after: usize, place: GrammarPlace, passage: bool) -> bool {
         let solid = self.cursor.skip_space(after);
         let gap = solid > after;
         match self.cursor.char(solid) {
             None => true,
-            Some(_) if place == Place::Top => true,
+            Some(_) if place == GrammarPlace::Top => true,
             Some(':') => match place {
-                Place::Key => true,
-                Place::Item => !passage,
-                Place::Member | Place::Top => false,
+                GrammarPlace::Key => true,
+                GrammarPlace::Item => !passage,
+                GrammarPlace::Member | GrammarPlace::Top => false,
             },
-            Some('=') => place == Place::Key,
+            Some('=') => place == GrammarPlace::Key,
             Some(',') => self.ends_before_comma(solid, place, passage),
             Some('}' | ']') => self.closer_is_plausible(solid),
             Some(')') if self.separates(solid) => self.closer_is_plausible(solid),
             Some(_) if self.is_fence(solid) => true,
             Some(_) if self.cursor.begins_comment(solid) => gap && !passage,
             Some(character) if opens_string(character) => match place {
-                Place::Key => gap && !passage,
-                Place::Member => self.quoted_key_colon(solid).is_some(),
-                Place::Item | Place::Top => !passage,
+                GrammarPlace::Key => gap && !passage,
+                GrammarPlace::Member => self.quoted_key_colon(solid).is_some(),
+                GrammarPlace::Item | GrammarPlace::Top => !passage,
             },
             Some(_) => {
                 let leans_closed = gap && !self.cursor.before(at).is_some_and(char::is_whitespace);
@@ -188,18 +203,18 @@ impl Parser<'_> {
         }
     }
 
-    fn ends_before_comma(&self, comma: usize, place: Place, passage: bool) -> bool {
+    fn ends_before_comma(&self, comma: usize, place: GrammarPlace, passage: bool) -> bool {
         let solid = self.cursor.skip_space(comma + 1);
         let Some(character) = self.cursor.char(solid) else {
             return true;
         };
-        if place == Place::Key {
+        if place == GrammarPlace::Key {
             return !passage;
         }
         if matches!(character, '}' | ']' | ')') {
             return self.closer_is_plausible(solid);
         }
-        if place == Place::Item {
+        if place == GrammarPlace::Item {
             return !passage || self.value_begins(solid);
         }
         if self.key_begins(solid) {
@@ -215,33 +230,40 @@ impl Parser<'_> {
     }
 
     /// Whether one word behind a closed string is noise, a bare key or the next item.
-    fn ends_before_word(&self, word: usize, place: Place) -> bool {
+    fn ends_before_word(&self, word: usize, place: GrammarPlace) -> bool {
         let end = self.word_end(word);
         let solid = self.cursor.skip_space(end);
         match place {
-            Place::Item => end > word,
-            Place::Key => self.value_begins(word) && self.separates(solid),
-            Place::Member => match self.cursor.char(solid) {
+            GrammarPlace::Item => end > word,
+            GrammarPlace::Key => self.value_begins(word) && self.separates(solid),
+            GrammarPlace::Member => match self.cursor.char(solid) {
                 None => end > word,
                 Some('}' | ']') => end > word && self.closer_is_plausible(solid),
                 _ => end > word && (self.key_begins(word) || self.key_begins(solid)),
             },
-            Place::Top => true,
+            GrammarPlace::Top => true,
         }
     }
 
     /// The string that should have ended before the quote at `at`, if that quote shows it.
-    fn ends_before(&self, at: usize, opening: Opening, seen: Seen) -> Option<Span> {
+    fn ends_before(
+        &self,
+        at: usize,
+        opening: StringOpening,
+        seen: StringScan,
+    ) -> Option<StringSpan> {
         let (solid, character) = self.cursor.solid_before(at, opening.content)?;
         match (opening.place, character) {
-            (Place::Key, ':') => Some(Self::missing(solid)),
-            (Place::Key, _) if self.quoted_key_colon(at).is_some() => seen.colon.map(Self::missing),
-            (Place::Member, ':') => {
+            (GrammarPlace::Key, ':') => Some(Self::missing(solid)),
+            (GrammarPlace::Key, _) if self.quoted_key_colon(at).is_some() => {
+                seen.colon.map(Self::missing)
+            }
+            (GrammarPlace::Member, ':') => {
                 let comma = self.bare_key_before(solid, opening.content)?;
                 let value = self.short_string_ends_well(at);
                 value.then(|| Self::missing(comma))
             }
-            (Place::Member, _) => {
+            (GrammarPlace::Member, _) => {
                 let colon = self.quoted_key_colon(at)?;
                 let value = self.cursor.skip_space(colon + 1);
                 let behind = self.cursor.after(solid);
@@ -251,24 +273,29 @@ impl Parser<'_> {
                 }
                 match character {
                     ',' => {
-                        let end = self.bracket_before(solid, Frame::Object, opening.content, seen);
+                        let end = self.bracket_before(
+                            solid,
+                            OpenContainer::Object,
+                            opening.content,
+                            seen,
+                        );
                         Some(Self::missing(end.unwrap_or(solid)))
                     }
                     _ if next_line => Some(Self::missing(behind)),
                     _ => None,
                 }
             }
-            (Place::Item | Place::Key | Place::Top, _) => None,
+            (GrammarPlace::Item | GrammarPlace::Key | GrammarPlace::Top, _) => None,
         }
     }
 
     /// The end of a string that lacks its quote before the next object of an array, at `at`.
-    fn item_end_before(&self, at: usize, floor: usize, seen: Seen) -> Option<usize> {
+    fn item_end_before(&self, at: usize, floor: usize, seen: StringScan) -> Option<usize> {
         let (comma, character) = self.cursor.solid_before(at, floor)?;
-        if character != ',' || self.frames.last() != Some(&Frame::Object) {
+        if character != ',' || self.frames.last() != Some(&OpenContainer::Object) {
             return None;
         }
-        self.bracket_before(comma, Frame::Array, floor, seen)
+        self.bracket_before(comma, OpenContainer::Array, floor, seen)
     }
 
     /// The closing bracket before the comma at `comma` if it closes the container that the string
@@ -276,9 +303,9 @@ impl Parser<'_> {
     fn bracket_before(
         &self,
         comma: usize,
-        outer: Frame,
+        outer: OpenContainer,
         floor: usize,
-        seen: Seen,
+        seen: StringScan,
     ) -> Option<usize> {
         let (bracket, closer) = self.cursor.solid_before(comma, floor)?;
         let mut frames = self.frames.iter().rev();
@@ -308,7 +335,7 @@ impl Parser<'_> {
         self.cursor.char(end) == quote && self.separates(solid)
     }
 
-    pub(super) const fn missing(content_end: usize) -> Span {
-        Span { content_end, resume: content_end, closing: Closing::Missing }
+    pub(super) const fn missing(content_end: usize) -> StringSpan {
+        StringSpan { content_end, resume: content_end, closing: StringClosing::Missing }
     }
 }

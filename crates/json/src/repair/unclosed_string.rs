@@ -1,27 +1,28 @@
 //! Where a string ends whose closing quote never comes.
 
-use super::lookahead::Place;
-use super::string_end::{Closing, Opening, Seen, Span};
-use super::value::Parser;
+use super::lookahead::GrammarPlace;
+use super::string_end::{StringClosing, StringOpening, StringScan, StringSpan};
+use super::value::RepairParser;
 
-impl Parser<'_> {
+impl RepairParser<'_> {
     /// The string without a closing quote: brackets at the end of the text still close containers.
-    pub(super) fn unclosed(&self, opening: Opening, seen: Seen) -> Span {
+    pub(super) fn unclosed(&self, opening: StringOpening, seen: StringScan) -> StringSpan {
         let end = self.cursor.text.len();
         if let Some(quote) = seen.unpaired
-            && opening.place != Place::Key
+            && opening.place != GrammarPlace::Key
         {
-            return Span { content_end: quote, resume: quote, closing: Closing::Lost };
+            return StringSpan { content_end: quote, resume: quote, closing: StringClosing::Lost };
         }
         match opening.place {
-            Place::Top => Self::missing(end),
-            Place::Key => Self::missing(seen.colon.unwrap_or(end)),
-            Place::Member | Place::Item => {
+            GrammarPlace::Top => Self::missing(end),
+            GrammarPlace::Key => Self::missing(seen.colon.unwrap_or(end)),
+            GrammarPlace::Member | GrammarPlace::Item => {
                 let content_end = self.closers_before(end, opening.content);
-                let comma =
-                    (content_end < end && seen.inner_quotes == 0 && opening.place == Place::Member)
-                        .then(|| self.comma_before_bare_member(opening.content, content_end))
-                        .flatten();
+                let comma = (content_end < end
+                    && seen.inner_quotes == 0
+                    && opening.place == GrammarPlace::Member)
+                    .then(|| self.comma_before_bare_member(opening.content, content_end))
+                    .flatten();
                 Self::missing(comma.unwrap_or(content_end))
             }
         }

@@ -2,13 +2,13 @@
 
 use serde_json::{Number, Value};
 
-use super::lookahead::{Place, opens_string};
-use super::note::Change;
-use super::value::{Frame, Parser};
+use super::lookahead::{GrammarPlace, opens_string};
+use super::note::RepairKind;
+use super::value::{OpenContainer, RepairParser};
 
-impl Parser<'_> {
+impl RepairParser<'_> {
     /// A value without quotes; `None` if it was only begun when the text ended.
-    pub(super) fn bare(&mut self, place: Place) -> Option<Value> {
+    pub(super) fn bare(&mut self, place: GrammarPlace) -> Option<Value> {
         let start = self.cursor.at;
         let end = self.token_end(start);
         let token = self.cursor.slice(start, end);
@@ -17,7 +17,8 @@ impl Parser<'_> {
             let literal = cut_literal(token);
             let sign = matches!(token, "-" | "+" | ".");
             if sign || literal.is_some() {
-                self.notes.add(if sign { Change::Unfinished } else { Change::Literal }, start);
+                self.notes
+                    .add(if sign { RepairKind::Unfinished } else { RepairKind::Literal }, start);
                 self.cursor.at = behind;
                 return literal;
             }
@@ -35,14 +36,14 @@ impl Parser<'_> {
         let end = self.words_end(start, place);
         self.cursor.at = end;
         self.stray_quote();
-        self.notes.add(Change::BareText, start);
+        self.notes.add(RepairKind::BareText, start);
         Some(Value::String(self.cursor.slice(start, end).trim_end().to_owned()))
     }
 
     /// A lone closing quote behind a bare value.
     fn stray_quote(&mut self) {
         if self.is_stray_quote(self.cursor.at) {
-            self.notes.add(Change::StrayQuote, self.cursor.at);
+            self.notes.add(RepairKind::StrayQuote, self.cursor.at);
             self.cursor.at = self.cursor.after(self.cursor.at);
         }
     }
@@ -61,16 +62,16 @@ impl Parser<'_> {
     }
 
     /// Whether a literal or number that ends at `end` is the whole value.
-    fn token_stands_alone(&self, end: usize, place: Place) -> bool {
+    fn token_stands_alone(&self, end: usize, place: GrammarPlace) -> bool {
         let solid = self.cursor.skip_space(end);
         match self.cursor.char(solid) {
-            Some(',') if place == Place::Member => {
+            Some(',') if place == GrammarPlace::Member => {
                 let next = self.cursor.skip_space(solid + 1);
                 let digit = self.cursor.char(next).is_some_and(|next| next.is_ascii_digit());
                 !digit || self.key_begins(next)
             }
             _ if self.separates(solid) || self.is_stray_quote(solid) => true,
-            Some(_) if place == Place::Item => true,
+            Some(_) if place == GrammarPlace::Item => true,
             Some(_) => self.key_begins(solid) || self.cursor.slice(end, solid).contains('\n'),
             None => true,
         }
@@ -80,7 +81,7 @@ impl Parser<'_> {
     ///
     /// Inside an array it ends at the next comma; in an object only at a comma behind which a key
     /// or nothing follows. Brackets that it opens belong to it.
-    fn words_end(&self, start: usize, place: Place) -> usize {
+    fn words_end(&self, start: usize, place: GrammarPlace) -> usize {
         let mut depth = 0_usize;
         let mut passage = false;
         let mut at = start;
@@ -91,13 +92,13 @@ impl Parser<'_> {
                 '{' | '[' | '(' => depth += 1,
                 '}' | ']' | ')' if depth > 0 => depth -= 1,
                 '}' | ']' if self.frame_closed_by(character).is_some() => return at,
-                ')' if self.frames.last() == Some(&Frame::Tuple) => return at,
+                ')' if self.frames.last() == Some(&OpenContainer::Tuple) => return at,
                 '`' if self.is_fence(at) => return at,
                 '/' | '#' if spaced && self.cursor.begins_comment(at) => return at,
                 ',' | '\n' if depth == 0 && self.words_end_at(at, place) => return at,
                 _ if opens_string(character) && at > start => {
-                    let key = place == Place::Member && self.quoted_key_colon(at).is_some();
-                    let item = place == Place::Item && spaced;
+                    let key = place == GrammarPlace::Member && self.quoted_key_colon(at).is_some();
+                    let item = place == GrammarPlace::Item && spaced;
                     if key || item || (!passage && self.is_stray_quote(at)) {
                         return at;
                     }
@@ -111,23 +112,23 @@ impl Parser<'_> {
     }
 
     /// Whether the comma or line break at `at` ends a text without quotes.
-    fn words_end_at(&self, at: usize, place: Place) -> bool {
+    fn words_end_at(&self, at: usize, place: GrammarPlace) -> bool {
         let next = self.cursor.skip_space(at + 1);
-        place == Place::Item || self.separates(next) || self.key_begins(next)
+        place == GrammarPlace::Item || self.separates(next) || self.key_begins(next)
     }
 }
 
 /// The literal or number that `token` is, and how it had to be changed.
-pub(super) fn scalar(token: &str) -> Option<(Value, Option<Change>)> {
+pub(super) fn scalar(token: &str) -> Option<(Value, Option<RepairKind>)> {
     let value = match token {
         "true" => (Value::Bool(true), None),
         "false" => (Value::Bool(false), None),
         "null" => (Value::Null, None),
-        "True" | "TRUE" => (Value::Bool(true), Some(Change::Literal)),
-        "False" | "FALSE" => (Value::Bool(false), Some(Change::Literal)),
-        "None" | "Null" | "NULL" | "undefined" => (Value::Null, Some(Change::Literal)),
+        "True" | "TRUE" => (Value::Bool(true), Some(RepairKind::Literal)),
+        "False" | "FALSE" => (Value::Bool(false), Some(RepairKind::Literal)),
+        "None" | "Null" | "NULL" | "undefined" => (Value::Null, Some(RepairKind::Literal)),
         "NaN" | "Infinity" | "-Infinity" | "+Infinity" => {
-            (Value::String(token.to_owned()), Some(Change::NotFinite))
+            (Value::String(token.to_owned()), Some(RepairKind::NotFinite))
         }
         _ => return number(token),
     };
@@ -148,7 +149,7 @@ fn cut_literal(token: &str) -> Option<Value> {
     }
 }
 
-fn number(token: &str) -> Option<(Value, Option<Change>)> {
+fn number(token: &str) -> Option<(Value, Option<RepairKind>)> {
     if !token.bytes().next()?.is_ascii_digit() && !token.starts_with(['-', '+', '.']) {
         return None;
     }
@@ -169,7 +170,7 @@ fn number(token: &str) -> Option<(Value, Option<Change>)> {
         Some(_) => return None,
         None => serde_json::from_str(&format!("{sign}{}", completed(&digits)?)).ok()?,
     };
-    Some((Value::Number(number), Some(Change::Number)))
+    Some((Value::Number(number), Some(RepairKind::Number)))
 }
 
 /// `1_000` as `1000`; `None` if an underscore does not stand between digits.

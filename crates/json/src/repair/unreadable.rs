@@ -10,7 +10,7 @@ const SHOWN: usize = 32;
 /// A text that is not read; the message says what is wrong, where, and what to write instead.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Unreadable {
+pub enum UnreadableJson {
     /// Longer than is read.
     #[error("the text has {bytes} bytes, {most} are read: write a shorter text")]
     TooLong {
@@ -87,7 +87,7 @@ pub enum Unreadable {
     TooDamaged,
 }
 
-impl Unreadable {
+impl UnreadableJson {
     pub(super) fn duplicate(key: &str, line: usize, column: usize) -> Self {
         Self::Duplicate { key: excerpt(key), line, column }
     }

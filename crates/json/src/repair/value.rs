@@ -2,17 +2,17 @@
 
 use serde_json::Value;
 
-use super::Bounds;
-use super::cursor::Cursor;
+use super::RepairBounds;
+use super::cursor::TextCursor;
 use super::escape;
-use super::lookahead::{Place, opens_string};
-use super::note::{Change, Notes, place};
-use super::string_end::{Closing, Opening};
-use super::unreadable::{Unreadable, excerpt};
+use super::lookahead::{GrammarPlace, opens_string};
+use super::note::{RepairKind, RepairNotes, place};
+use super::string_end::{StringClosing, StringOpening};
+use super::unreadable::{UnreadableJson, excerpt};
 
 /// An open container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Frame {
+pub(super) enum OpenContainer {
     Object,
     Array,
     /// Python's `(1, 2)`.
@@ -21,7 +21,7 @@ pub(super) enum Frame {
     Set,
 }
 
-impl Frame {
+impl OpenContainer {
     pub(super) const fn closer(self) -> char {
         match self {
             Self::Object | Self::Set => '}',
@@ -31,19 +31,19 @@ impl Frame {
     }
 }
 
-pub(super) struct Parser<'t> {
-    pub(super) cursor: Cursor<'t>,
-    pub(super) notes: Notes,
+pub(super) struct RepairParser<'t> {
+    pub(super) cursor: TextCursor<'t>,
+    pub(super) notes: RepairNotes,
     /// The open containers, outermost first.
-    pub(super) frames: Vec<Frame>,
-    pub(super) bounds: Bounds,
+    pub(super) frames: Vec<OpenContainer>,
+    pub(super) bounds: RepairBounds,
     /// How many were read.
     pub(super) values: usize,
 }
 
-impl Parser<'_> {
+impl RepairParser<'_> {
     /// The value that begins here; `None` if none does.
-    pub(super) fn value(&mut self, place: Place) -> Result<Option<Value>, Unreadable> {
+    pub(super) fn value(&mut self, place: GrammarPlace) -> Result<Option<Value>, UnreadableJson> {
         let value = self.begun(place)?;
         self.values += usize::from(value.is_some());
         self.is_within()?;
@@ -51,15 +51,15 @@ impl Parser<'_> {
     }
 
     /// Refuses more values than are read.
-    pub(super) fn is_within(&self) -> Result<(), Unreadable> {
+    pub(super) fn is_within(&self) -> Result<(), UnreadableJson> {
         if self.values <= self.bounds.values {
             return Ok(());
         }
         let (line, column) = place(self.cursor.text, self.cursor.at);
-        Err(Unreadable::TooMany { most: self.bounds.values, line, column })
+        Err(UnreadableJson::TooMany { most: self.bounds.values, line, column })
     }
 
-    fn begun(&mut self, place: Place) -> Result<Option<Value>, Unreadable> {
+    fn begun(&mut self, place: GrammarPlace) -> Result<Option<Value>, UnreadableJson> {
         self.cursor.at = self.cursor.skip_space(self.cursor.at);
         if !self.is_colour(place) {
             self.gap();
@@ -69,18 +69,18 @@ impl Parser<'_> {
         }
         match self.cursor.peek() {
             None | Some(',' | '}' | ']' | ':') => Ok(None),
-            Some(')') if self.frames.contains(&Frame::Tuple) => Ok(None),
+            Some(')') if self.frames.contains(&OpenContainer::Tuple) => Ok(None),
             Some('{') => self.object().map(Some),
-            Some('[') => self.array(Frame::Array).map(Some),
-            Some('(') => self.array(Frame::Tuple).map(Some),
+            Some('[') => self.array(OpenContainer::Array).map(Some),
+            Some('(') => self.array(OpenContainer::Tuple).map(Some),
             Some(quote) if opens_string(quote) && self.only_begins(place) => {
-                self.notes.add(Change::Unfinished, self.cursor.at);
+                self.notes.add(RepairKind::Unfinished, self.cursor.at);
                 self.cursor.at = self.cursor.text.len();
                 Ok(None)
             }
             Some(quote) if opens_string(quote) => Ok(Some(Value::String(self.string(place)?))),
             Some(_) if self.is_prefixed() => {
-                self.notes.add(Change::Literal, self.cursor.at);
+                self.notes.add(RepairKind::Literal, self.cursor.at);
                 self.cursor.at += 1;
                 Ok(Some(Value::String(self.string(place)?)))
             }
@@ -89,8 +89,8 @@ impl Parser<'_> {
     }
 
     /// Whether the text ends behind the opening quote here.
-    fn only_begins(&self, place: Place) -> bool {
-        place != Place::Top && self.cursor.char(self.cursor.after(self.cursor.at)).is_none()
+    fn only_begins(&self, place: GrammarPlace) -> bool {
+        place != GrammarPlace::Top && self.cursor.char(self.cursor.after(self.cursor.at)).is_none()
     }
 
     /// Whether a Python string such as `u'text'` or `b'text'` stands here.
@@ -100,9 +100,9 @@ impl Parser<'_> {
     }
 
     /// Whether a value such as `#fff` begins here, and no comment.
-    fn is_colour(&self, place: Place) -> bool {
+    fn is_colour(&self, place: GrammarPlace) -> bool {
         let next = self.cursor.char(self.cursor.at + 1);
-        place == Place::Member
+        place == GrammarPlace::Member
             && self.cursor.peek() == Some('#')
             && next.is_some_and(char::is_alphanumeric)
     }
@@ -115,7 +115,7 @@ impl Parser<'_> {
             let Some(end) = self.cursor.comment_end(at).filter(|end| *end > at) else {
                 return;
             };
-            self.notes.add(Change::Comment, at);
+            self.notes.add(RepairKind::Comment, at);
             self.cursor.at = end;
         }
     }
@@ -125,30 +125,30 @@ impl Parser<'_> {
         self.cursor.peek().is_none() || self.is_fence(self.cursor.at)
     }
 
-    pub(super) fn enter(&mut self, frame: Frame) -> Result<(), Unreadable> {
+    pub(super) fn enter(&mut self, frame: OpenContainer) -> Result<(), UnreadableJson> {
         let most = self.bounds.depth;
         if self.frames.len() >= most {
             let (line, column) = place(self.cursor.text, self.cursor.at);
-            return Err(Unreadable::TooDeep { most, line, column });
+            return Err(UnreadableJson::TooDeep { most, line, column });
         }
         self.frames.push(frame);
         Ok(())
     }
 
-    pub(super) fn unexpected(&self, expected: &'static str) -> Unreadable {
+    pub(super) fn unexpected(&self, expected: &'static str) -> UnreadableJson {
         let (line, column) = place(self.cursor.text, self.cursor.at);
         let rest = self.cursor.slice(self.cursor.at, self.cursor.text.len());
-        Unreadable::Unexpected { expected, found: excerpt(rest), line, column }
+        UnreadableJson::Unexpected { expected, found: excerpt(rest), line, column }
     }
 
     /// The string whose opening quote stands here.
-    pub(super) fn string(&mut self, place: Place) -> Result<String, Unreadable> {
+    pub(super) fn string(&mut self, place: GrammarPlace) -> Result<String, UnreadableJson> {
         let start = self.cursor.at;
         let quote = self.cursor.peek().unwrap_or('"');
         match quote {
             '"' => {}
-            '\'' | '`' => self.notes.add(Change::SingleQuote, start),
-            _ => self.notes.add(Change::TypographicQuote, start),
+            '\'' | '`' => self.notes.add(RepairKind::SingleQuote, start),
+            _ => self.notes.add(RepairKind::TypographicQuote, start),
         }
         let behind = self.cursor.skip(start, |character| character == quote);
         let run = (behind - start) / quote.len_utf8();
@@ -158,18 +158,18 @@ impl Parser<'_> {
             _ => 0,
         };
         if run > 2 || count == 2 {
-            self.notes.add(Change::DoubledQuote, start);
+            self.notes.add(RepairKind::DoubledQuote, start);
         }
         if count == 0 {
             self.cursor.at = behind;
             return Ok(String::new());
         }
-        let span = self.string_end(Opening { content: behind, quote, count, place });
+        let span = self.string_end(StringOpening { content: behind, quote, count, place });
         match span.closing {
-            Closing::Quote => {}
-            Closing::Repeated => self.notes.add(Change::DoubledQuote, span.content_end),
-            Closing::Missing => self.notes.add(Change::MissingQuote, span.content_end),
-            Closing::Lost => {
+            StringClosing::Quote => {}
+            StringClosing::Repeated => self.notes.add(RepairKind::DoubledQuote, span.content_end),
+            StringClosing::Missing => self.notes.add(RepairKind::MissingQuote, span.content_end),
+            StringClosing::Lost => {
                 self.cursor.at = self.cursor.after(span.resume);
                 return Err(self.unexpected("a comma or a closing bracket"));
             }
@@ -177,9 +177,11 @@ impl Parser<'_> {
         self.cursor.at = span.resume;
         let mut content = self.cursor.slice(behind, span.content_end);
         let solid = content.trim_end();
-        if place == Place::Key && content.get(solid.len()..).is_some_and(|end| end.contains('\n')) {
+        if place == GrammarPlace::Key
+            && content.get(solid.len()..).is_some_and(|end| end.contains('\n'))
+        {
             // A line break between a key and its closing quote is layout.
-            self.notes.add(Change::RawControl, behind + solid.len());
+            self.notes.add(RepairKind::RawControl, behind + solid.len());
             content = solid;
         }
         Ok(escape::decode(content, quote, behind, &mut self.notes))

@@ -16,7 +16,7 @@ use super::SchemaError;
 /// Of 3,253 tools of real servers the largest schema is 10 KB, 10 levels deep and below 200
 /// subschemas, so every default leaves room for a factor of three or more.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Bounds {
+pub struct SchemaBounds {
     /// Bytes of the document, written without blanks.
     pub bytes: usize,
     /// Levels of objects and arrays in the document.
@@ -36,9 +36,9 @@ pub struct Bounds {
     pub steps: u64,
 }
 
-impl Default for Bounds {
+impl Default for SchemaBounds {
     fn default() -> Self {
-        Bounds {
+        SchemaBounds {
             bytes: 256 * 1024,
             depth: 32,
             subschemas: 2_000,
@@ -52,11 +52,11 @@ impl Default for Bounds {
 }
 
 /// Refuses a document that is too deep or too large, before anything else reads it.
-pub(super) fn check_document(source: &Value, bounds: &Bounds) -> Result<(), SchemaError> {
+pub(super) fn check_document(source: &Value, bounds: &SchemaBounds) -> Result<(), SchemaError> {
     if let Some(at) = too_deep(source, bounds.depth, &mut String::new()) {
         return Err(SchemaError::TooDeep { at, limit: bounds.depth });
     }
-    let mut room = Room(bounds.bytes);
+    let mut room = SizeCounter(bounds.bytes);
     serde_json::to_writer(&mut room, source)
         .map_err(|_| SchemaError::TooLarge { limit: bounds.bytes })
 }
@@ -93,9 +93,9 @@ pub(super) fn push_token(pointer: &mut String, token: &str) {
 }
 
 /// Counts what is written and fails when the room is used up.
-struct Room(usize);
+struct SizeCounter(usize);
 
-impl Write for Room {
+impl Write for SizeCounter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0 = self.0.checked_sub(bytes.len()).ok_or(io::ErrorKind::FileTooLarge)?;
         Ok(bytes.len())

@@ -18,7 +18,7 @@ use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind as Kind;
 use serde_json::Value;
 
-use super::graph::Graph;
+use super::graph::SchemaGraph;
 use super::{Schema, excerpt, explain};
 use remedy::Remedy;
 
@@ -59,7 +59,8 @@ pub(super) fn coerce(schema: &Schema, instance: &Value) -> Option<(Value, Vec<Co
     for _ in 0..ROUNDS {
         let remedies = {
             let errors = explain::list(&schema.0, &value)?;
-            let mut finder = Finder { graph: &schema.0.graph, whole: &value, found: Vec::new() };
+            let mut finder =
+                RemedyFinder { graph: &schema.0.graph, whole: &value, found: Vec::new() };
             for error in &errors {
                 finder.add(error, NESTED_UNIONS);
             }
@@ -80,19 +81,19 @@ pub(super) fn coerce(schema: &Schema, instance: &Value) -> Option<(Value, Vec<Co
     None
 }
 
-struct Finder<'e> {
-    graph: &'e Graph,
+struct RemedyFinder<'e> {
+    graph: &'e SchemaGraph,
     whole: &'e Value,
     /// The place of each remedy, one remedy a place.
     found: Vec<(String, Remedy)>,
 }
 
-impl Finder<'_> {
+impl RemedyFinder<'_> {
     fn add(&mut self, error: &ValidationError<'_>, nested: usize) {
         if self.found.len() >= MOST {
             return;
         }
-        for (path, remedy) in self.remedies(error, nested, Alone::Yes).unwrap_or_default() {
+        for (path, remedy) in self.remedies(error, nested, SoleType::Yes).unwrap_or_default() {
             if !self.found.iter().any(|(known, _)| *known == path) {
                 self.found.push((path, remedy));
             }
@@ -104,7 +105,7 @@ impl Finder<'_> {
         &self,
         error: &ValidationError<'_>,
         nested: usize,
-        alone: Alone,
+        alone: SoleType,
     ) -> Option<Vec<(String, Remedy)>> {
         match error.kind() {
             Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
@@ -132,8 +133,8 @@ impl Finder<'_> {
     ) -> Option<Vec<(String, Remedy)>> {
         let only_null = |errors: &&Vec<ValidationError<'static>>| !remedy::wants_only_null(errors);
         let alone = match branches.iter().filter(only_null).count() {
-            0 | 1 => Alone::Yes,
-            _ => Alone::No,
+            0 | 1 => SoleType::Yes,
+            _ => SoleType::No,
         };
         let mut meant: Option<Vec<(String, Remedy)>> = None;
         for errors in branches {
@@ -166,7 +167,7 @@ impl Finder<'_> {
 
 /// Whether a schema leaves only one kind of value, so that a number may become text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Alone {
+pub(super) enum SoleType {
     Yes,
     No,
 }

@@ -12,10 +12,10 @@ use jsonschema::error::ValidationErrorKind as Kind;
 use serde_json::Value;
 
 use super::bounds::push_token;
-use super::graph::{Graph, Node};
+use super::graph::{SchemaGraph, SchemaNode};
 use super::similar_names::nearest;
 use super::violation::{Violation, Violations};
-use super::{Compiled, excerpt};
+use super::{CompiledSchema, excerpt};
 use crate::schema::bounds::work;
 use expected::JOINED;
 
@@ -32,7 +32,7 @@ const LISTING_STEPS: u64 = 50_000;
 const LISTING_BYTES: u64 = 256 * 1024 * 1024;
 
 /// What is wrong with a value that is not valid.
-pub(super) fn explain(schema: &Compiled, instance: &Value) -> Violations {
+pub(super) fn explain(schema: &CompiledSchema, instance: &Value) -> Violations {
     if !schema.admits(instance) {
         let expected = "a value that is smaller or less deep".to_owned();
         return single(expected, "more than is checked".to_owned());
@@ -41,8 +41,12 @@ pub(super) fn explain(schema: &Compiled, instance: &Value) -> Violations {
         let expected = "a value that fits the schema".to_owned();
         return single(expected, "one too large to say where it does not".to_owned());
     };
-    let mut found =
-        Found { graph: &schema.graph, whole: instance, violations: Vec::new(), more: 0 };
+    let mut found = ViolationCollector {
+        graph: &schema.graph,
+        whole: instance,
+        violations: Vec::new(),
+        more: 0,
+    };
     for error in &errors {
         found.add(error, NESTED_UNIONS);
     }
@@ -51,7 +55,7 @@ pub(super) fn explain(schema: &Compiled, instance: &Value) -> Violations {
 
 /// The validator's errors, if listing them stays within bounds.
 pub(super) fn list<'i>(
-    schema: &'i Compiled,
+    schema: &'i CompiledSchema,
     instance: &'i Value,
 ) -> Option<Vec<ValidationError<'i>>> {
     let bounds = &schema.bounds;
@@ -65,18 +69,18 @@ fn single(expected: String, got: String) -> Violations {
     Violations { places: vec![Violation { path: String::new(), expected, got }], more: 0 }
 }
 
-struct Found<'g> {
-    graph: &'g Graph,
+struct ViolationCollector<'g> {
+    graph: &'g SchemaGraph,
     whole: &'g Value,
     /// Each with whether a listing of the admitted values makes it superfluous.
-    violations: Vec<(Violation, Rank)>,
+    violations: Vec<(Violation, ViolationRank)>,
     /// What is only counted.
     more: usize,
 }
 
 /// Which of two violations of one place says more.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Rank {
+enum ViolationRank {
     /// Only the type is said.
     Type,
     /// The admitted values are said.
@@ -84,16 +88,17 @@ enum Rank {
     Other,
 }
 
-impl Found<'_> {
+impl ViolationCollector<'_> {
     fn finish(mut self) -> Violations {
         let listed: Vec<String> = self
             .violations
             .iter()
-            .filter(|(_, rank)| *rank == Rank::Values)
+            .filter(|(_, rank)| *rank == ViolationRank::Values)
             .map(|(violation, _)| violation.path.clone())
             .collect();
-        self.violations
-            .retain(|(violation, rank)| *rank != Rank::Type || !listed.contains(&violation.path));
+        self.violations.retain(|(violation, rank)| {
+            *rank != ViolationRank::Type || !listed.contains(&violation.path)
+        });
         let mut places: Vec<Violation> = Vec::new();
         let mut more = self.more;
         for (violation, _) in self.violations {
@@ -158,9 +163,9 @@ impl Found<'_> {
             }
             kind => {
                 let rank = match kind {
-                    Kind::Type { .. } => Rank::Type,
-                    Kind::Enum { .. } | Kind::Constant { .. } => Rank::Values,
-                    _ => Rank::Other,
+                    Kind::Type { .. } => ViolationRank::Type,
+                    Kind::Enum { .. } | Kind::Constant { .. } => ViolationRank::Values,
+                    _ => ViolationRank::Other,
                 };
                 let violation = Violation {
                     path: error.instance_path().as_str().to_owned(),
@@ -209,7 +214,8 @@ impl Found<'_> {
             "a value that fits one of the alternatives".clone_into(&mut expected);
         }
         let got = excerpt::show(error.instance(), SHOWN);
-        self.violations.push((Violation { path: path.to_owned(), expected, got }, Rank::Other));
+        self.violations
+            .push((Violation { path: path.to_owned(), expected, got }, ViolationRank::Other));
     }
 
     fn expected(&self, error: &ValidationError<'_>) -> String {
@@ -225,7 +231,7 @@ impl Found<'_> {
     fn unknown(&self, error: &ValidationError<'_>, name: &str) -> String {
         const LISTED: usize = 8;
         let node = self.graph.holder(error.evaluation_path().as_str());
-        let known: Vec<&str> = node.into_iter().flat_map(Node::properties).collect();
+        let known: Vec<&str> = node.into_iter().flat_map(SchemaNode::properties).collect();
         let missing = |known: &&str| error.instance().get(*known).is_none();
         let meant = nearest(name, known.iter().copied().filter(missing));
         if let Some(meant) = meant {
@@ -248,6 +254,6 @@ impl Found<'_> {
         let mut path = error.instance_path().as_str().to_owned();
         push_token(&mut path, name);
         let violation = Violation { path, expected: expected.to_owned(), got: got.to_owned() };
-        self.violations.push((violation, Rank::Other));
+        self.violations.push((violation, ViolationRank::Other));
     }
 }

@@ -10,12 +10,12 @@ use std::collections::HashMap;
 
 use jsonschema::Draft;
 
-use keywords::Place;
+use keywords::SubschemaTarget;
 
 /// The subschemas that can be reached from a root, which is the first.
 #[derive(Debug)]
-pub(super) struct Graph {
-    pub(super) nodes: Vec<Node>,
+pub(super) struct SchemaGraph {
+    pub(super) nodes: Vec<SchemaNode>,
 }
 
 /// The place of a node in its graph.
@@ -24,10 +24,10 @@ pub(super) struct NodeId(pub(super) usize);
 
 /// One subschema.
 #[derive(Debug, Default)]
-pub(super) struct Node {
+pub(super) struct SchemaNode {
     /// JSON Pointer, behind the address of its document if that is another one.
     pub(super) at: String,
-    pub(super) edges: Vec<Edge>,
+    pub(super) edges: Vec<SchemaEdge>,
     /// What stands below `properties`, once more by name.
     pub(super) declared: HashMap<String, NodeId>,
     /// Which document or part with an `$id` it belongs to.
@@ -44,22 +44,22 @@ pub(super) struct Node {
 
 /// From a schema to one of its subschemas.
 #[derive(Debug)]
-pub(super) struct Edge {
+pub(super) struct SchemaEdge {
     pub(super) keyword: &'static str,
     /// The name or index below the keyword; empty where there is none.
     pub(super) key: String,
-    pub(super) place: Place,
+    pub(super) place: SubschemaTarget,
     pub(super) to: NodeId,
 }
 
-impl Graph {
-    pub(super) fn node(&self, id: NodeId) -> Option<&Node> {
+impl SchemaGraph {
+    pub(super) fn node(&self, id: NodeId) -> Option<&SchemaNode> {
         self.nodes.get(id.0)
     }
 
     /// The schema that holds the last keyword of an evaluation path such as
     /// `/properties/start/$ref/type`.
-    pub(super) fn holder(&self, path: &str) -> Option<&Node> {
+    pub(super) fn holder(&self, path: &str) -> Option<&SchemaNode> {
         let (path, _) = path.rsplit_once('/')?;
         let tokens: Vec<String> = path.split('/').skip(1).map(unescape).collect();
         let mut node = self.nodes.first()?;
@@ -73,15 +73,15 @@ impl Graph {
     }
 }
 
-impl Node {
+impl SchemaNode {
     /// The names of the arguments that `properties` declares here.
     pub(super) fn properties(&self) -> impl Iterator<Item = &str> {
-        let declared = |edge: &&Edge| edge.place == Place::Member;
+        let declared = |edge: &&SchemaEdge| edge.place == SubschemaTarget::Member;
         self.edges.iter().filter(declared).map(|edge| edge.key.as_str())
     }
 
     /// The edge that one or two tokens of a path name, and how many those are.
-    fn step(&self, keyword: &str, key: Option<&String>) -> Option<(&Edge, usize)> {
+    fn step(&self, keyword: &str, key: Option<&String>) -> Option<(&SchemaEdge, usize)> {
         let of_keyword = || self.edges.iter().filter(|edge| edge.keyword == keyword);
         of_keyword()
             .find(|edge| !edge.key.is_empty() && Some(&edge.key) == key)

@@ -11,28 +11,28 @@ use serde_json::Value;
 use super::bounds::push_token;
 use super::{SchemaError, excerpt};
 use crate::schema::bounds::pattern;
-use crate::schema::graph::explore::Start;
+use crate::schema::graph::explore::SchemaRoot;
 
 /// Documents that references may lead into, each under its address.
 ///
 /// They are indexed once and serve many schemas. They are the host's, who bounds their size;
 /// what a schema reaches in them counts against the schema's bounds.
 #[derive(Clone, Debug)]
-pub struct Documents(Registry<'static>);
+pub struct SchemaDocuments(Registry<'static>);
 
-impl Documents {
+impl SchemaDocuments {
     /// Indexes documents. A document may refer to the others; what is in none of them is an error.
     pub fn new(
         documents: impl IntoIterator<Item = (String, Value)>,
-    ) -> Result<Documents, SchemaError> {
+    ) -> Result<SchemaDocuments, SchemaError> {
         let refusal = |error: &referencing::Error| SchemaError::Reference {
             at: String::new(),
             reference: address(error).unwrap_or_default(),
             reason: reason(error),
         };
         let indexed = SPECIFICATIONS.extend(documents);
-        let registry = indexed.and_then(|builder| builder.retriever(Refusing).prepare());
-        registry.map(Documents).map_err(|error| refusal(&error))
+        let registry = indexed.and_then(|builder| builder.retriever(RefusingRetriever).prepare());
+        registry.map(SchemaDocuments).map_err(|error| refusal(&error))
     }
 
     /// The meta-schemas of the drafts, which are always there.
@@ -48,7 +48,7 @@ impl Documents {
 /// How a schema of this crate is checked: offline, in linear time, formats as annotations.
 pub(super) fn options<'i>() -> ValidationOptions<'i> {
     jsonschema::options()
-        .with_retriever(Refusing)
+        .with_retriever(RefusingRetriever)
         .with_pattern_options(pattern::engine())
         .should_validate_formats(false)
         .without_content_media_type_support("application/json")
@@ -59,13 +59,13 @@ pub(super) fn options<'i>() -> ValidationOptions<'i> {
 pub(super) fn prepare<'r>(
     source: &'r Value,
     documents: &'r Registry<'static>,
-) -> Result<(Start<'r>, Registry<'r>), SchemaError> {
+) -> Result<(SchemaRoot<'r>, Registry<'r>), SchemaError> {
     let draft = draft_of(source, documents)?;
     let resource = draft.create_resource_ref(source);
     let id = resource.id().unwrap_or("json-schema:///").to_owned();
     let indexed = referencing::uri::from_str(&id).and_then(|base| {
         let builder = documents.add(base.as_str(), resource)?;
-        Ok((base, builder.retriever(Refusing).draft(draft).prepare()?))
+        Ok((base, builder.retriever(RefusingRetriever).draft(draft).prepare()?))
     });
     let (base, registry) = indexed.map_err(|error| unresolved(source, &error))?;
     if !registry.contains_resource(base.as_str()) {
@@ -73,7 +73,7 @@ pub(super) fn prepare<'r>(
         let reason = "it cannot name a document: leave it out".to_owned();
         return Err(SchemaError::Reference { at, reference: id, reason });
     }
-    Ok((Start { value: source, base, draft }, registry))
+    Ok((SchemaRoot { value: source, base, draft }, registry))
 }
 
 /// The draft that `$schema` says, through meta-schemas of the host if it names one of these.
@@ -135,7 +135,7 @@ fn address(error: &referencing::Error) -> Option<String> {
 /// The reason without the resolver's own words for what it would have fetched.
 fn reason(error: &referencing::Error) -> String {
     if let referencing::Error::Unretrievable { .. } = error {
-        Refused.to_string()
+        RetrievalRefused.to_string()
     } else {
         excerpt::shorten(&error.to_string(), 200)
     }
@@ -172,21 +172,21 @@ fn names(reference: &str, address: &str) -> bool {
 }
 
 /// Retrieves nothing: a schema of a stranger must not make us open a socket or a file.
-struct Refusing;
+struct RefusingRetriever;
 
-impl Retrieve for Refusing {
+impl Retrieve for RefusingRetriever {
     fn retrieve(&self, _address: &Uri<String>) -> Result<Value, Box<dyn Error + Send + Sync>> {
-        Err(Box::new(Refused))
+        Err(Box::new(RetrievalRefused))
     }
 }
 
 #[derive(Debug)]
-struct Refused;
+struct RetrievalRefused;
 
-impl fmt::Display for Refused {
+impl fmt::Display for RetrievalRefused {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("nothing is fetched: put it into the document, under `$defs`")
     }
 }
 
-impl Error for Refused {}
+impl Error for RetrievalRefused {}

@@ -25,8 +25,8 @@ const FUEL: usize = 1_000;
 /// short is `any`; a signature that grows too long ends in `…`. Takes any JSON value.
 pub fn signature(name: &str, schema: &Value) -> String {
     let fuel = Cell::new(FUEL);
-    let teller = Teller { root: schema, fuel: &fuel };
-    let mut line = Line(excerpt::shorten(name, 128));
+    let teller = SignatureWriter { root: schema, fuel: &fuel };
+    let mut line = SignatureText(excerpt::shorten(name, 128));
     line.push("(");
     if let Some((properties, required)) = teller.object(schema, LONGEST_CHAIN) {
         teller.members(&mut line, properties, &required, DEEPEST);
@@ -36,9 +36,9 @@ pub fn signature(name: &str, schema: &Value) -> String {
 }
 
 /// Text that stops growing at [`LONGEST`] characters.
-struct Line(String);
+struct SignatureText(String);
 
-impl Line {
+impl SignatureText {
     fn push(&mut self, part: &str) {
         if self.is_full() {
             return;
@@ -57,21 +57,21 @@ impl Line {
     }
 }
 
-struct Teller<'s, 'f> {
+struct SignatureWriter<'s, 'f> {
     root: &'s Value,
     /// Types that may still be told: alternatives of alternatives multiply.
     fuel: &'f Cell<usize>,
 }
 
 /// The names that an object must have.
-type Required<'s> = HashSet<&'s str>;
+type RequiredNames<'s> = HashSet<&'s str>;
 
-impl<'s> Teller<'s, '_> {
+impl<'s> SignatureWriter<'s, '_> {
     fn members(
         &self,
-        line: &mut Line,
+        line: &mut SignatureText,
         properties: &'s Map<String, Value>,
-        required: &Required<'s>,
+        required: &RequiredNames<'s>,
         levels: usize,
     ) {
         let is_required = |name: &str| required.contains(name);
@@ -93,7 +93,7 @@ impl<'s> Teller<'s, '_> {
         &self,
         schema: &'s Value,
         chain: usize,
-    ) -> Option<(&'s Map<String, Value>, Required<'s>)> {
+    ) -> Option<(&'s Map<String, Value>, RequiredNames<'s>)> {
         let properties = schema.get("properties").and_then(Value::as_object);
         if let Some(properties) = properties {
             let required = schema.get("required").and_then(Value::as_array);
@@ -160,7 +160,7 @@ impl<'s> Teller<'s, '_> {
             }
             "object" => match (self.object(schema, chain), levels.checked_sub(1)) {
                 (Some((properties, required)), Some(levels)) if !properties.is_empty() => {
-                    let mut inner = Line(String::new());
+                    let mut inner = SignatureText(String::new());
                     self.members(&mut inner, properties, &required, levels);
                     format!("{{{}}}", inner.0)
                 }

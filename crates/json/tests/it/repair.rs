@@ -5,12 +5,12 @@ mod cases;
 mod corpus;
 mod random;
 
-use toolcrib_json::repair::Read;
+use toolcrib_json::repair::RepairedJson;
 
 /// The value and the notes, or the refusal, on one line.
-fn told(outcome: Result<Read, impl std::fmt::Display>) -> String {
+fn told(outcome: Result<RepairedJson, impl std::fmt::Display>) -> String {
     match outcome {
-        Ok(Read { value, repairs }) => {
+        Ok(RepairedJson { value, repairs }) => {
             let notes: Vec<_> = repairs.iter().map(ToString::to_string).collect();
             format!("{value} | {}", notes.join("; "))
         }

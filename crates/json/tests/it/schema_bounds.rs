@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use toolcrib_json::schema::{Bounds, Documents, Schema, SchemaError};
+use toolcrib_json::schema::{Schema, SchemaBounds, SchemaDocuments, SchemaError};
 
 /// Refusals take a few milliseconds; the tests are unoptimised, and the machine may be busy.
 const AT_ONCE: Duration = Duration::from_millis(500);
@@ -46,7 +46,7 @@ fn a_reference_to_the_network_makes_no_connection() {
     let part = json!({"$schema": address, "$id": "urn:a", "type": "null"});
     let schema = Schema::compile(&json!({"$defs": {"a": part}, "$ref": "urn:a"})).unwrap();
     assert!(schema.is_valid(&json!(null)) && !schema.is_valid(&json!(1)));
-    let of_documents = Documents::new([("urn:a".to_owned(), json!({"$ref": address}))]);
+    let of_documents = SchemaDocuments::new([("urn:a".to_owned(), json!({"$ref": address}))]);
     assert_eq!(of_documents.unwrap_err(), reference("", &address));
     let connection = listener.accept().map(|_| ()).unwrap_err();
     assert_eq!(connection.kind(), std::io::ErrorKind::WouldBlock);
@@ -158,7 +158,7 @@ pub(crate) fn doubling(levels: usize, apply: impl Fn(&str) -> Value) -> Value {
 fn doubling_chains_are_refused_at_once() {
     for keyword in ["anyOf", "allOf", "oneOf"] {
         let chain = doubling(28, |next| json!({keyword: [{"$ref": next}, {"$ref": next}]}));
-        let limit = Bounds::default().unfold;
+        let limit = SchemaBounds::default().unfold;
         let found = refusal(&chain);
         assert!(
             matches!(found, SchemaError::TooMuchUnfolding { limit: told, .. } if told == limit)
@@ -178,8 +178,8 @@ fn the_unfold_bound_is_exact() {
     // Each level is an `anyOf` with two references: 1 + 2 * (1 + below); the last is 1.
     let visits = (0..5).fold(1, |below, _| 1 + 2 * (1 + below)) + 1;
     let chain = doubling(5, |next| json!({"anyOf": [{"$ref": next}, {"$ref": next}]}));
-    let exact = Bounds { unfold: visits, ..Bounds::default() };
-    let less = Bounds { unfold: visits - 1, ..Bounds::default() };
+    let exact = SchemaBounds { unfold: visits, ..SchemaBounds::default() };
+    let less = SchemaBounds { unfold: visits - 1, ..SchemaBounds::default() };
     assert!(Schema::compile_within(&chain, &exact).is_ok());
     assert_eq!(
         Schema::compile_within(&chain, &less).unwrap_err(),
@@ -228,7 +228,7 @@ fn long_chains_of_references_are_refused() {
 fn documents_are_bounded_in_bytes_depth_and_subschemas() {
     let text = |bytes: usize| json!({"description": "x".repeat(bytes)});
     let empty = text(0).to_string().len();
-    let limit = Bounds::default().bytes;
+    let limit = SchemaBounds::default().bytes;
     assert!(Schema::compile(&text(limit - empty)).is_ok());
     assert_eq!(refusal(&text(limit - empty + 1)), SchemaError::TooLarge { limit });
 

@@ -12,7 +12,7 @@ use std::io::Read;
 use std::path::Path;
 
 use serde_json::Value;
-use toolcrib_json::schema::{Bounds, Documents, Schema};
+use toolcrib_json::schema::{Schema, SchemaBounds, SchemaDocuments};
 
 const ARCHIVE: &str = "../../../shared/data/formats/json-schema-test-suite-44401e0.tar.gz";
 
@@ -33,7 +33,7 @@ fn the_required_tests_of_draft_4_pass() {
 
 fn run(draft: &str) {
     let files = files();
-    let documents = Documents::new(remotes(&files, draft)).unwrap();
+    let documents = SchemaDocuments::new(remotes(&files, draft)).unwrap();
     let (mut passed, mut refused, mut failures) = (0, Vec::new(), Vec::new());
     let folder = format!("tests/{draft}/");
     let required = files
@@ -44,7 +44,7 @@ fn run(draft: &str) {
             let description = case["description"].as_str().unwrap();
             let tests = case["tests"].as_array().unwrap();
             let source = with_draft(&case["schema"], draft);
-            match Schema::compile_with(&source, &Bounds::default(), &documents) {
+            match Schema::compile_with(&source, &SchemaBounds::default(), &documents) {
                 Ok(schema) => {
                     for test in tests {
                         let valid = test["valid"].as_bool().unwrap();

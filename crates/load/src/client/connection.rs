@@ -3,64 +3,64 @@
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use crate::Fault;
+use crate::LoadError;
 
 /// Largest answer that is taken in, in bytes.
 const LARGEST: usize = 64 * 1024 * 1024;
 
-pub(crate) struct Line {
+pub(crate) struct ClientConnection {
     stream: TcpStream,
     /// What came and is not read yet.
     buffer: Vec<u8>,
 }
 
 /// An answer, whole.
-pub(crate) struct Reply {
+pub(crate) struct ClientReply {
     pub(crate) status: u16,
     pub(crate) session: Option<String>,
     pub(crate) body: Vec<u8>,
 }
 
 /// What a head says of the body behind it.
-enum Length {
+enum BodyLength {
     Known(usize),
     Chunks,
 }
 
-impl Line {
-    pub(crate) async fn open(address: &str) -> Result<Self, Fault> {
+impl ClientConnection {
+    pub(crate) async fn open(address: &str) -> Result<Self, LoadError> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
         Ok(Self { stream, buffer: Vec::with_capacity(16 * 1024) })
     }
 
     /// Sends a request and waits for its whole answer.
-    pub(crate) async fn ask(&mut self, request: &[u8]) -> Result<Reply, Fault> {
+    pub(crate) async fn ask(&mut self, request: &[u8]) -> Result<ClientReply, LoadError> {
         self.stream.write_all(request).await?;
         let head = self.until(b"\r\n\r\n").await?;
         let head = String::from_utf8_lossy(&head).into_owned();
         let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
         let mut session = None;
-        let mut length = Length::Known(0);
+        let mut length = BodyLength::Known(0);
         for line in head.lines().skip(1) {
             let Some((name, value)) = line.split_once(':') else { continue };
             let value = value.trim();
             if name.eq_ignore_ascii_case("content-length") {
-                length = Length::Known(value.parse()?);
+                length = BodyLength::Known(value.parse()?);
             } else if name.eq_ignore_ascii_case("transfer-encoding") {
-                length = Length::Chunks;
+                length = BodyLength::Chunks;
             } else if name.eq_ignore_ascii_case("mcp-session-id") {
                 session = Some(value.to_owned());
             }
         }
         let body = match length {
-            Length::Known(length) => self.take(length).await?,
-            Length::Chunks => self.chunks().await?,
+            BodyLength::Known(length) => self.take(length).await?,
+            BodyLength::Chunks => self.chunks().await?,
         };
-        Ok(Reply { status, session, body })
+        Ok(ClientReply { status, session, body })
     }
 
-    async fn chunks(&mut self) -> Result<Vec<u8>, Fault> {
+    async fn chunks(&mut self) -> Result<Vec<u8>, LoadError> {
         let mut body = Vec::new();
         loop {
             let size = self.until(b"\r\n").await?;
@@ -79,7 +79,7 @@ impl Line {
     }
 
     /// Everything to the end of these bytes.
-    async fn until(&mut self, end: &[u8]) -> Result<Vec<u8>, Fault> {
+    async fn until(&mut self, end: &[u8]) -> Result<Vec<u8>, LoadError> {
         loop {
             let found = self.buffer.windows(end.len()).position(|window| window == end);
             if let Some(at) = found {
@@ -89,7 +89,7 @@ impl Line {
         }
     }
 
-    async fn take(&mut self, count: usize) -> Result<Vec<u8>, Fault> {
+    async fn take(&mut self, count: usize) -> Result<Vec<u8>, LoadError> {
         if count > LARGEST {
             return Err("the answer is too large".into());
         }
@@ -99,7 +99,7 @@ impl Line {
         Ok(self.buffer.drain(..count).collect())
     }
 
-    async fn more(&mut self) -> Result<(), Fault> {
+    async fn more(&mut self) -> Result<(), LoadError> {
         if self.buffer.len() > LARGEST {
             return Err("the answer is too large".into());
         }

@@ -4,16 +4,16 @@ use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
 
-use super::session::{Ask, Era, Session, Target};
-use crate::program::Program;
-use crate::{Fault, Figures};
+use super::session::{ClientEra, LoadCall, LoadSession, LoadTarget};
+use crate::program::MeasuredProgram;
+use crate::{LoadError, LoadFigures};
 
 /// How hard a server is asked.
 #[derive(Debug, Clone, Copy)]
-pub struct Load {
+pub struct LoadSettings {
     pub sessions: usize,
     pub lasts: Duration,
-    pub era: Era,
+    pub era: ClientEra,
 }
 
 /// In how many turns each way is measured: a shared machine is faster and slower for seconds, and
@@ -22,33 +22,33 @@ const TURNS: u32 = 9;
 
 /// How much is measured of each way.
 #[derive(Debug, Clone)]
-pub struct Much {
+pub struct MeasureSettings {
     /// All rounds of one way at one number of sessions together.
     pub lasts: Duration,
     pub rounds: u32,
     pub sessions: Vec<usize>,
 }
 
-impl Much {
+impl MeasureSettings {
     pub fn of(lasts: Duration) -> Self {
         Self { lasts, rounds: TURNS, sessions: vec![1, 16, 64] }
     }
 
-    pub(crate) fn load(&self, sessions: usize, era: Era) -> Load {
-        Load { sessions, lasts: self.lasts / self.rounds.max(1), era }
+    pub(crate) fn load(&self, sessions: usize, era: ClientEra) -> LoadSettings {
+        LoadSettings { sessions, lasts: self.lasts / self.rounds.max(1), era }
     }
 }
 
 /// Asks without pauses. What a client does before its first call is not measured.
 pub async fn run(
-    target: &Target,
-    ask: &Ask,
-    load: Load,
-    measured: &Program,
-) -> Result<Figures, Fault> {
+    target: &LoadTarget,
+    ask: &LoadCall,
+    load: LoadSettings,
+    measured: &MeasuredProgram,
+) -> Result<LoadFigures, LoadError> {
     let mut sessions = Vec::new();
     for _ in 0..load.sessions {
-        let mut session = Session::open(target, load.era).await?;
+        let mut session = LoadSession::open(target, load.era).await?;
         session.call(ask).await?;
         sessions.push(session);
     }
@@ -59,14 +59,14 @@ pub async fn run(
     for session in sessions {
         clients.spawn(calls(session, ask.clone(), until));
     }
-    let (mut figures, mut sessions) = (Figures::default(), Vec::new());
+    let (mut figures, mut sessions) = (LoadFigures::default(), Vec::new());
     while let Some(ended) = clients.join_next().await {
         let (called, session) = ended?;
         figures.add(called);
         sessions.extend(session);
     }
     let worked = measured.worked().saturating_sub(before);
-    figures.add(Figures::new(Vec::new(), begun.elapsed()).with_cost(worked, measured.rss()));
+    figures.add(LoadFigures::new(Vec::new(), begun.elapsed()).with_cost(worked, measured.rss()));
     // Those of a turn should not stand in the way of the next ones.
     for session in sessions {
         session.end().await?;
@@ -75,7 +75,11 @@ pub async fn run(
 }
 
 /// With the session, if it can still be used.
-async fn calls(mut session: Session, ask: Ask, until: Instant) -> (Figures, Option<Session>) {
+async fn calls(
+    mut session: LoadSession,
+    ask: LoadCall,
+    until: Instant,
+) -> (LoadFigures, Option<LoadSession>) {
     let mut times = Vec::new();
     let mut begun = Instant::now();
     while begun < until {
@@ -83,12 +87,12 @@ async fn calls(mut session: Session, ask: Ask, until: Instant) -> (Figures, Opti
         let now = Instant::now();
         if let Err(error) = called {
             // What a connection is after an error, nobody knows.
-            let mut figures = Figures::new(times, Duration::ZERO);
+            let mut figures = LoadFigures::new(times, Duration::ZERO);
             figures.fail(&error);
             return (figures, None);
         }
         times.push(now - begun);
         begun = now;
     }
-    (Figures::new(times, Duration::ZERO), Some(session))
+    (LoadFigures::new(times, Duration::ZERO), Some(session))
 }

@@ -3,19 +3,19 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use super::connection::{Line, Reply};
-use crate::Fault;
+use super::connection::{ClientConnection, ClientReply};
+use crate::LoadError;
 
 /// Which protocol a client speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Era {
+pub enum ClientEra {
     /// 2026-07-28: each request for itself.
     Modern,
     /// 2025-11-25: within a session.
     Legacy,
 }
 
-impl Era {
+impl ClientEra {
     pub fn revision(self) -> &'static str {
         match self {
             Self::Modern => "2026-07-28",
@@ -26,7 +26,7 @@ impl Era {
 
 /// A server.
 #[derive(Debug, Clone)]
-pub struct Target {
+pub struct LoadTarget {
     /// `host:port`.
     pub address: String,
     pub token: Option<String>,
@@ -34,14 +34,14 @@ pub struct Target {
 
 /// A call, and what its answer must hold.
 #[derive(Debug, Clone)]
-pub struct Ask {
+pub struct LoadCall {
     pub tool: String,
     /// As JSON.
     pub arguments: String,
     pub expected: String,
 }
 
-impl Ask {
+impl LoadCall {
     /// Tells a tool a text, which its answer repeats.
     pub fn echo(tool: &str) -> Self {
         let arguments = r#"{"text":"hello, echo"}"#.to_owned();
@@ -60,31 +60,31 @@ const META: &str = concat!(
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A client that has greeted its server.
-pub struct Session {
-    line: Line,
-    target: Target,
-    era: Era,
+pub struct LoadSession {
+    line: ClientConnection,
+    target: LoadTarget,
+    era: ClientEra,
     /// What a request says in its head besides.
     fixed: String,
     count: u64,
 }
 
-impl Session {
-    pub async fn open(target: &Target, era: Era) -> Result<Self, Fault> {
-        let line = Line::open(&target.address).await?;
+impl LoadSession {
+    pub async fn open(target: &LoadTarget, era: ClientEra) -> Result<Self, LoadError> {
+        let line = ClientConnection::open(&target.address).await?;
         let mut session =
             Self { line, target: target.clone(), era, fixed: String::new(), count: 0 };
         if let Some(token) = &target.token {
             write!(session.fixed, "Authorization: Bearer {token}\r\n")?;
         }
-        if era == Era::Legacy {
+        if era == ClientEra::Legacy {
             session.greet().await?;
         }
         write!(session.fixed, "MCP-Protocol-Version: {}\r\n", era.revision())?;
         Ok(session)
     }
 
-    async fn greet(&mut self) -> Result<(), Fault> {
+    async fn greet(&mut self) -> Result<(), LoadError> {
         let params = format!(
             r#""protocolVersion":"{}","capabilities":{{}},"clientInfo":{{"name":"load","version":"1"}}"#,
             self.era.revision()
@@ -102,7 +102,7 @@ impl Session {
     }
 
     /// Calls a tool, and looks whether the answer is the right one.
-    pub async fn call(&mut self, ask: &Ask) -> Result<(), Fault> {
+    pub async fn call(&mut self, ask: &LoadCall) -> Result<(), LoadError> {
         let params = format!(r#""name":"{}","arguments":{}"#, ask.tool, ask.arguments);
         let reply = self.request("tools/call", &ask.tool, &params).await?;
         let body = String::from_utf8_lossy(&reply.body);
@@ -118,7 +118,7 @@ impl Session {
     }
 
     /// Lists the tools to the last page, and counts them.
-    pub async fn list(&mut self) -> Result<usize, Fault> {
+    pub async fn list(&mut self) -> Result<usize, LoadError> {
         let mut count = 0;
         let mut cursor = None;
         loop {
@@ -135,8 +135,8 @@ impl Session {
     }
 
     /// Ends the session, where there is one.
-    pub async fn end(mut self) -> Result<(), Fault> {
-        if self.era == Era::Legacy {
+    pub async fn end(mut self) -> Result<(), LoadError> {
+        if self.era == ClientEra::Legacy {
             let Self { line, target, fixed, .. } = &mut self;
             let request =
                 format!("DELETE /mcp HTTP/1.1\r\nHost: {}\r\n{fixed}\r\n", target.address);
@@ -146,16 +146,21 @@ impl Session {
     }
 
     /// `params`: without the braces around them.
-    async fn request(&mut self, method: &str, name: &str, params: &str) -> Result<Reply, Fault> {
+    async fn request(
+        &mut self,
+        method: &str,
+        name: &str,
+        params: &str,
+    ) -> Result<ClientReply, LoadError> {
         self.count += 1;
-        let meta = if self.era == Era::Modern { META } else { "" };
+        let meta = if self.era == ClientEra::Modern { META } else { "" };
         let comma = if meta.is_empty() || params.is_empty() { "" } else { "," };
         let body = format!(
             r#"{{"jsonrpc":"2.0","id":{},"method":"{method}","params":{{{params}{comma}{meta}}}}}"#,
             self.count
         );
         let mut named = String::new();
-        if self.era == Era::Modern {
+        if self.era == ClientEra::Modern {
             write!(named, "Mcp-Method: {method}\r\n")?;
             if !name.is_empty() {
                 write!(named, "Mcp-Name: {name}\r\n")?;
@@ -164,7 +169,7 @@ impl Session {
         self.post(&named, &body).await
     }
 
-    async fn post(&mut self, named: &str, body: &str) -> Result<Reply, Fault> {
+    async fn post(&mut self, named: &str, body: &str) -> Result<ClientReply, LoadError> {
         let Self { line, target, fixed, .. } = self;
         let request = format!(
             "POST /mcp HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\n\

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use toolcrib_core::{
-    Ask, CallContext, Content, Effect, LogEntry, LogLevel, Part, Progress, Question, Tool,
-    ToolError, ToolOutcome, ToolSpec, Toolset, raw_tool,
+    CallContext, Content, Effect, HostQuestion, LogEntry, LogLevel, Part, Progress, QuestionKind,
+    Tool, ToolError, ToolOutcome, ToolSpec, Toolset, raw_tool,
 };
 
 use super::long::{self, BRIEF};
@@ -48,7 +48,7 @@ pub(crate) fn all_taking(time: Duration) -> Vec<Arc<dyn Tool>> {
             Ok(Content::text("Here again."))
         }),
         fixture("test_missing_capability", json!({}), |context| async move {
-            context.require(Question::Sample)?;
+            context.require(QuestionKind::Sample)?;
             Ok(Content::text("Not reached without it."))
         }),
         fixture("test_tool_with_progress", json!({}), progress),
@@ -119,9 +119,9 @@ fn questions() -> Vec<Arc<dyn Tool>> {
     let sample = || {
         let message = json!({ "role": "user", "content": { "type": "text", "text": "Go." } });
         let params = json!({ "messages": [message], "maxTokens": 100 });
-        Ask::new(Question::Sample, params)
+        HostQuestion::new(QuestionKind::Sample, params)
     };
-    let roots = || Ask::new(Question::Roots, json!({}));
+    let roots = || HostQuestion::new(QuestionKind::Roots, json!({}));
     let sure = || form("Sure?", &json!({ "ok": { "type": "boolean" } }));
     let text = |key: &str| {
         json!({
@@ -150,13 +150,13 @@ fn questions() -> Vec<Arc<dyn Tool>> {
     tools
 }
 
-fn asking(name: &str, input: Value, rounds: Vec<Vec<Ask>>) -> Arc<dyn Tool> {
+fn asking(name: &str, input: Value, rounds: Vec<Vec<HostQuestion>>) -> Arc<dyn Tool> {
     fixture(name, input, move |context| {
         let rounds = rounds.clone();
         async move {
             let mut answers = Vec::new();
             for round in rounds {
-                let can = |ask: &Ask| context.answers().contains(&ask.question);
+                let can = |ask: &HostQuestion| context.answers().contains(&ask.question);
                 let asked = round.into_iter().filter(can).map(|ask| context.ask(ask));
                 for answer in futures_util::future::join_all(asked).await {
                     answers.push(answer?);
@@ -167,14 +167,14 @@ fn asking(name: &str, input: Value, rounds: Vec<Vec<Ask>>) -> Arc<dyn Tool> {
     })
 }
 
-pub(super) fn form(message: &str, properties: &Value) -> Ask {
+pub(super) fn form(message: &str, properties: &Value) -> HostQuestion {
     let required: Vec<_> = properties.as_object().unwrap().keys().cloned().collect();
     let schema = json!({ "type": "object", "properties": properties, "required": required });
-    Ask::new(Question::Form, json!({ "message": message, "requestedSchema": schema }))
+    HostQuestion::new(QuestionKind::Form, json!({ "message": message, "requestedSchema": schema }))
 }
 
 /// A default of each kind.
-fn defaults() -> Ask {
+fn defaults() -> HostQuestion {
     let mut ask = form(
         "Right so?",
         &json!({
@@ -192,7 +192,7 @@ fn defaults() -> Ask {
 }
 
 /// A choice of each kind.
-fn choices() -> Ask {
+fn choices() -> HostQuestion {
     let titled = json!([
         { "const": "value1", "title": "First" }, { "const": "value2", "title": "Second" },
         { "const": "value3", "title": "Third" },

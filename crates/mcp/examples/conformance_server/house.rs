@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use toolcrib_core::{
-    BatchOptions, BoxFuture, Call, Caller, Fields, Following, Kind, LedgerError, Parked, Plan,
-    PlanError, Redemption, Report, Request, Response, Run, Said, TicketError, TicketId, ToolError,
-    Visitor,
+    BatchOptions, BoxFuture, Call, Caller, ClientSession, JsonFields, LedgerError, ParkedCall,
+    Plan, PlanError, PlanRequest, Redemption, Report, ResourceKind, Response, Run, ServerInfo,
+    TicketError, TicketId, ToolError, UpdateStream,
 };
 use toolcrib_engine::Crib;
-use toolcrib_mcp::{Asking, Claim, House};
+use toolcrib_mcp::{BackendResourceRequest, McpBackend, TicketClaim};
 
 /// One crib, with `small` as a profile that leaves out what `left_out` names.
 pub(crate) struct Home {
@@ -26,7 +26,7 @@ impl Home {
     }
 }
 
-impl House for Home {
+impl McpBackend for Home {
     fn has_profile(&self, _: &Caller, profile: &str) -> bool {
         profile == "small"
     }
@@ -35,7 +35,7 @@ impl House for Home {
         &self,
         caller: &Arc<Caller>,
         profile: Option<&str>,
-        mut request: Request,
+        mut request: PlanRequest,
     ) -> Result<Plan, PlanError> {
         if profile.is_some() {
             request.disabled.clone_from(&self.left_out);
@@ -47,7 +47,7 @@ impl House for Home {
         &self,
         caller: &Arc<Caller>,
         _: Option<&str>,
-        request: Request,
+        request: PlanRequest,
         tool: &str,
     ) -> Option<Plan> {
         self.crib.plan_unlisted(caller, request, tool)
@@ -64,10 +64,10 @@ impl House for Home {
         Box::pin(async move { crib.run_with(&plan, calls, options).await })
     }
 
-    fn redeem(&self, claim: Claim) -> BoxFuture<'static, Result<Response, TicketError>> {
+    fn redeem(&self, claim: TicketClaim) -> BoxFuture<'static, Result<Response, TicketError>> {
         let crib = self.crib.clone();
         Box::pin(async move {
-            let Claim { caller, ticket, decision, options, .. } = claim;
+            let TicketClaim { caller, ticket, decision, options, .. } = claim;
             let run = Run::default();
             let redemption =
                 Redemption { caller: &caller, ticket: &ticket, decision, run: &run, options };
@@ -89,7 +89,7 @@ impl House for Home {
         &'a self,
         caller: &'a Caller,
         ticket: &'a TicketId,
-    ) -> BoxFuture<'a, Result<Option<Parked>, LedgerError>> {
+    ) -> BoxFuture<'a, Result<Option<ParkedCall>, LedgerError>> {
         Box::pin(self.crib.ticket(caller, ticket))
     }
 
@@ -97,45 +97,48 @@ impl House for Home {
         self.crib.changed()
     }
 
-    fn offers(&self, caller: &Caller, _: Option<&str>, kind: Kind) -> Vec<Arc<Fields>> {
+    fn offers(&self, caller: &Caller, _: Option<&str>, kind: ResourceKind) -> Vec<Arc<JsonFields>> {
         let crib = self.crib.clone();
         let (stock, executor) = (crib.stock(), crib.executor());
         let seen = stock.seen(kind, caller, executor.policy());
         seen.map(|offer| Arc::clone(&offer.definition)).collect()
     }
 
-    fn offers_changed(&self, kind: Kind) -> BoxFuture<'static, ()> {
+    fn offers_changed(&self, kind: ResourceKind) -> BoxFuture<'static, ()> {
         match kind {
-            Kind::Prompt => self.crib.prompts_changed(),
-            Kind::Resource | Kind::Template => self.crib.resources_changed(),
+            ResourceKind::Prompt => self.crib.prompts_changed(),
+            ResourceKind::Resource | ResourceKind::Template => self.crib.resources_changed(),
         }
     }
 
-    fn announced(&self, _: Option<&str>, kind: Option<Kind>) -> BoxFuture<'static, ()> {
+    fn announced(&self, _: Option<&str>, kind: Option<ResourceKind>) -> BoxFuture<'static, ()> {
         self.crib.announced(kind)
     }
 
-    fn lines(&self, visitor: Visitor, _: Option<&str>) -> Option<Following> {
+    fn lines(&self, visitor: ClientSession, _: Option<&str>) -> Option<UpdateStream> {
         self.crib.lines(visitor)
     }
 
-    fn inquire(&self, asking: Asking) -> BoxFuture<'static, Result<Fields, ToolError>> {
-        let Asking { visitor, inquiry, options, .. } = asking;
+    fn inquire(
+        &self,
+        asking: BackendResourceRequest,
+    ) -> BoxFuture<'static, Result<JsonFields, ToolError>> {
+        let BackendResourceRequest { visitor, inquiry, options, .. } = asking;
         let crib = self.crib.clone();
         Box::pin(async move { crib.inquire(&visitor, inquiry, options).await })
     }
 
     fn follow(
         &self,
-        visitor: Visitor,
+        visitor: ClientSession,
         _: Option<&str>,
         uri: String,
-    ) -> BoxFuture<'static, Result<Following, ToolError>> {
+    ) -> BoxFuture<'static, Result<UpdateStream, ToolError>> {
         let crib = self.crib.clone();
         Box::pin(async move { crib.follow(&visitor, uri, BatchOptions::default()).await })
     }
 
-    fn sole(&self, _: Option<&str>) -> Option<Arc<Said>> {
+    fn sole(&self, _: Option<&str>) -> Option<Arc<ServerInfo>> {
         self.crib.clone().sole()
     }
 }

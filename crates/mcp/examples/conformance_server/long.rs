@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolcrib_core::{
-    CallContext, Content, Effect, Question, Tool, ToolError, ToolOutcome, ToolSpec, raw_tool,
+    CallContext, Content, Effect, QuestionKind, Tool, ToolError, ToolOutcome, ToolSpec, raw_tool,
 };
 
 use super::fixtures::form;
@@ -47,7 +47,7 @@ pub(super) fn tools(time: Duration) -> Vec<Arc<dyn Tool>> {
         long("protocol_error_job", move |_, context| async move {
             tokio::time::sleep(time).await;
             // The suite says that it has none.
-            context.require(Question::Roots)?;
+            context.require(QuestionKind::Roots)?;
             Ok(Content::text("Not reached without them."))
         }),
         long("confirm_delete", move |_, context| async move {

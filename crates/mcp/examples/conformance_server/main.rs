@@ -12,7 +12,7 @@ use std::io::Write as _;
 use std::sync::Arc;
 
 use toolcrib_core::Caller;
-use toolcrib_mcp::{Door, DoorSettings};
+use toolcrib_mcp::{McpServer, McpServerSettings};
 
 mod fixtures;
 mod house;
@@ -22,7 +22,7 @@ mod shelves;
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let home = house::Home::of(shelves::crib(long::BRIEF).await);
-    let door = Door::new(Arc::new(home), DoorSettings::default());
+    let door = McpServer::new(Arc::new(home), McpServerSettings::default());
     if std::env::args().nth(1).is_some_and(|way| way == "stdio") {
         let (stdin, stdout) = (tokio::io::stdin(), tokio::io::stdout());
         door.serve_stdio(stdin, stdout, Caller::local(), None).await?;

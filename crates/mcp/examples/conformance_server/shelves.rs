@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolcrib_core::{
-    AllowAll, Ask, CallContext, CodeLibrary, Fields, Question, Stocked, ToolError, Toolset,
+    AllowAll, CallContext, CodeResources, HostQuestion, JsonFields, QuestionKind, ToolError,
+    Toolset, WithResources,
 };
 use toolcrib_engine::Crib;
 
@@ -14,22 +15,22 @@ use super::fixtures::{self, PICTURE};
 /// A crib with all that the suite needs. `time`: what is not done at once takes so long.
 pub(crate) async fn crib(time: Duration) -> Crib {
     let tools = Toolset::of(fixtures::all_taking(time)).unwrap();
-    let source = Stocked::new(tools, Arc::new(library()));
+    let source = WithResources::new(tools, Arc::new(library()));
     Crib::builder().policy(AllowAll).source("fixtures", source).build().await
 }
 
-fn fields(value: Value) -> Fields {
+fn fields(value: Value) -> JsonFields {
     let Value::Object(fields) = value else { panic!("`{value}` is no object") };
     fields
 }
 
-fn text(params: &Fields, path: &str) -> String {
+fn text(params: &JsonFields, path: &str) -> String {
     let params = Value::Object(params.clone());
     params.pointer(path).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-pub(crate) fn library() -> CodeLibrary {
-    let library = prompts(CodeLibrary::default());
+pub(crate) fn library() -> CodeResources {
+    let library = prompts(CodeResources::default());
     let static_text = json!({ "mimeType": "text/plain", "text": "A text that stays." });
     let static_binary = json!({ "mimeType": "image/png", "blob": PICTURE });
     let watched = json!({ "mimeType": "text/plain", "text": "A text to watch." });
@@ -73,11 +74,11 @@ pub(crate) fn library() -> CodeLibrary {
     })
 }
 
-fn message(content: &Value) -> Fields {
+fn message(content: &Value) -> JsonFields {
     fields(json!({ "messages": [{ "role": "user", "content": content }] }))
 }
 
-fn prompts(library: CodeLibrary) -> CodeLibrary {
+fn prompts(library: CodeResources) -> CodeResources {
     let prompt = |name: &str, arguments: &[&str]| {
         let arguments: Vec<_> = arguments
             .iter()
@@ -107,12 +108,12 @@ fn prompts(library: CodeLibrary) -> CodeLibrary {
         .prompt(prompt("test_input_required_result_prompt", &[]), |_, context| asking(context))
 }
 
-async fn asking(context: CallContext) -> Result<Fields, ToolError> {
+async fn asking(context: CallContext) -> Result<JsonFields, ToolError> {
     let schema = json!({
         "type": "object", "properties": { "user_context": { "type": "string" } },
         "required": ["user_context"],
     });
     let params = json!({ "message": "Which context?", "requestedSchema": schema });
-    let answer = context.ask(Ask::new(Question::Form, params)).await?;
+    let answer = context.ask(HostQuestion::new(QuestionKind::Form, params)).await?;
     Ok(message(&json!({ "type": "text", "text": answer.to_string() })))
 }

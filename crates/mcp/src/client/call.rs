@@ -11,37 +11,37 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 use toolcrib_core::{Arguments, CallContext, ToolSpec};
 
-use super::connection::{Connection, Waits};
-use super::fault::{Fault, Phase};
-use super::settings::Timeouts;
-use crate::client::inflight::asking_habits::Subject;
+use super::connection::{McpConnection, UpstreamTimeouts};
+use super::fault::{McpFault, McpTimeoutPhase};
+use super::settings::McpTimeouts;
+use crate::client::inflight::asking_habits::CallSubject;
 use crate::protocol::methods;
-use params::Params;
+use params::RequestParams;
 use questions::answer_all;
-use reply::Reply;
+use reply::ServerReply;
 
 /// Rounds of questions that one call may take.
 const MOST_ROUNDS: usize = 10;
 
 /// What is asked of a server: a method and its parameters.
 #[derive(Debug, Clone)]
-pub(crate) struct Asked {
+pub(crate) struct OutgoingRequest {
     pub(crate) method: Cow<'static, str>,
-    pub(crate) params: Params,
+    pub(crate) params: RequestParams,
     /// It is a call that its server runs as a task alone.
     pub(crate) as_task: bool,
     /// It may be made again.
     pub(crate) is_harmless: bool,
 }
 
-impl Asked {
+impl OutgoingRequest {
     /// `spec`: of the tool.
     pub(crate) fn tool(
         (name, spec): (&str, &ToolSpec),
         arguments: Arguments,
         as_task: bool,
     ) -> Self {
-        let params = Params::call(name, arguments);
+        let params = RequestParams::call(name, arguments);
         let is_harmless = spec.harmless_to_repeat() && !as_task;
         Self { method: "tools/call".into(), params, as_task, is_harmless }
     }
@@ -50,16 +50,17 @@ impl Asked {
 /// Runs a call and gives what it was answered with in the end. `subject`: what it is about, where
 /// questions do not say whose they are.
 pub(crate) async fn run(
-    connection: &Connection,
-    (asked, subject): (&Asked, Option<&Subject>),
+    connection: &McpConnection,
+    (asked, subject): (&OutgoingRequest, Option<&CallSubject>),
     context: &CallContext,
-    timeouts: Timeouts,
-) -> Result<Reply, Fault> {
+    timeouts: McpTimeouts,
+) -> Result<ServerReply, McpFault> {
     if asked.as_task && task::are_there(&connection.facts) {
         // Rare, and larger than the way of most.
         return Box::pin(task::run(connection, asked, context, timeouts)).await;
     }
-    let waits = Waits { subject: subject.cloned(), ..Waits::of_call(timeouts) };
+    let waits =
+        UpstreamTimeouts { subject: subject.cloned(), ..UpstreamTimeouts::of_call(timeouts) };
     let (_, last, _) = waits.until;
     let is_last = !connection.facts.is_modern;
     // What was answered in the rounds before.
@@ -72,53 +73,55 @@ pub(crate) async fn run(
         }
         let reply = connection.request(&asked.method, &params, Some(context), &waits).await;
         let reply = reply.map_err(|fault| fault.after(round))?;
-        let Reply::Fields(mut result) = reply else { return Ok(reply) };
+        let ServerReply::Fields(mut result) = reply else { return Ok(reply) };
         match result.get("resultType").and_then(Value::as_str) {
-            None | Some("complete") => return Ok(Reply::Fields(result)),
+            None | Some("complete") => return Ok(ServerReply::Fields(result)),
             Some("input_required") if !is_last => {}
-            Some(_) if !methods::is_defined(&asked.method) => return Ok(Reply::Fields(result)),
-            Some(_) => return Err(Fault::Unreadable("it is of a kind that nobody asked for")),
+            Some(_) if !methods::is_defined(&asked.method) => {
+                return Ok(ServerReply::Fields(result));
+            }
+            Some(_) => return Err(McpFault::Unreadable("it is of a kind that nobody asked for")),
         }
         let requests = questions(&mut result)?;
         let state = result.remove("requestState");
         result.shift_remove("resultType");
         if requests.is_empty() {
             if state.is_none() {
-                return Err(Fault::Unreadable("it asks for input and not for which"));
+                return Err(McpFault::Unreadable("it asks for input and not for which"));
             }
             // Nothing to answer: the server only wants to be asked again, and not at once.
             let pause = std::time::Duration::from_millis(50 << round.min(4));
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
-                () = context.cancelled() => return Err(Fault::Cancelled),
+                () = context.cancelled() => return Err(McpFault::Cancelled),
             }
         }
         let answers = tokio::time::timeout_at(last, answer_all(requests, result, context)).await;
-        let answers =
-            answers.map_err(|_| Fault::TooLong(Phase::LongestCall, timeouts.longest_call))?;
-        let answers = answers.map_err(|refusal| Fault::Refused {
+        let answers = answers
+            .map_err(|_| McpFault::TooLong(McpTimeoutPhase::LongestCall, timeouts.longest_call))?;
+        let answers = answers.map_err(|refusal| McpFault::Refused {
             code: refusal.code,
             message: format!("it needs an answer before it can go on, and {}", refusal.message),
             data: None,
         })?;
         if context.is_cancelled() {
-            return Err(Fault::Cancelled);
+            return Err(McpFault::Cancelled);
         }
         let answers = (!answers.is_empty()).then_some(Value::Object(answers));
         let told = [("inputResponses", answers), ("requestState", state)].into_iter();
         answered = told.filter_map(|(key, value)| Some((key.to_owned(), value?))).collect();
     }
-    Err(Fault::Refused {
+    Err(McpFault::Refused {
         code: -1,
         message: format!("it asked for input {MOST_ROUNDS} times and was still not content"),
         data: None,
     })
 }
 
-fn questions(result: &mut Map<String, Value>) -> Result<Map<String, Value>, Fault> {
+fn questions(result: &mut Map<String, Value>) -> Result<Map<String, Value>, McpFault> {
     match result.remove("inputRequests") {
         Some(Value::Object(requests)) => Ok(requests),
-        Some(_) => Err(Fault::Unreadable("its questions are no object")),
+        Some(_) => Err(McpFault::Unreadable("its questions are no object")),
         None => Ok(Map::new()),
     }
 }

@@ -24,34 +24,34 @@ use tokio::runtime::Handle;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
-use toolcrib_child::{Child, Ending, StderrTail};
-use toolcrib_core::{CallContext, Errand, Note, Trace};
+use toolcrib_child::{Child, ExitWatcher, StderrTail};
+use toolcrib_core::{CallContext, OutboundSpan, SpanAttribute, Trace};
 
-use super::fault::{Fault, Phase};
+use super::fault::{McpFault, McpTimeoutPhase};
 use super::http;
-use super::inflight::{Calls, Slot};
-use super::settings::Timeouts;
-use crate::client::call::params::Params;
-use crate::client::call::reply::Reply;
+use super::inflight::{InFlight, UpstreamRequest};
+use super::settings::McpTimeouts;
+use crate::client::call::params::RequestParams;
+use crate::client::call::reply::ServerReply;
 use crate::client::call::task;
-use crate::client::inflight::asking_habits::Subject;
+use crate::client::inflight::asking_habits::CallSubject;
 use crate::client::source::list;
 use capabilities::capabilities;
-use direct::Direct;
-use server_info::Facts;
+use direct::DirectChannel;
+use server_info::McpServerInfo;
 
 /// A server that has said hello.
-pub(crate) struct Connection {
-    pub(crate) facts: Facts,
+pub(crate) struct McpConnection {
+    pub(crate) facts: McpServerInfo,
     pub(crate) peer: Peer<RoleClient>,
-    pub(crate) calls: Arc<Calls>,
+    pub(crate) calls: Arc<InFlight>,
     /// Of what goes around the SDK, where something may.
-    pub(crate) direct: Option<Direct>,
+    pub(crate) direct: Option<DirectChannel>,
     /// Where the server is, for whoever records what is asked of it.
-    pub(crate) way: Arc<[Note]>,
+    pub(crate) way: Arc<[SpanAttribute]>,
     /// Ends the connection when it is cancelled, and is cancelled when it has ended.
     pub(crate) stop: CancellationToken,
-    pub(crate) program: Option<Program>,
+    pub(crate) program: Option<ServerProcess>,
     /// It refuses to tell when its list changes.
     pub(crate) is_mute: AtomicBool,
     /// We have ended it, and nothing is wrong.
@@ -61,30 +61,30 @@ pub(crate) struct Connection {
 }
 
 /// Something counts for as long as this lives.
-pub(crate) struct Counted<'a>(&'a AtomicUsize);
+pub(crate) struct CountGuard<'a>(&'a AtomicUsize);
 
-impl<'a> Counted<'a> {
+impl<'a> CountGuard<'a> {
     pub(crate) fn new(count: &'a AtomicUsize) -> Self {
         count.fetch_add(1, Ordering::AcqRel);
         Self(count)
     }
 }
 
-impl Drop for Counted<'_> {
+impl Drop for CountGuard<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
 /// The child behind a connection.
-pub(crate) struct Program {
+pub(crate) struct ServerProcess {
     pub(crate) pid: u32,
     pub(crate) stderr: StderrTail,
-    pub(crate) ending: Ending,
+    pub(crate) ending: ExitWatcher,
     pub(crate) child: Mutex<Option<Child>>,
 }
 
-impl Program {
+impl ServerProcess {
     pub(crate) fn new(child: Child) -> Self {
         let (pid, stderr, ending) = (child.id(), child.stderr(), child.ending());
         Self { pid, stderr, ending, child: Mutex::new(Some(child)) }
@@ -95,31 +95,31 @@ impl Program {
 const END: Duration = Duration::from_millis(200);
 
 /// How long one request may take.
-pub(crate) struct Waits {
+pub(crate) struct UpstreamTimeouts {
     /// Without a sign of life.
-    pub(crate) idle: (Phase, Duration),
+    pub(crate) idle: (McpTimeoutPhase, Duration),
     /// In all.
-    pub(crate) until: (Phase, Instant, Duration),
+    pub(crate) until: (McpTimeoutPhase, Instant, Duration),
     /// What it is about, where questions do not say whose they are.
-    pub(crate) subject: Option<Subject>,
+    pub(crate) subject: Option<CallSubject>,
 }
 
-impl Waits {
+impl UpstreamTimeouts {
     /// A call that begins now.
-    pub(crate) fn of_call(timeouts: Timeouts) -> Self {
+    pub(crate) fn of_call(timeouts: McpTimeouts) -> Self {
         let whole = timeouts.longest_call;
-        let until = (Phase::LongestCall, Instant::now() + whole, whole);
-        Self { idle: (Phase::Call, timeouts.call), until, subject: None }
+        let until = (McpTimeoutPhase::LongestCall, Instant::now() + whole, whole);
+        Self { idle: (McpTimeoutPhase::Call, timeouts.call), until, subject: None }
     }
 }
 
 /// A method and its parameters.
-type Asked<'a> = (&'a str, &'a Params);
+type MethodAndParams<'a> = (&'a str, &'a RequestParams);
 
-impl Connection {
+impl McpConnection {
     /// Nothing more is begun on it, though what is under way may still be answered.
     pub(crate) fn is_closed(&self) -> bool {
-        let has_ended = |program: &Program| program.ending.has_ended();
+        let has_ended = |program: &ServerProcess| program.ending.has_ended();
         self.is_over()
             || self.calls.deaf.is_cancelled()
             || self.program.as_ref().is_some_and(has_ended)
@@ -130,8 +130,12 @@ impl Connection {
     }
 
     /// Nothing is sent any more over a connection that has ended, so that another may be tried.
-    fn is_still_open(&self) -> Result<(), Fault> {
-        if self.is_closed() { Err(Fault::unreachable("the connection has ended")) } else { Ok(()) }
+    fn is_still_open(&self) -> Result<(), McpFault> {
+        if self.is_closed() {
+            Err(McpFault::unreachable("the connection has ended"))
+        } else {
+            Ok(())
+        }
     }
 
     /// Whether something runs on it.
@@ -186,13 +190,13 @@ impl Connection {
     pub(crate) async fn request(
         &self,
         method: &str,
-        params: &Params,
+        params: &RequestParams,
         context: Option<&CallContext>,
-        waits: &Waits,
-    ) -> Result<Reply, Fault> {
+        waits: &UpstreamTimeouts,
+    ) -> Result<ServerReply, McpFault> {
         let asked = (method, params);
         let errand = context.map(|context| outbound_span::begin(self, asked, context));
-        let trace = errand.as_ref().and_then(Errand::trace);
+        let trace = errand.as_ref().and_then(OutboundSpan::trace);
         let direct = self.direct.as_ref().filter(|direct| direct.takes(method, params));
         let answered = match direct {
             Some(direct) => self.around(direct, asked, (context, trace), waits).await,
@@ -210,20 +214,20 @@ impl Connection {
         &self,
         method: &str,
         params: Map<String, Value>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), McpFault> {
         let notice = CustomNotification::new(method, Some(Value::Object(params)));
         let notice = ClientNotification::CustomNotification(notice);
         let sent = self.peer.send_notification(notice).await;
-        sent.map_err(|error| Fault::broken("it does not take a notification").because(error))
+        sent.map_err(|error| McpFault::broken("it does not take a notification").because(error))
     }
 
     async fn by_sdk(
         &self,
-        (method, params): Asked<'_>,
+        (method, params): MethodAndParams<'_>,
         (context, trace): (Option<&CallContext>, Option<Trace>),
-        waits: &Waits,
-    ) -> Result<Reply, Fault> {
-        let slot = Slot::new(context.cloned()).of_page(list::key(method));
+        waits: &UpstreamTimeouts,
+    ) -> Result<ServerReply, McpFault> {
+        let slot = UpstreamRequest::new(context.cloned()).of_page(list::key(method));
         let slot = slot.of_subject(waits.subject.as_ref());
         let slot = Arc::new(slot.of_look(task::is_about(method)));
         let mut request = CustomRequest::new(method, Some(params.whole()));
@@ -232,8 +236,8 @@ impl Connection {
         if let Some(meta) = self.meta(context, trace) {
             options = options.with_meta(meta);
         }
-        let _counted = Counted::new(&self.in_flight);
-        let mut sent = Sent { connection: self, slot: &slot, id: None };
+        let _counted = CountGuard::new(&self.in_flight);
+        let mut sent = SentRequestGuard { connection: self, slot: &slot, id: None };
         self.is_still_open()?;
         let request = ClientRequest::CustomRequest(request);
         let sending = self.peer.send_request_with_option(request, options);
@@ -243,14 +247,14 @@ impl Connection {
         let answer = async {
             let end = (&mut handle.rx).await;
             match (slot.take_answer(), end) {
-                (Some(answer), _) => Ok(Reply::Fields(answer)),
-                (None, Ok(Ok(_))) => Err(Fault::Unreadable("it is no object")),
+                (Some(answer), _) => Ok(ServerReply::Fields(answer)),
+                (None, Ok(Ok(_))) => Err(McpFault::Unreadable("it is no object")),
                 (None, Ok(Err(error))) => Err(fault(error, &slot)),
                 (None, Err(_)) => Err(fault(ServiceError::TransportClosed, &slot)),
             }
         };
         let answered = self.wait(pin!(answer), &slot, context, waits).await;
-        if !matches!(answered, Err(Fault::TooLong(..) | Fault::Cancelled | Fault::Moved)) {
+        if !matches!(answered, Err(McpFault::TooLong(..) | McpFault::Cancelled | McpFault::Moved)) {
             sent.id = None;
         }
         answered
@@ -259,22 +263,22 @@ impl Connection {
     /// The same around the SDK.
     async fn around(
         &self,
-        direct: &Direct,
-        asked: Asked<'_>,
+        direct: &DirectChannel,
+        asked: MethodAndParams<'_>,
         (context, trace): (Option<&CallContext>, Option<Trace>),
-        waits: &Waits,
-    ) -> Result<Reply, Fault> {
-        let (slot, end) = Slot::direct(context.cloned());
+        waits: &UpstreamTimeouts,
+    ) -> Result<ServerReply, McpFault> {
+        let (slot, end) = UpstreamRequest::direct(context.cloned());
         let slot = slot.of_page(list::key(asked.0)).of_call(asked.0 == "tools/call");
         let slot = slot.of_subject(waits.subject.as_ref());
         let slot = Arc::new(slot.of_look(task::is_about(asked.0)));
         let (id, text) = direct.text(asked, context, trace);
-        let _counted = Counted::new(&self.in_flight);
-        let mut sent = Sent { connection: self, slot: &slot, id: Some(id.clone()) };
+        let _counted = CountGuard::new(&self.in_flight);
+        let mut sent = SentRequestGuard { connection: self, slot: &slot, id: Some(id.clone()) };
         self.is_still_open()?;
         let answer = direct.exchange(asked, (id, text), &slot, end);
         let answered = self.wait(pin!(answer), &slot, context, waits).await;
-        if !matches!(answered, Err(Fault::TooLong(..) | Fault::Cancelled | Fault::Moved)) {
+        if !matches!(answered, Err(McpFault::TooLong(..) | McpFault::Cancelled | McpFault::Moved)) {
             sent.id = None;
         }
         answered
@@ -282,11 +286,11 @@ impl Connection {
 
     async fn wait(
         &self,
-        mut answer: Pin<&mut impl Future<Output = Result<Reply, Fault>>>,
-        slot: &Slot,
+        mut answer: Pin<&mut impl Future<Output = Result<ServerReply, McpFault>>>,
+        slot: &UpstreamRequest,
         context: Option<&CallContext>,
-        waits: &Waits,
-    ) -> Result<Reply, Fault> {
+        waits: &UpstreamTimeouts,
+    ) -> Result<ServerReply, McpFault> {
         let (last, until, in_all) = waits.until;
         let (phase, idle) = waits.idle;
         let cancelled = async {
@@ -302,12 +306,12 @@ impl Connection {
             tokio::select! {
                 biased;
                 // What comes of it by now is no answer of the question that moved it.
-                () = slot.moved.notified() => return Err(Fault::Moved),
+                () = slot.moved.notified() => return Err(McpFault::Moved),
                 answer = &mut answer => return answer,
                 () = &mut cancelled => return Err(cancelled_at(slot)),
                 // What came in before the end was read is still on its way through the SDK.
                 () = &mut closed => return match (slot.take_answer(), answer.now_or_never()) {
-                    (Some(answer), _) => Ok(Reply::Fields(answer)),
+                    (Some(answer), _) => Ok(ServerReply::Fields(answer)),
                     (None, Some(answered)) => answered,
                     (None, None) => Err(fault(ServiceError::TransportClosed, slot)),
                 },
@@ -315,10 +319,10 @@ impl Connection {
                     silence.as_mut().reset((Instant::now() + idle).min(until));
                 }
                 () = &mut silence => match Instant::now() {
-                    now if now >= until => return Err(Fault::TooLong(last, in_all)),
+                    now if now >= until => return Err(McpFault::TooLong(last, in_all)),
                     // A person may take the time that a person takes.
                     now if slot.waits_for_us() => silence.as_mut().reset((now + idle).min(until)),
-                    _ => return Err(Fault::TooLong(phase, idle)),
+                    _ => return Err(McpFault::TooLong(phase, idle)),
                 },
             }
         }
@@ -364,14 +368,14 @@ impl Connection {
 
 /// A request that is under way. Dropped before its answer came, it is given up: the server is told
 /// so, and what it still says is nobody's.
-struct Sent<'a> {
-    connection: &'a Connection,
-    slot: &'a Slot,
+struct SentRequestGuard<'a> {
+    connection: &'a McpConnection,
+    slot: &'a UpstreamRequest,
     /// `None`: there is nothing to give up.
     id: Option<RequestId>,
 }
 
-impl Drop for Sent<'_> {
+impl Drop for SentRequestGuard<'_> {
     fn drop(&mut self) {
         self.connection.calls.forget(self.slot);
         if let Some(subject) = self.slot.subject().filter(|_| self.slot.was_silent()) {
@@ -386,28 +390,28 @@ impl Drop for Sent<'_> {
 }
 
 /// What the SDK was given it may still send; what goes around it is dropped with whoever waits.
-fn cancelled_at(slot: &Slot) -> Fault {
-    if slot.is_direct() && !slot.was_sent() { Fault::Withdrawn } else { Fault::Cancelled }
+fn cancelled_at(slot: &UpstreamRequest) -> McpFault {
+    if slot.is_direct() && !slot.was_sent() { McpFault::Withdrawn } else { McpFault::Cancelled }
 }
 
 /// What the SDK's error means for a request.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the SDK's errors grow with every release")]
-fn fault(error: ServiceError, slot: &Slot) -> Fault {
+fn fault(error: ServiceError, slot: &UpstreamRequest) -> McpFault {
     let gone = |why: &str| {
-        if slot.was_sent() { Fault::broken(why) } else { Fault::unreachable(why) }
+        if slot.was_sent() { McpFault::broken(why) } else { McpFault::unreachable(why) }
     };
     // The SDK says it, or we do: what came back cannot be read.
     if let (ServiceError::McpError(_), Some(why)) = (&error, slot.odd()) {
-        return Fault::Unreadable(why);
+        return McpFault::Unreadable(why);
     }
     match error {
         ServiceError::McpError(error) if slot.was_refused() => {
             let (message, data) = (error.message.into_owned(), error.data);
-            Fault::Refused { code: error.code.0, message, data }
+            McpFault::Refused { code: error.code.0, message, data }
         }
         ServiceError::McpError(error) => gone(&error.message),
         ServiceError::TransportSend(error) => http::fault::of_transport(error, slot.was_sent()),
-        ServiceError::Cancelled { .. } => Fault::Cancelled,
+        ServiceError::Cancelled { .. } => McpFault::Cancelled,
         other => gone("the server closed it").because(other),
     }
 }

@@ -4,23 +4,23 @@ use std::error::Error;
 use std::time::Duration;
 
 use serde_json::Value;
-use toolcrib_core::{ErrorKind, Refusal, SourceError, ToolError};
+use toolcrib_core::{ErrorKind, ProtocolError, SourceError, ToolError};
 
 use super::upstream::MOST_APART;
 use crate::protocol::text::clean;
 
-pub(crate) type Cause = Box<dyn Error + Send + Sync>;
+pub(crate) type FaultCause = Box<dyn Error + Send + Sync>;
 
 /// What took too long. Its words name the setting as the configuration file does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Phase {
+pub(crate) enum McpTimeoutPhase {
     Connect,
     List,
     Call,
     LongestCall,
 }
 
-impl Phase {
+impl McpTimeoutPhase {
     fn words(self) -> &'static str {
         match self {
             Self::Connect => "the server was not ready within `connect_timeout`",
@@ -33,7 +33,7 @@ impl Phase {
 
 /// Why there is no answer.
 #[derive(Debug)]
-pub(crate) enum Fault {
+pub(crate) enum McpFault {
     /// Nothing was sent: the server cannot be reached or started. `why` is for the operator;
     /// `next_try`: when it will be tried again, and not before; `retry_after`: when the gate may
     /// call again by itself.
@@ -41,14 +41,14 @@ pub(crate) enum Fault {
         why: String,
         next_try: Option<Duration>,
         retry_after: Option<Duration>,
-        cause: Option<Cause>,
+        cause: Option<FaultCause>,
     },
     /// It was sent, and then the line broke.
     Broken {
         why: String,
-        cause: Option<Cause>,
+        cause: Option<FaultCause>,
     },
-    TooLong(Phase, Duration),
+    TooLong(McpTimeoutPhase, Duration),
     /// It found no place: the server asks in a way that lets one call run at a time on a connection.
     Busy(Duration),
     /// Nobody waits for it any more, and the server may have seen it.
@@ -71,7 +71,7 @@ pub(crate) enum Fault {
     /// There is no token, or it is not enough. The text names the cure.
     Unauthorized {
         why: String,
-        cause: Option<Cause>,
+        cause: Option<FaultCause>,
     },
     /// An answer came that is none of the protocol.
     Unreadable(&'static str),
@@ -80,7 +80,7 @@ pub(crate) enum Fault {
 pub(crate) const INVALID_PARAMS: i32 = -32602;
 pub(crate) const METHOD_NOT_FOUND: i32 = -32601;
 
-impl Fault {
+impl McpFault {
     pub(crate) fn unreachable(why: impl Into<String>) -> Self {
         Self::Unreachable { why: why.into(), next_try: None, retry_after: None, cause: None }
     }
@@ -90,7 +90,7 @@ impl Fault {
     }
 
     #[must_use]
-    pub(crate) fn because(mut self, error: impl Into<Cause>) -> Self {
+    pub(crate) fn because(mut self, error: impl Into<FaultCause>) -> Self {
         if let Self::Unreachable { cause, .. }
         | Self::Broken { cause, .. }
         | Self::Unauthorized { cause, .. } = &mut self
@@ -134,9 +134,9 @@ impl Fault {
 
     /// The same once more, for another one who waited for it.
     pub(crate) fn again(&self) -> Self {
-        let told = |cause: &Option<Cause>| {
-            let text = |cause: &Cause| chain(String::new(), &**cause);
-            cause.as_ref().map(|cause| Cause::from(text(cause)))
+        let told = |cause: &Option<FaultCause>| {
+            let text = |cause: &FaultCause| chain(String::new(), &**cause);
+            cause.as_ref().map(|cause| FaultCause::from(text(cause)))
         };
         match self {
             Self::Unreachable { why, next_try, retry_after, cause } => Self::Unreachable {
@@ -164,7 +164,7 @@ impl Fault {
         }
     }
 
-    fn cause(self) -> Option<Cause> {
+    fn cause(self) -> Option<FaultCause> {
         match self {
             Self::Unreachable { cause, .. }
             | Self::Broken { cause, .. }
@@ -206,7 +206,7 @@ impl Fault {
                 let message = format!("the connection to the server `{id}` broke ({words})");
                 (ErrorKind::Network, message, None)
             }
-            Self::TooLong(Phase::Connect, _) => {
+            Self::TooLong(McpTimeoutPhase::Connect, _) => {
                 let message = format!(
                     "the server `{id}` cannot be reached ({words}); nothing was sent. Try again \
                      later, use another tool, or tell the user"
@@ -245,7 +245,7 @@ impl Fault {
         error.retry_after = retry_after;
         if let Self::Refused { code, message, data } = &self {
             let (code, message, data) = (*code, message.clone(), data.clone());
-            error.refusal = Some(Box::new(Refusal { code, message, data }));
+            error.refusal = Some(Box::new(ProtocolError { code, message, data }));
         }
         // The operator reads all of it.
         match self.cause() {

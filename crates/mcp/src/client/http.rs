@@ -20,14 +20,14 @@ use rmcp::transport::streamable_http_client::{
 use toolcrib_core::{CallContext, Caller, Secret};
 use toolcrib_egress::Egress;
 
-use super::fault::Fault;
-use super::inflight::Calls;
-use super::settings::{Authorization, HttpSettings};
-use crate::client::connection::direct::Line;
-use crate::protocol::mirrored_headers::{Mirrored, Mirrors};
-use legacy_sse::Old;
-use token_provider::{Authorize, Authorizers};
-pub(crate) use transport::{Events, Home, Wire};
+use super::fault::McpFault;
+use super::inflight::InFlight;
+use super::settings::{HttpAuthorization, HttpSettings};
+use crate::client::connection::direct::DirectTransport;
+use crate::protocol::mirrored_headers::{MirroredArgument, MirroredArguments};
+use legacy_sse::LegacySseTransport;
+use token_provider::{TokenProvider, TokenProviders};
+pub(crate) use transport::{HttpEndpoint, HttpTransport, SseEventStream};
 
 /// Requests that may wait for their answers on one connection; the gate bounds them before.
 const MOST_REQUESTS: usize = 1_024;
@@ -35,17 +35,17 @@ const MOST_REQUESTS: usize = 1_024;
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
 /// The way to one server.
-pub(crate) struct Http {
+pub(crate) struct HttpConnector {
     egress: Egress,
-    home: Arc<Home>,
+    home: Arc<HttpEndpoint>,
     headers: HeaderMap,
     bearer: Option<Secret>,
-    authorizers: Option<Arc<dyn Authorizers>>,
+    authorizers: Option<Arc<dyn TokenProviders>>,
     /// What a call repeats of its arguments in headers, by tool; learned from the last list.
-    mirrored: Arc<Mutex<IndexMap<String, Vec<Mirrored>>>>,
+    mirrored: Arc<Mutex<IndexMap<String, Vec<MirroredArgument>>>>,
 }
 
-impl Http {
+impl HttpConnector {
     /// Fails with a text for the operator.
     pub(crate) fn new(settings: &HttpSettings) -> Result<Self, String> {
         let egress = Egress::only([settings.url.clone()], settings.network.clone());
@@ -57,16 +57,16 @@ impl Http {
             headers.insert(name, value);
         }
         let bearer = match &settings.authorization {
-            Authorization::Bearer(token) => Some(token.clone()),
-            Authorization::None | Authorization::OAuth(_) => None,
+            HttpAuthorization::Bearer(token) => Some(token.clone()),
+            HttpAuthorization::None | HttpAuthorization::OAuth(_) => None,
         };
         let authorizers = match &settings.authorization {
-            Authorization::OAuth(_) => {
+            HttpAuthorization::OAuth(_) => {
                 super::oauth::authorizers(settings).map_err(|error| error.to_string())?
             }
-            Authorization::None | Authorization::Bearer(_) => None,
+            HttpAuthorization::None | HttpAuthorization::Bearer(_) => None,
         };
-        let home = Arc::new(Home { url: settings.url.clone(), route });
+        let home = Arc::new(HttpEndpoint { url: settings.url.clone(), route });
         Ok(Self { egress, home, headers, bearer, authorizers, mirrored: Arc::default() })
     }
 
@@ -74,10 +74,10 @@ impl Http {
     /// the era of the server is not known.
     pub(crate) fn transport(
         &self,
-        calls: Arc<Calls>,
+        calls: Arc<InFlight>,
         context: Option<&CallContext>,
         probes: bool,
-    ) -> StreamableHttpClientTransport<Wire> {
+    ) -> StreamableHttpClientTransport<HttpTransport> {
         let longest = calls.bounds.message;
         let wire = self.wire(calls, context, probes);
         let mut backoff = ExponentialBackoff::default();
@@ -90,23 +90,33 @@ impl Http {
     }
 
     /// The way of single requests of 2026-07-28, beside the transport of the same connection.
-    pub(crate) fn direct(&self, calls: &Arc<Calls>, context: Option<&CallContext>) -> Line {
+    pub(crate) fn direct(
+        &self,
+        calls: &Arc<InFlight>,
+        context: Option<&CallContext>,
+    ) -> DirectTransport {
         let wire = self.wire(Arc::clone(calls), context, false);
-        Line::Http { wire, url: self.home.url.as_str().into() }
+        DirectTransport::Http { wire, url: self.home.url.as_str().into() }
     }
 
     /// The same in the first way, which servers of 2024 know.
     pub(crate) async fn old_transport(
         &self,
-        calls: Arc<Calls>,
+        calls: Arc<InFlight>,
         context: Option<&CallContext>,
-    ) -> Result<Old, Fault> {
-        let connected = Old::connect(self.wire(calls, context, false), &self.home.url).await;
-        connected.map_err(|error| fault::of_wire(error, Fault::unreachable("the line broke")))
+    ) -> Result<LegacySseTransport, McpFault> {
+        let connected =
+            LegacySseTransport::connect(self.wire(calls, context, false), &self.home.url).await;
+        connected.map_err(|error| fault::of_wire(error, McpFault::unreachable("the line broke")))
     }
 
-    fn wire(&self, calls: Arc<Calls>, context: Option<&CallContext>, probes: bool) -> Wire {
-        Wire {
+    fn wire(
+        &self,
+        calls: Arc<InFlight>,
+        context: Option<&CallContext>,
+        probes: bool,
+    ) -> HttpTransport {
+        HttpTransport {
             egress: self.egress.clone(),
             home: Arc::clone(&self.home),
             headers: self.headers.clone(),
@@ -119,7 +129,7 @@ impl Http {
         }
     }
 
-    fn authorizer(&self, context: Option<&CallContext>) -> Option<Arc<dyn Authorize>> {
+    fn authorizer(&self, context: Option<&CallContext>) -> Option<Arc<dyn TokenProvider>> {
         let local = Caller::local();
         let caller = context.map_or(&local, CallContext::caller);
         self.authorizers.as_ref().map(|authorizers| authorizers.of(caller))
@@ -131,7 +141,7 @@ impl Http {
     }
 
     /// Takes in which arguments the tools of a list want repeated in headers.
-    pub(crate) fn learn(&self, mirrored: Mirrors) {
+    pub(crate) fn learn(&self, mirrored: MirroredArguments) {
         let mirrored = mirrored.into_iter().collect();
         *self.mirrored.lock().unwrap_or_else(PoisonError::into_inner) = mirrored;
     }

@@ -26,35 +26,35 @@ use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 use toolcrib_core::CallContext;
 
-use super::settings::ServerBounds;
+use super::settings::McpBounds;
 use crate::client::source::list;
-use asking_habits::Askers;
+use asking_habits::AskingHabits;
 pub(crate) use dispatch::level;
-pub(crate) use fast_result::Ended;
+pub(crate) use fast_result::FastCompletion;
 #[cfg(feature = "fuzz")]
 pub(crate) use fast_result::means_the_same;
-pub(crate) use logs::Lines;
-use logs::Served;
-pub(crate) use request::{Answering, End, NO_PROTOCOL, Slot};
-pub(crate) use unclear_owner::Doubt;
-use unclear_owner::Doubts;
-use unreadable_answers::Suspects;
+use logs::ServedUsers;
+pub(crate) use logs::ServerLogs;
+pub(crate) use request::{CallQuestionGuard, NO_PROTOCOL, UpstreamRequest, UpstreamRequestEnd};
+pub(crate) use unclear_owner::UnclearQuestion;
+use unclear_owner::UnclearQuestions;
+use unreadable_answers::UnreadableAnswers;
 
 /// Questions of one server that may wait for an answer at the same time.
 const MOST_QUESTIONS: usize = 32;
 
 /// The requests under way on one connection.
-pub(crate) struct Calls {
-    table: Mutex<Table>,
-    pub(crate) news: Arc<News>,
-    pub(crate) bounds: ServerBounds,
+pub(crate) struct InFlight {
+    table: Mutex<InFlightTable>,
+    pub(crate) news: Arc<ServerNotices>,
+    pub(crate) bounds: McpBounds,
     /// What the server said of itself, as it came, or why that does not fit.
     greeting: Mutex<Option<Result<Map<String, Value>, String>>>,
-    pub(crate) askers: Arc<Askers>,
-    doubts: Doubts,
+    pub(crate) askers: Arc<AskingHabits>,
+    doubts: UnclearQuestions,
     /// Questions that wait for an answer of ours.
     asking: AtomicUsize,
-    pub(crate) served: Served,
+    pub(crate) served: ServedUsers,
     /// Cancelled when nothing more is heard of what is said: what came before may still come in.
     pub(crate) deaf: CancellationToken,
     /// Cancelled when nothing more will come in.
@@ -62,46 +62,46 @@ pub(crate) struct Calls {
 }
 
 #[derive(Default)]
-struct Table {
-    by_id: HashMap<RequestId, Arc<Slot>, RandomState>,
-    by_token: HashMap<ProgressToken, Arc<Slot>, RandomState>,
+struct InFlightTable {
+    by_id: HashMap<RequestId, Arc<UpstreamRequest>, RandomState>,
+    by_token: HashMap<ProgressToken, Arc<UpstreamRequest>, RandomState>,
     /// Requests of the SDK itself (handshake, subscription), whose answers it reads.
     of_the_sdk: HashSet<RequestId, RandomState>,
     /// The last request that went through it.
     newest: Option<RequestId>,
     /// Answers that nobody could read, nor tell whose they are.
-    suspects: Suspects,
-    questions: HashMap<RequestId, Asked>,
+    suspects: UnreadableAnswers,
+    questions: HashMap<RequestId, ServerQuestion>,
     /// Calls that their server runs as tasks, by the names of these.
-    tasks: HashMap<String, Arc<Slot>>,
+    tasks: HashMap<String, Arc<UpstreamRequest>>,
 }
 
 /// A question of the server, and the call that it belongs to.
-pub(crate) struct Asked {
+pub(crate) struct ServerQuestion {
     pub(crate) method: String,
     pub(crate) params: Value,
-    pub(crate) of: Whose,
+    pub(crate) of: QuestionOwner,
 }
 
 /// Whose a question is.
-pub(crate) enum Whose {
-    Call(Arc<Slot>, Answering),
+pub(crate) enum QuestionOwner {
+    Call(Arc<UpstreamRequest>, CallQuestionGuard),
     /// It came while no call ran.
     Nobody,
-    Unclear(Doubt),
+    Unclear(UnclearQuestion),
 }
 
 /// For as long as this lives, a question of a connection waits for its answer.
-pub(crate) struct Asking(Arc<Calls>);
+pub(crate) struct ConnectionQuestionGuard(Arc<InFlight>);
 
-impl Drop for Asking {
+impl Drop for ConnectionQuestionGuard {
     fn drop(&mut self) {
         self.0.asking.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
 /// What a server tells that belongs to no request.
-pub(crate) struct News {
+pub(crate) struct ServerNotices {
     /// Counts how often it said that its tools have changed.
     pub(crate) tools: watch::Sender<u64>,
     /// The same of its prompts and resources.
@@ -111,53 +111,57 @@ pub(crate) struct News {
     announced: Mutex<HashMap<&'static str, u64>>,
     /// The parameters of each `notifications/resources/updated`.
     pub(crate) updates: broadcast::Sender<Arc<Map<String, Value>>>,
-    lines: Lines,
+    lines: ServerLogs,
 }
 
 /// Updates that whoever follows a resource may lag behind.
 const BACKLOG: usize = 256;
 
-impl Default for News {
+impl Default for ServerNotices {
     fn default() -> Self {
         let (tools, library) = (watch::Sender::new(0), watch::Sender::new(0));
         let (announced, updates) = (Mutex::default(), broadcast::Sender::new(BACKLOG));
-        Self { tools, library, announced, updates, lines: Lines::default() }
+        Self { tools, library, announced, updates, lines: ServerLogs::default() }
     }
 }
 
-impl News {
-    pub(crate) fn with(lines: Lines) -> Self {
+impl ServerNotices {
+    pub(crate) fn with(lines: ServerLogs) -> Self {
         Self { lines, ..Self::default() }
     }
 
     /// The place of lines that belong to no call.
-    pub(crate) fn lines(&self) -> Lines {
+    pub(crate) fn lines(&self) -> ServerLogs {
         self.lines.clone()
     }
 
     /// How often the server said that this list changed.
-    pub(crate) fn announced(&self, list: list::Kind) -> u64 {
+    pub(crate) fn announced(&self, list: list::ListKind) -> u64 {
         let announced = self.announced.lock().unwrap_or_else(PoisonError::into_inner);
         announced.get(list.method).copied().unwrap_or_default()
     }
 
-    fn announce(&self, list: list::Kind) {
+    fn announce(&self, list: list::ListKind) {
         let mut announced = self.announced.lock().unwrap_or_else(PoisonError::into_inner);
         *announced.entry(list.method).or_default() += 1;
     }
 }
 
-impl Calls {
-    pub(crate) fn new(news: &Arc<News>, bounds: ServerBounds, askers: &Arc<Askers>) -> Arc<Self> {
+impl InFlight {
+    pub(crate) fn new(
+        news: &Arc<ServerNotices>,
+        bounds: McpBounds,
+        askers: &Arc<AskingHabits>,
+    ) -> Arc<Self> {
         Arc::new(Self {
             table: Mutex::default(),
             news: Arc::clone(news),
             bounds,
             greeting: Mutex::default(),
             askers: Arc::clone(askers),
-            doubts: Doubts::default(),
+            doubts: UnclearQuestions::default(),
             asking: AtomicUsize::new(0),
-            served: Served::default(),
+            served: ServedUsers::default(),
             deaf: CancellationToken::new(),
             closed: CancellationToken::new(),
         })
@@ -174,20 +178,20 @@ impl Calls {
         ServerJsonRpcMessage::error(error, Some(id))
     }
 
-    fn table(&self) -> MutexGuard<'_, Table> {
+    fn table(&self) -> MutexGuard<'_, InFlightTable> {
         // Every change of the table is whole before anything can panic.
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A message is about to be written: from here on its request counts as sent, and what comes
     /// back for it finds its owner.
-    pub(crate) fn sending(&self, message: &ClientJsonRpcMessage) -> Option<Arc<Slot>> {
+    pub(crate) fn sending(&self, message: &ClientJsonRpcMessage) -> Option<Arc<UpstreamRequest>> {
         let ClientJsonRpcMessage::Request(request) = message else {
             return None;
         };
         let mut table = self.table();
         table.newest = Some(request.id.clone());
-        let Some(slot) = request.request.extensions().get::<Arc<Slot>>().cloned() else {
+        let Some(slot) = request.request.extensions().get::<Arc<UpstreamRequest>>().cloned() else {
             table.of_the_sdk.insert(request.id.clone());
             return None;
         };
@@ -197,13 +201,13 @@ impl Calls {
     }
 
     /// The same of a request that goes around the SDK, whose id is its progress token as well.
-    pub(crate) fn sends(&self, id: RequestId, slot: &Arc<Slot>) {
+    pub(crate) fn sends(&self, id: RequestId, slot: &Arc<UpstreamRequest>) {
         let token = ProgressToken(id.clone());
         self.table().sends(id, Some(token), slot);
     }
 
     /// Nobody waits for this request any more.
-    pub(crate) fn forget(&self, slot: &Slot) {
+    pub(crate) fn forget(&self, slot: &UpstreamRequest) {
         if let Some((id, token)) = slot.close() {
             let mut table = self.table();
             table.by_id.remove(&id);
@@ -219,16 +223,16 @@ impl Calls {
     }
 
     /// A question waits for its answer while the guard lives.
-    pub(crate) fn asks(self: &Arc<Self>) -> Asking {
+    pub(crate) fn asks(self: &Arc<Self>) -> ConnectionQuestionGuard {
         self.asking.fetch_add(1, Ordering::AcqRel);
-        Asking(Arc::clone(self))
+        ConnectionQuestionGuard(Arc::clone(self))
     }
 
     /// For as long as this lives, what the server asks about a task is of this call.
     pub(crate) fn follow(self: &Arc<Self>, task: &str, of: &CallContext) -> impl Drop + use<> {
-        let slot = Arc::new(Slot::new(Some(of.clone())));
+        let slot = Arc::new(UpstreamRequest::new(Some(of.clone())));
         self.table().tasks.insert(task.to_owned(), Arc::clone(&slot));
-        Followed { calls: Arc::clone(self), task: task.to_owned(), slot }
+        TaskRouteGuard { calls: Arc::clone(self), task: task.to_owned(), slot }
     }
 
     /// What the server said of itself in the handshake, once; `Err`: what does not fit.
@@ -237,18 +241,18 @@ impl Calls {
     }
 
     /// The question under this id, once.
-    pub(crate) fn question(&self, id: &RequestId) -> Option<Asked> {
+    pub(crate) fn question(&self, id: &RequestId) -> Option<ServerQuestion> {
         self.table().questions.remove(id)
     }
 }
 
-struct Followed {
-    calls: Arc<Calls>,
+struct TaskRouteGuard {
+    calls: Arc<InFlight>,
     task: String,
-    slot: Arc<Slot>,
+    slot: Arc<UpstreamRequest>,
 }
 
-impl Drop for Followed {
+impl Drop for TaskRouteGuard {
     fn drop(&mut self) {
         let mut table = self.calls.table();
         // Unless the server gave another one the same name.
@@ -260,8 +264,8 @@ impl Drop for Followed {
     }
 }
 
-impl Table {
-    fn sends(&mut self, id: RequestId, token: Option<ProgressToken>, slot: &Arc<Slot>) {
+impl InFlightTable {
+    fn sends(&mut self, id: RequestId, token: Option<ProgressToken>, slot: &Arc<UpstreamRequest>) {
         if slot.sent_as(id.clone(), token.clone()) {
             self.by_id.insert(id, Arc::clone(slot));
             token.map(|token| self.by_token.insert(token, Arc::clone(slot)));
@@ -270,7 +274,7 @@ impl Table {
 
     /// The call that a word which names none belongs to: the one whose answer stream it came on, or
     /// the only one there is. With several it is nobody's, rather than the wrong caller's.
-    fn owner(&self, stream: Option<&Arc<Slot>>) -> Option<Arc<Slot>> {
+    fn owner(&self, stream: Option<&Arc<UpstreamRequest>>) -> Option<Arc<UpstreamRequest>> {
         if let Some(slot) = stream {
             return slot.context().is_some().then(|| Arc::clone(slot));
         }
@@ -280,7 +284,11 @@ impl Table {
     }
 
     /// The same of what says of which task it is.
-    fn owner_of(&self, task: Option<&str>, stream: Option<&Arc<Slot>>) -> Option<Arc<Slot>> {
+    fn owner_of(
+        &self,
+        task: Option<&str>,
+        stream: Option<&Arc<UpstreamRequest>>,
+    ) -> Option<Arc<UpstreamRequest>> {
         match (task, stream) {
             (Some(task), None) => self.tasks.get(task).cloned(),
             // On the answer stream of one call nobody speaks for another.
@@ -289,7 +297,7 @@ impl Table {
     }
 
     /// Those that run. A task is one, and each look at it is none.
-    fn calls(&self) -> impl Iterator<Item = &Arc<Slot>> {
+    fn calls(&self) -> impl Iterator<Item = &Arc<UpstreamRequest>> {
         let requests = self.by_id.values();
         requests
             .filter(|slot| slot.context().is_some() && !slot.is_look())

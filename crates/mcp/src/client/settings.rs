@@ -3,23 +3,23 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-pub use toolcrib_child::{Limits as ProgramLimits, RestartBounds};
-use toolcrib_core::{Secret, Secrets, Unheard};
+pub use toolcrib_child::{ProgramLimits, RestartBounds};
+use toolcrib_core::{FormFallback, Secret, Secrets};
 use toolcrib_egress::Network;
 use url::Url;
 
-use crate::client::source::status::Era;
+use crate::client::source::status::McpEra;
 
 /// One MCP server.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ServerSettings {
-    pub transport: Transport,
-    pub share: Share,
+pub struct McpSourceSettings {
+    pub transport: McpTransport,
+    pub share: ConnectionScope,
     /// The way to speak to a server that may have both; `None`: as its caller speaks, each in a program
     /// or over a connection of its own, and a program in the older one for whoever is no client.
-    pub revision: Option<Era>,
-    pub timeouts: Timeouts,
-    pub bounds: ServerBounds,
+    pub revision: Option<McpEra>,
+    pub timeouts: McpTimeouts,
+    pub bounds: McpBounds,
     /// What it may use, if it is a program.
     pub program: ProgramLimits,
     /// How often it may be started, or connected to, again.
@@ -29,14 +29,14 @@ pub struct ServerSettings {
     /// Stops the server after it was idle this long; the next call starts it again.
     pub idle_stop: Option<Duration>,
     /// What becomes of its forms whose caller's host can put them to nobody.
-    pub questions: Unheard,
+    pub questions: FormFallback,
     /// Whether what the server says about itself goes into the system prompt.
     pub instructions: bool,
 }
 
 /// Who shares one connection to the server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Share {
+pub enum ConnectionScope {
     /// One for all callers.
     #[default]
     Shared,
@@ -47,7 +47,7 @@ pub enum Share {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Transport {
+pub enum McpTransport {
     Stdio(StdioSettings),
     Http(Box<HttpSettings>),
 }
@@ -67,13 +67,13 @@ pub struct StdioSettings {
 pub struct HttpSettings {
     pub url: Url,
     pub headers: Vec<(String, Secret)>,
-    pub authorization: Authorization,
+    pub authorization: HttpAuthorization,
     /// What may be reached besides the address above.
     pub network: Network,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Authorization {
+pub enum HttpAuthorization {
     None,
     Bearer(Secret),
     /// OAuth 2.1 as the protocol demands it.
@@ -102,7 +102,7 @@ pub struct OAuthSettings {
 
 /// How long each phase may take; an error says which one it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Timeouts {
+pub struct McpTimeouts {
     /// Start, connection and handshake.
     pub connect: Duration,
     /// All pages of a list.
@@ -113,7 +113,7 @@ pub struct Timeouts {
     pub longest_call: Duration,
 }
 
-impl Default for Timeouts {
+impl Default for McpTimeouts {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(30),
@@ -126,7 +126,7 @@ impl Default for Timeouts {
 
 /// How much the server may say; an error says which bound it was, by its name in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ServerBounds {
+pub struct McpBounds {
     /// Longest line, event or answer, in bytes.
     pub message: usize,
     /// Levels of objects and arrays in one; what reads JSON here stops at 128.
@@ -139,7 +139,7 @@ pub struct ServerBounds {
     pub definition: usize,
 }
 
-impl Default for ServerBounds {
+impl Default for McpBounds {
     fn default() -> Self {
         Self {
             message: 8 * 1024 * 1024,
@@ -152,20 +152,20 @@ impl Default for ServerBounds {
     }
 }
 
-impl ServerSettings {
+impl McpSourceSettings {
     /// The settings of a server of which nothing is said but where it is.
-    pub fn new(transport: Transport) -> Self {
+    pub fn new(transport: McpTransport) -> Self {
         Self {
             transport,
-            share: Share::default(),
+            share: ConnectionScope::default(),
             revision: None,
-            timeouts: Timeouts::default(),
-            bounds: ServerBounds::default(),
+            timeouts: McpTimeouts::default(),
+            bounds: McpBounds::default(),
             program: ProgramLimits::default(),
             restarts: RestartBounds::default(),
             poll: None,
             idle_stop: None,
-            questions: Unheard::default(),
+            questions: FormFallback::default(),
             instructions: true,
         }
     }

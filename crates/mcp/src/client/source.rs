@@ -14,16 +14,16 @@ use sha2::{Digest, Sha256};
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 use toolcrib_child::StderrTail;
-use toolcrib_core::{BoxFuture, Library, Source, SourceError, SourceId, Tool, Toolset};
+use toolcrib_core::{BoxFuture, Resources, Source, SourceError, SourceId, Tool, Toolset};
 
-use super::fault::Fault;
-use super::settings::ServerSettings;
-use crate::client::connection::connector::Opener;
-use crate::client::upstream::pool::Pool;
-use resources::{Books, hints};
-use status::{Era, LeftOut, Status};
-use tool::Foreign;
-use tool_specs::Taken;
+use super::fault::McpFault;
+use super::settings::McpSourceSettings;
+use crate::client::connection::connector::ServerConnector;
+use crate::client::upstream::pool::UpstreamPool;
+use resources::{McpResources, hints};
+use status::{LeftOutTool, McpEra, McpSourceStatus};
+use tool::McpTool;
+use tool_specs::ConvertedTool;
 
 /// A server that announces changes without a pause is asked this often and no more.
 const QUIET: Duration = Duration::from_millis(50);
@@ -33,7 +33,7 @@ const STDERR_LINES: usize = 20;
 
 /// What a source takes from its surroundings.
 #[derive(Debug, Clone, Default)]
-pub struct Surroundings {
+pub struct McpEnvironment {
     /// The host's environment; children get a short list of harmless variables of it.
     pub environment: Vec<(String, String)>,
 }
@@ -41,15 +41,15 @@ pub struct Surroundings {
 /// One MCP server. Nothing is started before the first `load` or call; dropped, it takes its
 /// children along.
 pub struct McpSource {
-    pool: Arc<Pool>,
-    listed: Mutex<Listed>,
+    pool: Arc<UpstreamPool>,
+    listed: Mutex<LastToolList>,
     /// Told when the server said that its tools changed, and they are the same.
     announced: watch::Sender<()>,
 }
 
 /// The last good list.
 #[derive(Default)]
-struct Listed {
+struct LastToolList {
     digest: Option<[u8; 32]>,
     /// How many changes and ends had been told when it was asked for.
     changes: u64,
@@ -59,12 +59,12 @@ struct Listed {
     has_tools: bool,
     /// An empty list after an end was not believed once.
     doubted: bool,
-    left_out: Vec<LeftOut>,
+    left_out: Vec<LeftOutTool>,
     remarks: Vec<String>,
 }
 
 /// A list as it came.
-struct Fetched {
+struct FetchedToolList {
     tools: Vec<Box<RawValue>>,
     note: Option<String>,
     instructions: String,
@@ -73,18 +73,18 @@ struct Fetched {
 
 impl McpSource {
     /// `id`: the name of the source, for messages and for the origin of its tools.
-    pub fn new(id: &str, settings: ServerSettings, surroundings: Surroundings) -> Self {
-        let opener = Opener::new(settings, surroundings.environment);
-        let pool = Arc::new(Pool::new(SourceId::new(id), opener));
+    pub fn new(id: &str, settings: McpSourceSettings, surroundings: McpEnvironment) -> Self {
+        let opener = ServerConnector::new(settings, surroundings.environment);
+        let pool = Arc::new(UpstreamPool::new(SourceId::new(id), opener));
         Self { pool, listed: Mutex::default(), announced: watch::Sender::new(()) }
     }
 
-    fn listed(&self) -> MutexGuard<'_, Listed> {
+    fn listed(&self) -> MutexGuard<'_, LastToolList> {
         self.listed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How it fares now.
-    pub fn status(&self) -> Status {
+    pub fn status(&self) -> McpSourceStatus {
         let mut all = self.pool.all();
         let restarts = all.iter().map(|upstream| upstream.health().restarts).sum();
         all.extend(self.pool.beside());
@@ -98,12 +98,12 @@ impl McpSource {
         let lines: Vec<_> = stderr.lines().map(str::to_owned).collect();
         let facts = &health.facts;
         let known = !facts.revision.is_empty();
-        Status {
+        McpSourceStatus {
             phase: health.phase,
             server: facts.name.clone(),
             version: facts.version.clone(),
             revision: known.then(|| facts.revision.clone()),
-            era: known.then_some(if facts.is_modern { Era::Modern } else { Era::Legacy }),
+            era: known.then_some(if facts.is_modern { McpEra::Modern } else { McpEra::Legacy }),
             pid: health.pid,
             connections: live.len(),
             in_flight: all.iter().map(|upstream| upstream.in_flight()).sum(),
@@ -121,7 +121,7 @@ impl McpSource {
         self.pool.stop().await;
     }
 
-    async fn fetch(&self) -> Result<Fetched, Fault> {
+    async fn fetch(&self) -> Result<FetchedToolList, McpFault> {
         let within = self.pool.settings().timeouts.list;
         let connection = self.pool.listing.connection(None).await?;
         let tools = match list::all(&connection, list::TOOLS, within).await {
@@ -132,12 +132,12 @@ impl McpSource {
             }
             listed => listed?,
         };
-        let list::List { entries: tools, besides, note } = tools;
+        let list::FetchedList { entries: tools, besides, note } = tools;
         self.pool.hint(list::TOOLS.method, hints(besides));
         self.pool.listing.touch();
         let instructions = connection.facts.instructions.clone();
         let whole = serde_json::to_vec(&(&tools, &instructions)).unwrap_or_default();
-        Ok(Fetched { tools, note, instructions, digest: Sha256::digest(whole).into() })
+        Ok(FetchedToolList { tools, note, instructions, digest: Sha256::digest(whole).into() })
     }
 
     async fn load_now(&self) -> Result<Toolset, SourceError> {
@@ -152,15 +152,16 @@ impl McpSource {
         let specs = tool_specs::of(fetched.tools, id, settings, &fetched.instructions);
         self.pool.learn(specs.mirrored);
         self.pool.note(list::TOOLS.method, fetched.note.into_iter().collect());
-        let foreign = specs.taken.into_iter().map(|Taken { name, spec, is_task, .. }| {
-            let (spec, pool) = (Arc::new(spec), Arc::clone(&self.pool));
-            Arc::new(Foreign { name, spec, is_task, pool }) as Arc<dyn Tool>
-        });
+        let foreign =
+            specs.taken.into_iter().map(|ConvertedTool { name, spec, is_task, .. }| {
+                let (spec, pool) = (Arc::new(spec), Arc::clone(&self.pool));
+                Arc::new(McpTool { name, spec, is_task, pool }) as Arc<dyn Tool>
+            });
         let toolset = Toolset::of(foreign).map_err(|conflict| {
             SourceError::new(format!("MCP server `{id}`: two tools of one name")).because(conflict)
         })?;
         let toolset = toolset.with_aside(specs.left_out.iter().filter_map(|out| out.aside(id)));
-        *self.listed() = Listed {
+        *self.listed() = LastToolList {
             digest: Some(fetched.digest),
             changes,
             ends,
@@ -234,7 +235,7 @@ impl McpSource {
 /// Whoever lets go of a source means its servers too; calls that run may end first.
 impl Drop for McpSource {
     fn drop(&mut self) {
-        Pool::retire(&self.pool);
+        UpstreamPool::retire(&self.pool);
     }
 }
 
@@ -283,11 +284,11 @@ impl Source for McpSource {
         drop(listed);
         let spec = Arc::new(tool_specs::unlisted(name, &self.pool.id, self.pool.settings())?);
         let (name, pool) = (name.to_owned(), Arc::clone(&self.pool));
-        Some(Arc::new(Foreign { name, spec, is_task: false, pool }))
+        Some(Arc::new(McpTool { name, spec, is_task: false, pool }))
     }
 
-    fn library(&self) -> Option<Arc<dyn Library>> {
-        Some(Arc::new(Books::new(Arc::clone(&self.pool))))
+    fn library(&self) -> Option<Arc<dyn Resources>> {
+        Some(Arc::new(McpResources::new(Arc::clone(&self.pool))))
     }
 }
 

@@ -13,36 +13,36 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::{Mutex, OwnedMappedMutexGuard, OwnedMutexGuard, mpsc};
 
-use super::inflight::Calls;
-pub(crate) use crate::protocol::lines::{Line, Lines};
+use super::inflight::InFlight;
+pub(crate) use crate::protocol::lines::{BoundedLine, BoundedLines};
 pub(crate) use program_exit::follow;
 pub(crate) use stdout_reader::reader_here;
 pub use stdout_reader::reads_for_its_calls;
 
 /// `None`: it is closed.
-type Way = Option<Box<dyn AsyncWrite + Send + Unpin>>;
+type ServerStdin = Option<Box<dyn AsyncWrite + Send + Unpin>>;
 
 /// The way to a server.
-pub(crate) type Writer = Arc<Mutex<Way>>;
+pub(crate) type SharedStdin = Arc<Mutex<ServerStdin>>;
 
 /// The way to a server while nobody else writes.
-pub(crate) type Free = OwnedMappedMutexGuard<Way, Box<dyn AsyncWrite + Send + Unpin>>;
+pub(crate) type StdinGuard = OwnedMappedMutexGuard<ServerStdin, Box<dyn AsyncWrite + Send + Unpin>>;
 
 /// Speaks with a server over its standard input and output.
-pub(crate) struct Pipes {
+pub(crate) struct StdioTransport {
     coming: mpsc::Receiver<Box<ServerJsonRpcMessage>>,
-    writer: Writer,
-    calls: Arc<Calls>,
+    writer: SharedStdin,
+    calls: Arc<InFlight>,
 }
 
 /// Waits until nobody else writes. Dropping it loses nothing.
-pub(crate) async fn free(writer: &Writer) -> io::Result<Free> {
+pub(crate) async fn free(writer: &SharedStdin) -> io::Result<StdinGuard> {
     let way = Arc::clone(writer).lock_owned().await;
     OwnedMutexGuard::try_map(way, Option::as_mut).map_err(|_| io::ErrorKind::NotConnected.into())
 }
 
 /// Why a message was not written.
-pub(crate) struct Unwritten {
+pub(crate) struct StdioWriteError {
     /// Some of it was.
     pub(crate) began: bool,
     pub(crate) error: io::Error,
@@ -51,10 +51,10 @@ pub(crate) struct Unwritten {
 /// Writes one message, whole; whoever drops it half-way spoils the pipe. Who does not take it takes
 /// none after it either.
 pub(crate) async fn write(
-    mut way: Free,
+    mut way: StdinGuard,
     mut line: Vec<u8>,
-    calls: &Calls,
-) -> Result<(), Unwritten> {
+    calls: &InFlight,
+) -> Result<(), StdioWriteError> {
     line.push(b'\n');
     let mut began = false;
     let writing = async {
@@ -71,14 +71,14 @@ pub(crate) async fn write(
     };
     written.map_err(|error| {
         calls.deaf.cancel();
-        Unwritten { began, error }
+        StdioWriteError { began, error }
     })
 }
 
-impl Pipes {
+impl StdioTransport {
     pub(crate) fn new(
         (input, output): (ChildStdin, ChildStdout),
-        calls: Arc<Calls>,
+        calls: Arc<InFlight>,
     ) -> io::Result<Self> {
         let coming = stdout_reader::read(output, Arc::clone(&calls))?;
         let input: Box<dyn AsyncWrite + Send + Unpin> = Box::new(input);
@@ -87,12 +87,12 @@ impl Pipes {
     }
 
     /// What requests around the SDK are written to.
-    pub(crate) fn writer(&self) -> Writer {
+    pub(crate) fn writer(&self) -> SharedStdin {
         Arc::clone(&self.writer)
     }
 }
 
-impl Transport<RoleClient> for Pipes {
+impl Transport<RoleClient> for StdioTransport {
     type Error = io::Error;
 
     fn send(

@@ -20,18 +20,18 @@ use tokio_util::sync::CancellationToken;
 use toolcrib_child::Permit;
 use toolcrib_core::{CallContext, LogLevel};
 
-use super::call::{self, Asked};
-use super::connection::{Connection, Counted};
-use super::fault::Fault;
-use super::inflight::{Lines, News};
-use super::settings::Share;
-use crate::client::call::reply::Reply;
-use crate::client::connection::connector::Opener;
-use crate::client::inflight::asking_habits::Subject;
-pub(crate) use health::Health;
-use isolation::Apart;
+use super::call::{self, OutgoingRequest};
+use super::connection::{CountGuard, McpConnection};
+use super::fault::McpFault;
+use super::inflight::{ServerLogs, ServerNotices};
+use super::settings::ConnectionScope;
+use crate::client::call::reply::ServerReply;
+use crate::client::connection::connector::ServerConnector;
+use crate::client::inflight::asking_habits::CallSubject;
+pub(crate) use health::UpstreamHealth;
+use isolation::CallIsolation;
 pub(crate) use isolation::MOST_APART;
-pub(crate) use subscriptions::Followed;
+pub(crate) use subscriptions::UpstreamSubscriptions;
 
 /// A pause before a start that a call sits out; for a longer one it is told when to come again.
 const SAT_OUT: Duration = Duration::from_secs(1);
@@ -39,20 +39,20 @@ const SAT_OUT: Duration = Duration::from_secs(1);
 /// What is said of a connection that ended by itself.
 const CLOSED: &str = "the server closed the connection";
 
-type Opening = Shared<BoxFuture<'static, Result<Arc<Connection>, Arc<Fault>>>>;
+type SharedOpening = Shared<BoxFuture<'static, Result<Arc<McpConnection>, Arc<McpFault>>>>;
 
 /// The connection to a server, over all its lives.
 pub(crate) struct Upstream {
-    opener: Arc<Opener>,
-    current: ArcSwapOption<Connection>,
+    opener: Arc<ServerConnector>,
+    current: ArcSwapOption<McpConnection>,
     /// One opening at a time, whoever waits for it.
-    opening: Mutex<Option<Opening>>,
-    health: Mutex<Health>,
-    pub(crate) news: Arc<News>,
+    opening: Mutex<Option<SharedOpening>>,
+    health: Mutex<UpstreamHealth>,
+    pub(crate) news: Arc<ServerNotices>,
     /// The lowest level of log lines that anybody asked for.
     lowest: Mutex<Option<LogLevel>>,
     /// What is followed over it.
-    pub(crate) followed: Followed,
+    pub(crate) followed: UpstreamSubscriptions,
     /// Counts how often the connection was lost.
     pub(crate) ends: signal::Sender<u64>,
     /// Calls that run, over this connection and those that were left, or that wait for one.
@@ -63,14 +63,14 @@ pub(crate) struct Upstream {
     stop: CancellationToken,
     /// No connection is opened any more, though the last may not have ended yet.
     is_over: AtomicBool,
-    role: Role,
+    role: UpstreamRole,
     /// What runs on it and beside it, where questions do not say whose they are.
-    apart: Apart,
+    apart: CallIsolation,
 }
 
 /// What an upstream is there for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Role {
+pub(crate) enum UpstreamRole {
     /// It is asked for lists, and so follows their changes.
     Lists,
     Calls,
@@ -81,20 +81,20 @@ pub(crate) enum Role {
 impl Upstream {
     /// `stop`: ends everything when it is cancelled.
     pub(crate) fn new(
-        opener: Arc<Opener>,
+        opener: Arc<ServerConnector>,
         stop: CancellationToken,
-        lines: Lines,
-        role: Role,
+        lines: ServerLogs,
+        role: UpstreamRole,
     ) -> Arc<Self> {
-        let health = Health::new(opener.settings.restarts);
+        let health = UpstreamHealth::new(opener.settings.restarts);
         Arc::new(Self {
             opener,
             current: ArcSwapOption::empty(),
             opening: Mutex::default(),
             health: Mutex::new(health),
-            news: Arc::new(News::with(lines)),
+            news: Arc::new(ServerNotices::with(lines)),
             lowest: Mutex::default(),
-            followed: Followed::default(),
+            followed: UpstreamSubscriptions::default(),
             ends: signal::Sender::new(0),
             calls: AtomicUsize::new(0),
             last_used: AtomicU64::new(0),
@@ -102,7 +102,7 @@ impl Upstream {
             stop,
             is_over: AtomicBool::new(false),
             role,
-            apart: Apart::default(),
+            apart: CallIsolation::default(),
         })
     }
 
@@ -118,18 +118,18 @@ impl Upstream {
     /// How long it stays open that nobody uses.
     fn idle_stop(&self) -> Option<Duration> {
         let said = self.opener.settings.idle_stop;
-        if self.role == Role::Apart {
+        if self.role == UpstreamRole::Apart {
             return Some(said.map_or(isolation::IDLE, |said| said.min(isolation::IDLE)));
         }
         said
     }
 
-    pub(crate) fn health(&self) -> MutexGuard<'_, Health> {
+    pub(crate) fn health(&self) -> MutexGuard<'_, UpstreamHealth> {
         self.health.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The live connection, if there is one.
-    pub(crate) fn current(&self) -> Option<Arc<Connection>> {
+    pub(crate) fn current(&self) -> Option<Arc<McpConnection>> {
         self.current.load_full().filter(|connection| !connection.is_closed())
     }
 
@@ -137,18 +137,19 @@ impl Upstream {
     pub(crate) async fn connection(
         self: &Arc<Self>,
         context: Option<&CallContext>,
-    ) -> Result<Arc<Connection>, Fault> {
+    ) -> Result<Arc<McpConnection>, McpFault> {
         let connection = match self.current.load_full() {
             Some(connection) if !connection.is_closed() => connection,
             gone => {
                 if let Some(closed) = gone {
-                    self.lose(&closed, &Fault::broken(CLOSED));
+                    self.lose(&closed, &McpFault::broken(CLOSED));
                 }
                 self.opened(context).await?
             }
         };
         if let Some(context) = context {
-            let session = context.session().filter(|_| self.opener.share() == Share::Session);
+            let session =
+                context.session().filter(|_| self.opener.share() == ConnectionScope::Session);
             connection.calls.served.note(context.caller(), session);
         }
         Ok(connection)
@@ -157,7 +158,7 @@ impl Upstream {
     async fn opened(
         self: &Arc<Self>,
         context: Option<&CallContext>,
-    ) -> Result<Arc<Connection>, Fault> {
+    ) -> Result<Arc<McpConnection>, McpFault> {
         let opening = self.opening(context)?;
         let cancelled = async {
             match context {
@@ -167,15 +168,16 @@ impl Upstream {
         };
         tokio::select! {
             opened = opening => opened.map_err(|fault| fault.again()),
-            () = cancelled => Err(Fault::Withdrawn),
+            () = cancelled => Err(McpFault::Withdrawn),
         }
     }
 
     /// Joins the opening under way, or begins one if that is allowed now.
-    fn opening(self: &Arc<Self>, context: Option<&CallContext>) -> Result<Opening, Fault> {
+    fn opening(self: &Arc<Self>, context: Option<&CallContext>) -> Result<SharedOpening, McpFault> {
         let mut opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
         // Looked at alone, one that nobody waited for to the end would seem to be under way for ever.
-        let is_under_way = |opening: &&Opening| Opening::clone(opening).now_or_never().is_none();
+        let is_under_way =
+            |opening: &&SharedOpening| SharedOpening::clone(opening).now_or_never().is_none();
         if let Some(opening) = opening.as_ref().filter(is_under_way) {
             return Ok(opening.clone());
         }
@@ -183,7 +185,7 @@ impl Upstream {
             return Ok(std::future::ready(Ok(connection)).boxed().shared());
         }
         if self.stop.is_cancelled() || self.is_over.load(Ordering::Acquire) {
-            return Err(Fault::unreachable("the source was stopped"));
+            return Err(McpFault::unreachable("the source was stopped"));
         }
         // Not within the match: its guard would be held there.
         let permit = self.health().permit();
@@ -200,7 +202,7 @@ impl Upstream {
         Ok(begun)
     }
 
-    fn begin(self: &Arc<Self>, pause: Duration, context: Option<CallContext>) -> Opening {
+    fn begin(self: &Arc<Self>, pause: Duration, context: Option<CallContext>) -> SharedOpening {
         let upstream = Arc::clone(self);
         // On a task of its own: that one caller gives up must not take it from the others.
         let task = tokio::spawn(async move {
@@ -215,12 +217,12 @@ impl Upstream {
             };
             tokio::select! {
                 opened = opening => opened,
-                () = stop.cancelled() => Err(Fault::unreachable("the source was stopped")),
+                () = stop.cancelled() => Err(McpFault::unreachable("the source was stopped")),
             }
         });
         let ended = task.map(|ended| {
             let opened =
-                ended.unwrap_or_else(|_| Err(Fault::unreachable("something of ours broke")));
+                ended.unwrap_or_else(|_| Err(McpFault::unreachable("something of ours broke")));
             opened.map_err(Arc::new)
         });
         ended.boxed().shared()
@@ -229,14 +231,14 @@ impl Upstream {
     async fn open(
         self: &Arc<Self>,
         context: Option<&CallContext>,
-    ) -> Result<Arc<Connection>, Fault> {
+    ) -> Result<Arc<McpConnection>, McpFault> {
         self.health().starts();
         match self.opener.open(context, &self.news).await {
             Ok(connection) => {
                 let connection = Arc::new(connection);
                 if self.is_over.load(Ordering::Acquire) {
                     connection.close().await;
-                    return Err(Fault::unreachable("the source was stopped"));
+                    return Err(McpFault::unreachable("the source was stopped"));
                 }
                 self.touch();
                 self.health().is_ready(&connection);
@@ -254,9 +256,9 @@ impl Upstream {
     /// Runs one call.
     pub(crate) async fn call(
         self: &Arc<Self>,
-        asked: Asked,
+        asked: OutgoingRequest,
         context: &CallContext,
-    ) -> Result<Reply, Fault> {
+    ) -> Result<ServerReply, McpFault> {
         match self.current() {
             Some(live) if live.facts.is_modern => self.call_here((&asked, None), context).await,
             Some(_) | None => isolation::call(self, &asked, context).await,
@@ -266,17 +268,17 @@ impl Upstream {
     /// Runs one call on this connection. What never left is sent once more over a new one.
     async fn call_here(
         self: &Arc<Self>,
-        asked: (&Asked, Option<&Subject>),
+        asked: (&OutgoingRequest, Option<&CallSubject>),
         context: &CallContext,
-    ) -> Result<Reply, Fault> {
+    ) -> Result<ServerReply, McpFault> {
         let timeouts = self.opener.settings.timeouts;
         let mut heals = true;
-        let _called = Counted::new(&self.calls);
+        let _called = CountGuard::new(&self.calls);
         loop {
             let connection = self.connection(Some(context)).await?;
             let _attended = self.opener.attended_by(context);
             // Between its requests, while a person answers, a call needs its connection too.
-            let counted = Counted::new(&connection.in_flight);
+            let counted = CountGuard::new(&connection.in_flight);
             let ended = call::run(&connection, asked, context, timeouts).await;
             drop(counted);
             self.touch();
@@ -299,11 +301,11 @@ impl Upstream {
         self: &Arc<Self>,
         params: Map<String, Value>,
         context: &CallContext,
-    ) -> Result<Map<String, Value>, Fault> {
+    ) -> Result<Map<String, Value>, McpFault> {
         let connection = self.connection(Some(context)).await?;
         let named = params.get("level").and_then(Value::as_str).unwrap_or_default();
         let Some(level) = super::inflight::level(named) else {
-            return Err(Fault::Refused {
+            return Err(McpFault::Refused {
                 code: -32602,
                 message: "there is no such level".to_owned(),
                 data: None,
@@ -324,7 +326,7 @@ impl Upstream {
             *beside.level() = Some(level);
             beside.current().inspect(|live| lifecycle::tell_level(&beside, live));
         }
-        let asked = Asked {
+        let asked = OutgoingRequest {
             method: "logging/setLevel".into(),
             params: params.into(),
             as_task: false,
@@ -335,7 +337,7 @@ impl Upstream {
     }
 
     /// Drops a connection that is of no use any more; `false` if it was dropped before.
-    pub(crate) fn lose(&self, connection: &Arc<Connection>, fault: &Fault) -> bool {
+    pub(crate) fn lose(&self, connection: &Arc<McpConnection>, fault: &McpFault) -> bool {
         let before = self.current.compare_and_swap(connection, None);
         let is_lost = before.as_ref().is_some_and(|before| Arc::ptr_eq(before, connection));
         if is_lost {
@@ -364,7 +366,7 @@ impl Upstream {
 
     /// Whether anything runs, lists too.
     pub(crate) fn is_busy(&self) -> bool {
-        let is_busy = |connection: Arc<Connection>| connection.is_busy();
+        let is_busy = |connection: Arc<McpConnection>| connection.is_busy();
         self.in_flight() > 0 || self.current().is_some_and(is_busy) || self.is_busy_beside()
     }
 
@@ -391,8 +393,8 @@ impl Upstream {
 }
 
 /// Whether another connection may do what this one did not.
-fn helps(connection: &Connection, fault: &Fault) -> bool {
+fn helps(connection: &McpConnection, fault: &McpFault) -> bool {
     // Some servers of the old era say 400 of a session that they have forgotten.
-    let forgotten = matches!(fault, Fault::Http { status: 400 | 404, .. });
+    let forgotten = matches!(fault, McpFault::Http { status: 400 | 404, .. });
     fault.never_sent() || (forgotten && !connection.facts.is_modern)
 }

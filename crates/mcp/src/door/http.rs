@@ -22,20 +22,20 @@ use rmcp::model::RequestId;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::{Value, json};
 use toolcrib_core::{Caller, Discovery, Trace, TraceState};
-use toolcrib_json::repair::Bounds;
+use toolcrib_json::repair::RepairBounds;
 
-use super::session::Sessions;
-use super::state::{Entrance, Room};
+use super::session::McpSessionRegistry;
+use super::state::{McpRequestContext, McpServerState};
 use crate::door::call::idempotency;
-use crate::door::client::early_subscription::{self, Carried};
+use crate::door::client::early_subscription::{self, EarlySubscription};
 use crate::door::messages::batch;
 use crate::door::messages::validation;
-use crate::door::sdk::handler::Desk;
-use crate::door::session::token::Seal;
+use crate::door::sdk::handler::RmcpHandler;
+use crate::door::session::token::SessionTokens;
 use crate::door::stdio::input_filter::{self, INVALID_REQUEST, PARSE_ERROR, TWICE};
-use allowed_hosts::Hosts;
-use fast_request::{Plain, Remembered};
-use session_fast_path::{Began, Early};
+use allowed_hosts::AllowedHosts;
+use fast_request::{ClientMetaCache, FastRequest};
+use session_fast_path::{EarlyCall, EarlyStart};
 
 pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 /// In it a client says how it wants the tools shown.
@@ -48,17 +48,17 @@ const ONCE: [HeaderName; 5] = [
     HeaderName::from_static("mcp-name"),
     DISCOVERY,
 ];
-const TOO_LARGE: Refusal = (StatusCode::PAYLOAD_TOO_LARGE, "the request is too large");
+const TOO_LARGE: HttpRefusal = (StatusCode::PAYLOAD_TOO_LARGE, "the request is too large");
 const NO_MESSAGE: &str = "the body must be one JSON object, read as it is";
 
 /// The door over HTTP, for a server that has routes, authentication and bounds of its own. Cheap
 /// to clone; clones are the same door.
 #[derive(Clone)]
-pub struct Porch(Arc<Inner>);
+pub struct McpHttpHandler(Arc<HttpHandlerInner>);
 
 /// Who comes, and how.
 #[derive(Debug)]
-pub struct Guest {
+pub struct AuthenticatedCaller {
     pub caller: Arc<Caller>,
     /// The profile whose door it is; `None`: that of the whole crib.
     pub profile: Option<String>,
@@ -68,19 +68,19 @@ pub struct Guest {
     pub trace_state: Option<TraceState>,
 }
 
-pub(super) struct Inner {
-    room: Arc<Room>,
-    sessions: Arc<Sessions>,
-    service: StreamableHttpService<Desk, Sessions>,
-    seal: Seal,
-    hosts: Hosts,
-    remembered: Remembered,
+pub(super) struct HttpHandlerInner {
+    room: Arc<McpServerState>,
+    sessions: Arc<McpSessionRegistry>,
+    service: StreamableHttpService<RmcpHandler, McpSessionRegistry>,
+    seal: SessionTokens,
+    hosts: AllowedHosts,
+    remembered: ClientMetaCache,
 }
 
-type Refusal = (StatusCode, &'static str);
+type HttpRefusal = (StatusCode, &'static str);
 
-impl Porch {
-    pub(super) fn new(room: Arc<Room>) -> Self {
+impl McpHttpHandler {
+    pub(super) fn new(room: Arc<McpServerState>) -> Self {
         let sessions = Arc::clone(&room.sessions);
         let settings = &room.settings;
         let mut config = StreamableHttpServerConfig::default()
@@ -89,23 +89,23 @@ impl Porch {
             .enforce_origin_validation()
             .with_max_request_body_bytes(settings.request.bytes)
             .with_json_response(true);
-        let hosts = Hosts::new(&settings.hosts);
-        config.session_store = Some(Arc::<Sessions>::clone(&sessions));
+        let hosts = AllowedHosts::new(&settings.hosts);
+        config.session_store = Some(Arc::<McpSessionRegistry>::clone(&sessions));
         let of_desk = Arc::clone(&room);
-        let make = move || Ok(Desk::new(Arc::clone(&of_desk), None));
+        let make = move || Ok(RmcpHandler::new(Arc::clone(&of_desk), None));
         let service = StreamableHttpService::new(make, Arc::clone(&sessions), config);
-        Self(Arc::new(Inner {
+        Self(Arc::new(HttpHandlerInner {
             room,
             sessions,
             service,
-            seal: Seal::fresh(),
+            seal: SessionTokens::fresh(),
             hosts,
-            remembered: Remembered::default(),
+            remembered: ClientMetaCache::default(),
         }))
     }
 
     /// Answers one request, whose body was read.
-    pub async fn answer(&self, guest: Guest, request: Request<Bytes>) -> Response {
+    pub async fn answer(&self, guest: AuthenticatedCaller, request: Request<Bytes>) -> Response {
         let (head, body) = request.into_parts();
         let body = async { Ok(body) };
         // Pinned where it is made: it is large, and would be copied from hand to hand.
@@ -133,19 +133,19 @@ impl Porch {
             let body = axum::body::to_bytes(body, self.0.room.settings.request.bytes).await;
             body.map_err(|_| TOO_LARGE)
         };
-        let guest = Guest { caller: Arc::new(caller), profile, trace, trace_state };
+        let guest = AuthenticatedCaller { caller: Arc::new(caller), profile, trace, trace_state };
         self.0.admit(guest, head, body).await.unwrap_or_else(refused)
     }
 }
 
-impl Inner {
+impl HttpHandlerInner {
     async fn admit(
         self: &Arc<Self>,
-        guest: Guest,
+        guest: AuthenticatedCaller,
         mut head: Parts,
-        body: impl Future<Output = Result<Bytes, Refusal>>,
-    ) -> Result<Response, Refusal> {
-        let Guest { caller, profile, trace, trace_state } = guest;
+        body: impl Future<Output = Result<Bytes, HttpRefusal>>,
+    ) -> Result<Response, HttpRefusal> {
+        let AuthenticatedCaller { caller, profile, trace, trace_state } = guest;
         let headers = &mut head.headers;
         let twice = |name: &HeaderName| headers.get_all(name).iter().nth(1).is_some();
         // Of most requests the two counts tell that no header came twice.
@@ -159,8 +159,15 @@ impl Inner {
         own_pages(headers);
         let session = self.unseal(headers, &caller, profile.as_ref())?;
         let discovery = discovery(headers)?;
-        let entrance =
-            Entrance { caller, profile, session, trace, trace_state, discovery, key: None };
+        let entrance = McpRequestContext {
+            caller,
+            profile,
+            session,
+            trace,
+            trace_state,
+            discovery,
+            key: None,
+        };
         let body = body.await?;
         if body.len() > self.room.settings.request.bytes {
             return Err(TOO_LARGE);
@@ -174,7 +181,7 @@ impl Inner {
             return Box::pin(self.in_session(entrance, head, body)).await;
         }
         if head.method == Method::POST
-            && let Some(plain) = Plain::read(
+            && let Some(plain) = FastRequest::read(
                 (&self.hosts, &self.remembered),
                 &head.headers,
                 (&body, &self.room.settings.request),
@@ -194,7 +201,12 @@ impl Inner {
         session.is_some_and(|session| self.sessions.has_batches(session))
     }
 
-    async fn batch(self: &Arc<Self>, entrance: Entrance, head: Parts, body: &[u8]) -> Response {
+    async fn batch(
+        self: &Arc<Self>,
+        entrance: McpRequestContext,
+        head: Parts,
+        body: &[u8],
+    ) -> Response {
         let read = match str::from_utf8(body) {
             Ok(text) => self
                 .room
@@ -215,18 +227,20 @@ impl Inner {
     /// What is said in a session. The SDK hears of what is not answered at once.
     pub(super) async fn in_session(
         &self,
-        entrance: Entrance,
+        entrance: McpRequestContext,
         mut head: Parts,
         body: Bytes,
-    ) -> Result<Response, Refusal> {
+    ) -> Result<Response, HttpRefusal> {
         let session = head.headers.get(SESSION).and_then(|id| id.to_str().ok()).unwrap_or_default();
-        if let Some(plain) =
-            Plain::read_of_session(&self.hosts, &head.headers, (&body, &self.room.settings.request))
-            && let Some(client) = self.sessions.begin(session, &plain.id)
+        if let Some(plain) = FastRequest::read_of_session(
+            &self.hosts,
+            &head.headers,
+            (&body, &self.room.settings.request),
+        ) && let Some(client) = self.sessions.begin(session, &plain.id)
         {
             match session_fast_path::begin(&self.room, entrance.clone(), plain, client).await {
-                Began::Answered(response) => return Ok(response),
-                Began::Early(early) => {
+                EarlyStart::Answered(response) => return Ok(response),
+                EarlyStart::Early(early) => {
                     head.extensions.insert(early.clone());
                     let answered = Box::pin(self.by_sdk(entrance, head, body)).await;
                     if !answered.as_ref().is_ok_and(|answer| answer.status().is_success()) {
@@ -241,10 +255,10 @@ impl Inner {
 
     async fn by_sdk(
         &self,
-        mut entrance: Entrance,
+        mut entrance: McpRequestContext,
         head: Parts,
         body: Bytes,
-    ) -> Result<Response, Refusal> {
+    ) -> Result<Response, HttpRefusal> {
         let bounds = &self.room.settings.request;
         let message = match (head.method == Method::POST).then(|| read(&body, bounds)).transpose() {
             Ok(message) => message,
@@ -254,7 +268,7 @@ impl Inner {
         entrance.key = message.as_ref().and_then(idempotency::proposed).map(Arc::new);
         let session = request.headers().get(SESSION).and_then(|id| id.to_str().ok());
         let asked = message.as_ref().and_then(asked).zip(session).map(|(id, session)| {
-            let has_begun = request.extensions().get::<Early>().is_some();
+            let has_begun = request.extensions().get::<EarlyCall>().is_some();
             self.sessions.asks(session, &id, has_begun).ok_or(id)
         });
         let _coming = match asked.transpose() {
@@ -274,7 +288,9 @@ impl Inner {
             _ => {}
         }
         if let Some(wanted) = message.as_ref().and_then(early_subscription::wanted) {
-            request.extensions_mut().insert(Carried::begin(&self.room, &entrance, &wanted).await);
+            request
+                .extensions_mut()
+                .insert(EarlySubscription::begin(&self.room, &entrance, &wanted).await);
         }
         drop(message);
         request.extensions_mut().insert(entrance.clone());
@@ -289,7 +305,7 @@ impl Inner {
             *response.status_mut() = StatusCode::NO_CONTENT;
         }
         if let Some(session) = response.headers().get(SESSION).and_then(|id| id.to_str().ok()) {
-            let Entrance { caller, profile, .. } = &entrance;
+            let McpRequestContext { caller, profile, .. } = &entrance;
             self.sessions.belongs(session, caller);
             let sealed = self.seal.put(session, caller, profile.as_deref());
             let sealed = HeaderValue::from_str(&sealed);
@@ -301,7 +317,7 @@ impl Inner {
 
     /// What the SDK answers. A session that sleeps is woken also where its client goes away meanwhile:
     /// it would stay half awake.
-    async fn heard(&self, request: Request<Body>) -> Result<Response, Refusal> {
+    async fn heard(&self, request: Request<Body>) -> Result<Response, HttpRefusal> {
         let session = request.headers().get(SESSION).and_then(|id| id.to_str().ok());
         if !session.is_some_and(|session| self.sessions.has_to_wake(session)) {
             return Ok(self.service.handle(request).await.map(Body::new));
@@ -320,7 +336,7 @@ impl Inner {
         headers: &mut HeaderMap,
         caller: &Arc<Caller>,
         profile: Option<&Arc<str>>,
-    ) -> Result<Option<Arc<str>>, Refusal> {
+    ) -> Result<Option<Arc<str>>, HttpRefusal> {
         let mut named = headers.get_all(SESSION).iter();
         let Some(sealed) = named.next() else { return Ok(None) };
         let unknown = (StatusCode::NOT_FOUND, "there is no such session: begin a new one");
@@ -333,7 +349,7 @@ impl Inner {
         Ok(Some(opened.conversation))
     }
 
-    fn room_for_one_more(&self, caller: &Caller) -> Result<(), Refusal> {
+    fn room_for_one_more(&self, caller: &Caller) -> Result<(), HttpRefusal> {
         let settings = &self.room.settings;
         if self.sessions.count() >= settings.most_sessions {
             let told = "too many sessions are open: try again later";
@@ -350,7 +366,7 @@ impl Inner {
 /// A body that is a message and means one thing only: JSON without a key that stands for two values,
 /// and not nested without end. Whoever reads it after this reads the same. `Err`: what is wrong, and
 /// the code of that.
-fn read(body: &[u8], bounds: &Bounds) -> Result<Value, (i32, &'static str)> {
+fn read(body: &[u8], bounds: &RepairBounds) -> Result<Value, (i32, &'static str)> {
     let text = str::from_utf8(body).map_err(|_| (PARSE_ERROR, NO_MESSAGE))?;
     let read =
         bounds.read_strict(text).map_err(|error| (input_filter::code(&error), NO_MESSAGE))?;
@@ -383,7 +399,7 @@ fn own_pages(headers: &mut HeaderMap) {
 }
 
 /// A refusal before the protocol is reached, in its shape.
-pub(super) fn refused(refusal: Refusal) -> Response {
+pub(super) fn refused(refusal: HttpRefusal) -> Response {
     said(refusal, INVALID_REQUEST)
 }
 
@@ -398,7 +414,7 @@ fn said((status, told): (StatusCode, &str), code: i32) -> Response {
 }
 
 /// How the client wants the tools shown, if it says so.
-fn discovery(headers: &HeaderMap) -> Result<Option<Discovery>, Refusal> {
+fn discovery(headers: &HeaderMap) -> Result<Option<Discovery>, HttpRefusal> {
     let Some(word) = headers.get(DISCOVERY) else { return Ok(None) };
     let mode = word.to_str().ok().and_then(Discovery::read);
     let wrong = (StatusCode::BAD_REQUEST, "`toolcrib-discovery` is direct, lazy or auto");

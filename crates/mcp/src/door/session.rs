@@ -28,13 +28,13 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use toolcrib_core::{Caller, LogLevel};
 
-use super::backend::House;
-use super::settings::DoorSettings;
-use crate::door::client::features::Client;
-use crate::door::client::subscriptions::{self, List};
-use activity::{Streaming, Vigil};
-pub(super) use calls::Begun;
-use calls::Open;
+use super::backend::McpBackend;
+use super::settings::McpServerSettings;
+use crate::door::client::features::ClientFeatures;
+use crate::door::client::subscriptions::{self, NotifiedList};
+use activity::{SessionActivity, SessionStreamGuard};
+use calls::SessionCall;
+pub(super) use calls::SessionCallGuard;
 
 /// For so long a session stays awake with nothing to do, so that one of which much is asked is not
 /// greeted each time.
@@ -44,38 +44,38 @@ const LOOK: Duration = Duration::from_secs(1);
 /// How long a session may take to fall asleep.
 const FALL: Duration = Duration::from_secs(6);
 
-pub(super) struct Sessions {
+pub(super) struct McpSessionRegistry {
     local: LocalSessionManager,
-    house: Arc<dyn House>,
+    house: Arc<dyn McpBackend>,
     /// So many stay awake with nothing to do.
     most_awake: usize,
     /// For so long one lives of which nothing is heard.
     life: Duration,
     /// For so long one lives whatever is heard of it.
     longest: Duration,
-    all: Mutex<All>,
+    all: Mutex<SessionTable>,
     is_swept: AtomicBool,
     own: Weak<Self>,
 }
 
 #[derive(Default)]
-struct All {
-    known: HashMap<SessionId, Session, RandomState>,
+struct SessionTable {
+    known: HashMap<SessionId, McpSession, RandomState>,
     /// Of those that are awake.
-    vigils: HashMap<SessionId, Arc<Vigil>, RandomState>,
+    vigils: HashMap<SessionId, Arc<SessionActivity>, RandomState>,
 }
 
 #[derive(Default)]
-struct Session {
+struct McpSession {
     /// The parameters of `initialize`, as JSON; empty until they were answered.
     greeting: Box<str>,
     began: Option<Instant>,
     /// Whose it is; `None`: it begins just now.
     owner: Option<Arc<Caller>>,
     /// Who began it; `None`: that has not said yet that it is ready.
-    client: Option<Box<Client>>,
+    client: Option<Box<ClientFeatures>>,
     /// Its calls that the SDK does not know of, and when the last one ended.
-    calls: Vec<Open>,
+    calls: Vec<SessionCall>,
     called: Option<Instant>,
     /// Its requests that are on their way to the SDK.
     coming: Vec<RequestId>,
@@ -84,15 +84,15 @@ struct Session {
     level: Option<LogLevel>,
     /// Its client asked for lines of log, and may have them.
     hears: bool,
-    state: State,
+    state: SleepState,
     /// Of one that sleeps or has just woken: the lists whose change its client was not told of.
-    untold: Vec<List>,
+    untold: Vec<NotifiedList>,
     /// Of one that sleeps or has just woken: resolve when a list changes after it fell asleep.
-    changes: Vec<BoxFuture<'static, List>>,
+    changes: Vec<BoxFuture<'static, NotifiedList>>,
 }
 
 #[derive(Default)]
-enum State {
+enum SleepState {
     #[default]
     Awake,
     /// Since it was used last. Whoever waits for it to sleep is told.
@@ -100,8 +100,8 @@ enum State {
     Asleep(Instant),
 }
 
-impl Sessions {
-    pub(super) fn new(house: Arc<dyn House>, settings: &DoorSettings) -> Arc<Self> {
+impl McpSessionRegistry {
+    pub(super) fn new(house: Arc<dyn McpBackend>, settings: &McpServerSettings) -> Arc<Self> {
         let mut local = LocalSessionManager::default();
         // It hears neither of the calls that are answered without it nor of whoever only listens.
         local.session_config.keep_alive = None;
@@ -117,7 +117,7 @@ impl Sessions {
         })
     }
 
-    fn all(&self) -> MutexGuard<'_, All> {
+    fn all(&self) -> MutexGuard<'_, SessionTable> {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -129,7 +129,7 @@ impl Sessions {
     /// How many of them are open that this caller began.
     pub(super) fn of(&self, caller: &Caller) -> usize {
         let is_theirs =
-            |session: &&Session| session.owner.as_ref().is_some_and(|own| own.is(caller));
+            |session: &&McpSession| session.owner.as_ref().is_some_and(|own| own.is(caller));
         self.all().known.values().filter(is_theirs).count()
     }
 
@@ -189,8 +189,8 @@ impl Sessions {
 
     /// The lists that changed while it slept, or before and nobody listened: whoever asks is about
     /// to tell its client.
-    pub(super) fn missed(&self, id: &str) -> Vec<List> {
-        let All { known, vigils } = &mut *self.all();
+    pub(super) fn missed(&self, id: &str) -> Vec<NotifiedList> {
+        let SessionTable { known, vigils } = &mut *self.all();
         let (Some(session), Some(vigil)) = (known.get_mut(id), vigils.get(id)) else {
             return Vec::new();
         };
@@ -205,11 +205,11 @@ impl Sessions {
         missed
     }
 
-    fn vigil(&self, id: &str) -> Option<Arc<Vigil>> {
+    fn vigil(&self, id: &str) -> Option<Arc<SessionActivity>> {
         self.all().vigils.get(id).map(Arc::clone)
     }
 
-    fn streaming(&self, id: &str, listens: bool) -> Option<Streaming> {
+    fn streaming(&self, id: &str, listens: bool) -> Option<SessionStreamGuard> {
         let vigil = self.vigil(id)?;
         let streaming = vigil.stream(listens);
         vigil.arrived();
@@ -221,7 +221,7 @@ impl Sessions {
     fn let_sleep(&self, make_room: bool) {
         let mut falling = Vec::new();
         {
-            let All { known, vigils } = &mut *self.all();
+            let SessionTable { known, vigils } = &mut *self.all();
             let now = Instant::now();
             let idle = vigils.iter().filter_map(|(id, vigil)| {
                 let greeted = known.get(id).is_some_and(|session| !session.greeting.is_empty());
@@ -235,7 +235,7 @@ impl Sessions {
                 if rested
                     && let (Some(session), Some(vigil)) = (known.get_mut(&id), vigils.remove(&id))
                 {
-                    session.state = State::Falling(since, Arc::default());
+                    session.state = SleepState::Falling(since, Arc::default());
                     session.untold.extend(vigil.untold());
                     if session.changes.is_empty() {
                         session.changes = subscriptions::changes(&self.house);
@@ -275,7 +275,7 @@ impl Sessions {
     /// Forgets those that nobody came back to, and those that are too old; `true`: there are none any more.
     async fn forget(&self) -> bool {
         let (over, awake) = {
-            let All { known, vigils } = &mut *self.all();
+            let SessionTable { known, vigils } = &mut *self.all();
             let over = known.extract_if(|id, session| {
                 let vigil = vigils.get(id);
                 let heard = session.heard_of(vigil);
@@ -294,7 +294,7 @@ impl Sessions {
         let mut all = self.all();
         let is_over = all.known.is_empty();
         if is_over {
-            *all = All::default();
+            *all = SessionTable::default();
             // With the lock held: the next one to begin has somebody look again.
             self.is_swept.store(false, Ordering::Release);
         }
@@ -306,14 +306,14 @@ impl Sessions {
         let mut all = self.all();
         let Some(session) = all.known.get_mut(id) else { return false };
         match &session.state {
-            State::Falling(used, fell) => {
+            SleepState::Falling(used, fell) => {
                 let (used, fell) = (*used, Arc::clone(fell));
-                session.state = State::Asleep(used);
+                session.state = SleepState::Asleep(used);
                 fell.notify_waiters();
                 true
             }
-            State::Asleep(_) => true,
-            State::Awake => {
+            SleepState::Asleep(_) => true,
+            SleepState::Awake => {
                 let over = all.remove(id);
                 drop(all);
                 self.tell(over);
@@ -323,7 +323,7 @@ impl Sessions {
     }
 
     /// Tells the house of those that are over: after the lock is given back, as others wait for it.
-    fn tell(&self, over: impl IntoIterator<Item = Session>) {
+    fn tell(&self, over: impl IntoIterator<Item = McpSession>) {
         for session in over {
             if let Some((revision, began)) = session.revision().zip(session.began) {
                 self.house.session_ended(&revision, began.elapsed());
@@ -332,25 +332,25 @@ impl Sessions {
     }
 
     /// Takes in one that begins, or that wakes.
-    fn wakes(&self, id: &SessionId, coming: usize) -> Arc<Vigil> {
-        let vigil = Vigil::new(coming);
+    fn wakes(&self, id: &SessionId, coming: usize) -> Arc<SessionActivity> {
+        let vigil = SessionActivity::new(coming);
         let mut all = self.all();
         let session = all.known.entry(Arc::clone(id)).or_default();
-        session.state = State::Awake;
+        session.state = SleepState::Awake;
         session.began.get_or_insert_with(Instant::now);
         all.vigils.insert(Arc::clone(id), Arc::clone(&vigil));
         vigil
     }
 }
 
-impl All {
-    fn remove(&mut self, id: &str) -> Option<Session> {
+impl SessionTable {
+    fn remove(&mut self, id: &str) -> Option<McpSession> {
         self.vigils.remove(id);
         self.known.remove(id)
     }
 }
 
-impl Session {
+impl McpSession {
     /// Which one its client asked for; `None`: it was not greeted yet.
     fn revision(&self) -> Option<String> {
         let greeting: Value = serde_json::from_str(&self.greeting).ok()?;
@@ -358,11 +358,11 @@ impl Session {
     }
 
     /// When something was heard of it last; `None`: somebody is there.
-    fn heard_of(&self, vigil: Option<&Arc<Vigil>>) -> Option<Instant> {
+    fn heard_of(&self, vigil: Option<&Arc<SessionActivity>>) -> Option<Instant> {
         let used = match self.state {
-            State::Asleep(used) => used,
-            State::Falling(..) => return None,
-            State::Awake => vigil?.left_since()?,
+            SleepState::Asleep(used) => used,
+            SleepState::Falling(..) => return None,
+            SleepState::Awake => vigil?.left_since()?,
         };
         self.calls.is_empty().then(|| self.called.map_or(used, |called| called.max(used)))
     }
@@ -372,8 +372,8 @@ impl Session {
     }
 
     /// Whether a call of it runs, or it is on its way to sleep: that ends soon.
-    fn works(&self, vigil: Option<&Arc<Vigil>>) -> bool {
-        let is_falling = matches!(self.state, State::Falling(..));
+    fn works(&self, vigil: Option<&Arc<SessionActivity>>) -> bool {
+        let is_falling = matches!(self.state, SleepState::Falling(..));
         is_falling || !self.calls.is_empty() || vigil.is_some_and(|vigil| vigil.works())
     }
 }

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use toolcrib_json::repair::Bounds;
+use toolcrib_json::repair::RepairBounds;
 
 /// Bounds and names of the door.
 #[derive(Debug, Clone)]
-pub struct DoorSettings {
+pub struct McpServerSettings {
     /// Host names, or `host:port`, that a request may be addressed to; no others get in.
     pub hosts: Vec<String>,
     /// Origins of web pages that may use the door (`https://app.example:443`); a request that
@@ -17,7 +17,7 @@ pub struct DoorSettings {
     /// How long a client may keep a list without asking again.
     pub fresh: Duration,
     /// What is read of a request.
-    pub request: Bounds,
+    pub request: RepairBounds,
     /// How long a call waits for a client that was asked something and has to come back.
     pub patience: Duration,
     /// Calls that wait so at the same time, those of all clients together.
@@ -50,14 +50,14 @@ pub struct DoorSettings {
     pub instructions: Option<String>,
 }
 
-impl Default for DoorSettings {
+impl Default for McpServerSettings {
     fn default() -> Self {
         Self {
             hosts: ["localhost", "127.0.0.1", "::1"].map(str::to_owned).to_vec(),
             origins: Vec::new(),
             page: 250,
             fresh: Duration::from_secs(30),
-            request: Bounds::default(),
+            request: RepairBounds::default(),
             patience: Duration::from_mins(5),
             most_waiting: 1_000,
             task_after: Duration::from_secs(2),

@@ -4,31 +4,31 @@ use std::sync::Arc;
 
 use rmcp::model::ErrorData;
 use serde_json::Value;
-use toolcrib_core::{Caller, Discovery, Plan, Request, Said, Trace, TraceState};
+use toolcrib_core::{Caller, Discovery, Plan, PlanRequest, ServerInfo, Trace, TraceState};
 
-use super::backend::House;
-use super::session::Sessions;
-use super::settings::DoorSettings;
-use super::tasks::Tasks;
-use crate::door::call::pending_approvals::Awaited;
-use crate::door::call::suspended_calls::Waiting;
-use crate::door::sdk::passthrough_cache::Whole;
+use super::backend::McpBackend;
+use super::session::McpSessionRegistry;
+use super::settings::McpServerSettings;
+use super::tasks::TaskRegistry;
+use crate::door::call::pending_approvals::PendingApprovals;
+use crate::door::call::suspended_calls::SuspendedCalls;
+use crate::door::sdk::passthrough_cache::PassthroughCache;
 
 /// What all desks of a door share.
-pub(super) struct Room {
-    pub(super) house: Arc<dyn House>,
-    pub(super) settings: DoorSettings,
-    pub(super) waiting: Waiting,
-    pub(super) awaited: Awaited,
-    pub(super) tasks: Tasks,
-    pub(super) whole: Whole,
+pub(super) struct McpServerState {
+    pub(super) house: Arc<dyn McpBackend>,
+    pub(super) settings: McpServerSettings,
+    pub(super) waiting: SuspendedCalls,
+    pub(super) awaited: PendingApprovals,
+    pub(super) tasks: TaskRegistry,
+    pub(super) whole: PassthroughCache,
     /// Of the clients over HTTP.
-    pub(super) sessions: Arc<Sessions>,
+    pub(super) sessions: Arc<McpSessionRegistry>,
 }
 
 /// What the way in knows of a request.
 #[derive(Clone)]
-pub(super) struct Entrance {
+pub(super) struct McpRequestContext {
     pub(super) caller: Arc<Caller>,
     pub(super) profile: Option<Arc<str>>,
     /// Our name of the conversation; `None`: this client keeps none.
@@ -43,20 +43,20 @@ pub(super) struct Entrance {
     pub(super) key: Option<Arc<Value>>,
 }
 
-impl Entrance {
-    pub(super) fn request(&self) -> Request {
+impl McpRequestContext {
+    pub(super) fn request(&self) -> PlanRequest {
         let (session, discovery) = (self.session.clone(), self.discovery);
-        Request { session, discovery, ..Request::default() }
+        PlanRequest { session, discovery, ..PlanRequest::default() }
     }
 }
 
-impl Room {
+impl McpServerState {
     /// What the only source behind this entrance says of itself.
-    pub(super) fn sole(&self, entrance: &Entrance) -> Option<Arc<Said>> {
+    pub(super) fn sole(&self, entrance: &McpRequestContext) -> Option<Arc<ServerInfo>> {
         self.house.sole(entrance.profile.as_deref())
     }
 
-    pub(super) fn plan(&self, entrance: &Entrance) -> Result<Plan, ErrorData> {
+    pub(super) fn plan(&self, entrance: &McpRequestContext) -> Result<Plan, ErrorData> {
         let request = entrance.request();
         let plan = self.house.plan(&entrance.caller, entrance.profile.as_deref(), request);
         plan.map_err(|error| ErrorData::internal_error(error.to_string(), None))

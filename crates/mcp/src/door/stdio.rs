@@ -16,10 +16,10 @@ use tokio_util::task::AbortOnDropHandle;
 use toolcrib_core::Caller;
 use uuid::Uuid;
 
-use super::state::{Entrance, Room};
-use crate::door::client::early_subscription::Attentive;
-use crate::door::messages::open_requests::Unanswered;
-use crate::door::sdk::handler::Desk;
+use super::state::{McpRequestContext, McpServerState};
+use crate::door::client::early_subscription::StdioHandler;
+use crate::door::messages::open_requests::SharedOpenRequests;
+use crate::door::sdk::handler::RmcpHandler;
 use input_filter::screen;
 
 /// Bytes on their way out that the client has not taken yet.
@@ -30,7 +30,7 @@ const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// Why a client at a pipe is not served any more.
 #[derive(Debug, thiserror::Error)]
-pub enum StdioError {
+pub enum StdioServerError {
     #[error("there is no profile `{0}`: name one of the configuration")]
     NoProfile(String),
     #[error("the client did not begin as the protocol says")]
@@ -40,16 +40,16 @@ pub enum StdioError {
 }
 
 pub(super) async fn serve(
-    room: Arc<Room>,
+    room: Arc<McpServerState>,
     pipes: (impl AsyncRead + Send + Unpin + 'static, impl AsyncWrite + Send + Unpin + 'static),
     caller: Caller,
     profile: Option<&str>,
-) -> Result<(), StdioError> {
+) -> Result<(), StdioServerError> {
     if let Some(unknown) = profile.filter(|name| !room.house.has_profile(&caller, name)) {
-        return Err(StdioError::NoProfile(unknown.to_owned()));
+        return Err(StdioServerError::NoProfile(unknown.to_owned()));
     }
     let session = Uuid::new_v4().simple().to_string();
-    let entrance = Entrance {
+    let entrance = McpRequestContext {
         caller: Arc::new(caller),
         profile: profile.map(Arc::from),
         session: Some(session.into()),
@@ -59,7 +59,7 @@ pub(super) async fn serve(
         key: None,
     };
     let (reader, writer) = pipes;
-    let (writer, unanswered) = (Arc::new(Mutex::new(writer)), Arc::<Unanswered>::default());
+    let (writer, unanswered) = (Arc::new(Mutex::new(writer)), Arc::<SharedOpenRequests>::default());
     // Of each end one way is used; a dropped end is the end of the messages at the other.
     let (messages, sent) = duplex(BUFFER);
     let back = (Arc::clone(&writer), Arc::clone(&unanswered));
@@ -68,15 +68,15 @@ pub(super) async fn serve(
     let bounds = room.settings.request;
     let screening = async move { screen(reader, onward, (&writer, &unanswered), &bounds).await };
     let _screening = AbortOnDropHandle::new(tokio::spawn(screening));
-    let desk = Attentive(Desk::new(room, Some(entrance)));
+    let desk = StdioHandler(RmcpHandler::new(room, Some(entrance)));
     let served = Box::pin(desk.serve((screened, sent))).await;
     let served = match served {
         Ok(served) => served,
         // It hung up before it said anything.
         Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
-        Err(error) => return Err(StdioError::Handshake(Box::new(error))),
+        Err(error) => return Err(StdioServerError::Handshake(Box::new(error))),
     };
-    served.waiting().await.map_err(|error| StdioError::Broken(Box::new(error)))?;
+    served.waiting().await.map_err(|error| StdioServerError::Broken(Box::new(error)))?;
     // What was said before it hung up is still passed on, as far as somebody takes it.
     let _ = tokio::time::timeout(LAST_WORDS, out).await;
     Ok(())
@@ -84,9 +84,9 @@ pub(super) async fn serve(
 
 /// Passes on each message as a whole, with what went around the SDK in its place.
 async fn pass_on(
-    room: Arc<Room>,
+    room: Arc<McpServerState>,
     messages: impl AsyncRead + Unpin,
-    (writer, unanswered): (Arc<Mutex<impl AsyncWrite + Unpin>>, Arc<Unanswered>),
+    (writer, unanswered): (Arc<Mutex<impl AsyncWrite + Unpin>>, Arc<SharedOpenRequests>),
 ) -> std::io::Result<()> {
     let mut messages = BufReader::new(messages);
     loop {

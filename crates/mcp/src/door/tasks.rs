@@ -15,24 +15,24 @@ use rmcp::model::{ClientCapabilities, ErrorData};
 use serde_json::{Value, json};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
-use toolcrib_core::{Caller, Pending, Plan, ToolSpec, Trace};
+use toolcrib_core::{Caller, PendingTicket, Plan, ToolSpec, Trace};
 
-use super::backend::House;
-use super::settings::DoorSettings;
-use crate::door::call::report::Telling;
-use crate::door::call::running::{Running, Visit};
-use crate::door::client::features::Client;
-use task::Task;
+use super::backend::McpBackend;
+use super::settings::McpServerSettings;
+use crate::door::call::report::CallReport;
+use crate::door::call::running::{CallIdentity, RunningMcpCall};
+use crate::door::client::features::ClientFeatures;
+use task::McpTask;
 
 /// Under this key of a tool's `_meta` its author says that no request may be held open for it.
 const KEY: &str = "toolcrib/tasks";
 
 /// All that a call needs when its request is over.
-pub(super) struct Case {
-    pub(super) house: Arc<dyn House>,
-    pub(super) client: Client,
+pub(super) struct TaskCallContext {
+    pub(super) house: Arc<dyn McpBackend>,
+    pub(super) client: ClientFeatures,
     pub(super) plan: Plan,
-    pub(super) visit: Visit,
+    pub(super) visit: CallIdentity,
     pub(super) tool: String,
     pub(super) trace: Option<Trace>,
     /// The command by which the person at this machine decides about tickets.
@@ -40,16 +40,16 @@ pub(super) struct Case {
 }
 
 /// How far a call has come that becomes a task.
-pub(super) enum Stage {
-    Running(Running),
+pub(super) enum TaskStage {
+    Running(RunningMcpCall),
     /// It waits for a person under a ticket.
-    Parked(Pending),
+    Parked(PendingTicket),
 }
 
-type All = Mutex<HashMap<String, Arc<Task>>>;
+type TaskMap = Mutex<HashMap<String, Arc<McpTask>>>;
 
-pub(super) struct Tasks {
-    all: Arc<All>,
+pub(super) struct TaskRegistry {
+    all: Arc<TaskMap>,
     most: usize,
     life: Duration,
     /// Of the calls that run in tasks.
@@ -61,20 +61,20 @@ pub(super) struct Tasks {
 }
 
 /// Leaves its place when it is dropped.
-struct Place {
-    all: Weak<All>,
+struct TaskGuard {
+    all: Weak<TaskMap>,
     id: String,
 }
 
-impl Case {
-    fn telling(&self) -> Telling<'_> {
+impl TaskCallContext {
+    fn telling(&self) -> CallReport<'_> {
         let Self { house, client, plan, visit, tool, .. } = self;
-        Telling { house, client, plan, visit, tool }
+        CallReport { house, client, plan, visit, tool }
     }
 }
 
-impl Tasks {
-    pub(super) fn new(settings: &DoorSettings) -> Self {
+impl TaskRegistry {
+    pub(super) fn new(settings: &McpServerSettings) -> Self {
         let closing = CancellationToken::new();
         let closed = closing.clone().drop_guard();
         let (most, life) = (settings.most_tasks, settings.task_life);
@@ -83,7 +83,11 @@ impl Tasks {
 
     /// Goes on with a call on a task of its own; it can be asked about from now on. Without a
     /// place for it the call comes back.
-    pub(super) fn begin(&self, case: Case, stage: Stage) -> Result<Arc<Task>, Stage> {
+    pub(super) fn begin(
+        &self,
+        case: TaskCallContext,
+        stage: TaskStage,
+    ) -> Result<Arc<McpTask>, TaskStage> {
         let task = {
             let mut all = locked(&self.all);
             let tenant = &case.visit.caller.tenant;
@@ -92,11 +96,11 @@ impl Tasks {
             if all.len() >= self.most || theirs >= self.most.div_ceil(4) {
                 return Err(stage);
             }
-            let task = Arc::new(Task::new(case.visit.clone(), self.life));
+            let task = Arc::new(McpTask::new(case.visit.clone(), self.life));
             all.insert(task.id().to_owned(), Arc::clone(&task));
             task
         };
-        let place = Place { all: Arc::downgrade(&self.all), id: task.id().to_owned() };
+        let place = TaskGuard { all: Arc::downgrade(&self.all), id: task.id().to_owned() };
         let (working, closing) = (Arc::clone(&task), self.closing.clone());
         let calls = self.calls.clone();
         tokio::spawn(async move {
@@ -127,12 +131,12 @@ impl Tasks {
     }
 
     /// The task of that name, if it is this caller's; somebody else's is not there.
-    fn find(&self, id: &str, caller: &Caller, profile: Option<&str>) -> Option<Arc<Task>> {
+    fn find(&self, id: &str, caller: &Caller, profile: Option<&str>) -> Option<Arc<McpTask>> {
         locked(&self.all).get(id).filter(|task| task.is_of(caller, profile)).cloned()
     }
 }
 
-impl Drop for Place {
+impl Drop for TaskGuard {
     fn drop(&mut self) {
         if let Some(all) = self.all.upgrade() {
             locked(&all).remove(&self.id);
@@ -140,7 +144,7 @@ impl Drop for Place {
     }
 }
 
-fn locked(all: &All) -> MutexGuard<'_, HashMap<String, Arc<Task>>> {
+fn locked(all: &TaskMap) -> MutexGuard<'_, HashMap<String, Arc<McpTask>>> {
     // What a panic left behind is whole: every change is one insertion or removal.
     all.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -5,19 +5,19 @@ use std::borrow::Cow;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
-pub(crate) enum Said<'a> {
+pub(crate) enum BorrowedJson<'a> {
     Text(Cow<'a, str>),
     Truth(bool),
-    List(Vec<Said<'a>>),
-    Object(Fields<'a>),
+    List(Vec<BorrowedJson<'a>>),
+    Object(BorrowedFields<'a>),
     Whole(Cow<'a, Value>),
 }
 
 /// The fields of an object in their order; whoever puts one in knows that it is not there yet.
 #[derive(Default)]
-pub(crate) struct Fields<'a>(Vec<(&'a str, Said<'a>)>);
+pub(crate) struct BorrowedFields<'a>(Vec<(&'a str, BorrowedJson<'a>)>);
 
-impl<'a> Said<'a> {
+impl<'a> BorrowedJson<'a> {
     pub(crate) fn text(text: impl Into<Cow<'a, str>>) -> Self {
         Self::Text(text.into())
     }
@@ -27,9 +27,9 @@ impl<'a> Said<'a> {
     }
 }
 
-impl<'a> Fields<'a> {
+impl<'a> BorrowedFields<'a> {
     #[must_use]
-    pub(crate) fn and(mut self, key: &'a str, said: Said<'a>) -> Self {
+    pub(crate) fn and(mut self, key: &'a str, said: BorrowedJson<'a>) -> Self {
         self.put(key, said);
         self
     }
@@ -37,10 +37,10 @@ impl<'a> Fields<'a> {
     /// The same with a text.
     #[must_use]
     pub(crate) fn text(self, key: &'a str, text: impl Into<Cow<'a, str>>) -> Self {
-        self.and(key, Said::text(text))
+        self.and(key, BorrowedJson::text(text))
     }
 
-    pub(crate) fn put(&mut self, key: &'a str, said: Said<'a>) {
+    pub(crate) fn put(&mut self, key: &'a str, said: BorrowedJson<'a>) {
         self.0.push((key, said));
     }
 
@@ -51,24 +51,24 @@ impl<'a> Fields<'a> {
         for (key, value) in extra {
             // Two fields of one map have two names.
             if !self.0.iter().take(own).any(|(known, _)| known == key) {
-                self.put(key, Said::whole(value));
+                self.put(key, BorrowedJson::whole(value));
             }
         }
         self
     }
 
-    pub(crate) fn end(self) -> Said<'a> {
-        Said::Object(self)
+    pub(crate) fn end(self) -> BorrowedJson<'a> {
+        BorrowedJson::Object(self)
     }
 }
 
-impl Serialize for Said<'_> {
+impl Serialize for BorrowedJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Text(text) => serializer.serialize_str(text),
             Self::Truth(truth) => serializer.serialize_bool(*truth),
             Self::List(items) => serializer.collect_seq(items),
-            Self::Object(Fields(fields)) => {
+            Self::Object(BorrowedFields(fields)) => {
                 let mut map = serializer.serialize_map(Some(fields.len()))?;
                 for (key, said) in fields {
                     map.serialize_entry(key, said)?;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 use toolcrib_core::Part;
 
-use super::borrowed_json::{Fields, Said};
+use super::borrowed_json::{BorrowedFields, BorrowedJson};
 use super::strict_object::empty_as_objects;
 
 /// One block of content; what we have no shape for is text to a model and stays whole beside it.
@@ -83,15 +83,15 @@ fn take_text(fields: &mut Map<String, Value>, key: &str) -> Option<String> {
 
 /// Which kinds of blocks the other side can read.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Kinds {
+pub(crate) struct BlockKinds {
     pub(crate) audio: bool,
     pub(crate) links: bool,
 }
 
 /// The block that a part was, or the one that says the same; a kind that the other side cannot
 /// read becomes words, which it can.
-pub(crate) fn block(part: &Part, kinds: Kinds) -> Said<'_> {
-    let typed = |kind| Fields::default().text("type", kind);
+pub(crate) fn block(part: &Part, kinds: BlockKinds) -> BorrowedJson<'_> {
+    let typed = |kind| BorrowedFields::default().text("type", kind);
     match part {
         Part::Text { text, extra } => text_block(text, extra),
         Part::Image { data, mime, extra } => {
@@ -114,25 +114,29 @@ pub(crate) fn block(part: &Part, kinds: Kinds) -> Said<'_> {
                 return resource_block(extra, inner, "blob", data);
             }
             let uri = format!("toolcrib://result/{}", in_address(name));
-            let resource =
-                Fields::default().text("uri", uri).text("mimeType", mime).text("blob", data);
+            let resource = BorrowedFields::default()
+                .text("uri", uri)
+                .text("mimeType", mime)
+                .text("blob", data);
             typed("resource").and("resource", resource.end()).besides(extra).end()
         }
     }
 }
 
 /// A block of nothing but a text.
-pub(crate) fn words<'a>(text: impl Into<Cow<'a, str>>) -> Said<'a> {
-    Fields::default().text("type", "text").text("text", text).end()
+pub(crate) fn words<'a>(text: impl Into<Cow<'a, str>>) -> BorrowedJson<'a> {
+    BorrowedFields::default().text("type", "text").text("text", text).end()
 }
 
 /// A text, the text of an embedded resource, or the words of a block that nobody here knows: such
 /// a one goes out as words, since a reader that knows it no better would refuse the whole result.
-fn text_block<'a>(text: &'a str, extra: &'a Map<String, Value>) -> Said<'a> {
+fn text_block<'a>(text: &'a str, extra: &'a Map<String, Value>) -> BorrowedJson<'a> {
     match (extra.get("type").and_then(Value::as_str), embedded(extra)) {
         (Some("resource"), Some(inner)) => resource_block(extra, inner, "text", text),
         (Some(_), _) => words(text),
-        (None, _) => Fields::default().text("type", "text").text("text", text).besides(extra).end(),
+        (None, _) => {
+            BorrowedFields::default().text("type", "text").text("text", text).besides(extra).end()
+        }
     }
 }
 
@@ -145,9 +149,9 @@ fn resource_block<'a>(
     inner: &'a Map<String, Value>,
     key: &'a str,
     value: &'a str,
-) -> Said<'a> {
-    let resource = Fields::default().text(key, value).besides(inner);
-    let block = Fields::default().text("type", "resource").and("resource", resource.end());
+) -> BorrowedJson<'a> {
+    let resource = BorrowedFields::default().text(key, value).besides(inner);
+    let block = BorrowedFields::default().text("type", "resource").and("resource", resource.end());
     block.besides(extra).end()
 }
 
@@ -163,9 +167,9 @@ mod tests {
 
     use super::*;
 
-    const ALL: Kinds = Kinds { audio: true, links: true };
+    const ALL: BlockKinds = BlockKinds { audio: true, links: true };
 
-    fn block(part: &Part, kinds: Kinds) -> Value {
+    fn block(part: &Part, kinds: BlockKinds) -> Value {
         serde_json::to_value(super::block(part, kinds)).unwrap()
     }
 
@@ -187,7 +191,7 @@ mod tests {
 
     #[test]
     fn what_the_other_side_cannot_read_is_said_in_words() {
-        let old = Kinds { audio: false, links: false };
+        let old = BlockKinds { audio: false, links: false };
         let said = |known: Value| block(&part(known), old);
         let link = json!({ "type": "resource_link", "uri": "a:b", "name": "n" });
         assert_eq!(said(link), json!({ "type": "text", "text": "n: a:b" }));

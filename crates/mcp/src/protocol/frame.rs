@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use toolcrib_json::broken_strings;
 
-pub(crate) use outline::Outline;
+pub(crate) use outline::MessageOutline;
 
 /// What is said of a message that is longer than it may be.
 pub(crate) const TOO_LARGE: &str = "it is larger than `limits.message` allows";
@@ -23,14 +23,14 @@ const MOST_IN_BATCH: usize = 1_000;
 pub(crate) const NO_JSON: &str = "it is no JSON";
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Unreadable {
+pub(crate) enum UnreadableMessage {
     #[error("{TOO_DEEP}")]
     TooDeep,
     #[error("{NO_JSON}")]
     NoJson,
 }
 
-impl Unreadable {
+impl UnreadableMessage {
     pub(crate) fn words(&self) -> &'static str {
         match self {
             Self::TooDeep => TOO_DEEP,
@@ -40,16 +40,16 @@ impl Unreadable {
 }
 
 /// `most`: levels of objects and arrays. A string that cannot be read costs itself alone.
-pub(crate) fn read(text: &[u8], most: usize) -> Result<Value, Unreadable> {
+pub(crate) fn read(text: &[u8], most: usize) -> Result<Value, UnreadableMessage> {
     let text = readable(text, most)?;
     serde_json::from_slice(text).or_else(|_| {
-        let mended = broken_strings::mended(text).ok_or(Unreadable::NoJson)?;
-        serde_json::from_slice(&mended).map_err(|_| Unreadable::NoJson)
+        let mended = broken_strings::mended(text).ok_or(UnreadableMessage::NoJson)?;
+        serde_json::from_slice(&mended).map_err(|_| UnreadableMessage::NoJson)
     })
 }
 
 /// One entry of a list, which stands within three levels of its message.
-pub(crate) fn read_entry(text: &RawValue, most: usize) -> Result<Value, Unreadable> {
+pub(crate) fn read_entry(text: &RawValue, most: usize) -> Result<Value, UnreadableMessage> {
     read(text.get().as_bytes(), most.saturating_sub(3))
 }
 
@@ -62,22 +62,22 @@ pub(crate) fn each(message: Value) -> impl Iterator<Item = Value> {
 /// Reads a page of a list, whose entries under this key of the result are kept as the text
 /// that they came as, in one string: their trees would take ten times its memory. Each of them may
 /// be nested too deep, which costs that one alone.
-pub(crate) fn read_page(text: &[u8], key: &str) -> Result<Value, Unreadable> {
+pub(crate) fn read_page(text: &[u8], key: &str) -> Result<Value, UnreadableMessage> {
     let text = without_mark(text);
     let mended = if str::from_utf8(text).is_err() { broken_strings::mended(text) } else { None };
     let text = mended.map_or(Cow::Borrowed(text), Cow::Owned);
     let mut reader = serde_json::Deserializer::from_slice(&text);
     let path = &["result", key];
-    let message = Folding { path }.deserialize(&mut reader);
-    let message = message.map_err(|_| Unreadable::NoJson)?;
-    reader.end().map_err(|_| Unreadable::NoJson)?;
+    let message = PartialValueSeed { path }.deserialize(&mut reader);
+    let message = message.map_err(|_| UnreadableMessage::NoJson)?;
+    reader.end().map_err(|_| UnreadableMessage::NoJson)?;
     Ok(message)
 }
 
 /// What of a message is to be read, if it is not nested too deep.
-pub(crate) fn readable(text: &[u8], most: usize) -> Result<&[u8], Unreadable> {
+pub(crate) fn readable(text: &[u8], most: usize) -> Result<&[u8], UnreadableMessage> {
     let text = without_mark(text);
-    if is_deeper_than(text, most) { Err(Unreadable::TooDeep) } else { Ok(text) }
+    if is_deeper_than(text, most) { Err(UnreadableMessage::TooDeep) } else { Ok(text) }
 }
 
 /// A byte order mark is allowed to be there, and to be ignored.
@@ -86,11 +86,11 @@ fn without_mark(text: &[u8]) -> &[u8] {
 }
 
 /// Reads a value of which what stands at the end of this path is left as text.
-struct Folding<'a> {
+struct PartialValueSeed<'a> {
     path: &'a [&'a str],
 }
 
-impl<'de> DeserializeSeed<'de> for Folding<'_> {
+impl<'de> DeserializeSeed<'de> for PartialValueSeed<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
@@ -102,7 +102,7 @@ impl<'de> DeserializeSeed<'de> for Folding<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Folding<'_> {
+impl<'de> Visitor<'de> for PartialValueSeed<'_> {
     type Value = Value;
 
     fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -114,7 +114,7 @@ impl<'de> Visitor<'de> for Folding<'_> {
         while let Some(key) = entries.next_key::<String>()? {
             let value = match self.path.split_first() {
                 Some((next, rest)) if key == *next => {
-                    entries.next_value_seed(Folding { path: rest })?
+                    entries.next_value_seed(PartialValueSeed { path: rest })?
                 }
                 _ => entries.next_value()?,
             };
@@ -163,10 +163,13 @@ mod tests {
     fn depth_is_bounded_and_brackets_in_strings_do_not_count() {
         let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
         assert!(read(nested(DEEPEST).as_bytes(), DEEPEST).is_ok());
-        assert!(matches!(read(nested(DEEPEST + 1).as_bytes(), DEEPEST), Err(Unreadable::TooDeep)));
+        assert!(matches!(
+            read(nested(DEEPEST + 1).as_bytes(), DEEPEST),
+            Err(UnreadableMessage::TooDeep)
+        ));
         let text = format!(r#""\"{}""#, "[".repeat(200));
         assert!(read(text.as_bytes(), DEEPEST).is_ok());
-        assert_eq!(read(b"{", DEEPEST), Err(Unreadable::NoJson));
+        assert_eq!(read(b"{", DEEPEST), Err(UnreadableMessage::NoJson));
     }
 
     #[test]
@@ -177,7 +180,7 @@ mod tests {
         let entries: Vec<Box<RawValue>> =
             serde_json::from_str(read["result"]["tools"].as_str().unwrap()).unwrap();
         let entries: Vec<_> = entries.iter().map(|entry| read_entry(entry, DEEPEST)).collect();
-        let expected = [Ok([1].into()), Err(Unreadable::TooDeep), Ok([2].into())];
+        let expected = [Ok([1].into()), Err(UnreadableMessage::TooDeep), Ok([2].into())];
         assert_eq!(entries, expected.map(|entry: Result<Vec<i32>, _>| entry.map(Value::from)));
         let besides = format!(r#"{{"result":{{"tools":[],"x":{deep}}}}}"#);
         assert!(read_page(besides.as_bytes(), "tools").is_err());
@@ -211,7 +214,7 @@ mod tests {
         };
         assert_eq!(answer(r#""a\ud800b""#), Ok("a\u{fffd}b".into()));
         for spoilt in ["NaN", "-Infinity", "'a'", "01", "[1,]", ""] {
-            assert_eq!(answer(spoilt), Err(Unreadable::NoJson), "{spoilt}");
+            assert_eq!(answer(spoilt), Err(UnreadableMessage::NoJson), "{spoilt}");
         }
     }
 }

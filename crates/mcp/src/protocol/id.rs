@@ -9,9 +9,9 @@ use serde_json::Value;
 const EXACT: u64 = (1 << 53) - 1;
 
 /// The SDK's own type takes `1.0` for 1, and keeps a copy of what it reads, to try one kind after the other.
-pub(crate) struct Id(pub(crate) RequestId);
+pub(crate) struct StrictRequestId(pub(crate) RequestId);
 
-impl<'de> Deserialize<'de> for Id {
+impl<'de> Deserialize<'de> for StrictRequestId {
     fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
         // Numbers come in a form of `serde_json`'s own, which only its value reads.
         match Value::deserialize(source)? {

@@ -2,22 +2,22 @@
 
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 
-use super::frame::Outline;
+use super::frame::MessageOutline;
 
 const READ_AT_ONCE: usize = 64 * 1024;
 /// A buffer that grew beyond this is given back after its line.
 const KEPT: usize = 256 * 1024;
 
-pub(crate) enum Line<'a> {
+pub(crate) enum BoundedLine<'a> {
     Whole(&'a [u8]),
     /// What can be told of it: as soon as it is too long and it was seen whose it is, or where the
     /// line ends.
-    TooLong(&'a Outline),
+    TooLong(&'a MessageOutline),
     End,
 }
 
 /// Reads lines; dropping a read loses nothing.
-pub(crate) struct Lines<R> {
+pub(crate) struct BoundedLines<R> {
     reader: BufReader<R>,
     line: Vec<u8>,
     /// Bytes of the longest line.
@@ -27,14 +27,14 @@ pub(crate) struct Lines<R> {
     /// The rest of a line that was too long is being passed over.
     skipping: bool,
     /// Of that line, and whether it is still to be told of.
-    outline: Outline,
+    outline: MessageOutline,
     is_owed: bool,
 }
 
-impl<R: AsyncRead + Unpin> Lines<R> {
+impl<R: AsyncRead + Unpin> BoundedLines<R> {
     pub(crate) fn new(reader: R, longest: usize) -> Self {
         let reader = BufReader::with_capacity(READ_AT_ONCE, reader);
-        let (line, outline) = (Vec::new(), Outline::default());
+        let (line, outline) = (Vec::new(), MessageOutline::default());
         Self { reader, line, longest, given: false, skipping: false, outline, is_owed: false }
     }
 
@@ -42,17 +42,17 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         self.reader.get_mut()
     }
 
-    pub(crate) async fn next(&mut self) -> Line<'_> {
+    pub(crate) async fn next(&mut self) -> BoundedLine<'_> {
         if std::mem::take(&mut self.given) {
             self.line.clear();
             self.line.shrink_to(KEPT);
         }
         loop {
             let Ok(available) = self.reader.fill_buf().await else {
-                return Line::End;
+                return BoundedLine::End;
             };
             if available.is_empty() {
-                return Line::End;
+                return BoundedLine::End;
             }
             let end = available.iter().position(|byte| *byte == b'\n');
             let part = available.get(..end.unwrap_or(available.len())).unwrap_or(available);
@@ -62,7 +62,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
                 self.line.extend_from_slice(part);
             } else {
                 if !self.skipping {
-                    self.outline = Outline::of(&std::mem::take(&mut self.line));
+                    self.outline = MessageOutline::of(&std::mem::take(&mut self.line));
                     self.is_owed = true;
                 }
                 self.outline.take(part);
@@ -73,12 +73,12 @@ impl<R: AsyncRead + Unpin> Lines<R> {
                 self.skipping = end.is_none();
                 if self.is_owed && (self.outline.id().is_some() || end.is_some()) {
                     self.is_owed = false;
-                    return Line::TooLong(&self.outline);
+                    return BoundedLine::TooLong(&self.outline);
                 }
             }
             if end.is_some() && fits && !self.line.trim_ascii().is_empty() {
                 self.given = true;
-                return Line::Whole(&self.line);
+                return BoundedLine::Whole(&self.line);
             }
             if end.is_some() {
                 self.line.clear();
@@ -94,13 +94,13 @@ mod tests {
     const LONGEST: usize = 200 * 1024;
 
     async fn all(text: &[u8]) -> Vec<String> {
-        let mut lines = Lines::new(text, LONGEST);
+        let mut lines = BoundedLines::new(text, LONGEST);
         let mut seen = Vec::new();
         loop {
             match lines.next().await {
-                Line::Whole(line) => seen.push(String::from_utf8_lossy(line).into_owned()),
-                Line::TooLong(outline) => seen.push(format!("too long: {:?}", outline.id())),
-                Line::End => return seen,
+                BoundedLine::Whole(line) => seen.push(String::from_utf8_lossy(line).into_owned()),
+                BoundedLine::TooLong(outline) => seen.push(format!("too long: {:?}", outline.id())),
+                BoundedLine::End => return seen,
             }
         }
     }

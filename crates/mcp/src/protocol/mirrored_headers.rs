@@ -18,17 +18,17 @@ const OPENS: &str = "=?base64?";
 const CLOSES: &str = "?=";
 
 /// Tools of a list that want arguments repeated, by their names at the server.
-pub(crate) type Mirrors = Vec<(String, Vec<Mirrored>)>;
+pub(crate) type MirroredArguments = Vec<(String, Vec<MirroredArgument>)>;
 
 /// One argument, by its path in the arguments, and the header that repeats it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Mirrored {
+pub(crate) struct MirroredArgument {
     path: Vec<String>,
     header: HeaderName,
 }
 
 /// What a schema wants repeated, or why it may not want that; then the tool is left out.
-pub(crate) fn of(schema: &Value) -> Result<Vec<Mirrored>, String> {
+pub(crate) fn of(schema: &Value) -> Result<Vec<MirroredArgument>, String> {
     let mut found = Vec::new();
     if let Value::Object(schema) = schema {
         if schema.contains_key(MARK) {
@@ -48,7 +48,7 @@ fn look(
     schema: &Map<String, Value>,
     path: &mut Vec<String>,
     reachable: bool,
-    found: &mut Vec<Mirrored>,
+    found: &mut Vec<MirroredArgument>,
 ) -> Result<(), String> {
     for (key, value) in schema {
         match (key.as_str(), value) {
@@ -73,7 +73,11 @@ fn look(
 }
 
 /// Looks for marks where none may be.
-fn inside(value: &Value, path: &mut Vec<String>, found: &mut Vec<Mirrored>) -> Result<(), String> {
+fn inside(
+    value: &Value,
+    path: &mut Vec<String>,
+    found: &mut Vec<MirroredArgument>,
+) -> Result<(), String> {
     match value {
         Value::Object(schema) => look(schema, path, false, found),
         Value::Array(items) => items.iter().try_for_each(|item| inside(item, path, found)),
@@ -85,20 +89,26 @@ fn mirrored(
     schema: &Map<String, Value>,
     header: &Value,
     path: &[String],
-) -> Result<Mirrored, String> {
+) -> Result<MirroredArgument, String> {
     let wrong = |what: &str| format!("`{MARK}` of the argument `{}` {what}", path.join("."));
     let name = header.as_str().filter(|name| !name.is_empty());
     let name = name.ok_or_else(|| wrong("is no text"))?;
     let header = HeaderName::from_bytes(format!("mcp-param-{name}").as_bytes())
         .map_err(|_| wrong("is no name of a header"))?;
     match schema.get("type").and_then(Value::as_str) {
-        Some("string" | "integer" | "boolean") => Ok(Mirrored { path: path.to_vec(), header }),
+        Some("string" | "integer" | "boolean") => {
+            Ok(MirroredArgument { path: path.to_vec(), header })
+        }
         _ => Err(wrong("stands on something that is no text, whole number or flag")),
     }
 }
 
 /// Writes the headers of one call.
-pub(crate) fn write(wanted: &[Mirrored], arguments: &Map<String, Value>, headers: &mut HeaderMap) {
+pub(crate) fn write(
+    wanted: &[MirroredArgument],
+    arguments: &Map<String, Value>,
+    headers: &mut HeaderMap,
+) {
     for one in wanted {
         let text = one.text(arguments).map(|text| encoded(&text));
         if let Some(Ok(value)) = text.map(|text| HeaderValue::from_str(&text)) {
@@ -110,7 +120,7 @@ pub(crate) fn write(wanted: &[Mirrored], arguments: &Map<String, Value>, headers
 /// Why the headers of a call do not say what its arguments say, if they do not: whoever routes by
 /// the first must not be shown others than whoever runs the second.
 pub(crate) fn differing(
-    wanted: &[Mirrored],
+    wanted: &[MirroredArgument],
     arguments: Option<&Value>,
     headers: &HeaderMap,
 ) -> Option<String> {
@@ -134,7 +144,7 @@ pub(crate) fn differing(
     })
 }
 
-impl Mirrored {
+impl MirroredArgument {
     /// The argument as text, before it is encoded; `None`: a call without it.
     fn text(&self, arguments: &Map<String, Value>) -> Option<String> {
         let mut path = self.path.iter();

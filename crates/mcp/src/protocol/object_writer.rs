@@ -4,13 +4,13 @@
 
 use serde::Serialize;
 
-pub(crate) struct Written {
+pub(crate) struct ObjectWriter {
     text: Vec<u8>,
     /// It has no field yet, and no brace.
     is_empty: bool,
 }
 
-impl Written {
+impl ObjectWriter {
     pub(crate) fn new() -> Self {
         Self { text: Vec::with_capacity(1024), is_empty: true }
     }

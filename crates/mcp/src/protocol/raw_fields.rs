@@ -11,9 +11,9 @@ const MOST: usize = 16;
 
 /// The fields of an object, each there once, and written without escapes.
 #[derive(Default)]
-pub(crate) struct Flat<'a>(pub(crate) Vec<(&'a str, &'a RawValue)>);
+pub(crate) struct RawFields<'a>(pub(crate) Vec<(&'a str, &'a RawValue)>);
 
-impl<'a> Flat<'a> {
+impl<'a> RawFields<'a> {
     /// `None`: it is no object, or one that only a tree can tell.
     pub(crate) fn read(json: &'a str) -> Option<Self> {
         serde_json::from_str(json).ok()
@@ -25,17 +25,17 @@ impl<'a> Flat<'a> {
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Flat<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for RawFields<'a> {
     fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-        struct Fields;
-        impl<'de> Visitor<'de> for Fields {
-            type Value = Flat<'de>;
+        struct RawFieldsVisitor;
+        impl<'de> Visitor<'de> for RawFieldsVisitor {
+            type Value = RawFields<'de>;
 
             fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
                 to.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Flat<'de>, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RawFields<'de>, A::Error> {
                 let mut fields: Vec<(&str, &RawValue)> = Vec::with_capacity(4);
                 while let Some(field) = map.next_entry()? {
                     let (name, _): (&str, &RawValue) = field;
@@ -45,9 +45,9 @@ impl<'de: 'a, 'a> Deserialize<'de> for Flat<'a> {
                     }
                     fields.push(field);
                 }
-                Ok(Flat(fields))
+                Ok(RawFields(fields))
             }
         }
-        source.deserialize_map(Fields)
+        source.deserialize_map(RawFieldsVisitor)
     }
 }

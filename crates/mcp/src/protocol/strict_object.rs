@@ -21,22 +21,22 @@ pub(crate) fn empty_as_objects(fields: &mut Map<String, Value>, members: &[&str]
     }
 }
 
-pub(crate) struct Object<T>(pub(crate) T);
+pub(crate) struct StrictObject<T>(pub(crate) T);
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for StrictObject<T> {
     fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-        struct Fields<T>(PhantomData<T>);
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for Fields<T> {
-            type Value = Object<T>;
+        struct StrictObjectVisitor<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for StrictObjectVisitor<T> {
+            type Value = StrictObject<T>;
 
             fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
                 to.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Object<T>, A::Error> {
-                T::deserialize(MapAccessDeserializer::new(fields)).map(Object)
+            fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<StrictObject<T>, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(fields)).map(StrictObject)
             }
         }
-        source.deserialize_map(Fields(PhantomData))
+        source.deserialize_map(StrictObjectVisitor(PhantomData))
     }
 }

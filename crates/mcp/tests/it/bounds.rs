@@ -5,20 +5,20 @@ use std::net::{TcpListener, TcpStream};
 
 use serde_json::{Value, json};
 use toolcrib_core::{ErrorKind, Source as _};
-use toolcrib_mcp::{Era, ServerBounds, ServerSettings, Transport};
+use toolcrib_mcp::{McpBounds, McpEra, McpSourceSettings, McpTransport};
 
 use crate::lists::{List, tool};
 use crate::support::{crib, failed, run, settings, source};
 
 /// The settings of a program with these bounds.
-fn within(options: &[&str], bounds: ServerBounds) -> ServerSettings {
-    ServerSettings { bounds, ..settings(options) }
+fn within(options: &[&str], bounds: McpBounds) -> McpSourceSettings {
+    McpSourceSettings { bounds, ..settings(options) }
 }
 
 #[tokio::test]
 async fn a_line_is_as_long_as_it_may_be() {
     for era in ["legacy", "modern"] {
-        let bounds = ServerBounds { message: 40_000, ..ServerBounds::default() };
+        let bounds = McpBounds { message: 40_000, ..McpBounds::default() };
         let crib = crib(&source(within(&[era], bounds))).await;
         for bytes in [39_999, 40_000] {
             let answer = run(&crib, "line", json!({ "bytes": bytes })).await;
@@ -32,7 +32,7 @@ async fn a_line_is_as_long_as_it_may_be() {
 
 #[tokio::test]
 async fn a_message_is_as_deep_as_it_may_be() {
-    let bounds = ServerBounds { depth: 20, ..ServerBounds::default() };
+    let bounds = McpBounds { depth: 20, ..McpBounds::default() };
     let crib = crib(&source(within(&["modern"], bounds))).await;
     // The message and its result stand around it.
     for depth in [17, 18] {
@@ -45,16 +45,16 @@ async fn a_message_is_as_deep_as_it_may_be() {
 
 #[tokio::test]
 async fn a_list_has_as_many_pages_and_entries_as_it_may_have() {
-    let listed = async |pages: u64, bounds: ServerBounds| {
+    let listed = async |pages: u64, bounds: McpBounds| {
         let settings = within(&["modern", &format!("pages={pages}")], bounds);
         let loaded = source(settings).load().await;
         loaded.map(|set| set.len()).map_err(|error| error.to_string())
     };
-    let pages = ServerBounds { pages: 3, ..ServerBounds::default() };
+    let pages = McpBounds { pages: 3, ..McpBounds::default() };
     assert_eq!((listed(2, pages).await, listed(3, pages).await), (Ok(2), Ok(3)));
     let why = "MCP server `far`: its list of tools has more than 3 pages: `limits.pages`";
     assert_eq!(listed(4, pages).await, Err(why.to_owned()));
-    let entries = ServerBounds { entries: 3, ..ServerBounds::default() };
+    let entries = McpBounds { entries: 3, ..McpBounds::default() };
     assert_eq!((listed(2, entries).await, listed(3, entries).await), (Ok(2), Ok(3)));
     let why = "MCP server `far`: it lists more than 3 tools: `limits.entries`";
     assert_eq!(listed(4, entries).await, Err(why.to_owned()));
@@ -80,7 +80,7 @@ async fn a_definition_is_as_large_as_it_may_be_and_a_larger_one_costs_itself_alo
     };
     let list = [sized("less", 999), sized("exact", 1_000), sized("more", 1_001)];
     let list = List::new("definitions", &json!(list));
-    let bounds = ServerBounds { definition: 1_000, ..ServerBounds::default() };
+    let bounds = McpBounds { definition: 1_000, ..McpBounds::default() };
     let source = source(within(&["modern", &list.option()], bounds));
     let toolset = source.load().await.unwrap();
     let names: Vec<_> = toolset.iter().map(|tool| tool.spec.name.to_string()).collect();
@@ -114,10 +114,10 @@ async fn a_program_has_the_limits_that_are_set() {
 async fn a_program_is_started_as_often_as_it_may_be() {
     let file = std::env::temp_dir().join(format!("toolcrib-starts-{}", std::process::id()));
     let mut settings = settings(&[]);
-    let Transport::Stdio(stdio) = &mut settings.transport else { unreachable!("it is started") };
+    let McpTransport::Stdio(stdio) = &mut settings.transport else { unreachable!("it is started") };
     stdio.command = "/bin/sh".into();
     stdio.arguments = vec!["-c".to_owned(), format!("echo x >> {}; exit 1", file.display())];
-    settings.revision = Some(Era::Legacy);
+    settings.revision = Some(McpEra::Legacy);
     settings.restarts.ends = 3;
     settings.restarts.first_pause = std::time::Duration::from_millis(1);
     let source = source(settings);
@@ -136,9 +136,9 @@ async fn an_event_and_a_body_are_as_long_as_they_may_be() {
     for (kind, field) in [("text/event-stream", "data: "), ("application/json", "")] {
         let url = serve(kind, field);
         let mut settings = crate::over_http::settings(&url);
-        settings.revision = Some(Era::Legacy);
+        settings.revision = Some(McpEra::Legacy);
         settings.bounds.message = 5_000;
-        assert!(matches!(settings.transport, Transport::Http(_)));
+        assert!(matches!(settings.transport, McpTransport::Http(_)));
         let crib = crib(&source(settings)).await;
         for bytes in [4_999, 5_000] {
             let answer = run(&crib, "sized", json!({ "bytes": bytes - field.len() })).await;

@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use toolcrib_testkit::Suite;
+use toolcrib_testkit::ConformanceSuite;
 
 use crate::support::example;
 
@@ -18,7 +18,7 @@ fn the_suite_of_2025_11_25_passes() {
 
 /// `count`: the scenarios that count for this revision; each must pass without a warning.
 fn run(revision: &str, count: usize) {
-    let Some(suite) = Suite::installed() else { return };
+    let Some(suite) = ConformanceSuite::installed() else { return };
     let client = example(&format!("conformance_client{}", std::env::consts::EXE_SUFFIX));
     let words = ["--command".as_ref(), client.as_os_str()];
     let mut verdict = suite.run("client", revision, &words);

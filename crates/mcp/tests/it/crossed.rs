@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use toolcrib_core::{
-    Ask, BatchOptions, BoxFuture, CallKey, Caller, Decision, ErrorKind, Host, LogEntry, Question,
-    Request, Response, Run, ToolOutcome, Unanswered,
+    BatchOptions, BoxFuture, CallKey, Caller, Decision, ErrorKind, Host, HostQuestion, LogEntry,
+    PlanRequest, QuestionError, QuestionKind, Response, Run, ToolOutcome,
 };
 use toolcrib_engine::Crib;
-use toolcrib_mcp::Share;
+use toolcrib_mcp::ConnectionScope;
 
 use crate::support::{call, crib, failed, only, run, settings, source, until};
 
@@ -23,15 +23,15 @@ struct Person {
 }
 
 impl Host for Person {
-    fn answers(&self) -> &[Question] {
-        &[Question::Form]
+    fn answers(&self) -> &[QuestionKind] {
+        &[QuestionKind::Form]
     }
 
     fn log(&self, _: CallKey, entry: LogEntry) {
         self.heard.lock().unwrap().push(entry.data);
     }
 
-    fn ask(&self, _: CallKey, ask: Ask) -> BoxFuture<'_, Result<Value, Unanswered>> {
+    fn ask(&self, _: CallKey, ask: HostQuestion) -> BoxFuture<'_, Result<Value, QuestionError>> {
         self.heard.lock().unwrap().push(ask.params["message"].clone());
         Box::pin(async {
             tokio::time::sleep(self.pause).await;
@@ -54,7 +54,8 @@ impl Person {
     }
 
     async fn calls(self: &Arc<Self>, crib: &Crib, tool: &str, arguments: Value) -> Response {
-        let request = Request { session: Some(self.name.as_str().into()), ..Request::default() };
+        let request =
+            PlanRequest { session: Some(self.name.as_str().into()), ..PlanRequest::default() };
         let plan = crib.plan(&Caller::local(), request).unwrap();
         let host = Some(Arc::clone(self) as Arc<dyn Host>);
         let options = BatchOptions { host, ..BatchOptions::default() };
@@ -198,7 +199,7 @@ async fn programs_that_wait_for_people_are_bounded_and_who_finds_none_is_told_th
 #[tokio::test]
 async fn calls_that_belong_to_no_conversation_have_a_program_each_where_conversations_do() {
     let mut settings = settings(&["legacy"]);
-    settings.share = Share::Session;
+    settings.share = ConnectionScope::Session;
     let source = source(settings);
     let crib = crib(&source).await;
     let alone = async || {

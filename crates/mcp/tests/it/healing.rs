@@ -6,8 +6,8 @@ use serde_json::json;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use toolcrib_core::{BatchOptions, CribLimits, ErrorKind, Source};
-use toolcrib_mcp::{Phase, ServerSettings, StdioSettings, Transport};
-use toolcrib_testkit::hostile::Server;
+use toolcrib_mcp::{ConnectionPhase, McpSourceSettings, McpTransport, StdioSettings};
+use toolcrib_testkit::hostile::HostileServer;
 
 use crate::over_http;
 use crate::support::{crib, crib_within, failed, run, run_with, settings, source, until};
@@ -27,7 +27,7 @@ async fn a_server_that_died_is_started_again_once_for_all_who_call() {
     }
     let status = source.status();
     assert!(status.pid.is_some() && status.pid != before, "{status:?}");
-    assert_eq!((status.restarts, status.phase), (1, Phase::Ready));
+    assert_eq!((status.restarts, status.phase), (1, ConnectionPhase::Ready));
     let words = || source.status().last_error.unwrap();
     until("its end is known", || words().contains("its program ended with code 3")).await;
     assert_eq!(crib.catalog().tools().len(), tools);
@@ -69,7 +69,8 @@ async fn a_server_that_dies_again_and_again_is_left_alone_for_a_while() {
     for _ in 0..200 {
         let response = run(&crib, "die", json!({})).await;
         let (kind, message) = failed(&response);
-        if kind == ErrorKind::Unavailable && source.status().phase == Phase::BrokenCircuit {
+        if kind == ErrorKind::Unavailable && source.status().phase == ConnectionPhase::BrokenCircuit
+        {
             assert!(message.contains("the next try is in"), "{message}");
             let begun = Instant::now();
             assert_eq!(failed(&run(&crib, "die", json!({})).await).0, ErrorKind::Unavailable);
@@ -79,12 +80,12 @@ async fn a_server_that_dies_again_and_again_is_left_alone_for_a_while() {
         tokio::time::sleep(Duration::from_millis(300)).await;
     }
     let status = source.status();
-    assert_eq!(status.phase, Phase::BrokenCircuit, "{status:?}");
+    assert_eq!(status.phase, ConnectionPhase::BrokenCircuit, "{status:?}");
 }
 
 #[tokio::test]
 async fn a_command_that_is_not_there_is_named() {
-    let settings = ServerSettings::new(Transport::Stdio(StdioSettings {
+    let settings = McpSourceSettings::new(McpTransport::Stdio(StdioSettings {
         command: "no-such-program-anywhere".into(),
         arguments: Vec::new(),
         environment: Vec::new(),
@@ -93,7 +94,7 @@ async fn a_command_that_is_not_there_is_named() {
     let source = source(settings);
     let error = source.load().await.err().unwrap().to_string();
     assert!(error.contains("cannot find `no-such-program-anywhere`"), "{error}");
-    assert_eq!(source.status().phase, Phase::Failed);
+    assert_eq!(source.status().phase, ConnectionPhase::Failed);
 }
 
 #[tokio::test]
@@ -102,7 +103,7 @@ async fn an_idle_server_is_stopped_and_the_next_call_starts_it() {
     settings.idle_stop = Some(Duration::from_millis(200));
     let source = source(settings);
     let crib = crib(&source).await;
-    until("the server is stopped", || source.status().phase == Phase::Idle).await;
+    until("the server is stopped", || source.status().phase == ConnectionPhase::Idle).await;
     assert_eq!(run(&crib, "echo", json!({})).await.text(), "{}");
     assert_eq!(source.status().last_error, None);
 }
@@ -122,7 +123,7 @@ async fn who_lets_go_of_a_source_ends_its_server() {
 #[tokio::test]
 async fn calls_over_http_outlive_one_that_was_not_let_in() {
     for words in [&["era=modern"][..], &["era=legacy"], &["era=legacy", "session"]] {
-        let server = Server::start(words).unwrap();
+        let server = HostileServer::start(words).unwrap();
         let crib = crib(&source(over_http::settings(&server.url()))).await;
         // Several, so that none of the lines that were opened before is free.
         let slow = (0..6).map(|_| run(&crib, "wait", json!({"text": "2000"})));
@@ -142,12 +143,12 @@ async fn calls_over_http_outlive_one_that_was_not_let_in() {
 
 #[tokio::test]
 async fn a_connection_that_was_stopped_since_nobody_came_for_it_is_not_handed_out() {
-    let server = Server::start(&["era=modern", "slow@connect=1000"]).unwrap();
+    let server = HostileServer::start(&["era=modern", "slow@connect=1000"]).unwrap();
     let mut settings = over_http::settings(&server.url());
     settings.idle_stop = Some(Duration::from_millis(200));
     let source = source(settings);
     let crib = crib(&source).await;
-    let is_idle = || source.status().phase == Phase::Idle;
+    let is_idle = || source.status().phase == ConnectionPhase::Idle;
     until("the server is left", is_idle).await;
     let cancel = CancellationToken::new();
     let options = BatchOptions { cancel: cancel.clone(), ..BatchOptions::default() };
@@ -156,21 +157,21 @@ async fn a_connection_that_was_stopped_since_nobody_came_for_it_is_not_handed_ou
         cancel.cancel();
     });
     assert!(!given_up.outcome.is_done());
-    assert_eq!(source.status().phase, Phase::Starting);
+    assert_eq!(source.status().phase, ConnectionPhase::Starting);
     until("the server is left once more", is_idle).await;
     assert_eq!(run(&crib, "count", json!({})).await.text(), "1");
 }
 
 /// A server that began as a shell, which had left a helper behind with some of its pipes.
-fn beside_a_helper(helper: &str, marker: &str) -> ServerSettings {
+fn beside_a_helper(helper: &str, marker: &str) -> McpSourceSettings {
     let script = format!("exec 3<&0; {} exec \"$0\" \"$@\" 3<&-", helper.replace("MARKER", marker));
-    let Transport::Stdio(StdioSettings { command, arguments, .. }) =
+    let McpTransport::Stdio(StdioSettings { command, arguments, .. }) =
         settings(&["legacy"]).transport
     else {
         unreachable!("it is started")
     };
     let words = ["-c".to_owned(), script, command.display().to_string()];
-    ServerSettings::new(Transport::Stdio(StdioSettings {
+    McpSourceSettings::new(McpTransport::Stdio(StdioSettings {
         command: "/bin/sh".into(),
         arguments: words.into_iter().chain(arguments).collect(),
         environment: Vec::new(),
@@ -253,7 +254,7 @@ async fn what_a_server_said_before_it_died_is_read() {
         let response = run(&crib, "last_words", json!({ "bytes": 60_000 })).await;
         assert_eq!(response.text().len(), 60_000, "{response:?}");
         // What is said to one that is about to die may be lost.
-        until("it is gone", || source.status().phase != Phase::Ready).await;
+        until("it is gone", || source.status().phase != ConnectionPhase::Ready).await;
     }
 }
 
@@ -289,7 +290,7 @@ while True:
 #[tokio::test]
 async fn a_server_that_hears_or_says_nothing_more_is_left_for_another_one() {
     for (tool, told) in [("close_stdin", true), ("close_stdout", false)] {
-        let source = source(ServerSettings::new(Transport::Stdio(StdioSettings {
+        let source = source(McpSourceSettings::new(McpTransport::Stdio(StdioSettings {
             command: "python3".into(),
             arguments: vec!["-c".to_owned(), CLOSING.to_owned()],
             environment: Vec::new(),

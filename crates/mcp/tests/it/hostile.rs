@@ -7,8 +7,10 @@ use tokio::process::Command;
 use tokio_util::sync::CancellationToken;
 use toolcrib_core::{BatchOptions, ErrorKind, Source, SourceId};
 use toolcrib_engine::Crib;
-use toolcrib_mcp::{McpSource, Phase, ServerSettings, StdioSettings, Surroundings, Transport};
-use toolcrib_testkit::hostile::Server;
+use toolcrib_mcp::{
+    ConnectionPhase, McpEnvironment, McpSource, McpSourceSettings, McpTransport, StdioSettings,
+};
+use toolcrib_testkit::hostile::HostileServer;
 
 use crate::support::{crib, example, failed, run, run_with, settings, until};
 
@@ -59,10 +61,10 @@ fn within(seconds: u32, took: Duration, what: &str) -> Result<(), String> {
     is_within.then_some(()).ok_or_else(|| format!("{what}: {took:?}, not {seconds} s"))
 }
 
-fn hostile(words: &[&str], era: &str, times: u32) -> ServerSettings {
+fn hostile(words: &[&str], era: &str, times: u32) -> McpSourceSettings {
     let era = format!("era={era}");
     let words = words.iter().copied().chain([era.as_str()]).map(str::to_owned);
-    let mut settings = ServerSettings::new(Transport::Stdio(StdioSettings {
+    let mut settings = McpSourceSettings::new(McpTransport::Stdio(StdioSettings {
         command: example("hostile_peer"),
         arguments: words.collect(),
         environment: Vec::new(),
@@ -75,8 +77,8 @@ fn hostile(words: &[&str], era: &str, times: u32) -> ServerSettings {
     settings
 }
 
-fn named(id: &str, settings: ServerSettings) -> std::sync::Arc<McpSource> {
-    std::sync::Arc::new(McpSource::new(id, settings, Surroundings::default()))
+fn named(id: &str, settings: McpSourceSettings) -> std::sync::Arc<McpSource> {
+    std::sync::Arc::new(McpSource::new(id, settings, McpEnvironment::default()))
 }
 
 #[tokio::test]
@@ -138,7 +140,7 @@ async fn no_evil_over_http_outlasts_its_time() {
             let mut words = words.to_vec();
             words.push(&era);
             in_time(async |times| {
-                let server = Server::start(&words).unwrap();
+                let server = HostileServer::start(&words).unwrap();
                 let mut settings = crate::over_http::settings(&server.url());
                 settings.timeouts = hostile(&[], "modern", times).timeouts;
                 let source = named("bad", settings);
@@ -228,6 +230,6 @@ async fn a_call_that_was_cancelled_says_whether_it_was_sent() {
     settings.idle_stop = Some(Duration::from_millis(100));
     let source = named("slow", settings);
     let crib = crib(&source).await;
-    until("it is left", || source.status().phase == Phase::Idle).await;
+    until("it is left", || source.status().phase == ConnectionPhase::Idle).await;
     assert_eq!(cancelled_after(&crib, 200, "while it starts").await, unsent);
 }

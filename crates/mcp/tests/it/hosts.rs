@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolcrib_core::{
-    Ask, BatchOptions, BoxFuture, CallKey, Host, LogEntry, LogLevel, Progress, Question,
-    Unanswered, Unheard,
+    BatchOptions, BoxFuture, CallKey, FormFallback, Host, HostQuestion, LogEntry, LogLevel,
+    Progress, QuestionError, QuestionKind,
 };
 use toolcrib_engine::Crib;
 
-use toolcrib_testkit::hostile::Server;
+use toolcrib_testkit::hostile::HostileServer;
 
 use crate::over_http;
 use crate::support::{crib, run_with, settings, source};
@@ -18,7 +18,7 @@ use crate::support::{crib, run_with, settings, source};
 /// Writes down what it hears and answers every question it knows.
 #[derive(Default)]
 struct Listener {
-    answers: Vec<Question>,
+    answers: Vec<QuestionKind>,
     /// How long an answer takes.
     pause: Duration,
     heard: Mutex<Vec<Value>>,
@@ -33,11 +33,11 @@ impl Host for Listener {
         self.hear(serde_json::to_value(entry).unwrap());
     }
 
-    fn answers(&self) -> &[Question] {
+    fn answers(&self) -> &[QuestionKind] {
         &self.answers
     }
 
-    fn ask(&self, _: CallKey, ask: Ask) -> BoxFuture<'_, Result<Value, Unanswered>> {
+    fn ask(&self, _: CallKey, ask: HostQuestion) -> BoxFuture<'_, Result<Value, QuestionError>> {
         self.hear(json!([ask.question, ask.params]));
         Box::pin(async {
             tokio::time::sleep(self.pause).await;
@@ -47,11 +47,11 @@ impl Host for Listener {
 }
 
 impl Listener {
-    fn with(answers: &[Question]) -> Arc<Self> {
+    fn with(answers: &[QuestionKind]) -> Arc<Self> {
         Self::slow(answers, Duration::ZERO)
     }
 
-    fn slow(answers: &[Question], pause: Duration) -> Arc<Self> {
+    fn slow(answers: &[QuestionKind], pause: Duration) -> Arc<Self> {
         Arc::new(Self { answers: answers.to_vec(), pause, heard: Mutex::default() })
     }
 
@@ -66,7 +66,7 @@ impl Listener {
 
 async fn heard_by(crib: &Crib, host: &Arc<Listener>, name: &str, arguments: Value) -> String {
     let host = Some(Arc::clone(host) as Arc<dyn Host>);
-    let options = BatchOptions { host, unheard: Unheard::PutAway, ..BatchOptions::default() };
+    let options = BatchOptions { host, unheard: FormFallback::PutAway, ..BatchOptions::default() };
     run_with(crib, name, arguments, options).await.text()
 }
 
@@ -125,7 +125,7 @@ async fn a_server_is_asked_for_the_lines_that_somebody_reads() {
 #[tokio::test]
 async fn a_question_goes_to_the_host_of_the_only_call_there_is() {
     let crib = crib(&source(settings(&["legacy"]))).await;
-    let host = Listener::with(&[Question::Form]);
+    let host = Listener::with(&[QuestionKind::Form]);
     let answer = heard_by(&crib, &host, "ask", json!({})).await;
     assert_eq!(answer, r#"{"action":"accept","content":{"yes":true}}"#);
     let params = json!({
@@ -174,7 +174,7 @@ async fn a_question_hides_nothing_from_who_answers_it() {
         "url": "https://a.example/\u{202e}moc.b" });
     for (era, tool) in [("legacy", "ask"), ("modern", "ask_modern")] {
         let crib = crib(&source(settings(&[era]))).await;
-        let host = Listener::with(&[Question::Form, Question::Address]);
+        let host = Listener::with(&[QuestionKind::Form, QuestionKind::Address]);
         heard_by(&crib, &host, tool, json!({ "question": asked })).await;
         assert_eq!(host.heard(), [json!(["form", shown])], "{era}");
         let answer = heard_by(&crib, &host, tool, json!({ "question": address })).await;
@@ -186,7 +186,7 @@ async fn a_question_hides_nothing_from_who_answers_it() {
 #[tokio::test]
 async fn a_server_of_the_new_era_asks_by_its_answer_and_is_told_what_each_call_can() {
     let crib = crib(&source(settings(&["modern"]))).await;
-    let host = Listener::with(&[Question::Form]);
+    let host = Listener::with(&[QuestionKind::Form]);
     let answer = heard_by(&crib, &host, "ask_modern", json!({})).await;
     let accepted = json!({"sure": {"action": "accept", "content": {"yes": true}}});
     let expected = json!([accepted, {"elicitation": {"form": {}}}]);
@@ -203,7 +203,7 @@ async fn a_person_may_take_longer_than_a_silent_server() {
         let mut settings = settings(&[era]);
         settings.timeouts.call = Duration::from_millis(500);
         let crib = crib(&source(settings)).await;
-        let host = Listener::slow(&[Question::Form], Duration::from_millis(1_200));
+        let host = Listener::slow(&[QuestionKind::Form], Duration::from_millis(1_200));
         let name = if era == "legacy" { "ask" } else { "ask_modern" };
         let answer = heard_by(&crib, &host, name, json!({})).await;
         assert!(answer.contains(r#""action":"accept""#), "{era}: {answer}");
@@ -215,9 +215,9 @@ async fn a_question_over_http_reaches_the_call_on_whose_stream_it_came() {
     // The answer of the call comes a moment after the question: a call that is over asks nobody.
     const WORDS: &[&str] =
         &["era=legacy", "session", "asks@call=elicitation", "sse", "slow@call=500"];
-    let server = Server::start(WORDS).unwrap();
+    let server = HostileServer::start(WORDS).unwrap();
     let crib = crib(&source(over_http::settings(&server.url()))).await;
-    let (one, two) = (Listener::with(&[Question::Form]), Listener::with(&[]));
+    let (one, two) = (Listener::with(&[QuestionKind::Form]), Listener::with(&[]));
     tokio::join!(
         heard_by(&crib, &one, "echo", json!({"text": "a"})),
         heard_by(&crib, &two, "echo", json!({"text": "b"})),
@@ -233,7 +233,7 @@ async fn a_server_is_not_idle_while_a_person_thinks_about_its_question() {
     let source = source(settings);
     let crib = crib(&source).await;
     let before = source.status().restarts;
-    let host = Listener::slow(&[Question::Form], Duration::from_millis(1_500));
+    let host = Listener::slow(&[QuestionKind::Form], Duration::from_millis(1_500));
     let answer = heard_by(&crib, &host, "ask_modern", json!({})).await;
     assert!(answer.contains(r#""action":"accept""#), "{answer}");
     // Asked of a server that was started anew, the person would be asked once more.

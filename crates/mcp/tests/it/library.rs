@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolcrib_core::{
-    About, BatchOptions, Caller, Fields, Inquiry, Kind, LogLevel, Offer, ToolError, Visitor,
+    BatchOptions, Caller, ClientSession, JsonFields, LogLevel, ResourceEntry, ResourceKind,
+    ResourceOperation, ResourceRequest, ToolError,
 };
 use toolcrib_engine::Crib;
-use toolcrib_mcp::{McpSource, ServerSettings, StdioSettings, Surroundings, Transport};
+use toolcrib_mcp::{McpEnvironment, McpSource, McpSourceSettings, McpTransport, StdioSettings};
 
 use crate::conformance::print;
 use crate::support;
@@ -31,14 +32,18 @@ pub(crate) fn source(id: &str, (command, arguments): (PathBuf, Vec<String>)) -> 
     let folder = None;
     let settings = StdioSettings { command, arguments, environment: Vec::new(), folder };
     let environment = vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())];
-    let settings = ServerSettings::new(Transport::Stdio(settings));
-    McpSource::new(id, settings, Surroundings { environment })
+    let settings = McpSourceSettings::new(McpTransport::Stdio(settings));
+    McpSource::new(id, settings, McpEnvironment { environment })
 }
 
-async fn ask(crib: &Crib, about: About, params: Value) -> Result<Fields, ToolError> {
+async fn ask(
+    crib: &Crib,
+    about: ResourceOperation,
+    params: Value,
+) -> Result<JsonFields, ToolError> {
     let Value::Object(params) = params else { panic!("`{params}` is no object") };
-    let visitor = Visitor { caller: Arc::new(Caller::local()), session: None };
-    crib.inquire(&visitor, Inquiry { about, params }, BatchOptions::default()).await
+    let visitor = ClientSession { caller: Arc::new(Caller::local()), session: None };
+    crib.inquire(&visitor, ResourceRequest { about, params }, BatchOptions::default()).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -47,31 +52,33 @@ async fn a_server_of_others_is_read_whole() {
     let source = Arc::new(source("far", program));
     let crib = support::crib(&source).await;
     let stock = crib.stock();
-    let text = |offer: &Offer, key: &str| offer.definition[key].as_str().unwrap().to_owned();
-    let names: Vec<_> = stock.all(Kind::Prompt).map(|offer| text(offer, "name")).collect();
+    let text =
+        |offer: &ResourceEntry, key: &str| offer.definition[key].as_str().unwrap().to_owned();
+    let names: Vec<_> = stock.all(ResourceKind::Prompt).map(|offer| text(offer, "name")).collect();
     assert_eq!(names, ["simple-prompt", "args-prompt", "completable-prompt", "resource-prompt"]);
-    assert_eq!(stock.all(Kind::Resource).count(), 7);
-    assert_eq!(stock.all(Kind::Template).count(), 2);
+    assert_eq!(stock.all(ResourceKind::Resource).count(), 7);
+    assert_eq!(stock.all(ResourceKind::Template).count(), 2);
     let said = &stock.libraries()[0].holdings.said;
     assert_eq!(said.server["title"], "Everything Reference Server");
     assert!(said.instructions.as_ref().unwrap().starts_with("# Everything Server"));
     let params = json!({ "name": "args-prompt", "arguments": { "city": "Bonn" } });
-    let prompt = ask(&crib, About::Prompt, params).await.unwrap();
+    let prompt = ask(&crib, ResourceOperation::Prompt, params).await.unwrap();
     assert_eq!(prompt["messages"][0]["content"]["text"], "What's weather in Bonn?");
     let uri = "demo://resource/dynamic/text/3";
-    let read = ask(&crib, About::Resource, json!({ "uri": uri })).await.unwrap();
+    let read = ask(&crib, ResourceOperation::Resource, json!({ "uri": uri })).await.unwrap();
     assert!(read["contents"][0]["text"].as_str().unwrap().starts_with("Resource 3"));
     let params = json!({
         "ref": { "type": "ref/prompt", "name": "completable-prompt" },
         "argument": { "name": "department", "value": "E" },
     });
-    let completed = ask(&crib, About::Completion, params).await.unwrap();
+    let completed = ask(&crib, ResourceOperation::Completion, params).await.unwrap();
     assert_eq!(completed["completion"]["values"], json!(["Engineering"]));
     let unlisted = json!({ "uri": "demo://nowhere" });
-    let refused = ask(&crib, About::Resource, unlisted).await.unwrap_err().refusal.unwrap();
+    let refused =
+        ask(&crib, ResourceOperation::Resource, unlisted).await.unwrap_err().refusal.unwrap();
     assert_eq!(refused.code, -32602);
     let level = json!({ "level": LogLevel::Debug });
-    assert_eq!(ask(&crib, About::Level, level).await.unwrap(), Fields::new());
+    assert_eq!(ask(&crib, ResourceOperation::Level, level).await.unwrap(), JsonFields::new());
     source.stop().await;
 }
 
@@ -80,7 +87,7 @@ async fn changes_of_a_followed_resource_are_told_until_the_source_stops() {
     let Some(program) = everything() else { return };
     let source = Arc::new(source("far", program));
     let crib = support::crib(&source).await;
-    let visitor = Visitor { caller: Arc::new(Caller::local()), session: None };
+    let visitor = ClientSession { caller: Arc::new(Caller::local()), session: None };
     let uri = "demo://resource/dynamic/text/1";
     let following = crib.follow(&visitor, uri.to_owned(), BatchOptions::default()).await;
     let mut following = following.unwrap();

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 use toolcrib_core::{AllowAll, Effect, Source};
 use toolcrib_engine::Crib;
-use toolcrib_mcp::Transport;
+use toolcrib_mcp::McpTransport;
 
 use crate::support::{crib, run, settings, source, until};
 
@@ -273,7 +273,7 @@ async fn a_list_that_takes_too_long_says_which_time_was_over() {
 #[tokio::test]
 async fn why_a_server_does_not_start_is_told_once() {
     let mut settings = settings(&["legacy"]);
-    let Transport::Stdio(stdio) = &mut settings.transport else { unreachable!("it is started") };
+    let McpTransport::Stdio(stdio) = &mut settings.transport else { unreachable!("it is started") };
     stdio.folder = Some("/no/such/folder".into());
     let crib = crib(&source(settings)).await;
     let error = crib.sources()[0].error.clone().unwrap();

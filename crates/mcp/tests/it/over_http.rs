@@ -9,18 +9,18 @@ use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
 use toolcrib_core::{BatchOptions, CallKey, ErrorKind, Host, Progress, Secret, Source};
 use toolcrib_egress::Network;
-use toolcrib_mcp::{Authorization, Era, HttpSettings, ServerSettings, Transport};
-use toolcrib_testkit::hostile::Server;
+use toolcrib_mcp::{HttpAuthorization, HttpSettings, McpEra, McpSourceSettings, McpTransport};
+use toolcrib_testkit::hostile::HostileServer;
 use url::Url;
 
 use crate::fixture::{Fixture, serve};
 use crate::support::{crib, failed, run, run_with, source};
 
-pub(crate) fn settings(url: &str) -> ServerSettings {
-    ServerSettings::new(Transport::Http(Box::new(HttpSettings {
+pub(crate) fn settings(url: &str) -> McpSourceSettings {
+    McpSourceSettings::new(McpTransport::Http(Box::new(HttpSettings {
         url: url.parse().unwrap(),
         headers: vec![("x-team".to_owned(), Secret::new("tools"))],
-        authorization: Authorization::Bearer(Secret::new("token-1")),
+        authorization: HttpAuthorization::Bearer(Secret::new("token-1")),
         network: Network::default(),
     })))
 }
@@ -36,7 +36,7 @@ async fn calls_over_http_work_in_both_eras_with_json_and_with_events() {
             let response = run(&crib, "echo", json!({ "n": n })).await;
             assert_eq!(response.text(), format!(r#"{{"n":{n}}}"#), "legacy {legacy}, json {json}");
         }
-        let era = if legacy { Era::Legacy } else { Era::Modern };
+        let era = if legacy { McpEra::Legacy } else { McpEra::Modern };
         assert_eq!(source.status().era, Some(era));
     }
 }
@@ -111,7 +111,7 @@ async fn many_slow_calls_do_not_wait_for_each_other() {
 
 #[tokio::test]
 async fn headers_and_token_go_with_every_request() {
-    let server = Server::start(&["era=modern"]).unwrap();
+    let server = HostileServer::start(&["era=modern"]).unwrap();
     let crib = crib(&source(settings(&server.url()))).await;
     assert_eq!(run(&crib, "echo", json!({"text": "hi"})).await.text(), "hi");
     let received = server.received();
@@ -125,7 +125,7 @@ async fn headers_and_token_go_with_every_request() {
 
 #[tokio::test]
 async fn a_forgotten_session_is_begun_anew_without_a_word_to_callers() {
-    let server = Server::start(&["era=legacy", "session", "forget=5"]).unwrap();
+    let server = HostileServer::start(&["era=legacy", "session", "forget=5"]).unwrap();
     let crib = crib(&source(settings(&server.url()))).await;
     for n in 0..6 {
         let text = format!("call {n}");
@@ -144,7 +144,7 @@ async fn a_status_says_what_became_of_the_call() {
         ("cut", ErrorKind::Network),
     ];
     for (word, kind) in kinds {
-        let server = Server::start(&["era=modern", word]).unwrap();
+        let server = HostileServer::start(&["era=modern", word]).unwrap();
         let crib = crib(&source(settings(&server.url()))).await;
         let response = run(&crib, "count", json!({})).await;
         assert_eq!(failed(&response).0, kind, "{word}: {response:?}");
@@ -153,7 +153,7 @@ async fn a_status_says_what_became_of_the_call() {
 
 #[tokio::test]
 async fn a_server_that_refuses_our_token_is_named_with_the_cure() {
-    let server = Server::start(&["status@connect=401"]).unwrap();
+    let server = HostileServer::start(&["status@connect=401"]).unwrap();
     let error = source(settings(&server.url())).load().await.err().unwrap().to_string();
     assert!(error.contains("refuses our credentials"), "{error}");
 }
@@ -171,7 +171,7 @@ async fn nobody_listens_is_said_at_once_and_nothing_counts_as_sent() {
 
 #[tokio::test]
 async fn an_old_server_with_sessions_is_reached() {
-    let server = Server::start(&["era=legacy", "session"]).unwrap();
+    let server = HostileServer::start(&["era=legacy", "session"]).unwrap();
     let crib = crib(&source(settings(&server.url()))).await;
     assert_eq!(run(&crib, "echo", json!({"text": "hi"})).await.text(), "hi");
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use toolcrib_engine::Crib;
 use toolcrib_engine::catalog::SourceState;
-use toolcrib_mcp::{McpSource, ServerSettings, StdioSettings, Surroundings, Transport};
+use toolcrib_mcp::{McpEnvironment, McpSource, McpSourceSettings, McpTransport, StdioSettings};
 
 #[expect(clippy::disallowed_methods, reason = "the test run says where it installed its peers")]
 fn variable(name: &str) -> Option<PathBuf> {
@@ -21,8 +21,8 @@ fn source(id: &str, program: &Path, arguments: &[&str], path: &str) -> McpSource
         folder: None,
     };
     let environment = vec![("PATH".to_owned(), path.to_owned())];
-    let settings = ServerSettings::new(Transport::Stdio(settings));
-    McpSource::new(id, settings, Surroundings { environment })
+    let settings = McpSourceSettings::new(McpTransport::Stdio(settings));
+    McpSource::new(id, settings, McpEnvironment { environment })
 }
 
 /// Ten servers, the quickest of which are up within a tenth of the time of the slowest.

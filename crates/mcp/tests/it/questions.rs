@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 use toolcrib_core::{
-    AllowAll, BatchOptions, Caller, CribLimits, Decision, Request, Response, Run, ToolOutcome,
-    Unheard,
+    AllowAll, BatchOptions, Caller, CribLimits, Decision, FormFallback, PlanRequest, Response, Run,
+    ToolOutcome,
 };
 use toolcrib_engine::Crib;
-use toolcrib_mcp::ServerSettings;
+use toolcrib_mcp::McpSourceSettings;
 
 use crate::support::{call, crib, crib_within, only, run, settings, source};
 
@@ -81,7 +81,7 @@ async fn a_call_may_take_a_persons_time_beyond_its_own() {
 async fn a_source_whose_questions_are_put_away_is_told_so_as_before() {
     for (revision, tool) in BOTH {
         let plain = settings(&[revision]);
-        let put_away = ServerSettings { questions: Unheard::PutAway, ..plain };
+        let put_away = McpSourceSettings { questions: FormFallback::PutAway, ..plain };
         let crib = crib(&source(put_away)).await;
         let told = asks(&crib, tool).await.text();
         assert!(told.contains(r#"{"action":"cancel"}"#), "{revision}: {told}");
@@ -100,7 +100,7 @@ async fn a_question_is_gone_with_its_server() {
     );
     let limits = CribLimits { retries: 0, ..CribLimits::default() };
     let crib = Crib::builder().policy(AllowAll).limits(limits).placed(placed).build().await;
-    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+    let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
     let calls = vec![call("ask", json!({ "question": question() }))];
     let response = only(crib.run_with(&plan, calls, BatchOptions::default()).await);
     let ToolOutcome::Pending(pending) = &response.outcome else { panic!("{response:?}") };

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use toolcrib_core::Caller;
-use toolcrib_mcp::Share;
+use toolcrib_mcp::ConnectionScope;
 
 use crate::support::{crib, run, run_as, settings, source};
 
@@ -10,9 +10,9 @@ use crate::support::{crib, run, run_as, settings, source};
 async fn callers_and_conversations_keep_their_state_apart_as_told() {
     // The counts that four calls see: Ann in two conversations, Ben, Ann again in the first.
     let expected = [
-        (Share::Shared, ["1", "2", "3", "4"]),
-        (Share::Caller, ["1", "2", "1", "3"]),
-        (Share::Session, ["1", "1", "1", "2"]),
+        (ConnectionScope::Shared, ["1", "2", "3", "4"]),
+        (ConnectionScope::Caller, ["1", "2", "1", "3"]),
+        (ConnectionScope::Session, ["1", "1", "1", "2"]),
     ];
     for (share, counts) in expected {
         let mut settings = settings(&["legacy"]);
@@ -32,7 +32,7 @@ async fn callers_and_conversations_keep_their_state_apart_as_told() {
 #[tokio::test]
 async fn connections_are_bounded_and_the_one_idle_longest_makes_room() {
     let mut settings = settings(&["legacy"]);
-    settings.share = Share::Caller;
+    settings.share = ConnectionScope::Caller;
     let source = source(settings);
     let crib = crib(&source).await;
     for n in 0..66 {

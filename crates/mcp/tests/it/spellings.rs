@@ -8,10 +8,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolcrib_core::{About, BatchOptions, Caller, Inquiry, SourceId, Visitor};
+use toolcrib_core::{
+    BatchOptions, Caller, ClientSession, ResourceOperation, ResourceRequest, SourceId,
+};
 use toolcrib_engine::Crib;
 use toolcrib_engine::rules::Rules;
-use toolcrib_mcp::{ServerSettings, StdioSettings, Transport};
+use toolcrib_mcp::{McpSourceSettings, McpTransport, StdioSettings};
 
 use crate::conformance::print;
 use crate::support::source;
@@ -138,7 +140,7 @@ impl Room {
         folder: Option<PathBuf>,
         rules: &str,
     ) -> Self {
-        let source = source(ServerSettings::new(Transport::Stdio(StdioSettings {
+        let source = source(McpSourceSettings::new(McpTransport::Stdio(StdioSettings {
             command,
             arguments: arguments.iter().map(|word| (*word).to_owned()).collect(),
             environment: Vec::new(),
@@ -149,9 +151,9 @@ impl Room {
         Self(Crib::builder().policy(rules).placed(placed).build().await)
     }
 
-    async fn ask(&self, about: About, params: Value) -> String {
-        let visitor = Visitor { caller: Arc::new(Caller::local()), session: None };
-        let inquiry = Inquiry { about, params: serde_json::from_value(params).unwrap() };
+    async fn ask(&self, about: ResourceOperation, params: Value) -> String {
+        let visitor = ClientSession { caller: Arc::new(Caller::local()), session: None };
+        let inquiry = ResourceRequest { about, params: serde_json::from_value(params).unwrap() };
         match self.0.inquire(&visitor, inquiry, BatchOptions::default()).await {
             Ok(fields) => json!(fields).to_string(),
             Err(error) => format!("refused: {error}"),
@@ -159,7 +161,7 @@ impl Room {
     }
 
     async fn read(&self, uri: &str) -> String {
-        self.ask(About::Resource, json!({ "uri": uri })).await
+        self.ask(ResourceOperation::Resource, json!({ "uri": uri })).await
     }
 }
 
@@ -184,9 +186,9 @@ async fn holds(command: PathBuf, arguments: &[&str], folder: Option<PathBuf>) {
                 "ref": { "type": "ref/resource", "uri": uri },
                 "argument": { "name": "name", "value": "" },
             });
-            let said = bound.ask(About::Completion, about).await;
+            let said = bound.ask(ResourceOperation::Completion, about).await;
             assert!(said.starts_with("refused: "), "{uri:?}: {said}");
-            let visitor = Visitor { caller: Arc::new(Caller::local()), session: None };
+            let visitor = ClientSession { caller: Arc::new(Caller::local()), session: None };
             let followed =
                 bound.0.follow(&visitor, (*uri).to_owned(), BatchOptions::default()).await;
             let told = followed.err().map(|error| error.message).unwrap_or_default();

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use serde_json::Value;
 use toolcrib_core::{
-    AllowAll, BatchOptions, Call, Caller, CribLimits, ErrorKind, RawArguments, Report, Request,
+    AllowAll, BatchOptions, Call, Caller, CribLimits, ErrorKind, PlanRequest, RawArguments, Report,
     Response, SourceId, ToolOutcome,
 };
 use toolcrib_engine::Crib;
-use toolcrib_mcp::{McpSource, ServerSettings, StdioSettings, Surroundings, Transport};
+use toolcrib_mcp::{McpEnvironment, McpSource, McpSourceSettings, McpTransport, StdioSettings};
 
 /// An example of this crate as cargo has built it beside the tests.
 pub(crate) fn example(name: &str) -> PathBuf {
@@ -21,8 +21,8 @@ pub(crate) fn example(name: &str) -> PathBuf {
 }
 
 /// `options`: the era of the server, and what it does besides.
-pub(crate) fn settings(options: &[&str]) -> ServerSettings {
-    ServerSettings::new(Transport::Stdio(StdioSettings {
+pub(crate) fn settings(options: &[&str]) -> McpSourceSettings {
+    McpSourceSettings::new(McpTransport::Stdio(StdioSettings {
         command: example("scripted"),
         arguments: options.iter().map(|option| (*option).to_owned()).collect(),
         environment: Vec::new(),
@@ -30,12 +30,12 @@ pub(crate) fn settings(options: &[&str]) -> ServerSettings {
     }))
 }
 
-pub(crate) fn source(settings: ServerSettings) -> Arc<McpSource> {
+pub(crate) fn source(settings: McpSourceSettings) -> Arc<McpSource> {
     let environment = vec![
         ("PATH".to_owned(), "/usr/bin:/bin".to_owned()),
         ("GITHUB_TOKEN".to_owned(), "secret".to_owned()),
     ];
-    Arc::new(McpSource::new("far", settings, Surroundings { environment }))
+    Arc::new(McpSource::new("far", settings, McpEnvironment { environment }))
 }
 
 pub(crate) async fn crib(source: &Arc<McpSource>) -> Crib {
@@ -62,12 +62,12 @@ pub(crate) async fn run_with(
     arguments: Value,
     options: BatchOptions,
 ) -> Response {
-    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+    let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
     only(crib.run_with(&plan, vec![call(name, arguments)], options).await)
 }
 
 pub(crate) async fn run_as(crib: &Crib, caller: &Caller, session: &str, name: &str) -> Response {
-    let request = Request { session: Some(session.into()), ..Request::default() };
+    let request = PlanRequest { session: Some(session.into()), ..PlanRequest::default() };
     let plan = crib.plan(caller, request).unwrap();
     only(crib.run(&plan, vec![call(name, Value::Null)]).await)
 }

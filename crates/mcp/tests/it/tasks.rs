@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use toolcrib_core::{
-    Ask, BatchOptions, BoxFuture, CallKey, Caller, Decision, ErrorKind, Host, Progress, Question,
-    Run, ToolOutcome, Unanswered,
+    BatchOptions, BoxFuture, CallKey, Caller, Decision, ErrorKind, Host, HostQuestion, Progress,
+    QuestionError, QuestionKind, Run, ToolOutcome,
 };
 
 use crate::support::{crib, failed, run, run_with, settings, source, until};
@@ -24,11 +24,15 @@ impl Host for Heard {
         self.told.lock().unwrap().extend(progress.message);
     }
 
-    fn answers(&self) -> &[Question] {
-        &[Question::Form]
+    fn answers(&self) -> &[QuestionKind] {
+        &[QuestionKind::Form]
     }
 
-    fn ask(&self, _call: CallKey, ask: Ask) -> BoxFuture<'_, Result<Value, Unanswered>> {
+    fn ask(
+        &self,
+        _call: CallKey,
+        ask: HostQuestion,
+    ) -> BoxFuture<'_, Result<Value, QuestionError>> {
         self.asked.lock().unwrap().extend(ask.params["message"].as_str().map(str::to_owned));
         Box::pin(std::future::ready(Ok(json!({ "action": "accept", "content": {} }))))
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use toolcrib_core::{ErrorKind, ToolOutcome};
-use toolcrib_mcp::Era;
+use toolcrib_mcp::McpEra;
 
 use crate::support::{crib, run, source};
 
@@ -183,7 +183,7 @@ fn raw_accepted() -> Said {
 
 #[tokio::test]
 async fn an_answer_that_cannot_be_read_leaves_a_change_unknown_and_a_read_failed() {
-    for era in [Era::Modern, Era::Legacy] {
+    for era in [McpEra::Modern, McpEra::Legacy] {
         let mut settings = crate::over_http::settings(&serve());
         settings.revision = Some(era);
         settings.bounds.message = 100_000;
@@ -191,7 +191,7 @@ async fn an_answer_that_cannot_be_read_leaves_a_change_unknown_and_a_read_failed
         let crib = crib(&source(settings)).await;
         for (place, (fault, _)) in FAULTS.iter().enumerate() {
             // There it may come on the stream that all requests share.
-            if era == Era::Legacy && *fault == "accepted, and no answer" {
+            if era == McpEra::Legacy && *fault == "accepted, and no answer" {
                 continue;
             }
             let begun = Instant::now();

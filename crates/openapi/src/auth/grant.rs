@@ -12,7 +12,7 @@ use http::{HeaderValue, Method, StatusCode};
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 use toolcrib_core::{ErrorKind, Redactor, Secret, Secrets, ToolError};
-use toolcrib_egress::{Body, Egress, Request, Timeouts};
+use toolcrib_egress::{Egress, EgressBody, EgressRequest, EgressTimeouts};
 use url::Url;
 
 use super::placement::sensitive;
@@ -21,7 +21,7 @@ use crate::settings::ApiBounds;
 
 /// What a token is asked for with. Two callers with one grant share its token.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Grant {
+pub(crate) struct ClientGrant {
     /// As the operator says.
     pub(crate) token_url: Option<Url>,
     /// As the document says, which counts where the operator says nothing.
@@ -33,35 +33,35 @@ pub(crate) struct Grant {
 
 /// The tokens of one API.
 #[derive(Default)]
-pub(crate) struct Grants {
+pub(crate) struct GrantCache {
     /// All that have been given, of which old ones may still come back.
     learned: Secrets,
-    slots: Mutex<HashMap<Grant, Arc<tokio::sync::Mutex<Slot>>>>,
+    slots: Mutex<HashMap<ClientGrant, Arc<tokio::sync::Mutex<GrantSlot>>>>,
 }
 
 #[derive(Default)]
-struct Slot {
-    token: Option<Token>,
+struct GrantSlot {
+    token: Option<CachedToken>,
     failure: Option<(Instant, ToolError)>,
 }
 
 /// A token, and what masks it: made once, since that takes longer than to mask an answer.
 #[derive(Clone)]
-pub(crate) struct Given {
+pub(crate) struct IssuedToken {
     pub(crate) secret: Secret,
     pub(crate) redactor: Arc<Redactor>,
 }
 
 #[derive(Clone)]
-struct Token {
-    given: Given,
+struct CachedToken {
+    given: IssuedToken,
     /// From here on a new one is asked for, while this one still opens doors.
     stale: Instant,
     dead: Instant,
 }
 
 /// How a token server failed.
-struct NoToken {
+struct GrantFailure {
     error: ToolError,
     /// It may work the next time, so an old token is kept.
     passes: bool,
@@ -72,7 +72,7 @@ const USUAL_LIFETIME: u64 = 3_600;
 const LONGEST_LIFETIME: u64 = 30 * 24 * 3_600;
 const TIMEOUT: Duration = Duration::from_secs(15);
 
-impl Grants {
+impl GrantCache {
     /// Tells these of every token.
     pub(crate) fn telling(learned: Secrets) -> Self {
         Self { learned, ..Self::default() }
@@ -87,11 +87,11 @@ impl Grants {
     /// Whoever comes while another asks waits for that answer, be it a token or a failure.
     pub(crate) async fn token(
         &self,
-        grant: &Grant,
+        grant: &ClientGrant,
         server: &Url,
         rejected: Option<&Secret>,
-        ways: &Ways,
-    ) -> Result<Given, ToolError> {
+        ways: &ApiEgress,
+    ) -> Result<IssuedToken, ToolError> {
         let came = Instant::now();
         let slot = {
             let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
@@ -110,10 +110,10 @@ impl Grants {
             Ok(token) => {
                 let given = token.given.clone();
                 self.learned.learn([&given.secret]);
-                *slot = Slot { token: Some(token), failure: None };
+                *slot = GrantSlot { token: Some(token), failure: None };
                 Ok(given)
             }
-            Err(NoToken { error, passes }) => {
+            Err(GrantFailure { error, passes }) => {
                 let living = kept.filter(|token| passes && token.dead > Instant::now());
                 if let Some(token) = living {
                     return Ok(token.given);
@@ -126,7 +126,7 @@ impl Grants {
 }
 
 /// The ways out.
-pub(crate) struct Ways {
+pub(crate) struct ApiEgress {
     /// To the API itself.
     pub(crate) api: Egress,
     /// To the token servers that the operator has named.
@@ -137,10 +137,10 @@ pub(crate) struct Ways {
     pub(crate) bounds: ApiBounds,
 }
 
-impl Grant {
+impl ClientGrant {
     /// Where the token is had from, and by which way. A secret goes to a place that only the
     /// document names if that is public and cannot be listened to.
-    fn place<'w>(&self, server: &Url, ways: &'w Ways) -> Result<(Url, &'w Egress), ToolError> {
+    fn place<'w>(&self, server: &Url, ways: &'w ApiEgress) -> Result<(Url, &'w Egress), ToolError> {
         if let Some(url) = &self.token_url {
             return Ok((url.clone(), &ways.named));
         }
@@ -165,8 +165,8 @@ impl Grant {
         Ok((url, &ways.public))
     }
 
-    async fn ask(&self, server: &Url, ways: &Ways) -> Result<Token, NoToken> {
-        let lasting = |error| NoToken { error, passes: false };
+    async fn ask(&self, server: &Url, ways: &ApiEgress) -> Result<CachedToken, GrantFailure> {
+        let lasting = |error| GrantFailure { error, passes: false };
         let (url, egress) = self.place(server, ways).map_err(lasting)?;
         let way = (egress, ways.bounds);
         let mut form = vec![("grant_type", "client_credentials".to_owned())];
@@ -186,7 +186,7 @@ impl Grant {
         } else {
             first
         };
-        Token::read(&answer, asked).filter(|_| status.is_success()).ok_or_else(|| {
+        CachedToken::read(&answer, asked).filter(|_| status.is_success()).ok_or_else(|| {
             let said = answer.get("error").and_then(Value::as_str).unwrap_or("no `access_token`");
             let said: String =
                 said.chars().filter(|letter| !letter.is_control()).take(60).collect();
@@ -205,14 +205,15 @@ impl Grant {
         url: &Url,
         form: &[(&str, String)],
         basic: Option<&str>,
-    ) -> Result<(StatusCode, Map<String, Value>), NoToken> {
+    ) -> Result<(StatusCode, Map<String, Value>), GrantFailure> {
         let fields =
             form.iter().map(|(name, value)| format!("{name}={}", Encoding::Form.apply(value)));
         let body = fields.collect::<Vec<_>>().join("&");
-        let mut request = Request::new(Method::POST, url.clone());
-        request.body = Body::Bytes(Bytes::from(body));
+        let mut request = EgressRequest::new(Method::POST, url.clone());
+        request.body = EgressBody::Bytes(Bytes::from(body));
         request.unpack = bounds.unpack;
-        request.timeouts = Timeouts { first_byte: TIMEOUT, total: TIMEOUT, ..Timeouts::default() };
+        request.timeouts =
+            EgressTimeouts { first_byte: TIMEOUT, total: TIMEOUT, ..EgressTimeouts::default() };
         let form_type = HeaderValue::from_static("application/x-www-form-urlencoded");
         request.headers.insert(CONTENT_TYPE, form_type);
         request.headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
@@ -231,7 +232,10 @@ impl Grant {
                 "nothing was sent: the token server `{host}` answers {} now. Try again later",
                 status.as_u16()
             );
-            return Err(NoToken { error: ToolError::new(ErrorKind::Unavailable, message), passes });
+            return Err(GrantFailure {
+                error: ToolError::new(ErrorKind::Unavailable, message),
+                passes,
+            });
         }
         Ok((status, serde_json::from_slice(&body).unwrap_or_default()))
     }
@@ -243,18 +247,18 @@ fn is_unknown_client((status, answer): &(StatusCode, Map<String, Value>)) -> boo
     is_client_fault && answer.get("error").is_none_or(|error| names_it.contains(error))
 }
 
-fn unreachable_server(url: &Url, error: toolcrib_egress::EgressError) -> NoToken {
+fn unreachable_server(url: &Url, error: toolcrib_egress::EgressError) -> GrantFailure {
     let host = url.host_str().unwrap_or_default();
     let message = format!(
         "nothing was sent: there is no token from `{host}` to call with ({error}). Try again \
          later, or tell the user"
     );
-    let passes = error.kind != toolcrib_egress::Kind::Refused;
+    let passes = error.kind != toolcrib_egress::EgressErrorKind::Refused;
     let kind = if passes { ErrorKind::Unavailable } else { ErrorKind::Tool };
-    NoToken { error: ToolError::new(kind, message).because(error), passes }
+    GrantFailure { error: ToolError::new(kind, message).because(error), passes }
 }
 
-impl Token {
+impl CachedToken {
     fn read(answer: &Map<String, Value>, asked: Instant) -> Option<Self> {
         let secret = answer.get("access_token")?.as_str().filter(|token| !token.is_empty())?;
         let kind = answer.get("token_type").and_then(Value::as_str).unwrap_or("bearer");
@@ -270,7 +274,7 @@ impl Token {
         let secret = Secret::new(secret);
         let redactor = Arc::new(Redactor::new([secret.clone()]));
         Some(Self {
-            given: Given { secret, redactor },
+            given: IssuedToken { secret, redactor },
             stale: asked + Duration::from_secs(lifetime - early),
             dead: asked + Duration::from_secs(lifetime),
         })

@@ -6,23 +6,25 @@ use http::header::AUTHORIZATION;
 use http::{HeaderName, HeaderValue};
 use toolcrib_core::Secret;
 
-use crate::document::{KeyPlace, SecurityScheme as Scheme};
-use crate::request::{Draft, Encoding, Pair, as_read};
+use crate::document::{KeyPlace, SecurityScheme};
+use crate::request::{EncodedPair, Encoding, RequestDraft, as_read};
 use crate::settings::Credential;
 
 /// Whether a credential of this kind can be shown under this scheme. All of a group must fit.
-pub(super) fn fits(scheme: &Scheme, credential: &Credential) -> bool {
+pub(super) fn fits(scheme: &SecurityScheme, credential: &Credential) -> bool {
     match (scheme, credential) {
         (scheme, Credential::PerCaller(each)) => each.values().all(|each| fits(scheme, each)),
-        (Scheme::Other(_), _) => false,
+        (SecurityScheme::Other(_), _) => false,
         // A name and a password are no key, unless the key is the whole header.
-        (Scheme::Key { place, name }, Credential::Basic { .. }) => is_authorization(*place, name),
+        (SecurityScheme::Key { place, name }, Credential::Basic { .. }) => {
+            is_authorization(*place, name)
+        }
         (
-            Scheme::Basic
-            | Scheme::Bearer
-            | Scheme::Key { .. }
-            | Scheme::OAuth { .. }
-            | Scheme::OpenIdConnect { .. },
+            SecurityScheme::Basic
+            | SecurityScheme::Bearer
+            | SecurityScheme::Key { .. }
+            | SecurityScheme::OAuth { .. }
+            | SecurityScheme::OpenIdConnect { .. },
             Credential::Bearer(_)
             | Credential::Basic { .. }
             | Credential::Key(_)
@@ -37,10 +39,10 @@ fn is_authorization(place: KeyPlace, name: &str) -> bool {
 
 /// Writes a credential; an error says what is wrong with it and holds nothing of it.
 pub(super) fn present(
-    scheme: &Scheme,
+    scheme: &SecurityScheme,
     credential: &Credential,
     token: Option<&Secret>,
-    draft: &mut Draft,
+    draft: &mut RequestDraft,
 ) -> Result<(), &'static str> {
     let bearer = |secret: &Secret| format!("Bearer {}", secret.expose());
     let basic = |user: &str, password: &str| {
@@ -56,25 +58,25 @@ pub(super) fn present(
         (Credential::Bearer(secret) | Credential::Key(secret), _) => secret,
     };
     match scheme {
-        Scheme::Key { place, name } if is_authorization(*place, name) => {
+        SecurityScheme::Key { place, name } if is_authorization(*place, name) => {
             // Kubernetes and others call a bearer token a key; a key as such says its own prefix.
             let is_key = matches!(credential, Credential::Key(_));
             authorize(draft, &if is_key { secret.expose().to_owned() } else { bearer(secret) })
         }
-        Scheme::Key { place, name } => key(*place, name, secret, draft),
+        SecurityScheme::Key { place, name } => key(*place, name, secret, draft),
         // Stripe and others take a key as the name, with no password.
-        Scheme::Basic if matches!(credential, Credential::Key(_)) => {
+        SecurityScheme::Basic if matches!(credential, Credential::Key(_)) => {
             authorize(draft, &basic(secret.expose(), ""))
         }
-        Scheme::Basic
-        | Scheme::Bearer
-        | Scheme::OAuth { .. }
-        | Scheme::OpenIdConnect { .. }
-        | Scheme::Other(_) => authorize(draft, &bearer(secret)),
+        SecurityScheme::Basic
+        | SecurityScheme::Bearer
+        | SecurityScheme::OAuth { .. }
+        | SecurityScheme::OpenIdConnect { .. }
+        | SecurityScheme::Other(_) => authorize(draft, &bearer(secret)),
     }
 }
 
-fn authorize(draft: &mut Draft, value: &str) -> Result<(), &'static str> {
+fn authorize(draft: &mut RequestDraft, value: &str) -> Result<(), &'static str> {
     draft.headers.insert(AUTHORIZATION, sensitive(value)?);
     Ok(())
 }
@@ -91,13 +93,13 @@ fn key(
     place: KeyPlace,
     name: &str,
     secret: &Secret,
-    draft: &mut Draft,
+    draft: &mut RequestDraft,
 ) -> Result<(), &'static str> {
-    let pair = || Pair {
+    let pair = || EncodedPair {
         name: Encoding::Strict.apply(name),
         value: Some(Encoding::Strict.apply(secret.expose())),
     };
-    let others = |pair: &Pair| as_read(&pair.name) != name;
+    let others = |pair: &EncodedPair| as_read(&pair.name) != name;
     match place {
         KeyPlace::Header => {
             let name = HeaderName::from_bytes(name.as_bytes());
@@ -110,7 +112,7 @@ fn key(
             // Most keys are legal as they are, and some servers decode nothing.
             if secret.expose().chars().all(is_legal) && name.chars().all(is_legal) {
                 let value = Some(secret.expose().to_owned());
-                draft.cookies.push(Pair { name: name.to_owned(), value });
+                draft.cookies.push(EncodedPair { name: name.to_owned(), value });
             } else {
                 draft.cookies.push(pair());
             }

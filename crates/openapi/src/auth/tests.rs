@@ -4,22 +4,22 @@ use http::Method;
 use toolcrib_core::Secret;
 
 use super::*;
-use crate::document::{KeyPlace as Place, SecurityScheme as Scheme};
-use crate::request::Pair;
+use crate::document::{KeyPlace as Place, SecurityScheme};
+use crate::request::EncodedPair;
 
 fn secret(text: &str) -> Secret {
     Secret::new(text)
 }
 
-fn keyring(schemes: &[(&str, Scheme)], credentials: &[(&str, Credential)]) -> Keyring {
+fn keyring(schemes: &[(&str, SecurityScheme)], credentials: &[(&str, Credential)]) -> Keyring {
     let schemes = schemes.iter().map(|(name, scheme)| ((*name).to_owned(), scheme.clone()));
     let credentials = credentials.iter().map(|(name, it)| ((*name).to_owned(), it.clone()));
     Keyring { schemes: schemes.collect(), credentials: credentials.collect(), is_silent: false }
 }
 
-fn operation(security: &[&[&str]]) -> Operation {
+fn operation(security: &[&[&str]]) -> ApiOperation {
     let names = |names: &&[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-    Operation {
+    ApiOperation {
         key: "x".to_owned(),
         effect: None,
         takes_key: false,
@@ -34,8 +34,8 @@ fn operation(security: &[&[&str]]) -> Operation {
     }
 }
 
-fn key(place: Place, name: &str) -> Scheme {
-    Scheme::Key { place, name: name.to_owned() }
+fn key(place: Place, name: &str) -> SecurityScheme {
+    SecurityScheme::Key { place, name: name.to_owned() }
 }
 
 /// The request as `header: value`, `?name=value` and `cookie name=value`.
@@ -45,17 +45,18 @@ fn written(
     caller: &Caller,
 ) -> Result<Vec<String>, String> {
     let operation = operation(security);
-    let mut draft = Draft::new(&operation, &serde_json::Map::new()).unwrap();
+    let mut draft = RequestDraft::new(&operation, &serde_json::Map::new()).unwrap();
     draft.headers.clear();
-    draft.query.push(Pair { name: "key".to_owned(), value: Some("evil".to_owned()) });
+    draft.query.push(EncodedPair { name: "key".to_owned(), value: Some("evil".to_owned()) });
     for shown in keyring.choose(&operation, caller).map_err(|error| error.message)? {
         shown.write(Some(&secret("token")), &mut draft).map_err(|error| error.message)?;
     }
     assert!(draft.headers.values().all(http::HeaderValue::is_sensitive));
     let headers =
         draft.headers.iter().map(|(name, value)| format!("{name}: {}", value.to_str().unwrap()));
-    let pair =
-        |start: &str, pair: &Pair| format!("{start}{}={}", pair.name, pair.value.as_ref().unwrap());
+    let pair = |start: &str, pair: &EncodedPair| {
+        format!("{start}{}={}", pair.name, pair.value.as_ref().unwrap())
+    };
     let query = draft.query.iter().filter(|pair| pair.value.as_deref() != Some("evil"));
     let query = query.map(|it| pair("?", it));
     let cookies = draft.cookies.iter().map(|it| pair("cookie ", it));
@@ -71,12 +72,12 @@ fn every_credential_goes_where_its_scheme_says() {
         client_secret: secret("s"),
         scopes: vec![],
     };
-    let oauth = Scheme::OAuth { token_url: None, scopes: Vec::new() };
+    let oauth = SecurityScheme::OAuth { token_url: None, scopes: Vec::new() };
     let table = [
-        (Scheme::Bearer, Credential::Bearer(secret("t")), "authorization: Bearer t"),
-        (Scheme::Bearer, Credential::Key(secret("t")), "authorization: Bearer t"),
-        (Scheme::Basic, basic.clone(), "authorization: Basic dTpw"),
-        (Scheme::Basic, Credential::Key(secret("k")), "authorization: Basic azo="),
+        (SecurityScheme::Bearer, Credential::Bearer(secret("t")), "authorization: Bearer t"),
+        (SecurityScheme::Bearer, Credential::Key(secret("t")), "authorization: Bearer t"),
+        (SecurityScheme::Basic, basic.clone(), "authorization: Basic dTpw"),
+        (SecurityScheme::Basic, Credential::Key(secret("k")), "authorization: Basic azo="),
         (oauth.clone(), grant.clone(), "authorization: Bearer token"),
         (oauth, Credential::Bearer(secret("t")), "authorization: Bearer t"),
         (key(Place::Header, "X-Key"), Credential::Key(secret("k")), "x-key: k"),
@@ -101,16 +102,19 @@ fn every_credential_goes_where_its_scheme_says() {
     }
     let query = keyring(&[("s", key(Place::Query, "key"))], &[("s", Credential::Key(secret("k")))]);
     let operation = operation(&[&["s"]]);
-    let mut draft = Draft::new(&operation, &serde_json::Map::new()).unwrap();
-    draft.query.push(Pair { name: "k%65y".to_owned(), value: Some("evil".to_owned()) });
+    let mut draft = RequestDraft::new(&operation, &serde_json::Map::new()).unwrap();
+    draft.query.push(EncodedPair { name: "k%65y".to_owned(), value: Some("evil".to_owned()) });
     query.choose(&operation, &Caller::local()).unwrap()[0].write(None, &mut draft).unwrap();
-    assert_eq!(draft.query, [Pair { name: "key".to_owned(), value: Some("k".to_owned()) }]);
+    assert_eq!(draft.query, [EncodedPair { name: "key".to_owned(), value: Some("k".to_owned()) }]);
 }
 
 #[test]
 fn the_first_way_in_that_has_all_its_credentials_is_taken() {
-    let schemes =
-        [("a", Scheme::Bearer), ("b", key(Place::Header, "b")), ("c", key(Place::Header, "c"))];
+    let schemes = [
+        ("a", SecurityScheme::Bearer),
+        ("b", key(Place::Header, "b")),
+        ("c", key(Place::Header, "c")),
+    ];
     let key = |text: &str| Credential::Key(secret(text));
     let local = Caller::local();
     let some = keyring(&schemes, &[("b", key("kb")), ("c", key("kc"))]);
@@ -140,7 +144,7 @@ fn the_first_way_in_that_has_all_its_credentials_is_taken() {
 fn a_document_that_forgets_to_ask_is_shown_the_credential_for_all() {
     let local = Caller::local();
     let bearer = [("*", Credential::Bearer(secret("t")))];
-    let silent = |schemes: &[(&str, Scheme)], credentials: &[(&str, Credential)]| {
+    let silent = |schemes: &[(&str, SecurityScheme)], credentials: &[(&str, Credential)]| {
         let keyring = Keyring { is_silent: true, ..keyring(schemes, credentials) };
         written(&keyring, &[], &local).unwrap()
     };
@@ -158,7 +162,8 @@ fn every_caller_has_its_own_credential_or_is_refused() {
         ("a", Credential::PerCaller(each.into_iter().collect())),
         ("b", Credential::Key(secret("shared"))),
     ];
-    let keyring = keyring(&[("a", Scheme::Bearer), ("b", key(Place::Header, "b"))], &credentials);
+    let keyring =
+        keyring(&[("a", SecurityScheme::Bearer), ("b", key(Place::Header, "b"))], &credentials);
     let of = |tenant: &str, subject: &str| {
         written(&keyring, &[&["a"], &["b"], &[]], &Caller::new(tenant, subject))
     };
@@ -185,8 +190,10 @@ fn every_caller_has_its_own_credential_or_is_refused() {
 
 #[test]
 fn a_broken_secret_is_told_without_showing_it() {
-    let keyring =
-        keyring(&[("a", Scheme::Bearer)], &[("a", Credential::Bearer(secret("x\nSECRET")))]);
+    let keyring = keyring(
+        &[("a", SecurityScheme::Bearer)],
+        &[("a", Credential::Bearer(secret("x\nSECRET")))],
+    );
     let refused = written(&keyring, &[&["a"]], &Caller::local()).unwrap_err();
     assert!(refused.contains("has a line break") && !refused.contains("SECRET"), "{refused}");
 }

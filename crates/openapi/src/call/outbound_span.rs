@@ -4,17 +4,17 @@
 //! arguments, and may hold credentials.
 
 use http::Method;
-use toolcrib_core::{CallContext, Errand, ToolError};
+use toolcrib_core::{CallContext, OutboundSpan, ToolError};
 use url::Url;
 
-use crate::operation::{Operation, Piece};
-use crate::response::Answer;
+use crate::operation::{ApiOperation, PathPiece};
+use crate::response::ApiResponse;
 
 pub(super) fn begin(
-    operation: &Operation,
+    operation: &ApiOperation,
     (method, url): (&Method, &Url),
     context: &CallContext,
-) -> Errand {
+) -> OutboundSpan {
     let mut errand = context.errand(|| match template(operation) {
         Some(template) => format!("{method} {template}"),
         None => method.to_string(),
@@ -31,7 +31,7 @@ pub(super) fn begin(
     errand
 }
 
-pub(super) fn end(mut errand: Errand, answered: &Result<Answer, ToolError>) {
+pub(super) fn end(mut errand: OutboundSpan, answered: &Result<ApiResponse, ToolError>) {
     if let Ok(answer) = answered {
         errand.notes(|| [("http.response.status_code", answer.status.as_u16().into())]);
     }
@@ -46,14 +46,14 @@ pub(super) fn end(mut errand: Errand, answered: &Result<Answer, ToolError>) {
 
 /// The path as it stands in the document: `/pets/{id}`. `None`: the document has none for it, and
 /// whoever calls says it.
-fn template(operation: &Operation) -> Option<String> {
+fn template(operation: &ApiOperation) -> Option<String> {
     let mut template = String::new();
     for segment in &operation.path {
         template.push('/');
         for piece in &segment.0 {
             match piece {
-                Piece::Text(text) => template.push_str(text),
-                Piece::Parameter(name) => template.extend(["{", name.as_str(), "}"]),
+                PathPiece::Text(text) => template.push_str(text),
+                PathPiece::Parameter(name) => template.extend(["{", name.as_str(), "}"]),
             }
         }
     }

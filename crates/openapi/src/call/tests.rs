@@ -7,15 +7,15 @@ use http::Method;
 use indexmap::IndexMap;
 use serde_json::{Value, json};
 use toolcrib_core::{
-    Call, Caller, Effect, ErrorKind, RawArguments, Request as Wish, Response, Secret, Tool,
+    Call, Caller, Effect, ErrorKind, PlanRequest as Wish, RawArguments, Response, Secret, Tool,
     raw_tool,
 };
 use toolcrib_egress::{Egress, Network};
 use toolcrib_engine::Crib;
 
 use super::*;
-use crate::document::SecurityScheme as Scheme;
-use crate::operation::{Piece, Segment};
+use crate::document::SecurityScheme;
+use crate::operation::{PathPiece, PathSegment};
 use crate::recorder::{HANG, Recorder, answer, json};
 use crate::settings::{ApiBounds, Credential};
 
@@ -23,25 +23,25 @@ fn secret(text: &str) -> Secret {
     Secret::new(text)
 }
 
-fn api(server: &Url, token_server: &Url, credentials: &[(&str, Credential)]) -> Api {
+fn api(server: &Url, token_server: &Url, credentials: &[(&str, Credential)]) -> ApiClient {
     let schemes = [
-        ("oauth", Scheme::OAuth { token_url: None, scopes: Vec::new() }),
-        ("bearer", Scheme::Bearer),
+        ("oauth", SecurityScheme::OAuth { token_url: None, scopes: Vec::new() }),
+        ("bearer", SecurityScheme::Bearer),
     ];
     let named =
         || Egress::only([server.clone(), token_server.clone()], Network::default()).unwrap();
     let own = |(name, it): &(&str, Credential)| ((*name).to_owned(), it.clone());
     let mut headers = HeaderMap::new();
     headers.insert("x-operator", HeaderValue::from_static("operator-secret"));
-    Api {
-        server: Server::choose(Some(server), None, None).unwrap(),
+    ApiClient {
+        server: ApiServer::choose(Some(server), None, None).unwrap(),
         keyring: Keyring {
             schemes: schemes.map(|(name, it)| (name.to_owned(), it)).into_iter().collect(),
             credentials: credentials.iter().map(own).collect::<IndexMap<_, _>>(),
             is_silent: false,
         },
         grants: Arc::default(),
-        ways: Ways {
+        ways: ApiEgress {
             api: named(),
             named: named(),
             public: Egress::open([], Network::default()).unwrap(),
@@ -56,13 +56,13 @@ fn api(server: &Url, token_server: &Url, credentials: &[(&str, Credential)]) -> 
     }
 }
 
-fn operation(method: Method, security: &[&str]) -> Operation {
-    Operation {
+fn operation(method: Method, security: &[&str]) -> ApiOperation {
+    ApiOperation {
         key: "x".to_owned(),
         method,
         effect: None,
         takes_key: false,
-        path: vec![Segment(vec![Piece::Text("x".to_owned())])],
+        path: vec![PathSegment(vec![PathPiece::Text("x".to_owned())])],
         query: Vec::new(),
         parameters: Vec::new(),
         body: None,
@@ -72,7 +72,7 @@ fn operation(method: Method, security: &[&str]) -> Operation {
     }
 }
 
-fn tool(api: Api, operation: Operation) -> Arc<dyn Tool> {
+fn tool(api: ApiClient, operation: ApiOperation) -> Arc<dyn Tool> {
     let effect = if operation.method == Method::GET { Effect::Read } else { Effect::Write };
     let shared = Arc::new((api, operation));
     raw_tool(toolcrib_testkit::spec("x", effect), move |arguments, context| {
@@ -90,7 +90,7 @@ async fn run(tool: Arc<dyn Tool>, calls: usize) -> Vec<Response> {
     crib.run(&plan, calls.collect()).await.responses
 }
 
-async fn one(api: Api, method: Method, security: &[&str]) -> Response {
+async fn one(api: ApiClient, method: Method, security: &[&str]) -> Response {
     run(tool(api, operation(method, security)), 1).await.remove(0)
 }
 
@@ -164,13 +164,13 @@ async fn an_old_token_serves_while_the_token_server_is_down() {
         _ => answer("503 Service Unavailable", "", ""),
     })
     .await;
-    let ways = || Ways {
+    let ways = || ApiEgress {
         api: Egress::only([tokens.url.clone()], Network::default()).unwrap(),
         named: Egress::only([tokens.url.clone()], Network::default()).unwrap(),
         public: Egress::open([], Network::default()).unwrap(),
         bounds: ApiBounds::default(),
     };
-    let grants = Grants::default();
+    let grants = GrantCache::default();
     let shown = api(&tokens.url, &tokens.url, &[("oauth", client_at(&tokens.url))]);
     let shown =
         shown.keyring.choose(&operation(Method::GET, &["oauth"]), &Caller::local()).unwrap();
@@ -179,8 +179,9 @@ async fn an_old_token_serves_while_the_token_server_is_down() {
         let (grants, grant, ways, url) = (&grants, &grant, ways(), &tokens.url);
         async move { grants.token(grant, url, rejected.as_ref(), &ways).await }
     };
-    let expect =
-        |got: Result<Given, ToolError>| got.map(|given| given.secret.expose().to_owned()).unwrap();
+    let expect = |got: Result<IssuedToken, ToolError>| {
+        got.map(|given| given.secret.expose().to_owned()).unwrap()
+    };
     assert_eq!(expect(ask(None).await), "token-0");
     tokio::time::pause();
     tokio::time::advance(Duration::from_millis(9_500)).await;
@@ -335,7 +336,7 @@ async fn a_change_that_broke_the_server_is_told_as_unknown_and_not_sent_again() 
          do not repeat it; check first whether it did, or ask the user"
     );
     // A search that is sent as POST reads, if the operator or the document says so.
-    let search = Operation { effect: Some(Effect::Read), ..operation(Method::POST, &[]) };
+    let search = ApiOperation { effect: Some(Effect::Read), ..operation(Method::POST, &[]) };
     let shared = Arc::new((api(&broken.url, &broken.url, &[]), search));
     let tool = raw_tool(toolcrib_testkit::spec("x", Effect::Read), move |arguments, context| {
         let shared = Arc::clone(&shared);
@@ -350,7 +351,8 @@ async fn a_change_that_broke_the_server_is_told_as_unknown_and_not_sent_again() 
 #[tokio::test]
 async fn an_answer_that_does_not_come_is_a_timeout() {
     let silent = Recorder::start(|_, _| HANG.to_owned()).await;
-    let api = Api { timeout: Duration::from_millis(500), ..api(&silent.url, &silent.url, &[]) };
+    let api =
+        ApiClient { timeout: Duration::from_millis(500), ..api(&silent.url, &silent.url, &[]) };
     let response = one(api, Method::GET, &[]).await;
     assert_eq!(response.error().unwrap().kind, ErrorKind::Timeout);
     assert!(response.text().contains("Ask for less at a time"), "{}", response.text());

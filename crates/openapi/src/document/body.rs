@@ -10,27 +10,29 @@ use std::sync::Arc;
 use http::Method;
 use serde_json::{Value, json};
 
-use super::document_set::Site;
-use super::media::{self, Kind};
-use super::operations::Found;
-use super::schema::{Argument, Part, Takes};
+use super::document_set::DocumentSite;
+use super::media::{self, MediaKind};
+use super::operations::DeclaredOperation;
+use super::schema::{SchemaPart, ToolArgument, ToolInput};
 use super::text::{flag, line, member};
-use crate::document::operations::argument_names::Taken;
-use crate::document::operations::convert::Context;
-use crate::document::operations::parameters::{Declared, In, collection, named};
-use crate::operation::{Body, BodyShape, Field, FieldEncoding, Style};
-use fields::{Flat, Held};
+use crate::document::operations::argument_names::ArgumentNames;
+use crate::document::operations::convert::ConversionState;
+use crate::document::operations::parameters::{
+    DeclaredLocation, DeclaredParameter, collection, named,
+};
+use crate::operation::{BodyField, BodyShape, FieldEncoding, OperationBody, ParameterStyle};
+use fields::{PlainBody, PlainField};
 
 /// A body, and what a tool takes for it.
-pub(super) struct Made {
-    body: Body,
-    arguments: Vec<Argument>,
+pub(super) struct ConvertedBody {
+    body: OperationBody,
+    arguments: Vec<ToolArgument>,
     barred: Option<Value>,
 }
 
-impl Made {
+impl ConvertedBody {
     /// Adds to what a tool takes.
-    pub(super) fn onto(self, takes: &mut Takes) -> Body {
+    pub(super) fn onto(self, takes: &mut ToolInput) -> OperationBody {
         takes.arguments.extend(self.arguments);
         takes.barred = self.barred;
         self.body
@@ -38,10 +40,10 @@ impl Made {
 }
 
 /// A body as a document declares it.
-struct Sent<'l> {
+struct DeclaredBody<'l> {
     media: String,
-    schema: Option<Site<'l>>,
-    encoding: Option<Site<'l>>,
+    schema: Option<DocumentSite<'l>>,
+    encoding: Option<DocumentSite<'l>>,
     required: bool,
     description: Option<&'l str>,
 }
@@ -51,16 +53,16 @@ const MOST_MEDIA: usize = 100;
 
 /// The body of an operation of `OpenAPI` 3, if it has one.
 pub(super) fn of_operation<'l>(
-    context: &mut Context<'l>,
-    found: &Found<'l>,
-    taken: &mut Taken,
+    context: &mut ConversionState<'l>,
+    found: &DeclaredOperation<'l>,
+    taken: &mut ArgumentNames,
     about: &str,
-) -> Result<Option<Made>, String> {
+) -> Result<Option<ConvertedBody>, String> {
     let method = &found.method;
     let Some(site) = found.operation.get("requestBody") else { return Ok(None) };
     let site = context.library.follow(site).map_err(|why| format!("of its body {why}"))?;
     let required = flag(site.value, "required");
-    let offers = site.get("content").into_iter().flat_map(Site::members).take(MOST_MEDIA);
+    let offers = site.get("content").into_iter().flat_map(DocumentSite::members).take(MOST_MEDIA);
     let best = offers
         .filter(|(media, _)| media::is_media(media))
         .min_by_key(|(media, offer)| (loses_files(context, media, *offer), media::rank(media)));
@@ -68,7 +70,7 @@ pub(super) fn of_operation<'l>(
         return if required { Err("its body has no media type".to_owned()) } else { Ok(None) };
     };
     let offer = context.library.follow(offer).unwrap_or(offer);
-    let sent = Sent {
+    let sent = DeclaredBody {
         media: media.clone(),
         schema: offer.get("schema"),
         encoding: offer.get("encoding"),
@@ -83,30 +85,30 @@ pub(super) fn of_operation<'l>(
 }
 
 /// Whether a form has files, which only `multipart` sends as they are.
-fn loses_files(context: &Context<'_>, media: &str, offer: Site<'_>) -> bool {
-    let schema = offer.get("schema").filter(|_| media::kind(media) == Kind::Form);
+fn loses_files(context: &ConversionState<'_>, media: &str, offer: DocumentSite<'_>) -> bool {
+    let schema = offer.get("schema").filter(|_| media::kind(media) == MediaKind::Form);
     let flat = schema.and_then(|schema| fields::flatten(context.library, schema));
     flat.is_some_and(|flat| flat.fields.values().any(|held| files(context, held.site).is_some()))
 }
 
 /// The body of an operation of Swagger 2, of which it is a parameter, or several.
 pub(super) fn of_parameters<'l>(
-    context: &mut Context<'l>,
-    operation: Site<'l>,
-    declared: &[Declared<'l>],
-    taken: &mut Taken,
+    context: &mut ConversionState<'l>,
+    operation: DocumentSite<'l>,
+    declared: &[DeclaredParameter<'l>],
+    taken: &mut ArgumentNames,
     about: &str,
-) -> Option<Made> {
+) -> Option<ConvertedBody> {
     let consumes = operation.get("consumes").or_else(|| context.library.root(0).get("consumes"));
-    let consumes = consumes.into_iter().flat_map(Site::items);
+    let consumes = consumes.into_iter().flat_map(DocumentSite::items);
     let consumes: Vec<&str> = consumes
         .take(MOST_MEDIA)
         .filter_map(|media| media.value.as_str())
         .filter(|media| media::is_media(media))
         .collect();
-    if let Some(body) = declared.iter().find(|declared| declared.into == In::Body) {
+    if let Some(body) = declared.iter().find(|declared| declared.into == DeclaredLocation::Body) {
         let media = consumes.iter().min_by_key(|media| media::rank(media));
-        let sent = Sent {
+        let sent = DeclaredBody {
             media: (*media.unwrap_or(&"application/json")).to_owned(),
             schema: body.site.get("schema"),
             encoding: None,
@@ -115,13 +117,13 @@ pub(super) fn of_parameters<'l>(
         };
         return convert(context, &sent, taken, about);
     }
-    let form: Vec<&Declared<'l>> =
-        declared.iter().filter(|declared| declared.into == In::Form).collect();
+    let form: Vec<&DeclaredParameter<'l>> =
+        declared.iter().filter(|declared| declared.into == DeclaredLocation::Form).collect();
     if form.is_empty() {
         return None;
     }
     let has_files = form.iter().any(|field| member(field.site.value, "type") == Some("file"));
-    let is_multipart = |media: &&str| media::kind(media) == Kind::Multipart;
+    let is_multipart = |media: &&str| media::kind(media) == MediaKind::Multipart;
     let only_multipart = !consumes.is_empty() && consumes.iter().all(is_multipart);
     let media = if has_files || only_multipart {
         "multipart/form-data"
@@ -129,7 +131,7 @@ pub(super) fn of_parameters<'l>(
         "application/x-www-form-urlencoded"
     };
     let required = form.iter().any(|field| flag(field.site.value, "required"));
-    let flat = Flat::of(form.iter().map(|field| (field.name, field.site)));
+    let flat = PlainBody::of(form.iter().map(|field| (field.name, field.site)));
     let Some(names) = taken.fields(flat.fields.keys().copied()) else {
         return Some(whole_form(media, required, taken));
     };
@@ -144,47 +146,48 @@ pub(super) fn of_parameters<'l>(
         }
         let name = (*name).to_owned();
         let required = flag(site.value, "required");
-        arguments.push(Argument { name: argument.clone(), part, required });
-        fields.push(Field { argument, name, encoding: collected(site), bytes });
+        arguments.push(ToolArgument { name: argument.clone(), part, required });
+        fields.push(BodyField { argument, name, encoding: collected(site), bytes });
     }
     let shape = BodyShape::Fields(fields);
-    let body = Body { media: media.to_owned(), required, shape, xml: None };
-    Some(Made { body, arguments, barred: None })
+    let body = OperationBody { media: media.to_owned(), required, shape, xml: None };
+    Some(ConvertedBody { body, arguments, barred: None })
 }
 
 /// How a list is written in a form of Swagger 2: separated by commas where nothing is said.
-fn collected(site: Site<'_>) -> FieldEncoding {
+fn collected(site: DocumentSite<'_>) -> FieldEncoding {
     let is_list = member(site.value, "type") == Some("array");
-    let usual = is_list.then_some((Style::Form, false));
+    let usual = is_list.then_some((ParameterStyle::Form, false));
     let (style, explode) = collection(site).or(usual).unzip();
     FieldEncoding { style, explode, ..FieldEncoding::default() }
 }
 
 /// A form of which two fields would have one name.
-fn whole_form(media: &str, required: bool, taken: &mut Taken) -> Made {
+fn whole_form(media: &str, required: bool, taken: &mut ArgumentNames) -> ConvertedBody {
     let schema = json!({ "type": "object" });
     let argument = taken.body();
-    let part = Part::of(schema.clone());
-    let arguments = vec![Argument { name: argument.clone(), part, required }];
+    let part = SchemaPart::of(schema.clone());
+    let arguments = vec![ToolArgument { name: argument.clone(), part, required }];
     let shape = BodyShape::Whole { argument, schema };
-    let body = Body { media: media.to_owned(), required, shape, xml: None };
-    Made { body, arguments, barred: None }
+    let body = OperationBody { media: media.to_owned(), required, shape, xml: None };
+    ConvertedBody { body, arguments, barred: None }
 }
 
 fn convert<'l>(
-    context: &mut Context<'l>,
-    sent: &Sent<'l>,
-    taken: &mut Taken,
+    context: &mut ConversionState<'l>,
+    sent: &DeclaredBody<'l>,
+    taken: &mut ArgumentNames,
     about: &str,
-) -> Option<Made> {
+) -> Option<ConvertedBody> {
     let kind = media::kind(&sent.media);
-    let xml = sent.schema.filter(|_| kind == Kind::Xml);
+    let xml = sent.schema.filter(|_| kind == MediaKind::Xml);
     let xml = xml.map_or(Ok(None), |schema| xml::shape(context.library, schema));
     let xml = xml.unwrap_or_else(|why| {
         context.notes.add(about, format!("its body is taken as XML text: {why}"));
         None
     });
-    let is_split = xml.is_some() || matches!(kind, Kind::Json | Kind::Form | Kind::Multipart);
+    let is_split =
+        xml.is_some() || matches!(kind, MediaKind::Json | MediaKind::Form | MediaKind::Multipart);
     let flat = sent.schema.filter(|_| is_split);
     let flat = flat.and_then(|schema| fields::flatten(context.library, schema));
     if let Some(flat) = flat {
@@ -202,33 +205,38 @@ fn convert<'l>(
     }
     let mut part = match sent.schema {
         Some(schema) if is_split => context.sent.part(schema, about),
-        _ if is_split => Part::of(json!({})),
-        _ => Part::of(json!({ "type": "string" })),
+        _ if is_split => SchemaPart::of(json!({})),
+        _ => SchemaPart::of(json!({ "type": "string" })),
     };
     part.describe(sent.description);
     let is_text = sent.schema.is_some_and(|schema| is_text(context, schema));
     match kind {
-        Kind::Bytes if !is_text => part.hold_bytes(),
-        Kind::Xml if xml.is_none() => part.describe(Some("The body as XML text.")),
-        Kind::Xml | Kind::Json | Kind::Form | Kind::Multipart | Kind::Text | Kind::Bytes => {}
+        MediaKind::Bytes if !is_text => part.hold_bytes(),
+        MediaKind::Xml if xml.is_none() => part.describe(Some("The body as XML text.")),
+        MediaKind::Xml
+        | MediaKind::Json
+        | MediaKind::Form
+        | MediaKind::Multipart
+        | MediaKind::Text
+        | MediaKind::Bytes => {}
     }
     let argument = taken.body();
     let shape = BodyShape::Whole { argument: argument.clone(), schema: part.outline() };
     let (media, required) = (media::sendable(&sent.media), sent.required);
-    let body = Body { media, required, shape, xml: xml.map(Arc::new) };
-    let arguments = vec![Argument { name: argument, part, required: sent.required }];
-    Some(Made { body, arguments, barred: None })
+    let body = OperationBody { media, required, shape, xml: xml.map(Arc::new) };
+    let arguments = vec![ToolArgument { name: argument, part, required: sent.required }];
+    Some(ConvertedBody { body, arguments, barred: None })
 }
 
 fn of_fields<'l>(
-    context: &mut Context<'l>,
-    sent: &Sent<'l>,
-    flat: &Flat<'l>,
+    context: &mut ConversionState<'l>,
+    sent: &DeclaredBody<'l>,
+    flat: &PlainBody<'l>,
     names: Vec<String>,
     about: &str,
-) -> Made {
+) -> ConvertedBody {
     let is_json = media::is_json(&sent.media);
-    let is_multipart = media::kind(&sent.media) == Kind::Multipart;
+    let is_multipart = media::kind(&sent.media) == MediaKind::Multipart;
     let mut fields = Vec::new();
     let mut arguments = Vec::new();
     let barred = barred(flat, &names);
@@ -241,29 +249,34 @@ fn of_fields<'l>(
     for ((name, held), argument) in flat.fields.iter().zip(names) {
         let files = files(context, held.site).filter(|_| !is_json);
         let parts = held.sites().map(|site| context.sent.part(site, about)).collect();
-        let mut part = Part::any_of(parts);
+        let mut part = SchemaPart::any_of(parts);
         remark(&mut part, name, held, flat);
         match files {
-            Some(files) if is_multipart => part.hold_files(files == Files::Many),
-            Some(Files::One) => part.hold_bytes(),
-            Some(Files::Many) | None => {}
+            Some(files) if is_multipart => part.hold_files(files == FileCount::Many),
+            Some(FileCount::One) => part.hold_bytes(),
+            Some(FileCount::Many) | None => {}
         }
         // A body that may be left out has no field that must be there.
         let required = sent.required && flat.required.contains(name);
         let encoding =
             sent.encoding.and_then(|all| all.get(name)).map(|site| encoding(site, files.is_some()));
         let encoding = encoding.unwrap_or_default();
-        arguments.push(Argument { name: argument.clone(), part, required });
-        fields.push(Field { argument, name: (*name).to_owned(), encoding, bytes: files.is_some() });
+        arguments.push(ToolArgument { name: argument.clone(), part, required });
+        fields.push(BodyField {
+            argument,
+            name: (*name).to_owned(),
+            encoding,
+            bytes: files.is_some(),
+        });
     }
     let shape = BodyShape::Fields(fields);
     let (media, required) = (media::sendable(&sent.media), sent.required);
-    Made { body: Body { media, required, shape, xml: None }, arguments, barred }
+    ConvertedBody { body: OperationBody { media, required, shape, xml: None }, arguments, barred }
 }
 
 /// Says of a field which kinds of a body have it, and of the one that tells them apart, which are
 /// known.
-fn remark(part: &mut Part, name: &str, held: &Held<'_>, flat: &Flat<'_>) {
+fn remark(part: &mut SchemaPart, name: &str, held: &PlainField<'_>, flat: &PlainBody<'_>) {
     const MOST_SAID: usize = 20;
     let said = |values: &[String]| {
         let quoted = values.iter().take(MOST_SAID).map(|value| format!("`{}`", line(value, 60)));
@@ -279,7 +292,7 @@ fn remark(part: &mut Part, name: &str, held: &Held<'_>, flat: &Flat<'_>) {
 }
 
 /// What must not hold of the arguments that are fields.
-fn barred(flat: &Flat<'_>, names: &[String]) -> Option<Value> {
+fn barred(flat: &PlainBody<'_>, names: &[String]) -> Option<Value> {
     let names: HashMap<&str, &str> =
         flat.fields.keys().copied().zip(names.iter().map(String::as_str)).collect();
     let mut rules: Vec<Value> =
@@ -287,7 +300,7 @@ fn barred(flat: &Flat<'_>, names: &[String]) -> Option<Value> {
     if rules.len() > 1 { Some(json!({ "anyOf": rules })) } else { rules.pop() }
 }
 
-fn encoding(site: Site<'_>, is_file: bool) -> FieldEncoding {
+fn encoding(site: DocumentSite<'_>, is_file: bool) -> FieldEncoding {
     let medias = member(site.value, "contentType").unwrap_or_default().split(',').take(20);
     let medias = medias.map(str::trim).filter(|media| media::is_media(media));
     let medias: Vec<&str> = medias.collect();
@@ -306,18 +319,18 @@ fn encoding(site: Site<'_>, is_file: bool) -> FieldEncoding {
 
 /// What a field holds that holds bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Files {
+enum FileCount {
     One,
     Many,
 }
 
 /// `None`: the field holds no bytes.
-fn files(context: &Context<'_>, field: Site<'_>) -> Option<Files> {
+fn files(context: &ConversionState<'_>, field: DocumentSite<'_>) -> Option<FileCount> {
     let field = context.library.follow(field).ok()?;
     if let Some(items) = field.get("items").and_then(|items| context.library.follow(items).ok()) {
-        return is_binary(items.value).then_some(Files::Many);
+        return is_binary(items.value).then_some(FileCount::Many);
     }
-    is_binary(field.value).then_some(Files::One)
+    is_binary(field.value).then_some(FileCount::One)
 }
 
 fn is_binary(schema: &Value) -> bool {
@@ -326,7 +339,7 @@ fn is_binary(schema: &Value) -> bool {
     member(schema, "format") == Some("binary") || member(schema, "type") == Some("file") || is_raw
 }
 
-fn is_text(context: &Context<'_>, schema: Site<'_>) -> bool {
+fn is_text(context: &ConversionState<'_>, schema: DocumentSite<'_>) -> bool {
     let schema = context.library.follow(schema).map(|schema| schema.value);
     schema.is_ok_and(|schema| member(schema, "type") == Some("string") && !is_binary(schema))
 }

@@ -13,21 +13,21 @@ use serde_json::Value;
 use url::Url;
 
 use super::text::member;
-use subtypes::{Families, Family, Key};
+use subtypes::{SchemaKey, SubtypeFamilies, SubtypeFamily};
 
 /// The document itself, and those that it refers to.
-pub(crate) struct Library {
-    documents: Vec<Held>,
+pub(crate) struct DocumentSet {
+    documents: Vec<LoadedDocument>,
     by_address: HashMap<String, usize>,
     /// What was looked at so far.
     steps: AtomicU64,
     /// What may be.
     most_steps: AtomicU64,
     /// Looked for once somebody asks.
-    families: OnceLock<Families>,
+    families: OnceLock<SubtypeFamilies>,
 }
 
-struct Held {
+struct LoadedDocument {
     /// What relative references in it are relative to.
     base: Option<Url>,
     value: Value,
@@ -37,12 +37,12 @@ struct Held {
 
 /// A part of a document. References in it are relative to its document.
 #[derive(Clone, Copy)]
-pub(super) struct Site<'l> {
+pub(super) struct DocumentSite<'l> {
     pub(super) document: usize,
     pub(super) value: &'l Value,
 }
 
-impl<'l> Site<'l> {
+impl<'l> DocumentSite<'l> {
     pub(super) fn at(self, value: &'l Value) -> Self {
         Self { document: self.document, value }
     }
@@ -70,7 +70,7 @@ const MOST_STEPS: u64 = 4_000_000;
 /// What each operation adds to that.
 const STEPS_OF_ONE: u64 = 200;
 
-impl Library {
+impl DocumentSet {
     pub(super) fn new(address: Option<Url>, value: Value) -> Self {
         let mut library = Self {
             documents: Vec::new(),
@@ -94,7 +94,7 @@ impl Library {
             self.by_address.entry(without_fragment(known)).or_insert(place);
         }
         let base = own.or(address);
-        self.documents.push(Held { base, value, anchors: OnceLock::new() });
+        self.documents.push(LoadedDocument { base, value, anchors: OnceLock::new() });
     }
 
     /// Counts work: parts that many operations share are looked at for each of them.
@@ -117,9 +117,9 @@ impl Library {
         self.documents.len()
     }
 
-    pub(super) fn root(&self, document: usize) -> Site<'_> {
+    pub(super) fn root(&self, document: usize) -> DocumentSite<'_> {
         let value = self.documents.get(document).map_or(&Value::Null, |held| &held.value);
-        Site { document, value }
+        DocumentSite { document, value }
     }
 
     pub(super) fn holds(&self, address: &Url) -> bool {
@@ -138,7 +138,7 @@ impl Library {
         &'l self,
         from: usize,
         reference: &'r str,
-    ) -> Option<(Site<'l>, Cow<'r, str>)> {
+    ) -> Option<(DocumentSite<'l>, Cow<'r, str>)> {
         self.step(1 + reference.len() / 64);
         let (document, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         let document = if document.is_empty() {
@@ -156,16 +156,16 @@ impl Library {
             Cow::Owned(anchors.get(fragment.as_ref())?.clone())
         };
         let value = held.value.pointer(&pointer)?;
-        Some((Site { document, value }, pointer))
+        Some((DocumentSite { document, value }, pointer))
     }
 
     /// What a schema may be besides itself; asked once all documents are here.
-    pub(super) fn family(&self, at: &Key) -> Option<&Family> {
-        self.families.get_or_init(|| Families::find(self)).get(at)
+    pub(super) fn family(&self, at: &SchemaKey) -> Option<&SubtypeFamily> {
+        self.families.get_or_init(|| SubtypeFamilies::find(self)).get(at)
     }
 
     /// The part itself, or what it refers to in the end.
-    pub(super) fn follow<'l>(&'l self, site: Site<'l>) -> Result<Site<'l>, String> {
+    pub(super) fn follow<'l>(&'l self, site: DocumentSite<'l>) -> Result<DocumentSite<'l>, String> {
         let mut site = site;
         for _ in 0..LONGEST_CHAIN {
             let Some(reference) = member(site.value, "$ref") else {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::parse::Parsed;
+use super::parse::ParsedDocument;
 
 /// A document that gives no tools at all.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -32,7 +32,7 @@ pub enum DocumentError {
 
 /// What was made of a document, for people.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Report {
+pub struct DocumentReport {
     pub title: String,
     /// Of the API, as its owner counts.
     pub version: String,
@@ -40,16 +40,16 @@ pub struct Report {
     pub format: String,
     /// Operations of the document that are wanted; those that are not refused have a tool each.
     pub operations: usize,
-    pub refused: Vec<Refused>,
+    pub refused: Vec<RefusedOperation>,
     /// What was changed or left out on the way; the first thousand.
-    pub notes: Vec<Note>,
+    pub notes: Vec<DocumentNote>,
     /// Those of the notes that are about words of YAML which others read otherwise.
     pub words: Vec<String>,
 }
 
 /// An operation that has no tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Refused {
+pub struct RefusedOperation {
     /// Its id, else `METHOD /path`.
     pub key: String,
     pub reason: String,
@@ -57,7 +57,7 @@ pub struct Refused {
 
 /// A change that costs no tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Note {
+pub struct DocumentNote {
     /// The operation, the definition or the reference it is about.
     pub about: String,
     pub text: String,
@@ -65,17 +65,17 @@ pub struct Note {
 
 /// Notes on their way into a report.
 #[derive(Debug, Default)]
-pub(super) struct Notes {
-    all: Vec<Note>,
+pub(super) struct DocumentNotes {
+    all: Vec<DocumentNote>,
     pub(super) words: Vec<String>,
 }
 
-impl Notes {
+impl DocumentNotes {
     const MOST: usize = 1_000;
 
     pub(super) fn add(&mut self, about: &str, text: impl Into<String>) {
         if self.all.len() < Self::MOST {
-            let note = Note { about: super::text::line(about, 120), text: text.into() };
+            let note = DocumentNote { about: super::text::line(about, 120), text: text.into() };
             if self.all.last() != Some(&note) {
                 self.all.push(note);
             }
@@ -83,7 +83,7 @@ impl Notes {
     }
 
     /// Adds what is to be told of the document of this name.
-    pub(super) fn of_document(&mut self, name: &str, parsed: Parsed) -> Value {
+    pub(super) fn of_document(&mut self, name: &str, parsed: ParsedDocument) -> Value {
         for word in parsed.words {
             self.add(name, word.clone());
             if self.words.len() < Self::MOST {
@@ -94,7 +94,7 @@ impl Notes {
         parsed.value
     }
 
-    pub(super) fn into_vec(self) -> Vec<Note> {
+    pub(super) fn into_vec(self) -> Vec<DocumentNote> {
         self.all
     }
 }

@@ -2,7 +2,7 @@
 
 /// How a body of a media type holds the arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
+pub(super) enum MediaKind {
     Json,
     Form,
     Multipart,
@@ -16,35 +16,35 @@ fn essence(media: &str) -> String {
     media.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-pub(super) fn kind(media: &str) -> Kind {
+pub(super) fn kind(media: &str) -> MediaKind {
     let essence = essence(media);
     match essence.as_str() {
-        "application/x-www-form-urlencoded" => Kind::Form,
-        "application/json" | "text/json" | "*/*" | "application/*" => Kind::Json,
-        _ if essence.ends_with("+json") => Kind::Json,
-        _ if essence.starts_with("multipart/") => Kind::Multipart,
-        _ if essence.ends_with("/xml") || essence.ends_with("+xml") => Kind::Xml,
+        "application/x-www-form-urlencoded" => MediaKind::Form,
+        "application/json" | "text/json" | "*/*" | "application/*" => MediaKind::Json,
+        _ if essence.ends_with("+json") => MediaKind::Json,
+        _ if essence.starts_with("multipart/") => MediaKind::Multipart,
+        _ if essence.ends_with("/xml") || essence.ends_with("+xml") => MediaKind::Xml,
         "application/yaml"
         | "application/x-yaml"
         | "application/sdp"
         | "application/graphql"
         | "application/javascript"
-        | "application/sql" => Kind::Text,
-        _ if essence.starts_with("text/") || essence.starts_with("message/") => Kind::Text,
-        _ if essence.ends_with("+yaml") => Kind::Text,
-        _ => Kind::Bytes,
+        | "application/sql" => MediaKind::Text,
+        _ if essence.starts_with("text/") || essence.starts_with("message/") => MediaKind::Text,
+        _ if essence.ends_with("+yaml") => MediaKind::Text,
+        _ => MediaKind::Bytes,
     }
 }
 
 pub(super) fn is_json(media: &str) -> bool {
-    kind(media) == Kind::Json
+    kind(media) == MediaKind::Json
 }
 
 /// The place of a media type among those to choose from: the lowest is sent.
 ///
 /// JSON, form, multipart, bytes, text, XML; of the kinds of JSON the plain one, then a merge
 /// patch, which is an object as the fields are, and a list of patches last.
-pub(super) fn rank(media: &str) -> (Kind, usize) {
+pub(super) fn rank(media: &str) -> (MediaKind, usize) {
     let place = match essence(media).as_str() {
         "application/json"
         | "application/octet-stream"

@@ -11,7 +11,7 @@ use super::text;
 
 /// A document as a tree, and what is to be told of it.
 #[derive(Debug)]
-pub(super) struct Parsed {
+pub(super) struct ParsedDocument {
     pub(super) value: Value,
     pub(super) notes: Vec<String>,
     /// The same of words of YAML that others read otherwise.
@@ -20,7 +20,7 @@ pub(super) struct Parsed {
 
 /// Reads a document of so many bytes at the most. What begins with `{` is JSON, or YAML that looks
 /// like it; everything else is YAML.
-pub(super) fn parse(text: &str, limit: usize) -> Result<Parsed, DocumentError> {
+pub(super) fn parse(text: &str, limit: usize) -> Result<ParsedDocument, DocumentError> {
     if text.len() > limit {
         return Err(DocumentError::TooLarge { limit });
     }
@@ -37,7 +37,7 @@ pub(super) fn parse(text: &str, limit: usize) -> Result<Parsed, DocumentError> {
         yaml::read(text, limit).map_err(|why| unreadable("YAML", &why))?
     };
     let notes = cleanup::tidy(&mut value);
-    Ok(Parsed { value, notes, words })
+    Ok(ParsedDocument { value, notes, words })
 }
 
 fn unreadable(format: &'static str, problem: &str) -> DocumentError {

@@ -18,34 +18,34 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value, json};
 
-use super::document_set::{Library, Site};
-use super::error::Notes;
+use super::document_set::{DocumentSet, DocumentSite};
+use super::error::DocumentNotes;
 use super::text;
-use crate::document::document_set::subtypes::{self, Family, Key};
+use crate::document::document_set::subtypes::{self, SchemaKey, SubtypeFamily};
 
 pub(super) use annotations::is_hidden;
-pub(super) use assemble::{Argument, Takes, arguments, output};
+pub(super) use assemble::{ToolArgument, ToolInput, arguments, output};
 pub(super) use values::bytes;
 
 /// Which way a value goes: what is `readOnly` is never sent, what is `writeOnly` never comes back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum SchemaDirection {
     Request,
     Response,
 }
 
 /// The place of a definition on its shelf.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Id(usize);
+pub(super) struct DefinitionId(usize);
 
 /// A converted schema whose references lead into `$defs`, and what it costs.
 #[derive(Debug, Default)]
-pub(super) struct Part {
+pub(super) struct SchemaPart {
     pub(super) schema: Value,
     /// Definitions it refers to, once each, in order.
-    pub(super) refs: Vec<Id>,
+    pub(super) refs: Vec<DefinitionId>,
     /// The root, and every other place that refers to definitions.
-    places: Vec<Place>,
+    places: Vec<PlaceChecks>,
     patterns: Vec<String>,
     bytes: usize,
     subschemas: usize,
@@ -53,48 +53,48 @@ pub(super) struct Part {
 
 /// What one place of a value is checked against.
 #[derive(Debug, Default, Clone)]
-struct Place {
+struct PlaceChecks {
     /// Subschemas of the part itself.
     subschemas: u64,
     /// Levels of those.
     levels: u64,
-    refs: Vec<Id>,
+    refs: Vec<DefinitionId>,
 }
 
 /// The definitions of a document, for one way.
-pub(super) struct Shelf<'l> {
-    pub(super) library: &'l Library,
-    pub(super) way: Way,
+pub(super) struct SchemaDefinitions<'l> {
+    pub(super) library: &'l DocumentSet,
+    pub(super) way: SchemaDirection,
     /// Before 3.1 what stands beside a `$ref` means nothing.
     ref_stands_alone: bool,
-    definitions: Vec<Definition<'l>>,
-    by_reference: HashMap<(usize, &'l str), Option<Id>>,
-    by_target: HashMap<Key, Id>,
+    definitions: Vec<SchemaDefinition<'l>>,
+    by_reference: HashMap<(usize, &'l str), Option<DefinitionId>>,
+    by_target: HashMap<SchemaKey, DefinitionId>,
     /// The definition of a schema and its subtypes, by that of the schema alone.
-    families: HashMap<Id, Option<Id>>,
-    by_name: HashMap<String, Id>,
-    patterns: patterns::Patterns,
-    pub(super) notes: Notes,
+    families: HashMap<DefinitionId, Option<DefinitionId>>,
+    by_name: HashMap<String, DefinitionId>,
+    patterns: patterns::PatternCache,
+    pub(super) notes: DocumentNotes,
     /// Bytes of all schemas that were assembled, and what they may be.
     spent: usize,
     most: usize,
 }
 
-struct Definition<'l> {
+struct SchemaDefinition<'l> {
     name: String,
-    site: Site<'l>,
-    at: Key,
+    site: DocumentSite<'l>,
+    at: SchemaKey,
     /// The schema alone, and what else may stand for it; `None`: it is the schema alone.
-    family: Option<(Id, &'l Family)>,
-    part: Option<Rc<Part>>,
+    family: Option<(DefinitionId, &'l SubtypeFamily)>,
+    part: Option<Rc<SchemaPart>>,
     soundness: soundness::Soundness,
     is_sound: bool,
 }
 
-impl<'l> Shelf<'l> {
+impl<'l> SchemaDefinitions<'l> {
     pub(super) fn new(
-        library: &'l Library,
-        way: Way,
+        library: &'l DocumentSet,
+        way: SchemaDirection,
         ref_stands_alone: bool,
         operations: usize,
     ) -> Self {
@@ -107,20 +107,20 @@ impl<'l> Shelf<'l> {
             by_target: HashMap::new(),
             families: HashMap::new(),
             by_name: HashMap::new(),
-            patterns: patterns::Patterns::default(),
-            notes: Notes::default(),
+            patterns: patterns::PatternCache::default(),
+            notes: DocumentNotes::default(),
             spent: 0,
             most: assemble::most(operations),
         }
     }
 
     /// Converts a schema that stands in an operation. `about` is whom a note is about.
-    pub(super) fn part(&mut self, site: Site<'l>, about: &str) -> Part {
+    pub(super) fn part(&mut self, site: DocumentSite<'l>, about: &str) -> SchemaPart {
         convert::convert(self, site, None, about)
     }
 
     /// The definition that a reference means; `None` where it leads nowhere.
-    fn definition(&mut self, from: usize, reference: &'l str) -> Option<Id> {
+    fn definition(&mut self, from: usize, reference: &'l str) -> Option<DefinitionId> {
         if let Some(known) = self.by_reference.get(&(from, reference)) {
             return *known;
         }
@@ -131,7 +131,7 @@ impl<'l> Shelf<'l> {
         found
     }
 
-    fn intern(&mut self, site: Site<'l>, pointer: &str) -> Id {
+    fn intern(&mut self, site: DocumentSite<'l>, pointer: &str) -> DefinitionId {
         let key = (site.document, pointer.to_owned());
         if let Some(known) = self.by_target.get(&key) {
             return *known;
@@ -145,21 +145,29 @@ impl<'l> Shelf<'l> {
     fn define(
         &mut self,
         name: String,
-        site: Site<'l>,
-        (at, family): (Key, Option<(Id, &'l Family)>),
-    ) -> Id {
-        let id = Id(self.definitions.len());
+        site: DocumentSite<'l>,
+        (at, family): (SchemaKey, Option<(DefinitionId, &'l SubtypeFamily)>),
+    ) -> DefinitionId {
+        let id = DefinitionId(self.definitions.len());
         self.by_name.insert(name.clone(), id);
         let soundness = soundness::Soundness::Unknown;
         let (part, is_sound) = (None, false);
-        self.definitions.push(Definition { name, site, at, family, part, soundness, is_sound });
+        self.definitions.push(SchemaDefinition {
+            name,
+            site,
+            at,
+            family,
+            part,
+            soundness,
+            is_sound,
+        });
         id
     }
 
     /// The definition of what may stand where a schema is meant: the schema, or a subtype of it.
     /// Results are described by what all of them have.
-    fn with_subtypes(&mut self, id: Id) -> Id {
-        if self.way == Way::Response {
+    fn with_subtypes(&mut self, id: DefinitionId) -> DefinitionId {
+        if self.way == SchemaDirection::Response {
             return id;
         }
         if let Some(known) = self.families.get(&id) {
@@ -202,7 +210,7 @@ impl<'l> Shelf<'l> {
     }
 
     /// A definition, converted when it is first asked for.
-    fn part_of(&mut self, id: Id) -> Rc<Part> {
+    fn part_of(&mut self, id: DefinitionId) -> Rc<SchemaPart> {
         let Some(definition) = self.definitions.get(id.0) else {
             return Rc::default();
         };
@@ -222,29 +230,29 @@ impl<'l> Shelf<'l> {
     }
 
     /// Where the schema of a tool has a definition.
-    fn place_of(&self, id: Id) -> String {
+    fn place_of(&self, id: DefinitionId) -> String {
         format!("#/$defs/{}", self.name_of(id))
     }
 
-    fn name_of(&self, id: Id) -> &str {
+    fn name_of(&self, id: DefinitionId) -> &str {
         self.definitions.get(id.0).map_or("", |definition| &definition.name)
     }
 
     /// Puts an open schema in the place of a definition.
-    fn open(&mut self, id: Id, why: &str) {
+    fn open(&mut self, id: DefinitionId, why: &str) {
         if let Some(definition) = self.definitions.get_mut(id.0) {
             let schema = values::open(definition.site.value);
-            definition.part = Some(Rc::new(Part::of(schema)));
+            definition.part = Some(Rc::new(SchemaPart::of(schema)));
             let name = definition.name.clone();
             self.notes.add(&name, why);
         }
     }
 }
 
-impl Part {
+impl SchemaPart {
     /// A part without references, and without schemas in its schema.
     pub(super) fn of(schema: Value) -> Self {
-        let places = vec![Place { subschemas: 1, levels: 1, refs: Vec::new() }];
+        let places = vec![PlaceChecks { subschemas: 1, levels: 1, refs: Vec::new() }];
         let bytes = values::bytes(&schema);
         Self { schema, bytes, subschemas: 1, places, ..Self::default() }
     }
@@ -254,7 +262,7 @@ fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
 }
 
-impl Part {
+impl SchemaPart {
     /// Says what it is for, where that is said elsewhere than in the schema.
     pub(super) fn describe(&mut self, description: Option<&str>) {
         let description = text::cut(text::start(description.unwrap_or_default()).trim(), 1_000);
@@ -264,19 +272,19 @@ impl Part {
     }
 
     /// One of several; a part alone is itself.
-    pub(super) fn any_of(mut parts: Vec<Part>) -> Part {
+    pub(super) fn any_of(mut parts: Vec<SchemaPart>) -> SchemaPart {
         if parts.len() < 2 {
             return parts.pop().unwrap_or_default();
         }
         let mut whole = Self::of(Value::Null);
-        let mut root = Place { subschemas: 1, levels: 1, refs: Vec::new() };
+        let mut root = PlaceChecks { subschemas: 1, levels: 1, refs: Vec::new() };
         let mut branches = Vec::new();
         let mut places = Vec::new();
         for part in parts {
             branches.push(part.schema);
             whole.subschemas += part.subschemas;
             let fresh = part.refs.into_iter().filter(|id| !whole.refs.contains(id));
-            let fresh: Vec<Id> = fresh.collect();
+            let fresh: Vec<DefinitionId> = fresh.collect();
             whole.refs.extend(fresh);
             whole.patterns.extend(part.patterns);
             let mut own = part.places.into_iter();
@@ -340,7 +348,7 @@ impl Part {
         });
         // A list, its item, two branches and three members.
         self.subschemas = 7;
-        self.places = vec![Place { subschemas: 7, levels: 3, refs: Vec::new() }];
+        self.places = vec![PlaceChecks { subschemas: 7, levels: 3, refs: Vec::new() }];
     }
 
     /// Another schema in place of this one, with what this one says of itself.

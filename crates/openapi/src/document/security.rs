@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use serde_json::Value;
 
-use super::document_set::{Library, Site};
+use super::document_set::{DocumentSet, DocumentSite};
 use super::text::member;
 
 /// One security scheme.
@@ -36,15 +36,16 @@ pub(crate) enum KeyPlace {
 }
 
 /// The schemes of a document by name.
-pub(super) fn schemes(library: &Library, is_swagger: bool) -> IndexMap<String, SecurityScheme> {
+pub(super) fn schemes(library: &DocumentSet, is_swagger: bool) -> IndexMap<String, SecurityScheme> {
     let root = library.root(0);
     let found = if is_swagger {
         root.get("securityDefinitions")
     } else {
         root.get("components").and_then(|components| components.get("securitySchemes"))
     };
-    let found = found.into_iter().flat_map(Site::members);
-    let read = |site: Site<'_>| library.follow(site).ok().and_then(|site| scheme(site.value));
+    let found = found.into_iter().flat_map(DocumentSite::members);
+    let read =
+        |site: DocumentSite<'_>| library.follow(site).ok().and_then(|site| scheme(site.value));
     found.take(100).filter_map(|(name, site)| Some((name.clone(), read(site)?))).collect()
 }
 
@@ -87,7 +88,7 @@ fn oauth(value: &Value) -> SecurityScheme {
 }
 
 /// The ways to be let in that a document or an operation names; `None` if it says nothing.
-pub(super) fn ways(site: Site<'_>) -> Option<Vec<Vec<String>>> {
+pub(super) fn ways(site: DocumentSite<'_>) -> Option<Vec<Vec<String>>> {
     let ways = site.value.get("security")?.as_array()?;
     // More ways, more schemes or longer names than these are none that anybody wrote.
     let names = |way: &Value| {

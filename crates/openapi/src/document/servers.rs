@@ -4,21 +4,25 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::document_set::Site;
+use super::document_set::DocumentSite;
 use super::text::member;
 
 /// A server of a document, its variables filled in with their defaults.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Server {
+pub(crate) struct DeclaredServer {
     /// Absolute, or relative to where the document is.
     pub(crate) url: String,
 }
 
 /// The servers that a document, a path or an operation declares, without those that have a
 /// variable of which no value is known.
-pub(super) fn declared(site: Site<'_>) -> Vec<Server> {
-    let servers = site.get("servers").into_iter().flat_map(Site::items);
-    servers.take(100).filter_map(|server| filled(server.value)).map(|url| Server { url }).collect()
+pub(super) fn declared(site: DocumentSite<'_>) -> Vec<DeclaredServer> {
+    let servers = site.get("servers").into_iter().flat_map(DocumentSite::items);
+    servers
+        .take(100)
+        .filter_map(|server| filled(server.value))
+        .map(|url| DeclaredServer { url })
+        .collect()
 }
 
 /// Longest address, in bytes.
@@ -53,10 +57,10 @@ fn written(value: &Value) -> Option<Cow<'_, str>> {
 }
 
 /// Swagger 2 has one host, and one path that all others are below.
-pub(super) fn of_swagger(root: Site<'_>) -> Vec<Server> {
+pub(super) fn of_swagger(root: DocumentSite<'_>) -> Vec<DeclaredServer> {
     let path = member(root.value, "basePath").unwrap_or_default();
     let Some(host) = member(root.value, "host") else {
-        let relative = (!path.is_empty()).then(|| Server { url: path.to_owned() });
+        let relative = (!path.is_empty()).then(|| DeclaredServer { url: path.to_owned() });
         return relative.into_iter().collect();
     };
     let schemes: Vec<&str> = match root.value.get("schemes").and_then(Value::as_array) {
@@ -65,6 +69,6 @@ pub(super) fn of_swagger(root: Site<'_>) -> Vec<Server> {
     };
     // The safer first, whatever the order of the document.
     let known = ["https", "http"].into_iter().filter(|scheme| schemes.contains(scheme));
-    let servers = known.map(|scheme| Server { url: format!("{scheme}://{host}{path}") });
+    let servers = known.map(|scheme| DeclaredServer { url: format!("{scheme}://{host}{path}") });
     servers.filter(|server| server.url.len() <= LONGEST).collect()
 }

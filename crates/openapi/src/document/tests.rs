@@ -16,19 +16,21 @@ use serde_json::{Value, json};
 use toolcrib_core::ToolSpec;
 use toolcrib_json::schema::Schema;
 
-use super::{Api, DocumentError, Nothing, read};
-use crate::operation::Operation;
-use crate::settings::{ApiSettings, Document};
+use super::{ConvertedDocument, DocumentError, NoReferences, read};
+use crate::operation::ApiOperation;
+use crate::settings::{ApiSettings, DocumentLocation};
 
 fn settings() -> ApiSettings {
-    ApiSettings::new(Document::Text(String::new()))
+    ApiSettings::new(DocumentLocation::Text(String::new()))
 }
 
-fn read_with(document: &Value, settings: &ApiSettings) -> Result<Api, DocumentError> {
-    read(&document.to_string(), &Nothing, settings).now_or_never().expect("nothing is waited for")
+fn read_with(document: &Value, settings: &ApiSettings) -> Result<ConvertedDocument, DocumentError> {
+    read(&document.to_string(), &NoReferences, settings)
+        .now_or_never()
+        .expect("nothing is waited for")
 }
 
-fn api(document: &Value) -> Api {
+fn api(document: &Value) -> ConvertedDocument {
     let api = read_with(document, &settings()).expect("a document");
     for (_, spec) in &api.operations {
         for schema in [Some(&spec.input), spec.output.as_ref()].into_iter().flatten() {
@@ -50,11 +52,11 @@ fn document(version: &str, paths: &Value, schemas: &Value) -> Value {
 }
 
 /// The one operation of a document of OpenAPI 3.1 that has this at `POST /a`.
-fn one(operation: &Value) -> (Operation, ToolSpec) {
+fn one(operation: &Value) -> (ApiOperation, ToolSpec) {
     one_of(&document("3.1.0", &json!({ "/a": { "post": operation } }), &json!({})))
 }
 
-fn one_of(document: &Value) -> (Operation, ToolSpec) {
+fn one_of(document: &Value) -> (ApiOperation, ToolSpec) {
     let mut api = api(document);
     assert_eq!((api.operations.len(), &api.report.refused), (1, &vec![]));
     api.operations.remove(0)

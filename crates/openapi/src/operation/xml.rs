@@ -2,29 +2,29 @@
 
 /// The elements of a body, which may lead back to themselves.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Xml {
-    pub(crate) nodes: Vec<Node>,
+pub(crate) struct XmlModel {
+    pub(crate) nodes: Vec<XmlNode>,
     /// Of the root element.
     pub(crate) name: String,
 }
 
 /// The place of a node; the root is the first.
-pub(crate) type Id = usize;
+pub(crate) type XmlNodeId = usize;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Node {
+pub(crate) struct XmlNode {
     /// `None`: as the property is called.
     pub(crate) name: Option<String>,
     pub(crate) namespace: Option<String>,
     pub(crate) prefix: Option<String>,
-    pub(crate) written: Written,
+    pub(crate) written: XmlNodeType,
     /// Of a list: whether an element stands around its items.
     pub(crate) is_wrapped: bool,
-    pub(crate) holds: Holds,
+    pub(crate) holds: XmlContent,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Written {
+pub(crate) enum XmlNodeType {
     #[default]
     Element,
     Attribute,
@@ -33,12 +33,12 @@ pub(crate) enum Written {
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) enum Holds {
+pub(crate) enum XmlContent {
     #[default]
     Value,
     /// By the names of the properties, in the order of the document.
-    Fields(Vec<(String, Id)>),
-    Items(Id),
+    Fields(Vec<(String, XmlNodeId)>),
+    Items(XmlNodeId),
 }
 
 /// Whether a text is a name without a colon; XML allows more of other scripts than this.

@@ -5,14 +5,14 @@ use http::HeaderValue;
 use serde_json::{Map, Value};
 use toolcrib_core::ToolError;
 
-use super::content::{Kind, essence, is_one_of};
+use super::content::{ContentKind, essence, is_one_of};
 use super::file::file;
 use super::form;
 use super::multipart::Multipart;
 use super::refused;
 use super::style::plain;
 use super::xml;
-use crate::operation::{Body, BodyShape, Field};
+use crate::operation::{BodyField, BodyShape, OperationBody};
 
 /// A body and the media type that it is sent under.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub(crate) struct Payload {
 
 /// `None`: nothing was given, and nothing has to be.
 pub(crate) fn body(
-    body: &Body,
+    body: &OperationBody,
     arguments: &Map<String, Value>,
 ) -> Result<Option<Payload>, ToolError> {
     match &body.shape {
@@ -43,36 +43,40 @@ pub(crate) fn body(
             }
             // `null` is a JSON text; for all others it is nothing.
             None => Ok(None),
-            Some(Value::Null) if !body.required || Kind::of(&body.media) != Kind::Json => Ok(None),
+            Some(Value::Null)
+                if !body.required || ContentKind::of(&body.media) != ContentKind::Json =>
+            {
+                Ok(None)
+            }
             Some(value) => whole(body, (argument, schema), value).map(Some),
         },
     }
 }
 
 fn of_fields(
-    body: &Body,
+    body: &OperationBody,
     given: Map<String, Value>,
-    fields: &[Field],
+    fields: &[BodyField],
 ) -> Result<Payload, ToolError> {
     if let Some(xml) = &body.xml {
         return payload(&body.media, xml::document(xml, &Value::Object(given))?);
     }
-    match Kind::of(&body.media) {
-        Kind::Form => payload(&body.media, form::text(&form::pairs(&given, fields))),
-        Kind::Multipart => {
+    match ContentKind::of(&body.media) {
+        ContentKind::Form => payload(&body.media, form::text(&form::pairs(&given, fields))),
+        ContentKind::Multipart => {
             let mut parts = Multipart::new();
             parts.fields(&given, fields)?;
             let (media, bytes) = parts.finish(&body.media);
             payload(&media, bytes)
         }
-        Kind::Json | Kind::Text | Kind::Bytes => {
+        ContentKind::Json | ContentKind::Text | ContentKind::Bytes => {
             payload(&body.media, Value::Object(given).to_string())
         }
     }
 }
 
 fn whole(
-    body: &Body,
+    body: &OperationBody,
     (argument, schema): (&str, &Value),
     value: &Value,
 ) -> Result<Payload, ToolError> {
@@ -82,15 +86,17 @@ fn whole(
     }
     // Where the schema has base64, the model was told to write base64.
     let is_bytes = schema.get("contentEncoding") == Some(&Value::from("base64"));
-    let kind = if is_bytes { Kind::Bytes } else { Kind::of(media) };
+    let kind = if is_bytes { ContentKind::Bytes } else { ContentKind::of(media) };
     match (kind, value) {
-        (Kind::Json, value) => payload(media, value.to_string()),
-        (Kind::Form | Kind::Multipart, Value::Object(fields)) => {
+        (ContentKind::Json, value) => payload(media, value.to_string()),
+        (ContentKind::Form | ContentKind::Multipart, Value::Object(fields)) => {
             of_fields(body, fields.clone(), &[])
         }
-        (Kind::Form | Kind::Text, value) => payload(media, plain(value)),
-        (Kind::Multipart, _) => Err(refused(argument, "is a form: give an object of its fields")),
-        (Kind::Bytes, value) => {
+        (ContentKind::Form | ContentKind::Text, value) => payload(media, plain(value)),
+        (ContentKind::Multipart, _) => {
+            Err(refused(argument, "is a form: give an object of its fields"))
+        }
+        (ContentKind::Bytes, value) => {
             let file = file(argument, value)?;
             // A range such as `image/*` says what is allowed, not what this is.
             let media = match file.media {

@@ -6,7 +6,7 @@ use super::style::plain;
 
 /// The kinds of bodies there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ContentKind {
     Json,
     Form,
     Multipart,
@@ -21,7 +21,7 @@ pub(crate) fn essence(media: &str) -> String {
     media.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-impl Kind {
+impl ContentKind {
     pub(crate) fn of(media: &str) -> Self {
         let essence = essence(media);
         match essence.as_str() {
@@ -51,7 +51,7 @@ impl Kind {
 
 /// The value of a parameter or field that has a media type instead of a style.
 pub(crate) fn written(value: &Value, media: &str) -> String {
-    if Kind::of(media) == Kind::Json { value.to_string() } else { plain(value) }
+    if ContentKind::of(media) == ContentKind::Json { value.to_string() } else { plain(value) }
 }
 
 /// Whether a media type is in a list such as `image/png, image/*`.

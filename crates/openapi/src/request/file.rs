@@ -17,14 +17,14 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 
 /// A file for a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct File {
+pub(crate) struct UploadFile {
     pub(crate) bytes: Vec<u8>,
     pub(crate) name: Option<String>,
     pub(crate) media: Option<String>,
 }
 
 /// Base64 in a string, a `data:` address, or an object with `data` and perhaps `name` and `mime`.
-pub(crate) fn file(argument: &str, value: &Value) -> Result<File, ToolError> {
+pub(crate) fn file(argument: &str, value: &Value) -> Result<UploadFile, ToolError> {
     match value {
         Value::String(text) => read(argument, text),
         Value::Object(fields) => {
@@ -35,7 +35,7 @@ pub(crate) fn file(argument: &str, value: &Value) -> Result<File, ToolError> {
             let file = read(argument, data)?;
             let name = text("name").or_else(|| text("filename")).map(str::to_owned);
             let media = text("mime").map(str::to_owned).or(file.media);
-            Ok(File { bytes: file.bytes, name, media })
+            Ok(UploadFile { bytes: file.bytes, name, media })
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => {
             Err(refused(argument, "holds bytes: give them in base64, in a string"))
@@ -43,7 +43,7 @@ pub(crate) fn file(argument: &str, value: &Value) -> Result<File, ToolError> {
     }
 }
 
-fn read(argument: &str, text: &str) -> Result<File, ToolError> {
+fn read(argument: &str, text: &str) -> Result<UploadFile, ToolError> {
     let described = text.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
     let (media, text) = described.map_or((None, text), |(media, data)| (Some(media), data));
     let digits: String = text
@@ -59,5 +59,5 @@ fn read(argument: &str, text: &str) -> Result<File, ToolError> {
         refused(argument, "holds bytes and is no base64: encode the bytes and call again")
     })?;
     let media = media.filter(|media| !media.is_empty()).map(str::to_owned);
-    Ok(File { bytes, name: None, media })
+    Ok(UploadFile { bytes, name: None, media })
 }

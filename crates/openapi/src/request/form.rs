@@ -4,12 +4,12 @@ use serde_json::{Map, Value};
 
 use super::content::written;
 use super::encode::Encoding;
-use super::style::{Pair, Writing};
-use crate::operation::{Field, FieldEncoding, Style};
+use super::style::{EncodedPair, StyleWriter};
+use crate::operation::{BodyField, FieldEncoding, ParameterStyle};
 
 /// The pairs of a form, in the order of the arguments; a field that the document does not name is
 /// written as one without a word about its encoding.
-pub(crate) fn pairs(values: &Map<String, Value>, fields: &[Field]) -> Vec<Pair> {
+pub(crate) fn pairs(values: &Map<String, Value>, fields: &[BodyField]) -> Vec<EncodedPair> {
     let plain = FieldEncoding::default();
     let encoding =
         |name: &str| fields.iter().find(|field| field.name == name).map(|field| &field.encoding);
@@ -22,12 +22,12 @@ fn field(
     value: &Value,
     encoding: Option<&FieldEncoding>,
     plain: &FieldEncoding,
-) -> Vec<Pair> {
+) -> Vec<EncodedPair> {
     let encoding = encoding.unwrap_or(plain);
     let is_styled = encoding.style.is_some() || encoding.explode.is_some();
     let one = |text: &str| {
         let (name, value) = (Encoding::Form.apply(name), Some(Encoding::Form.apply(text)));
-        vec![Pair { name, value }]
+        vec![EncodedPair { name, value }]
     };
     match (value, &encoding.media) {
         (Value::Null, _) => Vec::new(),
@@ -36,16 +36,16 @@ fn field(
         // Without a word about it an object is JSON, and a list is one field for each item.
         (Value::Object(_), None) if !is_styled => one(&value.to_string()),
         (value, _) => {
-            let style = encoding.style.unwrap_or(Style::Form);
-            let explode = encoding.explode.unwrap_or(matches!(style, Style::Form));
-            Writing { name, style, explode, encoding: Encoding::Form }.pairs(value)
+            let style = encoding.style.unwrap_or(ParameterStyle::Form);
+            let explode = encoding.explode.unwrap_or(matches!(style, ParameterStyle::Form));
+            StyleWriter { name, style, explode, encoding: Encoding::Form }.pairs(value)
         }
     }
 }
 
 /// Pairs as one text.
-pub(crate) fn text(pairs: &[Pair]) -> String {
-    let pairs = pairs.iter().map(|Pair { name, value }| match value {
+pub(crate) fn text(pairs: &[EncodedPair]) -> String {
+    let pairs = pairs.iter().map(|EncodedPair { name, value }| match value {
         Some(value) => format!("{name}={value}"),
         None => name.clone(),
     });

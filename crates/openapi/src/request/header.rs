@@ -7,8 +7,8 @@ use toolcrib_core::ToolError;
 use super::content::written;
 use super::encode::Encoding;
 use super::refused;
-use super::style::Writing;
-use crate::operation::{Operation, Place};
+use super::style::StyleWriter;
+use crate::operation::{ApiOperation, ParameterLocation};
 
 /// Headers that say where a request goes, how long it is, who sends it or what it really is.
 /// A document that declares one of them as a parameter is not followed; the specification itself
@@ -52,20 +52,21 @@ pub(crate) fn may_be_set(name: &HeaderName) -> bool {
 }
 
 pub(crate) fn headers(
-    operation: &Operation,
+    operation: &ApiOperation,
     arguments: &Map<String, Value>,
 ) -> Result<HeaderMap, ToolError> {
     let mut headers = HeaderMap::new();
     for parameter in &operation.parameters {
         let Some(value) = arguments.get(&parameter.argument) else { continue };
         let name = HeaderName::from_bytes(parameter.name.as_bytes()).ok();
-        let Some(name) = name.filter(|name| parameter.place == Place::Header && may_be_set(name))
+        let Some(name) =
+            name.filter(|name| parameter.place == ParameterLocation::Header && may_be_set(name))
         else {
             continue;
         };
         let text = match &parameter.media {
             Some(media) => Some(written(value, media)),
-            None => Writing::of(parameter, Encoding::Raw).text(value),
+            None => StyleWriter::of(parameter, Encoding::Raw).text(value),
         };
         if let Some(text) = text {
             headers.insert(name, value_of(&parameter.argument, &text)?);

@@ -7,9 +7,9 @@ use uuid::Uuid;
 
 use super::content::{essence, is_one_of, written};
 use super::encode::Encoding;
-use super::file::{File, file};
-use super::style::{Writing, plain};
-use crate::operation::{Field, FieldEncoding, Style};
+use super::file::{UploadFile, file};
+use super::style::{StyleWriter, plain};
+use crate::operation::{BodyField, FieldEncoding, ParameterStyle};
 
 /// The parts of a body between their boundaries.
 pub(crate) struct Multipart {
@@ -27,7 +27,7 @@ impl Multipart {
     pub(crate) fn fields(
         &mut self,
         values: &Map<String, Value>,
-        fields: &[Field],
+        fields: &[BodyField],
     ) -> Result<(), ToolError> {
         let unknown = FieldEncoding::default();
         for (name, value) in values {
@@ -38,8 +38,9 @@ impl Multipart {
                 Value::Null => continue,
                 // A list that is one text to the other side is one part.
                 Value::Array(_) if is_joined && field.is_none_or(|field| !field.bytes) => {
-                    let style = encoding.style.unwrap_or(Style::Form);
-                    let writing = Writing { name, style, explode: false, encoding: Encoding::Raw };
+                    let style = encoding.style.unwrap_or(ParameterStyle::Form);
+                    let writing =
+                        StyleWriter { name, style, explode: false, encoding: Encoding::Raw };
                     if let Some(joined) = writing.pairs(value).pop().and_then(|pair| pair.value) {
                         self.value(name, &Value::from(joined), encoding);
                     }
@@ -69,7 +70,7 @@ impl Multipart {
         self.part(name, None, media, text.as_bytes());
     }
 
-    fn file(&mut self, name: &str, file: File, encoding: &FieldEncoding) {
+    fn file(&mut self, name: &str, file: UploadFile, encoding: &FieldEncoding) {
         let allowed = encoding.media.as_deref().unwrap_or("*/*");
         let media = file.media.filter(|media| is_one_of(media, allowed));
         let first = allowed.split(',').map(str::trim).find(|media| !media.contains('*'));
@@ -133,7 +134,7 @@ mod tests {
         for name in names {
             values.insert(name.to_owned(), json!({"data": "LS10b29sY3JpYi0NCg0K", "name": name}));
         }
-        let field = |name: &str| Field {
+        let field = |name: &str| BodyField {
             argument: name.to_owned(),
             name: name.to_owned(),
             encoding: FieldEncoding::default(),

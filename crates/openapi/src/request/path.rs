@@ -6,8 +6,10 @@ use toolcrib_core::ToolError;
 use super::content::written;
 use super::encode::{Encoding, decoded, fixed, is_dot_segment};
 use super::refused;
-use super::style::{Writing, plain};
-use crate::operation::{Operation, Parameter, Piece, Place, Segment};
+use super::style::{StyleWriter, plain};
+use crate::operation::{
+    ApiOperation, OperationParameter, ParameterLocation, PathPiece, PathSegment,
+};
 
 /// The encoded path, from its first slash on, with as many segments as the document says.
 ///
@@ -15,7 +17,7 @@ use crate::operation::{Operation, Parameter, Piece, Place, Segment};
 /// never one that a server takes for "here" or "one up", whole or after the
 /// slashes in it are decoded.
 pub(crate) fn path(
-    operation: &Operation,
+    operation: &ApiOperation,
     arguments: &Map<String, Value>,
 ) -> Result<String, ToolError> {
     let mut path = String::new();
@@ -27,16 +29,16 @@ pub(crate) fn path(
 }
 
 fn segment(
-    segment: &Segment,
-    operation: &Operation,
+    segment: &PathSegment,
+    operation: &ApiOperation,
     arguments: &Map<String, Value>,
 ) -> Result<String, ToolError> {
     let mut text = String::new();
     let mut filled_by = None;
     for piece in &segment.0 {
         match piece {
-            Piece::Text(fixed_text) => text.push_str(&fixed(fixed_text)),
-            Piece::Parameter(name) => {
+            PathPiece::Text(fixed_text) => text.push_str(&fixed(fixed_text)),
+            PathPiece::Parameter(name) => {
                 let parameter = parameter(operation, name).ok_or_else(|| undeclared(name))?;
                 text.push_str(&filled(parameter, arguments)?);
                 filled_by = Some(parameter);
@@ -51,11 +53,17 @@ fn segment(
     }
 }
 
-fn parameter<'a>(operation: &'a Operation, name: &str) -> Option<&'a Parameter> {
-    operation.parameters.iter().find(|known| known.place == Place::Path && known.name == name)
+fn parameter<'a>(operation: &'a ApiOperation, name: &str) -> Option<&'a OperationParameter> {
+    operation
+        .parameters
+        .iter()
+        .find(|known| known.place == ParameterLocation::Path && known.name == name)
 }
 
-fn filled(parameter: &Parameter, arguments: &Map<String, Value>) -> Result<String, ToolError> {
+fn filled(
+    parameter: &OperationParameter,
+    arguments: &Map<String, Value>,
+) -> Result<String, ToolError> {
     let empty = || {
         let why = "is part of the address and must not be empty: give its value, or call a tool \
                    that needs none";
@@ -65,7 +73,7 @@ fn filled(parameter: &Parameter, arguments: &Map<String, Value>) -> Result<Strin
     let encoding = if parameter.allow_reserved { Encoding::Segment } else { Encoding::Strict };
     let text = match &parameter.media {
         Some(media) => encoding.apply(&written(value, media)),
-        None => Writing::of(parameter, encoding).text(value).ok_or_else(empty)?,
+        None => StyleWriter::of(parameter, encoding).text(value).ok_or_else(empty)?,
     };
     // `.` and `;name` are what some styles make of an empty text.
     if text.is_empty() || value.as_str() == Some("") {
@@ -77,7 +85,7 @@ fn filled(parameter: &Parameter, arguments: &Map<String, Value>) -> Result<Strin
     Ok(text)
 }
 
-fn one_up(parameter: &Parameter) -> ToolError {
+fn one_up(parameter: &OperationParameter) -> ToolError {
     let why = "is one segment of the address and cannot be `.` or `..`, nor hold them between \
                slashes, however they are encoded: give the name or id itself";
     refused(&parameter.argument, why)

@@ -3,38 +3,38 @@
 use serde_json::{Map, Value};
 use toolcrib_core::ToolError;
 
-use super::content::{Kind, written};
+use super::content::{ContentKind, written};
 use super::encode::{Encoding, as_read, fixed_pair};
 use super::form;
 use super::refused;
-use super::style::{Pair, Writing};
-use crate::operation::{Operation, Parameter, Place, Style};
+use super::style::{EncodedPair, StyleWriter};
+use crate::operation::{ApiOperation, OperationParameter, ParameterLocation, ParameterStyle};
 
 /// The pairs of the query: those that are fixed, then the others in the order of the document.
 pub(crate) fn query(
-    operation: &Operation,
+    operation: &ApiOperation,
     arguments: &Map<String, Value>,
-) -> Result<Vec<Pair>, ToolError> {
-    let fixed = operation.query.iter().map(|fixed| Pair {
+) -> Result<Vec<EncodedPair>, ToolError> {
+    let fixed = operation.query.iter().map(|fixed| EncodedPair {
         name: fixed_pair(&fixed.name),
         value: fixed.value.as_deref().map(fixed_pair),
     });
-    let mut pairs: Vec<Pair> = fixed.collect();
-    for (parameter, value) in given(operation, Place::Query, arguments) {
+    let mut pairs: Vec<EncodedPair> = fixed.collect();
+    for (parameter, value) in given(operation, ParameterLocation::Query, arguments) {
         let reserved = parameter.allow_reserved;
         let encoding = if reserved { Encoding::Query } else { Encoding::Strict };
         let written = match &parameter.media {
-            Some(media) => vec![Pair {
+            Some(media) => vec![EncodedPair {
                 name: Encoding::Strict.apply(&parameter.name),
                 value: Some(encoding.apply(&written(value, media))),
             }],
-            None => named_strictly(Writing::of(parameter, encoding), value),
+            None => named_strictly(StyleWriter::of(parameter, encoding), value),
         };
         spills(parameter, value, operation, &written)?;
         repeats(parameter, operation, &written)?;
         pairs.extend(written);
     }
-    for (parameter, value) in given(operation, Place::QueryString, arguments) {
+    for (parameter, value) in given(operation, ParameterLocation::QueryString, arguments) {
         let written = whole_query(parameter, value);
         repeats(parameter, operation, &written)?;
         pairs.extend(written);
@@ -43,28 +43,30 @@ pub(crate) fn query(
 }
 
 /// `allowReserved` is about values: a name with `=` in it would end before its end.
-fn named_strictly(writing: Writing<'_>, value: &Value) -> Vec<Pair> {
-    let strict = Writing { encoding: Encoding::Strict, ..writing }.pairs(value);
+fn named_strictly(writing: StyleWriter<'_>, value: &Value) -> Vec<EncodedPair> {
+    let strict = StyleWriter { encoding: Encoding::Strict, ..writing }.pairs(value);
     let written = writing.pairs(value);
     let named = strict.into_iter().zip(written);
-    named.map(|(Pair { name, .. }, Pair { value, .. })| Pair { name, value }).collect()
+    named
+        .map(|(EncodedPair { name, .. }, EncodedPair { value, .. })| EncodedPair { name, value })
+        .collect()
 }
 
 /// The pairs of the `Cookie` header.
 pub(crate) fn cookies(
-    operation: &Operation,
+    operation: &ApiOperation,
     arguments: &Map<String, Value>,
-) -> Result<Vec<Pair>, ToolError> {
+) -> Result<Vec<EncodedPair>, ToolError> {
     let mut pairs = Vec::new();
-    for (parameter, value) in given(operation, Place::Cookie, arguments) {
-        let raw = parameter.style == Style::Cookie;
+    for (parameter, value) in given(operation, ParameterLocation::Cookie, arguments) {
+        let raw = parameter.style == ParameterStyle::Cookie;
         let encoding = if raw { Encoding::Raw } else { Encoding::Strict };
         let written = match &parameter.media {
-            Some(media) => vec![Pair {
+            Some(media) => vec![EncodedPair {
                 name: parameter.name.clone(),
                 value: Some(encoding.apply(&written(value, media))),
             }],
-            None => Writing::of(parameter, encoding).pairs(value),
+            None => StyleWriter::of(parameter, encoding).pairs(value),
         };
         spills(parameter, value, operation, &written)?;
         let texts = written.iter().flat_map(|pair| [Some(&pair.name), pair.value.as_ref()]);
@@ -87,10 +89,10 @@ fn breaks_a_cookie(character: char) -> bool {
 }
 
 fn given<'a>(
-    operation: &'a Operation,
-    place: Place,
+    operation: &'a ApiOperation,
+    place: ParameterLocation,
     arguments: &'a Map<String, Value>,
-) -> impl Iterator<Item = (&'a Parameter, &'a Value)> {
+) -> impl Iterator<Item = (&'a OperationParameter, &'a Value)> {
     let of_place = operation.parameters.iter().filter(move |known| known.place == place);
     of_place.filter_map(|known| Some((known, arguments.get(&known.argument)?)))
 }
@@ -98,13 +100,13 @@ fn given<'a>(
 /// An exploded object gives its own names to the request: none of them may be one that the
 /// document has given to something else.
 fn spills(
-    parameter: &Parameter,
+    parameter: &OperationParameter,
     value: &Value,
-    operation: &Operation,
-    pairs: &[Pair],
+    operation: &ApiOperation,
+    pairs: &[EncodedPair],
 ) -> Result<(), ToolError> {
     let own_names = value.is_object() && parameter.explode && parameter.media.is_none();
-    if !own_names || parameter.style == Style::DeepObject {
+    if !own_names || parameter.style == ParameterStyle::DeepObject {
         return Ok(());
     }
     let others = || {
@@ -136,7 +138,11 @@ fn overlap(one: &str, other: &str) -> bool {
 
 /// What the document has fixed is not said a second time: which of the two counts is the guess of
 /// whoever reads it.
-fn repeats(parameter: &Parameter, operation: &Operation, pairs: &[Pair]) -> Result<(), ToolError> {
+fn repeats(
+    parameter: &OperationParameter,
+    operation: &ApiOperation,
+    pairs: &[EncodedPair],
+) -> Result<(), ToolError> {
     let fixed = |name: &str| operation.query.iter().any(|it| overlap(&as_read(&it.name), name));
     let clash = pairs.iter().map(|pair| as_read(&pair.name)).find(|name| fixed(name));
     clash.map_or(Ok(()), |name| {
@@ -149,13 +155,13 @@ fn repeats(parameter: &Parameter, operation: &Operation, pairs: &[Pair]) -> Resu
 }
 
 /// OpenAPI 3.2: the whole query as one value.
-fn whole_query(parameter: &Parameter, value: &Value) -> Vec<Pair> {
+fn whole_query(parameter: &OperationParameter, value: &Value) -> Vec<EncodedPair> {
     let media = parameter.media.as_deref().unwrap_or("application/x-www-form-urlencoded");
-    match (Kind::of(media), value) {
+    match (ContentKind::of(media), value) {
         (_, Value::Null) => Vec::new(),
-        (Kind::Form, Value::Object(fields)) => form::pairs(fields, &[]),
+        (ContentKind::Form, Value::Object(fields)) => form::pairs(fields, &[]),
         (_, value) => {
-            vec![Pair { name: Encoding::Strict.apply(&written(value, media)), value: None }]
+            vec![EncodedPair { name: Encoding::Strict.apply(&written(value, media)), value: None }]
         }
     }
 }

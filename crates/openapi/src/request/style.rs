@@ -8,26 +8,26 @@
 use serde_json::{Map, Value};
 
 use super::encode::Encoding;
-use crate::operation::{Parameter, Style};
+use crate::operation::{OperationParameter, ParameterStyle};
 
 /// A name and a value, both written for their place. `None`: a name that stands alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Pair {
+pub(crate) struct EncodedPair {
     pub(crate) name: String,
     pub(crate) value: Option<String>,
 }
 
 /// How the values of one parameter are written.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Writing<'a> {
+pub(crate) struct StyleWriter<'a> {
     pub(crate) name: &'a str,
-    pub(crate) style: Style,
+    pub(crate) style: ParameterStyle,
     pub(crate) explode: bool,
     pub(crate) encoding: Encoding,
 }
 
 /// A value flattened to texts.
-enum Shape {
+enum FlatValue {
     /// Nothing to write: `null`, or empty.
     Nothing,
     One(String),
@@ -45,9 +45,9 @@ pub(crate) fn plain(value: &Value) -> String {
     }
 }
 
-impl<'a> Writing<'a> {
-    pub(crate) fn of(parameter: &'a Parameter, encoding: Encoding) -> Self {
-        let Parameter { name, style, explode, .. } = parameter;
+impl<'a> StyleWriter<'a> {
+    pub(crate) fn of(parameter: &'a OperationParameter, encoding: Encoding) -> Self {
+        let OperationParameter { name, style, explode, .. } = parameter;
         Self { name, style: *style, explode: *explode, encoding }
     }
 
@@ -55,19 +55,19 @@ impl<'a> Writing<'a> {
     pub(crate) fn text(&self, value: &Value) -> Option<String> {
         let shape = self.shape(value);
         Some(match (self.style, shape) {
-            (_, Shape::Nothing) => return None,
-            (Style::Label, shape) => {
+            (_, FlatValue::Nothing) => return None,
+            (ParameterStyle::Label, shape) => {
                 let between = if self.explode { "." } else { "," };
                 format!(".{}", self.joined(shape, between))
             }
-            (Style::Matrix, shape) => self.matrix(shape),
+            (ParameterStyle::Matrix, shape) => self.matrix(shape),
             (_, shape) => self.joined(shape, ","),
         })
     }
 
     /// The pairs of a query, a form or a cookie.
-    pub(crate) fn pairs(&self, value: &Value) -> Vec<Pair> {
-        if self.style == Style::DeepObject {
+    pub(crate) fn pairs(&self, value: &Value) -> Vec<EncodedPair> {
+        if self.style == ParameterStyle::DeepObject {
             let mut pairs = Vec::new();
             self.deep(self.encoding.apply(self.name), value, &mut pairs);
             return pairs;
@@ -75,59 +75,60 @@ impl<'a> Writing<'a> {
         let name = self.encoding.apply(self.name);
         let is_raw = self.encoding == Encoding::Raw;
         let delimiter = match self.style {
-            Style::SpaceDelimited if is_raw => " ",
-            Style::PipeDelimited if is_raw => "|",
-            Style::TabDelimited if is_raw => "\t",
-            Style::SpaceDelimited => "%20",
-            Style::PipeDelimited => "%7C",
-            Style::TabDelimited => "%09",
-            Style::Simple
-            | Style::Label
-            | Style::Matrix
-            | Style::Form
-            | Style::DeepObject
-            | Style::Cookie => ",",
+            ParameterStyle::SpaceDelimited if is_raw => " ",
+            ParameterStyle::PipeDelimited if is_raw => "|",
+            ParameterStyle::TabDelimited if is_raw => "\t",
+            ParameterStyle::SpaceDelimited => "%20",
+            ParameterStyle::PipeDelimited => "%7C",
+            ParameterStyle::TabDelimited => "%09",
+            ParameterStyle::Simple
+            | ParameterStyle::Label
+            | ParameterStyle::Matrix
+            | ParameterStyle::Form
+            | ParameterStyle::DeepObject
+            | ParameterStyle::Cookie => ",",
         };
-        let pair = |name: String, value: String| Pair { name, value: Some(value) };
+        let pair = |name: String, value: String| EncodedPair { name, value: Some(value) };
         match self.shape(value) {
-            Shape::Nothing => Vec::new(),
-            Shape::Many(items) if self.explode => {
+            FlatValue::Nothing => Vec::new(),
+            FlatValue::Many(items) if self.explode => {
                 items.into_iter().map(|item| pair(name.clone(), item)).collect()
             }
-            Shape::Fields(fields) if self.explode => {
+            FlatValue::Fields(fields) if self.explode => {
                 fields.into_iter().map(|(name, value)| pair(name, value)).collect()
             }
-            shape @ (Shape::One(_) | Shape::Many(_) | Shape::Fields(_)) => {
+            shape @ (FlatValue::One(_) | FlatValue::Many(_) | FlatValue::Fields(_)) => {
                 vec![pair(name, self.joined(shape, delimiter))]
             }
         }
     }
 
-    fn matrix(&self, shape: Shape) -> String {
+    fn matrix(&self, shape: FlatValue) -> String {
         let name = self.encoding.apply(self.name);
         let one = |(name, value): (&str, &str)| match value {
             "" => format!(";{name}"),
             value => format!(";{name}={value}"),
         };
         match shape {
-            Shape::Many(items) if self.explode => {
+            FlatValue::Many(items) if self.explode => {
                 items.iter().map(|item| one((&name, item))).collect()
             }
-            Shape::Fields(fields) if self.explode => {
+            FlatValue::Fields(fields) if self.explode => {
                 fields.iter().map(|(name, value)| one((name, value))).collect()
             }
-            shape @ (Shape::Nothing | Shape::One(_) | Shape::Many(_) | Shape::Fields(_)) => {
-                one((&name, &self.joined(shape, ",")))
-            }
+            shape @ (FlatValue::Nothing
+            | FlatValue::One(_)
+            | FlatValue::Many(_)
+            | FlatValue::Fields(_)) => one((&name, &self.joined(shape, ","))),
         }
     }
 
-    fn joined(&self, shape: Shape, between: &str) -> String {
+    fn joined(&self, shape: FlatValue, between: &str) -> String {
         match shape {
-            Shape::Nothing => String::new(),
-            Shape::One(text) => text,
-            Shape::Many(items) => items.join(between),
-            Shape::Fields(fields) => {
+            FlatValue::Nothing => String::new(),
+            FlatValue::One(text) => text,
+            FlatValue::Many(items) => items.join(between),
+            FlatValue::Fields(fields) => {
                 let within = if self.explode { "=" } else { between };
                 let fields = fields.into_iter().map(|(name, value)| name + within + &value);
                 fields.collect::<Vec<_>>().join(between)
@@ -135,26 +136,26 @@ impl<'a> Writing<'a> {
         }
     }
 
-    fn shape(&self, value: &Value) -> Shape {
+    fn shape(&self, value: &Value) -> FlatValue {
         let text = |value: &Value| self.encoding.apply(&plain(value));
         match value {
-            Value::Null => Shape::Nothing,
-            Value::Bool(_) | Value::Number(_) | Value::String(_) => Shape::One(text(value)),
+            Value::Null => FlatValue::Nothing,
+            Value::Bool(_) | Value::Number(_) | Value::String(_) => FlatValue::One(text(value)),
             Value::Array(items) => {
                 let items: Vec<_> = items.iter().filter(|item| !item.is_null()).map(text).collect();
-                if items.is_empty() { Shape::Nothing } else { Shape::Many(items) }
+                if items.is_empty() { FlatValue::Nothing } else { FlatValue::Many(items) }
             }
             Value::Object(fields) => {
                 let fields: Vec<_> = present(fields)
                     .map(|(name, value)| (self.encoding.apply(name), text(value)))
                     .collect();
-                if fields.is_empty() { Shape::Nothing } else { Shape::Fields(fields) }
+                if fields.is_empty() { FlatValue::Nothing } else { FlatValue::Fields(fields) }
             }
         }
     }
 
     /// Depth is bounded by what was parsed.
-    fn deep(&self, name: String, value: &Value, pairs: &mut Vec<Pair>) {
+    fn deep(&self, name: String, value: &Value, pairs: &mut Vec<EncodedPair>) {
         // A bracket is no character of a query.
         let (open, close) =
             if self.encoding == Encoding::Raw { ("[", "]") } else { ("%5B", "%5D") };
@@ -176,7 +177,7 @@ impl<'a> Writing<'a> {
             }
             Value::Bool(_) | Value::Number(_) | Value::String(_) => {
                 let value = self.encoding.apply(&plain(value));
-                pairs.push(Pair { name, value: Some(value) });
+                pairs.push(EncodedPair { name, value: Some(value) });
             }
         }
     }

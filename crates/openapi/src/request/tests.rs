@@ -5,16 +5,17 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::operation::{
-    Body, BodyShape, Field, FieldEncoding, Parameter, Piece, Place, Segment, Style,
+    BodyField, BodyShape, FieldEncoding, OperationBody, OperationParameter, ParameterLocation,
+    ParameterStyle, PathPiece, PathSegment,
 };
 
-fn parameter(name: &str, place: Place, style: Style) -> Parameter {
-    Parameter {
+fn parameter(name: &str, place: ParameterLocation, style: ParameterStyle) -> OperationParameter {
+    OperationParameter {
         argument: name.to_owned(),
         name: name.to_owned(),
         place,
         style,
-        explode: matches!(style, Style::Form | Style::DeepObject),
+        explode: matches!(style, ParameterStyle::Form | ParameterStyle::DeepObject),
         allow_reserved: false,
         media: None,
         required: false,
@@ -23,23 +24,23 @@ fn parameter(name: &str, place: Place, style: Style) -> Parameter {
 }
 
 /// `GET /files/{name}.{format}/raw`.
-fn operation(parameters: Vec<Parameter>) -> Operation {
-    let text = |text: &str| Piece::Text(text.to_owned());
-    let filled = |name: &str| Piece::Parameter(name.to_owned());
-    Operation {
+fn operation(parameters: Vec<OperationParameter>) -> ApiOperation {
+    let text = |text: &str| PathPiece::Text(text.to_owned());
+    let filled = |name: &str| PathPiece::Parameter(name.to_owned());
+    ApiOperation {
         key: "read_file".to_owned(),
         effect: None,
         takes_key: false,
         method: Method::GET,
         path: vec![
-            Segment(vec![text("files")]),
-            Segment(vec![filled("name"), text("."), filled("format")]),
-            Segment(vec![text("raw")]),
+            PathSegment(vec![text("files")]),
+            PathSegment(vec![filled("name"), text("."), filled("format")]),
+            PathSegment(vec![text("raw")]),
         ],
         query: Vec::new(),
         parameters: [
-            parameter("name", Place::Path, Style::Simple),
-            parameter("format", Place::Path, Style::Simple),
+            parameter("name", ParameterLocation::Path, ParameterStyle::Simple),
+            parameter("format", ParameterLocation::Path, ParameterStyle::Simple),
         ]
         .into_iter()
         .chain(parameters)
@@ -51,12 +52,12 @@ fn operation(parameters: Vec<Parameter>) -> Operation {
     }
 }
 
-fn draft(operation: &Operation, arguments: &Value) -> Result<Draft, String> {
+fn draft(operation: &ApiOperation, arguments: &Value) -> Result<RequestDraft, String> {
     let Value::Object(fields) = arguments else { panic!("arguments are an object") };
-    Draft::new(operation, fields).map_err(|error| error.message)
+    RequestDraft::new(operation, fields).map_err(|error| error.message)
 }
 
-fn url(operation: &Operation, arguments: &Value) -> Result<String, String> {
+fn url(operation: &ApiOperation, arguments: &Value) -> Result<String, String> {
     let server = Url::parse("https://api.example/v1/").unwrap();
     let draft = draft(operation, arguments)?;
     draft.url(&server).map(String::from).map_err(|error| error.message)
@@ -92,25 +93,32 @@ fn values_fill_their_own_segment_and_no_other() {
 #[test]
 fn pieces_that_make_dots_together_are_refused() {
     let mut operation = operation(vec![]);
-    operation.path =
-        vec![Segment(vec![Piece::Text(".".to_owned()), Piece::Parameter("name".to_owned())])];
+    operation.path = vec![PathSegment(vec![
+        PathPiece::Text(".".to_owned()),
+        PathPiece::Parameter("name".to_owned()),
+    ])];
     assert!(url(&operation, &json!({"name": "."})).is_err());
     assert_eq!(url(&operation, &json!({"name": "a"})), Ok("https://api.example/v1/.a".into()));
-    operation.path = vec![Segment(vec![Piece::Text("..".to_owned())])];
+    operation.path = vec![PathSegment(vec![PathPiece::Text("..".to_owned())])];
     assert!(url(&operation, &json!({})).is_err());
-    operation.path = vec![Segment(vec![]), Segment(vec![])];
+    operation.path = vec![PathSegment(vec![]), PathSegment(vec![])];
     assert_eq!(url(&operation, &json!({})), Ok("https://api.example/v1//".into()));
 }
 
 #[test]
 fn a_query_is_written_in_the_order_of_the_document() {
-    let reserved =
-        Parameter { allow_reserved: true, ..parameter("redirect", Place::Query, Style::Form) };
-    let filter = Parameter {
-        media: Some("application/json".to_owned()),
-        ..parameter("filter", Place::Query, Style::Form)
+    let reserved = OperationParameter {
+        allow_reserved: true,
+        ..parameter("redirect", ParameterLocation::Query, ParameterStyle::Form)
     };
-    let ids = Parameter { explode: false, ..parameter("ids[]", Place::Query, Style::Form) };
+    let filter = OperationParameter {
+        media: Some("application/json".to_owned()),
+        ..parameter("filter", ParameterLocation::Query, ParameterStyle::Form)
+    };
+    let ids = OperationParameter {
+        explode: false,
+        ..parameter("ids[]", ParameterLocation::Query, ParameterStyle::Form)
+    };
     let operation = operation(vec![reserved, filter, ids]);
     let arguments = json!({
         "name": "a", "format": "md", "ids[]": [1, 2], "filter": {"a": [1, "b c"]},
@@ -126,8 +134,8 @@ fn a_query_is_written_in_the_order_of_the_document() {
 #[test]
 fn a_spilled_object_cannot_take_the_place_of_another_parameter() {
     let operation = operation(vec![
-        parameter("page", Place::Query, Style::Form),
-        parameter("filter", Place::Query, Style::Form),
+        parameter("page", ParameterLocation::Query, ParameterStyle::Form),
+        parameter("filter", ParameterLocation::Query, ParameterStyle::Form),
     ]);
     let with = |filter: Value| url(&operation, &json!({"name":"a","format":"md","filter":filter}));
     assert_eq!(
@@ -140,14 +148,14 @@ fn a_spilled_object_cannot_take_the_place_of_another_parameter() {
 
 #[test]
 fn a_fixed_query_is_sent_whatever_the_arguments_are() {
-    let fixed = |name: &str, value: Option<&str>| crate::operation::Fixed {
+    let fixed = |name: &str, value: Option<&str>| crate::operation::FixedPair {
         name: name.to_owned(),
         value: value.map(str::to_owned),
     };
     let mut operation = operation(vec![
-        parameter("filter", Place::Query, Style::DeepObject),
-        parameter("spill", Place::Query, Style::Form),
-        parameter("whole", Place::QueryString, Style::Form),
+        parameter("filter", ParameterLocation::Query, ParameterStyle::DeepObject),
+        parameter("spill", ParameterLocation::Query, ParameterStyle::Form),
+        parameter("whole", ParameterLocation::QueryString, ParameterStyle::Form),
     ]);
     operation.query = vec![
         fixed("beta", Some("true")),
@@ -179,9 +187,9 @@ fn a_fixed_query_is_sent_whatever_the_arguments_are() {
 #[test]
 fn a_whole_query_is_one_value() {
     let whole = |media: &str, value: Value| {
-        let mut operation = operation(vec![Parameter {
+        let mut operation = operation(vec![OperationParameter {
             media: Some(media.to_owned()),
-            ..parameter("q", Place::QueryString, Style::Form)
+            ..parameter("q", ParameterLocation::QueryString, ParameterStyle::Form)
         }]);
         operation.path.truncate(1);
         url(&operation, &json!({"q": value})).unwrap()
@@ -219,7 +227,7 @@ fn headers_that_are_ours_cannot_be_set() {
         "X-Trace",
         "X-List",
     ];
-    let all = names.map(|name| parameter(name, Place::Header, Style::Simple));
+    let all = names.map(|name| parameter(name, ParameterLocation::Header, ParameterStyle::Simple));
     let operation = operation(all.into());
     let mut arguments = json!({"name": "a", "format": "md"});
     for name in names {
@@ -243,8 +251,11 @@ fn headers_that_are_ours_cannot_be_set() {
 #[test]
 fn cookies_cannot_hold_another_cookie() {
     let operation = operation(vec![
-        parameter("debug", Place::Cookie, Style::Form),
-        Parameter { explode: true, ..parameter("raw", Place::Cookie, Style::Cookie) },
+        parameter("debug", ParameterLocation::Cookie, ParameterStyle::Form),
+        OperationParameter {
+            explode: true,
+            ..parameter("raw", ParameterLocation::Cookie, ParameterStyle::Cookie)
+        },
     ]);
     let with = |debug: Value, raw: Value| {
         let arguments = json!({"name": "a", "format": "b", "debug": debug, "raw": raw});
@@ -262,16 +273,16 @@ fn cookies_cannot_hold_another_cookie() {
     }
 }
 
-fn with_body(media: &str, shape: BodyShape) -> Operation {
-    let body = Body { media: media.to_owned(), required: false, shape, xml: None };
-    Operation { body: Some(body), path: Vec::new(), ..operation(Vec::new()) }
+fn with_body(media: &str, shape: BodyShape) -> ApiOperation {
+    let body = OperationBody { media: media.to_owned(), required: false, shape, xml: None };
+    ApiOperation { body: Some(body), path: Vec::new(), ..operation(Vec::new()) }
 }
 
-fn field(name: &str, encoding: FieldEncoding) -> Field {
-    Field { argument: format!("body_{name}"), name: name.to_owned(), encoding, bytes: false }
+fn field(name: &str, encoding: FieldEncoding) -> BodyField {
+    BodyField { argument: format!("body_{name}"), name: name.to_owned(), encoding, bytes: false }
 }
 
-fn sent(operation: &Operation, arguments: &Value) -> Option<(String, String)> {
+fn sent(operation: &ApiOperation, arguments: &Value) -> Option<(String, String)> {
     let payload = draft(operation, arguments).unwrap().body?;
     let media = payload.media.to_str().unwrap().to_owned();
     Some((media, String::from_utf8_lossy(&payload.bytes).into_owned()))
@@ -292,7 +303,7 @@ fn json_bodies_are_gathered_from_their_fields() {
 #[test]
 fn forms_are_written_as_stripe_reads_them() {
     let deep = FieldEncoding {
-        style: Some(Style::DeepObject),
+        style: Some(ParameterStyle::DeepObject),
         explode: Some(true),
         ..FieldEncoding::default()
     };
@@ -325,7 +336,7 @@ fn a_multipart_body_carries_files_and_fields() {
         media: Some("image/png, image/jpeg".to_owned()),
         ..FieldEncoding::default()
     };
-    let file = |name: &str, encoding| Field { bytes: true, ..field(name, encoding) };
+    let file = |name: &str, encoding| BodyField { bytes: true, ..field(name, encoding) };
     let fields = vec![
         field("title", FieldEncoding::default()),
         field("meta", FieldEncoding::default()),

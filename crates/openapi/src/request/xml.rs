@@ -8,11 +8,11 @@ use toolcrib_core::ToolError;
 
 use super::refused;
 use super::style::plain;
-use crate::operation::xml::{Holds, Id, Node, Written, Xml, is_name};
+use crate::operation::xml::{XmlContent, XmlModel, XmlNode, XmlNodeId, XmlNodeType, is_name};
 
 /// A whole document.
-pub(super) fn document(xml: &Xml, value: &Value) -> Result<String, ToolError> {
-    let mut writer = Writer {
+pub(super) fn document(xml: &XmlModel, value: &Value) -> Result<String, ToolError> {
+    let mut writer = XmlWriter {
         xml,
         out: "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned(),
         scope: Vec::new(),
@@ -20,48 +20,53 @@ pub(super) fn document(xml: &Xml, value: &Value) -> Result<String, ToolError> {
     let root = xml.nodes.first();
     // There is one root: around a list it stands in any case.
     match root.map(|root| &root.holds) {
-        Some(Holds::Items(items)) => {
+        Some(XmlContent::Items(items)) => {
             let wrapper = root.cloned().unwrap_or_default();
             writer.wrapped(&xml.name, &wrapper, (*items, &xml.name), listed(value))?;
         }
-        Some(Holds::Value | Holds::Fields(_)) | None => {
+        Some(XmlContent::Value | XmlContent::Fields(_)) | None => {
             writer.element(&xml.name, Some(0), value)?;
         }
     }
     Ok(writer.out)
 }
 
-struct Writer<'x> {
-    xml: &'x Xml,
+struct XmlWriter<'x> {
+    xml: &'x XmlModel,
     out: String,
     /// Prefixes (empty: none) and what they stand for, from outside to inside.
     scope: Vec<(String, String)>,
 }
 
-static NOTHING: Node = Node {
+static NOTHING: XmlNode = XmlNode {
     name: None,
     namespace: None,
     prefix: None,
-    written: Written::Element,
+    written: XmlNodeType::Element,
     is_wrapped: false,
-    holds: Holds::Value,
+    holds: XmlContent::Value,
 };
 
-impl<'x> Writer<'x> {
-    fn node(&self, id: Option<Id>) -> &'x Node {
+impl<'x> XmlWriter<'x> {
+    fn node(&self, id: Option<XmlNodeId>) -> &'x XmlNode {
         id.and_then(|id| self.xml.nodes.get(id)).unwrap_or(&NOTHING)
     }
 
     /// One property: an element, or those of a list.
-    fn property(&mut self, name: &str, id: Option<Id>, value: &Value) -> Result<(), ToolError> {
+    fn property(
+        &mut self,
+        name: &str,
+        id: Option<XmlNodeId>,
+        value: &Value,
+    ) -> Result<(), ToolError> {
         let node = self.node(id);
         let own = node.name.as_deref().unwrap_or(name);
         match (&node.holds, value) {
             (_, Value::Null) => Ok(()),
-            (Holds::Items(items), value) if node.is_wrapped => {
+            (XmlContent::Items(items), value) if node.is_wrapped => {
                 self.wrapped(own, node, (*items, own), listed(value))
             }
-            (Holds::Items(items), value) => {
+            (XmlContent::Items(items), value) => {
                 let name = self.node(Some(*items)).name.as_deref().unwrap_or(own);
                 listed(value).iter().try_for_each(|item| self.element(name, Some(*items), item))
             }
@@ -73,8 +78,8 @@ impl<'x> Writer<'x> {
     fn wrapped(
         &mut self,
         name: &str,
-        node: &Node,
-        (items, usual): (Id, &str),
+        node: &XmlNode,
+        (items, usual): (XmlNodeId, &str),
         all: &[Value],
     ) -> Result<(), ToolError> {
         let known = self.scope.len();
@@ -86,15 +91,20 @@ impl<'x> Writer<'x> {
     }
 
     /// The depth is bounded with that of the arguments.
-    fn element(&mut self, name: &str, id: Option<Id>, value: &Value) -> Result<(), ToolError> {
+    fn element(
+        &mut self,
+        name: &str,
+        id: Option<XmlNodeId>,
+        value: &Value,
+    ) -> Result<(), ToolError> {
         let node = self.node(id);
         let known = self.scope.len();
         match value {
             Value::Null => {}
             Value::Array(items) => {
                 let inner = match node.holds {
-                    Holds::Items(items) => Some(items),
-                    Holds::Value | Holds::Fields(_) => None,
+                    XmlContent::Items(items) => Some(items),
+                    XmlContent::Value | XmlContent::Fields(_) => None,
                 };
                 let tag = self.open(name, node, &[])?;
                 let item = self.node(inner).name.as_deref().unwrap_or(name);
@@ -104,7 +114,7 @@ impl<'x> Writer<'x> {
             Value::Object(members) => self.object(name, node, members)?,
             Value::Bool(_) | Value::Number(_) | Value::String(_) => {
                 let tag = self.open(name, node, &[])?;
-                let text = escaped(name, &plain(value), Written::Text)?;
+                let text = escaped(name, &plain(value), XmlNodeType::Text)?;
                 self.out.push_str(&text);
                 self.close(&tag, known);
             }
@@ -115,33 +125,34 @@ impl<'x> Writer<'x> {
     fn object(
         &mut self,
         name: &str,
-        node: &'x Node,
+        node: &'x XmlNode,
         members: &Map<String, Value>,
     ) -> Result<(), ToolError> {
-        let declared: &[(String, Id)] = match &node.holds {
-            Holds::Fields(fields) => fields,
-            Holds::Value | Holds::Items(_) => &[],
+        let declared: &[(String, XmlNodeId)] = match &node.holds {
+            XmlContent::Fields(fields) => fields,
+            XmlContent::Value | XmlContent::Items(_) => &[],
         };
-        let given =
-            |(name, id): &'x (String, Id)| Some((name.as_str(), Some(*id), members.get(name)?));
+        let given = |(name, id): &'x (String, XmlNodeId)| {
+            Some((name.as_str(), Some(*id), members.get(name)?))
+        };
         let declared_names = |name: &str| declared.iter().any(|(known, _)| known == name);
         let others = members.iter().filter(|(name, _)| !declared_names(name));
         let others = others.map(|(name, value)| (name.as_str(), None, value));
-        let all: Vec<(&str, Option<Id>, &Value)> =
+        let all: Vec<(&str, Option<XmlNodeId>, &Value)> =
             declared.iter().filter_map(given).chain(others).filter(|it| !it.2.is_null()).collect();
-        let is = |id: &Option<Id>, written: Written| self.node(*id).written == written;
+        let is = |id: &Option<XmlNodeId>, written: XmlNodeType| self.node(*id).written == written;
         let attributes: Vec<_> =
-            all.iter().filter(|(_, id, _)| is(id, Written::Attribute)).copied().collect();
+            all.iter().filter(|(_, id, _)| is(id, XmlNodeType::Attribute)).copied().collect();
         let known = self.scope.len();
         let tag = self.open(name, node, &attributes)?;
         for (name, id, value) in all {
             match self.node(id).written {
-                Written::Attribute => {}
-                Written::Text => {
-                    let text = escaped(name, &plain(value), Written::Text)?;
+                XmlNodeType::Attribute => {}
+                XmlNodeType::Text => {
+                    let text = escaped(name, &plain(value), XmlNodeType::Text)?;
                     self.out.push_str(&text);
                 }
-                Written::Element => self.property(name, id, value)?,
+                XmlNodeType::Element => self.property(name, id, value)?,
             }
         }
         self.close(&tag, known);
@@ -151,8 +162,8 @@ impl<'x> Writer<'x> {
     fn open(
         &mut self,
         name: &str,
-        node: &Node,
-        attributes: &[(&str, Option<Id>, &Value)],
+        node: &XmlNode,
+        attributes: &[(&str, Option<XmlNodeId>, &Value)],
     ) -> Result<String, ToolError> {
         let tag = qualified(name, node)?;
         self.out.push('<');
@@ -164,7 +175,7 @@ impl<'x> Writer<'x> {
                 self.declare(node)?;
             }
             let own = qualified(node.name.as_deref().unwrap_or(name), node)?;
-            let text = escaped(name, &joined(value), Written::Attribute)?;
+            let text = escaped(name, &joined(value), XmlNodeType::Attribute)?;
             let _ = write!(self.out, " {own}=\"{text}\"");
         }
         self.out.push('>');
@@ -177,7 +188,7 @@ impl<'x> Writer<'x> {
     }
 
     /// Says what a prefix stands for, where that is not known yet.
-    fn declare(&mut self, node: &Node) -> Result<(), ToolError> {
+    fn declare(&mut self, node: &XmlNode) -> Result<(), ToolError> {
         let Some(namespace) = &node.namespace else { return Ok(()) };
         let prefix = node.prefix.clone().unwrap_or_default();
         let known = self.scope.iter().rev().find(|(known, _)| *known == prefix);
@@ -185,7 +196,7 @@ impl<'x> Writer<'x> {
             return Ok(());
         }
         let colon = if prefix.is_empty() { "" } else { ":" };
-        let text = escaped(&prefix, namespace, Written::Attribute)?;
+        let text = escaped(&prefix, namespace, XmlNodeType::Attribute)?;
         let _ = write!(self.out, " xmlns{colon}{prefix}=\"{text}\"");
         self.scope.push((prefix, namespace.clone()));
         Ok(())
@@ -210,7 +221,7 @@ fn joined(value: &Value) -> String {
     }
 }
 
-fn qualified(name: &str, node: &Node) -> Result<String, ToolError> {
+fn qualified(name: &str, node: &XmlNode) -> Result<String, ToolError> {
     if !is_name(name) {
         let why = "cannot be the name of an element of XML: use letters, digits, `-`, `_` and `.`";
         return Err(refused(name, why));
@@ -221,18 +232,18 @@ fn qualified(name: &str, node: &Node) -> Result<String, ToolError> {
     })
 }
 
-fn escaped(name: &str, text: &str, place: Written) -> Result<String, ToolError> {
+fn escaped(name: &str, text: &str, place: XmlNodeType) -> Result<String, ToolError> {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
-            '"' if place == Written::Attribute => out.push_str("&quot;"),
+            '"' if place == XmlNodeType::Attribute => out.push_str("&quot;"),
             // Readers make other white space of these.
             '\r' => out.push_str("&#13;"),
-            '\n' if place == Written::Attribute => out.push_str("&#10;"),
-            '\t' if place == Written::Attribute => out.push_str("&#9;"),
+            '\n' if place == XmlNodeType::Attribute => out.push_str("&#10;"),
+            '\t' if place == XmlNodeType::Attribute => out.push_str("&#9;"),
             '\n' | '\t' => out.push(c),
             c if c < ' ' || matches!(c, '\u{fffe}' | '\u{ffff}') => {
                 let why = "holds a control character, which XML cannot hold: leave it out";

@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 use toolcrib_core::{Content, Part};
 use url::Position;
 
-use super::{Answer, json};
-use crate::request::{Kind, decoded, essence};
+use super::{ApiResponse, json};
+use crate::request::{ContentKind, decoded, essence};
 
 /// Headers that say how to go on; all others are between machines.
 const KEPT: &[&str] = &[
@@ -31,7 +31,7 @@ const LONGEST_HEADER: usize = 4 * 1024;
 const LONGEST_ADDRESS: usize = 1_000;
 
 /// The content of an answer, whatever its status.
-pub(super) fn content(answer: &Answer) -> Content {
+pub(super) fn content(answer: &ApiResponse) -> Content {
     let mut content = body(answer);
     if content.parts.is_empty() {
         content.parts.push(Part::text(format!("done (HTTP {})", answer.status_line())));
@@ -48,7 +48,7 @@ pub(super) fn content(answer: &Answer) -> Content {
     content
 }
 
-fn reminder(answer: &Answer) -> Option<String> {
+fn reminder(answer: &ApiResponse) -> Option<String> {
     if answer.status == StatusCode::ACCEPTED {
         let text = "The API has accepted this and not finished it yet (202): ask for its state \
                     before you rely on it";
@@ -77,17 +77,17 @@ fn next_page(link: &str) -> Option<&str> {
     })
 }
 
-fn body(answer: &Answer) -> Content {
+fn body(answer: &ApiResponse) -> Content {
     let bytes = answer.body.as_ref();
     if bytes.is_empty() {
         return Content::default();
     }
     let media = answer.header(CONTENT_TYPE.as_str()).unwrap_or_default();
     let essence = essence(media);
-    let kind = if essence.is_empty() { guessed(bytes) } else { Kind::of(&essence) };
+    let kind = if essence.is_empty() { guessed(bytes) } else { ContentKind::of(&essence) };
     match kind {
         // What calls itself JSON and is none (too deep, cut, an error page) is shown as text.
-        Kind::Json => {
+        ContentKind::Json => {
             let text = text(bytes, media);
             match serde_json::from_str(&text) {
                 // Data has numbers as far as 64 bits go; the text has every digit.
@@ -99,8 +99,8 @@ fn body(answer: &Answer) -> Content {
                 Err(_) => Content::text(text),
             }
         }
-        Kind::Text | Kind::Form => Content::text(text(bytes, media)),
-        Kind::Multipart | Kind::Bytes => {
+        ContentKind::Text | ContentKind::Form => Content::text(text(bytes, media)),
+        ContentKind::Multipart | ContentKind::Bytes => {
             let part = part(answer, essence, BASE64_STANDARD.encode(bytes));
             Content { parts: vec![part], ..Content::default() }
         }
@@ -108,15 +108,15 @@ fn body(answer: &Answer) -> Content {
 }
 
 /// Without a word about its type, what can be read is shown.
-fn guessed(bytes: &[u8]) -> Kind {
+fn guessed(bytes: &[u8]) -> ContentKind {
     match std::str::from_utf8(bytes) {
-        Ok(text) if text.trim_start().starts_with(['{', '[']) => Kind::Json,
-        Ok(text) if !text.contains('\0') => Kind::Text,
-        Ok(_) | Err(_) => Kind::Bytes,
+        Ok(text) if text.trim_start().starts_with(['{', '[']) => ContentKind::Json,
+        Ok(text) if !text.contains('\0') => ContentKind::Text,
+        Ok(_) | Err(_) => ContentKind::Bytes,
     }
 }
 
-fn part(answer: &Answer, mime: String, data: String) -> Part {
+fn part(answer: &ApiResponse, mime: String, data: String) -> Part {
     let extra = Map::new();
     if mime.starts_with("image/") {
         Part::Image { data, mime, extra }
@@ -129,7 +129,7 @@ fn part(answer: &Answer, mime: String, data: String) -> Part {
 }
 
 /// As the answer names its file, else as the address ends; never a path.
-fn file_name(answer: &Answer) -> String {
+fn file_name(answer: &ApiResponse) -> String {
     let named = answer.header("content-disposition").and_then(disposition_name);
     let last = answer.url.path_segments().and_then(|mut segments| segments.next_back());
     let named = named.or_else(|| last.map(|last| decoded(last).into_owned()));

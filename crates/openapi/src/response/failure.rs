@@ -7,14 +7,14 @@ use http::header::LOCATION;
 use serde_json::Value;
 use toolcrib_core::{Content, ErrorKind, Part, ToolError};
 
-use super::{Answer, content, retry_after};
+use super::{ApiResponse, content, retry_after};
 
 /// The most of a failure's body that is passed on, in bytes.
 const LONGEST_BODY: usize = 32 * 1024;
 /// The most of it that stands in the message, in characters.
 const LONGEST_REASON: usize = 300;
 
-pub(super) fn failure(answer: &Answer) -> ToolError {
+pub(super) fn failure(answer: &ApiResponse) -> ToolError {
     if answer.status.is_redirection() {
         return redirected(answer);
     }
@@ -37,7 +37,7 @@ pub(super) fn failure(answer: &Answer) -> ToolError {
 }
 
 /// Everything here was sent, so no kind that says "never sent" is among these.
-fn kind(answer: &Answer, says_when: bool) -> ErrorKind {
+fn kind(answer: &ApiResponse, says_when: bool) -> ErrorKind {
     match answer.status {
         StatusCode::TOO_MANY_REQUESTS => ErrorKind::RateLimited,
         // Who says when to come back has refused before any work. Without that word it may be a
@@ -59,7 +59,7 @@ fn kind(answer: &Answer, says_when: bool) -> ErrorKind {
 }
 
 /// `None`: the gate says itself what to do where nobody knows the end of a call.
-fn advice(answer: &Answer, kind: ErrorKind) -> Option<&'static str> {
+fn advice(answer: &ApiResponse, kind: ErrorKind) -> Option<&'static str> {
     Some(match answer.status {
         _ if kind == ErrorKind::Network && !answer.only_reads => return None,
         _ if kind == ErrorKind::RateLimited => "Wait before you call it again",
@@ -90,7 +90,7 @@ fn advice(answer: &Answer, kind: ErrorKind) -> Option<&'static str> {
 
 /// Redirects are not followed: the other place is none that the operator has named, and would be
 /// sent the credentials.
-fn redirected(answer: &Answer) -> ToolError {
+fn redirected(answer: &ApiResponse) -> ToolError {
     let target = answer.header(LOCATION.as_str()).map(|target| answer.url.join(target));
     let is_same = |target: &url::Url| target.origin() == answer.url.origin();
     let place = match &target {

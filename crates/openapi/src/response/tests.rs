@@ -5,11 +5,11 @@ use toolcrib_core::{Content, ErrorKind, Part, ToolError};
 
 use super::*;
 
-fn answer(status: u16, headers: &[(&'static str, &str)], body: impl Into<Bytes>) -> Answer {
+fn answer(status: u16, headers: &[(&'static str, &str)], body: impl Into<Bytes>) -> ApiResponse {
     let headers = headers.iter().map(|(name, value)| {
         (http::HeaderName::from_static(name), http::HeaderValue::from_str(value).unwrap())
     });
-    Answer {
+    ApiResponse {
         status: StatusCode::from_u16(status).unwrap(),
         headers: headers.collect(),
         body: body.into(),
@@ -18,12 +18,12 @@ fn answer(status: u16, headers: &[(&'static str, &str)], body: impl Into<Bytes>)
     }
 }
 
-fn done(answer: &Answer) -> Content {
+fn done(answer: &ApiResponse) -> Content {
     let ToolOutcome::Done(content) = answer.outcome() else { panic!("it failed") };
     content
 }
 
-fn failed(answer: &Answer) -> ToolError {
+fn failed(answer: &ApiResponse) -> ToolError {
     let ToolOutcome::Failed(error) = answer.outcome() else { panic!("it is done") };
     error
 }
@@ -158,7 +158,8 @@ fn a_server_that_broke_leaves_the_end_of_a_change_unknown_and_not_of_a_reading()
         let change = failed(&answer(status, &[], "out of memory."));
         let told = format!("the API answered {line}: out of memory");
         assert_eq!((change.kind, &change.message), (ErrorKind::Network, &told), "{status}");
-        let reading = failed(&Answer { only_reads: true, ..answer(status, &[], "out of memory.") });
+        let reading =
+            failed(&ApiResponse { only_reads: true, ..answer(status, &[], "out of memory.") });
         assert_eq!(reading.kind, kind, "{status}");
         assert!(reading.message.starts_with(&format!("{told}. {advice}")), "{}", reading.message);
     }

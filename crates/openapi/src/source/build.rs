@@ -6,8 +6,8 @@ use std::time::Duration;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use indexmap::{IndexMap, IndexSet};
 use toolcrib_core::{
-    Arguments, BoxFuture, CallContext, Origin, Redactor, Secret, SourceError, SourceId, Tool,
-    ToolName, ToolOutcome, ToolSpec, Toolset,
+    Arguments, BoxFuture, CallContext, Redactor, Secret, SourceError, SourceId, Tool, ToolName,
+    ToolOrigin, ToolOutcome, ToolSpec, Toolset,
 };
 use toolcrib_egress::{Egress, EgressError};
 use url::Url;
@@ -15,13 +15,13 @@ use url::Url;
 use super::destinations;
 use super::fetch::shown;
 use super::generic_request;
-use super::report::{ApiReport, Proposed};
-use crate::auth::{Grants, Keyring, Ways};
-use crate::call::Api;
-use crate::document::{Api as Read, Note};
-use crate::operation::Operation;
-use crate::server::Server;
-use crate::settings::{ApiSettings, Credential, Document};
+use super::report::{ApiReport, BaseUrlSource};
+use crate::auth::{ApiEgress, GrantCache, Keyring};
+use crate::call::ApiClient;
+use crate::document::{ConvertedDocument, DocumentNote};
+use crate::operation::ApiOperation;
+use crate::server::ApiServer;
+use crate::settings::{ApiSettings, Credential, DocumentLocation};
 
 /// What a call may take beyond its request: the gate would else end it before we can say why.
 const SLACK: Duration = Duration::from_secs(1);
@@ -29,11 +29,11 @@ const SLACK: Duration = Duration::from_secs(1);
 pub(super) fn build(
     id: &SourceId,
     settings: &ApiSettings,
-    read: Read,
-    grants: &Arc<Grants>,
+    read: ConvertedDocument,
+    grants: &Arc<GrantCache>,
 ) -> Result<(Toolset, ApiReport), SourceError> {
     let server = server(settings, &read)?;
-    let asks = |(operation, _): &(Operation, ToolSpec)| !operation.security.is_empty();
+    let asks = |(operation, _): &(ApiOperation, ToolSpec)| !operation.security.is_empty();
     let keyring = Keyring {
         is_silent: !read.operations.iter().any(asks),
         schemes: read.schemes,
@@ -74,8 +74,8 @@ pub(super) fn build(
 
 /// An operation and the way to call it.
 struct OperationTool {
-    api: Arc<Api>,
-    operation: Operation,
+    api: Arc<ApiClient>,
+    operation: ApiOperation,
     spec: Arc<ToolSpec>,
     /// Its arguments say what is sent, and the operation is none of the document.
     is_generic: bool,
@@ -116,7 +116,7 @@ impl Tool for OperationTool {
 }
 
 fn owned(mut spec: ToolSpec, id: &SourceId, settings: &ApiSettings) -> Arc<ToolSpec> {
-    spec.origin = Origin { source: id.clone(), ..spec.origin };
+    spec.origin = ToolOrigin { source: id.clone(), ..spec.origin };
     spec.limits.timeout.get_or_insert(settings.timeout.saturating_add(SLACK));
     Arc::new(spec)
 }
@@ -124,7 +124,7 @@ fn owned(mut spec: ToolSpec, id: &SourceId, settings: &ApiSettings) -> Arc<ToolS
 fn generic_tool(
     id: &SourceId,
     settings: &ApiSettings,
-    api: &Arc<Api>,
+    api: &Arc<ApiClient>,
     taken: &IndexSet<&str>,
     title: &str,
 ) -> Result<Arc<dyn Tool>, SourceError> {
@@ -138,25 +138,25 @@ fn generic_tool(
     Ok(Arc::new(OperationTool { api, operation, spec, is_generic: true }))
 }
 
-fn server(settings: &ApiSettings, read: &Read) -> Result<Server, SourceError> {
+fn server(settings: &ApiSettings, read: &ConvertedDocument) -> Result<ApiServer, SourceError> {
     let address = match &settings.document {
-        Document::Address(address) => Some(address),
-        Document::File(_) | Document::Text(_) => None,
+        DocumentLocation::Address(address) => Some(address),
+        DocumentLocation::File(_) | DocumentLocation::Text(_) => None,
     };
     let first = read.servers.first().map(|server| server.url.as_str());
-    Server::choose(settings.base_url.as_ref(), address, first)
+    ApiServer::choose(settings.base_url.as_ref(), address, first)
 }
 
-fn by(settings: &ApiSettings) -> Proposed {
-    if settings.base_url.is_some() { Proposed::Configuration } else { Proposed::Document }
+fn by(settings: &ApiSettings) -> BaseUrlSource {
+    if settings.base_url.is_some() { BaseUrlSource::Configuration } else { BaseUrlSource::Document }
 }
 
 fn api(
     settings: &ApiSettings,
-    server: Server,
+    server: ApiServer,
     keyring: Keyring,
-    grants: &Arc<Grants>,
-) -> Result<Api, SourceError> {
+    grants: &Arc<GrantCache>,
+) -> Result<ApiClient, SourceError> {
     let network = || settings.network.clone();
     let refused = |error: EgressError| {
         let message = format!(
@@ -181,8 +181,8 @@ fn api(
         SourceError::new("a `token_url` of this source cannot be reached").because(error)
     })?;
     let idempotency_header = settings.idempotency_header.as_ref();
-    Ok(Api {
-        ways: Ways { api: way, named, public, bounds: settings.bounds },
+    Ok(ApiClient {
+        ways: ApiEgress { api: way, named, public, bounds: settings.bounds },
         headers: headers(&settings.headers)?,
         trace_context: settings.trace_context,
         idempotency_header: idempotency_header.map(|name| header_name(name)).transpose()?,
@@ -239,8 +239,12 @@ fn headers(given: &[(String, Secret)]) -> Result<HeaderMap, SourceError> {
 }
 
 /// What an operator should know before the first call.
-fn notes(operations: &[(Operation, ToolSpec)], keyring: &Keyring, server: &Server) -> Vec<Note> {
-    let note = |about: &str, text: String| Note { about: about.to_owned(), text };
+fn notes(
+    operations: &[(ApiOperation, ToolSpec)],
+    keyring: &Keyring,
+    server: &ApiServer,
+) -> Vec<DocumentNote> {
+    let note = |about: &str, text: String| DocumentNote { about: about.to_owned(), text };
     let mut notes = Vec::new();
     let mut elsewhere: IndexMap<String, Vec<&str>> = IndexMap::new();
     for (operation, _) in operations {

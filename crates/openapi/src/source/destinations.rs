@@ -6,9 +6,9 @@
 use toolcrib_core::SourceError;
 use url::Url;
 
-use crate::document::{AtOnce, DocumentError, Folder, SecurityScheme, leads};
-use crate::server::Server;
-use crate::settings::{ApiSettings, Document};
+use crate::document::{BlockingFolder, DocumentError, DocumentFolder, SecurityScheme, leads};
+use crate::server::ApiServer;
+use crate::settings::{ApiSettings, DocumentLocation};
 use crate::source::{shown, text_of};
 
 /// The places that the document of these settings names and the settings do not: that of the API
@@ -16,14 +16,14 @@ use crate::source::{shown, text_of};
 /// Reads the document, if it is a file, and those beside it, and blocks meanwhile; of any other
 /// document nothing is told.
 pub fn places(settings: &ApiSettings, asks_tokens: bool) -> Result<Vec<Url>, SourceError> {
-    let Document::File(path) = &settings.document else { return Ok(Vec::new()) };
+    let DocumentLocation::File(path) = &settings.document else { return Ok(Vec::new()) };
     let wrong = || SourceError::new(format!("cannot read the document `{}`", path.display()));
     let bytes = text_of(path, settings.bounds.document).map_err(|error| wrong().because(error))?;
     let text = String::from_utf8(bytes).map_err(|_| wrong().because(DocumentError::NotText))?;
-    let leads = leads(&text, &AtOnce(Folder::of(path)), settings);
+    let leads = leads(&text, &BlockingFolder(DocumentFolder::of(path)), settings);
     let leads = leads.map_err(|error| wrong().because(error))?;
     let first = leads.servers.first().map(|server| server.url.as_str());
-    let server = Server::choose(settings.base_url.as_ref(), None, first)?;
+    let server = ApiServer::choose(settings.base_url.as_ref(), None, first)?;
     let tokens = leads.schemes.values().filter_map(|scheme| match scheme {
         SecurityScheme::OAuth { token_url: Some(url), .. } if asks_tokens => Some(url.as_str()),
         SecurityScheme::OAuth { .. }
@@ -39,7 +39,7 @@ pub fn places(settings: &ApiSettings, asks_tokens: bool) -> Result<Vec<Url>, Sou
 /// What the document names of the server and of these addresses of token servers.
 fn named<'a>(
     settings: &ApiSettings,
-    server: &Server,
+    server: &ApiServer,
     tokens: impl Iterator<Item = &'a str>,
 ) -> Vec<Url> {
     let mut places: Vec<Url> = Vec::new();
@@ -57,22 +57,22 @@ fn named<'a>(
 /// Refuses a document that leads the secrets of the settings to where nobody lets it.
 pub(crate) fn check<'a>(
     settings: &ApiSettings,
-    server: &Server,
+    server: &ApiServer,
     tokens: impl Iterator<Item = &'a str>,
 ) -> Result<(), SourceError> {
     if !settings.has_secrets() {
         return Ok(());
     }
     let why = match (&settings.document, &settings.held_to) {
-        (Document::Address(_), _) => "is another place than where the document is",
-        (Document::File(_) | Document::Text(_), Some(_)) => {
+        (DocumentLocation::Address(_), _) => "is another place than where the document is",
+        (DocumentLocation::File(_) | DocumentLocation::Text(_), Some(_)) => {
             "is another place than when somebody was asked about it"
         }
-        (Document::File(_) | Document::Text(_), None) => return Ok(()),
+        (DocumentLocation::File(_) | DocumentLocation::Text(_), None) => return Ok(()),
     };
     let is_known = |place: &Url| match &settings.document {
-        Document::Address(address) => place.origin() == address.origin(),
-        Document::File(_) | Document::Text(_) => {
+        DocumentLocation::Address(address) => place.origin() == address.origin(),
+        DocumentLocation::File(_) | DocumentLocation::Text(_) => {
             settings.held_to.as_ref().is_none_or(|held| held.contains(place))
         }
     };

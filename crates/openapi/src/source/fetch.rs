@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use http::header::{ACCEPT, LOCATION};
 use http::{HeaderValue, Method};
 use toolcrib_core::{BoxFuture, SourceError};
-use toolcrib_egress::{Egress, Request};
+use toolcrib_egress::{Egress, EgressRequest};
 use url::Url;
 
-use crate::document::{DocumentError, Folder, References, plain_file};
-use crate::settings::{ApiSettings, Document};
+use crate::document::{DocumentError, DocumentFolder, ReferenceLoader, plain_file};
+use crate::settings::{ApiSettings, DocumentLocation};
 
 async fn file(path: &Path, limit: usize) -> std::io::Result<Vec<u8>> {
     let path = path.to_owned();
@@ -26,7 +26,7 @@ pub(crate) fn text_of(path: &Path, limit: usize) -> std::io::Result<Vec<u8>> {
 }
 
 async fn get((egress, unpack): (&Egress, u64), url: &Url, limit: usize) -> Result<Vec<u8>, String> {
-    let mut request = Request::new(Method::GET, url.clone());
+    let mut request = EgressRequest::new(Method::GET, url.clone());
     request.unpack = unpack;
     let accept = "application/json, application/yaml, text/yaml, */*;q=0.5";
     request.headers.insert(ACCEPT, HeaderValue::from_static(accept));
@@ -52,28 +52,28 @@ pub(crate) fn shown(url: &Url) -> String {
 }
 
 /// Where a document stands, for people.
-pub(super) fn place(document: &Document) -> String {
+pub(super) fn place(document: &DocumentLocation) -> String {
     match document {
-        Document::File(path) => format!("`{}`", path.display()),
-        Document::Address(url) => format!("`{}`", shown(url)),
-        Document::Text(_) => "the text given".to_owned(),
+        DocumentLocation::File(path) => format!("`{}`", path.display()),
+        DocumentLocation::Address(url) => format!("`{}`", shown(url)),
+        DocumentLocation::Text(_) => "the text given".to_owned(),
     }
 }
 
 /// The document and those that it refers to: files beside a file, addresses beside an address,
 /// and others if the settings allow it.
-pub(super) struct Library {
-    folder: Option<Folder>,
+pub(super) struct DocumentLoader {
+    folder: Option<DocumentFolder>,
     egress: Option<Egress>,
     unpack: u64,
     asked: AtomicBool,
 }
 
-impl Library {
+impl DocumentLoader {
     pub(super) fn new(settings: &ApiSettings) -> Result<Self, SourceError> {
         let named = match &settings.document {
-            Document::Address(url) => Some(url.clone()),
-            Document::File(_) | Document::Text(_) => None,
+            DocumentLocation::Address(url) => Some(url.clone()),
+            DocumentLocation::File(_) | DocumentLocation::Text(_) => None,
         };
         let network = || settings.network.clone();
         let egress = match (settings.remote_references, named) {
@@ -85,8 +85,8 @@ impl Library {
             SourceError::new("the documents beside the document cannot be loaded").because(error)
         })?;
         let folder = match &settings.document {
-            Document::File(path) => Some(Folder::of(path)),
-            Document::Address(_) | Document::Text(_) => None,
+            DocumentLocation::File(path) => Some(DocumentFolder::of(path)),
+            DocumentLocation::Address(_) | DocumentLocation::Text(_) => None,
         };
         let unpack = settings.bounds.unpack;
         Ok(Self { folder, egress, unpack, asked: AtomicBool::new(false) })
@@ -97,10 +97,14 @@ impl Library {
         self.asked.store(false, Ordering::Relaxed);
         let limit = settings.bounds.document;
         let got = match (&settings.document, &self.egress) {
-            (Document::Text(text), _) => return Ok(text.clone()),
-            (Document::File(path), _) => file(path, limit).await.map_err(|error| error.to_string()),
-            (Document::Address(url), Some(egress)) => get((egress, self.unpack), url, limit).await,
-            (Document::Address(_), None) => Err("there is no way to it".to_owned()),
+            (DocumentLocation::Text(text), _) => return Ok(text.clone()),
+            (DocumentLocation::File(path), _) => {
+                file(path, limit).await.map_err(|error| error.to_string())
+            }
+            (DocumentLocation::Address(url), Some(egress)) => {
+                get((egress, self.unpack), url, limit).await
+            }
+            (DocumentLocation::Address(_), None) => Err("there is no way to it".to_owned()),
         };
         let place = place(&settings.document);
         let bytes = got.map_err(|why| {
@@ -117,7 +121,7 @@ impl Library {
     }
 }
 
-impl References for Library {
+impl ReferenceLoader for DocumentLoader {
     fn get<'a>(&'a self, address: &'a Url, limit: usize) -> BoxFuture<'a, Result<Vec<u8>, String>> {
         self.asked.store(true, Ordering::Relaxed);
         match (&self.folder, &self.egress) {

@@ -4,9 +4,10 @@ use http::{HeaderMap, HeaderName, Method};
 use serde_json::{Map, Value, json};
 use toolcrib_core::{Arguments, Effect, InvalidName, ToolError, ToolSpec};
 
-use crate::operation::Operation;
+use crate::operation::ApiOperation;
 use crate::request::{
-    Draft, Kind, Payload, fixed, form_pairs, is_dot_segment, may_be_set, refused, value_of,
+    ContentKind, Payload, RequestDraft, fixed, form_pairs, is_dot_segment, may_be_set, refused,
+    value_of,
 };
 
 const METHODS: [&str; 6] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
@@ -46,12 +47,12 @@ pub(crate) fn spec(title: &str) -> Result<ToolSpec, InvalidName> {
 }
 
 /// The operation that stands for all of them: any way in that has its credentials.
-pub(crate) fn operation<'a>(schemes: impl Iterator<Item = &'a String>) -> Operation {
+pub(crate) fn operation<'a>(schemes: impl Iterator<Item = &'a String>) -> ApiOperation {
     let mut security: Vec<Vec<String>> = schemes.map(|scheme| vec![scheme.clone()]).collect();
     if !security.is_empty() {
         security.push(Vec::new());
     }
-    Operation {
+    ApiOperation {
         key: "request".to_owned(),
         method: Method::POST,
         effect: None,
@@ -67,7 +68,7 @@ pub(crate) fn operation<'a>(schemes: impl Iterator<Item = &'a String>) -> Operat
 }
 
 /// The request that the arguments describe.
-pub(crate) fn draft(arguments: &Arguments) -> Result<Draft, ToolError> {
+pub(crate) fn draft(arguments: &Arguments) -> Result<RequestDraft, ToolError> {
     let arguments = arguments.fields();
     let text = |name: &str| arguments.get(name).and_then(Value::as_str).unwrap_or_default();
     let named = |name: &str| match arguments.get(name) {
@@ -79,7 +80,7 @@ pub(crate) fn draft(arguments: &Arguments) -> Result<Draft, ToolError> {
     let method = method.and_then(|method| method.parse().ok());
     let method = method
         .ok_or_else(|| refused("method", &format!("must be one of {}", METHODS.join(", "))))?;
-    Ok(Draft {
+    Ok(RequestDraft {
         method,
         path: path(text("path"))?,
         query: form_pairs(&named("query")?, &[]),
@@ -131,10 +132,12 @@ fn headers(given: &Map<String, Value>) -> Result<HeaderMap, ToolError> {
 fn body(body: Option<&Value>, media: &str) -> Result<Option<Payload>, ToolError> {
     let media = if media.is_empty() { "application/json" } else { media };
     let Some(body) = body else { return Ok(None) };
-    let text = match (Kind::of(media), body) {
-        (Kind::Json, body) => body.to_string(),
+    let text = match (ContentKind::of(media), body) {
+        (ContentKind::Json, body) => body.to_string(),
         (_, Value::String(text)) => text.clone(),
-        (Kind::Form, Value::Object(fields)) => crate::request::form_text(&form_pairs(fields, &[])),
+        (ContentKind::Form, Value::Object(fields)) => {
+            crate::request::form_text(&form_pairs(fields, &[]))
+        }
         _ => {
             let why = format!("must be a string to be sent as `{media}`");
             return Err(refused("body", &why));

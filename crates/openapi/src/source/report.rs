@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::document::{Note, Refused};
+use crate::document::{DocumentNote, RefusedOperation};
 
 /// The state of an API: how it is called, what has no tool, what is missing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -14,11 +14,11 @@ pub struct ApiReport {
     pub format: String,
     /// What the paths of the operations are appended to.
     pub base_url: String,
-    pub base_url_by: Proposed,
+    pub base_url_by: BaseUrlSource,
     /// Operations of the document that are wanted; those that are not refused have a tool each.
     pub operations: usize,
-    pub refused: Vec<Refused>,
-    pub notes: Vec<Note>,
+    pub refused: Vec<RefusedOperation>,
+    pub notes: Vec<DocumentNote>,
     /// Those of the notes that are about words of YAML which others read otherwise.
     pub words: Vec<String>,
     /// Schemes that some operations cannot do without, and for which no credential is configured.
@@ -28,7 +28,7 @@ pub struct ApiReport {
 /// On whose word an API is called where it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Proposed {
+pub enum BaseUrlSource {
     Configuration,
     /// Nobody has confirmed it.
     Document,

@@ -9,7 +9,7 @@ use axum::response::Response;
 use flate2::{Compression, GzBuilder};
 use serde_json::{Value, json};
 use toolcrib_core::{Secret, Source};
-use toolcrib_openapi::{ApiBounds, ApiSettings, Credential, Document};
+use toolcrib_openapi::{ApiBounds, ApiSettings, Credential, DocumentLocation};
 
 use crate::upstream::{Shop, Upstream, json as answer, settings, source};
 
@@ -36,7 +36,7 @@ fn client() -> Credential {
 }
 
 /// Settings of an API whose token server is beside it.
-fn signed(document: Document, upstream: &Upstream, bounds: ApiBounds) -> ApiSettings {
+fn signed(document: DocumentLocation, upstream: &Upstream, bounds: ApiBounds) -> ApiSettings {
     let credentials = [("oauth".to_owned(), client())].into_iter().collect();
     let settings = settings("", &upstream.url);
     ApiSettings { document, credentials, bounds, ..settings }
@@ -70,7 +70,7 @@ impl Drop for Folder {
 }
 
 /// Whether a document is taken, and what is noted about those beside it.
-async fn taken(document: Document, bytes: usize) -> Result<Vec<String>, String> {
+async fn taken(document: DocumentLocation, bytes: usize) -> Result<Vec<String>, String> {
     let bounds = ApiBounds { document: bytes, ..ApiBounds::default() };
     let base_url = Some("https://api.example/".parse().unwrap());
     let source = source(ApiSettings { bounds, base_url, ..ApiSettings::new(document) });
@@ -91,13 +91,13 @@ async fn a_document_is_as_large_as_is_set_with_those_beside_it() {
     let text = document.to_string();
     let upstream = Upstream::start(move |_| answer(&self::document())).await;
     for bytes in around(size) {
-        let file = taken(Document::File(path.clone()), bytes).await;
-        let from_text = taken(Document::Text(text.clone()), bytes).await;
-        let from_address = taken(Document::Address(upstream.url.clone()), bytes).await;
+        let file = taken(DocumentLocation::File(path.clone()), bytes).await;
+        let from_text = taken(DocumentLocation::Text(text.clone()), bytes).await;
+        let from_address = taken(DocumentLocation::Address(upstream.url.clone()), bytes).await;
         let of_all = [file, from_text, from_address].map(|taken| taken.is_ok());
         assert_eq!(of_all, [bytes >= size; 3], "{bytes}");
     }
-    let told = taken(Document::File(path), size - 1).await.unwrap_err();
+    let told = taken(DocumentLocation::File(path), size - 1).await.unwrap_err();
     let cure = "split it, or raise `document` under `limits` of this source";
     assert_eq!(told, format!("it is larger than {} bytes: {cure}", size - 1));
     document["paths"]["/plain"]["get"]["parameters"] = json!([{"$ref": "beside.json#/limit"}]);
@@ -105,7 +105,7 @@ async fn a_document_is_as_large_as_is_set_with_those_beside_it() {
     let limit = json!({"name": "limit", "in": "query", "schema": {"type": "integer"}});
     let (_, beside) = folder.write("beside.json", &json!({ "limit": limit }));
     for bytes in around(size + beside) {
-        let notes = taken(Document::File(path.clone()), bytes).await.unwrap();
+        let notes = taken(DocumentLocation::File(path.clone()), bytes).await.unwrap();
         let is_left_out = notes.iter().any(|note| note.starts_with("not loaded: "));
         assert_eq!(is_left_out, bytes < size + beside, "{bytes}: {notes:?}");
     }
@@ -122,7 +122,7 @@ async fn the_answer_of_a_token_server_is_as_large_as_is_set() {
     .await;
     for bytes in around(size) {
         let bounds = ApiBounds { token: u64::try_from(bytes).unwrap(), ..ApiBounds::default() };
-        let document = Document::Text(document().to_string());
+        let document = DocumentLocation::Text(document().to_string());
         let shop = Shop::open(signed(document, &upstream, bounds)).await;
         let told = shop.call("get_signed", &json!({})).await.text();
         if bytes >= size {
@@ -164,7 +164,7 @@ async fn what_comes_packed_unpacks_as_far_as_is_set() {
         .await;
         for unpack in [99, 100, 101] {
             let bounds = ApiBounds { unpack, token: 4 << 20, ..ApiBounds::default() };
-            let address = Document::Address(upstream.url.join("/document").unwrap());
+            let address = DocumentLocation::Address(upstream.url.join("/document").unwrap());
             let source = source(signed(address, &upstream, bounds));
             let why = "the answer unpacks to more than 99 times its size";
             let tools = match source.load().await {

@@ -5,9 +5,9 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
-use toolcrib_core::{Packed, ToolSpec};
+use toolcrib_core::{CompactJson, ToolSpec};
 use toolcrib_json::schema::Schema;
-use toolcrib_openapi::{ApiSettings, Document, Report, inspect};
+use toolcrib_openapi::{ApiSettings, DocumentLocation, DocumentReport, inspect};
 
 /// What is refused of the corpus, all of it: what two documents refer to is in other files, which
 /// nobody reads here.
@@ -44,7 +44,7 @@ fn documents(folder: &Path) -> Vec<(String, String)> {
 /// Compiles the schemas of a tool, as the catalog does with its input.
 fn compile(document: &str, tool: &ToolSpec) -> usize {
     let schemas = [Some(&tool.input), tool.output.as_ref()];
-    for schema in schemas.into_iter().flatten().map(Packed::value) {
+    for schema in schemas.into_iter().flatten().map(CompactJson::value) {
         if let Err(error) = Schema::compile(&schema) {
             panic!("{document}: `{}`: {error}\n{schema:#}", tool.name);
         }
@@ -52,7 +52,7 @@ fn compile(document: &str, tool: &ToolSpec) -> usize {
     usize::from(tool.output.is_some())
 }
 
-fn row(out: &mut impl Write, name: &str, tools: &[ToolSpec], report: &Report) {
+fn row(out: &mut impl Write, name: &str, tools: &[ToolSpec], report: &DocumentReport) {
     let outputs: usize = tools.iter().map(|tool| compile(name, tool)).sum();
     let (operations, refused) = (report.operations, report.refused.len());
     let notes = report.notes.len();
@@ -81,7 +81,7 @@ fn every_operation_of_real_documents_is_a_tool_or_is_refused_with_a_reason() {
     writeln!(out, "{:32} {}", "document", heads.join(" ")).unwrap();
     let (mut operations, mut refused) = (0, Vec::new());
     for (name, text) in documents(&folder()) {
-        let settings = ApiSettings::new(Document::Text(String::new()));
+        let settings = ApiSettings::new(DocumentLocation::Text(String::new()));
         let (tools, report) = inspect(&text, &settings).expect(&name);
         row(&mut out, &name, &tools, &report);
         assert_eq!(tools.len() + report.refused.len(), report.operations, "{name}");

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 use toolcrib_core::{Effect, Source};
-use toolcrib_openapi::{ApiSettings, Document, Proposed};
+use toolcrib_openapi::{ApiSettings, BaseUrlSource, DocumentLocation};
 
 use crate::upstream::{Shop, Upstream, json as answer, settings, source, specs, with};
 
@@ -32,15 +32,15 @@ async fn a_document_is_had_from_an_address_and_its_server_is_beside_it() {
     })
     .await;
     let address = upstream.url.join("/docs/openapi.json?secret=1").unwrap();
-    let source = source(ApiSettings::new(Document::Address(address.clone())));
+    let source = source(ApiSettings::new(DocumentLocation::Address(address.clone())));
     assert_eq!(source.report(), None);
     let tools = source.load().await.unwrap();
     let report = source.report().unwrap();
     assert_eq!((report.title.as_str(), report.version.as_str(), report.operations), ("T", "2", 1));
     assert_eq!(report.base_url, upstream.url.join("/api/v3").unwrap().as_str());
-    assert_eq!(report.base_url_by, Proposed::Document);
+    assert_eq!(report.base_url_by, BaseUrlSource::Document);
     assert_eq!(specs(&tools)[0].origin.source.as_str(), "api");
-    let shop = Shop::open(ApiSettings::new(Document::Address(address))).await;
+    let shop = Shop::open(ApiSettings::new(DocumentLocation::Address(address))).await;
     assert_eq!(shop.call("one", &json!({})).await.text(), "\"called\"");
     assert_eq!(upstream.last().line(), "GET /api/v3/one");
 }
@@ -57,7 +57,7 @@ async fn a_document_is_read_again_when_it_changes_and_only_then() {
         }
     })
     .await;
-    let source = source(ApiSettings::new(Document::Address(upstream.url.clone())));
+    let source = source(ApiSettings::new(DocumentLocation::Address(upstream.url.clone())));
     let first = source.load().await.unwrap();
     let again = source.load().await.unwrap();
     let tool = |tools: &toolcrib_core::Toolset| Arc::clone(&tools.get("one").unwrap().tool);
@@ -80,7 +80,8 @@ async fn a_document_is_read_again_when_it_changes_and_only_then() {
 async fn a_moved_document_names_its_new_place_without_its_secrets() {
     let upstream = Upstream::start(|_| with(301, &[("location", "/new?token=x")], "")).await;
     let address = upstream.url.join("/old?token=x").unwrap();
-    let failed = source(ApiSettings::new(Document::Address(address))).load().await.err().unwrap();
+    let failed =
+        source(ApiSettings::new(DocumentLocation::Address(address))).load().await.err().unwrap();
     let cause = std::error::Error::source(&failed).unwrap().to_string();
     assert!(cause.starts_with("it has moved to `http://127.0.0.1:") && cause.contains("/new`"));
     assert!(!format!("{failed} {cause}").contains("token"), "{failed} {cause}");
@@ -99,7 +100,7 @@ async fn a_document_is_read_from_a_file_with_those_beside_it() {
         std::fs::write(folder.join("beside.json"), json!({"limit": limit}).to_string()).unwrap();
     };
     beside("integer");
-    let source = source(ApiSettings::new(Document::File(path.clone())));
+    let source = source(ApiSettings::new(DocumentLocation::File(path.clone())));
     let kind = |tools: &toolcrib_core::Toolset| {
         specs(tools)[0].input.value().pointer("/properties/limit/type").cloned()
     };
@@ -121,7 +122,7 @@ async fn other_hosts_are_asked_for_documents_only_if_that_is_allowed() {
     let mut document = document("https://api.example", &["one"]);
     let reference = format!("{}shared.json#/limit", other.url);
     document["paths"]["/one"]["get"]["parameters"] = json!([{"$ref": reference}]);
-    let plain = ApiSettings::new(Document::Text(document.to_string()));
+    let plain = ApiSettings::new(DocumentLocation::Text(document.to_string()));
     source(plain.clone()).load().await.unwrap();
     assert_eq!(other.heard().len(), 0);
     // Allowed, but the other host is private, and only the document names it.
@@ -138,11 +139,11 @@ async fn other_hosts_are_asked_for_documents_only_if_that_is_allowed() {
 #[tokio::test]
 async fn a_server_that_only_the_document_names_must_be_public() {
     let public = document("https://api.example/v1", &["one"]).to_string();
-    let public = source(ApiSettings::new(Document::Text(public)));
+    let public = source(ApiSettings::new(DocumentLocation::Text(public)));
     public.load().await.unwrap();
     let report = public.report().unwrap();
     assert_eq!(report.base_url, "https://api.example/v1");
-    assert_eq!(report.base_url_by, Proposed::Document);
+    assert_eq!(report.base_url_by, BaseUrlSource::Document);
     for (server, says) in [
         ("http://127.0.0.1:1/", "may not be called"),
         ("http://169.254.169.254/latest", "may not be called"),
@@ -150,7 +151,8 @@ async fn a_server_that_only_the_document_names_must_be_public() {
         ("https://user:pass@api.example/", "may not be called"),
         ("/v1", "does not say where the API is"),
     ] {
-        let settings = ApiSettings::new(Document::Text(document(server, &["one"]).to_string()));
+        let settings =
+            ApiSettings::new(DocumentLocation::Text(document(server, &["one"]).to_string()));
         let failed = source(settings).load().await.err().unwrap().to_string();
         assert!(failed.contains(says) && failed.contains("set `base_url`"), "{server}: {failed}");
         assert!(!failed.contains("pass"), "{failed}");

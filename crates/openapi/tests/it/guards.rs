@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use toolcrib_core::{ErrorKind, Secret, Source};
-use toolcrib_openapi::{ApiSettings, Credential, Document, places};
+use toolcrib_openapi::{ApiSettings, Credential, DocumentLocation, places};
 use url::Url;
 
 use crate::upstream::{Shop, Upstream, json as answer, settings, source, with};
@@ -105,7 +105,8 @@ async fn a_document_that_cannot_be_had_is_told_without_the_secrets_of_its_addres
     let places = ["/moved", "/text", "/other", "/none"].map(at);
     for mut place in places.into_iter().chain([Url::parse(&closed).unwrap()]) {
         place.set_query(Some("token=SECRET"));
-        let failed = source(ApiSettings::new(Document::Address(place))).load().await.err().unwrap();
+        let failed =
+            source(ApiSettings::new(DocumentLocation::Address(place))).load().await.err().unwrap();
         let mut told = failed.to_string();
         let mut cause = std::error::Error::source(&failed);
         while let Some(error) = cause {
@@ -137,7 +138,7 @@ async fn references_reach_no_file_and_follow_no_redirect() {
     })
     .await;
     let address = upstream.url.join("/api.json").unwrap();
-    let source = source(ApiSettings::new(Document::Address(address)));
+    let source = source(ApiSettings::new(DocumentLocation::Address(address)));
     source.load().await.unwrap();
     let report = source.report().unwrap();
     let refused: Vec<&str> = report.refused.iter().map(|it| it.key.as_str()).collect();
@@ -183,7 +184,7 @@ async fn a_document_at_an_address_leads_no_secret_elsewhere() {
     .await;
     let load = async |path: &str, change: &dyn Fn(&mut ApiSettings)| {
         let address = upstream.url.join(path).unwrap();
-        let mut settings = ApiSettings::new(Document::Address(address));
+        let mut settings = ApiSettings::new(DocumentLocation::Address(address));
         change(&mut settings);
         source(settings).load().await.map(drop).map_err(|error| error.to_string())
     };
@@ -219,14 +220,14 @@ async fn a_document_at_an_address_leads_no_secret_elsewhere() {
 
 #[tokio::test]
 async fn a_document_in_a_file_is_held_to_where_it_led_when_somebody_looked() {
-    let folder = toolcrib_testkit::Folder::new();
+    let folder = toolcrib_testkit::TestFolder::new();
     let path = folder.path().join("api.json");
     let write = |document: &serde_json::Value| {
         std::fs::write(&path, document.to_string()).unwrap();
     };
     let first = leading("https://api.example/v1", "/token");
     write(&first);
-    let mut settings = ApiSettings::new(Document::File(path.clone()));
+    let mut settings = ApiSettings::new(DocumentLocation::File(path.clone()));
     settings.credentials.insert("*".to_owned(), client(None));
     let urls = |places: &[Url]| places.iter().map(ToString::to_string).collect::<Vec<_>>();
     let held = places(&settings, true).unwrap();

@@ -95,7 +95,7 @@ async fn arguments_change_nothing_but_values() {
     tools.truncate(60);
     // Without its security, which has no credential here, and without schemas in the way.
     let unsecured = text.replace("\"security\"", "\"x-security\"");
-    settings.document = toolcrib_openapi::Document::Text(unsecured);
+    settings.document = toolcrib_openapi::DocumentLocation::Text(unsecured);
     let open = load(settings).await.respec(|spec| {
         spec.validation = toolcrib_core::Validation::Off;
         spec.effect = Effect::Read;

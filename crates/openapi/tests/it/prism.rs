@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use toolcrib_core::{AllowAll, Call, Caller, RawArguments, Request, SourceId};
+use toolcrib_core::{AllowAll, Call, Caller, PlanRequest, RawArguments, SourceId};
 use toolcrib_engine::Crib;
-use toolcrib_openapi::{ApiSettings, ApiSource, Credential, Document};
-use toolcrib_testkit::{Filling, Folder, sample};
+use toolcrib_openapi::{ApiSettings, ApiSource, Credential, DocumentLocation};
+use toolcrib_testkit::{SampleFilling, TestFolder, sample};
 
 fn data(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(path)
 }
 
 /// A document out of its archive.
-fn unpacked(path: &str, folder: &Folder) -> PathBuf {
+fn unpacked(path: &str, folder: &TestFolder) -> PathBuf {
     let packed = std::fs::File::open(data(path)).unwrap();
     let mut text = Vec::new();
     flate2::read::GzDecoder::new(packed).read_to_end(&mut text).unwrap();
@@ -30,7 +30,7 @@ const LOG: &str = "prism.log";
 struct Prism {
     process: Child,
     port: u16,
-    folder: Folder,
+    folder: TestFolder,
 }
 
 impl Prism {
@@ -43,7 +43,7 @@ impl Prism {
             return None;
         };
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let folder = Folder::new();
+        let folder = TestFolder::new();
         let file = std::fs::File::create(folder.path().join(LOG)).unwrap();
         #[expect(clippy::disallowed_methods, reason = "the mock is a program")]
         let process = Command::new(node)
@@ -97,9 +97,9 @@ fn peer(variable: &str) -> Option<PathBuf> {
 
 /// Calls `count` operations, spread over the whole document, with arguments made from their
 /// schemas, and gives what was not accepted.
-async fn refused(document: &Path, count: usize, filling: Filling) -> Option<Vec<String>> {
+async fn refused(document: &Path, count: usize, filling: SampleFilling) -> Option<Vec<String>> {
     let prism = Prism::start(document)?;
-    let mut settings = ApiSettings::new(Document::File(document.to_owned()));
+    let mut settings = ApiSettings::new(DocumentLocation::File(document.to_owned()));
     settings.base_url = format!("http://127.0.0.1:{}", prism.port).parse().ok();
     let secret = toolcrib_core::Secret::new("a-secret-of-a-test");
     settings.credentials.insert("*".to_owned(), Credential::Bearer(secret));
@@ -112,7 +112,7 @@ async fn refused(document: &Path, count: usize, filling: Filling) -> Option<Vec<
         .policy(AllowAll)
         .build()
         .await;
-    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+    let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
     let tools: Vec<_> = plan.tools().map(|tool| tool.listed.spec.clone()).collect();
     assert!(tools.len() >= count, "only {} tools: {:?}", tools.len(), crib.sources());
     let step = tools.len() / count;
@@ -146,7 +146,7 @@ async fn refused(document: &Path, count: usize, filling: Filling) -> Option<Vec<
 
 #[tokio::test]
 async fn a_mock_accepts_a_request_for_each_operation_of_petstore() {
-    for filling in [Filling::Least, Filling::More] {
+    for filling in [SampleFilling::Least, SampleFilling::More] {
         let Some(refused) = refused(&data("openapi/petstore3.yaml"), 19, filling).await else {
             return;
         };
@@ -156,8 +156,8 @@ async fn a_mock_accepts_a_request_for_each_operation_of_petstore() {
 
 #[tokio::test]
 async fn a_mock_accepts_requests_for_operations_spread_over_a_large_document() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let document = unpacked("openapi/github-api.github.com.json.gz", &folder);
-    let Some(refused) = refused(&document, 200, Filling::Least).await else { return };
+    let Some(refused) = refused(&document, 200, SampleFilling::Least).await else { return };
     assert_eq!(refused, Vec::<String>::new());
 }

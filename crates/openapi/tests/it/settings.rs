@@ -5,7 +5,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use serde_json::{Value, json};
 use toolcrib_core::{Caller, ErrorKind, Secret};
-use toolcrib_openapi::{ApiSettings, Credential, Document};
+use toolcrib_openapi::{ApiSettings, Credential, DocumentLocation};
 
 use crate::upstream::{Shop, Upstream, json as answer, settings, source, with};
 
@@ -212,9 +212,9 @@ async fn an_operation_with_a_server_of_its_own_keeps_its_path_and_not_its_host()
 
 #[tokio::test]
 async fn why_a_document_cannot_be_read_is_told_once() {
-    let folder = toolcrib_testkit::Folder::new();
+    let folder = toolcrib_testkit::TestFolder::new();
     let path = folder.write("api.json", r#"{"openapi": "9.0.0", "paths": {}}"#);
-    let source = source(ApiSettings::new(Document::File(path.clone())));
+    let source = source(ApiSettings::new(DocumentLocation::File(path.clone())));
     let error = toolcrib_core::Source::load(&source).await.err().unwrap();
     let why = "the document is of version `9.0.0`: use OpenAPI 3.0 to 3.2, or Swagger 2.0";
     assert_eq!(error.to_string(), format!("`{}`: {why}", path.display()));

@@ -10,11 +10,11 @@ use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::response::Response;
 use serde_json::Value;
 use toolcrib_core::{
-    AllowAll, Call, Caller, RawArguments, Request as Wish, Response as Answer, Source, SourceId,
-    ToolSpec, Toolset,
+    AllowAll, Call, Caller, PlanRequest as Wish, RawArguments, Response as Answer, Source,
+    SourceId, ToolSpec, Toolset,
 };
 use toolcrib_engine::Crib;
-use toolcrib_openapi::{ApiSettings, ApiSource, Document};
+use toolcrib_openapi::{ApiSettings, ApiSource, DocumentLocation};
 use url::Url;
 
 /// A request as it came.
@@ -97,7 +97,7 @@ pub(crate) fn with(status: u16, headers: &[(&str, &str)], body: &str) -> Respons
 
 /// Settings of a document whose API is at a place.
 pub(crate) fn settings(document: &str, base: &Url) -> ApiSettings {
-    let document = Document::Text(document.to_owned());
+    let document = DocumentLocation::Text(document.to_owned());
     ApiSettings { base_url: Some(base.clone()), ..ApiSettings::new(document) }
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use toolcrib_core::Source as _;
-use toolcrib_openapi::{ApiSettings, Document};
+use toolcrib_openapi::{ApiSettings, DocumentLocation};
 
 use crate::upstream::{Heard, Shop, Upstream, json as answer, settings, source, specs};
 
@@ -113,7 +113,7 @@ async fn a_document_lies_in_as_many_files_as_it_likes() {
     let path = folder.join("api.yaml");
     std::fs::write(&path, main).unwrap();
     let base_url = Some("http://127.0.0.1:9".parse().unwrap());
-    let source = source(ApiSettings { base_url, ..ApiSettings::new(Document::File(path)) });
+    let source = source(ApiSettings { base_url, ..ApiSettings::new(DocumentLocation::File(path)) });
     let tools = source.load().await.unwrap();
     let report = source.report().unwrap();
     assert_eq!((tools.len(), report.refused, report.notes), (700, vec![], vec![]));
@@ -159,7 +159,7 @@ components: {schemas: {Shape: {$ref: shape.yaml}, Circle: {$ref: circle.yaml}}}
         std::fs::write(folder.join(name), text).unwrap();
     }
     let base_url = Some("http://127.0.0.1:9".parse().unwrap());
-    let document = Document::File(folder.join("api.yaml"));
+    let document = DocumentLocation::File(folder.join("api.yaml"));
     let tools =
         source(ApiSettings { base_url, ..ApiSettings::new(document) }).load().await.unwrap();
     let input = specs(&tools)[0].input.value();

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use serde_json::Value;
-use toolcrib_retrieval::{Model, SETS, Set, folder, of_set};
+use toolcrib_retrieval::{EmbeddingModel, LabelledSet, SETS, folder, of_set};
 
 use crate::{SLACK, committed, figure};
 
@@ -62,14 +62,14 @@ fn what_was_measured_with_a_model_is_what_was_promised() {
 
 /// The model that `cargo xtask peers` installs.
 #[expect(clippy::disallowed_methods, reason = "the run names its peers by the environment")]
-fn model() -> Option<Model> {
+fn model() -> Option<EmbeddingModel> {
     let place = std::env::var_os("TOOLCRIB_MINILM").map(PathBuf::from);
     let why = match &place {
         None => "TOOLCRIB_MINILM names no model".to_owned(),
         Some(_) if !folder().is_dir() => {
             format!("no labelled sets in {}", folder().display())
         }
-        Some(place) => return Some(Model::open(place, None).unwrap()),
+        Some(place) => return Some(EmbeddingModel::open(place, None).unwrap()),
     };
     drop(writeln!(std::io::stdout(), "[skipped] {why}"));
     None
@@ -81,7 +81,7 @@ fn no_small_set_falls_with_a_model() {
     let committed = committed();
     let mut fallen = Vec::new();
     for set in SMALL {
-        let now = of_set(&Set::read(&folder(), set).unwrap(), 1, Some(&model)).unwrap();
+        let now = of_set(&LabelledSet::read(&folder(), set).unwrap(), 1, Some(&model)).unwrap();
         fallen.extend(broken(set, &now));
         for which in ["recall@1", "recall@5", "recall@10", "nDCG@10"] {
             let of = |from: &Value| figure(from, "toolcrib with model", which);

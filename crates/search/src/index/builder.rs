@@ -2,15 +2,15 @@
 
 use std::borrow::Cow;
 
-use super::csr::Lists;
-use super::facets::Shelves;
-use super::lexicon::Lexicon;
-use super::name_keys::Keys;
-use super::trigrams::Names;
-use crate::document::{Document, Field};
-use crate::index::{Index, Posting};
+use super::csr::CsrArray;
+use super::facets::FacetIndexes;
+use super::lexicon::CatalogLexicon;
+use super::name_keys::NameKeys;
+use super::trigrams::TrigramNames;
+use crate::document::{DocumentField, ToolDocument};
+use crate::index::{Posting, SearchIndex};
 use crate::number_cast::{place, real, small};
-use crate::query::prerequisites::Needs;
+use crate::query::prerequisites::Prerequisites;
 use crate::text::abbreviations::short;
 use crate::text::words::stems;
 
@@ -35,7 +35,7 @@ const SATURATION: f32 = 2.0;
 const MOST_WORDS: usize = 4096;
 
 /// A word in a field of a document, and how often.
-struct Seen {
+struct WordOccurrence {
     term: u32,
     document: u32,
     field: u8,
@@ -50,26 +50,27 @@ struct Postings {
 }
 
 #[derive(Default)]
-struct Reader {
-    lexicon: Lexicon,
-    seen: Vec<Seen>,
+struct IndexBuilder {
+    lexicon: CatalogLexicon,
+    seen: Vec<WordOccurrence>,
     /// How many words each field of each document has.
     lengths: Vec<[u16; 10]>,
     /// What the name and the summary of each document say.
-    briefs: Lists,
+    briefs: CsrArray,
     /// The words of each document, in order.
-    contents: Lists,
-    needs: Needs,
+    contents: CsrArray,
+    needs: Prerequisites,
     /// The words of the document that is being read, with their fields.
     now: Vec<(u32, u8)>,
     /// Short forms that several of them together stand for.
     implied: Vec<(u32, u8)>,
-    keys: Keys,
+    keys: NameKeys,
 }
 
-pub(crate) fn build<'a>(documents: impl IntoIterator<Item = Document<'a>>) -> Index {
-    let mut reader = Reader::default();
-    let (mut names, mut shelves, mut writes) = (Names::default(), Shelves::default(), Vec::new());
+pub(crate) fn build<'a>(documents: impl IntoIterator<Item = ToolDocument<'a>>) -> SearchIndex {
+    let mut reader = IndexBuilder::default();
+    let (mut names, mut shelves, mut writes) =
+        (TrigramNames::default(), FacetIndexes::default(), Vec::new());
     for document in documents {
         names.push(&document.name);
         shelves.push(&document);
@@ -79,12 +80,12 @@ pub(crate) fn build<'a>(documents: impl IntoIterator<Item = Document<'a>>) -> In
     names.finish();
     shelves.finish();
     let Postings { starts, all: postings, fields } = reader.postings();
-    let Reader { lexicon, mut briefs, mut contents, mut needs, mut keys, .. } = reader;
+    let IndexBuilder { lexicon, mut briefs, mut contents, mut needs, mut keys, .. } = reader;
     briefs.finish();
     contents.finish();
     needs.finish();
     keys.finish();
-    Index {
+    SearchIndex {
         names,
         keys,
         shelves,
@@ -99,32 +100,39 @@ pub(crate) fn build<'a>(documents: impl IntoIterator<Item = Document<'a>>) -> In
     }
 }
 
-impl Reader {
-    fn read(&mut self, document: &Document<'_>) {
+impl IndexBuilder {
+    fn read(&mut self, document: &ToolDocument<'_>) {
         self.now.clear();
         self.implied.clear();
         self.keys.push(document);
-        self.texts(Field::Name, std::iter::once(&document.name).chain(&document.aliases));
-        self.texts(Field::Summary, [&document.summary]);
+        self.texts(DocumentField::Name, std::iter::once(&document.name).chain(&document.aliases));
+        self.texts(DocumentField::Summary, [&document.summary]);
         let mut brief: Vec<u32> = self.now.iter().map(|(term, _)| *term).collect();
         brief.sort_unstable();
         brief.dedup();
         self.briefs.push(brief);
-        self.texts(Field::Description, [&document.description]);
+        self.texts(DocumentField::Description, [&document.description]);
         let arguments = &document.arguments;
-        self.texts(Field::ArgumentName, arguments.iter().map(|argument| &argument.name));
-        self.texts(Field::ArgumentText, arguments.iter().map(|argument| &argument.description));
-        self.texts(Field::Value, arguments.iter().flat_map(|argument| &argument.values));
-        self.texts(Field::Result, &document.results);
+        self.texts(DocumentField::ArgumentName, arguments.iter().map(|argument| &argument.name));
+        self.texts(
+            DocumentField::ArgumentText,
+            arguments.iter().map(|argument| &argument.description),
+        );
+        self.texts(DocumentField::Value, arguments.iter().flat_map(|argument| &argument.values));
+        self.texts(DocumentField::Result, &document.results);
         let labels = document.tags.iter().chain(&document.category).chain(&document.actions);
-        self.texts(Field::Label, labels);
-        self.texts(Field::Source, [&document.source, &document.about_source]);
-        self.texts(Field::Example, &document.examples);
+        self.texts(DocumentField::Label, labels);
+        self.texts(DocumentField::Source, [&document.source, &document.about_source]);
+        self.texts(DocumentField::Example, &document.examples);
         self.needs.push(document, &mut self.lexicon);
         self.finish();
     }
 
-    fn texts<'a>(&mut self, field: Field, texts: impl IntoIterator<Item = &'a Cow<'a, str>>) {
+    fn texts<'a>(
+        &mut self,
+        field: DocumentField,
+        texts: impl IntoIterator<Item = &'a Cow<'a, str>>,
+    ) {
         let number = u8::try_from(field.number()).unwrap_or_default();
         let from = self.now.len();
         let (lexicon, now, implied) = (&mut self.lexicon, &mut self.now, &mut self.implied);
@@ -161,7 +169,7 @@ impl Reader {
         for same in self.now.chunk_by(|left, right| left == right) {
             let Some((term, field)) = same.first().copied() else { continue };
             let times = u8::try_from(same.len()).unwrap_or(u8::MAX);
-            self.seen.push(Seen { term, document, field, times });
+            self.seen.push(WordOccurrence { term, document, field, times });
         }
         self.lengths.push(lengths);
     }
@@ -212,11 +220,11 @@ impl Reader {
     }
 
     /// One word in one document, with the weighted count for a gain, and its fields.
-    fn posting(&self, here: &[Seen], means: &[f32; 10]) -> (Posting, u16) {
+    fn posting(&self, here: &[WordOccurrence], means: &[f32; 10]) -> (Posting, u16) {
         let document = here.first().map_or(0, |seen| seen.document);
         let lengths = self.lengths.get(place(document));
         let (mut gain, mut fields) = (0.0, 0);
-        for Seen { field, times, .. } in here {
+        for WordOccurrence { field, times, .. } in here {
             let at = usize::from(*field);
             let length = lengths.and_then(|lengths| lengths.get(at)).map_or(0.0, |n| f32::from(*n));
             let (weight, slope) = WEIGHTS.get(at).copied().unwrap_or_default();

@@ -3,19 +3,19 @@
 use crate::number_cast::{place, small};
 
 #[derive(Debug)]
-pub(crate) struct Lists {
+pub(crate) struct CsrArray {
     /// Where each list begins; one entry more than lists.
     starts: Vec<u32>,
     numbers: Vec<u32>,
 }
 
-impl Default for Lists {
+impl Default for CsrArray {
     fn default() -> Self {
         Self { starts: vec![0], numbers: Vec::new() }
     }
 }
 
-impl Lists {
+impl CsrArray {
     /// The next list.
     pub(crate) fn push(&mut self, list: impl IntoIterator<Item = u32>) {
         self.numbers.extend(list);

@@ -2,9 +2,9 @@
 
 use foldhash::HashMap;
 
-use super::csr::Lists;
-use super::trigrams::Names;
-use crate::document::Document;
+use super::csr::CsrArray;
+use super::trigrams::TrigramNames;
+use crate::document::ToolDocument;
 use crate::number_cast::{place, small};
 
 /// A way of sorting.
@@ -18,7 +18,7 @@ pub enum Facet {
 
 /// How many documents have which name, in the order of the names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Facets {
+pub struct FacetCounts {
     pub categories: Vec<(String, usize)>,
     pub actions: Vec<(String, usize)>,
     pub sources: Vec<(String, usize)>,
@@ -27,13 +27,13 @@ pub struct Facets {
 
 /// One way of sorting: its names, and which of them a document has.
 #[derive(Debug, Default)]
-pub(crate) struct Sorted {
-    names: Names,
+pub(crate) struct FacetIndex {
+    names: TrigramNames,
     by_name: HashMap<Box<str>, u32>,
-    of_document: Lists,
+    of_document: CsrArray,
 }
 
-impl Sorted {
+impl FacetIndex {
     /// The names of the next document; case is kept of the first who has it.
     pub(crate) fn push<'a>(&mut self, names: impl Iterator<Item = &'a str>) {
         let numbers = names.filter(|name| !name.is_empty()).map(|name| {
@@ -106,15 +106,15 @@ impl Sorted {
 
 /// All four ways of sorting.
 #[derive(Debug, Default)]
-pub(crate) struct Shelves {
-    pub(crate) categories: Sorted,
-    pub(crate) actions: Sorted,
-    pub(crate) sources: Sorted,
-    pub(crate) tags: Sorted,
+pub(crate) struct FacetIndexes {
+    pub(crate) categories: FacetIndex,
+    pub(crate) actions: FacetIndex,
+    pub(crate) sources: FacetIndex,
+    pub(crate) tags: FacetIndex,
 }
 
-impl Shelves {
-    pub(crate) fn push(&mut self, document: &Document<'_>) {
+impl FacetIndexes {
+    pub(crate) fn push(&mut self, document: &ToolDocument<'_>) {
         self.categories.push(document.category.iter().map(AsRef::as_ref));
         self.actions.push(document.actions.iter().map(AsRef::as_ref));
         self.sources.push(std::iter::once(document.source.as_ref()));
@@ -127,8 +127,8 @@ impl Shelves {
         }
     }
 
-    pub(crate) fn counts(&self, documents: impl Iterator<Item = usize> + Clone) -> Facets {
-        Facets {
+    pub(crate) fn counts(&self, documents: impl Iterator<Item = usize> + Clone) -> FacetCounts {
+        FacetCounts {
             categories: self.categories.counts(documents.clone()),
             actions: self.actions.counts(documents.clone()),
             sources: self.sources.counts(documents.clone()),

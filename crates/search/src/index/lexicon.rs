@@ -2,9 +2,9 @@
 
 use foldhash::HashMap;
 
-use super::trigrams::Names;
+use super::trigrams::TrigramNames;
 use crate::number_cast::{place, real, small};
-use crate::query::Way;
+use crate::query::MatchKind;
 use crate::text::abbreviations::short;
 use crate::text::stop_words::is_silent;
 use crate::text::synonyms::{ALIKE, SHORT, bridge};
@@ -26,20 +26,20 @@ const LONGEST_RUN: usize = 64;
 const SHORTEST_PART: usize = 3;
 
 #[derive(Debug, Default)]
-pub(crate) struct Lexicon {
-    entries: HashMap<Box<str>, Entry>,
+pub(crate) struct CatalogLexicon {
+    entries: HashMap<Box<str>, LexiconEntry>,
     /// Words of the same meaning, as numbers, and what they count for.
     alike: Vec<(u32, f32)>,
     /// How rare each word is: the logarithm of one in how many documents has it.
     rarities: Vec<f32>,
-    stems: Names,
+    stems: TrigramNames,
     /// A way in which each stem is written.
-    written: Names,
+    written: TrigramNames,
     documents: usize,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Entry {
+struct LexiconEntry {
     /// The number of the word, if the catalog has it.
     term: Option<u32>,
     /// Where its words of the same meaning stand.
@@ -49,21 +49,22 @@ struct Entry {
 
 /// A word of the catalog to which one of the question leads.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Lead {
+pub(crate) struct ExpandedTerm {
     pub(crate) term: u32,
     /// What the gain of the word is multiplied with.
     pub(crate) weight: f32,
-    pub(crate) way: Way,
+    pub(crate) way: MatchKind,
 }
 
-impl Lexicon {
+impl CatalogLexicon {
     /// The number of a stem, which is new to the lexicon or not.
     pub(crate) fn number(&mut self, stem: &str, written: &str) -> u32 {
-        if let Some(Entry { term: Some(term), .. }) = self.entries.get(stem) {
+        if let Some(LexiconEntry { term: Some(term), .. }) = self.entries.get(stem) {
             return *term;
         }
         let term = small(self.stems.len());
-        self.entries.insert(stem.into(), Entry { term: Some(term), ..Entry::default() });
+        self.entries
+            .insert(stem.into(), LexiconEntry { term: Some(term), ..LexiconEntry::default() });
         self.stems.push(stem);
         self.written.push(written);
         term
@@ -124,9 +125,9 @@ impl Lexicon {
     ///
     /// A word that means the same is never taken to be rarer than the one that was asked for.
     /// `is_brief`: the question has a few words alone.
-    pub(crate) fn leads(&self, stem: &str, is_brief: bool, leads: &mut Vec<Lead>) -> f32 {
+    pub(crate) fn leads(&self, stem: &str, is_brief: bool, leads: &mut Vec<ExpandedTerm>) -> f32 {
         let Some(entry) = self.entries.get(stem) else { return self.rarest() };
-        let own = entry.term.map(|term| Lead { term, weight: 1.0, way: Way::Same });
+        let own = entry.term.map(|term| ExpandedTerm { term, weight: 1.0, way: MatchKind::Same });
         let most = own.map(|own| self.rarity(own.term));
         leads.extend(own);
         let alike = self.alike.get(place(entry.from)..place(entry.to)).unwrap_or_default();
@@ -134,7 +135,7 @@ impl Lexicon {
             let rarity = self.rarity(*term);
             let weight = if is_brief { *weight } else { ALIKE };
             let weight = weight * most.map_or(1.0, |most| (most / rarity.max(0.01)).min(1.0));
-            Lead { term: *term, weight, way: Way::Alike }
+            ExpandedTerm { term: *term, weight, way: MatchKind::Alike }
         }));
         // A short form is as rare as what it stands for.
         let same = alike.iter().filter(|(_, weight)| is_brief && *weight >= SHORT);
@@ -191,14 +192,14 @@ impl Lexicon {
     }
 
     /// Where a stem leads that the catalog has not: to those that are spelt nearly the same.
-    pub(crate) fn slips(&self, stem: &str, leads: &mut Vec<Lead>) {
+    pub(crate) fn slips(&self, stem: &str, leads: &mut Vec<ExpandedTerm>) {
         let is_word = stem.len() >= SHORTEST_SLIP && stem.bytes().all(|b| b.is_ascii_lowercase());
         if is_word {
             let near = self.stems.nearest(stem, (3, SPELT_LEAST), &|_| true).into_iter();
-            leads.extend(near.map(|(term, likeness)| Lead {
+            leads.extend(near.map(|(term, likeness)| ExpandedTerm {
                 term: small(term),
                 weight: SPELT * likeness,
-                way: Way::Spelling,
+                way: MatchKind::Spelling,
             }));
         }
     }

@@ -1,7 +1,7 @@
 //! Names as people type them: in any case, with any signs between their words or none.
 
-use super::lexicon::Lexicon;
-use crate::document::Document;
+use super::lexicon::CatalogLexicon;
+use crate::document::ToolDocument;
 use crate::number_cast::small;
 use crate::text::words::{cased, plain, stem_of};
 
@@ -14,7 +14,7 @@ const SHORTEST: usize = 5;
 
 /// How well a question names a document, the best last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Named {
+pub(crate) enum NameMatch {
     /// A word of the question is the name.
     Within,
     /// The name but for its one or several.
@@ -24,7 +24,7 @@ pub(crate) enum Named {
     Name,
 }
 
-impl Named {
+impl NameMatch {
     /// What is added to the score, whose own part is below it.
     pub(crate) fn worth(self) -> f32 {
         match self {
@@ -38,26 +38,26 @@ impl Named {
 
 /// The names of all documents by what is left of them without case and signs.
 #[derive(Debug, Default)]
-pub(crate) struct Keys {
+pub(crate) struct NameKeys {
     /// The digest of a name, whose it is, and how well it names it.
-    all: Vec<(u64, u32, Named)>,
+    all: Vec<(u64, u32, NameMatch)>,
     documents: usize,
 }
 
-impl Keys {
+impl NameKeys {
     /// The names of the next document.
-    pub(crate) fn push(&mut self, document: &Document<'_>) {
+    pub(crate) fn push(&mut self, document: &ToolDocument<'_>) {
         let number = small(self.documents);
         self.documents += 1;
         let source = whole(&document.source, START);
-        let aliases = document.aliases.iter().map(|alias| (alias, Named::Alias));
+        let aliases = document.aliases.iter().map(|alias| (alias, NameMatch::Alias));
         let mut own = Vec::new();
-        for (name, named) in std::iter::once((&document.name, Named::Name)).chain(aliases) {
+        for (name, named) in std::iter::once((&document.name, NameMatch::Name)).chain(aliases) {
             if name.chars().any(char::is_alphanumeric) {
                 own.push((whole(name, START), number, named));
-                own.push((whole(name, source), number, Named::Alias));
-                own.push((singular(name, START), number, Named::Nearly));
-                own.push((singular(name, source), number, Named::Nearly));
+                own.push((whole(name, source), number, NameMatch::Alias));
+                own.push((singular(name, START), number, NameMatch::Nearly));
+                own.push((singular(name, source), number, NameMatch::Nearly));
             }
         }
         // The best of what is the same comes first.
@@ -73,22 +73,22 @@ impl Keys {
     }
 
     /// The documents that a question names, in order, each with the best way in which it does.
-    pub(crate) fn named(&self, question: &str, lexicon: &Lexicon) -> Vec<(u32, Named)> {
+    pub(crate) fn named(&self, question: &str, lexicon: &CatalogLexicon) -> Vec<(u32, NameMatch)> {
         let question = question.trim();
         if question.len() > LONGEST {
             return Vec::new();
         }
-        let mut named: Vec<(u32, Named)> = self.of(whole(question, START)).collect();
+        let mut named: Vec<(u32, NameMatch)> = self.of(whole(question, START)).collect();
         let nearly = [singular(question, START), last_singular(question)];
         let nearly = nearly.into_iter().flat_map(|key| self.of(key));
-        named.extend(nearly.map(|(document, _)| (document, Named::Nearly)));
+        named.extend(nearly.map(|(document, _)| (document, NameMatch::Nearly)));
         if named.is_empty() {
             for word in question.split_whitespace().take(MOST_WORDS) {
                 if is_name(word, lexicon) {
-                    let exact = self
-                        .of(whole(word, START))
-                        .filter(|(_, as_what)| matches!(as_what, Named::Alias | Named::Name));
-                    named.extend(exact.map(|(document, _)| (document, Named::Within)));
+                    let exact = self.of(whole(word, START)).filter(|(_, as_what)| {
+                        matches!(as_what, NameMatch::Alias | NameMatch::Name)
+                    });
+                    named.extend(exact.map(|(document, _)| (document, NameMatch::Within)));
                 }
             }
         }
@@ -97,7 +97,7 @@ impl Keys {
         named
     }
 
-    fn of(&self, key: u64) -> impl Iterator<Item = (u32, Named)> {
+    fn of(&self, key: u64) -> impl Iterator<Item = (u32, NameMatch)> {
         let from = self.all.partition_point(|(other, ..)| *other < key);
         let rest = self.all.get(from..).unwrap_or_default().iter();
         let same = rest.take_while(move |(other, ..)| *other == key);
@@ -106,7 +106,7 @@ impl Keys {
 }
 
 /// Whether a word of a question is written as names are, and is none of a language: `e-mail` is.
-fn is_name(word: &str, lexicon: &Lexicon) -> bool {
+fn is_name(word: &str, lexicon: &CatalogLexicon) -> bool {
     let (mut count, mut is_known, mut stem) = (0, false, String::new());
     cased(word, |part, _| {
         count += 1;

@@ -6,7 +6,7 @@ use crate::number_cast::{place, real, small};
 
 /// Names in one text, numbered in order.
 #[derive(Debug, Default)]
-pub(crate) struct Names {
+pub(crate) struct TrigramNames {
     text: String,
     /// Where each name ends.
     ends: Vec<u32>,
@@ -16,7 +16,7 @@ pub(crate) struct Names {
     sizes: Vec<u16>,
 }
 
-impl Names {
+impl TrigramNames {
     pub(crate) fn push(&mut self, name: &str) {
         self.text.push_str(name);
         self.ends.push(small(self.text.len()));

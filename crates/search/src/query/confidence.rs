@@ -1,10 +1,10 @@
 //! How sure it is that the best document serves a question.
 
-use super::explain::Leads;
-use super::parse::{Asked, Word};
-use crate::index::Index;
+use super::explain::ExpandedTerms;
+use super::parse::{ParsedQuery, QueryWord};
+use crate::index::SearchIndex;
 use crate::number_cast::real;
-use crate::query::Way;
+use crate::query::MatchKind;
 
 /// Below it, nothing is answered.
 pub(crate) const ENOUGH: f32 = 0.5;
@@ -31,7 +31,12 @@ const BIAS: f32 = 0.77;
 /// document has at all: a question whose words the catalog does not know is about something else.
 /// Names and numbers in a question are values, which no catalog has to know. The larger the
 /// catalog, the more a word is met by chance.
-pub(crate) fn confidence(index: &Index, asked: &Asked, leads: &Leads<'_>, best: u32) -> f32 {
+pub(crate) fn confidence(
+    index: &SearchIndex,
+    asked: &ParsedQuery,
+    leads: &ExpandedTerms<'_>,
+    best: u32,
+) -> f32 {
     let met = leads.met(index, best);
     let strength: f32 = met
         .iter()
@@ -56,10 +61,10 @@ pub(crate) fn confidence(index: &Index, asked: &Asked, leads: &Leads<'_>, best: 
 }
 
 /// Whether the catalog knows a word, from 0 to 1.
-fn knowledge(word: &Word) -> f32 {
+fn knowledge(word: &QueryWord) -> f32 {
     match word.known {
-        Some(Way::Same) => 1.0,
-        Some(Way::Alike | Way::Spelling) => BY_ANOTHER,
+        Some(MatchKind::Same) => 1.0,
+        Some(MatchKind::Alike | MatchKind::Spelling) => BY_ANOTHER,
         None => 0.0,
     }
 }

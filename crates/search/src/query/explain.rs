@@ -1,11 +1,11 @@
 //! Why a document was found, and what tells it from those that resemble it.
 
-use super::parse::{Asked, Word};
-use super::scores::Scored;
-use crate::index::lexicon::Lead;
-use crate::index::{Index, fields};
+use super::parse::{ParsedQuery, QueryWord};
+use super::scores::ScoredDocument;
+use crate::index::lexicon::ExpandedTerm;
+use crate::index::{SearchIndex, fields};
 use crate::number_cast::{place, real};
-use crate::query::{Hit, Match, Way};
+use crate::query::{Hit, Match, MatchKind};
 
 /// Words that explain a hit.
 const MOST_MATCHES: usize = 8;
@@ -18,28 +18,28 @@ const ALIKE: f32 = 0.5;
 
 /// One word of the question in one document, before it is written out.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Met {
+pub(crate) struct WordMatch {
     /// Its place among the words of the question.
     pub(crate) word: usize,
     pub(crate) term: u32,
-    pub(crate) way: Way,
+    pub(crate) way: MatchKind,
     pub(crate) gain: f32,
     pub(crate) fields: u16,
 }
 
 /// All that the words of a question lead to, in the order of the catalog's words.
-pub(crate) struct Leads<'a> {
-    asked: &'a Asked,
+pub(crate) struct ExpandedTerms<'a> {
+    asked: &'a ParsedQuery,
     /// A word of the catalog, the place of one of the question that leads to it, and how.
-    sorted: Vec<(u32, usize, Lead)>,
+    sorted: Vec<(u32, usize, ExpandedTerm)>,
 }
 
-impl<'a> Leads<'a> {
-    pub(crate) fn of(asked: &'a Asked) -> Self {
-        let leads = |(at, word): (usize, &'a Word)| {
+impl<'a> ExpandedTerms<'a> {
+    pub(crate) fn of(asked: &'a ParsedQuery) -> Self {
+        let leads = |(at, word): (usize, &'a QueryWord)| {
             asked.leads(word).map(move |lead| {
                 let weight = lead.weight * word.weight;
-                (lead.term, at, Lead { weight, ..*lead })
+                (lead.term, at, ExpandedTerm { weight, ..*lead })
             })
         };
         let mut sorted: Vec<_> = asked.words.iter().enumerate().flat_map(leads).collect();
@@ -48,8 +48,8 @@ impl<'a> Leads<'a> {
     }
 
     /// What the words of the question meet in a document, the best of each, in their order.
-    pub(crate) fn met(&self, index: &Index, document: u32) -> Vec<Met> {
-        let mut met: Vec<Met> = Vec::new();
+    pub(crate) fn met(&self, index: &SearchIndex, document: u32) -> Vec<WordMatch> {
+        let mut met: Vec<WordMatch> = Vec::new();
         let mut rest = self.sorted.as_slice();
         for term in index.contents.get(place(document)) {
             // Both are in order, and one step is cheaper than a search.
@@ -64,7 +64,7 @@ impl<'a> Leads<'a> {
             let Some((gain, fields)) = index.posting(*term, document) else { continue };
             met.extend(here.iter().map(|(term, word, lead)| {
                 let gain = gain * lead.weight;
-                Met { word: *word, term: *term, way: lead.way, gain, fields }
+                WordMatch { word: *word, term: *term, way: lead.way, gain, fields }
             }));
         }
         met.sort_by(|left, right| {
@@ -76,8 +76,12 @@ impl<'a> Leads<'a> {
 }
 
 /// The hits with all that is said of them.
-pub(crate) fn hits(index: &Index, leads: &Leads<'_>, scored: &[Scored]) -> Vec<Hit> {
-    let hit = |one: &Scored| Hit {
+pub(crate) fn hits(
+    index: &SearchIndex,
+    leads: &ExpandedTerms<'_>,
+    scored: &[ScoredDocument],
+) -> Vec<Hit> {
+    let hit = |one: &ScoredDocument| Hit {
         document: place(one.document),
         score: one.score,
         matched: matched(index, leads.asked, leads.met(index, one.document)),
@@ -87,9 +91,9 @@ pub(crate) fn hits(index: &Index, leads: &Leads<'_>, scored: &[Scored]) -> Vec<H
 }
 
 /// The weightiest words, written out.
-fn matched(index: &Index, asked: &Asked, mut met: Vec<Met>) -> Vec<Match> {
+fn matched(index: &SearchIndex, asked: &ParsedQuery, mut met: Vec<WordMatch>) -> Vec<Match> {
     met.sort_by(|left, right| right.gain.total_cmp(&left.gain));
-    let write = |met: Met| {
+    let write = |met: WordMatch| {
         Some(Match {
             word: asked.words.get(met.word)?.written.clone(),
             found: index.lexicon.stem(met.term).to_owned(),
@@ -103,7 +107,7 @@ fn matched(index: &Index, asked: &Asked, mut met: Vec<Met>) -> Vec<Match> {
 
 /// The words of a document's name and summary that those of the others that resemble it have not,
 /// the rarest first.
-fn contrast(index: &Index, document: u32, others: &[Scored]) -> Vec<String> {
+fn contrast(index: &SearchIndex, document: u32, others: &[ScoredDocument]) -> Vec<String> {
     let own = index.briefs.get(place(document));
     let others = others.iter().filter(|other| other.document != document);
     let alike: Vec<&[u32]> = others

@@ -1,13 +1,13 @@
 //! The facets of a question.
 
-use crate::index::Index;
-use crate::index::facets::{Facet, Sorted};
+use crate::index::SearchIndex;
+use crate::index::facets::{Facet, FacetIndex};
 use crate::number_cast::place;
-use crate::query::{Query, Unknown};
+use crate::query::{SearchQuery, UnknownFacetName};
 
 /// What a document must have, as numbers; an empty list is met by none.
-pub(crate) struct Filter<'a> {
-    index: &'a Index,
+pub(crate) struct FacetFilter<'a> {
+    index: &'a SearchIndex,
     categories: Option<Vec<u32>>,
     actions: Option<Vec<u32>>,
     sources: Option<Vec<u32>>,
@@ -16,15 +16,19 @@ pub(crate) struct Filter<'a> {
     strange_tag: bool,
     writes: Option<bool>,
     /// What was asked for and does not exist.
-    pub(crate) unknown: Vec<Unknown>,
+    pub(crate) unknown: Vec<UnknownFacetName>,
 }
 
-impl<'a> Filter<'a> {
+impl<'a> FacetFilter<'a> {
     /// What no document has that `may` lets through is as unknown as what none has.
-    pub(crate) fn of(index: &'a Index, query: &Query<'_>, may: &dyn Fn(usize) -> bool) -> Self {
+    pub(crate) fn of(
+        index: &'a SearchIndex,
+        query: &SearchQuery<'_>,
+        may: &dyn Fn(usize) -> bool,
+    ) -> Self {
         let shelves = &index.shelves;
         let mut unknown = Vec::new();
-        let mut numbers = |facet: Facet, sorted: &Sorted, names: &[&str]| {
+        let mut numbers = |facet: Facet, sorted: &FacetIndex, names: &[&str]| {
             if names.is_empty() {
                 return None;
             }
@@ -36,7 +40,7 @@ impl<'a> Filter<'a> {
                 numbers.extend(known);
                 if known.is_none() {
                     let nearest = sorted.nearest(name, 5, &there);
-                    unknown.push(Unknown { facet, name: (*name).to_owned(), nearest });
+                    unknown.push(UnknownFacetName { facet, name: (*name).to_owned(), nearest });
                 }
             }
             Some(numbers)
@@ -57,7 +61,7 @@ impl<'a> Filter<'a> {
     /// Whether a document is what was asked for.
     pub(crate) fn lets(&self, document: usize) -> bool {
         let shelves = &self.index.shelves;
-        let any = |wanted: &Option<Vec<u32>>, sorted: &Sorted| {
+        let any = |wanted: &Option<Vec<u32>>, sorted: &FacetIndex| {
             let has = |wanted: &Vec<u32>| {
                 sorted.of(document).iter().any(|number| wanted.contains(number))
             };

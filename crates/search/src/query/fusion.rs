@@ -1,6 +1,6 @@
 //! Words and meaning together: what an embedder says, beside what the words say.
 
-use super::scores::Scored;
+use super::scores::ScoredDocument;
 use crate::embedder::Vector;
 use crate::number_cast::{place, real};
 
@@ -17,7 +17,7 @@ const OF_LARGEST: f32 = 1.6;
 ///
 /// A search with vectors costs a product with every document for each vector of the question.
 #[derive(Debug, Clone, Copy)]
-pub struct Vectors<'a> {
+pub struct QueryVectors<'a> {
     /// One for each document, by its number, of what it [says](crate::Document::spoken); one that
     /// is empty has none.
     pub documents: &'a [Vector],
@@ -39,7 +39,7 @@ pub(crate) struct Nearness {
 }
 
 impl Nearness {
-    pub(crate) fn of(vectors: &Vectors<'_>, allowed: &[bool]) -> Self {
+    pub(crate) fn of(vectors: &QueryVectors<'_>, allowed: &[bool]) -> Self {
         let enough = vectors.enough * more(allowed.iter().filter(|allowed| **allowed).count());
         let mut is_enough = false;
         let mut levels = vectors.question.iter().map(|question| {
@@ -71,9 +71,13 @@ impl Nearness {
 
 /// The sum of both, each on the same level; documents that are not allowed are left out and count
 /// for nothing, so that they cannot be told from what is found.
-pub(crate) fn fuse(scored: &[Scored], near: &Nearness, allowed: &[bool]) -> Vec<Scored> {
+pub(crate) fn fuse(
+    scored: &[ScoredDocument],
+    near: &Nearness,
+    allowed: &[bool],
+) -> Vec<ScoredDocument> {
     let mut words = vec![0.0; allowed.len()];
-    for Scored { document, score } in scored {
+    for ScoredDocument { document, score } in scored {
         if let Some(word) = words.get_mut(place(*document)) {
             *word = *score;
         }
@@ -81,7 +85,10 @@ pub(crate) fn fuse(scored: &[Scored], near: &Nearness, allowed: &[bool]) -> Vec<
     level(&mut words, allowed, Scale::Best);
     let both = words.iter().zip(&near.of_document).zip(allowed).zip(0_u32..);
     both.filter(|((_, allowed), _)| **allowed)
-        .map(|(((word, of), _), document)| Scored { document, score: word + near.weight * of })
+        .map(|(((word, of), _), document)| ScoredDocument {
+            document,
+            score: word + near.weight * of,
+        })
         .collect()
 }
 

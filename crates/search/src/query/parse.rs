@@ -1,7 +1,7 @@
 //! A question as words, and as clauses of words.
 
-use crate::index::lexicon::{Lead, Lexicon};
-use crate::query::Way;
+use crate::index::lexicon::{CatalogLexicon, ExpandedTerm};
+use crate::query::MatchKind;
 use crate::text::abbreviations::short;
 use crate::text::stop_words;
 use crate::text::words::{cased, sentences, stem_of};
@@ -45,15 +45,15 @@ const TURNS: [&str; 9] = [
 ];
 
 #[derive(Debug, Default)]
-pub(crate) struct Asked {
-    pub(crate) words: Vec<Word>,
+pub(crate) struct ParsedQuery {
+    pub(crate) words: Vec<QueryWord>,
     /// The words of each clause, by their places; none is empty.
     pub(crate) clauses: Vec<Vec<usize>>,
-    leads: Vec<Lead>,
+    leads: Vec<ExpandedTerm>,
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Word {
+pub(crate) struct QueryWord {
     pub(crate) written: String,
     stem: String,
     /// A name, a number or a word of another script, which no catalog has to know.
@@ -61,7 +61,7 @@ pub(crate) struct Word {
     /// What it counts for, up to 1.
     pub(crate) weight: f32,
     /// How the catalog knows it, if it does.
-    pub(crate) known: Option<Way>,
+    pub(crate) known: Option<MatchKind>,
     /// How rare it is in the catalog.
     pub(crate) rarity: f32,
     /// How many clauses have it.
@@ -70,9 +70,9 @@ pub(crate) struct Word {
     to: usize,
 }
 
-impl Asked {
+impl ParsedQuery {
     /// A question to a catalog with these words, each of which stands in so many `places`.
-    pub(crate) fn of(lexicon: &Lexicon, places: &dyn Fn(u32) -> usize, text: &str) -> Self {
+    pub(crate) fn of(lexicon: &CatalogLexicon, places: &dyn Fn(u32) -> usize, text: &str) -> Self {
         let mut asked = Self::default();
         // In a long question a strange word is a value, or of another trade.
         let is_brief = text.split_whitespace().nth(MOST_WORDS_OF_NAME).is_none();
@@ -114,17 +114,17 @@ impl Asked {
     }
 
     /// Where a word leads.
-    pub(crate) fn leads(&self, word: &Word) -> impl Iterator<Item = &Lead> {
+    pub(crate) fn leads(&self, word: &QueryWord) -> impl Iterator<Item = &ExpandedTerm> {
         let leads = self.leads.get(word.from..word.to).unwrap_or_default();
         leads.iter().filter(|lead| lead.weight > 0.0)
     }
 
     /// Leaves out what leads to the commonest words, until what is left stands in no more places
     /// than are read.
-    fn keep_within(&mut self, places: &dyn Fn(u32) -> usize, lexicon: &Lexicon) {
-        let times = |word: &Word| vec![word.times; word.to - word.from];
+    fn keep_within(&mut self, places: &dyn Fn(u32) -> usize, lexicon: &CatalogLexicon) {
+        let times = |word: &QueryWord| vec![word.times; word.to - word.from];
         let times = self.words.iter().flat_map(times);
-        let cost = |(lead, times): (&Lead, usize)| times * places(lead.term);
+        let cost = |(lead, times): (&ExpandedTerm, usize)| times * places(lead.term);
         let costs: Vec<usize> = self.leads.iter().zip(times).map(cost).collect();
         let mut all: usize = costs.iter().sum();
         let most = MOST_PLACES.min(PLACES_EACH * lexicon.documents() + FREE_PLACES);
@@ -157,7 +157,7 @@ impl Asked {
     /// Takes a word, and what it stands for together with those `said` before it.
     fn say(
         &mut self,
-        lexicon: &Lexicon,
+        lexicon: &CatalogLexicon,
         written: &str,
         (stem, is_value): (String, bool),
         said: &mut Vec<String>,
@@ -180,7 +180,7 @@ impl Asked {
         let place = known.unwrap_or_else(|| {
             let (written, stem) = (written.to_owned(), stem.to_owned());
             let weight = stop_words::weight(&stem);
-            let word = Word { written, stem, is_value, weight, ..Word::default() };
+            let word = QueryWord { written, stem, is_value, weight, ..QueryWord::default() };
             self.words.push(word);
             self.words.len() - 1
         });
@@ -192,7 +192,7 @@ impl Asked {
         }
     }
 
-    fn look_up(&mut self, lexicon: &Lexicon, is_brief: bool) {
+    fn look_up(&mut self, lexicon: &CatalogLexicon, is_brief: bool) {
         let mut slips = 0;
         for word in &mut self.words {
             word.from = self.leads.len();

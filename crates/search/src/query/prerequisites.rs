@@ -1,13 +1,13 @@
 //! What must be known before a tool can be called, and which tool yields it.
 
-use super::scores::Scored;
-use crate::document::{Document, Field};
-use crate::index::Index;
-use crate::index::csr::Lists;
-use crate::index::lexicon::Lexicon;
-use crate::index::trigrams::Names;
+use super::scores::ScoredDocument;
+use crate::document::{DocumentField, ToolDocument};
+use crate::index::SearchIndex;
+use crate::index::csr::CsrArray;
+use crate::index::lexicon::CatalogLexicon;
+use crate::index::trigrams::TrigramNames;
 use crate::number_cast::{place, small};
-use crate::query::Need;
+use crate::query::Prerequisite;
 use crate::text::words::stems;
 
 /// The last word of an argument that names one of many things.
@@ -25,17 +25,17 @@ const MOST_LOOKED_AT: usize = 256;
 
 /// The arguments of all documents that name one of many things.
 #[derive(Debug, Default)]
-pub(crate) struct Needs {
+pub(crate) struct Prerequisites {
     /// The numbers of the arguments of each document.
-    of_document: Lists,
-    arguments: Names,
+    of_document: CsrArray,
+    arguments: TrigramNames,
     /// For each argument the word of the thing: `movie` in `movie_id`.
     things: Vec<u32>,
 }
 
-impl Needs {
+impl Prerequisites {
     /// The arguments of the next document.
-    pub(crate) fn push(&mut self, document: &Document<'_>, lexicon: &mut Lexicon) {
+    pub(crate) fn push(&mut self, document: &ToolDocument<'_>, lexicon: &mut CatalogLexicon) {
         let mut own = Vec::new();
         for argument in document.arguments.iter().filter(|argument| argument.required) {
             let mut words: Vec<(String, String)> = Vec::new();
@@ -67,7 +67,11 @@ impl Needs {
 }
 
 /// What the best hits need, with the tool that `may` be found and yields it.
-pub(crate) fn needs(index: &Index, hits: &[Scored], may: &dyn Fn(usize) -> bool) -> Vec<Need> {
+pub(crate) fn needs(
+    index: &SearchIndex,
+    hits: &[ScoredDocument],
+    may: &dyn Fn(usize) -> bool,
+) -> Vec<Prerequisite> {
     let finders = FINDERS.iter().filter_map(|stem| index.lexicon.known(stem));
     let finders: Vec<u32> = finders.collect();
     let mut needs = Vec::new();
@@ -75,7 +79,11 @@ pub(crate) fn needs(index: &Index, hits: &[Scored], may: &dyn Fn(usize) -> bool)
         for (argument, thing) in index.needs.of(hit.document) {
             if let Some(from) = yields(index, (hit.document, thing), &finders, may) {
                 let document = place(hit.document);
-                needs.push(Need { document, argument: argument.to_owned(), from: place(from) });
+                needs.push(Prerequisite {
+                    document,
+                    argument: argument.to_owned(),
+                    from: place(from),
+                });
             }
         }
     }
@@ -85,7 +93,7 @@ pub(crate) fn needs(index: &Index, hits: &[Scored], may: &dyn Fn(usize) -> bool)
 /// The tool that finds things of a kind for another: of the same source first, then the one that
 /// says least else.
 fn yields(
-    index: &Index,
+    index: &SearchIndex,
     (whose, thing): (u32, u32),
     finders: &[u32],
     may: &dyn Fn(usize) -> bool,
@@ -93,7 +101,7 @@ fn yields(
     let sources = &index.shelves.sources;
     let brief = |document: u32| index.briefs.get(place(document));
     let finds = |document: u32| finders.iter().any(|term| brief(document).contains(term));
-    let named = index.holders(thing, Field::Name).take(MOST_LOOKED_AT);
+    let named = index.holders(thing, DocumentField::Name).take(MOST_LOOKED_AT);
     named
         .filter(|document| *document != whose && finds(*document))
         .filter(|document| index.needs.of(*document).all(|(_, other)| other != thing))

@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::cmp::Ordering;
 
-use super::parse::Asked;
-use crate::index::{Index, Posting};
+use super::parse::ParsedQuery;
+use crate::index::{Posting, SearchIndex};
 use crate::number_cast::place;
 
 /// How much the best clause counts beside the whole question, which counts 1.
@@ -13,7 +13,7 @@ const BEST_CLAUSE: f32 = 0.8;
 /// What one document has so far; 0 in `whole` is one that was not met, below 0 one that may not be
 /// found.
 #[derive(Debug, Clone, Copy, Default)]
-struct Slot {
+struct DocumentScore {
     /// The word that was last met here, and the most that it gave.
     word: u32,
     best: f32,
@@ -26,8 +26,8 @@ struct Slot {
 
 /// Room that is used again by the next search of the thread.
 #[derive(Debug, Default)]
-struct Room {
-    slots: Vec<Slot>,
+struct ScoreBuffer {
+    slots: Vec<DocumentScore>,
     /// Documents that were met, and those of them that the clause met.
     met: Vec<u32>,
     of_clause: Vec<u32>,
@@ -42,7 +42,7 @@ struct Room {
 
 /// A document and what it is worth to the question.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Scored {
+pub(crate) struct ScoredDocument {
     pub(crate) document: u32,
     /// From 0 to 1, which is one that has the most in every regard.
     pub(crate) score: f32,
@@ -51,29 +51,29 @@ pub(crate) struct Scored {
 /// The best `keep` of the documents that share a word with the question and that `lets` lets
 /// through, in no order, and how many there are.
 pub(crate) fn scores(
-    index: &Index,
-    asked: &Asked,
+    index: &SearchIndex,
+    asked: &ParsedQuery,
     keep: usize,
     lets: &dyn Fn(usize) -> bool,
-) -> (Vec<Scored>, usize) {
+) -> (Vec<ScoredDocument>, usize) {
     thread_local! {
-        static ROOM: RefCell<Room> = RefCell::default();
+        static ROOM: RefCell<ScoreBuffer> = RefCell::default();
     }
-    let with = |room: &mut Room| {
+    let with = |room: &mut ScoreBuffer| {
         room.read(index, asked, lets);
         (room.best(keep.max(1)), room.met.len())
     };
     ROOM.with(|room| match room.try_borrow_mut() {
         Ok(mut room) => with(&mut room),
         // `lets` searches, too.
-        Err(_) => with(&mut Room::default()),
+        Err(_) => with(&mut ScoreBuffer::default()),
     })
 }
 
-impl Room {
-    fn read(&mut self, index: &Index, asked: &Asked, lets: &dyn Fn(usize) -> bool) {
+impl ScoreBuffer {
+    fn read(&mut self, index: &SearchIndex, asked: &ParsedQuery, lets: &dyn Fn(usize) -> bool) {
         self.slots.clear();
-        self.slots.resize(index.len(), Slot::default());
+        self.slots.resize(index.len(), DocumentScore::default());
         self.met.clear();
         (self.word, self.most_whole) = (0, 0.0);
         self.has_clauses = asked.clauses.len() > 1;
@@ -147,20 +147,20 @@ impl Room {
     }
 
     /// The best ones so far are kept, and what is below the least of them is passed over.
-    fn best(&self, keep: usize) -> Vec<Scored> {
+    fn best(&self, keep: usize) -> Vec<ScoredDocument> {
         let best_clause = if self.has_clauses { BEST_CLAUSE } else { 0.0 };
         let room = keep.saturating_mul(2).saturating_add(64);
-        let mut kept: Vec<Scored> = Vec::with_capacity(room.min(self.met.len()));
+        let mut kept: Vec<ScoredDocument> = Vec::with_capacity(room.min(self.met.len()));
         let mut least = f32::NEG_INFINITY;
         for document in &self.met {
-            let Some(Slot { whole, share, .. }) = self.slots.get(place(*document)) else {
+            let Some(DocumentScore { whole, share, .. }) = self.slots.get(place(*document)) else {
                 continue;
             };
             let score = (whole / self.most_whole + best_clause * share) / (1.0 + best_clause);
             if score < least {
                 continue;
             }
-            kept.push(Scored { document: *document, score });
+            kept.push(ScoredDocument { document: *document, score });
             if kept.len() == room {
                 kept.select_nth_unstable_by(keep, order);
                 kept.truncate(keep);
@@ -172,17 +172,17 @@ impl Room {
 }
 
 /// Which of two is better; of equals, the earlier document.
-pub(crate) fn better(left: Scored, right: Scored) -> Scored {
+pub(crate) fn better(left: ScoredDocument, right: ScoredDocument) -> ScoredDocument {
     if order(&left, &right).is_le() { left } else { right }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that sorting asks for")]
-fn order(left: &Scored, right: &Scored) -> Ordering {
+fn order(left: &ScoredDocument, right: &ScoredDocument) -> Ordering {
     right.score.total_cmp(&left.score).then(left.document.cmp(&right.document))
 }
 
 /// The best ones, best first, equals in the order of the documents.
-pub(crate) fn best(mut scored: Vec<Scored>, limit: usize) -> Vec<Scored> {
+pub(crate) fn best(mut scored: Vec<ScoredDocument>, limit: usize) -> Vec<ScoredDocument> {
     if limit < scored.len() {
         scored.select_nth_unstable_by(limit, order);
         scored.truncate(limit);

@@ -10,24 +10,24 @@ use super::words::stems;
 const WORDS: &str = include_str!("synonyms/short.txt");
 
 /// A form of several words, and the one word that stands for it.
-struct Phrase {
+struct AbbreviatedPhrase {
     /// The stems before the last, the nearest to it first.
     before: Vec<String>,
     stands_for: String,
 }
 
 #[derive(Default)]
-pub(crate) struct Short {
+pub(crate) struct Abbreviations {
     /// By their last stem.
-    phrases: HashMap<String, Vec<Phrase>>,
+    phrases: HashMap<String, Vec<AbbreviatedPhrase>>,
     /// Stems that stand for each other.
     pub(crate) pairs: Vec<(String, String)>,
 }
 
-pub(crate) fn short() -> &'static Short {
-    static SHORT: OnceLock<Short> = OnceLock::new();
+pub(crate) fn short() -> &'static Abbreviations {
+    static SHORT: OnceLock<Abbreviations> = OnceLock::new();
     SHORT.get_or_init(|| {
-        let mut short = Short::default();
+        let mut short = Abbreviations::default();
         lines().for_each(|line| short.group(line));
         short
     })
@@ -48,7 +48,7 @@ pub(crate) fn several() -> &'static HashMap<String, &'static str> {
     })
 }
 
-impl Short {
+impl Abbreviations {
     fn group(&mut self, line: &str) {
         let stemmed = |form: &str| {
             let mut own: Vec<String> = Vec::new();
@@ -66,7 +66,7 @@ impl Short {
         for form in forms.iter().filter(|form| form.len() > 1) {
             let Some((last, before)) = form.split_last() else { continue };
             let before = before.iter().rev().cloned().collect();
-            let phrase = Phrase { before, stands_for: (*first).clone() };
+            let phrase = AbbreviatedPhrase { before, stands_for: (*first).clone() };
             self.phrases.entry(last.clone()).or_default().push(phrase);
         }
     }

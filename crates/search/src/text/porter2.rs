@@ -84,7 +84,7 @@ pub(crate) fn stem(word: &mut String) {
         word.push_str(stem);
         return;
     }
-    let mut word = Stemmed::of(word);
+    let mut word = StemmerWord::of(word);
     word.plural();
     if !DONE.contains(&word.text.as_str()) {
         word.past();
@@ -98,14 +98,14 @@ pub(crate) fn stem(word: &mut String) {
 }
 
 /// A word on its way; `Y` is one that is no vowel.
-struct Stemmed<'a> {
+struct StemmerWord<'a> {
     text: &'a mut String,
     /// Where what is behind the first vowel group and its consonant begins, and the same again.
     first: usize,
     second: usize,
 }
 
-impl<'a> Stemmed<'a> {
+impl<'a> StemmerWord<'a> {
     fn of(text: &'a mut String) -> Self {
         let mut before = b'a';
         let plain = std::mem::take(text);

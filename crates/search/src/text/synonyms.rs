@@ -19,13 +19,13 @@ pub(crate) const ALIKE: f32 = 0.4;
 pub(crate) const SHORT: f32 = 0.9;
 
 /// The stems that a stem leads to, and what each counts for.
-type Bridge = HashMap<String, Vec<(String, f32)>>;
+type Synonyms = HashMap<String, Vec<(String, f32)>>;
 
 /// Every stem of the tables, with the stems that it leads to, in the order of the tables.
-pub(crate) fn bridge() -> &'static Bridge {
-    static BRIDGE: OnceLock<Bridge> = OnceLock::new();
+pub(crate) fn bridge() -> &'static Synonyms {
+    static BRIDGE: OnceLock<Synonyms> = OnceLock::new();
     BRIDGE.get_or_init(|| {
-        let mut bridge = Bridge::new();
+        let mut bridge = Synonyms::new();
         for (from, to) in &short().pairs {
             bridge.entry(from.clone()).or_default().push((to.clone(), SHORT));
         }

@@ -14,16 +14,18 @@ const LONGEST: usize = 32;
 pub(crate) fn cased(text: &str, mut each: impl FnMut(&str, bool)) {
     let mut word = String::with_capacity(LONGEST);
     let mut is_capital = false;
-    let mut before = Kind::Other;
+    let mut before = CharacterClass::Other;
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {
-        let kind = Kind::of(letter);
-        let next = letters.peek().map_or(Kind::Other, |next| Kind::of(*next));
+        let kind = CharacterClass::of(letter);
+        let next = letters.peek().map_or(CharacterClass::Other, |next| CharacterClass::of(*next));
         // `HTTPServer` is `http server`: the last capital begins a word. `URLs` is one word.
         let starts = match (before, kind) {
-            (Kind::Upper, Kind::Upper) => next == Kind::Lower && !is_plural(letters.clone()),
-            (Kind::Upper, Kind::Lower) => false,
-            (Kind::Sign, Kind::Sign) => true,
+            (CharacterClass::Upper, CharacterClass::Upper) => {
+                next == CharacterClass::Lower && !is_plural(letters.clone())
+            }
+            (CharacterClass::Upper, CharacterClass::Lower) => false,
+            (CharacterClass::Sign, CharacterClass::Sign) => true,
             (before, kind) => before != kind,
         };
         if starts && !word.is_empty() {
@@ -31,9 +33,9 @@ pub(crate) fn cased(text: &str, mut each: impl FnMut(&str, bool)) {
             word.clear();
         }
         if word.is_empty() {
-            is_capital = matches!(kind, Kind::Upper | Kind::Digit);
+            is_capital = matches!(kind, CharacterClass::Upper | CharacterClass::Digit);
         }
-        if kind != Kind::Other && word.len() < LONGEST {
+        if kind != CharacterClass::Other && word.len() < LONGEST {
             word.extend(letter.to_lowercase().map(plain));
         }
         before = kind;
@@ -46,11 +48,11 @@ pub(crate) fn cased(text: &str, mut each: impl FnMut(&str, bool)) {
 /// Whether what follows a capital is the `s` of several, and no word goes on behind it.
 fn is_plural(mut rest: impl Iterator<Item = char>) -> bool {
     let is_mark = rest.next() == Some('s');
-    is_mark && rest.next().is_none_or(|letter| Kind::of(letter) != Kind::Lower)
+    is_mark && rest.next().is_none_or(|letter| CharacterClass::of(letter) != CharacterClass::Lower)
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum CharacterClass {
     Upper,
     Lower,
     Digit,
@@ -59,7 +61,7 @@ enum Kind {
     Other,
 }
 
-impl Kind {
+impl CharacterClass {
     fn of(letter: char) -> Self {
         match letter {
             'a'..='z' => Self::Lower,

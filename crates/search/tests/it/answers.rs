@@ -1,6 +1,9 @@
 //! What is found, and what is said of it.
 
-use toolcrib_search::{Abstained, Field, Index, Need, Query, Way, each_word, sentences};
+use toolcrib_search::{
+    AbstentionReason, DocumentField, MatchKind, Prerequisite, SearchIndex, SearchQuery, each_word,
+    sentences,
+};
 
 use crate::sample::{ask, documents, index, names, tool};
 
@@ -16,7 +19,7 @@ fn a_tool_is_found_by_its_name_however_it_is_written() {
 }
 
 /// Tools of two sources, some of whose names hold each other's words.
-fn workshop() -> Index {
+fn workshop() -> SearchIndex {
     let named = |source: &str, prefix: &str, name: &'static str, summary: &str| {
         let full = format!("{prefix}{name}");
         let mut tool = tool(source, &full, summary, &["namespace"]);
@@ -25,7 +28,7 @@ fn workshop() -> Index {
     };
     let cluster = |name, summary| named("cluster", "", name, summary);
     let forge = |name, summary| named("forge", "forge__", name, summary);
-    Index::build([
+    SearchIndex::build([
         cluster("listDeployments", "List the deployments, and the pods and logs of each."),
         cluster("listNamespaces", "List namespaces with their pods."),
         cluster("listPods", "List what runs."),
@@ -61,7 +64,8 @@ fn an_exact_name_comes_first_in_any_case_with_any_signs_or_none() {
                 format!("{source}{parted}{written}"),
                 format!("{source}: {written}"),
             ] {
-                let found = index.search(&Query { text: &text, limit: 3, ..Query::default() });
+                let found =
+                    index.search(&SearchQuery { text: &text, limit: 3, ..SearchQuery::default() });
                 let first = found.hits.first().map(|hit| hit.document);
                 assert_eq!(first, Some(document), "{text} is {name}");
                 assert!(!found.hits[0].matched.is_empty() && found.abstained.is_none(), "{text}");
@@ -108,7 +112,7 @@ fn short_forms_and_what_they_stand_for_lead_to_each_other() {
         ("repo config", &["forge__get_repository_configuration"]),
         ("environment variables", &["forge__list.env.vars"]),
     ] {
-        let found = index.search(&Query { text, limit: 3, ..Query::default() });
+        let found = index.search(&SearchQuery { text, limit: 3, ..SearchQuery::default() });
         let found: Vec<_> = found.hits.iter().filter_map(|hit| index.name(hit.document)).collect();
         let wanted: Vec<_> = wanted.iter().map(|name| name.trim_start_matches("forge__")).collect();
         let mut first: Vec<_> = found
@@ -122,7 +126,7 @@ fn short_forms_and_what_they_stand_for_lead_to_each_other() {
     let first = |text| names(&index, &ask(text)).first().cloned().unwrap_or_default();
     assert_eq!(first("merge PR"), "forge__merge_pull_request");
     assert_eq!(first("diff of the PR"), "forge__get_pull_request_diff");
-    let short = Index::build([
+    let short = SearchIndex::build([
         tool("a", "list_prs", "Those of a repo.", &[]),
         tool("a", "k8s_apply", "Send a manifest.", &[]),
         tool("a", "parse_url", "Take it apart.", &[]),
@@ -174,8 +178,13 @@ fn a_hit_tells_which_words_led_to_it() {
     assert_eq!(
         told,
         [
-            ("event", "event", Way::Same, vec![Field::Name, Field::Summary, Field::ArgumentName]),
-            ("remove", "delet", Way::Alike, vec![Field::Name, Field::Label]),
+            (
+                "event",
+                "event",
+                MatchKind::Same,
+                vec![DocumentField::Name, DocumentField::Summary, DocumentField::ArgumentName]
+            ),
+            ("remove", "delet", MatchKind::Alike, vec![DocumentField::Name, DocumentField::Label]),
         ]
     );
     assert!(hit.matched.iter().all(|met| met.gain > 0.0), "{hit:?}");
@@ -183,7 +192,7 @@ fn a_hit_tells_which_words_led_to_it() {
 
 #[test]
 fn siblings_are_told_apart() {
-    let index = Index::build([
+    let index = SearchIndex::build([
         tool("a", "create_issue", "Create an issue in a repository.", &[]),
         tool("a", "close_issue", "Close an issue in a repository.", &[]),
         tool("a", "weather", "Rain or sun.", &[]),
@@ -197,7 +206,10 @@ fn siblings_are_told_apart() {
 fn what_a_tool_needs_is_found_with_the_one_that_yields_it() {
     let found = index().search(&ask("cast and crew"));
     assert_eq!(found.hits[0].document, 6);
-    assert_eq!(found.needs, [Need { document: 6, argument: "movie_id".to_owned(), from: 7 }]);
+    assert_eq!(
+        found.needs,
+        [Prerequisite { document: 6, argument: "movie_id".to_owned(), from: 7 }]
+    );
     let without = index().search_within(&ask("cast and crew"), &|document| document != 7);
     assert_eq!(without.needs, [], "what is hidden is not named");
 }
@@ -205,11 +217,11 @@ fn what_a_tool_needs_is_found_with_the_one_that_yields_it() {
 #[test]
 fn a_question_that_no_tool_can_serve_gets_no_answer() {
     let index = index();
-    let ask = |text| index.search(&Query { text, limit: 3, ..Query::default() });
+    let ask = |text| index.search(&SearchQuery { text, limit: 3, ..SearchQuery::default() });
     let of_nothing = ask("Knit a woollen scarf");
-    assert_eq!((of_nothing.hits, of_nothing.abstained), (vec![], Some(Abstained::NoWord)));
+    assert_eq!((of_nothing.hits, of_nothing.abstained), (vec![], Some(AbstentionReason::NoWord)));
     let of_little = ask("Feed the crew of goldfish on the sofa, iron the blue shirt");
-    assert_eq!((of_little.hits, of_little.abstained), (vec![], Some(Abstained::TooLittle)));
+    assert_eq!((of_little.hits, of_little.abstained), (vec![], Some(AbstentionReason::TooLittle)));
     let served = ask("search my emails for some words");
     assert_eq!((served.hits[0].document, served.abstained), (4, None));
     assert!(served.confidence > 0.5, "{}", served.confidence);
@@ -217,9 +229,10 @@ fn a_question_that_no_tool_can_serve_gets_no_answer() {
 
 #[test]
 fn equals_stand_in_the_order_of_the_documents_whatever_a_hash_says() {
-    let twins = || Index::build((0..50).map(|_| tool("a", "twin", "The same text.", &["same"])));
-    let order = |index: &Index| {
-        let query = Query { limit: 50, ..ask("same twin text") };
+    let twins =
+        || SearchIndex::build((0..50).map(|_| tool("a", "twin", "The same text.", &["same"])));
+    let order = |index: &SearchIndex| {
+        let query = SearchQuery { limit: 50, ..ask("same twin text") };
         index.search(&query).hits.iter().map(|hit| hit.document).collect::<Vec<_>>()
     };
     assert_eq!(order(&twins()), (0..50).collect::<Vec<_>>());
@@ -242,9 +255,9 @@ fn a_wrong_name_has_its_nearest() {
 
 #[test]
 fn an_index_of_nothing_finds_nothing() {
-    let index = Index::build([]);
+    let index = SearchIndex::build([]);
     let found = index.search(&ask("anything"));
-    assert_eq!((found.hits.len(), found.abstained), (0, Some(Abstained::Facets)));
+    assert_eq!((found.hits.len(), found.abstained), (0, Some(AbstentionReason::Facets)));
     assert_eq!((index.len(), index.is_empty(), index.name(0)), (0, true, None));
 }
 
@@ -258,7 +271,7 @@ fn a_document_is_found_by_every_field() {
     document.about_source = "wiedehopf".into();
     document.arguments[0].description = "siebenschläfer".into();
     document.arguments[0].values = vec!["haselhuhn".into()];
-    let index = Index::build([tool("a", "other", "Another.", &[]), document]);
+    let index = SearchIndex::build([tool("a", "other", "Another.", &[]), document]);
     for text in
         "zugvogel murmeltier eichhorn nachtfalter wiedehopf siebenschlafer haselhuhn".split(' ')
     {

@@ -1,7 +1,7 @@
 //! Whatever is asked of whatever there is.
 
 use proptest::prelude::*;
-use toolcrib_search::{Document, Index, Query, sentences, words};
+use toolcrib_search::{SearchIndex, SearchQuery, ToolDocument, sentences, words};
 
 /// Letters of many kinds, and words that tools have.
 fn text() -> impl Strategy<Value = String> {
@@ -23,14 +23,14 @@ fn documents() -> impl Strategy<Value = Vec<(String, String, String, bool)>> {
     prop::collection::vec((text(), text(), "[a-c]?", any::<bool>()), 0..20)
 }
 
-fn index(documents: &[(String, String, String, bool)]) -> Index {
-    Index::build(documents.iter().map(|(name, description, category, writes)| Document {
+fn index(documents: &[(String, String, String, bool)]) -> SearchIndex {
+    SearchIndex::build(documents.iter().map(|(name, description, category, writes)| ToolDocument {
         name: name.as_str().into(),
         description: description.as_str().into(),
         category: Some(category.as_str().into()),
         tags: vec![category.as_str().into()],
         writes: *writes,
-        ..Document::default()
+        ..ToolDocument::default()
     }))
 }
 
@@ -46,8 +46,8 @@ proptest! {
     ) {
         let index = index(&documents);
         let category: Vec<&str> = category.iter().map(String::as_str).collect();
-        let query = Query {
-            text: &text, limit, writes, keep_doubtful, categories: &category, ..Query::default()
+        let query = SearchQuery {
+            text: &text, limit, writes, keep_doubtful, categories: &category, ..SearchQuery::default()
         };
         let found = index.search_within(&query, &|document| document % 5 != 4);
         // A second index has other hashes.
@@ -87,7 +87,7 @@ proptest! {
         let name = &documents[at].0;
         let mut has_words = false;
         words(name, |_, _| has_words = true);
-        let query = Query { text: name, limit: documents.len(), keep_doubtful: true, ..Query::default() };
+        let query = SearchQuery { text: name, limit: documents.len(), keep_doubtful: true, ..SearchQuery::default() };
         let found = index.search(&query);
         prop_assert!(!has_words || found.hits.iter().any(|hit| hit.document == at), "{:?}", found);
     }

@@ -1,30 +1,34 @@
 //! What is let through, and what there is.
 
-use toolcrib_search::{Abstained, Facet, Query, Unknown};
+use toolcrib_search::{AbstentionReason, Facet, SearchQuery, UnknownFacetName};
 
 use crate::sample::{index, names};
 
 #[test]
 fn a_question_is_kept_to_what_it_names() {
     let index = index();
-    let all =
-        Query { limit: 9, keep_doubtful: true, text: "search words event", ..Query::default() };
-    let of = |query: Query<'_>| {
+    let all = SearchQuery {
+        limit: 9,
+        keep_doubtful: true,
+        text: "search words event",
+        ..SearchQuery::default()
+    };
+    let of = |query: SearchQuery<'_>| {
         let mut names = names(&index, &query);
         names.sort();
         names
     };
     assert_eq!(
-        of(Query { categories: &["mail"], actions: &["read"], ..all.clone() }),
+        of(SearchQuery { categories: &["mail"], actions: &["read"], ..all.clone() }),
         ["search_emails"]
     );
-    assert_eq!(of(Query { sources: &["films"], ..all.clone() }), ["searchMovies"]);
+    assert_eq!(of(SearchQuery { sources: &["films"], ..all.clone() }), ["searchMovies"]);
     assert_eq!(
-        of(Query { tags: &["all", "Calendar"], writes: Some(true), ..all.clone() }),
+        of(SearchQuery { tags: &["all", "Calendar"], writes: Some(true), ..all.clone() }),
         ["create_event", "delete_event"]
     );
     assert_eq!(
-        of(Query { text: "", categories: &["Mail", "Calendar"], writes: Some(false), ..all }),
+        of(SearchQuery { text: "", categories: &["Mail", "Calendar"], writes: Some(false), ..all }),
         ["search_emails", "search_events"]
     );
 }
@@ -32,31 +36,37 @@ fn a_question_is_kept_to_what_it_names() {
 #[test]
 fn without_a_text_everything_is_found_in_order() {
     let index = index();
-    let found = index.search(&Query { limit: 2, ..Query::default() });
+    let found = index.search(&SearchQuery { limit: 2, ..SearchQuery::default() });
     let order: Vec<_> = found.hits.iter().map(|hit| hit.document).collect();
     assert_eq!((order, found.total, found.abstained), (vec![0, 1], 8, None));
-    let hidden = index.search_within(&Query { limit: 9, ..Query::default() }, &|at| at > 5);
+    let hidden =
+        index.search_within(&SearchQuery { limit: 9, ..SearchQuery::default() }, &|at| at > 5);
     assert_eq!((hidden.hits.len(), hidden.total), (2, 2));
 }
 
 #[test]
 fn an_unknown_name_has_its_nearest_and_lets_nothing_through() {
     let index = index();
-    let query = Query { text: "event", categories: &["Calender"], limit: 3, ..Query::default() };
+    let query = SearchQuery {
+        text: "event",
+        categories: &["Calender"],
+        limit: 3,
+        ..SearchQuery::default()
+    };
     let found = index.search(&query);
     assert_eq!(
         (found.hits, found.abstained, found.unknown),
         (
             vec![],
-            Some(Abstained::Facets),
-            vec![Unknown {
+            Some(AbstentionReason::Facets),
+            vec![UnknownFacetName {
                 facet: Facet::Category,
                 name: "Calender".to_owned(),
                 nearest: vec!["Calendar".to_owned()],
             }]
         )
     );
-    let either = Query { categories: &["Calender", "Calendar"], ..query };
+    let either = SearchQuery { categories: &["Calender", "Calendar"], ..query };
     assert_eq!(names(&index, &either).len(), 3);
 }
 

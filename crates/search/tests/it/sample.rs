@@ -1,6 +1,6 @@
 //! A small catalog that everybody knows.
 
-use toolcrib_search::{Argument, Document, Index, Query};
+use toolcrib_search::{DocumentArgument, SearchIndex, SearchQuery, ToolDocument};
 
 /// A tool of a source, with its arguments, all of them required.
 pub(crate) fn tool(
@@ -8,27 +8,27 @@ pub(crate) fn tool(
     name: &str,
     summary: &str,
     arguments: &[&str],
-) -> Document<'static> {
-    let argument = |name: &&str| Argument {
+) -> ToolDocument<'static> {
+    let argument = |name: &&str| DocumentArgument {
         name: (*name).to_owned().into(),
         required: true,
-        ..Argument::default()
+        ..DocumentArgument::default()
     };
-    Document {
+    ToolDocument {
         name: name.to_owned().into(),
         summary: summary.to_owned().into(),
         source: source.to_owned().into(),
         arguments: arguments.iter().map(argument).collect(),
-        ..Document::default()
+        ..ToolDocument::default()
     }
 }
 
 fn sorted(
-    mut document: Document<'static>,
+    mut document: ToolDocument<'static>,
     category: &'static str,
     action: &'static str,
     writes: bool,
-) -> Document<'static> {
+) -> ToolDocument<'static> {
     document.category = Some(category.into());
     document.actions = vec![action.into()];
     document.tags = vec![category.into(), "all".into()];
@@ -36,7 +36,7 @@ fn sorted(
     document
 }
 
-pub(crate) fn documents() -> Vec<Document<'static>> {
+pub(crate) fn documents() -> Vec<ToolDocument<'static>> {
     let calendar = |name, summary, arguments: &[&str], action, writes| {
         sorted(tool("office", name, summary, arguments), "Calendar", action, writes)
     };
@@ -61,16 +61,16 @@ pub(crate) fn documents() -> Vec<Document<'static>> {
     ]
 }
 
-pub(crate) fn index() -> Index {
-    Index::build(documents())
+pub(crate) fn index() -> SearchIndex {
+    SearchIndex::build(documents())
 }
 
 /// The names of what is found, best first.
-pub(crate) fn names(index: &Index, query: &Query<'_>) -> Vec<String> {
+pub(crate) fn names(index: &SearchIndex, query: &SearchQuery<'_>) -> Vec<String> {
     let hits = index.search(query).hits;
     hits.iter().filter_map(|hit| index.name(hit.document)).map(str::to_owned).collect()
 }
 
-pub(crate) fn ask(text: &str) -> Query<'_> {
-    Query { text, limit: 3, keep_doubtful: true, ..Query::default() }
+pub(crate) fn ask(text: &str) -> SearchQuery<'_> {
+    SearchQuery { text, limit: 3, keep_doubtful: true, ..SearchQuery::default() }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use toolcrib_search::{Abstained, Query, Vector, Vectors};
+use toolcrib_search::{AbstentionReason, QueryVectors, SearchQuery, Vector};
 
 use crate::sample::index;
 
@@ -16,14 +16,15 @@ fn meaning_finds_what_no_word_leads_to() {
     let mut near = [[1.0, 0.0]; 8];
     near[5] = [0.0, 1.0];
     let (documents, question) = (vectors(&near), vectors(&[[0.0, 1.0]]));
-    let query = Query { text: "xyzzy", limit: 2, ..Query::default() };
+    let query = SearchQuery { text: "xyzzy", limit: 2, ..SearchQuery::default() };
     let found = |enough, may: &dyn Fn(usize) -> bool| {
-        let vectors = Vectors { documents: &documents, question: &question, weight: 1.0, enough };
+        let vectors =
+            QueryVectors { documents: &documents, question: &question, weight: 1.0, enough };
         index.search_with(&query, &vectors, may)
     };
     assert_eq!(found(0.5, &|_| true).hits[0].document, 5);
-    assert_eq!(found(0.5, &|at| at != 5).abstained, Some(Abstained::TooLittle));
-    assert_eq!(found(1.5, &|_| true).abstained, Some(Abstained::TooLittle));
+    assert_eq!(found(0.5, &|at| at != 5).abstained, Some(AbstentionReason::TooLittle));
+    assert_eq!(found(1.5, &|_| true).abstained, Some(AbstentionReason::TooLittle));
 }
 
 #[test]
@@ -33,8 +34,9 @@ fn the_best_sentence_counts() {
     near[5] = [0.0, 1.0];
     let documents = vectors(&near);
     let question = vectors(&[[0.6, 0.6], [1.0, 0.0], [0.0, 1.0]]);
-    let query = Query { text: "xyzzy. plugh.", limit: 8, ..Query::default() };
-    let vectors = Vectors { documents: &documents, question: &question, weight: 1.0, enough: 0.5 };
+    let query = SearchQuery { text: "xyzzy. plugh.", limit: 8, ..SearchQuery::default() };
+    let vectors =
+        QueryVectors { documents: &documents, question: &question, weight: 1.0, enough: 0.5 };
     let found = index.search_with(&query, &vectors, &|_| true);
     assert_eq!((found.hits[0].document, found.hits.len()), (5, 8));
 }
@@ -44,8 +46,9 @@ fn vectors_of_another_length_say_nothing() {
     let index = index();
     let documents = vectors(&[[1.0, 0.0]; 3]);
     let question: Vec<Vector> = vec![Arc::from([1.0, 0.0, 0.0].as_slice())];
-    let vectors = Vectors { documents: &documents, question: &question, weight: 1.0, enough: 0.5 };
-    let query = Query { text: "send an email", limit: 1, ..Query::default() };
+    let vectors =
+        QueryVectors { documents: &documents, question: &question, weight: 1.0, enough: 0.5 };
+    let query = SearchQuery { text: "send an email", limit: 1, ..SearchQuery::default() };
     let found = index.search_with(&query, &vectors, &|_| true);
     assert_eq!(found.hits[0].document, 3);
 }

@@ -21,14 +21,14 @@ const TAIL: usize = HASH.len() + 64 + 2;
 
 /// Where a chain ends.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, serde::Serialize)]
-pub(crate) struct Head {
+pub(crate) struct ChainHead {
     /// How many lines there are.
     pub(crate) n: u64,
     /// The hash of the last.
     pub(crate) hash: String,
 }
 
-impl Head {
+impl ChainHead {
     pub(super) fn none() -> Self {
         Self { n: 0, hash: NOTHING.to_owned() }
     }
@@ -54,7 +54,7 @@ impl Head {
 }
 
 /// A line that is whole in itself.
-pub(super) struct Link {
+pub(super) struct ChainLink {
     pub(super) n: u64,
     pub(super) prev: String,
     pub(super) hash: String,
@@ -62,7 +62,7 @@ pub(super) struct Link {
     pub(super) continues: Option<String>,
 }
 
-impl Link {
+impl ChainLink {
     /// Reads a line without its line break; `None`: its hash is not that of what it says.
     pub(super) fn read(line: &str) -> Option<Self> {
         let body = line.get(..line.len().checked_sub(TAIL)?)?;

@@ -9,24 +9,24 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use toolcrib::config::LogLevel;
 
-use super::chain::{Head, LONGEST_LINE, Link};
-use super::interrupted_calls::{self, Left};
-use super::open_decisions::{Open, Place};
+use super::chain::{ChainHead, ChainLink, LONGEST_LINE};
+use super::interrupted_calls::{self, InterruptedCall};
+use super::open_decisions::{LinePosition, OpenDecisions};
 use super::rotation;
-use super::writer::Fault;
+use super::writer::AuditError;
 use crate::telemetry::log;
 
 /// Bytes that are written to see whether there is room: more than a few lines have.
 const PROBE: [u8; 8 * 1024] = [b' '; 8 * 1024];
 
 /// The file and where its chain ends.
-pub(super) struct Book {
+pub(super) struct AuditFile {
     path: PathBuf,
     file: File,
     /// Bytes that hold whole lines.
     length: u64,
-    head: Head,
-    open: Open,
+    head: ChainHead,
+    open: OpenDecisions,
     synced: u64,
     /// How long the file may become before another one is begun.
     rotate: Option<u64>,
@@ -36,29 +36,32 @@ pub(super) struct Book {
 
 /// What stands in the file beside the record.
 #[derive(Serialize, Deserialize)]
-struct Named {
+struct HeadFile {
     #[serde(flatten)]
-    head: Head,
+    head: ChainHead,
     /// In front of this every decision has an end; a release before did not tell.
-    from: Option<Place>,
+    from: Option<LinePosition>,
 }
 
-impl Book {
+impl AuditFile {
     /// And the decisions that a process before left without an end.
-    pub(super) fn open(path: &Path, rotate: Option<u64>) -> Result<(Self, Vec<Left>), Fault> {
-        let fault = |source| Fault::File { path: path.to_owned(), source: Arc::new(source) };
+    pub(super) fn open(
+        path: &Path,
+        rotate: Option<u64>,
+    ) -> Result<(Self, Vec<InterruptedCall>), AuditError> {
+        let fault = |source| AuditError::File { path: path.to_owned(), source: Arc::new(source) };
         let mut file = locked(path)?;
-        let Found { head, length, kept, twice } = found(&mut file, path)?;
+        let ChainEnd { head, length, kept, twice } = found(&mut file, path)?;
         // A process was killed while it closed the file: it is the one that is written still.
         twice.map_or(Ok(()), std::fs::remove_file).map_err(fault)?;
         let from = kept.as_ref().and_then(|kept| kept.from);
         let left = interrupted_calls::of(path, from, head.n).map_err(fault)?;
-        let mut open = Open::default();
+        let mut open = OpenDecisions::default();
         for left in &left {
             open.insert(&left.call, left.place);
         }
         if kept.is_none() {
-            is_not_named(path, &file, &Named { from: open.oldest(), head: head.clone() });
+            is_not_named(path, &file, &HeadFile { from: open.oldest(), head: head.clone() });
         }
         let (path, synced) = (path.to_owned(), head.n);
         Ok((Self { path, file, length, head, open, synced, rotate, failed_at: 0 }, left))
@@ -66,10 +69,10 @@ impl Book {
 
     /// Fails as [`Book::open`] would, and leaves all as it is. One that another process writes is one
     /// that can be.
-    pub(super) fn try_out(path: &Path) -> Result<(), Fault> {
+    pub(super) fn try_out(path: &Path) -> Result<(), AuditError> {
         let is_new = !path.exists();
         let tried = match locked(path) {
-            Err(Fault::Taken(_)) => return Ok(()),
+            Err(AuditError::Taken(_)) => return Ok(()),
             locked => locked.and_then(|mut file| found(&mut file, path).map(|_| ())),
         };
         if is_new {
@@ -84,7 +87,7 @@ impl Book {
         &mut self,
         records: impl Iterator<Item = &'a Value>,
         hurries: bool,
-    ) -> Result<u64, Fault> {
+    ) -> Result<u64, AuditError> {
         let mut records = records.peekable();
         let (mut text, mut head) = (String::new(), self.head.clone());
         let mut added = Vec::new();
@@ -97,7 +100,7 @@ impl Book {
         }
         for record in records {
             let (line, next) = head.next(record);
-            added.push((record, Place { n: next.n, offset: self.length + size(&text) }));
+            added.push((record, LinePosition { n: next.n, offset: self.length + size(&text) }));
             text += &line;
             head = next;
         }
@@ -133,15 +136,15 @@ impl Book {
         Ok(count)
     }
 
-    fn named(&self) -> Named {
-        let next = Place { n: self.head.n + 1, offset: self.length };
-        Named { head: self.head.clone(), from: Some(self.open.oldest().unwrap_or(next)) }
+    fn named(&self) -> HeadFile {
+        let next = LinePosition { n: self.head.n + 1, offset: self.length };
+        HeadFile { head: self.head.clone(), from: Some(self.open.oldest().unwrap_or(next)) }
     }
 
     /// Sees whether the file can be written again: writes something behind its lines and takes it
     /// away. What a process leaves there that is killed meanwhile is no line, and the next start
     /// takes it away.
-    pub(super) fn probe(&mut self) -> Result<(), Fault> {
+    pub(super) fn probe(&mut self) -> Result<(), AuditError> {
         self.attempt(|file, length| {
             file.seek(SeekFrom::Start(length))?;
             let written = file.write_all(&PROBE).and_then(|()| file.sync_data());
@@ -181,16 +184,21 @@ impl Book {
         Ok(file)
     }
 
-    fn attempt(&mut self, act: impl FnOnce(&mut File, u64) -> io::Result<()>) -> Result<(), Fault> {
+    fn attempt(
+        &mut self,
+        act: impl FnOnce(&mut File, u64) -> io::Result<()>,
+    ) -> Result<(), AuditError> {
         let length = self.length;
-        act(&mut self.file, length)
-            .map_err(|source| Fault::File { path: self.path.clone(), source: Arc::new(source) })
+        act(&mut self.file, length).map_err(|source| AuditError::File {
+            path: self.path.clone(),
+            source: Arc::new(source),
+        })
     }
 }
 
 /// Names the last record, as a whole at any time: who looks while it is written finds one of both.
 /// It is a help for whoever looks later, and its loss costs no record.
-fn name(path: &Path, named: &Named) {
+fn name(path: &Path, named: &HeadFile) {
     let text = serde_json::to_string(named).unwrap_or_default() + "\n";
     let (place, new) = (rotation::head_of(path), rotation::next_head_of(path));
     let _ = std::fs::write(&new, text).and_then(|()| std::fs::rename(new, place));
@@ -201,7 +209,7 @@ fn size(text: &str) -> u64 {
 }
 
 /// The last record is not named: nobody can tell whether it is the last that was written.
-fn is_not_named(path: &Path, file: &File, first: &Named) {
+fn is_not_named(path: &Path, file: &File, first: &HeadFile) {
     if first.head.n == 0 {
         // Beside a device there is nothing to be named.
         if file.metadata().is_ok_and(|found| found.is_file()) {
@@ -219,27 +227,27 @@ fn is_not_named(path: &Path, file: &File, first: &Named) {
 }
 
 /// The open file, which no other process writes.
-fn locked(path: &Path) -> Result<File, Fault> {
-    let fault = |source| Fault::File { path: path.to_owned(), source: Arc::new(source) };
+fn locked(path: &Path) -> Result<File, AuditError> {
+    let fault = |source| AuditError::File { path: path.to_owned(), source: Arc::new(source) };
     let file = rotation::options().create(true).truncate(false).open(path).map_err(fault)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(Fault::Taken(path.to_owned())),
+        Err(TryLockError::WouldBlock) => Err(AuditError::Taken(path.to_owned())),
         Err(TryLockError::Error(error)) => Err(fault(error)),
     }
 }
 
 /// Where a chain ends.
-struct Found {
-    head: Head,
+struct ChainEnd {
+    head: ChainHead,
     length: u64,
-    kept: Option<Named>,
+    kept: Option<HeadFile>,
     /// A second name of the file that is written.
     twice: Option<PathBuf>,
 }
 
-fn found(file: &mut File, path: &Path) -> Result<Found, Fault> {
-    let fault = |source| Fault::File { path: path.to_owned(), source: Arc::new(source) };
+fn found(file: &mut File, path: &Path) -> Result<ChainEnd, AuditError> {
+    let fault = |source| AuditError::File { path: path.to_owned(), source: Arc::new(source) };
     let mut closed = rotation::closed(path).map_err(fault)?;
     let newest = closed.pop_if(|(_, newest)| rotation::is_same(newest, path));
     let twice = newest.map(|(_, name)| name);
@@ -249,23 +257,23 @@ fn found(file: &mut File, path: &Path) -> Result<Found, Fault> {
         // A process was killed before the new file had its first line.
         head = last(&mut File::open(newest).map_err(fault)?, newest)?.0;
         if length > 0 {
-            return Err(Fault::Shortened(path.to_owned()));
+            return Err(AuditError::Shortened(path.to_owned()));
         }
     }
     let kept = std::fs::read_to_string(rotation::head_of(path)).ok();
     // By a value: of a flattened field a text could not be read.
     let kept: Option<Value> = kept.and_then(|text| serde_json::from_str(text.trim()).ok());
-    let kept: Option<Named> = kept.and_then(|kept| serde_json::from_value(kept).ok());
+    let kept: Option<HeadFile> = kept.and_then(|kept| serde_json::from_value(kept).ok());
     if kept.as_ref().is_some_and(|kept| kept.head.n > head.n) {
-        return Err(Fault::Shortened(path.to_owned()));
+        return Err(AuditError::Shortened(path.to_owned()));
     }
-    Ok(Found { head, length, kept, twice })
+    Ok(ChainEnd { head, length, kept, twice })
 }
 
 /// The last whole line, and how many bytes end with it. A piece of a line behind it is what a
 /// killed process left: nobody was told that it is written, and it is overwritten.
-fn last(file: &mut File, path: &Path) -> Result<(Head, u64), Fault> {
-    let fault = |source| Fault::File { path: path.to_owned(), source: Arc::new(source) };
+fn last(file: &mut File, path: &Path) -> Result<(ChainHead, u64), AuditError> {
+    let fault = |source| AuditError::File { path: path.to_owned(), source: Arc::new(source) };
     let length = file.seek(SeekFrom::End(0)).map_err(fault)?;
     let window = u64::try_from(2 * LONGEST_LINE).unwrap_or(u64::MAX).min(length);
     file.seek(SeekFrom::Start(length - window)).map_err(fault)?;
@@ -274,12 +282,17 @@ fn last(file: &mut File, path: &Path) -> Result<(Head, u64), Fault> {
     file.take(window).read_to_end(&mut tail).map_err(fault)?;
     let Some(end) = tail.iter().rposition(|byte| *byte == b'\n') else {
         let is_short = length < u64::try_from(LONGEST_LINE).unwrap_or(u64::MAX);
-        return if is_short { Ok((Head::none(), 0)) } else { Err(Fault::Damaged(path.to_owned())) };
+        return if is_short {
+            Ok((ChainHead::none(), 0))
+        } else {
+            Err(AuditError::Damaged(path.to_owned()))
+        };
     };
     let lines = tail.get(..end).unwrap_or_default();
     let start = lines.iter().rposition(|byte| *byte == b'\n').map_or(0, |place| place + 1);
     let line = lines.get(start..).and_then(|line| std::str::from_utf8(line).ok());
-    let newest = line.and_then(Link::read).ok_or_else(|| Fault::Damaged(path.to_owned()))?;
+    let newest =
+        line.and_then(ChainLink::read).ok_or_else(|| AuditError::Damaged(path.to_owned()))?;
     let whole = length - window + u64::try_from(end + 1).unwrap_or(u64::MAX);
-    Ok((Head { n: newest.n, hash: newest.hash }, whole))
+    Ok((ChainHead { n: newest.n, hash: newest.hash }, whole))
 }

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use toolcrib::store::Store;
 use toolcrib::{Caller, Effect, Ending, ErrorKind, Ledger as _, TicketId};
 
-use super::chain::{LONGEST_LINE, Link};
-use super::open_decisions::Place;
+use super::chain::{ChainLink, LONGEST_LINE};
+use super::open_decisions::LinePosition;
 use super::rotation;
 
 /// As much of the record is read again when it is opened, from its end, where nobody has named how
@@ -18,9 +18,9 @@ use super::rotation;
 const WINDOW: u64 = if cfg!(test) { 8 * 1024 } else { 64 * 1024 * 1024 };
 
 /// A decision without an end.
-pub(super) struct Left {
+pub(super) struct InterruptedCall {
     pub(super) call: String,
-    pub(super) place: Place,
+    pub(super) place: LinePosition,
     caller: Caller,
     ruling: String,
     reads: bool,
@@ -29,7 +29,11 @@ pub(super) struct Left {
 
 /// Those of the record, in the order of their calls. `from`: in front of it there are none. `last`:
 /// the number of the last line.
-pub(super) fn of(path: &Path, from: Option<Place>, last: u64) -> io::Result<Vec<Left>> {
+pub(super) fn of(
+    path: &Path,
+    from: Option<LinePosition>,
+    last: u64,
+) -> io::Result<Vec<InterruptedCall>> {
     let pieces = match from {
         Some(from) => after(path, from, last)?,
         None => end(path)?,
@@ -38,11 +42,14 @@ pub(super) fn of(path: &Path, from: Option<Place>, last: u64) -> io::Result<Vec<
     for piece in pieces {
         piece.follow(&mut open)?;
     }
-    Ok(open.into_values().filter_map(|(line, offset)| Left::read(&line, offset)).collect())
+    Ok(open
+        .into_values()
+        .filter_map(|(line, offset)| InterruptedCall::read(&line, offset))
+        .collect())
 }
 
 /// What is read of a file.
-struct Piece {
+struct AuditSegment {
     path: PathBuf,
     from: u64,
     /// Whether it begins with a whole line.
@@ -50,10 +57,10 @@ struct Piece {
 }
 
 /// A decision and where in its file it begins.
-type Line = (String, u64);
+type DecisionLine = (String, u64);
 
-impl Piece {
-    fn follow(self, open: &mut BTreeMap<String, Line>) -> io::Result<()> {
+impl AuditSegment {
+    fn follow(self, open: &mut BTreeMap<String, DecisionLine>) -> io::Result<()> {
         let length = std::fs::metadata(&self.path)?.len();
         let mut file = File::open(self.path)?;
         file.seek(SeekFrom::Start(self.from))?;
@@ -81,13 +88,14 @@ fn size(bytes: usize) -> u64 {
 }
 
 /// The files from this place on, the oldest first.
-fn after(path: &Path, from: Place, last: u64) -> io::Result<Vec<Piece>> {
+fn after(path: &Path, from: LinePosition, last: u64) -> io::Result<Vec<AuditSegment>> {
     if from.n > last {
         return Ok(Vec::new());
     }
     let closed = rotation::closed(path)?.into_iter().filter(|(last, _)| *last >= from.n);
     let paths = closed.map(|(_, path)| path).chain([path.to_owned()]);
-    let mut pieces: Vec<_> = paths.map(|path| Piece { path, from: 0, is_whole: true }).collect();
+    let mut pieces: Vec<_> =
+        paths.map(|path| AuditSegment { path, from: 0, is_whole: true }).collect();
     if let Some(first) = pieces.first_mut()
         && is_at(&first.path, from)?
     {
@@ -98,23 +106,23 @@ fn after(path: &Path, from: Place, last: u64) -> io::Result<Vec<Piece>> {
 }
 
 /// Whether the line of that number stands at the place.
-fn is_at(path: &Path, place: Place) -> io::Result<bool> {
+fn is_at(path: &Path, place: LinePosition) -> io::Result<bool> {
     let mut file = File::open(path)?;
     file.seek(SeekFrom::Start(place.offset))?;
     let mut line = Vec::new();
     read_line(&mut BufReader::new(file.take(size(LONGEST_LINE))), &mut line)?;
     let line = line.strip_suffix(b"\n").and_then(|line| std::str::from_utf8(line).ok());
-    Ok(line.and_then(Link::read).is_some_and(|link| link.n == place.n))
+    Ok(line.and_then(ChainLink::read).is_some_and(|link| link.n == place.n))
 }
 
 /// The files that hold the end of the record, the oldest first.
-fn end(path: &Path) -> io::Result<Vec<Piece>> {
+fn end(path: &Path) -> io::Result<Vec<AuditSegment>> {
     let closed = rotation::closed(path)?.into_iter().map(|(_, path)| path);
     let (mut window, mut last) = (WINDOW, Vec::new());
     for path in [path.to_owned()].into_iter().chain(closed.rev()) {
         let length = std::fs::metadata(&path)?.len();
         let from = length.saturating_sub(window);
-        last.push(Piece { path, from, is_whole: from == 0 });
+        last.push(AuditSegment { path, from, is_whole: from == 0 });
         window = window.saturating_sub(length);
         if window == 0 {
             break;
@@ -129,7 +137,7 @@ fn read_line(lines: &mut BufReader<io::Take<File>>, line: &mut Vec<u8>) -> io::R
 }
 
 /// No string of JSON holds a bare quote, so that what stands in quotes here is a field of ours.
-fn follow(open: &mut BTreeMap<String, Line>, line: &str, offset: u64) {
+fn follow(open: &mut BTreeMap<String, DecisionLine>, line: &str, offset: u64) {
     if !line.ends_with('\n') {
         // A piece, of which nobody was told that it is written.
         return;
@@ -147,13 +155,13 @@ fn follow(open: &mut BTreeMap<String, Line>, line: &str, offset: u64) {
     }
 }
 
-impl Left {
+impl InterruptedCall {
     fn read(line: &str, offset: u64) -> Option<Self> {
         let line: Value = serde_json::from_str(line).ok()?;
         let word = |name: &str| line.get(name).and_then(Value::as_str);
         Some(Self {
             call: word("call")?.to_owned(),
-            place: Place { n: line.get("n")?.as_u64()?, offset },
+            place: LinePosition { n: line.get("n")?.as_u64()?, offset },
             caller: Caller::new(word("tenant")?, word("subject")?),
             ruling: word("ruling")?.to_owned(),
             reads: word("effect") == Some(Effect::Read.as_str()),

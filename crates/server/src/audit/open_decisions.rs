@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// Where a line stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) struct Place {
+pub(super) struct LinePosition {
     /// The number of the line.
     pub(super) n: u64,
     /// Where in its file it begins.
@@ -16,15 +16,15 @@ pub(super) struct Place {
 
 /// The calls with a decision and no end, each with the place of its decision.
 #[derive(Default)]
-pub(super) struct Open(HashMap<String, Place>);
+pub(super) struct OpenDecisions(HashMap<String, LinePosition>);
 
-impl Open {
-    pub(super) fn insert(&mut self, call: &str, place: Place) {
+impl OpenDecisions {
+    pub(super) fn insert(&mut self, call: &str, place: LinePosition) {
         self.0.insert(call.to_owned(), place);
     }
 
     /// A record was written at this place.
-    pub(super) fn follow(&mut self, record: &Value, place: Place) {
+    pub(super) fn follow(&mut self, record: &Value, place: LinePosition) {
         let word = |name: &str| record.get(name).and_then(Value::as_str);
         match (word("record"), word("call")) {
             (Some("decision"), Some(call)) => self.insert(call, place),
@@ -36,7 +36,7 @@ impl Open {
     }
 
     /// The decision that has waited the longest.
-    pub(super) fn oldest(&self) -> Option<Place> {
+    pub(super) fn oldest(&self) -> Option<LinePosition> {
         self.0.values().min().copied()
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::file::Book;
+use super::file::AuditFile;
 
 /// A folder of its own, which goes with the test.
 struct Scratch(PathBuf);
@@ -38,13 +38,13 @@ fn outcome(call: &str) -> Value {
     json!({ "record": "outcome", "call": call, "outcome": "done" })
 }
 
-fn write(book: &mut Book, records: &[Value], hurries: bool) {
+fn write(book: &mut AuditFile, records: &[Value], hurries: bool) {
     let count = book.write(records.iter(), hurries).unwrap();
     assert!(count >= u64::try_from(records.len()).unwrap());
 }
 
 /// As much as is looked at where nobody has named how far to look back, twice over.
-fn busy(book: &mut Book) {
+fn busy(book: &mut AuditFile) {
     for n in 0..100 {
         let call = format!("busy-{n}");
         write(book, &[decision(&call), outcome(&call)], n % 10 == 0);
@@ -52,8 +52,8 @@ fn busy(book: &mut Book) {
 }
 
 /// What a restart finds without an end.
-fn left(scratch: &Scratch, rotate: Option<u64>) -> (Book, Vec<String>) {
-    let (book, left) = Book::open(&scratch.file(), rotate).unwrap();
+fn left(scratch: &Scratch, rotate: Option<u64>) -> (AuditFile, Vec<String>) {
+    let (book, left) = AuditFile::open(&scratch.file(), rotate).unwrap();
     (book, left.into_iter().map(|left| left.call).collect())
 }
 

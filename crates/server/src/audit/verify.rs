@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::chain::{Head, LONGEST_LINE, Link};
+use super::chain::{ChainHead, ChainLink, LONGEST_LINE};
 use super::rotation;
 
 /// A record without a fault.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct Verified {
+pub(crate) struct VerifiedChain {
     pub(crate) records: u64,
     /// The hash of the last, to be kept somewhere else: who has it can tell later whether this
     /// record is still the same.
@@ -25,7 +25,7 @@ pub(crate) struct Verified {
 
 /// The first fault.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct Broken {
+pub(crate) struct ChainFault {
     /// The number of the record that was changed or is missing, from 1.
     pub(crate) record: u64,
     /// The file in which it stands, or should.
@@ -35,13 +35,16 @@ pub(crate) struct Broken {
 
 /// Reads the file and those that were closed before it. `after`: the hash of the last record that
 /// is not among them any more.
-pub(crate) fn verify(path: &Path, after: Option<&str>) -> io::Result<Result<Verified, Broken>> {
-    let kept: Option<Head> = match std::fs::read_to_string(rotation::head_of(path)) {
+pub(crate) fn verify(
+    path: &Path,
+    after: Option<&str>,
+) -> io::Result<Result<VerifiedChain, ChainFault>> {
+    let kept: Option<ChainHead> = match std::fs::read_to_string(rotation::head_of(path)) {
         Ok(text) => serde_json::from_str(text.trim()).ok(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(error),
     };
-    let mut reading = Reading { kept, head: Head::none(), begun: 0, after };
+    let mut reading = ChainVerifier { kept, head: ChainHead::none(), begun: 0, after };
     let mut closed = rotation::closed(path)?;
     // A file that was closed and not replaced, since its process was killed, has two names.
     let first = first(path)?;
@@ -52,16 +55,16 @@ pub(crate) fn verify(path: &Path, after: Option<&str>) -> io::Result<Result<Veri
             return Ok(Err(broken));
         }
     }
-    let Reading { kept, head, begun, .. } = reading;
+    let ChainVerifier { kept, head, begun, .. } = reading;
     match kept {
-        Some(kept) if kept.n > head.n => Ok(Err(Broken {
+        Some(kept) if kept.n > head.n => Ok(Err(ChainFault {
             record: head.n + 1,
             file: path.to_owned(),
             what: "it was taken out of the end".to_owned(),
         })),
         kept => {
             let (records, ends) = (head.n - begun, kept.is_some());
-            Ok(Ok(Verified { records, hash: head.hash, files: closed.len() + 1, ends }))
+            Ok(Ok(VerifiedChain { records, hash: head.hash, files: closed.len() + 1, ends }))
         }
     }
 }
@@ -71,7 +74,7 @@ fn first(path: &Path) -> io::Result<Option<u64>> {
     let mut line = Vec::new();
     read_line(&mut BufReader::new(File::open(path)?), &mut line)?;
     let line = line.strip_suffix(b"\n").and_then(|line| std::str::from_utf8(line).ok());
-    Ok(line.and_then(Link::read).map(|link| link.n))
+    Ok(line.and_then(ChainLink::read).map(|link| link.n))
 }
 
 fn read_line(lines: &mut BufReader<File>, line: &mut Vec<u8>) -> io::Result<usize> {
@@ -79,16 +82,16 @@ fn read_line(lines: &mut BufReader<File>, line: &mut Vec<u8>) -> io::Result<usiz
     lines.by_ref().take(most).read_until(b'\n', line)
 }
 
-struct Reading<'a> {
-    kept: Option<Head>,
-    head: Head,
+struct ChainVerifier<'a> {
+    kept: Option<ChainHead>,
+    head: ChainHead,
     /// Records that are not here any more.
     begun: u64,
     after: Option<&'a str>,
 }
 
-impl Reading<'_> {
-    fn file(&mut self, path: &Path) -> io::Result<Result<(), Broken>> {
+impl ChainVerifier<'_> {
+    fn file(&mut self, path: &Path) -> io::Result<Result<(), ChainFault>> {
         let mut lines = BufReader::new(File::open(path)?);
         let mut line = Vec::new();
         loop {
@@ -97,7 +100,7 @@ impl Reading<'_> {
                 return Ok(Ok(()));
             }
             if let Err((record, what)) = self.line(&line) {
-                return Ok(Err(Broken { record, file: path.to_owned(), what }));
+                return Ok(Err(ChainFault { record, file: path.to_owned(), what }));
             }
         }
     }
@@ -112,7 +115,7 @@ impl Reading<'_> {
                  cut off",
             );
         };
-        let Some(found) = std::str::from_utf8(text).ok().and_then(Link::read) else {
+        let Some(found) = std::str::from_utf8(text).ok().and_then(ChainLink::read) else {
             return broken("it is not what was written");
         };
         if self.head.n == 0 {
@@ -127,8 +130,8 @@ impl Reading<'_> {
                         another place than it was written to";
             return Err((n, what.to_owned()));
         }
-        self.head = Head { n, hash: found.hash };
-        let differs = |kept: &Head| kept.n == n && kept.hash != self.head.hash;
+        self.head = ChainHead { n, hash: found.hash };
+        let differs = |kept: &ChainHead| kept.n == n && kept.hash != self.head.hash;
         if self.kept.as_ref().is_some_and(differs) {
             return Err((n, "it is another one than was written last".to_owned()));
         }
@@ -136,11 +139,11 @@ impl Reading<'_> {
     }
 
     /// The first line of all that are here.
-    fn begin(&mut self, first: &Link) -> Result<(), (u64, String)> {
+    fn begin(&mut self, first: &ChainLink) -> Result<(), (u64, String)> {
         match (self.after, &first.continues) {
             (Some(after), _) if first.prev == after && first.n > 1 => {
                 self.begun = first.n - 1;
-                self.head = Head { n: first.n - 1, hash: after.to_owned() };
+                self.head = ChainHead { n: first.n - 1, hash: after.to_owned() };
                 Ok(())
             }
             (Some(_), _) => {

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use toolcrib::config::{AuditSettings, LogLevel};
 
-use super::file::Book;
-use super::interrupted_calls::Left;
+use super::file::AuditFile;
+use super::interrupted_calls::InterruptedCall;
 use crate::telemetry::log;
 
 /// Decisions that wait to be written; who comes then waits to be let in.
@@ -25,7 +25,7 @@ const UNSYNCED: Duration = Duration::from_secs(1);
 
 /// Why the record cannot be kept.
 #[derive(Debug, Clone, thiserror::Error)]
-pub(crate) enum Fault {
+pub(crate) enum AuditError {
     #[error("another process writes the record `{}`: give each a file of its own", .0.display())]
     Taken(PathBuf),
     #[error("the last record of `{}` is not whole: keep the file for whoever looks into it (`toolcrib audit verify`), and name another", .0.display())]
@@ -38,76 +38,78 @@ pub(crate) enum Fault {
     Closed,
 }
 
-struct Job {
+struct AuditJob {
     record: Value,
     /// Who waits for the disk.
-    reply: Option<oneshot::Sender<Result<(), Fault>>>,
+    reply: Option<oneshot::Sender<Result<(), AuditError>>>,
     _room: Option<OwnedSemaphorePermit>,
 }
 
-enum Word {
-    Write(Box<Job>),
+enum AuditMessage {
+    Write(Box<AuditJob>),
     Flush(Sender<()>),
 }
 
-pub(super) struct Writer {
-    words: Sender<Word>,
+pub(super) struct AuditWriter {
+    words: Sender<AuditMessage>,
     room: Arc<Semaphore>,
-    shared: Arc<Shared>,
+    shared: Arc<AuditWriterState>,
 }
 
 #[derive(Default)]
-struct Shared {
+struct AuditWriterState {
     written: AtomicU64,
     owed: AtomicU64,
     /// The last attempt to write failed.
     is_failing: AtomicBool,
 }
 
-impl Writer {
+impl AuditWriter {
     /// And the decisions that a process before left without an end.
-    pub(super) fn start(settings: &AuditSettings) -> Result<(Self, Vec<Left>), Fault> {
+    pub(super) fn start(
+        settings: &AuditSettings,
+    ) -> Result<(Self, Vec<InterruptedCall>), AuditError> {
         let path = &settings.file;
-        let (mut book, left) = Book::open(path, settings.rotate)?;
+        let (mut book, left) = AuditFile::open(path, settings.rotate)?;
         let (words, waiting) = channel();
-        let shared = Arc::<Shared>::default();
+        let shared = Arc::<AuditWriterState>::default();
         // What there is to know of the disk is known before anybody calls.
         shared.tell(book.probe().err().as_ref());
         let thread = std::thread::Builder::new().name("toolcrib-audit".into());
         let of_thread = Arc::clone(&shared);
         thread
             .spawn(move || work(&waiting, book, &of_thread))
-            .map_err(|source| Fault::File { path: path.clone(), source: Arc::new(source) })?;
+            .map_err(|source| AuditError::File { path: path.clone(), source: Arc::new(source) })?;
         Ok((Self { words, room: Arc::new(Semaphore::new(WAITING)), shared }, left))
     }
 
     /// Writes a record and waits until it is on the disk. If that fails, it is not written.
-    pub(super) async fn ask(&self, record: Value) -> Result<(), Fault> {
-        let room = Arc::clone(&self.room).acquire_owned().await.map_err(|_| Fault::Closed)?;
+    pub(super) async fn ask(&self, record: Value) -> Result<(), AuditError> {
+        let room = Arc::clone(&self.room).acquire_owned().await.map_err(|_| AuditError::Closed)?;
         let (reply, answer) = oneshot::channel();
-        self.send(Job { record, reply: Some(reply), _room: Some(room) });
-        answer.await.unwrap_or(Err(Fault::Closed))
+        self.send(AuditJob { record, reply: Some(reply), _room: Some(room) });
+        answer.await.unwrap_or(Err(AuditError::Closed))
     }
 
     /// Has a record written soon, once there is room for it.
     pub(super) async fn hand_over_in_turn(&self, record: Value) {
         let room = Arc::clone(&self.room).acquire_owned().await.ok();
-        self.send(Job { record, reply: None, _room: room });
+        self.send(AuditJob { record, reply: None, _room: room });
     }
 
     /// Has a record written soon: for what follows a record that had to wait for room.
     pub(super) fn hand_over(&self, record: Value) {
-        self.send(Job { record, reply: None, _room: None });
+        self.send(AuditJob { record, reply: None, _room: None });
     }
 
-    fn send(&self, job: Job) {
+    fn send(&self, job: AuditJob) {
         // The thread lives as long as we do; whoever waits hears of it by the reply.
-        let _ = self.words.send(Word::Write(Box::new(job)));
+        let _ = self.words.send(AuditMessage::Write(Box::new(job)));
     }
 
     pub(super) fn flush(&self, patience: Duration) {
         let (done, wait) = channel();
-        if self.words.send(Word::Flush(done)).is_ok() {
+        if self.words.send(AuditMessage::Flush(done)).is_ok() {
             let _ = wait.recv_timeout(patience);
         }
     }
@@ -119,12 +121,12 @@ impl Writer {
     }
 
     pub(super) fn counts(&self) -> (u64, u64) {
-        let Shared { written, owed, .. } = &*self.shared;
+        let AuditWriterState { written, owed, .. } = &*self.shared;
         (written.load(Ordering::Relaxed), owed.load(Ordering::Relaxed))
     }
 }
 
-fn work(waiting: &Receiver<Word>, mut book: Book, shared: &Shared) {
+fn work(waiting: &Receiver<AuditMessage>, mut book: AuditFile, shared: &AuditWriterState) {
     let mut owed: Vec<Value> = Vec::new();
     loop {
         let (jobs, flushes, is_over) = gather(waiting);
@@ -168,7 +170,7 @@ fn work(waiting: &Receiver<Word>, mut book: Book, shared: &Shared) {
 }
 
 /// What waits now, and whether nobody is left to write for.
-fn gather(waiting: &Receiver<Word>) -> (Vec<Job>, Vec<Sender<()>>, bool) {
+fn gather(waiting: &Receiver<AuditMessage>) -> (Vec<AuditJob>, Vec<Sender<()>>, bool) {
     let (mut jobs, mut flushes) = (Vec::new(), Vec::new());
     let first = match waiting.recv_timeout(UNSYNCED) {
         Ok(word) => Some(word),
@@ -177,16 +179,16 @@ fn gather(waiting: &Receiver<Word>) -> (Vec<Job>, Vec<Sender<()>>, bool) {
     };
     for word in first.into_iter().chain(waiting.try_iter()).take(MOST_OF_A_GROUP) {
         match word {
-            Word::Write(job) => jobs.push(*job),
-            Word::Flush(done) => flushes.push(done),
+            AuditMessage::Write(job) => jobs.push(*job),
+            AuditMessage::Flush(done) => flushes.push(done),
         }
     }
     (jobs, flushes, false)
 }
 
-impl Shared {
+impl AuditWriterState {
     /// Says once that the record fails, and once that it goes on.
-    fn tell(&self, fault: Option<&Fault>) {
+    fn tell(&self, fault: Option<&AuditError>) {
         if self.is_failing.swap(fault.is_some(), Ordering::Relaxed) == fault.is_some() {
             return;
         }
@@ -195,8 +197,11 @@ impl Shared {
             return log::line(LogLevel::Warn, "audit", fields);
         };
         let cause = match fault {
-            Fault::File { source, .. } => Some(source.to_string()),
-            Fault::Taken(_) | Fault::Damaged(_) | Fault::Shortened(_) | Fault::Closed => None,
+            AuditError::File { source, .. } => Some(source.to_string()),
+            AuditError::Taken(_)
+            | AuditError::Damaged(_)
+            | AuditError::Shortened(_)
+            | AuditError::Closed => None,
         };
         let fields = json!({ "message": fault.to_string(), "cause": cause });
         log::line(LogLevel::Error, "audit", fields);

@@ -12,11 +12,11 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 pub(super) use desk::DeskCommand;
-pub(super) use effects::EffectsWords;
-pub(super) use global::Global;
+pub(super) use effects::EffectsArgs;
+pub(super) use global::GlobalArgs;
 pub(super) use remote::{
-    AuditCommand, CallCommand, CallsWords, RemoteWords, SourceCommand, SourcesWords, TicketCommand,
-    TicketsWords,
+    AuditCommand, CallCommand, CallsArgs, RemoteArgs, SourceCommand, SourcesArgs, TicketCommand,
+    TicketsArgs,
 };
 
 const EXIT_CODES: &str = "\
@@ -34,7 +34,7 @@ pub(super) const CONFIG: &str = "crib.toml";
 #[command(name = "toolcrib", version, after_help = EXIT_CODES, max_term_width = 100)]
 pub(super) struct Cli {
     #[command(flatten)]
-    pub(super) global: Global,
+    pub(super) global: GlobalArgs,
     #[command(subcommand)]
     pub(super) command: Command,
 }
@@ -42,7 +42,7 @@ pub(super) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     #[command(flatten)]
-    Room(RoomCommand),
+    Room(CribCommand),
     /// Look at a file of rules.
     #[command(
         subcommand,
@@ -76,7 +76,7 @@ Examples:
   toolcrib check --schema > crib.schema.json")]
     Check {
         #[command(flatten)]
-        words: ServeWords,
+        words: ServeArgs,
         /// Print the JSON Schema of the configuration, for editors, and check nothing.
         #[arg(long)]
         schema: bool,
@@ -106,7 +106,7 @@ Examples:
   toolcrib serve
   toolcrib serve crib.toml --listen 127.0.0.1:8000
   curl -H \"Authorization: Bearer $(toolcrib token)\" http://127.0.0.1:7411/v1/tools")]
-    Serve(ServeWords),
+    Serve(ServeArgs),
     /// Serve the tools to one MCP client, over standard input and output.
     #[command(after_help = "\
 An MCP client starts this itself: `toolcrib connect` prints what it wants to read.
@@ -127,7 +127,7 @@ Examples:
   toolcrib calls --follow --json | jq .tool
   toolcrib calls --state interrupted,outcome_unknown
   toolcrib calls resolve --help")]
-    Calls(CallsWords),
+    Calls(CallsArgs),
     /// List the calls that wait for a person, at a running server and at each `toolcrib mcp` of this
     /// user; approve or deny them, or answer what they ask.
     #[command(after_help = "\
@@ -137,13 +137,13 @@ those of its caller. The call runs as its own caller, under the profile that it 
 Examples:
   toolcrib tickets --follow
   toolcrib tickets deny t_0123 --reason 'not on a Friday'")]
-    Tickets(TicketsWords),
+    Tickets(TicketsArgs),
     /// Tell how the sources of a running server are doing, or load one again.
     #[command(after_help = "\
 Examples:
   toolcrib sources
   toolcrib sources reload github")]
-    Sources(SourcesWords),
+    Sources(SourcesArgs),
     /// Put files into the calendar and the mailbox that are kept here, or take them out.
     #[command(subcommand)]
     Desk(DeskCommand),
@@ -178,7 +178,7 @@ Examples:
   toolcrib token
   toolcrib token build-server
   toolcrib token build-server --key --scope tools:read --expires 2027-01-31 >> crib.toml")]
-    Token(TokenWords),
+    Token(TokenArgs),
     /// Print the OpenAPI document of what `toolcrib serve` offers.
     #[command(after_help = "Example: toolcrib openapi > openapi.json")]
     Openapi,
@@ -202,13 +202,13 @@ Examples:
 
 /// The commands that work on the tools.
 #[derive(Debug, Subcommand)]
-pub(super) enum RoomCommand {
+pub(super) enum CribCommand {
     /// List the tools that the caller may see.
     #[command(after_help = "\
 Examples:
   toolcrib tools --category text
   toolcrib tools --effect read --json")]
-    Tools(Filter),
+    Tools(ToolFilterArgs),
     /// Find tools by what they do.
     #[command(after_help = "\
 The search is the one that models have in lazy mode.
@@ -221,7 +221,7 @@ Examples:
         #[arg(required = true)]
         words: Vec<String>,
         #[command(flatten)]
-        filter: Filter,
+        filter: ToolFilterArgs,
         /// Only the tools of this action.
         #[arg(long)]
         action: Option<String>,
@@ -259,7 +259,7 @@ Examples:
   toolcrib plan --choose calculate --dialect openai-chat --json")]
     Plan {
         #[command(flatten)]
-        request: RequestWords,
+        request: RequestArgs,
         /// The model API to write the definitions for.
         #[arg(long, value_enum)]
         dialect: Option<DialectName>,
@@ -276,7 +276,7 @@ Examples:
         /// The tool.
         name: String,
         #[command(flatten)]
-        request: RequestWords,
+        request: RequestArgs,
     },
     /// Run one call.
     #[command(after_help = "\
@@ -305,7 +305,7 @@ Examples:
         #[arg(long, value_enum, default_value_t = DialectName::OpenaiChat)]
         dialect: DialectName,
         #[command(flatten)]
-        request: RequestWords,
+        request: RequestArgs,
         /// Approve the calls about which a person has to be asked.
         #[arg(long)]
         yes: bool,
@@ -337,7 +337,7 @@ Examples:
     },
     /// List the tools that do not say what a call does, and say it for them.
     #[command(after_help = effects::HELP)]
-    Effects(EffectsWords),
+    Effects(EffectsArgs),
     /// Sign in to a source that asks for a person's permission.
     #[command(after_help = "Example: toolcrib login tracker")]
     Login {
@@ -348,7 +348,7 @@ Examples:
 
 /// Whose token.
 #[derive(Debug, Args)]
-pub(super) struct TokenWords {
+pub(super) struct TokenArgs {
     /// Who comes with it; the rules and the records know the caller by this name.
     #[arg(default_value = "local")]
     pub(super) name: String,
@@ -368,7 +368,7 @@ pub(super) struct TokenWords {
 
 /// Where to serve, and to whom.
 #[derive(Debug, Args)]
-pub(super) struct ServeWords {
+pub(super) struct ServeArgs {
     /// The configuration; without one, that of `--config`, else `crib.toml`, else a desk and harmless
     /// tools.
     pub(super) file: Option<PathBuf>,
@@ -396,7 +396,7 @@ fn place(text: &str) -> Result<SocketAddr, String> {
 
 /// Which tools to list.
 #[derive(Debug, Args)]
-pub(super) struct Filter {
+pub(super) struct ToolFilterArgs {
     /// Only the tools of this source.
     #[arg(long)]
     pub(super) source: Option<String>,
@@ -427,7 +427,7 @@ pub(super) enum EffectName {
 
 /// The wishes of one request.
 #[derive(Debug, Args)]
-pub(super) struct RequestWords {
+pub(super) struct RequestArgs {
     /// A tool that the user chose; may be repeated, the order counts.
     #[arg(long, value_name = "TOOL")]
     pub(super) choose: Vec<String>,

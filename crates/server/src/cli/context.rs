@@ -9,21 +9,21 @@ use anyhow::{Context, Result, anyhow, bail};
 use serde_json::json;
 use tokio::runtime::{Builder, Runtime};
 use toolcrib::catalog::SourceState;
-use toolcrib::config::{Built, Config};
-use toolcrib::dialect::{Anthropic, Dialect, Gemini, OpenAiChat, OpenAiResponses, Strict};
+use toolcrib::config::{Config, CribParts};
+use toolcrib::dialect::{Anthropic, Dialect, Gemini, OpenAiChat, OpenAiResponses, StrictMode};
 use toolcrib::mcp::wait_for_programs;
-use toolcrib::pins::Lock;
+use toolcrib::pins::PinFile;
 use toolcrib::rules::Rules;
 use toolcrib::{
-    Caller, Catalog, ChoiceScope, Crib, CribBuilder, CribLimits, Discovery, Plan, Request, Run,
+    Caller, Catalog, ChoiceScope, Crib, CribBuilder, CribLimits, Discovery, Plan, PlanRequest, Run,
     SourceId,
 };
 
-use super::args::{CONFIG, DialectName, Global, ModeName, RequestWords, ScopeName};
+use super::args::{CONFIG, DialectName, GlobalArgs, ModeName, RequestArgs, ScopeName};
 use super::output::Output;
 use super::signals::told_to_end;
 use super::trust;
-use crate::sources::{self, Sources};
+use crate::sources::{self, SourceRegistry};
 use crate::telemetry::Telemetry;
 use crate::{config, secrets};
 
@@ -36,12 +36,12 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// How long programs have to be found and killed; what is left after it the next start finds.
 pub(super) const LAST_MOMENT: Duration = Duration::from_secs(10);
 
-pub(super) struct Room {
+pub(super) struct CommandContext {
     pub(super) runtime: Runtime,
     pub(super) crib: Crib,
     pub(super) caller: Caller,
     /// What stands behind the sources of a configuration.
-    pub(super) sources: Sources,
+    pub(super) sources: SourceRegistry,
     /// The file that they are made of, if there is one.
     pub(super) file: Option<Config>,
     /// Where that stands.
@@ -56,7 +56,7 @@ pub(super) struct Room {
 
 /// Which sources a command needs.
 #[derive(Clone, Copy)]
-pub(super) enum Need<'a> {
+pub(super) enum RequiredSources<'a> {
     All,
     /// Those that may have this tool, if its name tells; else all.
     Tool(&'a str),
@@ -67,25 +67,25 @@ pub(super) enum Need<'a> {
 
 /// What a command is about to do.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Deed {
+pub(super) enum CommandPurpose {
     Look,
     /// Calls are made, of which a record is kept if the file wants one.
     Call,
 }
 
-impl Room {
+impl CommandContext {
     /// `None` if a person interrupted the start.
     pub(super) fn open(
-        global: &Global,
+        global: &GlobalArgs,
         output: &Output,
-        (need, deed): (Need<'_>, Deed),
+        (need, deed): (RequiredSources<'_>, CommandPurpose),
     ) -> Result<Option<Self>> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
-        let Found { path, checked, is_there } = found(global, output)?;
-        let recorded = deed == Deed::Call && checked.audit.is_some();
+        let CommandConfig { path, checked, is_there } = found(global, output)?;
+        let recorded = deed == CommandPurpose::Call && checked.audit.is_some();
         let record = recorded.then(|| Telemetry::open(&checked)).transpose()?.map(Arc::new);
         let sources = sources::ours();
-        let built = checked.build(&config::Outside, &sources);
+        let built = checked.build(&config::ProcessLookup, &sources);
         secrets::keep(vec![Arc::clone(&built.redactor)]);
         let (lock, named) = (path.with_file_name(LOCK), built.named.clone());
         let builder = pinned(assembled(&checked, built, global, need)?, &lock)?;
@@ -132,18 +132,18 @@ impl Room {
         self.named.iter().map(shown).collect()
     }
 
-    pub(super) fn plan(&self, words: &RequestWords) -> Result<Plan> {
+    pub(super) fn plan(&self, words: &RequestArgs) -> Result<Plan> {
         self.plan_for(words, false)
     }
 
     /// The same for a model API that can hold definitions back, or cannot.
-    pub(super) fn plan_for(&self, words: &RequestWords, defers: bool) -> Result<Plan> {
+    pub(super) fn plan_for(&self, words: &RequestArgs, defers: bool) -> Result<Plan> {
         Ok(self.crib.plan(&self.caller, request(words)?.api_defers(defers))?)
     }
 
     /// The plan of a request without wishes, for a person: nothing is hidden that may be called.
     pub(super) fn plain_plan(&self) -> Result<Plan> {
-        Ok(self.crib.plan(&self.caller, Request::default().show(Discovery::Direct))?)
+        Ok(self.crib.plan(&self.caller, PlanRequest::default().show(Discovery::Direct))?)
     }
 
     /// Lets the sources end in their own way.
@@ -160,7 +160,7 @@ impl Room {
 }
 
 /// A configuration, and where it stands or would.
-pub(super) struct Found {
+pub(super) struct CommandConfig {
     pub(super) path: PathBuf,
     pub(super) checked: Config,
     /// `false`: there is no file, and the default holds.
@@ -168,7 +168,7 @@ pub(super) struct Found {
 }
 
 /// The configuration of a command, which is trusted.
-pub(super) fn found(global: &Global, output: &Output) -> Result<Found> {
+pub(super) fn found(global: &GlobalArgs, output: &Output) -> Result<CommandConfig> {
     let named = configuration(global)?;
     if let (None, Some(name)) = (&named, &global.profile) {
         bail!("there is no `{CONFIG}` with a profile `{name}`: write one, or name it");
@@ -179,11 +179,11 @@ pub(super) fn found(global: &Global, output: &Output) -> Result<Found> {
     if is_there && global.config.is_none() {
         trust::pass(&path, &mut checked, output)?;
     }
-    Ok(Found { path, checked, is_there })
+    Ok(CommandConfig { path, checked, is_there })
 }
 
 /// The file that the command line names, else the one that stands where the command is run.
-fn configuration(global: &Global) -> Result<Option<(PathBuf, String)>> {
+fn configuration(global: &GlobalArgs) -> Result<Option<(PathBuf, String)>> {
     match &global.config {
         Some(path) => Ok(Some((path.clone(), config::file(path)?))),
         None => Ok(config::file_if_any(Path::new(CONFIG))?.map(|text| (CONFIG.into(), text))),
@@ -202,9 +202,9 @@ fn read(path: &Path, text: &str, output: &Output) -> Result<Config> {
 
 fn assembled(
     checked: &Config,
-    built: Built,
-    global: &Global,
-    need: Need<'_>,
+    built: CribParts,
+    global: &GlobalArgs,
+    need: RequiredSources<'_>,
 ) -> Result<CribBuilder> {
     let (mut policy, own, showcase) = match &global.profile {
         None => (built.policy, built.limits, built.showcase),
@@ -222,14 +222,16 @@ fn assembled(
     }
     let known: Vec<_> = checked.sources().map(ToString::to_string).collect();
     let wanted: Vec<&str> = match need {
-        Need::All | Need::Sources([]) => known.iter().map(String::as_str).collect(),
-        Need::None => Vec::new(),
+        RequiredSources::All | RequiredSources::Sources([]) => {
+            known.iter().map(String::as_str).collect()
+        }
+        RequiredSources::None => Vec::new(),
         // With a wrong name all are asked: one of them may have a tool of a name like it.
-        Need::Tool(name) => match checked.owners_of(name).as_slice() {
+        RequiredSources::Tool(name) => match checked.owners_of(name).as_slice() {
             [] => known.iter().map(String::as_str).collect(),
             owners => owners.iter().map(|id| id.as_str()).collect(),
         },
-        Need::Sources(names) => {
+        RequiredSources::Sources(names) => {
             if let Some(unknown) = names.iter().find(|name| !known.contains(name)) {
                 bail!("there is no source `{unknown}`: the file has {}", listed(&known));
             }
@@ -260,15 +262,15 @@ async fn start(crib: &Crib, output: &Output) {
 
 fn pinned(builder: CribBuilder, path: &Path) -> Result<CribBuilder> {
     let Some(text) = config::file_if_any(path)? else { return Ok(builder) };
-    let lock = Lock::parse(&text).with_context(|| format!("cannot use `{}`", path.display()))?;
+    let lock = PinFile::parse(&text).with_context(|| format!("cannot use `{}`", path.display()))?;
     Ok(builder.judge(lock.judge()))
 }
 
-pub(super) fn caller(global: &Global) -> Caller {
+pub(super) fn caller(global: &GlobalArgs) -> Caller {
     Caller::local().with_scopes(global.scopes.iter().cloned())
 }
 
-pub(super) fn limits(global: &Global, own: &CribLimits) -> CribLimits {
+pub(super) fn limits(global: &GlobalArgs, own: &CribLimits) -> CribLimits {
     CribLimits {
         max_calls: global.max_calls.unwrap_or(own.max_calls),
         timeout: global.timeout.unwrap_or(own.timeout),
@@ -283,9 +285,9 @@ pub(super) fn rules(path: &Path) -> Result<Rules> {
         .map_err(|problems| anyhow!("`{}` cannot be used:\n{problems}", path.display()))
 }
 
-fn request(words: &RequestWords) -> Result<Request> {
+fn request(words: &RequestArgs) -> Result<PlanRequest> {
     let run: Run = serde_json::from_value(json!({ "turn": words.turn }))?;
-    let request = Request {
+    let request = PlanRequest {
         choices: words.choose.clone(),
         choice_scope: match words.choice_scope {
             ScopeName::FirstTurn => ChoiceScope::FirstTurn,
@@ -298,14 +300,14 @@ fn request(words: &RequestWords) -> Result<Request> {
             ModeName::Lazy => Discovery::Lazy,
             ModeName::Auto => Discovery::Auto,
         }),
-        ..Request::default()
+        ..PlanRequest::default()
     };
     Ok(request.after(&run))
 }
 
 /// The dialect of a name; `strict` where the API can hold the model to the schemas.
 pub(super) fn dialect(name: DialectName, strict: bool) -> Box<dyn Dialect> {
-    let strict = if strict { Strict::On } else { Strict::Off };
+    let strict = if strict { StrictMode::On } else { StrictMode::Off };
     match name {
         DialectName::OpenaiChat => Box::new(OpenAiChat { strict }),
         DialectName::OpenaiResponses => {

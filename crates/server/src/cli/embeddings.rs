@@ -8,7 +8,7 @@ use anyhow::{Context, Result, anyhow};
 use tokio::sync::watch;
 use tokio::task::spawn_blocking;
 use toolcrib::config::{Config, EmbedderSettings};
-use toolcrib::discovery::Meaning;
+use toolcrib::discovery::SemanticSearch;
 use toolcrib::{Crib, Fingerprint};
 
 use super::context::LOCK;
@@ -19,7 +19,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// What a file wants; a key that is missing is told, and words are left.
 pub(super) fn wanted(file: &Config, output: &Output) -> Option<EmbedderSettings> {
-    file.embedder(&config::Outside).unwrap_or_else(|missing| {
+    file.embedder(&config::ProcessLookup).unwrap_or_else(|missing| {
         let lines: Vec<_> = missing.iter().map(ToString::to_string).collect();
         let lines = lines.join("; ");
         output.warn(&[format!("tools are found by their words alone: `embedder`: {lines}")]);
@@ -28,7 +28,7 @@ pub(super) fn wanted(file: &Config, output: &Output) -> Option<EmbedderSettings>
 }
 
 /// Reads the model, and the vectors that were kept for a configuration at this path.
-pub(super) fn open(settings: EmbedderSettings, path: &Path) -> Result<Arc<Meaning>> {
+pub(super) fn open(settings: EmbedderSettings, path: &Path) -> Result<Arc<SemanticSearch>> {
     let vectors = match settings.vectors.clone() {
         Some(vectors) => Some(vectors),
         None => place(path)?,

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use tokio::runtime::Runtime;
 use tokio::signal::ctrl_c;
-use toolcrib::{BatchOptions, Host, Unheard};
+use toolcrib::{BatchOptions, FormFallback, Host};
 
 use super::output::Output;
-use crate::cli::output::terminal::Terminal;
+use crate::cli::output::terminal::TerminalHost;
 
 /// Until a person presses Ctrl-C, or the system asks us to end. To be killed would leave behind what
 /// hides from the death of its parent.
@@ -32,7 +32,7 @@ pub(super) async fn told_to_end() -> io::Result<()> {
 const LONG: Duration = Duration::from_secs(5);
 
 /// What came of work that a person could interrupt.
-pub(super) struct Finished<T> {
+pub(super) struct InterruptibleResult<T> {
     /// `None` if nobody waited for it any more.
     pub(super) answer: Option<T>,
     pub(super) interrupted: bool,
@@ -44,11 +44,11 @@ pub(super) fn interruptible<T, F: Future<Output = T>>(
     runtime: &Runtime,
     (output, asker): (&Output, Option<&str>),
     work: impl FnOnce(BatchOptions) -> F,
-) -> Result<Finished<T>> {
+) -> Result<InterruptibleResult<T>> {
     runtime.block_on(async {
-        let host: Arc<dyn Host> = Arc::new(Terminal::new(output.clone(), asker));
+        let host: Arc<dyn Host> = Arc::new(TerminalHost::new(output.clone(), asker));
         // A ticket would end with this command.
-        let unheard = Unheard::Refused;
+        let unheard = FormFallback::Refused;
         let options = BatchOptions { host: Some(host), unheard, ..BatchOptions::default() };
         let cancel = options.cancel.clone();
         let mut working = pin!(work(options));
@@ -58,7 +58,7 @@ pub(super) fn interruptible<T, F: Future<Output = T>>(
             tokio::select! {
                 biased;
                 done = &mut working => {
-                    return Ok(Finished { answer: Some(done), interrupted: false });
+                    return Ok(InterruptibleResult { answer: Some(done), interrupted: false });
                 }
                 heard = &mut told => {
                     heard?;
@@ -80,6 +80,6 @@ pub(super) fn interruptible<T, F: Future<Output = T>>(
                 None
             }
         };
-        Ok(Finished { answer, interrupted: true })
+        Ok(InterruptibleResult { answer, interrupted: true })
     })
 }

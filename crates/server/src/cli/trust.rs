@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, anyhow, bail};
 use serde_json::json;
 use toolcrib::Fingerprint;
-use toolcrib::config::{Config, Telling};
+use toolcrib::config::{Config, Disclosure};
 
 use super::output::Output;
 use crate::config;
 
 /// What a file would do, and where it is remembered that it may.
-pub(super) struct Wishes {
+pub(super) struct TrustRequest {
     shown: String,
     lines: Vec<String>,
     /// The same for logs.
@@ -25,12 +25,12 @@ pub(super) struct Wishes {
     mark: Option<PathBuf>,
 }
 
-impl Wishes {
+impl TrustRequest {
     /// `None`: it starts nothing and asks nobody. Holds the file to what is told: reads the
     /// documents that say where its secrets go, and blocks meanwhile.
     pub(super) fn of(path: &Path, file: &mut Config) -> Option<Self> {
         file.hold();
-        let (lines, masked) = (file.reaches(Telling::Whole), file.reaches(Telling::Masked));
+        let (lines, masked) = (file.reaches(Disclosure::Whole), file.reaches(Disclosure::Masked));
         if lines.is_empty() {
             return None;
         }
@@ -87,7 +87,7 @@ impl Wishes {
 
 /// Passes a file that was found if it is trusted, or if a person says so now; see [`Wishes::of`].
 pub(super) fn pass(path: &Path, file: &mut Config, output: &Output) -> Result<()> {
-    let Some(wishes) = Wishes::of(path, file).filter(|wishes| !wishes.is_trusted()) else {
+    let Some(wishes) = TrustRequest::of(path, file).filter(|wishes| !wishes.is_trusted()) else {
         return Ok(());
     };
     if !config::person_is_there() {

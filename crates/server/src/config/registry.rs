@@ -19,13 +19,13 @@ const LONGEST: u64 = 1024;
 const MOST: usize = 1000;
 
 /// The file of this process, which is gone when this is dropped.
-pub(crate) struct Named {
+pub(crate) struct RegistryEntry {
     path: PathBuf,
     #[expect(dead_code, reason = "its lock says that we live")]
     file: File,
 }
 
-impl Drop for Named {
+impl Drop for RegistryEntry {
     fn drop(&mut self) {
         // What stays is found to be ours no more.
         let _ = fs::remove_file(&self.path);
@@ -33,14 +33,14 @@ impl Drop for Named {
 }
 
 /// Says this of this process, among those of its kind.
-pub(super) fn name(kind: &str, said: &impl Serialize) -> Result<Named> {
+pub(super) fn name(kind: &str, said: &impl Serialize) -> Result<RegistryEntry> {
     let folder = folder(kind).context("set `HOME` or `XDG_STATE_HOME` to an absolute path")?;
     let made = make(&folder, &serde_json::to_string(said)?);
     made.with_context(|| format!("cannot write into `{}`", folder.display()))
 }
 
 /// Beside its place until it is whole and locked: nobody finds it before that.
-fn make(folder: &Path, text: &str) -> std::io::Result<Named> {
+fn make(folder: &Path, text: &str) -> std::io::Result<RegistryEntry> {
     super::private_folder(folder)?;
     let name = Uuid::new_v4().simple().to_string();
     let (path, beside) = (folder.join(&name), folder.join(format!(".{name}")));
@@ -53,7 +53,7 @@ fn make(folder: &Path, text: &str) -> std::io::Result<Named> {
         let _ = fs::remove_file(&beside);
         return Err(error);
     }
-    Ok(Named { path, file })
+    Ok(RegistryEntry { path, file })
 }
 
 /// What all of a kind say that live.

@@ -6,24 +6,27 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
-use super::registry::{self, Named};
+use super::registry::{self, RegistryEntry};
 
 const KIND: &str = "servers";
 
 #[derive(Serialize, Deserialize)]
-struct Written {
+struct ServerInstanceRecord {
     process: u32,
     address: SocketAddr,
 }
 
 /// Says where this process listens.
-pub(crate) fn name(address: SocketAddr) -> Result<Named> {
-    registry::name(KIND, &Written { process: std::process::id(), address: near(address) })
+pub(crate) fn name(address: SocketAddr) -> Result<RegistryEntry> {
+    registry::name(
+        KIND,
+        &ServerInstanceRecord { process: std::process::id(), address: near(address) },
+    )
 }
 
 /// Where those listen that live.
 pub(crate) fn all() -> Vec<SocketAddr> {
-    let all: Vec<Written> = registry::all(KIND);
+    let all: Vec<ServerInstanceRecord> = registry::all(KIND);
     let mut addresses: Vec<_> = all.into_iter().map(|server| server.address).collect();
     addresses.sort();
     addresses.dedup();

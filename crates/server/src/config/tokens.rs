@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use toolcrib::Secret;
 use uuid::Uuid;
 
-pub(crate) use token_folder::{Found, Held};
+pub(crate) use token_folder::{TokenFolder, TokenScan};
 
 /// The caller that the first start makes a token for: the person at the machine.
 pub(crate) const LOCAL: &str = "local";
@@ -20,7 +20,7 @@ const LONGEST: u64 = 1024;
 const MOST: usize = 1000;
 
 /// A token and whose it is.
-pub(crate) struct Key {
+pub(crate) struct CallerToken {
     pub(crate) name: String,
     pub(crate) token: Secret,
 }

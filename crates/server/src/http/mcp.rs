@@ -12,43 +12,57 @@ use http::request::Parts;
 use http::{HeaderValue, Method, Request};
 use http_body_util::BodyExt;
 use serde_json::Value;
-use toolcrib::auth::{Reach, Resource, needed, reach};
-use toolcrib::config::Live;
-use toolcrib::mcp::{Asking, Claim, Guest, House, Served, Unserved};
+use toolcrib::auth::{AccessLevel, ProtectedResource, needed, reach};
+use toolcrib::config::LiveConfig;
+use toolcrib::mcp::{
+    AuthenticatedCaller, BackendResourceRequest, McpBackend, McpOperation, McpOperationFailure,
+    TicketClaim,
+};
 use toolcrib::{
-    BatchOptions, BoxFuture, Call, Caller, Crib, CribLimits, Fields, Following, Intent, Kind,
-    LedgerError, Parked, Plan, PlanError, Policy, Redemption, Report, Response, Run, Said,
-    TicketError, TicketId, ToolError, ToolSpec, Verdict, Visitor,
+    BatchOptions, BoxFuture, Call, Caller, ClientSession, Crib, CribLimits, Intent, JsonFields,
+    LedgerError, ParkedCall, Plan, PlanError, Policy, Redemption, Report, ResourceKind, Response,
+    Run, ServerInfo, TicketError, TicketId, ToolError, ToolSpec, UpdateStream, Verdict,
 };
 
 use super::rest::tickets::{decides, enters, recorded};
 use crate::http::pipeline::authentication::lacking;
-use crate::http::routes::problem::Problem;
-use crate::http::routes::request::Asked;
-use crate::http::routes::route::Answered;
-use crate::telemetry::{Failure, Span, Telemetry, Told, Transport, cut};
-use observed_body::Watched;
-use operation::{Operation, REVISIONS};
+use crate::http::routes::problem::HttpProblem;
+use crate::http::routes::request::GatewayRequest;
+use crate::http::routes::route::ReplyFuture;
+use crate::telemetry::{
+    ClientTransport, OperationErrorType, OperationTrace, OtlpSpan, Telemetry, cut,
+};
+use observed_body::ObservedBody;
+use operation::{ActiveOperation, REVISIONS};
 
-pub(crate) fn enter(asked: Asked) -> Answered {
+pub(crate) fn enter(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
         let profile = asked.segments.first().map(String::as_str);
         asked.permit(profile)?;
         further(&asked, profile)?;
-        let operation = Operation::begin(&asked);
-        let Asked {
-            house, method, uri, caller, segments, headers, body, trace, trace_state, ..
+        let operation = ActiveOperation::begin(&asked);
+        let GatewayRequest {
+            house,
+            method,
+            uri,
+            caller,
+            segments,
+            headers,
+            body,
+            trace,
+            trace_state,
+            ..
         } = asked;
         let mut request = Request::new(body);
         *request.method_mut() = method;
         *request.uri_mut() = uri;
         *request.headers_mut() = headers;
         let profile = segments.into_iter().next();
-        let own = operation.as_ref().and_then(Operation::place);
+        let own = operation.as_ref().and_then(ActiveOperation::place);
         let (trace, trace_state) = own.unwrap_or((trace, trace_state));
-        let guest = Guest { caller, profile, trace: Some(trace), trace_state };
+        let guest = AuthenticatedCaller { caller, profile, trace: Some(trace), trace_state };
         // Pinned where it is made: it is large, and would be copied from hand to hand.
-        let reply = Watched::of(pin!(house.mcp.answer(guest, request)).await, operation);
+        let reply = ObservedBody::of(pin!(house.mcp.answer(guest, request)).await, operation);
         Ok(reply.map(|body| body.map_err(Into::into).boxed_unsync()))
     })
 }
@@ -62,8 +76,8 @@ pub(crate) fn listens(head: &Parts) -> bool {
 
 /// A tool that writes, called by somebody who may only read, is told of by the scope that opens it,
 /// so that a client can ask for that. What no scope opens is for the door to say: it is not there.
-fn further(asked: &Asked, profile: Option<&str>) -> Result<(), Problem> {
-    if reach(&asked.caller, profile) != Reach::Reads || asked.body.is_empty() {
+fn further(asked: &GatewayRequest, profile: Option<&str>) -> Result<(), HttpProblem> {
+    if reach(&asked.caller, profile) != AccessLevel::Reads || asked.body.is_empty() {
         return Ok(());
     }
     // What the door refuses of a message, it refuses itself.
@@ -75,7 +89,7 @@ fn further(asked: &Asked, profile: Option<&str>) -> Result<(), Problem> {
     };
     let crib = asked.crib(profile)?;
     let sees = |caller: &Caller| {
-        let plan = crib.plan(caller, toolcrib::Request::default());
+        let plan = crib.plan(caller, toolcrib::PlanRequest::default());
         plan.is_ok_and(|plan| {
             let raw = || message.pointer("/params/arguments").cloned().into();
             let meant = plan.meant(name, raw, &crib.executor().limits().arguments);
@@ -88,20 +102,20 @@ fn further(asked: &Asked, profile: Option<&str>) -> Result<(), Problem> {
     if sees(&asked.caller) || !sees(&more) {
         return Ok(());
     }
-    let resource = profile.map_or(Resource::Mcp, Resource::Profile);
+    let resource = profile.map_or(ProtectedResource::Mcp, ProtectedResource::Profile);
     Err(lacking(&asked.house.guard.access(), resource, &scope))
 }
 
 /// The crib of a file as the door wants it.
-pub(crate) struct Shown {
-    pub(crate) live: Arc<Live>,
+pub(crate) struct LiveBackend {
+    pub(crate) live: Arc<LiveConfig>,
     pub(crate) telemetry: Arc<Telemetry>,
 }
 
 /// What holds for a profile that is gone meanwhile.
-struct Gone;
+struct MissingProfilePolicy;
 
-impl Policy for Gone {
+impl Policy for MissingProfilePolicy {
     fn sees(&self, _caller: &Caller, _tool: &ToolSpec) -> bool {
         false
     }
@@ -111,20 +125,19 @@ impl Policy for Gone {
     }
 }
 
-impl Shown {
+impl LiveBackend {
     fn crib(&self, profile: Option<&str>) -> Crib {
         let all = self.live.crib();
         match profile {
             None => all.clone(),
-            Some(name) => self
-                .live
-                .view(name)
-                .unwrap_or_else(|| all.under(Arc::new(Gone), CribLimits::default())),
+            Some(name) => self.live.view(name).unwrap_or_else(|| {
+                all.under(Arc::new(MissingProfilePolicy), CribLimits::default())
+            }),
         }
     }
 }
 
-impl House for Shown {
+impl McpBackend for LiveBackend {
     fn has_profile(&self, _caller: &Caller, profile: &str) -> bool {
         self.live.view(profile).is_some()
     }
@@ -133,7 +146,7 @@ impl House for Shown {
         &self,
         caller: &Arc<Caller>,
         profile: Option<&str>,
-        request: toolcrib::Request,
+        request: toolcrib::PlanRequest,
     ) -> Result<Plan, PlanError> {
         self.crib(profile).plan_again(caller, request)
     }
@@ -142,7 +155,7 @@ impl House for Shown {
         &self,
         caller: &Arc<Caller>,
         profile: Option<&str>,
-        request: toolcrib::Request,
+        request: toolcrib::PlanRequest,
         tool: &str,
     ) -> Option<Plan> {
         self.crib(profile).plan_unlisted(caller, request, tool)
@@ -159,17 +172,17 @@ impl House for Shown {
         Box::pin(async move { crib.run_with(&plan, calls, options).await })
     }
 
-    fn redeem(&self, claim: Claim) -> BoxFuture<'static, Result<Response, TicketError>> {
+    fn redeem(&self, claim: TicketClaim) -> BoxFuture<'static, Result<Response, TicketError>> {
         let crib = self.crib(claim.profile.as_deref());
         Box::pin(async move {
             // A token that could not have made the call does not use the ticket up.
-            if reach(&claim.caller, claim.profile.as_deref()) != Reach::All {
+            if reach(&claim.caller, claim.profile.as_deref()) != AccessLevel::All {
                 let parked = crib.ticket(&claim.caller, &claim.ticket).await?;
                 if parked.is_some_and(|parked| !decides(&crib, &claim.caller, &parked)) {
                     return Err(TicketError::Unknown);
                 }
             }
-            let Claim { caller, ticket, decision, options, .. } = claim;
+            let TicketClaim { caller, ticket, decision, options, .. } = claim;
             let run = &Run::default();
             let redemption =
                 Redemption { caller: &caller, ticket: &ticket, decision, run, options };
@@ -190,7 +203,7 @@ impl House for Shown {
         &'a self,
         caller: &'a Caller,
         ticket: &'a TicketId,
-    ) -> BoxFuture<'a, Result<Option<Parked>, LedgerError>> {
+    ) -> BoxFuture<'a, Result<Option<ParkedCall>, LedgerError>> {
         let crib = self.crib(None);
         Box::pin(async move {
             let parked = crib.ticket(caller, ticket).await?;
@@ -202,64 +215,76 @@ impl House for Shown {
         self.live.crib().changed()
     }
 
-    fn offers(&self, caller: &Caller, profile: Option<&str>, kind: Kind) -> Vec<Arc<Fields>> {
+    fn offers(
+        &self,
+        caller: &Caller,
+        profile: Option<&str>,
+        kind: ResourceKind,
+    ) -> Vec<Arc<JsonFields>> {
         let crib = self.crib(profile);
         let (stock, executor) = (crib.stock(), crib.executor());
         let seen = stock.seen(kind, caller, executor.policy());
         seen.map(|offer| Arc::clone(&offer.definition)).collect()
     }
 
-    fn offers_changed(&self, kind: Kind) -> BoxFuture<'static, ()> {
+    fn offers_changed(&self, kind: ResourceKind) -> BoxFuture<'static, ()> {
         match kind {
-            Kind::Prompt => self.live.crib().prompts_changed(),
-            Kind::Resource | Kind::Template => self.live.crib().resources_changed(),
+            ResourceKind::Prompt => self.live.crib().prompts_changed(),
+            ResourceKind::Resource | ResourceKind::Template => self.live.crib().resources_changed(),
         }
     }
 
-    fn announced(&self, profile: Option<&str>, kind: Option<Kind>) -> BoxFuture<'static, ()> {
+    fn announced(
+        &self,
+        profile: Option<&str>,
+        kind: Option<ResourceKind>,
+    ) -> BoxFuture<'static, ()> {
         self.crib(profile).announced(kind)
     }
 
-    fn lines(&self, visitor: Visitor, profile: Option<&str>) -> Option<Following> {
+    fn lines(&self, visitor: ClientSession, profile: Option<&str>) -> Option<UpdateStream> {
         match profile {
             None => self.live.crib().lines(visitor),
             Some(name) => self.live.view(name)?.lines(visitor),
         }
     }
 
-    fn inquire(&self, asking: Asking) -> BoxFuture<'static, Result<Fields, ToolError>> {
-        let Asking { visitor, profile, inquiry, options } = asking;
+    fn inquire(
+        &self,
+        asking: BackendResourceRequest,
+    ) -> BoxFuture<'static, Result<JsonFields, ToolError>> {
+        let BackendResourceRequest { visitor, profile, inquiry, options } = asking;
         let crib = self.crib(profile.as_deref());
         Box::pin(async move { crib.inquire(&visitor, inquiry, options).await })
     }
 
     fn follow(
         &self,
-        visitor: Visitor,
+        visitor: ClientSession,
         profile: Option<&str>,
         uri: String,
-    ) -> BoxFuture<'static, Result<Following, ToolError>> {
+    ) -> BoxFuture<'static, Result<UpdateStream, ToolError>> {
         let crib = self.crib(profile);
         Box::pin(async move { crib.follow(&visitor, uri, BatchOptions::default()).await })
     }
 
-    fn sole(&self, profile: Option<&str>) -> Option<Arc<Said>> {
+    fn sole(&self, profile: Option<&str>) -> Option<Arc<ServerInfo>> {
         self.crib(profile).sole()
     }
 
-    fn served(&self, served: &Served) {
-        let Served { method, name, id, revision, trace, took, failure } = served;
+    fn served(&self, served: &McpOperation) {
+        let McpOperation { method, name, id, revision, trace, took, failure } = served;
         let asked = (method.as_str(), name.as_deref(), revision.as_deref());
-        let mut told = operation::served(&self.live, asked, Transport::Pipe);
+        let mut told = operation::served(&self.live, asked, ClientTransport::Pipe);
         told.failure = failure.map(|failure| match failure {
-            Unserved::Code(code) => Failure::Code(code),
-            Unserved::Tool => Failure::Tool,
-            Unserved::Cancelled => Failure::Cancelled,
+            McpOperationFailure::Code(code) => OperationErrorType::Code(code),
+            McpOperationFailure::Tool => OperationErrorType::Tool,
+            McpOperationFailure::Cancelled => OperationErrorType::Cancelled,
         });
         if let (Some(spans), Some(trace)) = (&self.telemetry.spans, *trace) {
             let (id, name) = (Some(cut(id)), name.as_deref().map(cut));
-            let beside = Told { id, name, ..Told::of(trace) };
-            spans.add(|| Span::of_operation(&told, &beside, *took));
+            let beside = OperationTrace { id, name, ..OperationTrace::of(trace) };
+            spans.add(|| OtlpSpan::of_operation(&told, &beside, *took));
         }
         self.telemetry.figures.operations.served(told, *took);
     }

@@ -5,37 +5,37 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
-use toolcrib::config::{Bounds, Live};
-use toolcrib::mcp::{Door, DoorSettings};
+use toolcrib::config::{LiveConfig, ServerLimits};
+use toolcrib::mcp::{McpServer, McpServerSettings};
 use toolcrib::store::Store;
 
-use super::mcp::Shown;
-use crate::http::listen::overload::Why;
-use crate::http::pipeline::authentication::Guard;
-use crate::http::pipeline::concurrency::Busy;
-use crate::http::pipeline::host_check::Names;
-use crate::http::rest::batch::active_batches::Running;
-use crate::http::rest::batch::idempotency::Replies;
-use crate::http::rest::plan_store::Plans;
+use super::mcp::LiveBackend;
+use crate::http::listen::overload::OverloadReason;
+use crate::http::pipeline::authentication::Authenticator;
+use crate::http::pipeline::concurrency::ConcurrencyLimit;
+use crate::http::pipeline::host_check::HostNames;
+use crate::http::rest::batch::active_batches::ActiveBatches;
+use crate::http::rest::batch::idempotency::ReplyStore;
+use crate::http::rest::plan_store::PlanStore;
 use crate::telemetry::Telemetry;
 
 /// For so long after a peer was turned away others had better go elsewhere.
 const FULL: Duration = Duration::from_secs(1);
 
-pub(crate) struct House {
-    pub(crate) live: Arc<Live>,
+pub(crate) struct GatewayState {
+    pub(crate) live: Arc<LiveConfig>,
     /// The door of the Model Context Protocol; sessions of older clients live in it.
-    pub(crate) mcp: toolcrib::mcp::Porch,
-    pub(crate) door: Door,
+    pub(crate) mcp: toolcrib::mcp::McpHttpHandler,
+    pub(crate) door: McpServer,
     pub(crate) telemetry: Arc<Telemetry>,
-    pub(crate) names: Names,
+    pub(crate) names: HostNames,
     /// What is taken from whoever comes.
-    pub(crate) bounds: Bounds,
-    pub(crate) guard: Guard,
-    pub(crate) busy: Arc<Busy>,
-    pub(crate) plans: Plans,
-    pub(crate) running: Arc<Running>,
-    pub(crate) replies: Replies,
+    pub(crate) bounds: ServerLimits,
+    pub(crate) guard: Authenticator,
+    pub(crate) busy: Arc<ConcurrencyLimit>,
+    pub(crate) plans: PlanStore,
+    pub(crate) running: Arc<ActiveBatches>,
+    pub(crate) replies: ReplyStore,
     /// What outlives the process; `None`: nothing does.
     pub(crate) store: Option<Store>,
     /// When a peer found no room the last time.
@@ -46,15 +46,15 @@ pub(crate) struct House {
     pub(crate) stop: CancellationToken,
 }
 
-impl House {
+impl GatewayState {
     pub(crate) fn new(
-        live: Arc<Live>,
-        (names, guard): (Names, Guard),
-        bounds: Bounds,
+        live: Arc<LiveConfig>,
+        (names, guard): (HostNames, Authenticator),
+        bounds: ServerLimits,
         store: Option<Store>,
         telemetry: Arc<Telemetry>,
     ) -> Self {
-        let settings = DoorSettings {
+        let settings = McpServerSettings {
             hosts: names.hosts().to_vec(),
             origins: names.origins(),
             request: bounds.json(),
@@ -67,11 +67,11 @@ impl House {
             most_tasks: bounds.tasks,
             task_after: bounds.task_after,
             task_life: bounds.task_life,
-            ..DoorSettings::default()
+            ..McpServerSettings::default()
         };
-        let shown = Shown { live: Arc::clone(&live), telemetry: Arc::clone(&telemetry) };
-        let door = Door::new(Arc::new(shown), settings);
-        let replies = Replies(live.crib().clone());
+        let shown = LiveBackend { live: Arc::clone(&live), telemetry: Arc::clone(&telemetry) };
+        let door = McpServer::new(Arc::new(shown), settings);
+        let replies = ReplyStore(live.crib().clone());
         Self {
             live,
             mcp: door.porch(),
@@ -79,10 +79,10 @@ impl House {
             telemetry,
             names,
             guard,
-            busy: Arc::new(Busy::new(&bounds)),
+            busy: Arc::new(ConcurrencyLimit::new(&bounds)),
             bounds,
             no_room: Mutex::default(),
-            plans: Plans::default(),
+            plans: PlanStore::default(),
             running: Arc::default(),
             replies,
             store,
@@ -92,8 +92,8 @@ impl House {
     }
 
     /// Notes that a peer found no room; one that has enough of it does not mean that there is none.
-    pub(crate) fn turned_away(&self, why: Why) {
-        if matches!(why, Why::TooMany) {
+    pub(crate) fn turned_away(&self, why: OverloadReason) {
+        if matches!(why, OverloadReason::TooMany) {
             return;
         }
         *self.no_room.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());

@@ -10,13 +10,13 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use toolcrib::config::LogLevel;
-use toolcrib::egress::{Body, Request};
+use toolcrib::egress::{EgressBody, EgressRequest};
 
-use super::family::{Family, Kind, Point, Value as Figure};
-use super::spans::{Spans, attributes_of, nanoseconds};
+use super::family::{MetricFamily, MetricKind, MetricPoint, MetricValue};
+use super::spans::{SpanQueue, attributes_of, nanoseconds};
 use super::{Telemetry, log};
 use crate::http::rest::metrics::families;
-use crate::http::state::House;
+use crate::http::state::GatewayState;
 use crate::secrets;
 
 /// Spans go out this often.
@@ -31,7 +31,7 @@ const LARGEST_ANSWER: u64 = 64 * 1024;
 /// Sends until `stop`, and then what is left. Figures are those of a house, where there is one.
 pub(crate) async fn export(
     telemetry: Arc<Telemetry>,
-    house: Option<Arc<House>>,
+    house: Option<Arc<GatewayState>>,
     stop: CancellationToken,
 ) {
     let Some(spans) = &telemetry.spans else { return };
@@ -63,7 +63,7 @@ pub(crate) async fn export(
 }
 
 /// Sends what waits; tells whether the collector took all of it.
-async fn all_spans(spans: &Spans) -> bool {
+async fn all_spans(spans: &SpanQueue) -> bool {
     let mut done = true;
     loop {
         let batch = spans.take(MOST);
@@ -78,7 +78,7 @@ async fn all_spans(spans: &Spans) -> bool {
     }
 }
 
-async fn send(spans: &Spans, signal: &str, mut message: Value) -> bool {
+async fn send(spans: &SpanQueue, signal: &str, mut message: Value) -> bool {
     secrets::mask(&mut message);
     let mut url = spans.settings.url.clone();
     let path = format!("{}/v1/{signal}", url.path().trim_end_matches('/'));
@@ -93,9 +93,9 @@ async fn send(spans: &Spans, signal: &str, mut message: Value) -> bool {
     }
     let bytes = message.to_string();
     for tries in 0..TRIES {
-        let mut request = Request::new(Method::POST, url.clone());
+        let mut request = EgressRequest::new(Method::POST, url.clone());
         request.headers.clone_from(&headers);
-        request.body = Body::Bytes(bytes.clone().into());
+        request.body = EgressBody::Bytes(bytes.clone().into());
         let Ok(answer) = spans.egress.send(request).await else {
             tokio::time::sleep(PAUSE * (tries + 1)).await;
             continue;
@@ -115,7 +115,7 @@ async fn send(spans: &Spans, signal: &str, mut message: Value) -> bool {
     false
 }
 
-fn resource(spans: &Spans) -> Value {
+fn resource(spans: &SpanQueue) -> Value {
     let attributes = attributes_of(&[
         ("service.name", json!(spans.settings.service)),
         ("service.version", json!(env!("CARGO_PKG_VERSION"))),
@@ -128,12 +128,12 @@ fn scope() -> Value {
     json!({ "name": "toolcrib", "version": env!("CARGO_PKG_VERSION") })
 }
 
-fn traces(spans: &Spans, batch: &[Value]) -> Value {
+fn traces(spans: &SpanQueue, batch: &[Value]) -> Value {
     let scoped = json!([{ "scope": scope(), "spans": batch }]);
     json!({ "resourceSpans": [{ "resource": resource(spans), "scopeSpans": scoped }] })
 }
 
-fn metrics(spans: &Spans, families: &[Family], began: SystemTime) -> Value {
+fn metrics(spans: &SpanQueue, families: &[MetricFamily], began: SystemTime) -> Value {
     let now = nanoseconds(SystemTime::now());
     let began = nanoseconds(began);
     let families = families.iter().filter(|family| !family.points.is_empty());
@@ -145,30 +145,30 @@ fn metrics(spans: &Spans, families: &[Family], began: SystemTime) -> Value {
 /// All since the start.
 const CUMULATIVE: u8 = 2;
 
-fn metric(family: &Family, began: &str, now: &str) -> Value {
+fn metric(family: &MetricFamily, began: &str, now: &str) -> Value {
     let points: Vec<_> = family.points.iter().map(|own| point(own, began, now)).collect();
     let data = match family.kind {
-        Kind::Counter => json!({
+        MetricKind::Counter => json!({
             "dataPoints": points,
             "aggregationTemporality": CUMULATIVE,
             "isMonotonic": true,
         }),
-        Kind::Gauge => json!({ "dataPoints": points }),
-        Kind::Histogram => json!({
+        MetricKind::Gauge => json!({ "dataPoints": points }),
+        MetricKind::Histogram => json!({
             "dataPoints": points,
             "aggregationTemporality": CUMULATIVE,
         }),
     };
     let kind = match family.kind {
-        Kind::Counter => "sum",
-        Kind::Gauge => "gauge",
-        Kind::Histogram => "histogram",
+        MetricKind::Counter => "sum",
+        MetricKind::Gauge => "gauge",
+        MetricKind::Histogram => "histogram",
     };
     let unit = if family.unit.is_empty() { "1" } else { family.unit };
     json!({ "name": family.name, "description": family.about, "unit": unit, kind: data })
 }
 
-fn point(point: &Point, began: &str, now: &str) -> Value {
+fn point(point: &MetricPoint, began: &str, now: &str) -> Value {
     let labels: Vec<_> =
         point.labels.iter().map(|(name, value)| (*name, Value::from(value.as_str()))).collect();
     let mut data = json!({
@@ -178,10 +178,10 @@ fn point(point: &Point, began: &str, now: &str) -> Value {
     });
     let Value::Object(fields) = &mut data else { return data };
     match &point.value {
-        Figure::Count(count) => {
+        MetricValue::Count(count) => {
             fields.insert("asInt".to_owned(), count.to_string().into());
         }
-        Figure::Spread(spread) => {
+        MetricValue::Spread(spread) => {
             let buckets: Vec<_> = spread.buckets.iter().map(ToString::to_string).collect();
             let count: u64 = spread.buckets.iter().sum();
             fields.insert("count".to_owned(), count.to_string().into());

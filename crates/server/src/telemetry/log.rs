@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
-use toolcrib::config::{LogForm, LogLevel};
-use toolcrib::{ErrorKind, Over, ToolError, ToolOutcome};
+use toolcrib::config::{LogFormat, LogLevel};
+use toolcrib::{CallFinished, ErrorKind, ToolError, ToolOutcome};
 
 use super::metrics::outcome;
 use super::recent_calls::{cut, cut_to};
@@ -28,39 +28,39 @@ const WAITING: usize = 4096;
 /// How long the last lines are waited for.
 const LAST_LINES: Duration = Duration::from_secs(2);
 
-static LOG: OnceLock<Log> = OnceLock::new();
+static LOG: OnceLock<LogQueue> = OnceLock::new();
 static LEVEL: AtomicU8 = AtomicU8::new(LogLevel::Off as u8);
 static IS_JSON: AtomicBool = AtomicBool::new(false);
 
-struct Log {
-    lines: SyncSender<Job>,
+struct LogQueue {
+    lines: SyncSender<LogJob>,
     lost: AtomicU64,
 }
 
-enum Job {
+enum LogJob {
     Line(String),
     /// Tells when all before it is written.
     Flush(std::sync::mpsc::Sender<()>),
 }
 
 /// Logs from now on so much and in this form; before the first call nothing is logged.
-pub(crate) fn start(level: LogLevel, form: LogForm) -> std::io::Result<()> {
+pub(crate) fn start(level: LogLevel, form: LogFormat) -> std::io::Result<()> {
     let (lines, waiting) = sync_channel(WAITING);
-    if LOG.set(Log { lines, lost: AtomicU64::new(0) }).is_ok() {
+    if LOG.set(LogQueue { lines, lost: AtomicU64::new(0) }).is_ok() {
         std::thread::Builder::new().name("toolcrib-log".into()).spawn(move || work(&waiting))?;
     }
     LEVEL.store(level as u8, Ordering::Relaxed);
-    IS_JSON.store(form == LogForm::Json, Ordering::Relaxed);
+    IS_JSON.store(form == LogFormat::Json, Ordering::Relaxed);
     tracing_bridge::listen(level);
     Ok(())
 }
 
-fn work(waiting: &Receiver<Job>) {
+fn work(waiting: &Receiver<LogJob>) {
     while let Ok(job) = waiting.recv() {
         match job {
             // There is nobody to tell if standard error is closed.
-            Job::Line(line) => _ = std::io::stderr().write_all(line.as_bytes()),
-            Job::Flush(done) => _ = done.send(()),
+            LogJob::Line(line) => _ = std::io::stderr().write_all(line.as_bytes()),
+            LogJob::Flush(done) => _ = done.send(()),
         }
     }
 }
@@ -84,7 +84,7 @@ pub(crate) fn lost() -> u64 {
 pub(crate) fn flush() {
     let Some(log) = LOG.get() else { return };
     let (done, wait) = channel();
-    if log.lines.send(Job::Flush(done)).is_ok() {
+    if log.lines.send(LogJob::Flush(done)).is_ok() {
         let _ = wait.recv_timeout(LAST_LINES);
     }
 }
@@ -102,7 +102,7 @@ pub(crate) fn line(level: LogLevel, event: &str, fields: Value) {
     let mut value = Value::Object(line);
     secrets::mask(&mut value);
     let text = if is_json() { escaped(&value.to_string()).into_owned() } else { text(&value) };
-    match log.lines.try_send(Job::Line(text + "\n")) {
+    match log.lines.try_send(LogJob::Line(text + "\n")) {
         Ok(()) | Err(TrySendError::Disconnected(_)) => {}
         Err(TrySendError::Full(_)) => _ = log.lost.fetch_add(1, Ordering::Relaxed),
     }
@@ -137,7 +137,7 @@ fn is_plain(text: &str) -> bool {
 const LONGEST_CAUSE: usize = 1_000;
 
 /// The line of a call that is over. `took`: from the decision to the end.
-pub(super) fn call(call: &Over<'_>, took: Duration) {
+pub(super) fn call(call: &CallFinished<'_>, took: Duration) {
     let level = level_of(call.outcome);
     if !is_on(level) {
         return;

@@ -7,10 +7,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use foldhash::fast::RandomState;
-use toolcrib::{ErrorKind, Over, SourceId, ToolName, ToolOutcome};
+use toolcrib::{CallFinished, ErrorKind, SourceId, ToolName, ToolOutcome};
 
-use super::family::{Family, Spread, Value};
-use super::operations::Operations;
+use super::family::{DurationHistogram, MetricFamily, MetricValue};
+use super::operations::OperationMetrics;
 
 /// Tools that are counted each by itself; the rest is counted together.
 const MOST_TOOLS: usize = 1000;
@@ -21,29 +21,29 @@ const OTHER: &str = "(other)";
 const NONE: &str = "(none)";
 
 #[derive(Default)]
-pub(crate) struct Figures {
-    calls: Mutex<Calls>,
+pub(crate) struct ServerMetrics {
+    calls: Mutex<CallMetrics>,
     requests: Mutex<BTreeMap<(&'static str, &'static str, u16), u64>>,
-    durations: Mutex<Spread>,
-    pub(crate) operations: Operations,
+    durations: Mutex<DurationHistogram>,
+    pub(crate) operations: OperationMetrics,
     under_way: AtomicU64,
 }
 
 #[derive(Default)]
-struct Calls {
+struct CallMetrics {
     by_tool: HashMap<(ToolName, SourceId), BTreeMap<&'static str, u64>, RandomState>,
     /// Of tools beyond those, and of calls that named no tool.
     others: BTreeMap<(&'static str, &'static str), u64>,
-    by_source: HashMap<SourceId, OfSource, RandomState>,
+    by_source: HashMap<SourceId, SourceMetrics, RandomState>,
     /// Of sources beyond those.
-    rest: OfSource,
-    waited: Spread,
+    rest: SourceMetrics,
+    waited: DurationHistogram,
 }
 
 /// Of calls that were sent to a source.
 #[derive(Default)]
-struct OfSource {
-    ran: Spread,
+struct SourceMetrics {
+    ran: DurationHistogram,
     unknown: u64,
 }
 
@@ -61,8 +61,8 @@ fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Figures {
-    pub(super) fn ended(&self, call: &Over<'_>) {
+impl ServerMetrics {
+    pub(super) fn ended(&self, call: &CallFinished<'_>) {
         let word = outcome(call.outcome);
         let mut calls = held(&self.calls);
         let Some(tool) = call.tool else {
@@ -91,9 +91,9 @@ impl Figures {
     }
 
     /// A request that is under way until this is dropped.
-    pub(crate) fn request(&self) -> UnderWay<'_> {
+    pub(crate) fn request(&self) -> InFlightGuard<'_> {
         self.under_way.fetch_add(1, Ordering::Relaxed);
-        UnderWay(self)
+        InFlightGuard(self)
     }
 
     /// A request was answered. `route` is the row of the table, `(none)` without one.
@@ -107,63 +107,65 @@ impl Figures {
         held(&self.durations).add(took.as_secs_f64());
     }
 
-    pub(crate) fn families(&self) -> Vec<Family> {
+    pub(crate) fn families(&self) -> Vec<MetricFamily> {
         let mut families = held(&self.calls).families();
-        let mut requests = Family::counter("toolcrib.requests", "Requests by route and status.");
+        let mut requests =
+            MetricFamily::counter("toolcrib.requests", "Requests by route and status.");
         for ((route, method, status), count) in &*held(&self.requests) {
             let status = status.to_string();
             let labels = [("route", *route), ("method", *method), ("status", status.as_str())];
-            requests.push(&labels, Value::Count(*count));
+            requests.push(&labels, MetricValue::Count(*count));
         }
         let about = "How long requests took to the head of their answer.";
-        let mut took = Family::histogram("toolcrib.request.duration", about);
-        took.push(&[], Value::Spread(held(&self.durations).clone()));
+        let mut took = MetricFamily::histogram("toolcrib.request.duration", about);
+        took.push(&[], MetricValue::Spread(held(&self.durations).clone()));
         let under_way = self.under_way.load(Ordering::Relaxed);
-        let gauge = Family::gauge("toolcrib.requests.in_flight", "Requests under way.");
+        let gauge = MetricFamily::gauge("toolcrib.requests.in_flight", "Requests under way.");
         families.extend([requests, took, gauge.count(&[], under_way)]);
         families.extend(self.operations.families());
         families
     }
 }
 
-impl Calls {
-    fn families(&self) -> Vec<Family> {
-        let mut calls = Family::counter("toolcrib.calls", "Calls by tool, source and outcome.");
+impl CallMetrics {
+    fn families(&self) -> Vec<MetricFamily> {
+        let mut calls =
+            MetricFamily::counter("toolcrib.calls", "Calls by tool, source and outcome.");
         let mut rows: Vec<_> = self.by_tool.iter().collect();
         rows.sort_by_key(|((tool, _), _)| tool.as_str());
         for ((tool, source), outcomes) in rows {
             for (outcome, count) in outcomes {
                 let labels =
                     [("tool", tool.as_str()), ("source", source.as_str()), ("outcome", *outcome)];
-                calls.push(&labels, Value::Count(*count));
+                calls.push(&labels, MetricValue::Count(*count));
             }
         }
         for ((tool, outcome), count) in &self.others {
             let labels = [("tool", *tool), ("source", ""), ("outcome", *outcome)];
-            calls.push(&labels, Value::Count(*count));
+            calls.push(&labels, MetricValue::Count(*count));
         }
-        let mut ran = Family::histogram("toolcrib.call.duration", "How long calls ran.");
+        let mut ran = MetricFamily::histogram("toolcrib.call.duration", "How long calls ran.");
         let about = "Calls of which nobody can say how they ended.";
-        let mut unknown = Family::counter("toolcrib.calls.unknown", about);
+        let mut unknown = MetricFamily::counter("toolcrib.calls.unknown", about);
         let mut rows: Vec<_> =
             self.by_source.iter().map(|(source, own)| (source.as_str(), own)).collect();
         rows.sort_by_key(|(source, _)| *source);
-        let rest = (self.rest.ran != Spread::default()).then_some((OTHER, &self.rest));
+        let rest = (self.rest.ran != DurationHistogram::default()).then_some((OTHER, &self.rest));
         for (source, own) in rows.into_iter().chain(rest) {
             let labels = [("source", source)];
-            ran.push(&labels, Value::Spread(own.ran.clone()));
-            unknown.push(&labels, Value::Count(own.unknown));
+            ran.push(&labels, MetricValue::Spread(own.ran.clone()));
+            unknown.push(&labels, MetricValue::Count(own.unknown));
         }
         let about = "How long calls waited for those before them and for a place.";
-        let mut waited = Family::histogram("toolcrib.call.queue", about);
-        waited.push(&[], Value::Spread(self.waited.clone()));
+        let mut waited = MetricFamily::histogram("toolcrib.call.queue", about);
+        waited.push(&[], MetricValue::Spread(self.waited.clone()));
         vec![calls, ran, waited, unknown]
     }
 }
 
-pub(crate) struct UnderWay<'a>(&'a Figures);
+pub(crate) struct InFlightGuard<'a>(&'a ServerMetrics);
 
-impl Drop for UnderWay<'_> {
+impl Drop for InFlightGuard<'_> {
     fn drop(&mut self) {
         self.0.under_way.fetch_sub(1, Ordering::Relaxed);
     }

@@ -8,45 +8,45 @@ use std::time::Duration;
 
 use foldhash::fast::RandomState;
 use serde_json::Value as Json;
-use toolcrib::{Returned, ToolName, Trace, TraceState};
+use toolcrib::{OutboundFinished, ToolName, Trace, TraceState};
 
-use super::family::{Bounds, Family, Spread, Value};
+use super::family::{BucketBounds, DurationHistogram, MetricFamily, MetricValue};
 
 /// As the conventions want them.
-const BOUNDS: &Bounds =
+const BOUNDS: &BucketBounds =
     &[0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0];
 /// Rows of a figure; what comes beyond them is counted without the names that others chose.
 const MOST: usize = 2000;
 
 #[derive(Default)]
-pub(crate) struct Operations {
-    served: Mutex<Rows<Served>>,
-    asked: Mutex<Rows<Labels>>,
+pub(crate) struct OperationMetrics {
+    served: Mutex<LabelledHistograms<OperationLabels>>,
+    asked: Mutex<LabelledHistograms<MetricLabels>>,
     /// By revision.
-    sessions: Mutex<Rows<Option<&'static str>>>,
+    sessions: Mutex<LabelledHistograms<Option<&'static str>>>,
 }
 
-type Labels = Vec<(&'static str, String)>;
+type MetricLabels = Vec<(&'static str, String)>;
 
 /// What a client asked of us, in words of which there are few.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Served {
+pub(crate) struct OperationLabels {
     pub(crate) method: &'static str,
     /// A tool that is there.
     pub(crate) tool: Option<ToolName>,
     pub(crate) revision: Option<&'static str>,
-    pub(crate) over: Transport,
-    pub(crate) failure: Option<Failure>,
+    pub(crate) over: ClientTransport,
+    pub(crate) failure: Option<OperationErrorType>,
 }
 
 /// What a client speaks over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Transport {
+pub(crate) enum ClientTransport {
     Http,
     Pipe,
 }
 
-impl Transport {
+impl ClientTransport {
     /// The `network.transport` and the `network.protocol.name`.
     pub(crate) fn words(self) -> (&'static str, Option<&'static str>) {
         match self {
@@ -57,7 +57,7 @@ impl Transport {
 }
 
 /// What the span of such an operation says beside the figure.
-pub(crate) struct Told {
+pub(crate) struct OperationTrace {
     pub(crate) trace: Trace,
     /// What others wrote beside that place.
     pub(crate) state: Option<TraceState>,
@@ -71,7 +71,7 @@ pub(crate) struct Told {
 
 /// Why an operation came to nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Failure {
+pub(crate) enum OperationErrorType {
     /// The error of JSON-RPC.
     Code(i64),
     /// The result says so.
@@ -85,7 +85,7 @@ pub(crate) enum Failure {
 /// What JSON-RPC keeps for itself and the protocols above it; any other number is a server's own.
 const RESERVED: std::ops::RangeInclusive<i64> = -32_768..=-32_000;
 
-impl Failure {
+impl OperationErrorType {
     /// The `error.type`.
     pub(crate) fn word(self) -> String {
         match self {
@@ -101,7 +101,7 @@ impl Failure {
         if let Self::Code(code) = self { Some(code.to_string()) } else { None }
     }
 
-    fn labels(self) -> Labels {
+    fn labels(self) -> MetricLabels {
         if matches!(self, Self::Code(code) if !RESERVED.contains(&code)) {
             return vec![("error.type", "_OTHER".into())];
         }
@@ -110,7 +110,7 @@ impl Failure {
     }
 }
 
-impl Told {
+impl OperationTrace {
     /// What stands there itself.
     pub(crate) fn of(trace: Trace) -> Self {
         Self { trace, state: None, carrier: None, id: None, name: None, session: None }
@@ -127,21 +127,21 @@ impl Told {
     }
 }
 
-impl Served {
-    fn labels(&self) -> Labels {
+impl OperationLabels {
+    fn labels(&self) -> MetricLabels {
         let mut labels = vec![("mcp.method.name", self.method.to_owned())];
         if self.method == "tools/call" {
             labels.push(("gen_ai.operation.name", "execute_tool".to_owned()));
         }
         labels.extend(self.tool.as_ref().map(|tool| ("gen_ai.tool.name", tool.to_string())));
         labels.extend(spoken(self.revision, self.over));
-        labels.extend(self.failure.into_iter().flat_map(Failure::labels));
+        labels.extend(self.failure.into_iter().flat_map(OperationErrorType::labels));
         labels
     }
 }
 
 /// Which revision was spoken, and over what.
-fn spoken(revision: Option<&str>, over: Transport) -> Labels {
+fn spoken(revision: Option<&str>, over: ClientTransport) -> MetricLabels {
     let (transport, protocol) = over.words();
     let revision = revision.map(|own| ("mcp.protocol.version", own.to_owned()));
     let protocol = protocol.map(|own| ("network.protocol.name", own.to_owned()));
@@ -149,9 +149,9 @@ fn spoken(revision: Option<&str>, over: Transport) -> Labels {
     revision.into_iter().chain([transport]).chain(protocol).collect()
 }
 
-impl Operations {
-    pub(crate) fn served(&self, served: Served, took: Duration) {
-        let nameless = |served: &Served| Served { tool: None, ..served.clone() };
+impl OperationMetrics {
+    pub(crate) fn served(&self, served: OperationLabels, took: Duration) {
+        let nameless = |served: &OperationLabels| OperationLabels { tool: None, ..served.clone() };
         add(&self.served, served, nameless, took);
     }
 
@@ -161,10 +161,10 @@ impl Operations {
     }
 
     /// An errand to a server of MCP; there is one for each request whose trace is recorded.
-    pub(super) fn returned(&self, errand: &Returned<'_>) {
+    pub(super) fn returned(&self, errand: &OutboundFinished<'_>) {
         let text = |value: &Json| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let notes = errand.notes.iter().map(|(name, value)| (*name, text(value)));
-        let mut labels: Labels = notes.collect();
+        let mut labels: MetricLabels = notes.collect();
         if !labels.iter().any(|(name, _)| *name == "mcp.method.name") {
             return;
         }
@@ -173,31 +173,31 @@ impl Operations {
         }
         labels.push(("toolcrib.source", errand.source.to_string()));
         labels.extend(errand.error.map(|error| ("error.type", error.to_owned())));
-        let nameless = |labels: &Labels| {
+        let nameless = |labels: &MetricLabels| {
             let is_few = |name: &str| !matches!(name, "gen_ai.tool.name" | "gen_ai.prompt.name");
             labels.iter().filter(|(name, _)| is_few(name)).cloned().collect()
         };
         add(&self.asked, labels, nameless, errand.took);
     }
 
-    pub(super) fn families(&self) -> [Family; 3] {
+    pub(super) fn families(&self) -> [MetricFamily; 3] {
         let about = "How long operations took that clients of MCP asked for.";
-        let mut served = Family::histogram("mcp.server.operation.duration", about);
-        push(&mut served, &self.served, Served::labels);
+        let mut served = MetricFamily::histogram("mcp.server.operation.duration", about);
+        push(&mut served, &self.served, OperationLabels::labels);
         let about = "How long operations took that were asked of servers of MCP.";
-        let mut asked = Family::histogram("mcp.client.operation.duration", about);
+        let mut asked = MetricFamily::histogram("mcp.client.operation.duration", about);
         push(&mut asked, &self.asked, Clone::clone);
         let about = "How long sessions of older clients of MCP lasted.";
-        let mut sessions = Family::histogram("mcp.server.session.duration", about);
-        push(&mut sessions, &self.sessions, |revision| spoken(*revision, Transport::Http));
+        let mut sessions = MetricFamily::histogram("mcp.server.session.duration", about);
+        push(&mut sessions, &self.sessions, |revision| spoken(*revision, ClientTransport::Http));
         [served, asked, sessions]
     }
 }
 
-type Rows<K> = HashMap<K, Spread, RandomState>;
+type LabelledHistograms<K> = HashMap<K, DurationHistogram, RandomState>;
 
 fn add<K: Hash + Eq>(
-    rows: &Mutex<Rows<K>>,
+    rows: &Mutex<LabelledHistograms<K>>,
     key: K,
     nameless: impl FnOnce(&K) -> K,
     took: Duration,
@@ -205,16 +205,20 @@ fn add<K: Hash + Eq>(
     let mut rows = rows.lock().unwrap_or_else(PoisonError::into_inner);
     let fits = rows.len() < MOST || rows.contains_key(&key);
     let key = if fits { key } else { nameless(&key) };
-    rows.entry(key).or_insert_with(|| Spread::within(BOUNDS)).add(took.as_secs_f64());
+    rows.entry(key).or_insert_with(|| DurationHistogram::within(BOUNDS)).add(took.as_secs_f64());
 }
 
-fn push<K>(family: &mut Family, rows: &Mutex<Rows<K>>, labels: impl Fn(&K) -> Labels) {
+fn push<K>(
+    family: &mut MetricFamily,
+    rows: &Mutex<LabelledHistograms<K>>,
+    labels: impl Fn(&K) -> MetricLabels,
+) {
     let rows = rows.lock().unwrap_or_else(PoisonError::into_inner);
     let mut rows: Vec<_> = rows.iter().map(|(key, spread)| (labels(key), spread)).collect();
     rows.sort_by(|(one, _), (other, _)| one.cmp(other));
     for (labels, spread) in rows {
         let labels: Vec<_> = labels.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        family.push(&labels, Value::Spread(spread.clone()));
+        family.push(&labels, MetricValue::Spread(spread.clone()));
     }
 }
 
@@ -224,13 +228,13 @@ mod tests {
 
     #[test]
     fn beyond_its_rows_a_figure_counts_without_the_names_of_others() {
-        let operations = Operations::default();
-        let served = |name: String, code: i64| Served {
+        let operations = OperationMetrics::default();
+        let served = |name: String, code: i64| OperationLabels {
             method: "tools/call",
             tool: ToolName::new(name).ok(),
             revision: None,
-            over: Transport::Http,
-            failure: Some(Failure::Code(code)),
+            over: ClientTransport::Http,
+            failure: Some(OperationErrorType::Code(code)),
         };
         for number in 0..=MOST {
             operations.served(served(format!("tool{number}"), -32_602), Duration::ZERO);

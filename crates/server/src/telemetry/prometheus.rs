@@ -2,18 +2,18 @@
 
 use std::fmt::Write as _;
 
-use super::family::{Family, Kind, Point, Spread, Value};
+use super::family::{DurationHistogram, MetricFamily, MetricKind, MetricPoint, MetricValue};
 
 pub(crate) const MEDIA: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-pub(crate) fn text(families: &[Family]) -> String {
+pub(crate) fn text(families: &[MetricFamily]) -> String {
     let mut text = String::new();
     for family in families.iter().filter(|family| !family.points.is_empty()) {
         let name = name(family);
         let kind = match family.kind {
-            Kind::Counter => "counter",
-            Kind::Gauge => "gauge",
-            Kind::Histogram => "histogram",
+            MetricKind::Counter => "counter",
+            MetricKind::Gauge => "gauge",
+            MetricKind::Histogram => "histogram",
         };
         // A string takes whatever is written into it.
         let _ = writeln!(text, "# HELP {name} {}\n# TYPE {name} {kind}", family.about);
@@ -26,24 +26,24 @@ pub(crate) fn text(families: &[Family]) -> String {
 
 /// `toolcrib.call.duration` in seconds is `toolcrib_call_duration_seconds`, and what is counted
 /// ends in `_total`.
-fn name(family: &Family) -> String {
+fn name(family: &MetricFamily) -> String {
     let unit = match family.unit {
         "s" => "_seconds",
         "By" => "_bytes",
         _ => "",
     };
-    let total = if family.kind == Kind::Counter { "_total" } else { "" };
+    let total = if family.kind == MetricKind::Counter { "_total" } else { "" };
     format!("{}{unit}{total}", family.name.replace('.', "_"))
 }
 
-fn write(text: &mut String, name: &str, point: &Point) {
+fn write(text: &mut String, name: &str, point: &MetricPoint) {
     let _ = match &point.value {
-        Value::Count(count) => writeln!(text, "{name}{} {count}", labels(point, None)),
-        Value::Spread(spread) => return write_spread(text, name, point, spread),
+        MetricValue::Count(count) => writeln!(text, "{name}{} {count}", labels(point, None)),
+        MetricValue::Spread(spread) => return write_spread(text, name, point, spread),
     };
 }
 
-fn write_spread(text: &mut String, name: &str, point: &Point, spread: &Spread) {
+fn write_spread(text: &mut String, name: &str, point: &MetricPoint, spread: &DurationHistogram) {
     let bounds = spread.bounds.iter().map(ToString::to_string).chain(["+Inf".to_owned()]);
     let mut below = 0;
     for (bound, count) in bounds.zip(spread.buckets) {
@@ -54,7 +54,7 @@ fn write_spread(text: &mut String, name: &str, point: &Point, spread: &Spread) {
     let _ = writeln!(text, "{name}_sum{labels} {}\n{name}_count{labels} {below}", spread.sum);
 }
 
-fn labels(point: &Point, bound: Option<&str>) -> String {
+fn labels(point: &MetricPoint, bound: Option<&str>) -> String {
     let own = point.labels.iter().map(|(name, value)| (*name, value.as_str()));
     let all: Vec<_> = own
         .chain(bound.map(|bound| ("le", bound)))
@@ -73,15 +73,15 @@ mod tests {
 
     #[test]
     fn figures_are_written_as_prometheus_reads_them() {
-        let mut spread = Spread::default();
+        let mut spread = DurationHistogram::default();
         for seconds in [0.0005, 0.02, 0.02, 1000.0] {
             spread.add(seconds);
         }
-        let mut durations = Family::histogram("toolcrib.call.duration", "How long.");
-        durations.push(&[("source", "a")], Value::Spread(spread));
-        let calls = Family::counter("toolcrib.calls", "Calls.");
+        let mut durations = MetricFamily::histogram("toolcrib.call.duration", "How long.");
+        durations.push(&[("source", "a")], MetricValue::Spread(spread));
+        let calls = MetricFamily::counter("toolcrib.calls", "Calls.");
         let calls = calls.count(&[("tool", "a\"b\\c\nd"), ("outcome", "done")], 3);
-        let empty = Family::gauge("toolcrib.nothing", "Nothing.");
+        let empty = MetricFamily::gauge("toolcrib.nothing", "Nothing.");
         let text = text(&[calls, empty, durations]);
         let head = "# HELP toolcrib_calls_total Calls.\n# TYPE toolcrib_calls_total counter\n\
                     toolcrib_calls_total{tool=\"a\\\"b\\\\c\\nd\",outcome=\"done\"} 3\n\

@@ -7,7 +7,9 @@ use std::time::{Duration, Instant, SystemTime};
 use foldhash::fast::RandomState;
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use toolcrib::{CallKey, Caller, Decided, Over, Progress, SourceId, ToolName, ToolSpec};
+use toolcrib::{
+    CallDecided, CallFinished, CallKey, Caller, Progress, SourceId, ToolName, ToolSpec,
+};
 
 use super::metrics::outcome;
 
@@ -17,17 +19,17 @@ const MOST: usize = 1000;
 const LONGEST: usize = 128;
 
 #[derive(Default)]
-pub(crate) struct Recent(Mutex<State>);
+pub(crate) struct RecentCalls(Mutex<RecentCallsState>);
 
 #[derive(Default)]
-struct State {
-    running: HashMap<CallKey, Running, RandomState>,
-    ended: VecDeque<Ended>,
+struct RecentCallsState {
+    running: HashMap<CallKey, ActiveCall, RandomState>,
+    ended: VecDeque<RecentCall>,
     /// The number of the last that ended.
     last: u64,
 }
 
-struct Running {
+struct ActiveCall {
     spec: Arc<ToolSpec>,
     caller: Arc<Caller>,
     since: Instant,
@@ -36,10 +38,10 @@ struct Running {
 
 /// A call that ended.
 #[derive(Clone)]
-pub(crate) struct Ended {
+pub(crate) struct RecentCall {
     number: u64,
     key: CallKey,
-    tool: Called,
+    tool: CalledName,
     source: Option<SourceId>,
     caller: Arc<Caller>,
     outcome: &'static str,
@@ -53,18 +55,18 @@ pub(crate) struct Ended {
 
 /// The name that was called: that of a tool, or what a model made of it.
 #[derive(Clone)]
-enum Called {
+enum CalledName {
     Tool(ToolName),
     As(String),
 }
 
-impl Recent {
-    fn state(&self) -> MutexGuard<'_, State> {
+impl RecentCalls {
+    fn state(&self) -> MutexGuard<'_, RecentCallsState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn begins(&self, call: &Decided<'_>, since: Instant) {
-        let running = Running {
+    pub(super) fn begins(&self, call: &CallDecided<'_>, since: Instant) {
+        let running = ActiveCall {
             spec: Arc::clone(&call.tool.spec),
             caller: Arc::clone(call.caller),
             since,
@@ -81,15 +83,15 @@ impl Recent {
         }
     }
 
-    pub(super) fn ends(&self, call: &Over<'_>) -> Duration {
+    pub(super) fn ends(&self, call: &CallFinished<'_>) -> Duration {
         let mut state = self.state();
         let began = state.running.remove(&call.key);
         let took = began.map_or(Duration::ZERO, |running| running.since.elapsed());
         state.last += 1;
-        let ended = Ended {
+        let ended = RecentCall {
             number: state.last,
             key: call.key,
-            tool: Called::of(call),
+            tool: CalledName::of(call),
             source: call.tool.map(|tool| tool.spec.origin.source.clone()),
             caller: Arc::clone(call.caller),
             outcome: outcome(call.outcome),
@@ -133,13 +135,13 @@ impl Recent {
         };
         let page: Vec<_> = all.into_iter().skip(skipped).take(limit).collect();
         let next = page.last().map_or(after.unwrap_or(state.last), |ended| ended.number);
-        let calls: Vec<_> = page.into_iter().map(Ended::to_json).collect();
+        let calls: Vec<_> = page.into_iter().map(RecentCall::to_json).collect();
         json!({ "running": running, "calls": calls, "next": next })
     }
 }
 
-impl Called {
-    fn of(call: &Over<'_>) -> Self {
+impl CalledName {
+    fn of(call: &CallFinished<'_>) -> Self {
         match call.tool {
             Some(tool) if tool.spec.name.as_str() == call.name => {
                 Self::Tool(tool.spec.name.clone())
@@ -169,7 +171,7 @@ fn microseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
-impl Running {
+impl ActiveCall {
     fn to_json(&self, key: CallKey) -> Value {
         json!({
             "key": key,
@@ -184,7 +186,7 @@ impl Running {
     }
 }
 
-impl Ended {
+impl RecentCall {
     fn to_json(&self) -> Value {
         json!({
             "number": self.number,

@@ -9,17 +9,17 @@ use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 use toolcrib::config::TelemetrySettings;
 use toolcrib::egress::{Egress, Network};
-use toolcrib::{Over, Returned, ToolOutcome, Trace};
+use toolcrib::{CallFinished, OutboundFinished, ToolOutcome, Trace};
 
 use super::metrics::outcome;
-use super::operations::{Failure, Served, Told};
+use super::operations::{OperationErrorType, OperationLabels, OperationTrace};
 use super::recent_calls::cut;
 
 /// Spans that wait; those beyond are counted and left out.
 const WAITING: usize = 8192;
 
 /// The spans of a process and where they go.
-pub(crate) struct Spans {
+pub(crate) struct SpanQueue {
     pub(super) settings: TelemetrySettings,
     pub(super) egress: Egress,
     waiting: Mutex<Vec<Value>>,
@@ -27,9 +27,9 @@ pub(crate) struct Spans {
 }
 
 /// A span as OTLP writes it.
-pub(crate) struct Span(Value);
+pub(crate) struct OtlpSpan(Value);
 
-impl Spans {
+impl SpanQueue {
     pub(crate) fn new(settings: TelemetrySettings) -> Result<Self> {
         // The operator named it: it may be private, and nothing else is reached.
         let egress = Egress::only([settings.url.clone()], Network::default());
@@ -38,8 +38,8 @@ impl Spans {
     }
 
     /// Adds a span of a trace that is recorded.
-    pub(crate) fn add(&self, span: impl FnOnce() -> Option<Span>) {
-        let Some(Span(span)) = span() else { return };
+    pub(crate) fn add(&self, span: impl FnOnce() -> Option<OtlpSpan>) {
+        let Some(OtlpSpan(span)) = span() else { return };
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if waiting.len() < WAITING {
             waiting.push(span);
@@ -70,7 +70,7 @@ const SERVER: u8 = 2;
 const CLIENT: u8 = 3;
 const ERROR: u8 = 2;
 
-impl Span {
+impl OtlpSpan {
     /// `None`: nobody records the trace.
     fn new(
         trace: Trace,
@@ -97,7 +97,11 @@ impl Span {
     }
 
     /// `execute_tool {name}`.
-    pub(super) fn of_call(call: &Over<'_>, end: SystemTime, took: Duration) -> Option<Self> {
+    pub(super) fn of_call(
+        call: &CallFinished<'_>,
+        end: SystemTime,
+        took: Duration,
+    ) -> Option<Self> {
         // A name that is no tool's is anybody's, and makes no name of a span.
         let known = call.tool.map(|listed| listed.spec.name.to_string());
         let name = known
@@ -124,7 +128,7 @@ impl Span {
     }
 
     /// `{method} {target}`, as the source of the tool names it.
-    pub(super) fn of_errand(errand: &Returned<'_>, end: SystemTime) -> Option<Self> {
+    pub(super) fn of_errand(errand: &OutboundFinished<'_>, end: SystemTime) -> Option<Self> {
         let ours = [
             ("toolcrib.source", json!(errand.source)),
             ("toolcrib.attempt", json!(errand.attempt)),
@@ -136,8 +140,12 @@ impl Span {
     }
 
     /// `{method} {target}`, of what a client of MCP asks for.
-    pub(crate) fn of_operation(served: &Served, told: &Told, took: Duration) -> Option<Self> {
-        let Served { method, tool, revision, over, failure } = served;
+    pub(crate) fn of_operation(
+        served: &OperationLabels,
+        told: &OperationTrace,
+        took: Duration,
+    ) -> Option<Self> {
+        let OperationLabels { method, tool, revision, over, failure } = served;
         let (transport, protocol) = over.words();
         let name = match tool {
             Some(target) => format!("{method} {target}"),
@@ -154,8 +162,8 @@ impl Span {
             ("jsonrpc.request.id", json!(told.id)),
             ("network.transport", json!(transport)),
             ("network.protocol.name", json!(protocol)),
-            ("error.type", json!(failure.map(Failure::word))),
-            ("rpc.response.status_code", json!(failure.and_then(Failure::code))),
+            ("error.type", json!(failure.map(OperationErrorType::word))),
+            ("rpc.response.status_code", json!(failure.and_then(OperationErrorType::code))),
         ];
         let name = (name, SERVER);
         let times = (SystemTime::now(), took);

@@ -17,17 +17,17 @@ const TALKATIVE: &str = "rmcp";
 /// A span has no life of its own here.
 const SPAN: u64 = 1;
 
-struct Libraries;
+struct TracingBridge;
 
 /// Listens from now on, if the log wants to hear it.
 pub(super) fn listen(level: LogLevel) {
     if level >= LogLevel::Debug {
         // Whoever listens already stays.
-        let _ = tracing::subscriber::set_global_default(Libraries);
+        let _ = tracing::subscriber::set_global_default(TracingBridge);
     }
 }
 
-impl Subscriber for Libraries {
+impl Subscriber for TracingBridge {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
         let is_warning = *metadata.level() <= Level::WARN;
         let is_talk = metadata.target().starts_with(TALKATIVE);
@@ -49,7 +49,7 @@ impl Subscriber for Libraries {
     fn event(&self, event: &Event<'_>) {
         let is_warning = *event.metadata().level() <= Level::WARN;
         let level = if is_warning { LogLevel::Debug } else { LogLevel::Trace };
-        let mut said = Said(String::new());
+        let mut said = EventText(String::new());
         event.record(&mut said);
         let fields = json!({ "library": event.metadata().target(), "message": cut(&said.0) });
         log::line(level, "library", fields);
@@ -60,9 +60,9 @@ impl Subscriber for Libraries {
     fn exit(&self, _: &Id) {}
 }
 
-struct Said(String);
+struct EventText(String);
 
-impl Visit for Said {
+impl Visit for EventText {
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
         // A string takes whatever is written into it.
         let _ = if field.name() == "message" {

@@ -5,17 +5,20 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::Value;
-use toolcrib_load::{Much, Programs, Soak, Start, durable, gateway, soak, start, table};
+use toolcrib_load::{
+    MeasureSettings, MeasuredPrograms, SoakSettings, StartupSettings, durable, gateway, soak,
+    start, table,
+};
 
 use crate::process::Folder;
 
 /// The server of the SDK, where cargo has built it beside the tests.
-fn programs() -> Option<Programs> {
+fn programs() -> Option<MeasuredPrograms> {
     let own = std::env::current_exe().unwrap();
     let built = own.parent().and_then(Path::parent).unwrap();
     let echo = built.join("examples").join(format!("echo{}", std::env::consts::EXE_SUFFIX));
     let server = PathBuf::from(env!("CARGO_BIN_EXE_toolcrib"));
-    echo.exists().then_some(Programs { server, echo, relay: None })
+    echo.exists().then_some(MeasuredPrograms { server, echo, relay: None })
 }
 
 /// The places of a JSON document where errors are counted, and what is counted.
@@ -39,8 +42,9 @@ async fn the_benchmark_of_a_whole_server_measures_without_errors() {
     };
     let folder = Folder::new();
     let below = folder.path();
-    let much = Much { lasts: Duration::from_millis(100), rounds: 1, sessions: vec![1, 3] };
-    let little = Start { starts: 1, sessions: 3, tools: [3, 300], lists: 1 };
+    let much =
+        MeasureSettings { lasts: Duration::from_millis(100), rounds: 1, sessions: vec![1, 3] };
+    let little = StartupSettings { starts: 1, sessions: 3, tools: [3, 300], lists: 1 };
     let found = serde_json::json!({
         "gateway": gateway(&programs, below, &much).await.unwrap(),
         "start": start(&programs, below, little).await.unwrap(),
@@ -56,7 +60,7 @@ async fn the_benchmark_of_a_whole_server_measures_without_errors() {
     let told = table(&found);
     assert!(told.lines().count() > 40 && !told.contains("NaN"), "{told}");
     let lasts = Duration::from_secs(1);
-    let soaked = soak(&programs, below, Soak { lasts, rate: 20 }).await.unwrap();
+    let soaked = soak(&programs, below, SoakSettings { lasts, rate: 20 }).await.unwrap();
     assert_eq!(soaked["calls"]["errors"], 0, "{soaked}");
     assert_eq!(soaked["files"]["before"], soaked["files"]["after"], "{soaked}");
     // As many as clients can have on their way at once to each of two servers.

@@ -23,11 +23,11 @@ impl Ran {
 }
 
 /// A folder that goes away with the test.
-pub(crate) struct Folder(toolcrib_testkit::Folder);
+pub(crate) struct Folder(toolcrib_testkit::TestFolder);
 
 impl Folder {
     pub(crate) fn new() -> Self {
-        Self(toolcrib_testkit::Folder::new())
+        Self(toolcrib_testkit::TestFolder::new())
     }
 
     pub(crate) fn path(&self) -> &Path {

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
-use crate::rows::keys::Key;
+use crate::rows::keys::IdempotencyKey;
 
 const MOST: usize = 256;
 
@@ -14,14 +14,14 @@ const MOST: usize = 256;
 const LARGEST: usize = 256 * 1024;
 
 #[derive(Default)]
-pub(crate) struct Told(Mutex<VecDeque<(Key, Value)>>);
+pub(crate) struct RecentAnswers(Mutex<VecDeque<(IdempotencyKey, Value)>>);
 
-impl Told {
-    fn all(&self) -> MutexGuard<'_, VecDeque<(Key, Value)>> {
+impl RecentAnswers {
+    fn all(&self) -> MutexGuard<'_, VecDeque<(IdempotencyKey, Value)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn put(&self, key: &Key, answer: &Value) {
+    pub(crate) fn put(&self, key: &IdempotencyKey, answer: &Value) {
         if answer.to_string().len() > LARGEST {
             return;
         }
@@ -33,7 +33,7 @@ impl Told {
     }
 
     /// An answer that came after all, in the place of the one that is told.
-    pub(crate) fn replace(&self, key: &Key, answer: &Value) {
+    pub(crate) fn replace(&self, key: &IdempotencyKey, answer: &Value) {
         let mut all = self.all();
         let before = all.len();
         all.retain(|(told, _)| !is_same(told, key));
@@ -44,13 +44,13 @@ impl Told {
         }
     }
 
-    pub(crate) fn get(&self, key: &Key) -> Option<Value> {
+    pub(crate) fn get(&self, key: &IdempotencyKey) -> Option<Value> {
         let all = self.all();
         all.iter().rev().find(|(told, _)| is_same(told, key)).map(|(_, answer)| answer.clone())
     }
 }
 
 /// The same person may ask with other scopes, or the operator for that person.
-fn is_same(one: &Key, other: &Key) -> bool {
+fn is_same(one: &IdempotencyKey, other: &IdempotencyKey) -> bool {
     one.caller.is(&other.caller) && one.tool == other.tool && one.key == other.key
 }

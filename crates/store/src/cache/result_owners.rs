@@ -6,14 +6,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rusqlite::Connection;
 use toolcrib_core::Caller;
 
-use crate::clock::Moment;
+use crate::clock::WallTime;
 use crate::rows::results;
 
 /// Until when, by tenant and subject.
 #[derive(Default)]
-pub(crate) struct Holders(Mutex<HashMap<String, HashMap<String, Moment>>>);
+pub(crate) struct ResultOwners(Mutex<HashMap<String, HashMap<String, WallTime>>>);
 
-impl Holders {
+impl ResultOwners {
     /// Those of a file that was opened.
     pub(crate) fn learn(&self, connection: &Connection) -> rusqlite::Result<()> {
         for (tenant, subject, until) in results::holders(connection, None)? {
@@ -22,18 +22,18 @@ impl Holders {
         Ok(())
     }
 
-    fn all(&self) -> MutexGuard<'_, HashMap<String, HashMap<String, Moment>>> {
+    fn all(&self) -> MutexGuard<'_, HashMap<String, HashMap<String, WallTime>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn has(&self, caller: &Caller) -> bool {
         let all = self.all();
         let until = all.get(&caller.tenant).and_then(|them| them.get(&caller.subject));
-        until.is_some_and(|until| *until > Moment::now())
+        until.is_some_and(|until| *until > WallTime::now())
     }
 
     /// What holds of one tenant after something of it came or went.
-    pub(crate) fn set(&self, tenant: &str, rows: Vec<(String, String, Moment)>) {
+    pub(crate) fn set(&self, tenant: &str, rows: Vec<(String, String, WallTime)>) {
         let now: HashMap<_, _> =
             rows.into_iter().map(|(_, subject, until)| (subject, until)).collect();
         let mut all = self.all();

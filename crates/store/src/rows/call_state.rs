@@ -6,7 +6,7 @@ use toolcrib_core::{Ending, ErrorKind};
 /// Where a call stands: each is in one state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum State {
+pub enum CallState {
     Running,
     Succeeded,
     Failed,
@@ -18,7 +18,7 @@ pub enum State {
     Interrupted,
 }
 
-impl State {
+impl CallState {
     const ALL: [Self; 6] = [
         Self::Running,
         Self::Succeeded,
@@ -99,11 +99,11 @@ impl KnownEnd {
     ];
 
     /// Where a call stands that ended so.
-    pub const fn state(self) -> State {
+    pub const fn state(self) -> CallState {
         match self {
-            Self::Succeeded => State::Succeeded,
-            Self::Failed => State::Failed,
-            Self::NotExecuted => State::NotExecuted,
+            Self::Succeeded => CallState::Succeeded,
+            Self::Failed => CallState::Failed,
+            Self::NotExecuted => CallState::NotExecuted,
         }
     }
 

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, params};
 use toolcrib_core::{
-    Attempt, CallKey, Caller, Doubtful, Ending, ErrorKind, Fingerprint, Finish, Planned, ToolSpec,
+    Attempt, CallKey, Caller, Ending, EndingReport, ErrorKind, Fingerprint, PlannedCall, ToolSpec,
+    UncertainCall,
 };
 
-use crate::clock::Moment;
+use crate::clock::WallTime;
 use crate::error::StoreError;
-use crate::sqlite::writer::Work;
+use crate::sqlite::writer::WriteTask;
 
 /// As much of a call's id as is written: it comes from a model.
 const LONGEST_ID: usize = 256;
@@ -22,12 +23,12 @@ pub(crate) struct NewCall {
     tool: Arc<ToolSpec>,
     fingerprint: Fingerprint,
     arguments: Fingerprint,
-    planned: Moment,
+    planned: WallTime,
     decider: Option<Arc<Caller>>,
 }
 
 impl NewCall {
-    pub(crate) fn of(call: &Planned<'_>) -> Self {
+    pub(crate) fn of(call: &PlannedCall<'_>) -> Self {
         let id = call.call_id;
         Self {
             key: call.key,
@@ -36,14 +37,18 @@ impl NewCall {
             tool: Arc::clone(call.tool),
             fingerprint: call.fingerprint,
             arguments: call.arguments.digest(),
-            planned: Moment::now(),
+            planned: WallTime::now(),
             decider: call.decider.cloned(),
         }
     }
 
     /// The row of a call that may be sent from now on, with its end if that is known already. It
     /// may be there from the time when it waited.
-    pub(crate) fn write(&self, connection: &Connection, end: Option<&End>) -> rusqlite::Result<()> {
+    pub(crate) fn write(
+        &self,
+        connection: &Connection,
+        end: Option<&CallEnd>,
+    ) -> rusqlite::Result<()> {
         self.put(connection, end, true)
     }
 
@@ -55,7 +60,7 @@ impl NewCall {
     fn put(
         &self,
         connection: &Connection,
-        end: Option<&End>,
+        end: Option<&CallEnd>,
         dispatched: bool,
     ) -> rusqlite::Result<()> {
         let mut insert = connection.prepare_cached(
@@ -67,7 +72,7 @@ impl NewCall {
              kind = excluded.kind, ended = excluded.ended, attempts = excluded.attempts \
              WHERE ending IS NULL AND NOT dispatched",
         )?;
-        let (ending, kind) = end.map(End::columns).unzip();
+        let (ending, kind) = end.map(CallEnd::columns).unzip();
         let decider = self.decider.as_deref();
         insert.execute(params![
             self.key.to_string(),
@@ -83,7 +88,7 @@ impl NewCall {
             ending,
             kind.flatten(),
             end.map(|end| end.at),
-            end.and_then(End::attempts),
+            end.and_then(CallEnd::attempts),
             dispatched,
             decider.map(|by| &by.tenant),
             decider.map(|by| &by.subject),
@@ -93,9 +98,9 @@ impl NewCall {
 }
 
 /// Writes the row of a call that waits, for which nobody waits.
-pub(crate) struct Queueing(pub(crate) NewCall);
+pub(crate) struct QueuedCallTask(pub(crate) NewCall);
 
-impl Work for Queueing {
+impl WriteTask for QueuedCallTask {
     fn run(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         self.0.queue(connection)
     }
@@ -106,14 +111,14 @@ impl Work for Queueing {
 }
 
 /// How a call ended, and when.
-pub(crate) struct End {
-    finish: Finish,
-    at: Moment,
+pub(crate) struct CallEnd {
+    finish: EndingReport,
+    at: WallTime,
 }
 
-impl End {
-    pub(crate) fn now(finish: Finish) -> Self {
-        Self { finish, at: Moment::now() }
+impl CallEnd {
+    pub(crate) fn now(finish: EndingReport) -> Self {
+        Self { finish, at: WallTime::now() }
     }
 
     pub(crate) fn is_unknown(&self) -> bool {
@@ -165,12 +170,12 @@ pub(crate) fn resolve(
          resolved_by_subject = ?6 WHERE key = ?1 AND ending = 'unknown'",
     )?;
     let (tenant, subject) = by.map(|by| (&by.tenant, &by.subject)).unzip();
-    update.execute(params![key, ending, kind, Moment::now(), tenant, subject])?;
+    update.execute(params![key, ending, kind, WallTime::now(), tenant, subject])?;
     Ok(())
 }
 
 /// A call as another one may be like it.
-pub(crate) struct Like {
+pub(crate) struct DuplicateQuery {
     tenant: String,
     subject: String,
     tool: String,
@@ -178,8 +183,8 @@ pub(crate) struct Like {
     arguments: String,
 }
 
-impl Like {
-    pub(crate) fn of(call: &Planned<'_>) -> Self {
+impl DuplicateQuery {
+    pub(crate) fn of(call: &PlannedCall<'_>) -> Self {
         Self {
             tenant: call.caller.tenant.clone(),
             subject: call.caller.subject.clone(),
@@ -194,8 +199,8 @@ impl Like {
     pub(crate) fn unknown(
         &self,
         connection: &Connection,
-        after: Moment,
-    ) -> rusqlite::Result<Option<Doubtful>> {
+        after: WallTime,
+    ) -> rusqlite::Result<Option<UncertainCall>> {
         let mut find = connection.prepare_cached(
             "SELECT key, attempts FROM (\
              SELECT key, ended, attempts FROM calls INDEXED BY calls_unknown WHERE tenant = ?1 \
@@ -212,11 +217,11 @@ impl Like {
             let attempts = row.get::<_, Option<String>>(1)?.unwrap_or_default();
             // What cannot be read tells of no one who gave it up.
             let attempts: Vec<Attempt> = serde_json::from_str(&attempts).unwrap_or_default();
-            Ok(Doubtful::new(row.get::<_, String>(0)?, &attempts))
+            Ok(UncertainCall::new(row.get::<_, String>(0)?, &attempts))
         };
         let mut weightiest = None;
         for alike in find.query_map(like, read)? {
-            weightiest = Doubtful::weightiest(weightiest.into_iter().chain([alike?]));
+            weightiest = UncertainCall::weightiest(weightiest.into_iter().chain([alike?]));
             if weightiest.as_ref().is_some_and(|like| !like.was_cancelled) {
                 break;
             }

@@ -7,11 +7,11 @@ use std::time::SystemTime;
 use rusqlite::types::{Type, Value};
 use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter};
 use serde::Serialize;
-use toolcrib_core::{Attempt, Caller, Effect, Ending, Fingerprint, Stands};
+use toolcrib_core::{Attempt, CallStatus, Caller, Effect, Ending, Fingerprint};
 
-use super::call_state::State;
+use super::call_state::CallState;
 use super::calls;
-use crate::clock::Moment;
+use crate::clock::WallTime;
 
 /// Rows of one page at the most.
 const LARGEST_PAGE: usize = 500;
@@ -66,11 +66,11 @@ pub struct Decider {
 
 /// Which calls: all that fit every field that is there.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Filter {
+pub struct CallFilter {
     pub tool: Option<String>,
     pub source: Option<String>,
     /// In any of these states; in any at all if none is named.
-    pub states: BTreeSet<State>,
+    pub states: BTreeSet<CallState>,
     /// Planned then or later.
     pub since: Option<SystemTime>,
 }
@@ -78,38 +78,38 @@ pub struct Filter {
 /// Where a page ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[serde(transparent)]
-pub struct Cursor(i64);
+pub struct CallCursor(i64);
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Page {
+pub struct CallPage {
     /// Newest first. May be empty although there are more, where a tool, a source or a time is
     /// asked for; never for the sake of a state.
     pub calls: Vec<CallRecord>,
     /// Where the next page begins; `None` if there is none.
-    pub next: Option<Cursor>,
+    pub next: Option<CallCursor>,
 }
 
 impl CallRecord {
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> CallState {
         match self.ending {
-            None => State::Running,
-            Some(Ending::Succeeded) => State::Succeeded,
-            Some(Ending::Failed(_)) => State::Failed,
-            Some(Ending::NotExecuted) => State::NotExecuted,
-            Some(Ending::Unknown) if self.interrupted => State::Interrupted,
-            Some(Ending::Unknown) => State::OutcomeUnknown,
+            None => CallState::Running,
+            Some(Ending::Succeeded) => CallState::Succeeded,
+            Some(Ending::Failed(_)) => CallState::Failed,
+            Some(Ending::NotExecuted) => CallState::NotExecuted,
+            Some(Ending::Unknown) if self.interrupted => CallState::Interrupted,
+            Some(Ending::Unknown) => CallState::OutcomeUnknown,
         }
     }
 
     /// What its caller may read of it.
-    pub(crate) fn stands(self) -> Stands {
+    pub(crate) fn stands(self) -> CallStatus {
         let (state, ended) = (self.state().as_str(), self.ended.zip(self.ending));
         let Self { key: call, tool, planned, .. } = self;
-        Stands { call, tool, planned, state, ended }
+        CallStatus { call, tool, planned, state, ended }
     }
 }
 
-impl Filter {
+impl CallFilter {
     /// Whether a call of one of the states fits the rest.
     fn fits(&self, call: &CallRecord) -> bool {
         self.tool.as_ref().is_none_or(|tool| *tool == call.tool)
@@ -135,18 +135,18 @@ impl Filter {
 pub(crate) fn page(
     connection: &Connection,
     caller: Option<&Caller>,
-    filter: &Filter,
-    after: Option<Cursor>,
+    filter: &CallFilter,
+    after: Option<CallCursor>,
     limit: usize,
-) -> rusqlite::Result<Page> {
+) -> rusqlite::Result<CallPage> {
     let limit = limit.clamp(1, LARGEST_PAGE);
     let mut list = connection.prepare_cached(&filter.query(caller.is_some()))?;
-    let mut values = vec![Value::from(after.map_or(i64::MAX, |Cursor(seq)| seq))];
+    let mut values = vec![Value::from(after.map_or(i64::MAX, |CallCursor(seq)| seq))];
     if let Some(caller) = caller {
         values.extend([Value::from(caller.tenant.clone()), Value::from(caller.subject.clone())]);
     }
     let mut rows = list.query(params_from_iter(values))?;
-    let mut page = Page { calls: Vec::new(), next: None };
+    let mut page = CallPage { calls: Vec::new(), next: None };
     let mut looked_at = 0;
     while let Some(row) = rows.next()? {
         looked_at += 1;
@@ -155,7 +155,7 @@ pub(crate) fn page(
             page.calls.push(call);
         }
         if page.calls.len() == limit || looked_at == LOOKED_AT {
-            page.next = Some(Cursor(row.get(0)?));
+            page.next = Some(CallCursor(row.get(0)?));
             break;
         }
     }
@@ -223,12 +223,12 @@ fn read(row: &Row<'_>) -> rusqlite::Result<CallRecord> {
         effect,
         fingerprint: fingerprint(6)?,
         arguments: fingerprint(7)?,
-        planned: row.get::<_, Moment>(8)?.time(),
-        ended: row.get::<_, Option<Moment>>(9)?.map(Moment::time),
+        planned: row.get::<_, WallTime>(8)?.time(),
+        ended: row.get::<_, Option<WallTime>>(9)?.map(WallTime::time),
         ending: ending.transpose()?,
         interrupted: row.get(12)?,
         attempts: attempts.transpose()?,
-        resolved: row.get::<_, Option<Moment>>(14)?.map(Moment::time),
+        resolved: row.get::<_, Option<WallTime>>(14)?.map(WallTime::time),
         decided_by: decider(row, 17)?,
         resolved_by: decider(row, 19)?,
     })

@@ -5,26 +5,26 @@
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 use serde_json::Value;
-pub use toolcrib_core::{Begun, OnceKey as Key};
-use toolcrib_core::{Caller, Fingerprint, KeyEnd, LONGEST_KEY};
+use toolcrib_core::{Caller, Fingerprint, KeyResult, LONGEST_KEY};
+pub use toolcrib_core::{IdempotencyKey, KeyState};
 
 use super::tickets;
-use crate::clock::Moment;
+use crate::clock::WallTime;
 use crate::error::StoreError;
-use crate::options::Options;
+use crate::options::StoreOptions;
 
 /// Largest recorded response in bytes of JSON. That of a whole request is a text with the results of
 /// all its calls, 64 of 256 KiB by default, and every quote in them takes more room in a text. Of
 /// SQLite a row may have a billion bytes.
 const LARGEST_RESPONSE: usize = 32 * 1024 * 1024;
 
-pub(crate) fn check(key: &Key) -> Result<(), StoreError> {
+pub(crate) fn check(key: &IdempotencyKey) -> Result<(), StoreError> {
     key.fits().then_some(()).ok_or(StoreError::TooLong { what: "a key", most: LONGEST_KEY })
 }
 
 /// What becomes of a key that is begun when the process ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Hold {
+pub(crate) enum KeyHold {
     /// It is free again.
     Loose,
     /// It stays taken.
@@ -33,39 +33,39 @@ pub(crate) enum Hold {
 
 /// Asks for a key: it is taken by whoever is told `New`.
 pub(crate) fn begin(
-    key: &Key,
+    key: &IdempotencyKey,
     connection: &Connection,
-    (arguments, hold): (Fingerprint, Hold),
-    options: &Options,
-) -> rusqlite::Result<Begun> {
+    (arguments, hold): (Fingerprint, KeyHold),
+    options: &StoreOptions,
+) -> rusqlite::Result<KeyState> {
     let arguments = arguments.to_string();
     if let Some(begun) = find(key, connection, Some(&arguments))? {
         return Ok(begun);
     }
     take(key, connection, (&arguments, hold), options)?;
-    Ok(Begun::New)
+    Ok(KeyState::New)
 }
 
 fn take(
-    key: &Key,
+    key: &IdempotencyKey,
     connection: &Connection,
-    (arguments, hold): (&str, Hold),
-    options: &Options,
+    (arguments, hold): (&str, KeyHold),
+    options: &StoreOptions,
 ) -> rusqlite::Result<()> {
-    let expires = Moment::now().after(options.keys_for);
+    let expires = WallTime::now().after(options.keys_for);
     let mut take = connection.prepare_cached(
         "INSERT OR REPLACE INTO keys (tenant, subject, tool, key, arguments, state, expires, \
          bound) VALUES (?1, ?2, ?3, ?4, ?5, 'running', ?6, ?7)",
     )?;
     let Caller { tenant, subject, .. } = &key.caller;
     let (tool, key) = (named(key), &key.key);
-    let is_bound = hold == Hold::Bound;
+    let is_bound = hold == KeyHold::Bound;
     take.execute(params![tenant, subject, tool, key, arguments, expires, is_bound])?;
     Ok(())
 }
 
 /// From now on it stays taken when the process ends.
-pub(crate) fn bind(key: &Key, connection: &Connection) -> rusqlite::Result<()> {
+pub(crate) fn bind(key: &IdempotencyKey, connection: &Connection) -> rusqlite::Result<()> {
     let mut bind = connection.prepare_cached(
         "UPDATE keys SET bound = 1 WHERE tenant = ?1 AND subject = ?2 AND tool = ?3 AND key = ?4 \
          AND state = 'running'",
@@ -76,7 +76,7 @@ pub(crate) fn bind(key: &Key, connection: &Connection) -> rusqlite::Result<()> {
 }
 
 /// What a key is of: a tool, and behind a blank, which no name holds, whose it is.
-fn named(key: &Key) -> String {
+fn named(key: &IdempotencyKey) -> String {
     match &key.source {
         Some(source) => format!("{} {source}", key.tool),
         None => key.tool.to_string(),
@@ -85,10 +85,10 @@ fn named(key: &Key) -> String {
 
 /// What is known of a key; `None`: nothing. `arguments`: those it must have come with.
 fn find(
-    key: &Key,
+    key: &IdempotencyKey,
     connection: &Connection,
     arguments: Option<&str>,
-) -> rusqlite::Result<Option<Begun>> {
+) -> rusqlite::Result<Option<KeyState>> {
     let found = find_named(&named(key), (key, arguments), connection)?;
     if found.is_some() || key.source.is_none() {
         return Ok(found);
@@ -99,56 +99,59 @@ fn find(
 
 fn find_named(
     name: &str,
-    (key, arguments): (&Key, Option<&str>),
+    (key, arguments): (&IdempotencyKey, Option<&str>),
     connection: &Connection,
-) -> rusqlite::Result<Option<Begun>> {
-    let now = Moment::now();
+) -> rusqlite::Result<Option<KeyState>> {
+    let now = WallTime::now();
     let mut find = connection.prepare_cached(
         "SELECT arguments, state, response, expires FROM keys \
          WHERE tenant = ?1 AND subject = ?2 AND tool = ?3 AND key = ?4",
     )?;
     let Caller { tenant, subject, .. } = &key.caller;
     let found = find.query_row(params![tenant, subject, name, key.key], |row| {
-        let (state, expires) = (row.get_ref(1)?.as_str()?, row.get::<_, Moment>(3)?);
+        let (state, expires) = (row.get_ref(1)?.as_str()?, row.get::<_, WallTime>(3)?);
         // A call that runs holds its key, however long it takes.
         if expires <= now && state != "running" {
             return Ok(None);
         }
         let before = row.get_ref(0)?.as_str()?;
         if arguments.is_some_and(|arguments| arguments != before) {
-            return Ok(Some(Begun::Conflict));
+            return Ok(Some(KeyState::Conflict));
         }
         match state {
-            "running" => Ok(Some(Begun::Running)),
+            "running" => Ok(Some(KeyState::Running)),
             "ended" => {
                 let response = serde_json::from_str(row.get_ref(2)?.as_str()?);
-                response.map(Begun::Ended).map(Some).map_err(|error| {
+                response.map(KeyState::Ended).map(Some).map_err(|error| {
                     let text = rusqlite::types::Type::Text;
                     rusqlite::Error::FromSqlConversionFailure(2, text, error.into())
                 })
             }
-            _ => Ok(Some(Begun::Unknown)),
+            _ => Ok(Some(KeyState::Unknown)),
         }
     });
     Ok(found.optional()?.flatten())
 }
 
 /// What a key says, without asking for it.
-pub(crate) fn recorded(key: &Key, connection: &Connection) -> rusqlite::Result<Begun> {
-    Ok(find(key, connection, None)?.unwrap_or(Begun::New))
+pub(crate) fn recorded(
+    key: &IdempotencyKey,
+    connection: &Connection,
+) -> rusqlite::Result<KeyState> {
+    Ok(find(key, connection, None)?.unwrap_or(KeyState::New))
 }
 
 /// Begins the key of a ticket that was claimed just now.
 pub(crate) fn begin_claimed(
-    key: &Key,
+    key: &IdempotencyKey,
     connection: &Connection,
-    options: &Options,
+    options: &StoreOptions,
 ) -> rusqlite::Result<()> {
-    take(key, connection, ("", Hold::Loose), options)
+    take(key, connection, ("", KeyHold::Loose), options)
 }
 
 /// What is to be written under a key.
-pub(crate) enum Settled {
+pub(crate) enum KeySettlement {
     Answered(String),
     /// It takes the place of what was written before.
     Late(String),
@@ -156,15 +159,15 @@ pub(crate) enum Settled {
     Free,
 }
 
-impl Settled {
+impl KeySettlement {
     /// An answer that is too large to be kept is one that is lost.
-    pub(crate) fn of(end: &KeyEnd) -> Self {
+    pub(crate) fn of(end: &KeyResult) -> Self {
         match end {
-            KeyEnd::Answered(answer) => written(answer).map_or(Self::Lost, Self::Answered),
-            KeyEnd::Late(answer) => written(answer).map_or(Self::Lost, Self::Late),
-            KeyEnd::Told { later, .. } => written(later).map_or(Self::Lost, Self::Answered),
-            KeyEnd::Lost => Self::Lost,
-            KeyEnd::Free => Self::Free,
+            KeyResult::Answered(answer) => written(answer).map_or(Self::Lost, Self::Answered),
+            KeyResult::Late(answer) => written(answer).map_or(Self::Lost, Self::Late),
+            KeyResult::Told { later, .. } => written(later).map_or(Self::Lost, Self::Answered),
+            KeyResult::Lost => Self::Lost,
+            KeyResult::Free => Self::Free,
         }
     }
 
@@ -175,7 +178,11 @@ impl Settled {
         }
     }
 
-    pub(crate) fn write(&self, key: &Key, connection: &Connection) -> rusqlite::Result<()> {
+    pub(crate) fn write(
+        &self,
+        key: &IdempotencyKey,
+        connection: &Connection,
+    ) -> rusqlite::Result<()> {
         const OF: &str = "WHERE tenant = ?1 AND subject = ?2 AND tool = ?3 AND key = ?4";
         let Caller { tenant, subject, .. } = &key.caller;
         if let Some(ticket) = key.ticket() {

@@ -6,8 +6,8 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use sha2::{Digest, Sha256};
 use toolcrib_core::{Caller, Content, Part, ResultHandle};
 
-use crate::clock::Moment;
-use crate::options::Options;
+use crate::clock::WallTime;
+use crate::options::StoreOptions;
 use crate::sqlite::savepoint::all_or_nothing;
 
 /// A result that is about to be kept.
@@ -20,7 +20,7 @@ pub(crate) struct NewResult {
 
 impl NewResult {
     /// `None` if it has no JSON or is larger than all that its tenant may keep.
-    pub(crate) fn of(caller: &Caller, content: &Content, options: &Options) -> Option<Self> {
+    pub(crate) fn of(caller: &Caller, content: &Content, options: &StoreOptions) -> Option<Self> {
         let bytes = serde_json::to_vec(content).ok()?;
         let fits = u64::try_from(bytes.len()).ok()? <= options.result_bytes_per_tenant;
         let Caller { tenant, subject, .. } = caller.clone();
@@ -31,7 +31,7 @@ impl NewResult {
     pub(crate) fn write(
         &self,
         connection: &Connection,
-        options: &Options,
+        options: &StoreOptions,
     ) -> rusqlite::Result<ResultHandle> {
         // Two tables change or none.
         all_or_nothing(connection, || self.write_both(connection, options))
@@ -40,9 +40,9 @@ impl NewResult {
     fn write_both(
         &self,
         connection: &Connection,
-        options: &Options,
+        options: &StoreOptions,
     ) -> rusqlite::Result<ResultHandle> {
-        let expires = Moment::now().after(options.results_for);
+        let expires = WallTime::now().after(options.results_for);
         let mut again = connection.prepare_cached(
             "UPDATE contents SET expires = max(expires, ?3) WHERE tenant = ?1 AND hash = ?2 \
              RETURNING id",
@@ -66,8 +66,8 @@ impl NewResult {
     fn insert(
         &self,
         connection: &Connection,
-        options: &Options,
-        expires: Moment,
+        options: &StoreOptions,
+        expires: WallTime,
     ) -> rusqlite::Result<i64> {
         let size = i64::try_from(self.bytes.len()).unwrap_or(i64::MAX);
         let most = i64::try_from(options.result_bytes_per_tenant).unwrap_or(i64::MAX);
@@ -107,7 +107,7 @@ pub(crate) fn kept(
         "SELECT bytes FROM results JOIN contents ON contents.id = results.content \
          WHERE handle = ?1 AND results.tenant = ?2 AND subject = ?3 AND results.expires > ?4",
     )?;
-    let whose = params![handle.0, caller.tenant, caller.subject, Moment::now()];
+    let whose = params![handle.0, caller.tenant, caller.subject, WallTime::now()];
     let bytes = find.query_row(whose, |row| row.get::<_, Vec<u8>>(0)).optional()?;
     let read = |bytes: Vec<u8>| {
         serde_json::from_slice(&bytes).map(Arc::new).map_err(|error| {
@@ -122,7 +122,7 @@ pub(crate) fn kept(
 pub(crate) fn holders(
     connection: &Connection,
     tenant: Option<&str>,
-) -> rusqlite::Result<Vec<(String, String, Moment)>> {
+) -> rusqlite::Result<Vec<(String, String, WallTime)>> {
     let mut list = connection.prepare_cached(
         "SELECT tenant, subject, max(expires) FROM results INDEXED BY results_of_caller \
          WHERE tenant = ?1 OR ?1 IS NULL GROUP BY tenant, subject",
@@ -133,7 +133,7 @@ pub(crate) fn holders(
 
 /// A part of a kept result's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Piece {
+pub struct ResultPiece {
     pub text: String,
     /// Bytes of the whole text.
     pub of: usize,
@@ -141,7 +141,7 @@ pub struct Piece {
     pub next: Option<usize>,
 }
 
-impl Piece {
+impl ResultPiece {
     /// At most `bytes` bytes from `from`, cut between characters, but one character at the least.
     pub(crate) fn cut(content: &Content, from: usize, bytes: usize) -> Self {
         let parts: Vec<_> = content.parts.iter().map(Part::in_words).collect();

@@ -9,13 +9,13 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use toolcrib_core::{
-    Arguments, Caller, Fingerprint, LedgerError, OnceKey, OpenTickets, Parked, SourceId,
-    TicketBounds, TicketError, TicketId, ToolName, Wire,
+    Arguments, CallWire, Caller, Fingerprint, IdempotencyKey, LedgerError, OpenTickets, ParkedCall,
+    SourceId, TicketBounds, TicketError, TicketId, ToolName,
 };
 
 use super::keys;
-use crate::clock::Moment;
-use crate::options::Options;
+use crate::clock::WallTime;
+use crate::options::StoreOptions;
 use crate::sqlite::savepoint::all_or_nothing;
 
 /// A ticket that is to live longer lives so long.
@@ -24,7 +24,7 @@ const LONGEST: Duration = Duration::from_hours(24 * 365);
 /// A parked call as it is written, but for its arguments: those stand alone, since a parser
 /// bounds depth and what was let in must come out.
 #[derive(Serialize, Deserialize)]
-struct Written {
+struct StoredTicket {
     caller: Caller,
     tool: ToolName,
     source: SourceId,
@@ -40,7 +40,7 @@ struct Written {
     reason: String,
     lifetime: Duration,
     call_id: String,
-    wire: Wire,
+    wire: CallWire,
 }
 
 /// A ticket that is about to be written.
@@ -54,10 +54,10 @@ pub(crate) struct NewTicket {
 }
 
 impl NewTicket {
-    pub(crate) fn of(parked: Parked) -> Result<Self, LedgerError> {
+    pub(crate) fn of(parked: ParkedCall) -> Result<Self, LedgerError> {
         let Caller { tenant, subject, .. } = parked.caller.clone();
         let (ticket, lifetime) = (parked.ticket, parked.lifetime.min(LONGEST));
-        let written = Written {
+        let written = StoredTicket {
             caller: parked.caller,
             tool: parked.tool,
             source: parked.source,
@@ -90,7 +90,7 @@ impl NewTicket {
         bounds: TicketBounds,
     ) -> rusqlite::Result<Result<(), String>> {
         let TicketBounds { open, of_tenant, bytes_of_tenant } = bounds;
-        let now = Moment::now();
+        let now = WallTime::now();
         let mut count = connection.prepare_cached(
             "SELECT count(*), coalesce(sum(tenant = ?1), 0) FROM tickets \
              INDEXED BY tickets_open WHERE parked IS NOT NULL AND expires > ?2",
@@ -138,16 +138,16 @@ pub(crate) fn claim(
     connection: &Connection,
     ticket: &TicketId,
     caller: &Caller,
-    options: &Options,
-) -> rusqlite::Result<Result<Parked, TicketError>> {
+    options: &StoreOptions,
+) -> rusqlite::Result<Result<ParkedCall, TicketError>> {
     let mut find = connection.prepare_cached(
         "SELECT expires, parked IS NULL, ticket, parked, arguments FROM tickets \
          WHERE ticket = ?1 AND tenant = ?2 AND subject = ?3",
     )?;
     let whose = params![ticket.as_str(), caller.tenant, caller.subject];
-    let now = Moment::now();
+    let now = WallTime::now();
     let found = find.query_row(whose, |row| {
-        Ok(match (row.get::<_, Moment>(0)?, row.get(1)?) {
+        Ok(match (row.get::<_, WallTime>(0)?, row.get(1)?) {
             (_, true) => Err(TicketError::Used),
             (expires, false) if expires <= now => Err(TicketError::Expired),
             (_, false) => Ok(read(row, 2)?),
@@ -165,7 +165,7 @@ pub(crate) fn claim(
              arguments = NULL WHERE ticket = ?1",
         )?;
         take.execute([ticket.as_str()])?;
-        keys::begin_claimed(&OnceKey::of_ticket(caller, ticket), connection, options)
+        keys::begin_claimed(&IdempotencyKey::of_ticket(caller, ticket), connection, options)
     })?;
     Ok(Ok(parked))
 }
@@ -194,23 +194,23 @@ pub(crate) fn one(
     connection: &Connection,
     ticket: &TicketId,
     caller: &Caller,
-) -> rusqlite::Result<Option<Parked>> {
+) -> rusqlite::Result<Option<ParkedCall>> {
     let mut find = connection.prepare_cached(
         "SELECT expires, ticket, parked, arguments FROM tickets WHERE ticket = ?1 AND tenant = ?2 \
          AND subject = ?3 AND expires > ?4 AND parked IS NOT NULL",
     )?;
-    let now = Moment::now();
+    let now = WallTime::now();
     let whose = params![ticket.as_str(), caller.tenant, caller.subject, now];
     find.query_row(whose, |row| read_open(row, now)).optional()
 }
 
 /// The open tickets of a caller, oldest first.
-pub(crate) fn open(connection: &Connection, caller: &Caller) -> rusqlite::Result<Vec<Parked>> {
+pub(crate) fn open(connection: &Connection, caller: &Caller) -> rusqlite::Result<Vec<ParkedCall>> {
     let mut list = connection.prepare_cached(
         "SELECT expires, ticket, parked, arguments FROM tickets WHERE tenant = ?1 AND subject = ?2 \
          AND expires > ?3 AND parked IS NOT NULL ORDER BY seq",
     )?;
-    let now = Moment::now();
+    let now = WallTime::now();
     let rows =
         list.query_map(params![caller.tenant, caller.subject, now], |row| read_open(row, now))?;
     rows.collect()
@@ -228,7 +228,7 @@ pub(crate) fn page(
         "SELECT expires, ticket, parked, arguments, seq FROM tickets WHERE parked IS NOT NULL \
          AND seq > ?1 AND expires > ?2{of_caller} ORDER BY seq"
     ))?;
-    let now = Moment::now();
+    let now = WallTime::now();
     let after = i64::try_from(after).unwrap_or(i64::MAX);
     let numbered = |row: &Row<'_>| {
         let number: i64 = row.get(4)?;
@@ -259,21 +259,21 @@ pub(crate) fn owner(
 pub(crate) fn count(connection: &Connection) -> rusqlite::Result<u64> {
     let mut count = connection
         .prepare_cached("SELECT count(*) FROM tickets WHERE parked IS NOT NULL AND expires > ?1")?;
-    let count: i64 = count.query_row([Moment::now()], |row| row.get(0))?;
+    let count: i64 = count.query_row([WallTime::now()], |row| row.get(0))?;
     Ok(count.unsigned_abs())
 }
 
 /// Reads one that is only looked at, behind its end: it has what is left of its time.
-fn read_open(row: &Row<'_>, now: Moment) -> rusqlite::Result<Parked> {
-    let expires: Moment = row.get(0)?;
-    Ok(Parked { lifetime: expires.since(now), ..read(row, 1)? })
+fn read_open(row: &Row<'_>, now: WallTime) -> rusqlite::Result<ParkedCall> {
+    let expires: WallTime = row.get(0)?;
+    Ok(ParkedCall { lifetime: expires.since(now), ..read(row, 1)? })
 }
 
 /// Reads the ticket, the call and its arguments from three columns.
-fn read(row: &Row<'_>, first: usize) -> rusqlite::Result<Parked> {
+fn read(row: &Row<'_>, first: usize) -> rusqlite::Result<ParkedCall> {
     let ticket = TicketId::claimed(row.get::<_, String>(first)?);
-    let written: Written = json(row, first + 1)?;
-    Ok(Parked {
+    let written: StoredTicket = json(row, first + 1)?;
+    Ok(ParkedCall {
         ticket,
         caller: written.caller,
         tool: written.tool,

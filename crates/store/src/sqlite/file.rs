@@ -9,7 +9,7 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags};
 use toolcrib_core::failpoint;
 
-use crate::clock::Moment;
+use crate::clock::WallTime;
 use crate::error::StoreError;
 use crate::rows::tickets;
 
@@ -31,7 +31,7 @@ const APPLICATION: i64 = 0x6372_6962;
 pub(crate) const LOCK_PATIENCE: Duration = Duration::from_secs(2);
 
 /// The right to use a file; ends with the process, however that ends.
-pub(crate) struct Owned {
+pub(crate) struct FileLock {
     pub(crate) path: PathBuf,
     _lock: File,
 }
@@ -40,7 +40,7 @@ pub(crate) struct Owned {
 ///
 /// The lock is on a file beside it: closing any handle of the database would drop those locks
 /// that SQLite holds on it.
-pub(crate) fn own(path: &Path) -> Result<Owned, StoreError> {
+pub(crate) fn own(path: &Path) -> Result<FileLock, StoreError> {
     let path = real(path).map_err(|error| StoreError::file(path, error))?;
     let fault = |error| StoreError::file(&path, error);
     let beside = lock_of(&path);
@@ -65,7 +65,7 @@ pub(crate) fn own(path: &Path) -> Result<Owned, StoreError> {
         }
         Err(error) => return Err(fault(error)),
     }
-    Ok(Owned { path, _lock: lock })
+    Ok(FileLock { path, _lock: lock })
 }
 
 /// Whether the file could be opened here: owned, and of a form that we know. Leaves all as it is, and
@@ -248,7 +248,7 @@ fn migrate(connection: &mut Connection, found: i64) -> rusqlite::Result<()> {
 /// it had gone further than that, and so is a ticket. Gives how many calls may have taken effect.
 fn recover(connection: &mut Connection) -> rusqlite::Result<usize> {
     let whole = connection.transaction()?;
-    let now = Moment::now();
+    let now = WallTime::now();
     whole.execute(
         "UPDATE calls SET ending = 'not_executed', ended = ?1, interrupted = 1 \
          WHERE ending IS NULL AND NOT dispatched",

@@ -6,38 +6,38 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 use toolcrib_core::Fingerprint;
 
-use super::retry_queue::Owed;
-use super::writer::{Need, Shared, Work, Writer};
+use super::retry_queue::UnwrittenEnd;
+use super::writer::{Durability, StoreWriter, WriteTask, WriterShared};
 use crate::error::StoreError;
-use crate::options::Options;
-use crate::rows::keys::{self, Begun, Hold, Key, Settled};
+use crate::options::StoreOptions;
+use crate::rows::keys::{self, IdempotencyKey, KeyHold, KeySettlement, KeyState};
 
 /// When this resolves to `New`, the key is on disk and belongs to whoever asked. A key that was
 /// taken for somebody who waits no more is free again before the next one asks for it.
 pub(crate) async fn begin(
-    writer: &Writer,
-    key: Key,
-    arguments: (Fingerprint, Hold),
-    options: Options,
-) -> Result<Begun, StoreError> {
+    writer: &StoreWriter,
+    key: IdempotencyKey,
+    arguments: (Fingerprint, KeyHold),
+    options: StoreOptions,
+) -> Result<KeyState, StoreError> {
     let (reply, answer) = oneshot::channel();
     let shared = Arc::clone(writer.shared());
-    let work = Beginning { key, arguments, options, begun: None, shared, reply };
-    writer.send(Need::Sync, Box::new(work)).await?;
+    let work = KeyClaimTask { key, arguments, options, begun: None, shared, reply };
+    writer.send(Durability::Sync, Box::new(work)).await?;
     // From here on nothing is awaited: what was heard is not lost again.
-    answer.await.unwrap_or_else(|_| Err(writer.closed())).map(Held::heard)
+    answer.await.unwrap_or_else(|_| Err(writer.closed())).map(UnheardClaim::heard)
 }
 
-struct Beginning {
-    key: Key,
-    arguments: (Fingerprint, Hold),
-    options: Options,
-    begun: Option<Begun>,
-    shared: Arc<Shared>,
-    reply: oneshot::Sender<Result<Held, StoreError>>,
+struct KeyClaimTask {
+    key: IdempotencyKey,
+    arguments: (Fingerprint, KeyHold),
+    options: StoreOptions,
+    begun: Option<KeyState>,
+    shared: Arc<WriterShared>,
+    reply: oneshot::Sender<Result<UnheardClaim, StoreError>>,
 }
 
-impl Work for Beginning {
+impl WriteTask for KeyClaimTask {
     fn run(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         // Of an attempt that was undone nothing holds.
         self.begun = None;
@@ -52,7 +52,7 @@ impl Work for Beginning {
     fn answer(self: Box<Self>, group: Result<(), StoreError>) {
         let Self { key, begun, shared, reply, .. } = *self;
         let answer = match (group, begun) {
-            (Ok(()), Some(begun)) => Ok(Held::of(begun, key, shared)),
+            (Ok(()), Some(begun)) => Ok(UnheardClaim::of(begun, key, shared)),
             (Err(error), _) => Err(error),
             // Nobody waits.
             (Ok(()), None) => return,
@@ -64,27 +64,27 @@ impl Work for Beginning {
 
 /// An answer on its way. If it is dropped before anybody hears it, the call under the key is never
 /// made.
-struct Held {
-    begun: Begun,
-    unheard: Option<(Key, Arc<Shared>)>,
+struct UnheardClaim {
+    begun: KeyState,
+    unheard: Option<(IdempotencyKey, Arc<WriterShared>)>,
 }
 
-impl Held {
-    fn of(begun: Begun, key: Key, shared: Arc<Shared>) -> Self {
-        let unheard = (begun == Begun::New).then_some((key, shared));
+impl UnheardClaim {
+    fn of(begun: KeyState, key: IdempotencyKey, shared: Arc<WriterShared>) -> Self {
+        let unheard = (begun == KeyState::New).then_some((key, shared));
         Self { begun, unheard }
     }
 
-    fn heard(mut self) -> Begun {
+    fn heard(mut self) -> KeyState {
         self.unheard = None;
-        std::mem::replace(&mut self.begun, Begun::New)
+        std::mem::replace(&mut self.begun, KeyState::New)
     }
 }
 
-impl Drop for Held {
+impl Drop for UnheardClaim {
     fn drop(&mut self) {
         if let Some((key, shared)) = self.unheard.take() {
-            Owed::Key { key, settled: Settled::Free }.later(&shared);
+            UnwrittenEnd::IdempotencyKey { key, settled: KeySettlement::Free }.later(&shared);
         }
     }
 }
@@ -110,23 +110,26 @@ mod tests {
         }
     }
 
-    fn writer() -> (Writer, Scratch) {
+    fn writer() -> (StoreWriter, Scratch) {
         let name = format!("toolcrib-beginning-{}", ResultHandle::unguessable());
         let scratch = Scratch(std::env::temp_dir().join(name));
         std::fs::create_dir_all(&scratch.0).unwrap();
         let owned = Arc::new(file::own(&scratch.0.join("crib.db")).unwrap());
-        (Writer::start(owned, Options::default()).unwrap(), scratch)
+        (StoreWriter::start(owned, StoreOptions::default()).unwrap(), scratch)
     }
 
-    fn ask<'a>(writer: &'a Writer, name: &str) -> BoxFuture<'a, Result<Begun, StoreError>> {
+    fn ask<'a>(writer: &'a StoreWriter, name: &str) -> BoxFuture<'a, Result<KeyState, StoreError>> {
         let tool = ToolName::new("pay").unwrap();
-        let key = Key { caller: Caller::local(), tool, source: None, key: name.to_owned() };
-        let arguments = (Fingerprint::of(&json!({})), Hold::Loose);
-        Box::pin(begin(writer, key, arguments, Options::default()))
+        let key =
+            IdempotencyKey { caller: Caller::local(), tool, source: None, key: name.to_owned() };
+        let arguments = (Fingerprint::of(&json!({})), KeyHold::Loose);
+        Box::pin(begin(writer, key, arguments, StoreOptions::default()))
     }
 
     /// A job at which the writer stands still: it says when it is there, and goes on when told.
-    fn stop(writer: &Writer) -> (BoxFuture<'_, Result<(), StoreError>>, Receiver<()>, Sender<()>) {
+    fn stop(
+        writer: &StoreWriter,
+    ) -> (BoxFuture<'_, Result<(), StoreError>>, Receiver<()>, Sender<()>) {
         let (reached, arrival) = mpsc::channel();
         let (leave, left) = mpsc::channel();
         let stands = move |_: &Connection| {
@@ -134,7 +137,7 @@ mod tests {
             left.recv().unwrap();
             Ok(())
         };
-        (Box::pin(writer.ask(Need::Sync, stands)), arrival, leave)
+        (Box::pin(writer.ask(Durability::Sync, stands)), arrival, leave)
     }
 
     #[tokio::test]
@@ -153,8 +156,8 @@ mod tests {
         drop(gone);
         leave_within.send(()).unwrap();
         within.await.unwrap();
-        assert_eq!(ask(&writer, "k1").await.unwrap(), Begun::New);
-        assert_eq!(ask(&writer, "k1").await.unwrap(), Begun::Running);
+        assert_eq!(ask(&writer, "k1").await.unwrap(), KeyState::New);
+        assert_eq!(ask(&writer, "k1").await.unwrap(), KeyState::Running);
     }
 
     #[tokio::test]
@@ -162,9 +165,9 @@ mod tests {
         let (writer, _scratch) = writer();
         let mut gone = ask(&writer, "k1");
         assert!((&mut gone).now_or_never().is_none());
-        assert_eq!(ask(&writer, "k1").await.unwrap(), Begun::Running);
+        assert_eq!(ask(&writer, "k1").await.unwrap(), KeyState::Running);
         drop(gone);
-        assert_eq!(ask(&writer, "k1").await.unwrap(), Begun::New);
-        assert_eq!(ask(&writer, "k1").await.unwrap(), Begun::Running);
+        assert_eq!(ask(&writer, "k1").await.unwrap(), KeyState::New);
+        assert_eq!(ask(&writer, "k1").await.unwrap(), KeyState::Running);
     }
 }

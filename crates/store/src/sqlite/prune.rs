@@ -2,8 +2,8 @@
 
 use rusqlite::{Connection, params};
 
-use crate::clock::Moment;
-use crate::options::Options;
+use crate::clock::WallTime;
+use crate::options::StoreOptions;
 use crate::rows::results;
 
 /// Rows of one kind that one step looks at.
@@ -16,8 +16,8 @@ const CONTENTS: i64 = 8;
 const TICKETS_FOR: std::time::Duration = std::time::Duration::from_hours(24);
 
 /// One step; whether there may be more to do.
-pub(crate) fn step(connection: &Connection, options: &Options) -> rusqlite::Result<bool> {
-    let now = Moment::now();
+pub(crate) fn step(connection: &Connection, options: &StoreOptions) -> rusqlite::Result<bool> {
+    let now = WallTime::now();
     let calls = calls(connection, options, now)?;
     let tickets = connection
         .prepare_cached(
@@ -42,7 +42,11 @@ pub(crate) fn step(connection: &Connection, options: &Options) -> rusqlite::Resu
     Ok(calls + tickets + keys + results + contents > 0)
 }
 
-fn calls(connection: &Connection, options: &Options, now: Moment) -> rusqlite::Result<usize> {
+fn calls(
+    connection: &Connection,
+    options: &StoreOptions,
+    now: WallTime,
+) -> rusqlite::Result<usize> {
     let mut last = connection.prepare_cached("SELECT coalesce(max(seq), 0) FROM calls")?;
     let last: i64 = last.query_row([], |row| row.get(0))?;
     let beyond = last.saturating_sub(i64::try_from(options.most_calls).unwrap_or(i64::MAX));
@@ -55,7 +59,7 @@ fn calls(connection: &Connection, options: &Options, now: Moment) -> rusqlite::R
     delete.execute(params![A_STEP, now.before(options.calls_for), beyond])
 }
 
-fn contents(connection: &Connection, now: Moment) -> rusqlite::Result<usize> {
+fn contents(connection: &Connection, now: WallTime) -> rusqlite::Result<usize> {
     let mut find = connection
         .prepare_cached("SELECT id FROM contents WHERE expires <= ?1 ORDER BY expires LIMIT ?2")?;
     let found: rusqlite::Result<Vec<i64>> =

@@ -9,81 +9,86 @@ use foldhash::fast::RandomState;
 use rusqlite::Connection;
 use toolcrib_core::CallKey;
 
-use super::writer::{Shared, Work};
+use super::writer::{WriteTask, WriterShared};
 use crate::error::StoreError;
-use crate::rows::calls::{End, NewCall};
+use crate::rows::calls::{CallEnd, NewCall};
 
 /// Those that run now.
 #[derive(Default)]
-pub(crate) struct Reading(Mutex<HashMap<CallKey, Arc<Row>, RandomState>>);
+pub(crate) struct ReadCalls(Mutex<HashMap<CallKey, Arc<ReadCall>, RandomState>>);
 
 /// The row of one.
-struct Row {
+struct ReadCall {
     new: NewCall,
-    state: Mutex<State>,
+    state: Mutex<ReadCallState>,
 }
 
-enum State {
+enum ReadCallState {
     /// It waits for the writer, who takes the end with it if there is one by then.
-    Waiting(Option<End>),
+    Waiting(Option<CallEnd>),
     /// The writer has had it: its end comes by itself.
     Taken,
 }
 
 /// What is left to do for the end of a call.
-pub(crate) enum Left {
+pub(crate) enum EndAction {
     /// The writer takes it with the row.
     Nothing,
     /// It is written after the row, and nobody waits for it.
-    Update(End),
+    Update(CallEnd),
     /// The call does more than read.
-    Other(End),
+    Other(CallEnd),
 }
 
-impl Reading {
-    fn all(&self) -> MutexGuard<'_, HashMap<CallKey, Arc<Row>, RandomState>> {
+impl ReadCalls {
+    fn all(&self) -> MutexGuard<'_, HashMap<CallKey, Arc<ReadCall>, RandomState>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What the writer has to do for a call that begins; a row that is lost is counted.
-    pub(crate) fn begin(&self, key: CallKey, new: NewCall, shared: Arc<Shared>) -> Box<dyn Work> {
-        let row = Arc::new(Row { new, state: Mutex::new(State::Waiting(None)) });
+    pub(crate) fn begin(
+        &self,
+        key: CallKey,
+        new: NewCall,
+        shared: Arc<WriterShared>,
+    ) -> Box<dyn WriteTask> {
+        let row = Arc::new(ReadCall { new, state: Mutex::new(ReadCallState::Waiting(None)) });
         self.all().insert(key, Arc::clone(&row));
-        Box::new(Writing { row, shared })
+        Box::new(ReadCallTask { row, shared })
     }
 
     /// A call is over; whether it was one of these, and has to be written again.
-    pub(crate) fn end(&self, key: CallKey, end: End) -> Left {
-        let Some(row) = self.all().remove(&key) else { return Left::Other(end) };
+    pub(crate) fn end(&self, key: CallKey, end: CallEnd) -> EndAction {
+        let Some(row) = self.all().remove(&key) else { return EndAction::Other(end) };
         let mut state = row.state();
         match &mut *state {
-            State::Waiting(waiting) => {
+            ReadCallState::Waiting(waiting) => {
                 *waiting = Some(end);
-                Left::Nothing
+                EndAction::Nothing
             }
-            State::Taken => Left::Update(end),
+            ReadCallState::Taken => EndAction::Update(end),
         }
     }
 }
 
-impl Row {
-    fn state(&self) -> MutexGuard<'_, State> {
+impl ReadCall {
+    fn state(&self) -> MutexGuard<'_, ReadCallState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-struct Writing {
-    row: Arc<Row>,
-    shared: Arc<Shared>,
+struct ReadCallTask {
+    row: Arc<ReadCall>,
+    shared: Arc<WriterShared>,
 }
 
-impl Work for Writing {
+impl WriteTask for ReadCallTask {
     fn run(&mut self, connection: &Connection) -> Result<(), rusqlite::Error> {
         let mut state = self.row.state();
-        if let State::Waiting(Some(end)) = &*state {
+        if let ReadCallState::Waiting(Some(end)) = &*state {
             return self.row.new.write(connection, Some(end));
         }
-        *state = State::Taken;
+        *state = ReadCallState::Taken;
         drop(state);
         self.row.new.write(connection, None)
     }

@@ -5,25 +5,25 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
-use super::file::{Owned, reader};
+use super::file::{FileLock, reader};
 use crate::error::StoreError;
 
 /// Readers at one time; more would wait for the disk anyhow.
 const AT_ONCE: usize = 4;
 
 #[derive(Clone)]
-pub(crate) struct Readers(Arc<Room>);
+pub(crate) struct ReadPool(Arc<ReadPoolInner>);
 
-struct Room {
-    owned: Arc<Owned>,
+struct ReadPoolInner {
+    owned: Arc<FileLock>,
     idle: Mutex<Vec<Connection>>,
     places: Arc<Semaphore>,
 }
 
-impl Readers {
-    pub(crate) fn new(owned: Arc<Owned>) -> Self {
+impl ReadPool {
+    pub(crate) fn new(owned: Arc<FileLock>) -> Self {
         let places = Arc::new(Semaphore::new(AT_ONCE));
-        Self(Arc::new(Room { owned, idle: Mutex::default(), places }))
+        Self(Arc::new(ReadPoolInner { owned, idle: Mutex::default(), places }))
     }
 
     /// Reads on a thread that may block. What SQLite and `read` say is one.

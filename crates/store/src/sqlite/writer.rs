@@ -13,15 +13,15 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
-use self::group::Group;
 pub(crate) use self::group::OWED_PER_GROUP;
-use self::job::{Job, asked};
-pub(crate) use self::job::{Need, Work};
-use super::file::Owned;
-use super::retry_queue::Owed;
-use crate::cache::result_owners::Holders;
+use self::group::WriteGroup;
+pub(crate) use self::job::{Durability, WriteTask};
+use self::job::{WriteJob, asked};
+use super::file::FileLock;
+use super::retry_queue::UnwrittenEnd;
+use crate::cache::result_owners::ResultOwners;
 use crate::error::StoreError;
-use crate::options::Options;
+use crate::options::StoreOptions;
 
 /// Jobs that wait for the writer, at the most; whoever comes then waits to be let in.
 const WAITING: usize = 2_048;
@@ -43,15 +43,15 @@ const BREATH: Duration = Duration::from_millis(5);
 const PROBING: Duration = Duration::from_secs(2);
 
 /// The way to the thread. Dropping it ends the thread once all that was asked is done.
-pub(crate) struct Writer {
-    jobs: Option<mpsc::Sender<Job>>,
+pub(crate) struct StoreWriter {
+    jobs: Option<mpsc::Sender<WriteJob>>,
     room: Arc<Semaphore>,
     thread: Option<JoinHandle<()>>,
-    shared: Arc<Shared>,
+    shared: Arc<WriterShared>,
 }
 
 /// What the thread and those who ask it both see.
-pub(crate) struct Shared {
+pub(crate) struct WriterShared {
     pub(crate) path: PathBuf,
     /// Why the last group could not be written, if it could not.
     fault: Mutex<Option<StoreError>>,
@@ -61,32 +61,32 @@ pub(crate) struct Shared {
     /// Somebody waits for a job that was handed in, or a group is full.
     urgent: AtomicBool,
     /// Ends of calls that could not be written yet.
-    pub(crate) owed: Mutex<Vec<Owed>>,
+    pub(crate) owed: Mutex<Vec<UnwrittenEnd>>,
     /// Ends that nobody knows and that are not in the file yet: on their way, or owed.
     pub(crate) unknown: Arc<AtomicUsize>,
     /// When the last call ended of whose outcome nobody knows, in milliseconds since 1970.
     pub(crate) last_unknown: AtomicI64,
-    pub(crate) holders: Holders,
+    pub(crate) holders: ResultOwners,
     /// Calls that the process before left without an end, and that may have taken effect.
     pub(crate) interrupted: AtomicUsize,
 }
 
-impl Shared {
+impl WriterShared {
     fn fault(&self) -> std::sync::MutexGuard<'_, Option<StoreError>> {
         self.fault.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn owed(&self) -> std::sync::MutexGuard<'_, Vec<Owed>> {
+    pub(crate) fn owed(&self) -> std::sync::MutexGuard<'_, Vec<UnwrittenEnd>> {
         self.owed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Writer {
+impl StoreWriter {
     /// Opens the file and starts the thread; it holds the right to the file until it ends. Over a
     /// full disk the thread opens the file once there is room.
-    pub(crate) fn start(owned: Arc<Owned>, options: Options) -> Result<Self, StoreError> {
+    pub(crate) fn start(owned: Arc<FileLock>, options: StoreOptions) -> Result<Self, StoreError> {
         let path = owned.path.clone();
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(WriterShared {
             path: path.clone(),
             fault: Mutex::default(),
             lost: AtomicU64::new(0),
@@ -95,11 +95,11 @@ impl Writer {
             owed: Mutex::default(),
             unknown: Arc::default(),
             last_unknown: AtomicI64::new(0),
-            holders: Holders::default(),
+            holders: ResultOwners::default(),
             interrupted: AtomicUsize::new(0),
         });
         let (jobs, waiting) = mpsc::channel();
-        let mut group = Group::open(Arc::clone(&shared), options)?;
+        let mut group = WriteGroup::open(Arc::clone(&shared), options)?;
         // A file that can be opened may be full: what there is to know of it is known from now on.
         group.probe();
         let thread = std::thread::Builder::new().name("toolcrib-store".into());
@@ -113,7 +113,7 @@ impl Writer {
         Ok(Self { jobs: Some(jobs), room, thread: Some(thread), shared })
     }
 
-    pub(crate) fn shared(&self) -> &Arc<Shared> {
+    pub(crate) fn shared(&self) -> &Arc<WriterShared> {
         &self.shared
     }
 
@@ -121,7 +121,7 @@ impl Writer {
     /// waits for the disk as well. Nothing is done if nobody waits any more when its turn comes.
     pub(crate) async fn ask<T: Send + 'static>(
         &self,
-        need: Need,
+        need: Durability,
         work: impl Fn(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (work, answer) = asked(work);
@@ -131,10 +131,10 @@ impl Writer {
 
     /// Has something done soon. While the file cannot be written, whoever asks is told at once and
     /// does not wait; it is done all the same if the file recovers meanwhile.
-    pub(crate) async fn hand_over(&self, work: Box<dyn Work>) -> Result<(), StoreError> {
-        let Err(fault) = self.works() else { return self.send(Need::Nothing, work).await };
+    pub(crate) async fn hand_over(&self, work: Box<dyn WriteTask>) -> Result<(), StoreError> {
+        let Err(fault) = self.works() else { return self.send(Durability::Nothing, work).await };
         if let (Ok(room), Some(jobs)) = (Arc::clone(&self.room).try_acquire_owned(), &self.jobs) {
-            let job = Job { work, need: Need::Nothing, _room: room };
+            let job = WriteJob { work, need: Durability::Nothing, _room: room };
             jobs.send(job).map_err(|_| self.closed())?;
         } else {
             work.answer(Err(fault.clone()));
@@ -148,12 +148,16 @@ impl Writer {
     }
 
     /// Hands a job of another kind in.
-    pub(crate) async fn send(&self, need: Need, work: Box<dyn Work>) -> Result<(), StoreError> {
+    pub(crate) async fn send(
+        &self,
+        need: Durability,
+        work: Box<dyn WriteTask>,
+    ) -> Result<(), StoreError> {
         let room = Arc::clone(&self.room).acquire_owned().await.map_err(|_| self.closed())?;
         let jobs = self.jobs.as_ref().ok_or_else(|| self.closed())?;
-        jobs.send(Job { work, need, _room: room }).map_err(|_| self.closed())?;
+        jobs.send(WriteJob { work, need, _room: room }).map_err(|_| self.closed())?;
         let waiting = WAITING.saturating_sub(self.room.available_permits());
-        if need != Need::Nothing || waiting >= MOST_OF_A_GROUP {
+        if need != Durability::Nothing || waiting >= MOST_OF_A_GROUP {
             self.hurry();
         }
         Ok(())
@@ -172,7 +176,7 @@ impl Writer {
     }
 }
 
-impl Drop for Writer {
+impl Drop for StoreWriter {
     fn drop(&mut self) {
         drop(self.jobs.take());
         self.hurry();
@@ -185,7 +189,7 @@ impl Drop for Writer {
 
 /// What the thread does: a group after the other, and old rows in between. While the file cannot
 /// be written it tries that by itself, since whoever is told so may come no more.
-fn work(waiting: &mpsc::Receiver<Job>, shared: &Shared, mut group: Group) {
+fn work(waiting: &mpsc::Receiver<WriteJob>, shared: &WriterShared, mut group: WriteGroup) {
     let mut next_pruning = Instant::now();
     let mut next_probe = next_pruning;
     loop {
@@ -213,9 +217,13 @@ fn work(waiting: &mpsc::Receiver<Job>, shared: &Shared, mut group: Group) {
 /// What waits now; if nobody waits for any of it, also what comes within a moment. Only a job that
 /// somebody waits for, or a full group, wakes the thread from that: to wake it for each would cost
 /// those who call more than the rows do.
-fn gather(first: Job, waiting: &mpsc::Receiver<Job>, shared: &Shared) -> Vec<Job> {
+fn gather(
+    first: WriteJob,
+    waiting: &mpsc::Receiver<WriteJob>,
+    shared: &WriterShared,
+) -> Vec<WriteJob> {
     let until = Instant::now() + GATHERING;
-    let mut hurry = first.need != Need::Nothing;
+    let mut hurry = first.need != Durability::Nothing;
     loop {
         // Taken back before the queue is emptied: who comes after that is the first of the next.
         hurry |= shared.urgent.swap(false, Ordering::AcqRel);

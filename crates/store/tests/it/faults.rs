@@ -7,11 +7,11 @@ use std::time::Duration;
 use rusqlite::Connection;
 use serde_json::json;
 use toolcrib_core::{
-    AllowAll, Arguments, Call, CallKey, Caller, Content, Doubtful, Effect, Ending, ErrorKind,
-    Fingerprint, Ledger, Planned, RawArguments, Report, Request, Toolset,
+    AllowAll, Arguments, Call, CallKey, Caller, Content, Effect, Ending, ErrorKind, Fingerprint,
+    Ledger, PlanRequest, PlannedCall, RawArguments, Report, Toolset, UncertainCall,
 };
 use toolcrib_engine::Crib;
-use toolcrib_store::{Filter, Options, Store, StoreError};
+use toolcrib_store::{CallFilter, Store, StoreError, StoreOptions};
 use toolcrib_testkit::{Behaviour, Oracle, spec};
 
 use crate::scratch::Scratch;
@@ -28,7 +28,7 @@ fn crib(store: &Store, oracle: &Oracle) -> Crib {
 }
 
 async fn run(crib: &Crib, name: &str) -> Report {
-    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+    let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
     let call = Call::new("1", name, RawArguments::Value(json!({ "n": 1 })));
     crib.run(&plan, vec![call]).await
 }
@@ -40,8 +40,11 @@ fn kind(report: &Report) -> Option<ErrorKind> {
 #[tokio::test]
 async fn a_full_file_refuses_what_may_change_something_until_there_is_room() {
     let (scratch, oracle) = (Scratch::new(), Oracle::default());
-    let options =
-        Options { max_bytes: Some(1024 * 1024), results_for: Duration::ZERO, ..Options::default() };
+    let options = StoreOptions {
+        max_bytes: Some(1024 * 1024),
+        results_for: Duration::ZERO,
+        ..StoreOptions::default()
+    };
     let store = Store::open(&scratch.file(), options).unwrap();
     let crib = crib(&store, &oracle);
     assert_eq!(kind(&run(&crib, "write").await), None);
@@ -61,7 +64,8 @@ async fn a_full_file_refuses_what_may_change_something_until_there_is_room() {
     store.prune().await.unwrap();
     assert_eq!(kind(&run(&crib, "write").await), None);
     assert_eq!(oracle.count("write"), ran + 1);
-    let calls = store.calls(&Caller::local(), Filter::default(), None, 500).await.unwrap().calls;
+    let calls =
+        store.calls(&Caller::local(), CallFilter::default(), None, 500).await.unwrap().calls;
     assert!(calls.iter().all(|call| call.ending == Some(Ending::Succeeded)));
     assert_eq!(store.check().await.unwrap(), Vec::<String>::new());
 }
@@ -69,7 +73,7 @@ async fn a_full_file_refuses_what_may_change_something_until_there_is_room() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_locked_file_refuses_and_an_end_that_could_not_be_written_is_written_later() {
     let (scratch, oracle) = (Scratch::new(), Oracle::default());
-    let store = Store::open(&scratch.file(), Options::default()).unwrap();
+    let store = Store::open(&scratch.file(), StoreOptions::default()).unwrap();
     let crib = crib(&store, &oracle);
     let slow = tokio::spawn({
         let crib = crib.clone();
@@ -84,12 +88,12 @@ async fn a_locked_file_refuses_and_an_end_that_could_not_be_written_is_written_l
     let report = slow.await.unwrap();
     assert!(report.responses[0].outcome.is_done(), "it ran, and its caller hears of it");
     assert_eq!(kind(&run(&crib, "read").await), None, "reading goes on");
-    let refused = store.calls(&Caller::local(), Filter::default(), None, 1).await;
+    let refused = store.calls(&Caller::local(), CallFilter::default(), None, 1).await;
     assert!(matches!(refused.err(), Some(StoreError::Unusable { .. })));
     assert_eq!(oracle.count("write"), 0);
     other.execute_batch("ROLLBACK").unwrap();
     assert_eq!(kind(&run(&crib, "write").await), None);
-    let calls = store.calls(&Caller::local(), Filter::default(), None, 9).await.unwrap().calls;
+    let calls = store.calls(&Caller::local(), CallFilter::default(), None, 9).await.unwrap().calls;
     let ends: Vec<_> = calls.iter().map(|call| (call.tool.as_str(), call.ending)).collect();
     assert!(ends.contains(&("slow", Some(Ending::Succeeded))), "{ends:?}");
     assert!(ends.iter().all(|(_, ending)| ending.is_some()), "{ends:?}");
@@ -99,10 +103,10 @@ async fn a_locked_file_refuses_and_an_end_that_could_not_be_written_is_written_l
 async fn an_unknown_end_that_could_not_be_written_yet_holds_the_same_call_back() {
     const WINDOW: Duration = Duration::from_mins(1);
     let scratch = Scratch::new();
-    let store = Store::open(&scratch.file(), Options::default()).unwrap();
+    let store = Store::open(&scratch.file(), StoreOptions::default()).unwrap();
     let (caller, tool) = (Arc::new(Caller::local()), Arc::new(spec("write", Effect::Write)));
     let arguments = Arguments::new(serde_json::Map::new());
-    let planned = |key| Planned {
+    let planned = |key| PlannedCall {
         key,
         call_id: "1",
         caller: &caller,
@@ -123,7 +127,7 @@ async fn an_unknown_end_that_could_not_be_written_yet_holds_the_same_call_back()
     assert!(store.unknown_like(second, WINDOW).await.is_err(), "nobody can say");
     other.execute_batch("ROLLBACK").unwrap();
     let like = store.unknown_like(second, WINDOW).await;
-    assert_eq!(like, Ok(Some(Doubtful::new(first.key.to_string(), &[]))));
+    assert_eq!(like, Ok(Some(UncertainCall::new(first.key.to_string(), &[]))));
 }
 
 /// Keeps results, smaller and smaller ones, until there is room for none; how many.
@@ -152,7 +156,7 @@ async fn finds_that_it_works(store: &Store) -> bool {
 #[tokio::test]
 async fn a_file_that_was_locked_or_full_is_found_to_work_again_although_nobody_writes() {
     let (scratch, oracle) = (Scratch::new(), Oracle::default());
-    let options = Options { max_bytes: Some(1024 * 1024), ..Options::default() };
+    let options = StoreOptions { max_bytes: Some(1024 * 1024), ..StoreOptions::default() };
     let store = Store::open(&scratch.file(), options).unwrap();
     let crib = crib(&store, &oracle);
     assert!(store.works().is_ok());
@@ -178,7 +182,7 @@ async fn a_file_that_was_locked_or_full_is_found_to_work_again_although_nobody_w
 #[tokio::test]
 async fn a_file_that_is_full_when_it_is_opened_says_so_before_anybody_writes() {
     let (scratch, oracle) = (Scratch::new(), Oracle::default());
-    let options = Options { max_bytes: Some(1024 * 1024), ..Options::default() };
+    let options = StoreOptions { max_bytes: Some(1024 * 1024), ..StoreOptions::default() };
     let store = Store::open(&scratch.file(), options.clone()).unwrap();
     let kept = fill(&store).await;
     drop(store);
@@ -195,7 +199,7 @@ async fn a_file_that_is_full_when_it_is_opened_says_so_before_anybody_writes() {
 #[tokio::test]
 async fn a_result_that_has_no_room_stops_nothing_else() {
     let scratch = Scratch::new();
-    let options = Options { max_bytes: Some(1024 * 1024), ..Options::default() };
+    let options = StoreOptions { max_bytes: Some(1024 * 1024), ..StoreOptions::default() };
     let store = Store::open(&scratch.file(), options).unwrap();
     let large = Arc::new(Content::text("x".repeat(2 * 1024 * 1024)));
     assert!(store.keep(&Caller::local(), large).await.is_none());
@@ -206,7 +210,7 @@ async fn a_result_that_has_no_room_stops_nothing_else() {
 #[tokio::test]
 async fn a_damaged_page_in_use_refuses_and_names_the_file() {
     let (scratch, oracle) = (Scratch::new(), Oracle::default());
-    let store = Store::open(&scratch.file(), Options::default()).unwrap();
+    let store = Store::open(&scratch.file(), StoreOptions::default()).unwrap();
     for _ in 0..200 {
         run(&crib(&store, &oracle), "write").await;
     }
@@ -214,7 +218,7 @@ async fn a_damaged_page_in_use_refuses_and_names_the_file() {
     let mut bytes = fs::read(scratch.file()).unwrap();
     bytes[4096..].fill(0xA5);
     fs::write(scratch.file(), bytes).unwrap();
-    let error = match Store::open(&scratch.file(), Options::default()) {
+    let error = match Store::open(&scratch.file(), StoreOptions::default()) {
         Err(error) => error.to_string(),
         Ok(store) => {
             let refused = run(&crib(&store, &oracle), "write").await;

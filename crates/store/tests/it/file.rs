@@ -6,16 +6,16 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use proptest::prelude::*;
 use rusqlite::Connection;
 use serde_json::json;
-use toolcrib_core::{Call, Caller, Effect, RawArguments, Request, Toolset};
+use toolcrib_core::{Call, Caller, Effect, PlanRequest, RawArguments, Toolset};
 use toolcrib_engine::Crib;
-use toolcrib_store::{Filter, Options, Store, StoreError};
+use toolcrib_store::{CallFilter, Store, StoreError, StoreOptions};
 use toolcrib_testkit::Oracle;
 
 use crate::scratch::Scratch;
 
 /// The error without its path.
 fn refusal(scratch: &Scratch) -> String {
-    let error = Store::open(&scratch.file(), Options::default()).err().unwrap().to_string();
+    let error = Store::open(&scratch.file(), StoreOptions::default()).err().unwrap().to_string();
     let path = scratch.file().canonicalize().unwrap();
     assert!(error.contains(path.to_str().unwrap()), "{error}");
     error.replace(path.to_str().unwrap(), "FILE")
@@ -26,8 +26,8 @@ async fn a_store_is_readable_by_its_owner_alone_and_opened_once() {
     let scratch = Scratch::new();
     fs::write(scratch.file(), b"").unwrap();
     fs::set_permissions(scratch.file(), fs::Permissions::from_mode(0o644)).unwrap();
-    let store = Store::open(&scratch.file(), Options::default()).unwrap();
-    store.calls(&Caller::local(), Filter::default(), None, 1).await.unwrap();
+    let store = Store::open(&scratch.file(), StoreOptions::default()).unwrap();
+    store.calls(&Caller::local(), CallFilter::default(), None, 1).await.unwrap();
     for file in fs::read_dir(scratch.path()).unwrap() {
         let file = file.unwrap();
         let mode = file.metadata().unwrap().permissions().mode() & 0o777;
@@ -38,16 +38,16 @@ async fn a_store_is_readable_by_its_owner_alone_and_opened_once() {
     assert_eq!(refusal(&scratch), in_use);
     let other_way = scratch.path().join("link.db");
     symlink(scratch.file(), &other_way).unwrap();
-    let refused = Store::open(&other_way, Options::default());
+    let refused = Store::open(&other_way, StoreOptions::default());
     assert!(matches!(refused.err(), Some(StoreError::Owned { .. })));
     drop(store);
-    assert!(Store::open(&other_way, Options::default()).is_ok());
+    assert!(Store::open(&other_way, StoreOptions::default()).is_ok());
 }
 
 #[test]
 fn a_file_of_a_newer_release_or_of_something_else_is_left_alone() {
     let scratch = Scratch::new();
-    drop(Store::open(&scratch.file(), Options::default()).unwrap());
+    drop(Store::open(&scratch.file(), StoreOptions::default()).unwrap());
     let raw = Connection::open(scratch.file()).unwrap();
     raw.pragma_update(None, "user_version", 8).unwrap();
     drop(raw);
@@ -76,23 +76,23 @@ fn a_file_of_a_newer_release_or_of_something_else_is_left_alone() {
 fn a_store_in_no_directory_is_an_error_that_names_it() {
     let scratch = Scratch::new();
     let path = scratch.path().join("nowhere/crib.db");
-    let error = Store::open(&path, Options::default()).err().unwrap();
+    let error = Store::open(&path, StoreOptions::default()).err().unwrap();
     let begin = format!("cannot open the store `{}`: its directory must be there", path.display());
     assert!(error.to_string().starts_with(&begin), "{error}");
 }
 
 /// Runs some calls and tells what became of the file's use.
 async fn used(scratch: &Scratch, count: u32) -> Result<Vec<String>, StoreError> {
-    let store = Store::open(&scratch.file(), Options::default())?;
+    let store = Store::open(&scratch.file(), StoreOptions::default())?;
     let oracle = Oracle::default();
     let tools = Toolset::of([oracle.echo("write", Effect::Write)]).unwrap();
     let crib = Crib::builder().ledger(std::sync::Arc::new(store.clone())).build_fixed(tools);
-    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+    let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
     let call = |n: u32| Call::new(n.to_string(), "write", RawArguments::Value(json!({ "n": n })));
     let report = crib.run(&plan, (0..count).map(call).collect()).await;
     let done = report.responses.iter().filter(|response| response.outcome.is_done()).count();
     assert_eq!(done, oracle.count("write"), "what was not recorded did not run");
-    store.calls(&Caller::local(), Filter::default(), None, 500).await?;
+    store.calls(&Caller::local(), CallFilter::default(), None, 500).await?;
     store.check().await
 }
 

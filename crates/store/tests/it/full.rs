@@ -6,15 +6,15 @@ use std::time::Duration;
 use rusqlite::Connection;
 use serde_json::{Map, json};
 use toolcrib_core::{
-    Arguments, Caller, Content, Fingerprint, Ledger, OnceKey, Parked, ResultHandle, SourceId,
-    TicketError, TicketId, ToolName, Wire,
+    Arguments, CallWire, Caller, Content, Fingerprint, IdempotencyKey, Ledger, ParkedCall,
+    ResultHandle, SourceId, TicketError, TicketId, ToolName,
 };
-use toolcrib_store::{Begun, Options, Store};
+use toolcrib_store::{KeyState, Store, StoreOptions};
 
 use crate::scratch::Scratch;
 
 fn small(scratch: &Scratch) -> Store {
-    let options = Options { max_bytes: Some(512 * 1024), ..Options::default() };
+    let options = StoreOptions { max_bytes: Some(512 * 1024), ..StoreOptions::default() };
     Store::open(&scratch.file(), options).unwrap()
 }
 
@@ -23,8 +23,8 @@ fn ticket() -> TicketId {
     TicketId::claimed(ResultHandle::unguessable().0)
 }
 
-fn parked() -> Parked {
-    Parked {
+fn parked() -> ParkedCall {
+    ParkedCall {
         ticket: ticket(),
         caller: Caller::local(),
         tool: ToolName::new("wipe").unwrap(),
@@ -38,7 +38,7 @@ fn parked() -> Parked {
         reason: "why".into(),
         lifetime: Duration::from_mins(10),
         call_id: "1".into(),
-        wire: Wire::default(),
+        wire: CallWire::default(),
         question: None,
     }
 }
@@ -49,7 +49,7 @@ async fn fill(store: &Store) {
     assert!(store.keep(&Caller::local(), Arc::new(most)).await.is_some());
     let mut refused = 0;
     while refused < 100 {
-        let key = OnceKey::of_ticket(&Caller::local(), &ticket());
+        let key = IdempotencyKey::of_ticket(&Caller::local(), &ticket());
         if store.begin(&key, Fingerprint::of(&json!(1))).await.is_err() {
             refused += 1;
         }
@@ -81,10 +81,10 @@ async fn a_ticket_that_a_full_file_cannot_give_out_can_be_claimed_once_there_is_
     assert!(!refused.is_empty());
     make_room(&scratch);
     for parked in refused {
-        let key = OnceKey::of_ticket(&parked.caller, &parked.ticket);
-        assert_eq!(store.recorded(&key).await.unwrap(), Begun::New);
+        let key = IdempotencyKey::of_ticket(&parked.caller, &parked.ticket);
+        assert_eq!(store.recorded(&key).await.unwrap(), KeyState::New);
         assert_eq!(store.claim(&parked.ticket, &parked.caller).await, Ok(parked));
-        assert_eq!(store.recorded(&key).await.unwrap(), Begun::Running);
+        assert_eq!(store.recorded(&key).await.unwrap(), KeyState::Running);
     }
 }
 
@@ -92,19 +92,20 @@ async fn a_ticket_that_a_full_file_cannot_give_out_can_be_claimed_once_there_is_
 async fn an_answer_that_has_no_room_is_lost_and_all_others_go_on() {
     let scratch = Scratch::new();
     let store = small(&scratch);
-    let [large, other, next] = [(); 3].map(|()| OnceKey::of_ticket(&Caller::local(), &ticket()));
+    let [large, other, next] =
+        [(); 3].map(|()| IdempotencyKey::of_ticket(&Caller::local(), &ticket()));
     let arguments = Fingerprint::of(&json!(1));
     for key in [&large, &other] {
-        assert_eq!(store.begin(key, arguments).await.unwrap(), Begun::New);
+        assert_eq!(store.begin(key, arguments).await.unwrap(), KeyState::New);
     }
     let content = Content::text("x".repeat(200_000));
     assert!(store.keep(&Caller::local(), Arc::new(content)).await.is_some());
     // It is small enough to be owed, and too large for what is left of the file.
     assert!(store.settle(&large, &json!("x".repeat(250_000))).await.is_err());
-    assert_eq!(store.recorded(&large).await.unwrap(), Begun::Running);
+    assert_eq!(store.recorded(&large).await.unwrap(), KeyState::Running);
     store.settle(&other, &json!(1)).await.unwrap();
-    assert_eq!(store.begin(&next, arguments).await.unwrap(), Begun::New);
-    assert_eq!(store.begin(&other, arguments).await.unwrap(), Begun::Ended(json!(1)));
-    assert_eq!(store.begin(&large, arguments).await.unwrap(), Begun::Unknown);
+    assert_eq!(store.begin(&next, arguments).await.unwrap(), KeyState::New);
+    assert_eq!(store.begin(&other, arguments).await.unwrap(), KeyState::Ended(json!(1)));
+    assert_eq!(store.begin(&large, arguments).await.unwrap(), KeyState::Unknown);
     assert_eq!(store.check().await.unwrap(), Vec::<String>::new());
 }

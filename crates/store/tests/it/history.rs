@@ -7,10 +7,11 @@ use std::time::{Duration, SystemTime};
 use rusqlite::Connection;
 use serde_json::json;
 use toolcrib_core::{
-    AllowAll, Call, Caller, Effect, Ending, ErrorKind, Fingerprint, RawArguments, Request, Toolset,
+    AllowAll, Call, Caller, Effect, Ending, ErrorKind, Fingerprint, PlanRequest, RawArguments,
+    Toolset,
 };
 use toolcrib_engine::Crib;
-use toolcrib_store::{Cursor, Filter, Options, State, Store};
+use toolcrib_store::{CallCursor, CallFilter, CallState, Store, StoreOptions};
 use toolcrib_testkit::{Behaviour, Oracle, spec};
 
 use crate::scratch::Scratch;
@@ -36,7 +37,7 @@ fn crib(store: &Store) -> Crib {
 }
 
 async fn run(crib: &Crib, caller: &Caller, names: &[&str]) {
-    let plan = crib.plan(caller, Request::default()).unwrap();
+    let plan = crib.plan(caller, PlanRequest::default()).unwrap();
     let call = |(n, name): (usize, &&str)| {
         Call::new(format!("id{n}"), *name, RawArguments::Value(json!({ "n": n })))
     };
@@ -46,10 +47,10 @@ async fn run(crib: &Crib, caller: &Caller, names: &[&str]) {
 #[tokio::test]
 async fn a_call_is_told_to_its_caller_alone_with_its_ending_and_without_its_arguments() {
     let scratch = Scratch::new();
-    let store = Store::open(&scratch.file(), Options::default()).unwrap();
+    let store = Store::open(&scratch.file(), StoreOptions::default()).unwrap();
     let before = SystemTime::now() - Duration::from_millis(1);
     run(&crib(&store), &alice(), &["read", "write", "fail", "nothing"]).await;
-    let mut page = store.calls(&alice(), Filter::default(), None, 10).await.unwrap();
+    let mut page = store.calls(&alice(), CallFilter::default(), None, 10).await.unwrap();
     assert_eq!(page.next, None);
     page.calls.sort_by(|left, right| left.call_id.cmp(&right.call_id));
     let endings: Vec<_> = page
@@ -73,52 +74,56 @@ async fn a_call_is_told_to_its_caller_alone_with_its_ending_and_without_its_argu
     assert_eq!(store.call(&alice(), &call.key).await.unwrap(), Some(call.clone()));
     for other in [Caller::new("acme", "bob"), Caller::new("other", "alice")] {
         assert_eq!(store.call(&other, &call.key).await.unwrap(), None);
-        assert_eq!(store.calls(&other, Filter::default(), None, 10).await.unwrap().calls, []);
+        assert_eq!(store.calls(&other, CallFilter::default(), None, 10).await.unwrap().calls, []);
     }
 }
 
 #[tokio::test]
 async fn pages_go_from_the_newest_to_the_oldest_and_filters_hold_together() {
     let scratch = Scratch::new();
-    let store = Store::open(&scratch.file(), Options::default()).unwrap();
+    let store = Store::open(&scratch.file(), StoreOptions::default()).unwrap();
     let crib = crib(&store);
     for _ in 0..4 {
         run(&crib, &alice(), &["write", "fail", "read"]).await;
     }
     let mut seen = Vec::new();
-    let mut after: Option<Cursor> = None;
+    let mut after: Option<CallCursor> = None;
     loop {
-        let page = store.calls(&alice(), Filter::default(), after, 5).await.unwrap();
+        let page = store.calls(&alice(), CallFilter::default(), after, 5).await.unwrap();
         seen.extend(page.calls.into_iter().map(|call| call.key));
         after = page.next;
         if after.is_none() {
             break;
         }
     }
-    let all = store.calls(&alice(), Filter::default(), None, 100).await.unwrap().calls;
+    let all = store.calls(&alice(), CallFilter::default(), None, 100).await.unwrap().calls;
     assert_eq!(seen, all.iter().map(|call| call.key.clone()).collect::<Vec<_>>());
     assert_eq!(all.len(), 12);
-    let count =
-        async |filter: Filter| store.calls(&alice(), filter, None, 100).await.unwrap().calls.len();
-    let tool = |name: &str| Filter { tool: Some(name.into()), ..Filter::default() };
-    let states = BTreeSet::from([State::Succeeded]);
+    let count = async |filter: CallFilter| {
+        store.calls(&alice(), filter, None, 100).await.unwrap().calls.len()
+    };
+    let tool = |name: &str| CallFilter { tool: Some(name.into()), ..CallFilter::default() };
+    let states = BTreeSet::from([CallState::Succeeded]);
     assert_eq!(count(tool("fail")).await, 4);
-    assert_eq!(count(Filter { states: states.clone(), ..Filter::default() }).await, 8);
-    assert_eq!(count(Filter { states, ..tool("fail") }).await, 0);
-    assert_eq!(count(Filter { source: Some("other".into()), ..Filter::default() }).await, 0);
-    assert_eq!(count(of([State::Running])).await, 0);
+    assert_eq!(count(CallFilter { states: states.clone(), ..CallFilter::default() }).await, 8);
+    assert_eq!(count(CallFilter { states, ..tool("fail") }).await, 0);
+    assert_eq!(
+        count(CallFilter { source: Some("other".into()), ..CallFilter::default() }).await,
+        0
+    );
+    assert_eq!(count(of([CallState::Running])).await, 0);
     let since = Some(SystemTime::now() + Duration::from_mins(1));
-    assert_eq!(count(Filter { since, ..Filter::default() }).await, 0);
+    assert_eq!(count(CallFilter { since, ..CallFilter::default() }).await, 0);
 }
 
-fn of<const N: usize>(states: [State; N]) -> Filter {
-    Filter { states: states.into(), ..Filter::default() }
+fn of<const N: usize>(states: [CallState; N]) -> CallFilter {
+    CallFilter { states: states.into(), ..CallFilter::default() }
 }
 
 /// A file with as many calls of each of two callers as a page looks at and more, all of which
 /// succeeded but the oldest: for each caller one for each state.
 fn with_others_between(scratch: &Scratch) -> Store {
-    drop(Store::open(&scratch.file(), Options::default()).unwrap());
+    drop(Store::open(&scratch.file(), StoreOptions::default()).unwrap());
     let raw = Connection::open(scratch.file()).unwrap();
     let digits = |digit: &str| digit.repeat(64);
     raw.execute_batch(&format!(
@@ -133,19 +138,24 @@ fn with_others_between(scratch: &Scratch) -> Store {
         digits("b"),
     ))
     .unwrap();
-    Store::open(&scratch.file(), Options::default()).unwrap()
+    Store::open(&scratch.file(), StoreOptions::default()).unwrap()
 }
 
 #[tokio::test]
 async fn calls_of_a_state_are_on_the_first_page_however_many_others_lie_between() {
     let scratch = Scratch::new();
     let store = with_others_between(&scratch);
-    let page = async |filter: Filter, after, limit| {
+    let page = async |filter: CallFilter, after, limit| {
         let page = store.calls(&alice(), filter, after, limit).await.unwrap();
         let ids: Vec<_> = page.calls.iter().map(|call| call.call_id.clone()).collect();
         (ids, page.next)
     };
-    let states = [State::Failed, State::NotExecuted, State::OutcomeUnknown, State::Interrupted];
+    let states = [
+        CallState::Failed,
+        CallState::NotExecuted,
+        CallState::OutcomeUnknown,
+        CallState::Interrupted,
+    ];
     for (id, state) in states.into_iter().enumerate() {
         assert_eq!(page(of([state]), None, 9).await, (vec![id.to_string()], None), "{state:?}");
         let call = store.calls(&alice(), of([state]), None, 9).await.unwrap().calls.remove(0);
@@ -159,7 +169,7 @@ async fn calls_of_a_state_are_on_the_first_page_however_many_others_lie_between(
     let (first, next) = page(of(states), None, 3).await;
     assert_eq!((first, next.is_some()), (["3", "2", "1"].map(String::from).to_vec(), true));
     assert_eq!(page(of(states), next, 3).await, (vec!["0".to_owned()], None));
-    let both = [State::Succeeded, State::Interrupted, State::Running];
+    let both = [CallState::Succeeded, CallState::Interrupted, CallState::Running];
     let (newest, next) = page(of(both), None, 2).await;
     assert_eq!(newest, ["14999", "14998"]);
     assert_eq!(page(of(both), next, 1).await.0, ["14997"]);
@@ -179,7 +189,7 @@ async fn calls_of_a_state_are_on_the_first_page_however_many_others_lie_between(
 #[tokio::test]
 async fn old_calls_go_and_running_ones_stay() {
     let scratch = Scratch::new();
-    let store = Store::open(&scratch.file(), Options::default()).unwrap();
+    let store = Store::open(&scratch.file(), StoreOptions::default()).unwrap();
     let crib = crib(&store);
     let hanging = {
         let crib = crib.clone();
@@ -200,7 +210,7 @@ async fn old_calls_go_and_running_ones_stay() {
     let old = "UPDATE calls SET planned = planned - 31 * 86400000 WHERE seq <= ";
     raw.execute_batch(&format!("{old} {}", all - 2)).unwrap();
     assert_eq!(count(&store).await, 3, "of {all}: two of today and the one that runs");
-    let running = of([State::Running]);
+    let running = of([CallState::Running]);
     assert_eq!(store.calls(&alice(), running, None, 9).await.unwrap().calls[0].tool, "hang");
     hanging.abort();
 }
@@ -208,19 +218,19 @@ async fn old_calls_go_and_running_ones_stay() {
 #[tokio::test]
 async fn more_calls_than_are_kept_push_the_oldest_out() {
     let scratch = Scratch::new();
-    let options = Options { most_calls: 5, ..Options::default() };
+    let options = StoreOptions { most_calls: 5, ..StoreOptions::default() };
     let store = Store::open(&scratch.file(), options).unwrap();
     for _ in 0..9 {
         run(&crib(&store), &alice(), &["write"]).await;
     }
     store.prune().await.unwrap();
-    assert_eq!(store.calls(&alice(), Filter::default(), None, 9).await.unwrap().calls.len(), 5);
+    assert_eq!(store.calls(&alice(), CallFilter::default(), None, 9).await.unwrap().calls.len(), 5);
 }
 
 #[tokio::test]
 async fn a_call_that_reads_is_one_row_whether_it_ends_before_that_is_written_or_after() {
     let (scratch, oracle) = (Scratch::new(), Oracle::default());
-    let store = Store::open(&scratch.file(), Options::default()).unwrap();
+    let store = Store::open(&scratch.file(), StoreOptions::default()).unwrap();
     let slow = Behaviour::Sleep(Duration::from_millis(200));
     let failing = Behaviour::FailFirst(ErrorKind::Network, 1);
     let tools = Toolset::of([
@@ -239,7 +249,7 @@ async fn a_call_that_reads_is_one_row_whether_it_ends_before_that_is_written_or_
     }
     run(&crib, &alice(), &["quick", "again"]).await;
     let rows = async || {
-        let page = store.calls(&alice(), Filter::default(), None, 9).await.unwrap();
+        let page = store.calls(&alice(), CallFilter::default(), None, 9).await.unwrap();
         let mut rows: Vec<_> = page
             .calls
             .into_iter()

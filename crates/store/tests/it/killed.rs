@@ -13,12 +13,12 @@ use rusqlite::Connection;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use toolcrib_core::{
-    Arguments, Call, CallContext, Caller, Content, Decision, Effect, Fingerprint, RawArguments,
-    Request, Run, Tool, ToolError, ToolName, ToolOutcome, Toolset, Verdict, raw_tool,
+    Arguments, Call, CallContext, Caller, Content, Decision, Effect, Fingerprint, PlanRequest,
+    RawArguments, Run, Tool, ToolError, ToolName, ToolOutcome, Toolset, Verdict, raw_tool,
 };
 use toolcrib_engine::Crib;
-use toolcrib_store::{Begun, Key, Options, Store};
-use toolcrib_testkit::{ByHand, Random, spec};
+use toolcrib_store::{IdempotencyKey, KeyState, Store, StoreOptions};
+use toolcrib_testkit::{FixedPolicy, SeededRandom, spec};
 
 use crate::scratch::Scratch;
 
@@ -74,13 +74,13 @@ fn sends(name: &str, effect: Effect, port: u16) -> Arc<dyn Tool> {
 
 fn crib(store: &Store, port: u16) -> Crib {
     let tools = [sends("send", Effect::Write, port), sends("ask", Effect::Destroy, port)];
-    let policy = ByHand::default().with("ask", Verdict::Ask("it is a test".into()));
+    let policy = FixedPolicy::default().with("ask", Verdict::Ask("it is a test".into()));
     let ledger = Arc::new(store.clone());
     Crib::builder().ledger(ledger).policy(policy).build_fixed(Toolset::of(tools).unwrap())
 }
 
 async fn run(crib: &Crib, name: &str, id: &str) {
-    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+    let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
     let call = Call::new(id, name, RawArguments::Value(json!({ "id": id })));
     crib.run(&plan, vec![call]).await;
 }
@@ -88,9 +88,9 @@ async fn run(crib: &Crib, name: &str, id: &str) {
 /// A keyed call, as a door makes it.
 async fn keyed(store: &Store, crib: &Crib, id: &str) {
     let tool = ToolName::new("send").unwrap();
-    let key = Key { caller: Caller::local(), tool, source: None, key: id.to_owned() };
+    let key = IdempotencyKey { caller: Caller::local(), tool, source: None, key: id.to_owned() };
     let arguments = Fingerprint::of(&json!({ "id": id }));
-    if store.begin(&key, arguments).await.unwrap() == Begun::New {
+    if store.begin(&key, arguments).await.unwrap() == KeyState::New {
         run(crib, "send", id).await;
         store.settle(&key, &json!("done")).await.unwrap();
     }
@@ -113,7 +113,7 @@ fn child_of_the_kill_test() {
     let (port, round) = (port.parse().unwrap(), round.parse::<u64>().unwrap());
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let store = Store::open(Path::new(path), Options::default()).unwrap();
+        let store = Store::open(Path::new(path), StoreOptions::default()).unwrap();
         let crib = crib(&store, port);
         let next = Arc::new(AtomicU64::new(0));
         let workers = (0..8).map(|worker| {
@@ -151,7 +151,7 @@ async fn work(store: &Store, crib: &Crib, next: &AtomicU64, (round, worker): (u6
 }
 
 #[expect(clippy::disallowed_methods, reason = "this very program, to be killed")]
-fn one_round(path: &Path, port: u16, round: u64, effects: &Effects, random: &mut Random) {
+fn one_round(path: &Path, port: u16, round: u64, effects: &Effects, random: &mut SeededRandom) {
     let before = effects.lock().unwrap().len();
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", CHILD, "--quiet"])
@@ -196,7 +196,7 @@ fn endings(path: &Path) -> HashMap<String, String> {
 fn a_process_killed_at_any_moment_leaves_every_call_with_one_end_and_one_effect() {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     let seed = u64::from(now.subsec_nanos()) | 1;
-    let mut random = Random::new(seed);
+    let mut random = SeededRandom::new(seed);
     let scratch = Scratch::new();
     let (port, effects) = upstream();
     let (mut unknown, mut both) = (0, 0);
@@ -204,7 +204,7 @@ fn a_process_killed_at_any_moment_leaves_every_call_with_one_end_and_one_effect(
         one_round(&scratch.file(), port, round, &effects, &mut random);
         // What a dead process had sent may still be on its way.
         std::thread::sleep(Duration::from_millis(5));
-        drop(Store::open(&scratch.file(), Options::default()).unwrap());
+        drop(Store::open(&scratch.file(), StoreOptions::default()).unwrap());
         let endings = endings(&scratch.file());
         let effects = effects.lock().unwrap();
         for (id, times) in effects.iter() {

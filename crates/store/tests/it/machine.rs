@@ -8,11 +8,11 @@ use std::time::Duration;
 use proptest::prelude::*;
 use serde_json::json;
 use toolcrib_core::{
-    BoxFuture, Call, Caller, CribLimits, Decision, Effect, Intent, Policy, RawArguments, Request,
-    Run, TicketError, TicketId, ToolOutcome, ToolSpec, Toolset, Verdict,
+    BoxFuture, Call, Caller, CribLimits, Decision, Effect, Intent, PlanRequest, Policy,
+    RawArguments, Run, TicketError, TicketId, ToolOutcome, ToolSpec, Toolset, Verdict,
 };
 use toolcrib_engine::Crib;
-use toolcrib_store::{Options, Store, StoreError};
+use toolcrib_store::{Store, StoreError, StoreOptions};
 use toolcrib_testkit::Oracle;
 
 use crate::scratch::Scratch;
@@ -117,7 +117,7 @@ impl Machine {
         // The file belongs to one at a time.
         self.crib = None;
         let store = loop {
-            match Store::open(&self.scratch.file(), Options::default()) {
+            match Store::open(&self.scratch.file(), StoreOptions::default()) {
                 // A child that another test starts holds all files of ours for a moment.
                 Err(StoreError::Owned { .. }) => std::thread::sleep(Duration::from_millis(5)),
                 opened => break opened.unwrap(),
@@ -137,7 +137,7 @@ impl Machine {
 
     async fn call(&mut self) {
         let nonce = self.nonces.fetch_add(1, Ordering::Relaxed);
-        let plan = self.crib().plan(&alice(), Request::default()).unwrap();
+        let plan = self.crib().plan(&alice(), PlanRequest::default()).unwrap();
         let call = Call::new("c", "wipe", RawArguments::Value(json!({ "nonce": nonce })));
         let report = self.crib().run(&plan, vec![call]).await;
         let ToolOutcome::Pending(pending) = &report.responses[0].outcome else { return };

@@ -31,7 +31,7 @@ use std::sync::Arc;
 use scratch::Scratch;
 use toolcrib_core::{Ledger, TicketBounds};
 use toolcrib_engine::{Crib, CribBuilder};
-use toolcrib_store::{Options, Store};
+use toolcrib_store::{Store, StoreOptions};
 
 thread_local! {
     // Removed when the thread of the test ends.
@@ -45,7 +45,7 @@ fn ledger() -> Arc<dyn Ledger> {
 
 fn ledger_within(tickets: TicketBounds) -> Arc<dyn Ledger> {
     let scratch = Scratch::new();
-    let options = Options { tickets, ..Options::default() };
+    let options = StoreOptions { tickets, ..StoreOptions::default() };
     let store = Store::open(&scratch.file(), options).unwrap();
     SCRATCHES.with_borrow_mut(|all| all.push(scratch));
     Arc::new(store)

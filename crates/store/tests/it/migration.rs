@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 use serde_json::json;
 use toolcrib_core::{
-    Begun, Caller, Decision, Effect, Ending, Fingerprint, OnceKey, Run, SourceId, TicketId,
-    ToolName, Toolset,
+    Caller, Decision, Effect, Ending, Fingerprint, IdempotencyKey, KeyState, Run, SourceId,
+    TicketId, ToolName, Toolset,
 };
 use toolcrib_engine::Crib;
-use toolcrib_store::{Filter, Options, Store};
+use toolcrib_store::{CallFilter, Store, StoreOptions};
 use toolcrib_testkit::Oracle;
 
 use crate::scratch::Scratch;
@@ -64,20 +64,20 @@ async fn a_file_of_the_first_form_goes_on_with_all_that_it_holds() {
     )
     .unwrap();
     drop(raw);
-    let store = Store::open(&scratch.file(), Options::default()).unwrap();
-    let calls = store.calls(&Caller::local(), Filter::default(), None, 9).await.unwrap().calls;
+    let store = Store::open(&scratch.file(), StoreOptions::default()).unwrap();
+    let calls = store.calls(&Caller::local(), CallFilter::default(), None, 9).await.unwrap().calls;
     let ends: Vec<_> = calls.iter().map(|call| (call.key.as_str(), call.ending)).collect();
     assert_eq!(ends, [("k-1", Some(Ending::Unknown)), ("k-0", Some(Ending::Succeeded))]);
     assert!(calls.iter().all(|call| call.attempts.is_none() && call.resolved.is_none()));
     assert!(calls.iter().all(|call| call.decided_by.is_none() && call.resolved_by.is_none()));
-    let key = |key: &str| OnceKey {
+    let key = |key: &str| IdempotencyKey {
         caller: Caller::local(),
         tool: ToolName::new("wipe").unwrap(),
         source: Some(SourceId::new("code")),
         key: key.to_owned(),
     };
-    assert_eq!(store.begin(&key("a"), arguments).await.unwrap(), Begun::Ended(json!(7)));
-    assert_eq!(store.begin(&key("b"), arguments).await.unwrap(), Begun::Unknown);
+    assert_eq!(store.begin(&key("a"), arguments).await.unwrap(), KeyState::Ended(json!(7)));
+    assert_eq!(store.begin(&key("b"), arguments).await.unwrap(), KeyState::Unknown);
     let crib = Crib::builder().ledger(std::sync::Arc::new(store.clone())).build_fixed(wipe);
     let (run, ticket) = (Run::default(), TicketId::claimed("t_1"));
     let done = crib.decide(&Caller::local(), &run, &ticket, Decision::Approve).await.unwrap();
@@ -96,8 +96,8 @@ fn a_change_of_the_form_that_was_cut_off_is_made_anew() {
     // What a kill within the change leaves: nothing of it.
     raw.execute_batch("BEGIN; ALTER TABLE calls ADD COLUMN attempts TEXT; ROLLBACK").unwrap();
     drop(raw);
-    drop(Store::open(&scratch.file(), Options::default()).unwrap());
-    drop(Store::open(&scratch.file(), Options::default()).unwrap());
+    drop(Store::open(&scratch.file(), StoreOptions::default()).unwrap());
+    drop(Store::open(&scratch.file(), StoreOptions::default()).unwrap());
 }
 
 /// `TOOLCRIB_TEST_ROWS` says how many rows; a fifth of a million if it is not set.
@@ -107,7 +107,7 @@ fn a_large_ledger_is_ready_within_two_seconds_after_a_kill() {
     let rows = std::env::var("TOOLCRIB_TEST_ROWS").ok().and_then(|text| text.parse().ok());
     let rows: u32 = rows.unwrap_or(200_000);
     let scratch = Scratch::new();
-    drop(Store::open(&scratch.file(), Options::default()).unwrap());
+    drop(Store::open(&scratch.file(), StoreOptions::default()).unwrap());
     let raw = Connection::open(scratch.file()).unwrap();
     raw.execute_batch(&format!(
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {rows}) \
@@ -121,7 +121,7 @@ fn a_large_ledger_is_ready_within_two_seconds_after_a_kill() {
     .unwrap();
     drop(raw);
     let began = Instant::now();
-    let store = Store::open(&scratch.file(), Options::default()).unwrap();
+    let store = Store::open(&scratch.file(), StoreOptions::default()).unwrap();
     let took = began.elapsed();
     writeln!(std::io::stdout(), "{rows} calls: ready after {took:?}").unwrap();
     assert!(took < Duration::from_secs(2), "{took:?}");

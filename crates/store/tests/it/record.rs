@@ -6,10 +6,11 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use serde_json::json;
 use toolcrib_core::{
-    AllowAll, Call, Caller, Effect, Ending, ErrorKind, Fingerprint, RawArguments, Request, Toolset,
+    AllowAll, Call, Caller, Effect, Ending, ErrorKind, Fingerprint, PlanRequest, RawArguments,
+    Toolset,
 };
 use toolcrib_engine::Crib;
-use toolcrib_store::{Filter, Options, Store};
+use toolcrib_store::{CallFilter, Store, StoreOptions};
 use toolcrib_testkit::{Behaviour, Oracle, spec};
 
 use crate::scratch::Scratch;
@@ -37,12 +38,12 @@ type Line = (String, Fingerprint, Option<Ending>);
 
 async fn compare(batches: Vec<Vec<(usize, u8)>>) {
     let (scratch, oracle) = (Scratch::new(), Oracle::default());
-    let store = Store::open(&scratch.file(), Options::default()).unwrap();
+    let store = Store::open(&scratch.file(), StoreOptions::default()).unwrap();
     let ledger = Arc::new(store.clone());
     let crib = Crib::builder().ledger(ledger).policy(AllowAll).build_fixed(tools(&oracle));
     let mut told: BTreeMap<String, Line> = BTreeMap::new();
     for batch in batches {
-        let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+        let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
         let calls = batch.iter().enumerate().map(|(id, (tool, n))| {
             Call::new(id.to_string(), TOOLS[*tool].0, RawArguments::Value(json!({ "n": n })))
         });
@@ -58,7 +59,8 @@ async fn compare(batches: Vec<Vec<(usize, u8)>>) {
             told.insert(key.to_string(), line);
         }
     }
-    let calls = store.calls(&Caller::local(), Filter::default(), None, 500).await.unwrap().calls;
+    let calls =
+        store.calls(&Caller::local(), CallFilter::default(), None, 500).await.unwrap().calls;
     let rows = calls.len();
     let recorded: BTreeMap<String, Line> = calls
         .into_iter()

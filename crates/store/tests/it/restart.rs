@@ -6,12 +6,12 @@ use std::time::Duration;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use toolcrib_core::{
-    AllowAll, Arguments, Begun, Call, Caller, CribLimits, Decision, Effect, Ending, Fingerprint,
-    Ledger, OnceKey, Parked, RawArguments, Request, Run, SourceId, TicketError, TicketId, ToolName,
-    ToolOutcome, Toolset, Wire,
+    AllowAll, Arguments, Call, CallWire, Caller, CribLimits, Decision, Effect, Ending, Fingerprint,
+    IdempotencyKey, KeyState, Ledger, ParkedCall, PlanRequest, RawArguments, Run, SourceId,
+    TicketError, TicketId, ToolName, ToolOutcome, Toolset,
 };
 use toolcrib_engine::Crib;
-use toolcrib_store::{Filter, Options, Store};
+use toolcrib_store::{CallFilter, Store, StoreOptions};
 use toolcrib_testkit::{Behaviour, Oracle, spec};
 
 use crate::scratch::Scratch;
@@ -21,7 +21,7 @@ fn alice() -> Caller {
 }
 
 fn store(scratch: &Scratch) -> Store {
-    Store::open(&scratch.file(), Options::default()).unwrap()
+    Store::open(&scratch.file(), StoreOptions::default()).unwrap()
 }
 
 fn crib(scratch: &Scratch, tools: Toolset, lifetime: Duration) -> Crib {
@@ -34,7 +34,7 @@ fn wipe(oracle: &Oracle) -> Toolset {
 }
 
 async fn park(crib: &Crib, n: u32) -> TicketId {
-    let request = Request { session: Some("talk".into()), ..Request::default() };
+    let request = PlanRequest { session: Some("talk".into()), ..PlanRequest::default() };
     let plan = crib.plan(&alice(), request).unwrap();
     let call = Call::new("c1", "wipe", RawArguments::Value(json!({ "n": n, "x": 0.1 })));
     let report = crib.run(&plan, vec![call]).await;
@@ -112,7 +112,7 @@ async fn a_call_without_an_end_is_unknown_after_a_restart() {
     let before = before.build_fixed(Toolset::of(tools).unwrap());
     // Each in a batch of its own: within one, the second would wait for the first.
     let running = ["read", "write"].map(|name| {
-        let plan = before.plan(&alice(), Request::default()).unwrap();
+        let plan = before.plan(&alice(), PlanRequest::default()).unwrap();
         let (before, calls) = (before.clone(), vec![Call::new("1", name, RawArguments::Absent)]);
         tokio::spawn(async move { before.run(&plan, calls).await })
     });
@@ -128,7 +128,7 @@ async fn a_call_without_an_end_is_unknown_after_a_restart() {
         std::fs::copy(file(&scratch), file(&copy)).unwrap();
     }
     let after = store(&copy);
-    let calls = after.calls(&alice(), Filter::default(), None, 9).await.unwrap().calls;
+    let calls = after.calls(&alice(), CallFilter::default(), None, 9).await.unwrap().calls;
     let ends: Vec<_> = calls.iter().map(|call| (call.ending, call.interrupted)).collect();
     assert_eq!(ends, [(Some(Ending::Unknown), true); 2]);
     assert!(calls.iter().all(|call| call.ended >= Some(call.planned)));
@@ -141,11 +141,11 @@ async fn a_call_without_an_end_is_unknown_after_a_restart() {
 async fn a_ticket_that_was_taken_is_open_again_until_its_call_may_have_been_sent() {
     let (scratch, oracle) = (Scratch::new(), Oracle::default());
     let ticket = park(&crib(&scratch, wipe(&oracle), LONG), 1).await;
-    let key = OnceKey::of_ticket(&alice(), &ticket);
+    let key = IdempotencyKey::of_ticket(&alice(), &ticket);
     for _ in 0..2 {
         let taken = store(&scratch);
         assert!(taken.claim(&ticket, &alice()).await.is_ok());
-        assert_eq!(taken.recorded(&key).await.unwrap(), Begun::Running);
+        assert_eq!(taken.recorded(&key).await.unwrap(), KeyState::Running);
         assert_eq!(taken.claim(&ticket, &alice()).await.err(), Some(TicketError::Used));
     }
     let taken = store(&scratch);
@@ -154,7 +154,7 @@ async fn a_ticket_that_was_taken_is_open_again_until_its_call_may_have_been_sent
     drop(taken);
     let after = store(&scratch);
     assert_eq!(after.claim(&ticket, &alice()).await.err(), Some(TicketError::Used));
-    assert_eq!(after.recorded(&key).await.unwrap(), Begun::Unknown);
+    assert_eq!(after.recorded(&key).await.unwrap(), KeyState::Unknown);
     drop(after);
     let raw = std::fs::read(scratch.file()).unwrap();
     assert!(!raw.windows(6).any(|bytes| bytes == b"\"x\":0."), "the arguments are gone");
@@ -191,7 +191,7 @@ proptest! {
         let mut fields: Map<String, Value> =
             values.into_iter().enumerate().map(|(n, value)| (n.to_string(), value)).collect();
         fields.insert("nested".into(), nested);
-        let parked = Parked {
+        let parked = ParkedCall {
             ticket: TicketId::claimed("t_1"),
             caller: alice(),
             tool: ToolName::new("wipe").unwrap(),
@@ -205,7 +205,7 @@ proptest! {
             reason: "why".into(),
             lifetime: LONG,
             call_id: "1".into(),
-            wire: Wire::default(),
+            wire: CallWire::default(),
             question: None,
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 use toolcrib_core::{
-    Call, Caller, Content, Effect, Ledger, RawArguments, Request, ResultHandle, Toolset,
+    Call, Caller, Content, Effect, Ledger, PlanRequest, RawArguments, ResultHandle, Toolset,
 };
 use toolcrib_engine::Crib;
-use toolcrib_store::{Options, Store};
+use toolcrib_store::{Store, StoreOptions};
 use toolcrib_testkit::{Behaviour, Oracle, spec};
 
 use crate::scratch::Scratch;
@@ -33,17 +33,17 @@ fn count(scratch: &Scratch, table: &str) -> i64 {
 #[tokio::test]
 async fn a_cut_result_is_read_whole_and_in_pieces_after_a_restart() {
     let scratch = Scratch::new();
-    let store = Store::open(&scratch.file(), Options::default()).unwrap();
+    let store = Store::open(&scratch.file(), StoreOptions::default()).unwrap();
     let mut large = spec("large", Effect::Read);
     large.limits.max_result_bytes = Some(10);
     let tools = [Oracle::default().tool(large, Behaviour::Large(1_000))];
     let tools = Toolset::of(tools).unwrap();
     let crib = Crib::builder().ledger(Arc::new(store.clone())).build_fixed(tools);
-    let plan = crib.plan(&alice(), Request::default()).unwrap();
+    let plan = crib.plan(&alice(), PlanRequest::default()).unwrap();
     let report = crib.run(&plan, vec![Call::new("1", "large", RawArguments::Absent)]).await;
     let handle = report.responses[0].whole.clone().unwrap();
     drop((crib, plan, store));
-    let store = Store::open(&scratch.file(), Options::default()).unwrap();
+    let store = Store::open(&scratch.file(), StoreOptions::default()).unwrap();
     assert_eq!(text(&store, &alice(), &handle).await, Some("x".repeat(1_000)));
     assert_eq!(text(&store, &Caller::new("acme", "bob"), &handle).await, None);
     let piece = store.piece(&alice(), &handle, 600, 300).await.unwrap().unwrap();
@@ -56,7 +56,7 @@ async fn a_cut_result_is_read_whole_and_in_pieces_after_a_restart() {
 #[tokio::test]
 async fn pieces_are_cut_between_characters_and_always_go_on() {
     let scratch = Scratch::new();
-    let store = Store::open(&scratch.file(), Options::default()).unwrap();
+    let store = Store::open(&scratch.file(), StoreOptions::default()).unwrap();
     let handle = keep(&store, &alice(), "aé€😀").await.unwrap();
     let mut pieces = Vec::new();
     let mut from = Some(0);
@@ -73,7 +73,7 @@ async fn pieces_are_cut_between_characters_and_always_go_on() {
 #[tokio::test]
 async fn equal_content_is_stored_once_and_each_handle_is_of_its_caller() {
     let scratch = Scratch::new();
-    let store = Store::open(&scratch.file(), Options::default()).unwrap();
+    let store = Store::open(&scratch.file(), StoreOptions::default()).unwrap();
     let bob = Caller::new("acme", "bob");
     let mine = keep(&store, &alice(), "the same").await.unwrap();
     let his = keep(&store, &bob, "the same").await.unwrap();
@@ -87,7 +87,7 @@ async fn equal_content_is_stored_once_and_each_handle_is_of_its_caller() {
 #[tokio::test]
 async fn a_full_tenant_loses_its_own_oldest_and_what_is_too_large_is_not_kept() {
     let scratch = Scratch::new();
-    let options = Options { result_bytes_per_tenant: 1_000, ..Options::default() };
+    let options = StoreOptions { result_bytes_per_tenant: 1_000, ..StoreOptions::default() };
     let store = Store::open(&scratch.file(), options).unwrap();
     let other = keep(&store, &Caller::new("other", "eve"), "theirs").await.unwrap();
     let mut handles = Vec::new();
@@ -104,7 +104,7 @@ async fn a_full_tenant_loses_its_own_oldest_and_what_is_too_large_is_not_kept() 
 #[tokio::test]
 async fn a_result_goes_when_its_time_is_over() {
     let scratch = Scratch::new();
-    let options = Options { results_for: Duration::ZERO, ..Options::default() };
+    let options = StoreOptions { results_for: Duration::ZERO, ..StoreOptions::default() };
     let store = Store::open(&scratch.file(), options).unwrap();
     for n in 0..30 {
         let handle = keep(&store, &alice(), &n.to_string()).await.unwrap();

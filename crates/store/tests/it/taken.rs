@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::json;
 use toolcrib_core::{
-    Begun, BoxFuture, Call, CallKey, Caller, Content, Effect, Ending, ErrorKind, Fingerprint,
-    KeyEnd, Ledger, LedgerError, OnceKey, Parked, Planned, RawArguments, Report, Request,
-    ResultHandle, TicketError, TicketId, Toolset,
+    BoxFuture, Call, CallKey, Caller, Content, Effect, Ending, ErrorKind, Fingerprint,
+    IdempotencyKey, KeyResult, KeyState, Ledger, LedgerError, ParkedCall, PlanRequest, PlannedCall,
+    RawArguments, Report, ResultHandle, TicketError, TicketId, Toolset,
 };
 use toolcrib_engine::Crib;
-use toolcrib_store::{Options, Store};
+use toolcrib_store::{Store, StoreOptions};
 use toolcrib_testkit::Oracle;
 
 use crate::scratch::Scratch;
@@ -24,7 +24,7 @@ struct Raced {
 type Done<'a, T = ()> = BoxFuture<'a, Result<T, LedgerError>>;
 
 impl Ledger for Raced {
-    fn ticket<'a>(&'a self, ticket: &'a TicketId, of: &'a Caller) -> Done<'a, Option<Parked>> {
+    fn ticket<'a>(&'a self, ticket: &'a TicketId, of: &'a Caller) -> Done<'a, Option<ParkedCall>> {
         Box::pin(async move {
             if self.takes.load(Ordering::Relaxed) {
                 self.store.claim(ticket, of).await.unwrap();
@@ -33,7 +33,7 @@ impl Ledger for Raced {
         })
     }
 
-    fn planned<'a>(&'a self, call: Planned<'a>) -> Done<'a> {
+    fn planned<'a>(&'a self, call: PlannedCall<'a>) -> Done<'a> {
         self.store.planned(call)
     }
 
@@ -41,19 +41,19 @@ impl Ledger for Raced {
         self.store.finished(call, ending)
     }
 
-    fn begin<'a>(&'a self, key: &'a OnceKey, arguments: Fingerprint) -> Done<'a, Begun> {
+    fn begin<'a>(&'a self, key: &'a IdempotencyKey, arguments: Fingerprint) -> Done<'a, KeyState> {
         Ledger::begin(&self.store, key, arguments)
     }
 
-    fn settle<'a>(&'a self, key: &'a OnceKey, end: KeyEnd) -> Done<'a> {
+    fn settle<'a>(&'a self, key: &'a IdempotencyKey, end: KeyResult) -> Done<'a> {
         Ledger::settle(&self.store, key, end)
     }
 
-    fn recorded<'a>(&'a self, key: &'a OnceKey) -> Done<'a, Begun> {
+    fn recorded<'a>(&'a self, key: &'a IdempotencyKey) -> Done<'a, KeyState> {
         self.store.recorded(key)
     }
 
-    fn park(&self, parked: Parked) -> Done<'_> {
+    fn park(&self, parked: ParkedCall) -> Done<'_> {
         self.store.park(parked)
     }
 
@@ -61,11 +61,11 @@ impl Ledger for Raced {
         &'a self,
         ticket: &'a TicketId,
         caller: &'a Caller,
-    ) -> BoxFuture<'a, Result<Parked, TicketError>> {
+    ) -> BoxFuture<'a, Result<ParkedCall, TicketError>> {
         self.store.claim(ticket, caller)
     }
 
-    fn parked<'a>(&'a self, caller: &'a Caller) -> Done<'a, Vec<Parked>> {
+    fn parked<'a>(&'a self, caller: &'a Caller) -> Done<'a, Vec<ParkedCall>> {
         self.store.parked(caller)
     }
 
@@ -87,7 +87,7 @@ impl Ledger for Raced {
 }
 
 async fn wipe(crib: &Crib) -> Report {
-    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+    let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
     let call = Call::new("1", "wipe", RawArguments::Value(json!({})));
     crib.run(&plan, vec![Call { key: Some("k1".into()), ..call }]).await
 }
@@ -95,7 +95,7 @@ async fn wipe(crib: &Crib) -> Report {
 #[tokio::test]
 async fn a_call_whose_ticket_was_taken_a_moment_ago_runs_and_was_not_forgotten() {
     let (scratch, oracle) = (Scratch::new(), Oracle::default());
-    let store = Store::open(&scratch.file(), Options::default()).unwrap();
+    let store = Store::open(&scratch.file(), StoreOptions::default()).unwrap();
     let raced = Arc::new(Raced { store, takes: AtomicBool::new(false) });
     let tools = Toolset::of([oracle.echo("wipe", Effect::Destroy)]).unwrap();
     let crib = Crib::builder().ledger(raced.clone()).build_fixed(tools);

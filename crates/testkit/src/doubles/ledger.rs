@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use toolcrib_core::{
-    BoxFuture, CallKey, Caller, Content, Ending, Ledger, LedgerError, Parked, Planned,
+    BoxFuture, CallKey, Caller, Content, Ending, Ledger, LedgerError, ParkedCall, PlannedCall,
     ResultHandle, TicketError, TicketId,
 };
 
@@ -20,7 +20,7 @@ fn ready<'a, T: Send + 'a>(value: T) -> BoxFuture<'a, T> {
 }
 
 impl Ledger for BrokenLedger {
-    fn planned<'a>(&'a self, _: Planned<'a>) -> BoxFuture<'a, Result<(), LedgerError>> {
+    fn planned<'a>(&'a self, _: PlannedCall<'a>) -> BoxFuture<'a, Result<(), LedgerError>> {
         ready(Err(full()))
     }
 
@@ -28,7 +28,7 @@ impl Ledger for BrokenLedger {
         ready(Err(full()))
     }
 
-    fn park(&self, _: Parked) -> BoxFuture<'_, Result<(), LedgerError>> {
+    fn park(&self, _: ParkedCall) -> BoxFuture<'_, Result<(), LedgerError>> {
         ready(Err(full()))
     }
 
@@ -36,11 +36,11 @@ impl Ledger for BrokenLedger {
         &'a self,
         _: &'a TicketId,
         _: &'a Caller,
-    ) -> BoxFuture<'a, Result<Parked, TicketError>> {
+    ) -> BoxFuture<'a, Result<ParkedCall, TicketError>> {
         ready(Err(TicketError::Ledger(full())))
     }
 
-    fn parked<'a>(&'a self, _: &'a Caller) -> BoxFuture<'a, Result<Vec<Parked>, LedgerError>> {
+    fn parked<'a>(&'a self, _: &'a Caller) -> BoxFuture<'a, Result<Vec<ParkedCall>, LedgerError>> {
         ready(Err(full()))
     }
 

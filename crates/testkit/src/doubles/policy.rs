@@ -6,9 +6,9 @@ use toolcrib_core::{BoxFuture, Caller, Intent, Policy, ToolSpec, Verdict};
 
 /// A verdict for each named tool; all others are allowed.
 #[derive(Debug, Clone, Default)]
-pub struct ByHand(HashMap<String, Verdict>);
+pub struct FixedPolicy(HashMap<String, Verdict>);
 
-impl ByHand {
+impl FixedPolicy {
     #[must_use]
     pub fn with(mut self, tool: impl Into<String>, verdict: Verdict) -> Self {
         self.0.insert(tool.into(), verdict);
@@ -20,7 +20,7 @@ impl ByHand {
     }
 }
 
-impl Policy for ByHand {
+impl Policy for FixedPolicy {
     fn sees(&self, _: &Caller, tool: &ToolSpec) -> bool {
         !matches!(self.verdict(tool), Verdict::Deny(_))
     }

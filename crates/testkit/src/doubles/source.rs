@@ -8,16 +8,16 @@ use tokio::sync::Notify;
 use toolcrib_core::{BoxFuture, Source, SourceError, Toolset};
 
 /// After a pause, a list or a failure.
-type Answer = (Duration, Result<Toolset, String>);
+type ScriptedAnswer = (Duration, Result<Toolset, String>);
 
 /// Shared with the crib by cloning.
 #[derive(Clone, Default)]
-pub struct Scripted {
-    script: Arc<Mutex<VecDeque<Answer>>>,
+pub struct ScriptedSource {
+    script: Arc<Mutex<VecDeque<ScriptedAnswer>>>,
     changed: Arc<Notify>,
 }
 
-impl Scripted {
+impl ScriptedSource {
     /// The next load answers so after a pause; the last answer of a script stays.
     #[must_use]
     pub fn then(self, pause: Duration, answer: Result<Toolset, &str>) -> Self {
@@ -31,14 +31,14 @@ impl Scripted {
         self.changed.notify_one();
     }
 
-    fn next(&self) -> Answer {
+    fn next(&self) -> ScriptedAnswer {
         let mut script = self.script.lock().unwrap_or_else(PoisonError::into_inner);
         let next = if script.len() > 1 { script.pop_front() } else { script.front().cloned() };
         next.unwrap_or_else(|| (Duration::ZERO, Err("the script is empty".to_owned())))
     }
 }
 
-impl Source for Scripted {
+impl Source for ScriptedSource {
     fn load(&self) -> BoxFuture<'_, Result<Toolset, SourceError>> {
         Box::pin(async {
             let (pause, answer) = self.next();

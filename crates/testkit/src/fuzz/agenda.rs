@@ -1,10 +1,10 @@
 //! Calendars as strangers may write them, and what servers of calendars may answer.
 
-use toolcrib_desk::Home;
-use toolcrib_desk::backend::{Calendar, EventQuery, TaskQuery, Tasks};
-use toolcrib_desk::caldav::Element;
-use toolcrib_desk::embedded::{Agenda, Db};
-use toolcrib_desk::ical::Component;
+use toolcrib_desk::CalendarOwner;
+use toolcrib_desk::backend::{CalendarBackend, EventQuery, TaskQuery, TasksBackend};
+use toolcrib_desk::caldav::XmlElement;
+use toolcrib_desk::embedded::{Agenda, DeskDatabase};
+use toolcrib_desk::ical::IcalComponent;
 
 /// Larger texts only cost time.
 const LONGEST: usize = 64 * 1024;
@@ -13,9 +13,9 @@ const LONGEST: usize = 64 * 1024;
 /// same, what is taken in is listed within bounds, and what is given out is taken in whole.
 pub fn icalendar(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
-    if let Ok(whole) = Component::read(&text, LONGEST) {
-        let written: String = whole.iter().map(Component::write).collect();
-        let again = Component::read(&written, usize::MAX);
+    if let Ok(whole) = IcalComponent::read(&text, LONGEST) {
+        let written: String = whole.iter().map(IcalComponent::write).collect();
+        let again = IcalComponent::read(&written, usize::MAX);
         assert_eq!(again.as_ref(), Ok(&whole), "written and read again, it is another");
     }
     if text.len() > LONGEST {
@@ -56,12 +56,12 @@ async fn taken_and_given(text: String) -> Option<String> {
 }
 
 fn agenda() -> Option<Agenda> {
-    Some(Agenda::new(Db::in_memory().ok()?, Home::new(jiff::tz::TimeZone::UTC)))
+    Some(Agenda::new(DeskDatabase::in_memory().ok()?, CalendarOwner::new(jiff::tz::TimeZone::UTC)))
 }
 
 /// An answer of a server as a stranger may write it: read without a panic, and the same twice.
 pub fn webdav(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
-    let read = Element::read(&text).ok();
-    assert_eq!(read, Element::read(&text).ok(), "read twice, it says two things");
+    let read = XmlElement::read(&text).ok();
+    assert_eq!(read, XmlElement::read(&text).ok(), "read twice, it says two things");
 }

@@ -1,6 +1,6 @@
 //! What Google, or whoever stands in its place, may answer.
 
-use toolcrib_desk::backend::Slot;
+use toolcrib_desk::backend::EventSlot;
 use toolcrib_desk::google::fuzz;
 
 /// Longest text of an error that is passed on, with ours around it.
@@ -16,8 +16,8 @@ pub fn google_answer(data: &[u8]) {
         b"event" => {
             let Some(Ok(event)) = fuzz::event(answer) else { return };
             let is_forward = match &event.slot {
-                Slot::Timed { start, end } => start <= end,
-                Slot::Days { first, last } => first <= last,
+                EventSlot::Timed { start, end } => start <= end,
+                EventSlot::Days { first, last } => first <= last,
             };
             assert!(is_forward, "it ends before it starts");
             assert!(event.id.starts_with("team@example.org/"), "it is of another calendar");

@@ -1,9 +1,9 @@
 //! What strangers write to a mailbox, and what servers say of it.
 
 use jiff::Timestamp;
-use toolcrib_desk::backend::{NewMessage, Person, Thread};
+use toolcrib_desk::backend::{NewMessage, Person, ReplyContext};
 use toolcrib_desk::imap;
-use toolcrib_desk::mime::{self, Hidden, Stamp, is_address};
+use toolcrib_desk::mime::{self, BccHandling, MessageStamp, is_address};
 
 /// A kind on the first line and such bytes on the others: `message` or `imap`, an answer of a
 /// server. Each is read within its bounds, and an answer to the message is a message that says
@@ -25,8 +25,11 @@ fn message(raw: &[u8]) {
     assert!(letter.snippet().chars().count() <= 150, "a long snippet");
     assert!(!letter.subject.contains(['\r', '\n']), "a subject is one line");
     let from = Person { address: "me@example.org".to_owned(), name: None };
-    let stamp =
-        Stamp { from, date: Timestamp::UNIX_EPOCH, message_id: "answer@example.org".to_owned() };
+    let stamp = MessageStamp {
+        from,
+        date: Timestamp::UNIX_EPOCH,
+        message_id: "answer@example.org".to_owned(),
+    };
     let sent = mime::for_sending(raw, &stamp).map(|sent| mime::read(&sent));
     let bcc = sent.ok().and_then(Result::ok).map_or(0, |sent| sent.bcc.len());
     assert_eq!(bcc, 0, "who is hidden is told");
@@ -36,7 +39,7 @@ fn message(raw: &[u8]) {
         to: to.clone(),
         subject: letter.subject.clone(),
         text: letter.text,
-        answers: Some(Thread {
+        answers: Some(ReplyContext {
             thread: None,
             message_id: letter.message_id,
             references: letter.references,
@@ -44,7 +47,7 @@ fn message(raw: &[u8]) {
         ..NewMessage::default()
     };
     // Names that are too long are refused.
-    let Ok(written) = mime::write(&answer, &stamp, Hidden::Kept) else { return };
+    let Ok(written) = mime::write(&answer, &stamp, BccHandling::Kept) else { return };
     let read = mime::read(&written).unwrap_or_default();
     let addresses =
         |people: &[Person]| people.iter().map(|person| person.address.clone()).collect::<Vec<_>>();

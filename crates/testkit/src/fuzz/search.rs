@@ -1,6 +1,6 @@
 //! A catalog and a question as strangers may write them.
 
-use toolcrib_search::{Argument, Document, Index, Query};
+use toolcrib_search::{DocumentArgument, SearchIndex, SearchQuery, ToolDocument};
 
 /// Tools, one a line (name, description and an argument between tabs), and behind an empty line
 /// a question.
@@ -14,17 +14,19 @@ pub fn search(data: &[u8]) {
         let mut parts = line.split('\t').map(|part| part.to_owned().into());
         let mut part = || parts.next().unwrap_or_default();
         let (name, description) = (part(), part());
-        let argument = Argument { name: part(), required: true, ..Argument::default() };
-        Document { name, description, arguments: vec![argument], ..Document::default() }
+        let argument =
+            DocumentArgument { name: part(), required: true, ..DocumentArgument::default() };
+        ToolDocument { name, description, arguments: vec![argument], ..ToolDocument::default() }
     };
     let documents: Vec<_> = tools.lines().take(50).map(document).collect();
-    let index = Index::build(documents.clone());
-    let query = Query { text: question, limit: 5, keep_doubtful: true, ..Query::default() };
+    let index = SearchIndex::build(documents.clone());
+    let query =
+        SearchQuery { text: question, limit: 5, keep_doubtful: true, ..SearchQuery::default() };
     let found = index.search(&query);
     assert!(found.hits.len() <= query.limit, "more than was asked for");
     let explained = found.hits.iter().all(|hit| !hit.matched.is_empty());
     assert!(explained || question.trim().is_empty(), "found for no reason");
-    assert_eq!(Index::build(documents).search(&query), found, "another answer");
+    assert_eq!(SearchIndex::build(documents).search(&query), found, "another answer");
     let near = index.nearest(question, 5, &|_| true);
     assert!(near.iter().all(|document| *document < index.len()), "a name of nothing");
 }

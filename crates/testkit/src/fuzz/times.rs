@@ -2,7 +2,7 @@
 
 use jiff::civil::Date;
 use jiff::{Timestamp, Zoned};
-use toolcrib_when::{Frame, Recurrence, When, duration, read, say};
+use toolcrib_when::{PhraseTime, Recurrence, ReferenceTime, duration, read, say};
 
 /// How many times of a rule are looked at.
 const TIMES: usize = 20;
@@ -22,7 +22,7 @@ pub fn times(data: &[u8]) {
     if let Ok(span) = duration(text) {
         assert!(span.is_positive(), "it takes no time");
     }
-    let frame = Frame::new(now);
+    let frame = ReferenceTime::new(now);
     let Ok(reading) = read(text, &frame) else { return };
     sound(&reading.when);
     assert!(!say(&reading.when, &frame).is_empty(), "nothing is said");
@@ -30,14 +30,14 @@ pub fn times(data: &[u8]) {
     assert_eq!(read(text, &frame), Ok(reading), "read twice, it says two things");
 }
 
-fn sound(when: &When) {
+fn sound(when: &PhraseTime) {
     match when {
-        When::Moment(_) | When::Day(_) => {}
-        When::Days { first, last } => assert!(first < last, "the days go backwards"),
-        When::Stretch { start, end } => assert!(start < end, "the stretch goes backwards"),
-        When::Recurring { first, rule } => {
+        PhraseTime::Moment(_) | PhraseTime::Day(_) => {}
+        PhraseTime::Days { first, last } => assert!(first < last, "the days go backwards"),
+        PhraseTime::Stretch { start, end } => assert!(start < end, "the stretch goes backwards"),
+        PhraseTime::Recurring { first, rule } => {
             sound(first);
-            if let When::Moment(start) | When::Stretch { start, .. } = &**first {
+            if let PhraseTime::Moment(start) | PhraseTime::Stretch { start, .. } = &**first {
                 assert_eq!(rule.moments(start).next().as_ref(), Some(start), "it starts elsewhere");
                 follow(rule, start);
             }

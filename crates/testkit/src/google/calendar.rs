@@ -8,29 +8,29 @@ use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 use toolcrib_when::Recurrence;
 
-use super::reply::{Refusal, Request, Told, put};
+use super::reply::{CheckedRequest, ServiceRefusal, ServiceReply, put};
 use super::{OWNER, page};
 
-type Fields = Map<String, Value>;
+type EventFields = Map<String, Value>;
 
 const ZONE: &str = "Europe/Zurich";
 
-pub(super) struct Calendars {
-    entries: Vec<Entry>,
+pub(super) struct FakeCalendars {
+    entries: Vec<FakeCalendar>,
     /// By calendar and id. An occurrence stands here once something was done to it.
-    events: BTreeMap<(String, String), Fields>,
+    events: BTreeMap<(String, String), EventFields>,
     number: u64,
     /// Requests that told guests.
     pub(super) told: Vec<String>,
 }
 
-struct Entry {
+struct FakeCalendar {
     id: String,
     name: String,
     role: String,
 }
 
-impl Entry {
+impl FakeCalendar {
     fn told(&self) -> Value {
         let mut told = json!({
             "kind": "calendar#calendarListEntry", "id": self.id, "summary": self.name,
@@ -43,7 +43,7 @@ impl Entry {
     }
 }
 
-fn text<'a>(fields: &'a Fields, name: &str) -> Option<&'a str> {
+fn text<'a>(fields: &'a EventFields, name: &str) -> Option<&'a str> {
     fields.get(name)?.as_str()
 }
 
@@ -52,7 +52,7 @@ fn zone(name: Option<&str>) -> TimeZone {
 }
 
 /// The moment and the clock time of one end of an event.
-fn end_of(fields: &Fields, name: &str) -> Option<(Timestamp, DateTime, bool)> {
+fn end_of(fields: &EventFields, name: &str) -> Option<(Timestamp, DateTime, bool)> {
     let at = fields.get(name)?.as_object()?;
     if let Some(day) = text(at, "date") {
         let day: jiff::civil::Date = day.parse().ok()?;
@@ -65,7 +65,7 @@ fn end_of(fields: &Fields, name: &str) -> Option<(Timestamp, DateTime, bool)> {
 }
 
 /// An end at another clock time, written as the one that was there.
-fn moved(fields: &Fields, name: &str, clock: DateTime) -> Value {
+fn moved(fields: &EventFields, name: &str, clock: DateTime) -> Value {
     let at = fields.get(name).and_then(Value::as_object);
     if at.is_some_and(|at| at.contains_key("date")) {
         return json!({ "date": clock.date().to_string() });
@@ -76,7 +76,7 @@ fn moved(fields: &Fields, name: &str, clock: DateTime) -> Value {
     json!({ "dateTime": written.unwrap_or_default(), "timeZone": name })
 }
 
-impl Calendars {
+impl FakeCalendars {
     pub(super) fn new() -> Self {
         let mut this =
             Self { entries: Vec::new(), events: BTreeMap::new(), number: 0, told: Vec::new() };
@@ -87,7 +87,7 @@ impl Calendars {
 
     pub(super) fn open(&mut self, id: &str, name: &str, role: &str) {
         let [id, name, role] = [id, name, role].map(str::to_owned);
-        self.entries.push(Entry { id, name, role });
+        self.entries.push(FakeCalendar { id, name, role });
     }
 
     /// Somebody else's event, as it is.
@@ -107,12 +107,12 @@ impl Calendars {
     pub(super) fn perform(
         &mut self,
         operation: &str,
-        request: &Request,
+        request: &CheckedRequest,
         most: usize,
-    ) -> Result<Told, Refusal> {
+    ) -> Result<ServiceReply, ServiceRefusal> {
         let told = match operation {
             "calendarList.list" => {
-                let all = self.entries.iter().map(Entry::told).collect();
+                let all = self.entries.iter().map(FakeCalendar::told).collect();
                 page("items", all, request.size(100, 250, most), request)?
             }
             "calendarList.get" => self.calendar(request)?.told(),
@@ -122,29 +122,29 @@ impl Calendars {
             "events.patch" => self.patch(request)?,
             "events.delete" => {
                 self.delete(request)?;
-                return Ok(Told::Nothing);
+                return Ok(ServiceReply::Nothing);
             }
-            _ => return Err(Refusal::new(501, "notImplemented", operation)),
+            _ => return Err(ServiceRefusal::new(501, "notImplemented", operation)),
         };
-        Ok(Told::Value(told))
+        Ok(ServiceReply::Value(told))
     }
 
-    fn calendar(&self, request: &Request) -> Result<&Entry, Refusal> {
+    fn calendar(&self, request: &CheckedRequest) -> Result<&FakeCalendar, ServiceRefusal> {
         let id = request.place("calendarId");
         let id = if id == "primary" { OWNER } else { id };
-        self.entries.iter().find(|it| it.id == id).ok_or_else(Refusal::not_found)
+        self.entries.iter().find(|it| it.id == id).ok_or_else(ServiceRefusal::not_found)
     }
 
-    fn writable(&self, request: &Request) -> Result<String, Refusal> {
+    fn writable(&self, request: &CheckedRequest) -> Result<String, ServiceRefusal> {
         let entry = self.calendar(request)?;
         if ["owner", "writer"].contains(&entry.role.as_str()) {
             return Ok(entry.id.clone());
         }
-        Err(Refusal::new(403, "requiredAccessLevel", "You need to have writer access"))
+        Err(ServiceRefusal::new(403, "requiredAccessLevel", "You need to have writer access"))
     }
 
     /// An event or an occurrence that is named by its id.
-    fn event(&self, request: &Request) -> Result<Fields, Refusal> {
+    fn event(&self, request: &CheckedRequest) -> Result<EventFields, ServiceRefusal> {
         let calendar = self.calendar(request)?.id.clone();
         let id = request.place("eventId");
         if let Some(event) = self.events.get(&(calendar.clone(), id.to_owned())) {
@@ -154,25 +154,27 @@ impl Calendars {
         let series = series.and_then(|series| self.events.get(&(calendar, series)));
         let all = series.map(occurrences).unwrap_or_default();
         let found = all.into_iter().find(|it| text(it, "id") == Some(id));
-        found.ok_or_else(Refusal::not_found)
+        found.ok_or_else(ServiceRefusal::not_found)
     }
 
-    fn list(&self, request: &Request, most: usize) -> Result<Value, Refusal> {
+    fn list(&self, request: &CheckedRequest, most: usize) -> Result<Value, ServiceRefusal> {
         let calendar = self.calendar(request)?;
         let bound = |name: &str| match request.query(name) {
             None => Ok(None),
             Some(text) => match text.parse::<Timestamp>() {
                 Ok(bound) => Ok(Some(bound)),
-                Err(_) => Err(Refusal::new(400, "badRequest", "Bad Request")),
+                Err(_) => Err(ServiceRefusal::new(400, "badRequest", "Bad Request")),
             },
         };
         let (from, until) = (bound("timeMin")?, bound("timeMax")?);
         let is_odd = from.zip(until).is_some_and(|(from, until)| from >= until);
         if is_odd || (request.query("orderBy") == Some("startTime") && !request.is("singleEvents"))
         {
-            return Err(Refusal::invalid("The requested ordering or range is not available"));
+            return Err(ServiceRefusal::invalid(
+                "The requested ordering or range is not available",
+            ));
         }
-        let mut all: Vec<(Timestamp, Fields)> = Vec::new();
+        let mut all: Vec<(Timestamp, EventFields)> = Vec::new();
         for ((own, _), event) in &self.events {
             if *own != calendar.id || event.contains_key("recurringEventId") {
                 continue;
@@ -205,18 +207,18 @@ impl Calendars {
     }
 
     /// An occurrence as it was changed.
-    fn overlaid(&self, calendar: &str, event: Fields) -> Fields {
+    fn overlaid(&self, calendar: &str, event: EventFields) -> EventFields {
         let id = text(&event, "id").unwrap_or_default().to_owned();
         self.events.get(&(calendar.to_owned(), id)).cloned().unwrap_or(event)
     }
 
-    fn tell(&mut self, what: &str, id: &str, request: &Request) {
+    fn tell(&mut self, what: &str, id: &str, request: &CheckedRequest) {
         if let Some(who) = request.query("sendUpdates").filter(|who| *who != "none") {
             self.told.push(format!("{what} {who} {id}"));
         }
     }
 
-    fn insert(&mut self, request: &Request) -> Result<Value, Refusal> {
+    fn insert(&mut self, request: &CheckedRequest) -> Result<Value, ServiceRefusal> {
         let calendar = self.writable(request)?;
         let id = self.next();
         let mut event = request.body.clone();
@@ -231,7 +233,7 @@ impl Calendars {
     }
 
     /// What every event has.
-    fn finish(&mut self, event: &mut Fields, id: &str) {
+    fn finish(&mut self, event: &mut EventFields, id: &str) {
         self.number += 1;
         event.insert("kind".to_owned(), json!("calendar#event"));
         event.insert("id".to_owned(), json!(id));
@@ -249,15 +251,15 @@ impl Calendars {
         }
     }
 
-    fn patch(&mut self, request: &Request) -> Result<Value, Refusal> {
+    fn patch(&mut self, request: &CheckedRequest) -> Result<Value, ServiceRefusal> {
         let calendar = self.writable(request)?;
         let mut event = self.event(request)?;
         if text(&event, "status") == Some("cancelled") {
-            return Err(Refusal::not_found());
+            return Err(ServiceRefusal::not_found());
         }
         let is_old = request.if_match.as_deref().is_some_and(|it| text(&event, "etag") != Some(it));
         if is_old {
-            return Err(Refusal::new(412, "conditionNotMet", "Precondition Failed"));
+            return Err(ServiceRefusal::new(412, "conditionNotMet", "Precondition Failed"));
         }
         let mut patch = request.body.clone();
         if patch.remove("attendeesOmitted") == Some(json!(true)) {
@@ -273,11 +275,11 @@ impl Calendars {
         Ok(Value::Object(event))
     }
 
-    fn delete(&mut self, request: &Request) -> Result<(), Refusal> {
+    fn delete(&mut self, request: &CheckedRequest) -> Result<(), ServiceRefusal> {
         let calendar = self.writable(request)?;
         let mut event = self.event(request)?;
         if text(&event, "status") == Some("cancelled") {
-            return Err(Refusal::new(410, "deleted", "Resource has been deleted"));
+            return Err(ServiceRefusal::new(410, "deleted", "Resource has been deleted"));
         }
         let id = request.place("eventId").to_owned();
         self.tell("delete", &id, request);
@@ -291,7 +293,7 @@ impl Calendars {
 }
 
 /// What one guest says; the others stay.
-fn answer<'a>(event: &mut Fields, own: impl Iterator<Item = &'a Value>) {
+fn answer<'a>(event: &mut EventFields, own: impl Iterator<Item = &'a Value>) {
     let guests = event.get_mut("attendees").and_then(Value::as_array_mut);
     let Some(guests) = guests else { return };
     for own in own.filter_map(Value::as_object) {
@@ -303,13 +305,13 @@ fn answer<'a>(event: &mut Fields, own: impl Iterator<Item = &'a Value>) {
 }
 
 /// Objects are merged, a null takes away, everything else replaces.
-fn merge(into: &mut Fields, patch: &Fields) {
+fn merge(into: &mut EventFields, patch: &EventFields) {
     for (name, value) in patch {
         match (into.get_mut(name), value) {
             (_, Value::Null) => drop(into.remove(name)),
             (Some(Value::Object(own)), Value::Object(patch)) => merge(own, patch),
             (_, Value::Object(patch)) => {
-                let mut own = Fields::new();
+                let mut own = EventFields::new();
                 merge(&mut own, patch);
                 into.insert(name.clone(), Value::Object(own));
             }
@@ -318,28 +320,36 @@ fn merge(into: &mut Fields, patch: &Fields) {
     }
 }
 
-fn is_possible(event: &Fields) -> Result<(), Refusal> {
+fn is_possible(event: &EventFields) -> Result<(), ServiceRefusal> {
     let both = |name: &str| {
         let at = event.get(name).and_then(Value::as_object);
         at.is_some_and(|at| at.contains_key("date") && at.contains_key("dateTime"))
     };
     let (Some(start), Some(end)) = (end_of(event, "start"), end_of(event, "end")) else {
-        return Err(Refusal::invalid("Missing or invalid start or end time."));
+        return Err(ServiceRefusal::invalid("Missing or invalid start or end time."));
     };
     if both("start") || both("end") || start.2 != end.2 {
-        return Err(Refusal::invalid("Invalid start or end time."));
+        return Err(ServiceRefusal::invalid("Invalid start or end time."));
     }
     if end.0 < start.0 || (start.2 && end.0 == start.0) {
-        return Err(Refusal::new(400, "timeRangeEmpty", "The specified time range is empty."));
+        return Err(ServiceRefusal::new(
+            400,
+            "timeRangeEmpty",
+            "The specified time range is empty.",
+        ));
     }
     let Some(lines) = event.get("recurrence").and_then(Value::as_array) else { return Ok(()) };
     let has_zone = start.2 || event.get("start").is_some_and(|it| it.get("timeZone").is_some());
     let is_read = lines.iter().all(|line| line.as_str().and_then(rule).is_some());
-    if is_read && has_zone { Ok(()) } else { Err(Refusal::invalid("Invalid recurrence rule.")) }
+    if is_read && has_zone {
+        Ok(())
+    } else {
+        Err(ServiceRefusal::invalid("Invalid recurrence rule."))
+    }
 }
 
 /// Every word in a field that Google looks at.
-fn is_about(event: &Fields, words: Option<&str>) -> bool {
+fn is_about(event: &EventFields, words: Option<&str>) -> bool {
     let mut all = String::new();
     for name in ["summary", "description", "location"] {
         all += text(event, name).unwrap_or_default();
@@ -356,7 +366,7 @@ fn is_about(event: &Fields, words: Option<&str>) -> bool {
 }
 
 /// Each repetition as an event of its own.
-fn occurrences(series: &Fields) -> Vec<Fields> {
+fn occurrences(series: &EventFields) -> Vec<EventFields> {
     let line = series.get("recurrence").and_then(|lines| lines.get(0)).and_then(Value::as_str);
     let Some(rule) = line.and_then(rule) else { return Vec::new() };
     let (Some((_, first, whole)), Some((_, last, _))) =

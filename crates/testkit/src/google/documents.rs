@@ -10,8 +10,8 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use serde_json::{Map, Value};
 
-use super::http::Asked;
-use super::reply::Request;
+use super::http::GoogleHttpRequest;
+use super::reply::CheckedRequest;
 
 /// Where the documents lie, beside the repository.
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/openapi");
@@ -25,9 +25,9 @@ const ALL: [(&str, &str); 3] = [
 const DEEPEST: usize = 12;
 
 /// All operations of the three documents.
-pub(super) struct Documents(Vec<Operation>);
+pub(super) struct GoogleDocuments(Vec<GoogleOperation>);
 
-struct Operation {
+struct GoogleOperation {
     /// As the document calls it: `calendar.events.list`.
     id: String,
     method: String,
@@ -39,12 +39,12 @@ struct Operation {
     schemas: std::sync::Arc<Value>,
 }
 
-pub(super) struct Found {
+pub(super) struct MatchedRequest {
     pub(super) operation: String,
-    pub(super) request: Request,
+    pub(super) request: CheckedRequest,
 }
 
-impl Documents {
+impl GoogleDocuments {
     pub(super) fn read() -> Option<Self> {
         let mut all = Vec::new();
         for (name, before) in ALL {
@@ -58,7 +58,7 @@ impl Documents {
                     let mut all_parameters = shared.clone();
                     all_parameters.extend(parameters(&document, operation));
                     let path = format!("{before}{path}");
-                    all.push(Operation {
+                    all.push(GoogleOperation {
                         id: operation.get("operationId")?.as_str()?.to_owned(),
                         method: method.to_uppercase(),
                         segments: path.split('/').map(str::to_owned).collect(),
@@ -74,9 +74,9 @@ impl Documents {
     }
 
     /// The request, if the documents know all of it.
-    pub(super) fn check(&self, asked: &Asked) -> Result<Found, String> {
+    pub(super) fn check(&self, asked: &GoogleHttpRequest) -> Result<MatchedRequest, String> {
         let segments: Vec<&str> = asked.path.split('/').collect();
-        let fits = |operation: &&Operation| {
+        let fits = |operation: &&GoogleOperation| {
             operation.method == asked.method && operation.places(&segments).is_some()
         };
         // A template without names comes before one with them.
@@ -86,8 +86,8 @@ impl Documents {
         found.check_query(&asked.pairs)?;
         let body = found.read_body(asked)?;
         let if_match = asked.header("if-match").map(str::to_owned);
-        let request = Request { path, pairs: asked.pairs.clone(), body, if_match };
-        Ok(Found { operation: found.id.clone(), request })
+        let request = CheckedRequest { path, pairs: asked.pairs.clone(), body, if_match };
+        Ok(MatchedRequest { operation: found.id.clone(), request })
     }
 
     /// An answer of ours.
@@ -95,7 +95,7 @@ impl Documents {
         let operation = self.0.iter().find(|it| it.id == operation);
         let operation = operation.ok_or("no such operation")?;
         let schema = operation.answer.as_ref().ok_or("nothing is answered")?;
-        Checker { schemas: &operation.schemas, nulls: false }.check(schema, told, "", 0)
+        GoogleSchemaChecker { schemas: &operation.schemas, nulls: false }.check(schema, told, "", 0)
     }
 }
 
@@ -124,7 +124,7 @@ fn decoded(text: &str) -> Option<String> {
     Some(value.into_owned())
 }
 
-impl Operation {
+impl GoogleOperation {
     fn names(&self) -> usize {
         self.segments.iter().filter(|segment| segment.starts_with('{')).count()
     }
@@ -162,12 +162,13 @@ impl Operation {
                 _ => Ok(Value::String(value.clone())),
             };
             let typed = typed.map_err(|kind| format!("`{name}` is no {kind}"))?;
-            Checker { schemas: &self.schemas, nulls: false }.check(kind, &typed, name, 0)?;
+            GoogleSchemaChecker { schemas: &self.schemas, nulls: false }
+                .check(kind, &typed, name, 0)?;
         }
         Ok(())
     }
 
-    fn read_body(&self, asked: &Asked) -> Result<Map<String, Value>, String> {
+    fn read_body(&self, asked: &GoogleHttpRequest) -> Result<Map<String, Value>, String> {
         let Some(schema) = &self.body else {
             let is_empty = asked.body.is_empty();
             return if is_empty { Ok(Map::new()) } else { Err("it takes no body".to_owned()) };
@@ -178,18 +179,18 @@ impl Operation {
         let body: Value = serde_json::from_slice(&asked.body).map_err(|error| error.to_string())?;
         // A null takes away what stands there.
         let nulls = asked.method == "PATCH";
-        Checker { schemas: &self.schemas, nulls }.check(schema, &body, "", 0)?;
+        GoogleSchemaChecker { schemas: &self.schemas, nulls }.check(schema, &body, "", 0)?;
         let Value::Object(body) = body else { return Err("its body is no object".to_owned()) };
         Ok(body)
     }
 }
 
-struct Checker<'a> {
+struct GoogleSchemaChecker<'a> {
     schemas: &'a Value,
     nulls: bool,
 }
 
-impl Checker<'_> {
+impl GoogleSchemaChecker<'_> {
     fn check(&self, schema: &Value, value: &Value, at: &str, depth: usize) -> Result<(), String> {
         if depth > DEEPEST {
             return Err(format!("`{at}` is too deep"));

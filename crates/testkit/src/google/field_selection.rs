@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 /// What to keep of a field: nothing of its own means all of it.
 #[derive(Default)]
-struct Kept(Vec<(String, Kept)>);
+struct FieldSelection(Vec<(String, FieldSelection)>);
 
 pub(super) fn select(value: &Value, fields: &str) -> Value {
     let mut rest = fields;
@@ -12,7 +12,7 @@ pub(super) fn select(value: &Value, fields: &str) -> Value {
 }
 
 /// A list up to its end or a closing bracket.
-fn parse(rest: &mut &str) -> Kept {
+fn parse(rest: &mut &str) -> FieldSelection {
     let mut all = Vec::new();
     loop {
         let end = rest.find([',', '(', ')', '/']).unwrap_or(rest.len());
@@ -34,18 +34,18 @@ fn parse(rest: &mut &str) -> Kept {
             }
             _ => {
                 *rest = after;
-                Kept::default()
+                FieldSelection::default()
             }
         };
         all.push((name.to_owned(), inner));
         match rest.strip_prefix(',') {
             Some(more) => *rest = more,
-            None => return Kept(all),
+            None => return FieldSelection(all),
         }
     }
 }
 
-impl Kept {
+impl FieldSelection {
     fn of(&self, value: &Value) -> Value {
         if self.0.is_empty() {
             return value.clone();

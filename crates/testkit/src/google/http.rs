@@ -9,7 +9,7 @@ use serde_json::Value;
 use url::{Url, form_urlencoded};
 
 /// A request as it came.
-pub(super) struct Asked {
+pub(super) struct GoogleHttpRequest {
     pub(super) method: String,
     /// As it was sent.
     pub(super) path: String,
@@ -20,7 +20,7 @@ pub(super) struct Asked {
 
 const LARGEST: usize = 32 * 1024 * 1024;
 
-impl Asked {
+impl GoogleHttpRequest {
     pub(super) fn read(stream: &mut TcpStream) -> Option<Self> {
         let _ = stream.set_read_timeout(Some(Duration::from_secs(10)));
         let mut bytes = Vec::new();
@@ -58,13 +58,13 @@ impl Asked {
     }
 }
 
-pub(super) struct Answer {
+pub(super) struct GoogleHttpResponse {
     pub(super) status: u16,
     pub(super) headers: Vec<(String, String)>,
     pub(super) body: Vec<u8>,
 }
 
-impl Answer {
+impl GoogleHttpResponse {
     pub(super) fn of(status: u16, body: &Value) -> Self {
         let media = "application/json; charset=UTF-8".to_owned();
         let headers = vec![("Content-Type".to_owned(), media)];

@@ -8,9 +8,9 @@ use base64::prelude::{BASE64_URL_SAFE, BASE64_URL_SAFE_NO_PAD};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use self::part::Part;
+use self::part::FakeMessagePart;
 use super::query::is_about;
-use super::reply::{Refusal, Request, Told, put};
+use super::reply::{CheckedRequest, ServiceRefusal, ServiceReply, put};
 use super::{OWNER, page};
 
 const SYSTEM: [&str; 10] = [
@@ -26,8 +26,8 @@ const SYSTEM: [&str; 10] = [
     "CATEGORY_PERSONAL",
 ];
 
-pub(super) struct Mailbox {
-    messages: Vec<Kept>,
+pub(super) struct FakeMailbox {
+    messages: Vec<StoredMessage>,
     /// Id and the id of its message.
     drafts: Vec<(String, String)>,
     /// Id and name.
@@ -37,7 +37,7 @@ pub(super) struct Mailbox {
 }
 
 /// A message as it is kept.
-pub(super) struct Kept {
+pub(super) struct StoredMessage {
     id: String,
     thread: String,
     labels: Vec<String>,
@@ -46,19 +46,19 @@ pub(super) struct Kept {
     pub(super) date: i64,
 }
 
-impl Kept {
+impl StoredMessage {
     fn text(&self) -> String {
         String::from_utf8_lossy(&self.raw).into_owned()
     }
 
     /// A header as a reader sees it.
     pub(super) fn header(&self, name: &str) -> String {
-        decode::header(Part::read(&self.text()).header(name).unwrap_or_default())
+        decode::header(FakeMessagePart::read(&self.text()).header(name).unwrap_or_default())
     }
 
     /// All that a reader sees.
     pub(super) fn words(&self) -> String {
-        Part::read(&self.text()).words()
+        FakeMessagePart::read(&self.text()).words()
     }
 
     pub(super) fn has(&self, label: &str) -> bool {
@@ -66,7 +66,7 @@ impl Kept {
     }
 
     pub(super) fn has_attachments(&self) -> bool {
-        Part::read(&self.text()).has_attachments()
+        FakeMessagePart::read(&self.text()).has_attachments()
     }
 
     fn short(&self) -> Value {
@@ -75,7 +75,7 @@ impl Kept {
 
     fn told(&self, format: &str, headers: &[&str]) -> Value {
         let mut told = self.short();
-        let part = Part::read(&self.text());
+        let part = FakeMessagePart::read(&self.text());
         put(&mut told, "labelIds", json!(self.labels));
         put(&mut told, "snippet", json!(part.snippet()));
         put(&mut told, "internalDate", json!(self.date.to_string()));
@@ -92,14 +92,19 @@ impl Kept {
 }
 
 /// The bytes of a message in a body.
-fn raw_of(message: &Map<String, Value>) -> Result<Vec<u8>, Refusal> {
+fn raw_of(message: &Map<String, Value>) -> Result<Vec<u8>, ServiceRefusal> {
     let raw = message.get("raw").and_then(Value::as_str).unwrap_or_default();
     let bytes = BASE64_URL_SAFE_NO_PAD.decode(raw.trim_end_matches('=')).unwrap_or_default();
-    let is_message = Part::read(&String::from_utf8_lossy(&bytes)).header("From").is_some();
-    if is_message { Ok(bytes) } else { Err(Refusal::invalid("'raw' RFC822 payload required")) }
+    let is_message =
+        FakeMessagePart::read(&String::from_utf8_lossy(&bytes)).header("From").is_some();
+    if is_message {
+        Ok(bytes)
+    } else {
+        Err(ServiceRefusal::invalid("'raw' RFC822 payload required"))
+    }
 }
 
-impl Mailbox {
+impl FakeMailbox {
     pub(super) fn new() -> Self {
         let (messages, drafts, labels, sent) = Default::default();
         Self { messages, drafts, labels, number: 0, sent }
@@ -126,18 +131,18 @@ impl Mailbox {
         let date = Timestamp::now().as_millisecond();
         let labels = labels.iter().map(|label| (*label).to_owned()).collect();
         let thread = thread.unwrap_or_else(|| id.clone());
-        self.messages.push(Kept { id: id.clone(), thread, labels, raw, date });
+        self.messages.push(StoredMessage { id: id.clone(), thread, labels, raw, date });
         id
     }
 
     pub(super) fn perform(
         &mut self,
         operation: &str,
-        request: &Request,
+        request: &CheckedRequest,
         most: usize,
-    ) -> Result<Told, Refusal> {
+    ) -> Result<ServiceReply, ServiceRefusal> {
         if !["me", OWNER].contains(&request.place("userId")) {
-            return Err(Refusal::new(403, "forbidden", "Delegation denied"));
+            return Err(ServiceRefusal::new(403, "forbidden", "Delegation denied"));
         }
         let told = match operation {
             "users.getProfile" => json!({
@@ -167,13 +172,13 @@ impl Mailbox {
                 page("drafts", drafts.collect(), request.size(100, 500, most), request)?
             }
             "users.drafts.send" => self.send_draft(request)?,
-            _ => return Err(Refusal::new(501, "notImplemented", operation)),
+            _ => return Err(ServiceRefusal::new(501, "notImplemented", operation)),
         };
-        Ok(Told::Value(told))
+        Ok(ServiceReply::Value(told))
     }
 
-    fn find(&mut self, id: &str) -> Result<&mut Kept, Refusal> {
-        self.messages.iter_mut().find(|it| it.id == id).ok_or_else(Refusal::not_found)
+    fn find(&mut self, id: &str) -> Result<&mut StoredMessage, ServiceRefusal> {
+        self.messages.iter_mut().find(|it| it.id == id).ok_or_else(ServiceRefusal::not_found)
     }
 
     fn all_labels(&self) -> impl Iterator<Item = Value> {
@@ -187,9 +192,9 @@ impl Mailbox {
         SYSTEM.contains(&label) || self.labels.iter().any(|(id, _)| id == label)
     }
 
-    fn label(&self, id: &str) -> Result<Value, Refusal> {
+    fn label(&self, id: &str) -> Result<Value, ServiceRefusal> {
         let found = self.all_labels().find(|label| label.get("id") == Some(&json!(id)));
-        let mut label = found.ok_or_else(Refusal::not_found)?;
+        let mut label = found.ok_or_else(ServiceRefusal::not_found)?;
         let with = || self.messages.iter().filter(|message| message.has(id));
         put(&mut label, "messagesTotal", json!(with().count()));
         put(
@@ -200,33 +205,33 @@ impl Mailbox {
         Ok(label)
     }
 
-    fn create_label(&mut self, request: &Request) -> Result<Value, Refusal> {
+    fn create_label(&mut self, request: &CheckedRequest) -> Result<Value, ServiceRefusal> {
         let name = request.text("name").unwrap_or_default().to_owned();
         let is_there = self.labels.iter().any(|(_, own)| own.eq_ignore_ascii_case(&name))
             || SYSTEM.iter().any(|own| own.eq_ignore_ascii_case(&name));
         if name.is_empty() {
-            return Err(Refusal::invalid("Invalid label name"));
+            return Err(ServiceRefusal::invalid("Invalid label name"));
         }
         if is_there {
-            return Err(Refusal::new(409, "aborted", "Label name exists or conflicts"));
+            return Err(ServiceRefusal::new(409, "aborted", "Label name exists or conflicts"));
         }
         let id = format!("Label_{}", self.labels.len() + 1);
         self.labels.push((id.clone(), name.clone()));
         Ok(json!({ "id": id, "name": name, "type": "user" }))
     }
 
-    fn list(&self, request: &Request, most: usize) -> Result<Value, Refusal> {
+    fn list(&self, request: &CheckedRequest, most: usize) -> Result<Value, ServiceRefusal> {
         let wanted: Vec<&str> = request.all("labelIds").collect();
         let shows_all = request.is("includeSpamTrash");
         let query = request.query("q").unwrap_or_default();
-        let mut found: Vec<&Kept> = self.messages.iter().collect();
+        let mut found: Vec<&StoredMessage> = self.messages.iter().collect();
         found.retain(|message| {
             let is_hidden = !shows_all && (message.has("SPAM") || message.has("TRASH"));
             let has_all = wanted.iter().all(|label| message.has(label));
             has_all && !is_hidden && is_about(message, query)
         });
         found.sort_by(|one, other| (other.date, &other.id).cmp(&(one.date, &one.id)));
-        let found: Vec<Value> = found.into_iter().map(Kept::short).collect();
+        let found: Vec<Value> = found.into_iter().map(StoredMessage::short).collect();
         let total = found.len();
         let mut told = page("messages", found, request.size(100, 500, most), request)?;
         put(&mut told, "resultSizeEstimate", json!(total));
@@ -237,13 +242,13 @@ impl Mailbox {
         Ok(told)
     }
 
-    fn send(&mut self, message: &Map<String, Value>) -> Result<Value, Refusal> {
+    fn send(&mut self, message: &Map<String, Value>) -> Result<Value, ServiceRefusal> {
         let raw = raw_of(message)?;
-        let part = Part::read(&String::from_utf8_lossy(&raw));
+        let part = FakeMessagePart::read(&String::from_utf8_lossy(&raw));
         let receivers: String =
             ["To", "Cc", "Bcc"].iter().filter_map(|name| part.header(name)).collect();
         if !receivers.contains('@') {
-            return Err(Refusal::invalid("Recipient address required"));
+            return Err(ServiceRefusal::invalid("Recipient address required"));
         }
         let thread = self.thread(message)?;
         self.sent.push(String::from_utf8_lossy(&raw).into_owned());
@@ -256,15 +261,15 @@ impl Mailbox {
     }
 
     /// The conversation that a message is to belong to.
-    fn thread(&self, message: &Map<String, Value>) -> Result<Option<String>, Refusal> {
+    fn thread(&self, message: &Map<String, Value>) -> Result<Option<String>, ServiceRefusal> {
         let Some(thread) = message.get("threadId").and_then(Value::as_str) else { return Ok(None) };
         let is_there = self.messages.iter().any(|it| it.thread == thread);
-        if is_there { Ok(Some(thread.to_owned())) } else { Err(Refusal::not_found()) }
+        if is_there { Ok(Some(thread.to_owned())) } else { Err(ServiceRefusal::not_found()) }
     }
 
-    fn draft(&mut self, request: &Request) -> Result<Value, Refusal> {
+    fn draft(&mut self, request: &CheckedRequest) -> Result<Value, ServiceRefusal> {
         let message = request.body.get("message").and_then(Value::as_object);
-        let message = message.ok_or_else(|| Refusal::invalid("Missing draft message"))?;
+        let message = message.ok_or_else(|| ServiceRefusal::invalid("Missing draft message"))?;
         let thread = self.thread(message)?;
         let message = self.keep(raw_of(message)?, thread, &["DRAFT"]);
         let id = format!("r-{}", 7000 + self.number);
@@ -274,10 +279,10 @@ impl Mailbox {
         Ok(json!({ "id": id, "message": told }))
     }
 
-    fn send_draft(&mut self, request: &Request) -> Result<Value, Refusal> {
+    fn send_draft(&mut self, request: &CheckedRequest) -> Result<Value, ServiceRefusal> {
         let id = request.text("id").unwrap_or_default();
         let place = self.drafts.iter().position(|(own, _)| own == id);
-        let place = place.ok_or_else(Refusal::not_found)?;
+        let place = place.ok_or_else(ServiceRefusal::not_found)?;
         let message = self.drafts.get(place).map(|(_, message)| message.clone());
         let kept = self.find(&message.unwrap_or_default())?;
         let mut body = Map::new();
@@ -290,7 +295,7 @@ impl Mailbox {
         Ok(told)
     }
 
-    fn modify(&mut self, request: &Request) -> Result<Value, Refusal> {
+    fn modify(&mut self, request: &CheckedRequest) -> Result<Value, ServiceRefusal> {
         let list = |name: &str| -> Vec<String> {
             let list = request.body.get(name).and_then(Value::as_array);
             list.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
@@ -298,7 +303,7 @@ impl Mailbox {
         let (add, remove) = (list("addLabelIds"), list("removeLabelIds"));
         for label in add.iter().chain(&remove) {
             if !self.knows(label) || ["SENT", "DRAFT", "CHAT"].contains(&label.as_str()) {
-                return Err(Refusal::invalid(&format!("Invalid label: {label}")));
+                return Err(ServiceRefusal::invalid(&format!("Invalid label: {label}")));
             }
         }
         let add: Vec<&str> = add.iter().map(String::as_str).collect();
@@ -308,10 +313,10 @@ impl Mailbox {
 
     fn relabel(
         &mut self,
-        request: &Request,
+        request: &CheckedRequest,
         add: &[&str],
         remove: &[&str],
-    ) -> Result<Value, Refusal> {
+    ) -> Result<Value, ServiceRefusal> {
         let kept = self.find(request.place("id"))?;
         kept.labels.retain(|label| !remove.contains(&label.as_str()));
         for label in add {

@@ -9,11 +9,11 @@ use ring::digest;
 use serde_json::{Value, json};
 use url::{Url, form_urlencoded};
 
-use super::http::{Answer, Asked};
+use super::http::{GoogleHttpRequest, GoogleHttpResponse};
 use super::reply::put;
 use super::{CLIENT, CLIENT_SECRET, REFRESH_TOKEN};
 
-pub(super) struct Tokens {
+pub(super) struct FakeTokens {
     /// Access tokens, and when they end.
     access: HashMap<String, Instant>,
     refresh: Vec<String>,
@@ -24,11 +24,14 @@ pub(super) struct Tokens {
     pub(super) given: usize,
 }
 
-fn denied(error: &str) -> Answer {
-    Answer::of(400, &json!({ "error": error, "error_description": "as the standard says" }))
+fn denied(error: &str) -> GoogleHttpResponse {
+    GoogleHttpResponse::of(
+        400,
+        &json!({ "error": error, "error_description": "as the standard says" }),
+    )
 }
 
-impl Tokens {
+impl FakeTokens {
     pub(super) fn new() -> Self {
         let refresh = vec![REFRESH_TOKEN.to_owned()];
         let (access, codes) = (HashMap::new(), HashMap::new());
@@ -44,13 +47,13 @@ impl Tokens {
         self.access.clear();
     }
 
-    pub(super) fn is_let_in(&self, asked: &Asked) -> bool {
+    pub(super) fn is_let_in(&self, asked: &GoogleHttpRequest) -> bool {
         let token = asked.header("authorization").and_then(|it| it.strip_prefix("Bearer "));
         let end = token.and_then(|token| self.access.get(token));
         end.is_some_and(|end| *end > Instant::now())
     }
 
-    pub(super) fn authorize(&mut self, asked: &Asked) -> Answer {
+    pub(super) fn authorize(&mut self, asked: &GoogleHttpRequest) -> GoogleHttpResponse {
         let pair = |name: &str| {
             let found = asked.pairs.iter().find(|(own, _)| own == name);
             found.map_or("", |(_, value)| value.as_str())
@@ -67,10 +70,10 @@ impl Tokens {
         self.codes.insert(code.clone(), kept);
         redirect.query_pairs_mut().append_pair("state", pair("state")).append_pair("code", &code);
         let headers = vec![("Location".to_owned(), redirect.to_string())];
-        Answer { status: 302, headers, body: Vec::new() }
+        GoogleHttpResponse { status: 302, headers, body: Vec::new() }
     }
 
-    pub(super) fn token(&mut self, asked: &Asked) -> Answer {
+    pub(super) fn token(&mut self, asked: &GoogleHttpRequest) -> GoogleHttpResponse {
         let form: HashMap<String, String> =
             form_urlencoded::parse(&asked.body).into_owned().collect();
         let field = |name: &str| form.get(name).map_or("", String::as_str);
@@ -112,7 +115,7 @@ impl Tokens {
         token
     }
 
-    fn give(&mut self, refresh: Option<String>) -> Answer {
+    fn give(&mut self, refresh: Option<String>) -> GoogleHttpResponse {
         self.given += 1;
         let token = format!("access-token-of-anna-{}", self.given);
         self.access.insert(token.clone(), Instant::now() + Duration::from_secs(self.life));
@@ -121,6 +124,6 @@ impl Tokens {
         if let Some(refresh) = refresh {
             put(&mut given, "refresh_token", Value::String(refresh));
         }
-        Answer::of(200, &given)
+        GoogleHttpResponse::of(200, &given)
     }
 }

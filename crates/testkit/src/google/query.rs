@@ -2,10 +2,10 @@
 //!
 //! <https://support.google.com/mail/answer/7190>
 
-use super::mail::Kept;
+use super::mail::StoredMessage;
 
 /// Whether a message is among those that a query is about; what is not understood finds nothing.
-pub(super) fn is_about(message: &Kept, query: &str) -> bool {
+pub(super) fn is_about(message: &StoredMessage, query: &str) -> bool {
     terms(query).iter().all(|term| {
         // What begins with a quote is a word and nothing else.
         if let Some(word) = term.strip_prefix('"') {
@@ -16,7 +16,7 @@ pub(super) fn is_about(message: &Kept, query: &str) -> bool {
     })
 }
 
-fn has_word(message: &Kept, word: &str) -> bool {
+fn has_word(message: &StoredMessage, word: &str) -> bool {
     message.words().to_lowercase().contains(&word.to_lowercase())
 }
 
@@ -45,7 +45,7 @@ fn terms(query: &str) -> Vec<String> {
     all
 }
 
-fn holds(message: &Kept, term: &str) -> Option<bool> {
+fn holds(message: &StoredMessage, term: &str) -> Option<bool> {
     let header = |name: &str, value: &str| {
         message.header(name).to_lowercase().contains(&value.to_lowercase())
     };

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 
 /// A request that follows the documents.
-pub(super) struct Request {
+pub(super) struct CheckedRequest {
     /// Decoded, by the names of the template.
     pub(super) path: HashMap<String, String>,
     pub(super) pairs: Vec<(String, String)>,
@@ -13,7 +13,7 @@ pub(super) struct Request {
     pub(super) if_match: Option<String>,
 }
 
-impl Request {
+impl CheckedRequest {
     pub(super) fn place(&self, name: &str) -> &str {
         self.path.get(name).map_or("", String::as_str)
     }
@@ -40,18 +40,18 @@ impl Request {
     }
 }
 
-pub(super) enum Told {
+pub(super) enum ServiceReply {
     Nothing,
     Value(Value),
 }
 
-pub(super) struct Refusal {
+pub(super) struct ServiceRefusal {
     pub(super) status: u16,
     reason: String,
     message: String,
 }
 
-impl Refusal {
+impl ServiceRefusal {
     pub(super) fn new(status: u16, reason: &str, message: &str) -> Self {
         Self { status, reason: reason.to_owned(), message: message.to_owned() }
     }

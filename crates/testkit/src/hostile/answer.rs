@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::script::{Moment, Script};
+use super::script::{HostileScript, ScriptMoment};
 use super::tools;
 
 /// One thing to do.
 #[derive(Debug)]
-pub(super) enum Step {
+pub(super) enum HostileStep {
     /// A whole message.
     Message(Vec<u8>),
     /// Bytes as they are, without the end of a message.
@@ -26,12 +26,12 @@ pub(super) enum Step {
 
 /// What the server remembers between messages.
 #[derive(Default)]
-pub(super) struct Memory {
+pub(super) struct HostileMemory {
     lists: AtomicU64,
     runs: Mutex<HashMap<String, u64>>,
 }
 
-impl Memory {
+impl HostileMemory {
     /// How often a tool has run, with this time.
     fn ran(&self, tool: &str) -> u64 {
         let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
@@ -42,14 +42,14 @@ impl Memory {
 }
 
 /// A message that came in.
-pub(super) struct Request {
+pub(super) struct HostileRequest {
     pub(super) method: String,
     /// `None` for a notification.
     id: Option<Value>,
     parameters: Value,
 }
 
-impl Request {
+impl HostileRequest {
     /// `None` for what is no message, and for answers to our own questions.
     pub(super) fn read(line: &[u8]) -> Option<Self> {
         let mut message: Map<String, Value> = serde_json::from_slice(line).ok()?;
@@ -58,12 +58,12 @@ impl Request {
         Some(Self { method, id: message.remove("id"), parameters })
     }
 
-    pub(super) fn moment(&self) -> Moment {
+    pub(super) fn moment(&self) -> ScriptMoment {
         match self.method.as_str() {
-            "initialize" | "server/discover" => Moment::Connect,
-            "tools/list" => Moment::List,
-            "tools/call" => Moment::Call,
-            _ => Moment::Other,
+            "initialize" | "server/discover" => ScriptMoment::Connect,
+            "tools/list" => ScriptMoment::List,
+            "tools/call" => ScriptMoment::Call,
+            _ => ScriptMoment::Other,
         }
     }
 
@@ -78,7 +78,11 @@ impl Request {
 }
 
 /// Everything the server does on a message.
-pub(super) fn steps(script: &Script, memory: &Memory, request: &Request) -> Vec<Step> {
+pub(super) fn steps(
+    script: &HostileScript,
+    memory: &HostileMemory,
+    request: &HostileRequest,
+) -> Vec<HostileStep> {
     let moment = request.moment();
     let Some(id) = &request.id else {
         // An old client says so once it is ready, and a new one subscribes.
@@ -90,10 +94,10 @@ pub(super) fn steps(script: &Script, memory: &Memory, request: &Request) -> Vec<
     }
     let mut steps = before(script, request, moment);
     if script.at("exit", moment).is_some() {
-        steps.push(Step::Exit);
+        steps.push(HostileStep::Exit);
     }
     if script.at("hang", moment).is_some() {
-        steps.push(Step::Wait(Duration::from_hours(24)));
+        steps.push(HostileStep::Wait(Duration::from_hours(24)));
     } else {
         let outcome = outcome(script, memory, request);
         steps.extend(say(script, moment, id, outcome));
@@ -102,9 +106,14 @@ pub(super) fn steps(script: &Script, memory: &Memory, request: &Request) -> Vec<
 }
 
 /// What comes before the answer.
-fn before(script: &Script, request: &Request, moment: Moment) -> Vec<Step> {
+fn before(
+    script: &HostileScript,
+    request: &HostileRequest,
+    moment: ScriptMoment,
+) -> Vec<HostileStep> {
     let mut steps = Vec::new();
-    let mut message = |value: &Value| steps.push(Step::Message(value.to_string().into_bytes()));
+    let mut message =
+        |value: &Value| steps.push(HostileStep::Message(value.to_string().into_bytes()));
     if let Some(method) = script.at("asks", moment) {
         message(&question(method, request.id.as_ref().unwrap_or(&Value::Null)));
     }
@@ -117,7 +126,7 @@ fn before(script: &Script, request: &Request, moment: Moment) -> Vec<Step> {
             }));
         }
     }
-    if moment != Moment::Connect {
+    if moment != ScriptMoment::Connect {
         for _ in 0..script.number("list-changed", moment).unwrap_or_default() {
             message(&list_changed(None));
         }
@@ -128,14 +137,14 @@ fn before(script: &Script, request: &Request, moment: Moment) -> Vec<Step> {
     }
     if script.at("garbage", moment).is_some() {
         for line in GARBAGE {
-            steps.push(Step::Message(line.to_vec()));
+            steps.push(HostileStep::Message(line.to_vec()));
         }
     }
     if let Some(milliseconds) = script.number("slow", moment) {
-        steps.push(Step::Wait(Duration::from_millis(milliseconds)));
+        steps.push(HostileStep::Wait(Duration::from_millis(milliseconds)));
     }
     if let Some(milliseconds) = tools::pause(&request.parameters) {
-        steps.push(Step::Wait(Duration::from_millis(milliseconds)));
+        steps.push(HostileStep::Wait(Duration::from_millis(milliseconds)));
     }
     steps
 }
@@ -174,7 +183,11 @@ fn question(method: &str, asked: &Value) -> Value {
 }
 
 /// The result of a request, or the error with its code.
-fn outcome(script: &Script, memory: &Memory, request: &Request) -> Result<Value, (i64, String)> {
+fn outcome(
+    script: &HostileScript,
+    memory: &HostileMemory,
+    request: &HostileRequest,
+) -> Result<Value, (i64, String)> {
     let moment = request.moment();
     if let Some(code) = script.at("error", moment).and_then(|code| code.parse().ok()) {
         return Err((code, "as it was told".to_owned()));
@@ -202,7 +215,7 @@ fn outcome(script: &Script, memory: &Memory, request: &Request) -> Result<Value,
     }
     if let (true, Some(result)) = (request.is_modern(), result.as_object_mut()) {
         result.insert("resultType".to_owned(), "complete".into());
-        if moment != Moment::Call {
+        if moment != ScriptMoment::Call {
             result.insert("ttlMs".to_owned(), 0.into());
             result.insert("cacheScope".to_owned(), "private".into());
         }
@@ -210,7 +223,7 @@ fn outcome(script: &Script, memory: &Memory, request: &Request) -> Result<Value,
     Ok(result)
 }
 
-fn initialized(script: &Script) -> Value {
+fn initialized(script: &HostileScript) -> Value {
     json!({
         "protocolVersion": script.text("version").unwrap_or("2025-11-25"),
         "capabilities": {"tools": {"listChanged": true}},
@@ -227,7 +240,7 @@ fn discovered() -> Value {
 }
 
 /// Accepts a subscription, which stays open, and starts what was asked for.
-fn subscribe(script: &Script, id: &Value, parameters: &Value) -> Vec<Step> {
+fn subscribe(script: &HostileScript, id: &Value, parameters: &Value) -> Vec<HostileStep> {
     let accepted = json!({
         "jsonrpc": "2.0",
         "method": "notifications/subscriptions/acknowledged",
@@ -236,18 +249,18 @@ fn subscribe(script: &Script, id: &Value, parameters: &Value) -> Vec<Step> {
             "notifications": parameters.get("notifications"),
         },
     });
-    let mut steps = vec![Step::Message(accepted.to_string().into_bytes())];
+    let mut steps = vec![HostileStep::Message(accepted.to_string().into_bytes())];
     steps.extend(storm(script, Some(id)));
     // A subscription ends with its answer, which never comes.
-    steps.push(Step::Wait(Duration::from_hours(24)));
+    steps.push(HostileStep::Wait(Duration::from_hours(24)));
     steps
 }
 
 /// The changes that are told once the client is ready for them.
-fn storm(script: &Script, subscription: Option<&Value>) -> Vec<Step> {
-    let count = script.number("list-changed", Moment::Connect).unwrap_or_default();
+fn storm(script: &HostileScript, subscription: Option<&Value>) -> Vec<HostileStep> {
+    let count = script.number("list-changed", ScriptMoment::Connect).unwrap_or_default();
     let message = list_changed(subscription).to_string().into_bytes();
-    (0..count).map(|_| Step::Message(message.clone())).collect()
+    (0..count).map(|_| HostileStep::Message(message.clone())).collect()
 }
 
 fn list_changed(subscription: Option<&Value>) -> Value {
@@ -263,11 +276,11 @@ fn list_changed(subscription: Option<&Value>) -> Value {
 
 /// Says an answer, whole or otherwise.
 fn say(
-    script: &Script,
-    moment: Moment,
+    script: &HostileScript,
+    moment: ScriptMoment,
     id: &Value,
     outcome: Result<Value, (i64, String)>,
-) -> Vec<Step> {
+) -> Vec<HostileStep> {
     let asked = |name: &str| script.at(name, moment).is_some();
     let id = if asked("wrong-id") {
         json!("nobody asked")
@@ -297,28 +310,28 @@ fn say(
         bytes = [start, inner, b"}".to_vec()].concat();
     }
     let middle = bytes.len() / 2;
-    let part = |bytes: &[u8]| Step::Bytes(bytes.to_vec());
+    let part = |bytes: &[u8]| HostileStep::Bytes(bytes.to_vec());
     if let Some(count) = script.number("crash", moment) {
         bytes.truncate(usize::try_from(count).unwrap_or(usize::MAX));
-        return vec![Step::Bytes(bytes), Step::Exit];
+        return vec![HostileStep::Bytes(bytes), HostileStep::Exit];
     }
     let (first, second) = bytes.split_at(middle);
     if asked("unfinished") {
-        return vec![part(first), Step::Wait(Duration::from_hours(24))];
+        return vec![part(first), HostileStep::Wait(Duration::from_hours(24))];
     }
     if asked("half") {
-        let pause = Step::Wait(Duration::from_millis(100));
-        return vec![part(first), pause, Step::Message(second.to_vec())];
+        let pause = HostileStep::Wait(Duration::from_millis(100));
+        return vec![part(first), pause, HostileStep::Message(second.to_vec())];
     }
     if asked("endless") {
-        return vec![part(first), Step::Endless(vec![b'x'; 1 << 16])];
+        return vec![part(first), HostileStep::Endless(vec![b'x'; 1 << 16])];
     }
     let times = if asked("again") { 2 } else { 1 };
-    (0..times).map(|_| Step::Message(bytes.clone())).collect()
+    (0..times).map(|_| HostileStep::Message(bytes.clone())).collect()
 }
 
 /// The text of a result that no honest library would write.
-fn filling(script: &Script, moment: Moment) -> Option<Vec<u8>> {
+fn filling(script: &HostileScript, moment: ScriptMoment) -> Option<Vec<u8>> {
     let size = |name| script.number(name, moment).and_then(|size| usize::try_from(size).ok());
     let text = |inner: &[u8]| {
         [br#"{"content":[{"type":"text","text":""#.as_slice(), inner, br#""}]}"#].concat()

@@ -7,19 +7,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use std::{io, thread};
 
-use super::answer::{Memory, Request, Step, steps};
-use super::script::{Moment, Script};
+use super::answer::{HostileMemory, HostileRequest, HostileStep, steps};
+use super::script::{HostileScript, ScriptMoment};
 use super::stdio::record;
 
 /// A server on a port of the loopback; dropped, it answers no more.
-pub struct Server {
-    shared: Arc<Shared>,
+pub struct HostileServer {
+    shared: Arc<HostileShared>,
     address: SocketAddr,
 }
 
-struct Shared {
-    script: Script,
-    memory: Memory,
+struct HostileShared {
+    script: HostileScript,
+    memory: HostileMemory,
     received: Mutex<Vec<(String, String)>>,
     sessions: AtomicU64,
     /// Requests since the last session began.
@@ -27,15 +27,15 @@ struct Shared {
     is_over: AtomicBool,
 }
 
-impl Server {
+impl HostileServer {
     /// Listens, and behaves as the words say; see [`super::WORDS`].
     pub fn start(words: &[&str]) -> Result<Self, String> {
-        let script = Script::parse(words)?;
+        let script = HostileScript::parse(words)?;
         let listener = TcpListener::bind(("127.0.0.1", 0)).map_err(|error| error.to_string())?;
         let address = listener.local_addr().map_err(|error| error.to_string())?;
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(HostileShared {
             script,
-            memory: Memory::default(),
+            memory: HostileMemory::default(),
             received: Mutex::default(),
             sessions: AtomicU64::new(0),
             requests: AtomicU64::new(0),
@@ -72,7 +72,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for HostileServer {
     fn drop(&mut self) {
         self.shared.is_over.store(true, Ordering::Relaxed);
         // Wakes the listener.
@@ -81,7 +81,7 @@ impl Drop for Server {
 }
 
 /// What a client sent.
-struct Incoming {
+struct ReceivedRequest {
     head: String,
     body: Vec<u8>,
 }
@@ -89,7 +89,7 @@ struct Incoming {
 /// The largest request that is read; clients under test are honest.
 const LONGEST_BODY: u64 = 64 << 20;
 
-impl Incoming {
+impl ReceivedRequest {
     /// `None` at the end of the connection.
     fn read(reader: &mut impl BufRead) -> io::Result<Option<Self>> {
         let mut head = String::new();
@@ -112,7 +112,7 @@ impl Incoming {
     }
 }
 
-impl Shared {
+impl HostileShared {
     fn received(&self) -> MutexGuard<'_, Vec<(String, String)>> {
         self.received.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -120,7 +120,7 @@ impl Shared {
     /// One connection; any trouble with it ends it.
     fn converse(&self, stream: &TcpStream) {
         let mut reader = BufReader::new(stream);
-        while let Ok(Some(incoming)) = Incoming::read(&mut reader) {
+        while let Ok(Some(incoming)) = ReceivedRequest::read(&mut reader) {
             let body = String::from_utf8_lossy(&incoming.body).into_owned();
             self.received().push((incoming.head.trim_end().to_owned(), body));
             let is_recorded = record(&self.script, &incoming.body).is_ok();
@@ -132,10 +132,10 @@ impl Shared {
     }
 
     /// Answers a request; whether the connection goes on.
-    fn reply(&self, stream: &TcpStream, incoming: &Incoming) -> io::Result<bool> {
+    fn reply(&self, stream: &TcpStream, incoming: &ReceivedRequest) -> io::Result<bool> {
         let plain = |status: &str, headers: &str| send(stream, status, headers, b"");
         if incoming.head.starts_with("GET ") && self.script.has("list-changed") {
-            let ready = Request::read(br#"{"method":"notifications/initialized"}"#);
+            let ready = HostileRequest::read(br#"{"method":"notifications/initialized"}"#);
             let steps = ready.map(|ready| steps(&self.script, &self.memory, &ready));
             self.stream(stream, steps.unwrap_or_default(), None)?;
             thread::sleep(Duration::from_hours(24));
@@ -143,7 +143,7 @@ impl Shared {
         if !incoming.head.starts_with("POST ") {
             return plain("405 Method Not Allowed", "Allow: POST\r\n");
         }
-        let Some(request) = Request::read(&incoming.body) else {
+        let Some(request) = HostileRequest::read(&incoming.body) else {
             return plain("202 Accepted", "");
         };
         let moment = request.moment();
@@ -158,17 +158,17 @@ impl Shared {
             return plain(&format!("{status} As Told"), "");
         }
         let mut steps = steps(&self.script, &self.memory, &request);
-        while let Some(Step::Wait(pause)) = steps.first() {
+        while let Some(HostileStep::Wait(pause)) = steps.first() {
             thread::sleep(*pause);
             steps.remove(0);
         }
         match steps.as_slice() {
             [] => plain("202 Accepted", ""),
-            [Step::Exit, ..] => {
+            [HostileStep::Exit, ..] => {
                 self.is_over.store(true, Ordering::Relaxed);
                 Ok(false)
             }
-            [Step::Message(body)] if self.script.at("sse", moment).is_none() => {
+            [HostileStep::Message(body)] if self.script.at("sse", moment).is_none() => {
                 self.whole(stream, moment, &session, body)
             }
             _ => self.stream(stream, steps, Some((moment, &session))).map(|()| false),
@@ -176,7 +176,11 @@ impl Shared {
     }
 
     /// The header of a new session, or the status of a request that has none.
-    fn session(&self, incoming: &Incoming, request: &Request) -> Result<String, &'static str> {
+    fn session(
+        &self,
+        incoming: &ReceivedRequest,
+        request: &HostileRequest,
+    ) -> Result<String, &'static str> {
         if !self.script.has("session") && !self.script.has("forget") {
             return Ok(String::new());
         }
@@ -199,7 +203,7 @@ impl Shared {
     fn whole(
         &self,
         mut stream: &TcpStream,
-        moment: Moment,
+        moment: ScriptMoment,
         session: &str,
         body: &[u8],
     ) -> io::Result<bool> {
@@ -229,10 +233,10 @@ impl Shared {
     fn stream(
         &self,
         mut stream: &TcpStream,
-        steps: Vec<Step>,
-        answer: Option<(Moment, &str)>,
+        steps: Vec<HostileStep>,
+        answer: Option<(ScriptMoment, &str)>,
     ) -> io::Result<()> {
-        let (moment, session) = answer.unwrap_or((Moment::Other, ""));
+        let (moment, session) = answer.unwrap_or((ScriptMoment::Other, ""));
         let kind = self.script.at("type", moment).unwrap_or("text/event-stream");
         let head = format!(
             "HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\n{session}Connection: close\r\n\r\n"
@@ -243,23 +247,23 @@ impl Shared {
             // What follows a part of a message completes it.
             let start: &[u8] = if is_within { b"" } else { b"data: " };
             match step {
-                Step::Message(bytes) if self.script.at("cut", moment).is_some() => {
+                HostileStep::Message(bytes) if self.script.at("cut", moment).is_some() => {
                     let half = bytes.get(..bytes.len() / 2).unwrap_or_default();
                     return stream.write_all(&[start, half].concat());
                 }
-                Step::Message(bytes) => {
+                HostileStep::Message(bytes) => {
                     stream.write_all(&[start, bytes.as_slice(), b"\n\n"].concat())?;
                     is_within = false;
                 }
-                Step::Bytes(bytes) => {
+                HostileStep::Bytes(bytes) => {
                     stream.write_all(&[start, bytes.as_slice()].concat())?;
                     is_within = true;
                 }
-                Step::Endless(bytes) => loop {
+                HostileStep::Endless(bytes) => loop {
                     stream.write_all(&bytes)?;
                 },
-                Step::Wait(pause) => thread::sleep(pause),
-                Step::Exit => {
+                HostileStep::Wait(pause) => thread::sleep(pause),
+                HostileStep::Exit => {
                     self.is_over.store(true, Ordering::Relaxed);
                     return Ok(());
                 }

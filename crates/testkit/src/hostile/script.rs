@@ -62,7 +62,7 @@ pub const WORDS: &[(&str, &str, &str)] = &[
 
 /// What a request is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Moment {
+pub(super) enum ScriptMoment {
     Connect,
     List,
     Call,
@@ -73,18 +73,22 @@ pub(super) enum Moment {
 
 /// How the server behaves.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Script(Vec<Word>);
+pub(super) struct HostileScript(Vec<ScriptWord>);
 
 #[derive(Clone, Debug)]
-struct Word {
+struct ScriptWord {
     name: String,
-    moment: Moment,
+    moment: ScriptMoment,
     value: String,
 }
 
-impl Script {
+impl HostileScript {
     pub(super) fn parse<W: AsRef<str>>(words: &[W]) -> Result<Self, String> {
-        words.iter().map(|word| Word::parse(word.as_ref())).collect::<Result<_, _>>().map(Self)
+        words
+            .iter()
+            .map(|word| ScriptWord::parse(word.as_ref()))
+            .collect::<Result<_, _>>()
+            .map(Self)
     }
 
     /// Whether a word is there, whatever its moment.
@@ -98,14 +102,15 @@ impl Script {
     }
 
     /// The value of a word for this moment.
-    pub(super) fn at(&self, name: &str, moment: Moment) -> Option<&str> {
-        let is_meant =
-            |word: &&Word| word.name == name && [moment, Moment::Any].contains(&word.moment);
+    pub(super) fn at(&self, name: &str, moment: ScriptMoment) -> Option<&str> {
+        let is_meant = |word: &&ScriptWord| {
+            word.name == name && [moment, ScriptMoment::Any].contains(&word.moment)
+        };
         self.0.iter().find(is_meant).map(|word| word.value.as_str())
     }
 
     /// The value of a word for this moment, as a number.
-    pub(super) fn number(&self, name: &str, moment: Moment) -> Option<u64> {
+    pub(super) fn number(&self, name: &str, moment: ScriptMoment) -> Option<u64> {
         self.at(name, moment).and_then(|value| value.parse().ok())
     }
 
@@ -115,7 +120,7 @@ impl Script {
     }
 }
 
-impl Word {
+impl ScriptWord {
     fn parse(word: &str) -> Result<Self, String> {
         let (place, value) = word.split_once('=').unwrap_or((word, ""));
         let (name, moment) = place.split_once('@').unwrap_or((place, "call"));
@@ -123,10 +128,10 @@ impl Word {
             return Err(format!("unknown word `{name}`"));
         };
         let moment = match moment {
-            "connect" => Moment::Connect,
-            "list" => Moment::List,
-            "call" => Moment::Call,
-            "any" => Moment::Any,
+            "connect" => ScriptMoment::Connect,
+            "list" => ScriptMoment::List,
+            "call" => ScriptMoment::Call,
+            "any" => ScriptMoment::Any,
             other => return Err(format!("unknown moment `{other}`")),
         };
         let value = if place == word { usual } else { value };

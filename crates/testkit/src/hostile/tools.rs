@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::script::Script;
+use super::script::HostileScript;
 
 /// A page of the list; `count` tells how often the list was asked for before.
-pub(super) fn page(script: &Script, count: u64, cursor: Option<&Value>) -> Value {
+pub(super) fn page(script: &HostileScript, count: u64, cursor: Option<&Value>) -> Value {
     let start: usize = cursor.and_then(Value::as_str).and_then(|at| at.parse().ok()).unwrap_or(0);
     if script.has("endless-pages") {
         let tools = [tool(&format!("page_{start}"), "One of endlessly many.")];
@@ -27,7 +27,7 @@ pub(super) fn page(script: &Script, count: u64, cursor: Option<&Value>) -> Value
 }
 
 /// The whole list.
-fn list(script: &Script, count: u64) -> Vec<Value> {
+fn list(script: &HostileScript, count: u64) -> Vec<Value> {
     let mut tools = vec![
         tool("echo", "Says what it was told."),
         tool("fail", "Fails, and says so."),

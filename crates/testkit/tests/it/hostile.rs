@@ -7,7 +7,7 @@ use std::net::TcpStream;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
-use toolcrib_testkit::hostile::{Server, WORDS};
+use toolcrib_testkit::hostile::{HostileServer, WORDS};
 
 /// What the program says to these lines until its input ends.
 #[expect(clippy::disallowed_methods, reason = "a program of the tests")]
@@ -136,7 +136,7 @@ fn a_word_that_is_none_is_refused_with_all_that_are() {
 }
 
 /// The whole answer to a message sent over HTTP.
-fn post(server: &Server, message: &Value) -> String {
+fn post(server: &HostileServer, message: &Value) -> String {
     let body = message.to_string();
     let address = server.url().replace("http://", "").replace("/mcp", "");
     let mut stream = TcpStream::connect(address).expect("it listens");
@@ -151,7 +151,7 @@ fn post(server: &Server, message: &Value) -> String {
 #[test]
 fn over_http_an_answer_is_a_body_or_events() {
     let answer = r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"hello"}],"isError":false}}"#;
-    let server = Server::start(&[]).expect("it starts");
+    let server = HostileServer::start(&[]).expect("it starts");
     let expected = format!(
         "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{answer}",
         answer.len()
@@ -159,20 +159,20 @@ fn over_http_an_answer_is_a_body_or_events() {
     assert_eq!(post(&server, &echo(1)), expected);
     assert_eq!(server.received()[0].1, echo(1).to_string());
     let events = |words: &[&str]| {
-        let answer = post(&Server::start(words).expect("it starts"), &echo(1));
+        let answer = post(&HostileServer::start(words).expect("it starts"), &echo(1));
         answer.split_once("\r\n\r\n").expect("a head").1.to_owned()
     };
     assert_eq!(events(&["sse"]), format!("data: {answer}\n\n"));
     assert_eq!(events(&["sse", "cut"]), format!("data: {}", &answer[..answer.len() / 2]));
     assert_eq!(events(&["again"]), format!("data: {answer}\n\n").repeat(2));
-    let refused = Server::start(&["status@call=503"]).expect("it starts");
+    let refused = HostileServer::start(&["status@call=503"]).expect("it starts");
     assert!(post(&refused, &echo(1)).starts_with("HTTP/1.1 503 "));
     assert!(post(&refused, &ask(1, "ping", json!({}))).starts_with("HTTP/1.1 200 "));
 }
 
 #[test]
 fn over_http_a_session_is_demanded_and_forgotten() {
-    let server = Server::start(&["session"]).expect("it starts");
+    let server = HostileServer::start(&["session"]).expect("it starts");
     assert!(post(&server, &echo(1)).starts_with("HTTP/1.1 400 "));
     let begun = post(&server, &ask(1, "initialize", json!({})));
     assert!(begun.contains("\r\nMcp-Session-Id: session-1\r\n"), "{begun}");

@@ -18,8 +18,8 @@ use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 use toolcrib::json::schema::Schema;
 use toolcrib::{
-    AllowAll, Call, Caller, Content, Crib, CribLimits, Effect, Plan, RawArguments, Request, Tool,
-    ToolOutcome, ToolSpec, Toolset, raw_tool,
+    AllowAll, Call, Caller, Content, Crib, CribLimits, Effect, Plan, PlanRequest, RawArguments,
+    Tool, ToolOutcome, ToolSpec, Toolset, raw_tool,
 };
 
 const ARGUMENTS: &str = r#"{"title": "Budget review", "start": "2026-11-21T14:00", "guests": 3}"#;
@@ -54,7 +54,7 @@ fn crib(count: usize) -> Crib {
 }
 
 fn plan(crib: &Crib) -> Plan {
-    crib.plan(&Caller::local(), Request::default()).expect("nothing was chosen")
+    crib.plan(&Caller::local(), PlanRequest::default()).expect("nothing was chosen")
 }
 
 /// Distinct calls of one tool, as a model writes them: JSON in a string.
@@ -168,7 +168,7 @@ fn batches(criterion: &mut Criterion, runtime: &Runtime) {
     row("the 1,000th tool against the first", first, last, "(promised: as fast)");
 
     let capped = crib_of_one
-        .plan(&Caller::local(), Request::default().max_calls(0))
+        .plan(&Caller::local(), PlanRequest::default().max_calls(0))
         .expect("nothing was chosen");
     let (set, dedupe) = compare(
         criterion,
@@ -234,7 +234,7 @@ fn plans(criterion: &mut Criterion) {
                         .collect::<Vec<_>>()
                 })
             },
-            || timed(|| crib.plan(&Caller::local(), Request::default().disable("tool_3"))),
+            || timed(|| crib.plan(&Caller::local(), PlanRequest::default().disable("tool_3"))),
         );
         row(&name, bare, ours, promise);
     }

@@ -8,11 +8,11 @@ use std::time::Duration;
 use criterion::Criterion;
 use tokio::runtime::Runtime;
 use toolcrib::ledger::MemoryLedger;
-use toolcrib::store::{Options, Store};
+use toolcrib::store::{Store, StoreOptions};
 use toolcrib::{
-    AllowAll, BoxFuture, Call, Caller, Content, Crib, CribLimits, Decided, Decision, Effect,
-    Intent, Ledger, LedgerError, Over, Plan, Policy, Run, Secret, Secrets, ToolOutcome, ToolSpec,
-    Toolset, Verdict, Witness, raw_tool,
+    AllowAll, BoxFuture, Call, CallDecided, CallFinished, Caller, Content, Crib, CribLimits,
+    Decision, Effect, Intent, Ledger, LedgerError, Observer, Plan, Policy, Run, Secret, Secrets,
+    ToolOutcome, ToolSpec, Toolset, Verdict, raw_tool,
 };
 
 use super::{calls, compare, plan, row, schema, timed_async, tools};
@@ -158,7 +158,7 @@ fn approvals(criterion: &mut Criterion, runtime: &Runtime) {
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).expect("a folder");
     let store = |name: &str| {
-        Arc::new(Store::open(&folder.join(name), Options::default()).expect("a store"))
+        Arc::new(Store::open(&folder.join(name), StoreOptions::default()).expect("a store"))
     };
     let cribs =
         (writing(AllowAll, store("without.db")), writing(AskBeforeWriting, store("with.db")));
@@ -222,13 +222,13 @@ struct Counting {
     ended: AtomicU64,
 }
 
-impl Witness for Counting {
-    fn decided<'a>(&'a self, _: Decided<'a>) -> BoxFuture<'a, Result<(), LedgerError>> {
+impl Observer for Counting {
+    fn decided<'a>(&'a self, _: CallDecided<'a>) -> BoxFuture<'a, Result<(), LedgerError>> {
         self.decided.fetch_add(1, Ordering::Relaxed);
         Box::pin(std::future::ready(Ok(())))
     }
 
-    fn ended(&self, _: Over<'_>) {
+    fn ended(&self, _: CallFinished<'_>) {
         self.ended.fetch_add(1, Ordering::Relaxed);
     }
 }
@@ -238,7 +238,7 @@ fn witness(criterion: &mut Criterion, runtime: &Runtime) {
     let builder = || Crib::builder().policy(AllowAll).limits(limits.clone());
     let without = builder().build_fixed(tools(1));
     let counting = Arc::new(Counting::default());
-    let with = builder().witness(Arc::clone(&counting) as Arc<dyn Witness>).build_fixed(tools(1));
+    let with = builder().witness(Arc::clone(&counting) as Arc<dyn Observer>).build_fixed(tools(1));
     batches((criterion, runtime), "reads with a witness", (&without, &with));
     let (decided, ended) = (&counting.decided, &counting.ended);
     assert_eq!(decided.load(Ordering::Relaxed), ended.load(Ordering::Relaxed));

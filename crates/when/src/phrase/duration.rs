@@ -2,9 +2,9 @@
 
 use jiff::Span;
 
-use crate::error::{LENGTHS, Problem, Unread};
+use crate::error::{LENGTHS, TimeParseError, TimeParseProblem};
 use crate::phrase::parse::amount::amount;
-use crate::phrase::parse::cursor::Cursor;
+use crate::phrase::parse::cursor::PhraseCursor;
 use crate::phrase::parse::lexer::lex;
 
 /// The longest duration that is read, in days with months of 31: ten years.
@@ -14,7 +14,7 @@ const MOST_DAYS: i64 = 3_720;
 ///
 /// Days and longer are those of the calendar, so that a day over a change of the clocks has 23 or
 /// 25 hours; hours and shorter are exact. It is more than zero and at most ten years.
-pub fn duration(text: &str) -> Result<Span, Unread> {
+pub fn duration(text: &str) -> Result<Span, TimeParseError> {
     let trimmed = text.trim();
     let is_iso = trimmed.trim_start_matches(['+', '-']).starts_with(['P', 'p']);
     let span = if is_iso && trimmed.len() <= crate::phrase::parse::lexer::LONGEST {
@@ -29,11 +29,16 @@ pub fn duration(text: &str) -> Result<Span, Unread> {
     checked(span, trimmed)
 }
 
-fn in_words(text: &str) -> Result<Span, Unread> {
+fn in_words(text: &str) -> Result<Span, TimeParseError> {
     let tokens = lex(text, LENGTHS)?;
-    let mut cursor = Cursor { text, tokens: &tokens, at: 0 };
+    let mut cursor = PhraseCursor { text, tokens: &tokens, at: 0 };
     if cursor.eat("-") || cursor.eat("minus") {
-        return Err(Unread::new(Problem::OutOfRange, text, "is negative", LENGTHS));
+        return Err(TimeParseError::new(
+            TimeParseProblem::OutOfRange,
+            text,
+            "is negative",
+            LENGTHS,
+        ));
     }
     cursor.eat_one(&["for", "+"]);
     let Some(span) = amount(&mut cursor)? else {
@@ -45,34 +50,35 @@ fn in_words(text: &str) -> Result<Span, Unread> {
     }
     if !matches!(cursor.word(), "" | "," | "and") {
         let why = "is no length of time that can be read";
-        return Err(Unread::new(Problem::Unknown, &cursor.chunk(), why, LENGTHS));
+        return Err(TimeParseError::new(TimeParseProblem::Unknown, &cursor.chunk(), why, LENGTHS));
     }
     cursor.eat_one(&[",", "and"]);
     Err(no_length(&mut cursor))
 }
 
 /// Why there is no length at a place.
-fn no_length(cursor: &mut Cursor<'_>) -> Unread {
+fn no_length(cursor: &mut PhraseCursor<'_>) -> TimeParseError {
     let start = cursor.at;
     if cursor.number().is_some() {
         if cursor.word() == ":" {
             cursor.at = start;
             let why = "may be hours and minutes, or minutes and seconds";
             let cure = "say it like `1h30m` or `90 min`";
-            return Unread::new(Problem::Ambiguous, &cursor.chunk(), why, cure);
+            return TimeParseError::new(TimeParseProblem::Ambiguous, &cursor.chunk(), why, cure);
         }
         if cursor.is_at_end() {
             let said = cursor.said(start);
             let cure = format!("say `{said} min`, `{said} hours` or `{said} days`");
-            return Unread::new(Problem::NoUnit, &said, "has no unit", &cure);
+            return TimeParseError::new(TimeParseProblem::NoUnit, &said, "has no unit", &cure);
         }
     }
     let why = "is no length of time that can be read";
-    Unread::new(Problem::Unknown, &cursor.chunk(), why, LENGTHS)
+    TimeParseError::new(TimeParseProblem::Unknown, &cursor.chunk(), why, LENGTHS)
 }
 
-fn checked(span: Span, text: &str) -> Result<Span, Unread> {
-    let refused = |why: &str| Err(Unread::new(Problem::OutOfRange, text, why, LENGTHS));
+fn checked(span: Span, text: &str) -> Result<Span, TimeParseError> {
+    let refused =
+        |why: &str| Err(TimeParseError::new(TimeParseProblem::OutOfRange, text, why, LENGTHS));
     if span.is_negative() {
         return refused("is negative");
     }

@@ -5,14 +5,14 @@ use jiff::civil::{Date, Time, Weekday};
 
 /// Something with the words that said it.
 #[derive(Debug, Clone)]
-pub(crate) struct Said<T> {
+pub(crate) struct WithWords<T> {
     pub(crate) what: T,
     pub(crate) said: String,
 }
 
 /// Which one of those that come and go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Which {
+pub(crate) enum Determiner {
     /// Nothing was said.
     Plain,
     This,
@@ -26,30 +26,30 @@ pub(crate) enum Which {
 
 /// One day or several.
 #[derive(Debug, Clone)]
-pub(crate) enum Day {
+pub(crate) enum DayPhrase {
     /// So many days from today.
     FromToday(i64),
     Exact(Date),
     Exactly(Date, Date),
-    Weekday(Which, Weekday),
+    Weekday(Determiner, Weekday),
     /// A weekday of the week so many weeks from this one.
     InWeek(Weekday, i64),
     /// A day of a month; what is not said is found out.
     OfMonth {
         day: i8,
-        month: Month,
+        month: MonthPhrase,
         year: Option<i16>,
     },
     Nth {
         nth: i8,
-        of: Kind,
-        period: Period,
+        of: DayKind,
+        period: PeriodPhrase,
     },
-    Edge(Edge, Period),
-    Period(Period),
+    Edge(PeriodEdge, PeriodPhrase),
+    Period(PeriodPhrase),
     /// So much after another day, or before it.
     Shifted {
-        from: Box<Said<Day>>,
+        from: Box<WithWords<DayPhrase>>,
         span: Span,
         is_back: bool,
     },
@@ -61,7 +61,7 @@ pub(crate) enum Day {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Month {
+pub(crate) enum MonthPhrase {
     /// The coming one that has the day.
     Plain,
     /// So many months from this one.
@@ -71,7 +71,7 @@ pub(crate) enum Month {
 
 /// What is counted in a period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum DayKind {
     Day,
     Weekday(Weekday),
     /// Monday to Friday.
@@ -79,20 +79,20 @@ pub(crate) enum Kind {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Edge {
+pub(crate) enum PeriodEdge {
     Start,
     Middle,
     End,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) enum Period {
+pub(crate) enum PeriodPhrase {
     Week(i64),
     WeekNumber(i8, Option<i16>),
-    WeekOf(Box<Said<Day>>),
-    Weekend(Which),
+    WeekOf(Box<WithWords<DayPhrase>>),
+    Weekend(Determiner),
     Month(i64),
-    NamedMonth(Which, i8, Option<i16>),
+    NamedMonth(Determiner, i8, Option<i16>),
     Quarter(i64),
     QuarterNumber(i8, Option<i16>),
     Year(i64),
@@ -101,7 +101,7 @@ pub(crate) enum Period {
 
 /// A time of day as it was said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Hands {
+pub(crate) enum ClockPhrase {
     /// Without doubt.
     Exact(Time),
     /// Half past twelve hours have two readings: from 1 to 12, and whether minutes were said.
@@ -116,7 +116,7 @@ pub(crate) enum Hands {
 
 /// A part of the day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum DayPart {
     Morning,
     Lunch,
     Afternoon,
@@ -125,7 +125,7 @@ pub(crate) enum Part {
     DayEnd,
 }
 
-impl Part {
+impl DayPart {
     /// The time that is taken where nothing else is said.
     pub(crate) fn time(self) -> Time {
         let hour = match self {

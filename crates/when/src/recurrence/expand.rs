@@ -6,8 +6,8 @@ use jiff::Zoned;
 use jiff::civil::{Date, DateTime, Time, Weekday};
 use jiff::tz::TimeZone;
 
-use super::filter::{Filter, shifted};
-use super::{End, Frequency, Recurrence, Until};
+use super::filter::{RecurrenceFilter, shifted};
+use super::{Frequency, Recurrence, RecurrenceEnd, RecurrenceUntil};
 
 /// How many periods may pass without an occurrence before there is none any more.
 ///
@@ -24,8 +24,8 @@ const fn cycle(frequency: Frequency) -> u32 {
 
 /// The days of a rule, each later than the one before; see [`Recurrence::dates`].
 #[derive(Debug, Clone)]
-pub struct Dates {
-    filter: Filter,
+pub struct RecurrenceDates {
+    filter: RecurrenceFilter,
     frequency: Frequency,
     interval: i64,
     start: Date,
@@ -41,12 +41,12 @@ pub struct Dates {
 
 /// The moments of a rule, each later than the one before; see [`Recurrence::moments`].
 #[derive(Debug, Clone)]
-pub struct Moments {
-    dates: Dates,
+pub struct RecurrenceMoments {
+    dates: RecurrenceDates,
     start: Zoned,
     /// What clocks show on all days but that of the start.
     time: Time,
-    until: Option<Until>,
+    until: Option<RecurrenceUntil>,
     latest: Option<Zoned>,
 }
 
@@ -54,15 +54,17 @@ impl Recurrence {
     /// The days on which it falls, from the start on; the start itself only if the rule takes it.
     ///
     /// It may go on to the end of the calendar; what is asked of it is bounded by the caller.
-    pub fn dates(&self, start: Date) -> Dates {
+    pub fn dates(&self, start: Date) -> RecurrenceDates {
         let last = match self.end {
-            End::Until(Until::Day(day)) => Some(day),
-            End::Until(Until::Local(time)) => Some(time.date()),
-            End::Until(Until::Instant(instant)) => Some(TimeZone::UTC.to_datetime(instant).date()),
-            End::Never | End::Count(_) => None,
+            RecurrenceEnd::Until(RecurrenceUntil::Day(day)) => Some(day),
+            RecurrenceEnd::Until(RecurrenceUntil::Local(time)) => Some(time.date()),
+            RecurrenceEnd::Until(RecurrenceUntil::Instant(instant)) => {
+                Some(TimeZone::UTC.to_datetime(instant).date())
+            }
+            RecurrenceEnd::Never | RecurrenceEnd::Count(_) => None,
         };
-        Dates {
-            filter: Filter::new(self, start),
+        RecurrenceDates {
+            filter: RecurrenceFilter::new(self, start),
             frequency: self.frequency,
             interval: i64::from(self.interval),
             start,
@@ -70,8 +72,8 @@ impl Recurrence {
             period: 0,
             found: Vec::new().into_iter(),
             left: match self.end {
-                End::Count(count) => Some(count),
-                End::Never | End::Until(_) => None,
+                RecurrenceEnd::Count(count) => Some(count),
+                RecurrenceEnd::Never | RecurrenceEnd::Until(_) => None,
             },
             last,
         }
@@ -82,16 +84,16 @@ impl Recurrence {
     ///
     /// A time that a change of the clocks leaves out is taken by the offset before the change, and
     /// the first of two is taken, as RFC 5545 says (section 3.3.5).
-    pub fn moments(&self, start: &Zoned) -> Moments {
+    pub fn moments(&self, start: &Zoned) -> RecurrenceMoments {
         let mut dates = self.dates(start.date());
         let until = match self.end {
-            End::Until(until) => Some(until),
-            End::Never | End::Count(_) => None,
+            RecurrenceEnd::Until(until) => Some(until),
+            RecurrenceEnd::Never | RecurrenceEnd::Count(_) => None,
         };
-        if let Some(Until::Instant(instant)) = until {
+        if let Some(RecurrenceUntil::Instant(instant)) = until {
             dates.last = Some(start.time_zone().to_datetime(instant).date());
         }
-        Moments { dates, start: start.clone(), time: start.time(), until, latest: None }
+        RecurrenceMoments { dates, start: start.clone(), time: start.time(), until, latest: None }
     }
 
     /// The days on which it falls from one day on and before another.
@@ -117,7 +119,7 @@ impl Recurrence {
     }
 }
 
-impl Dates {
+impl RecurrenceDates {
     /// Leaves out periods that end before a day, where nothing has to be counted.
     fn skip_to(&mut self, day: Date) {
         if self.left.is_some() || day <= self.start {
@@ -178,7 +180,7 @@ impl Dates {
     }
 }
 
-impl Iterator for Dates {
+impl Iterator for RecurrenceDates {
     type Item = Date;
 
     fn next(&mut self) -> Option<Date> {
@@ -192,7 +194,7 @@ impl Iterator for Dates {
     }
 }
 
-impl Moments {
+impl RecurrenceMoments {
     /// The same with another time on the clock than the start has: one that a change of the clocks
     /// left out on its day alone.
     #[must_use]
@@ -222,14 +224,14 @@ impl Moments {
     fn is_within(&self, day: Date, moment: &Zoned) -> bool {
         match self.until {
             None => true,
-            Some(Until::Day(last)) => day <= last,
-            Some(Until::Local(last)) => day.to_datetime(self.time) <= last,
-            Some(Until::Instant(last)) => moment.timestamp() <= last,
+            Some(RecurrenceUntil::Day(last)) => day <= last,
+            Some(RecurrenceUntil::Local(last)) => day.to_datetime(self.time) <= last,
+            Some(RecurrenceUntil::Instant(last)) => moment.timestamp() <= last,
         }
     }
 }
 
-impl Iterator for Moments {
+impl Iterator for RecurrenceMoments {
     type Item = Zoned;
 
     fn next(&mut self) -> Option<Zoned> {

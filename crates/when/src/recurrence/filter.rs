@@ -2,22 +2,22 @@
 
 use jiff::civil::{Date, Weekday};
 
-use super::{DayOf, Frequency, Recurrence};
+use super::{Frequency, Recurrence, RecurrenceWeekday};
 
 /// The parts of a rule that choose days, with what the start adds where the rule is silent.
 #[derive(Debug, Clone)]
-pub(super) struct Filter {
+pub(super) struct RecurrenceFilter {
     frequency: Frequency,
     months: Vec<i8>,
     weeks: Vec<i8>,
     year_days: Vec<i16>,
     month_days: Vec<i8>,
-    days: Vec<DayOf>,
+    days: Vec<RecurrenceWeekday>,
     positions: Vec<i16>,
     week_starts: Weekday,
 }
 
-impl Filter {
+impl RecurrenceFilter {
     pub(super) fn new(rule: &Recurrence, start: Date) -> Self {
         let mut filter = Self {
             frequency: rule.frequency,
@@ -29,7 +29,7 @@ impl Filter {
             positions: rule.positions.clone(),
             week_starts: rule.week_starts,
         };
-        let weekday = DayOf { nth: 0, weekday: start.weekday() };
+        let weekday = RecurrenceWeekday { nth: 0, weekday: start.weekday() };
         match rule.frequency {
             // Weeks of the year without a day are taken at the weekday of the start.
             Frequency::Yearly if !rule.weeks.is_empty() => {

@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use jiff::civil::{Date, DateTime, Time, Weekday};
 use jiff::tz::TimeZone;
 
-use super::{DayOf, End, Frequency, Recurrence, Until};
-use crate::error::{Problem, RULES, Unread};
+use super::{Frequency, Recurrence, RecurrenceEnd, RecurrenceUntil, RecurrenceWeekday};
+use crate::error::{RULES, TimeParseError, TimeParseProblem};
 
 /// The longest text of a rule that is read, in bytes: all days of a year by number fit in.
 const LONGEST_RULE: usize = 2_000;
@@ -25,10 +25,10 @@ pub(super) const WEEKDAYS: [(&str, Weekday); 7] = [
 ];
 
 impl FromStr for Recurrence {
-    type Err = Unread;
+    type Err = TimeParseError;
 
     /// Reads the value of an `RRULE`, with or without that name before it, in any case.
-    fn from_str(text: &str) -> Result<Self, Unread> {
+    fn from_str(text: &str) -> Result<Self, TimeParseError> {
         Self::read(text, Clock::Unknown)
     }
 }
@@ -46,19 +46,19 @@ impl Recurrence {
     ///
     /// What it says of hours, minutes and seconds says nothing beside a day (RFC 5545, section
     /// 3.3.10), and repeats nothing if it is what the start has.
-    pub fn beside(text: &str, start: Option<Time>) -> Result<Self, Unread> {
+    pub fn beside(text: &str, start: Option<Time>) -> Result<Self, TimeParseError> {
         Self::read(text, start.map_or(Clock::Day, Clock::At))
     }
 
-    fn read(text: &str, clock: Clock) -> Result<Self, Unread> {
+    fn read(text: &str, clock: Clock) -> Result<Self, TimeParseError> {
         if text.len() > LONGEST_RULE {
             let why = format!("is longer than the {LONGEST_RULE} bytes that are read of a rule");
-            return Err(Unread::new(Problem::TooLong, text, &why, RULES));
+            return Err(TimeParseError::new(TimeParseProblem::TooLong, text, &why, RULES));
         }
         let upper = text.trim().to_ascii_uppercase();
         let body = upper.strip_prefix("RRULE:").unwrap_or(&upper);
         if body.is_empty() {
-            return Err(Unread::new(Problem::Empty, text, "is no rule", RULES));
+            return Err(TimeParseError::new(TimeParseProblem::Empty, text, "is no rule", RULES));
         }
         let parts: Vec<&str> = body.strip_suffix(';').unwrap_or(body).split(';').collect();
         let mut rule = Self::every(1, frequency(&parts, body)?, Weekday::Monday);
@@ -66,14 +66,24 @@ impl Recurrence {
         for part in parts {
             let (name, value) = part.split_once('=').ok_or_else(|| unknown(part))?;
             if seen.contains(&name) {
-                return Err(Unread::new(Problem::Conflict, part, "says it twice", RULES));
+                return Err(TimeParseError::new(
+                    TimeParseProblem::Conflict,
+                    part,
+                    "says it twice",
+                    RULES,
+                ));
             }
             seen.push(name);
             rule.take((part, name, value), clock)?;
         }
         if seen.contains(&"COUNT") && seen.contains(&"UNTIL") {
             let why = "has both COUNT and UNTIL";
-            return Err(Unread::new(Problem::Conflict, body, why, "leave one of them out"));
+            return Err(TimeParseError::new(
+                TimeParseProblem::Conflict,
+                body,
+                why,
+                "leave one of them out",
+            ));
         }
         rule.check(body)?;
         Ok(rule)
@@ -85,12 +95,12 @@ impl Recurrence {
         &mut self,
         (part, name, value): (&str, &str, &str),
         clock: Clock,
-    ) -> Result<(), Unread> {
+    ) -> Result<(), TimeParseError> {
         match name {
             "FREQ" => {}
             "INTERVAL" => self.interval = positive(part, value)?,
-            "COUNT" => self.end = End::Count(positive(part, value)?),
-            "UNTIL" => self.end = End::Until(until(part, value)?),
+            "COUNT" => self.end = RecurrenceEnd::Count(positive(part, value)?),
+            "UNTIL" => self.end = RecurrenceEnd::Until(until(part, value)?),
             "BYMONTH" => self.months = numbers(part, value, 1, 12)?,
             "BYWEEKNO" => self.weeks = numbers(part, value, -53, 53)?,
             "BYYEARDAY" => self.year_days = numbers(part, value, -366, 366)?,
@@ -105,7 +115,7 @@ impl Recurrence {
     }
 
     /// What the standard forbids together.
-    fn check(&self, text: &str) -> Result<(), Unread> {
+    fn check(&self, text: &str) -> Result<(), TimeParseError> {
         use Frequency::{Daily, Monthly, Weekly, Yearly};
         let has_nth = self.days.iter().any(|day| day.nth != 0);
         let is_numbered = matches!(self.frequency, Monthly | Yearly) && self.weeks.is_empty();
@@ -122,7 +132,7 @@ impl Recurrence {
         ];
         for (is_fault, why) in faults {
             if is_fault {
-                return Err(Unread::new(Problem::Conflict, text, why, RULES));
+                return Err(TimeParseError::new(TimeParseProblem::Conflict, text, why, RULES));
             }
         }
         Ok(())
@@ -130,7 +140,7 @@ impl Recurrence {
 }
 
 /// Passes over a part that repeats nothing within a day, and refuses any other.
-fn within_day((part, name, value): (&str, &str, &str), clock: Clock) -> Result<(), Unread> {
+fn within_day((part, name, value): (&str, &str, &str), clock: Clock) -> Result<(), TimeParseError> {
     let says = |number: i8| {
         value.split(',').all(|text| {
             text.bytes().all(|byte| byte.is_ascii_digit()) && text.parse() == Ok(number)
@@ -148,18 +158,18 @@ fn within_day((part, name, value): (&str, &str, &str), clock: Clock) -> Result<(
             ("repeats within a day, which is not followed here", "make an event of each hour")
         }
     };
-    Err(Unread::new(Problem::Unsupported, part, why, cure))
+    Err(TimeParseError::new(TimeParseProblem::Unsupported, part, why, cure))
 }
 
-fn unknown(part: &str) -> Unread {
-    Unread::new(Problem::Unknown, part, "is no part of a recurrence rule", RULES)
+fn unknown(part: &str) -> TimeParseError {
+    TimeParseError::new(TimeParseProblem::Unknown, part, "is no part of a recurrence rule", RULES)
 }
 
 /// `FREQ`, which the standard wants and lets stand anywhere.
-fn frequency(parts: &[&str], text: &str) -> Result<Frequency, Unread> {
+fn frequency(parts: &[&str], text: &str) -> Result<Frequency, TimeParseError> {
     let Some(part) = parts.iter().find(|part| part.starts_with("FREQ=")) else {
         let why = "does not say how often";
-        return Err(Unread::new(Problem::Unknown, text, why, RULES));
+        return Err(TimeParseError::new(TimeParseProblem::Unknown, text, why, RULES));
     };
     match part.strip_prefix("FREQ=").unwrap_or_default() {
         "DAILY" => Ok(Frequency::Daily),
@@ -169,23 +179,23 @@ fn frequency(parts: &[&str], text: &str) -> Result<Frequency, Unread> {
         "HOURLY" | "MINUTELY" | "SECONDLY" => {
             let why = "repeats within a day, which is not followed here";
             let cure = "say DAILY, WEEKLY, MONTHLY or YEARLY";
-            Err(Unread::new(Problem::Unsupported, part, why, cure))
+            Err(TimeParseError::new(TimeParseProblem::Unsupported, part, why, cure))
         }
         _ => Err(unknown(part)),
     }
 }
 
-fn positive(part: &str, value: &str) -> Result<u32, Unread> {
+fn positive(part: &str, value: &str) -> Result<u32, TimeParseError> {
     let is_digits = value.bytes().all(|byte| byte.is_ascii_digit());
     let number = value.parse().ok().filter(|number| (1..=GREATEST).contains(number));
     number.filter(|_| is_digits).ok_or_else(|| {
         let why = format!("is no number from 1 to {GREATEST}");
-        Unread::new(Problem::OutOfRange, part, &why, RULES)
+        TimeParseError::new(TimeParseProblem::OutOfRange, part, &why, RULES)
     })
 }
 
 /// A list of numbers without zero, sorted, each once.
-fn numbers<N>(part: &str, value: &str, least: i16, greatest: i16) -> Result<Vec<N>, Unread>
+fn numbers<N>(part: &str, value: &str, least: i16, greatest: i16) -> Result<Vec<N>, TimeParseError>
 where
     N: TryFrom<i16> + Ord,
 {
@@ -199,7 +209,7 @@ where
     let numbers: Option<Vec<N>> = value.split(',').map(read).collect();
     let mut numbers = numbers.ok_or_else(|| {
         let why = format!("has a number that is not from {least} to {greatest}, or is zero");
-        Unread::new(Problem::OutOfRange, part, &why, RULES)
+        TimeParseError::new(TimeParseProblem::OutOfRange, part, &why, RULES)
     })?;
     numbers.sort_unstable();
     numbers.dedup();
@@ -210,20 +220,20 @@ fn weekday(text: &str) -> Option<Weekday> {
     WEEKDAYS.iter().find(|(name, _)| *name == text).map(|(_, weekday)| *weekday)
 }
 
-fn days(part: &str, value: &str) -> Result<Vec<DayOf>, Unread> {
-    let read = |text: &str| -> Option<DayOf> {
+fn days(part: &str, value: &str) -> Result<Vec<RecurrenceWeekday>, TimeParseError> {
+    let read = |text: &str| -> Option<RecurrenceWeekday> {
         let (nth, name) = text.split_at_checked(text.len().checked_sub(2)?)?;
         let weekday = weekday(name)?;
         if nth.is_empty() {
-            return Some(DayOf { nth: 0, weekday });
+            return Some(RecurrenceWeekday { nth: 0, weekday });
         }
         let [nth] = numbers::<i8>(part, nth, -53, 53).ok()?.try_into().ok()?;
-        Some(DayOf { nth, weekday })
+        Some(RecurrenceWeekday { nth, weekday })
     };
-    let days: Option<Vec<DayOf>> = value.split(',').map(read).collect();
+    let days: Option<Vec<RecurrenceWeekday>> = value.split(',').map(read).collect();
     let mut days = days.ok_or_else(|| {
         let why = "has what is no weekday, such as MO, 1MO or -1FR";
-        Unread::new(Problem::Unknown, part, why, RULES)
+        TimeParseError::new(TimeParseProblem::Unknown, part, why, RULES)
     })?;
     days.sort_unstable_by_key(|day| (day.nth, day.weekday.to_monday_zero_offset()));
     days.dedup();
@@ -231,22 +241,22 @@ fn days(part: &str, value: &str) -> Result<Vec<DayOf>, Unread> {
 }
 
 /// `20261224`, `20261224T180000` or `20261224T180000Z`.
-fn until(part: &str, value: &str) -> Result<Until, Unread> {
-    let read = || -> Option<Until> {
+fn until(part: &str, value: &str) -> Result<RecurrenceUntil, TimeParseError> {
+    let read = || -> Option<RecurrenceUntil> {
         let (day, time) = value.split_once('T').map_or((value, None), |(d, t)| (d, Some(t)));
         let day = basic_date(day)?;
-        let Some(time) = time else { return Some(Until::Day(day)) };
+        let Some(time) = time else { return Some(RecurrenceUntil::Day(day)) };
         let (time, is_utc) = time.strip_suffix('Z').map_or((time, false), |time| (time, true));
         let moment: DateTime = day.to_datetime(basic_time(time)?);
         if !is_utc {
-            return Some(Until::Local(moment));
+            return Some(RecurrenceUntil::Local(moment));
         }
         let instant: Timestamp = TimeZone::UTC.to_timestamp(moment).ok()?;
-        Some(Until::Instant(instant))
+        Some(RecurrenceUntil::Instant(instant))
     };
     read().ok_or_else(|| {
         let cure = "say it like `UNTIL=20261224` or `UNTIL=20261224T170000Z`";
-        Unread::new(Problem::Impossible, part, "is no time of the calendar", cure)
+        TimeParseError::new(TimeParseProblem::Impossible, part, "is no time of the calendar", cure)
     })
 }
 

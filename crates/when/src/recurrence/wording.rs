@@ -3,12 +3,12 @@
 use jiff::civil::Weekday;
 use jiff::tz::TimeZone;
 
-use super::{DayOf, End, Frequency, Recurrence, Until};
+use super::{Frequency, Recurrence, RecurrenceEnd, RecurrenceUntil, RecurrenceWeekday};
 use crate::names::{listed, month_name, weekday_name, weekday_short};
 use crate::wording::{clock_words, day_words};
 
 /// Monday to Friday, as a rule has them.
-fn is_working_week(days: &[DayOf]) -> bool {
+fn is_working_week(days: &[RecurrenceWeekday]) -> bool {
     let last = Weekday::Friday.to_monday_zero_offset();
     days.len() == 5
         && days.iter().all(|day| day.nth == 0 && day.weekday.to_monday_zero_offset() <= last)
@@ -54,10 +54,10 @@ impl Recurrence {
     /// name for its only weekday, `weekend`.
     pub(crate) fn words_at(&self, clock: &str, zone: &TimeZone, day: Option<&str>) -> String {
         let end = match self.end {
-            End::Never => String::new(),
-            End::Count(1) => ", once".to_owned(),
-            End::Count(count) => format!(", {count} times"),
-            End::Until(until) => format!(" until {}", until_words(until, zone)),
+            RecurrenceEnd::Never => String::new(),
+            RecurrenceEnd::Count(1) => ", once".to_owned(),
+            RecurrenceEnd::Count(count) => format!(", {count} times"),
+            RecurrenceEnd::Until(until) => format!(" until {}", until_words(until, zone)),
         };
         format!("{}{}{clock}{end}", self.period_words(day), self.choice_words())
     }
@@ -129,7 +129,7 @@ impl Recurrence {
     }
 
     fn day_words(&self) -> String {
-        let day = |day: &DayOf| match day.nth {
+        let day = |day: &RecurrenceWeekday| match day.nth {
             0 => weekday_short(day.weekday).to_owned(),
             nth => format!("the {} {}", place(i64::from(nth)), weekday_name(day.weekday)),
         };
@@ -150,11 +150,11 @@ impl Recurrence {
     }
 }
 
-fn until_words(until: Until, zone: &TimeZone) -> String {
+fn until_words(until: RecurrenceUntil, zone: &TimeZone) -> String {
     let time = match until {
-        Until::Day(day) => return day_words(day),
-        Until::Local(time) => time,
-        Until::Instant(instant) => zone.to_datetime(instant),
+        RecurrenceUntil::Day(day) => return day_words(day),
+        RecurrenceUntil::Local(time) => time,
+        RecurrenceUntil::Instant(instant) => zone.to_datetime(instant),
     };
     // The last second of a day means the day.
     if (time.hour(), time.minute(), time.second()) == (23, 59, 59) {

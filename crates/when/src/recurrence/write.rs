@@ -6,7 +6,7 @@ use jiff::civil::Weekday;
 use jiff::tz::TimeZone;
 
 use super::parse::WEEKDAYS;
-use super::{DayOf, End, Frequency, Recurrence, Until};
+use super::{Frequency, Recurrence, RecurrenceEnd, RecurrenceUntil, RecurrenceWeekday};
 
 impl Display for Recurrence {
     /// The value of an `RRULE`, without that name.
@@ -22,13 +22,15 @@ impl Display for Recurrence {
             write!(out, ";INTERVAL={}", self.interval)?;
         }
         match self.end {
-            End::Never => {}
-            End::Count(count) => write!(out, ";COUNT={count}")?,
-            End::Until(Until::Day(day)) => write!(out, ";UNTIL={}", day.strftime("%Y%m%d"))?,
-            End::Until(Until::Local(time)) => {
+            RecurrenceEnd::Never => {}
+            RecurrenceEnd::Count(count) => write!(out, ";COUNT={count}")?,
+            RecurrenceEnd::Until(RecurrenceUntil::Day(day)) => {
+                write!(out, ";UNTIL={}", day.strftime("%Y%m%d"))?
+            }
+            RecurrenceEnd::Until(RecurrenceUntil::Local(time)) => {
                 write!(out, ";UNTIL={}", time.strftime("%Y%m%dT%H%M%S"))?;
             }
-            End::Until(Until::Instant(instant)) => {
+            RecurrenceEnd::Until(RecurrenceUntil::Instant(instant)) => {
                 let time = TimeZone::UTC.to_datetime(instant);
                 write!(out, ";UNTIL={}", time.strftime("%Y%m%dT%H%M%SZ"))?;
             }
@@ -46,7 +48,7 @@ impl Display for Recurrence {
     }
 }
 
-impl Display for DayOf {
+impl Display for RecurrenceWeekday {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         if self.nth != 0 {
             write!(out, "{}", self.nth)?;

@@ -4,7 +4,7 @@ use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use proptest::prelude::*;
-use toolcrib_when::{Frame, Recurrence, When, duration, read, say};
+use toolcrib_when::{PhraseTime, Recurrence, ReferenceTime, duration, read, say};
 
 use crate::phrases::frame;
 
@@ -167,14 +167,14 @@ fn rule() -> impl Strategy<Value = Recurrence> {
 }
 
 /// What a reading may never be.
-fn sound(when: &When) {
+fn sound(when: &PhraseTime) {
     match when {
-        When::Moment(_) | When::Day(_) => {}
-        When::Days { first, last } => assert!(first < last, "{when:?}"),
-        When::Stretch { start, end } => assert!(start < end, "{when:?}"),
-        When::Recurring { first, rule } => {
+        PhraseTime::Moment(_) | PhraseTime::Day(_) => {}
+        PhraseTime::Days { first, last } => assert!(first < last, "{when:?}"),
+        PhraseTime::Stretch { start, end } => assert!(start < end, "{when:?}"),
+        PhraseTime::Recurring { first, rule } => {
             sound(first);
-            if let When::Moment(start) | When::Stretch { start, .. } = &**first {
+            if let PhraseTime::Moment(start) | PhraseTime::Stretch { start, .. } = &**first {
                 assert_eq!(rule.moments(start).next().as_ref(), Some(start), "{when:?}");
             }
             assert_eq!(rule.to_string().parse().as_ref(), Ok(rule));
@@ -183,7 +183,7 @@ fn sound(when: &When) {
 }
 
 /// Reads a text in every way there is; whatever is read is sound and can be said.
-fn bears(text: &str, frame: &Frame) {
+fn bears(text: &str, frame: &ReferenceTime) {
     if let Ok(reading) = read(text, frame) {
         sound(&reading.when);
         let _ = (reading.is_past(frame), reading.when.bounds(frame));
@@ -198,7 +198,7 @@ fn bears(text: &str, frame: &Frame) {
 proptest! {
     #[test]
     fn a_moment_in_a_standards_words_reads_back(moment in moment(), home in zone()) {
-        let frame = Frame::new(at(1_790_000_000, &home));
+        let frame = ReferenceTime::new(at(1_790_000_000, &home));
         let forms = [
             moment.to_string(),
             moment.timestamp().to_string(),
@@ -206,14 +206,14 @@ proptest! {
         ];
         for form in forms {
             let reading = read(&form, &frame).unwrap();
-            prop_assert_eq!(&reading.when, &When::Moment(moment.clone()), "{}", form);
+            prop_assert_eq!(&reading.when, &PhraseTime::Moment(moment.clone()), "{}", form);
         }
     }
 
     #[test]
     fn what_is_said_of_a_moment_reads_back(moment in moment(), home in zone(), day in any::<bool>()) {
-        let frame = Frame::new(at(1_790_000_000, &home));
-        let when = if day { When::Day(moment.date()) } else { When::Moment(moment) };
+        let frame = ReferenceTime::new(at(1_790_000_000, &home));
+        let when = if day { PhraseTime::Day(moment.date()) } else { PhraseTime::Moment(moment) };
         let said = say(&when, &frame);
         let reading = read(&said, &frame);
         prop_assert_eq!(reading.map(|reading| reading.when), Ok(when), "{}", said);
@@ -221,9 +221,9 @@ proptest! {
 
     #[test]
     fn a_stretch_that_is_said_reads_back(start in moment(), minutes in 1_i64..5_000) {
-        let frame = Frame::new(at(1_790_000_000, start.time_zone()));
+        let frame = ReferenceTime::new(at(1_790_000_000, start.time_zone()));
         let end = at(start.timestamp().as_second() + minutes * 60, start.time_zone());
-        let when = When::Stretch { start, end };
+        let when = PhraseTime::Stretch { start, end };
         let said = say(&when, &frame);
         let reading = read(&said, &frame);
         prop_assert_eq!(reading.map(|reading| reading.when), Ok(when), "{}", said);
@@ -234,7 +234,7 @@ proptest! {
         words in prop::collection::vec(prop::sample::select(WORDS), 0..8),
         now in moment(),
     ) {
-        bears(&words.join(" "), &Frame::new(now));
+        bears(&words.join(" "), &ReferenceTime::new(now));
     }
 
     #[test]
@@ -288,12 +288,13 @@ fn a_time_of_day_on_a_day_of_change_is_there_or_told() {
         let from: Timestamp = "2026-01-01T00:00Z".parse().unwrap();
         for change in zone.following(from).take(4) {
             let day = change.timestamp().to_zoned(zone.clone()).date();
-            let frame = Frame::new(day.yesterday().unwrap().to_zoned(zone.clone()).unwrap());
+            let frame =
+                ReferenceTime::new(day.yesterday().unwrap().to_zoned(zone.clone()).unwrap());
             for minute in 0_i16..1_440 {
                 let part = |number: i16| i8::try_from(number).unwrap();
                 let time = Time::new(part(minute / 60), part(minute % 60), 0, 0).unwrap();
                 let reading = read(&format!("{day} {}", time.strftime("%H:%M")), &frame).unwrap();
-                let When::Moment(moment) = &reading.when else { panic!("{reading:?}") };
+                let PhraseTime::Moment(moment) = &reading.when else { panic!("{reading:?}") };
                 let is_plain = !zone.to_ambiguous_zoned(day.to_datetime(time)).is_ambiguous();
                 assert_eq!(reading.notes.is_empty(), is_plain, "{day} {time} in {name}");
                 assert_eq!(

@@ -2,7 +2,7 @@
 
 use jiff::civil::{Date, Time, Weekday};
 use jiff::{ToSpan, Zoned};
-use toolcrib_when::{Note, Problem, When, read};
+use toolcrib_when::{PhraseNote, PhraseTime, TimeParseProblem, read};
 
 use crate::phrases::frame;
 
@@ -98,9 +98,13 @@ fn the_small_hours_of_a_night_are_after_the_day_that_names_it() {
                     let reading = read(&phrase, &frame).unwrap_or_else(|error| {
                         panic!("{phrase} at {now}: {error}");
                     });
-                    assert_eq!(reading.when, When::Moment(expected.clone()), "{phrase} at {now}");
+                    assert_eq!(
+                        reading.when,
+                        PhraseTime::Moment(expected.clone()),
+                        "{phrase} at {now}"
+                    );
                     let is_told = reading.notes.iter().any(|note| {
-                        matches!(note, Note::NightAfter { taken, .. } | Note::Taken { taken, .. }
+                        matches!(note, PhraseNote::NightAfter { taken, .. } | PhraseNote::Taken { taken, .. }
                             if *taken == expected.date())
                     });
                     assert!(is_told || !is_small(time), "{phrase} at {now}: {:?}", reading.notes);
@@ -123,16 +127,18 @@ fn the_small_hours_of_nights_that_recur_are_on_the_days_after() {
                 for every in ["every", "every other"] {
                     let phrase = format!("{every} {name} night at {clock}");
                     let reading = read(&phrase, &frame).unwrap();
-                    let When::Recurring { first, rule } = &reading.when else {
+                    let PhraseTime::Recurring { first, rule } = &reading.when else {
                         panic!("{phrase}: {reading:?}");
                     };
-                    let When::Moment(first) = &**first else { panic!("{phrase}: {first:?}") };
+                    let PhraseTime::Moment(first) = &**first else { panic!("{phrase}: {first:?}") };
                     assert!(*first >= frame.now && *first < &frame.now + 8.days(), "{phrase}");
                     let found: Vec<(Weekday, Time)> =
                         rule.moments(first).take(4).map(|at| (at.weekday(), at.time())).collect();
                     assert_eq!(found, [(day, time); 4], "{phrase} at {now}");
-                    let is_told =
-                        reading.notes.iter().any(|note| matches!(note, Note::NightAfter { .. }));
+                    let is_told = reading
+                        .notes
+                        .iter()
+                        .any(|note| matches!(note, PhraseNote::NightAfter { .. }));
                     assert_eq!(is_told, is_small(time), "{phrase} at {now}: {:?}", reading.notes);
                 }
             }
@@ -154,7 +160,7 @@ fn a_stretch_in_the_small_hours_is_of_one_night() {
         let start = in_night(frame.now.date(), "01:00".parse().unwrap(), &frame.now);
         let end = in_night(frame.now.date(), "03:00".parse().unwrap(), &frame.now);
         let when = read(phrase, &frame).map(|reading| reading.when);
-        assert_eq!(when, Ok(When::Stretch { start, end }), "{phrase}");
+        assert_eq!(when, Ok(PhraseTime::Stretch { start, end }), "{phrase}");
     }
 }
 
@@ -171,7 +177,11 @@ fn five_at_night_is_asked_for() {
         "tonight from 5 to 7",
     ] {
         let problem = read(phrase, &frame).map_err(|error| error.problem());
-        assert_eq!(problem.map(|reading| reading.when), Err(Problem::Ambiguous), "{phrase}");
+        assert_eq!(
+            problem.map(|reading| reading.when),
+            Err(TimeParseProblem::Ambiguous),
+            "{phrase}"
+        );
     }
 }
 
@@ -193,10 +203,12 @@ fn a_time_on_weekends_is_on_both_of_their_days() {
                 ("every 3rd weekend at 10am", 3),
             ] {
                 let reading = read(phrase, &frame).unwrap();
-                let When::Recurring { first, rule } = &reading.when else {
+                let PhraseTime::Recurring { first, rule } = &reading.when else {
                     panic!("{phrase}: {reading:?}");
                 };
-                let (When::Moment(first) | When::Stretch { start: first, .. }) = &**first else {
+                let (PhraseTime::Moment(first) | PhraseTime::Stretch { start: first, .. }) =
+                    &**first
+                else {
                     panic!("{phrase}: {first:?}");
                 };
                 let found: Vec<Date> = rule.moments(first).take(7).map(|at| at.date()).collect();

@@ -1,14 +1,14 @@
 //! Phrases against fixed clocks, each with its whole outcome: value, words and notes.
 
 use jiff::Zoned;
-use toolcrib_when::{Frame, When, duration, read, say};
+use toolcrib_when::{PhraseTime, ReferenceTime, duration, read, say};
 
 /// Clocks, and what is said at them; see `rendered` for the form.
 const PHRASES: &str = include_str!("phrases.txt");
 const DURATIONS: &str = include_str!("durations.txt");
 
-pub(crate) fn frame(now: &str) -> Frame {
-    Frame::new(now.parse().unwrap())
+pub(crate) fn frame(now: &str) -> ReferenceTime {
+    ReferenceTime::new(now.parse().unwrap())
 }
 
 fn moment(moment: &Zoned) -> String {
@@ -16,18 +16,18 @@ fn moment(moment: &Zoned) -> String {
 }
 
 /// A time as data.
-fn value(when: &When) -> String {
+fn value(when: &PhraseTime) -> String {
     match when {
-        When::Moment(at) => moment(at),
-        When::Day(day) => day.to_string(),
-        When::Days { first, last } => format!("{first} to {last}"),
-        When::Stretch { start, end } => format!("{} to {}", moment(start), moment(end)),
-        When::Recurring { first, rule } => format!("{rule} from {}", value(first)),
+        PhraseTime::Moment(at) => moment(at),
+        PhraseTime::Day(day) => day.to_string(),
+        PhraseTime::Days { first, last } => format!("{first} to {last}"),
+        PhraseTime::Stretch { start, end } => format!("{} to {}", moment(start), moment(end)),
+        PhraseTime::Recurring { first, rule } => format!("{rule} from {}", value(first)),
     }
 }
 
 /// The outcome of a phrase: its value, how it is said, and a line for each note.
-fn outcome(phrase: &str, frame: &Frame) -> String {
+fn outcome(phrase: &str, frame: &ReferenceTime) -> String {
     match read(phrase, frame) {
         Ok(reading) => {
             let past = if reading.is_past(frame) { " [past]" } else { "" };
@@ -44,7 +44,7 @@ fn outcome(phrase: &str, frame: &Frame) -> String {
 ///
 /// A line that starts with `@` is the clock of what follows, an indented one belongs to an
 /// outcome, one with `#` is a heading, and every other one is a phrase.
-fn rendered(text: &str, outcome: impl Fn(&str, Option<&Frame>) -> String) -> String {
+fn rendered(text: &str, outcome: impl Fn(&str, Option<&ReferenceTime>) -> String) -> String {
     let mut made = String::new();
     let mut clock = None;
     for line in text.lines().filter(|line| !line.starts_with("    ")) {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use jiff::Zoned;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use toolcrib_when::{Problem, Recurrence};
+use toolcrib_when::{Recurrence, TimeParseProblem};
 
 /// Rules with a start and what python-dateutil makes of them; `occurrences.py` wrote it.
 const OCCURRENCES: &str = include_str!("occurrences.txt");
@@ -113,52 +113,64 @@ fn a_rule_is_written_in_one_form() {
 }
 
 /// Texts that are no rules, with what is said of them before the cure.
-const NO_RULES: &[(&str, Problem, &str)] = &[
-    ("", Problem::Empty, "`` is no rule"),
-    ("every monday", Problem::Unknown, "`EVERY MONDAY` does not say how often"),
+const NO_RULES: &[(&str, TimeParseProblem, &str)] = &[
+    ("", TimeParseProblem::Empty, "`` is no rule"),
+    ("every monday", TimeParseProblem::Unknown, "`EVERY MONDAY` does not say how often"),
     (
         "FREQ=WEEKLY;BYDAY=XX",
-        Problem::Unknown,
+        TimeParseProblem::Unknown,
         "`BYDAY=XX` has what is no weekday, such as MO, 1MO or -1FR",
     ),
-    ("FREQ=FORTNIGHTLY", Problem::Unknown, "`FREQ=FORTNIGHTLY` is no part of a recurrence rule"),
-    ("FREQ=DAILY;FREQ=WEEKLY", Problem::Conflict, "`FREQ=WEEKLY` says it twice"),
-    ("FREQ=DAILY;X-A=1", Problem::Unknown, "`X-A=1` is no part of a recurrence rule"),
-    ("FREQ=DAILY;INTERVAL=0", Problem::OutOfRange, "`INTERVAL=0` is no number from 1 to 100000"),
-    ("FREQ=DAILY;COUNT=-1", Problem::OutOfRange, "`COUNT=-1` is no number from 1 to 100000"),
+    (
+        "FREQ=FORTNIGHTLY",
+        TimeParseProblem::Unknown,
+        "`FREQ=FORTNIGHTLY` is no part of a recurrence rule",
+    ),
+    ("FREQ=DAILY;FREQ=WEEKLY", TimeParseProblem::Conflict, "`FREQ=WEEKLY` says it twice"),
+    ("FREQ=DAILY;X-A=1", TimeParseProblem::Unknown, "`X-A=1` is no part of a recurrence rule"),
+    (
+        "FREQ=DAILY;INTERVAL=0",
+        TimeParseProblem::OutOfRange,
+        "`INTERVAL=0` is no number from 1 to 100000",
+    ),
+    (
+        "FREQ=DAILY;COUNT=-1",
+        TimeParseProblem::OutOfRange,
+        "`COUNT=-1` is no number from 1 to 100000",
+    ),
     (
         "FREQ=MONTHLY;BYMONTHDAY=0",
-        Problem::OutOfRange,
+        TimeParseProblem::OutOfRange,
         "`BYMONTHDAY=0` has a number that is not from -31 to 31, or is zero",
     ),
     (
         "FREQ=YEARLY;BYMONTH=13",
-        Problem::OutOfRange,
+        TimeParseProblem::OutOfRange,
         "`BYMONTH=13` has a number that is not from 1 to 12, or is zero",
     ),
     (
         "FREQ=WEEKLY;BYDAY=1MO",
-        Problem::Conflict,
+        TimeParseProblem::Conflict,
         "`FREQ=WEEKLY;BYDAY=1MO` has BYDAY with a number outside months and years",
     ),
     (
         "FREQ=WEEKLY;BYMONTHDAY=1",
-        Problem::Conflict,
+        TimeParseProblem::Conflict,
         "`FREQ=WEEKLY;BYMONTHDAY=1` has BYMONTHDAY in weeks",
     ),
     (
         "FREQ=MONTHLY;BYWEEKNO=1",
-        Problem::Conflict,
+        TimeParseProblem::Conflict,
         "`FREQ=MONTHLY;BYWEEKNO=1` has BYWEEKNO outside years",
     ),
     (
         "FREQ=DAILY;BYYEARDAY=1",
-        Problem::Conflict,
+        TimeParseProblem::Conflict,
         "`FREQ=DAILY;BYYEARDAY=1` has BYYEARDAY outside years",
     ),
     (
         "FREQ=DAILY;BYSETPOS=1",
-        Problem::Conflict,
+        TimeParseProblem::Conflict,
         "`FREQ=DAILY;BYSETPOS=1` has BYSETPOS without days to choose from",
     ),
 ];
@@ -174,7 +186,7 @@ fn what_is_no_rule_is_told_by_its_part() {
         );
     }
     let long = format!("FREQ=DAILY;BYMONTHDAY={}", "1,".repeat(1_000));
-    assert_eq!(long.parse::<Recurrence>().unwrap_err().problem(), Problem::TooLong);
+    assert_eq!(long.parse::<Recurrence>().unwrap_err().problem(), TimeParseProblem::TooLong);
 }
 
 #[test]

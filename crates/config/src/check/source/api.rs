@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
 use toolcrib_core::Effect;
-use toolcrib_openapi::{ApiBounds, ApiSettings, Document, Grouping};
+use toolcrib_openapi::{ApiBounds, ApiSettings, DocumentLocation, Grouping};
 
-use crate::check::Check;
-use crate::file::toml_path::Place;
-use crate::raw::{self, Auth, Grant};
-use crate::settings::{Api, Login};
+use crate::check::ConfigChecker;
+use crate::file::toml_path::TomlPath;
+use crate::raw::{self, AuthTable, ClientCredentialsTable};
+use crate::settings::{ApiTemplate, CredentialTemplate};
 
 /// The largest document that may be set: while it is read it takes some ten times its size.
 const LARGEST_DOCUMENT: usize = 256 << 20;
@@ -20,13 +20,13 @@ const MOST_UNPACKED: u32 = 1_032;
 /// The name that stands for every security scheme of a document.
 const ALL: &str = "*";
 
-impl Check<'_, '_, '_> {
+impl ConfigChecker<'_, '_, '_> {
     pub(crate) fn api(
         &mut self,
-        raw: &raw::OpenApi,
+        raw: &raw::OpenApiTable,
         grouping: Grouping,
-        place: &Place,
-    ) -> Option<Api> {
+        place: &TomlPath,
+    ) -> Option<ApiTemplate> {
         let document = self.description(&raw.document, &place.key("document"));
         let base = raw.base_url.as_ref();
         let base_url = base.and_then(|url| self.url(url, &place.key("base_url")));
@@ -71,10 +71,10 @@ impl Check<'_, '_, '_> {
         plain.timeout = timeout.unwrap_or(plain.timeout);
         let largest = largest.and_then(|size| u64::try_from(size).ok());
         plain.max_response_bytes = largest.unwrap_or(plain.max_response_bytes);
-        Some(Api { plain, headers, credentials })
+        Some(ApiTemplate { plain, headers, credentials })
     }
 
-    fn api_bounds(&mut self, raw: &raw::ApiLimits, place: &Place) -> ApiBounds {
+    fn api_bounds(&mut self, raw: &raw::ApiLimitsTable, place: &TomlPath) -> ApiBounds {
         let default = ApiBounds::default();
         let document = self.size(raw.document.as_ref(), &place.key("document"));
         let document = document.unwrap_or(default.document);
@@ -93,16 +93,20 @@ impl Check<'_, '_, '_> {
         ApiBounds { document, token, unpack: raw.unpack.map_or(default.unpack, u64::from) }
     }
 
-    fn description(&mut self, text: &str, place: &Place) -> Option<Document> {
+    fn description(&mut self, text: &str, place: &TomlPath) -> Option<DocumentLocation> {
         if text.contains("://") {
-            return self.url(text, place).map(Document::Address);
+            return self.url(text, place).map(DocumentLocation::Address);
         }
         let path = self.path(text, place)?;
         self.needs_file(&path, place);
-        Some(Document::File(path))
+        Some(DocumentLocation::File(path))
     }
 
-    fn credentials(&mut self, auth: &Auth, place: &Place) -> IndexMap<String, Login> {
+    fn credentials(
+        &mut self,
+        auth: &AuthTable,
+        place: &TomlPath,
+    ) -> IndexMap<String, CredentialTemplate> {
         if auth.schemes.is_empty() {
             return self
                 .login(auth, place)
@@ -127,7 +131,7 @@ impl Check<'_, '_, '_> {
     }
 
     /// One way to say who we are; `None` if that is not right.
-    fn login(&mut self, auth: &Auth, place: &Place) -> Option<Login> {
+    fn login(&mut self, auth: &AuthTable, place: &TomlPath) -> Option<CredentialTemplate> {
         match self.ways(auth, place) {
             1 => {}
             0 => {
@@ -146,16 +150,16 @@ impl Check<'_, '_, '_> {
             return None;
         }
         if let Some(token) = &auth.bearer {
-            return self.template(token, &place.key("bearer")).map(Login::Bearer);
+            return self.template(token, &place.key("bearer")).map(CredentialTemplate::Bearer);
         }
         if let Some(key) = &auth.key {
-            return self.template(key, &place.key("key")).map(Login::Key);
+            return self.template(key, &place.key("key")).map(CredentialTemplate::Key);
         }
         if let Some(basic) = &auth.basic {
             let place = place.key("basic");
             let user = self.template(&basic.user, &place.key("user"));
             let password = self.template(&basic.password, &place.key("password"))?;
-            return Some(Login::Basic { user: user?, password });
+            return Some(CredentialTemplate::Basic { user: user?, password });
         }
         if let Some(grant) = &auth.client_credentials {
             return self.grant(grant, &place.key("client_credentials"));
@@ -163,12 +167,16 @@ impl Check<'_, '_, '_> {
         Some(self.per_caller(&auth.per_caller, &place.key("per_caller")))
     }
 
-    fn grant(&mut self, grant: &Grant, place: &Place) -> Option<Login> {
+    fn grant(
+        &mut self,
+        grant: &ClientCredentialsTable,
+        place: &TomlPath,
+    ) -> Option<CredentialTemplate> {
         let token_url = match &grant.token_url {
             Some(url) => Some(self.url(url, &place.key("token_url"))?),
             None => None,
         };
-        Some(Login::ClientCredentials {
+        Some(CredentialTemplate::ClientCredentials {
             token_url,
             client_id: grant.client_id.clone(),
             client_secret: self.template(&grant.client_secret, &place.key("client_secret"))?,
@@ -176,7 +184,11 @@ impl Check<'_, '_, '_> {
         })
     }
 
-    fn per_caller(&mut self, callers: &BTreeMap<String, Auth>, place: &Place) -> Login {
+    fn per_caller(
+        &mut self,
+        callers: &BTreeMap<String, AuthTable>,
+        place: &TomlPath,
+    ) -> CredentialTemplate {
         let mut logins = IndexMap::new();
         for (subject, auth) in callers {
             let place = place.key(subject);
@@ -190,11 +202,11 @@ impl Check<'_, '_, '_> {
             }
         }
         // Without anybody in it, it still refuses everybody: that is what it says.
-        Login::PerCaller(logins)
+        CredentialTemplate::PerCaller(logins)
     }
 
     /// How many ways the file names at a place; some of them may have been left out as wrong.
-    fn ways(&self, auth: &Auth, place: &Place) -> usize {
+    fn ways(&self, auth: &AuthTable, place: &TomlPath) -> usize {
         let schemes = usize::from(!auth.schemes.is_empty());
         let keys = ["bearer", "basic", "key", "client_credentials", "per_caller"];
         schemes + keys.iter().filter(|key| self.document().has(&place.key(key))).count()

@@ -3,13 +3,13 @@
 use jiff::tz::TimeZoneDatabase;
 use url::Url;
 
-use crate::check::Check;
-use crate::file::toml_path::Place;
-use crate::raw::{self, PartWord};
-use crate::settings::{CalDav, Desk, Google, MailServers, Parts};
+use crate::check::ConfigChecker;
+use crate::file::toml_path::TomlPath;
+use crate::raw::{self, DeskPartWord};
+use crate::settings::{CalDavTemplate, DeskParts, DeskTemplate, GoogleTemplate, MailTemplate};
 
-impl Check<'_, '_, '_> {
-    pub(crate) fn desk(&mut self, raw: &raw::Desk, place: &Place) -> Option<Desk> {
+impl ConfigChecker<'_, '_, '_> {
+    pub(crate) fn desk(&mut self, raw: &raw::DeskTable, place: &TomlPath) -> Option<DeskTemplate> {
         let before = self.findings.problems.len();
         let zone = raw.timezone.as_ref().and_then(|name| self.zone(name, &place.key("timezone")));
         let file = raw.file.as_ref().and_then(|file| self.path(file, &place.key("file")));
@@ -25,7 +25,7 @@ impl Check<'_, '_, '_> {
             self.problem(&place.key("google"), "there is nothing left for Google to keep", cure);
         }
         let address = raw.address.clone();
-        (self.findings.problems.len() == before).then_some(Desk {
+        (self.findings.problems.len() == before).then_some(DeskTemplate {
             zone,
             parts,
             file,
@@ -36,7 +36,7 @@ impl Check<'_, '_, '_> {
         })
     }
 
-    fn zone(&mut self, name: &str, place: &Place) -> Option<String> {
+    fn zone(&mut self, name: &str, place: &TomlPath) -> Option<String> {
         if TimeZoneDatabase::bundled().get(name).is_ok() {
             return Some(name.to_owned());
         }
@@ -45,9 +45,9 @@ impl Check<'_, '_, '_> {
         None
     }
 
-    fn parts(&mut self, raw: &raw::Desk, place: &Place) -> Parts {
+    fn parts(&mut self, raw: &raw::DeskTable, place: &TomlPath) -> DeskParts {
         let Some(only) = &raw.only else {
-            return Parts { calendar: true, tasks: true, mail: true };
+            return DeskParts { calendar: true, tasks: true, mail: true };
         };
         if only.is_empty() {
             let cure = "name one of `calendar`, `tasks` and `mail`, or set `enabled = false`";
@@ -55,12 +55,12 @@ impl Check<'_, '_, '_> {
         }
         let has = |part| only.contains(&part);
         let (calendar, tasks, mail) =
-            (has(PartWord::Calendar), has(PartWord::Tasks), has(PartWord::Mail));
-        Parts { calendar, tasks, mail }
+            (has(DeskPartWord::Calendar), has(DeskPartWord::Tasks), has(DeskPartWord::Mail));
+        DeskParts { calendar, tasks, mail }
     }
 
     /// An address of mail, with a name before it or without.
-    fn mailbox(&mut self, text: &str, place: &Place) {
+    fn mailbox(&mut self, text: &str, place: &TomlPath) {
         let address = text.rsplit_once('<').map_or(text, |(_, rest)| rest.trim_end_matches('>'));
         let whole = address.trim();
         let parts = whole.split_once('@');
@@ -74,26 +74,26 @@ impl Check<'_, '_, '_> {
         }
     }
 
-    fn caldav(&mut self, raw: &raw::CalDav, place: &Place) -> Option<CalDav> {
+    fn caldav(&mut self, raw: &raw::CalDavTable, place: &TomlPath) -> Option<CalDavTemplate> {
         let url = self.url(&raw.url, &place.key("url"));
         self.in_the_open(url.as_ref(), true, &place.key("url"));
         let user = self.template(&raw.user, &place.key("user"));
         let password = self.template(&raw.password, &place.key("password"));
-        Some(CalDav { url: url?, user: user?, password: password? })
+        Some(CalDavTemplate { url: url?, user: user?, password: password? })
     }
 
-    fn mail(&mut self, raw: &raw::MailServers, place: &Place) -> Option<MailServers> {
+    fn mail(&mut self, raw: &raw::MailTable, place: &TomlPath) -> Option<MailTemplate> {
         let imap = self.mail_server(&raw.imap, &["imaps", "imap"], &place.key("imap"));
         let smtp = self.mail_server(&raw.smtp, &["smtps", "smtp"], &place.key("smtp"));
         self.mailbox(&raw.from, &place.key("from"));
         let user = self.template(&raw.user, &place.key("user"));
         let password = self.template(&raw.password, &place.key("password"));
         let from = raw.from.clone();
-        Some(MailServers { imap: imap?, smtp: smtp?, from, user: user?, password: password? })
+        Some(MailTemplate { imap: imap?, smtp: smtp?, from, user: user?, password: password? })
     }
 
     /// The address of a server that speaks one of these.
-    fn mail_server(&mut self, text: &str, schemes: &[&str], place: &Place) -> Option<Url> {
+    fn mail_server(&mut self, text: &str, schemes: &[&str], place: &TomlPath) -> Option<Url> {
         let url = Url::parse(text).ok().filter(|url| {
             let rest = ["", "/"].contains(&url.path()) && url.query().is_none();
             schemes.contains(&url.scheme()) && url.has_host() && url.username().is_empty() && rest
@@ -106,7 +106,7 @@ impl Check<'_, '_, '_> {
         url
     }
 
-    fn google(&mut self, raw: &raw::Google, place: &Place) -> Option<Google> {
+    fn google(&mut self, raw: &raw::GoogleTable, place: &TomlPath) -> Option<GoogleTemplate> {
         let base = raw.base_url.as_ref();
         let base_url = base.and_then(|url| self.url(url, &place.key("base_url")));
         self.in_the_open(base_url.as_ref(), true, &place.key("base_url"));
@@ -114,7 +114,7 @@ impl Check<'_, '_, '_> {
         let token = raw.refresh_token.as_ref();
         let refresh_token = token.map(|token| self.template(token, &place.key("refresh_token")));
         let client_id = raw.client_id.clone();
-        Some(Google {
+        Some(GoogleTemplate {
             client_id,
             client_secret: client_secret?,
             refresh_token: refresh_token.flatten(),

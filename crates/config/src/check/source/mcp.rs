@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use toolcrib_core::Unheard;
+use toolcrib_core::FormFallback;
 use toolcrib_mcp::{
-    Authorization, Era, HttpSettings, OAuthSettings, ProgramLimits, RestartBounds, ServerBounds,
-    ServerSettings, Share, StdioSettings, Timeouts, Transport,
+    ConnectionScope, HttpAuthorization, HttpSettings, McpBounds, McpEra, McpSourceSettings,
+    McpTimeouts, McpTransport, OAuthSettings, ProgramLimits, RestartBounds, StdioSettings,
 };
 
-use crate::check::Check;
-use crate::file::toml_path::Place;
+use crate::check::ConfigChecker;
+use crate::file::toml_path::TomlPath;
 use crate::raw::{self, SecretText};
 use crate::secrets::template::Template;
-use crate::settings::Server;
+use crate::settings::McpServerTemplate;
 
 /// Limits of a program.
 const PROGRAM: [&str; 4] = ["open_files", "file_size", "address_space", "stderr"];
@@ -24,8 +24,12 @@ const LEAST_FILES: u32 = 16;
 /// The byte that ends a text for the system.
 const NUL: char = '\0';
 
-impl Check<'_, '_, '_> {
-    pub(crate) fn server(&mut self, raw: &raw::Mcp, place: &Place) -> Option<Server> {
+impl ConfigChecker<'_, '_, '_> {
+    pub(crate) fn server(
+        &mut self,
+        raw: &raw::McpTable,
+        place: &TomlPath,
+    ) -> Option<McpServerTemplate> {
         let has = |key: &str| self.document().has(&place.key(key));
         let transport = match (has("command"), has("url")) {
             (true, false) => {
@@ -60,15 +64,15 @@ impl Check<'_, '_, '_> {
         let bounds = self.server_bounds(&raw.limits, &place.key("limits"));
         let poll = self.timeout(raw.poll.as_ref(), &place.key("poll"));
         let idle_stop = self.timeout(raw.idle_stop.as_ref(), &place.key("idle_stop"));
-        let plain = ServerSettings {
+        let plain = McpSourceSettings {
             share: match raw.share {
-                Some(raw::Share::Session) => Share::Session,
-                Some(raw::Share::Caller) => Share::Caller,
-                Some(raw::Share::Shared) | None => Share::Shared,
+                Some(raw::ShareWord::Session) => ConnectionScope::Session,
+                Some(raw::ShareWord::Caller) => ConnectionScope::Caller,
+                Some(raw::ShareWord::Shared) | None => ConnectionScope::Shared,
             },
             revision: raw.revision.map(|revision| match revision {
-                raw::Revision::Legacy => Era::Legacy,
-                raw::Revision::Modern => Era::Modern,
+                raw::RevisionWord::Legacy => McpEra::Legacy,
+                raw::RevisionWord::Modern => McpEra::Modern,
             }),
             timeouts,
             bounds,
@@ -77,17 +81,17 @@ impl Check<'_, '_, '_> {
             poll,
             idle_stop,
             questions: match raw.questions {
-                Some(raw::Questions::Cancel) => Unheard::PutAway,
-                Some(raw::Questions::Ticket) | None => Unheard::Ticket,
+                Some(raw::QuestionsWord::Cancel) => FormFallback::PutAway,
+                Some(raw::QuestionsWord::Ticket) | None => FormFallback::Ticket,
             },
             instructions: raw.instructions.unwrap_or(true),
-            ..ServerSettings::new(transport?)
+            ..McpSourceSettings::new(transport?)
         };
-        Some(Server { plain, environment, headers, bearer, client_secret })
+        Some(McpServerTemplate { plain, environment, headers, bearer, client_secret })
     }
 
     /// Keys that mean nothing beside another.
-    fn foreign(&mut self, place: &Place, beside: &str, keys: &[&str]) {
+    fn foreign(&mut self, place: &TomlPath, beside: &str, keys: &[&str]) {
         for key in keys {
             if self.document().has(&place.key(key)) {
                 let message = format!("this means nothing beside `{beside}`");
@@ -96,7 +100,12 @@ impl Check<'_, '_, '_> {
         }
     }
 
-    fn program(&mut self, raw: &raw::Mcp, command: &[String], place: &Place) -> Option<Transport> {
+    fn program(
+        &mut self,
+        raw: &raw::McpTable,
+        command: &[String],
+        place: &TomlPath,
+    ) -> Option<McpTransport> {
         let at = place.key("command");
         for (index, _) in command.iter().enumerate().filter(|(_, word)| word.contains(NUL)) {
             let message = format!("argument {index} holds a zero byte");
@@ -121,7 +130,7 @@ impl Check<'_, '_, '_> {
             PathBuf::from(program)
         };
         self.needs_program(&program, &at.index(0));
-        Some(Transport::Stdio(StdioSettings {
+        Some(McpTransport::Stdio(StdioSettings {
             command: program,
             arguments: arguments.to_vec(),
             environment: Vec::new(),
@@ -129,7 +138,12 @@ impl Check<'_, '_, '_> {
         }))
     }
 
-    fn address_of(&mut self, raw: &raw::Mcp, url: &str, place: &Place) -> Option<Transport> {
+    fn address_of(
+        &mut self,
+        raw: &raw::McpTable,
+        url: &str,
+        place: &TomlPath,
+    ) -> Option<McpTransport> {
         let url = self.url(url, &place.key("url"));
         let network = self.network(&raw.private, &place.key("private"));
         let is_signed = raw.oauth.is_some() || raw.bearer.is_some() || !raw.headers.is_empty();
@@ -145,14 +159,19 @@ impl Check<'_, '_, '_> {
             self.problem(&place.key("headers"), message, cure);
         }
         let authorization = match &raw.oauth {
-            Some(oauth) => Authorization::OAuth(self.oauth(oauth, &place.key("oauth"))),
-            None => Authorization::None,
+            Some(oauth) => HttpAuthorization::OAuth(self.oauth(oauth, &place.key("oauth"))),
+            None => HttpAuthorization::None,
         };
         let headers = Vec::new();
-        Some(Transport::Http(Box::new(HttpSettings { url: url?, headers, authorization, network })))
+        Some(McpTransport::Http(Box::new(HttpSettings {
+            url: url?,
+            headers,
+            authorization,
+            network,
+        })))
     }
 
-    fn oauth(&mut self, raw: &raw::OAuth, place: &Place) -> OAuthSettings {
+    fn oauth(&mut self, raw: &raw::OAuthTable, place: &TomlPath) -> OAuthSettings {
         let place_of_url = place.key("client_metadata");
         let metadata = raw.client_metadata.as_ref();
         let client_metadata = metadata.and_then(|url| self.url(url, &place_of_url));
@@ -174,10 +193,10 @@ impl Check<'_, '_, '_> {
         }
     }
 
-    fn timeouts(&mut self, raw: &raw::Mcp, place: &Place) -> Timeouts {
-        let default = Timeouts::default();
+    fn timeouts(&mut self, raw: &raw::McpTable, place: &TomlPath) -> McpTimeouts {
+        let default = McpTimeouts::default();
         let mut time = |text, key, default| self.timeout(text, &place.key(key)).unwrap_or(default);
-        Timeouts {
+        McpTimeouts {
             connect: time(raw.connect_timeout.as_ref(), "connect_timeout", default.connect),
             list: time(raw.list_timeout.as_ref(), "list_timeout", default.list),
             call: time(raw.call_timeout.as_ref(), "call_timeout", default.call),
@@ -185,8 +204,8 @@ impl Check<'_, '_, '_> {
         }
     }
 
-    fn server_bounds(&mut self, raw: &raw::McpLimits, place: &Place) -> ServerBounds {
-        let default = ServerBounds::default();
+    fn server_bounds(&mut self, raw: &raw::McpLimitsTable, place: &TomlPath) -> McpBounds {
+        let default = McpBounds::default();
         let mut size = |text, key, default| self.size(text, &place.key(key)).unwrap_or(default);
         let message = size(raw.message.as_ref(), "message", default.message);
         let definition = size(raw.definition.as_ref(), "definition", default.definition);
@@ -194,10 +213,10 @@ impl Check<'_, '_, '_> {
         let pages = count(raw.pages, "pages", default.pages);
         let entries = count(raw.entries, "entries", default.entries);
         let depth = self.depth(raw.depth, &place.key("depth"), default.depth);
-        ServerBounds { message, depth, pages, entries, definition }
+        McpBounds { message, depth, pages, entries, definition }
     }
 
-    fn program_limits(&mut self, raw: &raw::McpLimits, place: &Place) -> ProgramLimits {
+    fn program_limits(&mut self, raw: &raw::McpLimitsTable, place: &TomlPath) -> ProgramLimits {
         let default = ProgramLimits::default();
         // Below this it could not open its three pipes, its libraries and anything else.
         if raw.open_files.is_some_and(|files| files < LEAST_FILES) {
@@ -213,7 +232,7 @@ impl Check<'_, '_, '_> {
         ProgramLimits { open_files, file_size, address_space, stderr }
     }
 
-    fn restart_bounds(&mut self, raw: &raw::McpLimits, place: &Place) -> RestartBounds {
+    fn restart_bounds(&mut self, raw: &raw::McpLimitsTable, place: &TomlPath) -> RestartBounds {
         let default = RestartBounds::default();
         let ends = self.count(raw.restarts, &place.key("restarts"), default.ends);
         let mut time = |text, key, default| self.timeout(text, &place.key(key)).unwrap_or(default);
@@ -228,7 +247,7 @@ impl Check<'_, '_, '_> {
     fn variables(
         &mut self,
         raw: &BTreeMap<String, SecretText>,
-        place: &Place,
+        place: &TomlPath,
     ) -> Vec<(String, Template)> {
         let mut variables = Vec::new();
         for (name, text) in raw {
@@ -245,7 +264,7 @@ impl Check<'_, '_, '_> {
     pub(crate) fn headers(
         &mut self,
         raw: &BTreeMap<String, SecretText>,
-        place: &Place,
+        place: &TomlPath,
     ) -> Vec<(String, Template)> {
         let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
         let mut headers = Vec::new();

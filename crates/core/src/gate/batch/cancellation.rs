@@ -5,12 +5,12 @@ use std::pin::Pin;
 use tokio_util::sync::CancellationToken;
 
 /// By which a host cancels a batch, until it has the answers: what then waits for a person goes on.
-pub(crate) struct Leash<'a> {
+pub(crate) struct BatchCancellation<'a> {
     pub(crate) host: &'a CancellationToken,
     pub(crate) batch: CancellationToken,
 }
 
-impl<'a> Leash<'a> {
+impl<'a> BatchCancellation<'a> {
     pub(crate) fn new(host: &'a CancellationToken) -> Self {
         let batch = CancellationToken::new();
         if host.is_cancelled() {

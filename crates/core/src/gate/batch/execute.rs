@@ -5,16 +5,16 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use super::Batch;
-use super::cancellation::Leash;
+use super::cancellation::BatchCancellation;
 use super::options::BatchOptions;
-use super::pending_call::{Ended, OneCall};
+use super::pending_call::{EndedCall, PendingCall};
 use crate::call::trace::Trace;
 use crate::call::{Call, CallKey};
-use crate::gate::admit::{self, Admitted, Slot, Terms};
+use crate::gate::admit::{self, Admission, AdmissionTerms, AdmittedCall};
 use crate::gate::executor::Executor;
 use crate::gate::respond;
-use crate::gate::run::supervise::Watched;
-use crate::gate::schedule::order::Order;
+use crate::gate::run::supervise::RunningCall;
+use crate::gate::schedule::order::CallOrder;
 use crate::outcome::response::Report;
 use crate::plan::Plan;
 
@@ -35,16 +35,16 @@ impl Executor {
         // A request may ask for fewer than the operator allows, and not for more.
         let most = self.0.limits.max_calls;
         let max_calls = plan.max_calls().map_or(most, |asked| asked.min(most));
-        let terms = Terms { max_calls, limits: &self.0.limits, options: &options };
+        let terms = AdmissionTerms { max_calls, limits: &self.0.limits, options: &options };
         let admitted = AssertUnwindSafe(|| admit::admit(plan, &mut calls, &terms));
         let Ok(slots) = std::panic::catch_unwind(admitted) else {
             return respond::broken(calls);
         };
-        let leash = Leash::new(&options.cancel);
+        let leash = BatchCancellation::new(&options.cancel);
         let gone = leash.batch.clone().drop_guard();
-        let order = Order::of(slots.iter().map(|slot| match slot {
-            Slot::Ready(admitted) => plan.at(admitted.place).map(|tool| &*tool.spec),
-            Slot::Answered { .. } | Slot::Copy(_) => None,
+        let order = CallOrder::of(slots.iter().map(|slot| match slot {
+            Admission::Ready(admitted) => plan.at(admitted.place).map(|tool| &*tool.spec),
+            Admission::Answered { .. } | Admission::Copy(_) => None,
         }));
         let batch = Arc::new(Batch {
             bounds: self.0.bounds.batch(plan.caller()),
@@ -64,12 +64,12 @@ impl Executor {
             audience: options.audience,
         });
         let key_of = CallKey::batch();
-        let ready = slots.iter().filter(|slot| matches!(slot, Slot::Ready(_))).count();
+        let ready = slots.iter().filter(|slot| matches!(slot, Admission::Ready(_))).count();
         let started: Vec<_> = slots
             .into_iter()
             .enumerate()
             .map(|(position, slot)| {
-                Started::of(&batch, position, slot, key_of(position), ready == 1)
+                StartedCall::of(&batch, position, slot, key_of(position), ready == 1)
             })
             .collect();
         let ended = {
@@ -83,7 +83,7 @@ impl Executor {
             });
             leash.hold(ending).await
         };
-        if ended.iter().any(Ended::goes_on) {
+        if ended.iter().any(EndedCall::goes_on) {
             gone.disarm();
         }
         respond::report(batch, ended)
@@ -91,30 +91,30 @@ impl Executor {
 }
 
 /// A call whose answer is there, or whose task was started.
-enum Started {
-    Ended(Box<Ended>),
-    Running(Watched),
+enum StartedCall {
+    Ended(Box<EndedCall>),
+    Running(RunningCall),
 }
 
-impl Started {
-    fn of(batch: &Arc<Batch>, position: usize, slot: Slot, key: CallKey, alone: bool) -> Self {
+impl StartedCall {
+    fn of(batch: &Arc<Batch>, position: usize, slot: Admission, key: CallKey, alone: bool) -> Self {
         match slot {
-            Slot::Copy(of) => Self::Ended(Box::new(Ended::copy(of))),
-            Slot::Answered { outcome, repairs } => {
-                let ended = Ended::unstarted(outcome, repairs);
+            Admission::Copy(of) => Self::Ended(Box::new(EndedCall::copy(of))),
+            Admission::Answered { outcome, repairs } => {
+                let ended = EndedCall::unstarted(outcome, repairs);
                 batch.tell_end((position, key), &ended, false, batch.trace.map(Trace::child));
                 Self::Ended(Box::new(ended))
             }
-            Slot::Ready(Admitted { place, arguments, repairs }) => {
+            Admission::Ready(AdmittedCall { place, arguments, repairs }) => {
                 let batch = Arc::clone(batch);
                 let (ticket, keys) = (None, Vec::new());
-                let one = OneCall { batch, position, place, key, repairs, ticket, keys };
-                Self::Running(Watched::start(one, arguments, alone))
+                let one = PendingCall { batch, position, place, key, repairs, ticket, keys };
+                Self::Running(RunningCall::start(one, arguments, alone))
             }
         }
     }
 
-    async fn end(self, batch: &Arc<Batch>) -> Ended {
+    async fn end(self, batch: &Arc<Batch>) -> EndedCall {
         match self {
             Self::Ended(ended) => *ended,
             Self::Running(watched) => watched.end(batch).await,

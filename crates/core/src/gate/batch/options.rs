@@ -5,14 +5,15 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use crate::call::caller::Caller;
-use crate::call::host::{Host, Unheard};
+use crate::call::host::{FormFallback, Host};
 use crate::call::trace::{Trace, TraceState};
 use crate::catalog::Catalog;
-use crate::ledger::OnceKey;
+use crate::ledger::IdempotencyKey;
 use crate::outcome::ToolError;
 
 /// Tells why a tool is not in a snapshot that may be there soon, for a caller and the name of it.
-pub type Missing = Arc<dyn Fn(&Caller, &str, &Catalog) -> Option<ToolError> + Send + Sync>;
+pub type MissingToolExplainer =
+    Arc<dyn Fn(&Caller, &str, &Catalog) -> Option<ToolError> + Send + Sync>;
 
 /// For whom results are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -36,7 +37,7 @@ pub struct BatchOptions {
     /// Hears what the calls tell while they run, and answers what they ask.
     pub host: Option<Arc<dyn Host>>,
     /// What becomes of a form that the host cannot put to anybody.
-    pub unheard: Unheard,
+    pub unheard: FormFallback,
     /// Where the batch stands in a trace.
     pub trace: Option<Trace>,
     /// What others wrote beside that place.
@@ -44,9 +45,9 @@ pub struct BatchOptions {
     /// The host's own mark of the request that the calls came by; what is parked bears it.
     pub mark: Option<Arc<str>>,
     /// Under which the host began the batch as a whole.
-    pub key: Option<OnceKey>,
+    pub key: Option<IdempotencyKey>,
     /// Why a tool may be missing that is not among those of the plan; `None`: there is none.
-    pub missing: Option<Missing>,
+    pub missing: Option<MissingToolExplainer>,
     /// Who decides about a ticket in place of its own caller, for the record.
     pub decider: Option<Arc<Caller>>,
     pub audience: Audience,

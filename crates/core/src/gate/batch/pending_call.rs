@@ -6,14 +6,14 @@ use std::time::Duration;
 use super::Batch;
 use crate::call::arguments::Arguments;
 use crate::call::{Call, CallKey};
-use crate::catalog::Listed;
-use crate::ledger::ticket::{Parked, TicketId};
-use crate::ledger::{Ending, OnceKey, ResultHandle};
+use crate::catalog::CatalogTool;
+use crate::ledger::ticket::{ParkedCall, TicketId};
+use crate::ledger::{Ending, IdempotencyKey, ResultHandle};
 use crate::outcome::messages;
 use crate::outcome::{ErrorKind, ToolError, ToolOutcome};
 
 /// How the call at one position of a batch ended.
-pub(crate) struct Ended {
+pub(crate) struct EndedCall {
     pub(crate) outcome: ToolOutcome,
     /// The call ended as the one at this position did; `outcome` says nothing then.
     pub(crate) copy_of: Option<usize>,
@@ -31,7 +31,7 @@ pub(crate) struct Ended {
     pub(crate) ledger_fault: Option<String>,
 }
 
-impl Ended {
+impl EndedCall {
     pub(crate) fn unstarted(outcome: ToolOutcome, repairs: Vec<String>) -> Self {
         Self {
             outcome,
@@ -67,7 +67,7 @@ impl Ended {
 }
 
 /// A call that was admitted.
-pub(crate) struct OneCall {
+pub(crate) struct PendingCall {
     pub(crate) batch: Arc<Batch>,
     pub(crate) position: usize,
     pub(crate) place: u32,
@@ -77,7 +77,7 @@ pub(crate) struct OneCall {
     /// that says no still has its way.
     pub(crate) ticket: Option<TicketId>,
     /// Under which what comes of the ticket is recorded.
-    pub(crate) keys: Vec<OnceKey>,
+    pub(crate) keys: Vec<IdempotencyKey>,
 }
 
 pub(crate) fn failed(kind: ErrorKind, message: String) -> ToolOutcome {
@@ -92,11 +92,11 @@ pub(crate) fn not_started() -> ToolOutcome {
 pub(crate) fn parked(
     batch: &Batch,
     call: &Call,
-    tool: &Listed,
+    tool: &CatalogTool,
     arguments: Arguments,
     (ticket, reason): (TicketId, String),
-) -> Parked {
-    Parked {
+) -> ParkedCall {
+    ParkedCall {
         ticket,
         caller: batch.plan.caller().as_ref().clone(),
         tool: tool.spec.name.clone(),

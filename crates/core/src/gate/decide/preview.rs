@@ -9,7 +9,7 @@ use toolcrib_json::invisible::{exact, prose};
 
 use super::undeclared_effect;
 use crate::call::arguments::Arguments;
-use crate::catalog::Listed;
+use crate::catalog::CatalogTool;
 use crate::gate::batch::Batch;
 use crate::outcome::ToolError;
 
@@ -26,7 +26,7 @@ const BETWEEN: &str = " \u{2014} ";
 /// The call cannot succeed: what it names is not there.
 pub(crate) async fn asked(
     batch: &Batch,
-    tool: &Listed,
+    tool: &CatalogTool,
     arguments: &Arguments,
     reason: String,
 ) -> Result<String, ToolError> {
@@ -40,7 +40,7 @@ pub(crate) async fn asked(
 /// The call cannot succeed: what it names is not there.
 pub(crate) async fn words(
     batch: &Batch,
-    tool: &Listed,
+    tool: &CatalogTool,
     arguments: &Arguments,
 ) -> Result<Option<String>, ToolError> {
     let looking = async { tool.tool.preview(arguments, batch.plan.caller()).await };

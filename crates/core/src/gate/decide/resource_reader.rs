@@ -9,24 +9,24 @@ use crate::call::arguments::Arguments;
 use crate::call::context::CallContext;
 use crate::outcome::content::Content;
 use crate::outcome::{ErrorKind, ToolError, ToolOutcome};
-use crate::resource::{Following, Inquiry, Library};
+use crate::resource::{ResourceRequest, Resources, UpdateStream};
 use crate::tool::Tool;
 use crate::tool::spec::ToolSpec;
 
-pub(crate) struct Reader {
+pub(crate) struct ResourceReader {
     pub(crate) spec: ToolSpec,
-    pub(crate) library: Arc<dyn Library>,
-    pub(crate) wish: Wish,
+    pub(crate) library: Arc<dyn Resources>,
+    pub(crate) wish: ReaderTask,
     /// Largest answer, in bytes of JSON.
     pub(crate) largest: usize,
 }
 
-pub(crate) enum Wish {
-    Answer(Inquiry),
-    Follow(String, Mutex<Option<oneshot::Sender<Following>>>),
+pub(crate) enum ReaderTask {
+    Answer(ResourceRequest),
+    Follow(String, Mutex<Option<oneshot::Sender<UpdateStream>>>),
 }
 
-impl Tool for Reader {
+impl Tool for ResourceReader {
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
@@ -34,16 +34,20 @@ impl Tool for Reader {
     fn call<'a>(&'a self, _: Arguments, context: &'a CallContext) -> BoxFuture<'a, ToolOutcome> {
         Box::pin(async move {
             let done = match &self.wish {
-                Wish::Answer(inquiry) => self.answer(inquiry, context).await,
-                Wish::Follow(uri, to) => self.follow(uri, to, context).await,
+                ReaderTask::Answer(inquiry) => self.answer(inquiry, context).await,
+                ReaderTask::Follow(uri, to) => self.follow(uri, to, context).await,
             };
             ToolOutcome::from(done)
         })
     }
 }
 
-impl Reader {
-    async fn answer(&self, inquiry: &Inquiry, context: &CallContext) -> Result<Content, ToolError> {
+impl ResourceReader {
+    async fn answer(
+        &self,
+        inquiry: &ResourceRequest,
+        context: &CallContext,
+    ) -> Result<Content, ToolError> {
         let extra = self.library.answer(inquiry.clone(), context).await?;
         let (size, largest) = (serde_json::to_vec(&extra).map(|bytes| bytes.len()), self.largest);
         if size.unwrap_or(usize::MAX) > largest {
@@ -58,7 +62,7 @@ impl Reader {
     async fn follow(
         &self,
         uri: &str,
-        to: &Mutex<Option<oneshot::Sender<Following>>>,
+        to: &Mutex<Option<oneshot::Sender<UpdateStream>>>,
         context: &CallContext,
     ) -> Result<Content, ToolError> {
         let following = self.library.follow(uri, context).await?;

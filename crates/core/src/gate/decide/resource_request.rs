@@ -6,21 +6,23 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 
 use super::consent::{self, refused};
-use super::resource_read::{Read, Word};
-use super::resource_reader::{Reader, Wish};
+use super::resource_read::{ReadConsent, ResourceRead};
+use super::resource_reader::{ReaderTask, ResourceReader};
 use crate::call::arguments::Arguments;
-use crate::call::json_fields::Fields;
+use crate::call::json_fields::JsonFields;
 use crate::call::name::{SourceId, ToolName};
-use crate::catalog::{Assembly, Catalog, CatalogBounds, Shelf};
+use crate::catalog::{Catalog, CatalogAssembly, CatalogBounds, SourceTools};
 use crate::gate::batch::options::BatchOptions;
 use crate::gate::executor::Executor;
 use crate::ledger::ticket::Decision;
 use crate::outcome::messages;
 use crate::outcome::response::Response;
-use crate::outcome::{ErrorKind, Pending, ToolError, ToolOutcome};
-use crate::plan::{Plan, Request};
-use crate::resource::route::Found;
-use crate::resource::{About, Following, Inquiry, Stock, Visitor};
+use crate::outcome::{ErrorKind, PendingTicket, ToolError, ToolOutcome};
+use crate::plan::{Plan, PlanRequest};
+use crate::resource::route::ResourceRoute;
+use crate::resource::{
+    ClientSession, ResourceCatalog, ResourceOperation, ResourceRequest, UpdateStream,
+};
 use crate::tool::Tool;
 use crate::tool::toolset::Toolset;
 
@@ -32,16 +34,16 @@ impl Executor {
     /// `now`: the gate and the stock of the moment, and the source that may be asked for more than it
     /// lists. They may be others when a person has answered.
     pub async fn inquire(
-        now: impl Fn() -> (Arc<Self>, Arc<Stock>, Option<SourceId>) + Send,
-        visitor: &Visitor,
-        inquiry: Inquiry,
+        now: impl Fn() -> (Arc<Self>, Arc<ResourceCatalog>, Option<SourceId>) + Send,
+        visitor: &ClientSession,
+        inquiry: ResourceRequest,
         options: BatchOptions,
-    ) -> Result<Fields, ToolError> {
+    ) -> Result<JsonFields, ToolError> {
         let (gate, stock, open) = now();
         let found = stock.seek(&inquiry, &visitor.caller, gate.policy(), open.as_ref())?;
         let was = found.clone();
-        let wish = Wish::Answer(inquiry.clone());
-        let response = gate.look(visitor, found, wish, (Word::Unasked, &options)).await?;
+        let wish = ReaderTask::Answer(inquiry.clone());
+        let response = gate.look(visitor, found, wish, (ReadConsent::Unasked, &options)).await?;
         let (pending, key) = match (response.outcome, response.debug.key) {
             (ToolOutcome::Pending(pending), Some(key)) => (pending, key),
             (outcome, _) => {
@@ -58,11 +60,13 @@ impl Executor {
         let ticket = pending.ticket;
         let (word, error) = match said {
             // A consent has no fields but its yes.
-            Ok(Decision::Approve | Decision::Answer { .. }) => (Word::Yes(ticket), None),
-            Ok(Decision::Deny { reason }) => (Word::No(ticket, reason), None),
-            Err(undecided) => (Word::No(ticket, undecided.why.to_owned()), Some(undecided.error)),
+            Ok(Decision::Approve | Decision::Answer { .. }) => (ReadConsent::Yes(ticket), None),
+            Ok(Decision::Deny { reason }) => (ReadConsent::No(ticket, reason), None),
+            Err(undecided) => {
+                (ReadConsent::No(ticket, undecided.why.to_owned()), Some(undecided.error))
+            }
         };
-        let wish = Wish::Answer(inquiry);
+        let wish = ReaderTask::Answer(inquiry);
         let response = gate.look(visitor, found, wish, (word, &options)).await?;
         error.map_or_else(|| read(response.outcome), Err)
     }
@@ -71,19 +75,21 @@ impl Executor {
     /// is good for one reading.
     pub async fn follow(
         &self,
-        stock: &Stock,
-        visitor: &Visitor,
+        stock: &ResourceCatalog,
+        visitor: &ClientSession,
         uri: String,
         options: BatchOptions,
-    ) -> Result<Following, ToolError> {
-        let inquiry = Inquiry { about: About::Resource, params: of_resource(&uri) };
+    ) -> Result<UpdateStream, ToolError> {
+        let inquiry =
+            ResourceRequest { about: ResourceOperation::Resource, params: of_resource(&uri) };
         let found = stock.seek(&inquiry, &visitor.caller, self.policy(), None)?;
         let (to, following) = oneshot::channel();
-        let wish = |to| Wish::Follow(uri.clone(), Mutex::new(to));
+        let wish = |to| ReaderTask::Follow(uri.clone(), Mutex::new(to));
         let was = found.clone();
-        let response = self.look(visitor, found, wish(Some(to)), (Word::Unasked, &options)).await?;
-        if let ToolOutcome::Pending(Pending { ticket, reason, .. }) = response.outcome {
-            let word = Word::No(ticket, "what is asked for is not asked about".to_owned());
+        let response =
+            self.look(visitor, found, wish(Some(to)), (ReadConsent::Unasked, &options)).await?;
+        if let ToolOutcome::Pending(PendingTicket { ticket, reason, .. }) = response.outcome {
+            let word = ReadConsent::No(ticket, "what is asked for is not asked about".to_owned());
             self.look(visitor, was, wish(None), (word, &options)).await?;
             return Err(refused(&messages::not_asked_about(&reason)));
         }
@@ -95,44 +101,44 @@ impl Executor {
     /// Has the gate decide on a wish, and grant it.
     async fn look(
         &self,
-        visitor: &Visitor,
-        found: Found,
-        wish: Wish,
-        (word, options): (Word, &BatchOptions),
+        visitor: &ClientSession,
+        found: ResourceRoute,
+        wish: ReaderTask,
+        (word, options): (ReadConsent, &BatchOptions),
     ) -> Result<Response, ToolError> {
-        let Found { from, spec: whole } = found;
+        let ResourceRoute { from, spec: whole } = found;
         let arguments = match &wish {
-            Wish::Answer(inquiry) => inquiry.params.clone(),
-            Wish::Follow(uri, _) => of_resource(uri),
+            ReaderTask::Answer(inquiry) => inquiry.params.clone(),
+            ReaderTask::Follow(uri, _) => of_resource(uri),
         };
         let mut spec = whole.clone();
         spec.name = ToolName::sanitize(whole.name.as_str());
         let name = spec.name.as_str().to_owned();
         let largest = self.limits().max_data_bytes;
         let reader: Arc<dyn Tool> =
-            Arc::new(Reader { spec, library: Arc::clone(&from.library), wish, largest });
+            Arc::new(ResourceReader { spec, library: Arc::clone(&from.library), wish, largest });
         let source = from.source.clone();
         let tools = Toolset::of([reader]).map_err(ToolError::from)?;
-        let catalog = Arc::new(alone(Shelf { source, tools, stale: from.stale }));
-        let request = Request { session: visitor.session.clone(), ..Request::default() };
+        let catalog = Arc::new(alone(SourceTools { source, tools, stale: from.stale }));
+        let request = PlanRequest { session: visitor.session.clone(), ..PlanRequest::default() };
         let plan = Plan::make(&catalog, &visitor.caller, self.policy(), request);
         let plan = plan.map_err(ToolError::from)?;
         let (whole, arguments) = (Arc::new(whole), Arguments::new(arguments));
-        let reading = Read { plan, name, whole, arguments, word, options };
+        let reading = ResourceRead { plan, name, whole, arguments, word, options };
         let unseen = || refused("the rules do not permit it");
         self.read(reading).await.ok_or_else(unseen)
     }
 }
 
-fn alone(shelf: Shelf) -> Catalog {
-    Assembly::alone(&Catalog::default(), &CatalogBounds::default()).assemble([shelf])
+fn alone(shelf: SourceTools) -> Catalog {
+    CatalogAssembly::alone(&Catalog::default(), &CatalogBounds::default()).assemble([shelf])
 }
 
-fn of_resource(uri: &str) -> Fields {
-    Fields::from_iter([("uri".to_owned(), Value::from(uri))])
+fn of_resource(uri: &str) -> JsonFields {
+    JsonFields::from_iter([("uri".to_owned(), Value::from(uri))])
 }
 
-fn read(outcome: ToolOutcome) -> Result<Fields, ToolError> {
+fn read(outcome: ToolOutcome) -> Result<JsonFields, ToolError> {
     match outcome {
         ToolOutcome::Done(content) => Ok(content.extra),
         ToolOutcome::Failed(error) => Err(error),

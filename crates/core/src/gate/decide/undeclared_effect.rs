@@ -2,7 +2,7 @@
 
 use super::verdict::decide_on;
 use crate::call::arguments::Arguments;
-use crate::catalog::Listed;
+use crate::catalog::CatalogTool;
 use crate::gate::batch::Batch;
 use crate::outcome::messages;
 use crate::policy::Verdict;
@@ -13,7 +13,7 @@ use crate::tool::spec::ToolSpec;
 /// and by what a person learns how not to be asked again.
 pub(crate) async fn told(
     batch: &Batch,
-    tool: &Listed,
+    tool: &CatalogTool,
     arguments: &Arguments,
     reason: String,
 ) -> String {

@@ -6,20 +6,20 @@ use serde_json::Value;
 use tokio::task::yield_now;
 use tokio::time::sleep;
 
-use super::form::Form;
+use super::form::QuestionForm;
 use crate::BoxFuture;
 use crate::call::arguments::Arguments;
 use crate::call::caller::Caller;
-use crate::call::host::{Ask, AskPerson, Question, Unanswered, Unheard};
+use crate::call::host::{AskPerson, FormFallback, HostQuestion, QuestionError, QuestionKind};
 use crate::call::{Call, CallKey};
-use crate::catalog::Listed;
+use crate::catalog::CatalogTool;
 use crate::gate::batch::Batch;
 use crate::gate::batch::pending_call::parked;
 use crate::gate::record::asked;
-use crate::gate::run::supervise::Watch;
-use crate::ledger::OnceKey;
+use crate::gate::run::supervise::Supervision;
+use crate::ledger::IdempotencyKey;
 use crate::ledger::ticket::TicketId;
-use crate::observe::observer::{QuestionStage, Questioned};
+use crate::observe::observer::{QuestionEvent, QuestionStage};
 use crate::policy::limits::FOREVER;
 
 pub(crate) struct Asker {
@@ -27,39 +27,40 @@ pub(crate) struct Asker {
     pub(crate) position: usize,
     pub(crate) place: u32,
     pub(crate) key: CallKey,
-    pub(crate) watch: Arc<Watch>,
+    pub(crate) watch: Arc<Supervision>,
     arguments: Arguments,
-    answers: Vec<Question>,
+    answers: Vec<QuestionKind>,
 }
 
 /// Where a call is.
-pub(crate) type Whereabouts = (usize, u32, CallKey);
+pub(crate) type CallPosition = (usize, u32, CallKey);
 
 impl Asker {
     /// `None`: the host answers by itself, or what nobody answers becomes no ticket.
     pub(crate) fn of(
         batch: &Arc<Batch>,
-        (position, place, key): Whereabouts,
-        watch: &Arc<Watch>,
+        (position, place, key): CallPosition,
+        watch: &Arc<Supervision>,
         arguments: &Arguments,
     ) -> Option<Arc<Self>> {
-        if batch.unheard != Unheard::Ticket {
+        if batch.unheard != FormFallback::Ticket {
             return None;
         }
         let answers = batch.host.as_ref().map_or(&[][..], |host| host.answers());
-        if answers.contains(&Question::Form) {
+        if answers.contains(&QuestionKind::Form) {
             return None;
         }
-        let answers = answers.iter().copied().chain([Question::Form]).collect();
+        let answers = answers.iter().copied().chain([QuestionKind::Form]).collect();
         let (batch, watch) = (Arc::clone(batch), Arc::clone(watch));
         let arguments = arguments.clone();
         Some(Arc::new(Self { batch, position, place, key, watch, arguments, answers }))
     }
 
     /// Puts a form to whoever looks at the tickets, and waits as long as a ticket lives.
-    async fn put(self: &Arc<Self>, ask: Ask) -> Result<Value, Unanswered> {
-        let (Some((call, tool)), Some(form)) = (self.subject(), Form::read(&ask.params)) else {
-            return Err(Unanswered::Unable);
+    async fn put(self: &Arc<Self>, ask: HostQuestion) -> Result<Value, QuestionError> {
+        let (Some((call, tool)), Some(form)) = (self.subject(), QuestionForm::read(&ask.params))
+        else {
+            return Err(QuestionError::Unable);
         };
         // Nobody is bothered if something that is asked in the same breath ends the call.
         yield_now().await;
@@ -71,11 +72,11 @@ impl Asker {
         parked.question = Some(Box::new(form.question()));
         let lifetime = parked.lifetime;
         let opened = gate.asked.open((parked, form), Arc::clone(self) as _, &gate.limits);
-        let mut answer = opened.ok_or(Unanswered::Unable)?;
-        let open = Open { asker: self, ticket: &ticket };
+        let mut answer = opened.ok_or(QuestionError::Unable)?;
+        let open = QuestionGuard { asker: self, ticket: &ticket };
         self.tell(&ticket, QuestionStage::Asked, None);
         // What comes of the call is on record under the ticket too, where a ledger has such records.
-        let key = OnceKey::of_ticket(self.caller(), &ticket);
+        let key = IdempotencyKey::of_ticket(self.caller(), &ticket);
         let _ = asked(async { gate.ledger.begin(&key, self.arguments.digest()).await }).await;
         let said = tokio::select! {
             biased;
@@ -90,7 +91,7 @@ impl Asker {
             self.tell(&ticket, QuestionStage::Expired, None);
         }
         // The person was asked, and let the time pass.
-        said.ok_or(Unanswered::Late)
+        said.ok_or(QuestionError::Late)
     }
 
     pub(crate) fn tell(&self, ticket: &TicketId, stage: QuestionStage, by: Option<&Caller>) {
@@ -99,37 +100,37 @@ impl Asker {
             return;
         };
         let (key, caller) = (self.key, self.caller());
-        witness.questioned(Questioned { key, caller, tool: tool.identity(), ticket, stage, by });
+        witness.questioned(QuestionEvent { key, caller, tool: tool.identity(), ticket, stage, by });
     }
 
     fn caller(&self) -> &Arc<Caller> {
         self.batch.plan.caller()
     }
 
-    fn subject(&self) -> Option<(&Call, &Listed)> {
+    fn subject(&self) -> Option<(&Call, &CatalogTool)> {
         Some((self.batch.calls.get(self.position)?, self.batch.plan.at(self.place)?))
     }
 }
 
 impl AskPerson for Asker {
     /// What the host answers, and forms.
-    fn answers(&self) -> &[Question] {
+    fn answers(&self) -> &[QuestionKind] {
         &self.answers
     }
 
     /// Puts a form to whoever looks at the tickets, and waits as long as a ticket lives.
-    fn ask(self: Arc<Self>, ask: Ask) -> BoxFuture<'static, Result<Value, Unanswered>> {
+    fn ask(self: Arc<Self>, ask: HostQuestion) -> BoxFuture<'static, Result<Value, QuestionError>> {
         Box::pin(async move { self.put(ask).await })
     }
 }
 
 /// A question that is out; it is taken back when nobody waits for the answer.
-struct Open<'a> {
+struct QuestionGuard<'a> {
     asker: &'a Asker,
     ticket: &'a TicketId,
 }
 
-impl Drop for Open<'_> {
+impl Drop for QuestionGuard<'_> {
     fn drop(&mut self) {
         self.asker.batch.gate.asked.close(self.ticket);
         self.asker.watch.standing.closes(self.ticket);

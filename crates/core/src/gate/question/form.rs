@@ -9,12 +9,12 @@ use crate::policy::approval::shown;
 /// Largest question in bytes of JSON: a person has to read it.
 const LARGEST: usize = 16 * 1024;
 
-pub(crate) struct Form {
+pub(crate) struct QuestionForm {
     message: String,
     schema: Schema,
 }
 
-impl Form {
+impl QuestionForm {
     /// `None`: it is none that a person could fill in.
     pub(crate) fn read(params: &Value) -> Option<Self> {
         let message = params.get("message")?.as_str()?.to_owned();

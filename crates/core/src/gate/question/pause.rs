@@ -10,18 +10,18 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use crate::ledger::ticket::TicketId;
-use crate::outcome::Pending;
+use crate::outcome::PendingTicket;
 
 #[derive(Default)]
-pub(crate) struct Standing {
-    state: Mutex<State>,
+pub(crate) struct PausedDeadline {
+    state: Mutex<PauseState>,
     bell: Notify,
 }
 
 #[derive(Default)]
-struct State {
+struct PauseState {
     /// What waits, the oldest first.
-    open: Vec<Pending>,
+    open: Vec<PendingTicket>,
     /// All that was ever asked.
     tickets: Vec<TicketId>,
     /// When the time began to stand still.
@@ -33,17 +33,17 @@ struct State {
 }
 
 /// What comes of a call that a person answered.
-pub(crate) enum Next {
-    Asks(Pending),
+pub(crate) enum ResumedCall {
+    Asks(PendingTicket),
     Ended(Value),
 }
 
-impl Standing {
-    fn state(&self) -> MutexGuard<'_, State> {
+impl PausedDeadline {
+    fn state(&self) -> MutexGuard<'_, PauseState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn asks(&self, pending: Pending) {
+    pub(crate) fn asks(&self, pending: PendingTicket) {
         let mut state = self.state();
         state.since.get_or_insert_with(Instant::now);
         state.tickets.push(pending.ticket.clone());
@@ -77,7 +77,7 @@ impl Standing {
     }
 
     /// What waits for an answer, if anything does.
-    pub(crate) fn open(&self) -> Option<Pending> {
+    pub(crate) fn open(&self) -> Option<PendingTicket> {
         self.state().open.first().cloned()
     }
 
@@ -88,7 +88,7 @@ impl Standing {
     }
 
     /// Resolves when a person is asked.
-    pub(crate) async fn asking(&self) -> Pending {
+    pub(crate) async fn asking(&self) -> PendingTicket {
         self.until(|state| state.open.first().cloned()).await
     }
 
@@ -98,15 +98,15 @@ impl Standing {
     }
 
     /// What comes next: its end, or another question.
-    pub(crate) async fn next(&self) -> Next {
-        let next = |state: &State| match &state.end {
-            Some(end) => Some(Next::Ended(end.clone())),
-            None => state.open.first().cloned().map(Next::Asks),
+    pub(crate) async fn next(&self) -> ResumedCall {
+        let next = |state: &PauseState| match &state.end {
+            Some(end) => Some(ResumedCall::Ended(end.clone())),
+            None => state.open.first().cloned().map(ResumedCall::Asks),
         };
         self.until(next).await
     }
 
-    async fn until<T>(&self, look: impl Fn(&State) -> Option<T>) -> T {
+    async fn until<T>(&self, look: impl Fn(&PauseState) -> Option<T>) -> T {
         loop {
             let mut rung = pin!(self.bell.notified());
             // Before the look, so that nothing falls between the two.

@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use super::form::Form;
+use super::form::QuestionForm;
 use crate::BoxFuture;
 use crate::call::caller::Caller;
-use crate::ledger::OnceKey;
-use crate::ledger::ticket::{Decision, Parked, TicketError, TicketId};
-use crate::outcome::Pending;
+use crate::ledger::IdempotencyKey;
+use crate::ledger::ticket::{Decision, ParkedCall, TicketError, TicketId};
+use crate::outcome::PendingTicket;
 use crate::outcome::response::Response;
 use crate::outcome::run::Run;
 use crate::policy::limits::{CribLimits, FOREVER};
@@ -26,18 +26,18 @@ pub(crate) const FIRST: u64 = 1 << 62;
 /// The call that asked.
 pub(crate) trait AskingCall: Send + Sync {
     /// Whoever waits for the call is told that it asks this.
-    fn asks(&self, pending: Pending);
+    fn asks(&self, pending: PendingTicket);
 
     /// What the call asks now.
-    fn waits(&self) -> Option<Pending>;
+    fn waits(&self) -> Option<PendingTicket>;
 
     /// Whether it was begun under this key, or asked under this ticket before.
-    fn is_under(&self, key: &OnceKey) -> bool;
+    fn is_under(&self, key: &IdempotencyKey) -> bool;
 
     /// Gets its answer, and tells what came of the call.
     fn go_on<'a>(
         self: Arc<Self>,
-        claimed: Claimed,
+        claimed: ClaimedQuestion,
         by: &'a Caller,
         run: &'a Run,
     ) -> BoxFuture<'a, Response>;
@@ -45,34 +45,34 @@ pub(crate) trait AskingCall: Send + Sync {
 
 /// The questions of all gates over one ledger.
 #[derive(Default)]
-pub(crate) struct Asked(Mutex<Table>);
+pub(crate) struct OpenQuestions(Mutex<QuestionTable>);
 
 #[derive(Default)]
-struct Table {
-    open: BTreeMap<u64, Open>,
+struct QuestionTable {
+    open: BTreeMap<u64, OpenQuestion>,
     issued: u64,
-    over: VecDeque<Over>,
+    over: VecDeque<ClosedQuestion>,
 }
 
 /// A question without an answer.
-struct Open {
-    parked: Parked,
-    form: Form,
+struct OpenQuestion {
+    parked: ParkedCall,
+    form: QuestionForm,
     expires: Instant,
     reply: oneshot::Sender<Value>,
     asker: Arc<dyn AskingCall>,
 }
 
 /// One that nobody can answer any more.
-struct Over {
+struct ClosedQuestion {
     ticket: TicketId,
     caller: Caller,
     why: TicketError,
 }
 
 /// A question that somebody answered.
-pub(crate) struct Claimed {
-    pub(crate) parked: Parked,
+pub(crate) struct ClaimedQuestion {
+    pub(crate) parked: ParkedCall,
     pub(crate) asker: Arc<dyn AskingCall>,
     /// In the words of the protocol: `accept` or `decline`.
     pub(crate) action: &'static str,
@@ -80,7 +80,7 @@ pub(crate) struct Claimed {
     reply: oneshot::Sender<Value>,
 }
 
-impl Claimed {
+impl ClaimedQuestion {
     /// Gives the call its answer, and waits until it has ended or asks again.
     pub(crate) async fn go_on(self, by: &Caller, run: &Run) -> Response {
         let asker = Arc::clone(&self.asker);
@@ -94,15 +94,15 @@ impl Claimed {
     }
 }
 
-impl Asked {
-    fn table(&self) -> MutexGuard<'_, Table> {
+impl OpenQuestions {
+    fn table(&self) -> MutexGuard<'_, QuestionTable> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// `None`: too many wait already.
     pub(crate) fn open(
         &self,
-        (parked, form): (Parked, Form),
+        (parked, form): (ParkedCall, QuestionForm),
         asker: Arc<dyn AskingCall>,
         limits: &CribLimits,
     ) -> Option<oneshot::Receiver<Value>> {
@@ -114,10 +114,10 @@ impl Asked {
         let expires = Instant::now() + parked.lifetime.min(FOREVER);
         table.issued += 1;
         let number = FIRST + table.issued;
-        let Parked { ticket, reason, question, .. } = parked.clone();
+        let ParkedCall { ticket, reason, question, .. } = parked.clone();
         // Before anybody can answer it.
-        asker.asks(Pending { ticket, reason, question });
-        table.open.insert(number, Open { parked, form, expires, reply, asker });
+        asker.asks(PendingTicket { ticket, reason, question });
+        table.open.insert(number, OpenQuestion { parked, form, expires, reply, asker });
         Some(answer)
     }
 
@@ -133,7 +133,7 @@ impl Asked {
         ticket: &TicketId,
         caller: &Caller,
         decision: &Decision,
-    ) -> Result<Option<Claimed>, TicketError> {
+    ) -> Result<Option<ClaimedQuestion>, TicketError> {
         let mut table = self.table();
         let is_meant = |of: &TicketId, whose: &Caller| of == ticket && whose.is(caller);
         let mut open = table.open.values();
@@ -152,23 +152,23 @@ impl Asked {
             Decision::Answer { content } => ("accept", Some(open.form.filled(content.clone())?)),
         };
         let taken = table.take(ticket, TicketError::Used);
-        let Open { parked, reply, asker, .. } = taken.ok_or(TicketError::Used)?;
+        let OpenQuestion { parked, reply, asker, .. } = taken.ok_or(TicketError::Used)?;
         let answer = content.map_or_else(
             || json!({ "action": action }),
             |content| json!({ "action": action, "content": content }),
         );
-        Ok(Some(Claimed { parked, asker, action, answer, reply }))
+        Ok(Some(ClaimedQuestion { parked, asker, action, answer, reply }))
     }
 
     /// What waits of a call that was begun under this key, or that asked under this ticket before.
-    pub(crate) fn under(&self, key: &OnceKey) -> Option<Pending> {
+    pub(crate) fn under(&self, key: &IdempotencyKey) -> Option<PendingTicket> {
         let table = self.table();
         let mut open = table.open.values().filter(|open| open.parked.caller.is(&key.caller));
         open.find(|open| open.asker.is_under(key)).and_then(|open| open.asker.waits())
     }
 
     /// Those behind this number of one caller, or of all, with what is left of their time.
-    pub(crate) fn waiting(&self, of: Option<&Caller>, after: u64) -> Vec<(u64, Parked)> {
+    pub(crate) fn waiting(&self, of: Option<&Caller>, after: u64) -> Vec<(u64, ParkedCall)> {
         let (table, now) = (self.table(), Instant::now());
         let meant = table.open.iter().filter(|(number, open)| {
             **number > after
@@ -177,7 +177,7 @@ impl Asked {
         });
         let shown = meant.map(|(number, open)| {
             let lifetime = open.expires.duration_since(now);
-            (*number, Parked { lifetime, ..open.parked.clone() })
+            (*number, ParkedCall { lifetime, ..open.parked.clone() })
         });
         shown.collect()
     }
@@ -195,9 +195,9 @@ impl Asked {
     }
 }
 
-impl Table {
+impl QuestionTable {
     /// A call that asks keeps its places: those who ask leave half of them to others.
-    fn has_room(&self, parked: &Parked, limits: &CribLimits) -> bool {
+    fn has_room(&self, parked: &ParkedCall, limits: &CribLimits) -> bool {
         let half = |places: usize| (places / 2).max(1);
         let open = || self.open.values().map(|open| &open.parked);
         let of_tenant = open().filter(|open| open.caller.tenant == parked.caller.tenant).count();
@@ -207,7 +207,7 @@ impl Table {
             && of_source < half(limits.per_source)
     }
 
-    fn take(&mut self, ticket: &TicketId, why: TicketError) -> Option<Open> {
+    fn take(&mut self, ticket: &TicketId, why: TicketError) -> Option<OpenQuestion> {
         let mut open = self.open.iter();
         let (number, _) = open.find(|(_, open)| &open.parked.ticket == ticket)?;
         let number = *number;
@@ -216,7 +216,7 @@ impl Table {
             self.over.pop_front();
         }
         let (ticket, caller) = (ticket.clone(), open.parked.caller.clone());
-        self.over.push_back(Over { ticket, caller, why });
+        self.over.push_back(ClosedQuestion { ticket, caller, why });
         Some(open)
     }
 }

@@ -3,28 +3,28 @@
 use std::sync::Arc;
 
 use super::asker::Asker;
-use super::pause::Next;
-use super::registry::{AskingCall, Claimed};
+use super::pause::ResumedCall;
+use super::registry::{AskingCall, ClaimedQuestion};
 use crate::BoxFuture;
 use crate::call::caller::Caller;
-use crate::gate::batch::pending_call::Ended;
+use crate::gate::batch::pending_call::EndedCall;
 use crate::gate::{record::stored_response, respond};
-use crate::ledger::OnceKey;
+use crate::ledger::IdempotencyKey;
 use crate::observe::observer::QuestionStage;
 use crate::outcome::response::Response;
 use crate::outcome::run::Run;
-use crate::outcome::{Pending, ToolOutcome};
+use crate::outcome::{PendingTicket, ToolOutcome};
 
 impl AskingCall for Asker {
-    fn asks(&self, pending: Pending) {
+    fn asks(&self, pending: PendingTicket) {
         self.watch.standing.asks(pending);
     }
 
-    fn waits(&self) -> Option<Pending> {
+    fn waits(&self) -> Option<PendingTicket> {
         self.watch.standing.open()
     }
 
-    fn is_under(&self, key: &OnceKey) -> bool {
+    fn is_under(&self, key: &IdempotencyKey) -> bool {
         let tickets = || self.watch.standing.tickets();
         self.watch.keys().contains(key)
             || key.ticket().is_some_and(|of| tickets().iter().any(|own| own.as_str() == of))
@@ -32,7 +32,7 @@ impl AskingCall for Asker {
 
     fn go_on<'a>(
         self: Arc<Self>,
-        claimed: Claimed,
+        claimed: ClaimedQuestion,
         by: &'a Caller,
         run: &'a Run,
     ) -> BoxFuture<'a, Response> {
@@ -40,7 +40,7 @@ impl AskingCall for Asker {
     }
 }
 
-async fn go_on(asker: Arc<Asker>, claimed: Claimed, by: &Caller, run: &Run) -> Response {
+async fn go_on(asker: Arc<Asker>, claimed: ClaimedQuestion, by: &Caller, run: &Run) -> Response {
     let ticket = claimed.parked.ticket.clone();
     let said =
         if claimed.action == "accept" { QuestionStage::Answered } else { QuestionStage::Declined };
@@ -49,10 +49,12 @@ async fn go_on(asker: Arc<Asker>, claimed: Claimed, by: &Caller, run: &Run) -> R
     asker.watch.standing.closes(&ticket);
     claimed.send();
     let ended = match asker.watch.standing.next().await {
-        Next::Asks(pending) => Ended::unstarted(ToolOutcome::Pending(pending), Vec::new()),
-        Next::Ended(end) => stored_response::read(end),
+        ResumedCall::Asks(pending) => {
+            EndedCall::unstarted(ToolOutcome::Pending(pending), Vec::new())
+        }
+        ResumedCall::Ended(end) => stored_response::read(end),
     };
     let (place, key) = (Some(asker.place), Some(asker.key));
-    let ended = Ended { place, key, replayed: false, ..ended };
+    let ended = EndedCall { place, key, replayed: false, ..ended };
     respond::late(&asker.batch, asker.position, ended, run)
 }

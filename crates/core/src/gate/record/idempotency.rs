@@ -4,12 +4,12 @@ use super::asked;
 use super::stored_response;
 use crate::call::Call;
 use crate::call::arguments::Arguments;
-use crate::catalog::Listed;
+use crate::catalog::CatalogTool;
 use crate::gate::batch::Batch;
-use crate::gate::batch::pending_call::Ended;
+use crate::gate::batch::pending_call::EndedCall;
 use crate::gate::executor::Gate;
 use crate::ledger::error::LedgerError;
-use crate::ledger::{Begun, KeyEnd, Ledger, OnceKey};
+use crate::ledger::{IdempotencyKey, KeyResult, KeyState, Ledger};
 use crate::observe::failpoint;
 use crate::outcome::messages;
 use crate::outcome::{ErrorKind, ToolError, ToolOutcome};
@@ -18,39 +18,39 @@ use crate::outcome::{ErrorKind, ToolError, ToolOutcome};
 pub(crate) async fn begin(
     batch: &Batch,
     call: &Call,
-    tool: &Listed,
+    tool: &CatalogTool,
     arguments: &Arguments,
-) -> Result<Option<OnceKey>, Box<Ended>> {
+) -> Result<Option<IdempotencyKey>, Box<EndedCall>> {
     let Some(key) = &call.key else { return Ok(None) };
     let caller = batch.plan.caller().as_ref().clone();
     let (name, source) = (tool.spec.name.clone(), Some(tool.spec.origin.source.clone()));
-    let key = OnceKey { caller, tool: name, source, key: key.clone() };
+    let key = IdempotencyKey { caller, tool: name, source, key: key.clone() };
     if !key.fits() {
         return Err(refused(ErrorKind::InvalidCall, messages::unfit_key()));
     }
     let ledger = &*batch.gate.ledger;
     match asked(async { ledger.begin(&key, arguments.digest()).await }).await {
-        Ok(Begun::New) => {
+        Ok(KeyState::New) => {
             failpoint::reached("key begun");
             Ok(Some(key))
         }
-        Ok(Begun::Running) if let Some(asks) = asks(&batch.gate, &key) => Err(asks),
+        Ok(KeyState::Running) if let Some(asks) = asks(&batch.gate, &key) => Err(asks),
         Ok(begun) => Err(follow(&batch.gate, &key, begun).await),
         Err(error) => Err(unrecorded(error)),
     }
 }
 
 /// What a call that runs under a key asks a person, if it does.
-pub(crate) fn asks(gate: &Gate, key: &OnceKey) -> Option<Box<Ended>> {
+pub(crate) fn asks(gate: &Gate, key: &IdempotencyKey) -> Option<Box<EndedCall>> {
     let pending = ToolOutcome::Pending(gate.asked.under(key)?);
-    Some(Box::new(Ended { replayed: true, ..Ended::unstarted(pending, Vec::new()) }))
+    Some(Box::new(EndedCall { replayed: true, ..EndedCall::unstarted(pending, Vec::new()) }))
 }
 
 /// What was answered before; a call that waited for a person may have an end meanwhile.
-async fn follow(gate: &Gate, key: &OnceKey, begun: Begun) -> Box<Ended> {
+async fn follow(gate: &Gate, key: &IdempotencyKey, begun: KeyState) -> Box<EndedCall> {
     let (ledger, first) = (&*gate.ledger, answer(begun));
     let ToolOutcome::Pending(pending) = &first.outcome else { return first };
-    let of_ticket = OnceKey::of_ticket(&key.caller, &pending.ticket);
+    let of_ticket = IdempotencyKey::of_ticket(&key.caller, &pending.ticket);
     if let Some(decided) = decided(gate, &of_ticket).await {
         return decided;
     }
@@ -64,42 +64,42 @@ async fn follow(gate: &Gate, key: &OnceKey, begun: Begun) -> Box<Ended> {
         return decided;
     }
     let denied = ToolOutcome::Denied { reason: "nobody decided about it in time".to_owned() };
-    Box::new(Ended { replayed: true, ..Ended::unstarted(denied, Vec::new()) })
+    Box::new(EndedCall { replayed: true, ..EndedCall::unstarted(denied, Vec::new()) })
 }
 
 /// What is on record of a ticket that somebody took.
-async fn decided(gate: &Gate, of_ticket: &OnceKey) -> Option<Box<Ended>> {
+async fn decided(gate: &Gate, of_ticket: &IdempotencyKey) -> Option<Box<EndedCall>> {
     match asked(async { gate.ledger.recorded(of_ticket).await }).await {
-        Ok(Begun::New) => None,
-        Ok(Begun::Running) if let Some(asks) = asks(gate, of_ticket) => Some(asks),
+        Ok(KeyState::New) => None,
+        Ok(KeyState::Running) if let Some(asks) = asks(gate, of_ticket) => Some(asks),
         Ok(begun) => Some(answer(begun)),
         Err(error) => Some(unrecorded(error)),
     }
 }
 
 /// What is said of a call that was begun before.
-pub(crate) fn answer(begun: Begun) -> Box<Ended> {
+pub(crate) fn answer(begun: KeyState) -> Box<EndedCall> {
     match begun {
-        Begun::Ended(answer) => Box::new(stored_response::read(answer)),
-        Begun::Unknown => Box::new(stored_response::lost()),
-        Begun::Running | Begun::New => refused(ErrorKind::Busy, messages::key_runs()),
-        Begun::Conflict => refused(ErrorKind::InvalidCall, messages::key_of_another()),
+        KeyState::Ended(answer) => Box::new(stored_response::read(answer)),
+        KeyState::Unknown => Box::new(stored_response::lost()),
+        KeyState::Running | KeyState::New => refused(ErrorKind::Busy, messages::key_runs()),
+        KeyState::Conflict => refused(ErrorKind::InvalidCall, messages::key_of_another()),
     }
 }
 
 /// Puts what came of a call on record under its keys. A call that certainly did not run frees the
 /// key of its caller, unless a person decided about it; a ticket stays used.
-pub(crate) async fn settle(ledger: &dyn Ledger, keys: &[OnceKey], ended: &Ended) {
-    let decided = keys.iter().any(OnceKey::is_of_ticket);
+pub(crate) async fn settle(ledger: &dyn Ledger, keys: &[IdempotencyKey], ended: &EndedCall) {
+    let decided = keys.iter().any(IdempotencyKey::is_of_ticket);
     for key in keys {
         let end = match stored_response::write(ended) {
-            _ if ended.did_not_run() && !decided => KeyEnd::Free,
-            None => KeyEnd::Lost,
+            _ if ended.did_not_run() && !decided => KeyResult::Free,
+            None => KeyResult::Lost,
             Some(now) if key.is_of_ticket() => {
-                KeyEnd::Told { now, later: stored_response::brief(ended) }
+                KeyResult::Told { now, later: stored_response::brief(ended) }
             }
-            Some(answer) if decided => KeyEnd::Late(answer),
-            Some(answer) => KeyEnd::Answered(answer),
+            Some(answer) if decided => KeyResult::Late(answer),
+            Some(answer) => KeyResult::Answered(answer),
         };
         // A ledger that cannot write it now owes it, as it owes the end of the call.
         let _ = asked(async { ledger.settle(key, end).await }).await;
@@ -107,12 +107,12 @@ pub(crate) async fn settle(ledger: &dyn Ledger, keys: &[OnceKey], ended: &Ended)
     }
 }
 
-fn refused(kind: ErrorKind, message: String) -> Box<Ended> {
+fn refused(kind: ErrorKind, message: String) -> Box<EndedCall> {
     let error = ToolError::new(kind, message);
-    Box::new(Ended::unstarted(ToolOutcome::Failed(error), Vec::new()))
+    Box::new(EndedCall::unstarted(ToolOutcome::Failed(error), Vec::new()))
 }
 
-pub(crate) fn unrecorded(error: LedgerError) -> Box<Ended> {
+pub(crate) fn unrecorded(error: LedgerError) -> Box<EndedCall> {
     let error = ToolError::new(ErrorKind::Unavailable, messages::ledger_down()).because(error);
-    Box::new(Ended::unstarted(ToolOutcome::Failed(error), Vec::new()))
+    Box::new(EndedCall::unstarted(ToolOutcome::Failed(error), Vec::new()))
 }

@@ -6,17 +6,17 @@ use toolcrib_json::number::guarded;
 
 use super::unknown_outcome;
 use crate::call::CallKey;
-use crate::gate::batch::pending_call::Ended;
+use crate::gate::batch::pending_call::EndedCall;
 use crate::ledger::ResultHandle;
 use crate::ledger::ticket::TicketId;
 use crate::outcome::content::Content;
 use crate::outcome::messages;
-use crate::outcome::{ErrorKind, Pending, ToolError, ToolOutcome};
+use crate::outcome::{ErrorKind, PendingTicket, ToolError, ToolOutcome};
 
 #[derive(Serialize, Deserialize)]
-struct Written {
+struct StoredResponse {
     #[serde(flatten)]
-    form: Form,
+    form: StoredOutcome,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     key: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -29,7 +29,7 @@ struct Written {
 
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
-enum Form {
+enum StoredOutcome {
     Done {
         content: Content,
     },
@@ -51,28 +51,31 @@ enum Form {
 }
 
 /// `None`: it has no JSON.
-pub(crate) fn write(ended: &Ended) -> Option<Value> {
+pub(crate) fn write(ended: &EndedCall) -> Option<Value> {
     let form = match &ended.outcome {
-        ToolOutcome::Done(content) => Form::Done { content: content.clone() },
-        ToolOutcome::Failed(error) => Form::Failed {
+        ToolOutcome::Done(content) => StoredOutcome::Done { content: content.clone() },
+        ToolOutcome::Failed(error) => StoredOutcome::Failed {
             kind: error.kind,
             message: error.message.clone(),
             content: error.content.clone(),
         },
-        ToolOutcome::Denied { reason } => Form::Denied { reason: reason.clone() },
-        ToolOutcome::Pending(Pending { ticket, reason, question }) => Form::Pending {
-            ticket: ticket.clone(),
-            reason: reason.clone(),
-            question: question.clone(),
-        },
+        ToolOutcome::Denied { reason } => StoredOutcome::Denied { reason: reason.clone() },
+        ToolOutcome::Pending(PendingTicket { ticket, reason, question }) => {
+            StoredOutcome::Pending {
+                ticket: ticket.clone(),
+                reason: reason.clone(),
+                question: question.clone(),
+            }
+        }
     };
     let key = ended.key.map(|key| key.to_string());
     let (whole, repairs) = (ended.whole.clone(), ended.repairs.clone());
-    serde_json::to_value(Written { form, key, whole, repairs, attempts: ended.attempts }).ok()
+    serde_json::to_value(StoredResponse { form, key, whole, repairs, attempts: ended.attempts })
+        .ok()
 }
 
 /// How a call ended, without what was said.
-pub(crate) fn brief(ended: &Ended) -> Value {
+pub(crate) fn brief(ended: &EndedCall) -> Value {
     let outcome = match &ended.outcome {
         ToolOutcome::Done(_) => ToolOutcome::Done(Content::text(messages::answer_not_kept())),
         ToolOutcome::Failed(error) => {
@@ -81,39 +84,41 @@ pub(crate) fn brief(ended: &Ended) -> Value {
         ToolOutcome::Denied { .. } => ToolOutcome::Denied { reason: messages::answer_not_kept() },
         ToolOutcome::Pending(pending) => ToolOutcome::Pending(pending.clone()),
     };
-    let brief = Ended { key: ended.key, ..Ended::unstarted(outcome, Vec::new()) };
+    let brief = EndedCall { key: ended.key, ..EndedCall::unstarted(outcome, Vec::new()) };
     write(&brief).unwrap_or_default()
 }
 
 /// The answer that was given before. What cannot be read is one that nobody knows.
-pub(crate) fn read(value: Value) -> Ended {
-    let Ok(written) = serde_json::from_value::<Written>(guarded(value)) else { return lost() };
+pub(crate) fn read(value: Value) -> EndedCall {
+    let Ok(written) = serde_json::from_value::<StoredResponse>(guarded(value)) else {
+        return lost();
+    };
     let outcome = match written.form {
-        Form::Done { content } => ToolOutcome::Done(content),
-        Form::Failed { kind, message, content } => {
+        StoredOutcome::Done { content } => ToolOutcome::Done(content),
+        StoredOutcome::Failed { kind, message, content } => {
             let mut error = ToolError::new(kind, message);
             error.content = content;
             ToolOutcome::Failed(error)
         }
-        Form::Denied { reason } => ToolOutcome::Denied { reason },
-        Form::Pending { ticket, reason, question } => {
-            ToolOutcome::Pending(Pending { ticket, reason, question })
+        StoredOutcome::Denied { reason } => ToolOutcome::Denied { reason },
+        StoredOutcome::Pending { ticket, reason, question } => {
+            ToolOutcome::Pending(PendingTicket { ticket, reason, question })
         }
     };
-    Ended {
+    EndedCall {
         key: written.key.as_deref().and_then(CallKey::parse),
         whole: written.whole,
         attempts: written.attempts,
         replayed: true,
-        ..Ended::unstarted(outcome, written.repairs)
+        ..EndedCall::unstarted(outcome, written.repairs)
     }
 }
 
 /// The answer to a call that was begun under its key and never answered.
-pub(crate) fn lost() -> Ended {
+pub(crate) fn lost() -> EndedCall {
     let message =
         messages::unknown_outcome("the call was begun under this key, and its end is lost");
     let mut error = ToolError::new(ErrorKind::UnknownOutcome, message);
     unknown_outcome::lost(&mut error);
-    Ended { replayed: true, ..Ended::unstarted(ToolOutcome::Failed(error), Vec::new()) }
+    EndedCall { replayed: true, ..EndedCall::unstarted(ToolOutcome::Failed(error), Vec::new()) }
 }

@@ -11,14 +11,14 @@ use futures_util::FutureExt;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::late_answer::Running;
-use super::supervise::Watch;
+use super::late_answer::AttemptFuture;
+use super::supervise::Supervision;
 use crate::call::arguments::Arguments;
 use crate::call::context::CallContext;
 use crate::call::trace::Trace;
-use crate::catalog::Listed;
+use crate::catalog::CatalogTool;
 use crate::gate::batch::Batch;
-use crate::gate::question::asker::{Asker, Whereabouts};
+use crate::gate::question::asker::{Asker, CallPosition};
 use crate::ledger::{Attempt, Ending};
 use crate::outcome::messages;
 use crate::outcome::{ErrorKind, ToolError, ToolOutcome};
@@ -26,8 +26,8 @@ use crate::policy::limits::FOREVER;
 use crate::tool::effect::Effect;
 
 /// The attempts of one call.
-pub(crate) struct Attempts<'a> {
-    tool: &'a Listed,
+pub(crate) struct AttemptRunner<'a> {
+    tool: &'a CatalogTool,
     context: CallContext,
     /// Fires when nobody waits for the batch; the tool has a token of its own, since it may be
     /// listened to for longer.
@@ -38,21 +38,21 @@ pub(crate) struct Attempts<'a> {
     grace: Duration,
     timeout: Duration,
     /// Knows when whoever waits gives up.
-    watch: Arc<Watch>,
+    watch: Arc<Supervision>,
 }
 
 /// What came of them.
-pub(crate) struct Tries {
+pub(crate) struct AttemptsOutcome {
     pub(crate) outcome: ToolOutcome,
     pub(crate) ending: Ending,
     pub(crate) attempts: Vec<Attempt>,
     /// What was given up and may still answer; `true`: nobody knows how an attempt before it ended.
-    pub(crate) rest: Option<(Running, bool)>,
+    pub(crate) rest: Option<(AttemptFuture, bool)>,
     /// Tells the tool, when it is dropped, that nobody listens any more.
     pub(crate) over: Option<DropGuard>,
 }
 
-impl Tries {
+impl AttemptsOutcome {
     pub(crate) fn none(outcome: ToolOutcome) -> Self {
         Self { outcome, ending: Ending::NotExecuted, attempts: Vec::new(), rest: None, over: None }
     }
@@ -60,18 +60,18 @@ impl Tries {
 
 /// Why an attempt is over.
 #[expect(clippy::large_enum_variant, reason = "lives for one match, and `Ended` is the rule")]
-enum Stop {
+enum AttemptEnd {
     Ended(Result<ToolOutcome, Box<dyn Any + Send>>),
     Deadline,
     Cancelled,
 }
 
-impl<'a> Attempts<'a> {
+impl<'a> AttemptRunner<'a> {
     pub(crate) fn new(
         batch: &Arc<Batch>,
-        (tool, arguments): (&'a Listed, &Arguments),
-        whereabouts: Whereabouts,
-        watch: &Arc<Watch>,
+        (tool, arguments): (&'a CatalogTool, &Arguments),
+        whereabouts: CallPosition,
+        watch: &Arc<Supervision>,
     ) -> Self {
         let limits = &batch.gate.limits;
         let timeout = tool.spec.limits.timeout.unwrap_or(limits.timeout);
@@ -112,7 +112,7 @@ impl<'a> Attempts<'a> {
         Self { tool, context, cancel, over, retries, backoff, grace, timeout, watch }
     }
 
-    pub(crate) async fn run(&mut self, arguments: Arguments) -> Tries {
+    pub(crate) async fn run(&mut self, arguments: Arguments) -> AttemptsOutcome {
         let (mut was_sent, mut was_unknown) = (false, false);
         let mut attempts = Vec::with_capacity(1);
         loop {
@@ -138,7 +138,7 @@ impl<'a> Attempts<'a> {
                 _ => {
                     let rest = rest.map(|running| (running, was_unknown));
                     let over = self.over.take();
-                    return Tries { outcome, ending, attempts, rest, over };
+                    return AttemptsOutcome { outcome, ending, attempts, rest, over };
                 }
             }
             was_unknown |= ending == Ending::Unknown;
@@ -146,8 +146,8 @@ impl<'a> Attempts<'a> {
     }
 
     /// Whether the line broke of a call that writes, and whoever was called knows it again.
-    fn is_lost_under_key(&self, stop: &Stop) -> bool {
-        let Stop::Ended(Ok(ToolOutcome::Failed(error))) = stop else { return false };
+    fn is_lost_under_key(&self, stop: &AttemptEnd) -> bool {
+        let AttemptEnd::Ended(Ok(ToolOutcome::Failed(error))) = stop else { return false };
         let is_lost = error.kind == ErrorKind::Network && !self.tool.spec.harmless_to_repeat();
         is_lost && self.tool.tool.takes_key()
     }
@@ -179,7 +179,7 @@ impl<'a> Attempts<'a> {
     }
 
     /// What may have changed something is kept when it is given up.
-    async fn attempt(&self, arguments: Arguments) -> (Stop, Option<Running>) {
+    async fn attempt(&self, arguments: Arguments) -> (AttemptEnd, Option<AttemptFuture>) {
         // The call itself may panic before it returns a future, so it is made inside.
         if self.tool.spec.effect == Effect::Read {
             let calling = async { self.tool.tool.call(arguments, &self.context).await };
@@ -188,40 +188,40 @@ impl<'a> Attempts<'a> {
         }
         let (tool, context) = (Arc::clone(&self.tool.tool), self.context.clone());
         let calling = async move { tool.call(arguments, &context).await };
-        let mut running: Running = Box::pin(AssertUnwindSafe(calling).catch_unwind());
+        let mut running: AttemptFuture = Box::pin(AssertUnwindSafe(calling).catch_unwind());
         let stop = self.stop(running.as_mut()).await;
-        let rest = (!matches!(stop, Stop::Ended(_))).then_some(running);
+        let rest = (!matches!(stop, AttemptEnd::Ended(_))).then_some(running);
         (stop, rest)
     }
 
-    async fn stop<F>(&self, mut running: Pin<&mut F>) -> Stop
+    async fn stop<F>(&self, mut running: Pin<&mut F>) -> AttemptEnd
     where
         F: Future<Output = Result<ToolOutcome, Box<dyn Any + Send>>> + ?Sized,
     {
         tokio::select! {
             biased;
-            ended = &mut running => Stop::Ended(ended),
+            ended = &mut running => AttemptEnd::Ended(ended),
             () = self.cancel.cancelled() => {
                 // The tool is told; what it still says within the grace counts.
                 self.context.cancel.cancel();
-                timeout(self.grace, &mut running).await.map_or(Stop::Cancelled, Stop::Ended)
+                timeout(self.grace, &mut running).await.map_or(AttemptEnd::Cancelled, AttemptEnd::Ended)
             }
-            () = self.watch.overdue() => Stop::Deadline,
+            () = self.watch.overdue() => AttemptEnd::Deadline,
         }
     }
 
-    fn end(&self, stop: Stop) -> (ToolOutcome, Ending) {
+    fn end(&self, stop: AttemptEnd) -> (ToolOutcome, Ending) {
         match stop {
-            Stop::Ended(Ok(outcome)) => self.answered(outcome),
-            Stop::Ended(Err(panic)) => {
+            AttemptEnd::Ended(Ok(outcome)) => self.answered(outcome),
+            AttemptEnd::Ended(Err(panic)) => {
                 let error = ToolError::new(ErrorKind::Internal, messages::crashed());
                 self.cut_off("the tool crashed while it ran", error.because(panic_text(&*panic)))
             }
-            Stop::Cancelled => {
+            AttemptEnd::Cancelled => {
                 let error = ToolError::new(ErrorKind::Cancelled, messages::cancelled());
                 self.cut_off("the call was cancelled while it ran", error)
             }
-            Stop::Deadline => {
+            AttemptEnd::Deadline => {
                 let what = format!("no answer within {:?}", self.timeout);
                 let error = ToolError::new(ErrorKind::Timeout, messages::timed_out(self.timeout));
                 self.cut_off(&what, error)

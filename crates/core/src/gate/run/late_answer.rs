@@ -8,36 +8,36 @@ use tokio::time::timeout;
 use tokio_util::sync::DropGuard;
 
 use crate::call::CallKey;
-use crate::catalog::Listed;
+use crate::catalog::CatalogTool;
 use crate::gate::batch::Batch;
-use crate::gate::batch::pending_call::Ended;
+use crate::gate::batch::pending_call::EndedCall;
 use crate::gate::record::asked;
 use crate::gate::{govern, record::stored_response};
-use crate::ledger::{Ending, KeyEnd, OnceKey};
+use crate::ledger::{Ending, IdempotencyKey, KeyResult};
 use crate::outcome::{ErrorKind, ToolOutcome};
 
 /// An attempt on its way.
-pub(crate) type Running =
+pub(crate) type AttemptFuture =
     Pin<Box<dyn Future<Output = Result<ToolOutcome, Box<dyn Any + Send>>> + Send>>;
 
 /// The rest of an attempt that was given up.
-pub(crate) struct Rest {
-    pub(crate) running: Running,
+pub(crate) struct LateAttempt {
+    pub(crate) running: AttemptFuture,
     /// Nobody knows how an attempt before it ended: only a success tells of both.
     pub(crate) repeats_unknown: bool,
     /// Tells the tool that nobody listens any more.
     pub(crate) over: Option<DropGuard>,
     /// Under which its answer was recorded.
-    pub(crate) keys: Vec<OnceKey>,
+    pub(crate) keys: Vec<IdempotencyKey>,
 }
 
 /// Goes on listening for a while, whoever waits.
-pub(crate) fn listen(batch: &Arc<Batch>, tool: &Listed, key: CallKey, rest: Rest) {
+pub(crate) fn listen(batch: &Arc<Batch>, tool: &CatalogTool, key: CallKey, rest: LateAttempt) {
     let Ok(place) = Arc::clone(&batch.gate.late).try_acquire_owned() else { return };
     let (batch, tool) = (Arc::clone(batch), tool.clone());
     tokio::spawn(async move {
         let _place = place;
-        let Rest { running, repeats_unknown, over: _over, keys } = rest;
+        let LateAttempt { running, repeats_unknown, over: _over, keys } = rest;
         let Ok(Ok(outcome)) = timeout(batch.gate.limits.late, running).await else { return };
         let Some(ending) = certain(&outcome) else { return };
         if repeats_unknown && ending != Ending::Succeeded {
@@ -49,11 +49,11 @@ pub(crate) fn listen(batch: &Arc<Batch>, tool: &Listed, key: CallKey, rest: Rest
             return;
         }
         let governed = govern::govern(&batch, &tool, outcome).await;
-        let unstarted = Ended::unstarted(governed.outcome, Vec::new());
-        let ended = Ended { key: Some(key), whole: governed.whole, attempts: 1, ..unstarted };
+        let unstarted = EndedCall::unstarted(governed.outcome, Vec::new());
+        let ended = EndedCall { key: Some(key), whole: governed.whole, attempts: 1, ..unstarted };
         let Some(answer) = stored_response::write(&ended) else { return };
         for once in &keys {
-            let late = KeyEnd::Late(answer.clone());
+            let late = KeyResult::Late(answer.clone());
             let _ = asked(async { ledger.settle(once, late).await }).await;
         }
     });

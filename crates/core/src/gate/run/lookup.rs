@@ -14,18 +14,18 @@ use tokio::time::{Instant, sleep_until};
 use super::timeout::within;
 use crate::BoxFuture;
 use crate::call::arguments::Arguments;
-use crate::call::host::Unheard;
+use crate::call::host::FormFallback;
 use crate::call::name::ToolName;
 use crate::call::trace::Trace;
 use crate::call::{Call, CallKey, RawArguments};
-use crate::catalog::Listed;
+use crate::catalog::CatalogTool;
 use crate::gate::batch::Batch;
 use crate::gate::batch::options::BatchOptions;
 use crate::gate::executor::Executor;
 use crate::gate::record::asked;
 use crate::ledger::Ending;
 use crate::outcome::ToolOutcome;
-use crate::plan::{Plan, Request};
+use crate::plan::{Plan, PlanRequest};
 use crate::policy::{Intent, Verdict};
 use crate::tool::effect::Effect;
 use crate::tool::verify::Verify;
@@ -36,16 +36,16 @@ const LOOKS: [Duration; 3] =
     [Duration::from_secs(1), Duration::from_secs(10), Duration::from_mins(1)];
 
 /// The gate that the call came through, what its caller was shown, and where it stands in a trace.
-type Of = (Executor, Plan, Option<Trace>);
+type LookupContext = (Executor, Plan, Option<Trace>);
 
 /// What is needed to look a call up.
-pub(crate) struct Lookup {
+pub(crate) struct OutcomeLookup {
     verify: Arc<Verify>,
     arguments: Arguments,
 }
 
-impl Lookup {
-    pub(crate) fn of(tool: &Listed, arguments: &Arguments) -> Option<Self> {
+impl OutcomeLookup {
+    pub(crate) fn of(tool: &CatalogTool, arguments: &Arguments) -> Option<Self> {
         let verify = Arc::clone(tool.spec.verify.as_ref()?);
         Some(Self { arguments: verify.arguments_for(arguments), verify })
     }
@@ -82,9 +82,9 @@ impl Lookup {
     }
 
     /// Whether it took effect; `None`: the lookup could not tell.
-    async fn look(&self, (executor, plan, trace): &Of) -> Option<bool> {
+    async fn look(&self, (executor, plan, trace): &LookupContext) -> Option<bool> {
         let (caller, policy) = (plan.caller(), executor.policy());
-        let plan = Plan::make(plan.catalog(), caller, policy, Request::default()).ok()?;
+        let plan = Plan::make(plan.catalog(), caller, policy, PlanRequest::default()).ok()?;
         let tool = &plan.get(self.verify.tool.as_str())?.listed.spec;
         let intent = Intent { caller, tool, arguments: &self.arguments };
         let deciding = AssertUnwindSafe(async { policy.decide(intent).await }).catch_unwind();
@@ -96,7 +96,7 @@ impl Lookup {
         }
         let arguments = RawArguments::Value(self.arguments.clone().into_value());
         let call = Call::new("verify", self.verify.tool.as_str(), arguments);
-        let (trace, unheard) = (*trace, Unheard::Refused);
+        let (trace, unheard) = (*trace, FormFallback::Refused);
         let options = BatchOptions { unheard, trace, ..BatchOptions::default() };
         let answer = executor.run_with(&plan, vec![call], options).await.responses.pop()?;
         match answer.outcome {

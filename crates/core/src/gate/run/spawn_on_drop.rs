@@ -10,15 +10,15 @@ use tokio::runtime::Handle;
 use crate::BoxFuture;
 
 /// It runs on the task of whoever waits, and has one of its own from the moment nobody does.
-pub(crate) struct GoingOn<T: Send + 'static>(Option<BoxFuture<'static, T>>);
+pub(crate) struct SpawnOnDrop<T: Send + 'static>(Option<BoxFuture<'static, T>>);
 
-impl<T: Send + 'static> GoingOn<T> {
+impl<T: Send + 'static> SpawnOnDrop<T> {
     pub(crate) fn new(work: BoxFuture<'static, T>) -> Self {
         Self(Some(work))
     }
 }
 
-impl<T: Send + 'static> Future for GoingOn<T> {
+impl<T: Send + 'static> Future for SpawnOnDrop<T> {
     /// `None`: it panicked.
     type Output = Option<T>;
 
@@ -35,7 +35,7 @@ impl<T: Send + 'static> Future for GoingOn<T> {
     }
 }
 
-impl<T: Send + 'static> Drop for GoingOn<T> {
+impl<T: Send + 'static> Drop for SpawnOnDrop<T> {
     fn drop(&mut self) {
         if let (Some(work), Ok(runtime)) = (self.0.take(), Handle::try_current()) {
             runtime.spawn(work);

@@ -12,18 +12,18 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-use super::spawn_on_drop::GoingOn;
+use super::spawn_on_drop::SpawnOnDrop;
 use crate::BoxFuture;
 use crate::call::CallKey;
 use crate::call::arguments::Arguments;
 use crate::call::trace::Trace;
 use crate::gate::batch::Batch;
-use crate::gate::batch::pending_call::{Ended, OneCall};
+use crate::gate::batch::pending_call::{EndedCall, PendingCall};
 use crate::gate::govern::looker;
-use crate::gate::question::pause::Standing;
+use crate::gate::question::pause::PausedDeadline;
 use crate::gate::record::asked;
 use crate::gate::record::{idempotency, stored_response, unknown_outcome};
-use crate::ledger::{Ending, KeyEnd, OnceKey};
+use crate::ledger::{Ending, IdempotencyKey, KeyResult};
 use crate::outcome::messages;
 use crate::outcome::{ErrorKind, ToolError, ToolOutcome};
 use crate::policy::limits::FOREVER;
@@ -34,16 +34,16 @@ const SLACK: Duration = Duration::from_millis(500);
 
 /// What the task and the one who waits for it tell each other.
 #[derive(Default)]
-pub(crate) struct Watch {
+pub(crate) struct Supervision {
     /// When the call must have ended; set when it starts to run.
     deadline: OnceLock<Instant>,
     settled: AtomicBool,
     /// What it asks a person, for which its deadline stands still.
-    pub(crate) standing: Standing,
+    pub(crate) standing: PausedDeadline,
     /// Whoever waited has ended it and answers in its place.
     given_up: AtomicBool,
     /// Under which its answer is to be recorded.
-    keys: OnceLock<Vec<OnceKey>>,
+    keys: OnceLock<Vec<IdempotencyKey>>,
     /// Somebody saw the decision.
     decided: AtomicBool,
     /// Somebody saw the end.
@@ -51,7 +51,7 @@ pub(crate) struct Watch {
     trace: Option<Trace>,
 }
 
-impl Watch {
+impl Supervision {
     pub(crate) fn starts(&self, deadline: Instant) {
         // A call starts once; a second start would be ours to ignore.
         let _ = self.deadline.set(deadline);
@@ -74,11 +74,11 @@ impl Watch {
     }
 
     /// Whoever ends the call records its answer under these.
-    pub(crate) fn holds(&self, keys: Vec<OnceKey>) -> &[OnceKey] {
+    pub(crate) fn holds(&self, keys: Vec<IdempotencyKey>) -> &[IdempotencyKey] {
         self.keys.get_or_init(|| keys)
     }
 
-    pub(crate) fn keys(&self) -> &[OnceKey] {
+    pub(crate) fn keys(&self) -> &[IdempotencyKey] {
         self.keys.get().map_or(&[], Vec::as_slice)
     }
 
@@ -101,14 +101,14 @@ impl Watch {
 
     /// Tells the witness of the end, which is told once. An answer of before is the end of another
     /// call, and was told as such.
-    fn tell(&self, batch: &Batch, place: (usize, CallKey), ended: &Ended) {
+    fn tell(&self, batch: &Batch, place: (usize, CallKey), ended: &EndedCall) {
         if !ended.replayed && !self.told.swap(true, Ordering::AcqRel) {
             batch.tell_end(place, ended, self.decided.load(Ordering::Acquire), self.trace);
         }
     }
 
     /// Tells those who answered what it asked how it ended.
-    async fn ends(&self, batch: &Batch, ended: &Ended) {
+    async fn ends(&self, batch: &Batch, ended: &EndedCall) {
         let tickets = self.standing.tickets();
         if tickets.is_empty() {
             return;
@@ -116,8 +116,8 @@ impl Watch {
         let (caller, end) = (batch.plan.caller(), stored_response::write(ended));
         for ticket in &tickets {
             let later = stored_response::brief(ended);
-            let told = end.clone().map_or(KeyEnd::Lost, |now| KeyEnd::Told { now, later });
-            let key = OnceKey::of_ticket(caller, ticket);
+            let told = end.clone().map_or(KeyResult::Lost, |now| KeyResult::Told { now, later });
+            let key = IdempotencyKey::of_ticket(caller, ticket);
             // What cannot be written now is owed.
             let _ = asked(async { batch.gate.ledger.settle(&key, told).await }).await;
         }
@@ -130,32 +130,32 @@ impl Watch {
 }
 
 /// A call that was started.
-pub(crate) struct Watched {
-    work: Work,
-    one: Watching,
+pub(crate) struct RunningCall {
+    work: CallTask,
+    one: SupervisedCall,
 }
 
 /// What is known of it from outside.
-struct Watching {
-    watch: Arc<Watch>,
+struct SupervisedCall {
+    watch: Arc<Supervision>,
     position: usize,
     place: u32,
     key: CallKey,
     began: SystemTime,
 }
 
-impl Watched {
+impl RunningCall {
     /// On a task of its own, unless it is `alone` and its tool is brief.
-    pub(crate) fn start(one: OneCall, arguments: Arguments, alone: bool) -> Self {
+    pub(crate) fn start(one: PendingCall, arguments: Arguments, alone: bool) -> Self {
         let (position, place, key) = (one.position, one.place, one.key);
         let trace = one.batch.trace.map(Trace::child);
-        let watch = Arc::new(Watch { trace, ..Watch::default() });
+        let watch = Arc::new(Supervision { trace, ..Supervision::default() });
         let tool = one.batch.plan.at(place);
         let is_brief = tool.is_some_and(|tool| tool.tool.is_brief());
         let home = one.batch.gate.marks.home.clone();
         let home = home.filter(|home| !is_brief && is_larger(home));
         // Boxed here, where it is made: a task that large would be copied from hand to hand.
-        let running: BoxFuture<'static, Ended> = Box::pin({
+        let running: BoxFuture<'static, EndedCall> = Box::pin({
             let watch = Arc::clone(&watch);
             async move {
                 let batch = Arc::clone(&one.batch);
@@ -167,21 +167,21 @@ impl Watched {
             }
         });
         let work = match home {
-            _ if is_brief && alone => Work::Here(GoingOn::new(running)),
-            Some(home) => Work::Task(home.spawn(running)),
-            None => Work::Task(tokio::spawn(running)),
+            _ if is_brief && alone => CallTask::Here(SpawnOnDrop::new(running)),
+            Some(home) => CallTask::Task(home.spawn(running)),
+            None => CallTask::Task(tokio::spawn(running)),
         };
-        Self { work, one: Watching { watch, position, place, key, began: SystemTime::now() } }
+        Self { work, one: SupervisedCall { watch, position, place, key, began: SystemTime::now() } }
     }
 
     /// How it ended, or that it goes on and asks a person.
-    pub(crate) async fn end(self, batch: &Arc<Batch>) -> Ended {
+    pub(crate) async fn end(self, batch: &Arc<Batch>) -> EndedCall {
         let Self { work, one } = self;
         let (watch, position) = (Arc::clone(&one.watch), one.position);
         let (place, key) = (Some(one.place), Some(one.key));
         let pending = match work {
             // Both are large, and neither is the usual end of a call that is alone.
-            Work::Task(task) => {
+            CallTask::Task(task) => {
                 let shared = Arc::clone(batch);
                 let mut ending = Box::pin(async move { one.end(task, &shared).await });
                 tokio::select! {
@@ -193,7 +193,7 @@ impl Watched {
                     }
                 }
             }
-            Work::Here(mut here) => tokio::select! {
+            CallTask::Here(mut here) => tokio::select! {
                 biased;
                 ended = &mut here => match ended {
                     Some(ended) => return ended,
@@ -212,12 +212,12 @@ impl Watched {
         };
         // Those behind it do not wait for a person.
         drop(batch.order.done_guard(position));
-        Ended { place, key, ..Ended::unstarted(ToolOutcome::Pending(pending), Vec::new()) }
+        EndedCall { place, key, ..EndedCall::unstarted(ToolOutcome::Pending(pending), Vec::new()) }
     }
 }
 
-impl Watching {
-    async fn end(self, mut task: JoinHandle<Ended>, batch: &Batch) -> Ended {
+impl SupervisedCall {
+    async fn end(self, mut task: JoinHandle<EndedCall>, batch: &Batch) -> EndedCall {
         loop {
             let grace = batch.gate.limits.grace.min(FOREVER) + SLACK;
             // Of one whose time stands still it is not known yet.
@@ -239,13 +239,13 @@ impl Watching {
         }
     }
 
-    async fn broke(&self, batch: &Batch) -> Ended {
+    async fn broke(&self, batch: &Batch) -> EndedCall {
         let first = self.watch.settle();
         self.cut_off(batch, "something of ours broke", first).await
     }
 
     /// `first`: nobody has recorded the end before.
-    async fn cut_off(&self, batch: &Batch, what: &str, first: bool) -> Ended {
+    async fn cut_off(&self, batch: &Batch, what: &str, first: bool) -> EndedCall {
         self.watch.given_up.store(first, Ordering::Release);
         // Those behind it need not wait for a thread that does not come back.
         drop(batch.order.done_guard(self.position));
@@ -268,13 +268,13 @@ impl Watching {
         }
         let recording = async { batch.gate.ledger.finished(self.key, ending).await };
         let recorded = if first { asked(recording).await } else { Ok(()) };
-        let ended = Ended {
+        let ended = EndedCall {
             place: Some(self.place),
             key: Some(self.key),
             attempts: 1,
             ending: Some(ending),
             ledger_fault: recorded.err().map(|error| error.to_string()),
-            ..Ended::unstarted(ToolOutcome::Failed(error), Vec::new())
+            ..EndedCall::unstarted(ToolOutcome::Failed(error), Vec::new())
         };
         self.watch.tell(batch, (self.position, self.key), &ended);
         self.watch.ends(batch, &ended).await;
@@ -293,8 +293,8 @@ fn is_larger(home: &Handle) -> bool {
 }
 
 /// Where a call runs.
-enum Work {
-    Task(JoinHandle<Ended>),
+enum CallTask {
+    Task(JoinHandle<EndedCall>),
     /// On the task of whoever waits for it.
-    Here(GoingOn<Ended>),
+    Here(SpawnOnDrop<EndedCall>),
 }

@@ -12,26 +12,26 @@ use crate::tool::effect::Effect;
 use crate::tool::spec::ToolSpec;
 
 /// The waits of a batch. Their number grows with the calls, not with their pairs.
-pub(crate) struct Order {
+pub(crate) struct CallOrder {
     waits: Vec<Vec<CancellationToken>>,
     /// Fires when the call at this position has ended; only where somebody waits for it.
     ends: Vec<Option<CancellationToken>>,
 }
 
 #[derive(Default)]
-struct Lane {
+struct SourceOrder {
     last_writer: Option<usize>,
     readers_since: Vec<usize>,
 }
 
-impl Order {
+impl CallOrder {
     pub(crate) fn of<'a>(calls: impl ExactSizeIterator<Item = Option<&'a ToolSpec>>) -> Self {
         let mut order =
             Self { waits: vec![Vec::new(); calls.len()], ends: vec![None; calls.len()] };
         if calls.len() < 2 {
             return order;
         }
-        let mut lanes: HashMap<&SourceId, Lane> = HashMap::new();
+        let mut lanes: HashMap<&SourceId, SourceOrder> = HashMap::new();
         for (position, spec) in calls.enumerate() {
             let Some(spec) = spec else { continue };
             let lane = lanes.entry(&spec.origin.source).or_default();

@@ -11,40 +11,40 @@ use std::time::Duration;
 
 use foldhash::fast::RandomState;
 
-pub(crate) use self::queue::Place;
-use self::queue::{Asked, Queue, Share, Taken, Wanted};
+pub(crate) use self::queue::PlacePermit;
+use self::queue::{PlaceClaim, PlaceCount, PlaceQueue, QueueAnswer, SourceShare};
 use crate::call::caller::Caller;
 use crate::call::name::SourceId;
 use crate::gate::run::timeout::within;
 use crate::policy::limits::CribLimits;
 
 /// The places of a process.
-pub(crate) struct Bounds {
-    sources: Shared<SourceId, AtomicUsize>,
-    tenants: Shared<String, AtomicUsize>,
+pub(crate) struct ProcessPlaces {
+    sources: CounterMap<SourceId, AtomicUsize>,
+    tenants: CounterMap<String, AtomicUsize>,
     /// What a tenant holds at a source, and what one of its callers does.
-    shares: Shared<(SourceId, String, Option<String>), Share>,
-    queue: Arc<Queue>,
+    shares: CounterMap<(SourceId, String, Option<String>), SourceShare>,
+    queue: Arc<PlaceQueue>,
     patience: Duration,
 }
 
-impl Bounds {
+impl ProcessPlaces {
     pub(crate) fn new(limits: &CribLimits) -> Self {
         let most = [limits.per_batch, limits.per_source, limits.per_tenant].map(|most| most.max(1));
         let (longest, given) = (limits.most_queued, AtomicU64::new(0));
-        let queue = Queue { most, longest, waiting: Mutex::default(), given };
+        let queue = PlaceQueue { most, longest, waiting: Mutex::default(), given };
         Self {
-            sources: Shared::default(),
-            tenants: Shared::default(),
-            shares: Shared::default(),
+            sources: CounterMap::default(),
+            tenants: CounterMap::default(),
+            shares: CounterMap::default(),
             queue: Arc::new(queue),
             patience: limits.queue,
         }
     }
 
-    pub(crate) fn batch(&self, caller: &Arc<Caller>) -> BatchBounds {
-        BatchBounds {
-            batch: Taken::default(),
+    pub(crate) fn batch(&self, caller: &Arc<Caller>) -> BatchPlaces {
+        BatchPlaces {
+            batch: PlaceCount::default(),
             tenant: self.tenants.of(&caller.tenant),
             caller: Arc::clone(caller),
             source: Mutex::new(None),
@@ -53,26 +53,30 @@ impl Bounds {
 }
 
 /// The places that the calls of one batch compete for.
-pub(crate) struct BatchBounds {
-    batch: Taken,
-    tenant: Taken,
+pub(crate) struct BatchPlaces {
+    batch: PlaceCount,
+    tenant: PlaceCount,
     caller: Arc<Caller>,
     /// The source asked for last: most batches know only one.
-    source: Mutex<Option<(SourceId, Wanted)>>,
+    source: Mutex<Option<(SourceId, PlaceClaim)>>,
 }
 
-impl BatchBounds {
+impl BatchPlaces {
     /// Waits for a place, as long as the queue allows. Nothing is held while something else is
     /// waited for: a full tenant takes no place of a source from the others, nor the reverse.
-    pub(crate) async fn place(&self, bounds: &Bounds, source: &SourceId) -> Option<Place> {
+    pub(crate) async fn place(
+        &self,
+        bounds: &ProcessPlaces,
+        source: &SourceId,
+    ) -> Option<PlacePermit> {
         match bounds.queue.ask(self.wanted(bounds, source)) {
-            Asked::Given(place) => Some(place),
-            Asked::Waits(given) => within(bounds.patience, given).await?.ok(),
-            Asked::Full => None,
+            QueueAnswer::Given(place) => Some(place),
+            QueueAnswer::Waits(given) => within(bounds.patience, given).await?.ok(),
+            QueueAnswer::Full => None,
         }
     }
 
-    fn wanted(&self, bounds: &Bounds, id: &SourceId) -> Wanted {
+    fn wanted(&self, bounds: &ProcessPlaces, id: &SourceId) -> PlaceClaim {
         let mut last = self.source.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((known, wanted)) = &*last
             && known == id
@@ -83,7 +87,7 @@ impl BatchBounds {
         let mut key = (id.clone(), tenant.clone(), None);
         let of_tenant = bounds.shares.of(&key);
         key.2 = Some(subject.clone());
-        let wanted = Wanted {
+        let wanted = PlaceClaim {
             bounded: [Arc::clone(&self.batch), bounds.sources.of(id), Arc::clone(&self.tenant)],
             shares: [of_tenant, bounds.shares.of(&key)],
         };
@@ -93,9 +97,9 @@ impl BatchBounds {
 }
 
 /// One count for each key; those that nobody holds are forgotten when there are many.
-struct Shared<K, V>(Mutex<HashMap<K, Arc<V>, RandomState>>);
+struct CounterMap<K, V>(Mutex<HashMap<K, Arc<V>, RandomState>>);
 
-impl<K, V> Default for Shared<K, V> {
+impl<K, V> Default for CounterMap<K, V> {
     fn default() -> Self {
         Self(Mutex::default())
     }
@@ -105,7 +109,7 @@ impl<K, V> Default for Shared<K, V> {
 /// the same time, so that it is not looked in vain each time.
 const MANY: usize = 4_096;
 
-impl<K: Eq + Hash + Clone, V: Default> Shared<K, V> {
+impl<K: Eq + Hash + Clone, V: Default> CounterMap<K, V> {
     fn of(&self, key: &K) -> Arc<V> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = all.get(key) {

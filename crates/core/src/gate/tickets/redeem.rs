@@ -12,24 +12,24 @@ use crate::call::trace::Trace;
 use crate::call::{Call, CallKey};
 use crate::catalog::Catalog;
 use crate::gate::batch::Batch;
-use crate::gate::batch::cancellation::Leash;
+use crate::gate::batch::cancellation::BatchCancellation;
 use crate::gate::batch::options::BatchOptions;
-use crate::gate::batch::pending_call::{Ended, OneCall};
+use crate::gate::batch::pending_call::{EndedCall, PendingCall};
 use crate::gate::executor::Executor;
-use crate::gate::observe::Subject;
-use crate::gate::run::spawn_on_drop::GoingOn;
-use crate::gate::run::supervise::Watched;
-use crate::gate::schedule::order::Order;
+use crate::gate::observe::DecisionSubject;
+use crate::gate::run::spawn_on_drop::SpawnOnDrop;
+use crate::gate::run::supervise::RunningCall;
+use crate::gate::schedule::order::CallOrder;
 use crate::gate::{decide::preview, record::idempotency, respond};
 use crate::ledger::error::LedgerError;
-use crate::ledger::ticket::{Decision, Parked, TicketError, TicketId};
-use crate::ledger::{Begun, OnceKey};
+use crate::ledger::ticket::{Decision, ParkedCall, TicketError, TicketId};
+use crate::ledger::{IdempotencyKey, KeyState};
 use crate::observe::failpoint;
 use crate::observe::observer::Ruling;
 use crate::outcome::ToolOutcome;
-use crate::outcome::response::{Flag, Response};
+use crate::outcome::response::{CallFlag, Response};
 use crate::outcome::run::Run;
-use crate::plan::{ChoiceScope, Plan, Request};
+use crate::plan::{ChoiceScope, Plan, PlanRequest};
 
 /// An answer to a parked call.
 pub struct Redemption<'a> {
@@ -70,16 +70,16 @@ impl Executor {
         {
             return Err(TicketError::Away { kind: why.kind, told: why.message });
         }
-        let deciding = Deciding {
+        let deciding = RedemptionJob {
             executor: self.clone(),
             catalog: Arc::clone(catalog),
             caller: caller.clone(),
             ticket: ticket.clone(),
             decision,
-            request: Request::default().after(run),
+            request: PlanRequest::default().after(run),
             options,
         };
-        let decided = GoingOn::new(Box::pin(deciding.redeem())).await;
+        let decided = SpawnOnDrop::new(Box::pin(deciding.redeem())).await;
         decided.unwrap_or_else(|| Err(LedgerError::new("something of ours broke").into()))
     }
 
@@ -88,7 +88,7 @@ impl Executor {
         &self,
         ticket: &TicketId,
         caller: &Caller,
-    ) -> Result<Option<Parked>, TicketError> {
+    ) -> Result<Option<ParkedCall>, TicketError> {
         let seen = self.ticket(ticket, caller).await?;
         if seen.as_ref().is_some_and(|parked| parked.profile != self.0.marks.profile) {
             return Err(TicketError::Unknown);
@@ -105,18 +105,18 @@ impl Executor {
         ticket: &TicketId,
         patience: Duration,
     ) -> Result<Option<Response>, LedgerError> {
-        let (key, until) = (OnceKey::of_ticket(caller, ticket), Instant::now() + patience);
+        let (key, until) = (IdempotencyKey::of_ticket(caller, ticket), Instant::now() + patience);
         let mut pause = Duration::from_millis(10);
         loop {
             match self.0.ledger.recorded(&key).await? {
-                begun @ (Begun::Ended(_) | Begun::Unknown) => {
+                begun @ (KeyState::Ended(_) | KeyState::Unknown) => {
                     return Ok(Some(respond::alone(*idempotency::answer(begun))));
                 }
-                Begun::Running if let Some(asks) = idempotency::asks(&self.0, &key) => {
+                KeyState::Running if let Some(asks) = idempotency::asks(&self.0, &key) => {
                     return Ok(Some(respond::alone(*asks)));
                 }
-                Begun::Running if Instant::now() + pause < until => {}
-                Begun::New | Begun::Running | Begun::Conflict => return Ok(None),
+                KeyState::Running if Instant::now() + pause < until => {}
+                KeyState::New | KeyState::Running | KeyState::Conflict => return Ok(None),
             }
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(Duration::from_millis(500));
@@ -125,17 +125,17 @@ impl Executor {
 }
 
 /// A decision about a ticket, with all that it needs.
-struct Deciding {
+struct RedemptionJob {
     executor: Executor,
     catalog: Arc<Catalog>,
     caller: Caller,
     ticket: TicketId,
     decision: Decision,
-    request: Request,
+    request: PlanRequest,
     options: BatchOptions,
 }
 
-impl Deciding {
+impl RedemptionJob {
     async fn redeem(self) -> Result<Response, TicketError> {
         let gate = Arc::clone(&self.executor.0);
         let parked = gate.ledger.claim(&self.ticket, &self.caller).await?;
@@ -144,17 +144,17 @@ impl Deciding {
         let Some((plan, place)) = self.stands(&parked) else {
             return Err(self.spoilt(TicketError::Changed(parked.tool), &keys).await);
         };
-        let Parked { tool: name, arguments, call_id, wire, reason, .. } = parked;
+        let ParkedCall { tool: name, arguments, call_id, wire, reason, .. } = parked;
         let call = Call { id: call_id, name: name.to_string(), wire, ..Call::default() };
         let (decider, host) = (self.options.decider.clone(), self.options.cancel.clone());
         let decider = decider.unwrap_or_else(|| Arc::new(self.caller.clone()));
-        let leash = Leash::new(&host);
+        let leash = BatchCancellation::new(&host);
         let batch = Arc::new(Batch {
             bounds: gate.bounds.batch(plan.caller()),
             gate: Arc::clone(&gate),
             plan,
             calls: vec![call],
-            order: Order::of([None].into_iter()),
+            order: CallOrder::of([None].into_iter()),
             cancel: leash.batch.clone(),
             host: self.options.host.clone(),
             unheard: self.options.unheard,
@@ -173,9 +173,9 @@ impl Deciding {
         let ended = leash.hold(pin!(self.decided(&batch, place, arguments, keys))).await;
         let mut report = respond::report(batch, vec![ended]);
         let mut response = report.responses.pop().ok_or(TicketError::Used)?;
-        response.debug.flags.retain(|flag| *flag != Flag::Forced);
+        response.debug.flags.retain(|flag| *flag != CallFlag::Forced);
         if approved {
-            response.debug.flags.push(Flag::Approved);
+            response.debug.flags.push(CallFlag::Approved);
         }
         Ok(response)
     }
@@ -186,14 +186,14 @@ impl Deciding {
         batch: &Arc<Batch>,
         place: u32,
         arguments: Arguments,
-        keys: Vec<OnceKey>,
-    ) -> Ended {
+        keys: Vec<IdempotencyKey>,
+    ) -> EndedCall {
         let key = CallKey::batch()(0);
         match self.decision {
             Decision::Deny { reason } => {
                 let trace = batch.trace.map(Trace::child);
                 let ticket = Some(&self.ticket);
-                let subject = Subject { key, place, arguments: &arguments, ticket, trace };
+                let subject = DecisionSubject { key, place, arguments: &arguments, ticket, trace };
                 let denied = denied(batch, subject, reason).await;
                 idempotency::settle(&*batch.gate.ledger, &keys, &denied).await;
                 denied
@@ -201,18 +201,19 @@ impl Deciding {
             Decision::Approve | Decision::Answer { .. } => {
                 let (shared, ticket) = (Arc::clone(batch), Some(self.ticket));
                 let repairs = Vec::new();
-                let one = OneCall { batch: shared, position: 0, place, key, repairs, ticket, keys };
-                Watched::start(one, arguments, true).end(batch).await
+                let one =
+                    PendingCall { batch: shared, position: 0, place, key, repairs, ticket, keys };
+                RunningCall::start(one, arguments, true).end(batch).await
             }
         }
     }
 
     /// The place of the tool of a parked call, if it is there now, the same, and for this caller.
-    fn stands(&self, parked: &Parked) -> Option<(Plan, u32)> {
+    fn stands(&self, parked: &ParkedCall) -> Option<(Plan, u32)> {
         let name = parked.tool.as_str();
         // Chosen for the whole run, since the tool may be one that is there only if it is chosen.
         let request = self.request.clone().choose(name).choices_bind(ChoiceScope::Run);
-        let request = Request { session: parked.session.clone(), ..request };
+        let request = PlanRequest { session: parked.session.clone(), ..request };
         let policy = self.executor.policy();
         let plan = Plan::make(&self.catalog, &self.caller, policy, request).ok()?;
         let place = plan.place(name)?;
@@ -222,9 +223,9 @@ impl Deciding {
     }
 
     /// Records that the call of a ticket cannot run any more.
-    async fn spoilt(&self, error: TicketError, keys: &[OnceKey]) -> TicketError {
+    async fn spoilt(&self, error: TicketError, keys: &[IdempotencyKey]) -> TicketError {
         let reason = error.to_string();
-        let denied = Ended::unstarted(ToolOutcome::Denied { reason }, Vec::new());
+        let denied = EndedCall::unstarted(ToolOutcome::Denied { reason }, Vec::new());
         idempotency::settle(&*self.executor.0.ledger, keys, &denied).await;
         error
     }
@@ -232,12 +233,12 @@ impl Deciding {
 
 /// Under which what comes of a ticket is recorded: its own name, and the key that the call came
 /// under.
-fn keys(caller: &Caller, parked: &Parked) -> Vec<OnceKey> {
+fn keys(caller: &Caller, parked: &ParkedCall) -> Vec<IdempotencyKey> {
     let of_call = parked.key.clone().map(|key| {
         let (tool, source) = (parked.tool.clone(), Some(parked.source.clone()));
-        OnceKey { caller: caller.clone(), tool, source, key }
+        IdempotencyKey { caller: caller.clone(), tool, source, key }
     });
-    [OnceKey::of_ticket(caller, &parked.ticket)].into_iter().chain(of_call).collect()
+    [IdempotencyKey::of_ticket(caller, &parked.ticket)].into_iter().chain(of_call).collect()
 }
 
 /// Why the call is not what a person said yes to, if its tool now says so.
@@ -259,11 +260,15 @@ async fn otherwise(
 }
 
 /// A person said no: nothing runs, and it is seen all the same.
-pub(crate) async fn denied(batch: &Batch, subject: Subject<'_>, reason: String) -> Ended {
-    let Subject { key, place, trace, .. } = subject;
+pub(crate) async fn denied(
+    batch: &Batch,
+    subject: DecisionSubject<'_>,
+    reason: String,
+) -> EndedCall {
+    let DecisionSubject { key, place, trace, .. } = subject;
     let was_told = batch.tell_decision(subject, Ruling::Denied(&reason)).await.is_ok();
     let outcome = ToolOutcome::Denied { reason };
-    let ended = Ended { place: Some(place), ..Ended::unstarted(outcome, Vec::new()) };
+    let ended = EndedCall { place: Some(place), ..EndedCall::unstarted(outcome, Vec::new()) };
     batch.tell_end((0, key), &ended, was_told, trace);
     ended
 }

@@ -2,9 +2,9 @@
 
 /// `*` is any run of letters, `?` is one, all else is itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Glob(Vec<char>);
+pub(super) struct AddressGlob(Vec<char>);
 
-impl Glob {
+impl AddressGlob {
     pub(super) fn new(text: &str) -> Self {
         Self(text.chars().collect())
     }
@@ -102,7 +102,7 @@ mod tests {
         #[test]
         fn two_globs_meet_as_their_definition_says(one in "[ab*?]{0,7}", two in "[ab*?]{0,7}") {
             let letters = |text: &str| text.chars().collect::<Vec<_>>();
-            let meets = Glob::new(&one).meets(&Glob::new(&two));
+            let meets = AddressGlob::new(&one).meets(&AddressGlob::new(&two));
             prop_assert_eq!(meets, plainly(&letters(&one), &letters(&two)));
         }
     }

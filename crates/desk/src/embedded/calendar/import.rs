@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{Agenda, Rows};
-use crate::backend::Fault;
-use crate::calendar_object::{Kind, Place, Resource, Taken, invalid};
-use crate::owner::Home;
+use super::{Agenda, AgendaTransaction};
+use crate::backend::BackendError;
+use crate::calendar_object::{CalendarObject, CalendarObjectKind, ObjectLocation, Taken, invalid};
+use crate::owner::CalendarOwner;
 
 /// Largest file that is taken in, in bytes.
 const MAX_FILE: usize = 64 * 1024 * 1024;
@@ -14,7 +14,7 @@ const MOST_REASONS: usize = 1_000;
 
 /// What became of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Imported {
+pub struct CalendarImportReport {
     /// Events of the file that are in the calendar now, new or renewed.
     pub events: usize,
     /// Tasks of the file that are in the list now, new or renewed.
@@ -31,21 +31,29 @@ impl Agenda {
     /// A file that is none is `Invalid`.
     ///
     /// The file is taken as it is, since its lines may be folded inside of a letter.
-    pub async fn import(&self, owner: &str, file: impl Into<Vec<u8>>) -> Result<Imported, Fault> {
+    pub async fn import(
+        &self,
+        owner: &str,
+        file: impl Into<Vec<u8>>,
+    ) -> Result<CalendarImportReport, BackendError> {
         let (owner, home, file) = (owner.to_owned(), self.home(owner), file.into());
         let asked = self.db.ask(move |connection| {
-            let Taken { objects, left_out, notes } = Resource::all(&file, MAX_FILE, &home)
+            let Taken { objects, left_out, notes } = CalendarObject::all(&file, MAX_FILE, &home)
                 .map_err(|error| {
                     invalid(format!("this is no file of iCalendar: {error}")).because(error)
                 })?;
-            let mut imported = Imported { skipped: left_out, notes, ..Imported::default() };
-            for kind in [Kind::Event, Kind::Task] {
+            let mut imported = CalendarImportReport {
+                skipped: left_out,
+                notes,
+                ..CalendarImportReport::default()
+            };
+            for kind in [CalendarObjectKind::Event, CalendarObjectKind::Task] {
                 let of_kind = objects.iter().filter(|object| object.kind == kind);
-                let rows = Rows::begin(connection, &owner, kind)?;
+                let rows = AgendaTransaction::begin(connection, &owner, kind)?;
                 let taken = take(rows, of_kind, &home, &mut imported.skipped)?;
                 match kind {
-                    Kind::Event => imported.events = taken,
-                    Kind::Task => imported.tasks = taken,
+                    CalendarObjectKind::Event => imported.events = taken,
+                    CalendarObjectKind::Task => imported.tasks = taken,
                 }
             }
             Ok(imported)
@@ -54,18 +62,18 @@ impl Agenda {
     }
 
     /// All events and tasks of an owner as one `.ics` file.
-    pub async fn export(&self, owner: &str) -> Result<String, Fault> {
+    pub async fn export(&self, owner: &str) -> Result<String, BackendError> {
         let owner = owner.to_owned();
         let asked = self.db.ask(move |connection| {
             let mut objects = BTreeMap::new();
-            for kind in [Kind::Event, Kind::Task] {
-                let rows = Rows::look(connection, &owner, kind)?;
+            for kind in [CalendarObjectKind::Event, CalendarObjectKind::Task] {
+                let rows = AgendaTransaction::look(connection, &owner, kind)?;
                 rows.all(None, None, |row| {
-                    objects.extend(Resource::read(&row.body).ok().map(|it| (row.id, it)));
+                    objects.extend(CalendarObject::read(&row.body).ok().map(|it| (row.id, it)));
                     Ok(())
                 })?;
             }
-            Ok(Resource::together(objects.into_values()))
+            Ok(CalendarObject::together(objects.into_values()))
         });
         asked.await
     }
@@ -73,11 +81,11 @@ impl Agenda {
 
 /// Takes those of one kind in, and tells how many.
 fn take<'a>(
-    rows: Rows<'_>,
-    objects: impl Iterator<Item = &'a Resource>,
-    home: &Home,
+    rows: AgendaTransaction<'_>,
+    objects: impl Iterator<Item = &'a CalendarObject>,
+    home: &CalendarOwner,
     skipped: &mut Vec<String>,
-) -> Result<usize, Fault> {
+) -> Result<usize, BackendError> {
     let collection = rows.collection(None)?;
     let mut taken = 0;
     for object in objects {
@@ -95,12 +103,12 @@ fn take<'a>(
 
 /// Keeps one object, or says why not; the outer error is that of the file.
 fn keep(
-    rows: &Rows<'_>,
+    rows: &AgendaTransaction<'_>,
     collection: &str,
-    object: &Resource,
-    home: &Home,
-) -> Result<Result<(), String>, Fault> {
-    let place = Place { id: "", collection, home };
+    object: &CalendarObject,
+    home: &CalendarOwner,
+) -> Result<Result<(), String>, BackendError> {
+    let place = ObjectLocation { id: "", collection, home };
     if object.uid().is_empty() {
         return Ok(Err("it has no UID".to_owned()));
     }
@@ -112,7 +120,7 @@ fn keep(
     }
     match rows.by_uid(object.uid())? {
         Some((id, body)) => {
-            let kept = Resource::read(&body).ok().and_then(|kept| kept.changed_at(home));
+            let kept = CalendarObject::read(&body).ok().and_then(|kept| kept.changed_at(home));
             if kept > object.changed_at(home) {
                 return Ok(Err("what is kept of it is newer".to_owned()));
             }

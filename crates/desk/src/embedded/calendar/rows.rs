@@ -6,9 +6,11 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use uuid::Uuid;
 
-use crate::backend::{Fault, FaultKind};
-use crate::calendar_object::{Kind, MAX_OBJECT, Place, Resource, broken, id_of_name, invalid};
-use crate::owner::Home;
+use crate::backend::{BackendError, BackendErrorKind};
+use crate::calendar_object::{
+    CalendarObject, CalendarObjectKind, MAX_OBJECT, ObjectLocation, broken, id_of_name, invalid,
+};
+use crate::owner::CalendarOwner;
 
 /// Most events of one owner, and most tasks.
 const MOST_OBJECTS: i64 = 50_000;
@@ -16,43 +18,43 @@ const MOST_OBJECTS: i64 = 50_000;
 const MOST_COLLECTIONS: usize = 200;
 
 /// A transaction over what one owner has of one kind.
-pub(in crate::embedded) struct Rows<'a> {
+pub(in crate::embedded) struct AgendaTransaction<'a> {
     turn: Transaction<'a>,
     owner: &'a str,
-    kind: Kind,
+    kind: CalendarObjectKind,
     /// How many objects there are, once they were counted.
     kept: Cell<Option<i64>>,
 }
 
 /// An object as it is kept.
-pub(in crate::embedded) struct Found {
+pub(in crate::embedded) struct AgendaObject {
     pub(in crate::embedded) collection: String,
-    pub(in crate::embedded) resource: Resource,
+    pub(in crate::embedded) resource: CalendarObject,
 }
 
 /// A row with its text unread.
-pub(in crate::embedded) struct Row {
+pub(in crate::embedded) struct AgendaRow {
     pub(in crate::embedded) id: String,
     pub(in crate::embedded) collection: String,
     pub(in crate::embedded) words: String,
     pub(in crate::embedded) body: String,
 }
 
-impl<'a> Rows<'a> {
+impl<'a> AgendaTransaction<'a> {
     /// Begins to change something, with the first calendar or list made if there is none. Nothing is
     /// kept that is not committed.
     pub(in crate::embedded) fn begin(
         connection: &'a mut Connection,
         owner: &'a str,
-        kind: Kind,
-    ) -> Result<Self, Fault> {
+        kind: CalendarObjectKind,
+    ) -> Result<Self, BackendError> {
         // Nobody else may write between what is read and what is written.
         let turn = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let rows = Self { turn, owner, kind, kept: Cell::new(None) };
         if rows.collections()?.is_empty() {
             let (id, name) = match kind {
-                Kind::Event => ("personal", "Personal"),
-                Kind::Task => ("tasks", "Tasks"),
+                CalendarObjectKind::Event => ("personal", "Personal"),
+                CalendarObjectKind::Task => ("tasks", "Tasks"),
             };
             rows.insert_collection(id, name)?;
         }
@@ -63,31 +65,31 @@ impl<'a> Rows<'a> {
     pub(in crate::embedded) fn look(
         connection: &'a mut Connection,
         owner: &'a str,
-        kind: Kind,
-    ) -> Result<Self, Fault> {
+        kind: CalendarObjectKind,
+    ) -> Result<Self, BackendError> {
         let is_first = {
             let turn = connection.transaction()?;
-            Rows { turn, owner, kind, kept: Cell::new(None) }.collections()?.is_empty()
+            AgendaTransaction { turn, owner, kind, kept: Cell::new(None) }.collections()?.is_empty()
         };
         if is_first {
-            Rows::begin(connection, owner, kind)?.commit()?;
+            AgendaTransaction::begin(connection, owner, kind)?.commit()?;
         }
         Ok(Self { turn: connection.transaction()?, owner, kind, kept: Cell::new(None) })
     }
 
-    pub(in crate::embedded) fn commit(self) -> Result<(), Fault> {
+    pub(in crate::embedded) fn commit(self) -> Result<(), BackendError> {
         Ok(self.turn.commit()?)
     }
 
     fn kind(&self) -> i64 {
         match self.kind {
-            Kind::Event => 0,
-            Kind::Task => 1,
+            CalendarObjectKind::Event => 0,
+            CalendarObjectKind::Task => 1,
         }
     }
 
     /// Ids and names, the first made first.
-    pub(in crate::embedded) fn collections(&self) -> Result<Vec<(String, String)>, Fault> {
+    pub(in crate::embedded) fn collections(&self) -> Result<Vec<(String, String)>, BackendError> {
         let mut asked = self.turn.prepare_cached(
             "SELECT id, name FROM calendar_collections WHERE owner = ? AND kind = ? ORDER BY place",
         )?;
@@ -97,20 +99,20 @@ impl<'a> Rows<'a> {
     }
 
     /// The id of a calendar or list, of the first if none is named.
-    pub(in crate::embedded) fn collection(&self, id: Option<&str>) -> Result<String, Fault> {
+    pub(in crate::embedded) fn collection(&self, id: Option<&str>) -> Result<String, BackendError> {
         let all = self.collections()?;
         let found = match id {
             Some(id) => all.into_iter().find(|(known, _)| known == id),
             None => all.into_iter().next(),
         };
         let what = match self.kind {
-            Kind::Event => "calendar",
-            Kind::Task => "list",
+            CalendarObjectKind::Event => "calendar",
+            CalendarObjectKind::Task => "list",
         };
-        found.map(|(id, _)| id).ok_or_else(|| Fault::no(what, id.unwrap_or_default()))
+        found.map(|(id, _)| id).ok_or_else(|| BackendError::no(what, id.unwrap_or_default()))
     }
 
-    fn insert_collection(&self, id: &str, name: &str) -> Result<(), Fault> {
+    fn insert_collection(&self, id: &str, name: &str) -> Result<(), BackendError> {
         self.turn.execute(
             "INSERT INTO calendar_collections (owner, kind, id, name) VALUES (?, ?, ?, ?)",
             params![self.owner, self.kind(), id, name],
@@ -119,11 +121,11 @@ impl<'a> Rows<'a> {
     }
 
     /// A new list, under an id that is made of its name.
-    pub(in crate::embedded) fn new_collection(&self, name: &str) -> Result<String, Fault> {
+    pub(in crate::embedded) fn new_collection(&self, name: &str) -> Result<String, BackendError> {
         let all = self.collections()?;
         if all.iter().any(|(_, known)| known.to_lowercase() == name.to_lowercase()) {
             let message = format!("there is a list `{name}` already: use that one");
-            return Err(Fault::new(FaultKind::Conflict, message));
+            return Err(BackendError::new(BackendErrorKind::Conflict, message));
         }
         if all.len() >= MOST_COLLECTIONS {
             return Err(invalid(format!("there are {MOST_COLLECTIONS} lists, and no more can be")));
@@ -137,7 +139,7 @@ impl<'a> Rows<'a> {
     }
 
     /// One object.
-    pub(in crate::embedded) fn object(&self, id: &str) -> Result<Found, Fault> {
+    pub(in crate::embedded) fn object(&self, id: &str) -> Result<AgendaObject, BackendError> {
         let mut asked = self.turn.prepare_cached(
             "SELECT collection, body FROM calendar_objects WHERE owner = ? AND kind = ? AND id = ?",
         )?;
@@ -146,14 +148,14 @@ impl<'a> Rows<'a> {
         });
         let found = found.optional()?;
         let what = self.what();
-        let (collection, body) = found.ok_or_else(|| Fault::no(what, id))?;
-        let resource = Resource::read(&body)
+        let (collection, body) = found.ok_or_else(|| BackendError::no(what, id))?;
+        let resource = CalendarObject::read(&body)
             .map_err(|error| broken(what, id, &error.to_string()).because(error))?;
-        Ok(Found { collection, resource })
+        Ok(AgendaObject { collection, resource })
     }
 
     /// The id and the text of what has a UID.
-    pub(super) fn by_uid(&self, uid: &str) -> Result<Option<(String, String)>, Fault> {
+    pub(super) fn by_uid(&self, uid: &str) -> Result<Option<(String, String)>, BackendError> {
         let mut asked = self.turn.prepare_cached(
             "SELECT id, body FROM calendar_objects WHERE owner = ? AND kind = ? AND uid = ?",
         )?;
@@ -168,8 +170,8 @@ impl<'a> Rows<'a> {
         from: Timestamp,
         until: Timestamp,
         collection: Option<&str>,
-        mut take: impl FnMut(Row) -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
+        mut take: impl FnMut(AgendaRow) -> Result<(), BackendError>,
+    ) -> Result<(), BackendError> {
         let mut asked = self.turn.prepare_cached(
             "SELECT id, collection, words, body FROM calendar_objects
              WHERE owner = ?1 AND kind = ?2 AND last >= ?3 AND first <= ?4
@@ -189,8 +191,8 @@ impl<'a> Rows<'a> {
         &self,
         collection: Option<&str>,
         done: Option<bool>,
-        mut take: impl FnMut(Row) -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
+        mut take: impl FnMut(AgendaRow) -> Result<(), BackendError>,
+    ) -> Result<(), BackendError> {
         let mut asked = self.turn.prepare_cached(
             "SELECT id, collection, words, body FROM calendar_objects
              WHERE owner = ?1 AND kind = ?2 AND (?3 IS NULL OR collection = ?3)
@@ -207,9 +209,9 @@ impl<'a> Rows<'a> {
     pub(in crate::embedded) fn insert(
         &self,
         collection: &str,
-        resource: &Resource,
-        home: &Home,
-    ) -> Result<String, Fault> {
+        resource: &CalendarObject,
+        home: &CalendarOwner,
+    ) -> Result<String, BackendError> {
         let kept = match self.kept.get() {
             Some(kept) => kept,
             None => self.count()?,
@@ -244,7 +246,7 @@ impl<'a> Rows<'a> {
         Ok(id)
     }
 
-    fn count(&self) -> Result<i64, Fault> {
+    fn count(&self) -> Result<i64, BackendError> {
         Ok(self.turn.query_row(
             "SELECT count(*) FROM calendar_objects WHERE owner = ? AND kind = ?",
             params![self.owner, self.kind()],
@@ -255,9 +257,9 @@ impl<'a> Rows<'a> {
     pub(in crate::embedded) fn update(
         &self,
         id: &str,
-        resource: &Resource,
-        home: &Home,
-    ) -> Result<(), Fault> {
+        resource: &CalendarObject,
+        home: &CalendarOwner,
+    ) -> Result<(), BackendError> {
         let body = self.body(resource)?;
         let (first, last) = span(resource, home);
         self.turn.execute(
@@ -277,44 +279,50 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    pub(in crate::embedded) fn delete(&self, id: &str) -> Result<(), Fault> {
+    pub(in crate::embedded) fn delete(&self, id: &str) -> Result<(), BackendError> {
         self.kept.set(None);
         let gone = self.turn.execute(
             "DELETE FROM calendar_objects WHERE owner = ? AND kind = ? AND id = ?",
             params![self.owner, self.kind(), id],
         )?;
-        if gone == 0 { Err(Fault::no(self.what(), id)) } else { Ok(()) }
+        if gone == 0 { Err(BackendError::no(self.what(), id)) } else { Ok(()) }
     }
 
     fn what(&self) -> &'static str {
         match self.kind {
-            Kind::Event => "event",
-            Kind::Task => "task",
+            CalendarObjectKind::Event => "event",
+            CalendarObjectKind::Task => "task",
         }
     }
 
-    fn body(&self, resource: &Resource) -> Result<String, Fault> {
+    fn body(&self, resource: &CalendarObject) -> Result<String, BackendError> {
         let body = resource.write()?;
         // What is kept must be readable again, whatever was put in.
-        match Resource::read(&body) {
+        match CalendarObject::read(&body) {
             Ok(_) if body.len() <= MAX_OBJECT => Ok(body),
             Ok(_) | Err(_) => Err(invalid(format!("this {} cannot be kept", self.what()))),
         }
     }
 }
 
-fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
-    Ok(Row { id: row.get(0)?, collection: row.get(1)?, words: row.get(2)?, body: row.get(3)? })
+fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<AgendaRow> {
+    Ok(AgendaRow {
+        id: row.get(0)?,
+        collection: row.get(1)?,
+        words: row.get(2)?,
+        body: row.get(3)?,
+    })
 }
 
-fn span(resource: &Resource, home: &Home) -> (i64, i64) {
+fn span(resource: &CalendarObject, home: &CalendarOwner) -> (i64, i64) {
     match resource.kind {
-        Kind::Event => resource.span(home),
-        Kind::Task => (0, 0),
+        CalendarObjectKind::Event => resource.span(home),
+        CalendarObjectKind::Task => (0, 0),
     }
 }
 
-fn is_done(resource: &Resource, home: &Home) -> bool {
-    let place = Place { id: "", collection: "", home };
-    resource.kind == Kind::Task && resource.task(place).is_ok_and(|task| task.done.is_some())
+fn is_done(resource: &CalendarObject, home: &CalendarOwner) -> bool {
+    let place = ObjectLocation { id: "", collection: "", home };
+    resource.kind == CalendarObjectKind::Task
+        && resource.task(place).is_ok_and(|task| task.done.is_some())
 }

@@ -6,26 +6,26 @@ use jiff::Timestamp;
 use mail_parser::MessageParser;
 use serde::Serialize;
 
-use super::mbox::{Found, Mbox};
-use super::rows::{Kept, Origin};
+use super::mbox::{MboxMessage, MboxReader};
+use super::rows::{MessageOrigin, NewMessageRow};
 use super::{LocalMail, PLACES, label_name, rows};
-use crate::backend::{Fault, FaultKind};
-use crate::mail::mime::{self, Letter};
+use crate::backend::{BackendError, BackendErrorKind};
+use crate::mail::mime::{self, MimeMessage};
 
 /// What came of an import.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct Imported {
+pub struct MailImportReport {
     pub added: u64,
     /// Were there before.
     pub known: u64,
     /// Could not be read, with the reasons of the first hundred.
     pub skipped: u64,
-    pub reasons: Vec<Skipped>,
+    pub reasons: Vec<SkippedMessage>,
 }
 
 /// A message of a file that was left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Skipped {
+pub struct SkippedMessage {
     /// The first message of the file is 1.
     pub position: u64,
     pub reason: String,
@@ -37,9 +37,9 @@ const BATCH: usize = 100;
 const BATCH_BYTES: usize = 16 << 20;
 
 /// A message of a file that was read, or why it could not be.
-struct Ready {
+struct ImportMessage {
     position: u64,
-    letter: Result<Letter, String>,
+    letter: Result<MimeMessage, String>,
     raw: Vec<u8>,
     date: Option<Timestamp>,
     labels: Vec<String>,
@@ -54,17 +54,18 @@ impl LocalMail {
         owner: &str,
         reader: impl Read + Send + 'static,
         label: &str,
-    ) -> Result<Imported, Fault> {
+    ) -> Result<MailImportReport, BackendError> {
         let label = label_name(label)?;
         if ["sent", "outbox", "drafts"].contains(&&*label) {
             let message = "import into `inbox`, `archive` or a label of your own";
-            return Err(Fault::new(FaultKind::Invalid, message));
+            return Err(BackendError::new(BackendErrorKind::Invalid, message));
         }
-        let mut mbox = off(move || Mbox::open(BufReader::new(reader))).await?.ok_or_else(|| {
-            let message = "this is no mbox file: its first line begins with `From `";
-            Fault::new(FaultKind::Invalid, message)
-        })?;
-        let mut imported = Imported::default();
+        let mut mbox =
+            off(move || MboxReader::open(BufReader::new(reader))).await?.ok_or_else(|| {
+                let message = "this is no mbox file: its first line begins with `From `";
+                BackendError::new(BackendErrorKind::Invalid, message)
+            })?;
+        let mut imported = MailImportReport::default();
         let mut position = 0;
         loop {
             let label = label.clone();
@@ -94,9 +95,10 @@ impl LocalMail {
 /// Reads on a thread that may wait.
 async fn off<T: Send + 'static>(
     read: impl FnOnce() -> io::Result<T> + Send + 'static,
-) -> Result<T, Fault> {
+) -> Result<T, BackendError> {
     let wrong = |error: Box<dyn std::error::Error + Send + Sync>| {
-        Fault::new(FaultKind::Broken, "the mbox file could not be read to its end").because(error)
+        BackendError::new(BackendErrorKind::Broken, "the mbox file could not be read to its end")
+            .because(error)
     };
     match tokio::task::spawn_blocking(read).await {
         Ok(done) => done.map_err(|error| wrong(error.into())),
@@ -104,7 +106,11 @@ async fn off<T: Send + 'static>(
     }
 }
 
-fn batch<R: io::BufRead>(mbox: &mut Mbox<R>, before: u64, label: &str) -> io::Result<Vec<Ready>> {
+fn batch<R: io::BufRead>(
+    mbox: &mut MboxReader<R>,
+    before: u64,
+    label: &str,
+) -> io::Result<Vec<ImportMessage>> {
     let mut batch = Vec::new();
     let (mut bytes, mut position) = (0, before);
     while batch.len() < BATCH && bytes < BATCH_BYTES {
@@ -117,15 +123,15 @@ fn batch<R: io::BufRead>(mbox: &mut Mbox<R>, before: u64, label: &str) -> io::Re
     Ok(batch)
 }
 
-fn ready(found: Found, position: u64, label: &str) -> Ready {
+fn ready(found: MboxMessage, position: u64, label: &str) -> ImportMessage {
     let letter = match &found.raw {
         Some(raw) => mime::read(raw).map_err(|error| error.to_string()),
-        None => Err(mime::NotRead::TooLarge.to_string()),
+        None => Err(mime::MimeReadError::TooLarge.to_string()),
     };
     let raw = found.raw.unwrap_or_default();
     let date = letter.as_ref().ok().and_then(|letter| letter.date).or(found.delivered);
     let (labels, unread) = if letter.is_ok() { said(&raw, label) } else { Default::default() };
-    Ready { position, letter, raw, date, labels, unread }
+    ImportMessage { position, letter, raw, date, labels, unread }
 }
 
 /// The labels of a message and whether it is unread, as the programs that wrote the file say.
@@ -156,17 +162,17 @@ fn said(raw: &[u8], label: &str) -> (Vec<String>, bool) {
 fn keep(
     turn: &rusqlite::Connection,
     owner: &str,
-    ready: Ready,
+    ready: ImportMessage,
     now: Timestamp,
-    imported: &mut Imported,
-) -> Result<(), Fault> {
-    let Ready { position, letter, raw, date, labels, unread } = ready;
+    imported: &mut MailImportReport,
+) -> Result<(), BackendError> {
+    let ImportMessage { position, letter, raw, date, labels, unread } = ready;
     let letter = match letter {
         Ok(letter) => letter,
         Err(reason) => {
             imported.skipped += 1;
             if imported.reasons.len() < MOST_REASONS {
-                imported.reasons.push(Skipped { position, reason });
+                imported.reasons.push(SkippedMessage { position, reason });
             }
             return Ok(());
         }
@@ -176,7 +182,14 @@ fn keep(
         return Ok(());
     }
     let date = date.unwrap_or(now);
-    let kept = Kept { raw: &raw, date, origin: Origin::Received, unread, labels, thread: None };
+    let kept = NewMessageRow {
+        raw: &raw,
+        date,
+        origin: MessageOrigin::Received,
+        unread,
+        labels,
+        thread: None,
+    };
     rows::keep_letter(turn, owner, kept, &letter)?;
     imported.added += 1;
     Ok(())

@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 use crate::mail::mime::MAX_MESSAGE;
 
 /// One message of a file.
-pub(super) struct Found {
+pub(super) struct MboxMessage {
     /// When it was delivered, where its first line says so.
     pub(super) delivered: Option<Timestamp>,
     /// `None`: it is larger than what is read.
@@ -18,13 +18,13 @@ pub(super) struct Found {
 }
 
 /// Reads a file message by message, never more of it than one.
-pub(super) struct Mbox<R> {
+pub(super) struct MboxReader<R> {
     reader: R,
     /// The first line of the next message.
     next: Option<Vec<u8>>,
 }
 
-impl<R: BufRead> Mbox<R> {
+impl<R: BufRead> MboxReader<R> {
     /// `None` if the file does not begin as one of mbox does; an empty file has no messages.
     pub(super) fn open(mut reader: R) -> io::Result<Option<Self>> {
         let mut first = Vec::new();
@@ -41,7 +41,7 @@ impl<R: BufRead> Mbox<R> {
     }
 
     /// The next message; `None` at the end.
-    pub(super) fn read(&mut self) -> io::Result<Option<Found>> {
+    pub(super) fn read(&mut self) -> io::Result<Option<MboxMessage>> {
         let Some(first) = self.next.take() else { return Ok(None) };
         let mut raw = Vec::new();
         let mut is_too_large = false;
@@ -72,7 +72,7 @@ impl<R: BufRead> Mbox<R> {
             raw.truncate(end);
         }
         let raw = (!is_too_large).then_some(raw);
-        Ok(Some(Found { delivered: delivered(&first), raw }))
+        Ok(Some(MboxMessage { delivered: delivered(&first), raw }))
     }
 }
 

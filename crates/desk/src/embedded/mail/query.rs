@@ -4,7 +4,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
 use super::{label_name, rows};
-use crate::backend::{Fault, FaultKind, MailQuery, MessageHead, Page};
+use crate::backend::{BackendError, BackendErrorKind, BackendPage, MailQuery, MessageHead};
 
 const MOST: usize = 200;
 const MOST_WORDS: usize = 30;
@@ -15,7 +15,7 @@ pub(super) fn page(
     connection: &Connection,
     owner: &str,
     query: &MailQuery,
-) -> Result<Page<MessageHead>, Fault> {
+) -> Result<BackendPage<MessageHead>, BackendError> {
     let limit = query.limit.clamp(1, MOST);
     let (condition, values) = condition(owner, query)?;
     let ask = format!(
@@ -31,10 +31,10 @@ pub(super) fn page(
     items.truncate(limit);
     let next = items.last().filter(|_| !is_last);
     let next = next.map(|head| format!("{}.{}", head.date.as_microsecond(), head.id));
-    Ok(Page { items, next, unread: Vec::new() })
+    Ok(BackendPage { items, next, unread: Vec::new() })
 }
 
-fn condition(owner: &str, query: &MailQuery) -> Result<(String, Vec<Value>), Fault> {
+fn condition(owner: &str, query: &MailQuery) -> Result<(String, Vec<Value>), BackendError> {
     let mut condition = "m.owner = ?".to_owned();
     let mut values = vec![Value::from(owner.to_owned())];
     let mut and = |text: &str, value: Option<Value>| {
@@ -72,7 +72,7 @@ fn condition(owner: &str, query: &MailQuery) -> Result<(String, Vec<Value>), Fau
             .and_then(|(date, id)| Some((date.parse::<i64>().ok()?, id.parse::<i64>().ok()?)));
         let (date, id) = place.ok_or_else(|| {
             let message = "this is no `cursor` of a list before: leave it out to begin anew";
-            Fault::new(FaultKind::Invalid, message)
+            BackendError::new(BackendErrorKind::Invalid, message)
         })?;
         and(&format!("(m.date, m.id) < (?, {id})"), Some(date.into()));
     }
@@ -80,7 +80,7 @@ fn condition(owner: &str, query: &MailQuery) -> Result<(String, Vec<Value>), Fau
 }
 
 /// What the index of words is asked: each word as a beginning of words, all of them there.
-fn words(query: &MailQuery) -> Result<Option<String>, Fault> {
+fn words(query: &MailQuery) -> Result<Option<String>, BackendError> {
     let asked = [
         ("", &query.text),
         ("{sender} : ", &query.from),
@@ -102,7 +102,7 @@ fn words(query: &MailQuery) -> Result<Option<String>, Fault> {
         let is_none = terms.len() == before;
         if is_none || text.len() > LONGEST_TEXT || terms.len() > MOST_WORDS {
             let message = "a search is 1 to 30 words with letters or digits in them";
-            return Err(Fault::new(FaultKind::Invalid, message));
+            return Err(BackendError::new(BackendErrorKind::Invalid, message));
         }
     }
     Ok((!terms.is_empty()).then(|| terms.join(" AND ")))

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::{PLACES, thread};
-use crate::backend::{Fault, FaultKind, Label, MessageHead, Person};
-use crate::mail::mime::{self, Letter};
+use crate::backend::{BackendError, BackendErrorKind, MailLabel, MessageHead, Person};
+use crate::mail::mime::{self, MimeMessage};
 
 /// Labels that one owner may make.
 const MOST_LABELS: i64 = 500;
@@ -20,10 +20,10 @@ pub(super) const HEAD: &str = "m.id, m.thread, m.date, m.unread, m.attachments, 
      (SELECT group_concat(name, char(10)) FROM mail_label WHERE message = m.id)";
 
 /// A message to keep.
-pub(super) struct Kept<'a> {
+pub(super) struct NewMessageRow<'a> {
     pub(super) raw: &'a [u8],
     pub(super) date: Timestamp,
-    pub(super) origin: Origin,
+    pub(super) origin: MessageOrigin,
     pub(super) unread: bool,
     pub(super) labels: Vec<String>,
     /// The conversation that it was written for.
@@ -31,13 +31,13 @@ pub(super) struct Kept<'a> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Origin {
+pub(super) enum MessageOrigin {
     Received,
     Sent,
     Draft,
 }
 
-impl ToSql for Origin {
+impl ToSql for MessageOrigin {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::from(match self {
             Self::Received => "received",
@@ -47,7 +47,7 @@ impl ToSql for Origin {
     }
 }
 
-impl FromSql for Origin {
+impl FromSql for MessageOrigin {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         Ok(match value.as_str()? {
             "sent" => Self::Sent,
@@ -59,32 +59,37 @@ impl FromSql for Origin {
 
 /// What a list tells of a message beside its columns.
 #[derive(Serialize, Deserialize)]
-struct Head {
-    from: Option<Somebody>,
-    to: Vec<Somebody>,
+struct HeadRecord {
+    from: Option<PersonRecord>,
+    to: Vec<PersonRecord>,
     subject: String,
     snippet: String,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Somebody(String, Option<String>);
+struct PersonRecord(String, Option<String>);
 
-impl From<&Person> for Somebody {
+impl From<&Person> for PersonRecord {
     fn from(person: &Person) -> Self {
         Self(person.address.clone(), person.name.clone())
     }
 }
 
-impl From<Somebody> for Person {
-    fn from(Somebody(address, name): Somebody) -> Self {
+impl From<PersonRecord> for Person {
+    fn from(PersonRecord(address, name): PersonRecord) -> Self {
         Self { address, name }
     }
 }
 
 /// Keeps a message and gives its id.
-pub(super) fn keep(turn: &Connection, owner: &str, kept: Kept<'_>) -> Result<i64, Fault> {
-    let letter = mime::read(kept.raw)
-        .map_err(|error| Fault::new(FaultKind::Invalid, format!("it cannot be kept: {error}")))?;
+pub(super) fn keep(
+    turn: &Connection,
+    owner: &str,
+    kept: NewMessageRow<'_>,
+) -> Result<i64, BackendError> {
+    let letter = mime::read(kept.raw).map_err(|error| {
+        BackendError::new(BackendErrorKind::Invalid, format!("it cannot be kept: {error}"))
+    })?;
     keep_letter(turn, owner, kept, &letter)
 }
 
@@ -92,12 +97,12 @@ pub(super) fn keep(turn: &Connection, owner: &str, kept: Kept<'_>) -> Result<i64
 pub(super) fn keep_letter(
     turn: &Connection,
     owner: &str,
-    kept: Kept<'_>,
-    letter: &Letter,
-) -> Result<i64, Fault> {
-    let head = Head {
-        from: letter.from.as_ref().map(Somebody::from),
-        to: letter.to.iter().map(Somebody::from).collect(),
+    kept: NewMessageRow<'_>,
+    letter: &MimeMessage,
+) -> Result<i64, BackendError> {
+    let head = HeadRecord {
+        from: letter.from.as_ref().map(PersonRecord::from),
+        to: letter.to.iter().map(PersonRecord::from).collect(),
         subject: letter.subject.clone(),
         snippet: letter.snippet(),
     };
@@ -143,15 +148,15 @@ pub(super) fn keep_letter(
 pub(super) fn has(
     turn: &Connection,
     owner: &str,
-    letter: &Letter,
+    letter: &MimeMessage,
     raw: &[u8],
-) -> Result<bool, Fault> {
+) -> Result<bool, BackendError> {
     let ask = "SELECT 1 FROM mail_message WHERE owner = ?1 AND fingerprint = ?2";
     let found = turn.prepare_cached(ask)?.exists(params![owner, fingerprint(letter, raw)])?;
     Ok(found)
 }
 
-fn fingerprint(letter: &Letter, raw: &[u8]) -> String {
+fn fingerprint(letter: &MimeMessage, raw: &[u8]) -> String {
     let digest = || {
         // No `Message-ID` has a space.
         format!("sha256 {}", STANDARD.encode(Sha256::digest(raw)))
@@ -171,10 +176,10 @@ fn everybody<'a>(people: impl Iterator<Item = &'a Person>) -> String {
 }
 
 /// The head of one message of an owner.
-pub(super) fn head(turn: &Connection, owner: &str, id: i64) -> Result<MessageHead, Fault> {
+pub(super) fn head(turn: &Connection, owner: &str, id: i64) -> Result<MessageHead, BackendError> {
     let ask = format!("SELECT {HEAD} FROM mail_message m WHERE m.id = ?1 AND m.owner = ?2");
     let found = turn.prepare_cached(&ask)?.query_row(params![id, owner], read_head).optional()?;
-    found.ok_or_else(|| Fault::no("message", &id.to_string()))
+    found.ok_or_else(|| BackendError::no("message", &id.to_string()))
 }
 
 pub(super) fn read_head(row: &Row<'_>) -> rusqlite::Result<MessageHead> {
@@ -182,7 +187,7 @@ pub(super) fn read_head(row: &Row<'_>) -> rusqlite::Result<MessageHead> {
     let wrong = |error: Box<dyn std::error::Error + Send + Sync>| {
         rusqlite::Error::FromSqlConversionFailure(5, rusqlite::types::Type::Text, error)
     };
-    let head: Head = serde_json::from_str(&head).map_err(|error| wrong(error.into()))?;
+    let head: HeadRecord = serde_json::from_str(&head).map_err(|error| wrong(error.into()))?;
     let date = Timestamp::from_microsecond(row.get(2)?).map_err(|error| wrong(error.into()))?;
     let labels: Option<String> = row.get(6)?;
     Ok(MessageHead {
@@ -199,13 +204,13 @@ pub(super) fn read_head(row: &Row<'_>) -> rusqlite::Result<MessageHead> {
     })
 }
 
-pub(super) fn raw(turn: &Connection, owner: &str, id: i64) -> Result<Vec<u8>, Fault> {
+pub(super) fn raw(turn: &Connection, owner: &str, id: i64) -> Result<Vec<u8>, BackendError> {
     let ask = "SELECT raw FROM mail_message WHERE id = ?1 AND owner = ?2";
     let found = turn.prepare_cached(ask)?.query_row(params![id, owner], |row| row.get(0));
-    found.optional()?.ok_or_else(|| Fault::no("message", &id.to_string()))
+    found.optional()?.ok_or_else(|| BackendError::no("message", &id.to_string()))
 }
 
-pub(super) fn origin(turn: &Connection, id: i64) -> Result<Origin, Fault> {
+pub(super) fn origin(turn: &Connection, id: i64) -> Result<MessageOrigin, BackendError> {
     let ask = "SELECT origin FROM mail_message WHERE id = ?1";
     Ok(turn.query_row(ask, [id], |row| row.get(0))?)
 }
@@ -215,24 +220,29 @@ pub(super) fn become_sent(
     id: i64,
     now: Timestamp,
     unread: bool,
-) -> Result<(), Fault> {
+) -> Result<(), BackendError> {
     let change = "UPDATE mail_message SET origin = ?2, date = ?3, unread = ?4 WHERE id = ?1";
-    turn.execute(change, params![id, Origin::Sent, now.as_microsecond(), unread])?;
+    turn.execute(change, params![id, MessageOrigin::Sent, now.as_microsecond(), unread])?;
     Ok(())
 }
 
-pub(super) fn set_unread(turn: &Connection, id: i64, unread: bool) -> Result<(), Fault> {
+pub(super) fn set_unread(turn: &Connection, id: i64, unread: bool) -> Result<(), BackendError> {
     turn.execute("UPDATE mail_message SET unread = ?2 WHERE id = ?1", params![id, unread])?;
     Ok(())
 }
 
-pub(super) fn labels_of(turn: &Connection, id: i64) -> Result<Vec<String>, Fault> {
+pub(super) fn labels_of(turn: &Connection, id: i64) -> Result<Vec<String>, BackendError> {
     let mut ask = turn.prepare_cached("SELECT name FROM mail_label WHERE message = ?1")?;
     let found = ask.query_map([id], |row| row.get(0))?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
-pub(super) fn set_label(turn: &Connection, id: i64, name: &str, is_on: bool) -> Result<(), Fault> {
+pub(super) fn set_label(
+    turn: &Connection,
+    id: i64,
+    name: &str,
+    is_on: bool,
+) -> Result<(), BackendError> {
     let change = if is_on {
         "INSERT OR IGNORE INTO mail_label (message, name) VALUES (?1, ?2)"
     } else {
@@ -243,19 +253,19 @@ pub(super) fn set_label(turn: &Connection, id: i64, name: &str, is_on: bool) -> 
 }
 
 /// Makes a label of the owner's if it is not there.
-pub(super) fn know_label(turn: &Connection, owner: &str, name: &str) -> Result<(), Fault> {
+pub(super) fn know_label(turn: &Connection, owner: &str, name: &str) -> Result<(), BackendError> {
     let make = "INSERT OR IGNORE INTO mail_own_label (owner, name) VALUES (?1, ?2)";
     let added = turn.prepare_cached(make)?.execute(params![owner, name])?;
     let count = "SELECT count(*) FROM mail_own_label WHERE owner = ?1";
     if added > 0 && turn.query_row(count, [owner], |row| row.get::<_, i64>(0))? > MOST_LABELS {
         let message = format!("there are {MOST_LABELS} labels already: use one of them");
-        return Err(Fault::new(FaultKind::Invalid, message));
+        return Err(BackendError::new(BackendErrorKind::Invalid, message));
     }
     Ok(())
 }
 
 /// Every label: the places, then the owner's own by name.
-pub(super) fn labels(turn: &Connection, owner: &str) -> Result<Vec<Label>, Fault> {
+pub(super) fn labels(turn: &Connection, owner: &str) -> Result<Vec<MailLabel>, BackendError> {
     let own = "SELECT name FROM mail_own_label WHERE owner = ?1 ORDER BY name";
     let mut own = turn.prepare_cached(own)?;
     let own: Vec<String> =
@@ -268,11 +278,11 @@ pub(super) fn labels(turn: &Connection, owner: &str) -> Result<Vec<Label>, Fault
         let number = |value: i64| u64::try_from(value).ok();
         let (total, unread) =
             count.query_row(params![owner, name], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        Ok(Label { name, total: number(total), unread: number(unread) })
+        Ok(MailLabel { name, total: number(total), unread: number(unread) })
     });
     counted.collect()
 }
 
-fn broken(error: serde_json::Error) -> Fault {
-    Fault::new(FaultKind::Broken, "the message could not be kept").because(error)
+fn broken(error: serde_json::Error) -> BackendError {
+    BackendError::new(BackendErrorKind::Broken, "the message could not be kept").because(error)
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::backend::Fault;
-use crate::mail::mime::Letter;
+use crate::backend::BackendError;
+use crate::mail::mime::MimeMessage;
 
 /// What stands before the subject of an answer, in the languages that mailers write.
 const ANSWERS: &[&str] = &["re", "aw", "sv", "antw", "ref", "fwd", "fw", "wg"];
@@ -16,9 +16,9 @@ pub(super) fn join(
     turn: &Connection,
     owner: &str,
     id: i64,
-    letter: &Letter,
+    letter: &MimeMessage,
     known: Option<i64>,
-) -> Result<i64, Fault> {
+) -> Result<i64, BackendError> {
     let ids: Vec<&String> = letter.message_id.iter().chain(&letter.references).collect();
     let mut threads = BTreeSet::new();
     let mut ask =

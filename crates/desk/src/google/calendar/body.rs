@@ -4,16 +4,18 @@ use jiff::tz::TimeZone;
 use jiff::{ToSpan as _, Zoned};
 use serde_json::{Map, Value, json};
 
-use super::event::{Wired, text};
-use crate::backend::{Change, EventChange, Fault, FaultKind, NewEvent, Person, Slot};
+use super::event::{GoogleEvent, text};
+use crate::backend::{
+    BackendError, BackendErrorKind, EventChange, EventSlot, FieldChange, NewEvent, Person,
+};
 use crate::mail::mime::is_address;
 use crate::recurrence_rule;
 
-type Body = Map<String, Value>;
+type GoogleEventBody = Map<String, Value>;
 
-pub(super) fn new_event(event: &NewEvent) -> Result<Body, Fault> {
+pub(super) fn new_event(event: &NewEvent) -> Result<GoogleEventBody, BackendError> {
     is_forward(&event.slot)?;
-    let mut body = Body::new();
+    let mut body = GoogleEventBody::new();
     body.insert("summary".to_owned(), json!(event.title));
     let (start, end) = ends(&event.slot, false);
     body.insert("start".to_owned(), start);
@@ -27,7 +29,7 @@ pub(super) fn new_event(event: &NewEvent) -> Result<Body, Fault> {
     text("location", &event.location);
     if !event.guests.is_empty() {
         are_addresses(&event.guests)?;
-        let guests: Vec<Body> = event.guests.iter().map(new_guest).collect();
+        let guests: Vec<GoogleEventBody> = event.guests.iter().map(new_guest).collect();
         body.insert("attendees".to_owned(), json!(guests));
     }
     if let Some(rule) = &event.rule {
@@ -38,19 +40,23 @@ pub(super) fn new_event(event: &NewEvent) -> Result<Body, Fault> {
     Ok(body)
 }
 
-fn is_forward(slot: &Slot) -> Result<(), Fault> {
+fn is_forward(slot: &EventSlot) -> Result<(), BackendError> {
     let is_forward = match slot {
-        Slot::Timed { start, end } => start <= end,
-        Slot::Days { first, last } => first <= last,
+        EventSlot::Timed { start, end } => start <= end,
+        EventSlot::Days { first, last } => first <= last,
     };
-    let backward = || Fault::new(FaultKind::Invalid, "the event ends before it starts");
+    let backward =
+        || BackendError::new(BackendErrorKind::Invalid, "the event ends before it starts");
     is_forward.then_some(()).ok_or_else(backward)
 }
 
 /// What a change is as a patch: what is not named is not in it, and a null clears.
-pub(super) fn change(before: &Wired, change: EventChange) -> Result<Body, Fault> {
+pub(super) fn change(
+    before: &GoogleEvent,
+    change: EventChange,
+) -> Result<GoogleEventBody, BackendError> {
     let EventChange { title, slot, description, location, guests, rule, busy } = change;
-    let mut body = Body::new();
+    let mut body = GoogleEventBody::new();
     if let Some(title) = title {
         body.insert("summary".to_owned(), json!(title));
     }
@@ -62,9 +68,9 @@ pub(super) fn change(before: &Wired, change: EventChange) -> Result<Body, Fault>
     }
     put(&mut body, "description", description);
     put(&mut body, "location", location);
-    if rule != Change::Keep && before.recurring_event_id.is_some() {
-        return Err(Fault::new(
-            FaultKind::Invalid,
+    if rule != FieldChange::Keep && before.recurring_event_id.is_some() {
+        return Err(BackendError::new(
+            BackendErrorKind::Invalid,
             "one occurrence has no rule of its own: change the rule of its series",
         ));
     }
@@ -73,7 +79,8 @@ pub(super) fn change(before: &Wired, change: EventChange) -> Result<Body, Fault>
     }
     if let Some(guests) = guests {
         are_addresses(&guests)?;
-        let guests: Vec<Body> = guests.iter().map(|it| same_guest(&before.attendees, it)).collect();
+        let guests: Vec<GoogleEventBody> =
+            guests.iter().map(|it| same_guest(&before.attendees, it)).collect();
         body.insert("attendees".to_owned(), json!(guests));
     }
     if let Some(busy) = busy {
@@ -85,17 +92,17 @@ pub(super) fn change(before: &Wired, change: EventChange) -> Result<Body, Fault>
 /// A series that goes on from an occurrence, with a change: its times, rule and guests, and what
 /// is changed of the rest.
 pub(super) fn following(
-    series: &Wired,
-    slot: &Slot,
+    series: &GoogleEvent,
+    slot: &EventSlot,
     rule: &str,
     mut change: EventChange,
-) -> Result<Body, Fault> {
+) -> Result<GoogleEventBody, BackendError> {
     let after = change.slot.take().unwrap_or_else(|| slot.clone());
     is_forward(&after)?;
     let rule = match std::mem::take(&mut change.rule) {
-        Change::Keep => Some(recurrence_rule::moved(rule, slot, &after)?),
-        Change::Clear => None,
-        Change::Set(rule) => Some(recurrence_rule::fitted(&rule, &after)?),
+        FieldChange::Keep => Some(recurrence_rule::moved(rule, slot, &after)?),
+        FieldChange::Clear => None,
+        FieldChange::Set(rule) => Some(recurrence_rule::fitted(&rule, &after)?),
     };
     let guests = change.guests.is_none();
     let mut body = self::change(series, change)?;
@@ -113,16 +120,16 @@ pub(super) fn following(
 
 /// What a series repeats by afterwards, if that changes.
 fn lines(
-    before: &Wired,
-    rule: Change<String>,
-    after: Option<&Slot>,
-) -> Result<Option<Value>, Fault> {
+    before: &GoogleEvent,
+    rule: FieldChange<String>,
+    after: Option<&EventSlot>,
+) -> Result<Option<Value>, BackendError> {
     let now = before.slot(None)?;
     let rule = match (rule, before.rule(), after) {
-        (Change::Clear, ..) => return Ok(Some(Value::Null)),
-        (Change::Set(rule), ..) => recurrence_rule::fitted(&rule, after.unwrap_or(&now))?,
-        (Change::Keep, Some(rule), Some(after)) => recurrence_rule::moved(&rule, &now, after)?,
-        (Change::Keep, ..) => return Ok(None),
+        (FieldChange::Clear, ..) => return Ok(Some(Value::Null)),
+        (FieldChange::Set(rule), ..) => recurrence_rule::fitted(&rule, after.unwrap_or(&now))?,
+        (FieldChange::Keep, Some(rule), Some(after)) => recurrence_rule::moved(&rule, &now, after)?,
+        (FieldChange::Keep, ..) => return Ok(None),
     };
     // Days that were left out stay left out.
     let others = before.recurrence.iter().filter(|line| !line.starts_with("RRULE:"));
@@ -130,19 +137,19 @@ fn lines(
     Ok(Some(json!(lines.collect::<Vec<_>>())))
 }
 
-fn are_addresses(guests: &[Person]) -> Result<(), Fault> {
+fn are_addresses(guests: &[Person]) -> Result<(), BackendError> {
     let odd = guests.iter().find(|guest| !is_address(&guest.address));
     let Some(odd) = odd else { return Ok(()) };
     let shown: String = odd.address.chars().filter(|it| !it.is_control()).take(80).collect();
     let message = format!("`{shown}` is no address of mail: write it as `name@example.org`");
-    Err(Fault::new(FaultKind::Invalid, message))
+    Err(BackendError::new(BackendErrorKind::Invalid, message))
 }
 
-fn put(body: &mut Body, name: &str, change: Change<String>) {
+fn put(body: &mut GoogleEventBody, name: &str, change: FieldChange<String>) {
     let value = match change {
-        Change::Keep => return,
-        Change::Clear => Value::Null,
-        Change::Set(value) => Value::String(value),
+        FieldChange::Keep => return,
+        FieldChange::Clear => Value::Null,
+        FieldChange::Set(value) => Value::String(value),
     };
     body.insert(name.to_owned(), value);
 }
@@ -151,8 +158,8 @@ fn transparency(busy: bool) -> &'static str {
     if busy { "opaque" } else { "transparent" }
 }
 
-fn new_guest(person: &Person) -> Body {
-    let mut guest = Body::new();
+fn new_guest(person: &Person) -> GoogleEventBody {
+    let mut guest = GoogleEventBody::new();
     guest.insert("email".to_owned(), json!(person.address));
     if let Some(name) = &person.name {
         guest.insert("displayName".to_owned(), json!(name));
@@ -161,18 +168,18 @@ fn new_guest(person: &Person) -> Body {
 }
 
 /// Who stays keeps their answer.
-fn same_guest(before: &[Body], person: &Person) -> Body {
-    let is_same = |it: &&Body| {
+fn same_guest(before: &[GoogleEventBody], person: &Person) -> GoogleEventBody {
+    let is_same = |it: &&GoogleEventBody| {
         text(it, "email").is_some_and(|email| email.eq_ignore_ascii_case(&person.address))
     };
     before.iter().find(is_same).cloned().unwrap_or_else(|| new_guest(person))
 }
 
 /// Start and end. `over`: something stands there already, and days may become moments.
-fn ends(slot: &Slot, over: bool) -> (Value, Value) {
+fn ends(slot: &EventSlot, over: bool) -> (Value, Value) {
     match slot {
-        Slot::Timed { start, end } => (moment(start, over), moment(end, over)),
-        Slot::Days { first, last } => {
+        EventSlot::Timed { start, end } => (moment(start, over), moment(end, over)),
+        EventSlot::Days { first, last } => {
             // Google's end is the day after.
             let end = last.checked_add(1.day()).unwrap_or(*last);
             (day(*first, over), day(end, over))

@@ -6,34 +6,36 @@ use jiff::{Timestamp, ToSpan as _, Zoned};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::backend::{Event, Fault, Guest, Person, Reply, Slot, Status};
+use crate::backend::{
+    BackendError, CalendarEvent, EventGuest, EventSlot, EventStatus, InvitationReply, Person,
+};
 use crate::google::error::broken;
-use crate::ical::Moment;
+use crate::ical::DateOrTime;
 
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "camelCase")]
-pub(in crate::google) struct Wired {
+pub(in crate::google) struct GoogleEvent {
     pub(super) id: String,
     pub(super) etag: Option<String>,
     status: Option<String>,
     summary: Option<String>,
     description: Option<String>,
     location: Option<String>,
-    start: Option<When>,
-    end: Option<When>,
+    start: Option<GoogleEventTime>,
+    end: Option<GoogleEventTime>,
     pub(super) recurrence: Vec<String>,
     pub(super) recurring_event_id: Option<String>,
     /// Of an occurrence: when its series has it, whatever was changed of it.
-    original_start_time: Option<When>,
+    original_start_time: Option<GoogleEventTime>,
     /// As they came: who stays is sent back with all that Google knows of them.
     pub(super) attendees: Vec<Map<String, Value>>,
-    organizer: Option<Organizer>,
+    organizer: Option<GoogleOrganizer>,
     transparency: Option<String>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "camelCase")]
-struct When {
+struct GoogleEventTime {
     date: Option<String>,
     date_time: Option<String>,
     time_zone: Option<String>,
@@ -41,7 +43,7 @@ struct When {
 
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "camelCase")]
-struct Organizer {
+struct GoogleOrganizer {
     email: Option<String>,
     display_name: Option<String>,
 }
@@ -58,7 +60,7 @@ pub(super) fn zone(name: Option<&str>) -> Option<TimeZone> {
     TimeZone::get(name).ok()
 }
 
-impl When {
+impl GoogleEventTime {
     fn day(&self) -> Option<Date> {
         self.date.as_deref()?.parse().ok()
     }
@@ -80,7 +82,7 @@ impl When {
     }
 }
 
-impl Wired {
+impl GoogleEvent {
     pub(super) fn is_cancelled(&self) -> bool {
         self.status.as_deref() == Some("cancelled")
     }
@@ -100,24 +102,25 @@ impl Wired {
     }
 
     /// When an occurrence is by its series.
-    pub(super) fn original(&self) -> Option<Moment> {
+    pub(super) fn original(&self) -> Option<DateOrTime> {
         let original = self.original_start_time.as_ref()?;
-        original.day().map(Moment::Day).or_else(|| original.moment(None).map(Moment::At))
+        original.day().map(DateOrTime::Day).or_else(|| original.moment(None).map(DateOrTime::At))
     }
 
     /// `zone`: that of its calendar, if it is known.
-    pub(super) fn slot(&self, zone: Option<&TimeZone>) -> Result<Slot, Fault> {
+    pub(super) fn slot(&self, zone: Option<&TimeZone>) -> Result<EventSlot, BackendError> {
         let odd = || broken("an event without a time");
         let start = self.start.as_ref().ok_or_else(odd)?;
         let end = self.end.as_ref();
         if let Some(first) = start.day() {
             // The day after the last one.
-            let last = end.and_then(When::day).and_then(|day| day.checked_sub(1.day()).ok());
-            return Ok(Slot::Days { first, last: last.map_or(first, |last| last.max(first)) });
+            let last =
+                end.and_then(GoogleEventTime::day).and_then(|day| day.checked_sub(1.day()).ok());
+            return Ok(EventSlot::Days { first, last: last.map_or(first, |last| last.max(first)) });
         }
         let start = start.moment(zone).ok_or_else(odd)?;
         let end = end.and_then(|end| end.moment(zone)).filter(|end| *end >= start);
-        Ok(Slot::Timed { end: end.unwrap_or_else(|| start.clone()), start })
+        Ok(EventSlot::Timed { end: end.unwrap_or_else(|| start.clone()), start })
     }
 
     /// The event as we tell of it. `primary`: whose events need no calendar in their ids.
@@ -126,7 +129,7 @@ impl Wired {
         calendar: &str,
         primary: &str,
         zone: Option<&TimeZone>,
-    ) -> Result<Event, Fault> {
+    ) -> Result<CalendarEvent, BackendError> {
         if self.id.is_empty() || self.id.contains('/') {
             return Err(broken("an event without an id"));
         }
@@ -136,7 +139,7 @@ impl Wired {
         let is_series = !self.recurrence.is_empty();
         let series = self.recurring_event_id.as_deref();
         let series = series.or_else(|| is_series.then_some(self.id.as_str()));
-        Ok(Event {
+        Ok(CalendarEvent {
             id: named(&self.id),
             series: series.map(named),
             calendar: calendar.to_owned(),
@@ -150,9 +153,9 @@ impl Wired {
             }),
             rule: self.rule(),
             status: match self.status.as_deref() {
-                Some("tentative") => Status::Tentative,
-                Some("cancelled") => Status::Cancelled,
-                _ => Status::Confirmed,
+                Some("tentative") => EventStatus::Tentative,
+                Some("cancelled") => EventStatus::Cancelled,
+                _ => EventStatus::Confirmed,
             },
             busy: self.transparency.as_deref() != Some("transparent"),
             reply: self.own().map(reply),
@@ -160,27 +163,27 @@ impl Wired {
     }
 }
 
-fn guest(attendee: &Map<String, Value>) -> Option<Guest> {
+fn guest(attendee: &Map<String, Value>) -> Option<EventGuest> {
     let address = text(attendee, "email")?.to_owned();
     let name = text(attendee, "displayName").map(str::to_owned);
-    Some(Guest { person: Person { address, name }, reply: reply(attendee) })
+    Some(EventGuest { person: Person { address, name }, reply: reply(attendee) })
 }
 
-fn reply(attendee: &Map<String, Value>) -> Reply {
+fn reply(attendee: &Map<String, Value>) -> InvitationReply {
     match text(attendee, "responseStatus") {
-        Some("accepted") => Reply::Accepted,
-        Some("declined") => Reply::Declined,
-        Some("tentative") => Reply::Tentative,
-        _ => Reply::Waiting,
+        Some("accepted") => InvitationReply::Accepted,
+        Some("declined") => InvitationReply::Declined,
+        Some("tentative") => InvitationReply::Tentative,
+        _ => InvitationReply::Waiting,
     }
 }
 
 /// The same the other way round.
-pub(super) fn status_of(reply: Reply) -> &'static str {
+pub(super) fn status_of(reply: InvitationReply) -> &'static str {
     match reply {
-        Reply::Waiting => "needsAction",
-        Reply::Accepted => "accepted",
-        Reply::Declined => "declined",
-        Reply::Tentative => "tentative",
+        InvitationReply::Waiting => "needsAction",
+        InvitationReply::Accepted => "accepted",
+        InvitationReply::Declined => "declined",
+        InvitationReply::Tentative => "tentative",
     }
 }

@@ -4,13 +4,13 @@
 use http::Method;
 use serde_json::{Map, Value, json};
 
-use super::super::Google;
-use super::event::Wired;
-use super::{Place, after_writing, body};
-use crate::backend::{Event, EventChange, Fault, FaultKind, Slot};
-use crate::google::client::{Api, Ask};
+use super::super::GoogleBackend;
+use super::event::GoogleEvent;
+use super::{GoogleEventId, after_writing, body};
+use crate::backend::{BackendError, BackendErrorKind, CalendarEvent, EventChange, EventSlot};
+use crate::google::client::{GoogleApi, GoogleRequest};
 use crate::google::error::{broken, missing};
-use crate::ical::Moment;
+use crate::ical::DateOrTime;
 use crate::recurrence_rule;
 
 /// What goes along into the series that goes on; its times, rule and guests are written anew.
@@ -29,30 +29,30 @@ const COPIED: [&str; 11] = [
 ];
 
 /// A series at one of its occurrences.
-struct Cut {
-    series: Wired,
+struct GoogleSeriesSplit {
+    series: GoogleEvent,
     /// As Google has it, with what we know nothing of.
     fields: Map<String, Value>,
     /// Where the occurrence is by the series.
-    slot: Slot,
+    slot: EventSlot,
     before: String,
     after: String,
 }
 
-impl Google {
+impl GoogleBackend {
     pub(super) async fn changed_following(
         &self,
         id: &str,
         change: EventChange,
-    ) -> Result<Event, Fault> {
-        let place = Place::of(id);
+    ) -> Result<CalendarEvent, BackendError> {
+        let place = GoogleEventId::of(id);
         let occurrence = self.wired(place).await?;
         let Some(series) = occurrence.recurring_event_id.clone() else {
             return self.changed(id, change).await;
         };
         self.primary().await?;
         let is_moved = change.slot.is_some();
-        let series = Place { event: &series, ..place };
+        let series = GoogleEventId { event: &series, ..place };
         let Some(cut) = self.cut(series, &occurrence, is_moved).await? else {
             return self.changed(&named(series), change).await;
         };
@@ -65,9 +65,12 @@ impl Google {
         body.extend(fresh);
         body.retain(|_, value| !value.is_null());
         // First the new one: what fails after it leaves something twice, and nothing out.
-        let ask =
-            Ask::post(Api::Calendar, &["calendars", place.calendar, "events"], Value::Object(body));
-        let added: Result<Wired, Fault> =
+        let ask = GoogleRequest::post(
+            GoogleApi::Calendar,
+            &["calendars", place.calendar, "events"],
+            Value::Object(body),
+        );
+        let added: Result<GoogleEvent, BackendError> =
             self.wire().ask(ask.maybe("sendUpdates", guests.then_some("all"))).await;
         let added = added.map_err(|fault| missing(fault, "event", id))?;
         if let Err(fault) = self.end(series, &cut).await {
@@ -76,13 +79,13 @@ impl Google {
         self.read_event(&added, place.calendar, None).await.map_err(after_writing)
     }
 
-    pub(super) async fn removed_following(&self, id: &str) -> Result<(), Fault> {
-        let place = Place::of(id);
+    pub(super) async fn removed_following(&self, id: &str) -> Result<(), BackendError> {
+        let place = GoogleEventId::of(id);
         let occurrence = self.wired(place).await?;
         let Some(series) = occurrence.recurring_event_id.clone() else {
             return self.removed(id).await;
         };
-        let series = Place { event: &series, ..place };
+        let series = GoogleEventId { event: &series, ..place };
         match self.cut(series, &occurrence, false).await? {
             Some(cut) => self.end(series, &cut).await,
             None => self.removed(&named(series)).await,
@@ -92,23 +95,23 @@ impl Google {
     /// `None`: the occurrence is the first.
     async fn cut(
         &self,
-        place: Place<'_>,
-        occurrence: &Wired,
+        place: GoogleEventId<'_>,
+        occurrence: &GoogleEvent,
         is_moved: bool,
-    ) -> Result<Option<Cut>, Fault> {
-        let found: Result<Value, Fault> =
-            self.wire().ask(Ask::get(Api::Calendar, &place.path())).await;
+    ) -> Result<Option<GoogleSeriesSplit>, BackendError> {
+        let found: Result<Value, BackendError> =
+            self.wire().ask(GoogleRequest::get(GoogleApi::Calendar, &place.path())).await;
         let found = found.map_err(|fault| missing(fault, "event", place.id))?;
         let odd = || broken("a series that cannot be read");
-        let series: Wired =
+        let series: GoogleEvent =
             serde_json::from_value(found.clone()).map_err(|cause| odd().because(cause))?;
         let Value::Object(fields) = found else { return Err(odd()) };
         let whole = series.slot(None)?;
         let at = occurrence.original().ok_or_else(odd)?;
         let (slot, is_first) = slot_at(&whole, &at).ok_or_else(odd)?;
         if is_moved && occurrence.slot(None)? != slot {
-            return Err(Fault::new(
-                FaultKind::Invalid,
+            return Err(BackendError::new(
+                BackendErrorKind::Invalid,
                 "this repetition was moved by itself: move it alone, or begin with another one",
             ));
         }
@@ -117,15 +120,19 @@ impl Google {
         }
         let rule = series.rule().ok_or_else(odd)?;
         let at = match &slot {
-            Slot::Timed { start, .. } => Moment::At(start.clone()),
-            Slot::Days { first, .. } => Moment::Day(*first),
+            EventSlot::Timed { start, .. } => DateOrTime::At(start.clone()),
+            EventSlot::Days { first, .. } => DateOrTime::Day(*first),
         };
         let (before, after) = recurrence_rule::parted(&rule, &whole, &at)?;
-        Ok(Some(Cut { series, fields, slot, before, after }))
+        Ok(Some(GoogleSeriesSplit { series, fields, slot, before, after }))
     }
 
     /// Ends a series before an occurrence, unless somebody changed it meanwhile.
-    async fn end(&self, place: Place<'_>, cut: &Cut) -> Result<(), Fault> {
+    async fn end(
+        &self,
+        place: GoogleEventId<'_>,
+        cut: &GoogleSeriesSplit,
+    ) -> Result<(), BackendError> {
         let others = cut.series.recurrence.iter().filter(|line| !line.starts_with("RRULE:"));
         let lines = [format!("RRULE:{}", cut.before)].into_iter().chain(others.cloned());
         let mut body = Map::new();
@@ -135,20 +142,29 @@ impl Google {
     }
 
     /// Takes the series that was to go on back, since the other one could not be ended.
-    async fn taken_back(&self, place: Place<'_>, new: &str, fault: Fault) -> Fault {
+    async fn taken_back(
+        &self,
+        place: GoogleEventId<'_>,
+        new: &str,
+        fault: BackendError,
+    ) -> BackendError {
         let path = ["calendars", place.calendar, "events", new];
-        let gone = self.wire().tell(Ask::new(Method::DELETE, Api::Calendar, &path)).await;
-        if gone.is_ok() && fault.kind != FaultKind::Unknown {
+        let gone =
+            self.wire().tell(GoogleRequest::new(Method::DELETE, GoogleApi::Calendar, &path)).await;
+        if gone.is_ok() && fault.kind != BackendErrorKind::Unknown {
             return fault;
         }
         let message = "it could not be told whether the series was parted: look at its repetitions \
                        before you repeat it";
-        Fault { cause: Some(fault.message.into()), ..Fault::new(FaultKind::Unknown, message) }
+        BackendError {
+            cause: Some(fault.message.into()),
+            ..BackendError::new(BackendErrorKind::Unknown, message)
+        }
     }
 }
 
 /// An id as we have it.
-fn named(place: Place<'_>) -> String {
+fn named(place: GoogleEventId<'_>) -> String {
     match place.id.rsplit_once('/') {
         Some((calendar, _)) => format!("{calendar}/{}", place.event),
         None => place.event.to_owned(),
@@ -156,18 +172,19 @@ fn named(place: Place<'_>) -> String {
 }
 
 /// The slot of a series at another start, and whether that is its own.
-fn slot_at(whole: &Slot, at: &Moment) -> Option<(Slot, bool)> {
+fn slot_at(whole: &EventSlot, at: &DateOrTime) -> Option<(EventSlot, bool)> {
     match (whole, at) {
-        (Slot::Timed { start, end }, Moment::At(at)) => {
+        (EventSlot::Timed { start, end }, DateOrTime::At(at)) => {
             let at = at.with_time_zone(start.time_zone().clone());
             let until = at.checked_add(start.duration_until(end)).ok()?;
             let is_first = at == *start;
-            Some((Slot::Timed { start: at, end: until }, is_first))
+            Some((EventSlot::Timed { start: at, end: until }, is_first))
         }
-        (Slot::Days { first, last }, Moment::Day(day)) => {
-            let slot = Slot::Days { first: *day, last: day.checked_add(*last - *first).ok()? };
+        (EventSlot::Days { first, last }, DateOrTime::Day(day)) => {
+            let slot = EventSlot::Days { first: *day, last: day.checked_add(*last - *first).ok()? };
             Some((slot, day == first))
         }
-        (Slot::Timed { .. }, Moment::Day(_)) | (Slot::Days { .. }, Moment::At(_)) => None,
+        (EventSlot::Timed { .. }, DateOrTime::Day(_))
+        | (EventSlot::Days { .. }, DateOrTime::At(_)) => None,
     }
 }

@@ -3,10 +3,10 @@
 use jiff::Timestamp;
 use serde::Deserialize;
 
-use super::labels::Labels;
-use crate::backend::{Fault, MessageHead};
+use super::labels::GmailLabels;
+use crate::backend::{BackendError, MessageHead};
 use crate::google::error::broken;
-use crate::mail::mime::{self, Letter};
+use crate::mail::mime::{self, MimeMessage};
 
 /// Longest snippet, in characters.
 const SNIPPET: usize = 150;
@@ -15,32 +15,32 @@ const LONGEST: usize = 16 * 1024;
 
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "camelCase")]
-pub(in crate::google) struct Wired {
+pub(in crate::google) struct GmailMessage {
     pub(super) id: String,
     thread_id: Option<String>,
     pub(super) label_ids: Vec<String>,
     snippet: Option<String>,
     internal_date: Option<String>,
-    payload: Part,
+    payload: GmailPart,
     pub(super) raw: Option<String>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Part {
+struct GmailPart {
     filename: Option<String>,
-    headers: Vec<Header>,
-    parts: Vec<Part>,
+    headers: Vec<GmailHeader>,
+    parts: Vec<GmailPart>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Header {
+struct GmailHeader {
     name: String,
     value: String,
 }
 
-impl Part {
+impl GmailPart {
     /// The depth is bounded by the reader of JSON.
     fn has_attachments(&self) -> bool {
         self.filename.as_ref().is_some_and(|name| !name.is_empty())
@@ -48,7 +48,7 @@ impl Part {
     }
 
     /// What the headers say, read by the one reader of mail.
-    fn letter(&self) -> Letter {
+    fn letter(&self) -> MimeMessage {
         let mut head = String::new();
         for wanted in ["From", "To", "Subject"] {
             let found = self.headers.iter().find(|it| it.name.eq_ignore_ascii_case(wanted));
@@ -64,17 +64,20 @@ impl Part {
     }
 }
 
-impl Wired {
-    pub(in crate::google) fn head(&self, labels: &Labels) -> Result<MessageHead, Fault> {
+impl GmailMessage {
+    pub(in crate::google) fn head(
+        &self,
+        labels: &GmailLabels,
+    ) -> Result<MessageHead, BackendError> {
         self.head_of(&self.payload.letter(), labels, self.payload.has_attachments())
     }
 
     pub(super) fn head_of(
         &self,
-        letter: &Letter,
-        labels: &Labels,
+        letter: &MimeMessage,
+        labels: &GmailLabels,
         has_attachments: bool,
-    ) -> Result<MessageHead, Fault> {
+    ) -> Result<MessageHead, BackendError> {
         let date = self.internal_date.as_deref().and_then(|text| text.parse().ok());
         let date = date.and_then(|date| Timestamp::from_millisecond(date).ok());
         let date = date.ok_or_else(|| broken("a message without a date"))?;
@@ -89,7 +92,7 @@ impl Wired {
     }
 
     /// What can be said without having read it.
-    pub(super) fn bare_head(&self, labels: &Labels) -> Result<MessageHead, Fault> {
+    pub(super) fn bare_head(&self, labels: &GmailLabels) -> Result<MessageHead, BackendError> {
         if self.id.is_empty() {
             return Err(broken("a message without an id"));
         }

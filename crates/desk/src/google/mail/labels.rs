@@ -4,7 +4,7 @@
 
 use serde::Deserialize;
 
-use crate::backend::{Fault, FaultKind, Label, Marks};
+use crate::backend::{BackendError, BackendErrorKind, MailLabel, MessageMarks};
 
 /// Ours, and Gmail's. Archived is what has none of the first five.
 const SYSTEM: &[(&str, &str)] = &[
@@ -25,27 +25,27 @@ const LONGEST: usize = 225;
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-pub(in crate::google) struct Labels {
-    labels: Vec<Wired>,
+pub(in crate::google) struct GmailLabels {
+    labels: Vec<GmailLabel>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-pub(super) struct Wired {
+pub(super) struct GmailLabel {
     pub(super) id: String,
     name: String,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "camelCase")]
-pub(super) struct Counted {
+pub(super) struct GmailLabelCounts {
     messages_total: Option<u64>,
     messages_unread: Option<u64>,
 }
 
-impl Counted {
-    pub(super) fn label(self, name: String) -> Label {
-        Label { name, total: self.messages_total, unread: self.messages_unread }
+impl GmailLabelCounts {
+    pub(super) fn label(self, name: String) -> MailLabel {
+        MailLabel { name, total: self.messages_total, unread: self.messages_unread }
     }
 }
 
@@ -59,7 +59,7 @@ pub(super) fn is_own(id: &str) -> bool {
     id.bytes().any(|byte| byte.is_ascii_lowercase())
 }
 
-impl Labels {
+impl GmailLabels {
     /// Gmail's id of a label of the owner's own.
     pub(super) fn id(&self, name: &str) -> Option<String> {
         let mut own = self.labels.iter().filter(|label| is_own(&label.id));
@@ -94,14 +94,14 @@ impl Labels {
 }
 
 /// Where to look for messages.
-pub(super) enum Place {
+pub(super) enum GmailSearchScope {
     Anywhere,
     Archive,
     /// By Gmail's id.
     Label(String),
 }
 
-impl Place {
+impl GmailSearchScope {
     pub(super) fn of_system(name: &str) -> Option<Self> {
         if name.eq_ignore_ascii_case(ARCHIVE) {
             return Some(Self::Archive);
@@ -124,7 +124,7 @@ impl Place {
 
 /// What marks mean in labels of Gmail's.
 #[derive(Default)]
-pub(super) struct Relabel {
+pub(super) struct GmailLabelChange {
     pub(super) add: Vec<String>,
     pub(super) remove: Vec<String>,
     /// Names of the owner's own.
@@ -134,8 +134,8 @@ pub(super) struct Relabel {
     pub(super) untrash: bool,
 }
 
-impl Relabel {
-    pub(super) fn new(marks: &Marks) -> Result<Self, Fault> {
+impl GmailLabelChange {
+    pub(super) fn new(marks: &MessageMarks) -> Result<Self, BackendError> {
         let mut this = Self::default();
         for name in &marks.add {
             this.put_on(name.trim())?;
@@ -153,7 +153,7 @@ impl Relabel {
         Ok(this)
     }
 
-    fn put_on(&mut self, name: &str) -> Result<(), Fault> {
+    fn put_on(&mut self, name: &str) -> Result<(), BackendError> {
         if name.eq_ignore_ascii_case(ARCHIVE) {
             self.remove.push("INBOX".to_owned());
             return Ok(());
@@ -165,14 +165,14 @@ impl Relabel {
             None if !is_name(name) => {
                 let message =
                     format!("a label has a name of 1 to {LONGEST} characters on one line");
-                return Err(Fault::new(FaultKind::Invalid, message));
+                return Err(BackendError::new(BackendErrorKind::Invalid, message));
             }
             None => self.own_add.push(name.to_owned()),
         }
         Ok(())
     }
 
-    fn take_off(&mut self, name: &str) -> Result<(), Fault> {
+    fn take_off(&mut self, name: &str) -> Result<(), BackendError> {
         if name.eq_ignore_ascii_case(ARCHIVE) {
             self.add.push("INBOX".to_owned());
             return Ok(());
@@ -192,8 +192,8 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && !is_long && !name.chars().any(char::is_control)
 }
 
-fn fixed(id: &str) -> Fault {
+fn fixed(id: &str) -> BackendError {
     let name = SYSTEM.iter().find(|(_, own)| *own == id).map_or(id, |(name, _)| name);
     let message = format!("`{name}` is where Gmail puts a message itself: take another label");
-    Fault::new(FaultKind::Invalid, message)
+    BackendError::new(BackendErrorKind::Invalid, message)
 }

@@ -1,10 +1,10 @@
 //! A query in Gmail's language of searches: <https://support.google.com/mail/answer/7190>.
 
-use super::labels::Place;
+use super::labels::GmailSearchScope;
 use crate::backend::{MailQuery, MessageHead};
 
 /// `None`: nothing that needs words is asked for.
-pub(super) fn text(query: &MailQuery, place: &Place) -> Option<String> {
+pub(super) fn text(query: &MailQuery, place: &GmailSearchScope) -> Option<String> {
     let mut terms = Vec::new();
     terms.extend(query.text.as_deref().into_iter().flat_map(words).map(|word| quoted(&word)));
     let named = [("from", &query.from), ("to", &query.to), ("subject", &query.subject)];
@@ -25,7 +25,7 @@ pub(super) fn text(query: &MailQuery, place: &Place) -> Option<String> {
     // A second more on both sides: nothing says whether the bounds are part of it. We look again.
     terms.extend(query.after.map(|at| format!("after:{}", at.as_second().saturating_sub(1))));
     terms.extend(query.before.map(|at| format!("before:{}", at.as_second().saturating_add(1))));
-    if matches!(place, Place::Archive) {
+    if matches!(place, GmailSearchScope::Archive) {
         terms.extend(["inbox", "sent", "drafts"].map(|place| format!("-in:{place}")));
     }
     (!terms.is_empty()).then(|| terms.join(" "))

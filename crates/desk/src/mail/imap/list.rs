@@ -5,11 +5,11 @@ use std::cmp::Reverse;
 use jiff::Timestamp;
 
 use super::fetch::{self, date, fetched, set};
-use super::folder::{self, Folder, is_keyword, is_place};
+use super::folder::{self, ImapFolder, is_keyword, is_place};
 use super::search::conditions;
-use super::session::{Command, Session};
-use super::value::Value;
-use crate::backend::{Fault, FaultKind, MailQuery, MessageHead, Page};
+use super::session::{ImapCommand, ImapSession};
+use super::value::ImapValue;
+use crate::backend::{BackendError, BackendErrorKind, BackendPage, MailQuery, MessageHead};
 
 const MOST: usize = 200;
 /// Messages of one folder whose date is asked for one page.
@@ -20,13 +20,13 @@ const MOST_FOLDERS: usize = 60;
 const MOST_LOOKED_AT: usize = 400;
 
 /// A message in the order of lists: seconds, then folder and number.
-type Place = (Reverse<i64>, String, Reverse<u32>);
+type MessagePosition = (Reverse<i64>, String, Reverse<u32>);
 
 /// One page of what a query asks for. Without a label, trash and spam are left out.
 pub(super) async fn page(
-    session: &mut Session,
+    session: &mut ImapSession,
     query: &MailQuery,
-) -> Result<Page<MessageHead>, Fault> {
+) -> Result<BackendPage<MessageHead>, BackendError> {
     let limit = query.limit.clamp(1, MOST);
     let after = query.cursor.as_deref().map(cursor).transpose()?;
     let (folders, keyword) = folders(session, query.label.as_deref()).await?;
@@ -60,10 +60,10 @@ pub(super) async fn page(
     let next = next
         .filter(|_| !is_last)
         .map(|(Reverse(date), folder, Reverse(uid))| format!("{date}.{uid}.{folder}"));
-    Ok(Page { items, next, unread: Vec::new() })
+    Ok(BackendPage { items, next, unread: Vec::new() })
 }
 
-fn cursor(text: &str) -> Result<Place, Fault> {
+fn cursor(text: &str) -> Result<MessagePosition, BackendError> {
     let mut parts = text.splitn(3, '.');
     let mut read = || {
         let date = parts.next()?.parse().ok()?;
@@ -72,15 +72,15 @@ fn cursor(text: &str) -> Result<Place, Fault> {
     };
     read().ok_or_else(|| {
         let message = "this is no `cursor` of a list before: leave it out to begin anew";
-        Fault::new(FaultKind::Invalid, message)
+        BackendError::new(BackendErrorKind::Invalid, message)
     })
 }
 
 /// Where to look, and for which keyword.
 async fn folders(
-    session: &mut Session,
+    session: &mut ImapSession,
     label: Option<&str>,
-) -> Result<(Vec<Folder>, Option<String>), Fault> {
+) -> Result<(Vec<ImapFolder>, Option<String>), BackendError> {
     let mut folders = folder::all(session).await?;
     let Some(label) = label.map(str::trim) else {
         folders.retain(|folder| !["trash", "spam"].contains(&&*folder.label));
@@ -99,12 +99,12 @@ async fn folders(
 
 /// The messages of a folder that a query asks for, after the place where the last page ended.
 async fn places_in(
-    session: &mut Session,
-    folder: &Folder,
+    session: &mut ImapSession,
+    folder: &ImapFolder,
     query: &MailQuery,
     keyword: Option<&str>,
-    after: Option<&Place>,
-) -> Result<Vec<Place>, Fault> {
+    after: Option<&MessagePosition>,
+) -> Result<Vec<MessagePosition>, BackendError> {
     if session.select(&folder.name).await?.is_none() {
         return Ok(Vec::new());
     }
@@ -112,12 +112,12 @@ async fn places_in(
     // Sorted by the server, the newest are known without the dates of all others.
     let sorts = session.can("SORT");
     let words = if sorts { "UID SORT (REVERSE ARRIVAL) UTF-8" } else { "UID SEARCH CHARSET UTF-8" };
-    let command = conditions(Command::reads(words), query, keyword, until)?;
+    let command = conditions(ImapCommand::reads(words), query, keyword, until)?;
     let answer = session.run(command).await?.done("search")?;
     let is_found =
-        |data: &&Vec<Value>| data.first().is_some_and(|it| it.is("SEARCH") || it.is("SORT"));
+        |data: &&Vec<ImapValue>| data.first().is_some_and(|it| it.is("SEARCH") || it.is("SORT"));
     let found = answer.data.iter().filter(is_found).flatten();
-    let mut uids: Vec<u32> = found.filter_map(Value::number).collect();
+    let mut uids: Vec<u32> = found.filter_map(ImapValue::number).collect();
     if !sorts {
         uids.sort_unstable_by_key(|uid| Reverse(*uid));
     }
@@ -125,9 +125,9 @@ async fn places_in(
     if uids.is_empty() {
         return Ok(Vec::new());
     }
-    let fetch = Command::reads("UID FETCH").words(&set(&uids)).words("(UID INTERNALDATE)");
+    let fetch = ImapCommand::reads("UID FETCH").words(&set(&uids)).words("(UID INTERNALDATE)");
     let answer = session.run(fetch).await?.done("show its messages")?;
-    let place = |(uid, pairs): (u32, Vec<(String, Value)>)| {
+    let place = |(uid, pairs): (u32, Vec<(String, ImapValue)>)| {
         let date = date(&pairs)?;
         let is_within = query.after.is_none_or(|after| date >= after)
             && query.before.is_none_or(|before| date < before);
@@ -139,10 +139,10 @@ async fn places_in(
 
 /// The heads of messages in their order, each folder asked once.
 async fn heads(
-    session: &mut Session,
-    folders: &[Folder],
-    places: &[Place],
-) -> Result<Vec<Option<MessageHead>>, Fault> {
+    session: &mut ImapSession,
+    folders: &[ImapFolder],
+    places: &[MessagePosition],
+) -> Result<Vec<Option<MessageHead>>, BackendError> {
     let mut heads = vec![None; places.len()];
     for folder in folders {
         let here: Vec<u32> =

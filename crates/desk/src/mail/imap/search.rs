@@ -3,8 +3,8 @@
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan as _};
 
-use super::session::Command;
-use crate::backend::{Fault, FaultKind, MailQuery};
+use super::session::ImapCommand;
+use crate::backend::{BackendError, BackendErrorKind, MailQuery};
 
 const MOST_WORDS: usize = 30;
 const LONGEST_TEXT: usize = 1000;
@@ -12,11 +12,11 @@ const LONGEST_TEXT: usize = 1000;
 /// Appends the conditions of a query. Dates are asked for with a day to spare, since servers
 /// compare days and leave out the zone; what is more than asked is taken out afterwards.
 pub(super) fn conditions(
-    mut command: Command,
+    mut command: ImapCommand,
     query: &MailQuery,
     keyword: Option<&str>,
     until: Option<Timestamp>,
-) -> Result<Command, Fault> {
+) -> Result<ImapCommand, BackendError> {
     let asked = [
         ("TEXT", &query.text),
         ("FROM", &query.from),
@@ -36,7 +36,7 @@ pub(super) fn conditions(
         all += words.len();
         if words.is_empty() || text.len() > LONGEST_TEXT || all > MOST_WORDS {
             let message = "a search is 1 to 30 words with letters or digits in them";
-            return Err(Fault::new(FaultKind::Invalid, message));
+            return Err(BackendError::new(BackendErrorKind::Invalid, message));
         }
         for word in words {
             let word: String = word.chars().filter(|one| !one.is_control()).collect();

@@ -7,9 +7,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use toolcrib_egress::Egress;
 
-use super::value::{Response, Status, Value, literal_after, read};
-use crate::backend::{Fault, FaultKind};
-use crate::mail::connection::{Login, Lost, MailServer, Wire};
+use super::value::{ImapResponse, ImapStatus, ImapValue, literal_after, read};
+use crate::backend::{BackendError, BackendErrorKind};
+use crate::mail::connection::{MailConnection, MailConnectionError, MailLogin, MailServer};
 
 /// For one command and its answers.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -19,39 +19,42 @@ const MOST_RESPONSES: usize = 50_000;
 
 /// Whether a command that got no answer may have changed something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Does {
+pub(super) enum ImapCommandEffect {
     Read,
     Write,
 }
 
 /// A command: words as they are, and strings in whatever way is safe.
-pub(super) struct Command {
-    parts: Vec<Part>,
-    does: Does,
+pub(super) struct ImapCommand {
+    parts: Vec<ImapCommandPart>,
+    does: ImapCommandEffect,
 }
 
-enum Part {
+enum ImapCommandPart {
     Words(String),
     Literal(Vec<u8>),
 }
 
-impl Command {
+impl ImapCommand {
     pub(super) fn reads(words: &str) -> Self {
-        Self { parts: vec![Part::Words(words.to_owned())], does: Does::Read }
+        Self {
+            parts: vec![ImapCommandPart::Words(words.to_owned())],
+            does: ImapCommandEffect::Read,
+        }
     }
 
     pub(super) fn writes(words: &str) -> Self {
-        Self { does: Does::Write, ..Self::reads(words) }
+        Self { does: ImapCommandEffect::Write, ..Self::reads(words) }
     }
 
     /// More words of our own; never anything that somebody wrote.
     pub(super) fn words(mut self, words: &str) -> Self {
         match self.parts.last_mut() {
-            Some(Part::Words(before)) => {
+            Some(ImapCommandPart::Words(before)) => {
                 before.push(' ');
                 before.push_str(words);
             }
-            _ => self.parts.push(Part::Words(format!(" {words}"))),
+            _ => self.parts.push(ImapCommandPart::Words(format!(" {words}"))),
         }
         self
     }
@@ -68,98 +71,109 @@ impl Command {
 
     /// Bytes as they are.
     pub(super) fn literal(mut self, bytes: &[u8]) -> Self {
-        self.parts.push(Part::Literal(bytes.to_vec()));
+        self.parts.push(ImapCommandPart::Literal(bytes.to_vec()));
         self
     }
 }
 
 /// What a command came to.
-pub(super) struct Answer {
-    pub(super) data: Vec<Vec<Value>>,
+pub(super) struct ImapCommandResult {
+    pub(super) data: Vec<Vec<ImapValue>>,
     /// Codes of the status lines, such as `[APPENDUID 1 2]`.
-    pub(super) codes: Vec<Vec<Value>>,
-    status: Status,
+    pub(super) codes: Vec<Vec<ImapValue>>,
+    status: ImapStatus,
     text: String,
 }
 
-impl Answer {
+impl ImapCommandResult {
     /// An error if the server would not.
-    pub(super) fn done(self, what: &str) -> Result<Self, Fault> {
-        if self.status == Status::Ok {
+    pub(super) fn done(self, what: &str) -> Result<Self, BackendError> {
+        if self.status == ImapStatus::Ok {
             return Ok(self);
         }
         let has = |word: &str| {
             self.codes.iter().any(|code| code.first().is_some_and(|first| first.is(word)))
         };
         let kind = if has("NOPERM") || has("AUTHENTICATIONFAILED") || has("OVERQUOTA") {
-            FaultKind::Refused
+            BackendErrorKind::Refused
         } else if has("INUSE") || has("UNAVAILABLE") || has("LIMIT") {
-            FaultKind::Busy
+            BackendErrorKind::Busy
         } else {
-            FaultKind::Invalid
+            BackendErrorKind::Invalid
         };
-        Err(Fault::new(kind, format!("the mail server would not {what}: it says `{}`", self.text)))
+        Err(BackendError::new(
+            kind,
+            format!("the mail server would not {what}: it says `{}`", self.text),
+        ))
     }
 
     pub(super) fn is_done(&self) -> bool {
-        self.status == Status::Ok
+        self.status == ImapStatus::Ok
     }
 
     /// What follows a word in a code: `[COPYUID 1 2 3]` has three.
-    pub(super) fn code(&self, word: &str) -> Option<&[Value]> {
+    pub(super) fn code(&self, word: &str) -> Option<&[ImapValue]> {
         let found = self.codes.iter().find(|code| code.first().is_some_and(|first| first.is(word)));
         found.and_then(|code| code.get(1..))
     }
 }
 
 /// The folder that a session is in.
-pub(super) struct Selected {
+pub(super) struct SelectedFolder {
     pub(super) folder: String,
     pub(super) validity: u32,
     /// Whether new keywords may be made.
     pub(super) makes_keywords: bool,
 }
 
-pub(super) struct Session {
-    wire: Wire,
+pub(super) struct ImapSession {
+    wire: MailConnection,
     tag: u32,
     abilities: BTreeSet<String>,
-    pub(super) selected: Option<Selected>,
+    pub(super) selected: Option<SelectedFolder>,
 }
 
-impl Session {
+impl ImapSession {
     /// A session that is logged in.
-    pub(super) async fn open(egress: &Egress, server: &MailServer) -> Result<Self, Fault> {
-        let wire = Wire::open(egress, &server.url).await?;
+    pub(super) async fn open(egress: &Egress, server: &MailServer) -> Result<Self, BackendError> {
+        let wire = MailConnection::open(egress, &server.url).await?;
         let mut session = Self { wire, tag: 0, abilities: BTreeSet::new(), selected: None };
         session.wire.allow(PATIENCE);
-        let (greeting, _) =
-            session.response(MOST_BYTES).await.map_err(|lost| gone(lost, Does::Read))?;
+        let (greeting, _) = session
+            .response(MOST_BYTES)
+            .await
+            .map_err(|lost| gone(lost, ImapCommandEffect::Read))?;
         let is_in = match greeting {
-            Response::Status { status: Status::Ok, .. } => false,
-            Response::Status { status: Status::Preauth, .. } => true,
-            Response::Status { status: Status::Bye, text, .. } => {
+            ImapResponse::Status { status: ImapStatus::Ok, .. } => false,
+            ImapResponse::Status { status: ImapStatus::Preauth, .. } => true,
+            ImapResponse::Status { status: ImapStatus::Bye, text, .. } => {
                 let message = format!("the mail server sends us away: it says `{text}`");
-                return Err(Fault::new(FaultKind::Busy, message));
+                return Err(BackendError::new(BackendErrorKind::Busy, message));
             }
-            Response::Status { .. } | Response::Continue | Response::Data(_) => {
-                return Err(Fault::new(FaultKind::Broken, "this is no server of IMAP"));
+            ImapResponse::Status { .. } | ImapResponse::Continue | ImapResponse::Data(_) => {
+                return Err(BackendError::new(
+                    BackendErrorKind::Broken,
+                    "this is no server of IMAP",
+                ));
             }
         };
         session.learn().await?;
         if !session.wire.is_secure() && !server.plain {
             if is_in || !session.can("STARTTLS") {
                 let message = "the mail server has no TLS, so nothing is said to it";
-                return Err(Fault::new(FaultKind::Refused, message));
+                return Err(BackendError::new(BackendErrorKind::Refused, message));
             }
-            session.run(Command::reads("STARTTLS")).await?.done("begin TLS")?;
+            session.run(ImapCommand::reads("STARTTLS")).await?.done("begin TLS")?;
             session.wire = session.wire.secure().await?;
             // What was said before TLS does not count.
             session.learn().await?;
         }
         if !is_in {
             let login = server.login_over(&session.wire)?.ok_or_else(|| {
-                Fault::new(FaultKind::Refused, "the mail server wants a name and a password")
+                BackendError::new(
+                    BackendErrorKind::Refused,
+                    "the mail server wants a name and a password",
+                )
             })?;
             session.log_in(login).await?;
             session.learn().await?;
@@ -171,51 +185,61 @@ impl Session {
         self.abilities.contains(ability)
     }
 
-    async fn learn(&mut self) -> Result<(), Fault> {
-        let answer = self.run(Command::reads("CAPABILITY")).await?.done("say what it can do")?;
+    async fn learn(&mut self) -> Result<(), BackendError> {
+        let answer =
+            self.run(ImapCommand::reads("CAPABILITY")).await?.done("say what it can do")?;
         let said =
             answer.data.iter().filter(|data| data.first().is_some_and(|it| it.is("CAPABILITY")));
-        let words = said.flatten().filter_map(Value::text).map(|word| word.to_ascii_uppercase());
+        let words =
+            said.flatten().filter_map(ImapValue::text).map(|word| word.to_ascii_uppercase());
         self.abilities = words.collect();
         Ok(())
     }
 
-    async fn log_in(&mut self, login: &Login) -> Result<(), Fault> {
-        let Login { user, password } = login;
+    async fn log_in(&mut self, login: &MailLogin) -> Result<(), BackendError> {
+        let MailLogin { user, password } = login;
         let answer = if self.can("AUTH=PLAIN") && self.can("SASL-IR") {
             let words = STANDARD.encode(format!("\0{user}\0{password}"));
-            self.run(Command::reads("AUTHENTICATE PLAIN").words(&words)).await?
+            self.run(ImapCommand::reads("AUTHENTICATE PLAIN").words(&words)).await?
         } else if self.can("LOGINDISABLED") {
             let message = "the mail server takes no name and password in a way that we know";
-            return Err(Fault::new(FaultKind::Refused, message));
+            return Err(BackendError::new(BackendErrorKind::Refused, message));
         } else {
-            let login = Command::reads("LOGIN").string(user.as_bytes()).string(password.as_bytes());
+            let login =
+                ImapCommand::reads("LOGIN").string(user.as_bytes()).string(password.as_bytes());
             self.run(login).await?
         };
         let refused = answer.done("let us in");
         refused.map(drop).map_err(|fault| {
-            let kind = if fault.kind == FaultKind::Busy { fault.kind } else { FaultKind::Refused };
-            Fault { kind, ..fault }
+            let kind = if fault.kind == BackendErrorKind::Busy {
+                fault.kind
+            } else {
+                BackendErrorKind::Refused
+            };
+            BackendError { kind, ..fault }
         })
     }
 
     /// Whether the server is still there.
     pub(super) async fn is_alive(&mut self) -> bool {
-        let answer = self.run(Command::reads("NOOP")).await;
+        let answer = self.run(ImapCommand::reads("NOOP")).await;
         answer.is_ok_and(|answer| answer.is_done())
     }
 
     /// Goes into a folder; `None` if there is none of this name.
-    pub(super) async fn select(&mut self, folder: &str) -> Result<Option<&Selected>, Fault> {
+    pub(super) async fn select(
+        &mut self,
+        folder: &str,
+    ) -> Result<Option<&SelectedFolder>, BackendError> {
         if self.selected.as_ref().is_none_or(|selected| selected.folder != folder) {
             self.selected = None;
-            let answer = self.run(Command::reads("SELECT").string(folder.as_bytes())).await?;
+            let answer = self.run(ImapCommand::reads("SELECT").string(folder.as_bytes())).await?;
             if !answer.is_done() {
                 return Ok(None);
             }
             let validity = answer.code("UIDVALIDITY").and_then(|it| it.first()?.number());
-            let keeps = answer.code("PERMANENTFLAGS").and_then(<[Value]>::first);
-            self.selected = Some(Selected {
+            let keeps = answer.code("PERMANENTFLAGS").and_then(<[ImapValue]>::first);
+            self.selected = Some(SelectedFolder {
                 folder: folder.to_owned(),
                 validity: validity.unwrap_or_default(),
                 makes_keywords: keeps
@@ -226,28 +250,34 @@ impl Session {
     }
 
     /// Says a command and hears its answers.
-    pub(super) async fn run(&mut self, command: Command) -> Result<Answer, Fault> {
+    pub(super) async fn run(
+        &mut self,
+        command: ImapCommand,
+    ) -> Result<ImapCommandResult, BackendError> {
         self.wire.allow(PATIENCE);
         let does = command.does;
         let ran = self.exchange(command).await;
         ran.map_err(|lost| gone(lost, does))
     }
 
-    async fn exchange(&mut self, command: Command) -> Result<Answer, Lost> {
+    async fn exchange(
+        &mut self,
+        command: ImapCommand,
+    ) -> Result<ImapCommandResult, MailConnectionError> {
         self.tag += 1;
         let tag = format!("t{}", self.tag);
         let waits = !self.can("LITERAL+");
-        let mut answer = Answer {
+        let mut answer = ImapCommandResult {
             data: Vec::new(),
             codes: Vec::new(),
-            status: Status::Bad,
+            status: ImapStatus::Bad,
             text: String::new(),
         };
         let mut bytes = format!("{tag} ").into_bytes();
         for part in command.parts {
             match part {
-                Part::Words(words) => bytes.extend_from_slice(words.as_bytes()),
-                Part::Literal(text) => {
+                ImapCommandPart::Words(words) => bytes.extend_from_slice(words.as_bytes()),
+                ImapCommandPart::Literal(text) => {
                     let mark = if waits { "" } else { "+" };
                     let head = format!(" {{{}{mark}}}\r\n", text.len());
                     bytes.extend_from_slice(head.as_bytes());
@@ -272,15 +302,19 @@ impl Session {
     }
 
     /// Hears answers up to the end of a command (true), or until the server waits for more.
-    async fn hear(&mut self, tag: &str, answer: &mut Answer) -> Result<bool, Lost> {
+    async fn hear(
+        &mut self,
+        tag: &str,
+        answer: &mut ImapCommandResult,
+    ) -> Result<bool, MailConnectionError> {
         let mut left = MOST_BYTES;
         for _ in 0..MOST_RESPONSES {
             let (response, size) = self.response(left).await?;
             left = left.saturating_sub(size);
             match response {
-                Response::Continue => return Ok(false),
-                Response::Data(data) => answer.data.push(data),
-                Response::Status { tag: own, status, code, text } => {
+                ImapResponse::Continue => return Ok(false),
+                ImapResponse::Data(data) => answer.data.push(data),
+                ImapResponse::Status { tag: own, status, code, text } => {
                     if !code.is_empty() {
                         answer.codes.push(code);
                     }
@@ -289,17 +323,20 @@ impl Session {
                         answer.text = text;
                         return Ok(true);
                     }
-                    if status == Status::Bye {
-                        return Err(Lost::Closed);
+                    if status == ImapStatus::Bye {
+                        return Err(MailConnectionError::Closed);
                     }
                 }
             }
         }
-        Err(Lost::TooLong)
+        Err(MailConnectionError::TooLong)
     }
 
     /// One answer with its literals, and how many bytes it is.
-    async fn response(&mut self, most: usize) -> Result<(Response, usize), Lost> {
+    async fn response(
+        &mut self,
+        most: usize,
+    ) -> Result<(ImapResponse, usize), MailConnectionError> {
         let mut bytes = Vec::new();
         loop {
             let start = bytes.len();
@@ -307,23 +344,24 @@ impl Session {
             self.wire.read_line(&mut bytes, left).await?;
             let Some(count) = bytes.get(start..).and_then(literal_after) else { break };
             if count > most.saturating_sub(bytes.len()) {
-                return Err(Lost::TooLong);
+                return Err(MailConnectionError::TooLong);
             }
             self.wire.read_bytes(&mut bytes, count).await?;
         }
-        let response = read(&bytes).ok_or(Lost::Closed)?;
+        let response = read(&bytes).ok_or(MailConnectionError::Closed)?;
         Ok((response, bytes.len()))
     }
 }
 
-fn gone(lost: Lost, does: Does) -> Fault {
+fn gone(lost: MailConnectionError, does: ImapCommandEffect) -> BackendError {
     let fault = match does {
-        Does::Read => {
-            Fault::new(FaultKind::Interrupted, format!("the mail server did not answer: {lost}"))
-        }
-        Does::Write => {
+        ImapCommandEffect::Read => BackendError::new(
+            BackendErrorKind::Interrupted,
+            format!("the mail server did not answer: {lost}"),
+        ),
+        ImapCommandEffect::Write => {
             let message = format!("the mail server did not say whether it did it: {lost}");
-            Fault::new(FaultKind::Unknown, message)
+            BackendError::new(BackendErrorKind::Unknown, message)
         }
     };
     fault.because(lost)

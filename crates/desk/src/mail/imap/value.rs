@@ -9,16 +9,16 @@ const MAX_DEPTH: usize = 40;
 const MAX_VALUES: usize = 200_000;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Value {
+pub enum ImapValue {
     /// A word, with what stands in brackets behind it: `BODY[TEXT]<0>`.
     Atom(String),
     /// A quoted string or a literal.
     Text(Vec<u8>),
-    List(Vec<Value>),
+    List(Vec<ImapValue>),
     Nil,
 }
 
-impl Value {
+impl ImapValue {
     /// An atom or text as text.
     pub(super) fn text(&self) -> Option<String> {
         match self {
@@ -36,7 +36,7 @@ impl Value {
         }
     }
 
-    pub(super) fn list(&self) -> &[Value] {
+    pub(super) fn list(&self) -> &[ImapValue] {
         match self {
             Self::List(values) => values,
             Self::Atom(_) | Self::Text(_) | Self::Nil => &[],
@@ -57,21 +57,21 @@ impl Value {
 
 /// One answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Response {
+pub enum ImapResponse {
     /// `+`: it waits for more.
     Continue,
     /// What a command came to, or a word in between; `tag` is `*` for the latter.
     Status {
         tag: String,
-        status: Status,
-        code: Vec<Value>,
+        status: ImapStatus,
+        code: Vec<ImapValue>,
         text: String,
     },
-    Data(Vec<Value>),
+    Data(Vec<ImapValue>),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Status {
+pub enum ImapStatus {
     Ok,
     No,
     Bad,
@@ -80,9 +80,9 @@ pub enum Status {
 }
 
 /// Reads one answer with its literals; `None` if it is none.
-pub fn read(bytes: &[u8]) -> Option<Response> {
+pub fn read(bytes: &[u8]) -> Option<ImapResponse> {
     if bytes.starts_with(b"+") {
-        return Some(Response::Continue);
+        return Some(ImapResponse::Continue);
     }
     let space = bytes.iter().position(|byte| *byte == b' ')?;
     let tag = std::str::from_utf8(bytes.get(..space)?).ok()?.to_owned();
@@ -90,14 +90,14 @@ pub fn read(bytes: &[u8]) -> Option<Response> {
     let end = rest.iter().position(|byte| b" \r\n".contains(byte)).unwrap_or(rest.len());
     let word = rest.get(..end)?.to_ascii_uppercase();
     let status = match &*word {
-        b"OK" => Status::Ok,
-        b"NO" => Status::No,
-        b"BAD" => Status::Bad,
-        b"BYE" => Status::Bye,
-        b"PREAUTH" => Status::Preauth,
+        b"OK" => ImapStatus::Ok,
+        b"NO" => ImapStatus::No,
+        b"BAD" => ImapStatus::Bad,
+        b"BYE" => ImapStatus::Bye,
+        b"PREAUTH" => ImapStatus::Preauth,
         _ if tag == "*" => {
-            let mut reader = Reader { rest, left: MAX_VALUES };
-            return reader.values(0).map(Response::Data);
+            let mut reader = ImapParser { rest, left: MAX_VALUES };
+            return reader.values(0).map(ImapResponse::Data);
         }
         _ => return None,
     };
@@ -105,24 +105,24 @@ pub fn read(bytes: &[u8]) -> Option<Response> {
     let (code, text) = match said.strip_prefix(b"[") {
         Some(coded) => {
             let end = coded.iter().position(|byte| *byte == b']')?;
-            let mut reader = Reader { rest: coded.get(..end)?, left: MAX_VALUES };
+            let mut reader = ImapParser { rest: coded.get(..end)?, left: MAX_VALUES };
             (reader.values(0).unwrap_or_default(), coded.get(end + 1..)?)
         }
         None => (Vec::new(), said),
     };
     let text = String::from_utf8_lossy(text.trim_ascii());
     let text = text.chars().filter(|one| !one.is_control()).take(300).collect();
-    Some(Response::Status { tag, status, code, text })
+    Some(ImapResponse::Status { tag, status, code, text })
 }
 
-struct Reader<'a> {
+struct ImapParser<'a> {
     rest: &'a [u8],
     left: usize,
 }
 
-impl Reader<'_> {
+impl ImapParser<'_> {
     /// Values up to the end, or to the bracket that closes a list.
-    fn values(&mut self, depth: usize) -> Option<Vec<Value>> {
+    fn values(&mut self, depth: usize) -> Option<Vec<ImapValue>> {
         let mut values = Vec::new();
         loop {
             self.rest = self.rest.trim_ascii_start();
@@ -140,7 +140,7 @@ impl Reader<'_> {
                     if depth >= MAX_DEPTH {
                         return None;
                     }
-                    values.push(Value::List(self.values(depth + 1)?));
+                    values.push(ImapValue::List(self.values(depth + 1)?));
                 }
                 b'"' => values.push(self.quoted()?),
                 b'{' => values.push(self.literal()?),
@@ -153,14 +153,14 @@ impl Reader<'_> {
         self.rest = self.rest.get(count..).unwrap_or_default();
     }
 
-    fn quoted(&mut self) -> Option<Value> {
+    fn quoted(&mut self) -> Option<ImapValue> {
         let mut text = Vec::new();
         let mut bytes = self.rest.iter().enumerate().skip(1);
         while let Some((at, byte)) = bytes.next() {
             match byte {
                 b'"' => {
                     self.skip(at + 1);
-                    return Some(Value::Text(text));
+                    return Some(ImapValue::Text(text));
                 }
                 b'\\' => text.push(*bytes.next()?.1),
                 other => text.push(*other),
@@ -169,7 +169,7 @@ impl Reader<'_> {
         None
     }
 
-    fn literal(&mut self) -> Option<Value> {
+    fn literal(&mut self) -> Option<ImapValue> {
         let end = self.rest.iter().position(|byte| *byte == b'}')?;
         let count = std::str::from_utf8(self.rest.get(1..end)?).ok()?;
         let count: usize = count.trim_end_matches('+').parse().ok()?;
@@ -177,10 +177,10 @@ impl Reader<'_> {
         let after = after.strip_prefix(b"\r\n").or_else(|| after.strip_prefix(b"\n"))?;
         let text = after.get(..count)?.to_vec();
         self.rest = after.get(count..)?;
-        Some(Value::Text(text))
+        Some(ImapValue::Text(text))
     }
 
-    fn atom(&mut self) -> Option<Value> {
+    fn atom(&mut self) -> Option<ImapValue> {
         let mut brackets = 0_usize;
         let mut end = 0;
         for byte in self.rest {
@@ -196,7 +196,7 @@ impl Reader<'_> {
         let atom = self.rest.get(..end).filter(|atom| !atom.is_empty())?;
         let atom = String::from_utf8_lossy(atom).into_owned();
         self.skip(end);
-        Some(if atom.eq_ignore_ascii_case("NIL") { Value::Nil } else { Value::Atom(atom) })
+        Some(if atom.eq_ignore_ascii_case("NIL") { ImapValue::Nil } else { ImapValue::Atom(atom) })
     }
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use mail_parser::{Message, MessagePart, MimeHeaders, PartType};
 
-use super::decode::{Travels, text};
+use super::decode::{TransferEncoding, text};
 use super::format_flowed::joined;
 use super::html;
 
@@ -13,7 +13,7 @@ const DEEPEST: usize = 100;
 
 /// What a part is to a reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum MimePartKind {
     Plain,
     Html,
     Other,
@@ -21,7 +21,7 @@ enum Kind {
 
 /// What stands around a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Around {
+enum MimeContainer {
     Nothing,
     Alternatives,
     Parts,
@@ -29,14 +29,16 @@ enum Around {
 
 /// The text of a message, not yet cut; empty if there is none.
 pub(super) fn body(message: &Message<'_>) -> String {
-    let found = shown(message, 0, Around::Nothing, DEEPEST);
+    let found = shown(message, 0, MimeContainer::Nothing, DEEPEST);
     if !is_blank(&found) {
         return found;
     }
     // Better what a page says in place of its pictures, or what came with it, than nothing.
     let parts = message.parts.iter();
     let texts = parts.map(|part| match (&part.body, kind(part)) {
-        (PartType::Html(_), _) | (_, Kind::Html) => html::alternatives(&decoded(message, part)),
+        (PartType::Html(_), _) | (_, MimePartKind::Html) => {
+            html::alternatives(&decoded(message, part))
+        }
         (PartType::Message(inner), _) => enclosed(inner, DEEPEST),
         _ => String::new(),
     });
@@ -45,7 +47,7 @@ pub(super) fn body(message: &Message<'_>) -> String {
 }
 
 /// The text of a part and what stands in it.
-fn shown(message: &Message<'_>, id: usize, around: Around, depth: usize) -> String {
+fn shown(message: &Message<'_>, id: usize, around: MimeContainer, depth: usize) -> String {
     let Some(part) = message.parts.get(id) else { return String::new() };
     let PartType::Multipart(children) = &part.body else {
         return if is_shown(part, id, around) { leaf(message, part) } else { String::new() };
@@ -53,7 +55,8 @@ fn shown(message: &Message<'_>, id: usize, around: Around, depth: usize) -> Stri
     let Some(depth) = depth.checked_sub(1) else { return String::new() };
     let sub = part.content_type().and_then(|kind| kind.c_subtype.as_deref());
     let sub = sub.unwrap_or_default().to_ascii_lowercase();
-    let around = if sub == "alternative" { Around::Alternatives } else { Around::Parts };
+    let around =
+        if sub == "alternative" { MimeContainer::Alternatives } else { MimeContainer::Parts };
     let ids = children.iter().filter_map(|id| usize::try_from(*id).ok()).filter(|it| *it > id);
     let texts = ids.map(|id| (id, shown(message, id, around, depth)));
     let texts = texts.filter(|(_, text)| !is_blank(text));
@@ -85,21 +88,27 @@ fn is_plain(message: &Message<'_>, part: &MessagePart<'_>, depth: usize) -> bool
         | PartType::Binary(_)
         | PartType::InlineBinary(_)
         | PartType::Message(_)
-        | PartType::Multipart(_) => kind(part) == Kind::Plain,
+        | PartType::Multipart(_) => kind(part) == MimePartKind::Plain,
     }
 }
 
 /// Whether a part is of the text and no file beside it.
-fn is_shown(part: &MessagePart<'_>, id: usize, around: Around) -> bool {
-    if kind(part) == Kind::Other {
+fn is_shown(part: &MessagePart<'_>, id: usize, around: MimeContainer) -> bool {
+    if kind(part) == MimePartKind::Other {
         return false;
     }
     let disposition = part.content_disposition();
     match around {
-        Around::Nothing | Around::Alternatives => true,
-        Around::Parts if disposition.is_some_and(mail_parser::ContentType::is_attachment) => false,
+        MimeContainer::Nothing | MimeContainer::Alternatives => true,
+        MimeContainer::Parts
+            if disposition.is_some_and(mail_parser::ContentType::is_attachment) =>
+        {
+            false
+        }
         // A text with a name is a file, but for the first part.
-        Around::Parts => id == 1 || disposition.is_some() || part.attachment_name().is_none(),
+        MimeContainer::Parts => {
+            id == 1 || disposition.is_some() || part.attachment_name().is_none()
+        }
     }
 }
 
@@ -108,37 +117,37 @@ fn is_shown(part: &MessagePart<'_>, id: usize, around: Around) -> bool {
 pub(super) fn is_text(message: &Message<'_>, part: &MessagePart<'_>) -> bool {
     let at = message.parts.iter().position(|it| std::ptr::eq(it, part));
     let is_alone = message.parts.len() == 1;
-    let around = if is_alone { Around::Nothing } else { Around::Parts };
+    let around = if is_alone { MimeContainer::Nothing } else { MimeContainer::Parts };
     let is_first = at.is_some_and(|at| at <= 1);
     part.is_encoding_problem
         && at.is_some_and(|at| is_shown(part, at, around))
         && (is_first || part.attachment_name().is_none())
 }
 
-fn kind(part: &MessagePart<'_>) -> Kind {
+fn kind(part: &MessagePart<'_>) -> MimePartKind {
     let Some(media) = part.content_type() else {
         return match part.body {
-            PartType::Text(_) => Kind::Plain,
-            PartType::Html(_) => Kind::Html,
+            PartType::Text(_) => MimePartKind::Plain,
+            PartType::Html(_) => MimePartKind::Html,
             PartType::Binary(_)
             | PartType::InlineBinary(_)
             | PartType::Message(_)
-            | PartType::Multipart(_) => Kind::Other,
+            | PartType::Multipart(_) => MimePartKind::Other,
         };
     };
     let sub = media.c_subtype.as_deref().unwrap_or("plain");
     match (media.c_type.to_ascii_lowercase().as_str(), sub.to_ascii_lowercase().as_str()) {
-        ("text", "html") => Kind::Html,
-        ("text", "plain") => Kind::Plain,
+        ("text", "html") => MimePartKind::Html,
+        ("text", "plain") => MimePartKind::Plain,
         // Several parts in which none was found are the text that stands there.
-        ("multipart", _) if matches!(part.body, PartType::Text(_)) => Kind::Plain,
-        _ => Kind::Other,
+        ("multipart", _) if matches!(part.body, PartType::Text(_)) => MimePartKind::Plain,
+        _ => MimePartKind::Other,
     }
 }
 
 fn leaf(message: &Message<'_>, part: &MessagePart<'_>) -> String {
     let text = decoded(message, part);
-    if kind(part) == Kind::Html {
+    if kind(part) == MimePartKind::Html {
         return html::to_text(&text);
     }
     let attribute = |name: &str| part.content_type().and_then(|kind| kind.attribute(name));
@@ -156,7 +165,7 @@ fn decoded<'a>(message: &'a Message<'_>, part: &'a MessagePart<'_>) -> Cow<'a, s
     let charset = part.content_type().and_then(|kind| kind.attribute("charset"));
     match travelled(message, part) {
         Some(raw) => {
-            let travels = Travels::read(part.content_transfer_encoding());
+            let travels = TransferEncoding::read(part.content_transfer_encoding());
             Cow::Owned(text(&travels.bytes(raw), charset))
         }
         None => match &part.body {
@@ -171,9 +180,9 @@ fn decoded<'a>(message: &'a Message<'_>, part: &'a MessagePart<'_>) -> Cow<'a, s
 
 /// The bytes of a file beside the text; texts are UTF-8.
 pub(super) fn contents<'a>(message: &'a Message<'_>, part: &'a MessagePart<'_>) -> Cow<'a, [u8]> {
-    let travels = Travels::read(part.content_transfer_encoding());
+    let travels = TransferEncoding::read(part.content_transfer_encoding());
     match (&part.body, travelled(message, part)) {
-        (PartType::Text(_) | PartType::Html(_), _) if kind(part) != Kind::Other => {
+        (PartType::Text(_) | PartType::Html(_), _) if kind(part) != MimePartKind::Other => {
             match decoded(message, part) {
                 Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
                 Cow::Owned(text) => Cow::Owned(text.into_bytes()),
@@ -192,7 +201,7 @@ fn travelled<'a>(message: &'a Message<'_>, part: &MessagePart<'_>) -> Option<&'a
 
 /// A message within another, with who wrote it.
 fn enclosed(inner: &Message<'_>, depth: usize) -> String {
-    let found = shown(inner, 0, Around::Nothing, depth.saturating_sub(1));
+    let found = shown(inner, 0, MimeContainer::Nothing, depth.saturating_sub(1));
     if is_blank(&found) {
         return found;
     }

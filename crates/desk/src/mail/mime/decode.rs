@@ -7,13 +7,13 @@ use mail_parser::decoders::charsets::map::charset_decoder;
 
 /// How the bytes of a part travel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Travels {
+pub(super) enum TransferEncoding {
     AsTheyAre,
     Base64,
     Quoted,
 }
 
-impl Travels {
+impl TransferEncoding {
     /// By the value of `Content-Transfer-Encoding`.
     pub(super) fn read(name: Option<&str>) -> Self {
         match name.map(|name| name.trim().to_ascii_lowercase()).as_deref() {

@@ -6,8 +6,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-use super::write::{Unfit, body, field, one_line};
-use crate::backend::File;
+use super::write::{MimeWriteError, body, field, one_line};
+use crate::backend::MailFile;
 
 /// Files of one message.
 pub(crate) const MOST_FILES: usize = 20;
@@ -25,19 +25,19 @@ const LONGEST_MEDIA: usize = 127;
 pub(crate) const BYTES: &str = "application/octet-stream";
 
 /// Whether there are few files, and small ones.
-pub(super) fn check(files: &[File]) -> Result<(), Unfit> {
+pub(super) fn check(files: &[MailFile]) -> Result<(), MimeWriteError> {
     let bytes = files.iter().map(|file| file.bytes.len()).fold(0, usize::saturating_add);
     if files.len() > MOST_FILES || bytes > MOST_BYTES {
-        return Err(Unfit::Files);
+        return Err(MimeWriteError::Files);
     }
     if files.iter().any(|file| file.name.len() > LONGEST_NAME) {
-        return Err(Unfit::TooLong("name of an attachment"));
+        return Err(MimeWriteError::TooLong("name of an attachment"));
     }
     Ok(())
 }
 
 /// The type, the empty line, the text, and the files. `seed` is what no other message has.
-pub(super) fn mixed(mail: &mut String, text: &str, files: &[File], seed: &str) {
+pub(super) fn mixed(mail: &mut String, text: &str, files: &[MailFile], seed: &str) {
     let digest = Sha256::digest(seed.as_bytes());
     let mut digits = String::new();
     for byte in digest.iter().take(16) {

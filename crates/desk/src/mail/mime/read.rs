@@ -5,7 +5,7 @@ use mail_parser::{Addr, Address, HeaderValue, MessageParser, MessagePart, MimeHe
 
 use super::body::{body, contents, is_text};
 use super::html;
-use crate::backend::{Attachment, File, Message, MessageHead, Person};
+use crate::backend::{Attachment, MailFile, MailMessage, MessageHead, Person};
 
 /// Largest message that is read, in bytes.
 pub const MAX_MESSAGE: usize = 32 << 20;
@@ -23,7 +23,7 @@ const SNIPPET: usize = 150;
 
 /// Why bytes are no message that we read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum NotRead {
+pub enum MimeReadError {
     #[error("it is larger than 32 MiB")]
     TooLarge,
     #[error("it has too many parts in one another")]
@@ -34,7 +34,7 @@ pub enum NotRead {
 
 /// What a message says, apart from where it lies.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Letter {
+pub struct MimeMessage {
     pub from: Option<Person>,
     pub to: Vec<Person>,
     pub cc: Vec<Person>,
@@ -51,17 +51,17 @@ pub struct Letter {
 }
 
 /// Reads a message. Damage is read around as far as it goes.
-pub fn read(raw: &[u8]) -> Result<Letter, NotRead> {
+pub fn read(raw: &[u8]) -> Result<MimeMessage, MimeReadError> {
     Ok(letter(&parsed(raw)?))
 }
 
 /// The files beside the text of a message, in the order of [`Letter::attachments`]; texts are
 /// UTF-8, whatever they were.
-pub fn files(raw: &[u8]) -> Result<Vec<File>, NotRead> {
+pub fn files(raw: &[u8]) -> Result<Vec<MailFile>, MimeReadError> {
     let message = parsed(raw)?;
     let file = |part: &MessagePart<'_>| {
         let Attachment { name, media, .. } = attachment(&message, part);
-        File { name, media, bytes: contents(&message, part).into_owned() }
+        MailFile { name, media, bytes: contents(&message, part).into_owned() }
     };
     Ok(attachments(&message).map(file).collect())
 }
@@ -74,25 +74,25 @@ fn attachments<'a>(
     parts.take(MAX_ATTACHMENTS)
 }
 
-fn parsed(raw: &[u8]) -> Result<mail_parser::Message<'_>, NotRead> {
+fn parsed(raw: &[u8]) -> Result<mail_parser::Message<'_>, MimeReadError> {
     if raw.len() > MAX_MESSAGE {
-        return Err(NotRead::TooLarge);
+        return Err(MimeReadError::TooLarge);
     }
     // Counted before, since the parser would build them all.
     if count(raw, b"message/rfc822", MAX_NESTED) + count(raw, b"message/global", MAX_NESTED)
         >= MAX_NESTED
         || count(raw, b"boundary", MAX_PARTS) >= MAX_PARTS
     {
-        return Err(NotRead::TooDeep);
+        return Err(MimeReadError::TooDeep);
     }
-    let message = MessageParser::default().parse(raw).ok_or(NotRead::NoHeader)?;
+    let message = MessageParser::default().parse(raw).ok_or(MimeReadError::NoHeader)?;
     if message.headers().is_empty() {
-        return Err(NotRead::NoHeader);
+        return Err(MimeReadError::NoHeader);
     }
     Ok(message)
 }
 
-fn letter(message: &mail_parser::Message<'_>) -> Letter {
+fn letter(message: &mail_parser::Message<'_>) -> MimeMessage {
     let mut references = ids(message.references());
     for id in ids(message.in_reply_to()) {
         if !references.contains(&id) {
@@ -102,7 +102,7 @@ fn letter(message: &mail_parser::Message<'_>) -> Letter {
     let surplus = references.len().saturating_sub(MAX_REFERENCES);
     references.drain(..surplus);
     let date = message.date().and_then(|date| Timestamp::from_second(date.to_timestamp()).ok());
-    Letter {
+    MimeMessage {
         from: people(message.from()).into_iter().next(),
         to: people(message.to()),
         cc: people(message.cc()),
@@ -117,7 +117,7 @@ fn letter(message: &mail_parser::Message<'_>) -> Letter {
     }
 }
 
-impl Letter {
+impl MimeMessage {
     /// The first words: what stands before a quote, on one line.
     pub fn snippet(&self) -> String {
         let own = self.text.lines().filter(|line| !line.starts_with('>'));
@@ -139,8 +139,8 @@ impl Letter {
     }
 
     /// The message of a backend, which knows where it lies.
-    pub fn into_message(self, head: MessageHead) -> Message {
-        Message {
+    pub fn into_message(self, head: MessageHead) -> MailMessage {
+        MailMessage {
             head,
             cc: self.cc,
             bcc: self.bcc,

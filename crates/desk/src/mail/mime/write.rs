@@ -14,7 +14,7 @@ use jiff::tz::TimeZone;
 use super::address::{NotAnAddress, checked};
 use super::multipart;
 use super::read::id;
-use crate::backend::{Fault, FaultKind, NewMessage, Person};
+use crate::backend::{BackendError, BackendErrorKind, NewMessage, Person};
 
 /// Everybody whom one message goes to.
 const MAX_RECEIVERS: usize = 200;
@@ -30,7 +30,7 @@ const WIDTH: usize = 76;
 
 /// Why a message cannot be written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unfit {
+pub enum MimeWriteError {
     #[error(transparent)]
     Address(#[from] NotAnAddress),
     #[error("it goes to {0} people, and at most 200 are allowed")]
@@ -41,22 +41,22 @@ pub enum Unfit {
     Files,
 }
 
-impl From<Unfit> for Fault {
-    fn from(error: Unfit) -> Self {
-        Self::new(FaultKind::Invalid, format!("the message cannot be written: {error}"))
+impl From<MimeWriteError> for BackendError {
+    fn from(error: MimeWriteError) -> Self {
+        Self::new(BackendErrorKind::Invalid, format!("the message cannot be written: {error}"))
     }
 }
 
 /// What a message is given when it is written.
 #[derive(Debug, Clone)]
-pub struct Stamp {
+pub struct MessageStamp {
     pub from: Person,
     pub date: Timestamp,
     /// Its `Message-ID` without brackets.
     pub message_id: String,
 }
 
-impl Stamp {
+impl MessageStamp {
     /// A stamp with a new `Message-ID`, of the domain that the sender has.
     pub fn new(from: Person, date: Timestamp) -> Self {
         let domain = from.address.rsplit_once('@').map_or("localhost", |(_, domain)| domain);
@@ -67,7 +67,7 @@ impl Stamp {
 
 /// Who gets a message without being named in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Hidden {
+pub enum BccHandling {
     /// Written down: for the owner's own folder.
     Kept,
     /// Left out: for what others get.
@@ -75,16 +75,20 @@ pub enum Hidden {
 }
 
 /// The bytes of a message.
-pub fn write(message: &NewMessage, stamp: &Stamp, hidden: Hidden) -> Result<Vec<u8>, Unfit> {
+pub fn write(
+    message: &NewMessage,
+    stamp: &MessageStamp,
+    hidden: BccHandling,
+) -> Result<Vec<u8>, MimeWriteError> {
     let receivers = message.to.len() + message.cc.len() + message.bcc.len();
     if receivers > MAX_RECEIVERS {
-        return Err(Unfit::Receivers(receivers));
+        return Err(MimeWriteError::Receivers(receivers));
     }
     if message.subject.len() > MAX_LINE {
-        return Err(Unfit::TooLong("subject"));
+        return Err(MimeWriteError::TooLong("subject"));
     }
     if message.text.len() > MAX_TEXT {
-        return Err(Unfit::TooLong("text"));
+        return Err(MimeWriteError::TooLong("text"));
     }
     multipart::check(&message.files)?;
     let files: usize = message.files.iter().map(|file| file.bytes.len() / 2 * 3 + 1000).sum();
@@ -96,7 +100,7 @@ pub fn write(message: &NewMessage, stamp: &Stamp, hidden: Hidden) -> Result<Vec<
     for person in &message.bcc {
         checked(&person.address)?;
     }
-    if hidden == Hidden::Kept {
+    if hidden == BccHandling::Kept {
         people(&mut mail, "Bcc", &message.bcc)?;
     }
     field(&mut mail, "Subject", &words("Subject: ".len(), &message.subject));
@@ -132,7 +136,7 @@ pub fn write(message: &NewMessage, stamp: &Stamp, hidden: Hidden) -> Result<Vec<
 
 /// A message that was kept, as it is sent: without who is hidden, dated anew, and with what every
 /// message must have (RFC 5322, 3.6). The rest stays byte for byte.
-pub fn for_sending(raw: &[u8], stamp: &Stamp) -> Result<Vec<u8>, Unfit> {
+pub fn for_sending(raw: &[u8], stamp: &MessageStamp) -> Result<Vec<u8>, MimeWriteError> {
     let mut head = String::new();
     field(&mut head, "Date", &date(stamp.date));
     let mut kept = Vec::with_capacity(raw.len());
@@ -189,7 +193,7 @@ pub(super) fn field(mail: &mut String, name: &str, value: &str) {
 }
 
 /// A field with people, one a line; none without people.
-fn people(mail: &mut String, name: &str, people: &[Person]) -> Result<(), Unfit> {
+fn people(mail: &mut String, name: &str, people: &[Person]) -> Result<(), MimeWriteError> {
     if people.is_empty() {
         return Ok(());
     }
@@ -198,7 +202,7 @@ fn people(mail: &mut String, name: &str, people: &[Person]) -> Result<(), Unfit>
         let address = checked(&person.address)?;
         let given = person.name.as_deref().unwrap_or_default();
         if given.len() > MAX_LINE {
-            return Err(Unfit::TooLong("name of somebody"));
+            return Err(MimeWriteError::TooLong("name of somebody"));
         }
         let shown = phrase(name.len() + 2, given);
         written.push(if shown.is_empty() {

@@ -5,16 +5,16 @@ use serde::Deserialize;
 use toolcrib_core::ToolError;
 
 use super::view::{EventView, event};
-use super::{Here, calendar_id};
+use super::{CalendarCall, calendar_id};
 use crate::backend::{NewEvent, Person};
-use crate::tools::fields::{Address, line, one_line, people, yes};
+use crate::tools::fields::{AddressArgument, line, one_line, people, yes};
 use crate::tools::quoting;
-use crate::tools::times::{Planned, Span, Times};
-use crate::tools::tool::Answer;
+use crate::tools::times::{CallClock, EventTimePhrases, ResolvedEventTime};
+use crate::tools::tool::DataAnswer;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Add {
+pub(super) struct AddEventArguments {
     #[schemars(length(min = 1, max = 500))]
     title: String,
     /// When it starts: `tomorrow 2pm`, `next Tuesday at noon`, `2026-01-21T14:00`; `2026-01-21` for
@@ -47,12 +47,12 @@ pub(super) struct Add {
     /// Addresses of whom to invite: `ann@example.org` or `Ann Lee <ann@example.org>`.
     #[serde(default)]
     #[schemars(length(min = 1, max = 100))]
-    guests: Vec<Address>,
+    guests: Vec<AddressArgument>,
 }
 
-impl Add {
-    fn span(&self) -> Span<'_> {
-        Span {
+impl AddEventArguments {
+    fn span(&self) -> EventTimePhrases<'_> {
+        EventTimePhrases {
             start: Some(&self.start),
             end: self.end.as_deref(),
             duration: self.duration.as_deref(),
@@ -70,18 +70,28 @@ impl Add {
     }
 }
 
-pub(super) async fn alone(here: Here, add: Add) -> Result<Answer<EventView>, ToolError> {
+pub(super) async fn alone(
+    here: CalendarCall,
+    add: AddEventArguments,
+) -> Result<DataAnswer<EventView>, ToolError> {
     keep(&here, add, Vec::new()).await
 }
 
-pub(super) async fn invited(here: Here, add: Add) -> Result<Answer<EventView>, ToolError> {
+pub(super) async fn invited(
+    here: CalendarCall,
+    add: AddEventArguments,
+) -> Result<DataAnswer<EventView>, ToolError> {
     let guests = add.guests()?;
     keep(&here, add, guests).await
 }
 
-async fn keep(here: &Here, add: Add, guests: Vec<Person>) -> Result<Answer<EventView>, ToolError> {
-    let times = Times::new(&here.settings, add.timezone.as_deref())?;
-    let Planned { slot, rule, mut notes } = times.planned(&add.span())?;
+async fn keep(
+    here: &CalendarCall,
+    add: AddEventArguments,
+    guests: Vec<Person>,
+) -> Result<DataAnswer<EventView>, ToolError> {
+    let times = CallClock::new(&here.settings, add.timezone.as_deref())?;
+    let ResolvedEventTime { slot, rule, mut notes } = times.planned(&add.span())?;
     notes.extend(times.past(&slot, rule.as_deref()));
     let new = NewEvent {
         calendar: calendar_id(here, add.calendar.as_deref()).await?,
@@ -94,7 +104,7 @@ async fn keep(here: &Here, add: Add, guests: Vec<Person>) -> Result<Answer<Event
         busy: add.busy,
     };
     let kept = here.keeper.add(&here.owner, new).await?;
-    Ok(Answer { data: event(kept, &times), notes })
+    Ok(DataAnswer { data: event(kept, &times), notes })
 }
 
 /// A line, or nothing.
@@ -104,13 +114,13 @@ fn filled(text: Option<String>) -> Result<Option<String>, ToolError> {
 }
 
 /// `Invite ann@example.org to *Review*, Tue 24 Nov 2026 14:00 to 15:00`.
-pub(super) async fn words(here: Here, add: Add) -> Result<String, ToolError> {
+pub(super) async fn words(here: CalendarCall, add: AddEventArguments) -> Result<String, ToolError> {
     let guests = add.guests()?;
     let title = line("title", &add.title)?;
     filled(add.location.clone())?;
     calendar_id(&here, add.calendar.as_deref()).await?;
-    let times = Times::new(&here.settings, add.timezone.as_deref())?;
-    let Planned { slot, rule, .. } =
+    let times = CallClock::new(&here.settings, add.timezone.as_deref())?;
+    let ResolvedEventTime { slot, rule, .. } =
         times.steady(|times| times.planned(&add.span()), |planned| Some(&planned.slot))?;
     let (guests, title) = (quoting::addresses(&guests), quoting::title(&title));
     let repeats = rule.map(|rule| format!(", {}", times.say_rule(&rule))).unwrap_or_default();

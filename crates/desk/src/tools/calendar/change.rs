@@ -4,25 +4,27 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use toolcrib_core::ToolError;
 
-use super::scope::{Reach, Scope, Target};
+use super::scope::{EventTarget, SeriesReach, SeriesScope};
 use super::view::{EventView, event};
-use super::{Here, is_nothing};
-use crate::backend::{Change, Event, EventChange, Person};
-use crate::tools::fields::{Address, change, emptied, given, is_same, line, one_line, people};
+use super::{CalendarCall, is_nothing};
+use crate::backend::{CalendarEvent, EventChange, FieldChange, Person};
+use crate::tools::fields::{
+    AddressArgument, change, emptied, given, is_same, line, one_line, people,
+};
 use crate::tools::quoting;
-use crate::tools::times::{Planned, Span, Times};
-use crate::tools::tool::{Answer, Deleted};
+use crate::tools::times::{CallClock, EventTimePhrases, ResolvedEventTime};
+use crate::tools::tool::{DataAnswer, DeletedItem};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Update {
+pub(super) struct UpdateEventArguments {
     /// Id of the event, or of its series.
     #[schemars(length(min = 1, max = 1024))]
     event_id: String,
     /// Which repetitions, with the id of one: it alone (as if not set), it and all after it, all.
     #[serde(default, deserialize_with = "given")]
-    #[schemars(with = "Scope")]
-    scope: Option<Scope>,
+    #[schemars(with = "SeriesScope")]
+    scope: Option<SeriesScope>,
     #[serde(default, deserialize_with = "given")]
     #[schemars(with = "String", length(min = 1, max = 500))]
     title: Option<String>,
@@ -42,16 +44,16 @@ pub(super) struct Update {
     /// Of a series alone, how it repeats now: `every other Friday`; null ends the repetition.
     #[serde(default, deserialize_with = "change")]
     #[schemars(with = "Option<String>", length(min = 1, max = 500))]
-    repeat: Change<String>,
+    repeat: FieldChange<String>,
     /// IANA time zone of the times; the user's if not set.
     #[schemars(length(min = 1, max = 64))]
     timezone: Option<String>,
     #[serde(default, deserialize_with = "change")]
     #[schemars(with = "Option<String>", length(max = 8000))]
-    description: Change<String>,
+    description: FieldChange<String>,
     #[serde(default, deserialize_with = "change")]
     #[schemars(with = "Option<String>", length(max = 500))]
-    location: Change<String>,
+    location: FieldChange<String>,
     /// Whether its time is taken.
     #[serde(default, deserialize_with = "given")]
     #[schemars(with = "bool")]
@@ -59,24 +61,27 @@ pub(super) struct Update {
     /// Addresses of whom to invite as well.
     #[serde(default)]
     #[schemars(length(max = 100))]
-    add_guests: Vec<Address>,
+    add_guests: Vec<AddressArgument>,
     /// Addresses of whom to invite no more.
     #[serde(default)]
     #[schemars(length(max = 100))]
-    remove_guests: Vec<Address>,
+    remove_guests: Vec<AddressArgument>,
 }
 
 /// A change that was read, of an event as it is now.
-struct Ready {
+struct PreparedEventChange {
     change: EventChange,
     invited: Vec<Person>,
     uninvited: Vec<Person>,
     notes: Vec<String>,
 }
 
-pub(super) async fn alone(here: Here, update: Update) -> Result<Answer<EventView>, ToolError> {
-    let times = Times::new(&here.settings, update.timezone.as_deref())?;
-    let target = Target::find(&here, &update.event_id, update.scope).await?;
+pub(super) async fn alone(
+    here: CalendarCall,
+    update: UpdateEventArguments,
+) -> Result<DataAnswer<EventView>, ToolError> {
+    let times = CallClock::new(&here.settings, update.timezone.as_deref())?;
+    let target = EventTarget::find(&here, &update.event_id, update.scope).await?;
     if !target.event.guests.is_empty() {
         let message = "this event has guests, who would be told: use `update_meeting` for it";
         return Err(ToolError::told(message));
@@ -85,22 +90,25 @@ pub(super) async fn alone(here: Here, update: Update) -> Result<Answer<EventView
     make(&here, target, ready, &times).await
 }
 
-pub(super) async fn invited(here: Here, update: Update) -> Result<Answer<EventView>, ToolError> {
-    let times = Times::new(&here.settings, update.timezone.as_deref())?;
-    let target = Target::find(&here, &update.event_id, update.scope).await?;
+pub(super) async fn invited(
+    here: CalendarCall,
+    update: UpdateEventArguments,
+) -> Result<DataAnswer<EventView>, ToolError> {
+    let times = CallClock::new(&here.settings, update.timezone.as_deref())?;
+    let target = EventTarget::find(&here, &update.event_id, update.scope).await?;
     let ready = read(&update, &target, &times)?;
     make(&here, target, ready, &times).await
 }
 
 async fn make(
-    here: &Here,
-    target: Target,
-    ready: Ready,
-    times: &Times,
-) -> Result<Answer<EventView>, ToolError> {
+    here: &CalendarCall,
+    target: EventTarget,
+    ready: PreparedEventChange,
+    times: &CallClock,
+) -> Result<DataAnswer<EventView>, ToolError> {
     let (keeper, owner, id) = (&here.keeper, &here.owner, &target.id);
     let mut notes = ready.notes;
-    let after = if target.reach == Reach::Following {
+    let after = if target.reach == SeriesReach::Following {
         notes.extend(target.note(here).map(str::to_owned));
         keeper.change_following(owner, id, ready.change).await?
     } else {
@@ -109,22 +117,26 @@ async fn make(
     if after.series.is_some() && after.series != target.event.series {
         notes.push("these repetitions are a series of their own now, with new ids".to_owned());
     }
-    Ok(Answer { data: event(after, times), notes })
+    Ok(DataAnswer { data: event(after, times), notes })
 }
 
-fn read(update: &Update, target: &Target, times: &Times) -> Result<Ready, ToolError> {
+fn read(
+    update: &UpdateEventArguments,
+    target: &EventTarget,
+    times: &CallClock,
+) -> Result<PreparedEventChange, ToolError> {
     let before = &target.event;
-    let is_one = before.series.is_some() && target.reach == Reach::One;
-    if is_one && update.repeat != Change::Keep {
+    let is_one = before.series.is_some() && target.reach == SeriesReach::One;
+    if is_one && update.repeat != FieldChange::Keep {
         let message = "`repeat` is of several repetitions: give `following` or `all` as the \
                        `scope`";
         return Err(ToolError::told(message));
     }
     let (moved, mut notes) = moved(update, before, is_one, times)?;
     let rule = match (&update.repeat, moved.rule) {
-        (_, Some(rule)) => Change::Set(rule),
-        (Change::Clear, None) => Change::Clear,
-        (Change::Keep | Change::Set(_), None) => Change::Keep,
+        (_, Some(rule)) => FieldChange::Set(rule),
+        (FieldChange::Clear, None) => FieldChange::Clear,
+        (FieldChange::Keep | FieldChange::Set(_), None) => FieldChange::Keep,
     };
     let (guests, invited, uninvited) = guests(update, before, &mut notes)?;
     let change = EventChange {
@@ -132,8 +144,8 @@ fn read(update: &Update, target: &Target, times: &Times) -> Result<Ready, ToolEr
         slot: moved.slot,
         description: emptied(update.description.clone()),
         location: match &update.location {
-            Change::Set(text) => emptied(Change::Set(one_line("location", text)?)),
-            kept @ (Change::Keep | Change::Clear) => kept.clone(),
+            FieldChange::Set(text) => emptied(FieldChange::Set(one_line("location", text)?)),
+            kept @ (FieldChange::Keep | FieldChange::Clear) => kept.clone(),
         },
         guests,
         rule,
@@ -142,35 +154,35 @@ fn read(update: &Update, target: &Target, times: &Times) -> Result<Ready, ToolEr
     if is_nothing(&change) {
         return Err(ToolError::told("nothing would change: give what is to be different"));
     }
-    Ok(Ready { change, invited, uninvited, notes })
+    Ok(PreparedEventChange { change, invited, uninvited, notes })
 }
 
 /// The time after a change, where one is asked for.
-struct Moved {
-    slot: Option<crate::backend::Slot>,
+struct EventTimeChange {
+    slot: Option<crate::backend::EventSlot>,
     rule: Option<String>,
 }
 
 fn moved(
-    update: &Update,
-    before: &Event,
+    update: &UpdateEventArguments,
+    before: &CalendarEvent,
     is_one: bool,
-    times: &Times,
-) -> Result<(Moved, Vec<String>), ToolError> {
+    times: &CallClock,
+) -> Result<(EventTimeChange, Vec<String>), ToolError> {
     let repeat = match &update.repeat {
-        Change::Set(text) => Some(text.as_str()),
-        Change::Keep | Change::Clear => None,
+        FieldChange::Set(text) => Some(text.as_str()),
+        FieldChange::Keep | FieldChange::Clear => None,
     };
-    let span = Span {
+    let span = EventTimePhrases {
         start: update.start.as_deref(),
         end: update.end.as_deref(),
         duration: update.duration.as_deref(),
         repeat,
     };
     if span.is_silent() {
-        return Ok((Moved { slot: None, rule: None }, Vec::new()));
+        return Ok((EventTimeChange { slot: None, rule: None }, Vec::new()));
     }
-    let Planned { slot, rule, mut notes } = times.moved(&span, &before.slot)?;
+    let ResolvedEventTime { slot, rule, mut notes } = times.moved(&span, &before.slot)?;
     if is_one && rule.is_some() {
         let message = "a repetition cannot repeat by itself: give `following` or `all` as the \
                        `scope`, or a single time";
@@ -178,13 +190,17 @@ fn moved(
     }
     notes.extend(times.past(&slot, rule.as_deref().or(before.rule.as_deref())));
     let slot = (slot != before.slot).then_some(slot);
-    Ok((Moved { slot, rule }, notes))
+    Ok((EventTimeChange { slot, rule }, notes))
 }
 
 /// The whole list if it changes, who is new, and who goes.
-type Guests = (Option<Vec<Person>>, Vec<Person>, Vec<Person>);
+type GuestListChange = (Option<Vec<Person>>, Vec<Person>, Vec<Person>);
 
-fn guests(update: &Update, before: &Event, notes: &mut Vec<String>) -> Result<Guests, ToolError> {
+fn guests(
+    update: &UpdateEventArguments,
+    before: &CalendarEvent,
+    notes: &mut Vec<String>,
+) -> Result<GuestListChange, ToolError> {
     let mut added = people("add_guests", &update.add_guests)?;
     let mut removed = people("remove_guests", &update.remove_guests)?;
     let is_guest =
@@ -208,12 +224,15 @@ fn guests(update: &Update, before: &Event, notes: &mut Vec<String>) -> Result<Gu
 
 /// `Change *Review*, Tue 24 Nov 2026 14:00 to 15:00, 2 guests: move to Wed 25 Nov 2026 14:00 to
 /// 15:00; invite ann@example.org`.
-pub(super) async fn words(here: Here, update: Update) -> Result<String, ToolError> {
-    let times = Times::new(&here.settings, update.timezone.as_deref())?;
-    let target = Target::find(&here, &update.event_id, update.scope).await?;
+pub(super) async fn words(
+    here: CalendarCall,
+    update: UpdateEventArguments,
+) -> Result<String, ToolError> {
+    let times = CallClock::new(&here.settings, update.timezone.as_deref())?;
+    let target = EventTarget::find(&here, &update.event_id, update.scope).await?;
     let ready =
         times.steady(|times| read(&update, &target, times), |ready| ready.change.slot.as_ref())?;
-    let Ready { change, invited, uninvited, .. } = ready;
+    let PreparedEventChange { change, invited, uninvited, .. } = ready;
     let mut parts = Vec::new();
     if let Some(title) = &change.title {
         parts.push(format!("rename to {}", quoting::title(title)));
@@ -222,9 +241,9 @@ pub(super) async fn words(here: Here, update: Update) -> Result<String, ToolErro
         parts.push(format!("move to {}", times.say(slot)));
     }
     match &change.rule {
-        Change::Keep => {}
-        Change::Clear => parts.push("end the repetition".to_owned()),
-        Change::Set(rule) => parts.push(format!("repeat {}", times.say_rule(rule))),
+        FieldChange::Keep => {}
+        FieldChange::Clear => parts.push("end the repetition".to_owned()),
+        FieldChange::Set(rule) => parts.push(format!("repeat {}", times.say_rule(rule))),
     }
     parts.extend(of_text("description", &change.description));
     parts.extend(of_text("location", &change.location));
@@ -241,39 +260,46 @@ pub(super) async fn words(here: Here, update: Update) -> Result<String, ToolErro
     Ok(format!("Change {}: {}", target.in_words(&times), parts.join("; ")))
 }
 
-fn of_text(what: &str, change: &Change<String>) -> Option<String> {
+fn of_text(what: &str, change: &FieldChange<String>) -> Option<String> {
     match change {
-        Change::Keep => None,
-        Change::Clear => Some(format!("clear the {what}")),
-        Change::Set(text) => Some(format!("set the {what} to {}", quoting::opening(text))),
+        FieldChange::Keep => None,
+        FieldChange::Clear => Some(format!("clear the {what}")),
+        FieldChange::Set(text) => Some(format!("set the {what} to {}", quoting::opening(text))),
     }
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Delete {
+pub(super) struct DeleteEventArguments {
     /// Id of the event, or of its series.
     #[schemars(length(min = 1, max = 1024))]
     event_id: String,
     /// Which repetitions, with the id of one: it alone (as if not set), it and all after it, all.
     #[serde(default, deserialize_with = "given")]
-    #[schemars(with = "Scope")]
-    scope: Option<Scope>,
+    #[schemars(with = "SeriesScope")]
+    scope: Option<SeriesScope>,
 }
 
-pub(super) async fn delete(here: Here, delete: Delete) -> Result<Answer<Deleted>, ToolError> {
-    let Target { id, event, reach } = Target::find(&here, &delete.event_id, delete.scope).await?;
-    if reach == Reach::Following {
+pub(super) async fn delete(
+    here: CalendarCall,
+    delete: DeleteEventArguments,
+) -> Result<DataAnswer<DeletedItem>, ToolError> {
+    let EventTarget { id, event, reach } =
+        EventTarget::find(&here, &delete.event_id, delete.scope).await?;
+    if reach == SeriesReach::Following {
         here.keeper.remove_following(&here.owner, &id).await?;
     } else {
         here.keeper.remove(&here.owner, &id).await?;
     }
-    Ok(Deleted::new(id, event.title).into())
+    Ok(DeletedItem::new(id, event.title).into())
 }
 
 /// `Delete *Budget review*, Tue 24 Nov 2026 14:00 to 15:00, 3 guests`.
-pub(super) async fn delete_words(here: Here, delete: Delete) -> Result<String, ToolError> {
-    let times = Times::new(&here.settings, None)?;
-    let target = Target::find(&here, &delete.event_id, delete.scope).await?;
+pub(super) async fn delete_words(
+    here: CalendarCall,
+    delete: DeleteEventArguments,
+) -> Result<String, ToolError> {
+    let times = CallClock::new(&here.settings, None)?;
+    let target = EventTarget::find(&here, &delete.event_id, delete.scope).await?;
     Ok(format!("Delete {}", target.in_words(&times)))
 }

@@ -5,14 +5,14 @@ use serde::{Deserialize, Serialize};
 use toolcrib_core::ToolError;
 
 use super::view::{EventView, event, short};
-use super::{Here, calendar_id};
+use super::{CalendarCall, calendar_id};
 use crate::backend::EventQuery;
-use crate::tools::times::{Around, Times};
-use crate::tools::tool::{Answer, Listing};
+use crate::tools::times::{CallClock, DefaultTimeRange};
+use crate::tools::tool::{DataAnswer, ListAnswer};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct List {
+pub(super) struct ListEventsArguments {
     /// From when: `today`, `next Monday 9am`, `2026-01-21`. A day, weekend, week or month without
     /// `until` means all of it. Now if not set.
     #[schemars(length(min = 1, max = 200))]
@@ -37,7 +37,7 @@ pub(super) struct List {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Search {
+pub(super) struct SearchEventsArguments {
     /// Words that must all be there, case aside.
     #[schemars(length(min = 1, max = 500))]
     query: String,
@@ -64,7 +64,7 @@ pub(super) struct Search {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Get {
+pub(super) struct GetEventArguments {
     #[schemars(length(min = 1, max = 1024))]
     /// Id of the event, or of its series.
     event_id: String,
@@ -75,7 +75,7 @@ pub(super) struct Get {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Nothing {}
+pub(super) struct ListCalendarsArguments {}
 
 fn twenty() -> usize {
     20
@@ -85,9 +85,12 @@ fn five() -> usize {
     5
 }
 
-pub(super) async fn list(here: Here, list: List) -> Result<Listing<EventView>, ToolError> {
-    let times = Times::new(&here.settings, list.timezone.as_deref())?;
-    let around = Around { before: 0, after: 30 };
+pub(super) async fn list(
+    here: CalendarCall,
+    list: ListEventsArguments,
+) -> Result<ListAnswer<EventView>, ToolError> {
+    let times = CallClock::new(&here.settings, list.timezone.as_deref())?;
+    let around = DefaultTimeRange { before: 0, after: 30 };
     let stretch = times.stretch(list.from.as_deref(), list.until.as_deref(), around)?;
     let query = EventQuery {
         calendar: calendar_id(&here, list.calendar.as_deref()).await?,
@@ -100,9 +103,12 @@ pub(super) async fn list(here: Here, list: List) -> Result<Listing<EventView>, T
     found(&here, &times, query, stretch.notes).await
 }
 
-pub(super) async fn search(here: Here, search: Search) -> Result<Listing<EventView>, ToolError> {
-    let times = Times::new(&here.settings, search.timezone.as_deref())?;
-    let around = Around { before: 30, after: 365 };
+pub(super) async fn search(
+    here: CalendarCall,
+    search: SearchEventsArguments,
+) -> Result<ListAnswer<EventView>, ToolError> {
+    let times = CallClock::new(&here.settings, search.timezone.as_deref())?;
+    let around = DefaultTimeRange { before: 30, after: 365 };
     let stretch = times.stretch(search.from.as_deref(), search.until.as_deref(), around)?;
     let query = EventQuery {
         calendar: calendar_id(&here, search.calendar.as_deref()).await?,
@@ -116,19 +122,22 @@ pub(super) async fn search(here: Here, search: Search) -> Result<Listing<EventVi
 }
 
 async fn found(
-    here: &Here,
-    times: &Times,
+    here: &CalendarCall,
+    times: &CallClock,
     query: EventQuery,
     mut notes: Vec<String>,
-) -> Result<Listing<EventView>, ToolError> {
+) -> Result<ListAnswer<EventView>, ToolError> {
     let page = here.keeper.events(&here.owner, query).await?;
     notes.extend(page.unread);
     let data = page.items.into_iter().map(|event| short(event, times)).collect();
-    Ok(Listing { data, notes, next: page.next })
+    Ok(ListAnswer { data, notes, next: page.next })
 }
 
-pub(super) async fn get(here: Here, get: Get) -> Result<Answer<EventView>, ToolError> {
-    let times = Times::new(&here.settings, get.timezone.as_deref())?;
+pub(super) async fn get(
+    here: CalendarCall,
+    get: GetEventArguments,
+) -> Result<DataAnswer<EventView>, ToolError> {
+    let times = CallClock::new(&here.settings, get.timezone.as_deref())?;
     let found = here.keeper.event(&here.owner, &get.event_id).await?;
     Ok(event(found, &times).into())
 }
@@ -141,9 +150,9 @@ pub(super) struct CalendarView {
 }
 
 pub(super) async fn calendars(
-    here: Here,
-    _: Nothing,
-) -> Result<Answer<Vec<CalendarView>>, ToolError> {
+    here: CalendarCall,
+    _: ListCalendarsArguments,
+) -> Result<DataAnswer<Vec<CalendarView>>, ToolError> {
     let known = here.keeper.calendars(&here.owner).await?.into_iter();
     let views =
         known.map(|one| CalendarView { id: one.id, name: one.name, can_write: one.can_write });

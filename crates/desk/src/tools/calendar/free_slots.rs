@@ -6,11 +6,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolcrib_core::ToolError;
 
-use super::{Here, calendar_id};
-use crate::backend::{Event, EventQuery, Reply, Slot, Status};
+use super::{CalendarCall, calendar_id};
+use crate::backend::{CalendarEvent, EventQuery, EventSlot, EventStatus, InvitationReply};
 use crate::tools::quoting;
-use crate::tools::times::{Around, Times, iso, length};
-use crate::tools::tool::Answer;
+use crate::tools::times::{CallClock, DefaultTimeRange, iso, length};
+use crate::tools::tool::DataAnswer;
 
 /// Days that are looked at in one call.
 const LONGEST: i64 = 92;
@@ -24,7 +24,7 @@ const STEP_MINUTES: i64 = 5;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Free {
+pub(super) struct FreeSlotsArguments {
     /// How long it must be free at least: `30 min`, `2 hours`.
     #[serde(default = "half_an_hour")]
     #[schemars(length(min = 1, max = 100))]
@@ -43,7 +43,7 @@ pub(super) struct Free {
     /// Days of the week to look at.
     #[serde(default = "weekdays")]
     #[schemars(length(min = 1, max = 7))]
-    days: Vec<Day>,
+    days: Vec<WeekdayArgument>,
     /// Id or name of a calendar; all if not set.
     #[schemars(length(min = 1, max = 1024))]
     calendar: Option<String>,
@@ -58,7 +58,7 @@ pub(super) struct Free {
 
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Day {
+enum WeekdayArgument {
     Mon,
     Tue,
     Wed,
@@ -68,7 +68,7 @@ enum Day {
     Sun,
 }
 
-impl Day {
+impl WeekdayArgument {
     fn of(weekday: Weekday) -> Self {
         match weekday {
             Weekday::Monday => Self::Mon,
@@ -90,8 +90,14 @@ fn office() -> String {
     "09:00-17:00".to_owned()
 }
 
-fn weekdays() -> Vec<Day> {
-    vec![Day::Mon, Day::Tue, Day::Wed, Day::Thu, Day::Fri]
+fn weekdays() -> Vec<WeekdayArgument> {
+    vec![
+        WeekdayArgument::Mon,
+        WeekdayArgument::Tue,
+        WeekdayArgument::Wed,
+        WeekdayArgument::Thu,
+        WeekdayArgument::Fri,
+    ]
 }
 
 fn ten() -> usize {
@@ -99,7 +105,7 @@ fn ten() -> usize {
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct FreeView {
+pub(super) struct FreeSlotView {
     /// For people: `Tue 24 Nov 2026 09:00 to 11:30`.
     when: String,
     /// ISO 8601 with offset.
@@ -110,14 +116,17 @@ pub(super) struct FreeView {
 }
 
 /// A stretch of time, the end not in it.
-type Stretch = (Timestamp, Timestamp);
+type TimeInterval = (Timestamp, Timestamp);
 
-pub(super) async fn slots(here: Here, free: Free) -> Result<Answer<Vec<FreeView>>, ToolError> {
-    let times = Times::new(&here.settings, free.timezone.as_deref())?;
-    let around = Around { before: 0, after: 7 };
+pub(super) async fn slots(
+    here: CalendarCall,
+    free: FreeSlotsArguments,
+) -> Result<DataAnswer<Vec<FreeSlotView>>, ToolError> {
+    let times = CallClock::new(&here.settings, free.timezone.as_deref())?;
+    let around = DefaultTimeRange { before: 0, after: 7 };
     let asked = times.stretch(free.from.as_deref(), free.until.as_deref(), around)?;
     let length = length("duration", &free.duration)?;
-    let hours = Hours::read(&free.hours)?;
+    let hours = DayHours::read(&free.hours)?;
     let (from, until) = (times.at(asked.from), times.at(asked.until));
     if from.duration_until(&until).as_hours() > LONGEST * 24 + 1 {
         let message = format!("at most {LONGEST} days are looked at: ask for a shorter stretch");
@@ -142,27 +151,27 @@ pub(super) async fn slots(here: Here, free: Free) -> Result<Answer<Vec<FreeView>
         notes.push(format!("{more} more left out: ask from a later time, or with a higher limit"));
     }
     let data = found.into_iter().take(free.limit).map(|stretch| view(stretch, &times)).collect();
-    Ok(Answer { data, notes })
+    Ok(DataAnswer { data, notes })
 }
 
-fn view((start, end): Stretch, times: &Times) -> FreeView {
+fn view((start, end): TimeInterval, times: &CallClock) -> FreeSlotView {
     let (start, end) = (times.at(start), times.at(end));
-    FreeView {
+    FreeSlotView {
         start: iso(&start),
         end: iso(&end),
         minutes: start.duration_until(&end).as_mins(),
-        when: times.say(&Slot::Timed { start, end }),
+        when: times.say(&EventSlot::Timed { start, end }),
     }
 }
 
 /// From when to when a day counts; the end may be the midnight after.
-struct Hours {
+struct DayHours {
     from: Time,
     /// `None`: to the end of the day.
     until: Option<Time>,
 }
 
-impl Hours {
+impl DayHours {
     fn read(text: &str) -> Result<Self, ToolError> {
         let wrong = || {
             let message = "`hours` must be like `09:00-17:00`, the end after the start and `24:00` \
@@ -183,7 +192,7 @@ impl Hours {
     }
 
     /// The hours of a day as its zone has them: longer or shorter where clocks change.
-    fn of(&self, day: Date, like: &Zoned) -> Option<Stretch> {
+    fn of(&self, day: Date, like: &Zoned) -> Option<TimeInterval> {
         let zone = like.time_zone();
         let start = zone.to_zoned(day.to_datetime(self.from)).ok()?;
         let end = match self.until {
@@ -195,12 +204,17 @@ impl Hours {
 }
 
 /// The hours of the days of a stretch, joined where one day's go on in the next's.
-fn windows(from: &Zoned, until: &Zoned, hours: &Hours, days: &[Day]) -> Vec<Stretch> {
-    let mut open: Vec<Stretch> = Vec::new();
+fn windows(
+    from: &Zoned,
+    until: &Zoned,
+    hours: &DayHours,
+    days: &[WeekdayArgument],
+) -> Vec<TimeInterval> {
+    let mut open: Vec<TimeInterval> = Vec::new();
     let (first, last) = (rounded_up(from.timestamp()), rounded_down(until.timestamp()));
     let dates = from.date().series(jiff::Span::new().days(1));
     for day in dates.take_while(|day| *day <= until.date()) {
-        if !days.contains(&Day::of(day.weekday())) {
+        if !days.contains(&WeekdayArgument::of(day.weekday())) {
             continue;
         }
         let Some((start, end)) = hours.of(day, from) else { continue };
@@ -230,7 +244,7 @@ fn rounded_down(moment: Timestamp) -> Timestamp {
 }
 
 /// What is left of some stretches without others; both sorted by their starts.
-fn without(open: &[Stretch], taken: &[Stretch]) -> Vec<Stretch> {
+fn without(open: &[TimeInterval], taken: &[TimeInterval]) -> Vec<TimeInterval> {
     let mut left = Vec::new();
     for (start, end) in open {
         let mut at = *start;
@@ -251,11 +265,11 @@ fn without(open: &[Stretch], taken: &[Stretch]) -> Vec<Stretch> {
 
 /// When the owner has no time, by start, and until when that is known.
 async fn taken(
-    here: &Here,
+    here: &CalendarCall,
     mut query: EventQuery,
-    times: &Times,
+    times: &CallClock,
     notes: &mut Vec<String>,
-) -> Result<(Vec<Stretch>, Timestamp), ToolError> {
+) -> Result<(Vec<TimeInterval>, Timestamp), ToolError> {
     let (mut taken, mut read, mut whole_days) = (Vec::new(), 0, Vec::new());
     let mut known_until = query.until;
     loop {
@@ -266,7 +280,7 @@ async fn taken(
         }
         for event in page.items.iter().filter(|event| takes_time(event)) {
             let Some(stretch) = times.bounds(&event.slot) else { continue };
-            if let Slot::Days { .. } = event.slot {
+            if let EventSlot::Days { .. } = event.slot {
                 whole_days.push(quoting::title(&event.title));
             }
             taken.push(stretch);
@@ -290,6 +304,8 @@ async fn taken(
     Ok((taken, known_until))
 }
 
-fn takes_time(event: &Event) -> bool {
-    event.busy && event.status != Status::Cancelled && event.reply != Some(Reply::Declined)
+fn takes_time(event: &CalendarEvent) -> bool {
+    event.busy
+        && event.status != EventStatus::Cancelled
+        && event.reply != Some(InvitationReply::Declined)
 }

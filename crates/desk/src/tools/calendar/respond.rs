@@ -4,20 +4,20 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use toolcrib_core::ToolError;
 
-use super::Here;
+use super::CalendarCall;
 use super::view::{EventView, event, in_words};
-use crate::backend::Reply;
+use crate::backend::InvitationReply;
 use crate::tools::quoting;
-use crate::tools::times::Times;
-use crate::tools::tool::Answer;
+use crate::tools::times::CallClock;
+use crate::tools::tool::DataAnswer;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Respond {
+pub(super) struct RespondArguments {
     /// Id of the event, or of its series.
     #[schemars(length(min = 1, max = 1024))]
     event_id: String,
-    reply: Says,
+    reply: ReplyArgument,
     /// A word to the organizer.
     #[schemars(length(min = 1, max = 1000))]
     comment: Option<String>,
@@ -25,35 +25,38 @@ pub(super) struct Respond {
 
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Says {
+enum ReplyArgument {
     Accepted,
     Declined,
     Tentative,
 }
 
-pub(super) async fn respond(here: Here, said: Respond) -> Result<Answer<EventView>, ToolError> {
-    let times = Times::new(&here.settings, None)?;
+pub(super) async fn respond(
+    here: CalendarCall,
+    said: RespondArguments,
+) -> Result<DataAnswer<EventView>, ToolError> {
+    let times = CallClock::new(&here.settings, None)?;
     let reply = match said.reply {
-        Says::Accepted => Reply::Accepted,
-        Says::Declined => Reply::Declined,
-        Says::Tentative => Reply::Tentative,
+        ReplyArgument::Accepted => InvitationReply::Accepted,
+        ReplyArgument::Declined => InvitationReply::Declined,
+        ReplyArgument::Tentative => InvitationReply::Tentative,
     };
     let kept = here.keeper.respond(&here.owner, &said.event_id, reply, said.comment).await?;
     Ok(event(kept, &times).into())
 }
 
 /// `Accept *Review*, Tue 24 Nov 2026 14:00 to 15:00, and tell bob@example.org`.
-pub(super) async fn words(here: Here, said: Respond) -> Result<String, ToolError> {
-    let times = Times::new(&here.settings, None)?;
+pub(super) async fn words(here: CalendarCall, said: RespondArguments) -> Result<String, ToolError> {
+    let times = CallClock::new(&here.settings, None)?;
     let before = here.keeper.event(&here.owner, &said.event_id).await?;
     if before.reply.is_none() {
         let message = "the user was not invited to this event, so there is nothing to answer";
         return Err(ToolError::told(message));
     }
     let verb = match said.reply {
-        Says::Accepted => "Accept",
-        Says::Declined => "Decline",
-        Says::Tentative => "Accept tentatively",
+        ReplyArgument::Accepted => "Accept",
+        ReplyArgument::Declined => "Decline",
+        ReplyArgument::Tentative => "Accept tentatively",
     };
     let told = before.organizer.as_ref().map(quoting::address);
     let told = told.unwrap_or_else(|| "the organizer".to_owned());

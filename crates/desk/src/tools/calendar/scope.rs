@@ -4,14 +4,14 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use toolcrib_core::ToolError;
 
-use super::Here;
+use super::CalendarCall;
 use super::view::{is_series, summed_up};
-use crate::backend::Event;
-use crate::tools::times::Times;
+use crate::backend::CalendarEvent;
+use crate::tools::times::CallClock;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Scope {
+pub(super) enum SeriesScope {
     This,
     Following,
     All,
@@ -19,7 +19,7 @@ pub(super) enum Scope {
 
 /// What is done to an event reaches so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reach {
+pub(super) enum SeriesReach {
     /// An event that does not repeat, or one repetition.
     One,
     Following,
@@ -27,52 +27,52 @@ pub(super) enum Reach {
 }
 
 /// An event as it is now, and how much of it is meant.
-pub(super) struct Target {
+pub(super) struct EventTarget {
     /// By which the keeper knows it.
     pub(super) id: String,
-    pub(super) event: Event,
-    pub(super) reach: Reach,
+    pub(super) event: CalendarEvent,
+    pub(super) reach: SeriesReach,
 }
 
-impl Target {
+impl EventTarget {
     /// What an id means by itself, or with a scope.
     pub(super) async fn find(
-        here: &Here,
+        here: &CalendarCall,
         id: &str,
-        scope: Option<Scope>,
+        scope: Option<SeriesScope>,
     ) -> Result<Self, ToolError> {
         let event = here.keeper.event(&here.owner, id).await?;
         let of_series = is_series(&event, id);
         let reach = match (scope, &event.series) {
-            (Some(Scope::This), _) if of_series => {
+            (Some(SeriesScope::This), _) if of_series => {
                 let message = "this is the id of a whole series: give that of one repetition, or \
                                `all` as the `scope`";
                 return Err(ToolError::told(message));
             }
-            (Some(Scope::Following), _) if of_series => {
+            (Some(SeriesScope::Following), _) if of_series => {
                 let message = "this is the id of a whole series: give that of the repetition with \
                                which it begins";
                 return Err(ToolError::told(message));
             }
-            (Some(Scope::All), Some(series)) if !of_series => {
+            (Some(SeriesScope::All), Some(series)) if !of_series => {
                 let id = series.clone();
                 let event = here.keeper.event(&here.owner, &id).await?;
-                return Ok(Self { id, event, reach: Reach::Series });
+                return Ok(Self { id, event, reach: SeriesReach::Series });
             }
-            (Some(Scope::Following), Some(_)) => Reach::Following,
-            _ if of_series => Reach::Series,
-            _ => Reach::One,
+            (Some(SeriesScope::Following), Some(_)) => SeriesReach::Following,
+            _ if of_series => SeriesReach::Series,
+            _ => SeriesReach::One,
         };
         Ok(Self { id: id.to_owned(), event, reach })
     }
 
     /// What it is to a person who is asked.
-    pub(super) fn in_words(&self, times: &Times) -> String {
+    pub(super) fn in_words(&self, times: &CallClock) -> String {
         summed_up(&self.event, self.reach, times)
     }
 
     /// What else happens by it, where its keeper cannot do otherwise.
-    pub(super) fn note(&self, here: &Here) -> Option<&'static str> {
-        (self.reach == Reach::Following).then(|| here.keeper.note_of_following()).flatten()
+    pub(super) fn note(&self, here: &CalendarCall) -> Option<&'static str> {
+        (self.reach == SeriesReach::Following).then(|| here.keeper.note_of_following()).flatten()
     }
 }

@@ -3,10 +3,10 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::scope::Reach;
-use crate::backend::{Event, Guest, Reply, Slot, Status};
+use super::scope::SeriesReach;
+use crate::backend::{CalendarEvent, EventGuest, EventSlot, EventStatus, InvitationReply};
 use crate::tools::quoting::{self, plain};
-use crate::tools::times::{Times, iso};
+use crate::tools::times::{CallClock, iso};
 
 /// Characters of a description in a list.
 const EXCERPT: usize = 200;
@@ -48,12 +48,12 @@ pub(crate) struct EventView {
     repeats: Option<String>,
     /// `tentative` or `cancelled`; confirmed if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
-    status: Option<StatusView>,
+    status: Option<EventStatusView>,
     /// Whether its time is taken.
     busy: bool,
     /// What the user answered, if they were invited.
     #[serde(skip_serializing_if = "Option::is_none")]
-    reply: Option<ReplyView>,
+    reply: Option<InvitationReplyView>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]
@@ -66,43 +66,43 @@ struct GuestView {
     address: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<String>,
-    reply: ReplyView,
+    reply: InvitationReplyView,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum StatusView {
+enum EventStatusView {
     Tentative,
     Cancelled,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum ReplyView {
+enum InvitationReplyView {
     Waiting,
     Accepted,
     Declined,
     Tentative,
 }
 
-impl From<Reply> for ReplyView {
-    fn from(reply: Reply) -> Self {
+impl From<InvitationReply> for InvitationReplyView {
+    fn from(reply: InvitationReply) -> Self {
         match reply {
-            Reply::Waiting => Self::Waiting,
-            Reply::Accepted => Self::Accepted,
-            Reply::Declined => Self::Declined,
-            Reply::Tentative => Self::Tentative,
+            InvitationReply::Waiting => Self::Waiting,
+            InvitationReply::Accepted => Self::Accepted,
+            InvitationReply::Declined => Self::Declined,
+            InvitationReply::Tentative => Self::Tentative,
         }
     }
 }
 
 /// An event whole.
-pub(crate) fn event(event: Event, times: &Times) -> EventView {
+pub(crate) fn event(event: CalendarEvent, times: &CallClock) -> EventView {
     let (start, end, zone) = match &event.slot {
-        Slot::Timed { start, end } => {
+        EventSlot::Timed { start, end } => {
             (iso(&times.here(start)), iso(&times.here(end)), Some(times.zone_name()))
         }
-        Slot::Days { first, last } => (first.to_string(), last.to_string(), None),
+        EventSlot::Days { first, last } => (first.to_string(), last.to_string(), None),
     };
     EventView {
         when: times.say(&event.slot),
@@ -112,14 +112,14 @@ pub(crate) fn event(event: Event, times: &Times) -> EventView {
         zone,
         repeats: event.rule.as_deref().map(|rule| times.say_rule(rule)),
         status: match event.status {
-            Status::Confirmed => None,
-            Status::Tentative => Some(StatusView::Tentative),
-            Status::Cancelled => Some(StatusView::Cancelled),
+            EventStatus::Confirmed => None,
+            EventStatus::Tentative => Some(EventStatusView::Tentative),
+            EventStatus::Cancelled => Some(EventStatusView::Cancelled),
         },
         guests: event.guests.into_iter().map(guest).collect(),
         more_guests: 0,
         organizer: event.organizer.map(|person| person.address),
-        reply: event.reply.map(ReplyView::from),
+        reply: event.reply.map(InvitationReplyView::from),
         id: event.id,
         series: event.series,
         title: event.title,
@@ -131,33 +131,35 @@ pub(crate) fn event(event: Event, times: &Times) -> EventView {
 }
 
 /// An event in a list: what may be long is shortened.
-pub(crate) fn short(mut full: Event, times: &Times) -> EventView {
+pub(crate) fn short(mut full: CalendarEvent, times: &CallClock) -> EventView {
     full.description = full.description.map(|text| plain(&text, EXCERPT));
     let more_guests = full.guests.len().saturating_sub(SHOWN_GUESTS);
     full.guests.truncate(SHOWN_GUESTS);
     EventView { more_guests, ..event(full, times) }
 }
 
-fn guest(Guest { person, reply }: Guest) -> GuestView {
+fn guest(EventGuest { person, reply }: EventGuest) -> GuestView {
     GuestView { address: person.address, name: person.name, reply: reply.into() }
 }
 
 /// What an event is to a person who is asked: `*Budget review*, Tue 24 Nov 2026 14:00 to 15:00,
 /// 3 guests`.
-pub(crate) fn in_words(event: &Event, asked_for: &str, times: &Times) -> String {
-    let reach = if is_series(event, asked_for) { Reach::Series } else { Reach::One };
+pub(crate) fn in_words(event: &CalendarEvent, asked_for: &str, times: &CallClock) -> String {
+    let reach = if is_series(event, asked_for) { SeriesReach::Series } else { SeriesReach::One };
     summed_up(event, reach, times)
 }
 
 /// The same of so much of it.
-pub(super) fn summed_up(event: &Event, reach: Reach, times: &Times) -> String {
+pub(super) fn summed_up(event: &CalendarEvent, reach: SeriesReach, times: &CallClock) -> String {
     let rule = event.rule.as_deref().map(|rule| format!(" ({})", times.say_rule(rule)));
     let rule = rule.unwrap_or_default();
     let repeated = match reach {
-        Reach::Series => format!(", and all its repetitions{rule}"),
-        Reach::Following => format!(", and all its repetitions after it{rule}"),
-        Reach::One if event.series.is_some() => " (of its repetitions this one alone)".to_owned(),
-        Reach::One => String::new(),
+        SeriesReach::Series => format!(", and all its repetitions{rule}"),
+        SeriesReach::Following => format!(", and all its repetitions after it{rule}"),
+        SeriesReach::One if event.series.is_some() => {
+            " (of its repetitions this one alone)".to_owned()
+        }
+        SeriesReach::One => String::new(),
     };
     let guests = match event.guests.len() {
         0 => String::new(),
@@ -167,7 +169,7 @@ pub(super) fn summed_up(event: &Event, reach: Reach, times: &Times) -> String {
 }
 
 /// Whether an id stands for all repetitions of the event that it was answered with.
-pub(crate) fn is_series(event: &Event, asked_for: &str) -> bool {
+pub(crate) fn is_series(event: &CalendarEvent, asked_for: &str) -> bool {
     match &event.series {
         Some(series) => series == asked_for,
         None => event.rule.is_some(),

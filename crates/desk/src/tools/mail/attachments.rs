@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use toolcrib_core::ToolError;
 
-use crate::backend::File;
+use crate::backend::MailFile;
 use crate::mail::mime::{BYTES, MOST_BYTES, MOST_FILES, is_media};
 use crate::tools::fields::line;
 use crate::tools::quoting::{self, plain};
@@ -47,7 +47,7 @@ const MEDIA: [(&str, &str); 20] = [
 // What is written to a model stands at the fields.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Enclosed {
+pub(super) struct AttachmentArgument {
     /// Name of the file with its ending: `budget.pdf`.
     #[schemars(length(min = 1, max = 255))]
     name: String,
@@ -62,8 +62,8 @@ pub(super) struct Enclosed {
     base64: Option<String>,
 }
 
-impl Enclosed {
-    fn read(&self) -> Result<File, ToolError> {
+impl AttachmentArgument {
+    fn read(&self) -> Result<MailFile, ToolError> {
         let name = line("name", &self.name)?;
         let shown = plain(&name, 60);
         if name.contains(['/', '\\']) {
@@ -90,7 +90,7 @@ impl Enclosed {
             Some(media) => media_type(media)?,
             None => by_name(&name, self.text.is_some()).to_owned(),
         };
-        Ok(File { name, media, bytes })
+        Ok(MailFile { name, media, bytes })
     }
 }
 
@@ -116,12 +116,12 @@ fn by_name(name: &str, is_text: bool) -> &'static str {
 }
 
 /// The files as they go along, if they are few and small enough.
-pub(super) fn files(enclosed: &[Enclosed]) -> Result<Vec<File>, ToolError> {
-    few(enclosed.iter().map(Enclosed::read).collect::<Result<_, _>>()?)
+pub(super) fn files(enclosed: &[AttachmentArgument]) -> Result<Vec<MailFile>, ToolError> {
+    few(enclosed.iter().map(AttachmentArgument::read).collect::<Result<_, _>>()?)
 }
 
 /// The same files, if one message may hold them.
-pub(super) fn few(files: Vec<File>) -> Result<Vec<File>, ToolError> {
+pub(super) fn few(files: Vec<MailFile>) -> Result<Vec<MailFile>, ToolError> {
     let bytes = files.iter().map(|file| file.bytes.len()).sum();
     if files.len() <= MOST_FILES && bytes <= MOST_BYTES {
         return Ok(files);

@@ -10,7 +10,7 @@ use super::view::PersonView;
 use crate::backend::{MessageHead, Person};
 use crate::tools::fields::is_same;
 use crate::tools::quoting::plain;
-use crate::tools::times::{Times, iso};
+use crate::tools::times::{CallClock, iso};
 
 /// Senders and labels that are told.
 const SHOWN: usize = 10;
@@ -20,7 +20,7 @@ const SHOWN_PEOPLE: usize = 5;
 const LEFT_OUT: [&str; 3] = ["trash", "spam", "drafts"];
 
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Digest {
+pub(crate) struct MailDigest {
     /// The first day.
     from: String,
     /// The last day, inclusive.
@@ -80,26 +80,26 @@ struct ThreadView {
 }
 
 #[derive(Default, Clone, Copy)]
-struct Count {
+struct EmailCount {
     received: usize,
     other: usize,
 }
 
 /// What is known so far. Emails are taken the newest first.
-pub(crate) struct Gathered {
+pub(crate) struct DigestBuilder {
     own: Person,
     span: (Date, Date),
-    total: Count,
+    total: EmailCount,
     sent: usize,
     /// Received and sent.
-    days: BTreeMap<Date, Count>,
+    days: BTreeMap<Date, EmailCount>,
     /// Received and unread.
-    senders: HashMap<String, (Person, Count)>,
-    labels: BTreeMap<String, Count>,
-    threads: HashMap<String, Conversation>,
+    senders: HashMap<String, (Person, EmailCount)>,
+    labels: BTreeMap<String, EmailCount>,
+    threads: HashMap<String, DigestThread>,
 }
 
-struct Conversation {
+struct DigestThread {
     /// The newest email.
     head: MessageHead,
     emails: usize,
@@ -107,22 +107,22 @@ struct Conversation {
     people: Vec<String>,
 }
 
-impl Gathered {
+impl DigestBuilder {
     pub(crate) fn new(own: Person, span: (Date, Date)) -> Self {
         let days = span.0.series(jiff::Span::new().days(1)).take_while(|day| *day <= span.1);
         Self {
             own,
             span,
-            total: Count::default(),
+            total: EmailCount::default(),
             sent: 0,
-            days: days.map(|day| (day, Count::default())).collect(),
+            days: days.map(|day| (day, EmailCount::default())).collect(),
             senders: HashMap::new(),
             labels: BTreeMap::new(),
             threads: HashMap::new(),
         }
     }
 
-    pub(crate) fn take(&mut self, head: MessageHead, times: &Times) {
+    pub(crate) fn take(&mut self, head: MessageHead, times: &CallClock) {
         if head.labels.iter().any(|label| LEFT_OUT.contains(&label.as_str())) {
             return;
         }
@@ -144,10 +144,10 @@ impl Gathered {
             let sender = head.from.clone();
             let sender = sender.unwrap_or(Person { address: "unknown".to_owned(), name: None });
             let key = sender.address.to_lowercase();
-            self.senders.entry(key).or_insert((sender, Count::default())).1.add(unread);
+            self.senders.entry(key).or_insert((sender, EmailCount::default())).1.add(unread);
         }
         let writer = head.from.as_ref().map(|from| from.address.clone());
-        let conversation = self.threads.entry(thread(&head)).or_insert_with(|| Conversation {
+        let conversation = self.threads.entry(thread(&head)).or_insert_with(|| DigestThread {
             head,
             emails: 0,
             unread: 0,
@@ -161,7 +161,7 @@ impl Gathered {
             .extend(writer.filter(|one| !known && !conversation.people.contains(one)));
     }
 
-    pub(crate) fn digest(self, limit: usize, times: &Times) -> Digest {
+    pub(crate) fn digest(self, limit: usize, times: &CallClock) -> MailDigest {
         let by_day = self.days.iter().map(|(day, count)| DayCount {
             day: day.to_string(),
             weekday: day.strftime("%A").to_string(),
@@ -169,7 +169,7 @@ impl Gathered {
             sent: count.other,
         });
         let thread_count = self.threads.len();
-        Digest {
+        MailDigest {
             from: self.span.0.to_string(),
             until: self.span.1.to_string(),
             received: self.total.received,
@@ -184,7 +184,7 @@ impl Gathered {
     }
 }
 
-impl Count {
+impl EmailCount {
     fn add(&mut self, unread: usize) {
         self.received += 1;
         self.other += unread;
@@ -206,7 +206,7 @@ fn thread(head: &MessageHead) -> String {
     format!("subject {subject}")
 }
 
-fn senders(senders: HashMap<String, (Person, Count)>) -> Vec<SenderCount> {
+fn senders(senders: HashMap<String, (Person, EmailCount)>) -> Vec<SenderCount> {
     let mut senders: Vec<_> = senders.into_iter().collect();
     senders.sort_by(|(one, (_, a)), (other, (_, b))| {
         b.received.cmp(&a.received).then_with(|| one.cmp(other))
@@ -219,7 +219,7 @@ fn senders(senders: HashMap<String, (Person, Count)>) -> Vec<SenderCount> {
     shown.collect()
 }
 
-fn labels(labels: BTreeMap<String, Count>) -> Vec<LabelCount> {
+fn labels(labels: BTreeMap<String, EmailCount>) -> Vec<LabelCount> {
     let mut labels: Vec<_> = labels.into_iter().collect();
     labels.sort_by(|(one, a), (other, b)| b.received.cmp(&a.received).then_with(|| one.cmp(other)));
     let shown = labels.into_iter().take(SHOWN).map(|(label, count)| LabelCount {
@@ -230,7 +230,11 @@ fn labels(labels: BTreeMap<String, Count>) -> Vec<LabelCount> {
     shown.collect()
 }
 
-fn threads(threads: HashMap<String, Conversation>, limit: usize, times: &Times) -> Vec<ThreadView> {
+fn threads(
+    threads: HashMap<String, DigestThread>,
+    limit: usize,
+    times: &CallClock,
+) -> Vec<ThreadView> {
     let mut threads: Vec<_> = threads.into_values().collect();
     threads.sort_by(|a, b| {
         let newest = b.head.date.cmp(&a.head.date);

@@ -4,15 +4,15 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use toolcrib_core::ToolError;
 
-use super::Here;
-use super::view::{HeadView, LabelView, MessageView, head, message};
+use super::MailCall;
+use super::view::{LabelView, MessageHeadView, MessageView, head, message};
 use crate::backend::MailQuery;
-use crate::tools::times::Times;
-use crate::tools::tool::{Answer, Listing};
+use crate::tools::times::CallClock;
+use crate::tools::tool::{DataAnswer, ListAnswer};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct List {
+pub(super) struct ListEmailsArguments {
     /// `inbox`, `sent`, `drafts`, `trash`, `spam`, `archive` or a label of the user.
     #[serde(default = "inbox")]
     #[schemars(length(min = 1, max = 200))]
@@ -28,7 +28,7 @@ pub(super) struct List {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Search {
+pub(super) struct SearchEmailsArguments {
     /// Words that must all stand in subject, text or people, case aside.
     #[schemars(length(min = 1, max = 500))]
     query: Option<String>,
@@ -64,7 +64,7 @@ pub(super) struct Search {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct One {
+pub(super) struct EmailIdArguments {
     /// Id of the email.
     #[schemars(length(min = 1, max = 1024))]
     pub(super) email_id: String,
@@ -72,7 +72,7 @@ pub(super) struct One {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Nothing {}
+pub(super) struct ListLabelsArguments {}
 
 fn inbox() -> String {
     "inbox".to_owned()
@@ -82,7 +82,10 @@ fn ten() -> usize {
     10
 }
 
-pub(super) async fn read(here: Here, list: List) -> Result<Listing<HeadView>, ToolError> {
+pub(super) async fn read(
+    here: MailCall,
+    list: ListEmailsArguments,
+) -> Result<ListAnswer<MessageHeadView>, ToolError> {
     let query = MailQuery {
         label: Some(list.label),
         limit: list.limit,
@@ -92,7 +95,10 @@ pub(super) async fn read(here: Here, list: List) -> Result<Listing<HeadView>, To
     found(&here, query, Vec::new()).await
 }
 
-pub(super) async fn unread(here: Here, list: List) -> Result<Listing<HeadView>, ToolError> {
+pub(super) async fn unread(
+    here: MailCall,
+    list: ListEmailsArguments,
+) -> Result<ListAnswer<MessageHeadView>, ToolError> {
     let query = MailQuery {
         label: Some(list.label),
         unread: Some(true),
@@ -103,8 +109,11 @@ pub(super) async fn unread(here: Here, list: List) -> Result<Listing<HeadView>, 
     found(&here, query, Vec::new()).await
 }
 
-pub(super) async fn search(here: Here, search: Search) -> Result<Listing<HeadView>, ToolError> {
-    let times = Times::new(&here.settings, None)?;
+pub(super) async fn search(
+    here: MailCall,
+    search: SearchEmailsArguments,
+) -> Result<ListAnswer<MessageHeadView>, ToolError> {
+    let times = CallClock::new(&here.settings, None)?;
     let mut notes = Vec::new();
     let mut from = |field, text: &Option<String>| match text {
         Some(text) => {
@@ -137,23 +146,29 @@ pub(super) async fn search(here: Here, search: Search) -> Result<Listing<HeadVie
 }
 
 async fn found(
-    here: &Here,
+    here: &MailCall,
     query: MailQuery,
     notes: Vec<String>,
-) -> Result<Listing<HeadView>, ToolError> {
-    let times = Times::new(&here.settings, None)?;
+) -> Result<ListAnswer<MessageHeadView>, ToolError> {
+    let times = CallClock::new(&here.settings, None)?;
     let page = here.keeper.messages(&here.owner, query).await?;
     let data = page.items.into_iter().map(|one| head(one, &times)).collect();
-    Ok(Listing { data, notes, next: page.next })
+    Ok(ListAnswer { data, notes, next: page.next })
 }
 
-pub(super) async fn get(here: Here, one: One) -> Result<Answer<MessageView>, ToolError> {
-    let times = Times::new(&here.settings, None)?;
+pub(super) async fn get(
+    here: MailCall,
+    one: EmailIdArguments,
+) -> Result<DataAnswer<MessageView>, ToolError> {
+    let times = CallClock::new(&here.settings, None)?;
     let found = here.keeper.message(&here.owner, &one.email_id).await?;
     Ok(message(found, &times).into())
 }
 
-pub(super) async fn labels(here: Here, _: Nothing) -> Result<Answer<Vec<LabelView>>, ToolError> {
+pub(super) async fn labels(
+    here: MailCall,
+    _: ListLabelsArguments,
+) -> Result<DataAnswer<Vec<LabelView>>, ToolError> {
     let known = here.keeper.labels(&here.owner).await?;
     Ok(known.into_iter().map(LabelView::from).collect::<Vec<_>>().into())
 }

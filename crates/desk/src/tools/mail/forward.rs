@@ -6,34 +6,34 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use toolcrib_core::ToolError;
 
-use super::Here;
-use super::attachments::{Enclosed, few, files};
+use super::MailCall;
+use super::attachments::{AttachmentArgument, few, files};
 use super::send::{distinct, gone, prefixed, with};
-use super::view::HeadView;
-use crate::backend::{Message, NewMessage, Person};
-use crate::tools::fields::{Address, people, yes};
+use super::view::MessageHeadView;
+use crate::backend::{MailMessage, NewMessage, Person};
+use crate::tools::fields::{AddressArgument, people, yes};
 use crate::tools::quoting;
-use crate::tools::times::Times;
-use crate::tools::tool::Answer;
+use crate::tools::times::CallClock;
+use crate::tools::tool::DataAnswer;
 
 /// Receivers of the original that are named in what is sent.
 const MOST_NAMED: usize = 50;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Forward {
+pub(super) struct ForwardEmailArguments {
     /// Id of the email to forward.
     #[schemars(length(min = 1, max = 1024))]
     email_id: String,
     /// Addresses: `ann@example.org` or `Ann Lee <ann@example.org>`.
     #[schemars(length(min = 1, max = 100))]
-    to: Vec<Address>,
+    to: Vec<AddressArgument>,
     #[serde(default)]
     #[schemars(length(max = 100))]
-    cc: Vec<Address>,
+    cc: Vec<AddressArgument>,
     #[serde(default)]
     #[schemars(length(max = 100))]
-    bcc: Vec<Address>,
+    bcc: Vec<AddressArgument>,
     /// Plain text that stands before what is forwarded.
     #[serde(default)]
     #[schemars(length(max = 100_000))]
@@ -44,19 +44,25 @@ pub(super) struct Forward {
     /// Further files, each with its name and either `text` or `base64`.
     #[serde(default)]
     #[schemars(length(max = 20))]
-    attachments: Vec<Enclosed>,
+    attachments: Vec<AttachmentArgument>,
 }
 
-pub(super) async fn forward(here: Here, wish: Forward) -> Result<Answer<HeadView>, ToolError> {
-    let times = Times::new(&here.settings, None)?;
+pub(super) async fn forward(
+    here: MailCall,
+    wish: ForwardEmailArguments,
+) -> Result<DataAnswer<MessageHeadView>, ToolError> {
+    let times = CallClock::new(&here.settings, None)?;
     let (message, _) = forwarded(&here, &wish, &times).await?;
     let sent = here.keeper.send(&here.owner, message).await?;
     Ok(gone(&here, sent, &times))
 }
 
 /// `Forward *Lunch* from bob@example.org to ann@example.org, with *menu.pdf* (12 KiB): "See ..."`.
-pub(super) async fn forward_words(here: Here, wish: Forward) -> Result<String, ToolError> {
-    let times = Times::new(&here.settings, None)?;
+pub(super) async fn forward_words(
+    here: MailCall,
+    wish: ForwardEmailArguments,
+) -> Result<String, ToolError> {
+    let times = CallClock::new(&here.settings, None)?;
     let (message, before) = forwarded(&here, &wish, &times).await?;
     let subject = quoting::title(&before.head.subject);
     let from = before.head.from.as_ref();
@@ -70,10 +76,10 @@ pub(super) async fn forward_words(here: Here, wish: Forward) -> Result<String, T
 
 /// What is sent, and what of it is forwarded.
 async fn forwarded(
-    here: &Here,
-    wish: &Forward,
-    times: &Times,
-) -> Result<(NewMessage, Message), ToolError> {
+    here: &MailCall,
+    wish: &ForwardEmailArguments,
+    times: &CallClock,
+) -> Result<(NewMessage, MailMessage), ToolError> {
     let to = people("to", &wish.to)?;
     let (mut cc, mut bcc) = (people("cc", &wish.cc)?, people("bcc", &wish.bcc)?);
     if to.is_empty() {
@@ -108,7 +114,7 @@ async fn forwarded(
 }
 
 /// The original below a text: who wrote it when and to whom, and what it says.
-fn quoted(own: &str, before: &Message, times: &Times) -> String {
+fn quoted(own: &str, before: &MailMessage, times: &CallClock) -> String {
     let mut text = String::with_capacity(own.len() + before.text.len() + 500);
     text.push_str(own);
     if !own.is_empty() {

@@ -4,14 +4,14 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use toolcrib_core::ToolError;
 
-use super::Here;
-use super::find::One;
-use super::view::{HeadView, head};
-use crate::backend::Marks;
+use super::MailCall;
+use super::find::EmailIdArguments;
+use super::view::{MessageHeadView, head};
+use crate::backend::MessageMarks;
 use crate::tools::fields::line;
 use crate::tools::quoting;
-use crate::tools::times::Times;
-use crate::tools::tool::Answer;
+use crate::tools::times::CallClock;
+use crate::tools::tool::DataAnswer;
 
 /// Labels that say what an email is; they come by what is done with it.
 const OF_THE_KEEPER: [(&str, &str); 4] = [
@@ -23,7 +23,7 @@ const OF_THE_KEEPER: [(&str, &str); 4] = [
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Labels {
+pub(super) struct LabelEmailArguments {
     /// Id of the email.
     #[schemars(length(min = 1, max = 1024))]
     email_id: String,
@@ -37,7 +37,10 @@ pub(super) struct Labels {
     remove: Vec<String>,
 }
 
-pub(super) async fn label(here: Here, labels: Labels) -> Result<Answer<HeadView>, ToolError> {
+pub(super) async fn label(
+    here: MailCall,
+    labels: LabelEmailArguments,
+) -> Result<DataAnswer<MessageHeadView>, ToolError> {
     let add = names("add", &labels.add)?;
     let remove = names("remove", &labels.remove)?;
     for label in &add {
@@ -52,34 +55,51 @@ pub(super) async fn label(here: Here, labels: Labels) -> Result<Answer<HeadView>
     if let Some(both) = add.iter().find(|label| remove.contains(label)) {
         return Err(ToolError::told(format!("`{both}` is both in `add` and in `remove`")));
     }
-    marked(&here, &labels.email_id, Marks { add, remove, unread: None }).await
+    marked(&here, &labels.email_id, MessageMarks { add, remove, unread: None }).await
 }
 
 fn names(field: &str, labels: &[String]) -> Result<Vec<String>, ToolError> {
     labels.iter().map(|label| line(field, label)).collect()
 }
 
-pub(super) async fn archive(here: Here, one: One) -> Result<Answer<HeadView>, ToolError> {
-    let marks = Marks { remove: vec!["inbox".to_owned()], ..Marks::default() };
+pub(super) async fn archive(
+    here: MailCall,
+    one: EmailIdArguments,
+) -> Result<DataAnswer<MessageHeadView>, ToolError> {
+    let marks = MessageMarks { remove: vec!["inbox".to_owned()], ..MessageMarks::default() };
     marked(&here, &one.email_id, marks).await
 }
 
-pub(super) async fn read(here: Here, one: One) -> Result<Answer<HeadView>, ToolError> {
-    marked(&here, &one.email_id, Marks { unread: Some(false), ..Marks::default() }).await
+pub(super) async fn read(
+    here: MailCall,
+    one: EmailIdArguments,
+) -> Result<DataAnswer<MessageHeadView>, ToolError> {
+    marked(&here, &one.email_id, MessageMarks { unread: Some(false), ..MessageMarks::default() })
+        .await
 }
 
-pub(super) async fn unread(here: Here, one: One) -> Result<Answer<HeadView>, ToolError> {
-    marked(&here, &one.email_id, Marks { unread: Some(true), ..Marks::default() }).await
+pub(super) async fn unread(
+    here: MailCall,
+    one: EmailIdArguments,
+) -> Result<DataAnswer<MessageHeadView>, ToolError> {
+    marked(&here, &one.email_id, MessageMarks { unread: Some(true), ..MessageMarks::default() })
+        .await
 }
 
-pub(super) async fn delete(here: Here, one: One) -> Result<Answer<HeadView>, ToolError> {
-    let marks = Marks { add: vec!["trash".to_owned()], ..Marks::default() };
+pub(super) async fn delete(
+    here: MailCall,
+    one: EmailIdArguments,
+) -> Result<DataAnswer<MessageHeadView>, ToolError> {
+    let marks = MessageMarks { add: vec!["trash".to_owned()], ..MessageMarks::default() };
     marked(&here, &one.email_id, marks).await
 }
 
 /// `Move *Offer* from bob@example.org, Tue 24 Nov 2026 14:00, to the trash`.
-pub(super) async fn delete_words(here: Here, one: One) -> Result<String, ToolError> {
-    let times = Times::new(&here.settings, None)?;
+pub(super) async fn delete_words(
+    here: MailCall,
+    one: EmailIdArguments,
+) -> Result<String, ToolError> {
+    let times = CallClock::new(&here.settings, None)?;
     let before = here.keeper.message(&here.owner, &one.email_id).await?.head;
     let from = before.from.as_ref().map(|person| format!(" from {}", quoting::address(person)));
     let (subject, date) =
@@ -87,8 +107,12 @@ pub(super) async fn delete_words(here: Here, one: One) -> Result<String, ToolErr
     Ok(format!("Move {subject}{}, {date}, to the trash", from.unwrap_or_default()))
 }
 
-async fn marked(here: &Here, id: &str, marks: Marks) -> Result<Answer<HeadView>, ToolError> {
-    let times = Times::new(&here.settings, None)?;
+async fn marked(
+    here: &MailCall,
+    id: &str,
+    marks: MessageMarks,
+) -> Result<DataAnswer<MessageHeadView>, ToolError> {
+    let times = CallClock::new(&here.settings, None)?;
     let after = here.keeper.mark(&here.owner, id, marks).await?;
     Ok(head(after, &times).into())
 }

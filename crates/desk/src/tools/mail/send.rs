@@ -5,32 +5,32 @@ use serde::Deserialize;
 use serde_json::json;
 use toolcrib_core::{Fingerprint, ToolError};
 
-use super::Here;
-use super::attachments::{self, Enclosed, files};
-use super::view::{HeadView, head};
-use crate::backend::{File, Message, MessageHead, NewMessage, Person, Thread};
-use crate::tools::fields::{Address, is_same, one_line, people};
+use super::MailCall;
+use super::attachments::{self, AttachmentArgument, files};
+use super::view::{MessageHeadView, head};
+use crate::backend::{MailFile, MailMessage, MessageHead, NewMessage, Person, ReplyContext};
+use crate::tools::fields::{AddressArgument, is_same, one_line, people};
 use crate::tools::quoting;
-use crate::tools::times::Times;
-use crate::tools::tool::Answer;
+use crate::tools::times::CallClock;
+use crate::tools::tool::DataAnswer;
 
 // What is written to a model stands at the fields. A draft is written without `draft_id`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Letter {
+pub(super) struct WriteEmailArguments {
     /// Id of a draft to send as it is; then nothing else is given.
     #[schemars(length(min = 1, max = 1024))]
     draft_id: Option<String>,
     /// Addresses: `ann@example.org` or `Ann Lee <ann@example.org>`.
     #[serde(default)]
     #[schemars(length(max = 100))]
-    to: Vec<Address>,
+    to: Vec<AddressArgument>,
     #[serde(default)]
     #[schemars(length(max = 100))]
-    cc: Vec<Address>,
+    cc: Vec<AddressArgument>,
     #[serde(default)]
     #[schemars(length(max = 100))]
-    bcc: Vec<Address>,
+    bcc: Vec<AddressArgument>,
     #[serde(default)]
     #[schemars(length(max = 500))]
     subject: String,
@@ -41,13 +41,13 @@ pub(super) struct Letter {
     /// Files that go along, each with its name and either `text` or `base64`.
     #[serde(default)]
     #[schemars(length(max = 20))]
-    attachments: Vec<Enclosed>,
+    attachments: Vec<AttachmentArgument>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[expect(clippy::struct_field_names, reason = "a model reads the name")]
-pub(super) struct Reply {
+pub(super) struct ReplyEmailArguments {
     /// Id of the email to answer.
     #[schemars(length(min = 1, max = 1024))]
     email_id: String,
@@ -60,14 +60,14 @@ pub(super) struct Reply {
     /// Addresses beside.
     #[serde(default)]
     #[schemars(length(max = 100))]
-    cc: Vec<Address>,
+    cc: Vec<AddressArgument>,
     /// Files that go along, each with its name and either `text` or `base64`.
     #[serde(default)]
     #[schemars(length(max = 20))]
-    attachments: Vec<Enclosed>,
+    attachments: Vec<AttachmentArgument>,
 }
 
-impl Letter {
+impl WriteEmailArguments {
     fn message(&self) -> Result<NewMessage, ToolError> {
         let (to, mut cc) = (people("to", &self.to)?, people("cc", &self.cc)?);
         let mut bcc = people("bcc", &self.bcc)?;
@@ -80,19 +80,19 @@ impl Letter {
 }
 
 /// What is to be sent.
-enum Sending {
+enum OutgoingEmail {
     Draft(String),
     New(NewMessage),
 }
 
-impl Letter {
-    fn sending(&self) -> Result<Sending, ToolError> {
+impl WriteEmailArguments {
+    fn sending(&self) -> Result<OutgoingEmail, ToolError> {
         let is_empty = self.to.is_empty() && self.cc.is_empty() && self.bcc.is_empty();
         let says_nothing = self.subject.trim().is_empty()
             && self.body.trim().is_empty()
             && self.attachments.is_empty();
         match self.draft_id.clone() {
-            Some(id) if is_empty && says_nothing => Ok(Sending::Draft(id)),
+            Some(id) if is_empty && says_nothing => Ok(OutgoingEmail::Draft(id)),
             Some(_) => {
                 let message = "a draft is sent as it is: give `draft_id` alone, or a new email";
                 Err(ToolError::told(message))
@@ -103,43 +103,56 @@ impl Letter {
             None if says_nothing => {
                 Err(ToolError::told("nothing to send: give a `subject` or a `body`"))
             }
-            None => Ok(Sending::New(self.message()?)),
+            None => Ok(OutgoingEmail::New(self.message()?)),
         }
     }
 }
 
-pub(super) async fn draft(here: Here, letter: Letter) -> Result<Answer<HeadView>, ToolError> {
-    let times = Times::new(&here.settings, None)?;
+pub(super) async fn draft(
+    here: MailCall,
+    letter: WriteEmailArguments,
+) -> Result<DataAnswer<MessageHeadView>, ToolError> {
+    let times = CallClock::new(&here.settings, None)?;
     let kept = here.keeper.draft(&here.owner, letter.message()?).await?;
     Ok(head(kept, &times).into())
 }
 
-pub(super) async fn send(here: Here, wish: Letter) -> Result<Answer<HeadView>, ToolError> {
-    let times = Times::new(&here.settings, None)?;
+pub(super) async fn send(
+    here: MailCall,
+    wish: WriteEmailArguments,
+) -> Result<DataAnswer<MessageHeadView>, ToolError> {
+    let times = CallClock::new(&here.settings, None)?;
     let sent = match wish.sending()? {
-        Sending::Draft(id) => here.keeper.send_draft(&here.owner, &id).await?,
-        Sending::New(message) => here.keeper.send(&here.owner, message).await?,
+        OutgoingEmail::Draft(id) => here.keeper.send_draft(&here.owner, &id).await?,
+        OutgoingEmail::New(message) => here.keeper.send(&here.owner, message).await?,
     };
     Ok(gone(&here, sent, &times))
 }
 
 /// What was sent, and what its keeper has to say of its way.
-pub(super) fn gone(here: &Here, sent: MessageHead, times: &Times) -> Answer<HeadView> {
+pub(super) fn gone(
+    here: &MailCall,
+    sent: MessageHead,
+    times: &CallClock,
+) -> DataAnswer<MessageHeadView> {
     let notes = here.keeper.note(&sent).into_iter().collect();
-    Answer { data: head(sent, times), notes }
+    DataAnswer { data: head(sent, times), notes }
 }
 
 /// `Send *Lunch* to ann@example.org: "Shall we ..."`.
-pub(super) async fn send_words(here: Here, wish: Letter) -> Result<String, ToolError> {
+pub(super) async fn send_words(
+    here: MailCall,
+    wish: WriteEmailArguments,
+) -> Result<String, ToolError> {
     match wish.sending()? {
-        Sending::New(message) => Ok(in_words("Send", &message, &with(&message.files))),
-        Sending::Draft(id) => {
+        OutgoingEmail::New(message) => Ok(in_words("Send", &message, &with(&message.files))),
+        OutgoingEmail::Draft(id) => {
             let kept = here.keeper.message(&here.owner, &id).await?;
             if !kept.head.labels.iter().any(|label| label == "drafts") {
                 return Err(ToolError::told("this email is no draft: give the id of one"));
             }
             let mark = of_draft(&kept);
-            let Message { head, cc, bcc, text, attachments, .. } = kept;
+            let MailMessage { head, cc, bcc, text, attachments, .. } = kept;
             let along = attachments::in_words(attachments.iter().map(|file| {
                 (file.name.as_str(), usize::try_from(file.size).unwrap_or(usize::MAX))
             }));
@@ -155,7 +168,7 @@ pub(super) async fn send_words(here: Here, wish: Letter) -> Result<String, ToolE
 
 /// A few digits that are others when anything of a draft is: what somebody said yes to is what
 /// goes.
-fn of_draft(draft: &Message) -> String {
+fn of_draft(draft: &MailMessage) -> String {
     let addresses = |people: &[Person]| -> Vec<String> {
         people.iter().map(|person| person.address.clone()).collect()
     };
@@ -165,22 +178,31 @@ fn of_draft(draft: &Message) -> String {
     Fingerprint::of(&json!([to, cc, bcc, draft.head.subject, draft.text, attachments])).short()
 }
 
-pub(super) async fn reply(here: Here, reply: Reply) -> Result<Answer<HeadView>, ToolError> {
-    let times = Times::new(&here.settings, None)?;
+pub(super) async fn reply(
+    here: MailCall,
+    reply: ReplyEmailArguments,
+) -> Result<DataAnswer<MessageHeadView>, ToolError> {
+    let times = CallClock::new(&here.settings, None)?;
     let (message, _) = answering(&here, &reply).await?;
     let sent = here.keeper.send(&here.owner, message).await?;
     Ok(gone(&here, sent, &times))
 }
 
 /// `Answer *Lunch* to ann@example.org: "Yes ..."`.
-pub(super) async fn reply_words(here: Here, reply: Reply) -> Result<String, ToolError> {
+pub(super) async fn reply_words(
+    here: MailCall,
+    reply: ReplyEmailArguments,
+) -> Result<String, ToolError> {
     let (message, before) = answering(&here, &reply).await?;
     let message = NewMessage { subject: before.head.subject, ..message };
     Ok(in_words("Answer", &message, &with(&message.files)))
 }
 
 /// The answer, and what it answers.
-async fn answering(here: &Here, reply: &Reply) -> Result<(NewMessage, Message), ToolError> {
+async fn answering(
+    here: &MailCall,
+    reply: &ReplyEmailArguments,
+) -> Result<(NewMessage, MailMessage), ToolError> {
     if reply.body.trim().is_empty() {
         return Err(ToolError::told("nothing to send: say something in `body`"));
     }
@@ -209,7 +231,7 @@ async fn answering(here: &Here, reply: &Reply) -> Result<(NewMessage, Message), 
         return Err(ToolError::told(message));
     }
     let references = before.references.iter().chain(&before.message_id).cloned().collect();
-    let answers = Thread {
+    let answers = ReplyContext {
         thread: before.head.thread.clone(),
         message_id: before.message_id.clone(),
         references,
@@ -255,7 +277,7 @@ fn holds(people: &[Person], person: &Person) -> bool {
 }
 
 /// The files of a message in words.
-pub(super) fn with(files: &[File]) -> String {
+pub(super) fn with(files: &[MailFile]) -> String {
     attachments::in_words(files.iter().map(|file| (file.name.as_str(), file.bytes.len())))
 }
 

@@ -3,14 +3,14 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::backend::{Attachment, Label, Message, MessageHead, Person};
-use crate::tools::times::{Times, iso};
+use crate::backend::{Attachment, MailLabel, MailMessage, MessageHead, Person};
+use crate::tools::times::{CallClock, iso};
 
 /// Receivers in a list.
 const SHOWN_PEOPLE: usize = 10;
 
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct HeadView {
+pub(crate) struct MessageHeadView {
     id: String,
     /// What the emails of one conversation have in common.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -34,7 +34,7 @@ pub(crate) struct HeadView {
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct MessageView {
     #[serde(flatten)]
-    head: HeadView,
+    head: MessageHeadView,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     cc: Vec<PersonView>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -76,9 +76,9 @@ pub(crate) struct LabelView {
 }
 
 /// An email in a list.
-pub(crate) fn head(head: MessageHead, times: &Times) -> HeadView {
+pub(crate) fn head(head: MessageHead, times: &CallClock) -> MessageHeadView {
     let date = times.at(head.date);
-    HeadView {
+    MessageHeadView {
         id: head.id,
         thread: head.thread,
         from: head.from.map(PersonView::from),
@@ -94,10 +94,10 @@ pub(crate) fn head(head: MessageHead, times: &Times) -> HeadView {
 }
 
 /// An email whole.
-pub(crate) fn message(mut message: Message, times: &Times) -> MessageView {
+pub(crate) fn message(mut message: MailMessage, times: &CallClock) -> MessageView {
     let to = people(std::mem::take(&mut message.head.to).into_iter());
     MessageView {
-        head: HeadView { to, ..head(message.head, times) },
+        head: MessageHeadView { to, ..head(message.head, times) },
         cc: people(message.cc.into_iter()),
         bcc: people(message.bcc.into_iter()),
         reply_to: people(message.reply_to.into_iter()),
@@ -122,8 +122,8 @@ impl From<Attachment> for AttachmentView {
     }
 }
 
-impl From<Label> for LabelView {
-    fn from(Label { name, total, unread }: Label) -> Self {
+impl From<MailLabel> for LabelView {
+    fn from(MailLabel { name, total, unread }: MailLabel) -> Self {
         Self { name, total, unread }
     }
 }

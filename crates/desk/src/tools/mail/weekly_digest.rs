@@ -5,11 +5,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use toolcrib_core::ToolError;
 
-use super::Here;
-use super::digest::{Digest, Gathered};
+use super::MailCall;
+use super::digest::{DigestBuilder, MailDigest};
 use crate::backend::MailQuery;
-use crate::tools::times::Times;
-use crate::tools::tool::Answer;
+use crate::tools::times::CallClock;
+use crate::tools::tool::DataAnswer;
 
 /// Emails that are read from a keeper at once, and altogether.
 const PAGE: usize = 100;
@@ -17,7 +17,7 @@ const MOST: usize = 1_000;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Weekly {
+pub(super) struct WeeklyDigestArguments {
     /// How many days, today being the last.
     #[serde(default = "seven")]
     #[schemars(range(min = 1, max = 30))]
@@ -36,8 +36,11 @@ fn twenty() -> usize {
     20
 }
 
-pub(super) async fn summarize(here: Here, weekly: Weekly) -> Result<Answer<Digest>, ToolError> {
-    let times = Times::new(&here.settings, None)?;
+pub(super) async fn summarize(
+    here: MailCall,
+    weekly: WeeklyDigestArguments,
+) -> Result<DataAnswer<MailDigest>, ToolError> {
+    let times = CallClock::new(&here.settings, None)?;
     let today = times.now().date();
     let first = today.checked_sub((weekly.days.clamp(1, 30) - 1).days())?;
     let own = here.keeper.address(&here.owner).await?;
@@ -46,7 +49,7 @@ pub(super) async fn summarize(here: Here, weekly: Weekly) -> Result<Answer<Diges
         limit: PAGE,
         ..MailQuery::default()
     };
-    let mut gathered = Gathered::new(own, (first, today));
+    let mut gathered = DigestBuilder::new(own, (first, today));
     let (mut read, mut notes) = (0, Vec::new());
     loop {
         let page = here.keeper.messages(&here.owner, query.clone()).await?;
@@ -63,5 +66,5 @@ pub(super) async fn summarize(here: Here, weekly: Weekly) -> Result<Answer<Diges
             None => break,
         }
     }
-    Ok(Answer { data: gathered.digest(weekly.limit, &times), notes })
+    Ok(DataAnswer { data: gathered.digest(weekly.limit, &times), notes })
 }

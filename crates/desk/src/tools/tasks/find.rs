@@ -4,24 +4,24 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use toolcrib_core::ToolError;
 
-use super::view::{ListView, TaskView, task};
-use super::{Here, list_id};
+use super::view::{TaskListView, TaskView, task};
+use super::{TasksCall, list_id};
 use crate::backend::TaskQuery;
 use crate::tools::quoting::plain;
-use crate::tools::times::Times;
-use crate::tools::tool::{Answer, Listing};
+use crate::tools::times::CallClock;
+use crate::tools::tool::{DataAnswer, ListAnswer};
 
 /// Characters of notes in a list.
 const EXCERPT: usize = 500;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Wish {
+pub(super) struct ListTasksArguments {
     /// Id or name of a list; all if not set.
     #[schemars(length(min = 1, max = 1024))]
     list: Option<String>,
     #[serde(default)]
-    status: Wanted,
+    status: TaskStatusFilter,
     /// Only what is due on this day or before: `today`, `Friday`, `2026-01-21`.
     #[schemars(length(min = 1, max = 200))]
     due_by: Option<String>,
@@ -39,7 +39,7 @@ pub(super) struct Wish {
 
 #[derive(Clone, Copy, Default, Deserialize, serde::Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Wanted {
+enum TaskStatusFilter {
     #[default]
     Open,
     Done,
@@ -50,8 +50,11 @@ fn twenty() -> usize {
     20
 }
 
-pub(super) async fn list(here: Here, wish: Wish) -> Result<Listing<TaskView>, ToolError> {
-    let times = Times::new(&here.settings, None)?;
+pub(super) async fn list(
+    here: TasksCall,
+    wish: ListTasksArguments,
+) -> Result<ListAnswer<TaskView>, ToolError> {
+    let times = CallClock::new(&here.settings, None)?;
     let (due_by, mut notes) = match &wish.due_by {
         Some(text) => {
             let (day, notes) = times.day("due_by", text)?;
@@ -62,9 +65,9 @@ pub(super) async fn list(here: Here, wish: Wish) -> Result<Listing<TaskView>, To
     let query = TaskQuery {
         list: list_id(&here, wish.list.as_deref()).await?,
         done: match wish.status {
-            Wanted::Open => Some(false),
-            Wanted::Done => Some(true),
-            Wanted::All => None,
+            TaskStatusFilter::Open => Some(false),
+            TaskStatusFilter::Done => Some(true),
+            TaskStatusFilter::All => None,
         },
         due_by,
         text: wish.query,
@@ -77,14 +80,17 @@ pub(super) async fn list(here: Here, wish: Wish) -> Result<Listing<TaskView>, To
         one.notes = one.notes.map(|notes| plain(&notes, EXCERPT));
         task(one, &times)
     });
-    Ok(Listing { data: short.collect(), notes, next: page.next })
+    Ok(ListAnswer { data: short.collect(), notes, next: page.next })
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Nothing {}
+pub(super) struct ListTaskListsArguments {}
 
-pub(super) async fn lists(here: Here, _: Nothing) -> Result<Answer<Vec<ListView>>, ToolError> {
+pub(super) async fn lists(
+    here: TasksCall,
+    _: ListTaskListsArguments,
+) -> Result<DataAnswer<Vec<TaskListView>>, ToolError> {
     let known = here.keeper.lists(&here.owner).await?;
-    Ok(known.into_iter().map(ListView::from).collect::<Vec<_>>().into())
+    Ok(known.into_iter().map(TaskListView::from).collect::<Vec<_>>().into())
 }

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::backend::{Due, Task, TaskList};
-use crate::tools::times::{Times, iso};
+use crate::backend::{Task, TaskDue, TaskList};
+use crate::tools::times::{CallClock, iso};
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct TaskView {
@@ -26,10 +26,10 @@ pub(crate) struct TaskView {
     list: String,
 }
 
-pub(crate) fn task(task: Task, times: &Times) -> TaskView {
+pub(crate) fn task(task: Task, times: &CallClock) -> TaskView {
     let due = task.due.as_ref().map(|due| match due {
-        Due::Day(day) => day.to_string(),
-        Due::At(moment) => iso(&times.here(moment)),
+        TaskDue::Day(day) => day.to_string(),
+        TaskDue::At(moment) => iso(&times.here(moment)),
     });
     TaskView {
         id: task.id,
@@ -44,12 +44,12 @@ pub(crate) fn task(task: Task, times: &Times) -> TaskView {
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct ListView {
+pub(crate) struct TaskListView {
     id: String,
     name: String,
 }
 
-impl From<TaskList> for ListView {
+impl From<TaskList> for TaskListView {
     fn from(TaskList { id, name }: TaskList) -> Self {
         Self { id, name }
     }

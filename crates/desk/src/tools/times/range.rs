@@ -3,34 +3,34 @@
 use jiff::civil::Date;
 use jiff::{Timestamp, ToSpan, Zoned};
 use toolcrib_core::ToolError;
-use toolcrib_when::{Reading, When};
+use toolcrib_when::{PhraseReading, PhraseTime};
 
-use super::{Times, beyond, notes, say_day};
-use crate::backend::Due;
+use super::{CallClock, beyond, notes, say_day};
+use crate::backend::TaskDue;
 
 /// Where one looks if nothing is said, in days.
 #[derive(Clone, Copy)]
-pub(crate) struct Around {
+pub(crate) struct DefaultTimeRange {
     /// Before today. If there are such, the others are counted from now and else from the start.
     pub(crate) before: i64,
     pub(crate) after: i64,
 }
 
 /// What is looked at.
-pub(crate) struct Stretch {
+pub(crate) struct TimeRange {
     pub(crate) from: Timestamp,
     pub(crate) until: Timestamp,
     pub(crate) notes: Vec<String>,
 }
 
-impl Times {
+impl CallClock {
     /// From where to where is looked.
     pub(crate) fn stretch(
         &self,
         from: Option<&str>,
         until: Option<&str>,
-        around: Around,
-    ) -> Result<Stretch, ToolError> {
+        around: DefaultTimeRange,
+    ) -> Result<TimeRange, ToolError> {
         let now = self.now();
         let mut said = Vec::new();
         let (start, whole) = match from {
@@ -64,7 +64,7 @@ impl Times {
                 "`until` ({end}) is not after `from` ({start}): give a later day, as a date"
             )));
         }
-        Ok(Stretch { from: start.timestamp(), until: end.timestamp(), notes: said })
+        Ok(TimeRange { from: start.timestamp(), until: end.timestamp(), notes: said })
     }
 
     /// From when on something counts.
@@ -82,25 +82,27 @@ impl Times {
     pub(crate) fn day(&self, field: &str, text: &str) -> Result<(Date, Vec<String>), ToolError> {
         let reading = self.read(field, text)?;
         let day = match &reading.when {
-            When::Moment(moment) => self.here(moment).date(),
-            When::Day(day) => *day,
-            When::Days { last, .. } => *last,
-            When::Stretch { end, .. } => self.here(end).date(),
-            When::Recurring { .. } => return Err(repeats(field)),
+            PhraseTime::Moment(moment) => self.here(moment).date(),
+            PhraseTime::Day(day) => *day,
+            PhraseTime::Days { last, .. } => *last,
+            PhraseTime::Stretch { end, .. } => self.here(end).date(),
+            PhraseTime::Recurring { .. } => return Err(repeats(field)),
         };
         Ok((day, notes(&reading)))
     }
 
     /// When a task is due, with a warning if that has passed.
-    pub(crate) fn due(&self, text: &str) -> Result<(Due, Vec<String>), ToolError> {
+    pub(crate) fn due(&self, text: &str) -> Result<(TaskDue, Vec<String>), ToolError> {
         let reading = self.read("due", text)?;
         let due = match &reading.when {
-            When::Moment(moment) | When::Stretch { end: moment, .. } => Due::At(moment.clone()),
-            When::Day(day) | When::Days { last: day, .. } => Due::Day(*day),
-            When::Recurring { .. } => return Err(repeats("due")),
+            PhraseTime::Moment(moment) | PhraseTime::Stretch { end: moment, .. } => {
+                TaskDue::At(moment.clone())
+            }
+            PhraseTime::Day(day) | PhraseTime::Days { last: day, .. } => TaskDue::Day(*day),
+            PhraseTime::Recurring { .. } => return Err(repeats("due")),
         };
         let mut said = notes(&reading);
-        if let When::Days { last, .. } = &reading.when {
+        if let PhraseTime::Days { last, .. } = &reading.when {
             said.push(format!("it is due on the last of these days, {}", say_day(*last)));
         }
         if reading.is_past(&self.frame) {
@@ -110,8 +112,8 @@ impl Times {
     }
 
     /// From where to where a phrase reaches; a moment reaches nowhere.
-    fn reach(&self, field: &str, reading: &Reading) -> Result<(Zoned, Zoned), ToolError> {
-        if let When::Recurring { .. } = reading.when {
+    fn reach(&self, field: &str, reading: &PhraseReading) -> Result<(Zoned, Zoned), ToolError> {
+        if let PhraseTime::Recurring { .. } = reading.when {
             return Err(repeats(field));
         }
         let bounds = reading.when.bounds(&self.frame);

@@ -3,24 +3,24 @@
 use jiff::civil::Date;
 use jiff::{ToSpan, Zoned};
 use toolcrib_core::ToolError;
-use toolcrib_when::{Frame, Recurrence, When};
+use toolcrib_when::{PhraseTime, Recurrence, ReferenceTime};
 
-use super::{Times, beyond, iso, notes, read, say_day, unreadable};
-use crate::backend::Slot;
+use super::{CallClock, beyond, iso, notes, read, say_day, unreadable};
+use crate::backend::EventSlot;
 
 /// How long after it is asked a person may answer, for the question whether a phrase still means
 /// the same then.
 const PATIENCE_HOURS: i64 = 1;
 
 /// What is said of the time of an event.
-pub(crate) struct Span<'a> {
+pub(crate) struct EventTimePhrases<'a> {
     pub(crate) start: Option<&'a str>,
     pub(crate) end: Option<&'a str>,
     pub(crate) duration: Option<&'a str>,
     pub(crate) repeat: Option<&'a str>,
 }
 
-impl Span<'_> {
+impl EventTimePhrases<'_> {
     pub(crate) fn is_silent(&self) -> bool {
         let said = [self.start, self.end, self.duration, self.repeat];
         said.iter().all(Option::is_none)
@@ -32,16 +32,19 @@ impl Span<'_> {
 }
 
 /// The time of an event, and what has to be told about it.
-pub(crate) struct Planned {
-    pub(crate) slot: Slot,
+pub(crate) struct ResolvedEventTime {
+    pub(crate) slot: EventSlot,
     /// As RFC 5545 writes it.
     pub(crate) rule: Option<String>,
     pub(crate) notes: Vec<String>,
 }
 
-impl Times {
+impl CallClock {
     /// The time of a new event.
-    pub(crate) fn planned(&self, span: &Span<'_>) -> Result<Planned, ToolError> {
+    pub(crate) fn planned(
+        &self,
+        span: &EventTimePhrases<'_>,
+    ) -> Result<ResolvedEventTime, ToolError> {
         let start = span.start.ok_or_else(|| ToolError::told("`start` is missing"))?;
         let reading = self.read("start", start)?;
         let notes = notes(&reading);
@@ -49,19 +52,25 @@ impl Times {
     }
 
     /// The time of an event that was at another.
-    pub(crate) fn moved(&self, span: &Span<'_>, before: &Slot) -> Result<Planned, ToolError> {
+    pub(crate) fn moved(
+        &self,
+        span: &EventTimePhrases<'_>,
+        before: &EventSlot,
+    ) -> Result<ResolvedEventTime, ToolError> {
         let Some(start) = span.start else {
             let when = match before {
                 // The end that is said counts, not the one that was.
-                Slot::Timed { start, .. } if span.has_end() => When::Moment(start.clone()),
-                Slot::Days { first, .. } if span.has_end() => When::Day(*first),
-                Slot::Timed { .. } | Slot::Days { .. } => self.when(before),
+                EventSlot::Timed { start, .. } if span.has_end() => {
+                    PhraseTime::Moment(start.clone())
+                }
+                EventSlot::Days { first, .. } if span.has_end() => PhraseTime::Day(*first),
+                EventSlot::Timed { .. } | EventSlot::Days { .. } => self.when(before),
             };
             return self.assembled(when, span, Some(before), Vec::new());
         };
         let was = match before {
-            Slot::Timed { start, .. } => self.here(start).date(),
-            Slot::Days { first, .. } => *first,
+            EventSlot::Timed { start, .. } => self.here(start).date(),
+            EventSlot::Days { first, .. } => *first,
         };
         let reading = if is_clock_alone(start) {
             read("start", start, &self.on(was)?)?
@@ -74,21 +83,22 @@ impl Times {
 
     fn assembled(
         &self,
-        when: When,
-        span: &Span<'_>,
-        before: Option<&Slot>,
+        when: PhraseTime,
+        span: &EventTimePhrases<'_>,
+        before: Option<&EventSlot>,
         mut notes: Vec<String>,
-    ) -> Result<Planned, ToolError> {
+    ) -> Result<ResolvedEventTime, ToolError> {
         let (first, mut rule) = match when {
-            When::Recurring { rule, .. } if span.repeat.is_some() => {
+            PhraseTime::Recurring { rule, .. } if span.repeat.is_some() => {
                 let said = rule.words(&self.zone());
                 let message = format!("`start` repeats ({said}) and so does `repeat`: say it once");
                 return Err(ToolError::told(message));
             }
-            When::Recurring { first, rule } => (*first, Some(rule)),
-            When::Moment(_) | When::Day(_) | When::Days { .. } | When::Stretch { .. } => {
-                (when, None)
-            }
+            PhraseTime::Recurring { first, rule } => (*first, Some(rule)),
+            PhraseTime::Moment(_)
+            | PhraseTime::Day(_)
+            | PhraseTime::Days { .. }
+            | PhraseTime::Stretch { .. } => (when, None),
         };
         let mut slot = self.slot(first, span, before, &mut notes)?;
         if let Some(repeat) = span.repeat {
@@ -96,39 +106,39 @@ impl Times {
             slot = on_first(slot, &said, &mut notes)?;
             rule = Some(said);
         }
-        Ok(Planned { slot, rule: rule.map(|rule| rule.to_string()), notes })
+        Ok(ResolvedEventTime { slot, rule: rule.map(|rule| rule.to_string()), notes })
     }
 
     fn slot(
         &self,
-        when: When,
-        span: &Span<'_>,
-        before: Option<&Slot>,
+        when: PhraseTime,
+        span: &EventTimePhrases<'_>,
+        before: Option<&EventSlot>,
         notes: &mut Vec<String>,
-    ) -> Result<Slot, ToolError> {
+    ) -> Result<EventSlot, ToolError> {
         if span.end.is_some() && span.duration.is_some() {
             return Err(ToolError::told("`end` and `duration` say the same: give one of them"));
         }
         match when {
-            When::Moment(start) => self.timed(start, span, before, notes),
-            When::Day(first) => self.days(first, span, before, notes),
-            When::Days { .. } | When::Stretch { .. } if span.has_end() => {
+            PhraseTime::Moment(start) => self.timed(start, span, before, notes),
+            PhraseTime::Day(first) => self.days(first, span, before, notes),
+            PhraseTime::Days { .. } | PhraseTime::Stretch { .. } if span.has_end() => {
                 let message = "`start` says already when it ends: leave out `end` and `duration`";
                 Err(ToolError::told(message))
             }
-            When::Days { first, last } => Ok(Slot::Days { first, last }),
-            When::Stretch { start, end } => Ok(Slot::Timed { start, end }),
-            When::Recurring { first, .. } => self.slot(*first, span, before, notes),
+            PhraseTime::Days { first, last } => Ok(EventSlot::Days { first, last }),
+            PhraseTime::Stretch { start, end } => Ok(EventSlot::Timed { start, end }),
+            PhraseTime::Recurring { first, .. } => self.slot(*first, span, before, notes),
         }
     }
 
     fn timed(
         &self,
         start: Zoned,
-        span: &Span<'_>,
-        before: Option<&Slot>,
+        span: &EventTimePhrases<'_>,
+        before: Option<&EventSlot>,
         notes: &mut Vec<String>,
-    ) -> Result<Slot, ToolError> {
+    ) -> Result<EventSlot, ToolError> {
         let end = match (span.end, span.duration, before) {
             (Some(text), _, _) => self.end(text, &start, notes)?,
             (None, Some(text), _) => {
@@ -136,29 +146,32 @@ impl Times {
                     .map_err(|unread| unreadable("duration", &unread))?;
                 start.checked_add(length).map_err(beyond)?
             }
-            (None, None, Some(Slot::Timed { start: from, end: to })) => {
+            (None, None, Some(EventSlot::Timed { start: from, end: to })) => {
                 start.checked_add(from.duration_until(to)).map_err(beyond)?
             }
-            (None, None, Some(Slot::Days { .. }) | None) => {
+            (None, None, Some(EventSlot::Days { .. }) | None) => {
                 notes.push("it lasts one hour, since no end was said".to_owned());
                 start.checked_add(1.hour()).map_err(beyond)?
             }
         };
-        Ok(Slot::Timed { start, end })
+        Ok(EventSlot::Timed { start, end })
     }
 
     /// Where a timed event ends; a time alone is on the day of its start.
     fn end(&self, text: &str, start: &Zoned, notes: &mut Vec<String>) -> Result<Zoned, ToolError> {
         let frame = if is_clock_alone(text) {
             let now = start.start_of_day().map_err(beyond)?;
-            Frame { now, ..self.frame.clone() }
+            ReferenceTime { now, ..self.frame.clone() }
         } else {
             self.frame.clone()
         };
         let reading = read("end", text, &frame)?;
         let end = match &reading.when {
-            When::Moment(end) => end.clone(),
-            When::Day(_) | When::Days { .. } | When::Stretch { .. } | When::Recurring { .. } => {
+            PhraseTime::Moment(end) => end.clone(),
+            PhraseTime::Day(_)
+            | PhraseTime::Days { .. }
+            | PhraseTime::Stretch { .. }
+            | PhraseTime::Recurring { .. } => {
                 let message = "`start` has a time of day, so `end` must have one: say it like \
                                `Friday 3pm`, or give a `duration`";
                 return Err(ToolError::told(message));
@@ -178,14 +191,14 @@ impl Times {
     fn days(
         &self,
         first: Date,
-        span: &Span<'_>,
-        before: Option<&Slot>,
+        span: &EventTimePhrases<'_>,
+        before: Option<&EventSlot>,
         notes: &mut Vec<String>,
-    ) -> Result<Slot, ToolError> {
+    ) -> Result<EventSlot, ToolError> {
         let last = match (span.end, span.duration, before) {
             (Some(text), _, _) => {
                 let reading = self.read("end", text)?;
-                let (When::Day(last) | When::Days { last, .. }) = reading.when else {
+                let (PhraseTime::Day(last) | PhraseTime::Days { last, .. }) = reading.when else {
                     let message = "`start` is a whole day, so `end` must be one: say at what time \
                                    it starts, or its last day";
                     return Err(ToolError::told(message));
@@ -194,10 +207,10 @@ impl Times {
                 last
             }
             (None, Some(text), _) => last_day(first, text)?,
-            (None, None, Some(Slot::Days { first: from, last: to })) => {
+            (None, None, Some(EventSlot::Days { first: from, last: to })) => {
                 first.checked_add(from.until(*to).map_err(beyond)?).map_err(beyond)?
             }
-            (None, None, Some(Slot::Timed { .. }) | None) => first,
+            (None, None, Some(EventSlot::Timed { .. }) | None) => first,
         };
         if last < first {
             let (last, first) = (say_day(last), say_day(first));
@@ -205,40 +218,42 @@ impl Times {
                 "the last day ({last}) is before the first ({first}): give a later one"
             )));
         }
-        Ok(Slot::Days { first, last })
+        Ok(EventSlot::Days { first, last })
     }
 
     /// How something repeats that is first at a slot.
     fn repeat(
         &self,
         text: &str,
-        slot: &Slot,
+        slot: &EventSlot,
         notes: &mut Vec<String>,
     ) -> Result<Recurrence, ToolError> {
         if text.to_ascii_uppercase().contains("FREQ=") {
             return text.parse().map_err(|unread| unreadable("repeat", &unread));
         }
         let (day, clock) = match slot {
-            Slot::Timed { start, .. } => {
+            EventSlot::Timed { start, .. } => {
                 let start = self.here(start);
                 (start.date(), Some(start.time()))
             }
-            Slot::Days { first, .. } => (*first, None),
+            EventSlot::Days { first, .. } => (*first, None),
         };
         let reading = read("repeat", text, &self.on(day)?)?;
         notes.extend(super::notes(&reading));
-        let When::Recurring { first, rule } = reading.when else {
+        let PhraseTime::Recurring { first, rule } = reading.when else {
             let message = "`repeat` does not repeat: say it like `every Monday`, `monthly on the \
                            15th` or `FREQ=WEEKLY;BYDAY=MO`";
             return Err(ToolError::told(message));
         };
         let moment = match *first {
-            When::Moment(moment) | When::Stretch { start: moment, .. } => moment,
+            PhraseTime::Moment(moment) | PhraseTime::Stretch { start: moment, .. } => moment,
             // Whole weekends are of whole days: anything shorter is on both of their days.
-            When::Days { first, last } if !has_days(slot) => {
+            PhraseTime::Days { first, last } if !has_days(slot) => {
                 return Ok(rule.on_each_day(first, last));
             }
-            When::Day(_) | When::Days { .. } | When::Recurring { .. } => return Ok(rule),
+            PhraseTime::Day(_) | PhraseTime::Days { .. } | PhraseTime::Recurring { .. } => {
+                return Ok(rule);
+            }
         };
         if clock == Some(moment.time()) {
             return Ok(rule);
@@ -251,7 +266,7 @@ impl Times {
     pub(crate) fn steady<T>(
         &self,
         read: impl Fn(&Self) -> Result<T, ToolError>,
-        slot: impl Fn(&T) -> Option<&Slot>,
+        slot: impl Fn(&T) -> Option<&EventSlot>,
     ) -> Result<T, ToolError> {
         let now = read(self)?;
         let exact = self.exact.checked_add(PATIENCE_HOURS.hours())?;
@@ -259,8 +274,8 @@ impl Times {
         match slot(&now) {
             Some(meant) if later.as_ref().and_then(&slot) != Some(meant) => {
                 let exact = match meant {
-                    Slot::Timed { start, .. } => iso(&self.here(start)),
-                    Slot::Days { first, .. } => first.to_string(),
+                    EventSlot::Timed { start, .. } => iso(&self.here(start)),
+                    EventSlot::Days { first, .. } => first.to_string(),
                 };
                 Err(ToolError::told(format!(
                     "`start` would mean another time when the user has answered: write it as \
@@ -273,7 +288,11 @@ impl Times {
 }
 
 /// The slot on the first day on or after its own that a rule takes.
-fn on_first(slot: Slot, rule: &Recurrence, notes: &mut Vec<String>) -> Result<Slot, ToolError> {
+fn on_first(
+    slot: EventSlot,
+    rule: &Recurrence,
+    notes: &mut Vec<String>,
+) -> Result<EventSlot, ToolError> {
     let day = day_of(&slot);
     let first = rule.dates(day).next().ok_or_else(|| {
         ToolError::told("it would never repeat: say another `repeat`, or a start before its end")
@@ -284,11 +303,11 @@ fn on_first(slot: Slot, rule: &Recurrence, notes: &mut Vec<String>) -> Result<Sl
     notes.push(format!("the first one is on {}", say_day(first)));
     let later = day.until(first)?;
     Ok(match slot {
-        Slot::Timed { start, end } => Slot::Timed {
+        EventSlot::Timed { start, end } => EventSlot::Timed {
             start: start.checked_add(later).map_err(beyond)?,
             end: end.checked_add(later).map_err(beyond)?,
         },
-        Slot::Days { first, last } => Slot::Days {
+        EventSlot::Days { first, last } => EventSlot::Days {
             first: first.checked_add(later).map_err(beyond)?,
             last: last.checked_add(later).map_err(beyond)?,
         },
@@ -296,15 +315,15 @@ fn on_first(slot: Slot, rule: &Recurrence, notes: &mut Vec<String>) -> Result<Sl
 }
 
 /// Whether a slot is several whole days.
-fn has_days(slot: &Slot) -> bool {
-    matches!(slot, Slot::Days { first, last } if first < last)
+fn has_days(slot: &EventSlot) -> bool {
+    matches!(slot, EventSlot::Days { first, last } if first < last)
 }
 
 /// The day on which a slot begins.
-fn day_of(slot: &Slot) -> Date {
+fn day_of(slot: &EventSlot) -> Date {
     match slot {
-        Slot::Timed { start, .. } => start.date(),
-        Slot::Days { first, .. } => *first,
+        EventSlot::Timed { start, .. } => start.date(),
+        EventSlot::Days { first, .. } => *first,
     }
 }
 

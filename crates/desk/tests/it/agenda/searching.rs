@@ -1,7 +1,7 @@
 //! Lists, searches and pages.
 
 use jiff::Timestamp;
-use toolcrib_desk::backend::{EventQuery, FaultKind, NewEvent, Person};
+use toolcrib_desk::backend::{BackendErrorKind, EventQuery, NewEvent, Person};
 
 use super::{OWNER, Subject, days, kind, new, query, repeated, timed};
 
@@ -68,7 +68,7 @@ pub(crate) async fn pages_go_on_where_the_one_before_ended(it: &Subject) {
         cursor: Some("nonsense".to_owned()),
         ..query("2026-11-01 00:00", "2026-12-01 00:00")
     };
-    assert_eq!(kind(it.calendar.events(OWNER, odd).await), FaultKind::Invalid);
+    assert_eq!(kind(it.calendar.events(OWNER, odd).await), BackendErrorKind::Invalid);
 }
 
 pub(crate) async fn only_what_overlaps_is_in_a_stretch_of_time(it: &Subject) {
@@ -98,7 +98,7 @@ pub(crate) async fn a_stretch_may_be_all_of_time(it: &Subject) {
     assert_eq!(titles, ["Old", "New"]);
     let daily = timed("2026-11-23 09:00", "2026-11-23 09:15");
     it.add(repeated("For ever", daily, "FREQ=DAILY")).await;
-    assert_eq!(kind(it.calendar.events(OWNER, all).await), FaultKind::Invalid);
+    assert_eq!(kind(it.calendar.events(OWNER, all).await), BackendErrorKind::Invalid);
     let backwards = query("2026-12-01 00:00", "2026-11-01 00:00");
     assert_eq!(it.calendar.events(OWNER, backwards).await.unwrap().items, []);
 }

@@ -1,21 +1,21 @@
 //! Events that repeat.
 
-use toolcrib_desk::backend::{Change, EventChange, FaultKind, Slot};
+use toolcrib_desk::backend::{BackendErrorKind, EventChange, EventSlot, FieldChange};
 
 use super::{OWNER, Subject, at, days, kind, new, repeated, timed};
 
 const WEEKLY: &str = "FREQ=WEEKLY;BYDAY=MO";
 
-fn standup(date: &str) -> Slot {
+fn standup(date: &str) -> EventSlot {
     timed(&format!("{date} 09:00"), &format!("{date} 09:15"))
 }
 
-fn moved_to(slot: Slot) -> EventChange {
+fn moved_to(slot: EventSlot) -> EventChange {
     EventChange { slot: Some(slot), ..EventChange::default() }
 }
 
 /// Only the slots.
-async fn slots(it: &Subject, from: &str, until: &str) -> Vec<Slot> {
+async fn slots(it: &Subject, from: &str, until: &str) -> Vec<EventSlot> {
     it.listed(from, until).await.into_iter().map(|(_, slot)| slot).collect()
 }
 
@@ -34,8 +34,8 @@ pub(crate) async fn one_occurrence_is_moved_and_one_removed(it: &Subject) {
     assert_eq!(slots(it, "2026-11-22 00:00", "2026-12-20 00:00").await, expected);
     assert_eq!(it.event(&second).await, moved);
     assert_eq!(moved.series, Some(series.id.clone()));
-    assert_eq!(kind(it.calendar.event(OWNER, &third).await), FaultKind::NotFound);
-    assert_eq!(kind(it.calendar.remove(OWNER, &third).await), FaultKind::NotFound);
+    assert_eq!(kind(it.calendar.event(OWNER, &third).await), BackendErrorKind::NotFound);
+    assert_eq!(kind(it.calendar.remove(OWNER, &third).await), BackendErrorKind::NotFound);
     // It is told under its own id in a list too.
     let page = it.calendar.events(OWNER, super::query("2026-12-01 00:00", "2026-12-02 00:00"));
     assert_eq!(page.await.unwrap().items, [moved]);
@@ -110,9 +110,9 @@ pub(crate) async fn a_series_moved_to_another_day_takes_its_rule_along(it: &Subj
     let monthly = repeated("Rent", standup("2026-11-27"), "FREQ=MONTHLY;BYDAY=-1FR");
     let monthly = it.add(monthly).await;
     let refused = it.calendar.change(OWNER, &monthly.id, moved_to(standup("2026-11-26"))).await;
-    assert_eq!(kind(refused), FaultKind::Invalid);
+    assert_eq!(kind(refused), BackendErrorKind::Invalid);
     let both = EventChange {
-        rule: Change::Set("FREQ=MONTHLY;BYDAY=-1TH".to_owned()),
+        rule: FieldChange::Set("FREQ=MONTHLY;BYDAY=-1TH".to_owned()),
         ..moved_to(standup("2026-11-26"))
     };
     let moved = it.calendar.change(OWNER, &monthly.id, both).await.unwrap();
@@ -127,7 +127,7 @@ pub(crate) async fn a_series_moved_to_another_day_takes_its_rule_along(it: &Subj
 pub(crate) async fn a_rule_that_does_not_fall_on_its_start_is_refused(it: &Subject) {
     for rule in ["FREQ=WEEKLY;BYDAY=TU", "FREQ=NEVER", "every Monday"] {
         let event = repeated("Standup", standup("2026-11-23"), rule);
-        assert_eq!(kind(it.calendar.add(OWNER, event).await), FaultKind::Invalid, "{rule}");
+        assert_eq!(kind(it.calendar.add(OWNER, event).await), BackendErrorKind::Invalid, "{rule}");
     }
     assert_eq!(it.listed("2026-11-01 00:00", "2027-01-01 00:00").await, []);
 }
@@ -135,16 +135,16 @@ pub(crate) async fn a_rule_that_does_not_fall_on_its_start_is_refused(it: &Subje
 pub(crate) async fn a_rule_is_set_and_taken_away(it: &Subject) {
     let single = it.add(new("Standup", standup("2026-11-23"))).await;
     let rule = |rule| EventChange { rule, ..EventChange::default() };
-    let set = rule(Change::Set("FREQ=DAILY;UNTIL=20261125".to_owned()));
+    let set = rule(FieldChange::Set("FREQ=DAILY;UNTIL=20261125".to_owned()));
     let series = it.calendar.change(OWNER, &single.id, set).await.unwrap();
     // The end of that day in Zurich, as the standard wants it beside a time.
     assert_eq!(series.rule.as_deref(), Some("FREQ=DAILY;UNTIL=20261125T225959Z"));
     let all = [standup("2026-11-23"), standup("2026-11-24"), standup("2026-11-25")];
     assert_eq!(slots(it, "2026-11-01 00:00", "2027-01-01 00:00").await, all);
     let occurrence = format!("{}@20261123T080000Z", single.id);
-    let refused = it.calendar.change(OWNER, &occurrence, rule(Change::Clear)).await;
-    assert_eq!(kind(refused), FaultKind::Invalid);
-    let cleared = it.calendar.change(OWNER, &single.id, rule(Change::Clear)).await.unwrap();
+    let refused = it.calendar.change(OWNER, &occurrence, rule(FieldChange::Clear)).await;
+    assert_eq!(kind(refused), BackendErrorKind::Invalid);
+    let cleared = it.calendar.change(OWNER, &single.id, rule(FieldChange::Clear)).await.unwrap();
     assert_eq!((&cleared.rule, &cleared.series), (&None, &None));
     assert_eq!(slots(it, "2026-11-01 00:00", "2027-01-01 00:00").await, all[..1]);
 }
@@ -156,7 +156,7 @@ pub(crate) async fn a_change_of_all_leaves_what_was_changed_by_itself(it: &Subje
     it.calendar.change(OWNER, &second, own).await.unwrap();
     let all = EventChange {
         title: Some("Daily".to_owned()),
-        location: Change::Set("Room 2".to_owned()),
+        location: FieldChange::Set("Room 2".to_owned()),
         ..EventChange::default()
     };
     it.calendar.change(OWNER, &series.id, all).await.unwrap();
@@ -173,9 +173,11 @@ pub(crate) async fn a_series_without_occurrences_is_gone(it: &Subject) {
     it.calendar.remove(OWNER, &format!("{}@20261123T080000Z", series.id)).await.unwrap();
     let left = it.event(&series.id).await;
     assert_eq!(left.slot, standup("2026-11-24"));
-    assert!(matches!(&left.slot, Slot::Timed { start, .. } if *start == at("2026-11-24 09:00")));
+    assert!(
+        matches!(&left.slot, EventSlot::Timed { start, .. } if *start == at("2026-11-24 09:00"))
+    );
     it.calendar.remove(OWNER, &format!("{}@20261124T080000Z", series.id)).await.unwrap();
-    assert_eq!(kind(it.calendar.event(OWNER, &series.id).await), FaultKind::NotFound);
+    assert_eq!(kind(it.calendar.event(OWNER, &series.id).await), BackendErrorKind::NotFound);
 }
 
 pub(crate) async fn all_after_an_occurrence_go_on_by_themselves(it: &Subject) {
@@ -197,7 +199,7 @@ pub(crate) async fn all_after_an_occurrence_go_on_by_themselves(it: &Subject) {
         let ten = |day: &str| timed(&format!("{day} 10:00"), &format!("{day} 10:30"));
         let change = EventChange {
             title: Some("Sync".to_owned()),
-            location: Change::Set("Room 2".to_owned()),
+            location: FieldChange::Set("Room 2".to_owned()),
             ..moved_to(ten("2026-12-08"))
         };
         let rest = it.calendar.change_following(OWNER, &third, change).await.unwrap();
@@ -214,7 +216,7 @@ pub(crate) async fn all_after_an_occurrence_go_on_by_themselves(it: &Subject) {
             expected.push(ten("2026-12-15"));
         }
         assert_eq!(slots(it, "2026-11-22 00:00", "2026-12-20 00:00").await, expected, "{rule}");
-        assert_eq!(kind(it.calendar.event(OWNER, &third).await), FaultKind::NotFound);
+        assert_eq!(kind(it.calendar.event(OWNER, &third).await), BackendErrorKind::NotFound);
         for id in [first.id, rest.id] {
             it.calendar.remove(OWNER, &id).await.unwrap();
         }
@@ -226,7 +228,7 @@ pub(crate) async fn all_after_an_occurrence_go_on_by_themselves(it: &Subject) {
     let all = it.calendar.change_following(OWNER, &first, renamed.clone()).await.unwrap();
     assert_eq!((&all.id, &*all.title), (&days_off.id, "Away"));
     let second = format!("{}@20261130", days_off.id);
-    let ended = EventChange { rule: Change::Clear, ..renamed.clone() };
+    let ended = EventChange { rule: FieldChange::Clear, ..renamed.clone() };
     let last = it.calendar.change_following(OWNER, &second, ended).await.unwrap();
     assert_eq!((&last.series, &last.slot), (&None, &days("2026-11-30", "2026-12-01")));
     let left = it.event(&days_off.id).await;
@@ -242,11 +244,14 @@ pub(crate) async fn all_after_an_occurrence_are_removed(it: &Subject) {
     it.calendar.remove_following(OWNER, &fourth).await.unwrap();
     let left = [standup("2026-11-30"), standup("2026-12-07")];
     assert_eq!(slots(it, "2026-11-22 00:00", "2027-02-01 00:00").await, left);
-    assert_eq!(kind(it.calendar.remove_following(OWNER, &fourth).await), FaultKind::NotFound);
+    assert_eq!(
+        kind(it.calendar.remove_following(OWNER, &fourth).await),
+        BackendErrorKind::NotFound
+    );
     // The second is the first that is left.
     let second = format!("{}@20261130T080000Z", series.id);
     it.calendar.remove_following(OWNER, &second).await.unwrap();
-    assert_eq!(kind(it.calendar.event(OWNER, &series.id).await), FaultKind::NotFound);
+    assert_eq!(kind(it.calendar.event(OWNER, &series.id).await), BackendErrorKind::NotFound);
     let single = it.add(new("Once", standup("2026-11-23"))).await;
     it.calendar.remove_following(OWNER, &single.id).await.unwrap();
     assert_eq!(slots(it, "2026-11-22 00:00", "2027-02-01 00:00").await, []);
@@ -263,9 +268,10 @@ pub(crate) async fn what_was_changed_of_a_series_stays_when_it_is_parted(it: &Su
     it.calendar.remove(OWNER, &on("20261130")).await.unwrap();
     it.calendar.remove(OWNER, &on("20261221")).await.unwrap();
     it.calendar.change(OWNER, &on("20261207"), renamed("Third")).await.unwrap();
-    let room = EventChange { location: Change::Set("Room 2".to_owned()), ..EventChange::default() };
+    let room =
+        EventChange { location: FieldChange::Set("Room 2".to_owned()), ..EventChange::default() };
     it.calendar.change_following(OWNER, &on("20261207"), room).await.unwrap();
-    let told = |title: &str, slot: Slot| (title.to_owned(), slot);
+    let told = |title: &str, slot: EventSlot| (title.to_owned(), slot);
     let expected = [
         told("First", standup("2026-11-23")),
         told("Third", standup("2026-12-07")),
@@ -285,17 +291,17 @@ pub(crate) async fn what_cannot_be_parted_is_told(it: &Subject) {
     let late = standup("2026-12-01");
     it.calendar.change(OWNER, &second, moved_to(late.clone())).await.unwrap();
     let refused = it.calendar.change_following(OWNER, &second, moved_to(standup("2026-12-02")));
-    assert_eq!(kind(refused.await), FaultKind::Invalid);
+    assert_eq!(kind(refused.await), BackendErrorKind::Invalid);
     let none = format!("{}@20261201T080000Z", series.id);
     let refused = it.calendar.change_following(OWNER, &none, EventChange::default()).await;
-    assert_eq!(kind(refused), FaultKind::NotFound);
-    assert_eq!(kind(it.calendar.remove_following(OWNER, &none).await), FaultKind::NotFound);
+    assert_eq!(kind(refused), BackendErrorKind::NotFound);
+    assert_eq!(kind(it.calendar.remove_following(OWNER, &none).await), BackendErrorKind::NotFound);
     // 02:30 is left out on 2027-03-28, and no series begins on such a day.
     let night = timed("2027-03-27 02:30", "2027-03-27 02:45");
     let nights = it.add(repeated("Backup", night, "FREQ=DAILY;COUNT=3")).await;
     let odd = format!("{}@20270328T013000Z", nights.id);
     let refused = it.calendar.change_following(OWNER, &odd, EventChange::default()).await;
-    assert_eq!(kind(refused), FaultKind::Invalid);
+    assert_eq!(kind(refused), BackendErrorKind::Invalid);
     let listed = it.listed("2027-03-27 00:00", "2027-03-30 00:00").await;
     assert_eq!(listed.iter().filter(|(title, _)| title == "Backup").count(), 3);
 }

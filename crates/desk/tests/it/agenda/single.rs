@@ -1,7 +1,8 @@
 //! Events that do not repeat.
 
 use toolcrib_desk::backend::{
-    Change, EventChange, FaultKind, Guest, NewEvent, Person, Reply, Slot, Status,
+    BackendErrorKind, EventChange, EventGuest, EventSlot, EventStatus, FieldChange,
+    InvitationReply, NewEvent, Person,
 };
 
 use super::{OWN_ADDRESS, OWNER, Subject, days, kind, new, timed};
@@ -28,7 +29,7 @@ pub(crate) async fn an_event_is_added_found_moved_and_removed(it: &Subject) {
 
     it.calendar.remove(OWNER, &added.id).await.unwrap();
     assert_eq!(it.listed("2026-11-01 00:00", "2026-12-01 00:00").await, []);
-    assert_eq!(kind(it.calendar.event(OWNER, &added.id).await), FaultKind::NotFound);
+    assert_eq!(kind(it.calendar.event(OWNER, &added.id).await), BackendErrorKind::NotFound);
 }
 
 pub(crate) async fn an_event_keeps_all_that_was_said_of_it(it: &Subject) {
@@ -45,7 +46,7 @@ pub(crate) async fn an_event_keeps_all_that_was_said_of_it(it: &Subject) {
     let kept = it.event(&added.id).await;
     assert_eq!(kept, added);
     let first = it.calendar.calendars(OWNER).await.unwrap();
-    let expected = toolcrib_desk::backend::Event {
+    let expected = toolcrib_desk::backend::CalendarEvent {
         id: added.id.clone(),
         series: None,
         calendar: first[0].id.clone(),
@@ -53,15 +54,15 @@ pub(crate) async fn an_event_keeps_all_that_was_said_of_it(it: &Subject) {
         slot: event.slot,
         description: event.description,
         location: event.location,
-        guests: vec![Guest { person: guest, reply: Reply::Waiting }],
+        guests: vec![EventGuest { person: guest, reply: InvitationReply::Waiting }],
         organizer: Some(Person { address: OWN_ADDRESS.to_owned(), name: None }),
         rule: None,
-        status: Status::Confirmed,
+        status: EventStatus::Confirmed,
         busy: false,
         reply: None,
     };
     assert_eq!(kept, expected);
-    let Slot::Timed { start, .. } = &kept.slot else { panic!("{:?}", kept.slot) };
+    let EventSlot::Timed { start, .. } = &kept.slot else { panic!("{:?}", kept.slot) };
     assert_eq!(start.time_zone().iana_name(), Some("Europe/Zurich"));
 }
 
@@ -74,7 +75,7 @@ pub(crate) async fn a_change_touches_what_it_names_alone(it: &Subject) {
     let added = it.add(event).await;
     let change = EventChange {
         title: Some("Great party".to_owned()),
-        description: Change::Clear,
+        description: FieldChange::Clear,
         ..EventChange::default()
     };
     let changed = it.calendar.change(OWNER, &added.id, change).await.unwrap();
@@ -117,34 +118,34 @@ pub(crate) async fn the_only_occurrence_of_an_event_is_the_event(it: &Subject) {
     // It has gone from where it was named.
     assert_eq!(moved.map(|moved| moved.slot).map_err(|fault| fault.kind), Ok(later));
     assert_eq!(it.event(&added.id).await.series, None);
-    assert_eq!(kind(it.calendar.remove(OWNER, &occurrence).await), FaultKind::NotFound);
+    assert_eq!(kind(it.calendar.remove(OWNER, &occurrence).await), BackendErrorKind::NotFound);
     let occurrence = format!("{}@20261125T130000Z", added.id);
     it.calendar.remove(OWNER, &occurrence).await.unwrap();
-    assert_eq!(kind(it.calendar.event(OWNER, &added.id).await), FaultKind::NotFound);
+    assert_eq!(kind(it.calendar.event(OWNER, &added.id).await), BackendErrorKind::NotFound);
 }
 
 pub(crate) async fn what_is_not_there_is_told_as_such(it: &Subject) {
     let change = EventChange { title: Some("x".to_owned()), ..EventChange::default() };
     for id in ["nothing", "nothing@20261124T130000Z", "", "../x", "a/b/c", "%2e%2e"] {
-        assert_eq!(kind(it.calendar.event(OWNER, id).await), FaultKind::NotFound, "{id}");
+        assert_eq!(kind(it.calendar.event(OWNER, id).await), BackendErrorKind::NotFound, "{id}");
         let changed = it.calendar.change(OWNER, id, change.clone()).await;
-        assert_eq!(kind(changed), FaultKind::NotFound, "{id}");
-        assert_eq!(kind(it.calendar.remove(OWNER, id).await), FaultKind::NotFound, "{id}");
+        assert_eq!(kind(changed), BackendErrorKind::NotFound, "{id}");
+        assert_eq!(kind(it.calendar.remove(OWNER, id).await), BackendErrorKind::NotFound, "{id}");
     }
     let added = it.add(new("Here", timed("2026-11-24 14:00", "2026-11-24 14:30"))).await;
     let other = format!("{}@20261125T130000Z", added.id);
-    assert_eq!(kind(it.calendar.event(OWNER, &other).await), FaultKind::NotFound);
-    assert_eq!(kind(it.calendar.remove(OWNER, &other).await), FaultKind::NotFound);
+    assert_eq!(kind(it.calendar.event(OWNER, &other).await), BackendErrorKind::NotFound);
+    assert_eq!(kind(it.calendar.remove(OWNER, &other).await), BackendErrorKind::NotFound);
     let slot = timed("2026-11-24 14:00", "2026-11-24 14:30");
     let elsewhere = NewEvent { calendar: Some("no-such".to_owned()), ..new("x", slot) };
-    assert_eq!(kind(it.calendar.add(OWNER, elsewhere).await), FaultKind::NotFound);
+    assert_eq!(kind(it.calendar.add(OWNER, elsewhere).await), BackendErrorKind::NotFound);
 }
 
 pub(crate) async fn what_ends_before_it_starts_is_refused(it: &Subject) {
     let backwards =
         [timed("2026-11-24 14:00", "2026-11-24 13:00"), days("2026-11-24", "2026-11-23")];
     for slot in backwards {
-        assert_eq!(kind(it.calendar.add(OWNER, new("x", slot)).await), FaultKind::Invalid);
+        assert_eq!(kind(it.calendar.add(OWNER, new("x", slot)).await), BackendErrorKind::Invalid);
     }
     assert_eq!(it.listed("2026-11-01 00:00", "2026-12-01 00:00").await, []);
 }
@@ -155,7 +156,8 @@ pub(crate) async fn of_two_changes_at_once_none_is_lost(it: &Subject) {
     for round in 0..8 {
         let (title, place) = (format!("Title {round}"), format!("Place {round}"));
         let one = EventChange { title: Some(title.clone()), ..EventChange::default() };
-        let other = EventChange { location: Change::Set(place.clone()), ..EventChange::default() };
+        let other =
+            EventChange { location: FieldChange::Set(place.clone()), ..EventChange::default() };
         let (one, other) = tokio::join!(
             it.calendar.change(OWNER, &added.id, one),
             it.calendar.change(OWNER, &added.id, other),
@@ -167,7 +169,7 @@ pub(crate) async fn of_two_changes_at_once_none_is_lost(it: &Subject) {
             match result {
                 Ok(_) => assert!(is_kept, "{kept:?}"),
                 Err(fault) => {
-                    assert_eq!(fault.kind, FaultKind::Conflict);
+                    assert_eq!(fault.kind, BackendErrorKind::Conflict);
                     assert!(!is_kept, "{kept:?}");
                     lost += 1;
                 }

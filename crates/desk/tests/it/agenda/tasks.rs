@@ -1,16 +1,18 @@
 //! Tasks and their lists.
 
 use jiff::Timestamp;
-use toolcrib_desk::backend::{Change, Due, FaultKind, NewTask, Task, TaskChange, TaskQuery};
+use toolcrib_desk::backend::{
+    BackendErrorKind, FieldChange, NewTask, Task, TaskChange, TaskDue, TaskQuery,
+};
 
 use super::{OWNER, Subject, at, kind};
 
-fn task(title: &str, due: Option<Due>) -> NewTask {
+fn task(title: &str, due: Option<TaskDue>) -> NewTask {
     NewTask { list: None, title: title.to_owned(), notes: None, due }
 }
 
-fn day(day: &str) -> Due {
-    Due::Day(day.parse().unwrap())
+fn day(day: &str) -> TaskDue {
+    TaskDue::Day(day.parse().unwrap())
 }
 
 fn all() -> TaskQuery {
@@ -43,21 +45,21 @@ pub(crate) async fn a_task_is_added_completed_reopened_and_removed(it: &Subject)
     assert_eq!(it.tasks.task(OWNER, &added.id).await.unwrap(), expected);
 
     let time: Timestamp = "2026-11-23T10:00:00Z".parse().unwrap();
-    let done = TaskChange { done: Change::Set(time), ..TaskChange::default() };
+    let done = TaskChange { done: FieldChange::Set(time), ..TaskChange::default() };
     let completed = it.tasks.change(OWNER, &added.id, done).await.unwrap();
     assert_eq!(completed, Task { done: Some(time), ..expected.clone() });
     assert_eq!(titles(it, TaskQuery { done: Some(false), ..all() }).await, [""; 0]);
     assert_eq!(titles(it, TaskQuery { done: Some(true), ..all() }).await, ["Buy milk"]);
 
     let reopen = TaskChange {
-        done: Change::Clear,
-        due: Change::Set(Due::At(at("2026-11-25 17:00"))),
-        notes: Change::Clear,
+        done: FieldChange::Clear,
+        due: FieldChange::Set(TaskDue::At(at("2026-11-25 17:00"))),
+        notes: FieldChange::Clear,
         title: Some("Buy oat milk".to_owned()),
     };
     let reopened = it.tasks.change(OWNER, &added.id, reopen).await.unwrap();
     assert_eq!((&reopened.done, &reopened.notes), (&None, &None));
-    assert_eq!(reopened.due, Some(Due::At(at("2026-11-25 17:00"))));
+    assert_eq!(reopened.due, Some(TaskDue::At(at("2026-11-25 17:00"))));
     assert_eq!(it.tasks.task(OWNER, &added.id).await.unwrap(), reopened);
 
     it.tasks.remove(OWNER, &added.id).await.unwrap();
@@ -67,10 +69,10 @@ pub(crate) async fn a_task_is_added_completed_reopened_and_removed(it: &Subject)
 pub(crate) async fn tasks_stand_in_the_order_of_their_due_time(it: &Subject) {
     add(it, task("someday", None)).await;
     add(it, task("on the day", Some(day("2026-11-24")))).await;
-    add(it, task("in the evening", Some(Due::At(at("2026-11-24 20:00"))))).await;
+    add(it, task("in the evening", Some(TaskDue::At(at("2026-11-24 20:00"))))).await;
     add(it, task("the day before", Some(day("2026-11-23")))).await;
     let done = add(it, task("long done", Some(day("2026-01-01")))).await;
-    let change = TaskChange { done: Change::Set(Timestamp::now()), ..TaskChange::default() };
+    let change = TaskChange { done: FieldChange::Set(Timestamp::now()), ..TaskChange::default() };
     it.tasks.change(OWNER, &done.id, change).await.unwrap();
     let expected = ["the day before", "in the evening", "on the day", "someday", "long done"];
     assert_eq!(titles(it, all()).await, expected);
@@ -107,7 +109,7 @@ pub(crate) async fn tasks_are_found_by_list_day_and_words(it: &Subject) {
     let words = TaskQuery { text: Some("apple prune".to_owned()), ..all() };
     assert_eq!(titles(it, words).await, ["Prune"]);
     let nowhere = TaskQuery { list: Some("no-such".to_owned()), ..all() };
-    assert_eq!(kind(it.tasks.tasks(OWNER, nowhere).await), FaultKind::NotFound);
+    assert_eq!(kind(it.tasks.tasks(OWNER, nowhere).await), BackendErrorKind::NotFound);
 }
 
 pub(crate) async fn a_list_is_made_once(it: &Subject) {
@@ -115,18 +117,21 @@ pub(crate) async fn a_list_is_made_once(it: &Subject) {
     let made = it.tasks.add_list(OWNER, "Für später").await.unwrap();
     assert_eq!(made.name, "Für später");
     let again = it.tasks.add_list(OWNER, "für SPÄTER").await;
-    assert_eq!(kind(again), FaultKind::Conflict);
+    assert_eq!(kind(again), BackendErrorKind::Conflict);
     let lists = it.tasks.lists(OWNER).await.unwrap();
     assert_eq!((lists.len(), lists.contains(&made)), (first.len() + 1, true));
     assert_eq!(lists[0], first[0]);
-    assert_eq!(kind(it.tasks.add_list(OWNER, "  ").await), FaultKind::Invalid);
+    assert_eq!(kind(it.tasks.add_list(OWNER, "  ").await), BackendErrorKind::Invalid);
 }
 
 pub(crate) async fn a_task_that_is_not_there_is_told_as_such(it: &Subject) {
     let change = TaskChange { title: Some("x".to_owned()), ..TaskChange::default() };
     for id in ["nothing", "", "a/b"] {
-        assert_eq!(kind(it.tasks.task(OWNER, id).await), FaultKind::NotFound);
-        assert_eq!(kind(it.tasks.change(OWNER, id, change.clone()).await), FaultKind::NotFound);
-        assert_eq!(kind(it.tasks.remove(OWNER, id).await), FaultKind::NotFound);
+        assert_eq!(kind(it.tasks.task(OWNER, id).await), BackendErrorKind::NotFound);
+        assert_eq!(
+            kind(it.tasks.change(OWNER, id, change.clone()).await),
+            BackendErrorKind::NotFound
+        );
+        assert_eq!(kind(it.tasks.remove(OWNER, id).await), BackendErrorKind::NotFound);
     }
 }

@@ -1,6 +1,6 @@
 //! What names an occurrence in another form than the start has.
 
-use toolcrib_desk::backend::{Calendar, EventChange};
+use toolcrib_desk::backend::{CalendarBackend, EventChange};
 
 use super::{Taken, calendar, event, in_2027, why_not};
 use crate::agenda::OWNER;
@@ -65,9 +65,9 @@ async fn an_occurrence_that_is_named_by_its_day_is_changed_as_any_other() {
     let taken = Taken::of(calendar(&moved(";VALUE=DATE:20270601"))).await;
     let events = taken.events("2027-01-01 00:00", "2028-01-01 00:00").await;
     let change = EventChange { title: Some("b".to_owned()), ..EventChange::default() };
-    Calendar::change(&taken.agenda, OWNER, &events[1].id, change).await.unwrap();
+    CalendarBackend::change(&taken.agenda, OWNER, &events[1].id, change).await.unwrap();
     taken.agenda.remove_following(OWNER, &events[2].id).await.unwrap();
     assert_eq!(taken.year(2027).await, ["2027-06-01 02:00 60 a", "2027-06-02 04:00 60 b"]);
-    Calendar::remove(&taken.agenda, OWNER, &events[1].id).await.unwrap();
+    CalendarBackend::remove(&taken.agenda, OWNER, &events[1].id).await.unwrap();
     assert_eq!(taken.year(2027).await, ["2027-06-01 02:00 60 a"]);
 }

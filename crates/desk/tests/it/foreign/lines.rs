@@ -1,7 +1,7 @@
 //! Lines that are folded, broken or missing.
 
-use toolcrib_desk::backend::FaultKind;
-use toolcrib_desk::embedded::{Agenda, Db};
+use toolcrib_desk::backend::BackendErrorKind;
+use toolcrib_desk::embedded::{Agenda, DeskDatabase};
 
 use super::{Taken, calendar, event};
 use crate::agenda::{OWNER, home, kind};
@@ -73,6 +73,6 @@ async fn old_and_bare_files_are_read() {
     assert_eq!(Taken::of(old).await.year(2027).await, ["2027-05-02 11:00 0 a"]);
     assert_eq!(Taken::of(event(START)).await.year(2027).await, ["2027-05-02 11:00 0 a"]);
     let wide = [0xFF, 0xFE, b'B', 0, b'E', 0];
-    let agenda = Agenda::new(Db::in_memory().unwrap(), home());
-    assert_eq!(kind(agenda.import(OWNER, wide).await), FaultKind::Invalid);
+    let agenda = Agenda::new(DeskDatabase::in_memory().unwrap(), home());
+    assert_eq!(kind(agenda.import(OWNER, wide).await), BackendErrorKind::Invalid);
 }

@@ -2,7 +2,7 @@
 
 use jiff::civil::{Date, Weekday};
 use proptest::prelude::*;
-use toolcrib_desk::backend::Slot;
+use toolcrib_desk::backend::EventSlot;
 
 use super::{Taken, calendar, event};
 
@@ -110,7 +110,7 @@ proptest! {
         let events = runtime.block_on(async {
             Taken::of(file.clone()).await.events("2000-01-01 00:00", "2050-01-01 00:00").await
         });
-        let Slot::Timed { start, .. } = &events[0].slot else { panic!("a day") };
+        let EventSlot::Timed { start, .. } = &events[0].slot else { panic!("a day") };
         let utc = seconds(day, hour) - told * 3600;
         let year_2000 = 946_684_800;
         prop_assert_eq!(start.timestamp().as_second() - year_2000, utc, "{}", file);

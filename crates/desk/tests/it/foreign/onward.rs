@@ -1,6 +1,6 @@
 //! What was changed of an occurrence and of all after it.
 
-use toolcrib_desk::backend::{Calendar, EventChange, FaultKind};
+use toolcrib_desk::backend::{BackendErrorKind, CalendarBackend, EventChange};
 
 use super::{Taken, calendar, event, in_2027, why_not};
 use crate::agenda::{OWNER, kind, timed};
@@ -79,8 +79,8 @@ async fn one_of_those_after_is_changed_by_itself_and_the_rest_is_refused() {
     let events = taken.events("2027-01-01 00:00", "2028-01-01 00:00").await;
     let id = &events[3].id;
     let titled = EventChange { title: Some("Own".to_owned()), ..EventChange::default() };
-    Calendar::change(&taken.agenda, OWNER, id, titled.clone()).await.unwrap();
-    Calendar::remove(&taken.agenda, OWNER, &events[4].id).await.unwrap();
+    CalendarBackend::change(&taken.agenda, OWNER, id, titled.clone()).await.unwrap();
+    CalendarBackend::remove(&taken.agenda, OWNER, &events[4].id).await.unwrap();
     let expected = [
         "2027-02-02 10:00 60 a",
         "2027-02-03 10:00 60 a",
@@ -94,13 +94,19 @@ async fn one_of_those_after_is_changed_by_itself_and_the_rest_is_refused() {
     let series = events[0].series.as_deref().unwrap();
     let agenda = &taken.agenda;
     assert_eq!(
-        kind(Calendar::change(agenda, OWNER, first, titled.clone()).await),
-        FaultKind::Invalid
+        kind(CalendarBackend::change(agenda, OWNER, first, titled.clone()).await),
+        BackendErrorKind::Invalid
     );
-    assert_eq!(kind(Calendar::remove(agenda, OWNER, first).await), FaultKind::Invalid);
-    assert_eq!(kind(Calendar::change(agenda, OWNER, series, moved).await), FaultKind::Invalid);
-    assert_eq!(kind(agenda.change_following(OWNER, id, titled).await), FaultKind::Invalid);
-    assert_eq!(kind(agenda.remove_following(OWNER, id).await), FaultKind::Invalid);
+    assert_eq!(
+        kind(CalendarBackend::remove(agenda, OWNER, first).await),
+        BackendErrorKind::Invalid
+    );
+    assert_eq!(
+        kind(CalendarBackend::change(agenda, OWNER, series, moved).await),
+        BackendErrorKind::Invalid
+    );
+    assert_eq!(kind(agenda.change_following(OWNER, id, titled).await), BackendErrorKind::Invalid);
+    assert_eq!(kind(agenda.remove_following(OWNER, id).await), BackendErrorKind::Invalid);
     assert_eq!(taken.year(2027).await, expected);
 }
 

@@ -3,7 +3,7 @@
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 use proptest::prelude::*;
-use toolcrib_desk::backend::{Calendar, EventChange};
+use toolcrib_desk::backend::{CalendarBackend, EventChange};
 
 use super::{Taken, calendar, event, in_2027, why_not};
 use crate::agenda::{OWNER, timed};
@@ -170,12 +170,12 @@ async fn a_series_of_a_zone_of_its_own_stays_there_when_it_is_changed_and_parted
     assert_eq!(starts().await, expected);
     let events = taken.events("2027-01-01 00:00", "2028-01-01 00:00").await;
     let change = EventChange { title: Some("b".to_owned()), ..EventChange::default() };
-    Calendar::change(&taken.agenda, OWNER, &events[3].id, change.clone()).await.unwrap();
+    CalendarBackend::change(&taken.agenda, OWNER, &events[3].id, change.clone()).await.unwrap();
     taken.agenda.change_following(OWNER, &events[1].id, change).await.unwrap();
     assert_eq!(starts().await, expected);
     let slot = Some(timed("2027-03-12 16:00", "2027-03-12 17:00"));
     let moved = EventChange { slot, ..EventChange::default() };
-    Calendar::change(&taken.agenda, OWNER, &events[0].id, moved).await.unwrap();
+    CalendarBackend::change(&taken.agenda, OWNER, &events[0].id, moved).await.unwrap();
     assert_eq!(starts().await[0], "2027-03-12 16:00");
 }
 
@@ -186,7 +186,9 @@ async fn told_offset(file: &str, time: Timestamp, zone: &TimeZone) -> i64 {
     assert_eq!(taken.imported.skipped, [""; 0], "{file}");
     let all = taken.events("1970-01-01 00:00", "2100-01-01 00:00").await;
     let [event] = &all[..] else { panic!("{all:?}") };
-    let toolcrib_desk::backend::Slot::Timed { start, .. } = &event.slot else { panic!("a day") };
+    let toolcrib_desk::backend::EventSlot::Timed { start, .. } = &event.slot else {
+        panic!("a day")
+    };
     start.timestamp().as_second() - time.as_second()
 }
 
@@ -205,11 +207,11 @@ proptest! {
             let time = Timestamp::from_second(now.as_second() / 3600 * 3600).unwrap() + hours.hours();
             // Of two equal times one alone can be written.
             let is_one = !zone.to_ambiguous_timestamp(zone.to_datetime(time)).is_ambiguous();
-            let home = toolcrib_desk::Home::new(zone.clone());
+            let home = toolcrib_desk::CalendarOwner::new(zone.clone());
             let agenda = toolcrib_desk::embedded::Agenda::new(
-                toolcrib_desk::embedded::Db::in_memory().unwrap(), home,
+                toolcrib_desk::embedded::DeskDatabase::in_memory().unwrap(), home,
             );
-            let slot = toolcrib_desk::backend::Slot::Timed {
+            let slot = toolcrib_desk::backend::EventSlot::Timed {
                 start: now.to_zoned(zone.clone()), end: now.to_zoned(zone.clone()),
             };
             agenda.add(OWNER, crate::agenda::new("x", slot)).await.unwrap();

@@ -2,13 +2,13 @@
 
 use serde_json::json;
 use toolcrib_desk::backend::{
-    Calendar, CalendarInfo, Change, Event, EventChange, EventQuery, FaultKind, Guest, NewEvent,
-    Person, Reply, Slot, Status,
+    BackendErrorKind, CalendarBackend, CalendarEvent, CalendarInfo, EventChange, EventGuest,
+    EventQuery, EventSlot, EventStatus, FieldChange, InvitationReply, NewEvent, Person,
 };
 
 use super::{Account, OWNER, at, days, kind, person, timed};
 
-pub(super) fn new(title: &str, slot: Slot) -> NewEvent {
+pub(super) fn new(title: &str, slot: EventSlot) -> NewEvent {
     NewEvent {
         calendar: None,
         title: title.to_owned(),
@@ -26,11 +26,11 @@ pub(super) fn query(from: &str, until: &str) -> EventQuery {
     EventQuery { calendar: None, from, until, text: None, limit: 50, cursor: None }
 }
 
-pub(super) async fn add(account: &Account, event: NewEvent) -> Event {
-    Calendar::add(&account.google, "", event).await.unwrap()
+pub(super) async fn add(account: &Account, event: NewEvent) -> CalendarEvent {
+    CalendarBackend::add(&account.google, "", event).await.unwrap()
 }
 
-pub(super) async fn listed(account: &Account, query: EventQuery) -> Vec<Event> {
+pub(super) async fn listed(account: &Account, query: EventQuery) -> Vec<CalendarEvent> {
     account.google.events("", query).await.unwrap().items
 }
 
@@ -38,8 +38,8 @@ async fn titles(account: &Account, query: EventQuery) -> Vec<String> {
     listed(account, query).await.into_iter().map(|event| event.title).collect()
 }
 
-pub(super) async fn change(account: &Account, id: &str, change: EventChange) -> Event {
-    Calendar::change(&account.google, "", id, change).await.unwrap()
+pub(super) async fn change(account: &Account, id: &str, change: EventChange) -> CalendarEvent {
+    CalendarBackend::change(&account.google, "", id, change).await.unwrap()
 }
 
 fn november() -> EventQuery {
@@ -76,7 +76,7 @@ async fn an_event_is_added_found_moved_and_removed() {
         ..new("Budget review", slot.clone())
     };
     let added = add(&account, event).await;
-    let expected = Event {
+    let expected = CalendarEvent {
         id: added.id.clone(),
         series: None,
         calendar: OWNER.to_owned(),
@@ -87,7 +87,7 @@ async fn an_event_is_added_found_moved_and_removed() {
         guests: Vec::new(),
         organizer: Some(person(OWNER)),
         rule: None,
-        status: Status::Confirmed,
+        status: EventStatus::Confirmed,
         busy: false,
         reply: None,
     };
@@ -100,13 +100,13 @@ async fn an_event_is_added_found_moved_and_removed() {
         &added.id,
         EventChange {
             slot: Some(timed("2026-11-25 16:00", "2026-11-25 17:00")),
-            description: Change::Clear,
-            location: Change::Set("Room 2".to_owned()),
+            description: FieldChange::Clear,
+            location: FieldChange::Set("Room 2".to_owned()),
             ..EventChange::default()
         },
     )
     .await;
-    let expected = Event {
+    let expected = CalendarEvent {
         slot: timed("2026-11-25 16:00", "2026-11-25 17:00"),
         description: None,
         location: Some("Room 2".to_owned()),
@@ -116,11 +116,11 @@ async fn an_event_is_added_found_moved_and_removed() {
     let before = query("2026-11-24 00:00", "2026-11-25 00:00");
     assert_eq!(listed(&account, before).await, []);
 
-    Calendar::remove(&account.google, "", &added.id).await.unwrap();
+    CalendarBackend::remove(&account.google, "", &added.id).await.unwrap();
     assert_eq!(listed(&account, november()).await, []);
-    assert_eq!(kind(account.google.event("", &added.id).await), FaultKind::NotFound);
-    let again = Calendar::remove(&account.google, "", &added.id).await;
-    assert_eq!(kind(again), FaultKind::NotFound);
+    assert_eq!(kind(account.google.event("", &added.id).await), BackendErrorKind::NotFound);
+    let again = CalendarBackend::remove(&account.google, "", &added.id).await;
+    assert_eq!(kind(again), BackendErrorKind::NotFound);
     account.close();
 }
 
@@ -138,8 +138,8 @@ async fn whole_days_keep_their_last_day_and_may_become_hours() {
         assert_eq!(change(&account, &added.id, wanted).await.slot, slot);
     }
     let backwards = new("x", days("2026-12-24", "2026-12-23"));
-    let refused = Calendar::add(&account.google, "", backwards).await;
-    assert_eq!(kind(refused), FaultKind::Invalid);
+    let refused = CalendarBackend::add(&account.google, "", backwards).await;
+    assert_eq!(kind(refused), BackendErrorKind::Invalid);
     account.close();
 }
 
@@ -153,7 +153,7 @@ async fn a_series_is_seen_as_its_occurrences() {
     assert_eq!((series.series.as_ref(), series.rule.as_deref()), (Some(&series.id), Some(rule)));
     let all = query("2026-10-01 00:00", "2026-12-01 00:00");
     let found = listed(&account, all.clone()).await;
-    let slots: Vec<Slot> = found.iter().map(|event| event.slot.clone()).collect();
+    let slots: Vec<EventSlot> = found.iter().map(|event| event.slot.clone()).collect();
     // The clocks change between the first and the second.
     let nine = |day: &str| timed(&format!("{day} 09:00"), &format!("{day} 09:30"));
     assert_eq!(slots, ["2026-10-19", "2026-10-26", "2026-11-02"].map(nine));
@@ -162,19 +162,19 @@ async fn a_series_is_seen_as_its_occurrences() {
 
     let retitled = EventChange { title: Some("Retro".to_owned()), ..EventChange::default() };
     let second = change(&account, &found[1].id, retitled.clone()).await;
-    assert_eq!(second, Event { title: "Retro".to_owned(), ..found[1].clone() });
-    Calendar::remove(&account.google, "", &found[0].id).await.unwrap();
+    assert_eq!(second, CalendarEvent { title: "Retro".to_owned(), ..found[1].clone() });
+    CalendarBackend::remove(&account.google, "", &found[0].id).await.unwrap();
     assert_eq!(titles(&account, all.clone()).await, ["Retro", "Standup"]);
-    let ruled = EventChange { rule: Change::Clear, ..EventChange::default() };
-    let refused = Calendar::change(&account.google, "", &found[2].id, ruled.clone()).await;
-    assert_eq!(kind(refused), FaultKind::Invalid);
+    let ruled = EventChange { rule: FieldChange::Clear, ..EventChange::default() };
+    let refused = CalendarBackend::change(&account.google, "", &found[2].id, ruled.clone()).await;
+    assert_eq!(kind(refused), BackendErrorKind::Invalid);
 
     let rule = "FREQ=DAILY;COUNT=2".to_owned();
-    let daily = EventChange { rule: Change::Set(rule.clone()), ..EventChange::default() };
+    let daily = EventChange { rule: FieldChange::Set(rule.clone()), ..EventChange::default() };
     assert_eq!(change(&account, &series.id, daily).await.rule, Some(rule));
     let single = change(&account, &series.id, ruled).await;
     assert_eq!((single.rule, single.series), (None, None));
-    Calendar::remove(&account.google, "", &series.id).await.unwrap();
+    CalendarBackend::remove(&account.google, "", &series.id).await.unwrap();
     assert_eq!(titles(&account, all).await, [""; 0]);
     account.close();
 }
@@ -185,14 +185,14 @@ async fn a_rule_fits_its_start_and_moves_with_it() {
     let monday = || timed("2026-11-23 09:00", "2026-11-23 09:15");
     let ruled = |rule: &str| NewEvent { rule: Some(rule.to_owned()), ..new("x", monday()) };
     for rule in ["FREQ=WEEKLY;BYDAY=TU", "FREQ=NEVER", "every Monday", "FREQ=DAILY\r\nX:y"] {
-        let added = Calendar::add(&account.google, "", ruled(rule)).await;
-        assert_eq!(kind(added), FaultKind::Invalid, "{rule}");
+        let added = CalendarBackend::add(&account.google, "", ruled(rule)).await;
+        assert_eq!(kind(added), BackendErrorKind::Invalid, "{rule}");
     }
     let until = add(&account, ruled("FREQ=DAILY;UNTIL=20261125")).await;
     // The end of that day in Zurich, as the standard wants it beside a time.
     assert_eq!(until.rule.as_deref(), Some("FREQ=DAILY;UNTIL=20261125T225959Z"));
     assert_eq!(titles(&account, november()).await.len(), 3);
-    Calendar::remove(&account.google, "", &until.id).await.unwrap();
+    CalendarBackend::remove(&account.google, "", &until.id).await.unwrap();
 
     let moved_to = |day: &str| EventChange {
         slot: Some(timed(&format!("{day} 09:00"), &format!("{day} 09:15"))),
@@ -201,15 +201,16 @@ async fn a_rule_fits_its_start_and_moves_with_it() {
     let weekly = add(&account, ruled("FREQ=WEEKLY;COUNT=2;BYDAY=MO,WE")).await;
     let moved = change(&account, &weekly.id, moved_to("2026-11-24")).await;
     assert_eq!(moved.rule.as_deref(), Some("FREQ=WEEKLY;COUNT=2;BYDAY=TU,TH"));
-    let slots: Vec<Slot> =
+    let slots: Vec<EventSlot> =
         listed(&account, november()).await.into_iter().map(|event| event.slot).collect();
     let quarter = |day: &str| timed(&format!("{day} 09:00"), &format!("{day} 09:15"));
     assert_eq!(slots, ["2026-11-24", "2026-11-26"].map(quarter));
     let last = add(&account, ruled("FREQ=MONTHLY;BYDAY=4MO")).await;
-    let refused = Calendar::change(&account.google, "", &last.id, moved_to("2026-11-24")).await;
-    assert_eq!(kind(refused), FaultKind::Invalid);
+    let refused =
+        CalendarBackend::change(&account.google, "", &last.id, moved_to("2026-11-24")).await;
+    assert_eq!(kind(refused), BackendErrorKind::Invalid);
     let both = EventChange {
-        rule: Change::Set("FREQ=MONTHLY;BYDAY=4TU".to_owned()),
+        rule: FieldChange::Set("FREQ=MONTHLY;BYDAY=4TU".to_owned()),
         ..moved_to("2026-11-24")
     };
     assert_eq!(change(&account, &last.id, both).await.slot, quarter("2026-11-24"));
@@ -242,31 +243,31 @@ async fn guests_are_told_and_who_stays_keeps_their_answer() {
     let ben = Person { address: "ben@example.org".to_owned(), name: Some("Ben".to_owned()) };
     let event = NewEvent { guests: vec![ben.clone(), person(OWNER)], ..new("Talk", slot) };
     let added = add(&account, event).await;
-    assert_eq!(added.reply, Some(Reply::Waiting));
-    let reply = Reply::Accepted;
+    assert_eq!(added.reply, Some(InvitationReply::Waiting));
+    let reply = InvitationReply::Accepted;
     let comment = Some("A bit late".to_owned());
     let accepted = account.google.respond("", &added.id, reply, comment).await.unwrap();
-    let guest = |person: Person, reply| Guest { person, reply };
-    let own = guest(person(OWNER), Reply::Accepted);
-    let expected = Event {
-        guests: vec![guest(ben, Reply::Waiting), own.clone()],
-        reply: Some(Reply::Accepted),
+    let guest = |person: Person, reply| EventGuest { person, reply };
+    let own = guest(person(OWNER), InvitationReply::Accepted);
+    let expected = CalendarEvent {
+        guests: vec![guest(ben, InvitationReply::Waiting), own.clone()],
+        reply: Some(InvitationReply::Accepted),
         ..added.clone()
     };
     assert_eq!(accepted, expected);
     let guests = Some(vec![person("Anna@example.org"), person("carol@example.org")]);
     let invited = EventChange { guests, ..EventChange::default() };
     let changed = change(&account, &added.id, invited).await;
-    let carol = guest(person("carol@example.org"), Reply::Waiting);
+    let carol = guest(person("carol@example.org"), InvitationReply::Waiting);
     assert_eq!(changed.guests, [own, carol]);
-    Calendar::remove(&account.google, "", &added.id).await.unwrap();
+    CalendarBackend::remove(&account.google, "", &added.id).await.unwrap();
     let expected =
         ["insert", "patch", "patch", "delete"].map(|it| format!("{it} all {}", added.id));
     assert_eq!(account.server.told_guests(), expected);
 
     let alone = add(&account, new("Alone", timed("2026-11-24 16:00", "2026-11-24 17:00"))).await;
-    let refused = account.google.respond("", &alone.id, Reply::Declined, None).await;
-    assert_eq!(kind(refused), FaultKind::Invalid);
+    let refused = account.google.respond("", &alone.id, InvitationReply::Declined, None).await;
+    assert_eq!(kind(refused), BackendErrorKind::Invalid);
     assert_eq!(account.server.told_guests().len(), 4, "nobody is told of what has no guests");
     account.close();
 }
@@ -299,7 +300,7 @@ async fn pages_go_over_all_calendars_in_one_order() {
             let page = account.google.events("", query).await.unwrap();
             assert!(page.items.len() <= size);
             for event in page.items {
-                let Slot::Timed { start, .. } = event.slot else { panic!("no time") };
+                let EventSlot::Timed { start, .. } = event.slot else { panic!("no time") };
                 keys.push((start.timestamp(), event.id));
                 seen.push(event.title);
             }
@@ -324,7 +325,7 @@ async fn pages_go_over_all_calendars_in_one_order() {
     assert!(found[0].id.starts_with("team@example.org/"), "{}", found[0].id);
     assert_eq!(account.google.event("", &found[0].id).await.unwrap(), found[0]);
     let wrong = EventQuery { cursor: Some("nonsense".to_owned()), ..november() };
-    assert_eq!(kind(account.google.events("", wrong).await), FaultKind::Invalid);
+    assert_eq!(kind(account.google.events("", wrong).await), BackendErrorKind::Invalid);
     account.close();
 }
 
@@ -333,20 +334,20 @@ async fn what_is_not_there_is_told_as_such() {
     let account = Account::open();
     let wanted = EventChange { title: Some("x".to_owned()), ..EventChange::default() };
     for id in ["nothing", "", "../x", "a/b/c", "%2e%2e", "x/..", "a\nb", "evt_20261124T130000Z"] {
-        assert_eq!(kind(account.google.event("", id).await), FaultKind::NotFound, "{id}");
-        let changed = Calendar::change(&account.google, "", id, wanted.clone()).await;
-        assert_eq!(kind(changed), FaultKind::NotFound, "{id}");
-        let removed = Calendar::remove(&account.google, "", id).await;
-        assert_eq!(kind(removed), FaultKind::NotFound, "{id}");
+        assert_eq!(kind(account.google.event("", id).await), BackendErrorKind::NotFound, "{id}");
+        let changed = CalendarBackend::change(&account.google, "", id, wanted.clone()).await;
+        assert_eq!(kind(changed), BackendErrorKind::NotFound, "{id}");
+        let removed = CalendarBackend::remove(&account.google, "", id).await;
+        assert_eq!(kind(removed), BackendErrorKind::NotFound, "{id}");
     }
     let slot = timed("2026-11-24 14:00", "2026-11-24 15:00");
     let elsewhere = NewEvent { calendar: Some("no-such".to_owned()), ..new("x", slot.clone()) };
-    let added = Calendar::add(&account.google, "", elsewhere).await;
-    assert_eq!(kind(added), FaultKind::NotFound);
+    let added = CalendarBackend::add(&account.google, "", elsewhere).await;
+    assert_eq!(kind(added), BackendErrorKind::NotFound);
     let read_only = Some("holidays@group.v.calendar.google.com".to_owned());
     let added = NewEvent { calendar: read_only, ..new("x", slot) };
-    let refused = Calendar::add(&account.google, "", added).await.unwrap_err();
-    assert_eq!(refused.kind, FaultKind::Refused);
+    let refused = CalendarBackend::add(&account.google, "", added).await.unwrap_err();
+    assert_eq!(refused.kind, BackendErrorKind::Refused);
     assert!(refused.message.contains("writer access"), "{}", refused.message);
     account.close();
 }
@@ -358,17 +359,20 @@ async fn of_two_changes_at_once_none_is_lost() {
     for round in 0..5 {
         let (title, place) = (format!("Title {round}"), format!("Place {round}"));
         let one = EventChange { title: Some(title.clone()), ..EventChange::default() };
-        let other = EventChange { location: Change::Set(place.clone()), ..EventChange::default() };
+        let other =
+            EventChange { location: FieldChange::Set(place.clone()), ..EventChange::default() };
         let (one, other) = tokio::join!(
-            Calendar::change(&account.google, "", &added.id, one),
-            Calendar::change(&account.google, "", &added.id, other),
+            CalendarBackend::change(&account.google, "", &added.id, one),
+            CalendarBackend::change(&account.google, "", &added.id, other),
         );
         let kept = account.google.event("", &added.id).await.unwrap();
         let is_kept = [kept.title == title, kept.location == Some(place)];
         for (result, is_kept) in [one, other].into_iter().zip(is_kept) {
             match result {
                 Ok(_) => assert!(is_kept, "{kept:?}"),
-                Err(fault) => assert_eq!((fault.kind, is_kept), (FaultKind::Conflict, false)),
+                Err(fault) => {
+                    assert_eq!((fault.kind, is_kept), (BackendErrorKind::Conflict, false))
+                }
             }
         }
     }
@@ -392,12 +396,12 @@ async fn an_invitation_of_somebody_else_is_answered() {
         }),
     );
     let found = listed(&account, november()).await;
-    let Slot::Timed { start, .. } = &found[0].slot else { panic!("no time") };
+    let EventSlot::Timed { start, .. } = &found[0].slot else { panic!("no time") };
     assert_eq!(*start, at("2026-11-24 16:00"));
     let boss = Person { address: "boss@example.org".to_owned(), name: Some("Boss".to_owned()) };
-    assert_eq!((&found[0].organizer, found[0].status), (&Some(boss), Status::Tentative));
-    let declined = account.google.respond("", &id, Reply::Declined, None).await.unwrap();
-    assert_eq!(declined.reply, Some(Reply::Declined));
-    assert_eq!(declined.guests[0].reply, Reply::Accepted);
+    assert_eq!((&found[0].organizer, found[0].status), (&Some(boss), EventStatus::Tentative));
+    let declined = account.google.respond("", &id, InvitationReply::Declined, None).await.unwrap();
+    assert_eq!(declined.reply, Some(InvitationReply::Declined));
+    assert_eq!(declined.guests[0].reply, InvitationReply::Accepted);
     account.close();
 }

@@ -1,6 +1,6 @@
 //! An occurrence and all after it.
 
-use toolcrib_desk::backend::{Calendar, EventChange, FaultKind, NewEvent};
+use toolcrib_desk::backend::{BackendErrorKind, CalendarBackend, EventChange, NewEvent};
 
 use super::calendar::{add, change, listed, new, query};
 use super::{Account, kind, person, timed};
@@ -49,7 +49,7 @@ async fn all_after_an_occurrence_go_on_by_themselves_or_are_removed() {
     let moved = |slot| EventChange { slot: Some(slot), ..EventChange::default() };
     change(&account, &last.id, moved(slot("2026-12-23", 10))).await;
     let refused = google.change_following("", &last.id, moved(slot("2026-12-24", 10))).await;
-    assert_eq!(kind(refused), FaultKind::Invalid);
+    assert_eq!(kind(refused), BackendErrorKind::Invalid);
     let fourth = listed().await.remove(3);
     google.remove_following("", &fourth.id).await.unwrap();
     assert_eq!(
@@ -57,8 +57,8 @@ async fn all_after_an_occurrence_go_on_by_themselves_or_are_removed() {
         Some("FREQ=WEEKLY;UNTIL=20261215T085959Z;BYDAY=TU")
     );
     google.remove_following("", &listed().await[2].id).await.unwrap();
-    assert_eq!(kind(google.event("", &rest.id).await), FaultKind::NotFound);
+    assert_eq!(kind(google.event("", &rest.id).await), BackendErrorKind::NotFound);
     let none = google.remove_following("", "nothing").await;
-    assert_eq!(kind(none), FaultKind::NotFound);
+    assert_eq!(kind(none), BackendErrorKind::NotFound);
     account.close();
 }

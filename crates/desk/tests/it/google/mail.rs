@@ -1,7 +1,8 @@
 //! Mail: read, found, marked, drafted, sent, answered.
 
 use toolcrib_desk::backend::{
-    Attachment, FaultKind, Label, Mail, MailQuery, Marks, MessageHead, NewMessage, Person, Thread,
+    Attachment, BackendErrorKind, MailBackend, MailLabel, MailQuery, MessageHead, MessageMarks,
+    NewMessage, Person, ReplyContext,
 };
 
 use super::{Account, OWNER, kind, person};
@@ -40,16 +41,16 @@ fn under(label: &str) -> MailQuery {
     MailQuery { label: Some(label.to_owned()), limit: 50, ..MailQuery::default() }
 }
 
-fn marks(add: &[&str], remove: &[&str]) -> Marks {
+fn marks(add: &[&str], remove: &[&str]) -> MessageMarks {
     let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-    Marks { add: owned(add), remove: owned(remove), unread: None }
+    MessageMarks { add: owned(add), remove: owned(remove), unread: None }
 }
 
 async fn list(account: &Account, query: MailQuery) -> Vec<MessageHead> {
     account.google.messages("", query).await.unwrap().items
 }
 
-async fn mark(account: &Account, id: &str, marks: Marks) -> MessageHead {
+async fn mark(account: &Account, id: &str, marks: MessageMarks) -> MessageHead {
     account.google.mark("", id, marks).await.unwrap()
 }
 
@@ -101,7 +102,7 @@ async fn a_message_is_read_as_it_was_written() {
     let invoice = Attachment { name: "invoice.pdf".to_owned(), media, size: 8 };
     assert_eq!(message.attachments, [invoice]);
     for id in ["nothing", "", "../x"] {
-        assert_eq!(kind(account.google.message("", id).await), FaultKind::NotFound, "{id}");
+        assert_eq!(kind(account.google.message("", id).await), BackendErrorKind::NotFound, "{id}");
     }
     account.close();
 }
@@ -142,9 +143,9 @@ async fn messages_are_found_by_what_is_asked_and_by_nothing_else() {
             list(&account, query.clone()).await.into_iter().map(|head| head.subject).collect();
         assert_eq!(titles, found, "{query:?}");
     }
-    assert_eq!(kind(account.google.messages("", under("none")).await), FaultKind::NotFound);
+    assert_eq!(kind(account.google.messages("", under("none")).await), BackendErrorKind::NotFound);
     let wrong = MailQuery { cursor: some("nonsense"), ..none() };
-    assert_eq!(kind(account.google.messages("", wrong).await), FaultKind::Invalid);
+    assert_eq!(kind(account.google.messages("", wrong).await), BackendErrorKind::Invalid);
     account.close();
 }
 
@@ -177,13 +178,14 @@ async fn marks_are_labels() {
     let account = Account::open();
     let id = account.server.deliver(PLAIN);
     let head = list(&account, under("inbox")).await.remove(0);
-    let read = mark(&account, &id, Marks { unread: Some(false), ..Marks::default() }).await;
+    let read =
+        mark(&account, &id, MessageMarks { unread: Some(false), ..MessageMarks::default() }).await;
     assert_eq!(read, MessageHead { unread: false, ..head });
     let labelled = mark(&account, &id, marks(&["Projects/Desk", "starred"], &[])).await;
     assert_eq!(labelled.labels, ["inbox", "starred", "Projects/Desk"]);
     assert_eq!(list(&account, under("projects/desk")).await, std::slice::from_ref(&labelled));
     let labels = account.google.labels("").await.unwrap();
-    let own = Label { name: "Projects/Desk".to_owned(), total: Some(1), unread: Some(0) };
+    let own = MailLabel { name: "Projects/Desk".to_owned(), total: Some(1), unread: Some(0) };
     assert!(labels.contains(&own), "{labels:?}");
     for name in ["inbox", "sent", "drafts", "trash", "spam", "archive"] {
         assert!(labels.iter().any(|label| label.name == name), "{name}");
@@ -201,10 +203,10 @@ async fn marks_are_labels() {
     assert_eq!(back.labels, ["inbox"]);
     for wrong in ["", "a\r\nb", "sent", "drafts"] {
         let marked = account.google.mark("", &id, marks(&[wrong], &[])).await;
-        assert_eq!(kind(marked), FaultKind::Invalid, "{wrong:?}");
+        assert_eq!(kind(marked), BackendErrorKind::Invalid, "{wrong:?}");
     }
     let nothing = account.google.mark("", "nothing", marks(&["inbox"], &[])).await;
-    assert_eq!(kind(nothing), FaultKind::NotFound);
+    assert_eq!(kind(nothing), BackendErrorKind::NotFound);
     account.close();
 }
 
@@ -238,9 +240,13 @@ async fn a_draft_waits_until_it_is_sent() {
         (read.text.as_str(), read.bcc),
         (text.trim_end(), vec![person("carol@example.org")])
     );
-    assert_eq!(kind(account.google.message("", &draft.id).await), FaultKind::NotFound);
+    assert_eq!(kind(account.google.message("", &draft.id).await), BackendErrorKind::NotFound);
     for id in [draft.id.as_str(), sent.id.as_str(), "nothing"] {
-        assert_eq!(kind(account.google.send_draft("", id).await), FaultKind::NotFound, "{id}");
+        assert_eq!(
+            kind(account.google.send_draft("", id).await),
+            BackendErrorKind::NotFound,
+            "{id}"
+        );
     }
     account.close();
 }
@@ -259,7 +265,7 @@ async fn files_go_along_whole() {
         assert_eq!(account.google.files("", &head.id).await.unwrap(), odd_files());
     }
     let none = account.google.files("", "nothing").await;
-    assert_eq!(kind(none), FaultKind::NotFound);
+    assert_eq!(kind(none), BackendErrorKind::NotFound);
     account.close();
 }
 
@@ -268,7 +274,7 @@ async fn a_reply_stays_in_its_conversation() {
     let account = Account::open();
     let id = account.server.deliver(PLAIN);
     let before = account.google.message("", &id).await.unwrap();
-    let answers = Thread {
+    let answers = ReplyContext {
         thread: before.head.thread.clone(),
         message_id: before.message_id.clone(),
         references: before.references.clone(),
@@ -280,13 +286,13 @@ async fn a_reply_stays_in_its_conversation() {
     let read = account.google.message("", &sent.id).await.unwrap();
     assert_eq!(read.references, ["one@example.org"]);
     assert_eq!(read.head.from, Some(person(OWNER)));
-    let answers = Some(Thread { thread: Some("none".to_owned()), ..answers });
+    let answers = Some(ReplyContext { thread: Some("none".to_owned()), ..answers });
     let lost = NewMessage { answers, ..reply };
-    assert_eq!(kind(account.google.send("", lost).await), FaultKind::NotFound);
+    assert_eq!(kind(account.google.send("", lost).await), BackendErrorKind::NotFound);
     let nobody = NewMessage { to: Vec::new(), ..letter("x@example.org", "x", "x") };
-    assert_eq!(kind(account.google.send("", nobody).await), FaultKind::Invalid);
+    assert_eq!(kind(account.google.send("", nobody).await), BackendErrorKind::Invalid);
     let odd = letter("x@example.org\r\nBcc: y@example.org", "x", "x");
-    assert_eq!(kind(account.google.send("", odd).await), FaultKind::Invalid);
+    assert_eq!(kind(account.google.send("", odd).await), BackendErrorKind::Invalid);
     assert_eq!(account.server.sent().len(), 1);
     account.close();
 }

@@ -3,9 +3,9 @@
 use std::thread;
 
 use toolcrib_core::Secret;
-use toolcrib_desk::backend::{Calendar, FaultKind, Tasks};
-use toolcrib_desk::google::{Google, Refresh};
-use toolcrib_testkit::Folder;
+use toolcrib_desk::backend::{BackendErrorKind, CalendarBackend, TasksBackend};
+use toolcrib_desk::google::{GoogleBackend, RefreshTokenLocation};
+use toolcrib_testkit::TestFolder;
 use toolcrib_testkit::google::{GoogleServer, REFRESH_TOKEN, browse};
 
 use super::{Account, kind, settings};
@@ -54,7 +54,7 @@ async fn a_sign_in_that_was_ended_is_told_with_its_cure() {
     account.server.revoke();
     for _ in 0..3 {
         let fault = account.google.lists("").await.unwrap_err();
-        assert_eq!(fault.kind, FaultKind::Refused);
+        assert_eq!(fault.kind, BackendErrorKind::Refused);
         assert!(fault.message.contains("`toolcrib login desk`"), "{}", fault.message);
     }
     let asked = account.server.asked();
@@ -78,19 +78,19 @@ async fn every_token_is_masked() {
 #[tokio::test]
 async fn a_person_signs_in_and_the_token_is_kept_for_them_alone() {
     let server = GoogleServer::start().unwrap();
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let path = folder.path().join("tokens/google.json");
-    let settings = settings(&server, Refresh::File(path.clone()));
-    let google = Google::new(settings.clone()).unwrap();
+    let settings = settings(&server, RefreshTokenLocation::File(path.clone()));
+    let google = GoogleBackend::new(settings.clone()).unwrap();
     let fault = google.calendars("").await.unwrap_err();
-    assert_eq!(fault.kind, FaultKind::Refused);
+    assert_eq!(fault.kind, BackendErrorKind::Refused);
     assert!(fault.message.contains("`toolcrib login desk`"), "{}", fault.message);
 
     let open = |address: &str| {
         let address = address.to_owned();
         thread::spawn(move || browse(&address));
     };
-    let token = Google::sign_in(&settings, open).await.unwrap();
+    let token = GoogleBackend::sign_in(&settings, open).await.unwrap();
     let kept = std::fs::read_to_string(&path).unwrap();
     assert!(kept.contains(token.expose()));
     #[cfg(unix)]
@@ -107,13 +107,13 @@ async fn a_person_signs_in_and_the_token_is_kept_for_them_alone() {
     server.expire_access();
     google.calendars("").await.unwrap();
     assert_ne!(std::fs::read_to_string(&path).unwrap(), kept);
-    let another = Google::new(settings.clone()).unwrap();
+    let another = GoogleBackend::new(settings.clone()).unwrap();
     assert_eq!(another.calendars("").await.unwrap().len(), 2);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
-        let open_to_all = Google::new(settings).unwrap();
+        let open_to_all = GoogleBackend::new(settings).unwrap();
         let fault = open_to_all.calendars("").await.unwrap_err();
         assert!(fault.message.contains("chmod 600"), "{}", fault.message);
     }
@@ -123,7 +123,7 @@ async fn a_person_signs_in_and_the_token_is_kept_for_them_alone() {
 #[tokio::test]
 async fn a_stranger_at_the_port_of_the_sign_in_is_turned_away() {
     let server = GoogleServer::start().unwrap();
-    let settings = settings(&server, Refresh::Token(Secret::new("none yet")));
+    let settings = settings(&server, RefreshTokenLocation::Token(Secret::new("none yet")));
     let open = |address: &str| {
         let address = address.to_owned();
         thread::spawn(move || {
@@ -136,14 +136,14 @@ async fn a_stranger_at_the_port_of_the_sign_in_is_turned_away() {
             browse(&address).unwrap();
         });
     };
-    let token = Google::sign_in(&settings, open).await.unwrap();
+    let token = GoogleBackend::sign_in(&settings, open).await.unwrap();
     assert!(token.expose().starts_with("refresh-token-of-anna"));
 }
 
 #[tokio::test]
 async fn a_sign_in_that_is_declined_says_so() {
     let server = GoogleServer::start().unwrap();
-    let settings = settings(&server, Refresh::Token(Secret::new("none yet")));
+    let settings = settings(&server, RefreshTokenLocation::Token(Secret::new("none yet")));
     let open = |address: &str| {
         let url: url::Url = address.parse().unwrap();
         let pair =
@@ -151,13 +151,13 @@ async fn a_sign_in_that_is_declined_says_so() {
         let (redirect, state) = (pair("redirect_uri"), pair("state"));
         thread::spawn(move || browse(&format!("{redirect}?error=access_denied&state={state}")));
     };
-    assert_eq!(kind(Google::sign_in(&settings, open).await), FaultKind::Refused);
+    assert_eq!(kind(GoogleBackend::sign_in(&settings, open).await), BackendErrorKind::Refused);
 }
 
 #[test]
 fn tokens_are_not_sent_where_anybody_can_listen() {
     let server = GoogleServer::start().unwrap();
-    let mut settings = settings(&server, Refresh::Token(Secret::new("x")));
+    let mut settings = settings(&server, RefreshTokenLocation::Token(Secret::new("x")));
     settings.token = "http://oauth2.example.org/token".parse().unwrap();
-    assert_eq!(Google::new(settings).err().unwrap().kind, FaultKind::Invalid);
+    assert_eq!(GoogleBackend::new(settings).err().unwrap().kind, BackendErrorKind::Invalid);
 }

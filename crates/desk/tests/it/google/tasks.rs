@@ -1,16 +1,18 @@
 //! Tasks: their whole life, their order, lists.
 
 use jiff::Timestamp;
-use toolcrib_desk::backend::{Change, Due, FaultKind, NewTask, Task, TaskChange, TaskQuery, Tasks};
+use toolcrib_desk::backend::{
+    BackendErrorKind, FieldChange, NewTask, Task, TaskChange, TaskDue, TaskQuery, TasksBackend,
+};
 
 use super::{Account, at, kind};
 
-fn task(title: &str, due: Option<Due>) -> NewTask {
+fn task(title: &str, due: Option<TaskDue>) -> NewTask {
     NewTask { list: None, title: title.to_owned(), notes: None, due }
 }
 
-fn day(day: &str) -> Due {
-    Due::Day(day.parse().unwrap())
+fn day(day: &str) -> TaskDue {
+    TaskDue::Day(day.parse().unwrap())
 }
 
 fn all() -> TaskQuery {
@@ -18,7 +20,7 @@ fn all() -> TaskQuery {
 }
 
 async fn add(account: &Account, task: NewTask) -> Task {
-    Tasks::add(&account.google, "", task).await.unwrap()
+    TasksBackend::add(&account.google, "", task).await.unwrap()
 }
 
 async fn titles(account: &Account, query: TaskQuery) -> Vec<String> {
@@ -31,7 +33,7 @@ async fn a_task_is_added_completed_reopened_and_removed() {
     let account = Account::open();
     let lists = account.google.lists("").await.unwrap();
     assert_eq!(lists[0].name, "My Tasks");
-    let evening = Due::At(at("2026-11-24 20:00"));
+    let evening = TaskDue::At(at("2026-11-24 20:00"));
     let wanted = NewTask { notes: Some("Two\nlines".to_owned()), ..task("Milk", Some(evening)) };
     let added = add(&account, wanted).await;
     let expected = Task {
@@ -47,31 +49,31 @@ async fn a_task_is_added_completed_reopened_and_removed() {
     assert_eq!(account.google.task("", &added.id).await.unwrap(), expected);
 
     let time: Timestamp = "2026-11-23T10:00:00Z".parse().unwrap();
-    let done = TaskChange { done: Change::Set(time), ..TaskChange::default() };
-    let completed = Tasks::change(&account.google, "", &added.id, done).await.unwrap();
+    let done = TaskChange { done: FieldChange::Set(time), ..TaskChange::default() };
+    let completed = TasksBackend::change(&account.google, "", &added.id, done).await.unwrap();
     assert_eq!(completed, Task { done: Some(time), ..expected.clone() });
     assert_eq!(titles(&account, TaskQuery { done: Some(false), ..all() }).await, [""; 0]);
     assert_eq!(titles(&account, TaskQuery { done: Some(true), ..all() }).await, ["Milk"]);
 
     let reopen = TaskChange {
         title: Some("Oat milk".to_owned()),
-        notes: Change::Clear,
-        due: Change::Clear,
-        done: Change::Clear,
+        notes: FieldChange::Clear,
+        due: FieldChange::Clear,
+        done: FieldChange::Clear,
     };
-    let reopened = Tasks::change(&account.google, "", &added.id, reopen).await.unwrap();
+    let reopened = TasksBackend::change(&account.google, "", &added.id, reopen).await.unwrap();
     let title = "Oat milk".to_owned();
     assert_eq!(reopened, Task { title, notes: None, due: None, ..expected });
 
-    Tasks::remove(&account.google, "", &added.id).await.unwrap();
+    TasksBackend::remove(&account.google, "", &added.id).await.unwrap();
     assert_eq!(titles(&account, all()).await, [""; 0]);
     for id in [added.id.as_str(), "nothing", "", "a/b", "../x"] {
         let change = TaskChange { title: Some("x".to_owned()), ..TaskChange::default() };
-        assert_eq!(kind(account.google.task("", id).await), FaultKind::NotFound, "{id}");
-        let changed = Tasks::change(&account.google, "", id, change).await;
-        assert_eq!(kind(changed), FaultKind::NotFound, "{id}");
-        let removed = Tasks::remove(&account.google, "", id).await;
-        assert_eq!(kind(removed), FaultKind::NotFound, "{id}");
+        assert_eq!(kind(account.google.task("", id).await), BackendErrorKind::NotFound, "{id}");
+        let changed = TasksBackend::change(&account.google, "", id, change).await;
+        assert_eq!(kind(changed), BackendErrorKind::NotFound, "{id}");
+        let removed = TasksBackend::remove(&account.google, "", id).await;
+        assert_eq!(kind(removed), BackendErrorKind::NotFound, "{id}");
     }
     account.close();
 }
@@ -87,8 +89,8 @@ async fn tasks_of_all_lists_stand_in_one_order_over_all_pages() {
     let prune = add(&account, NewTask { list, notes, ..task("prune", Some(day("2026-11-23"))) });
     assert_eq!(prune.await.list, garden.id);
     let done = add(&account, task("long done", Some(day("2026-01-01")))).await;
-    let change = TaskChange { done: Change::Set(Timestamp::now()), ..TaskChange::default() };
-    Tasks::change(&account.google, "", &done.id, change).await.unwrap();
+    let change = TaskChange { done: FieldChange::Set(Timestamp::now()), ..TaskChange::default() };
+    TasksBackend::change(&account.google, "", &done.id, change).await.unwrap();
     let expected = ["prune", "on the day", "someday", "long done"];
     assert_eq!(titles(&account, all()).await, expected);
 
@@ -112,8 +114,8 @@ async fn tasks_of_all_lists_stand_in_one_order_over_all_pages() {
     let words = TaskQuery { text: Some("apple PRUNE".to_owned()), ..all() };
     assert_eq!(titles(&account, words).await, ["prune"]);
     let nowhere = TaskQuery { list: Some("no-such".to_owned()), ..all() };
-    assert_eq!(kind(account.google.tasks("", nowhere).await), FaultKind::NotFound);
-    assert_eq!(kind(account.google.add_list("", "gardeN").await), FaultKind::Conflict);
-    assert_eq!(kind(account.google.add_list("", " ").await), FaultKind::Invalid);
+    assert_eq!(kind(account.google.tasks("", nowhere).await), BackendErrorKind::NotFound);
+    assert_eq!(kind(account.google.add_list("", "gardeN").await), BackendErrorKind::Conflict);
+    assert_eq!(kind(account.google.add_list("", " ").await), BackendErrorKind::Invalid);
     account.close();
 }

@@ -3,19 +3,19 @@
 use serde_json::{Map, Value};
 
 use super::super::drift::DriftKind;
-use super::keywords::{Reading, only_choice};
-use super::resolve::Document;
-use super::types::{OBJECT, Types, values};
-use super::{At, Comparison, EMPTY, Keywords, Node, Sides, node};
+use super::keywords::{PropertyReading, only_choice};
+use super::resolve::SchemaDocument;
+use super::types::{OBJECT, TypeSet, values};
+use super::{BeforeAfter, ComparedPosition, Comparison, EMPTY, Keywords, ResolvedSchema, node};
 
 /// More branches than this are not proved to exclude each other.
 const MOST_DISJOINT: usize = 64;
 
 /// The branches of one keyword.
-type Branches<'v> = Sides<Vec<&'v Value>>;
+type Branches<'v> = BeforeAfter<Vec<&'v Value>>;
 
 impl<'v> Comparison<'v> {
-    pub(super) fn branches(&mut self, at: &At, keywords: Keywords<'v>) {
+    pub(super) fn branches(&mut self, at: &ComparedPosition, keywords: Keywords<'v>) {
         self.conjunction(at, keywords);
         for key in ["anyOf", "oneOf"] {
             let sides = keywords.get(key);
@@ -37,9 +37,9 @@ impl<'v> Comparison<'v> {
                 continue;
             };
             let alone = [keywords.before, keywords.after].iter().all(|side| only_choice(side, key));
-            let reading = if alone { at.reading } else { Reading::Literal };
+            let reading = if alone { at.reading } else { PropertyReading::Literal };
             let at = at.within(&format!(" ({key})"), reading);
-            let branches = Sides { before, after };
+            let branches = BeforeAfter { before, after };
             if key == "oneOf" && !self.exclusive(&branches) {
                 self.same_or_breaking(&at, branches);
             } else {
@@ -49,15 +49,15 @@ impl<'v> Comparison<'v> {
     }
 
     /// `allOf`, and the target of a reference as one more of its branches.
-    fn conjunction(&mut self, at: &At, keywords: Keywords<'v>) {
-        let Sides { before, after } = self.documents;
+    fn conjunction(&mut self, at: &ComparedPosition, keywords: Keywords<'v>) {
+        let BeforeAfter { before, after } = self.documents;
         let (Some(before), Some(after)) =
             (conjuncts(before, keywords.before), conjuncts(after, keywords.after))
         else {
             return self.note(at, DriftKind::Breaking, "refers to what cannot be compared");
         };
-        let at = at.within(" (allOf)", Reading::Literal);
-        let left = self.unmatched(Sides { before, after });
+        let at = at.within(" (allOf)", PropertyReading::Literal);
+        let left = self.unmatched(BeforeAfter { before, after });
         match (left.before.len(), left.after.len()) {
             (before, after) if before == after => self.in_pairs(&at, left),
             (0, _) => self.note(&at, DriftKind::Narrowed, "one more condition"),
@@ -67,7 +67,7 @@ impl<'v> Comparison<'v> {
     }
 
     /// What any branch accepts is accepted.
-    fn choice(&mut self, at: &At, branches: Branches<'v>) {
+    fn choice(&mut self, at: &ComparedPosition, branches: Branches<'v>) {
         let left = self.unmatched(branches);
         match (left.before.len(), left.after.len()) {
             (before, after) if before == after => self.in_pairs(at, left),
@@ -77,14 +77,14 @@ impl<'v> Comparison<'v> {
         }
     }
 
-    fn in_pairs(&mut self, at: &At, branches: Branches<'v>) {
+    fn in_pairs(&mut self, at: &ComparedPosition, branches: Branches<'v>) {
         for (before, after) in branches.before.into_iter().zip(branches.after) {
-            self.schema(at, Sides { before, after });
+            self.schema(at, BeforeAfter { before, after });
         }
     }
 
     /// A wider branch of `oneOf` may overlap with another and so shut out what was accepted.
-    fn same_or_breaking(&mut self, at: &At, branches: Branches<'v>) {
+    fn same_or_breaking(&mut self, at: &ComparedPosition, branches: Branches<'v>) {
         if branches.before.len() != branches.after.len() {
             return self.note(at, DriftKind::Breaking, "the forms cannot be compared");
         }
@@ -103,7 +103,7 @@ impl<'v> Comparison<'v> {
 
     /// Takes out the branches that both have.
     fn unmatched(&mut self, branches: Branches<'v>) -> Branches<'v> {
-        let Sides { before, mut after } = branches;
+        let BeforeAfter { before, mut after } = branches;
         let mut left = Vec::new();
         for branch in before {
             self.steps = self.steps.saturating_sub(after.len());
@@ -118,12 +118,12 @@ impl<'v> Comparison<'v> {
                 None => left.push(branch),
             }
         }
-        Sides { before: left, after }
+        BeforeAfter { before: left, after }
     }
 
     /// Whether no instance can fit two branches, on either side.
     fn exclusive(&mut self, branches: &Branches<'v>) -> bool {
-        let Sides { before, after } = self.documents;
+        let BeforeAfter { before, after } = self.documents;
         [(before, &branches.before), (after, &branches.after)].into_iter().all(
             |(document, branches)| {
                 let branches: Vec<_> =
@@ -139,7 +139,7 @@ impl<'v> Comparison<'v> {
 }
 
 fn conjuncts<'v>(
-    document: Document<'v>,
+    document: SchemaDocument<'v>,
     keywords: &'v Map<String, Value>,
 ) -> Option<Vec<&'v Value>> {
     let mut branches = match keywords.get("allOf") {
@@ -153,20 +153,20 @@ fn conjuncts<'v>(
 }
 
 /// The keywords of a branch; none if they cannot be told.
-fn keywords<'v>(document: Document<'v>, branch: &'v Value) -> &'v Map<String, Value> {
+fn keywords<'v>(document: SchemaDocument<'v>, branch: &'v Value) -> &'v Map<String, Value> {
     match document.settle(branch).map(node) {
-        Some(Node::Keywords(keywords)) => keywords,
-        Some(Node::Nothing | Node::Unknown) | None => &EMPTY,
+        Some(ResolvedSchema::Keywords(keywords)) => keywords,
+        Some(ResolvedSchema::Nothing | ResolvedSchema::Unknown) | None => &EMPTY,
     }
 }
 
 /// Whether the types, the values or the values of a required property are all different.
 fn disjoint<'v>(
-    document: Document<'v>,
+    document: SchemaDocument<'v>,
     left: &'v Map<String, Value>,
     right: &'v Map<String, Value>,
 ) -> bool {
-    let types = (Types::of(left), Types::of(right));
+    let types = (TypeSet::of(left), TypeSet::of(right));
     let differ = |left: &Map<String, Value>, right: &Map<String, Value>| {
         let values = (values(left), values(right));
         matches!(values, (Some(left), Some(right)) if left.is_disjoint(&right))

@@ -4,14 +4,14 @@ use serde_json::{Map, Value};
 
 /// How listed properties are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Reading {
+pub(super) enum PropertyReading {
     /// They are all there are, unless `additionalProperties` says otherwise.
     Documented,
     /// As a validator does: another name may hold anything.
     Literal,
 }
 
-impl Reading {
+impl PropertyReading {
     pub(super) fn and(self, other: Self) -> Self {
         if self == other { self } else { Self::Literal }
     }
@@ -94,7 +94,7 @@ pub(super) fn is_assertion(key: &str) -> bool {
 
 /// How the own properties of a schema are to be read: to the letter, if another keyword may list
 /// more of them.
-pub(super) fn reading(keywords: &Map<String, Value>) -> Reading {
+pub(super) fn reading(keywords: &Map<String, Value>) -> PropertyReading {
     const SPREAD: [&str; 6] = ["$ref", "then", "else", "dependentSchemas", "dependencies", "if"];
     let harmless = |branch: &Value| {
         let keys = branch.as_object().into_iter().flat_map(Map::keys);
@@ -105,7 +105,7 @@ pub(super) fn reading(keywords: &Map<String, Value>) -> Reading {
             let branches = keywords.get(*key).and_then(Value::as_array);
             keywords.contains_key(*key) && !branches.is_some_and(|list| list.iter().all(harmless))
         });
-    if spread { Reading::Literal } else { Reading::Documented }
+    if spread { PropertyReading::Literal } else { PropertyReading::Documented }
 }
 
 /// Whether the schema is nothing but one choice, so that its branches list all there is.

@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::super::drift::DriftKind;
-use super::keywords::Reading;
-use super::{ANYTHING, At, Comparison, EMPTY, Keywords, NOTHING, Sides};
+use super::keywords::PropertyReading;
+use super::{ANYTHING, BeforeAfter, ComparedPosition, Comparison, EMPTY, Keywords, NOTHING};
 use crate::pins::terminal_text;
 
 /// What a schema says of the names that it does not list.
 #[derive(Debug, Clone, Copy)]
-enum Extra<'v> {
+enum UnlistedProperties<'v> {
     Stated(&'v Value),
     /// It lists properties and says nothing of others.
     Undocumented,
@@ -21,20 +21,22 @@ enum Extra<'v> {
 struct Properties<'v> {
     listed: &'v Map<String, Value>,
     required: BTreeSet<&'v str>,
-    extra: Extra<'v>,
+    extra: UnlistedProperties<'v>,
 }
 
 impl<'v> Properties<'v> {
-    fn of(keywords: &'v Map<String, Value>, reading: Reading) -> Self {
+    fn of(keywords: &'v Map<String, Value>, reading: PropertyReading) -> Self {
         let required = keywords.get("required").and_then(Value::as_array);
         let extra = match (keywords.get("additionalProperties"), reading) {
             // `{}` is `true` in other words.
-            (Some(Value::Object(empty)), _) if empty.is_empty() => Extra::Stated(&ANYTHING),
-            (Some(stated), _) => Extra::Stated(stated),
-            (None, Reading::Documented) if keywords.contains_key("properties") => {
-                Extra::Undocumented
+            (Some(Value::Object(empty)), _) if empty.is_empty() => {
+                UnlistedProperties::Stated(&ANYTHING)
             }
-            (None, _) => Extra::Stated(&ANYTHING),
+            (Some(stated), _) => UnlistedProperties::Stated(stated),
+            (None, PropertyReading::Documented) if keywords.contains_key("properties") => {
+                UnlistedProperties::Undocumented
+            }
+            (None, _) => UnlistedProperties::Stated(&ANYTHING),
         };
         Self {
             listed: keywords.get("properties").and_then(Value::as_object).unwrap_or(&EMPTY),
@@ -46,16 +48,16 @@ impl<'v> Properties<'v> {
     /// The schema under which a name stands, listed or not.
     fn schema(&self, name: &str) -> &'v Value {
         match (self.listed.get(name), self.extra) {
-            (Some(schema), _) | (None, Extra::Stated(schema)) => schema,
+            (Some(schema), _) | (None, UnlistedProperties::Stated(schema)) => schema,
             // What is required is documented by that.
-            (None, Extra::Undocumented) if self.required.contains(name) => &ANYTHING,
-            (None, Extra::Undocumented) => &NOTHING,
+            (None, UnlistedProperties::Undocumented) if self.required.contains(name) => &ANYTHING,
+            (None, UnlistedProperties::Undocumented) => &NOTHING,
         }
     }
 }
 
 impl<'v> Comparison<'v> {
-    pub(super) fn objects(&mut self, at: &At, keywords: Keywords<'v>) {
+    pub(super) fn objects(&mut self, at: &ComparedPosition, keywords: Keywords<'v>) {
         let before = Properties::of(keywords.before, at.reading);
         let after = Properties::of(keywords.after, at.reading);
         let patterned = [keywords.before, keywords.after]
@@ -88,12 +90,12 @@ impl<'v> Comparison<'v> {
 
     fn property(
         &mut self,
-        at: &At,
+        at: &ComparedPosition,
         name: &str,
         (before, after): (&Properties<'v>, &Properties<'v>),
     ) {
         let at = at.within(&format!(".{name}"), at.reading);
-        let schemas = Sides { before: before.schema(name), after: after.schema(name) };
+        let schemas = BeforeAfter { before: before.schema(name), after: after.schema(name) };
         let refused = |schema: &Value| *schema == NOTHING;
         let newly_required = after.required.contains(name) && !before.required.contains(name);
         match (refused(schemas.before), refused(schemas.after)) {
@@ -110,7 +112,7 @@ impl<'v> Comparison<'v> {
 
     fn required(
         &mut self,
-        at: &At,
+        at: &ComparedPosition,
         name: &str,
         (before, after): (&Properties<'v>, &Properties<'v>),
     ) {
@@ -125,32 +127,38 @@ impl<'v> Comparison<'v> {
         }
     }
 
-    fn extra(&mut self, at: &At, before: Extra<'v>, after: Extra<'v>) {
+    fn extra(
+        &mut self,
+        at: &ComparedPosition,
+        before: UnlistedProperties<'v>,
+        after: UnlistedProperties<'v>,
+    ) {
         let at = at.within(".*", at.reading);
         match (before, after) {
-            (Extra::Stated(before), Extra::Stated(after)) => {
-                self.schema(&at, Sides { before, after });
+            (UnlistedProperties::Stated(before), UnlistedProperties::Stated(after)) => {
+                self.schema(&at, BeforeAfter { before, after });
             }
-            (Extra::Undocumented, Extra::Undocumented) => {}
-            (Extra::Stated(Value::Bool(false)), Extra::Undocumented) => {
+            (UnlistedProperties::Undocumented, UnlistedProperties::Undocumented) => {}
+            (UnlistedProperties::Stated(Value::Bool(false)), UnlistedProperties::Undocumented) => {
                 self.note(&at, DriftKind::Widened, "undocumented names are no longer refused");
             }
-            (Extra::Stated(Value::Bool(true)), Extra::Undocumented) => {
+            (UnlistedProperties::Stated(Value::Bool(true)), UnlistedProperties::Undocumented) => {
                 self.note(&at, DriftKind::Narrowed, "other names are no longer documented");
             }
-            (Extra::Undocumented, Extra::Stated(Value::Bool(false))) => {
+            (UnlistedProperties::Undocumented, UnlistedProperties::Stated(Value::Bool(false))) => {
                 self.note(&at, DriftKind::Narrowed, "undocumented names are refused now");
             }
-            (Extra::Undocumented, Extra::Stated(Value::Bool(true))) => {
+            (UnlistedProperties::Undocumented, UnlistedProperties::Stated(Value::Bool(true))) => {
                 self.note(&at, DriftKind::Widened, "other names are documented now");
             }
-            (Extra::Stated(_), Extra::Undocumented) | (Extra::Undocumented, Extra::Stated(_)) => {
+            (UnlistedProperties::Stated(_), UnlistedProperties::Undocumented)
+            | (UnlistedProperties::Undocumented, UnlistedProperties::Stated(_)) => {
                 self.note(&at, DriftKind::Breaking, "changed in a way that cannot be compared");
             }
         }
     }
 
-    pub(super) fn arrays(&mut self, at: &At, keywords: Keywords<'v>) {
+    pub(super) fn arrays(&mut self, at: &ComparedPosition, keywords: Keywords<'v>) {
         let is_tuple = |side: &Map<String, Value>| {
             ["prefixItems", "additionalItems"].iter().any(|key| side.contains_key(*key))
                 || side.get("items").is_some_and(Value::is_array)
@@ -168,7 +176,7 @@ impl<'v> Comparison<'v> {
     }
 
     /// Of keywords that lean on one another even the presence of one cannot be told alone.
-    fn as_text_or_breaking(&mut self, at: &At, keywords: Keywords<'v>, key: &str) {
+    fn as_text_or_breaking(&mut self, at: &ComparedPosition, keywords: Keywords<'v>, key: &str) {
         let sides = keywords.get(key);
         let alike = match (sides.before, sides.after) {
             (Some(before), Some(after)) => self.alike(before, after),
@@ -182,6 +190,9 @@ impl<'v> Comparison<'v> {
     }
 }
 
-fn or_anything(schemas: Sides<Option<&Value>>) -> Sides<&Value> {
-    Sides { before: schemas.before.unwrap_or(&ANYTHING), after: schemas.after.unwrap_or(&ANYTHING) }
+fn or_anything(schemas: BeforeAfter<Option<&Value>>) -> BeforeAfter<&Value> {
+    BeforeAfter {
+        before: schemas.before.unwrap_or(&ANYTHING),
+        after: schemas.after.unwrap_or(&ANYTHING),
+    }
 }

@@ -11,11 +11,11 @@ const DEFINITIONS: [&str; 2] = ["$defs", "definitions"];
 const DEFAULT_DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Document<'v> {
+pub(super) struct SchemaDocument<'v> {
     root: &'v Value,
 }
 
-impl<'v> Document<'v> {
+impl<'v> SchemaDocument<'v> {
     pub(super) fn new(root: &'v Value) -> Self {
         Self { root }
     }

@@ -6,35 +6,40 @@ use serde_json::{Map, Number, Value};
 use toolcrib_core::canonical;
 
 use super::super::drift::DriftKind;
-use super::types::{ARRAY, NUMBER, OBJECT, STRING, Types};
-use super::{At, Comparison, Keywords};
+use super::types::{ARRAY, NUMBER, OBJECT, STRING, TypeSet};
+use super::{ComparedPosition, Comparison, Keywords};
 
 /// A bound, and whether the value itself is out of bounds.
 #[derive(Debug, Clone, Copy)]
-struct Bound<'v> {
+struct NumberBound<'v> {
     number: &'v Number,
     exclusive: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
+enum BoundSide {
     Lower,
     Upper,
 }
 
-const COUNTS: [(&str, Types, End); 6] = [
-    ("minLength", STRING, End::Lower),
-    ("maxLength", STRING, End::Upper),
-    ("minItems", ARRAY, End::Lower),
-    ("maxItems", ARRAY, End::Upper),
-    ("minProperties", OBJECT, End::Lower),
-    ("maxProperties", OBJECT, End::Upper),
+const COUNTS: [(&str, TypeSet, BoundSide); 6] = [
+    ("minLength", STRING, BoundSide::Lower),
+    ("maxLength", STRING, BoundSide::Upper),
+    ("minItems", ARRAY, BoundSide::Lower),
+    ("maxItems", ARRAY, BoundSide::Upper),
+    ("minProperties", OBJECT, BoundSide::Lower),
+    ("maxProperties", OBJECT, BoundSide::Upper),
 ];
 
 impl<'v> Comparison<'v> {
-    pub(super) fn scalars(&mut self, at: &At, keywords: Keywords<'v>, shared: Types) {
+    pub(super) fn scalars(
+        &mut self,
+        at: &ComparedPosition,
+        keywords: Keywords<'v>,
+        shared: TypeSet,
+    ) {
         if shared.contains(NUMBER) {
-            for (key, end) in [("minimum", End::Lower), ("maximum", End::Upper)] {
+            for (key, end) in [("minimum", BoundSide::Lower), ("maximum", BoundSide::Upper)] {
                 let before = tightest(keywords.before, end);
                 self.bound(at, key, end, (before, tightest(keywords.after, end)));
             }
@@ -60,10 +65,10 @@ impl<'v> Comparison<'v> {
 
     fn bound(
         &mut self,
-        at: &At,
+        at: &ComparedPosition,
         key: &str,
-        end: End,
-        (before, after): (Option<Bound<'v>>, Option<Bound<'v>>),
+        end: BoundSide,
+        (before, after): (Option<NumberBound<'v>>, Option<NumberBound<'v>>),
     ) {
         let kind = match (before, after) {
             (None, None) => return,
@@ -76,15 +81,15 @@ impl<'v> Comparison<'v> {
                 None => DriftKind::Breaking,
             },
         };
-        let text = |bound: Option<Bound<'_>>| match bound {
+        let text = |bound: Option<NumberBound<'_>>| match bound {
             None => "none".to_owned(),
-            Some(Bound { number, exclusive: false }) => number.to_string(),
-            Some(Bound { number, exclusive: true }) => format!("{number} (excluded)"),
+            Some(NumberBound { number, exclusive: false }) => number.to_string(),
+            Some(NumberBound { number, exclusive: true }) => format!("{number} (excluded)"),
         };
         self.note(at, kind, format!("`{key}` {} -> {}", text(before), text(after)));
     }
 
-    fn multiple(&mut self, at: &At, keywords: Keywords<'v>) {
+    fn multiple(&mut self, at: &ComparedPosition, keywords: Keywords<'v>) {
         let of = |side: &'v Map<String, Value>| side.get("multipleOf");
         let (before, after) = (of(keywords.before), of(keywords.after));
         let kind = match (before, after) {
@@ -106,21 +111,21 @@ fn divides(divisor: u64, number: u64) -> bool {
     number.checked_rem(divisor) == Some(0)
 }
 
-fn plain<'v>(keywords: &'v Map<String, Value>, key: &str) -> Option<Bound<'v>> {
+fn plain<'v>(keywords: &'v Map<String, Value>, key: &str) -> Option<NumberBound<'v>> {
     let Some(Value::Number(number)) = keywords.get(key) else { return None };
-    Some(Bound { number, exclusive: false })
+    Some(NumberBound { number, exclusive: false })
 }
 
 /// The bound of a number: `minimum` and `exclusiveMinimum` together, where the latter is a flag
 /// of the former in draft 4 and a bound of its own later.
-fn tightest(keywords: &Map<String, Value>, end: End) -> Option<Bound<'_>> {
+fn tightest(keywords: &Map<String, Value>, end: BoundSide) -> Option<NumberBound<'_>> {
     let (inclusive, exclusive) = match end {
-        End::Lower => ("minimum", "exclusiveMinimum"),
-        End::Upper => ("maximum", "exclusiveMaximum"),
+        BoundSide::Lower => ("minimum", "exclusiveMinimum"),
+        BoundSide::Upper => ("maximum", "exclusiveMaximum"),
     };
     let flag = keywords.get(exclusive).and_then(Value::as_bool).unwrap_or(false);
-    let first = plain(keywords, inclusive).map(|bound| Bound { exclusive: flag, ..bound });
-    let second = plain(keywords, exclusive).map(|bound| Bound { exclusive: true, ..bound });
+    let first = plain(keywords, inclusive).map(|bound| NumberBound { exclusive: flag, ..bound });
+    let second = plain(keywords, exclusive).map(|bound| NumberBound { exclusive: true, ..bound });
     match (first, second) {
         (Some(first), Some(second)) => match tightness(first, second, end) {
             Some(Ordering::Greater) => Some(first),
@@ -131,9 +136,9 @@ fn tightest(keywords: &Map<String, Value>, end: End) -> Option<Bound<'_>> {
 }
 
 /// Whether the left bound leaves less than the right one (`Greater`); `None`: too close to tell.
-fn tightness(left: Bound<'_>, right: Bound<'_>, end: End) -> Option<Ordering> {
+fn tightness(left: NumberBound<'_>, right: NumberBound<'_>, end: BoundSide) -> Option<Ordering> {
     let order = compare(left.number, right.number)?;
-    let order = if end == End::Lower { order } else { order.reverse() };
+    let order = if end == BoundSide::Lower { order } else { order.reverse() };
     Some(order.then(left.exclusive.cmp(&right.exclusive)))
 }
 

@@ -6,25 +6,25 @@ use serde_json::{Map, Value};
 use toolcrib_core::canonical;
 
 use super::super::drift::DriftKind;
-use super::{At, Comparison, Keywords};
+use super::{ComparedPosition, Comparison, Keywords};
 use crate::pins::terminal_text;
 
 /// A set of types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Types(u8);
+pub(super) struct TypeSet(u8);
 
-const INTEGER: Types = Types(4);
+const INTEGER: TypeSet = TypeSet(4);
 /// Also the integers.
-pub(super) const NUMBER: Types = Types(4 | 8);
-pub(super) const STRING: Types = Types(16);
-pub(super) const ARRAY: Types = Types(32);
-pub(super) const OBJECT: Types = Types(64);
-const ALL: Types = Types(127);
+pub(super) const NUMBER: TypeSet = TypeSet(4 | 8);
+pub(super) const STRING: TypeSet = TypeSet(16);
+pub(super) const ARRAY: TypeSet = TypeSet(32);
+pub(super) const OBJECT: TypeSet = TypeSet(64);
+const ALL: TypeSet = TypeSet(127);
 
 /// Names of sets, the wider before the narrower.
-const NAMED: [(&str, Types); 7] = [
-    ("null", Types(1)),
-    ("boolean", Types(2)),
+const NAMED: [(&str, TypeSet); 7] = [
+    ("null", TypeSet(1)),
+    ("boolean", TypeSet(2)),
     ("number", NUMBER),
     ("integer", INTEGER),
     ("string", STRING),
@@ -32,7 +32,7 @@ const NAMED: [(&str, Types); 7] = [
     ("object", OBJECT),
 ];
 
-impl Types {
+impl TypeSet {
     /// What a schema may accept at the most, by its `type` and by its values.
     pub(super) fn of(keywords: &Map<String, Value>) -> Self {
         let by_name = |name: &str| {
@@ -115,8 +115,8 @@ pub(super) fn values(keywords: &Map<String, Value>) -> Option<BTreeSet<String>> 
 
 impl<'v> Comparison<'v> {
     /// Returns the types that both accept: keywords of other types cannot matter.
-    pub(super) fn types(&mut self, at: &At, keywords: Keywords<'v>) -> Types {
-        let (before, after) = (Types::of(keywords.before), Types::of(keywords.after));
+    pub(super) fn types(&mut self, at: &ComparedPosition, keywords: Keywords<'v>) -> TypeSet {
+        let (before, after) = (TypeSet::of(keywords.before), TypeSet::of(keywords.after));
         let kind = match (before.within(after), after.within(before)) {
             (true, true) => return before,
             (true, false) => DriftKind::Widened,
@@ -127,7 +127,7 @@ impl<'v> Comparison<'v> {
         before.shared(after)
     }
 
-    pub(super) fn values(&mut self, at: &At, keywords: Keywords<'v>) {
+    pub(super) fn values(&mut self, at: &ComparedPosition, keywords: Keywords<'v>) {
         let (before, after) = match (values(keywords.before), values(keywords.after)) {
             (None, None) => return,
             (None, Some(_)) => {

@@ -14,14 +14,14 @@ pub(crate) fn engine() -> PatternOptions<Regex> {
 }
 
 /// A regular expression and its place in the schema.
-pub(crate) struct Pattern {
+pub(crate) struct SchemaPattern {
     pub(crate) at: String,
     pub(crate) text: String,
 }
 
-impl Pattern {
+impl SchemaPattern {
     /// The pattern, unless it is longer than `limit` bytes.
-    pub(crate) fn no_longer_than(self, limit: usize) -> Result<Pattern, SchemaError> {
+    pub(crate) fn no_longer_than(self, limit: usize) -> Result<SchemaPattern, SchemaError> {
         if self.text.len() <= limit { Ok(self) } else { Err(self.refused(TOO_LONG)) }
     }
 

@@ -6,18 +6,18 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::schema::graph::keywords::Place;
-use crate::schema::graph::{Edge, Graph, NodeId};
-use crate::schema::{Bounds, SchemaError};
+use crate::schema::graph::keywords::SubschemaTarget;
+use crate::schema::graph::{NodeId, SchemaEdge, SchemaGraph};
+use crate::schema::{SchemaBounds, SchemaError};
 
 /// Refuses a schema that would be compiled too often. Within one document nothing multiplies.
-pub(crate) fn check(graph: &Graph, bounds: &Bounds) -> Result<(), SchemaError> {
+pub(crate) fn check(graph: &SchemaGraph, bounds: &SchemaBounds) -> Result<(), SchemaError> {
     let first = graph.nodes.first().map(|node| node.document);
     if graph.nodes.iter().all(|node| Some(node.document) == first) {
         return Ok(());
     }
     let limit = bounds.subschemas;
-    let mut walk = Walk {
+    let mut walk = ScopeWalk {
         graph,
         path: Vec::new(),
         referred: HashSet::new(),
@@ -25,7 +25,7 @@ pub(crate) fn check(graph: &Graph, bounds: &Bounds) -> Result<(), SchemaError> {
         longer: HashMap::new(),
         scopes: Vec::new(),
     };
-    walk.enter(NodeId(0), Scope(0), false);
+    walk.enter(NodeId(0), DocumentTrail(0), false);
     while let Some(step) = walk.path.last_mut() {
         let (id, scope, next) = (step.id, step.scope, step.next);
         step.next += 1;
@@ -42,40 +42,40 @@ pub(crate) fn check(graph: &Graph, bounds: &Bounds) -> Result<(), SchemaError> {
 
 /// A list of documents that a walk came through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Scope(usize);
+struct DocumentTrail(usize);
 
-struct Step {
+struct ScopeStep {
     id: NodeId,
-    scope: Scope,
+    scope: DocumentTrail,
     /// The edge to follow next.
     next: usize,
     /// A reference led here, so that until it is left it is not entered again.
     referred: bool,
 }
 
-struct Walk<'g> {
-    graph: &'g Graph,
-    path: Vec<Step>,
+struct ScopeWalk<'g> {
+    graph: &'g SchemaGraph,
+    path: Vec<ScopeStep>,
     referred: HashSet<NodeId>,
-    done: HashSet<(NodeId, Scope)>,
+    done: HashSet<(NodeId, DocumentTrail)>,
     /// The scope that a scope becomes by one more document.
-    longer: HashMap<(Scope, usize), Scope>,
+    longer: HashMap<(DocumentTrail, usize), DocumentTrail>,
     /// For each scope but the empty one, the scope it was before and the document that came last.
-    scopes: Vec<(Scope, usize)>,
+    scopes: Vec<(DocumentTrail, usize)>,
 }
 
-impl Walk<'_> {
-    fn follow(&mut self, edge: &Edge, from: NodeId, scope: Scope) {
+impl ScopeWalk<'_> {
+    fn follow(&mut self, edge: &SchemaEdge, from: NodeId, scope: DocumentTrail) {
         let referred = edge.keyword.ends_with("ef");
         let to = match edge {
-            Edge { place: Place::Nothing, .. } => return,
-            Edge { keyword: "$dynamicRef" | "$recursiveRef", .. } => {
+            SchemaEdge { place: SubschemaTarget::Nothing, .. } => return,
+            SchemaEdge { keyword: "$dynamicRef" | "$recursiveRef", .. } => {
                 match self.meant(edge, from, scope) {
                     Some(to) => to,
                     None => return,
                 }
             }
-            Edge { to, .. } => *to,
+            SchemaEdge { to, .. } => *to,
         };
         let document = |id: NodeId| self.graph.node(id).map(|node| node.document);
         match (document(from), document(to)) {
@@ -87,17 +87,17 @@ impl Walk<'_> {
         }
     }
 
-    fn lengthen(&mut self, scope: Scope, document: usize) -> Scope {
+    fn lengthen(&mut self, scope: DocumentTrail, document: usize) -> DocumentTrail {
         let known = self.longer.entry((scope, document));
         *known.or_insert_with(|| {
             self.scopes.push((scope, document));
-            Scope(self.scopes.len())
+            DocumentTrail(self.scopes.len())
         })
     }
 
     /// What a dynamic reference means: of its targets the one in the document that was come
     /// through first, or else the first. Answered once, for the first of its edges.
-    fn meant(&self, edge: &Edge, from: NodeId, scope: Scope) -> Option<NodeId> {
+    fn meant(&self, edge: &SchemaEdge, from: NodeId, scope: DocumentTrail) -> Option<NodeId> {
         let edges = || {
             let edges = self.graph.node(from).map(|node| node.edges.iter());
             edges.into_iter().flatten().filter(|other| other.keyword == edge.keyword)
@@ -106,7 +106,8 @@ impl Walk<'_> {
         if !std::ptr::eq(first, edge) {
             return None;
         }
-        let document = |edge: &Edge| self.graph.node(edge.to).map(|node| (node.document, edge.to));
+        let document =
+            |edge: &SchemaEdge| self.graph.node(edge.to).map(|node| (node.document, edge.to));
         let targets: HashMap<usize, NodeId> = edges().filter_map(document).collect();
         let mut meant = edge.to;
         let mut scope = scope;
@@ -119,18 +120,18 @@ impl Walk<'_> {
         Some(meant)
     }
 
-    fn enter(&mut self, id: NodeId, scope: Scope, referred: bool) {
+    fn enter(&mut self, id: NodeId, scope: DocumentTrail, referred: bool) {
         if referred && self.referred.contains(&id) || !self.done.insert((id, scope)) {
             return;
         }
         if referred {
             self.referred.insert(id);
         }
-        self.path.push(Step { id, scope, next: 0, referred });
+        self.path.push(ScopeStep { id, scope, next: 0, referred });
     }
 
     fn leave(&mut self) {
-        if let Some(Step { id, referred: true, .. }) = self.path.pop() {
+        if let Some(ScopeStep { id, referred: true, .. }) = self.path.pop() {
             self.referred.remove(&id);
         }
     }

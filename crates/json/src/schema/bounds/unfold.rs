@@ -1,8 +1,8 @@
 //! How much one check can multiply: found once, by memoised counting over the graph.
 
-use crate::schema::graph::keywords::Place;
-use crate::schema::graph::{Edge, Graph, NodeId};
-use crate::schema::{Bounds, SchemaError};
+use crate::schema::graph::keywords::SubschemaTarget;
+use crate::schema::graph::{NodeId, SchemaEdge, SchemaGraph};
+use crate::schema::{SchemaBounds, SchemaError};
 
 /// `unevaluatedProperties` runs the alternatives beside it again to learn what they evaluated,
 /// and nested ones again in each of these runs: at most three runs for one at every level.
@@ -13,7 +13,7 @@ const LONGEST_CHAIN: usize = 128;
 
 /// What lies below a subschema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Total {
+pub(crate) struct UnfoldTotal {
     /// Subschemas, each as often as it is reached.
     pub(crate) visits: u64,
     /// The same, with the weight of each.
@@ -26,8 +26,11 @@ pub(crate) struct Total {
 ///
 /// Returns the total of a check whatever the value, or nothing where the schema is recursive
 /// and the value's own nesting decides.
-pub(crate) fn check(graph: &Graph, bounds: &Bounds) -> Result<Option<Total>, SchemaError> {
-    let same = fold(graph, |edge| edge.place == Place::Same);
+pub(crate) fn check(
+    graph: &SchemaGraph,
+    bounds: &SchemaBounds,
+) -> Result<Option<UnfoldTotal>, SchemaError> {
+    let same = fold(graph, |edge| edge.place == SubschemaTarget::Same);
     for id in evaluated(graph) {
         let Some(node) = graph.node(id) else { continue };
         let at = node.at.clone();
@@ -44,13 +47,13 @@ pub(crate) fn check(graph: &Graph, bounds: &Bounds) -> Result<Option<Total>, Sch
             Some(_) => {}
         }
     }
-    let all = fold(graph, |edge| edge.place != Place::Nothing);
+    let all = fold(graph, |edge| edge.place != SubschemaTarget::Nothing);
     Ok(all.first().copied().flatten())
 }
 
 /// The subschemas that can be evaluated at all, the root first. What only stands in `$defs`
 /// cannot, and does no harm there.
-fn evaluated(graph: &Graph) -> Vec<NodeId> {
+fn evaluated(graph: &SchemaGraph) -> Vec<NodeId> {
     let mut seen = vec![false; graph.nodes.len()];
     let mut found = Vec::new();
     let mut open = vec![NodeId(0)];
@@ -62,14 +65,14 @@ fn evaluated(graph: &Graph) -> Vec<NodeId> {
             continue;
         }
         found.push(id);
-        let edges = node.edges.iter().filter(|edge| edge.place != Place::Nothing);
+        let edges = node.edges.iter().filter(|edge| edge.place != SubschemaTarget::Nothing);
         open.extend(edges.map(|edge| edge.to));
     }
     found
 }
 
 /// A place on the cycle below `id`: follows what could not be counted until it comes again.
-fn cycle_at(graph: &Graph, totals: &[Option<Total>], id: NodeId) -> String {
+fn cycle_at(graph: &SchemaGraph, totals: &[Option<UnfoldTotal>], id: NodeId) -> String {
     let mut seen = vec![false; graph.nodes.len()];
     let mut here = id;
     let mut at = String::new();
@@ -78,8 +81,9 @@ fn cycle_at(graph: &Graph, totals: &[Option<Total>], id: NodeId) -> String {
         if std::mem::replace(mark, true) {
             break;
         }
-        let uncounted = |edge: &&Edge| {
-            edge.place == Place::Same && totals.get(edge.to.0).is_some_and(Option::is_none)
+        let uncounted = |edge: &&SchemaEdge| {
+            edge.place == SubschemaTarget::Same
+                && totals.get(edge.to.0).is_some_and(Option::is_none)
         };
         let Some(edge) = node.edges.iter().find(uncounted) else {
             break;
@@ -91,7 +95,7 @@ fn cycle_at(graph: &Graph, totals: &[Option<Total>], id: NodeId) -> String {
 
 /// Totals over the edges that `follows` takes, children first; nothing for nodes that reach a
 /// cycle. Counts saturate.
-fn fold(graph: &Graph, follows: impl Fn(&Edge) -> bool) -> Vec<Option<Total>> {
+fn fold(graph: &SchemaGraph, follows: impl Fn(&SchemaEdge) -> bool) -> Vec<Option<UnfoldTotal>> {
     let mut parents: Vec<Vec<NodeId>> = vec![Vec::new(); graph.nodes.len()];
     let mut missing = vec![0_usize; graph.nodes.len()];
     for (index, node) in graph.nodes.iter().enumerate() {
@@ -125,12 +129,12 @@ fn fold(graph: &Graph, follows: impl Fn(&Edge) -> bool) -> Vec<Option<Total>> {
 
 /// The total of a node whose children are counted.
 fn sum(
-    graph: &Graph,
+    graph: &SchemaGraph,
     id: NodeId,
-    follows: impl Fn(&Edge) -> bool,
-    totals: &[Option<Total>],
-) -> Total {
-    let mut total = Total { visits: 1, steps: 1, depth: 1 };
+    follows: impl Fn(&SchemaEdge) -> bool,
+    totals: &[Option<UnfoldTotal>],
+) -> UnfoldTotal {
+    let mut total = UnfoldTotal { visits: 1, steps: 1, depth: 1 };
     let Some(node) = graph.node(id) else {
         return total;
     };
@@ -139,7 +143,7 @@ fn sum(
         let Some(below) = totals.get(edge.to.0).copied().flatten() else {
             continue;
         };
-        let again = node.unevaluated && edge.place == Place::Same;
+        let again = node.unevaluated && edge.place == SubschemaTarget::Same;
         let factor = if again { UNEVALUATED_FACTOR } else { 1 };
         total.visits = total.visits.saturating_add(below.visits.saturating_mul(factor));
         total.steps = total.steps.saturating_add(below.steps.saturating_mul(factor));

@@ -10,10 +10,10 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::unfold::{Total, UNEVALUATED_FACTOR};
-use crate::schema::Bounds;
-use crate::schema::graph::keywords::Place;
-use crate::schema::graph::{Edge, Graph, Node, NodeId};
+use super::unfold::{UNEVALUATED_FACTOR, UnfoldTotal};
+use crate::schema::SchemaBounds;
+use crate::schema::graph::keywords::SubschemaTarget;
+use crate::schema::graph::{NodeId, SchemaEdge, SchemaGraph, SchemaNode};
 
 /// Subschemas that may be nested in one check: each takes some frames of the stack, and 512 of
 /// them stay below 1 MiB even unoptimised.
@@ -21,16 +21,16 @@ const DEEPEST: usize = 512;
 
 /// A value that is too large or too deep for its schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct TooMuch;
+pub(crate) struct TooMuchWork;
 
 /// Steps a check may take, or that it is too much.
 pub(crate) fn admit(
-    graph: &Graph,
-    total: Option<Total>,
+    graph: &SchemaGraph,
+    total: Option<UnfoldTotal>,
     instance: &Value,
-    bounds: &Bounds,
-) -> Result<(), TooMuch> {
-    let size = measure(instance, bounds.instance_depth, bounds.steps).ok_or(TooMuch)?;
+    bounds: &SchemaBounds,
+) -> Result<(), TooMuchWork> {
+    let size = measure(instance, bounds.instance_depth, bounds.steps).ok_or(TooMuchWork)?;
     if let Some(total) = total
         && total.depth <= DEEPEST
         && total.steps.saturating_mul(size) <= bounds.steps
@@ -41,9 +41,13 @@ pub(crate) fn admit(
 }
 
 /// What a check takes, at most `limit` steps. The instance's depth must be known to be bounded.
-pub(crate) fn count(graph: &Graph, instance: &Value, limit: u64) -> Result<Cost, TooMuch> {
-    let mut counter = Counter { graph, limit, looked: 0, known: HashMap::new() };
-    counter.cost(NodeId(0), Part::Value(instance), 0)
+pub(crate) fn count(
+    graph: &SchemaGraph,
+    instance: &Value,
+    limit: u64,
+) -> Result<CheckCost, TooMuchWork> {
+    let mut counter = WorkCounter { graph, limit, looked: 0, known: HashMap::new() };
+    counter.cost(NodeId(0), CheckedPart::Value(instance), 0)
 }
 
 /// The size of a value: one for each value in it, and more for long texts.
@@ -94,31 +98,31 @@ fn text_steps(text: &str) -> u64 {
 
 /// What a subschema is applied to: a value, or the name of a member.
 #[derive(Clone, Copy)]
-enum Part<'v> {
+enum CheckedPart<'v> {
     Value(&'v Value),
     Name(&'v str),
 }
 
-impl Part<'_> {
+impl CheckedPart<'_> {
     fn address(self) -> usize {
         match self {
-            Part::Value(value) => std::ptr::from_ref(value).addr(),
-            Part::Name(name) => name.as_ptr().addr(),
+            CheckedPart::Value(value) => std::ptr::from_ref(value).addr(),
+            CheckedPart::Name(name) => name.as_ptr().addr(),
         }
     }
 }
 
-struct Counter<'g> {
-    graph: &'g Graph,
+struct WorkCounter<'g> {
+    graph: &'g SchemaGraph,
     limit: u64,
     /// Edges followed so far: the counting itself is bounded too.
     looked: u64,
-    known: HashMap<(NodeId, usize), Cost>,
+    known: HashMap<(NodeId, usize), CheckCost>,
 }
 
 /// What it takes to check one part by one subschema.
 #[derive(Clone, Copy)]
-pub(crate) struct Cost {
+pub(crate) struct CheckCost {
     pub(crate) steps: u64,
     /// Pairs of a subschema and a part, as often as they are met.
     pub(crate) checks: u64,
@@ -126,26 +130,31 @@ pub(crate) struct Cost {
     height: usize,
 }
 
-impl Cost {
+impl CheckCost {
     /// Adds what is nested one level below, met `times`.
-    fn add(&mut self, below: Cost, times: u64) {
+    fn add(&mut self, below: CheckCost, times: u64) {
         self.steps = self.steps.saturating_add(below.steps.saturating_mul(times));
         self.checks = self.checks.saturating_add(below.checks.saturating_mul(times));
         self.height = self.height.max(below.height + 1);
     }
 }
 
-impl Counter<'_> {
-    fn cost(&mut self, id: NodeId, part: Part<'_>, depth: usize) -> Result<Cost, TooMuch> {
+impl WorkCounter<'_> {
+    fn cost(
+        &mut self,
+        id: NodeId,
+        part: CheckedPart<'_>,
+        depth: usize,
+    ) -> Result<CheckCost, TooMuchWork> {
         let known = self.known.get(&(id, part.address())).copied();
         if depth + known.map_or(0, |cost| cost.height) > DEEPEST {
-            return Err(TooMuch);
+            return Err(TooMuchWork);
         }
         if let Some(cost) = known {
             return Ok(cost);
         }
         let graph = self.graph;
-        let mut cost = Cost { steps: 0, checks: 1, height: 0 };
+        let mut cost = CheckCost { steps: 0, checks: 1, height: 0 };
         let Some(node) = graph.node(id) else {
             return Ok(cost);
         };
@@ -154,46 +163,46 @@ impl Counter<'_> {
         cost.steps = cost.steps.saturating_add(depth as u64 / 64);
         // Skipping an edge costs little, but not nothing.
         self.looked = self.looked.saturating_add(node.edges.len() as u64 / 16);
-        if let Part::Value(Value::Object(members)) = part {
+        if let CheckedPart::Value(Value::Object(members)) = part {
             self.looked = self.looked.saturating_add(members.len() as u64);
             for (name, member) in members {
                 if let Some(to) = node.declared.get(name) {
-                    let below = self.cost(*to, Part::Value(member), depth + 1)?;
+                    let below = self.cost(*to, CheckedPart::Value(member), depth + 1)?;
                     cost.add(below, 1);
                 }
             }
         }
-        for edge in node.edges.iter().filter(|edge| edge.place != Place::Member) {
-            let again = node.unevaluated && edge.place == Place::Same;
+        for edge in node.edges.iter().filter(|edge| edge.place != SubschemaTarget::Member) {
+            let again = node.unevaluated && edge.place == SubschemaTarget::Same;
             let factor = if again { UNEVALUATED_FACTOR } else { 1 };
             for below in reached(node, edge, part) {
                 self.looked += 1;
                 let below = self.cost(edge.to, below, depth + 1)?;
                 cost.add(below, factor);
                 if cost.steps > self.limit || self.looked > self.limit {
-                    return Err(TooMuch);
+                    return Err(TooMuchWork);
                 }
             }
         }
         if cost.steps > self.limit || self.looked > self.limit {
-            return Err(TooMuch);
+            return Err(TooMuchWork);
         }
         self.known.insert((id, part.address()), cost);
         Ok(cost)
     }
 
     /// The steps of the keywords without subschemas on this part.
-    fn own(&mut self, part: Part<'_>, unique: bool) -> u64 {
+    fn own(&mut self, part: CheckedPart<'_>, unique: bool) -> u64 {
         match part {
-            Part::Name(text) => text_steps(text),
-            Part::Value(Value::String(text)) => text_steps(text),
-            Part::Value(value @ Value::Array(_)) if unique => {
+            CheckedPart::Name(text) => text_steps(text),
+            CheckedPart::Value(Value::String(text)) => text_steps(text),
+            CheckedPart::Value(value @ Value::Array(_)) if unique => {
                 let size = measure(value, usize::MAX, self.limit).unwrap_or(self.limit);
                 self.looked = self.looked.saturating_add(size);
                 size
             }
-            Part::Value(Value::Object(members)) => members.len() as u64,
-            Part::Value(_) => 0,
+            CheckedPart::Value(Value::Object(members)) => members.len() as u64,
+            CheckedPart::Value(_) => 0,
         }
     }
 }
@@ -201,28 +210,30 @@ impl Counter<'_> {
 /// The parts of a value that an edge applies its subschema to, but for members by name. Rules that go by name or by what
 /// others left over count for every member or item.
 fn reached<'v>(
-    holder: &'v Node,
-    edge: &Edge,
-    part: Part<'v>,
-) -> Box<dyn Iterator<Item = Part<'v>> + 'v> {
+    holder: &'v SchemaNode,
+    edge: &SchemaEdge,
+    part: CheckedPart<'v>,
+) -> Box<dyn Iterator<Item = CheckedPart<'v>> + 'v> {
     let nothing = || Box::new(std::iter::empty());
     match (edge.place, part) {
-        (Place::Same, part) => Box::new(std::iter::once(part)),
-        (Place::Members, Part::Value(Value::Object(members))) => {
+        (SubschemaTarget::Same, part) => Box::new(std::iter::once(part)),
+        (SubschemaTarget::Members, CheckedPart::Value(Value::Object(members))) => {
             let by_pattern = edge.keyword == "patternProperties";
             let others = members.iter().filter(move |(name, _)| {
                 by_pattern || !holder.declared.contains_key(name.as_str())
             });
-            Box::new(others.map(|(_, member)| Part::Value(member)))
+            Box::new(others.map(|(_, member)| CheckedPart::Value(member)))
         }
-        (Place::Names, Part::Value(Value::Object(members))) => {
-            Box::new(members.keys().map(|name| Part::Name(name)))
+        (SubschemaTarget::Names, CheckedPart::Value(Value::Object(members))) => {
+            Box::new(members.keys().map(|name| CheckedPart::Name(name)))
         }
-        (Place::Item, Part::Value(Value::Array(items))) => {
+        (SubschemaTarget::Item, CheckedPart::Value(Value::Array(items))) => {
             let index = edge.key.parse::<usize>().ok();
-            Box::new(index.and_then(|index| items.get(index)).into_iter().map(Part::Value))
+            Box::new(index.and_then(|index| items.get(index)).into_iter().map(CheckedPart::Value))
         }
-        (Place::Items, Part::Value(Value::Array(items))) => Box::new(items.iter().map(Part::Value)),
+        (SubschemaTarget::Items, CheckedPart::Value(Value::Array(items))) => {
+            Box::new(items.iter().map(CheckedPart::Value))
+        }
         _ => nothing(),
     }
 }

@@ -6,8 +6,8 @@
 use jsonschema::{JsonType, JsonTypeSet};
 use serde_json::Value;
 
-use super::Alone;
-use crate::repair::{self, Change, Repair};
+use super::SoleType;
+use crate::repair::{self, Repair, RepairKind};
 
 /// Text in text in text is unwrapped so often.
 const WRAPPED: usize = 4;
@@ -16,7 +16,7 @@ const WRAPPED: usize = 4;
 const NOTHING: [&str; 5] = ["null", "none", "nil", "undefined", "nan"];
 
 /// What a text stands for where a list or an object is wanted and no text is.
-pub(crate) fn container(text: &str, types: JsonTypeSet, alone: Alone) -> Option<Value> {
+pub(crate) fn container(text: &str, types: JsonTypeSet, alone: SoleType) -> Option<Value> {
     let wanted = types.remove(JsonType::Null);
     let (takes_list, takes_object) =
         (wanted.contains(JsonType::Array), wanted.contains(JsonType::Object));
@@ -29,41 +29,43 @@ pub(crate) fn container(text: &str, types: JsonTypeSet, alone: Alone) -> Option<
         return types.contains(JsonType::Null).then_some(Value::Null);
     }
     match read(text, WRAPPED)? {
-        Held::Container(list @ Value::Array(_)) if takes_list => Some(list),
-        Held::Container(object @ Value::Object(_)) if takes_object => Some(object),
-        Held::Container(object @ Value::Object(_)) if is_list && alone == Alone::Yes => {
+        TextContent::Container(list @ Value::Array(_)) if takes_list => Some(list),
+        TextContent::Container(object @ Value::Object(_)) if takes_object => Some(object),
+        TextContent::Container(object @ Value::Object(_)) if is_list && alone == SoleType::Yes => {
             Some(Value::from(vec![object]))
         }
-        Held::Plain(plain) if is_list => {
+        TextContent::Plain(plain) if is_list => {
             // What was not wrapped stays as it was written, with the blanks around it.
             let item = if plain == text { written.to_owned() } else { plain };
             Some(Value::from(vec![item]))
         }
-        Held::Container(_) | Held::Plain(_) => None,
+        TextContent::Container(_) | TextContent::Plain(_) => None,
     }
 }
 
-enum Held {
+enum TextContent {
     Container(Value),
     /// It looks like no container.
     Plain(String),
 }
 
 /// `None`: it looks like a container and cannot be read as one.
-fn read(text: &str, wrapped: usize) -> Option<Held> {
+fn read(text: &str, wrapped: usize) -> Option<TextContent> {
     match repair::read_strict(text) {
-        Ok(value @ (Value::Array(_) | Value::Object(_))) => return Some(Held::Container(value)),
+        Ok(value @ (Value::Array(_) | Value::Object(_))) => {
+            return Some(TextContent::Container(value));
+        }
         Ok(Value::String(inner)) => return read(inner.trim(), wrapped.checked_sub(1)?),
-        Ok(Value::Number(_) | Value::Bool(_)) => return Some(Held::Plain(text.to_owned())),
+        Ok(Value::Number(_) | Value::Bool(_)) => return Some(TextContent::Plain(text.to_owned())),
         Ok(Value::Null) | Err(_) => {}
     }
     if !looks_like_a_container(text) {
-        return Some(Held::Plain(text.to_owned()));
+        return Some(TextContent::Plain(text.to_owned()));
     }
     let opens = text.starts_with(['[', '{', '(', '`']);
     let read = repair::read(text).ok().filter(|_| opens)?;
     let is_plain = read.repairs.iter().all(|repair| is_plain(repair, text));
-    is_plain.then_some(Held::Container(read.value))
+    is_plain.then_some(TextContent::Container(read.value))
 }
 
 /// What nothing but a container begins with or has in it, and what says that there is nothing.
@@ -81,18 +83,18 @@ fn is_plain(repair: &Repair, text: &str) -> bool {
     let is_closed = || text.ends_with(['"', '\'', ']', '}', ')']);
     let is_doubtful = matches!(
         repair.change,
-        Change::Prose
-            | Change::Documents
-            | Change::SpareDocument
-            | Change::Unfinished
-            | Change::MissingQuote
-            | Change::MissingValue
-            | Change::MissingBrace
-            | Change::StrayText
-            | Change::StrayBracket
-            | Change::EarlyBracket
-            | Change::StrayQuote
-            | Change::NotFinite
+        RepairKind::Prose
+            | RepairKind::Documents
+            | RepairKind::SpareDocument
+            | RepairKind::Unfinished
+            | RepairKind::MissingQuote
+            | RepairKind::MissingValue
+            | RepairKind::MissingBrace
+            | RepairKind::StrayText
+            | RepairKind::StrayBracket
+            | RepairKind::EarlyBracket
+            | RepairKind::StrayQuote
+            | RepairKind::NotFinite
     );
-    !is_doubtful && (repair.change != Change::MissingBracket || is_closed())
+    !is_doubtful && (repair.change != RepairKind::MissingBracket || is_closed())
 }

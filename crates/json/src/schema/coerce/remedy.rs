@@ -10,7 +10,7 @@ use jsonschema::{JsonType, JsonTypeSet, ValidationError};
 use serde_json::{Map, Number, Value};
 
 use super::container;
-use super::{Alone, Coercion};
+use super::{Coercion, SoleType};
 use crate::number::{self, Decimal};
 use crate::schema::bounds::push_token;
 use crate::schema::explain::expected::type_set;
@@ -92,7 +92,7 @@ pub(crate) fn renames(
 }
 
 /// The value that a wrong one stands for.
-pub(crate) fn of_value(error: &ValidationError<'_>, alone: Alone) -> Option<Remedy> {
+pub(crate) fn of_value(error: &ValidationError<'_>, alone: SoleType) -> Option<Remedy> {
     let value = error.instance().as_ref();
     let meant = match error.kind() {
         Kind::Type { kind } => of_types(value, type_set(kind), alone),
@@ -116,7 +116,7 @@ pub(crate) fn wants_only_null(errors: &[ValidationError<'_>]) -> bool {
     }
 }
 
-fn of_types(value: &Value, types: JsonTypeSet, alone: Alone) -> Option<Value> {
+fn of_types(value: &Value, types: JsonTypeSet, alone: SoleType) -> Option<Value> {
     let only = |one: JsonType| {
         types.contains(one) && types.remove(JsonType::Null) == JsonTypeSet::empty().insert(one)
     };
@@ -127,7 +127,7 @@ fn of_types(value: &Value, types: JsonTypeSet, alone: Alone) -> Option<Value> {
         }
         Value::Number(number) => {
             if only(JsonType::String) {
-                let text = number::as_written(number).filter(|_| alone == Alone::Yes);
+                let text = number::as_written(number).filter(|_| alone == SoleType::Yes);
                 return text.map(Value::from);
             }
             if wanted.contains(JsonType::Integer)

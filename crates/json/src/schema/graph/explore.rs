@@ -5,14 +5,14 @@ use std::collections::HashMap;
 use referencing::{Draft, Registry, Resolver, Uri};
 use serde_json::{Map, Value};
 
-use super::keywords::{KEYWORDS, Place, Shape};
-use super::{Edge, Graph, Node, NodeId, ref_stands_alone};
-use crate::schema::bounds::pattern::Pattern;
+use super::keywords::{KEYWORDS, SubschemaLayout, SubschemaTarget};
+use super::{NodeId, SchemaEdge, SchemaGraph, SchemaNode, ref_stands_alone};
+use crate::schema::bounds::pattern::SchemaPattern;
 use crate::schema::bounds::push_token;
-use crate::schema::{Bounds, SchemaError, excerpt};
+use crate::schema::{SchemaBounds, SchemaError, excerpt};
 
 /// Where an exploration begins.
-pub(crate) struct Start<'r> {
+pub(crate) struct SchemaRoot<'r> {
     pub(crate) value: &'r Value,
     pub(crate) base: Uri<String>,
     pub(crate) draft: Draft,
@@ -20,11 +20,11 @@ pub(crate) struct Start<'r> {
 
 /// Explores all that a schema leads to. Work is bounded by `bounds.subschemas`.
 pub(crate) fn explore<'r>(
-    start: Start<'r>,
+    start: SchemaRoot<'r>,
     registry: &'r Registry<'r>,
-    bounds: &Bounds,
-) -> Result<(Graph, Vec<Pattern>), SchemaError> {
-    let mut explorer = Explorer {
+    bounds: &SchemaBounds,
+) -> Result<(SchemaGraph, Vec<SchemaPattern>), SchemaError> {
+    let mut explorer = GraphExplorer {
         bounds,
         nodes: Vec::new(),
         known: HashMap::new(),
@@ -36,12 +36,12 @@ pub(crate) fn explore<'r>(
     };
     let resolver = registry.resolver(start.base);
     let at = String::new();
-    explorer.visit(Site { value: start.value, resolver, draft: start.draft, at })?;
+    explorer.visit(SchemaSite { value: start.value, resolver, draft: start.draft, at })?;
     while let Some((id, site)) = explorer.open.pop() {
         explorer.expand(id, &site)?;
     }
     explorer.connect_dynamic()?;
-    let graph = Graph { nodes: explorer.nodes };
+    let graph = SchemaGraph { nodes: explorer.nodes };
     Ok((graph, explorer.patterns))
 }
 
@@ -49,30 +49,30 @@ pub(crate) fn explore<'r>(
 const LONGEST_PLACE: usize = 500;
 
 /// A subschema and what is needed to resolve the references in it.
-struct Site<'r> {
+struct SchemaSite<'r> {
     value: &'r Value,
     resolver: Resolver<'r>,
     draft: Draft,
     at: String,
 }
 
-struct Explorer<'r, 'b> {
-    bounds: &'b Bounds,
-    nodes: Vec<Node>,
+struct GraphExplorer<'r, 'b> {
+    bounds: &'b SchemaBounds,
+    nodes: Vec<SchemaNode>,
     /// By address: the documents outlive the exploration, so an address names one subschema.
     known: HashMap<usize, NodeId>,
-    open: Vec<(NodeId, Site<'r>)>,
+    open: Vec<(NodeId, SchemaSite<'r>)>,
     documents: HashMap<String, usize>,
-    patterns: Vec<Pattern>,
+    patterns: Vec<SchemaPattern>,
     /// Subschemas that a dynamic reference may reach, under the name of their anchor.
     anchors: Vec<(Option<&'r str>, NodeId)>,
     /// Dynamic references, and the name of the anchor that makes them dynamic.
     dynamic: Vec<(Option<&'r str>, NodeId)>,
 }
 
-impl<'r> Explorer<'r, '_> {
+impl<'r> GraphExplorer<'r, '_> {
     /// The node of a subschema, which is expanded later if it is new.
-    fn visit(&mut self, site: Site<'r>) -> Result<NodeId, SchemaError> {
+    fn visit(&mut self, site: SchemaSite<'r>) -> Result<NodeId, SchemaError> {
         let address = std::ptr::from_ref(site.value).addr();
         if let Some(id) = self.known.get(&address) {
             return Ok(*id);
@@ -87,13 +87,18 @@ impl<'r> Explorer<'r, '_> {
         let fresh = self.documents.len();
         let base = site.resolver.base_uri().as_str().to_owned();
         let document = *self.documents.entry(base).or_insert(fresh);
-        self.nodes.push(Node { at: site.at.clone(), document, weight: 1, ..Node::default() });
+        self.nodes.push(SchemaNode {
+            at: site.at.clone(),
+            document,
+            weight: 1,
+            ..SchemaNode::default()
+        });
         self.known.insert(address, id);
         self.open.push((id, site));
         Ok(id)
     }
 
-    fn expand(&mut self, id: NodeId, site: &Site<'r>) -> Result<(), SchemaError> {
+    fn expand(&mut self, id: NodeId, site: &SchemaSite<'r>) -> Result<(), SchemaError> {
         let Value::Object(schema) = site.value else {
             return Ok(());
         };
@@ -106,7 +111,12 @@ impl<'r> Explorer<'r, '_> {
                 };
                 for (key, child) in subschemas(*shape, held) {
                     let to = self.visit(site.below(keyword, key.as_deref(), child)?)?;
-                    edges.push(Edge { keyword, key: key.unwrap_or_default(), place: *place, to });
+                    edges.push(SchemaEdge {
+                        keyword,
+                        key: key.unwrap_or_default(),
+                        place: *place,
+                        to,
+                    });
                 }
             }
         }
@@ -117,7 +127,7 @@ impl<'r> Explorer<'r, '_> {
                 || schema.contains_key("unevaluatedItems");
             node.unique = schema.get("uniqueItems") == Some(&Value::Bool(true));
             node.format = schema.get("format").and_then(Value::as_str).map(str::to_owned);
-            let members = edges.iter().filter(|edge| edge.place == Place::Member);
+            let members = edges.iter().filter(|edge| edge.place == SubschemaTarget::Member);
             node.declared = members.map(|edge| (edge.key.clone(), edge.to)).collect();
             node.edges = edges;
         }
@@ -129,8 +139,8 @@ impl<'r> Explorer<'r, '_> {
         &mut self,
         id: NodeId,
         schema: &'r Map<String, Value>,
-        site: &Site<'r>,
-    ) -> Result<Vec<Edge>, SchemaError> {
+        site: &SchemaSite<'r>,
+    ) -> Result<Vec<SchemaEdge>, SchemaError> {
         let mut edges = Vec::new();
         for keyword in ["$ref", "$dynamicRef", "$recursiveRef"] {
             let Some(Value::String(reference)) = schema.get(keyword) else {
@@ -149,10 +159,15 @@ impl<'r> Explorer<'r, '_> {
             // The document around the target may hold the anchors that dynamic references mean.
             if let Ok(document) = target.resolver.lookup("#") {
                 let (value, resolver, draft) = document.into_inner();
-                self.visit(Site { value, resolver, draft, at: target.at.clone() })?;
+                self.visit(SchemaSite { value, resolver, draft, at: target.at.clone() })?;
             }
             let to = self.visit(target)?;
-            edges.push(Edge { keyword, key: String::new(), place: Place::Same, to });
+            edges.push(SchemaEdge {
+                keyword,
+                key: String::new(),
+                place: SubschemaTarget::Same,
+                to,
+            });
         }
         Ok(edges)
     }
@@ -183,7 +198,12 @@ impl<'r> Explorer<'r, '_> {
                 }
                 if known != Some(*to) {
                     let key = String::new();
-                    node.edges.push(Edge { keyword, key, place: Place::Same, to: *to });
+                    node.edges.push(SchemaEdge {
+                        keyword,
+                        key,
+                        place: SubschemaTarget::Same,
+                        to: *to,
+                    });
                 }
             }
         }
@@ -194,7 +214,7 @@ impl<'r> Explorer<'r, '_> {
     fn note_patterns(
         &mut self,
         schema: &Map<String, Value>,
-        site: &Site<'r>,
+        site: &SchemaSite<'r>,
     ) -> Result<(), SchemaError> {
         let single = schema.get("pattern").and_then(Value::as_str).map(|text| ("pattern", text));
         let keyed = schema.get("patternProperties").and_then(Value::as_object);
@@ -210,20 +230,21 @@ impl<'r> Explorer<'r, '_> {
                 return Err(SchemaError::TooManyPatterns { at, limit: self.bounds.patterns });
             }
             let text = text.to_owned();
-            self.patterns.push(Pattern { at, text }.no_longer_than(self.bounds.pattern_bytes)?);
+            self.patterns
+                .push(SchemaPattern { at, text }.no_longer_than(self.bounds.pattern_bytes)?);
         }
         Ok(())
     }
 }
 
-impl<'r> Site<'r> {
+impl<'r> SchemaSite<'r> {
     /// The site of a subschema that stands below a keyword of this one.
     fn below(
         &self,
         keyword: &str,
         key: Option<&str>,
         child: &'r Value,
-    ) -> Result<Site<'r>, SchemaError> {
+    ) -> Result<SchemaSite<'r>, SchemaError> {
         let mut at = self.at.clone();
         if at.len() < LONGEST_PLACE {
             push_token(&mut at, keyword);
@@ -235,7 +256,7 @@ impl<'r> Site<'r> {
         let draft = self.draft.detect(child);
         let resolver = self.resolver.in_subresource(draft.create_resource_ref(child));
         match resolver {
-            Ok(resolver) => Ok(Site { value: child, resolver, draft, at }),
+            Ok(resolver) => Ok(SchemaSite { value: child, resolver, draft, at }),
             Err(error) => Err(SchemaError::Reference {
                 at,
                 reference: child.get("$id").map(ToString::to_string).unwrap_or_default(),
@@ -244,7 +265,7 @@ impl<'r> Site<'r> {
         }
     }
 
-    fn follow(&self, keyword: &str, reference: &str) -> Result<Site<'r>, SchemaError> {
+    fn follow(&self, keyword: &str, reference: &str) -> Result<SchemaSite<'r>, SchemaError> {
         let mut at = self.at.clone();
         push_token(&mut at, keyword);
         if reference.is_empty() {
@@ -258,7 +279,7 @@ impl<'r> Site<'r> {
                     reference.strip_prefix('#').unwrap_or(reference),
                     LONGEST_PLACE,
                 );
-                Ok(Site { value, resolver, draft, at })
+                Ok(SchemaSite { value, resolver, draft, at })
             }
             Err(error) => Err(SchemaError::Reference {
                 at,
@@ -270,13 +291,13 @@ impl<'r> Site<'r> {
 }
 
 /// The subschemas that a keyword's value holds, if it has that shape at all.
-fn subschemas(shape: Shape, held: &Value) -> Vec<(Option<String>, &Value)> {
+fn subschemas(shape: SubschemaLayout, held: &Value) -> Vec<(Option<String>, &Value)> {
     match (shape, held) {
-        (Shape::One, Value::Object(_) | Value::Bool(_)) => vec![(None, held)],
-        (Shape::List, Value::Array(items)) => {
+        (SubschemaLayout::One, Value::Object(_) | Value::Bool(_)) => vec![(None, held)],
+        (SubschemaLayout::List, Value::Array(items)) => {
             items.iter().enumerate().map(|(index, item)| (Some(index.to_string()), item)).collect()
         }
-        (Shape::Map, Value::Object(members)) => {
+        (SubschemaLayout::Map, Value::Object(members)) => {
             let schemas = members.iter().filter(|(_, member)| !member.is_array());
             schemas.map(|(key, member)| (Some(key.clone()), member)).collect()
         }

@@ -2,7 +2,7 @@
 
 /// What a subschema is applied to, seen from the schema that holds it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum SubschemaTarget {
     /// The same value: `allOf`, `not`, `$ref`.
     Same,
     /// The member of the name that follows the keyword: `properties`.
@@ -21,7 +21,7 @@ pub(crate) enum Place {
 
 /// How the subschemas hang below their keyword.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub(crate) enum SubschemaLayout {
     /// The keyword's value is the subschema.
     One,
     /// The keyword's value is a list of subschemas.
@@ -35,27 +35,27 @@ pub(crate) enum Shape {
 ///
 /// Source: the core, applicator and unevaluated vocabularies of 2020-12 and the meta-schemas of
 /// 2019-09, 7, 6 and 4. `items` and `dependencies` take two shapes each.
-pub(crate) const KEYWORDS: &[(&str, Shape, Place)] = &[
-    ("allOf", Shape::List, Place::Same),
-    ("anyOf", Shape::List, Place::Same),
-    ("oneOf", Shape::List, Place::Same),
-    ("not", Shape::One, Place::Same),
-    ("if", Shape::One, Place::Same),
-    ("then", Shape::One, Place::Same),
-    ("else", Shape::One, Place::Same),
-    ("dependentSchemas", Shape::Map, Place::Same),
-    ("dependencies", Shape::Map, Place::Same),
-    ("properties", Shape::Map, Place::Member),
-    ("patternProperties", Shape::Map, Place::Members),
-    ("additionalProperties", Shape::One, Place::Members),
-    ("unevaluatedProperties", Shape::One, Place::Members),
-    ("propertyNames", Shape::One, Place::Names),
-    ("prefixItems", Shape::List, Place::Item),
-    ("items", Shape::List, Place::Item),
-    ("items", Shape::One, Place::Items),
-    ("additionalItems", Shape::One, Place::Items),
-    ("unevaluatedItems", Shape::One, Place::Items),
-    ("contains", Shape::One, Place::Items),
-    ("$defs", Shape::Map, Place::Nothing),
-    ("definitions", Shape::Map, Place::Nothing),
+pub(crate) const KEYWORDS: &[(&str, SubschemaLayout, SubschemaTarget)] = &[
+    ("allOf", SubschemaLayout::List, SubschemaTarget::Same),
+    ("anyOf", SubschemaLayout::List, SubschemaTarget::Same),
+    ("oneOf", SubschemaLayout::List, SubschemaTarget::Same),
+    ("not", SubschemaLayout::One, SubschemaTarget::Same),
+    ("if", SubschemaLayout::One, SubschemaTarget::Same),
+    ("then", SubschemaLayout::One, SubschemaTarget::Same),
+    ("else", SubschemaLayout::One, SubschemaTarget::Same),
+    ("dependentSchemas", SubschemaLayout::Map, SubschemaTarget::Same),
+    ("dependencies", SubschemaLayout::Map, SubschemaTarget::Same),
+    ("properties", SubschemaLayout::Map, SubschemaTarget::Member),
+    ("patternProperties", SubschemaLayout::Map, SubschemaTarget::Members),
+    ("additionalProperties", SubschemaLayout::One, SubschemaTarget::Members),
+    ("unevaluatedProperties", SubschemaLayout::One, SubschemaTarget::Members),
+    ("propertyNames", SubschemaLayout::One, SubschemaTarget::Names),
+    ("prefixItems", SubschemaLayout::List, SubschemaTarget::Item),
+    ("items", SubschemaLayout::List, SubschemaTarget::Item),
+    ("items", SubschemaLayout::One, SubschemaTarget::Items),
+    ("additionalItems", SubschemaLayout::One, SubschemaTarget::Items),
+    ("unevaluatedItems", SubschemaLayout::One, SubschemaTarget::Items),
+    ("contains", SubschemaLayout::One, SubschemaTarget::Items),
+    ("$defs", SubschemaLayout::Map, SubschemaTarget::Nothing),
+    ("definitions", SubschemaLayout::Map, SubschemaTarget::Nothing),
 ];

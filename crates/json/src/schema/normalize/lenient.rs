@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::walk::{tokens, visit, way};
 use crate::schema::bounds::push_token;
 use crate::schema::excerpt::{line, place, shorten};
-use crate::schema::{Bounds, SchemaError, bounds::pattern};
+use crate::schema::{SchemaBounds, SchemaError, bounds::pattern};
 
 /// Keywords that are left out of one schema.
 const MOST: usize = 1_000;
@@ -23,13 +23,13 @@ const MOST_TRIED: usize = 128;
 
 /// A keyword that is not checked here, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Left {
+pub struct UncheckedKeyword {
     /// JSON Pointer to the keyword.
     pub at: String,
     pub reason: String,
 }
 
-impl fmt::Display for Left {
+impl fmt::Display for UncheckedKeyword {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             out,
@@ -41,20 +41,20 @@ impl fmt::Display for Left {
 }
 
 /// A schema on its way to one that can be used.
-pub(crate) struct Easing {
+pub(crate) struct LenientSchema {
     pub(crate) schema: Value,
-    pub(crate) left: Vec<Left>,
+    pub(crate) left: Vec<UncheckedKeyword>,
     /// How often it was compiled in vain.
     tries: usize,
 }
 
-impl Easing {
+impl LenientSchema {
     pub(crate) fn of(schema: &Value) -> Self {
         Self { schema: schema.clone(), left: Vec::new(), tries: 0 }
     }
 
     /// Takes out what the schema was refused for; `false`: that costs the whole.
-    pub(crate) fn takes_out(&mut self, refusal: &SchemaError, bounds: &Bounds) -> bool {
+    pub(crate) fn takes_out(&mut self, refusal: &SchemaError, bounds: &SchemaBounds) -> bool {
         self.tries += 1;
         let places = match refusal {
             SchemaError::Pattern { .. } | SchemaError::TooManyPatterns { .. } => {
@@ -78,7 +78,7 @@ impl Easing {
             if self.left.len() < MOST
                 && let Some(at) = leave_out(&mut self.schema, &at)
             {
-                self.left.push(Left { at, reason });
+                self.left.push(UncheckedKeyword { at, reason });
             }
         }
         let changed = self.left.len() > before;
@@ -146,12 +146,12 @@ fn loosen(schema: &mut Value, tokens: &mut Vec<String>) {
     for (at, keyword) in found {
         let Some(Value::Object(members)) = schema.pointer_mut(&at) else { return };
         match turn(members, &keyword) {
-            Turned::Gone => {
+            KeywordChange::Gone => {
                 tokens.truncate(super::walk::tokens(&at).len());
                 tokens.push(keyword);
                 return;
             }
-            Turned::Renamed(name) => {
+            KeywordChange::Renamed(name) => {
                 let place = super::walk::tokens(&at).len();
                 if let Some(token) = tokens.get_mut(place) {
                     name.clone_into(token);
@@ -159,29 +159,29 @@ fn loosen(schema: &mut Value, tokens: &mut Vec<String>) {
                 // What stands deeper has another place now.
                 return loosen(schema, tokens);
             }
-            Turned::Kept => {}
+            KeywordChange::Kept => {}
         }
     }
 }
 
-enum Turned {
+enum KeywordChange {
     Kept,
     Gone,
     Renamed(&'static str),
 }
 
 /// Makes of a keyword one that admits no less when what is within it admits more.
-fn turn(members: &mut Map<String, Value>, keyword: &str) -> Turned {
+fn turn(members: &mut Map<String, Value>, keyword: &str) -> KeywordChange {
     match keyword {
         "oneOf" if !members.contains_key("anyOf") => {
             if let Some(held) = members.shift_remove("oneOf") {
                 members.insert("anyOf".to_owned(), held);
             }
-            return Turned::Renamed("anyOf");
+            return KeywordChange::Renamed("anyOf");
         }
         "contains" => {
             members.shift_remove("maxContains");
-            return Turned::Kept;
+            return KeywordChange::Kept;
         }
         "if" => {
             members.shift_remove("then");
@@ -190,7 +190,7 @@ fn turn(members: &mut Map<String, Value>, keyword: &str) -> Turned {
         _ => {}
     }
     members.shift_remove(keyword);
-    Turned::Gone
+    KeywordChange::Gone
 }
 
 /// The same where the place that was left out is only referred to.
@@ -216,7 +216,7 @@ fn refers(value: &Value) -> bool {
 }
 
 /// Where the patterns stand that cannot be used, and why each cannot.
-fn unusable(schema: &mut Value, bounds: &Bounds) -> Vec<(String, String)> {
+fn unusable(schema: &mut Value, bounds: &SchemaBounds) -> Vec<(String, String)> {
     let mut known: HashMap<String, Option<&'static str>> = HashMap::new();
     let (mut taken, mut tried) = (0, 0);
     let mut places = Vec::new();

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::walk::visit;
 use crate::schema::excerpt::place;
-use crate::schema::graph::keywords::{KEYWORDS, Shape};
+use crate::schema::graph::keywords::{KEYWORDS, SubschemaLayout};
 
 /// Keywords whose `null` says nothing: Go writes empty slices and maps so. Those whose values are
 /// data are not among them.
@@ -85,19 +85,23 @@ pub fn tidied(schema: &mut Value) -> Vec<String> {
     told
 }
 
-fn fill(shape: Shape, held: &mut Value) {
+fn fill(shape: SubschemaLayout, held: &mut Value) {
     match (shape, held) {
-        (Shape::Map, held @ Value::Array(_)) if held.as_array().is_some_and(Vec::is_empty) => {
+        (SubschemaLayout::Map, held @ Value::Array(_))
+            if held.as_array().is_some_and(Vec::is_empty) =>
+        {
             *held = Value::Object(Map::new());
         }
         // What is declared and says nothing.
-        (Shape::Map, Value::Object(schemas)) => schemas.values_mut().for_each(|schema| {
+        (SubschemaLayout::Map, Value::Object(schemas)) => schemas.values_mut().for_each(|schema| {
             let is_empty = schema.is_null() || schema.as_array().is_some_and(Vec::is_empty);
             if is_empty {
                 *schema = Value::Object(Map::new());
             }
         }),
-        (Shape::List, Value::Array(schemas)) => schemas.retain(|schema| !schema.is_null()),
+        (SubschemaLayout::List, Value::Array(schemas)) => {
+            schemas.retain(|schema| !schema.is_null())
+        }
         _ => {}
     }
 }

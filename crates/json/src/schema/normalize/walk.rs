@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::schema::bounds::push_token;
-use crate::schema::graph::keywords::{KEYWORDS, Shape};
+use crate::schema::graph::keywords::{KEYWORDS, SubschemaLayout};
 use crate::schema::graph::unescape;
 
 /// Keywords whose values are data, or hold no subschema.
@@ -25,7 +25,7 @@ const DATA: &[&str] = &[
 ];
 
 /// One step from a schema to a subschema.
-pub(crate) struct Step<'t> {
+pub(crate) struct SchemaStep<'t> {
     /// The pointer of the schema that it begins at.
     pub(crate) at: String,
     pub(crate) keyword: &'t str,
@@ -33,23 +33,23 @@ pub(crate) struct Step<'t> {
 
 /// How a keyword holds subschemas, if its value has that shape. What no draft knows may be referred
 /// to, and is looked through.
-pub(crate) fn shape(keyword: &str, held: &Value) -> Option<Shape> {
+pub(crate) fn shape(keyword: &str, held: &Value) -> Option<SubschemaLayout> {
     if DATA.contains(&keyword) {
         return None;
     }
     let mut known = KEYWORDS.iter().filter(|(name, ..)| *name == keyword).peekable();
     let is_known = known.peek().is_some();
-    let fits = |shape: &Shape| {
+    let fits = |shape: &SubschemaLayout| {
         matches!(
             (shape, held),
-            (Shape::Map, Value::Object(_))
-                | (Shape::List, Value::Array(_))
-                | (Shape::One, Value::Object(_) | Value::Bool(_))
+            (SubschemaLayout::Map, Value::Object(_))
+                | (SubschemaLayout::List, Value::Array(_))
+                | (SubschemaLayout::One, Value::Object(_) | Value::Bool(_))
         )
     };
     let found = known.map(|(_, shape, _)| *shape).find(fits);
     let is_object = held.is_object();
-    found.or((!is_known && is_object).then_some(Shape::One))
+    found.or((!is_known && is_object).then_some(SubschemaLayout::One))
 }
 
 /// Visits every schema of a document that is an object, the outer one before those within. The
@@ -65,12 +65,12 @@ pub(crate) fn visit(value: &mut Value, at: &mut String, look: &mut impl FnMut(&m
         let length = at.len();
         push_token(at, keyword);
         match (shape, held) {
-            (Shape::Map, Value::Object(schemas)) => {
+            (SubschemaLayout::Map, Value::Object(schemas)) => {
                 for (name, schema) in schemas.iter_mut() {
                     inside(schema, name, at, look);
                 }
             }
-            (Shape::List, Value::Array(schemas)) => {
+            (SubschemaLayout::List, Value::Array(schemas)) => {
                 for (index, schema) in schemas.iter_mut().enumerate() {
                     inside(schema, &index.to_string(), at, look);
                 }
@@ -95,21 +95,21 @@ fn inside(
 
 /// The keywords that a place stands under, from the outside in, and whether it is one of the
 /// subschemas that the last of them holds.
-pub(crate) fn way<'t>(root: &Value, tokens: &'t [String]) -> (Vec<Step<'t>>, bool) {
+pub(crate) fn way<'t>(root: &Value, tokens: &'t [String]) -> (Vec<SchemaStep<'t>>, bool) {
     let mut steps = Vec::new();
     let mut at = String::new();
     let mut here = Some(root);
     let mut is_within = false;
     let mut rest = tokens.iter();
     while let Some(keyword) = rest.next() {
-        steps.push(Step { at: at.clone(), keyword });
+        steps.push(SchemaStep { at: at.clone(), keyword });
         push_token(&mut at, keyword);
         is_within = false;
         let Some(held) = here.and_then(|schema| schema.get(keyword.as_str())) else { break };
         here = match shape(keyword, held) {
             None => break,
-            Some(Shape::One) => Some(held),
-            Some(Shape::Map | Shape::List) => {
+            Some(SubschemaLayout::One) => Some(held),
+            Some(SubschemaLayout::Map | SubschemaLayout::List) => {
                 let Some(token) = rest.next() else { break };
                 push_token(&mut at, token);
                 is_within = rest.len() == 0;

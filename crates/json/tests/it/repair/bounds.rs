@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use toolcrib_json::repair::{Bounds, read};
+use toolcrib_json::repair::{RepairBounds, read};
 
 use super::told;
 
@@ -24,7 +24,7 @@ fn depth_and_length_are_bounded_on_both_paths() {
     assert_eq!(told(read(&format!("{} [2]", nested(64, "1")))), too_deep(1));
     assert!(read(&format!("{} [2]", nested(63, "1"))).is_ok());
 
-    let longest = format!("\"{}\"", "x".repeat(Bounds::default().bytes - 2));
+    let longest = format!("\"{}\"", "x".repeat(RepairBounds::default().bytes - 2));
     assert!(read(&longest).is_ok());
     assert_eq!(
         told(read(&format!("{longest} "))),
@@ -34,7 +34,7 @@ fn depth_and_length_are_bounded_on_both_paths() {
 
 #[test]
 fn bounds_that_are_set_hold_on_both_paths_to_the_last_byte_level_and_value() {
-    let bounds = Bounds { bytes: 40, depth: 3, values: 5 };
+    let bounds = RepairBounds { bytes: 40, depth: 3, values: 5 };
     let text = |bytes: usize, end: &str| format!("[\"{}\"{end}", "x".repeat(bytes - 3 - end.len()));
     // A comma too many, or an end that is not there, is repaired.
     for end in ["]", ",]"] {

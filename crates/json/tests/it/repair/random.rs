@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use toolcrib_json::repair::{Change, Read, read, read_strict};
+use toolcrib_json::repair::{RepairKind, RepairedJson, read, read_strict};
 
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![
@@ -87,7 +87,7 @@ proptest! {
 
     #[test]
     fn no_text_makes_it_panic_and_what_is_changed_is_noted(text in text()) {
-        if let Ok(Read { repairs, .. }) = read(&text) {
+        if let Ok(RepairedJson { repairs, .. }) = read(&text) {
             prop_assert_eq!(repairs.is_empty(), serde_json::from_str::<Value>(&text).is_ok());
         }
     }
@@ -109,7 +109,7 @@ proptest! {
         for text in [value.to_string(), serde_json::to_string_pretty(&value).unwrap()] {
             let plain: Value = serde_json::from_str(&text).unwrap();
             prop_assert_eq!(read_strict(&text), Ok(plain.clone()));
-            prop_assert_eq!(read(&text), Ok(Read { value: plain, repairs: Vec::new() }));
+            prop_assert_eq!(read(&text), Ok(RepairedJson { value: plain, repairs: Vec::new() }));
         }
     }
 
@@ -143,7 +143,7 @@ proptest! {
         let text: String = json.chars().take(kept).collect();
         let read = read(&text).unwrap();
         prop_assert!(read.value.is_object(), "{text}: {}", read.value);
-        let told = [Change::MissingBracket, Change::MissingQuote];
+        let told = [RepairKind::MissingBracket, RepairKind::MissingQuote];
         prop_assert!(read.repairs.iter().any(|repair| told.contains(&repair.change)), "{}", text);
     }
 }

@@ -4,16 +4,16 @@
 use serde_json::{Map, Value};
 use toolcrib_core::Arguments;
 
-use crate::protocol::object_writer::Written;
+use crate::protocol::object_writer::ObjectWriter;
 
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Params {
+pub(crate) struct RequestParams {
     /// The tool that is called, and with what.
     call: Option<(String, Arguments)>,
     others: Map<String, Value>,
 }
 
-impl Params {
+impl RequestParams {
     pub(crate) fn call(tool: &str, arguments: Arguments) -> Self {
         Self { call: Some((tool.to_owned(), arguments)), others: Map::new() }
     }
@@ -36,7 +36,7 @@ impl Params {
     }
 
     /// As fields of an object; what a request says of itself (`_meta`) is written by who sends it.
-    pub(crate) fn write(&self, object: &mut Written) {
+    pub(crate) fn write(&self, object: &mut ObjectWriter) {
         if let Some((tool, arguments)) = &self.call {
             object.field("name", tool);
             object.field("arguments", arguments.fields());
@@ -58,7 +58,7 @@ impl Params {
     }
 }
 
-impl From<Map<String, Value>> for Params {
+impl From<Map<String, Value>> for RequestParams {
     fn from(others: Map<String, Value>) -> Self {
         Self { call: None, others }
     }

@@ -5,18 +5,20 @@ use rmcp::model::{ClientConfig, CustomRequest, CustomResult, ErrorCode, ErrorDat
 use rmcp::service::{RequestContext, RoleClient};
 use serde_json::{Value, json};
 use std::sync::Arc;
-use toolcrib_core::{Ask, CallContext, Fields, Question, Unanswered, Unheard};
+use toolcrib_core::{
+    CallContext, FormFallback, HostQuestion, JsonFields, QuestionError, QuestionKind,
+};
 
 use crate::client::connection::capabilities::ourselves;
-use crate::client::inflight::{Asked, Calls, Whose};
+use crate::client::inflight::{InFlight, QuestionOwner, ServerQuestion};
 
 /// The end of the SDK that hears requests of the server.
-pub(crate) struct Ear {
-    pub(crate) calls: Arc<Calls>,
-    pub(crate) answers: Vec<Question>,
+pub(crate) struct ServerRequestHandler {
+    pub(crate) calls: Arc<InFlight>,
+    pub(crate) answers: Vec<QuestionKind>,
 }
 
-impl ClientHandler for Ear {
+impl ClientHandler for ServerRequestHandler {
     fn get_info(&self) -> ClientConfig {
         ourselves(&self.answers)
     }
@@ -43,13 +45,13 @@ impl ClientHandler for Ear {
     }
 }
 
-impl Ear {
-    async fn answer(&self, asked: Asked) -> Result<Value, Refusal> {
-        let Asked { method, params, of } = asked;
+impl ServerRequestHandler {
+    async fn answer(&self, asked: ServerQuestion) -> Result<Value, QuestionRefusal> {
+        let ServerQuestion { method, params, of } = asked;
         let (of, _asked) = match of {
-            Whose::Call(slot, asking) => (slot, asking),
-            Whose::Nobody => return Err(refused(NO_CALL)),
-            Whose::Unclear(doubt) => {
+            QuestionOwner::Call(slot, asking) => (slot, asking),
+            QuestionOwner::Nobody => return Err(refused(NO_CALL)),
+            QuestionOwner::Unclear(doubt) => {
                 // Nothing more is begun on this connection meanwhile.
                 let _held = self.calls.asks();
                 let of = self.calls.settled(&doubt).await.ok_or_else(|| refused(UNCLEAR))?;
@@ -60,12 +62,12 @@ impl Ear {
         let _waits = self.calls.asks();
         of.notes_address(&params);
         let Some(call) = of.context() else { return Err(refused(NO_CALL)) };
-        answer(&method, Posed::new(params), call).await
+        answer(&method, PosedQuestion::new(params), call).await
     }
 }
 
 /// Why a question has no answer, as a server is told it.
-pub(crate) struct Refusal {
+pub(crate) struct QuestionRefusal {
     pub(crate) code: i32,
     pub(crate) message: &'static str,
 }
@@ -77,21 +79,21 @@ const UNCLEAR: &str = "nobody can be asked: several calls ran, and the question 
                        of them it is of; made again, the call runs by itself (`share = \"session\"` \
                        in `mcp` at the source keeps all of them apart)";
 
-fn refused(message: &'static str) -> Refusal {
-    Refusal { code: REFUSED, message }
+fn refused(message: &'static str) -> QuestionRefusal {
+    QuestionRefusal { code: REFUSED, message }
 }
 
 /// A question beside its method, as far as whoever asks said it.
-pub(crate) struct Posed {
+pub(crate) struct PosedQuestion {
     params: Value,
     name: Option<String>,
-    besides: Fields,
-    around: Arc<Fields>,
+    besides: JsonFields,
+    around: Arc<JsonFields>,
 }
 
-impl Posed {
+impl PosedQuestion {
     fn new(params: Value) -> Self {
-        Self { params, name: None, besides: Fields::new(), around: Arc::default() }
+        Self { params, name: None, besides: JsonFields::new(), around: Arc::default() }
     }
 }
 
@@ -102,37 +104,37 @@ impl Posed {
 /// those who want a question put away then (`cancel`), with which a server can go on.
 pub(crate) async fn answer(
     method: &str,
-    posed: Posed,
+    posed: PosedQuestion,
     call: &CallContext,
-) -> Result<Value, Refusal> {
+) -> Result<Value, QuestionRefusal> {
     let Some(question) = question(method, &posed.params) else {
-        return Err(Refusal { code: METHOD_NOT_FOUND, message: "no such method" });
+        return Err(QuestionRefusal { code: METHOD_NOT_FOUND, message: "no such method" });
     };
-    let asks_a_person = matches!(question, Question::Form | Question::Address);
-    let Posed { params, name, besides, around } = posed;
-    let ask = Ask { question, params, name, besides, around };
+    let asks_a_person = matches!(question, QuestionKind::Form | QuestionKind::Address);
+    let PosedQuestion { params, name, besides, around } = posed;
+    let ask = HostQuestion { question, params, name, besides, around };
     match call.ask(ask).await {
         Ok(answer) => Ok(answer),
-        Err(Unanswered::Unable) if asks_a_person && call.unheard() == Unheard::PutAway => {
+        Err(QuestionError::Unable) if asks_a_person && call.unheard() == FormFallback::PutAway => {
             Ok(json!({ "action": "cancel" }))
         }
         // The person was asked, and has not answered.
-        Err(Unanswered::Cancelled | Unanswered::Late) if asks_a_person => {
+        Err(QuestionError::Cancelled | QuestionError::Late) if asks_a_person => {
             Ok(json!({ "action": "cancel" }))
         }
-        Err(Unanswered::Unable) => Err(refused("nobody can be asked")),
-        Err(Unanswered::Cancelled | Unanswered::Late) => Err(refused("cancelled")),
+        Err(QuestionError::Unable) => Err(refused("nobody can be asked")),
+        Err(QuestionError::Cancelled | QuestionError::Late) => Err(refused("cancelled")),
     }
 }
 
-fn question(method: &str, params: &Value) -> Option<Question> {
+fn question(method: &str, params: &Value) -> Option<QuestionKind> {
     match method {
         "elicitation/create" if params.get("mode").is_some_and(|mode| mode == "url") => {
-            Some(Question::Address)
+            Some(QuestionKind::Address)
         }
-        "elicitation/create" => Some(Question::Form),
-        "sampling/createMessage" => Some(Question::Sample),
-        "roots/list" => Some(Question::Roots),
+        "elicitation/create" => Some(QuestionKind::Form),
+        "sampling/createMessage" => Some(QuestionKind::Sample),
+        "roots/list" => Some(QuestionKind::Roots),
         _ => None,
     }
 }
@@ -144,23 +146,23 @@ const MOST_REQUESTS: usize = 16;
 /// that a host which has to come back with answers comes back once. `around`: what that result says
 /// besides.
 pub(crate) async fn answer_all(
-    requests: Fields,
-    around: Fields,
+    requests: JsonFields,
+    around: JsonFields,
     call: &CallContext,
-) -> Result<Fields, Refusal> {
+) -> Result<JsonFields, QuestionRefusal> {
     if requests.len() > MOST_REQUESTS {
-        return Err(Refusal { code: REFUSED, message: "too many questions at once" });
+        return Err(QuestionRefusal { code: REFUSED, message: "too many questions at once" });
     }
     let around = Arc::new(around);
     let asked = requests.into_iter().map(async |(key, request)| {
         let Value::Object(mut besides) = request else {
-            return Err(Refusal { code: METHOD_NOT_FOUND, message: "no such method" });
+            return Err(QuestionRefusal { code: METHOD_NOT_FOUND, message: "no such method" });
         };
         let params = besides.shift_remove("params").unwrap_or_default();
         let method = besides.shift_remove("method").unwrap_or_default();
         let method = method.as_str().unwrap_or_default();
         let around = Arc::clone(&around);
-        let posed = Posed { params, name: Some(key.clone()), besides, around };
+        let posed = PosedQuestion { params, name: Some(key.clone()), besides, around };
         Ok((key, answer(method, posed, call).await?))
     });
     let answers = futures_util::future::try_join_all(asked).await?;

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use toolcrib_core::{Content, ErrorKind, Part, ToolError, ToolOutcome};
 
-use crate::client::fault::Fault;
+use crate::client::fault::McpFault;
 use crate::protocol::content::part;
 use crate::protocol::strict_object::empty_as_objects;
 use crate::protocol::text::cut;
@@ -13,21 +13,21 @@ const MOST_PARTS: usize = 10_000;
 
 /// What a request was answered with.
 #[derive(Debug)]
-pub(crate) enum Reply {
+pub(crate) enum ServerReply {
     /// The fields of the result as they came.
     Fields(Map<String, Value>),
     /// The result of a call in the shape that most have, of which no tree was made.
-    Usual(Usual),
+    Usual(FastCallResult),
 }
 
 #[derive(Debug)]
-pub(crate) struct Usual {
+pub(crate) struct FastCallResult {
     pub(crate) parts: Vec<Part>,
     pub(crate) structured: Option<Value>,
     pub(crate) failed: bool,
 }
 
-impl Reply {
+impl ServerReply {
     /// Whether it is a call's, and says that the tool failed.
     pub(crate) fn is_failure(&self) -> bool {
         match self {
@@ -37,25 +37,25 @@ impl Reply {
     }
 
     /// Of a request that is no call.
-    pub(crate) fn fields(self) -> Result<Map<String, Value>, Fault> {
+    pub(crate) fn fields(self) -> Result<Map<String, Value>, McpFault> {
         match self {
             Self::Fields(result) => Ok(result),
-            Self::Usual(_) => Err(Fault::Unreadable("it is the result of a call")),
+            Self::Usual(_) => Err(McpFault::Unreadable("it is the result of a call")),
         }
     }
 
     /// The end of a call, or what is wrong with the answer.
-    pub(crate) fn outcome(self) -> Result<ToolOutcome, Fault> {
+    pub(crate) fn outcome(self) -> Result<ToolOutcome, McpFault> {
         match self {
             Self::Fields(result) => outcome(result),
-            Self::Usual(Usual { parts, structured, failed }) => {
+            Self::Usual(FastCallResult { parts, structured, failed }) => {
                 Ok(ended(Content { parts, structured, ..Content::default() }, failed))
             }
         }
     }
 }
 
-fn outcome(mut result: Map<String, Value>) -> Result<ToolOutcome, Fault> {
+fn outcome(mut result: Map<String, Value>) -> Result<ToolOutcome, McpFault> {
     let (mut failed, mut structured, mut extra) = (false, None, Map::new());
     // The first revisions demand content; a structured result alone is good enough.
     let mut parts = Vec::new();
@@ -69,7 +69,7 @@ fn outcome(mut result: Map<String, Value>) -> Result<ToolOutcome, Fault> {
                 parts = blocks.into_iter().map(part).collect();
             }
             ("content", _) => {
-                return Err(Fault::Unreadable("its content is no list, or too long a one"));
+                return Err(McpFault::Unreadable("its content is no list, or too long a one"));
             }
             ("structuredContent", value) => structured = Some(value),
             (_, value) => _ = extra.insert(key, value),

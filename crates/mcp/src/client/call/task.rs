@@ -9,13 +9,13 @@ use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep, timeout};
 use toolcrib_core::{CallContext, Progress};
 
-use super::Asked;
-use super::params::Params;
-use super::reply::Reply;
-use crate::client::connection::server_info::Facts;
-use crate::client::connection::{Connection, Waits};
-use crate::client::fault::{Fault, INVALID_PARAMS, METHOD_NOT_FOUND};
-use crate::client::settings::Timeouts;
+use super::OutgoingRequest;
+use super::params::RequestParams;
+use super::reply::ServerReply;
+use crate::client::connection::server_info::McpServerInfo;
+use crate::client::connection::{McpConnection, UpstreamTimeouts};
+use crate::client::fault::{INVALID_PARAMS, METHOD_NOT_FOUND, McpFault};
+use crate::client::settings::McpTimeouts;
 use crate::protocol::text::{clean, cut};
 
 /// How often a task is asked about whose server does not say how often it wants that.
@@ -54,7 +54,7 @@ pub(crate) fn named_in(params: &Value) -> Option<&str> {
 }
 
 /// Whether the server runs calls as tasks: what a tool says of them counts only then.
-pub(crate) fn are_there(facts: &Facts) -> bool {
+pub(crate) fn are_there(facts: &McpServerInfo) -> bool {
     let tasks = facts.said.capabilities.get("tasks");
     let calls = tasks.and_then(|tasks| tasks.pointer("/requests/tools/call"));
     calls.is_some() && !facts.is_modern
@@ -62,26 +62,28 @@ pub(crate) fn are_there(facts: &Facts) -> bool {
 
 /// Begins the task of a call and gives what it ends with.
 pub(crate) async fn run(
-    connection: &Connection,
-    asked: &Asked,
+    connection: &McpConnection,
+    asked: &OutgoingRequest,
     context: &CallContext,
-    timeouts: Timeouts,
-) -> Result<Reply, Fault> {
-    let soon = Waits::of_call(timeouts);
+    timeouts: McpTimeouts,
+) -> Result<ServerReply, McpFault> {
+    let soon = UpstreamTimeouts::of_call(timeouts);
     let mut params = asked.params.clone();
     let keep = u64::try_from(timeouts.longest_call.as_millis()).unwrap_or(u64::MAX);
     params.extend(Map::from_iter([("task".to_owned(), json!({ "ttl": keep }))]));
     let begun = connection.request(&asked.method, &params, Some(context), &soon).await?;
-    let Reply::Fields(mut begun) = begun else { return Ok(begun) };
+    let ServerReply::Fields(mut begun) = begun else { return Ok(begun) };
     // It may have run the call at once all the same.
-    let Some(Value::Object(task)) = begun.remove("task") else { return Ok(Reply::Fields(begun)) };
-    let id = Task::name(&task)?;
-    let mut unended = Unended { connection, id: Some(id.clone()) };
+    let Some(Value::Object(task)) = begun.remove("task") else {
+        return Ok(ServerReply::Fields(begun));
+    };
+    let id = ServerTask::name(&task)?;
+    let mut unended = ServerTaskGuard { connection, id: Some(id.clone()) };
     // What it asks between two looks is of this call, and of no other that runs.
     let _followed = connection.calls.follow(&id, context);
-    let task = Task::of(&task)?;
+    let task = ServerTask::of(&task)?;
     let ended = fetch(connection, task, context, soon).await;
-    if matches!(ended, Ok(_) | Err(Fault::Refused { .. })) {
+    if matches!(ended, Ok(_) | Err(McpFault::Refused { .. })) {
         unended.id = None;
     }
     ended
@@ -89,16 +91,16 @@ pub(crate) async fn run(
 
 /// Waits for the end of a task and fetches what came of it.
 async fn fetch(
-    connection: &Connection,
-    mut task: Task,
+    connection: &McpConnection,
+    mut task: ServerTask,
     context: &CallContext,
-    soon: Waits,
-) -> Result<Reply, Fault> {
-    let named = Params::from(Map::from_iter([("taskId".to_owned(), json!(task.id))]));
+    soon: UpstreamTimeouts,
+) -> Result<ServerReply, McpFault> {
+    let named = RequestParams::from(Map::from_iter([("taskId".to_owned(), json!(task.id))]));
     let (last, until, whole) = soon.until;
     let mut heard = None;
     let mut reports = 0.0;
-    while task.status == Status::Working {
+    while task.status == ServerTaskStatus::Working {
         if task.said.is_some() && task.said != heard {
             heard.clone_from(&task.said);
             reports += 1.0;
@@ -106,23 +108,23 @@ async fn fetch(
         }
         tokio::select! {
             () = sleep(task.pause) => {}
-            () = context.cancelled() => return Err(Fault::Cancelled),
+            () = context.cancelled() => return Err(McpFault::Cancelled),
         }
         if Instant::now() >= until {
-            return Err(Fault::TooLong(last, whole));
+            return Err(McpFault::TooLong(last, whole));
         }
         let asked = connection.request("tasks/get", &named, Some(context), &soon).await;
         let asked = asked.map_err(|fault| since_begun(fault, |_| true))?;
-        task = Task::of(&asked.fields()?)?;
+        task = ServerTask::of(&asked.fields()?)?;
     }
-    if task.status == Status::Cancelled {
+    if task.status == ServerTaskStatus::Cancelled {
         // It may go on all the same, and nobody tells how far it came.
         let said = task.said.map(|said| format!(": {said}")).unwrap_or_default();
-        return Err(Fault::broken(format!("it cancelled the task of the call{said}")));
+        return Err(McpFault::broken(format!("it cancelled the task of the call{said}")));
     }
     // What a task asks it asks by now, and goes on after; it may be long silent until it ends.
-    let long = Waits { idle: (last, whole), until: soon.until, subject: None };
-    let waits = if task.status == Status::Asking { long } else { soon };
+    let long = UpstreamTimeouts { idle: (last, whole), until: soon.until, subject: None };
+    let waits = if task.status == ServerTaskStatus::Asking { long } else { soon };
     let result = connection.request("tasks/result", &named, Some(context), &waits).await;
     // Other codes are those that the call itself was answered with.
     let is_about_task = |code| matches!(code, INVALID_PARAMS | METHOD_NOT_FOUND);
@@ -133,41 +135,41 @@ async fn fetch(
             result.shift_remove("_meta");
         }
     }
-    Ok(Reply::Fields(result))
+    Ok(ServerReply::Fields(result))
 }
 
 /// What is wrong with a request about a task: whether or not it left, the call did, and nothing of
 /// it may be taken for unsent or refused. `is_about_task`: a refusal with this code tells nothing of
 /// the call.
-fn since_begun(fault: Fault, is_about_task: impl Fn(i32) -> bool) -> Fault {
+fn since_begun(fault: McpFault, is_about_task: impl Fn(i32) -> bool) -> McpFault {
     match fault {
-        Fault::Unreachable { .. } | Fault::Http { .. } | Fault::Unauthorized { .. } => {
-            Fault::broken(format!("while the task of the call ran, {}", fault.words()))
+        McpFault::Unreachable { .. } | McpFault::Http { .. } | McpFault::Unauthorized { .. } => {
+            McpFault::broken(format!("while the task of the call ran, {}", fault.words()))
         }
-        Fault::Withdrawn | Fault::Busy(_) => Fault::Cancelled,
-        Fault::Refused { code, .. } if is_about_task(code) => {
-            Fault::Unreadable("it does not say how the task of the call is doing")
+        McpFault::Withdrawn | McpFault::Busy(_) => McpFault::Cancelled,
+        McpFault::Refused { code, .. } if is_about_task(code) => {
+            McpFault::Unreadable("it does not say how the task of the call is doing")
         }
-        Fault::Broken { .. }
-        | Fault::TooLong(..)
-        | Fault::Cancelled
-        | Fault::Moved
-        | Fault::Refused { .. }
-        | Fault::Unreadable(_) => fault,
+        McpFault::Broken { .. }
+        | McpFault::TooLong(..)
+        | McpFault::Cancelled
+        | McpFault::Moved
+        | McpFault::Refused { .. }
+        | McpFault::Unreadable(_) => fault,
     }
 }
 
 /// What a server says of a task.
-struct Task {
+struct ServerTask {
     id: String,
-    status: Status,
+    status: ServerTaskStatus,
     said: Option<String>,
     /// How long it wants to be left alone.
     pause: Duration,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Status {
+enum ServerTaskStatus {
     Working,
     Asking,
     /// Well or not, as its result says.
@@ -175,21 +177,21 @@ enum Status {
     Cancelled,
 }
 
-impl Task {
-    fn name(fields: &Map<String, Value>) -> Result<String, Fault> {
+impl ServerTask {
+    fn name(fields: &Map<String, Value>) -> Result<String, McpFault> {
         let name = fields.get("taskId").and_then(Value::as_str);
-        name.map(str::to_owned).ok_or(Fault::Unreadable("its task has no name"))
+        name.map(str::to_owned).ok_or(McpFault::Unreadable("its task has no name"))
     }
 
-    fn of(fields: &Map<String, Value>) -> Result<Self, Fault> {
+    fn of(fields: &Map<String, Value>) -> Result<Self, McpFault> {
         let text = |key: &str| fields.get(key).and_then(Value::as_str);
         let id = Self::name(fields)?;
         let status = match text("status") {
-            Some("working") => Status::Working,
-            Some("input_required") => Status::Asking,
-            Some("completed" | "failed") => Status::Ended,
-            Some("cancelled") => Status::Cancelled,
-            _ => return Err(Fault::Unreadable("nobody knows how its task is doing")),
+            Some("working") => ServerTaskStatus::Working,
+            Some("input_required") => ServerTaskStatus::Asking,
+            Some("completed" | "failed") => ServerTaskStatus::Ended,
+            Some("cancelled") => ServerTaskStatus::Cancelled,
+            _ => return Err(McpFault::Unreadable("nobody knows how its task is doing")),
         };
         let said = text("statusMessage").map(|said| cut(&clean(said), LONGEST_REPORT));
         let pause = fields.get("pollInterval").and_then(Value::as_u64);
@@ -199,13 +201,13 @@ impl Task {
 }
 
 /// A task that nobody has seen the end of. Dropped, it is given up, and the server is told so.
-struct Unended<'a> {
-    connection: &'a Connection,
+struct ServerTaskGuard<'a> {
+    connection: &'a McpConnection,
     /// `None`: there is nothing to give up.
     id: Option<String>,
 }
 
-impl Drop for Unended<'_> {
+impl Drop for ServerTaskGuard<'_> {
     fn drop(&mut self) {
         let (Some(id), Ok(runtime)) = (self.id.take(), Handle::try_current()) else { return };
         let peer = self.connection.peer.clone();

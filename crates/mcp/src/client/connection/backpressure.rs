@@ -12,15 +12,15 @@ use rmcp::model::{
 use rmcp::service::RoleClient;
 use rmcp::transport::Transport;
 
-use crate::client::inflight::Calls;
+use crate::client::inflight::InFlight;
 
 /// Requests, pings too, whose answers are not written yet. What comes beyond them is not heard.
 const MOST: usize = 256;
 
 /// A transport between the SDK and a server that asks without end.
-pub(crate) struct Bounded<T> {
+pub(crate) struct BoundedTransport<T> {
     inner: T,
-    calls: Arc<Calls>,
+    calls: Arc<InFlight>,
     /// What the SDK was told of and has not answered.
     open: HashSet<RequestId>,
     /// Held by each answer until it is written.
@@ -29,8 +29,8 @@ pub(crate) struct Bounded<T> {
     is_old: bool,
 }
 
-impl<T> Bounded<T> {
-    pub(crate) fn new(inner: T, calls: &Arc<Calls>) -> Self {
+impl<T> BoundedTransport<T> {
+    pub(crate) fn new(inner: T, calls: &Arc<InFlight>) -> Self {
         let (open, writing) = (HashSet::new(), Arc::default());
         Self { inner, calls: Arc::clone(calls), open, writing, is_old: false }
     }
@@ -80,7 +80,7 @@ impl<T> Bounded<T> {
     }
 }
 
-impl<T: Transport<RoleClient>> Transport<RoleClient> for Bounded<T> {
+impl<T: Transport<RoleClient>> Transport<RoleClient> for BoundedTransport<T> {
     type Error = T::Error;
 
     fn send(
@@ -120,8 +120,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::client::inflight::News;
-    use crate::client::settings::ServerBounds;
+    use crate::client::inflight::ServerNotices;
+    use crate::client::settings::McpBounds;
 
     /// Says what it is told to, and reads nothing.
     struct Flood(std::vec::IntoIter<serde_json::Value>);
@@ -145,10 +145,10 @@ mod tests {
         }
     }
 
-    fn flood(said: Vec<serde_json::Value>) -> Bounded<Flood> {
-        Bounded::new(
+    fn flood(said: Vec<serde_json::Value>) -> BoundedTransport<Flood> {
+        BoundedTransport::new(
             Flood(said.into_iter()),
-            &Calls::new(&Arc::<News>::default(), ServerBounds::default(), &Arc::default()),
+            &InFlight::new(&Arc::<ServerNotices>::default(), McpBounds::default(), &Arc::default()),
         )
     }
 

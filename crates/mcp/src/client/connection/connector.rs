@@ -13,35 +13,35 @@ use rmcp::transport::Transport;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use toolcrib_child::{Child, SpawnError};
-use toolcrib_core::{CallContext, Note, Question};
+use toolcrib_core::{CallContext, QuestionKind, SpanAttribute};
 
-use super::backpressure::Bounded;
+use super::backpressure::BoundedTransport;
 use super::capabilities::EVERYTHING;
-use super::direct::{Direct, Line};
+use super::direct::{DirectChannel, DirectTransport};
 use super::outbound_span;
-use super::server_info::Facts;
-use super::{Connection, Program};
-use crate::client::call::questions::Ear;
-use crate::client::fault::{Fault, Phase, chain};
-use crate::client::http::{self, Http};
-use crate::client::inflight::asking_habits::Askers;
-use crate::client::inflight::{Calls, News};
+use super::server_info::McpServerInfo;
+use super::{McpConnection, ServerProcess};
+use crate::client::call::questions::ServerRequestHandler;
+use crate::client::fault::{McpFault, McpTimeoutPhase, chain};
+use crate::client::http::{self, HttpConnector};
+use crate::client::inflight::asking_habits::AskingHabits;
+use crate::client::inflight::{InFlight, ServerNotices};
 use crate::client::settings::{
-    Authorization, ServerSettings, Share, StdioSettings, Transport as Way,
+    ConnectionScope, HttpAuthorization, McpSourceSettings, McpTransport as Way, StdioSettings,
 };
-use crate::client::source::status::Era;
-use crate::client::stdio::{self, Pipes};
-use crate::protocol::mirrored_headers::Mirrors;
+use crate::client::source::status::McpEra;
+use crate::client::stdio::{self, StdioTransport};
+use crate::protocol::mirrored_headers::MirroredArguments;
 
 /// Opens connections to one server, and remembers which era it belongs to.
-pub(crate) struct Opener {
-    pub(crate) settings: ServerSettings,
+pub(crate) struct ServerConnector {
+    pub(crate) settings: McpSourceSettings,
     inherited: Vec<(String, String)>,
-    http: Option<Result<Http, String>>,
-    way: Arc<[Note]>,
+    http: Option<Result<HttpConnector, String>>,
+    way: Arc<[SpanAttribute]>,
     era: AtomicU8,
     /// What its requests did until now, where questions do not say whose they are.
-    pub(crate) askers: Arc<Askers>,
+    pub(crate) askers: Arc<AskingHabits>,
 }
 
 /// What is known of the era of a server.
@@ -52,15 +52,15 @@ const MODERN: u8 = 2;
 const OLDEST: u8 = 3;
 
 /// A started server that has not said hello yet, and what to hear of its way.
-struct Started<T> {
+struct StartedServer<T> {
     transport: T,
-    calls: Arc<Calls>,
+    calls: Arc<InFlight>,
 }
 
-impl Opener {
-    pub(crate) fn new(settings: ServerSettings, inherited: Vec<(String, String)>) -> Self {
+impl ServerConnector {
+    pub(crate) fn new(settings: McpSourceSettings, inherited: Vec<(String, String)>) -> Self {
         let http = match &settings.transport {
-            Way::Http(http) => Some(Http::new(http)),
+            Way::Http(http) => Some(HttpConnector::new(http)),
             Way::Stdio(_) => None,
         };
         let way = outbound_span::way(&settings.transport).into();
@@ -72,7 +72,8 @@ impl Opener {
     /// or it is no program, which is spoken to in the older way if it has it.
     pub(crate) fn newer(&self) -> Option<Self> {
         let is_program = self.http.is_none() && self.settings.revision.is_none();
-        let settings = ServerSettings { revision: Some(Era::Modern), ..self.settings.clone() };
+        let settings =
+            McpSourceSettings { revision: Some(McpEra::Modern), ..self.settings.clone() };
         is_program.then(|| Self::new(settings, self.inherited.clone()))
     }
 
@@ -80,7 +81,8 @@ impl Opener {
     /// is a program, which is spoken to in that way by itself.
     pub(crate) fn older(&self) -> Option<Self> {
         self.http.as_ref().filter(|_| self.settings.revision.is_none())?;
-        let settings = ServerSettings { revision: Some(Era::Legacy), ..self.settings.clone() };
+        let settings =
+            McpSourceSettings { revision: Some(McpEra::Legacy), ..self.settings.clone() };
         Some(Self::new(settings, self.inherited.clone()))
     }
 
@@ -88,20 +90,20 @@ impl Opener {
     pub(crate) async fn open(
         &self,
         context: Option<&CallContext>,
-        news: &Arc<News>,
-    ) -> Result<Connection, Fault> {
+        news: &Arc<ServerNotices>,
+    ) -> Result<McpConnection, McpFault> {
         let patience = self.settings.timeouts.connect;
         match timeout(patience, self.open_in_time(context, news)).await {
             Ok(opened) => opened,
-            Err(_) => Err(Fault::TooLong(Phase::Connect, patience)),
+            Err(_) => Err(McpFault::TooLong(McpTimeoutPhase::Connect, patience)),
         }
     }
 
     async fn open_in_time(
         &self,
         context: Option<&CallContext>,
-        news: &Arc<News>,
-    ) -> Result<Connection, Fault> {
+        news: &Arc<ServerNotices>,
+    ) -> Result<McpConnection, McpFault> {
         let known = self.era.load(Ordering::Acquire);
         let mut opened = self.try_open(context, news, known).await;
         let doubted = self.era.load(Ordering::Acquire);
@@ -124,24 +126,25 @@ impl Opener {
     async fn try_open(
         &self,
         context: Option<&CallContext>,
-        news: &Arc<News>,
+        news: &Arc<ServerNotices>,
         era: u8,
-    ) -> Result<Connection, Fault> {
+    ) -> Result<McpConnection, McpFault> {
         let answers = self.answers(context);
-        let calls = Calls::new(news, self.settings.bounds, &self.askers);
+        let calls = InFlight::new(news, self.settings.bounds, &self.askers);
         match (&self.settings.transport, &self.http) {
             (Way::Stdio(settings), _) => {
                 let (mut child, (stdin, stdout)) = self.start(settings).await?;
                 stdio::follow(child.ending(), Arc::clone(&calls));
-                let transport = Pipes::new((stdin, stdout), Arc::clone(&calls));
+                let transport = StdioTransport::new((stdin, stdout), Arc::clone(&calls));
                 let transport = transport
-                    .map_err(|error| Fault::unreachable("its pipes broke").because(error))?;
-                let line = Line::Pipe { writer: transport.writer(), calls: Arc::clone(&calls) };
-                let started = Started { transport, calls };
+                    .map_err(|error| McpFault::unreachable("its pipes broke").because(error))?;
+                let line =
+                    DirectTransport::Pipe { writer: transport.writer(), calls: Arc::clone(&calls) };
+                let started = StartedServer { transport, calls };
                 match self.greet(started, era, answers).await {
                     Ok(mut connection) => {
-                        connection.program = Some(Program::new(child));
-                        connection.direct = Direct::of(line, &connection.facts);
+                        connection.program = Some(ServerProcess::new(child));
+                        connection.direct = DirectChannel::of(line, &connection.facts);
                         Ok(connection)
                     }
                     Err(fault) => {
@@ -153,38 +156,41 @@ impl Opener {
                 let _attended = context.and_then(|context| http.attended_by(context));
                 if era == OLDEST {
                     let transport = http.old_transport(Arc::clone(&calls), context).await?;
-                    return self.greet(Started { transport, calls }, LEGACY, answers).await;
+                    return self.greet(StartedServer { transport, calls }, LEGACY, answers).await;
                 }
                 let transport = http.transport(Arc::clone(&calls), context, era == UNKNOWN);
                 let line = http.direct(&calls, context);
-                let mut opened = self.greet(Started { transport, calls }, era, answers).await;
+                let mut opened = self.greet(StartedServer { transport, calls }, era, answers).await;
                 if let Ok(connection) = &mut opened {
-                    connection.direct = Direct::of(line, &connection.facts);
+                    connection.direct = DirectChannel::of(line, &connection.facts);
                 }
-                if era == UNKNOWN && matches!(opened, Err(Fault::Http { status: 400..=499, .. })) {
+                if era == UNKNOWN && matches!(opened, Err(McpFault::Http { status: 400..=499, .. }))
+                {
                     // What servers of the first revision say to a POST.
                     self.doubt(OLDEST);
                 }
                 opened
             }
-            (Way::Http(_), Some(Err(why))) => Err(Fault::unreachable(why.clone())),
-            (Way::Http(_), None) => Err(Fault::unreachable("it has no address")),
+            (Way::Http(_), Some(Err(why))) => Err(McpFault::unreachable(why.clone())),
+            (Way::Http(_), None) => Err(McpFault::unreachable("it has no address")),
         }
     }
 
     /// Who shares a connection: whoever has tokens of his own has a connection of his own too.
-    pub(crate) fn share(&self) -> Share {
+    pub(crate) fn share(&self) -> ConnectionScope {
         let Way::Http(http) = &self.settings.transport else {
             return self.settings.share;
         };
         match (&http.authorization, self.settings.share) {
-            (Authorization::OAuth(oauth), Share::Shared) if !oauth.machine => Share::Caller,
+            (HttpAuthorization::OAuth(oauth), ConnectionScope::Shared) if !oauth.machine => {
+                ConnectionScope::Caller
+            }
             (_, share) => share,
         }
     }
 
     /// Takes in what the transport must know of the tools.
-    pub(crate) fn learn(&self, mirrored: Mirrors) {
+    pub(crate) fn learn(&self, mirrored: MirroredArguments) {
         if let Some(Ok(http)) = &self.http {
             http.learn(mirrored);
         }
@@ -196,30 +202,30 @@ impl Opener {
     }
 
     /// What a connection may declare: on one for several callers, each may be able to answer.
-    fn answers(&self, context: Option<&CallContext>) -> Vec<Question> {
+    fn answers(&self, context: Option<&CallContext>) -> Vec<QuestionKind> {
         match (self.share(), context) {
-            (Share::Shared, _) => EVERYTHING.to_vec(),
+            (ConnectionScope::Shared, _) => EVERYTHING.to_vec(),
             (_, None) => Vec::new(),
             // All calls of a conversation have one client.
-            (Share::Session, Some(context)) if context.session().is_some() => {
+            (ConnectionScope::Session, Some(context)) if context.session().is_some() => {
                 context.answers().to_vec()
             }
-            (Share::Session | Share::Caller, Some(_)) => EVERYTHING.to_vec(),
+            (ConnectionScope::Session | ConnectionScope::Caller, Some(_)) => EVERYTHING.to_vec(),
         }
     }
 
     /// Says hello, and follows the connection to its end.
     async fn greet<T>(
         &self,
-        started: Started<T>,
+        started: StartedServer<T>,
         era: u8,
-        answers: Vec<Question>,
-    ) -> Result<Connection, Fault>
+        answers: Vec<QuestionKind>,
+    ) -> Result<McpConnection, McpFault>
     where
         T: Transport<RoleClient> + 'static,
     {
-        let Started { transport, calls } = started;
-        let transport = Bounded::new(transport, &calls);
+        let StartedServer { transport, calls } = started;
+        let transport = BoundedTransport::new(transport, &calls);
         let stop = CancellationToken::new();
         let modern = vec![ProtocolVersion::LATEST];
         let lifecycle = match era {
@@ -230,14 +236,14 @@ impl Opener {
                 legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
             },
         };
-        let ear = Ear { calls: Arc::clone(&calls), answers };
+        let ear = ServerRequestHandler { calls: Arc::clone(&calls), answers };
         // Dropped half-way, the guard ends whatever was begun.
         let guard = stop.clone().drop_guard();
         let running = serve_client_with_lifecycle_and_ct(ear, transport, lifecycle, stop.clone())
             .await
             .map_err(|error| {
                 if let Some(Err(why)) = calls.greeting() {
-                    return Fault::unreachable(why);
+                    return McpFault::unreachable(why);
                 }
                 // It knows of the new way, and offers old revisions alone.
                 if matches!(error, ClientInitializeError::NoCompatibleProtocolVersion { .. }) {
@@ -253,12 +259,12 @@ impl Opener {
         let peer = running.peer().clone();
         let facts = peer.peer_info().map(|info| {
             let said = calls.greeting().and_then(Result::ok).unwrap_or_default();
-            Facts::of(&info, said)
+            McpServerInfo::of(&info, said)
         });
         let facts = facts.unwrap_or_default();
         guard.disarm();
         tokio::spawn(follow(running, Arc::clone(&calls), stop.clone()));
-        Ok(Connection {
+        Ok(McpConnection {
             facts,
             peer,
             calls,
@@ -282,7 +288,7 @@ impl Opener {
     async fn start(
         &self,
         settings: &StdioSettings,
-    ) -> Result<(Child, (toolcrib_child::ChildStdin, toolcrib_child::ChildStdout)), Fault> {
+    ) -> Result<(Child, (toolcrib_child::ChildStdin, toolcrib_child::ChildStdout)), McpFault> {
         let mut program =
             toolcrib_child::Program::new(settings.command.clone(), settings.arguments.clone());
         let exposed = |(name, value): &(String, toolcrib_core::Secret)| {
@@ -293,7 +299,7 @@ impl Opener {
         program.folder.clone_from(&settings.folder);
         program.limits = self.settings.program;
         let mut child = Child::spawn(&program).await.map_err(|error| not_started(&error))?;
-        let pipes = child.take_pipes().ok_or_else(|| Fault::unreachable("it has no pipes"))?;
+        let pipes = child.take_pipes().ok_or_else(|| McpFault::unreachable("it has no pipes"))?;
         Ok((child, pipes))
     }
 }
@@ -301,17 +307,17 @@ impl Opener {
 /// The era that a server is first taken for. A program that has both says hello in the older way: the
 /// handlers of today ask while they run, which the new way has not. For clients of the new way another
 /// one of it is started.
-fn at_first(settings: &ServerSettings) -> u8 {
+fn at_first(settings: &McpSourceSettings) -> u8 {
     match (settings.revision, &settings.transport) {
-        (Some(Era::Modern), _) => MODERN,
-        (Some(Era::Legacy), _) | (None, Way::Stdio(_)) => LEGACY,
+        (Some(McpEra::Modern), _) => MODERN,
+        (Some(McpEra::Legacy), _) | (None, Way::Stdio(_)) => LEGACY,
         (None, Way::Http(_)) => UNKNOWN,
     }
 }
 
 /// The error in words, and only what lies behind it as the cause: it would be told twice.
-fn not_started(error: &SpawnError) -> Fault {
-    let fault = Fault::unreachable(error.to_string());
+fn not_started(error: &SpawnError) -> McpFault {
+    let fault = McpFault::unreachable(error.to_string());
     match error.source() {
         Some(cause) => fault.because(chain(String::new(), cause)),
         None => fault,
@@ -319,7 +325,7 @@ fn not_started(error: &SpawnError) -> Fault {
 }
 
 /// Adds how the program ended, if it did, and what it said last.
-async fn last_words(fault: Fault, child: &mut Child, in_scratch: bool) -> Fault {
+async fn last_words(fault: McpFault, child: &mut Child, in_scratch: bool) -> McpFault {
     let ended = timeout(std::time::Duration::from_millis(50), child.ended()).await.ok();
     let stderr = child.stderr().text();
     let last = stderr.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
@@ -337,14 +343,14 @@ async fn last_words(fault: Fault, child: &mut Child, in_scratch: bool) -> Fault 
         // A launcher that leaves the server in the background: nobody would see that one's end.
         why.push_str(": its command has to stay, since what it leaves behind is ended with it");
     }
-    let cause = if let Fault::Unreachable { cause, .. } = fault { cause } else { None };
+    let cause = if let McpFault::Unreachable { cause, .. } = fault { cause } else { None };
     let cause = said.map(Into::into).or(cause);
-    Fault::Unreachable { why, next_try: None, retry_after: None, cause }
+    McpFault::Unreachable { why, next_try: None, retry_after: None, cause }
 }
 
 async fn follow(
-    running: RunningService<RoleClient, Ear>,
-    calls: Arc<Calls>,
+    running: RunningService<RoleClient, ServerRequestHandler>,
+    calls: Arc<InFlight>,
     stop: CancellationToken,
 ) {
     let _ = running.waiting().await;
@@ -353,15 +359,15 @@ async fn follow(
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "the SDK's errors grow with every release")]
-fn refused(error: ClientInitializeError) -> Fault {
+fn refused(error: ClientInitializeError) -> McpFault {
     match error {
         ClientInitializeError::TransportError { error, .. } => {
             http::fault::of_transport(error, false)
         }
         ClientInitializeError::ConnectionClosed(_) => {
-            Fault::unreachable("it closed the connection during the handshake")
+            McpFault::unreachable("it closed the connection during the handshake")
         }
-        ClientInitializeError::JsonRpcError(error) => Fault::unreachable(format!(
+        ClientInitializeError::JsonRpcError(error) => McpFault::unreachable(format!(
             "it refuses the handshake: {} ({})",
             crate::protocol::text::clean(&error.message),
             error.code.0
@@ -370,13 +376,13 @@ fn refused(error: ClientInitializeError) -> Fault {
         // Their texts are dumps of the SDK's own types.
         ClientInitializeError::ExpectedInitResponse(_)
         | ClientInitializeError::ExpectedInitResult(_) => {
-            Fault::unreachable("its answer to the handshake is none of the protocol")
+            McpFault::unreachable("its answer to the handshake is none of the protocol")
         }
         ClientInitializeError::NoCompatibleProtocolVersion { server_supported, .. } => {
             let offered: Vec<_> = server_supported.iter().map(ProtocolVersion::as_str).collect();
             let offered = crate::protocol::text::clean(&offered.join(", "));
-            Fault::unreachable(format!("it speaks no revision of ours: it offers {offered}"))
+            McpFault::unreachable(format!("it speaks no revision of ours: it offers {offered}"))
         }
-        other => Fault::unreachable("the handshake failed").because(other),
+        other => McpFault::unreachable("the handshake failed").because(other),
     }
 }

@@ -20,14 +20,14 @@ use tokio::time::timeout;
 use toolcrib_core::{CallContext, Trace};
 
 use super::capabilities::{capabilities, ourselves};
-use super::server_info::Facts;
-use crate::client::call::params::Params;
-use crate::client::call::reply::Reply;
-use crate::client::fault::Fault;
-use crate::client::http::{Events, Wire, fault};
-use crate::client::inflight::{Calls, End, Slot};
-use crate::client::stdio::{Unwritten, Writer, free, write};
-use crate::protocol::object_writer::Written;
+use super::server_info::McpServerInfo;
+use crate::client::call::params::RequestParams;
+use crate::client::call::reply::ServerReply;
+use crate::client::fault::McpFault;
+use crate::client::http::{HttpTransport, SseEventStream, fault};
+use crate::client::inflight::{InFlight, UpstreamRequest, UpstreamRequestEnd};
+use crate::client::stdio::{SharedStdin, StdioWriteError, free, write};
+use crate::protocol::object_writer::ObjectWriter;
 
 /// The SDK counts from zero, and never comes as far.
 const FIRST: i64 = 1_000_000_000;
@@ -50,8 +50,8 @@ mod said {
 }
 
 /// The way of one connection.
-pub(crate) struct Direct {
-    line: Line,
+pub(crate) struct DirectChannel {
+    line: DirectTransport,
     /// What each request says of our side, where the revision wants that: fields as JSON. What can
     /// be answered is another matter for each.
     said: Vec<u8>,
@@ -59,19 +59,19 @@ pub(crate) struct Direct {
     ids: AtomicI64,
 }
 
-pub(crate) enum Line {
-    Http { wire: Wire, url: Arc<str> },
-    Pipe { writer: Writer, calls: Arc<Calls> },
+pub(crate) enum DirectTransport {
+    Http { wire: HttpTransport, url: Arc<str> },
+    Pipe { writer: SharedStdin, calls: Arc<InFlight> },
 }
 
-impl Direct {
+impl DirectChannel {
     /// `None`: this server's requests go through the SDK.
-    pub(crate) fn of(line: Line, facts: &Facts) -> Option<Self> {
+    pub(crate) fn of(line: DirectTransport, facts: &McpServerInfo) -> Option<Self> {
         let is_latest = facts.revision == ProtocolVersion::V_2026_07_28.as_str();
-        if matches!(line, Line::Http { .. }) && !is_latest {
+        if matches!(line, DirectTransport::Http { .. }) && !is_latest {
             return None;
         }
-        let mut said = Written::new();
+        let mut said = ObjectWriter::new();
         if facts.is_modern {
             said.field(said::REVISION, ProtocolVersion::V_2026_07_28.as_str());
             said.field(said::CLIENT, &ourselves(&[]).client_info);
@@ -81,22 +81,22 @@ impl Direct {
     }
 
     /// Whether this way is open to a request.
-    pub(crate) fn takes(&self, method: &str, params: &Params) -> bool {
+    pub(crate) fn takes(&self, method: &str, params: &RequestParams) -> bool {
         match self.line {
-            Line::Pipe { .. } => true,
-            Line::Http { .. } => method == "tools/call" && name(params).is_some(),
+            DirectTransport::Pipe { .. } => true,
+            DirectTransport::Http { .. } => method == "tools/call" && name(params).is_some(),
         }
     }
 
     /// A request as it goes out, under an id that is its progress token as well.
     pub(crate) fn text(
         &self,
-        (method, params): (&str, &Params),
+        (method, params): (&str, &RequestParams),
         context: Option<&CallContext>,
         trace: Option<Trace>,
     ) -> (RequestId, Vec<u8>) {
         let number = self.ids.fetch_add(1, Ordering::Relaxed);
-        let mut message = Written::new();
+        let mut message = ObjectWriter::new();
         message.text("jsonrpc", b"\"2.0\"");
         message.field("id", &number);
         message.field("method", method);
@@ -110,7 +110,7 @@ impl Direct {
     /// What a request says of itself.
     fn say(
         &self,
-        said: &mut Written,
+        said: &mut ObjectWriter,
         context: Option<&CallContext>,
         trace: Option<Trace>,
         number: i64,
@@ -137,25 +137,26 @@ impl Direct {
     /// Sends a request and waits for its end. Dropping it loses the answer and breaks nothing.
     pub(crate) async fn exchange(
         &self,
-        asked: (&str, &Params),
+        asked: (&str, &RequestParams),
         (id, text): (RequestId, Vec<u8>),
-        slot: &Arc<Slot>,
-        mut end: oneshot::Receiver<End>,
-    ) -> Result<Reply, Fault> {
+        slot: &Arc<UpstreamRequest>,
+        mut end: oneshot::Receiver<UpstreamRequestEnd>,
+    ) -> Result<ServerReply, McpFault> {
         let end = match &self.line {
-            Line::Http { wire, url } => {
+            DirectTransport::Http { wire, url } => {
                 post(wire, url, asked, (id, text), slot).await?;
                 end.try_recv().ok()
             }
-            Line::Pipe { writer, calls } => {
-                let gone = |Unwritten { began, error }| {
+            DirectTransport::Pipe { writer, calls } => {
+                let gone = |StdioWriteError { began, error }| {
                     let why = "it does not take what is written";
-                    let fault = if began { Fault::broken(why) } else { Fault::unreachable(why) };
+                    let fault =
+                        if began { McpFault::broken(why) } else { McpFault::unreachable(why) };
                     fault.because(error)
                 };
                 // Who gives up while others write leaves nothing behind.
                 let way = free(writer).await;
-                let way = way.map_err(|error| gone(Unwritten { began: false, error }))?;
+                let way = way.map_err(|error| gone(StdioWriteError { began: false, error }))?;
                 calls.sends(id, slot);
                 let own = Arc::clone(calls);
                 let mut writing = Box::pin(async move { write(way, text, &own).await });
@@ -165,7 +166,7 @@ impl Direct {
                     std::task::Poll::Ready(written) => written,
                     std::task::Poll::Pending => {
                         let written = tokio::spawn(writing).await;
-                        let broke = |error| Unwritten {
+                        let broke = |error| StdioWriteError {
                             began: true,
                             error: std::io::Error::other::<JoinError>(error),
                         };
@@ -177,25 +178,25 @@ impl Direct {
             }
         };
         match end {
-            Some(End::Result(result)) => Ok(result),
-            Some(End::Refused(error)) => {
+            Some(UpstreamRequestEnd::Result(result)) => Ok(result),
+            Some(UpstreamRequestEnd::Refused(error)) => {
                 let (message, data) = (error.message.into_owned(), error.data);
-                Err(Fault::Refused { code: error.code.0, message, data })
+                Err(McpFault::Refused { code: error.code.0, message, data })
             }
-            Some(End::Odd(why)) => Err(Fault::Unreadable(why)),
-            None => Err(Fault::broken("the server closed it")),
+            Some(UpstreamRequestEnd::Odd(why)) => Err(McpFault::Unreadable(why)),
+            None => Err(McpFault::broken("the server closed it")),
         }
     }
 }
 
 /// Posts a request and reads its answer to the end.
 async fn post(
-    wire: &Wire,
+    wire: &HttpTransport,
     url: &str,
-    (method, params): (&str, &Params),
+    (method, params): (&str, &RequestParams),
     (id, text): (RequestId, Vec<u8>),
-    slot: &Arc<Slot>,
-) -> Result<(), Fault> {
+    slot: &Arc<UpstreamRequest>,
+) -> Result<(), McpFault> {
     let mut headers = wire.own_headers();
     let revision = ProtocolVersion::V_2026_07_28.as_str();
     headers.insert(REVISION, HeaderValue::from_static(revision));
@@ -210,14 +211,14 @@ async fn post(
     }
     let posted = wire.request(url, headers, (id, Bytes::from(text)), slot).await;
     let posted = posted.map_err(|error| fault::of_http(error, slot.was_sent()))?;
-    let mut missing = Fault::Unreadable("it holds no answer to the request");
+    let mut missing = McpFault::Unreadable("it holds no answer to the request");
     if let StreamableHttpPostResponse::Sse(mut events, _) = posted {
-        missing = Fault::broken("its stream of events ended before the answer");
+        missing = McpFault::broken("its stream of events ended before the answer");
         while !slot.has_ended() {
             match events.next().await {
                 // What it says of others was heard on the way.
                 Some(Ok(_)) => {}
-                Some(Err(error)) => return Err(Fault::broken("the line broke").because(error)),
+                Some(Err(error)) => return Err(McpFault::broken("the line broke").because(error)),
                 None => break,
             }
         }
@@ -228,7 +229,7 @@ async fn post(
 
 /// A connection is used again once its answer was read to the end, which comes right after the last
 /// event, and often later than that. Nobody waits for it.
-fn read_on(mut events: Events) {
+fn read_on(mut events: SseEventStream) {
     let mut rest = Box::pin(async move {
         for _ in 0..MOST_AFTER {
             if !matches!(events.next().await, Some(Ok(_))) {
@@ -242,7 +243,7 @@ fn read_on(mut events: Events) {
 }
 
 /// The name that a header repeats, if the header can hold it as it is.
-fn name(params: &Params) -> Option<&str> {
+fn name(params: &RequestParams) -> Option<&str> {
     let name = params.name()?;
     let is_plain = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_graphic());
     (is_plain && !name.starts_with(ENCODED)).then_some(name)

@@ -12,28 +12,28 @@ const SERVER: &str = "io.modelcontextprotocol/serverInfo";
 
 /// What a member has to be.
 #[derive(Clone, Copy)]
-enum Shape {
+enum HandshakeShape {
     Text,
     Flag,
     Texts,
     /// An object; of these members more is known.
-    Fields(&'static [Member]),
+    Fields(&'static [HandshakeMember]),
 }
 
-type Member = (&'static str, Need, Shape);
+type HandshakeMember = (&'static str, HandshakePresence, HandshakeShape);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Need {
+enum HandshakePresence {
     Demanded,
     Optional,
 }
 
-use Need::{Demanded, Optional};
-use Shape::{Fields, Flag, Text, Texts};
+use HandshakePresence::{Demanded, Optional};
+use HandshakeShape::{Fields, Flag, Text, Texts};
 
-const ANY: Shape = Fields(&[]);
-const LISTED: Shape = Fields(&[("listChanged", Optional, Flag)]);
-const CAPABILITIES: Shape = Fields(&[
+const ANY: HandshakeShape = Fields(&[]);
+const LISTED: HandshakeShape = Fields(&[("listChanged", Optional, Flag)]);
+const CAPABILITIES: HandshakeShape = Fields(&[
     ("experimental", Optional, ANY),
     ("extensions", Optional, ANY),
     ("logging", Optional, ANY),
@@ -46,16 +46,16 @@ const CAPABILITIES: Shape = Fields(&[
     ),
     ("tools", Optional, LISTED),
 ]);
-const SERVER_INFO: Shape =
+const SERVER_INFO: HandshakeShape =
     Fields(&[("name", Demanded, Text), ("version", Demanded, Text), ("title", Optional, Text)]);
-const INITIALIZED: Shape = Fields(&[
+const INITIALIZED: HandshakeShape = Fields(&[
     ("protocolVersion", Demanded, Text),
     ("capabilities", Demanded, CAPABILITIES),
     ("serverInfo", Demanded, SERVER_INFO),
     ("instructions", Optional, Text),
     ("_meta", Optional, ANY),
 ]);
-const DISCOVERED: Shape = Fields(&[
+const DISCOVERED: HandshakeShape = Fields(&[
     ("supportedVersions", Demanded, Texts),
     ("capabilities", Demanded, CAPABILITIES),
     ("instructions", Optional, Text),
@@ -79,7 +79,7 @@ pub(crate) fn read(result: &mut Value) -> Option<Result<Value, String>> {
 }
 
 /// Mends what can mean one thing only, and says what else does not fit.
-fn fit(value: &mut Value, shape: Shape, at: &str) -> Result<(), String> {
+fn fit(value: &mut Value, shape: HandshakeShape, at: &str) -> Result<(), String> {
     if let (Fields(_), Value::Array(items)) = (shape, &*value)
         && items.is_empty()
     {
@@ -101,7 +101,7 @@ fn fit(value: &mut Value, shape: Shape, at: &str) -> Result<(), String> {
     }
 }
 
-fn misfit(value: &Value, shape: Shape, at: &str) -> String {
+fn misfit(value: &Value, shape: HandshakeShape, at: &str) -> String {
     let is = match value {
         Value::Null => "null",
         Value::Bool(_) => "a truth value",

@@ -6,20 +6,20 @@
 
 use std::borrow::Cow;
 
-use toolcrib_core::{CallContext, Errand, ErrorKind, Note};
+use toolcrib_core::{CallContext, ErrorKind, OutboundSpan, SpanAttribute};
 
-use super::Connection;
-use crate::client::call::params::Params;
-use crate::client::call::reply::Reply;
-use crate::client::fault::Fault;
-use crate::client::settings::Transport;
+use super::McpConnection;
+use crate::client::call::params::RequestParams;
+use crate::client::call::reply::ServerReply;
+use crate::client::fault::McpFault;
+use crate::client::settings::McpTransport;
 use crate::protocol::methods;
 
 /// Where a server is.
-pub(crate) fn way(transport: &Transport) -> Vec<Note> {
+pub(crate) fn way(transport: &McpTransport) -> Vec<SpanAttribute> {
     match transport {
-        Transport::Stdio(_) => vec![("network.transport", "pipe".into())],
-        Transport::Http(http) => {
+        McpTransport::Stdio(_) => vec![("network.transport", "pipe".into())],
+        McpTransport::Http(http) => {
             // An address of IPv6 stands in brackets in a URL alone.
             let host = http.url.host_str().map(|host| host.trim_matches(['[', ']']));
             let host = host.map(|host| ("server.address", host.into()));
@@ -32,10 +32,10 @@ pub(crate) fn way(transport: &Transport) -> Vec<Note> {
 }
 
 pub(crate) fn begin(
-    connection: &Connection,
-    (method, params): (&str, &Params),
+    connection: &McpConnection,
+    (method, params): (&str, &RequestParams),
     context: &CallContext,
-) -> Errand {
+) -> OutboundSpan {
     // Anybody can make up others.
     let method = if methods::is_defined(method) { method } else { "_OTHER" };
     let mut errand = context.errand(|| match target(method, params) {
@@ -51,8 +51,8 @@ pub(crate) fn begin(
     errand
 }
 
-pub(crate) fn end(mut errand: Errand, answered: &Result<Reply, Fault>) {
-    if let Err(Fault::Refused { code, .. }) = answered {
+pub(crate) fn end(mut errand: OutboundSpan, answered: &Result<ServerReply, McpFault>) {
+    if let Err(McpFault::Refused { code, .. }) = answered {
         errand.notes(|| [("rpc.response.status_code", code.to_string().into())]);
     }
     errand.ends(|| match answered {
@@ -62,7 +62,7 @@ pub(crate) fn end(mut errand: Errand, answered: &Result<Reply, Fault>) {
 }
 
 /// What a request names at the server, where that has few different values.
-fn target<'a>(method: &str, params: &'a Params) -> Option<(&'static str, &'a str)> {
+fn target<'a>(method: &str, params: &'a RequestParams) -> Option<(&'static str, &'a str)> {
     let note = match method {
         "tools/call" => "gen_ai.tool.name",
         "prompts/get" => "gen_ai.prompt.name",
@@ -71,16 +71,16 @@ fn target<'a>(method: &str, params: &'a Params) -> Option<(&'static str, &'a str
     Some((note, params.name()?))
 }
 
-fn error(fault: &Fault) -> Cow<'static, str> {
+fn error(fault: &McpFault) -> Cow<'static, str> {
     let kind = match fault {
-        Fault::Refused { code, .. } => return code.to_string().into(),
-        Fault::Http { status, .. } => return status.to_string().into(),
-        Fault::Unauthorized { .. } => return "unauthorized".into(),
-        Fault::Unreadable(_) => return "invalid_response".into(),
-        Fault::Unreachable { .. } | Fault::Busy(_) => ErrorKind::Unavailable,
-        Fault::Broken { .. } => ErrorKind::Network,
-        Fault::TooLong(..) => ErrorKind::Timeout,
-        Fault::Cancelled | Fault::Withdrawn | Fault::Moved => ErrorKind::Cancelled,
+        McpFault::Refused { code, .. } => return code.to_string().into(),
+        McpFault::Http { status, .. } => return status.to_string().into(),
+        McpFault::Unauthorized { .. } => return "unauthorized".into(),
+        McpFault::Unreadable(_) => return "invalid_response".into(),
+        McpFault::Unreachable { .. } | McpFault::Busy(_) => ErrorKind::Unavailable,
+        McpFault::Broken { .. } => ErrorKind::Network,
+        McpFault::TooLong(..) => ErrorKind::Timeout,
+        McpFault::Cancelled | McpFault::Withdrawn | McpFault::Moved => ErrorKind::Cancelled,
     };
     kind.as_str().into()
 }

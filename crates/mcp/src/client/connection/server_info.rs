@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rmcp::model::ServerPeerInfo;
 use serde_json::{Map, Value};
-use toolcrib_core::Said;
+use toolcrib_core::ServerInfo;
 
 use crate::client::source::resources::hints;
 use crate::protocol::text::{clean, cut};
@@ -13,19 +13,19 @@ use crate::protocol::text::{clean, cut};
 const LONGEST_INSTRUCTIONS: usize = 8_000;
 
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Facts {
+pub(crate) struct McpServerInfo {
     pub(crate) name: Option<String>,
     pub(crate) version: Option<String>,
     /// The revision that both speak: `2025-11-25`.
     pub(crate) revision: String,
     /// Of 2026-07-28 or later: without sessions, each request says all.
     pub(crate) is_modern: bool,
-    pub(crate) said: Arc<Said>,
+    pub(crate) said: Arc<ServerInfo>,
     /// Cut to a length that a prompt can bear.
     pub(crate) instructions: String,
 }
 
-impl Facts {
+impl McpServerInfo {
     /// `greeting`: the whole of it, of which the SDK drops what it does not know.
     pub(crate) fn of(info: &ServerPeerInfo, greeting: Map<String, Value>) -> Self {
         let server = info.server_info.as_ref();
@@ -43,7 +43,7 @@ impl Facts {
     }
 }
 
-fn said(mut greeting: Map<String, Value>) -> Said {
+fn said(mut greeting: Map<String, Value>) -> ServerInfo {
     let mut object = |key: &str| match greeting.remove(key) {
         Some(Value::Object(fields)) => fields,
         _ => Map::new(),
@@ -64,11 +64,11 @@ fn said(mut greeting: Map<String, Value>) -> Said {
     if !meta.is_empty() {
         greeting.insert("_meta".to_owned(), Value::Object(meta));
     }
-    let hints = Map::from_iter([(Said::GREETING.to_owned(), hints(greeting))]);
-    Said { server, capabilities, instructions, hints }
+    let hints = Map::from_iter([(ServerInfo::GREETING.to_owned(), hints(greeting))]);
+    ServerInfo { server, capabilities, instructions, hints }
 }
 
-impl Facts {
+impl McpServerInfo {
     /// Whether a capability has this flag.
     pub(crate) fn can(&self, capability: &str, flag: &str) -> bool {
         let capability = self.said.capabilities.get(capability);

@@ -7,11 +7,11 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use std::time::Duration;
 use tokio::time::timeout;
 use toolcrib_core::Secret;
-use toolcrib_egress::{EgressError, Kind, Streamed};
+use toolcrib_egress::{EgressError, EgressErrorKind, StreamedResponse};
 use url::Url;
 
-use super::token_provider::{Cause, Refusal};
-use super::transport::Wire;
+use super::token_provider::{TokenProviderError, TokenRefusal};
+use super::transport::HttpTransport;
 
 /// Requests that are made for one: a refusal, a refreshed token, a wider scope.
 const MOST_TRIES: usize = 3;
@@ -20,15 +20,15 @@ const LONGEST_WAIT: Duration = Duration::from_hours(24);
 
 /// Why an HTTP request has no answer that the protocol could read.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum WireError {
+pub(crate) enum HttpExchangeError {
     #[error("it cannot be connected to")]
-    NotConnected(#[source] Cause),
+    NotConnected(#[source] TokenProviderError),
     #[error("the line broke")]
-    Broken(#[source] Cause),
+    Broken(#[source] TokenProviderError),
     #[error("HTTP {status}")]
     Status { status: u16, retry_after: Option<Duration> },
     #[error("authorization: {0}")]
-    Unauthorized(Cause),
+    Unauthorized(TokenProviderError),
     #[error("it says nothing")]
     Silent,
     #[error("its answer is too large")]
@@ -38,13 +38,13 @@ pub(crate) enum WireError {
 }
 
 /// The head of an answer, and its body still on the line.
-pub(super) struct Answer {
+pub(super) struct HttpAnswer {
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
-    pub(super) body: Streamed,
+    pub(super) body: StreamedResponse,
 }
 
-impl Answer {
+impl HttpAnswer {
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
@@ -55,12 +55,12 @@ impl Answer {
     }
 
     /// The whole body, if it is not larger.
-    pub(super) async fn bytes(mut self, most: usize) -> Result<Bytes, WireError> {
+    pub(super) async fn bytes(mut self, most: usize) -> Result<Bytes, HttpExchangeError> {
         let mut whole = Bytes::new();
         while let Some(chunk) = self.body.next().await {
             let chunk = chunk.map_err(broken)?;
             if whole.len() + chunk.len() > most {
-                return Err(WireError::TooLarge);
+                return Err(HttpExchangeError::TooLarge);
             }
             // Most come in one piece, and need no copy.
             whole = if whole.is_empty() { chunk } else { joined(whole, &chunk) };
@@ -68,35 +68,37 @@ impl Answer {
         Ok(whole)
     }
 
-    pub(super) fn failure(&self) -> WireError {
+    pub(super) fn failure(&self) -> HttpExchangeError {
         let seconds = self.header(RETRY_AFTER.as_str()).and_then(|value| value.trim().parse().ok());
         let retry_after = seconds.map(|seconds| Duration::from_secs(seconds).min(LONGEST_WAIT));
-        WireError::Status { status: self.status.as_u16(), retry_after }
+        HttpExchangeError::Status { status: self.status.as_u16(), retry_after }
     }
 
     /// Whether another token might help.
-    fn refusal(&self) -> Option<Refusal> {
+    fn refusal(&self) -> Option<TokenRefusal> {
         let values = self.headers.get_all(WWW_AUTHENTICATE).iter();
         let challenges: Vec<_> =
             values.filter_map(|value| value.to_str().ok()).map(str::to_owned).collect();
         let wants_scope = || challenges.iter().any(|value| value.contains("insufficient_scope"));
         let refused = self.status == StatusCode::UNAUTHORIZED
             || (self.status == StatusCode::FORBIDDEN && wants_scope());
-        refused.then(|| Refusal { status: self.status.as_u16(), challenges })
+        refused.then(|| TokenRefusal { status: self.status.as_u16(), challenges })
     }
 }
 
-impl Wire {
+impl HttpTransport {
     pub(super) async fn exchange(
         &self,
         method: Method,
         url: &str,
         mut headers: HeaderMap,
         body: Bytes,
-    ) -> Result<Answer, WireError> {
+    ) -> Result<HttpAnswer, HttpExchangeError> {
         let mut token = match (&self.bearer, &self.authorize) {
             (Some(bearer), _) => Some(bearer.clone()),
-            (None, Some(authorize)) => authorize.token().await.map_err(WireError::Unauthorized)?,
+            (None, Some(authorize)) => {
+                authorize.token().await.map_err(HttpExchangeError::Unauthorized)?
+            }
             (None, None) => None,
         };
         let mut tries = 1;
@@ -116,11 +118,11 @@ impl Wire {
             };
             let Some(authorize) = authorize else {
                 let cure = "it refuses our credentials: set `bearer`, a header, or `oauth`";
-                return Err(WireError::Unauthorized(cure.into()));
+                return Err(HttpExchangeError::Unauthorized(cure.into()));
             };
             tries += 1;
             let better = authorize.refused(token.as_ref(), refusal).await;
-            token = Some(better.map_err(WireError::Unauthorized)?);
+            token = Some(better.map_err(HttpExchangeError::Unauthorized)?);
         }
     }
 
@@ -130,29 +132,34 @@ impl Wire {
         url: &str,
         headers: HeaderMap,
         body: Bytes,
-    ) -> Result<Answer, WireError> {
+    ) -> Result<HttpAnswer, HttpExchangeError> {
         let elsewhere;
         let route = if url == self.home.url.as_str() {
             &self.home.route
         } else {
-            let url = Url::parse(url).map_err(|error| WireError::NotConnected(error.into()))?;
+            let url =
+                Url::parse(url).map_err(|error| HttpExchangeError::NotConnected(error.into()))?;
             elsewhere = self.egress.route(&url).map_err(unsent)?;
             &elsewhere
         };
         let sent = match self.patience {
             Some(patience) => {
                 let sending = Box::pin(self.egress.exchange(route, method, headers, body));
-                timeout(patience, sending).await.map_err(|_| WireError::Silent)?
+                timeout(patience, sending).await.map_err(|_| HttpExchangeError::Silent)?
             }
             None => self.egress.exchange(route, method, headers, body).await,
         };
         let mut streamed = sent.map_err(|error| match error.kind {
             _ if error.never_sent() => unsent(error),
-            Kind::Refused | Kind::NotConnected | Kind::Timeout(_) => unsent(error),
-            Kind::Broken | Kind::TooLarge => WireError::Broken(error.into()),
+            EgressErrorKind::Refused
+            | EgressErrorKind::NotConnected
+            | EgressErrorKind::Timeout(_) => unsent(error),
+            EgressErrorKind::Broken | EgressErrorKind::TooLarge => {
+                HttpExchangeError::Broken(error.into())
+            }
         })?;
         let headers = std::mem::take(&mut streamed.headers);
-        Ok(Answer { status: streamed.status, headers, body: streamed })
+        Ok(HttpAnswer { status: streamed.status, headers, body: streamed })
     }
 }
 
@@ -163,18 +170,18 @@ fn joined(whole: Bytes, chunk: &[u8]) -> Bytes {
     whole.freeze()
 }
 
-pub(super) fn broken(error: EgressError) -> WireError {
-    WireError::Broken(error.into())
+pub(super) fn broken(error: EgressError) -> HttpExchangeError {
+    HttpExchangeError::Broken(error.into())
 }
 
-fn unsent(error: EgressError) -> WireError {
-    WireError::NotConnected(error.into())
+fn unsent(error: EgressError) -> HttpExchangeError {
+    HttpExchangeError::NotConnected(error.into())
 }
 
-fn bearer(token: &Secret) -> Result<HeaderValue, WireError> {
+fn bearer(token: &Secret) -> Result<HeaderValue, HttpExchangeError> {
     let value = HeaderValue::from_str(&format!("Bearer {}", token.expose()));
     let mut value = value.map_err(|_| {
-        WireError::Unauthorized("the token holds characters that no header may hold".into())
+        HttpExchangeError::Unauthorized("the token holds characters that no header may hold".into())
     })?;
     value.set_sensitive(true);
     Ok(value)

@@ -10,34 +10,34 @@ use http::{HeaderMap, HeaderValue, Method};
 use rmcp::RoleClient;
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
-use toolcrib_egress::Streamed;
+use toolcrib_egress::StreamedResponse;
 use url::Url;
 
-use super::exchange::WireError;
-use super::sse::{Event, Lines};
-use super::transport::Wire;
-use crate::protocol::frame::{self, Outline};
+use super::exchange::HttpExchangeError;
+use super::sse::{SseEvent, SseParser};
+use super::transport::HttpTransport;
+use crate::protocol::frame::{self, MessageOutline};
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
 
 /// A connection in the first way.
-pub(crate) struct Old {
-    wire: Wire,
+pub(crate) struct LegacySseTransport {
+    wire: HttpTransport,
     /// Where what we say goes.
     post: Url,
-    stream: Stream,
+    stream: LegacySseStream,
 }
 
-struct Stream {
-    body: Streamed,
-    lines: Lines,
-    ready: VecDeque<Result<Event, Outline>>,
+struct LegacySseStream {
+    body: StreamedResponse,
+    lines: SseParser,
+    ready: VecDeque<Result<SseEvent, MessageOutline>>,
 }
 
-impl Stream {
+impl LegacySseStream {
     /// `Err`: one that is too long, and what can be told of it.
-    async fn next(&mut self) -> Option<Result<Event, Outline>> {
+    async fn next(&mut self) -> Option<Result<SseEvent, MessageOutline>> {
         loop {
             if let Some(event) = self.ready.pop_front() {
                 return Some(event);
@@ -51,9 +51,9 @@ impl Stream {
     }
 }
 
-impl Old {
+impl LegacySseTransport {
     /// Opens the stream and waits for the address.
-    pub(super) async fn connect(wire: Wire, url: &Url) -> Result<Self, WireError> {
+    pub(super) async fn connect(wire: HttpTransport, url: &Url) -> Result<Self, HttpExchangeError> {
         let mut headers = wire.headers.clone();
         headers.insert(ACCEPT, EVENTS);
         let answer = wire.exchange(Method::GET, url.as_str(), headers, Bytes::new()).await?;
@@ -61,11 +61,11 @@ impl Old {
             return Err(answer.failure());
         }
         if !answer.is("text/event-stream") {
-            return Err(WireError::Unreadable("it has no stream of events"));
+            return Err(HttpExchangeError::Unreadable("it has no stream of events"));
         }
-        let mut stream = Stream {
+        let mut stream = LegacySseStream {
             body: answer.body,
-            lines: Lines::new(wire.calls.bounds.message),
+            lines: SseParser::new(wire.calls.bounds.message),
             ready: VecDeque::new(),
         };
         while let Some(event) = stream.next().await {
@@ -76,27 +76,27 @@ impl Old {
                 return Ok(Self { wire, post, stream });
             }
         }
-        Err(WireError::Unreadable("its stream of events names no address"))
+        Err(HttpExchangeError::Unreadable("its stream of events names no address"))
     }
 }
 
 /// The address that a server names must be one of its own: our token goes there.
-fn address(url: &Url, named: &str) -> Result<Url, WireError> {
+fn address(url: &Url, named: &str) -> Result<Url, HttpExchangeError> {
     let joined = url.join(named).ok().filter(|joined| joined.origin() == url.origin());
-    joined.ok_or(WireError::Unreadable("the address that it names is none of its own"))
+    joined.ok_or(HttpExchangeError::Unreadable("the address that it names is none of its own"))
 }
 
-impl Transport<RoleClient> for Old {
-    type Error = WireError;
+impl Transport<RoleClient> for LegacySseTransport {
+    type Error = HttpExchangeError;
 
     fn send(
         &mut self,
         message: ClientJsonRpcMessage,
-    ) -> impl Future<Output = Result<(), WireError>> + Send + 'static {
+    ) -> impl Future<Output = Result<(), HttpExchangeError>> + Send + 'static {
         let (wire, post) = (self.wire.clone(), self.post.clone());
         async move {
             let body = serde_json::to_vec(&message)
-                .map_err(|_| WireError::Unreadable("a message of ours is no JSON"))?;
+                .map_err(|_| HttpExchangeError::Unreadable("a message of ours is no JSON"))?;
             wire.calls.sending(&message);
             let mut headers: HeaderMap = wire.headers.clone();
             headers.insert(CONTENT_TYPE, JSON);
@@ -117,7 +117,7 @@ impl Transport<RoleClient> for Old {
                 Ok(event) => match calls.read(event.data.as_bytes()) {
                     Ok(message) => calls.hear(message, None),
                     Err(unreadable) => {
-                        let outline = Outline::of(event.data.as_bytes());
+                        let outline = MessageOutline::of(event.data.as_bytes());
                         calls.spoiled(unreadable.words(), &outline, None)
                     }
                 },
@@ -128,7 +128,7 @@ impl Transport<RoleClient> for Old {
         }
     }
 
-    async fn close(&mut self) -> Result<(), WireError> {
+    async fn close(&mut self) -> Result<(), HttpExchangeError> {
         self.wire.calls.closed.cancel();
         Ok(())
     }

@@ -9,24 +9,24 @@ use futures_util::stream::{self, BoxStream, StreamExt};
 use rmcp::model::{ServerJsonRpcMessage, ServerResult};
 use rmcp::transport::streamable_http_client::SseError;
 use sse_stream::Sse;
-use toolcrib_egress::Streamed;
+use toolcrib_egress::StreamedResponse;
 
-use super::exchange::{WireError, broken};
-use crate::client::inflight::{Calls, Slot};
-use crate::protocol::frame::{self, Outline};
+use super::exchange::{HttpExchangeError, broken};
+use crate::client::inflight::{InFlight, UpstreamRequest};
+use crate::protocol::frame::{self, MessageOutline};
 
 /// Longest pause that a server may ask for before a stream is opened again, in milliseconds.
 const LONGEST_RETRY: u64 = 60_000;
 
 /// `slot`: of the request whose answer this stream is.
 pub(super) fn read(
-    body: Streamed,
-    calls: Arc<Calls>,
-    slot: Option<Arc<Slot>>,
+    body: StreamedResponse,
+    calls: Arc<InFlight>,
+    slot: Option<Arc<UpstreamRequest>>,
 ) -> BoxStream<'static, Result<Sse, SseError>> {
-    let reader = Reader {
+    let reader = SseReader {
         body,
-        lines: Lines::new(calls.bounds.message),
+        lines: SseParser::new(calls.bounds.message),
         ready: VecDeque::new(),
         failed: None,
         calls,
@@ -55,22 +55,22 @@ pub(super) fn read(
     .boxed()
 }
 
-struct Reader {
-    body: Streamed,
-    lines: Lines,
+struct SseReader {
+    body: StreamedResponse,
+    lines: SseParser,
     ready: VecDeque<Sse>,
     /// Why nothing more is read.
-    failed: Option<WireError>,
-    calls: Arc<Calls>,
-    slot: Option<Arc<Slot>>,
+    failed: Option<HttpExchangeError>,
+    calls: Arc<InFlight>,
+    slot: Option<Arc<UpstreamRequest>>,
 }
 
-impl Reader {
+impl SseReader {
     fn has_ended(&self) -> bool {
         self.slot.as_ref().is_some_and(|slot| slot.has_ended())
     }
 
-    fn take(&mut self, chunk: &[u8]) -> Result<(), WireError> {
+    fn take(&mut self, chunk: &[u8]) -> Result<(), HttpExchangeError> {
         let mut rest = chunk;
         loop {
             match self.lines.next(&mut rest) {
@@ -90,7 +90,7 @@ impl Reader {
     }
 
     /// What the SDK is to see of an event: its place in the stream always, its message if it must.
-    fn hear(&mut self, event: Event) {
+    fn hear(&mut self, event: SseEvent) {
         let is_message = matches!(event.kind.as_str(), "" | "message");
         let text = event.data.as_bytes();
         let slot = self.slot.clone();
@@ -105,7 +105,7 @@ impl Reader {
                 .filter_map(|message| self.calls.hear(message, slot.as_ref()))
                 .collect(),
             Err(unreadable) => {
-                let (why, outline) = (unreadable.words(), Outline::of(text));
+                let (why, outline) = (unreadable.words(), MessageOutline::of(text));
                 self.calls.spoiled(why, &outline, slot.as_ref()).into_iter().collect()
             }
         };
@@ -135,7 +135,7 @@ fn written(message: &ServerJsonRpcMessage) -> Option<String> {
 }
 
 #[derive(Default)]
-pub(super) struct Event {
+pub(super) struct SseEvent {
     pub(super) kind: String,
     pub(super) data: String,
     id: Option<String>,
@@ -143,38 +143,38 @@ pub(super) struct Event {
 }
 
 /// Puts events together from chunks that are cut anywhere.
-pub(super) struct Lines {
+pub(super) struct SseParser {
     /// Bytes of the longest event.
     longest: usize,
     line: Vec<u8>,
     /// The last line ended with a carriage return, and a line feed still belongs to it.
     after_return: bool,
-    event: Event,
+    event: SseEvent,
     has_fields: bool,
     /// The rest of an event that was too long is being passed over.
     is_skipping: bool,
 }
 
-impl Lines {
+impl SseParser {
     pub(super) fn new(longest: usize) -> Self {
-        let (line, event) = (Vec::new(), Event::default());
+        let (line, event) = (Vec::new(), SseEvent::default());
         Self { longest, line, after_return: false, event, has_fields: false, is_skipping: false }
     }
 
     /// What can be told of the event that is being put together.
-    pub(super) fn outline(&self) -> Outline {
-        let mut outline = Outline::of(self.event.data.as_bytes());
+    pub(super) fn outline(&self) -> MessageOutline {
+        let mut outline = MessageOutline::of(self.event.data.as_bytes());
         outline.take(self.line.strip_prefix(b"data:").unwrap_or(&self.line));
         outline
     }
 
     /// The next whole event; `rest` is what is left of the chunk. After one that is too long those
     /// behind it can be read.
-    pub(super) fn next(&mut self, rest: &mut &[u8]) -> Result<Option<Event>, WireError> {
+    pub(super) fn next(&mut self, rest: &mut &[u8]) -> Result<Option<SseEvent>, HttpExchangeError> {
         if self.is_skipping {
             // Of a line that is passed over it counts only that it is not empty.
             self.line.truncate(1);
-            self.event = Event::default();
+            self.event = SseEvent::default();
         }
         loop {
             if !rest.is_empty() && std::mem::take(&mut self.after_return) {
@@ -189,7 +189,7 @@ impl Lines {
                 let seen = most.saturating_sub(self.line.len()).min(part.len());
                 self.line.extend_from_slice(part.get(..seen).unwrap_or_default());
                 if !std::mem::replace(&mut self.is_skipping, true) {
-                    return Err(WireError::TooLarge);
+                    return Err(HttpExchangeError::TooLarge);
                 }
             } else {
                 self.line.extend_from_slice(part);
@@ -245,7 +245,7 @@ mod tests {
     use super::*;
 
     fn events(chunks: &[&str]) -> Vec<(String, String, Option<String>, Option<u64>)> {
-        let (mut lines, mut seen) = (Lines::new(200), Vec::new());
+        let (mut lines, mut seen) = (SseParser::new(200), Vec::new());
         for chunk in chunks {
             let mut rest = chunk.as_bytes();
             while let Some(event) = lines.next(&mut rest).unwrap() {
@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn an_event_that_is_too_long_costs_itself_alone() {
-        let mut lines = Lines::new(1_000);
+        let mut lines = SseParser::new(1_000);
         let mut text = b"data: one\n\ndata: {\"id\":7,\"result\":\"".to_vec();
         text.extend(vec![b'x'; 5_000]);
         text.extend(b"\"}\ndata: more\nid: 3\n\ndata: two\n\n");

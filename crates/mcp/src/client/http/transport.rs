@@ -19,16 +19,16 @@ use rmcp::transport::streamable_http_client::{
 use serde_json::{Map, Value};
 use sse_stream::Sse;
 use toolcrib_core::Secret;
-use toolcrib_egress::{Egress, Route};
+use toolcrib_egress::{Egress, EgressRoute};
 use url::Url;
 
-use super::exchange::Answer;
-pub(crate) use super::exchange::WireError;
+use super::exchange::HttpAnswer;
+pub(crate) use super::exchange::HttpExchangeError;
 use super::sse;
-use super::token_provider::Authorize;
-use crate::client::inflight::{Calls, Slot};
+use super::token_provider::TokenProvider;
+use crate::client::inflight::{InFlight, UpstreamRequest};
 use crate::protocol::frame;
-use crate::protocol::mirrored_headers::{self, Mirrored};
+use crate::protocol::mirrored_headers::{self, MirroredArgument};
 
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
@@ -42,31 +42,31 @@ const PATIENCE: Duration = Duration::from_secs(8);
 /// Largest body that comes with a failure, in bytes.
 const LARGEST_FAILURE: usize = 64 * 1024;
 
-type Failure = StreamableHttpError<WireError>;
-type Headers = HashMap<HeaderName, HeaderValue>;
+type HttpFailure = StreamableHttpError<HttpExchangeError>;
+type CustomHeaders = HashMap<HeaderName, HeaderValue>;
 /// What comes on one stream.
-pub(crate) type Events = BoxStream<'static, Result<Sse, SseError>>;
+pub(crate) type SseEventStream = BoxStream<'static, Result<Sse, SseError>>;
 
 /// Where nearly every request goes.
-pub(crate) struct Home {
+pub(crate) struct HttpEndpoint {
     pub(super) url: Url,
-    pub(super) route: Route,
+    pub(super) route: EgressRoute,
 }
 
 /// What was sent, for whoever reads the answer.
 #[derive(Default)]
-struct Posted {
+struct PostedMessage {
     /// `None`: it is no request.
     id: Option<RequestId>,
     /// Where the answer is put, if it is not for the SDK to read.
-    slot: Option<Arc<Slot>>,
+    slot: Option<Arc<UpstreamRequest>>,
     has_session: bool,
     /// It asks for the era.
     discovers: bool,
 }
 
-impl Posted {
-    fn request(id: RequestId, slot: Option<Arc<Slot>>) -> Self {
+impl PostedMessage {
+    fn request(id: RequestId, slot: Option<Arc<UpstreamRequest>>) -> Self {
         Self { id: Some(id), slot, ..Self::default() }
     }
 
@@ -81,22 +81,26 @@ impl Posted {
 
 /// One connection's way over HTTP.
 #[derive(Clone)]
-pub(crate) struct Wire {
+pub(crate) struct HttpTransport {
     pub(super) egress: Egress,
-    pub(super) home: Arc<Home>,
+    pub(super) home: Arc<HttpEndpoint>,
     pub(super) headers: HeaderMap,
     pub(super) bearer: Option<Secret>,
-    pub(super) authorize: Option<Arc<dyn Authorize>>,
-    pub(super) mirrored: Arc<Mutex<IndexMap<String, Vec<Mirrored>>>>,
+    pub(super) authorize: Option<Arc<dyn TokenProvider>>,
+    pub(super) mirrored: Arc<Mutex<IndexMap<String, Vec<MirroredArgument>>>>,
     /// A server that leaves `server/discover` unanswered is taken for an old one.
     pub(super) probes: bool,
     /// How long the server may take to begin its answer; a person may take longer to log in.
     pub(super) patience: Option<Duration>,
-    pub(super) calls: Arc<Calls>,
+    pub(super) calls: Arc<InFlight>,
 }
 
-impl Wire {
-    fn headers(&self, session: Option<Arc<str>>, custom: Headers) -> Result<HeaderMap, Failure> {
+impl HttpTransport {
+    fn headers(
+        &self,
+        session: Option<Arc<str>>,
+        custom: CustomHeaders,
+    ) -> Result<HeaderMap, HttpFailure> {
         let mut headers = self.headers.clone();
         headers.extend(custom);
         headers.insert(ACCEPT, BOTH);
@@ -132,8 +136,8 @@ impl Wire {
         url: &str,
         message: ClientJsonRpcMessage,
         session: Option<Arc<str>>,
-        custom: Headers,
-    ) -> Result<StreamableHttpPostResponse, Failure> {
+        custom: CustomHeaders,
+    ) -> Result<StreamableHttpPostResponse, HttpFailure> {
         let has_session = session.is_some();
         let mut headers = self.headers(session, custom)?;
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
@@ -143,14 +147,16 @@ impl Wire {
         let body = Bytes::from(serde_json::to_vec(&message)?);
         let slot = self.calls.sending(&message);
         let posted = match message {
-            ClientJsonRpcMessage::Request(JsonRpcRequest { id, request, .. }) => Posted {
+            ClientJsonRpcMessage::Request(JsonRpcRequest { id, request, .. }) => PostedMessage {
                 has_session,
                 discovers: matches!(request, ClientRequest::DiscoverRequest(_)),
-                ..Posted::request(id, slot)
+                ..PostedMessage::request(id, slot)
             },
             ClientJsonRpcMessage::Response(_)
             | ClientJsonRpcMessage::Notification(_)
-            | ClientJsonRpcMessage::Error(_) => Posted { has_session, ..Posted::default() },
+            | ClientJsonRpcMessage::Error(_) => {
+                PostedMessage { has_session, ..PostedMessage::default() }
+            }
         };
         self.send(url, headers, body, posted).await
     }
@@ -161,10 +167,10 @@ impl Wire {
         url: &str,
         headers: HeaderMap,
         (id, body): (RequestId, Bytes),
-        slot: &Arc<Slot>,
-    ) -> Result<StreamableHttpPostResponse, Failure> {
+        slot: &Arc<UpstreamRequest>,
+    ) -> Result<StreamableHttpPostResponse, HttpFailure> {
         self.calls.sends(id.clone(), slot);
-        self.send(url, headers, body, Posted::request(id, Some(Arc::clone(slot)))).await
+        self.send(url, headers, body, PostedMessage::request(id, Some(Arc::clone(slot)))).await
     }
 
     /// Sends a message and takes in what is answered, up to where it may go on as events.
@@ -173,8 +179,8 @@ impl Wire {
         url: &str,
         headers: HeaderMap,
         body: Bytes,
-        posted: Posted,
-    ) -> Result<StreamableHttpPostResponse, Failure> {
+        posted: PostedMessage,
+    ) -> Result<StreamableHttpPostResponse, HttpFailure> {
         let asks_era = posted.asks_era().filter(|_| self.probes);
         let sent = if asks_era.is_some() {
             let impatient = Self { patience: Some(PATIENCE), ..self.clone() };
@@ -182,7 +188,7 @@ impl Wire {
         } else {
             self.exchange(Method::POST, url, headers, body).await
         };
-        if let (Some(id), Err(WireError::Silent)) = (asks_era, &sent) {
+        if let (Some(id), Err(HttpExchangeError::Silent)) = (asks_era, &sent) {
             return Ok(json(no_such_method(id, "no answer in time")));
         }
         let answer = sent.map_err(StreamableHttpError::Client)?;
@@ -228,7 +234,11 @@ impl Wire {
     }
 
     /// Takes in the body of an answer, and gives what the SDK waits for.
-    fn hear(&self, body: &[u8], posted: &Posted) -> Result<Option<ServerJsonRpcMessage>, Failure> {
+    fn hear(
+        &self,
+        body: &[u8],
+        posted: &PostedMessage,
+    ) -> Result<Option<ServerJsonRpcMessage>, HttpFailure> {
         let message = match self.calls.read(body) {
             Ok(message) => message,
             Err(_) if posted.id.is_none() => return Ok(None),
@@ -245,9 +255,9 @@ impl Wire {
     /// An answer with a status that is no success may still carry an error of the protocol.
     async fn refused(
         &self,
-        answer: Answer,
-        posted: Posted,
-    ) -> Result<StreamableHttpPostResponse, Failure> {
+        answer: HttpAnswer,
+        posted: PostedMessage,
+    ) -> Result<StreamableHttpPostResponse, HttpFailure> {
         let has_session = posted.has_session;
         if answer.status == StatusCode::NOT_FOUND && has_session {
             return Err(StreamableHttpError::SessionExpired);
@@ -312,16 +322,16 @@ fn json(message: ServerJsonRpcMessage) -> StreamableHttpPostResponse {
     StreamableHttpPostResponse::Json(message, None)
 }
 
-fn unreadable(what: &'static str) -> Failure {
-    StreamableHttpError::Client(WireError::Unreadable(what))
+fn unreadable(what: &'static str) -> HttpFailure {
+    StreamableHttpError::Client(HttpExchangeError::Unreadable(what))
 }
 
-fn value(text: &str) -> Result<HeaderValue, Failure> {
+fn value(text: &str) -> Result<HeaderValue, HttpFailure> {
     HeaderValue::from_str(text).map_err(|_| unreadable("it names a session that is no header"))
 }
 
-impl StreamableHttpClient for Wire {
-    type Error = WireError;
+impl StreamableHttpClient for HttpTransport {
+    type Error = HttpExchangeError;
 
     async fn post_message(
         &self,
@@ -329,8 +339,8 @@ impl StreamableHttpClient for Wire {
         message: ClientJsonRpcMessage,
         session_id: Option<Arc<str>>,
         _auth_header: Option<String>,
-        custom_headers: Headers,
-    ) -> Result<StreamableHttpPostResponse, Failure> {
+        custom_headers: CustomHeaders,
+    ) -> Result<StreamableHttpPostResponse, HttpFailure> {
         self.post(&uri, message, session_id, custom_headers).await
     }
 
@@ -339,8 +349,8 @@ impl StreamableHttpClient for Wire {
         uri: Arc<str>,
         session_id: Arc<str>,
         _auth_header: Option<String>,
-        custom_headers: Headers,
-    ) -> Result<(), Failure> {
+        custom_headers: CustomHeaders,
+    ) -> Result<(), HttpFailure> {
         let headers = self.headers(Some(session_id), custom_headers)?;
         let sent = self.exchange(Method::DELETE, &uri, headers, Bytes::new()).await;
         sent.map(|_| ()).map_err(StreamableHttpError::Client)
@@ -352,8 +362,8 @@ impl StreamableHttpClient for Wire {
         session_id: Option<Arc<str>>,
         last_event_id: Option<String>,
         _auth_header: Option<String>,
-        custom_headers: Headers,
-    ) -> Result<Events, Failure> {
+        custom_headers: CustomHeaders,
+    ) -> Result<SseEventStream, HttpFailure> {
         let mut headers = self.headers(session_id, custom_headers)?;
         if let Some(last) = last_event_id {
             headers.insert(LAST_EVENT, value(&last)?);

@@ -11,12 +11,15 @@ use serde_json::{Map, Value};
 use toolcrib_core::{LogEntry, LogLevel, Progress};
 use toolcrib_json::number::guarded;
 
-use super::{Asked, Calls, Doubt, End, MOST_QUESTIONS, NO_PROTOCOL, Slot, Table, Whose};
-use crate::client::call::reply::Reply;
+use super::{
+    InFlight, InFlightTable, MOST_QUESTIONS, NO_PROTOCOL, QuestionOwner, ServerQuestion,
+    UnclearQuestion, UpstreamRequest, UpstreamRequestEnd,
+};
+use crate::client::call::reply::ServerReply;
 use crate::client::call::task;
 use crate::client::connection::handshake;
 use crate::client::source::list::{PROMPTS, RESOURCES, TOOLS};
-use crate::protocol::frame::{self, Outline, Unreadable};
+use crate::protocol::frame::{self, MessageOutline, UnreadableMessage};
 
 /// Longest text of a report of progress, in characters.
 const LONGEST_REPORT: usize = 1_000;
@@ -29,14 +32,14 @@ const STRAYED: &str = "it answers another request";
 
 /// What tells whose answer a message is.
 #[derive(Deserialize)]
-struct Addressed {
+struct AnswerEnvelope {
     id: RequestId,
 }
 
-impl Calls {
+impl InFlight {
     /// Reads a message. The entries of a large page of a list that was asked for stay text, as do
     /// those of a page that is nested too deep: one of them alone may be.
-    pub(crate) fn read(&self, text: &[u8]) -> Result<Value, Unreadable> {
+    pub(crate) fn read(&self, text: &[u8]) -> Result<Value, UnreadableMessage> {
         let page = || frame::read_page(text, self.page(text)?).ok();
         // A page of another shape is read like anything else, and found to be odd later.
         if text.len() > LARGE
@@ -45,12 +48,16 @@ impl Calls {
             return Ok(page);
         }
         let read = frame::read(text, self.bounds.depth);
-        if read == Err(Unreadable::TooDeep) { page().ok_or(Unreadable::TooDeep) } else { read }
+        if read == Err(UnreadableMessage::TooDeep) {
+            page().ok_or(UnreadableMessage::TooDeep)
+        } else {
+            read
+        }
     }
 
     /// Under which key the entries stand, if this answers a request for a page.
     fn page(&self, text: &[u8]) -> Option<&'static str> {
-        let Addressed { id } = serde_json::from_slice(text).ok()?;
+        let AnswerEnvelope { id } = serde_json::from_slice(text).ok()?;
         self.table().by_id.get(&as_sent(id))?.page()
     }
 
@@ -59,7 +66,7 @@ impl Calls {
     pub(crate) fn hear(
         &self,
         message: Value,
-        stream: Option<&Arc<Slot>>,
+        stream: Option<&Arc<UpstreamRequest>>,
     ) -> Option<ServerJsonRpcMessage> {
         let Value::Object(fields) = message else {
             return None;
@@ -78,7 +85,7 @@ impl Calls {
     fn nameless(
         &self,
         mut fields: Map<String, Value>,
-        stream: Option<&Arc<Slot>>,
+        stream: Option<&Arc<UpstreamRequest>>,
     ) -> Option<ServerJsonRpcMessage> {
         let answers = fields.contains_key("error") || fields.contains_key("result");
         let (Some(stream), true) = (stream, answers) else {
@@ -86,11 +93,11 @@ impl Calls {
             return Some(ServerJsonRpcMessage::error(fault(&error), None));
         };
         match said(&mut fields) {
-            refused @ End::Refused(_) => {
+            refused @ UpstreamRequestEnd::Refused(_) => {
                 let (id, slot) = self.table().take_of(stream)?;
                 Self::ended(id, &slot, refused)
             }
-            End::Result(_) | End::Odd(_) => self.strayed(stream),
+            UpstreamRequestEnd::Result(_) | UpstreamRequestEnd::Odd(_) => self.strayed(stream),
         }
     }
 
@@ -100,8 +107,8 @@ impl Calls {
     pub(crate) fn spoiled(
         &self,
         why: &'static str,
-        outline: &Outline,
-        stream: Option<&Arc<Slot>>,
+        outline: &MessageOutline,
+        stream: Option<&Arc<UpstreamRequest>>,
     ) -> Option<ServerJsonRpcMessage> {
         if !outline.is_answer() {
             return None;
@@ -121,25 +128,31 @@ impl Calls {
             }
         };
         drop(table);
-        Self::ended(id, &slot, End::Odd(why))
+        Self::ended(id, &slot, UpstreamRequestEnd::Odd(why))
     }
 
     /// Ends a request with what came of it.
-    fn ended(id: RequestId, slot: &Slot, end: End) -> Option<ServerJsonRpcMessage> {
+    fn ended(
+        id: RequestId,
+        slot: &UpstreamRequest,
+        end: UpstreamRequestEnd,
+    ) -> Option<ServerJsonRpcMessage> {
         if slot.is_direct() {
             slot.end(end);
             return None;
         }
         match end {
-            End::Refused(error) => {
+            UpstreamRequestEnd::Refused(error) => {
                 slot.refused();
                 return Some(ServerJsonRpcMessage::error(error, Some(id)));
             }
-            End::Odd(why) => {
+            UpstreamRequestEnd::Odd(why) => {
                 slot.is_unreadable(why);
                 return Some(unreadable(id));
             }
-            End::Result(reply) => _ = reply.fields().map(|fields| slot.answer(fields)),
+            UpstreamRequestEnd::Result(reply) => {
+                _ = reply.fields().map(|fields| slot.answer(fields))
+            }
         }
         Some(ServerJsonRpcMessage::response(ServerResult::empty(()), id))
     }
@@ -148,13 +161,13 @@ impl Calls {
         &self,
         id: RequestId,
         mut fields: Map<String, Value>,
-        stream: Option<&Arc<Slot>>,
+        stream: Option<&Arc<UpstreamRequest>>,
     ) -> Option<ServerJsonRpcMessage> {
         let id = as_sent(id);
         let (of_the_sdk, slot, is_late) = {
             let mut table = self.table();
             let is_late = table.newest.as_ref().is_some_and(|newest| is_before(&id, newest));
-            let is_of = |stream: &Arc<Slot>| {
+            let is_of = |stream: &Arc<UpstreamRequest>| {
                 table.by_id.get(&id).is_some_and(|slot| Arc::ptr_eq(slot, stream))
             };
             // On the answer stream of one request no other is answered.
@@ -177,17 +190,21 @@ impl Calls {
     }
 
     /// The answer to another request came where only that of this one may.
-    fn strayed(&self, stream: &Arc<Slot>) -> Option<ServerJsonRpcMessage> {
+    fn strayed(&self, stream: &Arc<UpstreamRequest>) -> Option<ServerJsonRpcMessage> {
         let (id, slot) = self.table().take_of(stream)?;
-        Self::ended(id, &slot, End::Odd(STRAYED))
+        Self::ended(id, &slot, UpstreamRequestEnd::Odd(STRAYED))
     }
 
     /// The answer to a request that the SDK made by itself.
-    fn of_the_sdk(&self, id: RequestId, said: End) -> ServerJsonRpcMessage {
+    fn of_the_sdk(&self, id: RequestId, said: UpstreamRequestEnd) -> ServerJsonRpcMessage {
         let mut result = match said {
-            End::Result(reply) => Value::Object(reply.fields().unwrap_or_default()),
-            End::Refused(error) => return ServerJsonRpcMessage::error(error, Some(id)),
-            End::Odd(why) => return self.misfit(id, format!("its answer cannot be read: {why}")),
+            UpstreamRequestEnd::Result(reply) => Value::Object(reply.fields().unwrap_or_default()),
+            UpstreamRequestEnd::Refused(error) => {
+                return ServerJsonRpcMessage::error(error, Some(id));
+            }
+            UpstreamRequestEnd::Odd(why) => {
+                return self.misfit(id, format!("its answer cannot be read: {why}"));
+            }
         };
         let read = match handshake::read(&mut result) {
             Some(Ok(read)) => {
@@ -208,7 +225,7 @@ impl Calls {
         method: &str,
         mut fields: Map<String, Value>,
         id: RequestId,
-        stream: Option<&Arc<Slot>>,
+        stream: Option<&Arc<UpstreamRequest>>,
     ) -> Option<ServerJsonRpcMessage> {
         if method == "ping" {
             return told(fields);
@@ -220,30 +237,32 @@ impl Calls {
             let of = match (table.owner_of(task, stream), task.or(stream.map(|_| ""))) {
                 (Some(of), Some(_)) => {
                     let asking = of.is_asked();
-                    Whose::Call(of, asking)
+                    QuestionOwner::Call(of, asking)
                 }
-                (None, Some(_)) => Whose::Nobody,
+                (None, Some(_)) => QuestionOwner::Nobody,
                 (_, None) => self.whose(&table),
             };
-            table.questions.insert(id.clone(), Asked { method: method.to_owned(), params, of });
+            table
+                .questions
+                .insert(id.clone(), ServerQuestion { method: method.to_owned(), params, of });
         }
         let request = ServerRequest::CustomRequest(CustomRequest::new("toolcrib/asked", None));
         Some(ServerJsonRpcMessage::request(request, id))
     }
 
     /// Whose a question is that does not say so.
-    fn whose(&self, table: &Table) -> Whose {
+    fn whose(&self, table: &InFlightTable) -> QuestionOwner {
         let mut calls: Vec<_> = table.calls().map(Arc::clone).collect();
         match (calls.pop(), calls.is_empty()) {
-            (None, _) => Whose::Nobody,
+            (None, _) => QuestionOwner::Nobody,
             (Some(only), true) if !only.is_moving() => {
                 self.is_known_to_ask(&only);
                 let asking = only.is_asked();
-                Whose::Call(only, asking)
+                QuestionOwner::Call(only, asking)
             }
             (Some(last), _) => {
                 calls.push(last);
-                Whose::Unclear(Doubt::of(self, calls))
+                QuestionOwner::Unclear(UnclearQuestion::of(self, calls))
             }
         }
     }
@@ -252,7 +271,7 @@ impl Calls {
         &self,
         method: &str,
         mut fields: Map<String, Value>,
-        stream: Option<&Arc<Slot>>,
+        stream: Option<&Arc<UpstreamRequest>>,
     ) -> Option<ServerJsonRpcMessage> {
         match method {
             "notifications/progress" => {
@@ -295,7 +314,7 @@ impl Calls {
     }
 
     /// A line of log: of one call, or of none and for whom alone the connection has served.
-    fn line(&self, params: Value, stream: Option<&Arc<Slot>>) -> Option<()> {
+    fn line(&self, params: Value, stream: Option<&Arc<UpstreamRequest>>) -> Option<()> {
         let owner = self.table().owner_of(task::named_in(&params), stream);
         match (owner, params) {
             (Some(owner), params) => owner.context()?.log(log_entry(params)?),
@@ -307,7 +326,11 @@ impl Calls {
         Some(())
     }
 
-    fn progress(&self, params: &Map<String, Value>, stream: Option<&Arc<Slot>>) -> Option<()> {
+    fn progress(
+        &self,
+        params: &Map<String, Value>,
+        stream: Option<&Arc<UpstreamRequest>>,
+    ) -> Option<()> {
         let token = rmcp::model::ProgressToken::deserialize(params.get("progressToken")?).ok()?;
         let slot = self.table().by_token.get(&token).cloned()?;
         // On the answer stream of one call nobody speaks for another.
@@ -335,16 +358,18 @@ fn is_before(id: &RequestId, newest: &RequestId) -> bool {
 
 /// What an answer says. One that has neither a result nor an error, or both, leaves open whether the
 /// request was done.
-fn said(fields: &mut Map<String, Value>) -> End {
+fn said(fields: &mut Map<String, Value>) -> UpstreamRequestEnd {
     let mut field = |key: &str| fields.remove(key).filter(|value| !value.is_null());
     match (field("error"), field("result")) {
-        (Some(error), None) if tells(&error) => End::Refused(fault(&error)),
-        (None, Some(Value::Object(result))) => End::Result(Reply::Fields(result)),
+        (Some(error), None) if tells(&error) => UpstreamRequestEnd::Refused(fault(&error)),
+        (None, Some(Value::Object(result))) => {
+            UpstreamRequestEnd::Result(ServerReply::Fields(result))
+        }
         // What PHP makes of an object without fields.
         (None, Some(Value::Array(result))) if result.is_empty() => {
-            End::Result(Reply::Fields(Map::new()))
+            UpstreamRequestEnd::Result(ServerReply::Fields(Map::new()))
         }
-        _ => End::Odd(NO_PROTOCOL),
+        _ => UpstreamRequestEnd::Odd(NO_PROTOCOL),
     }
 }
 

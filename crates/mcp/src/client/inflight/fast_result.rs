@@ -10,29 +10,29 @@ use tokio::runtime::Handle;
 use toolcrib_core::Part;
 
 use super::dispatch::{LARGE, as_sent};
-use super::{Calls, End, Slot};
-use crate::client::call::reply::{Reply, Usual};
+use super::{InFlight, UpstreamRequest, UpstreamRequestEnd};
+use crate::client::call::reply::{FastCallResult, ServerReply};
 use crate::protocol::frame;
-use crate::protocol::id::Id;
-use crate::protocol::strict_object::Object;
+use crate::protocol::id::StrictRequestId;
+use crate::protocol::strict_object::StrictObject;
 
 /// A message with any other field, or with one of another kind, is read like all others.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Message<'a> {
+struct FastAnswer<'a> {
     #[serde(rename = "jsonrpc")]
     _protocol: &'a str,
-    id: Id,
+    id: StrictRequestId,
     #[serde(borrow)]
-    result: Object<Done<'a>>,
+    result: StrictObject<FastResultBody<'a>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct Done<'a> {
+struct FastResultBody<'a> {
     result_type: Option<&'a str>,
     #[serde(borrow)]
-    content: Vec<Object<Block<'a>>>,
+    content: Vec<StrictObject<FastTextBlock<'a>>>,
     #[serde(default, deserialize_with = "said")]
     structured_content: Option<Value>,
     #[serde(default)]
@@ -41,7 +41,7 @@ struct Done<'a> {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Block<'a> {
+struct FastTextBlock<'a> {
     r#type: &'a str,
     text: String,
 }
@@ -52,18 +52,22 @@ fn said<'de, D: Deserializer<'de>>(source: D) -> Result<Option<Value>, D::Error>
 }
 
 /// A call that ended so.
-pub(crate) struct Ended {
+pub(crate) struct FastCompletion {
     /// Where it was asked from, if its answer may be read there.
     pub(crate) asker: Option<Handle>,
     /// No other was under way on its connection.
     pub(crate) was_alone: bool,
 }
 
-impl Calls {
+impl InFlight {
     /// Takes in a message if it is such an answer, and somebody waits for it around the SDK; else
     /// nothing is done with it.
     /// `stream`: the request that alone may be answered there, where a transport has such places.
-    pub(crate) fn take_usual(&self, text: &[u8], stream: Option<&Arc<Slot>>) -> Option<Ended> {
+    pub(crate) fn take_usual(
+        &self,
+        text: &[u8],
+        stream: Option<&Arc<UpstreamRequest>>,
+    ) -> Option<FastCompletion> {
         let (id, usual) = read(text, self.bounds.depth)?;
         let (slot, was_alone) = {
             let mut table = self.table();
@@ -72,26 +76,29 @@ impl Calls {
             (table.take(&id)?, table.by_id.is_empty())
         };
         let asker = slot.asker().cloned();
-        slot.end(End::Result(Reply::Usual(usual)));
-        Some(Ended { asker, was_alone })
+        slot.end(UpstreamRequestEnd::Result(ServerReply::Usual(usual)));
+        Some(FastCompletion { asker, was_alone })
     }
 }
 
 /// `depth`: levels of objects and arrays.
-fn read(text: &[u8], depth: usize) -> Option<(RequestId, Usual)> {
+fn read(text: &[u8], depth: usize) -> Option<(RequestId, FastCallResult)> {
     if text.len() > LARGE {
         return None;
     }
-    let Object(message) = serde_json::from_slice(frame::readable(text, depth).ok()?).ok()?;
-    let Message { id: Id(id), result: Object(result), .. } = message;
-    let Done { result_type, content, structured_content: structured, is_error: failed } = result;
-    let is_text = |Object(block): &Object<Block<'_>>| block.r#type == "text";
+    let StrictObject(message) = serde_json::from_slice(frame::readable(text, depth).ok()?).ok()?;
+    let FastAnswer { id: StrictRequestId(id), result: StrictObject(result), .. } = message;
+    let FastResultBody { result_type, content, structured_content: structured, is_error: failed } =
+        result;
+    let is_text = |StrictObject(block): &StrictObject<FastTextBlock<'_>>| block.r#type == "text";
     let is_usual = matches!(result_type, None | Some("complete")) && content.iter().all(is_text);
     is_usual.then_some(())?;
-    let part =
-        |Object(block): Object<Block<'_>>| Part::Text { text: block.text, extra: Map::new() };
+    let part = |StrictObject(block): StrictObject<FastTextBlock<'_>>| Part::Text {
+        text: block.text,
+        extra: Map::new(),
+    };
     let parts = content.into_iter().map(part).collect();
-    Some((as_sent(id), Usual { parts, structured, failed }))
+    Some((as_sent(id), FastCallResult { parts, structured, failed }))
 }
 
 /// Holds what is read in this way against what the tree says.
@@ -99,9 +106,9 @@ fn read(text: &[u8], depth: usize) -> Option<(RequestId, Usual)> {
 pub(crate) fn means_the_same(text: &[u8]) -> bool {
     use rmcp::model::RequestId as Named;
 
-    use crate::client::settings::ServerBounds;
+    use crate::client::settings::McpBounds;
 
-    let depth = ServerBounds::default().depth;
+    let depth = McpBounds::default().depth;
     let Some((id, usual)) = read(text, depth) else { return false };
     let mut whole = frame::read(text, depth).unwrap_or_default();
     let named = whole.get("id").and_then(|id| Named::deserialize(id).ok()).map(as_sent);
@@ -109,8 +116,12 @@ pub(crate) fn means_the_same(text: &[u8]) -> bool {
     let fields = whole.get_mut("result").and_then(Value::as_object_mut).map(std::mem::take);
     assert!(fields.is_some(), "its result is no object");
     let fields = fields.unwrap_or_default();
-    let told = |reply: Reply| format!("{:?}", reply.outcome());
-    assert_eq!(told(Reply::Usual(usual)), told(Reply::Fields(fields)), "it says something else");
+    let told = |reply: ServerReply| format!("{:?}", reply.outcome());
+    assert_eq!(
+        told(ServerReply::Usual(usual)),
+        told(ServerReply::Fields(fields)),
+        "it says something else"
+    );
     true
 }
 

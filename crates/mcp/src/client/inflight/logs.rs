@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use futures_util::stream::{Stream, unfold};
 use serde_json::{Map, Value};
 use tokio::sync::broadcast;
-use toolcrib_core::{Caller, Visitor};
+use toolcrib_core::{Caller, ClientSession};
 
 /// Lines that whoever hears them may lag behind.
 const BACKLOG: usize = 64;
@@ -16,14 +16,14 @@ const LARGEST: usize = 64 * 1024;
 
 /// Whom a connection has served.
 #[derive(Default)]
-pub(crate) struct Served {
-    first: OnceLock<User>,
+pub(crate) struct ServedUsers {
+    first: OnceLock<ConnectionUser>,
     /// Somebody else as well.
     others: AtomicBool,
 }
 
 #[derive(Clone)]
-pub(crate) struct User {
+pub(crate) struct ConnectionUser {
     /// With what its token opened: one that opens less hears nothing of what needs more.
     caller: Caller,
     /// Where the connection is one of a conversation alone.
@@ -32,14 +32,14 @@ pub(crate) struct User {
 
 /// Tells the lines of all connections of one source.
 #[derive(Clone)]
-pub(crate) struct Lines(broadcast::Sender<Arc<Line>>);
+pub(crate) struct ServerLogs(broadcast::Sender<Arc<ServerLogLine>>);
 
-struct Line {
-    of: User,
+struct ServerLogLine {
+    of: ConnectionUser,
     params: Map<String, Value>,
 }
 
-impl Served {
+impl ServedUsers {
     /// It is about to serve this one. `session`: of a connection for a conversation alone.
     pub(crate) fn note(&self, caller: &Caller, session: Option<&str>) {
         if self.others.load(Ordering::Acquire) {
@@ -47,45 +47,45 @@ impl Served {
         }
         let first = self.first.get_or_init(|| {
             let (caller, session) = (caller.clone(), session.map(Arc::from));
-            User { caller, session }
+            ConnectionUser { caller, session }
         });
         if first.caller != *caller {
             self.others.store(true, Ordering::Release);
         }
     }
 
-    pub(super) fn only(&self) -> Option<&User> {
+    pub(super) fn only(&self) -> Option<&ConnectionUser> {
         self.first.get().filter(|_| !self.others.load(Ordering::Acquire))
     }
 }
 
-impl User {
-    fn is(&self, visitor: &Visitor) -> bool {
+impl ConnectionUser {
+    fn is(&self, visitor: &ClientSession) -> bool {
         let is_theirs = self.session.is_none() || self.session == visitor.session;
         is_theirs && self.caller == *visitor.caller
     }
 }
 
-impl Default for Lines {
+impl Default for ServerLogs {
     fn default() -> Self {
         Self(broadcast::Sender::new(BACKLOG))
     }
 }
 
-impl Lines {
+impl ServerLogs {
     /// `params`: of the notification.
-    pub(super) fn tell(&self, of: &User, params: Map<String, Value>) {
+    pub(super) fn tell(&self, of: &ConnectionUser, params: Map<String, Value>) {
         let is_small = || serde_json::to_vec(&params).is_ok_and(|written| written.len() <= LARGEST);
         if self.0.receiver_count() > 0 && is_small() {
             // Whoever listened has gone meanwhile.
-            let _ = self.0.send(Arc::new(Line { of: of.clone(), params }));
+            let _ = self.0.send(Arc::new(ServerLogLine { of: of.clone(), params }));
         }
     }
 
     /// Those that are for this one, as long as there is the source.
     pub(crate) fn to(
         &self,
-        visitor: Visitor,
+        visitor: ClientSession,
     ) -> impl Stream<Item = Map<String, Value>> + Send + use<> {
         unfold((self.0.subscribe(), visitor), |(mut lines, visitor)| async {
             loop {

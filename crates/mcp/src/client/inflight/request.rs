@@ -9,12 +9,12 @@ use tokio::runtime::Handle;
 use tokio::sync::{Notify, oneshot};
 use toolcrib_core::CallContext;
 
-use super::asking_habits::Subject;
-use crate::client::call::reply::Reply;
+use super::asking_habits::CallSubject;
+use crate::client::call::reply::ServerReply;
 use crate::client::stdio;
 
 /// Where the answer to one request is put.
-pub(crate) struct Slot {
+pub(crate) struct UpstreamRequest {
     context: Option<CallContext>,
     /// The field of the result whose entries are wanted as the text that they come as.
     page: Option<&'static str>,
@@ -23,8 +23,8 @@ pub(crate) struct Slot {
     /// Whether it only asks how a task is doing.
     is_look: bool,
     /// What it is about, where questions do not say whose they are.
-    subject: Option<Subject>,
-    state: Mutex<State>,
+    subject: Option<CallSubject>,
+    state: Mutex<UpstreamRequestState>,
     /// Told with every report of progress.
     pub(crate) progressed: Notify,
     questions: AtomicUsize,
@@ -36,7 +36,7 @@ pub(crate) struct Slot {
     /// By their names, the addresses that the server asked to have opened.
     addresses: Mutex<Vec<Value>>,
     /// Who waits for a request that went around the SDK; `None` within: it has ended.
-    direct: Option<Mutex<Option<oneshot::Sender<End>>>>,
+    direct: Option<Mutex<Option<oneshot::Sender<UpstreamRequestEnd>>>>,
     /// Where a request around the SDK was asked from, if its answer may be read there.
     asker: Option<Handle>,
 }
@@ -45,8 +45,8 @@ pub(crate) struct Slot {
 const MOST_ADDRESSES: usize = 64;
 
 /// How a request ended that went around the SDK.
-pub(crate) enum End {
-    Result(Reply),
+pub(crate) enum UpstreamRequestEnd {
+    Result(ServerReply),
     /// An error of the server.
     Refused(ErrorData),
     /// Something that cannot be read, and why.
@@ -57,17 +57,17 @@ pub(crate) enum End {
 pub(crate) const NO_PROTOCOL: &str = "it is none of the protocol";
 
 #[derive(Default)]
-struct State {
+struct UpstreamRequestState {
     sent: bool,
     closed: bool,
     was_answered: bool,
     names: Option<(RequestId, Option<ProgressToken>)>,
-    heard: Heard,
+    heard: ReceivedAnswer,
 }
 
 /// What came back.
 #[derive(Default)]
-enum Heard {
+enum ReceivedAnswer {
     #[default]
     Nothing,
     Result(Map<String, Value>),
@@ -77,14 +77,14 @@ enum Heard {
     Odd(&'static str),
 }
 
-impl State {
-    fn hears(&mut self, heard: Heard) {
+impl UpstreamRequestState {
+    fn hears(&mut self, heard: ReceivedAnswer) {
         self.heard = heard;
         self.was_answered = true;
     }
 }
 
-impl Slot {
+impl UpstreamRequest {
     /// `context`: of the call that this request is; a page of a list has none.
     pub(crate) fn new(context: Option<CallContext>) -> Self {
         Self {
@@ -106,7 +106,9 @@ impl Slot {
     }
 
     /// Of a request that goes around the SDK, with the place where its end comes.
-    pub(crate) fn direct(context: Option<CallContext>) -> (Self, oneshot::Receiver<End>) {
+    pub(crate) fn direct(
+        context: Option<CallContext>,
+    ) -> (Self, oneshot::Receiver<UpstreamRequestEnd>) {
         let (sender, end) = oneshot::channel();
         let asker = stdio::reader_here();
         (Self { direct: Some(Mutex::new(Some(sender))), asker, ..Self::new(context) }, end)
@@ -130,12 +132,12 @@ impl Slot {
         self
     }
 
-    pub(crate) fn of_subject(mut self, subject: Option<&Subject>) -> Self {
+    pub(crate) fn of_subject(mut self, subject: Option<&CallSubject>) -> Self {
         self.subject = subject.cloned();
         self
     }
 
-    pub(crate) fn subject(&self) -> Option<&Subject> {
+    pub(crate) fn subject(&self) -> Option<&CallSubject> {
         self.subject.as_ref()
     }
 
@@ -190,7 +192,7 @@ impl Slot {
     }
 
     /// Ends a request that went around the SDK, once.
-    pub(super) fn end(&self, end: End) {
+    pub(super) fn end(&self, end: UpstreamRequestEnd) {
         let waits = self.direct.as_ref().map(|waits| waits.lock());
         let waits = waits.and_then(|waits| waits.unwrap_or_else(PoisonError::into_inner).take());
         if let Some(waits) = waits {
@@ -210,7 +212,7 @@ impl Slot {
         self.context.as_ref()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, UpstreamRequestState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -225,9 +227,9 @@ impl Slot {
     }
 
     /// While the guard lives, the server waits for an answer of ours and cannot go on.
-    pub(crate) fn is_asked(self: &Arc<Self>) -> Answering {
+    pub(crate) fn is_asked(self: &Arc<Self>) -> CallQuestionGuard {
         self.questions.fetch_add(1, Ordering::AcqRel);
-        Answering(Arc::clone(self))
+        CallQuestionGuard(Arc::clone(self))
     }
 
     /// Notes that the server asks to have an address opened, if this is such a question.
@@ -260,47 +262,47 @@ impl Slot {
     }
 
     pub(super) fn answer(&self, answer: Map<String, Value>) {
-        self.state().hears(Heard::Result(answer));
+        self.state().hears(ReceivedAnswer::Result(answer));
     }
 
     /// What came cannot be read.
     pub(super) fn is_unreadable(&self, why: &'static str) {
-        self.state().hears(Heard::Odd(why));
+        self.state().hears(ReceivedAnswer::Odd(why));
     }
 
     pub(super) fn refused(&self) {
-        self.state().hears(Heard::Error);
+        self.state().hears(ReceivedAnswer::Error);
     }
 
     /// Why what came cannot be read, if that is so.
     pub(crate) fn odd(&self) -> Option<&'static str> {
         match self.state().heard {
-            Heard::Odd(why) => Some(why),
-            Heard::Nothing | Heard::Result(_) | Heard::Error => None,
+            ReceivedAnswer::Odd(why) => Some(why),
+            ReceivedAnswer::Nothing | ReceivedAnswer::Result(_) | ReceivedAnswer::Error => None,
         }
     }
 
     /// Whether an error of this request came from the server; others are the SDK's own.
     pub(crate) fn was_refused(&self) -> bool {
-        matches!(self.state().heard, Heard::Error)
+        matches!(self.state().heard, ReceivedAnswer::Error)
     }
 
     /// What came back, once.
     pub(crate) fn take_answer(&self) -> Option<Map<String, Value>> {
         let mut state = self.state();
-        let Heard::Result(result) = &mut state.heard else {
+        let ReceivedAnswer::Result(result) = &mut state.heard else {
             return None;
         };
         let result = std::mem::take(result);
-        state.heard = Heard::Nothing;
+        state.heard = ReceivedAnswer::Nothing;
         Some(result)
     }
 }
 
 /// For as long as this lives, a question of a call waits for an answer of ours.
-pub(crate) struct Answering(Arc<Slot>);
+pub(crate) struct CallQuestionGuard(Arc<UpstreamRequest>);
 
-impl Drop for Answering {
+impl Drop for CallQuestionGuard {
     fn drop(&mut self) {
         self.0.questions.fetch_sub(1, Ordering::AcqRel);
         // The time without a sign of life begins now.

@@ -13,40 +13,41 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
-use super::{Calls, Slot};
+use super::{InFlight, UpstreamRequest};
 
 /// How long a question is held whose call is not certain.
 const HELD: Duration = Duration::from_secs(20);
 
 /// The questions of one connection that are held.
 #[derive(Default)]
-pub(super) struct Doubts {
+pub(super) struct UnclearQuestions {
     open: AtomicUsize,
     /// Rung when a call has ended.
     ended: Notify,
 }
 
 /// The calls that a question could be of.
-pub(crate) struct Doubt {
-    of: Vec<Arc<Slot>>,
+pub(crate) struct UnclearQuestion {
+    of: Vec<Arc<UpstreamRequest>>,
     /// They are begun anew, whichever asked: it is asked again by that.
     are_moved: bool,
 }
 
 /// Whose a question is.
-enum Verdict {
-    Of(Arc<Slot>),
+enum OwnerVerdict {
+    Of(Arc<UpstreamRequest>),
     Nobody,
     Open,
 }
 
-impl Doubt {
+impl UnclearQuestion {
     /// Several ran when a question came.
-    pub(super) fn of(calls: &Calls, of: Vec<Arc<Slot>>) -> Self {
+    pub(super) fn of(calls: &InFlight, of: Vec<Arc<UpstreamRequest>>) -> Self {
         of.iter().filter_map(|slot| slot.subject()).for_each(|own| calls.askers.suspect(own));
         // What has an answer outstanding is asked for that, and is not asked the same once more.
         let free: Vec<_> = of.iter().filter(|slot| !slot.waits_for_us()).map(Arc::clone).collect();
-        let is_harmless = |slot: &Arc<Slot>| slot.subject().is_some_and(|own| own.is_harmless);
+        let is_harmless =
+            |slot: &Arc<UpstreamRequest>| slot.subject().is_some_and(|own| own.is_harmless);
         if !free.is_empty() && free.iter().all(is_harmless) {
             for slot in &free {
                 slot.moves();
@@ -57,22 +58,22 @@ impl Doubt {
     }
 
     /// `held`: questions of this connection that wait like this one, with it.
-    fn verdict(&self, held: usize) -> Verdict {
+    fn verdict(&self, held: usize) -> OwnerVerdict {
         let running: Vec<_> = self.of.iter().filter(|slot| !slot.is_closed()).collect();
         // Of one that was given up nobody knows whether it has asked.
         let are_gone = self.of.iter().any(|slot| slot.is_closed() && !slot.was_answered());
         match running.as_slice() {
-            [] => Verdict::Nobody,
-            _ if self.are_moved => Verdict::Open,
-            [only] if !are_gone => Verdict::Of(Arc::clone(only)),
+            [] => OwnerVerdict::Nobody,
+            _ if self.are_moved => OwnerVerdict::Open,
+            [only] if !are_gone => OwnerVerdict::Of(Arc::clone(only)),
             // Each of them waits for an answer, and none will end before it has one.
-            several if several.len() <= held && several.len() > 1 => Verdict::Nobody,
-            _ => Verdict::Open,
+            several if several.len() <= held && several.len() > 1 => OwnerVerdict::Nobody,
+            _ => OwnerVerdict::Open,
         }
     }
 }
 
-impl Calls {
+impl InFlight {
     /// A call has ended, or was given up.
     pub(super) fn tell_doubts(&self) {
         if self.doubts.open.load(Ordering::Acquire) > 0 {
@@ -81,16 +82,16 @@ impl Calls {
     }
 
     /// Waits until it is certain whose a question is. `None`: that cannot be told.
-    pub(crate) async fn settled(&self, doubt: &Doubt) -> Option<Arc<Slot>> {
-        let _held = Held::new(&self.doubts);
+    pub(crate) async fn settled(&self, doubt: &UnclearQuestion) -> Option<Arc<UpstreamRequest>> {
+        let _held = UnclearQuestionGuard::new(&self.doubts);
         let settling = async {
             loop {
                 let mut ended = pin!(self.doubts.ended.notified());
                 ended.as_mut().enable();
                 match doubt.verdict(self.doubts.open.load(Ordering::Acquire)) {
-                    Verdict::Of(slot) => return Some(slot),
-                    Verdict::Nobody => return None,
-                    Verdict::Open => ended.await,
+                    OwnerVerdict::Of(slot) => return Some(slot),
+                    OwnerVerdict::Nobody => return None,
+                    OwnerVerdict::Open => ended.await,
                 }
             }
         };
@@ -103,7 +104,7 @@ impl Calls {
     }
 
     /// This one asks without saying so.
-    pub(super) fn is_known_to_ask(&self, slot: &Slot) {
+    pub(super) fn is_known_to_ask(&self, slot: &UpstreamRequest) {
         slot.may_have_asked();
         if let Some(subject) = slot.subject() {
             self.askers.asks(subject);
@@ -111,10 +112,10 @@ impl Calls {
     }
 }
 
-struct Held<'a>(&'a Doubts);
+struct UnclearQuestionGuard<'a>(&'a UnclearQuestions);
 
-impl<'a> Held<'a> {
-    fn new(doubts: &'a Doubts) -> Self {
+impl<'a> UnclearQuestionGuard<'a> {
+    fn new(doubts: &'a UnclearQuestions) -> Self {
         doubts.open.fetch_add(1, Ordering::AcqRel);
         // Those that are held already may be one too many now.
         doubts.ended.notify_waiters();
@@ -122,7 +123,7 @@ impl<'a> Held<'a> {
     }
 }
 
-impl Drop for Held<'_> {
+impl Drop for UnclearQuestionGuard<'_> {
     fn drop(&mut self) {
         self.0.open.fetch_sub(1, Ordering::AcqRel);
     }

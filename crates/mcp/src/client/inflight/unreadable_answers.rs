@@ -6,30 +6,30 @@ use std::sync::Arc;
 
 use rmcp::model::RequestId;
 
-use super::{End, Slot, Table};
+use super::{InFlightTable, UpstreamRequest, UpstreamRequestEnd};
 
 /// Such answers that are kept in mind at the same time.
 const MOST: usize = 32;
 
 #[derive(Default)]
-pub(super) struct Suspects(Vec<Suspected>);
+pub(super) struct UnreadableAnswers(Vec<UnreadableAnswer>);
 
-struct Suspected {
+struct UnreadableAnswer {
     /// Whose it may be.
     left: HashSet<RequestId>,
     why: &'static str,
 }
 
-impl Suspects {
+impl UnreadableAnswers {
     /// A request was given up, perhaps the one whose answer it was.
     pub(super) fn forget(&mut self, id: &RequestId) {
         self.0.retain(|suspected| !suspected.left.contains(id));
     }
 }
 
-impl Table {
+impl InFlightTable {
     /// Takes out a request that has its answer.
-    pub(super) fn take(&mut self, id: &RequestId) -> Option<Arc<Slot>> {
+    pub(super) fn take(&mut self, id: &RequestId) -> Option<Arc<UpstreamRequest>> {
         let slot = self.by_id.remove(id);
         // Hardly ever.
         if !self.suspects.0.is_empty() {
@@ -39,7 +39,10 @@ impl Table {
     }
 
     /// The same of the request whose answer stream this is.
-    pub(super) fn take_of(&mut self, stream: &Arc<Slot>) -> Option<(RequestId, Arc<Slot>)> {
+    pub(super) fn take_of(
+        &mut self,
+        stream: &Arc<UpstreamRequest>,
+    ) -> Option<(RequestId, Arc<UpstreamRequest>)> {
         let mut all = self.by_id.iter();
         let id = all.find(|(_, slot)| Arc::ptr_eq(slot, stream))?.0.clone();
         Some((id.clone(), self.take(&id)?))
@@ -55,7 +58,7 @@ impl Table {
         // What goes through the SDK cannot be ended from elsewhere: its time runs out.
         if self.suspects.0.len() < MOST && self.by_id.values().all(|slot| slot.is_direct()) {
             let left = self.by_id.keys().cloned().collect();
-            self.suspects.0.push(Suspected { left, why });
+            self.suspects.0.push(UnreadableAnswer { left, why });
         }
         None
     }
@@ -67,13 +70,13 @@ impl Table {
             for suspected in &mut self.suspects.0 {
                 suspected.left.remove(&id);
             }
-            let is_clear = |suspected: &Suspected| suspected.left.len() <= 1;
+            let is_clear = |suspected: &UnreadableAnswer| suspected.left.len() <= 1;
             let Some(place) = self.suspects.0.iter().position(is_clear) else { return };
-            let Suspected { left, why } = self.suspects.0.swap_remove(place);
+            let UnreadableAnswer { left, why } = self.suspects.0.swap_remove(place);
             // Where nobody is left, the next look finds the others.
             let last = left.into_iter().next().unwrap_or(id);
             if let Some(slot) = self.by_id.remove(&last) {
-                slot.end(End::Odd(why));
+                slot.end(UpstreamRequestEnd::Odd(why));
             }
             cleared = Some(last);
         }

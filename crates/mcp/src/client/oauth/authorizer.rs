@@ -6,28 +6,28 @@ use tokio::time::Instant;
 use toolcrib_core::{CallContext, Secret};
 use uuid::Uuid;
 
-use super::caller_tokens::{Shared, locked};
+use super::caller_tokens::{OAuthShared, locked};
 use super::discovery;
-use super::error::{OAuthError, Place};
-use super::grant::{Grant, Owner};
+use super::error::{OAuthEndpoint, OAuthError};
+use super::grant::{TokenGrant, TokenOwner};
 use super::{renewal, token_endpoint};
-use crate::client::http::token_provider::Refusal;
-use crate::client::oauth::login::prompt::People;
-use crate::client::oauth::renewal::single_flight::{Flight, Outcome};
+use crate::client::http::token_provider::TokenRefusal;
+use crate::client::oauth::login::prompt::PromptableCalls;
+use crate::client::oauth::renewal::single_flight::{RenewalOutcome, SingleFlight};
 
 /// Cheap to clone; clones share renewals.
 #[derive(Clone)]
 pub(crate) struct Authorizer {
-    pub(super) shared: Arc<Shared>,
-    pub(super) slot: Arc<Slot>,
+    pub(super) shared: Arc<OAuthShared>,
+    pub(super) slot: Arc<CallerTokenState>,
 }
 
 /// What belongs to one caller.
-pub(super) struct Slot {
-    pub(super) owner: Owner,
-    pub(super) people: People,
-    cached: Mutex<Option<Arc<Grant>>>,
-    flight: Flight,
+pub(super) struct CallerTokenState {
+    pub(super) owner: TokenOwner,
+    pub(super) people: PromptableCalls,
+    cached: Mutex<Option<Arc<TokenGrant>>>,
+    flight: SingleFlight,
     /// The last token that was asked for anew, and when: if that is refused too, asking again
     /// would go on for ever.
     pub(super) newest: Mutex<Option<(Secret, Instant)>>,
@@ -35,31 +35,31 @@ pub(super) struct Slot {
 
 /// While it lives, the host behind its call may be asked, by whoever asks for tokens of the same
 /// caller.
-pub(crate) struct Attendance {
-    slot: Arc<Slot>,
+pub(crate) struct LoginPromptGuard {
+    slot: Arc<CallerTokenState>,
     number: Uuid,
 }
 
-impl Drop for Attendance {
+impl Drop for LoginPromptGuard {
     fn drop(&mut self) {
         self.slot.people.leave(self.number);
     }
 }
 
-impl Slot {
-    pub(super) fn new(owner: Owner) -> Self {
+impl CallerTokenState {
+    pub(super) fn new(owner: TokenOwner) -> Self {
         Self {
             owner,
-            people: People::default(),
+            people: PromptableCalls::default(),
             cached: Mutex::default(),
-            flight: Flight::default(),
+            flight: SingleFlight::default(),
             newest: Mutex::default(),
         }
     }
 }
 
 impl Authorizer {
-    pub(super) fn new(shared: Arc<Shared>, slot: Arc<Slot>) -> Self {
+    pub(super) fn new(shared: Arc<OAuthShared>, slot: Arc<CallerTokenState>) -> Self {
         Self { shared, slot }
     }
 
@@ -90,7 +90,7 @@ impl Authorizer {
     pub(crate) async fn refused(
         &self,
         sent: Option<&Secret>,
-        refusal: &Refusal,
+        refusal: &TokenRefusal,
     ) -> Result<Secret, OAuthError> {
         loop {
             let this = self.clone();
@@ -105,14 +105,14 @@ impl Authorizer {
     }
 
     /// While the guard lives, the host behind this call may be asked to open an address.
-    pub(crate) fn attended_by(&self, context: &CallContext) -> Attendance {
+    pub(crate) fn attended_by(&self, context: &CallContext) -> LoginPromptGuard {
         let number = self.slot.people.come(context);
-        Attendance { slot: Arc::clone(&self.slot), number }
+        LoginPromptGuard { slot: Arc::clone(&self.slot), number }
     }
 
     /// The tokens as we know them, else as the file has them: a person may have logged in beside
     /// us.
-    fn current(&self) -> Result<Option<Arc<Grant>>, OAuthError> {
+    fn current(&self) -> Result<Option<Arc<TokenGrant>>, OAuthError> {
         if let Some(grant) = locked(&self.slot.cached).clone() {
             return Ok(Some(grant));
         }
@@ -120,7 +120,7 @@ impl Authorizer {
     }
 
     /// The tokens as the file has them.
-    pub(super) fn read(&self) -> Result<Option<Arc<Grant>>, OAuthError> {
+    pub(super) fn read(&self) -> Result<Option<Arc<TokenGrant>>, OAuthError> {
         let grant = self.shared.store.current(&self.slot.owner)?.map(Arc::new);
         let secrets = grant.iter().flat_map(|grant| grant.secrets());
         self.shared.wire.learn(secrets);
@@ -128,13 +128,13 @@ impl Authorizer {
         Ok(grant)
     }
 
-    pub(super) fn take(&self, grant: Grant) -> Secret {
+    pub(super) fn take(&self, grant: TokenGrant) -> Secret {
         let token = grant.access.clone();
         *locked(&self.slot.cached) = Some(Arc::new(grant));
         token
     }
 
-    async fn refresh(&self, stale: &Secret) -> Outcome {
+    async fn refresh(&self, stale: &Secret) -> RenewalOutcome {
         let _alone = self.shared.store.alone(&self.slot.owner).await?;
         let grant = self.read()?.ok_or(OAuthError::NeedsLogin)?;
         if grant.access != *stale && !grant.is_due() {
@@ -142,7 +142,7 @@ impl Authorizer {
         }
         let issuer = discovery::issuer(&self.shared.wire, &grant.issuer).await?;
         let issuer = issuer.ok_or_else(|| {
-            Place::new("the server", self.shared.wire.server())
+            OAuthEndpoint::new("the server", self.shared.wire.server())
                 .wrong("its authorization server says nothing of itself any more")
         })?;
         self.redeem(&grant, &issuer).await
@@ -151,9 +151,9 @@ impl Authorizer {
     /// Uses the refresh token. Only a server that says it is dead makes us forget it.
     pub(super) async fn redeem(
         &self,
-        grant: &Grant,
+        grant: &TokenGrant,
         issuer: &crate::client::oauth::discovery::metadata::IssuerMetadata,
-    ) -> Outcome {
+    ) -> RenewalOutcome {
         match token_endpoint::refresh(&self.shared.wire, issuer, grant).await {
             Ok(fresh) => {
                 // The old one is used up: a full disk must not lose the new one for this process.

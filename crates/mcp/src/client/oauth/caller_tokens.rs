@@ -5,30 +5,30 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use toolcrib_core::Caller;
 
-use super::authorizer::{Authorizer, Slot};
+use super::authorizer::{Authorizer, CallerTokenState};
 use super::error::OAuthError;
-use super::grant::{Grant, Owner};
-use super::transport::Wire;
-use crate::client::oauth::grant::store::Store;
-use crate::client::settings::{Authorization, HttpSettings, OAuthSettings};
+use super::grant::{TokenGrant, TokenOwner};
+use super::transport::OAuthTransport;
+use crate::client::oauth::grant::store::TokenStore;
+use crate::client::settings::{HttpAuthorization, HttpSettings, OAuthSettings};
 
 /// One for each source; its clones and the authorizers it gives share what is under way.
-pub(crate) struct Vault {
-    shared: Arc<Shared>,
-    slots: Mutex<HashMap<Owner, Weak<Slot>>>,
+pub(crate) struct CallerTokens {
+    shared: Arc<OAuthShared>,
+    slots: Mutex<HashMap<TokenOwner, Weak<CallerTokenState>>>,
 }
 
 /// What all callers of a server share.
-pub(super) struct Shared {
-    pub(super) wire: Wire,
-    pub(super) store: Arc<Store>,
+pub(super) struct OAuthShared {
+    pub(super) wire: OAuthTransport,
+    pub(super) store: Arc<TokenStore>,
     pub(super) settings: OAuthSettings,
 }
 
-impl Vault {
+impl CallerTokens {
     /// `None`: this server has no authorization of the kind.
     pub(crate) fn new(settings: &HttpSettings) -> Result<Option<Self>, OAuthError> {
-        let Some(shared) = Shared::new(settings)? else { return Ok(None) };
+        let Some(shared) = OAuthShared::new(settings)? else { return Ok(None) };
         Ok(Some(Self { shared: Arc::new(shared), slots: Mutex::default() }))
     }
 
@@ -40,7 +40,7 @@ impl Vault {
         let slot = known.unwrap_or_else(|| {
             // Callers come and go; what nobody holds is let go with the next that comes.
             slots.retain(|_, slot| slot.strong_count() > 0);
-            let slot = Arc::new(Slot::new(owner.clone()));
+            let slot = Arc::new(CallerTokenState::new(owner.clone()));
             slots.insert(owner, Arc::downgrade(&slot));
             slot
         });
@@ -49,21 +49,21 @@ impl Vault {
     }
 }
 
-impl Shared {
+impl OAuthShared {
     pub(super) fn new(settings: &HttpSettings) -> Result<Option<Self>, OAuthError> {
-        let Authorization::OAuth(oauth) = &settings.authorization else { return Ok(None) };
-        let store = Store::new(&settings.url, oauth.tokens.as_deref());
-        let wire = Wire::new(settings)?;
+        let HttpAuthorization::OAuth(oauth) = &settings.authorization else { return Ok(None) };
+        let store = TokenStore::new(&settings.url, oauth.tokens.as_deref());
+        let wire = OAuthTransport::new(settings)?;
         Ok(Some(Self { wire, store: Arc::new(store), settings: oauth.clone() }))
     }
 
     /// Credentials of the server's own belong to no caller.
-    pub(super) fn owner(&self, caller: &Caller) -> Owner {
-        if self.settings.machine { Owner::machine() } else { Owner::of(caller) }
+    pub(super) fn owner(&self, caller: &Caller) -> TokenOwner {
+        if self.settings.machine { TokenOwner::machine() } else { TokenOwner::of(caller) }
     }
 
     /// Keeps tokens; a thread of its own waits for the disk.
-    pub(super) async fn keep(&self, grant: &Grant) -> Result<(), OAuthError> {
+    pub(super) async fn keep(&self, grant: &TokenGrant) -> Result<(), OAuthError> {
         let (store, grant) = (Arc::clone(&self.store), grant.clone());
         let kept = tokio::task::spawn_blocking(move || store.keep(&grant)).await;
         kept.unwrap_or(Err(OAuthError::Broken))

@@ -8,9 +8,9 @@ use std::time::Duration;
 use tokio::time::timeout;
 use url::Url;
 
-use super::error::{OAuthError, Place};
-use super::transport::Wire;
-use challenge::Challenge;
+use super::error::{OAuthEndpoint, OAuthError};
+use super::transport::OAuthTransport;
+use challenge::BearerChallenge;
 use metadata::{IssuerMetadata, ResourceMetadata, is_safe, issuer_places, resource_places};
 
 /// Of the authorization servers that a resource names, so many are asked.
@@ -21,7 +21,7 @@ const ISSUER: &str = "the metadata of the authorization server";
 
 /// What the protected server and its authorization server say of themselves, checked.
 #[derive(Debug, Clone)]
-pub(super) struct Discovered {
+pub(super) struct OAuthDiscovery {
     /// The resource indicator, as the server writes it.
     pub(super) resource: String,
     /// What the resource knows.
@@ -33,51 +33,57 @@ pub(super) struct Discovered {
 const LONGEST: Duration = Duration::from_mins(1);
 
 /// Follows the refusal, else looks at the well-known places.
-pub(super) async fn discover(wire: &Wire, challenge: &Challenge) -> Result<Discovered, OAuthError> {
+pub(super) async fn discover(
+    wire: &OAuthTransport,
+    challenge: &BearerChallenge,
+) -> Result<OAuthDiscovery, OAuthError> {
     timeout(LONGEST, search(wire, challenge)).await.unwrap_or_else(|_| {
         let cause = "how to get a token was not to be found out within a minute".to_owned();
-        Err(OAuthError::Unreachable { place: Place::new(RESOURCE, wire.server()), cause })
+        Err(OAuthError::Unreachable { place: OAuthEndpoint::new(RESOURCE, wire.server()), cause })
     })
 }
 
-async fn search(wire: &Wire, challenge: &Challenge) -> Result<Discovered, OAuthError> {
+async fn search(
+    wire: &OAuthTransport,
+    challenge: &BearerChallenge,
+) -> Result<OAuthDiscovery, OAuthError> {
     let server = wire.server();
     let Some(metadata) = resource_metadata(wire, challenge).await? else {
         // Servers of the first revision are their own authorization server and say nothing else.
         let origin = server.origin().ascii_serialization();
         let issuer = issuer(wire, &origin).await?.ok_or_else(|| {
-            Place::new("the server", server)
+            OAuthEndpoint::new("the server", server)
                 .wrong("it wants a token, and does not say who gives them out")
         })?;
         let mut resource = server.clone();
         resource.set_query(None);
         resource.set_fragment(None);
-        return Ok(Discovered { resource: resource.into(), scopes: Vec::new(), issuer });
+        return Ok(OAuthDiscovery { resource: resource.into(), scopes: Vec::new(), issuer });
     };
     for named in metadata.authorization_servers.iter().take(MOST_ISSUERS) {
         if let Some(issuer) = issuer(wire, named).await? {
             let ResourceMetadata { resource, scopes_supported, .. } = metadata;
-            return Ok(Discovered { resource, scopes: scopes_supported, issuer });
+            return Ok(OAuthDiscovery { resource, scopes: scopes_supported, issuer });
         }
     }
     let problem = "none of the authorization servers that it names says how to get a token";
-    Err(Place::new(RESOURCE, server).wrong(problem))
+    Err(OAuthEndpoint::new(RESOURCE, server).wrong(problem))
 }
 
 async fn resource_metadata(
-    wire: &Wire,
-    challenge: &Challenge,
+    wire: &OAuthTransport,
+    challenge: &BearerChallenge,
 ) -> Result<Option<ResourceMetadata>, OAuthError> {
     let server = wire.server();
     if let Some(named) = &challenge.resource_metadata {
-        let place = Place::new(RESOURCE, server);
+        let place = OAuthEndpoint::new(RESOURCE, server);
         let url = server
             .join(named)
             .map_err(|_| place.clone().wrong("its refusal names no address of metadata"))?;
         is_safe(&url, server).map_err(|problem| place.wrong(problem))?;
         // What the server names itself has to be there: to guess instead would be to follow
         // something that it did not say.
-        let place = Place::new(RESOURCE, &url);
+        let place = OAuthEndpoint::new(RESOURCE, &url);
         let metadata: ResourceMetadata = wire.document(RESOURCE, &url).await?.ok_or_else(|| {
             place.clone().wrong("the server names it, and it is no such document")
         })?;
@@ -86,7 +92,7 @@ async fn resource_metadata(
     }
     for url in resource_places(server) {
         if let Some(metadata) = wire.document::<ResourceMetadata>(RESOURCE, &url).await? {
-            metadata.is_about(server, &Place::new(RESOURCE, &url))?;
+            metadata.is_about(server, &OAuthEndpoint::new(RESOURCE, &url))?;
             return Ok(Some(metadata));
         }
     }
@@ -94,13 +100,16 @@ async fn resource_metadata(
 }
 
 /// The metadata of an issuer; `None`: it has none.
-pub(super) async fn issuer(wire: &Wire, named: &str) -> Result<Option<IssuerMetadata>, OAuthError> {
+pub(super) async fn issuer(
+    wire: &OAuthTransport,
+    named: &str,
+) -> Result<Option<IssuerMetadata>, OAuthError> {
     let server = wire.server();
     let Ok(url) = Url::parse(named) else {
         let problem = "it names an authorization server that is no address";
-        return Err(Place::new(RESOURCE, server).wrong(problem));
+        return Err(OAuthEndpoint::new(RESOURCE, server).wrong(problem));
     };
-    let place = Place::new(ISSUER, &url);
+    let place = OAuthEndpoint::new(ISSUER, &url);
     is_safe(&url, server).map_err(|problem| place.clone().wrong(problem))?;
     if url.query().is_some() {
         return Err(place.wrong("an issuer has no query"));
@@ -109,7 +118,7 @@ pub(super) async fn issuer(wire: &Wire, named: &str) -> Result<Option<IssuerMeta
         let Some(metadata) = wire.document::<IssuerMetadata>(ISSUER, &at).await? else {
             continue;
         };
-        let place = Place::new(ISSUER, &at);
+        let place = OAuthEndpoint::new(ISSUER, &at);
         metadata.is_of(named, &place)?;
         metadata.endpoints_are_safe(server, &place)?;
         if metadata.authorization_endpoint.as_ref().is_some_and(|url| !wire.may_be_opened(url)) {

@@ -9,7 +9,7 @@ use url::Url;
 pub enum OAuthError {
     /// The tokens stay as they are.
     #[error("cannot reach {place}: {cause}; it may work again in a while")]
-    Unreachable { place: Place, cause: String },
+    Unreachable { place: OAuthEndpoint, cause: String },
     #[error(
         "the server wants a person to log in: run `toolcrib login` with the name of this source"
     )]
@@ -33,9 +33,9 @@ pub enum OAuthError {
     )]
     InVain,
     #[error("{place} says no: {code}")]
-    Refused { place: Place, code: String },
+    Refused { place: OAuthEndpoint, code: String },
     #[error("{place} is not right: {problem}")]
-    Wrong { place: Place, problem: String },
+    Wrong { place: OAuthEndpoint, problem: String },
     #[error(
         "the answer of the authorization server cannot be trusted: {0}; nothing was sent to it"
     )]
@@ -62,12 +62,12 @@ impl OAuthError {
 
 /// What we talked to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct OAuthEndpoint {
     what: &'static str,
     address: String,
 }
 
-impl Place {
+impl OAuthEndpoint {
     /// Without query and user, which may hold secrets.
     pub(super) fn new(what: &'static str, url: &Url) -> Self {
         let mut url = url.clone();
@@ -92,7 +92,7 @@ pub(super) fn cut(text: &str) -> String {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for OAuthEndpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} at `{}`", self.what, self.address)
     }

@@ -10,22 +10,22 @@ use std::sync::Arc;
 use toolcrib_core::Secret;
 use url::Url;
 
-use super::caller_tokens::Shared;
-use super::discovery::Discovered;
-use super::error::{OAuthError, Place};
-use super::grant::Grant;
-use super::registration::Client;
-use super::token_endpoint::Asking;
-use super::{grant::Owner, transport};
-use callback::Answer;
+use super::caller_tokens::OAuthShared;
+use super::discovery::OAuthDiscovery;
+use super::error::{OAuthEndpoint, OAuthError};
+use super::grant::TokenGrant;
+use super::registration::OAuthClient;
+use super::token_endpoint::TokenRequest;
+use super::{grant::TokenOwner, transport};
+use callback::AuthorizationResponse;
 use pkce::{challenge, same, unguessable};
 
 /// Begun, and waiting for the answer of the authorization server.
-pub struct Login {
-    pub(super) shared: Arc<Shared>,
-    pub(super) owner: Owner,
-    pub(super) found: Discovered,
-    pub(super) client: Client,
+pub struct OAuthLogin {
+    pub(super) shared: Arc<OAuthShared>,
+    pub(super) owner: TokenOwner,
+    pub(super) found: OAuthDiscovery,
+    pub(super) client: OAuthClient,
     pub(super) scopes: Vec<String>,
     pub(super) redirect: Url,
     url: Url,
@@ -34,19 +34,19 @@ pub struct Login {
 }
 
 /// What a log-in is for.
-pub(super) struct Purpose {
-    pub(super) owner: Owner,
-    pub(super) found: Discovered,
-    pub(super) client: Client,
+pub(super) struct LoginPurpose {
+    pub(super) owner: TokenOwner,
+    pub(super) found: OAuthDiscovery,
+    pub(super) client: OAuthClient,
     pub(super) scopes: Vec<String>,
     pub(super) redirect: Url,
 }
 
-impl Login {
-    pub(super) fn new(shared: Arc<Shared>, purpose: Purpose) -> Result<Self, OAuthError> {
-        let Purpose { owner, found, client, scopes, redirect } = purpose;
+impl OAuthLogin {
+    pub(super) fn new(shared: Arc<OAuthShared>, purpose: LoginPurpose) -> Result<Self, OAuthError> {
+        let LoginPurpose { owner, found, client, scopes, redirect } = purpose;
         let what = "the authorization server";
-        let place = Place::new(what, &found.issuer.token_endpoint);
+        let place = OAuthEndpoint::new(what, &found.issuer.token_endpoint);
         found.issuer.takes_s256(&place)?;
         let Some(mut url) = found.issuer.authorization_endpoint.clone() else {
             return Err(place.wrong("it has no address where a person can log in"));
@@ -83,11 +83,14 @@ impl Login {
     }
 
     /// Takes the answer, gets the tokens, and keeps them for the caller.
-    pub async fn finish(self, answer: Answer) -> Result<(), OAuthError> {
+    pub async fn finish(self, answer: AuthorizationResponse) -> Result<(), OAuthError> {
         self.grant(answer).await.map(|_| ())
     }
 
-    pub(super) async fn grant(self, answer: Answer) -> Result<Grant, OAuthError> {
+    pub(super) async fn grant(
+        self,
+        answer: AuthorizationResponse,
+    ) -> Result<TokenGrant, OAuthError> {
         if !answer.state.as_ref().is_some_and(|given| same(&self.state, given.expose())) {
             return Err(OAuthError::Forged("its `state` is not ours"));
         }
@@ -96,7 +99,7 @@ impl Login {
             return Err(self.denied(error));
         }
         let code = answer.code.ok_or(OAuthError::Forged("it has no code"))?;
-        let asking = Asking {
+        let asking = TokenRequest {
             wire: &self.shared.wire,
             owner: &self.owner,
             found: &self.found,
@@ -109,7 +112,7 @@ impl Login {
     }
 
     /// RFC 9207, letter by letter: the answer of another server would hand its code to this one.
-    fn issuer_is_right(&self, answer: &Answer) -> Result<(), OAuthError> {
+    fn issuer_is_right(&self, answer: &AuthorizationResponse) -> Result<(), OAuthError> {
         let expected = &self.found.issuer;
         match &answer.issuer {
             Some(issuer) if *issuer == expected.issuer => Ok(()),
@@ -125,12 +128,13 @@ impl Login {
         if error == "access_denied" {
             return OAuthError::Declined;
         }
-        let place = Place::new("the authorization server", &self.found.issuer.token_endpoint);
+        let place =
+            OAuthEndpoint::new("the authorization server", &self.found.issuer.token_endpoint);
         OAuthError::Refused { place, code: transport::known(error).to_owned() }
     }
 }
 
-impl std::fmt::Debug for Login {
+impl std::fmt::Debug for OAuthLogin {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         // The address holds the state.
         f.debug_struct("Login").field("issuer", &self.found.issuer.issuer).finish_non_exhaustive()

@@ -20,8 +20,8 @@ mod token_provider;
 mod transport;
 
 pub use error::OAuthError;
-pub use login::Login;
-pub use login::callback::Answer;
+pub use login::OAuthLogin;
+pub use login::callback::AuthorizationResponse;
 pub use login::command::{LoginError, login};
 pub(crate) use token_provider::authorizers;
 

@@ -7,9 +7,9 @@ use toolcrib_core::Secret;
 use url::Url;
 use url::form_urlencoded::byte_serialize;
 
-use super::discovery::Discovered;
-use super::error::{OAuthError, Place};
-use super::transport::Wire;
+use super::discovery::OAuthDiscovery;
+use super::error::{OAuthEndpoint, OAuthError};
+use super::transport::OAuthTransport;
 use crate::client::settings::OAuthSettings;
 
 /// What other people read when they are asked to let us in.
@@ -17,24 +17,24 @@ const NAME: &str = "toolcrib";
 
 /// A client as one issuer knows it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Client {
+pub(super) struct OAuthClient {
     pub(super) id: String,
     #[serde(default, with = "super::grant::optional", skip_serializing_if = "Option::is_none")]
     secret: Option<Secret>,
-    method: Method,
+    method: ClientAuthMethod,
 }
 
 /// How a client shows its secret at the token endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Method {
+enum ClientAuthMethod {
     None,
     ClientSecretBasic,
     ClientSecretPost,
 }
 
 #[derive(Serialize)]
-struct Registration<'a> {
+struct RegistrationRequest<'a> {
     client_name: &'static str,
     redirect_uris: [&'a str; 1],
     grant_types: [&'static str; 2],
@@ -46,32 +46,36 @@ struct Registration<'a> {
 }
 
 #[derive(Deserialize)]
-struct Registered {
+struct RegistrationResponse {
     client_id: String,
     client_secret: Option<String>,
     token_endpoint_auth_method: Option<String>,
 }
 
-impl Client {
+impl OAuthClient {
     /// The client that the operator registered by hand.
-    pub(super) fn registered(settings: &OAuthSettings, found: &Discovered) -> Option<Self> {
+    pub(super) fn registered(settings: &OAuthSettings, found: &OAuthDiscovery) -> Option<Self> {
         let id = settings.client_id.clone()?;
         let secret = settings.client_secret.clone();
-        let method = Method::chosen(found, secret.is_some());
+        let method = ClientAuthMethod::chosen(found, secret.is_some());
         Some(Self { id, secret, method })
     }
 
     /// The one that goes with our metadata document, where the issuer takes such.
-    pub(super) fn documented(settings: &OAuthSettings, found: &Discovered) -> Option<Self> {
+    pub(super) fn documented(settings: &OAuthSettings, found: &OAuthDiscovery) -> Option<Self> {
         let document = settings.client_metadata.as_ref()?;
         let taken = found.issuer.client_id_metadata_document_supported;
-        taken.then(|| Self { id: document.to_string(), secret: None, method: Method::None })
+        taken.then(|| Self {
+            id: document.to_string(),
+            secret: None,
+            method: ClientAuthMethod::None,
+        })
     }
 
     /// A new one, by RFC 7591.
     pub(super) async fn register(
-        wire: &Wire,
-        found: &Discovered,
+        wire: &OAuthTransport,
+        found: &OAuthDiscovery,
         redirect: &Url,
         scopes: &[String],
     ) -> Result<Self, OAuthError> {
@@ -81,26 +85,28 @@ impl Client {
                  and set `client_id` (and `client_secret`) of this source",
             ));
         };
-        let registration = Registration {
+        let registration = RegistrationRequest {
             client_name: NAME,
             redirect_uris: [redirect.as_str()],
             grant_types: ["authorization_code", "refresh_token"],
             response_types: ["code"],
-            token_endpoint_auth_method: Method::chosen(found, true).name(),
+            token_endpoint_auth_method: ClientAuthMethod::chosen(found, true).name(),
             application_type: "native",
             scope: (!scopes.is_empty()).then(|| scopes.join(" ")),
         };
         let what = "the registration of clients";
         let body = serde_json::to_vec(&registration).map_err(|_| OAuthError::Broken)?;
         let reply = wire.post_json(what, endpoint, body).await?;
-        let answer: Registered = reply.accepted(what, endpoint)?;
+        let answer: RegistrationResponse = reply.accepted(what, endpoint)?;
         // Some answer an empty secret where they mean none.
         let secret = answer.client_secret.filter(|secret| !secret.is_empty()).map(Secret::new);
         wire.learn(&secret);
-        let named = answer.token_endpoint_auth_method.as_deref().and_then(Method::named);
-        let method = named.unwrap_or_else(|| Method::chosen(found, secret.is_some()));
-        if method != Method::None && secret.is_none() {
-            return Err(Place::new(what, endpoint).wrong("it gave no secret for its own method"));
+        let named = answer.token_endpoint_auth_method.as_deref().and_then(ClientAuthMethod::named);
+        let method = named.unwrap_or_else(|| ClientAuthMethod::chosen(found, secret.is_some()));
+        if method != ClientAuthMethod::None && secret.is_none() {
+            return Err(
+                OAuthEndpoint::new(what, endpoint).wrong("it gave no secret for its own method")
+            );
         }
         Ok(Self { id: answer.client_id, secret, method })
     }
@@ -118,23 +124,23 @@ impl Client {
     pub(super) fn sign(&self, form: &mut Vec<(&'static str, String)>) -> Option<Secret> {
         let secret = self.secret.as_ref().map_or("", Secret::expose);
         match self.method {
-            Method::ClientSecretBasic => {
+            ClientAuthMethod::ClientSecretBasic => {
                 // RFC 6749 section 2.3.1: each part is encoded as in a form.
                 let encoded = |text: &str| byte_serialize(text.as_bytes()).collect::<String>();
                 let pair = format!("{}:{}", encoded(&self.id), encoded(secret));
                 return Some(Secret::new(format!("Basic {}", STANDARD.encode(pair))));
             }
-            Method::ClientSecretPost => form.push(("client_secret", secret.to_owned())),
-            Method::None => {}
+            ClientAuthMethod::ClientSecretPost => form.push(("client_secret", secret.to_owned())),
+            ClientAuthMethod::None => {}
         }
         form.push(("client_id", self.id.clone()));
         None
     }
 }
 
-impl Method {
+impl ClientAuthMethod {
     /// What the server takes, the safest first.
-    fn chosen(found: &Discovered, has_secret: bool) -> Self {
+    fn chosen(found: &OAuthDiscovery, has_secret: bool) -> Self {
         let Some(methods) = &found.issuer.token_endpoint_auth_methods_supported else {
             return if has_secret { Self::ClientSecretBasic } else { Self::None };
         };

@@ -10,23 +10,27 @@ use toolcrib_core::Secret;
 use url::Url;
 
 use super::authorizer::Authorizer;
-use super::caller_tokens::{Shared, locked};
-use super::discovery::{Discovered, discover};
+use super::caller_tokens::{OAuthShared, locked};
+use super::discovery::{OAuthDiscovery, discover};
 use super::error::{OAuthError, cut};
-use super::grant::Grant;
-use super::login::{Login, Purpose};
-use super::registration::Client;
-use super::token_endpoint::Asking;
-use crate::client::http::token_provider::Refusal;
-use crate::client::oauth::discovery::challenge::Challenge;
-use crate::client::oauth::login::callback::Callback;
-use scopes::{Choice, OFFLINE};
-use single_flight::Outcome;
+use super::grant::TokenGrant;
+use super::login::{LoginPurpose, OAuthLogin};
+use super::registration::OAuthClient;
+use super::token_endpoint::TokenRequest;
+use crate::client::http::token_provider::TokenRefusal;
+use crate::client::oauth::discovery::challenge::BearerChallenge;
+use crate::client::oauth::login::callback::LoginCallback;
+use scopes::{OFFLINE, ScopeChoice};
+use single_flight::RenewalOutcome;
 
 /// A token that is refused this soon after it was asked for anew will not be accepted later.
 const SOON: Duration = Duration::from_secs(30);
 
-pub(super) async fn renew(this: &Authorizer, sent: Option<&Secret>, refusal: &Refusal) -> Outcome {
+pub(super) async fn renew(
+    this: &Authorizer,
+    sent: Option<&Secret>,
+    refusal: &TokenRefusal,
+) -> RenewalOutcome {
     let step_up = refusal.wants_more_scopes();
     if refusal.status != 401 && !step_up {
         return Err(OAuthError::Forbidden);
@@ -68,12 +72,12 @@ fn is_newest(this: &Authorizer, sent: Option<&Secret>) -> bool {
 }
 
 /// Tokens and clients belong to the issuer that gave them; another one must not see them.
-pub(super) fn is_of(grant: &Grant, found: &Discovered) -> bool {
+pub(super) fn is_of(grant: &TokenGrant, found: &OAuthDiscovery) -> bool {
     grant.issuer == found.issuer.issuer && grant.resource == found.resource
 }
 
 /// To ask again for what was asked for would go on for ever.
-fn is_a_step(grant: &Grant, challenge: &Challenge) -> Result<(), OAuthError> {
+fn is_a_step(grant: &TokenGrant, challenge: &BearerChallenge) -> Result<(), OAuthError> {
     let wanted = challenge.scopes();
     if wanted.iter().all(|scope| grant.asked.contains(scope) || grant.granted.contains(scope)) {
         return Err(OAuthError::StepUpInVain(cut(&wanted.join(" "))));
@@ -84,8 +88,8 @@ fn is_a_step(grant: &Grant, challenge: &Challenge) -> Result<(), OAuthError> {
 /// `None`: there is nothing to refresh with any more.
 async fn by_refresh(
     this: &Authorizer,
-    grant: &Grant,
-    found: &Discovered,
+    grant: &TokenGrant,
+    found: &OAuthDiscovery,
 ) -> Result<Option<Secret>, OAuthError> {
     if grant.refresh.is_none() {
         return Ok(None);
@@ -104,14 +108,14 @@ async fn by_refresh(
 }
 
 pub(super) fn choose(
-    shared: &Shared,
-    found: &Discovered,
-    challenge: &Challenge,
-    before: Option<&Grant>,
+    shared: &OAuthShared,
+    found: &OAuthDiscovery,
+    challenge: &BearerChallenge,
+    before: Option<&TokenGrant>,
 ) -> Vec<String> {
-    let Shared { settings, .. } = shared;
+    let OAuthShared { settings, .. } = shared;
     let knows_offline = found.issuer.scopes_supported.iter().any(|scope| scope == OFFLINE);
-    let choice = Choice {
+    let choice = ScopeChoice {
         configured: &settings.scopes,
         challenged: &challenge.scopes(),
         supported: &found.scopes,
@@ -123,18 +127,18 @@ pub(super) fn choose(
 
 async fn by_credentials(
     this: &Authorizer,
-    found: &Discovered,
+    found: &OAuthDiscovery,
     scopes: &[String],
-) -> Result<Grant, OAuthError> {
+) -> Result<TokenGrant, OAuthError> {
     let shared = &this.shared;
     let missing = OAuthError::Setting(
         "a source that logs in by itself needs `client_id` and `client_secret`",
     );
-    let client = Client::registered(&shared.settings, found).filter(Client::has_secret);
+    let client = OAuthClient::registered(&shared.settings, found).filter(OAuthClient::has_secret);
     let client = client.ok_or(missing)?;
     shared.store.bind(&client.id, &found.issuer.issuer)?;
     let owner = &this.slot.owner;
-    let asking = Asking { wire: &shared.wire, owner, found, client: &client, scopes };
+    let asking = TokenRequest { wire: &shared.wire, owner, found, client: &client, scopes };
     let grant = asking.by_credentials().await?;
     shared.keep(&grant).await?;
     Ok(grant)
@@ -142,14 +146,14 @@ async fn by_credentials(
 
 async fn by_person(
     this: &Authorizer,
-    found: Discovered,
+    found: OAuthDiscovery,
     scopes: Vec<String>,
-) -> Result<Grant, OAuthError> {
+) -> Result<TokenGrant, OAuthError> {
     let people = &this.slot.people;
     if people.is_empty() {
         return Err(OAuthError::NeedsLogin);
     }
-    let callback = Callback::listen().await?;
+    let callback = LoginCallback::listen().await?;
     let login = begin(this, found, scopes, callback.address().clone()).await?;
     let state = login.state().clone();
     let answering = callback.answer(&state);
@@ -168,21 +172,21 @@ async fn by_person(
 /// Decides who we are to this issuer, and begins.
 pub(super) async fn begin(
     this: &Authorizer,
-    found: Discovered,
+    found: OAuthDiscovery,
     scopes: Vec<String>,
     redirect: Url,
-) -> Result<Login, OAuthError> {
-    let Shared { settings, wire, store, .. } = &*this.shared;
+) -> Result<OAuthLogin, OAuthError> {
+    let OAuthShared { settings, wire, store, .. } = &*this.shared;
     store.is_ready()?;
-    let client = if let Some(client) = Client::registered(settings, &found) {
+    let client = if let Some(client) = OAuthClient::registered(settings, &found) {
         store.bind(&client.id, &found.issuer.issuer)?;
         client
-    } else if let Some(client) = Client::documented(settings, &found) {
+    } else if let Some(client) = OAuthClient::documented(settings, &found) {
         client
     } else {
-        Client::register(wire, &found, &redirect, &scopes).await?
+        OAuthClient::register(wire, &found, &redirect, &scopes).await?
     };
     let owner = this.slot.owner.clone();
-    let purpose = Purpose { owner, found, client, scopes, redirect };
-    Login::new(std::sync::Arc::clone(&this.shared), purpose)
+    let purpose = LoginPurpose { owner, found, client, scopes, redirect };
+    OAuthLogin::new(std::sync::Arc::clone(&this.shared), purpose)
 }

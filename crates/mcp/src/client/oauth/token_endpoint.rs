@@ -6,11 +6,11 @@ use serde_json::Value;
 use toolcrib_core::Secret;
 use url::Url;
 
-use super::discovery::Discovered;
-use super::error::{OAuthError, Place};
-use super::grant::{Grant, Owner, Term};
-use super::registration::Client;
-use super::transport::Wire;
+use super::discovery::OAuthDiscovery;
+use super::error::{OAuthEndpoint, OAuthError};
+use super::grant::{TokenGrant, TokenLifetime, TokenOwner};
+use super::registration::OAuthClient;
+use super::transport::OAuthTransport;
 use crate::client::oauth::discovery::metadata::IssuerMetadata;
 use crate::client::oauth::renewal::scopes;
 
@@ -18,7 +18,7 @@ const WHAT: &str = "the authorization server";
 
 /// What a token endpoint answers.
 #[derive(Deserialize)]
-struct Answer {
+struct TokenResponse {
     #[serde(deserialize_with = "super::grant::secret::deserialize")]
     access_token: Secret,
     token_type: Option<String>,
@@ -33,39 +33,39 @@ struct Answer {
 fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
-    enum Seconds {
+    enum ExpirySeconds {
         Whole(u64),
         Text(String),
         Other(serde::de::IgnoredAny),
     }
     // By a value: what is tried in several ways takes no number of a text.
     let said = Option::<Value>::deserialize(deserializer)?.unwrap_or_default();
-    Ok(match Option::<Seconds>::deserialize(said).map_err(D::Error::custom)? {
-        Some(Seconds::Whole(seconds)) => Some(seconds),
-        Some(Seconds::Text(text)) => text.trim().parse().ok(),
-        Some(Seconds::Other(_)) | None => None,
+    Ok(match Option::<ExpirySeconds>::deserialize(said).map_err(D::Error::custom)? {
+        Some(ExpirySeconds::Whole(seconds)) => Some(seconds),
+        Some(ExpirySeconds::Text(text)) => text.trim().parse().ok(),
+        Some(ExpirySeconds::Other(_)) | None => None,
     })
 }
 
 /// Who asks whom for what.
-pub(super) struct Asking<'a> {
-    pub(super) wire: &'a Wire,
-    pub(super) owner: &'a Owner,
-    pub(super) found: &'a Discovered,
-    pub(super) client: &'a Client,
+pub(super) struct TokenRequest<'a> {
+    pub(super) wire: &'a OAuthTransport,
+    pub(super) owner: &'a TokenOwner,
+    pub(super) found: &'a OAuthDiscovery,
+    pub(super) client: &'a OAuthClient,
     pub(super) scopes: &'a [String],
 }
 
-type Form = Vec<(&'static str, String)>;
+type TokenForm = Vec<(&'static str, String)>;
 
-impl Asking<'_> {
+impl TokenRequest<'_> {
     /// Turns a code into tokens.
     pub(super) async fn by_code(
         &self,
         code: &str,
         verifier: &Secret,
         redirect: &Url,
-    ) -> Result<Grant, OAuthError> {
+    ) -> Result<TokenGrant, OAuthError> {
         let form = vec![
             ("grant_type", "authorization_code".to_owned()),
             ("code", code.to_owned()),
@@ -77,7 +77,7 @@ impl Asking<'_> {
     }
 
     /// Asks with our own credentials, for nobody.
-    pub(super) async fn by_credentials(&self) -> Result<Grant, OAuthError> {
+    pub(super) async fn by_credentials(&self) -> Result<TokenGrant, OAuthError> {
         let mut form = vec![
             ("grant_type", "client_credentials".to_owned()),
             ("resource", self.found.resource.clone()),
@@ -88,18 +88,18 @@ impl Asking<'_> {
         self.grant(form).await
     }
 
-    async fn grant(&self, form: Form) -> Result<Grant, OAuthError> {
+    async fn grant(&self, form: TokenForm) -> Result<TokenGrant, OAuthError> {
         let answer = ask(self.wire, &self.found.issuer, self.client, form).await?;
         // A server that says nothing of scopes has granted what was asked for.
         let granted = answer.scope.as_deref().map_or_else(|| self.scopes.to_vec(), scopes::split);
-        Ok(Grant {
+        Ok(TokenGrant {
             owner: self.owner.clone(),
             issuer: self.found.issuer.issuer.clone(),
             resource: self.found.resource.clone(),
             client: self.client.clone(),
             access: answer.access_token,
             refresh: answer.refresh_token,
-            term: answer.expires_in.map(Term::of),
+            term: answer.expires_in.map(TokenLifetime::of),
             granted,
             asked: self.scopes.to_vec(),
         })
@@ -108,10 +108,10 @@ impl Asking<'_> {
 
 /// A new access token for an old refresh token, by the issuer that gave it.
 pub(super) async fn refresh(
-    wire: &Wire,
+    wire: &OAuthTransport,
     issuer: &IssuerMetadata,
-    grant: &Grant,
-) -> Result<Grant, OAuthError> {
+    grant: &TokenGrant,
+) -> Result<TokenGrant, OAuthError> {
     let token = grant.refresh.as_ref().ok_or(OAuthError::NeedsLogin)?;
     let form = vec![
         ("grant_type", "refresh_token".to_owned()),
@@ -120,11 +120,11 @@ pub(super) async fn refresh(
     ];
     let answer = ask(wire, issuer, &grant.client, form).await?;
     let granted = answer.scope.as_deref().map_or_else(|| grant.granted.clone(), scopes::split);
-    Ok(Grant {
+    Ok(TokenGrant {
         access: answer.access_token,
         // Where none comes, the old one goes on.
         refresh: answer.refresh_token.or_else(|| grant.refresh.clone()),
-        term: answer.expires_in.map(Term::of),
+        term: answer.expires_in.map(TokenLifetime::of),
         granted,
         ..grant.clone()
     })
@@ -136,17 +136,17 @@ pub(super) fn is_dead(error: &OAuthError) -> bool {
 }
 
 async fn ask(
-    wire: &Wire,
+    wire: &OAuthTransport,
     issuer: &IssuerMetadata,
-    client: &Client,
-    mut form: Form,
-) -> Result<Answer, OAuthError> {
+    client: &OAuthClient,
+    mut form: TokenForm,
+) -> Result<TokenResponse, OAuthError> {
     let endpoint = &issuer.token_endpoint;
     let authorization = client.sign(&mut form);
     let reply = wire.post_form(WHAT, endpoint, &form, authorization.as_ref()).await?;
-    let answer: Answer = reply.accepted(WHAT, endpoint)?;
+    let answer: TokenResponse = reply.accepted(WHAT, endpoint)?;
     wire.learn([&answer.access_token].into_iter().chain(&answer.refresh_token));
-    let place = || Place::new(WHAT, endpoint);
+    let place = || OAuthEndpoint::new(WHAT, endpoint);
     if answer.token_type.as_deref().is_some_and(|kind| !kind.eq_ignore_ascii_case("bearer")) {
         return Err(place().wrong("its token is of another kind than `Bearer`"));
     }

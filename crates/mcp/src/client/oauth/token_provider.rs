@@ -5,35 +5,37 @@ use std::sync::Arc;
 use toolcrib_core::{BoxFuture, CallContext, Caller, Secret};
 
 use super::authorizer::Authorizer;
-use super::caller_tokens::Vault;
+use super::caller_tokens::CallerTokens;
 use super::error::OAuthError;
-use crate::client::http::token_provider::{Authorize, Authorizers, Cause, Refusal};
+use crate::client::http::token_provider::{
+    TokenProvider, TokenProviderError, TokenProviders, TokenRefusal,
+};
 use crate::client::settings::HttpSettings;
 
 /// `None`: the settings say nothing of OAuth.
 pub(crate) fn authorizers(
     settings: &HttpSettings,
-) -> Result<Option<Arc<dyn Authorizers>>, OAuthError> {
-    let vault = Vault::new(settings)?;
-    Ok(vault.map(|vault| Arc::new(vault) as Arc<dyn Authorizers>))
+) -> Result<Option<Arc<dyn TokenProviders>>, OAuthError> {
+    let vault = CallerTokens::new(settings)?;
+    Ok(vault.map(|vault| Arc::new(vault) as Arc<dyn TokenProviders>))
 }
 
-impl Authorizers for Vault {
-    fn of(&self, caller: &Caller) -> Arc<dyn Authorize> {
+impl TokenProviders for CallerTokens {
+    fn of(&self, caller: &Caller) -> Arc<dyn TokenProvider> {
         Arc::new(Self::of(self, caller))
     }
 }
 
-impl Authorize for Authorizer {
-    fn token(&self) -> BoxFuture<'_, Result<Option<Secret>, Cause>> {
+impl TokenProvider for Authorizer {
+    fn token(&self) -> BoxFuture<'_, Result<Option<Secret>, TokenProviderError>> {
         Box::pin(async { Ok(Self::token(self).await?) })
     }
 
     fn refused<'a>(
         &'a self,
         sent: Option<&'a Secret>,
-        refusal: Refusal,
-    ) -> BoxFuture<'a, Result<Secret, Cause>> {
+        refusal: TokenRefusal,
+    ) -> BoxFuture<'a, Result<Secret, TokenProviderError>> {
         Box::pin(async move { Ok(Self::refused(self, sent, &refusal).await?) })
     }
 

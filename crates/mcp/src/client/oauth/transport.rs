@@ -9,13 +9,13 @@ use http::{Method, StatusCode};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use toolcrib_core::{Secret, Secrets};
-use toolcrib_egress::{Body, Egress, Kind, Request};
+use toolcrib_egress::{Egress, EgressBody, EgressErrorKind, EgressRequest};
 use url::form_urlencoded::Serializer;
 use url::{Host, Url};
 
-use super::error::{OAuthError, Place};
-use crate::client::http::token_provider::Refusal;
-use crate::client::settings::{Authorization, HttpSettings};
+use super::error::{OAuthEndpoint, OAuthError};
+use crate::client::http::token_provider::TokenRefusal;
+use crate::client::settings::{HttpAuthorization, HttpSettings};
 
 /// Metadata and tokens are small, and quick.
 const LARGEST: u64 = 64 * 1024;
@@ -46,7 +46,7 @@ const KNOWN: &[&str] = &[
     "unsupported_response_type",
 ];
 
-pub(super) struct Wire {
+pub(super) struct OAuthTransport {
     egress: Egress,
     server: Url,
     learned: Option<Secrets>,
@@ -55,19 +55,19 @@ pub(super) struct Wire {
 }
 
 /// An answer that is neither a fault of the line nor one that passes.
-pub(super) struct Reply {
+pub(super) struct OAuthReply {
     status: StatusCode,
     body: Bytes,
 }
 
-impl Wire {
+impl OAuthTransport {
     pub(super) fn new(settings: &HttpSettings) -> Result<Self, OAuthError> {
         let server = settings.url.clone();
         let egress = Egress::open([server.clone()], settings.network.clone())
-            .map_err(|error| Place::new("the server", &server).wrong(error.message()))?;
+            .map_err(|error| OAuthEndpoint::new("the server", &server).wrong(error.message()))?;
         let (learned, largest) = match &settings.authorization {
-            Authorization::OAuth(oauth) => (oauth.learned.clone(), oauth.document),
-            Authorization::None | Authorization::Bearer(_) => (None, None),
+            HttpAuthorization::OAuth(oauth) => (oauth.learned.clone(), oauth.document),
+            HttpAuthorization::None | HttpAuthorization::Bearer(_) => (None, None),
         };
         Ok(Self { egress, server, learned, largest: largest.unwrap_or(LARGEST) })
     }
@@ -101,7 +101,7 @@ impl Wire {
         what: &'static str,
         url: &Url,
     ) -> Result<Option<T>, OAuthError> {
-        let reply = self.send(what, Request::new(Method::GET, url.clone())).await?;
+        let reply = self.send(what, EgressRequest::new(Method::GET, url.clone())).await?;
         let is_there = reply.status == StatusCode::OK;
         Ok(is_there.then(|| serde_json::from_slice(&reply.body).ok()).flatten())
     }
@@ -111,10 +111,10 @@ impl Wire {
         what: &'static str,
         url: &Url,
         body: Vec<u8>,
-    ) -> Result<Reply, OAuthError> {
-        let mut request = Request::new(Method::POST, url.clone());
+    ) -> Result<OAuthReply, OAuthError> {
+        let mut request = EgressRequest::new(Method::POST, url.clone());
         request.headers.insert(CONTENT_TYPE, JSON);
-        request.body = Body::Bytes(body.into());
+        request.body = EgressBody::Bytes(body.into());
         self.send(what, request).await
     }
 
@@ -125,8 +125,8 @@ impl Wire {
         url: &Url,
         form: &[(&'static str, String)],
         authorization: Option<&Secret>,
-    ) -> Result<Reply, OAuthError> {
-        let mut request = Request::new(Method::POST, url.clone());
+    ) -> Result<OAuthReply, OAuthError> {
+        let mut request = EgressRequest::new(Method::POST, url.clone());
         request.headers.insert(CONTENT_TYPE, FORM);
         if let Some(secret) = authorization {
             let mut value = HeaderValue::from_str(secret.expose()).map_err(|_| {
@@ -136,27 +136,32 @@ impl Wire {
             request.headers.insert(AUTHORIZATION, value);
         }
         let body = Serializer::new(String::new()).extend_pairs(form).finish();
-        request.body = Body::Bytes(body.into());
+        request.body = EgressBody::Bytes(body.into());
         self.send(what, request).await
     }
 
     /// Asks the server something harmless without a token, to hear how it refuses.
-    pub(super) async fn knock(&self) -> Result<Refusal, OAuthError> {
+    pub(super) async fn knock(&self) -> Result<TokenRefusal, OAuthError> {
         let what = "the server";
-        let mut request = Request::new(Method::POST, self.server.clone());
+        let mut request = EgressRequest::new(Method::POST, self.server.clone());
         request.headers.insert(CONTENT_TYPE, JSON);
         let both = HeaderValue::from_static("application/json, text/event-stream");
         request.headers.insert(ACCEPT, both);
-        request.body =
-            Body::Bytes(Bytes::from_static(br#"{"jsonrpc":"2.0","id":"knock","method":"ping"}"#));
+        request.body = EgressBody::Bytes(Bytes::from_static(
+            br#"{"jsonrpc":"2.0","id":"knock","method":"ping"}"#,
+        ));
         let sent = self.egress.send(request).await;
-        let answer = sent.map_err(|error| fault(Place::new(what, &self.server), &error))?;
+        let answer = sent.map_err(|error| fault(OAuthEndpoint::new(what, &self.server), &error))?;
         let status = answer.status.as_u16();
-        Ok(Refusal { status, challenges: challenges(&answer.headers) })
+        Ok(TokenRefusal { status, challenges: challenges(&answer.headers) })
     }
 
-    async fn send(&self, what: &'static str, mut request: Request) -> Result<Reply, OAuthError> {
-        let place = Place::new(what, &request.url);
+    async fn send(
+        &self,
+        what: &'static str,
+        mut request: EgressRequest,
+    ) -> Result<OAuthReply, OAuthError> {
+        let place = OAuthEndpoint::new(what, &request.url);
         request.headers.entry(ACCEPT).or_insert(JSON);
         request.timeouts.total = LONGEST;
         let failed = |error| fault(place.clone(), &error);
@@ -169,7 +174,7 @@ impl Wire {
             return Err(OAuthError::Unreachable { place, cause });
         }
         let body = answer.bytes(self.largest).await.map_err(failed)?;
-        Ok(Reply { status, body })
+        Ok(OAuthReply { status, body })
     }
 }
 
@@ -184,23 +189,23 @@ fn challenges(headers: &HeaderMap) -> Vec<String> {
 }
 
 /// What the rules forbid will not pass by itself; everything else may.
-fn fault(place: Place, error: &toolcrib_egress::EgressError) -> OAuthError {
+fn fault(place: OAuthEndpoint, error: &toolcrib_egress::EgressError) -> OAuthError {
     match error.kind {
-        Kind::Refused | Kind::TooLarge => place.wrong(error.message()),
-        Kind::NotConnected | Kind::Broken | Kind::Timeout(_) => {
+        EgressErrorKind::Refused | EgressErrorKind::TooLarge => place.wrong(error.message()),
+        EgressErrorKind::NotConnected | EgressErrorKind::Broken | EgressErrorKind::Timeout(_) => {
             OAuthError::Unreachable { place, cause: error.message().to_owned() }
         }
     }
 }
 
-impl Reply {
+impl OAuthReply {
     /// The document of a good answer, or what the server says is wrong.
     pub(super) fn accepted<T: DeserializeOwned>(
         &self,
         what: &'static str,
         url: &Url,
     ) -> Result<T, OAuthError> {
-        let place = Place::new(what, url);
+        let place = OAuthEndpoint::new(what, url);
         if !self.status.is_success() {
             return Err(OAuthError::Refused { place, code: self.code() });
         }
@@ -210,10 +215,10 @@ impl Reply {
 
     fn code(&self) -> String {
         #[derive(Deserialize)]
-        struct Problem {
+        struct OAuthErrorBody {
             error: String,
         }
-        let problem = serde_json::from_slice::<Problem>(&self.body).ok();
+        let problem = serde_json::from_slice::<OAuthErrorBody>(&self.body).ok();
         let status = || format!("it answered with {}", self.status.as_u16());
         problem.map_or_else(status, |problem| known(&problem.error).to_owned())
     }

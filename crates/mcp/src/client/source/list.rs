@@ -7,13 +7,13 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 
-use crate::client::call::params::Params;
-use crate::client::connection::{Connection, Counted, Waits};
-use crate::client::fault::{Fault, Phase};
+use crate::client::call::params::RequestParams;
+use crate::client::connection::{CountGuard, McpConnection, UpstreamTimeouts};
+use crate::client::fault::{McpFault, McpTimeoutPhase};
 
 /// Which list.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Kind {
+pub(crate) struct ListKind {
     /// The capability of a server that has it.
     pub(crate) capability: &'static str,
     pub(crate) method: &'static str,
@@ -22,17 +22,17 @@ pub(crate) struct Kind {
     pub(crate) words: &'static str,
 }
 
-pub(crate) const TOOLS: Kind =
-    Kind { capability: "tools", method: "tools/list", key: "tools", words: "tools" };
-pub(crate) const PROMPTS: Kind =
-    Kind { capability: "prompts", method: "prompts/list", key: "prompts", words: "prompts" };
-pub(crate) const RESOURCES: Kind = Kind {
+pub(crate) const TOOLS: ListKind =
+    ListKind { capability: "tools", method: "tools/list", key: "tools", words: "tools" };
+pub(crate) const PROMPTS: ListKind =
+    ListKind { capability: "prompts", method: "prompts/list", key: "prompts", words: "prompts" };
+pub(crate) const RESOURCES: ListKind = ListKind {
     capability: "resources",
     method: "resources/list",
     key: "resources",
     words: "resources",
 };
-pub(crate) const TEMPLATES: Kind = Kind {
+pub(crate) const TEMPLATES: ListKind = ListKind {
     capability: "resources",
     method: "resources/templates/list",
     key: "resourceTemplates",
@@ -63,7 +63,7 @@ fn entries(page: Option<Value>) -> Option<Vec<Box<RawValue>>> {
 
 /// A whole list of a server.
 #[derive(Default)]
-pub(crate) struct List {
+pub(crate) struct FetchedList {
     /// As the server wrote them, in its order.
     pub(crate) entries: Vec<Box<RawValue>>,
     /// What the last page said besides.
@@ -73,27 +73,30 @@ pub(crate) struct List {
 }
 
 pub(crate) async fn all(
-    connection: &Connection,
-    kind: Kind,
+    connection: &McpConnection,
+    kind: ListKind,
     within: Duration,
-) -> Result<List, Fault> {
-    let Kind { capability, method, key, words } = kind;
+) -> Result<FetchedList, McpFault> {
+    let ListKind { capability, method, key, words } = kind;
     if !connection.facts.said.capabilities.contains_key(capability) {
-        return Ok(List::default());
+        return Ok(FetchedList::default());
     }
     let bounds = connection.calls.bounds;
     // Between its pages too.
-    let _counted = Counted::new(&connection.in_flight);
+    let _counted = CountGuard::new(&connection.in_flight);
     let until = Instant::now() + within;
-    let waits =
-        Waits { idle: (Phase::List, within), until: (Phase::List, until, within), subject: None };
+    let waits = UpstreamTimeouts {
+        idle: (McpTimeoutPhase::List, within),
+        until: (McpTimeoutPhase::List, until, within),
+        subject: None,
+    };
     let mut entries = Vec::new();
     let mut cursors = HashSet::new();
-    let mut params = Params::default();
+    let mut params = RequestParams::default();
     for _ in 0..bounds.pages {
         let mut page = connection.request(method, &params, None, &waits).await?.fields()?;
         let more = self::entries(page.remove(key));
-        entries.extend(more.ok_or(Fault::Unreadable("the list is no list"))?);
+        entries.extend(more.ok_or(McpFault::Unreadable("the list is no list"))?);
         if entries.len() > bounds.entries {
             let most = bounds.entries;
             return Err(refused(format!("it lists more than {most} {words}: `limits.entries`")));
@@ -112,14 +115,14 @@ pub(crate) async fn all(
             }
         };
         let Some(cursor) = cursor else {
-            return Ok(List { entries, besides: page, note });
+            return Ok(FetchedList { entries, besides: page, note });
         };
         if !cursors.insert(cursor.to_string()) {
             let mut seen = HashSet::new();
             entries.retain(|entry| seen.insert(entry.get().to_owned()));
             let note = "goes round in a circle: what was read of it is all that is taken";
             let note = Some(format!("its list of {words} {note}"));
-            return Ok(List { entries, besides: page, note });
+            return Ok(FetchedList { entries, besides: page, note });
         }
         params = Map::from_iter([("cursor".to_owned(), cursor)]).into();
     }
@@ -127,6 +130,6 @@ pub(crate) async fn all(
     Err(refused(format!("its list of {words} has more than {most} pages: `limits.pages`")))
 }
 
-fn refused(why: String) -> Fault {
-    Fault::Broken { why, cause: None }
+fn refused(why: String) -> McpFault {
+    McpFault::Broken { why, cause: None }
 }

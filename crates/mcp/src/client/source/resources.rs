@@ -8,15 +8,16 @@ use sha2::{Digest, Sha256};
 use tokio::sync::watch;
 use tokio::time::sleep;
 use toolcrib_core::{
-    About, BoxFuture, CallContext, ErrorKind, Fields, Following, Holdings, Inquiry, Kind, Library,
-    Said, SourceError, ToolError, Unheard, Visitor,
+    BoxFuture, CallContext, ClientSession, ErrorKind, FormFallback, JsonFields, ResourceKind,
+    ResourceList, ResourceOperation, ResourceRequest, Resources, ServerInfo, SourceError,
+    ToolError, UpdateStream,
 };
 
 use super::list::{self, PROMPTS, RESOURCES, TEMPLATES};
 use super::next;
-use crate::client::call::Asked;
-use crate::client::fault::Fault;
-use crate::client::upstream::pool::Pool;
+use crate::client::call::OutgoingRequest;
+use crate::client::fault::McpFault;
+use crate::client::upstream::pool::UpstreamPool;
 use crate::protocol::frame;
 use crate::protocol::strict_object;
 
@@ -24,24 +25,24 @@ use crate::protocol::strict_object;
 const LARGEST: usize = 64 * 1024;
 const METHOD_NOT_FOUND: i32 = -32601;
 
-pub(crate) struct Books {
-    pool: Arc<Pool>,
+pub(crate) struct McpResources {
+    pool: Arc<UpstreamPool>,
     /// How many changes and ends had been told when it was listed.
     told: std::sync::Mutex<(u64, u64)>,
-    prompts: Repeated,
-    resources: Repeated,
+    prompts: SameListNotice,
+    resources: SameListNotice,
 }
 
 /// Tells when a server says that a list changed, and it is the same.
 #[derive(Default)]
-struct Repeated {
+struct SameListNotice {
     /// How often it had been said when the last list was asked for, and what that was.
     last: std::sync::Mutex<Option<(u64, [u8; 32])>>,
     told: watch::Sender<()>,
 }
 
-impl Repeated {
-    fn look(&self, said: u64, lists: &[&[Arc<Fields>]]) {
+impl SameListNotice {
+    fn look(&self, said: u64, lists: &[&[Arc<JsonFields>]]) {
         let digest = Sha256::digest(serde_json::to_vec(lists).unwrap_or_default()).into();
         let mut last = self.last.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let before = last.replace((said, digest));
@@ -51,9 +52,9 @@ impl Repeated {
     }
 }
 
-impl Books {
-    pub(crate) fn new(pool: Arc<Pool>) -> Self {
-        let (prompts, resources) = (Repeated::default(), Repeated::default());
+impl McpResources {
+    pub(crate) fn new(pool: Arc<UpstreamPool>) -> Self {
+        let (prompts, resources) = (SameListNotice::default(), SameListNotice::default());
         Self { pool, told: std::sync::Mutex::default(), prompts, resources }
     }
 
@@ -66,16 +67,18 @@ impl Books {
         self.told.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    async fn fetch(&self) -> Result<Holdings, Fault> {
+    async fn fetch(&self) -> Result<ResourceList, McpFault> {
         let timeouts = self.pool.settings().timeouts;
         let connection = self.pool.listing.connection(None).await?;
-        let mut said = Said::clone(&connection.facts.said);
+        let mut said = ServerInfo::clone(&connection.facts.said);
         said.hints.extend(self.pool.hints());
         let mut lists = Vec::new();
         for kind in [PROMPTS, RESOURCES, TEMPLATES] {
             let listed = match list::all(&connection, kind, timeouts.list).await {
                 // It has resources, and no templates of them.
-                Err(Fault::Refused { code: METHOD_NOT_FOUND, .. }) => list::List::default(),
+                Err(McpFault::Refused { code: METHOD_NOT_FOUND, .. }) => {
+                    list::FetchedList::default()
+                }
                 listed => listed?,
             };
             said.hints.insert(kind.method.to_owned(), hints(listed.besides));
@@ -97,7 +100,7 @@ impl Books {
         self.pool.listing.touch();
         let mut lists = lists.into_iter();
         let mut list = || lists.next().unwrap_or_default();
-        Ok(Holdings {
+        Ok(ResourceList {
             stem: String::new(),
             prompts: list(),
             resources: list(),
@@ -121,37 +124,41 @@ impl Books {
         }
     }
 
-    async fn ask(&self, inquiry: Inquiry, context: &CallContext) -> Result<Fields, Fault> {
+    async fn ask(
+        &self,
+        inquiry: ResourceRequest,
+        context: &CallContext,
+    ) -> Result<JsonFields, McpFault> {
         let upstream = self.pool.upstream(context).await?;
-        if inquiry.about == About::Level {
+        if inquiry.about == ResourceOperation::Level {
             return upstream.hear_from(inquiry.params, context).await;
         }
-        let Inquiry { about, mut params } = inquiry;
-        if let About::Notice(method) = &about {
+        let ResourceRequest { about, mut params } = inquiry;
+        if let ResourceOperation::Notice(method) = &about {
             let connection = upstream.connection(Some(context)).await?;
             connection.notify(method, params).await?;
-            return Ok(Fields::new());
+            return Ok(JsonFields::new());
         }
-        if about == About::Prompt {
+        if about == ResourceOperation::Prompt {
             params.entry("arguments").or_insert_with(|| json!({}));
         }
-        let asked = Asked {
+        let asked = OutgoingRequest {
             method: about.method().to_owned().into(),
             params: params.into(),
             as_task: false,
-            is_harmless: !matches!(about, About::Method(_)),
+            is_harmless: !matches!(about, ResourceOperation::Method(_)),
         };
         upstream.call(asked, context).await?.fields()
     }
 }
 
-impl Library for Books {
-    fn load(&self) -> BoxFuture<'_, Result<Holdings, SourceError>> {
+impl Resources for McpResources {
+    fn load(&self) -> BoxFuture<'_, Result<ResourceList, SourceError>> {
         Box::pin(async {
             let (now, news) = (self.now(), &self.pool.listing.news);
             let said = (news.announced(PROMPTS), news.announced(RESOURCES));
             let fetched = self.fetch().await;
-            if let Ok(Holdings { prompts, resources, templates, .. }) = &fetched {
+            if let Ok(ResourceList { prompts, resources, templates, .. }) = &fetched {
                 self.prompts.look(said.0, &[prompts]);
                 self.resources.look(said.1, &[resources, templates]);
             }
@@ -175,15 +182,15 @@ impl Library for Books {
         })
     }
 
-    fn announced(&self, kind: Kind) -> BoxFuture<'static, ()> {
+    fn announced(&self, kind: ResourceKind) -> BoxFuture<'static, ()> {
         next(match kind {
-            Kind::Prompt => &self.prompts.told,
-            Kind::Resource | Kind::Template => &self.resources.told,
+            ResourceKind::Prompt => &self.prompts.told,
+            ResourceKind::Resource | ResourceKind::Template => &self.resources.told,
         })
     }
 
-    fn lines(&self, visitor: Visitor) -> Option<Following> {
-        Some(Following::new(self.pool.lines.to(visitor)))
+    fn lines(&self, visitor: ClientSession) -> Option<UpdateStream> {
+        Some(UpdateStream::new(self.pool.lines.to(visitor)))
     }
 
     fn is_open(&self) -> bool {
@@ -192,22 +199,25 @@ impl Library for Books {
 
     fn answer<'a>(
         &'a self,
-        inquiry: Inquiry,
+        inquiry: ResourceRequest,
         context: &'a CallContext,
-    ) -> BoxFuture<'a, Result<Fields, ToolError>> {
+    ) -> BoxFuture<'a, Result<JsonFields, ToolError>> {
         Box::pin(async move {
-            let is_completion = inquiry.about == About::Completion;
-            let reads = !matches!(inquiry.about, About::Method(_) | About::Notice(_));
+            let is_completion = inquiry.about == ResourceOperation::Completion;
+            let reads = !matches!(
+                inquiry.about,
+                ResourceOperation::Method(_) | ResourceOperation::Notice(_)
+            );
             let alone = match self.pool.settings().questions {
-                Unheard::PutAway => Some(context.asking_host_alone()),
-                Unheard::Ticket | Unheard::Refused => None,
+                FormFallback::PutAway => Some(context.asking_host_alone()),
+                FormFallback::Ticket | FormFallback::Refused => None,
             };
             let context = alone.as_ref().unwrap_or(context);
             let answered = self.ask(inquiry, context).await;
             let mut result = match answered {
                 // A server that completes nothing has no value to offer.
-                Err(Fault::Refused { code: METHOD_NOT_FOUND, .. }) if is_completion => {
-                    Fields::from_iter([("completion".to_owned(), json!({ "values": [] }))])
+                Err(McpFault::Refused { code: METHOD_NOT_FOUND, .. }) if is_completion => {
+                    JsonFields::from_iter([("completion".to_owned(), json!({ "values": [] }))])
                 }
                 answered => {
                     answered.map_err(|fault| fault.into_tool_error(self.pool.id.as_str(), reads))?
@@ -224,7 +234,7 @@ impl Library for Books {
         &'a self,
         uri: &'a str,
         context: &'a CallContext,
-    ) -> BoxFuture<'a, Result<Following, ToolError>> {
+    ) -> BoxFuture<'a, Result<UpdateStream, ToolError>> {
         Box::pin(async move {
             let followed = async {
                 let mut upstream = self.pool.upstream(context).await?;
@@ -240,7 +250,7 @@ impl Library for Books {
                 }
                 upstream.follow(uri, &connection).await
             };
-            followed.await.map(Following::new).map_err(|fault| {
+            followed.await.map(UpdateStream::new).map_err(|fault| {
                 let mut error = fault.into_tool_error(self.pool.id.as_str(), true);
                 if error.kind == ErrorKind::Internal {
                     error.kind = ErrorKind::Tool;
@@ -253,7 +263,7 @@ impl Library for Books {
 
 /// What a result says besides what it was asked for: how long it may be kept (`ttlMs`,
 /// `cacheScope`), `_meta`, and whatever comes yet. Of what is too large the first alone.
-pub(crate) fn hints(mut besides: Fields) -> Value {
+pub(crate) fn hints(mut besides: JsonFields) -> Value {
     besides.shift_remove("resultType");
     if size(&besides) > LARGEST {
         besides.retain(|key, _| ["ttlMs", "cacheScope"].contains(&key.as_str()));
@@ -261,12 +271,12 @@ pub(crate) fn hints(mut besides: Fields) -> Value {
     Value::Object(besides)
 }
 
-fn size(fields: &Fields) -> usize {
+fn size(fields: &JsonFields) -> usize {
     serde_json::to_vec(fields).map_or(usize::MAX, |bytes| bytes.len())
 }
 
 /// One entry of a list, or why it is left out.
-fn definition(entry: &RawValue, depth: usize) -> Result<Arc<Fields>, String> {
+fn definition(entry: &RawValue, depth: usize) -> Result<Arc<JsonFields>, String> {
     let read = frame::read_entry(entry, depth).map_err(|why| why.words().to_owned())?;
     let Value::Object(mut fields) = read else { return Err("it is no object".to_owned()) };
     if size(&fields) > LARGEST {

@@ -5,7 +5,7 @@ use serde::Serialize;
 /// Where the connection of a source stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Phase {
+pub enum ConnectionPhase {
     /// Not started, or stopped because nobody used it.
     Idle,
     Starting,
@@ -19,7 +19,7 @@ pub enum Phase {
 /// Which family of revisions a server speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Era {
+pub enum McpEra {
     /// With a handshake: 2024-11-05 to 2025-11-25.
     Legacy,
     /// Without: 2026-07-28 and later.
@@ -28,7 +28,7 @@ pub enum Era {
 
 /// A tool that the server has and the source has not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct LeftOut {
+pub struct LeftOutTool {
     /// Its name there, or its place in the list if it has none.
     pub tool: String,
     pub reason: String,
@@ -36,14 +36,14 @@ pub struct LeftOut {
 
 /// How a source fares; that of the connection which lists its tools, where there are several.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Status {
-    pub phase: Phase,
+pub struct McpSourceStatus {
+    pub phase: ConnectionPhase,
     /// What the server calls itself, and its version.
     pub server: Option<String>,
     pub version: Option<String>,
     /// The revision that both speak.
     pub revision: Option<String>,
-    pub era: Option<Era>,
+    pub era: Option<McpEra>,
     /// Of the child process.
     pub pid: Option<u32>,
     /// Live connections, and calls under way.
@@ -55,7 +55,7 @@ pub struct Status {
     /// The last lines of the child's standard error, safe to print.
     pub stderr: Vec<String>,
     /// Tools of the last list that could not be taken.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<LeftOutTool>,
     /// What else is wrong with its last lists, in sentences.
     pub notes: Vec<String>,
     /// What of its tools was read in another way than the server wrote it, in sentences.

@@ -3,22 +3,22 @@
 use std::sync::Arc;
 
 use toolcrib_core::{
-    Arguments, BoxFuture, CallContext, Effect, Tool, ToolOutcome, ToolSpec, Unheard,
+    Arguments, BoxFuture, CallContext, Effect, FormFallback, Tool, ToolOutcome, ToolSpec,
 };
 
-use crate::client::call::Asked;
-use crate::client::upstream::pool::Pool;
+use crate::client::call::OutgoingRequest;
+use crate::client::upstream::pool::UpstreamPool;
 
-pub(crate) struct Foreign {
+pub(crate) struct McpTool {
     /// Its name at the server.
     pub(crate) name: String,
     pub(crate) spec: Arc<ToolSpec>,
     /// Its server runs it as a task alone.
     pub(crate) is_task: bool,
-    pub(crate) pool: Arc<Pool>,
+    pub(crate) pool: Arc<UpstreamPool>,
 }
 
-impl Tool for Foreign {
+impl Tool for McpTool {
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
@@ -39,15 +39,16 @@ impl Tool for Foreign {
         Box::pin(async move {
             let alone;
             let context = match self.pool.settings().questions {
-                Unheard::Ticket | Unheard::Refused => context,
-                Unheard::PutAway => {
+                FormFallback::Ticket | FormFallback::Refused => context,
+                FormFallback::PutAway => {
                     alone = context.asking_host_alone();
                     &alone
                 }
             };
             let called = async {
                 let upstream = self.pool.upstream(context).await?;
-                let asked = Asked::tool((&self.name, &self.spec), arguments, self.is_task);
+                let asked =
+                    OutgoingRequest::tool((&self.name, &self.spec), arguments, self.is_task);
                 upstream.call(asked, context).await?.outcome()
             };
             called.await.unwrap_or_else(|fault| {

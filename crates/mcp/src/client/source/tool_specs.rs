@@ -8,30 +8,31 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use toolcrib_core::{
-    Aside, Effect, Guidance, Hints, Origin, Packed, Quarantine, SourceId, ToolName, ToolSpec,
+    CompactJson, Effect, EffectHints, Guidance, QuarantineReason, SourceId, ToolName, ToolOrigin,
+    ToolSpec, UnusableTool,
 };
 use toolcrib_json::schema::tidied;
 
-use super::status::LeftOut;
+use super::status::LeftOutTool;
 use crate::client::call::task;
-use crate::client::settings::ServerSettings;
+use crate::client::settings::McpSourceSettings;
 use crate::protocol::frame;
-use crate::protocol::mirrored_headers::{self, Mirrored, Mirrors};
+use crate::protocol::mirrored_headers::{self, MirroredArgument, MirroredArguments};
 use crate::protocol::strict_object;
 use crate::protocol::text::{clean, cut};
 
 /// What became of a list.
 #[derive(Default)]
-pub(crate) struct Specs {
-    pub(crate) taken: Vec<Taken>,
+pub(crate) struct ConvertedTools {
+    pub(crate) taken: Vec<ConvertedTool>,
     /// Which arguments those of them want repeated in headers that want any, by the same names.
-    pub(crate) mirrored: Mirrors,
-    pub(crate) left_out: Vec<LeftOut>,
+    pub(crate) mirrored: MirroredArguments,
+    pub(crate) left_out: Vec<LeftOutTool>,
     /// What was read in another way than the server wrote it, in sentences.
     pub(crate) remarks: Vec<String>,
 }
 
-pub(crate) struct Taken {
+pub(crate) struct ConvertedTool {
     /// Its name at the server.
     pub(crate) name: String,
     pub(crate) spec: ToolSpec,
@@ -45,10 +46,10 @@ pub(crate) struct Taken {
 pub(crate) fn of(
     tools: Vec<Box<RawValue>>,
     source: &SourceId,
-    settings: &ServerSettings,
+    settings: &McpSourceSettings,
     instructions: &str,
-) -> Specs {
-    let mut specs = Specs::default();
+) -> ConvertedTools {
+    let mut specs = ConvertedTools::default();
     let mut names = HashSet::new();
     let guides = settings.instructions && !instructions.is_empty();
     let guidance = guides
@@ -78,23 +79,23 @@ pub(crate) fn of(
                 }
                 specs.taken.push(taken);
             }
-            Err(reason) => specs.left_out.push(LeftOut { tool: shown, reason }),
+            Err(reason) => specs.left_out.push(LeftOutTool { tool: shown, reason }),
         }
     }
     specs
 }
 
-impl LeftOut {
+impl LeftOutTool {
     /// For the snapshot, which tells of it wherever tools are told of.
-    pub(crate) fn aside(&self, source: &SourceId) -> Option<Aside> {
+    pub(crate) fn aside(&self, source: &SourceId) -> Option<UnusableTool> {
         let name = ToolName::sanitize(&self.tool);
         let description = "A tool that could not be taken as its server lists it.";
         let mut spec = ToolSpec::new(name.as_str(), description, Effect::Destroy).ok()?;
         let renamed = name.as_str() != self.tool;
         let name = renamed.then(|| self.tool.clone());
-        spec.origin = Origin { source: source.clone(), name, undeclared: false };
-        let reason = Quarantine::Unusable { problem: self.reason.clone() };
-        Some(Aside { spec: Arc::new(spec), reason })
+        spec.origin = ToolOrigin { source: source.clone(), name, undeclared: false };
+        let reason = QuarantineReason::Unusable { problem: self.reason.clone() };
+        Some(UnusableTool { spec: Arc::new(spec), reason })
     }
 }
 
@@ -104,7 +105,7 @@ pub(crate) fn shown(name: &str) -> String {
 }
 
 /// Our own times end a call first, and say which of them it was.
-fn longest(settings: &ServerSettings) -> Duration {
+fn longest(settings: &McpSourceSettings) -> Duration {
     settings.timeouts.connect + settings.timeouts.longest_call
 }
 
@@ -112,7 +113,7 @@ fn longest(settings: &ServerSettings) -> Duration {
 pub(crate) fn unlisted(
     name: &str,
     source: &SourceId,
-    settings: &ServerSettings,
+    settings: &McpSourceSettings,
 ) -> Option<ToolSpec> {
     let description = "A tool that its server does not list.";
     let mut spec = ToolSpec::new(name, description, Effect::Destroy).ok()?;
@@ -122,7 +123,11 @@ pub(crate) fn unlisted(
     Some(spec)
 }
 
-fn spec(tool: Value, source: &SourceId, largest: usize) -> Result<(Taken, Vec<Mirrored>), String> {
+fn spec(
+    tool: Value,
+    source: &SourceId,
+    largest: usize,
+) -> Result<(ConvertedTool, Vec<MirroredArgument>), String> {
     let Value::Object(mut fields) = tool else {
         return Err("it is no object".to_owned());
     };
@@ -161,10 +166,10 @@ fn spec(tool: Value, source: &SourceId, largest: usize) -> Result<(Taken, Vec<Mi
         .map_err(|error| error.to_string())?;
     spec.title = title(&mut fields);
     spec.input = input.into();
-    spec.output = output.map(Packed::new);
+    spec.output = output.map(CompactJson::new);
     spec.idempotent = hints.idempotent() || spec.effect == Effect::Read;
     let renamed = legal.as_str() != name;
-    spec.origin = Origin {
+    spec.origin = ToolOrigin {
         source: source.clone(),
         name: renamed.then(|| name.clone()),
         undeclared: hints.are_silent(),
@@ -172,7 +177,7 @@ fn spec(tool: Value, source: &SourceId, largest: usize) -> Result<(Taken, Vec<Mi
     let is_task = task::take_required(&mut fields);
     // Annotations, icons, `_meta`, `execution` and whatever comes yet.
     spec.extra = fields.into();
-    Ok((Taken { name, spec, is_task, mended }, mirrored))
+    Ok((ConvertedTool { name, spec, is_task, mended }, mirrored))
 }
 
 fn size(fields: &Map<String, Value>) -> usize {
@@ -180,9 +185,9 @@ fn size(fields: &Map<String, Value>) -> usize {
 }
 
 /// One hint that is no flag must not make the others unsaid.
-fn hints(annotations: Option<&Value>) -> Hints {
+fn hints(annotations: Option<&Value>) -> EffectHints {
     let flag = |name: &str| annotations?.get(name)?.as_bool();
-    Hints {
+    EffectHints {
         read_only_hint: flag("readOnlyHint"),
         destructive_hint: flag("destructiveHint"),
         idempotent_hint: flag("idempotentHint"),

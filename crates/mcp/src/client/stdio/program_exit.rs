@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::timeout;
-use toolcrib_child::Ending;
+use toolcrib_child::ExitWatcher;
 
-use crate::client::inflight::Calls;
+use crate::client::inflight::InFlight;
 
 /// How long what a program started may take to end by itself, and to hand on what was said last.
 const LAST_WORDS: Duration = Duration::from_millis(100);
@@ -15,7 +15,7 @@ const LAST_WORDS: Duration = Duration::from_millis(100);
 const CLOSING: Duration = Duration::from_secs(2);
 
 /// Ends a connection once its program has ended by itself, with all that this left behind.
-pub(crate) fn follow(ending: Ending, calls: Arc<Calls>) {
+pub(crate) fn follow(ending: ExitWatcher, calls: Arc<InFlight>) {
     tokio::spawn(async move {
         ending.ended().await;
         calls.deaf.cancel();

@@ -21,9 +21,9 @@ use tokio::process::ChildStdout;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
-use crate::client::inflight::{Calls, Ended};
-use crate::protocol::frame::{self, Outline};
-use crate::protocol::lines::{Line, Lines};
+use crate::client::inflight::{FastCompletion, InFlight};
+use crate::protocol::frame::{self, MessageOutline};
+use crate::protocol::lines::{BoundedLine, BoundedLines};
 
 /// After so many calls in a row that would have been answered better elsewhere, the reader moves.
 const ENOUGH: u32 = 16;
@@ -49,44 +49,48 @@ pub(crate) fn reader_here() -> Option<Handle> {
 }
 
 /// A message that the SDK has to see. A channel has room for many from the start on.
-type Came = Box<ServerJsonRpcMessage>;
+type SdkMessage = Box<ServerJsonRpcMessage>;
 
 /// Reads at the runtime of whoever asks for it, and then where it is best, until the child closes
 /// its output.
-pub(super) fn read(output: ChildStdout, calls: Arc<Calls>) -> io::Result<mpsc::Receiver<Came>> {
+pub(super) fn read(
+    output: ChildStdout,
+    calls: Arc<InFlight>,
+) -> io::Result<mpsc::Receiver<SdkMessage>> {
     let output = Receiver::from_owned_fd(output.into_owned_fd()?)?;
     let (came, coming) = mpsc::channel(BACKLOG);
     let home = Handle::current();
-    let (lines, owed) = (Lines::new(Output(output), calls.bounds.message), VecDeque::new());
-    let (at, drift) = (home.clone(), Drift::No);
-    let reader = Reader { lines, calls, came, owed, home, at, drift };
+    let (lines, owed) =
+        (BoundedLines::new(ChildOutput(output), calls.bounds.message), VecDeque::new());
+    let (at, drift) = (home.clone(), StdoutReaderDrift::No);
+    let reader = StdoutReader { lines, calls, came, owed, home, at, drift };
     reader.sit();
     Ok(coming)
 }
 
-struct Reader {
-    lines: Lines<Output>,
-    calls: Arc<Calls>,
-    came: mpsc::Sender<Came>,
+struct StdoutReader {
+    lines: BoundedLines<ChildOutput>,
+    calls: Arc<InFlight>,
+    came: mpsc::Sender<SdkMessage>,
     /// What came and was not handed on.
-    owed: VecDeque<Came>,
+    owed: VecDeque<SdkMessage>,
     /// Where it was opened.
     home: Handle,
     /// Where it is read.
     at: Handle,
-    drift: Drift,
+    drift: StdoutReaderDrift,
 }
 
 /// Where the last calls would have been answered better, and how many of them.
-enum Drift {
+enum StdoutReaderDrift {
     No,
     To(Handle, u32),
 }
 
 /// The output at the driver of one runtime.
-struct Output(Receiver);
+struct ChildOutput(Receiver);
 
-impl AsyncRead for Output {
+impl AsyncRead for ChildOutput {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -96,7 +100,7 @@ impl AsyncRead for Output {
     }
 }
 
-impl Output {
+impl ChildOutput {
     /// Goes over to the driver of another runtime; `false`: that one is ending, and it stays.
     fn moves(&mut self, to: &Handle) -> bool {
         let Ok(twin) = self.0.as_fd().try_clone_to_owned() else { return false };
@@ -106,16 +110,16 @@ impl Output {
     }
 }
 
-impl Reader {
+impl StdoutReader {
     fn sit(self) {
         let at = self.at.clone();
-        let mut seated = Seated(Some(self));
+        let mut seated = StdoutReaderTask(Some(self));
         at.spawn(async move { seated.read().await });
     }
 
     /// Where it cannot go, it stays.
     fn moves(mut self, to: Handle) -> Option<Self> {
-        self.drift = Drift::No;
+        self.drift = StdoutReaderDrift::No;
         if !self.lines.source().moves(&to) {
             return Some(self);
         }
@@ -134,13 +138,13 @@ impl Reader {
             }
         }
         let line = match self.lines.next().await {
-            Line::Whole(line) => line,
-            Line::TooLong(outline) => {
+            BoundedLine::Whole(line) => line,
+            BoundedLine::TooLong(outline) => {
                 let told = self.calls.spoiled(frame::TOO_LARGE, outline, None);
                 self.owed.extend(told.map(Box::new));
                 return true;
             }
-            Line::End => return false,
+            BoundedLine::End => return false,
         };
         if let Some(ended) = self.calls.take_usual(line, None) {
             self.drift = self.drift.with(ended, &self.at, &self.home);
@@ -150,7 +154,7 @@ impl Reader {
             Ok(message) => message,
             // What is no message is not answered: an echo would make a storm of it.
             Err(unreadable) => {
-                let outline = Outline::of(line);
+                let outline = MessageOutline::of(line);
                 let told = self.calls.spoiled(unreadable.words(), &outline, None);
                 self.owed.extend(told.map(Box::new));
                 return true;
@@ -163,8 +167,8 @@ impl Reader {
     }
 }
 
-impl Drift {
-    fn with(&mut self, ended: Ended, at: &Handle, home: &Handle) -> Self {
+impl StdoutReaderDrift {
+    fn with(&mut self, ended: FastCompletion, at: &Handle, home: &Handle) -> Self {
         let better = ended.asker.filter(|_| ended.was_alone);
         let better = better.as_ref().unwrap_or(home);
         if better.id() == at.id() {
@@ -178,9 +182,9 @@ impl Drift {
 }
 
 /// A reader at its runtime. If that one ends, it goes on at home.
-struct Seated(Option<Reader>);
+struct StdoutReaderTask(Option<StdoutReader>);
 
-impl Seated {
+impl StdoutReaderTask {
     async fn read(&mut self) {
         let Some(came) = self.0.as_ref().map(|reader| reader.came.clone()) else { return };
         let mut closed = pin!(came.closed());
@@ -192,7 +196,7 @@ impl Seated {
             };
             if !goes_on {
                 self.0 = None;
-            } else if let Drift::To(to, ENOUGH..) = &reader.drift {
+            } else if let StdoutReaderDrift::To(to, ENOUGH..) = &reader.drift {
                 let to = to.clone();
                 self.0 = self.0.take().and_then(|reader| reader.moves(to));
             }
@@ -200,7 +204,7 @@ impl Seated {
     }
 }
 
-impl Drop for Seated {
+impl Drop for StdoutReaderTask {
     fn drop(&mut self) {
         if let Some(reader) = self.0.take().filter(|reader| reader.at.id() != reader.home.id()) {
             let home = reader.home.clone();
@@ -221,32 +225,35 @@ mod tests {
     use tokio::time::{sleep, timeout};
 
     use super::*;
-    use crate::client::call::reply::Reply;
-    use crate::client::inflight::{End, News, Slot};
-    use crate::client::settings::ServerBounds;
+    use crate::client::call::reply::ServerReply;
+    use crate::client::inflight::{ServerNotices, UpstreamRequest, UpstreamRequestEnd};
+    use crate::client::settings::McpBounds;
 
     /// A child that answers whatever it is told to, and who calls it.
     struct Line {
-        calls: Arc<Calls>,
+        calls: Arc<InFlight>,
         child: io::PipeWriter,
         count: i64,
     }
 
     impl Line {
-        fn open() -> (Self, mpsc::Receiver<Came>) {
+        fn open() -> (Self, mpsc::Receiver<SdkMessage>) {
             let (output, child) = io::pipe().unwrap();
             let output = std::process::ChildStdout::from(OwnedFd::from(output));
-            let calls =
-                Calls::new(&Arc::<News>::default(), ServerBounds::default(), &Arc::default());
+            let calls = InFlight::new(
+                &Arc::<ServerNotices>::default(),
+                McpBounds::default(),
+                &Arc::default(),
+            );
             let output = ChildStdout::from_std(output).unwrap();
             let coming = read(output, Arc::clone(&calls)).unwrap();
             (Self { calls, child, count: 0 }, coming)
         }
 
         /// A call that waits for its answer.
-        fn begin(&mut self) -> (i64, tokio::sync::oneshot::Receiver<End>) {
+        fn begin(&mut self) -> (i64, tokio::sync::oneshot::Receiver<UpstreamRequestEnd>) {
             self.count += 1;
-            let (slot, end) = Slot::direct(None);
+            let (slot, end) = UpstreamRequest::direct(None);
             self.calls.sends(RequestId::Number(self.count), &Arc::new(slot.of_call(true)));
             (self.count, end)
         }
@@ -256,11 +263,14 @@ mod tests {
             self.end(waits).await;
         }
 
-        async fn end(&mut self, (id, end): (i64, tokio::sync::oneshot::Receiver<End>)) {
+        async fn end(
+            &mut self,
+            (id, end): (i64, tokio::sync::oneshot::Receiver<UpstreamRequestEnd>),
+        ) {
             let text = r#"{"content":[{"type":"text","text":"hi"}]}"#;
             writeln!(self.child, r#"{{"jsonrpc":"2.0","id":{id},"result":{text}}}"#).unwrap();
             let end = timeout(Duration::from_secs(10), end).await.expect("it is read").unwrap();
-            assert!(matches!(end, End::Result(Reply::Usual(_))));
+            assert!(matches!(end, UpstreamRequestEnd::Result(ServerReply::Usual(_))));
         }
 
         async fn calls(&mut self, count: u32) {
@@ -339,7 +349,7 @@ mod tests {
         writeln!(line.child, r#"{id},"result":{{"content":[]}}}}"#).unwrap();
         let waited = home.block_on(async { timeout(Duration::from_secs(10), end).await });
         let end = waited.expect("it is read");
-        assert!(matches!(end, Ok(End::Result(Reply::Usual(_)))));
+        assert!(matches!(end, Ok(UpstreamRequestEnd::Result(ServerReply::Usual(_)))));
         home.block_on(line.calls(2));
         drop(coming);
     }

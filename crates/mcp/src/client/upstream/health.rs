@@ -6,15 +6,15 @@ use std::time::Duration;
 use tokio::time::Instant;
 use toolcrib_child::{Permit, RestartBounds, Restarts, StderrTail};
 
-use crate::client::connection::Connection;
-use crate::client::connection::server_info::Facts;
-use crate::client::fault::Fault;
-use crate::client::source::status::Phase;
+use crate::client::connection::McpConnection;
+use crate::client::connection::server_info::McpServerInfo;
+use crate::client::fault::McpFault;
+use crate::client::source::status::ConnectionPhase;
 
 /// What is known of an upstream beside its connection.
-pub(crate) struct Health {
-    pub(crate) phase: Phase,
-    pub(crate) facts: Facts,
+pub(crate) struct UpstreamHealth {
+    pub(crate) phase: ConnectionPhase,
+    pub(crate) facts: McpServerInfo,
     pub(crate) pid: Option<u32>,
     pub(crate) stderr: Option<StderrTail>,
     /// Starts after the first one.
@@ -24,11 +24,11 @@ pub(crate) struct Health {
     breaker: Restarts,
 }
 
-impl Health {
+impl UpstreamHealth {
     pub(super) fn new(restarts: RestartBounds) -> Self {
         Self {
-            phase: Phase::Idle,
-            facts: Facts::default(),
+            phase: ConnectionPhase::Idle,
+            facts: McpServerInfo::default(),
             pid: None,
             stderr: None,
             restarts: 0,
@@ -45,53 +45,58 @@ impl Health {
 
     /// What a call is told that comes before the next start. `retry_after`: when the gate may try
     /// again by itself.
-    pub(super) fn not_before(&self, pause: Duration, retry_after: Option<Duration>) -> Fault {
+    pub(super) fn not_before(&self, pause: Duration, retry_after: Option<Duration>) -> McpFault {
         let last = self.last_error.as_deref().unwrap_or("it ended too often");
-        Fault::Unreachable { why: last.to_owned(), next_try: Some(pause), retry_after, cause: None }
+        McpFault::Unreachable {
+            why: last.to_owned(),
+            next_try: Some(pause),
+            retry_after,
+            cause: None,
+        }
     }
 
     pub(super) fn starts(&mut self) {
-        self.phase = Phase::Starting;
+        self.phase = ConnectionPhase::Starting;
         if std::mem::replace(&mut self.started, true) {
             self.restarts += 1;
         }
     }
 
-    pub(super) fn is_ready(&mut self, connection: &Connection) {
-        self.phase = Phase::Ready;
+    pub(super) fn is_ready(&mut self, connection: &McpConnection) {
+        self.phase = ConnectionPhase::Ready;
         self.facts = connection.facts.clone();
         self.pid = connection.pid();
         self.stderr = connection.stderr().or(self.stderr.take());
     }
 
-    pub(super) fn failed(&mut self, fault: &Fault) {
+    pub(super) fn failed(&mut self, fault: &McpFault) {
         self.breaker.ended(Instant::now());
         self.note(&fault.words());
         let open = self.breaker.is_open();
-        self.phase = if open { Phase::BrokenCircuit } else { Phase::Failed };
+        self.phase = if open { ConnectionPhase::BrokenCircuit } else { ConnectionPhase::Failed };
         self.pid = None;
     }
 
-    pub(super) fn lost(&mut self, connection: &Connection, fault: &Fault) {
+    pub(super) fn lost(&mut self, connection: &McpConnection, fault: &McpFault) {
         self.failed(fault);
         self.stderr = connection.stderr().or(self.stderr.take());
     }
 
     /// A fault that leaves the connection as it is; of one that ends it is told elsewhere, and an
     /// error in a call is that of its caller.
-    pub(crate) fn tell(&mut self, fault: &Fault) {
+    pub(crate) fn tell(&mut self, fault: &McpFault) {
         match fault {
-            Fault::TooLong(..)
-            | Fault::Http { .. }
-            | Fault::Unauthorized { .. }
-            | Fault::Busy(_)
-            | Fault::Unreadable(_) => self.note(&fault.words()),
-            Fault::Unreachable { .. }
-            | Fault::Broken { .. }
-            | Fault::Cancelled
-            | Fault::Withdrawn
-            | Fault::Moved
-            | Fault::Refused { .. } => {}
+            McpFault::TooLong(..)
+            | McpFault::Http { .. }
+            | McpFault::Unauthorized { .. }
+            | McpFault::Busy(_)
+            | McpFault::Unreadable(_) => self.note(&fault.words()),
+            McpFault::Unreachable { .. }
+            | McpFault::Broken { .. }
+            | McpFault::Cancelled
+            | McpFault::Withdrawn
+            | McpFault::Moved
+            | McpFault::Refused { .. } => {}
         }
     }
 
@@ -100,7 +105,7 @@ impl Health {
     }
 
     pub(super) fn is_idle(&mut self) {
-        self.phase = Phase::Idle;
+        self.phase = ConnectionPhase::Idle;
         self.pid = None;
     }
 }

@@ -11,13 +11,13 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 use toolcrib_core::{CallContext, LogEntry, LogLevel};
 
-use super::{Role, Upstream};
-use crate::client::call::Asked;
-use crate::client::call::reply::Reply;
-use crate::client::connection::Counted;
-use crate::client::fault::Fault;
-use crate::client::inflight::asking_habits::{Company, Subject};
-use crate::client::settings::{Share, Transport};
+use super::{Upstream, UpstreamRole};
+use crate::client::call::OutgoingRequest;
+use crate::client::call::reply::ServerReply;
+use crate::client::connection::CountGuard;
+use crate::client::fault::McpFault;
+use crate::client::inflight::asking_habits::{CallSubject, SharingRule};
+use crate::client::settings::{ConnectionScope, McpTransport};
 
 /// Connections beside the first one that calls which may ask have for themselves.
 pub(crate) const MOST_APART: usize = 16;
@@ -38,25 +38,25 @@ const MOST_MOVES: usize = 4;
 
 /// What runs where, of one upstream and those that are open beside it.
 #[derive(Default)]
-pub(super) struct Apart {
-    lanes: Mutex<Lanes>,
+pub(super) struct CallIsolation {
+    lanes: Mutex<IsolationState>,
     changed: Notify,
 }
 
 #[derive(Default)]
-struct Lanes {
-    own: Taken,
-    beside: Vec<Lane>,
+struct IsolationState {
+    own: ConnectionLoad,
+    beside: Vec<SideConnection>,
 }
 
-struct Lane {
+struct SideConnection {
     upstream: Arc<Upstream>,
-    taken: Taken,
+    taken: ConnectionLoad,
 }
 
 /// What runs on one connection.
 #[derive(Default)]
-struct Taken {
+struct ConnectionLoad {
     sharing: usize,
     alone: bool,
     /// The one that is alone asks by a ticket.
@@ -67,20 +67,20 @@ struct Taken {
 
 /// What a call needs of a connection.
 #[derive(Clone, Copy)]
-struct Need {
-    company: Company,
+struct IsolationNeed {
+    company: SharingRule,
     /// What it asks waits under a ticket.
     by_ticket: bool,
 }
 
 /// The place of one call, which is free again when this is dropped.
-struct Place {
+struct CallPlace {
     base: Arc<Upstream>,
     upstream: Arc<Upstream>,
 }
 
-impl Apart {
-    fn lanes(&self) -> MutexGuard<'_, Lanes> {
+impl CallIsolation {
+    fn lanes(&self) -> MutexGuard<'_, IsolationState> {
         self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -90,13 +90,13 @@ impl Apart {
     }
 }
 
-impl Taken {
+impl ConnectionLoad {
     fn is_free(&self) -> bool {
         self.sharing == 0 && !self.alone
     }
 
     /// Whether a call may run here now; `Err`: it may soon, unless something else comes.
-    fn fits(&self, of: &Upstream, company: Company, now: Instant) -> Result<bool, Instant> {
+    fn fits(&self, of: &Upstream, company: SharingRule, now: Instant) -> Result<bool, Instant> {
         if self.is_free() {
             return Ok(true);
         }
@@ -109,11 +109,11 @@ impl Taken {
         }
     }
 
-    fn take(&mut self, Need { company, by_ticket }: Need, now: Instant) {
+    fn take(&mut self, IsolationNeed { company, by_ticket }: IsolationNeed, now: Instant) {
         self.alone = company.is_alone();
         self.by_ticket = self.alone && by_ticket;
         self.sharing += usize::from(!self.alone);
-        self.fresh = (company == Company::OthersSoon).then(|| now + FRESH);
+        self.fresh = (company == SharingRule::OthersSoon).then(|| now + FRESH);
     }
 
     fn leave(&mut self) {
@@ -124,30 +124,30 @@ impl Taken {
     }
 }
 
-impl Lanes {
+impl IsolationState {
     fn all<'a>(
         &'a mut self,
         base: &'a Arc<Upstream>,
-    ) -> impl Iterator<Item = (&'a Arc<Upstream>, &'a mut Taken)> {
+    ) -> impl Iterator<Item = (&'a Arc<Upstream>, &'a mut ConnectionLoad)> {
         let beside = self.beside.iter_mut().map(|lane| (&lane.upstream, &mut lane.taken));
         [(base, &mut self.own)].into_iter().chain(beside)
     }
 
-    fn count(&self, is_so: impl Fn(&Taken) -> bool) -> usize {
+    fn count(&self, is_so: impl Fn(&ConnectionLoad) -> bool) -> usize {
         let beside = self.beside.iter().filter(|lane| is_so(&lane.taken));
         usize::from(is_so(&self.own)) + beside.count()
     }
 
     /// Whether those that wait for people leave room for this one and for others.
-    fn leave_room(&self, Need { company, by_ticket }: Need) -> bool {
-        company != Company::Nobody
+    fn leave_room(&self, IsolationNeed { company, by_ticket }: IsolationNeed) -> bool {
+        company != SharingRule::Nobody
             || (self.count(|taken| taken.alone) <= MOST_APART
                 && !(by_ticket && self.count(|taken| taken.by_ticket) >= MOST_BY_TICKET))
     }
 }
 
 /// Why there is no place.
-enum NoPlace {
+enum NoCallPlace {
     /// There may be one then.
     Soon(Instant),
     /// Everything waits for people, so that nothing is won by waiting.
@@ -158,16 +158,16 @@ enum NoPlace {
 /// Runs a call where nobody else's question can be taken for its own.
 pub(super) async fn call(
     base: &Arc<Upstream>,
-    asked: &Asked,
+    asked: &OutgoingRequest,
     context: &CallContext,
-) -> Result<Reply, Fault> {
+) -> Result<ServerReply, McpFault> {
     let connection = base.connection(Some(context)).await?;
     if connection.facts.is_modern {
         return base.call_here((asked, None), context).await;
     }
     drop(connection);
     let subject = base.opener.askers.subject(asked);
-    let mut ended = Err(Fault::Moved);
+    let mut ended = Err(McpFault::Moved);
     for _ in 0..MOST_MOVES {
         let place = match base.try_place(base.need(&subject, context)) {
             Ok(place) => place,
@@ -175,7 +175,7 @@ pub(super) async fn call(
             Err(_) => Box::pin(base.place(&subject, context)).await?,
         };
         ended = place.upstream.call_here((asked, Some(&subject)), context).await;
-        if !matches!(ended, Err(Fault::Moved)) {
+        if !matches!(ended, Err(McpFault::Moved)) {
             break;
         }
     }
@@ -190,22 +190,26 @@ impl Upstream {
 
     /// What a call may have beside it. Of a client that keeps no conversation nobody knows which of
     /// its calls belong together, where each conversation is to be by itself.
-    fn need(&self, subject: &Subject, context: &CallContext) -> Need {
+    fn need(&self, subject: &CallSubject, context: &CallContext) -> IsolationNeed {
         let company = self.opener.askers.company(subject);
-        let is_unknown = self.opener.share() == Share::Session && context.session().is_none();
-        let is_program = matches!(self.opener.settings.transport, Transport::Stdio(_));
+        let is_unknown =
+            self.opener.share() == ConnectionScope::Session && context.session().is_none();
+        let is_program = matches!(self.opener.settings.transport, McpTransport::Stdio(_));
         let company = match company {
-            Company::Others | Company::OthersSoon if is_unknown => Company::NobodyIfPossible,
-            // Over HTTP most questions come where they belong.
-            Company::OthersSoon if !is_program => Company::Others,
-            Company::Others | Company::OthersSoon | Company::NobodyIfPossible | Company::Nobody => {
-                company
+            SharingRule::Others | SharingRule::OthersSoon if is_unknown => {
+                SharingRule::NobodyIfPossible
             }
+            // Over HTTP most questions come where they belong.
+            SharingRule::OthersSoon if !is_program => SharingRule::Others,
+            SharingRule::Others
+            | SharingRule::OthersSoon
+            | SharingRule::NobodyIfPossible
+            | SharingRule::Nobody => company,
         };
-        Need { company, by_ticket: context.asks_by_ticket() }
+        IsolationNeed { company, by_ticket: context.asks_by_ticket() }
     }
 
-    fn try_place(self: &Arc<Self>, need: Need) -> Result<Place, NoPlace> {
+    fn try_place(self: &Arc<Self>, need: IsolationNeed) -> Result<CallPlace, NoCallPlace> {
         let now = Instant::now();
         let mut lanes = self.apart.lanes();
         let leaves_room = lanes.leave_room(need);
@@ -214,28 +218,31 @@ impl Upstream {
             match taken.fits(upstream, need.company, now) {
                 Ok(true) if leaves_room => {
                     taken.take(need, now);
-                    return Ok(Place { base: Arc::clone(self), upstream: Arc::clone(upstream) });
+                    return Ok(CallPlace {
+                        base: Arc::clone(self),
+                        upstream: Arc::clone(upstream),
+                    });
                 }
                 Ok(_) => stands &= upstream.is_asking(),
                 Err(until) => soon = Some(soon.map_or(until, |before| before.min(until))),
             }
         }
         Err(match soon {
-            Some(until) => NoPlace::Soon(until),
-            None if stands => NoPlace::Stands,
-            None => NoPlace::Taken,
+            Some(until) => NoCallPlace::Soon(until),
+            None if stands => NoCallPlace::Stands,
+            None => NoCallPlace::Taken,
         })
     }
 
     /// Waits for a place, or makes one.
     async fn place(
         self: &Arc<Self>,
-        subject: &Subject,
+        subject: &CallSubject,
         context: &CallContext,
-    ) -> Result<Place, Fault> {
+    ) -> Result<CallPlace, McpFault> {
         let began = Instant::now();
         let patience = self.opener.settings.timeouts.call;
-        let (mut is_said, _waits) = (false, Counted::new(&self.calls));
+        let (mut is_said, _waits) = (false, CountGuard::new(&self.calls));
         loop {
             let mut changed = pin!(self.apart.changed.notified());
             changed.as_mut().enable();
@@ -243,16 +250,16 @@ impl Upstream {
             let mut until = Instant::now() + LOOK;
             match self.try_place(need) {
                 Ok(place) => return Ok(place),
-                Err(NoPlace::Soon(then)) => until = then,
-                Err(NoPlace::Taken) if began.elapsed() < GRACE => until = began + GRACE,
-                Err(NoPlace::Stands | NoPlace::Taken) => {
+                Err(NoCallPlace::Soon(then)) => until = then,
+                Err(NoCallPlace::Taken) if began.elapsed() < GRACE => until = began + GRACE,
+                Err(NoCallPlace::Stands | NoCallPlace::Taken) => {
                     if let Some(place) = self.new_place(need) {
                         return Ok(place);
                     }
                 }
             }
             if began.elapsed() >= patience {
-                return Err(Fault::Busy(patience));
+                return Err(McpFault::Busy(patience));
             }
             if began.elapsed() >= SAID && !std::mem::replace(&mut is_said, true) {
                 context.log(LogEntry {
@@ -263,7 +270,7 @@ impl Upstream {
             }
             tokio::select! {
                 biased;
-                () = context.cancelled() => return Err(Fault::Withdrawn),
+                () = context.cancelled() => return Err(McpFault::Withdrawn),
                 _ = timeout_at(until, changed) => {}
             }
         }
@@ -271,28 +278,28 @@ impl Upstream {
 
     /// Opens one more connection, or, for what was never seen to ask where there are too many, joins
     /// the fewest others.
-    fn new_place(self: &Arc<Self>, need: Need) -> Option<Place> {
+    fn new_place(self: &Arc<Self>, need: IsolationNeed) -> Option<CallPlace> {
         let now = Instant::now();
         let mut lanes = self.apart.lanes();
-        let may_share = need.company != Company::Nobody;
+        let may_share = need.company != SharingRule::Nobody;
         if !lanes.leave_room(need) {
             return None;
         }
         if lanes.beside.len() < MOST_APART + usize::from(may_share) {
             let (stop, logs) = (self.stop.child_token(), self.news.lines());
             let opener = Arc::clone(&self.opener);
-            let upstream = Self::new(opener, stop, logs, Role::Apart);
+            let upstream = Self::new(opener, stop, logs, UpstreamRole::Apart);
             *upstream.level() = *self.level();
-            let mut taken = Taken::default();
+            let mut taken = ConnectionLoad::default();
             taken.take(need, now);
-            let place = Place { base: Arc::clone(self), upstream: Arc::clone(&upstream) };
-            lanes.beside.push(Lane { upstream, taken });
+            let place = CallPlace { base: Arc::clone(self), upstream: Arc::clone(&upstream) };
+            lanes.beside.push(SideConnection { upstream, taken });
             return Some(place);
         }
         let shared = lanes.all(self).filter(|(_, taken)| !taken.alone && may_share);
         let (upstream, taken) = shared.min_by_key(|(_, taken)| taken.sharing)?;
-        taken.take(Need { company: Company::Others, ..need }, now);
-        Some(Place { base: Arc::clone(self), upstream: Arc::clone(upstream) })
+        taken.take(IsolationNeed { company: SharingRule::Others, ..need }, now);
+        Some(CallPlace { base: Arc::clone(self), upstream: Arc::clone(upstream) })
     }
 
     /// Whether anything runs on a connection beside this one.
@@ -305,7 +312,7 @@ const WAITS: &str = "this call waits: the server asks without saying for which c
                      call which may ask has a program of its own, and all of them wait for people; \
                      `share = \"session\"` in `mcp` at the source gives each conversation its own";
 
-impl Drop for Place {
+impl Drop for CallPlace {
     fn drop(&mut self) {
         let mut lanes = self.base.apart.lanes();
         let mut all = lanes.all(&self.base);

@@ -12,28 +12,28 @@ use tokio::time::{Instant, sleep, timeout};
 use toolcrib_core::LogLevel;
 
 use super::pool::LOOK_AGAIN;
-use super::{CLOSED, Role, Upstream};
-use crate::client::connection::{Connection, Waits};
-use crate::client::fault::{Fault, Phase};
+use super::{CLOSED, Upstream, UpstreamRole};
+use crate::client::connection::{McpConnection, UpstreamTimeouts};
+use crate::client::fault::{McpFault, McpTimeoutPhase};
 
 /// Pauses between attempts to subscribe.
 const SHORTEST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_mins(1);
 
 /// Watches until the connection has ended or its upstream is gone.
-pub(super) fn over(upstream: &Arc<Upstream>, connection: &Arc<Connection>) {
+pub(super) fn over(upstream: &Arc<Upstream>, connection: &Arc<McpConnection>) {
     tokio::spawn(end(Arc::downgrade(upstream), Arc::clone(connection)));
     tell_level(upstream, connection);
     if let Some(idle) = upstream.idle_stop() {
         tokio::spawn(idleness(Arc::downgrade(upstream), Arc::downgrade(connection), idle));
     }
-    if upstream.role == Role::Lists && connection.facts.is_modern && tells(connection) {
+    if upstream.role == UpstreamRole::Lists && connection.facts.is_modern && tells(connection) {
         tokio::spawn(subscription(Arc::downgrade(upstream), Arc::clone(connection)));
     }
 }
 
 /// Tells a server of before 2026-07-28 from which level on its log is wanted, if that was said.
-pub(super) fn tell_level(upstream: &Upstream, connection: &Arc<Connection>) {
+pub(super) fn tell_level(upstream: &Upstream, connection: &Arc<McpConnection>) {
     if let (Some(level), false) = (*upstream.level(), connection.facts.is_modern) {
         let within = upstream.opener.settings.timeouts.call;
         tokio::spawn(log_from(Arc::clone(connection), level, within));
@@ -41,15 +41,18 @@ pub(super) fn tell_level(upstream: &Upstream, connection: &Arc<Connection>) {
 }
 
 /// Tells a server that was started again from which level on its log is wanted.
-async fn log_from(connection: Arc<Connection>, level: LogLevel, within: Duration) {
+async fn log_from(connection: Arc<McpConnection>, level: LogLevel, within: Duration) {
     let until = Instant::now() + within;
-    let waits =
-        Waits { idle: (Phase::Call, within), until: (Phase::Call, until, within), subject: None };
+    let waits = UpstreamTimeouts {
+        idle: (McpTimeoutPhase::Call, within),
+        until: (McpTimeoutPhase::Call, until, within),
+        subject: None,
+    };
     let params = Map::from_iter([("level".to_owned(), json!(level))]).into();
     let _ = connection.request("logging/setLevel", &params, None, &waits).await;
 }
 
-async fn end(upstream: std::sync::Weak<Upstream>, connection: Arc<Connection>) {
+async fn end(upstream: std::sync::Weak<Upstream>, connection: Arc<McpConnection>) {
     let stop = upstream.upgrade().map(|upstream| upstream.stop.clone());
     let over = || async {
         tokio::select! {
@@ -67,7 +70,7 @@ async fn end(upstream: std::sync::Weak<Upstream>, connection: Arc<Connection>) {
     // One that was stopped on purpose has ended before.
     let stopped = connection.was_stopped.load(Ordering::Acquire);
     if let Some(upstream) = upstream.upgrade() {
-        upstream.lose(&connection, &Fault::broken(CLOSED));
+        upstream.lose(&connection, &McpFault::broken(CLOSED));
     }
     if is_deaf {
         // What it said before may still come in.
@@ -83,7 +86,7 @@ async fn end(upstream: std::sync::Weak<Upstream>, connection: Arc<Connection>) {
 /// Ends a connection on which nothing is begun any more. Over HTTP each answer comes on a line of
 /// its own, and a program that hears nothing more may have said its answers already: those under way
 /// are waited for, within the time of the `longest` call. Else what breaks a pipe breaks it for all.
-pub(super) fn leave(connection: &Arc<Connection>, longest: Duration) {
+pub(super) fn leave(connection: &Arc<McpConnection>, longest: Duration) {
     let may_answer = connection.program.is_none() || !connection.is_over();
     let runtime = Handle::try_current().ok().filter(|_| may_answer && connection.is_busy());
     let Some(runtime) = runtime else {
@@ -105,7 +108,7 @@ pub(super) fn leave(connection: &Arc<Connection>, longest: Duration) {
 /// Stops a server that nobody uses; the next call starts it again.
 async fn idleness(
     upstream: std::sync::Weak<Upstream>,
-    connection: std::sync::Weak<Connection>,
+    connection: std::sync::Weak<McpConnection>,
     most: Duration,
 ) {
     let mut wait = most;
@@ -131,7 +134,7 @@ async fn idleness(
 }
 
 /// The lists of which it tells changes.
-fn filter(connection: &Connection) -> SubscriptionFilter {
+fn filter(connection: &McpConnection) -> SubscriptionFilter {
     let tells = |capability| connection.facts.can(capability, "listChanged").then_some(true);
     let mut filter = SubscriptionFilter::new();
     filter.tools_list_changed = tells("tools");
@@ -140,13 +143,13 @@ fn filter(connection: &Connection) -> SubscriptionFilter {
     filter
 }
 
-fn tells(connection: &Connection) -> bool {
+fn tells(connection: &McpConnection) -> bool {
     filter(connection) != SubscriptionFilter::new()
 }
 
 /// Holds a subscription to changes of the list for as long as the connection lives. The changes
 /// themselves are counted where messages come in.
-async fn subscription(upstream: std::sync::Weak<Upstream>, connection: Arc<Connection>) {
+async fn subscription(upstream: std::sync::Weak<Upstream>, connection: Arc<McpConnection>) {
     let mut pause = SHORTEST;
     while !connection.is_closed() {
         let filter = filter(&connection);

@@ -8,14 +8,14 @@ use rmcp::model::ProtocolVersion;
 use tokio::runtime::Handle;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
-use toolcrib_core::{CallContext, Fields, SourceId};
+use toolcrib_core::{CallContext, JsonFields, SourceId};
 
-use super::{Role, Upstream};
-use crate::client::connection::connector::Opener;
-use crate::client::fault::Fault;
-use crate::client::inflight::Lines;
-use crate::client::settings::Share;
-use crate::protocol::mirrored_headers::Mirrors;
+use super::{Upstream, UpstreamRole};
+use crate::client::connection::connector::ServerConnector;
+use crate::client::fault::McpFault;
+use crate::client::inflight::ServerLogs;
+use crate::client::settings::ConnectionScope;
+use crate::protocol::mirrored_headers::MirroredArguments;
 
 /// How long a program may take to say whether it speaks as 2026-07-28 does.
 const PROBE: Duration = Duration::from_secs(5);
@@ -24,14 +24,14 @@ const MOST: usize = 64;
 
 /// Whose connection it is, and in which way the server is spoken to.
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct Key {
+struct PoolKey {
     /// Tenant, subject, and session where sessions are told apart; `None`: it is everybody's.
     of: Option<(String, String, Option<Arc<str>>)>,
-    way: Way,
+    way: PoolRevision,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Way {
+enum PoolRevision {
     /// The one that the server is first taken for.
     Usual,
     Older,
@@ -40,54 +40,54 @@ enum Way {
 
 /// Whether a program that is spoken to in the older way has the newer one too.
 #[derive(Default)]
-struct Both {
+struct NewerRevisionProbe {
     /// Whoever does not know waits for who finds out.
     finds_out: tokio::sync::Mutex<()>,
     found: OnceLock<bool>,
 }
 
 /// The connections of one source.
-pub(crate) struct Pool {
+pub(crate) struct UpstreamPool {
     pub(crate) id: SourceId,
-    opener: Arc<Opener>,
+    opener: Arc<ServerConnector>,
     /// For clients that are asked in the older way, where the server may speak both.
-    older: Option<Arc<Opener>>,
+    older: Option<Arc<ServerConnector>>,
     /// For clients of 2026-07-28, where a program may speak both: another of its programs.
-    newer: Option<Arc<Opener>>,
-    both: Both,
+    newer: Option<Arc<ServerConnector>>,
+    both: NewerRevisionProbe,
     /// Lists the tools; if all share one connection, it is this one.
     pub(crate) listing: Arc<Upstream>,
-    keyed: Mutex<HashMap<Key, Arc<Upstream>>>,
+    keyed: Mutex<HashMap<PoolKey, Arc<Upstream>>>,
     /// By the method of a list, how long it may be kept: as the server said last.
-    hints: Mutex<Fields>,
+    hints: Mutex<JsonFields>,
     /// By the method of a list, what is wrong with it as a whole.
     notes: Mutex<BTreeMap<&'static str, Vec<String>>>,
     /// Lines of log that belong to no call, of every connection.
-    pub(crate) lines: Lines,
+    pub(crate) lines: ServerLogs,
     stop: CancellationToken,
 }
 
-impl Pool {
-    pub(crate) fn new(id: SourceId, opener: Opener) -> Self {
+impl UpstreamPool {
+    pub(crate) fn new(id: SourceId, opener: ServerConnector) -> Self {
         let (older, newer) = (opener.older().map(Arc::new), opener.newer().map(Arc::new));
         let opener = Arc::new(opener);
-        let (stop, lines) = (CancellationToken::new(), Lines::default());
+        let (stop, lines) = (CancellationToken::new(), ServerLogs::default());
         let (own, of) = (Arc::clone(&opener), stop.child_token());
-        let listing = Upstream::new(own, of, lines.clone(), Role::Lists);
+        let listing = Upstream::new(own, of, lines.clone(), UpstreamRole::Lists);
         let (keyed, hints, notes) = (Mutex::default(), Mutex::default(), Mutex::default());
-        let both = Both::default();
+        let both = NewerRevisionProbe::default();
         Self { id, opener, older, newer, both, listing, keyed, hints, notes, lines, stop }
     }
 
     /// The connection that this call belongs on.
-    pub(crate) async fn upstream(&self, context: &CallContext) -> Result<Arc<Upstream>, Fault> {
+    pub(crate) async fn upstream(&self, context: &CallContext) -> Result<Arc<Upstream>, McpFault> {
         if let Some(newer) = self.newer.as_ref().filter(|_| context.is_newer())
             && let Some(upstream) = Box::pin(self.newer_for(context, newer)).await?
         {
             return Ok(upstream);
         }
         if let Some(older) = self.older_for(context) {
-            let upstream = self.upstream_of(context, Some((Way::Older, older)))?;
+            let upstream = self.upstream_of(context, Some((PoolRevision::Older, older)))?;
             // A server that has given the older way up is asked in the one that it has.
             if Box::pin(upstream.connection(Some(context))).await.is_ok() {
                 return Ok(upstream);
@@ -98,10 +98,10 @@ impl Pool {
 
     /// The connection in the older way of a server that is spoken to in the newer one and may have
     /// both: it may offer more in the other.
-    pub(crate) fn older(&self, context: &CallContext) -> Option<Result<Arc<Upstream>, Fault>> {
+    pub(crate) fn older(&self, context: &CallContext) -> Option<Result<Arc<Upstream>, McpFault>> {
         let older = self.older.as_ref()?;
         let is_modern = self.listing.current().is_some_and(|live| live.facts.is_modern);
-        is_modern.then(|| self.upstream_of(context, Some((Way::Older, older))))
+        is_modern.then(|| self.upstream_of(context, Some((PoolRevision::Older, older))))
     }
 
     /// Another program of the same server, which is spoken to as a client of 2026-07-28 speaks.
@@ -109,8 +109,8 @@ impl Pool {
     async fn newer_for(
         &self,
         context: &CallContext,
-        newer: &Arc<Opener>,
-    ) -> Result<Option<Arc<Upstream>>, Fault> {
+        newer: &Arc<ServerConnector>,
+    ) -> Result<Option<Arc<Upstream>>, McpFault> {
         if self.both.found.get() == Some(&false) {
             return Ok(None);
         }
@@ -127,27 +127,27 @@ impl Pool {
         if self.both.found.get() == Some(&false) {
             return Ok(None);
         }
-        let upstream = self.upstream_of(context, Some((Way::Newer, newer)))?;
+        let upstream = self.upstream_of(context, Some((PoolRevision::Newer, newer)))?;
         if self.both.found.get().is_some() {
             return Ok(Some(upstream));
         }
         let opening = timeout(PROBE, upstream.connection(Some(context)));
         let has = matches!(opening.await, Ok(Ok(live)) if live.facts.is_modern);
         if context.is_cancelled() {
-            return Err(Fault::Withdrawn);
+            return Err(McpFault::Withdrawn);
         }
         if *self.both.found.get_or_init(|| has) {
             return Ok(Some(upstream));
         }
         let mut keyed = self.keyed.lock().unwrap_or_else(PoisonError::into_inner);
-        keyed.retain(|key, _| key.way != Way::Newer);
+        keyed.retain(|key, _| key.way != PoolRevision::Newer);
         drop(keyed);
         tokio::spawn(async move { upstream.retire().await });
         Ok(None)
     }
 
     /// The way to be asked in that a server of 2026-07-28 may have too.
-    fn older_for(&self, context: &CallContext) -> Option<&Arc<Opener>> {
+    fn older_for(&self, context: &CallContext) -> Option<&Arc<ServerConnector>> {
         let older = self.older.as_ref().filter(|_| context.is_asked_in_older_way())?;
         self.listing.current().filter(|live| live.facts.is_modern).map(|_| older)
     }
@@ -156,18 +156,18 @@ impl Pool {
     fn upstream_of(
         &self,
         context: &CallContext,
-        other: Option<(Way, &Arc<Opener>)>,
-    ) -> Result<Arc<Upstream>, Fault> {
+        other: Option<(PoolRevision, &Arc<ServerConnector>)>,
+    ) -> Result<Arc<Upstream>, McpFault> {
         let caller = context.caller();
         let of = |session| Some((caller.tenant.clone(), caller.subject.clone(), session));
         let of = match (self.opener.share(), other) {
-            (Share::Shared, None) => return Ok(Arc::clone(&self.listing)),
-            (Share::Shared, Some(_)) => None,
-            (Share::Caller, _) => of(None),
-            (Share::Session, _) => of(context.session().map(Arc::from)),
+            (ConnectionScope::Shared, None) => return Ok(Arc::clone(&self.listing)),
+            (ConnectionScope::Shared, Some(_)) => None,
+            (ConnectionScope::Caller, _) => of(None),
+            (ConnectionScope::Session, _) => of(context.session().map(Arc::from)),
         };
-        let (way, opener) = other.unwrap_or((Way::Usual, &self.opener));
-        let key = Key { of, way };
+        let (way, opener) = other.unwrap_or((PoolRevision::Usual, &self.opener));
+        let key = PoolKey { of, way };
         let mut keyed = self.keyed.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(upstream) = keyed.get(&key) {
             return Ok(Arc::clone(upstream));
@@ -177,7 +177,7 @@ impl Pool {
         }
         let opener = Arc::clone(opener);
         let (stop, lines) = (self.stop.child_token(), self.lines.clone());
-        let upstream = Upstream::new(opener, stop, lines, Role::Calls);
+        let upstream = Upstream::new(opener, stop, lines, UpstreamRole::Calls);
         keyed.insert(key, Arc::clone(&upstream));
         Ok(upstream)
     }
@@ -193,11 +193,11 @@ impl Pool {
     }
 
     /// Takes in what calls must know of the tools of a list.
-    pub(crate) fn learn(&self, mirrored: Mirrors) {
+    pub(crate) fn learn(&self, mirrored: MirroredArguments) {
         self.opener.learn(mirrored);
     }
 
-    pub(crate) fn hints(&self) -> Fields {
+    pub(crate) fn hints(&self) -> JsonFields {
         self.hints.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -223,7 +223,7 @@ impl Pool {
         notes.insert(method, told);
     }
 
-    pub(crate) fn settings(&self) -> &crate::client::settings::ServerSettings {
+    pub(crate) fn settings(&self) -> &crate::client::settings::McpSourceSettings {
         &self.opener.settings
     }
 
@@ -255,11 +255,11 @@ impl Pool {
 }
 
 /// Stops the connection that has been idle longest.
-fn make_room(keyed: &mut HashMap<Key, Arc<Upstream>>) -> Result<(), Fault> {
+fn make_room(keyed: &mut HashMap<PoolKey, Arc<Upstream>>) -> Result<(), McpFault> {
     let idle = keyed.iter().filter(|(_, upstream)| is_idle(upstream));
     let oldest = idle.max_by_key(|(_, upstream)| upstream.idle()).map(|(key, _)| key.clone());
     let Some(upstream) = oldest.and_then(|key| keyed.remove(&key)) else {
-        return Err(Fault::unreachable(format!("all of its {MOST} connections are in use")));
+        return Err(McpFault::unreachable(format!("all of its {MOST} connections are in use")));
     };
     tokio::spawn(async move { upstream.retire().await });
     Ok(())
@@ -274,7 +274,7 @@ fn is_idle(upstream: &Arc<Upstream>) -> bool {
 pub(crate) const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 /// The last tool is gone, and with it whoever could call.
-impl Drop for Pool {
+impl Drop for UpstreamPool {
     fn drop(&mut self) {
         self.stop.cancel();
     }

@@ -13,9 +13,9 @@ use tokio::sync::{broadcast, watch};
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::{Role, Upstream};
-use crate::client::connection::{Connection, Waits};
-use crate::client::fault::{Fault, Phase};
+use super::{Upstream, UpstreamRole};
+use crate::client::connection::{McpConnection, UpstreamTimeouts};
+use crate::client::fault::{McpFault, McpTimeoutPhase};
 
 /// Resources of one connection that are followed at the same time.
 const MOST: usize = 256;
@@ -25,29 +25,29 @@ const LONGEST: Duration = Duration::from_mins(1);
 
 /// What is followed over one connection, by address.
 #[derive(Default)]
-pub(crate) struct Followed(Mutex<HashMap<String, One>>);
+pub(crate) struct UpstreamSubscriptions(Mutex<HashMap<String, UpstreamSubscription>>);
 
-struct One {
+struct UpstreamSubscription {
     followers: usize,
-    state: watch::Receiver<State>,
+    state: watch::Receiver<SubscriptionState>,
     task: AbortHandle,
 }
 
 #[derive(Clone)]
-enum State {
+enum SubscriptionState {
     Pending,
     Ready,
-    Refused(Arc<Fault>),
+    Refused(Arc<McpFault>),
 }
 
 /// Follows while it lives.
-struct Follower {
+struct SubscriptionGuard {
     upstream: Arc<Upstream>,
     uri: String,
 }
 
-impl Followed {
-    fn all(&self) -> MutexGuard<'_, HashMap<String, One>> {
+impl UpstreamSubscriptions {
+    fn all(&self) -> MutexGuard<'_, HashMap<String, UpstreamSubscription>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -61,9 +61,9 @@ impl Upstream {
     pub(crate) async fn follow(
         self: &Arc<Self>,
         uri: &str,
-        connection: &Connection,
-    ) -> Result<impl Stream<Item = Map<String, Value>> + Send + use<>, Fault> {
-        let refused = |message: String| Fault::Refused { code: -32601, message, data: None };
+        connection: &McpConnection,
+    ) -> Result<impl Stream<Item = Map<String, Value>> + Send + use<>, McpFault> {
+        let refused = |message: String| McpFault::Refused { code: -32601, message, data: None };
         if !connection.tells_updates() {
             return Err(refused("it tells nobody of changes of its resources".to_owned()));
         }
@@ -72,33 +72,38 @@ impl Upstream {
             return Err(refused(format!("{MOST} of its resources are followed already")));
         };
         let within = self.opener.settings.timeouts.call;
-        let known = state.wait_for(|state| !matches!(state, State::Pending));
+        let known = state.wait_for(|state| !matches!(state, SubscriptionState::Pending));
         match timeout(within, known).await.map(|known| known.map(|state| state.clone())) {
-            Ok(Ok(State::Refused(fault))) => Err(fault.again()),
-            Ok(Ok(State::Ready | State::Pending)) => Ok(told(follower, updates)),
-            Ok(Err(_)) => Err(Fault::unreachable("the source was stopped")),
-            Err(_) => Err(Fault::TooLong(Phase::Call, within)),
+            Ok(Ok(SubscriptionState::Refused(fault))) => Err(fault.again()),
+            Ok(Ok(SubscriptionState::Ready | SubscriptionState::Pending)) => {
+                Ok(told(follower, updates))
+            }
+            Ok(Err(_)) => Err(McpFault::unreachable("the source was stopped")),
+            Err(_) => Err(McpFault::TooLong(McpTimeoutPhase::Call, within)),
         }
     }
 
     /// `None`: too many are followed.
-    fn join(self: &Arc<Self>, uri: &str) -> Option<(Follower, watch::Receiver<State>)> {
+    fn join(
+        self: &Arc<Self>,
+        uri: &str,
+    ) -> Option<(SubscriptionGuard, watch::Receiver<SubscriptionState>)> {
         let mut all = self.followed.all();
         if all.len() >= MOST && !all.contains_key(uri) {
             return None;
         }
         let one = all.entry(uri.to_owned()).or_insert_with(|| {
-            let (tell, state) = watch::channel(State::Pending);
+            let (tell, state) = watch::channel(SubscriptionState::Pending);
             let keeping = keep(Arc::clone(self), uri.to_owned(), tell);
-            One { followers: 0, state, task: tokio::spawn(keeping).abort_handle() }
+            UpstreamSubscription { followers: 0, state, task: tokio::spawn(keeping).abort_handle() }
         });
         one.followers += 1;
-        let follower = Follower { upstream: Arc::clone(self), uri: uri.to_owned() };
+        let follower = SubscriptionGuard { upstream: Arc::clone(self), uri: uri.to_owned() };
         Some((follower, one.state.clone()))
     }
 }
 
-impl Drop for Follower {
+impl Drop for SubscriptionGuard {
     fn drop(&mut self) {
         let mut all = self.upstream.followed.all();
         let Some(one) = all.get_mut(&self.uri) else { return };
@@ -121,7 +126,7 @@ impl Drop for Follower {
 }
 
 fn told(
-    follower: Follower,
+    follower: SubscriptionGuard,
     updates: broadcast::Receiver<Arc<Map<String, Value>>>,
 ) -> impl Stream<Item = Map<String, Value>> + Send + 'static {
     unfold((follower, updates), |(follower, mut updates)| async {
@@ -150,32 +155,35 @@ fn of(uri: &str) -> Map<String, Value> {
 }
 
 async fn ask(
-    connection: &Connection,
+    connection: &McpConnection,
     method: &'static str,
     uri: &str,
     within: Duration,
-) -> Result<(), Fault> {
+) -> Result<(), McpFault> {
     let until = Instant::now() + within;
-    let waits =
-        Waits { idle: (Phase::Call, within), until: (Phase::Call, until, within), subject: None };
+    let waits = UpstreamTimeouts {
+        idle: (McpTimeoutPhase::Call, within),
+        until: (McpTimeoutPhase::Call, until, within),
+        subject: None,
+    };
     connection.request(method, &of(uri).into(), None, &waits).await.map(|_| ())
 }
 
 /// Holds one subscription until the task is aborted or the server refuses it.
-async fn keep(upstream: Arc<Upstream>, uri: String, tell: watch::Sender<State>) {
+async fn keep(upstream: Arc<Upstream>, uri: String, tell: watch::Sender<SubscriptionState>) {
     let mut pause = SHORTEST;
     let mut is_first = true;
     loop {
         // A connection of one caller is opened by that caller's calls alone.
         let connection = match upstream.current() {
-            None if upstream.role == Role::Lists => upstream.connection(None).await.ok(),
+            None if upstream.role == UpstreamRole::Lists => upstream.connection(None).await.ok(),
             current => current,
         };
         if let Some(connection) = connection {
             match subscribe(&upstream, &connection, &uri, &tell, is_first).await {
                 Ok(()) => (is_first, pause) = (false, SHORTEST),
                 Err(fault) if is_first => {
-                    tell.send_replace(State::Refused(Arc::new(fault)));
+                    tell.send_replace(SubscriptionState::Refused(Arc::new(fault)));
                     return;
                 }
                 Err(_) => {}
@@ -191,15 +199,15 @@ async fn keep(upstream: Arc<Upstream>, uri: String, tell: watch::Sender<State>) 
 /// Subscribes, and waits until that is over.
 async fn subscribe(
     upstream: &Upstream,
-    connection: &Connection,
+    connection: &McpConnection,
     uri: &str,
-    tell: &watch::Sender<State>,
+    tell: &watch::Sender<SubscriptionState>,
     is_first: bool,
-) -> Result<(), Fault> {
+) -> Result<(), McpFault> {
     // One that was left goes on for its calls alone.
     let mut left = upstream.ends.subscribe();
     let ready = || {
-        tell.send_replace(State::Ready);
+        tell.send_replace(SubscriptionState::Ready);
         if !is_first {
             // What changed while nobody listened was not told.
             let _ = upstream.news.updates.send(Arc::new(of(uri)));
@@ -218,13 +226,13 @@ async fn subscribe(
     let mut subscription = connection.peer.listen(filter).await.map_err(|error| {
         if let ServiceError::McpError(error) = error {
             let (message, data) = (error.message.into_owned(), error.data);
-            return Fault::Refused { code: error.code.0, message, data };
+            return McpFault::Refused { code: error.code.0, message, data };
         }
-        Fault::broken("the subscription failed").because(error)
+        McpFault::broken("the subscription failed").because(error)
     })?;
     if subscription.acknowledged().resource_subscriptions.is_none() {
         let message = "it does not tell of changes of this resource".to_owned();
-        return Err(Fault::Refused { code: -32602, message, data: None });
+        return Err(McpFault::Refused { code: -32602, message, data: None });
     }
     ready();
     tokio::select! {

@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 pub(crate) use toolcrib_core::approval::shown;
-use toolcrib_core::{Decision, Parked, Pending, approval};
+use toolcrib_core::{Decision, ParkedCall, PendingTicket, approval};
 
 /// The key of the question where several may be open.
 pub(crate) const KEY: &str = "approval";
 
 /// The question as a form. `parked` is what will run: that is shown and not what was sent.
-pub(crate) fn form(tool: &str, pending: &Pending, parked: Option<&Parked>) -> Value {
+pub(crate) fn form(tool: &str, pending: &PendingTicket, parked: Option<&ParkedCall>) -> Value {
     if let Some(question) = &pending.question {
         return Value::clone(question);
     }
@@ -25,7 +25,7 @@ pub(crate) fn form(tool: &str, pending: &Pending, parked: Option<&Parked>) -> Va
 }
 
 /// What a person said to it. `None`: nothing that decides.
-pub(crate) fn decision(pending: &Pending, answer: &Value) -> Option<Decision> {
+pub(crate) fn decision(pending: &PendingTicket, answer: &Value) -> Option<Decision> {
     if pending.question.is_none() {
         return approval::decision(answer);
     }

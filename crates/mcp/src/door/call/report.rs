@@ -5,28 +5,28 @@ use std::sync::Arc;
 use rmcp::model::{ErrorCode, ErrorData};
 use serde_json::{Value, json};
 use toolcrib_core::{
-    Audience, BatchOptions, Caller, Decision, ErrorKind, LedgerError, Parked, Pending, Plan,
-    Refusal, Response, TicketError, TicketId, ToolError, ToolOutcome, Trace,
+    Audience, BatchOptions, Caller, Decision, ErrorKind, LedgerError, ParkedCall, PendingTicket,
+    Plan, ProtocolError, Response, TicketError, TicketId, ToolError, ToolOutcome, Trace,
 };
 
 use super::result::{result, waiting};
-use super::running::{End, Hold, Running, Visit};
-use crate::door::backend::{Claim, House};
-use crate::door::client::features::Client;
-use crate::protocol::borrowed_json::Said;
+use super::running::{CallIdentity, CallLifetime, McpCallEnd, RunningMcpCall};
+use crate::door::backend::{McpBackend, TicketClaim};
+use crate::door::client::features::ClientFeatures;
+use crate::protocol::borrowed_json::BorrowedJson;
 
 /// One call as it looks when it is over, and its ticket while it is not.
-pub(crate) struct Telling<'a> {
-    pub(crate) house: &'a Arc<dyn House>,
-    pub(crate) client: &'a Client,
+pub(crate) struct CallReport<'a> {
+    pub(crate) house: &'a Arc<dyn McpBackend>,
+    pub(crate) client: &'a ClientFeatures,
     pub(crate) plan: &'a Plan,
-    pub(crate) visit: &'a Visit,
+    pub(crate) visit: &'a CallIdentity,
     pub(crate) tool: &'a str,
 }
 
-impl Telling<'_> {
+impl CallReport<'_> {
     /// The result, or the error where a client is told of it by its code.
-    pub(crate) fn told<'a>(&self, response: &'a Response) -> Result<Said<'a>, ErrorData> {
+    pub(crate) fn told<'a>(&self, response: &'a Response) -> Result<BorrowedJson<'a>, ErrorData> {
         match &response.outcome {
             ToolOutcome::Failed(error) if self.is_of_protocol(error) => Err(error_data(error)),
             ToolOutcome::Done(_)
@@ -44,15 +44,16 @@ impl Telling<'_> {
     }
 
     /// A call that waits for a person, who is not asked by this client and decides by a command.
-    pub(crate) fn awaited(&self, pending: &Pending, command: &str) -> Value {
+    pub(crate) fn awaited(&self, pending: &PendingTicket, command: &str) -> Value {
         let told = to_be_decided(pending, command);
         waiting(&pending.ticket, &told, self.promises_data(), self.client)
     }
 
     /// Whether a client is told of an error by its code, and not a model by its words.
     fn is_of_protocol(&self, error: &ToolError) -> bool {
-        let lacks =
-            |refusal: &Refusal| refusal.code == Refusal::CLIENT_LACKS && self.client.is_modern;
+        let lacks = |refusal: &ProtocolError| {
+            refusal.code == ProtocolError::CLIENT_LACKS && self.client.is_modern
+        };
         let is_sole = || self.house.sole(self.visit.profile.as_deref()).is_some();
         let refusal = error.refusal.as_deref();
         // A model that names a wrong tool to one that passes calls on is to read what it did.
@@ -75,34 +76,43 @@ impl Telling<'_> {
         ticket: TicketId,
         decision: Decision,
         trace: Option<Trace>,
-    ) -> Running {
+    ) -> RunningMcpCall {
         let (house, profile) = (Arc::clone(self.house), self.visit.profile.clone());
         let audience = self.audience();
-        Running::start(self.visit.clone(), self.client, Hold::WithItsClient, |options| {
-            let options = BatchOptions { trace, audience, ..options };
-            let (of, id) = (Arc::clone(&caller), ticket.clone());
-            let redeeming = house.redeem(Claim { caller, profile, ticket, decision, options });
-            Box::pin(async move {
-                let redeemed = match redeeming.await {
-                    // Whoever comes second is told what came of the first.
-                    Err(TicketError::Used) => {
-                        house.redeemed(&of, &id).await.ok_or(TicketError::Used)
-                    }
-                    redeemed => redeemed,
-                };
-                End::of_call(redeemed)
-            })
-        })
+        RunningMcpCall::start(
+            self.visit.clone(),
+            self.client,
+            CallLifetime::WithItsClient,
+            |options| {
+                let options = BatchOptions { trace, audience, ..options };
+                let (of, id) = (Arc::clone(&caller), ticket.clone());
+                let redeeming =
+                    house.redeem(TicketClaim { caller, profile, ticket, decision, options });
+                Box::pin(async move {
+                    let redeemed = match redeeming.await {
+                        // Whoever comes second is told what came of the first.
+                        Err(TicketError::Used) => {
+                            house.redeemed(&of, &id).await.ok_or(TicketError::Used)
+                        }
+                        redeemed => redeemed,
+                    };
+                    McpCallEnd::of_call(redeemed)
+                })
+            },
+        )
     }
 
     /// The call under a ticket, as long as nobody decided about it.
-    pub(crate) async fn parked(&self, ticket: &TicketId) -> Result<Option<Parked>, LedgerError> {
+    pub(crate) async fn parked(
+        &self,
+        ticket: &TicketId,
+    ) -> Result<Option<ParkedCall>, LedgerError> {
         self.house.ticket(&self.visit.caller, ticket).await
     }
 }
 
 /// What a model reads of a question that a person put away without an answer.
-pub(crate) fn undecided(pending: &Pending) -> String {
+pub(crate) fn undecided(pending: &PendingTicket) -> String {
     if pending.question.is_some() {
         return format!(
             "Waiting for an answer of the user: {}. Nobody answered. The call has begun and goes on \
@@ -119,8 +129,8 @@ pub(crate) fn undecided(pending: &Pending) -> String {
 }
 
 /// What a model reads whose client can ask nobody.
-fn to_be_decided(pending: &Pending, command: &str) -> String {
-    let Pending { reason, ticket, question } = pending;
+fn to_be_decided(pending: &PendingTicket, command: &str) -> String {
+    let PendingTicket { reason, ticket, question } = pending;
     if question.is_some() {
         return format!(
             "Waiting for an answer of the user: {reason}. The call has begun and goes on when they \

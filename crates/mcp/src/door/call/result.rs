@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use serde_json::{Map, Value, json};
 use toolcrib_core::{ErrorKind, Response, TicketId, ToolOutcome};
 
-use crate::door::client::features::Client;
-use crate::protocol::borrowed_json::{Fields, Said};
+use crate::door::client::features::ClientFeatures;
+use crate::protocol::borrowed_json::{BorrowedFields, BorrowedJson};
 use crate::protocol::content::{self, block};
 
 /// Under which a host finds the ticket of a call that waits.
@@ -22,8 +22,8 @@ const WHOLE: &str = "toolcrib/result";
 pub(crate) fn result<'a>(
     response: &'a Response,
     promised: impl Fn() -> bool,
-    client: &Client,
-) -> Said<'a> {
+    client: &ClientFeatures,
+) -> BorrowedJson<'a> {
     let (before, after) = words(response);
     let content = response.content();
     let parts = content.map_or(&[][..], |content| &content.parts);
@@ -31,11 +31,11 @@ pub(crate) fn result<'a>(
     blocks.extend(before.map(content::words));
     blocks.extend(parts.iter().map(|part| block(part, client.kinds)));
     blocks.extend(after.map(content::words));
-    let mut result = Fields::default();
+    let mut result = BorrowedFields::default();
     if client.is_modern {
-        result.put("resultType", Said::text("complete"));
+        result.put("resultType", BorrowedJson::text("complete"));
     }
-    result.put("content", Said::List(blocks));
+    result.put("content", BorrowedJson::List(blocks));
     let data = content.and_then(|content| content.structured.as_ref());
     let data = data.filter(|data| client.takes_data(data));
     // What we say of a call is no result of the tool, and a strict client would hold it against
@@ -46,12 +46,12 @@ pub(crate) fn result<'a>(
     let told = content.and_then(|content| content.structured.as_ref()).filter(|_| ours);
     let data = data.filter(|_| !(ours && promised()));
     if let Some(data) = data {
-        result.put("structuredContent", Said::whole(data));
+        result.put("structuredContent", BorrowedJson::whole(data));
     }
     // What the server said of its own result stays: what was cut is told beside it.
     let is_done = matches!(response.outcome, ToolOutcome::Done(_));
     let breaks_promise = || !is_done && data.is_none() && promised();
-    result.put("isError", Said::Truth(response.is_error() || breaks_promise()));
+    result.put("isError", BorrowedJson::Truth(response.is_error() || breaks_promise()));
     let extra = content.map(|content| &content.extra);
     if let Some(notes) = notes(response, told, extra) {
         result.put("_meta", notes);
@@ -67,7 +67,7 @@ fn notes<'a>(
     response: &Response,
     told: Option<&Value>,
     extra: Option<&Map<String, Value>>,
-) -> Option<Said<'a>> {
+) -> Option<BorrowedJson<'a>> {
     let ticket = match &response.outcome {
         ToolOutcome::Pending(pending) => Some(json!(pending.ticket)),
         ToolOutcome::Done(_) | ToolOutcome::Failed(_) | ToolOutcome::Denied { .. } => None,
@@ -86,7 +86,7 @@ fn notes<'a>(
     notes.extend(repairs.map(|repairs| (NOTES.to_owned(), json!(repairs))));
     notes.extend(whole.map(|whole| (WHOLE.to_owned(), json!({ "cut": true, "handle": whole }))));
     notes.extend(told.map(|told| ("toolcrib/call".to_owned(), told.clone())));
-    Some(Said::Whole(Cow::Owned(Value::Object(notes))))
+    Some(BorrowedJson::Whole(Cow::Owned(Value::Object(notes))))
 }
 
 /// What we say before the parts and after them.
@@ -112,7 +112,12 @@ fn some(text: &str) -> Option<String> {
 }
 
 /// What we say of a call that waits under a ticket.
-pub(crate) fn waiting(ticket: &TicketId, told: &str, is_error: bool, client: &Client) -> Value {
+pub(crate) fn waiting(
+    ticket: &TicketId,
+    told: &str,
+    is_error: bool,
+    client: &ClientFeatures,
+) -> Value {
     let mut result = refusal(told, client);
     if let Value::Object(fields) = &mut result {
         fields.insert("isError".to_owned(), is_error.into());
@@ -122,7 +127,7 @@ pub(crate) fn waiting(ticket: &TicketId, told: &str, is_error: bool, client: &Cl
 }
 
 /// A refusal of ours that a model should read.
-pub(crate) fn refusal(told: &str, client: &Client) -> Value {
+pub(crate) fn refusal(told: &str, client: &ClientFeatures) -> Value {
     let mut result = json!({ "content": [{ "type": "text", "text": told }], "isError": true });
     if let (true, Value::Object(fields)) = (client.is_modern, &mut result) {
         fields.insert("resultType".to_owned(), json!("complete"));

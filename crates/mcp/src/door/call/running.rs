@@ -11,24 +11,26 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use toolcrib_core::{
-    Ask, BatchOptions, BoxFuture, Caller, Fields, Host, Response, TicketError, ToolError,
-    Unanswered,
+    BatchOptions, BoxFuture, Caller, Host, HostQuestion, JsonFields, QuestionError, Response,
+    TicketError, ToolError,
 };
 
-use crate::door::client::channel::Line;
-use crate::door::client::events::{Answer, Ear, Event, Voice};
-use crate::door::client::features::{Client, method};
+use crate::door::client::channel::ClientChannel;
+use crate::door::client::events::{
+    ClientEvent, ClientEventReceiver, ClientEventSender, HostAnswer,
+};
+use crate::door::client::features::{ClientFeatures, method};
 
 /// Whose call it is and which one: a client that comes back must tell the same again.
 #[derive(Clone)]
-pub(crate) struct Visit {
+pub(crate) struct CallIdentity {
     pub(crate) caller: Arc<Caller>,
     pub(crate) profile: Option<Arc<str>>,
     /// Of the tool's name and the arguments.
     pub(crate) digest: Arc<str>,
 }
 
-impl Visit {
+impl CallIdentity {
     pub(crate) fn is(&self, other: &Self) -> bool {
         self.caller.is(&other.caller)
             && self.profile == other.profile
@@ -41,26 +43,26 @@ impl Visit {
 const BREATH: Duration = Duration::from_millis(20);
 
 /// What became of it.
-pub(crate) enum End {
+pub(crate) enum McpCallEnd {
     Called(Box<Result<Response, TicketError>>),
-    Read(Box<Result<Fields, ToolError>>),
+    Read(Box<Result<JsonFields, ToolError>>),
 }
 
-impl End {
+impl McpCallEnd {
     pub(crate) fn of_call(ended: Result<Response, TicketError>) -> Self {
         Self::Called(Box::new(ended))
     }
 }
 
 /// Dropping it cancels the call.
-pub(crate) struct Running {
-    pub(crate) visit: Visit,
-    end: BoxFuture<'static, End>,
-    events: Ear,
-    open: BTreeMap<String, Open>,
+pub(crate) struct RunningMcpCall {
+    pub(crate) visit: CallIdentity,
+    end: BoxFuture<'static, McpCallEnd>,
+    events: ClientEventReceiver,
+    open: BTreeMap<String, McpCallQuestion>,
     asked: usize,
     /// What was heard and put back.
-    again: Option<Box<Heard>>,
+    again: Option<Box<McpCallSignal>>,
     /// Ends the call, also one that goes on without its client.
     cancel: CancellationToken,
     /// Cancels the call with us.
@@ -69,57 +71,57 @@ pub(crate) struct Running {
 }
 
 /// A question without an answer yet.
-struct Open {
-    ask: Ask,
-    reply: oneshot::Sender<Answer>,
+struct McpCallQuestion {
+    ask: HostQuestion,
+    reply: oneshot::Sender<HostAnswer>,
 }
 
 /// Whether a call goes on without its client.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Hold {
+pub(crate) enum CallLifetime {
     WithItsClient,
     OnItsOwn,
 }
 
 /// How far a call came while its client was listening.
-pub(crate) enum Step {
-    Ended(End),
+pub(crate) enum McpCallStep {
+    Ended(McpCallEnd),
     /// It waits for answers that the client brings with its next request.
-    Asks(Running),
+    Asks(RunningMcpCall),
     /// The client has gone, and with it the call.
     Gone,
 }
 
 /// The same, with the call where it is.
-enum Stop {
-    Ended(End),
+enum McpCallStop {
+    Ended(McpCallEnd),
     Asks,
     Gone,
 }
 
 /// What a call says.
-pub(crate) enum Heard {
-    Event(Event),
-    Ended(End),
+pub(crate) enum McpCallSignal {
+    Event(ClientEvent),
+    Ended(McpCallEnd),
 }
 
-impl Running {
+impl RunningMcpCall {
     /// Starts a call; `run` gets what the executor needs to reach us.
     pub(crate) fn start(
-        visit: Visit,
-        client: &Client,
-        hold: Hold,
-        run: impl FnOnce(BatchOptions) -> BoxFuture<'static, End>,
+        visit: CallIdentity,
+        client: &ClientFeatures,
+        hold: CallLifetime,
+        run: impl FnOnce(BatchOptions) -> BoxFuture<'static, McpCallEnd>,
     ) -> Self {
-        let (voice, events) = Voice::of(client);
+        let (voice, events) = ClientEventSender::of(client);
         let cancel = CancellationToken::new();
         let host = Some(Arc::new(voice) as Arc<dyn Host>);
         let mut end = run(BatchOptions { cancel: cancel.clone(), host, ..BatchOptions::default() });
         let mut gone = cancel.clone().drop_guard();
-        if hold == Hold::OnItsOwn {
+        if hold == CallLifetime::OnItsOwn {
             let going_on = tokio::spawn(end);
             end = Box::pin(async move {
-                going_on.await.unwrap_or_else(|_| End::of_call(Err(TicketError::Unknown)))
+                going_on.await.unwrap_or_else(|_| McpCallEnd::of_call(Err(TicketError::Unknown)))
             });
             drop(std::mem::replace(&mut gone, CancellationToken::new().drop_guard()).disarm());
         }
@@ -129,57 +131,61 @@ impl Running {
 
     /// Passes on what the call says until it ends, or until it asks what only the next request of
     /// its client can answer.
-    pub(crate) async fn go_on(mut self, line: &Line) -> Step {
+    pub(crate) async fn go_on(mut self, line: &ClientChannel) -> McpCallStep {
         let stop = self.listen(line).await;
         self.step(stop)
     }
 
     /// The same for a bounded time, after which the call is given back as it is.
-    pub(crate) async fn go_on_for(mut self, line: &Line, limit: Duration) -> Result<Step, Self> {
+    pub(crate) async fn go_on_for(
+        mut self,
+        line: &ClientChannel,
+        limit: Duration,
+    ) -> Result<McpCallStep, Self> {
         match timeout(limit, self.listen(line)).await {
             Ok(stop) => Ok(self.step(stop)),
             // It was about to ask.
-            Err(_) if !self.open.is_empty() => Ok(Step::Asks(self)),
+            Err(_) if !self.open.is_empty() => Ok(McpCallStep::Asks(self)),
             Err(_) => Err(self),
         }
     }
 
-    fn step(self, stop: Stop) -> Step {
+    fn step(self, stop: McpCallStop) -> McpCallStep {
         match stop {
-            Stop::Ended(end) => Step::Ended(end),
-            Stop::Asks => Step::Asks(self),
-            Stop::Gone => Step::Gone,
+            McpCallStop::Ended(end) => McpCallStep::Ended(end),
+            McpCallStop::Asks => McpCallStep::Asks(self),
+            McpCallStop::Gone => McpCallStep::Gone,
         }
     }
 
     /// May be dropped at any point: what was heard until then was passed on or is open.
-    async fn listen(&mut self, line: &Line) -> Stop {
+    async fn listen(&mut self, line: &ClientChannel) -> McpCallStop {
         self.events.is_of(&line.client);
         // Most calls ask nothing.
         let mut asking: Option<FuturesUnordered<_>> = None;
         loop {
             tokio::select! {
                 biased;
-                () = line.gone() => return Stop::Gone,
+                () = line.gone() => return McpCallStop::Gone,
                 heard = self.hear() => match heard {
                     // These are rare, and large.
-                    Heard::Event(Event::Progress(progress)) => {
+                    McpCallSignal::Event(ClientEvent::Progress(progress)) => {
                         Box::pin(line.progress(progress)).await;
                     }
-                    Heard::Event(Event::Log(entry)) => Box::pin(line.log(entry)).await,
-                    Heard::Event(Event::Opened(said)) => Box::pin(line.opened(said)).await,
-                    Heard::Event(Event::Ask(ask, reply)) if line.client.is_modern => {
+                    McpCallSignal::Event(ClientEvent::Log(entry)) => Box::pin(line.log(entry)).await,
+                    McpCallSignal::Event(ClientEvent::Opened(said)) => Box::pin(line.opened(said)).await,
+                    McpCallSignal::Event(ClientEvent::Ask(ask, reply)) if line.client.is_modern => {
                         self.open(ask, reply);
                         Box::pin(self.open_more(line)).await;
-                        return Stop::Asks;
+                        return McpCallStop::Asks;
                     }
-                    Heard::Event(Event::Ask(ask, reply)) => {
+                    McpCallSignal::Event(ClientEvent::Ask(ask, reply)) => {
                         let asking = asking.get_or_insert_with(FuturesUnordered::new);
                         asking.push(async move {
                             let _ = reply.send(line.ask(ask).await);
                         });
                     }
-                    Heard::Ended(end) => return Stop::Ended(end),
+                    McpCallSignal::Ended(end) => return McpCallStop::Ended(end),
                 },
                 () = answered(&mut asking) => {}
             }
@@ -187,38 +193,38 @@ impl Running {
     }
 
     /// What the call says next; the last is its end.
-    pub(crate) async fn hear(&mut self) -> Heard {
+    pub(crate) async fn hear(&mut self) -> McpCallSignal {
         if let Some(heard) = self.again.take() {
             return *heard;
         }
         loop {
             let heard = tokio::select! {
                 biased;
-                event = self.events.hear() => Heard::Event(event),
+                event = self.events.hear() => McpCallSignal::Event(event),
                 // What it said last may have come after the look at its events.
                 end = &mut self.end => match self.events.heard() {
                     Some(event) => {
                         self.end = Box::pin(ready(end));
-                        Heard::Event(event)
+                        McpCallSignal::Event(event)
                     }
-                    None => Heard::Ended(end),
+                    None => McpCallSignal::Ended(end),
                 },
             };
             // Of a call that is over nobody waits for an answer.
-            if !matches!(&heard, Heard::Event(event) if event.is_taken_back()) {
+            if !matches!(&heard, McpCallSignal::Event(event) if event.is_taken_back()) {
                 return heard;
             }
         }
     }
 
     /// Puts back what was heard: it is heard again first.
-    pub(crate) fn put_back(&mut self, heard: Heard) {
+    pub(crate) fn put_back(&mut self, heard: McpCallSignal) {
         self.again = Some(Box::new(heard));
     }
 
     /// Lets the call end with nobody there to hear what it says or answer what it asks.
     pub(crate) async fn end_alone(mut self) {
-        while let Heard::Event(_) = self.hear().await {}
+        while let McpCallSignal::Event(_) = self.hear().await {}
     }
 
     /// Tells the call that nobody wants its end any more; what it says to that is its end.
@@ -226,22 +232,22 @@ impl Running {
         self.cancel.cancel();
     }
 
-    fn open(&mut self, ask: Ask, reply: oneshot::Sender<Answer>) {
+    fn open(&mut self, ask: HostQuestion, reply: oneshot::Sender<HostAnswer>) {
         self.asked += 1;
         let key = ask.name.as_deref().or_else(|| only_field(&ask.params));
         let key = key.filter(|key| !self.open.contains_key(*key));
         let key = key.map_or_else(|| format!("question_{}", self.asked), str::to_owned);
-        self.open.insert(key, Open { ask, reply });
+        self.open.insert(key, McpCallQuestion { ask, reply });
     }
 
     /// What was asked in the same breath goes out with the first question.
-    async fn open_more(&mut self, line: &Line) {
+    async fn open_more(&mut self, line: &ClientChannel) {
         while let Ok(event) = timeout(BREATH, self.events.hear()).await {
             match event {
-                Event::Progress(progress) => line.progress(progress).await,
-                Event::Log(entry) => line.log(entry).await,
-                Event::Opened(said) => line.opened(said).await,
-                Event::Ask(ask, reply) => self.open(ask, reply),
+                ClientEvent::Progress(progress) => line.progress(progress).await,
+                ClientEvent::Log(entry) => line.log(entry).await,
+                ClientEvent::Opened(said) => line.opened(said).await,
+                ClientEvent::Ask(ask, reply) => self.open(ask, reply),
             }
         }
     }
@@ -263,8 +269,8 @@ impl Running {
         let (answered, open): (BTreeMap<_, _>, _) = std::mem::take(&mut self.open)
             .into_iter()
             .partition(|(key, _)| answers.contains_key(key));
-        for (key, Open { reply, .. }) in answered {
-            let _ = reply.send(answers.remove(&key).ok_or(Unanswered::Unable));
+        for (key, McpCallQuestion { reply, .. }) in answered {
+            let _ = reply.send(answers.remove(&key).ok_or(QuestionError::Unable));
         }
         self.open = open;
         self.open.is_empty()
@@ -272,8 +278,8 @@ impl Running {
 
     /// There is no way to ask.
     pub(crate) fn decline(&mut self) {
-        for (_, Open { reply, .. }) in std::mem::take(&mut self.open) {
-            let _ = reply.send(Err(Unanswered::Unable));
+        for (_, McpCallQuestion { reply, .. }) in std::mem::take(&mut self.open) {
+            let _ = reply.send(Err(QuestionError::Unable));
         }
     }
 }
@@ -287,7 +293,7 @@ async fn answered(asking: &mut Option<FuturesUnordered<impl Future<Output = ()>>
 }
 
 /// A question of a call as it was asked.
-pub(crate) fn posed(ask: &Ask) -> Value {
+pub(crate) fn posed(ask: &HostQuestion) -> Value {
     let mut posed = request(ask.question, &ask.params);
     if let Value::Object(fields) = &mut posed {
         fields.extend(ask.besides.clone());
@@ -296,7 +302,7 @@ pub(crate) fn posed(ask: &Ask) -> Value {
 }
 
 /// A question as a request inside of a result.
-pub(crate) fn request(question: toolcrib_core::Question, params: &Value) -> Value {
+pub(crate) fn request(question: toolcrib_core::QuestionKind, params: &Value) -> Value {
     // Not every question has parameters, and `null` would be some.
     if params.is_null() {
         return json!({ "method": method(question) });

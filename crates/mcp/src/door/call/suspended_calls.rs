@@ -7,23 +7,23 @@ use std::time::Duration;
 use tokio::task::AbortHandle;
 use uuid::Uuid;
 
-use super::running::{Running, Visit};
+use super::running::{CallIdentity, RunningMcpCall};
 
-pub(crate) struct Waiting {
-    calls: Arc<Mutex<HashMap<String, Waiter>>>,
+pub(crate) struct SuspendedCalls {
+    calls: Arc<Mutex<HashMap<String, SuspendedCall>>>,
     most: usize,
     patience: Duration,
     /// Stands in every name that we give: those of another process are told apart by it.
     process: String,
 }
 
-struct Waiter {
-    running: Running,
+struct SuspendedCall {
+    running: RunningMcpCall,
     /// What ends the wait; it finds nothing to end where the call was taken up.
     clock: AbortHandle,
 }
 
-impl Waiting {
+impl SuspendedCalls {
     pub(crate) fn new(most: usize, patience: Duration) -> Self {
         let process = Uuid::new_v4().simple().to_string();
         Self { calls: Arc::default(), most, patience, process }
@@ -31,7 +31,7 @@ impl Waiting {
 
     /// Keeps a call, and gives the name under which its client may take it up again, once.
     /// Without a place for it the call comes back.
-    pub(crate) fn keep(&self, running: Running) -> Result<String, Box<Running>> {
+    pub(crate) fn keep(&self, running: RunningMcpCall) -> Result<String, Box<RunningMcpCall>> {
         let mut calls = locked(&self.calls);
         let tenant = &running.visit.caller.tenant;
         let theirs =
@@ -48,7 +48,7 @@ impl Waiting {
             let late = weak.upgrade().and_then(|calls| locked(&calls).remove(&own));
             drop(late);
         });
-        calls.insert(name.clone(), Waiter { running, clock: clock.abort_handle() });
+        calls.insert(name.clone(), SuspendedCall { running, clock: clock.abort_handle() });
         Ok(name)
     }
 
@@ -63,18 +63,20 @@ impl Waiting {
     }
 
     /// The call of that name, if it is this client's and the same call.
-    pub(crate) fn take(&self, name: &str, visit: &Visit) -> Option<Running> {
+    pub(crate) fn take(&self, name: &str, visit: &CallIdentity) -> Option<RunningMcpCall> {
         let mut calls = locked(&self.calls);
         if !calls.get(name)?.running.visit.is(visit) {
             return None;
         }
-        let Waiter { running, clock } = calls.remove(name)?;
+        let SuspendedCall { running, clock } = calls.remove(name)?;
         clock.abort();
         Some(running)
     }
 }
 
-fn locked(calls: &Mutex<HashMap<String, Waiter>>) -> MutexGuard<'_, HashMap<String, Waiter>> {
+fn locked(
+    calls: &Mutex<HashMap<String, SuspendedCall>>,
+) -> MutexGuard<'_, HashMap<String, SuspendedCall>> {
     // What a panic left behind is whole: every change is one insertion or removal.
     calls.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -10,27 +10,30 @@ use rmcp::model::{CreateTaskResult, ErrorCode, ErrorData};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use toolcrib_core::{
-    Ask, BatchOptions, Call, Decision, ErrorKind, Parked, Pending, Plan, Question, RawArguments,
-    Response, TicketError, TicketId, ToolOutcome, Trace, TraceState, Unheard, canonical,
+    BatchOptions, Call, Decision, ErrorKind, FormFallback, HostQuestion, ParkedCall, PendingTicket,
+    Plan, QuestionKind, RawArguments, Response, TicketError, TicketId, ToolOutcome, Trace,
+    TraceState, canonical,
 };
 
 use super::approval;
 use super::idempotency;
-use super::report::{Telling, undecided, under_way};
+use super::report::{CallReport, undecided, under_way};
 use super::result::refusal;
-use super::running::{End, Hold, Running, Step, Visit, request};
-use crate::door::client::channel::Line;
-use crate::door::sdk::results::{self, Answer};
-use crate::door::state::{Entrance, Room};
-use crate::door::tasks::{self, Case, Stage};
+use super::running::{
+    CallIdentity, CallLifetime, McpCallEnd, McpCallStep, RunningMcpCall, request,
+};
+use crate::door::client::channel::ClientChannel;
+use crate::door::sdk::results::{self, CallAnswer};
+use crate::door::state::{McpRequestContext, McpServerState};
+use crate::door::tasks::{self, TaskCallContext, TaskStage};
 use crate::protocol::mirrored_headers;
 
 /// What one request is about.
-pub(crate) struct Calling {
-    room: Arc<Room>,
-    pub(crate) line: Line,
+pub(crate) struct ToolCallHandler {
+    room: Arc<McpServerState>,
+    pub(crate) line: ClientChannel,
     plan: Plan,
-    visit: Visit,
+    visit: CallIdentity,
     /// As the client named it.
     tool: String,
     /// The tool that it means, where it goes through another one.
@@ -46,7 +49,7 @@ pub(crate) struct Calling {
 
 /// What a request says of itself beside the call.
 #[derive(Clone, Copy)]
-pub(crate) struct Marks<'a> {
+pub(crate) struct ToolCallMetadata<'a> {
     pub(crate) trace: Option<&'a str>,
     pub(crate) key: Option<&'a Value>,
     pub(crate) again: Option<&'a Value>,
@@ -55,9 +58,9 @@ pub(crate) struct Marks<'a> {
 }
 
 /// What a client brings back that was asked something: the name of the call, and its answers.
-pub(crate) type Back = (String, BTreeMap<String, Value>);
+pub(crate) type ResumedAnswers = (String, BTreeMap<String, Value>);
 
-type Answered = Result<Answer, ErrorData>;
+type CallAnswerResult = Result<CallAnswer, ErrorData>;
 
 /// Of the tool's name and the arguments, however their keys are ordered.
 pub(crate) fn digest(tool: &str, arguments: Option<&Value>) -> Arc<str> {
@@ -78,13 +81,13 @@ pub(crate) fn traced(own: Trace, said: Option<&str>) -> Trace {
 
 /// Answers one `tools/call`, with what is told and asked on the way.
 pub(crate) async fn answer(
-    room: &Arc<Room>,
-    entrance: Entrance,
-    line: Line,
-    marks: Marks<'_>,
-    (tool, arguments, back): (String, Option<Value>, Option<Back>),
-) -> Result<(Line, Answer), ErrorData> {
-    let calling = Calling::of(room, entrance, line, marks, (tool, arguments.as_ref()))?;
+    room: &Arc<McpServerState>,
+    entrance: McpRequestContext,
+    line: ClientChannel,
+    marks: ToolCallMetadata<'_>,
+    (tool, arguments, back): (String, Option<Value>, Option<ResumedAnswers>),
+) -> Result<(ClientChannel, CallAnswer), ErrorData> {
+    let calling = ToolCallHandler::of(room, entrance, line, marks, (tool, arguments.as_ref()))?;
     let answer = match back {
         Some((state, answers)) if calling.line.client.is_modern => {
             Box::pin(calling.take_up(&state, answers, arguments)).await?
@@ -104,12 +107,12 @@ pub(crate) async fn answer(
     Ok((calling.line, answer))
 }
 
-impl Calling {
+impl ToolCallHandler {
     pub(crate) fn of(
-        room: &Arc<Room>,
-        entrance: Entrance,
-        line: Line,
-        marks: Marks<'_>,
+        room: &Arc<McpServerState>,
+        entrance: McpRequestContext,
+        line: ClientChannel,
+        marks: ToolCallMetadata<'_>,
         (tool, arguments): (String, Option<&Value>),
     ) -> Result<Self, ErrorData> {
         let plan = plan_for(room, &entrance, &tool)?;
@@ -118,10 +121,10 @@ impl Calling {
             repeats(&plan, (&tool, arguments), headers, is_whole)?;
         }
         let trace = entrance.trace.map(|own| traced(own, marks.trace));
-        let Entrance { caller, profile, trace_state, key, session, .. } = entrance;
+        let McpRequestContext { caller, profile, trace_state, key, session, .. } = entrance;
         let key = idempotency::key(key.as_deref(), marks.key)?;
         let anew = idempotency::again(marks.again)?;
-        let visit = Visit { caller, profile, digest: digest(&tool, arguments) };
+        let visit = CallIdentity { caller, profile, digest: digest(&tool, arguments) };
         let raw = || RawArguments::from(arguments.cloned());
         let meant = plan.meant(&tool, raw, &room.settings.request);
         let room = Arc::clone(room);
@@ -131,9 +134,9 @@ impl Calling {
     /// Goes on with a call that was begun before, for whoever is at this line.
     pub(crate) async fn go_on(
         mut self,
-        running: Running,
-        line: Line,
-    ) -> Result<(Line, Answer), ErrorData> {
+        running: RunningMcpCall,
+        line: ClientChannel,
+    ) -> Result<(ClientChannel, CallAnswer), ErrorData> {
         self.line = line;
         let answer = self.follow(running).await?;
         Ok((self.line, answer))
@@ -147,12 +150,16 @@ impl Calling {
     }
 
     /// Fails where the tool needs a client that takes tasks, and this one does not.
-    pub(crate) fn begin(&self, arguments: Option<Value>) -> Result<Running, ErrorData> {
+    pub(crate) fn begin(&self, arguments: Option<Value>) -> Result<RunningMcpCall, ErrorData> {
         self.begin_call(arguments, false)
     }
 
     /// `again`: it was made before, and nobody knows what came of that.
-    fn begin_call(&self, arguments: Option<Value>, again: bool) -> Result<Running, ErrorData> {
+    fn begin_call(
+        &self,
+        arguments: Option<Value>,
+        again: bool,
+    ) -> Result<RunningMcpCall, ErrorData> {
         if self.needs_a_task() {
             return Err(tasks::undeclared());
         }
@@ -160,13 +167,13 @@ impl Calling {
         let id = self.line.id.to_string();
         let key = self.key.clone();
         // Who goes away and comes back with the key finds the answer.
-        let hold = if key.is_some() { Hold::OnItsOwn } else { Hold::WithItsClient };
+        let hold = if key.is_some() { CallLifetime::OnItsOwn } else { CallLifetime::WithItsClient };
         let anew = self.anew;
         let call = Call { key, again, anew, ..Call::new(id, self.tool.as_str(), arguments) };
         let unheard = self.unheard();
         let audience = self.telling().audience();
         let house = &self.room.house;
-        Ok(Running::start(self.visit.clone(), &self.line.client, hold, |options| {
+        Ok(RunningMcpCall::start(self.visit.clone(), &self.line.client, hold, |options| {
             let mark = Some(Arc::clone(&self.visit.digest));
             let trace_state = self.trace_state.clone();
             let trace = self.trace;
@@ -174,16 +181,16 @@ impl Calling {
             let profile = self.visit.profile.as_deref();
             let report = house.run(self.plan.clone(), profile, vec![call], options);
             Box::pin(async move {
-                End::of_call(report.await.responses.pop().ok_or(TicketError::Unknown))
+                McpCallEnd::of_call(report.await.responses.pop().ok_or(TicketError::Unknown))
             })
         }))
     }
 
     /// A door that stands for one server passes on what its client can answer, and no more.
-    fn unheard(&self) -> Unheard {
-        let asks = self.line.client.can_answer(Question::Form);
+    fn unheard(&self) -> FormFallback {
+        let asks = self.line.client.can_answer(QuestionKind::Form);
         let stands_for_one = || self.room.house.sole(self.visit.profile.as_deref()).is_some();
-        if !asks && stands_for_one() { Unheard::Refused } else { Unheard::Ticket }
+        if !asks && stands_for_one() { FormFallback::Refused } else { FormFallback::Ticket }
     }
 
     /// The client comes back with what it was asked for.
@@ -192,7 +199,7 @@ impl Calling {
         state: &str,
         answers: BTreeMap<String, Value>,
         arguments: Option<Value>,
-    ) -> Answered {
+    ) -> CallAnswerResult {
         if let Some((ticket, digest)) = state.split_once('.').filter(|_| state.starts_with("t_")) {
             if digest != &*self.visit.digest {
                 return Err(stale());
@@ -213,39 +220,41 @@ impl Calling {
         self.wait(running).await
     }
 
-    async fn follow(&self, running: Running) -> Answered {
+    async fn follow(&self, running: RunningMcpCall) -> CallAnswerResult {
         if !self.line.client.takes_tasks {
             return self.step(running.go_on(&self.line).await).await;
         }
         match running.go_on_for(&self.line, self.room.settings.task_after).await {
             Ok(step) => self.step(step).await,
-            Err(running) => match self.become_task(Stage::Running(running)) {
+            Err(running) => match self.become_task(TaskStage::Running(running)) {
                 Ok(answer) => answer,
                 // Without a place for a task its request is held open.
-                Err(Stage::Running(running)) => self.step(running.go_on(&self.line).await).await,
-                Err(Stage::Parked(_)) => Err(stale()),
+                Err(TaskStage::Running(running)) => {
+                    self.step(running.go_on(&self.line).await).await
+                }
+                Err(TaskStage::Parked(_)) => Err(stale()),
             },
         }
     }
 
-    async fn step(&self, step: Step) -> Answered {
+    async fn step(&self, step: McpCallStep) -> CallAnswerResult {
         match step {
-            Step::Ended(End::Called(end)) => self.ended(&end).await,
+            McpCallStep::Ended(McpCallEnd::Called(end)) => self.ended(&end).await,
             // Its digest is none of a call.
-            Step::Ended(End::Read(_)) => Err(stale()),
-            Step::Asks(running) => self.wait(running).await,
+            McpCallStep::Ended(McpCallEnd::Read(_)) => Err(stale()),
+            McpCallStep::Asks(running) => self.wait(running).await,
             // Nobody reads this.
-            Step::Gone => Err(ErrorData::internal_error("the call was cancelled", None)),
+            McpCallStep::Gone => Err(ErrorData::internal_error("the call was cancelled", None)),
         }
     }
 
     /// Answers with a task, if this client takes one and there is a place for it.
-    fn become_task(&self, stage: Stage) -> Result<Answered, Stage> {
+    fn become_task(&self, stage: TaskStage) -> Result<CallAnswerResult, TaskStage> {
         if !self.line.client.takes_tasks {
             return Err(stage);
         }
         let Self { plan, visit, tool, trace, .. } = self;
-        let case = Case {
+        let case = TaskCallContext {
             house: Arc::clone(&self.room.house),
             client: self.line.client.clone(),
             plan: plan.clone(),
@@ -255,14 +264,14 @@ impl Calling {
             decides: self.room.settings.decides,
         };
         let task = self.room.tasks.begin(case, stage)?;
-        Ok(Ok(Answer::Task(CreateTaskResult::new(task.seed()))))
+        Ok(Ok(CallAnswer::Task(CreateTaskResult::new(task.seed()))))
     }
 
     /// Keeps the call until its client comes back.
-    async fn wait(&self, running: Running) -> Answered {
+    async fn wait(&self, running: RunningMcpCall) -> CallAnswerResult {
         let (questions, around) = (running.questions(), running.around());
         match self.room.waiting.keep(running) {
-            Ok(state) => Ok(Answer::Asks(results::asking(questions, &state, around))),
+            Ok(state) => Ok(CallAnswer::Asks(results::asking(questions, &state, around))),
             Err(mut running) => {
                 running.decline();
                 Box::pin(self.follow(*running)).await
@@ -275,14 +284,14 @@ impl Calling {
         let waits = |response: &Response| {
             matches!(response.outcome, ToolOutcome::Pending(_)) || held_back(response).is_some()
         };
-        end.as_ref().is_ok_and(waits) && self.line.client.can_answer(Question::Form)
+        end.as_ref().is_ok_and(waits) && self.line.client.can_answer(QuestionKind::Form)
     }
 
-    pub(crate) async fn ended(&self, end: &Result<Response, TicketError>) -> Answered {
+    pub(crate) async fn ended(&self, end: &Result<Response, TicketError>) -> CallAnswerResult {
         let response = match end {
             Ok(response) => response,
             Err(error) => {
-                return Ok(Answer::Result(refusal(&error.to_string(), &self.line.client)));
+                return Ok(CallAnswer::Result(refusal(&error.to_string(), &self.line.client)));
             }
         };
         match &response.outcome {
@@ -291,7 +300,7 @@ impl Calling {
                 // Rare, and large.
                 Box::pin(self.pending(pending, response)).await
             }
-            ToolOutcome::Failed(_) if self.line.client.can_answer(Question::Form) => {
+            ToolOutcome::Failed(_) if self.line.client.can_answer(QuestionKind::Form) => {
                 let Some(ticket) = held_back(response) else { return self.told(response) };
                 let parked = self.telling().parked(&ticket).await.ok().flatten();
                 let Some(parked) = parked else { return self.told(response) };
@@ -304,11 +313,11 @@ impl Calling {
     }
 
     /// A person is needed, which may take long.
-    async fn pending(&self, pending: Pending, response: &Response) -> Answered {
-        let stage = Stage::Parked(pending.clone());
+    async fn pending(&self, pending: PendingTicket, response: &Response) -> CallAnswerResult {
+        let stage = TaskStage::Parked(pending.clone());
         match self.become_task(stage) {
             Ok(answer) => answer,
-            Err(_) if self.line.client.can_answer(Question::Form) => {
+            Err(_) if self.line.client.can_answer(QuestionKind::Form) => {
                 self.put_to_person(pending, response).await
             }
             Err(_) => self.leave_to_person(&pending, response).await,
@@ -316,26 +325,30 @@ impl Calling {
     }
 
     /// The person at this machine decides without this client, which may ask for the end.
-    async fn leave_to_person(&self, pending: &Pending, response: &Response) -> Answered {
+    async fn leave_to_person(
+        &self,
+        pending: &PendingTicket,
+        response: &Response,
+    ) -> CallAnswerResult {
         let parked = self.telling().parked(&pending.ticket).await.ok().flatten();
         let (Some((command, session)), Some(parked)) = (self.decided_elsewhere(), parked) else {
             return self.told(response);
         };
         self.room.awaited.note(session, &self.visit, &parked);
-        Ok(Answer::Result(self.telling().awaited(pending, command)))
+        Ok(CallAnswer::Result(self.telling().awaited(pending, command)))
     }
 
     /// What is to be said of a call that waited when it was made before; `None`: it is to be made.
-    async fn recalled(&self, command: &str, session: &Arc<str>) -> Option<Answered> {
+    async fn recalled(&self, command: &str, session: &Arc<str>) -> Option<CallAnswerResult> {
         let (ticket, is_over) = self.room.awaited.of(session, &self.visit)?;
         let (caller, telling) = (&self.visit.caller, self.telling());
         if let Some(parked) = telling.parked(&ticket).await.ok().flatten() {
-            return Some(Ok(Answer::Result(telling.awaited(&waiting(parked), command))));
+            return Some(Ok(CallAnswer::Result(telling.awaited(&waiting(parked), command))));
         }
         let redeemed = self.room.house.redeemed(caller, &ticket).await;
         if redeemed.is_none() && !is_over {
             // Somebody decided, and there is no end yet.
-            return Some(Ok(Answer::Result(refusal(&under_way(&ticket), &self.line.client))));
+            return Some(Ok(CallAnswer::Result(refusal(&under_way(&ticket), &self.line.client))));
         }
         self.room.awaited.forget(&ticket);
         let response = redeemed?;
@@ -355,21 +368,21 @@ impl Calling {
         self.room.settings.decides.zip(self.session.as_ref()).filter(|_| !is_keyed)
     }
 
-    fn told(&self, response: &Response) -> Answered {
+    fn told(&self, response: &Response) -> CallAnswerResult {
         let said = self.telling().told(response)?;
         Ok(match self.line.context {
-            Some(_) => Answer::Result(results::tree(&said)),
-            None => Answer::Written(results::text(&said)),
+            Some(_) => CallAnswer::Result(results::tree(&said)),
+            None => CallAnswer::Written(results::text(&said)),
         })
     }
 
-    async fn put_to_person(&self, pending: Pending, response: &Response) -> Answered {
+    async fn put_to_person(&self, pending: PendingTicket, response: &Response) -> CallAnswerResult {
         let parked = self.telling().parked(&pending.ticket).await.ok().flatten();
         let form = approval::form(&self.tool, &pending, parked.as_ref());
         if self.line.client.is_modern {
             return Ok(self.ask_back(&pending.ticket, &form));
         }
-        let asked = self.line.ask(Ask::new(Question::Form, form));
+        let asked = self.line.ask(HostQuestion::new(QuestionKind::Form, form));
         let answer = tokio::select! {
             answer = asked => answer,
             () = self.line.gone() => {
@@ -383,22 +396,22 @@ impl Calling {
         }
     }
 
-    fn ask_back(&self, ticket: &TicketId, form: &Value) -> Answer {
-        let question = request(Question::Form, form);
+    fn ask_back(&self, ticket: &TicketId, form: &Value) -> CallAnswer {
+        let question = request(QuestionKind::Form, form);
         let questions = Map::from_iter([(approval::KEY.to_owned(), question)]);
         let state = format!("{ticket}.{}", self.visit.digest);
-        Answer::Asks(results::asking(questions, &state, Map::new()))
+        CallAnswer::Asks(results::asking(questions, &state, Map::new()))
     }
 
     /// What came of the question about a ticket. The ledger knows whose it is, and that it is
     /// good for one run.
-    async fn decided(&self, ticket: TicketId, answer: Option<&Value>) -> Answered {
+    async fn decided(&self, ticket: TicketId, answer: Option<&Value>) -> CallAnswerResult {
         let parked = self.telling().parked(&ticket).await.map_err(|_| stale())?;
         // The state says what its client wants it to say: the ticket knows what it is for.
         if parked.as_ref().is_some_and(|parked| parked.mark.as_ref() != Some(&self.visit.digest)) {
             return Err(stale());
         }
-        let used = || Pending { ticket, reason: String::new(), question: None };
+        let used = || PendingTicket { ticket, reason: String::new(), question: None };
         let pending = parked.clone().map_or_else(used, waiting);
         if let Some(decision) = answer.and_then(|answer| approval::decision(&pending, answer)) {
             return self.redeem(pending.ticket, decision).await;
@@ -408,25 +421,25 @@ impl Calling {
             let form = approval::form(&self.tool, &pending, Some(&parked));
             return Ok(self.ask_back(&pending.ticket, &form));
         }
-        Ok(Answer::Result(refusal(&undecided(&pending), &self.line.client)))
+        Ok(CallAnswer::Result(refusal(&undecided(&pending), &self.line.client)))
     }
 
-    async fn redeem(&self, ticket: TicketId, decision: Decision) -> Answered {
+    async fn redeem(&self, ticket: TicketId, decision: Decision) -> CallAnswerResult {
         let caller = Arc::clone(&self.visit.caller);
         let running = self.telling().redeem(caller, ticket, decision, self.trace);
         Box::pin(self.follow(running)).await
     }
 
-    fn telling(&self) -> Telling<'_> {
+    fn telling(&self) -> CallReport<'_> {
         let Self { plan, visit, tool, .. } = self;
-        Telling { house: &self.room.house, client: &self.line.client, plan, visit, tool }
+        CallReport { house: &self.room.house, client: &self.line.client, plan, visit, tool }
     }
 }
 
 /// What waits under a ticket.
-fn waiting(parked: Parked) -> Pending {
-    let Parked { ticket, reason, question, .. } = parked;
-    Pending { ticket, reason, question }
+fn waiting(parked: ParkedCall) -> PendingTicket {
+    let ParkedCall { ticket, reason, question, .. } = parked;
+    PendingTicket { ticket, reason, question }
 }
 
 /// The ticket by which a person can let a call run that was held back, since one like it may have
@@ -438,7 +451,11 @@ fn held_back(response: &Response) -> Option<TicketId> {
 }
 
 /// The plan for a call of this tool.
-fn plan_for(room: &Room, entrance: &Entrance, tool: &str) -> Result<Plan, ErrorData> {
+fn plan_for(
+    room: &McpServerState,
+    entrance: &McpRequestContext,
+    tool: &str,
+) -> Result<Plan, ErrorData> {
     let plan = room.plan(entrance)?;
     if plan.get(tool).is_some() {
         return Ok(plan);

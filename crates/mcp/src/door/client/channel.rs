@@ -8,25 +8,25 @@ use rmcp::service::{PeerRequestOptions, RequestContext, RoleServer, ServiceError
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
-use toolcrib_core::{Ask, Fields, LogEntry, Progress, Unanswered};
+use toolcrib_core::{HostQuestion, JsonFields, LogEntry, Progress, QuestionError};
 
-use super::events::Answer;
-use super::features::{Client, method};
+use super::events::HostAnswer;
+use super::features::{ClientFeatures, method};
 
-pub(crate) struct Line {
+pub(crate) struct ClientChannel {
     /// Of the client's request.
     pub(crate) id: RequestId,
     /// Where messages before the answer go; `None`: this client hears the answer alone.
     pub(crate) context: Option<RequestContext<RoleServer>>,
     /// Is cancelled when the session of its client is over.
     pub(crate) over: Option<CancellationToken>,
-    pub(crate) client: Client,
+    pub(crate) client: ClientFeatures,
     pub(crate) patience: Duration,
 }
 
-impl Line {
+impl ClientChannel {
     /// To a client that hears the answer alone.
-    pub(crate) fn silent(id: &RequestId, client: Client, patience: Duration) -> Self {
+    pub(crate) fn silent(id: &RequestId, client: ClientFeatures, patience: Duration) -> Self {
         Self { id: id.clone(), context: None, over: None, client, patience }
     }
 
@@ -64,7 +64,7 @@ impl Line {
     }
 
     /// Tells a client of a revision that has this that what it was asked to open is done.
-    pub(crate) async fn opened(&self, said: Fields) {
+    pub(crate) async fn opened(&self, said: JsonFields) {
         let Some(context) = self.context.as_ref().filter(|_| !self.client.is_modern) else {
             return;
         };
@@ -78,8 +78,8 @@ impl Line {
     ///
     /// Must be awaited by the task that serves the request: the SDK knows by that to which of the
     /// client's requests the question belongs.
-    pub(crate) async fn ask(&self, ask: Ask) -> Answer {
-        let Some(context) = &self.context else { return Err(Unanswered::Unable) };
+    pub(crate) async fn ask(&self, ask: HostQuestion) -> HostAnswer {
+        let Some(context) = &self.context else { return Err(QuestionError::Unable) };
         let asked = CustomRequest::new(method(ask.question), Some(ask.params));
         let options = PeerRequestOptions::with_timeout(self.patience);
         let sent = context
@@ -93,9 +93,9 @@ impl Line {
         match answer {
             Ok(answer) => Ok(plain(&answer)),
             Err(ServiceError::Timeout { .. } | ServiceError::Cancelled { .. }) => {
-                Err(Unanswered::Cancelled)
+                Err(QuestionError::Cancelled)
             }
-            Err(_) => Err(Unanswered::Unable),
+            Err(_) => Err(QuestionError::Unable),
         }
     }
 }

@@ -15,26 +15,26 @@ use rmcp::service::{NotificationContext, RequestContext, RoleServer, Service};
 use serde::Deserialize as _;
 use serde_json::Value;
 
-use super::subscriptions::Ahead;
-use crate::door::sdk::handler::Desk;
-use crate::door::state::{Entrance, Room};
-use crate::door::stdio::operation::Operation;
+use super::subscriptions::PreparedSubscription;
+use crate::door::sdk::handler::RmcpHandler;
+use crate::door::state::{McpRequestContext, McpServerState};
+use crate::door::stdio::operation::McpOperationGuard;
 
 /// Goes with the request to the handler, which takes out what is followed.
 #[derive(Clone)]
-pub(crate) struct Carried(Arc<Mutex<Option<Ahead>>>);
+pub(crate) struct EarlySubscription(Arc<Mutex<Option<PreparedSubscription>>>);
 
-impl Carried {
+impl EarlySubscription {
     pub(crate) async fn begin(
-        room: &Room,
-        entrance: &Entrance,
+        room: &McpServerState,
+        entrance: &McpRequestContext,
         wanted: &SubscriptionFilter,
     ) -> Self {
-        Self(Arc::new(Mutex::new(Some(Ahead::begin(room, entrance, wanted).await))))
+        Self(Arc::new(Mutex::new(Some(PreparedSubscription::begin(room, entrance, wanted).await))))
     }
 
     /// What was begun before the acknowledgement.
-    pub(crate) fn taken(extensions: &Extensions) -> Option<Ahead> {
+    pub(crate) fn taken(extensions: &Extensions) -> Option<PreparedSubscription> {
         let parts = extensions.get::<http::request::Parts>();
         let of_request = || parts?.extensions.get::<Self>();
         let Self(carried) = extensions.get().or_else(of_request)?;
@@ -50,9 +50,9 @@ pub(crate) fn wanted(message: &Value) -> Option<SubscriptionFilter> {
 }
 
 /// A desk at a pipe that begins to follow in time, and tells what comes of requests.
-pub(crate) struct Attentive(pub(crate) Desk);
+pub(crate) struct StdioHandler(pub(crate) RmcpHandler);
 
-impl Service<RoleServer> for Attentive {
+impl Service<RoleServer> for StdioHandler {
     async fn handle_request(
         &self,
         request: ClientRequest,
@@ -61,13 +61,14 @@ impl Service<RoleServer> for Attentive {
         if let ClientRequest::SubscriptionsListenRequest(asked) = &request
             && let Ok(entrance) = self.0.entrance(&context.extensions)
         {
-            let begun = Carried::begin(&self.0.room, &entrance, &asked.params.notifications);
+            let begun =
+                EarlySubscription::begin(&self.0.room, &entrance, &asked.params.notifications);
             tokio::select! {
                 begun = begun => drop(context.extensions.insert(begun)),
                 () = context.ct.cancelled() => {}
             }
         }
-        let operation = Operation::begin(&self.0.room, &request, &mut context);
+        let operation = McpOperationGuard::begin(&self.0.room, &request, &mut context);
         let cancelled = context.ct.clone();
         let answer = self.0.handle_request(request, context).await;
         if let Some(operation) = operation.filter(|_| !cancelled.is_cancelled()) {

@@ -9,24 +9,25 @@ use futures_util::task::AtomicWaker;
 use serde_json::Value;
 use tokio::sync::oneshot;
 use toolcrib_core::{
-    Ask, BoxFuture, CallKey, Fields, Host, LogEntry, LogLevel, Progress, Question, Unanswered,
+    BoxFuture, CallKey, Host, HostQuestion, JsonFields, LogEntry, LogLevel, Progress,
+    QuestionError, QuestionKind,
 };
 
-use super::features::Client;
+use super::features::ClientFeatures;
 
 /// What is told and not heard yet, at the most: what comes beyond is not told.
 const BACKLOG: usize = 256;
 
-pub(crate) type Answer = Result<Value, Unanswered>;
+pub(crate) type HostAnswer = Result<Value, QuestionError>;
 
-pub(crate) enum Event {
+pub(crate) enum ClientEvent {
     Progress(Progress),
     Log(LogEntry),
-    Opened(Fields),
-    Ask(Ask, oneshot::Sender<Answer>),
+    Opened(JsonFields),
+    Ask(HostQuestion, oneshot::Sender<HostAnswer>),
 }
 
-impl Event {
+impl ClientEvent {
     /// Whether it is a question for whose answer nobody waits any more.
     pub(crate) fn is_taken_back(&self) -> bool {
         matches!(self, Self::Ask(_, reply) if reply.is_closed())
@@ -34,44 +35,46 @@ impl Event {
 }
 
 /// The host of one call.
-pub(crate) struct Voice {
-    answers: Vec<Question>,
+pub(crate) struct ClientEventSender {
+    answers: Vec<QuestionKind>,
     is_older: bool,
-    told: Arc<Told>,
+    told: Arc<ClientEventQueue>,
 }
 
 /// Where a call is heard.
-pub(crate) struct Ear(Arc<Told>);
+pub(crate) struct ClientEventReceiver(Arc<ClientEventQueue>);
 
 /// What is told and not heard yet. A channel has room for many from the start on, and most calls
 /// say nothing.
 #[derive(Default)]
-struct Told {
-    queue: Mutex<Queue>,
+struct ClientEventQueue {
+    queue: Mutex<ClientEventQueueState>,
     bell: AtomicWaker,
 }
 
 #[derive(Default)]
-struct Queue {
-    events: VecDeque<Event>,
+struct ClientEventQueueState {
+    events: VecDeque<ClientEvent>,
     /// The lowest level of logs that whoever hears it wants.
     hears: Option<LogLevel>,
     /// Nobody hears it any more.
     is_closed: bool,
 }
 
-impl Told {
-    fn queue(&self) -> MutexGuard<'_, Queue> {
+impl ClientEventQueue {
+    fn queue(&self) -> MutexGuard<'_, ClientEventQueueState> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What finds no room, or nobody who hears it, is dropped.
-    fn tell(&self, event: Event) {
+    fn tell(&self, event: ClientEvent) {
         let mut queue = self.queue();
         let has_room = match event {
-            Event::Progress(_) | Event::Log(_) | Event::Opened(_) => queue.events.len() < BACKLOG,
+            ClientEvent::Progress(_) | ClientEvent::Log(_) | ClientEvent::Opened(_) => {
+                queue.events.len() < BACKLOG
+            }
             // Whoever asks waits for the answer, or has taken the question back.
-            Event::Ask(..) => {
+            ClientEvent::Ask(..) => {
                 queue.events.retain(|event| !event.is_taken_back());
                 true
             }
@@ -85,28 +88,28 @@ impl Told {
     }
 }
 
-impl Voice {
+impl ClientEventSender {
     /// For the calls of this client.
-    pub(crate) fn of(client: &Client) -> (Self, Ear) {
-        let told = Arc::<Told>::default();
-        let ear = Ear(Arc::clone(&told));
+    pub(crate) fn of(client: &ClientFeatures) -> (Self, ClientEventReceiver) {
+        let told = Arc::<ClientEventQueue>::default();
+        let ear = ClientEventReceiver(Arc::clone(&told));
         ear.is_of(client);
         (Self { answers: client.answers.clone(), is_older: !client.is_modern, told }, ear)
     }
 }
 
-impl Ear {
+impl ClientEventReceiver {
     /// Who hears it from now on: a client may come back with another wish.
-    pub(crate) fn is_of(&self, client: &Client) {
+    pub(crate) fn is_of(&self, client: &ClientFeatures) {
         self.0.queue().hears = client.hears;
     }
 
     /// What is told next. Dropping it loses nothing.
-    pub(crate) async fn hear(&self) -> Event {
+    pub(crate) async fn hear(&self) -> ClientEvent {
         poll_fn(|context| self.poll(context)).await
     }
 
-    fn poll(&self, context: &mut Context<'_>) -> Poll<Event> {
+    fn poll(&self, context: &mut Context<'_>) -> Poll<ClientEvent> {
         if let Some(event) = self.heard() {
             return Poll::Ready(event);
         }
@@ -116,12 +119,12 @@ impl Ear {
     }
 
     /// What was told already.
-    pub(crate) fn heard(&self) -> Option<Event> {
+    pub(crate) fn heard(&self) -> Option<ClientEvent> {
         self.0.queue().events.pop_front()
     }
 }
 
-impl Drop for Ear {
+impl Drop for ClientEventReceiver {
     fn drop(&mut self) {
         let mut queue = self.0.queue();
         queue.is_closed = true;
@@ -132,24 +135,24 @@ impl Drop for Ear {
     }
 }
 
-impl Host for Voice {
+impl Host for ClientEventSender {
     fn progress(&self, _: CallKey, progress: Progress) {
-        self.told.tell(Event::Progress(progress));
+        self.told.tell(ClientEvent::Progress(progress));
     }
 
     fn log(&self, _: CallKey, entry: LogEntry) {
-        self.told.tell(Event::Log(entry));
+        self.told.tell(ClientEvent::Log(entry));
     }
 
-    fn opened(&self, _: CallKey, said: Fields) {
-        self.told.tell(Event::Opened(said));
+    fn opened(&self, _: CallKey, said: JsonFields) {
+        self.told.tell(ClientEvent::Opened(said));
     }
 
     fn hears(&self) -> Option<LogLevel> {
         self.told.queue().hears
     }
 
-    fn answers(&self) -> &[Question] {
+    fn answers(&self) -> &[QuestionKind] {
         &self.answers
     }
 
@@ -161,11 +164,11 @@ impl Host for Voice {
         !self.is_older
     }
 
-    fn ask(&self, _: CallKey, ask: Ask) -> BoxFuture<'_, Answer> {
+    fn ask(&self, _: CallKey, ask: HostQuestion) -> BoxFuture<'_, HostAnswer> {
         let (reply, answer) = oneshot::channel();
-        self.told.tell(Event::Ask(ask, reply));
+        self.told.tell(ClientEvent::Ask(ask, reply));
         // Whoever was to answer has gone.
-        Box::pin(async move { answer.await.unwrap_or(Err(Unanswered::Cancelled)) })
+        Box::pin(async move { answer.await.unwrap_or(Err(QuestionError::Cancelled)) })
     }
 }
 
@@ -175,12 +178,12 @@ mod tests {
 
     use super::*;
 
-    fn ask() -> Ask {
-        Ask::new(Question::Form, json!({}))
+    fn ask() -> HostQuestion {
+        HostQuestion::new(QuestionKind::Form, json!({}))
     }
 
-    fn host() -> (Voice, Ear) {
-        Voice::of(&Client::modern(&json!({})))
+    fn host() -> (ClientEventSender, ClientEventReceiver) {
+        ClientEventSender::of(&ClientFeatures::modern(&json!({})))
     }
 
     fn key() -> CallKey {
@@ -201,11 +204,11 @@ mod tests {
         }
         let asked = voice.ask(key(), ask());
         let (first, ear) = hearing.await.unwrap();
-        let told = |event: &Event| match event {
-            Event::Progress(progress) => format!("{}", progress.done),
-            Event::Log(_) => "a line".to_owned(),
-            Event::Opened(_) => "an address".to_owned(),
-            Event::Ask(..) => "a question".to_owned(),
+        let told = |event: &ClientEvent| match event {
+            ClientEvent::Progress(progress) => format!("{}", progress.done),
+            ClientEvent::Log(_) => "a line".to_owned(),
+            ClientEvent::Opened(_) => "an address".to_owned(),
+            ClientEvent::Ask(..) => "a question".to_owned(),
         };
         let rest: Vec<_> = std::iter::from_fn(|| ear.heard()).collect();
         // The last report came beyond the room, and a question always has one.
@@ -213,7 +216,7 @@ mod tests {
         expected.push("a question".to_owned());
         assert_eq!([&first].into_iter().chain(&rest).map(told).collect::<Vec<_>>(), expected);
         drop(rest);
-        assert_eq!(asked.await, Err(Unanswered::Cancelled));
+        assert_eq!(asked.await, Err(QuestionError::Cancelled));
     }
 
     #[tokio::test]
@@ -225,7 +228,7 @@ mod tests {
         let open = voice.ask(key(), ask());
         assert_eq!(ear.0.queue().events.len(), 1);
         drop(ear);
-        assert_eq!(open.await, Err(Unanswered::Cancelled));
+        assert_eq!(open.await, Err(QuestionError::Cancelled));
     }
 
     #[tokio::test]
@@ -233,7 +236,7 @@ mod tests {
         let (voice, ear) = host();
         let before = voice.ask(key(), ask());
         drop(ear);
-        assert_eq!(before.await, Err(Unanswered::Cancelled));
-        assert_eq!(voice.ask(key(), ask()).await, Err(Unanswered::Cancelled));
+        assert_eq!(before.await, Err(QuestionError::Cancelled));
+        assert_eq!(voice.ask(key(), ask()).await, Err(QuestionError::Cancelled));
     }
 }

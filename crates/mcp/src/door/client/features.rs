@@ -3,26 +3,26 @@
 use rmcp::model::{ClientCapabilities, ProtocolVersion};
 use rmcp::service::{Peer, RequestContext, RoleServer};
 use serde_json::Value;
-use toolcrib_core::{LogLevel, Packed, Question};
+use toolcrib_core::{CompactJson, LogLevel, QuestionKind};
 
-use crate::protocol::content::Kinds;
+use crate::protocol::content::BlockKinds;
 
 /// The other side of one request.
 #[derive(Debug, Clone)]
-pub(crate) struct Client {
+pub(crate) struct ClientFeatures {
     /// Of 2026-07-28 or later: a question goes out as an answer, and the client comes back.
     pub(crate) is_modern: bool,
-    pub(crate) kinds: Kinds,
+    pub(crate) kinds: BlockKinds,
     has_structured: bool,
     /// What it can be asked.
-    pub(crate) answers: Vec<Question>,
+    pub(crate) answers: Vec<QuestionKind>,
     /// A call may be answered with a task.
     pub(crate) takes_tasks: bool,
     /// The lowest level of logs that it wants to hear; `None`: it wants no logs.
     pub(crate) hears: Option<LogLevel>,
 }
 
-impl Client {
+impl ClientFeatures {
     pub(crate) fn of(context: &RequestContext<RoleServer>) -> Self {
         let revision = context.protocol_version().unwrap_or(ProtocolVersion::V_2025_03_26);
         Self::that_said(&revision, context.client_capabilities())
@@ -42,7 +42,7 @@ impl Client {
         let since = |other: ProtocolVersion| revision.as_str() >= other.as_str();
         Self {
             is_modern: !revision.has_initialize(),
-            kinds: Kinds {
+            kinds: BlockKinds {
                 audio: since(ProtocolVersion::V_2025_03_26),
                 links: since(ProtocolVersion::V_2025_06_18),
             },
@@ -59,7 +59,7 @@ impl Client {
     pub(crate) fn modern(capabilities: &Value) -> Self {
         Self {
             is_modern: true,
-            kinds: Kinds { audio: true, links: true },
+            kinds: BlockKinds { audio: true, links: true },
             has_structured: true,
             answers: answers(capabilities),
             // Who takes tasks declares an extension, and does not come by the short way.
@@ -69,7 +69,7 @@ impl Client {
         }
     }
 
-    pub(crate) fn can_answer(&self, question: Question) -> bool {
+    pub(crate) fn can_answer(&self, question: QuestionKind) -> bool {
         self.answers.contains(&question)
     }
 
@@ -84,38 +84,38 @@ impl Client {
     }
 
     /// Whether a tool may promise results of this schema.
-    pub(crate) fn takes_output(&self, schema: &Packed) -> bool {
+    pub(crate) fn takes_output(&self, schema: &CompactJson) -> bool {
         let of_objects = || schema.value().get("type").is_some_and(|kind| kind == "object");
         self.is_modern || (self.has_structured && of_objects())
     }
 }
 
-fn answers(said: &Value) -> Vec<Question> {
+fn answers(said: &Value) -> Vec<QuestionKind> {
     let has = |key: &str| said.get(key).is_some_and(Value::is_object);
     let mut answers = Vec::new();
     if let Some(modes) = said.get("elicitation").and_then(Value::as_object) {
         // The first revision with questions had no modes, and meant forms.
         if modes.contains_key("form") || !modes.contains_key("url") {
-            answers.push(Question::Form);
+            answers.push(QuestionKind::Form);
         }
         if modes.contains_key("url") {
-            answers.push(Question::Address);
+            answers.push(QuestionKind::Address);
         }
     }
     if has("sampling") {
-        answers.push(Question::Sample);
+        answers.push(QuestionKind::Sample);
     }
     if has("roots") {
-        answers.push(Question::Roots);
+        answers.push(QuestionKind::Roots);
     }
     answers
 }
 
 /// The method by which a question is put.
-pub(crate) fn method(question: Question) -> &'static str {
+pub(crate) fn method(question: QuestionKind) -> &'static str {
     match question {
-        Question::Form | Question::Address => "elicitation/create",
-        Question::Sample => "sampling/createMessage",
-        Question::Roots => "roots/list",
+        QuestionKind::Form | QuestionKind::Address => "elicitation/create",
+        QuestionKind::Sample => "sampling/createMessage",
+        QuestionKind::Roots => "roots/list",
     }
 }

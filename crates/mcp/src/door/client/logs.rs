@@ -9,33 +9,33 @@ use rmcp::model::{CustomNotification, ServerNotification};
 use rmcp::service::{Peer, RoleServer};
 use serde_json::Value;
 use tokio::task::AbortHandle;
-use toolcrib_core::{Fields, LogLevel, Visitor};
+use toolcrib_core::{ClientSession, JsonFields, LogLevel};
 
 use crate::client::inflight::level;
-use crate::door::state::{Entrance, Room};
+use crate::door::state::{McpRequestContext, McpServerState};
 
 /// How soon it is looked for the server that stands in the place of one that is gone.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// What one client hears; it ends with this.
-pub(crate) struct Hearing {
+pub(crate) struct LogForwarder {
     lowest: Arc<Mutex<LogLevel>>,
     task: OnceLock<AbortHandle>,
 }
 
 /// Where the lines go. `session`: of a client over HTTP.
-pub(crate) struct Listener {
+pub(crate) struct LogListener {
     pub(crate) peer: Peer<RoleServer>,
     pub(crate) session: Option<String>,
 }
 
-impl Default for Hearing {
+impl Default for LogForwarder {
     fn default() -> Self {
         Self { lowest: Arc::new(Mutex::new(LogLevel::Info)), task: OnceLock::new() }
     }
 }
 
-impl Hearing {
+impl LogForwarder {
     pub(crate) fn lowest(&self) -> LogLevel {
         read(&self.lowest)
     }
@@ -45,7 +45,12 @@ impl Hearing {
     }
 
     /// From now on lines of no call are told as well.
-    pub(crate) fn begin(&self, room: &Arc<Room>, entrance: Entrance, listener: Listener) {
+    pub(crate) fn begin(
+        &self,
+        room: &Arc<McpServerState>,
+        entrance: McpRequestContext,
+        listener: LogListener,
+    ) {
         self.task.get_or_init(|| {
             let (room, lowest) = (Arc::clone(room), Arc::clone(&self.lowest));
             tokio::spawn(hear(room, entrance, lowest, listener)).abort_handle()
@@ -53,7 +58,7 @@ impl Hearing {
     }
 }
 
-impl Drop for Hearing {
+impl Drop for LogForwarder {
     fn drop(&mut self) {
         self.task.get().map(AbortHandle::abort);
     }
@@ -64,13 +69,13 @@ fn read(lowest: &Mutex<LogLevel>) -> LogLevel {
 }
 
 async fn hear(
-    room: Arc<Room>,
-    entrance: Entrance,
+    room: Arc<McpServerState>,
+    entrance: McpRequestContext,
     lowest: Arc<Mutex<LogLevel>>,
-    listener: Listener,
+    listener: LogListener,
 ) {
-    let Entrance { caller, profile, session, .. } = entrance;
-    let (visitor, profile) = (Visitor { caller, session }, profile.as_deref());
+    let McpRequestContext { caller, profile, session, .. } = entrance;
+    let (visitor, profile) = (ClientSession { caller, session }, profile.as_deref());
     while !listener.peer.is_transport_closed() {
         if let Some(mut lines) = room.house.lines(visitor.clone(), profile) {
             while let Some(line) = lines.next().await {
@@ -86,17 +91,17 @@ async fn hear(
     }
 }
 
-fn of(line: &Fields) -> Option<LogLevel> {
+fn of(line: &JsonFields) -> Option<LogLevel> {
     level(line.get("level")?.as_str()?)
 }
 
-impl Listener {
+impl LogListener {
     /// Lines are not kept for who does not listen.
-    fn is_there(&self, room: &Room) -> bool {
+    fn is_there(&self, room: &McpServerState) -> bool {
         self.session.as_ref().is_none_or(|session| room.sessions.listens(session))
     }
 
-    async fn tell(&self, line: Fields) {
+    async fn tell(&self, line: JsonFields) {
         let line = CustomNotification::new("notifications/message", Some(Value::Object(line)));
         let line = ServerNotification::CustomNotification(line);
         // Who has gone is not looked for any more when the next one comes.

@@ -12,11 +12,11 @@ use rmcp::model::{
 };
 use rmcp::service::{Peer, RoleServer, ServiceError, SubscriptionContext};
 use tokio::task::AbortHandle;
-use toolcrib_core::{Following, Kind, Visitor};
+use toolcrib_core::{ClientSession, ResourceKind, UpdateStream};
 
-use crate::door::backend::House;
+use crate::door::backend::McpBackend;
 use crate::door::call::report::error_data;
-use crate::door::state::{Entrance, Room};
+use crate::door::state::{McpRequestContext, McpServerState};
 
 /// Resources that one client may follow at the same time.
 pub(crate) const MOST: usize = 64;
@@ -25,12 +25,12 @@ const LOOK: Duration = Duration::from_secs(30);
 
 /// A list of which changes are told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum List {
+pub(crate) enum NotifiedList {
     Tools,
-    Offers(Kind),
+    Offers(ResourceKind),
 }
 
-impl List {
+impl NotifiedList {
     /// The list whose change is told by this.
     #[expect(
         clippy::wildcard_enum_match_arm,
@@ -40,31 +40,39 @@ impl List {
         match told {
             ServerNotification::ToolListChangedNotification(_) => Some(Self::Tools),
             ServerNotification::PromptListChangedNotification(_) => {
-                Some(Self::Offers(Kind::Prompt))
+                Some(Self::Offers(ResourceKind::Prompt))
             }
             ServerNotification::ResourceListChangedNotification(_) => {
-                Some(Self::Offers(Kind::Resource))
+                Some(Self::Offers(ResourceKind::Resource))
             }
             _ => None,
         }
     }
 }
 
-const LISTS: [List; 3] = [List::Tools, List::Offers(Kind::Prompt), List::Offers(Kind::Resource)];
+const LISTS: [NotifiedList; 3] = [
+    NotifiedList::Tools,
+    NotifiedList::Offers(ResourceKind::Prompt),
+    NotifiedList::Offers(ResourceKind::Resource),
+];
 
-fn changed(house: &Arc<dyn House>, list: List) -> BoxFuture<'static, List> {
+fn changed(house: &Arc<dyn McpBackend>, list: NotifiedList) -> BoxFuture<'static, NotifiedList> {
     let changed = match list {
-        List::Tools => house.changed(),
-        List::Offers(kind) => house.offers_changed(kind),
+        NotifiedList::Tools => house.changed(),
+        NotifiedList::Offers(kind) => house.offers_changed(kind),
     };
     changed.map(move |()| list).boxed()
 }
 
 /// The same, and when the server for which a door stands says so of a list that is the same.
-fn told(house: &Arc<dyn House>, entrance: &Entrance, list: List) -> BoxFuture<'static, List> {
+fn told(
+    house: &Arc<dyn McpBackend>,
+    entrance: &McpRequestContext,
+    list: NotifiedList,
+) -> BoxFuture<'static, NotifiedList> {
     let kind = match list {
-        List::Tools => None,
-        List::Offers(kind) => Some(kind),
+        NotifiedList::Tools => None,
+        NotifiedList::Offers(kind) => Some(kind),
     };
     let announced = house.announced(entrance.profile.as_deref(), kind);
     let changed = changed(house, list);
@@ -78,22 +86,22 @@ fn told(house: &Arc<dyn House>, entrance: &Entrance, list: List) -> BoxFuture<'s
 }
 
 /// Resolve when their list changes from now on.
-pub(crate) fn changes(house: &Arc<dyn House>) -> Vec<BoxFuture<'static, List>> {
+pub(crate) fn changes(house: &Arc<dyn McpBackend>) -> Vec<BoxFuture<'static, NotifiedList>> {
     LISTS.iter().map(|list| changed(house, *list)).collect()
 }
 
 /// Whoever tells a session of an older client of changed lists; it ends with this.
 #[derive(Default)]
-pub(crate) struct Telling(OnceLock<AbortHandle>);
+pub(crate) struct ListNotifier(OnceLock<AbortHandle>);
 
-impl Telling {
+impl ListNotifier {
     /// `missed`: what it was not told yet, asked for after the beginning.
     pub(crate) fn begin(
         &self,
-        house: &Arc<dyn House>,
-        entrance: Entrance,
+        house: &Arc<dyn McpBackend>,
+        entrance: McpRequestContext,
         peer: Peer<RoleServer>,
-        missed: impl FnOnce() -> Vec<List>,
+        missed: impl FnOnce() -> Vec<NotifiedList>,
     ) {
         self.0.get_or_init(|| {
             let changes = LISTS.iter().map(|list| told(house, &entrance, *list)).collect();
@@ -104,17 +112,17 @@ impl Telling {
     }
 }
 
-impl Drop for Telling {
+impl Drop for ListNotifier {
     fn drop(&mut self) {
         self.0.get().map(AbortHandle::abort);
     }
 }
 
 async fn tell_lists(
-    (house, entrance): (Arc<dyn House>, Entrance),
+    (house, entrance): (Arc<dyn McpBackend>, McpRequestContext),
     peer: Peer<RoleServer>,
-    missed: Vec<List>,
-    mut changes: FuturesUnordered<BoxFuture<'static, List>>,
+    missed: Vec<NotifiedList>,
+    mut changes: FuturesUnordered<BoxFuture<'static, NotifiedList>>,
 ) {
     for list in missed {
         if tell(&peer, list).await.is_err() {
@@ -134,27 +142,27 @@ async fn tell_lists(
     }
 }
 
-async fn tell(peer: &Peer<RoleServer>, list: List) -> Result<(), ServiceError> {
+async fn tell(peer: &Peer<RoleServer>, list: NotifiedList) -> Result<(), ServiceError> {
     match list {
-        List::Tools => peer.notify_tool_list_changed().await,
-        List::Offers(Kind::Prompt) => peer.notify_prompt_list_changed().await,
-        List::Offers(_) => peer.notify_resource_list_changed().await,
+        NotifiedList::Tools => peer.notify_tool_list_changed().await,
+        NotifiedList::Offers(ResourceKind::Prompt) => peer.notify_prompt_list_changed().await,
+        NotifiedList::Offers(_) => peer.notify_resource_list_changed().await,
     }
 }
 
 /// What the session of an older client follows.
 #[derive(Default)]
-pub(crate) struct Followed(Mutex<HashMap<String, AbortHandle>>);
+pub(crate) struct SessionSubscriptions(Mutex<HashMap<String, AbortHandle>>);
 
-impl Followed {
+impl SessionSubscriptions {
     fn all(&self) -> MutexGuard<'_, HashMap<String, AbortHandle>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) async fn begin(
         &self,
-        room: &Room,
-        entrance: Entrance,
+        room: &McpServerState,
+        entrance: McpRequestContext,
         uri: String,
         peer: Peer<RoleServer>,
     ) -> Result<(), ErrorData> {
@@ -193,19 +201,19 @@ impl Followed {
     }
 }
 
-impl Drop for Followed {
+impl Drop for SessionSubscriptions {
     fn drop(&mut self) {
         self.all().values().for_each(AbortHandle::abort);
     }
 }
 
 async fn follow(
-    house: &Arc<dyn House>,
-    entrance: Entrance,
+    house: &Arc<dyn McpBackend>,
+    entrance: McpRequestContext,
     uri: String,
-) -> Result<Following, ErrorData> {
-    let Entrance { caller, profile, session, .. } = entrance;
-    let visitor = Visitor { caller, session };
+) -> Result<UpdateStream, ErrorData> {
+    let McpRequestContext { caller, profile, session, .. } = entrance;
+    let visitor = ClientSession { caller, session };
     let followed = house.follow(visitor, profile.as_deref(), uri).await;
     followed.map_err(|error| error_data(&error))
 }
@@ -214,28 +222,28 @@ async fn follow(
 /// what takes longer is followed later.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-type Begun = BoxFuture<'static, (String, Option<Following>)>;
+type LateSubscription = BoxFuture<'static, (String, Option<UpdateStream>)>;
 
 /// What is followed for a client of 2026-07-28, begun before it hears that it is.
-pub(crate) struct Ahead {
-    entrance: Entrance,
-    lists: Vec<(List, BoxFuture<'static, List>)>,
-    followed: Vec<(String, Following)>,
+pub(crate) struct PreparedSubscription {
+    entrance: McpRequestContext,
+    lists: Vec<(NotifiedList, BoxFuture<'static, NotifiedList>)>,
+    followed: Vec<(String, UpdateStream)>,
     /// Their sources take their time.
-    late: Vec<Begun>,
+    late: Vec<LateSubscription>,
 }
 
-impl Ahead {
+impl PreparedSubscription {
     pub(crate) async fn begin(
-        room: &Room,
-        entrance: &Entrance,
+        room: &McpServerState,
+        entrance: &McpRequestContext,
         wanted: &SubscriptionFilter,
     ) -> Self {
         let house = &room.house;
         let lists = LISTS.iter().filter(|list| wants(wanted, **list));
         let lists = lists.map(|list| (*list, told(house, entrance, *list))).collect();
         let uris = wanted.resource_subscriptions.iter().flatten().take(MOST);
-        let mut beginning: FuturesUnordered<Begun> = uris
+        let mut beginning: FuturesUnordered<LateSubscription> = uris
             .map(|uri| {
                 let (house, entrance, uri) = (Arc::clone(house), entrance.clone(), uri.clone());
                 let begun = async move {
@@ -258,20 +266,24 @@ impl Ahead {
     }
 }
 
-fn wants(filter: &SubscriptionFilter, list: List) -> bool {
+fn wants(filter: &SubscriptionFilter, list: NotifiedList) -> bool {
     let wanted = match list {
-        List::Tools => filter.tools_list_changed,
-        List::Offers(Kind::Prompt) => filter.prompts_list_changed,
-        List::Offers(_) => filter.resources_list_changed,
+        NotifiedList::Tools => filter.tools_list_changed,
+        NotifiedList::Offers(ResourceKind::Prompt) => filter.prompts_list_changed,
+        NotifiedList::Offers(_) => filter.resources_list_changed,
     };
     wanted == Some(true)
 }
 
 /// Tells a client of 2026-07-28 what it wants to hear, until it has heard enough.
-pub(crate) async fn listen(room: &Room, ahead: Ahead, subscription: SubscriptionContext) {
+pub(crate) async fn listen(
+    room: &McpServerState,
+    ahead: PreparedSubscription,
+    subscription: SubscriptionContext,
+) {
     let house = &room.house;
     let (accepted, sink) = (subscription.accepted(), subscription.sink());
-    let Ahead { entrance, lists, followed, late } = ahead;
+    let PreparedSubscription { entrance, lists, followed, late } = ahead;
     let is_accepted = |uri: &String| {
         accepted.resource_subscriptions.as_ref().is_some_and(|accepted| accepted.contains(uri))
     };
@@ -303,9 +315,9 @@ pub(crate) async fn listen(room: &Room, ahead: Ahead, subscription: Subscription
         };
         lists.push(told(house, &entrance, list));
         let sent = match list {
-            List::Tools => sink.notify_tool_list_changed().await,
-            List::Offers(Kind::Prompt) => sink.notify_prompt_list_changed().await,
-            List::Offers(_) => sink.notify_resource_list_changed().await,
+            NotifiedList::Tools => sink.notify_tool_list_changed().await,
+            NotifiedList::Offers(ResourceKind::Prompt) => sink.notify_prompt_list_changed().await,
+            NotifiedList::Offers(_) => sink.notify_resource_list_changed().await,
         };
         if sent.is_err() {
             return;

@@ -4,14 +4,14 @@ use http::HeaderMap;
 use http::header::HOST;
 use http::uri::Authority;
 
-pub(crate) struct Hosts {
+pub(crate) struct AllowedHosts {
     /// As they are written; a request that says one of them needs no reading.
     names: Vec<String>,
     /// Each with a port or for all ports.
     read: Vec<(String, Option<u16>)>,
 }
 
-impl Hosts {
+impl AllowedHosts {
     pub(crate) fn new(names: &[String]) -> Self {
         let read = |name: &String| match name.trim().parse::<Authority>() {
             Ok(authority) => (bare(authority.host()), authority.port_u16()),

@@ -11,31 +11,36 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use rmcp::model::{ErrorCode, ErrorData, RequestId};
 
-use super::fast_request::{Plain, Wanted};
-use crate::door::call::tool_call::{self, Marks};
-use crate::door::client::channel::Line;
-use crate::door::client::features::Client;
+use super::fast_request::{FastMethod, FastRequest};
+use crate::door::call::tool_call::{self, ToolCallMetadata};
+use crate::door::client::channel::ClientChannel;
+use crate::door::client::features::ClientFeatures;
 use crate::door::methods::tools_list;
-use crate::door::sdk::results::Answer;
-use crate::door::state::{Entrance, Room};
-use crate::protocol::object_writer::Written;
+use crate::door::sdk::results::CallAnswer;
+use crate::door::state::{McpRequestContext, McpServerState};
+use crate::protocol::object_writer::ObjectWriter;
 
 const JSON: &str = "application/json";
 
-impl Plain {
-    pub(crate) async fn answer(self, room: &Arc<Room>, entrance: Entrance) -> Response {
+impl FastRequest {
+    pub(crate) async fn answer(
+        self,
+        room: &Arc<McpServerState>,
+        entrance: McpRequestContext,
+    ) -> Response {
         let Self { id, wanted, trace, key, capabilities } = self;
-        let client = Client::modern(&capabilities);
+        let client = ClientFeatures::modern(&capabilities);
         let (tool, arguments) = match wanted {
-            Wanted::Call(tool, arguments) => (tool, arguments),
-            Wanted::Tools(cursor) => {
+            FastMethod::Call(tool, arguments) => (tool, arguments),
+            FastMethod::Tools(cursor) => {
                 return listed(room, &entrance, &client, &id, cursor.as_deref());
             }
         };
-        let line = Line::silent(&id, client, room.settings.patience);
+        let line = ClientChannel::silent(&id, client, room.settings.patience);
         // One that repeats an argument does not come this way.
         let headers = Some(&HeaderMap::new());
-        let marks = Marks { trace: trace.as_deref(), key: key.as_ref(), again: None, headers };
+        let marks =
+            ToolCallMetadata { trace: trace.as_deref(), key: key.as_ref(), again: None, headers };
         let asked = (tool, arguments, None);
         // On the heap: what holds this future is moved about before it is first polled.
         let answered = Box::pin(tool_call::answer(room, entrance, line, marks, asked)).await;
@@ -45,28 +50,30 @@ impl Plain {
 
 /// The answer to a `tools/list`.
 pub(crate) fn listed(
-    room: &Room,
-    entrance: &Entrance,
-    client: &Client,
+    room: &McpServerState,
+    entrance: &McpRequestContext,
+    client: &ClientFeatures,
     id: &RequestId,
     cursor: Option<&str>,
 ) -> Response {
     let list = tools_list::tools_as_json(room, entrance, client, cursor);
-    replied(id, client.is_modern, list.map(Answer::Written))
+    replied(id, client.is_modern, list.map(CallAnswer::Written))
 }
 
 /// The answer to a request as it goes out.
 pub(crate) fn replied(
     id: &RequestId,
     is_modern: bool,
-    answered: Result<Answer, ErrorData>,
+    answered: Result<CallAnswer, ErrorData>,
 ) -> Response {
     let mut message = begun(id);
     let mut code = StatusCode::OK;
     match answered {
-        Ok(Answer::Written(result)) => message.text("result", &result),
-        Ok(Answer::Result(result) | Answer::Asks(result)) => message.field("result", &result),
-        Ok(Answer::Task(task)) => message.field("result", &task),
+        Ok(CallAnswer::Written(result)) => message.text("result", &result),
+        Ok(CallAnswer::Result(result) | CallAnswer::Asks(result)) => {
+            message.field("result", &result)
+        }
+        Ok(CallAnswer::Task(task)) => message.field("result", &task),
         Err(error) => {
             // To the clients before it another status says that the server cannot be reached.
             if is_modern {
@@ -78,14 +85,14 @@ pub(crate) fn replied(
     plainly(code, message)
 }
 
-fn begun(id: &RequestId) -> Written {
-    let mut message = Written::new();
+fn begun(id: &RequestId) -> ObjectWriter {
+    let mut message = ObjectWriter::new();
     message.text("jsonrpc", b"\"2.0\"");
     message.field("id", id);
     message
 }
 
-fn plainly(status: StatusCode, message: Written) -> Response {
+fn plainly(status: StatusCode, message: ObjectWriter) -> Response {
     let mut response = Response::new(Body::from(message.end()));
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(JSON));

@@ -15,13 +15,13 @@ use rmcp::model::{ClientCapabilities, ProtocolVersion, RequestId};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use toolcrib_json::repair::Bounds;
+use toolcrib_json::repair::RepairBounds;
 
-use super::allowed_hosts::Hosts;
+use super::allowed_hosts::AllowedHosts;
 use crate::door::call::idempotency;
-use crate::protocol::id::Id;
-use crate::protocol::raw_fields::Flat;
-use crate::protocol::strict_object::Object;
+use crate::protocol::id::StrictRequestId;
+use crate::protocol::raw_fields::RawFields;
+use crate::protocol::strict_object::StrictObject;
 pub(in crate::door) use headers::EVENTS;
 use headers::{are_of_latest, are_of_session, are_plain};
 #[cfg(any(test, feature = "fuzz"))]
@@ -34,9 +34,9 @@ const RESERVED: &str = "io.modelcontextprotocol/";
 const SHORT: usize = 128 * 1024;
 
 /// A request that is plain in every respect.
-pub(crate) struct Plain {
+pub(crate) struct FastRequest {
     pub(crate) id: RequestId,
-    pub(crate) wanted: Wanted,
+    pub(crate) wanted: FastMethod,
     /// Where the client says that the call stands in a trace.
     pub(crate) trace: Option<String>,
     /// The client's name for the call.
@@ -44,7 +44,7 @@ pub(crate) struct Plain {
     pub(crate) capabilities: Value,
 }
 
-pub(crate) enum Wanted {
+pub(crate) enum FastMethod {
     /// A call of this tool.
     Call(String, Option<Value>),
     /// The tools, from the cursor on.
@@ -53,17 +53,17 @@ pub(crate) enum Wanted {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Message<'a> {
+struct FastRequestMessage<'a> {
     jsonrpc: &'a str,
-    id: Id,
+    id: StrictRequestId,
     method: &'a str,
     #[serde(borrow)]
-    params: Option<Object<Params<'a>>>,
+    params: Option<StrictObject<FastRequestParams<'a>>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Params<'a> {
+struct FastRequestParams<'a> {
     name: Option<&'a str>,
     #[serde(borrow)]
     arguments: Option<&'a RawValue>,
@@ -73,25 +73,25 @@ struct Params<'a> {
 }
 
 /// What was read of a message, and what its client says of it beside that.
-struct Asked<'a> {
+struct FastRequestParts<'a> {
     id: RequestId,
     method: &'a str,
     name: Option<&'a str>,
-    wanted: Wanted,
+    wanted: FastMethod,
     meta: Option<&'a str>,
 }
 
-impl<'a> Asked<'a> {
-    fn read(body: &'a [u8], bounds: &Bounds) -> Option<Self> {
+impl<'a> FastRequestParts<'a> {
+    fn read(body: &'a [u8], bounds: &RepairBounds) -> Option<Self> {
         let text = str::from_utf8(body).ok()?;
         // Of two bytes a value has one at the least.
         if text.len() > SHORT.min(bounds.values) {
             bounds.read_strict(text).ok()?;
         }
-        let Object(message) = serde_json::from_str(text).ok()?;
-        let Message { jsonrpc, id: Id(id), method, params } = message;
-        let params = params.map_or_else(Params::default, |Object(params)| params);
-        let Params { name, arguments, cursor, meta } = params;
+        let StrictObject(message) = serde_json::from_str(text).ok()?;
+        let FastRequestMessage { jsonrpc, id: StrictRequestId(id), method, params } = message;
+        let params = params.map_or_else(FastRequestParams::default, |StrictObject(params)| params);
+        let FastRequestParams { name, arguments, cursor, meta } = params;
         let wanted = match (method, name) {
             _ if jsonrpc != "2.0" => return None,
             ("tools/call", Some(tool)) if cursor.is_none() => {
@@ -101,9 +101,11 @@ impl<'a> Asked<'a> {
                     None => None,
                 };
                 arguments.as_ref().is_none_or(Value::is_object).then_some(())?;
-                Wanted::Call(tool.to_owned(), arguments)
+                FastMethod::Call(tool.to_owned(), arguments)
             }
-            ("tools/list", None) if arguments.is_none() => Wanted::Tools(cursor.map(str::to_owned)),
+            ("tools/list", None) if arguments.is_none() => {
+                FastMethod::Tools(cursor.map(str::to_owned))
+            }
             _ => return None,
         };
         Some(Self { id, method, name, wanted, meta: meta.map(RawValue::get) })
@@ -111,7 +113,11 @@ impl<'a> Asked<'a> {
 }
 
 /// The request of its session that a client cancels, where it says so in a plain way.
-pub(crate) fn cancelled(hosts: &Hosts, headers: &HeaderMap, message: &Value) -> Option<RequestId> {
+pub(crate) fn cancelled(
+    hosts: &AllowedHosts,
+    headers: &HeaderMap,
+    message: &Value,
+) -> Option<RequestId> {
     let cancels = message.get("method").is_some_and(|is| is == "notifications/cancelled");
     let is_said = cancels && message.get("id").is_none();
     let id = message.pointer("/params/requestId").filter(|_| is_said)?;
@@ -122,19 +128,19 @@ pub(crate) fn cancelled(hosts: &Hosts, headers: &HeaderMap, message: &Value) -> 
 /// What the last client said of itself, and the capabilities that stood in it: most clients say the
 /// same with each request.
 #[derive(Default)]
-pub(crate) struct Remembered(ArcSwapOption<(Box<str>, Value)>);
+pub(crate) struct ClientMetaCache(ArcSwapOption<(Box<str>, Value)>);
 
 /// Bytes of it that are remembered.
 const MOST_REMEMBERED: usize = 2_048;
 
-impl Remembered {
-    fn read(&self, meta: &str, bounds: &Bounds) -> Option<Said> {
+impl ClientMetaCache {
+    fn read(&self, meta: &str, bounds: &RepairBounds) -> Option<ClientMeta> {
         if let Some(last) = &*self.0.load()
             && *last.0 == *meta
         {
             return Some((last.1.clone(), None, None));
         }
-        let said = said(&Flat::read(meta)?, bounds)?;
+        let said = said(&RawFields::read(meta)?, bounds)?;
         if let ((capabilities, None, None), true) = (&said, meta.len() <= MOST_REMEMBERED) {
             self.0.store(Some(Arc::new((meta.into(), capabilities.clone()))));
         }
@@ -142,15 +148,16 @@ impl Remembered {
     }
 }
 
-impl Plain {
+impl FastRequest {
     /// One of 2026-07-28. `None`: there is something about it that the SDK has to look at. `hosts`:
     /// those that a request may be addressed to.
     pub(crate) fn read(
-        (hosts, remembered): (&Hosts, &Remembered),
+        (hosts, remembered): (&AllowedHosts, &ClientMetaCache),
         headers: &HeaderMap,
-        (body, bounds): (&[u8], &Bounds),
+        (body, bounds): (&[u8], &RepairBounds),
     ) -> Option<Self> {
-        let Asked { id, method, name, wanted, meta } = Asked::read(body, bounds)?;
+        let FastRequestParts { id, method, name, wanted, meta } =
+            FastRequestParts::read(body, bounds)?;
         let (capabilities, trace, key) = remembered.read(meta?, bounds)?;
         (are_of_latest(headers, (method, name)) && are_plain(headers) && hosts.admit(headers))
             .then_some(Self { id, wanted, trace, key, capabilities })
@@ -158,13 +165,13 @@ impl Plain {
 
     /// One of a session, whose client said at its beginning what it can.
     pub(crate) fn read_of_session(
-        hosts: &Hosts,
+        hosts: &AllowedHosts,
         headers: &HeaderMap,
-        (body, bounds): (&[u8], &Bounds),
+        (body, bounds): (&[u8], &RepairBounds),
     ) -> Option<Self> {
-        let Asked { id, wanted, meta, .. } = Asked::read(body, bounds)?;
+        let FastRequestParts { id, wanted, meta, .. } = FastRequestParts::read(body, bounds)?;
         let (trace, key) = match meta {
-            Some(meta) => said_in_session(&Flat::read(meta)?, bounds)?,
+            Some(meta) => said_in_session(&RawFields::read(meta)?, bounds)?,
             None => (None, None),
         };
         (are_of_session(headers) && are_plain(headers) && hosts.admit(headers)).then_some(Self {
@@ -178,11 +185,11 @@ impl Plain {
 }
 
 /// What the client can, where the call stands in a trace, and what the client calls it.
-type Said = (Value, Option<String>, Option<Value>);
+type ClientMeta = (Value, Option<String>, Option<Value>);
 
 /// What a request says of itself. `None`: it does not say all it must, or wants to hear something on
 /// the way.
-fn said(meta: &Flat<'_>, bounds: &Bounds) -> Option<Said> {
+fn said(meta: &RawFields<'_>, bounds: &RepairBounds) -> Option<ClientMeta> {
     let (mut revision, mut capabilities, mut trace, mut key) = (None, None, None, None);
     for (name, raw) in &meta.0 {
         // Also what nobody here needs must mean one thing only.
@@ -204,7 +211,10 @@ fn said(meta: &Flat<'_>, bounds: &Bounds) -> Option<Said> {
 
 /// The same of a request that belongs to a session. What it says of progress, only what the call
 /// says on the way makes use of.
-fn said_in_session(meta: &Flat<'_>, bounds: &Bounds) -> Option<(Option<String>, Option<Value>)> {
+fn said_in_session(
+    meta: &RawFields<'_>,
+    bounds: &RepairBounds,
+) -> Option<(Option<String>, Option<Value>)> {
     let (mut trace, mut key) = (None, None);
     for (name, raw) in &meta.0 {
         let said = bounds.read_part(raw.get(), 3).ok()?;
@@ -234,8 +244,9 @@ fn able(said: Value) -> Option<Value> {
 pub(crate) fn means_one_thing(body: &[u8]) {
     for (method, tool) in [("tools/call", Some("look")), ("tools/list", None)] {
         let (hosts, headers) = sent_with(method, tool);
-        let remembered = Remembered::default();
-        let read = || Plain::read((&hosts, &remembered), &headers, (body, &Bounds::default()));
+        let remembered = ClientMetaCache::default();
+        let read =
+            || FastRequest::read((&hosts, &remembered), &headers, (body, &RepairBounds::default()));
         let Some(plain) = read() else { continue };
         let again = read().map(|again| (again.capabilities, again.trace, again.key));
         let first = (plain.capabilities.clone(), plain.trace.clone(), plain.key.clone());
@@ -243,23 +254,25 @@ pub(crate) fn means_one_thing(body: &[u8]) {
         assert_eq!(plain.held_against(body), method, "it wants something else");
     }
     let (hosts, headers) = sent_in_session("2025-11-25");
-    if let Some(plain) = Plain::read_of_session(&hosts, &headers, (body, &Bounds::default())) {
+    if let Some(plain) =
+        FastRequest::read_of_session(&hosts, &headers, (body, &RepairBounds::default()))
+    {
         plain.held_against(body);
     }
 }
 
 #[cfg(feature = "fuzz")]
-impl Plain {
+impl FastRequest {
     /// The method, of which the whole says the same.
     fn held_against(self, body: &[u8]) -> &'static str {
         let text = String::from_utf8_lossy(body);
-        let whole = Bounds::default().read_strict(&text).unwrap_or_default();
+        let whole = RepairBounds::default().read_strict(&text).unwrap_or_default();
         let at = |path: &str| whole.pointer(path).cloned().unwrap_or_default();
         let (method, name, arguments, cursor) = match self.wanted {
-            Wanted::Call(tool, arguments) => {
+            FastMethod::Call(tool, arguments) => {
                 ("tools/call", tool.into(), arguments.unwrap_or_default(), Value::Null)
             }
-            Wanted::Tools(cursor) => ("tools/list", Value::Null, Value::Null, cursor.into()),
+            FastMethod::Tools(cursor) => ("tools/list", Value::Null, Value::Null, cursor.into()),
         };
         assert_eq!(at("/method"), method, "it is refused as a whole, or wants something else");
         let said = (at("/params/name"), at("/params/arguments"), at("/params/cursor"));
@@ -276,12 +289,12 @@ mod tests {
 
     use super::*;
 
-    fn read(body: &str) -> Option<Plain> {
+    fn read(body: &str) -> Option<FastRequest> {
         let (hosts, headers) = sent_with("tools/call", Some("look"));
-        Plain::read(
-            (&hosts, &Remembered::default()),
+        FastRequest::read(
+            (&hosts, &ClientMetaCache::default()),
             &headers,
-            (body.as_bytes(), &Bounds::default()),
+            (body.as_bytes(), &RepairBounds::default()),
         )
     }
 
@@ -296,7 +309,7 @@ mod tests {
     fn a_plain_call_is_read_whole() {
         let more = r#","traceparent":"00-a","toolcrib/idempotencyKey":"k","com.example/x":[1]"#;
         let plain = read(&call(r#"{"a":[1.5,"é"]}"#, more)).unwrap();
-        let Wanted::Call(tool, arguments) = plain.wanted else { panic!("it is a call") };
+        let FastMethod::Call(tool, arguments) = plain.wanted else { panic!("it is a call") };
         assert_eq!((plain.id, tool.as_str()), (RequestId::Number(7), "look"));
         assert_eq!(arguments, Some(json!({"a": [1.5, "é"]})));
         assert_eq!((plain.trace.as_deref(), plain.key), (Some("00-a"), Some(json!("k"))));
@@ -307,12 +320,16 @@ mod tests {
     #[test]
     fn what_a_client_says_of_itself_with_each_request_is_read_once_and_means_the_same() {
         let (hosts, headers) = sent_with("tools/call", Some("look"));
-        let remembered = Remembered::default();
+        let remembered = ClientMetaCache::default();
         let read = |body: &str| {
-            Plain::read((&hosts, &remembered), &headers, (body.as_bytes(), &Bounds::default()))
+            FastRequest::read(
+                (&hosts, &remembered),
+                &headers,
+                (body.as_bytes(), &RepairBounds::default()),
+            )
         };
         let last = || remembered.0.load().as_ref().map(|last| last.1.clone());
-        let said = |plain: Plain| (plain.capabilities, plain.trace, plain.key);
+        let said = |plain: FastRequest| (plain.capabilities, plain.trace, plain.key);
         let sampling = (json!({"sampling": {}}), None, None);
         for arguments in ["{}", r#"{"a":1}"#] {
             assert_eq!(read(&call(arguments, "")).map(said).as_ref(), Some(&sampling));
@@ -372,15 +389,19 @@ mod tests {
     fn a_plain_call_of_a_session_says_no_more_than_its_tool_its_arguments_and_its_marks() {
         let read_as = |revision, body: &str| {
             let (hosts, headers) = sent_in_session(revision);
-            Plain::read_of_session(&hosts, &headers, (body.as_bytes(), &Bounds::default()))
+            FastRequest::read_of_session(
+                &hosts,
+                &headers,
+                (body.as_bytes(), &RepairBounds::default()),
+            )
         };
         let whole = |meta: &str| {
             format!(
                 r#"{{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{{"name":"look","arguments":{{"a":1}}{meta}}}}}"#
             )
         };
-        let said = |plain: Plain| {
-            let Wanted::Call(tool, arguments) = plain.wanted else { panic!("it is a call") };
+        let said = |plain: FastRequest| {
+            let FastMethod::Call(tool, arguments) = plain.wanted else { panic!("it is a call") };
             (tool, arguments, plain.trace, plain.key)
         };
         let (look, one) = ("look".to_owned(), Some(json!({"a": 1})));
@@ -396,7 +417,7 @@ mod tests {
         }
         let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
         let listed = read_as("2025-11-25", list);
-        assert!(listed.is_some_and(|plain| matches!(plain.wanted, Wanted::Tools(None))));
+        assert!(listed.is_some_and(|plain| matches!(plain.wanted, FastMethod::Tools(None))));
         for odd in [
             whole(r#","_meta":{"progressToken":{}}"#),
             whole(r#","_meta":{"progressToken":1.5}"#),
@@ -417,8 +438,12 @@ mod tests {
         }
         let (hosts, headers) = sent_with("tools/call", Some("look"));
         assert!(
-            Plain::read_of_session(&hosts, &headers, (whole("").as_bytes(), &Bounds::default()))
-                .is_none()
+            FastRequest::read_of_session(
+                &hosts,
+                &headers,
+                (whole("").as_bytes(), &RepairBounds::default())
+            )
+            .is_none()
         );
     }
 }

@@ -18,35 +18,35 @@ use tokio::time::timeout;
 use toolcrib_core::TicketError;
 
 use super::fast_path::{listed, replied};
-use super::fast_request::{EVENTS, Plain, Wanted};
-use crate::door::call::running::{End, Heard, Running};
-use crate::door::call::tool_call::{Calling, Marks};
-use crate::door::client::channel::Line;
-use crate::door::client::features::Client;
-use crate::door::sdk::results::Answer;
-use crate::door::session::Begun;
-use crate::door::state::{Entrance, Room};
+use super::fast_request::{EVENTS, FastMethod, FastRequest};
+use crate::door::call::running::{McpCallEnd, McpCallSignal, RunningMcpCall};
+use crate::door::call::tool_call::{ToolCallHandler, ToolCallMetadata};
+use crate::door::client::channel::ClientChannel;
+use crate::door::client::features::ClientFeatures;
+use crate::door::sdk::results::CallAnswer;
+use crate::door::session::SessionCallGuard;
+use crate::door::state::{McpRequestContext, McpServerState};
 
 /// A call that ends within this time, and is silent until then, is none of the SDK's.
 const SOON: Duration = Duration::from_millis(100);
 
 /// A call that the SDK is to know of; goes with the request to the handler.
 #[derive(Clone)]
-pub(crate) struct Early(Arc<Mutex<Option<(Calling, UnderWay)>>>);
+pub(crate) struct EarlyCall(Arc<Mutex<Option<(ToolCallHandler, EarlyCallGuard)>>>);
 
 /// What came of the beginning of a request.
-pub(crate) enum Began {
+pub(crate) enum EarlyStart {
     Answered(Response),
     /// The SDK has to go on with it.
-    Early(Early),
+    Early(EarlyCall),
 }
 
 /// A call under way. Dropped, it goes on without its client: in the older revisions a connection
 /// that breaks cancels nothing. Its client does not come back to it, since no event of it has a name
 /// yet.
-struct UnderWay(Option<(Running, Begun)>);
+struct EarlyCallGuard(Option<(RunningMcpCall, SessionCallGuard)>);
 
-impl Drop for UnderWay {
+impl Drop for EarlyCallGuard {
     fn drop(&mut self) {
         if let (Some((running, begun)), Ok(runtime)) = (self.0.take(), Handle::try_current()) {
             runtime.spawn(async move {
@@ -61,22 +61,24 @@ impl Drop for UnderWay {
 
 /// Begins what a client of a session asks for.
 pub(crate) async fn begin(
-    room: &Arc<Room>,
-    entrance: Entrance,
-    plain: Plain,
-    (client, begun): (Client, Begun),
-) -> Began {
-    let Plain { id, wanted, trace, key, .. } = plain;
+    room: &Arc<McpServerState>,
+    entrance: McpRequestContext,
+    plain: FastRequest,
+    (client, begun): (ClientFeatures, SessionCallGuard),
+) -> EarlyStart {
+    let FastRequest { id, wanted, trace, key, .. } = plain;
     let (tool, arguments) = match wanted {
-        Wanted::Call(tool, arguments) => (tool, arguments),
-        Wanted::Tools(cursor) => {
-            return Began::Answered(listed(room, &entrance, &client, &id, cursor.as_deref()));
+        FastMethod::Call(tool, arguments) => (tool, arguments),
+        FastMethod::Tools(cursor) => {
+            return EarlyStart::Answered(listed(room, &entrance, &client, &id, cursor.as_deref()));
         }
     };
-    let line = Line::silent(&id, client, room.settings.patience);
-    let marks = Marks { trace: trace.as_deref(), key: key.as_ref(), again: None, headers: None };
-    let answered = |answer| Began::Answered(replied(&id, false, answer));
-    let calling = match Calling::of(room, entrance, line, marks, (tool, arguments.as_ref())) {
+    let line = ClientChannel::silent(&id, client, room.settings.patience);
+    let marks =
+        ToolCallMetadata { trace: trace.as_deref(), key: key.as_ref(), again: None, headers: None };
+    let answered = |answer| EarlyStart::Answered(replied(&id, false, answer));
+    let calling = match ToolCallHandler::of(room, entrance, line, marks, (tool, arguments.as_ref()))
+    {
         Ok(calling) => calling,
         Err(error) => return answered(Err(error)),
     };
@@ -84,47 +86,49 @@ pub(crate) async fn begin(
         Ok(running) => running,
         Err(error) => return answered(Err(error)),
     };
-    let mut call = UnderWay(Some((running, begun)));
+    let mut call = EarlyCallGuard(Some((running, begun)));
     match call.hear(&calling).await {
         // Its id is taken until its answer is there.
-        Soon::Ended(end, _begun) => answered(calling.ended(&end).await),
-        Soon::Cancelled => Began::Answered(nothing()),
-        Soon::Not => Began::Early(Early(Arc::new(Mutex::new(Some((calling, call)))))),
-    }
-}
-
-/// How a call began.
-enum Soon {
-    Ended(Box<Result<toolcrib_core::Response, TicketError>>, Option<Begun>),
-    Cancelled,
-    Not,
-}
-
-impl UnderWay {
-    async fn hear(&mut self, calling: &Calling) -> Soon {
-        let Some((running, begun)) = &mut self.0 else { return Soon::Not };
-        let heard = tokio::select! {
-            biased;
-            () = begun.cancelled() => {
-                self.0 = None;
-                return Soon::Cancelled;
-            }
-            heard = timeout(SOON, running.hear()) => heard,
-        };
-        match heard {
-            Ok(Heard::Ended(End::Called(end))) if !calling.asks_about(&end) => {
-                Soon::Ended(end, self.0.take().map(|(_, begun)| begun))
-            }
-            Ok(heard) => {
-                running.put_back(heard);
-                Soon::Not
-            }
-            Err(_) => Soon::Not,
+        EarlyOutcome::Ended(end, _begun) => answered(calling.ended(&end).await),
+        EarlyOutcome::Cancelled => EarlyStart::Answered(nothing()),
+        EarlyOutcome::Not => {
+            EarlyStart::Early(EarlyCall(Arc::new(Mutex::new(Some((calling, call))))))
         }
     }
 }
 
-impl Early {
+/// How a call began.
+enum EarlyOutcome {
+    Ended(Box<Result<toolcrib_core::Response, TicketError>>, Option<SessionCallGuard>),
+    Cancelled,
+    Not,
+}
+
+impl EarlyCallGuard {
+    async fn hear(&mut self, calling: &ToolCallHandler) -> EarlyOutcome {
+        let Some((running, begun)) = &mut self.0 else { return EarlyOutcome::Not };
+        let heard = tokio::select! {
+            biased;
+            () = begun.cancelled() => {
+                self.0 = None;
+                return EarlyOutcome::Cancelled;
+            }
+            heard = timeout(SOON, running.hear()) => heard,
+        };
+        match heard {
+            Ok(McpCallSignal::Ended(McpCallEnd::Called(end))) if !calling.asks_about(&end) => {
+                EarlyOutcome::Ended(end, self.0.take().map(|(_, begun)| begun))
+            }
+            Ok(heard) => {
+                running.put_back(heard);
+                EarlyOutcome::Not
+            }
+            Err(_) => EarlyOutcome::Not,
+        }
+    }
+}
+
+impl EarlyCall {
     /// What was begun before the request came to its handler.
     pub(crate) fn taken(extensions: &Extensions) -> Option<Self> {
         let parts = extensions.get::<http::request::Parts>()?;
@@ -132,7 +136,10 @@ impl Early {
     }
 
     /// Goes on with the call for the client at this line.
-    pub(crate) async fn go_on(self, line: Line) -> Result<(Line, Answer), ErrorData> {
+    pub(crate) async fn go_on(
+        self,
+        line: ClientChannel,
+    ) -> Result<(ClientChannel, CallAnswer), ErrorData> {
         let taken = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         let gone = || ErrorData::internal_error("the call was cancelled", None);
         let (calling, mut call) = taken.ok_or_else(gone)?;

@@ -18,8 +18,8 @@ use serde_json::{Map, Value, json};
 
 use super::validation;
 use crate::door::http::fast_request::EVENTS;
-use crate::door::http::{Inner, refused};
-use crate::door::state::Entrance;
+use crate::door::http::{HttpHandlerInner, refused};
+use crate::door::state::McpRequestContext;
 use crate::door::stdio::input_filter::INVALID_REQUEST;
 
 /// The only revision that has them.
@@ -29,7 +29,7 @@ pub(crate) const REVISION: &str = "2025-03-26";
 const MOST: usize = 100;
 
 /// What stands in a batch.
-pub(crate) enum Piece {
+pub(crate) enum RpcBatchEntry {
     Message {
         text: String,
         /// Whether it wants an answer.
@@ -45,7 +45,7 @@ pub(crate) fn opens(body: &[u8]) -> bool {
 }
 
 /// The pieces of a batch that was read strictly before; `Err`: why it is none.
-pub(crate) fn split(text: &str) -> Result<Vec<Piece>, String> {
+pub(crate) fn split(text: &str) -> Result<Vec<RpcBatchEntry>, String> {
     let pieces: Vec<&RawValue> = serde_json::from_str(text).map_err(|error| error.to_string())?;
     if pieces.is_empty() || pieces.len() > MOST {
         return Err(format!("a batch has 1 to {MOST} messages"));
@@ -53,21 +53,21 @@ pub(crate) fn split(text: &str) -> Result<Vec<Piece>, String> {
     Ok(pieces.into_iter().map(piece).collect())
 }
 
-fn piece(text: &RawValue) -> Piece {
+fn piece(text: &RawValue) -> RpcBatchEntry {
     let Ok(message) = serde_json::from_str::<Map<String, Value>>(text.get()) else {
-        return Piece::Refused(refusal(None, "a message is one JSON object"));
+        return RpcBatchEntry::Refused(refusal(None, "a message is one JSON object"));
     };
     let id = validation::id(&message);
     if let Err(told) = validation::check(&message) {
-        return Piece::Refused(refusal(id.as_ref(), told));
+        return RpcBatchEntry::Refused(refusal(id.as_ref(), told));
     }
     let method = message.get("method");
     if method.is_some_and(|method| method == "initialize") {
-        return Piece::Refused(refusal(id.as_ref(), "`initialize` comes by itself"));
+        return RpcBatchEntry::Refused(refusal(id.as_ref(), "`initialize` comes by itself"));
     }
     // At a pipe a message is one line.
     let text = text.get().replace(['\n', '\r'], " ");
-    Piece::Message { text, asks: id.is_some() && method.is_some() }
+    RpcBatchEntry::Message { text, asks: id.is_some() && method.is_some() }
 }
 
 pub(crate) fn refusal(id: Option<&RequestId>, told: &str) -> String {
@@ -77,15 +77,15 @@ pub(crate) fn refusal(id: Option<&RequestId>, told: &str) -> String {
 
 /// Answers a batch over HTTP: what wants answers by a stream of them.
 pub(crate) async fn answer(
-    porch: &Arc<Inner>,
-    entrance: Entrance,
+    porch: &Arc<HttpHandlerInner>,
+    entrance: McpRequestContext,
     mut head: Parts,
-    pieces: Vec<Piece>,
+    pieces: Vec<RpcBatchEntry>,
 ) -> Response {
     // It was that of the whole.
     head.headers.remove(CONTENT_LENGTH);
     let wants_answers =
-        pieces.iter().any(|piece| !matches!(piece, Piece::Message { asks: false, .. }));
+        pieces.iter().any(|piece| !matches!(piece, RpcBatchEntry::Message { asks: false, .. }));
     let porch = Arc::clone(porch);
     let answers = stream::iter(pieces).then(move |piece| {
         let (porch, entrance, head) = (Arc::clone(&porch), entrance.clone(), head.clone());
@@ -106,10 +106,15 @@ pub(crate) async fn answer(
 }
 
 /// What is said to one piece, as events.
-async fn one(porch: &Inner, entrance: Entrance, head: Parts, piece: Piece) -> Body {
+async fn one(
+    porch: &HttpHandlerInner,
+    entrance: McpRequestContext,
+    head: Parts,
+    piece: RpcBatchEntry,
+) -> Body {
     let text = match piece {
-        Piece::Message { text, .. } => text,
-        Piece::Refused(answer) => return event(&answer),
+        RpcBatchEntry::Message { text, .. } => text,
+        RpcBatchEntry::Refused(answer) => return event(&answer),
     };
     let answered = porch.in_session(entrance, head, Bytes::from(text)).await;
     let answered = answered.unwrap_or_else(refused);

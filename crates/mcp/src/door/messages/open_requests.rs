@@ -12,20 +12,20 @@ use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 use super::validation;
-use crate::protocol::id::Id;
+use crate::protocol::id::StrictRequestId;
 
 /// Requests that were cancelled, of which the SDK may still hear the end.
 const MOST_CANCELLED: usize = 1_000;
 
 /// Requests of one client.
 #[derive(Default)]
-pub(crate) struct Requests {
+pub(crate) struct OpenRequests {
     open: HashSet<RequestId, RandomState>,
     /// As hashes, since an id may be long.
     cancelled: VecDeque<u64>,
 }
 
-impl Requests {
+impl OpenRequests {
     /// `false`: it asks under the id of another request.
     fn begins(&mut self, id: RequestId) -> bool {
         !self.was_cancelled(&id) && self.open.insert(id)
@@ -64,17 +64,17 @@ impl Requests {
 
 /// Those of a client at a pipe.
 #[derive(Default)]
-pub(crate) struct Unanswered(Mutex<Requests>);
+pub(crate) struct SharedOpenRequests(Mutex<OpenRequests>);
 
 /// What is looked at of a message on its way out.
 #[derive(Deserialize)]
-struct Said {
-    id: Option<Id>,
+struct OutgoingEnvelope {
+    id: Option<StrictRequestId>,
     method: Option<IgnoredAny>,
 }
 
-impl Unanswered {
-    fn requests(&self) -> MutexGuard<'_, Requests> {
+impl SharedOpenRequests {
+    fn requests(&self) -> MutexGuard<'_, OpenRequests> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -87,7 +87,7 @@ impl Unanswered {
         }
         let of = message.get("params").and_then(|params| params.get("requestId"));
         let of = of.filter(|_| method == "notifications/cancelled");
-        if let Some(Id(id)) = of.and_then(|id| Id::deserialize(id).ok()) {
+        if let Some(StrictRequestId(id)) = of.and_then(|id| StrictRequestId::deserialize(id).ok()) {
             requests.cancelled(&id);
         }
         true
@@ -95,7 +95,9 @@ impl Unanswered {
 
     /// Hears a message to the client.
     pub(crate) fn says(&self, line: &[u8]) {
-        if let Ok(Said { id: Some(Id(id)), method: None }) = serde_json::from_slice(line) {
+        if let Ok(OutgoingEnvelope { id: Some(StrictRequestId(id)), method: None }) =
+            serde_json::from_slice(line)
+        {
             self.requests().answered(&id);
         }
     }

@@ -5,7 +5,7 @@ use rmcp::model::RequestId;
 use serde::Deserialize as _;
 use serde_json::{Map, Value};
 
-use crate::protocol::id::Id;
+use crate::protocol::id::StrictRequestId;
 
 /// `Err`: why it is none.
 pub(crate) fn check(message: &Map<String, Value>) -> Result<(), &'static str> {
@@ -40,5 +40,8 @@ fn is_error(error: &Value) -> bool {
 
 /// Who asked, where that can be read for certain.
 pub(crate) fn id(message: &Map<String, Value>) -> Option<RequestId> {
-    message.get("id").and_then(|id| Id::deserialize(id).ok()).map(|Id(id)| id)
+    message
+        .get("id")
+        .and_then(|id| StrictRequestId::deserialize(id).ok())
+        .map(|StrictRequestId(id)| id)
 }

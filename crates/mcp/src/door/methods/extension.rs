@@ -8,50 +8,55 @@ use rmcp::model::{CustomNotification, CustomRequest, CustomResult, ErrorData, Ex
 use rmcp::service::{RequestContext, RoleServer};
 use serde::Deserialize as _;
 use serde_json::Value;
-use toolcrib_core::{About, Fields, Inquiry};
+use toolcrib_core::{JsonFields, ResourceOperation, ResourceRequest};
 
-use crate::door::client::features::Client;
-use crate::door::sdk::handler::Desk;
-use crate::door::sdk::results::Out;
+use crate::door::client::features::ClientFeatures;
+use crate::door::sdk::handler::RmcpHandler;
+use crate::door::sdk::results::MethodAnswer;
 
 pub(crate) async fn request(
-    desk: &Desk,
+    desk: &RmcpHandler,
     request: CustomRequest,
     context: RequestContext<RoleServer>,
 ) -> Result<CustomResult, ErrorData> {
     let no_object = || ErrorData::invalid_params("the parameters are no object", None);
     let mut params = fields(request.params).ok_or_else(no_object)?;
     let (mut state, mut answers) = (None, BTreeMap::new());
-    if Client::of(&context).is_modern {
+    if ClientFeatures::of(&context).is_modern {
         // It may come back with what it was asked for.
         let named = params.shift_remove("requestState");
         state = named.and_then(|state| state.as_str().map(str::to_owned));
         let said = params.shift_remove("inputResponses").unwrap_or_default();
         answers = BTreeMap::deserialize(said).unwrap_or_default();
     }
-    let reading = desk.reading(About::Method(Arc::from(request.method)), &params, context)?;
+    let reading =
+        desk.reading(ResourceOperation::Method(Arc::from(request.method)), &params, context)?;
     Ok(match reading.answer(state, answers).await? {
-        Out::Complete(result) => result,
-        Out::Asks(asks) => CustomResult(serde_json::to_value(asks).unwrap_or_default()),
+        MethodAnswer::Complete(result) => result,
+        MethodAnswer::Asks(asks) => CustomResult(serde_json::to_value(asks).unwrap_or_default()),
     })
 }
 
 /// Nobody can be asked about it, and nobody hears what became of it but the record.
-pub(crate) async fn notice(desk: &Desk, notice: CustomNotification, extensions: &Extensions) {
+pub(crate) async fn notice(
+    desk: &RmcpHandler,
+    notice: CustomNotification,
+    extensions: &Extensions,
+) {
     let (Ok(entrance), Some(mut params)) = (desk.entrance(extensions), fields(notice.params))
     else {
         return;
     };
     params.shift_remove("_meta");
     if desk.sole(&entrance).is_some() {
-        let about = About::Notice(Arc::from(notice.method));
-        let _ = desk.pass_on(entrance, Inquiry { about, params }).await;
+        let about = ResourceOperation::Notice(Arc::from(notice.method));
+        let _ = desk.pass_on(entrance, ResourceRequest { about, params }).await;
     }
 }
 
-fn fields(params: Option<Value>) -> Option<Fields> {
+fn fields(params: Option<Value>) -> Option<JsonFields> {
     match params {
-        None => Some(Fields::new()),
+        None => Some(JsonFields::new()),
         Some(Value::Object(fields)) => Some(fields),
         Some(_) => None,
     }

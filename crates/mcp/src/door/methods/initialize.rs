@@ -5,12 +5,12 @@ use rmcp::model::{
     TASKS_EXTENSION_ID,
 };
 use serde_json::{Value, json};
-use toolcrib_core::Said;
+use toolcrib_core::ServerInfo;
 
-use crate::door::client::channel::Line;
-use crate::door::sdk::handler::{Desk, REVISIONS};
+use crate::door::client::channel::ClientChannel;
+use crate::door::sdk::handler::{REVISIONS, RmcpHandler};
 use crate::door::sdk::results;
-use crate::door::state::Entrance;
+use crate::door::state::McpRequestContext;
 
 /// What is not passed on: the tasks of others. Those of this door are its own, in the newest
 /// revision alone.
@@ -40,7 +40,7 @@ pub(crate) fn config(instructions: Option<&String>) -> ServerConfig {
 }
 
 /// The capabilities, the name and the instructions, as they stand in a greeting.
-fn fields(config: &ServerConfig, sole: Option<&Said>) -> (Value, Value, Option<String>) {
+fn fields(config: &ServerConfig, sole: Option<&ServerInfo>) -> (Value, Value, Option<String>) {
     let own = || json!(config.server_info);
     let Some(said) = sole else {
         return (capabilities(), own(), config.instructions.clone());
@@ -69,9 +69,9 @@ fn offer_tasks(capabilities: &mut Value) {
 
 /// The answer to `initialize`, of which `config` has the revision.
 pub(crate) fn initialize(
-    desk: &Desk,
-    line: &Line,
-    entrance: &Entrance,
+    desk: &RmcpHandler,
+    line: &ClientChannel,
+    entrance: &McpRequestContext,
     mut config: ServerConfig,
 ) -> Result<InitializeResult, ErrorData> {
     let sole = desk.sole(entrance);
@@ -79,7 +79,7 @@ pub(crate) fn initialize(
     config.capabilities.extensions = None;
     let Some(sole) = sole.as_deref() else { return Ok(config) };
     let (capabilities, server, instructions) = fields(&config, Some(sole));
-    let mut result = sole.besides(Said::GREETING, false);
+    let mut result = sole.besides(ServerInfo::GREETING, false);
     result.insert("protocolVersion".to_owned(), json!(config.protocol_version));
     result.insert("capabilities".to_owned(), capabilities);
     result.insert("serverInfo".to_owned(), server);
@@ -95,15 +95,15 @@ pub(crate) fn initialize(
 
 /// The answer to `server/discover`.
 pub(crate) fn discover(
-    desk: &Desk,
-    line: &Line,
-    entrance: &Entrance,
+    desk: &RmcpHandler,
+    line: &ClientChannel,
+    entrance: &McpRequestContext,
     config: &ServerConfig,
 ) -> Result<DiscoverResult, ErrorData> {
     let sole = desk.sole(entrance);
     let (mut capabilities, server, instructions) = fields(config, sole.as_deref());
     offer_tasks(&mut capabilities);
-    let said = sole.map(|said| said.besides(Said::GREETING, true));
+    let said = sole.map(|said| said.besides(ServerInfo::GREETING, true));
     let mut result = said.unwrap_or_default();
     result.insert("resultType".to_owned(), json!("complete"));
     result.insert("supportedVersions".to_owned(), json!(REVISIONS));

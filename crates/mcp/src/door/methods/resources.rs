@@ -7,34 +7,44 @@ use rmcp::model::ErrorData;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
-use toolcrib_core::{About, BatchOptions, Fields, Inquiry, Kind, Said, Visitor};
+use toolcrib_core::{
+    BatchOptions, ClientSession, JsonFields, ResourceKind, ResourceOperation, ResourceRequest,
+    ServerInfo,
+};
 
 use super::tools_list;
-use crate::door::backend::Asking;
+use crate::door::backend::BackendResourceRequest;
 use crate::door::call::report::error_data;
-use crate::door::call::running::{End, Hold, Running, Step, Visit};
+use crate::door::call::running::{
+    CallIdentity, CallLifetime, McpCallEnd, McpCallStep, RunningMcpCall,
+};
 use crate::door::call::tool_call::{digest, stale};
-use crate::door::client::channel::Line;
-use crate::door::client::features::Client;
-use crate::door::sdk::handler::{Desk, offers};
-use crate::door::sdk::results::{self, Out};
-use crate::door::state::{Entrance, Room};
+use crate::door::client::channel::ClientChannel;
+use crate::door::client::features::ClientFeatures;
+use crate::door::sdk::handler::{RmcpHandler, offers};
+use crate::door::sdk::results::{self, MethodAnswer};
+use crate::door::state::{McpRequestContext, McpServerState};
 
 /// One request for something that is read.
-pub(crate) struct Reading<'a> {
-    desk: &'a Desk,
-    line: Line,
-    entrance: Entrance,
-    visit: Visit,
-    inquiry: Inquiry,
+pub(crate) struct ResourceRequestHandler<'a> {
+    desk: &'a RmcpHandler,
+    line: ClientChannel,
+    entrance: McpRequestContext,
+    visit: CallIdentity,
+    inquiry: ResourceRequest,
 }
 
-impl<'a> Reading<'a> {
-    pub(crate) fn new(desk: &'a Desk, line: Line, entrance: Entrance, inquiry: Inquiry) -> Self {
-        let Entrance { caller, profile, .. } = entrance.clone();
+impl<'a> ResourceRequestHandler<'a> {
+    pub(crate) fn new(
+        desk: &'a RmcpHandler,
+        line: ClientChannel,
+        entrance: McpRequestContext,
+        inquiry: ResourceRequest,
+    ) -> Self {
+        let McpRequestContext { caller, profile, .. } = entrance.clone();
         let params = Value::Object(inquiry.params.clone());
         let visit =
-            Visit { caller, profile, digest: digest(inquiry.about.method(), Some(&params)) };
+            CallIdentity { caller, profile, digest: digest(inquiry.about.method(), Some(&params)) };
         Self { desk, line, entrance, visit, inquiry }
     }
 
@@ -43,7 +53,7 @@ impl<'a> Reading<'a> {
         self,
         state: Option<String>,
         answers: BTreeMap<String, Value>,
-    ) -> Result<Out<T>, ErrorData> {
+    ) -> Result<MethodAnswer<T>, ErrorData> {
         let running = match state.filter(|_| self.line.client.is_modern) {
             None => self.begin(),
             Some(state) => {
@@ -58,38 +68,44 @@ impl<'a> Reading<'a> {
         self.follow(running).await
     }
 
-    fn begin(&self) -> Running {
+    fn begin(&self) -> RunningMcpCall {
         let house = &self.desk.room.house;
-        Running::start(self.visit.clone(), &self.line.client, Hold::WithItsClient, |options| {
-            let Entrance { caller, profile, session, trace, trace_state, .. } =
-                self.entrance.clone();
-            let options = BatchOptions { trace, trace_state, ..options };
-            let (visitor, inquiry) = (Visitor { caller, session }, self.inquiry.clone());
-            let answer = house.inquire(Asking { visitor, profile, inquiry, options });
-            Box::pin(async move { End::Read(Box::new(answer.await)) })
-        })
+        RunningMcpCall::start(
+            self.visit.clone(),
+            &self.line.client,
+            CallLifetime::WithItsClient,
+            |options| {
+                let McpRequestContext { caller, profile, session, trace, trace_state, .. } =
+                    self.entrance.clone();
+                let options = BatchOptions { trace, trace_state, ..options };
+                let (visitor, inquiry) = (ClientSession { caller, session }, self.inquiry.clone());
+                let answer =
+                    house.inquire(BackendResourceRequest { visitor, profile, inquiry, options });
+                Box::pin(async move { McpCallEnd::Read(Box::new(answer.await)) })
+            },
+        )
     }
 
     async fn follow<T: Serialize + DeserializeOwned>(
         &self,
-        running: Running,
-    ) -> Result<Out<T>, ErrorData> {
+        running: RunningMcpCall,
+    ) -> Result<MethodAnswer<T>, ErrorData> {
         match running.go_on(&self.line).await {
-            Step::Ended(End::Read(read)) => {
+            McpCallStep::Ended(McpCallEnd::Read(read)) => {
                 self.complete(read.map_err(|error| error_data(&error))?)
             }
             // Its digest is that of a call.
-            Step::Ended(End::Called(_)) => Err(stale()),
-            Step::Asks(running) => self.wait(running).await,
+            McpCallStep::Ended(McpCallEnd::Called(_)) => Err(stale()),
+            McpCallStep::Asks(running) => self.wait(running).await,
             // Nobody reads this.
-            Step::Gone => Err(ErrorData::internal_error("the request was cancelled", None)),
+            McpCallStep::Gone => Err(ErrorData::internal_error("the request was cancelled", None)),
         }
     }
 
     async fn wait<T: Serialize + DeserializeOwned>(
         &self,
-        running: Running,
-    ) -> Result<Out<T>, ErrorData> {
+        running: RunningMcpCall,
+    ) -> Result<MethodAnswer<T>, ErrorData> {
         let (questions, around) = (running.questions(), running.around());
         match self.desk.room.waiting.keep(running) {
             Ok(state) => {
@@ -103,13 +119,16 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn complete<T: Serialize + DeserializeOwned>(&self, read: Fields) -> Result<Out<T>, ErrorData> {
+    fn complete<T: Serialize + DeserializeOwned>(
+        &self,
+        read: JsonFields,
+    ) -> Result<MethodAnswer<T>, ErrorData> {
         let mut result = Map::new();
         if self.line.client.is_modern {
             result.insert("resultType".to_owned(), json!("complete"));
         }
         result.extend(read);
-        if self.line.client.is_modern && self.inquiry.about == About::Resource {
+        if self.line.client.is_modern && self.inquiry.about == ResourceOperation::Resource {
             let is_sole = self.desk.sole(&self.entrance).is_some();
             let hints = result.contains_key("ttlMs") && result.contains_key("cacheScope");
             if !hints {
@@ -121,33 +140,36 @@ impl<'a> Reading<'a> {
             }
         }
         let (room, about) = (&self.desk.room, &self.inquiry.about);
-        results::typed(room, &self.line, Value::Object(result), || empty(about)).map(Out::Complete)
+        results::typed(room, &self.line, Value::Object(result), || empty(about))
+            .map(MethodAnswer::Complete)
     }
 }
 
 /// The least that the SDK takes for a result.
-fn empty(about: &About) -> Value {
+fn empty(about: &ResourceOperation) -> Value {
     match about {
-        About::Prompt => json!({ "messages": [] }),
-        About::Resource => json!({ "contents": [] }),
-        About::Completion => json!({ "completion": { "values": [] } }),
-        About::Level | About::Method(_) | About::Notice(_) => json!({}),
+        ResourceOperation::Prompt => json!({ "messages": [] }),
+        ResourceOperation::Resource => json!({ "contents": [] }),
+        ResourceOperation::Completion => json!({ "completion": { "values": [] } }),
+        ResourceOperation::Level | ResourceOperation::Method(_) | ResourceOperation::Notice(_) => {
+            json!({})
+        }
     }
 }
 
 /// A page of what there is of a kind.
 pub(crate) fn list<T: Serialize + DeserializeOwned>(
-    desk: &Desk,
-    line: &Line,
-    entrance: &Entrance,
-    kind: Kind,
+    desk: &RmcpHandler,
+    line: &ClientChannel,
+    entrance: &McpRequestContext,
+    kind: ResourceKind,
     cursor: Option<&str>,
 ) -> Result<T, ErrorData> {
     let sole = desk.sole(entrance);
     let (capability, method, key, name) = match kind {
-        Kind::Prompt => ("prompts", "prompts/list", "prompts", "name"),
-        Kind::Resource => ("resources", "resources/list", "resources", "uri"),
-        Kind::Template => {
+        ResourceKind::Prompt => ("prompts", "prompts/list", "prompts", "name"),
+        ResourceKind::Resource => ("resources", "resources/list", "resources", "uri"),
+        ResourceKind::Template => {
             ("resources", "resources/templates/list", "resourceTemplates", "uriTemplate")
         }
     };
@@ -163,9 +185,9 @@ pub(crate) fn list<T: Serialize + DeserializeOwned>(
 
 /// What a list says besides its entries.
 pub(crate) fn frame(
-    room: &Room,
-    client: &Client,
-    sole: Option<&Arc<Said>>,
+    room: &McpServerState,
+    client: &ClientFeatures,
+    sole: Option<&Arc<ServerInfo>>,
     method: &str,
 ) -> Map<String, Value> {
     let said = sole.map(|said| said.besides(method, client.is_modern));

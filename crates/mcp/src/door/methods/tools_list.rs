@@ -8,21 +8,21 @@ use rmcp::model::ErrorData;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
-use toolcrib_core::{Effect, Exposure, Fields, Packed, Plan, PlannedTool, ToolSpec};
+use toolcrib_core::{CompactJson, Effect, Exposure, JsonFields, Plan, PlannedTool, ToolSpec};
 
 use super::resources::frame;
-use crate::door::client::features::Client;
+use crate::door::client::features::ClientFeatures;
 use crate::door::sdk::handler::offers as offers_methods;
-use crate::door::state::{Entrance, Room};
+use crate::door::state::{McpRequestContext, McpServerState};
 use crate::protocol::mirrored_headers::MARK as HEADER;
-use crate::protocol::object_writer::Written;
-use crate::protocol::raw_fields::Flat;
+use crate::protocol::object_writer::ObjectWriter;
+use crate::protocol::raw_fields::RawFields;
 
 /// A page of what a caller may see, as a result of `tools/list`.
 pub(crate) fn tools(
-    room: &Room,
-    entrance: &Entrance,
-    client: &Client,
+    room: &McpServerState,
+    entrance: &McpRequestContext,
+    client: &ClientFeatures,
     cursor: Option<&str>,
 ) -> Result<Value, ErrorData> {
     let (plan, sole) = (room.plan(entrance)?, room.sole(entrance));
@@ -38,9 +38,9 @@ pub(crate) fn tools(
 
 /// The same as JSON: the schemas of most tools go out as they are kept, without a tree of each.
 pub(crate) fn tools_as_json(
-    room: &Room,
-    entrance: &Entrance,
-    client: &Client,
+    room: &McpServerState,
+    entrance: &McpRequestContext,
+    client: &ClientFeatures,
     cursor: Option<&str>,
 ) -> Result<Vec<u8>, ErrorData> {
     let (plan, sole) = (room.plan(entrance)?, room.sole(entrance));
@@ -48,7 +48,7 @@ pub(crate) fn tools_as_json(
     let page = page(&plan, cursor, room.settings.page).ok_or_else(nowhere)?;
     let mut list = frame(room, client, sole.as_ref(), "tools/list");
     list.extend(page.next.map(|next| ("nextCursor".to_owned(), Value::from(next))));
-    let mut object = Written::new();
+    let mut object = ObjectWriter::new();
     for (key, value) in &list {
         object.field(key, value);
     }
@@ -59,14 +59,14 @@ pub(crate) fn tools_as_json(
 }
 
 /// One page, and where the next one begins.
-struct Page<'a> {
+struct ToolPage<'a> {
     tools: Vec<PlannedTool<'a>>,
     next: Option<String>,
 }
 
 /// The tools after the one that `cursor` names, in the order of the catalog. `None`: the cursor
 /// is none of ours, or its tool has gone: the client begins again.
-fn page<'a>(plan: &'a Plan, cursor: Option<&str>, most: usize) -> Option<Page<'a>> {
+fn page<'a>(plan: &'a Plan, cursor: Option<&str>, most: usize) -> Option<ToolPage<'a>> {
     let shown = || plan.tools().filter(|tool| tool.exposure != Exposure::Hidden);
     let skipped = match cursor {
         None => 0,
@@ -80,17 +80,17 @@ fn page<'a>(plan: &'a Plan, cursor: Option<&str>, most: usize) -> Option<Page<'a
     let has_more = rest.next().is_some();
     let last = tools.last().filter(|_| has_more);
     let next = last.map(|tool| BASE64_URL_SAFE_NO_PAD.encode(tool.listed.spec.name.as_str()));
-    Some(Page { tools, next })
+    Some(ToolPage { tools, next })
 }
 
 /// A page of definitions, and where the next one begins; `key`: the field that names each.
 pub(crate) fn offers(
-    all: &[Arc<Fields>],
+    all: &[Arc<JsonFields>],
     key: &str,
     cursor: Option<&str>,
     most: usize,
 ) -> Result<(Vec<Value>, Option<String>), ErrorData> {
-    let name = |offer: &Fields| {
+    let name = |offer: &JsonFields| {
         let name = offer.get(key).and_then(Value::as_str).unwrap_or_default();
         BASE64_URL_SAFE_NO_PAD.encode(name)
     };
@@ -104,7 +104,7 @@ pub(crate) fn offers(
     let rest = all.get(begin..).unwrap_or_default();
     let page: Vec<_> = rest.iter().take(most.max(1)).collect();
     let next = page.last().filter(|_| rest.len() > page.len()).map(|last| name(last));
-    Ok((page.into_iter().map(|offer| Value::Object(Fields::clone(offer))).collect(), next))
+    Ok((page.into_iter().map(|offer| Value::Object(JsonFields::clone(offer))).collect(), next))
 }
 
 pub(crate) fn nowhere() -> ErrorData {
@@ -113,7 +113,7 @@ pub(crate) fn nowhere() -> ErrorData {
 
 /// A tool as the protocol has it; what its origin said besides goes along. `is_whole`: the door
 /// stands for one source, whose hints are its own.
-fn definition(spec: &ToolSpec, client: &Client, is_whole: bool) -> Value {
+fn definition(spec: &ToolSpec, client: &ClientFeatures, is_whole: bool) -> Value {
     let mut tool = Map::new();
     let mut put = |key: &str, value: Value| tool.insert(key.to_owned(), value);
     put("name", json!(spec.name));
@@ -140,12 +140,12 @@ fn definition(spec: &ToolSpec, client: &Client, is_whole: bool) -> Value {
 }
 
 /// Writes what [`definition`] makes: from the kept texts, where nothing in them is to be changed.
-fn write(to: &mut Vec<u8>, spec: &ToolSpec, client: &Client, is_whole: bool) {
-    let Some(kept) = Kept::of(spec, client, is_whole) else {
+fn write(to: &mut Vec<u8>, spec: &ToolSpec, client: &ClientFeatures, is_whole: bool) {
+    let Some(kept) = StoredToolTexts::of(spec, client, is_whole) else {
         to.extend(definition(spec, client, is_whole).to_string().into_bytes());
         return;
     };
-    Written::behind(to, |tool| {
+    ObjectWriter::behind(to, |tool| {
         tool.field("name", &spec.name);
         if let Some(title) = &spec.title {
             tool.field("title", title);
@@ -172,17 +172,17 @@ fn write(to: &mut Vec<u8>, spec: &ToolSpec, client: &Client, is_whole: bool) {
 }
 
 /// The texts of a tool that go out as they are kept.
-struct Kept<'a> {
+struct StoredToolTexts<'a> {
     input: &'a str,
     output: Option<&'a str>,
-    extra: Flat<'a>,
+    extra: RawFields<'a>,
     /// What the origin said of how the tool behaves; `None`: it is among the rest.
-    hints: Option<Flat<'a>>,
+    hints: Option<RawFields<'a>>,
 }
 
-impl<'a> Kept<'a> {
+impl<'a> StoredToolTexts<'a> {
     /// `None`: something of it has to be changed, or is kept in another form.
-    fn of(spec: &'a ToolSpec, client: &Client, is_whole: bool) -> Option<Self> {
+    fn of(spec: &'a ToolSpec, client: &ClientFeatures, is_whole: bool) -> Option<Self> {
         let as_kept = |schema| as_kept(schema, is_whole);
         let input = as_kept(&spec.input).filter(|input| has_type(input))?;
         let output = match &spec.output {
@@ -190,20 +190,20 @@ impl<'a> Kept<'a> {
             _ => None,
         };
         let extra = match spec.extra.text() {
-            Some(extra) => Flat::read(extra)?,
-            None => spec.extra.is_empty().then(Flat::default)?,
+            Some(extra) => RawFields::read(extra)?,
+            None => spec.extra.is_empty().then(RawFields::default)?,
         };
         let hints = match extra.get("annotations") {
             _ if is_whole => None,
-            Some(said) if said.starts_with('{') => Some(Flat::read(said)?),
-            _ => Some(Flat::default()),
+            Some(said) if said.starts_with('{') => Some(RawFields::read(said)?),
+            _ => Some(RawFields::default()),
         };
         Some(Self { input, output, extra, hints })
     }
 }
 
 /// Writes what [`annotations`] makes.
-fn kept_hints(hints: &mut Written, spec: &ToolSpec, said: &Flat<'_>) {
+fn kept_hints(hints: &mut ObjectWriter, spec: &ToolSpec, said: &RawFields<'_>) {
     let ours = ours(spec);
     for (key, value) in &said.0 {
         match ours.iter().find(|(ours, _)| ours == key) {
@@ -217,7 +217,7 @@ fn kept_hints(hints: &mut Written, spec: &ToolSpec, said: &Flat<'_>) {
 }
 
 /// The text of a schema in which no header is to be taken away.
-fn as_kept(schema: &Packed, is_whole: bool) -> Option<&str> {
+fn as_kept(schema: &CompactJson, is_whole: bool) -> Option<&str> {
     schema.text().filter(|_| is_whole || !schema.may_hold(HEADER))
 }
 
@@ -229,11 +229,11 @@ fn has_type(schema: &str) -> bool {
         return true;
     }
     #[derive(Deserialize)]
-    struct Top {
+    struct SchemaTopLevel {
         #[serde(rename = "type")]
         kind: Option<IgnoredAny>,
     }
-    serde_json::from_str::<Top>(schema).is_ok_and(|top| top.kind.is_some())
+    serde_json::from_str::<SchemaTopLevel>(schema).is_ok_and(|top| top.kind.is_some())
 }
 
 /// The hints that hold here: an operator may know better than the origin, who `said` its own.
@@ -266,7 +266,7 @@ fn input(mut schema: Value) -> Value {
 /// Parameters that travel as headers do so between us and the server behind us: this door takes
 /// all of them from the body, so that there is one value to check. Where it stands for one server
 /// it checks both (`calling`).
-fn schema(schema: &Packed, is_whole: bool) -> Value {
+fn schema(schema: &CompactJson, is_whole: bool) -> Value {
     let mut schema = schema.value();
     if !is_whole {
         strip(&mut schema, false);

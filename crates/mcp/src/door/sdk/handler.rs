@@ -20,37 +20,39 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use toolcrib_core::{
-    About, BatchOptions, Fields, Inquiry, Kind, LogLevel, Said, ToolError, Trace, TraceState,
-    Visitor,
+    BatchOptions, ClientSession, JsonFields, LogLevel, ResourceKind, ResourceOperation,
+    ResourceRequest, ServerInfo, ToolError, Trace, TraceState,
 };
 
-use super::results::{self, Out};
+use super::results::{self, MethodAnswer};
 use crate::client::inflight::level;
-use crate::door::backend::Asking;
+use crate::door::backend::BackendResourceRequest;
 use crate::door::call::idempotency;
-use crate::door::call::tool_call::{self, Marks, traced};
-use crate::door::client::channel::Line;
-use crate::door::client::early_subscription::Carried;
-use crate::door::client::features::Client;
-use crate::door::client::logs::{Hearing, Listener};
-use crate::door::client::subscriptions::{self, Ahead, Followed, Telling};
+use crate::door::call::tool_call::{self, ToolCallMetadata, traced};
+use crate::door::client::channel::ClientChannel;
+use crate::door::client::early_subscription::EarlySubscription;
+use crate::door::client::features::ClientFeatures;
+use crate::door::client::logs::{LogForwarder, LogListener};
+use crate::door::client::subscriptions::{
+    self, ListNotifier, PreparedSubscription, SessionSubscriptions,
+};
 use crate::door::http::SESSION;
-use crate::door::http::session_fast_path::Early;
+use crate::door::http::session_fast_path::EarlyCall;
 use crate::door::methods::extension;
 use crate::door::methods::initialize;
-use crate::door::methods::resources::{self, Reading};
+use crate::door::methods::resources::{self, ResourceRequestHandler};
 use crate::door::methods::tools_list;
-use crate::door::state::{Entrance, Room};
-use crate::door::stdio::operation::Mark;
+use crate::door::state::{McpRequestContext, McpServerState};
+use crate::door::stdio::operation::McpOperationMark;
 use crate::protocol::methods;
 
-pub(crate) struct Desk {
-    pub(crate) room: Arc<Room>,
+pub(crate) struct RmcpHandler {
+    pub(crate) room: Arc<McpServerState>,
     /// Of a client at a pipe; over HTTP each request says who comes.
-    entrance: Option<Entrance>,
-    hearing: Hearing,
-    followed: Followed,
-    telling: Telling,
+    entrance: Option<McpRequestContext>,
+    hearing: LogForwarder,
+    followed: SessionSubscriptions,
+    telling: ListNotifier,
 }
 
 /// The revisions that this door speaks.
@@ -61,31 +63,31 @@ pub(crate) const REVISIONS: &[ProtocolVersion] = &[
     ProtocolVersion::V_2026_07_28,
 ];
 
-impl Desk {
-    pub(crate) fn new(room: Arc<Room>, entrance: Option<Entrance>) -> Self {
-        let (followed, telling) = (Followed::default(), Telling::default());
-        Self { room, entrance, hearing: Hearing::default(), followed, telling }
+impl RmcpHandler {
+    pub(crate) fn new(room: Arc<McpServerState>, entrance: Option<McpRequestContext>) -> Self {
+        let (followed, telling) = (SessionSubscriptions::default(), ListNotifier::default());
+        Self { room, entrance, hearing: LogForwarder::default(), followed, telling }
     }
 
     /// Who comes, as authentication said; without that there is no way in.
-    pub(crate) fn entrance(&self, extensions: &Extensions) -> Result<Entrance, ErrorData> {
+    pub(crate) fn entrance(&self, extensions: &Extensions) -> Result<McpRequestContext, ErrorData> {
         if let Some(entrance) = &self.entrance {
-            let place = Mark::of(extensions).map(|mark| mark.trace);
+            let place = McpOperationMark::of(extensions).map(|mark| mark.trace);
             let trace = place.unwrap_or_else(|| self.room.settings.traced.then(Trace::root));
-            return Ok(Entrance { trace, ..entrance.clone() });
+            return Ok(McpRequestContext { trace, ..entrance.clone() });
         }
         let parts = extensions.get::<http::request::Parts>();
-        let entrance = parts.and_then(|parts| parts.extensions.get::<Entrance>());
+        let entrance = parts.and_then(|parts| parts.extensions.get::<McpRequestContext>());
         entrance.cloned().ok_or_else(|| ErrorData::invalid_request("nobody is logged in", None))
     }
 
     /// What the only source behind this entrance says of itself.
-    pub(crate) fn sole(&self, entrance: &Entrance) -> Option<Arc<Said>> {
+    pub(crate) fn sole(&self, entrance: &McpRequestContext) -> Option<Arc<ServerInfo>> {
         self.room.sole(entrance)
     }
 
     /// Takes in what a client at a pipe says beside its place in a trace. Over HTTP the way in did.
-    fn hear_state(&self, entrance: &mut Entrance, context: &RequestContext<RoleServer>) {
+    fn hear_state(&self, entrance: &mut McpRequestContext, context: &RequestContext<RoleServer>) {
         if self.entrance.is_some()
             && context.meta.get_traceparent().and_then(Trace::parse).is_some()
         {
@@ -96,7 +98,7 @@ impl Desk {
 
     fn list<T: Serialize + DeserializeOwned>(
         &self,
-        kind: Kind,
+        kind: ResourceKind,
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<T, ErrorData> {
@@ -107,10 +109,10 @@ impl Desk {
 
     pub(crate) fn reading(
         &self,
-        about: About,
+        about: ResourceOperation,
         params: &impl Serialize,
         context: RequestContext<RoleServer>,
-    ) -> Result<Reading<'_>, ErrorData> {
+    ) -> Result<ResourceRequestHandler<'_>, ErrorData> {
         let mut entrance = self.entrance(&context.extensions)?;
         self.hear_state(&mut entrance, &context);
         let said = context.meta.get_traceparent();
@@ -119,18 +121,23 @@ impl Desk {
             return Err(ErrorData::invalid_params("the parameters are no object", None));
         };
         params.shift_remove("_meta");
-        Ok(Reading::new(self, self.line(context), entrance, Inquiry { about, params }))
+        Ok(ResourceRequestHandler::new(
+            self,
+            self.line(context),
+            entrance,
+            ResourceRequest { about, params },
+        ))
     }
 
     /// Tells the only source behind an entrance something to which this client hears no answer.
     pub(crate) async fn pass_on(
         &self,
-        entrance: Entrance,
-        inquiry: Inquiry,
-    ) -> Result<Fields, ToolError> {
-        let Entrance { caller, profile, session, .. } = entrance;
-        let (visitor, options) = (Visitor { caller, session }, BatchOptions::default());
-        let asking = Asking { visitor, profile, inquiry, options };
+        entrance: McpRequestContext,
+        inquiry: ResourceRequest,
+    ) -> Result<JsonFields, ToolError> {
+        let McpRequestContext { caller, profile, session, .. } = entrance;
+        let (visitor, options) = (ClientSession { caller, session }, BatchOptions::default());
+        let asking = BackendResourceRequest { visitor, profile, inquiry, options };
         self.room.house.inquire(asking).await
     }
 
@@ -142,20 +149,20 @@ impl Desk {
     }
 
     /// Its client may have lines of log that belong to no call.
-    fn hears(&self, entrance: Entrance, extensions: &Extensions, peer: Peer<RoleServer>) {
+    fn hears(&self, entrance: McpRequestContext, extensions: &Extensions, peer: Peer<RoleServer>) {
         let session = session(extensions).map(str::to_owned);
         session.as_ref().inspect(|id| self.room.sessions.hears(id));
-        self.hearing.begin(&self.room, entrance, Listener { peer, session });
+        self.hearing.begin(&self.room, entrance, LogListener { peer, session });
     }
 
-    fn line(&self, context: RequestContext<RoleServer>) -> Line {
-        let mut client = Client::of(&context);
+    fn line(&self, context: RequestContext<RoleServer>) -> ClientChannel {
+        let mut client = ClientFeatures::of(&context);
         let named = context.meta.get("io.modelcontextprotocol/logLevel").and_then(Value::as_str);
         client.hears =
             if client.is_modern { named.and_then(level) } else { Some(self.hearing.lowest()) };
         let (id, patience) = (context.id.clone(), self.room.settings.patience);
         let over = session(&context.extensions).map(|id| self.room.sessions.over(id));
-        Line { id, context: Some(context), over, client, patience }
+        ClientChannel { id, context: Some(context), over, client, patience }
     }
 }
 
@@ -167,7 +174,7 @@ fn session(extensions: &Extensions) -> Option<&str> {
 
 /// Fails where a door that stands for one source has no such methods.
 pub(crate) fn offers(
-    sole: Option<&Said>,
+    sole: Option<&ServerInfo>,
     capability: &str,
     method: &'static str,
 ) -> Result<(), ErrorData> {
@@ -179,7 +186,7 @@ pub(crate) fn offers(
     }
 }
 
-impl ServerHandler for Desk {
+impl ServerHandler for RmcpHandler {
     fn get_info(&self) -> ServerConfig {
         initialize::config(self.room.settings.instructions.as_ref())
     }
@@ -228,7 +235,7 @@ impl ServerHandler for Desk {
         mut params: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        if let Some(early) = Early::taken(&context.extensions) {
+        if let Some(early) = EarlyCall::taken(&context.extensions) {
             let (line, answer) = Box::pin(early.go_on(self.line(context))).await?;
             return results::called(&self.room, &line, answer);
         }
@@ -245,7 +252,7 @@ impl ServerHandler for Desk {
         let line = self.line(context);
         let headers = headers.as_ref().filter(|_| line.client.is_modern);
         let (key, again) = (meta.get(idempotency::KEY), meta.get(idempotency::AGAIN));
-        let marks = Marks { trace: meta.get_traceparent(), key, again, headers };
+        let marks = ToolCallMetadata { trace: meta.get_traceparent(), key, again, headers };
         let (line, answer) = tool_call::answer(&self.room, entrance, line, marks, asked).await?;
         results::called(&self.room, &line, answer)
     }
@@ -281,7 +288,7 @@ impl ServerHandler for Desk {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        self.list(Kind::Prompt, request, context)
+        self.list(ResourceKind::Prompt, request, context)
     }
 
     async fn list_resources(
@@ -289,7 +296,7 @@ impl ServerHandler for Desk {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        self.list(Kind::Resource, request, context)
+        self.list(ResourceKind::Resource, request, context)
     }
 
     async fn list_resource_templates(
@@ -297,7 +304,7 @@ impl ServerHandler for Desk {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        self.list(Kind::Template, request, context)
+        self.list(ResourceKind::Template, request, context)
     }
 
     async fn get_prompt(
@@ -307,10 +314,10 @@ impl ServerHandler for Desk {
     ) -> Result<GetPromptResponse, ErrorData> {
         let state = params.request_state.take();
         let answers = params.input_responses.take().unwrap_or_default();
-        let reading = self.reading(About::Prompt, &params, context)?;
+        let reading = self.reading(ResourceOperation::Prompt, &params, context)?;
         Ok(match reading.answer(state, answers).await? {
-            Out::Complete(result) => GetPromptResponse::Complete(result),
-            Out::Asks(asks) => GetPromptResponse::InputRequired(asks),
+            MethodAnswer::Complete(result) => GetPromptResponse::Complete(result),
+            MethodAnswer::Asks(asks) => GetPromptResponse::InputRequired(asks),
         })
     }
 
@@ -321,10 +328,10 @@ impl ServerHandler for Desk {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let state = params.request_state.take();
         let answers = params.input_responses.take().unwrap_or_default();
-        let reading = self.reading(About::Resource, &params, context)?;
+        let reading = self.reading(ResourceOperation::Resource, &params, context)?;
         Ok(match reading.answer(state, answers).await? {
-            Out::Complete(result) => ReadResourceResponse::Complete(result),
-            Out::Asks(asks) => ReadResourceResponse::InputRequired(asks),
+            MethodAnswer::Complete(result) => ReadResourceResponse::Complete(result),
+            MethodAnswer::Asks(asks) => ReadResourceResponse::InputRequired(asks),
         })
     }
 
@@ -333,11 +340,11 @@ impl ServerHandler for Desk {
         params: CompleteRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        let reading = self.reading(About::Completion, &params, context)?;
+        let reading = self.reading(ResourceOperation::Completion, &params, context)?;
         match reading.answer(None, BTreeMap::new()).await? {
-            Out::Complete(result) => Ok(result),
+            MethodAnswer::Complete(result) => Ok(result),
             // No revision has questions here.
-            Out::Asks(_) => Ok(CompleteResult::default()),
+            MethodAnswer::Asks(_) => Ok(CompleteResult::default()),
         }
     }
 
@@ -355,9 +362,9 @@ impl ServerHandler for Desk {
         }
         let entrance = self.entrance(&context.extensions)?;
         if self.sole(&entrance).is_some() {
-            let params = Fields::from_iter([("level".to_owned(), named)]);
+            let params = JsonFields::from_iter([("level".to_owned(), named)]);
             // A server without levels loses nothing: lines are sorted out here as well.
-            let inquiry = Inquiry { about: About::Level, params };
+            let inquiry = ResourceRequest { about: ResourceOperation::Level, params };
             if self.pass_on(entrance.clone(), inquiry).await.is_ok() {
                 self.hears(entrance, &context.extensions, context.peer);
             }
@@ -394,7 +401,7 @@ impl ServerHandler for Desk {
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         if methods::is_defined(&request.method) {
-            return Err(results::misfit(request.method, &Client::of(&context)));
+            return Err(results::misfit(request.method, &ClientFeatures::of(&context)));
         }
         extension::request(self, request, context).await
     }
@@ -412,7 +419,7 @@ impl ServerHandler for Desk {
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let NotificationContext { peer, extensions, .. } = context;
         if let Some(id) = session(&extensions) {
-            self.room.sessions.is_of(id, Client::of_session(&peer));
+            self.room.sessions.is_of(id, ClientFeatures::of_session(&peer));
         }
         let woken = extensions.get::<SessionRestoreMarker>();
         let missed = || woken.map(|woken| self.room.sessions.missed(&woken.id)).unwrap_or_default();
@@ -438,11 +445,11 @@ impl ServerHandler for Desk {
 
     async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
         let extensions = &subscription.request_context().extensions;
-        let ahead = if let Some(ahead) = Carried::taken(extensions) {
+        let ahead = if let Some(ahead) = EarlySubscription::taken(extensions) {
             ahead
         } else {
             let entrance = self.entrance(extensions)?;
-            Ahead::begin(&self.room, &entrance, subscription.accepted()).await
+            PreparedSubscription::begin(&self.room, &entrance, subscription.accepted()).await
         };
         subscriptions::listen(&self.room, ahead, subscription).await;
         Ok(())

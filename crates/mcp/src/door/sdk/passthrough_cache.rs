@@ -24,32 +24,32 @@ const LIFE: Duration = Duration::from_mins(1);
 /// Bytes that are kept; the oldest go first.
 const MOST: usize = 64 * 1024 * 1024;
 
-pub(crate) struct Whole(Mutex<Kept>);
+pub(crate) struct PassthroughCache(Mutex<PassthroughEntries>);
 
-impl Default for Whole {
+impl Default for PassthroughCache {
     fn default() -> Self {
         Self::of(MOST)
     }
 }
 
-struct Kept {
+struct PassthroughEntries {
     most: usize,
-    results: HashMap<String, Result>,
+    results: HashMap<String, PassthroughResult>,
     /// The names, oldest first.
     order: VecDeque<(Instant, String)>,
     bytes: usize,
 }
 
-struct Result {
+struct PassthroughResult {
     text: String,
     /// Nobody can ask for it again.
     once: bool,
 }
 
-impl Whole {
+impl PassthroughCache {
     fn of(most: usize) -> Self {
         let (results, order) = (HashMap::new(), VecDeque::new());
-        Self(Mutex::new(Kept { most, results, order, bytes: 0 }))
+        Self(Mutex::new(PassthroughEntries { most, results, order, bytes: 0 }))
     }
 
     /// Keeps a result, and gives what goes through the SDK in it: `None` if the answer to
@@ -101,7 +101,7 @@ impl Whole {
     }
 }
 
-impl Kept {
+impl PassthroughEntries {
     fn keep(&mut self, name: String, text: String, once: bool) {
         let now = Instant::now();
         while let Some((since, _)) = self.order.front() {
@@ -114,7 +114,7 @@ impl Kept {
         }
         self.bytes += text.len();
         self.order.push_back((now, name.clone()));
-        self.results.insert(name, Result { text, once });
+        self.results.insert(name, PassthroughResult { text, once });
     }
 
     fn take(&mut self, name: &str) -> Option<String> {
@@ -126,7 +126,7 @@ impl Kept {
     }
 
     fn forget(&mut self, name: &str) -> Option<String> {
-        let Result { text, .. } = self.results.remove(name)?;
+        let PassthroughResult { text, .. } = self.results.remove(name)?;
         self.bytes -= text.len();
         Some(text)
     }
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_stand_in_becomes_the_result_and_nothing_else_is_touched() {
-        let whole = Whole::default();
+        let whole = PassthroughCache::default();
         let result = json!({ "content": [], "x-new": [1, "toolcrib/whole"] });
         for (once, again) in [(true, false), (false, true)] {
             let stand_in = whole.stand_in("7", &result, once).unwrap();
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_bounded() {
-        let whole = Whole::of(1_000);
+        let whole = PassthroughCache::of(1_000);
         let large = Value::from("x".repeat(300));
         for _ in 0..20 {
             whole.stand_in("1", &large, false).unwrap();

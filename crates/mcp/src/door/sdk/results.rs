@@ -8,20 +8,20 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use toolcrib_json::number::guarded;
 
-use crate::door::client::channel::Line;
-use crate::door::client::features::Client;
-use crate::door::state::Room;
-use crate::door::stdio::operation::Mark;
-use crate::protocol::borrowed_json::Said;
+use crate::door::client::channel::ClientChannel;
+use crate::door::client::features::ClientFeatures;
+use crate::door::state::McpServerState;
+use crate::door::stdio::operation::McpOperationMark;
+use crate::protocol::borrowed_json::BorrowedJson;
 
 /// A result, or questions instead of one.
-pub(crate) enum Out<T> {
+pub(crate) enum MethodAnswer<T> {
     Complete(T),
     Asks(InputRequiredResult),
 }
 
 /// The answer to a call, as it goes out.
-pub(crate) enum Answer {
+pub(crate) enum CallAnswer {
     Result(Value),
     /// The same as text, for whoever writes the answer himself.
     Written(Vec<u8>),
@@ -40,37 +40,41 @@ fn no_result() -> Value {
 
 /// The answer to a call as the SDK has it.
 pub(crate) fn called(
-    room: &Room,
-    line: &Line,
-    answer: Answer,
+    room: &McpServerState,
+    line: &ClientChannel,
+    answer: CallAnswer,
 ) -> Result<CallToolResponse, ErrorData> {
     let result = |whole: Value| {
         let has_failed = whole.get("isError").and_then(Value::as_bool).unwrap_or_default();
         let context = line.context.as_ref().filter(|_| has_failed);
-        if let Some(mark) = context.and_then(|context| Mark::of(&context.extensions)) {
+        if let Some(mark) = context.and_then(|context| McpOperationMark::of(&context.extensions)) {
             mark.fails();
         }
         typed::<CallToolResult>(room, line, whole, no_result).map(CallToolResponse::Complete)
     };
     match answer {
-        Answer::Result(whole) => result(whole),
-        Answer::Written(text) => result(serde_json::from_slice(&text).map_err(|_| unsendable())?),
-        Answer::Task(task) => Ok(CallToolResponse::Task(task)),
-        Answer::Asks(asked) => Ok(match asks::<CallToolResult>(room, line, &asked, no_result)? {
-            Out::Asks(asks) => CallToolResponse::InputRequired(asks),
-            Out::Complete(stand_in) => CallToolResponse::Complete(stand_in),
-        }),
+        CallAnswer::Result(whole) => result(whole),
+        CallAnswer::Written(text) => {
+            result(serde_json::from_slice(&text).map_err(|_| unsendable())?)
+        }
+        CallAnswer::Task(task) => Ok(CallToolResponse::Task(task)),
+        CallAnswer::Asks(asked) => {
+            Ok(match asks::<CallToolResult>(room, line, &asked, no_result)? {
+                MethodAnswer::Asks(asks) => CallToolResponse::InputRequired(asks),
+                MethodAnswer::Complete(stand_in) => CallToolResponse::Complete(stand_in),
+            })
+        }
     }
 }
 
 /// A result as the SDK's types are made of it.
-pub(crate) fn tree(said: &Said<'_>) -> Value {
+pub(crate) fn tree(said: &BorrowedJson<'_>) -> Value {
     // Texts, values and the fields of both are always JSON.
     serde_json::to_value(said).unwrap_or_default()
 }
 
 /// A result as it goes out.
-pub(crate) fn text(said: &Said<'_>) -> Vec<u8> {
+pub(crate) fn text(said: &BorrowedJson<'_>) -> Vec<u8> {
     serde_json::to_vec(said).unwrap_or_else(|_| b"null".to_vec())
 }
 
@@ -89,24 +93,24 @@ pub(crate) fn asking(
 
 /// Questions as the SDK has them; `empty` is the least that it takes for a result.
 pub(crate) fn asks<T: DeserializeOwned>(
-    room: &Room,
-    line: &Line,
+    room: &McpServerState,
+    line: &ClientChannel,
     whole: &Value,
     empty: impl FnOnce() -> Value,
-) -> Result<Out<T>, ErrorData> {
+) -> Result<MethodAnswer<T>, ErrorData> {
     if let Some(asks) = lossless::<InputRequiredResult>(whole) {
-        return Ok(Out::Asks(asks));
+        return Ok(MethodAnswer::Asks(asks));
     }
     let id = line.id.to_string();
     let stand_in = room.whole.stand_in(&id, whole, true).ok_or_else(unsendable)?;
     let sent = guarded(with(empty(), stand_in));
-    serde_json::from_value(sent).map(Out::Complete).map_err(|_| unsendable())
+    serde_json::from_value(sent).map(MethodAnswer::Complete).map_err(|_| unsendable())
 }
 
 /// Any result; `empty` is the least that the SDK takes for one.
 pub(crate) fn typed<T: Serialize + DeserializeOwned>(
-    room: &Room,
-    line: &Line,
+    room: &McpServerState,
+    line: &ClientChannel,
     result: Value,
     empty: impl FnOnce() -> Value,
 ) -> Result<T, ErrorData> {
@@ -134,37 +138,45 @@ fn lossless<T: Serialize + DeserializeOwned>(whole: &Value) -> Option<T> {
 
 /// Whose clients have a method; to others it is one that is not there.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Of {
+enum MethodAudience {
     All,
     Older,
     Modern,
 }
 
 /// Methods whose parameters can be wrong, and what is right.
-const FITS: [(&str, Of, &str); 8] = [
-    ("tools/call", Of::All, "`name` is a text, and `arguments` an object or left out"),
-    ("prompts/get", Of::All, "`name` is a text, and `arguments` an object of texts or left out"),
-    ("resources/read", Of::All, "`uri` is a text"),
+const FITS: [(&str, MethodAudience, &str); 8] = [
+    ("tools/call", MethodAudience::All, "`name` is a text, and `arguments` an object or left out"),
+    (
+        "prompts/get",
+        MethodAudience::All,
+        "`name` is a text, and `arguments` an object of texts or left out",
+    ),
+    ("resources/read", MethodAudience::All, "`uri` is a text"),
     (
         "completion/complete",
-        Of::All,
+        MethodAudience::All,
         "`ref` names a prompt or a template, and `argument` has `name` and `value`",
     ),
-    ("resources/subscribe", Of::Older, "`uri` is a text"),
-    ("resources/unsubscribe", Of::Older, "`uri` is a text"),
+    ("resources/subscribe", MethodAudience::Older, "`uri` is a text"),
+    ("resources/unsubscribe", MethodAudience::Older, "`uri` is a text"),
     (
         "logging/setLevel",
-        Of::Older,
+        MethodAudience::Older,
         "`level` is `debug`, `info`, `notice`, `warning`, `error`, `critical`, `alert` or \
          `emergency`",
     ),
-    ("subscriptions/listen", Of::Modern, "`notifications` is an object that says what to hear of"),
+    (
+        "subscriptions/listen",
+        MethodAudience::Modern,
+        "`notifications` is an object that says what to hear of",
+    ),
 ];
 
 /// The answer to a request that the SDK could not read.
-pub(crate) fn misfit(method: String, client: &Client) -> ErrorData {
-    let own = if client.is_modern { Of::Modern } else { Of::Older };
-    let is_there = |of: Of| of == Of::All || of == own;
+pub(crate) fn misfit(method: String, client: &ClientFeatures) -> ErrorData {
+    let own = if client.is_modern { MethodAudience::Modern } else { MethodAudience::Older };
+    let is_there = |of: MethodAudience| of == MethodAudience::All || of == own;
     match FITS.into_iter().find(|(known, of, _)| *known == method && is_there(*of)) {
         Some((_, _, fits)) => {
             let told = format!("the parameters of `{method}` do not fit: {fits}");

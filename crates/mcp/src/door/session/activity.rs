@@ -10,8 +10,8 @@ use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use tokio::time::Instant;
 
-use crate::door::client::subscriptions::List;
-use crate::door::messages::open_requests::Requests;
+use crate::door::client::subscriptions::NotifiedList;
+use crate::door::messages::open_requests::OpenRequests;
 
 /// How long a request that was let in may take to come to its session.
 const ARRIVAL: Duration = Duration::from_secs(5);
@@ -19,14 +19,14 @@ const ARRIVAL: Duration = Duration::from_secs(5);
 const END: Duration = Duration::from_secs(10);
 
 /// Looks after one session.
-pub(super) struct Vigil(Mutex<Watched>);
+pub(super) struct SessionActivity(Mutex<ActivityState>);
 
-struct Watched {
+struct ActivityState {
     /// Its client has said that it is ready.
     begun: bool,
     /// Its greeting has no answer yet: of one that wakes, the SDK greets under an id of its own.
     greets: bool,
-    requests: Requests,
+    requests: OpenRequests,
     /// Streams to its client: answers, and the one on which it listens.
     streams: usize,
     listens: usize,
@@ -37,20 +37,20 @@ struct Watched {
     /// Resources that it follows.
     follows: usize,
     /// Lists whose change it is about to be told of.
-    owed: Vec<List>,
+    owed: Vec<NotifiedList>,
     /// Lists whose change it was told of while it did not listen.
-    unheard: Vec<List>,
+    unheard: Vec<NotifiedList>,
     used: Instant,
 }
 
-impl Vigil {
+impl SessionActivity {
     /// `coming`: messages that are on their way already.
     pub(super) fn new(coming: usize) -> Arc<Self> {
         let now = Instant::now();
-        Arc::new(Self(Mutex::new(Watched {
+        Arc::new(Self(Mutex::new(ActivityState {
             begun: false,
             greets: true,
-            requests: Requests::default(),
+            requests: OpenRequests::default(),
             streams: 0,
             listens: 0,
             coming,
@@ -63,7 +63,7 @@ impl Vigil {
         })))
     }
 
-    fn watched(&self) -> MutexGuard<'_, Watched> {
+    fn watched(&self) -> MutexGuard<'_, ActivityState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -91,7 +91,7 @@ impl Vigil {
     }
 
     /// A stream to its client, for as long as the guard lives.
-    pub(super) fn stream(self: &Arc<Self>, listens: bool) -> Streaming {
+    pub(super) fn stream(self: &Arc<Self>, listens: bool) -> SessionStreamGuard {
         let mut watched = self.watched();
         watched.streams += 1;
         if listens {
@@ -99,7 +99,7 @@ impl Vigil {
             // What was told before is on it.
             watched.unheard.clear();
         }
-        Streaming { vigil: Arc::clone(self), listens }
+        SessionStreamGuard { vigil: Arc::clone(self), listens }
     }
 
     /// Since when nothing is awaited of it; `None`: something is.
@@ -126,20 +126,20 @@ impl Vigil {
     }
 
     /// Its client is to be told that these lists changed.
-    pub(super) fn owe(&self, lists: Vec<List>) {
+    pub(super) fn owe(&self, lists: Vec<NotifiedList>) {
         self.watched().owed = lists;
     }
 
     /// The lists whose change its client does not know of.
-    pub(super) fn untold(&self) -> Vec<List> {
+    pub(super) fn untold(&self) -> Vec<NotifiedList> {
         let watched = self.watched();
         watched.owed.iter().chain(&watched.unheard).copied().collect()
     }
 
     /// A request is on its way to the SDK, whose answer is waited for if it [comes](Asking::comes) there.
-    pub(super) fn asked(self: Arc<Self>, id: &RequestId) -> Asking {
+    pub(super) fn asked(self: Arc<Self>, id: &RequestId) -> ExpectedRequest {
         self.watched().requests.has_begun(id);
-        Asking(Some((self, id.clone())))
+        ExpectedRequest(Some((self, id.clone())))
     }
 
     /// Whether a request under this id has no answer yet.
@@ -179,7 +179,7 @@ impl Vigil {
             JsonRpcMessage::Response(answer) => return self.answered(Some(&answer.id)),
             JsonRpcMessage::Error(error) => return self.answered(error.id.as_ref()),
             JsonRpcMessage::Request(_) => return,
-            JsonRpcMessage::Notification(said) => List::of(&said.notification),
+            JsonRpcMessage::Notification(said) => NotifiedList::of(&said.notification),
         };
         let Some(list) = list else { return };
         let mut watched = self.watched();
@@ -201,16 +201,16 @@ impl Vigil {
 }
 
 /// A request on its way to the SDK, whose client may go away meanwhile.
-pub(super) struct Asking(Option<(Arc<Vigil>, RequestId)>);
+pub(super) struct ExpectedRequest(Option<(Arc<SessionActivity>, RequestId)>);
 
-impl Asking {
+impl ExpectedRequest {
     /// The SDK has it, and will answer it.
     pub(super) fn comes(mut self) {
         self.0 = None;
     }
 }
 
-impl Drop for Asking {
+impl Drop for ExpectedRequest {
     fn drop(&mut self) {
         if let Some((vigil, id)) = &self.0 {
             vigil.watched().requests.answered(id);
@@ -219,12 +219,12 @@ impl Drop for Asking {
 }
 
 /// A stream to a client.
-pub(super) struct Streaming {
-    vigil: Arc<Vigil>,
+pub(super) struct SessionStreamGuard {
+    vigil: Arc<SessionActivity>,
     listens: bool,
 }
 
-impl Drop for Streaming {
+impl Drop for SessionStreamGuard {
     fn drop(&mut self) {
         let mut watched = self.vigil.watched();
         watched.used = Instant::now();
@@ -234,12 +234,12 @@ impl Drop for Streaming {
 }
 
 /// A transport that tells what comes and goes.
-pub(in crate::door) struct Attended<T> {
+pub(in crate::door) struct ActivityTransport<T> {
     pub(super) transport: T,
-    pub(super) vigil: Arc<Vigil>,
+    pub(super) vigil: Arc<SessionActivity>,
 }
 
-impl<T: Transport<RoleServer>> Transport<RoleServer> for Attended<T> {
+impl<T: Transport<RoleServer>> Transport<RoleServer> for ActivityTransport<T> {
     type Error = T::Error;
 
     fn send(

@@ -10,27 +10,27 @@ use rmcp::transport::streamable_http_server::SessionId;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::{Session, Sessions};
-use crate::door::client::features::Client;
+use super::{McpSession, McpSessionRegistry};
+use crate::door::client::features::ClientFeatures;
 
 /// Calls of one session at the same time; those beyond are the SDK's from the beginning.
 const MOST: usize = 64;
 
 /// One call of a session.
-pub(super) struct Open {
+pub(super) struct SessionCall {
     pub(super) id: RequestId,
     cancel: CancellationToken,
 }
 
 /// Its place among the calls of its session, which is free again when this is dropped.
-pub(in crate::door) struct Begun {
-    sessions: Arc<Sessions>,
+pub(in crate::door) struct SessionCallGuard {
+    sessions: Arc<McpSessionRegistry>,
     session: SessionId,
     id: RequestId,
     cancel: CancellationToken,
 }
 
-impl Begun {
+impl SessionCallGuard {
     pub(in crate::door) async fn cancelled(&self) {
         self.cancel.cancelled().await;
     }
@@ -43,7 +43,7 @@ impl Begun {
     }
 }
 
-impl Drop for Begun {
+impl Drop for SessionCallGuard {
     fn drop(&mut self) {
         if let Some(session) = self.sessions.all().known.get_mut(&self.session) {
             session.calls.retain(|open| open.id != self.id);
@@ -52,14 +52,14 @@ impl Drop for Begun {
     }
 }
 
-impl Sessions {
+impl McpSessionRegistry {
     /// Who a session was begun by, and a place for one of its calls. `None`: it is not there, its
     /// client has not said that it is ready, another request has its id, or too many are open.
     pub(in crate::door) fn begin(
         self: &Arc<Self>,
         session: &str,
         id: &RequestId,
-    ) -> Option<(Client, Begun)> {
+    ) -> Option<(ClientFeatures, SessionCallGuard)> {
         let mut all = self.all();
         if all.is_taken(session, id) {
             return None;
@@ -73,16 +73,19 @@ impl Sessions {
             return None;
         }
         let cancel = CancellationToken::new();
-        session.calls.push(Open { id: id.clone(), cancel: cancel.clone() });
+        session.calls.push(SessionCall { id: id.clone(), cancel: cancel.clone() });
         drop(all);
-        Some((client, Begun { sessions: Arc::clone(self), session: name, id: id.clone(), cancel }))
+        Some((
+            client,
+            SessionCallGuard { sessions: Arc::clone(self), session: name, id: id.clone(), cancel },
+        ))
     }
 
     /// Whether a session is of a client that may send batches.
     pub(in crate::door) fn has_batches(&self, session: &str) -> bool {
         let all = self.all();
         let client = all.known.get(session).and_then(|session| session.client.as_deref());
-        client.is_some_and(Client::has_batches)
+        client.is_some_and(ClientFeatures::has_batches)
     }
 
     /// Cancels a call, if there is one that the SDK does not know of.
@@ -93,7 +96,7 @@ impl Sessions {
     }
 
     /// Keeps who its client is. `None`: that has not said that it is ready, or greets once more.
-    pub(in crate::door) fn is_of(&self, session: &str, client: Option<Client>) {
+    pub(in crate::door) fn is_of(&self, session: &str, client: Option<ClientFeatures>) {
         if let Some(session) = self.all().known.get_mut(session) {
             session.client = client.map(Box::new);
         }
@@ -101,7 +104,7 @@ impl Sessions {
 }
 
 /// With a session its calls end, those too that the SDK knows of.
-impl Drop for Session {
+impl Drop for McpSession {
     fn drop(&mut self) {
         self.calls.iter().for_each(|open| open.cancel.cancel());
         self.over.cancel();

@@ -17,24 +17,24 @@ use rmcp::transport::streamable_http_server::session::{
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
-use super::activity::{Attended, Streaming};
-use super::{FALL, Sessions, State};
+use super::activity::{ActivityTransport, SessionStreamGuard};
+use super::{FALL, McpSessionRegistry, SleepState};
 
-type Transport = Attended<WorkerTransport<LocalSessionWorker>>;
+type LocalSessionTransport = ActivityTransport<WorkerTransport<LocalSessionWorker>>;
 
 /// To a session that wakes come the last word of its greeting and what woke it.
 const WAKING: usize = 2;
 
-impl SessionManager for Sessions {
+impl SessionManager for McpSessionRegistry {
     type Error = LocalSessionManagerError;
-    type Transport = Transport;
+    type Transport = LocalSessionTransport;
 
     async fn create_session(&self) -> Result<(SessionId, Self::Transport), Self::Error> {
         self.let_sleep(true);
         let (id, transport) = self.local.create_session().await?;
         let vigil = self.wakes(&id, 0);
         self.look_after();
-        Ok((id, Attended { transport, vigil }))
+        Ok((id, ActivityTransport { transport, vigil }))
     }
 
     async fn initialize_session(
@@ -130,32 +130,35 @@ impl SessionManager for Sessions {
         let RestoreOutcome::Restored(transport) = self.local.restore_session(id).await? else {
             return Ok(RestoreOutcome::NotSupported);
         };
-        Ok(RestoreOutcome::Restored(Attended { transport, vigil }))
+        Ok(RestoreOutcome::Restored(ActivityTransport { transport, vigil }))
     }
 }
 
-impl Sessions {
+impl McpSessionRegistry {
     fn falling(&self, id: &str) -> Option<Arc<Notify>> {
         match &self.all().known.get(id)?.state {
-            State::Falling(_, fell) => Some(Arc::clone(fell)),
-            State::Awake | State::Asleep(_) => None,
+            SleepState::Falling(_, fell) => Some(Arc::clone(fell)),
+            SleepState::Awake | SleepState::Asleep(_) => None,
         }
     }
 
     /// Whether it sleeps, or is about to.
     pub(in crate::door) fn has_to_wake(&self, id: &str) -> bool {
         let all = self.all();
-        all.known.get(id).is_some_and(|session| !matches!(session.state, State::Awake))
+        all.known.get(id).is_some_and(|session| !matches!(session.state, SleepState::Awake))
     }
 
     fn sleeps(&self, id: &str) -> bool {
         let all = self.all();
-        all.known.get(id).is_some_and(|session| matches!(session.state, State::Asleep(_)))
+        all.known.get(id).is_some_and(|session| matches!(session.state, SleepState::Asleep(_)))
     }
 }
 
 /// The stream, and a guard as long as it lasts.
-fn held<S>(stream: S, streaming: Option<Streaming>) -> impl Stream<Item = S::Item> + Send + Sync
+fn held<S>(
+    stream: S,
+    streaming: Option<SessionStreamGuard>,
+) -> impl Stream<Item = S::Item> + Send + Sync
 where
     S: Stream + Send + Sync + 'static,
 {
@@ -165,23 +168,29 @@ where
     })
 }
 
-type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, SessionStoreError>> + Send + 'a>>;
+type SessionStoreAnswer<'a, T> =
+    Pin<Box<dyn Future<Output = Result<T, SessionStoreError>> + Send + 'a>>;
 
 /// The SDK asks here for the greeting of a session that it does not find.
-impl SessionStore for Sessions {
-    fn load<'a, 'b, 'c>(&'a self, id: &'b str) -> Answer<'c, Option<SessionState>>
+impl SessionStore for McpSessionRegistry {
+    fn load<'a, 'b, 'c>(&'a self, id: &'b str) -> SessionStoreAnswer<'c, Option<SessionState>>
     where
         'a: 'c,
         'b: 'c,
         Self: 'c,
     {
         let all = self.all();
-        let asleep = all.known.get(id).filter(|session| matches!(session.state, State::Asleep(_)));
+        let asleep =
+            all.known.get(id).filter(|session| matches!(session.state, SleepState::Asleep(_)));
         let greeting = asleep.and_then(|session| serde_json::from_str(&session.greeting).ok());
         Box::pin(std::future::ready(Ok(greeting.map(SessionState::new))))
     }
 
-    fn store<'a, 'b, 'c, 'd>(&'a self, id: &'b str, state: &'c SessionState) -> Answer<'d, ()>
+    fn store<'a, 'b, 'c, 'd>(
+        &'a self,
+        id: &'b str,
+        state: &'c SessionState,
+    ) -> SessionStoreAnswer<'d, ()>
     where
         'a: 'd,
         'b: 'd,
@@ -195,7 +204,7 @@ impl SessionStore for Sessions {
         Box::pin(std::future::ready(Ok(())))
     }
 
-    fn delete<'a, 'b, 'c>(&'a self, id: &'b str) -> Answer<'c, ()>
+    fn delete<'a, 'b, 'c>(&'a self, id: &'b str) -> SessionStoreAnswer<'c, ()>
     where
         'a: 'c,
         'b: 'c,

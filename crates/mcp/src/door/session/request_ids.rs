@@ -6,16 +6,16 @@ use std::sync::Arc;
 use rmcp::model::RequestId;
 use rmcp::transport::streamable_http_server::SessionId;
 
-use super::{All, Sessions};
+use super::{McpSessionRegistry, SessionTable};
 
 /// The id of a request that is on its way to the SDK.
-pub(in crate::door) struct Coming {
-    sessions: Arc<Sessions>,
+pub(in crate::door) struct ReservedRequestId {
+    sessions: Arc<McpSessionRegistry>,
     session: SessionId,
     id: RequestId,
 }
 
-impl Drop for Coming {
+impl Drop for ReservedRequestId {
     fn drop(&mut self) {
         if let Some(session) = self.sessions.all().known.get_mut(&self.session) {
             session.coming.retain(|coming| *coming != self.id);
@@ -23,7 +23,7 @@ impl Drop for Coming {
     }
 }
 
-impl Sessions {
+impl McpSessionRegistry {
     /// Takes the id of a request for as long as the SDK has not heard it. `has_begun`: the request is
     /// a call that was begun under this id. `None`: another one under it has no answer yet.
     pub(in crate::door) fn asks(
@@ -31,7 +31,7 @@ impl Sessions {
         session: &str,
         id: &RequestId,
         has_begun: bool,
-    ) -> Option<Coming> {
+    ) -> Option<ReservedRequestId> {
         let mut all = self.all();
         if !has_begun && all.is_taken(session, id) {
             return None;
@@ -40,11 +40,15 @@ impl Sessions {
             session.coming.push(id.clone());
         }
         drop(all);
-        Some(Coming { sessions: Arc::clone(self), session: session.into(), id: id.clone() })
+        Some(ReservedRequestId {
+            sessions: Arc::clone(self),
+            session: session.into(),
+            id: id.clone(),
+        })
     }
 }
 
-impl All {
+impl SessionTable {
     /// Whether a request of a session under this id has no answer yet.
     pub(super) fn is_taken(&self, session: &str, id: &RequestId) -> bool {
         let is_ours = self.known.get(session).is_some_and(|session| {

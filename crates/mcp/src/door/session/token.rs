@@ -11,32 +11,32 @@ use sha2::{Digest, Sha256};
 use toolcrib_core::Caller;
 use uuid::Uuid;
 
-pub(crate) struct Seal {
+pub(crate) struct SessionTokens {
     /// A secret of this process.
     secret: [u8; 32],
     /// Names that were opened before: each request of a session comes with one.
-    opened: Mutex<HashMap<Box<str>, Known, RandomState>>,
+    opened: Mutex<HashMap<Box<str>, CachedSession, RandomState>>,
 }
 
 /// Names that are remembered, at the most.
 const MOST: usize = 4_096;
 
-struct Known {
+struct CachedSession {
     caller: Caller,
     profile: Option<Arc<str>>,
-    opened: Opened,
+    opened: ResolvedSession,
 }
 
 /// What stands behind the name of a session that its client knows.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Opened {
+pub(crate) struct ResolvedSession {
     /// What we call it.
     pub(crate) session: HeaderValue,
     /// A name of it for tools, by which nobody can enter it.
     pub(crate) conversation: Arc<str>,
 }
 
-impl Seal {
+impl SessionTokens {
     pub(crate) fn fresh() -> Self {
         // 244 random bits of the operating system.
         let random = || Uuid::new_v4().into_bytes();
@@ -44,7 +44,7 @@ impl Seal {
         Self { secret: digest.into(), opened: Mutex::default() }
     }
 
-    fn opened(&self) -> MutexGuard<'_, HashMap<Box<str>, Known, RandomState>> {
+    fn opened(&self) -> MutexGuard<'_, HashMap<Box<str>, CachedSession, RandomState>> {
         self.opened.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -59,7 +59,7 @@ impl Seal {
         sealed: &str,
         caller: &Arc<Caller>,
         profile: Option<&Arc<str>>,
-    ) -> Option<Opened> {
+    ) -> Option<ResolvedSession> {
         if let Some(known) = self.opened().get(sealed)
             && known.caller.is(caller)
             && known.profile.as_ref() == profile
@@ -75,10 +75,12 @@ impl Seal {
         }
         let digest = self.digest(&["conversation", session]);
         let conversation = BASE64_URL_SAFE_NO_PAD.encode(digest).into();
-        let opened = Opened { session: HeaderValue::from_str(session).ok()?, conversation };
+        let opened =
+            ResolvedSession { session: HeaderValue::from_str(session).ok()?, conversation };
         // Without the scopes of now, which may be many.
         let caller = Caller::new(&*caller.tenant, &*caller.subject);
-        let known = Known { caller, profile: profile.map(Arc::clone), opened: opened.clone() };
+        let known =
+            CachedSession { caller, profile: profile.map(Arc::clone), opened: opened.clone() };
         let mut all = self.opened();
         if all.len() >= MOST {
             all.clear();
@@ -117,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_session_is_open_to_who_began_it_and_to_nobody_else() {
-        let (seal, ann) = (Seal::fresh(), Arc::new(Caller::new("a", "nn")));
+        let (seal, ann) = (SessionTokens::fresh(), Arc::new(Caller::new("a", "nn")));
         let sealed = seal.put("s-1", &ann, None);
         let opened = seal.open(&sealed, &ann, None).unwrap();
         assert_eq!(opened.session, "s-1");
@@ -130,7 +132,7 @@ mod tests {
             assert_eq!(seal.open(&sealed, &other, None), None);
             assert_eq!(seal.open(&sealed, &ann, Some(&profile)), None);
             assert_eq!(seal.open(&sealed.replace("s-1", "s-2"), &ann, None), None);
-            assert_eq!(Seal::fresh().open(&sealed, &ann, None), None);
+            assert_eq!(SessionTokens::fresh().open(&sealed, &ann, None), None);
             for nothing in ["", ".", "s-1", "s-1."] {
                 assert_eq!(seal.open(nothing, &ann, None), None);
             }
@@ -139,7 +141,7 @@ mod tests {
 
     #[test]
     fn no_more_names_are_remembered_than_there_is_room_for() {
-        let (seal, ann) = (Seal::fresh(), Arc::new(Caller::new("a", "nn")));
+        let (seal, ann) = (SessionTokens::fresh(), Arc::new(Caller::new("a", "nn")));
         for number in 0..=MOST {
             let sealed = seal.put(&format!("s-{number}"), &ann, None);
             assert!(seal.open(&sealed, &ann, None).is_some());

@@ -8,14 +8,14 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::Mutex;
-use toolcrib_json::repair::{Bounds, Unreadable};
+use toolcrib_json::repair::{RepairBounds, UnreadableJson};
 
-use crate::client::stdio::{Line, Lines};
-use crate::door::messages::batch::{self, Piece};
-use crate::door::messages::open_requests::Unanswered;
+use crate::client::stdio::{BoundedLine, BoundedLines};
+use crate::door::messages::batch::{self, RpcBatchEntry};
+use crate::door::messages::open_requests::SharedOpenRequests;
 use crate::door::messages::validation;
-use crate::protocol::frame::Outline;
-use crate::protocol::id::Id;
+use crate::protocol::frame::MessageOutline;
+use crate::protocol::id::StrictRequestId;
 
 /// Codes of JSON-RPC 2.0, section 5.1.
 pub(crate) const PARSE_ERROR: i32 = -32700;
@@ -28,27 +28,27 @@ pub(crate) const TWICE: &str =
 pub(crate) async fn screen(
     reader: impl AsyncRead + Unpin,
     mut onward: impl AsyncWrite + Unpin,
-    (back, unanswered): (&Mutex<impl AsyncWrite + Unpin>, &Unanswered),
-    bounds: &Bounds,
+    (back, unanswered): (&Mutex<impl AsyncWrite + Unpin>, &SharedOpenRequests),
+    bounds: &RepairBounds,
 ) -> io::Result<()> {
     let largest = bounds.bytes;
-    let mut lines = Lines::new(reader, largest);
+    let mut lines = BoundedLines::new(reader, largest);
     let mut has_batches = false;
     loop {
         let judged = match lines.next().await {
-            Line::End => return onward.shutdown().await,
-            Line::Whole(line) => judged(line, bounds, (&mut has_batches, unanswered)),
-            Line::TooLong(outline) => {
+            BoundedLine::End => return onward.shutdown().await,
+            BoundedLine::Whole(line) => judged(line, bounds, (&mut has_batches, unanswered)),
+            BoundedLine::TooLong(outline) => {
                 let told = format!("a message is larger than {largest} bytes: send less at once");
                 Err(refusal(outline.id(), INVALID_REQUEST, &told))
             }
         };
         let pieces = match &judged {
-            Ok(Judged::Message(line)) => {
+            Ok(ScreenedLine::Message(line)) => {
                 pass(&mut onward, line).await?;
                 continue;
             }
-            Ok(Judged::Batch(pieces)) => pieces.as_slice(),
+            Ok(ScreenedLine::Batch(pieces)) => pieces.as_slice(),
             Err(refused) => {
                 tell(back, refused).await?;
                 continue;
@@ -56,8 +56,10 @@ pub(crate) async fn screen(
         };
         for piece in pieces {
             match piece {
-                Piece::Message { text, .. } => pass(&mut onward, text.as_bytes()).await?,
-                Piece::Refused(answer) => tell(back, format!("{answer}\n").as_bytes()).await?,
+                RpcBatchEntry::Message { text, .. } => pass(&mut onward, text.as_bytes()).await?,
+                RpcBatchEntry::Refused(answer) => {
+                    tell(back, format!("{answer}\n").as_bytes()).await?
+                }
             }
         }
     }
@@ -75,22 +77,22 @@ async fn tell(back: &Mutex<impl AsyncWrite + Unpin>, answer: &[u8]) -> io::Resul
 }
 
 /// What a line is that is let through.
-enum Judged<'a> {
+enum ScreenedLine<'a> {
     Message(&'a [u8]),
-    Batch(Vec<Piece>),
+    Batch(Vec<RpcBatchEntry>),
 }
 
 /// `has_batches`: whether the greeting was of the revision that has them. `Err`: the answer to a
 /// line that is not let through.
 fn judged<'a>(
     line: &'a [u8],
-    bounds: &Bounds,
-    (has_batches, unanswered): (&mut bool, &Unanswered),
-) -> Result<Judged<'a>, Vec<u8>> {
+    bounds: &RepairBounds,
+    (has_batches, unanswered): (&mut bool, &SharedOpenRequests),
+) -> Result<ScreenedLine<'a>, Vec<u8>> {
     // A byte order mark is allowed to be there, and to be ignored.
     let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
     let Ok(text) = str::from_utf8(line) else {
-        let outline = Outline::of(line);
+        let outline = MessageOutline::of(line);
         return Err(refusal(outline.id(), PARSE_ERROR, "a message is no UTF-8"));
     };
     match bounds.read_strict(text) {
@@ -102,12 +104,12 @@ fn judged<'a>(
             let checked = validation::check(&message)
                 .and_then(|()| if unanswered.hears(&message) { Ok(()) } else { Err(TWICE) });
             checked
-                .map(|()| Judged::Message(line))
+                .map(|()| ScreenedLine::Message(line))
                 .map_err(|told| refusal(validation::id(&message).as_ref(), INVALID_REQUEST, told))
         }
         Ok(Value::Array(_)) if *has_batches => batch::split(text)
             .map(|pieces| pieces.into_iter().map(|piece| once(piece, unanswered)).collect())
-            .map(Judged::Batch)
+            .map(ScreenedLine::Batch)
             .map_err(|told| refusal(None, INVALID_REQUEST, &told)),
         Ok(_) => Err(refusal(None, INVALID_REQUEST, "a message is one JSON object a line")),
         Err(error) => Err(refusal(id(text).as_ref(), code(&error), &error.to_string())),
@@ -115,31 +117,31 @@ fn judged<'a>(
 }
 
 /// A piece of a batch, if no other request has its id.
-fn once(piece: Piece, unanswered: &Unanswered) -> Piece {
-    let Piece::Message { text, .. } = &piece else { return piece };
+fn once(piece: RpcBatchEntry, unanswered: &SharedOpenRequests) -> RpcBatchEntry {
+    let RpcBatchEntry::Message { text, .. } = &piece else { return piece };
     let message = serde_json::from_str(text).unwrap_or_default();
     if unanswered.hears(&message) {
         return piece;
     }
-    Piece::Refused(batch::refusal(validation::id(&message).as_ref(), TWICE))
+    RpcBatchEntry::Refused(batch::refusal(validation::id(&message).as_ref(), TWICE))
 }
 
 /// What is no JSON, and what is some that is not taken.
-pub(crate) fn code(error: &Unreadable) -> i32 {
-    if matches!(error, Unreadable::Syntax { .. }) { PARSE_ERROR } else { INVALID_REQUEST }
+pub(crate) fn code(error: &UnreadableJson) -> i32 {
+    if matches!(error, UnreadableJson::Syntax { .. }) { PARSE_ERROR } else { INVALID_REQUEST }
 }
 
 #[derive(Deserialize)]
-struct Addressed {
-    id: Id,
+struct RequestEnvelope {
+    id: StrictRequestId,
 }
 
 /// Who asked, where that can be read for certain, or seen in what is no JSON.
 fn id(text: &str) -> Option<RequestId> {
     match serde_json::from_str(text) {
-        Ok(Addressed { id: Id(id) }) => Some(id),
+        Ok(RequestEnvelope { id: StrictRequestId(id) }) => Some(id),
         Err(error) if error.is_data() => None,
-        Err(_) => Outline::of(text.as_bytes()).id().cloned(),
+        Err(_) => MessageOutline::of(text.as_bytes()).id().cloned(),
     }
 }
 

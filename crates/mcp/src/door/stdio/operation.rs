@@ -9,11 +9,11 @@ use rmcp::model::{ClientRequest, ErrorData, Extensions, ServerResult};
 use rmcp::service::{RequestContext, RoleServer};
 use toolcrib_core::Trace;
 
-use crate::door::backend::House;
-use crate::door::state::Room;
+use crate::door::backend::McpBackend;
+use crate::door::state::McpServerState;
 
 /// An operation that is over.
-pub struct Served {
+pub struct McpOperation {
     pub method: String,
     /// Of the tool or prompt that it is about.
     pub name: Option<String>,
@@ -23,12 +23,12 @@ pub struct Served {
     /// Its place in a trace; `None`: nobody collects any.
     pub trace: Option<Trace>,
     pub took: Duration,
-    pub failure: Option<Unserved>,
+    pub failure: Option<McpOperationFailure>,
 }
 
 /// Why an operation came to nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unserved {
+pub enum McpOperationFailure {
     /// The error of JSON-RPC.
     Code(i64),
     /// The result says so.
@@ -38,24 +38,24 @@ pub enum Unserved {
 }
 
 /// One under way. It is over when it is dropped.
-pub(crate) struct Operation {
-    house: Arc<dyn House>,
+pub(crate) struct McpOperationGuard {
+    house: Arc<dyn McpBackend>,
     began: Instant,
-    served: Served,
-    mark: Mark,
+    served: McpOperation,
+    mark: McpOperationMark,
 }
 
 /// Goes with the request to the handler.
 #[derive(Clone)]
-pub(crate) struct Mark {
+pub(crate) struct McpOperationMark {
     pub(crate) trace: Option<Trace>,
     has_failed: Arc<AtomicBool>,
 }
 
-impl Operation {
+impl McpOperationGuard {
     /// `None`: it listens, which has no end to wait for.
     pub(crate) fn begin(
-        room: &Room,
+        room: &McpServerState,
         request: &ClientRequest,
         context: &mut RequestContext<RoleServer>,
     ) -> Option<Self> {
@@ -65,36 +65,38 @@ impl Operation {
         let said = context.meta.get_traceparent().and_then(Trace::parse);
         let trace = || said.map_or_else(Trace::root, Trace::child);
         let trace = room.settings.traced.then(trace);
-        let mark = Mark { trace, has_failed: Arc::default() };
+        let mark = McpOperationMark { trace, has_failed: Arc::default() };
         context.extensions.insert(mark.clone());
-        let served = Served {
+        let served = McpOperation {
             method: request.method().to_owned(),
             name: name(request).map(str::to_owned),
             id: context.id.to_string(),
             revision: context.protocol_version().map(|own| own.to_string()),
             trace,
             took: Duration::ZERO,
-            failure: Some(Unserved::Cancelled),
+            failure: Some(McpOperationFailure::Cancelled),
         };
         Some(Self { house: Arc::clone(&room.house), began: Instant::now(), served, mark })
     }
 
     pub(crate) fn answered(mut self, answer: &Result<ServerResult, ErrorData>) {
         self.served.failure = match answer {
-            Err(error) => Some(Unserved::Code(error.code.0.into())),
-            Ok(_) => self.mark.has_failed.load(Ordering::Relaxed).then_some(Unserved::Tool),
+            Err(error) => Some(McpOperationFailure::Code(error.code.0.into())),
+            Ok(_) => {
+                self.mark.has_failed.load(Ordering::Relaxed).then_some(McpOperationFailure::Tool)
+            }
         };
     }
 }
 
-impl Drop for Operation {
+impl Drop for McpOperationGuard {
     fn drop(&mut self) {
         self.served.took = self.began.elapsed();
         self.house.served(&self.served);
     }
 }
 
-impl Mark {
+impl McpOperationMark {
     pub(crate) fn of(extensions: &Extensions) -> Option<&Self> {
         extensions.get()
     }

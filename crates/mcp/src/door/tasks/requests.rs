@@ -4,19 +4,19 @@ use rmcp::model::{ErrorData, GetTaskResult, InputResponses};
 use serde_json::json;
 
 use super::unknown;
-use crate::door::client::channel::Line;
-use crate::door::sdk::handler::Desk;
+use crate::door::client::channel::ClientChannel;
+use crate::door::sdk::handler::RmcpHandler;
 use crate::door::sdk::results;
-use crate::door::state::Entrance;
+use crate::door::state::McpRequestContext;
 
-impl Desk {
+impl RmcpHandler {
     pub(in crate::door) fn task_state(
         &self,
         id: &str,
-        entrance: &Entrance,
-        line: &Line,
+        entrance: &McpRequestContext,
+        line: &ClientChannel,
     ) -> Result<GetTaskResult, ErrorData> {
-        let Entrance { caller, profile, .. } = entrance;
+        let McpRequestContext { caller, profile, .. } = entrance;
         let task = self.room.tasks.find(id, caller, profile.as_deref()).ok_or_else(unknown)?;
         task.is_asked_for();
         results::typed(&self.room, line, task.state(), || {
@@ -30,18 +30,22 @@ impl Desk {
     pub(in crate::door) fn answer_task(
         &self,
         id: &str,
-        entrance: Entrance,
+        entrance: McpRequestContext,
         answers: InputResponses,
     ) -> Result<(), ErrorData> {
-        let Entrance { caller, profile, .. } = entrance;
+        let McpRequestContext { caller, profile, .. } = entrance;
         let task = self.room.tasks.find(id, &caller, profile.as_deref()).ok_or_else(unknown)?;
         task.is_asked_for();
         task.answer(&caller, answers);
         Ok(())
     }
 
-    pub(in crate::door) fn end_task(&self, id: &str, entrance: &Entrance) -> Result<(), ErrorData> {
-        let Entrance { caller, profile, .. } = entrance;
+    pub(in crate::door) fn end_task(
+        &self,
+        id: &str,
+        entrance: &McpRequestContext,
+    ) -> Result<(), ErrorData> {
+        let McpRequestContext { caller, profile, .. } = entrance;
         let task = self.room.tasks.find(id, caller, profile.as_deref()).ok_or_else(unknown)?;
         task.is_asked_for();
         task.cancel();

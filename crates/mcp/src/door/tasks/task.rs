@@ -10,12 +10,12 @@ use serde_json::{Value, json};
 use tokio::sync::{Notify, oneshot};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
-use toolcrib_core::{Ask, Caller, Progress, Question, Unanswered};
+use toolcrib_core::{Caller, HostQuestion, Progress, QuestionError, QuestionKind};
 use uuid::Uuid;
 
 use crate::door::call::approval::{self, shown};
-use crate::door::call::running::{Visit, only_field, posed, request};
-use crate::door::client::events::Answer;
+use crate::door::call::running::{CallIdentity, only_field, posed, request};
+use crate::door::client::events::HostAnswer;
 
 /// How often a client should ask.
 const POLL: Duration = Duration::from_secs(1);
@@ -24,42 +24,42 @@ const MOST_OPEN: usize = 64;
 /// Beyond what any life is: of a time so far away nothing more is known.
 const FOREVER: Duration = Duration::from_hours(24 * 365);
 
-pub(in crate::door) struct Task {
+pub(in crate::door) struct McpTask {
     id: String,
-    visit: Visit,
+    visit: CallIdentity,
     created: String,
     born: Instant,
     life: Duration,
     cancelled: CancellationToken,
     /// Somebody asked; what came of a ticket is looked up only then.
     asked_for: Notify,
-    now: Mutex<Now>,
+    now: Mutex<TaskState>,
 }
 
-struct Now {
+struct TaskState {
     updated: String,
     /// When it is forgotten.
     until: Instant,
     message: Option<String>,
-    open: BTreeMap<String, Open>,
+    open: BTreeMap<String, TaskQuestion>,
     /// The keys of all questions there ever were: none is used twice.
     keys: HashSet<String>,
     end: Option<TaskEnd>,
 }
 
 /// A question without an answer yet, as the protocol has it.
-struct Open {
+struct TaskQuestion {
     request: Value,
-    reply: Reply,
+    reply: TaskReply,
 }
 
-enum Reply {
-    Call(oneshot::Sender<Answer>),
-    Approval(oneshot::Sender<Decided>),
+enum TaskReply {
+    Call(oneshot::Sender<HostAnswer>),
+    Approval(oneshot::Sender<TaskDecision>),
 }
 
 /// What a person said, and by whom it came.
-pub(super) struct Decided {
+pub(super) struct TaskDecision {
     pub(super) caller: Arc<Caller>,
     pub(super) answer: Value,
 }
@@ -71,7 +71,7 @@ pub(super) enum TaskEnd {
     Cancelled,
 }
 
-impl Now {
+impl TaskState {
     fn status(&self) -> TaskStatus {
         match &self.end {
             Some(TaskEnd::Completed(_)) => TaskStatus::Completed,
@@ -87,10 +87,10 @@ impl Now {
     }
 }
 
-impl Task {
-    pub(super) fn new(visit: Visit, life: Duration) -> Self {
+impl McpTask {
+    pub(super) fn new(visit: CallIdentity, life: Duration) -> Self {
         let (created, born, life) = (current_timestamp(), Instant::now(), life.min(FOREVER));
-        let now = Now {
+        let now = TaskState {
             updated: created.clone(),
             until: born + life,
             message: None,
@@ -123,7 +123,7 @@ impl Task {
         self.visit.caller.tenant == tenant
     }
 
-    fn now(&self) -> MutexGuard<'_, Now> {
+    fn now(&self) -> MutexGuard<'_, TaskState> {
         // What a panic left behind is whole: every change is made of single steps that fit.
         self.now.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -167,7 +167,7 @@ impl Task {
         self.described(&self.now())
     }
 
-    fn described(&self, now: &Now) -> rmcp::model::Task {
+    fn described(&self, now: &TaskState) -> rmcp::model::Task {
         let lasts = now.until.saturating_duration_since(self.born);
         let mut task =
             rmcp::model::Task::new(&self.id, now.status(), &self.created, now.updated.clone())
@@ -216,10 +216,10 @@ impl Task {
     }
 
     /// Puts a question of the running call.
-    pub(super) fn asks(&self, ask: &Ask, reply: oneshot::Sender<Answer>) {
+    pub(super) fn asks(&self, ask: &HostQuestion, reply: oneshot::Sender<HostAnswer>) {
         let mut now = self.now();
         if self.is_cancelled() || now.open.len() >= MOST_OPEN {
-            let _ = reply.send(Err(Unanswered::Unable));
+            let _ = reply.send(Err(QuestionError::Unable));
             return;
         }
         let key = only_field(&ask.params).filter(|key| !now.keys.contains(*key));
@@ -227,16 +227,16 @@ impl Task {
         let key = key.map_or_else(|| format!("question_{count}"), str::to_owned);
         now.keys.insert(key.clone());
         let request = posed(ask);
-        now.open.insert(key, Open { request, reply: Reply::Call(reply) });
+        now.open.insert(key, TaskQuestion { request, reply: TaskReply::Call(reply) });
         now.is_changed();
     }
 
     /// Puts the question whether the call may run.
-    pub(super) fn asks_approval(&self, form: &Value) -> oneshot::Receiver<Decided> {
+    pub(super) fn asks_approval(&self, form: &Value) -> oneshot::Receiver<TaskDecision> {
         let (reply, decided) = oneshot::channel();
-        let request = request(Question::Form, form);
+        let request = request(QuestionKind::Form, form);
         let mut now = self.now();
-        let open = Open { request, reply: Reply::Approval(reply) };
+        let open = TaskQuestion { request, reply: TaskReply::Approval(reply) };
         now.open.insert(approval::KEY.to_owned(), open);
         now.is_changed();
         decided
@@ -244,19 +244,19 @@ impl Task {
 
     /// Whether the call itself waits for an answer, and not its ticket.
     pub(super) fn asks_for_its_call(&self) -> bool {
-        self.now().open.values().any(|open| matches!(open.reply, Reply::Call(_)))
+        self.now().open.values().any(|open| matches!(open.reply, TaskReply::Call(_)))
     }
 
     /// Hands in what the client brought. What was answered before or never asked changes nothing.
     pub(super) fn answer(&self, caller: &Arc<Caller>, answers: BTreeMap<String, Value>) {
         let mut now = self.now();
         for (key, answer) in answers {
-            let Some(Open { reply, .. }) = now.open.remove(&key) else { continue };
+            let Some(TaskQuestion { reply, .. }) = now.open.remove(&key) else { continue };
             // Whoever asked may have ended meanwhile.
             match reply {
-                Reply::Call(reply) => _ = reply.send(Ok(answer)),
-                Reply::Approval(reply) => {
-                    _ = reply.send(Decided { caller: Arc::clone(caller), answer });
+                TaskReply::Call(reply) => _ = reply.send(Ok(answer)),
+                TaskReply::Approval(reply) => {
+                    _ = reply.send(TaskDecision { caller: Arc::clone(caller), answer });
                 }
             }
             now.is_changed();

@@ -6,15 +6,17 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::task::TaskTracker;
-use toolcrib_core::{Decision, Pending, Question, Response, TicketError, ToolOutcome, Unanswered};
+use toolcrib_core::{
+    Decision, PendingTicket, QuestionError, QuestionKind, Response, TicketError, ToolOutcome,
+};
 
-use super::task::{Decided, Task, TaskEnd};
-use super::{Case, Stage};
+use super::task::{McpTask, TaskDecision, TaskEnd};
+use super::{TaskCallContext, TaskStage};
 use crate::door::call::approval;
 use crate::door::call::report::undecided;
 use crate::door::call::result::refusal;
-use crate::door::call::running::{End, Heard, Running};
-use crate::door::client::events::Event;
+use crate::door::call::running::{McpCallEnd, McpCallSignal, RunningMcpCall};
+use crate::door::client::events::ClientEvent;
 use crate::door::sdk::results;
 
 /// How long a ticket is waited for of which the record says nothing.
@@ -27,36 +29,36 @@ const LATE: &str = "nobody decided in time";
 const FOREVER: Duration = Duration::from_hours(24 * 365);
 
 /// What came of one stage.
-enum Next {
-    Stage(Stage),
+enum NextTaskStage {
+    Stage(TaskStage),
     End(TaskEnd),
 }
 
 /// `calls` knows of the call while it runs. What the call needed is let go of at its end.
 pub(super) async fn work(
-    case: Case,
-    task: &Task,
-    mut stage: Stage,
+    case: TaskCallContext,
+    task: &McpTask,
+    mut stage: TaskStage,
     calls: &TaskTracker,
 ) -> TaskEnd {
     let case = &case;
     loop {
         let next = match stage {
-            Stage::Running(running) => {
+            TaskStage::Running(running) => {
                 let _runs = calls.token();
                 run(case, task, running).await
             }
-            Stage::Parked(pending) => Parking { case, task, pending: &pending }.wait().await,
+            TaskStage::Parked(pending) => ParkedTask { case, task, pending: &pending }.wait().await,
         };
         match next {
-            Next::Stage(next) => stage = next,
-            Next::End(end) => return end,
+            NextTaskStage::Stage(next) => stage = next,
+            NextTaskStage::End(end) => return end,
         }
     }
 }
 
 /// Listens to a call until it ends.
-async fn run(case: &Case, task: &Task, mut running: Running) -> Next {
+async fn run(case: &TaskCallContext, task: &McpTask, mut running: RunningMcpCall) -> NextTaskStage {
     let mut is_told = false;
     loop {
         let heard = tokio::select! {
@@ -70,58 +72,64 @@ async fn run(case: &Case, task: &Task, mut running: Running) -> Next {
             heard = running.hear() => heard,
         };
         match heard {
-            Heard::Event(Event::Progress(progress)) => task.progresses(&progress),
+            McpCallSignal::Event(ClientEvent::Progress(progress)) => task.progresses(&progress),
             // A task has no place for lines of a log.
-            Heard::Event(Event::Log(_) | Event::Opened(_)) => {}
-            Heard::Event(Event::Ask(_, reply)) if is_told => {
-                let _ = reply.send(Err(Unanswered::Cancelled));
+            McpCallSignal::Event(ClientEvent::Log(_) | ClientEvent::Opened(_)) => {}
+            McpCallSignal::Event(ClientEvent::Ask(_, reply)) if is_told => {
+                let _ = reply.send(Err(QuestionError::Cancelled));
             }
-            Heard::Event(Event::Ask(ask, reply)) => task.asks(&ask, reply),
-            Heard::Ended(End::Called(end)) => return ended(case, task, *end),
+            McpCallSignal::Event(ClientEvent::Ask(ask, reply)) => task.asks(&ask, reply),
+            McpCallSignal::Ended(McpCallEnd::Called(end)) => return ended(case, task, *end),
             // No reading becomes a task.
-            Heard::Ended(End::Read(_)) => return Next::End(TaskEnd::Cancelled),
+            McpCallSignal::Ended(McpCallEnd::Read(_)) => {
+                return NextTaskStage::End(TaskEnd::Cancelled);
+            }
         }
     }
 }
 
-fn ended(case: &Case, task: &Task, end: Result<Response, TicketError>) -> Next {
+fn ended(
+    case: &TaskCallContext,
+    task: &McpTask,
+    end: Result<Response, TicketError>,
+) -> NextTaskStage {
     let response = match end {
         Ok(response) => response,
-        Err(error) => return Next::End(refused(case, &error.to_string())),
+        Err(error) => return NextTaskStage::End(refused(case, &error.to_string())),
     };
     match &response.outcome {
-        ToolOutcome::Pending(pending) => Next::Stage(Stage::Parked(pending.clone())),
+        ToolOutcome::Pending(pending) => NextTaskStage::Stage(TaskStage::Parked(pending.clone())),
         // What a call says of having been stopped, or that nobody knows how far it came.
         ToolOutcome::Failed(error) if task.is_cancelled() => {
             task.says(Some(approval::shown(&error.message)));
-            Next::End(TaskEnd::Cancelled)
+            NextTaskStage::End(TaskEnd::Cancelled)
         }
         ToolOutcome::Done(_) | ToolOutcome::Failed(_) | ToolOutcome::Denied { .. } => {
-            Next::End(told(case, &response))
+            NextTaskStage::End(told(case, &response))
         }
     }
 }
 
-fn told(case: &Case, response: &Response) -> TaskEnd {
+fn told(case: &TaskCallContext, response: &Response) -> TaskEnd {
     case.telling()
         .told(response)
         .map_or_else(TaskEnd::Failed, |said| TaskEnd::Completed(results::tree(&said)))
 }
 
 /// A refusal of ours is a result that a model reads.
-fn refused(case: &Case, told: &str) -> TaskEnd {
+fn refused(case: &TaskCallContext, told: &str) -> TaskEnd {
     TaskEnd::Completed(refusal(told, &case.client))
 }
 
 /// A call that waits under a ticket: its client may decide about it, or anybody else who may.
-struct Parking<'a> {
-    case: &'a Case,
-    task: &'a Task,
-    pending: &'a Pending,
+struct ParkedTask<'a> {
+    case: &'a TaskCallContext,
+    task: &'a McpTask,
+    pending: &'a PendingTicket,
 }
 
-impl Parking<'_> {
-    async fn wait(&self) -> Next {
+impl ParkedTask<'_> {
+    async fn wait(&self) -> NextTaskStage {
         let Self { case, task, pending } = self;
         let parked = case.telling().parked(&pending.ticket).await.ok().flatten();
         let lasts = parked.as_ref().map_or(UNREAD, |parked| parked.lifetime).min(FOREVER);
@@ -135,7 +143,7 @@ impl Parking<'_> {
         let by = case.decides.map(|command| format!("; decide by `{command} {how}`"));
         let by = by.unwrap_or_default();
         task.says(Some(format!("Waiting for {what}: {reason}. Its ticket is `{ticket}`{by}")));
-        let asks = case.client.can_answer(Question::Form);
+        let asks = case.client.can_answer(QuestionKind::Form);
         let form = asks.then(|| approval::form(&case.tool, pending, parked.as_ref()));
         let mut decided = form.map(|form| task.asks_approval(&form));
         let mut is_taken = false;
@@ -153,7 +161,7 @@ impl Parking<'_> {
                     until = Instant::now() + AGAIN;
                 }
                 // The record knows whether it has expired or somebody has used it.
-                () = sleep_until(until) => return Next::Stage(Stage::Running(self.deny(LATE))),
+                () = sleep_until(until) => return NextTaskStage::Stage(TaskStage::Running(self.deny(LATE))),
             }
             if let Some(next) = self.look(&mut is_taken).await {
                 return next;
@@ -161,22 +169,22 @@ impl Parking<'_> {
         }
     }
 
-    fn decide(&self, decided: Decided) -> Next {
+    fn decide(&self, decided: TaskDecision) -> NextTaskStage {
         let Self { case, task, pending } = self;
-        let Decided { caller, answer } = decided;
+        let TaskDecision { caller, answer } = decided;
         task.says(None);
         match approval::decision(pending, &answer) {
             Some(decision) => {
                 let ticket = pending.ticket.clone();
                 let running = case.telling().redeem(caller, ticket, decision, case.trace);
-                Next::Stage(Stage::Running(running))
+                NextTaskStage::Stage(TaskStage::Running(running))
             }
-            None => Next::End(refused(case, &undecided(pending))),
+            None => NextTaskStage::End(refused(case, &undecided(pending))),
         }
     }
 
     /// What came of the ticket, if somebody decided about it who did not come by this task.
-    async fn look(&self, is_taken: &mut bool) -> Option<Next> {
+    async fn look(&self, is_taken: &mut bool) -> Option<NextTaskStage> {
         let Self { case, task, pending } = self;
         // A record that cannot be read now says nothing.
         if !matches!(case.telling().parked(&pending.ticket).await, Ok(None)) {
@@ -190,7 +198,7 @@ impl Parking<'_> {
         redeemed.map(|response| ended(case, task, Ok(response)))
     }
 
-    fn deny(&self, reason: &str) -> Running {
+    fn deny(&self, reason: &str) -> RunningMcpCall {
         let Self { case, pending, .. } = self;
         let caller = Arc::clone(&case.visit.caller);
         let decision = Decision::Deny { reason: reason.to_owned() };
@@ -198,35 +206,35 @@ impl Parking<'_> {
     }
 
     /// Nobody may decide any more about a call that its client does not want.
-    async fn withdraw(&self) -> Next {
+    async fn withdraw(&self) -> NextTaskStage {
         let Self { case, task, .. } = self;
         task.withdraws();
         let mut running = self.deny("its client cancelled it");
         let end = loop {
-            if let Heard::Ended(end) = running.hear().await {
+            if let McpCallSignal::Ended(end) = running.hear().await {
                 break end;
             }
         };
-        let End::Called(end) = end else { return Next::End(TaskEnd::Cancelled) };
+        let McpCallEnd::Called(end) = end else { return NextTaskStage::End(TaskEnd::Cancelled) };
         match *end {
             // Somebody had let it run before.
             Ok(response) if !matches!(response.outcome, ToolOutcome::Denied { .. }) => {
-                Next::End(told(case, &response))
+                NextTaskStage::End(told(case, &response))
             }
             Ok(_) => {
                 task.says(None);
-                Next::End(TaskEnd::Cancelled)
+                NextTaskStage::End(TaskEnd::Cancelled)
             }
             Err(error) => {
                 task.says(Some(error.to_string()));
-                Next::End(TaskEnd::Cancelled)
+                NextTaskStage::End(TaskEnd::Cancelled)
             }
         }
     }
 }
 
 /// What the client says; never, if it was not asked or the question was withdrawn.
-async fn answer(decided: &mut Option<oneshot::Receiver<Decided>>) -> Option<Decided> {
+async fn answer(decided: &mut Option<oneshot::Receiver<TaskDecision>>) -> Option<TaskDecision> {
     let Some(waiting) = decided else { return std::future::pending().await };
     let answer = waiting.await.ok();
     *decided = None;

@@ -6,7 +6,7 @@
 use rmcp::model::RequestId;
 use serde::Deserialize as _;
 
-use crate::protocol::id::Id;
+use crate::protocol::id::StrictRequestId;
 
 /// Longest key or value that is looked at, in bytes.
 const LONGEST: usize = 256;
@@ -14,7 +14,7 @@ const LONGEST: usize = 256;
 /// What was seen of a message so far.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is one thing that was seen")]
-pub(crate) struct Outline {
+pub(crate) struct MessageOutline {
     depth: usize,
     in_string: bool,
     escaped: bool,
@@ -30,7 +30,7 @@ pub(crate) struct Outline {
     has_answer: bool,
 }
 
-impl Outline {
+impl MessageOutline {
     pub(crate) fn of(text: &[u8]) -> Self {
         let mut outline = Self::default();
         outline.take(text);
@@ -113,7 +113,7 @@ impl Outline {
         // Of two the last one counts, as it does where the whole is read.
         if std::mem::take(&mut self.key) == b"\"id\"" {
             let mut reader = serde_json::Deserializer::from_slice(&word);
-            self.id = Id::deserialize(&mut reader).ok().map(|Id(id)| id);
+            self.id = StrictRequestId::deserialize(&mut reader).ok().map(|StrictRequestId(id)| id);
         }
     }
 }
@@ -124,8 +124,8 @@ mod tests {
 
     /// Of a text in one piece and byte by byte: whose answer it is.
     fn answers(text: &str) -> Option<String> {
-        let whole = Outline::of(text.as_bytes());
-        let mut single = Outline::default();
+        let whole = MessageOutline::of(text.as_bytes());
+        let mut single = MessageOutline::default();
         text.bytes().for_each(|byte| single.take(&[byte]));
         assert_eq!((whole.id(), whole.is_answer()), (single.id(), single.is_answer()), "{text}");
         whole.id().filter(|_| whole.is_answer()).map(ToString::to_string)

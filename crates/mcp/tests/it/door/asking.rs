@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use toolcrib_core::{CallContext, Content, Effect, ToolOutcome, Toolset, raw_tool};
 use toolcrib_engine::Crib;
-use toolcrib_mcp::DoorSettings;
+use toolcrib_mcp::McpServerSettings;
 use toolcrib_testkit::{Oracle, spec};
 
 use super::fixtures;
@@ -21,7 +21,7 @@ fn form() -> Value {
 /// One tool that may destroy, so that it is asked about.
 async fn door(oracle: &Oracle) -> String {
     let tools = Toolset::of([oracle.echo("wipe", Effect::Destroy)]).unwrap();
-    open(Crib::builder().build_fixed(tools), &[], DoorSettings::default()).await
+    open(Crib::builder().build_fixed(tools), &[], McpServerSettings::default()).await
 }
 
 fn wipe(arguments: &Value, state: &Value, answer: &Value) -> Value {
@@ -152,7 +152,7 @@ async fn a_call_whose_client_can_ask_nobody_waits_under_a_ticket() {
 #[tokio::test]
 async fn a_call_whose_client_does_not_come_back_ends_and_is_gone() {
     let patience = Duration::from_millis(300);
-    let settings = DoorSettings { patience, most_waiting: 4, ..DoorSettings::default() };
+    let settings = McpServerSettings { patience, most_waiting: 4, ..McpServerSettings::default() };
     let crib = Crib::builder().build_fixed(fixtures::tools());
     let url = open(crib, &[], settings).await;
     let name = "test_input_required_result_elicitation";
@@ -184,7 +184,7 @@ async fn a_modern_client_that_closes_its_stream_cancels_its_call() {
         }
     });
     let crib = Crib::of(Toolset::of([slow]).unwrap());
-    let url = open(crib, &[], DoorSettings::default()).await;
+    let url = open(crib, &[], McpServerSettings::default()).await;
     let call = json!({ "name": "slow", "arguments": {} });
     let asked = url.clone();
     let client =

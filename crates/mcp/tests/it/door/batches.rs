@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use toolcrib_core::{Effect, Toolset};
 use toolcrib_engine::Crib;
-use toolcrib_mcp::DoorSettings;
+use toolcrib_mcp::McpServerSettings;
 use toolcrib_testkit::Oracle;
 
 use super::pipes::Pipe;
@@ -37,7 +37,7 @@ fn crib(oracle: &Oracle) -> Crib {
 #[tokio::test]
 async fn every_request_of_a_batch_is_answered_over_http() {
     let oracle = Oracle::default();
-    let url = open(crib(&oracle), &[], DoorSettings::default()).await;
+    let url = open(crib(&oracle), &[], McpServerSettings::default()).await;
     let session = begin(&url, "ann", "2025-03-26", json!({})).await;
     let list = json!({ "jsonrpc": "2.0", "id": "l", "method": "tools/list" });
     let hello = json!({ "jsonrpc": "2.0", "id": 8, "method": "initialize" });
@@ -64,7 +64,7 @@ async fn every_request_of_a_batch_is_answered_over_http() {
 #[tokio::test]
 async fn a_batch_is_bounded_and_means_one_thing() {
     let oracle = Oracle::default();
-    let url = open(crib(&oracle), &[], DoorSettings::default()).await;
+    let url = open(crib(&oracle), &[], McpServerSettings::default()).await;
     let session = begin(&url, "ann", "2025-03-26", json!({})).await;
     for (count, status) in [(0, 400), (1, 200), (MOST - 1, 200), (MOST, 200), (MOST + 1, 400)] {
         let batch = (0..count).map(call).collect();

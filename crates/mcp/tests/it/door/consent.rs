@@ -5,12 +5,13 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use toolcrib_core::{
-    About, Ask, BatchOptions, BoxFuture, CallKey, Caller, CodeLibrary, Fields, Host, Inquiry,
-    Question, Stocked, Toolset, Unanswered, Visitor,
+    BatchOptions, BoxFuture, CallKey, Caller, ClientSession, CodeResources, Host, HostQuestion,
+    JsonFields, QuestionError, QuestionKind, ResourceOperation, ResourceRequest, Toolset,
+    WithResources,
 };
 use toolcrib_engine::Crib;
 use toolcrib_engine::rules::Rules;
-use toolcrib_mcp::{DoorSettings, Era};
+use toolcrib_mcp::{McpEra, McpServerSettings};
 
 use super::own_client::in_front_of;
 use super::support::open;
@@ -20,24 +21,24 @@ use crate::support::{crib, source};
 /// How often something was read.
 type Reads = Arc<AtomicUsize>;
 
-fn fields(value: Value) -> Fields {
+fn fields(value: Value) -> JsonFields {
     let Value::Object(fields) = value else { panic!("`{value}` is no object") };
     fields
 }
 
 /// A prompt that says its arguments, a resource that says its address, and a template.
-fn library(reads: &Reads) -> CodeLibrary {
+fn library(reads: &Reads) -> CodeResources {
     let prompt = Arc::clone(reads);
     let resource = move || {
         let reads = Arc::clone(reads);
-        move |params: Fields, _| {
+        move |params: JsonFields, _| {
             reads.fetch_add(1, Ordering::Relaxed);
             let uri = params["uri"].clone();
             let contents = json!({ "contents": [{ "uri": uri, "text": uri }] });
             std::future::ready(Ok(fields(contents)))
         }
     };
-    CodeLibrary::default()
+    CodeResources::default()
         .prompt(fields(json!({ "name": "letter" })), move |params, _| {
             prompt.fetch_add(1, Ordering::Relaxed);
             let said = params.get("arguments").cloned().unwrap_or_default().to_string();
@@ -52,9 +53,9 @@ fn library(reads: &Reads) -> CodeLibrary {
         })
 }
 
-async fn door(settings: DoorSettings) -> (String, Reads) {
+async fn door(settings: McpServerSettings) -> (String, Reads) {
     let reads = Reads::default();
-    let shelf = Stocked::new(Toolset::default(), Arc::new(library(&reads)));
+    let shelf = WithResources::new(Toolset::default(), Arc::new(library(&reads)));
     let rules = Rules::parse("ask = [\"category:prompt\", \"category:resource\"]").unwrap();
     let crib = Crib::builder().policy(rules).source("shelf", shelf).build().await;
     (open(crib, &[], settings).await, reads)
@@ -98,7 +99,7 @@ async fn asked(url: &str, method: &str, params: Value) -> (String, Value) {
 
 #[tokio::test]
 async fn a_modern_client_approves_one_reading_once() {
-    let (url, reads) = door(DoorSettings::default()).await;
+    let (url, reads) = door(McpServerSettings::default()).await;
     for (method, params, question, read) in [
         (
             LETTER,
@@ -135,7 +136,7 @@ async fn a_modern_client_approves_one_reading_once() {
 
 #[tokio::test]
 async fn no_other_reading_caller_or_answer_redeems_an_approval() {
-    let (url, reads) = door(DoorSettings::default()).await;
+    let (url, reads) = door(McpServerSettings::default()).await;
     let (_, first) = asked(&url, LETTER, letter("bob")).await;
     let (_, second) = asked(&url, NOTE, note("note://one")).await;
     let bent = Value::from(format!("{}x", first.as_str().unwrap()));
@@ -170,7 +171,7 @@ async fn no_other_reading_caller_or_answer_redeems_an_approval() {
 
 #[tokio::test]
 async fn whatever_is_no_plain_yes_refuses() {
-    let (url, reads) = door(DoorSettings::default()).await;
+    let (url, reads) = door(McpServerSettings::default()).await;
     for (answer, told) in [
         (json!({ "action": "decline" }), "refused: the user refused it"),
         (json!({ "action": "accept", "content": { "approve": false } }), "the user refused it"),
@@ -195,7 +196,7 @@ async fn whatever_is_no_plain_yes_refuses() {
 
 #[tokio::test]
 async fn a_client_that_can_ask_nobody_is_refused_and_told_why() {
-    let (url, reads) = door(DoorSettings::default()).await;
+    let (url, reads) = door(McpServerSettings::default()).await;
     let told = "refused: the rules ask for consent; a person would have to be asked, and this \
                 client can ask nobody: read it through one that takes forms (`elicitation`), or \
                 permit it by a rule";
@@ -218,7 +219,7 @@ async fn a_client_that_can_ask_nobody_is_refused_and_told_why() {
 
 #[tokio::test]
 async fn where_too_many_wait_nothing_is_read_unasked() {
-    let settings = DoorSettings { most_waiting: 4, ..DoorSettings::default() };
+    let settings = McpServerSettings { most_waiting: 4, ..McpServerSettings::default() };
     let (url, reads) = door(settings).await;
     let (_, state) = asked(&url, NOTE, note("note://one")).await;
     let second = modern(&url, "ann", NOTE, note("note://one"), form()).await.answer();
@@ -231,7 +232,7 @@ async fn where_too_many_wait_nothing_is_read_unasked() {
 
 #[tokio::test]
 async fn completing_and_following_stay_refused() {
-    let (url, reads) = door(DoorSettings::default()).await;
+    let (url, reads) = door(McpServerSettings::default()).await;
     let told = |reply: &Value| {
         let told = reply["error"]["message"].as_str().unwrap_or_default().to_owned();
         assert!(told.contains("not asked about: permit it by a rule"), "{reply}");
@@ -256,11 +257,11 @@ struct Person {
 }
 
 impl Host for Person {
-    fn answers(&self) -> &[Question] {
-        &[Question::Form]
+    fn answers(&self) -> &[QuestionKind] {
+        &[QuestionKind::Form]
     }
 
-    fn ask(&self, _: CallKey, ask: Ask) -> BoxFuture<'_, Result<Value, Unanswered>> {
+    fn ask(&self, _: CallKey, ask: HostQuestion) -> BoxFuture<'_, Result<Value, QuestionError>> {
         self.asked.lock().unwrap().push(ask.params["message"].clone());
         Box::pin(std::future::ready(Ok(self.answer.clone())))
     }
@@ -268,19 +269,20 @@ impl Host for Person {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_person_at_a_client_of_each_era_is_asked_and_heard() {
-    for era in [Era::Legacy, Era::Modern] {
-        let (url, reads) = door(DoorSettings::default()).await;
+    for era in [McpEra::Legacy, McpEra::Modern] {
+        let (url, reads) = door(McpServerSettings::default()).await;
         let outer = crib(&source(in_front_of(&url, era))).await;
         for (answer, permitted) in [(yes(), true), (json!({ "action": "decline" }), false)] {
             let person = Person { answer, asked: Mutex::default() };
             let person = Arc::new(person);
-            for (about, params) in
-                [(About::Prompt, letter("bob")), (About::Resource, note("file://x/y"))]
-            {
-                let visitor = Visitor { caller: Arc::new(Caller::local()), session: None };
+            for (about, params) in [
+                (ResourceOperation::Prompt, letter("bob")),
+                (ResourceOperation::Resource, note("file://x/y")),
+            ] {
+                let visitor = ClientSession { caller: Arc::new(Caller::local()), session: None };
                 let host = Some(Arc::clone(&person) as Arc<dyn Host>);
                 let options = BatchOptions { host, ..BatchOptions::default() };
-                let inquiry = Inquiry { about: about.clone(), params: fields(params) };
+                let inquiry = ResourceRequest { about: about.clone(), params: fields(params) };
                 let read = outer.inquire(&visitor, inquiry, options).await;
                 assert_eq!(read.is_ok(), permitted, "{era:?} {about:?}: {read:?}");
                 assert_eq!(reads.swap(0, Ordering::Relaxed), usize::from(permitted), "{era:?}");

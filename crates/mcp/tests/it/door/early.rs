@@ -15,8 +15,8 @@ use toolcrib_core::{
     Verdict, raw_tool,
 };
 use toolcrib_engine::Crib;
-use toolcrib_mcp::DoorSettings;
-use toolcrib_testkit::{ByHand, Oracle, spec};
+use toolcrib_mcp::McpServerSettings;
+use toolcrib_testkit::{FixedPolicy, Oracle, spec};
 
 use super::fixtures;
 use super::plain::seen;
@@ -67,11 +67,13 @@ async fn a_client_of_every_older_revision_gets_the_same_answer_whichever_way() {
     tools.push(oracle.echo("secret", Effect::Read));
     let mut names: Vec<String> = tools.iter().map(|tool| tool.spec().name.to_string()).collect();
     names.push("absent".to_owned());
-    let policy = ByHand::default()
+    let policy = FixedPolicy::default()
         .with("secret", Verdict::Deny("no".to_owned()))
         .with("asked_about", Verdict::Ask("it writes".to_owned()));
     let crib = Crib::builder().policy(policy).build_fixed(Toolset::of(tools).unwrap());
-    let url = &open(crib.clone(), &[], DoorSettings { page: 7, ..DoorSettings::default() }).await;
+    let url =
+        &open(crib.clone(), &[], McpServerSettings { page: 7, ..McpServerSettings::default() })
+            .await;
     let (mut at_once, mut pages) = (0, 0);
     // One by one: so many questions may wait at once, and no more.
     for revision in REVISIONS {
@@ -242,7 +244,7 @@ impl Inside {
 
 async fn door(tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> String {
     let crib = Crib::builder().build_fixed(Toolset::of(tools).unwrap());
-    open(crib, &[], DoorSettings::default()).await
+    open(crib, &[], McpServerSettings::default()).await
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 use toolcrib_core::{Effect, Toolset};
 use toolcrib_engine::Crib;
-use toolcrib_mcp::DoorSettings;
+use toolcrib_mcp::McpServerSettings;
 use toolcrib_testkit::Oracle;
 
 use super::{fixtures, long, support};
@@ -84,7 +84,7 @@ async fn the_client_of_the_authors_goes_all_ways_of_a_task() {
     tools.push(oracle.echo("wipe", Effect::Destroy));
     let crib = Crib::builder().build_fixed(Toolset::of(tools).unwrap());
     let task_after = long::TASK_AFTER;
-    let settings = DoorSettings { task_after, ..DoorSettings::default() };
+    let settings = McpServerSettings { task_after, ..McpServerSettings::default() };
     let url = support::open(crib, &[], settings).await;
     #[expect(clippy::disallowed_methods, reason = "the peer is no child of ours")]
     let mut command = Command::new(node);

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolcrib_core::{AllowAll, AskBeforeDestroying, Policy, Quarantine, SourceId, Verdict};
+use toolcrib_core::{AllowAll, AskBeforeDestroying, Policy, QuarantineReason, SourceId, Verdict};
 use toolcrib_engine::ledger::MemoryLedger;
 use toolcrib_engine::rules::Rules;
 use toolcrib_engine::{Crib, CribBuilder};
-use toolcrib_mcp::DoorSettings;
-use toolcrib_testkit::ByHand;
+use toolcrib_mcp::McpServerSettings;
+use toolcrib_testkit::FixedPolicy;
 
 use super::support::open;
 use super::wire::{begin, modern, old};
@@ -23,7 +23,7 @@ async fn behind(era: &str, builder: CribBuilder) -> String {
     let placed = (SourceId::new("far"), server as _, Duration::from_mins(1));
     let crib = builder.placed(placed).build().await;
     until("it is known what the server is", || crib.sole().is_some()).await;
-    open(crib, &[], DoorSettings::default()).await
+    open(crib, &[], McpServerSettings::default()).await
 }
 
 async fn under(era: &str, policy: impl Policy + 'static) -> String {
@@ -163,11 +163,13 @@ async fn neither_is_there_where_it_could_be_another_name_of_what_is_kept_from_a_
         under("legacy", rules("allow = [\"*\"]\ndeny = [\"greet\"]")).await,
         under("legacy", rules("allow = [\"*\"]\nask = [\"tag:dear\"]")).await,
         under("legacy", rules("allow = [\"greet\"]")).await,
-        under("legacy", ByHand::default().with("greet", Verdict::Deny("no".to_owned()))).await,
+        under("legacy", FixedPolicy::default().with("greet", Verdict::Deny("no".to_owned()))).await,
         // As pins do.
         behind(
             "legacy",
-            Crib::builder().policy(AllowAll).judge(Box::new(|_, _| Some(Quarantine::NotPinned))),
+            Crib::builder()
+                .policy(AllowAll)
+                .judge(Box::new(|_, _| Some(QuarantineReason::NotPinned))),
         )
         .await,
     ] {

@@ -1,7 +1,7 @@
 //! Arguments that a tool of the only server behind a door wants repeated in headers.
 
 use serde_json::{Value, json};
-use toolcrib_mcp::DoorSettings;
+use toolcrib_mcp::McpServerSettings;
 
 use super::support::open;
 use super::wire::{Reply, begin, modern, old, send};
@@ -35,7 +35,7 @@ async fn call(url: &str, arguments: &Value, headers: &[(&str, &str)]) -> Reply {
 async fn headers_that_do_not_repeat_what_a_call_says_are_refused() {
     let list = List::new("headers", &json!([{ "name": "echo", "inputSchema": input() }]));
     let server = source(settings(&["modern", &list.option()]));
-    let url = open(crib(&server).await, &[], DoorSettings::default()).await;
+    let url = open(crib(&server).await, &[], McpServerSettings::default()).await;
     let listed = modern(&url, "ann", "tools/list", json!({}), json!({})).await.answer();
     assert_eq!(listed["result"]["tools"][0]["inputSchema"], input());
     let (eu, far) = (json!({ "region": "eu" }), json!({ "region": "Zürich" }));

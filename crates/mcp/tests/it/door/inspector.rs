@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use serde_json::Value;
 use toolcrib_core::{AllowAll, Effect, Toolset};
 use toolcrib_engine::Crib;
-use toolcrib_mcp::DoorSettings;
+use toolcrib_mcp::McpServerSettings;
 use toolcrib_testkit::Oracle;
 
 use super::support::open;
@@ -20,7 +20,7 @@ async fn the_inspector_lists_without_a_complaint_and_calls() {
     let oracle = Oracle::default();
     let tools = ["alpha", "beta"].map(|name| oracle.echo(name, Effect::Write));
     let crib = Crib::builder().policy(AllowAll).build_fixed(Toolset::of(tools).unwrap());
-    let url = open(crib, &[], DoorSettings::default()).await;
+    let url = open(crib, &[], McpServerSettings::default()).await;
     let run = async |words: &[&str]| {
         #[expect(clippy::disallowed_methods, reason = "the peer is no child of ours")]
         let mut command = Command::new(&node);

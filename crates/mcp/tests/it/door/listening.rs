@@ -9,11 +9,11 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
 use toolcrib_core::{
-    BoxFuture, Caller, Effect, Intent, Policy, Stocked, ToolSpec, Toolset, Verdict,
+    BoxFuture, Caller, Effect, Intent, Policy, ToolSpec, Toolset, Verdict, WithResources,
 };
 use toolcrib_engine::Crib;
-use toolcrib_mcp::DoorSettings;
-use toolcrib_testkit::{Oracle, Scripted};
+use toolcrib_mcp::McpServerSettings;
+use toolcrib_testkit::{Oracle, ScriptedSource};
 
 use super::shelves;
 use super::support::open;
@@ -81,9 +81,9 @@ impl Listening {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_resource_that_changes_at_the_acknowledgement_is_told() {
     let library = Arc::new(shelves::library());
-    let source = Stocked::new(super::fixtures::tools(), Arc::clone(&library) as _);
+    let source = WithResources::new(super::fixtures::tools(), Arc::clone(&library) as _);
     let crib = Crib::builder().policy(Slow).source("fixtures", source).build().await;
-    let url = open(crib, &[], DoorSettings::default()).await;
+    let url = open(crib, &[], McpServerSettings::default()).await;
     let watched = "test://watched-resource";
     let wanted = json!({ "resourceSubscriptions": [watched, "test://nowhere"] });
     let mut listening = Listening::to(&url, wanted).await;
@@ -103,11 +103,11 @@ async fn a_list_that_changes_at_the_acknowledgement_is_told() {
     let oracle = Oracle::default();
     let tools = |name: &str| Ok(Toolset::of([oracle.echo(name, Effect::Read)]).unwrap());
     for _ in 0..20 {
-        let source = Scripted::default()
+        let source = ScriptedSource::default()
             .then(Duration::ZERO, tools("alpha"))
             .then(Duration::ZERO, tools("beta"));
         let crib = Crib::builder().source("s", source.clone()).build().await;
-        let url = open(crib, &[], DoorSettings::default()).await;
+        let url = open(crib, &[], McpServerSettings::default()).await;
         let mut listening = Listening::to(&url, json!({ "toolsListChanged": true })).await;
         let (method, _) = listening.hear().await;
         assert_eq!(method, "notifications/subscriptions/acknowledged");

@@ -4,9 +4,9 @@ use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolcrib_core::{AllowAll, Caller, CribLimits, Request, Secret, Source, SourceId};
+use toolcrib_core::{AllowAll, Caller, CribLimits, PlanRequest, Secret, Source, SourceId};
 use toolcrib_engine::Crib;
-use toolcrib_mcp::{DoorSettings, Era, Transport};
+use toolcrib_mcp::{McpEra, McpServerSettings, McpTransport};
 
 use super::support::open;
 use crate::over_http;
@@ -16,12 +16,12 @@ use crate::support::{crib, run, settings, source, until};
 async fn calls_go_through_the_door_between_all_eras() {
     for upstream in ["legacy", "modern"] {
         let inner = crib(&source(settings(&[upstream]))).await;
-        let url = open(inner.clone(), &[], DoorSettings::default()).await;
-        for era in [Era::Legacy, Era::Modern] {
+        let url = open(inner.clone(), &[], McpServerSettings::default()).await;
+        for era in [McpEra::Legacy, McpEra::Modern] {
             let near = source(in_front_of(&url, era));
             let outer = crib(&near).await;
             let names = |crib: &toolcrib_engine::Crib| {
-                let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+                let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
                 plan.tools().map(|tool| tool.listed.spec.name.to_string()).collect::<Vec<_>>()
             };
             assert_eq!(names(&outer), names(&inner));
@@ -40,12 +40,12 @@ async fn calls_go_through_the_door_between_all_eras() {
 
 #[tokio::test]
 async fn a_client_of_each_era_is_told_when_the_list_changes() {
-    for era in [Era::Legacy, Era::Modern] {
+    for era in [McpEra::Legacy, McpEra::Modern] {
         let (one, two) = (source(settings(&["modern"])), source(settings(&["modern", "pages=2"])));
         let placed = |id: &str, source| (SourceId::new(id), source, Duration::from_mins(1));
         let first = placed("one", Arc::clone(&one) as Arc<dyn Source>);
         let inner = Crib::builder().policy(AllowAll).placed(first.clone()).build().await;
-        let url = open(inner.clone(), &[], DoorSettings::default()).await;
+        let url = open(inner.clone(), &[], McpServerSettings::default()).await;
         let outer = crib(&source(in_front_of(&url, era))).await;
         let has = || outer.catalog().get("tool_1").is_some();
         assert!(!has());
@@ -56,9 +56,9 @@ async fn a_client_of_each_era_is_told_when_the_list_changes() {
 }
 
 /// A client of one era at this door.
-pub(super) fn in_front_of(url: &str, era: Era) -> toolcrib_mcp::ServerSettings {
+pub(super) fn in_front_of(url: &str, era: McpEra) -> toolcrib_mcp::McpSourceSettings {
     let mut settings = over_http::settings(url);
-    if let (Transport::Http(http), Era::Legacy) = (&mut settings.transport, era) {
+    if let (McpTransport::Http(http), McpEra::Legacy) = (&mut settings.transport, era) {
         http.headers.push(("x-era".to_owned(), Secret::new("old")));
     }
     settings

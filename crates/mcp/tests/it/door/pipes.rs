@@ -11,7 +11,7 @@ use toolcrib_core::{
     raw_tool,
 };
 use toolcrib_engine::Crib;
-use toolcrib_mcp::{Door, DoorSettings, StdioError};
+use toolcrib_mcp::{McpServer, McpServerSettings, StdioServerError};
 use toolcrib_testkit::{Behaviour, Oracle, spec};
 
 use super::house::Home;
@@ -20,26 +20,26 @@ use super::wire::NO_MESSAGES;
 pub(super) struct Pipe {
     writer: WriteHalf<DuplexStream>,
     lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
-    served: JoinHandle<Result<(), StdioError>>,
+    served: JoinHandle<Result<(), StdioServerError>>,
 }
 
 impl Pipe {
     pub(super) fn to(oracle: &Oracle) -> Self {
-        Self::within(oracle, DoorSettings::default())
+        Self::within(oracle, McpServerSettings::default())
     }
 
-    fn within(oracle: &Oracle, settings: DoorSettings) -> Self {
+    fn within(oracle: &Oracle, settings: McpServerSettings) -> Self {
         let hang = oracle.tool(spec("hang", Effect::Read), Behaviour::Hang);
         let tools = [oracle.echo("echo", Effect::Read), hang];
         Self::of(Toolset::of(tools).unwrap(), settings)
     }
 
-    fn of(tools: Toolset, settings: DoorSettings) -> Self {
+    fn of(tools: Toolset, settings: McpServerSettings) -> Self {
         Self::at(Home::of(Crib::of(tools)), settings)
     }
 
-    pub(super) fn at(home: Home, settings: DoorSettings) -> Self {
-        let door = Door::new(Arc::new(home), settings);
+    pub(super) fn at(home: Home, settings: McpServerSettings) -> Self {
+        let door = McpServer::new(Arc::new(home), settings);
         let (near, far) = duplex(64 * 1024);
         let (reader, writer) = split(far);
         let served =
@@ -114,7 +114,7 @@ async fn a_request_under_the_id_of_another_one_is_refused_until_that_is_answered
     let oracle = Oracle::default();
     let hang = oracle.tool(spec("hang", Effect::Read), Behaviour::Hang);
     let tools = Toolset::of([wait, hang, oracle.echo("echo", Effect::Write)]).unwrap();
-    let mut pipe = Pipe::of(tools, DoorSettings::default());
+    let mut pipe = Pipe::of(tools, McpServerSettings::default());
     pipe.say(json!({
         "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
             "protocolVersion": "2025-03-26", "capabilities": {},
@@ -167,7 +167,7 @@ async fn what_a_call_says_last_is_heard_before_its_end() {
         }
         ToolOutcome::Done(Content::text("there"))
     });
-    let mut pipe = Pipe::of(Toolset::of([steps]).unwrap(), DoorSettings::default());
+    let mut pipe = Pipe::of(Toolset::of([steps]).unwrap(), McpServerSettings::default());
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {},
@@ -192,7 +192,7 @@ async fn what_a_call_says_last_is_heard_before_its_end() {
 
 #[tokio::test]
 async fn what_cannot_be_read_is_answered_and_costs_itself_alone() {
-    let mut settings = DoorSettings::default();
+    let mut settings = McpServerSettings::default();
     settings.request.bytes = 100_000;
     let mut pipe = Pipe::within(&Oracle::default(), settings);
     let meta = json!({
@@ -277,7 +277,8 @@ async fn a_modern_client_needs_no_greeting() {
 async fn a_call_over_pipes_becomes_a_task_too() {
     let oracle = Oracle::default();
     let task_after = Duration::from_millis(100);
-    let mut pipe = Pipe::within(&oracle, DoorSettings { task_after, ..DoorSettings::default() });
+    let mut pipe =
+        Pipe::within(&oracle, McpServerSettings { task_after, ..McpServerSettings::default() });
     let extensions = json!({ "io.modelcontextprotocol/tasks": {} });
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -325,7 +326,7 @@ async fn a_call_that_its_client_can_ask_nobody_about_is_made_again_after_a_decis
     let crib = Crib::of(Toolset::of([oracle.echo("wipe", Effect::Destroy)]).unwrap());
     let patience = Some(Duration::from_secs(10));
     let home = Home { patience, ..Home::of(crib.clone()) };
-    let settings = DoorSettings { decides: Some("decide"), ..DoorSettings::default() };
+    let settings = McpServerSettings { decides: Some("decide"), ..McpServerSettings::default() };
     let mut pipe = Pipe::at(home, settings);
     let text = |result: &Value| result["content"][0]["text"].as_str().unwrap().to_owned();
     let deny = || Decision::Deny { reason: "not now".to_owned() };

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use toolcrib_core::{Content, Effect, Tool, ToolOutcome, ToolSpec, Verdict, raw_tool};
 use toolcrib_engine::Crib;
-use toolcrib_mcp::DoorSettings;
-use toolcrib_testkit::{ByHand, Oracle};
+use toolcrib_mcp::McpServerSettings;
+use toolcrib_testkit::{FixedPolicy, Oracle};
 
 use super::fixtures;
 use super::support::open;
@@ -37,12 +37,12 @@ async fn a_plain_call_is_answered_as_every_other_one() {
     tools.push(oracle.echo("asked_about", Effect::Write));
     tools.push(oracle.echo("secret", Effect::Read));
     let names: Vec<String> = tools.iter().map(|tool| tool.spec().name.to_string()).collect();
-    let policy = ByHand::default()
+    let policy = FixedPolicy::default()
         .with("secret", Verdict::Deny("no".to_owned()))
         .with("asked_about", Verdict::Ask("it writes".to_owned()));
     let tools = toolcrib_core::Toolset::of(tools).unwrap();
     let crib = Crib::builder().policy(policy).build_fixed(tools);
-    let url = open(crib, &[], DoorSettings::default()).await;
+    let url = open(crib, &[], McpServerSettings::default()).await;
     let absent = "absent".to_owned();
     let mut compared = 0;
     for name in names.iter().chain([&absent]) {
@@ -85,7 +85,7 @@ async fn a_plain_list_is_answered_as_every_other_one() {
     let many = all.len();
     let tools = toolcrib_core::Toolset::of(all).unwrap();
     let crib = Crib::builder().build_fixed(tools);
-    let url = open(crib, &[], DoorSettings { page: 7, ..DoorSettings::default() }).await;
+    let url = open(crib, &[], McpServerSettings { page: 7, ..McpServerSettings::default() }).await;
     let list =
         async |params: &Value| modern(&url, "ann", "tools/list", params.clone(), json!({})).await;
     let (mut cursors, mut pages) = (vec![json!(null), json!("!"), json!("bm9uZQ")], 0);
@@ -138,7 +138,7 @@ async fn what_is_not_plain_in_one_respect_is_refused_as_ever() {
     let oracle = Oracle::default();
     let tools = [oracle.echo("alpha", Effect::Read)];
     let crib = Crib::builder().build_fixed(toolcrib_core::Toolset::of(tools).unwrap());
-    let url = open(crib, &[], DoorSettings::default()).await;
+    let url = open(crib, &[], McpServerSettings::default()).await;
     let right = right();
     let headers = [
         ("x-caller", "ann"),

@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use serde_json::{Value, json};
 use toolcrib_core::{Effect, Toolset};
 use toolcrib_engine::Crib;
-use toolcrib_mcp::{DoorSettings, Era, ServerSettings, StdioSettings, Transport};
+use toolcrib_mcp::{McpEra, McpServerSettings, McpSourceSettings, McpTransport, StdioSettings};
 use toolcrib_testkit::Oracle;
 
 use super::{fixtures, support};
@@ -59,7 +59,7 @@ async fn the_python_sdk_does_all_it_can_in_both_eras() {
     tools.push(oracle.echo("wipe", Effect::Destroy));
     let count = tools.len();
     let crib = Crib::builder().build_fixed(Toolset::of(tools).unwrap());
-    let url = support::open(crib, &[], DoorSettings::default()).await;
+    let url = support::open(crib, &[], McpServerSettings::default()).await;
     for (round, (mode, version)) in
         [("legacy", "2025-11-25"), ("auto", "2026-07-28")].iter().enumerate()
     {
@@ -144,8 +144,8 @@ async fn a_server_of_both_eras_asks_an_older_client_in_the_older_way() {
     until("the server is up", || TcpStream::connect(&place).is_ok()).await;
     let source = source(over_http::settings(&url));
     let crib = crib(&source).await;
-    assert_eq!(source.status().era, Some(Era::Modern));
-    let door = support::open(crib, &[], DoorSettings::default()).await;
+    assert_eq!(source.status().era, Some(McpEra::Modern));
+    let door = support::open(crib, &[], McpServerSettings::default()).await;
     for _ in 0..2 {
         let answered = run_as(&python, CALLER, &[&door, "legacy"]).await;
         assert_eq!(answered, json!([false, "accept Ann"]));
@@ -160,11 +160,11 @@ async fn a_program_of_both_eras_asks_whoever_calls_and_is_spoken_to_as_its_setti
     // Unless its settings say otherwise, each client meets a program of its own era: in the later one
     // a handler cannot ask as this one does.
     for (revision, era, expected, programs) in [
-        (None, Era::Legacy, [&fine, &refused], 2),
-        (Some(Era::Legacy), Era::Legacy, [&fine, &fine], 1),
-        (Some(Era::Modern), Era::Modern, [&refused, &refused], 1),
+        (None, McpEra::Legacy, [&fine, &refused], 2),
+        (Some(McpEra::Legacy), McpEra::Legacy, [&fine, &fine], 1),
+        (Some(McpEra::Modern), McpEra::Modern, [&refused, &refused], 1),
     ] {
-        let mut settings = ServerSettings::new(Transport::Stdio(StdioSettings {
+        let mut settings = McpSourceSettings::new(McpTransport::Stdio(StdioSettings {
             command: python.clone(),
             arguments: ["-W", "ignore", "-c", SERVER].map(str::to_owned).to_vec(),
             environment: Vec::new(),
@@ -172,7 +172,7 @@ async fn a_program_of_both_eras_asks_whoever_calls_and_is_spoken_to_as_its_setti
         }));
         settings.revision = revision;
         let source = source(settings);
-        let door = support::open(crib(&source).await, &[], DoorSettings::default()).await;
+        let door = support::open(crib(&source).await, &[], McpServerSettings::default()).await;
         assert_eq!(source.status().era, Some(era), "{revision:?}");
         for (mode, (is_error, start)) in ["legacy", "auto"].into_iter().zip(expected) {
             let answered = run_as(&python, CALLER, &[&door, mode]).await;

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use toolcrib_core::{Effect, Verdict};
 use toolcrib_engine::Crib;
-use toolcrib_mcp::DoorSettings;
-use toolcrib_testkit::{ByHand, Oracle};
+use toolcrib_mcp::McpServerSettings;
+use toolcrib_testkit::{FixedPolicy, Oracle};
 
 use super::support::open;
 use super::wire::{NO_MESSAGES, begin, modern, old, send};
@@ -14,7 +14,7 @@ const TOOLS: [&str; 5] = ["alpha", "beta", "gamma", "secret", "zeta"];
 /// Five tools, one of which does not exist for anybody.
 fn crib(oracle: &Oracle) -> Crib {
     let tools = TOOLS.map(|name| oracle.echo(name, Effect::Read));
-    let policy = ByHand::default().with("secret", Verdict::Deny("no".to_owned()));
+    let policy = FixedPolicy::default().with("secret", Verdict::Deny("no".to_owned()));
     Crib::builder().policy(policy).build_fixed(toolcrib_core::Toolset::of(tools).unwrap())
 }
 
@@ -26,7 +26,7 @@ fn names(answer: &Value) -> Vec<&str> {
 #[tokio::test]
 async fn a_modern_client_discovers_lists_in_pages_and_calls() {
     let oracle = Oracle::default();
-    let settings = DoorSettings { page: 3, ..DoorSettings::default() };
+    let settings = McpServerSettings { page: 3, ..McpServerSettings::default() };
     let url = open(crib(&oracle), &[], settings).await;
     let hello = modern(&url, "ann", "server/discover", json!({}), json!({})).await.answer();
     let versions = json!(["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"]);
@@ -66,7 +66,7 @@ async fn a_modern_client_discovers_lists_in_pages_and_calls() {
 async fn a_client_of_each_older_revision_begins_a_session_and_calls() {
     for revision in ["2025-03-26", "2025-06-18", "2025-11-25"] {
         let oracle = Oracle::default();
-        let url = open(crib(&oracle), &[], DoorSettings::default()).await;
+        let url = open(crib(&oracle), &[], McpServerSettings::default()).await;
         let session = begin(&url, "ann", revision, json!({})).await;
         let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
         let list = old(&url, "ann", Some(&session), list).await.answer();
@@ -90,7 +90,7 @@ async fn a_client_of_each_older_revision_begins_a_session_and_calls() {
 #[tokio::test]
 async fn what_is_denied_answers_as_what_is_not_there() {
     let oracle = Oracle::default();
-    let url = open(crib(&oracle), &["zeta"], DoorSettings::default()).await;
+    let url = open(crib(&oracle), &["zeta"], McpServerSettings::default()).await;
     let mut answers = Vec::new();
     for name in ["secret", "absent"] {
         let call = json!({ "name": name, "arguments": {} });
@@ -114,7 +114,7 @@ async fn what_is_denied_answers_as_what_is_not_there() {
 #[tokio::test]
 async fn nobody_foreign_pages_and_foreign_names_stay_outside() {
     let oracle = Oracle::default();
-    let url = open(crib(&oracle), &[], DoorSettings::default()).await;
+    let url = open(crib(&oracle), &[], McpServerSettings::default()).await;
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" }).to_string();
     for (header, status) in [
         (("x-caller", "nobody"), 401),
@@ -137,7 +137,7 @@ async fn nobody_foreign_pages_and_foreign_names_stay_outside() {
 #[tokio::test]
 async fn a_request_that_can_be_read_in_two_ways_runs_nothing() {
     let oracle = Oracle::default();
-    let url = open(crib(&oracle), &[], DoorSettings::default()).await;
+    let url = open(crib(&oracle), &[], McpServerSettings::default()).await;
     let meta = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
     let call = |name: &str| {
         let params = format!(r#"{{{name},"arguments":{{}},{meta}}}"#);
@@ -163,7 +163,7 @@ async fn a_request_that_can_be_read_in_two_ways_runs_nothing() {
     }
     assert_eq!(oracle.runs(), []);
     assert_eq!(send("POST", &url, &right, &alpha).await.status, 200);
-    let mut large = DoorSettings::default();
+    let mut large = McpServerSettings::default();
     large.request.bytes = 100;
     let url = open(self::crib(&oracle), &[], large).await;
     assert_eq!(send("POST", &url, &right, &alpha).await.status, 413);
@@ -173,7 +173,7 @@ async fn a_request_that_can_be_read_in_two_ways_runs_nothing() {
 #[tokio::test]
 async fn parameters_that_do_not_fit_are_not_taken_for_a_method_that_is_not_there() {
     let oracle = Oracle::default();
-    let url = open(crib(&oracle), &[], DoorSettings::default()).await;
+    let url = open(crib(&oracle), &[], McpServerSettings::default()).await;
     let meta = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
     let answer = async |method: &'static str, params: &str| {
         let headers =
@@ -204,7 +204,7 @@ async fn parameters_that_do_not_fit_are_not_taken_for_a_method_that_is_not_there
 
 #[tokio::test]
 async fn parameters_of_an_older_client_that_do_not_fit_are_told_as_such() {
-    let url = open(crib(&Oracle::default()), &[], DoorSettings::default()).await;
+    let url = open(crib(&Oracle::default()), &[], McpServerSettings::default()).await;
     let session = begin(&url, "ann", "2025-11-25", json!({})).await;
     for (method, params, told) in [
         ("logging/setLevel", json!({ "level": "loud" }), "`level` is"),
@@ -221,7 +221,7 @@ async fn parameters_of_an_older_client_that_do_not_fit_are_told_as_such() {
 
 #[tokio::test]
 async fn a_body_that_is_no_json_is_told_apart_from_one_that_is_no_request() {
-    let url = open(crib(&Oracle::default()), &[], DoorSettings::default()).await;
+    let url = open(crib(&Oracle::default()), &[], McpServerSettings::default()).await;
     let session = begin(&url, "ann", "2025-11-25", json!({})).await;
     let of_session = ("mcp-session-id", session.as_str());
     let modern = ("mcp-protocol-version", "2026-07-28");
@@ -246,7 +246,7 @@ async fn a_body_that_is_no_json_is_told_apart_from_one_that_is_no_request() {
 #[tokio::test]
 async fn a_session_is_not_there_for_anybody_else() {
     let oracle = Oracle::default();
-    let url = open(crib(&oracle), &[], DoorSettings::default()).await;
+    let url = open(crib(&oracle), &[], McpServerSettings::default()).await;
     let session = begin(&url, "ann", "2025-11-25", json!({})).await;
     let call = json!({
         "jsonrpc": "2.0", "id": 2, "method": "tools/call",

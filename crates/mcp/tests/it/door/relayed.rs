@@ -4,25 +4,25 @@
 use serde_json::{Value, json};
 use toolcrib_core::{Discovery, Effect, Toolset, Verdict};
 use toolcrib_engine::Crib;
-use toolcrib_engine::discovery::Showcase;
-use toolcrib_mcp::DoorSettings;
-use toolcrib_testkit::{ByHand, Oracle};
+use toolcrib_engine::discovery::DiscoverySettings;
+use toolcrib_mcp::McpServerSettings;
+use toolcrib_testkit::{FixedPolicy, Oracle};
 
 use super::fixtures;
 use super::plain::seen;
 use super::support::open;
 use super::wire::modern;
 
-fn lazy() -> Showcase {
-    Showcase { mode: Discovery::Lazy, ..Showcase::default() }
+fn lazy() -> DiscoverySettings {
+    DiscoverySettings { mode: Discovery::Lazy, ..DiscoverySettings::default() }
 }
 
-fn crib(oracle: &Oracle, showcase: Showcase) -> (Crib, Vec<String>) {
+fn crib(oracle: &Oracle, showcase: DiscoverySettings) -> (Crib, Vec<String>) {
     let mut tools = fixtures::all();
     tools.push(oracle.echo("asked_about", Effect::Write));
     tools.push(oracle.echo("secret", Effect::Read));
     let names = tools.iter().map(|tool| tool.spec().name.to_string()).collect();
-    let policy = ByHand::default()
+    let policy = FixedPolicy::default()
         .with("secret", Verdict::Deny("no".to_owned()))
         .with("asked_about", Verdict::Ask("it writes".to_owned()));
     let tools = Toolset::of(tools).unwrap();
@@ -33,9 +33,9 @@ fn crib(oracle: &Oracle, showcase: Showcase) -> (Crib, Vec<String>) {
 async fn a_relayed_call_is_answered_as_a_direct_one() {
     let oracle = Oracle::default();
     let ((direct, names), (relaying, _)) =
-        (crib(&oracle, Showcase::default()), crib(&oracle, lazy()));
-    let direct = open(direct, &[], DoorSettings::default()).await;
-    let relaying = open(relaying, &[], DoorSettings::default()).await;
+        (crib(&oracle, DiscoverySettings::default()), crib(&oracle, lazy()));
+    let direct = open(direct, &[], McpServerSettings::default()).await;
+    let relaying = open(relaying, &[], McpServerSettings::default()).await;
     let mut compared = 0;
     for name in names.iter().filter(|name| *name != "secret") {
         for can in [json!({}), json!({ "elicitation": { "form": {} }, "sampling": {} })] {
@@ -69,7 +69,7 @@ async fn a_relayed_call_is_answered_as_a_direct_one() {
 async fn a_lazy_list_holds_the_core_and_the_tools_that_find_the_rest() {
     let oracle = Oracle::default();
     let (crib, names) = crib(&oracle, lazy());
-    let url = open(crib, &[], DoorSettings { page: 2, ..DoorSettings::default() }).await;
+    let url = open(crib, &[], McpServerSettings { page: 2, ..McpServerSettings::default() }).await;
     let mut listed = Vec::new();
     let mut cursor = Value::Null;
     loop {
@@ -99,7 +99,7 @@ async fn a_lazy_list_holds_the_core_and_the_tools_that_find_the_rest() {
 #[tokio::test]
 async fn the_question_about_a_relayed_call_names_the_tool_that_would_run() {
     let oracle = Oracle::default();
-    let url = open(crib(&oracle, lazy()).0, &[], DoorSettings::default()).await;
+    let url = open(crib(&oracle, lazy()).0, &[], McpServerSettings::default()).await;
     let can = json!({ "elicitation": { "form": {} } });
     let arguments = json!({ "name": "asked_about", "parameters": { "n": 1 } });
     let call = json!({ "name": "invoke_tool", "arguments": arguments });

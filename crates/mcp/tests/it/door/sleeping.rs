@@ -8,8 +8,8 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use toolcrib_core::{Effect, Toolset};
 use toolcrib_engine::Crib;
-use toolcrib_mcp::{Door, DoorSettings};
-use toolcrib_testkit::{Oracle, Scripted};
+use toolcrib_mcp::{McpServer, McpServerSettings};
+use toolcrib_testkit::{Oracle, ScriptedSource};
 
 use super::fixtures;
 use super::support::{door, serve};
@@ -19,8 +19,8 @@ use crate::support::{crib, settings, source, until};
 const OLD: &str = "2025-11-25";
 
 /// A door at which every session sleeps as soon as it can.
-async fn open(crib: Crib) -> (Door, String) {
-    let door = door(crib, &[], DoorSettings { most_awake: 0, ..DoorSettings::default() });
+async fn open(crib: Crib) -> (McpServer, String) {
+    let door = door(crib, &[], McpServerSettings { most_awake: 0, ..McpServerSettings::default() });
     let url = serve(&door).await;
     (door, url)
 }
@@ -30,7 +30,7 @@ fn echoes(oracle: &Oracle, names: &[&str]) -> Toolset {
 }
 
 /// Another client comes, whereupon all that are idle sleep.
-pub(super) async fn all_sleep_but_one(door: &Door, url: &str) {
+pub(super) async fn all_sleep_but_one(door: &McpServer, url: &str) {
     let fell = async {
         loop {
             begin(url, "other", OLD, json!({})).await;
@@ -148,7 +148,7 @@ async fn a_plain_call_is_answered_without_waking_its_session() {
 #[tokio::test]
 async fn what_changed_while_a_session_slept_is_told_when_it_listens() {
     let oracle = Oracle::default();
-    let source = Scripted::default()
+    let source = ScriptedSource::default()
         .then(Duration::ZERO, Ok(echoes(&oracle, &["alpha"])))
         .then(Duration::ZERO, Ok(echoes(&oracle, &["alpha", "beta"])))
         .then(Duration::ZERO, Ok(echoes(&oracle, &["beta"])));
@@ -223,7 +223,8 @@ async fn a_session_lives_while_somebody_calls_or_listens_and_not_much_longer() {
     let life = Duration::from_secs(2);
     let oracle = Oracle::default();
     let crib = Crib::builder().build_fixed(echoes(&oracle, &["alpha"]));
-    let settings = DoorSettings { session_life: life, most_awake: 0, ..DoorSettings::default() };
+    let settings =
+        McpServerSettings { session_life: life, most_awake: 0, ..McpServerSettings::default() };
     let door = door(crib, &[], settings);
     let url = serve(&door).await;
     let [calls, listens, quiet] = [(); 3].map(|()| begin(&url, "ann", OLD, json!({})));
@@ -262,7 +263,7 @@ async fn a_session_ends_at_its_age_though_it_is_used_and_its_last_call_is_answer
     );
     let tools = Toolset::of([oracle.echo("alpha", Effect::Read), slow]).unwrap();
     let crib = Crib::builder().policy(toolcrib_core::AllowAll).build_fixed(tools);
-    let settings = DoorSettings { longest_session: longest, ..DoorSettings::default() };
+    let settings = McpServerSettings { longest_session: longest, ..McpServerSettings::default() };
     let door = door(crib, &[], settings);
     let url = serve(&door).await;
     let begun = tokio::time::Instant::now();

@@ -1,7 +1,7 @@
 //! The protocol's own suite against a door with the fixture tools.
 
-use toolcrib_mcp::DoorSettings;
-use toolcrib_testkit::{Suite, Verdict};
+use toolcrib_mcp::McpServerSettings;
+use toolcrib_testkit::{ConformanceSuite, ConformanceVerdict};
 
 use super::{shelves, support};
 use crate::conformance::print;
@@ -35,14 +35,18 @@ const TASKS: [&str; 9] = [
 
 async fn open() -> String {
     let task_after = super::long::TASK_AFTER;
-    let settings = DoorSettings { task_after, ..DoorSettings::default() };
+    let settings = McpServerSettings { task_after, ..McpServerSettings::default() };
     support::open(shelves::crib(super::long::LONG).await, &[], settings).await
 }
 
 /// Every scenario that counts must pass at this address, but for those that may be `lost`; gives
 /// what came of all. `None`: there is no suite.
-pub(crate) async fn run(revision: &'static str, url: &str, lost: &[&str]) -> Option<Verdict> {
-    let suite = Suite::installed()?;
+pub(crate) async fn run(
+    revision: &'static str,
+    url: &str,
+    lost: &[&str],
+) -> Option<ConformanceVerdict> {
+    let suite = ConformanceSuite::installed()?;
     let at = ["--url".to_owned(), url.to_owned()];
     let running = tokio::task::spawn_blocking(move || suite.run("server", revision, &at));
     let verdict = running.await.unwrap();

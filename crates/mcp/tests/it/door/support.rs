@@ -7,25 +7,25 @@ use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse as _, Response};
 use toolcrib_core::Caller;
 use toolcrib_engine::Crib;
-use toolcrib_mcp::{Door, DoorSettings};
+use toolcrib_mcp::{McpServer, McpServerSettings};
 
 use super::house::Home;
 
 /// The address of a door; the `x-caller` of a request is its caller, as if it had proved it.
-pub(crate) async fn open(crib: Crib, left_out: &[&str], settings: DoorSettings) -> String {
+pub(crate) async fn open(crib: Crib, left_out: &[&str], settings: McpServerSettings) -> String {
     serve(&door(crib, left_out, settings)).await
 }
 
-pub(crate) fn door(crib: Crib, left_out: &[&str], settings: DoorSettings) -> Door {
+pub(crate) fn door(crib: Crib, left_out: &[&str], settings: McpServerSettings) -> McpServer {
     let left_out = left_out.iter().map(|name| (*name).to_owned()).collect();
-    Door::new(Arc::new(Home { left_out, ..Home::of(crib) }), settings)
+    McpServer::new(Arc::new(Home { left_out, ..Home::of(crib) }), settings)
 }
 
-pub(crate) async fn open_home(home: Home, settings: DoorSettings) -> String {
-    serve(&Door::new(Arc::new(home), settings)).await
+pub(crate) async fn open_home(home: Home, settings: McpServerSettings) -> String {
+    serve(&McpServer::new(Arc::new(home), settings)).await
 }
 
-pub(crate) async fn serve(door: &Door) -> String {
+pub(crate) async fn serve(door: &McpServer) -> String {
     let log_in = from_fn(log_in);
     let router = door.router().layer(log_in);
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

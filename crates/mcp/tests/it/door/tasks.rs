@@ -11,7 +11,7 @@ use toolcrib_core::{
     CallContext, Content, Effect, Progress, Tool, ToolError, ToolOutcome, Toolset, raw_tool,
 };
 use toolcrib_engine::Crib;
-use toolcrib_mcp::{DoorSettings, Era};
+use toolcrib_mcp::{McpEra, McpServerSettings};
 use toolcrib_testkit::{Oracle, spec};
 
 use super::own_client::in_front_of;
@@ -32,8 +32,8 @@ fn asks() -> Value {
     json!({ "extensions": { EXTENSION: {} }, "elicitation": { "form": {} } })
 }
 
-fn settings() -> DoorSettings {
-    DoorSettings { task_after: SOON, ..DoorSettings::default() }
+fn settings() -> McpServerSettings {
+    McpServerSettings { task_after: SOON, ..McpServerSettings::default() }
 }
 
 async fn call(url: &str, caller: &str, name: &str, can: Value) -> Value {
@@ -110,7 +110,7 @@ async fn heard(held: &mut Held) -> &'static str {
     said.unwrap().unwrap()
 }
 
-async fn door_of(held: &Held, settings: DoorSettings) -> String {
+async fn door_of(held: &Held, settings: McpServerSettings) -> String {
     open(Crib::of(Toolset::of([Arc::clone(&held.tool)]).unwrap()), &["held"], settings).await
 }
 
@@ -191,7 +191,7 @@ async fn a_quick_call_is_answered_directly_and_a_client_without_tasks_waits() {
     let mut held = held("held");
     let quick = Oracle::default().echo("quick", Effect::Read);
     // Late enough for a busy machine.
-    let late = DoorSettings { task_after: SOON * 10, ..DoorSettings::default() };
+    let late = McpServerSettings { task_after: SOON * 10, ..McpServerSettings::default() };
     let url = open(Crib::of(Toolset::of([quick]).unwrap()), &[], late).await;
     let answer = call(&url, "ann", "quick", takes()).await;
     assert_eq!(answer["result"]["resultType"], "complete", "{answer}");
@@ -272,12 +272,14 @@ async fn a_cancelled_call_under_a_key_ends_as_well() {
 #[tokio::test]
 async fn the_tasks_of_a_door_in_front_of_one_server_are_its_own() {
     let fixtures = Crib::of(Toolset::of(super::long::tools(super::long::LONG)).unwrap());
-    let behind = open(fixtures, &[], DoorSettings::default()).await;
-    for era in [Era::Legacy, Era::Modern] {
+    let behind = open(fixtures, &[], McpServerSettings::default()).await;
+    for era in [McpEra::Legacy, McpEra::Modern] {
         let through = crib(&source(in_front_of(&behind, era))).await;
         assert!(through.sole().is_some(), "{era:?}");
         let task_after = super::long::TASK_AFTER;
-        let url = open(through, &[], DoorSettings { task_after, ..DoorSettings::default() }).await;
+        let url =
+            open(through, &[], McpServerSettings { task_after, ..McpServerSettings::default() })
+                .await;
         let said = modern(&url, "ann", "server/discover", json!({}), json!({})).await.answer();
         let extensions = &said["result"]["capabilities"]["extensions"];
         assert_eq!(extensions, &json!({ EXTENSION: {} }), "{era:?} {said}");
@@ -318,7 +320,7 @@ async fn a_client_of_an_older_revision_is_offered_no_tasks_and_gets_none() {
 #[tokio::test]
 async fn a_tenant_has_its_share_of_tasks_and_beyond_it_a_request_is_held_open() {
     let mut held = held("held");
-    let url = door_of(&held, DoorSettings { most_tasks: 8, ..settings() }).await;
+    let url = door_of(&held, McpServerSettings { most_tasks: 8, ..settings() }).await;
     let mut tasks = Vec::new();
     for caller in ["ann", "bob"] {
         tasks.push(begin(&url, caller, "held", takes()).await);
@@ -339,7 +341,7 @@ async fn a_tenant_has_its_share_of_tasks_and_beyond_it_a_request_is_held_open() 
 async fn a_task_that_nobody_asks_about_ends_and_is_gone() {
     let mut held = held("held");
     let task_life = Duration::from_millis(1_500);
-    let url = door_of(&held, DoorSettings { task_life, most_tasks: 4, ..settings() }).await;
+    let url = door_of(&held, McpServerSettings { task_life, most_tasks: 4, ..settings() }).await;
     let id = begin(&url, "ann", "held", takes()).await;
     assert_eq!(heard(&mut held).await, "begun");
     // Who asks keeps it.

@@ -9,9 +9,9 @@ use tokio::io::{
     AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader, Lines, duplex,
     split,
 };
-use toolcrib_core::{Caller, Said};
-use toolcrib_mcp::{Door, DoorSettings, Era};
-use toolcrib_testkit::Suite;
+use toolcrib_core::{Caller, ServerInfo};
+use toolcrib_mcp::{McpEra, McpServer, McpServerSettings};
+use toolcrib_testkit::ConformanceSuite;
 
 use super::house::Home;
 use super::long::BRIEF;
@@ -22,44 +22,45 @@ use crate::library::{everything, source as far};
 use crate::support::{crib, settings, source, until};
 
 /// The fixture behind a second crib, which reaches it in the way of `era`.
-async fn behind(era: Era) -> String {
-    let fixture = support::open(shelves::crib(BRIEF).await, &[], DoorSettings::default()).await;
+async fn behind(era: McpEra) -> String {
+    let fixture =
+        support::open(shelves::crib(BRIEF).await, &[], McpServerSettings::default()).await;
     let near = source(in_front_of(&fixture, era));
     let through = crib(&near).await;
     assert_eq!(near.status().era, Some(era));
     assert!(through.sole().is_some(), "{:?}", through.sources());
-    support::open(through, &[], DoorSettings::default()).await
+    support::open(through, &[], McpServerSettings::default()).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn through_us_no_scenario_of_2025_11_25_is_lost() {
-    if Suite::installed().is_some() {
-        suite::run("2025-11-25", &behind(Era::Legacy).await, &[]).await;
+    if ConformanceSuite::installed().is_some() {
+        suite::run("2025-11-25", &behind(McpEra::Legacy).await, &[]).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn through_us_no_scenario_of_2026_07_28_is_lost() {
-    if Suite::installed().is_some() {
-        suite::run("2026-07-28", &behind(Era::Modern).await, &[]).await;
+    if ConformanceSuite::installed().is_some() {
+        suite::run("2026-07-28", &behind(McpEra::Modern).await, &[]).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_old_client_finds_all_of_a_new_server() {
-    if Suite::installed().is_some() {
-        suite::run("2025-11-25", &behind(Era::Modern).await, &[]).await;
+    if ConformanceSuite::installed().is_some() {
+        suite::run("2025-11-25", &behind(McpEra::Modern).await, &[]).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_new_client_finds_all_of_an_old_server() {
-    if Suite::installed().is_some() {
+    if ConformanceSuite::installed().is_some() {
         // An old server is told once what all callers together can answer, so that it does not
         // refuse a call whose client cannot: its question is declined. And it asks each of its
         // questions by itself.
         let lost = ["server-stateless", "input-required-result-multiple-input-requests"];
-        suite::run("2026-07-28", &behind(Era::Legacy).await, &lost).await;
+        suite::run("2026-07-28", &behind(McpEra::Legacy).await, &lost).await;
     }
 }
 
@@ -72,7 +73,7 @@ pub(super) struct Client {
 
 impl Client {
     /// One at a pipe to this door.
-    pub(super) async fn at(door: &Door, caller: Caller) -> Self {
+    pub(super) async fn at(door: &McpServer, caller: Caller) -> Self {
         let (near, end) = duplex(64 * 1024);
         let (reader, writer) = split(end);
         let door = door.clone();
@@ -140,7 +141,7 @@ async fn a_server_of_others_says_through_us_what_it_says_itself() {
     let (mut direct, mut said) = Client::of(stdout, stdin).await;
     let source = Arc::new(far("far", (node, arguments)));
     let home = Home::of(crib(&source).await);
-    let door = Door::new(Arc::new(home), DoorSettings::default());
+    let door = McpServer::new(Arc::new(home), McpServerSettings::default());
     let (near, end) = duplex(1024 * 1024);
     let (reader, writer) = split(end);
     tokio::spawn(async move { door.serve_stdio(reader, writer, Caller::local(), None).await });
@@ -192,7 +193,8 @@ async fn a_server_of_others_says_through_us_what_it_says_itself() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_change_that_a_server_tells_of_is_told_though_its_lists_are_the_same() {
     let server = source(settings(&["legacy", "prompts"]));
-    let door = Door::new(Arc::new(Home::of(crib(&server).await)), DoorSettings::default());
+    let door =
+        McpServer::new(Arc::new(Home::of(crib(&server).await)), McpServerSettings::default());
     let mut client = Client::at(&door, Caller::local()).await;
     for list in ["tools", "prompts", "tools"] {
         let params = json!({ "name": "change", "arguments": { "list": list } });
@@ -213,9 +215,9 @@ async fn what_a_server_says_besides_its_lists_and_in_its_greeting_is_said_throug
         let crib = crib(&source(settings(&[era, "besides", "prompts"]))).await;
         let all = ["server/discover", "tools/list", "prompts/list"];
         let says_more = |hint: &Value| hint.get("x-new").is_some();
-        let knows = |said: Arc<Said>| said.hints.get("tools/list").is_some_and(says_more);
+        let knows = |said: Arc<ServerInfo>| said.hints.get("tools/list").is_some_and(says_more);
         until("it is known what the lists say", || crib.sole().is_some_and(knows)).await;
-        let url = support::open(crib, &[], DoorSettings::default()).await;
+        let url = support::open(crib, &[], McpServerSettings::default()).await;
         let told = |answer: &Value| {
             let result = &answer["result"];
             json!([result["_meta"]["com.example/a"], result["x-new"], result["ttlMs"]])
@@ -241,13 +243,13 @@ async fn what_a_server_says_besides_its_lists_and_in_its_greeting_is_said_throug
 async fn an_update_reaches_who_follows_and_nobody_else() {
     let library = Arc::new(shelves::library());
     let tools = super::fixtures::tools();
-    let fixture = toolcrib_core::Stocked::new(tools, Arc::clone(&library) as _);
+    let fixture = toolcrib_core::WithResources::new(tools, Arc::clone(&library) as _);
     let builder = toolcrib_engine::Crib::builder().policy(toolcrib_core::AllowAll);
     let fixture = builder.source("fixtures", fixture).build().await;
-    let url = support::open(fixture, &[], DoorSettings::default()).await;
-    for era in [Era::Legacy, Era::Modern] {
+    let url = support::open(fixture, &[], McpServerSettings::default()).await;
+    for era in [McpEra::Legacy, McpEra::Modern] {
         let home = Home::of(crib(&source(in_front_of(&url, era))).await);
-        let door = Door::new(Arc::new(home), DoorSettings::default());
+        let door = McpServer::new(Arc::new(home), McpServerSettings::default());
         let mut follower = Client::at(&door, Caller::local()).await;
         let mut other = Client::at(&door, Caller::local()).await;
         let watched = json!({ "uri": "test://watched-resource" });

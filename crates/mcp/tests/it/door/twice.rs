@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 use toolcrib_core::{Caller, Content, Effect, Tool, ToolOutcome, Toolset, raw_tool};
 use toolcrib_engine::Crib;
-use toolcrib_mcp::{Door, DoorSettings, Guest, Porch};
+use toolcrib_mcp::{AuthenticatedCaller, McpHttpHandler, McpServer, McpServerSettings};
 use toolcrib_testkit::spec;
 
 use super::early::{Inside, LONG, call, message, odd, ready, send_only};
@@ -21,9 +21,9 @@ use super::sleeping::all_sleep_but_one;
 use super::support::{self, serve};
 use super::wire::old;
 
-async fn door(tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> (Door, String) {
+async fn door(tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> (McpServer, String) {
     let crib = Crib::builder().build_fixed(Toolset::of(tools).unwrap());
-    let settings = DoorSettings { most_awake: 0, ..DoorSettings::default() };
+    let settings = McpServerSettings { most_awake: 0, ..McpServerSettings::default() };
     let door = support::door(crib, &[], settings);
     let url = serve(&door).await;
     (door, url)
@@ -120,13 +120,13 @@ async fn polled<T>(often: usize, future: impl Future<Output = T>) -> Option<T> {
 
 /// A client that asks without a connection of its own.
 struct Client {
-    porch: Porch,
+    porch: McpHttpHandler,
     host: String,
     session: Option<String>,
 }
 
 impl Client {
-    async fn begin(door: &Door, url: &str) -> Self {
+    async fn begin(door: &McpServer, url: &str) -> Self {
         let host = url.strip_prefix("http://").unwrap().strip_suffix("/mcp").unwrap().to_owned();
         let mut client = Self { porch: door.porch(), host, session: None };
         let hello = json!({
@@ -151,7 +151,7 @@ impl Client {
             request = request.header("mcp-session-id", session);
         }
         let caller = Arc::new(Caller::new("house", "ann"));
-        let guest = Guest { caller, profile: None, trace: None, trace_state: None };
+        let guest = AuthenticatedCaller { caller, profile: None, trace: None, trace_state: None };
         let request = request.body(Bytes::from(message.to_string())).unwrap();
         let (head, body) = self.porch.answer(guest, request).await.into_parts();
         axum::body::to_bytes(body, usize::MAX).await.unwrap();

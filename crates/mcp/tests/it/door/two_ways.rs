@@ -4,7 +4,7 @@ use axum::routing::post;
 use axum::{Json, Router};
 use http::{HeaderMap, StatusCode};
 use serde_json::{Value, json};
-use toolcrib_mcp::DoorSettings;
+use toolcrib_mcp::McpServerSettings;
 
 use super::support::open;
 use super::wire::{begin, modern, old};
@@ -48,7 +48,7 @@ async fn a_resource_is_followed_in_the_way_in_which_its_server_tells_of_changes(
     let router = Router::new().route("/mcp", post(answer));
     tokio::spawn(async move { axum::serve(listener, router).await });
     let server = source(over_http::settings(&far));
-    let url = open(crib(&server).await, &[], DoorSettings::default()).await;
+    let url = open(crib(&server).await, &[], McpServerSettings::default()).await;
     assert_eq!(server.status().revision.as_deref(), Some("2026-07-28"));
     let uri = json!({ "uri": "test://a" });
     let session = begin(&url, "ann", "2025-11-25", json!({})).await;

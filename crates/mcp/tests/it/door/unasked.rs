@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolcrib_core::Caller;
-use toolcrib_mcp::{Door, DoorSettings, Era, McpSource, Share};
+use toolcrib_mcp::{ConnectionScope, McpEra, McpServer, McpServerSettings, McpSource};
 
 use super::house::Home;
 use super::own_client::in_front_of;
@@ -14,13 +14,13 @@ use super::support;
 use super::through::Client;
 use crate::support::{crib, settings, source, until};
 
-async fn in_front(server: &Arc<McpSource>) -> Door {
+async fn in_front(server: &Arc<McpSource>) -> McpServer {
     let crib = crib(server).await;
     until("it is known what the server is", || crib.sole().is_some()).await;
-    Door::new(Arc::new(Home::of(crib)), DoorSettings::default())
+    McpServer::new(Arc::new(Home::of(crib)), McpServerSettings::default())
 }
 
-async fn client(door: &Door, name: &str, level: Option<&str>) -> Client {
+async fn client(door: &McpServer, name: &str, level: Option<&str>) -> Client {
     let mut client = Client::at(door, Caller::new("house", name)).await;
     if let Some(level) = level {
         let set = client.ask("logging/setLevel", json!({ "level": level })).await;
@@ -102,7 +102,7 @@ async fn a_line_of_no_call_reaches_nobody_where_two_callers_share_the_connection
 
 #[tokio::test(flavor = "multi_thread")]
 async fn each_caller_hears_the_lines_of_a_connection_of_its_own() {
-    for share in [Share::Caller, Share::Session] {
+    for share in [ConnectionScope::Caller, ConnectionScope::Session] {
         let mut settings = settings(&["legacy", "prompts"]);
         settings.share = share;
         let server = source(settings);
@@ -121,7 +121,7 @@ async fn each_caller_hears_the_lines_of_a_connection_of_its_own() {
 async fn a_line_of_no_call_comes_over_http_as_well() {
     let program = source(settings(&["legacy", "prompts"]));
     let url = support::serve(&in_front(&program).await).await;
-    let server = source(in_front_of(&url, Era::Legacy));
+    let server = source(in_front_of(&url, McpEra::Legacy));
     let door = in_front(&server).await;
     let mut ann = client(&door, "ann", Some("debug")).await;
     // The stream on which it is told is opened beside the first call: before that it is lost.

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolcrib_core::{AllowAll, AskBeforeDestroying, Policy, Quarantine, SourceId, Verdict};
+use toolcrib_core::{AllowAll, AskBeforeDestroying, Policy, QuarantineReason, SourceId, Verdict};
 use toolcrib_engine::rules::Rules;
 use toolcrib_engine::{Crib, CribBuilder};
-use toolcrib_mcp::{DoorSettings, McpSource};
-use toolcrib_testkit::ByHand;
+use toolcrib_mcp::{McpServerSettings, McpSource};
+use toolcrib_testkit::FixedPolicy;
 
 use super::support::open;
 use super::wire::{begin, modern, old};
@@ -24,7 +24,7 @@ fn server(name: &str) -> (List, Arc<McpSource>) {
 
 async fn behind(server: &Arc<McpSource>, builder: CribBuilder) -> String {
     let placed = (SourceId::new("far"), Arc::clone(server) as _, Duration::from_mins(1));
-    open(builder.placed(placed).build().await, &[], DoorSettings::default()).await
+    open(builder.placed(placed).build().await, &[], McpServerSettings::default()).await
 }
 
 async fn under(server: &Arc<McpSource>, policy: impl Policy + 'static) -> String {
@@ -83,12 +83,12 @@ async fn it_is_nowhere_where_it_could_be_another_name_of_what_is_kept_from_a_cal
         under(&server, rules("allow = [\"*\"]\ndeny = [\"effect:read\"]")).await,
         under(&server, rules("allow = [\"effect:read\", \"effect:write\"]")).await,
         under(&server, rules("allow = [\"count\"]")).await,
-        under(&server, ByHand::default().with("count", Verdict::Deny("no".to_owned()))).await,
+        under(&server, FixedPolicy::default().with("count", Verdict::Deny("no".to_owned()))).await,
         // As pins do.
         behind(
             &server,
             Crib::builder().policy(AllowAll).judge(Box::new(|spec, _| {
-                (spec.name.as_str() != "count").then_some(Quarantine::NotPinned)
+                (spec.name.as_str() != "count").then_some(QuarantineReason::NotPinned)
             })),
         )
         .await,

@@ -4,9 +4,10 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use toolcrib_core::{
-    Ask, BatchOptions, BoxFuture, CallKey, Host, LogEntry, Progress, Question, Unanswered,
+    BatchOptions, BoxFuture, CallKey, Host, HostQuestion, LogEntry, Progress, QuestionError,
+    QuestionKind,
 };
-use toolcrib_mcp::{DoorSettings, Era};
+use toolcrib_mcp::{McpEra, McpServerSettings};
 
 use super::house::Home;
 use super::own_client::in_front_of;
@@ -28,11 +29,11 @@ impl Host for Person {
         self.0.lock().unwrap().push(entry.data);
     }
 
-    fn answers(&self) -> &[Question] {
-        &[Question::Form]
+    fn answers(&self) -> &[QuestionKind] {
+        &[QuestionKind::Form]
     }
 
-    fn ask(&self, _: CallKey, ask: Ask) -> BoxFuture<'_, Result<Value, Unanswered>> {
+    fn ask(&self, _: CallKey, ask: HostQuestion) -> BoxFuture<'_, Result<Value, QuestionError>> {
         self.0.lock().unwrap().push(ask.params["message"].clone());
         let yes = json!({ "action": "accept", "content": { "yes": true } });
         Box::pin(std::future::ready(Ok(yes)))
@@ -43,8 +44,8 @@ impl Host for Person {
 async fn a_question_goes_through_the_door_and_its_answer_comes_back() {
     for (upstream, tool) in [("legacy", "ask"), ("modern", "ask_modern")] {
         let inner = crib(&source(settings(&[upstream]))).await;
-        let url = open(inner, &[], DoorSettings::default()).await;
-        for era in [Era::Legacy, Era::Modern] {
+        let url = open(inner, &[], McpServerSettings::default()).await;
+        for era in [McpEra::Legacy, McpEra::Modern] {
             let outer = crib(&source(in_front_of(&url, era))).await;
             let person = Arc::new(Person::default());
             let host = Some(Arc::clone(&person) as Arc<dyn Host>);
@@ -64,8 +65,8 @@ async fn a_question_goes_through_the_door_and_its_answer_comes_back() {
 async fn progress_goes_through_the_door_in_order() {
     for upstream in ["legacy", "modern"] {
         let inner = crib(&source(settings(&[upstream]))).await;
-        let url = open(inner, &[], DoorSettings::default()).await;
-        for era in [Era::Legacy, Era::Modern] {
+        let url = open(inner, &[], McpServerSettings::default()).await;
+        for era in [McpEra::Legacy, McpEra::Modern] {
             let outer = crib(&source(in_front_of(&url, era))).await;
             let person = Arc::new(Person::default());
             let host = Some(Arc::clone(&person) as Arc<dyn Host>);
@@ -79,7 +80,8 @@ async fn progress_goes_through_the_door_in_order() {
 
 #[tokio::test]
 async fn what_a_server_says_besides_its_questions_reaches_a_client_of_its_revision() {
-    let url = open(crib(&source(settings(&["modern"]))).await, &[], DoorSettings::default()).await;
+    let url =
+        open(crib(&source(settings(&["modern"]))).await, &[], McpServerSettings::default()).await;
     let can = json!({ "elicitation": { "form": {} } });
     let beside = json!({ "_meta": { "com.example/q": 1 }, "x-new": [2] });
     let around = json!({ "_meta": { "com.example/r": { "a": 1 } }, "x-new": "top", "ttlMs": 7 });
@@ -107,7 +109,7 @@ async fn what_a_server_says_besides_its_questions_reaches_a_client_of_its_revisi
 #[tokio::test]
 async fn an_older_client_hears_that_what_it_was_to_open_is_done() {
     let home = Home::of(crib(&source(settings(&["legacy"]))).await);
-    let mut pipe = Pipe::at(home, DoorSettings::default());
+    let mut pipe = Pipe::at(home, McpServerSettings::default());
     pipe.say(json!({
         "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
             "protocolVersion": "2025-11-25", "capabilities": { "elicitation": { "url": {} } },

@@ -16,33 +16,33 @@ use serde_json::Value;
 
 use super::exclusions;
 use crate::document::document_set::subtypes::{Subtype, named};
-use crate::document::document_set::{Library, Site};
-use crate::document::schema::{Way, bytes, is_hidden};
+use crate::document::document_set::{DocumentSet, DocumentSite};
+use crate::document::schema::{SchemaDirection, bytes, is_hidden};
 use crate::document::text::member;
 
 /// One field.
-pub(crate) struct Held<'l> {
-    pub(crate) site: Site<'l>,
+pub(crate) struct PlainField<'l> {
+    pub(crate) site: DocumentSite<'l>,
     /// What else it may be: subtypes may each have their own.
-    pub(crate) others: Vec<Site<'l>>,
+    pub(crate) others: Vec<DocumentSite<'l>>,
     /// The values of the discriminator that it belongs to; none: it is there with all of them.
     pub(crate) of: Vec<String>,
 }
 
-impl<'l> Held<'l> {
-    fn always(site: Site<'l>) -> Self {
+impl<'l> PlainField<'l> {
+    fn always(site: DocumentSite<'l>) -> Self {
         Self { site, others: Vec::new(), of: Vec::new() }
     }
 
-    pub(crate) fn sites(&self) -> impl Iterator<Item = Site<'l>> {
+    pub(crate) fn sites(&self) -> impl Iterator<Item = DocumentSite<'l>> {
         std::iter::once(self.site).chain(self.others.iter().copied())
     }
 }
 
 /// The fields of a plain body.
 #[derive(Default)]
-pub(crate) struct Flat<'l> {
-    pub(crate) fields: IndexMap<&'l str, Held<'l>>,
+pub(crate) struct PlainBody<'l> {
+    pub(crate) fields: IndexMap<&'l str, PlainField<'l>>,
     pub(crate) required: IndexSet<&'l str>,
     /// Which of its fields may not come together, as [`presence`] has it.
     pub(crate) barred: Vec<&'l Value>,
@@ -84,10 +84,15 @@ const UNPLAIN: [&str; 13] = [
 static ANY: LazyLock<Value> = LazyLock::new(|| Value::Object(serde_json::Map::new()));
 
 /// The fields of a body, if it is plain.
-pub(crate) fn flatten<'l>(library: &'l Library, body: Site<'l>) -> Option<Flat<'l>> {
-    let mut flat = Flat::default();
-    gather(library, body, At { depth: 0, is_built_on: false }, &mut flat)?;
-    let hidden = |held: &Held<'l>| held.sites().all(|site| is_hidden(library, site, Way::Request));
+pub(crate) fn flatten<'l>(
+    library: &'l DocumentSet,
+    body: DocumentSite<'l>,
+) -> Option<PlainBody<'l>> {
+    let mut flat = PlainBody::default();
+    gather(library, body, BodyPosition { depth: 0, is_built_on: false }, &mut flat)?;
+    let hidden = |held: &PlainField<'l>| {
+        held.sites().all(|site| is_hidden(library, site, SchemaDirection::Request))
+    };
     let left_out: HashSet<&str> =
         flat.fields.iter().filter(|(_, held)| hidden(held)).map(|(name, _)| *name).collect();
     flat.fields.retain(|name, _| !left_out.contains(name));
@@ -106,13 +111,18 @@ pub(crate) fn flatten<'l>(library: &'l Library, body: Site<'l>) -> Option<Flat<'
 
 /// Where in a body a schema stands.
 #[derive(Clone, Copy)]
-struct At {
+struct BodyPosition {
     depth: usize,
     /// A schema with a name builds on it: what else may build on it is not meant.
     is_built_on: bool,
 }
 
-fn gather<'l>(library: &'l Library, site: Site<'l>, at: At, flat: &mut Flat<'l>) -> Option<()> {
+fn gather<'l>(
+    library: &'l DocumentSet,
+    site: DocumentSite<'l>,
+    at: BodyPosition,
+    flat: &mut PlainBody<'l>,
+) -> Option<()> {
     let beside = ["properties", "required", "allOf", "additionalProperties"];
     let says = |keywords: &[&str]| keywords.iter().any(|key| site.value.get(key).is_some());
     if at.depth > DEEPEST || member(site.value, "$ref").is_some() && says(&beside) {
@@ -144,24 +154,24 @@ fn gather<'l>(library: &'l Library, site: Site<'l>, at: At, flat: &mut Flat<'l>)
         flat.is_listed = true;
         for (name, property) in properties.members() {
             library.step(1);
-            let known = flat.fields.insert(name, Held::always(property));
+            let known = flat.fields.insert(name, PlainField::always(property));
             if known.is_some_and(|known| !is_same(library, known.site.value, property.value)) {
                 return None;
             }
         }
     }
     flat.barred.extend(site.value.get("not"));
-    let required = site.get("required").into_iter().flat_map(Site::items);
+    let required = site.get("required").into_iter().flat_map(DocumentSite::items);
     for name in required.filter_map(|name| name.value.as_str()) {
         flat.required.insert(name);
     }
     let is_built_on = at.is_built_on || named.is_some();
-    let below = At { depth: at.depth + 1, is_built_on };
-    let mut parts = site.get("allOf").into_iter().flat_map(Site::items).take(64);
+    let below = BodyPosition { depth: at.depth + 1, is_built_on };
+    let mut parts = site.get("allOf").into_iter().flat_map(DocumentSite::items).take(64);
     parts.try_for_each(|part| gather(library, part, below, flat))?;
     let family = named.filter(|_| !at.is_built_on).and_then(|named| library.family(&named));
     family.map_or(Some(()), |family| {
-        let below = At { is_built_on: true, ..below };
+        let below = BodyPosition { is_built_on: true, ..below };
         let told: Vec<String> =
             family.subtypes.iter().flat_map(|subtype| subtype.values.iter().cloned()).collect();
         flat.told_by.insert(&family.property, told);
@@ -170,16 +180,21 @@ fn gather<'l>(library: &'l Library, site: Site<'l>, at: At, flat: &mut Flat<'l>)
 }
 
 /// Adds the fields of a subtype, which only its values need.
-fn add<'l>(library: &'l Library, subtype: &'l Subtype, at: At, flat: &mut Flat<'l>) -> Option<()> {
+fn add<'l>(
+    library: &'l DocumentSet,
+    subtype: &'l Subtype,
+    at: BodyPosition,
+    flat: &mut PlainBody<'l>,
+) -> Option<()> {
     let (document, pointer) = &subtype.at;
     let root = library.root(*document);
     let site = root.at(root.value.pointer(pointer)?);
-    let mut own = Flat { seen: flat.seen.clone(), ..Flat::default() };
+    let mut own = PlainBody { seen: flat.seen.clone(), ..PlainBody::default() };
     gather(library, site, at, &mut own)?;
     flat.is_listed |= own.is_listed;
     for (name, held) in own.fields {
         let Some(known) = flat.fields.get_mut(name) else {
-            flat.fields.insert(name, Held { of: subtype.values.clone(), ..held });
+            flat.fields.insert(name, PlainField { of: subtype.values.clone(), ..held });
             continue;
         };
         // What the base has, a subtype may only narrow.
@@ -195,7 +210,7 @@ fn add<'l>(library: &'l Library, subtype: &'l Subtype, at: At, flat: &mut Flat<'
 }
 
 /// Whether two schemas say the same, at the price of reading both.
-fn is_same(library: &Library, one: &Value, other: &Value) -> bool {
+fn is_same(library: &DocumentSet, one: &Value, other: &Value) -> bool {
     if std::ptr::eq(one, other) {
         return true;
     }
@@ -203,10 +218,10 @@ fn is_same(library: &Library, one: &Value, other: &Value) -> bool {
     one == other
 }
 
-impl<'l> Flat<'l> {
+impl<'l> PlainBody<'l> {
     /// Fields that are declared one by one, as Swagger 2 has those of a form.
-    pub(crate) fn of(fields: impl Iterator<Item = (&'l str, Site<'l>)>) -> Self {
-        let fields = fields.map(|(name, site)| (name, Held::always(site))).collect();
+    pub(crate) fn of(fields: impl Iterator<Item = (&'l str, DocumentSite<'l>)>) -> Self {
+        let fields = fields.map(|(name, site)| (name, PlainField::always(site))).collect();
         Self { fields, is_listed: true, ..Self::default() }
     }
 
@@ -218,8 +233,8 @@ impl<'l> Flat<'l> {
         for name in &self.required {
             if !self.fields.contains_key(name) {
                 self.undescribed.push(name);
-                let any = Site { document: 0, value: &ANY };
-                self.fields.insert(name, Held::always(any));
+                let any = DocumentSite { document: 0, value: &ANY };
+                self.fields.insert(name, PlainField::always(any));
             }
         }
     }

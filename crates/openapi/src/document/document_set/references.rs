@@ -9,11 +9,11 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 use url::Url;
 
-use super::Library;
-use crate::document::error::{DocumentError, Notes};
-use crate::document::parse::{Parsed, parse};
+use super::DocumentSet;
+use crate::document::error::{DocumentError, DocumentNotes};
+use crate::document::parse::{ParsedDocument, parse};
 use crate::document::text;
-use crate::settings::{ApiSettings, Document};
+use crate::settings::{ApiSettings, DocumentLocation};
 
 /// Other documents are loaded this many; it is their bytes that cost.
 const MAX_DOCUMENTS: usize = 10_000;
@@ -21,15 +21,15 @@ const MAX_DOCUMENTS: usize = 10_000;
 /// Where other documents are had from.
 ///
 /// Whoever implements it bounds time; the address is one that the settings allow.
-pub(crate) trait References: Send + Sync {
+pub(crate) trait ReferenceLoader: Send + Sync {
     /// The bytes at an address (`file:`, `http:` or `https:`), `limit` at most; else why not.
     fn get<'a>(&'a self, address: &'a Url, limit: usize) -> BoxFuture<'a, Result<Vec<u8>, String>>;
 }
 
 /// Has no other documents.
-pub(crate) struct Nothing;
+pub(crate) struct NoReferences;
 
-impl References for Nothing {
+impl ReferenceLoader for NoReferences {
     fn get<'a>(&'a self, _: &'a Url, _: usize) -> BoxFuture<'a, Result<Vec<u8>, String>> {
         Box::pin(async { Err("only the document itself is read here".to_owned()) })
     }
@@ -37,9 +37,9 @@ impl References for Nothing {
 
 /// The files of one folder and of those below it. No link leads out.
 #[derive(Clone)]
-pub(crate) struct Folder(PathBuf);
+pub(crate) struct DocumentFolder(PathBuf);
 
-impl Folder {
+impl DocumentFolder {
     /// The folder that a document lies in.
     pub(crate) fn of(document: &Path) -> Self {
         let folder = document.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -62,7 +62,7 @@ impl Folder {
     }
 }
 
-impl References for Folder {
+impl ReferenceLoader for DocumentFolder {
     fn get<'a>(&'a self, address: &'a Url, limit: usize) -> BoxFuture<'a, Result<Vec<u8>, String>> {
         let (folder, address) = (self.clone(), address.clone());
         Box::pin(async move {
@@ -73,9 +73,9 @@ impl References for Folder {
 }
 
 /// The same for whoever may wait: nobody polls twice.
-pub(crate) struct AtOnce(pub(crate) Folder);
+pub(crate) struct BlockingFolder(pub(crate) DocumentFolder);
 
-impl References for AtOnce {
+impl ReferenceLoader for BlockingFolder {
     fn get<'a>(&'a self, address: &'a Url, limit: usize) -> BoxFuture<'a, Result<Vec<u8>, String>> {
         Box::pin(std::future::ready(self.0.read(address, limit)))
     }
@@ -97,14 +97,14 @@ pub(crate) fn plain_file(path: &Path, limit: usize) -> io::Result<Option<Vec<u8>
 /// A document that cannot be had costs what needs it, and is told in the notes.
 pub(crate) async fn load(
     text: &str,
-    beside: &dyn References,
+    beside: &dyn ReferenceLoader,
     settings: &ApiSettings,
-    notes: &mut Notes,
-) -> Result<Library, DocumentError> {
+    notes: &mut DocumentNotes,
+) -> Result<DocumentSet, DocumentError> {
     let most = settings.bounds.document;
     let value = notes.of_document("the document", parse(text, most)?);
     let address = address(&settings.document);
-    let mut library = Library::new(address.clone(), value);
+    let mut library = DocumentSet::new(address.clone(), value);
     let mut room = most.saturating_sub(text.len());
     let mut asked = HashSet::new();
     let mut next = 0;
@@ -136,21 +136,21 @@ pub(crate) async fn load(
     Ok(library)
 }
 
-fn address(document: &Document) -> Option<Url> {
+fn address(document: &DocumentLocation) -> Option<Url> {
     match document {
-        Document::File(path) => Url::from_file_path(std::path::absolute(path).ok()?).ok(),
-        Document::Address(address) => Some(address.clone()),
-        Document::Text(_) => None,
+        DocumentLocation::File(path) => Url::from_file_path(std::path::absolute(path).ok()?).ok(),
+        DocumentLocation::Address(address) => Some(address.clone()),
+        DocumentLocation::Text(_) => None,
     }
 }
 
 async fn fetch(
     target: &Url,
     document: Option<&Url>,
-    beside: &dyn References,
+    beside: &dyn ReferenceLoader,
     room: usize,
     settings: &ApiSettings,
-) -> Result<(Parsed, usize), String> {
+) -> Result<(ParsedDocument, usize), String> {
     let same_host = document.is_some_and(|document| document.origin() == target.origin());
     let allowed = match target.scheme() {
         "file" => document.is_some_and(|document| document.scheme() == "file"),

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use serde_json::Value;
 
-use super::{Library, Site};
+use super::{DocumentSet, DocumentSite};
 use crate::document::text::member;
 
 /// References to references are followed this far.
@@ -18,19 +18,19 @@ const LONGEST_CHAIN: usize = 16;
 const MOST: usize = 100;
 
 /// Where a schema is: its document, and the pointer to it.
-pub(crate) type Key = (usize, String);
+pub(crate) type SchemaKey = (usize, String);
 
 /// One alternative.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Subtype {
-    pub(crate) at: Key,
+    pub(crate) at: SchemaKey,
     /// Values of the discriminator that mean it.
     pub(crate) values: Vec<String>,
 }
 
 /// A schema that may be one of several.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Family {
+pub(crate) struct SubtypeFamily {
     /// The property that tells them apart.
     pub(crate) property: String,
     /// The schema itself is none of them.
@@ -39,15 +39,15 @@ pub(crate) struct Family {
 
 /// The families of all documents, by their bases.
 #[derive(Debug, Default)]
-pub(crate) struct Families(HashMap<Key, Family>);
+pub(crate) struct SubtypeFamilies(HashMap<SchemaKey, SubtypeFamily>);
 
-impl Families {
-    pub(crate) fn get(&self, at: &Key) -> Option<&Family> {
+impl SubtypeFamilies {
+    pub(crate) fn get(&self, at: &SchemaKey) -> Option<&SubtypeFamily> {
         self.0.get(at)
     }
 
-    pub(crate) fn find(library: &Library) -> Self {
-        let mut finder = Finder::new(library);
+    pub(crate) fn find(library: &DocumentSet) -> Self {
+        let mut finder = SubtypeFinder::new(library);
         for document in 0..library.len() {
             finder.look(document);
         }
@@ -55,18 +55,18 @@ impl Families {
     }
 }
 
-struct Finder<'l> {
-    library: &'l Library,
+struct SubtypeFinder<'l> {
+    library: &'l DocumentSet,
     /// What builds on a schema, in the order of the documents.
-    heirs: HashMap<Key, Vec<Key>>,
+    heirs: HashMap<SchemaKey, Vec<SchemaKey>>,
     /// The bases in that order, each with its discriminator.
-    bases: Vec<(Key, Site<'l>)>,
+    bases: Vec<(SchemaKey, DocumentSite<'l>)>,
     /// What others call a schema, who have it elsewhere.
-    names: HashMap<Key, String>,
+    names: HashMap<SchemaKey, String>,
 }
 
-impl<'l> Finder<'l> {
-    fn new(library: &'l Library) -> Self {
+impl<'l> SubtypeFinder<'l> {
+    fn new(library: &'l DocumentSet) -> Self {
         Self { library, heirs: HashMap::new(), bases: Vec::new(), names: HashMap::new() }
     }
 
@@ -81,7 +81,7 @@ impl<'l> Finder<'l> {
             ("/", own),
         ];
         for (folder, schemas) in places {
-            for (name, schema) in schemas.into_iter().flat_map(Site::members) {
+            for (name, schema) in schemas.into_iter().flat_map(DocumentSite::members) {
                 self.look_at(&(document, format!("{folder}{}", escaped(name))), schema);
             }
         }
@@ -90,7 +90,7 @@ impl<'l> Finder<'l> {
         }
     }
 
-    fn look_at(&mut self, at: &Key, schema: Site<'l>) {
+    fn look_at(&mut self, at: &SchemaKey, schema: DocumentSite<'l>) {
         self.library.step(1);
         if let Some(target) = named(self.library, schema) {
             self.names.entry(target).or_insert_with(|| last_word(&at.1));
@@ -98,7 +98,7 @@ impl<'l> Finder<'l> {
         if discriminator(schema.value).is_some() {
             self.bases.push((at.clone(), schema));
         }
-        for part in schema.get("allOf").into_iter().flat_map(Site::items).take(64) {
+        for part in schema.get("allOf").into_iter().flat_map(DocumentSite::items).take(64) {
             let base = member(part.value, "$ref").and_then(|to| self.place(at.0, to));
             if let Some(base) = base.filter(|base| base != at) {
                 self.heirs.entry(base).or_default().push(at.clone());
@@ -106,13 +106,13 @@ impl<'l> Finder<'l> {
         }
     }
 
-    fn place(&self, document: usize, reference: &str) -> Option<Key> {
+    fn place(&self, document: usize, reference: &str) -> Option<SchemaKey> {
         let (site, pointer) = self.library.resolve(document, reference)?;
         named(self.library, site).or_else(|| Some((site.document, pointer.into_owned())))
     }
 
-    fn families(&self) -> Families {
-        let mut families = Families::default();
+    fn families(&self) -> SubtypeFamilies {
+        let mut families = SubtypeFamilies::default();
         for (at, site) in &self.bases {
             let Some((property, mapping)) = discriminator(site.value) else { continue };
             // Branches that it names itself are the alternatives.
@@ -120,10 +120,10 @@ impl<'l> Finder<'l> {
                 continue;
             }
             let mapped = self.mapped(site.document, mapping);
-            let first: Vec<Key> =
+            let first: Vec<SchemaKey> =
                 mapped.iter().map(|(_, to)| to.clone()).filter(|to| to != at).collect();
             let all = self.below(at, &first);
-            let named = |at: &Key| {
+            let named = |at: &SchemaKey| {
                 let mut values: Vec<String> = mapped
                     .iter()
                     .filter(|(_, to)| to == at)
@@ -139,7 +139,7 @@ impl<'l> Finder<'l> {
                 let below = if base == at { &all } else { &below };
                 let subtypes: Vec<Subtype> = below.iter().map(named).collect();
                 if !subtypes.is_empty() {
-                    let family = Family { property: property.to_owned(), subtypes };
+                    let family = SubtypeFamily { property: property.to_owned(), subtypes };
                     // What a schema says of itself goes before what its base says.
                     if base == at {
                         families.0.insert(base.clone(), family);
@@ -153,9 +153,9 @@ impl<'l> Finder<'l> {
     }
 
     /// All that builds on a schema, however far, and what is said to.
-    fn below(&self, base: &Key, first: &[Key]) -> Vec<Key> {
-        let mut known: HashSet<&Key> = HashSet::from([base]);
-        let mut open: VecDeque<&Key> = VecDeque::from([base]);
+    fn below(&self, base: &SchemaKey, first: &[SchemaKey]) -> Vec<SchemaKey> {
+        let mut known: HashSet<&SchemaKey> = HashSet::from([base]);
+        let mut open: VecDeque<&SchemaKey> = VecDeque::from([base]);
         let mut found = Vec::new();
         for key in first {
             if known.insert(key) {
@@ -176,7 +176,7 @@ impl<'l> Finder<'l> {
     }
 
     /// The values of a mapping, and the schemas that they mean, by their place or their name.
-    fn mapped(&self, document: usize, mapping: Option<&Value>) -> Vec<(String, Key)> {
+    fn mapped(&self, document: usize, mapping: Option<&Value>) -> Vec<(String, SchemaKey)> {
         let mapping = mapping.and_then(Value::as_object).into_iter().flatten().take(MOST);
         let place = |target: &str| {
             let is_name = !target.contains(['/', '#']);
@@ -190,7 +190,7 @@ impl<'l> Finder<'l> {
     }
 
     /// The value that means a schema that is mapped nowhere.
-    fn own_name(&self, at: &Key) -> Option<String> {
+    fn own_name(&self, at: &SchemaKey) -> Option<String> {
         let (document, pointer) = at;
         let site = self.library.root(*document).value.pointer(pointer)?;
         let said = member(site, "x-ms-discriminator-value").map(str::to_owned);
@@ -205,14 +205,14 @@ fn last_word(pointer: &str) -> String {
 }
 
 /// Where the schema is that a reference means in the end; `None`: it is no reference.
-pub(crate) fn named(library: &Library, site: Site<'_>) -> Option<Key> {
+pub(crate) fn named(library: &DocumentSet, site: DocumentSite<'_>) -> Option<SchemaKey> {
     let mut site = site;
     let mut found = None;
     for _ in 0..LONGEST_CHAIN {
         let Some(reference) = member(site.value, "$ref") else { break };
         let (target, pointer) = library.resolve(site.document, reference)?;
         found = Some((target.document, pointer.into_owned()));
-        site = Site { document: target.document, value: target.value };
+        site = DocumentSite { document: target.document, value: target.value };
     }
     found
 }

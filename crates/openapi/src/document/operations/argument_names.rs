@@ -15,16 +15,16 @@ use std::collections::HashSet;
 
 use super::names;
 use crate::document::text;
-use crate::operation::{Parameter, Place};
+use crate::operation::{OperationParameter, ParameterLocation};
 
 /// The names that are given away.
 #[derive(Default)]
-pub(crate) struct Taken(HashSet<String>);
+pub(crate) struct ArgumentNames(HashSet<String>);
 
-impl Taken {
+impl ArgumentNames {
     /// Names the arguments of parameters.
-    pub(crate) fn name(&mut self, parameters: &mut [Parameter]) {
-        let mut order: Vec<&mut Parameter> = parameters.iter_mut().collect();
+    pub(crate) fn name(&mut self, parameters: &mut [OperationParameter]) {
+        let mut order: Vec<&mut OperationParameter> = parameters.iter_mut().collect();
         // What keeps its name comes before what has to change it.
         order.sort_by_cached_key(|parameter| {
             let changes = names::argument(&parameter.name) != parameter.name;
@@ -75,22 +75,22 @@ impl Taken {
     }
 }
 
-fn rank(place: Place) -> usize {
+fn rank(place: ParameterLocation) -> usize {
     match place {
-        Place::Path => 0,
-        Place::Query => 1,
-        Place::QueryString => 2,
-        Place::Header => 3,
-        Place::Cookie => 4,
+        ParameterLocation::Path => 0,
+        ParameterLocation::Query => 1,
+        ParameterLocation::QueryString => 2,
+        ParameterLocation::Header => 3,
+        ParameterLocation::Cookie => 4,
     }
 }
 
-fn word(place: Place) -> &'static str {
+fn word(place: ParameterLocation) -> &'static str {
     match place {
-        Place::Path => "path",
-        Place::Query => "query",
-        Place::QueryString => "querystring",
-        Place::Header => "header",
-        Place::Cookie => "cookie",
+        ParameterLocation::Path => "path",
+        ParameterLocation::Query => "query",
+        ParameterLocation::QueryString => "querystring",
+        ParameterLocation::Header => "header",
+        ParameterLocation::Cookie => "cookie",
     }
 }

@@ -1,33 +1,37 @@
 //! Every operation of a document as what a request is built of, and the spec of its tool.
 
 use indexmap::IndexMap;
-use toolcrib_core::{Packed, ToolSpec};
+use toolcrib_core::{CompactJson, ToolSpec};
 
-use super::Found;
-use super::argument_names::Taken;
+use super::DeclaredOperation;
+use super::argument_names::ArgumentNames;
 use super::names;
-use super::parameters::{self, Declared, In};
+use super::parameters::{self, DeclaredLocation, DeclaredParameter};
 use super::{path, responses, spec};
-use crate::document::document_set::Library;
-use crate::document::error::{DocumentError, Note, Notes, Refused, Report};
-use crate::document::schema::{Argument, Shelf, Takes, Way, arguments};
+use crate::document::document_set::DocumentSet;
+use crate::document::error::{
+    DocumentError, DocumentNote, DocumentNotes, DocumentReport, RefusedOperation,
+};
+use crate::document::schema::{
+    SchemaDefinitions, SchemaDirection, ToolArgument, ToolInput, arguments,
+};
 use crate::document::security::{self, SecurityScheme};
-use crate::document::servers::{self, Server};
+use crate::document::servers::{self, DeclaredServer};
 use crate::document::text::{line, member};
-use crate::document::{Api, Format, Leads, body};
-use crate::operation::{BodyShape, Fixed, Operation, Parameter, Place};
+use crate::document::{ApiAddresses, ConvertedDocument, FormatVersion, body};
+use crate::operation::{ApiOperation, BodyShape, FixedPair, OperationParameter, ParameterLocation};
 use crate::request::as_read;
 use crate::settings::ApiSettings;
 
 /// What is the same for all operations of a document.
-pub(crate) struct Context<'l> {
-    pub(crate) library: &'l Library,
+pub(crate) struct ConversionState<'l> {
+    pub(crate) library: &'l DocumentSet,
     pub(crate) is_swagger: bool,
     pub(crate) schemes: IndexMap<String, SecurityScheme>,
-    pub(crate) sent: Shelf<'l>,
-    pub(crate) received: Shelf<'l>,
-    pub(crate) notes: Notes,
-    servers: Vec<Server>,
+    pub(crate) sent: SchemaDefinitions<'l>,
+    pub(crate) received: SchemaDefinitions<'l>,
+    pub(crate) notes: DocumentNotes,
+    servers: Vec<DeclaredServer>,
     security: Vec<Vec<String>>,
     /// Bytes of all operations but their schemas, and what they may be.
     spent: usize,
@@ -43,23 +47,23 @@ const MOST_BYTES: usize = 64 * 1024 * 1024;
 const BYTES_OF_ONE: usize = 4 * 1024;
 
 /// Where a document leads, whatever its operations are.
-pub(crate) fn leads(library: &Library) -> Result<Leads, DocumentError> {
+pub(crate) fn leads(library: &DocumentSet) -> Result<ApiAddresses, DocumentError> {
     let root = library.root(0);
-    let is_swagger = Format::of(root.value)?.is_swagger();
+    let is_swagger = FormatVersion::of(root.value)?.is_swagger();
     let servers = if is_swagger { servers::of_swagger(root) } else { servers::declared(root) };
-    Ok(Leads { servers, schemes: security::schemes(library, is_swagger) })
+    Ok(ApiAddresses { servers, schemes: security::schemes(library, is_swagger) })
 }
 
 /// Converts all operations; one that cannot be is refused and costs no other.
 pub(crate) fn convert(
-    library: &Library,
+    library: &DocumentSet,
     settings: &ApiSettings,
-    notes: Notes,
-) -> Result<Api, DocumentError> {
+    notes: DocumentNotes,
+) -> Result<ConvertedDocument, DocumentError> {
     let root = library.root(0);
-    let format = Format::of(root.value)?;
+    let format = FormatVersion::of(root.value)?;
     let (found, mut refused) = super::find(library)?;
-    let named: Vec<_> = found.iter().map(Found::named).collect();
+    let named: Vec<_> = found.iter().map(DeclaredOperation::named).collect();
     let titles = names::names(&named);
     let keys = keys(&named);
     let is_wanted: Vec<bool> = titles.iter().map(|name| settings.pick.wants(name)).collect();
@@ -67,7 +71,7 @@ pub(crate) fn convert(
     if wanted > MOST_TOOLS {
         return Err(DocumentError::TooManyOperations { limit: MOST_TOOLS });
     }
-    let mut context = Context::new(library, &format, (notes, wanted))?;
+    let mut context = ConversionState::new(library, &format, (notes, wanted))?;
     library.expect(wanted);
     let mut operations = Vec::new();
     let total = wanted + refused.len();
@@ -78,15 +82,15 @@ pub(crate) fn convert(
             .and_then(|(operation, takes)| context.tool(name, (operation, takes), found, settings))
         {
             Ok(converted) => operations.push(converted),
-            Err(reason) => refused.push(Refused { key, reason }),
+            Err(reason) => refused.push(RefusedOperation { key, reason }),
         }
     }
     context.tell_of_unknown(settings, &named);
     let words = std::mem::take(&mut context.notes.words);
-    let mut notes: Vec<Note> = context.notes.into_vec();
+    let mut notes: Vec<DocumentNote> = context.notes.into_vec();
     notes.extend(context.sent.notes.into_vec());
     notes.truncate(1_000);
-    let report = Report {
+    let report = DocumentReport {
         title: spec::about(root, "title"),
         version: spec::about(root, "version"),
         format: format.text,
@@ -98,36 +102,36 @@ pub(crate) fn convert(
     let is_request = |name: &&String| name.trim_start_matches("any_") == "request";
     let requests = titles.iter().filter(is_request).cloned().collect();
     let (servers, schemes) = (context.servers, context.schemes);
-    Ok(Api { operations, requests, servers, schemes, report })
+    Ok(ConvertedDocument { operations, requests, servers, schemes, report })
 }
 
 /// How operators name the operations: by the id, if no other has it.
-fn keys(named: &[names::Named<'_>]) -> Vec<String> {
+fn keys(named: &[names::OperationIdentity<'_>]) -> Vec<String> {
     let mut holders: IndexMap<&str, usize> = IndexMap::new();
     for id in named.iter().filter_map(|named| named.id) {
         *holders.entry(id).or_default() += 1;
     }
     let only = |id: &&str| !id.is_empty() && id.len() <= 200 && holders.get(id) == Some(&1);
-    let key = |named: &names::Named<'_>| {
+    let key = |named: &names::OperationIdentity<'_>| {
         named.id.filter(only).map_or_else(|| named.place(), str::to_owned)
     };
     named.iter().map(key).collect()
 }
 
-impl<'l> Context<'l> {
+impl<'l> ConversionState<'l> {
     fn new(
-        library: &'l Library,
-        format: &Format,
-        (notes, operations): (Notes, usize),
+        library: &'l DocumentSet,
+        format: &FormatVersion,
+        (notes, operations): (DocumentNotes, usize),
     ) -> Result<Self, DocumentError> {
-        let Leads { servers, schemes } = leads(library)?;
+        let ApiAddresses { servers, schemes } = leads(library)?;
         let alone = format.ref_stands_alone();
         Ok(Self {
             library,
             is_swagger: format.is_swagger(),
             schemes,
-            sent: Shelf::new(library, Way::Request, alone, operations),
-            received: Shelf::new(library, Way::Response, alone, operations),
+            sent: SchemaDefinitions::new(library, SchemaDirection::Request, alone, operations),
+            received: SchemaDefinitions::new(library, SchemaDirection::Response, alone, operations),
             notes,
             servers,
             security: security::ways(library.root(0)).unwrap_or_default(),
@@ -137,7 +141,7 @@ impl<'l> Context<'l> {
     }
 
     /// Tells of names in the settings that no operation has.
-    fn tell_of_unknown(&mut self, settings: &ApiSettings, named: &[names::Named<'_>]) {
+    fn tell_of_unknown(&mut self, settings: &ApiSettings, named: &[names::OperationIdentity<'_>]) {
         let is_known = |key: &str| named.iter().any(|it| it.id == Some(key) || it.place() == *key);
         for key in settings.effects.keys().filter(|key| !is_known(key)) {
             self.notes.add(key, "no operation of this name: its `effects` say nothing");
@@ -147,14 +151,20 @@ impl<'l> Context<'l> {
         }
     }
 
-    fn operation(&mut self, found: &Found<'l>, key: &str) -> Result<(Operation, Takes), String> {
+    fn operation(
+        &mut self,
+        found: &DeclaredOperation<'l>,
+        key: &str,
+    ) -> Result<(ApiOperation, ToolInput), String> {
         if self.library.is_tired() || self.spent > self.most {
             return Err("the operations of the document share too much: split it".to_owned());
         }
         let (path, query) = path::template(found.path)?;
         let declared = parameters::declared(self, found, key)?;
         for name in path::placeholders(&path) {
-            let is_it = |it: &Declared<'_>| it.into == In::Place(Place::Path) && it.name == name;
+            let is_it = |it: &DeclaredParameter<'_>| {
+                it.into == DeclaredLocation::Place(ParameterLocation::Path) && it.name == name
+            };
             if !declared.iter().any(is_it) {
                 let name = line(name, 60);
                 return Err(format!("its path has `{{{name}}}`, which is no declared parameter"));
@@ -163,15 +173,16 @@ impl<'l> Context<'l> {
         let mut parameters = Vec::new();
         let mut parts = Vec::new();
         for one in &declared {
-            let In::Place(place) = one.into else { continue };
+            let DeclaredLocation::Place(place) = one.into else { continue };
             let is_in_path = path::placeholders(&path).any(|name| name == one.name);
-            if place == Place::Path && !is_in_path {
+            if place == ParameterLocation::Path && !is_in_path {
                 let name = line(one.name, 60);
                 self.notes.add(key, format!("left out: `{name}` is not in the path"));
                 continue;
             }
             // The path says the value already, and a second one might be the one that counts.
-            if place == Place::Query && query.iter().any(|fixed| takes(fixed, one.name)) {
+            if place == ParameterLocation::Query && query.iter().any(|fixed| takes(fixed, one.name))
+            {
                 let name = line(one.name, 60);
                 self.notes.add(key, format!("left out: the path says the value of `{name}`"));
                 continue;
@@ -180,18 +191,18 @@ impl<'l> Context<'l> {
             parameters.push(parameter);
             parts.push(part);
         }
-        let mut taken = Taken::default();
+        let mut taken = ArgumentNames::default();
         taken.name(&mut parameters);
         let list = parameters.iter().zip(parts);
         let list = list.map(|(parameter, part)| argument(parameter, part)).collect();
-        let mut input = Takes { arguments: list, barred: None };
+        let mut input = ToolInput { arguments: list, barred: None };
         let body = if self.is_swagger {
             body::of_parameters(self, found.operation, &declared, &mut taken, key)
         } else {
             body::of_operation(self, found, &mut taken, key)?
         };
         let body = body.map(|made| made.onto(&mut input));
-        let operation = Operation {
+        let operation = ApiOperation {
             key: key.to_owned(),
             method: found.method.clone(),
             effect: None,
@@ -207,7 +218,7 @@ impl<'l> Context<'l> {
         Ok((operation, input))
     }
 
-    fn server(&self, found: &Found<'l>) -> Option<String> {
+    fn server(&self, found: &DeclaredOperation<'l>) -> Option<String> {
         let own = |site| servers::declared(site).into_iter().next();
         let own = own(found.operation).or_else(|| own(found.item)).filter(|_| !self.is_swagger);
         own.or_else(|| self.servers.first().cloned()).map(|server| server.url)
@@ -216,17 +227,17 @@ impl<'l> Context<'l> {
     fn tool(
         &mut self,
         name: &str,
-        (mut operation, takes): (Operation, Takes),
-        found: &Found<'l>,
+        (mut operation, takes): (ApiOperation, ToolInput),
+        found: &DeclaredOperation<'l>,
         settings: &ApiSettings,
-    ) -> Result<(Operation, ToolSpec), String> {
+    ) -> Result<(ApiOperation, ToolSpec), String> {
         let (produces, output) = responses::convert(self, found.operation, &operation.key);
         operation.produces = produces;
         let place = found.named().place();
         let mut spec = spec::spec(name, &place, &operation, found.operation, settings)
             .map_err(|error| error.to_string())?;
         spec.input = arguments(&mut self.sent, takes, &operation.key)?.into();
-        spec.output = output.map(Packed::new);
+        spec.output = output.map(CompactJson::new);
         operation.effect = Some(spec.effect);
         let resends = |name: &String| name == "*" || *name == operation.key || *name == place;
         // Requests that HTTP calls safe carry no key.
@@ -237,13 +248,13 @@ impl<'l> Context<'l> {
 }
 
 /// Whether a fixed pair of the query leaves nothing to say for a parameter of this name.
-fn takes(fixed: &Fixed, name: &str) -> bool {
+fn takes(fixed: &FixedPair, name: &str) -> bool {
     let fixed = as_read(&fixed.name);
     name.strip_prefix(&*fixed).is_some_and(|rest| rest.is_empty() || rest.starts_with('['))
 }
 
 /// About what an operation takes in memory.
-fn weight(operation: &Operation) -> usize {
+fn weight(operation: &ApiOperation) -> usize {
     let parameters = operation.parameters.iter().map(|it| it.name.len() + 200);
     let fields = match operation.body.as_ref().map(|body| &body.shape) {
         Some(BodyShape::Fields(fields)) => fields.iter().map(|it| it.name.len() + 200).sum(),
@@ -254,12 +265,15 @@ fn weight(operation: &Operation) -> usize {
     1_000 + parameters.sum::<usize>() + fields + ways.sum::<usize>() + server
 }
 
-fn argument(parameter: &Parameter, part: crate::document::schema::Part) -> Argument {
-    Argument { name: parameter.argument.clone(), part, required: parameter.required }
+fn argument(
+    parameter: &OperationParameter,
+    part: crate::document::schema::SchemaPart,
+) -> ToolArgument {
+    ToolArgument { name: parameter.argument.clone(), part, required: parameter.required }
 }
 
 /// The version that a document says, if it is one that is known.
-impl Format {
+impl FormatVersion {
     fn of(root: &serde_json::Value) -> Result<Self, DocumentError> {
         // YAML has `2.0` as a number where somebody forgot the quotes.
         let number = |key: &str| root.get(key).and_then(serde_json::Value::as_f64);

@@ -17,13 +17,13 @@ const DIGITS: usize = 6;
 
 /// What an operation is named by.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Named<'l> {
+pub(crate) struct OperationIdentity<'l> {
     pub(crate) id: Option<&'l str>,
     pub(crate) method: String,
     pub(crate) path: &'l str,
 }
 
-impl Named<'_> {
+impl OperationIdentity<'_> {
     /// `METHOD /path`: no two operations share it.
     pub(crate) fn place(&self) -> String {
         format!("{} {}", self.method, self.path)
@@ -42,7 +42,7 @@ fn root_or(path: &str) -> &str {
 }
 
 /// The names of operations, in their order.
-pub(crate) fn names(operations: &[Named<'_>]) -> Vec<String> {
+pub(crate) fn names(operations: &[OperationIdentity<'_>]) -> Vec<String> {
     let wanted: Vec<String> = operations.iter().map(|operation| wanted(operation)).collect();
     let mut holders: HashMap<String, usize> = HashMap::new();
     for name in &wanted {
@@ -74,7 +74,7 @@ pub(crate) fn names(operations: &[Named<'_>]) -> Vec<String> {
     names
 }
 
-fn wanted(operation: &Named<'_>) -> String {
+fn wanted(operation: &OperationIdentity<'_>) -> String {
     let written = operation.written();
     let name = words(&written);
     if name.len() <= LONGEST { name } else { shorten(&name, &written, DIGITS) }
@@ -120,8 +120,12 @@ pub(crate) fn argument(wire: &str) -> String {
 mod tests {
     use super::*;
 
-    fn named<'l>(id: &'l str, path: &'l str) -> Named<'l> {
-        Named { id: Some(id).filter(|id| !id.is_empty()), method: "GET".to_owned(), path }
+    fn named<'l>(id: &'l str, path: &'l str) -> OperationIdentity<'l> {
+        OperationIdentity {
+            id: Some(id).filter(|id| !id.is_empty()),
+            method: "GET".to_owned(),
+            path,
+        }
     }
 
     #[test]

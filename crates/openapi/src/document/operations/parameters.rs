@@ -5,20 +5,20 @@ use indexmap::IndexMap;
 use indexmap::map::Entry;
 use serde_json::Value;
 
-use super::Found;
-use super::convert::Context;
+use super::DeclaredOperation;
+use super::convert::ConversionState;
 use super::path;
-use crate::document::document_set::Site;
-use crate::document::schema::Part;
+use crate::document::document_set::DocumentSite;
+use crate::document::schema::SchemaPart;
 use crate::document::security::{KeyPlace, SecurityScheme};
 use crate::document::text::{flag, line, member};
-use crate::operation::{Parameter, Place, Style};
+use crate::operation::{OperationParameter, ParameterLocation, ParameterStyle};
 use crate::request::may_be_set;
 
 /// Where a parameter is declared to go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum In {
-    Place(Place),
+pub(crate) enum DeclaredLocation {
+    Place(ParameterLocation),
     /// Swagger 2: the whole body.
     Body,
     /// Swagger 2: a field of a form.
@@ -27,10 +27,10 @@ pub(crate) enum In {
 
 /// A parameter as it stands in a document.
 #[derive(Clone, Copy)]
-pub(crate) struct Declared<'l> {
+pub(crate) struct DeclaredParameter<'l> {
     pub(crate) name: &'l str,
-    pub(crate) into: In,
-    pub(crate) site: Site<'l>,
+    pub(crate) into: DeclaredLocation,
+    pub(crate) site: DocumentSite<'l>,
 }
 
 /// Headers that are not parameters, whatever a document says.
@@ -56,13 +56,13 @@ const FORBIDDEN: [&str; 14] = [
 
 /// The parameters of an operation; its own take the place of those of its path.
 pub(crate) fn declared<'l>(
-    context: &mut Context<'l>,
-    found: &Found<'l>,
+    context: &mut ConversionState<'l>,
+    found: &DeclaredOperation<'l>,
     about: &str,
-) -> Result<Vec<Declared<'l>>, String> {
-    let mut merged: IndexMap<(In, String), Declared<'l>> = IndexMap::new();
+) -> Result<Vec<DeclaredParameter<'l>>, String> {
+    let mut merged: IndexMap<(DeclaredLocation, String), DeclaredParameter<'l>> = IndexMap::new();
     let lists = [found.item, found.operation].map(|site| site.get("parameters"));
-    for site in lists.into_iter().flatten().flat_map(Site::items) {
+    for site in lists.into_iter().flatten().flat_map(DocumentSite::items) {
         context.library.step(1);
         if merged.len() > MOST {
             return Err(format!("it has more than {MOST} parameters"));
@@ -75,7 +75,7 @@ pub(crate) fn declared<'l>(
             context.notes.add(about, "left out: a parameter without a name or a known place");
             continue;
         };
-        let is_header = declared.into == In::Place(Place::Header);
+        let is_header = declared.into == DeclaredLocation::Place(ParameterLocation::Header);
         let name = declared.name;
         let name = if is_header { name.to_ascii_lowercase() } else { name.to_owned() };
         match merged.entry((declared.into, name)) {
@@ -89,7 +89,9 @@ pub(crate) fn declared<'l>(
     }
     let mut kept = Vec::new();
     for ((into, name), declared) in merged {
-        if into == In::Place(Place::Header) && IGNORED.contains(&name.as_str()) {
+        if into == DeclaredLocation::Place(ParameterLocation::Header)
+            && IGNORED.contains(&name.as_str())
+        {
             continue;
         }
         let Some(why) = refusal(context, into, &name) else {
@@ -113,63 +115,70 @@ const CREDENTIAL: &str = "is a credential, which the settings give";
 const ELSEWHERE: &str = "is a header that no argument may set, and the settings may";
 
 /// Why a parameter cannot be an argument.
-fn refusal(context: &Context<'_>, into: In, name: &str) -> Option<&'static str> {
+fn refusal(
+    context: &ConversionState<'_>,
+    into: DeclaredLocation,
+    name: &str,
+) -> Option<&'static str> {
     let is_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
     let is_key = |scheme: &SecurityScheme| match (scheme, into) {
-        (SecurityScheme::Key { place, name: key }, In::Place(into)) => match (place, into) {
-            (KeyPlace::Header, Place::Header) => key.eq_ignore_ascii_case(name),
-            (KeyPlace::Query, Place::Query) | (KeyPlace::Cookie, Place::Cookie) => key == name,
-            _ => false,
-        },
+        (SecurityScheme::Key { place, name: key }, DeclaredLocation::Place(into)) => {
+            match (place, into) {
+                (KeyPlace::Header, ParameterLocation::Header) => key.eq_ignore_ascii_case(name),
+                (KeyPlace::Query, ParameterLocation::Query)
+                | (KeyPlace::Cookie, ParameterLocation::Cookie) => key == name,
+                _ => false,
+            }
+        }
         _ => false,
     };
     if context.schemes.values().any(is_key) {
         return Some(CREDENTIAL);
     }
     match into {
-        In::Place(Place::Header)
+        DeclaredLocation::Place(ParameterLocation::Header)
             if FORBIDDEN.contains(&name)
                 || name.starts_with("proxy-")
                 || name.starts_with("sec-") =>
         {
             Some("is a header that no argument may set")
         }
-        In::Place(Place::Header | Place::Cookie)
+        DeclaredLocation::Place(ParameterLocation::Header | ParameterLocation::Cookie)
             if name.is_empty() || !name.chars().all(is_token) =>
         {
             Some("has characters that its place cannot hold")
         }
-        In::Place(Place::Header)
+        DeclaredLocation::Place(ParameterLocation::Header)
             if HeaderName::from_bytes(name.as_bytes()).is_ok_and(|name| !may_be_set(&name)) =>
         {
             Some(ELSEWHERE)
         }
-        In::Place(_) | In::Body | In::Form => None,
+        DeclaredLocation::Place(_) | DeclaredLocation::Body | DeclaredLocation::Form => None,
     }
 }
 
-fn declaration(site: Site<'_>) -> Option<Declared<'_>> {
+fn declaration(site: DocumentSite<'_>) -> Option<DeclaredParameter<'_>> {
     let into = match member(site.value, "in")? {
-        "path" => In::Place(Place::Path),
-        "query" => In::Place(Place::Query),
-        "querystring" => In::Place(Place::QueryString),
-        "header" => In::Place(Place::Header),
-        "cookie" => In::Place(Place::Cookie),
-        "body" => In::Body,
-        "formData" => In::Form,
+        "path" => DeclaredLocation::Place(ParameterLocation::Path),
+        "query" => DeclaredLocation::Place(ParameterLocation::Query),
+        "querystring" => DeclaredLocation::Place(ParameterLocation::QueryString),
+        "header" => DeclaredLocation::Place(ParameterLocation::Header),
+        "cookie" => DeclaredLocation::Place(ParameterLocation::Cookie),
+        "body" => DeclaredLocation::Body,
+        "formData" => DeclaredLocation::Form,
         _ => return None,
     };
     let name = member(site.value, "name").filter(|name| !name.is_empty() && name.len() <= 200)?;
-    Some(Declared { name, into, site })
+    Some(DeclaredParameter { name, into, site })
 }
 
 /// A parameter under the name of its argument, and the schema of that.
 pub(crate) fn convert<'l>(
-    context: &mut Context<'l>,
-    declared: Declared<'l>,
-    place: Place,
+    context: &mut ConversionState<'l>,
+    declared: DeclaredParameter<'l>,
+    place: ParameterLocation,
     (path, about): (&str, &str),
-) -> (Parameter, Part) {
+) -> (OperationParameter, SchemaPart) {
     let site = declared.site;
     let written = site.get("content").and_then(|all| all.members().next());
     let media = written.map(|(media, _)| media.clone());
@@ -180,20 +189,20 @@ pub(crate) fn convert<'l>(
     };
     let mut part = match schema {
         Some(schema) => context.sent.part(schema, about),
-        None => Part::of(Value::Object(serde_json::Map::new())),
+        None => SchemaPart::of(Value::Object(serde_json::Map::new())),
     };
     part.describe(member(site.value, "description"));
     if flag(site.value, "deprecated") {
         part.set("deprecated", Value::Bool(true));
     }
-    let required = place == Place::Path || flag(site.value, "required");
+    let required = place == ParameterLocation::Path || flag(site.value, "required");
     let is_named = required && path::fragment(path).any(|name| name == declared.name);
     let given = schema.filter(|_| is_named).and_then(|schema| only_value(context, schema));
     if let Some(given) = &given {
         part.set("default", given.clone());
     }
     let (style, explode) = style(site, place, context.is_swagger);
-    let parameter = Parameter {
+    let parameter = OperationParameter {
         argument: String::new(),
         name: declared.name.to_owned(),
         place,
@@ -208,7 +217,7 @@ pub(crate) fn convert<'l>(
 }
 
 /// The value that a schema leaves no choice about.
-fn only_value(context: &Context<'_>, schema: Site<'_>) -> Option<Value> {
+fn only_value(context: &ConversionState<'_>, schema: DocumentSite<'_>) -> Option<Value> {
     let schema = context.library.follow(schema).ok()?;
     let listed = schema.value.get("enum").and_then(Value::as_array);
     let only =
@@ -217,45 +226,51 @@ fn only_value(context: &Context<'_>, schema: Site<'_>) -> Option<Value> {
 }
 
 /// How a value is written, as the document says or the place has it by default.
-fn style(site: Site<'_>, place: Place, is_swagger: bool) -> (Style, bool) {
+fn style(
+    site: DocumentSite<'_>,
+    place: ParameterLocation,
+    is_swagger: bool,
+) -> (ParameterStyle, bool) {
     let default = match place {
-        Place::Path | Place::Header => Style::Simple,
-        Place::Query | Place::QueryString | Place::Cookie => Style::Form,
+        ParameterLocation::Path | ParameterLocation::Header => ParameterStyle::Simple,
+        ParameterLocation::Query | ParameterLocation::QueryString | ParameterLocation::Cookie => {
+            ParameterStyle::Form
+        }
     };
     if is_swagger {
         return match collection(site) {
-            Some((Style::Form, false)) | None => (default, false),
+            Some((ParameterStyle::Form, false)) | None => (default, false),
             Some(other) => other,
         };
     }
     let style = member(site.value, "style").and_then(named).unwrap_or(default);
     let explode = site.value.get("explode").and_then(Value::as_bool);
-    (style, explode.unwrap_or(matches!(style, Style::Form | Style::Cookie)))
+    (style, explode.unwrap_or(matches!(style, ParameterStyle::Form | ParameterStyle::Cookie)))
 }
 
 /// The style of that name.
-pub(crate) fn named(style: &str) -> Option<Style> {
+pub(crate) fn named(style: &str) -> Option<ParameterStyle> {
     Some(match style {
-        "simple" => Style::Simple,
-        "label" => Style::Label,
-        "matrix" => Style::Matrix,
-        "form" => Style::Form,
-        "spaceDelimited" => Style::SpaceDelimited,
-        "pipeDelimited" => Style::PipeDelimited,
-        "deepObject" => Style::DeepObject,
-        "cookie" => Style::Cookie,
+        "simple" => ParameterStyle::Simple,
+        "label" => ParameterStyle::Label,
+        "matrix" => ParameterStyle::Matrix,
+        "form" => ParameterStyle::Form,
+        "spaceDelimited" => ParameterStyle::SpaceDelimited,
+        "pipeDelimited" => ParameterStyle::PipeDelimited,
+        "deepObject" => ParameterStyle::DeepObject,
+        "cookie" => ParameterStyle::Cookie,
         _ => return None,
     })
 }
 
 /// The `collectionFormat` of Swagger 2 as a style, and whether each item stands alone.
-pub(crate) fn collection(site: Site<'_>) -> Option<(Style, bool)> {
+pub(crate) fn collection(site: DocumentSite<'_>) -> Option<(ParameterStyle, bool)> {
     match member(site.value, "collectionFormat")? {
-        "csv" => Some((Style::Form, false)),
-        "ssv" => Some((Style::SpaceDelimited, false)),
-        "tsv" => Some((Style::TabDelimited, false)),
-        "pipes" => Some((Style::PipeDelimited, false)),
-        "multi" => Some((Style::Form, true)),
+        "csv" => Some((ParameterStyle::Form, false)),
+        "ssv" => Some((ParameterStyle::SpaceDelimited, false)),
+        "tsv" => Some((ParameterStyle::TabDelimited, false)),
+        "pipes" => Some((ParameterStyle::PipeDelimited, false)),
+        "multi" => Some((ParameterStyle::Form, true)),
         _ => None,
     }
 }

@@ -1,6 +1,6 @@
 //! Path templates.
 
-use crate::operation::{Fixed, Piece, Segment};
+use crate::operation::{FixedPair, PathPiece, PathSegment};
 
 /// Longest template, in bytes.
 pub(crate) const LONGEST: usize = 2_000;
@@ -11,7 +11,7 @@ pub(crate) const LONGEST: usize = 2_000;
 /// A fragment is cut off: it is no part of a request (RFC 3986, section 3.5), and documents have it
 /// where it tells operations of one path apart. What could change the path of a request beyond its
 /// parameters is refused.
-pub(crate) fn template(template: &str) -> Result<(Vec<Segment>, Vec<Fixed>), String> {
+pub(crate) fn template(template: &str) -> Result<(Vec<PathSegment>, Vec<FixedPair>), String> {
     if template.chars().any(|c| c.is_control() || c == '\\') {
         return Err("its path has characters that no path can have".to_owned());
     }
@@ -36,7 +36,7 @@ fn without_fragment(template: &str) -> &str {
     start.and_then(|(start, _)| template.get(..start)).unwrap_or(template)
 }
 
-fn fixed_query(query: &str) -> Result<Vec<Fixed>, String> {
+fn fixed_query(query: &str) -> Result<Vec<FixedPair>, String> {
     if query.contains(['{', '}', '#']) {
         return Err(
             "its path has a query with a parameter in it: declare the parameter instead".to_owned()
@@ -47,12 +47,12 @@ fn fixed_query(query: &str) -> Result<Vec<Fixed>, String> {
             Some((name, value)) => (name, Some(value.to_owned())),
             None => (pair, None),
         };
-        Fixed { name: name.to_owned(), value }
+        FixedPair { name: name.to_owned(), value }
     });
     Ok(pairs.collect())
 }
 
-fn segments(path: &str) -> Result<Vec<Segment>, String> {
+fn segments(path: &str) -> Result<Vec<PathSegment>, String> {
     let Some(path) = path.strip_prefix('/') else {
         return Err("its path does not begin with `/`".to_owned());
     };
@@ -64,37 +64,37 @@ fn segments(path: &str) -> Result<Vec<Segment>, String> {
         push_text(&mut pieces, text);
         match found.split_at(1) {
             ("/", after) => {
-                segments.push(Segment(std::mem::take(&mut pieces)));
+                segments.push(PathSegment(std::mem::take(&mut pieces)));
                 rest = after;
             }
             ("{", after) => {
                 let Some((name, after)) = after.split_once('}') else {
                     return Err("its path has a `{` without a `}`".to_owned());
                 };
-                pieces.push(Piece::Parameter(name.to_owned()));
+                pieces.push(PathPiece::Parameter(name.to_owned()));
                 rest = after;
             }
             _ => return Err("its path has a `}` without a `{`".to_owned()),
         }
     }
     push_text(&mut pieces, rest);
-    segments.push(Segment(pieces));
+    segments.push(PathSegment(pieces));
     if segments.iter().any(is_dots) {
         return Err("its path leads upwards".to_owned());
     }
     Ok(segments)
 }
 
-fn push_text(pieces: &mut Vec<Piece>, text: &str) {
+fn push_text(pieces: &mut Vec<PathPiece>, text: &str) {
     if !text.is_empty() {
-        pieces.push(Piece::Text(text.to_owned()));
+        pieces.push(PathPiece::Text(text.to_owned()));
     }
 }
 
 /// `.` and `..`, also percent-encoded.
-fn is_dots(segment: &Segment) -> bool {
+fn is_dots(segment: &PathSegment) -> bool {
     match segment.0.as_slice() {
-        [Piece::Text(text)] => {
+        [PathPiece::Text(text)] => {
             let plain = text.to_ascii_lowercase().replace("%2e", ".");
             plain == "." || plain == ".."
         }
@@ -103,10 +103,10 @@ fn is_dots(segment: &Segment) -> bool {
 }
 
 /// The wire names of the parameters, in order.
-pub(crate) fn placeholders(segments: &[Segment]) -> impl Iterator<Item = &str> {
+pub(crate) fn placeholders(segments: &[PathSegment]) -> impl Iterator<Item = &str> {
     segments.iter().flat_map(|segment| &segment.0).filter_map(|piece| match piece {
-        Piece::Parameter(name) => Some(name.as_str()),
-        Piece::Text(_) => None,
+        PathPiece::Parameter(name) => Some(name.as_str()),
+        PathPiece::Text(_) => None,
     })
 }
 
@@ -114,12 +114,12 @@ pub(crate) fn placeholders(segments: &[Segment]) -> impl Iterator<Item = &str> {
 mod tests {
     use super::*;
 
-    fn text(text: &str) -> Piece {
-        Piece::Text(text.to_owned())
+    fn text(text: &str) -> PathPiece {
+        PathPiece::Text(text.to_owned())
     }
 
-    fn parameter(name: &str) -> Piece {
-        Piece::Parameter(name.to_owned())
+    fn parameter(name: &str) -> PathPiece {
+        PathPiece::Parameter(name.to_owned())
     }
 
     #[test]
@@ -127,27 +127,27 @@ mod tests {
         assert_eq!(
             segments("/files/{name}.{format}/raw"),
             Ok(vec![
-                Segment(vec![text("files")]),
-                Segment(vec![parameter("name"), text("."), parameter("format")]),
-                Segment(vec![text("raw")]),
+                PathSegment(vec![text("files")]),
+                PathSegment(vec![parameter("name"), text("."), parameter("format")]),
+                PathSegment(vec![text("raw")]),
             ])
         );
-        assert_eq!(segments("/"), Ok(vec![Segment(vec![])]));
-        let with_slash = vec![Segment(vec![text("a")]), Segment(vec![])];
+        assert_eq!(segments("/"), Ok(vec![PathSegment(vec![])]));
+        let with_slash = vec![PathSegment(vec![text("a")]), PathSegment(vec![])];
         assert_eq!(segments("/a/"), Ok(with_slash));
-        assert_eq!(segments("/a:go"), Ok(vec![Segment(vec![text("a:go")])]));
+        assert_eq!(segments("/a:go"), Ok(vec![PathSegment(vec![text("a:go")])]));
     }
 
     #[test]
     fn a_query_in_a_template_is_fixed() {
-        let fixed = |name: &str, value: Option<&str>| Fixed {
+        let fixed = |name: &str, value: Option<&str>| FixedPair {
             name: name.to_owned(),
             value: value.map(str::to_owned),
         };
         let (path, query) = template("/a?beta=true&&x=%20=?/&alone&empty=").unwrap();
-        assert_eq!(path, [Segment(vec![text("a")])]);
+        assert_eq!(path, [PathSegment(vec![text("a")])]);
         let expected = [("beta", Some("true")), ("x", Some("%20=?/")), ("alone", None)];
-        let mut expected: Vec<Fixed> = expected.map(|(name, value)| fixed(name, value)).into();
+        let mut expected: Vec<FixedPair> = expected.map(|(name, value)| fixed(name, value)).into();
         expected.push(fixed("empty", Some("")));
         assert_eq!(query, expected);
         assert_eq!(template("/a?"), Ok((path, vec![])));
@@ -169,7 +169,7 @@ mod tests {
             assert_eq!(template(written), template(sent), "{written}");
             assert!(template(written).is_ok(), "{written}");
         }
-        let named = vec![Segment(vec![parameter("a#b")])];
+        let named = vec![PathSegment(vec![parameter("a#b")])];
         assert_eq!(template("/{a#b}#c"), Ok((named, vec![])));
     }
 

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::convert::Context;
-use crate::document::document_set::Site;
+use super::convert::ConversionState;
+use crate::document::document_set::DocumentSite;
 use crate::document::media;
 use crate::document::schema;
 
@@ -13,8 +13,8 @@ const MOST: usize = 200;
 
 /// The media types of the success responses, and the schema of the first one's result.
 pub(crate) fn convert<'l>(
-    context: &mut Context<'l>,
-    operation: Site<'l>,
+    context: &mut ConversionState<'l>,
+    operation: DocumentSite<'l>,
     about: &str,
 ) -> (Vec<String>, Option<Value>) {
     let successes = successes(context, operation);
@@ -22,12 +22,12 @@ pub(crate) fn convert<'l>(
     if context.is_swagger {
         let declared =
             operation.get("produces").or_else(|| context.library.root(0).get("produces"));
-        for media in declared.into_iter().flat_map(Site::items).take(MOST) {
+        for media in declared.into_iter().flat_map(DocumentSite::items).take(MOST) {
             push(&mut produces, media.value.as_str().unwrap_or_default());
         }
     } else {
         let contents = successes.iter().filter_map(|response| response.get("content"));
-        for (media, _) in contents.flat_map(Site::members).take(MOST) {
+        for (media, _) in contents.flat_map(DocumentSite::members).take(MOST) {
             push(&mut produces, media);
         }
     }
@@ -37,7 +37,7 @@ pub(crate) fn convert<'l>(
         first.and_then(|response| response.get("schema")).filter(|_| is_json)
     } else {
         let contents = first.and_then(|response| response.get("content"));
-        let mut contents = contents.into_iter().flat_map(Site::members).take(MOST);
+        let mut contents = contents.into_iter().flat_map(DocumentSite::members).take(MOST);
         let json = contents.find(|(media, _)| media::is_json(media));
         json.and_then(|(_, content)| content.get("schema"))
     };
@@ -55,8 +55,12 @@ fn push(produces: &mut Vec<String>, media: &str) {
 }
 
 /// The responses of success, the lowest status first.
-fn successes<'l>(context: &Context<'l>, operation: Site<'l>) -> Vec<Site<'l>> {
-    let responses = operation.get("responses").into_iter().flat_map(Site::members).take(MOST);
+fn successes<'l>(
+    context: &ConversionState<'l>,
+    operation: DocumentSite<'l>,
+) -> Vec<DocumentSite<'l>> {
+    let responses =
+        operation.get("responses").into_iter().flat_map(DocumentSite::members).take(MOST);
     let is_success = |status: &str| status.len() == 3 && status.starts_with('2');
     let mut found: Vec<_> = responses.filter(|(status, _)| is_success(status)).collect();
     // `2XX` sorts behind all digits.

@@ -7,9 +7,9 @@ use toolcrib_core::{Effect, InvalidName, ToolSpec};
 
 use super::names;
 use super::path::placeholders;
-use crate::document::document_set::Site;
+use crate::document::document_set::DocumentSite;
 use crate::document::text::{cut, flag, line, member, sentence, start};
-use crate::operation::{Operation, Piece};
+use crate::operation::{ApiOperation, PathPiece};
 use crate::settings::{ApiSettings, Grouping};
 
 /// Longest description, in characters.
@@ -19,8 +19,8 @@ const LONGEST_DESCRIPTION: usize = 4_000;
 pub(crate) fn spec(
     name: &str,
     place: &str,
-    operation: &Operation,
-    site: Site<'_>,
+    operation: &ApiOperation,
+    site: DocumentSite<'_>,
     settings: &ApiSettings,
 ) -> Result<ToolSpec, InvalidName> {
     let said = settings.effects.get(&operation.key).or_else(|| settings.effects.get(place));
@@ -33,7 +33,7 @@ pub(crate) fn spec(
         let first = sentence(member(site.value, "description").unwrap_or_default(), 120);
         if first.is_empty() { place.to_owned() } else { first }
     });
-    let tags = site.get("tags").into_iter().flat_map(Site::items);
+    let tags = site.get("tags").into_iter().flat_map(DocumentSite::items);
     let tags = tags.take(100).filter_map(|tag| tag.value.as_str()).map(|tag| line(tag, 60));
     spec.tags = tags.filter(|tag| !tag.is_empty()).take(20).collect();
     spec.category = category(&spec.tags, operation, settings.grouping);
@@ -44,7 +44,7 @@ pub(crate) fn spec(
     Ok(spec)
 }
 
-fn description(site: Site<'_>, place: &str) -> String {
+fn description(site: DocumentSite<'_>, place: &str) -> String {
     let said = |key: &str| start(member(site.value, key).unwrap_or_default()).trim();
     let (summary, description) = (said("summary"), said("description"));
     let mut text = String::new();
@@ -73,7 +73,7 @@ fn effect(method: &Method) -> Effect {
 /// laxer: whoever wrote it is not the one whose things are changed.
 const MARK: &str = "x-toolcrib-effect";
 
-fn marked(site: Site<'_>) -> Effect {
+fn marked(site: DocumentSite<'_>) -> Effect {
     let mark = site.value.get(MARK);
     // Somebody meant to warn: a word that cannot be read is the strictest.
     mark.map_or(Effect::Read, |mark| Effect::deserialize(mark).unwrap_or_default())
@@ -83,7 +83,7 @@ fn is_idempotent(method: &Method) -> bool {
     matches!(method.as_str(), "GET" | "HEAD" | "OPTIONS" | "TRACE" | "QUERY" | "PUT" | "DELETE")
 }
 
-fn category(tags: &[String], operation: &Operation, grouping: Grouping) -> Option<String> {
+fn category(tags: &[String], operation: &ApiOperation, grouping: Grouping) -> Option<String> {
     match grouping {
         Grouping::None => None,
         Grouping::Tag => tags.first().cloned().or_else(|| fixed_segment(operation)),
@@ -91,9 +91,9 @@ fn category(tags: &[String], operation: &Operation, grouping: Grouping) -> Optio
 }
 
 /// The first segment of the path that is a word, and no version.
-fn fixed_segment(operation: &Operation) -> Option<String> {
+fn fixed_segment(operation: &ApiOperation) -> Option<String> {
     let words = operation.path.iter().filter_map(|segment| match segment.0.as_slice() {
-        [Piece::Text(text)] => Some(text.as_str()),
+        [PathPiece::Text(text)] => Some(text.as_str()),
         _ => None,
     });
     let is_version = |word: &str| {
@@ -134,7 +134,7 @@ const ACTIONS: &[(&str, &str)] = &[
 
 /// What an operation does, in a word: that of its name where it fits its method, else the
 /// method's.
-fn action(name: &str, operation: &Operation) -> &'static str {
+fn action(name: &str, operation: &ApiOperation) -> &'static str {
     let method = operation.method.as_str();
     let fits = |action: &str| match action {
         "list" | "get" | "search" => matches!(method, "GET" | "HEAD" | "POST" | "QUERY"),
@@ -179,7 +179,7 @@ fn words(name: &str) -> impl Iterator<Item = String> {
 }
 
 /// The text of the API as a whole.
-pub(crate) fn about(root: Site<'_>, key: &str) -> String {
+pub(crate) fn about(root: DocumentSite<'_>, key: &str) -> String {
     let said = root.value.get("info").and_then(|info| info.get(key)).and_then(Value::as_str);
     line(said.unwrap_or_default(), 200)
 }

@@ -5,24 +5,24 @@
 
 use serde_json::{Map, Value};
 
-use super::members::Holds;
+use super::members::MemberContent;
 use crate::document::text;
 
 /// Takes it out of a document; what is to be told of it.
 pub(crate) fn tidy(document: &mut Value) -> Vec<String> {
-    let mut flags = Flags::default();
-    walk(document, Holds::Keywords, &mut flags);
+    let mut flags = RequiredFlags::default();
+    walk(document, MemberContent::Keywords, &mut flags);
     flags.told().into_iter().collect()
 }
 
 /// Properties that say `required` of themselves.
 #[derive(Default)]
-struct Flags {
+struct RequiredFlags {
     first: String,
     count: usize,
 }
 
-impl Flags {
+impl RequiredFlags {
     fn told(self) -> Option<String> {
         let Self { first, count } = self;
         let first = text::line(&first, 60);
@@ -36,10 +36,10 @@ impl Flags {
 }
 
 /// The depth is bounded where the document is read.
-fn walk(value: &mut Value, holds: Holds, flags: &mut Flags) {
+fn walk(value: &mut Value, holds: MemberContent, flags: &mut RequiredFlags) {
     match value {
-        Value::Object(members) if holds != Holds::Data => object(members, holds, flags),
-        Value::Array(items) if holds != Holds::Data => {
+        Value::Object(members) if holds != MemberContent::Data => object(members, holds, flags),
+        Value::Array(items) if holds != MemberContent::Data => {
             let holds = holds.listed();
             items.retain(|item| !item.is_null());
             for item in items {
@@ -55,14 +55,14 @@ fn walk(value: &mut Value, holds: Holds, flags: &mut Flags) {
     }
 }
 
-fn object(members: &mut Map<String, Value>, holds: Holds, flags: &mut Flags) {
-    if holds == Holds::Names {
+fn object(members: &mut Map<String, Value>, holds: MemberContent, flags: &mut RequiredFlags) {
+    if holds == MemberContent::Names {
         members.values_mut().filter(|value| value.is_null()).for_each(|value| {
             *value = Value::Object(Map::new());
         });
-    } else if holds == Holds::Keywords {
+    } else if holds == MemberContent::Keywords {
         name_null(members);
-        let is_value = |key: &str| holds.within(key) == Holds::Data && key != "enum";
+        let is_value = |key: &str| holds.within(key) == MemberContent::Data && key != "enum";
         members.retain(|key, value| !value.is_null() || is_value(key));
         if let Some(Value::Object(properties)) = members.get_mut("properties") {
             unflag(properties, flags);
@@ -82,7 +82,7 @@ fn name_null(members: &mut Map<String, Value>) {
     }
 }
 
-fn unflag(properties: &mut Map<String, Value>, flags: &mut Flags) {
+fn unflag(properties: &mut Map<String, Value>, flags: &mut RequiredFlags) {
     for (name, property) in properties {
         let Value::Object(property) = property else { continue };
         let Some(Value::Bool(is_required)) = property.get("required") else { continue };

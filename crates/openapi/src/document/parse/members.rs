@@ -2,7 +2,7 @@
 
 /// What an object holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Holds {
+pub(crate) enum MemberContent {
     /// Words that the format knows.
     Keywords,
     /// Names that somebody gave, of things with keywords.
@@ -13,7 +13,7 @@ pub(crate) enum Holds {
     Data,
 }
 
-impl Holds {
+impl MemberContent {
     /// What the value of a member holds.
     pub(crate) fn within(self, key: &str) -> Self {
         match self {

@@ -2,12 +2,16 @@
 
 use serde_json::{Value, json};
 
-use super::{Id, Part, Place, Shelf, values};
-use crate::document::document_set::subtypes::Family;
+use super::{DefinitionId, PlaceChecks, SchemaDefinitions, SchemaPart, values};
+use crate::document::document_set::subtypes::SubtypeFamily;
 
 /// Each subtype with the values that mean it, and then the schema alone, which lets in what is
 /// known to nobody here.
-pub(super) fn part<'l>(shelf: &mut Shelf<'l>, alone: Id, family: &'l Family) -> Part {
+pub(super) fn part<'l>(
+    shelf: &mut SchemaDefinitions<'l>,
+    alone: DefinitionId,
+    family: &'l SubtypeFamily,
+) -> SchemaPart {
     let mut branches = Vec::new();
     let mut refs = Vec::new();
     for subtype in &family.subtypes {
@@ -32,7 +36,7 @@ pub(super) fn part<'l>(shelf: &mut Shelf<'l>, alone: Id, family: &'l Family) -> 
     let schema = json!({ "anyOf": branches });
     let subschemas = 1 + 2 * refs.len();
     let visits = u64::try_from(subschemas).unwrap_or(u64::MAX);
-    let places = vec![Place { subschemas: visits, levels: 2, refs: refs.clone() }];
+    let places = vec![PlaceChecks { subschemas: visits, levels: 2, refs: refs.clone() }];
     let bytes = values::bytes(&schema);
-    Part { schema, refs, places, patterns: Vec::new(), bytes, subschemas }
+    SchemaPart { schema, refs, places, patterns: Vec::new(), bytes, subschemas }
 }

@@ -5,20 +5,25 @@ use std::collections::HashSet;
 use serde_json::{Value, json};
 
 use super::super::text::{flag, member};
-use super::Way;
-use super::convert::Converter;
-use crate::document::document_set::{Library, Site};
+use super::SchemaDirection;
+use super::convert::SchemaConverter;
+use crate::document::document_set::{DocumentSet, DocumentSite};
 
 /// The names of the properties that do not go this way, of a schema and of what it is all of.
-pub(super) fn hidden<'l>(library: &'l Library, site: Site<'l>, way: Way) -> HashSet<&'l str> {
-    let mut search = Search { library, way, seen: HashSet::new(), hidden: HashSet::new() };
+pub(super) fn hidden<'l>(
+    library: &'l DocumentSet,
+    site: DocumentSite<'l>,
+    way: SchemaDirection,
+) -> HashSet<&'l str> {
+    let mut search =
+        HiddenPropertyFinder { library, way, seen: HashSet::new(), hidden: HashSet::new() };
     search.look(site, 0);
     search.hidden
 }
 
-struct Search<'l> {
-    library: &'l Library,
-    way: Way,
+struct HiddenPropertyFinder<'l> {
+    library: &'l DocumentSet,
+    way: SchemaDirection,
     /// Each schema is looked at once, however many ways lead to it.
     seen: HashSet<*const Value>,
     hidden: HashSet<&'l str>,
@@ -27,14 +32,14 @@ struct Search<'l> {
 /// References and `allOf` are looked through this deep.
 const DEEPEST: usize = 6;
 
-impl<'l> Search<'l> {
-    fn look(&mut self, site: Site<'l>, depth: usize) {
+impl<'l> HiddenPropertyFinder<'l> {
+    fn look(&mut self, site: DocumentSite<'l>, depth: usize) {
         let library = self.library;
         library.step(1);
         if depth > DEEPEST || library.is_tired() || !self.seen.insert(site.value) {
             return;
         }
-        for (name, property) in site.get("properties").into_iter().flat_map(Site::members) {
+        for (name, property) in site.get("properties").into_iter().flat_map(DocumentSite::members) {
             library.step(1);
             if is_hidden(library, property, self.way) {
                 self.hidden.insert(name);
@@ -45,17 +50,21 @@ impl<'l> Search<'l> {
         {
             self.look(target, depth + 1);
         }
-        for branch in site.get("allOf").into_iter().flat_map(Site::items).take(32) {
+        for branch in site.get("allOf").into_iter().flat_map(DocumentSite::items).take(32) {
             self.look(branch, depth + 1);
         }
     }
 }
 
 /// Whether a property does not go this way.
-pub(crate) fn is_hidden(library: &Library, property: Site<'_>, way: Way) -> bool {
+pub(crate) fn is_hidden(
+    library: &DocumentSet,
+    property: DocumentSite<'_>,
+    way: SchemaDirection,
+) -> bool {
     let key = match way {
-        Way::Request => "readOnly",
-        Way::Response => "writeOnly",
+        SchemaDirection::Request => "readOnly",
+        SchemaDirection::Response => "writeOnly",
     };
     flag(property.value, key)
         || member(property.value, "$ref").is_some()
@@ -68,7 +77,7 @@ const MOST_PAIRS: usize = 20_000;
 /// Gives each branch its value of the property that tells them apart, where all branches are
 /// plain references and none says it itself.
 pub(super) fn tell_apart(
-    converter: &mut Converter<'_, '_>,
+    converter: &mut SchemaConverter<'_, '_>,
     branches: &mut [Value],
     written: &Value,
     discriminator: Option<&Value>,
@@ -106,7 +115,7 @@ pub(super) fn tell_apart(
 
 /// The values that mean a branch: those mapped to it, else its name.
 fn values_of(
-    converter: &Converter<'_, '_>,
+    converter: &SchemaConverter<'_, '_>,
     mapping: Option<&Value>,
     reference: &str,
 ) -> Vec<String> {
@@ -126,7 +135,11 @@ fn values_of(
 }
 
 /// Whether the property is there, does not name its value, and may have all of the values.
-fn is_open(converter: &Converter<'_, '_>, said: Option<Site<'_>>, values: &[String]) -> bool {
+fn is_open(
+    converter: &SchemaConverter<'_, '_>,
+    said: Option<DocumentSite<'_>>,
+    values: &[String],
+) -> bool {
     let (library, way) = (converter.shelf.library, converter.shelf.way);
     let sent = said.filter(|said| !is_hidden(library, *said, way));
     let Some(said) = sent.and_then(|said| library.follow(said).ok()) else {

@@ -7,8 +7,8 @@
 use indexmap::IndexSet;
 use serde_json::{Map, Value, json};
 
-use super::{Id, Part, Shelf, patterns, values};
-use crate::document::document_set::Site;
+use super::{DefinitionId, SchemaDefinitions, SchemaPart, patterns, values};
+use crate::document::document_set::DocumentSite;
 
 /// Bytes of all inputs, or all outputs, of so many operations.
 pub(super) fn most(operations: usize) -> usize {
@@ -16,31 +16,31 @@ pub(super) fn most(operations: usize) -> usize {
 }
 
 /// One argument of a tool.
-pub(crate) struct Argument {
+pub(crate) struct ToolArgument {
     pub(crate) name: String,
-    pub(crate) part: Part,
+    pub(crate) part: SchemaPart,
     pub(crate) required: bool,
 }
 
 /// What a tool takes.
-pub(crate) struct Takes {
-    pub(crate) arguments: Vec<Argument>,
+pub(crate) struct ToolInput {
+    pub(crate) arguments: Vec<ToolArgument>,
     /// What must not hold of them together.
     pub(crate) barred: Option<Value>,
 }
 
 /// What a schema may still take.
 #[derive(Debug, Clone, Copy)]
-struct Room {
+struct SchemaBudget {
     bytes: usize,
     subschemas: usize,
     patterns: usize,
 }
 
 /// A fifth of what the catalog takes: more would fill a model's context.
-const INPUT: Room = Room { bytes: 48 * 1024, subschemas: 1_800, patterns: 32 };
+const INPUT: SchemaBudget = SchemaBudget { bytes: 48 * 1024, subschemas: 1_800, patterns: 32 };
 /// Results are described to be read, not to be checked.
-const OUTPUT: Room = Room { bytes: 12 * 1024, subschemas: 400, patterns: 32 };
+const OUTPUT: SchemaBudget = SchemaBudget { bytes: 12 * 1024, subschemas: 400, patterns: 32 };
 /// Of all inputs of a document, and of all outputs: parts that operations share multiply.
 const MOST_IN_ALL: usize = 32 * 1024 * 1024;
 /// What each operation adds to that.
@@ -52,8 +52,8 @@ const STUB_BYTES: usize = 24;
 
 /// The schema of the arguments: a closed object.
 pub(crate) fn arguments(
-    shelf: &mut Shelf<'_>,
-    Takes { mut arguments, barred }: Takes,
+    shelf: &mut SchemaDefinitions<'_>,
+    ToolInput { mut arguments, barred }: ToolInput,
     about: &str,
 ) -> Result<Value, String> {
     for argument in &mut arguments {
@@ -76,8 +76,12 @@ pub(crate) fn arguments(
     let used: IndexSet<String> =
         arguments.iter().flat_map(|argument| argument.part.patterns.iter().cloned()).collect();
     shelf.spent += input.bytes - room.map_or(0, |room| room.bytes);
-    let mut closure =
-        Closure { room: room.unwrap_or(input), found: roots, patterns: used, brief: false };
+    let mut closure = DefinitionClosure {
+        room: room.unwrap_or(input),
+        found: roots,
+        patterns: used,
+        brief: false,
+    };
     let (mut definitions, mut whole) = closure.clone().collect(shelf);
     if !whole {
         closure.brief = true;
@@ -108,7 +112,11 @@ pub(crate) fn arguments(
 /// A list has none: what MCP and models call structured is an object, and a wrapper around the
 /// list would describe something that the API never says. Nor has an `allOf` without a type of
 /// its own: whether all of its parts are objects is for the parts to say, and they may be `null`.
-pub(crate) fn output<'l>(shelf: &mut Shelf<'l>, site: Site<'l>, about: &str) -> Option<Value> {
+pub(crate) fn output<'l>(
+    shelf: &mut SchemaDefinitions<'l>,
+    site: DocumentSite<'l>,
+    about: &str,
+) -> Option<Value> {
     let site = shelf.library.follow(site).ok()?;
     let is_object = |types: &Value| types == "object";
     let typed = site.value.get("type");
@@ -126,7 +134,7 @@ pub(crate) fn output<'l>(shelf: &mut Shelf<'l>, site: Site<'l>, about: &str) -> 
     let sound = shelf.is_sound_within(&part);
     let found = part.refs.iter().copied().collect();
     let patterns = part.patterns.iter().cloned().collect();
-    let closure = Closure { room, found, patterns, brief: false };
+    let closure = DefinitionClosure { room, found, patterns, brief: false };
     let (definitions, whole) = closure.collect(shelf);
     let mut schema = part.schema;
     // A result that may be `null` is none that a structured answer can hold.
@@ -144,24 +152,24 @@ pub(crate) fn output<'l>(shelf: &mut Shelf<'l>, site: Site<'l>, about: &str) -> 
 }
 
 /// Leaves of an argument its type and what is said about it.
-fn shrink(shelf: &mut Shelf<'_>, argument: &mut Argument, about: &str) {
+fn shrink(shelf: &mut SchemaDefinitions<'_>, argument: &mut ToolArgument, about: &str) {
     let mut open = values::open(&argument.part.schema);
     if let (Some(text), Value::Object(open)) = (argument.part.schema.get("description"), &mut open)
     {
         open.insert("description".to_owned(), text.clone());
     }
-    argument.part = Part::of(open);
+    argument.part = SchemaPart::of(open);
     shelf.notes.add(about, format!("`{}` is left open: it is too large", argument.name));
 }
 
-impl Room {
+impl SchemaBudget {
     /// The room of one tool when so many bytes went to others.
-    fn of(self, taken: &Shelf<'_>) -> Self {
+    fn of(self, taken: &SchemaDefinitions<'_>) -> Self {
         if taken.spent > taken.most { Self { bytes: LITTLE, ..self } } else { self }
     }
 
-    fn after(self, arguments: &[Argument]) -> Option<Self> {
-        let without = |room: Self, argument: &Argument| {
+    fn after(self, arguments: &[ToolArgument]) -> Option<Self> {
+        let without = |room: Self, argument: &ToolArgument| {
             // Each definition that it refers to takes a stub at least.
             let refs = argument.part.refs.len();
             let bytes = room.bytes.checked_sub(2 * argument.name.len() + 8 + refs * STUB_BYTES)?;
@@ -171,7 +179,7 @@ impl Room {
         arguments.iter().try_fold(self, without)
     }
 
-    fn less(self, part: &Part) -> Option<Self> {
+    fn less(self, part: &SchemaPart) -> Option<Self> {
         Some(Self {
             bytes: self.bytes.checked_sub(part.bytes)?,
             subschemas: self.subschemas.checked_sub(part.subschemas)?,
@@ -182,17 +190,17 @@ impl Room {
 
 /// The definitions that a schema reaches, in the order in which they are found.
 #[derive(Clone)]
-struct Closure {
+struct DefinitionClosure {
     /// Descriptions of definitions are cut to a line.
     brief: bool,
-    room: Room,
-    found: IndexSet<Id>,
+    room: SchemaBudget,
+    found: IndexSet<DefinitionId>,
     patterns: IndexSet<String>,
 }
 
-impl Closure {
+impl DefinitionClosure {
     /// The definitions, and whether they are whole.
-    fn collect(mut self, stock: &mut Shelf<'_>) -> (Map<String, Value>, bool) {
+    fn collect(mut self, stock: &mut SchemaDefinitions<'_>) -> (Map<String, Value>, bool) {
         let before = self.room.bytes;
         let mut definitions = Map::new();
         let mut whole = true;
@@ -214,7 +222,7 @@ impl Closure {
     }
 
     /// The definition with room for stubs of all that it refers to, if there is any.
-    fn take(&mut self, stock: &Shelf<'_>, part: &Part) -> Option<Value> {
+    fn take(&mut self, stock: &SchemaDefinitions<'_>, part: &SchemaPart) -> Option<Value> {
         let mut room = self.room;
         let short = self.brief.then(|| {
             let mut schema = part.schema.clone();
@@ -224,14 +232,14 @@ impl Closure {
         let bytes = short.as_ref().map_or(part.bytes, values::bytes);
         room.bytes = room.bytes.checked_sub(bytes)?;
         room.subschemas = room.subschemas.checked_sub(part.subschemas)?;
-        let fresh: Vec<Id> =
+        let fresh: Vec<DefinitionId> =
             part.refs.iter().filter(|id| !self.found.contains(*id)).copied().collect();
         if !fresh.iter().all(|id| room.reserve(stock.name_of(*id))) {
             return None;
         }
         let unknown = part.patterns.iter().filter(|it| !self.patterns.contains(*it)).count();
         let has_room = room.patterns.checked_sub(unknown);
-        self.room = Room { patterns: has_room.unwrap_or(room.patterns), ..room };
+        self.room = SchemaBudget { patterns: has_room.unwrap_or(room.patterns), ..room };
         self.found.extend(fresh);
         let mut schema = short.unwrap_or_else(|| part.schema.clone());
         if has_room.is_some() {
@@ -243,7 +251,7 @@ impl Closure {
     }
 }
 
-impl Room {
+impl SchemaBudget {
     /// Takes the room of a definition that is left open; says whether there was any.
     fn reserve(&mut self, name: &str) -> bool {
         let bytes = self.bytes.checked_sub(name.len() + STUB_BYTES);

@@ -13,8 +13,11 @@ use indexmap::IndexSet;
 use serde_json::{Map, Value};
 
 use super::super::text;
-use super::{Id, Part, Place, Shelf, Way, annotations, enum_types, values};
-use crate::document::document_set::Site;
+use super::{
+    DefinitionId, PlaceChecks, SchemaDefinitions, SchemaDirection, SchemaPart, annotations,
+    enum_types, values,
+};
+use crate::document::document_set::DocumentSite;
 
 /// Levels of objects and arrays in one part; three more stand around it in a tool's schema.
 const LEVELS: usize = 28;
@@ -24,16 +27,16 @@ const MOST_SUBSCHEMAS: usize = 1_500;
 
 /// Converts a schema; `own` is the definition that it is, if it is one.
 pub(super) fn convert<'l>(
-    shelf: &mut Shelf<'l>,
-    site: Site<'l>,
-    own: Option<Id>,
+    shelf: &mut SchemaDefinitions<'l>,
+    site: DocumentSite<'l>,
+    own: Option<DefinitionId>,
     about: &str,
-) -> Part {
-    let part = Part { places: vec![Place::default()], ..Part::default() };
+) -> SchemaPart {
+    let part = SchemaPart { places: vec![PlaceChecks::default()], ..SchemaPart::default() };
     let document = site.document;
     let hidden = Vec::new();
-    let mut converter = Converter { shelf, document, own, about, part, losses: 0, hidden };
-    let at = At { left: LEVELS, place: 0, level: 1, is_base: false };
+    let mut converter = SchemaConverter { shelf, document, own, about, part, losses: 0, hidden };
+    let at = PartPosition { left: LEVELS, place: 0, level: 1, is_base: false };
     let schema = converter.schema(site.value, at);
     let mut part = converter.part;
     part.bytes = values::bytes(&schema);
@@ -46,12 +49,12 @@ pub(super) fn convert<'l>(
     part
 }
 
-pub(super) struct Converter<'s, 'l> {
-    pub(super) shelf: &'s mut Shelf<'l>,
+pub(super) struct SchemaConverter<'s, 'l> {
+    pub(super) shelf: &'s mut SchemaDefinitions<'l>,
     pub(super) document: usize,
-    own: Option<Id>,
+    own: Option<DefinitionId>,
     about: &'s str,
-    pub(super) part: Part,
+    pub(super) part: SchemaPart,
     /// How much was left out so far that a value would have been checked for.
     losses: usize,
     /// Of the schemas around this one: their place, and the properties that do not go this way.
@@ -61,7 +64,7 @@ pub(super) struct Converter<'s, 'l> {
 
 /// Where in a part a schema stands.
 #[derive(Clone, Copy)]
-pub(super) struct At {
+pub(super) struct PartPosition {
     /// Levels of nesting that are left.
     left: usize,
     place: usize,
@@ -70,8 +73,8 @@ pub(super) struct At {
     is_base: bool,
 }
 
-impl<'l> Converter<'_, 'l> {
-    pub(super) fn schema(&mut self, value: &'l Value, at: At) -> Value {
+impl<'l> SchemaConverter<'_, 'l> {
+    pub(super) fn schema(&mut self, value: &'l Value, at: PartPosition) -> Value {
         self.part.subschemas += 1;
         self.shelf.library.step(1);
         if let Some(place) = self.part.places.get_mut(at.place) {
@@ -97,7 +100,12 @@ impl<'l> Converter<'_, 'l> {
         instead
     }
 
-    fn object(&mut self, schema: &'l Map<String, Value>, value: &'l Value, at: At) -> Value {
+    fn object(
+        &mut self,
+        schema: &'l Map<String, Value>,
+        value: &'l Value,
+        at: PartPosition,
+    ) -> Value {
         let mut out = Map::new();
         let refers = self.reference(schema, &mut out, at);
         if refers && self.shelf.ref_stands_alone {
@@ -106,7 +114,12 @@ impl<'l> Converter<'_, 'l> {
             let hidden = self.hidden(schema, value, at);
             self.hidden.push((at.place, Rc::clone(&hidden)));
             for (keyword, held) in schema {
-                self.keyword(keyword, held, &mut out, Around { schema, hidden: &hidden, at });
+                self.keyword(
+                    keyword,
+                    held,
+                    &mut out,
+                    KeywordContext { schema, hidden: &hidden, at },
+                );
             }
             self.condition(schema, &mut out, at);
             self.hidden.pop();
@@ -125,11 +138,11 @@ impl<'l> Converter<'_, 'l> {
         &self,
         schema: &'l Map<String, Value>,
         value: &'l Value,
-        at: At,
+        at: PartPosition,
     ) -> Rc<HashSet<&'l str>> {
         let says = ["properties", "required", "allOf"].iter().any(|key| schema.contains_key(*key));
         let around = self.hidden.last().filter(|(place, _)| *place == at.place);
-        let site = Site { document: self.document, value };
+        let site = DocumentSite { document: self.document, value };
         let own = says.then(|| annotations::hidden(self.shelf.library, site, self.shelf.way));
         match (own, around) {
             (None, None) => Rc::default(),
@@ -145,7 +158,7 @@ impl<'l> Converter<'_, 'l> {
         &mut self,
         schema: &'l Map<String, Value>,
         out: &mut Map<String, Value>,
-        at: At,
+        at: PartPosition,
     ) -> bool {
         let of = |keyword: &str| schema.get(keyword).and_then(Value::as_str);
         let id = match (of("$ref").or_else(|| of("$dynamicRef")), of("$recursiveRef")) {
@@ -169,7 +182,7 @@ impl<'l> Converter<'_, 'l> {
     }
 
     fn note_text(&mut self, schema: &Map<String, Value>, out: &mut Map<String, Value>) {
-        let longest = if self.shelf.way == Way::Request { 1_000 } else { 160 };
+        let longest = if self.shelf.way == SchemaDirection::Request { 1_000 } else { 160 };
         if let Some(Value::String(written)) = schema.get("description") {
             let written = text::cut(text::start(written).trim(), longest);
             if !written.is_empty() {
@@ -183,7 +196,7 @@ impl<'l> Converter<'_, 'l> {
         keyword: &str,
         held: &'l Value,
         out: &mut Map<String, Value>,
-        around: Around<'_, 'l>,
+        around: KeywordContext<'_, 'l>,
     ) {
         let at = around.at;
         let taken = match keyword {
@@ -221,7 +234,7 @@ impl<'l> Converter<'_, 'l> {
             }
             "allOf" => {
                 let is_base = self.own.is_some() && at.place == 0 && at.level == 1;
-                self.list(held, At { is_base, ..at.same(2) })
+                self.list(held, PartPosition { is_base, ..at.same(2) })
             }
             "dependentSchemas" => self.map(held, at.same(2)),
             "patternProperties" => self.pattern_properties(held, at),
@@ -243,14 +256,14 @@ impl<'l> Converter<'_, 'l> {
     }
 
     /// Whether a value fits into a schema at all.
-    fn is_small(&self, held: &Value, at: At) -> bool {
+    fn is_small(&self, held: &Value, at: PartPosition) -> bool {
         const MOST_BYTES: usize = 64 * 1024;
         let bytes = values::bytes(held);
         self.shelf.library.step(bytes / 64);
         bytes <= MOST_BYTES && values::fits(held, at.left.saturating_sub(1))
     }
 
-    fn properties(&mut self, held: &'l Value, around: Around<'_, 'l>) -> Option<Value> {
+    fn properties(&mut self, held: &'l Value, around: KeywordContext<'_, 'l>) -> Option<Value> {
         let mut out = Map::new();
         for (name, schema) in held.as_object()? {
             if around.hidden.contains(name.as_str()) {
@@ -263,12 +276,12 @@ impl<'l> Converter<'_, 'l> {
         Some(Value::Object(out))
     }
 
-    fn list(&mut self, held: &'l Value, at: At) -> Option<Value> {
+    fn list(&mut self, held: &'l Value, at: PartPosition) -> Option<Value> {
         let items = held.as_array().filter(|items| !items.is_empty())?;
         Some(items.iter().map(|item| self.schema(item, at)).collect())
     }
 
-    fn map(&mut self, held: &'l Value, at: At) -> Option<Value> {
+    fn map(&mut self, held: &'l Value, at: PartPosition) -> Option<Value> {
         let members = held.as_object()?;
         let members = members.iter().map(|(name, schema)| (name.clone(), self.schema(schema, at)));
         Some(Value::Object(members.collect()))
@@ -279,7 +292,7 @@ impl<'l> Converter<'_, 'l> {
         &mut self,
         keyword: &str,
         held: &'l Value,
-        around: Around<'_, 'l>,
+        around: KeywordContext<'_, 'l>,
     ) -> Option<(String, Value)> {
         if keyword == "oneOf" && around.schema.get("anyOf").is_some_and(Value::is_array) {
             return self.lose("it has `oneOf` and `anyOf`", None);
@@ -287,13 +300,13 @@ impl<'l> Converter<'_, 'l> {
         let Some(Value::Array(mut branches)) = self.list(held, around.at.same(2)) else {
             return None;
         };
-        if self.shelf.way == Way::Request {
+        if self.shelf.way == SchemaDirection::Request {
             annotations::tell_apart(self, &mut branches, held, around.schema.get("discriminator"));
         }
         Some(("anyOf".to_owned(), Value::Array(branches)))
     }
 
-    fn pattern_properties(&mut self, held: &'l Value, at: At) -> Option<Value> {
+    fn pattern_properties(&mut self, held: &'l Value, at: PartPosition) -> Option<Value> {
         let mut out = Map::new();
         for (pattern, schema) in held.as_object()? {
             if self.takes(pattern) {
@@ -322,7 +335,12 @@ impl<'l> Converter<'_, 'l> {
     }
 
     /// `not` and `if`, where nothing of them was lost.
-    fn condition(&mut self, schema: &'l Map<String, Value>, out: &mut Map<String, Value>, at: At) {
+    fn condition(
+        &mut self,
+        schema: &'l Map<String, Value>,
+        out: &mut Map<String, Value>,
+        at: PartPosition,
+    ) {
         for (first, rest) in [("not", [].as_slice()), ("if", &["then", "else"])] {
             let Some(held) = schema.get(first) else { continue };
             let known = (self.losses, self.part.refs.len());
@@ -376,14 +394,14 @@ fn says_nothing(held: &Value) -> bool {
 
 /// What stands around a keyword.
 #[derive(Clone, Copy)]
-struct Around<'h, 'l> {
+struct KeywordContext<'h, 'l> {
     schema: &'l Map<String, Value>,
     /// Properties that do not go this way.
     hidden: &'h HashSet<&'l str>,
-    at: At,
+    at: PartPosition,
 }
 
-impl At {
+impl PartPosition {
     /// Below a keyword that applies to the same value.
     fn same(self, levels: usize) -> Self {
         let left = self.left.saturating_sub(levels);
@@ -391,9 +409,9 @@ impl At {
     }
 
     /// Below a keyword that applies to a part of the value, which is a place of its own.
-    fn inside(self, converter: &mut Converter<'_, '_>, levels: usize) -> Self {
+    fn inside(self, converter: &mut SchemaConverter<'_, '_>, levels: usize) -> Self {
         let place = converter.part.places.len();
-        converter.part.places.push(Place::default());
+        converter.part.places.push(PlaceChecks::default());
         Self { left: self.left.saturating_sub(levels), place, level: 1, is_base: false }
     }
 }

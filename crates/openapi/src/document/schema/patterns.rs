@@ -10,9 +10,9 @@ const MOST: usize = 1_000;
 
 /// What is known of the patterns of a document.
 #[derive(Default)]
-pub(super) struct Patterns(HashMap<String, bool>);
+pub(super) struct PatternCache(HashMap<String, bool>);
 
-impl Patterns {
+impl PatternCache {
     pub(super) fn takes(&mut self, pattern: &str) -> bool {
         if let Some(known) = self.0.get(pattern) {
             return *known;

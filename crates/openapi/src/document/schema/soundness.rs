@@ -1,6 +1,6 @@
 //! Definitions that would never end, or would check one value too often.
 
-use super::{Id, Part, Shelf};
+use super::{DefinitionId, SchemaDefinitions, SchemaPart};
 
 /// What checking one value against a definition costs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -8,11 +8,11 @@ pub(super) enum Soundness {
     Unknown,
     /// Being counted: who comes here again goes in a circle.
     Open,
-    Known(Cost),
+    Known(DefinitionCost),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Cost {
+pub(super) struct DefinitionCost {
     /// Subschemas for one value, the definitions below included.
     visits: u64,
     /// Levels of those.
@@ -20,16 +20,16 @@ pub(super) struct Cost {
 }
 
 /// Far below what the catalog takes, since an argument may combine several definitions.
-const MOST: Cost = Cost { visits: 2_000, levels: 60 };
+const MOST: DefinitionCost = DefinitionCost { visits: 2_000, levels: 60 };
 /// For a place within a definition.
 const MOST_WITHIN: u64 = 15_000;
 /// Definitions that lead into each other for one value.
 const LONGEST_CHAIN: usize = 40;
 
-impl Shelf<'_> {
+impl SchemaDefinitions<'_> {
     /// Opens a definition that leads back to itself before any part of a value is consumed, and
     /// one that would check a value too often.
-    pub(super) fn make_sound(&mut self, id: Id) {
+    pub(super) fn make_sound(&mut self, id: DefinitionId) {
         let Some(definition) = self.definitions.get_mut(id.0) else { return };
         if std::mem::replace(&mut definition.is_sound, true) {
             return;
@@ -42,15 +42,15 @@ impl Shelf<'_> {
     }
 
     /// Whether no place of a part checks one value too often.
-    pub(super) fn is_sound_within(&mut self, part: &Part) -> bool {
+    pub(super) fn is_sound_within(&mut self, part: &SchemaPart) -> bool {
         part.places.iter().all(|place| {
             let below: u64 = place.refs.iter().map(|id| self.cost(*id, 0).visits).sum();
             place.subschemas + below <= MOST_WITHIN
         })
     }
 
-    fn cost(&mut self, id: Id, depth: usize) -> Cost {
-        const NOTHING: Cost = Cost { visits: 1, levels: 1 };
+    fn cost(&mut self, id: DefinitionId, depth: usize) -> DefinitionCost {
+        const NOTHING: DefinitionCost = DefinitionCost { visits: 1, levels: 1 };
         let Some(definition) = self.definitions.get_mut(id.0) else { return NOTHING };
         match definition.soundness {
             Soundness::Known(cost) => return cost,
@@ -59,10 +59,10 @@ impl Shelf<'_> {
         }
         let part = self.part_of(id);
         let root = part.places.first().cloned().unwrap_or_default();
-        let is_circle = |shelf: &Self, id: &Id| {
+        let is_circle = |shelf: &Self, id: &DefinitionId| {
             shelf.definitions.get(id.0).is_some_and(|known| known.soundness == Soundness::Open)
         };
-        let mut cost = Cost { visits: root.subschemas, levels: root.levels };
+        let mut cost = DefinitionCost { visits: root.subschemas, levels: root.levels };
         let mut why = None;
         for below in &root.refs {
             if is_circle(self, below) {

@@ -128,14 +128,14 @@ pub(super) fn fits(value: &Value, levels: usize) -> bool {
 
 /// Bytes of a value, written without blanks.
 pub(crate) fn bytes(value: &Value) -> usize {
-    let mut count = Count(0);
+    let mut count = ByteCount(0);
     // Counting does not fail.
     serde_json::to_writer(&mut count, value).map_or(usize::MAX, |()| count.0)
 }
 
-struct Count(usize);
+struct ByteCount(usize);
 
-impl Write for Count {
+impl Write for ByteCount {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0 += bytes.len();
         Ok(bytes.len())

@@ -4,13 +4,15 @@ use serde_json::{Value, json};
 
 use super::super::{SecurityScheme, security::KeyPlace};
 use super::{api, document, one_of, reasons};
-use crate::operation::{Fixed, Parameter, Piece, Place, Segment, Style};
+use crate::operation::{
+    FixedPair, OperationParameter, ParameterLocation, ParameterStyle, PathPiece, PathSegment,
+};
 
 fn at(path: &str, item: &Value) -> Value {
     document("3.0.3", &json!({ path: item }), &json!({}))
 }
 
-fn names(parameters: &[Parameter]) -> Vec<(&str, &str, Place)> {
+fn names(parameters: &[OperationParameter]) -> Vec<(&str, &str, ParameterLocation)> {
     parameters.iter().map(|it| (it.argument.as_str(), it.name.as_str(), it.place)).collect()
 }
 
@@ -22,12 +24,12 @@ fn a_query_in_a_path_is_fixed_and_takes_the_place_of_its_parameters() {
     });
     let item = json!({ "get": { "parameters": parameters } });
     let (operation, spec) = one_of(&at("/a?beta=true&be+ta", &item));
-    let fixed = |name: &str, value: Option<&str>| Fixed {
+    let fixed = |name: &str, value: Option<&str>| FixedPair {
         name: name.to_owned(),
         value: value.map(str::to_owned),
     };
     assert_eq!(operation.query, [fixed("beta", Some("true")), fixed("be+ta", None)]);
-    assert_eq!(operation.path, [Segment(vec![Piece::Text("a".to_owned())])]);
+    assert_eq!(operation.path, [PathSegment(vec![PathPiece::Text("a".to_owned())])]);
     assert_eq!(operation.key, "GET /a?beta=true&be+ta");
     assert_eq!(spec.name.as_str(), "get_a_beta_true_be_ta");
     assert_eq!(spec.input.value()["required"], json!(["beta2"]));
@@ -55,24 +57,24 @@ fn parameters_of_the_path_and_of_the_operation_are_merged() {
     assert_eq!(
         names(&operation.parameters),
         [
-            ("id", "id", Place::Path),
-            ("x-trace", "x-trace", Place::Header),
-            ("id_query", "id", Place::Query),
-            ("filter_name", "filter[name]", Place::Query),
-            ("ids", "ids", Place::Query),
-            ("q", "q", Place::Query),
+            ("id", "id", ParameterLocation::Path),
+            ("x-trace", "x-trace", ParameterLocation::Header),
+            ("id_query", "id", ParameterLocation::Query),
+            ("filter_name", "filter[name]", ParameterLocation::Query),
+            ("ids", "ids", ParameterLocation::Query),
+            ("q", "q", ParameterLocation::Query),
         ]
     );
     let styles: Vec<_> = operation.parameters.iter().map(|it| (it.style, it.explode)).collect();
     assert_eq!(
         styles,
         [
-            (Style::Simple, false),
-            (Style::Simple, false),
-            (Style::Form, true),
-            (Style::DeepObject, true),
-            (Style::Form, false),
-            (Style::Form, true),
+            (ParameterStyle::Simple, false),
+            (ParameterStyle::Simple, false),
+            (ParameterStyle::Form, true),
+            (ParameterStyle::DeepObject, true),
+            (ParameterStyle::Form, false),
+            (ParameterStyle::Form, true),
         ]
     );
     assert_eq!(operation.parameters[5].media.as_deref(), Some("application/json"));
@@ -97,7 +99,7 @@ fn the_order_of_parameters_changes_no_name() {
         let mut names: Vec<_> = operation
             .parameters
             .iter()
-            .map(|it| (it.name.clone(), it.place == Place::Query, it.argument.clone()))
+            .map(|it| (it.name.clone(), it.place == ParameterLocation::Query, it.argument.clone()))
             .collect();
         names.sort();
         let arguments: std::collections::BTreeSet<_> = names.iter().map(|it| &it.2).collect();
@@ -128,7 +130,10 @@ fn no_argument_is_a_header_of_the_connection_or_a_credential() {
     document["components"]["securitySchemes"] =
         json!({ "key": { "type": "apiKey", "in": "header", "name": "x-key" } });
     let api = api(&document);
-    assert_eq!(names(&api.operations[0].0.parameters), [("Fine", "Fine", Place::Header)]);
+    assert_eq!(
+        names(&api.operations[0].0.parameters),
+        [("Fine", "Fine", ParameterLocation::Header)]
+    );
     assert_eq!(api.report.notes.len(), 3, "{:?}", api.report.notes);
     let scheme = SecurityScheme::Key { place: KeyPlace::Header, name: "x-key".to_owned() };
     assert_eq!(api.schemes.get("key"), Some(&scheme));
@@ -171,13 +176,13 @@ fn templates_servers_and_security_are_taken_over() {
     document["security"] = json!([{ "key": [] }]);
     let api = api(&document);
     let (first, second) = (&api.operations[0].0, &api.operations[1].0);
-    let parameter = |name: &str| Piece::Parameter(name.to_owned());
-    let text = |text: &str| Piece::Text(text.to_owned());
+    let parameter = |name: &str| PathPiece::Parameter(name.to_owned());
+    let text = |text: &str| PathPiece::Text(text.to_owned());
     assert_eq!(
         first.path,
         [
-            Segment(vec![text("files")]),
-            Segment(vec![parameter("name"), text("."), parameter("format")])
+            PathSegment(vec![text("files")]),
+            PathSegment(vec![parameter("name"), text("."), parameter("format")])
         ]
     );
     assert_eq!(first.server.as_deref(), Some("https://eu.example.com/v1"));

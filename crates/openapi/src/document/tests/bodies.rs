@@ -3,9 +3,11 @@
 use serde_json::{Value, json};
 
 use super::{body, document, one, one_of};
-use crate::operation::{BodyShape, Field, FieldEncoding, Operation, Place, Style};
+use crate::operation::{
+    ApiOperation, BodyField, BodyShape, FieldEncoding, ParameterLocation, ParameterStyle,
+};
 
-fn shape(operation: &Operation) -> (String, Vec<String>) {
+fn shape(operation: &ApiOperation) -> (String, Vec<String>) {
     let body = operation.body.as_ref().expect("a body");
     let arguments = match &body.shape {
         BodyShape::Fields(fields) => fields.iter().map(|field| field.argument.clone()).collect(),
@@ -181,14 +183,14 @@ fn a_form_with_files_is_multipart_and_says_how_fields_are_written() {
     });
     let (operation, spec) =
         one(&json!({ "requestBody": { "required": true, "content": content } }));
-    let field = |name: &str, bytes: bool, encoding: FieldEncoding| Field {
+    let field = |name: &str, bytes: bool, encoding: FieldEncoding| BodyField {
         argument: name.to_owned(),
         name: name.to_owned(),
         encoding,
         bytes,
     };
     let media = Some("image/png, image/jpeg".to_owned());
-    let style = Some(Style::SpaceDelimited);
+    let style = Some(ParameterStyle::SpaceDelimited);
     let body = operation.body.unwrap();
     assert_eq!(body.media, "multipart/form-data");
     assert_eq!(
@@ -284,9 +286,16 @@ fn swagger_2_is_read_with_its_own_words() {
     assert_eq!(shape(pets), ("application/json".to_owned(), vec!["name".to_owned()]));
     assert_eq!(pets.server.as_deref(), Some("https://api.example.com/v2"));
     assert_eq!(pets.produces, ["application/json"]);
-    assert!(pets.parameters.iter().all(|it| it.place == Place::Query));
+    assert!(pets.parameters.iter().all(|it| it.place == ParameterLocation::Query));
     let styles: Vec<_> = pets.parameters.iter().map(|it| (it.style, it.explode)).collect();
-    assert_eq!(styles, [(Style::Form, true), (Style::TabDelimited, false), (Style::Form, false)]);
+    assert_eq!(
+        styles,
+        [
+            (ParameterStyle::Form, true),
+            (ParameterStyle::TabDelimited, false),
+            (ParameterStyle::Form, false)
+        ]
+    );
     let ids = json!({ "type": "array", "items": { "type": "integer" } });
     assert_eq!(spec.input.value()["properties"]["ids"], ids);
     let output = json!({ "type": "object", "properties": { "name": { "type": "string" } } });
@@ -296,5 +305,5 @@ fn swagger_2_is_read_with_its_own_words() {
     assert_eq!((photo.media.as_str(), photo.required), ("multipart/form-data", true));
     let BodyShape::Fields(fields) = &photo.shape else { panic!("{photo:?}") };
     let seen: Vec<_> = fields.iter().map(|it| (it.bytes, it.encoding.style)).collect();
-    assert_eq!(seen, [(true, None), (false, Some(Style::PipeDelimited))]);
+    assert_eq!(seen, [(true, None), (false, Some(ParameterStyle::PipeDelimited))]);
 }

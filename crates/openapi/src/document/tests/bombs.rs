@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
-use toolcrib_core::Packed;
+use toolcrib_core::CompactJson;
 
-use super::{Api, body, document, read_with, settings};
+use super::{ConvertedDocument, body, document, read_with, settings};
 
 /// So many paths that all are the path `/shared`.
 fn shared(count: usize, item: &Value, schemas: &Value) -> Value {
@@ -18,15 +18,15 @@ fn shared(count: usize, item: &Value, schemas: &Value) -> Value {
 }
 
 /// Read, but not compiled: that would be most of the time.
-fn api(document: &Value) -> Api {
+fn api(document: &Value) -> ConvertedDocument {
     read_with(document, &settings()).expect("a document")
 }
 
-fn size(api: &Api) -> usize {
+fn size(api: &ConvertedDocument) -> usize {
     let schemas = api.operations.iter().map(|(_, spec)| (&spec.input, spec.output.as_ref()));
     schemas
         .map(|(input, output)| {
-            let length = |packed: &Packed| packed.value().to_string().len();
+            let length = |packed: &CompactJson| packed.value().to_string().len();
             length(input) + output.map_or(0, length)
         })
         .sum()

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{api, body, document, one_of};
-use crate::operation::{BodyShape, Operation};
+use crate::operation::{ApiOperation, BodyShape};
 
-fn fields(operation: &Operation) -> Vec<&str> {
+fn fields(operation: &ApiOperation) -> Vec<&str> {
     match &operation.body.as_ref().unwrap().shape {
         BodyShape::Fields(fields) => fields.iter().map(|field| field.name.as_str()).collect(),
         BodyShape::Whole { .. } => Vec::new(),

@@ -8,9 +8,9 @@ use futures_util::future::BoxFuture;
 use serde_json::json;
 use url::Url;
 
-use super::super::{Api, Folder, References, read};
+use super::super::{ConvertedDocument, DocumentFolder, ReferenceLoader, read};
 use super::{document, settings};
-use crate::settings::{ApiSettings, Document};
+use crate::settings::{ApiSettings, DocumentLocation};
 
 /// A folder of this test alone, gone afterwards.
 struct Place(PathBuf);
@@ -36,13 +36,13 @@ impl Drop for Place {
     }
 }
 
-async fn read_file(path: &Path) -> Api {
-    let settings = ApiSettings::new(Document::File(path.to_owned()));
+async fn read_file(path: &Path) -> ConvertedDocument {
+    let settings = ApiSettings::new(DocumentLocation::File(path.to_owned()));
     let text = fs::read_to_string(path).unwrap();
-    read(&text, &Folder::of(path), &settings).await.unwrap()
+    read(&text, &DocumentFolder::of(path), &settings).await.unwrap()
 }
 
-fn notes(api: &Api) -> Vec<String> {
+fn notes(api: &ConvertedDocument) -> Vec<String> {
     api.report.notes.iter().map(|note| format!("{}: {}", note.about, note.text)).collect()
 }
 
@@ -111,7 +111,7 @@ async fn no_reference_leads_out_of_the_folder_of_the_document() {
 #[derive(Default)]
 struct Everything(Mutex<Vec<String>>);
 
-impl References for Everything {
+impl ReferenceLoader for Everything {
     fn get<'a>(&'a self, address: &'a Url, _: usize) -> BoxFuture<'a, Result<Vec<u8>, String>> {
         self.0.lock().unwrap().push(address.to_string());
         let next = json!({ "$ref": format!("n{}.json", self.0.lock().unwrap().len()) });
@@ -127,7 +127,8 @@ async fn other_hosts_are_asked_only_if_they_may_be_and_not_without_end() {
     ] } } });
     let text = document("3.1.0", &paths, &json!({})).to_string();
     let mut settings = settings();
-    settings.document = Document::Address(Url::parse("https://api.example/v1.json").unwrap());
+    settings.document =
+        DocumentLocation::Address(Url::parse("https://api.example/v1.json").unwrap());
     let beside = Everything::default();
     let api = read(&text, &beside, &settings).await.unwrap();
     assert_eq!(*beside.0.lock().unwrap(), Vec::<String>::new());

@@ -7,7 +7,7 @@ use toolcrib_core::Effect;
 
 use super::super::{DocumentError, inspect};
 use super::{api, document, read_with, settings};
-use crate::settings::{ApiBounds, ApiSettings, Grouping, Pick};
+use crate::settings::{ApiBounds, ApiSettings, Grouping, OperationFilter};
 
 fn issues() -> Value {
     let parameter = json!({ "name": "id", "in": "path", "required": true, "schema": {} });
@@ -166,7 +166,8 @@ fn what_is_no_document_says_why() {
     let many = json!({ "openapi": "3.1.0", "paths": many }).to_string();
     assert_eq!(error(&many), DocumentError::TooManyOperations { limit: 100_000 });
     // What is not wanted does not count.
-    let pick = Pick::new(vec!["get_7".to_owned()], Vec::new(), |name: &str| name == "get_7");
+    let pick =
+        OperationFilter::new(vec!["get_7".to_owned()], Vec::new(), |name: &str| name == "get_7");
     let (tools, report) = inspect(&many, &ApiSettings { pick, ..settings() }).unwrap();
     assert_eq!((tools.len(), report.operations), (1, 1));
     let limit = ApiBounds::default().document;

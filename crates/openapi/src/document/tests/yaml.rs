@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::settings;
-use crate::document::parse::{Parsed, parse};
+use crate::document::parse::{ParsedDocument, parse};
 use crate::document::{DocumentError, inspect};
 
-fn parsed(text: &str) -> Parsed {
+fn parsed(text: &str) -> ParsedDocument {
     parse(text, 1 << 20).unwrap_or_else(|error| panic!("{error}"))
 }
 

@@ -3,22 +3,22 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::operation::Style::{
+use crate::operation::ParameterStyle::{
     Cookie, DeepObject, Form, Label, Matrix, PipeDelimited, Simple, SpaceDelimited, TabDelimited,
 };
 
-fn writing(style: Style, explode: bool) -> Writing<'static> {
-    Writing { name: "color", style, explode, encoding: Encoding::Strict }
+fn writing(style: ParameterStyle, explode: bool) -> StyleWriter<'static> {
+    StyleWriter { name: "color", style, explode, encoding: Encoding::Strict }
 }
 
-fn pairs(style: Style, explode: bool, value: &Value) -> String {
+fn pairs(style: ParameterStyle, explode: bool, value: &Value) -> String {
     joined(&writing(style, explode).pairs(value), "&")
 }
 
-fn joined(pairs: &[Pair], between: &str) -> String {
+fn joined(pairs: &[EncodedPair], between: &str) -> String {
     let pairs: Vec<String> = pairs
         .iter()
-        .map(|Pair { name, value }| format!("{name}={}", value.as_deref().unwrap_or("-")))
+        .map(|EncodedPair { name, value }| format!("{name}={}", value.as_deref().unwrap_or("-")))
         .collect();
     pairs.join(between)
 }
@@ -77,7 +77,7 @@ fn queries_are_written_as_the_table_says() {
 
 #[test]
 fn cookies_are_written_as_the_table_says() {
-    let writing = |explode| Writing { encoding: Encoding::Raw, ..writing(Cookie, explode) };
+    let writing = |explode| StyleWriter { encoding: Encoding::Raw, ..writing(Cookie, explode) };
     let cookie = |explode, value: &Value| joined(&writing(explode).pairs(value), "; ");
     let list = json!(["blue", "black", "brown"]);
     let object = json!({"R": 100, "G": 200, "B": 150});

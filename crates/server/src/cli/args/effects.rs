@@ -4,7 +4,7 @@ use clap::Args;
 
 /// Which tools to look at, and what to do with the proposals.
 #[derive(Debug, Args)]
-pub(in crate::cli) struct EffectsWords {
+pub(in crate::cli) struct EffectsArgs {
     /// Only these sources.
     pub(in crate::cli) sources: Vec<String>,
     /// Put the proposals that you accept into the configuration.

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
-use toolcrib::config::{LogForm, LogLevel, LogSettings};
+use toolcrib::config::{LogFormat, LogLevel, LogSettings};
 
 use crate::telemetry::log;
 
 /// What holds for every command.
 #[derive(Debug, Clone, Args)]
-pub(in crate::cli) struct Global {
+pub(in crate::cli) struct GlobalArgs {
     /// Print JSON and nothing else on standard output.
     #[arg(long, global = true)]
     pub(in crate::cli) json: bool,
@@ -85,7 +85,7 @@ impl Color {
     }
 }
 
-impl Global {
+impl GlobalArgs {
     /// Starts the log as the command line wants it, else as the file does.
     pub(in crate::cli) fn start_log(&self, of_file: LogSettings) -> Result<()> {
         let level = self.log.iter().find_map(|word| word.level()).unwrap_or(of_file.level);
@@ -109,10 +109,10 @@ impl LogWord {
     }
 
     /// `None`: it is a level.
-    pub(in crate::cli) fn form(self) -> Option<LogForm> {
+    pub(in crate::cli) fn form(self) -> Option<LogFormat> {
         match self {
-            Self::Text => Some(LogForm::Text),
-            Self::Json => Some(LogForm::Json),
+            Self::Text => Some(LogFormat::Text),
+            Self::Json => Some(LogFormat::Json),
             Self::Off | Self::Error | Self::Warn | Self::Info | Self::Debug | Self::Trace => None,
         }
     }

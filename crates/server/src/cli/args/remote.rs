@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
-use toolcrib::store::{KnownEnd, State};
+use toolcrib::store::{CallState, KnownEnd};
 
 /// Which server, and who asks.
 #[derive(Debug, Args)]
-pub(in crate::cli) struct RemoteWords {
+pub(in crate::cli) struct RemoteArgs {
     /// Where the server listens; without it, as the configuration says, else where the only server
     /// of yours does that runs.
     #[arg(long, value_name = "URL", global = true)]
@@ -19,7 +19,7 @@ pub(in crate::cli) struct RemoteWords {
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct CallsWords {
+pub(in crate::cli) struct CallsArgs {
     /// Go on and tell of each call when it ends; Ctrl-C ends it.
     #[arg(long)]
     pub(in crate::cli) follow: bool,
@@ -30,14 +30,14 @@ pub(in crate::cli) struct CallsWords {
         value_name = "STATE",
         value_delimiter = ',',
         conflicts_with = "follow",
-        value_parser = PossibleValuesParser::new(State::WORDS)
+        value_parser = PossibleValuesParser::new(CallState::WORDS)
     )]
     pub(in crate::cli) state: Vec<String>,
     /// Calls that are shown.
     #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=500))]
     pub(in crate::cli) limit: u16,
     #[command(flatten)]
-    pub(in crate::cli) remote: RemoteWords,
+    pub(in crate::cli) remote: RemoteArgs,
     #[command(subcommand)]
     pub(in crate::cli) command: Option<CallCommand>,
 }
@@ -62,12 +62,12 @@ Examples:
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct TicketsWords {
+pub(in crate::cli) struct TicketsArgs {
     /// Go on and tell of each call that comes to wait; Ctrl-C ends it.
     #[arg(long)]
     pub(in crate::cli) follow: bool,
     #[command(flatten)]
-    pub(in crate::cli) remote: RemoteWords,
+    pub(in crate::cli) remote: RemoteArgs,
     #[command(subcommand)]
     pub(in crate::cli) command: Option<TicketCommand>,
 }
@@ -106,12 +106,12 @@ Examples:
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct SourcesWords {
+pub(in crate::cli) struct SourcesArgs {
     /// Go on and tell of each change; Ctrl-C ends it.
     #[arg(long)]
     pub(in crate::cli) follow: bool,
     #[command(flatten)]
-    pub(in crate::cli) remote: RemoteWords,
+    pub(in crate::cli) remote: RemoteArgs,
     #[command(subcommand)]
     pub(in crate::cli) command: Option<SourceCommand>,
 }

@@ -6,16 +6,16 @@ use anyhow::{Context, Result, anyhow};
 use serde_json::json;
 use toolcrib::config::Config;
 
-use crate::cli::End;
-use crate::cli::args::{CONFIG, Global};
+use crate::cli::CommandExit;
+use crate::cli::args::{CONFIG, GlobalArgs};
 use crate::cli::output::Output;
 use crate::{audit, config};
 
 pub(crate) fn verify(
-    global: &Global,
+    global: &GlobalArgs,
     output: &Output,
     (file, after): (Option<&PathBuf>, Option<&str>),
-) -> Result<End> {
+) -> Result<CommandExit> {
     let file = match file {
         Some(file) => file.clone(),
         None => of_configuration(global)?,
@@ -24,7 +24,7 @@ pub(crate) fn verify(
     let found = audit::verify(&file, after).with_context(|| format!("cannot read `{shown}`"))?;
     match found {
         Ok(whole) if !whole.ends => {
-            let audit::Verified { records, hash, .. } = whole;
+            let audit::VerifiedChain { records, hash, .. } = whole;
             let what = format!(
                 "`{shown}.head`, which names the last record, is not here or cannot be read: \
                  whether records were taken out of the end, nobody can tell"
@@ -37,40 +37,40 @@ pub(crate) fn verify(
                 output.text(&format!("`{shown}` may have been cut: {what}"))?;
                 output.note(&format!("{records} records are whole; the hash of the last: {hash}"));
             }
-            Ok(End::Failed)
+            Ok(CommandExit::Failed)
         }
         Ok(whole) => {
             if output.json {
-                let audit::Verified { records, hash, files, .. } = whole;
+                let audit::VerifiedChain { records, hash, files, .. } = whole;
                 output.value(
                     &json!({ "whole": true, "records": records, "hash": hash, "files": files }),
                 )?;
             } else {
-                let audit::Verified { records, hash, files, .. } = whole;
+                let audit::VerifiedChain { records, hash, files, .. } = whole;
                 let files = if files == 1 { String::new() } else { format!(" in {files} files") };
                 output.text(&format!("`{shown}` is whole: {records} records{files}"))?;
                 output.note(&format!("its last hash, to keep somewhere else: {hash}"));
             }
-            Ok(End::Done)
+            Ok(CommandExit::Done)
         }
         Err(broken) => {
             if output.json {
-                let audit::Broken { record, file, what } = &broken;
+                let audit::ChainFault { record, file, what } = &broken;
                 let file = file.display().to_string();
                 output.value(
                     &json!({ "whole": false, "record": record, "file": file, "what": what }),
                 )?;
             } else {
-                let audit::Broken { record, file, what } = broken;
+                let audit::ChainFault { record, file, what } = broken;
                 let shown = file.display();
                 output.text(&format!("`{shown}` is broken at record {record}: {what}"))?;
             }
-            Ok(End::Failed)
+            Ok(CommandExit::Failed)
         }
     }
 }
 
-fn of_configuration(global: &Global) -> Result<PathBuf> {
+fn of_configuration(global: &GlobalArgs) -> Result<PathBuf> {
     let path = global.config.as_deref().unwrap_or(Path::new(CONFIG));
     let name = path.display().to_string();
     let read = Config::read(&config::file(path)?, &name);

@@ -4,24 +4,24 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
-use toolcrib::config::Front;
+use toolcrib::config::ListenerSettings;
 use url::Url;
 
 use super::serve::LISTEN;
-use crate::cli::End;
-use crate::cli::args::{CONFIG, ClientName, Global};
-use crate::cli::context::{Found, found, listed};
+use crate::cli::CommandExit;
+use crate::cli::args::{CONFIG, ClientName, GlobalArgs};
+use crate::cli::context::{CommandConfig, found, listed};
 use crate::cli::output::Output;
 
 /// Where a client finds the token that a person put there.
 const VARIABLE: &str = "TOOLCRIB_TOKEN";
 
 pub(crate) fn connect(
-    global: &Global,
+    global: &GlobalArgs,
     output: &Output,
     client: ClientName,
     (url, sign_in): (Option<&str>, bool),
-) -> Result<End> {
+) -> Result<CommandExit> {
     let file = file(global, output, url.is_none() || client == ClientName::ClaudeDesktop)?;
     let url = match (url, &file) {
         (Some(url), _) => url.to_owned(),
@@ -46,13 +46,13 @@ pub(crate) fn connect(
         output.text(&text)?;
         output.note(&hint);
     }
-    Ok(End::Done)
+    Ok(CommandExit::Done)
 }
 
 /// The configuration that the client is to meet, which is trusted: what it says of addresses and
 /// programs is what the client is told. One that is only found counts if `is_ours`: a server that
 /// the command line names may have another.
-fn file(global: &Global, output: &Output, is_ours: bool) -> Result<Option<Found>> {
+fn file(global: &GlobalArgs, output: &Output, is_ours: bool) -> Result<Option<CommandConfig>> {
     let is_there = global.config.is_some() || (is_ours && Path::new(CONFIG).exists());
     if !is_there {
         return Ok(None);
@@ -67,7 +67,7 @@ fn file(global: &Global, output: &Output, is_ours: bool) -> Result<Option<Found>
 }
 
 /// Where a server of a file is reached from this machine, else from where others reach it.
-fn served(front: &Front) -> String {
+fn served(front: &ListenerSettings) -> String {
     let at = front.listen.unwrap_or(LISTEN);
     let scheme = if front.tls.is_some() { "https" } else { "http" };
     if at.ip().is_loopback() && front.tls.is_none() {
@@ -86,7 +86,7 @@ fn served(front: &Front) -> String {
 }
 
 fn snippet(
-    (global, file): (&Global, Option<&Found>),
+    (global, file): (&GlobalArgs, Option<&CommandConfig>),
     client: ClientName,
     base: &str,
     door: &str,
@@ -152,7 +152,7 @@ fn signing_in(client: ClientName, door: &str) -> Result<(String, String)> {
 }
 
 /// How a client starts us, from wherever it runs.
-fn started(global: &Global, file: Option<&Found>) -> Result<Value> {
+fn started(global: &GlobalArgs, file: Option<&CommandConfig>) -> Result<Value> {
     let program = std::env::current_exe().context("cannot tell where this program is")?;
     let mut arguments = vec!["mcp".to_owned()];
     if let Some(file) = file {

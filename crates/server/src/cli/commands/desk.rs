@@ -7,25 +7,29 @@ use std::sync::Arc;
 use anyhow::{Context, Result, anyhow, bail};
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
-use toolcrib::config::{Behind, DeskSource};
-use toolcrib::desk::backend::Fault;
+use toolcrib::config::{DeskSource, SourceHandle};
+use toolcrib::desk::backend::BackendError;
 
-use crate::cli::End;
-use crate::cli::args::{DeskCommand, Global};
+use crate::cli::CommandExit;
+use crate::cli::args::{DeskCommand, GlobalArgs};
 use crate::cli::context;
 use crate::cli::output::Output;
 use crate::{config, sources};
 
-pub(crate) fn desk(global: &Global, output: &Output, command: DeskCommand) -> Result<End> {
+pub(crate) fn desk(
+    global: &GlobalArgs,
+    output: &Output,
+    command: DeskCommand,
+) -> Result<CommandExit> {
     let runtime = Builder::new_current_thread().enable_all().build()?;
     let found = context::found(global, output)?;
     let sources = sources::ours();
     // Nothing of it is started but the desk, by asking for what it keeps.
-    let built = found.checked.build(&config::Outside, &sources);
+    let built = found.checked.build(&config::ProcessLookup, &sources);
     let ids: Vec<_> = built.sources.iter().map(|(id, ..)| id.to_string()).collect();
     let desks = ids.into_iter().filter_map(|id| match sources.get(&id)? {
-        Behind::Desk(desk) => Some((id, desk)),
-        Behind::Mcp(_) | Behind::Api(_) => None,
+        SourceHandle::Desk(desk) => Some((id, desk)),
+        SourceHandle::Mcp(_) | SourceHandle::Api(_) => None,
     });
     let desks: Vec<_> = desks.collect();
     match command {
@@ -42,7 +46,7 @@ pub(crate) fn desk(global: &Global, output: &Output, command: DeskCommand) -> Re
             } else {
                 output.file(&text)?;
             }
-            Ok(End::Done)
+            Ok(CommandExit::Done)
         }
     }
 }
@@ -67,7 +71,7 @@ fn chosen(
 }
 
 /// What a file was, and what became of it.
-struct Taken {
+struct ImportedFile {
     told: String,
     value: Value,
     skipped: usize,
@@ -78,7 +82,7 @@ fn import(
     output: &Output,
     desk: &DeskSource,
     (files, label): (&[PathBuf], &str),
-) -> Result<End> {
+) -> Result<CommandExit> {
     let (mut values, mut skipped) = (Vec::new(), 0);
     for path in files {
         let shown = path.display().to_string();
@@ -98,17 +102,17 @@ fn import(
     if output.json {
         output.value(&json!({ "files": values }))?;
     }
-    Ok(if skipped == 0 { End::Done } else { End::Failed })
+    Ok(if skipped == 0 { CommandExit::Done } else { CommandExit::Failed })
 }
 
-fn calendar(runtime: &Runtime, desk: &DeskSource, path: &Path) -> Result<Taken> {
+fn calendar(runtime: &Runtime, desk: &DeskSource, path: &Path) -> Result<ImportedFile> {
     let agenda = runtime.block_on(desk.agenda())?.ok_or_else(|| elsewhere("calendar"))?;
     let file = config::octets(path)?;
     let imported = runtime.block_on(agenda.import(desk.owner(), file)).map_err(told)?;
     let mut lines = vec![format!("{} events, {} tasks", imported.events, imported.tasks)];
     lines.extend(imported.skipped.iter().map(|reason| format!("  left out: {reason}")));
     lines.extend(imported.notes.iter().map(|note| format!("  note: {note}")));
-    Ok(Taken {
+    Ok(ImportedFile {
         told: lines.join("\n"),
         skipped: imported.skipped.len(),
         value: json!({ "events": imported.events, "tasks": imported.tasks,
@@ -116,7 +120,7 @@ fn calendar(runtime: &Runtime, desk: &DeskSource, path: &Path) -> Result<Taken> 
     })
 }
 
-fn mail(runtime: &Runtime, desk: &DeskSource, path: &Path, label: &str) -> Result<Taken> {
+fn mail(runtime: &Runtime, desk: &DeskSource, path: &Path, label: &str) -> Result<ImportedFile> {
     let mailbox = runtime.block_on(desk.mailbox())?.ok_or_else(|| elsewhere("mail"))?;
     let file = File::open(path)?;
     let imported = mailbox.import_mbox(desk.owner(), file, label);
@@ -125,14 +129,14 @@ fn mail(runtime: &Runtime, desk: &DeskSource, path: &Path, label: &str) -> Resul
     let left = imported.reasons.iter();
     lines.extend(left.map(|left| format!("  left out number {}: {}", left.position, left.reason)));
     let skipped = usize::try_from(imported.skipped).unwrap_or(usize::MAX);
-    Ok(Taken { told: lines.join("\n"), skipped, value: json!(imported) })
+    Ok(ImportedFile { told: lines.join("\n"), skipped, value: json!(imported) })
 }
 
 fn elsewhere(what: &str) -> anyhow::Error {
     anyhow!("this desk keeps no {what} of its own: import it where it is kept")
 }
 
-fn told(fault: Fault) -> anyhow::Error {
+fn told(fault: BackendError) -> anyhow::Error {
     match fault.cause {
         Some(cause) => anyhow!("{}: {cause}", fault.message),
         None => anyhow!(fault.message),

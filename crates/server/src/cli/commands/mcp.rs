@@ -9,18 +9,18 @@ use tokio::runtime::Builder;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use toolcrib::config::effects::told_of_undeclared;
-use toolcrib::config::{Live, Means, kept_out, set_aside};
-use toolcrib::mcp::{Door, DoorSettings, wait_for_programs};
+use toolcrib::config::{Environment, LiveConfig, kept_out, set_aside};
+use toolcrib::mcp::{McpServer, McpServerSettings, wait_for_programs};
 use toolcrib::store::Store;
 
-use super::serve::{Configuration, LAST_SPANS, means, open_store, stop};
-use crate::cli::End;
-use crate::cli::args::Global;
+use super::serve::{LAST_SPANS, ServeConfig, means, open_store, stop};
+use crate::cli::CommandExit;
+use crate::cli::args::GlobalArgs;
 use crate::cli::context::{LAST_MOMENT, caller};
-use crate::cli::control::listener::{Inside, Near};
+use crate::cli::control::listener::{ControlBackend, ControlListener};
 use crate::cli::embeddings;
 use crate::cli::output::Output;
-use crate::http::mcp::Shown;
+use crate::http::mcp::LiveBackend;
 use crate::secrets;
 use crate::sources;
 use crate::telemetry::{Telemetry, export};
@@ -31,9 +31,13 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// By what the person decides about a call that waits here.
 const DECIDES: &str = "toolcrib tickets";
 
-pub(crate) fn mcp(global: &Global, output: &Output, file: Option<&PathBuf>) -> Result<End> {
+pub(crate) fn mcp(
+    global: &GlobalArgs,
+    output: &Output,
+    file: Option<&PathBuf>,
+) -> Result<CommandExit> {
     secrets::stay_in_memory()?;
-    let file = Configuration::open(file.or(global.config.as_ref()), output)?;
+    let file = ServeConfig::open(file.or(global.config.as_ref()), output)?;
     global.start_log(file.checked.log)?;
     let telemetry = Arc::new(Telemetry::open(&file.checked)?);
     let runtime = Builder::new_multi_thread().enable_all().build()?;
@@ -41,9 +45,9 @@ pub(crate) fn mcp(global: &Global, output: &Output, file: Option<&PathBuf>) -> R
     let store = open_store(&file)?;
     let served = runtime.block_on(async {
         telemetry.resume(store.as_ref()).await?;
-        let live = Arc::new(Live::open(
+        let live = Arc::new(LiveConfig::open(
             &file.checked,
-            Means {
+            Environment {
                 witness: Some(Arc::<Telemetry>::clone(&telemetry)),
                 ..means(global, &file.path, &sources, store.as_ref())?
             },
@@ -51,7 +55,8 @@ pub(crate) fn mcp(global: &Global, output: &Output, file: Option<&PathBuf>) -> R
         secrets::keep(vec![live.redactor()]);
         let crib = live.crib().clone();
         let starting = tokio::spawn(async move { crib.start().await });
-        let near = Near::open(global, inside(&file, &live, store.as_ref(), &telemetry)).await;
+        let near =
+            ControlListener::open(global, inside(&file, &live, store.as_ref(), &telemetry)).await;
         // Those that need longer join when they are there.
         let _ = tokio::time::timeout(PATIENCE, starting).await;
         for state in live.crib().sources() {
@@ -69,9 +74,10 @@ pub(crate) fn mcp(global: &Global, output: &Output, file: Option<&PathBuf>) -> R
         let traced = telemetry.spans.is_some();
         let decides = near.is_some().then_some(DECIDES);
         let request = file.checked.bounds.json();
-        let settings = DoorSettings { request, traced, decides, ..DoorSettings::default() };
-        let shown = Shown { live, telemetry: Arc::clone(&telemetry) };
-        let door = Door::new(Arc::new(shown), settings);
+        let settings =
+            McpServerSettings { request, traced, decides, ..McpServerSettings::default() };
+        let shown = LiveBackend { live, telemetry: Arc::clone(&telemetry) };
+        let door = McpServer::new(Arc::new(shown), settings);
         let sent = CancellationToken::new();
         let sending = export::export(Arc::clone(&telemetry), None, sent.clone());
         let sending = tokio::spawn(sending);
@@ -91,16 +97,16 @@ pub(crate) fn mcp(global: &Global, output: &Output, file: Option<&PathBuf>) -> R
     telemetry.close();
     runtime.shutdown_background();
     wait_for_programs(LAST_MOMENT);
-    served.map(|()| End::Done)
+    served.map(|()| CommandExit::Done)
 }
 
 fn inside(
-    file: &Configuration,
-    live: &Arc<Live>,
+    file: &ServeConfig,
+    live: &Arc<LiveConfig>,
     store: Option<&Store>,
     telemetry: &Arc<Telemetry>,
-) -> Inside {
-    Inside {
+) -> ControlBackend {
+    ControlBackend {
         live: Arc::clone(live),
         bounds: file.checked.bounds.clone(),
         store: store.cloned(),

@@ -3,13 +3,17 @@
 use anyhow::{Result, bail};
 use serde_json::json;
 
-use crate::cli::End;
-use crate::cli::args::{Global, PolicyCommand};
-use crate::cli::context::{Deed, Need, Room, caller, rules};
+use crate::cli::CommandExit;
+use crate::cli::args::{GlobalArgs, PolicyCommand};
+use crate::cli::context::{CommandContext, CommandPurpose, RequiredSources, caller, rules};
 use crate::cli::output::Output;
 use crate::config;
 
-pub(crate) fn policy(global: &Global, output: &Output, command: PolicyCommand) -> Result<End> {
+pub(crate) fn policy(
+    global: &GlobalArgs,
+    output: &Output,
+    command: PolicyCommand,
+) -> Result<CommandExit> {
     match command {
         PolicyCommand::Check { file } => {
             let text = config::file(&file)?;
@@ -22,17 +26,22 @@ pub(crate) fn policy(global: &Global, output: &Output, command: PolicyCommand) -
                     } else {
                         output.text(&problems.to_string())?;
                     }
-                    return Ok(End::Failed);
+                    return Ok(CommandExit::Failed);
                 }
             }
-            Ok(End::Done)
+            Ok(CommandExit::Done)
         }
         PolicyCommand::Explain { file, tool } => {
             let rules = rules(&file)?;
             // What the rules say is asked of the rules alone: nobody else's hide a tool here.
-            let open = Global { policy: None, ..global.clone() };
-            let Some(room) = Room::open(&open, output, (Need::Tool(&tool), Deed::Look))? else {
-                return Ok(End::Interrupted);
+            let open = GlobalArgs { policy: None, ..global.clone() };
+            let Some(room) = CommandContext::open(
+                &open,
+                output,
+                (RequiredSources::Tool(&tool), CommandPurpose::Look),
+            )?
+            else {
+                return Ok(CommandExit::Interrupted);
             };
             let catalog = room.crib.catalog();
             let Some(listed) = catalog.get(&tool) else {
@@ -47,7 +56,7 @@ pub(crate) fn policy(global: &Global, output: &Output, command: PolicyCommand) -
                 output.text(&explanation.to_string())?;
             }
             room.close();
-            Ok(End::Done)
+            Ok(CommandExit::Done)
         }
     }
 }

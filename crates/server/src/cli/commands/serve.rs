@@ -15,48 +15,52 @@ use clap::ValueEnum as _;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use toolcrib::Ledger;
-use toolcrib::auth::Scoped;
-use toolcrib::config::{Live, Means, View};
+use toolcrib::auth::ScopedPolicy;
+use toolcrib::config::{Environment, LiveConfig, ProfileView};
 use toolcrib::mcp::wait_for_programs;
-use toolcrib::pins::Lock;
-use toolcrib::store::{State, Store};
+use toolcrib::pins::PinFile;
+use toolcrib::store::{CallState, Store};
 
-use crate::cli::End;
-use crate::cli::args::{ClientName, Global, ServeWords};
+use crate::cli::CommandExit;
+use crate::cli::args::{ClientName, GlobalArgs, ServeArgs};
 use crate::cli::context::{LAST_MOMENT, limits, rules};
 use crate::cli::output::Output;
 use crate::config;
-use crate::config::tokens::{self, Held};
-use crate::http::listen::accept::{self, Door, most_connections};
-use crate::http::listen::peers::Peers;
+use crate::config::tokens::{self, TokenFolder};
+use crate::http::listen::accept::{self, HttpListener, most_connections};
+use crate::http::listen::peers::PeerLimits;
 use crate::http::listen::workers::Workers;
-use crate::http::pipeline::authentication::Guard;
-use crate::http::pipeline::host_check::Names;
-use crate::http::state::House;
+use crate::http::pipeline::authentication::Authenticator;
+use crate::http::pipeline::host_check::HostNames;
+use crate::http::state::GatewayState;
 use crate::secrets;
-use crate::sources::{self, Sources};
+use crate::sources::{self, SourceRegistry};
 use crate::telemetry::{Telemetry, export};
 pub(crate) use listen_address::LISTEN;
-use listen_address::Listening;
+use listen_address::ListenAddress;
 pub(crate) use preflight::refusals;
-pub(crate) use startup::{Configuration, store as open_store};
+pub(crate) use startup::{ServeConfig, store as open_store};
 
 /// How long children may take to end.
 const LAST_WISHES: Duration = Duration::from_secs(10);
 /// How long a collector may take for the last messages.
 pub(crate) const LAST_SPANS: Duration = Duration::from_secs(3);
 
-pub(crate) fn serve(global: &Global, output: &Output, words: &ServeWords) -> Result<End> {
+pub(crate) fn serve(
+    global: &GlobalArgs,
+    output: &Output,
+    words: &ServeArgs,
+) -> Result<CommandExit> {
     secrets::stay_in_memory()?;
-    let file = Configuration::open(words.file.as_ref().or(global.config.as_ref()), output)?;
+    let file = ServeConfig::open(words.file.as_ref().or(global.config.as_ref()), output)?;
     global.start_log(file.checked.log)?;
     let front = &file.checked.front;
-    let listening = Listening::of(words, front)?;
+    let listening = ListenAddress::of(words, front)?;
     let beside = |error| listening.beside(error);
     let telemetry = Arc::new(Telemetry::open(&file.checked).map_err(beside)?);
     let tls = startup::tls(front, output)?;
     let most = most_connections(file.checked.bounds.connections)?;
-    let guard = Guard::new(&global.scopes, words.insecure_local);
+    let guard = Authenticator::new(&global.scopes, words.insecure_local);
     guard.admit(front.access.clone());
     let hosts = [words.host.as_slice(), front.hosts.as_slice()].concat();
     let keys = tokens(words, &guard, output)?;
@@ -67,20 +71,20 @@ pub(crate) fn serve(global: &Global, output: &Output, words: &ServeWords) -> Res
     let mut workers = Workers::start().context("cannot start the threads that serve")?;
     let served = runtime.block_on(async {
         telemetry.resume(store.as_ref()).await?;
-        let means = Means {
+        let means = Environment {
             witness: Some(Arc::<Telemetry>::clone(&telemetry)),
             ..means(global, &file.path, &sources, store.as_ref())?
         };
-        let live = Arc::new(Live::open(&file.checked, means)?);
+        let live = Arc::new(LiveConfig::open(&file.checked, means)?);
         secrets::keep(vec![live.redactor()]);
         let listener = listening.begin()?;
         let bound = listener.local_addr()?;
         let _named = startup::name(bound, output);
         let scheme = if tls.is_some() { "https" } else { "http" };
         greet(output, words, &format!("{scheme}://{bound}"), store.as_ref())?;
-        let names = Names::new(bound, &hosts);
+        let names = HostNames::new(bound, &hosts);
         let bounds = file.checked.bounds.clone();
-        let house = Arc::new(House::new(
+        let house = Arc::new(GatewayState::new(
             live,
             (names, guard),
             bounds,
@@ -89,20 +93,20 @@ pub(crate) fn serve(global: &Global, output: &Output, words: &ServeWords) -> Res
         ));
         let proxies = file.checked.front.proxies.clone();
         let per_peer = file.checked.bounds.connections_per_peer;
-        let peers = Arc::new(Peers::new(per_peer, most));
-        let door = Door { listener, most, peers, proxies, tls };
-        run(door, house, &mut workers, watcher::Outside { file, keys }, output).await
+        let peers = Arc::new(PeerLimits::new(per_peer, most));
+        let door = HttpListener { listener, most, peers, proxies, tls };
+        run(door, house, &mut workers, watcher::WatchedFiles { file, keys }, output).await
     });
     runtime.block_on(stop(&sources, store.as_ref()));
     drop(workers);
     telemetry.close();
     runtime.shutdown_background();
     wait_for_programs(LAST_MOMENT);
-    served.map(|()| End::Done)
+    served.map(|()| CommandExit::Done)
 }
 
 /// Ends the children, and waits for the last rows of the record.
-pub(crate) async fn stop(sources: &Sources, store: Option<&Store>) {
+pub(crate) async fn stop(sources: &SourceRegistry, store: Option<&Store>) {
     let _ = tokio::time::timeout(LAST_WISHES, sources.stop()).await;
     if let Some(store) = store {
         let _ = tokio::time::timeout(LAST_WISHES, store.flush()).await;
@@ -110,14 +114,14 @@ pub(crate) async fn stop(sources: &Sources, store: Option<&Store>) {
 }
 
 async fn run(
-    door: Door,
-    house: Arc<House>,
+    door: HttpListener,
+    house: Arc<GatewayState>,
     workers: &mut Workers,
-    outside: watcher::Outside,
+    outside: watcher::WatchedFiles,
     output: &Output,
 ) -> Result<()> {
     let (stop, now) = (house.stop.clone(), CancellationToken::new());
-    let mut signals = startup::Signals::new()?;
+    let mut signals = startup::StopSignals::new()?;
     let starting = tokio::spawn({
         let house = Arc::clone(&house);
         async move {
@@ -152,7 +156,11 @@ async fn run(
 }
 
 /// Makes the token of the first start, and takes all there are. `None`: nobody needs one.
-fn tokens(words: &ServeWords, guard: &Guard, output: &Output) -> Result<Option<Held>> {
+fn tokens(
+    words: &ServeArgs,
+    guard: &Authenticator,
+    output: &Output,
+) -> Result<Option<TokenFolder>> {
     let folder = match tokens::folder() {
         Err(_) if words.insecure_local => return Ok(None),
         folder => folder?,
@@ -162,7 +170,7 @@ fn tokens(words: &ServeWords, guard: &Guard, output: &Output) -> Result<Option<H
     } else if !folder.exists() {
         return Ok(None);
     }
-    let mut held = Held::new(&folder);
+    let mut held = TokenFolder::new(&folder);
     let found = held.look();
     output.warn(&found.problems);
     guard.take(&found);
@@ -170,30 +178,30 @@ fn tokens(words: &ServeWords, guard: &Guard, output: &Output) -> Result<Option<H
 }
 
 /// The pin file beside a configuration, if there is one.
-fn pins(file: &Path) -> Result<Option<Lock>> {
+fn pins(file: &Path) -> Result<Option<PinFile>> {
     let lock = file.with_file_name(crate::cli::context::LOCK);
-    let pins = config::file_if_any(&lock)?.map(|text| Lock::parse(&text)).transpose();
+    let pins = config::file_if_any(&lock)?.map(|text| PinFile::parse(&text)).transpose();
     pins.with_context(|| format!("cannot use `{}`", lock.display()))
 }
 
 pub(crate) fn means(
-    global: &Global,
+    global: &GlobalArgs,
     file: &Path,
-    sources: &Arc<Sources>,
+    sources: &Arc<SourceRegistry>,
     store: Option<&Store>,
-) -> Result<Means> {
+) -> Result<Environment> {
     let pins = pins(file)?;
     let rules = global.policy.as_deref().map(rules).transpose()?;
     let profile = global.profile.clone();
     let global = global.clone();
-    let adapt = move |profile: Option<&str>, view: View| {
+    let adapt = move |profile: Option<&str>, view: ProfileView| {
         let limits = limits(&global, &view.limits);
-        let policy = Arc::new(Scoped::new(profile, view.policy));
-        View { policy, limits, showcase: view.showcase }
+        let policy = Arc::new(ScopedPolicy::new(profile, view.policy));
+        ProfileView { policy, limits, showcase: view.showcase }
     };
-    Ok(Means {
-        lookup: Arc::new(config::Outside),
-        maker: Arc::<Sources>::clone(sources),
+    Ok(Environment {
+        lookup: Arc::new(config::ProcessLookup),
+        maker: Arc::<SourceRegistry>::clone(sources),
         profile,
         ledger: store.map(|store| -> Arc<dyn Ledger> { Arc::new(store.clone()) }),
         rules,
@@ -205,7 +213,7 @@ pub(crate) fn means(
 
 /// Says where we are, and how to come in; never the token itself. Then what there is to know of the
 /// record.
-fn greet(output: &Output, words: &ServeWords, url: &str, store: Option<&Store>) -> Result<()> {
+fn greet(output: &Output, words: &ServeArgs, url: &str, store: Option<&Store>) -> Result<()> {
     if output.json {
         output.value(&json!({ "listening": url }))?;
     } else {
@@ -239,7 +247,7 @@ fn greet(output: &Output, words: &ServeWords, url: &str, store: Option<&Store>) 
             output.warn(&[format!(
                 "{calls} had no end when the server was last stopped, and may or may not have \
                  taken effect: {} shows {them}",
-                to_look(words, url, State::Interrupted)
+                to_look(words, url, CallState::Interrupted)
             )]);
         }
     }
@@ -247,7 +255,7 @@ fn greet(output: &Output, words: &ServeWords, url: &str, store: Option<&Store>) 
 }
 
 /// Where MCP clients connect, and what prints what they want to read.
-fn for_clients(words: &ServeWords, url: &str) -> String {
+fn for_clients(words: &ServeArgs, url: &str) -> String {
     let known = ClientName::value_variants().iter().filter(|client| **client != ClientName::Curl);
     let names = known.filter_map(ClientName::to_possible_value);
     let names: Vec<_> = names.map(|name| name.get_name().to_owned()).collect();
@@ -264,7 +272,7 @@ fn at(url: &str) -> String {
 }
 
 /// What shows the calls of a state, for whoever reads it beside this server.
-fn to_look(words: &ServeWords, url: &str, state: State) -> String {
+fn to_look(words: &ServeArgs, url: &str, state: CallState) -> String {
     let state = state.as_str();
     if words.insecure_local {
         // There may be no token, and none is asked for.

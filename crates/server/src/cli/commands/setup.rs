@@ -5,25 +5,25 @@ use std::path::Path;
 use anyhow::{Context, Error, Result, anyhow, bail};
 use serde_json::json;
 use toolcrib::config::{Config, import as read_foreign, schema};
-use toolcrib::desk::google::Google;
+use toolcrib::desk::google::GoogleBackend;
 use toolcrib::{BoxFuture, mcp};
 
-use super::serve::{self, Configuration};
-use crate::cli::End;
-use crate::cli::args::{CONFIG, Global, ServeWords};
-use crate::cli::context::Room;
+use super::serve::{self, ServeConfig};
+use crate::cli::CommandExit;
+use crate::cli::args::{CONFIG, GlobalArgs, ServeArgs};
+use crate::cli::context::CommandContext;
 use crate::cli::output::Output;
 use crate::cli::signals::told_to_end;
-use crate::cli::trust::Wishes;
+use crate::cli::trust::TrustRequest;
 use crate::config;
 
-pub(crate) fn import(output: &Output, path: &Path) -> Result<End> {
+pub(crate) fn import(output: &Output, path: &Path) -> Result<CommandExit> {
     let text = if path == Path::new("-") { config::standard_input()? } else { config::file(path)? };
     let imported =
         read_foreign(&text, None).with_context(|| format!("cannot import `{}`", path.display()))?;
     if output.json {
         output.value(&json!({ "toml": imported.toml, "notes": imported.notes }))?;
-        return Ok(End::Done);
+        return Ok(CommandExit::Done);
     }
     output.text(&imported.toml)?;
     for note in &imported.notes {
@@ -31,18 +31,22 @@ pub(crate) fn import(output: &Output, path: &Path) -> Result<End> {
         let export = note.export.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
         output.note(&format!("note: {about}{}{export}", note.text));
     }
-    Ok(End::Done)
+    Ok(CommandExit::Done)
 }
 
-pub(crate) fn check(global: &Global, output: &Output, words: &ServeWords) -> Result<End> {
+pub(crate) fn check(
+    global: &GlobalArgs,
+    output: &Output,
+    words: &ServeArgs,
+) -> Result<CommandExit> {
     let path = words.file.clone().or_else(|| global.config.clone());
     let path = path.unwrap_or_else(|| CONFIG.into());
     let (shown, text) = (path.display().to_string(), config::file(&path)?);
     let read = Config::read(&text, &shown);
-    let (problems, warnings) = read.examine(&config::Outside);
+    let (problems, warnings) = read.examine(&config::ProcessLookup);
     let (mut refusals, mut failed) = (Vec::new(), Vec::new());
     if let Some(checked) = read.config {
-        let file = Configuration { path, text: Some(text), checked, is_found: false };
+        let file = ServeConfig { path, text: Some(text), checked, is_found: false };
         (refusals, failed) = serve::refusals(global, words, &file);
     }
     if !problems.is_empty() {
@@ -68,7 +72,7 @@ pub(crate) fn check(global: &Global, output: &Output, words: &ServeWords) -> Res
             output.note(&format!("`{shown}` is good"));
         }
     }
-    Ok(if is_good { End::Done } else { End::Failed })
+    Ok(if is_good { CommandExit::Done } else { CommandExit::Failed })
 }
 
 /// An error with its causes, each once, as it would be told at the start.
@@ -84,22 +88,22 @@ fn told(error: &Error) -> String {
 }
 
 /// Shows what a file starts and sends, and remembers that it may.
-pub(crate) fn trust(output: &Output, path: &Path, forget: bool) -> Result<End> {
+pub(crate) fn trust(output: &Output, path: &Path, forget: bool) -> Result<CommandExit> {
     let shown = path.display().to_string();
     let read = Config::read(&config::file(path)?, &shown);
     let mut checked =
         read.config.with_context(|| format!("`{shown}` cannot be used: `toolcrib check`"))?;
-    let wishes = Wishes::of(path, &mut checked);
+    let wishes = TrustRequest::of(path, &mut checked);
     match &wishes {
         Some(wishes) if forget => wishes.forget()?,
         Some(wishes) => wishes.trust()?,
         None => {}
     }
-    let lines = wishes.as_ref().map(Wishes::lines).unwrap_or_default();
+    let lines = wishes.as_ref().map(TrustRequest::lines).unwrap_or_default();
     if output.json {
         let trusted = !forget || lines.is_empty();
         output.value(&json!({ "file": shown, "does": lines, "trusted": trusted }))?;
-        return Ok(End::Done);
+        return Ok(CommandExit::Done);
     }
     if !lines.is_empty() {
         output.text(&lines.join("\n"))?;
@@ -109,16 +113,16 @@ pub(crate) fn trust(output: &Output, path: &Path, forget: bool) -> Result<End> {
         (false, true) => format!("`{shown}` is trusted no longer"),
         (false, false) => format!("`{shown}` is trusted while it says this"),
     });
-    Ok(End::Done)
+    Ok(CommandExit::Done)
 }
 
-pub(crate) fn print_schema(output: &Output) -> Result<End> {
+pub(crate) fn print_schema(output: &Output) -> Result<CommandExit> {
     output.value(&schema())?;
-    Ok(End::Done)
+    Ok(CommandExit::Done)
 }
 
 /// Has the person sign in where the source says, and keeps what they were given.
-pub(crate) fn login(room: &Room, output: &Output, source: &str) -> Result<End> {
+pub(crate) fn login(room: &CommandContext, output: &Output, source: &str) -> Result<CommandExit> {
     let show = |address: &str| output.note(&format!("Open this address and sign in:\n{address}"));
     let signing_in: BoxFuture<'_, Result<()>> =
         match (room.sources.http(source), room.sources.google(source)) {
@@ -127,7 +131,7 @@ pub(crate) fn login(room: &Room, output: &Output, source: &str) -> Result<End> {
                 Ok(mcp::login(&settings, &room.caller, show).await?)
             }),
             (None, Some(settings)) => Box::pin(async move {
-                let given = Google::sign_in(&settings, show).await;
+                let given = GoogleBackend::sign_in(&settings, show).await;
                 given.map(drop).map_err(|fault| match fault.cause {
                     Some(cause) => anyhow!("{}: {cause}", fault.message),
                     None => anyhow!(fault.message),
@@ -145,12 +149,12 @@ pub(crate) fn login(room: &Room, output: &Output, source: &str) -> Result<End> {
         }
     });
     if !signed_in? {
-        return Ok(End::Interrupted);
+        return Ok(CommandExit::Interrupted);
     }
     if output.json {
         output.value(&json!({ "source": source, "signed_in": true }))?;
     } else {
         output.note(&format!("signed in to `{source}`"));
     }
-    Ok(End::Done)
+    Ok(CommandExit::Done)
 }

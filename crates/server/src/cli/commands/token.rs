@@ -5,12 +5,16 @@ use serde_json::json;
 use toolcrib::auth::{TOOLS, digest, key_text};
 use toolcrib::config::Config;
 
-use crate::cli::End;
-use crate::cli::args::{Global, TokenWords};
+use crate::cli::CommandExit;
+use crate::cli::args::{GlobalArgs, TokenArgs};
 use crate::cli::output::Output;
 use crate::config::tokens;
 
-pub(crate) fn token(global: &Global, output: &Output, words: &TokenWords) -> Result<End> {
+pub(crate) fn token(
+    global: &GlobalArgs,
+    output: &Output,
+    words: &TokenArgs,
+) -> Result<CommandExit> {
     if words.key {
         return key(global, output, words);
     }
@@ -20,12 +24,12 @@ pub(crate) fn token(global: &Global, output: &Output, words: &TokenWords) -> Res
     } else {
         output.text(token.expose())?;
     }
-    Ok(End::Done)
+    Ok(CommandExit::Done)
 }
 
 /// The lines for the file go to standard output, so that they can be added to it; the key goes
 /// where a person sees it.
-fn key(global: &Global, output: &Output, words: &TokenWords) -> Result<End> {
+fn key(global: &GlobalArgs, output: &Output, words: &TokenArgs) -> Result<CommandExit> {
     if words.name == tokens::LOCAL {
         bail!("`{}` has a token of its own: give the key another name", tokens::LOCAL);
     }
@@ -41,11 +45,11 @@ fn key(global: &Global, output: &Output, words: &TokenWords) -> Result<End> {
         output.text(entry.trim_end())?;
         output.note(&format!("the key, which is shown this once: {key}"));
     }
-    Ok(End::Done)
+    Ok(CommandExit::Done)
 }
 
 /// What the configuration is to say of a key.
-fn entry(global: &Global, words: &TokenWords, key: &str) -> String {
+fn entry(global: &GlobalArgs, words: &TokenArgs, key: &str) -> String {
     let digest = digest(key).iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"));
     let scopes =
         if global.scopes.is_empty() { vec![TOOLS.to_owned()] } else { global.scopes.clone() };

@@ -11,12 +11,12 @@ use http::{HeaderValue, Method, StatusCode};
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 use toolcrib::config::Config;
-use toolcrib::egress::{Body, Egress, Network, Request};
+use toolcrib::egress::{Egress, EgressBody, EgressRequest, Network};
 use toolcrib::{Secret, egress};
 use url::Url;
 
-use crate::cli::End;
-use crate::cli::args::{CONFIG, Global, RemoteWords};
+use crate::cli::CommandExit;
+use crate::cli::args::{CONFIG, GlobalArgs, RemoteArgs};
 use crate::cli::commands::serve::listen_address::LISTEN;
 use crate::cli::signals::told_to_end;
 use crate::config::{self, servers, tokens};
@@ -26,13 +26,13 @@ const LARGEST: u64 = 16 * 1024 * 1024;
 /// How often whoever follows looks.
 const BEAT: Duration = Duration::from_millis(500);
 
-pub(crate) struct Remote {
+pub(crate) struct BlockingClient {
     runtime: Runtime,
-    server: Server,
+    server: ControlClient,
 }
 
 /// Where one server is, and what opens it.
-pub(crate) struct Server {
+pub(crate) struct ControlClient {
     egress: Egress,
     base: Url,
     token: Secret,
@@ -40,10 +40,10 @@ pub(crate) struct Server {
     ours: Option<SocketAddr>,
 }
 
-impl Remote {
-    pub(crate) fn open(global: &Global, words: &RemoteWords) -> Result<Self> {
+impl BlockingClient {
+    pub(crate) fn open(global: &GlobalArgs, words: &RemoteArgs) -> Result<Self> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
-        let server = runtime.block_on(async { Server::meant(global, words) })?;
+        let server = runtime.block_on(async { ControlClient::meant(global, words) })?;
         Ok(Self { runtime, server })
     }
 
@@ -58,7 +58,7 @@ impl Remote {
         &self,
         mut path: String,
         mut tell: impl FnMut(&Value) -> Result<String>,
-    ) -> Result<End> {
+    ) -> Result<CommandExit> {
         self.runtime.block_on(followed(async || {
             let seen = self.server.ask(Method::GET, &path, None).await?;
             path = tell(&seen)?;
@@ -68,7 +68,7 @@ impl Remote {
 }
 
 /// Looks again and again until a person has seen enough.
-pub(crate) async fn followed(mut look: impl AsyncFnMut() -> Result<()>) -> Result<End> {
+pub(crate) async fn followed(mut look: impl AsyncFnMut() -> Result<()>) -> Result<CommandExit> {
     // One for the whole time: another would not know of what a person pressed before it.
     let mut told = pin!(told_to_end());
     loop {
@@ -79,7 +79,7 @@ pub(crate) async fn followed(mut look: impl AsyncFnMut() -> Result<()>) -> Resul
         };
         tokio::select! {
             biased;
-            heard = &mut told => return heard.map(|()| End::Interrupted).map_err(Into::into),
+            heard = &mut told => return heard.map(|()| CommandExit::Interrupted).map_err(Into::into),
             looked = looked => looked?,
         }
     }
@@ -88,7 +88,7 @@ pub(crate) async fn followed(mut look: impl AsyncFnMut() -> Result<()>) -> Resul
 /// What a server says that does not do what it was asked for.
 #[derive(Debug, thiserror::Error)]
 #[error("{title}: {detail}")]
-pub(crate) struct Refused {
+pub(crate) struct ServerRefusal {
     pub(crate) status: StatusCode,
     title: String,
     pub(crate) detail: String,
@@ -101,14 +101,14 @@ pub(crate) struct Refused {
 #[error(
     "no server of yours listens at {0}: start one with `toolcrib serve`, or name another with `--url`"
 )]
-pub(crate) struct Absent(String);
+pub(crate) struct ServerNotFound(String);
 
 /// Nobody says which server is meant, and which one could be is not plain.
 #[derive(Debug, thiserror::Error)]
 #[error("name the server that is meant with `--url`: yours listen at {0}")]
-pub(crate) struct Unclear(String);
+pub(crate) struct AmbiguousServer(String);
 
-impl Server {
+impl ControlClient {
     /// To be called within the runtime that it will be asked in: the pool of connections takes hold
     /// of that.
     pub(crate) fn new(base: Url, token: Secret) -> Result<Self> {
@@ -118,7 +118,7 @@ impl Server {
     }
 
     /// The one that the words or the configuration name, else the only one of this user.
-    pub(crate) fn meant(global: &Global, words: &RemoteWords) -> Result<Self> {
+    pub(crate) fn meant(global: &GlobalArgs, words: &RemoteArgs) -> Result<Self> {
         let (base, found) = base(global, words)?;
         let server = Self::new(base, token(words.token_file.as_deref())?)?;
         Ok(Self { ours: found.filter(|_| words.token_file.is_none()), ..server })
@@ -137,19 +137,19 @@ impl Server {
     ) -> Result<Value> {
         // At a port of this machine anybody may listen.
         if self.ours.is_some_and(|address| !servers::listens(address)) {
-            return Err(Absent(self.base().to_owned()).into());
+            return Err(ServerNotFound(self.base().to_owned()).into());
         }
         let mut url = self.base.clone();
         let (path, query) = path.split_once('?').map_or((path, None), |(a, b)| (a, Some(b)));
         url.set_path(&format!("{}{path}", self.base.path().trim_end_matches('/')));
         url.set_query(query);
-        let mut request = Request::new(method, url);
+        let mut request = EgressRequest::new(method, url);
         let token = HeaderValue::from_str(&format!("Bearer {}", self.token.expose()));
         request.headers.insert(AUTHORIZATION, token.context("the token is no text")?);
         if let Some(body) = body {
             let kind = HeaderValue::from_static("application/json");
             request.headers.insert(CONTENT_TYPE, kind);
-            request.body = Body::Bytes(body.to_string().into());
+            request.body = EgressBody::Bytes(body.to_string().into());
         }
         let answer = self.egress.send(request).await.map_err(|error| self.silent(error))?;
         let status = answer.status;
@@ -181,14 +181,14 @@ impl Server {
         let title = text("title").unwrap_or("the server refuses");
         let detail = text("detail").unwrap_or(status.as_str()).to_owned();
         let recorded = problem.and_then(|problem| problem.get("recorded")).cloned();
-        Refused { status, title: title.to_owned(), detail, recorded }.into()
+        ServerRefusal { status, title: title.to_owned(), detail, recorded }.into()
     }
 }
 
 /// What the command line names, else where the configuration says that the server listens, else where
 /// the only one of this user does, and that address where it is one of this machine. A file that is
 /// only found may be somebody else's: the token goes to no other machine for its sake.
-fn base(global: &Global, words: &RemoteWords) -> Result<(Url, Option<SocketAddr>)> {
+fn base(global: &GlobalArgs, words: &RemoteArgs) -> Result<(Url, Option<SocketAddr>)> {
     let (text, found) = if let Some(url) = &words.url {
         (url.clone(), None)
     } else {
@@ -221,7 +221,7 @@ fn only() -> Result<SocketAddr> {
         [one] if one.ip().is_loopback() => Ok(*one),
         several => {
             let several: Vec<_> = several.iter().map(|one| format!("http://{one}")).collect();
-            Err(Unclear(several.join(", ")).into())
+            Err(AmbiguousServer(several.join(", ")).into())
         }
     }
 }

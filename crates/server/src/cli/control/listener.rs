@@ -14,19 +14,19 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use toolcrib::Secret;
 use toolcrib::auth::LOCAL;
-use toolcrib::config::{Bounds, Live, LogLevel};
+use toolcrib::config::{LiveConfig, LogLevel, ServerLimits};
 use toolcrib::store::Store;
 
-use crate::cli::args::Global;
+use crate::cli::args::GlobalArgs;
 use crate::config::mcp_instances;
-use crate::config::registry::Named;
-use crate::config::tokens::{self, Found, Key};
-use crate::http::listen::accept::{self, Door};
-use crate::http::listen::peers::Peers;
+use crate::config::registry::RegistryEntry;
+use crate::config::tokens::{self, CallerToken, TokenScan};
+use crate::http::listen::accept::{self, HttpListener};
+use crate::http::listen::peers::PeerLimits;
 use crate::http::listen::workers::Workers;
-use crate::http::pipeline::authentication::Guard;
-use crate::http::pipeline::host_check::Names;
-use crate::http::state::House;
+use crate::http::pipeline::authentication::Authenticator;
+use crate::http::pipeline::host_check::HostNames;
+use crate::http::state::GatewayState;
 use crate::telemetry::{Telemetry, log};
 
 /// Connections at the same time: one person's commands.
@@ -34,45 +34,45 @@ const MOST: usize = 16;
 /// How long what is asked for may take once the client has hung up.
 const LAST_ANSWERS: Duration = Duration::from_secs(3);
 
-pub(crate) struct Near {
-    file: Named,
+pub(crate) struct ControlListener {
+    file: RegistryEntry,
     stop: CancellationToken,
     now: CancellationToken,
     serving: JoinHandle<()>,
 }
 
 /// What stands behind it.
-pub(crate) struct Inside {
-    pub(crate) live: Arc<Live>,
-    pub(crate) bounds: Bounds,
+pub(crate) struct ControlBackend {
+    pub(crate) live: Arc<LiveConfig>,
+    pub(crate) bounds: ServerLimits,
     pub(crate) store: Option<Store>,
     pub(crate) telemetry: Arc<Telemetry>,
 }
 
-impl Near {
+impl ControlListener {
     /// `None`: there is none, and the log says why; the client is served all the same.
-    pub(crate) async fn open(global: &Global, inside: Inside) -> Option<Self> {
+    pub(crate) async fn open(global: &GlobalArgs, inside: ControlBackend) -> Option<Self> {
         let opened = Self::try_open(global, inside).await;
         opened.inspect_err(|error| tell(&format!("{error:#}"))).ok()
     }
 
-    async fn try_open(global: &Global, inside: Inside) -> Result<Self> {
+    async fn try_open(global: &GlobalArgs, inside: ControlBackend) -> Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
         let listener = listener.context("cannot listen on this machine")?;
         let address = listener.local_addr()?;
         let token = Secret::new(tokens::random());
-        let guard = Guard::new(&global.scopes, false);
+        let guard = Authenticator::new(&global.scopes, false);
         let file = mcp_instances::name(address.port(), &token)?;
-        let keys = vec![Key { name: LOCAL.to_owned(), token }];
-        guard.take(&Found { keys, problems: Vec::new(), is_partial: false });
-        let Inside { live, bounds, store, telemetry } = inside;
-        let names = Names::new(address, &[]);
-        let house = Arc::new(House::new(live, (names, guard), bounds, store, telemetry));
+        let keys = vec![CallerToken { name: LOCAL.to_owned(), token }];
+        guard.take(&TokenScan { keys, problems: Vec::new(), is_partial: false });
+        let ControlBackend { live, bounds, store, telemetry } = inside;
+        let names = HostNames::new(address, &[]);
+        let house = Arc::new(GatewayState::new(live, (names, guard), bounds, store, telemetry));
         house.started.store(true, Ordering::Relaxed);
         let (stop, now) = (house.stop.clone(), CancellationToken::new());
         let ends = (stop.clone(), now.clone());
-        let peers = Arc::new(Peers::new(None, MOST));
-        let door = Door { listener, most: MOST, peers, proxies: Vec::new(), tls: None };
+        let peers = Arc::new(PeerLimits::new(None, MOST));
+        let door = HttpListener { listener, most: MOST, peers, proxies: Vec::new(), tls: None };
         let serving = tokio::spawn(async move {
             accept::serve(door, house, &mut Workers::here(), ends, tell).await;
         });

@@ -11,31 +11,31 @@ use tokio::time::timeout;
 use toolcrib::egress::EgressError;
 use url::Url;
 
-use super::client::{Absent, Refused, Server, Unclear, followed};
-use crate::cli::End;
-use crate::cli::args::{Global, RemoteWords};
+use super::client::{AmbiguousServer, ControlClient, ServerNotFound, ServerRefusal, followed};
+use crate::cli::CommandExit;
+use crate::cli::args::{GlobalArgs, RemoteArgs};
 use crate::cli::output::Output;
-use crate::config::mcp_instances::{self, Door};
+use crate::config::mcp_instances::{self, McpInstance};
 
 /// How long one of several may take to tell what it has.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-pub(crate) struct Everywhere {
+pub(crate) struct LocalServers {
     runtime: Runtime,
     /// The server that is named, else the only one; `Err`: there is none that could be asked.
-    server: Result<Place>,
+    server: Result<ControlTarget>,
     /// A server is named, and nothing else is asked.
     is_named: bool,
 }
 
 /// Where something is asked.
-pub(crate) struct Place {
-    pub(crate) server: Server,
+pub(crate) struct ControlTarget {
+    pub(crate) server: ControlClient,
     /// Of a `toolcrib mcp`; `None`: it is a server.
     pub(crate) process: Option<u32>,
 }
 
-impl Place {
+impl ControlTarget {
     /// Says in a row of JSON where it was found.
     pub(crate) fn mark(&self, row: &mut Value) {
         let Value::Object(fields) = row else { return };
@@ -45,9 +45,9 @@ impl Place {
         }
     }
 
-    fn of(door: Door) -> Result<Self> {
+    fn of(door: McpInstance) -> Result<Self> {
         let base = Url::parse(&format!("http://127.0.0.1:{}", door.port))?;
-        Ok(Self { server: Server::new(base, door.token)?, process: Some(door.process) })
+        Ok(Self { server: ControlClient::new(base, door.token)?, process: Some(door.process) })
     }
 }
 
@@ -57,11 +57,11 @@ pub(crate) fn of_process(row: &Value) -> Option<String> {
     Some(format!("`toolcrib mcp`, process {process}"))
 }
 
-impl Everywhere {
-    pub(crate) fn open(global: &Global, words: &RemoteWords) -> Result<Self> {
+impl LocalServers {
+    pub(crate) fn open(global: &GlobalArgs, words: &RemoteArgs) -> Result<Self> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
-        let server = runtime.block_on(async { Server::meant(global, words) });
-        let server = server.map(|server| Place { server, process: None });
+        let server = runtime.block_on(async { ControlClient::meant(global, words) });
+        let server = server.map(|server| ControlTarget { server, process: None });
         let is_named = words.url.is_some() || words.token_file.is_some();
         let server = if is_named { Ok(server?) } else { server };
         Ok(Self { runtime, server, is_named })
@@ -72,7 +72,7 @@ impl Everywhere {
     pub(crate) fn each(
         &self,
         output: &Output,
-        ask: &impl AsyncFn(&Place) -> Result<Value>,
+        ask: &impl AsyncFn(&ControlTarget) -> Result<Value>,
     ) -> Result<Vec<Value>> {
         let mut told = BTreeSet::new();
         self.runtime.block_on(self.of_each(output, &mut told, ask))
@@ -82,9 +82,9 @@ impl Everywhere {
     pub(crate) fn follow(
         &self,
         output: &Output,
-        ask: &impl AsyncFn(&Place) -> Result<Value>,
+        ask: &impl AsyncFn(&ControlTarget) -> Result<Value>,
         mut tell: impl FnMut(Vec<Value>) -> Result<()>,
-    ) -> Result<End> {
+    ) -> Result<CommandExit> {
         let mut told = BTreeSet::new();
         self.runtime.block_on(followed(async || {
             let seen = self.of_each(output, &mut told, ask).await?;
@@ -96,7 +96,7 @@ impl Everywhere {
         &self,
         output: &Output,
         told: &mut BTreeSet<String>,
-        ask: &impl AsyncFn(&Place) -> Result<Value>,
+        ask: &impl AsyncFn(&ControlTarget) -> Result<Value>,
     ) -> Result<Vec<Value>> {
         let near = self.near();
         let (mut seen, mut trouble) = (Vec::new(), Vec::new());
@@ -156,13 +156,13 @@ impl Everywhere {
 
     /// Whether there are several servers, of which none is named.
     fn is_unclear(&self) -> bool {
-        self.server.as_ref().is_err_and(anyhow::Error::is::<Unclear>)
+        self.server.as_ref().is_err_and(anyhow::Error::is::<AmbiguousServer>)
     }
 
     /// Each `toolcrib mcp` that runs now, unless a server is named.
-    fn near(&self) -> Vec<Place> {
+    fn near(&self) -> Vec<ControlTarget> {
         let doors = if self.is_named { Vec::new() } else { mcp_instances::all() };
-        doors.into_iter().filter_map(|door| Place::of(door).ok()).collect()
+        doors.into_iter().filter_map(|door| ControlTarget::of(door).ok()).collect()
     }
 
     /// Why the only one that could be asked says nothing.
@@ -175,10 +175,11 @@ impl Everywhere {
 }
 
 fn is_silent(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<EgressError>().is_some() || error.downcast_ref::<Absent>().is_some()
+    error.downcast_ref::<EgressError>().is_some()
+        || error.downcast_ref::<ServerNotFound>().is_some()
 }
 
 fn is_unknown(error: &anyhow::Error) -> bool {
-    let refused = error.downcast_ref::<Refused>();
+    let refused = error.downcast_ref::<ServerRefusal>();
     refused.is_some_and(|refused| refused.status == StatusCode::NOT_FOUND)
 }

@@ -6,7 +6,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 use toolcrib::json::invisible::exact;
-use toolcrib::{Ask, BoxFuture, CallKey, Host, LogEntry, LogLevel, Progress, Question, Unanswered};
+use toolcrib::{
+    BoxFuture, CallKey, Host, HostQuestion, LogEntry, LogLevel, Progress, QuestionError,
+    QuestionKind,
+};
 use url::Url;
 
 use super::Output;
@@ -22,10 +25,10 @@ const MOST_FIELDS: usize = 32;
 const LONGEST_QUESTION: usize = 500;
 
 /// Answers for whoever started the command.
-pub(crate) struct Terminal {
+pub(crate) struct TerminalHost {
     output: Output,
     asker: String,
-    questions: &'static [Question],
+    questions: &'static [QuestionKind],
     /// When progress was told last.
     told: Mutex<Option<Instant>>,
     asked: AtomicUsize,
@@ -37,9 +40,9 @@ struct Questioner {
     asker: String,
 }
 
-impl Terminal {
+impl TerminalHost {
     pub(crate) fn new(output: Output, who: Option<&str>) -> Self {
-        let all: &[Question] = &[Question::Form, Question::Address];
+        let all: &[QuestionKind] = &[QuestionKind::Form, QuestionKind::Address];
         let questions = if config::person_is_there() { all } else { &[] };
         let asker = who.map_or_else(|| "a tool".to_owned(), |name| format!("`{name}`"));
         let told = Mutex::new(None);
@@ -57,7 +60,7 @@ impl Terminal {
 }
 
 /// What became of a field of a form.
-enum Filled {
+enum FieldAnswer {
     With(Value),
     Not,
     GivenUp,
@@ -85,15 +88,15 @@ impl Questioner {
             let required = schema.get("required").and_then(Value::as_array);
             let required = required.is_some_and(|names| names.iter().any(|other| other == name));
             match self.field(name, field, required) {
-                Filled::With(answer) => drop(answers.insert(name.clone(), answer)),
-                Filled::Not => {}
-                Filled::GivenUp => return None,
+                FieldAnswer::With(answer) => drop(answers.insert(name.clone(), answer)),
+                FieldAnswer::Not => {}
+                FieldAnswer::GivenUp => return None,
             }
         }
         Some(answers)
     }
 
-    fn field(&self, name: &str, field: &Value, required: bool) -> Filled {
+    fn field(&self, name: &str, field: &Value, required: bool) -> FieldAnswer {
         let text = |key| field.get(key).and_then(Value::as_str);
         let title = text("description").or_else(|| text("title")).unwrap_or(name);
         let choices = choices(field);
@@ -109,30 +112,30 @@ impl Questioner {
             let question: String = question.chars().take(LONGEST_QUESTION).collect();
             self.output.prompt(&format!("{question}:"));
             let Some(line) = config::line().ok().filter(|line| !line.is_empty()) else {
-                return Filled::GivenUp;
+                return FieldAnswer::GivenUp;
             };
             let line = line.trim();
             if line.is_empty() {
                 match field.get("default") {
-                    Some(default) => return Filled::With(default.clone()),
-                    None if !required => return Filled::Not,
+                    Some(default) => return FieldAnswer::With(default.clone()),
+                    None if !required => return FieldAnswer::Not,
                     None => {}
                 }
             } else if let Some(value) = read(field, &choices, line) {
-                return Filled::With(value);
+                return FieldAnswer::With(value);
             }
             self.output.note("that does not fit");
         }
-        Filled::GivenUp
+        FieldAnswer::GivenUp
     }
 
-    fn answer(&self, ask: &Ask) -> Value {
+    fn answer(&self, ask: &HostQuestion) -> Value {
         match ask.question {
-            Question::Form => self.form(&ask.params).map_or_else(
+            QuestionKind::Form => self.form(&ask.params).map_or_else(
                 || json!({ "action": "cancel" }),
                 |content| json!({ "action": "accept", "content": content }),
             ),
-            Question::Address => {
+            QuestionKind::Address => {
                 let text = |key| ask.params.get(key).and_then(Value::as_str).unwrap_or_default();
                 // As the browser will read it: letters of other scripts do not pass for ours.
                 let address = Url::parse(text("url")).ok();
@@ -150,7 +153,7 @@ impl Questioner {
                 let accepted = matches!(line.trim(), "y" | "Y" | "yes");
                 json!({ "action": if accepted { "accept" } else { "decline" } })
             }
-            Question::Sample | Question::Roots => json!({ "action": "decline" }),
+            QuestionKind::Sample | QuestionKind::Roots => json!({ "action": "decline" }),
         }
     }
 }
@@ -182,7 +185,7 @@ fn read(field: &Value, choices: &[&str], line: &str) -> Option<Value> {
     }
 }
 
-impl Host for Terminal {
+impl Host for TerminalHost {
     fn progress(&self, _call: CallKey, progress: Progress) {
         if !self.output.is_watched() || !self.may_tell() {
             return;
@@ -204,19 +207,23 @@ impl Host for Terminal {
         }
     }
 
-    fn answers(&self) -> &[Question] {
+    fn answers(&self) -> &[QuestionKind] {
         self.questions
     }
 
-    fn ask(&self, _call: CallKey, ask: Ask) -> BoxFuture<'_, Result<Value, Unanswered>> {
+    fn ask(
+        &self,
+        _call: CallKey,
+        ask: HostQuestion,
+    ) -> BoxFuture<'_, Result<Value, QuestionError>> {
         let questioner = Questioner { output: self.output.clone(), asker: self.asker.clone() };
         if self.asked.fetch_add(1, Ordering::Relaxed) >= MOST_QUESTIONS {
-            return Box::pin(std::future::ready(Err(Unanswered::Unable)));
+            return Box::pin(std::future::ready(Err(QuestionError::Unable)));
         }
         Box::pin(async move {
             let output = questioner.output.clone();
             let asking = tokio::task::spawn_blocking(move || questioner.answer(&ask));
-            let answer = asking.await.map_err(|_| Unanswered::Cancelled);
+            let answer = asking.await.map_err(|_| QuestionError::Cancelled);
             output.answered();
             answer
         })

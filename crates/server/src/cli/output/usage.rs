@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 
 use super::Output;
-use crate::cli::End;
+use crate::cli::CommandExit;
 
 /// Prints help where it was asked for, else what is wrong; with `--json` that is told as every
 /// other error is, beside the text.
@@ -13,14 +13,14 @@ pub(crate) fn told(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
         // Whoever reads us has seen enough.
         let _ = error.print();
-        return End::Done.code();
+        return CommandExit::Done.code();
     }
     if wants_json() {
         Output { json: true }.failure(&message(error), &[]);
     }
     // There is nobody to tell if standard error is closed.
     let _ = error.print();
-    End::Unusable.code()
+    CommandExit::Unusable.code()
 }
 
 /// Whether the word stands among the options; nothing else is known of a line that was not read.

@@ -9,51 +9,51 @@ use std::time::{Duration, SystemTime};
 
 use toolcrib::Secret;
 
-use super::{Key, MOST, read};
+use super::{CallerToken, MOST, read};
 
 /// What was changed so short a time ago may have been changed once more within one tick of the
 /// clock of its file system.
 const SETTLED: Duration = Duration::from_secs(3);
 
 /// All tokens of a folder.
-pub(crate) struct Held {
+pub(crate) struct TokenFolder {
     folder: PathBuf,
     /// Of the folder when its names were read; `None`: they are to be read.
-    stamp: Option<Stamp>,
-    files: BTreeMap<String, Entry>,
+    stamp: Option<FileStamp>,
+    files: BTreeMap<String, TokenFile>,
 }
 
 /// What was found at a look.
-pub(crate) struct Found {
-    pub(crate) keys: Vec<Key>,
+pub(crate) struct TokenScan {
+    pub(crate) keys: Vec<CallerToken>,
     /// Why some are left out, or may be old.
     pub(crate) problems: Vec<String>,
     /// There may be tokens that nobody could read now.
     pub(crate) is_partial: bool,
 }
 
-struct Entry {
+struct TokenFile {
     /// Of the file when it was read; `None`: it is to be read.
-    stamp: Option<Stamp>,
+    stamp: Option<FileStamp>,
     token: Result<Secret, String>,
 }
 
 /// What is another where a file is another, or who may read it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Stamp {
+struct FileStamp {
     changed: SystemTime,
     length: u64,
     #[cfg(unix)]
     inode: (u64, i64, i64, u32),
 }
 
-impl Held {
+impl TokenFolder {
     pub(crate) fn new(folder: &Path) -> Self {
         Self { folder: folder.to_owned(), stamp: None, files: BTreeMap::new() }
     }
 
     /// Looks what is new. Where nothing is, no file is opened.
-    pub(crate) fn look(&mut self) -> Found {
+    pub(crate) fn look(&mut self) -> TokenScan {
         let mut problems = Vec::new();
         let mut is_partial = false;
         match self.names() {
@@ -71,16 +71,16 @@ impl Held {
         let mut keys = Vec::new();
         for (name, entry) in &self.files {
             match &entry.token {
-                Ok(token) => keys.push(Key { name: name.clone(), token: token.clone() }),
+                Ok(token) => keys.push(CallerToken { name: name.clone(), token: token.clone() }),
                 Err(problem) => problems.push(problem.clone()),
             }
         }
-        Found { keys, problems, is_partial }
+        TokenScan { keys, problems, is_partial }
     }
 
     /// Reads the names anew if there may be others.
     fn names(&mut self) -> io::Result<()> {
-        let now = Stamp::of(&fs::metadata(&self.folder)?);
+        let now = FileStamp::of(&fs::metadata(&self.folder)?);
         if self.stamp.is_some() && self.stamp == now.settled() {
             return Ok(());
         }
@@ -90,7 +90,7 @@ impl Held {
             let Ok(name) = entry?.file_name().into_string() else { continue };
             // What is being made is no token yet.
             if !name.starts_with('.') {
-                let entry = self.files.remove(&name).unwrap_or_else(Entry::unread);
+                let entry = self.files.remove(&name).unwrap_or_else(TokenFile::unread);
                 files.insert(name, entry);
             }
         }
@@ -100,7 +100,7 @@ impl Held {
     }
 }
 
-impl Entry {
+impl TokenFile {
     fn unread() -> Self {
         Self { stamp: None, token: Err(String::new()) }
     }
@@ -108,7 +108,7 @@ impl Entry {
     /// Reads the file anew if it may be another; `false`: it is gone.
     fn look(&mut self, path: &Path, is_partial: &mut bool) -> bool {
         let now = match fs::metadata(path) {
-            Ok(found) => Stamp::of(&found),
+            Ok(found) => FileStamp::of(&found),
             Err(error) => return !matches!(error.kind(), io::ErrorKind::NotFound),
         };
         if self.stamp.is_some() && self.stamp == now.settled() {
@@ -130,7 +130,7 @@ impl Entry {
     }
 }
 
-impl Stamp {
+impl FileStamp {
     fn of(found: &Metadata) -> Self {
         Self {
             changed: found.modified().unwrap_or(SystemTime::UNIX_EPOCH),

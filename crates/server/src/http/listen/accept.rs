@@ -12,14 +12,14 @@ use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use toolcrib::egress::Target;
+use toolcrib::egress::PrivateTarget;
 
-use super::overload::Why;
-use super::peers::{Comes, Held, Peers};
-use super::spare_descriptor::Spare;
+use super::overload::OverloadReason;
+use super::peers::{PeerAdmission, PeerLimits, PeerPermit};
+use super::spare_descriptor::SpareDescriptor;
 use super::workers::Workers;
 use super::{connection, overload};
-use crate::http::state::House;
+use crate::http::state::GatewayState;
 
 /// Connections at the same time where the system allows them.
 const MOST: usize = 4096;
@@ -45,37 +45,37 @@ pub(crate) fn bound(address: SocketAddr) -> std::io::Result<TcpSocket> {
 }
 
 /// A listener and its bounds.
-pub(crate) struct Door {
+pub(crate) struct HttpListener {
     pub(crate) listener: TcpListener,
     /// Connections at the same time.
     pub(crate) most: usize,
-    pub(crate) peers: Arc<Peers>,
+    pub(crate) peers: Arc<PeerLimits>,
     /// From which connections are taken, beside this machine; empty: from everywhere.
-    pub(crate) proxies: Vec<Target>,
+    pub(crate) proxies: Vec<PrivateTarget>,
     /// `None`: requests come as they are.
     pub(crate) tls: Option<TlsAcceptor>,
 }
 
-impl Door {
+impl HttpListener {
     /// The places that one more connection of a peer takes, or why it is turned away; `None`: its
     /// peer was told so often enough.
     fn enters(
         &self,
         room: &Arc<Semaphore>,
         peer: SocketAddr,
-    ) -> Result<(OwnedSemaphorePermit, Held), Option<(Why, Held)>> {
+    ) -> Result<(OwnedSemaphorePermit, PeerPermit), Option<(OverloadReason, PeerPermit)>> {
         // Behind proxies everybody comes from them.
         let comes = if self.proxies.is_empty() {
             self.peers.comes(peer.ip())
         } else {
-            Comes::In(Held::uncounted())
+            PeerAdmission::In(PeerPermit::uncounted())
         };
         match comes {
-            Comes::Away => Err(None),
-            Comes::TooMany(held) => Err(Some((Why::TooMany, held))),
-            Comes::In(held) => match Arc::clone(room).try_acquire_owned() {
+            PeerAdmission::Away => Err(None),
+            PeerAdmission::TooMany(held) => Err(Some((OverloadReason::TooMany, held))),
+            PeerAdmission::In(held) => match Arc::clone(room).try_acquire_owned() {
                 Ok(place) => Ok((place, held)),
-                Err(_) => Err(Some((Why::Full, held))),
+                Err(_) => Err(Some((OverloadReason::Full, held))),
             },
         }
     }
@@ -84,7 +84,7 @@ impl Door {
     /// taken yet is told, by the descriptor that is kept back for this.
     async fn rests(
         &self,
-        spare: &mut Spare,
+        spare: &mut SpareDescriptor,
         (spot, connections): (OwnedSemaphorePermit, &TaskTracker),
         pause: Duration,
     ) -> Duration {
@@ -93,8 +93,13 @@ impl Door {
             && let Ok(Ok((stream, peer))) = timeout(FIRST_PAUSE, self.listener.accept()).await
             && self.admits(peer)
         {
-            let places = (spot, Held::uncounted());
-            connections.spawn(overload::turn_away(stream, self.tls.clone(), Why::Full, places));
+            let places = (spot, PeerPermit::uncounted());
+            connections.spawn(overload::turn_away(
+                stream,
+                self.tls.clone(),
+                OverloadReason::Full,
+                places,
+            ));
         }
         sleep(pause).await;
         spare.keep(&self.listener);
@@ -103,7 +108,7 @@ impl Door {
 
     fn admits(&self, peer: SocketAddr) -> bool {
         let address = peer.ip().to_canonical();
-        let is_proxy = |proxy: &Target| proxy.contains(address, peer.port());
+        let is_proxy = |proxy: &PrivateTarget| proxy.contains(address, peer.port());
         self.proxies.is_empty() || address.is_loopback() || self.proxies.iter().any(is_proxy)
     }
 }
@@ -126,8 +131,8 @@ pub(crate) fn most_connections(wished: Option<usize>) -> Result<usize> {
 /// Serves until `stop`, then until the last answer is out; `now` ends that wait. Tells what keeps
 /// it from taking connections.
 pub(crate) async fn serve(
-    door: Door,
-    house: Arc<House>,
+    door: HttpListener,
+    house: Arc<GatewayState>,
     workers: &mut Workers,
     (stop, now): (CancellationToken, CancellationToken),
     tell: impl Fn(&str),
@@ -135,9 +140,9 @@ pub(crate) async fn serve(
     let room = Arc::new(Semaphore::new(door.most));
     // Whoever finds no room is told so, a few at the same time.
     let porch = Arc::new(Semaphore::new((door.most / 16).clamp(1, overload::MOST)));
-    let (mut greeter, connections) = (overload::Greeter::new(), TaskTracker::new());
+    let (mut greeter, connections) = (overload::TlsGreetingLimit::new(), TaskTracker::new());
     let mut pause = FIRST_PAUSE;
-    let (mut spare, mut is_told) = (Spare::of(&door.listener), false);
+    let (mut spare, mut is_told) = (SpareDescriptor::of(&door.listener), false);
     loop {
         let next = async {
             // Nobody closes the semaphore.
@@ -182,7 +187,7 @@ pub(crate) async fn serve(
             }
             Err(error) if is_of_the_peer(error.kind()) => {}
             Err(error) => {
-                house.turned_away(Why::Full);
+                house.turned_away(OverloadReason::Full);
                 // No file is left, say: to try at once would only burn time.
                 if !std::mem::replace(&mut is_told, true) {
                     tell(&format!("cannot take connections now: {error}"));
@@ -199,7 +204,7 @@ pub(crate) async fn serve(
 /// Waits for the last answers, as long as that may take.
 async fn drain(
     connections: &TaskTracker,
-    house: &House,
+    house: &GatewayState,
     now: &CancellationToken,
     tell: impl Fn(&str),
 ) {

@@ -11,21 +11,21 @@ use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
-use super::header_timer::Clock;
-use super::write_timeout::Stalling;
+use super::header_timer::HeaderTimer;
+use super::write_timeout::WriteTimeoutStream;
 use crate::http::pipeline::handler;
-use crate::http::state::House;
+use crate::http::state::GatewayState;
 
 /// Serves until the peer leaves; after `stop`, what was asked is still answered.
 pub(crate) async fn serve(
     stream: TcpStream,
-    house: Arc<House>,
+    house: Arc<GatewayState>,
     tls: Option<TlsAcceptor>,
     stop: CancellationToken,
 ) {
     // A small answer does not wait for the next one.
     let _ = stream.set_nodelay(true);
-    let stream = Stalling::new(stream, house.bounds.stall);
+    let stream = WriteTimeoutStream::new(stream, house.bounds.stall);
     let Some(tls) = tls else { return talk(stream, house, stop).await };
     // A greeting may take as long as a head.
     let greeting = timeout(house.bounds.head_time, tls.accept(stream)).await;
@@ -34,14 +34,14 @@ pub(crate) async fn serve(
     }
 }
 
-async fn talk<S>(stream: S, house: Arc<House>, stop: CancellationToken)
+async fn talk<S>(stream: S, house: Arc<GatewayState>, stop: CancellationToken)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let bounds = house.bounds.clone();
     let answer = service_fn(move |request| handler::answer(Arc::clone(&house), request));
     let connection = http1::Builder::new()
-        .timer(Clock::default())
+        .timer(HeaderTimer::default())
         .header_read_timeout(bounds.head_time)
         .max_headers(bounds.headers)
         .max_header_size(bounds.head)

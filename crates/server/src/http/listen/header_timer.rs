@@ -16,29 +16,29 @@ use tokio::time;
 
 /// Belongs to one connection, which waits for one thing at a time.
 #[derive(Default)]
-pub(crate) struct Clock(Arc<Mutex<Bell>>);
+pub(crate) struct HeaderTimer(Arc<Mutex<TimerSleep>>);
 
 /// Rings at the first of the times that it was set to, or earlier.
-type Bell = Option<Pin<Box<time::Sleep>>>;
+type TimerSleep = Option<Pin<Box<time::Sleep>>>;
 
-struct Wait {
-    bell: Arc<Mutex<Bell>>,
+struct HeaderSleep {
+    bell: Arc<Mutex<TimerSleep>>,
     until: time::Instant,
 }
 
-impl Timer for Clock {
+impl Timer for HeaderTimer {
     fn sleep(&self, duration: Duration) -> Pin<Box<dyn Sleep>> {
         self.sleep_until(Instant::now() + duration)
     }
 
     fn sleep_until(&self, deadline: Instant) -> Pin<Box<dyn Sleep>> {
-        Box::pin(Wait { bell: Arc::clone(&self.0), until: deadline.into() })
+        Box::pin(HeaderSleep { bell: Arc::clone(&self.0), until: deadline.into() })
     }
 }
 
-impl Sleep for Wait {}
+impl Sleep for HeaderSleep {}
 
-impl Future for Wait {
+impl Future for HeaderSleep {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
@@ -61,20 +61,20 @@ mod tests {
     use super::*;
 
     /// Waits for so many milliseconds, and says whether that took as long and not for ever.
-    async fn ends_in_time(clock: &Clock, milliseconds: u64) -> bool {
+    async fn ends_in_time(clock: &HeaderTimer, milliseconds: u64) -> bool {
         let (begun, lasts) = (Instant::now(), Duration::from_millis(milliseconds));
         let waited = time::timeout(Duration::from_secs(10), clock.sleep_until(begun + lasts)).await;
         waited.is_ok() && begun.elapsed() >= lasts
     }
 
-    async fn is_given_up(clock: &Clock, seconds: u64) {
+    async fn is_given_up(clock: &HeaderTimer, seconds: u64) {
         let waiting = clock.sleep(Duration::from_secs(seconds));
         assert!(time::timeout(Duration::from_millis(10), waiting).await.is_err());
     }
 
     #[tokio::test]
     async fn every_wait_ends_when_it_should_whatever_was_waited_for_before() {
-        let clock = Clock::default();
+        let clock = HeaderTimer::default();
         assert!(ends_in_time(&clock, 20).await);
         assert!(ends_in_time(&clock, 30).await);
         // The bell stands at the end of a wait that was given up: far behind the next one, ...

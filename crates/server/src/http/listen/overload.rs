@@ -7,7 +7,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
-use crate::http::routes::problem::Kind;
+use crate::http::routes::problem::ProblemKind;
 
 /// Peers that are told so at the same time.
 pub(crate) const MOST: usize = 64;
@@ -21,12 +21,12 @@ const GLANCE: usize = 16 * 1024;
 const GREETED: u32 = 32;
 
 /// Which of the peers behind TLS are greeted, only to be told to come again.
-pub(crate) struct Greeter {
+pub(crate) struct TlsGreetingLimit {
     since: Instant,
     left: u32,
 }
 
-impl Greeter {
+impl TlsGreetingLimit {
     pub(crate) fn new() -> Self {
         Self { since: Instant::now(), left: GREETED }
     }
@@ -43,19 +43,19 @@ impl Greeter {
 
 /// Why a peer finds no room.
 #[derive(Clone, Copy)]
-pub(crate) enum Why {
+pub(crate) enum OverloadReason {
     /// All connections are taken.
     Full,
     /// Those that one peer may have.
     TooMany,
 }
 
-impl Why {
+impl OverloadReason {
     /// The first line, the title and the detail.
-    fn words(self) -> (Kind, [&'static str; 3]) {
+    fn words(self) -> (ProblemKind, [&'static str; 3]) {
         match self {
             Self::Full => (
-                Kind::Unavailable,
+                ProblemKind::Unavailable,
                 [
                     "503 Service Unavailable",
                     "Not possible now",
@@ -63,7 +63,7 @@ impl Why {
                 ],
             ),
             Self::TooMany => (
-                Kind::TooMany,
+                ProblemKind::TooMany,
                 [
                     "429 Too Many Requests",
                     "Too many requests at the same time",
@@ -79,7 +79,7 @@ impl Why {
 pub(crate) async fn turn_away<P>(
     stream: TcpStream,
     tls: Option<TlsAcceptor>,
-    why: Why,
+    why: OverloadReason,
     _places: P,
 ) {
     let told = async {
@@ -92,7 +92,10 @@ pub(crate) async fn turn_away<P>(
     let _ = timeout(PATIENCE, told).await;
 }
 
-async fn tell(mut stream: impl AsyncRead + AsyncWrite + Unpin, why: Why) -> std::io::Result<()> {
+async fn tell(
+    mut stream: impl AsyncRead + AsyncWrite + Unpin,
+    why: OverloadReason,
+) -> std::io::Result<()> {
     let mut seen = Vec::new();
     while !seen.windows(4).any(|end| end == b"\r\n\r\n") && seen.len() < GLANCE {
         if stream.read_buf(&mut seen).await? == 0 {

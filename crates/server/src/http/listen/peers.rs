@@ -13,7 +13,7 @@ const TOLD: usize = 4;
 /// A peer has a part of all connections where nothing else is said.
 const SHARES: usize = 4;
 
-pub(crate) struct Peers {
+pub(crate) struct PeerLimits {
     /// Connections of one peer.
     most: usize,
     /// Whether this machine is bounded as well.
@@ -22,41 +22,41 @@ pub(crate) struct Peers {
 }
 
 /// What becomes of a connection.
-pub(crate) enum Comes {
-    In(Held),
+pub(crate) enum PeerAdmission {
+    In(PeerPermit),
     /// To be told that its peer has as many as it may have.
-    TooMany(Held),
+    TooMany(PeerPermit),
     /// Its peer was told so.
     Away,
 }
 
 /// A connection that counts until this is dropped; `None`: it does not.
-pub(crate) struct Held(Option<(Arc<Peers>, IpAddr)>);
+pub(crate) struct PeerPermit(Option<(Arc<PeerLimits>, IpAddr)>);
 
-impl Peers {
+impl PeerLimits {
     /// `wished`: of one peer; `None`: a part of `most`, and for this machine all.
     pub(crate) fn new(wished: Option<usize>, most: usize) -> Self {
         let of_one = wished.unwrap_or(most / SHARES).max(1);
         Self { most: of_one, all: wished.is_some(), now: Mutex::default() }
     }
 
-    pub(crate) fn comes(self: &Arc<Self>, peer: IpAddr) -> Comes {
+    pub(crate) fn comes(self: &Arc<Self>, peer: IpAddr) -> PeerAdmission {
         let peer = network(peer);
         if peer.is_loopback() && !self.all {
-            return Comes::In(Held(None));
+            return PeerAdmission::In(PeerPermit(None));
         }
         let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
         let own = now.get(&peer).copied().unwrap_or_default();
         if own >= self.most + TOLD {
-            return Comes::Away;
+            return PeerAdmission::Away;
         }
         now.insert(peer, own + 1);
-        let held = Held(Some((Arc::clone(self), peer)));
-        if own < self.most { Comes::In(held) } else { Comes::TooMany(held) }
+        let held = PeerPermit(Some((Arc::clone(self), peer)));
+        if own < self.most { PeerAdmission::In(held) } else { PeerAdmission::TooMany(held) }
     }
 }
 
-impl Held {
+impl PeerPermit {
     /// Of a peer for which nothing is counted.
     pub(crate) fn uncounted() -> Self {
         Self(None)
@@ -73,7 +73,7 @@ fn network(peer: IpAddr) -> IpAddr {
     }
 }
 
-impl Drop for Held {
+impl Drop for PeerPermit {
     fn drop(&mut self) {
         let Some((peers, peer)) = &self.0 else { return };
         let mut now = peers.now.lock().unwrap_or_else(PoisonError::into_inner);
@@ -90,20 +90,20 @@ impl Drop for Held {
 mod tests {
     use super::*;
 
-    fn words(peers: &Arc<Peers>, addresses: &[&str]) -> Vec<&'static str> {
+    fn words(peers: &Arc<PeerLimits>, addresses: &[&str]) -> Vec<&'static str> {
         let comes = |address: &&str| peers.comes(address.parse().unwrap());
         let all: Vec<_> = addresses.iter().map(comes).collect();
-        let word = |comes: &Comes| match comes {
-            Comes::In(_) => "in",
-            Comes::TooMany(_) => "told",
-            Comes::Away => "away",
+        let word = |comes: &PeerAdmission| match comes {
+            PeerAdmission::In(_) => "in",
+            PeerAdmission::TooMany(_) => "told",
+            PeerAdmission::Away => "away",
         };
         all.iter().map(word).collect()
     }
 
     #[test]
     fn a_peer_from_elsewhere_has_a_part_and_this_machine_all() {
-        let peers = Arc::new(Peers::new(None, 8));
+        let peers = Arc::new(PeerLimits::new(None, 8));
         let far = ["10.0.0.1"; 7];
         assert_eq!(words(&peers, &far), ["in", "in", "told", "told", "told", "told", "away"]);
         // All of them are gone, and the way they are written is no other peer.

@@ -6,15 +6,15 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use tokio::net::TcpListener;
 
 #[cfg(unix)]
-type Kept = OwnedFd;
+type OwnedDescriptor = OwnedFd;
 /// Elsewhere they do not run out.
 #[cfg(not(unix))]
 type Kept = std::convert::Infallible;
 
 /// Of nothing that anybody needs.
-pub(crate) struct Spare(Option<Kept>);
+pub(crate) struct SpareDescriptor(Option<OwnedDescriptor>);
 
-impl Spare {
+impl SpareDescriptor {
     pub(crate) fn of(listener: &TcpListener) -> Self {
         let mut spare = Self(None);
         spare.keep(listener);

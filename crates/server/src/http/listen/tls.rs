@@ -9,12 +9,12 @@ use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use toolcrib::config::Tls;
+use toolcrib::config::TlsFiles;
 
 use crate::config;
 
 /// Greets with the certificate of these files.
-pub(crate) fn acceptor(files: &Tls) -> Result<TlsAcceptor> {
+pub(crate) fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor> {
     let chain = chain(&files.certificate)?;
     let shown = files.key.display();
     let key = PrivateKeyDer::from_pem_slice(config::file(&files.key)?.as_bytes());

@@ -9,13 +9,13 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
 
-pub(crate) struct Stalling {
+pub(crate) struct WriteTimeoutStream {
     stream: TcpStream,
     limit: Duration,
     waiting: Option<Pin<Box<Sleep>>>,
 }
 
-impl Stalling {
+impl WriteTimeoutStream {
     pub(crate) fn new(stream: TcpStream, limit: Duration) -> Self {
         Self { stream, limit, waiting: None }
     }
@@ -33,7 +33,7 @@ impl Stalling {
     }
 }
 
-impl AsyncRead for Stalling {
+impl AsyncRead for WriteTimeoutStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -43,7 +43,7 @@ impl AsyncRead for Stalling {
     }
 }
 
-impl AsyncWrite for Stalling {
+impl AsyncWrite for WriteTimeoutStream {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,

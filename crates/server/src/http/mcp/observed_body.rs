@@ -8,37 +8,37 @@ use http::{Response, header};
 use hyper::body::{Body, Frame, SizeHint};
 use serde::Deserialize;
 
-use super::operation::Operation;
-use crate::telemetry::Failure;
+use super::operation::ActiveOperation;
+use crate::telemetry::OperationErrorType;
 
-pub(super) struct Watched<B> {
+pub(super) struct ObservedBody<B> {
     body: B,
     /// `None`: nothing is watched.
-    operation: Option<Operation>,
+    operation: Option<ActiveOperation>,
     /// Whether it comes as events, of which the last but few is the answer.
     streams: bool,
 }
 
 /// An answer, as far as it is looked at.
 #[derive(Deserialize)]
-struct Answer {
-    error: Option<Refused>,
-    result: Option<Ended>,
+struct ObservedAnswer {
+    error: Option<ObservedError>,
+    result: Option<ObservedResult>,
 }
 
 #[derive(Deserialize)]
-struct Refused {
+struct ObservedError {
     code: i64,
 }
 
 #[derive(Deserialize)]
-struct Ended {
+struct ObservedResult {
     #[serde(rename = "isError", default)]
     is_error: bool,
 }
 
-impl<B> Watched<B> {
-    pub(super) fn of(reply: Response<B>, mut operation: Option<Operation>) -> Response<Self> {
+impl<B> ObservedBody<B> {
+    pub(super) fn of(reply: Response<B>, mut operation: Option<ActiveOperation>) -> Response<Self> {
         let kind = reply.headers().get(header::CONTENT_TYPE);
         let streams = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
         let status = reply.status();
@@ -63,22 +63,22 @@ impl<B> Watched<B> {
 }
 
 /// Only what may have failed is read: what is searched for stands in every answer that did.
-fn hear(operation: &mut Operation, text: &str) {
+fn hear(operation: &mut ActiveOperation, text: &str) {
     if !text.contains("\"error\":") && !text.contains("\"isError\":true") {
         operation.answered = operation.answered || text.contains("\"result\":");
         return;
     }
-    let Ok(answer) = serde_json::from_str::<Answer>(text) else { return };
+    let Ok(answer) = serde_json::from_str::<ObservedAnswer>(text) else { return };
     operation.answered |= answer.error.is_some() || answer.result.is_some();
-    if let Some(Refused { code }) = answer.error {
-        operation.fails(Failure::Code(code));
+    if let Some(ObservedError { code }) = answer.error {
+        operation.fails(OperationErrorType::Code(code));
     }
     if answer.result.is_some_and(|result| result.is_error) {
-        operation.fails(Failure::Tool);
+        operation.fails(OperationErrorType::Tool);
     }
 }
 
-impl<B: Body<Data = Bytes> + Unpin> Body for Watched<B> {
+impl<B: Body<Data = Bytes> + Unpin> Body for ObservedBody<B> {
     type Data = Bytes;
     type Error = B::Error;
 

@@ -12,12 +12,14 @@ use http::{HeaderMap, Method};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
-use toolcrib::config::Live;
+use toolcrib::config::LiveConfig;
 use toolcrib::{Trace, TraceState};
 
-use crate::http::routes::request::Asked;
-use crate::http::state::House;
-use crate::telemetry::{Failure, Served, Span, Told, Transport, cut};
+use crate::http::routes::request::GatewayRequest;
+use crate::http::state::GatewayState;
+use crate::telemetry::{
+    ClientTransport, OperationErrorType, OperationLabels, OperationTrace, OtlpSpan, cut,
+};
 
 /// Of the protocol in all revisions; what listens for ever is none that takes its time.
 const METHODS: [&str; 19] = [
@@ -47,12 +49,12 @@ const OTHER: &str = "_OTHER";
 pub(super) const REVISIONS: [&str; 4] = ["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
 
 /// An operation under way. It is over when it is dropped.
-pub(super) struct Operation {
-    house: Arc<House>,
+pub(super) struct ActiveOperation {
+    house: Arc<GatewayState>,
     began: Instant,
-    served: Served,
+    served: OperationLabels,
     /// Where a trace of it is recorded.
-    told: Option<Box<Told>>,
+    told: Option<Box<OperationTrace>>,
     pub(super) answered: bool,
     /// Of an answer that says that it is none.
     pub(super) status: Option<u16>,
@@ -60,34 +62,34 @@ pub(super) struct Operation {
 
 /// A message, as far as it is looked at. What is wrong with one is for the door to say.
 #[derive(Deserialize)]
-struct Message<'a> {
+struct OperationMessage<'a> {
     #[serde(borrow)]
     id: Option<&'a RawValue>,
     #[serde(borrow)]
     method: Option<&'a RawValue>,
     #[serde(borrow)]
-    params: Option<Params<'a>>,
+    params: Option<OperationParams<'a>>,
 }
 
 #[derive(Default, Deserialize)]
-struct Params<'a> {
+struct OperationParams<'a> {
     #[serde(borrow)]
     name: Option<&'a RawValue>,
     #[serde(borrow, rename = "_meta")]
-    meta: Option<Meta<'a>>,
+    meta: Option<OperationMeta<'a>>,
 }
 
 #[derive(Default, Deserialize)]
-struct Meta<'a> {
+struct OperationMeta<'a> {
     #[serde(borrow)]
     traceparent: Option<&'a RawValue>,
     #[serde(borrow)]
     tracestate: Option<&'a RawValue>,
 }
 
-impl Operation {
+impl ActiveOperation {
     /// What a request begins; `None`: it asks for nothing that ends, or nobody can read it.
-    pub(super) fn begin(asked: &Asked) -> Option<Self> {
+    pub(super) fn begin(asked: &GatewayRequest) -> Option<Self> {
         if asked.method != Method::POST {
             return None;
         }
@@ -98,7 +100,7 @@ impl Operation {
         }
         let revision = sent(asked, "mcp-protocol-version");
         let asked = (&*method, name.as_deref(), revision);
-        let served = served(&house.live, asked, Transport::Http);
+        let served = served(&house.live, asked, ClientTransport::Http);
         let told = told.map(Box::new);
         Some(Self { house, began: Instant::now(), served, told, answered: false, status: None })
     }
@@ -108,41 +110,41 @@ impl Operation {
         self.told.as_ref().map(|told| (told.trace, told.state.clone()))
     }
 
-    pub(super) fn fails(&mut self, failure: Failure) {
+    pub(super) fn fails(&mut self, failure: OperationErrorType) {
         self.served.failure.get_or_insert(failure);
     }
 }
 
-impl Drop for Operation {
+impl Drop for ActiveOperation {
     fn drop(&mut self) {
         if let Some(status) = self.status {
-            self.fails(Failure::Status(status));
+            self.fails(OperationErrorType::Status(status));
         } else if !self.answered {
-            self.fails(Failure::Cancelled);
+            self.fails(OperationErrorType::Cancelled);
         }
         let (took, telemetry) = (self.began.elapsed(), &self.house.telemetry);
         if let (Some(spans), Some(told)) = (&telemetry.spans, self.told.take()) {
-            spans.add(|| Span::of_operation(&self.served, &told, took));
+            spans.add(|| OtlpSpan::of_operation(&self.served, &told, took));
         }
         telemetry.figures.operations.served(self.served.clone(), took);
     }
 }
 
-fn sent<'a>(asked: &'a Asked, header: &str) -> Option<&'a str> {
+fn sent<'a>(asked: &'a GatewayRequest, header: &str) -> Option<&'a str> {
     asked.headers.get(header)?.to_str().ok()
 }
 
 /// A method and the name of what it is about.
-type Words<'a> = (Cow<'a, str>, Option<Cow<'a, str>>);
+type MethodAndName<'a> = (Cow<'a, str>, Option<Cow<'a, str>>);
 
 /// What is asked for, and what a span says besides.
-fn read(asked: &Asked) -> Option<(Words<'_>, Option<Told>)> {
+fn read(asked: &GatewayRequest) -> Option<(MethodAndName<'_>, Option<OperationTrace>)> {
     let traces = asked.house.telemetry.spans.is_some();
     // Without traces the headers say enough, and the body is not read once more.
     if let (Some(method), false) = (sent(asked, "mcp-method"), traces) {
         return Some(((method.into(), sent(asked, "mcp-name").map(Into::into)), None));
     }
-    let message: Message<'_> = serde_json::from_slice(&asked.body).ok()?;
+    let message: OperationMessage<'_> = serde_json::from_slice(&asked.body).ok()?;
     let method = text(message.method?)?;
     let params = message.params.unwrap_or_default();
     let name = params.name.and_then(text);
@@ -152,12 +154,12 @@ fn read(asked: &Asked) -> Option<(Words<'_>, Option<Told>)> {
         Some(_) => meta.tracestate.and_then(text).and_then(|own| TraceState::parse(&own)),
         None => asked.trace_state.clone(),
     };
-    let told = traces.then(|| Told {
+    let told = traces.then(|| OperationTrace {
         id: message.id.map(|id| cut(&text(id).unwrap_or(id.get().into()))),
         name: name.as_deref().map(cut),
         session: session(&asked.headers),
         state,
-        ..Told::at(asked.trace, place)
+        ..OperationTrace::at(asked.trace, place)
     });
     Some(((method, name), told))
 }
@@ -165,15 +167,15 @@ fn read(asked: &Asked) -> Option<(Words<'_>, Option<Told>)> {
 /// In words of which there are few. A tool is one that some caller may have: what is no tool's is
 /// anybody's.
 pub(super) fn served(
-    live: &Live,
+    live: &LiveConfig,
     (method, name, revision): (&str, Option<&str>, Option<&str>),
-    over: Transport,
-) -> Served {
+    over: ClientTransport,
+) -> OperationLabels {
     let method = METHODS.into_iter().find(|known| *known == method).unwrap_or(OTHER);
     let called = name.filter(|_| method == "tools/call");
     let tool = called.and_then(|name| Some(live.crib().catalog().get(name)?.spec.name.clone()));
     let revision = REVISIONS.into_iter().find(|known| Some(*known) == revision);
-    Served { method, tool, revision, over, failure: None }
+    OperationLabels { method, tool, revision, over, failure: None }
 }
 
 fn session(headers: &HeaderMap) -> Option<String> {

@@ -10,23 +10,23 @@ use toolcrib::{Trace, TraceState};
 
 use super::host_check::single;
 use crate::http::routes::route::Route;
-use crate::http::state::House;
-use crate::telemetry::{Span, log};
+use crate::http::state::GatewayState;
+use crate::telemetry::{OtlpSpan, log};
 
 const TRACEPARENT: http::HeaderName = http::HeaderName::from_static("traceparent");
 const TRACESTATE: http::HeaderName = http::HeaderName::from_static("tracestate");
 /// The route of a request that found none.
 const NONE: &str = "(none)";
 
-pub(crate) struct Seen {
+pub(crate) struct AccessLog {
     pub(crate) trace: Trace,
     /// What others wrote beside that place.
     pub(crate) trace_state: Option<TraceState>,
     pub(crate) route: OnceLock<&'static Route>,
 }
 
-impl Seen {
-    pub(crate) fn of<B>(house: &House, request: &Request<B>) -> Self {
+impl AccessLog {
+    pub(crate) fn of<B>(house: &GatewayState, request: &Request<B>) -> Self {
         let traces = house.telemetry.spans.is_some();
         let told = if traces { told(request.headers()) } else { None };
         let trace_state = told.and_then(|_| state(request.headers()));
@@ -38,11 +38,11 @@ impl Seen {
         Self { trace, trace_state, route: OnceLock::new() }
     }
 
-    pub(crate) fn answered(&self, house: &House, status: StatusCode, took: Duration) {
+    pub(crate) fn answered(&self, house: &GatewayState, status: StatusCode, took: Duration) {
         let route = self.route.get().map_or((NONE, NONE), |route| (route.method, route.path));
         house.telemetry.figures.answered(route, status.as_u16(), took);
         if let Some(spans) = &house.telemetry.spans {
-            spans.add(|| Span::of_request(self.trace, route, status.as_u16(), took));
+            spans.add(|| OtlpSpan::of_request(self.trace, route, status.as_u16(), took));
         }
         let level = if status.is_server_error() { LogLevel::Warn } else { LogLevel::Debug };
         if log::is_on(level) {

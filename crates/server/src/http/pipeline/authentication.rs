@@ -8,21 +8,23 @@ use http::{HeaderMap, HeaderValue, header};
 use sha2::{Digest, Sha256};
 use tokio::sync::watch;
 use toolcrib::Caller;
-use toolcrib::auth::{Access, AccessSettings, Challenge, KEY_PREFIX, LOCAL, Refusal, Resource};
+use toolcrib::auth::{
+    AccessControl, AccessError, AccessSettings, Challenge, KEY_PREFIX, LOCAL, ProtectedResource,
+};
 
 use super::host_check::single;
-use crate::config::tokens::Found;
-use crate::http::routes::problem::{Kind, Problem};
+use crate::config::tokens::TokenScan;
+use crate::http::routes::problem::{HttpProblem, ProblemKind};
 
 /// Seconds after which what could not be had is asked for again.
 const LATER: HeaderValue = HeaderValue::from_static("30");
 
 /// Finds out who asks. What is presented and not accepted is refused, never passed over.
-pub(crate) struct Guard {
-    known: RwLock<Vec<Known>>,
+pub(crate) struct Authenticator {
+    known: RwLock<Vec<TokenDigest>>,
     /// There may be tokens of this machine that could not be read.
     is_partial: AtomicBool,
-    access: RwLock<Arc<Access>>,
+    access: RwLock<Arc<AccessControl>>,
     /// Scopes of every caller of this machine.
     scopes: Vec<String>,
     /// Whether a request without a token is one of the local person.
@@ -32,12 +34,12 @@ pub(crate) struct Guard {
 }
 
 #[derive(PartialEq)]
-struct Known {
+struct TokenDigest {
     caller: Arc<Caller>,
     digest: [u8; 32],
 }
 
-impl Guard {
+impl Authenticator {
     pub(crate) fn new(scopes: &[String], open: bool) -> Self {
         Self {
             known: RwLock::default(),
@@ -50,11 +52,11 @@ impl Guard {
     }
 
     /// From now on these are the tokens of this machine.
-    pub(crate) fn take(&self, found: &Found) {
+    pub(crate) fn take(&self, found: &TokenScan) {
         self.is_partial.store(found.is_partial, Ordering::Relaxed);
         let known = found.keys.iter().map(|key| {
             let digest = Sha256::digest(key.token.expose().as_bytes()).into();
-            Known { caller: self.named(&key.name), digest }
+            TokenDigest { caller: self.named(&key.name), digest }
         });
         let known: Vec<_> = known.collect();
         let mut before = self.known.write().unwrap_or_else(PoisonError::into_inner);
@@ -68,11 +70,11 @@ impl Guard {
     /// From now on this is what the configuration says.
     pub(crate) fn admit(&self, settings: AccessSettings) {
         let mut access = self.access.write().unwrap_or_else(PoisonError::into_inner);
-        *access = Arc::new(Access::new(settings, Some(&access)));
+        *access = Arc::new(AccessControl::new(settings, Some(&access)));
         self.changes.send_replace(());
     }
 
-    pub(crate) fn access(&self) -> Arc<Access> {
+    pub(crate) fn access(&self) -> Arc<AccessControl> {
         Arc::clone(&self.access.read().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -80,8 +82,8 @@ impl Guard {
     pub(crate) async fn caller(
         &self,
         headers: &HeaderMap,
-        resource: Resource<'_>,
-    ) -> Result<Option<Arc<Caller>>, Problem> {
+        resource: ProtectedResource<'_>,
+    ) -> Result<Option<Arc<Caller>>, HttpProblem> {
         let access = self.access();
         let refused = |why| refused(&access, resource, Some(why));
         let presented = single(headers, &header::AUTHORIZATION)
@@ -100,20 +102,21 @@ impl Guard {
         } else {
             self.owner(token).ok_or_else(|| {
                 let may_be_unread = self.is_partial.load(Ordering::Relaxed);
-                let unknown = Refusal::Rejected("it is none of this server");
-                if may_be_unread { Refusal::Unavailable } else { unknown }
+                let unknown = AccessError::Rejected("it is none of this server");
+                if may_be_unread { AccessError::Unavailable } else { unknown }
             })
         };
         match caller {
             Ok(caller) => Ok(Some(caller)),
-            Err(Refusal::Rejected(why)) => Err(refused(why)),
-            Err(Refusal::Unavailable) => {
+            Err(AccessError::Rejected(why)) => Err(refused(why)),
+            Err(AccessError::Unavailable) => {
                 let detail = if token.contains('.') {
                     "the keys of the issuer are not to be had now: try again later"
                 } else {
                     "the tokens of this server cannot be read now: try again later"
                 };
-                Err(Problem::new(Kind::Unavailable, detail).with(header::RETRY_AFTER, LATER))
+                Err(HttpProblem::new(ProblemKind::Unavailable, detail)
+                    .with(header::RETRY_AFTER, LATER))
             }
         }
     }
@@ -123,7 +126,7 @@ impl Guard {
     pub(crate) async fn refuses(
         &self,
         headers: &HeaderMap,
-        resource: Resource<'_>,
+        resource: ProtectedResource<'_>,
         caller: &Caller,
     ) {
         let mut changes = self.changes.subscribe();
@@ -158,28 +161,36 @@ impl Guard {
 }
 
 /// `why`: a token came and is not accepted; `None`: none came.
-pub(crate) fn refused(access: &Access, resource: Resource<'_>, why: Option<&str>) -> Problem {
+pub(crate) fn refused(
+    access: &AccessControl,
+    resource: ProtectedResource<'_>,
+    why: Option<&str>,
+) -> HttpProblem {
     let (challenge, detail) = match why {
         Some(why) => (Challenge::Invalid, format!("this token is not accepted: {why}")),
         None => (Challenge::Missing, "no token came".to_owned()),
     };
     let detail = format!("{detail}; send `Authorization: Bearer` with what `toolcrib token` says");
-    challenged(Problem::new(Kind::Unauthenticated, detail), access, resource, challenge)
+    challenged(HttpProblem::new(ProblemKind::Unauthenticated, detail), access, resource, challenge)
 }
 
 /// The caller is known, and may not do this without a further scope.
-pub(crate) fn lacking(access: &Access, resource: Resource<'_>, scope: &str) -> Problem {
+pub(crate) fn lacking(
+    access: &AccessControl,
+    resource: ProtectedResource<'_>,
+    scope: &str,
+) -> HttpProblem {
     let detail = format!("this needs the scope `{scope}`: ask for a token or a key that has it");
-    let problem = Problem::new(Kind::InsufficientScope, detail);
+    let problem = HttpProblem::new(ProblemKind::InsufficientScope, detail);
     challenged(problem, access, resource, Challenge::Insufficient(scope))
 }
 
 fn challenged(
-    problem: Problem,
-    access: &Access,
-    resource: Resource<'_>,
+    problem: HttpProblem,
+    access: &AccessControl,
+    resource: ProtectedResource<'_>,
     challenge: Challenge<'_>,
-) -> Problem {
+) -> HttpProblem {
     match HeaderValue::from_str(&access.challenge(resource, challenge)) {
         Ok(value) => problem.with(header::WWW_AUTHENTICATE, value),
         // What stands in it is made of nothing else than a header can hold.

@@ -7,15 +7,16 @@ use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 use tokio::time::{Instant, timeout, timeout_at};
-use toolcrib::config::Bounds;
+use toolcrib::config::ServerLimits;
 
-use crate::http::routes::problem::{Kind, Problem};
+use crate::http::routes::problem::{HttpProblem, ProblemKind};
 
-pub(crate) async fn read(body: Incoming, bounds: &Bounds) -> Result<Bytes, Problem> {
+pub(crate) async fn read(body: Incoming, bounds: &ServerLimits) -> Result<Bytes, HttpProblem> {
     let largest = bounds.body;
-    let too_large = || Problem::new(Kind::TooLarge, format!("send {largest} bytes at the most"));
-    let too_slow = || Problem::new(Kind::TooSlow, "send the body without pauses");
-    let broken_off = || Problem::new(Kind::BadRequest, "the body broke off");
+    let too_large =
+        || HttpProblem::new(ProblemKind::TooLarge, format!("send {largest} bytes at the most"));
+    let too_slow = || HttpProblem::new(ProblemKind::TooSlow, "send the body without pauses");
+    let broken_off = || HttpProblem::new(ProblemKind::BadRequest, "the body broke off");
     let said = body.size_hint().lower();
     if usize::try_from(said).map_or(true, |said| said > largest) {
         return Err(too_large());

@@ -9,18 +9,18 @@ use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use hyper::body::{Body, Frame};
 
-use super::concurrency::Place;
+use super::concurrency::ConcurrencyPermit;
 use crate::http::routes::reply;
 
-pub(crate) struct Until {
-    pub(crate) body: reply::Body,
+pub(crate) struct GuardedBody {
+    pub(crate) body: reply::ReplyBody,
     /// `None`: it has an end of its own.
     pub(crate) end: Option<BoxFuture<'static, ()>>,
     /// `None`: whoever asked needed none.
-    pub(crate) place: Option<Place>,
+    pub(crate) place: Option<ConcurrencyPermit>,
 }
 
-impl Body for Until {
+impl Body for GuardedBody {
     type Data = Bytes;
     type Error = Box<dyn Error + Send + Sync>;
 

@@ -14,38 +14,40 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, header};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 use toolcrib::Caller;
-use toolcrib::auth::{LOCAL, OPERATOR, Resource, enters, is_operator, needed};
+use toolcrib::auth::{LOCAL, OPERATOR, ProtectedResource, enters, is_operator, needed};
 
-use super::access_log::Seen;
+use super::access_log::AccessLog;
 use super::authentication::{lacking, refused};
 use super::body;
-use super::guarded_body::Until;
+use super::guarded_body::GuardedBody;
 use super::host_check::single;
-use super::wake_filter::Woken;
+use super::wake_filter::WakeFilter;
 use crate::http::mcp;
-use crate::http::routes::problem::{Kind, Problem};
-use crate::http::routes::reply::Reply;
-use crate::http::routes::request::{Asked, Query};
-use crate::http::routes::route::{Access, Route, find};
-use crate::http::state::House;
+use crate::http::routes::problem::{HttpProblem, ProblemKind};
+use crate::http::routes::reply::HttpReply;
+use crate::http::routes::request::{GatewayRequest, QueryValues};
+use crate::http::routes::route::{Route, RouteAccess, find};
+use crate::http::state::GatewayState;
 
 /// By what name the log knows a request.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 pub(crate) async fn answer(
-    house: Arc<House>,
+    house: Arc<GatewayState>,
     request: Request<Incoming>,
-) -> Result<Reply, Infallible> {
+) -> Result<HttpReply, Infallible> {
     let began = Instant::now();
-    let seen = Seen::of(&house, &request);
+    let seen = AccessLog::of(&house, &request);
     let _under_way = house.telemetry.figures.request();
     // Pinned where it is made: it is large, and would be copied from hand to hand.
     let admitted = pin!(admit(Arc::clone(&house), request, &seen));
     // A panic costs the request that met it, and no other.
     let answering = AssertUnwindSafe(admitted).catch_unwind();
     let mut reply = match answering.await {
-        Ok(answered) => answered.unwrap_or_else(Problem::into_reply),
-        Err(_) => Problem::new(Kind::Broken, "this must not happen: tell us").into_reply(),
+        Ok(answered) => answered.unwrap_or_else(HttpProblem::into_reply),
+        Err(_) => {
+            HttpProblem::new(ProblemKind::Broken, "this must not happen: tell us").into_reply()
+        }
     };
     seen.answered(&house, reply.status(), began.elapsed());
     let headers = reply.headers_mut();
@@ -58,21 +60,21 @@ pub(crate) async fn answer(
 }
 
 async fn admit(
-    house: Arc<House>,
+    house: Arc<GatewayState>,
     request: Request<Incoming>,
-    seen: &Seen,
-) -> Result<Reply, Problem> {
+    seen: &AccessLog,
+) -> Result<HttpReply, HttpProblem> {
     let (parts, body) = request.into_parts();
     house.names.check(&parts)?;
     let (route, segments) = find(&parts.method, parts.uri.path())?;
     // It is set once, by the only one who comes by here.
     let _ = seen.route.set(route);
     let caller = allowed(&house, &parts, route, &segments).await?;
-    let query = Query::read(parts.uri.query().unwrap_or_default(), route.query)?;
+    let query = QueryValues::read(parts.uri.query().unwrap_or_default(), route.query)?;
     // What anybody may ask is answered at once, and also by a server that is full.
     let place = match route.access {
-        Access::Anybody => None,
-        Access::Caller | Access::Operator => Some(house.busy.enter(&caller)?),
+        RouteAccess::Anybody => None,
+        RouteAccess::Caller | RouteAccess::Operator => Some(house.busy.enter(&caller)?),
     };
     let listening = if route.path.starts_with("/mcp") && mcp::listens(&parts) {
         let place = house.busy.listen(&caller)?;
@@ -89,9 +91,19 @@ async fn admit(
     };
     let Parts { method, uri, headers, .. } = parts;
     let (trace, trace_state) = (seen.trace, seen.trace_state.clone());
-    let asked =
-        Asked { house, method, uri, caller, segments, query, headers, body, trace, trace_state };
-    let reply = Woken::new((route.answer)(asked)).await?;
+    let asked = GatewayRequest {
+        house,
+        method,
+        uri,
+        caller,
+        segments,
+        query,
+        headers,
+        body,
+        trace,
+        trace_state,
+    };
+    let reply = WakeFilter::new((route.answer)(asked)).await?;
     if reply.body().size_hint().exact().is_some() {
         return Ok(reply);
     }
@@ -100,13 +112,13 @@ async fn admit(
         Some((place, end)) => (Some(place), Some(end)),
         None => (place, None),
     };
-    Ok(reply.map(|body| Until { body, end, place }.boxed_unsync()))
+    Ok(reply.map(|body| GuardedBody { body, end, place }.boxed_unsync()))
 }
 
 /// When a stream that listens is over, if its client stays: with the server, and once what it
 /// presented does not make it the caller any more that it was.
 fn end_of(
-    house: &Arc<House>,
+    house: &Arc<GatewayState>,
     route: &'static Route,
     segments: &[String],
     (headers, caller): (&HeaderMap, &Arc<Caller>),
@@ -123,45 +135,45 @@ fn end_of(
 
 /// The caller, if it may take this route.
 async fn allowed(
-    house: &House,
+    house: &GatewayState,
     parts: &Parts,
     route: &Route,
     segments: &[String],
-) -> Result<Arc<Caller>, Problem> {
+) -> Result<Arc<Caller>, HttpProblem> {
     let resource = route.resource(segments);
     let caller = house.guard.caller(&parts.headers, resource).await?;
     let Some(caller) = caller else {
         return match route.access {
-            Access::Anybody => Ok(Caller::new("", "anybody").into()),
-            Access::Caller | Access::Operator => {
+            RouteAccess::Anybody => Ok(Caller::new("", "anybody").into()),
+            RouteAccess::Caller | RouteAccess::Operator => {
                 Err(refused(&house.guard.access(), resource, None))
             }
         };
     };
     match route.access {
-        Access::Operator if !is_operator(&caller) && caller.tenant == LOCAL => {
-            Err(Problem::new(Kind::Forbidden, "use the token of the caller `local`"))
+        RouteAccess::Operator if !is_operator(&caller) && caller.tenant == LOCAL => {
+            Err(HttpProblem::new(ProblemKind::Forbidden, "use the token of the caller `local`"))
         }
-        Access::Operator if !is_operator(&caller) => {
+        RouteAccess::Operator if !is_operator(&caller) => {
             Err(lacking(&house.guard.access(), resource, OPERATOR))
         }
-        Access::Caller if !enters(&caller) => {
+        RouteAccess::Caller if !enters(&caller) => {
             let profile = match resource {
-                Resource::Profile(name) => Some(name),
-                Resource::Whole | Resource::Mcp => None,
+                ProtectedResource::Profile(name) => Some(name),
+                ProtectedResource::Whole | ProtectedResource::Mcp => None,
             };
             Err(lacking(&house.guard.access(), resource, &needed(profile)))
         }
-        Access::Anybody | Access::Caller | Access::Operator => Ok(caller),
+        RouteAccess::Anybody | RouteAccess::Caller | RouteAccess::Operator => Ok(caller),
     }
 }
 
 /// A page of another site can send a form or a plain text without asking; JSON it cannot.
-fn is_json(parts: &Parts) -> Result<(), Problem> {
+fn is_json(parts: &Parts) -> Result<(), HttpProblem> {
     let kind = single(&parts.headers, &header::CONTENT_TYPE)?.unwrap_or_default();
     let (kind, _) = kind.split_once(';').unwrap_or((kind, ""));
     if kind.trim().eq_ignore_ascii_case("application/json") || parts.method == Method::GET {
         return Ok(());
     }
-    Err(Problem::new(Kind::NotJson, "send `Content-Type: application/json`"))
+    Err(HttpProblem::new(ProblemKind::NotJson, "send `Content-Type: application/json`"))
 }

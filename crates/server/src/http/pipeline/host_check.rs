@@ -6,13 +6,13 @@ use std::net::SocketAddr;
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, header};
 
-use crate::http::routes::problem::{Kind, Problem};
+use crate::http::routes::problem::{HttpProblem, ProblemKind};
 
 /// The accepted values of `Host`, in lower case.
 #[derive(Debug, Clone)]
-pub(crate) struct Names(Vec<String>);
+pub(crate) struct HostNames(Vec<String>);
 
-impl Names {
+impl HostNames {
     /// Those of the listener, and what the operator calls it besides: `crib.example`, with a port
     /// or without.
     pub(crate) fn new(address: SocketAddr, called: &[String]) -> Self {
@@ -44,22 +44,25 @@ impl Names {
     }
 
     /// Refuses a request for another host, from another site, or of two minds about it.
-    pub(crate) fn check(&self, parts: &Parts) -> Result<(), Problem> {
+    pub(crate) fn check(&self, parts: &Parts) -> Result<(), HttpProblem> {
         let host = single(&parts.headers, &header::HOST)?.ok_or_else(|| {
-            Problem::new(Kind::BadRequest, "the request names no host: send one `Host` header")
+            HttpProblem::new(
+                ProblemKind::BadRequest,
+                "the request names no host: send one `Host` header",
+            )
         })?;
         let authority = parts.uri.authority().map(http::uri::Authority::as_str);
         let known = |name: &str| self.0.iter().any(|own| own.eq_ignore_ascii_case(name));
         if !known(host) || authority.is_some_and(|name| !name.eq_ignore_ascii_case(host)) {
             let detail = "this name is not one of ours: start the server with `--host NAME` for \
                           every name that it is reached by, or list them as `hosts`";
-            return Err(Problem::new(Kind::BadHost, detail));
+            return Err(HttpProblem::new(ProblemKind::BadHost, detail));
         }
         let Some(origin) = single(&parts.headers, &header::ORIGIN)? else { return Ok(()) };
         let site = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
         if !site.is_some_and(known) {
             let detail = "only pages of this server itself may call it";
-            return Err(Problem::new(Kind::BadOrigin, detail));
+            return Err(HttpProblem::new(ProblemKind::BadOrigin, detail));
         }
         Ok(())
     }
@@ -69,8 +72,10 @@ impl Names {
 pub(crate) fn single<'a>(
     headers: &'a HeaderMap,
     name: &HeaderName,
-) -> Result<Option<&'a str>, Problem> {
-    let bad = |what: &str| Problem::new(Kind::BadRequest, format!("the header `{name}` {what}"));
+) -> Result<Option<&'a str>, HttpProblem> {
+    let bad = |what: &str| {
+        HttpProblem::new(ProblemKind::BadRequest, format!("the header `{name}` {what}"))
+    };
     let mut values = headers.get_all(name).iter();
     let Some(value) = values.next() else { return Ok(None) };
     if values.next().is_some() {

@@ -23,27 +23,27 @@ const BUSY: u8 = 2;
 /// How often it is polled in a row, because it was called while it was polled.
 const IN_A_ROW: usize = 2;
 
-pub(crate) struct Woken<'a, T> {
+pub(crate) struct WakeFilter<'a, T> {
     inner: BoxFuture<'a, T>,
-    bell: Arc<Bell>,
+    bell: Arc<FilterWaker>,
     waker: Waker,
 }
 
 /// What the future inside is given for a waker.
-struct Bell {
+struct FilterWaker {
     state: AtomicU8,
     task: AtomicWaker,
 }
 
-impl<'a, T> Woken<'a, T> {
+impl<'a, T> WakeFilter<'a, T> {
     pub(crate) fn new(inner: BoxFuture<'a, T>) -> Self {
-        let bell = Arc::new(Bell { state: AtomicU8::new(CALLED), task: AtomicWaker::new() });
+        let bell = Arc::new(FilterWaker { state: AtomicU8::new(CALLED), task: AtomicWaker::new() });
         let waker = Waker::from(Arc::clone(&bell));
         Self { inner, bell, waker }
     }
 }
 
-impl<T> Future for Woken<'_, T> {
+impl<T> Future for WakeFilter<'_, T> {
     type Output = T;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
@@ -70,13 +70,13 @@ impl<T> Future for Woken<'_, T> {
     }
 }
 
-impl Bell {
+impl FilterWaker {
     fn changes(&self, from: u8, to: u8) -> bool {
         self.state.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 }
 
-impl Wake for Bell {
+impl Wake for FilterWaker {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     /// Polls at once, and tells whether it is done.
-    fn poll<T>(woken: &mut Woken<'_, T>) -> Poll<T> {
+    fn poll<T>(woken: &mut WakeFilter<'_, T>) -> Poll<T> {
         Pin::new(woken).poll(&mut Context::from_waker(Waker::noop()))
     }
 
@@ -110,7 +110,7 @@ mod tests {
     fn it_is_polled_once_and_then_only_when_it_was_woken() {
         let polls = AtomicUsize::new(0);
         let (tell, mut told) = oneshot::channel();
-        let mut woken = Woken::new(Box::pin(poll_fn(|context| {
+        let mut woken = WakeFilter::new(Box::pin(poll_fn(|context| {
             polls.fetch_add(1, Ordering::Relaxed);
             Pin::new(&mut told).poll(context)
         })));
@@ -132,7 +132,7 @@ mod tests {
             }
             "done"
         };
-        assert_eq!(Woken::new(Box::pin(yields)).await, "done");
+        assert_eq!(WakeFilter::new(Box::pin(yields)).await, "done");
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -143,7 +143,7 @@ mod tests {
                 for tell in [one, two] {
                     tokio::spawn(async move { tell.send(round) });
                 }
-                let woken = Woken::new(Box::pin(join(first, second)));
+                let woken = WakeFilter::new(Box::pin(join(first, second)));
                 // On the same task, which it keeps awake.
                 let neighbour = async {
                     for _ in 0..round % 4 {

@@ -9,19 +9,20 @@ use serde::Deserialize;
 use serde_json::Value;
 use toolcrib::auth::profiles;
 use toolcrib::{
-    BatchOptions, Begun, Call, ErrorKind, Host, KeyEnd, LONGEST_KEY, OnceKey, Request, failpoint,
+    BatchOptions, Call, ErrorKind, Host, IdempotencyKey, KeyResult, KeyState, LONGEST_KEY,
+    PlanRequest, failpoint,
 };
 
 use super::plan::{asked_dialect, names};
 use crate::http::pipeline::host_check::single;
 use crate::http::rest::batch::events;
 use crate::http::rest::batch::idempotency;
-use crate::http::rest::batch::job::{Done, Work};
+use crate::http::rest::batch::job::{BatchJob, BatchReply};
 use crate::http::rest::batch::replay_access::{hears, hears_anyway};
-use crate::http::routes::problem::{Kind, Problem};
-use crate::http::routes::reply::{Reply, json as reply, json_bytes};
-use crate::http::routes::request::{Asked, of_object};
-use crate::http::routes::route::Answered;
+use crate::http::routes::problem::{HttpProblem, ProblemKind};
+use crate::http::routes::reply::{HttpReply, json as reply, json_bytes};
+use crate::http::routes::request::{GatewayRequest, of_object};
+use crate::http::routes::route::ReplyFuture;
 
 pub(crate) const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
@@ -59,18 +60,21 @@ struct PlainCall {
     arguments: Option<Value>,
 }
 
-pub(crate) fn stop(asked: Asked) -> Answered {
+pub(crate) fn stop(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
         let batch = asked.house.running.stop(asked.segment(), &asked.caller);
         Ok(reply(&batch.ok_or_else(over)?))
     })
 }
 
-pub(crate) fn over() -> Problem {
-    Problem::new(Kind::UnknownCall, "no batch of this caller runs under this name: it may be over")
+pub(crate) fn over() -> HttpProblem {
+    HttpProblem::new(
+        ProblemKind::UnknownCall,
+        "no batch of this caller runs under this name: it may be over",
+    )
 }
 
-pub(crate) fn run(asked: Asked) -> Answered {
+pub(crate) fn run(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
         let work = match work(&asked) {
             Ok(work) => work,
@@ -95,7 +99,7 @@ pub(crate) fn run(asked: Asked) -> Answered {
         }
         let options = BatchOptions { cancel: work.cancel.clone(), ..BatchOptions::default() };
         let Some(key) = key else {
-            let Done { reply: done, .. } = work.done(options).await;
+            let BatchReply { reply: done, .. } = work.done(options).await;
             failpoint::reached("replying");
             return Ok(json_bytes(done));
         };
@@ -109,7 +113,7 @@ pub(crate) fn run(asked: Asked) -> Answered {
 
 /// Whether a call names a tool that may be there in a moment: then nothing of the request runs, and
 /// its key stays free.
-fn starting(work: &Work) -> Option<Problem> {
+fn starting(work: &BatchJob) -> Option<HttpProblem> {
     let (missing, executor) = (work.crib.missing(), work.crib.executor());
     let bounds = &executor.limits().arguments;
     work.calls.iter().filter(|call| call.fault.is_none()).find_map(|call| {
@@ -117,7 +121,7 @@ fn starting(work: &Work) -> Option<Problem> {
         let meant = work.plan.meant(&call.name, raw, bounds);
         let name = meant.as_deref().unwrap_or(&call.name);
         let error = work.plan.missing(name, &missing)?;
-        (error.kind == ErrorKind::SourceStarting).then(|| Problem::starting(name))
+        (error.kind == ErrorKind::SourceStarting).then(|| HttpProblem::starting(name))
     })
 }
 
@@ -132,40 +136,41 @@ fn wants_events(headers: &HeaderMap) -> bool {
 }
 
 /// Everything that a run needs; what is wrong with the request is told before its key is used.
-fn work(asked: &Asked) -> Result<Work, Problem> {
+fn work(asked: &GatewayRequest) -> Result<BatchJob, HttpProblem> {
     work_of(asked, asked.json()?)
 }
 
-fn work_of(asked: &Asked, body: CallsBody) -> Result<Work, Problem> {
+fn work_of(asked: &GatewayRequest, body: CallsBody) -> Result<BatchJob, HttpProblem> {
     let dialect = asked_dialect(body.dialect.as_deref())?;
     let (crib, plan, profile) = match (&body.plan, body.profile) {
         (Some(id), profile) => {
             let pinned = asked.house.plans.get(id, &asked.caller).ok_or_else(|| {
                 let detail =
                     "nobody has used it for an hour, or it never was: make one with `/v1/plan`";
-                Problem::new(Kind::UnknownPlan, detail)
+                HttpProblem::new(ProblemKind::UnknownPlan, detail)
             })?;
             if profile.is_some() && profile != pinned.profile {
                 let detail = "leave `profile` out";
-                return Err(Problem::new(Kind::OtherProfile, detail));
+                return Err(HttpProblem::new(ProblemKind::OtherProfile, detail));
             }
             (asked.crib(pinned.profile.as_deref())?, pinned.plan, pinned.profile)
         }
         (None, profile) => {
             let crib = asked.crib(profile.as_deref())?;
-            let plan = crib.plan(&asked.caller, Request::default());
-            let plan = plan.map_err(|error| Problem::new(Kind::NothingLeft, error.to_string()))?;
+            let plan = crib.plan(&asked.caller, PlanRequest::default());
+            let plan = plan
+                .map_err(|error| HttpProblem::new(ProblemKind::NothingLeft, error.to_string()))?;
             (crib, plan, profile)
         }
     };
     if !(body.calls.is_array() || body.calls.is_object()) {
         let detail = "`calls` must be a list or an object";
-        return Err(Problem::new(Kind::InvalidBody, detail));
+        return Err(HttpProblem::new(ProblemKind::InvalidBody, detail));
     }
     let mut calls = match &dialect {
         Some(dialect) => {
             if let Some(why) = dialect.not_a_reply(&body.calls) {
-                return Err(Problem::new(Kind::NotAReply, why.to_string()));
+                return Err(HttpProblem::new(ProblemKind::NotAReply, why.to_string()));
             }
             dialect.calls(&plan, &body.calls)
         }
@@ -173,7 +178,7 @@ fn work_of(asked: &Asked, body: CallsBody) -> Result<Work, Problem> {
     };
     if calls.len() > MOST_CALLS {
         let detail = format!("one request has {MOST_CALLS} calls at the most");
-        return Err(Problem::new(Kind::InvalidBody, detail));
+        return Err(HttpProblem::new(ProblemKind::InvalidBody, detail));
     }
     for call in &mut calls {
         call.anew = body.again;
@@ -182,7 +187,7 @@ fn work_of(asked: &Asked, body: CallsBody) -> Result<Work, Problem> {
     let cancel = tokio_util::sync::CancellationToken::new();
     let listing = house.running.list(&asked.caller, &calls, cancel.clone());
     let (trace, trace_state) = (asked.trace, asked.trace_state.clone());
-    Ok(Work { crib, plan, profile, calls, dialect, cancel, listing, trace, trace_state })
+    Ok(BatchJob { crib, plan, profile, calls, dialect, cancel, listing, trace, trace_state })
 }
 
 /// Total, as the dialects are: what is no call is answered as one that says so.
@@ -202,67 +207,74 @@ fn plain(calls: Value) -> Vec<Call> {
     items.into_iter().zip(1..).map(call).collect()
 }
 
-fn key(asked: &Asked) -> Result<Option<OnceKey>, Problem> {
+fn key(asked: &GatewayRequest) -> Result<Option<IdempotencyKey>, HttpProblem> {
     let Some(key) = single(&asked.headers, &KEY)? else { return Ok(None) };
     let key = idempotency::key(&asked.caller, key);
     if !key.fits() {
         let detail = format!("`{KEY}` must have from 1 to {LONGEST_KEY} letters");
-        return Err(Problem::new(Kind::BadRequest, detail));
+        return Err(HttpProblem::new(ProblemKind::BadRequest, detail));
     }
     Ok(Some(key))
 }
 
 /// The reply to give in place of a run; `None`: it may run.
-async fn begin(asked: &Asked, key: &OnceKey, work: &Work) -> Result<Option<Reply>, Problem> {
+async fn begin(
+    asked: &GatewayRequest,
+    key: &IdempotencyKey,
+    work: &BatchJob,
+) -> Result<Option<HttpReply>, HttpProblem> {
     let begun = asked.house.replies.begin(key, &asked.body).await.map_err(|_| {
-        Problem::new(Kind::Unavailable, "the key cannot be put on record now: nothing ran")
+        HttpProblem::new(
+            ProblemKind::Unavailable,
+            "the key cannot be put on record now: nothing ran",
+        )
     })?;
     match begun {
-        Begun::New => Ok(None),
+        KeyState::New => Ok(None),
         // What was answered to a wider token is not for a narrower one.
-        Begun::Ended(_) if !hears(work, &asked.caller) => Err(Problem::new(
-            Kind::InsufficientScope,
+        KeyState::Ended(_) if !hears(work, &asked.caller) => Err(HttpProblem::new(
+            ProblemKind::InsufficientScope,
             "this key has a reply to calls that this token may not make: ask with the token that \
              made them",
         )),
-        Begun::Ended(reply) => Ok(Some(replayed(idempotency::bytes(reply)))),
-        Begun::Unknown => Err(lost()),
-        Begun::Running => {
+        KeyState::Ended(reply) => Ok(Some(replayed(idempotency::bytes(reply)))),
+        KeyState::Unknown => Err(lost()),
+        KeyState::Running => {
             let wait = HeaderValue::from_static("1");
             let detail = "ask again once it is done";
-            Err(Problem::new(Kind::KeyInUse, detail).with(header::RETRY_AFTER, wait))
+            Err(HttpProblem::new(ProblemKind::KeyInUse, detail).with(header::RETRY_AFTER, wait))
         }
-        Begun::Conflict => {
+        KeyState::Conflict => {
             let detail = "this key came with another body before: use a new key";
-            Err(Problem::new(Kind::KeyConflict, detail))
+            Err(HttpProblem::new(ProblemKind::KeyConflict, detail))
         }
     }
 }
 
 /// What a request that cannot run now was answered before: plans end with their server, and the
 /// replies under keys do not. `problem`: what else there is to say.
-async fn before(asked: &Asked, problem: Problem) -> Result<Reply, Problem> {
+async fn before(asked: &GatewayRequest, problem: HttpProblem) -> Result<HttpReply, HttpProblem> {
     let Some(key) = key(asked).ok().flatten() else { return Err(problem) };
     let Some(work) = without_plan(asked) else { return Err(problem) };
     let executor = asked.house.replies.0.executor();
     let ledger = executor.ledger();
     let recorded = ledger.recorded(&key).await.map_err(|_| {
-        Problem::new(Kind::Unavailable, "the key cannot be looked up now: nothing ran")
+        HttpProblem::new(ProblemKind::Unavailable, "the key cannot be looked up now: nothing ran")
     })?;
-    if recorded == Begun::New {
+    if recorded == KeyState::New {
         return Err(problem);
     }
     if let Some(reply) = begin(asked, &key, &work).await? {
         return Ok(reply);
     }
     // It was forgotten meanwhile, and nothing runs under it.
-    let _ = ledger.settle(&key, KeyEnd::Free).await;
+    let _ = ledger.settle(&key, KeyResult::Free).await;
     Err(problem)
 }
 
 /// The calls as they would be made now, to see who hears of them. The plan knew its profile: a token
 /// that opens only some may have made them under one of those.
-fn without_plan(asked: &Asked) -> Option<Work> {
+fn without_plan(asked: &GatewayRequest) -> Option<BatchJob> {
     let under = |own: Option<String>| {
         let body: CallsBody = asked.json().ok()?;
         let own = own.filter(|_| body.plan.is_some());
@@ -273,19 +285,19 @@ fn without_plan(asked: &Asked) -> Option<Work> {
     under(None).or_else(|| own.find(|work| hears_anyway(work, &asked.caller)))
 }
 
-fn replayed(bytes: Bytes) -> Reply {
+fn replayed(bytes: Bytes) -> HttpReply {
     let mut reply = json_bytes(bytes);
     reply.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
     reply
 }
 
-fn lost() -> Problem {
+fn lost() -> HttpProblem {
     let detail = "calls of this request may have run, and their answers are not known: look before \
                   you send them under a new key";
-    Problem::new(Kind::OutcomeUnknown, detail)
+    HttpProblem::new(ProblemKind::OutcomeUnknown, detail)
 }
 
 /// What a batch hears while it runs.
-pub(crate) fn heard(work: &Work, host: Arc<dyn Host>) -> BatchOptions {
+pub(crate) fn heard(work: &BatchJob, host: Arc<dyn Host>) -> BatchOptions {
     BatchOptions { cancel: work.cancel.clone(), host: Some(host), ..BatchOptions::default() }
 }

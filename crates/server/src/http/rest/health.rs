@@ -6,9 +6,9 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use crate::http::routes::reply::{json as reply, status};
-use crate::http::routes::request::Asked;
-use crate::http::routes::route::Answered;
-use crate::http::state::House;
+use crate::http::routes::request::GatewayRequest;
+use crate::http::routes::route::ReplyFuture;
+use crate::http::state::GatewayState;
 
 /// Told to anybody: it names no file and no cause.
 const UNRECORDED: &str = "the record of calls cannot be written now: what may change something is \
@@ -17,11 +17,11 @@ const UNRECORDED: &str = "the record of calls cannot be written now: what may ch
 const UNAUDITED: &str = "the record of decisions cannot be written now: what may change something \
                          is refused until it can";
 
-pub(crate) fn alive(_asked: Asked) -> Answered {
+pub(crate) fn alive(_asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async { Ok(reply(&json!({ "status": "ok" }))) })
 }
 
-pub(crate) fn ready(asked: Asked) -> Answered {
+pub(crate) fn ready(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
         Ok(match unready(&asked.house) {
             None => reply(&json!({ "status": "ready" })),
@@ -31,7 +31,7 @@ pub(crate) fn ready(asked: Asked) -> Answered {
 }
 
 /// Why calls cannot be taken now, if they cannot.
-fn unready(house: &House) -> Option<Value> {
+fn unready(house: &GatewayState) -> Option<Value> {
     if house.stop.is_cancelled() {
         return Some(json!({ "status": "stopping" }));
     }

@@ -4,16 +4,16 @@ use http::{HeaderValue, header};
 use toolcrib::catalog::SourceState;
 
 use crate::http::routes::reply::{json as reply, text};
-use crate::http::routes::request::Asked;
-use crate::http::routes::route::Answered;
-use crate::http::state::House;
-use crate::telemetry::family::{Family, Value};
+use crate::http::routes::request::GatewayRequest;
+use crate::http::routes::route::ReplyFuture;
+use crate::http::state::GatewayState;
+use crate::telemetry::family::{MetricFamily, MetricValue};
 use crate::telemetry::{log, prometheus};
 
 const DEFAULT_PAGE: usize = 50;
 pub(crate) const LARGEST_PAGE: usize = 500;
 
-pub(crate) fn metrics(asked: Asked) -> Answered {
+pub(crate) fn metrics(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
         let families = families(&asked.house).await;
         let mut reply = text(prometheus::text(&families));
@@ -23,7 +23,7 @@ pub(crate) fn metrics(asked: Asked) -> Answered {
     })
 }
 
-pub(crate) fn activity(asked: Asked) -> Answered {
+pub(crate) fn activity(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
         let limit = asked.query.number("limit", DEFAULT_PAGE);
         let after = asked.query.get("after").and_then(|after| after.parse().ok());
@@ -32,59 +32,61 @@ pub(crate) fn activity(asked: Asked) -> Answered {
 }
 
 /// All there is to count.
-pub(crate) async fn families(house: &House) -> Vec<Family> {
+pub(crate) async fn families(house: &GatewayState) -> Vec<MetricFamily> {
     let mut families = house.telemetry.figures.families();
-    let mut running = Family::gauge("toolcrib.calls.in_flight", "Calls that run, by source.");
+    let mut running = MetricFamily::gauge("toolcrib.calls.in_flight", "Calls that run, by source.");
     for (source, count) in house.telemetry.recent.running() {
-        running.push(&[("source", &source)], Value::Count(count));
+        running.push(&[("source", &source)], MetricValue::Count(count));
     }
     families.push(running);
     families.extend(of_sources(&house.live.crib().sources()));
     let about = "Sessions of MCP clients of older revisions.";
     let sessions = u64::try_from(house.door.sessions()).unwrap_or(u64::MAX);
-    families.push(Family::gauge("toolcrib.sessions", about).count(&[], sessions));
+    families.push(MetricFamily::gauge("toolcrib.sessions", about).count(&[], sessions));
     if let Some(audit) = &house.telemetry.audit {
         let (written, owed) = audit.counts();
         let about = "Records of the audit that were written.";
-        families.push(Family::counter("toolcrib.audit.records", about).count(&[], written));
+        families.push(MetricFamily::counter("toolcrib.audit.records", about).count(&[], written));
         let about = "Records that wait for a file that cannot be written.";
-        families.push(Family::gauge("toolcrib.audit.owed", about).count(&[], owed));
+        families.push(MetricFamily::gauge("toolcrib.audit.owed", about).count(&[], owed));
     }
     if let Some(spans) = &house.telemetry.spans {
         let about = "Spans that the collector never had.";
-        families.push(Family::counter("toolcrib.spans.lost", about).count(&[], spans.lost()));
+        families.push(MetricFamily::counter("toolcrib.spans.lost", about).count(&[], spans.lost()));
     }
     let lost = log::lost();
     let about = "Lines of the log that nobody took.";
-    families.push(Family::counter("toolcrib.log.lost", about).count(&[], lost));
+    families.push(MetricFamily::counter("toolcrib.log.lost", about).count(&[], lost));
     if let Some(open) = house.live.crib().executor().waiting().await {
         let about = "Calls that wait for approval.";
-        families.push(Family::gauge("toolcrib.tickets.open", about).count(&[], open));
+        families.push(MetricFamily::gauge("toolcrib.tickets.open", about).count(&[], open));
     }
     if let Some(store) = &house.store {
         let about = "Rows of reading calls that could not be written to the store.";
-        families.push(Family::counter("toolcrib.store.lost", about).count(&[], store.lost()));
+        families.push(MetricFamily::counter("toolcrib.store.lost", about).count(&[], store.lost()));
         let about = "Groups of rows that were committed to the store.";
         let commits = store.commits();
-        families.push(Family::counter("toolcrib.store.commits", about).count(&[], commits));
+        families.push(MetricFamily::counter("toolcrib.store.commits", about).count(&[], commits));
     }
     families
 }
 
-fn of_sources(sources: &[SourceState]) -> [Family; 4] {
-    let mut up = Family::gauge("toolcrib.source.up", "Whether the last list of a source came.");
-    let mut stale = Family::gauge("toolcrib.source.stale", "Whether a source serves an old list.");
-    let mut age = Family::gauge("toolcrib.source.age", "How old the list of a source is.");
+fn of_sources(sources: &[SourceState]) -> [MetricFamily; 4] {
+    let mut up =
+        MetricFamily::gauge("toolcrib.source.up", "Whether the last list of a source came.");
+    let mut stale =
+        MetricFamily::gauge("toolcrib.source.stale", "Whether a source serves an old list.");
+    let mut age = MetricFamily::gauge("toolcrib.source.age", "How old the list of a source is.");
     age.unit = "s";
-    let mut tools = Family::gauge("toolcrib.source.tools", "Tools that a source gives.");
+    let mut tools = MetricFamily::gauge("toolcrib.source.tools", "Tools that a source gives.");
     for state in sources {
         let labels = [("source", state.id.as_str())];
         let is_up = state.error.is_none() && state.age_seconds.is_some();
-        up.push(&labels, Value::Count(is_up.into()));
-        stale.push(&labels, Value::Count(state.stale.into()));
-        tools.push(&labels, Value::Count(u64::try_from(state.tools).unwrap_or(u64::MAX)));
+        up.push(&labels, MetricValue::Count(is_up.into()));
+        stale.push(&labels, MetricValue::Count(state.stale.into()));
+        tools.push(&labels, MetricValue::Count(u64::try_from(state.tools).unwrap_or(u64::MAX)));
         if let Some(seconds) = state.age_seconds {
-            age.push(&labels, Value::Count(seconds));
+            age.push(&labels, MetricValue::Count(seconds));
         }
     }
     [up, stale, age, tools]

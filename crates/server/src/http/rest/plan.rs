@@ -5,14 +5,14 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 use toolcrib::dialect::{Dialect, NAMES, dialect};
-use toolcrib::{ChoiceScope, Discovery, LONGEST_NAME, Plan, Request, Run, Warning};
+use toolcrib::{ChoiceScope, Discovery, LONGEST_NAME, Plan, PlanRequest, PlanWarning, Run};
 
-use super::plan_store::Pinned;
-use super::tools::Known;
-use crate::http::routes::problem::{Kind, Problem};
+use super::plan_store::ProfilePlan;
+use super::tools::VisibleTools;
+use crate::http::routes::problem::{HttpProblem, ProblemKind};
 use crate::http::routes::reply::json as reply;
-use crate::http::routes::request::{Asked, of_object};
-use crate::http::routes::route::Answered;
+use crate::http::routes::request::{GatewayRequest, of_object};
+use crate::http::routes::route::ReplyFuture;
 
 /// The wishes of one request.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -22,14 +22,14 @@ pub(crate) struct PlanBody {
     profile: Option<String>,
     /// Tools that the user chose; the order decides between exclusive ones.
     choices: Vec<String>,
-    choice_scope: Scope,
+    choice_scope: BodyChoiceScope,
     /// Tools that are out for this request.
     disabled: Vec<String>,
     /// Tools whose definitions the model API may hold back until they are found.
     deferred: Vec<String>,
     /// How the tools are shown; without it, as the profile has it. In lazy mode the model API holds
     /// back what it can, and elsewhere tools are added by which a model finds and calls the rest.
-    discovery: Option<Mode>,
+    discovery: Option<BodyDiscoveryMode>,
     /// Calls of one batch that run.
     #[serde(deserialize_with = "whole")]
     #[schemars(range(max = u32::MAX))]
@@ -105,7 +105,7 @@ where
 /// How long the choices bind.
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Scope {
+enum BodyChoiceScope {
     /// The first turn only.
     #[default]
     FirstTurn,
@@ -115,7 +115,7 @@ enum Scope {
 /// How tools are shown.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Mode {
+enum BodyDiscoveryMode {
     Direct,
     Lazy,
     Auto,
@@ -127,41 +127,41 @@ pub(crate) fn names() -> Vec<Option<&'static str>> {
 }
 
 /// The dialect of a name, if one is asked for.
-pub(crate) fn asked_dialect(name: Option<&str>) -> Result<Option<Box<dyn Dialect>>, Problem> {
+pub(crate) fn asked_dialect(name: Option<&str>) -> Result<Option<Box<dyn Dialect>>, HttpProblem> {
     name.map(|name| {
         dialect(name).ok_or_else(|| {
             let detail = format!("`dialect` must be one of [{}]", NAMES.join(", "));
-            Problem::new(Kind::InvalidBody, detail)
+            HttpProblem::new(ProblemKind::InvalidBody, detail)
         })
     })
     .transpose()
 }
 
 impl PlanBody {
-    fn request(&self, wire: Option<&dyn Dialect>) -> Request {
-        let request = Request {
+    fn request(&self, wire: Option<&dyn Dialect>) -> PlanRequest {
+        let request = PlanRequest {
             choices: self.choices.clone(),
             choice_scope: match self.choice_scope {
-                Scope::FirstTurn => ChoiceScope::FirstTurn,
-                Scope::Run => ChoiceScope::Run,
+                BodyChoiceScope::FirstTurn => ChoiceScope::FirstTurn,
+                BodyChoiceScope::Run => ChoiceScope::Run,
             },
             disabled: self.disabled.clone(),
             deferred: self.deferred.clone(),
             max_calls: self.max_calls.and_then(|most| usize::try_from(most).ok()),
             discovery: self.discovery.map(|mode| match mode {
-                Mode::Direct => Discovery::Direct,
-                Mode::Lazy => Discovery::Lazy,
-                Mode::Auto => Discovery::Auto,
+                BodyDiscoveryMode::Direct => Discovery::Direct,
+                BodyDiscoveryMode::Lazy => Discovery::Lazy,
+                BodyDiscoveryMode::Auto => Discovery::Auto,
             }),
             defers: wire.is_some_and(Dialect::defers),
             session: self.session.as_deref().map(Into::into),
-            ..Request::default()
+            ..PlanRequest::default()
         };
         request.after(&self.run.clone().unwrap_or_default())
     }
 }
 
-pub(crate) fn plan(asked: Asked) -> Answered {
+pub(crate) fn plan(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
         let body: PlanBody = asked.json()?;
         let wire = asked_dialect(body.dialect.as_deref())?;
@@ -171,22 +171,23 @@ pub(crate) fn plan(asked: Asked) -> Answered {
         let plan = crib.plan(&asked.caller, body.request(wire.as_deref()));
         let warnings = plan.as_ref().map_or_else(|error| &*error.0, Plan::warnings);
         if let Some(choice) = unknown(warnings).filter(|_| is_starting) {
-            return Err(Problem::starting(choice));
+            return Err(HttpProblem::starting(choice));
         }
-        let plan = plan.map_err(|error| Problem::new(Kind::NothingLeft, error.to_string()))?;
+        let plan =
+            plan.map_err(|error| HttpProblem::new(ProblemKind::NothingLeft, error.to_string()))?;
         let mut answer = told(&plan);
         if let Value::Object(fields) = &mut answer {
             if let Some(wire) = wire {
                 fields.extend(rendered(&*wire, &plan));
             }
             if body.why {
-                let known = Known::of(&crib, &asked.caller)?;
+                let known = VisibleTools::of(&crib, &asked.caller)?;
                 let reasons = plan.reasons().into_iter();
                 let reasons: Vec<_> =
                     reasons.filter(|why| why.rule == "discovery" || known.has(&why.tool)).collect();
                 fields.insert("why".to_owned(), json!(reasons));
             }
-            let id = asked.house.plans.keep(Pinned { profile: body.profile, plan });
+            let id = asked.house.plans.keep(ProfilePlan { profile: body.profile, plan });
             fields.insert("plan".to_owned(), id.into());
         }
         Ok(reply(&answer))
@@ -194,12 +195,12 @@ pub(crate) fn plan(asked: Asked) -> Answered {
 }
 
 /// The first choice that names no tool.
-fn unknown(warnings: &[Warning]) -> Option<&str> {
+fn unknown(warnings: &[PlanWarning]) -> Option<&str> {
     warnings.iter().find_map(|warning| match warning {
-        Warning::UnknownChoice { choice, .. } => Some(choice.as_str()),
-        Warning::LostChoice { .. } | Warning::UnknownDisabled { .. } | Warning::NothingVisible => {
-            None
-        }
+        PlanWarning::UnknownChoice { choice, .. } => Some(choice.as_str()),
+        PlanWarning::LostChoice { .. }
+        | PlanWarning::UnknownDisabled { .. }
+        | PlanWarning::NothingVisible => None,
     })
 }
 

@@ -1,31 +1,31 @@
 //! `/v1/results/{handle}`: a result that was too large for a model, in pieces.
 
 use serde_json::json;
-use toolcrib::{Place, ResultHandle};
+use toolcrib::{ContentPath, ResultHandle};
 
-use crate::http::routes::problem::{Kind, Problem};
+use crate::http::routes::problem::{HttpProblem, ProblemKind};
 use crate::http::routes::reply::json as reply;
-use crate::http::routes::request::Asked;
-use crate::http::routes::route::Answered;
+use crate::http::routes::request::GatewayRequest;
+use crate::http::routes::route::ReplyFuture;
 
 const DEFAULT_PIECE: usize = 64 * 1024;
 pub(crate) const LARGEST_PIECE: usize = 1024 * 1024;
 
-pub(crate) fn read(asked: Asked) -> Answered {
+pub(crate) fn read(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
         let handle = ResultHandle(asked.segment().to_owned());
         let kept = asked.house.live.crib().result(&asked.caller, &handle).await;
         let content = kept.ok_or_else(|| {
-            Problem::new(Kind::UnknownResult, "it may be too old, or another caller's")
+            HttpProblem::new(ProblemKind::UnknownResult, "it may be too old, or another caller's")
         })?;
         let query = &asked.query;
         let limit = query.number("limit", DEFAULT_PIECE);
         let offset = query.number("offset", 0);
         let part = query.get("part").map(|_| query.number("part", 0));
-        let place = Place::of(part, query.get("path"));
-        let excerpt = content
-            .excerpt(offset, limit, &place)
-            .ok_or_else(|| Problem::new(Kind::UnknownResult, "the result has nothing there"))?;
+        let place = ContentPath::of(part, query.get("path"));
+        let excerpt = content.excerpt(offset, limit, &place).ok_or_else(|| {
+            HttpProblem::new(ProblemKind::UnknownResult, "the result has nothing there")
+        })?;
         Ok(reply(&json!({
             "handle": handle,
             "text": excerpt.text,

@@ -3,21 +3,21 @@
 use serde_json::json;
 use toolcrib::SourceId;
 
-use crate::http::routes::problem::{Kind, Problem};
+use crate::http::routes::problem::{HttpProblem, ProblemKind};
 use crate::http::routes::reply::json as reply;
-use crate::http::routes::request::Asked;
-use crate::http::routes::route::Answered;
+use crate::http::routes::request::GatewayRequest;
+use crate::http::routes::route::ReplyFuture;
 
 /// A body with nothing in it.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Nothing {}
+struct EmptyBody {}
 
-pub(crate) fn list(asked: Asked) -> Answered {
+pub(crate) fn list(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
         let crib = asked.house.live.crib();
         let catalog = crib.catalog();
-        let kept_out = |tool: &toolcrib::Quarantined| {
+        let kept_out = |tool: &toolcrib::QuarantinedTool| {
             json!({
                 "tool": tool.spec.name,
                 "source": tool.spec.origin.source,
@@ -32,16 +32,16 @@ pub(crate) fn list(asked: Asked) -> Answered {
     })
 }
 
-pub(crate) fn reload(asked: Asked) -> Answered {
+pub(crate) fn reload(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
-        let Nothing {} = asked.json()?;
+        let EmptyBody {} = asked.json()?;
         let crib = asked.house.live.crib();
         let id = asked.segment();
         let loaded = crib.reload(&SourceId::new(id)).await;
         let state = crib.sources().into_iter().find(|source| source.id.as_str() == id);
         let (Some(loaded), Some(state)) = (loaded, state) else {
             let detail = "`/v1/sources` lists those of the configuration";
-            return Err(Problem::new(Kind::UnknownSource, detail));
+            return Err(HttpProblem::new(ProblemKind::UnknownSource, detail));
         };
         Ok(reply(&json!({ "loaded": loaded, "source": state })))
     })

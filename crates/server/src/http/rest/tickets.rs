@@ -6,10 +6,10 @@ use http::{HeaderValue, header};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
-use toolcrib::auth::{Reach, Resource, is_operator, needed, reach};
+use toolcrib::auth::{AccessLevel, ProtectedResource, is_operator, needed, reach};
 use toolcrib::json::invisible::exact_json;
 use toolcrib::{
-    BatchOptions, Caller, Crib, Decision, Effect, ErrorKind, Parked, Redemption, Response, Run,
+    BatchOptions, Caller, Crib, Decision, Effect, ErrorKind, ParkedCall, Redemption, Response, Run,
     TicketError, TicketId, canonical,
 };
 
@@ -17,10 +17,10 @@ use super::plan::{asked_dialect, names};
 use crate::http::pipeline::authentication::lacking;
 use crate::http::rest::batch::job::told;
 use crate::http::rest::records::listing::{noted, silent};
-use crate::http::routes::problem::{Kind, Problem};
-use crate::http::routes::reply::{Reply, json_bytes};
-use crate::http::routes::request::Asked;
-use crate::http::routes::route::Answered;
+use crate::http::routes::problem::{HttpProblem, ProblemKind};
+use crate::http::routes::reply::{HttpReply, json_bytes};
+use crate::http::routes::request::GatewayRequest;
+use crate::http::routes::route::ReplyFuture;
 
 /// How long whoever comes too late waits for the end of the one that came first.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -30,7 +30,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 #[serde(deny_unknown_fields)]
 #[schemars(transform = leaves_out)]
 pub(crate) struct TicketBody {
-    decision: Word,
+    decision: BodyDecision,
     /// What a call asks for that runs already: the fields of its question, filled in. Of no account
     /// beside `deny`.
     #[serde(default, deserialize_with = "filled")]
@@ -70,7 +70,7 @@ fn leaves_out(body: &mut Schema) {
 
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Word {
+enum BodyDecision {
     /// Runs the call as it was made, or answers what it asks.
     Approve,
     /// Refuses the call, or an answer to it.
@@ -83,12 +83,12 @@ pub(crate) const LARGEST_PAGE: usize = 500;
 const SHOWN: usize = 4 * 1024;
 
 /// Those of the caller; of all callers, for the operator.
-pub(crate) fn list(asked: Asked) -> Answered {
+pub(crate) fn list(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
         let cursor = asked.query.get("cursor").filter(|cursor| !cursor.is_empty());
         let after = cursor.map(str::parse).transpose().map_err(|_| {
             let detail = "the cursor is none of this list: begin without one";
-            Problem::new(Kind::UnknownCursor, detail)
+            HttpProblem::new(ProblemKind::UnknownCursor, detail)
         })?;
         let limit = asked.query.number("limit", DEFAULT_PAGE);
         let of = (!decides_for_all(&asked.caller)).then_some(&*asked.caller);
@@ -105,7 +105,7 @@ pub(crate) fn list(asked: Asked) -> Answered {
 }
 
 /// One that waits, with all of its arguments.
-pub(crate) fn show(asked: Asked) -> Answered {
+pub(crate) fn show(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
         let ticket = TicketId::claimed(asked.segment());
         let (_, parked) = waiting(&asked, &ticket).await?;
@@ -115,19 +115,22 @@ pub(crate) fn show(asked: Asked) -> Answered {
 }
 
 /// The same JSON with every letter as an escape that whoever decides would not see.
-fn written_out(answer: &Value) -> Reply {
+fn written_out(answer: &Value) -> HttpReply {
     json_bytes(exact_json(&answer.to_string()).into_owned().into())
 }
 
 /// Whether the tickets of all callers are there for this one: for an operator who may call all that
 /// they may.
 fn decides_for_all(caller: &Caller) -> bool {
-    is_operator(caller) && reach(caller, None) == Reach::All
+    is_operator(caller) && reach(caller, None) == AccessLevel::All
 }
 
 /// Whose ticket it is for this caller, and the call as long as it waits. To all but the operator
 /// there are none but their own.
-async fn waiting(asked: &Asked, ticket: &TicketId) -> Result<(Caller, Option<Parked>), Problem> {
+async fn waiting(
+    asked: &GatewayRequest,
+    ticket: &TicketId,
+) -> Result<(Caller, Option<ParkedCall>), HttpProblem> {
     let crib = asked.house.live.crib();
     let unread = |error| silent(asked, error);
     let owner = if decides_for_all(&asked.caller) {
@@ -143,7 +146,7 @@ async fn waiting(asked: &Asked, ticket: &TicketId) -> Result<(Caller, Option<Par
     Ok((owner, parked))
 }
 
-fn in_short(parked: Parked) -> Value {
+fn in_short(parked: ParkedCall) -> Value {
     let mut row = shown(parked);
     if let Value::Object(fields) = &mut row
         && let Some(arguments) = fields.get("arguments").map(ToString::to_string)
@@ -156,7 +159,7 @@ fn in_short(parked: Parked) -> Value {
     row
 }
 
-fn shown(parked: Parked) -> Value {
+fn shown(parked: ParkedCall) -> Value {
     let question = parked.question;
     let mut row = json!({
         "ticket": parked.ticket,
@@ -179,7 +182,7 @@ fn shown(parked: Parked) -> Value {
     row
 }
 
-pub(crate) fn decide(asked: Asked) -> Answered {
+pub(crate) fn decide(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
         let body: TicketBody = asked.json()?;
         let dialect = asked_dialect(body.dialect.as_deref())?;
@@ -187,10 +190,10 @@ pub(crate) fn decide(asked: Asked) -> Answered {
         let (owner, parked) = waiting(&asked, &ticket).await?;
         let crib = room_of(&asked, &body, parked)?;
         let decision = match (body.decision, body.content) {
-            (Word::Approve, None) => Decision::Approve,
-            (Word::Approve, Some(content)) => Decision::Answer { content },
+            (BodyDecision::Approve, None) => Decision::Approve,
+            (BodyDecision::Approve, Some(content)) => Decision::Answer { content },
             // Whoever refuses may have begun to fill it in.
-            (Word::Deny, _) => Decision::Deny {
+            (BodyDecision::Deny, _) => Decision::Deny {
                 reason: body.reason.unwrap_or_else(|| "a person said no".to_owned()),
             },
         };
@@ -212,7 +215,10 @@ pub(crate) fn decide(asked: Asked) -> Answered {
             }
         });
         let response = deciding.await.map_err(|_| {
-            Problem::new(Kind::OutcomeUnknown, "the call broke off: look before you repeat it")
+            HttpProblem::new(
+                ProblemKind::OutcomeUnknown,
+                "the call broke off: look before you repeat it",
+            )
         })??;
         let mut answer = json!({ "response": told(&response, &asked.caller) });
         if let (Some(dialect), Value::Object(fields)) = (dialect, &mut answer) {
@@ -229,19 +235,23 @@ pub(crate) async fn recorded(crib: &Crib, owner: &Caller, ticket: &TicketId) -> 
 }
 
 /// The crib under the profile that the request names, or else under that of the ticket.
-fn room_of(asked: &Asked, body: &TicketBody, parked: Option<Parked>) -> Result<Crib, Problem> {
+fn room_of(
+    asked: &GatewayRequest,
+    body: &TicketBody,
+    parked: Option<ParkedCall>,
+) -> Result<Crib, HttpProblem> {
     if let Some(parked) = &parked
         && !decides(asked.house.live.crib(), &asked.caller, parked)
     {
         let profile = parked.profile.as_deref();
-        let resource = profile.map_or(Resource::Whole, Resource::Profile);
+        let resource = profile.map_or(ProtectedResource::Whole, ProtectedResource::Profile);
         return Err(lacking(&asked.house.guard.access(), resource, &needed(profile)));
     }
     if let (Some(parked), Some(arguments)) = (&parked, &body.arguments)
         && !canonical::same(arguments, &parked.arguments.clone().into_value())
     {
         let detail = "these are not the arguments of the call that waits: look at it again";
-        return Err(Problem::new(Kind::TicketRefused, detail));
+        return Err(HttpProblem::new(ProblemKind::TicketRefused, detail));
     }
     if body.profile.is_some() {
         return asked.crib(body.profile.as_deref());
@@ -249,21 +259,21 @@ fn room_of(asked: &Asked, body: &TicketBody, parked: Option<Parked>) -> Result<C
     let profile = parked.and_then(|parked| parked.profile);
     asked.permit(profile.as_deref())?;
     let gone = "the profile that the call was made under is gone: make the call again";
-    asked.crib(profile.as_deref()).map_err(|_| Problem::new(Kind::TicketRefused, gone))
+    asked.crib(profile.as_deref()).map_err(|_| HttpProblem::new(ProblemKind::TicketRefused, gone))
 }
 
 /// Whether a token gets into the profile of a ticket: the same person may have others that do.
-pub(crate) fn enters(caller: &Caller, parked: &Parked) -> bool {
-    reach(caller, parked.profile.as_deref()) > Reach::Nothing
+pub(crate) fn enters(caller: &Caller, parked: &ParkedCall) -> bool {
+    reach(caller, parked.profile.as_deref()) > AccessLevel::Nothing
 }
 
 /// Whether a token may say yes or no to a call, which uses the ticket up: only one that could have
 /// made the call. What cannot be looked up any more is taken for a tool that writes.
-pub(crate) fn decides(crib: &Crib, caller: &Caller, parked: &Parked) -> bool {
+pub(crate) fn decides(crib: &Crib, caller: &Caller, parked: &ParkedCall) -> bool {
     match reach(caller, parked.profile.as_deref()) {
-        Reach::Nothing => false,
-        Reach::All => true,
-        Reach::Reads => {
+        AccessLevel::Nothing => false,
+        AccessLevel::All => true,
+        AccessLevel::Reads => {
             let catalog = crib.catalog();
             let tool = catalog.get(parked.tool.as_str());
             tool.is_some_and(|tool| tool.spec.effect == Effect::Read)
@@ -272,7 +282,7 @@ pub(crate) fn decides(crib: &Crib, caller: &Caller, parked: &Parked) -> bool {
 }
 
 /// A ticket that was redeemed before; who asks again is told what came of it.
-fn used(recorded: Option<&Response>, caller: &Caller) -> Problem {
+fn used(recorded: Option<&Response>, caller: &Caller) -> HttpProblem {
     let problem = refused(&TicketError::Used);
     match recorded {
         Some(response) => problem.telling("recorded", told(response, caller)),
@@ -280,27 +290,27 @@ fn used(recorded: Option<&Response>, caller: &Caller) -> Problem {
     }
 }
 
-fn refused(error: &TicketError) -> Problem {
+fn refused(error: &TicketError) -> HttpProblem {
     let kind = match error {
-        TicketError::Unknown => Kind::UnknownTicket,
-        TicketError::Unfit(_) => Kind::InvalidBody,
+        TicketError::Unknown => ProblemKind::UnknownTicket,
+        TicketError::Unfit(_) => ProblemKind::InvalidBody,
         TicketError::Expired
         | TicketError::NoQuestion
         | TicketError::Used
         | TicketError::Changed(_)
-        | TicketError::Otherwise { .. } => Kind::TicketRefused,
-        TicketError::Away { kind: ErrorKind::SourceStarting, .. } => Kind::SourceStarting,
-        TicketError::Away { .. } => Kind::Unavailable,
+        | TicketError::Otherwise { .. } => ProblemKind::TicketRefused,
+        TicketError::Away { kind: ErrorKind::SourceStarting, .. } => ProblemKind::SourceStarting,
+        TicketError::Away { .. } => ProblemKind::Unavailable,
         TicketError::Ledger(fault) => {
             noted(fault.clone());
-            Kind::Unavailable
+            ProblemKind::Unavailable
         }
     };
     if matches!(error, TicketError::Unknown) {
         // The rest of its words is the title.
-        return Problem::new(kind, "list the open ones, or make the call again");
+        return HttpProblem::new(kind, "list the open ones, or make the call again");
     }
-    let problem = Problem::new(kind, error.to_string());
+    let problem = HttpProblem::new(kind, error.to_string());
     if matches!(error, TicketError::Away { .. }) {
         return problem.with(header::RETRY_AFTER, HeaderValue::from_static("1"));
     }

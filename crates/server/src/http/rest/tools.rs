@@ -4,20 +4,21 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 use toolcrib::auth::is_operator;
-use toolcrib::discovery::{Away, Finding, Search};
+use toolcrib::discovery::{DiscoveredTool, DiscoveryQuery, UnavailableSource};
 use toolcrib::{
-    Caller, Crib, Discovery, ErrorKind, Listed, Plan, Request, ToolName, ToolSpec, Why,
+    Caller, CatalogTool, Crib, Discovery, ErrorKind, Plan, PlanRequest, ToolExplanation, ToolName,
+    ToolSpec,
 };
 
-use crate::http::routes::problem::{Kind, Problem};
+use crate::http::routes::problem::{HttpProblem, ProblemKind};
 use crate::http::routes::reply::json as reply;
-use crate::http::routes::request::{Asked, Query};
-use crate::http::routes::route::Answered;
+use crate::http::routes::request::{GatewayRequest, QueryValues};
+use crate::http::routes::route::ReplyFuture;
 
 const DEFAULT_PAGE: usize = 100;
 pub(crate) const LARGEST_PAGE: usize = 1000;
 
-pub(crate) fn list(asked: Asked) -> Answered {
+pub(crate) fn list(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
         let (crib, plan) = plan(&asked)?;
         let query = &asked.query;
@@ -29,7 +30,8 @@ pub(crate) fn list(asked: Asked) -> Answered {
             tools.filter(|tool| fits(&tool.spec, query)).map(|tool| (tool, None)).collect()
         } else {
             let found = crib.find(&plan, search(text, query)).await;
-            let found = found.map_err(|error| Problem::new(Kind::Unavailable, error.message))?;
+            let found =
+                found.map_err(|error| HttpProblem::new(ProblemKind::Unavailable, error.message))?;
             meaning = found.meaning;
             let tools = found.tools.into_iter().filter_map(|found| {
                 let listed = plan.get(found.name.as_str())?.listed;
@@ -45,7 +47,7 @@ pub(crate) fn list(asked: Asked) -> Answered {
                 .map(|last| last + 1)
                 .ok_or_else(|| {
                     let detail = "the cursor is none of this list: begin without one";
-                    Problem::new(Kind::UnknownCursor, detail)
+                    HttpProblem::new(ProblemKind::UnknownCursor, detail)
                 })?,
         };
         let page: Vec<_> = fitting.iter().skip(start).take(limit).collect();
@@ -68,7 +70,7 @@ pub(crate) fn list(asked: Asked) -> Answered {
     })
 }
 
-pub(crate) fn show(asked: Asked) -> Answered {
+pub(crate) fn show(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
         let (crib, plan) = plan(&asked)?;
         let name = asked.segment();
@@ -83,7 +85,7 @@ pub(crate) fn show(asked: Asked) -> Answered {
     })
 }
 
-pub(crate) fn why(asked: Asked) -> Answered {
+pub(crate) fn why(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
         let list = |name: &str| -> Vec<String> {
             let names = asked.query.get(name).unwrap_or_default().split(',');
@@ -91,37 +93,39 @@ pub(crate) fn why(asked: Asked) -> Answered {
         };
         let (choices, disabled) = (list("choices"), list("disabled"));
         let discovery = asked.query.get("discovery").and_then(Discovery::read);
-        let request = Request { choices, disabled, discovery, ..Request::default() };
+        let request = PlanRequest { choices, disabled, discovery, ..PlanRequest::default() };
         let crib = asked.crib(asked.query.get("profile"))?;
         let is_starting = crib.is_starting();
         let plan = crib.plan(&asked.caller, request);
         let name = asked.segment();
         let plan = plan.map_err(|error| {
-            let told = || Problem::new(Kind::NothingLeft, error.to_string());
-            if is_starting { Problem::starting(name) } else { told() }
+            let told = || HttpProblem::new(ProblemKind::NothingLeft, error.to_string());
+            if is_starting { HttpProblem::starting(name) } else { told() }
         })?;
-        let known = Known::of(&crib, &asked.caller)?;
+        let known = VisibleTools::of(&crib, &asked.caller)?;
         let why = plan.why(name).filter(|why| why.rule == "discovery" || known.has(&why.tool));
         Ok(reply(&json!(why.ok_or_else(|| unknown(&crib, &plan, name))?)))
     })
 }
 
 /// The tools that a caller may hear of, whatever a request says of them.
-pub(crate) enum Known {
+pub(crate) enum VisibleTools {
     /// To the operator nothing is hidden.
     All,
     These(HashSet<ToolName>),
 }
 
-impl Known {
-    pub(crate) fn of(crib: &Crib, caller: &Caller) -> Result<Self, Problem> {
+impl VisibleTools {
+    pub(crate) fn of(crib: &Crib, caller: &Caller) -> Result<Self, HttpProblem> {
         if is_operator(caller) {
             return Ok(Self::All);
         }
-        let plan = crib.plan(caller, Request::default());
-        let plan = plan.map_err(|error| Problem::new(Kind::NothingLeft, error.to_string()))?;
+        let plan = crib.plan(caller, PlanRequest::default());
+        let plan =
+            plan.map_err(|error| HttpProblem::new(ProblemKind::NothingLeft, error.to_string()))?;
         // To a caller whom policy keeps from it, and where it is kept out, it does not exist.
-        let hidden = |why: &Why| matches!(why.rule, "denied" | "quarantined" | "disabled");
+        let hidden =
+            |why: &ToolExplanation| matches!(why.rule, "denied" | "quarantined" | "disabled");
         let heard_of = plan.reasons().into_iter().filter(|why| !hidden(why));
         Ok(Self::These(heard_of.map(|why| why.tool).collect()))
     }
@@ -135,26 +139,27 @@ impl Known {
 }
 
 /// One text for what is not there and for what is denied; another one while it may yet come.
-fn unknown(crib: &Crib, plan: &Plan, name: &str) -> Problem {
+fn unknown(crib: &Crib, plan: &Plan, name: &str) -> HttpProblem {
     let missing = plan.missing(name, &crib.missing());
     if missing.is_some_and(|error| error.kind == ErrorKind::SourceStarting) {
-        return Problem::starting(name);
+        return HttpProblem::starting(name);
     }
     let shown: String = name.chars().take(80).collect();
     let detail = format!("`/v1/tools` lists what is there, and `{shown}` is not among it");
-    Problem::new(Kind::UnknownTool, detail)
+    HttpProblem::new(ProblemKind::UnknownTool, detail)
 }
 
 /// All that this caller may call, however a model is shown it.
-fn plan(asked: &Asked) -> Result<(Crib, Plan), Problem> {
+fn plan(asked: &GatewayRequest) -> Result<(Crib, Plan), HttpProblem> {
     let crib = asked.crib(asked.query.get("profile"))?;
-    let plan = crib.plan(&asked.caller, Request::default().show(Discovery::Direct));
-    let plan = plan.map_err(|error| Problem::new(Kind::NothingLeft, error.to_string()))?;
+    let plan = crib.plan(&asked.caller, PlanRequest::default().show(Discovery::Direct));
+    let plan =
+        plan.map_err(|error| HttpProblem::new(ProblemKind::NothingLeft, error.to_string()))?;
     Ok((crib, plan))
 }
 
 /// The sources that may have had more, and give no tools now.
-fn away(crib: &Crib, asked: &Asked) -> Vec<Away> {
+fn away(crib: &Crib, asked: &GatewayRequest) -> Vec<UnavailableSource> {
     let mut away = crib.away(&asked.caller);
     let wanted = asked.query.get("source");
     away.retain(|away| {
@@ -164,9 +169,9 @@ fn away(crib: &Crib, asked: &Asked) -> Vec<Away> {
 }
 
 /// What is looked for: the same search that models have.
-fn search(text: &str, query: &Query) -> Search {
+fn search(text: &str, query: &QueryValues) -> DiscoveryQuery {
     let list = |name: &str| query.get(name).map(ToOwned::to_owned).into_iter().collect();
-    Search {
+    DiscoveryQuery {
         text: text.to_owned(),
         categories: list("category"),
         actions: list("action"),
@@ -176,7 +181,7 @@ fn search(text: &str, query: &Query) -> Search {
     }
 }
 
-fn fits(spec: &ToolSpec, query: &Query) -> bool {
+fn fits(spec: &ToolSpec, query: &QueryValues) -> bool {
     let is = |name: &str, value: &str| {
         query.get(name).is_none_or(|wish| wish.eq_ignore_ascii_case(value))
     };
@@ -188,12 +193,12 @@ fn fits(spec: &ToolSpec, query: &Query) -> bool {
         && action.is_none_or(does)
 }
 
-fn signature(tool: &Listed) -> String {
+fn signature(tool: &CatalogTool) -> String {
     toolcrib::json::schema::signature(tool.spec.name.as_str(), &tool.spec.input.value())
 }
 
 /// `found`: where a search found it.
-fn brief(tool: &Listed, found: Option<&Finding>) -> Value {
+fn brief(tool: &CatalogTool, found: Option<&DiscoveredTool>) -> Value {
     let spec = &tool.spec;
     let mut brief = json!({
         "name": spec.name,

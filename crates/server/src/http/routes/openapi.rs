@@ -6,17 +6,17 @@ use std::sync::LazyLock;
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
-use super::problem::Kind;
+use super::problem::ProblemKind;
 use super::reply::json_bytes;
-use super::request::Asked;
-use super::route::{Access, Answered, Parameter, Route, Takes};
+use super::request::GatewayRequest;
+use super::route::{ParameterType, QueryParameter, ReplyFuture, Route, RouteAccess};
 use super::table::{COMMON, OF_BODIES, OF_CALLERS, ROUTES};
 use crate::http::rest::calls::KEY;
 
 /// It is the same for everybody and anybody may ask for it, so it is made once.
 static DOCUMENT: LazyLock<Bytes> = LazyLock::new(|| document().to_string().into());
 
-pub(crate) fn answer(_asked: Asked) -> Answered {
+pub(crate) fn answer(_asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async { Ok(json_bytes(DOCUMENT.clone())) })
 }
 
@@ -28,7 +28,7 @@ pub(crate) fn document() -> Value {
             methods.insert(route.method.to_ascii_lowercase(), operation(route));
         }
     }
-    let kinds: Vec<_> = Kind::ALL.iter().map(|kind| kind.uri()).collect();
+    let kinds: Vec<_> = ProblemKind::ALL.iter().map(|kind| kind.uri()).collect();
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -81,8 +81,8 @@ fn operation(route: &Route) -> Value {
     }
     fields.insert("responses".into(), responses(route));
     let security = match route.access {
-        Access::Anybody => json!([]),
-        Access::Caller | Access::Operator => json!([{ "token": [] }]),
+        RouteAccess::Anybody => json!([]),
+        RouteAccess::Caller | RouteAccess::Operator => json!([{ "token": [] }]),
     };
     fields.insert("security".into(), security);
     operation
@@ -101,14 +101,14 @@ fn in_path(name: &str) -> Value {
     })
 }
 
-fn in_query(parameter: &Parameter) -> Value {
+fn in_query(parameter: &QueryParameter) -> Value {
     let schema = match parameter.takes {
-        Takes::Number(least, most) => {
+        ParameterType::Number(least, most) => {
             json!({ "type": "integer", "minimum": least, "maximum": most })
         }
-        Takes::Text => json!({ "type": "string" }),
-        Takes::OneOf(words) => json!({ "type": "string", "enum": words }),
-        Takes::SomeOf(words) => {
+        ParameterType::Text => json!({ "type": "string" }),
+        ParameterType::OneOf(words) => json!({ "type": "string", "enum": words }),
+        ParameterType::SomeOf(words) => {
             let word = json!({ "type": "string", "enum": words });
             json!({ "type": "array", "items": word, "minItems": 1 })
         }
@@ -119,7 +119,7 @@ fn in_query(parameter: &Parameter) -> Value {
         "description": parameter.about,
         "schema": schema,
     });
-    if let (Takes::SomeOf(_), Value::Object(fields)) = (parameter.takes, &mut described) {
+    if let (ParameterType::SomeOf(_), Value::Object(fields)) = (parameter.takes, &mut described) {
         // The default of a query is the name again for each word.
         fields.insert("style".into(), "form".into());
         fields.insert("explode".into(), false.into());
@@ -150,7 +150,7 @@ fn responses(route: &Route) -> Value {
         responses.insert("503".into(), json!({ "description": "Not yet.", "content": content }));
     }
     let of_bodies = if route.body.is_some() { OF_BODIES } else { &[] };
-    let of_callers = if route.access == Access::Anybody { &[] } else { OF_CALLERS };
+    let of_callers = if route.access == RouteAccess::Anybody { &[] } else { OF_CALLERS };
     let mut by_status: BTreeMap<u16, Vec<String>> = BTreeMap::new();
     for kind in COMMON.iter().chain(of_callers).chain(of_bodies).chain(route.problems) {
         by_status.entry(kind.status().as_u16()).or_default().push(format!("`{}`", kind.uri()));

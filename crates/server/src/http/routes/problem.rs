@@ -4,11 +4,11 @@ use http::{HeaderName, HeaderValue, Response, StatusCode, header};
 use serde_json::{Value, json};
 use toolcrib::json::invisible::prose;
 
-use super::reply::{Body, Reply, whole};
+use super::reply::{HttpReply, ReplyBody, whole};
 
 /// The kinds of problems; their names are part of the API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ProblemKind {
     BadRequest,
     BadHost,
     BadOrigin,
@@ -44,7 +44,7 @@ pub(crate) enum Kind {
     Broken,
 }
 
-impl Kind {
+impl ProblemKind {
     pub(crate) const ALL: [Self; 33] = [
         Self::BadRequest,
         Self::BadHost,
@@ -132,16 +132,16 @@ impl Kind {
 
 /// A kind with what is wrong this time and what to do about it.
 #[derive(Debug)]
-pub(crate) struct Problem {
-    kind: Kind,
+pub(crate) struct HttpProblem {
+    kind: ProblemKind,
     detail: String,
     headers: Vec<(HeaderName, HeaderValue)>,
     /// What a program may want to know besides.
     more: Option<Box<(&'static str, Value)>>,
 }
 
-impl Problem {
-    pub(crate) fn new(kind: Kind, detail: impl Into<String>) -> Self {
+impl HttpProblem {
+    pub(crate) fn new(kind: ProblemKind, detail: impl Into<String>) -> Self {
         // Some of it is what was asked for, by whomever.
         let detail = prose(&detail.into()).into_owned();
         Self { kind, detail, headers: Vec::new(), more: None }
@@ -154,7 +154,7 @@ impl Problem {
             "`{shown}` is not there yet, and nothing ran: send it again, with a new plan if it came \
              with one"
         );
-        Self::new(Kind::SourceStarting, detail)
+        Self::new(ProblemKind::SourceStarting, detail)
             .with(header::RETRY_AFTER, HeaderValue::from_static("1"))
     }
 
@@ -183,8 +183,8 @@ impl Problem {
         problem
     }
 
-    pub(crate) fn into_reply(self) -> Reply {
-        let mut reply: Response<Body> = Response::new(whole(self.to_json().to_string()));
+    pub(crate) fn into_reply(self) -> HttpReply {
+        let mut reply: Response<ReplyBody> = Response::new(whole(self.to_json().to_string()));
         *reply.status_mut() = self.kind.status();
         let kind = HeaderValue::from_static("application/problem+json");
         reply.headers_mut().insert(header::CONTENT_TYPE, kind);

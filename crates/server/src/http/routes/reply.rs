@@ -8,32 +8,32 @@ use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full};
 use serde_json::Value;
 
-pub(crate) type Body = UnsyncBoxBody<Bytes, Box<dyn Error + Send + Sync>>;
-pub(crate) type Reply = Response<Body>;
+pub(crate) type ReplyBody = UnsyncBoxBody<Bytes, Box<dyn Error + Send + Sync>>;
+pub(crate) type HttpReply = Response<ReplyBody>;
 
 /// A body that is there at once.
-pub(crate) fn whole(bytes: impl Into<Bytes>) -> Body {
+pub(crate) fn whole(bytes: impl Into<Bytes>) -> ReplyBody {
     Full::new(bytes.into()).map_err(|never| match never {}).boxed_unsync()
 }
 
-pub(crate) fn json(value: &Value) -> Reply {
+pub(crate) fn json(value: &Value) -> HttpReply {
     json_bytes(value.to_string().into())
 }
 
 /// A text; the caller says of which kind.
-pub(crate) fn text(text: String) -> Reply {
+pub(crate) fn text(text: String) -> HttpReply {
     Response::new(whole(text))
 }
 
 /// JSON that was written before.
-pub(crate) fn json_bytes(bytes: Bytes) -> Reply {
+pub(crate) fn json_bytes(bytes: Bytes) -> HttpReply {
     let mut reply = Response::new(whole(bytes));
     let kind = HeaderValue::from_static("application/json");
     reply.headers_mut().insert(header::CONTENT_TYPE, kind);
     reply
 }
 
-pub(crate) fn status(status: StatusCode, value: &Value) -> Reply {
+pub(crate) fn status(status: StatusCode, value: &Value) -> HttpReply {
     let mut reply = json(value);
     *reply.status_mut() = status;
     reply

@@ -8,41 +8,41 @@ use http::{HeaderMap, Method, Uri};
 use percent_encoding::percent_decode_str;
 use serde::de::{DeserializeOwned, Error as _};
 use serde_json::Value;
-use toolcrib::auth::{Reach, Resource, needed, reach};
+use toolcrib::auth::{AccessLevel, ProtectedResource, needed, reach};
 use toolcrib::json::number::guarded;
 use toolcrib::json::told;
 use toolcrib::{Caller, Crib, Trace, TraceState};
 
-use super::problem::{Kind, Problem};
-use super::route::{Parameter, Takes};
+use super::problem::{HttpProblem, ProblemKind};
+use super::route::{ParameterType, QueryParameter};
 use crate::http::pipeline::authentication::lacking;
-use crate::http::state::House;
+use crate::http::state::GatewayState;
 
-pub(crate) struct Asked {
-    pub(crate) house: Arc<House>,
+pub(crate) struct GatewayRequest {
+    pub(crate) house: Arc<GatewayState>,
     pub(crate) method: Method,
     pub(crate) uri: Uri,
     pub(crate) caller: Arc<Caller>,
     /// What stands for the names of the path, in their order.
     pub(crate) segments: Vec<String>,
-    pub(crate) query: Query,
+    pub(crate) query: QueryValues,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
     pub(crate) trace: Trace,
     pub(crate) trace_state: Option<TraceState>,
 }
 
-impl Asked {
+impl GatewayRequest {
     /// The body as what the route takes. A key that comes twice is refused: whoever checked the
     /// request before us may have read the other one.
-    pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, Problem> {
+    pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, HttpProblem> {
         let text = std::str::from_utf8(&self.body)
-            .map_err(|_| Problem::new(Kind::BadRequest, "the body is no UTF-8 text"))?;
+            .map_err(|_| HttpProblem::new(ProblemKind::BadRequest, "the body is no UTF-8 text"))?;
         let bounds = self.house.bounds.json();
-        let value = bounds
-            .read_strict(text)
-            .map_err(|error| Problem::new(Kind::BadRequest, format!("no usable JSON: {error}")))?;
-        of_object(value).map_err(|error| Problem::new(Kind::InvalidBody, told(&error)))
+        let value = bounds.read_strict(text).map_err(|error| {
+            HttpProblem::new(ProblemKind::BadRequest, format!("no usable JSON: {error}"))
+        })?;
+        of_object(value).map_err(|error| HttpProblem::new(ProblemKind::InvalidBody, told(&error)))
     }
 
     pub(crate) fn segment(&self) -> &str {
@@ -51,27 +51,27 @@ impl Asked {
 
     /// Whether the scopes of the caller open a profile, or the whole file. Asked before anything
     /// is looked up in it: who may not use a profile is not told whether it is there.
-    pub(crate) fn permit(&self, profile: Option<&str>) -> Result<(), Problem> {
-        if reach(&self.caller, profile) > Reach::Nothing {
+    pub(crate) fn permit(&self, profile: Option<&str>) -> Result<(), HttpProblem> {
+        if reach(&self.caller, profile) > AccessLevel::Nothing {
             return Ok(());
         }
         let resource = match profile {
-            Some(profile) => Resource::Profile(profile),
-            None if self.uri.path() == "/mcp" => Resource::Mcp,
-            None => Resource::Whole,
+            Some(profile) => ProtectedResource::Profile(profile),
+            None if self.uri.path() == "/mcp" => ProtectedResource::Mcp,
+            None => ProtectedResource::Whole,
         };
         Err(lacking(&self.house.guard.access(), resource, &needed(profile)))
     }
 
     /// The crib as a profile has it, or as the file has it.
-    pub(crate) fn crib(&self, profile: Option<&str>) -> Result<Crib, Problem> {
+    pub(crate) fn crib(&self, profile: Option<&str>) -> Result<Crib, HttpProblem> {
         self.permit(profile)?;
         let live = &self.house.live;
         match profile {
             None => Ok(live.crib().clone()),
             Some(name) => live.view(name).ok_or_else(|| {
                 let detail = format!("the configuration does not name `{name}`");
-                Problem::new(Kind::UnknownProfile, detail)
+                HttpProblem::new(ProblemKind::UnknownProfile, detail)
             }),
         }
     }
@@ -88,10 +88,10 @@ pub(crate) fn of_object<T: DeserializeOwned>(value: Value) -> Result<T, serde_js
 
 /// The query, with the names that the route knows and no others.
 #[derive(Debug, Default)]
-pub(crate) struct Query(BTreeMap<String, String>);
+pub(crate) struct QueryValues(BTreeMap<String, String>);
 
-impl Query {
-    pub(crate) fn read(text: &str, known: &[Parameter]) -> Result<Self, Problem> {
+impl QueryValues {
+    pub(crate) fn read(text: &str, known: &[QueryParameter]) -> Result<Self, HttpProblem> {
         let mut query = BTreeMap::new();
         for pair in text.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = decoded(pair)?;
@@ -99,12 +99,12 @@ impl Query {
             let Some(parameter) = parameter else {
                 let names: Vec<_> = known.iter().map(|parameter| parameter.name).collect();
                 let detail = format!("`{name}` is none of [{}]", names.join(", "));
-                return Err(Problem::new(Kind::InvalidQuery, detail));
+                return Err(HttpProblem::new(ProblemKind::InvalidQuery, detail));
             };
             check(parameter, &value)?;
             if query.insert(name.clone(), value).is_some() {
                 let detail = format!("`{name}` came twice: send it once");
-                return Err(Problem::new(Kind::InvalidQuery, detail));
+                return Err(HttpProblem::new(ProblemKind::InvalidQuery, detail));
             }
         }
         Ok(Self(query))
@@ -127,11 +127,11 @@ impl Query {
 
 /// Name and value of a pair. What cannot be read is told and not made into something else, which
 /// would be looked for and not found.
-fn decoded(pair: &str) -> Result<(String, String), Problem> {
+fn decoded(pair: &str) -> Result<(String, String), HttpProblem> {
     let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
     let unreadable = |what: &str| {
         let detail = format!("{what} is no UTF-8 text in percent-encoding: write `%` as `%25`");
-        Problem::new(Kind::InvalidQuery, detail)
+        HttpProblem::new(ProblemKind::InvalidQuery, detail)
     };
     let name = text(name).ok_or_else(|| unreadable("a name of the query"))?;
     let value = text(value).ok_or_else(|| unreadable(&format!("the value of `{name}`")))?;
@@ -149,25 +149,25 @@ fn text(encoded: &str) -> Option<String> {
     percent_decode_str(&spaced).decode_utf8().ok().map(Into::into)
 }
 
-fn check(parameter: &Parameter, value: &str) -> Result<(), Problem> {
+fn check(parameter: &QueryParameter, value: &str) -> Result<(), HttpProblem> {
     let name = parameter.name;
     let detail = match parameter.takes {
-        Takes::Number(least, most) => {
+        ParameterType::Number(least, most) => {
             if value.parse().is_ok_and(|number| (least..=most).contains(&number)) {
                 return Ok(());
             }
             format!("`{name}` must be a whole number from {least} to {most}")
         }
-        Takes::OneOf(words) if !words.contains(&value) => {
+        ParameterType::OneOf(words) if !words.contains(&value) => {
             format!("`{name}` is none of [{}]", words.join(", "))
         }
-        Takes::SomeOf(words) => {
+        ParameterType::SomeOf(words) => {
             let Some(other) = value.split(',').find(|word| !words.contains(word)) else {
                 return Ok(());
             };
             format!("`{other}` in `{name}` is none of [{}]", words.join(", "))
         }
-        Takes::Text | Takes::OneOf(_) => return Ok(()),
+        ParameterType::Text | ParameterType::OneOf(_) => return Ok(()),
     };
-    Err(Problem::new(Kind::InvalidQuery, detail))
+    Err(HttpProblem::new(ProblemKind::InvalidQuery, detail))
 }

@@ -4,18 +4,18 @@ use futures_util::future::BoxFuture;
 use http::Method;
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
-use toolcrib::auth::Resource;
+use toolcrib::auth::ProtectedResource;
 
-use super::problem::{Kind, Problem};
-use super::reply::Reply;
-use super::request::Asked;
+use super::problem::{HttpProblem, ProblemKind};
+use super::reply::HttpReply;
+use super::request::GatewayRequest;
 use super::table::ROUTES;
 
-pub(crate) type Answered = BoxFuture<'static, Result<Reply, Problem>>;
+pub(crate) type ReplyFuture = BoxFuture<'static, Result<HttpReply, HttpProblem>>;
 
 /// Who may ask. There is no route without it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Access {
+pub(crate) enum RouteAccess {
     /// Anybody: the answer tells nothing of this crib. A wrong token is refused all the same.
     Anybody,
     /// Whoever may use any tools; which ones is asked where they are looked up.
@@ -29,18 +29,18 @@ pub(crate) struct Route {
     pub(crate) method: &'static str,
     /// `{name}` stands for one segment.
     pub(crate) path: &'static str,
-    pub(crate) access: Access,
-    pub(crate) answer: fn(Asked) -> Answered,
+    pub(crate) access: RouteAccess,
+    pub(crate) answer: fn(GatewayRequest) -> ReplyFuture,
     /// `false`: the route speaks a protocol of its own, which the document does not tell.
     pub(crate) documented: bool,
     /// The name of the operation, for clients that are made of the document.
     pub(crate) id: &'static str,
     pub(crate) summary: &'static str,
-    pub(crate) query: &'static [Parameter],
+    pub(crate) query: &'static [QueryParameter],
     pub(crate) body: Option<fn() -> Value>,
     /// The schema of the answer.
     pub(crate) answers: fn() -> Value,
-    pub(crate) problems: &'static [Kind],
+    pub(crate) problems: &'static [ProblemKind],
 }
 
 impl Route {
@@ -55,25 +55,25 @@ impl Route {
     }
 
     /// What OAuth calls the way in that this route is.
-    pub(crate) fn resource<'a>(&self, segments: &'a [String]) -> Resource<'a> {
+    pub(crate) fn resource<'a>(&self, segments: &'a [String]) -> ProtectedResource<'a> {
         match (self.path, segments) {
-            ("/mcp", _) => Resource::Mcp,
-            ("/mcp/{profile}", [profile, ..]) => Resource::Profile(profile),
-            _ => Resource::Whole,
+            ("/mcp", _) => ProtectedResource::Mcp,
+            ("/mcp/{profile}", [profile, ..]) => ProtectedResource::Profile(profile),
+            _ => ProtectedResource::Whole,
         }
     }
 }
 
 /// A parameter of the query.
-pub(crate) struct Parameter {
+pub(crate) struct QueryParameter {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
-    pub(crate) takes: Takes,
+    pub(crate) takes: ParameterType,
 }
 
 /// What may stand behind the name of a parameter.
 #[derive(Clone, Copy)]
-pub(crate) enum Takes {
+pub(crate) enum ParameterType {
     Text,
     /// A whole number: the least and the largest.
     Number(usize, usize),
@@ -83,7 +83,10 @@ pub(crate) enum Takes {
 }
 
 /// The row of a request and the segments that stand for its names.
-pub(crate) fn find(method: &Method, path: &str) -> Result<(&'static Route, Vec<String>), Problem> {
+pub(crate) fn find(
+    method: &Method,
+    path: &str,
+) -> Result<(&'static Route, Vec<String>), HttpProblem> {
     for route in ROUTES.iter().filter(|route| route.takes(method)) {
         if let Some(segments) = segments(route.path, path) {
             return Ok((route, segments?));
@@ -104,10 +107,10 @@ pub(crate) fn find(method: &Method, path: &str) -> Result<(&'static Route, Vec<S
         } else {
             "`/v1/openapi.json` lists the routes"
         };
-        return Err(Problem::new(Kind::UnknownRoute, detail));
+        return Err(HttpProblem::new(ProblemKind::UnknownRoute, detail));
     }
     let allowed = others.join(", ");
-    let problem = Problem::new(Kind::WrongMethod, format!("use {allowed}"));
+    let problem = HttpProblem::new(ProblemKind::WrongMethod, format!("use {allowed}"));
     Err(match allowed.parse() {
         Ok(value) => problem.with(http::header::ALLOW, value),
         Err(_) => problem,
@@ -115,7 +118,7 @@ pub(crate) fn find(method: &Method, path: &str) -> Result<(&'static Route, Vec<S
 }
 
 /// The values of the names of a path; `None`: it is another path.
-fn segments(pattern: &str, path: &str) -> Option<Result<Vec<String>, Problem>> {
+fn segments(pattern: &str, path: &str) -> Option<Result<Vec<String>, HttpProblem>> {
     // Most rows are told apart by what they begin with.
     match pattern.split_once('{') {
         None => return (pattern == path).then(|| Ok(Vec::new())),
@@ -136,8 +139,9 @@ fn segments(pattern: &str, path: &str) -> Option<Result<Vec<String>, Problem>> {
     }
     let decoded = values.into_iter().map(|value| {
         let text = percent_decode_str(value).decode_utf8();
-        text.map(Into::into)
-            .map_err(|_| Problem::new(Kind::BadRequest, "a segment of the path is no UTF-8 text"))
+        text.map(Into::into).map_err(|_| {
+            HttpProblem::new(ProblemKind::BadRequest, "a segment of the path is no UTF-8 text")
+        })
     });
     Some(decoded.collect())
 }

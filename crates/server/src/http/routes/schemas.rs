@@ -2,7 +2,7 @@
 
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
-use toolcrib::store::State;
+use toolcrib::store::CallState;
 
 /// The schema of a body, made of the type that reads it.
 pub(crate) fn of<T: JsonSchema>() -> Value {
@@ -260,7 +260,7 @@ fn recorded(more: &[(&str, Value)]) -> Value {
         ("effect", text()),
         ("planned", text_or_null()),
         ("ended", text_or_null()),
-        ("state", json!({ "enum": State::WORDS })),
+        ("state", json!({ "enum": CallState::WORDS })),
         ("interrupted", flag()),
     ];
     object(&[fields.as_slice(), more].concat())

@@ -1,18 +1,18 @@
 //! Every route there is.
 
 use toolcrib::Discovery;
-use toolcrib::store::State;
+use toolcrib::store::CallState;
 
-use super::problem::Kind::{
+use super::problem::ProblemKind::{
     self, BadHost, BadOrigin, BadRequest, Broken, EndKnown, Forbidden, InsufficientScope,
     InvalidBody, InvalidQuery, KeyConflict, KeyInUse, NotAReply, NotJson, NothingLeft,
     OtherProfile, OutcomeUnknown, SourceStarting, TicketRefused, TooLarge, TooMany, TooSlow,
     Unauthenticated, Unavailable, UnknownCall, UnknownCursor, UnknownPlan, UnknownProfile,
     UnknownResult, UnknownSource, UnknownTicket, UnknownTool,
 };
-use super::request::Asked;
-use super::route::Access::{Anybody, Caller, Operator};
-use super::route::{Access, Answered, Parameter, Route, Takes};
+use super::request::GatewayRequest;
+use super::route::RouteAccess::{Anybody, Caller, Operator};
+use super::route::{ParameterType, QueryParameter, ReplyFuture, Route, RouteAccess};
 use super::{metadata, openapi, schemas};
 use crate::http::mcp;
 use crate::http::rest::{
@@ -26,18 +26,18 @@ const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 const WELL_KNOWN_MCP: &str = "/.well-known/oauth-protected-resource/mcp";
 const WELL_KNOWN_PROFILE: &str = "/.well-known/oauth-protected-resource/mcp/{profile}";
 
-const PROFILE: Parameter = text("profile", "The profile to look through.");
+const PROFILE: QueryParameter = text("profile", "The profile to look through.");
 /// How much to give at the most.
-const fn limit(largest: usize) -> Parameter {
+const fn limit(largest: usize) -> QueryParameter {
     number("limit", "How much to give at the most.", (1, largest))
 }
 
 /// Which of the recorded calls.
-const RECORDED: &[Parameter] = &[
-    Parameter {
+const RECORDED: &[QueryParameter] = &[
+    QueryParameter {
         name: "state",
         about: "Only calls in one of these states.",
-        takes: Takes::SomeOf(&State::WORDS),
+        takes: ParameterType::SomeOf(&CallState::WORDS),
     },
     text("tool", "Only calls of this tool."),
     text("source", "Only calls of tools of this source."),
@@ -53,10 +53,10 @@ pub(crate) static ROUTES: &[Route] = &[
             text("category", "Only tools of this category."),
             text("action", "Only tools of this action."),
             text("source", "Only tools of this source."),
-            Parameter {
+            QueryParameter {
                 name: "effect",
                 about: "Only tools of this effect.",
-                takes: Takes::OneOf(&["read", "write", "destroy"]),
+                takes: ParameterType::OneOf(&["read", "write", "destroy"]),
             },
             PROFILE,
             limit(tools::LARGEST_PAGE),
@@ -176,7 +176,7 @@ pub(crate) static ROUTES: &[Route] = &[
         "Say how a call ended of whose outcome nobody knows.",
     )
     .access(Operator)
-    .body(schemas::of::<resolution::EndBody>)
+    .body(schemas::of::<resolution::ResolutionBody>)
     .answers(schemas::of_record)
     .problems(&[Forbidden, UnknownCall, EndKnown]),
     get("/metrics", "metrics", metrics::metrics, "Figures for Prometheus.")
@@ -211,43 +211,48 @@ pub(crate) static ROUTES: &[Route] = &[
 /// Ways of showing tools.
 const MODES: &[&str] = &Discovery::WORDS;
 /// What can be wrong with any request.
-pub(crate) const COMMON: &[Kind] =
+pub(crate) const COMMON: &[ProblemKind] =
     &[BadRequest, BadHost, BadOrigin, Unauthenticated, InsufficientScope, Broken];
 /// What can be wrong where a request takes a place among others.
-pub(crate) const OF_CALLERS: &[Kind] = &[TooMany, Unavailable];
+pub(crate) const OF_CALLERS: &[ProblemKind] = &[TooMany, Unavailable];
 /// What can be wrong with any body.
-pub(crate) const OF_BODIES: &[Kind] = &[NotJson, TooLarge, TooSlow, InvalidBody];
+pub(crate) const OF_BODIES: &[ProblemKind] = &[NotJson, TooLarge, TooSlow, InvalidBody];
 
-const fn text(name: &'static str, about: &'static str) -> Parameter {
-    Parameter { name, about, takes: Takes::Text }
+const fn text(name: &'static str, about: &'static str) -> QueryParameter {
+    QueryParameter { name, about, takes: ParameterType::Text }
 }
 
 const fn one_of(
     name: &'static str,
     about: &'static str,
     words: &'static [&'static str],
-) -> Parameter {
-    Parameter { name, about, takes: Takes::OneOf(words) }
+) -> QueryParameter {
+    QueryParameter { name, about, takes: ParameterType::OneOf(words) }
 }
 
 /// The largest whole number that every reader of JSON holds: a server of a thousand calls a second
 /// has counted all of 32 bits within two months.
 const LARGEST_COUNT: usize = usize::MAX >> 11;
 
-const fn number(name: &'static str, about: &'static str, range: (usize, usize)) -> Parameter {
-    Parameter { name, about, takes: Takes::Number(range.0, range.1) }
+const fn number(name: &'static str, about: &'static str, range: (usize, usize)) -> QueryParameter {
+    QueryParameter { name, about, takes: ParameterType::Number(range.0, range.1) }
 }
 
-type Answer = fn(Asked) -> Answered;
+type RouteHandler = fn(GatewayRequest) -> ReplyFuture;
 
-const fn get(path: &'static str, id: &'static str, answer: Answer, summary: &'static str) -> Route {
+const fn get(
+    path: &'static str,
+    id: &'static str,
+    answer: RouteHandler,
+    summary: &'static str,
+) -> Route {
     row("GET", path, (id, summary), answer)
 }
 
 const fn post(
     path: &'static str,
     id: &'static str,
-    answer: Answer,
+    answer: RouteHandler,
     summary: &'static str,
 ) -> Route {
     row("POST", path, (id, summary), answer)
@@ -256,7 +261,7 @@ const fn post(
 const fn delete(
     path: &'static str,
     id: &'static str,
-    answer: Answer,
+    answer: RouteHandler,
     summary: &'static str,
 ) -> Route {
     row("DELETE", path, (id, summary), answer)
@@ -267,7 +272,7 @@ const fn row(
     method: &'static str,
     path: &'static str,
     (id, summary): (&'static str, &'static str),
-    answer: Answer,
+    answer: RouteHandler,
 ) -> Route {
     Route {
         method,
@@ -285,7 +290,7 @@ const fn row(
 }
 
 impl Route {
-    const fn access(self, access: Access) -> Self {
+    const fn access(self, access: RouteAccess) -> Self {
         Self { access, ..self }
     }
 
@@ -293,7 +298,7 @@ impl Route {
         Self { documented: false, ..self }
     }
 
-    const fn query(self, query: &'static [Parameter]) -> Self {
+    const fn query(self, query: &'static [QueryParameter]) -> Self {
         Self { query, ..self }
     }
 
@@ -305,23 +310,23 @@ impl Route {
         Self { answers, ..self }
     }
 
-    const fn problems(self, problems: &'static [Kind]) -> Self {
+    const fn problems(self, problems: &'static [ProblemKind]) -> Self {
         Self { problems, ..self }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Access, ROUTES};
+    use super::{ROUTES, RouteAccess};
 
     /// The checks of all doors run over this list. Write it anew with what this test tells.
     #[test]
     fn every_route_is_in_the_list_of_the_checks() {
         let row = |route: &super::Route| {
             let access = match route.access {
-                Access::Anybody => "anybody",
-                Access::Caller => "caller",
-                Access::Operator => "operator",
+                RouteAccess::Anybody => "anybody",
+                RouteAccess::Caller => "caller",
+                RouteAccess::Operator => "operator",
             };
             let body = if route.body.is_some() { "body" } else { "none" };
             format!("{} {} {access} {body}\n", route.method, route.path)

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
-use toolcrib_testkit::Random;
+use toolcrib_testkit::SeededRandom;
 
 use super::doors::{Door, Told, Wanted, act};
 use super::upstream::Upstream;
@@ -317,7 +317,7 @@ fn killed_at_random_times_it_tells_the_truth_after() {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     let seed = u64::from(now.subsec_nanos()) | 1;
     writeln!(std::io::stdout(), "seed {seed}, {kills} kills").unwrap();
-    let mut random = Random::new(seed);
+    let mut random = SeededRandom::new(seed);
     let upstream = Upstream::start();
     let mut folder = upstream.furnish(FILE);
     for round in 0..kills {

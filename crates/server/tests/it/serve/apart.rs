@@ -28,8 +28,8 @@ fn keys(folder: &Folder) -> (Vec<String>, String) {
     (keys, entries.concat())
 }
 
-fn serving() -> (Serving, hostile::Server, Vec<String>) {
-    let upstream = hostile::Server::start(&["progress=2"]).unwrap();
+fn serving() -> (Serving, hostile::HostileServer, Vec<String>) {
+    let upstream = hostile::HostileServer::start(&["progress=2"]).unwrap();
     let folder = Folder::new();
     let (tokens, entries) = keys(&folder);
     folder.write(

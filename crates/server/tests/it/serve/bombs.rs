@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::time::Instant;
 
 use serde_json::json;
-use toolcrib_testkit::hostile::Server;
+use toolcrib_testkit::hostile::HostileServer;
 
 use super::support::{Answer, Serving, bearer, eventually, head};
 use super::wire::modern;
@@ -36,7 +36,7 @@ fn most_memory(serving: &Serving) -> u64 {
 #[cfg(target_os = "linux")]
 #[test]
 fn servers_that_say_too_much_cost_themselves_alone() {
-    let servers = BOMBS.map(|words| Server::start(words).unwrap());
+    let servers = BOMBS.map(|words| HostileServer::start(words).unwrap());
     let folder = Folder::new();
     let basics = "[[source]]\nid = \"basics\"\nprefix = \"\"\nbasics = true\n\n";
     let mut file = format!("allow = [\"*\"]\n\n{basics}");

@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use serde_json::{Value, json};
-use toolcrib_testkit::Issuer;
-use toolcrib_testkit::hostile::Server;
+use toolcrib_testkit::TestIssuer;
+use toolcrib_testkit::hostile::HostileServer;
 
 use super::keys::make;
 use super::routes::{self, Route};
@@ -71,7 +71,7 @@ pub(super) fn bent(token: &str) -> Bad {
 }
 
 /// Claims of which one is not what it must be.
-fn wrong_claims(issuer: &Issuer) -> Vec<(&'static str, Value)> {
+fn wrong_claims(issuer: &TestIssuer) -> Vec<(&'static str, Value)> {
     let other = |name: &str, value: Value| with(claims(issuer, "tools operator"), name, value);
     let name = issuer.name();
     vec![
@@ -105,7 +105,7 @@ fn wrong_claims(issuer: &Issuer) -> Vec<(&'static str, Value)> {
 }
 
 /// Tokens that the issuer has signed, or that look so.
-fn tokens(issuer: &Issuer) -> Bad {
+fn tokens(issuer: &TestIssuer) -> Bad {
     let good = claims(issuer, "tools operator");
     let head = json!({ "alg": "RS256", "typ": "JWT", "kid": "rsa" });
     let whole = issuer.token(&head, &good);
@@ -170,7 +170,7 @@ fn send(serving: &Serving, route: &Route, lines: &[String]) -> Answer {
 }
 
 /// A server with every way to come in, before an upstream that remembers what it was asked.
-fn serving(issuer: &Issuer, upstream: &Server) -> (Serving, String) {
+fn serving(issuer: &TestIssuer, upstream: &HostileServer) -> (Serving, String) {
     let folder = Folder::new();
     let (key, entry) = make(&folder, &["gone"]);
     let source = format!("[[source]]\nid = \"far\"\nmcp = {{ url = \"{}\" }}\n", upstream.url());
@@ -186,7 +186,7 @@ fn serving(issuer: &Issuer, upstream: &Server) -> (Serving, String) {
 #[test]
 fn every_route_refuses_every_bad_credential() {
     let begun = Instant::now();
-    let (issuer, upstream) = (Issuer::start().unwrap(), Server::start(&[]).unwrap());
+    let (issuer, upstream) = (TestIssuer::start().unwrap(), HostileServer::start(&[]).unwrap());
     let (serving, gone) = serving(&issuer, &upstream);
     let good = signed(&issuer, &claims(&issuer, "tools operator"));
     assert_eq!(ask(&serving, &good, "GET", "/v1/tools", "").status, 200);
@@ -221,15 +221,15 @@ fn every_route_refuses_every_bad_credential() {
     }
 }
 
-fn calls(upstream: &Server) -> usize {
+fn calls(upstream: &HostileServer) -> usize {
     let received = upstream.received();
     received.iter().filter(|(_, body)| body.contains("tools/call")).count()
 }
 
 #[test]
 fn a_token_that_lacks_every_scope_opens_nothing() {
-    let issuer = Issuer::start().unwrap();
-    let upstream = Server::start(&[]).unwrap();
+    let issuer = TestIssuer::start().unwrap();
+    let upstream = HostileServer::start(&[]).unwrap();
     let (serving, _) = serving(&issuer, &upstream);
     for scope in ["", "openid profile email", "Tools", "tools:write", "profile", "operators"] {
         let token = signed(&issuer, &claims(&issuer, scope));

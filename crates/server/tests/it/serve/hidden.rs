@@ -2,14 +2,14 @@
 //! what the model was given.
 
 use serde_json::{Value, json};
-use toolcrib_testkit::hostile::{HIDDEN, Server};
+use toolcrib_testkit::hostile::{HIDDEN, HostileServer};
 
 use super::support::Serving;
 use super::wire::{message, modern};
 use crate::process::Folder;
 
-fn serving() -> (Serving, Server) {
-    let upstream = Server::start(&["texts", "names"]).unwrap();
+fn serving() -> (Serving, HostileServer) {
+    let upstream = HostileServer::start(&["texts", "names"]).unwrap();
     let folder = Folder::new();
     folder.write(
         "crib.toml",

@@ -14,8 +14,8 @@ use crate::process::Folder;
 const BASICS: &str = "[[source]]\nid = \"basics\"\nprefix = \"\"\nbasics = true\n\n";
 
 /// A server with these bounds, and a tool `up__wait` that takes as long as it is told.
-pub(crate) fn serving(limits: &str) -> (Serving, hostile::Server) {
-    let upstream = hostile::Server::start(&[]).unwrap();
+pub(crate) fn serving(limits: &str) -> (Serving, hostile::HostileServer) {
+    let upstream = hostile::HostileServer::start(&[]).unwrap();
     let folder = Folder::new();
     let up = format!(
         "[[source]]\nid = \"up\"\nmcp = {{ url = \"{}\" }}\n\n[profile.x]\nallow = [\"*\"]\n\n",

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
-use toolcrib_testkit::hostile::Server;
+use toolcrib_testkit::hostile::HostileServer;
 
 use super::support::{Serving, eventually};
 use super::wire::{message, modern};
@@ -12,12 +12,12 @@ use crate::process::Folder;
 const SOURCES: [&str; 3] = ["one", "two", "three"];
 
 /// Three sources under one prefix, whose servers come up after these pauses.
-fn serving(words: &[&str], pauses: [u32; 3]) -> (Serving, Vec<Server>) {
+fn serving(words: &[&str], pauses: [u32; 3]) -> (Serving, Vec<HostileServer>) {
     let servers = pauses.map(|pause| {
         let slow = format!("slow@list={pause}");
-        Server::start(&[words, &[slow.as_str()]].concat()).unwrap()
+        HostileServer::start(&[words, &[slow.as_str()]].concat()).unwrap()
     });
-    let source = |(id, server): (&&str, &Server)| {
+    let source = |(id, server): (&&str, &HostileServer)| {
         let url = server.url();
         format!("[[source]]\nid = \"{id}\"\nprefix = \"x\"\nmcp = {{ url = \"{url}\" }}\n\n")
     };
@@ -64,7 +64,7 @@ fn a_name_leads_to_the_same_tool_whoever_comes_up_first() {
             "{reasons:?}"
         );
         serving.call(&json!({ "calls": [{ "name": "x__echo", "arguments": { "text": "a" } }] }));
-        let ran = |server: &Server| {
+        let ran = |server: &HostileServer| {
             let all = server.received();
             all.iter().filter(|(_, body)| body.contains("tools/call")).count()
         };

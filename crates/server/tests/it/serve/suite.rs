@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-use toolcrib_testkit::Suite;
+use toolcrib_testkit::ConformanceSuite;
 
 use super::support::Serving;
 use crate::process::Folder;
@@ -21,7 +21,7 @@ fn through_the_binary_no_scenario_of_2026_07_28_is_lost() {
 
 /// The binary passes one server on under its own names, and forbids nothing of it.
 fn through(revision: &str) {
-    let Some(suite) = Suite::installed() else { return };
+    let Some(suite) = ConformanceSuite::installed() else { return };
     let fixture = Fixture::start();
     let folder = Folder::new();
     let server = format!("mcp = {{ url = \"{}\", revision = \"{revision}\" }}", fixture.url);
@@ -39,7 +39,7 @@ fn through(revision: &str) {
 
 #[test]
 fn in_front_of_a_program_one_address_loses_no_scenario_of_either_revision() {
-    let Some(suite) = Suite::installed() else { return };
+    let Some(suite) = ConformanceSuite::installed() else { return };
     let folder = Folder::new();
     let command = serde_json::json!([program(), "stdio"]);
     let source =

@@ -3,7 +3,7 @@
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
-use toolcrib_testkit::{Issuer, KEYS};
+use toolcrib_testkit::{KEYS, TestIssuer};
 
 use super::support::{Answer, Serving, bearer, eventually};
 use crate::process::Folder;
@@ -15,7 +15,7 @@ pub(crate) fn now() -> u64 {
 }
 
 /// The claims of a good token.
-pub(crate) fn claims(issuer: &Issuer, scope: &str) -> Value {
+pub(crate) fn claims(issuer: &TestIssuer, scope: &str) -> Value {
     json!({
         "iss": issuer.name(),
         "aud": URL,
@@ -27,7 +27,7 @@ pub(crate) fn claims(issuer: &Issuer, scope: &str) -> Value {
     })
 }
 
-pub(crate) fn signed(issuer: &Issuer, claims: &Value) -> String {
+pub(crate) fn signed(issuer: &TestIssuer, claims: &Value) -> String {
     issuer.token(&json!({ "alg": "RS256", "typ": "at+jwt", "kid": "rsa" }), claims)
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn with(mut claims: Value, name: &str, value: Value) -> Value {
     claims
 }
 
-pub(crate) fn file(issuer: &Issuer, further: &str) -> String {
+pub(crate) fn file(issuer: &TestIssuer, further: &str) -> String {
     format!(
         "[server]\nurl = \"{URL}\"\n[[server.issuer]]\nurl = \"{}\"\ntenant_claim = \"org\"\n\
          {further}\n[[source]]\nid = \"basics\"\nprefix = \"\"\nbasics = true\n\
@@ -52,7 +52,7 @@ pub(crate) fn file(issuer: &Issuer, further: &str) -> String {
     )
 }
 
-pub(crate) fn serving(issuer: &Issuer) -> Serving {
+pub(crate) fn serving(issuer: &TestIssuer) -> Serving {
     let folder = Folder::new();
     folder.write("crib.toml", &("allow = [\"*\"]\n".to_owned() + &file(issuer, "")));
     Serving::start_in(folder, &[])
@@ -87,7 +87,7 @@ fn status(serving: &Serving, token: &str) -> u16 {
 
 #[test]
 fn a_token_of_every_accepted_algorithm_opens_what_its_scopes_say() {
-    let issuer = Issuer::start().unwrap();
+    let issuer = TestIssuer::start().unwrap();
     let serving = serving(&issuer);
     let good = claims(&issuer, "tools openid");
     let of = |alg: &str, kid: Option<&str>, kind: &str| {
@@ -112,7 +112,7 @@ fn a_token_of_every_accepted_algorithm_opens_what_its_scopes_say() {
 
 #[test]
 fn a_token_that_does_not_say_what_it_is_for_is_taken_where_the_file_says_so() {
-    let issuer = Issuer::start().unwrap();
+    let issuer = TestIssuer::start().unwrap();
     let untyped = |claims: &Value| issuer.token(&json!({ "alg": "RS256", "kid": "rsa" }), claims);
     let good = claims(&issuer, "tools");
     for (line, taken) in [("", 401), ("untyped = false\n", 401), ("untyped = true\n", 200)] {
@@ -135,7 +135,7 @@ fn a_token_that_does_not_say_what_it_is_for_is_taken_where_the_file_says_so() {
 
 #[test]
 fn a_token_for_one_way_in_opens_no_other() {
-    let issuer = Issuer::start().unwrap();
+    let issuer = TestIssuer::start().unwrap();
     let serving = serving(&issuer);
     let token = |path: &str| {
         let claims = claims(&issuer, "tools");
@@ -158,7 +158,7 @@ fn a_token_for_one_way_in_opens_no_other() {
 
 #[test]
 fn a_client_without_a_token_is_told_where_to_get_one() {
-    let issuer = Issuer::start().unwrap();
+    let issuer = TestIssuer::start().unwrap();
     let serving = serving(&issuer);
     let head =
         |method: &str, path: &str| format!("{method} {path} HTTP/1.1\r\nHost: crib.example\r\n");
@@ -190,7 +190,7 @@ fn a_client_without_a_token_is_told_where_to_get_one() {
 
 #[test]
 fn a_client_that_needs_a_further_scope_is_told_which() {
-    let issuer = Issuer::start().unwrap();
+    let issuer = TestIssuer::start().unwrap();
     let serving = serving(&issuer);
     let call = |scope: &str, path: &str, tool: &str| {
         let meta = json!({
@@ -240,7 +240,7 @@ fn a_client_that_needs_a_further_scope_is_told_which() {
 
 #[test]
 fn while_an_issuer_is_away_its_keys_hold_and_nobody_is_let_in_without() {
-    let issuer = Issuer::start().unwrap();
+    let issuer = TestIssuer::start().unwrap();
     let serving = serving(&issuer);
     let token =
         |subject: &str| signed(&issuer, &with(claims(&issuer, "tools"), "sub", json!(subject)));
@@ -250,7 +250,7 @@ fn while_an_issuer_is_away_its_keys_hold_and_nobody_is_let_in_without() {
     let unknown = json!({ "alg": "RS256", "typ": "JWT", "kid": "new" });
     assert_eq!(status(&serving, &issuer.token(&unknown, &claims(&issuer, "tools"))), 401);
     // One that was never there.
-    let away = Issuer::start().unwrap();
+    let away = TestIssuer::start().unwrap();
     away.be_down(true);
     let folder = Folder::new();
     folder.write("crib.toml", &file(&away, ""));
@@ -264,7 +264,7 @@ fn while_an_issuer_is_away_its_keys_hold_and_nobody_is_let_in_without() {
 
 #[test]
 fn a_thousand_unknown_keys_are_asked_for_once() {
-    let (begun, issuer) = (Instant::now(), Issuer::start().unwrap());
+    let (begun, issuer) = (Instant::now(), TestIssuer::start().unwrap());
     let serving = serving(&issuer);
     assert!(eventually(|| issuer.asked("/keys") == 1));
     let threads: Vec<Vec<String>> = (0..8)
@@ -292,7 +292,7 @@ fn a_thousand_unknown_keys_are_asked_for_once() {
 
 #[test]
 fn two_organisations_of_an_issuer_share_nothing() {
-    let issuer = Issuer::start().unwrap();
+    let issuer = TestIssuer::start().unwrap();
     let serving = serving(&issuer);
     let token = |org: Value| signed(&issuer, &with(claims(&issuer, "tools"), "org", org));
     let (one, two) = (token(json!("acme")), token(json!("umbrella")));

@@ -2,7 +2,7 @@
 //! program, and an API.
 
 use serde_json::{Value, json};
-use toolcrib_testkit::hostile::Server;
+use toolcrib_testkit::hostile::HostileServer;
 
 use super::support::{Answer, Serving, bearer, head};
 use crate::process::Folder;
@@ -35,13 +35,16 @@ for line in sys.stdin:
 pub(crate) const TOOLS: [&str; 3] = ["far__echo", "near__echo", "api__read_note"];
 
 pub(crate) struct Upstreams {
-    far: Server,
-    api: Server,
+    far: HostileServer,
+    api: HostileServer,
 }
 
 impl Upstreams {
     pub(crate) fn start() -> (Self, Serving) {
-        let upstreams = Self { far: Server::start(&[]).unwrap(), api: Server::start(&[]).unwrap() };
+        let upstreams = Self {
+            far: HostileServer::start(&[]).unwrap(),
+            api: HostileServer::start(&[]).unwrap(),
+        };
         let folder = Folder::new();
         folder.write("near.py", PROGRAM);
         let text = json!({ "name": "text", "in": "query", "schema": { "type": "string" } });

@@ -8,15 +8,15 @@ use std::time::Duration;
 use rusqlite::Connection;
 use toolcrib_core::failpoint;
 
-use super::Shared;
-use super::job::{Job, Need};
-use crate::clock::Moment;
+use super::WriterShared;
+use super::job::{Durability, WriteJob};
+use crate::clock::WallTime;
 use crate::error::{StoreError, is_unsynced};
-use crate::options::Options;
+use crate::options::StoreOptions;
 use crate::rows::calls;
 use crate::sqlite::file::{self, LOCK_PATIENCE};
 use crate::sqlite::prune;
-use crate::sqlite::retry_queue::Owed;
+use crate::sqlite::retry_queue::UnwrittenEnd;
 
 /// Ends that could not be written and go with one group.
 pub(crate) const OWED_PER_GROUP: usize = 256;
@@ -25,10 +25,10 @@ pub(crate) const OWED_PER_GROUP: usize = 256;
 /// may have room for one row and not for the next.
 const PROBE: u32 = 32 * 1024;
 
-pub(super) struct Group {
+pub(super) struct WriteGroup {
     connection: Connection,
-    shared: Arc<Shared>,
-    options: Options,
+    shared: Arc<WriterShared>,
+    options: StoreOptions,
     syncs: bool,
     /// The disk did not take something: what it holds is not known, and nothing more is written.
     unsynced: bool,
@@ -36,9 +36,12 @@ pub(super) struct Group {
     unopened: Option<StoreError>,
 }
 
-impl Group {
+impl WriteGroup {
     /// Of a file that can be opened, or could if its disk had room.
-    pub(super) fn open(shared: Arc<Shared>, options: Options) -> Result<Self, StoreError> {
+    pub(super) fn open(
+        shared: Arc<WriterShared>,
+        options: StoreOptions,
+    ) -> Result<Self, StoreError> {
         let nothing = Connection::open_in_memory();
         let connection = nothing.map_err(|error| StoreError::opening(&shared.path, error))?;
         let (syncs, unsynced, unopened) = (true, false, None);
@@ -47,7 +50,7 @@ impl Group {
             Err(full @ StoreError::Full { .. }) => {
                 file::waits(&group.shared.path)?;
                 // A call that has no known end may stand in it.
-                group.shared.last_unknown.store(Moment::now().0, Ordering::Release);
+                group.shared.last_unknown.store(WallTime::now().0, Ordering::Release);
                 group.unopened = Some(full);
             }
             opened => opened?,
@@ -62,7 +65,7 @@ impl Group {
         let fault = |error| StoreError::of(path, error);
         self.shared.holders.learn(&connection).map_err(fault)?;
         if calls::any_unknown(&connection).map_err(fault)? {
-            self.shared.last_unknown.store(Moment::now().0, Ordering::Release);
+            self.shared.last_unknown.store(WallTime::now().0, Ordering::Release);
         }
         self.shared.interrupted.store(interrupted, Ordering::Release);
         self.connection = connection;
@@ -70,7 +73,7 @@ impl Group {
     }
 
     /// Does the jobs as one, and tells each how it ended.
-    pub(super) fn commit(&mut self, mut jobs: Vec<Job>) {
+    pub(super) fn commit(&mut self, mut jobs: Vec<WriteJob>) {
         let changes = self.connection.total_changes();
         let (mut whole, mut faults) = self.attempt(&mut jobs);
         let owes = !self.shared.owed().is_empty();
@@ -108,9 +111,12 @@ impl Group {
     }
 
     /// One transaction: what became of the whole, and of each job in it.
-    fn attempt(&mut self, jobs: &mut [Job]) -> (Result<(), StoreError>, Vec<Option<StoreError>>) {
+    fn attempt(
+        &mut self,
+        jobs: &mut [WriteJob],
+    ) -> (Result<(), StoreError>, Vec<Option<StoreError>>) {
         let owed = self.take_owed();
-        let sync = jobs.iter().any(|job| job.need == Need::Sync);
+        let sync = jobs.iter().any(|job| job.need == Durability::Sync);
         let mut faults = Vec::with_capacity(jobs.len());
         let whole = self.transact(sync, |connection, path| {
             for owed in &owed {
@@ -206,13 +212,13 @@ impl Group {
         }
     }
 
-    fn take_owed(&self) -> Vec<Owed> {
+    fn take_owed(&self) -> Vec<UnwrittenEnd> {
         let mut owed = self.shared.owed();
         let count = owed.len().min(OWED_PER_GROUP);
         owed.drain(..count).collect()
     }
 
-    fn give_back(&self, owed: impl IntoIterator<Item = Owed>) {
+    fn give_back(&self, owed: impl IntoIterator<Item = UnwrittenEnd>) {
         self.shared.owed().splice(0..0, owed);
     }
 

@@ -7,7 +7,7 @@ use crate::error::StoreError;
 
 /// How far a job must have come before whoever asked goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Need {
+pub(crate) enum Durability {
     /// On its way is enough.
     Nothing,
     /// It outlives the process.
@@ -16,14 +16,14 @@ pub(crate) enum Need {
     Sync,
 }
 
-pub(crate) struct Job {
-    pub(super) work: Box<dyn Work>,
-    pub(super) need: Need,
+pub(crate) struct WriteJob {
+    pub(super) work: Box<dyn WriteTask>,
+    pub(super) need: Durability,
     pub(super) _room: OwnedSemaphorePermit,
 }
 
 /// A part of a group.
-pub(crate) trait Work: Send {
+pub(crate) trait WriteTask: Send {
     /// Does it within the group's transaction; an error undoes this part alone, unless SQLite
     /// has undone the whole. It is done anew if the group was undone for another's sake.
     fn run(&mut self, connection: &Connection) -> Result<(), rusqlite::Error>;
@@ -32,7 +32,7 @@ pub(crate) trait Work: Send {
     fn answer(self: Box<Self>, group: Result<(), StoreError>);
 }
 
-struct Asked<W, T> {
+struct ReplyTask<W, T> {
     work: W,
     done: Option<T>,
     reply: oneshot::Sender<Result<T, StoreError>>,
@@ -41,12 +41,12 @@ struct Asked<W, T> {
 /// Work whose result somebody waits for.
 pub(super) fn asked<T: Send + 'static>(
     work: impl Fn(&Connection) -> rusqlite::Result<T> + Send + 'static,
-) -> (Box<dyn Work>, oneshot::Receiver<Result<T, StoreError>>) {
+) -> (Box<dyn WriteTask>, oneshot::Receiver<Result<T, StoreError>>) {
     let (reply, answer) = oneshot::channel();
-    (Box::new(Asked { work, done: None, reply }), answer)
+    (Box::new(ReplyTask { work, done: None, reply }), answer)
 }
 
-impl<W, T> Work for Asked<W, T>
+impl<W, T> WriteTask for ReplyTask<W, T>
 where
     W: Fn(&Connection) -> rusqlite::Result<T> + Send,
     T: Send,

@@ -8,10 +8,10 @@ use super::decode;
 /// How deep parts lie in one another.
 const DEEPEST: usize = 10;
 
-pub(super) struct Part {
+pub(super) struct FakeMessagePart {
     headers: Vec<(String, String)>,
     body: String,
-    parts: Vec<Part>,
+    parts: Vec<FakeMessagePart>,
 }
 
 /// A parameter of a header: `name="value"` or without quotes.
@@ -23,7 +23,7 @@ fn parameter(header: &str, name: &str) -> Option<String> {
     found.map(|value| value.trim().trim_matches('"').to_owned())
 }
 
-impl Part {
+impl FakeMessagePart {
     pub(super) fn read(text: &str) -> Self {
         Self::within(&text.replace("\r\n", "\n"), 0)
     }

@@ -2,15 +2,15 @@
 
 use jiff::Span;
 
-use super::cursor::Cursor;
-use super::lexer::{Kind, Token};
-use crate::error::{LENGTHS, Problem, Unread};
+use super::cursor::PhraseCursor;
+use super::lexer::{PhraseToken, PhraseTokenKind};
+use crate::error::{LENGTHS, TimeParseError, TimeParseProblem};
 
 /// The greatest number of a unit.
 const GREATEST: u32 = 99_999;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Unit {
+enum PhraseUnit {
     Second,
     Minute,
     Hour,
@@ -22,16 +22,16 @@ enum Unit {
     Year,
 }
 
-const UNITS: [(Unit, &[&str]); 9] = [
-    (Unit::Second, &["s", "sec", "secs", "second", "seconds"]),
-    (Unit::Minute, &["m", "min", "mins", "minute", "minutes", "minutes'"]),
-    (Unit::Hour, &["h", "hr", "hrs", "hour", "hours", "hours'", "hour's"]),
-    (Unit::Day, &["d", "day", "days", "days'"]),
-    (Unit::Week, &["w", "wk", "wks", "week", "weeks", "weeks'", "week's"]),
-    (Unit::Fortnight, &["fortnight", "fortnights"]),
-    (Unit::Month, &["mo", "mos", "month", "months", "months'", "month's"]),
-    (Unit::Quarter, &["quarter", "quarters"]),
-    (Unit::Year, &["y", "yr", "yrs", "year", "years"]),
+const UNITS: [(PhraseUnit, &[&str]); 9] = [
+    (PhraseUnit::Second, &["s", "sec", "secs", "second", "seconds"]),
+    (PhraseUnit::Minute, &["m", "min", "mins", "minute", "minutes", "minutes'"]),
+    (PhraseUnit::Hour, &["h", "hr", "hrs", "hour", "hours", "hours'", "hour's"]),
+    (PhraseUnit::Day, &["d", "day", "days", "days'"]),
+    (PhraseUnit::Week, &["w", "wk", "wks", "week", "weeks", "weeks'", "week's"]),
+    (PhraseUnit::Fortnight, &["fortnight", "fortnights"]),
+    (PhraseUnit::Month, &["mo", "mos", "month", "months", "months'", "month's"]),
+    (PhraseUnit::Quarter, &["quarter", "quarters"]),
+    (PhraseUnit::Year, &["y", "yr", "yrs", "year", "years"]),
 ];
 
 /// How many, in quarters, so that halves and quarters are exact; or in hundredths.
@@ -49,21 +49,21 @@ impl Quantity {
 
 /// A length in its parts, before it becomes a span.
 #[derive(Debug, Default)]
-struct Length {
+struct LengthParts {
     months: i64,
     days: i64,
     seconds: i64,
-    units: Vec<Unit>,
+    units: Vec<PhraseUnit>,
 }
 
 /// A length of one unit or several in a row; nothing is eaten if there is none.
-pub(crate) fn amount(cursor: &mut Cursor<'_>) -> Result<Option<Span>, Unread> {
-    if let Some(Token { kind: Kind::Length(span), .. }) = cursor.token() {
+pub(crate) fn amount(cursor: &mut PhraseCursor<'_>) -> Result<Option<Span>, TimeParseError> {
+    if let Some(PhraseToken { kind: PhraseTokenKind::Length(span), .. }) = cursor.token() {
         cursor.at += 1;
         return Ok(Some(*span));
     }
     let from = cursor.at;
-    let mut length = Length::default();
+    let mut length = LengthParts::default();
     loop {
         let mut ahead = *cursor;
         if !length.units.is_empty() && (ahead.eat(",") || ahead.eat("and")) {
@@ -85,9 +85,12 @@ pub(crate) fn amount(cursor: &mut Cursor<'_>) -> Result<Option<Span>, Unread> {
 }
 
 /// A number and its unit; `2h30` needs no second unit.
-fn step(cursor: &mut Cursor<'_>, before: &Length) -> Result<Option<(Quantity, Unit)>, Unread> {
+fn step(
+    cursor: &mut PhraseCursor<'_>,
+    before: &LengthParts,
+) -> Result<Option<(Quantity, PhraseUnit)>, TimeParseError> {
     let start = cursor.at;
-    if before.units.last() == Some(&Unit::Hour) && (cursor.is_glued() || cursor.at > 0) {
+    if before.units.last() == Some(&PhraseUnit::Hour) && (cursor.is_glued() || cursor.at > 0) {
         let mut ahead = *cursor;
         let is_glued = ahead.is_glued();
         if let Some((number, 2)) = ahead.digits()
@@ -96,7 +99,7 @@ fn step(cursor: &mut Cursor<'_>, before: &Length) -> Result<Option<(Quantity, Un
             && !(ahead.is_glued() && unit(ahead.word()).is_some())
         {
             *cursor = ahead;
-            return Ok(Some((Quantity::whole(number), Unit::Minute)));
+            return Ok(Some((Quantity::whole(number), PhraseUnit::Minute)));
         }
     }
     let Some(quantity) = quantity(cursor)? else {
@@ -111,11 +114,11 @@ fn step(cursor: &mut Cursor<'_>, before: &Length) -> Result<Option<(Quantity, Un
     Ok(Some((quantity, unit)))
 }
 
-fn unit(word: &str) -> Option<Unit> {
+fn unit(word: &str) -> Option<PhraseUnit> {
     UNITS.iter().find(|(_, names)| names.contains(&word)).map(|(unit, _)| *unit)
 }
 
-fn quantity(cursor: &mut Cursor<'_>) -> Result<Option<Quantity>, Unread> {
+fn quantity(cursor: &mut PhraseCursor<'_>) -> Result<Option<Quantity>, TimeParseError> {
     let start = cursor.at;
     let some = |hundredths| Ok(Some(Quantity { hundredths }));
     if cursor.eat_all(&["half", "a"]) || cursor.eat_all(&["half", "an"]) {
@@ -139,7 +142,12 @@ fn quantity(cursor: &mut Cursor<'_>) -> Result<Option<Quantity>, Unread> {
     let Some(number) = cursor.number() else { return Ok(None) };
     if number > GREATEST {
         let why = format!("has a number above {GREATEST}");
-        return Err(Unread::new(Problem::OutOfRange, &cursor.said(start), &why, LENGTHS));
+        return Err(TimeParseError::new(
+            TimeParseProblem::OutOfRange,
+            &cursor.said(start),
+            &why,
+            LENGTHS,
+        ));
     }
     let mut hundredths = i64::from(number) * 100;
     let mut ahead = *cursor;
@@ -154,43 +162,55 @@ fn quantity(cursor: &mut Cursor<'_>) -> Result<Option<Quantity>, Unread> {
     some(hundredths)
 }
 
-impl Length {
-    fn take(&mut self, quantity: Quantity, unit: Unit, said: &str) -> Result<(), Unread> {
+impl LengthParts {
+    fn take(
+        &mut self,
+        quantity: Quantity,
+        unit: PhraseUnit,
+        said: &str,
+    ) -> Result<(), TimeParseError> {
         if self.units.contains(&unit) {
             let why = "says the same unit twice";
-            return Err(Unread::new(Problem::Conflict, said, why, LENGTHS));
+            return Err(TimeParseError::new(TimeParseProblem::Conflict, said, why, LENGTHS));
         }
         self.units.push(unit);
         self.add(quantity, unit, said)
     }
 
-    fn add(&mut self, quantity: Quantity, unit: Unit, said: &str) -> Result<(), Unread> {
+    fn add(
+        &mut self,
+        quantity: Quantity,
+        unit: PhraseUnit,
+        said: &str,
+    ) -> Result<(), TimeParseError> {
         let in_hundredths = |factor: i64| quantity.hundredths * factor;
         let (place, hundredths) = match unit {
-            Unit::Second => (&mut self.seconds, in_hundredths(1)),
-            Unit::Minute => (&mut self.seconds, in_hundredths(60)),
-            Unit::Hour => (&mut self.seconds, in_hundredths(3_600)),
-            Unit::Day => (&mut self.days, in_hundredths(1)),
-            Unit::Week => (&mut self.days, in_hundredths(7)),
-            Unit::Fortnight => (&mut self.days, in_hundredths(14)),
-            Unit::Month => (&mut self.months, in_hundredths(1)),
-            Unit::Quarter => (&mut self.months, in_hundredths(3)),
-            Unit::Year => (&mut self.months, in_hundredths(12)),
+            PhraseUnit::Second => (&mut self.seconds, in_hundredths(1)),
+            PhraseUnit::Minute => (&mut self.seconds, in_hundredths(60)),
+            PhraseUnit::Hour => (&mut self.seconds, in_hundredths(3_600)),
+            PhraseUnit::Day => (&mut self.days, in_hundredths(1)),
+            PhraseUnit::Week => (&mut self.days, in_hundredths(7)),
+            PhraseUnit::Fortnight => (&mut self.days, in_hundredths(14)),
+            PhraseUnit::Month => (&mut self.months, in_hundredths(1)),
+            PhraseUnit::Quarter => (&mut self.months, in_hundredths(3)),
+            PhraseUnit::Year => (&mut self.months, in_hundredths(12)),
         };
         if hundredths % 100 != 0 {
             let why = "is not a whole number of days or seconds";
             let cure = "say it in hours, such as `12 hours` or `4 hours`";
-            return Err(Unread::new(Problem::Ambiguous, said, why, cure));
+            return Err(TimeParseError::new(TimeParseProblem::Ambiguous, said, why, cure));
         }
         *place += hundredths / 100;
         Ok(())
     }
 
     /// Weeks stay weeks where there is nothing but them, and hours do not become days.
-    fn span(&self, said: &str) -> Result<Span, Unread> {
-        let is_weeks =
-            self.units.iter().all(|unit| matches!(unit, Unit::Week | Unit::Fortnight | Unit::Day));
-        let (weeks, days) = if is_weeks && self.units != [Unit::Day] {
+    fn span(&self, said: &str) -> Result<Span, TimeParseError> {
+        let is_weeks = self
+            .units
+            .iter()
+            .all(|unit| matches!(unit, PhraseUnit::Week | PhraseUnit::Fortnight | PhraseUnit::Day));
+        let (weeks, days) = if is_weeks && self.units != [PhraseUnit::Day] {
             (self.days / 7, self.days % 7)
         } else {
             (0, self.days)
@@ -206,7 +226,12 @@ impl Length {
                 .try_seconds(self.seconds % 60)
         };
         make().map_err(|_: jiff::Error| {
-            Unread::new(Problem::OutOfRange, said, "is beyond the calendar", LENGTHS)
+            TimeParseError::new(
+                TimeParseProblem::OutOfRange,
+                said,
+                "is beyond the calendar",
+                LENGTHS,
+            )
         })
     }
 }

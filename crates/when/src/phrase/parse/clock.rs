@@ -2,14 +2,14 @@
 
 use jiff::civil::Time;
 
-use super::cursor::Cursor;
-use crate::error::{Problem, TIMES, Unread};
+use super::cursor::PhraseCursor;
+use crate::error::{TIMES, TimeParseError, TimeParseProblem};
 use crate::names;
-use crate::phrase::syntax::{Hands, Part, Said};
+use crate::phrase::syntax::{ClockPhrase, DayPart, WithWords};
 
 /// The words that must stand before a bare number for it to be an hour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Bare {
+pub(crate) enum BareNumber {
     /// `at` was said, so that a number is an hour.
     Hour,
     /// A number may be something else.
@@ -17,39 +17,42 @@ pub(crate) enum Bare {
 }
 
 /// A part of the day, if one is said here.
-pub(crate) fn part(cursor: &mut Cursor<'_>) -> Option<Said<Part>> {
-    const PARTS: [(&[&str], Part); 20] = [
-        (&["end", "of", "the", "working", "day"], Part::DayEnd),
-        (&["end", "of", "the", "business", "day"], Part::DayEnd),
-        (&["end", "of", "the", "day"], Part::DayEnd),
-        (&["end", "of", "business", "day"], Part::DayEnd),
-        (&["end", "of", "business"], Part::DayEnd),
-        (&["end", "of", "day"], Part::DayEnd),
-        (&["close", "of", "business"], Part::DayEnd),
-        (&["close", "of", "play"], Part::DayEnd),
-        (&["eod"], Part::DayEnd),
-        (&["eob"], Part::DayEnd),
-        (&["cob"], Part::DayEnd),
-        (&["first", "thing"], Part::Morning),
-        (&["morning"], Part::Morning),
-        (&["lunchtime"], Part::Lunch),
-        (&["lunch", "time"], Part::Lunch),
-        (&["lunch"], Part::Lunch),
-        (&["afternoon"], Part::Afternoon),
-        (&["evening"], Part::Evening),
-        (&["tonight"], Part::Night),
-        (&["night"], Part::Night),
+pub(crate) fn part(cursor: &mut PhraseCursor<'_>) -> Option<WithWords<DayPart>> {
+    const PARTS: [(&[&str], DayPart); 20] = [
+        (&["end", "of", "the", "working", "day"], DayPart::DayEnd),
+        (&["end", "of", "the", "business", "day"], DayPart::DayEnd),
+        (&["end", "of", "the", "day"], DayPart::DayEnd),
+        (&["end", "of", "business", "day"], DayPart::DayEnd),
+        (&["end", "of", "business"], DayPart::DayEnd),
+        (&["end", "of", "day"], DayPart::DayEnd),
+        (&["close", "of", "business"], DayPart::DayEnd),
+        (&["close", "of", "play"], DayPart::DayEnd),
+        (&["eod"], DayPart::DayEnd),
+        (&["eob"], DayPart::DayEnd),
+        (&["cob"], DayPart::DayEnd),
+        (&["first", "thing"], DayPart::Morning),
+        (&["morning"], DayPart::Morning),
+        (&["lunchtime"], DayPart::Lunch),
+        (&["lunch", "time"], DayPart::Lunch),
+        (&["lunch"], DayPart::Lunch),
+        (&["afternoon"], DayPart::Afternoon),
+        (&["evening"], DayPart::Evening),
+        (&["tonight"], DayPart::Night),
+        (&["night"], DayPart::Night),
     ];
     let start = cursor.at;
     let (_, part) = PARTS.iter().find(|(words, _)| cursor.eat_all(words))?;
     if cursor.part(start, cursor.at).eq_ignore_ascii_case("first thing") {
         cursor.eat_all(&["in", "the", "morning"]);
     }
-    Some(Said { what: *part, said: cursor.said(start) })
+    Some(WithWords { what: *part, said: cursor.said(start) })
 }
 
 /// A time of day, if one is said here.
-pub(crate) fn clock(cursor: &mut Cursor<'_>, bare: Bare) -> Result<Option<Said<Hands>>, Unread> {
+pub(crate) fn clock(
+    cursor: &mut PhraseCursor<'_>,
+    bare: BareNumber,
+) -> Result<Option<WithWords<ClockPhrase>>, TimeParseError> {
     let start = cursor.at;
     let mut hands = named(cursor);
     if hands.is_none() {
@@ -63,10 +66,10 @@ pub(crate) fn clock(cursor: &mut Cursor<'_>, bare: Bare) -> Result<Option<Said<H
         cursor.at = start;
         return Ok(None);
     };
-    Ok(Some(Said { what, said: cursor.said(start) }))
+    Ok(Some(WithWords { what, said: cursor.said(start) }))
 }
 
-fn named(cursor: &mut Cursor<'_>) -> Option<Hands> {
+fn named(cursor: &mut PhraseCursor<'_>) -> Option<ClockPhrase> {
     let start = cursor.at;
     if let Some((12, 2)) = cursor.digits()
         && !matches!(cursor.word(), "noon" | "midday" | "midnight")
@@ -74,8 +77,8 @@ fn named(cursor: &mut Cursor<'_>) -> Option<Hands> {
         cursor.at = start;
     }
     match cursor.eat_one(&["noon", "midday", "midnight"]) {
-        Some("midnight") => Some(Hands::Midnight),
-        Some(_) => Some(Hands::Exact(Time::constant(12, 0, 0, 0))),
+        Some("midnight") => Some(ClockPhrase::Midnight),
+        Some(_) => Some(ClockPhrase::Exact(Time::constant(12, 0, 0, 0))),
         None => {
             cursor.at = start;
             None
@@ -84,7 +87,7 @@ fn named(cursor: &mut Cursor<'_>) -> Option<Hands> {
 }
 
 /// `half past two`, `quarter to 9`, `20 past 3pm`, `ten to nine`.
-fn spoken(cursor: &mut Cursor<'_>) -> Result<Option<Hands>, Unread> {
+fn spoken(cursor: &mut PhraseCursor<'_>) -> Result<Option<ClockPhrase>, TimeParseError> {
     // `from ten to eleven` are two times.
     let before = cursor.at.checked_sub(1).and_then(|at| cursor.tokens.get(at));
     if before.is_some_and(|token| matches!(&*token.text, "from" | "between")) {
@@ -112,31 +115,35 @@ fn spoken(cursor: &mut Cursor<'_>) -> Result<Option<Hands>, Unread> {
         Some(_) | None => return Ok(None),
     };
     let start = cursor.at;
-    let Some(Said { what, .. }) = whole_hour(cursor)? else {
+    let Some(WithWords { what, .. }) = whole_hour(cursor)? else {
         cursor.at = start;
         return Ok(None);
     };
     let back = |hour: i8| if is_past { hour } else { hour - 1 };
     let minute = if is_past { minutes } else { 60 - minutes };
     Ok(Some(match what {
-        Hands::Bare { hour, .. } => {
+        ClockPhrase::Bare { hour, .. } => {
             let hour = if back(hour) == 0 { 12 } else { back(hour) };
-            Hands::Bare { hour, minute, is_full: false }
+            ClockPhrase::Bare { hour, minute, is_full: false }
         }
-        Hands::Exact(time) | Hands::Twelve(time) => {
+        ClockPhrase::Exact(time) | ClockPhrase::Twelve(time) => {
             let hour = back(time.hour()).rem_euclid(24);
-            Hands::Exact(Time::constant(hour, minute, 0, 0))
+            ClockPhrase::Exact(Time::constant(hour, minute, 0, 0))
         }
         // Which midnight it is past may be in doubt, so that the time is told.
-        Hands::Midnight | Hands::DayEnd if is_past => {
-            Hands::Twelve(Time::constant(0, minute, 0, 0))
+        ClockPhrase::Midnight | ClockPhrase::DayEnd if is_past => {
+            ClockPhrase::Twelve(Time::constant(0, minute, 0, 0))
         }
-        Hands::Midnight | Hands::DayEnd => Hands::Exact(Time::constant(23, minute, 0, 0)),
+        ClockPhrase::Midnight | ClockPhrase::DayEnd => {
+            ClockPhrase::Exact(Time::constant(23, minute, 0, 0))
+        }
     }))
 }
 
 /// An hour without minutes, after `half past`.
-fn whole_hour(cursor: &mut Cursor<'_>) -> Result<Option<Said<Hands>>, Unread> {
+fn whole_hour(
+    cursor: &mut PhraseCursor<'_>,
+) -> Result<Option<WithWords<ClockPhrase>>, TimeParseError> {
     let start = cursor.at;
     let hands = match named(cursor) {
         Some(hands) => Some(hands),
@@ -148,11 +155,14 @@ fn whole_hour(cursor: &mut Cursor<'_>) -> Result<Option<Said<Hands>>, Unread> {
             Some(_) | None => None,
         },
     };
-    Ok(hands.map(|what| Said { what, said: cursor.said(start) }))
+    Ok(hands.map(|what| WithWords { what, said: cursor.said(start) }))
 }
 
 /// `2pm`, `14:00`, `2.30pm`, `14h30`, `9 o'clock`, `nine thirty`, and `9` where it is an hour.
-fn written(cursor: &mut Cursor<'_>, bare: Bare) -> Result<Option<Hands>, Unread> {
+fn written(
+    cursor: &mut PhraseCursor<'_>,
+    bare: BareNumber,
+) -> Result<Option<ClockPhrase>, TimeParseError> {
     let start = cursor.at;
     let is_word =
         cursor.token().is_some_and(|token| !token.text.starts_with(|c: char| c.is_ascii_digit()));
@@ -166,8 +176,8 @@ fn written(cursor: &mut Cursor<'_>, bare: Bare) -> Result<Option<Hands>, Unread>
     let is_clock = is_clear
         || is_half(cursor)
         || matches!(ahead, "o'clock" | "oclock" | "noon" | "midnight")
-        || (bare == Bare::Hour && minute.is_none())
-        || (minute.is_some() && bare == Bare::Hour);
+        || (bare == BareNumber::Hour && minute.is_none())
+        || (minute.is_some() && bare == BareNumber::Hour);
     if !is_clock {
         return Ok(None);
     }
@@ -179,7 +189,7 @@ fn written(cursor: &mut Cursor<'_>, bare: Bare) -> Result<Option<Hands>, Unread>
 
 /// Minutes and seconds as they stand after an hour.
 #[derive(Debug, Clone, Copy)]
-struct Minutes {
+struct ClockMinutes {
     minute: i8,
     second: i8,
     /// Whether they are of a time and nothing else.
@@ -188,9 +198,9 @@ struct Minutes {
     is_24: bool,
 }
 
-fn minutes(cursor: &mut Cursor<'_>, is_word: bool) -> Option<Minutes> {
+fn minutes(cursor: &mut PhraseCursor<'_>, is_word: bool) -> Option<ClockMinutes> {
     let start = cursor.at;
-    let two = |cursor: &mut Cursor<'_>| -> Option<i8> {
+    let two = |cursor: &mut PhraseCursor<'_>| -> Option<i8> {
         let is_glued = cursor.is_glued();
         let (number, places) = cursor.digits()?;
         i8::try_from(number).ok().filter(|number| is_glued && places == 2 && *number < 60)
@@ -202,13 +212,13 @@ fn minutes(cursor: &mut Cursor<'_>, is_word: bool) -> Option<Minutes> {
             let second = if cursor.eat(":") { two(cursor) } else { None };
             cursor.at = if second.is_some() { cursor.at } else { after };
             let second = second.unwrap_or(0);
-            return Some(Minutes { minute, second, is_clear: true, is_24: false });
+            return Some(ClockMinutes { minute, second, is_clear: true, is_24: false });
         }
     } else if cursor.eat("h") {
         let after = cursor.at;
         let minute = two(cursor);
         cursor.at = if minute.is_some() { cursor.at } else { after };
-        return Some(Minutes {
+        return Some(ClockMinutes {
             minute: minute.unwrap_or(0),
             second: 0,
             is_clear: true,
@@ -220,36 +230,36 @@ fn minutes(cursor: &mut Cursor<'_>, is_word: bool) -> Option<Minutes> {
             let is_clear = minute > 12 && !(cursor.is_glued() && cursor.word() == ".");
             let is_date = cursor.is_glued() && cursor.word() == ".";
             if !is_date {
-                return Some(Minutes { minute, second: 0, is_clear, is_24: false });
+                return Some(ClockMinutes { minute, second: 0, is_clear, is_24: false });
             }
         }
     } else if is_word && let Some(minute @ 10..=59) = names::number(cursor.word()) {
         cursor.number();
         let minute = i8::try_from(minute).unwrap_or(0);
-        return Some(Minutes { minute, second: 0, is_clear: true, is_24: false });
+        return Some(ClockMinutes { minute, second: 0, is_clear: true, is_24: false });
     }
     cursor.at = start;
     None
 }
 
-fn is_half(cursor: &Cursor<'_>) -> bool {
+fn is_half(cursor: &PhraseCursor<'_>) -> bool {
     matches!(cursor.word(), "am" | "pm")
 }
 
 /// The time of an hour with what stands after it.
 fn finish(
-    cursor: &mut Cursor<'_>,
+    cursor: &mut PhraseCursor<'_>,
     start: usize,
     hour: i8,
-    minutes: Option<Minutes>,
+    minutes: Option<ClockMinutes>,
     is_24: bool,
-) -> Result<Hands, Unread> {
+) -> Result<ClockPhrase, TimeParseError> {
     let (minute, second) = minutes.map_or((0, 0), |minutes| (minutes.minute, minutes.second));
     cursor.eat_one(&["o'clock", "oclock"]);
     let half = cursor.eat_one(&["am", "pm"]);
-    let refused = |cursor: &Cursor<'_>, why: &str| {
-        Unread::new(
-            Problem::Impossible,
+    let refused = |cursor: &PhraseCursor<'_>, why: &str| {
+        TimeParseError::new(
+            TimeParseProblem::Impossible,
             &cursor.said(start),
             why,
             "say it like `2pm`, `14:00` or `14h30`",
@@ -263,17 +273,17 @@ fn finish(
         }
         let at = hour % 12 + if half == "pm" { 12 } else { 0 };
         let time = time(at).map_err(|_| refused(cursor, "is no time of day"))?;
-        return Ok(if hour == 12 { Hands::Twelve(time) } else { Hands::Exact(time) });
+        return Ok(if hour == 12 { ClockPhrase::Twelve(time) } else { ClockPhrase::Exact(time) });
     }
     if (hour, minute, second) == (24, 0, 0) {
-        return Ok(Hands::DayEnd);
+        return Ok(ClockPhrase::DayEnd);
     }
     let time = time(hour).map_err(|_| {
         let why = "is no time of day";
-        Unread::new(Problem::Impossible, &cursor.said(start), why, TIMES)
+        TimeParseError::new(TimeParseProblem::Impossible, &cursor.said(start), why, TIMES)
     })?;
     if is_24 || second != 0 {
-        return Ok(Hands::Exact(time));
+        return Ok(ClockPhrase::Exact(time));
     }
-    Ok(Hands::Bare { hour, minute, is_full: minutes.is_some() })
+    Ok(ClockPhrase::Bare { hour, minute, is_full: minutes.is_some() })
 }

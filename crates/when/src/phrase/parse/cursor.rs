@@ -1,17 +1,17 @@
 //! A place in the words of a phrase, from which one looks ahead and goes on.
 
-use super::lexer::{Kind, Token};
+use super::lexer::{PhraseToken, PhraseTokenKind};
 use crate::names;
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Cursor<'t> {
+pub(crate) struct PhraseCursor<'t> {
     pub(crate) text: &'t str,
-    pub(crate) tokens: &'t [Token],
+    pub(crate) tokens: &'t [PhraseToken],
     pub(crate) at: usize,
 }
 
-impl<'t> Cursor<'t> {
-    pub(crate) fn token(&self) -> Option<&'t Token> {
+impl<'t> PhraseCursor<'t> {
+    pub(crate) fn token(&self) -> Option<&'t PhraseToken> {
         self.tokens.get(self.at)
     }
 
@@ -22,7 +22,7 @@ impl<'t> Cursor<'t> {
     /// The word so many places ahead; nothing where there is none, or no word.
     pub(crate) fn ahead(&self, places: usize) -> &'t str {
         match self.tokens.get(self.at + places) {
-            Some(Token { kind: Kind::Word, text, .. }) => text,
+            Some(PhraseToken { kind: PhraseTokenKind::Word, text, .. }) => text,
             _ => "",
         }
     }
@@ -59,7 +59,9 @@ impl<'t> Cursor<'t> {
 
     /// Digits and how many there are.
     pub(crate) fn digits(&mut self) -> Option<(u32, usize)> {
-        let Some(Token { kind: Kind::Number, text, .. }) = self.token() else { return None };
+        let Some(PhraseToken { kind: PhraseTokenKind::Number, text, .. }) = self.token() else {
+            return None;
+        };
         let number = text.parse().ok()?;
         self.at += 1;
         Some((number, text.len()))

@@ -3,25 +3,25 @@
 use jiff::Span;
 use jiff::tz::{Offset, TimeZone, TimeZoneDatabase};
 
-use crate::error::{LENGTHS, Problem, TIMES, Unread};
-use crate::iso::{self, Iso};
+use crate::error::{LENGTHS, TIMES, TimeParseError, TimeParseProblem};
+use crate::iso::{self, IsoTime};
 
 /// The longest text that is read, in characters.
 pub(crate) const LONGEST: usize = 200;
 
 #[derive(Debug, Clone)]
-pub(crate) enum Kind {
+pub(crate) enum PhraseTokenKind {
     Number,
     Word,
-    Iso(Iso),
+    Iso(IsoTime),
     Zone(TimeZone),
     Offset(Offset),
     Length(Span),
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Token {
-    pub(crate) kind: Kind,
+pub(crate) struct PhraseToken {
+    pub(crate) kind: PhraseTokenKind,
     /// In lower case; a sign is a word of one character.
     pub(crate) text: String,
     pub(crate) from: usize,
@@ -67,10 +67,10 @@ const LETTERS: [(&[&str], &str); 16] = [
 ];
 
 /// The words of a text within its bounds; `cure` is what can be said instead.
-pub(crate) fn lex(text: &str, cure: &str) -> Result<Vec<Token>, Unread> {
+pub(crate) fn lex(text: &str, cure: &str) -> Result<Vec<PhraseToken>, TimeParseError> {
     if text.chars().nth(LONGEST).is_some() {
         let why = format!("is longer than the {LONGEST} characters that are read");
-        return Err(Unread::new(Problem::TooLong, text, &why, cure));
+        return Err(TimeParseError::new(TimeParseProblem::TooLong, text, &why, cure));
     }
     let mut tokens = Vec::new();
     let mut from = 0;
@@ -83,42 +83,52 @@ pub(crate) fn lex(text: &str, cure: &str) -> Result<Vec<Token>, Unread> {
         from = end + text.get(end..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
     }
     if tokens.is_empty() {
-        return Err(Unread::new(Problem::Empty, text.trim(), "says nothing", cure));
+        return Err(TimeParseError::new(
+            TimeParseProblem::Empty,
+            text.trim(),
+            "says nothing",
+            cure,
+        ));
     }
     Ok(tokens)
 }
 
 /// A chunk between spaces that says something as a whole, or else its letters and digits.
-fn whole(chunk: &str, from: usize, tokens: &mut Vec<Token>) -> Result<(), Unread> {
+fn whole(chunk: &str, from: usize, tokens: &mut Vec<PhraseToken>) -> Result<(), TimeParseError> {
     let core = chunk.trim_start_matches('(').trim_end_matches([',', ';', ')', '!', '?', '.']);
     let start = from + (chunk.len() - chunk.trim_start_matches('(').len());
-    let mut push = |kind: Kind, text: &str, at: usize, length: usize| {
+    let mut push = |kind: PhraseTokenKind, text: &str, at: usize, length: usize| {
         let (from, to) = (start + at, start + at + length);
-        tokens.push(Token { kind, text: text.to_owned(), from, to, is_glued: false });
+        tokens.push(PhraseToken { kind, text: text.to_owned(), from, to, is_glued: false });
     };
     if iso::is_iso(core) {
         let (first, second) = halves(core);
-        push(Kind::Iso(iso::read(first)?), "", 0, first.len());
+        push(PhraseTokenKind::Iso(iso::read(first)?), "", 0, first.len());
         let after = first.len() + 1;
         match second {
             None => {}
             Some(length) if length.starts_with(['P', 'p']) => {
-                push(Kind::Word, "for", first.len(), 1);
+                push(PhraseTokenKind::Word, "for", first.len(), 1);
                 let span = length.to_uppercase().parse().map_err(|_| {
-                    Unread::new(Problem::Impossible, length, "is no duration", LENGTHS)
+                    TimeParseError::new(
+                        TimeParseProblem::Impossible,
+                        length,
+                        "is no duration",
+                        LENGTHS,
+                    )
                 })?;
-                push(Kind::Length(span), "", after, length.len());
+                push(PhraseTokenKind::Length(span), "", after, length.len());
             }
             Some(second) => {
-                push(Kind::Word, "-", first.len(), 1);
-                push(Kind::Iso(iso::read(second)?), "", after, second.len());
+                push(PhraseTokenKind::Word, "-", first.len(), 1);
+                push(PhraseTokenKind::Iso(iso::read(second)?), "", after, second.len());
             }
         }
     } else if let Some(kind) = zone(core, chunk.starts_with('('))? {
         push(kind, "", 0, core.len());
     } else if core.len() > 8 && core.bytes().all(|byte| byte.is_ascii_digit()) {
         let why = "may be seconds since 1970 or something else";
-        return Err(Unread::new(Problem::Ambiguous, core, why, TIMES));
+        return Err(TimeParseError::new(TimeParseProblem::Ambiguous, core, why, TIMES));
     } else {
         letters(chunk, from, tokens);
     }
@@ -143,10 +153,10 @@ fn halves(core: &str) -> (&str, Option<&str>) {
 
 /// A zone or an offset; one that begins with a minus may be the end of a range, unless it is in
 /// brackets.
-fn zone(core: &str, is_in_brackets: bool) -> Result<Option<Kind>, Unread> {
+fn zone(core: &str, is_in_brackets: bool) -> Result<Option<PhraseTokenKind>, TimeParseError> {
     let lower = core.to_lowercase();
     if matches!(&*lower, "utc" | "gmt") {
-        return Ok(Some(Kind::Zone(TimeZone::UTC)));
+        return Ok(Some(PhraseTokenKind::Zone(TimeZone::UTC)));
     }
     let numeric = lower.strip_prefix("utc").or_else(|| lower.strip_prefix("gmt"));
     let is_bare = numeric.is_none();
@@ -154,19 +164,29 @@ fn zone(core: &str, is_in_brackets: bool) -> Result<Option<Kind>, Unread> {
     if let Some(number) = numeric.or(Some(&*lower).filter(|_| is_signed))
         && let Some(offset) = offset(number, is_bare)
     {
-        return Ok(Some(Kind::Offset(offset)));
+        return Ok(Some(PhraseTokenKind::Offset(offset)));
     }
     if let Some((_, names)) = LETTERS.iter().find(|(letters, _)| letters.contains(&&*lower)) {
         let why = "is not one zone for sure";
-        return Err(Unread::new(Problem::Ambiguous, core, why, &format!("say {names}")));
+        return Err(TimeParseError::new(
+            TimeParseProblem::Ambiguous,
+            core,
+            why,
+            &format!("say {names}"),
+        ));
     }
     if !lower.split_once('/').is_some_and(|(area, _)| AREAS.contains(&area)) {
         return Ok(None);
     }
-    let found = TimeZoneDatabase::bundled().get(core).map(Kind::Zone);
+    let found = TimeZoneDatabase::bundled().get(core).map(PhraseTokenKind::Zone);
     found.map(Some).map_err(|_| {
         let why = "is no name of the time zone database";
-        Unread::new(Problem::Impossible, core, why, "say it like `Europe/Zurich` or `UTC`")
+        TimeParseError::new(
+            TimeParseProblem::Impossible,
+            core,
+            why,
+            "say it like `Europe/Zurich` or `UTC`",
+        )
     })
 }
 
@@ -192,30 +212,30 @@ fn offset(text: &str, is_bare: bool) -> Option<Offset> {
 }
 
 /// Splits where letters, digits and signs meet.
-fn letters(chunk: &str, from: usize, tokens: &mut Vec<Token>) {
+fn letters(chunk: &str, from: usize, tokens: &mut Vec<PhraseToken>) {
     let mut rest = chunk;
     while let Some(c) = rest.chars().next() {
         let at = from + (chunk.len() - rest.len());
         let is_letter = |c: char| c.is_alphabetic() || c == '\'' || c == '’';
         let (kind, length, text) = if c.is_ascii_digit() {
             let length = rest.bytes().take_while(u8::is_ascii_digit).count();
-            (Kind::Number, length, rest.get(..length).unwrap_or_default().to_owned())
+            (PhraseTokenKind::Number, length, rest.get(..length).unwrap_or_default().to_owned())
         } else if let Some((length, half)) = half_of_day(rest) {
-            (Kind::Word, length, half.to_owned())
+            (PhraseTokenKind::Word, length, half.to_owned())
         } else if is_letter(c) {
             let length = rest.find(|c| !is_letter(c)).unwrap_or(rest.len());
             let word = rest.get(..length).unwrap_or_default();
-            (Kind::Word, length, word.to_lowercase().replace('’', "'"))
+            (PhraseTokenKind::Word, length, word.to_lowercase().replace('’', "'"))
         } else {
             let text = match c {
                 '–' | '—' | '−' | '‐' | '‑' => '-',
                 ';' | '(' | ')' | '!' | '?' => ',',
                 other => other,
             };
-            (Kind::Word, c.len_utf8(), text.to_string())
+            (PhraseTokenKind::Word, c.len_utf8(), text.to_string())
         };
         let is_glued = rest.len() < chunk.len();
-        tokens.push(Token { kind, text, from: at, to: at + length, is_glued });
+        tokens.push(PhraseToken { kind, text, from: at, to: at + length, is_glued });
         rest = rest.get(length..).unwrap_or_default();
     }
 }

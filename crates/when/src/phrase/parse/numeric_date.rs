@@ -3,48 +3,51 @@
 
 use jiff::civil::Date;
 
-use super::cursor::Cursor;
-use crate::error::{Problem, TIMES, Unread};
-use crate::phrase::syntax::{Day, Month};
+use super::cursor::PhraseCursor;
+use crate::error::{TIMES, TimeParseError, TimeParseProblem};
+use crate::phrase::syntax::{DayPhrase, MonthPhrase};
 
 /// A date in digits with dots, slashes or hyphens, if one stands here.
-pub(crate) fn numeric(cursor: &mut Cursor<'_>) -> Result<Option<Day>, Unread> {
+pub(crate) fn numeric(cursor: &mut PhraseCursor<'_>) -> Result<Option<DayPhrase>, TimeParseError> {
     let start = cursor.at;
     let Some((numbers, sign, is_closed)) = row(cursor) else {
         cursor.at = start;
         return Ok(None);
     };
     let said = cursor.said(start);
-    let refused = |problem, why: &str, cure: &str| Err(Unread::new(problem, &said, why, cure));
-    let impossible = |why: &str| refused(Problem::Impossible, why, TIMES);
+    let refused =
+        |problem, why: &str, cure: &str| Err(TimeParseError::new(problem, &said, why, cure));
+    let impossible = |why: &str| refused(TimeParseProblem::Impossible, why, TIMES);
     let exact = |year: u32, month: u32, day: u32| {
-        let date = date(year, month, day).map(|date| Some(Day::Exact(date)));
+        let date = date(year, month, day).map(|date| Some(DayPhrase::Exact(date)));
         date.map_or_else(|| impossible("is no day of the calendar"), Ok)
     };
     match numbers.as_slice() {
         [(year, 4), (month, _), (day, _)] => exact(*year, *month, *day),
         [(first, _), (second, _), (year, 4)] => match either(*first, *second) {
-            Either::One(day, month) => exact(*year, month, day),
-            Either::Two => {
+            DayMonthOrder::One(day, month) => exact(*year, month, day),
+            DayMonthOrder::Two => {
                 let cure = format!(
                     "say `{year}-{second:02}-{first:02}` or `{year}-{first:02}-{second:02}`"
                 );
-                refused(Problem::Ambiguous, "may be two days", &cure)
+                refused(TimeParseProblem::Ambiguous, "may be two days", &cure)
             }
-            Either::Neither => impossible("is no day of the calendar"),
+            DayMonthOrder::Neither => impossible("is no day of the calendar"),
         },
-        [_, _, (_, 1..=3)] => {
-            refused(Problem::Ambiguous, "has no year of four digits", "say it like `2026-12-24`")
-        }
+        [_, _, (_, 1..=3)] => refused(
+            TimeParseProblem::Ambiguous,
+            "has no year of four digits",
+            "say it like `2026-12-24`",
+        ),
         // Two numbers are a date if they can be nothing else.
         [(first, _), (second, _)] if sign == "/" || is_closed || *first > 24 => {
             match either(*first, *second) {
-                Either::One(day, month) => Ok(of_month(day, month)),
-                Either::Two => {
+                DayMonthOrder::One(day, month) => Ok(of_month(day, month)),
+                DayMonthOrder::Two => {
                     let cure = "say it like `3 April` or `4 March`";
-                    refused(Problem::Ambiguous, "may be two days", cure)
+                    refused(TimeParseProblem::Ambiguous, "may be two days", cure)
                 }
-                Either::Neither => impossible("is no day of the calendar"),
+                DayMonthOrder::Neither => impossible("is no day of the calendar"),
             }
         }
         [(first, _), (second, 2)] if sign == "." && *first <= 24 && (1..=12).contains(second) => {
@@ -58,7 +61,7 @@ pub(crate) fn numeric(cursor: &mut Cursor<'_>) -> Result<Option<Day>, Unread> {
             let cure = format!(
                 "say `{first}:{second:02}` for the time or `{first}.{second}.` for the day"
             );
-            refused(Problem::Ambiguous, "may be a time or a day", &cure)
+            refused(TimeParseProblem::Ambiguous, "may be a time or a day", &cure)
         }
         _ => {
             cursor.at = start;
@@ -68,11 +71,11 @@ pub(crate) fn numeric(cursor: &mut Cursor<'_>) -> Result<Option<Day>, Unread> {
 }
 
 /// Numbers, each with how many digits it has.
-type Numbers = Vec<(u32, usize)>;
+type DigitGroups = Vec<(u32, usize)>;
 
 /// Two or three numbers with one sign between them and no space; the last sign is whether there
 /// is one after two numbers, as in `24.12.`.
-fn row<'t>(cursor: &mut Cursor<'t>) -> Option<(Numbers, &'t str, bool)> {
+fn row<'t>(cursor: &mut PhraseCursor<'t>) -> Option<(DigitGroups, &'t str, bool)> {
     let mut numbers = vec![cursor.digits()?];
     let sign = cursor.word();
     let is_hyphen = sign == "-";
@@ -96,7 +99,7 @@ fn row<'t>(cursor: &mut Cursor<'t>) -> Option<(Numbers, &'t str, bool)> {
     (is_row && !is_time).then_some((numbers, sign, is_closed))
 }
 
-enum Either {
+enum DayMonthOrder {
     /// Day and month.
     One(u32, u32),
     Two,
@@ -104,14 +107,14 @@ enum Either {
 }
 
 /// Which of two numbers is the day and which the month.
-fn either(first: u32, second: u32) -> Either {
+fn either(first: u32, second: u32) -> DayMonthOrder {
     let (is_first, is_second) = ((1..=12).contains(&first), (1..=12).contains(&second));
     match (is_first, is_second) {
-        (true, true) if first == second => Either::One(first, second),
-        (true, true) => Either::Two,
-        (true, false) => Either::One(second, first),
-        (false, true) => Either::One(first, second),
-        (false, false) => Either::Neither,
+        (true, true) if first == second => DayMonthOrder::One(first, second),
+        (true, true) => DayMonthOrder::Two,
+        (true, false) => DayMonthOrder::One(second, first),
+        (false, true) => DayMonthOrder::One(first, second),
+        (false, false) => DayMonthOrder::Neither,
     }
 }
 
@@ -120,8 +123,12 @@ fn date(year: u32, month: u32, day: u32) -> Option<Date> {
     Date::new(i16::try_from(year).ok()?, month, day).ok()
 }
 
-fn of_month(day: u32, month: u32) -> Option<Day> {
+fn of_month(day: u32, month: u32) -> Option<DayPhrase> {
     // A leap year, so that the 29th of February is one.
     let date = date(2_024, month, day)?;
-    Some(Day::OfMonth { day: date.day(), month: Month::Named(date.month()), year: None })
+    Some(DayPhrase::OfMonth {
+        day: date.day(),
+        month: MonthPhrase::Named(date.month()),
+        year: None,
+    })
 }

@@ -2,19 +2,19 @@
 
 use jiff::civil::Weekday;
 
-use super::cursor::Cursor;
+use super::cursor::PhraseCursor;
 use super::day::{WORKING, nth_of};
-use crate::error::{Problem, REPEATS, Unread};
+use crate::error::{REPEATS, TimeParseError, TimeParseProblem};
 use crate::names;
-use crate::phrase::syntax::{Kind, Said};
-use crate::recurrence::{DayOf, Frequency};
+use crate::phrase::syntax::{DayKind, WithWords};
+use crate::recurrence::{Frequency, RecurrenceWeekday};
 
 /// What was said of how something comes again.
 #[derive(Debug, Clone)]
-pub(crate) struct Repeat {
+pub(crate) struct RepeatPhrase {
     pub(crate) frequency: Frequency,
     pub(crate) interval: u32,
-    pub(crate) days: Vec<DayOf>,
+    pub(crate) days: Vec<RecurrenceWeekday>,
     pub(crate) month_days: Vec<i8>,
     pub(crate) months: Vec<i8>,
     pub(crate) positions: Vec<i16>,
@@ -22,7 +22,7 @@ pub(crate) struct Repeat {
     pub(crate) is_weekend: bool,
 }
 
-impl Repeat {
+impl RepeatPhrase {
     fn every(interval: u32, frequency: Frequency) -> Self {
         Self {
             frequency,
@@ -43,7 +43,7 @@ impl Repeat {
 
     fn add_weekdays(&mut self, weekdays: impl IntoIterator<Item = Weekday>) {
         for weekday in weekdays {
-            let day = DayOf { nth: 0, weekday };
+            let day = RecurrenceWeekday { nth: 0, weekday };
             if !self.days.contains(&day) {
                 self.days.push(day);
             }
@@ -51,11 +51,11 @@ impl Repeat {
         self.days.sort_by_key(|day| (day.nth, day.weekday.to_monday_zero_offset()));
     }
 
-    fn add_nth(&mut self, nth: i8, of: Kind) {
+    fn add_nth(&mut self, nth: i8, of: DayKind) {
         match of {
-            Kind::Day => self.month_days.push(nth),
-            Kind::Weekday(weekday) => self.days.push(DayOf { nth, weekday }),
-            Kind::Working => {
+            DayKind::Day => self.month_days.push(nth),
+            DayKind::Weekday(weekday) => self.days.push(RecurrenceWeekday { nth, weekday }),
+            DayKind::Working => {
                 self.add_weekdays(WORKING);
                 self.positions.push(i16::from(nth));
             }
@@ -74,25 +74,27 @@ impl Repeat {
 }
 
 /// A way to read a recurrence; where it finds none, the cursor stands anywhere.
-type Attempt = fn(&mut Cursor<'_>) -> Result<Option<Repeat>, Unread>;
+type RepeatParser = fn(&mut PhraseCursor<'_>) -> Result<Option<RepeatPhrase>, TimeParseError>;
 
 /// A recurrence, if one is said here.
-pub(crate) fn repeat(cursor: &mut Cursor<'_>) -> Result<Option<Said<Repeat>>, Unread> {
+pub(crate) fn repeat(
+    cursor: &mut PhraseCursor<'_>,
+) -> Result<Option<WithWords<RepeatPhrase>>, TimeParseError> {
     let start = cursor.at;
-    let tries: [Attempt; 4] = [adverb, plural, of_every, every];
+    let tries: [RepeatParser; 4] = [adverb, plural, of_every, every];
     for attempt in tries {
         cursor.at = start;
         if let Some(mut repeat) = attempt(cursor)? {
             choices(cursor, &mut repeat)?;
             checked(&repeat, &cursor.said(start))?;
-            return Ok(Some(Said { what: repeat, said: cursor.said(start) }));
+            return Ok(Some(WithWords { what: repeat, said: cursor.said(start) }));
         }
     }
     cursor.at = start;
     Ok(None)
 }
 
-fn checked(repeat: &Repeat, said: &str) -> Result<(), Unread> {
+fn checked(repeat: &RepeatPhrase, said: &str) -> Result<(), TimeParseError> {
     let is_numbered = repeat.days.iter().any(|day| day.nth != 0) || !repeat.positions.is_empty();
     let is_of_month = is_numbered || !repeat.month_days.is_empty();
     let has_months = !repeat.months.is_empty();
@@ -104,13 +106,13 @@ fn checked(repeat: &Repeat, said: &str) -> Result<(), Unread> {
     };
     if is_fault {
         let why = "says days that do not go with how often it is";
-        return Err(Unread::new(Problem::Conflict, said, why, REPEATS));
+        return Err(TimeParseError::new(TimeParseProblem::Conflict, said, why, REPEATS));
     }
     Ok(())
 }
 
 /// `daily`, `weekly` and their like.
-fn adverb(cursor: &mut Cursor<'_>) -> Result<Option<Repeat>, Unread> {
+fn adverb(cursor: &mut PhraseCursor<'_>) -> Result<Option<RepeatPhrase>, TimeParseError> {
     use Frequency::{Daily, Monthly, Weekly, Yearly};
     let (interval, frequency) = match cursor.word() {
         "daily" => (1, Daily),
@@ -122,25 +124,25 @@ fn adverb(cursor: &mut Cursor<'_>) -> Result<Option<Repeat>, Unread> {
         "biweekly" | "bimonthly" | "biannually" | "semiweekly" | "semimonthly" => {
             let why = "may be twice in one or once in two";
             let cure = "say `every 2 weeks`, `every 2 months` or the days";
-            return Err(Unread::new(Problem::Ambiguous, cursor.word(), why, cure));
+            return Err(TimeParseError::new(TimeParseProblem::Ambiguous, cursor.word(), why, cure));
         }
         "hourly" => return Err(too_often(cursor.word())),
         _ => return Ok(None),
     };
     cursor.at += 1;
-    Ok(Some(Repeat::every(interval, frequency)))
+    Ok(Some(RepeatPhrase::every(interval, frequency)))
 }
 
-fn too_often(part: &str) -> Unread {
+fn too_often(part: &str) -> TimeParseError {
     let why = "repeats within a day, which is not followed here";
-    Unread::new(Problem::Unsupported, part, why, REPEATS)
+    TimeParseError::new(TimeParseProblem::Unsupported, part, why, REPEATS)
 }
 
 /// `Mondays`, `weekdays`, `Tuesdays and Thursdays`.
 #[expect(clippy::unnecessary_wraps, reason = "it is one of several attempts")]
-fn plural(cursor: &mut Cursor<'_>) -> Result<Option<Repeat>, Unread> {
+fn plural(cursor: &mut PhraseCursor<'_>) -> Result<Option<RepeatPhrase>, TimeParseError> {
     if cursor.eat_one(&["weekdays", "workdays"]).is_some() {
-        return Ok(Some(Repeat::weekly(1, WORKING)));
+        return Ok(Some(RepeatPhrase::weekly(1, WORKING)));
     }
     if cursor.eat("weekends") {
         return Ok(Some(weekends(1)));
@@ -148,15 +150,15 @@ fn plural(cursor: &mut Cursor<'_>) -> Result<Option<Repeat>, Unread> {
     if !names::weekday(cursor.word()).is_some_and(|(_, is_plural)| is_plural) {
         return Ok(None);
     }
-    Ok(Some(Repeat::weekly(1, weekdays(cursor))))
+    Ok(Some(RepeatPhrase::weekly(1, weekdays(cursor))))
 }
 
-fn weekends(interval: u32) -> Repeat {
-    Repeat { is_weekend: true, ..Repeat::weekly(interval, [Weekday::Saturday]) }
+fn weekends(interval: u32) -> RepeatPhrase {
+    RepeatPhrase { is_weekend: true, ..RepeatPhrase::weekly(interval, [Weekday::Saturday]) }
 }
 
 /// Weekdays in a row: `Mon, Wed and Fri`, `Monday to Friday`; none where none stands.
-fn weekdays(cursor: &mut Cursor<'_>) -> Vec<Weekday> {
+fn weekdays(cursor: &mut PhraseCursor<'_>) -> Vec<Weekday> {
     let mut days: Vec<Weekday> = Vec::new();
     while let Some((weekday, _)) = names::weekday(cursor.word()) {
         cursor.at += 1;
@@ -179,9 +181,9 @@ fn weekdays(cursor: &mut Cursor<'_>) -> Vec<Weekday> {
 }
 
 /// `first Monday of every month`, `the 15th of each month`.
-fn of_every(cursor: &mut Cursor<'_>) -> Result<Option<Repeat>, Unread> {
+fn of_every(cursor: &mut PhraseCursor<'_>) -> Result<Option<RepeatPhrase>, TimeParseError> {
     cursor.eat("the");
-    let mut repeat = Repeat::every(1, Frequency::Monthly);
+    let mut repeat = RepeatPhrase::every(1, Frequency::Monthly);
     if !numbered(cursor, &mut repeat)? {
         return Ok(None);
     }
@@ -194,7 +196,7 @@ fn of_every(cursor: &mut Cursor<'_>) -> Result<Option<Repeat>, Unread> {
 }
 
 /// `every`, and what comes after it.
-fn every(cursor: &mut Cursor<'_>) -> Result<Option<Repeat>, Unread> {
+fn every(cursor: &mut PhraseCursor<'_>) -> Result<Option<RepeatPhrase>, TimeParseError> {
     let start = cursor.at;
     if cursor.eat_one(&["every", "each"]).is_none() {
         return Ok(None);
@@ -212,28 +214,33 @@ fn every(cursor: &mut Cursor<'_>) -> Result<Option<Repeat>, Unread> {
     let interval = interval(cursor);
     if interval == 0 || interval > 1_000 {
         let why = "is no number from 1 to 1000";
-        return Err(Unread::new(Problem::OutOfRange, &cursor.said(start), why, REPEATS));
+        return Err(TimeParseError::new(
+            TimeParseProblem::OutOfRange,
+            &cursor.said(start),
+            why,
+            REPEATS,
+        ));
     }
     let days = weekdays(cursor);
     if !days.is_empty() {
-        return Ok(Some(Repeat::weekly(interval, days)));
+        return Ok(Some(RepeatPhrase::weekly(interval, days)));
     }
     let repeat = match cursor.word() {
         // The part of the day is left for the time.
         "morning" | "afternoon" | "evening" | "night" if interval == 1 => {
-            return Ok(Some(Repeat::every(1, Frequency::Daily)));
+            return Ok(Some(RepeatPhrase::every(1, Frequency::Daily)));
         }
-        "day" | "days" => Repeat::every(interval, Frequency::Daily),
-        "week" | "weeks" => Repeat::every(interval, Frequency::Weekly),
-        "fortnight" => Repeat::every(2 * interval, Frequency::Weekly),
-        "month" | "months" => Repeat::every(interval, Frequency::Monthly),
-        "quarter" | "quarters" => Repeat::every(3 * interval, Frequency::Monthly),
-        "year" | "years" => Repeat::every(interval, Frequency::Yearly),
-        "weekday" | "workday" if interval == 1 => Repeat::weekly(1, WORKING),
+        "day" | "days" => RepeatPhrase::every(interval, Frequency::Daily),
+        "week" | "weeks" => RepeatPhrase::every(interval, Frequency::Weekly),
+        "fortnight" => RepeatPhrase::every(2 * interval, Frequency::Weekly),
+        "month" | "months" => RepeatPhrase::every(interval, Frequency::Monthly),
+        "quarter" | "quarters" => RepeatPhrase::every(3 * interval, Frequency::Monthly),
+        "year" | "years" => RepeatPhrase::every(interval, Frequency::Yearly),
+        "weekday" | "workday" if interval == 1 => RepeatPhrase::weekly(1, WORKING),
         "weekend" => weekends(interval),
         "working" | "business" if cursor.ahead(1) == "day" && interval == 1 => {
             cursor.at += 1;
-            Repeat::weekly(1, WORKING)
+            RepeatPhrase::weekly(1, WORKING)
         }
         "hour" | "hours" | "minute" | "minutes" | "min" | "h" | "second" | "seconds" => {
             return Err(too_often(&cursor.part(start, cursor.at + 1)));
@@ -242,7 +249,7 @@ fn every(cursor: &mut Cursor<'_>) -> Result<Option<Repeat>, Unread> {
             let why = "does not say what it is every one of";
             let end = if cursor.is_at_end() { cursor.at } else { cursor.at + 1 };
             let said = cursor.part(start, end);
-            return Err(Unread::new(Problem::Unknown, &said, why, REPEATS));
+            return Err(TimeParseError::new(TimeParseProblem::Unknown, &said, why, REPEATS));
         }
     };
     cursor.at += 1;
@@ -250,7 +257,7 @@ fn every(cursor: &mut Cursor<'_>) -> Result<Option<Repeat>, Unread> {
 }
 
 /// How many periods lie between two times: `other`, `2`, `third`.
-fn interval(cursor: &mut Cursor<'_>) -> u32 {
+fn interval(cursor: &mut PhraseCursor<'_>) -> u32 {
     if cursor.eat_one(&["other", "alternate"]).is_some() {
         return 2;
     }
@@ -264,7 +271,7 @@ fn interval(cursor: &mut Cursor<'_>) -> u32 {
 }
 
 /// `3 May`, `May 3rd`, `3rd of May` after `every`.
-fn date_of_year(cursor: &mut Cursor<'_>) -> Result<Option<Repeat>, Unread> {
+fn date_of_year(cursor: &mut PhraseCursor<'_>) -> Result<Option<RepeatPhrase>, TimeParseError> {
     let start = cursor.at;
     cursor.eat("the");
     let month = names::month(cursor.word());
@@ -285,18 +292,23 @@ fn date_of_year(cursor: &mut Cursor<'_>) -> Result<Option<Repeat>, Unread> {
     let Some(day) = i8::try_from(day).ok().filter(|day| (1..=longest.unwrap_or(31)).contains(day))
     else {
         let why = "is no day of that month";
-        return Err(Unread::new(Problem::Impossible, &cursor.said(start), why, REPEATS));
+        return Err(TimeParseError::new(
+            TimeParseProblem::Impossible,
+            &cursor.said(start),
+            why,
+            REPEATS,
+        ));
     };
-    let mut repeat = Repeat::every(1, Frequency::Yearly);
+    let mut repeat = RepeatPhrase::every(1, Frequency::Yearly);
     repeat.months.push(month);
     repeat.month_days.push(day);
     Ok(Some(repeat))
 }
 
 /// `first Monday`, `15th`, `last day of the month` after `every`.
-fn of_month(cursor: &mut Cursor<'_>) -> Result<Option<Repeat>, Unread> {
+fn of_month(cursor: &mut PhraseCursor<'_>) -> Result<Option<RepeatPhrase>, TimeParseError> {
     let start = cursor.at;
-    let mut repeat = Repeat::every(1, Frequency::Monthly);
+    let mut repeat = RepeatPhrase::every(1, Frequency::Monthly);
     if !numbered(cursor, &mut repeat)? {
         return Ok(None);
     }
@@ -319,13 +331,21 @@ fn of_month(cursor: &mut Cursor<'_>) -> Result<Option<Repeat>, Unread> {
         let nth = repeat.days.first().map_or(2, |day| day.nth);
         let name = repeat.days.first().map_or("Monday", |day| names::weekday_name(day.weekday));
         let cure = format!("say `every {nth} weeks on {name}` or `{said} of every month`");
-        return Err(Unread::new(Problem::Ambiguous, &said, "may count weeks or months", &cure));
+        return Err(TimeParseError::new(
+            TimeParseProblem::Ambiguous,
+            &said,
+            "may count weeks or months",
+            &cure,
+        ));
     }
     Ok(Some(repeat))
 }
 
 /// Days of a month by their number: `first Monday and third Monday`, `15th and 30th`.
-fn numbered(cursor: &mut Cursor<'_>, repeat: &mut Repeat) -> Result<bool, Unread> {
+fn numbered(
+    cursor: &mut PhraseCursor<'_>,
+    repeat: &mut RepeatPhrase,
+) -> Result<bool, TimeParseError> {
     let mut found = false;
     loop {
         let mut ahead = *cursor;
@@ -336,15 +356,22 @@ fn numbered(cursor: &mut Cursor<'_>, repeat: &mut Repeat) -> Result<bool, Unread
         ahead.eat("the");
         let start = ahead.at;
         if let Some((nth, of)) = nth_of(&mut ahead) {
-            if !(-5..=5).contains(&nth) && of != Kind::Day || !(-31..=31).contains(&nth) || nth == 0
+            if !(-5..=5).contains(&nth) && of != DayKind::Day
+                || !(-31..=31).contains(&nth)
+                || nth == 0
             {
                 let why = "is no day of a month";
-                return Err(Unread::new(Problem::Impossible, &ahead.said(start), why, REPEATS));
+                return Err(TimeParseError::new(
+                    TimeParseProblem::Impossible,
+                    &ahead.said(start),
+                    why,
+                    REPEATS,
+                ));
             }
             repeat.add_nth(nth, of);
         } else {
             ahead.at = start;
-            let is_unit = |cursor: &Cursor<'_>| {
+            let is_unit = |cursor: &PhraseCursor<'_>| {
                 matches!(
                     cursor.word(),
                     "week" | "month" | "year" | "quarter" | "weekend" | "hour" | "minute"
@@ -356,7 +383,12 @@ fn numbered(cursor: &mut Cursor<'_>, repeat: &mut Repeat) -> Result<bool, Unread
                 }
                 Some(32..) => {
                     let why = "is no day of a month";
-                    return Err(Unread::new(Problem::Impossible, &ahead.said(start), why, REPEATS));
+                    return Err(TimeParseError::new(
+                        TimeParseProblem::Impossible,
+                        &ahead.said(start),
+                        why,
+                        REPEATS,
+                    ));
                 }
                 Some(_) | None => return Ok(found),
             }
@@ -367,7 +399,7 @@ fn numbered(cursor: &mut Cursor<'_>, repeat: &mut Repeat) -> Result<bool, Unread
 }
 
 /// The days after `on`.
-fn choices(cursor: &mut Cursor<'_>, repeat: &mut Repeat) -> Result<(), Unread> {
+fn choices(cursor: &mut PhraseCursor<'_>, repeat: &mut RepeatPhrase) -> Result<(), TimeParseError> {
     loop {
         let mut ahead = *cursor;
         ahead.eat(",");

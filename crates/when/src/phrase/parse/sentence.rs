@@ -3,30 +3,30 @@
 use jiff::Span;
 
 use super::amount::amount;
-use super::cursor::Cursor;
+use super::cursor::PhraseCursor;
 use super::day::{place, which};
-use super::recurrence::{Repeat, repeat};
-use super::time_expression::{Side, set};
-use crate::Note;
-use crate::error::{Problem, TIMES, Unread};
-use crate::phrase::syntax::Said;
+use super::recurrence::{RepeatPhrase, repeat};
+use super::time_expression::{TimeExpression, set};
+use crate::PhraseNote;
+use crate::error::{TIMES, TimeParseError, TimeParseProblem};
+use crate::phrase::syntax::WithWords;
 
 /// A phrase with its places filled.
 #[derive(Debug, Default)]
 pub(crate) struct Sentence {
-    pub(crate) left: Side,
-    pub(crate) right: Option<Side>,
-    pub(crate) length: Option<Said<Span>>,
-    pub(crate) repeat: Option<Said<Repeat>>,
-    pub(crate) until: Option<Side>,
-    pub(crate) starting: Option<Side>,
-    pub(crate) times: Option<Said<u32>>,
-    pub(crate) notes: Vec<Note>,
+    pub(crate) left: TimeExpression,
+    pub(crate) right: Option<TimeExpression>,
+    pub(crate) length: Option<WithWords<Span>>,
+    pub(crate) repeat: Option<WithWords<RepeatPhrase>>,
+    pub(crate) until: Option<TimeExpression>,
+    pub(crate) starting: Option<TimeExpression>,
+    pub(crate) times: Option<WithWords<u32>>,
+    pub(crate) notes: Vec<PhraseNote>,
 }
 
 /// Which side is being filled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Filling {
+enum SentencePart {
     Left,
     Right,
     Until,
@@ -41,9 +41,9 @@ const FILLERS: [&str; 19] = [
 ];
 
 /// Fills the places of a phrase, or names the first words that fill none.
-pub(crate) fn sentence(cursor: &mut Cursor<'_>) -> Result<Sentence, Unread> {
+pub(crate) fn sentence(cursor: &mut PhraseCursor<'_>) -> Result<Sentence, TimeParseError> {
     let mut sentence = Sentence::default();
-    let mut filling = Filling::Left;
+    let mut filling = SentencePart::Left;
     let mut is_between = false;
     let mut is_at = false;
     while !cursor.is_at_end() {
@@ -53,7 +53,7 @@ pub(crate) fn sentence(cursor: &mut Cursor<'_>) -> Result<Sentence, Unread> {
         }
         let start = cursor.at;
         if cursor.eat_one(&APPROXIMATE).is_some() {
-            sentence.notes.push(Note::Approximate { said: cursor.said(start) });
+            sentence.notes.push(PhraseNote::Approximate { said: cursor.said(start) });
             continue;
         }
         if cursor.eat("between") {
@@ -67,10 +67,10 @@ pub(crate) fn sentence(cursor: &mut Cursor<'_>) -> Result<Sentence, Unread> {
         if sentence.ending(cursor)? {
             continue;
         }
-        if matches!(filling, Filling::Left | Filling::Starting)
+        if matches!(filling, SentencePart::Left | SentencePart::Starting)
             && let Some(found) = repeat(cursor)?
         {
-            filling = Filling::Left;
+            filling = SentencePart::Left;
             set(&mut sentence.repeat, found, "says twice how often")?;
             continue;
         }
@@ -85,7 +85,7 @@ pub(crate) fn sentence(cursor: &mut Cursor<'_>) -> Result<Sentence, Unread> {
     Ok(sentence)
 }
 
-fn unknown(cursor: &Cursor<'_>) -> Unread {
+fn unknown(cursor: &PhraseCursor<'_>) -> TimeParseError {
     let why = match cursor.word() {
         "before" | "after" | "since" | "past" => "says no exact time",
         "and" | "or" | "&" => "joins two times, of which only one is read",
@@ -100,60 +100,65 @@ fn unknown(cursor: &Cursor<'_>) -> Unread {
     } else {
         cursor.chunk()
     };
-    Unread::new(Problem::Unknown, &part, why, TIMES)
+    TimeParseError::new(TimeParseProblem::Unknown, &part, why, TIMES)
 }
 
 impl Sentence {
-    fn side(&mut self, filling: Filling) -> &mut Side {
+    fn side(&mut self, filling: SentencePart) -> &mut TimeExpression {
         match filling {
-            Filling::Left => &mut self.left,
-            Filling::Right => self.right.get_or_insert_default(),
-            Filling::Until => self.until.get_or_insert_default(),
-            Filling::Starting => self.starting.get_or_insert_default(),
+            SentencePart::Left => &mut self.left,
+            SentencePart::Right => self.right.get_or_insert_default(),
+            SentencePart::Until => self.until.get_or_insert_default(),
+            SentencePart::Starting => self.starting.get_or_insert_default(),
         }
     }
 
     /// Words after which another side is filled.
     fn joint(
         &mut self,
-        cursor: &mut Cursor<'_>,
-        filling: &mut Filling,
+        cursor: &mut PhraseCursor<'_>,
+        filling: &mut SentencePart,
         is_between: bool,
-    ) -> Result<bool, Unread> {
+    ) -> Result<bool, TimeParseError> {
         let start = cursor.at;
         let next = match cursor.word() {
             "from" => {
                 cursor.at += 1;
                 let mut ahead = *cursor;
                 if self.repeat.is_some() && place(&mut ahead)?.is_some() {
-                    Filling::Starting
+                    SentencePart::Starting
                 } else {
                     return Ok(true);
                 }
             }
-            "starting" | "effective" | "commencing" => Filling::Starting,
-            "beginning" if cursor.ahead(1) != "of" => Filling::Starting,
+            "starting" | "effective" | "commencing" => SentencePart::Starting,
+            "beginning" if cursor.ahead(1) != "of" => SentencePart::Starting,
             "until" | "till" | "til" | "through" | "thru" | "ending" if self.repeat.is_some() => {
-                Filling::Until
+                SentencePart::Until
             }
-            "to" | "-" if *filling == Filling::Starting => Filling::Until,
-            "to" | "-" | "until" | "till" | "til" | "through" | "thru" => Filling::Right,
-            "and" if is_between && *filling == Filling::Left => Filling::Right,
+            "to" | "-" if *filling == SentencePart::Starting => SentencePart::Until,
+            "to" | "-" | "until" | "till" | "til" | "through" | "thru" => SentencePart::Right,
+            "and" if is_between && *filling == SentencePart::Left => SentencePart::Right,
             _ => return Ok(false),
         };
         let is_taken = match next {
-            Filling::Left => false,
-            Filling::Right => self.right.is_some(),
-            Filling::Until => self.until.is_some(),
-            Filling::Starting => self.starting.is_some(),
+            SentencePart::Left => false,
+            SentencePart::Right => self.right.is_some(),
+            SentencePart::Until => self.until.is_some(),
+            SentencePart::Starting => self.starting.is_some(),
         };
         cursor.at = cursor.at.max(start + 1);
         if is_taken {
             let why = "says another end";
             let cure = "say one start and one end";
-            return Err(Unread::new(Problem::Conflict, &cursor.said(start), why, cure));
+            return Err(TimeParseError::new(
+                TimeParseProblem::Conflict,
+                &cursor.said(start),
+                why,
+                cure,
+            ));
         }
-        if next == Filling::Starting {
+        if next == SentencePart::Starting {
             cursor.eat("from");
         }
         *filling = next;
@@ -162,7 +167,7 @@ impl Sentence {
     }
 
     /// `for 2 hours`, `for 6 weeks`, `6 times`.
-    fn ending(&mut self, cursor: &mut Cursor<'_>) -> Result<bool, Unread> {
+    fn ending(&mut self, cursor: &mut PhraseCursor<'_>) -> Result<bool, TimeParseError> {
         let start = cursor.at;
         let mut ahead = *cursor;
         let is_for = ahead.eat("for");
@@ -172,7 +177,7 @@ impl Sentence {
             && ahead.eat_one(&["times", "time", "occurrences"]).is_some()
         {
             *cursor = ahead;
-            let found = Said { what: number, said: cursor.said(start) };
+            let found = WithWords { what: number, said: cursor.said(start) };
             set(&mut self.times, found, "says twice how many times")?;
             return Ok(true);
         }
@@ -181,7 +186,7 @@ impl Sentence {
             let length = amount(&mut ahead)?;
             *cursor = ahead;
             if let Some(what) = length {
-                let found = Said { what, said: cursor.said(start) };
+                let found = WithWords { what, said: cursor.said(start) };
                 set(&mut self.length, found, "says twice how long")?;
             }
             return Ok(true);

@@ -3,48 +3,52 @@
 use jiff::civil::{Date, Weekday};
 
 use super::period::{beyond, plus_days, plus_months};
-use crate::error::{Problem, TIMES, Unread};
-use crate::phrase::syntax::{Day, Edge, Kind, Month, Period, Said, Which};
-use crate::{Frame, Note};
+use crate::error::{TIMES, TimeParseError, TimeParseProblem};
+use crate::phrase::syntax::{
+    DayKind, DayPhrase, Determiner, MonthPhrase, PeriodEdge, PeriodPhrase, WithWords,
+};
+use crate::{PhraseNote, ReferenceTime};
 
 /// How many years ahead a day of a month may be, such as the 29th of February around 2100.
 const FARTHEST: i16 = 8;
 
 /// What makes days of words, with the notes that come of it.
 #[derive(Debug)]
-pub(crate) struct Days<'f> {
-    pub(crate) frame: &'f Frame,
+pub(crate) struct DayResolver<'f> {
+    pub(crate) frame: &'f ReferenceTime,
     pub(crate) today: Date,
-    pub(crate) notes: Vec<Note>,
+    pub(crate) notes: Vec<PhraseNote>,
 }
 
-impl Days<'_> {
+impl DayResolver<'_> {
     /// The first and last day of what was said; where no year or week is said, from `after` on,
     /// or else from today on.
     pub(crate) fn days(
         &mut self,
-        day: &Said<Day>,
+        day: &WithWords<DayPhrase>,
         after: Option<Date>,
-    ) -> Result<(Date, Date), Unread> {
+    ) -> Result<(Date, Date), TimeParseError> {
         let said = &*day.said;
         let one = |date: Date| (date, date);
         match &day.what {
-            Day::FromToday(days) => plus_days(self.today, *days, said).map(one),
-            Day::Exact(date) => Ok(one(*date)),
-            Day::Exactly(first, last) => Ok((*first, *last)),
-            Day::Weekday(which, weekday) => self.weekday(*which, *weekday, after, said).map(one),
-            Day::InWeek(weekday, weeks) => {
+            DayPhrase::FromToday(days) => plus_days(self.today, *days, said).map(one),
+            DayPhrase::Exact(date) => Ok(one(*date)),
+            DayPhrase::Exactly(first, last) => Ok((*first, *last)),
+            DayPhrase::Weekday(which, weekday) => {
+                self.weekday(*which, *weekday, after, said).map(one)
+            }
+            DayPhrase::InWeek(weekday, weeks) => {
                 let (first, _) = self.week(plus_days(self.today, weeks * 7, said)?, said)?;
                 let on = i64::from(weekday.since(self.frame.week_starts));
                 plus_days(first, on, said).map(one)
             }
-            Day::OfMonth { day, month, year } => {
+            DayPhrase::OfMonth { day, month, year } => {
                 self.of_month((*day, *month, *year), after, said).map(one)
             }
-            Day::Nth { nth, of, period } => self.nth(*nth, *of, period, said).map(one),
-            Day::Edge(edge, period) => self.edge(*edge, period, said).map(one),
-            Day::Period(period) => self.period(period, said),
-            Day::Shifted { from, span, is_back } => {
+            DayPhrase::Nth { nth, of, period } => self.nth(*nth, *of, period, said).map(one),
+            DayPhrase::Edge(edge, period) => self.edge(*edge, period, said).map(one),
+            DayPhrase::Period(period) => self.period(period, said),
+            DayPhrase::Shifted { from, span, is_back } => {
                 let (first, last) = self.days(from, after)?;
                 let from = if *is_back { first } else { last };
                 let span = if *is_back { span.negate() } else { *span };
@@ -52,11 +56,11 @@ impl Days<'_> {
                 let is_by_month = span.get_months() != 0 || span.get_years() != 0;
                 if is_by_month && taken.day() < from.day() {
                     let said = said.to_owned();
-                    self.notes.push(Note::Taken { said, taken, other: None });
+                    self.notes.push(PhraseNote::Taken { said, taken, other: None });
                 }
                 Ok(one(taken))
             }
-            Day::Run { span, is_back } => {
+            DayPhrase::Run { span, is_back } => {
                 let span = if *is_back { span.negate() } else { *span };
                 let end = self.today.checked_add(span).map_err(|_| beyond(said))?;
                 let (first, last) = if *is_back {
@@ -64,7 +68,11 @@ impl Days<'_> {
                 } else {
                     (self.today, plus_days(end, -1, said)?)
                 };
-                self.notes.push(Note::Taken { said: said.to_owned(), taken: first, other: None });
+                self.notes.push(PhraseNote::Taken {
+                    said: said.to_owned(),
+                    taken: first,
+                    other: None,
+                });
                 Ok((first, last.max(first)))
             }
         }
@@ -72,26 +80,26 @@ impl Days<'_> {
 
     fn weekday(
         &mut self,
-        which: Which,
+        which: Determiner,
         weekday: Weekday,
         after: Option<Date>,
         said: &str,
-    ) -> Result<Date, Unread> {
+    ) -> Result<Date, TimeParseError> {
         let today = after.unwrap_or(self.today);
         let ahead = plus_days(today, i64::from(weekday.since(today.weekday())), said)?;
         let later = if ahead == today { plus_days(today, 7, said)? } else { ahead };
         let (taken, other) = match which {
-            Which::Plain | Which::This if ahead == self.today => (ahead, Some(later)),
-            Which::Plain | Which::This => (ahead, None),
-            Which::Coming => (later, None),
-            Which::Past | Which::Last => {
+            Determiner::Plain | Determiner::This if ahead == self.today => (ahead, Some(later)),
+            Determiner::Plain | Determiner::This => (ahead, None),
+            Determiner::Coming => (later, None),
+            Determiner::Past | Determiner::Last => {
                 let back = i64::from(today.weekday().since(weekday));
                 let taken = plus_days(today, -if back == 0 { 7 } else { back }, said)?;
                 // Some people mean the one of the week before by `last`, and nobody by `past`.
-                let farther = (which == Which::Last).then(|| plus_days(taken, -7, said));
+                let farther = (which == Determiner::Last).then(|| plus_days(taken, -7, said));
                 (taken, farther.transpose()?)
             }
-            Which::Next => {
+            Determiner::Next => {
                 let (first, _) = self.week(plus_days(today, 7, said)?, said)?;
                 let on = i64::from(weekday.since(self.frame.week_starts));
                 let taken = plus_days(first, on, said)?;
@@ -101,72 +109,85 @@ impl Days<'_> {
             }
         };
         if other.is_some() {
-            self.notes.push(Note::Taken { said: said.to_owned(), taken, other });
+            self.notes.push(PhraseNote::Taken { said: said.to_owned(), taken, other });
         }
         Ok(taken)
     }
 
     fn of_month(
         &mut self,
-        (day, month, year): (i8, Month, Option<i16>),
+        (day, month, year): (i8, MonthPhrase, Option<i16>),
         after: Option<Date>,
         said: &str,
-    ) -> Result<Date, Unread> {
-        let none = |why: &str| Unread::new(Problem::Impossible, said, why, TIMES);
+    ) -> Result<Date, TimeParseError> {
+        let none = |why: &str| TimeParseError::new(TimeParseProblem::Impossible, said, why, TIMES);
         let from = after.unwrap_or(self.today);
         let taken = match (month, year) {
-            (Month::FromNow(months), _) => {
+            (MonthPhrase::FromNow(months), _) => {
                 let first = plus_months(self.today, months, said)?;
                 return first.with().day(day).build().map_err(|_| none("is no day of that month"));
             }
-            (Month::Named(month), Some(year)) => {
+            (MonthPhrase::Named(month), Some(year)) => {
                 let why = "is no day of that year";
                 return Date::new(year, month, day).map_err(|_| none(why));
             }
-            (Month::Named(month), None) => (0..=FARTHEST)
+            (MonthPhrase::Named(month), None) => (0..=FARTHEST)
                 .filter_map(|years| Date::new(from.year().checked_add(years)?, month, day).ok())
                 .find(|date| *date >= from),
-            (Month::Plain, _) => (0..=12)
+            (MonthPhrase::Plain, _) => (0..=12)
                 .filter_map(|months| {
                     plus_months(from, months, said).ok()?.with().day(day).build().ok()
                 })
                 .find(|date| *date >= from),
         };
         let taken = taken.ok_or_else(|| beyond(said))?;
-        let is_other_year = taken.year() != from.year() && month != Month::Plain;
-        let is_other_month = month == Month::Plain && taken.month() != from.month();
+        let is_other_year = taken.year() != from.year() && month != MonthPhrase::Plain;
+        let is_other_month = month == MonthPhrase::Plain && taken.month() != from.month();
         if after.is_none() && (is_other_year || is_other_month) {
-            self.notes.push(Note::RolledOver { said: said.to_owned(), taken });
+            self.notes.push(PhraseNote::RolledOver { said: said.to_owned(), taken });
         }
         Ok(taken)
     }
 
-    fn nth(&mut self, nth: i8, of: Kind, period: &Period, said: &str) -> Result<Date, Unread> {
+    fn nth(
+        &mut self,
+        nth: i8,
+        of: DayKind,
+        period: &PeriodPhrase,
+        said: &str,
+    ) -> Result<Date, TimeParseError> {
         let mark = self.notes.len();
         let days = self.period(period, said)?;
         let missing = || {
             let why = "is no day of that period";
-            Unread::new(Problem::Impossible, said, why, TIMES)
+            TimeParseError::new(TimeParseProblem::Impossible, said, why, TIMES)
         };
         let taken = pick(days, nth, of).ok_or_else(missing)?;
         self.notes.truncate(mark);
         self.still_to_come(taken, period, said, |days| pick(days, nth, of).ok_or_else(missing))
     }
 
-    fn edge(&mut self, edge: Edge, period: &Period, said: &str) -> Result<Date, Unread> {
+    fn edge(
+        &mut self,
+        edge: PeriodEdge,
+        period: &PeriodPhrase,
+        said: &str,
+    ) -> Result<Date, TimeParseError> {
         let mark = self.notes.len();
-        let is_week =
-            matches!(period, Period::Week(_) | Period::WeekOf(_) | Period::WeekNumber(..));
+        let is_week = matches!(
+            period,
+            PeriodPhrase::Week(_) | PeriodPhrase::WeekOf(_) | PeriodPhrase::WeekNumber(..)
+        );
         let pick = |(first, last): (Date, Date)| match edge {
-            Edge::Start => Ok(first),
+            PeriodEdge::Start => Ok(first),
             // The end of a week of work is its Friday.
-            Edge::End if is_week => {
+            PeriodEdge::End if is_week => {
                 let on = i64::from(Weekday::Friday.since(first.weekday()));
                 plus_days(first, on, said)
             }
-            Edge::End => Ok(last),
-            Edge::Middle if is_week => plus_days(first, 2, said),
-            Edge::Middle => {
+            PeriodEdge::End => Ok(last),
+            PeriodEdge::Middle if is_week => plus_days(first, 2, said),
+            PeriodEdge::Middle => {
                 let length = (last - first).get_days();
                 plus_days(first, i64::from(length).min(364) / 2 - i64::from(length < 32), said)
             }
@@ -176,8 +197,8 @@ impl Days<'_> {
         self.notes.truncate(mark);
         let taken = self.still_to_come(taken, period, said, pick)?;
         let is_told = self.notes.len() > mark;
-        if !is_told && (is_week || edge == Edge::Middle) {
-            self.notes.push(Note::Taken { said: said.to_owned(), taken, other: None });
+        if !is_told && (is_week || edge == PeriodEdge::Middle) {
+            self.notes.push(PhraseNote::Taken { said: said.to_owned(), taken, other: None });
         }
         Ok(taken)
     }
@@ -186,10 +207,10 @@ impl Days<'_> {
     fn still_to_come(
         &mut self,
         taken: Date,
-        period: &Period,
+        period: &PeriodPhrase,
         said: &str,
-        pick: impl Fn((Date, Date)) -> Result<Date, Unread>,
-    ) -> Result<Date, Unread> {
+        pick: impl Fn((Date, Date)) -> Result<Date, TimeParseError>,
+    ) -> Result<Date, TimeParseError> {
         let is_far = taken.year() > self.today.year();
         let Some(later) = Self::later(period, self.today).filter(|_| taken < self.today || is_far)
         else {
@@ -197,17 +218,17 @@ impl Days<'_> {
         };
         let days = self.period(&later, said)?;
         let taken = pick(days)?;
-        self.notes.push(Note::RolledOver { said: said.to_owned(), taken });
+        self.notes.push(PhraseNote::RolledOver { said: said.to_owned(), taken });
         Ok(taken)
     }
 }
 
 /// The nth of some days, counted from the end if negative.
-fn pick((first, last): (Date, Date), nth: i8, of: Kind) -> Option<Date> {
+fn pick((first, last): (Date, Date), nth: i8, of: DayKind) -> Option<Date> {
     let is_it = |day: &Date| match of {
-        Kind::Day => true,
-        Kind::Weekday(weekday) => day.weekday() == weekday,
-        Kind::Working => !matches!(day.weekday(), Weekday::Saturday | Weekday::Sunday),
+        DayKind::Day => true,
+        DayKind::Weekday(weekday) => day.weekday() == weekday,
+        DayKind::Working => !matches!(day.weekday(), Weekday::Saturday | Weekday::Sunday),
     };
     let place = usize::from(nth.unsigned_abs()).checked_sub(1)?;
     let on = |day: &Date| day.tomorrow().ok().filter(|day| *day <= last);

@@ -4,20 +4,20 @@
 use jiff::Zoned;
 use jiff::civil::{Date, Time, Weekday};
 
-use super::day::Days;
-use super::moment::Hour;
+use super::day::DayResolver;
+use super::moment::ClockTime;
 use super::period::plus_days;
 use super::said_clock;
-use crate::Note;
-use crate::error::{Problem, Unread};
-use crate::phrase::parse::time_expression::Side;
-use crate::phrase::syntax::{Day, Hands, Part, Said};
+use crate::PhraseNote;
+use crate::error::{TimeParseError, TimeParseProblem};
+use crate::phrase::parse::time_expression::TimeExpression;
+use crate::phrase::syntax::{ClockPhrase, DayPart, DayPhrase, WithWords};
 use crate::recurrence::{Frequency, Recurrence};
 
 /// The hour at which the small hours of a night end.
 const DAWN: i8 = 6;
 
-impl Hour {
+impl ClockTime {
     /// Whether it is of the small hours of a night, and no midnight.
     pub(crate) fn is_of_night(self) -> bool {
         self.is_end && self.time != Time::MIN
@@ -30,48 +30,48 @@ impl Hour {
 }
 
 /// A time of day that is without doubt; beside `night` its small hours are those after the day.
-pub(crate) fn of_night(side: &Side, time: Time) -> Hour {
-    let is_night = side.part.as_ref().is_some_and(|part| part.what == Part::Night);
+pub(crate) fn of_night(side: &TimeExpression, time: Time) -> ClockTime {
+    let is_night = side.part.as_ref().is_some_and(|part| part.what == DayPart::Night);
     // A day and a time in one word of a standard are one point of time.
     let clock = side.clock.as_ref().map(|clock| &clock.said);
     let is_whole = clock.is_some() && side.day.as_ref().map(|day| &day.said) == clock;
-    Hour { time, is_end: is_night && !is_whole && time.hour() < DAWN }
+    ClockTime { time, is_end: is_night && !is_whole && time.hour() < DAWN }
 }
 
 /// An hour of which nobody knows on which end of the night it is.
-pub(crate) fn either_end(clock: &str, part: &str) -> Unread {
+pub(crate) fn either_end(clock: &str, part: &str) -> TimeParseError {
     let both = format!("{clock} {part}");
     let why = "may be before the night or in the morning after it";
     let cure = "say `am` or `pm`, such as `5pm` or `5am`";
-    Unread::new(Problem::Ambiguous, &both, why, cure)
+    TimeParseError::new(TimeParseProblem::Ambiguous, &both, why, cure)
 }
 
 /// A start without a part of the day is of the night in which the end is: `from 1 to 3 tonight`,
 /// `8 to midnight tonight`.
-pub(crate) fn share_night(left: &mut Side, right: &Side) {
-    let Some(part) = right.part.as_ref().filter(|part| part.what == Part::Night) else { return };
+pub(crate) fn share_night(left: &mut TimeExpression, right: &TimeExpression) {
+    let Some(part) = right.part.as_ref().filter(|part| part.what == DayPart::Night) else { return };
     if left.part.is_some() {
         return;
     }
     let is_shared = match left.clock.as_ref().map(|clock| clock.what) {
-        Some(Hands::Exact(time) | Hands::Twelve(time)) => time.hour() < DAWN,
-        Some(Hands::Bare { .. }) => true,
-        Some(Hands::Midnight | Hands::DayEnd) | None => false,
+        Some(ClockPhrase::Exact(time) | ClockPhrase::Twelve(time)) => time.hour() < DAWN,
+        Some(ClockPhrase::Bare { .. }) => true,
+        Some(ClockPhrase::Midnight | ClockPhrase::DayEnd) | None => false,
     };
     if is_shared {
         left.part = Some(part.clone());
     }
 }
 
-impl Days<'_> {
+impl DayResolver<'_> {
     /// The small hours of today, where today's night is said in them and they are still to come.
     pub(crate) fn this_night(
         &mut self,
-        side: &Side,
+        side: &TimeExpression,
         date: Date,
-        hour: Hour,
-    ) -> Result<Option<Zoned>, Unread> {
-        let is_today = matches!(side.day, Some(Said { what: Day::FromToday(0), .. }));
+        hour: ClockTime,
+    ) -> Result<Option<Zoned>, TimeParseError> {
+        let is_today = matches!(side.day, Some(WithWords { what: DayPhrase::FromToday(0), .. }));
         if !is_today || !hour.is_of_night() || self.frame.now.hour() >= DAWN {
             return Ok(None);
         }
@@ -83,16 +83,16 @@ impl Days<'_> {
         }
         let said = said_clock(side);
         let other = Some(plus_days(date, 1, &said)?);
-        self.notes.push(Note::Taken { said, taken: date, other });
+        self.notes.push(PhraseNote::Taken { said, taken: date, other });
         Ok(Some(moment))
     }
 }
 
 /// What recurs, with the time of day of its every time.
 #[derive(Debug, Clone)]
-pub(crate) struct Nights {
+pub(crate) struct NightRecurrence {
     pub(crate) rule: Recurrence,
-    pub(crate) hour: Hour,
+    pub(crate) hour: ClockTime,
     /// Whether every time is on the day after the one that is said.
     pub(crate) is_after: bool,
 }
@@ -101,20 +101,20 @@ pub(crate) struct Nights {
 /// hours of a weekday's night are those of the next weekday.
 pub(crate) fn nights(
     mut rule: Recurrence,
-    hour: Hour,
-    part: Option<&Said<Part>>,
+    hour: ClockTime,
+    part: Option<&WithWords<DayPart>>,
     said: &str,
-) -> Result<Nights, Unread> {
-    let is_night = part.is_some_and(|part| part.what == Part::Night);
+) -> Result<NightRecurrence, TimeParseError> {
+    let is_night = part.is_some_and(|part| part.what == DayPart::Night);
     let is_daily = rule.frequency() == Frequency::Daily && rule.is_bare();
     if !hour.is_end || (is_daily && !is_night) {
-        return Ok(Nights { rule, hour: Hour::at(hour.time), is_after: false });
+        return Ok(NightRecurrence { rule, hour: ClockTime::at(hour.time), is_after: false });
     }
     if !is_night {
         let said = format!("{said} at midnight");
         let why = "may be the start of the day or its end";
         let cure = "say the time, such as `every Friday at 00:00` or `every Friday at 23:59`";
-        return Err(Unread::new(Problem::Ambiguous, &said, why, cure));
+        return Err(TimeParseError::new(TimeParseProblem::Ambiguous, &said, why, cure));
     }
     let before_week = rule.week_starts.previous();
     let ends_week = |weekday: Weekday| weekday == before_week;
@@ -127,11 +127,11 @@ pub(crate) fn nights(
         let said = format!("{said} at {clock} at night");
         let why = "is on the days after those that are said";
         let cure = "say the days on which it is, such as `every Saturday at 01:00`";
-        return Err(Unread::new(Problem::Ambiguous, &said, why, cure));
+        return Err(TimeParseError::new(TimeParseProblem::Ambiguous, &said, why, cure));
     }
     for day in &mut rule.days {
         day.weekday = day.weekday.next();
     }
     rule.days.sort_by_key(|day| (day.nth, day.weekday.to_monday_zero_offset()));
-    Ok(Nights { rule, hour: Hour::at(hour.time), is_after: true })
+    Ok(NightRecurrence { rule, hour: ClockTime::at(hour.time), is_after: true })
 }

@@ -3,34 +3,34 @@
 use jiff::civil::Time;
 use jiff::{Span, Zoned};
 
-use super::day::Days;
+use super::day::DayResolver;
 use super::moment::{WAKING, no_clock, readings};
 use super::night::share_night;
 use super::period::{beyond, plus_days};
 use super::{checked, from_to, hour_of, not_all_day, one_day, point, settle_number, whole_days};
-use crate::error::{Problem, TIMES, Unread};
+use crate::error::{TIMES, TimeParseError, TimeParseProblem};
 use crate::iso::zone_of_day;
 use crate::phrase::parse::amount::is_of_clock;
-use crate::phrase::parse::time_expression::Side;
-use crate::phrase::syntax::{Day, Hands, Month, Said, Which};
-use crate::{Note, When};
+use crate::phrase::parse::time_expression::TimeExpression;
+use crate::phrase::syntax::{ClockPhrase, DayPhrase, Determiner, MonthPhrase, WithWords};
+use crate::{PhraseNote, PhraseTime};
 
 /// `tomorrow 2pm for 1 hour`, `tomorrow for 3 days`.
 pub(crate) fn lasting(
-    days: &mut Days<'_>,
-    mut side: Side,
-    length: &Said<Span>,
-) -> Result<When, Unread> {
+    days: &mut DayResolver<'_>,
+    mut side: TimeExpression,
+    length: &WithWords<Span>,
+) -> Result<PhraseTime, TimeParseError> {
     settle_number(&mut side)?;
     let is_some_length = length.what.is_positive();
     if side.is_empty() || !is_some_length {
         let why = if is_some_length { "does not say from when" } else { "is no time at all" };
-        return Err(Unread::new(Problem::Conflict, &length.said, why, TIMES));
+        return Err(TimeParseError::new(TimeParseProblem::Conflict, &length.said, why, TIMES));
     }
     if !side.has_clock() {
-        let When::Day(first) = whole_days(days, &side, &length.said)? else {
+        let PhraseTime::Day(first) = whole_days(days, &side, &length.said)? else {
             let why = "is beside several days";
-            return Err(Unread::new(Problem::Conflict, &length.said, why, TIMES));
+            return Err(TimeParseError::new(TimeParseProblem::Conflict, &length.said, why, TIMES));
         };
         if is_of_clock(&length.what) {
             let said = side.day.map(|day| day.said).unwrap_or_default();
@@ -39,23 +39,23 @@ pub(crate) fn lasting(
         let end = first.checked_add(length.what).map_err(|_| beyond(&length.said))?;
         return Ok(from_to(first, plus_days(end, -1, &length.said)?));
     }
-    let When::Moment(start) = point(days, side, &length.said)? else {
+    let PhraseTime::Moment(start) = point(days, side, &length.said)? else {
         return Err(no_clock(&length.said));
     };
     let end = start.checked_add(length.what).map_err(|_| beyond(&length.said))?;
-    Ok(When::Stretch { start, end })
+    Ok(PhraseTime::Stretch { start, end })
 }
 
 /// From one side to another: what one of them leaves out is taken from the other.
 pub(crate) fn range(
-    days: &mut Days<'_>,
-    mut left: Side,
-    mut right: Side,
+    days: &mut DayResolver<'_>,
+    mut left: TimeExpression,
+    mut right: TimeExpression,
     text: &str,
-) -> Result<When, Unread> {
+) -> Result<PhraseTime, TimeParseError> {
     if left.is_empty() || right.is_empty() {
         let why = if left.is_empty() { "has no start" } else { "has no end" };
-        return Err(Unread::new(Problem::Conflict, text.trim(), why, TIMES));
+        return Err(TimeParseError::new(TimeParseProblem::Conflict, text.trim(), why, TIMES));
     }
     share_zone(&mut left, &mut right);
     share_numbers(&mut left, &mut right)?;
@@ -70,7 +70,7 @@ pub(crate) fn range(
     moment_range(days, left, right, text)
 }
 
-fn share_zone(left: &mut Side, right: &mut Side) {
+fn share_zone(left: &mut TimeExpression, right: &mut TimeExpression) {
     match (&left.zone, &right.zone) {
         (None, Some(_)) if left.moment.is_none() => left.zone.clone_from(&right.zone),
         (Some(_), None) if right.moment.is_none() => right.zone.clone_from(&left.zone),
@@ -79,26 +79,31 @@ fn share_zone(left: &mut Side, right: &mut Side) {
 }
 
 /// What the bare numbers of a range are: days of a month, or hours.
-fn share_numbers(left: &mut Side, right: &mut Side) -> Result<(), Unread> {
-    let of_month = |side: &Side, number: u32| match &side.day {
-        Some(Said { what: Day::OfMonth { month, year, .. }, .. })
+fn share_numbers(
+    left: &mut TimeExpression,
+    right: &mut TimeExpression,
+) -> Result<(), TimeParseError> {
+    let of_month = |side: &TimeExpression, number: u32| match &side.day {
+        Some(WithWords { what: DayPhrase::OfMonth { month, year, .. }, .. })
             if side.clock.is_none() && side.bare.is_none() =>
         {
             let day = i8::try_from(number).ok().filter(|day| *day > 0)?;
-            Some(Day::OfMonth { day, month: *month, year: *year })
+            Some(DayPhrase::OfMonth { day, month: *month, year: *year })
         }
         _ => None,
     };
     if let Some(number) = left.bare.clone() {
         let is_day = left.day.is_none() && right.bare.is_none() && left.part.is_none();
         let is_either = is_day && right.is_day_first && right.clock.is_some();
-        if is_either && matches!(&right.day, Some(Said { what: Day::OfMonth { .. }, .. })) {
+        if is_either
+            && matches!(&right.day, Some(WithWords { what: DayPhrase::OfMonth { .. }, .. }))
+        {
             let why = "may be a day or an hour";
             let cure = "say both ends in full, such as `24 Dec 10am to 26 Dec 2pm`";
-            return Err(Unread::new(Problem::Ambiguous, &number.said, why, cure));
+            return Err(TimeParseError::new(TimeParseProblem::Ambiguous, &number.said, why, cure));
         }
         if is_day && let Some(what) = of_month(right, number.what) {
-            left.day = Some(Said { what, said: number.said });
+            left.day = Some(WithWords { what, said: number.said });
         } else if left.clock.is_none() {
             left.clock = Some(hour_of(number)?);
         } else {
@@ -109,7 +114,7 @@ fn share_numbers(left: &mut Side, right: &mut Side) -> Result<(), Unread> {
     if let Some(number) = right.bare.clone() {
         let is_day = right.day.is_none() && right.part.is_none();
         if is_day && let Some(what) = of_month(left, number.what) {
-            right.day = Some(Said { what, said: number.said });
+            right.day = Some(WithWords { what, said: number.said });
         } else if right.clock.is_none() {
             right.clock = Some(hour_of(number)?);
         } else {
@@ -120,12 +125,22 @@ fn share_numbers(left: &mut Side, right: &mut Side) -> Result<(), Unread> {
     Ok(())
 }
 
-fn day_range(days: &mut Days<'_>, left: &Side, right: &Side, text: &str) -> Result<When, Unread> {
+fn day_range(
+    days: &mut DayResolver<'_>,
+    left: &TimeExpression,
+    right: &TimeExpression,
+    text: &str,
+) -> Result<PhraseTime, TimeParseError> {
     if let Some(zone) = left.zone.as_ref().or(right.zone.as_ref()) {
         return Err(zone_of_day(&zone.said));
     }
     let (Some(from), Some(to)) = (&left.day, &right.day) else {
-        return Err(Unread::new(Problem::Unknown, text.trim(), "says no time", TIMES));
+        return Err(TimeParseError::new(
+            TimeParseProblem::Unknown,
+            text.trim(),
+            "says no time",
+            TIMES,
+        ));
     };
     let from = with_week(from, to);
     let (first, _) = days.days(&from, None)?;
@@ -144,37 +159,46 @@ fn day_range(days: &mut Days<'_>, left: &Side, right: &Side, text: &str) -> Resu
 
 /// A weekday before one of a named week is of that week: `Monday to Friday next week`; a day of a
 /// month is of the year of the end.
-fn with_week(from: &Said<Day>, to: &Said<Day>) -> Said<Day> {
+fn with_week(from: &WithWords<DayPhrase>, to: &WithWords<DayPhrase>) -> WithWords<DayPhrase> {
     let what = match (&from.what, &to.what) {
-        (Day::Weekday(Which::Plain, weekday), Day::InWeek(_, weeks)) => {
-            Day::InWeek(*weekday, *weeks)
+        (DayPhrase::Weekday(Determiner::Plain, weekday), DayPhrase::InWeek(_, weeks)) => {
+            DayPhrase::InWeek(*weekday, *weeks)
         }
         (
-            Day::OfMonth { day, month, year: None },
-            Day::OfMonth { month: to_month, year: Some(year), .. },
+            DayPhrase::OfMonth { day, month, year: None },
+            DayPhrase::OfMonth { month: to_month, year: Some(year), .. },
         ) => {
             let is_before = match (month, to_month) {
-                (Month::Named(month), Month::Named(to_month)) => month > to_month,
+                (MonthPhrase::Named(month), MonthPhrase::Named(to_month)) => month > to_month,
                 _ => false,
             };
-            Day::OfMonth { day: *day, month: *month, year: Some(*year - i16::from(is_before)) }
+            DayPhrase::OfMonth {
+                day: *day,
+                month: *month,
+                year: Some(*year - i16::from(is_before)),
+            }
         }
         (other, _) => other.clone(),
     };
-    Said { what, said: from.said.clone() }
+    WithWords { what, said: from.said.clone() }
 }
 
-pub(crate) fn backwards(text: &str, start: &str, end: &str) -> Unread {
+pub(crate) fn backwards(text: &str, start: &str, end: &str) -> TimeParseError {
     let why = format!("ends on {end}, not after its start on {start}");
-    Unread::new(Problem::Backwards, text.trim(), &why, "say the end after the start")
+    TimeParseError::new(
+        TimeParseProblem::Backwards,
+        text.trim(),
+        &why,
+        "say the end after the start",
+    )
 }
 
 fn moment_range(
-    days: &mut Days<'_>,
-    mut left: Side,
-    mut right: Side,
+    days: &mut DayResolver<'_>,
+    mut left: TimeExpression,
+    mut right: TimeExpression,
     text: &str,
-) -> Result<When, Unread> {
+) -> Result<PhraseTime, TimeParseError> {
     if let Some(said) = left.all_day.as_ref().or(right.all_day.as_ref()) {
         return Err(not_all_day(said));
     }
@@ -193,8 +217,11 @@ fn moment_range(
         share_night(&mut left, &right);
     }
     let start = match point(days, left.clone(), text)? {
-        When::Moment(moment) => moment,
-        When::Day(_) | When::Days { .. } | When::Stretch { .. } | When::Recurring { .. } => {
+        PhraseTime::Moment(moment) => moment,
+        PhraseTime::Day(_)
+        | PhraseTime::Days { .. }
+        | PhraseTime::Stretch { .. }
+        | PhraseTime::Recurring { .. } => {
             return Err(no_clock(text.trim()));
         }
     };
@@ -204,21 +231,21 @@ fn moment_range(
         None => end_of(days, &right, &start, has_one_day, text)?,
     };
     if end <= start {
-        let said = |moment: &Zoned| crate::say(&When::Moment(moment.clone()), days.frame);
+        let said = |moment: &Zoned| crate::say(&PhraseTime::Moment(moment.clone()), days.frame);
         return Err(backwards(text, &said(&start), &said(&end)));
     }
-    Ok(When::Stretch { start, end })
+    Ok(PhraseTime::Stretch { start, end })
 }
 
 /// The end of a stretch by its time of day: of its own day, or of the start's, or of the night
 /// after it.
 fn end_of(
-    days: &mut Days<'_>,
-    right: &Side,
+    days: &mut DayResolver<'_>,
+    right: &TimeExpression,
     start: &Zoned,
     has_one_day: bool,
     text: &str,
-) -> Result<Zoned, Unread> {
+) -> Result<Zoned, TimeParseError> {
     let Some(hour) = days.hour(right)? else { return Err(no_clock(text.trim())) };
     // Beside one day for both ends, the small hours are those after the start.
     let hour = if has_one_day { hour.without_night() } else { hour };
@@ -237,37 +264,42 @@ fn end_of(
     }
     days.notes.truncate(mark);
     let next = plus_days(date, 1, text)?;
-    days.notes.push(Note::Overnight { end: next });
+    days.notes.push(PhraseNote::Overnight { end: next });
     days.moment(next, hour, zone)
 }
 
 /// A bare hour beside one that says its half of the day is the nearest to it: `2-3pm`, `11 to
 /// 1pm`, `2pm to 3`.
-pub(crate) fn share_halves(left: &mut Side, right: &mut Side) -> Vec<Note> {
+pub(crate) fn share_halves(
+    left: &mut TimeExpression,
+    right: &mut TimeExpression,
+) -> Vec<PhraseNote> {
     let mut notes = Vec::new();
     let (is_left_said, is_right_said) = (by_part(left), by_part(right));
-    let time = |side: &Side| match &side.clock {
-        Some(Said { what: Hands::Exact(time) | Hands::Twelve(time), .. }) => Some(*time),
+    let time = |side: &TimeExpression| match &side.clock {
+        Some(WithWords { what: ClockPhrase::Exact(time) | ClockPhrase::Twelve(time), .. }) => {
+            Some(*time)
+        }
         _ => None,
     };
     // Beside a time that says its half a number leans on it; `10:00` and `22:00` stand alone.
-    let is_half = |side: &Side| {
+    let is_half = |side: &TimeExpression| {
         let said = side.clock.as_ref().map_or("", |clock| &clock.said);
         said.trim_end_matches('.').ends_with(['m', 'M'])
     };
     let is_left_half = is_left_said || is_half(left);
     let is_right_half = is_right_said || is_half(right);
-    let bare = |side: &Side, is_leaning: bool| match &side.clock {
-        Some(Said { what: Hands::Bare { hour, minute, is_full }, .. })
+    let bare = |side: &TimeExpression, is_leaning: bool| match &side.clock {
+        Some(WithWords { what: ClockPhrase::Bare { hour, minute, is_full }, .. })
             if side.part.is_none() && (is_leaning || !is_full || *hour < 7) =>
         {
             Some(readings(*hour, *minute))
         }
         _ => None,
     };
-    let set = |side: &mut Side, time: Time| {
+    let set = |side: &mut TimeExpression, time: Time| {
         if let Some(clock) = &mut side.clock {
-            clock.what = Hands::Exact(time);
+            clock.what = ClockPhrase::Exact(time);
         }
     };
     if let (Some([early, late]), Some(end), true) =
@@ -288,7 +320,7 @@ pub(crate) fn share_halves(left: &mut Side, right: &mut Side) -> Vec<Note> {
             if time(left).is_none() {
                 let said = right.clock.as_ref().map(|clock| clock.said.clone());
                 let said = said.unwrap_or_default();
-                notes.push(Note::Clock { said, taken, other: Some(other) });
+                notes.push(PhraseNote::Clock { said, taken, other: Some(other) });
             }
             set(right, taken);
         }
@@ -297,9 +329,9 @@ pub(crate) fn share_halves(left: &mut Side, right: &mut Side) -> Vec<Note> {
 }
 
 /// A bare hour beside a part of the day is without doubt; whether it was one.
-fn by_part(side: &mut Side) -> bool {
+fn by_part(side: &mut TimeExpression) -> bool {
     let Some(part) = side.part.as_ref().map(|part| part.what) else { return false };
-    let Some(Said { what: Hands::Bare { hour, minute, .. }, .. }) = &side.clock else {
+    let Some(WithWords { what: ClockPhrase::Bare { hour, minute, .. }, .. }) = &side.clock else {
         return false;
     };
     // Twelve at night is the end of a day, and a wrong hour is told later.
@@ -308,7 +340,7 @@ fn by_part(side: &mut Side) -> bool {
         return false;
     };
     if let Some(clock) = &mut side.clock {
-        clock.what = Hands::Exact(time);
+        clock.what = ClockPhrase::Exact(time);
     }
     true
 }

@@ -3,27 +3,37 @@
 use jiff::civil::{Date, Time, Weekday};
 use jiff::{Span, Zoned};
 
-use super::day::Days;
-use super::moment::Hour;
+use super::day::DayResolver;
+use super::moment::ClockTime;
 use super::night::{nights, share_night};
 use super::period::{beyond, plus_days};
 use super::range::{backwards, share_halves};
 use super::{checked, from_to, not_all_day, one_day, said_clock, settle_number};
-use crate::error::{Problem, REPEATS, Unread};
+use crate::error::{REPEATS, TimeParseError, TimeParseProblem};
 use crate::iso::zone_of_day;
 use crate::phrase::parse::amount::is_of_clock;
-use crate::phrase::parse::recurrence::Repeat;
+use crate::phrase::parse::recurrence::RepeatPhrase;
 use crate::phrase::parse::sentence::Sentence;
-use crate::phrase::parse::time_expression::Side;
-use crate::phrase::syntax::{Day, Said};
-use crate::recurrence::{DayOf, End, Frequency, Recurrence, Until, ordinal};
-use crate::{Note, When};
+use crate::phrase::parse::time_expression::TimeExpression;
+use crate::phrase::syntax::{DayPhrase, WithWords};
+use crate::recurrence::{
+    Frequency, Recurrence, RecurrenceEnd, RecurrenceUntil, RecurrenceWeekday, ordinal,
+};
+use crate::{PhraseNote, PhraseTime};
 
 /// What recurs, from its first time on.
-pub(crate) fn recurring(days: &mut Days<'_>, sentence: Sentence) -> Result<When, Unread> {
+pub(crate) fn recurring(
+    days: &mut DayResolver<'_>,
+    sentence: Sentence,
+) -> Result<PhraseTime, TimeParseError> {
     let Sentence { mut left, right, length, repeat, until, starting, times, .. } = sentence;
-    let Some(Said { what: repeat, said }) = repeat else {
-        return Err(Unread::new(Problem::Unknown, "", "does not say how often", REPEATS));
+    let Some(WithWords { what: repeat, said }) = repeat else {
+        return Err(TimeParseError::new(
+            TimeParseProblem::Unknown,
+            "",
+            "does not say how often",
+            REPEATS,
+        ));
     };
     let mut right = right.unwrap_or_default();
     let mut until = of_days(until, &left)?;
@@ -31,7 +41,7 @@ pub(crate) fn recurring(days: &mut Days<'_>, sentence: Sentence) -> Result<When,
     if let Some(day) = &right.day {
         let why = "may be an end of it or of each time";
         let cure = "say `until` before the last day, and `from 9 to 10` for the time of day";
-        return Err(Unread::new(Problem::Ambiguous, &day.said, why, cure));
+        return Err(TimeParseError::new(TimeParseProblem::Ambiguous, &day.said, why, cure));
     }
     // `every Monday until 24 Dec at 9`: the time is that of every one.
     for side in [&mut starting, &mut until] {
@@ -45,12 +55,17 @@ pub(crate) fn recurring(days: &mut Days<'_>, sentence: Sentence) -> Result<When,
     }
     let day = left.day.take();
     // A number beside a recurrence is its hour, as one beside a day is.
-    left.day = Some(Said { what: Day::FromToday(0), said: said.clone() });
+    left.day = Some(WithWords { what: DayPhrase::FromToday(0), said: said.clone() });
     let halves = settle_hours(&mut left, &mut right)?;
     left.day = day;
     if let Some(moment) = &left.moment {
         let cure = "say the day and the time of day";
-        return Err(Unread::new(Problem::Conflict, &moment.said, "is one moment alone", cure));
+        return Err(TimeParseError::new(
+            TimeParseProblem::Conflict,
+            &moment.said,
+            "is one moment alone",
+            cure,
+        ));
     }
     if let Some(all_day) = left.all_day.as_ref().filter(|_| left.has_clock()) {
         return Err(not_all_day(all_day));
@@ -79,14 +94,17 @@ pub(crate) fn recurring(days: &mut Days<'_>, sentence: Sentence) -> Result<When,
     }
     let first = with_end(days, first, end, &left, &repeat)?;
     let (first, length) = with_length(first, length)?;
-    let rule = ended(days, rule, &first, Ends { length, times, until, is_after }, &said)?;
+    let rule = ended(days, rule, &first, EndPhrase { length, times, until, is_after }, &said)?;
     skips(days, &rule, &first);
-    Ok(When::Recurring { first: Box::new(first), rule })
+    Ok(PhraseTime::Recurring { first: Box::new(first), rule })
 }
 
 /// A side that says a day, and at most the time of day that the recurrence lacks.
-fn of_days(side: Option<Side>, left: &Side) -> Result<Side, Unread> {
-    let Some(side) = side else { return Ok(Side::default()) };
+fn of_days(
+    side: Option<TimeExpression>,
+    left: &TimeExpression,
+) -> Result<TimeExpression, TimeParseError> {
+    let Some(side) = side else { return Ok(TimeExpression::default()) };
     let clock = side.clock.as_ref().map(|clock| &clock.said);
     let part = side.part.as_ref().map(|part| &part.said);
     let number = side.bare.as_ref().map(|number| &number.said);
@@ -97,17 +115,25 @@ fn of_days(side: Option<Side>, left: &Side) -> Result<Side, Unread> {
     if let Some(said) = number.or(moment).or(whole).or(second).or(no_day) {
         let why = "stands where a day is read";
         let cure = "say it like `every Monday at 9 starting 7 Dec until 24 Dec`";
-        return Err(Unread::new(Problem::Conflict, said, why, cure));
+        return Err(TimeParseError::new(TimeParseProblem::Conflict, said, why, cure));
     }
     if side.day.is_none() {
         let cure = "say it like `every Monday at 9 starting 7 Dec until 24 Dec`";
-        return Err(Unread::new(Problem::Unknown, "until", "is followed by no day", cure));
+        return Err(TimeParseError::new(
+            TimeParseProblem::Unknown,
+            "until",
+            "is followed by no day",
+            cure,
+        ));
     }
     Ok(side)
 }
 
 /// Numbers become hours, and both ends of a range lend each other what they lack.
-fn settle_hours(left: &mut Side, right: &mut Side) -> Result<Vec<Note>, Unread> {
+fn settle_hours(
+    left: &mut TimeExpression,
+    right: &mut TimeExpression,
+) -> Result<Vec<PhraseNote>, TimeParseError> {
     settle_number(left)?;
     if right.is_empty() {
         return Ok(Vec::new());
@@ -116,7 +142,7 @@ fn settle_hours(left: &mut Side, right: &mut Side) -> Result<Vec<Note>, Unread> 
         left.zone = right.zone.take();
     }
     if right.bare.is_some() {
-        right.day = Some(Said { what: Day::FromToday(0), said: String::new() });
+        right.day = Some(WithWords { what: DayPhrase::FromToday(0), said: String::new() });
         settle_number(right)?;
         right.day = None;
     }
@@ -125,14 +151,14 @@ fn settle_hours(left: &mut Side, right: &mut Side) -> Result<Vec<Note>, Unread> 
     Ok(notes)
 }
 
-fn base_rule(days: &Days<'_>, repeat: &Repeat, has_clock: bool) -> Recurrence {
+fn base_rule(days: &DayResolver<'_>, repeat: &RepeatPhrase, has_clock: bool) -> Recurrence {
     let mut rule = Recurrence::every(repeat.interval, repeat.frequency, days.frame.week_starts);
     rule.days.clone_from(&repeat.days);
     if repeat.is_weekend {
         // Its two days are of one week, wherever weeks start.
         rule.week_starts = Weekday::Monday;
         if has_clock || !repeat.is_whole_weekend() {
-            rule.days.push(DayOf { nth: 0, weekday: Weekday::Sunday });
+            rule.days.push(RecurrenceWeekday { nth: 0, weekday: Weekday::Sunday });
         }
     }
     rule.month_days.clone_from(&repeat.month_days);
@@ -146,51 +172,61 @@ fn base_rule(days: &Days<'_>, repeat: &Repeat, has_clock: bool) -> Recurrence {
 }
 
 fn hours(
-    days: &mut Days<'_>,
-    left: &Side,
-    right: &Side,
-) -> Result<(Option<Hour>, Option<Hour>), Unread> {
+    days: &mut DayResolver<'_>,
+    left: &TimeExpression,
+    right: &TimeExpression,
+) -> Result<(Option<ClockTime>, Option<ClockTime>), TimeParseError> {
     let start = days.hour(left)?;
     // The small hours of an end are those after the start.
-    let end = days.hour(right)?.map(Hour::without_night);
+    let end = days.hour(right)?.map(ClockTime::without_night);
     if let (None, Some(_)) | (Some(_), None) = (start, end)
         && !right.is_empty()
     {
         let why = "has no start and end as times of day";
         let said = right.clock.as_ref().map_or("", |clock| &clock.said);
         let cure = "say it like `every Monday from 9 to 10`";
-        return Err(Unread::new(Problem::Conflict, said, why, cure));
+        return Err(TimeParseError::new(TimeParseProblem::Conflict, said, why, cure));
     }
     Ok((start, end))
 }
 
 /// From which day on it recurs, and whether that was said.
 #[derive(Debug, Clone, Copy)]
-struct Seed {
+struct RecurrenceStart {
     day: Date,
     is_said: bool,
 }
 
 fn seed(
-    days: &mut Days<'_>,
-    left: &Side,
-    starting: &Side,
-    repeat: &Repeat,
+    days: &mut DayResolver<'_>,
+    left: &TimeExpression,
+    starting: &TimeExpression,
+    repeat: &RepeatPhrase,
     said: &str,
-) -> Result<Seed, Unread> {
+) -> Result<RecurrenceStart, TimeParseError> {
     let side = if starting.day.is_some() { starting } else { left };
     let Some(day) = &side.day else {
         let day = if left.zone.is_some() { days.today_of(left) } else { days.today };
-        return Ok(Seed { day, is_said: false });
+        return Ok(RecurrenceStart { day, is_said: false });
     };
     if starting.day.is_some() && left.day.is_some() {
         let why = "says two starts";
-        return Err(Unread::new(Problem::Conflict, &day.said, why, "say one of them"));
+        return Err(TimeParseError::new(
+            TimeParseProblem::Conflict,
+            &day.said,
+            why,
+            "say one of them",
+        ));
     }
-    if matches!(day.what, Day::Nth { .. }) && repeat.is_bare() {
+    if matches!(day.what, DayPhrase::Nth { .. }) && repeat.is_bare() {
         let both = format!("{} {said}", day.said);
         let cure = "say it like `first Monday of every month` or `every 3 May`";
-        return Err(Unread::new(Problem::Ambiguous, &both, "may recur by day or by place", cure));
+        return Err(TimeParseError::new(
+            TimeParseProblem::Ambiguous,
+            &both,
+            "may recur by day or by place",
+            cure,
+        ));
     }
     // Where a period is said, it starts with it.
     let (first, last) = days.days(day, None)?;
@@ -199,36 +235,37 @@ fn seed(
     } else if starting.day.is_none() {
         let why = "is more than one day for what recurs";
         let cure = "say it like `every Tuesday from 1 March until 31 March`";
-        return Err(Unread::new(Problem::Ambiguous, &day.said, why, cure));
+        return Err(TimeParseError::new(TimeParseProblem::Ambiguous, &day.said, why, cure));
     }
-    Ok(Seed { day: first, is_said: true })
+    Ok(RecurrenceStart { day: first, is_said: true })
 }
 
 /// The first time from the seed on that is still to come, unless the start was said.
 fn first(
-    days: &mut Days<'_>,
+    days: &mut DayResolver<'_>,
     rule: &Recurrence,
-    seed: Seed,
-    (hour, left): (Option<Hour>, &Side),
+    seed: RecurrenceStart,
+    (hour, left): (Option<ClockTime>, &TimeExpression),
     said: &str,
-) -> Result<When, Unread> {
+) -> Result<PhraseTime, TimeParseError> {
     let mut steps = rule.clone();
     steps.interval = 1;
     for day in steps.dates(seed.day).take(3) {
-        let Some(hour) = hour else { return Ok(When::Day(day)) };
+        let Some(hour) = hour else { return Ok(PhraseTime::Day(day)) };
         let mark = days.notes.len();
         let moment = days.moment(day, hour, left.zone.as_ref())?;
         // A first time that the clock never shows would put all others on another time.
-        let is_gap = days.notes.iter().skip(mark).any(|note| matches!(note, Note::Gap { .. }));
+        let is_gap =
+            days.notes.iter().skip(mark).any(|note| matches!(note, PhraseNote::Gap { .. }));
         if is_gap {
             days.notes.truncate(mark);
             let (clock, day) =
                 (crate::wording::clock_words(hour.time), crate::wording::day_words(day));
-            days.notes.push(Note::Skips { said: format!("{clock} on {day}") });
+            days.notes.push(PhraseNote::Skips { said: format!("{clock} on {day}") });
             continue;
         }
         if seed.is_said || moment >= days.frame.now {
-            return Ok(When::Moment(moment));
+            return Ok(PhraseTime::Moment(moment));
         }
         days.notes.truncate(mark);
     }
@@ -236,53 +273,60 @@ fn first(
 }
 
 /// Tells on which day it starts where the words leave that open.
-fn tell_first(days: &mut Days<'_>, rule: &Recurrence, first: &When, seed: Seed, said: &str) {
+fn tell_first(
+    days: &mut DayResolver<'_>,
+    rule: &Recurrence,
+    first: &PhraseTime,
+    seed: RecurrenceStart,
+    said: &str,
+) {
     let is_open = rule.interval() > 1 || (rule.is_bare() && rule.frequency() != Frequency::Daily);
     let taken = match first {
-        When::Moment(moment) | When::Stretch { start: moment, .. } => moment.date(),
-        When::Day(day) | When::Days { first: day, .. } => *day,
-        When::Recurring { .. } => return,
+        PhraseTime::Moment(moment) | PhraseTime::Stretch { start: moment, .. } => moment.date(),
+        PhraseTime::Day(day) | PhraseTime::Days { first: day, .. } => *day,
+        PhraseTime::Recurring { .. } => return,
     };
     if is_open && !seed.is_said {
-        days.notes.push(Note::Taken { said: said.to_owned(), taken, other: None });
+        days.notes.push(PhraseNote::Taken { said: said.to_owned(), taken, other: None });
     }
 }
 
 /// Tells on which day the small hours of a night are.
-fn tell_night(days: &mut Days<'_>, first: &When, left: &Side) {
-    let When::Moment(moment) = first else { return };
+fn tell_night(days: &mut DayResolver<'_>, first: &PhraseTime, left: &TimeExpression) {
+    let PhraseTime::Moment(moment) = first else { return };
     if let Ok(night) = moment.date().yesterday() {
         let said = said_clock(left);
-        days.notes.push(Note::NightAfter { said, night, taken: moment.date() });
+        days.notes.push(PhraseNote::NightAfter { said, night, taken: moment.date() });
     }
 }
 
 /// A stretch where an end of the day was said, and both days of a weekend.
 fn with_end(
-    days: &mut Days<'_>,
-    first: When,
-    end: Option<Hour>,
-    left: &Side,
-    repeat: &Repeat,
-) -> Result<When, Unread> {
+    days: &mut DayResolver<'_>,
+    first: PhraseTime,
+    end: Option<ClockTime>,
+    left: &TimeExpression,
+    repeat: &RepeatPhrase,
+) -> Result<PhraseTime, TimeParseError> {
     match (first, end) {
-        (When::Moment(start), Some(hour)) => {
+        (PhraseTime::Moment(start), Some(hour)) => {
             let end = days.moment(start.date(), hour, left.zone.as_ref())?;
             let end = if end <= start && start.hour() >= 18 && hour.time.hour() < 12 {
                 let next = plus_days(start.date(), 1, "the end")?;
-                days.notes.push(Note::Overnight { end: next });
+                days.notes.push(PhraseNote::Overnight { end: next });
                 days.moment(next, hour, left.zone.as_ref())?
             } else {
                 end
             };
             if end <= start {
-                let said = |moment: &Zoned| crate::say(&When::Moment(moment.clone()), days.frame);
+                let said =
+                    |moment: &Zoned| crate::say(&PhraseTime::Moment(moment.clone()), days.frame);
                 let clock = left.clock.as_ref().map_or("", |clock| &clock.said);
                 return Err(backwards(clock, &said(&start), &said(&end)));
             }
-            Ok(When::Stretch { start, end })
+            Ok(PhraseTime::Stretch { start, end })
         }
-        (When::Day(day), None) if repeat.is_whole_weekend() => {
+        (PhraseTime::Day(day), None) if repeat.is_whole_weekend() => {
             Ok(from_to(day, plus_days(day, 1, "weekend")?))
         }
         (first, _) => Ok(first),
@@ -291,60 +335,75 @@ fn with_end(
 
 /// `every Monday at 9 for 1 hour`: each of them takes it; days are left for how long it recurs.
 fn with_length(
-    first: When,
-    length: Option<Said<Span>>,
-) -> Result<(When, Option<Said<Span>>), Unread> {
+    first: PhraseTime,
+    length: Option<WithWords<Span>>,
+) -> Result<(PhraseTime, Option<WithWords<Span>>), TimeParseError> {
     match (first, length) {
-        (When::Moment(start), Some(length)) if is_of_clock(&length.what) => {
+        (PhraseTime::Moment(start), Some(length)) if is_of_clock(&length.what) => {
             let end = start.checked_add(length.what).map_err(|_| beyond(&length.said))?;
             if end <= start {
                 let why = "is no time at all";
-                return Err(Unread::new(Problem::OutOfRange, &length.said, why, REPEATS));
+                return Err(TimeParseError::new(
+                    TimeParseProblem::OutOfRange,
+                    &length.said,
+                    why,
+                    REPEATS,
+                ));
             }
-            Ok((When::Stretch { start, end }, None))
+            Ok((PhraseTime::Stretch { start, end }, None))
         }
         other => Ok(other),
     }
 }
 
 /// What was said of the end.
-struct Ends {
-    length: Option<Said<Span>>,
-    times: Option<Said<u32>>,
-    until: Side,
+struct EndPhrase {
+    length: Option<WithWords<Span>>,
+    times: Option<WithWords<u32>>,
+    until: TimeExpression,
     /// Whether each time is on the day after the one that is said, and so the last.
     is_after: bool,
 }
 
 fn ended(
-    days: &mut Days<'_>,
+    days: &mut DayResolver<'_>,
     rule: Recurrence,
-    first: &When,
-    ends: Ends,
+    first: &PhraseTime,
+    ends: EndPhrase,
     said: &str,
-) -> Result<Recurrence, Unread> {
-    let Ends { length, times, until, is_after } = ends;
+) -> Result<Recurrence, TimeParseError> {
+    let EndPhrase { length, times, until, is_after } = ends;
     let count = [length.is_some(), times.is_some(), until.day.is_some()];
     if count.iter().filter(|is_said| **is_said).count() > 1 {
-        return Err(Unread::new(Problem::Conflict, said, "ends in two ways", "say one end"));
+        return Err(TimeParseError::new(
+            TimeParseProblem::Conflict,
+            said,
+            "ends in two ways",
+            "say one end",
+        ));
     }
     let (start, zone) = match first {
-        When::Moment(moment) | When::Stretch { start: moment, .. } => {
+        PhraseTime::Moment(moment) | PhraseTime::Stretch { start: moment, .. } => {
             (moment.date(), Some(moment.time_zone().clone()))
         }
-        When::Day(day) | When::Days { first: day, .. } => (*day, None),
-        When::Recurring { .. } => return Ok(rule),
+        PhraseTime::Day(day) | PhraseTime::Days { first: day, .. } => (*day, None),
+        PhraseTime::Recurring { .. } => return Ok(rule),
     };
-    if let Some(Said { what, said }) = times {
+    if let Some(WithWords { what, said }) = times {
         if what == 0 {
-            return Err(Unread::new(Problem::OutOfRange, &said, "is never", REPEATS));
+            return Err(TimeParseError::new(
+                TimeParseProblem::OutOfRange,
+                &said,
+                "is never",
+                REPEATS,
+            ));
         }
-        return Ok(rule.ending(End::Count(what)));
+        return Ok(rule.ending(RecurrenceEnd::Count(what)));
     }
-    let last = if let Some(Said { what, said }) = length {
+    let last = if let Some(WithWords { what, said }) = length {
         if is_of_clock(&what) || !what.is_positive() {
             let why = "is no length in days or more";
-            return Err(Unread::new(Problem::Conflict, &said, why, REPEATS));
+            return Err(TimeParseError::new(TimeParseProblem::Conflict, &said, why, REPEATS));
         }
         let end = start.checked_add(what).map_err(|_| beyond(&said))?;
         plus_days(end, -1, &said)?
@@ -361,22 +420,22 @@ fn ended(
     }
     // A rule over moments ends with an instant: the last second of that day there.
     let until = match zone {
-        None => Until::Day(last),
+        None => RecurrenceUntil::Day(last),
         Some(zone) => {
             let end = last.to_datetime(Time::constant(23, 59, 59, 0));
             let instant = zone.to_timestamp(end).map_err(|_| beyond(said))?;
-            Until::Instant(instant)
+            RecurrenceUntil::Instant(instant)
         }
     };
-    Ok(rule.ending(End::Until(until)))
+    Ok(rule.ending(RecurrenceEnd::Until(until)))
 }
 
 /// Tells of days that not every month or year has.
-fn skips(days: &mut Days<'_>, rule: &Recurrence, first: &When) {
+fn skips(days: &mut DayResolver<'_>, rule: &Recurrence, first: &PhraseTime) {
     let start = match first {
-        When::Moment(moment) | When::Stretch { start: moment, .. } => moment.date(),
-        When::Day(day) | When::Days { first: day, .. } => *day,
-        When::Recurring { .. } => return,
+        PhraseTime::Moment(moment) | PhraseTime::Stretch { start: moment, .. } => moment.date(),
+        PhraseTime::Day(day) | PhraseTime::Days { first: day, .. } => *day,
+        PhraseTime::Recurring { .. } => return,
     };
     let (of_month, month) = match rule.frequency() {
         Frequency::Monthly if rule.is_bare() => (vec![start.day()], 0),
@@ -389,7 +448,7 @@ fn skips(days: &mut Days<'_>, rule: &Recurrence, first: &When) {
         if is_missing {
             let said = format!("{} day", ordinal(i64::from(day)));
             let said = if month == 2 { "29th of February".to_owned() } else { said };
-            days.notes.push(Note::Skips { said });
+            days.notes.push(PhraseNote::Skips { said });
         }
     }
 }

@@ -14,8 +14,8 @@ use tokio::time::timeout;
 
 use super::*;
 
-fn bounds(per_batch: usize, per_source: usize, per_tenant: usize) -> Bounds {
-    Bounds::new(&CribLimits { per_batch, per_source, per_tenant, ..CribLimits::default() })
+fn bounds(per_batch: usize, per_source: usize, per_tenant: usize) -> ProcessPlaces {
+    ProcessPlaces::new(&CribLimits { per_batch, per_source, per_tenant, ..CribLimits::default() })
 }
 
 fn caller(tenant: &str) -> Arc<Caller> {
@@ -146,12 +146,12 @@ proptest! {
         let bounds = bounds(99, most, 99);
         let source = SourceId::new("s");
         let flood = bounds.batch(&flooding);
-        let ask = |batch: &Arc<BatchBounds>| {
+        let ask = |batch: &Arc<BatchPlaces>| {
             let (batch, bounds, source) = (Arc::clone(batch), &bounds, source.clone());
             Box::pin(async move { batch.place(bounds, &source).await.unwrap() })
         };
         let (flood, after) = (Arc::new(flood), Arc::new(bounds.batch(&late)));
-        let taken = |place: Poll<Place>| match place {
+        let taken = |place: Poll<PlacePermit>| match place {
             Poll::Ready(place) => Some(place),
             Poll::Pending => None,
         };
@@ -186,7 +186,10 @@ proptest! {
 }
 
 /// Whose turn it is of those who wait, in the order of their coming, by a look at all of them.
-fn turn(queue: &Queue, waiting: &[(Wanted, oneshot::Receiver<Place>)]) -> Option<usize> {
+fn turn(
+    queue: &PlaceQueue,
+    waiting: &[(PlaceClaim, oneshot::Receiver<PlacePermit>)],
+) -> Option<usize> {
     let mut free = waiting.iter().enumerate().filter(|(_, (wanted, _))| queue.has(wanted));
     let first = free.next()?;
     let source = first.1.0.source();
@@ -210,9 +213,9 @@ proptest! {
         for (who, source) in asked {
             let wanted = batches[who].wanted(&bounds, &sources[source]);
             match bounds.queue.ask(wanted.clone()) {
-                Asked::Given(place) => held.push(place),
-                Asked::Waits(given) => waiting.push((wanted, given)),
-                Asked::Full => prop_assert!(false, "so many may wait"),
+                QueueAnswer::Given(place) => held.push(place),
+                QueueAnswer::Waits(given) => waiting.push((wanted, given)),
+                QueueAnswer::Full => prop_assert!(false, "so many may wait"),
             }
         }
         for (at, what) in steps {

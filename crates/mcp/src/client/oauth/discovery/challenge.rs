@@ -1,6 +1,6 @@
 //! What a server says when it refuses a request: `WWW-Authenticate`, RFC 9110 section 11.6.1.
 
-use crate::client::http::token_provider::Refusal;
+use crate::client::http::token_provider::TokenRefusal;
 
 /// More parameters than any server sends.
 const MOST_PARAMETERS: usize = 64;
@@ -9,15 +9,15 @@ const LONGEST: usize = 16 * 1024;
 
 /// The first `Bearer` challenge of a refusal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Challenge {
+pub(crate) struct BearerChallenge {
     /// Where the metadata of the resource stands.
     pub(crate) resource_metadata: Option<String>,
     pub(crate) scope: Option<String>,
     pub(crate) error: Option<String>,
 }
 
-impl Refusal {
-    pub(in crate::client::oauth) fn challenge(&self) -> Challenge {
+impl TokenRefusal {
+    pub(in crate::client::oauth) fn challenge(&self) -> BearerChallenge {
         self.challenges.iter().find_map(|header| bearer(header)).unwrap_or_default()
     }
 
@@ -27,7 +27,7 @@ impl Refusal {
     }
 }
 
-impl Challenge {
+impl BearerChallenge {
     pub(crate) fn scopes(&self) -> Vec<String> {
         crate::client::oauth::renewal::scopes::split(self.scope.as_deref().unwrap_or_default())
     }
@@ -35,12 +35,12 @@ impl Challenge {
 
 /// One header may hold several challenges, and a quoted value may hold anything at all, so the
 /// header is read from left to right and not searched.
-fn bearer(header: &str) -> Option<Challenge> {
+fn bearer(header: &str) -> Option<BearerChallenge> {
     if header.len() > LONGEST {
         return None;
     }
     let mut rest = header;
-    let mut found: Option<Challenge> = None;
+    let mut found: Option<BearerChallenge> = None;
     let mut inside = false;
     for _ in 0..MOST_PARAMETERS {
         rest = rest.trim_start_matches([' ', '\t', ',']);
@@ -56,7 +56,7 @@ fn bearer(header: &str) -> Option<Challenge> {
             }
             inside = word.eq_ignore_ascii_case("bearer");
             if inside {
-                found = Some(Challenge::default());
+                found = Some(BearerChallenge::default());
             }
             rest = after;
             continue;
@@ -70,7 +70,7 @@ fn bearer(header: &str) -> Option<Challenge> {
     found
 }
 
-impl Challenge {
+impl BearerChallenge {
     /// Of a parameter that comes twice the first counts.
     fn take(&mut self, name: &str, value: String) {
         let place = match name.to_ascii_lowercase().as_str() {
@@ -113,13 +113,13 @@ fn value_of(text: &str) -> Option<(String, &str)> {
 mod tests {
     use super::*;
 
-    fn read(header: &str) -> Challenge {
-        Refusal { status: 401, challenges: vec![header.to_owned()] }.challenge()
+    fn read(header: &str) -> BearerChallenge {
+        TokenRefusal { status: 401, challenges: vec![header.to_owned()] }.challenge()
     }
 
     #[test]
     fn the_bearer_challenge_is_read_wherever_it_stands() {
-        let wanted = Challenge {
+        let wanted = BearerChallenge {
             resource_metadata: Some("https://a.example/.well-known/x".to_owned()),
             scope: Some("a b".to_owned()),
             error: Some("insufficient_scope".to_owned()),
@@ -139,7 +139,7 @@ mod tests {
         let header = r#"Bearer error_description="say scope=\"admin\", error=x", scope="mine""#;
         assert_eq!(
             read(header),
-            Challenge { scope: Some("mine".to_owned()), ..Challenge::default() }
+            BearerChallenge { scope: Some("mine".to_owned()), ..BearerChallenge::default() }
         );
     }
 
@@ -147,10 +147,10 @@ mod tests {
     fn what_is_no_challenge_says_nothing() {
         for header in ["", "Bearer", "Basic realm=x", "Bearer scope=\"open", ",,,=", "Bearer =\"\""]
         {
-            assert_eq!(read(header), Challenge::default(), "{header}");
+            assert_eq!(read(header), BearerChallenge::default(), "{header}");
         }
         let long = format!("Bearer scope=\"{}\"", "x".repeat(LONGEST));
-        assert_eq!(read(&long), Challenge::default());
+        assert_eq!(read(&long), BearerChallenge::default());
     }
 
     #[test]

@@ -4,7 +4,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use url::{Host, Url};
 
-use crate::client::oauth::error::{OAuthError, Place};
+use crate::client::oauth::error::{OAuthEndpoint, OAuthError};
 
 /// Protected resource metadata, RFC 9728.
 #[derive(Debug, Deserialize)]
@@ -50,7 +50,7 @@ fn maybe_address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Ur
 
 impl ResourceMetadata {
     /// A resource that is another one would get us tokens for that other one.
-    pub(crate) fn is_about(&self, server: &Url, place: &Place) -> Result<(), OAuthError> {
+    pub(crate) fn is_about(&self, server: &Url, place: &OAuthEndpoint) -> Result<(), OAuthError> {
         let wrong = |problem: &str| Err(place.clone().wrong(problem));
         let Ok(resource) = Url::parse(&self.resource) else {
             return wrong("its `resource` is no address");
@@ -74,14 +74,14 @@ fn is_above(above: &str, below: &str) -> bool {
 impl IssuerMetadata {
     /// `expected` is what the resource named, letter by letter; only the slash after a bare host
     /// is no difference, since many a resource adds one.
-    pub(crate) fn is_of(&self, expected: &str, place: &Place) -> Result<(), OAuthError> {
+    pub(crate) fn is_of(&self, expected: &str, place: &OAuthEndpoint) -> Result<(), OAuthError> {
         if bare(&self.issuer) != bare(expected) {
             return Err(place.clone().wrong("its `issuer` is not the one that was asked for"));
         }
         Ok(())
     }
 
-    pub(crate) fn takes_s256(&self, place: &Place) -> Result<(), OAuthError> {
+    pub(crate) fn takes_s256(&self, place: &OAuthEndpoint) -> Result<(), OAuthError> {
         if self.code_challenge_methods_supported.iter().any(|method| method == "S256") {
             return Ok(());
         }
@@ -91,7 +91,11 @@ impl IssuerMetadata {
     }
 
     /// Codes and tokens go through these addresses.
-    pub(crate) fn endpoints_are_safe(&self, server: &Url, place: &Place) -> Result<(), OAuthError> {
+    pub(crate) fn endpoints_are_safe(
+        &self,
+        server: &Url,
+        place: &OAuthEndpoint,
+    ) -> Result<(), OAuthError> {
         let endpoints = [self.authorization_endpoint.as_ref(), self.registration_endpoint.as_ref()];
         for endpoint in endpoints.into_iter().flatten().chain([&self.token_endpoint]) {
             is_safe(endpoint, server).map_err(|problem| place.clone().wrong(problem))?;
@@ -209,7 +213,7 @@ mod tests {
     #[test]
     fn a_resource_is_the_server_or_above_it() {
         let server = url("https://a.example/mcp/one");
-        let place = Place::new("the metadata", &server);
+        let place = OAuthEndpoint::new("the metadata", &server);
         let about = |resource: &str| {
             let resource = resource.to_owned();
             let metadata = ResourceMetadata {

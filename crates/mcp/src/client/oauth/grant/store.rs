@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep};
 use url::Url;
 use uuid::Uuid;
 
-use super::{Grant, Owner};
+use super::{TokenGrant, TokenOwner};
 use crate::client::oauth::error::{OAuthError, cut};
 
 /// A file of ours is never that large.
@@ -23,12 +23,12 @@ const LARGEST: u64 = 1024 * 1024;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The tokens of all callers at one server.
-pub(crate) struct Store {
+pub(crate) struct TokenStore {
     server: Url,
-    kept: Kept,
+    kept: TokenStorage,
 }
 
-enum Kept {
+enum TokenStorage {
     Folder(PathBuf),
     /// By file name, gone with the process.
     Memory(Mutex<HashMap<String, Vec<u8>>>),
@@ -36,27 +36,27 @@ enum Kept {
 
 /// Which issuer gave the tokens that a caller uses at a server.
 #[derive(Serialize, Deserialize)]
-struct Current {
+struct CurrentIssuer {
     issuer: String,
     resource: String,
 }
 
 /// The issuer that a client of the operator's own belongs to.
 #[derive(Serialize, Deserialize)]
-struct Bound {
+struct ClientBinding {
     issuer: String,
 }
 
 /// While it lives, no other process renews the same tokens.
-pub(crate) struct Alone {
+pub(crate) struct RenewalLock {
     _lock: Option<File>,
 }
 
-impl Store {
+impl TokenStore {
     pub(crate) fn new(server: &Url, folder: Option<&Path>) -> Self {
         let kept = match folder {
-            Some(folder) => Kept::Folder(folder.to_owned()),
-            None => Kept::Memory(Mutex::default()),
+            Some(folder) => TokenStorage::Folder(folder.to_owned()),
+            None => TokenStorage::Memory(Mutex::default()),
         };
         Self { server: server.clone(), kept }
     }
@@ -64,17 +64,17 @@ impl Store {
     /// Fails if nothing could be kept: better before a person has logged in than after.
     pub(crate) fn is_ready(&self) -> Result<(), OAuthError> {
         match &self.kept {
-            Kept::Folder(folder) => prepare(folder).map_err(|error| self.failed(&error)),
-            Kept::Memory(_) => Ok(()),
+            TokenStorage::Folder(folder) => prepare(folder).map_err(|error| self.failed(&error)),
+            TokenStorage::Memory(_) => Ok(()),
         }
     }
 
     /// The tokens that a caller uses at this server.
-    pub(crate) fn current(&self, owner: &Owner) -> Result<Option<Grant>, OAuthError> {
-        let Some(Current { issuer, resource }) = self.read(&self.pointer(owner))? else {
+    pub(crate) fn current(&self, owner: &TokenOwner) -> Result<Option<TokenGrant>, OAuthError> {
+        let Some(CurrentIssuer { issuer, resource }) = self.read(&self.pointer(owner))? else {
             return Ok(None);
         };
-        let grant: Option<Grant> = self.read(&key(owner, &issuer, &resource))?;
+        let grant: Option<TokenGrant> = self.read(&key(owner, &issuer, &resource))?;
         // The name of the file says all this already; a file that was moved says another thing.
         Ok(grant.filter(|grant| {
             grant.owner == *owner && grant.issuer == issuer && grant.resource == resource
@@ -82,19 +82,22 @@ impl Store {
     }
 
     /// Makes these the tokens of their owner; those of another issuer are of no use any more.
-    pub(crate) fn keep(&self, grant: &Grant) -> Result<(), OAuthError> {
+    pub(crate) fn keep(&self, grant: &TokenGrant) -> Result<(), OAuthError> {
         let pointer = self.pointer(&grant.owner);
-        let before: Option<Current> = self.read(&pointer)?;
-        let Grant { owner, issuer, resource, .. } = grant;
+        let before: Option<CurrentIssuer> = self.read(&pointer)?;
+        let TokenGrant { owner, issuer, resource, .. } = grant;
         let name = key(owner, issuer, resource);
         self.write(&name, grant)?;
-        self.write(&pointer, &Current { issuer: issuer.clone(), resource: resource.clone() })?;
+        self.write(
+            &pointer,
+            &CurrentIssuer { issuer: issuer.clone(), resource: resource.clone() },
+        )?;
         let old = before.map(|before| key(owner, &before.issuer, &before.resource));
         old.filter(|old| *old != name).map_or(Ok(()), |old| self.remove(&old))
     }
 
     /// Forgets tokens that are dead, unless others have come in their place.
-    pub(crate) fn forget(&self, grant: &Grant) -> Result<(), OAuthError> {
+    pub(crate) fn forget(&self, grant: &TokenGrant) -> Result<(), OAuthError> {
         let current = self.current(&grant.owner)?;
         if current.is_none_or(|current| current.refresh != grant.refresh) {
             return Ok(());
@@ -106,8 +109,8 @@ impl Store {
     /// server that names another one later would get its secret.
     pub(crate) fn bind(&self, client: &str, issuer: &str) -> Result<(), OAuthError> {
         let name = hashed(&["client", self.server.as_str(), client], "client");
-        let Some(bound) = self.read::<Bound>(&name)? else {
-            return self.write(&name, &Bound { issuer: issuer.to_owned() });
+        let Some(bound) = self.read::<ClientBinding>(&name)? else {
+            return self.write(&name, &ClientBinding { issuer: issuer.to_owned() });
         };
         if bound.issuer == issuer {
             return Ok(());
@@ -121,9 +124,11 @@ impl Store {
     }
 
     /// Waits until no other process renews the tokens of this caller.
-    pub(crate) async fn alone(&self, owner: &Owner) -> Result<Alone, OAuthError> {
+    pub(crate) async fn alone(&self, owner: &TokenOwner) -> Result<RenewalLock, OAuthError> {
         let name = self.pointer(owner);
-        let Kept::Folder(folder) = &self.kept else { return Ok(Alone { _lock: None }) };
+        let TokenStorage::Folder(folder) = &self.kept else {
+            return Ok(RenewalLock { _lock: None });
+        };
         let path = folder.join(format!("{name}.lock"));
         let failed = |error: io::Error| self.failed(&error);
         prepare(folder).map_err(failed)?;
@@ -131,7 +136,7 @@ impl Store {
         let end = Instant::now() + PATIENCE;
         loop {
             match file.try_lock() {
-                Ok(()) => return Ok(Alone { _lock: Some(file) }),
+                Ok(()) => return Ok(RenewalLock { _lock: Some(file) }),
                 Err(fs::TryLockError::WouldBlock) if Instant::now() < end => {
                     sleep(Duration::from_millis(25)).await;
                 }
@@ -141,15 +146,15 @@ impl Store {
         }
     }
 
-    fn pointer(&self, owner: &Owner) -> String {
+    fn pointer(&self, owner: &TokenOwner) -> String {
         hashed(&["current", &owner.tenant, &owner.subject, self.server.as_str()], "current")
     }
 
     /// `None`: there is none, or it is none of ours; then a new one will replace it.
     fn read<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, OAuthError> {
         let bytes = match &self.kept {
-            Kept::Memory(files) => locked(files).get(name).cloned(),
-            Kept::Folder(folder) => {
+            TokenStorage::Memory(files) => locked(files).get(name).cloned(),
+            TokenStorage::Folder(folder) => {
                 read(&folder.join(name)).map_err(|error| self.failed(&error))?
             }
         };
@@ -159,11 +164,11 @@ impl Store {
     fn write<T: Serialize>(&self, name: &str, value: &T) -> Result<(), OAuthError> {
         let bytes = serde_json::to_vec_pretty(value).map_err(|_| OAuthError::Broken)?;
         match &self.kept {
-            Kept::Memory(files) => {
+            TokenStorage::Memory(files) => {
                 locked(files).insert(name.to_owned(), bytes);
                 Ok(())
             }
-            Kept::Folder(folder) => {
+            TokenStorage::Folder(folder) => {
                 write(folder, name, &bytes).map_err(|error| self.failed(&error))
             }
         }
@@ -171,11 +176,11 @@ impl Store {
 
     fn remove(&self, name: &str) -> Result<(), OAuthError> {
         match &self.kept {
-            Kept::Memory(files) => {
+            TokenStorage::Memory(files) => {
                 locked(files).remove(name);
                 Ok(())
             }
-            Kept::Folder(folder) => match fs::remove_file(folder.join(name)) {
+            TokenStorage::Folder(folder) => match fs::remove_file(folder.join(name)) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.failed(&error)),
                 _ => Ok(()),
             },
@@ -184,22 +189,22 @@ impl Store {
 
     fn place(&self, name: &str) -> String {
         match &self.kept {
-            Kept::Folder(folder) => folder.join(name).display().to_string(),
-            Kept::Memory(_) => "nothing: start toolcrib again".to_owned(),
+            TokenStorage::Folder(folder) => folder.join(name).display().to_string(),
+            TokenStorage::Memory(_) => "nothing: start toolcrib again".to_owned(),
         }
     }
 
     fn failed(&self, error: &io::Error) -> OAuthError {
         let place = match &self.kept {
-            Kept::Folder(folder) => folder.display().to_string(),
-            Kept::Memory(_) => String::new(),
+            TokenStorage::Folder(folder) => folder.display().to_string(),
+            TokenStorage::Memory(_) => String::new(),
         };
         OAuthError::Store { place, cause: error.to_string() }
     }
 }
 
 /// The file of the tokens of one owner, by one issuer, for one resource.
-fn key(owner: &Owner, issuer: &str, resource: &str) -> String {
+fn key(owner: &TokenOwner, issuer: &str, resource: &str) -> String {
     hashed(&["grant", &owner.tenant, &owner.subject, issuer, resource], "json")
 }
 

@@ -1,7 +1,7 @@
 //! What an authorization server sends back by way of a browser, and the wait for it.
 
 use toolcrib_core::Secret;
-use toolcrib_egress::{Callback as Listener, Visit};
+use toolcrib_egress::{CallbackVerdict, LoopbackListener};
 use url::Url;
 
 use super::pkce::same;
@@ -11,7 +11,7 @@ const PATH: &str = "/callback";
 
 /// What an authorization server sends back by way of the browser.
 #[derive(Debug, Clone, Default)]
-pub struct Answer {
+pub struct AuthorizationResponse {
     pub code: Option<Secret>,
     pub state: Option<Secret>,
     /// The issuer that answers, RFC 9207.
@@ -19,7 +19,7 @@ pub struct Answer {
     pub error: Option<String>,
 }
 
-impl Answer {
+impl AuthorizationResponse {
     /// Reads the query of the address that the browser was sent to.
     pub fn read(url: &Url) -> Self {
         let mut answer = Self::default();
@@ -39,13 +39,13 @@ impl Answer {
 }
 
 /// A listener for one answer.
-pub(crate) struct Callback(Listener);
+pub(crate) struct LoginCallback(LoopbackListener);
 
-impl Callback {
+impl LoginCallback {
     /// Listens on a port of the system's choice.
     pub(crate) async fn listen() -> Result<Self, OAuthError> {
         let failed = |_| OAuthError::Setting("no port of this machine can be listened on");
-        Listener::listen(PATH).await.map(Self).map_err(failed)
+        LoopbackListener::listen(PATH).await.map(Self).map_err(failed)
     }
 
     /// Where the browser is to be sent.
@@ -54,19 +54,19 @@ impl Callback {
     }
 
     /// The answer that carries this state; whatever else knocks is turned away.
-    pub(crate) async fn answer(self, state: &Secret) -> Result<Answer, OAuthError> {
+    pub(crate) async fn answer(self, state: &Secret) -> Result<AuthorizationResponse, OAuthError> {
         let state = state.clone();
         let judge = move |url: &Url| {
-            let answer = Answer::read(url);
+            let answer = AuthorizationResponse::read(url);
             let is_ours = answer.state.as_ref().is_some_and(|given| same(&state, given.expose()));
             match answer.error {
-                _ if !is_ours => Visit::Stray,
-                None => Visit::Welcome,
-                Some(_) => Visit::Declined,
+                _ if !is_ours => CallbackVerdict::Stray,
+                None => CallbackVerdict::Welcome,
+                Some(_) => CallbackVerdict::Declined,
             }
         };
         let came = self.0.answer(judge).await;
-        let minutes = Listener::PATIENCE.as_secs() / 60;
-        came.map(|url| Answer::read(&url)).ok_or(OAuthError::NobodyCame(minutes))
+        let minutes = LoopbackListener::PATIENCE.as_secs() / 60;
+        came.map(|url| AuthorizationResponse::read(&url)).ok_or(OAuthError::NobodyCame(minutes))
     }
 }

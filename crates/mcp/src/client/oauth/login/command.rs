@@ -3,10 +3,10 @@
 use toolcrib_core::Caller;
 use url::Url;
 
-use super::Login;
-use super::callback::Callback;
+use super::OAuthLogin;
+use super::callback::LoginCallback;
 use crate::client::oauth::authorizer::Authorizer;
-use crate::client::oauth::caller_tokens::Vault;
+use crate::client::oauth::caller_tokens::CallerTokens;
 use crate::client::oauth::discovery::discover;
 use crate::client::oauth::error::OAuthError;
 use crate::client::oauth::renewal::{begin, choose, is_of};
@@ -36,7 +36,7 @@ pub async fn login(
     if authorizer.shared.settings.tokens.is_none() {
         return Err(LoginError::NoFolder);
     }
-    let callback = Callback::listen().await?;
+    let callback = LoginCallback::listen().await?;
     let login = start(&authorizer, callback.address().clone()).await?;
     open(login.url().clone());
     let answer = callback.answer(login.state()).await?;
@@ -44,7 +44,7 @@ pub async fn login(
     Ok(())
 }
 
-impl Login {
+impl OAuthLogin {
     /// Begins a log-in whose answer the host itself receives at `redirect`, for
     /// [`finish`](Self::finish).
     pub async fn begin(
@@ -57,7 +57,7 @@ impl Login {
 }
 
 fn authorizer(settings: &HttpSettings, caller: &Caller) -> Result<Authorizer, LoginError> {
-    let vault = Vault::new(settings)?.ok_or(LoginError::NoOAuth)?;
+    let vault = CallerTokens::new(settings)?.ok_or(LoginError::NoOAuth)?;
     let authorizer = vault.of(caller);
     if authorizer.shared.settings.machine {
         return Err(LoginError::ByItself);
@@ -65,7 +65,7 @@ fn authorizer(settings: &HttpSettings, caller: &Caller) -> Result<Authorizer, Lo
     Ok(authorizer)
 }
 
-async fn start(this: &Authorizer, redirect: Url) -> Result<Login, OAuthError> {
+async fn start(this: &Authorizer, redirect: Url) -> Result<OAuthLogin, OAuthError> {
     let wire = &this.shared.wire;
     let refusal = wire.knock().await?;
     let challenge = refusal.challenge();

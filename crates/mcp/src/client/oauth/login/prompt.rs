@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use serde_json::json;
-use toolcrib_core::{Ask, CallContext, Question, Unanswered};
+use toolcrib_core::{CallContext, HostQuestion, QuestionError, QuestionKind};
 use url::Url;
 use uuid::Uuid;
 
@@ -12,13 +12,13 @@ use crate::client::oauth::error::{OAuthError, cut};
 
 /// The running calls of one caller whose host can ask a person.
 #[derive(Default)]
-pub(crate) struct People(Mutex<Vec<(Uuid, CallContext)>>);
+pub(crate) struct PromptableCalls(Mutex<Vec<(Uuid, CallContext)>>);
 
-impl People {
+impl PromptableCalls {
     /// The number by which this one leaves again.
     pub(crate) fn come(&self, context: &CallContext) -> Uuid {
         let number = Uuid::new_v4();
-        if context.answers().contains(&Question::Address) {
+        if context.answers().contains(&QuestionKind::Address) {
             locked(&self.0).push((number, context.clone()));
         }
         number
@@ -50,11 +50,11 @@ impl People {
                 "url": url.as_str(),
                 "elicitationId": Uuid::new_v4().to_string(),
             });
-            match context.ask(Ask::new(Question::Address, params)).await {
+            match context.ask(HostQuestion::new(QuestionKind::Address, params)).await {
                 Ok(answer) if answer.get("action") == Some(&json!("accept")) => return Ok(()),
                 Ok(_) => return Err(OAuthError::Declined),
                 // That call is over, or its host gave up; another may still be there.
-                Err(Unanswered::Unable | Unanswered::Cancelled | Unanswered::Late) => {}
+                Err(QuestionError::Unable | QuestionError::Cancelled | QuestionError::Late) => {}
             }
         }
         Err(OAuthError::NeedsLogin)

@@ -31,7 +31,7 @@ fn is_scope(text: &str) -> bool {
 }
 
 /// What there is to choose from.
-pub(crate) struct Choice<'a> {
+pub(crate) struct ScopeChoice<'a> {
     /// By the operator.
     pub(crate) configured: &'a [String],
     /// By the refusal.
@@ -44,7 +44,7 @@ pub(crate) struct Choice<'a> {
     pub(crate) offline: bool,
 }
 
-impl Choice<'_> {
+impl ScopeChoice<'_> {
     /// What the refusal names, else what the resource knows; with it what was asked for before,
     /// so that one step up does not lose another. Nothing at all means the server's own default.
     pub(crate) fn scopes(&self) -> Vec<String> {
@@ -68,7 +68,7 @@ mod tests {
     fn chosen(configured: &str, challenged: &str, supported: &str, before: &str) -> String {
         let [configured, challenged, supported, before] =
             [configured, challenged, supported, before].map(split);
-        Choice {
+        ScopeChoice {
             configured: &configured,
             challenged: &challenged,
             supported: &supported,
@@ -94,11 +94,16 @@ mod tests {
 
     #[test]
     fn a_refresh_token_is_asked_for_where_there_are_scopes() {
-        let none =
-            Choice { configured: &[], challenged: &[], supported: &[], before: &[], offline: true };
+        let none = ScopeChoice {
+            configured: &[],
+            challenged: &[],
+            supported: &[],
+            before: &[],
+            offline: true,
+        };
         assert_eq!(none.scopes(), Vec::<String>::new());
         let one = split("a");
-        assert_eq!(Choice { challenged: &one, ..none }.scopes(), ["a", OFFLINE]);
+        assert_eq!(ScopeChoice { challenged: &one, ..none }.scopes(), ["a", OFFLINE]);
     }
 
     #[test]

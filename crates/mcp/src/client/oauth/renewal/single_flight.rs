@@ -9,18 +9,18 @@ use toolcrib_core::Secret;
 use crate::client::oauth::caller_tokens::locked;
 use crate::client::oauth::error::OAuthError;
 
-pub(crate) type Outcome = Result<Secret, OAuthError>;
+pub(crate) type RenewalOutcome = Result<Secret, OAuthError>;
 
 /// The renewal under way, if there is one. It runs on a task of its own: whoever waits may go
 /// away, and the next one finds it done.
 #[derive(Default)]
-pub(crate) struct Flight(Mutex<Option<watch::Receiver<Option<Outcome>>>>);
+pub(crate) struct SingleFlight(Mutex<Option<watch::Receiver<Option<RenewalOutcome>>>>);
 
-impl Flight {
+impl SingleFlight {
     /// Waits for the renewal under way, or starts this one. Also says whether it was this one.
-    pub(crate) async fn join<F>(&self, start: impl FnOnce() -> F) -> (Outcome, bool)
+    pub(crate) async fn join<F>(&self, start: impl FnOnce() -> F) -> (RenewalOutcome, bool)
     where
-        F: Future<Output = Outcome> + Send + 'static,
+        F: Future<Output = RenewalOutcome> + Send + 'static,
     {
         let (mut landing, own) = self.board(start);
         let outcome = match landing.wait_for(Option::is_some).await {
@@ -31,9 +31,9 @@ impl Flight {
         (outcome.unwrap_or(Err(OAuthError::Broken)), own)
     }
 
-    fn board<F>(&self, start: impl FnOnce() -> F) -> (watch::Receiver<Option<Outcome>>, bool)
+    fn board<F>(&self, start: impl FnOnce() -> F) -> (watch::Receiver<Option<RenewalOutcome>>, bool)
     where
-        F: Future<Output = Outcome> + Send + 'static,
+        F: Future<Output = RenewalOutcome> + Send + 'static,
     {
         let mut place = locked(&self.0);
         let flying = place.as_ref().filter(|it| it.borrow().is_none() && it.has_changed().is_ok());

@@ -4,13 +4,13 @@ use http::Method;
 use http::header::LOCATION;
 use serde_json::json;
 use toolcrib_core::{Caller, Secret};
-use toolcrib_egress::{Egress, Request};
+use toolcrib_egress::{Egress, EgressRequest};
 use url::Url;
 
 use super::resource::{loopback, visit};
 use super::{World, log_in, vault};
 use crate::client::oauth::error::OAuthError;
-use crate::client::oauth::{Answer, Login};
+use crate::client::oauth::{AuthorizationResponse, OAuthLogin};
 use crate::client::settings::OAuthSettings;
 
 #[tokio::test]
@@ -192,16 +192,16 @@ async fn a_host_may_receive_the_answer_itself() {
     let world = World::new().await;
     let (caller, redirect) = (Caller::new("acme", "anna"), "https://crib.example/back");
     let (settings, redirect) = (world.settings(), Url::parse(redirect).unwrap());
-    let begin = || Login::begin(&settings, &caller, redirect.clone());
+    let begin = || OAuthLogin::begin(&settings, &caller, redirect.clone());
     let (login, other) = (begin().await.unwrap(), begin().await.unwrap());
     let egress = Egress::open([], loopback()).unwrap();
-    let answer = egress.send(Request::new(Method::GET, login.url().clone())).await.unwrap();
+    let answer = egress.send(EgressRequest::new(Method::GET, login.url().clone())).await.unwrap();
     let back = Url::parse(answer.headers[LOCATION].to_str().unwrap()).unwrap();
     assert!(back.as_str().starts_with("https://crib.example/back?code="), "{back}");
 
-    let forged = other.finish(Answer::read(&back)).await.unwrap_err();
+    let forged = other.finish(AuthorizationResponse::read(&back)).await.unwrap_err();
     assert!(matches!(forged, OAuthError::Forged(_)), "{forged}");
-    login.finish(Answer::read(&back)).await.unwrap();
+    login.finish(AuthorizationResponse::read(&back)).await.unwrap();
 
     assert_eq!(visit(&world.resource.url, &world.vault().of(&caller)).await, Ok(200));
 }

@@ -17,7 +17,7 @@ use url::Url;
 
 use self::issuer::Issuer;
 use self::resource::{Resource, browse};
-use super::caller_tokens::Vault;
+use super::caller_tokens::CallerTokens;
 use super::{LoginError, login};
 use crate::client::settings::{HttpSettings, OAuthSettings};
 
@@ -58,7 +58,7 @@ impl World {
         self.resource.settings(self.oauth())
     }
 
-    fn vault(&self) -> Vault {
+    fn vault(&self) -> CallerTokens {
         vault(&self.settings())
     }
 
@@ -67,8 +67,8 @@ impl World {
     }
 }
 
-fn vault(settings: &HttpSettings) -> Vault {
-    Vault::new(settings).unwrap().expect("the settings say OAuth")
+fn vault(settings: &HttpSettings) -> CallerTokens {
+    CallerTokens::new(settings).unwrap().expect("the settings say OAuth")
 }
 
 /// A log-in with a person who does what the page says.

@@ -8,8 +8,9 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::time::sleep;
 use toolcrib_core::{
-    AllowAll, Ask, BatchOptions, BoxFuture, Call, CallKey, Caller, Effect, ErrorKind, Host,
-    Question, Request, ToolError, ToolOutcome, ToolSpec, Toolset, Unanswered, tool_with,
+    AllowAll, BatchOptions, BoxFuture, Call, CallKey, Caller, Effect, ErrorKind, Host,
+    HostQuestion, PlanRequest, QuestionError, QuestionKind, ToolError, ToolOutcome, ToolSpec,
+    Toolset, tool_with,
 };
 use toolcrib_engine::Crib;
 use url::Url;
@@ -41,11 +42,11 @@ impl Person {
 }
 
 impl Host for Person {
-    fn answers(&self) -> &[Question] {
-        &[Question::Address]
+    fn answers(&self) -> &[QuestionKind] {
+        &[QuestionKind::Address]
     }
 
-    fn ask(&self, _: CallKey, ask: Ask) -> BoxFuture<'_, Result<Value, Unanswered>> {
+    fn ask(&self, _: CallKey, ask: HostQuestion) -> BoxFuture<'_, Result<Value, QuestionError>> {
         let url = Url::parse(ask.params["url"].as_str().unwrap()).unwrap();
         self.asked.lock().unwrap().push(ask.params);
         Box::pin(async move {
@@ -99,7 +100,7 @@ fn crib(url: &Url, authorizer: &Authorizer) -> Crib {
 }
 
 async fn call(crib: &Crib, caller: &Caller, person: &Arc<Person>) -> String {
-    let plan = crib.plan(caller, Request::default()).unwrap();
+    let plan = crib.plan(caller, PlanRequest::default()).unwrap();
     let options = BatchOptions { host: Some(person.clone()), ..BatchOptions::default() };
     let calls = vec![Call::new("1", "visit", json!({}).into())];
     let report = crib.run_with(&plan, calls, options).await;

@@ -12,14 +12,14 @@ use http::Method;
 use http::header::{AUTHORIZATION, HeaderValue, LOCATION, WWW_AUTHENTICATE};
 use serde_json::{Value, json};
 use toolcrib_core::Secret;
-use toolcrib_egress::{Egress, Network, Request};
+use toolcrib_egress::{Egress, EgressRequest, Network};
 use url::Url;
 
 use super::issuer::Issuer;
-use crate::client::http::token_provider::Refusal;
+use crate::client::http::token_provider::TokenRefusal;
 use crate::client::oauth::authorizer::Authorizer;
 use crate::client::oauth::error::OAuthError;
-use crate::client::settings::{Authorization, HttpSettings, OAuthSettings};
+use crate::client::settings::{HttpAuthorization, HttpSettings, OAuthSettings};
 
 pub(super) struct Resource {
     pub(super) url: Url,
@@ -78,7 +78,7 @@ impl Resource {
         HttpSettings {
             url: self.url.clone(),
             headers: Vec::new(),
-            authorization: Authorization::OAuth(oauth),
+            authorization: HttpAuthorization::OAuth(oauth),
             network: loopback(),
         }
     }
@@ -168,8 +168,8 @@ pub(super) async fn visit(url: &Url, authorizer: &Authorizer) -> Result<u16, OAu
     Ok(send(&egress, url, token.as_ref()).await.0)
 }
 
-async fn send(egress: &Egress, url: &Url, token: Option<&Secret>) -> (u16, Refusal) {
-    let mut request = Request::new(Method::POST, url.clone());
+async fn send(egress: &Egress, url: &Url, token: Option<&Secret>) -> (u16, TokenRefusal) {
+    let mut request = EgressRequest::new(Method::POST, url.clone());
     if let Some(token) = token {
         let value = HeaderValue::from_str(&format!("Bearer {}", token.expose())).unwrap();
         request.headers.insert(AUTHORIZATION, value);
@@ -178,7 +178,7 @@ async fn send(egress: &Egress, url: &Url, token: Option<&Secret>) -> (u16, Refus
     let status = answer.status.as_u16();
     let challenges = answer.headers.get_all(WWW_AUTHENTICATE).iter();
     let challenges = challenges.map(|value| value.to_str().unwrap().to_owned()).collect();
-    (status, Refusal { status, challenges })
+    (status, TokenRefusal { status, challenges })
 }
 
 /// What a browser does: opens an address and goes where it is sent.
@@ -186,7 +186,7 @@ pub(super) async fn browse(url: Url) {
     let egress = Egress::open([], loopback()).unwrap();
     let mut next = Some(url);
     while let Some(url) = next {
-        let answer = egress.send(Request::new(Method::GET, url)).await.unwrap();
+        let answer = egress.send(EgressRequest::new(Method::GET, url)).await.unwrap();
         next = answer.headers.get(LOCATION).map(|to| Url::parse(to.to_str().unwrap()).unwrap());
     }
 }

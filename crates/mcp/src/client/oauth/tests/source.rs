@@ -5,20 +5,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use toolcrib_core::{AllowAll, BatchOptions, Call, Caller, Host, Request, Secrets, SourceId};
+use toolcrib_core::{AllowAll, BatchOptions, Call, Caller, Host, PlanRequest, Secrets, SourceId};
 use toolcrib_engine::Crib;
 
 use super::people::Person;
 use super::{World, log_in};
-use crate::client::settings::{OAuthSettings, ServerSettings, Transport};
-use crate::{McpSource, Surroundings};
+use crate::client::settings::{McpSourceSettings, McpTransport, OAuthSettings};
+use crate::{McpEnvironment, McpSource};
 
 const CONNECT: Duration = Duration::from_secs(1);
 
 async fn crib(world: &World) -> Crib {
-    let mut settings = ServerSettings::new(Transport::Http(Box::new(world.settings())));
+    let mut settings = McpSourceSettings::new(McpTransport::Http(Box::new(world.settings())));
     settings.timeouts.connect = CONNECT;
-    let source = McpSource::new("far", settings, Surroundings::default());
+    let source = McpSource::new("far", settings, McpEnvironment::default());
     Crib::builder().policy(AllowAll).source("far", source).build().await
 }
 
@@ -29,7 +29,7 @@ async fn logged_in(world: &World) -> Crib {
 
 /// What so many calls of one batch answer: the tokens that they were made with.
 async fn call(crib: &Crib, caller: &Caller, person: &Arc<Person>, times: usize) -> Vec<String> {
-    let plan = crib.plan(caller, Request::default()).unwrap();
+    let plan = crib.plan(caller, PlanRequest::default()).unwrap();
     let calls = (0..times)
         .map(|number| Call::new(number.to_string(), "whoami", json!({"number": number}).into()));
     let host: Arc<dyn Host> = person.clone();
@@ -132,9 +132,9 @@ async fn every_token_that_is_had_is_known_as_a_secret() {
     let mut oauth = world.oauth();
     oauth.learned = Some(later.clone());
     let mut settings =
-        ServerSettings::new(Transport::Http(Box::new(world.resource.settings(oauth))));
+        McpSourceSettings::new(McpTransport::Http(Box::new(world.resource.settings(oauth))));
     settings.timeouts.connect = CONNECT;
-    let source = McpSource::new("far", settings, Surroundings::default());
+    let source = McpSource::new("far", settings, McpEnvironment::default());
     let crib = Crib::builder().policy(AllowAll).source("far", source).build().await;
     assert_eq!(kinds.map(|kind| known(&later, kind)), [1, 1, 1]);
     world.issuer.live.lock().unwrap().clear();

@@ -238,7 +238,8 @@ async fn a_document_of_an_issuer_is_as_long_as_it_may_be() {
     let found = async |bytes: u64| {
         let oauth = OAuthSettings { document: Some(bytes), ..world.oauth() };
         let wire =
-            crate::client::oauth::transport::Wire::new(&world.resource.settings(oauth)).unwrap();
+            crate::client::oauth::transport::OAuthTransport::new(&world.resource.settings(oauth))
+                .unwrap();
         crate::client::oauth::discovery::issuer(&wire, &world.issuer.url).await.map(|_| ())
     };
     // What it says of itself has some hundred bytes: the least bound that takes it in is its size.
@@ -255,6 +256,6 @@ async fn a_document_of_an_issuer_is_as_long_as_it_may_be() {
 }
 
 async fn found(world: &World) -> crate::client::oauth::discovery::metadata::IssuerMetadata {
-    let wire = crate::client::oauth::transport::Wire::new(&world.settings()).unwrap();
+    let wire = crate::client::oauth::transport::OAuthTransport::new(&world.settings()).unwrap();
     crate::client::oauth::discovery::issuer(&wire, &world.issuer.url).await.unwrap().unwrap()
 }

@@ -7,7 +7,7 @@ use http::{HeaderMap, HeaderName};
 use rmcp::model::ProtocolVersion;
 
 #[cfg(any(test, feature = "fuzz"))]
-use crate::door::http::allowed_hosts::Hosts;
+use crate::door::http::allowed_hosts::AllowedHosts;
 use crate::door::sdk::handler::REVISIONS;
 
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
@@ -67,7 +67,10 @@ pub(super) fn are_plain(headers: &HeaderMap) -> bool {
 
 /// The headers of a request that wants this of this tool, and by which names it may.
 #[cfg(any(test, feature = "fuzz"))]
-pub(super) fn sent_with(method: &'static str, tool: Option<&'static str>) -> (Hosts, HeaderMap) {
+pub(super) fn sent_with(
+    method: &'static str,
+    tool: Option<&'static str>,
+) -> (AllowedHosts, HeaderMap) {
     let (hosts, mut headers) = sent_in_session(ProtocolVersion::V_2026_07_28.as_str());
     let told = [(METHOD, method)].into_iter().chain(tool.map(|tool| (NAME, tool)));
     headers.extend(told.map(|(name, value)| (name, HeaderValue::from_static(value))));
@@ -76,7 +79,7 @@ pub(super) fn sent_with(method: &'static str, tool: Option<&'static str>) -> (Ho
 
 /// The same of one of a session, in which this revision is spoken.
 #[cfg(any(test, feature = "fuzz"))]
-pub(super) fn sent_in_session(revision: &'static str) -> (Hosts, HeaderMap) {
+pub(super) fn sent_in_session(revision: &'static str) -> (AllowedHosts, HeaderMap) {
     let told = [
         (VERSION, revision),
         (ACCEPT, "application/json, text/event-stream"),
@@ -84,5 +87,5 @@ pub(super) fn sent_in_session(revision: &'static str) -> (Hosts, HeaderMap) {
         (http::header::HOST, "crib.example"),
     ];
     let headers = told.map(|(name, value)| (name, HeaderValue::from_static(value)));
-    (Hosts::new(&["crib.example".to_owned()]), headers.into_iter().collect())
+    (AllowedHosts::new(&["crib.example".to_owned()]), headers.into_iter().collect())
 }

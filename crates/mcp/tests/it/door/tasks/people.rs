@@ -8,7 +8,7 @@ use toolcrib_core::{
     ToolOutcome, Toolset, raw_tool,
 };
 use toolcrib_engine::Crib;
-use toolcrib_mcp::DoorSettings;
+use toolcrib_mcp::McpServerSettings;
 use toolcrib_testkit::{Oracle, spec};
 
 use super::{SOON, acknowledged, ask, asks, begin, call, get, settings, takes, until, update};
@@ -174,7 +174,8 @@ async fn a_running_task_asks_and_no_key_of_a_question_comes_twice() {
 async fn a_question_before_the_task_is_put_by_the_call_itself() {
     let crib = Crib::of(Toolset::of(long::tools(long::LONG)).unwrap());
     let task_after = long::TASK_AFTER;
-    let url = open(crib, &[], DoorSettings { task_after, ..DoorSettings::default() }).await;
+    let url =
+        open(crib, &[], McpServerSettings { task_after, ..McpServerSettings::default() }).await;
     let mut params = json!({ "name": "test_tool_with_task", "arguments": {} });
     let first = modern(&url, "ann", "tools/call", params.clone(), asks()).await.answer();
     assert_eq!(first["result"]["resultType"], "input_required", "{first}");
@@ -191,7 +192,7 @@ async fn a_question_before_the_task_is_put_by_the_call_itself() {
 #[tokio::test]
 async fn an_approval_without_a_place_for_a_task_is_put_by_the_call_itself() {
     let oracle = Oracle::default();
-    let url = open(wiping(&oracle), &[], DoorSettings { most_tasks: 0, ..settings() }).await;
+    let url = open(wiping(&oracle), &[], McpServerSettings { most_tasks: 0, ..settings() }).await;
     let answer = call(&url, "ann", "wipe", asks()).await;
     assert_eq!(answer["result"]["resultType"], "input_required", "{answer}");
 }

@@ -13,19 +13,19 @@ const MOST_NODES: u64 = 8_000_000;
 /// Nodes that all aliases of a text unfold to.
 const MOST_COPIED: u64 = 1_000_000;
 
-pub(super) enum Node<'t> {
-    Scalar(Scalar<'t>),
-    List(Vec<Node<'t>>),
-    Map(Vec<(Scalar<'t>, Node<'t>)>),
+pub(super) enum YamlNode<'t> {
+    Scalar(YamlScalar<'t>),
+    List(Vec<YamlNode<'t>>),
+    Map(Vec<(YamlScalar<'t>, YamlNode<'t>)>),
     /// What has an anchor, wherever it stands.
-    Shared(Rc<Node<'t>>),
+    Shared(Rc<YamlNode<'t>>),
 }
 
-impl<'t> Node<'t> {
+impl<'t> YamlNode<'t> {
     /// The node itself, whoever shares it.
-    pub(super) fn plain(&self) -> &Node<'t> {
+    pub(super) fn plain(&self) -> &YamlNode<'t> {
         let mut node = self;
-        while let Node::Shared(shared) = node {
+        while let YamlNode::Shared(shared) = node {
             node = shared;
         }
         node
@@ -34,17 +34,17 @@ impl<'t> Node<'t> {
 
 /// A text, a number, or another single value, as it is written.
 #[derive(Clone)]
-pub(super) struct Scalar<'t> {
+pub(super) struct YamlScalar<'t> {
     pub(super) text: Cow<'t, str>,
     /// Without quotes, so that it may be other than text.
     pub(super) is_plain: bool,
-    pub(super) tag: Kind,
+    pub(super) tag: ScalarTag,
     pub(super) line: u32,
 }
 
 /// What a tag says of a scalar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ScalarTag {
     /// Nothing, or nothing that is known.
     Unsaid,
     Text,
@@ -54,14 +54,14 @@ pub(super) enum Kind {
 
 /// What a node unfolds to.
 #[derive(Clone, Copy, Default)]
-struct Size {
+struct NodeSize {
     nodes: u64,
     bytes: u64,
     height: u64,
 }
 
-impl Size {
-    fn add(&mut self, part: Size) {
+impl NodeSize {
+    fn add(&mut self, part: NodeSize) {
         self.nodes = self.nodes.saturating_add(part.nodes);
         self.bytes = self.bytes.saturating_add(part.bytes);
         self.height = self.height.max(part.height.saturating_add(1));
@@ -69,36 +69,36 @@ impl Size {
 }
 
 /// A list or a map that is not over.
-struct Open<'t> {
+struct OpenCollection<'t> {
     anchor: usize,
-    size: Size,
-    held: Held<'t>,
+    size: NodeSize,
+    held: CollectionItems<'t>,
 }
 
-enum Held<'t> {
-    List(Vec<Node<'t>>),
+enum CollectionItems<'t> {
+    List(Vec<YamlNode<'t>>),
     /// With the key whose value comes next.
-    Map(Vec<(Scalar<'t>, Node<'t>)>, Option<Scalar<'t>>),
+    Map(Vec<(YamlScalar<'t>, YamlNode<'t>)>, Option<YamlScalar<'t>>),
 }
 
 #[derive(Default)]
-struct Composer<'t> {
-    open: Vec<Open<'t>>,
-    anchors: HashMap<usize, (Rc<Node<'t>>, Size)>,
-    root: Option<(Node<'t>, Size)>,
+struct YamlComposer<'t> {
+    open: Vec<OpenCollection<'t>>,
+    anchors: HashMap<usize, (Rc<YamlNode<'t>>, NodeSize)>,
+    root: Option<(YamlNode<'t>, NodeSize)>,
     /// Nodes of the text itself.
     parsed: u64,
 }
 
 /// The nodes of a text; why not, in words.
-pub(super) fn compose(text: &str, limit: usize) -> Result<Node<'_>, String> {
+pub(super) fn compose(text: &str, limit: usize) -> Result<YamlNode<'_>, String> {
     let depth = usize::try_from(MAX_DEPTH).unwrap_or(usize::MAX);
     let options = granit_parser::options! {
         simple_key_max_lookahead: 4_096,
         flow_nesting_limit: depth,
         block_nesting_limit: depth,
     };
-    let mut composer = Composer::default();
+    let mut composer = YamlComposer::default();
     let mut documents = 0;
     for event in Parser::new_from_str_with_options(text, options) {
         let (event, span) = event.map_err(|error| error.to_string())?;
@@ -111,7 +111,7 @@ pub(super) fn compose(text: &str, limit: usize) -> Result<Node<'_>, String> {
         }
         composer.take(event, line).map_err(|why| format!("line {line}: {why}"))?;
     }
-    let Some((root, size)) = composer.root else { return Ok(Node::List(Vec::new())) };
+    let Some((root, size)) = composer.root else { return Ok(YamlNode::List(Vec::new())) };
     let copied = size.nodes.saturating_sub(composer.parsed);
     let most = u64::try_from(text.len().saturating_add(limit)).unwrap_or(u64::MAX);
     if copied > MOST_COPIED || size.bytes > most {
@@ -123,7 +123,7 @@ pub(super) fn compose(text: &str, limit: usize) -> Result<Node<'_>, String> {
     Ok(root)
 }
 
-impl<'t> Composer<'t> {
+impl<'t> YamlComposer<'t> {
     #[expect(
         clippy::wildcard_enum_match_arm,
         reason = "the kinds of events are the parser's: others say nothing of nodes"
@@ -132,29 +132,33 @@ impl<'t> Composer<'t> {
         let (held, anchor) = match event {
             Event::Scalar(text, style, anchor, tag) => {
                 let bytes = text.len() as u64;
-                let scalar = Scalar {
+                let scalar = YamlScalar {
                     text,
                     is_plain: style == ScalarStyle::Plain,
                     tag: kind(tag.as_deref()),
                     line: u32::try_from(line).unwrap_or(u32::MAX),
                 };
                 self.parsed += 1;
-                return self.put(Node::Scalar(scalar), Size { nodes: 1, bytes, height: 0 }, anchor);
+                return self.put(
+                    YamlNode::Scalar(scalar),
+                    NodeSize { nodes: 1, bytes, height: 0 },
+                    anchor,
+                );
             }
             Event::Alias(anchor) => {
                 let known = self.anchors.get(&anchor);
                 let (shared, size) = known.ok_or("an alias stands within what it means")?;
-                let (shared, size) = (Node::Shared(Rc::clone(shared)), *size);
+                let (shared, size) = (YamlNode::Shared(Rc::clone(shared)), *size);
                 return self.put(shared, size, 0);
             }
-            Event::SequenceStart(_, anchor, _) => (Held::List(Vec::new()), anchor),
-            Event::MappingStart(_, anchor, _) => (Held::Map(Vec::new(), None), anchor),
+            Event::SequenceStart(_, anchor, _) => (CollectionItems::List(Vec::new()), anchor),
+            Event::MappingStart(_, anchor, _) => (CollectionItems::Map(Vec::new(), None), anchor),
             Event::SequenceEnd | Event::MappingEnd => return self.close(),
             _ => return Ok(()),
         };
         self.parsed += 1;
-        let size = Size { nodes: 1, bytes: 0, height: 1 };
-        self.open.push(Open { anchor, size, held });
+        let size = NodeSize { nodes: 1, bytes: 0, height: 1 };
+        self.open.push(OpenCollection { anchor, size, held });
         if self.parsed > MOST_NODES {
             return Err(format!("it has more than {MOST_NODES} parts"));
         }
@@ -162,16 +166,16 @@ impl<'t> Composer<'t> {
     }
 
     fn close(&mut self) -> Result<(), String> {
-        let Some(Open { anchor, size, held }) = self.open.pop() else { return Ok(()) };
+        let Some(OpenCollection { anchor, size, held }) = self.open.pop() else { return Ok(()) };
         let node = match held {
-            Held::List(items) => Node::List(items),
-            Held::Map(members, _) => Node::Map(members),
+            CollectionItems::List(items) => YamlNode::List(items),
+            CollectionItems::Map(members, _) => YamlNode::Map(members),
         };
         self.put(node, size, anchor)
     }
 
     /// Puts a whole node where it belongs.
-    fn put(&mut self, node: Node<'t>, size: Size, anchor: usize) -> Result<(), String> {
+    fn put(&mut self, node: YamlNode<'t>, size: NodeSize, anchor: usize) -> Result<(), String> {
         if size.height > MAX_DEPTH {
             return Err("it nests too deep".to_owned());
         }
@@ -180,7 +184,7 @@ impl<'t> Composer<'t> {
         } else {
             let shared = Rc::new(node);
             self.anchors.insert(anchor, (Rc::clone(&shared), size));
-            Node::Shared(shared)
+            YamlNode::Shared(shared)
         };
         let Some(open) = self.open.last_mut() else {
             self.root = Some((node, size));
@@ -188,12 +192,12 @@ impl<'t> Composer<'t> {
         };
         open.size.add(size);
         match &mut open.held {
-            Held::List(items) => items.push(node),
-            Held::Map(members, key) => match key.take() {
+            CollectionItems::List(items) => items.push(node),
+            CollectionItems::Map(members, key) => match key.take() {
                 Some(key) => members.push((key, node)),
                 None => match node.plain() {
-                    Node::Scalar(scalar) => *key = Some(scalar.clone()),
-                    Node::List(_) | Node::Map(_) | Node::Shared(_) => {
+                    YamlNode::Scalar(scalar) => *key = Some(scalar.clone()),
+                    YamlNode::List(_) | YamlNode::Map(_) | YamlNode::Shared(_) => {
                         return Err("a list or a map cannot be a key".to_owned());
                     }
                 },
@@ -203,14 +207,14 @@ impl<'t> Composer<'t> {
     }
 }
 
-fn kind(tag: Option<&Tag>) -> Kind {
-    let Some(tag) = tag else { return Kind::Unsaid };
+fn kind(tag: Option<&Tag>) -> ScalarTag {
+    let Some(tag) = tag else { return ScalarTag::Unsaid };
     let whole = format!("{}{}", tag.handle(), tag.suffix());
     match whole.strip_prefix("tag:yaml.org,2002:") {
-        Some("str" | "binary" | "timestamp") => Kind::Text,
-        Some("int" | "float" | "bool" | "null") => Kind::Other,
+        Some("str" | "binary" | "timestamp") => ScalarTag::Text,
+        Some("int" | "float" | "bool" | "null") => ScalarTag::Other,
         // `!` alone: text, as it is written.
-        None if whole == "!" => Kind::Text,
-        Some(_) | None => Kind::Unsaid,
+        None if whole == "!" => ScalarTag::Text,
+        Some(_) | None => ScalarTag::Unsaid,
     }
 }

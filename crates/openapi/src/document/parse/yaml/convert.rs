@@ -3,19 +3,19 @@
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
-use super::compose::{Kind, Node, Scalar};
+use super::compose::{ScalarTag, YamlNode, YamlScalar};
 use super::scalar;
-use crate::document::parse::members::Holds;
+use crate::document::parse::members::MemberContent;
 use crate::document::text;
 
 /// Words that are told.
 const MOST_TOLD: usize = 50;
 
 /// The tree, and what is to be told of it.
-pub(super) fn convert(root: &Node<'_>) -> (Value, Vec<String>) {
-    let mut converter = Converter { older: IndexMap::new() };
-    let value = converter.value(root, Holds::Keywords, Reading::Resolved);
-    let notes = converter.older.into_iter().map(|((word, taken), Seen { line, more })| {
+pub(super) fn convert(root: &YamlNode<'_>) -> (Value, Vec<String>) {
+    let mut converter = YamlConverter { older: IndexMap::new() };
+    let value = converter.value(root, MemberContent::Keywords, ScalarReading::Resolved);
+    let notes = converter.older.into_iter().map(|((word, taken), WordLines { line, more })| {
         let word = text::line(&word, 40);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         format!(
@@ -28,7 +28,7 @@ pub(super) fn convert(root: &Node<'_>) -> (Value, Vec<String>) {
 
 /// How a plain word is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reading {
+enum ScalarReading {
     /// By the core schema.
     Resolved,
     /// As it is written: only text may stand there.
@@ -40,37 +40,42 @@ enum Reading {
     Untold,
 }
 
-struct Seen {
+struct WordLines {
     line: u32,
     more: usize,
 }
 
-struct Converter {
+struct YamlConverter {
     /// By the word and what it is to others.
-    older: IndexMap<(String, &'static str), Seen>,
+    older: IndexMap<(String, &'static str), WordLines>,
 }
 
-impl Converter {
+impl YamlConverter {
     /// The depth is bounded where the nodes are made.
-    fn value(&mut self, node: &Node<'_>, holds: Holds, reading: Reading) -> Value {
+    fn value(
+        &mut self,
+        node: &YamlNode<'_>,
+        holds: MemberContent,
+        reading: ScalarReading,
+    ) -> Value {
         match node {
-            Node::Shared(shared) => self.value(shared, holds, reading),
-            Node::Scalar(scalar) => self.scalar(scalar, reading),
-            Node::List(items) => {
+            YamlNode::Shared(shared) => self.value(shared, holds, reading),
+            YamlNode::Scalar(scalar) => self.scalar(scalar, reading),
+            YamlNode::List(items) => {
                 let holds = holds.listed();
                 items.iter().map(|item| self.value(item, holds, reading)).collect()
             }
-            Node::Map(members) => Value::Object(self.map(members, holds, reading)),
+            YamlNode::Map(members) => Value::Object(self.map(members, holds, reading)),
         }
     }
 
     fn map(
         &mut self,
-        members: &[(Scalar<'_>, Node<'_>)],
-        holds: Holds,
-        reading: Reading,
+        members: &[(YamlScalar<'_>, YamlNode<'_>)],
+        holds: MemberContent,
+        reading: ScalarReading,
     ) -> Map<String, Value> {
-        let is_text = holds == Holds::Keywords && is_text(members);
+        let is_text = holds == MemberContent::Keywords && is_text(members);
         let mut out = Map::new();
         let mut merged = Vec::new();
         for (key, node) in members {
@@ -78,14 +83,14 @@ impl Converter {
                 merged.push(self.value(node, holds, reading));
                 continue;
             }
-            if reading != Reading::Untold {
+            if reading != ScalarReading::Untold {
                 self.tell(key);
             }
             let inner = match holds {
-                Holds::Data => reading,
-                Holds::Names => Reading::Resolved,
-                Holds::Texts => Reading::Text,
-                Holds::Keywords => keyword(&key.text, node, is_text),
+                MemberContent::Data => reading,
+                MemberContent::Names => ScalarReading::Resolved,
+                MemberContent::Texts => ScalarReading::Text,
+                MemberContent::Keywords => keyword(&key.text, node, is_text),
             };
             let value = self.value(node, holds.within(&key.text), inner);
             out.insert(key.text.clone().into_owned(), value);
@@ -100,33 +105,35 @@ impl Converter {
         out
     }
 
-    fn scalar(&mut self, scalar: &Scalar<'_>, reading: Reading) -> Value {
+    fn scalar(&mut self, scalar: &YamlScalar<'_>, reading: ScalarReading) -> Value {
         let written = || Value::String(scalar.text.clone().into_owned());
         let is_open = match scalar.tag {
-            Kind::Text => false,
-            Kind::Other => true,
-            Kind::Unsaid => scalar.is_plain,
+            ScalarTag::Text => false,
+            ScalarTag::Other => true,
+            ScalarTag::Unsaid => scalar.is_plain,
         };
         if !is_open {
             return written();
         }
-        if reading != Reading::Untold {
+        if reading != ScalarReading::Untold {
             self.tell(scalar);
         }
         let resolved = scalar::resolved(&scalar.text);
         match (resolved, reading) {
             // Nothing is nothing, wherever it stands.
-            (Some(Value::Null), Reading::Text) => Value::Null,
-            (None, _) | (Some(_), Reading::Text) => written(),
-            (Some(Value::Number(_)), Reading::Faithful) if !scalar::is_usual(&scalar.text) => {
+            (Some(Value::Null), ScalarReading::Text) => Value::Null,
+            (None, _) | (Some(_), ScalarReading::Text) => written(),
+            (Some(Value::Number(_)), ScalarReading::Faithful)
+                if !scalar::is_usual(&scalar.text) =>
+            {
                 written()
             }
             (Some(value), _) => value,
         }
     }
 
-    fn tell(&mut self, scalar: &Scalar<'_>) {
-        if !scalar.is_plain || scalar.tag != Kind::Unsaid {
+    fn tell(&mut self, scalar: &YamlScalar<'_>) {
+        if !scalar.is_plain || scalar.tag != ScalarTag::Unsaid {
             return;
         }
         let Some(taken) = scalar::older(&scalar.text) else { return };
@@ -135,7 +142,7 @@ impl Converter {
         if let Some(known) = self.older.get_mut(&seen) {
             known.more += 1;
         } else if has_room {
-            self.older.insert(seen, Seen { line: scalar.line, more: 0 });
+            self.older.insert(seen, WordLines { line: scalar.line, more: 0 });
         }
     }
 }
@@ -150,20 +157,20 @@ fn members_of(value: Value) -> Option<Map<String, Value>> {
 }
 
 /// Whether a node is a map, or a list of maps: only those are merged.
-fn is_maps(node: &Node<'_>) -> bool {
+fn is_maps(node: &YamlNode<'_>) -> bool {
     match node.plain() {
-        Node::Map(_) => true,
-        Node::List(items) => items.iter().all(|item| matches!(item.plain(), Node::Map(_))),
-        Node::Scalar(_) | Node::Shared(_) => false,
+        YamlNode::Map(_) => true,
+        YamlNode::List(items) => items.iter().all(|item| matches!(item.plain(), YamlNode::Map(_))),
+        YamlNode::Scalar(_) | YamlNode::Shared(_) => false,
     }
 }
 
 /// Whether the schema that these are the keywords of is one of text.
-fn is_text(members: &[(Scalar<'_>, Node<'_>)]) -> bool {
+fn is_text(members: &[(YamlScalar<'_>, YamlNode<'_>)]) -> bool {
     let kind = members.iter().find(|(key, _)| key.text == "type");
-    let is_word = |node: &Node<'_>, allowed: &[&str]| matches!(node.plain(), Node::Scalar(said) if allowed.contains(&said.text.as_ref()));
+    let is_word = |node: &YamlNode<'_>, allowed: &[&str]| matches!(node.plain(), YamlNode::Scalar(said) if allowed.contains(&said.text.as_ref()));
     kind.is_some_and(|(_, node)| {
-        let Node::List(types) = node.plain() else { return is_word(node, &["string"]) };
+        let YamlNode::List(types) = node.plain() else { return is_word(node, &["string"]) };
         types.iter().any(|it| is_word(it, &["string"]))
             && types.iter().all(|it| is_word(it, &["string", "null"]))
     })
@@ -213,14 +220,14 @@ const TEXTS: [&str; 39] = [
 ];
 
 /// How the value of a keyword is read.
-fn keyword(key: &str, node: &Node<'_>, is_text: bool) -> Reading {
+fn keyword(key: &str, node: &YamlNode<'_>, is_text: bool) -> ScalarReading {
     match key {
-        "example" | "examples" => Reading::Untold,
-        _ if key.starts_with("x-") => Reading::Untold,
-        "enum" | "default" | "const" if is_text => Reading::Faithful,
+        "example" | "examples" => ScalarReading::Untold,
+        _ if key.starts_with("x-") => ScalarReading::Untold,
+        "enum" | "default" | "const" if is_text => ScalarReading::Faithful,
         // A flag, or a list of names.
-        "required" if matches!(node.plain(), Node::List(_)) => Reading::Text,
-        _ if TEXTS.contains(&key) => Reading::Text,
-        _ => Reading::Resolved,
+        "required" if matches!(node.plain(), YamlNode::List(_)) => ScalarReading::Text,
+        _ if TEXTS.contains(&key) => ScalarReading::Text,
+        _ => ScalarReading::Resolved,
     }
 }

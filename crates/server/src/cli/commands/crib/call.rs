@@ -2,24 +2,24 @@
 
 use anyhow::{Context, Result};
 use toolcrib::{
-    BatchOptions, Call, Decision, Pending, Plan, RawArguments, Redemption, Response, Run,
+    BatchOptions, Call, Decision, PendingTicket, Plan, RawArguments, Redemption, Response, Run,
     ToolOutcome,
 };
 
 use super::run::end_of;
-use crate::cli::End;
-use crate::cli::context::Room;
+use crate::cli::CommandExit;
+use crate::cli::context::CommandContext;
 use crate::cli::output::{Output, escaped};
 use crate::cli::signals::interruptible;
 use crate::config;
 
 pub(crate) fn call(
-    room: &Room,
+    room: &CommandContext,
     output: &Output,
     name: &str,
     arguments: Option<&str>,
     yes: bool,
-) -> Result<End> {
+) -> Result<CommandExit> {
     let arguments = match arguments {
         None => RawArguments::Absent,
         Some("-") => RawArguments::Text(config::standard_input()?),
@@ -27,11 +27,11 @@ pub(crate) fn call(
     };
     let plan = room.plain_plan()?;
     let call = Call::new("call_1", name, arguments);
-    let desk = Desk { room, output, yes };
+    let desk = CallRunner { room, output, yes };
     let finished = interruptible(&room.runtime, (output, Some(name)), |options| {
         desk.answer(&plan, call, options)
     })?;
-    let Some(response) = finished.answer.transpose()? else { return Ok(End::Interrupted) };
+    let Some(response) = finished.answer.transpose()? else { return Ok(CommandExit::Interrupted) };
     if output.json {
         output.value(&response.to_json())?;
     } else {
@@ -52,22 +52,22 @@ pub(crate) fn call(
             ToolOutcome::Failed(_) | ToolOutcome::Denied { .. } => output.note(&response.text()),
         }
     }
-    Ok(if finished.interrupted { End::Interrupted } else { end_of([&response]) })
+    Ok(if finished.interrupted { CommandExit::Interrupted } else { end_of([&response]) })
 }
 
 /// Whether a person is asked for want of a word of the tool.
-fn is_undeclared(room: &Room, name: &str) -> bool {
+fn is_undeclared(room: &CommandContext, name: &str) -> bool {
     room.crib.catalog().get(name).is_some_and(|tool| tool.spec.origin.undeclared)
 }
 
 /// Where a call is made and, if need be, approved.
-struct Desk<'a> {
-    room: &'a Room,
+struct CallRunner<'a> {
+    room: &'a CommandContext,
     output: &'a Output,
     yes: bool,
 }
 
-impl Desk<'_> {
+impl CallRunner<'_> {
     /// A ticket lives as long as this process, so it is redeemed here or never.
     async fn answer(&self, plan: &Plan, call: Call, options: BatchOptions) -> Result<Response> {
         let crib = &self.room.crib;
@@ -98,7 +98,7 @@ impl Desk<'_> {
 
     /// Shows the person what would run, which is the stored call and not what was typed; `None`
     /// if nobody is there.
-    async fn ask(&self, name: &str, pending: &Pending) -> Result<Option<Decision>> {
+    async fn ask(&self, name: &str, pending: &PendingTicket) -> Result<Option<Decision>> {
         if !config::person_is_there() {
             return Ok(None);
         }

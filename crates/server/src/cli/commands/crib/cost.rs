@@ -3,14 +3,14 @@
 use anyhow::Result;
 use serde_json::{Value, json};
 use toolcrib::dialect::{Dialect, NAMES, dialect};
-use toolcrib::{Discovery, Exposure, Plan, Request};
+use toolcrib::{Discovery, Exposure, Plan, PlanRequest};
 
-use crate::cli::End;
-use crate::cli::context::Room;
+use crate::cli::CommandExit;
+use crate::cli::context::CommandContext;
 use crate::cli::output::Output;
 
 /// What one way of showing costs.
-struct Cost {
+struct PromptCost {
     dialect: &'static str,
     /// What was asked for.
     mode: Discovery,
@@ -24,7 +24,11 @@ struct Cost {
 
 const MODES: [Discovery; 3] = [Discovery::Direct, Discovery::Lazy, Discovery::Auto];
 
-pub(crate) fn cost(room: &Room, output: &Output, first: Option<usize>) -> Result<End> {
+pub(crate) fn cost(
+    room: &CommandContext,
+    output: &Output,
+    first: Option<usize>,
+) -> Result<CommandExit> {
     // Whoever asks for figures waits for them.
     room.runtime.block_on(room.crib.count_tokens());
     let all = room.plain_plan()?;
@@ -35,20 +39,21 @@ pub(crate) fn cost(room: &Room, output: &Output, first: Option<usize>) -> Result
     for name in NAMES {
         let Some(wire) = dialect(name) else { continue };
         for mode in MODES {
-            let request = Request { disabled: left_out.clone(), ..Request::default() };
+            let request = PlanRequest { disabled: left_out.clone(), ..PlanRequest::default() };
             let request = request.show(mode).api_defers(wire.defers());
             let plan = room.crib.plan(&room.caller, request)?;
             costs.push(costed(name, &*wire, mode, &plan));
         }
     }
-    let direct = |of: &Cost| {
-        let same = |cost: &&Cost| cost.dialect == of.dialect && cost.mode == Discovery::Direct;
+    let direct = |of: &PromptCost| {
+        let same =
+            |cost: &&PromptCost| cost.dialect == of.dialect && cost.mode == Discovery::Direct;
         costs.iter().find(same).map_or(0, |cost| cost.tokens)
     };
     if output.json {
         let rows: Vec<_> = costs.iter().map(|cost| told(cost, direct(cost))).collect();
         output.value(&json!({ "tools": count, "costs": rows }))?;
-        return Ok(End::Done);
+        return Ok(CommandExit::Done);
     }
     output.heading(&format!("{count} tools, in tokens of a prompt"))?;
     let rows = costs.iter().map(|cost| {
@@ -66,10 +71,10 @@ pub(crate) fn cost(room: &Room, output: &Output, first: Option<usize>) -> Result
     if let Some(auto) = costs.iter().find(|cost| cost.mode == Discovery::Auto) {
         output.note(&format!("auto: {}", auto.because));
     }
-    Ok(End::Done)
+    Ok(CommandExit::Done)
 }
 
-fn costed(name: &'static str, wire: &dyn Dialect, mode: Discovery, plan: &Plan) -> Cost {
+fn costed(name: &'static str, wire: &dyn Dialect, mode: Discovery, plan: &Plan) -> PromptCost {
     let rendering = wire.rendering(plan);
     let upfront = wire.upfront(&rendering);
     // No tools are no text.
@@ -83,14 +88,14 @@ fn costed(name: &'static str, wire: &dyn Dialect, mode: Discovery, plan: &Plan) 
         Exposure::Hidden => "found by tools",
     };
     let because = plan.shown().because.to_string();
-    Cost { dialect: name, mode, shown: shown.to_owned(), tokens, listed, because }
+    PromptCost { dialect: name, mode, shown: shown.to_owned(), tokens, listed, because }
 }
 
 fn saved(tokens: usize, direct: usize) -> usize {
     100 * direct.saturating_sub(tokens) / direct.max(1)
 }
 
-fn told(cost: &Cost, direct: usize) -> Value {
+fn told(cost: &PromptCost, direct: usize) -> Value {
     json!({
         "dialect": cost.dialect,
         "mode": cost.mode,

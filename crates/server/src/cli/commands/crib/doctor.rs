@@ -7,14 +7,14 @@ use toolcrib::catalog::SourceState;
 use toolcrib::config::effects::told_of_undeclared;
 use toolcrib::config::set_aside;
 use toolcrib::json::schema::Schema;
-use toolcrib::mcp::{Phase, Status};
-use toolcrib::openapi::{ApiReport, Proposed};
-use toolcrib::{Catalog, Crib, Quarantined};
+use toolcrib::mcp::{ConnectionPhase, McpSourceStatus};
+use toolcrib::openapi::{ApiReport, BaseUrlSource};
+use toolcrib::{Catalog, Crib, QuarantinedTool};
 
-use crate::cli::End;
-use crate::cli::context::Room;
+use crate::cli::CommandExit;
+use crate::cli::context::CommandContext;
 use crate::cli::output::Output;
-use crate::sources::Behind;
+use crate::sources::SourceHandle;
 
 /// Lines of a child's standard error that are shown.
 const LAST_LINES: usize = 10;
@@ -25,7 +25,7 @@ const SHOWN: usize = 20;
 #[derive(Serialize)]
 struct Diagnosis {
     id: String,
-    state: State,
+    state: SourceHealth,
     tools: usize,
     /// In words: which server, which protocol, which host.
     about: String,
@@ -45,14 +45,14 @@ struct Diagnosis {
 
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum State {
+enum SourceHealth {
     Ready,
     /// It serves an old list, or leaves something out.
     Doubtful,
     Failed,
 }
 
-pub(crate) fn doctor(room: &Room, output: &Output) -> Result<End> {
+pub(crate) fn doctor(room: &CommandContext, output: &Output) -> Result<CommandExit> {
     let sources = room.crib.sources();
     let diagnoses: Vec<_> = sources.iter().map(|source| diagnose(room, source)).collect();
     let catalog = room.crib.catalog();
@@ -71,14 +71,14 @@ pub(crate) fn doctor(room: &Room, output: &Output) -> Result<End> {
         output.warn(&strangers);
         output.warn(&told_of_undeclared(&catalog));
     }
-    let failed = diagnoses.iter().any(|diagnosis| diagnosis.state == State::Failed);
-    Ok(if failed { End::Failed } else { End::Done })
+    let failed = diagnoses.iter().any(|diagnosis| diagnosis.state == SourceHealth::Failed);
+    Ok(if failed { CommandExit::Failed } else { CommandExit::Done })
 }
 
-fn diagnose(room: &Room, source: &SourceState) -> Diagnosis {
+fn diagnose(room: &CommandContext, source: &SourceState) -> Diagnosis {
     let id = source.id.to_string();
     let mut diagnosis = Diagnosis {
-        state: State::Ready,
+        state: SourceHealth::Ready,
         tools: source.tools,
         about: String::new(),
         error: source.error.clone(),
@@ -91,15 +91,17 @@ fn diagnose(room: &Room, source: &SourceState) -> Diagnosis {
         id,
     };
     match room.sources.get(&diagnosis.id) {
-        Some(Behind::Mcp(server)) => diagnosis.server(server.status()),
-        Some(Behind::Api(api)) => api.report().into_iter().for_each(|told| diagnosis.api(&told)),
-        Some(Behind::Desk(desk)) => diagnosis.about = desk.about(),
+        Some(SourceHandle::Mcp(server)) => diagnosis.server(server.status()),
+        Some(SourceHandle::Api(api)) => {
+            api.report().into_iter().for_each(|told| diagnosis.api(&told))
+        }
+        Some(SourceHandle::Desk(desk)) => diagnosis.about = desk.about(),
         None => {}
     }
     diagnosis.state = match (&diagnosis.error, source.stale) {
-        (Some(_), false) => State::Failed,
-        (None, _) if diagnosis.findings.is_empty() => State::Ready,
-        (None, _) | (Some(_), true) => State::Doubtful,
+        (Some(_), false) => SourceHealth::Failed,
+        (None, _) if diagnosis.findings.is_empty() => SourceHealth::Ready,
+        (None, _) | (Some(_), true) => SourceHealth::Doubtful,
     };
     diagnosis
 }
@@ -111,7 +113,8 @@ fn undeclared(catalog: &Catalog, source: &str) -> usize {
 
 /// What the source has and no plan or list shows.
 fn kept_out(crib: &Crib, source: &str) -> Vec<String> {
-    let said = |tool: &Quarantined| format!("`{}` is kept out: {}", tool.spec.name, tool.reason);
+    let said =
+        |tool: &QuarantinedTool| format!("`{}` is kept out: {}", tool.spec.name, tool.reason);
     let catalog = crib.catalog();
     let own =
         catalog.quarantined().iter().filter(|tool| tool.spec.origin.source.as_str() == source);
@@ -134,7 +137,7 @@ fn unchecked(crib: &Crib, source: &str) -> Vec<String> {
 }
 
 impl Diagnosis {
-    fn server(&mut self, status: Status) {
+    fn server(&mut self, status: McpSourceStatus) {
         self.detail = json!(status);
         let called = [status.server.as_deref(), status.version.as_deref()];
         let called = called.into_iter().flatten().collect::<Vec<_>>().join(" ");
@@ -146,7 +149,7 @@ impl Diagnosis {
         if status.restarts > 0 {
             self.findings.push(format!("it was started again {} times", status.restarts));
         }
-        if matches!(status.phase, Phase::Failed | Phase::BrokenCircuit) {
+        if matches!(status.phase, ConnectionPhase::Failed | ConnectionPhase::BrokenCircuit) {
             self.stderr = status.stderr;
             self.stderr.drain(..self.stderr.len().saturating_sub(LAST_LINES));
             self.error = self.error.take().or(status.last_error);
@@ -156,8 +159,8 @@ impl Diagnosis {
     fn api(&mut self, report: &ApiReport) {
         self.detail = json!(report);
         let by = match report.base_url_by {
-            Proposed::Configuration => "",
-            Proposed::Document => " (as the document proposes)",
+            BaseUrlSource::Configuration => "",
+            BaseUrlSource::Document => " (as the document proposes)",
         };
         let ApiReport { title, version, base_url, .. } = report;
         self.about = format!("{title} {version}, {base_url}{by}");
@@ -176,9 +179,9 @@ impl Diagnosis {
 fn show(output: &Output, diagnoses: &[Diagnosis]) -> Result<()> {
     let row = |diagnosis: &Diagnosis| {
         let state = match diagnosis.state {
-            State::Ready => "ready",
-            State::Doubtful => "doubtful",
-            State::Failed => "FAILED",
+            SourceHealth::Ready => "ready",
+            SourceHealth::Doubtful => "doubtful",
+            SourceHealth::Failed => "FAILED",
         };
         let tools = diagnosis.tools.to_string();
         [diagnosis.id.clone(), state.to_owned(), tools, diagnosis.about.clone()]

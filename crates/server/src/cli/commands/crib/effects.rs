@@ -5,20 +5,24 @@ use std::path::Path;
 use anyhow::{Context, Result, anyhow, bail};
 use serde_json::json;
 use toolcrib::config::Config;
-use toolcrib::config::effects::{Undeclared, undeclared, write};
-use toolcrib::pins::Lock;
+use toolcrib::config::effects::{UndeclaredTool, undeclared, write};
+use toolcrib::pins::PinFile;
 use toolcrib::{Effect, SourceId, ToolName};
 
-use crate::cli::End;
-use crate::cli::args::EffectsWords;
-use crate::cli::context::Room;
+use crate::cli::CommandExit;
+use crate::cli::args::EffectsArgs;
+use crate::cli::context::CommandContext;
 use crate::cli::output::Output;
 use crate::config;
 
 /// A tool and what is said of it from now on.
-type Accepted = (ToolName, Effect);
+type AcceptedEffect = (ToolName, Effect);
 
-pub(crate) fn effects(room: &Room, output: &Output, words: &EffectsWords) -> Result<End> {
+pub(crate) fn effects(
+    room: &CommandContext,
+    output: &Output,
+    words: &EffectsArgs,
+) -> Result<CommandExit> {
     let found = found(room);
     if !output.json {
         show(output, &found)?;
@@ -31,7 +35,7 @@ pub(crate) fn effects(room: &Room, output: &Output, words: &EffectsWords) -> Res
         let written: Vec<_> = accepted.iter().map(|(tool, _)| tool).collect();
         let file = room.place.display().to_string();
         output.value(&json!({ "file": file, "tools": found, "written": written }))?;
-        return Ok(End::Done);
+        return Ok(CommandExit::Done);
     }
     let open = found.iter().filter(|tool| tool.proposal.is_some()).count();
     if words.write {
@@ -42,10 +46,10 @@ pub(crate) fn effects(room: &Room, output: &Output, words: &EffectsWords) -> Res
              them to put into the configuration",
         );
     }
-    Ok(End::Done)
+    Ok(CommandExit::Done)
 }
 
-fn found(room: &Room) -> Vec<Undeclared> {
+fn found(room: &CommandContext) -> Vec<UndeclaredTool> {
     let well = room.crib.sources().into_iter().filter(|source| source.error.is_none());
     let looked_at: Vec<SourceId> = well.map(|source| source.id).collect();
     let owners = |name: &str| {
@@ -55,12 +59,12 @@ fn found(room: &Room) -> Vec<Undeclared> {
     undeclared(&room.crib.catalog(), &looked_at, owners)
 }
 
-fn show(output: &Output, found: &[Undeclared]) -> Result<()> {
+fn show(output: &Output, found: &[UndeclaredTool]) -> Result<()> {
     if found.is_empty() {
         output.note("every tool says what a call of it does");
         return Ok(());
     }
-    let row = |tool: &Undeclared| {
+    let row = |tool: &UndeclaredTool| {
         let proposal = tool.proposal.map_or("-", Effect::as_str);
         [tool.tool.to_string(), proposal.to_owned(), tool.because.clone()]
     };
@@ -68,7 +72,7 @@ fn show(output: &Output, found: &[Undeclared]) -> Result<()> {
 }
 
 /// Those of the proposals that are accepted.
-fn accepted(output: &Output, found: &[Undeclared], yes: bool) -> Result<Vec<Accepted>> {
+fn accepted(output: &Output, found: &[UndeclaredTool], yes: bool) -> Result<Vec<AcceptedEffect>> {
     let proposed = found.iter().filter_map(|tool| Some((tool, tool.proposal?)));
     let proposed: Vec<_> = proposed.collect();
     let all = || proposed.iter().map(|(tool, effect)| (tool.tool.clone(), *effect)).collect();
@@ -110,7 +114,7 @@ fn answer(output: &Output) -> Result<String> {
 }
 
 /// Writes what was accepted into the file, and into the pins, where there are some.
-fn put(room: &Room, accepted: &[Accepted]) -> Result<()> {
+fn put(room: &CommandContext, accepted: &[AcceptedEffect]) -> Result<()> {
     let path = &room.place;
     let shown = path.display().to_string();
     if room.file.is_none() {
@@ -131,10 +135,10 @@ fn put(room: &Room, accepted: &[Accepted]) -> Result<()> {
 
 /// The pin file in which the tools that changed by this alone are accepted as they are now; `None`:
 /// there is none.
-fn pinned(room: &Room, accepted: &[Accepted]) -> Result<Option<String>> {
+fn pinned(room: &CommandContext, accepted: &[AcceptedEffect]) -> Result<Option<String>> {
     let Some(text) = config::file_if_any(&room.lock)? else { return Ok(None) };
     let cannot = || format!("cannot use `{}`", room.lock.display());
-    let mut lock = Lock::parse(&text).with_context(cannot)?;
+    let mut lock = PinFile::parse(&text).with_context(cannot)?;
     let catalog = room.crib.catalog();
     for (tool, effect) in accepted {
         // What is listed passed its pin.
@@ -147,7 +151,7 @@ fn pinned(room: &Room, accepted: &[Accepted]) -> Result<Option<String>> {
     Ok(Some(lock.to_text()))
 }
 
-fn written(room: &Room, count: usize) -> String {
+fn written(room: &CommandContext, count: usize) -> String {
     let path: &Path = &room.place;
     if count == 0 {
         return format!("nothing was written to `{}`", path.display());

@@ -6,15 +6,20 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use serde_json::json;
-use toolcrib::pins::Lock;
-use toolcrib::{Catalog, Quarantine, SourceId, ToolSpec};
+use toolcrib::pins::PinFile;
+use toolcrib::{Catalog, QuarantineReason, SourceId, ToolSpec};
 
-use crate::cli::End;
-use crate::cli::context::Room;
+use crate::cli::CommandExit;
+use crate::cli::context::CommandContext;
 use crate::cli::output::Output;
 use crate::config;
 
-pub(crate) fn lock(room: &Room, output: &Output, path: Option<&Path>, check: bool) -> Result<End> {
+pub(crate) fn lock(
+    room: &CommandContext,
+    output: &Output,
+    path: Option<&Path>,
+    check: bool,
+) -> Result<CommandExit> {
     // Another place than the one that is looked at would pin nothing.
     let path = path.unwrap_or(&room.lock);
     let away = room.crib.sources().into_iter().filter(|source| source.error.is_some());
@@ -27,15 +32,15 @@ pub(crate) fn lock(room: &Room, output: &Output, path: Option<&Path>, check: boo
             away.join(", ")
         );
     }
-    let (all, shown) = (Shown::all(room), path.display());
+    let (all, shown) = (ProfileTools::all(room), path.display());
     let old = config::file_if_any(path)?
-        .map(|text| Lock::parse(&text).with_context(|| format!("cannot use `{shown}`")))
+        .map(|text| PinFile::parse(&text).with_context(|| format!("cannot use `{shown}`")))
         .transpose()?;
     let drift = old.as_ref().map(|old| old.drift(specs(&all, Some(old)))).unwrap_or_default();
     if check && old.is_none() {
         anyhow::bail!("there is no `{shown}`: `toolcrib lock` writes it");
     }
-    let mut lock = Lock::default();
+    let mut lock = PinFile::default();
     if !check {
         for shown in &all {
             lock.add(&shown.catalog, |source| shown.has(source));
@@ -56,11 +61,11 @@ pub(crate) fn lock(room: &Room, output: &Output, path: Option<&Path>, check: boo
             output.note("nothing changed");
         }
     }
-    Ok(if check && !drift.is_empty() { End::Failed } else { End::Done })
+    Ok(if check && !drift.is_empty() { CommandExit::Failed } else { CommandExit::Done })
 }
 
 /// Tells which tools acceptance does not help, and why.
-fn note_unusable(all: &[Shown], lock: &Lock, output: &Output) {
+fn note_unusable(all: &[ProfileTools], lock: &PinFile, output: &Output) {
     let mut told = BTreeSet::new();
     let kept_out = all.iter().flat_map(|shown| {
         let own = shown.catalog.quarantined().iter();
@@ -82,14 +87,14 @@ fn note_unusable(all: &[Shown], lock: &Lock, output: &Output) {
 const MOST_TOLD: usize = 20;
 
 /// What a profile shows, or the whole file.
-struct Shown {
+struct ProfileTools {
     catalog: Arc<Catalog>,
     /// `None`: of all sources.
     sources: Option<BTreeSet<SourceId>>,
 }
 
-impl Shown {
-    fn all(room: &Room) -> Vec<Self> {
+impl ProfileTools {
+    fn all(room: &CommandContext) -> Vec<Self> {
         let whole = Self { catalog: room.crib.catalog(), sources: None };
         let profiles = room.profiles().into_iter().zip(room.named.values());
         let profiles =
@@ -104,14 +109,14 @@ impl Shown {
     /// Every tool that could be accepted: the listed ones, and those that only a pin keeps out; and
     /// what an old pin file has accepted and cannot be used any more. One whose name another has is
     /// shown elsewhere, or nowhere.
-    fn specs(&self, old: Option<&Lock>) -> Vec<&ToolSpec> {
+    fn specs(&self, old: Option<&PinFile>) -> Vec<&ToolSpec> {
         let listed = self.catalog.tools().iter().map(|tool| &*tool.spec);
         let kept_out = self.catalog.quarantined().iter();
         let kept_out = kept_out
             .filter(|tool| {
                 let is_elsewhere = matches!(
                     tool.reason,
-                    Quarantine::NameTaken { .. } | Quarantine::Unusable { .. }
+                    QuarantineReason::NameTaken { .. } | QuarantineReason::Unusable { .. }
                 );
                 let is_accepted = || old.is_some_and(|old| old.has(&tool.spec));
                 !is_elsewhere && (tool.reason.is_for_acceptance() || is_accepted())
@@ -124,7 +129,7 @@ impl Shown {
 }
 
 /// All of them, each once.
-fn specs<'a>(shown: &'a [Shown], old: Option<&Lock>) -> Vec<&'a ToolSpec> {
+fn specs<'a>(shown: &'a [ProfileTools], old: Option<&PinFile>) -> Vec<&'a ToolSpec> {
     let mut known = BTreeSet::new();
     let all = shown.iter().flat_map(|shown| shown.specs(old));
     all.filter(|spec| known.insert((&spec.name, &spec.origin.source))).collect()

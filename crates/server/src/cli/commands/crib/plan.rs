@@ -4,20 +4,20 @@ use anyhow::{Result, bail};
 use serde_json::{Value, json};
 use toolcrib::dialect::Rendering;
 use toolcrib::json::schema::Schema;
-use toolcrib::{Exposure, Listed, Plan, Why};
+use toolcrib::{CatalogTool, Exposure, Plan, ToolExplanation};
 
 use super::tools::near;
-use crate::cli::End;
-use crate::cli::args::{DialectName, RequestWords};
-use crate::cli::context::{Room, dialect};
+use crate::cli::CommandExit;
+use crate::cli::args::{DialectName, RequestArgs};
+use crate::cli::context::{CommandContext, dialect};
 use crate::cli::output::Output;
 
 pub(crate) fn plan(
-    room: &Room,
+    room: &CommandContext,
     output: &Output,
-    words: &RequestWords,
+    words: &RequestArgs,
     wire: Option<(DialectName, bool)>,
-) -> Result<End> {
+) -> Result<CommandExit> {
     let wire = wire.map(|(name, strict)| dialect(name, strict));
     let plan = room.plan_for(words, wire.as_ref().is_some_and(|wire| wire.defers()))?;
     if output.json {
@@ -38,7 +38,7 @@ pub(crate) fn plan(
             fields.insert("refused".to_owned(), json!(rendering.refused));
         }
         output.value(&value)?;
-        return Ok(End::Done);
+        return Ok(CommandExit::Done);
     }
     output.warn(plan.warnings());
     output.table(["NAME", "SHOWN", "BECAUSE"], plan.reasons().iter().map(row))?;
@@ -56,7 +56,7 @@ pub(crate) fn plan(
     if let Some(wire) = wire {
         show_wire(output, &wire.rendering(&plan))?;
     }
-    Ok(End::Done)
+    Ok(CommandExit::Done)
 }
 
 /// What the model API is given, and what it cannot be told.
@@ -81,7 +81,7 @@ fn warnings(plan: &Plan) -> Vec<String> {
     plan.warnings().iter().map(ToString::to_string).collect()
 }
 
-fn row(why: &Why) -> [String; 3] {
+fn row(why: &ToolExplanation) -> [String; 3] {
     let shown = match (why.exposure, why.forced) {
         (Some(_), true) => "forced",
         (Some(Exposure::Listed), false) => "yes",
@@ -92,7 +92,12 @@ fn row(why: &Why) -> [String; 3] {
     [why.tool.to_string(), shown.to_owned(), why.because.clone()]
 }
 
-pub(crate) fn why(room: &Room, output: &Output, words: &RequestWords, name: &str) -> Result<End> {
+pub(crate) fn why(
+    room: &CommandContext,
+    output: &Output,
+    words: &RequestArgs,
+    name: &str,
+) -> Result<CommandExit> {
     let plan = room.plan(words)?;
     let Some(why) = plan.why(name) else {
         let near = near(&plan, name);
@@ -103,10 +108,10 @@ pub(crate) fn why(room: &Room, output: &Output, words: &RequestWords, name: &str
     } else {
         let shown = if why.visible { "is visible" } else { "is not visible" };
         output.text(&format!("`{}` {shown}: {} ({})", why.tool, why.because, why.rule))?;
-        let schema = plan.catalog().get(name).and_then(Listed::schema);
+        let schema = plan.catalog().get(name).and_then(CatalogTool::schema);
         for left in schema.map(Schema::left).unwrap_or_default() {
             output.indented(&left.to_string())?;
         }
     }
-    Ok(End::Done)
+    Ok(CommandExit::Done)
 }

@@ -6,20 +6,20 @@ use toolcrib::{
     BatchOptions, Call, Decision, Plan, Redemption, Report, Response, Run, ToolOutcome,
 };
 
-use crate::cli::End;
-use crate::cli::args::{DialectName, RequestWords};
-use crate::cli::context::{Room, dialect};
+use crate::cli::CommandExit;
+use crate::cli::args::{DialectName, RequestArgs};
+use crate::cli::context::{CommandContext, dialect};
 use crate::cli::output::Output;
 use crate::cli::signals::interruptible;
 use crate::config;
 
 pub(crate) fn run(
-    room: &Room,
+    room: &CommandContext,
     output: &Output,
     name: DialectName,
-    words: &RequestWords,
+    words: &RequestArgs,
     yes: bool,
-) -> Result<End> {
+) -> Result<CommandExit> {
     let text = config::standard_input()?;
     let reply: Value = serde_json::from_str(&text)
         .context("standard input is no JSON: send a model's message or a list of calls")?;
@@ -36,7 +36,7 @@ pub(crate) fn run(
     let finished = interruptible(&room.runtime, (output, None), |options| {
         answer(room, &plan, calls, (options, yes))
     })?;
-    let Some(report) = finished.answer.transpose()? else { return Ok(End::Interrupted) };
+    let Some(report) = finished.answer.transpose()? else { return Ok(CommandExit::Interrupted) };
     if output.json {
         output.value(&json!({
             "messages": dialect.results(&report),
@@ -57,12 +57,12 @@ pub(crate) fn run(
              this command; `--yes` approves them beforehand"
         ));
     }
-    Ok(if finished.interrupted { End::Interrupted } else { end_of(&report.responses) })
+    Ok(if finished.interrupted { CommandExit::Interrupted } else { end_of(&report.responses) })
 }
 
 /// Runs the calls and, if they are approved beforehand, those that would have waited.
 async fn answer(
-    room: &Room,
+    room: &CommandContext,
     plan: &Plan,
     calls: Vec<Call>,
     (options, yes): (BatchOptions, bool),
@@ -87,12 +87,12 @@ async fn answer(
 }
 
 /// The exit of several calls: a failure counts most, then a refusal, then a wait.
-pub(crate) fn end_of<'a>(responses: impl IntoIterator<Item = &'a Response>) -> End {
+pub(crate) fn end_of<'a>(responses: impl IntoIterator<Item = &'a Response>) -> CommandExit {
     let ends = responses.into_iter().map(|response| match response.outcome {
-        ToolOutcome::Done(_) => (0, End::Done),
-        ToolOutcome::Pending(_) => (1, End::Waiting),
-        ToolOutcome::Denied { .. } => (2, End::Denied),
-        ToolOutcome::Failed(_) => (3, End::Failed),
+        ToolOutcome::Done(_) => (0, CommandExit::Done),
+        ToolOutcome::Pending(_) => (1, CommandExit::Waiting),
+        ToolOutcome::Denied { .. } => (2, CommandExit::Denied),
+        ToolOutcome::Failed(_) => (3, CommandExit::Failed),
     });
-    ends.max_by_key(|(weight, _)| *weight).map_or(End::Done, |(_, end)| end)
+    ends.max_by_key(|(weight, _)| *weight).map_or(CommandExit::Done, |(_, end)| end)
 }

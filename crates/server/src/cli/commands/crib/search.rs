@@ -4,23 +4,23 @@ use std::sync::Arc;
 
 use anyhow::{Result, anyhow};
 use serde_json::{Value, json};
-use toolcrib::discovery::{Finding, Search};
+use toolcrib::discovery::{DiscoveredTool, DiscoveryQuery};
 
 use super::tools::effect;
-use crate::cli::End;
-use crate::cli::args::Filter;
-use crate::cli::context::Room;
+use crate::cli::CommandExit;
+use crate::cli::args::ToolFilterArgs;
+use crate::cli::context::CommandContext;
 use crate::cli::embeddings;
 use crate::cli::output::Output;
 
 pub(crate) fn search(
-    room: &Room,
+    room: &CommandContext,
     output: &Output,
     text: &str,
-    (filter, action, limit): (&Filter, Option<String>, usize),
-) -> Result<End> {
+    (filter, action, limit): (&ToolFilterArgs, Option<String>, usize),
+) -> Result<CommandExit> {
     let plan = room.plain_plan()?;
-    let search = Search {
+    let search = DiscoveryQuery {
         text: text.to_owned(),
         categories: filter.category.iter().cloned().collect(),
         actions: action.into_iter().collect(),
@@ -42,7 +42,7 @@ pub(crate) fn search(
             fields.insert("away".to_owned(), json!(found.away));
         }
         output.value(&told)?;
-        return Ok(End::Done);
+        return Ok(CommandExit::Done);
     }
     for unknown in &found.unknown {
         let near = unknown.nearest.first();
@@ -51,19 +51,19 @@ pub(crate) fn search(
     }
     if found.tools.is_empty() {
         output.note("nothing fits: try other words, or `toolcrib tools` for all that is there");
-        return Ok(End::Done);
+        return Ok(CommandExit::Done);
     }
-    let row = |tool: &Finding| {
+    let row = |tool: &DiscoveredTool| {
         let effect = tool.effect.as_str().to_owned();
         [tool.name.to_string(), effect, tool.summary.clone(), tool.why.clone()]
     };
     output.table(["NAME", "EFFECT", "SUMMARY", "BECAUSE OF"], found.tools.iter().map(row))?;
-    Ok(End::Done)
+    Ok(CommandExit::Done)
 }
 
 /// Has tools found by their meaning too if the file says so; a person waits for the vectors that are
 /// not kept from before.
-fn listen(room: &Room, output: &Output) {
+fn listen(room: &CommandContext, output: &Output) {
     let Some(settings) = room.file.as_ref().and_then(|file| embeddings::wanted(file, output))
     else {
         return;

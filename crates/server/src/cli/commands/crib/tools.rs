@@ -3,14 +3,18 @@
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
 use toolcrib::json::schema::signature;
-use toolcrib::{Listed, Plan, ToolSpec};
+use toolcrib::{CatalogTool, Plan, ToolSpec};
 
-use crate::cli::End;
-use crate::cli::args::{EffectName, Filter};
-use crate::cli::context::Room;
+use crate::cli::CommandExit;
+use crate::cli::args::{EffectName, ToolFilterArgs};
+use crate::cli::context::CommandContext;
 use crate::cli::output::Output;
 
-pub(crate) fn list(room: &Room, output: &Output, filter: &Filter) -> Result<End> {
+pub(crate) fn list(
+    room: &CommandContext,
+    output: &Output,
+    filter: &ToolFilterArgs,
+) -> Result<CommandExit> {
     let plan = room.plain_plan()?;
     let shown = plan.known().map(|tool| tool.listed).filter(|tool| wanted(&tool.spec, filter));
     let shown: Vec<_> = shown.collect();
@@ -19,7 +23,7 @@ pub(crate) fn list(room: &Room, output: &Output, filter: &Filter) -> Result<End>
     } else if shown.is_empty() {
         output.note("no tool fits: `toolcrib plan` tells of every tool why it is in or out");
     } else {
-        let row = |tool: &Listed| {
+        let row = |tool: &CatalogTool| {
             let spec = &tool.spec;
             [
                 spec.name.to_string(),
@@ -31,10 +35,10 @@ pub(crate) fn list(room: &Room, output: &Output, filter: &Filter) -> Result<End>
         output.table(["NAME", "EFFECT", "CATEGORY", "SUMMARY"], shown.into_iter().map(row))?;
     }
     note_kept_out(&plan, output);
-    Ok(End::Done)
+    Ok(CommandExit::Done)
 }
 
-fn wanted(spec: &ToolSpec, filter: &Filter) -> bool {
+fn wanted(spec: &ToolSpec, filter: &ToolFilterArgs) -> bool {
     let effect = effect(filter);
     let is = |wish: Option<&str>, value: &str| wish.is_none_or(|wish| wish == value);
     is(filter.source.as_deref(), spec.origin.source.as_str())
@@ -43,7 +47,7 @@ fn wanted(spec: &ToolSpec, filter: &Filter) -> bool {
 }
 
 /// The effect that is wanted, as a word.
-pub(crate) fn effect(filter: &Filter) -> Option<&'static str> {
+pub(crate) fn effect(filter: &ToolFilterArgs) -> Option<&'static str> {
     filter.effect.map(|effect| match effect {
         EffectName::Read => "read",
         EffectName::Write => "write",
@@ -51,7 +55,7 @@ pub(crate) fn effect(filter: &Filter) -> Option<&'static str> {
     })
 }
 
-fn brief(tool: &Listed) -> Value {
+fn brief(tool: &CatalogTool) -> Value {
     let spec = &tool.spec;
     json!({
         "name": spec.name,
@@ -104,7 +108,7 @@ fn effect_of(spec: &ToolSpec) -> String {
     format!("{effect} (assumed: it declares nothing; `toolcrib effects {source}` proposes)")
 }
 
-pub(crate) fn show(room: &Room, output: &Output, name: &str) -> Result<End> {
+pub(crate) fn show(room: &CommandContext, output: &Output, name: &str) -> Result<CommandExit> {
     let plan = room.plain_plan()?;
     let Some(tool) = plan.get(name) else {
         let near = near(&plan, name);
@@ -121,7 +125,7 @@ pub(crate) fn show(room: &Room, output: &Output, name: &str) -> Result<End> {
             fields.insert("fingerprint".to_owned(), json!(listed.fingerprint));
         }
         output.value(&value)?;
-        return Ok(End::Done);
+        return Ok(CommandExit::Done);
     }
     output.heading(&signature)?;
     output.text(&spec.description)?;
@@ -141,5 +145,5 @@ pub(crate) fn show(room: &Room, output: &Output, name: &str) -> Result<End> {
     output.text("")?;
     output.heading("Arguments")?;
     output.value(&spec.input.value())?;
-    Ok(End::Done)
+    Ok(CommandExit::Done)
 }

@@ -10,18 +10,22 @@ use http::Method;
 use jiff::Timestamp;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
-use toolcrib::store::{KnownEnd, State};
+use toolcrib::store::{CallState, KnownEnd};
 
-use crate::cli::End;
-use crate::cli::args::{CallCommand, CallsWords, Global};
-use crate::cli::control::local_servers::{Everywhere, Place, of_process};
+use crate::cli::CommandExit;
+use crate::cli::args::{CallCommand, CallsArgs, GlobalArgs};
+use crate::cli::control::local_servers::{ControlTarget, LocalServers, of_process};
 use crate::cli::output::Output;
 
 /// A call that runs longer is told of while it runs.
 const LONG: u64 = 2_000_000;
 
-pub(crate) fn calls(global: &Global, output: &Output, words: &CallsWords) -> Result<End> {
-    let everywhere = Everywhere::open(global, &words.remote)?;
+pub(crate) fn calls(
+    global: &GlobalArgs,
+    output: &Output,
+    words: &CallsArgs,
+) -> Result<CommandExit> {
+    let everywhere = LocalServers::open(global, &words.remote)?;
     if let Some(CallCommand::Resolve { key, ending }) = &words.command {
         return resolve(&everywhere, output, (key, ending));
     }
@@ -32,20 +36,21 @@ pub(crate) fn calls(global: &Global, output: &Output, words: &CallsWords) -> Res
         return follow(&everywhere, output, words.limit);
     }
     let path = format!("/v1/activity?limit={}", words.limit);
-    let seen = everywhere.each(output, &async |place: &Place| seen_at(place, &path).await)?;
+    let seen =
+        everywhere.each(output, &async |place: &ControlTarget| seen_at(place, &path).await)?;
     let seen = joined(seen, ("ended", false), words.limit);
     if output.json {
         output.value(&seen)?;
-        return Ok(End::Done);
+        return Ok(CommandExit::Done);
     }
     let running = items(&seen, "running").map(|call| row(call, &running(call)));
     let rows = items(&seen, "calls").map(|call| row(call, text(call, "outcome")));
     output.table(HEADINGS, rows.chain(running))?;
-    Ok(End::Done)
+    Ok(CommandExit::Done)
 }
 
 /// What one place says, each call with where that is.
-async fn seen_at(place: &Place, path: &str) -> Result<Value> {
+async fn seen_at(place: &ControlTarget, path: &str) -> Result<Value> {
     let mut seen = place.server.ask(Method::GET, path, None).await?;
     for key in ["running", "calls"] {
         let calls = seen.get_mut(key).and_then(Value::as_array_mut);
@@ -71,10 +76,10 @@ fn joined(mut seen: Vec<Value>, (by, newest_first): (&str, bool), limit: u16) ->
     json!({ "running": running, "calls": calls })
 }
 
-fn follow(everywhere: &Everywhere, output: &Output, limit: u16) -> Result<End> {
+fn follow(everywhere: &LocalServers, output: &Output, limit: u16) -> Result<CommandExit> {
     // Where to go on at each place.
     let nexts: Mutex<BTreeMap<String, u64>> = Mutex::default();
-    let look = async |place: &Place| {
+    let look = async |place: &ControlTarget| {
         let base = place.server.base();
         let next = locked(&nexts).get(base).copied();
         let path = match next {
@@ -111,7 +116,11 @@ const ABSENT: &str = "no record has a call of this key, here or at the server: \
                       `toolcrib calls --state outcome_unknown,interrupted` shows those that it \
                       can be said of";
 
-fn resolve(everywhere: &Everywhere, output: &Output, (key, ending): (&str, &str)) -> Result<End> {
+fn resolve(
+    everywhere: &LocalServers,
+    output: &Output,
+    (key, ending): (&str, &str),
+) -> Result<CommandExit> {
     let path = format!("/v1/record/{}", utf8_percent_encode(key, NON_ALPHANUMERIC));
     let call = everywhere.decide(&path, &json!({ "ending": ending }), ABSENT)?;
     if output.json {
@@ -119,22 +128,23 @@ fn resolve(everywhere: &Everywhere, output: &Output, (key, ending): (&str, &str)
     } else {
         output.table(OF_RECORD, [of_record(&call)])?;
     }
-    Ok(End::Done)
+    Ok(CommandExit::Done)
 }
 
 const OF_RECORD: [&str; 6] = ["BEGAN", "TOOL", "SOURCE", "CALLER", "OUTCOME", "TOOK"];
 
 /// The calls of the record in these states, which may be those of a process before.
-fn recorded(everywhere: &Everywhere, output: &Output, words: &CallsWords) -> Result<End> {
+fn recorded(everywhere: &LocalServers, output: &Output, words: &CallsArgs) -> Result<CommandExit> {
     let (states, limit) = (words.state.join(","), words.limit);
     let path = format!("/v1/record?state={states}&limit={limit}");
-    let seen = everywhere.each(output, &async |place: &Place| seen_at(place, &path).await)?;
+    let seen =
+        everywhere.each(output, &async |place: &ControlTarget| seen_at(place, &path).await)?;
     // A page that is full may be the last one.
     let is_cut = seen.iter().any(|seen| seen.get("cursor").is_some());
     let seen = joined(seen, ("planned", true), limit);
     if output.json {
         output.value(&seen)?;
-        return Ok(End::Done);
+        return Ok(CommandExit::Done);
     }
     let mut rows: Vec<_> = items(&seen, "calls").map(of_record).collect();
     // As everywhere: the newest last.
@@ -146,13 +156,13 @@ fn recorded(everywhere: &Everywhere, output: &Output, words: &CallsWords) -> Res
         let more = "`--limit` shows up to 500, and `GET /v1/record` the rest";
         output.note(&format!("these are the newest {found}, and there may be more: {more}"));
     }
-    Ok(End::Done)
+    Ok(CommandExit::Done)
 }
 
 /// The keys of those that a person may know more of. In a table of their own, as a terminal would
 /// break them beside all the rest.
 fn to_resolve(output: &Output, seen: &Value) -> Result<()> {
-    let unknown = [State::OutcomeUnknown, State::Interrupted].map(State::as_str);
+    let unknown = [CallState::OutcomeUnknown, CallState::Interrupted].map(CallState::as_str);
     let mut rows: Vec<_> = items(seen, "calls")
         .filter(|call| unknown.contains(&text(call, "state")))
         .map(|call| {

@@ -5,13 +5,17 @@ use http::Method;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
-use crate::cli::End;
-use crate::cli::args::{Global, SourceCommand, SourcesWords};
-use crate::cli::control::client::Remote;
+use crate::cli::CommandExit;
+use crate::cli::args::{GlobalArgs, SourceCommand, SourcesArgs};
+use crate::cli::control::client::BlockingClient;
 use crate::cli::output::Output;
 
-pub(crate) fn sources(global: &Global, output: &Output, words: &SourcesWords) -> Result<End> {
-    let remote = Remote::open(global, &words.remote)?;
+pub(crate) fn sources(
+    global: &GlobalArgs,
+    output: &Output,
+    words: &SourcesArgs,
+) -> Result<CommandExit> {
+    let remote = BlockingClient::open(global, &words.remote)?;
     if let Some(SourceCommand::Reload { source }) = &words.command {
         let path = format!("/v1/sources/{}/reload", utf8_percent_encode(source, NON_ALPHANUMERIC));
         let answer = remote.ask(Method::POST, &path, Some(&json!({})))?;
@@ -22,7 +26,7 @@ pub(crate) fn sources(global: &Global, output: &Output, words: &SourcesWords) ->
             output.table(HEADINGS, [row(&state)])?;
         }
         let loaded = answer.get("loaded").and_then(Value::as_bool).unwrap_or_default();
-        return Ok(if loaded { End::Done } else { End::Failed });
+        return Ok(if loaded { CommandExit::Done } else { CommandExit::Failed });
     }
     let first = remote.ask(Method::GET, SOURCES, None)?;
     if !words.follow {
@@ -36,7 +40,7 @@ pub(crate) fn sources(global: &Global, output: &Output, words: &SourcesWords) ->
                     .note(&format!("`{name}` of `{}` is kept out: {reason}", text(tool, "source")));
             }
         }
-        return Ok(End::Done);
+        return Ok(CommandExit::Done);
     }
     let mut before = Vec::new();
     remote.follow(SOURCES.to_owned(), |seen| {

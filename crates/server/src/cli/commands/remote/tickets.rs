@@ -9,10 +9,10 @@ use percent_encoding::{NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
 use serde_json::{Value, json};
 
 use super::question_form;
-use crate::cli::End;
-use crate::cli::args::{Global, TicketCommand, TicketsWords};
-use crate::cli::control::client::Refused;
-use crate::cli::control::local_servers::{Everywhere, Place, of_process};
+use crate::cli::CommandExit;
+use crate::cli::args::{GlobalArgs, TicketCommand, TicketsArgs};
+use crate::cli::control::client::ServerRefusal;
+use crate::cli::control::local_servers::{ControlTarget, LocalServers, of_process};
 use crate::cli::output::{Output, escaped};
 
 /// As many as a server keeps open; one that goes on for ever is asked no more.
@@ -22,8 +22,12 @@ const MOST: usize = 10_000;
 const ABSENT: &str = "no call waits under this ticket, here or at the server: \
                       `toolcrib tickets` lists those that wait";
 
-pub(crate) fn tickets(global: &Global, output: &Output, words: &TicketsWords) -> Result<End> {
-    let everywhere = Everywhere::open(global, &words.remote)?;
+pub(crate) fn tickets(
+    global: &GlobalArgs,
+    output: &Output,
+    words: &TicketsArgs,
+) -> Result<CommandExit> {
+    let everywhere = LocalServers::open(global, &words.remote)?;
     let (ticket, body) = match &words.command {
         None => return list(&everywhere, output, words.follow),
         Some(TicketCommand::Approve { ticket }) => (ticket, json!({ "decision": "approve" })),
@@ -54,18 +58,18 @@ pub(crate) fn tickets(global: &Global, output: &Output, words: &TicketsWords) ->
     // Whoever denies a call got what they wanted, but for one that ran before.
     let denies = matches!(words.command, Some(TicketCommand::Deny { .. }));
     Ok(match text(&response, "outcome") {
-        "done" if denies && member == "recorded" => End::Failed,
-        "done" => End::Done,
-        "denied" if denies => End::Done,
-        "denied" => End::Denied,
-        "pending" => End::Waiting,
-        _ => End::Failed,
+        "done" if denies && member == "recorded" => CommandExit::Failed,
+        "done" => CommandExit::Done,
+        "denied" if denies => CommandExit::Done,
+        "denied" => CommandExit::Denied,
+        "pending" => CommandExit::Waiting,
+        _ => CommandExit::Failed,
     })
 }
 
 /// What came of a ticket that was used before, where that is why nothing was decided.
 fn recorded(error: anyhow::Error, output: &Output) -> Result<Value> {
-    let refused = error.downcast_ref::<Refused>();
+    let refused = error.downcast_ref::<ServerRefusal>();
     let Some((refused, came)) = refused.and_then(|it| Some((it, it.recorded.clone()?))) else {
         return Err(error);
     };
@@ -73,7 +77,7 @@ fn recorded(error: anyhow::Error, output: &Output) -> Result<Value> {
     Ok(json!({ "recorded": came }))
 }
 
-fn list(everywhere: &Everywhere, output: &Output, follows: bool) -> Result<End> {
+fn list(everywhere: &LocalServers, output: &Output, follows: bool) -> Result<CommandExit> {
     let mut told = BTreeSet::new();
     if follows {
         return everywhere.follow(output, &waiting, |seen| show(output, &joined(seen), &mut told));
@@ -81,17 +85,17 @@ fn list(everywhere: &Everywhere, output: &Output, follows: bool) -> Result<End> 
     let open = joined(everywhere.each(output, &waiting)?);
     if output.json {
         output.value(&json!({ "tickets": open }))?;
-        return Ok(End::Done);
+        return Ok(CommandExit::Done);
     }
     show(output, &open, &mut told)?;
     if told.is_empty() {
         output.note("no call waits for a person");
     }
-    Ok(End::Done)
+    Ok(CommandExit::Done)
 }
 
 /// The calls that wait at one place, each with where that is.
-async fn waiting(place: &Place) -> Result<Value> {
+async fn waiting(place: &ControlTarget) -> Result<Value> {
     let mut all = Vec::new();
     let mut path = "/v1/tickets".to_owned();
     loop {

@@ -10,24 +10,24 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener as Handed};
 
 use anyhow::{Context, Error, Result, anyhow, bail};
 use tokio::net::TcpListener;
-use toolcrib::config::Front;
+use toolcrib::config::ListenerSettings;
 
-use crate::cli::args::ServeWords;
+use crate::cli::args::ServeArgs;
 use crate::http::listen::accept;
 
 /// Where to listen if nobody says.
 pub(crate) const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7411);
 
 /// An address at which this server may listen.
-pub(super) struct Listening {
+pub(super) struct ListenAddress {
     address: SocketAddr,
     /// The socket that listens there already, for us.
     handed: Option<Handed>,
 }
 
-impl Listening {
+impl ListenAddress {
     /// That of a socket that was handed over, else the one that is named.
-    pub(super) fn of(words: &ServeWords, front: &Front) -> Result<Self> {
+    pub(super) fn of(words: &ServeArgs, front: &ListenerSettings) -> Result<Self> {
         let handed = handed()?;
         let address = match (&handed, words.listen) {
             (Some(handed), None) => handed.local_addr()?,
@@ -44,7 +44,7 @@ impl Listening {
 
     /// Fails where a file has us listen where we may not, or cannot; that another program listens
     /// there already is no fault of it.
-    pub(super) fn try_out(words: &ServeWords, front: &Front) -> Result<()> {
+    pub(super) fn try_out(words: &ServeArgs, front: &ListenerSettings) -> Result<()> {
         let address = words.listen.or(front.listen).unwrap_or(LISTEN);
         admit(address, words, front)?;
         match accept::bound(address).map(drop) {
@@ -104,7 +104,7 @@ fn handed() -> Result<Option<Handed>> {
 
 /// Whether we may listen there: beyond this machine only behind TLS, under names, and for those whom
 /// the file names.
-fn admit(address: SocketAddr, words: &ServeWords, front: &Front) -> Result<()> {
+fn admit(address: SocketAddr, words: &ServeArgs, front: &ListenerSettings) -> Result<()> {
     if address.ip().is_loopback() {
         return Ok(());
     }

@@ -2,11 +2,11 @@
 //! nothing is started, made or changed.
 
 use anyhow::Error;
-use toolcrib::config::Refused;
+use toolcrib::config::ApplyError;
 
-use super::listen_address::Listening;
-use super::{Configuration, startup};
-use crate::cli::args::{Global, ServeWords};
+use super::listen_address::ListenAddress;
+use super::{ServeConfig, startup};
+use crate::cli::args::{GlobalArgs, ServeArgs};
 use crate::cli::context::rules;
 use crate::config;
 use crate::http::listen::accept::most_connections;
@@ -16,22 +16,22 @@ use crate::telemetry::Telemetry;
 /// All for which `serve` would not start with this file and these words, in the order in which it
 /// would come to it; and the sources that would give no tools, whatever is tried, in its words.
 pub(crate) fn refusals(
-    global: &Global,
-    words: &ServeWords,
-    file: &Configuration,
+    global: &GlobalArgs,
+    words: &ServeArgs,
+    file: &ServeConfig,
 ) -> (Vec<Error>, Vec<String>) {
     let front = &file.checked.front;
     let mut refusals: Vec<Error> = Vec::new();
-    refusals.extend(Listening::try_out(words, front).err());
+    refusals.extend(ListenAddress::try_out(words, front).err());
     refusals.extend(Telemetry::try_out(&file.checked));
     refusals.extend(startup::own_tls(front).err());
     refusals.extend(most_connections(file.checked.bounds.connections).err());
     refusals.extend(startup::try_store(file).err());
     refusals.extend(super::pins(&file.path).err());
     refusals.extend(global.policy.as_deref().and_then(|path| rules(path).err()));
-    let built = file.checked.build(&config::Outside, &sources::ours());
+    let built = file.checked.build(&config::ProcessLookup, &sources::ours());
     if let Some(profile) = global.profile.as_ref().filter(|name| !built.views.contains_key(*name)) {
-        refusals.push(Refused::Profile(profile.clone()).into());
+        refusals.push(ApplyError::Profile(profile.clone()).into());
     }
     let failed = built.failed.iter();
     let failed = failed

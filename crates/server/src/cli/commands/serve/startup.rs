@@ -6,19 +6,19 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow};
 use tokio_rustls::TlsAcceptor;
 use toolcrib::Fingerprint;
-use toolcrib::config::{Config, Front, Lookup as _};
-use toolcrib::store::{self, Options, Store, StoreError};
+use toolcrib::config::{Config, ListenerSettings, SecretLookup as _};
+use toolcrib::store::{self, Store, StoreError, StoreOptions};
 
 use crate::cli::args::CONFIG;
 use crate::cli::context::DEFAULT;
 use crate::cli::output::Output;
 use crate::cli::trust;
-use crate::config::registry::Named;
+use crate::config::registry::RegistryEntry;
 use crate::config::{self, servers};
 use crate::http::listen::tls::acceptor;
 
 /// The file, and what was read in it last.
-pub(crate) struct Configuration {
+pub(crate) struct ServeConfig {
     pub(in crate::cli) path: PathBuf,
     /// `None`: there is no file, and the default holds.
     pub(in crate::cli) text: Option<String>,
@@ -27,7 +27,7 @@ pub(crate) struct Configuration {
     pub(in crate::cli) is_found: bool,
 }
 
-impl Configuration {
+impl ServeConfig {
     /// The file of this name, which must be there; else `crib.toml`, if it is there.
     pub(in crate::cli) fn open(named: Option<&PathBuf>, output: &Output) -> Result<Self> {
         let (path, text) = match named {
@@ -54,7 +54,7 @@ impl Configuration {
 
 /// The database that the file names, else one of its own in the state folder; `None`: there is no
 /// place to keep one.
-pub(super) fn kept(file: &Configuration) -> Result<Option<Store>> {
+pub(super) fn kept(file: &ServeConfig) -> Result<Option<Store>> {
     if let Some(store) = store(file)? {
         return Ok(Some(store));
     }
@@ -73,14 +73,14 @@ pub(super) fn kept(file: &Configuration) -> Result<Option<Store>> {
 }
 
 /// The database that the file names; a path in it starts where the file is.
-pub(crate) fn store(file: &Configuration) -> Result<Option<Store>> {
+pub(crate) fn store(file: &ServeConfig) -> Result<Option<Store>> {
     let Some(path) = store_path(file)? else { return Ok(None) };
     let opened = path.and_then(|path| Store::open(&path, bounds(&file.checked)));
     Ok(Some(opened.context(UNOPENED)?))
 }
 
 /// Fails as [`store`] would, and leaves all as it is.
-pub(super) fn try_store(file: &Configuration) -> Result<()> {
+pub(super) fn try_store(file: &ServeConfig) -> Result<()> {
     let Some(path) = store_path(file)? else { return Ok(()) };
     path.and_then(|path| Store::try_out(&path)).context(UNOPENED)
 }
@@ -89,8 +89,8 @@ pub(super) fn try_store(file: &Configuration) -> Result<()> {
 const UNOPENED: &str = "cannot open the store";
 
 /// Where the database is that the file names, or why its address is none.
-fn store_path(file: &Configuration) -> Result<Option<Result<PathBuf, StoreError>>> {
-    let address = file.checked.store(&config::Outside).map_err(|missing| {
+fn store_path(file: &ServeConfig) -> Result<Option<Result<PathBuf, StoreError>>> {
+    let address = file.checked.store(&config::ProcessLookup).map_err(|missing| {
         let lines: Vec<_> = missing.iter().map(ToString::to_string).collect();
         anyhow!("the address of the store is not there: {}", lines.join("; "))
     })?;
@@ -108,9 +108,9 @@ fn store_path(file: &Configuration) -> Result<Option<Result<PathBuf, StoreError>
     Ok(Some(path))
 }
 
-fn bounds(checked: &Config) -> Options {
-    let (kept, default) = (&checked.kept, Options::default());
-    Options {
+fn bounds(checked: &Config) -> StoreOptions {
+    let (kept, default) = (&checked.kept, StoreOptions::default());
+    StoreOptions {
         calls_for: kept.calls_for.unwrap_or(default.calls_for),
         most_calls: kept.most_calls.unwrap_or(default.most_calls),
         results_for: kept.results_for.unwrap_or(default.results_for),
@@ -122,16 +122,16 @@ fn bounds(checked: &Config) -> Options {
 }
 
 /// Lets the commands of this user find the server.
-pub(super) fn name(bound: SocketAddr, output: &Output) -> Option<Named> {
+pub(super) fn name(bound: SocketAddr, output: &Output) -> Option<RegistryEntry> {
     let named = servers::name(bound);
     let told = "other commands find this server by `--url` alone";
     named.inspect_err(|error| output.warn(&[format!("{told}: {error:#}")])).ok()
 }
 
 /// TLS of our own, if the file names any.
-pub(super) fn tls(front: &Front, output: &Output) -> Result<Option<TlsAcceptor>> {
+pub(super) fn tls(front: &ListenerSettings, output: &Output) -> Result<Option<TlsAcceptor>> {
     if let Some(files) = &front.tls
-        && config::Outside.is_open_to_others(&files.key)
+        && config::ProcessLookup.is_open_to_others(&files.key)
     {
         let shown = files.key.display();
         output.warn(&[format!("others can read the key `{shown}`: `chmod 600` it")]);
@@ -140,18 +140,18 @@ pub(super) fn tls(front: &Front, output: &Output) -> Result<Option<TlsAcceptor>>
 }
 
 /// The same without a word.
-pub(super) fn own_tls(front: &Front) -> Result<Option<TlsAcceptor>> {
+pub(super) fn own_tls(front: &ListenerSettings) -> Result<Option<TlsAcceptor>> {
     let Some(files) = &front.tls else { return Ok(None) };
     acceptor(files).context("there is no TLS to be had from `[server.tls]`").map(Some)
 }
 
 /// The signals that end a server.
-pub(super) struct Signals {
+pub(super) struct StopSignals {
     #[cfg(unix)]
     end: tokio::signal::unix::Signal,
 }
 
-impl Signals {
+impl StopSignals {
     pub(super) fn new() -> Result<Self> {
         Ok(Self {
             #[cfg(unix)]

@@ -7,31 +7,33 @@ use std::time::Duration;
 use tokio::sync::watch;
 use toolcrib::catalog::SourceState;
 use toolcrib::config::effects::told_of_undeclared;
-use toolcrib::config::{Change, Config, EmbedderSettings, Live, Refused, kept_out, set_aside};
+use toolcrib::config::{
+    ApplyError, Config, ConfigChange, EmbedderSettings, LiveConfig, kept_out, set_aside,
+};
 use toolcrib::{Redactor, Secret};
 
-use super::startup::Configuration;
+use super::startup::ServeConfig;
 use crate::cli::embeddings;
 use crate::cli::output::Output;
-use crate::cli::trust::Wishes;
+use crate::cli::trust::TrustRequest;
 use crate::config;
-use crate::config::tokens::{Held, Key};
-use crate::http::state::House;
+use crate::config::tokens::{CallerToken, TokenFolder};
+use crate::http::state::GatewayState;
 use crate::secrets;
 
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// What the file that is in force wants for finding tools.
-type Wished = watch::Sender<Option<EmbedderSettings>>;
+type EmbedderSender = watch::Sender<Option<EmbedderSettings>>;
 
-pub(super) struct Outside {
-    pub(super) file: Configuration,
+pub(super) struct WatchedFiles {
+    pub(super) file: ServeConfig,
     /// The tokens; `None`: there are none anywhere.
-    pub(super) keys: Option<Held>,
+    pub(super) keys: Option<TokenFolder>,
 }
 
-pub(super) async fn follow(outside: Outside, house: Arc<House>, output: Output) {
-    let Outside { file, keys } = outside;
+pub(super) async fn follow(outside: WatchedFiles, house: Arc<GatewayState>, output: Output) {
+    let WatchedFiles { file, keys } = outside;
     let (wishes, wish) = watch::channel(embeddings::wanted(&file.checked, &output));
     let meant =
         embeddings::follow(house.live.crib().clone(), file.path.clone(), wish, output.clone());
@@ -44,7 +46,11 @@ pub(super) async fn follow(outside: Outside, house: Arc<House>, output: Output) 
     );
 }
 
-async fn follow_file((mut file, wishes): (Configuration, Wished), house: &House, output: &Output) {
+async fn follow_file(
+    (mut file, wishes): (ServeConfig, EmbedderSender),
+    house: &GatewayState,
+    output: &Output,
+) {
     let (mut seen, mut applied, mut distrusted) = (None, None, None);
     let mut unread = String::new();
     loop {
@@ -57,7 +63,7 @@ async fn follow_file((mut file, wishes): (Configuration, Wished), house: &House,
         }
         seen = now;
         let is_new = now != applied;
-        if stands_still && (is_new || distrusted.as_ref().is_some_and(Wishes::is_trusted)) {
+        if stands_still && (is_new || distrusted.as_ref().is_some_and(TrustRequest::is_trusted)) {
             match config::file_if_any(&file.path) {
                 Ok(text) => {
                     (applied, unread) = (now, String::new());
@@ -77,11 +83,12 @@ async fn follow_file((mut file, wishes): (Configuration, Wished), house: &House,
     }
 }
 
-async fn follow_rest(mut held: Option<Held>, house: &House, output: &Output) {
+async fn follow_rest(mut held: Option<TokenFolder>, house: &GatewayState, output: &Output) {
     let (mut states, mut faults) = (Vec::new(), Vec::new());
-    let (mut masked, mut aside, mut undeclared) = (Masked::default(), Vec::new(), Vec::new());
+    let (mut masked, mut aside, mut undeclared) =
+        (ActiveSecrets::default(), Vec::new(), Vec::new());
     loop {
-        let found = held.as_mut().map(Held::look);
+        let found = held.as_mut().map(TokenFolder::look);
         if let Some(found) = &found {
             house.guard.take(found);
             if found.problems != faults {
@@ -113,7 +120,7 @@ async fn follow_rest(mut held: Option<Held>, house: &House, output: &Output) {
 }
 
 /// Has the keys of issuers at hand, and says which are not.
-async fn follow_issuers(house: &House, output: &Output) {
+async fn follow_issuers(house: &GatewayState, output: &Output) {
     let mut told = Vec::new();
     loop {
         let access = house.guard.access();
@@ -129,13 +136,13 @@ async fn follow_issuers(house: &House, output: &Output) {
 
 /// The secrets of the file that is in force and the tokens, which nothing may print.
 #[derive(Default)]
-struct Masked {
+struct ActiveSecrets {
     tokens: Vec<Secret>,
     of_file: Option<Arc<Redactor>>,
 }
 
-impl Masked {
-    fn follow(&mut self, live: &Live, keys: &[Key]) {
+impl ActiveSecrets {
+    fn follow(&mut self, live: &LiveConfig, keys: &[CallerToken]) {
         let of_file = live.redactor();
         let tokens: Vec<_> = keys.iter().map(|key| key.token.clone()).collect();
         let same = self.of_file.as_ref().is_some_and(|known| Arc::ptr_eq(known, &of_file));
@@ -152,16 +159,16 @@ impl Masked {
 /// Applies the text of the file if it says something else; a bad one changes nothing. Gives what it would do
 /// if it must be trusted first.
 async fn reload(
-    (file, wanted_now): (&mut Configuration, &Wished),
+    (file, wanted_now): (&mut ServeConfig, &EmbedderSender),
     text: Option<String>,
-    house: &House,
+    house: &GatewayState,
     output: &Output,
-) -> Option<Wishes> {
+) -> Option<TrustRequest> {
     let text = text.filter(|text| file.text.as_ref() != Some(text))?;
     let name = file.path.display().to_string();
     let read = Config::read(&text, &name);
     let applied = match read.config {
-        None => Err(Refused::File(read.problems)),
+        None => Err(ApplyError::File(read.problems)),
         Some(config) => match passed(config, file) {
             Ok(config) => house.live.apply(&config).await.map(|change| (change, config)),
             Err(wishes) => {
@@ -182,7 +189,7 @@ async fn reload(
             house.guard.admit(config.front.access);
             output.note(&format!("`{name}` is in force: {}", told(&change)));
         }
-        Err(Refused::File(problems)) => {
+        Err(ApplyError::File(problems)) => {
             output.warn(&problems);
             output.warn(&[format!("`{name}` stays as it was until this is put right")]);
         }
@@ -195,19 +202,19 @@ async fn reload(
 }
 
 /// The file, if it was named or is trusted, and held then to what is told of it.
-fn passed(mut config: Config, file: &Configuration) -> Result<Config, Wishes> {
+fn passed(mut config: Config, file: &ServeConfig) -> Result<Config, TrustRequest> {
     if !file.is_found {
         return Ok(config);
     }
     // A large document takes a moment, in which the thread serves nobody.
-    let wishes = tokio::task::block_in_place(|| Wishes::of(&file.path, &mut config));
+    let wishes = tokio::task::block_in_place(|| TrustRequest::of(&file.path, &mut config));
     match wishes.filter(|wishes| !wishes.is_trusted()) {
         None => Ok(config),
         Some(wishes) => Err(wishes),
     }
 }
 
-fn told(change: &Change) -> String {
+fn told(change: &ConfigChange) -> String {
     let lists = [
         ("added", &change.added),
         ("restarted", &change.restarted),

@@ -10,9 +10,9 @@ use toolcrib::{Call, Caller};
 use uuid::Uuid;
 
 #[derive(Default)]
-pub(crate) struct Running(Mutex<HashMap<String, Batch>>);
+pub(crate) struct ActiveBatches(Mutex<HashMap<String, ActiveBatch>>);
 
-struct Batch {
+struct ActiveBatch {
     caller: Caller,
     cancel: CancellationToken,
     began: Instant,
@@ -20,24 +20,24 @@ struct Batch {
 }
 
 /// A batch that is listed until this is dropped.
-pub(crate) struct Listing {
-    running: Arc<Running>,
+pub(crate) struct BatchListing {
+    running: Arc<ActiveBatches>,
     pub(crate) id: String,
 }
 
-impl Running {
+impl ActiveBatches {
     pub(crate) fn list(
         self: &Arc<Self>,
         caller: &Caller,
         calls: &[Call],
         cancel: CancellationToken,
-    ) -> Listing {
+    ) -> BatchListing {
         let id = format!("b_{}", Uuid::now_v7().simple());
         let calls = calls.iter().map(|call| (call.id.clone(), call.name.clone())).collect();
-        let batch = Batch { caller: caller.clone(), cancel, began: Instant::now(), calls };
+        let batch = ActiveBatch { caller: caller.clone(), cancel, began: Instant::now(), calls };
         let mut batches = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         batches.insert(id.clone(), batch);
-        Listing { running: Arc::clone(self), id }
+        BatchListing { running: Arc::clone(self), id }
     }
 
     /// The batches of a caller, the oldest first.
@@ -63,7 +63,7 @@ impl Running {
     }
 }
 
-impl Batch {
+impl ActiveBatch {
     fn to_json(&self, id: &str) -> Value {
         let call = |(id, name): &(String, String)| json!({ "id": id, "name": name });
         json!({
@@ -75,7 +75,7 @@ impl Batch {
     }
 }
 
-impl Drop for Listing {
+impl Drop for BatchListing {
     fn drop(&mut self) {
         let mut batches = self.running.0.lock().unwrap_or_else(PoisonError::into_inner);
         batches.remove(&self.id);

@@ -13,24 +13,24 @@ use hyper::body::{Body, Frame};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio_util::sync::DropGuard;
-use toolcrib::{BatchOptions, CallKey, Host, LogEntry, OnceKey, Progress};
+use toolcrib::{BatchOptions, CallKey, Host, IdempotencyKey, LogEntry, Progress};
 
-use super::idempotency::Replies;
-use super::job::Work;
+use super::idempotency::ReplyStore;
+use super::job::BatchJob;
 use crate::http::rest::calls::heard;
-use crate::http::routes::reply::Reply;
+use crate::http::routes::reply::HttpReply;
 
 /// Events that wait for a reader; of progress, what comes too fast is left out.
 const WAITING: usize = 64;
 /// A line at least this often shows that the batch goes on.
 const BEAT: Duration = Duration::from_secs(15);
 
-struct Told {
+struct BatchEventHost {
     ids: Vec<String>,
     events: Sender<Bytes>,
 }
 
-impl Told {
+impl BatchEventHost {
     fn tell(&self, name: &str, call: CallKey, fields: &Value) {
         let mut data = json!({ "id": self.ids.get(call.place()), "key": call });
         if let (Value::Object(data), Value::Object(fields)) = (&mut data, fields) {
@@ -40,7 +40,7 @@ impl Told {
     }
 }
 
-impl Host for Told {
+impl Host for BatchEventHost {
     fn progress(&self, call: CallKey, progress: Progress) {
         let Progress { done, total, message } = progress;
         let fields = json!({ "done": done, "total": total, "message": message });
@@ -57,12 +57,16 @@ fn event(name: &str, data: &[u8]) -> Bytes {
     [b"event: ", name.as_bytes(), b"\ndata: ", data, b"\n\n"].concat().into()
 }
 
-pub(crate) fn stream(work: Work, key: Option<OnceKey>, replies: Replies) -> Reply {
+pub(crate) fn stream(
+    work: BatchJob,
+    key: Option<IdempotencyKey>,
+    replies: ReplyStore,
+) -> HttpReply {
     let (events, waiting) = channel(WAITING);
     let ids = work.calls.iter().map(|call| call.id.clone()).collect();
     // Who goes away gives the calls up, unless a key says that the answer will be asked for.
     let gone = key.is_none().then(|| work.cancel.clone().drop_guard());
-    let options = heard(&work, Arc::new(Told { ids, events: events.clone() }));
+    let options = heard(&work, Arc::new(BatchEventHost { ids, events: events.clone() }));
     let options = BatchOptions { key: key.clone(), ..options };
     let started = json!({ "id": work.listing.id }).to_string();
     let _ = events.try_send(event("started", started.as_bytes()));
@@ -83,19 +87,19 @@ pub(crate) fn stream(work: Work, key: Option<OnceKey>, replies: Replies) -> Repl
         let _ = events.send(event("done", &answer)).await;
     });
     let mut reply = Response::new(
-        Events { waiting, _gone: gone }.map_err(|never| match never {}).boxed_unsync(),
+        BatchEventBody { waiting, _gone: gone }.map_err(|never| match never {}).boxed_unsync(),
     );
     let kind = HeaderValue::from_static("text/event-stream");
     reply.headers_mut().insert(header::CONTENT_TYPE, kind);
     reply
 }
 
-struct Events {
+struct BatchEventBody {
     waiting: Receiver<Bytes>,
     _gone: Option<DropGuard>,
 }
 
-impl Body for Events {
+impl Body for BatchEventBody {
     type Data = Bytes;
     type Error = Infallible;
 

@@ -9,12 +9,13 @@ use tokio_util::sync::CancellationToken;
 use toolcrib::auth::is_operator;
 use toolcrib::dialect::Dialect;
 use toolcrib::{
-    BatchOptions, Call, Caller, Crib, Plan, Report, Response, ToolOutcome, Trace, TraceState, Turn,
+    BatchOptions, Call, Caller, Crib, NextStep, Plan, Report, Response, ToolOutcome, Trace,
+    TraceState,
 };
 
-use super::active_batches::Listing;
+use super::active_batches::BatchListing;
 
-pub(crate) struct Work {
+pub(crate) struct BatchJob {
     pub(crate) crib: Crib,
     pub(crate) plan: Plan,
     /// Under which it runs; `None`: as the file has it.
@@ -22,20 +23,20 @@ pub(crate) struct Work {
     pub(crate) calls: Vec<Call>,
     pub(crate) dialect: Option<Box<dyn Dialect>>,
     pub(crate) cancel: CancellationToken,
-    pub(crate) listing: Listing,
+    pub(crate) listing: BatchListing,
     pub(crate) trace: Trace,
     pub(crate) trace_state: Option<TraceState>,
 }
 
 /// What came of a batch.
-pub(crate) struct Done {
+pub(crate) struct BatchReply {
     pub(crate) reply: Bytes,
     /// Whether anything may have been sent: if not, who comes again is to have it run.
     pub(crate) ran: bool,
 }
 
-impl Work {
-    pub(crate) async fn done(self, options: BatchOptions) -> Done {
+impl BatchJob {
+    pub(crate) async fn done(self, options: BatchOptions) -> BatchReply {
         let Self { trace, trace_state, .. } = self;
         let options = BatchOptions { trace: Some(trace), trace_state, ..options };
         let report = self.crib.run_with(&self.plan, self.calls, options).await;
@@ -43,9 +44,9 @@ impl Work {
         let told_to_caller = |response: &Response| told(response, &caller);
         let mut run = self.plan.run().clone();
         let turn = match run.absorb(&report) {
-            Turn::GoOn => "go_on",
-            Turn::HandedOver { .. } => "handed_over",
-            Turn::Waiting(_) => "waiting",
+            NextStep::GoOn => "go_on",
+            NextStep::HandedOver { .. } => "handed_over",
+            NextStep::Waiting(_) => "waiting",
         };
         let mut answer = json!({
             "id": self.listing.id,
@@ -61,7 +62,7 @@ impl Work {
         }
         let is_unsent = |response: &Response| matches!(&response.outcome, ToolOutcome::Failed(error) if error.kind.never_sent());
         let ran = report.responses.is_empty() || !report.responses.iter().all(is_unsent);
-        Done { reply: answer.to_string().into(), ran }
+        BatchReply { reply: answer.to_string().into(), ran }
     }
 }
 

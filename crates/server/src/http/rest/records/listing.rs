@@ -7,24 +7,24 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use toolcrib::auth::is_operator;
 use toolcrib::config::LogLevel;
-use toolcrib::store::{CallRecord, Cursor, Filter, Page, State, Store};
+use toolcrib::store::{CallCursor, CallFilter, CallPage, CallRecord, CallState, Store};
 
 use crate::http::rest::calls::over;
-use crate::http::routes::problem::{Kind, Problem};
+use crate::http::routes::problem::{HttpProblem, ProblemKind};
 use crate::http::routes::reply::json as reply;
-use crate::http::routes::request::{Asked, Query};
-use crate::http::routes::route::Answered;
+use crate::http::routes::request::{GatewayRequest, QueryValues};
+use crate::http::routes::route::ReplyFuture;
 use crate::telemetry::log;
 
 const DEFAULT_PAGE: usize = 50;
 pub(crate) const LARGEST_PAGE: usize = 500;
 
-pub(crate) fn list(asked: Asked) -> Answered {
+pub(crate) fn list(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
-        let wanted = Wanted::of(&asked.query)?;
+        let wanted = RecordQuery::of(&asked.query)?;
         let mut answer = json!({ "running": asked.house.running.of(&asked.caller), "calls": [] });
         if let Some(store) = &asked.house.store {
-            let Wanted { filter, after, limit } = wanted;
+            let RecordQuery { filter, after, limit } = wanted;
             let page = store
                 .calls(&asked.caller, filter, after, limit)
                 .await
@@ -36,9 +36,9 @@ pub(crate) fn list(asked: Asked) -> Answered {
 }
 
 /// The recorded calls of all callers.
-pub(crate) fn list_all(asked: Asked) -> Answered {
+pub(crate) fn list_all(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
-        let Wanted { filter, after, limit } = Wanted::of(&asked.query)?;
+        let RecordQuery { filter, after, limit } = RecordQuery::of(&asked.query)?;
         let page = record(&asked)?
             .calls_of_all(filter, after, limit)
             .await
@@ -51,10 +51,10 @@ pub(crate) fn list_all(asked: Asked) -> Answered {
 
 /// The record of all callers. No record is not an empty one: whoever looks for what was interrupted
 /// would go away.
-pub(crate) fn record(asked: &Asked) -> Result<&Store, Problem> {
+pub(crate) fn record(asked: &GatewayRequest) -> Result<&Store, HttpProblem> {
     asked.house.store.as_ref().ok_or_else(|| {
         let detail = "no record is kept: name a file for it under `[store]`";
-        Problem::new(Kind::Unavailable, detail)
+        HttpProblem::new(ProblemKind::Unavailable, detail)
     })
 }
 
@@ -72,29 +72,33 @@ pub(crate) fn shown_whole(call: &CallRecord) -> Value {
 }
 
 /// Which page of which calls.
-struct Wanted {
-    filter: Filter,
-    after: Option<Cursor>,
+struct RecordQuery {
+    filter: CallFilter,
+    after: Option<CallCursor>,
     limit: usize,
 }
 
-impl Wanted {
-    fn of(query: &Query) -> Result<Self, Problem> {
+impl RecordQuery {
+    fn of(query: &QueryValues) -> Result<Self, HttpProblem> {
         let cursor = query.get("cursor").filter(|cursor| !cursor.is_empty());
         let after = cursor.map(serde_json::from_str).transpose().map_err(|_| {
             let detail = "the cursor is none of this list: begin without one";
-            Problem::new(Kind::UnknownCursor, detail)
+            HttpProblem::new(ProblemKind::UnknownCursor, detail)
         })?;
         let word = |name: &str| query.get(name).map(ToOwned::to_owned);
-        let states = query.words("state").filter_map(State::of_word).collect();
-        let filter =
-            Filter { tool: word("tool"), source: word("source"), states, ..Filter::default() };
+        let states = query.words("state").filter_map(CallState::of_word).collect();
+        let filter = CallFilter {
+            tool: word("tool"),
+            source: word("source"),
+            states,
+            ..CallFilter::default()
+        };
         Ok(Self { filter, after, limit: query.number("limit", DEFAULT_PAGE) })
     }
 }
 
 /// Puts a page into an answer.
-fn put(answer: &mut Value, page: &Page, shown: impl Fn(&CallRecord) -> Value) {
+fn put(answer: &mut Value, page: &CallPage, shown: impl Fn(&CallRecord) -> Value) {
     let Value::Object(fields) = answer else { return };
     fields.insert("calls".into(), page.calls.iter().map(shown).collect());
     if let Some(next) = page.next {
@@ -103,7 +107,7 @@ fn put(answer: &mut Value, page: &Page, shown: impl Fn(&CallRecord) -> Value) {
 }
 
 /// A batch that runs, by the name it was given; a call of the record, by its key.
-pub(crate) fn show(asked: Asked) -> Answered {
+pub(crate) fn show(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
         if let Some(batch) = asked.house.running.get(asked.segment(), &asked.caller) {
             return Ok(reply(&batch));
@@ -142,10 +146,13 @@ fn time(time: SystemTime) -> Option<String> {
 }
 
 /// Why the record does not answer is for the operator, as it names files of this machine.
-pub(crate) fn silent(asked: &Asked, error: impl Into<anyhow::Error>) -> Problem {
+pub(crate) fn silent(asked: &GatewayRequest, error: impl Into<anyhow::Error>) -> HttpProblem {
     let cause = noted(error);
     let detail = "the record of calls cannot be read now: ask again later".to_owned();
-    Problem::new(Kind::Unavailable, if is_operator(&asked.caller) { cause } else { detail })
+    HttpProblem::new(
+        ProblemKind::Unavailable,
+        if is_operator(&asked.caller) { cause } else { detail },
+    )
 }
 
 /// Puts into the log why the record does not answer, and gives it in words.

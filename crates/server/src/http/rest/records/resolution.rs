@@ -2,48 +2,55 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toolcrib::auth::{Reach, Resource, needed, reach};
-use toolcrib::store::{CallRecord, KnownEnd, State};
+use toolcrib::auth::{AccessLevel, ProtectedResource, needed, reach};
+use toolcrib::store::{CallRecord, CallState, KnownEnd};
 
 use super::listing::{record, shown_whole, silent};
 use crate::audit::Resolution;
 use crate::http::pipeline::authentication::lacking;
-use crate::http::routes::problem::{Kind, Problem};
+use crate::http::routes::problem::{HttpProblem, ProblemKind};
 use crate::http::routes::reply::json as reply;
-use crate::http::routes::request::Asked;
-use crate::http::routes::route::Answered;
+use crate::http::routes::request::GatewayRequest;
+use crate::http::routes::route::ReplyFuture;
 
 /// What a person says of a call.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct EndBody {
+pub(crate) struct ResolutionBody {
     /// How it really ended.
     #[schemars(with = "String", extend("enum" = KnownEnd::WORDS))]
     ending: KnownEnd,
 }
 
-pub(crate) fn resolve(asked: Asked) -> Answered {
+pub(crate) fn resolve(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
-        let EndBody { ending } = asked.json()?;
+        let ResolutionBody { ending } = asked.json()?;
         // Calls like it are not held back any more: that is for whoever could have made them.
-        if reach(&asked.caller, None) < Reach::All {
-            return Err(lacking(&asked.house.guard.access(), Resource::Whole, &needed(None)));
+        if reach(&asked.caller, None) < AccessLevel::All {
+            return Err(lacking(
+                &asked.house.guard.access(),
+                ProtectedResource::Whole,
+                &needed(None),
+            ));
         }
         // Whoever goes away meanwhile does not leave it half done.
         let resolving = tokio::spawn(async move { said(&asked, ending).await });
         let said = resolving.await.map_err(|_| {
-            Problem::new(Kind::Broken, "it broke off: look at the record and say it again")
+            HttpProblem::new(
+                ProblemKind::Broken,
+                "it broke off: look at the record and say it again",
+            )
         })?;
         said.map(|call| reply(&shown_whole(&call)))
     })
 }
 
 /// The call once it has this end. What is said first holds; said again, it changes nothing.
-async fn said(asked: &Asked, end: KnownEnd) -> Result<CallRecord, Problem> {
+async fn said(asked: &GatewayRequest, end: KnownEnd) -> Result<CallRecord, HttpProblem> {
     let (store, key) = (record(asked)?, asked.segment());
     let found = store.call_of_any(key).await.map_err(|error| silent(asked, error))?;
     let call = found.ok_or_else(unknown)?;
-    if !matches!(call.state(), State::OutcomeUnknown | State::Interrupted) {
+    if !matches!(call.state(), CallState::OutcomeUnknown | CallState::Interrupted) {
         return ended_so(call, end);
     }
     let resolution = Resolution { call: &call, end, by: &asked.caller };
@@ -51,7 +58,7 @@ async fn said(asked: &Asked, end: KnownEnd) -> Result<CallRecord, Problem> {
     if let Some(audit) = audit {
         audit.resolved(&resolution).await.map_err(|fault| {
             let cause = anyhow::Error::new(fault);
-            Problem::new(Kind::Unavailable, format!("nothing was changed, as {cause:#}"))
+            HttpProblem::new(ProblemKind::Unavailable, format!("nothing was changed, as {cause:#}"))
         })?;
     }
     let resolved = match store.resolve(key, end, &asked.caller).await {
@@ -65,20 +72,20 @@ async fn said(asked: &Asked, end: KnownEnd) -> Result<CallRecord, Problem> {
 }
 
 /// A call that has this end and no other.
-fn ended_so(call: CallRecord, end: KnownEnd) -> Result<CallRecord, Problem> {
+fn ended_so(call: CallRecord, end: KnownEnd) -> Result<CallRecord, HttpProblem> {
     let state = call.state();
     if state == end.state() {
         return Ok(call);
     }
-    let detail = if state == State::Running {
+    let detail = if state == CallState::Running {
         "it still runs: there is nothing to say before it has ended".to_owned()
     } else {
         format!("it ended as `{}`, which is known and stays so", state.as_str())
     };
-    Err(Problem::new(Kind::EndKnown, detail).telling("recorded", shown_whole(&call)))
+    Err(HttpProblem::new(ProblemKind::EndKnown, detail).telling("recorded", shown_whole(&call)))
 }
 
-fn unknown() -> Problem {
+fn unknown() -> HttpProblem {
     let detail = "the record has no call of this key: `GET /v1/record` lists those that it has";
-    Problem::new(Kind::UnknownCall, detail)
+    HttpProblem::new(ProblemKind::UnknownCall, detail)
 }

@@ -2,22 +2,24 @@
 
 use jiff::Timestamp;
 
-use super::change::{touch, unread};
-use super::{Key, Place, Resource, Rest, invalid};
-use crate::backend::{EventChange, Fault};
-use crate::ical::{Component, Moment, Property, Zones, utc_text, written};
+use crate::backend::{BackendError, EventChange};
+use crate::calendar_object::change::{touch, unread};
+use crate::calendar_object::{
+    CalendarObject, ObjectLocation, ObjectRemainder, OccurrenceKey, invalid,
+};
+use crate::ical::{DateOrTime, IcalComponent, IcalProperty, ObjectZones, utc_text, written};
 use crate::recurrence_rule::parted;
 
-impl Resource {
+impl CalendarObject {
     /// Changes an occurrence and all after it, which become an object of their own with a new UID.
     /// `None`: that is all of it, which was changed as it is.
     pub(crate) fn change_following(
         &mut self,
-        place: Place<'_>,
-        key: Option<Key>,
+        place: ObjectLocation<'_>,
+        key: Option<OccurrenceKey>,
         (change, uid): (&EventChange, &str),
         now: Timestamp,
-    ) -> Result<Option<Self>, Fault> {
+    ) -> Result<Option<Self>, BackendError> {
         let Some(key) = self.narrowed(place, key)? else {
             self.change(place, None, change, now)?;
             return Ok(None);
@@ -36,17 +38,21 @@ impl Resource {
     /// Takes an occurrence and all after it out.
     pub(crate) fn remove_following(
         &mut self,
-        place: Place<'_>,
-        key: Option<Key>,
+        place: ObjectLocation<'_>,
+        key: Option<OccurrenceKey>,
         now: Timestamp,
-    ) -> Result<Rest, Fault> {
-        let Some(key) = self.narrowed(place, key)? else { return Ok(Rest::Nothing) };
+    ) -> Result<ObjectRemainder, BackendError> {
+        let Some(key) = self.narrowed(place, key)? else { return Ok(ObjectRemainder::Nothing) };
         let rest = self.split(place, key, "", now)?;
-        Ok(if rest.is_some() { Rest::Some } else { Rest::Nothing })
+        Ok(if rest.is_some() { ObjectRemainder::Some } else { ObjectRemainder::Nothing })
     }
 
     /// All after it would go where it alone was put.
-    fn is_unmoved(&self, place: Place<'_>, key: Key) -> Result<(), Fault> {
+    fn is_unmoved(
+        &self,
+        place: ObjectLocation<'_>,
+        key: OccurrenceKey,
+    ) -> Result<(), BackendError> {
         let series = self.series(place.home).map_err(|why| unread(place, &why))?;
         let original = series.original(key).map(|start| series.slot_at(&start));
         if series.one(key).map(|own| own.slot) == original {
@@ -60,17 +66,17 @@ impl Resource {
     /// Takes off what occurs from an occurrence on. `None`: that is all of it, and it stays.
     fn split(
         &mut self,
-        place: Place<'_>,
-        key: Key,
+        place: ObjectLocation<'_>,
+        key: OccurrenceKey,
         uid: &str,
         now: Timestamp,
-    ) -> Result<Option<Self>, Fault> {
+    ) -> Result<Option<Self>, BackendError> {
         let home = place.home;
         let whole = self.clone();
         let series = whole.series(home).map_err(|why| unread(place, &why))?;
-        let none = || Fault::no("event", &format!("{}@{key}", place.id));
+        let none = || BackendError::no("event", &format!("{}@{key}", place.id));
         let at = series.original(key).ok_or_else(none)?;
-        if Key::of(&series.first()) == key {
+        if OccurrenceKey::of(&series.first()) == key {
             return Ok(None);
         }
         series.is_plain()?;
@@ -84,13 +90,13 @@ impl Resource {
         let (before, after) = rule.unzip();
         let slot = series.slot_at(&at);
         let zones = series.zones;
-        let is_later = |it: &Moment| it.instant(&home.zone) >= at.instant(&home.zone);
+        let is_later = |it: &DateOrTime| it.instant(&home.zone) >= at.instant(&home.zone);
         let mut rest = self.clone();
         self.keep(zones, |it| !is_later(it));
         rest.keep(zones, is_later);
         for (object, rule) in [(&mut *self, before), (&mut rest, after)] {
             if let (Some(master), Some(rule)) = (object.master_mut(), rule) {
-                master.set(Property::new("RRULE", rule));
+                master.set(IcalProperty::new("RRULE", rule));
             }
         }
         if let Some(master) = self.master_mut() {
@@ -98,13 +104,13 @@ impl Resource {
         }
         if let Some(master) = rest.master_mut() {
             let model = master.get("DTSTART").cloned();
-            super::make::put_slot(master, &slot);
+            crate::calendar_object::make::put_slot(master, &slot);
             // A zone without a name of the world is kept in the form of the start alone.
             model.into_iter().for_each(|it| master.set(zones.like("DTSTART", &it, &at)));
-            master.set(Property::new("CREATED", utc_text(now)));
+            master.set(IcalProperty::new("CREATED", utc_text(now)));
         }
         for part in rest.parts_mut() {
-            part.set(Property::new("UID", uid));
+            part.set(IcalProperty::new("UID", uid));
             part.remove("SEQUENCE");
             touch(part, now, false);
         }
@@ -112,12 +118,13 @@ impl Resource {
     }
 
     /// Leaves the dates and the changed occurrences that are wanted.
-    fn keep(&mut self, zones: Zones<'_>, is_wanted: impl Fn(&Moment) -> bool) {
-        let original = |part: &Component| part.get("RECURRENCE-ID").and_then(|id| zones.moment(id));
+    fn keep(&mut self, zones: ObjectZones<'_>, is_wanted: impl Fn(&DateOrTime) -> bool) {
+        let original =
+            |part: &IcalComponent| part.get("RECURRENCE-ID").and_then(|id| zones.moment(id));
         self.calendar.components.retain(|part| original(part).is_none_or(|it| is_wanted(&it)));
         let Some(master) = self.master_mut() else { return };
         for name in ["EXDATE", "RDATE"] {
-            let all: Vec<Moment> = master.all(name).flat_map(|it| zones.moments(it)).collect();
+            let all: Vec<DateOrTime> = master.all(name).flat_map(|it| zones.moments(it)).collect();
             master.remove(name);
             for moment in all.iter().filter(|it| is_wanted(it)) {
                 // A day stays one: it takes out whatever is on it.

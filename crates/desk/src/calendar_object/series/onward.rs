@@ -4,45 +4,49 @@
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-use super::invalid;
-use super::series::{Series, bounds};
-use super::shift::{Move, placed};
-use crate::backend::{Fault, Slot};
-use crate::ical::{Component, Moment, Property};
+use super::shift::{SeriesMove, placed};
+use super::{Series, bounds};
+use crate::backend::{BackendError, EventSlot};
+use crate::calendar_object::invalid;
+use crate::ical::{DateOrTime, IcalComponent, IcalProperty};
 
 /// What holds from an occurrence on, until another such holds.
-pub(super) struct Onward<'a> {
-    pub(super) part: &'a Component,
+pub(crate) struct Onward<'a> {
+    pub(crate) part: &'a IcalComponent,
     /// When the occurrence was to be.
-    pub(super) original: Moment,
+    pub(crate) original: DateOrTime,
     /// When it is.
-    slot: Slot,
-    step: Move,
+    slot: EventSlot,
+    step: SeriesMove,
 }
 
 impl<'a> Onward<'a> {
-    pub(super) fn new(part: &'a Component, original: Moment, slot: Slot) -> Result<Self, String> {
+    pub(crate) fn new(
+        part: &'a IcalComponent,
+        original: DateOrTime,
+        slot: EventSlot,
+    ) -> Result<Self, String> {
         if let Some(name) = ["RRULE", "RDATE", "EXDATE"].iter().find(|it| part.get(it).is_some()) {
             return Err(format!("what was changed of it from one day on has its own {name}"));
         }
         let to = match (&slot, &original) {
-            (Slot::Timed { start, .. }, Moment::At(from)) => {
-                Moment::At(start.with_time_zone(from.time_zone().clone()))
+            (EventSlot::Timed { start, .. }, DateOrTime::At(from)) => {
+                DateOrTime::At(start.with_time_zone(from.time_zone().clone()))
             }
-            (Slot::Timed { start, .. }, Moment::Day(_)) => Moment::At(start.clone()),
-            (Slot::Days { first, .. }, _) => Moment::Day(*first),
+            (EventSlot::Timed { start, .. }, DateOrTime::Day(_)) => DateOrTime::At(start.clone()),
+            (EventSlot::Days { first, .. }, _) => DateOrTime::Day(*first),
         };
-        let step = Move { from: original.clone(), to };
+        let step = SeriesMove { from: original.clone(), to };
         Ok(Self { part, original, slot, step })
     }
 
     /// When an occurrence is that was to start at another time.
-    pub(super) fn slot_at(&self, start: &Moment) -> Option<Slot> {
+    pub(crate) fn slot_at(&self, start: &DateOrTime) -> Option<EventSlot> {
         self.step.apply(start).map(|start| placed(&self.slot, &start))
     }
 
     /// How far an occurrence goes beyond its original start, and how far before it.
-    pub(super) fn reach(&self, home: &TimeZone) -> (SignedDuration, SignedDuration) {
+    pub(crate) fn reach(&self, home: &TimeZone) -> (SignedDuration, SignedDuration) {
         let (start, end) = bounds(&self.slot, home);
         let original = self.original.instant(home);
         let zero = SignedDuration::ZERO;
@@ -51,7 +55,7 @@ impl<'a> Onward<'a> {
 }
 
 /// Whether a RECURRENCE-ID names all after its occurrence too.
-pub(super) fn is_onward(id: &Property) -> Result<bool, String> {
+pub(crate) fn is_onward(id: &IcalProperty) -> Result<bool, String> {
     match id.parameter("RANGE") {
         None => Ok(false),
         Some(range) if range.eq_ignore_ascii_case("THISANDFUTURE") => Ok(true),
@@ -61,14 +65,14 @@ pub(super) fn is_onward(id: &Property) -> Result<bool, String> {
 
 impl<'a> Series<'a> {
     /// What holds for an occurrence that was to start at a time, if anything was changed there.
-    pub(super) fn onward_at(&self, start: &Moment) -> Option<&Onward<'a>> {
-        let instant = |moment: &Moment| moment.instant(self.zones.home);
+    pub(crate) fn onward_at(&self, start: &DateOrTime) -> Option<&Onward<'a>> {
+        let instant = |moment: &DateOrTime| moment.instant(self.zones.home);
         let start: Timestamp = instant(start);
         self.onward.iter().rev().find(|it| instant(&it.original) <= start)
     }
 
     /// Refuses to change a series in a way that would lose what others wrote of it.
-    pub(super) fn is_plain(&self) -> Result<(), Fault> {
+    pub(crate) fn is_plain(&self) -> Result<(), BackendError> {
         let what = if !self.onward.is_empty() {
             "some of its repetitions were changed together with all after them"
         } else if !self.lengths.is_empty() {
