@@ -1,8 +1,8 @@
 //! Who asks, by what was presented; and what the scopes of a caller open.
 //!
-//! Read in this order: [`Access`] (one answer for whatever is presented), [`ApiKey`], [`Token`] (a
+//! Read in this order: [`AccessControl`] (one answer for whatever is presented), [`ApiKey`], [`JsonWebToken`] (a
 //! token as it is written), `issuer` (whose keys are held against it), `claims` (what it must say),
-//! [`reach`] (what scopes open), [`Scoped`] (the same as a policy), [`Resource`] (what OAuth calls
+//! [`reach`] (what scopes open), [`ScopedPolicy`] (the same as a policy), [`ProtectedResource`] (what OAuth calls
 //! us).
 //!
 //! A credential is accepted whole or refused: none is passed over, and none makes a caller of the

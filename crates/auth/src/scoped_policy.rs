@@ -48,8 +48,8 @@ impl Policy for ScopedPolicy {
         Box::pin(std::future::ready(Verdict::Deny(reason)))
     }
 
-    fn singles_out(&self) -> bool {
-        self.inner.singles_out()
+    fn is_per_tool(&self) -> bool {
+        self.inner.is_per_tool()
     }
 
     fn leave(&self, caller: &Caller, unlisted: &UnlistedResource<'_>) -> UnlistedAccess {

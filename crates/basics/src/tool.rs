@@ -8,7 +8,7 @@ use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use toolcrib_core::{Effect, InvalidName, Json, Tool, ToolError, ToolSpec, brief, tool_with};
+use toolcrib_core::{Effect, InvalidName, Json, Tool, ToolError, ToolSpec, nonblocking, tool_with};
 
 /// Characters of a text that a tool takes; the schemas say the same number.
 pub(crate) const LONGEST_TEXT: usize = 100_000;
@@ -42,7 +42,7 @@ where
     spec.actions = vec![about.action.to_owned()];
     spec.idempotent = about.steady;
     spec.output = Some(output::<R>().into());
-    Ok(brief(tool_with(spec, move |arguments, _| ready(run(arguments).map(Json)))))
+    Ok(nonblocking(tool_with(spec, move |arguments, _| ready(run(arguments).map(Json)))))
 }
 
 fn output<R: JsonSchema>() -> Value {

@@ -1,11 +1,11 @@
 //! crib.toml: raw, checked, built, and changed while it runs.
 //!
 //! Read in this order: `raw` (the file as it is written), `shape` (the file against its schema),
-//! [`Config`] with `check`, `settings` and `template` (secrets), `build`, [`Live`]; beside them
+//! [`Config`] with `check`, `settings` and `template` (secrets), `build`, [`LiveConfig`]; beside them
 //! [`import()`] reads the files of other programs.
 //!
-//! This crate reads no environment: secrets come through a [`Lookup`] that the binary hands in.
-//! It starts nothing: sources come from a [`Maker`].
+//! This crate reads no environment: secrets come through a [`SecretLookup`] that the binary hands in.
+//! It starts nothing: sources come from a [`SourceFactory`].
 
 mod build;
 mod check;

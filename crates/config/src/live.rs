@@ -113,7 +113,9 @@ impl LiveConfig {
             builder = builder.witness(witness);
         }
         let crib = builder.showcase(view.showcase).open();
-        crib.narrow(profile.as_ref().and_then(|profile| built.named.get(profile)).cloned());
+        crib.restrict_sources(
+            profile.as_ref().and_then(|profile| built.named.get(profile)).cloned(),
+        );
         let views = RwLock::new(views(&crib, &built, &adapt));
         let secrets = RwLock::new(Arc::clone(&built.redactor));
         let built = Mutex::new(built);
@@ -139,7 +141,7 @@ impl LiveConfig {
     }
 
     /// Knows the secrets of the file that is in force: for whoever prints or records. What was one
-    /// before, and tokens that were had since, the maker has [learned](Maker::learned).
+    /// before, and tokens that were had since, the maker has [learned](SourceFactory::learned).
     pub fn redactor(&self) -> Arc<Redactor> {
         Arc::clone(&self.secrets.read().unwrap_or_else(PoisonError::into_inner))
     }
@@ -148,7 +150,7 @@ impl LiveConfig {
         &self.crib
     }
 
-    /// Reads a text and applies it; see [`Live::apply`]. A text with problems changes nothing.
+    /// Reads a text and applies it; see [`LiveConfig::apply`]. A text with problems changes nothing.
     pub async fn reload(&self, text: &str, file: &str) -> Result<ConfigChange, ApplyError> {
         let read = Config::read(text, file);
         match read.config {
@@ -174,18 +176,18 @@ impl LiveConfig {
             views(&self.crib, &built, &self.adapt);
         let change = ConfigChange::between(&before.kept, &built.kept);
         let own = self.profile.as_ref().and_then(|profile| built.named.get(profile));
-        self.crib.narrow(own.cloned());
+        self.crib.restrict_sources(own.cloned());
         let sources = built.sources.clone();
         // What was a secret a moment ago still stands in what is under way.
         let gone = before.secrets.iter().filter(|old| !built.secrets.contains(old));
         self.maker.learned().learn(gone);
         *self.secrets.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&built.redactor);
         let is_shown_anew = !before.shows_as(&built);
-        self.crib.show_as(view.showcase);
+        self.crib.set_discovery(view.showcase);
         // The crib changes before it waits for what is new, so this holds if nobody waits on.
         *before = built;
         if is_shown_anew {
-            self.crib.tell_change();
+            self.crib.notify_changed();
         }
         self.crib.replace(sources, view.policy, view.limits).await;
         Ok(change)
@@ -220,9 +222,9 @@ fn view(built: &CribParts, profile: Option<&str>) -> Result<ProfileView, ApplyEr
 fn views(crib: &Crib, built: &CribParts, adapt: &ViewHook) -> BTreeMap<String, Crib> {
     let view = |(name, view): (&String, &ProfileView)| {
         let ProfileView { policy, limits, showcase } = adapt(Some(name), view.clone());
-        let crib = crib.under(policy, limits).named(name);
-        crib.show_as(showcase);
-        crib.narrow(built.named.get(name).cloned());
+        let crib = crib.with_policy(policy, limits).for_profile(name);
+        crib.set_discovery(showcase);
+        crib.restrict_sources(built.named.get(name).cloned());
         (name.clone(), crib)
     };
     built.views.iter().map(view).collect()

@@ -56,7 +56,7 @@ pub trait Ledger: Send + Sync {
 
     /// The call of this caller like this one, same tool of the same source and same arguments, that
     /// ended within the window and nobody knew how; also where it is known by now, but from no
-    /// person, that it took effect. Of several the weightiest: see [`Doubtful`].
+    /// person, that it took effect. Of several the weightiest: see [`UncertainCall`].
     fn unknown_like<'a>(
         &'a self,
         _: PlannedCall<'a>,
@@ -156,7 +156,7 @@ pub trait Ledger: Send + Sync {
     }
 
     /// How a call of this caller stands, by our name of it; `None`: there is none, or no more.
-    fn stands<'a>(
+    fn status<'a>(
         &'a self,
         _: &'a Caller,
         _call: &'a str,
@@ -165,7 +165,7 @@ pub trait Ledger: Send + Sync {
     }
 
     /// Whether it can tell how calls stand.
-    fn tells_how_calls_stand(&self) -> bool {
+    fn supports_status(&self) -> bool {
         false
     }
 

@@ -81,7 +81,7 @@ pub use tool::spec::{
 };
 pub use tool::toolset::{NameConflict, NamedTool, RenameError, Toolset, UnusableTool};
 pub use tool::verify::Verify;
-pub use tool::{Tool, brief, raw_tool, tool, tool_with};
+pub use tool::{Tool, nonblocking, raw_tool, tool, tool_with};
 
 /// A future that a trait object returns.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

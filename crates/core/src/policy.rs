@@ -99,14 +99,14 @@ pub trait Policy: Send + Sync {
     /// Whether it may ask about or deny one tool, and not another of the same source that does as
     /// much. Where it may, no tool runs of which only the name is known: it may be another name of
     /// one that is denied.
-    fn singles_out(&self) -> bool {
+    fn is_per_tool(&self) -> bool {
         true
     }
 
     /// How far a resource may be asked for that no list names. What `decide` says of it holds beside
     /// this.
     fn leave(&self, caller: &Caller, unlisted: &UnlistedResource<'_>) -> UnlistedAccess {
-        if !self.singles_out() {
+        if !self.is_per_tool() {
             return UnlistedAccess::Any;
         }
         let is_told = unlisted.address.normal().is_some();
@@ -131,8 +131,8 @@ impl<P: Policy + ?Sized> Policy for Arc<P> {
         (**self).decide(intent)
     }
 
-    fn singles_out(&self) -> bool {
-        (**self).singles_out()
+    fn is_per_tool(&self) -> bool {
+        (**self).is_per_tool()
     }
 
     fn leave(&self, caller: &Caller, unlisted: &UnlistedResource<'_>) -> UnlistedAccess {
@@ -162,7 +162,7 @@ impl Policy for AskBeforeDestroying {
         Box::pin(std::future::ready(verdict))
     }
 
-    fn singles_out(&self) -> bool {
+    fn is_per_tool(&self) -> bool {
         false
     }
 
@@ -186,7 +186,7 @@ impl Policy for AllowAll {
         Box::pin(std::future::ready(Verdict::Allow))
     }
 
-    fn singles_out(&self) -> bool {
+    fn is_per_tool(&self) -> bool {
         false
     }
 }

@@ -43,14 +43,14 @@ pub trait Tool: Send + Sync {
     /// Whether its calls give their thread back soon at every poll, as what waits for others does
     /// or computes little. Such a call may run on the task of whoever waits for it. Any other runs
     /// on a task of its own, so that a tool that holds on to its thread holds nobody else.
-    fn is_brief(&self) -> bool {
+    fn is_nonblocking(&self) -> bool {
         false
     }
 
     /// Whether what it speaks with is given [`CallContext::key`] and knows a repetition by it, so
     /// that two attempts of one call have one effect. A call whose line broke is then made again
     /// although it writes; a second call, which has another key, is not.
-    fn takes_key(&self) -> bool {
+    fn honours_idempotency_key(&self) -> bool {
         false
     }
 
@@ -174,7 +174,7 @@ where
 }
 
 /// The same tool, said to be [brief](Tool::is_brief): for one that computes little.
-pub fn brief(tool: Arc<dyn Tool>) -> Arc<dyn Tool> {
+pub fn nonblocking(tool: Arc<dyn Tool>) -> Arc<dyn Tool> {
     Arc::new(NonblockingTool(tool))
 }
 
@@ -189,12 +189,12 @@ impl Tool for NonblockingTool {
         self.0.shared_spec()
     }
 
-    fn is_brief(&self) -> bool {
+    fn is_nonblocking(&self) -> bool {
         true
     }
 
-    fn takes_key(&self) -> bool {
-        self.0.takes_key()
+    fn honours_idempotency_key(&self) -> bool {
+        self.0.honours_idempotency_key()
     }
 
     fn preview<'a>(

@@ -1,6 +1,6 @@
 //! A server of CalDAV (RFC 4791) as calendar and tasks.
 //!
-//! Read in this order: [`CalDavSettings`], [`CalDav`], `discover` (where the calendars are),
+//! Read in this order: [`CalDavSettings`], [`CalDavBackend`], `discover` (where the calendars are),
 //! `objects` (one object read and written), `calendar` and `tasks` (what the tools ask for), `wire`
 //! (one request), `xml` (what comes back).
 //!

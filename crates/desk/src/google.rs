@@ -1,7 +1,7 @@
 //! Google Calendar, Tasks and Gmail over REST, each behind its trait.
 //!
 //! Paths, parameters and fields are those of the discovery documents: Calendar v3, Tasks v1 and
-//! Gmail v1, <https://developers.google.com/workspace>. One [`Google`] is one account, so `owner`
+//! Gmail v1, <https://developers.google.com/workspace>. One [`GoogleBackend`] is one account, so `owner`
 //! is ignored throughout.
 //!
 //! Read in this order: `settings`, `wire` (one request and what its failure means), `tokens`

@@ -1,7 +1,7 @@
 //! The desk: calendar, mail and tasks as tools, over backends that keep them.
 //!
 //! Read [`backend`] first: what keeps a calendar, tasks or mail is behind three traits, and the
-//! tools know nothing else of it. Then [`Desk`], which is what a crib is given.
+//! tools know nothing else of it. Then [`DeskToolSource`], which is what a crib is given.
 
 pub mod backend;
 pub mod caldav;

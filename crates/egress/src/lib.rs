@@ -1,9 +1,9 @@
 //! The only way out to the network: guarded, bounded, without redirects.
 //!
-//! Read in this order: [`Egress`], [`Request`], [`Response`], [`EgressError`], then `rules` (who
+//! Read in this order: [`Egress`], [`EgressRequest`], [`EgressResponse`], [`EgressError`], then `rules` (who
 //! may be reached), `address` (what is public) and `connect` (the judge before each connection).
 //!
-//! Mail is no HTTP: a [`Line`] is a bare connection, judged as a request is.
+//! Mail is no HTTP: a [`EgressStream`] is a bare connection, judged as a request is.
 //!
 //! No other crate names an HTTP client. A URL is judged twice: as it is written, and by every
 //! address its name leads to at the moment of connecting; what was judged is what is connected to.

@@ -1,9 +1,9 @@
 //! Texts as vectors: a model in a folder that the user names, or an endpoint somewhere.
 //!
-//! Read in this order: [`Local`], [`Endpoint`], then [`Cached`], which keeps the vectors of tools
+//! Read in this order: [`LocalEmbedder`], [`EndpointEmbedder`], then [`CachedEmbedder`], which keeps the vectors of tools
 //! over a restart.
 //!
-//! Nothing is fetched that nobody named: [`Local`] reads its folder, and [`Endpoint`] asks one
+//! Nothing is fetched that nobody named: [`LocalEmbedder`] reads its folder, and [`EndpointEmbedder`] asks one
 //! address through `egress`.
 
 mod cache;

@@ -49,7 +49,7 @@ impl BuiltinTools {
     pub(crate) fn of(ledger: &Arc<dyn Ledger>) -> Option<Arc<Self>> {
         let reader = read_result::tool(Arc::clone(ledger)).ok()?;
         let mut looker = None;
-        if ledger.tells_how_calls_stand() {
+        if ledger.supports_status() {
             looker = Some(get_call::tool(Arc::clone(ledger)).ok()?);
         }
         let (began, _) = watch::channel(0);

@@ -223,7 +223,7 @@ impl Publisher {
     pub fn unlisted(&self, id: &SourceId, name: &str) -> Option<Catalog> {
         let sources = self.sources.load();
         let source = sources.iter().find(|source| &source.id == id)?;
-        let tool = source.source.unlisted(name).filter(|_| !self.catalog().knows(name, id))?;
+        let tool = source.source.unlisted_tool(name).filter(|_| !self.catalog().knows(name, id))?;
         let tools = Toolset::of([tool]).ok()?;
         let previous = &Catalog::default();
         let assembly = CatalogAssembly {
@@ -245,8 +245,8 @@ impl Publisher {
         let sources = self.sources.load();
         let source = sources.iter().find(|source| &source.id == id);
         let announced = source.and_then(|source| match kind {
-            None => Some(source.source.announced()),
-            Some(kind) => Some(source.library.as_ref()?.library().announced(kind)),
+            None => Some(source.source.change_announced()),
+            Some(kind) => Some(source.library.as_ref()?.library().change_announced(kind)),
         });
         announced.unwrap_or_else(|| Box::pin(std::future::pending()))
     }

@@ -121,7 +121,7 @@ impl Crib {
 
     /// What the sources offer beside tools, of all callers; `Stock::seen` and the policy of the
     /// executor tell what one of them may know of.
-    pub fn stock(&self) -> Arc<ResourceCatalog> {
+    pub fn resources(&self) -> Arc<ResourceCatalog> {
         match &self.tools {
             CatalogSource::Fixed(_) => Arc::default(),
             CatalogSource::Published(_, window) => window.load().stock(),
@@ -137,8 +137,8 @@ impl Crib {
         options: BatchOptions,
     ) -> Result<JsonFields, ToolError> {
         self.may_come(visitor, &inquiry)?;
-        let now = || (self.executor(), self.stock(), self.open());
-        Executor::inquire(now, visitor, inquiry, options).await
+        let now = || (self.executor(), self.resources(), self.open());
+        Executor::request(now, visitor, inquiry, options).await
     }
 
     /// Begins to follow one resource: through the gate.
@@ -150,7 +150,7 @@ impl Crib {
     ) -> Result<UpdateStream, ToolError> {
         let params = JsonFields::from_iter([("uri".to_owned(), uri.as_str().into())]);
         self.may_come(visitor, &ResourceRequest { about: ResourceOperation::Resource, params })?;
-        self.executor().follow(&self.stock(), visitor, uri, options).await
+        self.executor().follow(&self.resources(), visitor, uri, options).await
     }
 
     /// Decides what one request may use.
@@ -178,8 +178,8 @@ impl Crib {
         (self.shown_as.load(Ordering::Acquire), self.showcase.load())
     }
 
-    /// Says how the tools are shown to whoever does not say it; see [`Showcase`].
-    pub fn show_as(&self, showcase: DiscoverySettings) {
+    /// Says how the tools are shown to whoever does not say it; see [`DiscoverySettings`].
+    pub fn set_discovery(&self, showcase: DiscoverySettings) {
         if showcase.mode == Discovery::Auto {
             self.weighs.store(true, Ordering::Relaxed);
         }
@@ -189,7 +189,7 @@ impl Crib {
 
     /// Wakes whoever waits for a change of tools, prompts or resources: others may be seen now, or they
     /// are shown in another way.
-    pub fn tell_change(&self) {
+    pub fn notify_changed(&self) {
         match &self.tools {
             CatalogSource::Published(publisher, _) => publisher.tell_all(),
             CatalogSource::Fixed(_) => {
@@ -211,18 +211,18 @@ impl Crib {
         plan: &Plan,
         search: DiscoveryQuery,
     ) -> Result<DiscoveryResult, ToolError> {
-        let with = (self.meaning.load_full(), self.away(plan.caller()));
+        let with = (self.meaning.load_full(), self.unavailable_sources(plan.caller()));
         discovery::find_by(with, plan.clone(), search).await
     }
 
     /// The sources that give no tools now and that this caller may know of, in their order.
-    pub fn away(&self, caller: &Caller) -> Vec<UnavailableSource> {
+    pub fn unavailable_sources(&self, caller: &Caller) -> Vec<UnavailableSource> {
         self.desk.away(caller)
     }
 
     /// Has tools found by their meaning too, in this crib and in all views of it; `None`: by their
     /// words alone.
-    pub fn find_by(&self, meaning: Option<Arc<SemanticSearch>>) {
+    pub fn set_embedder(&self, meaning: Option<Arc<SemanticSearch>>) {
         self.meaning.store(meaning);
     }
 
@@ -233,7 +233,7 @@ impl Crib {
 
     /// Has the vectors of the tools of now made, and waits for them; whoever searches before finds
     /// by words alone. Says whether they are there, which they are without an embedder too.
-    pub async fn read_meaning(&self) -> bool {
+    pub async fn warm_embeddings(&self) -> bool {
         match self.meaning.load_full() {
             Some(meaning) => meaning.read(&self.catalog()).await,
             None => true,
@@ -356,16 +356,16 @@ impl Crib {
     /// The same tools and the same ledger under another policy and other limits. Bounds on what
     /// runs at the same time count for each of them alone.
     #[must_use]
-    pub fn under(&self, policy: Arc<dyn Policy>, limits: CribLimits) -> Self {
-        let crib = self.with(self.executor().with(policy, limits));
-        crib.narrow(None);
+    pub fn with_policy(&self, policy: Arc<dyn Policy>, limits: CribLimits) -> Self {
+        let crib = self.with(self.executor().with_policy(policy, limits));
+        crib.restrict_sources(None);
         crib
     }
 
     /// The same as the view of a profile: a ticket is redeemed under the profile it was made under.
     #[must_use]
-    pub fn named(&self, profile: &str) -> Self {
-        let crib = self.with(self.executor().named(profile));
+    pub fn for_profile(&self, profile: &str) -> Self {
+        let crib = self.with(self.executor().for_profile(profile));
         // Nobody else has it yet, and its number is its own.
         crib.showcase.store(self.showcase.load_full());
         crib
@@ -401,7 +401,7 @@ impl Crib {
 
     /// Says which sources the policy leaves; `None`: any. It grants nothing: names that others
     /// have are free to these, and a crib with one source may be shown as that one is.
-    pub fn narrow(&self, sources: Option<BTreeSet<SourceId>>) {
+    pub fn restrict_sources(&self, sources: Option<BTreeSet<SourceId>>) {
         self.tools.narrow(sources);
     }
 
@@ -418,9 +418,9 @@ impl Crib {
     ) {
         let before = self.executor();
         let same = before.policy().version().is_some_and(|is| policy.version() == Some(is));
-        self.executor.store(Arc::new(before.with(policy, limits)));
+        self.executor.store(Arc::new(before.with_policy(policy, limits)));
         if !same {
-            self.tell_change();
+            self.notify_changed();
         }
         if let CatalogSource::Published(publisher, _) = &self.tools {
             publisher.replace(sources).await;

@@ -1,7 +1,7 @@
 //! How a crib shows its tools: all in full, or a core of them beside the tools by which a model
 //! finds, reads and calls the rest.
 //!
-//! Read in this order: [`Showcase`] (what is wished), `weigh` (what costs less), `meta` (the tools that are added), `names`,
+//! Read in this order: [`DiscoverySettings`] (what is wished), `weigh` (what costs less), `meta` (the tools that are added), `names`,
 //! `words` (what they say of the catalog), `discover`, `schema` and `pending` (what they do), `find`
 //! (the search that all doors share), `document` (what the search reads of a tool), `meaning` (what an
 //! embedder adds), `away` (sources that give nothing to be found).
@@ -115,7 +115,7 @@ impl Presenter for DiscoveryPresenter<'_> {
             || self.showcase.eager.has(tool)
     }
 
-    fn beside(&self, plan: &Plan) -> MetaTools {
+    fn meta_tools(&self, plan: &Plan) -> MetaTools {
         meta_tools::beside(plan, self.showcase.confirm, self.desk)
     }
 

@@ -6,7 +6,7 @@
 //! profiles show tools of several sources under one name, there is a list of pins.
 //!
 //! A tool without a pin, with another fingerprint or from another source is quarantined by
-//! [`Lock::judge`], whatever the kind of its drift; the kind is for the person who looks at it:
+//! [`PinFile::judge`], whatever the kind of its drift; the kind is for the person who looks at it:
 //!
 //! | kind | what changed |
 //! |---|---|

@@ -172,7 +172,7 @@ impl Policy for Rules {
         Box::pin(std::future::ready(self.verdict(intent.caller, intent.tool)))
     }
 
-    fn singles_out(&self) -> bool {
+    fn is_per_tool(&self) -> bool {
         self.book.singles_out()
     }
 

@@ -85,12 +85,12 @@ impl RepairBounds {
     }
 }
 
-/// [`Bounds::read`] within the usual bounds.
+/// [`RepairBounds::read`] within the usual bounds.
 pub fn read(text: &str) -> Result<RepairedJson, UnreadableJson> {
     RepairBounds::default().read(text)
 }
 
-/// [`Bounds::read_strict`] within the usual bounds.
+/// [`RepairBounds::read_strict`] within the usual bounds.
 pub fn read_strict(text: &str) -> Result<Value, UnreadableJson> {
     RepairBounds::default().read_strict(text)
 }

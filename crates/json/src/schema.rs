@@ -34,7 +34,7 @@ pub use violation::{Violation, Violations};
 /// The draft is what `$schema` says: 2020-12 if it says nothing, 2019-09, 7, 6 or 4.
 /// `format`, `contentEncoding` and `contentMediaType` are annotations and refuse nothing.
 /// Nothing is ever fetched: a reference leads into the document, into the meta-schemas of the
-/// drafts, or into [`Documents`] that were handed in.
+/// drafts, or into [`SchemaDocuments`] that were handed in.
 #[derive(Clone)]
 pub struct Schema(Arc<CompiledSchema>);
 
@@ -50,7 +50,7 @@ struct CompiledSchema {
 }
 
 impl Schema {
-    /// Compiles a schema within [`Bounds::default`].
+    /// Compiles a schema within [`SchemaBounds::default`].
     pub fn compile(source: &Value) -> Result<Schema, SchemaError> {
         Schema::compile_within(source, &SchemaBounds::default())
     }

@@ -1,7 +1,7 @@
 //! A crib served over MCP: to clients of 2026-07-28 and of the revisions before it, over HTTP and
 //! over pipes.
 //!
-//! Read in this order: [`House`] (what is served), `desk` (the methods), `listing`, `calling` (one
+//! Read in this order: [`McpBackend`] (what is served), `desk` (the methods), `listing`, `calling` (one
 //! call with its questions), `running`, `waiting` and `tasks` (a call that outlives its request),
 //! `telling`, `result` and `whole` (how nothing of it is lost on the way), then the ways in: `http`,
 //! with `plain`, `short` and `early` for the plainest calls, and `stdio`.

@@ -5,7 +5,7 @@
 //! connection over all its lives), `open` (how it begins), `connection` (requests over it), `calls`
 //! (what comes in, and whose it is), then the two ways: `pipes` and `http`.
 //!
-//! The other direction is `door`: [`Door`] serves any [`House`].
+//! The other direction is `door`: [`McpServer`] serves any [`McpBackend`].
 //!
 //! Results and definitions are kept as they came: the SDK carries the messages and knows the
 //! handshakes, and its types, which drop what they do not know, see no content.
@@ -23,7 +23,7 @@ pub use client::settings::{
 };
 pub use client::source::status::{ConnectionPhase, LeftOutTool, McpEra, McpSourceStatus};
 pub use client::source::{McpEnvironment, McpSource};
-pub use client::stdio::reads_for_its_calls;
+pub use client::stdio::enable_local_stdout_reader;
 pub use door::{
     AuthenticatedCaller, BackendResourceRequest, McpBackend, McpHttpHandler, McpOperation,
     McpOperationFailure, McpServer, McpServerSettings, StdioServerError, TicketClaim,

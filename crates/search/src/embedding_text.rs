@@ -53,7 +53,7 @@ impl ToolDocument<'_> {
     }
 }
 
-/// What an embedder is given of a question, as [`Vectors`](crate::Vectors) takes it: the whole, and
+/// What an embedder is given of a question, as [`QueryVectors`](crate::QueryVectors) takes it: the whole, and
 /// its sentences if it has more than one.
 pub fn asked(question: &str) -> Vec<String> {
     let read = |text: &str| beginning(text.trim(), LONGEST_QUESTION).to_owned();

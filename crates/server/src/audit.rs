@@ -75,7 +75,7 @@ impl AuditLog {
         Ok(audit)
     }
 
-    /// Fails as [`Audit::open`] would, and leaves all as it is.
+    /// Fails as [`AuditLog::open`] would, and leaves all as it is.
     pub(crate) fn try_out(settings: &AuditSettings) -> Result<(), AuditError> {
         AuditFile::try_out(&settings.file)
     }

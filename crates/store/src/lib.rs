@@ -1,6 +1,6 @@
 //! The durable record: calls, tickets, kept results and keys in one SQLite file.
 //!
-//! Read in this order: [`Store`], [`Options`], [`Filter`], [`IdempotencyKey`]. The SQL stands in
+//! Read in this order: [`Store`], [`StoreOptions`], [`CallFilter`], [`IdempotencyKey`]. The SQL stands in
 //! `schema`.
 //!
 //! ```no_run

@@ -497,7 +497,7 @@ impl Ledger for Store {
         })
     }
 
-    fn stands<'a>(
+    fn status<'a>(
         &'a self,
         caller: &'a Caller,
         call: &'a str,
@@ -505,7 +505,7 @@ impl Ledger for Store {
         Box::pin(async move { Ok(self.call(caller, call).await?.map(CallRecord::stands)) })
     }
 
-    fn tells_how_calls_stand(&self) -> bool {
+    fn supports_status(&self) -> bool {
         true
     }
 

@@ -2,7 +2,7 @@
 //!
 //! It is written by hand, byte by byte, because no library would let it break the rules.
 //! Read in this order: [`WORDS`] (what can be asked of it), `answer` (what it does on a request),
-//! `tools` (what it lists), `stdio` and [`Server`] (how it says it).
+//! `tools` (what it lists), `stdio` and [`HostileServer`] (how it says it).
 
 mod answer;
 mod http;

@@ -9,13 +9,13 @@
 //!
 //! ```
 //! use std::{io, path::Path, sync::Arc};
-//! use toolcrib::config::{Config, Live, Lookup, Means, Sources};
+//! use toolcrib::config::{Config, Environment, LiveConfig, SecretLookup, SourceRegistry};
 //! use toolcrib::{Caller, PlanRequest};
 //!
 //! /// Where `${env:..}` and `${file:..}` lead.
 //! struct Outside;
 //!
-//! impl Lookup for Outside {
+//! impl SecretLookup for Outside {
 //!     fn env(&self, name: &str) -> Option<String> {
 //!         std::env::var(name).ok()
 //!     }
@@ -34,9 +34,10 @@
 //! let read = Config::read(text, "crib.toml");
 //! let config = read.config.ok_or_else(|| format!("{:?}", read.problems))?;
 //! let path = vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())];
-//! let means = Means::new(Arc::new(Outside), Arc::new(Sources::new(path, None)));
-//! let live = Live::start(&config, means).await?;
-//! let plan = live.crib().plan(&Caller::local(), Request::default())?;
+//! let sources = Arc::new(SourceRegistry::new(path, None));
+//! let environment = Environment::new(Arc::new(Outside), sources);
+//! let live = LiveConfig::start(&config, environment).await?;
+//! let plan = live.crib().plan(&Caller::local(), PlanRequest::default())?;
 //! assert!(plan.get("clock__time_now").is_some());
 //!
 //! // Later, when the file has changed: only what is another thing starts anew.

@@ -45,7 +45,7 @@ pub enum PhraseTime {
 }
 
 impl PhraseReading {
-    /// Whether all of it lies before the frame's now; see [`When::is_past`].
+    /// Whether all of it lies before the frame's now; see [`PhraseTime::is_past`].
     pub fn is_past(&self, frame: &ReferenceTime) -> bool {
         self.when.is_past(frame)
     }

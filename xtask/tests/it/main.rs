@@ -6,6 +6,7 @@
     reason = "a test stops at what it cannot read"
 )]
 
+mod circles;
 mod dist;
 mod documents;
 mod floors;

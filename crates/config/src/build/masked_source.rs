@@ -67,12 +67,12 @@ impl Source for MaskedSource {
         self.source.changed()
     }
 
-    fn announced(&self) -> BoxFuture<'static, ()> {
-        self.source.announced()
+    fn change_announced(&self) -> BoxFuture<'static, ()> {
+        self.source.change_announced()
     }
 
-    fn unlisted(&self, name: &str) -> Option<Arc<dyn Tool>> {
-        let tool = self.source.unlisted(name)?;
+    fn unlisted_tool(&self, name: &str) -> Option<Arc<dyn Tool>> {
+        let tool = self.source.unlisted_tool(name)?;
         Some(self.tool(tool.spec(), &tool))
     }
 
@@ -140,12 +140,12 @@ impl Tool for MaskedTool {
         Arc::clone(&self.spec)
     }
 
-    fn is_brief(&self) -> bool {
-        self.tool.is_brief()
+    fn is_nonblocking(&self) -> bool {
+        self.tool.is_nonblocking()
     }
 
-    fn takes_key(&self) -> bool {
-        self.tool.takes_key()
+    fn honours_idempotency_key(&self) -> bool {
+        self.tool.honours_idempotency_key()
     }
 
     fn preview<'a>(

@@ -60,8 +60,8 @@ impl Policy for StrictestPolicy {
         })
     }
 
-    fn singles_out(&self) -> bool {
-        self.first.singles_out() || self.others.iter().any(Policy::singles_out)
+    fn is_per_tool(&self) -> bool {
+        self.first.is_per_tool() || self.others.iter().any(Policy::is_per_tool)
     }
 
     fn leave(&self, caller: &Caller, unlisted: &UnlistedResource<'_>) -> UnlistedAccess {
@@ -94,7 +94,7 @@ impl Policy for OnlySources {
         Box::pin(std::future::ready(verdict))
     }
 
-    fn singles_out(&self) -> bool {
+    fn is_per_tool(&self) -> bool {
         false
     }
 

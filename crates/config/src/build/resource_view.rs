@@ -91,8 +91,8 @@ impl Resources for ResourceView {
         self.library.changed()
     }
 
-    fn announced(&self, kind: ResourceKind) -> BoxFuture<'static, ()> {
-        self.library.announced(kind)
+    fn change_announced(&self, kind: ResourceKind) -> BoxFuture<'static, ()> {
+        self.library.change_announced(kind)
     }
 
     fn lines(&self, visitor: ClientSession) -> Option<UpdateStream> {
@@ -183,8 +183,8 @@ impl Resources for MaskedResources {
         self.library.changed()
     }
 
-    fn announced(&self, kind: ResourceKind) -> BoxFuture<'static, ()> {
-        self.library.announced(kind)
+    fn change_announced(&self, kind: ResourceKind) -> BoxFuture<'static, ()> {
+        self.library.change_announced(kind)
     }
 
     fn lines(&self, visitor: ClientSession) -> Option<UpdateStream> {

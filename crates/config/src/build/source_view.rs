@@ -101,17 +101,17 @@ impl Source for SourceView {
         })
     }
 
-    fn stem(&self) -> Option<&str> {
+    fn name_prefix(&self) -> Option<&str> {
         Some(&self.stem)
     }
 
-    fn announced(&self) -> BoxFuture<'static, ()> {
-        self.owner.source.announced()
+    fn change_announced(&self) -> BoxFuture<'static, ()> {
+        self.owner.source.change_announced()
     }
 
-    fn unlisted(&self, name: &str) -> Option<Arc<dyn Tool>> {
+    fn unlisted_tool(&self, name: &str) -> Option<Arc<dyn Tool>> {
         let may_be_had = self.fit.is_of_all() && self.fit.owner(name).is_none();
-        may_be_had.then(|| self.owner.source.unlisted(name)).flatten()
+        may_be_had.then(|| self.owner.source.unlisted_tool(name)).flatten()
     }
 
     fn library(&self) -> Option<Arc<dyn Resources>> {

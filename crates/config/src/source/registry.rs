@@ -39,7 +39,7 @@ impl WeakSourceHandle {
     }
 }
 
-/// Makes the sources of a configuration, for [`Means`](crate::Means).
+/// Makes the sources of a configuration, for [`Environment`](crate::Environment).
 #[derive(Default)]
 pub struct SourceRegistry {
     /// What children may inherit of our environment.

@@ -104,7 +104,7 @@ async fn prompts_and_addresses_are_had_as_tools_are() {
     let workshop = Workshop::default();
     workshop.set("KEY", "hidden-word");
     let crib = crib(&config(FILE).build(&workshop, &Tellers)).await;
-    let stock = crib.stock();
+    let stock = crib.resources();
     let listed = |kind, key: &str| {
         stock.all(kind).map(|offer| offer.definition[key].clone()).collect::<Vec<_>>()
     };
@@ -173,7 +173,7 @@ async fn a_profile_with_one_source_stands_for_its_server() {
     assert_eq!(sole("one").unwrap().server["name"], "bare");
     assert_eq!((sole("prefixed"), sole("both"), live.crib().sole()), (None, None, None));
     let one = live.view("one").unwrap();
-    let offers = one.stock();
+    let offers = one.resources();
     let executor = one.executor();
     let caller = Caller::local();
     let seen = offers.seen(ResourceKind::Prompt, &caller, executor.policy());
@@ -191,7 +191,7 @@ impl Source for Open {
         self.0.load()
     }
 
-    fn unlisted(&self, name: &str) -> Option<Arc<dyn Tool>> {
+    fn unlisted_tool(&self, name: &str) -> Option<Arc<dyn Tool>> {
         let mut spec = ToolSpec::new(name, "hidden-word", Effect::Destroy).ok()?;
         spec.origin.source = SourceId::new("open");
         Some(tool_with(spec, |_: Value, _| async { Ok("hidden-word") }))

@@ -105,7 +105,7 @@ impl CallContext {
 
     /// Begins a request to somebody else, who does a part of the call. `name`: what is asked for,
     /// without anything that an argument says (`tools/call look`, `GET /pets/{id}`).
-    pub fn errand(&self, name: impl FnOnce() -> String) -> OutboundSpan {
+    pub fn outbound_span(&self, name: impl FnOnce() -> String) -> OutboundSpan {
         let trace = self.trace();
         let (Some(source), Some(witness), Some(of_call)) = (&self.recorded, &self.witness, trace)
         else {

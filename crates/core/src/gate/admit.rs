@@ -266,7 +266,7 @@ fn look_up(
             return Admission::Answered { outcome: ToolOutcome::Failed(error), repairs };
         }
         let available: Vec<_> = plan.shown_names().collect();
-        let finder = plan.beside().finder.as_ref();
+        let finder = plan.meta_tools().finder.as_ref();
         let nearest = plan.nearest(&call.name);
         let message = messages::unknown_tool(&call.name, &nearest, &available, finder);
         return Admission::Answered { outcome: failed(ErrorKind::UnknownTool, message), repairs };
@@ -274,8 +274,8 @@ fn look_up(
     if tool.exposure == Exposure::Hidden && !call.relayed && !plan.is_beside(tool.listed) {
         let message = messages::not_loaded(
             &tool.listed.spec.name,
-            plan.beside().finder.as_ref(),
-            plan.beside().relay.as_ref(),
+            plan.meta_tools().finder.as_ref(),
+            plan.meta_tools().relay.as_ref(),
         );
         return Admission::Answered { outcome: failed(ErrorKind::NotLoaded, message), repairs };
     }

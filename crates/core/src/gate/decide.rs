@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use super::batch::Batch;
 use super::govern;
 use super::observe::DecisionSubject;
-use super::record::asked;
+use super::record::guarded;
 use super::schedule::{self, ScheduledCall};
 use crate::call::Call;
 use crate::call::arguments::Arguments;
@@ -145,7 +145,7 @@ impl PendingCall {
         if keys.is_empty() {
             return Ok(());
         }
-        asked(async { self.batch.gate.ledger.bind(&keys).await }).await
+        guarded(async { self.batch.gate.ledger.bind(&keys).await }).await
     }
 
     fn subject<'a>(&self, batch: &'a Batch) -> Option<(&'a Call, &'a CatalogTool)> {
@@ -195,7 +195,7 @@ impl PendingCall {
         // Unless the one who waits has given up and recorded the end already.
         if watch.settle() {
             let finish = EndingReport { ending, attempts: tries.attempts };
-            if let Err(error) = asked(async { ledger.ended(self.key, finish).await }).await {
+            if let Err(error) = guarded(async { ledger.ended(self.key, finish).await }).await {
                 ledger_fault = Some(error.to_string());
             }
         }
@@ -260,17 +260,17 @@ async fn held_back(
     one: &PendingCall,
     call: &Call,
     tool: &CatalogTool,
-    (arguments, guarded): (&Arguments, bool),
+    (arguments, is_guarded): (&Arguments, bool),
 ) -> Option<ToolOutcome> {
     let window = one.batch.gate.limits.guard;
-    if !guarded || (window.is_zero() && !call.again) {
+    if !is_guarded || (window.is_zero() && !call.again) {
         return None;
     }
     let ledger = &one.batch.gate.ledger;
     let planned = one.planned(call, tool, (arguments, &[]));
     // Under a name of its own a call is meant to run, whatever became of one before it.
     let is_meant = call.anew || call.key.is_some() || one.batch.key.is_some();
-    let like = match asked(async { ledger.unknown_like(planned, window).await }).await {
+    let like = match guarded(async { ledger.unknown_like(planned, window).await }).await {
         Ok(None) if !call.again => return None,
         Ok(Some(like)) if like.was_cancelled && is_meant && !call.again => return None,
         Ok(like) => like,
@@ -306,5 +306,5 @@ async fn park(
         return Ok(ticket);
     }
     let parked = parked(batch, call, tool, arguments, (ticket.clone(), reason));
-    asked(async { batch.gate.ledger.park(parked).await }).await.map(|()| ticket)
+    guarded(async { batch.gate.ledger.park(parked).await }).await.map(|()| ticket)
 }

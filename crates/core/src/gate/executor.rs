@@ -73,34 +73,34 @@ impl Executor {
     /// Another policy and other limits over the same ledger. What runs already counts against
     /// the bounds it began under, and not against the new ones.
     #[must_use]
-    pub fn with(&self, policy: Arc<dyn Policy>, limits: CribLimits) -> Self {
+    pub fn with_policy(&self, policy: Arc<dyn Policy>, limits: CribLimits) -> Self {
         Self::of(policy, self.kept(), limits, self.0.marks.clone())
     }
 
     /// The same under the eyes of somebody: for a gate that has run nothing yet.
     #[must_use]
-    pub fn seen_by(&self, witness: Option<Arc<dyn Observer>>) -> Self {
+    pub fn with_observer(&self, witness: Option<Arc<dyn Observer>>) -> Self {
         self.marked(ExecutorOptions { witness, ..self.0.marks.clone() })
     }
 
     /// The same under the name of a profile: a ticket is redeemed under the name it was made
     /// under.
     #[must_use]
-    pub fn named(&self, profile: &str) -> Self {
+    pub fn for_profile(&self, profile: &str) -> Self {
         self.marked(ExecutorOptions { profile: Some(profile.into()), ..self.0.marks.clone() })
     }
 
     /// The same where a tool of this spec is there for whoever has a kept result: who may see it
     /// is told of it.
     #[must_use]
-    pub fn reading_by(&self, reader: Arc<ToolSpec>) -> Self {
+    pub fn with_result_reader(&self, reader: Arc<ToolSpec>) -> Self {
         self.marked(ExecutorOptions { reader: Some(reader), ..self.0.marks.clone() })
     }
 
     /// The same where a tool of this spec is there for whoever had a call whose outcome nobody knew:
     /// who may see it is told of it.
     #[must_use]
-    pub fn looking_up_by(&self, looker: Arc<ToolSpec>) -> Self {
+    pub fn with_call_lookup(&self, looker: Arc<ToolSpec>) -> Self {
         self.marked(ExecutorOptions { looker: Some(looker), ..self.0.marks.clone() })
     }
 

@@ -4,7 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use super::batch::Batch;
-use super::record::asked;
+use super::record::guarded;
 use crate::call::name::ToolName;
 use crate::catalog::CatalogTool;
 use crate::gate::batch::options::Audience;
@@ -177,7 +177,7 @@ fn extras(extra: &serde_json::Map<String, serde_json::Value>) -> usize {
 async fn keep(batch: &Batch, whole: &Arc<Content>) -> Option<ResultHandle> {
     let keeping =
         async { Ok(batch.gate.ledger.keep(batch.plan.caller(), Arc::clone(whole)).await) };
-    asked(keeping).await.ok().flatten()
+    guarded(keeping).await.ok().flatten()
 }
 
 /// Says that something is cut, and how the whole is read.

@@ -3,7 +3,7 @@
 use std::panic::AssertUnwindSafe;
 
 use super::batch::Batch;
-use super::record::asked;
+use super::record::guarded;
 use crate::call::CallKey;
 use crate::call::arguments::Arguments;
 use crate::call::trace::Trace;
@@ -47,7 +47,7 @@ impl Batch {
             policy,
             trace,
         };
-        asked(async { witness.decided(call).await }).await
+        guarded(async { witness.decided(call).await }).await
     }
 
     /// `place`: position and key of the call in the batch.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use tokio::time::Instant;
 
-use super::record::asked;
+use super::record::guarded;
 use crate::catalog::CatalogTool;
 use crate::gate::batch::pending_call::{PendingCall, failed, not_started};
 use crate::gate::record::idempotency;
@@ -43,7 +43,7 @@ pub(super) async fn taken(
         Some(Ok(place)) => Ok(place),
         // It waits, or never starts: both are told of it, also when the process ends meanwhile.
         early => {
-            let queueing = asked(async { ledger.queued(planned).await }).await;
+            let queueing = guarded(async { ledger.queued(planned).await }).await;
             let _ = unless_it_reads(one, tool, queueing).await?;
             failpoint::reached("queued");
             match early {
@@ -57,7 +57,7 @@ pub(super) async fn taken(
         return Ok(ScheduledCall { place, waited, fault: None });
     }
     // With its place in hand: of a call whose row is not there nothing was sent.
-    let planning = asked(async { ledger.planned(planned).await }).await;
+    let planning = guarded(async { ledger.planned(planned).await }).await;
     let fault = unless_it_reads(one, tool, planning).await?;
     failpoint::reached("planned");
     let place = if one.batch.cancel.is_cancelled() { Err(not_started()) } else { place };
@@ -76,7 +76,7 @@ async fn unless_it_reads(
     }
     // The row may be there all the same, if only the answer was missing.
     let ledger = &one.batch.gate.ledger;
-    let _ = asked(async { ledger.finished(one.key, Ending::NotExecuted).await }).await;
+    let _ = guarded(async { ledger.finished(one.key, Ending::NotExecuted).await }).await;
     Err(idempotency::unrecorded(error).outcome)
 }
 

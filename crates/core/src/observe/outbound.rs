@@ -17,7 +17,7 @@ use crate::call::name::SourceId;
 use crate::call::trace::Trace;
 use crate::outcome::ErrorKind;
 
-/// A request that is under way. Dropped before it [ended](Errand::ends), it was given up.
+/// A request that is under way. Dropped before it [ended](OutboundSpan::ends), it was given up.
 ///
 /// Where nobody records the trace it is nothing, and what describes it is not asked for.
 pub struct OutboundSpan {

@@ -118,7 +118,7 @@ pub(super) fn plan(
 
 /// What stands beside the catalog comes behind it, and behind that what the run has used.
 fn stand_beside(plan: &mut Plan, recent: Vec<u32>, showing: &dyn Presenter) {
-    let beside = showing.beside(plan);
+    let beside = showing.meta_tools(plan);
     // Nobody else holds it yet.
     if let Some(decided) = Arc::get_mut(&mut plan.decided) {
         let first = u32::try_from(plan.catalog.tools().len()).unwrap_or(u32::MAX);

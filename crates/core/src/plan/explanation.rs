@@ -88,7 +88,7 @@ impl Visibility {
 
 /// Why a visible tool is not shown, and how a model comes by it.
 fn hidden(plan: &Plan) -> String {
-    let beside = plan.beside();
+    let beside = plan.meta_tools();
     let (Some(finder), Some(relay)) = (&beside.finder, &beside.relay) else {
         return "; it has to be found by a search first".to_owned();
     };

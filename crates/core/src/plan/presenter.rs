@@ -14,7 +14,7 @@ pub trait Presenter: Send + Sync {
     fn is_core(&self, tool: &ToolSpec) -> bool;
 
     /// What stands beside the tools of the catalog; asked once a plan, when all else is decided.
-    fn beside(&self, plan: &Plan) -> MetaTools;
+    fn meta_tools(&self, plan: &Plan) -> MetaTools;
 
     /// Which way of showing this is, of all that there are for a snapshot, if it shows what is the
     /// same in the same way each time. `None`: it may not.
@@ -35,7 +35,7 @@ impl Presenter for ShowAll {
         true
     }
 
-    fn beside(&self, _: &Plan) -> MetaTools {
+    fn meta_tools(&self, _: &Plan) -> MetaTools {
         MetaTools::default()
     }
 

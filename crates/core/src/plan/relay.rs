@@ -22,7 +22,7 @@ pub(crate) fn resolve(
     call: &mut Call,
     bounds: &RepairBounds,
 ) -> Option<Result<Vec<String>, ToolError>> {
-    let relay = plan.beside().relay.as_ref()?;
+    let relay = plan.meta_tools().relay.as_ref()?;
     call.relayed = false;
     if call.fault.is_some() || call.name != relay.as_str() {
         return None;
@@ -45,7 +45,7 @@ impl Plan {
         arguments: impl FnOnce() -> RawArguments,
         bounds: &RepairBounds,
     ) -> Option<String> {
-        let relay = self.beside().relay.as_ref().filter(|relay| relay.as_str() == name)?;
+        let relay = self.meta_tools().relay.as_ref().filter(|relay| relay.as_str() == name)?;
         let mut call = Call::new("", relay.as_str(), arguments());
         resolve(self, &mut call, bounds)?.ok()?;
         Some(call.name)
@@ -62,7 +62,7 @@ fn opened(
     raw: RawArguments,
     bounds: &RepairBounds,
 ) -> Result<(Map<String, Value>, Vec<String>), ToolError> {
-    let signature = || messages::relay_signature(plan.beside().relay.as_ref());
+    let signature = || messages::relay_signature(plan.meta_tools().relay.as_ref());
     let (value, repairs) = match raw {
         RawArguments::Absent => (Value::Null, Vec::new()),
         RawArguments::Value(value) => (value, Vec::new()),
@@ -101,13 +101,13 @@ fn named(
     let told = repairs.len();
     let Some(Value::String(name)) = take(&mut fields, &NAME, &mut repairs) else {
         return Err(failed(messages::relay_names_nothing(
-            plan.beside().relay.as_ref(),
-            plan.beside().finder.as_ref(),
+            plan.meta_tools().relay.as_ref(),
+            plan.meta_tools().finder.as_ref(),
         )));
     };
     let name = name.trim();
-    if plan.beside().relay.as_ref().is_some_and(|relay| relay.as_str() == name) {
-        return Err(failed(messages::relay_names_itself(plan.beside().relay.as_ref())));
+    if plan.meta_tools().relay.as_ref().is_some_and(|relay| relay.as_str() == name) {
+        return Err(failed(messages::relay_names_itself(plan.meta_tools().relay.as_ref())));
     }
     let parameters = take(&mut fields, &PARAMETERS, &mut repairs);
     let arguments = match parameters {
@@ -125,7 +125,7 @@ fn named(
     if strict && let Some(repair) = repairs.get(..told).and_then(<[String]>::first) {
         return Err(failed(messages::unreadable(
             repair,
-            &messages::relay_signature(plan.beside().relay.as_ref()),
+            &messages::relay_signature(plan.meta_tools().relay.as_ref()),
         )));
     }
     name.clone_into(&mut call.name);

@@ -112,7 +112,7 @@ impl Plan {
     }
 
     /// What stands beside the catalog.
-    pub fn beside(&self) -> &MetaTools {
+    pub fn meta_tools(&self) -> &MetaTools {
         &self.decided.beside
     }
 

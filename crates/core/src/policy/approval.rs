@@ -1,8 +1,8 @@
 //! The question whether something may happen, as it is put to a person, and what an answer means.
 //!
-//! Both have the shapes of the Model Context Protocol (`elicitation/create`), as [`Ask`] has them.
+//! Both have the shapes of the Model Context Protocol (`elicitation/create`), as [`HostQuestion`] has them.
 //!
-//! [`Ask`]: crate::Ask
+//! [`HostQuestion`]: crate::HostQuestion
 
 use serde_json::{Value, json};
 use toolcrib_json::invisible::{exact, exact_json};

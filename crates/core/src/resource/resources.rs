@@ -34,7 +34,7 @@ pub trait Resources: Send + Sync {
 
     /// Resolves when its owner says once more that what it has of a kind changed, though it is the
     /// same.
-    fn announced(&self, _kind: ResourceKind) -> BoxFuture<'static, ()> {
+    fn change_announced(&self, _kind: ResourceKind) -> BoxFuture<'static, ()> {
         Box::pin(std::future::pending())
     }
 

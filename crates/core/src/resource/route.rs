@@ -37,7 +37,7 @@ impl ResourceCatalog {
         open: Option<&SourceId>,
     ) -> Result<ResourceRoute, ToolError> {
         // Where one thing is denied, something else may be another name of it.
-        let open = open.filter(|_| !policy.singles_out()).and_then(|open| self.open(open));
+        let open = open.filter(|_| !policy.is_per_tool()).and_then(|open| self.open(open));
         let seen = |offer: &&ResourceEntry| policy.sees(caller, &offer.spec);
         let text = |key: &str| inquiry.params.get(key).and_then(Value::as_str);
         let found = match inquiry.about {

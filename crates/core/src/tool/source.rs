@@ -20,18 +20,18 @@ pub trait Source: Send + Sync {
     }
 
     /// Resolves when its owner says once more that the tools changed, though they are the same.
-    fn announced(&self) -> BoxFuture<'static, ()> {
+    fn change_announced(&self) -> BoxFuture<'static, ()> {
         Box::pin(std::future::pending())
     }
 
     /// How the names of its tools begin, if that is known before they are loaded.
-    fn stem(&self) -> Option<&str> {
+    fn name_prefix(&self) -> Option<&str> {
         None
     }
 
     /// The tool that a call of this name means where the source does not list it, and its owner may
     /// answer all the same. Of such a tool no more than its name is known.
-    fn unlisted(&self, _name: &str) -> Option<Arc<dyn Tool>> {
+    fn unlisted_tool(&self, _name: &str) -> Option<Arc<dyn Tool>> {
         None
     }
 

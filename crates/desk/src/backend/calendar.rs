@@ -10,7 +10,7 @@ use super::{BackendError, BackendPage, FieldChange, Person};
 /// A keeper of events.
 ///
 /// An event that repeats is seen as its occurrences: each has an id of its own, and
-/// [`Event::series`] is the id of them all. What is done to an occurrence's id is done to that one,
+/// [`CalendarEvent::series`] is the id of them all. What is done to an occurrence's id is done to that one,
 /// what is done to the id of the series is done to all.
 pub trait CalendarBackend: Send + Sync {
     /// The calendars there are, the one that new events go to first.
@@ -148,7 +148,7 @@ pub enum InvitationReply {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewEvent {
-    /// The first of [`Calendar::calendars`] if not set.
+    /// The first of [`CalendarBackend::calendars`] if not set.
     pub calendar: Option<String>,
     pub title: String,
     pub slot: EventSlot,

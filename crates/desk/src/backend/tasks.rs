@@ -75,7 +75,7 @@ pub struct Task {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewTask {
-    /// The first of [`Tasks::lists`] if not set.
+    /// The first of [`TasksBackend::lists`] if not set.
     pub list: Option<String>,
     pub title: String,
     pub notes: Option<String>,

@@ -22,9 +22,7 @@ use crate::backend::{
     BackendError, BackendErrorKind, BackendPage, CalendarBackend, CalendarEvent, CalendarInfo,
     EventChange, EventQuery, InvitationReply, NewEvent,
 };
-#[cfg(feature = "fuzz")]
 pub(super) use event::GoogleEvent;
-use event::GoogleEvent;
 pub(super) use merge::EventPosition;
 
 /// Google's name for the account's first calendar.

@@ -8,8 +8,8 @@ use super::error::refused;
 use super::mail::GmailLabels;
 use super::tasks::GoogleTask;
 use crate::backend::{BackendError, CalendarEvent, MessageHead, Task};
-use crate::google::calendar::event::GoogleEvent;
-use crate::google::mail::head::GmailMessage;
+use crate::google::calendar::GoogleEvent;
+use crate::google::mail::GmailMessage;
 
 /// An event in an answer, as it is told; `None`: it is none.
 pub fn event(answer: &[u8]) -> Option<Result<CalendarEvent, BackendError>> {

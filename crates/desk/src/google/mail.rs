@@ -22,9 +22,7 @@ use crate::backend::{
     MailQuery, MessageHead, MessageMarks, NewMessage, Person,
 };
 use crate::mail::mime::{self, BccHandling, MessageStamp};
-#[cfg(feature = "fuzz")]
 pub(super) use head::GmailMessage;
-use head::GmailMessage;
 pub(super) use labels::GmailLabels;
 
 /// Messages on one page: each is a request of its own.

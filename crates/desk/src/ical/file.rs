@@ -1,6 +1,6 @@
 //! Files of others: their lines unfolded as octets, and all that is whole of them.
 //!
-//! What stands in the own file or comes of a server is read by [`Component::read`], which takes
+//! What stands in the own file or comes of a server is read by [`IcalComponent::read`], which takes
 //! nothing that is not whole.
 
 use super::component::{DEEPEST, IcalComponent, IcalReadError};

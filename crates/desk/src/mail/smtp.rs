@@ -25,7 +25,7 @@ struct SmtpReply {
 }
 
 /// Hands a message to the server, for all receivers or for none. After the whole message has gone,
-/// a line that breaks leaves open whether it was taken: that is [`FaultKind::Unknown`].
+/// a line that breaks leaves open whether it was taken: that is [`BackendErrorKind::Unknown`].
 pub(crate) async fn submit(
     egress: &Egress,
     server: &MailServer,

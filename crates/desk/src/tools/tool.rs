@@ -194,7 +194,7 @@ impl Tool for DeskTool {
     }
 
     /// It waits for its keeper and computes little.
-    fn is_brief(&self) -> bool {
+    fn is_nonblocking(&self) -> bool {
         true
     }
 

@@ -36,7 +36,7 @@ pub(crate) fn tool(ledger: Arc<dyn Ledger>) -> Result<Arc<dyn Tool>, InvalidName
 }
 
 async fn found(ledger: &dyn Ledger, caller: &Caller, call: &str) -> Result<Content, ToolError> {
-    let stands = ledger.stands(caller, call).await.map_err(|error| {
+    let stands = ledger.status(caller, call).await.map_err(|error| {
         ToolError::told("the record cannot be read now: ask again later").because(error)
     })?;
     let stands = stands.ok_or_else(|| {

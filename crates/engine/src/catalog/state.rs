@@ -195,7 +195,7 @@ impl TrackedSource {
         drop(last);
         is_absent.then(|| AbsentSource {
             source: self.id.clone(),
-            stem: self.source.stem().unwrap_or_default().to_owned(),
+            stem: self.source.name_prefix().unwrap_or_default().to_owned(),
             why,
         })
     }

@@ -121,7 +121,7 @@ impl CribBuilder {
         let publisher = Publisher::new(self.sources, self.judge, catalog);
         let crib =
             Crib::put_together(CatalogSource::of(publisher), shared(executor), own, Arc::default());
-        crib.show_as(self.showcase);
+        crib.set_discovery(self.showcase);
         crib
     }
 
@@ -136,7 +136,7 @@ impl CribBuilder {
             assembly.assemble([SourceTools { source: SourceId::code(), tools, stale: false }]);
         let tools = CatalogSource::Fixed(Arc::new(catalog));
         let crib = Crib::put_together(tools, shared(executor), own, Arc::default());
-        crib.show_as(self.showcase);
+        crib.set_discovery(self.showcase);
         crib
     }
 }
@@ -149,13 +149,13 @@ fn gate(
 ) -> (Executor, Option<Arc<BuiltinTools>>) {
     let ledger = ledger.unwrap_or_else(|| Arc::new(MemoryLedger::within(limits.tickets)));
     let own = BuiltinTools::of(&ledger);
-    let executor = Executor::new(policy, ledger, limits).seen_by(witness);
+    let executor = Executor::new(policy, ledger, limits).with_observer(witness);
     let executor = match &own {
-        Some(own) => executor.reading_by(own.reader()),
+        Some(own) => executor.with_result_reader(own.reader()),
         None => executor,
     };
     let executor = match own.as_ref().and_then(|own| own.looker()) {
-        Some(looker) => executor.looking_up_by(looker),
+        Some(looker) => executor.with_call_lookup(looker),
         None => executor,
     };
     (executor, own)

@@ -39,7 +39,7 @@ impl Crib {
         if !self.tools.is_stocking() {
             return Ok(());
         }
-        let (stock, executor, open) = (self.stock(), self.executor(), self.open());
+        let (stock, executor, open) = (self.resources(), self.executor(), self.open());
         if stock.has(inquiry, &visitor.caller, executor.policy(), open.as_ref()) {
             return Ok(());
         }

@@ -21,7 +21,7 @@ impl Crib {
         let CatalogSource::Published(publisher, window) = &self.tools else { return None };
         let window = window.load();
         let name = publisher.sole(|name| window.has(name))?;
-        let stock = self.stock();
+        let stock = self.resources();
         let held = stock.libraries().iter().find(|held| held.source == name)?;
         let said = &held.holdings.said;
         // Functions of the host program are no server.
@@ -42,7 +42,7 @@ impl Crib {
     /// nobody but this visitor.
     pub fn lines(&self, visitor: ClientSession) -> Option<UpdateStream> {
         let (_, server, _) = self.only_server()?;
-        let stock = self.stock();
+        let stock = self.resources();
         let held = stock.libraries().iter().find(|held| held.source == server)?;
         held.library.lines(visitor)
     }
@@ -63,7 +63,7 @@ impl Crib {
 
     fn unlisted(&self, tool: &str) -> Option<Arc<Catalog>> {
         // It may be another name of a tool that is denied or asked about.
-        if self.executor().policy().singles_out() {
+        if self.executor().policy().is_per_tool() {
             return None;
         }
         let (publisher, server, _) = self.only_server()?;

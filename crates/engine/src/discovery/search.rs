@@ -20,7 +20,7 @@ use super::unavailable::{UnavailableSource, of_interest};
 #[derive(Default)]
 struct SnapshotIndex(OnceLock<SearchIndex>);
 
-/// What is looked for; see [`Query`].
+/// What is looked for; see [`SearchQuery`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct DiscoveryQuery {
     pub text: String,

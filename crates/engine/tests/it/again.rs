@@ -95,7 +95,7 @@ fn a_policy_that_says_which_one_it_is_is_asked_once_about_a_caller() {
     assert_eq!(asks(&ann, PlanRequest::default().disable("ash")), 5);
     assert_eq!(asks(&ann, PlanRequest::default().show(Discovery::Lazy)), 5);
     // Shown in another way, or under another policy.
-    crib.show_as(lazy());
+    crib.set_discovery(lazy());
     assert_eq!([(), ()].map(|()| asks(&ann, PlanRequest::default())), [5, 0]);
     assert_eq!([(), ()].map(|()| asks(&ann, PlanRequest::default().api_defers(true))), [5, 5]);
     *said.lock().unwrap() = Some(version("second"));
@@ -108,7 +108,7 @@ fn a_snapshot_goes_with_its_last_plan() {
         let policy = ByLetter::default();
         *policy.version.lock().unwrap() = Some(version("first"));
         let crib = crib(policy);
-        crib.show_as(showcase);
+        crib.set_discovery(showcase);
         let plan = crib.plan_again(&caller(0, &["a", "b"]), PlanRequest::default()).unwrap();
         let snapshot = Arc::downgrade(plan.catalog());
         drop(crib);
@@ -159,7 +159,7 @@ proptest! {
         let crib = crib(policy);
         for (number, wish, is_second, change) in requests {
             if let Some(is_lazy) = change {
-                crib.show_as(if is_lazy { lazy() } else { DiscoverySettings::default() });
+                crib.set_discovery(if is_lazy { lazy() } else { DiscoverySettings::default() });
             }
             let letters = [["a"].as_slice(), &["b"], &["a", "c"], &[]];
             let caller = caller(number, letters[number % letters.len()]);
@@ -183,7 +183,7 @@ proptest! {
                     prop_assert_eq!(again.max_calls(), anew.max_calls());
                     prop_assert_eq!(again.warnings(), anew.warnings());
                     prop_assert_eq!(again.shown(), anew.shown());
-                    prop_assert_eq!(&again.beside().finder, &anew.beside().finder);
+                    prop_assert_eq!(&again.meta_tools().finder, &anew.meta_tools().finder);
                 }
                 (again, anew) => prop_assert_eq!(again.err(), anew.err()),
             }

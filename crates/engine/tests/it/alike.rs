@@ -29,8 +29,9 @@ fn scripted(lists: &[&[&str]]) -> ScriptedSource {
 fn profile(crib: &Crib, sources: &[&str]) -> Crib {
     let patterns: Vec<_> = sources.iter().map(|source| format!("source:{source}")).collect();
     let rules = Rules::parse(&format!("ask = [\"pay\"]\nallow = {}\n", json!(patterns))).unwrap();
-    let view = crib.under(Arc::new(rules), CribLimits::default()).named(&sources.join("+"));
-    view.narrow(Some(sources.iter().map(SourceId::new).collect::<BTreeSet<_>>()));
+    let view =
+        crib.with_policy(Arc::new(rules), CribLimits::default()).for_profile(&sources.join("+"));
+    view.restrict_sources(Some(sources.iter().map(SourceId::new).collect::<BTreeSet<_>>()));
     view
 }
 

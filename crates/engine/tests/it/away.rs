@@ -85,7 +85,10 @@ async fn a_source_is_named_only_to_whom_a_plain_tool_of_it_would_be_shown() {
             .source("mail", Stemmed("mail__"))
             .build()
             .await;
-        let names = crib.away(&Caller::local()).into_iter().map(|away| away.source.to_string());
+        let names = crib
+            .unavailable_sources(&Caller::local())
+            .into_iter()
+            .map(|away| away.source.to_string());
         names.collect::<Vec<_>>()
     };
     assert_eq!(named(r#"allow = ["*"]"#).await, ["mail"]);
@@ -112,12 +115,12 @@ async fn a_source_that_is_being_loaded_or_has_an_old_list_is_told_apart() {
     tokio::time::sleep(Duration::from_secs(1)).await;
     let source = toolcrib_core::SourceId::new("late");
     let reason = "it is still being loaded";
-    assert_eq!(crib.away(&Caller::local()), [UnavailableSource { source, reason }]);
+    assert_eq!(crib.unavailable_sources(&Caller::local()), [UnavailableSource { source, reason }]);
     starting.await.unwrap();
-    assert_eq!(crib.away(&Caller::local()), []);
+    assert_eq!(crib.unavailable_sources(&Caller::local()), []);
     // An old list is a list.
     assert_eq!(crib.reload(&toolcrib_core::SourceId::new("shop")).await, Some(false));
-    assert_eq!(crib.away(&Caller::local()), []);
+    assert_eq!(crib.unavailable_sources(&Caller::local()), []);
 }
 
 #[tokio::test(start_paused = true)]
@@ -144,7 +147,7 @@ impl Source for Stemmed {
         Box::pin(async { Err(SourceError::new("it is down")) })
     }
 
-    fn stem(&self) -> Option<&str> {
+    fn name_prefix(&self) -> Option<&str> {
         Some(self.0)
     }
 }

@@ -211,7 +211,7 @@ async fn a_model_that_may_no_longer_say_yes_may_not_by_an_older_plan() {
     let delete = json!({ "name": "event_delete", "parameters": { "title": "x" } });
     call(&crib, "invoke_tool", delete).await;
     let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
-    crib.show_as(lazy(&[], Approver::Person));
+    crib.set_discovery(lazy(&[], Approver::Person));
     let execute = Call::new("1", "execute_pending", RawArguments::Value(json!({})));
     let report = crib.run(&plan, vec![execute]).await;
     assert!(matches!(report.responses[0].outcome, ToolOutcome::Denied { .. }), "{report:?}");

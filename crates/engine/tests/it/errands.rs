@@ -57,7 +57,7 @@ impl Seen {
 
 /// Asks somebody else, who does as the arguments say.
 async fn there(how: &Value, context: &CallContext) -> ToolOutcome {
-    let mut errand = context.errand(|| NAME.to_owned());
+    let mut errand = context.outbound_span(|| NAME.to_owned());
     errand.notes(|| [("server.port", json!(80))]);
     let place = json!([errand.trace(), context.trace()].map(|it| it.map(|it| it.to_string())));
     if how == "hangs" {
@@ -174,7 +174,7 @@ async fn a_witness_that_breaks_over_an_errand_costs_no_call() {
 async fn of_an_errand_that_nobody_records_nothing_is_asked() {
     let asked = |context: CallContext| async move {
         let unwanted = || -> String { panic!("nobody wants to know") };
-        let mut errand = context.errand(unwanted);
+        let mut errand = context.outbound_span(unwanted);
         errand.notes(|| [("x", Value::from(unwanted()))]);
         let place = [errand.trace(), context.trace()].map(|it| it.map(|it| it.to_string()));
         errand.ends(|| Some(unwanted().into()));

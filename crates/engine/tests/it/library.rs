@@ -83,7 +83,7 @@ fn code(error: ToolError) -> Option<i32> {
 #[tokio::test]
 async fn an_address_is_the_first_sources_and_each_template_finds_its_own() {
     let crib = two(AllowAll).await;
-    let stock = crib.stock();
+    let stock = crib.resources();
     let listed = |kind| stock.all(kind).map(|offer| offer.definition.clone()).collect::<Vec<_>>();
     assert_eq!(
         listed(ResourceKind::Prompt),
@@ -122,7 +122,7 @@ async fn rules_hold_for_what_is_read_as_they_do_for_tools() {
         deny = ["name:second://9*", "name:note://one"]
     "#;
     let crib = two(Rules::parse(rules).unwrap()).await;
-    let (stock, executor) = (crib.stock(), crib.executor());
+    let (stock, executor) = (crib.resources(), crib.executor());
     let caller = ann().caller;
     let seen = |kind| stock.seen(kind, &caller, executor.policy()).count();
     assert_eq!(
@@ -207,7 +207,7 @@ impl Resources for Played {
 }
 
 fn prompts(crib: &Crib) -> Vec<(String, bool)> {
-    let stock = crib.stock();
+    let stock = crib.resources();
     let one = |held: &Arc<toolcrib_core::SourceResources>| {
         let name_of = |fields: &Arc<JsonFields>| fields["name"].as_str().unwrap().to_owned();
         let names: Vec<_> = held.holdings.prompts.iter().map(name_of).collect();

@@ -96,7 +96,7 @@ async fn a_model_reads_of_a_waiting_call_what_it_would_do_for_whom_and_until_whe
         crib.run(&plan, vec![call]).await.responses.remove(0)
     };
     let showing = |confirm| DiscoverySettings { confirm, ..DiscoverySettings::default() };
-    crib.show_as(showing(Approver::Model));
+    crib.set_discovery(showing(Approver::Model));
     let (ticket, reason) = asked(&crib).await;
     tokio::time::sleep(Duration::from_secs(90)).await;
     let line = format!(
@@ -115,12 +115,12 @@ async fn a_model_reads_of_a_waiting_call_what_it_would_do_for_whom_and_until_whe
     );
     // Who may not say yes is told what a person would decide about.
     let plan = crib.plan(&alice(), PlanRequest::default()).unwrap();
-    crib.show_as(showing(Approver::Person));
+    crib.set_discovery(showing(Approver::Person));
     let call = Call::new("3", "execute_pending", RawArguments::Value(json!({})));
     let refused = crib.run(&plan, vec![call]).await.responses.remove(0);
     let what = format!("What waits:\n{line}. The call did not run.");
     assert!(refused.text().contains(&what), "{}", refused.text());
-    crib.show_as(showing(Approver::Model));
+    crib.set_discovery(showing(Approver::Model));
     let cleared = asks("clear_pending").await.text();
     assert_eq!(cleared, format!("The call was taken back: it will not run.\n{line}"));
     assert_eq!(board.lock().unwrap().as_deref(), Some("plans"));

@@ -200,7 +200,7 @@ async fn nobody_else_finds_or_answers_it() {
         let refused = decide(&crib, &other, &ticket, bob()).await;
         assert_eq!(refused.err(), Some(TicketError::Unknown));
     }
-    let elsewhere = decide(&crib.named("careful"), &alice(), &ticket, bob()).await;
+    let elsewhere = decide(&crib.for_profile("careful"), &alice(), &ticket, bob()).await;
     assert_eq!(elsewhere.err(), Some(TicketError::Unknown));
     // Whoever runs the crib sees whose it is, in a list of all.
     assert_eq!(crib.owner(&ticket).await.unwrap(), Some(alice()));

@@ -34,7 +34,7 @@ impl Tool for Bank {
         &self.spec
     }
 
-    fn takes_key(&self) -> bool {
+    fn honours_idempotency_key(&self) -> bool {
         self.takes_key
     }
 

@@ -88,8 +88,9 @@ async fn a_source_that_comes_later_has_its_first_chance_too() {
 #[tokio::test(start_paused = true)]
 async fn a_view_waits_for_its_own_sources_alone() {
     let crib = builder().source("quick", shop(&["clock"])).source("slow", slow()).open();
-    let quick = crib.under(std::sync::Arc::new(toolcrib_core::AllowAll), CribLimits::default());
-    quick.narrow(Some([SourceId::new("quick")].into()));
+    let quick =
+        crib.with_policy(std::sync::Arc::new(toolcrib_core::AllowAll), CribLimits::default());
+    quick.restrict_sources(Some([SourceId::new("quick")].into()));
     let starting = tokio::spawn({
         let crib = crib.clone();
         async move { crib.start().await }
@@ -171,6 +172,6 @@ async fn a_prompt_and_a_resource_are_awaited_as_tools_are() {
     assert_eq!(all().await, [ErrorKind::SourceStarting; 4]);
     late.0.notify_one();
     starting.await.unwrap();
-    assert_eq!(crib.stock().all(ResourceKind::Prompt).count(), 0);
+    assert_eq!(crib.resources().all(ResourceKind::Prompt).count(), 0);
     assert_eq!(all().await, [ErrorKind::InvalidArguments; 4]);
 }

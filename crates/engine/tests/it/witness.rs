@@ -104,7 +104,7 @@ async fn every_call_is_seen_once_when_it_is_decided_and_once_when_it_is_over() {
 async fn a_call_that_is_sent_again_under_its_key_is_told_of_once() {
     let (oracle, notes) = (Oracle::default(), Arc::new(Notes::default()));
     let crib =
-        crib(&oracle, &notes).under(Arc::new(toolcrib_core::AllowAll), CribLimits::default());
+        crib(&oracle, &notes).with_policy(Arc::new(toolcrib_core::AllowAll), CribLimits::default());
     let plan = crib.plan(&alice(), PlanRequest::default()).unwrap();
     let keyed = |n: u8| {
         let arguments = RawArguments::Value(json!({ "n": n }));
@@ -127,7 +127,7 @@ async fn a_decision_that_nobody_can_record_stops_what_may_change_something() {
     let notes = Arc::new(Notes { is_down: true, ..Notes::default() });
     let oracle = Oracle::default();
     let crib =
-        crib(&oracle, &notes).under(Arc::new(toolcrib_core::AllowAll), CribLimits::default());
+        crib(&oracle, &notes).with_policy(Arc::new(toolcrib_core::AllowAll), CribLimits::default());
     let plan = crib.plan(&alice(), PlanRequest::default()).unwrap();
     let report = crib.run(&plan, calls(&["wipe", "read"])).await;
     let outcomes: Vec<_> = report.responses.iter().map(|one| one.outcome.as_str()).collect();
@@ -143,7 +143,7 @@ async fn the_policy_and_the_trace_of_a_call_are_told() {
     let (oracle, notes) = (Oracle::default(), Arc::new(Notes::default()));
     let rules = Rules::parse("allow = [\"*\"]").unwrap();
     assert_eq!(rules.version(), Some(rules.fingerprint()));
-    let crib = crib(&oracle, &notes).under(Arc::new(rules), CribLimits::default());
+    let crib = crib(&oracle, &notes).with_policy(Arc::new(rules), CribLimits::default());
     let plan = crib.plan(&alice(), PlanRequest::default()).unwrap();
     let trace = Trace::root();
     let options = toolcrib_core::BatchOptions { trace: Some(trace), ..Default::default() };

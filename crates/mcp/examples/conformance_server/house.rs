@@ -99,7 +99,7 @@ impl McpBackend for Home {
 
     fn offers(&self, caller: &Caller, _: Option<&str>, kind: ResourceKind) -> Vec<Arc<JsonFields>> {
         let crib = self.crib.clone();
-        let (stock, executor) = (crib.stock(), crib.executor());
+        let (stock, executor) = (crib.resources(), crib.executor());
         let seen = stock.seen(kind, caller, executor.policy());
         seen.map(|offer| Arc::clone(&offer.definition)).collect()
     }

@@ -269,11 +269,11 @@ impl Source for McpSource {
         })
     }
 
-    fn announced(&self) -> BoxFuture<'static, ()> {
+    fn change_announced(&self) -> BoxFuture<'static, ()> {
         next(&self.announced)
     }
 
-    fn unlisted(&self, name: &str) -> Option<Arc<dyn Tool>> {
+    fn unlisted_tool(&self, name: &str) -> Option<Arc<dyn Tool>> {
         let listed = self.listed();
         let shown = tool_specs::shown(name);
         // What is listed and could not be taken stays out.

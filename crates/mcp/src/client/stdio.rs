@@ -16,8 +16,8 @@ use tokio::sync::{Mutex, OwnedMappedMutexGuard, OwnedMutexGuard, mpsc};
 use super::inflight::InFlight;
 pub(crate) use crate::protocol::lines::{BoundedLine, BoundedLines};
 pub(crate) use program_exit::follow;
+pub use stdout_reader::enable_local_stdout_reader;
 pub(crate) use stdout_reader::reader_here;
-pub use stdout_reader::reads_for_its_calls;
 
 /// `None`: it is closed.
 type ServerStdin = Option<Box<dyn AsyncWrite + Send + Unpin>>;

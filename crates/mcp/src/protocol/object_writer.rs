@@ -21,7 +21,7 @@ impl ObjectWriter {
         self.text
     }
 
-    /// Fields that were written before, by [`Written::fields`].
+    /// Fields that were written before, by [`ObjectWriter::fields`].
     pub(crate) fn all(&mut self, fields: &[u8]) {
         if !fields.is_empty() {
             self.next();

@@ -51,7 +51,7 @@ async fn a_server_of_others_is_read_whole() {
     let Some(program) = everything() else { return };
     let source = Arc::new(source("far", program));
     let crib = support::crib(&source).await;
-    let stock = crib.stock();
+    let stock = crib.resources();
     let text =
         |offer: &ResourceEntry, key: &str| offer.definition[key].as_str().unwrap().to_owned();
     let names: Vec<_> = stock.all(ResourceKind::Prompt).map(|offer| text(offer, "name")).collect();

@@ -15,7 +15,7 @@ pub(super) fn begin(
     (method, url): (&Method, &Url),
     context: &CallContext,
 ) -> OutboundSpan {
-    let mut errand = context.errand(|| match template(operation) {
+    let mut errand = context.outbound_span(|| match template(operation) {
         Some(template) => format!("{method} {template}"),
         None => method.to_string(),
     });

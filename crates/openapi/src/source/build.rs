@@ -90,11 +90,11 @@ impl Tool for OperationTool {
         Arc::clone(&self.spec)
     }
 
-    fn is_brief(&self) -> bool {
+    fn is_nonblocking(&self) -> bool {
         true
     }
 
-    fn takes_key(&self) -> bool {
+    fn honours_idempotency_key(&self) -> bool {
         self.api.idempotency_header.is_some() && self.operation.takes_key
     }
 

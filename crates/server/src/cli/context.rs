@@ -96,7 +96,9 @@ impl CommandContext {
         // Sources take hold of the runtime that they were made in.
         let (crib, is_started) = runtime.block_on(async {
             let crib = builder.open();
-            crib.narrow(global.profile.as_ref().and_then(|name| named.get(name)).cloned());
+            crib.restrict_sources(
+                global.profile.as_ref().and_then(|name| named.get(name)).cloned(),
+            );
             let is_started = tokio::select! {
                 () = start(&crib, output) => true,
                 heard = told_to_end() => heard.is_err(),
@@ -125,8 +127,8 @@ impl CommandContext {
     /// What each profile of the file shows.
     pub(super) fn profiles(&self) -> Vec<(String, Arc<Catalog>)> {
         let shown = |(name, sources): (&String, &BTreeSet<SourceId>)| {
-            let crib = self.crib.named(name);
-            crib.narrow(Some(sources.clone()));
+            let crib = self.crib.for_profile(name);
+            crib.restrict_sources(Some(sources.clone()));
             (name.clone(), crib.catalog())
         };
         self.named.iter().map(shown).collect()

@@ -63,11 +63,11 @@ pub(super) async fn follow(
     loop {
         if wish.has_changed().unwrap_or(false) {
             let settings = wish.borrow_and_update().clone();
-            crib.find_by(None);
+            crib.set_embedder(None);
             if let Some(settings) = settings {
                 let path = path.clone();
                 match spawn_blocking(move || open(settings, &path)).await {
-                    Ok(Ok(meaning)) => crib.find_by(Some(meaning)),
+                    Ok(Ok(meaning)) => crib.set_embedder(Some(meaning)),
                     Ok(Err(error)) => {
                         output.warn(&[format!("tools are found by their words alone: {error:#}")]);
                     }
@@ -75,7 +75,7 @@ pub(super) async fn follow(
                 }
             }
         }
-        crib.read_meaning().await;
+        crib.warm_embeddings().await;
         let trouble = crib.meaning().and_then(|meaning| meaning.trouble());
         if trouble != told {
             output.warn(trouble.as_slice());

@@ -39,7 +39,7 @@ pub(crate) fn enter(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
         let profile = asked.segments.first().map(String::as_str);
         asked.permit(profile)?;
-        further(&asked, profile)?;
+        insufficient_scope_hint(&asked, profile)?;
         let operation = ActiveOperation::begin(&asked);
         let GatewayRequest {
             house,
@@ -76,7 +76,10 @@ pub(crate) fn listens(head: &Parts) -> bool {
 
 /// A tool that writes, called by somebody who may only read, is told of by the scope that opens it,
 /// so that a client can ask for that. What no scope opens is for the door to say: it is not there.
-fn further(asked: &GatewayRequest, profile: Option<&str>) -> Result<(), HttpProblem> {
+fn insufficient_scope_hint(
+    asked: &GatewayRequest,
+    profile: Option<&str>,
+) -> Result<(), HttpProblem> {
     if reach(&asked.caller, profile) != AccessLevel::Reads || asked.body.is_empty() {
         return Ok(());
     }
@@ -131,7 +134,7 @@ impl LiveBackend {
         match profile {
             None => all.clone(),
             Some(name) => self.live.view(name).unwrap_or_else(|| {
-                all.under(Arc::new(MissingProfilePolicy), CribLimits::default())
+                all.with_policy(Arc::new(MissingProfilePolicy), CribLimits::default())
             }),
         }
     }
@@ -222,7 +225,7 @@ impl McpBackend for LiveBackend {
         kind: ResourceKind,
     ) -> Vec<Arc<JsonFields>> {
         let crib = self.crib(profile);
-        let (stock, executor) = (crib.stock(), crib.executor());
+        let (stock, executor) = (crib.resources(), crib.executor());
         let seen = stock.seen(kind, caller, executor.policy());
         seen.map(|offer| Arc::clone(&offer.definition)).collect()
     }

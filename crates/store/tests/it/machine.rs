@@ -128,7 +128,7 @@ impl Machine {
         let tools = tools.respec(|spec| spec.description = format!("Wipes, form {generation}."));
         let limits = CribLimits { ticket_lifetime: LIFE, ..CribLimits::default() };
         let builder = Crib::builder().ledger(Arc::new(store)).policy(self.policy.clone());
-        self.crib = Some(builder.limits(limits).build_fixed(tools).named("careful"));
+        self.crib = Some(builder.limits(limits).build_fixed(tools).for_profile("careful"));
     }
 
     fn crib(&self) -> &Crib {
@@ -163,7 +163,7 @@ impl Machine {
 
     async fn stranger(&self, place: usize, caller: &Caller, profile: &str, id: Option<TicketId>) {
         let Some(known) = self.tickets.get(place) else { return };
-        let (crib, id) = (self.crib().named(profile), id.unwrap_or_else(|| known.id.clone()));
+        let (crib, id) = (self.crib().for_profile(profile), id.unwrap_or_else(|| known.id.clone()));
         let refused = crib.decide(caller, &Run::default(), &id, Decision::Approve).await;
         // Of a ticket that is over, its own caller may be told that it is.
         let used = !known.open && matches!(refused, Err(TicketError::Used | TicketError::Expired));

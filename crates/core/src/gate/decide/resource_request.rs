@@ -33,7 +33,7 @@ impl Executor {
     ///
     /// `now`: the gate and the stock of the moment, and the source that may be asked for more than it
     /// lists. They may be others when a person has answered.
-    pub async fn inquire(
+    pub async fn request(
         now: impl Fn() -> (Arc<Self>, Arc<ResourceCatalog>, Option<SourceId>) + Send,
         visitor: &ClientSession,
         inquiry: ResourceRequest,

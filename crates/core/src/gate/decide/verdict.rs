@@ -6,7 +6,7 @@ use futures_util::FutureExt;
 
 use crate::call::arguments::Arguments;
 use crate::gate::batch::Batch;
-use crate::gate::run::timeout::within;
+use crate::gate::run::timeout::timeout_lazy;
 use crate::policy::{Intent, Verdict};
 use crate::tool::spec::ToolSpec;
 
@@ -15,7 +15,7 @@ pub(crate) async fn decide_on(batch: &Batch, tool: &ToolSpec, arguments: &Argume
     let intent = Intent { caller: batch.plan.caller(), tool, arguments };
     let deciding = async { batch.gate.policy.decide(intent).await };
     let deciding = AssertUnwindSafe(deciding).catch_unwind();
-    match within(batch.gate.limits.timeout, deciding).await {
+    match timeout_lazy(batch.gate.limits.timeout, deciding).await {
         Some(Ok(verdict)) => verdict,
         Some(Err(_)) | None => Verdict::Deny("the policy could not decide".to_owned()),
     }

@@ -15,7 +15,7 @@ use crate::call::{Call, CallKey};
 use crate::catalog::CatalogTool;
 use crate::gate::batch::Batch;
 use crate::gate::batch::pending_call::parked;
-use crate::gate::record::asked;
+use crate::gate::record::guarded;
 use crate::gate::run::supervise::Supervision;
 use crate::ledger::IdempotencyKey;
 use crate::ledger::ticket::TicketId;
@@ -77,7 +77,7 @@ impl Asker {
         self.tell(&ticket, QuestionStage::Asked, None);
         // What comes of the call is on record under the ticket too, where a ledger has such records.
         let key = IdempotencyKey::of_ticket(self.caller(), &ticket);
-        let _ = asked(async { gate.ledger.begin(&key, self.arguments.digest()).await }).await;
+        let _ = guarded(async { gate.ledger.begin(&key, self.arguments.digest()).await }).await;
         let said = tokio::select! {
             biased;
             said = &mut answer => said.ok(),

@@ -35,7 +35,7 @@ pub(crate) trait AskingCall: Send + Sync {
     fn is_under(&self, key: &IdempotencyKey) -> bool;
 
     /// Gets its answer, and tells what came of the call.
-    fn go_on<'a>(
+    fn resume<'a>(
         self: Arc<Self>,
         claimed: ClaimedQuestion,
         by: &'a Caller,
@@ -84,7 +84,7 @@ impl ClaimedQuestion {
     /// Gives the call its answer, and waits until it has ended or asks again.
     pub(crate) async fn go_on(self, by: &Caller, run: &Run) -> Response {
         let asker = Arc::clone(&self.asker);
-        asker.go_on(self, by, run).await
+        asker.resume(self, by, run).await
     }
 
     /// Gives the call its answer.

@@ -30,7 +30,7 @@ impl AskingCall for Asker {
             || key.ticket().is_some_and(|of| tickets().iter().any(|own| own.as_str() == of))
     }
 
-    fn go_on<'a>(
+    fn resume<'a>(
         self: Arc<Self>,
         claimed: ClaimedQuestion,
         by: &'a Caller,

@@ -1,6 +1,6 @@
 //! A call under a key of its caller: it runs once, and whoever asks again gets the same answer.
 
-use super::asked;
+use super::guarded;
 use super::stored_response;
 use crate::call::Call;
 use crate::call::arguments::Arguments;
@@ -29,7 +29,7 @@ pub(crate) async fn begin(
         return Err(refused(ErrorKind::InvalidCall, messages::unfit_key()));
     }
     let ledger = &*batch.gate.ledger;
-    match asked(async { ledger.begin(&key, arguments.digest()).await }).await {
+    match guarded(async { ledger.begin(&key, arguments.digest()).await }).await {
         Ok(KeyState::New) => {
             failpoint::reached("key begun");
             Ok(Some(key))
@@ -54,7 +54,7 @@ async fn follow(gate: &Gate, key: &IdempotencyKey, begun: KeyState) -> Box<Ended
     if let Some(decided) = decided(gate, &of_ticket).await {
         return decided;
     }
-    match asked(async { ledger.ticket(&pending.ticket, &key.caller).await }).await {
+    match guarded(async { ledger.ticket(&pending.ticket, &key.caller).await }).await {
         Ok(Some(_)) => return first,
         Ok(None) => {}
         Err(error) => return unrecorded(error),
@@ -69,7 +69,7 @@ async fn follow(gate: &Gate, key: &IdempotencyKey, begun: KeyState) -> Box<Ended
 
 /// What is on record of a ticket that somebody took.
 async fn decided(gate: &Gate, of_ticket: &IdempotencyKey) -> Option<Box<EndedCall>> {
-    match asked(async { gate.ledger.recorded(of_ticket).await }).await {
+    match guarded(async { gate.ledger.recorded(of_ticket).await }).await {
         Ok(KeyState::New) => None,
         Ok(KeyState::Running) if let Some(asks) = asks(gate, of_ticket) => Some(asks),
         Ok(begun) => Some(answer(begun)),
@@ -102,7 +102,7 @@ pub(crate) async fn settle(ledger: &dyn Ledger, keys: &[IdempotencyKey], ended: 
             Some(answer) => KeyResult::Answered(answer),
         };
         // A ledger that cannot write it now owes it, as it owes the end of the call.
-        let _ = asked(async { ledger.settle(key, end).await }).await;
+        let _ = guarded(async { ledger.settle(key, end).await }).await;
         failpoint::reached("key settled");
     }
 }

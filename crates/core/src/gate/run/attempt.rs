@@ -149,7 +149,7 @@ impl<'a> AttemptRunner<'a> {
     fn is_lost_under_key(&self, stop: &AttemptEnd) -> bool {
         let AttemptEnd::Ended(Ok(ToolOutcome::Failed(error))) = stop else { return false };
         let is_lost = error.kind == ErrorKind::Network && !self.tool.spec.harmless_to_repeat();
-        is_lost && self.tool.tool.takes_key()
+        is_lost && self.tool.tool.honours_idempotency_key()
     }
 
     /// How long to wait before the call may be made again, if it may.

@@ -11,7 +11,7 @@ use crate::call::CallKey;
 use crate::catalog::CatalogTool;
 use crate::gate::batch::Batch;
 use crate::gate::batch::pending_call::EndedCall;
-use crate::gate::record::asked;
+use crate::gate::record::guarded;
 use crate::gate::{govern, record::stored_response};
 use crate::ledger::{Ending, IdempotencyKey, KeyResult};
 use crate::outcome::{ErrorKind, ToolOutcome};
@@ -44,7 +44,7 @@ pub(crate) fn listen(batch: &Arc<Batch>, tool: &CatalogTool, key: CallKey, rest:
             return;
         }
         let ledger = &*batch.gate.ledger;
-        let resolved = asked(async { ledger.resolved(key, ending).await }).await;
+        let resolved = guarded(async { ledger.resolved(key, ending).await }).await;
         if resolved.is_err() || keys.is_empty() {
             return;
         }
@@ -54,7 +54,7 @@ pub(crate) fn listen(batch: &Arc<Batch>, tool: &CatalogTool, key: CallKey, rest:
         let Some(answer) = stored_response::write(&ended) else { return };
         for once in &keys {
             let late = KeyResult::Late(answer.clone());
-            let _ = asked(async { ledger.settle(once, late).await }).await;
+            let _ = guarded(async { ledger.settle(once, late).await }).await;
         }
     });
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use tokio::time::{Instant, sleep_until};
 
-use super::timeout::within;
+use super::timeout::timeout_lazy;
 use crate::BoxFuture;
 use crate::call::arguments::Arguments;
 use crate::call::host::FormFallback;
@@ -22,7 +22,7 @@ use crate::catalog::CatalogTool;
 use crate::gate::batch::Batch;
 use crate::gate::batch::options::BatchOptions;
 use crate::gate::executor::Executor;
-use crate::gate::record::asked;
+use crate::gate::record::guarded;
 use crate::ledger::Ending;
 use crate::outcome::ToolOutcome;
 use crate::plan::{Plan, PlanRequest};
@@ -76,7 +76,7 @@ impl OutcomeLookup {
             let Some(took_effect) = found else { return };
             let ending = if took_effect { Ending::Succeeded } else { Ending::NotExecuted };
             // What is known meanwhile, from a late answer or a person, stays.
-            let _ = asked(async { of.0.ledger().resolved(key, ending).await }).await;
+            let _ = guarded(async { of.0.ledger().resolved(key, ending).await }).await;
         });
         tokio::spawn(looking);
     }
@@ -88,7 +88,7 @@ impl OutcomeLookup {
         let tool = &plan.get(self.verify.tool.as_str())?.listed.spec;
         let intent = Intent { caller, tool, arguments: &self.arguments };
         let deciding = AssertUnwindSafe(async { policy.decide(intent).await }).catch_unwind();
-        let verdict = within(executor.limits().timeout, deciding).await;
+        let verdict = timeout_lazy(executor.limits().timeout, deciding).await;
         // Nobody is asked whether something may be looked up that they did not ask for.
         let is_allowed = matches!(verdict, Some(Ok(Verdict::Allow))) && tool.approval.is_none();
         if tool.effect != Effect::Read || !is_allowed {

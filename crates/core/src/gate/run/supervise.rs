@@ -21,7 +21,7 @@ use crate::gate::batch::Batch;
 use crate::gate::batch::pending_call::{EndedCall, PendingCall};
 use crate::gate::govern::looker;
 use crate::gate::question::pause::PausedDeadline;
-use crate::gate::record::asked;
+use crate::gate::record::guarded;
 use crate::gate::record::{idempotency, stored_response, unknown_outcome};
 use crate::ledger::{Ending, IdempotencyKey, KeyResult};
 use crate::outcome::messages;
@@ -119,7 +119,7 @@ impl Supervision {
             let told = end.clone().map_or(KeyResult::Lost, |now| KeyResult::Told { now, later });
             let key = IdempotencyKey::of_ticket(caller, ticket);
             // What cannot be written now is owed.
-            let _ = asked(async { batch.gate.ledger.settle(&key, told).await }).await;
+            let _ = guarded(async { batch.gate.ledger.settle(&key, told).await }).await;
         }
         self.standing.ends(end.unwrap_or_default());
     }
@@ -151,7 +151,7 @@ impl RunningCall {
         let trace = one.batch.trace.map(Trace::child);
         let watch = Arc::new(Supervision { trace, ..Supervision::default() });
         let tool = one.batch.plan.at(place);
-        let is_brief = tool.is_some_and(|tool| tool.tool.is_brief());
+        let is_brief = tool.is_some_and(|tool| tool.tool.is_nonblocking());
         let home = one.batch.gate.marks.home.clone();
         let home = home.filter(|home| !is_brief && is_larger(home));
         // Boxed here, where it is made: a task that large would be copied from hand to hand.
@@ -267,7 +267,7 @@ impl SupervisedCall {
             unknown_outcome::unknown(&mut error, when, (&spec.name, looker(batch)), None);
         }
         let recording = async { batch.gate.ledger.finished(self.key, ending).await };
-        let recorded = if first { asked(recording).await } else { Ok(()) };
+        let recorded = if first { guarded(recording).await } else { Ok(()) };
         let ended = EndedCall {
             place: Some(self.place),
             key: Some(self.key),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 /// `None`: it took too long.
-pub(crate) async fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Option<T> {
+pub(crate) async fn timeout_lazy<T>(limit: Duration, work: impl Future<Output = T>) -> Option<T> {
     let mut work = pin!(work);
     match poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await {
         Poll::Ready(done) => Some(done),

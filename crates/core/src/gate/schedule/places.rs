@@ -15,7 +15,7 @@ pub(crate) use self::queue::PlacePermit;
 use self::queue::{PlaceClaim, PlaceCount, PlaceQueue, QueueAnswer, SourceShare};
 use crate::call::caller::Caller;
 use crate::call::name::SourceId;
-use crate::gate::run::timeout::within;
+use crate::gate::run::timeout::timeout_lazy;
 use crate::policy::limits::CribLimits;
 
 /// The places of a process.
@@ -71,7 +71,7 @@ impl BatchPlaces {
     ) -> Option<PlacePermit> {
         match bounds.queue.ask(self.wanted(bounds, source)) {
             QueueAnswer::Given(place) => Some(place),
-            QueueAnswer::Waits(given) => within(bounds.patience, given).await?.ok(),
+            QueueAnswer::Waits(given) => timeout_lazy(bounds.patience, given).await?.ok(),
             QueueAnswer::Full => None,
         }
     }

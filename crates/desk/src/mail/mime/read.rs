@@ -1,4 +1,4 @@
-//! Reading: bytes of a stranger to a [`Letter`], within bounds.
+//! Reading: bytes of a stranger to a [`MimeMessage`], within bounds.
 
 use jiff::Timestamp;
 use mail_parser::{Addr, Address, HeaderValue, MessageParser, MessagePart, MimeHeaders, PartType};
@@ -55,7 +55,7 @@ pub fn read(raw: &[u8]) -> Result<MimeMessage, MimeReadError> {
     Ok(letter(&parsed(raw)?))
 }
 
-/// The files beside the text of a message, in the order of [`Letter::attachments`]; texts are
+/// The files beside the text of a message, in the order of [`MimeMessage::attachments`]; texts are
 /// UTF-8, whatever they were.
 pub fn files(raw: &[u8]) -> Result<Vec<MailFile>, MimeReadError> {
     let message = parsed(raw)?;

@@ -38,7 +38,7 @@ pub(crate) fn begin(
 ) -> OutboundSpan {
     // Anybody can make up others.
     let method = if methods::is_defined(method) { method } else { "_OTHER" };
-    let mut errand = context.errand(|| match target(method, params) {
+    let mut errand = context.outbound_span(|| match target(method, params) {
         Some((_, name)) => format!("{method} {name}"),
         None => method.to_owned(),
     });

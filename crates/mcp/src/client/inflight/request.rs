@@ -174,7 +174,7 @@ impl UpstreamRequest {
         self.is_look
     }
 
-    /// Whether a [`Reply::Usual`] may end it.
+    /// Whether a [`ServerReply::Usual`] may end it.
     pub(super) fn takes_usual(&self) -> bool {
         self.is_call && self.is_direct()
     }

@@ -182,7 +182,7 @@ impl Resources for McpResources {
         })
     }
 
-    fn announced(&self, kind: ResourceKind) -> BoxFuture<'static, ()> {
+    fn change_announced(&self, kind: ResourceKind) -> BoxFuture<'static, ()> {
         next(match kind {
             ResourceKind::Prompt => &self.prompts.told,
             ResourceKind::Resource | ResourceKind::Template => &self.resources.told,

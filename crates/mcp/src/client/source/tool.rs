@@ -27,7 +27,7 @@ impl Tool for McpTool {
         Arc::clone(&self.spec)
     }
 
-    fn is_brief(&self) -> bool {
+    fn is_nonblocking(&self) -> bool {
         true
     }
 

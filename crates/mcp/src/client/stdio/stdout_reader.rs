@@ -39,7 +39,7 @@ thread_local! {
 ///
 /// For a thread that does nothing but drive a runtime of its own, with IO, until that ends: what is
 /// read there for others waits while nobody drives it.
-pub fn reads_for_its_calls() {
+pub fn enable_local_stdout_reader() {
     READS.set(true);
 }
 
@@ -281,7 +281,7 @@ mod tests {
     }
 
     fn one_thread() -> Runtime {
-        reads_for_its_calls();
+        enable_local_stdout_reader();
         Builder::new_current_thread().enable_all().build().unwrap()
     }
 

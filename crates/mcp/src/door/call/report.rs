@@ -57,8 +57,9 @@ impl CallReport<'_> {
         let is_sole = || self.house.sole(self.visit.profile.as_deref()).is_some();
         let refusal = error.refusal.as_deref();
         // A model that names a wrong tool to one that passes calls on is to read what it did.
-        let is_relay =
-            || self.plan.beside().relay.as_ref().is_some_and(|relay| relay.as_str() == self.tool);
+        let is_relay = || {
+            self.plan.meta_tools().relay.as_ref().is_some_and(|relay| relay.as_str() == self.tool)
+        };
         let is_missing = [ErrorKind::UnknownTool, ErrorKind::SourceStarting].contains(&error.kind);
         (is_missing && !is_relay()) || refusal.is_some_and(|refusal| lacks(refusal) || is_sole())
     }

@@ -2,7 +2,7 @@
 //!
 //! The SDK acknowledges a subscription before it asks its handler to follow anything: what changed
 //! in between would be told to nobody. So the request is met in front of the handler: over HTTP
-//! where requests come in, at a pipe by [`Attentive`].
+//! where requests come in, at a pipe by [`StdioHandler`].
 
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -10,7 +10,7 @@ use std::thread;
 
 use tokio::runtime::{Builder, Handle};
 use tokio_util::sync::{CancellationToken, DropGuard};
-use toolcrib::mcp::reads_for_its_calls;
+use toolcrib::mcp::enable_local_stdout_reader;
 
 /// The threads, which end when this is dropped.
 pub(crate) struct Workers {
@@ -47,7 +47,7 @@ fn start(end: CancellationToken) -> io::Result<Handle> {
     let handle = runtime.handle().clone();
     thread::Builder::new().name("connections".to_owned()).spawn(move || {
         // Whoever calls a child from here may have its answer read here.
-        reads_for_its_calls();
+        enable_local_stdout_reader();
         runtime.block_on(end.cancelled());
         // What still waits for others has nobody left to answer.
         runtime.shutdown_background();

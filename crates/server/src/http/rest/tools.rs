@@ -160,7 +160,7 @@ fn plan(asked: &GatewayRequest) -> Result<(Crib, Plan), HttpProblem> {
 
 /// The sources that may have had more, and give no tools now.
 fn away(crib: &Crib, asked: &GatewayRequest) -> Vec<UnavailableSource> {
-    let mut away = crib.away(&asked.caller);
+    let mut away = crib.unavailable_sources(&asked.caller);
     let wanted = asked.query.get("source");
     away.retain(|away| {
         wanted.is_none_or(|wanted| wanted.eq_ignore_ascii_case(away.source.as_str()))

@@ -84,7 +84,7 @@ fn costed(name: &'static str, wire: &dyn Dialect, mode: Discovery, plan: &Plan) 
     let shown = match plan.shown().rest {
         Exposure::Listed => "in full",
         Exposure::Deferred => "held back by the API",
-        Exposure::Hidden if plan.beside().relay.is_none() => "in full",
+        Exposure::Hidden if plan.meta_tools().relay.is_none() => "in full",
         Exposure::Hidden => "found by tools",
     };
     let because = plan.shown().because.to_string();

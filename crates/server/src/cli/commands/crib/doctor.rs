@@ -119,7 +119,7 @@ fn kept_out(crib: &Crib, source: &str) -> Vec<String> {
     let own =
         catalog.quarantined().iter().filter(|tool| tool.spec.origin.source.as_str() == source);
     let tools: Vec<_> = own.map(said).collect();
-    let stock = crib.stock();
+    let stock = crib.resources();
     let beside = stock.kept_out().iter().filter(|out| out.source.as_str() == source);
     let beside = beside.map(|out| format!("`{}` is kept out: {}", out.key, out.reason));
     tools.into_iter().chain(beside).collect()

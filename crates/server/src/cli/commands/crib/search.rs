@@ -70,8 +70,8 @@ fn listen(room: &CommandContext, output: &Output) {
     };
     match embeddings::open(settings, &room.lock) {
         Ok(meaning) => {
-            room.crib.find_by(Some(Arc::clone(&meaning)));
-            room.runtime.block_on(room.crib.read_meaning());
+            room.crib.set_embedder(Some(Arc::clone(&meaning)));
+            room.runtime.block_on(room.crib.warm_embeddings());
             output.warn(meaning.trouble().as_slice());
         }
         Err(error) => {
