@@ -9,7 +9,23 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Files of the largest circle of a crate. The numbers may only fall.
-const LARGEST_CIRCLES: &[(&str, usize)] = &[];
+const LARGEST_CIRCLES: &[(&str, usize)] = &[
+    ("auth", 5),
+    ("child", 4),
+    ("config", 11),
+    ("desk", 11),
+    ("dialect", 2),
+    ("egress", 2),
+    ("engine", 6),
+    ("json", 14),
+    ("mcp", 37),
+    ("openapi", 6),
+    ("search", 8),
+    ("server", 37),
+    ("store", 4),
+    ("testkit", 2),
+    ("when", 5),
+];
 /// Entries of one folder, a file and the folder of its name being one.
 const MOST_ENTRIES: usize = 12;
 /// Definitions of types that share one name.
@@ -19,16 +35,19 @@ type Module = Vec<String>;
 
 #[test]
 fn no_circle_of_imports_is_larger_than_it_was() {
-    let found: BTreeMap<_, _> = crates()
+    let circles: Vec<_> = crates()
         .into_iter()
         .map(|folder| (name_of(&folder), largest_circle(&arrows(&folder))))
-        .filter(|(_, size)| *size > 0)
+        .filter(|(_, files)| !files.is_empty())
         .collect();
-    let expected = LARGEST_CIRCLES.iter().map(|(name, size)| ((*name).to_owned(), *size)).collect();
-    assert_eq!(
-        found, expected,
-        "the files of the largest circle: a smaller number is written down"
-    );
+    let found: Vec<_> = circles.iter().map(|(name, files)| (name.as_str(), files.len())).collect();
+    let told: Vec<_> = circles
+        .iter()
+        .filter(|(name, files)| !LARGEST_CIRCLES.contains(&(name.as_str(), files.len())))
+        .map(|(name, files)| format!("{name}: {}", files.join(", ")))
+        .collect();
+    let help = "break a circle that grew, and write down a number that fell";
+    assert_eq!(found, LARGEST_CIRCLES, "{help}:\n{}", told.join("\n"));
 }
 
 #[test]
@@ -38,8 +57,12 @@ fn no_folder_holds_more_than_twelve_rooms() {
         let mut waiting = vec![folder.join("src")];
         while let Some(folder) = waiting.pop() {
             let mut entries = BTreeSet::new();
-            for entry in fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()) {
-                let name = entry.file_stem().unwrap().to_string_lossy().into_owned();
+            for entry in fs::read_dir(&folder)
+                .expect("the tree can be read")
+                .map(|entry| entry.expect("the tree can be read").path())
+            {
+                let name =
+                    entry.file_stem().expect("the tree can be read").to_string_lossy().into_owned();
                 if !["lib", "main", "mod", "tests"].contains(&name.as_str()) {
                     entries.insert(name);
                 }
@@ -60,7 +83,7 @@ fn no_name_of_a_type_stands_for_more_than_three() {
     let mut defined: BTreeMap<String, usize> = BTreeMap::new();
     for folder in crates() {
         for (_, path) in modules(&folder) {
-            for line in product(&fs::read_to_string(path).unwrap()).lines() {
+            for line in product(&fs::read_to_string(path).expect("the tree can be read")).lines() {
                 *defined.entry(type_name(line).unwrap_or_default().to_owned()).or_default() += 1;
             }
         }
@@ -86,16 +109,20 @@ fn type_name(line: &str) -> Option<&str> {
 }
 
 fn crates() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tree can be read");
     let mut all = vec![root.join("xtask")];
-    all.extend(fs::read_dir(root.join("crates")).unwrap().map(|entry| entry.unwrap().path()));
+    all.extend(
+        fs::read_dir(root.join("crates"))
+            .expect("the tree can be read")
+            .map(|entry| entry.expect("the tree can be read").path()),
+    );
     all.retain(|folder| folder.join("Cargo.toml").is_file());
     all.sort();
     all
 }
 
 fn name_of(folder: &Path) -> String {
-    folder.file_name().unwrap().to_string_lossy().into_owned()
+    folder.file_name().expect("the tree can be read").to_string_lossy().into_owned()
 }
 
 /// The files of a crate that are no tests, by their modules.
@@ -103,7 +130,10 @@ fn modules(folder: &Path) -> BTreeMap<Module, PathBuf> {
     let (source, mut found) = (folder.join("src"), BTreeMap::new());
     let mut waiting = vec![source.clone()];
     while let Some(folder) = waiting.pop() {
-        for entry in fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()) {
+        for entry in fs::read_dir(&folder)
+            .expect("the tree can be read")
+            .map(|entry| entry.expect("the tree can be read").path())
+        {
             if entry.is_dir() {
                 if !entry.ends_with("tests") {
                     waiting.push(entry);
@@ -113,7 +143,8 @@ fn modules(folder: &Path) -> BTreeMap<Module, PathBuf> {
             if entry.extension().is_none_or(|it| it != "rs") || entry.ends_with("tests.rs") {
                 continue;
             }
-            let inside = entry.strip_prefix(&source).unwrap().with_extension("");
+            let inside =
+                entry.strip_prefix(&source).expect("the tree can be read").with_extension("");
             let mut module: Module =
                 inside.iter().map(|part| part.to_string_lossy().into_owned()).collect();
             if module.last().is_some_and(|last| last == "mod") {
@@ -139,7 +170,7 @@ fn arrows(folder: &Path) -> HashMap<Module, BTreeSet<Module>> {
     let modules = modules(folder);
     let mut all = HashMap::new();
     for (module, path) in modules.iter().filter(|(module, _)| !module.is_empty()) {
-        let text = product(&fs::read_to_string(path).unwrap());
+        let text = product(&fs::read_to_string(path).expect("the tree can be read"));
         let mut to = BTreeSet::new();
         for path in paths(&text) {
             to.extend(target(module, &path, &modules));
@@ -190,7 +221,7 @@ fn paths(text: &str) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     let mut rest = text;
     while let Some(at) = rest.find("use ") {
-        let begins = rest[..at].chars().next_back().is_none_or(|it| it.is_whitespace());
+        let begins = rest[..at].chars().next_back().is_none_or(char::is_whitespace);
         let after = &rest[at + 4..];
         let end = after.find(';').unwrap_or(after.len());
         if begins {
@@ -203,7 +234,9 @@ fn paths(text: &str) -> Vec<Vec<String>> {
     let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
     for word in text.split(|letter: char| !is_word(letter) && letter != ':') {
         let parts: Vec<_> = word.split("::").map(str::to_owned).collect();
-        if parts.len() > 1 && ["crate", "self", "super"].contains(&parts[0].as_str()) {
+        let is_inside = ["crate", "self", "super"].contains(&parts[0].as_str());
+        // What ends in `::` is the head of a group, which was unfolded.
+        if is_inside && parts.len() > 1 && !word.ends_with(':') {
             found.push(parts);
         }
     }
@@ -240,8 +273,8 @@ fn unfold(before: &[String], tree: &str, found: &mut Vec<Vec<String>>) {
     }
 }
 
-/// How many files the largest circle ties together.
-fn largest_circle(arrows: &HashMap<Module, BTreeSet<Module>>) -> usize {
+/// The files that the largest circle ties together.
+fn largest_circle(arrows: &HashMap<Module, BTreeSet<Module>>) -> Vec<String> {
     let reach = |from: &Module| {
         let (mut seen, mut waiting) = (BTreeSet::new(), vec![from.clone()]);
         while let Some(module) = waiting.pop() {
@@ -255,11 +288,9 @@ fn largest_circle(arrows: &HashMap<Module, BTreeSet<Module>>) -> usize {
     };
     let reached: HashMap<_, _> =
         arrows.keys().map(|module| (module.clone(), reach(module))).collect();
-    let tied = |from: &Module| {
-        reached[from]
-            .iter()
-            .filter(|to| reached.get(*to).is_some_and(|it| it.contains(from)))
-            .count()
+    let tied = |from: &Module| -> Vec<String> {
+        let is_tied = |to: &&Module| reached.get(*to).is_some_and(|it| it.contains(from));
+        reached[from].iter().filter(is_tied).map(|module| module.join("/")).collect()
     };
-    arrows.keys().map(tied).max().unwrap_or_default()
+    arrows.keys().map(tied).max_by_key(Vec::len).unwrap_or_default()
 }

@@ -131,7 +131,7 @@ fn of_api(api: &ApiTemplate) -> String {
     while let Some(login) = logins.pop() {
         match login {
             CredentialTemplate::Bearer(text) | CredentialTemplate::Key(text) => {
-                templates.push(text)
+                templates.push(text);
             }
             CredentialTemplate::Basic { user, password } => templates.extend([user, password]),
             CredentialTemplate::ClientCredentials { token_url, client_secret, .. } => {

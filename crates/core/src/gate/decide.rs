@@ -116,13 +116,7 @@ impl PendingCall {
                     Ok(()) => park(&batch, call, tool, arguments, waits).await,
                     Err(error) => Err(error),
                 };
-                let outcome = match parked {
-                    Ok(ticket) => {
-                        ToolOutcome::Pending(PendingTicket { ticket, reason, question: None })
-                    }
-                    Err(error) => idempotency::unrecorded(error).outcome,
-                };
-                self.ended(outcome)
+                self.ended(waiting(parked, reason))
             }
             Verdict::Deny(reason) => self.ended(ToolOutcome::Denied { reason }),
             Verdict::Allow => {
@@ -238,6 +232,14 @@ impl PendingCall {
             key: Some(self.key),
             ..EndedCall::unstarted(outcome, self.repairs)
         }
+    }
+}
+
+/// What a parked call answers at first.
+fn waiting(parked: Result<TicketId, LedgerError>, reason: String) -> ToolOutcome {
+    match parked {
+        Ok(ticket) => ToolOutcome::Pending(PendingTicket { ticket, reason, question: None }),
+        Err(error) => idempotency::unrecorded(error).outcome,
     }
 }
 

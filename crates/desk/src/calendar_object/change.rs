@@ -65,7 +65,7 @@ impl CalendarObject {
         } else {
             let original = series.original(key).ok_or_else(none)?;
             let zones = series.zones;
-            let found = series.occurrence(original.clone());
+            let found = series.occurrence(&original);
             let mut part = found.part.clone();
             part.properties.retain(|it| !OF_SERIES.contains(&it.name.as_str()));
             part.remove("RECURRENCE-ID");

@@ -45,7 +45,6 @@ impl CalendarObject {
                 continue;
             };
             match object.join(part, &zones) {
-                Ok(()) => {}
                 Err(NotJoined::Other(part)) => {
                     let other = Self { kind, calendar: alone(part) };
                     let why = "another one of the same UID was taken in its place";
@@ -55,7 +54,8 @@ impl CalendarObject {
                     let why = format!("its zone `{id}` has other rules elsewhere in the file");
                     taken.left_out.push(format!("{}: {why}", object.name(home)));
                 }
-                Err(NotJoined::Zone(_)) => {}
+                // That was told already.
+                Ok(()) | Err(NotJoined::Zone(_)) => {}
             }
         }
         taken.objects.retain(|object| !spoiled.contains(object.uid()));

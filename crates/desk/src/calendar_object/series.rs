@@ -113,7 +113,7 @@ impl CalendarObject {
             }
         }
         for date in &series.dates {
-            first = first.min(bounds(&series.occurrence(date.clone()).slot, zone).0);
+            first = first.min(bounds(&series.occurrence(date).slot, zone).0);
         }
         (first.as_second().saturating_sub(86_400), last.as_second().saturating_add(86_400))
     }
@@ -130,15 +130,15 @@ impl<'a> Series<'a> {
     }
 
     /// What describes an occurrence that has no component of its own, and when it is.
-    pub(super) fn occurrence(&self, start: DateOrTime) -> Occurrence<'a> {
-        let key = OccurrenceKey::of(&start);
+    pub(super) fn occurrence(&self, start: &DateOrTime) -> Occurrence<'a> {
+        let key = OccurrenceKey::of(start);
         let own = self.lengths.get(&key);
-        let onward = self.onward_at(&start);
+        let onward = self.onward_at(start);
         let part = onward.map_or(self.master, |onward| onward.part);
         let slot = match (own, onward) {
             (Some(own), _) => own.clone(),
-            (None, Some(onward)) => onward.slot_at(&start).unwrap_or_else(|| self.slot_at(&start)),
-            (None, None) => self.slot_at(&start),
+            (None, Some(onward)) => onward.slot_at(start).unwrap_or_else(|| self.slot_at(start)),
+            (None, None) => self.slot_at(start),
         };
         Occurrence { key, part, slot }
     }
@@ -235,7 +235,7 @@ impl<'a> Series<'a> {
         let mut all = Vec::new();
         for start in self.starts(earliest, latest)? {
             if !self.changed.contains_key(&OccurrenceKey::of(&start)) {
-                all.push(self.occurrence(start));
+                all.push(self.occurrence(&start));
             }
         }
         for (key, part) in &self.changed {
@@ -277,7 +277,7 @@ impl<'a> Series<'a> {
         if let Some(part) = self.changed.get(&key) {
             return Some(Occurrence { key, part, slot: slot(self.zones, part).ok()? });
         }
-        self.original(key).map(|start| self.occurrence(start))
+        self.original(key).map(|start| self.occurrence(&start))
     }
 
     /// The original start that a key names, in the zone of the series.
@@ -326,8 +326,7 @@ impl<'a> Series<'a> {
 
     /// When the last of it has ended, if that can be told.
     fn last(&self) -> Option<Timestamp> {
-        let end_of =
-            |start: &DateOrTime| bounds(&self.occurrence(start.clone()).slot, self.home()).1;
+        let end_of = |start: &DateOrTime| bounds(&self.occurrence(start).slot, self.home()).1;
         let mut last = end_of(&self.start);
         for date in &self.dates {
             last = last.max(end_of(date));

@@ -98,7 +98,7 @@ impl CalendarObject {
 fn advance(part: &mut IcalComponent, zones: ObjectZones<'_>) -> Option<()> {
     let due = part.get("DUE").and_then(|due| zones.moment(due));
     let model = part.get("DTSTART").or_else(|| part.get("DUE"))?.clone();
-    let rule = Recurrence::beside(&part.get("RRULE")?.value, zones.shown(&model)).ok()?;
+    let rule = Recurrence::beside(&part.get("RRULE")?.value, ObjectZones::shown(&model)).ok()?;
     let start = zones.moment(&model)?;
     let without: Vec<OccurrenceKey> = part
         .all("EXDATE")

@@ -28,7 +28,7 @@ impl CalendarObject {
         self.parts().try_for_each(check)?;
         let first = master.get("DTSTART").ok_or_else(|| "it has no DTSTART".to_owned())?;
         let start = zones.one(first)?;
-        let shown = zones.shown(first);
+        let shown = ObjectZones::shown(first);
         let mut series = Series {
             zones,
             master,
@@ -95,7 +95,7 @@ impl CalendarObject {
             for name in ["DUE", "DTSTART"] {
                 if let Some(property) = part.get(name) {
                     zones.one(property)?;
-                    shown = zones.shown(property);
+                    shown = ObjectZones::shown(property);
                 }
             }
             for rule in part.all("RRULE") {
@@ -163,15 +163,14 @@ fn period(
     id: Option<&str>,
 ) -> Option<EventSlot> {
     let DateOrTime::At(start) = start else { return None };
-    let end = match IcalDuration::read(end) {
-        Some(length) => length.after(start)?,
-        None => {
-            let property = crate::ical::IcalProperty::new("RDATE", end);
-            let property = id.map_or(property.clone(), |id| property.with("TZID", id));
-            match zones.one(&property).ok()? {
-                DateOrTime::At(end) => end,
-                DateOrTime::Day(_) => return None,
-            }
+    let end = if let Some(length) = IcalDuration::read(end) {
+        length.after(start)?
+    } else {
+        let property = crate::ical::IcalProperty::new("RDATE", end);
+        let property = id.map_or(property.clone(), |id| property.with("TZID", id));
+        match zones.one(&property).ok()? {
+            DateOrTime::At(end) => end,
+            DateOrTime::Day(_) => return None,
         }
     };
     (end >= *start).then(|| EventSlot::Timed { start: start.clone(), end })

@@ -75,7 +75,7 @@ impl ObjectZones<'_> {
 
     /// What the clocks of its place were to show at the time of a property, be it left out there
     /// or not.
-    pub(crate) fn shown(&self, property: &IcalProperty) -> Option<jiff::civil::Time> {
+    pub(crate) fn shown(property: &IcalProperty) -> Option<jiff::civil::Time> {
         match UnzonedTime::read(&property.value)? {
             UnzonedTime::Clock(time) => Some(time.time()),
             UnzonedTime::Utc(time) => Some(TimeZone::UTC.to_datetime(time).time()),

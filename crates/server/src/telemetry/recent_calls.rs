@@ -67,7 +67,7 @@ impl RecentCalls {
 
     pub(super) fn begins(&self, call: &CallDecided<'_>, since: Instant) {
         let running = ActiveCall {
-            spec: Arc::clone(&call.tool.spec),
+            spec: Arc::clone(call.tool.spec),
             caller: Arc::clone(call.caller),
             since,
             progress: None,

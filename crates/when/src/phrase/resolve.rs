@@ -152,6 +152,17 @@ pub(crate) fn point(
     start(days, &side, hour).map(PhraseTime::Moment)
 }
 
+pub(crate) fn two_ends(said: &str) -> TimeParseError {
+    let why = "may be an end of it or of each time";
+    let cure = "say `until` before the last day, and `from 9 to 10` for the time of day";
+    TimeParseError::new(TimeParseProblem::Ambiguous, said, why, cure)
+}
+
+pub(crate) fn one_moment(said: &str) -> TimeParseError {
+    let (why, cure) = ("is one moment alone", "say the day and the time of day");
+    TimeParseError::new(TimeParseProblem::Conflict, said, why, cure)
+}
+
 pub(crate) fn not_all_day(said: &str) -> TimeParseError {
     let why = "has a time of day beside it";
     TimeParseError::new(TimeParseProblem::Conflict, said, why, "leave out the time or `all day`")

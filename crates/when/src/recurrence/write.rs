@@ -25,7 +25,7 @@ impl Display for Recurrence {
             RecurrenceEnd::Never => {}
             RecurrenceEnd::Count(count) => write!(out, ";COUNT={count}")?,
             RecurrenceEnd::Until(RecurrenceUntil::Day(day)) => {
-                write!(out, ";UNTIL={}", day.strftime("%Y%m%d"))?
+                write!(out, ";UNTIL={}", day.strftime("%Y%m%d"))?;
             }
             RecurrenceEnd::Until(RecurrenceUntil::Local(time)) => {
                 write!(out, ";UNTIL={}", time.strftime("%Y%m%dT%H%M%S"))?;

@@ -106,7 +106,9 @@ impl CalendarObject {
             let model = master.get("DTSTART").cloned();
             crate::calendar_object::make::put_slot(master, &slot);
             // A zone without a name of the world is kept in the form of the start alone.
-            model.into_iter().for_each(|it| master.set(zones.like("DTSTART", &it, &at)));
+            if let Some(model) = model {
+                master.set(zones.like("DTSTART", &model, &at));
+            }
             master.set(IcalProperty::new("CREATED", utc_text(now)));
         }
         for part in rest.parts_mut() {

@@ -46,7 +46,6 @@ pub(super) struct WriteEmailArguments {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[expect(clippy::struct_field_names, reason = "a model reads the name")]
 pub(super) struct ReplyEmailArguments {
     /// Id of the email to answer.
     #[schemars(length(min = 1, max = 1024))]

@@ -100,7 +100,7 @@ fn fill(shape: SubschemaLayout, held: &mut Value) {
             }
         }),
         (SubschemaLayout::List, Value::Array(schemas)) => {
-            schemas.retain(|schema| !schema.is_null())
+            schemas.retain(|schema| !schema.is_null());
         }
         _ => {}
     }

@@ -151,7 +151,7 @@ impl InFlight {
                 return Some(unreadable(id));
             }
             UpstreamRequestEnd::Result(reply) => {
-                _ = reply.fields().map(|fields| slot.answer(fields))
+                _ = reply.fields().map(|fields| slot.answer(fields));
             }
         }
         Some(ServerJsonRpcMessage::response(ServerResult::empty(()), id))

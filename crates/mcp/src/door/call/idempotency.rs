@@ -1,8 +1,13 @@
 //! The name that a client gives a call, so that sending it again does not run it again.
 
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use rmcp::model::ErrorData;
 use serde_json::{Value, json};
-use toolcrib_core::LONGEST_KEY;
+use sha2::{Digest, Sha256};
+use toolcrib_core::{LONGEST_KEY, canonical};
 
 /// Under this key of `_meta`, where revisions of the protocol have no place for it.
 pub(crate) const KEY: &str = "toolcrib/idempotencyKey";
@@ -39,6 +44,16 @@ pub(crate) fn key(
     let key = first.as_str().filter(|key| (1..=LONGEST_KEY).contains(&key.len()));
     let told = || format!("`{KEY}` must be a text of 1 to {LONGEST_KEY} bytes");
     key.map(|key| Some(key.to_owned())).ok_or_else(|| refused(told()))
+}
+
+/// Of the tool's name and the arguments, however their keys are ordered.
+pub(crate) fn digest(tool: &str, arguments: Option<&Value>) -> Arc<str> {
+    let digest = Sha256::new()
+        .chain_update(tool.len().to_be_bytes())
+        .chain_update(tool)
+        .chain_update(canonical::text(arguments.unwrap_or(&Value::Null)))
+        .finalize();
+    BASE64_URL_SAFE_NO_PAD.encode(digest).into()
 }
 
 #[cfg(test)]

@@ -3,16 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use base64::Engine as _;
-use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use http::HeaderMap;
 use rmcp::model::{CreateTaskResult, ErrorCode, ErrorData};
 use serde_json::{Map, Value, json};
-use sha2::{Digest, Sha256};
 use toolcrib_core::{
     BatchOptions, Call, Decision, ErrorKind, FormFallback, HostQuestion, ParkedCall, PendingTicket,
     Plan, QuestionKind, RawArguments, Response, TicketError, TicketId, ToolOutcome, Trace,
-    TraceState, canonical,
+    TraceState,
 };
 
 use super::approval;
@@ -61,16 +58,6 @@ pub(crate) struct ToolCallMetadata<'a> {
 pub(crate) type ResumedAnswers = (String, BTreeMap<String, Value>);
 
 type CallAnswerResult = Result<CallAnswer, ErrorData>;
-
-/// Of the tool's name and the arguments, however their keys are ordered.
-pub(crate) fn digest(tool: &str, arguments: Option<&Value>) -> Arc<str> {
-    let digest = Sha256::new()
-        .chain_update(tool.len().to_be_bytes())
-        .chain_update(tool)
-        .chain_update(canonical::text(arguments.unwrap_or(&Value::Null)))
-        .finalize();
-    BASE64_URL_SAFE_NO_PAD.encode(digest).into()
-}
 
 /// Where a call stands that says so itself: its client knows better than what lies between us, save
 /// whoever heard it before us and made a step of it in the same trace.
@@ -124,7 +111,7 @@ impl ToolCallHandler {
         let McpRequestContext { caller, profile, trace_state, key, session, .. } = entrance;
         let key = idempotency::key(key.as_deref(), marks.key)?;
         let anew = idempotency::again(marks.again)?;
-        let visit = CallIdentity { caller, profile, digest: digest(&tool, arguments) };
+        let visit = CallIdentity { caller, profile, digest: idempotency::digest(&tool, arguments) };
         let raw = || RawArguments::from(arguments.cloned());
         let meant = plan.meant(&tool, raw, &room.settings.request);
         let room = Arc::clone(room);

@@ -71,7 +71,7 @@ pub(crate) fn replied(
     match answered {
         Ok(CallAnswer::Written(result)) => message.text("result", &result),
         Ok(CallAnswer::Result(result) | CallAnswer::Asks(result)) => {
-            message.field("result", &result)
+            message.field("result", &result);
         }
         Ok(CallAnswer::Task(task)) => message.field("result", &task),
         Err(error) => {

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use toolcrib_core::ServerInfo;
 
 use crate::door::client::channel::ClientChannel;
-use crate::door::sdk::handler::{REVISIONS, RmcpHandler};
+use crate::door::sdk::REVISIONS;
+use crate::door::sdk::handler::RmcpHandler;
 use crate::door::sdk::results;
 use crate::door::state::McpRequestContext;
 

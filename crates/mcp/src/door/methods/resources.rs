@@ -14,11 +14,12 @@ use toolcrib_core::{
 
 use super::tools_list;
 use crate::door::backend::BackendResourceRequest;
+use crate::door::call::idempotency::digest;
 use crate::door::call::report::error_data;
 use crate::door::call::running::{
     CallIdentity, CallLifetime, McpCallEnd, McpCallStep, RunningMcpCall,
 };
-use crate::door::call::tool_call::{digest, stale};
+use crate::door::call::tool_call::stale;
 use crate::door::client::channel::ClientChannel;
 use crate::door::client::features::ClientFeatures;
 use crate::door::sdk::handler::{RmcpHandler, offers};

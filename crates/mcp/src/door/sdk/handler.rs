@@ -42,6 +42,7 @@ use crate::door::methods::extension;
 use crate::door::methods::initialize;
 use crate::door::methods::resources::{self, ResourceRequestHandler};
 use crate::door::methods::tools_list;
+use crate::door::sdk::REVISIONS;
 use crate::door::state::{McpRequestContext, McpServerState};
 use crate::door::stdio::operation::McpOperationMark;
 use crate::protocol::methods;
@@ -54,14 +55,6 @@ pub(crate) struct RmcpHandler {
     followed: SessionSubscriptions,
     telling: ListNotifier,
 }
-
-/// The revisions that this door speaks.
-pub(crate) const REVISIONS: &[ProtocolVersion] = &[
-    ProtocolVersion::V_2025_03_26,
-    ProtocolVersion::V_2025_06_18,
-    ProtocolVersion::V_2025_11_25,
-    ProtocolVersion::V_2026_07_28,
-];
 
 impl RmcpHandler {
     pub(crate) fn new(room: Arc<McpServerState>, entrance: Option<McpRequestContext>) -> Self {

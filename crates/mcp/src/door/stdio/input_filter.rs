@@ -58,7 +58,7 @@ pub(crate) async fn screen(
             match piece {
                 RpcBatchEntry::Message { text, .. } => pass(&mut onward, text.as_bytes()).await?,
                 RpcBatchEntry::Refused(answer) => {
-                    tell(back, format!("{answer}\n").as_bytes()).await?
+                    tell(back, format!("{answer}\n").as_bytes()).await?;
                 }
             }
         }

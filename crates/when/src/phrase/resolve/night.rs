@@ -8,11 +8,11 @@ use super::day::DayResolver;
 use super::moment::ClockTime;
 use super::period::plus_days;
 use super::said_clock;
-use crate::PhraseNote;
 use crate::error::{TimeParseError, TimeParseProblem};
 use crate::phrase::parse::time_expression::TimeExpression;
 use crate::phrase::syntax::{ClockPhrase, DayPart, DayPhrase, WithWords};
 use crate::recurrence::{Frequency, Recurrence};
+use crate::{PhraseNote, PhraseTime};
 
 /// The hour at which the small hours of a night end.
 const DAWN: i8 = 6;
@@ -134,4 +134,13 @@ pub(crate) fn nights(
     }
     rule.days.sort_by_key(|day| (day.nth, day.weekday.to_monday_zero_offset()));
     Ok(NightRecurrence { rule, hour: ClockTime::at(hour.time), is_after: true })
+}
+
+/// Tells on which day the small hours of a night are.
+pub(super) fn tell_night(days: &mut DayResolver<'_>, first: &PhraseTime, left: &TimeExpression) {
+    let PhraseTime::Moment(moment) = first else { return };
+    if let Ok(night) = moment.date().yesterday() {
+        let said = said_clock(left);
+        days.notes.push(PhraseNote::NightAfter { said, night, taken: moment.date() });
+    }
 }

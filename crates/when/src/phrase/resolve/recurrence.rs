@@ -5,10 +5,10 @@ use jiff::{Span, Zoned};
 
 use super::day::DayResolver;
 use super::moment::ClockTime;
-use super::night::{nights, share_night};
+use super::night::{nights, share_night, tell_night};
 use super::period::{beyond, plus_days};
 use super::range::{backwards, share_halves};
-use super::{checked, from_to, not_all_day, one_day, said_clock, settle_number};
+use super::{checked, from_to, not_all_day, one_day, one_moment, settle_number, two_ends};
 use crate::error::{REPEATS, TimeParseError, TimeParseProblem};
 use crate::iso::zone_of_day;
 use crate::phrase::parse::amount::is_of_clock;
@@ -28,20 +28,14 @@ pub(crate) fn recurring(
 ) -> Result<PhraseTime, TimeParseError> {
     let Sentence { mut left, right, length, repeat, until, starting, times, .. } = sentence;
     let Some(WithWords { what: repeat, said }) = repeat else {
-        return Err(TimeParseError::new(
-            TimeParseProblem::Unknown,
-            "",
-            "does not say how often",
-            REPEATS,
-        ));
+        let why = "does not say how often";
+        return Err(TimeParseError::new(TimeParseProblem::Unknown, "", why, REPEATS));
     };
     let mut right = right.unwrap_or_default();
     let mut until = of_days(until, &left)?;
     let mut starting = of_days(starting, &left)?;
     if let Some(day) = &right.day {
-        let why = "may be an end of it or of each time";
-        let cure = "say `until` before the last day, and `from 9 to 10` for the time of day";
-        return Err(TimeParseError::new(TimeParseProblem::Ambiguous, &day.said, why, cure));
+        return Err(two_ends(&day.said));
     }
     // `every Monday until 24 Dec at 9`: the time is that of every one.
     for side in [&mut starting, &mut until] {
@@ -59,13 +53,7 @@ pub(crate) fn recurring(
     let halves = settle_hours(&mut left, &mut right)?;
     left.day = day;
     if let Some(moment) = &left.moment {
-        let cure = "say the day and the time of day";
-        return Err(TimeParseError::new(
-            TimeParseProblem::Conflict,
-            &moment.said,
-            "is one moment alone",
-            cure,
-        ));
+        return Err(one_moment(&moment.said));
     }
     if let Some(all_day) = left.all_day.as_ref().filter(|_| left.has_clock()) {
         return Err(not_all_day(all_day));
@@ -288,15 +276,6 @@ fn tell_first(
     };
     if is_open && !seed.is_said {
         days.notes.push(PhraseNote::Taken { said: said.to_owned(), taken, other: None });
-    }
-}
-
-/// Tells on which day the small hours of a night are.
-fn tell_night(days: &mut DayResolver<'_>, first: &PhraseTime, left: &TimeExpression) {
-    let PhraseTime::Moment(moment) = first else { return };
-    if let Ok(night) = moment.date().yesterday() {
-        let said = said_clock(left);
-        days.notes.push(PhraseNote::NightAfter { said, night, taken: moment.date() });
     }
 }
 

@@ -8,7 +8,7 @@ use rmcp::model::ProtocolVersion;
 
 #[cfg(any(test, feature = "fuzz"))]
 use crate::door::http::allowed_hosts::AllowedHosts;
-use crate::door::sdk::handler::REVISIONS;
+use crate::door::sdk::REVISIONS;
 
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");

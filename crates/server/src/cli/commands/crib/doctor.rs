@@ -93,7 +93,7 @@ fn diagnose(room: &CommandContext, source: &SourceState) -> Diagnosis {
     match room.sources.get(&diagnosis.id) {
         Some(SourceHandle::Mcp(server)) => diagnosis.server(server.status()),
         Some(SourceHandle::Api(api)) => {
-            api.report().into_iter().for_each(|told| diagnosis.api(&told))
+            api.report().into_iter().for_each(|told| diagnosis.api(&told));
         }
         Some(SourceHandle::Desk(desk)) => diagnosis.about = desk.about(),
         None => {}

@@ -1,0 +1,216 @@
+//! The store as a ledger.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use toolcrib_core::{
+    BoxFuture, CallKey, CallStatus, Caller, Content, Effect, Ending, EndingReport, Fingerprint,
+    KeyResult, Ledger, LedgerError, OpenTickets, ParkedCall, PlannedCall, ResultHandle,
+    TicketError, TicketId, UncertainCall,
+};
+
+use super::Store;
+use crate::rows::calls::{self, DuplicateQuery, NewCall, QueuedCallTask};
+use crate::rows::history::CallRecord;
+use crate::rows::keys::{self, IdempotencyKey, KeyHold, KeySettlement, KeyState};
+use crate::rows::results::{self};
+use crate::rows::tickets::{self, NewTicket};
+use crate::sqlite::writer::Durability;
+
+fn bind_all(keys: &[IdempotencyKey], file: &rusqlite::Connection) -> rusqlite::Result<()> {
+    keys.iter().try_for_each(|key| keys::bind(key, file))
+}
+
+impl Ledger for Store {
+    fn queued<'a>(&'a self, call: PlannedCall<'a>) -> BoxFuture<'a, Result<(), LedgerError>> {
+        let new = NewCall::of(&call);
+        Box::pin(async move { Ok(self.0.writer.hand_over(Box::new(QueuedCallTask(new))).await?) })
+    }
+
+    fn planned<'a>(&'a self, call: PlannedCall<'a>) -> BoxFuture<'a, Result<(), LedgerError>> {
+        let new = NewCall::of(&call);
+        Box::pin(async move {
+            if call.tool.effect == Effect::Read {
+                let shared = Arc::clone(self.0.writer.shared());
+                let row = self.0.reading.begin(call.key, new, shared);
+                return Ok(self.0.writer.hand_over(row).await?);
+            }
+            let keys = call.keys.to_vec();
+            let plan = move |file: &rusqlite::Connection| {
+                bind_all(&keys, file)?;
+                new.write(file, None)
+            };
+            Ok(self.0.writer.ask(Durability::Sync, plan).await?)
+        })
+    }
+
+    fn finished(&self, call: CallKey, ending: Ending) -> BoxFuture<'_, Result<(), LedgerError>> {
+        self.ended(call, ending.into())
+    }
+
+    fn ended(&self, call: CallKey, finish: EndingReport) -> BoxFuture<'_, Result<(), LedgerError>> {
+        Box::pin(async move { Ok(self.finish(call, finish).await?) })
+    }
+
+    fn resolved(&self, call: CallKey, ending: Ending) -> BoxFuture<'_, Result<(), LedgerError>> {
+        let key = call.to_string();
+        let resolve = move |file: &rusqlite::Connection| calls::resolve(file, &key, ending, None);
+        Box::pin(async move { Ok(self.0.writer.ask(Durability::Commit, resolve).await?) })
+    }
+
+    fn unknown_like<'a>(
+        &'a self,
+        call: PlannedCall<'a>,
+        window: Duration,
+    ) -> BoxFuture<'a, Result<Option<UncertainCall>, LedgerError>> {
+        let like = DuplicateQuery::of(&call);
+        Box::pin(async move { Ok(self.unknown_like(like, window).await?) })
+    }
+
+    fn begin<'a>(
+        &'a self,
+        key: &'a IdempotencyKey,
+        arguments: Fingerprint,
+    ) -> BoxFuture<'a, Result<KeyState, LedgerError>> {
+        Box::pin(async move { Ok(self.begin_with(key, (arguments, KeyHold::Loose)).await?) })
+    }
+
+    fn bind<'a>(&'a self, keys: &'a [IdempotencyKey]) -> BoxFuture<'a, Result<(), LedgerError>> {
+        let keys = keys.to_vec();
+        let bind = move |file: &rusqlite::Connection| bind_all(&keys, file);
+        Box::pin(async move { Ok(self.0.writer.ask(Durability::Sync, bind).await?) })
+    }
+
+    fn settle<'a>(
+        &'a self,
+        key: &'a IdempotencyKey,
+        end: KeyResult,
+    ) -> BoxFuture<'a, Result<(), LedgerError>> {
+        match &end {
+            KeyResult::Told { now, .. } => self.0.told.put(key, now),
+            KeyResult::Late(answer) => self.0.told.replace(key, answer),
+            KeyResult::Answered(_) | KeyResult::Lost | KeyResult::Free => {}
+        }
+        Box::pin(async move { Ok(self.write_end(key, KeySettlement::of(&end)).await?) })
+    }
+
+    fn recorded<'a>(
+        &'a self,
+        key: &'a IdempotencyKey,
+    ) -> BoxFuture<'a, Result<KeyState, LedgerError>> {
+        let of = key.clone();
+        let recorded = move |file: &rusqlite::Connection| keys::recorded(&of, file);
+        Box::pin(async move {
+            Ok(match self.0.readers.read(recorded).await? {
+                KeyState::Ended(later) => KeyState::Ended(self.0.told.get(key).unwrap_or(later)),
+                begun @ (KeyState::New
+                | KeyState::Running
+                | KeyState::Unknown
+                | KeyState::Conflict) => begun,
+            })
+        })
+    }
+
+    fn park(&self, parked: ParkedCall) -> BoxFuture<'_, Result<(), LedgerError>> {
+        Box::pin(async move {
+            let (ticket, bounds) = (NewTicket::of(parked)?, self.0.options.tickets);
+            let write = move |file: &rusqlite::Connection| ticket.write(file, bounds);
+            let written = self.0.writer.ask(Durability::Sync, write).await?;
+            written.map_err(LedgerError::new)
+        })
+    }
+
+    fn claim<'a>(
+        &'a self,
+        ticket: &'a TicketId,
+        caller: &'a Caller,
+    ) -> BoxFuture<'a, Result<ParkedCall, TicketError>> {
+        let (ticket, caller, options) = (ticket.clone(), caller.clone(), self.0.options.clone());
+        Box::pin(async move {
+            let claim =
+                move |file: &rusqlite::Connection| tickets::claim(file, &ticket, &caller, &options);
+            self.0.writer.ask(Durability::Sync, claim).await.map_err(LedgerError::from)?
+        })
+    }
+
+    fn parked<'a>(
+        &'a self,
+        caller: &'a Caller,
+    ) -> BoxFuture<'a, Result<Vec<ParkedCall>, LedgerError>> {
+        let caller = caller.clone();
+        Box::pin(
+            async move { Ok(self.0.readers.read(move |file| tickets::open(file, &caller)).await?) },
+        )
+    }
+
+    fn open_tickets<'a>(
+        &'a self,
+        of: Option<&'a Caller>,
+        after: u64,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<OpenTickets, LedgerError>> {
+        let of = of.cloned();
+        let page =
+            move |file: &rusqlite::Connection| tickets::page(file, of.as_ref(), after, limit);
+        Box::pin(async move { Ok(self.0.readers.read(page).await?) })
+    }
+
+    fn owner<'a>(
+        &'a self,
+        ticket: &'a TicketId,
+    ) -> BoxFuture<'a, Result<Option<Caller>, LedgerError>> {
+        let ticket = ticket.clone();
+        Box::pin(async move {
+            Ok(self.0.readers.read(move |file| tickets::owner(file, &ticket)).await?)
+        })
+    }
+
+    fn waiting(&self) -> BoxFuture<'_, Option<u64>> {
+        Box::pin(async move { self.0.readers.read(tickets::count).await.ok() })
+    }
+
+    fn ticket<'a>(
+        &'a self,
+        ticket: &'a TicketId,
+        caller: &'a Caller,
+    ) -> BoxFuture<'a, Result<Option<ParkedCall>, LedgerError>> {
+        let (ticket, caller) = (ticket.clone(), caller.clone());
+        let one = move |file: &rusqlite::Connection| tickets::one(file, &ticket, &caller);
+        Box::pin(async move { Ok(self.0.readers.read(one).await?) })
+    }
+
+    fn keep<'a>(
+        &'a self,
+        caller: &'a Caller,
+        content: Arc<Content>,
+    ) -> BoxFuture<'a, Option<ResultHandle>> {
+        Box::pin(async move { self.keep_large(caller, &content).await })
+    }
+
+    fn kept<'a>(
+        &'a self,
+        caller: &'a Caller,
+        handle: &'a ResultHandle,
+    ) -> BoxFuture<'a, Option<Arc<Content>>> {
+        let (caller, handle) = (caller.clone(), handle.clone());
+        Box::pin(async move {
+            self.0.readers.read(move |file| results::kept(file, &caller, &handle)).await.ok()?
+        })
+    }
+
+    fn status<'a>(
+        &'a self,
+        caller: &'a Caller,
+        call: &'a str,
+    ) -> BoxFuture<'a, Result<Option<CallStatus>, LedgerError>> {
+        Box::pin(async move { Ok(self.call(caller, call).await?.map(CallRecord::stands)) })
+    }
+
+    fn supports_status(&self) -> bool {
+        true
+    }
+
+    fn keeps_for(&self, caller: &Caller) -> bool {
+        self.0.writer.shared().holders.has(caller)
+    }
+}
