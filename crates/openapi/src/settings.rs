@@ -132,7 +132,7 @@ impl OperationFilter {
 impl fmt::Debug for OperationFilter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [include, exclude] = &self.said;
-        let mut told = f.debug_struct("Pick");
+        let mut told = f.debug_struct("OperationFilter");
         told.field("include", include).field("exclude", exclude).finish_non_exhaustive()
     }
 }

@@ -74,7 +74,7 @@ impl Drop for OutboundSpan {
 
 impl fmt::Debug for OutboundSpan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Errand").field("trace", &self.trace).finish_non_exhaustive()
+        f.debug_struct("OutboundSpan").field("trace", &self.trace).finish_non_exhaustive()
     }
 }
 
