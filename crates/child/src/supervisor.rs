@@ -87,7 +87,7 @@ impl Drop for SupervisorCount {
 
 /// Holds the thread until every program of this process, and all that it started, is gone: for the
 /// last moment of a process that has let go of them. `false`: some are left after this time, and
-/// the next [`sweep`](crate::orphans) finds them.
+/// the next [`sweep`](crate::sweep()) finds them.
 pub fn wait_for_all(within: Duration) -> bool {
     let keepers = KEEPERS.0.lock().unwrap_or_else(PoisonError::into_inner);
     let waited = KEEPERS.1.wait_timeout_while(keepers, within, |keepers| *keepers > 0);

@@ -26,9 +26,10 @@ pub use config::{Config, ParsedConfig, Profile, StoreBounds};
 pub use file::problem::ConfigProblem;
 pub use file::schema::schema;
 pub use import::{ImportError, ImportedConfig, import};
-pub use live::{ApplyError, ConfigChange, Environment, LiveConfig, ViewHook};
+pub use live::{ApplyError, ConfigChange, Environment, LiveConfig, OpenError, ViewHook};
 pub use report::name_conflicts::{kept_out, set_aside};
 pub use report::trust::Disclosure;
+pub use secrets::process::{ProcessLookup, inherited_variables, open_ordinary_file};
 pub use secrets::template::{SecretLookup, UnresolvedReference};
 pub use settings::embedder::{EmbedderError, EmbedderSettings};
 pub use settings::observability::{

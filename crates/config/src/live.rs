@@ -1,6 +1,8 @@
 //! A crib that follows its file: a change is applied as a difference, or not at all.
 
 use std::collections::BTreeMap;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use serde::Serialize;
@@ -13,7 +15,12 @@ use toolcrib_engine::{Crib, CribBuilder};
 use crate::build::{BuiltSource, CribParts, ProfileView, SourceDifference, SourceFactory};
 use crate::config::Config;
 use crate::file::problem::ConfigProblem;
+use crate::secrets::process::{ProcessLookup, inherited_variables, open_ordinary_file};
 use crate::secrets::template::SecretLookup;
+use crate::source::registry::SourceRegistry;
+
+/// Largest file that is read, in bytes.
+const LARGEST_FILE: u64 = 16 * 1024 * 1024;
 
 /// What a file needs from its process to become a crib.
 pub struct Environment {
@@ -85,18 +92,45 @@ pub enum ApplyError {
     Source { id: SourceId, reason: String },
 }
 
+/// Why a file cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    #[error("cannot read `{}`: {cause}; check the path", .path.display())]
+    Unreadable { path: PathBuf, cause: io::Error },
+    #[error(transparent)]
+    Apply(#[from] ApplyError),
+}
+
 impl LiveConfig {
+    /// Opens a `crib.toml` and starts its sources. Must be called within a tokio runtime.
+    ///
+    /// Secrets come from the environment and the files of this process ([`ProcessLookup`]), child
+    /// processes inherit harmless variables such as `PATH`, and the ledger is in memory. Whoever
+    /// wants another thing makes an [`Environment`] and calls [`LiveConfig::start`].
+    pub async fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
+        let path = path.as_ref();
+        let mut text = String::new();
+        let read = open_ordinary_file(path)
+            .and_then(|file| file.take(LARGEST_FILE).read_to_string(&mut text));
+        read.map_err(|cause| OpenError::Unreadable { path: path.to_owned(), cause })?;
+        let read = Config::read(&text, &path.to_string_lossy());
+        let config = read.config.ok_or(ApplyError::File(read.problems))?;
+        let sources = Arc::new(SourceRegistry::new(inherited_variables(), None));
+        let environment = Environment::new(Arc::new(ProcessLookup), sources);
+        Ok(Self::start(&config, environment).await?)
+    }
+
     /// Starts the sources, and waits until each has answered or failed. Must be called within a
     /// tokio runtime. A source that cannot be made is there and fails.
     pub async fn start(config: &Config, means: Environment) -> Result<Self, ApplyError> {
-        let live = Self::open(config, means)?;
+        let live = Self::prepare(config, means)?;
         live.crib.start().await;
         Ok(live)
     }
 
     /// The same without a wait: `live.crib().start()` starts the sources, and meanwhile whatever
     /// is there can be used.
-    pub fn open(config: &Config, means: Environment) -> Result<Self, ApplyError> {
+    pub fn prepare(config: &Config, means: Environment) -> Result<Self, ApplyError> {
         let Environment { lookup, maker, profile, ledger, rules, judge, adapt, witness } = means;
         let adapt = adapt.unwrap_or_else(|| Box::new(|_, view| view));
         let built = ruled(config.build(&*lookup, &*maker), config, rules.as_ref());

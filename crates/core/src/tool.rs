@@ -173,7 +173,7 @@ where
     }
 }
 
-/// The same tool, said to be [brief](Tool::is_brief): for one that computes little.
+/// The same tool, said to be [non-blocking](Tool::is_nonblocking): for one that computes little.
 pub fn nonblocking(tool: Arc<dyn Tool>) -> Arc<dyn Tool> {
     Arc::new(NonblockingTool(tool))
 }

@@ -1,6 +1,6 @@
 //! Catalogs, rules, pins and records: the rooms around the gate.
 //!
-//! Read in this order: [`Crib`], [`catalog`], [`ledger`], [`rules`], [`lock`],
+//! Read in this order: [`Crib`], [`catalog`], [`ledger`], [`rules`], [`pins`],
 //! [`discovery`].
 
 mod builtin;

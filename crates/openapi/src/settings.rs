@@ -21,7 +21,7 @@ pub struct ApiSettings {
     /// By the name of the security scheme in the document; `*` is for all of them.
     pub credentials: IndexMap<String, Credential>,
     /// The only places that the document may lead to while there are credentials or headers, as
-    /// [`places`](crate::source::destinations()) told them to whoever decided; `None`: a document in a file may
+    /// [`places`](crate::places()) told them to whoever decided; `None`: a document in a file may
     /// lead anywhere public. One at an address leads to its own origin alone, whatever this says.
     pub held_to: Option<Vec<Url>>,
     pub headers: Vec<(String, Secret)>,

@@ -11,41 +11,26 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::{Context, Result, bail};
-use toolcrib::config::SecretLookup;
+use toolcrib::config::open_ordinary_file;
+pub(crate) use toolcrib::config::{ProcessLookup, inherited_variables};
 
 /// Largest file or message that is read, in bytes.
 const LARGEST: u64 = 16 * 1024 * 1024;
-/// More than any secret has: whoever takes it refuses it as too long.
-const LARGEST_SECRET: u64 = 1024 * 1024;
 
 /// The text of a file.
 pub(crate) fn file(path: &Path) -> Result<String> {
     let shown = path.display();
-    let file = open(path).with_context(|| format!("cannot open `{shown}`: check the path"))?;
+    let file = open_ordinary_file(path)
+        .with_context(|| format!("cannot open `{shown}`: check the path"))?;
     text(file).with_context(|| format!("cannot read `{shown}`"))
 }
 
 /// What a file has, be it a text or not.
 pub(crate) fn octets(path: &Path) -> Result<Vec<u8>> {
     let shown = path.display();
-    let file = open(path).with_context(|| format!("cannot open `{shown}`: check the path"))?;
+    let file = open_ordinary_file(path)
+        .with_context(|| format!("cannot open `{shown}`: check the path"))?;
     bytes(file).with_context(|| format!("cannot read `{shown}`"))
-}
-
-/// Opens what ends: a file, or a pipe that a shell has filled (`<(..)`).
-fn open(path: &Path) -> io::Result<File> {
-    let refused = |why| Err(io::Error::new(ErrorKind::InvalidInput, why));
-    let kind = std::fs::metadata(path)?.file_type();
-    if kind.is_dir() {
-        return refused("it is a folder");
-    }
-    // A named pipe without a writer keeps whoever opens it for ever; one of a shell has no name
-    // and its writer is there.
-    let is_of_shell = ["/dev/fd/", "/proc/self/fd/"].iter().any(|at| path.starts_with(at));
-    if !kind.is_file() && !is_of_shell {
-        return refused("it is no ordinary file");
-    }
-    File::open(path)
 }
 
 /// The text of a file, or `None` if there is no such file.
@@ -178,36 +163,6 @@ fn written_as(path: &Path, like: &std::fs::Metadata, text: &str) -> io::Result<(
     }
     file.write_all(text.as_bytes())?;
     file.sync_all()
-}
-
-/// Where the references of a configuration lead.
-pub(crate) struct ProcessLookup;
-
-impl SecretLookup for ProcessLookup {
-    fn env(&self, name: &str) -> Option<String> {
-        variable(name)
-    }
-
-    fn file(&self, path: &Path) -> io::Result<String> {
-        let mut text = String::new();
-        open(path)?.take(LARGEST_SECRET).read_to_string(&mut text)?;
-        Ok(text)
-    }
-
-    #[cfg(unix)]
-    fn is_open_to_others(&self, path: &Path) -> bool {
-        use std::os::unix::fs::PermissionsExt as _;
-        std::fs::metadata(path).is_ok_and(|found| found.permissions().mode() & 0o077 != 0)
-    }
-}
-
-/// What a child may know of where it runs: nothing of it is a secret.
-const HARMLESS: [&str; 10] =
-    ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TZ"];
-
-/// The harmless part of our environment.
-pub(crate) fn inherited() -> Vec<(String, String)> {
-    HARMLESS.iter().filter_map(|name| Some(((*name).to_owned(), variable(name)?))).collect()
 }
 
 /// The folder for what is kept between runs, as the XDG directories name it.

@@ -8,7 +8,7 @@ use crate::{config, secrets};
 pub(crate) fn ours() -> SourceRegistry {
     let state = config::state_folder();
     let within = |name| state.as_ref().map(|state| state.join(name));
-    SourceRegistry::new(config::inherited(), within("tokens"))
+    SourceRegistry::new(config::inherited_variables(), within("tokens"))
         .keeping(within("desks"))
         .in_zone(config::time_zone())
         .learning(secrets::learned())

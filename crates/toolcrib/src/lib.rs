@@ -1,6 +1,6 @@
 //! The tool layer for LLM agents: gather, plan, hand out, run and record tool calls.
 //!
-//! Start with [`Crib`]; `README.md` has the whole turn of a conversation as a tested example.
+//! Start with [`Crib`] and [`Conversation`]; `README.md` has the whole turn of a conversation as a tested example.
 //! Tools are made by [`tool`], gathered in a [`Toolset`], planned into a [`Plan`], shown to a model
 //! by a [`dialect`], and run by [`Crib::run`], which answers with a [`Report`].
 //!
@@ -8,45 +8,32 @@
 //! [`openapi::ApiSource`] given to [`Crib::builder`]:
 //!
 //! ```
-//! use std::{io, path::Path, sync::Arc};
-//! use toolcrib::config::{Config, Environment, LiveConfig, SecretLookup, SourceRegistry};
-//! use toolcrib::{Caller, PlanRequest};
-//!
-//! /// Where `${env:..}` and `${file:..}` lead.
-//! struct Outside;
-//!
-//! impl SecretLookup for Outside {
-//!     fn env(&self, name: &str) -> Option<String> {
-//!         std::env::var(name).ok()
-//!     }
-//!     fn file(&self, path: &Path) -> io::Result<String> {
-//!         std::fs::read_to_string(path)
-//!     }
-//! }
+//! use toolcrib::config::LiveConfig;
+//! use toolcrib::prelude::*;
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let text = r#"
-//!     [[source]]
-//!     id = "clock"
-//!     basics = ["time_now"]
-//! "#;
-//! let read = Config::read(text, "crib.toml");
-//! let config = read.config.ok_or_else(|| format!("{:?}", read.problems))?;
-//! let path = vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())];
-//! let sources = Arc::new(SourceRegistry::new(path, None));
-//! let environment = Environment::new(Arc::new(Outside), sources);
-//! let live = LiveConfig::start(&config, environment).await?;
+//! # let file = std::env::temp_dir().join(format!("toolcrib-{}.toml", std::process::id()));
+//! # std::fs::write(&file, "[[source]]\nid = \"clock\"\nbasics = [\"time_now\"]\n")?;
+//! let live = LiveConfig::open(&file).await?;
 //! let plan = live.crib().plan(&Caller::local(), PlanRequest::default())?;
 //! assert!(plan.get("clock__time_now").is_some());
 //!
 //! // Later, when the file has changed: only what is another thing starts anew.
-//! let change = live.reload(text, "crib.toml").await?;
+//! let text = std::fs::read_to_string(&file)?;
+//! let change = live.reload(&text, "crib.toml").await?;
 //! assert_eq!(change.same.len(), 1);
+//! # std::fs::remove_file(&file)?;
 //! # Ok(())
 //! # }
 //! ```
 
+mod conversation;
+pub mod prelude;
+
+pub use conversation::{Conversation, ConversationError, Step};
+pub use schemars;
+pub use serde_json;
 pub use toolcrib_auth as auth;
 pub use toolcrib_basics as basics;
 pub use toolcrib_config as config;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use toolcrib_config::{ApplyError, ConfigChange, Environment, LiveConfig};
+use toolcrib_config::{ApplyError, ConfigChange, Environment, LiveConfig, OpenError};
 use toolcrib_core::{Call, Caller, PlanRequest, RawArguments, SourceId};
 use toolcrib_engine::Crib;
 
@@ -216,7 +216,7 @@ async fn every_profile_has_its_view_of_the_same_tools() {
     let workshop = Workshop::default();
     workshop.set("TOKEN", "one");
     let text = format!("{FILE}\n[profile.p]\nsources = [\"b\"]\n");
-    let live = LiveConfig::open(&config(&text), means(&workshop)).unwrap();
+    let live = LiveConfig::prepare(&config(&text), means(&workshop)).unwrap();
     assert_eq!(names(live.crib()), Vec::<String>::new(), "nothing is started yet");
     live.crib().start().await;
     let seen = |crib: &Crib| -> Vec<String> {
@@ -230,4 +230,22 @@ async fn every_profile_has_its_view_of_the_same_tools() {
     live.reload(&text.replace("profile.p", "profile.q"), "crib.toml").await.unwrap();
     assert!(live.view("p").is_none());
     assert_eq!(seen(&live.view("q").unwrap()), seen(&view));
+}
+
+#[tokio::test]
+async fn a_file_is_opened_in_one_line_or_says_why_not() {
+    let folder = std::env::temp_dir().join(format!("toolcrib-open-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let (good, bad) = (folder.join("crib.toml"), folder.join("bad.toml"));
+    std::fs::write(&good, "[[source]]\nid = \"clock\"\nbasics = [\"time_now\"]\n").unwrap();
+    std::fs::write(&bad, "[[source]]\nid = \"clock\"\nbasic = 1\n").unwrap();
+
+    let live = LiveConfig::open(&good).await.unwrap();
+    assert_eq!(names(live.crib()), ["clock__time_now"]);
+    let refused = LiveConfig::open(&bad).await.err().unwrap().to_string();
+    assert!(refused.starts_with("the file is wrong: ") && refused.contains("basic"), "{refused}");
+    let missing = LiveConfig::open(folder.join("none.toml")).await.err().unwrap();
+    assert!(matches!(&missing, OpenError::Unreadable { path, .. } if path.ends_with("none.toml")));
+    assert!(missing.to_string().ends_with("; check the path"), "{missing}");
+    std::fs::remove_dir_all(folder).unwrap();
 }

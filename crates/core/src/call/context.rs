@@ -93,7 +93,7 @@ impl CallContext {
     }
 
     /// Where the call stands in a trace; `None`: nobody traces. What is asked of others for the
-    /// call has a place of its own: see [`CallContext::errand`].
+    /// call has a place of its own: see [`CallContext::outbound_span`].
     pub fn trace(&self) -> Option<Trace> {
         self.trace.filter(|trace| trace.goes_on())
     }

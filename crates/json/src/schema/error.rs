@@ -9,23 +9,23 @@ use super::excerpt::{line, place};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SchemaError {
-    /// The document is larger than [`Bounds::bytes`](super::Bounds::bytes).
+    /// The document is larger than [`SchemaBounds::bytes`](super::SchemaBounds::bytes).
     #[error("the schema is larger than {limit} bytes: shorten it or split the tool")]
     TooLarge { limit: usize },
-    /// Objects and arrays nest deeper than [`Bounds::depth`](super::Bounds::depth).
+    /// Objects and arrays nest deeper than [`SchemaBounds::depth`](super::SchemaBounds::depth).
     #[error(
         "the schema nests deeper than {limit} levels at {}: move the parts into `$defs`",
         place(at)
     )]
     TooDeep { at: String, limit: usize },
-    /// More than [`Bounds::subschemas`](super::Bounds::subschemas) are reached.
+    /// More than [`SchemaBounds::subschemas`](super::SchemaBounds::subschemas) are reached.
     #[error(
         "the schema has more than {limit} subschemas (counted up to {}): drop or merge some",
         place(at)
     )]
     TooManySubschemas { at: String, limit: usize },
     /// One value would be checked against more than
-    /// [`Bounds::unfold`](super::Bounds::unfold) subschemas.
+    /// [`SchemaBounds::unfold`](super::SchemaBounds::unfold) subschemas.
     #[error(
         "{} checks one value more than {limit} times by `allOf`, `anyOf`, `oneOf` and `$ref`: \
          flatten the alternatives",
@@ -53,7 +53,7 @@ pub enum SchemaError {
     /// A pattern that the linear engine does not take.
     #[error("the pattern `{pattern}` at {} is refused: {reason}", place(at))]
     Pattern { at: String, pattern: String, reason: String },
-    /// There are more than [`Bounds::patterns`](super::Bounds::patterns).
+    /// There are more than [`SchemaBounds::patterns`](super::SchemaBounds::patterns).
     #[error("the schema has more than {limit} patterns (counted up to {}): drop some", place(at))]
     TooManyPatterns { at: String, limit: usize },
     /// The document is no schema of its draft, for example for an unknown `type`.

@@ -1,5 +1,7 @@
 //! Zones that a file brings along.
 
+use std::fmt::Write as _;
+
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 use proptest::prelude::*;
@@ -15,7 +17,8 @@ fn zone(observances: &[&str]) -> String {
         let [kind, start, from, to, more] =
             observance.splitn(5, ' ').collect::<Vec<_>>().try_into().unwrap();
         let more = if more.is_empty() { String::new() } else { format!("{more}\n") };
-        lines += &format!(
+        let _ = write!(
+            lines,
             "BEGIN:{kind}\nDTSTART:{start}\nTZOFFSETFROM:{from}\nTZOFFSETTO:{to}\n{more}END:{kind}\n"
         );
     }

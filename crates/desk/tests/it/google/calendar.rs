@@ -371,7 +371,7 @@ async fn of_two_changes_at_once_none_is_lost() {
             match result {
                 Ok(_) => assert!(is_kept, "{kept:?}"),
                 Err(fault) => {
-                    assert_eq!((fault.kind, is_kept), (BackendErrorKind::Conflict, false))
+                    assert_eq!((fault.kind, is_kept), (BackendErrorKind::Conflict, false));
                 }
             }
         }

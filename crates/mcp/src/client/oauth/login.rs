@@ -137,6 +137,8 @@ impl OAuthLogin {
 impl std::fmt::Debug for OAuthLogin {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         // The address holds the state.
-        f.debug_struct("OAuthLogin").field("issuer", &self.found.issuer.issuer).finish_non_exhaustive()
+        f.debug_struct("OAuthLogin")
+            .field("issuer", &self.found.issuer.issuer)
+            .finish_non_exhaustive()
     }
 }

@@ -45,7 +45,7 @@ pub(crate) fn mcp(
     let store = open_store(&file)?;
     let served = runtime.block_on(async {
         telemetry.resume(store.as_ref()).await?;
-        let live = Arc::new(LiveConfig::open(
+        let live = Arc::new(LiveConfig::prepare(
             &file.checked,
             Environment {
                 witness: Some(Arc::<Telemetry>::clone(&telemetry)),

@@ -75,7 +75,7 @@ pub(crate) fn serve(
             witness: Some(Arc::<Telemetry>::clone(&telemetry)),
             ..means(global, &file.path, &sources, store.as_ref())?
         };
-        let live = Arc::new(LiveConfig::open(&file.checked, means)?);
+        let live = Arc::new(LiveConfig::prepare(&file.checked, means)?);
         secrets::keep(vec![live.redactor()]);
         let listener = listening.begin()?;
         let bound = listener.local_addr()?;
