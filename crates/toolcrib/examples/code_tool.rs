@@ -30,7 +30,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let report = crib.run(&plan, api.calls(&plan, &reply)).await;
     let answer = api.results(&report);
     println!("The model is told: {}", json!(answer));
-    assert_eq!(report.responses.first().map(toolcrib::Response::text).as_deref(), Some("68.0"));
+    let text = report.responses.first().map(toolcrib::Response::text).unwrap_or_default();
+    assert!(text.starts_with("68.0"), "{text}");
     Ok(())
 }
 

@@ -46,6 +46,9 @@ impl LenientWriter<'_> {
         let mut fields = Map::with_capacity(old.len());
         let mut notes = Vec::new();
         for (keyword, value) in old {
+            if is_empty_list(keyword, value) {
+                continue;
+            }
             if keyword == "$ref" && !self.leads_somewhere(value) {
                 notes.push(rule_text::rule(keyword, value));
                 let path = pointer(at, keyword);
@@ -96,4 +99,11 @@ impl LenientWriter<'_> {
     fn leads_somewhere(&self, reference: &Value) -> bool {
         reference.as_str().is_some_and(|to| resolve(self.document, to).is_some())
     }
+}
+
+/// Lists of schemas hold at least one by the standard: an empty one says nothing, and some APIs
+/// refuse it.
+fn is_empty_list(keyword: &str, value: &Value) -> bool {
+    matches!(keyword, "anyOf" | "oneOf" | "allOf" | "prefixItems")
+        && value.as_array().is_some_and(Vec::is_empty)
 }

@@ -70,6 +70,14 @@ fn a_root_of_forms_becomes_one_object_and_the_forms_are_said() {
 }
 
 #[test]
+fn an_empty_list_of_schemas_says_nothing_and_is_not_sent() {
+    let input = json!({"type": "object", "properties": {"a": {"prefixItems": [], "allOf": []}}});
+    let (tools, _) = shown(variant("openai-chat").as_ref(), input);
+    let expected = json!({"type": "object", "properties": {"a": {}}});
+    assert_eq!(tools.pointer("/0/function/parameters"), Some(&expected));
+}
+
+#[test]
 fn a_root_of_very_many_forms_is_refused_and_not_cut() {
     let many: Vec<_> = (0..1_900).map(|place| json!({"required": [format!("a{place}")]})).collect();
     let input = json!({"type": "object", "anyOf": many});
