@@ -12,7 +12,7 @@
 //! # struct Add { x: i64, y: i64 }
 //! # let add = tool("add", "Adds.", Effect::Read, |a: Add| async move { Ok(a.x + a.y) })?;
 //! # let catalog = Arc::new(Catalog::of(Toolset::of([add])?));
-//! # let plan = Plan::make(&catalog, &Caller::local(), &AllowAll, Request::default())?;
+//! # let plan = Plan::make(&catalog, &Caller::local(), &AllowAll, PlanRequest::default())?;
 //! let openai = OpenAiChat::default();
 //! let mut body = json!({ "model": "any", "messages": [] });
 //! body.as_object_mut().unwrap().extend(openai.request(&plan));
