@@ -20,14 +20,7 @@ fn the_suite_of_2025_11_25_passes() {
 fn run(revision: &str, count: usize) {
     let Some(suite) = ConformanceSuite::installed() else { return };
     let client = example(&format!("conformance_client{}", std::env::consts::EXE_SUFFIX));
-    let words = ["--command".as_ref(), client.as_os_str()];
-    let mut verdict = suite.run("client", revision, &words);
-    if !verdict.missing().is_empty() || !verdict.is_content {
-        // It runs all scenarios at once beside the other tests, and its own servers have times that
-        // a busy machine does not keep. What is wrong with us is wrong a second time.
-        print(&format!("once more, without {:?}: {}", verdict.missing(), verdict.said));
-        verdict = suite.run("client", revision, &words);
-    }
+    let verdict = suite.run("client", revision, &["--command".as_ref(), client.as_os_str()]);
     assert_eq!(verdict.scored.len(), count, "the suite is another one");
     let total = verdict.said.lines().find(|line| line.starts_with("Total:")).unwrap_or_default();
     print(&format!("{revision}: {}; {total}", verdict.line()));
