@@ -105,12 +105,13 @@ async fn what_cannot_be_read_is_told_at_once_beside_other_calls_with_its_own_cau
     for (era, id) in [("legacy", "first"), ("modern", "last"), ("legacy", "none")] {
         let mut settings = settings(&[era]);
         settings.timeouts.call = Duration::from_mins(1);
+        settings.bounds.message = 1024 * 1024;
         let crib = crib(&source(settings)).await;
         let deep = |raw: &str| match id {
             "first" => json!({ "raw": raw }),
             _ => json!({ "raw": raw, "id": id }),
         };
-        let huge = format!("\"{}\"", "x".repeat(9 * 1024 * 1024));
+        let huge = format!("\"{}\"", "x".repeat(2 * 1024 * 1024));
         let nested = format!("{}{}", "[".repeat(2_000), "]".repeat(2_000));
         let told = [
             (huge.as_str(), "it is larger than `limits.message` allows"),
