@@ -27,8 +27,8 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
     report.end()
 }
 
-/// Builds the server as it ships, and lets the load client do the rest; `--server=PATH` measures one
-/// that was built otherwise.
+/// Builds the server as it ships, and lets the load client do the rest; `--server=PATH` measures
+/// one that was built otherwise.
 fn load(kind: &str, words: &[String]) -> Result<()> {
     finish(cargo().args(["build", "--release"]))?;
     let Instruments { client, echo } = Instruments::build()?;

@@ -17,7 +17,8 @@ id = \"github\"
 openapi = { document = \"github.json\", base_url = \"http://127.0.0.1:9\" }
 ";
 
-/// Counts with the binary as it ships; the document is GitHub's, from the data beside the repository.
+/// Counts with the binary as it ships; the document is GitHub's, from the data beside the
+/// repository.
 pub(crate) fn run() -> Result<()> {
     finish(cargo().args([
         "build",

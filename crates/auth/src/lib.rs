@@ -1,9 +1,9 @@
 //! Who asks, by what was presented; and what the scopes of a caller open.
 //!
-//! Read in this order: [`AccessControl`] (one answer for whatever is presented), [`ApiKey`], [`JsonWebToken`] (a
-//! token as it is written), `issuer` (whose keys are held against it), `claims` (what it must say),
-//! [`reach`] (what scopes open), [`ScopedPolicy`] (the same as a policy), [`ProtectedResource`] (what OAuth calls
-//! us).
+//! Read in this order: [`AccessControl`] (one answer for whatever is presented), [`ApiKey`],
+//! [`JsonWebToken`] (a token as it is written), `issuer` (whose keys are held against it), `claims`
+//! (what it must say), [`reach`] (what scopes open), [`ScopedPolicy`] (the same as a policy),
+//! [`ProtectedResource`] (what OAuth calls us).
 //!
 //! A credential is accepted whole or refused: none is passed over, and none makes a caller of the
 //! tenant [`LOCAL`], who is the person at the machine. Only this crate names `ring`.

@@ -2,7 +2,7 @@
 //!
 //! Read [`tools`] first, then `basic` (how a tool is made of a row of data and a function), then
 //! any of `time`, `arithmetic` (with its `expression`), `text`, `identity` and `json` (with its
-//! `path`).
+//! `json_path`).
 //!
 //! Every tool only reads its arguments, the clock or the system's randomness: no file, no network,
 //! no environment. Every tool is bounded in what it takes, does and gives.

@@ -86,8 +86,8 @@ impl Child {
         self.leash.ending().clone()
     }
 
-    /// Ends it: closes its input, sends `SIGTERM` to its group after 2 s and `SIGKILL` after 2 more,
-    /// then kills and reaps every descendant that is left.
+    /// Ends it: closes its input, sends `SIGTERM` to its group after 2 s and `SIGKILL` after 2
+    /// more, then kills and reaps every descendant that is left.
     ///
     /// Whoever took the pipes should drop the input first; else the first 2 s pass in vain.
     pub async fn stop(mut self) -> Exit {

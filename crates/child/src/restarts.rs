@@ -33,8 +33,8 @@ impl Default for RestartBounds {
 ///
 /// Ask with [`Restarts::permit`] before a start, and tell every end, also that of a failed start,
 /// with [`Restarts::ended`].
-/// Pauses grow from the first to the longest, each cut by up to half at random, so that programs which died
-/// together do not come back together.
+/// Pauses grow from the first to the longest, each cut by up to half at random, so that programs
+/// which died together do not come back together.
 /// Too many ends within their time open the breaker for the longest pause; then one start is tried,
 /// and unless it lasts for that time the breaker opens again.
 #[derive(Debug, Clone)]

@@ -1,8 +1,8 @@
 //! Tools that do not say what a call of them does, and what their words let one propose.
 //!
-//! A wrong `read` runs without a question: whatever is doubtful proposes nothing, and the safe guess
-//! stays. `name`, `texts` and `fields` judge one thing each, by the words of `verbs`; [`write()`] puts
-//! what a person accepted into the file.
+//! A wrong `read` runs without a question: whatever is doubtful proposes nothing, and the safe
+//! guess stays. `name`, `description` and `fields` judge one thing each, by the words of `verbs`;
+//! [`write()`] puts what a person accepted into the file.
 
 mod description;
 mod fields;
@@ -31,9 +31,9 @@ pub struct UndeclaredTool {
     pub because: String,
 }
 
-/// The listed tools that declare nothing of their effect, with what may be proposed for each, in the
-/// order of the catalog. `owners`: the sources that may have a tool of such a name, of which those
-/// in `looked_at` have given their list.
+/// The listed tools that declare nothing of their effect, with what may be proposed for each, in
+/// the order of the catalog. `owners`: the sources that may have a tool of such a name, of which
+/// those in `looked_at` have given their list.
 pub fn undeclared(
     catalog: &Catalog,
     looked_at: &[SourceId],

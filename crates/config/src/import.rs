@@ -1,9 +1,9 @@
 //! The files of other programs as a `crib.toml`.
 //!
 //! Nothing is started, no variable is looked up, and no secret of a variable, a header or a query
-//! passes: what a file holds as a literal becomes a reference, with a note that says what to export.
-//! Arguments and paths have no references: they are copied as they will run, with a note on each
-//! that looks like a secret.
+//! passes: what a file holds as a literal becomes a reference, with a note that says what to
+//! export. Arguments and paths have no references: they are copied as they will run, with a note on
+//! each that looks like a secret.
 
 pub(crate) mod comments;
 mod file_format;

@@ -1,11 +1,12 @@
 //! crib.toml: raw, checked, built, and changed while it runs.
 //!
-//! Read in this order: `raw` (the file as it is written), `shape` (the file against its schema),
-//! [`Config`] with `check`, `settings` and `template` (secrets), `build`, [`LiveConfig`]; beside them
-//! [`import()`] reads the files of other programs.
+//! Read in this order: `raw` (the file as it is written), `file` (its text, its schema and what is
+//! wrong with it), [`Config`] with `check`, `settings` and `secrets`, `build`, [`LiveConfig`];
+//! beside them [`import()`] reads the files of other programs.
 //!
-//! This crate reads no environment: secrets come through a [`SecretLookup`] that the binary hands in.
-//! It starts nothing: sources come from a [`SourceFactory`].
+//! Secrets come through a [`SecretLookup`], and sources from a [`SourceFactory`]. Only
+//! [`LiveConfig::open`] and what it is made of ([`ProcessLookup`], [`inherited_variables`]) read
+//! the environment and files.
 
 mod build;
 mod check;

@@ -184,7 +184,8 @@ impl LiveConfig {
         &self.crib
     }
 
-    /// Reads a text and applies it; see [`LiveConfig::apply`]. A text with problems changes nothing.
+    /// Reads a text and applies it; see [`LiveConfig::apply`]. A text with problems changes
+    /// nothing.
     pub async fn reload(&self, text: &str, file: &str) -> Result<ConfigChange, ApplyError> {
         let read = Config::read(text, file);
         match read.config {

@@ -38,8 +38,8 @@ pub struct Call {
     /// It was made before, and its host cannot tell what came of that: unless it is harmless to
     /// repeat, it runs if a person lets it.
     pub again: bool,
-    /// Its caller made it before and gave it up, and means it once more: only where that is so, it is
-    /// not held back.
+    /// Its caller made it before and gave it up, and means it once more: only where that is so, it
+    /// is not held back.
     pub anew: bool,
     /// It came through a tool that passes calls on. The gate says so; nobody else needs to.
     pub relayed: bool,

@@ -59,7 +59,8 @@ impl UnusableTool {
 pub struct CatalogBounds {
     /// Tools in all. Each source has a bound of its own, and nobody bounds the sources.
     pub tools: usize,
-    /// Longest name of a tool; none has more than [`LONGEST_NAME`](crate::call::name::LONGEST_NAME).
+    /// Longest name of a tool; none has more than
+    /// [`LONGEST_NAME`](crate::call::name::LONGEST_NAME).
     pub name: usize,
     /// What the schema of one may cost.
     pub schema: Arc<schema::SchemaBounds>,

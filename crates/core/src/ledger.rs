@@ -92,7 +92,7 @@ pub trait Ledger: Send + Sync {
     }
 
     /// What a key says, without asking for it; `New`: nothing. A ticket that was claimed stands
-    /// here under its own name: see `OnceKey::of_ticket`.
+    /// here under its own name: see `IdempotencyKey::of_ticket`.
     fn recorded<'a>(
         &'a self,
         _: &'a IdempotencyKey,

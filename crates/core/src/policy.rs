@@ -103,8 +103,8 @@ pub trait Policy: Send + Sync {
         true
     }
 
-    /// How far a resource may be asked for that no list names. What `decide` says of it holds beside
-    /// this.
+    /// How far a resource may be asked for that no list names. What `decide` says of it holds
+    /// beside this.
     fn leave(&self, caller: &Caller, unlisted: &UnlistedResource<'_>) -> UnlistedAccess {
         if !self.is_per_tool() {
             return UnlistedAccess::Any;

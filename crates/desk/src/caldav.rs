@@ -1,8 +1,8 @@
 //! A server of CalDAV (RFC 4791) as calendar and tasks.
 //!
-//! Read in this order: [`CalDavSettings`], [`CalDavBackend`], `discover` (where the calendars are),
-//! `objects` (one object read and written), `calendar` and `tasks` (what the tools ask for), `wire`
-//! (one request), `xml` (what comes back).
+//! Read in this order: [`CalDavSettings`], [`CalDavBackend`], `discovery` (where the calendars
+//! are), `objects` (one object read and written), `calendar` and `tasks` (what the tools ask for),
+//! `wire` (one request), `xml` (what comes back).
 //!
 //! Everything goes to the origin that the settings name, and to no other, whatever an answer says:
 //! every request carries the password.

@@ -3,9 +3,9 @@
 //! Everything here is computed, nothing is kept: the embedded backend and CalDAV both stand on it,
 //! so that they behave alike.
 //!
-//! Read in this order: [`CalendarObject`], `form` (what others write in another form than the start),
-//! `key` (what names an occurrence), `times` (its times read, or why they cannot be), `series` (when
-//! it occurs), `onward` (what was changed of an occurrence and all after it),
+//! Read in this order: [`CalendarObject`], `form` (what others write in another form than the
+//! start), `key` (what names an occurrence), `times` (its times read, or why they cannot be),
+//! `series` (when it occurs), `onward` (what was changed of an occurrence and all after it),
 //! `read` and `make` (a component as a value of ours and back), `change`, `shift`, `split`
 //! and `respond` (what can be done to it), `task`, `list` (pages), `whole` (files).
 

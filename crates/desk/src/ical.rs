@@ -3,9 +3,9 @@
 //! What is not understood is kept: a component that is read and written again has lost nothing but
 //! the order of its lines' folds.
 //!
-//! Read in this order: [`IcalComponent`], [`IcalProperty`], `file` (files of others), then `time` (dates, times and durations),
-//! `zone` (what a TZID means), `observance` and `tzif` (the zone that a VTIMEZONE tells of) and
-//! `vtimezone` (what is written for one).
+//! Read in this order: [`IcalComponent`], [`IcalProperty`], `file` (files of others), then `time`
+//! (dates, times and durations), `zone` (what a TZID means), `observance` and `tzif` (the zone that
+//! a VTIMEZONE tells of) and `vtimezone` (what is written for one).
 
 mod component;
 mod content_line;

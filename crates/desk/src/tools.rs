@@ -1,6 +1,6 @@
 //! The tools: a row of data and a function for each, and for what is asked about its words.
 //!
-//! Read `row` first (how a tool is made), then `times` (how phrases become times), then any of
+//! Read `tool` first (how a tool is made), then `times` (how phrases become times), then any of
 //! `calendar`, `tasks` and `mail`.
 
 mod calendar;

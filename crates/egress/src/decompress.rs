@@ -45,7 +45,8 @@ impl BodyDecoder {
         Self::Gzip(Box::new(MultiGzDecoder::new(bounded)))
     }
 
-    /// Takes the next bytes. The error holds a [`BodyLimitError`], or says that they are not packed right.
+    /// Takes the next bytes. The error holds a [`BodyLimitError`], or says that they are not packed
+    /// right.
     pub(crate) fn push(&mut self, chunk: &[u8]) -> io::Result<()> {
         let more = u64::try_from(chunk.len()).unwrap_or(u64::MAX);
         match self {

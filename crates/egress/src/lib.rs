@@ -1,7 +1,8 @@
 //! The only way out to the network: guarded, bounded, without redirects.
 //!
-//! Read in this order: [`Egress`], [`EgressRequest`], [`EgressResponse`], [`EgressError`], then `rules` (who
-//! may be reached), `address` (what is public) and `connect` (the judge before each connection).
+//! Read in this order: [`Egress`], [`EgressRequest`], [`EgressResponse`], [`EgressError`], then
+//! `rules` (who may be reached), `rules::address` (what is public) and `connect` (the judge before
+//! each connection).
 //!
 //! Mail is no HTTP: a [`EgressStream`] is a bare connection, judged as a request is.
 //!

@@ -1,5 +1,5 @@
-//! Vectors of a real model on one core, against the least that its numbers cost: to be read once, and
-//! to be multiplied with what stands nearest to the processor.
+//! Vectors of a real model on one core, against the least that its numbers cost: to be read once,
+//! and to be multiplied with what stands nearest to the processor.
 //!
 //! `cargo bench -p toolcrib-embed` prints the figures with the model that `TOOLCRIB_MINILM` names
 //! (`cargo xtask peers` installs it); without it there is nothing to measure.
@@ -91,8 +91,8 @@ fn sum(numbers: &[f32]) -> f32 {
     sums.iter().sum()
 }
 
-/// So many products, added up in the widest sums that the processor has, of numbers that are at hand:
-/// what no product of matrices can be faster than.
+/// So many products, added up in the widest sums that the processor has, of numbers that are at
+/// hand: what no product of matrices can be faster than.
 fn multiplied(products: usize) -> f32 {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "else the processor's wide instructions are not used")]

@@ -1,10 +1,10 @@
 //! Texts as vectors: a model in a folder that the user names, or an endpoint somewhere.
 //!
-//! Read in this order: [`LocalEmbedder`], [`EndpointEmbedder`], then [`CachedEmbedder`], which keeps the vectors of tools
-//! over a restart.
+//! Read in this order: [`LocalEmbedder`], [`EndpointEmbedder`], then [`CachedEmbedder`], which
+//! keeps the vectors of tools over a restart.
 //!
-//! Nothing is fetched that nobody named: [`LocalEmbedder`] reads its folder, and [`EndpointEmbedder`] asks one
-//! address through `egress`.
+//! Nothing is fetched that nobody named: [`LocalEmbedder`] reads its folder, and
+//! [`EndpointEmbedder`] asks one address through `egress`.
 
 mod cache;
 mod endpoint;

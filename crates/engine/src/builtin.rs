@@ -15,8 +15,8 @@ use toolcrib_core::{
 /// Where they come from, for rules: no source of a file has this name with a tool of theirs.
 pub(crate) const SOURCE: &str = "toolcrib";
 
-/// Callers of one tenant of whom it is known that they had such a call; with one more all of them are
-/// forgotten. So it is with tenants.
+/// Callers of one tenant of whom it is known that they had such a call; with one more all of them
+/// are forgotten. So it is with tenants.
 const MOST_DOUBTING: usize = 1_000;
 
 /// The tools, and the snapshots that have them.

@@ -86,8 +86,9 @@ impl Crib {
         let _ = discovery::aside(move || discovery::prepare_weights(&catalog)).await;
     }
 
-    /// Resolves when the tools change (see `Publisher::changed`; those of a fixed set never do), when
-    /// some caller begins to have a use for a tool of ours, or when they are shown in another way.
+    /// Resolves when the tools change (see `Publisher::changed`; those of a fixed set never do),
+    /// when some caller begins to have a use for a tool of ours, or when they are shown in another
+    /// way.
     pub fn changed(&self) -> BoxFuture<'static, ()> {
         let tools = match &self.tools {
             CatalogSource::Fixed(_) => Box::pin(std::future::pending()),
@@ -128,8 +129,8 @@ impl Crib {
         }
     }
 
-    /// Fills in a prompt, reads a resource or completes an argument: through the gate. What a person
-    /// has to approve is put to the host among `options`.
+    /// Fills in a prompt, reads a resource or completes an argument: through the gate. What a
+    /// person has to approve is put to the host among `options`.
     pub async fn inquire(
         &self,
         visitor: &ClientSession,
@@ -187,8 +188,8 @@ impl Crib {
         self.shown_as.store(number(), Ordering::Release);
     }
 
-    /// Wakes whoever waits for a change of tools, prompts or resources: others may be seen now, or they
-    /// are shown in another way.
+    /// Wakes whoever waits for a change of tools, prompts or resources: others may be seen now, or
+    /// they are shown in another way.
     pub fn notify_changed(&self) {
         match &self.tools {
             CatalogSource::Published(publisher, _) => publisher.tell_all(),

@@ -1,10 +1,11 @@
 //! How a crib shows its tools: all in full, or a core of them beside the tools by which a model
 //! finds, reads and calls the rest.
 //!
-//! Read in this order: [`DiscoverySettings`] (what is wished), `weigh` (what costs less), `meta` (the tools that are added), `names`,
-//! `words` (what they say of the catalog), `discover`, `schema` and `pending` (what they do), `find`
-//! (the search that all doors share), `document` (what the search reads of a tool), `meaning` (what an
-//! embedder adds), `away` (sources that give nothing to be found).
+//! Read in this order: [`DiscoverySettings`] (what is wished), `auto_mode` (what costs less),
+//! `meta_tools` (the tools that are added), `meta_tool_names`, `catalog_summary` (what they say of
+//! the catalog), `discover`, `tool_schema` and `pending` (what they do), `search` (the search that
+//! all doors share), `document` (what the search reads of a tool), `semantic` (what an embedder
+//! adds), `unavailable` (sources that give nothing to be found).
 
 mod auto_mode;
 mod catalog_summary;

@@ -20,8 +20,8 @@ use keys::KeyRows;
 use results::StoredResults;
 use tickets::TicketRows;
 
-/// Keeps the last 10,000 calls, the open tickets that its bounds allow, 10,000 keys, and 64 MiB each of cut results and
-/// of answers under keys.
+/// Keeps the last 10,000 calls, the open tickets that its bounds allow, 10,000 keys, and 64 MiB
+/// each of cut results and of answers under keys.
 ///
 /// A call that is still running is never forgotten.
 pub struct MemoryLedger {

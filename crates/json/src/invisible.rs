@@ -41,8 +41,8 @@ pub fn is_unseen(character: char) -> bool {
 }
 
 /// A text on one line exactly as it is, for whoever decides by it: every letter that is not seen,
-/// that looks like another, or that hangs on what stands before the text is written out (`\u{202e}`,
-/// `\n`). Signs that join or colour two pictures stay, since they are seen in them.
+/// that looks like another, or that hangs on what stands before the text is written out
+/// (`\u{202e}`, `\n`). Signs that join or colour two pictures stay, since they are seen in them.
 pub fn exact(text: &str) -> Cow<'_, str> {
     written(text, ReadingMode::Exact)
 }

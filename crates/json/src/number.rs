@@ -102,8 +102,8 @@ pub fn as_written(number: &Number) -> Option<&str> {
 pub(crate) const LITERAL: &str = "$serde_json::private::Number";
 
 /// A value to be read as a type that keeps values for later (flattened, untagged): those cannot
-/// hold a whole number of more than 64 bits, and write some floats anew. Such a number stands there as
-/// `serde_json` hands literals over, of which it makes the number again.
+/// hold a whole number of more than 64 bits, and write some floats anew. Such a number stands there
+/// as `serde_json` hands literals over, of which it makes the number again.
 pub fn guarded(mut value: Value) -> Value {
     let mut waiting = vec![&mut value];
     while let Some(value) = waiting.pop() {

@@ -3,9 +3,8 @@
 //! Valid JSON never reaches the repair parser.
 //! The repair parser is a tolerant recursive descent over `cursor` (the text and the work bound):
 //! `document` finds the JSON in the text, `value`, `object` and `array` follow the grammar,
-//! `look` answers what comes next, `ending` and `cut` say where a string ends, `escape` what it
-//! says, and
-//! `bare` reads what stands without quotes.
+//! `lookahead` answers what comes next, `string_end` and `unclosed_string` say where a string ends,
+//! `escape` what it says, and `unquoted` reads what stands without quotes.
 //! What it changed is told in `note`, what it cannot read in `unreadable`.
 
 mod array;

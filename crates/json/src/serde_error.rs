@@ -1,7 +1,8 @@
-//! Why JSON does not fit, in the words of whoever wrote it: a reader of ours speaks of its own types.
+//! Why JSON does not fit, in the words of whoever wrote it: a reader of ours speaks of its own
+//! types.
 
-/// What the reader says, without names of types: `expected struct Run` is an object to whoever wrote
-/// a list there.
+/// What the reader says, without names of types: `expected struct Run` is an object to whoever
+/// wrote a list there.
 pub fn told(error: &serde_json::Error) -> String {
     let said = error.to_string();
     let mut words = said.split(' ').peekable();

@@ -1,12 +1,13 @@
 //! For measuring only: a load client that speaks MCP over HTTP with keep-alive, and what it finds
 //! of a server alone and of the same server behind `toolcrib serve`.
 //!
-//! Read in this order: `line` (one HTTP connection), [`LoadSession`] (one client on it), [`LoadSettings`] (many
-//! of them, each with one call on its way), `program` (what is measured, and what it takes), then
-//! what is done with them: `gateway` (beside `relay`), `start`, `durable` and `soak`; and `usual`,
-//! which measures nothing.
+//! Read in this order: `client::connection` (one HTTP connection), [`LoadSession`] (one client on
+//! it), [`LoadSettings`] (many of them, each with one call on its way), `program` (what is
+//! measured, and what it takes), then what is done with them: `gateway` (beside `relay`),
+//! `startup`, `durable` and `soak`; and `usual_calls`, which measures nothing.
 //!
-//! It writes and reads its messages as bytes: what it takes itself should not hide what is measured.
+//! It writes and reads its messages as bytes: what it takes itself should not hide what is
+//! measured.
 
 mod client;
 mod durable;

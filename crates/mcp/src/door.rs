@@ -1,10 +1,10 @@
 //! A crib served over MCP: to clients of 2026-07-28 and of the revisions before it, over HTTP and
 //! over pipes.
 //!
-//! Read in this order: [`McpBackend`] (what is served), `desk` (the methods), `listing`, `calling` (one
-//! call with its questions), `running`, `waiting` and `tasks` (a call that outlives its request),
-//! `telling`, `result` and `whole` (how nothing of it is lost on the way), then the ways in: `http`,
-//! with `plain`, `short` and `early` for the plainest calls, and `stdio`.
+//! Read in this order: [`McpBackend`] (what is served), `methods` (what is asked, but for calls),
+//! `call` (one call with its questions, its running, its report), `tasks` (a call that outlives its
+//! request), `client` (what its client is told meanwhile), `session`, `sdk` (the handler of the
+//! SDK), then the ways in: `http`, with a fast path for the plainest calls, and `stdio`.
 //!
 //! Nothing is decided here: what a caller sees is the plan, and every call goes through the gate.
 

@@ -1,9 +1,9 @@
 //! MCP servers as sources, and a crib served over MCP, by the official SDK, whose types stay in
 //! here.
 //!
-//! Read in this order: [`McpSource`], `pool` (which connection a call runs on), `upstream` (one
-//! connection over all its lives), `open` (how it begins), `connection` (requests over it), `calls`
-//! (what comes in, and whose it is), then the two ways: `pipes` and `http`.
+//! Read in this order in `client`: [`McpSource`], `upstream` (one connection over all its lives,
+//! and the pool of them), `connection` (how it begins, and requests over it), `inflight` (what
+//! comes in, and whose it is), then the two transports: `stdio` and `http`.
 //!
 //! The other direction is `door`: [`McpServer`] serves any [`McpBackend`].
 //!

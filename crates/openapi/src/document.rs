@@ -1,8 +1,9 @@
 //! Documents as operations and the specs of their tools.
 //!
-//! Reading order: `references` loads a document with those that it refers to, `operations` finds
-//! its operations, `names` names them, `convert` makes each an [`ApiOperation`] and a [`ToolSpec`]
-//! by way of `parameters`, `body` and `responses`, and `schema` is where all schemas go through.
+//! Reading order: `parse` reads a text, `document_set` loads a document with those that it refers
+//! to, `operations` finds its operations, names them (`names`) and makes each (`convert`) an
+//! [`ApiOperation`] and a [`ToolSpec`] by way of `parameters`, `body` and `responses`, and `schema`
+//! is where all schemas go through.
 //!
 //! `OpenAPI` 3.0, 3.1 and 3.2 and Swagger 2.0 are one way here: what differs is asked where it
 //! differs. Nothing of a document is trusted: an operation that cannot be called as it stands is

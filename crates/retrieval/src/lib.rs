@@ -1,8 +1,8 @@
 //! How well tools are found, on labelled sets, beside plain searches in the same run.
 //!
-//! Read in this order: the sets (`set`), what they are asked of (`plain` and the search itself),
-//! the figures (`figures`), abstention (`abstention`), what a model adds (`meaning`), size (`scale`),
-//! and what is printed (`report`).
+//! Read in this order: the sets (`labelled_set`), what they are asked of (`bm25` and the search
+//! itself), the figures (`figures`), abstention (`abstention`), what a model adds (`set_vectors`),
+//! size (`scale`), and what is printed (`report`).
 
 mod abstention;
 mod bm25;

@@ -53,8 +53,8 @@ impl ToolDocument<'_> {
     }
 }
 
-/// What an embedder is given of a question, as [`QueryVectors`](crate::QueryVectors) takes it: the whole, and
-/// its sentences if it has more than one.
+/// What an embedder is given of a question, as [`QueryVectors`](crate::QueryVectors) takes it: the
+/// whole, and its sentences if it has more than one.
 pub fn asked(question: &str) -> Vec<String> {
     let read = |text: &str| beginning(text.trim(), LONGEST_QUESTION).to_owned();
     let mut texts = vec![read(question)];

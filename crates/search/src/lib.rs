@@ -1,8 +1,9 @@
 //! Finding tools by what they say of themselves: an index in memory, without a model or with one.
 //!
 //! Read in this order: what a tool says (`document`), what is asked and found (`query`), the index
-//! (`index`), how it is made (`build`) and searched (`search`), how texts become words (`words`, `short`), and
-//! names as they are typed (`keys`). With an embedder: what it is given (`spoken`), and what its vectors add (`fuse`).
+//! (`index`, with its `builder`), how it is searched (`query/search`), how texts become words
+//! (`text`), and names as they are typed (`index/name_keys`). With an embedder: what it is given
+//! (`embedding_text`), and what its vectors add (`query/fusion`).
 //!
 //! What must stay true: the crate knows no tool, no file and no socket, only texts and numbers; the
 //! same documents and the same question give the same answer, whatever a hash says; no text makes

@@ -4,9 +4,9 @@
 //! Beside it `FILE.head` names the last record that is on the disk: what is missing at the end is
 //! missed. Records hold digests of arguments and no argument, and no secret that is known.
 //!
-//! Read in this order: `chain` (what a line is), `files` (where lines are), `book` and `writer` (the
-//! one thread that writes), `open` (which decisions have no end), `left` (those of a process before,
-//! which did not live to record them), `verify`.
+//! Read in this order: `chain` (what a line is), `rotation` (where lines are), `file` and `writer`
+//! (the one thread that writes), `open_decisions` (which have no end), `interrupted_calls` (those
+//! of a process before, which did not live to record them), `verify`.
 
 mod chain;
 mod file;

@@ -1,7 +1,7 @@
 //! One listener and what it serves.
 //!
-//! Read in this order: `accept` (connections), `connection` (one of them), `front` (the one way
-//! in), `table` (every route), `rest` (their answers). What all requests share is the `house`.
+//! Read in this order: `listen` (connections), `pipeline` (what every request passes), `routes`
+//! (the table of them), `rest` and `mcp` (their answers). What all requests share is the `state`.
 //!
 //! No route is served but those of the table, and no row of the table is without its access.
 

@@ -1,7 +1,7 @@
 //! The durable record: calls, tickets, kept results and keys in one SQLite file.
 //!
-//! Read in this order: [`Store`], [`StoreOptions`], [`CallFilter`], [`IdempotencyKey`]. The SQL stands in
-//! `schema`.
+//! Read in this order: [`Store`], [`StoreOptions`], [`CallFilter`], [`IdempotencyKey`]. The SQL
+//! stands in `schema`.
 //!
 //! ```no_run
 //! # use std::sync::Arc;

@@ -4,8 +4,8 @@
 //! Other providers publish no vocabulary. Their counts differ by a fifth or so, and for what is
 //! compared here (the same definitions shown in two ways) that falls out.
 //!
-//! The first count reads the vocabulary, some 50 ms and 30 MiB: nothing that serves a request counts,
-//! and whoever has to know at once goes by bytes.
+//! The first count reads the vocabulary, some 50 ms and 30 MiB: nothing that serves a request
+//! counts, and whoever has to know at once goes by bytes.
 
 /// The tokens of a text.
 pub fn count(text: &str) -> usize {

@@ -1,8 +1,8 @@
 //! The tool layer for LLM agents: gather, plan, hand out, run and record tool calls.
 //!
-//! Start with [`Crib`] and [`Conversation`]; `README.md` has the whole turn of a conversation as a tested example.
-//! Tools are made by [`tool`], gathered in a [`Toolset`], planned into a [`Plan`], shown to a model
-//! by a [`dialect`], and run by [`Crib::run`], which answers with a [`Report`].
+//! Start with [`Crib`] and [`Conversation`]; `README.md` has the whole turn of a conversation as a
+//! tested example. Tools are made by [`tool`], gathered in a [`Toolset`], planned into a [`Plan`],
+//! shown to a model by a [`dialect`], and run by [`Crib::run`], which answers with a [`Report`].
 //!
 //! Tools that live elsewhere come from a `crib.toml`, or from [`mcp::McpSource`] and
 //! [`openapi::ApiSource`] given to [`Crib::builder`]:

@@ -1,8 +1,9 @@
 //! Everyday phrases of time as exact times, durations and recurrences.
 //!
-//! Read in this order: the clock that phrases are read against (`frame`), what they mean
-//! (`reading`) with what is told beside it (`note`), or why they are refused (`unread`), how they
-//! are read (`phrase`, `iso`), how a time is said (`say`), and rules of RFC 5545 (`recurrence`).
+//! Read in this order: the clock that phrases are read against (`reference_time`), what they mean
+//! (`reading`) with what is told beside it (`note`), or why they are refused (`error`), how they
+//! are read (`phrase`, `iso`), how a time is said (`wording`), and rules of RFC 5545
+//! (`recurrence`).
 //!
 //! What must stay true: nothing here asks a clock, a file or the environment, and the time zones
 //! are those in the binary; what is not certain is told or refused and never guessed in silence; a

@@ -37,7 +37,7 @@ pub enum PhraseTime {
     },
     /// Something that comes again.
     Recurring {
-        /// The first time, which is a `Moment`, `Day`, `Days` or `Stretch`.
+        /// The first time, which is a moment, a day, days or a stretch.
         first: Box<PhraseTime>,
         /// How it comes again.
         rule: Recurrence,

@@ -7,8 +7,8 @@ use crate::{PhraseTime, ReferenceTime};
 
 /// A time in words, such as `Tue 24 Nov 2026 14:00` or `Tue 24 Nov 2026 (all day)`.
 ///
-/// Parts of a second are left out. The zone is told where it is not the frame's, and the offset where a clock shows the time
-/// twice. [`crate::read`] understands what it says.
+/// Parts of a second are left out. The zone is told where it is not the frame's, and the offset
+/// where a clock shows the time twice. [`crate::read`] understands what it says.
 pub fn say(when: &PhraseTime, frame: &ReferenceTime) -> String {
     match when {
         PhraseTime::Moment(moment) => {

@@ -1,4 +1,5 @@
-//! The binary of the `dist` profile, guided by a profile of the usual calls that is made on the spot.
+//! The binary of the `dist` profile, guided by a profile of the usual calls that is made on the
+//! spot.
 //!
 //! The compiler puts what runs often side by side and what never runs away, and inlines where it
 //! pays: <https://doc.rust-lang.org/rustc/profile-guided-optimization.html>.
@@ -76,8 +77,8 @@ impl Compiler {
         merge(&self.mergers(), &raw, &work.join("least.profdata"))
     }
 
-    /// What may be able to merge profiles: that of the compiler itself where rustup has it, and what
-    /// the system has. The form is as old as LLVM 19.
+    /// What may be able to merge profiles: that of the compiler itself where rustup has it, and
+    /// what the system has. The form is as old as LLVM 19.
     fn mergers(&self) -> Vec<PathBuf> {
         let bin = self.sysroot.join("lib/rustlib").join(&self.host).join("bin");
         let of_system = (19..=30).rev().map(|version| format!("llvm-profdata-{version}").into());

@@ -55,7 +55,8 @@ fn is_path(word: &str) -> bool {
     is_plain
         && match word.split_once('/') {
             Some(("", _)) => false,
-            // The folder of builds is here or elsewhere: a word must not be a path on one machine only.
+            // The folder of builds is here or elsewhere: a word must not be a path on one machine
+            // only.
             Some((folder, _)) => {
                 ends_like_file || folder == "target" || root().join(folder).is_dir()
             }

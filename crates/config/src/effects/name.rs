@@ -71,8 +71,8 @@ const MADE_LINKS: [&str; 12] = [
     "signed",
 ];
 
-/// The words of a name or a text, in small letters: `getPullRequest` and `get_pull_request` have the
-/// same.
+/// The words of a name or a text, in small letters: `getPullRequest` and `get_pull_request` have
+/// the same.
 pub(super) fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     toolcrib_search::each_word(text, |word| words.push(word.to_owned()));

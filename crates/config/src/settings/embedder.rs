@@ -75,8 +75,8 @@ impl EmbedderTemplate {
 }
 
 impl EmbedderSettings {
-    /// Reads the model, which takes a fraction of a second; an endpoint is not asked yet. `vectors`:
-    /// where those of tools are kept; its folder must be there.
+    /// Reads the model, which takes a fraction of a second; an endpoint is not asked yet.
+    /// `vectors`: where those of tools are kept; its folder must be there.
     pub fn open(self, vectors: Option<PathBuf>) -> Result<Arc<SemanticSearch>, EmbedderError> {
         let embedder: Arc<dyn Embedder> = match self.model {
             EmbedderModel::Local(folder) => Arc::new(LocalEmbedder::open(&folder, self.prefixes)?),

@@ -68,8 +68,8 @@ impl DeskSource {
         Self { id, settings, zone, signed_in, learned, file, opened: OnceCell::new() }
     }
 
-    /// The calendar and the tasks that are kept here, for whoever puts files into them. `None`: they
-    /// are kept elsewhere, or there are none.
+    /// The calendar and the tasks that are kept here, for whoever puts files into them. `None`:
+    /// they are kept elsewhere, or there are none.
     ///
     /// # Errors
     /// Why the desk cannot be opened.

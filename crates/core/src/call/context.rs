@@ -215,8 +215,8 @@ impl CallContext {
     }
 
     /// Asks the host and waits for its answer, or for the end of the call. What nobody would see in
-    /// the question is written out; an address that is not the one that a person would read is shown
-    /// to nobody.
+    /// the question is written out; an address that is not the one that a person would read is
+    /// shown to nobody.
     pub async fn ask(&self, mut ask: HostQuestion) -> Result<Value, QuestionError> {
         if let Some(mask) = &self.mask {
             mask.ask(&mut ask);

@@ -17,8 +17,8 @@ pub trait Host: Send + Sync {
 
     fn log(&self, _call: CallKey, _entry: LogEntry) {}
 
-    /// What whoever asked to have an address opened says of it once that is done, in the shape of the
-    /// Model Context Protocol (`notifications/elicitation/complete`).
+    /// What whoever asked to have an address opened says of it once that is done, in the shape of
+    /// the Model Context Protocol (`notifications/elicitation/complete`).
     fn opened(&self, _call: CallKey, _said: JsonFields) {}
 
     /// The lowest level of lines that anybody reads; servers are asked for no others. `None`: for

@@ -8,8 +8,8 @@ use uuid::Uuid;
 
 /// A place in a trace: the trace, and the span that is the parent of whatever begins here.
 ///
-/// Of a client's `traceparent` nothing but the name of the trace and whether it is recorded goes on:
-/// each step has a span of its own.
+/// Of a client's `traceparent` nothing but the name of the trace and whether it is recorded goes
+/// on: each step has a span of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Trace {
     id: u128,

@@ -97,8 +97,8 @@ impl Executor {
         self.marked(ExecutorOptions { reader: Some(reader), ..self.0.marks.clone() })
     }
 
-    /// The same where a tool of this spec is there for whoever had a call whose outcome nobody knew:
-    /// who may see it is told of it.
+    /// The same where a tool of this spec is there for whoever had a call whose outcome nobody
+    /// knew: who may see it is told of it.
     #[must_use]
     pub fn with_call_lookup(&self, looker: Arc<ToolSpec>) -> Self {
         self.marked(ExecutorOptions { looker: Some(looker), ..self.0.marks.clone() })

@@ -54,7 +54,8 @@ impl UncertainCall {
         Self { call: call.into(), was_cancelled }
     }
 
-    /// Of several, the latest first, the one that matters: one that nobody gave up, if there is any.
+    /// Of several, the latest first, the one that matters: one that nobody gave up, if there is
+    /// any.
     pub fn weightiest(all: impl IntoIterator<Item = Self>) -> Option<Self> {
         let mut first = None;
         for like in all {

@@ -15,7 +15,8 @@ pub struct OpenTickets {
 }
 
 impl OpenTickets {
-    /// Takes tickets with their numbers, oldest first, up to the limit, and fewer if they are large.
+    /// Takes tickets with their numbers, oldest first, up to the limit, and fewer if they are
+    /// large.
     pub fn of<E>(
         numbered: impl IntoIterator<Item = Result<(u64, ParkedCall), E>>,
         limit: usize,

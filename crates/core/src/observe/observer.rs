@@ -66,8 +66,8 @@ pub struct CallDecided<'a> {
     pub trace: Option<Trace>,
 }
 
-/// A question of a running call that a person is asked under a ticket. What is asked and answered is
-/// nobody's but theirs.
+/// A question of a running call that a person is asked under a ticket. What is asked and answered
+/// is nobody's but theirs.
 #[derive(Clone, Copy)]
 pub struct QuestionEvent<'a> {
     pub key: CallKey,

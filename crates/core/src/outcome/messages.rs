@@ -31,8 +31,8 @@ pub(crate) fn pending(pending: &PendingTicket) -> String {
     )
 }
 
-/// Why a call is asked about whose tool does not say what it does. A model reads it as well, which is
-/// why it says whose matter that is.
+/// Why a call is asked about whose tool does not say what it does. A model reads it as well, which
+/// is why it says whose matter that is.
 pub(crate) fn undeclared(reason: &str, source: &SourceId) -> String {
     format!(
         "{reason}; the tool declares nothing of what it does, so the worst is assumed (for the \
@@ -238,8 +238,8 @@ pub(crate) fn key_of_another() -> String {
     "not run: this key came with other arguments before. Use a new key for a new call".to_owned()
 }
 
-/// A call like it was made a while ago, and nobody knows how that ended. `of`: its name, and whether
-/// whoever made it gave it up; `ticket`: by which a person can let it run.
+/// A call like it was made a while ago, and nobody knows how that ended. `of`: its name, and
+/// whether whoever made it gave it up; `ticket`: by which a person can let it run.
 pub(crate) fn duplicate_of_unknown(of: Option<(&str, bool)>, ticket: Option<&TicketId>) -> String {
     let anew = of.filter(|(_, was_cancelled)| *was_cancelled).map_or("", |_| {
         ". It was cancelled by whoever made it: a program that means it once more all the same says \

@@ -39,8 +39,8 @@ impl ResourceAddress {
         Self { normal: decoded.as_deref().map(spelling::normal), forms }
     }
 
-    /// Its normal form. `None`: it leads elsewhere than it says (`..`), is encoded twice, holds what
-    /// no address may hold or is too long, so that its forms cannot be told.
+    /// Its normal form. `None`: it leads elsewhere than it says (`..`), is encoded twice, holds
+    /// what no address may hold or is too long, so that its forms cannot be told.
     pub fn normal(&self) -> Option<&str> {
         self.normal.as_deref()
     }

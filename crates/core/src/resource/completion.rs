@@ -1,5 +1,5 @@
-//! Values that complete a template: what would lead to a resource that the caller may not know of is
-//! not told.
+//! Values that complete a template: what would lead to a resource that the caller may not know of
+//! is not told.
 
 use serde_json::Value;
 

@@ -38,8 +38,8 @@ pub trait Resources: Send + Sync {
         Box::pin(std::future::pending())
     }
 
-    /// Tells the lines of log that its owner writes while it answers nothing, and that are meant for
-    /// nobody but this visitor. `None`: it writes none.
+    /// Tells the lines of log that its owner writes while it answers nothing, and that are meant
+    /// for nobody but this visitor. `None`: it writes none.
     fn lines(&self, _visitor: ClientSession) -> Option<UpdateStream> {
         None
     }
@@ -52,8 +52,8 @@ pub trait Resources: Send + Sync {
         context: &'a CallContext,
     ) -> BoxFuture<'a, Result<JsonFields, ToolError>>;
 
-    /// Whether it may answer to more than it lists (a prompt, a method of its own). Not where what is
-    /// had of it goes by names: it may be another name of what is kept out.
+    /// Whether it may answer to more than it lists (a prompt, a method of its own). Not where what
+    /// is had of it goes by names: it may be another name of what is kept out.
     fn is_open(&self) -> bool {
         false
     }

@@ -299,7 +299,8 @@ pub struct ToolOrigin {
     /// Its name there, if it was renamed on the way.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub name: Option<String>,
-    /// It does not say what a call does, and nobody has said it since: the effect is the safe guess.
+    /// It does not say what a call does, and nobody has said it since: the effect is the safe
+    /// guess.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub undeclared: bool,
 }

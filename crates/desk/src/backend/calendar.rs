@@ -10,8 +10,8 @@ use super::{BackendError, BackendPage, FieldChange, Person};
 /// A keeper of events.
 ///
 /// An event that repeats is seen as its occurrences: each has an id of its own, and
-/// [`CalendarEvent::series`] is the id of them all. What is done to an occurrence's id is done to that one,
-/// what is done to the id of the series is done to all.
+/// [`CalendarEvent::series`] is the id of them all. What is done to an occurrence's id is done to
+/// that one, what is done to the id of the series is done to all.
 pub trait CalendarBackend: Send + Sync {
     /// The calendars there are, the one that new events go to first.
     fn calendars<'a>(

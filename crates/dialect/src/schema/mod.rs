@@ -1,7 +1,7 @@
 //! A tool's JSON Schema in the subset that a model API takes.
 //!
-//! Nothing is dropped without a word: what an API does not take is a [`SchemaLoss`], and stands in a
-//! description instead. The executor enforces the whole schema all the same.
+//! Nothing is dropped without a word: what an API does not take is a [`SchemaLoss`], and stands in
+//! a description instead. The executor enforces the whole schema all the same.
 
 mod branches;
 mod field_names;

@@ -1,8 +1,8 @@
 //! Products of matrices, as an encoder needs them: many rows against numbers that stay the same.
 //!
 //! What stays is kept in panels of sixteen columns, so that the innermost loop reads memory in one
-//! direction; a general library packs it anew for each product, which for the few rows of a question
-//! costs more than the product.
+//! direction; a general library packs it anew for each product, which for the few rows of a
+//! question costs more than the product.
 
 use fearless_simd::{Level, Simd, SimdBase as _, SimdFloat as _, dispatch, f32x16};
 
@@ -10,8 +10,8 @@ use fearless_simd::{Level, Simd, SimdBase as _, SimdFloat as _, dispatch, f32x16
 pub(crate) const PANEL: usize = 16;
 /// Rows that are worked on together: with a panel they fill the registers of AVX2.
 const ROWS: usize = 6;
-/// Steps of the innermost loop, after which some lines of the next panel are fetched: so many that the
-/// seven blocks of a question of forty tokens fetch all of it.
+/// Steps of the innermost loop, after which some lines of the next panel are fetched: so many that
+/// the seven blocks of a question of forty tokens fetch all of it.
 const STEPS: usize = 48;
 const LINES: usize = 7;
 
@@ -156,8 +156,8 @@ struct TileOutput<'o> {
 /// `R` rows times one panel. Every number is summed up in the same order whatever `R` is, so that a
 /// text has the same vector in every company.
 ///
-/// The numbers of a model are more than a processor keeps near, and it computes while they come only
-/// if they are asked for early: that is all that `next` is read for.
+/// The numbers of a model are more than a processor keeps near, and it computes while they come
+/// only if they are asked for early: that is all that `next` is read for.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "else the processor's wide instructions are not used")]
 fn tile<'n, S: Simd, const R: usize>(

@@ -198,7 +198,8 @@ impl Tokenizer {
         self.normal.lowercase = true;
     }
 
-    /// The tokens of a text with those around it, `longest` at most: what is too long loses its end.
+    /// The tokens of a text with those around it, `longest` at most: what is too long loses its
+    /// end.
     pub(crate) fn encode(&self, text: &str, longest: usize) -> Vec<u32> {
         let room = longest.saturating_sub(self.before.len() + self.after.len());
         let mut tokens = Vec::new();

@@ -98,7 +98,7 @@ impl CribBuilder {
         self
     }
 
-    /// Has every tool of every list judged before it is used: `Lock::judge` for a pin file.
+    /// Has every tool of every list judged before it is used: `PinFile::judge` for a pin file.
     #[must_use]
     pub fn judge(mut self, judge: Judge) -> Self {
         self.judge = judge;

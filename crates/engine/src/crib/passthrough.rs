@@ -38,8 +38,8 @@ impl Crib {
         }
     }
 
-    /// The lines of log that the only server writes outside of any call, as far as they are meant for
-    /// nobody but this visitor.
+    /// The lines of log that the only server writes outside of any call, as far as they are meant
+    /// for nobody but this visitor.
     pub fn lines(&self, visitor: ClientSession) -> Option<UpdateStream> {
         let (_, server, _) = self.only_server()?;
         let stock = self.resources();

@@ -1,5 +1,5 @@
-//! `get_pending`, `execute_pending`, `clear_pending`: the calls that wait under a ticket, as a model
-//! may handle them.
+//! `get_pending`, `execute_pending`, `clear_pending`: the calls that wait under a ticket, as a
+//! model may handle them.
 //!
 //! A model does not say yes to its own call. Only where the configuration says that it may pass on
 //! what a person told it does `execute_pending` run anything; elsewhere it says who has to decide.
@@ -81,7 +81,8 @@ pub(super) async fn list(
 }
 
 /// What would be done and by what, who asked for it, and until when it can be decided. The words
-/// of the tool itself, where it has some, open the reason. It ends without a period: more may follow.
+/// of the tool itself, where it has some, open the reason. It ends without a period: more may
+/// follow.
 fn line(parked: &ParkedCall) -> String {
     let ParkedCall { ticket, tool, source, reason, caller, .. } = parked;
     let arguments = parked.arguments.clone().into_value().to_string();

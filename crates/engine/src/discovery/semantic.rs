@@ -1,8 +1,8 @@
 //! Finding by meaning: the vectors of a snapshot and of a question, by an embedder.
 //!
-//! Nobody waits for the vectors of tools: while they are made, or if they cannot be, tools are found
-//! by their words. A question is waited for a bounded time, and an embedder that fails is left alone
-//! for a while.
+//! Nobody waits for the vectors of tools: while they are made, or if they cannot be, tools are
+//! found by their words. A question is waited for a bounded time, and an embedder that fails is
+//! left alone for a while.
 
 use std::collections::VecDeque;
 use std::error::Error as _;

@@ -1,5 +1,5 @@
-//! Times that are set, at their ends to the millisecond: on a clock that stands still until somebody
-//! waits.
+//! Times that are set, at their ends to the millisecond: on a clock that stands still until
+//! somebody waits.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

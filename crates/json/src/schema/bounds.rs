@@ -28,7 +28,8 @@ pub struct SchemaBounds {
     pub unfold: u64,
     /// Bytes of one regular expression.
     pub pattern_bytes: usize,
-    /// Regular expressions that differ, in all; each may take some milliseconds to compile, and a megabyte.
+    /// Regular expressions that differ, in all; each may take some milliseconds to compile, and a
+    /// megabyte.
     pub patterns: usize,
     /// Levels of objects and arrays in a value that is checked.
     pub instance_depth: usize,

@@ -234,8 +234,8 @@ fn value() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    /// What is left admits whatever the whole would have admitted, if each of its bad parts admitted
-    /// everything or nothing.
+    /// What is left admits whatever the whole would have admitted, if each of its bad parts
+    /// admitted everything or nothing.
     #[test]
     fn nothing_is_refused_that_the_whole_may_have_meant(source in around(), value in value()) {
         let schema = match Schema::compile(&source) {

@@ -49,7 +49,8 @@ pub(crate) enum McpFault {
         cause: Option<FaultCause>,
     },
     TooLong(McpTimeoutPhase, Duration),
-    /// It found no place: the server asks in a way that lets one call run at a time on a connection.
+    /// It found no place: the server asks in a way that lets one call run at a time on a
+    /// connection.
     Busy(Duration),
     /// Nobody waits for it any more, and the server may have seen it.
     Cancelled,
@@ -218,7 +219,8 @@ impl McpFault {
             }
             Self::Busy(_) | Self::Moved => (ErrorKind::Unavailable, busy(id), None),
             Self::Cancelled => (ErrorKind::Cancelled, "the call was cancelled".to_owned(), None),
-            // Of the kinds that say so this one is true: for want of a connection, or of room on it.
+            // Of the kinds that say so this one is true: for want of a connection, or of room on
+            // it.
             Self::Withdrawn => {
                 let message = "the call was cancelled before anything was sent; nothing was run";
                 (ErrorKind::Unavailable, message.to_owned(), None)

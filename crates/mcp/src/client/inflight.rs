@@ -106,8 +106,8 @@ pub(crate) struct ServerNotices {
     pub(crate) tools: watch::Sender<u64>,
     /// The same of its prompts and resources.
     pub(crate) library: watch::Sender<u64>,
-    /// By the method of a list, how often the server said that it changed; what we suspect ourselves
-    /// is not counted.
+    /// By the method of a list, how often the server said that it changed; what we suspect
+    /// ourselves is not counted.
     announced: Mutex<HashMap<&'static str, u64>>,
     /// The parameters of each `notifications/resources/updated`.
     pub(crate) updates: broadcast::Sender<Arc<Map<String, Value>>>,

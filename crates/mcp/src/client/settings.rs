@@ -15,8 +15,9 @@ use crate::client::source::status::McpEra;
 pub struct McpSourceSettings {
     pub transport: McpTransport,
     pub share: ConnectionScope,
-    /// The way to speak to a server that may have both; `None`: as its caller speaks, each in a program
-    /// or over a connection of its own, and a program in the older one for whoever is no client.
+    /// The way to speak to a server that may have both; `None`: as its caller speaks, each in a
+    /// program or over a connection of its own, and a program in the older one for whoever is no
+    /// client.
     pub revision: Option<McpEra>,
     pub timeouts: McpTimeouts,
     pub bounds: McpBounds,

@@ -175,7 +175,8 @@ impl Upstream {
     /// Joins the opening under way, or begins one if that is allowed now.
     fn opening(self: &Arc<Self>, context: Option<&CallContext>) -> Result<SharedOpening, McpFault> {
         let mut opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
-        // Looked at alone, one that nobody waited for to the end would seem to be under way for ever.
+        // Looked at alone, one that nobody waited for to the end would seem to be under way for
+        // ever.
         let is_under_way =
             |opening: &&SharedOpening| SharedOpening::clone(opening).now_or_never().is_none();
         if let Some(opening) = opening.as_ref().filter(is_under_way) {

@@ -94,8 +94,8 @@ pub trait McpBackend: Send + Sync + 'static {
         Box::pin(std::future::pending())
     }
 
-    /// The lines of log that the server for which this door stands writes outside of any call, as far
-    /// as they are meant for nobody but this visitor.
+    /// The lines of log that the server for which this door stands writes outside of any call, as
+    /// far as they are meant for nobody but this visitor.
     fn lines(&self, _visitor: ClientSession, _profile: Option<&str>) -> Option<UpdateStream> {
         None
     }

@@ -315,8 +315,8 @@ impl HttpHandlerInner {
         Ok(response)
     }
 
-    /// What the SDK answers. A session that sleeps is woken also where its client goes away meanwhile:
-    /// it would stay half awake.
+    /// What the SDK answers. A session that sleeps is woken also where its client goes away
+    /// meanwhile: it would stay half awake.
     async fn heard(&self, request: Request<Body>) -> Result<Response, HttpRefusal> {
         let session = request.headers().get(SESSION).and_then(|id| id.to_str().ok());
         if !session.is_some_and(|session| self.sessions.has_to_wake(session)) {
@@ -363,9 +363,9 @@ impl HttpHandlerInner {
     }
 }
 
-/// A body that is a message and means one thing only: JSON without a key that stands for two values,
-/// and not nested without end. Whoever reads it after this reads the same. `Err`: what is wrong, and
-/// the code of that.
+/// A body that is a message and means one thing only: JSON without a key that stands for two
+/// values, and not nested without end. Whoever reads it after this reads the same. `Err`: what is
+/// wrong, and the code of that.
 fn read(body: &[u8], bounds: &RepairBounds) -> Result<Value, (i32, &'static str)> {
     let text = str::from_utf8(body).map_err(|_| (PARSE_ERROR, NO_MESSAGE))?;
     let read =

@@ -272,7 +272,8 @@ impl McpSessionRegistry {
         });
     }
 
-    /// Forgets those that nobody came back to, and those that are too old; `true`: there are none any more.
+    /// Forgets those that nobody came back to, and those that are too old; `true`: there are none
+    /// any more.
     async fn forget(&self) -> bool {
         let (over, awake) = {
             let SessionTable { known, vigils } = &mut *self.all();

@@ -43,8 +43,8 @@ pub struct McpServerSettings {
     /// over HTTP come with their place in one, or with none.
     pub traced: bool,
     /// The command by which the person at this machine decides about tickets, if there is one: the
-    /// client at a pipe that cannot ask its person is told of it, and may make the call again to have
-    /// what came of it.
+    /// client at a pipe that cannot ask its person is told of it, and may make the call again to
+    /// have what came of it.
     pub decides: Option<&'static str>,
     /// What a client is told about the tools as a whole.
     pub instructions: Option<String>,

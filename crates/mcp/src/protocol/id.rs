@@ -8,7 +8,8 @@ use serde_json::Value;
 /// Beyond this, readers that keep numbers as floating point take two of them for one.
 const EXACT: u64 = (1 << 53) - 1;
 
-/// The SDK's own type takes `1.0` for 1, and keeps a copy of what it reads, to try one kind after the other.
+/// The SDK's own type takes `1.0` for 1, and keeps a copy of what it reads, to try one kind after
+/// the other.
 pub(crate) struct StrictRequestId(pub(crate) RequestId);
 
 impl<'de> Deserialize<'de> for StrictRequestId {

@@ -9,8 +9,8 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
-/// PHP writes an object without fields as `[]`: where these members can be nothing but objects, that
-/// is what they are.
+/// PHP writes an object without fields as `[]`: where these members can be nothing but objects,
+/// that is what they are.
 pub(crate) fn empty_as_objects(fields: &mut Map<String, Value>, members: &[&str]) {
     for member in members {
         if let Some(value) = fields.get_mut(*member)

@@ -1,4 +1,5 @@
-//! A question binds nobody but its own call, also where its server does not say of which call it is.
+//! A question binds nobody but its own call, also where its server does not say of which call it
+//! is.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};

@@ -115,8 +115,8 @@ async fn all_pages_are_read_and_endless_lists_are_refused() {
     assert_eq!(error, "MCP server `far`: the server says: the list is lost (-32603)");
 }
 
-/// What a server lists whose pages are these texts, by cursor: the names, what is left out, and what
-/// else is told.
+/// What a server lists whose pages are these texts, by cursor: the names, what is left out, and
+/// what else is told.
 async fn listed(
     era: &str,
     name: &str,

@@ -18,8 +18,8 @@ const OF_LARGEST: f32 = 1.6;
 /// A search with vectors costs a product with every document for each vector of the question.
 #[derive(Debug, Clone, Copy)]
 pub struct QueryVectors<'a> {
-    /// One for each document, by its number, of what it [says](crate::ToolDocument::spoken); one that
-    /// is empty has none.
+    /// One for each document, by its number, of what it [says](crate::ToolDocument::spoken); one
+    /// that is empty has none.
     pub documents: &'a [Vector],
     /// Those of what was [asked](crate::asked): the question itself first, then its sentences.
     pub question: &'a [Vector],

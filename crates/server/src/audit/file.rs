@@ -67,8 +67,8 @@ impl AuditFile {
         Ok((Self { path, file, length, head, open, synced, rotate, failed_at: 0 }, left))
     }
 
-    /// Fails as [`AuditFile::open`] would, and leaves all as it is. One that another process writes is one
-    /// that can be.
+    /// Fails as [`AuditFile::open`] would, and leaves all as it is. One that another process writes
+    /// is one that can be.
     pub(super) fn try_out(path: &Path) -> Result<(), AuditError> {
         let is_new = !path.exists();
         let tried = match locked(path) {

@@ -50,8 +50,8 @@ fn place(path: &Path) -> Result<Option<PathBuf>> {
     Ok(Some(folder.join(format!("{name}.vectors"))))
 }
 
-/// Does what was last wished for as long as anybody can wish: has the vectors of new tools made, and
-/// tells when tools are found by their words alone.
+/// Does what was last wished for as long as anybody can wish: has the vectors of new tools made,
+/// and tells when tools are found by their words alone.
 pub(super) async fn follow(
     crib: Crib,
     path: PathBuf,

@@ -1,4 +1,5 @@
-//! Ctrl-C, or a wish of the system that we end: once stops what has not started and answers the rest, twice stops at once.
+//! Ctrl-C, or a wish of the system that we end: once stops what has not started and answers the
+//! rest, twice stops at once.
 
 use std::io;
 use std::pin::pin;
@@ -13,8 +14,8 @@ use toolcrib::{BatchOptions, FormFallback, Host};
 use super::output::Output;
 use crate::cli::output::terminal::TerminalHost;
 
-/// Until a person presses Ctrl-C, or the system asks us to end. To be killed would leave behind what
-/// hides from the death of its parent.
+/// Until a person presses Ctrl-C, or the system asks us to end. To be killed would leave behind
+/// what hides from the death of its parent.
 pub(super) async fn told_to_end() -> io::Result<()> {
     #[cfg(unix)]
     {

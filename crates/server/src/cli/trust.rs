@@ -85,7 +85,8 @@ impl TrustRequest {
     }
 }
 
-/// Passes a file that was found if it is trusted, or if a person says so now; see [`TrustRequest::of`].
+/// Passes a file that was found if it is trusted, or if a person says so now; see
+/// [`TrustRequest::of`].
 pub(super) fn pass(path: &Path, file: &mut Config, output: &Output) -> Result<()> {
     let Some(wishes) = TrustRequest::of(path, file).filter(|wishes| !wishes.is_trusted()) else {
         return Ok(());

@@ -1,4 +1,5 @@
-//! Takes connections and serves each: TLS, limits per peer, timers and the answer when there is no room.
+//! Takes connections and serves each: TLS, limits per peer, timers and the answer when there is no
+//! room.
 pub(crate) mod accept;
 mod connection;
 mod header_timer;

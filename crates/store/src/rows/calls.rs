@@ -157,7 +157,8 @@ fn columns(ending: Ending) -> (&'static str, Option<&'static str>) {
     }
 }
 
-/// Gives a call an end whose end was not known. `by`: who says so; `None`: an answer that came late.
+/// Gives a call an end whose end was not known. `by`: who says so; `None`: an answer that came
+/// late.
 pub(crate) fn resolve(
     connection: &Connection,
     key: &str,
@@ -194,8 +195,8 @@ impl DuplicateQuery {
         }
     }
 
-    /// The weightiest of them whose outcome nobody knew, and that ended after that moment: those that
-    /// took effect after all are among them, unless a person said so.
+    /// The weightiest of them whose outcome nobody knew, and that ended after that moment: those
+    /// that took effect after all are among them, unless a person said so.
     pub(crate) fn unknown(
         &self,
         connection: &Connection,

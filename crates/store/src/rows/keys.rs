@@ -13,9 +13,9 @@ use crate::clock::WallTime;
 use crate::error::StoreError;
 use crate::options::StoreOptions;
 
-/// Largest recorded response in bytes of JSON. That of a whole request is a text with the results of
-/// all its calls, 64 of 256 KiB by default, and every quote in them takes more room in a text. Of
-/// SQLite a row may have a billion bytes.
+/// Largest recorded response in bytes of JSON. That of a whole request is a text with the results
+/// of all its calls, 64 of 256 KiB by default, and every quote in them takes more room in a text.
+/// Of SQLite a row may have a billion bytes.
 const LARGEST_RESPONSE: usize = 32 * 1024 * 1024;
 
 pub(crate) fn check(key: &IdempotencyKey) -> Result<(), StoreError> {

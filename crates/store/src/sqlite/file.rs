@@ -68,8 +68,8 @@ pub(crate) fn own(path: &Path) -> Result<FileLock, StoreError> {
     Ok(FileLock { path, _lock: lock })
 }
 
-/// Whether the file could be opened here: owned, and of a form that we know. Leaves all as it is, and
-/// makes nothing that stays. One that another process has open is one that can be.
+/// Whether the file could be opened here: owned, and of a form that we know. Leaves all as it is,
+/// and makes nothing that stays. One that another process has open is one that can be.
 pub(crate) fn try_out(path: &Path) -> Result<(), StoreError> {
     let path = real(path).map_err(|error| StoreError::file(path, error))?;
     let beside = lock_of(&path);
@@ -125,8 +125,9 @@ pub(crate) fn writer(
 /// Whether a file is one that will be opened once its disk has room. As it stands, without its log,
 /// for which there is no room.
 ///
-/// While there is a log, a file may lack pages that stand in the log alone: the one of a young store
-/// was never brought home, or not to its end. That is no damage, and its first page tells the form.
+/// While there is a log, a file may lack pages that stand in the log alone: the one of a young
+/// store was never brought home, or not to its end. That is no damage, and its first page tells the
+/// form.
 pub(crate) fn waits(path: &Path) -> Result<(), StoreError> {
     let mode = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
     let address = format!("file:{}?immutable=1", escaped(path));
@@ -149,8 +150,8 @@ fn has_log(path: &Path) -> bool {
     fs::metadata(log).is_ok_and(|log| log.len() > 0)
 }
 
-/// What the first page of a file of SQLite says: whose it is, its form, and the number of changes of
-/// its tables (<https://www.sqlite.org/fileformat.html>, 1.3). `None`: it is none.
+/// What the first page of a file of SQLite says: whose it is, its form, and the number of changes
+/// of its tables (<https://www.sqlite.org/fileformat.html>, 1.3). `None`: it is none.
 fn first_page(path: &Path) -> Option<[i64; 3]> {
     let mut head = [0; 100];
     File::open(path).ok()?.read_exact(&mut head).ok()?;

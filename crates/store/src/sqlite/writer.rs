@@ -117,8 +117,9 @@ impl StoreWriter {
         &self.shared
     }
 
-    /// Does something within the next group and waits until the group is committed; `Need::Sync`
-    /// waits for the disk as well. Nothing is done if nobody waits any more when its turn comes.
+    /// Does something within the next group and waits until the group is committed;
+    /// `Durability::Sync` waits for the disk as well. Nothing is done if nobody waits any more when
+    /// its turn comes.
     pub(crate) async fn ask<T: Send + 'static>(
         &self,
         need: Durability,

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 /// Each word, the value it has when none is given, and what it does.
 ///
 /// A word is written `name`, `name=value`, `name@moment` or `name@moment=value`.
-/// The moments are `connect` (`initialize` and `server/discover`), `list`, `call` and `any`; without
-/// one, a word means `call`, and settings and words about the list mean what they say.
+/// The moments are `connect` (`initialize` and `server/discover`), `list`, `call` and `any`;
+/// without one, a word means `call`, and settings and words about the list mean what they say.
 pub const WORDS: &[(&str, &str, &str)] = &[
     // Settings.
     ("era", "both", "which protocol it speaks: `legacy`, `modern` or `both`"),

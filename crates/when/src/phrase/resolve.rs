@@ -27,7 +27,8 @@ use recurrence::recurring;
 /// Reads a phrase against the frame's clock: what it means, and what was decided about it.
 ///
 /// It reads English phrases and ISO 8601, RFC 3339 and RFC 9557, up to 200 characters; what it
-/// cannot read is an error that names the part and says what can be read. See `docs/reference/times.md`.
+/// cannot read is an error that names the part and says what can be read. See
+/// `docs/reference/times.md`.
 pub fn read(text: &str, frame: &ReferenceTime) -> Result<PhraseReading, TimeParseError> {
     let tokens = lex(text, TIMES)?;
     let mut cursor = PhraseCursor { text, tokens: &tokens, at: 0 };

@@ -21,8 +21,8 @@ pub enum Audience {
     /// A model reads all of it: what is too large for one is cut.
     #[default]
     Model,
-    /// A program that hands on what it wants to: texts are cut as for a model, and images, files and
-    /// data come whole.
+    /// A program that hands on what it wants to: texts are cut as for a model, and images, files
+    /// and data come whole.
     Program,
     /// The same of a program that is to see what a server said and nothing else: arguments go as
     /// they came and results come as they are, unless the configuration says otherwise.

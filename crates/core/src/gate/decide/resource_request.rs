@@ -31,8 +31,8 @@ impl Executor {
     /// and record. A prompt or resource that a person has to approve is put to the host, and read
     /// only after a yes, once; nothing is kept of it beyond this future.
     ///
-    /// `now`: the gate and the stock of the moment, and the source that may be asked for more than it
-    /// lists. They may be others when a person has answered.
+    /// `now`: the gate and the stock of the moment, and the source that may be asked for more than
+    /// it lists. They may be others when a person has answered.
     pub async fn request(
         now: impl Fn() -> (Arc<Self>, Arc<ResourceCatalog>, Option<SourceId>) + Send,
         visitor: &ClientSession,

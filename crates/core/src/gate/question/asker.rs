@@ -75,7 +75,8 @@ impl Asker {
         let mut answer = opened.ok_or(QuestionError::Unable)?;
         let open = QuestionGuard { asker: self, ticket: &ticket };
         self.tell(&ticket, QuestionStage::Asked, None);
-        // What comes of the call is on record under the ticket too, where a ledger has such records.
+        // What comes of the call is on record under the ticket too, where a ledger has such
+        // records.
         let key = IdempotencyKey::of_ticket(self.caller(), &ticket);
         let _ = guarded(async { gate.ledger.begin(&key, self.arguments.digest()).await }).await;
         let said = tokio::select! {

@@ -126,8 +126,8 @@ impl OpenQuestions {
         self.table().take(ticket, TicketError::Expired).is_some()
     }
 
-    /// Takes a question out for whoever answers it. Of any number who do so at once, one gets it; an
-    /// answer that does not fit leaves it where it is. `None`: there is none under this ticket.
+    /// Takes a question out for whoever answers it. Of any number who do so at once, one gets it;
+    /// an answer that does not fit leaves it where it is. `None`: there is none under this ticket.
     pub(crate) fn claim(
         &self,
         ticket: &TicketId,

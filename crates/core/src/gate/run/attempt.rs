@@ -254,8 +254,8 @@ impl<'a> AttemptRunner<'a> {
         self.cut_off("the line broke, and the other side cannot be reached since", error)
     }
 
-    /// The end of a call that was made again and failed, after an attempt of which nobody knows how it
-    /// ended: what is said to a repetition tells nothing of that one, unless it is a success.
+    /// The end of a call that was made again and failed, after an attempt of which nobody knows how
+    /// it ended: what is said to a repetition tells nothing of that one, unless it is a success.
     fn unknown_before(&self, outcome: ToolOutcome) -> (ToolOutcome, Ending) {
         let ToolOutcome::Failed(mut error) = outcome else {
             return (outcome, Ending::Unknown);

@@ -30,8 +30,8 @@ use crate::policy::{Intent, Verdict};
 use crate::tool::effect::Effect;
 use crate::tool::verify::Verify;
 
-/// When a call is looked up after it ended: what it did may show late. Only the last look tells that
-/// it did nothing.
+/// When a call is looked up after it ended: what it did may show late. Only the last look tells
+/// that it did nothing.
 const LOOKS: [Duration; 3] =
     [Duration::from_secs(1), Duration::from_secs(10), Duration::from_mins(1)];
 

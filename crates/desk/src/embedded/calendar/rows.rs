@@ -41,8 +41,8 @@ pub(in crate::embedded) struct AgendaRow {
 }
 
 impl<'a> AgendaTransaction<'a> {
-    /// Begins to change something, with the first calendar or list made if there is none. Nothing is
-    /// kept that is not committed.
+    /// Begins to change something, with the first calendar or list made if there is none. Nothing
+    /// is kept that is not committed.
     pub(in crate::embedded) fn begin(
         connection: &'a mut Connection,
         owner: &'a str,

@@ -207,8 +207,8 @@ impl WorkCounter<'_> {
     }
 }
 
-/// The parts of a value that an edge applies its subschema to, but for members by name. Rules that go by name or by what
-/// others left over count for every member or item.
+/// The parts of a value that an edge applies its subschema to, but for members by name. Rules that
+/// go by name or by what others left over count for every member or item.
 fn reached<'v>(
     holder: &'v SchemaNode,
     edge: &SchemaEdge,

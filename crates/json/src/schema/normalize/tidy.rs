@@ -64,9 +64,10 @@ const SAY_NOTHING: &[&str] = &[
     "writeOnly",
 ];
 
-/// Mends a schema where it can mean one thing only: `null` where an object, a list or a text belongs
-/// is absence, an empty list where an object belongs is what PHP makes of one, and a boolean
-/// `required` at a property, as draft 3 had it, says the same in the list beside `properties`.
+/// Mends a schema where it can mean one thing only: `null` where an object, a list or a text
+/// belongs is absence, an empty list where an object belongs is what PHP makes of one, and a
+/// boolean `required` at a property, as draft 3 had it, says the same in the list beside
+/// `properties`.
 ///
 /// Gives sentences for what was read in another way than it stands there; absence is not told.
 pub fn tidied(schema: &mut Value) -> Vec<String> {

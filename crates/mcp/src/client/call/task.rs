@@ -139,8 +139,8 @@ async fn fetch(
 }
 
 /// What is wrong with a request about a task: whether or not it left, the call did, and nothing of
-/// it may be taken for unsent or refused. `is_about_task`: a refusal with this code tells nothing of
-/// the call.
+/// it may be taken for unsent or refused. `is_about_task`: a refusal with this code tells nothing
+/// of the call.
 fn since_begun(fault: McpFault, is_about_task: impl Fn(i32) -> bool) -> McpFault {
     match fault {
         McpFault::Unreachable { .. } | McpFault::Http { .. } | McpFault::Unauthorized { .. } => {

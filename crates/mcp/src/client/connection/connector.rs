@@ -68,8 +68,8 @@ impl ServerConnector {
         Self { settings, inherited, http, way, era, askers: Arc::default() }
     }
 
-    /// Another way to the same server: that of 2026-07-28, for its clients. `None`: the way is settled,
-    /// or it is no program, which is spoken to in the older way if it has it.
+    /// Another way to the same server: that of 2026-07-28, for its clients. `None`: the way is
+    /// settled, or it is no program, which is spoken to in the older way if it has it.
     pub(crate) fn newer(&self) -> Option<Self> {
         let is_program = self.http.is_none() && self.settings.revision.is_none();
         let settings =
@@ -304,9 +304,9 @@ impl ServerConnector {
     }
 }
 
-/// The era that a server is first taken for. A program that has both says hello in the older way: the
-/// handlers of today ask while they run, which the new way has not. For clients of the new way another
-/// one of it is started.
+/// The era that a server is first taken for. A program that has both says hello in the older way:
+/// the handlers of today ask while they run, which the new way has not. For clients of the new way
+/// another one of it is started.
 fn at_first(settings: &McpSourceSettings) -> u8 {
     match (settings.revision, &settings.transport) {
         (Some(McpEra::Modern), _) => MODERN,

@@ -31,8 +31,8 @@ use crate::protocol::object_writer::ObjectWriter;
 
 /// The SDK counts from zero, and never comes as far.
 const FIRST: i64 = 1_000_000_000;
-/// For the end of a stream of events, so many are read after the last that is of any use, and for so
-/// long.
+/// For the end of a stream of events, so many are read after the last that is of any use, and for
+/// so long.
 const MOST_AFTER: usize = 16;
 const LONGEST_AFTER: Duration = Duration::from_secs(1);
 /// What a name begins with that is not in the header as it is.

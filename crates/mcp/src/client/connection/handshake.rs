@@ -1,5 +1,5 @@
-//! What a server says of itself in the handshake, held against the protocol before the SDK reads it:
-//! what does not fit is told in words that name the member.
+//! What a server says of itself in the handshake, held against the protocol before the SDK reads
+//! it: what does not fit is told in words that name the member.
 //!
 //! Source: `InitializeResult` of the revisions up to 2025-11-25, `DiscoverResult` of 2026-07-28.
 

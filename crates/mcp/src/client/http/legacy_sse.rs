@@ -1,5 +1,5 @@
-//! The first way over HTTP (revision 2024-11-05): one stream of events for all that the server says,
-//! which begins with the address that takes what we say.
+//! The first way over HTTP (revision 2024-11-05): one stream of events for all that the server
+//! says, which begins with the address that takes what we say.
 
 use std::collections::VecDeque;
 

@@ -101,9 +101,9 @@ impl InFlight {
         }
     }
 
-    /// Something came that cannot be read, as `why` says, and of which no more is known. If it is an
-    /// answer, whoever it is for is told at once; where nobody can tell whom, the one who is left
-    /// when all others of that moment have theirs.
+    /// Something came that cannot be read, as `why` says, and of which no more is known. If it is
+    /// an answer, whoever it is for is told at once; where nobody can tell whom, the one who is
+    /// left when all others of that moment have theirs.
     pub(crate) fn spoiled(
         &self,
         why: &'static str,
@@ -182,8 +182,8 @@ impl InFlight {
             return Some(self.of_the_sdk(id, said));
         }
         let Some(slot) = slot else {
-            // Too late: who asked has given up. The SDK forgets it too; what it never asked for would
-            // cost it a handshake.
+            // Too late: who asked has given up. The SDK forgets it too; what it never asked for
+            // would cost it a handshake.
             return is_late.then(|| ServerJsonRpcMessage::response(ServerResult::empty(()), id));
         };
         Self::ended(id, &slot, said)
@@ -356,8 +356,8 @@ fn is_before(id: &RequestId, newest: &RequestId) -> bool {
     }
 }
 
-/// What an answer says. One that has neither a result nor an error, or both, leaves open whether the
-/// request was done.
+/// What an answer says. One that has neither a result nor an error, or both, leaves open whether
+/// the request was done.
 fn said(fields: &mut Map<String, Value>) -> UpstreamRequestEnd {
     let mut field = |key: &str| fields.remove(key).filter(|value| !value.is_null());
     match (field("error"), field("result")) {

@@ -1,9 +1,10 @@
 //! Questions that could be of several calls.
 //!
 //! Such a question is put to nobody before it is certain whose it is: its server waits for the
-//! answer, so that the calls which end meanwhile did not ask it. Where all of them may be begun anew,
-//! each of them is, by itself; else the question is held until one call is left. Where that cannot
-//! come about, the server is told that nobody can be asked, and never that a person put it away.
+//! answer, so that the calls which end meanwhile did not ask it. Where all of them may be begun
+//! anew, each of them is, by itself; else the question is held until one call is left. Where that
+//! cannot come about, the server is told that nobody can be asked, and never that a person put it
+//! away.
 
 use std::pin::pin;
 use std::sync::Arc;

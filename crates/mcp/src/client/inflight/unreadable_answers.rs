@@ -1,5 +1,5 @@
-//! Whose an answer was that nobody could read: of all that waited when it came, the one that is left
-//! when the others have theirs.
+//! Whose an answer was that nobody could read: of all that waited when it came, the one that is
+//! left when the others have theirs.
 
 use std::collections::HashSet;
 use std::sync::Arc;

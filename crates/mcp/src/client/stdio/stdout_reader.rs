@@ -2,9 +2,9 @@
 //!
 //! An answer wakes whoever reads the pipe, and that one wakes whoever waits for the call: two
 //! threads, each of which may take as long to wake as all that we do with the call. Where calls
-//! come one after the other from one thread that is there for that ([`reads_for_its_calls`]), it
-//! reads the pipe too. Where several are under way at once, one thread would hold up the others,
-//! and the pipe is read where it was opened.
+//! come one after the other from one thread that is there for that
+//! ([`enable_local_stdout_reader`]), it reads the pipe too. Where several are under way at once,
+//! one thread would hold up the others, and the pipe is read where it was opened.
 
 use std::cell::Cell;
 use std::collections::VecDeque;

@@ -276,8 +276,8 @@ impl Upstream {
         }
     }
 
-    /// Opens one more connection, or, for what was never seen to ask where there are too many, joins
-    /// the fewest others.
+    /// Opens one more connection, or, for what was never seen to ask where there are too many,
+    /// joins the fewest others.
     fn new_place(self: &Arc<Self>, need: IsolationNeed) -> Option<CallPlace> {
         let now = Instant::now();
         let mut lanes = self.apart.lanes();

@@ -84,8 +84,9 @@ async fn end(upstream: std::sync::Weak<Upstream>, connection: Arc<McpConnection>
 }
 
 /// Ends a connection on which nothing is begun any more. Over HTTP each answer comes on a line of
-/// its own, and a program that hears nothing more may have said its answers already: those under way
-/// are waited for, within the time of the `longest` call. Else what breaks a pipe breaks it for all.
+/// its own, and a program that hears nothing more may have said its answers already: those under
+/// way are waited for, within the time of the `longest` call. Else what breaks a pipe breaks it for
+/// all.
 pub(super) fn leave(connection: &Arc<McpConnection>, longest: Duration) {
     let may_answer = connection.program.is_none() || !connection.is_over();
     let runtime = Handle::try_current().ok().filter(|_| may_answer && connection.is_busy());

@@ -1,5 +1,5 @@
-//! Calls that wait under a ticket, of clients that cannot be asked: made again, such a call is about
-//! its ticket, and gives what came of it.
+//! Calls that wait under a ticket, of clients that cannot be asked: made again, such a call is
+//! about its ticket, and gives what came of it.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -348,8 +348,8 @@ impl ToolCallHandler {
         })
     }
 
-    /// By which command a person decides about this call, and the conversation that it is of. A call
-    /// under a key of its own is known by that.
+    /// By which command a person decides about this call, and the conversation that it is of. A
+    /// call under a key of its own is known by that.
     fn decided_elsewhere(&self) -> Option<(&'static str, &Arc<str>)> {
         let is_keyed = self.key.is_some();
         self.room.settings.decides.zip(self.session.as_ref()).filter(|_| !is_keyed)

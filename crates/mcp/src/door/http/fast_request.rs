@@ -187,8 +187,8 @@ impl FastRequest {
 /// What the client can, where the call stands in a trace, and what the client calls it.
 type ClientMeta = (Value, Option<String>, Option<Value>);
 
-/// What a request says of itself. `None`: it does not say all it must, or wants to hear something on
-/// the way.
+/// What a request says of itself. `None`: it does not say all it must, or wants to hear something
+/// on the way.
 fn said(meta: &RawFields<'_>, bounds: &RepairBounds) -> Option<ClientMeta> {
     let (mut revision, mut capabilities, mut trace, mut key) = (None, None, None, None);
     for (name, raw) in &meta.0 {

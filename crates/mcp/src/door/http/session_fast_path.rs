@@ -42,8 +42,8 @@ pub(crate) enum EarlyStart {
 }
 
 /// A call under way. Dropped, it goes on without its client: in the older revisions a connection
-/// that breaks cancels nothing. Its client does not come back to it, since no event of it has a name
-/// yet.
+/// that breaks cancels nothing. Its client does not come back to it, since no event of it has a
+/// name yet.
 struct EarlyCallGuard(Option<(RunningMcpCall, SessionCallGuard)>);
 
 impl Drop for EarlyCallGuard {

@@ -36,7 +36,8 @@ impl OpenRequests {
         self.open.insert(id.clone());
     }
 
-    /// Whether a request under this id has no answer yet, or may still end though nobody wants that.
+    /// Whether a request under this id has no answer yet, or may still end though nobody wants
+    /// that.
     pub(crate) fn holds(&self, id: &RequestId) -> bool {
         self.open.contains(id) || self.was_cancelled(id)
     }

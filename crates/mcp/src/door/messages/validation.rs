@@ -1,5 +1,5 @@
-//! Which JSON objects are messages of JSON-RPC 2.0. The SDK takes more for one, and tells of what is
-//! none without its `id`, or as a body of another type.
+//! Which JSON objects are messages of JSON-RPC 2.0. The SDK takes more for one, and tells of what
+//! is none without its `id`, or as a body of another type.
 
 use rmcp::model::RequestId;
 use serde::Deserialize as _;

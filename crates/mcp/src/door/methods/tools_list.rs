@@ -223,8 +223,8 @@ fn as_kept(schema: &CompactJson, is_whole: bool) -> Option<&str> {
 
 /// Whether a schema, of which this is the kept text, says at its top which type it has.
 fn has_type(schema: &str) -> bool {
-    // Where most have it. What stands before the last brace belongs to the top, and a quote behind a
-    // comma that is followed by a word begins a name.
+    // Where most have it. What stands before the last brace belongs to the top, and a quote behind
+    // a comma that is followed by a word begins a name.
     if schema.starts_with(r#"{"type":"#) || schema.ends_with(r#","type":"object"}"#) {
         return true;
     }
@@ -265,7 +265,7 @@ fn input(mut schema: Value) -> Value {
 
 /// Parameters that travel as headers do so between us and the server behind us: this door takes
 /// all of them from the body, so that there is one value to check. Where it stands for one server
-/// it checks both (`calling`).
+/// it checks both (`tool_call`).
 fn schema(schema: &CompactJson, is_whole: bool) -> Value {
     let mut schema = schema.value();
     if !is_whole {

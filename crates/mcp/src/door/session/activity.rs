@@ -136,7 +136,8 @@ impl SessionActivity {
         watched.owed.iter().chain(&watched.unheard).copied().collect()
     }
 
-    /// A request is on its way to the SDK, whose answer is waited for if it [comes](ExpectedRequest::comes) there.
+    /// A request is on its way to the SDK, whose answer is waited for if it
+    /// [comes](ExpectedRequest::comes) there.
     pub(super) fn asked(self: Arc<Self>, id: &RequestId) -> ExpectedRequest {
         self.watched().requests.has_begun(id);
         ExpectedRequest(Some((self, id.clone())))

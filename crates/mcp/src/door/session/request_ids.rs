@@ -24,8 +24,8 @@ impl Drop for ReservedRequestId {
 }
 
 impl McpSessionRegistry {
-    /// Takes the id of a request for as long as the SDK has not heard it. `has_begun`: the request is
-    /// a call that was begun under this id. `None`: another one under it has no answer yet.
+    /// Takes the id of a request for as long as the SDK has not heard it. `has_begun`: the request
+    /// is a call that was begun under this id. `None`: another one under it has no answer yet.
     pub(in crate::door) fn asks(
         self: &Arc<Self>,
         session: &str,

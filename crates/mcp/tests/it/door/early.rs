@@ -1,5 +1,5 @@
-//! Calls of older clients that are begun before the SDK hears of them, and what becomes of those that
-//! do not end at once.
+//! Calls of older clients that are begun before the SDK hears of them, and what becomes of those
+//! that do not end at once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -157,8 +157,8 @@ async fn a_program_of_both_eras_asks_whoever_calls_and_is_spoken_to_as_its_setti
     let Some(python) = python() else { return };
     let fine = (json!(false), "accept Ann");
     let refused = (json!(true), "Cannot send 'elicitation/create'");
-    // Unless its settings say otherwise, each client meets a program of its own era: in the later one
-    // a handler cannot ask as this one does.
+    // Unless its settings say otherwise, each client meets a program of its own era: in the later
+    // one a handler cannot ask as this one does.
     for (revision, era, expected, programs) in [
         (None, McpEra::Legacy, [&fine, &refused], 2),
         (Some(McpEra::Legacy), McpEra::Legacy, [&fine, &fine], 1),

@@ -1,9 +1,9 @@
 //! When the fields of a body are arguments of their own.
 //!
 //! A body is plain if it is an object, and every part of its `allOf` is one, that says no more
-//! than `properties`, `required` and sizes: no `oneOf`, `anyOf`, `if` or `enum`, no patterns of names,
-//! no `additionalProperties` but `false`, no `not` but of fields that may not come together, and no
-//! field said in two ways.
+//! than `properties`, `required` and sizes: no `oneOf`, `anyOf`, `if` or `enum`, no patterns of
+//! names, no `additionalProperties` but `false`, no `not` but of fields that may not come together,
+//! and no field said in two ways.
 //!
 //! A base with subtypes is plain if all of them are: their fields are there as well, and may be
 //! left out. What is required and described nowhere may be anything.

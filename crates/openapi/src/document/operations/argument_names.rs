@@ -7,7 +7,8 @@
 //! 2. Where parameters of two places share a name, the first of path, query, header, cookie keeps
 //!    it, and the other has its place behind it: `id`, `id_query`.
 //! 3. Each field of an object body is an argument of its own, if the object is plain (see
-//!    [`crate::document::body::fields`]) and no name clashes; else the whole body is the argument `body`.
+//!    [`crate::document::body::fields`]) and no name clashes; else the whole body is the argument
+//!    `body`.
 //!
 //! None of it depends on the order of the document.
 

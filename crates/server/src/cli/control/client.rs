@@ -185,9 +185,9 @@ impl ControlClient {
     }
 }
 
-/// What the command line names, else where the configuration says that the server listens, else where
-/// the only one of this user does, and that address where it is one of this machine. A file that is
-/// only found may be somebody else's: the token goes to no other machine for its sake.
+/// What the command line names, else where the configuration says that the server listens, else
+/// where the only one of this user does, and that address where it is one of this machine. A file
+/// that is only found may be somebody else's: the token goes to no other machine for its sake.
 fn base(global: &GlobalArgs, words: &RemoteArgs) -> Result<(Url, Option<SocketAddr>)> {
     let (text, found) = if let Some(url) = &words.url {
         (url.clone(), None)

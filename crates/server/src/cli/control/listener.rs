@@ -1,6 +1,6 @@
-//! A way in to a `toolcrib mcp` beside its client: the routes of a server at a port of this machine,
-//! for whoever can read the files of this user. There the person decides about calls whose client can
-//! ask nobody.
+//! A way in to a `toolcrib mcp` beside its client: the routes of a server at a port of this
+//! machine, for whoever can read the files of this user. There the person decides about calls whose
+//! client can ask nobody.
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! The person at the terminal, as running calls may reach them: progress, lines of a log, questions.
+//! The person at the terminal, as running calls may reach them: progress, lines of a log,
+//! questions.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -80,8 +80,8 @@ impl HttpListener {
         }
     }
 
-    /// Waits until there may be room again; gives how long the next wait is. One who came and was not
-    /// taken yet is told, by the descriptor that is kept back for this.
+    /// Waits until there may be room again; gives how long the next wait is. One who came and was
+    /// not taken yet is told, by the descriptor that is kept back for this.
     async fn rests(
         &self,
         spare: &mut SpareDescriptor,

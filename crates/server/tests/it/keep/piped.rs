@@ -1,5 +1,5 @@
-//! Approvals of a client at the pipes of `toolcrib mcp`: bound to what was asked about, and good for
-//! one run, as those over HTTP are.
+//! Approvals of a client at the pipes of `toolcrib mcp`: bound to what was asked about, and good
+//! for one run, as those over HTTP are.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,5 @@
-//! The same of secrets in the other places that take one, and of what is said as events and at a pipe.
+//! The same of secrets in the other places that take one, and of what is said as events and at a
+//! pipe.
 
 use serde_json::{Value, json};
 
@@ -7,8 +8,8 @@ use super::listener::Listener;
 use super::support::{Serving, bearer, head};
 use crate::process::{Folder, Piped};
 
-/// One for each place: headers of MCP, a bearer token, a user, a password and a key of APIs, and the
-/// key of an embedder.
+/// One for each place: headers of MCP, a bearer token, a user, a password and a key of APIs, and
+/// the key of an embedder.
 const PLACES: [&str; 6] = ["http", "bearer", "user", "password", "key", "embedder"];
 
 fn secret(place: &str) -> String {

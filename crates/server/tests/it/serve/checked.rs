@@ -1,4 +1,5 @@
-//! `check` says what `serve` would say: whatever file the one refuses, the other does, in its words.
+//! `check` says what `serve` would say: whatever file the one refuses, the other does, in its
+//! words.
 
 use super::support::Serving;
 use crate::process::Folder;

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use super::support::{Serving, bearer, eventually, head};
 use crate::process::Folder;
 
-/// How many there are of each kind: silent, in the middle of a head, in the middle of a body, and of
-/// those that never read the events that they asked for.
+/// How many there are of each kind: silent, in the middle of a head, in the middle of a body, and
+/// of those that never read the events that they asked for.
 const CROWD: [usize; 4] = [2_000, 500, 500, 200];
 
 /// As many files as such a crowd and its server take, each; else a tenth of it stands for all.

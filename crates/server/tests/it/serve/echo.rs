@@ -1,4 +1,5 @@
-//! A server that repeats in its errors what it was given: that is for whoever called, and for no log.
+//! A server that repeats in its errors what it was given: that is for whoever called, and for no
+//! log.
 
 use serde_json::json;
 

@@ -1,5 +1,5 @@
-//! More tools than a model can be shown: two clients find, read and call the right ones by the tools
-//! that are there for it, and by nothing else.
+//! More tools than a model can be shown: two clients find, read and call the right ones by the
+//! tools that are there for it, and by nothing else.
 
 use std::fs::File;
 use std::io::Read as _;

@@ -1,5 +1,5 @@
-//! What a server asks in the middle of a call, of callers who can be asked nothing: a person answers
-//! it under a ticket.
+//! What a server asks in the middle of a call, of callers who can be asked nothing: a person
+//! answers it under a ticket.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -149,8 +149,8 @@ impl Serving {
         Self::follow(folder, command)
     }
 
-    /// The same with something that whoever starts it hands over, `count` times as far as it is told;
-    /// else what it said.
+    /// The same with something that whoever starts it hands over, `count` times as far as it is
+    /// told; else what it said.
     #[cfg(unix)]
     pub(crate) fn try_handed(
         folder: Folder,

@@ -49,8 +49,8 @@ impl PlaceClaim {
     }
 }
 
-/// Gives the places. All places of a call are taken at once or none is: calls that hold one and wait
-/// for another could hand them round among each other for ever.
+/// Gives the places. All places of a call are taken at once or none is: calls that hold one and
+/// wait for another could hand them round among each other for ever.
 ///
 /// Of those who wait for one source, a place of it goes to the tenant that holds the fewest there,
 /// and within the tenant to such a caller: nobody waits for all that another one asked for before.

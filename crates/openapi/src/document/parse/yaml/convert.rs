@@ -33,8 +33,8 @@ enum ScalarReading {
     Resolved,
     /// As it is written: only text may stand there.
     Text,
-    /// By the core schema, but as it is written where JSON would write it otherwise: it is a text by
-    /// its schema.
+    /// By the core schema, but as it is written where JSON would write it otherwise: it is a text
+    /// by its schema.
     Faithful,
     /// As the core schema has it, and nobody is told: examples are read by people.
     Untold,

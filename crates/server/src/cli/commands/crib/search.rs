@@ -61,8 +61,8 @@ pub(crate) fn search(
     Ok(CommandExit::Done)
 }
 
-/// Has tools found by their meaning too if the file says so; a person waits for the vectors that are
-/// not kept from before.
+/// Has tools found by their meaning too if the file says so; a person waits for the vectors that
+/// are not kept from before.
 fn listen(room: &CommandContext, output: &Output) {
     let Some(settings) = room.file.as_ref().and_then(|file| embeddings::wanted(file, output))
     else {

@@ -1,5 +1,5 @@
-//! `toolcrib calls`: what all callers of a running server and of each `toolcrib mcp` of this user do,
-//! and what their records hold of them.
+//! `toolcrib calls`: what all callers of a running server and of each `toolcrib mcp` of this user
+//! do, and what their records hold of them.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

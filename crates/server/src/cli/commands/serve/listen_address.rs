@@ -102,8 +102,8 @@ fn handed() -> Result<Option<Handed>> {
     Ok(None)
 }
 
-/// Whether we may listen there: beyond this machine only behind TLS, under names, and for those whom
-/// the file names.
+/// Whether we may listen there: beyond this machine only behind TLS, under names, and for those
+/// whom the file names.
 fn admit(address: SocketAddr, words: &ServeArgs, front: &ListenerSettings) -> Result<()> {
     if address.ip().is_loopback() {
         return Ok(());

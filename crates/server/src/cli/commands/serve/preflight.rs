@@ -1,5 +1,5 @@
-//! What keeps a file from being served, as `check` tells it: by what `serve` itself starts with, but
-//! nothing is started, made or changed.
+//! What keeps a file from being served, as `check` tells it: by what `serve` itself starts with,
+//! but nothing is started, made or changed.
 
 use anyhow::Error;
 use toolcrib::config::ApplyError;

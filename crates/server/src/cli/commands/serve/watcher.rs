@@ -156,8 +156,8 @@ impl ActiveSecrets {
     }
 }
 
-/// Applies the text of the file if it says something else; a bad one changes nothing. Gives what it would do
-/// if it must be trusted first.
+/// Applies the text of the file if it says something else; a bad one changes nothing. Gives what it
+/// would do if it must be trusted first.
 async fn reload(
     (file, wanted_now): (&mut ServeConfig, &EmbedderSender),
     text: Option<String>,
