@@ -4,6 +4,7 @@
 //! as they came, and the SDK hears only that there is one: its types would drop the fields that
 //! they do not know.
 
+mod abandoned_calls;
 pub(crate) mod asking_habits;
 mod dispatch;
 mod fast_result;
@@ -28,6 +29,7 @@ use toolcrib_core::CallContext;
 
 use super::settings::McpBounds;
 use crate::client::source::list;
+use abandoned_calls::AbandonedCalls;
 use asking_habits::AskingHabits;
 pub(crate) use dispatch::level;
 pub(crate) use fast_result::FastCompletion;
@@ -71,6 +73,8 @@ struct InFlightTable {
     newest: Option<RequestId>,
     /// Answers that nobody could read, nor tell whose they are.
     suspects: UnreadableAnswers,
+    /// Calls of which its server may still work on, though nobody waits for them.
+    abandoned: AbandonedCalls,
     questions: HashMap<RequestId, ServerQuestion>,
     /// Calls that their server runs as tasks, by the names of these.
     tasks: HashMap<String, Arc<UpstreamRequest>>,
@@ -217,9 +221,28 @@ impl InFlight {
         self.tell_doubts();
     }
 
-    /// Whether the server waits for an answer of ours.
+    /// The server works on this request, and is told that nobody waits for it any more.
+    pub(crate) fn abandon(&self, id: RequestId, slot: &UpstreamRequest) {
+        if let Some(context) = slot.context().filter(|_| !slot.is_look()) {
+            self.table().abandoned.add(id, context);
+        }
+    }
+
+    /// Whether what comes now may be about a call of somebody else that was given up.
+    pub(crate) fn may_speak_for_others(&self, context: &CallContext) -> bool {
+        self.table().abandoned.are_of_others(context)
+    }
+
+    /// Whether it may speak of a call that was given up.
+    pub(crate) fn has_abandoned(&self) -> bool {
+        !self.table().abandoned.is_empty()
+    }
+
+    /// Whether the server waits for an answer of ours, or a call runs that has asked before: that
+    /// one may ask again, and is not begun anew, by which its person would be asked twice.
     pub(crate) fn is_asking(&self) -> bool {
         self.asking.load(Ordering::Acquire) > 0
+            || (self.askers.have_asked() && self.table().calls().any(|slot| slot.has_asked()))
     }
 
     /// A question waits for its answer while the guard lives.
@@ -273,14 +296,16 @@ impl InFlightTable {
     }
 
     /// The call that a word which names none belongs to: the one whose answer stream it came on, or
-    /// the only one there is. With several it is nobody's, rather than the wrong caller's.
+    /// the only one there is. With several, and where it may be about one that was given up, it is
+    /// nobody's, rather than the wrong caller's.
     fn owner(&self, stream: Option<&Arc<UpstreamRequest>>) -> Option<Arc<UpstreamRequest>> {
         if let Some(slot) = stream {
             return slot.context().is_some().then(|| Arc::clone(slot));
         }
         let mut calls = self.calls();
         let first = calls.next()?;
-        calls.next().is_none().then(|| Arc::clone(first))
+        let is_only = calls.next().is_none();
+        (is_only && !self.may_be_of_another(first)).then(|| Arc::clone(first))
     }
 
     /// The same of what says of which task it is.
@@ -294,6 +319,11 @@ impl InFlightTable {
             // On the answer stream of one call nobody speaks for another.
             (_, stream) => self.owner(stream),
         }
+    }
+
+    /// Whether what seems to be of this call may be of one of somebody else that was given up.
+    fn may_be_of_another(&self, slot: &UpstreamRequest) -> bool {
+        slot.context().is_some_and(|context| self.abandoned.are_of_others(context))
     }
 
     /// Those that run. A task is one, and each look at it is none.

@@ -14,6 +14,7 @@ use arc_swap::ArcSwapOption;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 use serde_json::{Map, Value};
+use tokio::runtime::Handle;
 use tokio::sync::watch as signal;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -381,6 +382,19 @@ impl Upstream {
         }
         self.stop().await;
         self.stop.cancel();
+    }
+
+    /// Ends a connection on which nothing runs but what was given up; the next call opens another.
+    fn leave_abandoned(&self) {
+        if self.current().is_none_or(|live| !live.calls.has_abandoned()) {
+            return;
+        }
+        let (Some(connection), Ok(runtime)) = (self.current.swap(None), Handle::try_current())
+        else {
+            return;
+        };
+        self.health().is_idle();
+        runtime.spawn(async move { connection.close().await });
     }
 
     /// Ends the connection and waits for its program to be gone.

@@ -147,6 +147,25 @@ async fn a_question_whose_call_is_not_certain_is_put_when_it_is() {
 }
 
 #[tokio::test]
+async fn what_a_call_asks_that_was_given_up_is_put_to_nobody_else() {
+    for options in [&["legacy"][..], &["legacy", "reads"]] {
+        let crib = crib(&source(settings(options))).await;
+        let (ann, bob) = (person("ann"), person("bob"));
+        let question = json!({ "message": "Is it ann?", "requestedSchema": {} });
+        let asks = ann.calls(&crib, "ask", json!({ "question": question, "pause": 600 }));
+        let given_up = tokio::time::timeout(Duration::from_millis(200), asks).await;
+        assert!(given_up.is_err(), "{given_up:?}");
+        // Its question comes while this one runs.
+        let told = bob.calls(&crib, "slow", json!({ "pause": 1_500, "nonce": 1 })).await;
+        assert_eq!((told.text().as_str(), bob.heard()), ("answer to 1", vec![]));
+        let began = Instant::now();
+        bob.is_asked(&crib, 0).await;
+        assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+        assert_eq!(ann.heard(), Vec::<Value>::new());
+    }
+}
+
+#[tokio::test]
 async fn of_two_that_ask_where_nobody_knows_which_one_is_told_so_and_nobody_put_it_away() {
     let crib = crib(&source(settings(&["legacy"]))).await;
     let (ann, bob) = (person("ann"), person("bob"));

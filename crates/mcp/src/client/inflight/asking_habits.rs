@@ -70,6 +70,11 @@ impl AskingHabits {
         CallSubject { name, is_harmless }
     }
 
+    /// Whether anything of this server has asked, or may have.
+    pub(crate) fn have_asked(&self) -> bool {
+        self.has_asked.load(Ordering::Acquire)
+    }
+
     /// What may run beside it. Once a program has asked anything, only what is known to be silent
     /// runs beside others.
     pub(crate) fn company(&self, subject: &CallSubject) -> SharingRule {
@@ -77,7 +82,7 @@ impl AskingHabits {
         match habit {
             Some(AskingHabit::Silent) => SharingRule::Others,
             Some(AskingHabit::Suspected | AskingHabit::Asks) => SharingRule::Nobody,
-            None if self.has_asked.load(Ordering::Acquire) => SharingRule::NobodyIfPossible,
+            None if self.have_asked() => SharingRule::NobodyIfPossible,
             // It can be begun anew where a question turns out to be nobody's.
             None if subject.is_harmless => SharingRule::Others,
             None => SharingRule::OthersSoon,

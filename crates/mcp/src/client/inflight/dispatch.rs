@@ -164,7 +164,7 @@ impl InFlight {
         stream: Option<&Arc<UpstreamRequest>>,
     ) -> Option<ServerJsonRpcMessage> {
         let id = as_sent(id);
-        let (of_the_sdk, slot, is_late) = {
+        let (of_the_sdk, slot, is_late, was_abandoned) = {
             let mut table = self.table();
             let is_late = table.newest.as_ref().is_some_and(|newest| is_before(&id, newest));
             let is_of = |stream: &Arc<UpstreamRequest>| {
@@ -175,8 +175,11 @@ impl InFlight {
                 drop(table);
                 return self.strayed(stream);
             }
-            (table.of_the_sdk.remove(&id), table.take(&id), is_late)
+            (table.of_the_sdk.remove(&id), table.take(&id), is_late, table.abandoned.end(&id))
         };
+        if was_abandoned {
+            self.tell_doubts();
+        }
         let said = said(&mut fields);
         if of_the_sdk {
             return Some(self.of_the_sdk(id, said));
@@ -255,7 +258,7 @@ impl InFlight {
         let mut calls: Vec<_> = table.calls().map(Arc::clone).collect();
         match (calls.pop(), calls.is_empty()) {
             (None, _) => QuestionOwner::Nobody,
-            (Some(only), true) if !only.is_moving() => {
+            (Some(only), true) if !only.is_moving() && !table.may_be_of_another(&only) => {
                 self.is_known_to_ask(&only);
                 let asking = only.is_asked();
                 QuestionOwner::Call(only, asking)

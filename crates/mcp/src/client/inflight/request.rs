@@ -165,9 +165,14 @@ impl UpstreamRequest {
         self.asked.store(true, Ordering::Release);
     }
 
+    /// Whether a question that did not say so was its own, or may have been.
+    pub(super) fn has_asked(&self) -> bool {
+        self.asked.load(Ordering::Acquire)
+    }
+
     /// Whether it came to its end, and no question can have been its own.
     pub(crate) fn was_silent(&self) -> bool {
-        self.was_answered() && !self.asked.load(Ordering::Acquire)
+        self.was_answered() && !self.has_asked()
     }
 
     pub(super) fn is_look(&self) -> bool {

@@ -2,9 +2,9 @@
 //!
 //! Such a question is put to nobody before it is certain whose it is: its server waits for the
 //! answer, so that the calls which end meanwhile did not ask it. Where all of them may be begun
-//! anew, each of them is, by itself; else the question is held until one call is left. Where that
-//! cannot come about, the server is told that nobody can be asked, and never that a person put it
-//! away.
+//! anew, each of them is, by itself; else the question is held until one call is left. A call that
+//! was given up may have asked as well. Where that cannot be told, the server is told that nobody
+//! can be asked, and never that a person put it away.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -42,11 +42,12 @@ enum OwnerVerdict {
 }
 
 impl UnclearQuestion {
-    /// Several ran when a question came.
+    /// Several ran when a question came, or one beside those that were given up.
     pub(super) fn of(calls: &InFlight, of: Vec<Arc<UpstreamRequest>>) -> Self {
         of.iter().filter_map(|slot| slot.subject()).for_each(|own| calls.askers.suspect(own));
-        // What has an answer outstanding is asked for that, and is not asked the same once more.
-        let free: Vec<_> = of.iter().filter(|slot| !slot.waits_for_us()).map(Arc::clone).collect();
+        // Whose person is being asked, or was, is not asked the same once more.
+        let is_free = |slot: &&Arc<UpstreamRequest>| !slot.waits_for_us() && !slot.has_asked();
+        let free: Vec<_> = of.iter().filter(is_free).map(Arc::clone).collect();
         let is_harmless =
             |slot: &Arc<UpstreamRequest>| slot.subject().is_some_and(|own| own.is_harmless);
         if !free.is_empty() && free.iter().all(is_harmless) {
@@ -58,15 +59,18 @@ impl UnclearQuestion {
         Self { of, are_moved: false }
     }
 
-    /// `held`: questions of this connection that wait like this one, with it.
-    fn verdict(&self, held: usize) -> OwnerVerdict {
+    fn verdict(&self, calls: &InFlight) -> OwnerVerdict {
+        // Questions of this connection that wait like this one, with it.
+        let held = calls.doubts.open.load(Ordering::Acquire);
         let running: Vec<_> = self.of.iter().filter(|slot| !slot.is_closed()).collect();
         // Of one that was given up nobody knows whether it has asked.
         let are_gone = self.of.iter().any(|slot| slot.is_closed() && !slot.was_answered());
         match running.as_slice() {
             [] => OwnerVerdict::Nobody,
             _ if self.are_moved => OwnerVerdict::Open,
-            [only] if !are_gone => OwnerVerdict::Of(Arc::clone(only)),
+            [only] if !are_gone && !calls.table().may_be_of_another(only) => {
+                OwnerVerdict::Of(Arc::clone(only))
+            }
             // Each of them waits for an answer, and none will end before it has one.
             several if several.len() <= held && several.len() > 1 => OwnerVerdict::Nobody,
             _ => OwnerVerdict::Open,
@@ -89,7 +93,7 @@ impl InFlight {
             loop {
                 let mut ended = pin!(self.doubts.ended.notified());
                 ended.as_mut().enable();
-                match doubt.verdict(self.doubts.open.load(Ordering::Acquire)) {
+                match doubt.verdict(self) {
                     OwnerVerdict::Of(slot) => return Some(slot),
                     OwnerVerdict::Nobody => return None,
                     OwnerVerdict::Open => ended.await,

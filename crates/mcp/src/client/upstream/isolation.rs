@@ -96,9 +96,14 @@ impl ConnectionLoad {
     }
 
     /// Whether a call may run here now; `Err`: it may soon, unless something else comes.
-    fn fits(&self, of: &Upstream, company: SharingRule, now: Instant) -> Result<bool, Instant> {
+    fn fits(
+        &self,
+        of: &Upstream,
+        (company, context): (SharingRule, &CallContext),
+        now: Instant,
+    ) -> Result<bool, Instant> {
         if self.is_free() {
-            return Ok(true);
+            return Ok(!company.is_alone() || !of.may_speak_for_others(context));
         }
         if company.is_alone() || self.alone || of.is_asking() {
             return Ok(false);
@@ -169,7 +174,7 @@ pub(super) async fn call(
     let subject = base.opener.askers.subject(asked);
     let mut ended = Err(McpFault::Moved);
     for _ in 0..MOST_MOVES {
-        let place = match base.try_place(base.need(&subject, context)) {
+        let place = match base.try_place(base.need(&subject, context), context) {
             Ok(place) => place,
             // Rare, and larger than the way of most.
             Err(_) => Box::pin(base.place(&subject, context)).await?,
@@ -186,6 +191,11 @@ impl Upstream {
     /// Whether a question of its server waits for an answer.
     fn is_asking(&self) -> bool {
         self.current().is_some_and(|live| live.calls.is_asking())
+    }
+
+    /// Whether its server may still speak of a call of somebody else that was given up.
+    fn may_speak_for_others(&self, context: &CallContext) -> bool {
+        self.current().is_some_and(|live| live.calls.may_speak_for_others(context))
     }
 
     /// What a call may have beside it. Of a client that keeps no conversation nobody knows which of
@@ -209,13 +219,17 @@ impl Upstream {
         IsolationNeed { company, by_ticket: context.asks_by_ticket() }
     }
 
-    fn try_place(self: &Arc<Self>, need: IsolationNeed) -> Result<CallPlace, NoCallPlace> {
+    fn try_place(
+        self: &Arc<Self>,
+        need: IsolationNeed,
+        context: &CallContext,
+    ) -> Result<CallPlace, NoCallPlace> {
         let now = Instant::now();
         let mut lanes = self.apart.lanes();
         let leaves_room = lanes.leave_room(need);
         let (mut soon, mut stands) = (None::<Instant>, true);
         for (upstream, taken) in lanes.all(self) {
-            match taken.fits(upstream, need.company, now) {
+            match taken.fits(upstream, (need.company, context), now) {
                 Ok(true) if leaves_room => {
                     taken.take(need, now);
                     return Ok(CallPlace {
@@ -223,7 +237,8 @@ impl Upstream {
                         upstream: Arc::clone(upstream),
                     });
                 }
-                Ok(_) => stands &= upstream.is_asking(),
+                // One that is free, and not for this call, is not worth waiting for either.
+                Ok(_) => stands &= upstream.is_asking() || (leaves_room && taken.is_free()),
                 Err(until) => soon = Some(soon.map_or(until, |before| before.min(until))),
             }
         }
@@ -248,7 +263,7 @@ impl Upstream {
             changed.as_mut().enable();
             let need = self.need(subject, context);
             let mut until = Instant::now() + LOOK;
-            match self.try_place(need) {
+            match self.try_place(need, context) {
                 Ok(place) => return Ok(place),
                 Err(NoCallPlace::Soon(then)) => until = then,
                 Err(NoCallPlace::Taken) if began.elapsed() < GRACE => until = began + GRACE,
@@ -318,6 +333,11 @@ impl Drop for CallPlace {
         let mut all = lanes.all(&self.base);
         if let Some((_, taken)) = all.find(|(upstream, _)| Arc::ptr_eq(upstream, &self.upstream)) {
             taken.leave();
+            // Others wait for this place, and may not have it as it is. The first connection keeps
+            // what its server remembers.
+            if taken.is_free() && !Arc::ptr_eq(&self.upstream, &self.base) {
+                self.upstream.leave_abandoned();
+            }
         }
         drop(all);
         drop(lanes);
