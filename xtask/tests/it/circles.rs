@@ -110,15 +110,21 @@ fn type_name(line: &str) -> Option<&str> {
 
 fn crates() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tree can be read");
+    let groups = folders(&root.join("crates"));
     let mut all = vec![root.join("xtask")];
-    all.extend(
-        fs::read_dir(root.join("crates"))
-            .expect("the tree can be read")
-            .map(|entry| entry.expect("the tree can be read").path()),
-    );
+    all.extend(groups.iter().flat_map(|group| folders(group)));
+    all.extend(groups);
     all.retain(|folder| folder.join("Cargo.toml").is_file());
-    all.sort();
+    all.sort_by_key(|folder| name_of(folder));
     all
+}
+
+fn folders(of: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(of).expect("the tree can be read");
+    entries
+        .map(|entry| entry.expect("the tree can be read").path())
+        .filter(|it| it.is_dir())
+        .collect()
 }
 
 fn name_of(folder: &Path) -> String {

@@ -223,12 +223,12 @@ fn first_column(page: &str, heading: &str) -> Vec<String> {
 
 #[test]
 fn a_path_is_told_from_other_words() {
-    let text = "Read `crates/core`, `crates/gone/`, `old/notes.md`, `target/made` and [this](HOUSE.md#rooms).\n\
+    let text = "Read `crates/base/core`, `crates/gone/`, `old/notes.md`, `target/made` and [this](HOUSE.md#rooms).\n\
         `POST /v1/calls` answers `application/json`, `/v1/tools` too, `core::plan` is a module.\n\
         ```\nls `crates/hidden`\n```\n\
         `crib.toml` is the user's; `crates/*/src` is a pattern.\n";
     assert_eq!(
         paths(text),
-        ["crates/core", "crates/gone/", "old/notes.md", "target/made", "HOUSE.md"]
+        ["crates/base/core", "crates/gone/", "old/notes.md", "target/made", "HOUSE.md"]
     );
 }

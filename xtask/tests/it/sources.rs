@@ -65,7 +65,7 @@ fn no_source_file_is_longer_than_400_code_lines() {
 fn the_core_names_no_socket_no_file_and_no_environment() {
     let named: Vec<String> = files()
         .into_iter()
-        .filter(|file| file.path.starts_with("crates/core/src/"))
+        .filter(|file| file.path.starts_with("crates/base/core/src/"))
         .flat_map(|file| {
             let text = file.text.unwrap_or_default();
             let found = named(&text, &FAR_FROM_CORE);

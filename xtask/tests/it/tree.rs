@@ -56,7 +56,7 @@ pub(crate) fn read_text(path: &str) -> String {
 fn the_walk_finds_ours_and_leaves_out_what_is_built() {
     let files = files();
     let has = |path: &str| files.iter().any(|file| file.path == path);
-    assert!(has("Cargo.toml") && has("crates/core/src/lib.rs") && has(".ci/run"));
+    assert!(has("Cargo.toml") && has("crates/base/core/src/lib.rs") && has(".ci/run"));
     let built = |path: &str| ["target/", ".tools/", ".git/"].iter().any(|at| path.starts_with(at));
     let strays: Vec<&str> =
         files.iter().map(|file| file.path.as_str()).filter(|path| built(path)).collect();

@@ -1,0 +1,58 @@
+//! The tool layer for LLM agents: gather, plan, hand out, run and record tool calls.
+//!
+//! Start with [`Crib`] and [`Conversation`]; `README.md` has the whole turn of a conversation as a
+//! tested example. Tools are made by [`tool`], gathered in a [`Toolset`], planned into a [`Plan`],
+//! shown to a model by a [`dialect`], and run by [`Crib::run`], which answers with a [`Report`].
+//!
+//! Tools that live elsewhere come from a `crib.toml`, or from [`mcp::McpSource`] and
+//! [`openapi::ApiSource`] given to [`Crib::builder`]:
+//!
+//! ```
+//! use toolcrib::config::LiveConfig;
+//! use toolcrib::prelude::*;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let file = std::env::temp_dir().join(format!("toolcrib-{}.toml", std::process::id()));
+//! # std::fs::write(&file, "[[source]]\nid = \"clock\"\nbasics = [\"time_now\"]\n")?;
+//! let live = LiveConfig::open(&file).await?;
+//! let plan = live.crib().plan(&Caller::local(), PlanRequest::default())?;
+//! assert!(plan.get("clock__time_now").is_some());
+//!
+//! // Later, when the file has changed: only what is another thing starts anew.
+//! let text = std::fs::read_to_string(&file)?;
+//! let change = live.reload(&text, "crib.toml").await?;
+//! assert_eq!(change.same.len(), 1);
+//! # std::fs::remove_file(&file)?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod conversation;
+pub mod prelude;
+
+pub use conversation::{Conversation, ConversationError, Step};
+pub use schemars;
+pub use serde_json;
+pub use toolcrib_auth as auth;
+pub use toolcrib_basics as basics;
+pub use toolcrib_config as config;
+pub use toolcrib_core::*;
+pub use toolcrib_desk as desk;
+pub use toolcrib_dialect as dialect;
+pub use toolcrib_egress as egress;
+pub use toolcrib_engine::*;
+pub use toolcrib_json as json;
+pub use toolcrib_mcp as mcp;
+pub use toolcrib_openapi as openapi;
+pub use toolcrib_store as store;
+
+/// The example of the README, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../../README.md")]
+struct Readme;
+
+/// The program of the guide, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../../docs/guides/rust.md")]
+struct RustGuide;
