@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use serde::Serialize;
 use tokio::sync::Mutex;
-use toolcrib_core::{Catalog, Ledger, Observer, Redactor, SourceId};
+use toolcrib_core::{Catalog, DoorHints, Ledger, Observer, Redactor, SourceId};
 use toolcrib_engine::catalog::Judge;
 use toolcrib_engine::rules::Rules;
 use toolcrib_engine::{Crib, CribBuilder};
@@ -39,6 +39,8 @@ pub struct Environment {
     pub adapt: Option<ViewHook>,
     /// Sees what is decided and how calls end.
     pub witness: Option<Arc<dyn Observer>>,
+    /// The commands and addresses of which the words of its calls should tell.
+    pub hints: DoorHints,
 }
 
 /// Changes a view before it comes into force.
@@ -47,8 +49,17 @@ pub type ViewHook = Box<dyn Fn(Option<&str>, ProfileView) -> ProfileView + Send 
 impl Environment {
     /// Secrets and sources from these, no profile, a ledger in memory, no pins.
     pub fn new(lookup: Arc<dyn SecretLookup>, maker: Arc<dyn SourceFactory>) -> Self {
-        let (profile, ledger, rules, judge) = (None, None, None, None);
-        Self { lookup, maker, profile, ledger, rules, judge, adapt: None, witness: None }
+        Self {
+            lookup,
+            maker,
+            profile: None,
+            ledger: None,
+            rules: None,
+            judge: None,
+            adapt: None,
+            witness: None,
+            hints: DoorHints::default(),
+        }
     }
 }
 
@@ -131,11 +142,12 @@ impl LiveConfig {
     /// The same without a wait: `live.crib().start()` starts the sources, and meanwhile whatever
     /// is there can be used.
     pub fn prepare(config: &Config, means: Environment) -> Result<Self, ApplyError> {
-        let Environment { lookup, maker, profile, ledger, rules, judge, adapt, witness } = means;
+        let Environment { lookup, maker, profile, ledger, rules, judge, adapt, witness, hints } =
+            means;
         let adapt = adapt.unwrap_or_else(|| Box::new(|_, view| view));
         let built = ruled(config.build(&*lookup, &*maker), config, rules.as_ref());
         let view = adapt(profile.as_deref(), view(&built, profile.as_deref())?);
-        let mut builder = Crib::builder().policy(view.policy).limits(view.limits);
+        let mut builder = Crib::builder().policy(view.policy).limits(view.limits).hints(hints);
         builder = built.sources.iter().cloned().fold(builder, CribBuilder::placed);
         if let Some(ledger) = ledger {
             builder = builder.ledger(ledger);

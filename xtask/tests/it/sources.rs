@@ -48,6 +48,24 @@ fn named<'a>(text: &str, modules: &[&'a str]) -> Vec<&'a str> {
     modules.iter().copied().filter(|module| names(module)).collect()
 }
 
+/// What belongs to a door, a source or a command, and not to the gate.
+const OF_PROTOCOLS: [&str; 14] = [
+    "tools/",
+    "prompts/",
+    "resources/",
+    "completion/",
+    "elicitation",
+    "sampling/",
+    "logging/",
+    "notifications/",
+    "\"_meta\"",
+    "`_meta`",
+    "-32",
+    "/v1/",
+    "`toolcrib ",
+    "readOnlyHint",
+];
+
 #[test]
 fn no_source_file_is_longer_than_400_code_lines() {
     let too_long: Vec<String> = files()
@@ -73,6 +91,20 @@ fn the_core_names_no_socket_no_file_and_no_environment() {
         })
         .collect();
     assert_eq!(named, Vec::<String>::new());
+}
+
+#[test]
+fn the_core_names_no_method_no_code_and_no_command() {
+    let found: Vec<String> = files()
+        .into_iter()
+        .filter(|file| file.path.starts_with("crates/base/core/src/"))
+        .flat_map(|file| {
+            let text = file.text.unwrap_or_default();
+            let words = OF_PROTOCOLS.iter().filter(|word| text.contains(**word));
+            words.map(|word| format!("{}: `{word}`", file.path)).collect::<Vec<_>>()
+        })
+        .collect();
+    assert_eq!(found, Vec::<String>::new());
 }
 
 #[test]

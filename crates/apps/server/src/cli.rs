@@ -5,6 +5,7 @@ mod commands;
 mod context;
 mod control;
 mod embeddings;
+mod hints;
 mod output;
 mod signals;
 mod trust;

@@ -26,6 +26,7 @@ pub use call::caller::Caller;
 pub use call::context::CallContext;
 pub use call::host::{
     FormFallback, Host, HostQuestion, LogEntry, LogLevel, Progress, QuestionError, QuestionKind,
+    QuestionTiming,
 };
 pub use call::json_fields::JsonFields;
 pub use call::name::{InvalidName, LONGEST_NAME, SourceId, ToolName};
@@ -49,8 +50,9 @@ pub use observe::observer::{
 };
 pub use observe::outbound::OutboundSpan;
 pub use outcome::content::{Content, ContentPath, Excerpt, IntoContent, Json, Part, Reference};
+pub use outcome::door_hints::DoorHints;
 pub use outcome::messages;
-pub use outcome::protocol_error::ProtocolError;
+pub use outcome::refusal::{Refusal, RefusalReason};
 pub use outcome::response::{CallFlag, Citation, DebugRecord, Report, Response};
 pub use outcome::run::{NextStep, Run};
 pub use outcome::{ErrorKind, PendingTicket, ToolError, ToolOutcome};
@@ -72,7 +74,7 @@ pub use resource::{
 };
 pub use tool::canonical;
 pub use tool::compact_json::CompactJson;
-pub use tool::effect::{Effect, EffectHints};
+pub use tool::effect::Effect;
 pub use tool::fingerprint::Fingerprint;
 pub use tool::source::Source;
 pub use tool::source_error::SourceError;

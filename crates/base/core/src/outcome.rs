@@ -1,8 +1,9 @@
 //! How a call ended. There is no other way for a call to end.
 
 pub(crate) mod content;
+pub(crate) mod door_hints;
 pub mod messages;
-pub(crate) mod protocol_error;
+pub(crate) mod refusal;
 pub(crate) mod response;
 pub(crate) mod run;
 
@@ -16,7 +17,7 @@ use serde_json::Value;
 
 use crate::ledger::ticket::id::TicketId;
 use content::Content;
-use protocol_error::ProtocolError;
+use refusal::Refusal;
 
 /// The end of a call.
 #[derive(Debug, Clone)]
@@ -69,8 +70,8 @@ pub struct ToolError {
     pub retry_after: Option<Duration>,
     /// What the tool gave besides a message: a failed call may still carry content.
     pub content: Option<Box<Content>>,
-    /// The error as the protocol of its origin had it, for clients of the same protocol.
-    pub refusal: Option<Box<ProtocolError>>,
+    /// What was wrong, for clients whose protocol has a code for it.
+    pub refusal: Option<Box<Refusal>>,
     cause: Option<Arc<dyn Error + Send + Sync>>,
 }
 
@@ -190,7 +191,7 @@ impl ToolError {
     }
 }
 
-impl ProtocolError {
+impl Refusal {
     /// The same for whoever reads words.
     pub fn into_error(self, kind: ErrorKind) -> ToolError {
         let mut error = ToolError::new(kind, self.message.clone());

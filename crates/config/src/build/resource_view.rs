@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures_util::stream::unfold;
 use serde_json::Value;
 use toolcrib_core::{
-    BoxFuture, CallContext, ClientSession, ErrorKind, JsonFields, Mask, ProtocolError,
+    BoxFuture, CallContext, ClientSession, ErrorKind, JsonFields, Mask, Refusal, RefusalReason,
     ResourceAddress, ResourceKind, ResourceList, ResourceOperation, ResourceRequest, Resources,
     ServerInfo, SourceError, ToolError, UnlistedAccess, UpdateStream,
 };
@@ -77,8 +77,8 @@ impl ResourceView {
 }
 
 fn left_out() -> ToolError {
-    let refusal =
-        ProtocolError::new(ProtocolError::INVALID_PARAMS, "there is no such prompt or resource");
+    let told = "there is no such prompt or resource";
+    let refusal = Refusal::new(RefusalReason::InvalidRequest, told);
     refusal.into_error(ErrorKind::InvalidArguments)
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use toolcrib_config::{ApplyError, ConfigChange, Environment, LiveConfig, OpenError};
-use toolcrib_core::{Call, Caller, PlanRequest, RawArguments, SourceId};
+use toolcrib_core::{Call, Caller, DoorHints, PlanRequest, RawArguments, SourceId};
 use toolcrib_engine::Crib;
 
 use crate::workshop::{Workshop, config};
@@ -34,6 +34,7 @@ fn means(workshop: &Workshop) -> Environment {
         judge: None,
         adapt: None,
         witness: None,
+        hints: DoorHints::default(),
     }
 }
 

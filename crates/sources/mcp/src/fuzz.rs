@@ -30,7 +30,9 @@ pub fn answer(text: &[u8]) {
 fn outline(text: &[u8]) {
     let seen = MessageOutline::of(text);
     let mut by_bytes = MessageOutline::default();
-    text.iter().for_each(|byte| by_bytes.take(&[*byte]));
+    for byte in text {
+        by_bytes.take(&[*byte]);
+    }
     let both = (seen.id(), seen.is_answer());
     assert_eq!(both, (by_bytes.id(), by_bytes.is_answer()), "its pieces say something else");
     // A key may be written with escapes, which an outline does not follow.

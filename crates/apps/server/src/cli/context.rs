@@ -20,6 +20,7 @@ use toolcrib::{
 };
 
 use super::args::{CONFIG, DialectName, GlobalArgs, ModeName, RequestArgs, ScopeName};
+use super::hints;
 use super::output::Output;
 use super::signals::told_to_end;
 use super::trust;
@@ -89,6 +90,7 @@ impl CommandContext {
         secrets::keep(vec![Arc::clone(&built.redactor)]);
         let (lock, named) = (path.with_file_name(LOCK), built.named.clone());
         let builder = pinned(assembled(&checked, built, global, need)?, &lock)?;
+        let builder = builder.hints(hints::ours());
         let builder = match &record {
             Some(record) => builder.witness(Arc::<Telemetry>::clone(record)),
             None => builder,

@@ -3,14 +3,14 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::caller::Caller;
 use super::host::{
     AskPerson, FormFallback, Host, HostQuestion, LogEntry, LogLevel, Progress, QuestionError,
-    QuestionKind,
+    QuestionKind, QuestionTiming,
 };
 use super::json_fields::JsonFields;
 use super::name::SourceId;
@@ -19,7 +19,7 @@ use crate::BoxFuture;
 use crate::call::CallKey;
 use crate::observe::observer::Observer;
 use crate::observe::outbound::{OutboundOwner, OutboundSpan};
-use crate::outcome::protocol_error::ProtocolError;
+use crate::outcome::refusal::{Refusal, RefusalReason};
 use crate::outcome::{ErrorKind, ToolError};
 use crate::redact::Mask;
 
@@ -104,7 +104,7 @@ impl CallContext {
     }
 
     /// Begins a request to somebody else, who does a part of the call. `name`: what is asked for,
-    /// without anything that an argument says (`tools/call look`, `GET /pets/{id}`).
+    /// without anything that an argument says (a method and a tool, or `GET /pets/{id}`).
     pub fn outbound_span(&self, name: impl FnOnce() -> String) -> OutboundSpan {
         let trace = self.trace();
         let (Some(source), Some(witness), Some(of_call)) = (&self.recorded, &self.witness, trace)
@@ -192,26 +192,19 @@ impl CallContext {
         self.unheard
     }
 
-    /// Whether a server that may ask in the way of before 2026-07-28 had better be asked in it too:
-    /// its handlers may know no other, and the host can answer.
-    pub fn is_asked_in_older_way(&self) -> bool {
-        self.host.as_ref().is_some_and(|host| host.is_older() && !host.answers().is_empty())
+    /// When questions reach the host, if it says so.
+    pub fn question_timing(&self) -> Option<QuestionTiming> {
+        self.host.as_ref().and_then(|host| host.question_timing())
     }
 
-    /// Whether a server that speaks both is spoken to in the way of 2026-07-28, as the host is.
-    pub fn is_newer(&self) -> bool {
-        self.host.as_ref().is_some_and(|host| host.is_newer())
-    }
-
-    /// Fails, in the words of the protocol, unless the host can answer this.
+    /// Fails, and says what is lacking, unless the host can answer this.
     pub fn require(&self, question: QuestionKind) -> Result<(), ToolError> {
         if self.answers().contains(&question) {
             return Ok(());
         }
         let told = "the client lacks what this needs: tell the user, or use another tool";
-        let refusal = ProtocolError::new(ProtocolError::CLIENT_LACKS, told);
-        let lacking = json!({ "requiredCapabilities": question.capability() });
-        Err(refusal.with(lacking).into_error(ErrorKind::Tool))
+        let refusal = Refusal::new(RefusalReason::HostLacks(question), told);
+        Err(refusal.into_error(ErrorKind::Tool))
     }
 
     /// Asks the host and waits for its answer, or for the end of the call. What nobody would see in

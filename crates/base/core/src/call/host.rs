@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::json_fields::JsonFields;
 use crate::BoxFuture;
@@ -17,8 +17,7 @@ pub trait Host: Send + Sync {
 
     fn log(&self, _call: CallKey, _entry: LogEntry) {}
 
-    /// What whoever asked to have an address opened says of it once that is done, in the shape of
-    /// the Model Context Protocol (`notifications/elicitation/complete`).
+    /// What whoever asked to have an address opened says of it once that is done, as it says it.
     fn opened(&self, _call: CallKey, _said: JsonFields) {}
 
     /// The lowest level of lines that anybody reads; servers are asked for no others. `None`: for
@@ -32,16 +31,10 @@ pub trait Host: Send + Sync {
         &[]
     }
 
-    /// Whether it is a client of the Model Context Protocol of before 2026-07-28, to which
-    /// questions come while its call runs: a server that speaks both asks it in its own way.
-    fn is_older(&self) -> bool {
-        false
-    }
-
-    /// Whether it is a client of 2026-07-28 of the Model Context Protocol: for its calls a program
-    /// that speaks both is spoken to in that way.
-    fn is_newer(&self) -> bool {
-        false
+    /// When questions reach it, where its protocol settles that: an origin that knows both ways is
+    /// spoken to in the same. `None`: in either.
+    fn question_timing(&self) -> Option<QuestionTiming> {
+        None
     }
 
     /// Puts a question to the person, or to the model, behind the call.
@@ -85,16 +78,13 @@ pub enum QuestionKind {
     Roots,
 }
 
-impl QuestionKind {
-    /// What a client declares that can answer it.
-    pub(crate) fn capability(self) -> Value {
-        match self {
-            Self::Form => json!({ "elicitation": { "form": {} } }),
-            Self::Address => json!({ "elicitation": { "url": {} } }),
-            Self::Sample => json!({ "sampling": {} }),
-            Self::Roots => json!({ "roots": {} }),
-        }
-    }
+/// When the questions of a call reach whoever made it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QuestionTiming {
+    /// While it runs; the call goes on with the answer.
+    DuringCall,
+    /// In place of its result; the call is made again with the answer.
+    BetweenCalls,
 }
 
 /// What becomes of a form that no host can put to anybody.
@@ -111,8 +101,8 @@ pub enum FormFallback {
 
 /// A question of a running call.
 ///
-/// `params` and the answer have the shapes of the Model Context Protocol (`elicitation/create`,
-/// `sampling/createMessage`, `roots/list`), which are the ones that hosts know.
+/// `params` and the answer are objects of the shapes that MCP gives such questions, which are the
+/// ones that hosts know; the gate reads the message, the fields of a form and an address.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HostQuestion {
     pub question: QuestionKind,

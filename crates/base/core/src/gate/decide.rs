@@ -184,7 +184,8 @@ impl PendingCall {
         {
             let by = govern::looker(&self.batch);
             let at = lookup.as_ref().and_then(|lookup| lookup.shown_in(&self.batch.plan));
-            unknown_outcome::unknown(error, (self.key, sent), (&tool.spec.name, by), at);
+            let hints = self.batch.gate.marks.hints;
+            unknown_outcome::unknown(error, (self.key, sent), (&tool.spec.name, by), at, hints);
         }
         // Unless the one who waits has given up and recorded the end already.
         if watch.settle() {
@@ -288,10 +289,11 @@ async fn held_back(
     // Nobody redeems a reading.
     let ticket = ticket.filter(|_| one.batch.reading.is_none());
     let of = of.as_deref().map(|of| (of, was_cancelled));
-    let message = messages::duplicate_of_unknown(of, ticket.as_ref());
+    let hints = one.batch.gate.marks.hints;
+    let message = messages::duplicate_of_unknown(of, ticket.as_ref(), hints.call_again);
     let mut error = ToolError::new(ErrorKind::DuplicateOfUnknown, message);
     let by = govern::looker(&one.batch);
-    unknown_outcome::duplicate(&mut error, of, (&tool.spec.name, by), ticket.as_ref());
+    unknown_outcome::duplicate(&mut error, of, (&tool.spec.name, by), ticket.as_ref(), hints);
     Some(ToolOutcome::Failed(error))
 }
 

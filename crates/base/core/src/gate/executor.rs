@@ -9,6 +9,7 @@ use crate::gate::question::registry::OpenQuestions;
 use crate::gate::schedule::places::ProcessPlaces;
 use crate::ledger::Ledger;
 use crate::observe::observer::Observer;
+use crate::outcome::door_hints::DoorHints;
 use crate::policy::Policy;
 use crate::policy::limits::CribLimits;
 use crate::tool::spec::ToolSpec;
@@ -38,6 +39,8 @@ pub(super) struct ExecutorOptions {
     pub(super) reader: Option<Arc<ToolSpec>>,
     /// The tool that tells how a call stands of which nobody knew how it ended, if there is one.
     pub(super) looker: Option<Arc<ToolSpec>>,
+    /// Commands and addresses of whoever embeds the gate.
+    pub(super) hints: DoorHints,
     /// Whoever sees what is decided and how calls end.
     pub(super) witness: Option<Arc<dyn Observer>>,
     /// The runtime under which the gate was made: calls that may hold on to their thread run
@@ -81,6 +84,12 @@ impl Executor {
     #[must_use]
     pub fn with_observer(&self, witness: Option<Arc<dyn Observer>>) -> Self {
         self.marked(ExecutorOptions { witness, ..self.0.marks.clone() })
+    }
+
+    /// The same where commands and addresses are there of which its words should tell.
+    #[must_use]
+    pub fn with_hints(&self, hints: DoorHints) -> Self {
+        self.marked(ExecutorOptions { hints, ..self.0.marks.clone() })
     }
 
     /// The same under the name of a profile: a ticket is redeemed under the name it was made

@@ -159,7 +159,7 @@ pub struct OutboundFinished<'a> {
     pub source: &'a SourceId,
     /// Which attempt of the call it belongs to; an attempt may need several.
     pub attempt: u32,
-    /// What was asked for, of few different values: `tools/call look`, `GET /pets/{id}`.
+    /// What was asked for, of few different values: a method and a tool, or `GET /pets/{id}`.
     pub name: &'a str,
     pub notes: &'a [SpanAttribute],
     /// Why it came to nothing, in one word or a number of its protocol.

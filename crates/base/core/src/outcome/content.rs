@@ -89,7 +89,7 @@ impl Content {
     }
 }
 
-/// One piece of a result. `extra` keeps what the origin said besides (annotations, `_meta`).
+/// One piece of a result. `extra` keeps what the origin said besides (annotations, notes for programs).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Part {

@@ -33,11 +33,11 @@ pub(crate) fn pending(pending: &PendingTicket) -> String {
 
 /// Why a call is asked about whose tool does not say what it does. A model reads it as well, which
 /// is why it says whose matter that is.
-pub(crate) fn undeclared(reason: &str, source: &SourceId) -> String {
-    format!(
-        "{reason}; the tool declares nothing of what it does, so the worst is assumed (for the \
-         person who decides alone: `toolcrib effects {source}` tells how not to be asked again)"
-    )
+/// `cure`: how to have it declared.
+pub(crate) fn undeclared(reason: &str, cure: Option<String>) -> String {
+    let cure = cure
+        .map_or_else(String::new, |cure| format!(" (for the person who decides alone: {cure})"));
+    format!("{reason}; the tool declares nothing of what it does, so the worst is assumed{cure}")
 }
 
 /// Of a reading that a rule would have a person asked about.
@@ -48,7 +48,7 @@ pub(crate) fn not_asked_about(reason: &str) -> String {
 pub(crate) fn client_cannot_ask(reason: &str) -> String {
     format!(
         "{reason}; a person would have to be asked, and this client can ask nobody: read it \
-         through one that takes forms (`elicitation`), or permit it by a rule"
+         through one that takes forms, or permit it by a rule"
     )
 }
 
@@ -239,12 +239,20 @@ pub(crate) fn key_of_another() -> String {
 }
 
 /// A call like it was made a while ago, and nobody knows how that ended. `of`: its name, and
-/// whether whoever made it gave it up; `ticket`: by which a person can let it run.
-pub(crate) fn duplicate_of_unknown(of: Option<(&str, bool)>, ticket: Option<&TicketId>) -> String {
-    let anew = of.filter(|(_, was_cancelled)| *was_cancelled).map_or("", |_| {
-        ". It was cancelled by whoever made it: a program that means it once more all the same says \
-         so, by `\"toolcrib/again\": true` in `_meta` (MCP), by `\"again\": true` beside the calls \
-         (REST), or by a new idempotency key"
+/// whether whoever made it gave it up; `ticket`: by which a person can let it run; `again`: how a
+/// program says that it means the call.
+pub(crate) fn duplicate_of_unknown(
+    of: Option<(&str, bool)>,
+    ticket: Option<&TicketId>,
+    again: Option<&str>,
+) -> String {
+    let anew = of.filter(|(_, was_cancelled)| *was_cancelled);
+    let anew = anew.map_or_else(String::new, |_| {
+        let ways = again.map_or_else(String::new, |again| format!("{again}, or "));
+        format!(
+            ". It was cancelled by whoever made it: a program that means it once more all the same \
+             says so, {ways}by a new idempotency key"
+        )
     });
     let cure = ticket.map_or_else(String::new, |ticket| {
         format!(". A person can let it run all the same: it is kept under the ticket `{ticket}`")

@@ -1,7 +1,6 @@
 //! The question whether something may happen, as it is put to a person, and what an answer means.
 //!
-//! Both have the shapes of the Model Context Protocol (`elicitation/create`), as [`HostQuestion`]
-//! has them.
+//! Both have the shapes of a form that [`HostQuestion`] has.
 //!
 //! [`HostQuestion`]: crate::HostQuestion
 

@@ -14,6 +14,7 @@ use super::secret::Secret;
 use super::view::TextView;
 use crate::outcome::ToolError;
 use crate::outcome::content::{Content, Part, Reference};
+use crate::outcome::refusal::RefusalReason;
 
 /// What stands where a secret stood.
 const MASK: &str = "[secret]";
@@ -165,7 +166,14 @@ impl Redactor {
         }
         if let Some(refusal) = &mut error.refusal {
             self.string(&mut refusal.message);
-            refusal.data.iter_mut().for_each(|data| self.value(data));
+            match &mut refusal.reason {
+                RefusalReason::NoResource { uri } => self.string(uri),
+                RefusalReason::Origin { data: Some(data), .. } => self.value(data),
+                RefusalReason::Origin { data: None, .. }
+                | RefusalReason::UnknownMethod
+                | RefusalReason::InvalidRequest
+                | RefusalReason::HostLacks(_) => {}
+            }
         }
         let causes = error.causes().unwrap_or_default();
         if let Cow::Owned(masked) = self.text(&causes) {

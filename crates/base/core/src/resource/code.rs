@@ -13,7 +13,8 @@ use super::template::UriTemplate;
 use crate::BoxFuture;
 use crate::call::context::CallContext;
 use crate::call::json_fields::JsonFields;
-use crate::outcome::protocol_error::ProtocolError;
+use crate::call::name::shown;
+use crate::outcome::refusal::{Refusal, RefusalReason};
 use crate::outcome::{ErrorKind, ToolError};
 use crate::tool::source::Source;
 use crate::tool::source_error::SourceError;
@@ -52,7 +53,7 @@ impl Default for CodeResources {
 }
 
 impl CodeResources {
-    /// Adds a prompt. `run` gets the parameters of `prompts/get` and gives its result.
+    /// Adds a prompt. `run` gets the parameters that its client says and gives its result.
     #[must_use]
     pub fn prompt<F>(
         mut self,
@@ -67,7 +68,7 @@ impl CodeResources {
         self.can("prompts", json!({}))
     }
 
-    /// Adds a resource. `run` gets the parameters of `resources/read` and gives its result.
+    /// Adds a resource. `run` gets the parameters that its client says and gives its result.
     #[must_use]
     pub fn resource<F>(
         mut self,
@@ -98,8 +99,8 @@ impl CodeResources {
         self.can("resources", json!({ "subscribe": true }))
     }
 
-    /// Completes arguments of prompts and templates: gets the parameters of
-    /// `completion/complete` and gives its result.
+    /// Completes arguments of prompts and templates: gets the parameters that its client says, and
+    /// gives its result.
     #[must_use]
     pub fn completion<F>(
         mut self,
@@ -162,8 +163,8 @@ impl Resources for CodeResources {
                     Ok(JsonFields::from_iter([("completion".to_owned(), json!({ "values": [] }))]))
                 }
                 None => {
-                    let told = format!("nothing here answers `{}`", inquiry.about.method());
-                    let refusal = ProtocolError::new(ProtocolError::METHOD_NOT_FOUND, told);
+                    let told = format!("nothing here answers {}", named(&inquiry.about));
+                    let refusal = Refusal::new(RefusalReason::UnknownMethod, told);
                     Err(refusal.into_error(ErrorKind::Tool))
                 }
             }
@@ -227,4 +228,17 @@ where
 
 fn text(fields: &JsonFields, key: &str) -> String {
     fields.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+/// What was asked for, in words.
+fn named(about: &ResourceOperation) -> String {
+    match about {
+        ResourceOperation::Prompt => "questions for prompts".to_owned(),
+        ResourceOperation::Resource => "questions for resources".to_owned(),
+        ResourceOperation::Completion => "questions for completions".to_owned(),
+        ResourceOperation::Level => "who sets a level for lines of log".to_owned(),
+        ResourceOperation::Method(method) | ResourceOperation::Notice(method) => {
+            format!("`{}`", shown(method))
+        }
+    }
 }

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::stream::{Stream, StreamExt};
-use serde_json::Value;
 
 use super::address::ResourceAddress;
 use super::kind::ResourceKind;
@@ -16,7 +15,7 @@ use crate::BoxFuture;
 use crate::call::caller::Caller;
 use crate::call::context::CallContext;
 use crate::call::json_fields::JsonFields;
-use crate::outcome::protocol_error::ProtocolError;
+use crate::outcome::refusal::{Refusal, RefusalReason};
 use crate::outcome::{ErrorKind, ToolError};
 use crate::policy::UnlistedAccess;
 use crate::tool::source_error::SourceError;
@@ -70,7 +69,7 @@ pub trait Resources: Send + Sync {
         _context: &'a CallContext,
     ) -> BoxFuture<'a, Result<UpdateStream, ToolError>> {
         let told = format!("changes of `{uri}` are told to nobody: read it again when you need it");
-        let refusal = ProtocolError::new(ProtocolError::METHOD_NOT_FOUND, told);
+        let refusal = Refusal::new(RefusalReason::UnknownMethod, told);
         Box::pin(std::future::ready(Err(refusal.into_error(ErrorKind::Tool))))
     }
 }
@@ -99,28 +98,12 @@ pub struct ServerInfo {
     pub server: JsonFields,
     pub capabilities: JsonFields,
     pub instructions: Option<String>,
-    /// By the method of a list, what its result says besides (`ttlMs`, `cacheScope`, `_meta`); the
-    /// same of the greeting.
+    /// By the list, what it says besides its entries, as the origin names and says it; the same of
+    /// what it says of itself.
     pub hints: JsonFields,
 }
 
-impl ServerInfo {
-    /// The method of the greeting, in whatever revision it was.
-    pub const GREETING: &str = "server/discover";
-
-    /// What the result of a method says besides; to whoever speaks a revision before 2026-07-28
-    /// nothing of how long it may be kept.
-    pub fn besides(&self, method: &str, is_modern: bool) -> JsonFields {
-        let mut besides = match self.hints.get(method) {
-            Some(Value::Object(besides)) => besides.clone(),
-            _ => JsonFields::new(),
-        };
-        besides.retain(|key, _| is_modern || !["ttlMs", "cacheScope"].contains(&key.as_str()));
-        besides
-    }
-}
-
-/// One question to a library, with the parameters that the protocol has for it.
+/// One question to a library, with its parameters as the client said them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResourceRequest {
     pub about: ResourceOperation,
@@ -130,31 +113,18 @@ pub struct ResourceRequest {
 /// What is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ResourceOperation {
-    /// A prompt, filled in (`prompts/get`).
+    /// A prompt, filled in.
     Prompt,
-    /// What a resource holds (`resources/read`).
+    /// What a resource holds.
     Resource,
-    /// Values for an argument of a prompt or of a template (`completion/complete`).
+    /// Values for an argument of a prompt or of a template.
     Completion,
-    /// From which level on log lines are told (`logging/setLevel`).
+    /// From which level on log lines are told.
     Level,
-    /// A method that the protocol does not define. It may do anything.
+    /// A method that no protocol defines. It may do anything.
     Method(Arc<str>),
     /// The same as a notification: nothing comes back.
     Notice(Arc<str>),
-}
-
-impl ResourceOperation {
-    /// The method of the protocol.
-    pub fn method(&self) -> &str {
-        match self {
-            Self::Prompt => "prompts/get",
-            Self::Resource => "resources/read",
-            Self::Completion => "completion/complete",
-            Self::Level => "logging/setLevel",
-            Self::Method(method) | Self::Notice(method) => method,
-        }
-    }
 }
 
 /// Who inquires, and in which conversation, where the host keeps one.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use toolcrib_json::invisible::is_unseen;
 
 use super::address::ResourceAddress;
@@ -12,7 +12,7 @@ use super::resources::{ResourceOperation, ResourceRequest};
 use crate::call::caller::Caller;
 use crate::call::json_fields::JsonFields;
 use crate::call::name::{SourceId, ToolName};
-use crate::outcome::protocol_error::ProtocolError;
+use crate::outcome::refusal::{Refusal, RefusalReason};
 use crate::outcome::{ErrorKind, ToolError};
 use crate::policy::{Policy, UnlistedAccess, UnlistedResource};
 use crate::tool::effect::Effect;
@@ -70,9 +70,8 @@ impl ResourceCatalog {
                 let sole = self.sole("logging", |held| policy.sees(caller, &spec(held)));
                 let found =
                     sole.map(|held| ResourceRoute::at(held, ResourceKind::Resource, "logging"));
-                found.ok_or_else(|| {
-                    ProtocolError::new(ProtocolError::METHOD_NOT_FOUND, "nobody logs").told()
-                })
+                found
+                    .ok_or_else(|| Refusal::new(RefusalReason::UnknownMethod, "nobody logs").told())
             }
             ResourceOperation::Method(ref method) | ResourceOperation::Notice(ref method) => {
                 let found = open.and_then(|held| ResourceRoute::method(held, method));
@@ -204,7 +203,7 @@ impl ResourceRoute {
     }
 }
 
-impl ProtocolError {
+impl Refusal {
     fn told(self) -> ToolError {
         self.into_error(ErrorKind::InvalidArguments)
     }
@@ -220,7 +219,7 @@ fn missing(inquiry: &ResourceRequest) -> ToolError {
             no_method(method)
         }
         ResourceOperation::Completion | ResourceOperation::Level => {
-            ProtocolError::new(ProtocolError::INVALID_PARAMS, "there is no such prompt or resource")
+            Refusal::new(RefusalReason::InvalidRequest, "there is no such prompt or resource")
                 .told()
         }
     }
@@ -228,14 +227,14 @@ fn missing(inquiry: &ResourceRequest) -> ToolError {
 
 fn no_prompt(name: &str) -> ToolError {
     let told = format!("there is no prompt `{}`: list the prompts", crate::call::name::shown(name));
-    ProtocolError::new(ProtocolError::INVALID_PARAMS, told).told()
+    Refusal::new(RefusalReason::InvalidRequest, told).told()
 }
 
 fn no_method(method: &str) -> ToolError {
-    ProtocolError::new(ProtocolError::METHOD_NOT_FOUND, method).told()
+    Refusal::new(RefusalReason::UnknownMethod, method).told()
 }
 
 fn no_resource(uri: &str) -> ToolError {
     let told = format!("there is no resource `{}`: list them", crate::call::name::shown(uri));
-    ProtocolError::new(ProtocolError::NO_RESOURCE, told).with(json!({ "uri": uri })).told()
+    Refusal::new(RefusalReason::NoResource { uri: uri.to_owned() }, told).told()
 }

@@ -77,7 +77,7 @@ pub struct ToolSpec {
     #[serde(skip_serializing_if = "Map::is_empty", default)]
     pub builtin: Map<String, Value>,
     pub origin: ToolOrigin,
-    /// What the origin said besides, kept whole for those who pass it on (`_meta`, icons, ...).
+    /// What the origin said besides, kept whole for those who pass it on (icons, notes for programs).
     #[serde(skip_serializing_if = "CompactJson::is_empty", default)]
     pub extra: CompactJson<Map<String, Value>>,
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use toolcrib_core::{
-    AskBeforeDestroying, Catalog, CatalogAssembly, CribLimits, Executor, Ledger, Observer, Policy,
-    Source, SourceId, SourceTools, Toolset,
+    AskBeforeDestroying, Catalog, CatalogAssembly, CribLimits, DoorHints, Executor, Ledger,
+    Observer, Policy, Source, SourceId, SourceTools, Toolset,
 };
 
 use super::catalog_source::CatalogSource;
@@ -25,6 +25,7 @@ pub struct CribBuilder {
     judge: Judge,
     witness: Option<Arc<dyn Observer>>,
     showcase: DiscoverySettings,
+    hints: DoorHints,
 }
 
 impl Default for CribBuilder {
@@ -37,6 +38,7 @@ impl Default for CribBuilder {
             judge: Box::new(|_, _| None),
             witness: None,
             showcase: DiscoverySettings::default(),
+            hints: DoorHints::default(),
         }
     }
 }
@@ -91,6 +93,13 @@ impl CribBuilder {
         self
     }
 
+    /// The commands and addresses of which its words should tell, where there are some.
+    #[must_use]
+    pub fn hints(mut self, hints: DoorHints) -> Self {
+        self.hints = hints;
+        self
+    }
+
     /// How the tools are shown to whoever does not say it.
     #[must_use]
     pub fn showcase(mut self, showcase: DiscoverySettings) -> Self {
@@ -118,6 +127,7 @@ impl CribBuilder {
     pub fn open(self) -> Crib {
         let catalog = self.limits.catalog.clone();
         let (executor, own) = gate(self.policy, self.ledger, self.limits, self.witness);
+        let executor = executor.with_hints(self.hints);
         let publisher = Publisher::new(self.sources, self.judge, catalog);
         let crib =
             Crib::put_together(CatalogSource::of(publisher), shared(executor), own, Arc::default());
@@ -129,6 +139,7 @@ impl CribBuilder {
     pub fn build_fixed(self, tools: Toolset) -> Crib {
         let bounds = &self.limits.catalog.clone();
         let (executor, own) = gate(self.policy, self.ledger, self.limits, self.witness);
+        let executor = executor.with_hints(self.hints);
         let previous = &Catalog::default();
         let assembly =
             CatalogAssembly { judge: &*self.judge, ..CatalogAssembly::alone(previous, bounds) };

@@ -8,8 +8,8 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use toolcrib_core::{
     AllowAll, BatchOptions, BoxFuture, CallContext, Caller, ClientSession, CodeResources,
-    ErrorKind, JsonFields, ResourceKind, ResourceList, ResourceOperation, ResourceRequest,
-    Resources, SourceError, ToolError, Toolset, WithResources,
+    ErrorKind, JsonFields, RefusalReason, ResourceKind, ResourceList, ResourceOperation,
+    ResourceRequest, Resources, SourceError, ToolError, Toolset, WithResources,
 };
 use toolcrib_engine::Crib;
 use toolcrib_engine::rules::Rules;
@@ -76,8 +76,12 @@ async fn two(policy: impl toolcrib_core::Policy + 'static) -> Crib {
         .await
 }
 
-fn code(error: ToolError) -> Option<i32> {
-    error.refusal.map(|refusal| refusal.code)
+fn no_resource(uri: &str) -> RefusalReason {
+    RefusalReason::NoResource { uri: uri.to_owned() }
+}
+
+fn reason(error: ToolError) -> Option<RefusalReason> {
+    error.refusal.map(|refusal| refusal.reason)
 }
 
 #[tokio::test]
@@ -104,14 +108,18 @@ async fn an_address_is_the_first_sources_and_each_template_finds_its_own() {
     }
     for uri in ["second://7/8/text", "note://two", ""] {
         let error = read(&crib, uri).await.unwrap_err();
-        assert_eq!((error.kind, code(error)), (ErrorKind::InvalidArguments, Some(-32002)), "{uri}");
+        assert_eq!(
+            (error.kind, reason(error)),
+            (ErrorKind::InvalidArguments, Some(no_resource(uri))),
+            "{uri}"
+        );
     }
     let greeted =
         ask(&crib, ResourceOperation::Prompt, json!({ "name": "second_greet" })).await.unwrap();
     assert_eq!(greeted["who"], "second");
     let nobody =
         ask(&crib, ResourceOperation::Prompt, json!({ "name": "greet" })).await.unwrap_err();
-    assert_eq!(code(nobody), Some(-32602));
+    assert_eq!(reason(nobody), Some(RefusalReason::InvalidRequest));
 }
 
 #[tokio::test]
@@ -133,15 +141,15 @@ async fn rules_hold_for_what_is_read_as_they_do_for_tools() {
     let asked = read(&crib, "second://8/text").await.unwrap_err();
     assert!(asked.message.contains("permit it by a rule"), "{asked}");
     for gone in ["second://9/text", "note://one"] {
-        assert_eq!(code(read(&crib, gone).await.unwrap_err()), Some(-32002), "{gone}");
+        assert_eq!(reason(read(&crib, gone).await.unwrap_err()), Some(no_resource(gone)), "{gone}");
     }
     let denied =
         ask(&crib, ResourceOperation::Prompt, json!({ "name": "first_greet" })).await.unwrap_err();
-    assert_eq!(code(denied), Some(-32602));
+    assert_eq!(reason(denied), Some(RefusalReason::InvalidRequest));
     let params = json!({ "ref": { "type": "ref/prompt", "name": "first_greet" } });
     assert!(ask(&crib, ResourceOperation::Completion, params).await.is_err());
     let following = crib.follow(&ann(), "note://one".to_owned(), BatchOptions::default()).await;
-    assert_eq!(following.err().and_then(code), Some(-32002));
+    assert_eq!(following.err().and_then(reason), Some(no_resource("note://one")));
 }
 
 /// Names of tools end at 128 characters, and rules must not lose what stands behind.
@@ -150,7 +158,7 @@ async fn a_rule_reads_the_end_of_a_long_address() {
     let rules = "allow = [\"*\"]\ndeny = [\"name:*/text\"]";
     let crib = two(Rules::parse(rules).unwrap()).await;
     let long = format!("first://{}/text", "a".repeat(500));
-    assert_eq!(code(read(&crib, &long).await.unwrap_err()), Some(-32002));
+    assert_eq!(reason(read(&crib, &long).await.unwrap_err()), Some(no_resource(&long)));
 }
 
 #[tokio::test]

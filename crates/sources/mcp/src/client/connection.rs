@@ -381,7 +381,9 @@ impl Drop for SentRequestGuard<'_> {
         let is_known = !self.slot.is_direct() || self.slot.was_sent();
         let given_up = self.id.take().filter(|_| is_known);
         // Before it is forgotten: a question that comes in between is not of who is left.
-        given_up.iter().for_each(|id| self.connection.calls.abandon(id.clone(), self.slot));
+        if let Some(id) = &given_up {
+            self.connection.calls.abandon(id.clone(), self.slot);
+        }
         self.connection.calls.forget(self.slot);
         if let Some(subject) = self.slot.subject().filter(|_| self.slot.was_silent()) {
             self.connection.calls.askers.was_silent(subject);

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use serde_json::Value;
-use toolcrib_core::{ErrorKind, ProtocolError, SourceError, ToolError};
+use toolcrib_core::{ErrorKind, Refusal, RefusalReason, SourceError, ToolError};
 
 use super::upstream::MOST_APART;
 use crate::protocol::text::clean;
@@ -246,8 +246,8 @@ impl McpFault {
         let mut error = ToolError::new(kind, message);
         error.retry_after = retry_after;
         if let Self::Refused { code, message, data } = &self {
-            let (code, message, data) = (*code, message.clone(), data.clone());
-            error.refusal = Some(Box::new(ProtocolError { code, message, data }));
+            let reason = RefusalReason::Origin { code: *code, data: data.clone() };
+            error.refusal = Some(Box::new(Refusal::new(reason, message.clone())));
         }
         // The operator reads all of it.
         match self.cause() {

@@ -1,5 +1,6 @@
 //! An MCP server as a source of tools.
 
+mod effect_hints;
 pub(crate) mod list;
 pub(crate) mod resources;
 pub(crate) mod status;

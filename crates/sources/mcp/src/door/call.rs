@@ -2,6 +2,7 @@
 pub(crate) mod approval;
 pub(crate) mod idempotency;
 pub(crate) mod pending_approvals;
+mod refusal_code;
 pub(crate) mod report;
 pub(crate) mod result;
 pub(crate) mod running;

@@ -1,6 +1,9 @@
 //! The methods of the protocol, of all revisions and in both directions. What is none of them is an
 //! extension's, of which nobody here knows what it does.
 
+use serde_json::Value;
+use toolcrib_core::{JsonFields, ResourceOperation, ServerInfo};
+
 /// Those of the protocol itself, sorted.
 pub const METHODS: [&str; 34] = [
     "completion/complete",
@@ -41,6 +44,32 @@ pub const METHODS: [&str; 34] = [
 
 /// Of the extension that the door has itself.
 const OWN: [&str; 2] = ["notifications/tasks", "tasks/update"];
+
+/// What a client asks what a server says of itself by, in the newest revision: the key of what it
+/// says there besides, whichever revision it was asked in.
+pub(crate) const GREETING: &str = "server/discover";
+
+/// The method of a question to a library.
+pub(crate) fn of_operation(operation: &ResourceOperation) -> &str {
+    match operation {
+        ResourceOperation::Prompt => "prompts/get",
+        ResourceOperation::Resource => "resources/read",
+        ResourceOperation::Completion => "completion/complete",
+        ResourceOperation::Level => "logging/setLevel",
+        ResourceOperation::Method(method) | ResourceOperation::Notice(method) => method,
+    }
+}
+
+/// What the result of a method says besides; to whoever speaks a revision before 2026-07-28
+/// nothing of how long it may be kept.
+pub(crate) fn besides(server: &ServerInfo, method: &str, is_modern: bool) -> JsonFields {
+    let mut besides = match server.hints.get(method) {
+        Some(Value::Object(besides)) => besides.clone(),
+        _ => JsonFields::new(),
+    };
+    besides.retain(|key, _| is_modern || !["ttlMs", "cacheScope"].contains(&key.as_str()));
+    besides
+}
 
 pub(crate) fn is_defined(method: &str) -> bool {
     METHODS.contains(&method) || OWN.contains(&method)

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolcrib_core::{
-    BatchOptions, Caller, ClientSession, JsonFields, LogLevel, ResourceEntry, ResourceKind,
-    ResourceOperation, ResourceRequest, ToolError,
+    BatchOptions, Caller, ClientSession, JsonFields, LogLevel, RefusalReason, ResourceEntry,
+    ResourceKind, ResourceOperation, ResourceRequest, ToolError,
 };
 use toolcrib_engine::Crib;
 use toolcrib_mcp::{McpEnvironment, McpSource, McpSourceSettings, McpTransport, StdioSettings};
@@ -76,7 +76,7 @@ async fn a_server_of_others_is_read_whole() {
     let unlisted = json!({ "uri": "demo://nowhere" });
     let refused =
         ask(&crib, ResourceOperation::Resource, unlisted).await.unwrap_err().refusal.unwrap();
-    assert_eq!(refused.code, -32602);
+    assert!(matches!(refused.reason, RefusalReason::Origin { code: -32602, .. }), "{refused:?}");
     let level = json!({ "level": LogLevel::Debug });
     assert_eq!(ask(&crib, ResourceOperation::Level, level).await.unwrap(), JsonFields::new());
     source.stop().await;

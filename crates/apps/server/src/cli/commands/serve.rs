@@ -24,6 +24,7 @@ use toolcrib::store::{CallState, Store};
 use crate::cli::CommandExit;
 use crate::cli::args::{ClientName, GlobalArgs, ServeArgs};
 use crate::cli::context::{LAST_MOMENT, limits, rules};
+use crate::cli::hints;
 use crate::cli::output::Output;
 use crate::config;
 use crate::config::tokens::{self, TokenFolder};
@@ -208,6 +209,7 @@ pub(crate) fn means(
         judge: pins.map(|pins| pins.judge()),
         adapt: Some(Box::new(adapt)),
         witness: None,
+        hints: hints::ours(),
     })
 }
 

@@ -7,7 +7,7 @@ use crate::call::host::{HostQuestion, QuestionError, QuestionKind};
 use crate::gate::batch::options::BatchOptions;
 use crate::ledger::ticket::Decision;
 use crate::outcome::messages;
-use crate::outcome::protocol_error::ProtocolError;
+use crate::outcome::refusal::{Refusal, RefusalReason};
 use crate::outcome::{ErrorKind, PendingTicket, ToolError};
 use crate::policy::approval::{self, shown, shown_json};
 use crate::resource::{ResourceOperation, ResourceRequest};
@@ -90,8 +90,7 @@ fn message(inquiry: &ResourceRequest, reason: &str) -> Option<String> {
 
 fn lacking(reason: &str) -> ToolError {
     let told = format!("refused: {}", messages::client_cannot_ask(reason));
-    let data = json!({ "requiredCapabilities": QuestionKind::Form.capability() });
-    let refusal = ProtocolError::new(ProtocolError::CLIENT_LACKS, told).with(data);
+    let refusal = Refusal::new(RefusalReason::HostLacks(QuestionKind::Form), told);
     refusal.into_error(ErrorKind::InvalidArguments)
 }
 

@@ -25,7 +25,10 @@ pub(crate) async fn told(
     let mut reader = ToolSpec::clone(spec);
     reader.effect = Effect::Read;
     match decide_on(batch, &reader, arguments).await {
-        Verdict::Allow => messages::undeclared(&reason, &spec.origin.source),
+        Verdict::Allow => {
+            let declare = batch.gate.marks.hints.declare_effects;
+            messages::undeclared(&reason, declare.map(|declare| declare(&spec.origin.source)))
+        }
         Verdict::Ask(_) | Verdict::Deny(_) => reason,
     }
 }

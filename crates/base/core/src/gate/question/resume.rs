@@ -52,7 +52,7 @@ async fn go_on(asker: Arc<Asker>, claimed: ClaimedQuestion, by: &Caller, run: &R
         ResumedCall::Asks(pending) => {
             EndedCall::unstarted(ToolOutcome::Pending(pending), Vec::new())
         }
-        ResumedCall::Ended(end) => stored_response::read(end),
+        ResumedCall::Ended(end) => stored_response::read(end, asker.batch.gate.marks.hints),
     };
     let (place, key) = (Some(asker.place), Some(asker.key));
     let ended = EndedCall { place, key, replayed: false, ..ended };

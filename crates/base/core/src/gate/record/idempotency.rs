@@ -48,7 +48,7 @@ pub(crate) fn asks(gate: &Gate, key: &IdempotencyKey) -> Option<Box<EndedCall>> 
 
 /// What was answered before; a call that waited for a person may have an end meanwhile.
 async fn follow(gate: &Gate, key: &IdempotencyKey, begun: KeyState) -> Box<EndedCall> {
-    let (ledger, first) = (&*gate.ledger, answer(begun));
+    let (ledger, first) = (&*gate.ledger, answer(gate, begun));
     let ToolOutcome::Pending(pending) = &first.outcome else { return first };
     let of_ticket = IdempotencyKey::of_ticket(&key.caller, &pending.ticket);
     if let Some(decided) = decided(gate, &of_ticket).await {
@@ -72,16 +72,16 @@ async fn decided(gate: &Gate, of_ticket: &IdempotencyKey) -> Option<Box<EndedCal
     match guarded(async { gate.ledger.recorded(of_ticket).await }).await {
         Ok(KeyState::New) => None,
         Ok(KeyState::Running) if let Some(asks) = asks(gate, of_ticket) => Some(asks),
-        Ok(begun) => Some(answer(begun)),
+        Ok(begun) => Some(answer(gate, begun)),
         Err(error) => Some(unrecorded(error)),
     }
 }
 
 /// What is said of a call that was begun before.
-pub(crate) fn answer(begun: KeyState) -> Box<EndedCall> {
+pub(crate) fn answer(gate: &Gate, begun: KeyState) -> Box<EndedCall> {
     match begun {
-        KeyState::Ended(answer) => Box::new(stored_response::read(answer)),
-        KeyState::Unknown => Box::new(stored_response::lost()),
+        KeyState::Ended(answer) => Box::new(stored_response::read(answer, gate.marks.hints)),
+        KeyState::Unknown => Box::new(stored_response::lost(gate.marks.hints)),
         KeyState::Running | KeyState::New => refused(ErrorKind::Busy, messages::key_runs()),
         KeyState::Conflict => refused(ErrorKind::InvalidCall, messages::key_of_another()),
     }

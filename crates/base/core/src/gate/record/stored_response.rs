@@ -10,6 +10,7 @@ use crate::gate::batch::pending_call::EndedCall;
 use crate::ledger::ResultHandle;
 use crate::ledger::ticket::TicketId;
 use crate::outcome::content::Content;
+use crate::outcome::door_hints::DoorHints;
 use crate::outcome::messages;
 use crate::outcome::{ErrorKind, PendingTicket, ToolError, ToolOutcome};
 
@@ -89,9 +90,9 @@ pub(crate) fn brief(ended: &EndedCall) -> Value {
 }
 
 /// The answer that was given before. What cannot be read is one that nobody knows.
-pub(crate) fn read(value: Value) -> EndedCall {
+pub(crate) fn read(value: Value, hints: DoorHints) -> EndedCall {
     let Ok(written) = serde_json::from_value::<StoredResponse>(guarded(value)) else {
-        return lost();
+        return lost(hints);
     };
     let outcome = match written.form {
         StoredOutcome::Done { content } => ToolOutcome::Done(content),
@@ -115,10 +116,10 @@ pub(crate) fn read(value: Value) -> EndedCall {
 }
 
 /// The answer to a call that was begun under its key and never answered.
-pub(crate) fn lost() -> EndedCall {
+pub(crate) fn lost(hints: DoorHints) -> EndedCall {
     let message =
         messages::unknown_outcome("the call was begun under this key, and its end is lost");
     let mut error = ToolError::new(ErrorKind::UnknownOutcome, message);
-    unknown_outcome::lost(&mut error);
+    unknown_outcome::lost(&mut error, hints);
     EndedCall { replayed: true, ..EndedCall::unstarted(ToolOutcome::Failed(error), Vec::new()) }
 }

@@ -11,6 +11,7 @@ use crate::ledger::ticket::TicketId;
 use crate::ledger::timestamp::rfc3339;
 use crate::outcome::ToolError;
 use crate::outcome::content::Content;
+use crate::outcome::door_hints::DoorHints;
 use crate::outcome::messages;
 
 /// Adds to an error that the call may have taken effect: what a program reads to know that it
@@ -21,6 +22,7 @@ pub(crate) fn unknown(
     (call, sent): (CallKey, SystemTime),
     (tool, by): (&ToolName, Option<&ToolName>),
     at: Option<(&ToolName, &Arguments)>,
+    hints: DoorHints,
 ) {
     let call = call.to_string();
     let told = json!({
@@ -29,7 +31,7 @@ pub(crate) fn unknown(
         "tool": tool,
         "dispatched_at": rfc3339(sent),
         "safe_to_retry": false,
-        "next": next(Some(&call), by, at),
+        "next": next(Some(&call), by, at, hints),
     });
     put(error, told);
     if let Some(by) = by {
@@ -37,18 +39,23 @@ pub(crate) fn unknown(
     }
 }
 
-/// What to do: where a call is looked up, by tools and over REST, and whom to ask.
-fn next(call: Option<&str>, by: Option<&ToolName>, at: Option<(&ToolName, &Arguments)>) -> Value {
+/// What to do: where a call is looked up, and whom to ask.
+fn next(
+    call: Option<&str>,
+    by: Option<&ToolName>,
+    at: Option<(&ToolName, &Arguments)>,
+    hints: DoorHints,
+) -> Value {
     let with = |(call, by)| json!({ "tool": by, "arguments": { "call_id": call } });
-    let path = call.map_or_else(|| "/v1/calls".to_owned(), |call| format!("/v1/calls/{call}"));
+    let record = hints.record.map(|record| json!({ "look_up": record(call) }));
     let steps = call.zip(by).map(with).into_iter();
     let at = at.map(|(tool, said)| json!({ "tool": tool, "arguments": said.fields() }));
-    steps.chain(at).chain([json!({ "look_up": path }), json!({ "ask": "the user" })]).collect()
+    steps.chain(at).chain(record).chain([json!({ "ask": "the user" })]).collect()
 }
 
 /// The same of a call that nothing more is known of.
-pub(crate) fn lost(error: &mut ToolError) {
-    let next = next(None, None, None);
+pub(crate) fn lost(error: &mut ToolError, hints: DoorHints) {
+    let next = next(None, None, None, hints);
     put(error, json!({ "status": "outcome_unknown", "safe_to_retry": false, "next": next }));
 }
 
@@ -58,6 +65,7 @@ pub(crate) fn duplicate(
     of: Option<(&str, bool)>,
     (tool, by): (&ToolName, Option<&ToolName>),
     ticket: Option<&TicketId>,
+    hints: DoorHints,
 ) {
     let was_cancelled = of.is_some_and(|(_, was_cancelled)| was_cancelled);
     let of = of.map(|(of, _)| of);
@@ -67,7 +75,7 @@ pub(crate) fn duplicate(
         "tool": tool,
         "safe_to_retry": false,
         "ticket": ticket,
-        "next": next(of, by, None),
+        "next": next(of, by, None, hints),
     });
     if let (true, Value::Object(fields)) = (was_cancelled, &mut told) {
         fields.insert("was_cancelled".to_owned(), json!(true));

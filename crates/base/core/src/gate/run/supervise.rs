@@ -264,7 +264,8 @@ impl SupervisedCall {
         let mut error = ToolError::new(kind, message);
         if let (ErrorKind::UnknownOutcome, Some(spec)) = (kind, spec) {
             let when = (self.key, self.began);
-            unknown_outcome::unknown(&mut error, when, (&spec.name, looker(batch)), None);
+            let hints = batch.gate.marks.hints;
+            unknown_outcome::unknown(&mut error, when, (&spec.name, looker(batch)), None, hints);
         }
         let recording = async { batch.gate.ledger.finished(self.key, ending).await };
         let recorded = if first { guarded(recording).await } else { Ok(()) };

@@ -110,7 +110,7 @@ impl Executor {
         loop {
             match self.0.ledger.recorded(&key).await? {
                 begun @ (KeyState::Ended(_) | KeyState::Unknown) => {
-                    return Ok(Some(respond::alone(*idempotency::answer(begun))));
+                    return Ok(Some(respond::alone(*idempotency::answer(&self.0, begun))));
                 }
                 KeyState::Running if let Some(asks) = idempotency::asks(&self.0, &key) => {
                     return Ok(Some(respond::alone(*asks)));

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use toolcrib_core::ServerInfo;
 
 use crate::client::source::resources::hints;
+use crate::protocol::methods;
 use crate::protocol::text::{clean, cut};
 
 /// Longest guidance that a server's instructions become, in characters.
@@ -64,7 +65,7 @@ fn said(mut greeting: Map<String, Value>) -> ServerInfo {
     if !meta.is_empty() {
         greeting.insert("_meta".to_owned(), Value::Object(meta));
     }
-    let hints = Map::from_iter([(ServerInfo::GREETING.to_owned(), hints(greeting))]);
+    let hints = Map::from_iter([(methods::GREETING.to_owned(), hints(greeting))]);
     ServerInfo { server, capabilities, instructions, hints }
 }
 

@@ -19,6 +19,7 @@ use crate::client::call::OutgoingRequest;
 use crate::client::fault::McpFault;
 use crate::client::upstream::pool::UpstreamPool;
 use crate::protocol::frame;
+use crate::protocol::methods;
 use crate::protocol::strict_object;
 
 /// Largest definition, in bytes of JSON.
@@ -143,7 +144,7 @@ impl McpResources {
             params.entry("arguments").or_insert_with(|| json!({}));
         }
         let asked = OutgoingRequest {
-            method: about.method().to_owned().into(),
+            method: methods::of_operation(&about).to_owned().into(),
             params: params.into(),
             as_task: false,
             is_harmless: !matches!(about, ResourceOperation::Method(_)),

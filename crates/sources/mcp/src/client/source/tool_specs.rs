@@ -8,11 +8,12 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use toolcrib_core::{
-    CompactJson, Effect, EffectHints, Guidance, QuarantineReason, SourceId, ToolName, ToolOrigin,
-    ToolSpec, UnusableTool,
+    CompactJson, Effect, Guidance, QuarantineReason, SourceId, ToolName, ToolOrigin, ToolSpec,
+    UnusableTool,
 };
 use toolcrib_json::schema::tidied;
 
+use super::effect_hints::EffectHints;
 use super::status::LeftOutTool;
 use crate::client::call::task;
 use crate::client::settings::McpSourceSettings;
@@ -160,7 +161,7 @@ fn spec(
         Some(Value::String(description)) => description,
         Some(_) => return Err("its `description` is no text".to_owned()),
     };
-    let hints = hints(fields.get("annotations"));
+    let hints = EffectHints::of(fields.get("annotations"));
     let legal = legal_name(&name);
     let mut spec = ToolSpec::new(legal.as_str(), description, hints.effect())
         .map_err(|error| error.to_string())?;
@@ -182,16 +183,6 @@ fn spec(
 
 fn size(fields: &Map<String, Value>) -> usize {
     serde_json::to_vec(fields).map_or(usize::MAX, |bytes| bytes.len())
-}
-
-/// One hint that is no flag must not make the others unsaid.
-fn hints(annotations: Option<&Value>) -> EffectHints {
-    let flag = |name: &str| annotations?.get(name)?.as_bool();
-    EffectHints {
-        read_only_hint: flag("readOnlyHint"),
-        destructive_hint: flag("destructiveHint"),
-        idempotent_hint: flag("idempotentHint"),
-    }
 }
 
 fn title(fields: &mut Map<String, Value>) -> Option<String> {

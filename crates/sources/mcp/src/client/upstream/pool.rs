@@ -8,7 +8,7 @@ use rmcp::model::ProtocolVersion;
 use tokio::runtime::Handle;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
-use toolcrib_core::{CallContext, JsonFields, SourceId};
+use toolcrib_core::{CallContext, JsonFields, QuestionTiming, SourceId};
 
 use super::{Upstream, UpstreamRole};
 use crate::client::connection::connector::ServerConnector;
@@ -81,7 +81,10 @@ impl UpstreamPool {
 
     /// The connection that this call belongs on.
     pub(crate) async fn upstream(&self, context: &CallContext) -> Result<Arc<Upstream>, McpFault> {
-        if let Some(newer) = self.newer.as_ref().filter(|_| context.is_newer())
+        if let Some(newer) = self
+            .newer
+            .as_ref()
+            .filter(|_| context.question_timing() == Some(QuestionTiming::BetweenCalls))
             && let Some(upstream) = Box::pin(self.newer_for(context, newer)).await?
         {
             return Ok(upstream);
@@ -148,7 +151,10 @@ impl UpstreamPool {
 
     /// The way to be asked in that a server of 2026-07-28 may have too.
     fn older_for(&self, context: &CallContext) -> Option<&Arc<ServerConnector>> {
-        let older = self.older.as_ref().filter(|_| context.is_asked_in_older_way())?;
+        // Its handlers may know no other way than to ask while they run.
+        let is_older = context.question_timing() == Some(QuestionTiming::DuringCall);
+        let can_answer = is_older && !context.answers().is_empty();
+        let older = self.older.as_ref().filter(|_| can_answer)?;
         self.listing.current().filter(|live| live.facts.is_modern).map(|_| older)
     }
 

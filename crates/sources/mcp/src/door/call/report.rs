@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use rmcp::model::{ErrorCode, ErrorData};
+use rmcp::model::ErrorData;
 use serde_json::{Value, json};
 use toolcrib_core::{
     Audience, BatchOptions, Caller, Decision, ErrorKind, LedgerError, ParkedCall, PendingTicket,
-    Plan, ProtocolError, Response, TicketError, TicketId, ToolError, ToolOutcome, Trace,
+    Plan, Refusal, RefusalReason, Response, TicketError, TicketId, ToolError, ToolOutcome, Trace,
 };
 
+use super::refusal_code;
 use super::result::{result, waiting};
 use super::running::{CallIdentity, CallLifetime, McpCallEnd, RunningMcpCall};
 use crate::door::backend::{McpBackend, TicketClaim};
@@ -51,8 +52,15 @@ impl CallReport<'_> {
 
     /// Whether a client is told of an error by its code, and not a model by its words.
     fn is_of_protocol(&self, error: &ToolError) -> bool {
-        let lacks = |refusal: &ProtocolError| {
-            refusal.code == ProtocolError::CLIENT_LACKS && self.client.is_modern
+        let lacks = |refusal: &Refusal| {
+            let is_so = match refusal.reason {
+                RefusalReason::HostLacks(_) => true,
+                RefusalReason::Origin { code, .. } => code == refusal_code::CLIENT_LACKS,
+                RefusalReason::UnknownMethod
+                | RefusalReason::InvalidRequest
+                | RefusalReason::NoResource { .. } => false,
+            };
+            is_so && self.client.is_modern
         };
         let is_sole = || self.house.sole(self.visit.profile.as_deref()).is_some();
         let refusal = error.refusal.as_deref();
@@ -160,8 +168,7 @@ pub(crate) fn under_way(ticket: &TicketId) -> String {
 /// An error as the protocol has it.
 pub(crate) fn error_data(error: &ToolError) -> ErrorData {
     if let Some(refusal) = &error.refusal {
-        let code = ErrorCode(refusal.code);
-        return ErrorData::new(code, refusal.message.clone(), refusal.data.clone());
+        return refusal_code::error_data(refusal);
     }
     let kinds = [ErrorKind::InvalidCall, ErrorKind::InvalidArguments, ErrorKind::UnknownTool];
     if kinds.contains(&error.kind) {

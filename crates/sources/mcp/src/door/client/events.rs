@@ -10,7 +10,7 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 use toolcrib_core::{
     BoxFuture, CallKey, Host, HostQuestion, JsonFields, LogEntry, LogLevel, Progress,
-    QuestionError, QuestionKind,
+    QuestionError, QuestionKind, QuestionTiming,
 };
 
 use super::features::ClientFeatures;
@@ -156,12 +156,9 @@ impl Host for ClientEventSender {
         &self.answers
     }
 
-    fn is_older(&self) -> bool {
-        self.is_older
-    }
-
-    fn is_newer(&self) -> bool {
-        !self.is_older
+    fn question_timing(&self) -> Option<QuestionTiming> {
+        let (older, newer) = (QuestionTiming::DuringCall, QuestionTiming::BetweenCalls);
+        Some(if self.is_older { older } else { newer })
     }
 
     fn ask(&self, _: CallKey, ask: HostQuestion) -> BoxFuture<'_, HostAnswer> {

@@ -12,6 +12,7 @@ use crate::door::sdk::REVISIONS;
 use crate::door::sdk::handler::RmcpHandler;
 use crate::door::sdk::results;
 use crate::door::state::McpRequestContext;
+use crate::protocol::methods;
 
 /// What is not passed on: the tasks of others. Those of this door are its own, in the newest
 /// revision alone.
@@ -80,7 +81,7 @@ pub(crate) fn initialize(
     config.capabilities.extensions = None;
     let Some(sole) = sole.as_deref() else { return Ok(config) };
     let (capabilities, server, instructions) = fields(&config, Some(sole));
-    let mut result = sole.besides(ServerInfo::GREETING, false);
+    let mut result = methods::besides(sole, methods::GREETING, false);
     result.insert("protocolVersion".to_owned(), json!(config.protocol_version));
     result.insert("capabilities".to_owned(), capabilities);
     result.insert("serverInfo".to_owned(), server);
@@ -104,7 +105,7 @@ pub(crate) fn discover(
     let sole = desk.sole(entrance);
     let (mut capabilities, server, instructions) = fields(config, sole.as_deref());
     offer_tasks(&mut capabilities);
-    let said = sole.map(|said| said.besides(ServerInfo::GREETING, true));
+    let said = sole.map(|said| methods::besides(&said, methods::GREETING, true));
     let mut result = said.unwrap_or_default();
     result.insert("resultType".to_owned(), json!("complete"));
     result.insert("supportedVersions".to_owned(), json!(REVISIONS));

@@ -25,6 +25,7 @@ use crate::door::client::features::ClientFeatures;
 use crate::door::sdk::handler::{RmcpHandler, offers};
 use crate::door::sdk::results::{self, MethodAnswer};
 use crate::door::state::{McpRequestContext, McpServerState};
+use crate::protocol::methods;
 
 /// One request for something that is read.
 pub(crate) struct ResourceRequestHandler<'a> {
@@ -44,8 +45,11 @@ impl<'a> ResourceRequestHandler<'a> {
     ) -> Self {
         let McpRequestContext { caller, profile, .. } = entrance.clone();
         let params = Value::Object(inquiry.params.clone());
-        let visit =
-            CallIdentity { caller, profile, digest: digest(inquiry.about.method(), Some(&params)) };
+        let visit = CallIdentity {
+            caller,
+            profile,
+            digest: digest(methods::of_operation(&inquiry.about), Some(&params)),
+        };
         Self { desk, line, entrance, visit, inquiry }
     }
 
@@ -191,7 +195,7 @@ pub(crate) fn frame(
     sole: Option<&Arc<ServerInfo>>,
     method: &str,
 ) -> Map<String, Value> {
-    let said = sole.map(|said| said.besides(method, client.is_modern));
+    let said = sole.map(|said| methods::besides(said, method, client.is_modern));
     let mut result = said.unwrap_or_default();
     if !client.is_modern {
         return result;
