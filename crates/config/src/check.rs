@@ -16,15 +16,12 @@ use std::path::{Path, PathBuf};
 
 use toolcrib_engine::rules::Rules;
 
+use crate::config::requirement::Requirement;
 use crate::config::{Config, StoreBounds};
 use crate::file::document::{TomlDocument, TomlTable};
 use crate::file::findings::Findings;
 use crate::file::toml_path::TomlPath;
 use crate::raw::{self, ConfigFile};
-
-pub use listener::{ListenerSettings, TlsFiles};
-pub(crate) use requirements::Requirement;
-pub use server_limits::ServerLimits;
 
 /// The keys of the file that are rules.
 const RULES: [&str; 5] = ["allow", "ask", "deny", "rule", "tests"];

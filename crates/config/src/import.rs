@@ -7,7 +7,9 @@
 
 pub(crate) mod comments;
 mod file_format;
+mod imported_source;
 mod names;
+mod notes;
 mod relative_paths;
 mod secrets;
 mod server;
@@ -19,9 +21,11 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use toolcrib_json::repair::{RepairBounds, UnreadableJson};
 
+use self::notes::ImportNotes;
 use self::secrets::ImportSecrets;
 use crate::file::document::LARGEST_FILE;
 pub use file_format::ImportFormat;
+pub use notes::ImportNote;
 
 /// A file of another program, written anew.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -32,16 +36,6 @@ pub struct ImportedConfig {
     pub form: ImportFormat,
     /// What has to be done or known, in the order of the file.
     pub notes: Vec<ImportNote>,
-}
-
-/// Something that the new file cannot say by itself.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct ImportNote {
-    /// The source that it is about, by its new name.
-    pub source: Option<String>,
-    pub text: String,
-    /// A variable of the environment that has to be set.
-    pub export: Option<String>,
 }
 
 /// Why a file is not taken.
@@ -130,23 +124,4 @@ fn read(plain: &str) -> Result<Value, ImportError> {
             serde_json::from_str::<Value>(plain).err().map_or_else(|| not_json(1, 1), usual)
         }
     })
-}
-
-/// Collects notes while one source after the other is read.
-#[derive(Debug, Default)]
-struct ImportNotes {
-    source: Option<String>,
-    list: Vec<ImportNote>,
-}
-
-impl ImportNotes {
-    fn add(&mut self, text: impl Into<String>) {
-        let source = self.source.clone();
-        self.list.push(ImportNote { source, text: text.into(), export: None });
-    }
-
-    fn export(&mut self, variable: &str, text: impl Into<String>) {
-        let export = Some(variable.to_owned());
-        self.list.push(ImportNote { source: self.source.clone(), text: text.into(), export });
-    }
 }

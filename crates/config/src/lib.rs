@@ -22,8 +22,8 @@ mod settings;
 mod source;
 
 pub use build::{CribParts, FailedSource, ProfileView, SourceFactory};
-pub use check::{ListenerSettings, ServerLimits, TlsFiles};
-pub use config::{Config, ParsedConfig, Profile, StoreBounds};
+pub use config::parsed::ParsedConfig;
+pub use config::{Config, Profile, StoreBounds};
 pub use file::problem::ConfigProblem;
 pub use file::schema::schema;
 pub use import::{ImportError, ImportedConfig, import};
@@ -33,9 +33,11 @@ pub use report::trust::Disclosure;
 pub use secrets::process::{ProcessLookup, inherited_variables, open_ordinary_file};
 pub use secrets::template::{SecretLookup, UnresolvedReference};
 pub use settings::embedder::{EmbedderError, EmbedderSettings};
+pub use settings::listener::{ListenerSettings, TlsFiles};
 pub use settings::observability::{
     AuditSettings, LogFormat, LogLevel, LogSettings, TelemetrySettings,
 };
+pub use settings::server_limits::ServerLimits;
 pub use settings::{CalDavAccount, DeskParts, DeskSettings, GoogleAccount, MailAccount};
 pub use source::desk::DeskSource;
 pub use source::registry::{SourceHandle, SourceRegistry};

@@ -25,7 +25,7 @@ pub(crate) use self::mcp::{
     McpLimitsTable, McpTable, OAuthTable, QuestionsWord, RevisionWord, ShareWord,
 };
 pub(crate) use self::openapi::{
-    ApiLimitsTable, AuthTable, ClientCredentialsTable, GroupingWord, OpenApiTable, ToolsetsTable,
+    ApiLimitsTable, AuthTable, ClientCredentialsTable, GroupingWord, OpenApiTable,
 };
 pub(crate) use self::profile::{ConfirmWord, DiscoveryWord, ProfileTable};
 pub(crate) use self::scalar::{PauseText, SECRET, SecretText, SizeText};

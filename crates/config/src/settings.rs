@@ -2,7 +2,9 @@
 
 mod desk;
 pub(crate) mod embedder;
+pub(crate) mod listener;
 pub(crate) mod observability;
+pub(crate) mod server_limits;
 
 use indexmap::IndexMap;
 use toolcrib_core::Secret;

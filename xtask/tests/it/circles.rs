@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 const LARGEST_CIRCLES: &[(&str, usize)] = &[
     ("auth", 5),
     ("child", 4),
-    ("config", 11),
+    ("config", 2),
     ("desk", 11),
     ("dialect", 2),
     ("egress", 2),

@@ -1,15 +1,12 @@
 //! The door of the process: its address, its names, and who may come in.
 
-use std::net::SocketAddr;
-use std::path::PathBuf;
-
 use toolcrib_auth::{AccessSettings, ApiKey, LOCAL, moment};
-use toolcrib_egress::PrivateTarget;
 use url::Url;
 
 use super::ConfigChecker;
 use crate::file::toml_path::TomlPath;
 use crate::raw;
+use crate::settings::listener::{ListenerSettings, TlsFiles};
 
 /// Whom callers belong to if nobody says.
 const TENANT: &str = "default";
@@ -18,28 +15,6 @@ const MOST_KEYS: usize = 1000;
 const KEYS_OF_ONE: usize = 2;
 /// Longest name of a caller, in bytes.
 const LONGEST_NAME: usize = 255;
-
-/// The files of TLS, in PEM.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TlsFiles {
-    /// The chain, our own first.
-    pub certificate: PathBuf,
-    pub key: PathBuf,
-}
-
-/// Where a server listens, under which names, and for whom.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ListenerSettings {
-    /// `None` if the file does not say.
-    pub listen: Option<SocketAddr>,
-    /// Names that requests may call the server by, beside those of its address.
-    pub hosts: Vec<String>,
-    /// The proxies that end TLS; empty: there is none.
-    pub proxies: Vec<PrivateTarget>,
-    /// `None`: no TLS of our own.
-    pub tls: Option<TlsFiles>,
-    pub access: AccessSettings,
-}
 
 impl ConfigChecker<'_, '_, '_> {
     pub(super) fn front(&mut self, raw: &raw::ServerTable, place: &TomlPath) -> ListenerSettings {

@@ -3,7 +3,8 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{ImportNotes, names};
+use super::names;
+use super::notes::ImportNotes;
 
 /// A program whose files are understood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{ImportNotes, names, variables};
+use super::notes::ImportNotes;
+use super::{names, variables};
 use crate::secrets::literal_secret;
 
 /// Headers that hold no secret.

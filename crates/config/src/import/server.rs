@@ -3,37 +3,12 @@
 use serde_json::{Map, Value};
 use url::Url;
 
+use super::imported_source::{ImportedSource, ImportedTransport};
+use super::notes::ImportNotes;
 use super::secrets::ImportSecrets;
 use super::server_options::others;
-use super::{ImportNotes, names, relative_paths, variables};
+use super::{names, relative_paths, variables};
 use crate::secrets::literal_secret;
-
-/// A source in the making.
-#[derive(Debug, Default)]
-pub(super) struct ImportedSource {
-    pub(super) id: String,
-    pub(super) is_enabled: bool,
-    pub(super) prefix: Option<String>,
-    pub(super) include: Vec<String>,
-    pub(super) exclude: Vec<String>,
-    pub(super) way: ImportedTransport,
-    pub(super) env: Vec<(String, String)>,
-    pub(super) headers: Vec<(String, String)>,
-    pub(super) cwd: Option<String>,
-}
-
-/// How the server is come by.
-#[derive(Debug, Default)]
-pub(super) enum ImportedTransport {
-    #[default]
-    None,
-    Command {
-        argv: Vec<String>,
-        /// As the other program has it.
-        original: Vec<String>,
-    },
-    Url(String),
-}
 
 /// Where an address stands.
 const ADDRESSES: [&str; 3] = ["url", "serverUrl", "httpUrl"];
@@ -310,12 +285,6 @@ impl ImportedSource {
             let value = secrets.header(&self.id, name, value, notes);
             self.headers.push((name.clone(), value));
         }
-    }
-
-    /// The source is kept, and not used before a person looked at it.
-    pub(super) fn turn_off(&mut self, text: impl Into<String>, notes: &mut ImportNotes) {
-        self.is_enabled = false;
-        notes.add(format!("{}; then set `enabled = true`", text.into()));
     }
 }
 

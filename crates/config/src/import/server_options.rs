@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::server::{ImportedSource, ImportedTransport};
-use super::{ImportNotes, names};
+use super::imported_source::{ImportedSource, ImportedTransport};
+use super::names;
+use super::notes::ImportNotes;
 
 /// Keys that have their own place below, or that say nothing which is not known already.
 const KNOWN: [&str; 23] = [

@@ -5,8 +5,9 @@ use std::fmt::Write;
 
 use toolcrib_json::invisible::exact;
 
-use super::server::{ImportedSource, ImportedTransport};
-use super::{ImportFormat, ImportNote};
+use super::file_format::ImportFormat;
+use super::imported_source::{ImportedSource, ImportedTransport};
+use super::notes::ImportNote;
 use crate::file::toml_path::is_bare;
 
 /// The whole file: every source with what is to be known of it.

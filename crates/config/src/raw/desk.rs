@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::SecretText;
+use super::scalar::SecretText;
 
 /// Calendar, tasks and mail. What is not kept elsewhere is kept in a file of ours.
 #[derive(Debug, Default, Deserialize, JsonSchema)]

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{PauseText, SecretText};
+use super::scalar::{PauseText, SecretText};
 
 /// A model that tells which texts mean the same: one in a folder, or one at an address. Write one of
 /// `local` and `endpoint`.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{PauseText, SecretText, SizeText};
+use super::scalar::{PauseText, SecretText, SizeText};
 
 /// The log, on standard error.
 #[derive(Debug, Default, Deserialize, JsonSchema)]

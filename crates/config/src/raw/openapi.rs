@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{EffectWord, PauseText, SecretText, SizeText};
+use super::scalar::{PauseText, SecretText, SizeText};
+use super::tool::EffectWord;
 
 /// An API with an `OpenAPI` document, each operation of which is a tool.
 #[derive(Debug, Deserialize, JsonSchema)]

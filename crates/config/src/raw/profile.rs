@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::ValidationWord;
+use super::tool::ValidationWord;
 
 /// A view of the tools: which sources, under which rules and limits.
 #[derive(Debug, Default, Deserialize, JsonSchema)]

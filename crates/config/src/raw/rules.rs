@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::EffectWord;
+use super::tool::EffectWord;
 
 /// A rule: which tools, for which callers.
 #[derive(Debug, Deserialize, JsonSchema)]

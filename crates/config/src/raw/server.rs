@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{ServerLimitsTable, SizeText};
+use super::scalar::SizeText;
+use super::server_limits::ServerLimitsTable;
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{PauseText, SizeText};
+use super::scalar::{PauseText, SizeText};
 
 /// What the server takes from whoever comes; read when it starts.
 #[derive(Debug, Default, Deserialize, JsonSchema)]

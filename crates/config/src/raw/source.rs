@@ -3,7 +3,11 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{DeskTable, McpTable, OpenApiTable, PauseText, ToolsetsTable, ValidationWord};
+use super::desk::DeskTable;
+use super::mcp::McpTable;
+use super::openapi::{OpenApiTable, ToolsetsTable};
+use super::scalar::PauseText;
+use super::tool::ValidationWord;
 
 /// An owner of tools: exactly one of `mcp`, `openapi`, `basics` and `desk`.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{PauseText, SizeText};
+use super::scalar::{PauseText, SizeText};
 
 /// What is changed of a tool; what is left out stays as its source says it.
 #[derive(Debug, Default, Deserialize, JsonSchema)]

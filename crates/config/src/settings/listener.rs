@@ -1,0 +1,29 @@
+//! Where a server listens, and for whom.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use toolcrib_auth::AccessSettings;
+use toolcrib_egress::PrivateTarget;
+
+/// The files of TLS, in PEM.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TlsFiles {
+    /// The chain, our own first.
+    pub certificate: PathBuf,
+    pub key: PathBuf,
+}
+
+/// Where a server listens, under which names, and for whom.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ListenerSettings {
+    /// `None` if the file does not say.
+    pub listen: Option<SocketAddr>,
+    /// Names that requests may call the server by, beside those of its address.
+    pub hosts: Vec<String>,
+    /// The proxies that end TLS; empty: there is none.
+    pub proxies: Vec<PrivateTarget>,
+    /// `None`: no TLS of our own.
+    pub tls: Option<TlsFiles>,
+    pub access: AccessSettings,
+}
