@@ -1,5 +1,7 @@
 //! One answer for whatever is presented.
 
+pub(crate) mod error;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -7,9 +9,11 @@ use serde_json::Value;
 use toolcrib_core::Caller;
 use url::Url;
 
+use self::error::AccessError;
 use crate::api_key::{ApiKey, digest, id_of, same};
 use crate::claims::VerifiedToken;
-use crate::issuer::{Issuer, IssuerSettings};
+use crate::issuer::Issuer;
+use crate::issuer::settings::IssuerSettings;
 use crate::resource::ProtectedResource;
 use crate::token::JsonWebToken;
 use crate::token_cache::TokenCache;
@@ -28,16 +32,6 @@ impl AccessSettings {
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty() && self.issuers.is_empty()
     }
-}
-
-/// Why somebody does not come in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AccessError {
-    /// What was presented is none of ours, with what is wrong about it: nothing of that helps
-    /// whoever guesses.
-    Rejected(&'static str),
-    /// Nobody can tell now: the keys of the issuer are not to be had.
-    Unavailable,
 }
 
 /// What is wrong with a request, in the words of RFC 6750.

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde_json::{Map, Value};
 use toolcrib_core::Caller;
 
-use crate::issuer::IssuerSettings;
+use crate::issuer::settings::IssuerSettings;
 
 /// By how much clocks may differ, in seconds.
 const LEEWAY: f64 = 60.0;

@@ -8,7 +8,7 @@ use toolcrib_egress::{Egress, EgressRequest, EgressTimeouts};
 use toolcrib_json::repair::read_strict;
 use url::{Host, Url};
 
-use crate::issuer::IssuerSettings;
+use crate::issuer::settings::IssuerSettings;
 use crate::keyset::KeySet;
 
 /// Requests wait for these answers.

@@ -1,12 +1,14 @@
 //! One issuer of tokens: its keys, had once for all who wait, and kept while it is away.
 
+pub(crate) mod settings;
+
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use toolcrib_egress::{Egress, Network};
-use url::Url;
+use toolcrib_egress::Egress;
 
-use crate::access::AccessError;
+use self::settings::IssuerSettings;
+use crate::access::error::AccessError;
 use crate::claims::VerifiedToken;
 use crate::fetch;
 use crate::keyset::KeySet;
@@ -23,36 +25,6 @@ const OLDEST: Duration = Duration::from_hours(24);
 /// Connect Core 1.0, 2 and 3.1.3.6; Back-Channel Logout 1.0, 2.4). Where `typ` is missing they are
 /// known by nothing else.
 const FOREIGN: [&str; 4] = ["nonce", "at_hash", "c_hash", "events"];
-
-/// Whose tokens are accepted, and what they say.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct IssuerSettings {
-    /// As it stands in `iss`, letter by letter.
-    pub name: String,
-    /// Where it says of itself what it has.
-    pub url: Url,
-    /// Where its keys are; `None`: as it says of itself.
-    pub jwks: Option<Url>,
-    /// Private addresses that it may name.
-    pub network: Network,
-    /// Whom its callers belong to. No two issuers have the same.
-    pub tenant: String,
-    /// The claim whose value stands with `/` after the tenant.
-    pub tenant_claim: Option<String>,
-    pub subject_claim: String,
-    pub scope_claim: String,
-    /// What every caller of this issuer has besides.
-    pub scopes: Vec<String>,
-    /// Whether its tokens may do without a `typ`.
-    pub untyped: bool,
-    /// Longest document of it, in bytes: what it says of itself, and its keys.
-    pub document: u64,
-}
-
-impl IssuerSettings {
-    /// Room for a hundred keys with their certificates.
-    pub const DOCUMENT: u64 = 256 * 1024;
-}
 
 pub(crate) struct Issuer {
     pub(crate) settings: IssuerSettings,

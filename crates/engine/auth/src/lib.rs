@@ -21,10 +21,11 @@ mod scoped_policy;
 mod token;
 mod token_cache;
 
-pub use access::{AccessControl, AccessError, AccessSettings, Challenge};
+pub use access::error::AccessError;
+pub use access::{AccessControl, AccessSettings, Challenge};
 pub use algorithm::Algorithm;
 pub use api_key::{ApiKey, KEY_PREFIX, digest, key_text, moment};
-pub use issuer::IssuerSettings;
+pub use issuer::settings::IssuerSettings;
 pub use resource::ProtectedResource;
 pub use scope::{
     AccessLevel, LOCAL, OPERATOR, PROFILE, READ, TOOLS, enters, is_operator, needed, profiles,

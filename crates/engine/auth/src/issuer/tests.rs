@@ -8,8 +8,9 @@ use toolcrib_egress::Network;
 use toolcrib_testkit::TestIssuer;
 use url::Url;
 
-use super::{Issuer, IssuerSettings};
-use crate::access::AccessError;
+use super::Issuer;
+use super::settings::IssuerSettings;
+use crate::access::error::AccessError;
 use crate::token::JsonWebToken;
 
 fn settings(peer: &TestIssuer) -> IssuerSettings {
