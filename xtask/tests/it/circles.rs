@@ -15,7 +15,6 @@ const LARGEST_CIRCLES: &[(&str, usize)] = &[
     ("desk", 11),
     ("dialect", 2),
     ("egress", 2),
-    ("engine", 6),
     ("json", 14),
     ("mcp", 37),
     ("openapi", 6),

@@ -1,6 +1,6 @@
 //! The whole tool layer behind one handle.
 
-mod builder;
+pub(crate) mod builder;
 mod catalog_source;
 mod missing_tools;
 mod passthrough;
@@ -13,10 +13,9 @@ use std::time::Duration;
 use arc_swap::{ArcSwap, ArcSwapOption, Guard};
 use toolcrib_core::{
     BatchOptions, BoxFuture, Call, Caller, Catalog, ClientSession, Content, CribLimits, Decision,
-    Discovery, Executor, JsonFields, LedgerError, NameConflict, OpenTickets, ParkedCall, Plan,
-    PlanError, PlanRequest, Policy, Redemption, Report, ResourceCatalog, ResourceOperation,
-    ResourceRequest, Response, ResultHandle, Run, SourceId, TicketError, TicketId, Tool, ToolError,
-    Toolset, UpdateStream,
+    Discovery, Executor, JsonFields, LedgerError, OpenTickets, ParkedCall, Plan, PlanError,
+    PlanRequest, Policy, Redemption, Report, ResourceCatalog, ResourceOperation, ResourceRequest,
+    Response, ResultHandle, Run, SourceId, TicketError, TicketId, ToolError, UpdateStream,
 };
 
 use crate::builtin::BuiltinTools;
@@ -25,7 +24,6 @@ use crate::discovery::{
     self, DiscoveryPresenter, DiscoveryQuery, DiscoveryResult, DiscoverySettings, MetaToolFactory,
     SemanticSearch, UnavailableSource,
 };
-pub use builder::CribBuilder;
 use catalog_source::CatalogSource;
 
 /// Gathers tools, plans requests, runs calls. Cheap to clone; clones are the same crib.
@@ -45,22 +43,6 @@ pub struct Crib {
 }
 
 impl Crib {
-    /// A crib of the host's own functions, with the default policy (what may destroy is asked
-    /// about first), limits and a ledger in memory.
-    pub fn new(tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Result<Self, NameConflict> {
-        Ok(Self::of(Toolset::of(tools)?))
-    }
-
-    /// The same of a toolset.
-    pub fn of(tools: Toolset) -> Self {
-        Self::builder().build_fixed(tools)
-    }
-
-    /// A crib with sources, a policy, limits, a ledger or pins of one's own.
-    pub fn builder() -> CribBuilder {
-        CribBuilder::default()
-    }
-
     /// The snapshot of now.
     pub fn catalog(&self) -> Arc<Catalog> {
         self.tools.catalog()

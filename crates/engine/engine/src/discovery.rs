@@ -2,8 +2,8 @@
 //! finds, reads and calls the rest.
 //!
 //! Read in this order: [`DiscoverySettings`] (what is wished), `auto_mode` (what costs less),
-//! `meta_tools` (the tools that are added), `meta_tool_names`, `catalog_summary` (what they say of
-//! the catalog), `discover`, `tool_schema` and `pending` (what they do), `search` (the search that
+//! `meta_tools` (the tools that are added, and their names), `catalog_summary` (what they say of the
+//! catalog), `discover`, `tool_schema` and `pending` (what they do), `search` (the search that
 //! all doors share), `document` (what the search reads of a tool), `semantic` (what an embedder
 //! adds), `unavailable` (sources that give nothing to be found).
 
@@ -11,11 +11,11 @@ mod auto_mode;
 mod catalog_summary;
 mod discover;
 mod document;
-mod meta_tool_names;
 mod meta_tools;
 mod pending;
 mod search;
 mod semantic;
+mod settings;
 mod tool_schema;
 mod unavailable;
 
@@ -26,35 +26,14 @@ use toolcrib_core::{
     Catalog, Discovery, Exposure, MetaTools, Plan, PlanRequest, Presentation, Presenter, ToolSpec,
 };
 
-use crate::rules::ToolPatterns;
 pub(crate) use auto_mode::prepare as prepare_weights;
-pub(crate) use discover::aside;
-pub(crate) use meta_tools::MetaToolFactory;
-pub(crate) use search::find_by;
+pub(crate) use meta_tools::factory::MetaToolFactory;
 pub use search::{ArgumentSource, DiscoveredTool, DiscoveryQuery, DiscoveryResult, find};
+pub(crate) use search::{aside, find_by};
 pub use semantic::{PATIENCE, SemanticOutcome, SemanticSearch};
+pub use settings::{Approver, DiscoverySettings};
 pub use unavailable::UnavailableSource;
 pub(crate) use unavailable::owner_away;
-
-/// How the tools of a crib, or of a profile of it, are shown.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct DiscoverySettings {
-    /// What holds unless a request says otherwise.
-    pub mode: Discovery,
-    /// Which tools are shown in full in any mode.
-    pub eager: ToolPatterns,
-    pub confirm: Approver,
-}
-
-/// Who says yes to a call that has to be asked about.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Approver {
-    /// A person, by a door that the model has no hand on.
-    #[default]
-    Person,
-    /// The model may pass a person's yes on, since its host has no other way to ask.
-    Model,
-}
 
 /// What tools that ask the user something, or plan the work, say that they do: an agent needs them
 /// before it knows what to search for.

@@ -11,4 +11,5 @@ pub mod ledger;
 pub mod pins;
 pub mod rules;
 
-pub use crib::{Crib, CribBuilder};
+pub use crib::Crib;
+pub use crib::builder::CribBuilder;

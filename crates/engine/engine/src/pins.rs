@@ -24,16 +24,20 @@
 
 mod compare;
 mod drift;
+mod drift_findings;
 mod file;
+mod pin;
+mod pin_file_error;
 mod terminal_text;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use toolcrib_core::{Catalog, Fingerprint, QuarantineReason, SourceId, ToolName, ToolSpec};
 
-pub use self::drift::{Drift, DriftKind};
-use self::file::Pin;
-pub use self::file::PinFileError;
+pub use self::drift::Drift;
+pub use self::drift_findings::DriftKind;
+use self::pin::Pin;
+pub use self::pin_file_error::PinFileError;
 use crate::catalog::Judge;
 
 /// The accepted tools.

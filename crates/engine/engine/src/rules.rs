@@ -37,15 +37,16 @@ mod pattern;
 mod pattern_index;
 mod problem;
 mod reader;
+mod rule_pattern;
 mod rule_test;
 mod tool_patterns;
 mod unlisted_resource;
+mod verdict_kind;
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use serde::Serialize;
 use toml::de::DeTable;
 use toolcrib_core::{
     BoxFuture, Caller, Fingerprint, Intent, Policy, ToolSpec, UnlistedAccess, UnlistedResource,
@@ -55,7 +56,9 @@ use toolcrib_core::{
 pub use self::explanation::{Explanation, MatchedPattern};
 pub use self::glob::Glob;
 pub use self::problem::{RuleProblem, RuleProblems, instead};
-use pattern_index::{PatternIndex, RulePattern};
+pub use self::verdict_kind::VerdictKind;
+use pattern_index::PatternIndex;
+use rule_pattern::RulePattern;
 pub use tool_patterns::{PatternProblem, ToolPatterns};
 
 /// What a caller is told where no rule gives a reason: it names no rule.
@@ -75,15 +78,6 @@ pub struct Rules {
 struct RuleSection {
     label: String,
     reason: Option<String>,
-}
-
-/// A verdict without its reason, the strictest last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum VerdictKind {
-    Allow,
-    Ask,
-    Deny,
 }
 
 impl Rules {
@@ -184,23 +178,5 @@ impl Policy for Rules {
 
     fn version(&self) -> Option<Fingerprint> {
         Some(self.fingerprint)
-    }
-}
-
-impl VerdictKind {
-    pub fn of(verdict: &Verdict) -> Self {
-        match verdict {
-            Verdict::Allow => Self::Allow,
-            Verdict::Ask(_) => Self::Ask,
-            Verdict::Deny(_) => Self::Deny,
-        }
-    }
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Allow => "allow",
-            Self::Ask => "ask",
-            Self::Deny => "deny",
-        }
     }
 }

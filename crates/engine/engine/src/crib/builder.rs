@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use toolcrib_core::{
     AskBeforeDestroying, Catalog, CatalogAssembly, CribLimits, DoorHints, Executor, Ledger,
-    Observer, Policy, Source, SourceId, SourceTools, Toolset,
+    NameConflict, Observer, Policy, Source, SourceId, SourceTools, Tool, Toolset,
 };
 
 use super::catalog_source::CatalogSource;
@@ -26,6 +26,24 @@ pub struct CribBuilder {
     witness: Option<Arc<dyn Observer>>,
     showcase: DiscoverySettings,
     hints: DoorHints,
+}
+
+impl Crib {
+    /// A crib of the host's own functions, with the default policy (what may destroy is asked
+    /// about first), limits and a ledger in memory.
+    pub fn new(tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Result<Self, NameConflict> {
+        Ok(Self::of(Toolset::of(tools)?))
+    }
+
+    /// The same of a toolset.
+    pub fn of(tools: Toolset) -> Self {
+        Self::builder().build_fixed(tools)
+    }
+
+    /// A crib with sources, a policy, limits, a ledger or pins of one's own.
+    pub fn builder() -> CribBuilder {
+        CribBuilder::default()
+    }
 }
 
 impl Default for CribBuilder {

@@ -11,8 +11,8 @@ use toolcrib_core::{
 use toolcrib_search::{AbstentionReason, Facet};
 
 use super::catalog_summary;
-use super::meta_tool_names::MetaToolNames;
-use super::search::{DiscoveredTool, DiscoveryQuery, DiscoveryResult, facets, find_by};
+use super::meta_tools::names::MetaToolNames;
+use super::search::{DiscoveredTool, DiscoveryQuery, DiscoveryResult, aside, facets, find_by};
 use super::semantic::SemanticSearch;
 use super::unavailable::{self, UnavailableSource};
 
@@ -84,15 +84,6 @@ pub(super) async fn discover(
 pub(super) fn plan(context: &CallContext) -> Result<&Plan, ToolError> {
     let lost = || ToolError::new(ErrorKind::Internal, "the tools cannot be looked at just now");
     Plan::of_call(context).ok_or_else(lost)
-}
-
-/// Off the threads that serve: an index may have to be made first.
-pub(crate) async fn aside<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, ToolError> {
-    tokio::task::spawn_blocking(work).await.map_err(|error| {
-        ToolError::new(ErrorKind::Internal, "the search broke: try other words").because(error)
-    })
 }
 
 fn overview(plan: &Plan, away: &[UnavailableSource]) -> Content {

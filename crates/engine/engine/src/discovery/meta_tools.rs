@@ -1,90 +1,26 @@
 //! The tools that a plan is given beside those of its catalog.
 
+pub(super) mod factory;
+pub(super) mod names;
+
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, Hasher};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use arc_swap::{ArcSwap, ArcSwapOption};
 use foldhash::fast::FixedState;
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 use toolcrib_core::{
-    Arguments, BoxFuture, CallContext, Caller, Catalog, CatalogTool, Effect, ErrorKind, Executor,
-    Exposure, MetaTool, MetaTools, MissingToolExplainer, Plan, SourceId, Tool, ToolError, ToolName,
-    ToolOutcome, ToolSpec, ValidationOrigin, raw_tool,
+    Arguments, BoxFuture, CallContext, Catalog, CatalogTool, Effect, ErrorKind, Exposure, MetaTool,
+    MetaTools, Plan, SourceId, Tool, ToolError, ToolName, ToolOutcome, ToolSpec, ValidationOrigin,
+    raw_tool,
 };
 
-use super::meta_tool_names::MetaToolNames;
-use super::semantic::SemanticSearch;
-use super::unavailable::{self, UnavailableSource};
-use super::{Approver, DiscoverySettings, catalog_summary, discover, pending, search, tool_schema};
+use self::factory::MetaToolFactory;
+use self::names::MetaToolNames;
+use super::settings::Approver;
+use super::{catalog_summary, discover, pending, search, tool_schema};
 use crate::builtin::SOURCE;
-use crate::catalog::AbsentSource;
-
-/// Where tickets are looked up and redeemed. What was made for plans outlives no desk: it holds
-/// none, since a desk holds the snapshots that hold what was made.
-pub(crate) struct MetaToolFactory {
-    /// No other of this process has it.
-    id: u64,
-    executor: Arc<ArcSwap<Executor>>,
-    /// How tools are shown now.
-    showcase: Arc<ArcSwap<DiscoverySettings>>,
-    /// The snapshot of now, as a caller is shown it.
-    catalog: Box<CatalogLookup>,
-    /// How tools are found beside their words now.
-    meaning: Arc<ArcSwapOption<SemanticSearch>>,
-    /// The sources that have no list now.
-    absent: Box<dyn Fn() -> Vec<AbsentSource> + Send + Sync>,
-    missing: MissingToolExplainer,
-}
-
-type CatalogLookup = dyn Fn(&Caller) -> Arc<Catalog> + Send + Sync;
-
-impl MetaToolFactory {
-    pub(crate) fn new(
-        executor: Arc<ArcSwap<Executor>>,
-        showcase: Arc<ArcSwap<DiscoverySettings>>,
-        meaning: Arc<ArcSwapOption<SemanticSearch>>,
-        (catalog, absent, missing): (
-            impl Fn(&Caller) -> Arc<Catalog> + Send + Sync + 'static,
-            impl Fn() -> Vec<AbsentSource> + Send + Sync + 'static,
-            MissingToolExplainer,
-        ),
-    ) -> Arc<Self> {
-        static DESKS: AtomicU64 = AtomicU64::new(0);
-        let id = DESKS.fetch_add(1, Ordering::Relaxed);
-        let (catalog, absent) = (Box::new(catalog), Box::new(absent));
-        Arc::new(Self { id, executor, showcase, catalog, meaning, absent, missing })
-    }
-
-    /// Why a tool may be missing.
-    pub(crate) fn missing(&self) -> MissingToolExplainer {
-        Arc::clone(&self.missing)
-    }
-
-    /// Who says yes now, whatever was so when a plan was made.
-    pub(super) fn confirm(&self) -> Approver {
-        self.showcase.load().confirm
-    }
-
-    /// The sources that give no tools now and that this caller may know of.
-    pub(crate) fn away(&self, caller: &Caller) -> Vec<UnavailableSource> {
-        let absent = (self.absent)();
-        if absent.is_empty() {
-            return Vec::new();
-        }
-        unavailable::known_to(caller, self.executor.load().policy(), absent)
-    }
-
-    pub(super) fn executor(&self) -> Arc<Executor> {
-        self.executor.load_full()
-    }
-
-    pub(super) fn catalog(&self, caller: &Caller) -> Arc<Catalog> {
-        (self.catalog)(caller)
-    }
-}
 
 /// What was made for the plans of a snapshot, by what they see: most callers see the same.
 #[derive(Default)]

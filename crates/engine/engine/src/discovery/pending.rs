@@ -15,10 +15,10 @@ use toolcrib_core::{
 };
 use toolcrib_json::invisible::exact_json;
 
-use super::Approver;
 use super::discover::content;
-use super::meta_tool_names::MetaToolNames;
-use super::meta_tools::MetaToolFactory;
+use super::meta_tools::factory::MetaToolFactory;
+use super::meta_tools::names::MetaToolNames;
+use super::settings::Approver;
 
 /// Bytes of the arguments of a call that are shown.
 const LONGEST: usize = 1_000;

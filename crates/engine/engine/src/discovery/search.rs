@@ -4,14 +4,13 @@
 use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
-use toolcrib_core::{Catalog, CatalogTool, Effect, Plan, ToolError, ToolName};
+use toolcrib_core::{Catalog, CatalogTool, Effect, ErrorKind, Plan, ToolError, ToolName};
 use toolcrib_json::schema;
 use toolcrib_search::{
     AbstentionReason, Facet, FacetCounts, Hit, MatchKind, SearchIndex, SearchQuery,
     UnknownFacetName,
 };
 
-use super::aside;
 use super::document::document;
 use super::semantic::{SemanticOutcome, SemanticSearch, SemanticVectors};
 use super::unavailable::{UnavailableSource, of_interest};
@@ -129,6 +128,15 @@ pub(crate) async fn find_by(
         DiscoveryResult { meaning: heard, away, unknown, ..found }
     })
     .await
+}
+
+/// Off the threads that serve: an index may have to be made first.
+pub(crate) async fn aside<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, ToolError> {
+    tokio::task::spawn_blocking(work).await.map_err(|error| {
+        ToolError::new(ErrorKind::Internal, "the search broke: try other words").because(error)
+    })
 }
 
 /// Searches by words among what a plan lets its caller see; what is not there for that caller is

@@ -4,9 +4,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use toolcrib_core::{Arguments, CallContext, Content, Effect, PlannedTool, ToolError};
 
-use super::discover::{aside, content, plan};
-use super::meta_tool_names::MetaToolNames;
-use super::search::nearest;
+use super::discover::{content, plan};
+use super::meta_tools::names::MetaToolNames;
+use super::search::{aside, nearest};
 use super::unavailable::{self, UnavailableSource};
 
 /// Tools of one call.

@@ -19,7 +19,7 @@ use toolcrib_core::canonical;
 
 use self::keywords::{PropertyReading, is_annotation, reading};
 use self::resolve::SchemaDocument;
-use super::drift::{DriftFindings, DriftKind, changed};
+use super::drift_findings::{DriftFindings, DriftKind, changed};
 use super::terminal_text;
 
 /// How deep two schemas are followed, references and all.

@@ -5,104 +5,13 @@ use std::fmt;
 
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error as _, MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
-use toolcrib_core::{Fingerprint, SourceId, ToolName, ToolSpec};
-use toolcrib_json::told;
+use toolcrib_core::{SourceId, ToolName};
 
 use super::PinFile;
-
-/// The version of the form below.
-const VERSION: u64 = 1;
-
-/// How deep a recorded value may nest: together with what stands around it, less than a JSON
-/// parser takes, so that no tool can make the file unreadable.
-const DEEPEST: usize = 64;
-
-/// One accepted tool.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Pin {
-    pub(super) source: SourceId,
-    pub(super) fingerprint: Fingerprint,
-    /// All that the fingerprint covers; what nests too deep is there by its own fingerprint.
-    pub(super) spec: Map<String, Value>,
-}
-
-/// Why a text is no pin file.
-#[derive(Debug, thiserror::Error)]
-pub enum PinFileError {
-    #[error(
-        "the pin file cannot be read: {}: restore it, or delete it and accept the tools anew",
-        told(.0)
-    )]
-    Unreadable(serde_json::Error),
-    #[error(
-        "the pin file has version {found}, this program knows {VERSION}: use the program that \
-         wrote it, or delete it and accept the tools anew"
-    )]
-    Version { found: u64 },
-}
-
-/// Not as a cause, since it would be told once more with names of types.
-impl From<serde_json::Error> for PinFileError {
-    fn from(error: serde_json::Error) -> Self {
-        Self::Unreadable(error)
-    }
-}
-
-impl PinFileError {
-    /// Counted from 1, where a line is to blame.
-    pub fn line(&self) -> Option<usize> {
-        match self {
-            Self::Unreadable(error) => Some(error.line()),
-            Self::Version { .. } => None,
-        }
-    }
-}
-
-impl Pin {
-    pub(super) fn of(spec: &ToolSpec, fingerprint: Fingerprint) -> Self {
-        Self { source: spec.origin.source.clone(), fingerprint, spec: recorded(spec) }
-    }
-}
-
-/// The fields of a spec that its fingerprint covers, but for the name, with all keys sorted.
-pub(super) fn recorded(spec: &ToolSpec) -> Map<String, Value> {
-    let Value::Object(mut fields) = spec.to_json() else { return Map::new() };
-    for key in ["name", "origin", "enabled"] {
-        fields.remove(key);
-    }
-    for value in fields.values_mut() {
-        if deeper_than(value, DEEPEST) {
-            *value = Value::from(format!("too deep to record: {}", Fingerprint::of(value)));
-        }
-    }
-    sort(&mut fields);
-    fields
-}
-
-fn deeper_than(value: &Value, levels: usize) -> bool {
-    let Some(levels) = levels.checked_sub(1) else { return true };
-    match value {
-        Value::Array(items) => items.iter().any(|item| deeper_than(item, levels)),
-        Value::Object(fields) => fields.values().any(|value| deeper_than(value, levels)),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
-    }
-}
-
-/// Called on what is known not to nest deep.
-fn sort(fields: &mut Map<String, Value>) {
-    fn within(value: &mut Value) {
-        match value {
-            Value::Array(items) => items.iter_mut().for_each(within),
-            Value::Object(fields) => sort(fields),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-        }
-    }
-    fields.sort_keys();
-    fields.values_mut().for_each(within);
-}
+use super::pin::Pin;
+use super::pin_file_error::{PinFileError, VERSION};
 
 impl PinFile {
     /// The same pins are the same text.

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 use toolcrib_core::{ToolName, Verdict};
 
-use super::VerdictKind;
+use super::verdict_kind::VerdictKind;
 
 /// A verdict with all that speaks for and against it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -9,10 +9,12 @@ use toolcrib_core::{Caller, Effect, Fingerprint, SourceId, ToolSpec};
 use toolcrib_json::invisible::exact;
 
 use super::pattern::{self, PatternFault, PatternField, PatternTerm};
-use super::pattern_index::{PatternIndex, RulePattern};
+use super::pattern_index::PatternIndex;
 use super::problem::{RuleProblem, RuleProblems, instead};
+use super::rule_pattern::RulePattern;
 use super::rule_test::RuleTest;
-use super::{RuleSection, Rules, VerdictKind};
+use super::verdict_kind::VerdictKind;
+use super::{RuleSection, Rules};
 
 /// Largest rule file, in bytes.
 const LARGEST_FILE: usize = 1 << 20;

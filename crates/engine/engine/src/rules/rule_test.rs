@@ -2,8 +2,9 @@
 
 use toolcrib_core::{Caller, ToolSpec};
 
+use super::Rules;
 use super::problem::RuleProblem;
-use super::{Rules, VerdictKind};
+use super::verdict_kind::VerdictKind;
 
 /// What a rule file promises of itself.
 #[derive(Debug)]

@@ -3,9 +3,9 @@
 
 use toolcrib_core::{AddressPattern, Caller, UnlistedAccess, UnlistedResource};
 
-use super::VerdictKind;
 use super::pattern::PatternField;
-use super::pattern_index::RulePattern;
+use super::rule_pattern::RulePattern;
+use super::verdict_kind::VerdictKind;
 
 /// `entries`: each with its patterns over names.
 pub(super) fn of<'a>(

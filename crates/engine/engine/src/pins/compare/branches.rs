@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::super::drift::DriftKind;
+use super::super::drift_findings::DriftKind;
 use super::keywords::{PropertyReading, only_choice};
 use super::resolve::SchemaDocument;
 use super::types::{OBJECT, TypeSet, values};

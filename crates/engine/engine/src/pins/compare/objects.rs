@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use super::super::drift::DriftKind;
+use super::super::drift_findings::DriftKind;
 use super::keywords::PropertyReading;
 use super::{ANYTHING, BeforeAfter, ComparedPosition, Comparison, EMPTY, Keywords, NOTHING};
 use crate::pins::terminal_text;

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use serde_json::{Map, Number, Value};
 use toolcrib_core::canonical;
 
-use super::super::drift::DriftKind;
+use super::super::drift_findings::DriftKind;
 use super::types::{ARRAY, NUMBER, OBJECT, STRING, TypeSet};
 use super::{ComparedPosition, Comparison, Keywords};
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 use toolcrib_core::canonical;
 
-use super::super::drift::DriftKind;
+use super::super::drift_findings::DriftKind;
 use super::{ComparedPosition, Comparison, Keywords};
 use crate::pins::terminal_text;
 

@@ -3,13 +3,13 @@
 use toolcrib_core::{CatalogTool, ToolName};
 
 /// The name of each.
-pub(super) struct MetaToolNames {
-    pub(super) discover: ToolName,
-    pub(super) schema: ToolName,
-    pub(super) invoke: ToolName,
-    pub(super) pending: ToolName,
-    pub(super) execute: ToolName,
-    pub(super) clear: ToolName,
+pub(crate) struct MetaToolNames {
+    pub(crate) discover: ToolName,
+    pub(crate) schema: ToolName,
+    pub(crate) invoke: ToolName,
+    pub(crate) pending: ToolName,
+    pub(crate) execute: ToolName,
+    pub(crate) clear: ToolName,
 }
 
 const PLAIN: [&str; 6] = [
@@ -26,7 +26,7 @@ const TRIES: usize = 100;
 
 impl MetaToolNames {
     /// `None`: somebody has taken a hundred times six names.
-    pub(super) fn of(tools: &[CatalogTool]) -> Option<Self> {
+    pub(crate) fn of(tools: &[CatalogTool]) -> Option<Self> {
         let is_taken = |name: &str| tools.iter().any(|tool| tool.spec.name.as_str() == name);
         (0..TRIES).find_map(|try_| {
             let stem = match try_ {
