@@ -20,7 +20,6 @@ const LARGEST_CIRCLES: &[(&str, usize)] = &[
     ("openapi", 6),
     ("search", 8),
     ("server", 37),
-    ("store", 4),
     ("testkit", 2),
     ("when", 5),
 ];

@@ -6,4 +6,5 @@ pub(crate) mod read_calls;
 pub(crate) mod read_pool;
 pub(crate) mod retry_queue;
 pub(crate) mod savepoint;
+pub(crate) mod unwritten_end;
 pub(crate) mod writer;

@@ -26,8 +26,10 @@ use crate::rows::results::{self, NewResult, ResultPiece};
 use crate::sqlite::file;
 use crate::sqlite::read_calls::{EndAction, ReadCalls};
 use crate::sqlite::read_pool::ReadPool;
-use crate::sqlite::retry_queue::{EndTask, UnwrittenEnd};
-use crate::sqlite::writer::{Durability, OWED_PER_GROUP, StoreWriter};
+use crate::sqlite::retry_queue::EndTask;
+use crate::sqlite::unwritten_end::UnwrittenEnd;
+use crate::sqlite::writer::job::Durability;
+use crate::sqlite::writer::{OWED_PER_GROUP, StoreWriter};
 use crate::{
     address,
     sqlite::{key_claims, prune},

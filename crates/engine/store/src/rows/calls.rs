@@ -10,7 +10,7 @@ use toolcrib_core::{
 
 use crate::clock::WallTime;
 use crate::error::StoreError;
-use crate::sqlite::writer::WriteTask;
+use crate::sqlite::writer::job::WriteTask;
 
 /// As much of a call's id as is written: it comes from a model.
 const LONGEST_ID: usize = 256;

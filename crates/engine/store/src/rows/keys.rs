@@ -8,7 +8,7 @@ use serde_json::Value;
 use toolcrib_core::{Caller, Fingerprint, KeyResult, LONGEST_KEY};
 pub use toolcrib_core::{IdempotencyKey, KeyState};
 
-use super::tickets;
+use super::claimed_tickets;
 use crate::clock::WallTime;
 use crate::error::StoreError;
 use crate::options::StoreOptions;
@@ -72,7 +72,7 @@ pub(crate) fn bind(key: &IdempotencyKey, connection: &Connection) -> rusqlite::R
     )?;
     let Caller { tenant, subject, .. } = &key.caller;
     bind.execute(params![tenant, subject, named(key), key.key])?;
-    key.ticket().map_or(Ok(()), |ticket| tickets::forget(connection, ticket))
+    key.ticket().map_or(Ok(()), |ticket| claimed_tickets::forget(connection, ticket))
 }
 
 /// What a key is of: a tool, and behind a blank, which no name holds, whose it is.
@@ -186,7 +186,7 @@ impl KeySettlement {
         const OF: &str = "WHERE tenant = ?1 AND subject = ?2 AND tool = ?3 AND key = ?4";
         let Caller { tenant, subject, .. } = &key.caller;
         if let Some(ticket) = key.ticket() {
-            tickets::forget(connection, ticket)?;
+            claimed_tickets::forget(connection, ticket)?;
         }
         let (tool, key) = (named(key), &key.key);
         match self {

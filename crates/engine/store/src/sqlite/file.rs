@@ -11,7 +11,7 @@ use toolcrib_core::failpoint;
 
 use crate::clock::WallTime;
 use crate::error::StoreError;
-use crate::rows::tickets;
+use crate::rows::claimed_tickets;
 
 /// The forms of the file, each as the change from the one before.
 const STEPS: &[&str] = &[
@@ -259,7 +259,7 @@ fn recover(connection: &mut Connection) -> rusqlite::Result<usize> {
         "UPDATE calls SET ending = 'unknown', ended = ?1, interrupted = 1 WHERE ending IS NULL",
         [now],
     )?;
-    tickets::reopen(&whole)?;
+    claimed_tickets::reopen(&whole)?;
     whole.execute("DELETE FROM keys WHERE state = 'running' AND NOT bound", [])?;
     whole.execute("UPDATE keys SET state = 'unknown' WHERE state = 'running'", [])?;
     whole.commit()?;

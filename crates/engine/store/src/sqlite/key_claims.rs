@@ -6,8 +6,10 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 use toolcrib_core::Fingerprint;
 
-use super::retry_queue::UnwrittenEnd;
-use super::writer::{Durability, StoreWriter, WriteTask, WriterShared};
+use super::unwritten_end::UnwrittenEnd;
+use super::writer::StoreWriter;
+use super::writer::job::{Durability, WriteTask};
+use super::writer::shared::WriterShared;
 use crate::error::StoreError;
 use crate::options::StoreOptions;
 use crate::rows::keys::{self, IdempotencyKey, KeyHold, KeySettlement, KeyState};

@@ -9,7 +9,8 @@ use foldhash::fast::RandomState;
 use rusqlite::Connection;
 use toolcrib_core::CallKey;
 
-use super::writer::{WriteTask, WriterShared};
+use super::writer::job::WriteTask;
+use super::writer::shared::WriterShared;
 use crate::error::StoreError;
 use crate::rows::calls::{CallEnd, NewCall};
 

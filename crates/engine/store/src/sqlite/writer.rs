@@ -1,12 +1,12 @@
 //! The one thread that writes: what comes while it commits is its next group.
 
 mod group;
-mod job;
+pub(crate) mod job;
+pub(crate) mod shared;
 
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -15,10 +15,9 @@ use tokio::sync::Semaphore;
 
 pub(crate) use self::group::OWED_PER_GROUP;
 use self::group::WriteGroup;
-pub(crate) use self::job::{Durability, WriteTask};
-use self::job::{WriteJob, asked};
+use self::job::{Durability, WriteJob, WriteTask, asked};
+use self::shared::WriterShared;
 use super::file::FileLock;
-use super::retry_queue::UnwrittenEnd;
 use crate::cache::result_owners::ResultOwners;
 use crate::error::StoreError;
 use crate::options::StoreOptions;
@@ -48,37 +47,6 @@ pub(crate) struct StoreWriter {
     room: Arc<Semaphore>,
     thread: Option<JoinHandle<()>>,
     shared: Arc<WriterShared>,
-}
-
-/// What the thread and those who ask it both see.
-pub(crate) struct WriterShared {
-    pub(crate) path: PathBuf,
-    /// Why the last group could not be written, if it could not.
-    fault: Mutex<Option<StoreError>>,
-    /// Rows that nobody waited for and that could not be written.
-    pub(crate) lost: AtomicU64,
-    pub(crate) commits: AtomicU64,
-    /// Somebody waits for a job that was handed in, or a group is full.
-    urgent: AtomicBool,
-    /// Ends of calls that could not be written yet.
-    pub(crate) owed: Mutex<Vec<UnwrittenEnd>>,
-    /// Ends that nobody knows and that are not in the file yet: on their way, or owed.
-    pub(crate) unknown: Arc<AtomicUsize>,
-    /// When the last call ended of whose outcome nobody knows, in milliseconds since 1970.
-    pub(crate) last_unknown: AtomicI64,
-    pub(crate) holders: ResultOwners,
-    /// Calls that the process before left without an end, and that may have taken effect.
-    pub(crate) interrupted: AtomicUsize,
-}
-
-impl WriterShared {
-    fn fault(&self) -> std::sync::MutexGuard<'_, Option<StoreError>> {
-        self.fault.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(crate) fn owed(&self) -> std::sync::MutexGuard<'_, Vec<UnwrittenEnd>> {
-        self.owed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl StoreWriter {

@@ -15,7 +15,7 @@ use crate::rows::history::CallRecord;
 use crate::rows::keys::{self, IdempotencyKey, KeyHold, KeySettlement, KeyState};
 use crate::rows::results::{self};
 use crate::rows::tickets::{self, NewTicket};
-use crate::sqlite::writer::Durability;
+use crate::sqlite::writer::job::Durability;
 
 fn bind_all(keys: &[IdempotencyKey], file: &rusqlite::Connection) -> rusqlite::Result<()> {
     keys.iter().try_for_each(|key| keys::bind(key, file))

@@ -8,15 +8,15 @@ use std::time::Duration;
 use rusqlite::Connection;
 use toolcrib_core::failpoint;
 
-use super::WriterShared;
 use super::job::{Durability, WriteJob};
+use super::shared::WriterShared;
 use crate::clock::WallTime;
 use crate::error::{StoreError, is_unsynced};
 use crate::options::StoreOptions;
 use crate::rows::calls;
 use crate::sqlite::file::{self, LOCK_PATIENCE};
 use crate::sqlite::prune;
-use crate::sqlite::retry_queue::UnwrittenEnd;
+use crate::sqlite::unwritten_end::UnwrittenEnd;
 
 /// Ends that could not be written and go with one group.
 pub(crate) const OWED_PER_GROUP: usize = 256;
