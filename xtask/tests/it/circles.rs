@@ -13,7 +13,6 @@ const LARGEST_CIRCLES: &[(&str, usize)] = &[
     ("child", 4),
     ("config", 2),
     ("desk", 11),
-    ("dialect", 2),
     ("egress", 2),
     ("json", 14),
     ("mcp", 37),

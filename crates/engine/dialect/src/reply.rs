@@ -11,7 +11,8 @@ use serde_json::{Map, Value};
 use toolcrib_core::{Call, CallWire, Plan, RawArguments};
 
 use crate::rendering::Rendering;
-use crate::schema::{FieldNamer, restore};
+use crate::schema::FieldNamer;
+use crate::schema::restore_arguments::restore;
 use ending::{ReplyEnding, ReplyPosition};
 
 /// Reads the items of one reply.

@@ -9,7 +9,7 @@ use super::Anthropic;
 use crate::dialect::StrictMode;
 use crate::draft::{DialectRules, FunctionDraft, ToolDraft, ToolDrafts};
 use crate::names::NameAlphabet;
-use crate::openai_chat::ALPHABET as NAMES;
+use crate::openai_chat::definitions::ALPHABET as NAMES;
 use crate::rendering::{Rendering, forced, must_come_alone};
 use crate::schema::{self, ANTHROPIC_STRICT, DialectSchema, SchemaLoss, UnsupportedReason};
 

@@ -1,8 +1,7 @@
 //! `OpenAI` Chat Completions, and the many servers that speak it.
 
 mod calls;
-mod definitions;
-pub(crate) use definitions::{ALPHABET, alone};
+pub(crate) mod definitions;
 mod results;
 mod stream;
 

@@ -6,7 +6,8 @@ use toolcrib_core::{Exposure, Plan, ToolSpec};
 use super::{DeferralMode, OpenAiResponses};
 use crate::dialect::StrictMode;
 use crate::draft::{DialectRules, FunctionDraft, ToolDraft, ToolDrafts};
-use crate::openai_chat::{ALPHABET, alone, key};
+use crate::openai_chat::definitions::{ALPHABET, alone};
+use crate::openai_chat::key;
 use crate::rendering::{Rendering, must_come_alone};
 use crate::schema::{self, OPENAI_STRICT};
 

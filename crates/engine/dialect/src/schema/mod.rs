@@ -9,7 +9,7 @@ mod fields;
 mod lenient;
 mod merge;
 mod recursion;
-mod restore_arguments;
+pub(crate) mod restore_arguments;
 mod root;
 mod rule_text;
 mod subset;
@@ -18,7 +18,6 @@ mod writer;
 
 use serde_json::{Map, Value};
 
-pub(crate) use restore_arguments::restore;
 pub(crate) use rule_text::annotate as annotated;
 pub(crate) use subset::{ANTHROPIC_STRICT, GEMINI, OPENAI_STRICT, SchemaSubset};
 
