@@ -13,7 +13,6 @@ const LARGEST_CIRCLES: &[(&str, usize)] = &[
     ("child", 4),
     ("config", 2),
     ("desk", 11),
-    ("egress", 2),
     ("json", 14),
     ("mcp", 37),
     ("openapi", 6),

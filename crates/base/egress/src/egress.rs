@@ -1,15 +1,13 @@
 //! The way out, and one request through it.
 
-use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::future::{Either, select};
-use h2::Reason;
 use http::{HeaderMap, Method};
+use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::capture_connection;
-use hyper_util::client::legacy::{Client, Error as ClientError};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::time::{Instant, timeout, timeout_at};
 use url::Url;
@@ -17,13 +15,14 @@ use url::Url;
 use crate::connect::lookup::{AddressLookup, SystemLookup};
 use crate::connect::tls;
 use crate::connect::{AddressGuard, Connector, GuardedDialer, TcpDialer};
-use crate::error::{EgressError, EgressErrorKind, EgressPhase};
+use crate::error::{EgressError, EgressPhase};
 use crate::origin::UrlOrigin;
+use crate::pool::failure::failed;
 use crate::pool::route::{EgressRoute, StreamedResponse, Transports};
 use crate::request::{EgressRequest, EgressTimeouts};
 use crate::response::EgressResponse;
 use crate::rules::network::Network;
-use crate::rules::{EgressRefusal, EgressRules, EgressScope};
+use crate::rules::{EgressRules, EgressScope};
 use crate::stream::EgressStream;
 
 /// A guarded way out to the network. Cheap to clone; clones share one pool of connections and one
@@ -167,32 +166,4 @@ impl Egress {
         let (status, headers) = (head.status, head.headers);
         Ok(EgressResponse { status, headers, body, place, idle, end, unpack })
     }
-}
-
-/// `was_given`: whether a connection had the message.
-pub(crate) fn failed(error: ClientError, place: &UrlOrigin, was_given: bool) -> EgressError {
-    let mut was_given = was_given;
-    let mut next: Option<&(dyn Error + 'static)> = Some(&error);
-    while let Some(cause) = next {
-        if let Some(refusal) = cause.downcast_ref::<EgressRefusal>() {
-            return refusal.to_error();
-        }
-        was_given &= !cause.downcast_ref::<h2::Error>().is_some_and(was_turned_away);
-        next = cause.source();
-    }
-    if error.is_connect() {
-        let message = format!("`{place}` cannot be connected to");
-        return EgressError::new(EgressErrorKind::NotConnected, message).unsent().because(error);
-    }
-    let broken = EgressError::new(EgressErrorKind::Broken, format!("`{place}`: the line broke"));
-    let broken = if was_given { broken } else { broken.unsent() };
-    broken.because(error)
-}
-
-/// Whether the other side says that it did nothing with the request: HTTP/2 has words for it.
-fn was_turned_away(error: &h2::Error) -> bool {
-    let reason = error.reason();
-    let refused = error.is_reset() && reason == Some(Reason::REFUSED_STREAM);
-    let leaving = error.is_go_away() && reason == Some(Reason::NO_ERROR);
-    error.is_remote() && (refused || leaving)
 }

@@ -16,9 +16,9 @@ use tokio::time::timeout;
 use tower_service::Service as _;
 use url::Url;
 
+use super::failure::failed;
 use super::h1::{Http1Body, Http1Connection, Http1Failure, Http1Pool};
 use crate::connect::{Connector, GuardedDialer};
-use crate::egress::failed;
 use crate::error::{EgressError, EgressErrorKind, EgressPhase};
 use crate::origin::{Scheme, UrlOrigin};
 use crate::rules::EgressRefusal;
