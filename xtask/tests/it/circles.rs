@@ -18,7 +18,6 @@ const LARGEST_CIRCLES: &[(&str, usize)] = &[
     ("openapi", 6),
     ("search", 8),
     ("server", 37),
-    ("testkit", 2),
     ("when", 5),
 ];
 /// Entries of one folder, a file and the folder of its name being one.

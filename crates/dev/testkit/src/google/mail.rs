@@ -2,6 +2,7 @@
 
 mod decode;
 mod part;
+pub(super) mod stored_message;
 
 use base64::Engine as _;
 use base64::prelude::{BASE64_URL_SAFE, BASE64_URL_SAFE_NO_PAD};
@@ -9,6 +10,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use self::part::FakeMessagePart;
+use self::stored_message::StoredMessage;
 use super::query::is_about;
 use super::reply::{CheckedRequest, ServiceRefusal, ServiceReply, put};
 use super::{OWNER, page};
@@ -34,61 +36,6 @@ pub(super) struct FakeMailbox {
     labels: Vec<(String, String)>,
     number: u64,
     pub(super) sent: Vec<String>,
-}
-
-/// A message as it is kept.
-pub(super) struct StoredMessage {
-    id: String,
-    thread: String,
-    labels: Vec<String>,
-    raw: Vec<u8>,
-    /// Milliseconds since 1970.
-    pub(super) date: i64,
-}
-
-impl StoredMessage {
-    fn text(&self) -> String {
-        String::from_utf8_lossy(&self.raw).into_owned()
-    }
-
-    /// A header as a reader sees it.
-    pub(super) fn header(&self, name: &str) -> String {
-        decode::header(FakeMessagePart::read(&self.text()).header(name).unwrap_or_default())
-    }
-
-    /// All that a reader sees.
-    pub(super) fn words(&self) -> String {
-        FakeMessagePart::read(&self.text()).words()
-    }
-
-    pub(super) fn has(&self, label: &str) -> bool {
-        self.labels.iter().any(|own| own == label)
-    }
-
-    pub(super) fn has_attachments(&self) -> bool {
-        FakeMessagePart::read(&self.text()).has_attachments()
-    }
-
-    fn short(&self) -> Value {
-        json!({ "id": self.id, "threadId": self.thread })
-    }
-
-    fn told(&self, format: &str, headers: &[&str]) -> Value {
-        let mut told = self.short();
-        let part = FakeMessagePart::read(&self.text());
-        put(&mut told, "labelIds", json!(self.labels));
-        put(&mut told, "snippet", json!(part.snippet()));
-        put(&mut told, "internalDate", json!(self.date.to_string()));
-        put(&mut told, "historyId", json!("1"));
-        put(&mut told, "sizeEstimate", json!(self.raw.len()));
-        match format {
-            "raw" => put(&mut told, "raw", json!(BASE64_URL_SAFE.encode(&self.raw))),
-            "minimal" => {}
-            "metadata" => put(&mut told, "payload", part.told_metadata(headers)),
-            _ => put(&mut told, "payload", part.told("", &mut 0)),
-        }
-        told
-    }
 }
 
 /// The bytes of a message in a body.

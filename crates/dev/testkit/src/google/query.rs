@@ -2,7 +2,7 @@
 //!
 //! <https://support.google.com/mail/answer/7190>
 
-use super::mail::StoredMessage;
+use super::mail::stored_message::StoredMessage;
 
 /// Whether a message is among those that a query is about; what is not understood finds nothing.
 pub(super) fn is_about(message: &StoredMessage, query: &str) -> bool {
