@@ -5,6 +5,7 @@ mod policy;
 mod resource_view;
 mod source_factory;
 mod source_view;
+mod source_view_settings;
 pub(crate) mod tool_override;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,8 +23,9 @@ use crate::settings::SourceSettings;
 pub(crate) use source_factory::BASICS;
 pub use source_factory::SourceFactory;
 use source_factory::{FailingSource, make};
-pub(crate) use source_view::wants;
-use source_view::{SharedSource, SourceView, SourceViewSettings};
+use source_view::{SharedSource, SourceView};
+use source_view_settings::SourceViewSettings;
+pub(crate) use source_view_settings::wants;
 
 /// What a crib is made of.
 #[derive(Clone)]

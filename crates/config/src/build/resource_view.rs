@@ -11,7 +11,7 @@ use toolcrib_core::{
     ServerInfo, SourceError, ToolError, UnlistedAccess, UpdateStream,
 };
 
-use super::source_view::SourceViewSettings;
+use super::source_view_settings::SourceViewSettings;
 
 pub(super) struct ResourceView {
     pub(super) library: Arc<dyn Resources>,
