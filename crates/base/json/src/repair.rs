@@ -3,45 +3,29 @@
 //! Valid JSON never reaches the repair parser.
 //! The repair parser is a tolerant recursive descent over `cursor` (the text and the work bound):
 //! `document` finds the JSON in the text, `value`, `object` and `array` follow the grammar,
-//! `lookahead` answers what comes next, `string_end` and `unclosed_string` say where a string ends,
-//! `escape` what it says, and `unquoted` reads what stands without quotes.
+//! `lookahead` answers what comes next, `string` says where a string ends and what it says, and
+//! `unquoted` reads what stands without quotes.
 //! What it changed is told in `note`, what it cannot read in `unreadable`.
 
 mod array;
+pub(crate) mod bounds;
 mod cursor;
 mod document;
-mod escape;
 mod lookahead;
 mod note;
 mod object;
-mod string_end;
-mod unclosed_string;
+mod parser;
+mod string;
 mod unquoted;
 mod unreadable;
 mod value;
 
 use serde_json::Value;
 
+pub use self::bounds::RepairBounds;
 pub use self::note::{Repair, RepairKind};
 pub use self::unreadable::UnreadableJson;
 use crate::strict::{self, StrictError, StrictErrorKind};
-
-/// How much of a text is read. The defaults are for what models and strangers write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RepairBounds {
-    /// Longest text, in bytes.
-    pub bytes: usize,
-    /// Objects and lists inside each other; `serde_json` itself stops at 128.
-    pub depth: usize,
-    /// Values in all: in memory each of them is a multiple of its text.
-    pub values: usize,
-}
-
-impl Default for RepairBounds {
-    fn default() -> Self {
-        Self { bytes: 4 * 1024 * 1024, depth: 64, values: 200_000 }
-    }
-}
 
 /// What was read, and what had to be changed to read it.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,6 +2,7 @@
 
 mod bounds;
 mod coerce;
+mod compiled;
 mod error;
 mod excerpt;
 mod explain;
@@ -18,10 +19,11 @@ use std::sync::Arc;
 use referencing::Registry;
 use serde_json::Value;
 
+use compiled::CompiledSchema;
 use normalize::lenient::LenientSchema;
 
 pub use bounds::SchemaBounds;
-pub use coerce::Coercion;
+pub use coerce::coercion::Coercion;
 pub use error::SchemaError;
 pub use normalize::lenient::UncheckedKeyword;
 pub use normalize::tidy::tidied;
@@ -37,17 +39,6 @@ pub use violation::{Violation, Violations};
 /// drafts, or into [`SchemaDocuments`] that were handed in.
 #[derive(Clone)]
 pub struct Schema(Arc<CompiledSchema>);
-
-struct CompiledSchema {
-    source: Value,
-    validator: jsonschema::Validator,
-    graph: graph::SchemaGraph,
-    /// What a check takes whatever the value; nothing for recursive schemas.
-    total: Option<bounds::unfold::UnfoldTotal>,
-    bounds: SchemaBounds,
-    /// What of the source is not checked.
-    left: Vec<UncheckedKeyword>,
-}
 
 impl Schema {
     /// Compiles a schema within [`SchemaBounds::default`].
@@ -82,7 +73,7 @@ impl Schema {
     /// Whether a value satisfies the schema. A value that is too deep or too large for the
     /// bounds does not.
     pub fn is_valid(&self, instance: &Value) -> bool {
-        self.0.admits(instance) && self.0.validator.is_valid(instance)
+        self.0.is_valid(instance)
     }
 
     /// Says what is wrong with a value: at most [`Violations::MOST`] places.
@@ -97,7 +88,7 @@ impl Schema {
         if self.is_valid(&instance) {
             return (instance, Vec::new());
         }
-        match coerce::coerce(self, &instance) {
+        match coerce::coerce(&self.0, &instance) {
             Some((value, coercions)) => (value, coercions),
             None => (instance, Vec::new()),
         }
@@ -175,12 +166,6 @@ fn compile_once(
         })?;
     let (source, bounds, left) = (Value::Null, bounds.clone(), Vec::new());
     Ok(CompiledSchema { source, validator, graph, total, bounds, left })
-}
-
-impl CompiledSchema {
-    fn admits(&self, instance: &Value) -> bool {
-        bounds::work::admit(&self.graph, self.total, instance, &self.bounds).is_ok()
-    }
 }
 
 impl fmt::Debug for Schema {

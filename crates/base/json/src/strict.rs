@@ -8,7 +8,7 @@ use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
 
 use crate::number::LITERAL;
-use crate::repair::RepairBounds;
+use crate::repair::bounds::RepairBounds;
 
 /// Why a text is not read; the place counts from 1, the column in bytes as `serde_json` does.
 pub(crate) struct StrictError {

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::lookahead::{GrammarPlace, opens_string};
 use super::note::RepairKind;
+use super::parser::{OpenContainer, RepairParser};
 use super::unreadable::UnreadableJson;
-use super::value::{OpenContainer, RepairParser};
 
 /// The items of an open array.
 #[derive(Default)]

@@ -2,14 +2,15 @@
 
 use serde_json::Value;
 
+use super::RepairedJson;
+use super::bounds::RepairBounds;
 use super::cursor::TextCursor;
-use super::escape;
 use super::lookahead::{GrammarPlace, opens_string};
 use super::note::{Repair, RepairKind, RepairNotes};
+use super::parser::RepairParser;
+use super::string::escape;
 use super::unquoted::scalar;
 use super::unreadable::UnreadableJson;
-use super::value::RepairParser;
-use super::{RepairBounds, RepairedJson};
 
 /// Reads what is not valid JSON.
 pub(super) fn read(text: &str, bounds: &RepairBounds) -> Result<RepairedJson, UnreadableJson> {

@@ -1,6 +1,6 @@
 //! Looks ahead: what stands at a place, judged by a bounded number of signs.
 
-use super::value::{OpenContainer, RepairParser};
+use super::parser::{OpenContainer, RepairParser};
 
 /// Characters that a key or a word may have to be known as one by looking ahead.
 const KEY: usize = 128;

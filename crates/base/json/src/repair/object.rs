@@ -6,9 +6,9 @@ use serde_json::{Map, Value};
 use super::array::ArrayItems;
 use super::lookahead::{GrammarPlace, opens_string};
 use super::note::{RepairKind, place};
+use super::parser::{OpenContainer, RepairParser};
 use super::unquoted::scalar;
 use super::unreadable::UnreadableJson;
-use super::value::{OpenContainer, RepairParser};
 
 /// Characters that a key without quotes may have.
 const BARE_KEY: usize = 128;

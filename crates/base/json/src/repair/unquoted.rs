@@ -4,7 +4,7 @@ use serde_json::{Number, Value};
 
 use super::lookahead::{GrammarPlace, opens_string};
 use super::note::RepairKind;
-use super::value::{OpenContainer, RepairParser};
+use super::parser::{OpenContainer, RepairParser};
 
 impl RepairParser<'_> {
     /// A value without quotes; `None` if it was only begun when the text ended.

@@ -2,44 +2,10 @@
 
 use serde_json::Value;
 
-use super::RepairBounds;
-use super::cursor::TextCursor;
-use super::escape;
 use super::lookahead::{GrammarPlace, opens_string};
-use super::note::{RepairKind, RepairNotes, place};
-use super::string_end::{StringClosing, StringOpening};
+use super::note::{RepairKind, place};
+use super::parser::{OpenContainer, RepairParser};
 use super::unreadable::{UnreadableJson, excerpt};
-
-/// An open container.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum OpenContainer {
-    Object,
-    Array,
-    /// Python's `(1, 2)`.
-    Tuple,
-    /// Python's `{1, 2}`.
-    Set,
-}
-
-impl OpenContainer {
-    pub(super) const fn closer(self) -> char {
-        match self {
-            Self::Object | Self::Set => '}',
-            Self::Array => ']',
-            Self::Tuple => ')',
-        }
-    }
-}
-
-pub(super) struct RepairParser<'t> {
-    pub(super) cursor: TextCursor<'t>,
-    pub(super) notes: RepairNotes,
-    /// The open containers, outermost first.
-    pub(super) frames: Vec<OpenContainer>,
-    pub(super) bounds: RepairBounds,
-    /// How many were read.
-    pub(super) values: usize,
-}
 
 impl RepairParser<'_> {
     /// The value that begins here; `None` if none does.
@@ -139,60 +105,5 @@ impl RepairParser<'_> {
         let (line, column) = place(self.cursor.text, self.cursor.at);
         let rest = self.cursor.slice(self.cursor.at, self.cursor.text.len());
         UnreadableJson::Unexpected { expected, found: excerpt(rest), line, column }
-    }
-
-    /// The string whose opening quote stands here.
-    pub(super) fn string(&mut self, place: GrammarPlace) -> Result<String, UnreadableJson> {
-        let start = self.cursor.at;
-        let quote = self.cursor.peek().unwrap_or('"');
-        match quote {
-            '"' => {}
-            '\'' | '`' => self.notes.add(RepairKind::SingleQuote, start),
-            _ => self.notes.add(RepairKind::TypographicQuote, start),
-        }
-        let behind = self.cursor.skip(start, |character| character == quote);
-        let run = (behind - start) / quote.len_utf8();
-        let count = match run {
-            2 if self.empty_ends(behind) => 0,
-            1..=3 => run,
-            _ => 0,
-        };
-        if run > 2 || count == 2 {
-            self.notes.add(RepairKind::DoubledQuote, start);
-        }
-        if count == 0 {
-            self.cursor.at = behind;
-            return Ok(String::new());
-        }
-        let span = self.string_end(StringOpening { content: behind, quote, count, place });
-        match span.closing {
-            StringClosing::Quote => {}
-            StringClosing::Repeated => self.notes.add(RepairKind::DoubledQuote, span.content_end),
-            StringClosing::Missing => self.notes.add(RepairKind::MissingQuote, span.content_end),
-            StringClosing::Lost => {
-                self.cursor.at = self.cursor.after(span.resume);
-                return Err(self.unexpected("a comma or a closing bracket"));
-            }
-        }
-        self.cursor.at = span.resume;
-        let mut content = self.cursor.slice(behind, span.content_end);
-        let solid = content.trim_end();
-        if place == GrammarPlace::Key
-            && content.get(solid.len()..).is_some_and(|end| end.contains('\n'))
-        {
-            // A line break between a key and its closing quote is layout.
-            self.notes.add(RepairKind::RawControl, behind + solid.len());
-            content = solid;
-        }
-        Ok(escape::decode(content, quote, behind, &mut self.notes))
-    }
-
-    /// Whether two quotes that end at `behind` are an empty string.
-    fn empty_ends(&self, behind: usize) -> bool {
-        let solid = self.cursor.skip_space(behind);
-        self.separates(solid)
-            || self.cursor.char(solid).is_some_and(|next| {
-                matches!(next, ':' | '=') || opens_string(next) || self.key_begins(solid)
-            })
     }
 }

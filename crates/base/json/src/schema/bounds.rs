@@ -9,7 +9,7 @@ use std::io::{self, Write};
 
 use serde_json::Value;
 
-use super::SchemaError;
+use super::error::SchemaError;
 
 /// What a schema may cost. The defaults are for schemas that strangers send.
 ///

@@ -9,18 +9,21 @@
     reason = "the kinds of errors are the validator's: a new one is met in general words"
 )]
 
+pub(crate) mod coercion;
 mod container;
 mod remedy;
-
-use std::fmt;
+mod sole_type;
 
 use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind as Kind;
 use serde_json::Value;
 
+use super::compiled::CompiledSchema;
+use super::explain;
 use super::graph::SchemaGraph;
-use super::{Schema, excerpt, explain};
+use coercion::Coercion;
 use remedy::Remedy;
+use sole_type::SoleType;
 
 /// Rounds of remedies: text that holds a value, that holds text that holds a value, ends here.
 const ROUNDS: usize = 6;
@@ -29,38 +32,15 @@ const MOST: usize = 256;
 /// Alternatives within alternatives that are looked into.
 const NESTED_UNIONS: usize = 4;
 
-/// One thing that was changed in a value.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Coercion {
-    /// JSON Pointer to what was changed, as the value came in.
-    pub path: String,
-    /// What was there, on one short line.
-    pub from: String,
-    /// What is there now, on one short line; empty where it was dropped.
-    pub to: String,
-}
-
-impl fmt::Display for Coercion {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Coercion { from, to, .. } = self;
-        let path = excerpt::line(&self.path);
-        if to.is_empty() {
-            write!(formatter, "`{path}`: dropped {from}")
-        } else {
-            write!(formatter, "`{path}`: took {from} as {to}")
-        }
-    }
-}
-
 /// The value with all remedies, if it then validates.
-pub(super) fn coerce(schema: &Schema, instance: &Value) -> Option<(Value, Vec<Coercion>)> {
+pub(super) fn coerce(schema: &CompiledSchema, instance: &Value) -> Option<(Value, Vec<Coercion>)> {
     let mut value = instance.clone();
     let mut coercions = Vec::new();
     for _ in 0..ROUNDS {
         let remedies = {
-            let errors = explain::list(&schema.0, &value)?;
+            let errors = explain::list(schema, &value)?;
             let mut finder =
-                RemedyFinder { graph: &schema.0.graph, whole: &value, found: Vec::new() };
+                RemedyFinder { graph: &schema.graph, whole: &value, found: Vec::new() };
             for error in &errors {
                 finder.add(error, NESTED_UNIONS);
             }
@@ -162,23 +142,5 @@ impl RemedyFinder<'_> {
             matches!(error.kind(), Kind::Type { .. } | Kind::Enum { .. } | Kind::Constant { .. });
         let is_declared = error.evaluation_path().as_str().contains(&declared);
         (is_null && is_value && is_declared).then_some(Remedy::Drop)
-    }
-}
-
-/// Whether a schema leaves only one kind of value, so that a number may become text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SoleType {
-    Yes,
-    No,
-}
-
-impl Coercion {
-    pub(super) fn new(path: &str, from: &Value, to: Option<&Value>) -> Coercion {
-        const SHOWN: usize = 60;
-        Coercion {
-            path: path.to_owned(),
-            from: excerpt::show(from, SHOWN),
-            to: to.map(|to| excerpt::show(to, SHOWN)).unwrap_or_default(),
-        }
     }
 }

@@ -12,10 +12,11 @@ use jsonschema::error::ValidationErrorKind as Kind;
 use serde_json::Value;
 
 use super::bounds::push_token;
+use super::compiled::CompiledSchema;
+use super::excerpt;
 use super::graph::{SchemaGraph, SchemaNode};
 use super::similar_names::nearest;
 use super::violation::{Violation, Violations};
-use super::{CompiledSchema, excerpt};
 use crate::schema::bounds::work;
 use expected::JOINED;
 

@@ -9,7 +9,8 @@ use referencing::{Draft, Registry, SPECIFICATIONS, Uri};
 use serde_json::Value;
 
 use super::bounds::push_token;
-use super::{SchemaError, excerpt};
+use super::error::SchemaError;
+use super::excerpt;
 use crate::schema::bounds::pattern;
 use crate::schema::graph::explore::SchemaRoot;
 

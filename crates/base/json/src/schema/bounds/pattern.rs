@@ -3,7 +3,8 @@
 use jsonschema::{PatternOptions, Regex};
 use serde_json::json;
 
-use crate::schema::{SchemaError, excerpt};
+use crate::schema::error::SchemaError;
+use crate::schema::excerpt;
 
 /// Bytes that one compiled expression may take; `^\p{L}{1,9}$` fits, `a{1,1000}{1,1000}` never.
 const COMPILED_BYTES: usize = 512 * 1024;

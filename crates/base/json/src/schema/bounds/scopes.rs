@@ -6,9 +6,10 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::schema::bounds::SchemaBounds;
+use crate::schema::error::SchemaError;
 use crate::schema::graph::keywords::SubschemaTarget;
 use crate::schema::graph::{NodeId, SchemaEdge, SchemaGraph};
-use crate::schema::{SchemaBounds, SchemaError};
 
 /// Refuses a schema that would be compiled too often. Within one document nothing multiplies.
 pub(crate) fn check(graph: &SchemaGraph, bounds: &SchemaBounds) -> Result<(), SchemaError> {

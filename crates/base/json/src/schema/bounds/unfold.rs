@@ -1,8 +1,9 @@
 //! How much one check can multiply: found once, by memoised counting over the graph.
 
+use crate::schema::bounds::SchemaBounds;
+use crate::schema::error::SchemaError;
 use crate::schema::graph::keywords::SubschemaTarget;
 use crate::schema::graph::{NodeId, SchemaEdge, SchemaGraph};
-use crate::schema::{SchemaBounds, SchemaError};
 
 /// `unevaluatedProperties` runs the alternatives beside it again to learn what they evaluated,
 /// and nested ones again in each of these runs: at most three runs for one at every level.

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::unfold::{UNEVALUATED_FACTOR, UnfoldTotal};
-use crate::schema::SchemaBounds;
+use crate::schema::bounds::SchemaBounds;
 use crate::schema::graph::keywords::SubschemaTarget;
 use crate::schema::graph::{NodeId, SchemaEdge, SchemaGraph, SchemaNode};
 

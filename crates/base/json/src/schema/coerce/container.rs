@@ -6,7 +6,7 @@
 use jsonschema::{JsonType, JsonTypeSet};
 use serde_json::Value;
 
-use super::SoleType;
+use super::sole_type::SoleType;
 use crate::repair::{self, Repair, RepairKind};
 
 /// Text in text in text is unwrapped so often.

@@ -9,8 +9,9 @@ use jsonschema::error::ValidationErrorKind as Kind;
 use jsonschema::{JsonType, JsonTypeSet, ValidationError};
 use serde_json::{Map, Number, Value};
 
+use super::coercion::Coercion;
 use super::container;
-use super::{Coercion, SoleType};
+use super::sole_type::SoleType;
 use crate::number::{self, Decimal};
 use crate::schema::bounds::push_token;
 use crate::schema::explain::expected::type_set;

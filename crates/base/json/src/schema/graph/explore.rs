@@ -8,8 +8,9 @@ use serde_json::{Map, Value};
 use super::keywords::{KEYWORDS, SubschemaLayout, SubschemaTarget};
 use super::{NodeId, SchemaEdge, SchemaGraph, SchemaNode, ref_stands_alone};
 use crate::schema::bounds::pattern::SchemaPattern;
-use crate::schema::bounds::push_token;
-use crate::schema::{SchemaBounds, SchemaError, excerpt};
+use crate::schema::bounds::{SchemaBounds, push_token};
+use crate::schema::error::SchemaError;
+use crate::schema::excerpt;
 
 /// Where an exploration begins.
 pub(crate) struct SchemaRoot<'r> {

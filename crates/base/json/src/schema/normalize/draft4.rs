@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::schema::SchemaError;
+use crate::schema::error::SchemaError;
 
 /// The same schema in the later form, if the old one is why it was refused.
 pub(crate) fn adapted(source: &Value, refusal: &SchemaError) -> Option<Value> {

@@ -10,9 +10,9 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 use super::walk::{tokens, visit, way};
-use crate::schema::bounds::push_token;
+use crate::schema::bounds::{SchemaBounds, pattern, push_token};
+use crate::schema::error::SchemaError;
 use crate::schema::excerpt::{line, place, shorten};
-use crate::schema::{SchemaBounds, SchemaError, bounds::pattern};
 
 /// Keywords that are left out of one schema.
 const MOST: usize = 1_000;

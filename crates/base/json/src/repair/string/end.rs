@@ -4,8 +4,8 @@
 //! A quote behind which words go on is taken to belong to the string, and a quote that begins
 //! the next key shows that the string should have ended before it.
 
-use super::lookahead::{GrammarPlace, closes_string, is_word, opens_string};
-use super::value::{OpenContainer, RepairParser};
+use crate::repair::lookahead::{GrammarPlace, closes_string, is_word, opens_string};
+use crate::repair::parser::{OpenContainer, RepairParser};
 
 /// The extent of a string's content and where reading goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

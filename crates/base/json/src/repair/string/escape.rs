@@ -1,10 +1,10 @@
 //! What the content of a string says: escapes, right and wrong, and raw control characters.
 
-use super::lookahead::{closes_string, opens_string};
-use super::note::{RepairKind, RepairNotes};
+use crate::repair::lookahead::{closes_string, opens_string};
+use crate::repair::note::{RepairKind, RepairNotes};
 
 /// The text of a string's `content`, which begins at byte `base` of the whole text.
-pub(super) fn decode(content: &str, quote: char, base: usize, notes: &mut RepairNotes) -> String {
+pub(crate) fn decode(content: &str, quote: char, base: usize, notes: &mut RepairNotes) -> String {
     let mut text = String::with_capacity(content.len());
     let mut rest = content;
     while let Some(character) = rest.chars().next() {

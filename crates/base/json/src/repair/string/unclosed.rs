@@ -1,8 +1,8 @@
 //! Where a string ends whose closing quote never comes.
 
-use super::lookahead::GrammarPlace;
-use super::string_end::{StringClosing, StringOpening, StringScan, StringSpan};
-use super::value::RepairParser;
+use super::end::{StringClosing, StringOpening, StringScan, StringSpan};
+use crate::repair::lookahead::GrammarPlace;
+use crate::repair::parser::RepairParser;
 
 impl RepairParser<'_> {
     /// The string without a closing quote: brackets at the end of the text still close containers.
