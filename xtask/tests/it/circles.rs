@@ -15,7 +15,6 @@ const LARGEST_CIRCLES: &[(&str, usize)] = &[
     ("json", 14),
     ("mcp", 37),
     ("openapi", 6),
-    ("search", 8),
     ("server", 37),
     ("when", 5),
 ];

@@ -5,21 +5,18 @@ pub(crate) mod csr;
 pub(crate) mod facets;
 pub(crate) mod lexicon;
 pub(crate) mod name_keys;
+pub(crate) mod prerequisites;
 pub(crate) mod trigrams;
 
 use std::ops::Range;
 
-use crate::document::{DocumentField, ToolDocument};
+use crate::document::DocumentField;
 use crate::number_cast::place;
-use crate::query::fusion::QueryVectors;
-use crate::query::prerequisites::Prerequisites;
-use crate::query::search;
-use crate::query::search::SearchOptions;
-use crate::query::{SearchQuery, SearchResults};
 use csr::CsrArray;
 use facets::{FacetCounts, FacetIndexes};
 use lexicon::CatalogLexicon;
 use name_keys::NameKeys;
+use prerequisites::Prerequisites;
 use trigrams::TrigramNames;
 
 /// Everything that is searched, numbered in the order in which it was given; never changed.
@@ -52,36 +49,6 @@ pub(crate) struct Posting {
 }
 
 impl SearchIndex {
-    /// Reads all documents; they are numbered from 0 in the order in which they come.
-    pub fn build<'a>(documents: impl IntoIterator<Item = ToolDocument<'a>>) -> Self {
-        builder::build(documents)
-    }
-
-    /// What answers a question, best first.
-    pub fn search(&self, query: &SearchQuery<'_>) -> SearchResults {
-        self.search_within(query, &|_| true)
-    }
-
-    /// What answers a question among the documents that `may` lets through: what a caller must not
-    /// see is not found, not counted and not named.
-    pub fn search_within(
-        &self,
-        query: &SearchQuery<'_>,
-        may: &dyn Fn(usize) -> bool,
-    ) -> SearchResults {
-        search::search(self, query, &SearchOptions { vectors: None, may })
-    }
-
-    /// The same with what an embedder made of the documents and of the question.
-    pub fn search_with(
-        &self,
-        query: &SearchQuery<'_>,
-        vectors: &QueryVectors<'_>,
-        may: &dyn Fn(usize) -> bool,
-    ) -> SearchResults {
-        search::search(self, query, &SearchOptions { vectors: Some(vectors), may })
-    }
-
     /// How many documents there are.
     pub fn len(&self) -> usize {
         self.names.len()

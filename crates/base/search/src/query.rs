@@ -5,9 +5,9 @@ mod explain;
 mod filter;
 pub(crate) mod fusion;
 mod parse;
-pub(crate) mod prerequisites;
+mod prerequisites;
 mod scores;
-pub(crate) mod search;
+mod search;
 
 use crate::document::DocumentField;
 use crate::index::facets::Facet;

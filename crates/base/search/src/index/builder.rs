@@ -6,11 +6,11 @@ use super::csr::CsrArray;
 use super::facets::FacetIndexes;
 use super::lexicon::CatalogLexicon;
 use super::name_keys::NameKeys;
+use super::prerequisites::Prerequisites;
 use super::trigrams::TrigramNames;
 use crate::document::{DocumentField, ToolDocument};
 use crate::index::{Posting, SearchIndex};
 use crate::number_cast::{place, real, small};
-use crate::query::prerequisites::Prerequisites;
 use crate::text::abbreviations::short;
 use crate::text::words::stems;
 
@@ -67,7 +67,14 @@ struct IndexBuilder {
     keys: NameKeys,
 }
 
-pub(crate) fn build<'a>(documents: impl IntoIterator<Item = ToolDocument<'a>>) -> SearchIndex {
+impl SearchIndex {
+    /// Reads all documents; they are numbered from 0 in the order in which they come.
+    pub fn build<'a>(documents: impl IntoIterator<Item = ToolDocument<'a>>) -> Self {
+        build(documents)
+    }
+}
+
+fn build<'a>(documents: impl IntoIterator<Item = ToolDocument<'a>>) -> SearchIndex {
     let mut reader = IndexBuilder::default();
     let (mut names, mut shelves, mut writes) =
         (TrigramNames::default(), FacetIndexes::default(), Vec::new());

@@ -14,16 +14,39 @@ use crate::number_cast::place;
 use crate::query::{AbstentionReason, Hit, Match, MatchKind, SearchQuery, SearchResults};
 
 /// What a search goes by beside the question itself.
-pub(crate) struct SearchOptions<'a> {
-    pub(crate) vectors: Option<&'a QueryVectors<'a>>,
-    pub(crate) may: &'a dyn Fn(usize) -> bool,
+struct SearchOptions<'a> {
+    vectors: Option<&'a QueryVectors<'a>>,
+    may: &'a dyn Fn(usize) -> bool,
 }
 
-pub(crate) fn search(
-    index: &SearchIndex,
-    query: &SearchQuery<'_>,
-    by: &SearchOptions<'_>,
-) -> SearchResults {
+impl SearchIndex {
+    /// What answers a question, best first.
+    pub fn search(&self, query: &SearchQuery<'_>) -> SearchResults {
+        self.search_within(query, &|_| true)
+    }
+
+    /// What answers a question among the documents that `may` lets through: what a caller must not
+    /// see is not found, not counted and not named.
+    pub fn search_within(
+        &self,
+        query: &SearchQuery<'_>,
+        may: &dyn Fn(usize) -> bool,
+    ) -> SearchResults {
+        search(self, query, &SearchOptions { vectors: None, may })
+    }
+
+    /// The same with what an embedder made of the documents and of the question.
+    pub fn search_with(
+        &self,
+        query: &SearchQuery<'_>,
+        vectors: &QueryVectors<'_>,
+        may: &dyn Fn(usize) -> bool,
+    ) -> SearchResults {
+        search(self, query, &SearchOptions { vectors: Some(vectors), may })
+    }
+}
+
+fn search(index: &SearchIndex, query: &SearchQuery<'_>, by: &SearchOptions<'_>) -> SearchResults {
     let mut filter = FacetFilter::of(index, query, by.may);
     let unknown = std::mem::take(&mut filter.unknown);
     let lets = |document: usize| (by.may)(document) && filter.lets(document);

@@ -4,10 +4,8 @@ use std::sync::OnceLock;
 
 use foldhash::HashMap;
 
+use super::short_forms::lines;
 use super::words::stems;
-
-/// Forms that stand for each other, one group a line.
-const WORDS: &str = include_str!("synonyms/short.txt");
 
 /// A form of several words, and the one word that stands for it.
 struct AbbreviatedPhrase {
@@ -30,21 +28,6 @@ pub(crate) fn short() -> &'static Abbreviations {
         let mut short = Abbreviations::default();
         lines().for_each(|line| short.group(line));
         short
-    })
-}
-
-fn lines() -> impl Iterator<Item = &'static str> {
-    WORDS.lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
-}
-
-/// More than one of a short form, and the form, where no rule of endings leads back: `prs`, `pr`.
-pub(crate) fn several() -> &'static HashMap<String, &'static str> {
-    static SEVERAL: OnceLock<HashMap<String, &'static str>> = OnceLock::new();
-    SEVERAL.get_or_init(|| {
-        let is_bare = |letter: u8| letter.is_ascii_lowercase() && !b"aeiouy".contains(&letter);
-        let forms = lines().filter_map(|line| line.split(" = ").next());
-        let bare = forms.filter(|form| form.bytes().all(is_bare));
-        bare.map(|form| (format!("{form}s"), form)).collect()
     })
 }
 

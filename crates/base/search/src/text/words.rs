@@ -1,7 +1,7 @@
 //! Texts as words: identifiers are split at case, underscores and digits.
 
-use super::abbreviations::several;
 use super::porter2::stem;
+use super::short_forms::several;
 use super::stop_words::is_silent;
 
 /// Words longer than this are cut: nobody means them as words.
