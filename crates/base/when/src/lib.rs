@@ -23,9 +23,7 @@ pub use error::{TimeParseError, TimeParseProblem};
 pub use note::PhraseNote;
 pub use phrase::{duration, read};
 pub use reading::{PhraseReading, PhraseTime};
-pub use recurrence::{
-    Frequency, Recurrence, RecurrenceDates, RecurrenceEnd, RecurrenceMoments, RecurrenceUntil,
-    RecurrenceWeekday,
-};
+pub use recurrence::expand::{RecurrenceDates, RecurrenceMoments};
+pub use recurrence::{Frequency, Recurrence, RecurrenceEnd, RecurrenceUntil, RecurrenceWeekday};
 pub use reference_time::ReferenceTime;
 pub use wording::say;

@@ -1,16 +1,13 @@
 //! A recurrence rule of RFC 5545 (section 3.3.10): read, written, expanded and said in words.
 
-mod expand;
+pub(crate) mod expand;
 mod filter;
 mod parse;
-mod wording;
+pub(crate) mod wording;
 mod write;
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime, Weekday};
-
-pub use self::expand::{RecurrenceDates, RecurrenceMoments};
-pub(crate) use wording::ordinal;
 
 /// How often something comes again.
 ///

@@ -2,7 +2,7 @@
 
 use jiff::civil::{Date, Weekday};
 
-use super::period::{beyond, plus_days, plus_months};
+use super::calendar::{beyond, plus_days, plus_months};
 use crate::error::{TIMES, TimeParseError, TimeParseProblem};
 use crate::phrase::syntax::{
     DayKind, DayPhrase, Determiner, MonthPhrase, PeriodEdge, PeriodPhrase, WithWords,

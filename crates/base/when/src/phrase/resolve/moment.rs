@@ -4,31 +4,17 @@ use jiff::civil::{Date, Time};
 use jiff::tz::{AmbiguousOffset, AmbiguousZoned, OffsetConflict, TimeZone};
 use jiff::{Span, Zoned};
 
+use super::calendar::beyond;
+use super::clock_time::{ClockTime, of_night};
 use super::day::DayResolver;
-use super::night::{either_end, of_night};
-use super::period::beyond;
+use super::refusal::{either_end, other_part};
 use crate::PhraseNote;
-use crate::error::{TIMES, TimeParseError, TimeParseProblem};
+use crate::error::{TimeParseError, TimeParseProblem};
 use crate::phrase::parse::time_expression::{MomentPhrase, TimeExpression, ZonePhrase};
 use crate::phrase::syntax::{ClockPhrase, DayPart, DayPhrase, WithWords};
 
 /// From when and to when a number is an hour of the day where nothing else is said.
 pub(crate) const WAKING: std::ops::RangeInclusive<i8> = 7..=18;
-
-/// A time of day that may be on the day after the one that is said.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ClockTime {
-    pub(crate) time: Time,
-    /// Whether it is the midnight after the day, or of the night that begins on the day and in
-    /// its small hours.
-    pub(crate) is_end: bool,
-}
-
-impl ClockTime {
-    pub(crate) fn at(time: Time) -> Self {
-        Self { time, is_end: false }
-    }
-}
 
 /// Both readings of an hour from 1 to 12: before noon and after.
 pub(crate) fn readings(hour: i8, minute: i8) -> [Time; 2] {
@@ -213,18 +199,6 @@ impl DayResolver<'_> {
     }
 }
 
-fn other_part(clock: &str, part: &str) -> TimeParseError {
-    let both = format!("{clock} {part}");
-    let why = "is no hour of that part of the day";
-    TimeParseError::new(TimeParseProblem::Conflict, &both, why, "say `9am` or `21:00`")
-}
-
 fn zone_name(zone: &TimeZone) -> String {
     zone.iana_name().unwrap_or("that zone").to_owned()
-}
-
-/// A whole day has no time of day.
-pub(crate) fn no_clock(said: &str) -> TimeParseError {
-    let why = "has no time of day";
-    TimeParseError::new(TimeParseProblem::Conflict, said, why, TIMES)
 }

@@ -2,49 +2,17 @@
 //! `Friday night at 1`, `every Friday night at half past midnight`.
 
 use jiff::Zoned;
-use jiff::civil::{Date, Time, Weekday};
+use jiff::civil::{Date, Weekday};
 
+use super::calendar::plus_days;
+use super::clock_time::{ClockTime, DAWN};
 use super::day::DayResolver;
-use super::moment::ClockTime;
-use super::period::plus_days;
-use super::said_clock;
+use super::hour::said_clock;
 use crate::error::{TimeParseError, TimeParseProblem};
 use crate::phrase::parse::time_expression::TimeExpression;
 use crate::phrase::syntax::{ClockPhrase, DayPart, DayPhrase, WithWords};
 use crate::recurrence::{Frequency, Recurrence};
 use crate::{PhraseNote, PhraseTime};
-
-/// The hour at which the small hours of a night end.
-const DAWN: i8 = 6;
-
-impl ClockTime {
-    /// Whether it is of the small hours of a night, and no midnight.
-    pub(crate) fn is_of_night(self) -> bool {
-        self.is_end && self.time != Time::MIN
-    }
-
-    /// The same time where no day says of which night it is.
-    pub(crate) fn without_night(self) -> Self {
-        if self.is_of_night() { Self::at(self.time) } else { self }
-    }
-}
-
-/// A time of day that is without doubt; beside `night` its small hours are those after the day.
-pub(crate) fn of_night(side: &TimeExpression, time: Time) -> ClockTime {
-    let is_night = side.part.as_ref().is_some_and(|part| part.what == DayPart::Night);
-    // A day and a time in one word of a standard are one point of time.
-    let clock = side.clock.as_ref().map(|clock| &clock.said);
-    let is_whole = clock.is_some() && side.day.as_ref().map(|day| &day.said) == clock;
-    ClockTime { time, is_end: is_night && !is_whole && time.hour() < DAWN }
-}
-
-/// An hour of which nobody knows on which end of the night it is.
-pub(crate) fn either_end(clock: &str, part: &str) -> TimeParseError {
-    let both = format!("{clock} {part}");
-    let why = "may be before the night or in the morning after it";
-    let cure = "say `am` or `pm`, such as `5pm` or `5am`";
-    TimeParseError::new(TimeParseProblem::Ambiguous, &both, why, cure)
-}
 
 /// A start without a part of the day is of the night in which the end is: `from 1 to 3 tonight`,
 /// `8 to midnight tonight`.

@@ -3,11 +3,13 @@
 use jiff::civil::Time;
 use jiff::{Span, Zoned};
 
+use super::calendar::{beyond, plus_days};
 use super::day::DayResolver;
-use super::moment::{WAKING, no_clock, readings};
+use super::hour::{hour_of, settle_number};
+use super::moment::{WAKING, readings};
 use super::night::share_night;
-use super::period::{beyond, plus_days};
-use super::{checked, from_to, hour_of, not_all_day, one_day, point, settle_number, whole_days};
+use super::point::{checked, from_to, one_day, point, whole_days};
+use super::refusal::{backwards, no_clock, not_all_day};
 use crate::error::{TIMES, TimeParseError, TimeParseProblem};
 use crate::iso::zone_of_day;
 use crate::phrase::parse::amount::is_of_clock;
@@ -181,16 +183,6 @@ fn with_week(from: &WithWords<DayPhrase>, to: &WithWords<DayPhrase>) -> WithWord
         (other, _) => other.clone(),
     };
     WithWords { what, said: from.said.clone() }
-}
-
-pub(crate) fn backwards(text: &str, start: &str, end: &str) -> TimeParseError {
-    let why = format!("ends on {end}, not after its start on {start}");
-    TimeParseError::new(
-        TimeParseProblem::Backwards,
-        text.trim(),
-        &why,
-        "say the end after the start",
-    )
 }
 
 fn moment_range(

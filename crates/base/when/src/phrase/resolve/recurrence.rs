@@ -3,12 +3,14 @@
 use jiff::civil::{Date, Time, Weekday};
 use jiff::{Span, Zoned};
 
+use super::calendar::{beyond, plus_days};
+use super::clock_time::ClockTime;
 use super::day::DayResolver;
-use super::moment::ClockTime;
+use super::hour::settle_number;
 use super::night::{nights, share_night, tell_night};
-use super::period::{beyond, plus_days};
-use super::range::{backwards, share_halves};
-use super::{checked, from_to, not_all_day, one_day, one_moment, settle_number, two_ends};
+use super::point::{checked, from_to, one_day};
+use super::range::share_halves;
+use super::refusal::{backwards, not_all_day, one_moment, two_ends};
 use crate::error::{REPEATS, TimeParseError, TimeParseProblem};
 use crate::iso::zone_of_day;
 use crate::phrase::parse::amount::is_of_clock;
@@ -16,9 +18,8 @@ use crate::phrase::parse::recurrence::RepeatPhrase;
 use crate::phrase::parse::sentence::Sentence;
 use crate::phrase::parse::time_expression::TimeExpression;
 use crate::phrase::syntax::{DayPhrase, WithWords};
-use crate::recurrence::{
-    Frequency, Recurrence, RecurrenceEnd, RecurrenceUntil, RecurrenceWeekday, ordinal,
-};
+use crate::recurrence::wording::ordinal;
+use crate::recurrence::{Frequency, Recurrence, RecurrenceEnd, RecurrenceUntil, RecurrenceWeekday};
 use crate::{PhraseNote, PhraseTime};
 
 /// What recurs, from its first time on.
