@@ -1,5 +1,7 @@
 //! A running program: its pipes, its end, and how to end it.
 
+pub(crate) mod exit;
+
 use std::fmt;
 use std::time::Duration;
 
@@ -11,6 +13,7 @@ use crate::error::SpawnError;
 use crate::program::Program;
 use crate::stderr::StderrTail;
 use crate::supervisor::{self, ExitWatcher, KillOnDrop, SpawnedProgram};
+use exit::Exit;
 
 /// How long a program has to end after its input closed, and again after `SIGTERM`.
 const GRACE: Duration = Duration::from_secs(2);
@@ -28,18 +31,6 @@ pub struct Child {
     pipes: Option<(ChildStdin, ChildStdout)>,
     stderr: StderrTail,
     leash: KillOnDrop,
-}
-
-/// How a program ended.
-///
-/// Neither is set if nobody could tell: the kernel did not end it in time, or the host waited for
-/// our program in our place.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Exit {
-    /// What it returned.
-    pub code: Option<i32>,
-    /// The number of the signal that killed it.
-    pub signal: Option<i32>,
 }
 
 impl Child {
@@ -114,16 +105,5 @@ impl Child {
 impl fmt::Debug for Child {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Child").field("id", &self.id()).finish_non_exhaustive()
-    }
-}
-
-/// As it follows the name of a program: "ended with code 3".
-impl fmt::Display for Exit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.code, self.signal) {
-            (Some(code), _) => write!(f, "ended with code {code}"),
-            (None, Some(signal)) => write!(f, "was killed by signal {signal}"),
-            (None, None) => f.write_str("ended, nobody knows how"),
-        }
     }
 }

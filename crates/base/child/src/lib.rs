@@ -51,7 +51,8 @@ mod stderr;
 mod supervisor;
 mod tag;
 
-pub use child::{Child, Exit};
+pub use child::Child;
+pub use child::exit::Exit;
 pub use error::SpawnError;
 pub use orphans::sweep;
 pub use program::{INHERITED, Program, ProgramLimits};

@@ -41,7 +41,7 @@ mod linux {
 
     use rustix::process::{Pid, PidfdFlags, Signal, getpid, getuid, pidfd_open, pidfd_send_signal};
 
-    use crate::process_tree::{ids, stat};
+    use crate::process_tree::processes::{ids, stat};
     use crate::tag;
 
     /// Where we stand among the processes of the machine.

@@ -1,12 +1,10 @@
 //! The descendants of our programs: found by their mark, killed and reaped.
 
 #[cfg(target_os = "linux")]
-mod processes;
+pub(crate) mod processes;
 
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{begin, kill};
-#[cfg(target_os = "linux")]
-pub(crate) use processes::{ids, stat};
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -20,7 +18,7 @@ mod linux {
         set_child_subreaper, waitid,
     };
 
-    use super::processes::{ids, stat, tag};
+    use super::processes::{ids, most_realtime, stat};
     use crate::tag::ProgramTag;
 
     /// How long we look for the last descendant; one that a driver holds may take for ever.
@@ -62,6 +60,11 @@ mod linux {
             thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(50));
         }
+    }
+
+    /// The tag of a process, also of a zombie; `None` if it is none of ours.
+    fn tag(id: Pid) -> Option<ProgramTag> {
+        ProgramTag::of_ours(most_realtime(id)?)
     }
 
     /// Kills a process if it still is the one that was found.

@@ -16,7 +16,7 @@ use rustix::process::{
 use tokio::sync::{oneshot, watch};
 
 use crate::before_exec::{ExecSetup, harden};
-use crate::child::Exit;
+use crate::child::exit::Exit;
 use crate::error::SpawnError;
 use crate::program::Program;
 use crate::scratch::ScratchFolder;

@@ -41,7 +41,7 @@ pub(crate) fn is_dead(mark: &str) -> bool {
 /// Together with the process id it names one process: ids are used again, and sooner than ticks.
 #[cfg(target_os = "linux")]
 pub(crate) fn start_time(id: u32) -> Option<u64> {
-    crate::process_tree::stat(id).map(|stat| stat.start)
+    crate::process_tree::processes::stat(id).map(|stat| stat.start)
 }
 
 #[cfg(not(target_os = "linux"))]

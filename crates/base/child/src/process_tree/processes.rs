@@ -4,8 +4,6 @@ use std::fs;
 
 use rustix::process::Pid;
 
-use crate::tag::ProgramTag;
-
 /// What we need of `/proc/<pid>/stat`; `man 5 proc_pid_stat` has the fields.
 pub(crate) struct ProcessStat {
     pub(crate) state: char,
@@ -34,11 +32,11 @@ pub(crate) fn stat(id: u32) -> Option<ProcessStat> {
     })
 }
 
-/// The tag of a process, also of a zombie; `None` if it is none of ours.
-pub(super) fn tag(id: Pid) -> Option<ProgramTag> {
+/// The hard limit of a process, also of a zombie, on the processor time of a real-time thread, in
+/// microseconds; `None` if it has none or is not there.
+pub(super) fn most_realtime(id: Pid) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/{}/limits", id.as_raw_nonzero())).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("Max realtime timeout"))?;
     // The first number can be changed at will, the second one only be lowered.
-    let highest = line.split_whitespace().nth(1)?.parse().ok()?;
-    ProgramTag::of_ours(highest)
+    line.split_whitespace().nth(1)?.parse().ok()
 }
