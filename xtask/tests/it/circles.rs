@@ -14,7 +14,6 @@ const LARGEST_CIRCLES: &[(&str, usize)] = &[
     ("desk", 11),
     ("json", 14),
     ("mcp", 37),
-    ("openapi", 6),
     ("server", 37),
     ("when", 5),
 ];

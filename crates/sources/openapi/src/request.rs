@@ -13,6 +13,7 @@ mod header;
 mod multipart;
 mod path;
 mod query;
+pub(crate) mod refusal;
 mod style;
 mod xml;
 
@@ -119,12 +120,6 @@ fn accept(produces: &[String]) -> Option<HeaderValue> {
     let media =
         if media.is_empty() { "application/json, */*;q=0.8".to_owned() } else { media.join(", ") };
     HeaderValue::from_str(&media).ok()
-}
-
-/// Arguments that cannot be sent: nothing was.
-pub(crate) fn refused(argument: &str, why: &str) -> ToolError {
-    let argument: String = argument.chars().take(80).collect();
-    ToolError::new(ErrorKind::InvalidArguments, format!("`{argument}` {why}"))
 }
 
 #[cfg(test)]

@@ -13,10 +13,11 @@ use serde_json::{Value, json};
 use super::document_set::DocumentSite;
 use super::media::{self, MediaKind};
 use super::operations::DeclaredOperation;
-use super::schema::{SchemaPart, ToolArgument, ToolInput};
+use super::schema::SchemaPart;
+use super::schema::assemble::{ToolArgument, ToolInput};
 use super::text::{flag, line, member};
 use crate::document::operations::argument_names::ArgumentNames;
-use crate::document::operations::convert::ConversionState;
+use crate::document::operations::conversion_state::ConversionState;
 use crate::document::operations::parameters::{
     DeclaredLocation, DeclaredParameter, collection, named,
 };

@@ -1,6 +1,7 @@
 //! The documents of an API, and where a reference leads among them.
 
 pub(crate) mod references;
+pub(crate) mod subtype_family;
 pub(crate) mod subtypes;
 
 use std::borrow::Cow;
@@ -13,7 +14,7 @@ use serde_json::Value;
 use url::Url;
 
 use super::text::member;
-use subtypes::{SchemaKey, SubtypeFamilies, SubtypeFamily};
+use subtype_family::SubtypeFamilies;
 
 /// The document itself, and those that it refers to.
 pub(crate) struct DocumentSet {
@@ -157,11 +158,6 @@ impl DocumentSet {
         };
         let value = held.value.pointer(&pointer)?;
         Some((DocumentSite { document, value }, pointer))
-    }
-
-    /// What a schema may be besides itself; asked once all documents are here.
-    pub(super) fn family(&self, at: &SchemaKey) -> Option<&SubtypeFamily> {
-        self.families.get_or_init(|| SubtypeFamilies::find(self)).get(at)
     }
 
     /// The part itself, or what it refers to in the end.

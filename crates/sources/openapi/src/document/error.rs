@@ -1,9 +1,6 @@
 //! Why a document, or one operation of it, is not taken.
 
 use serde::Serialize;
-use serde_json::Value;
-
-use super::parse::ParsedDocument;
 
 /// A document that gives no tools at all.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -71,7 +68,7 @@ pub(super) struct DocumentNotes {
 }
 
 impl DocumentNotes {
-    const MOST: usize = 1_000;
+    pub(super) const MOST: usize = 1_000;
 
     pub(super) fn add(&mut self, about: &str, text: impl Into<String>) {
         if self.all.len() < Self::MOST {
@@ -80,18 +77,6 @@ impl DocumentNotes {
                 self.all.push(note);
             }
         }
-    }
-
-    /// Adds what is to be told of the document of this name.
-    pub(super) fn of_document(&mut self, name: &str, parsed: ParsedDocument) -> Value {
-        for word in parsed.words {
-            self.add(name, word.clone());
-            if self.words.len() < Self::MOST {
-                self.words.push(format!("{}: {word}", super::text::line(name, 120)));
-            }
-        }
-        parsed.notes.into_iter().for_each(|note| self.add(name, note));
-        parsed.value
     }
 
     pub(super) fn into_vec(self) -> Vec<DocumentNote> {

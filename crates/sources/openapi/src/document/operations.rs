@@ -1,6 +1,7 @@
 //! The operations of a document, found before any is converted: names need to know all of them.
 
 pub(crate) mod argument_names;
+pub(crate) mod conversion_state;
 pub(crate) mod convert;
 mod names;
 pub(crate) mod parameters;

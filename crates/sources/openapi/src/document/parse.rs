@@ -6,7 +6,7 @@ mod yaml;
 
 use serde_json::Value;
 
-use super::error::DocumentError;
+use super::error::{DocumentError, DocumentNotes};
 use super::text;
 
 /// A document as a tree, and what is to be told of it.
@@ -38,6 +38,20 @@ pub(super) fn parse(text: &str, limit: usize) -> Result<ParsedDocument, Document
     };
     let notes = cleanup::tidy(&mut value);
     Ok(ParsedDocument { value, notes, words })
+}
+
+impl DocumentNotes {
+    /// Adds what is to be told of the document of this name.
+    pub(super) fn of_document(&mut self, name: &str, parsed: ParsedDocument) -> Value {
+        for word in parsed.words {
+            self.add(name, word.clone());
+            if self.words.len() < Self::MOST {
+                self.words.push(format!("{}: {word}", text::line(name, 120)));
+            }
+        }
+        parsed.notes.into_iter().for_each(|note| self.add(name, note));
+        parsed.value
+    }
 }
 
 fn unreadable(format: &'static str, problem: &str) -> DocumentError {

@@ -5,13 +5,14 @@
 //! is never multiplied by itself.
 
 mod alternatives;
-mod annotations;
-mod assemble;
+pub(super) mod annotations;
+pub(super) mod assemble;
 mod convert;
+mod discriminator;
 mod enum_types;
 mod patterns;
 mod soundness;
-mod values;
+pub(super) mod values;
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -21,11 +22,8 @@ use serde_json::{Map, Value, json};
 use super::document_set::{DocumentSet, DocumentSite};
 use super::error::DocumentNotes;
 use super::text;
-use crate::document::document_set::subtypes::{self, SchemaKey, SubtypeFamily};
-
-pub(super) use annotations::is_hidden;
-pub(super) use assemble::{ToolArgument, ToolInput, arguments, output};
-pub(super) use values::bytes;
+use crate::document::document_set::subtype_family::{SchemaKey, SubtypeFamily};
+use crate::document::document_set::subtypes;
 
 /// Which way a value goes: what is `readOnly` is never sent, what is `writeOnly` never comes back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use super::content::{ContentKind, essence, is_one_of};
 use super::file::file;
 use super::form;
 use super::multipart::Multipart;
-use super::refused;
+use super::refusal::refused;
 use super::style::plain;
 use super::xml;
 use crate::operation::{BodyField, BodyShape, OperationBody};

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 use serde_json::Value;
 use toolcrib_core::ToolError;
 
-use super::refused;
+use super::refusal::refused;
 
 /// With or without padding; models and their hosts write both.
 const BASE64: GeneralPurpose = GeneralPurpose::new(

@@ -6,7 +6,7 @@ use toolcrib_core::ToolError;
 
 use super::content::written;
 use super::encode::Encoding;
-use super::refused;
+use super::refusal::refused;
 use super::style::StyleWriter;
 use crate::operation::{ApiOperation, ParameterLocation};
 

@@ -5,7 +5,7 @@ use toolcrib_core::ToolError;
 
 use super::content::written;
 use super::encode::{Encoding, decoded, fixed, is_dot_segment};
-use super::refused;
+use super::refusal::refused;
 use super::style::{StyleWriter, plain};
 use crate::operation::{
     ApiOperation, OperationParameter, ParameterLocation, PathPiece, PathSegment,

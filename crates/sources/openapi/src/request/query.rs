@@ -6,7 +6,7 @@ use toolcrib_core::ToolError;
 use super::content::{ContentKind, written};
 use super::encode::{Encoding, as_read, fixed_pair};
 use super::form;
-use super::refused;
+use super::refusal::refused;
 use super::style::{EncodedPair, StyleWriter};
 use crate::operation::{ApiOperation, OperationParameter, ParameterLocation, ParameterStyle};
 

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value};
 use toolcrib_core::ToolError;
 
-use super::refused;
+use super::refusal::refused;
 use super::style::plain;
 use crate::operation::xml::{XmlContent, XmlModel, XmlNode, XmlNodeId, XmlNodeType, is_name};
 

@@ -5,9 +5,9 @@ use serde_json::{Map, Value, json};
 use toolcrib_core::{Arguments, Effect, InvalidName, ToolError, ToolSpec};
 
 use crate::operation::ApiOperation;
+use crate::request::refusal::refused;
 use crate::request::{
-    ContentKind, Payload, RequestDraft, fixed, form_pairs, is_dot_segment, may_be_set, refused,
-    value_of,
+    ContentKind, Payload, RequestDraft, fixed, form_pairs, is_dot_segment, may_be_set, value_of,
 };
 
 const METHODS: [&str; 6] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];

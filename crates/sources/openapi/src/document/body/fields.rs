@@ -15,9 +15,12 @@ use indexmap::{IndexMap, IndexSet};
 use serde_json::Value;
 
 use super::exclusions;
-use crate::document::document_set::subtypes::{Subtype, named};
+use crate::document::document_set::subtype_family::Subtype;
+use crate::document::document_set::subtypes::named;
 use crate::document::document_set::{DocumentSet, DocumentSite};
-use crate::document::schema::{SchemaDirection, bytes, is_hidden};
+use crate::document::schema::SchemaDirection;
+use crate::document::schema::annotations::is_hidden;
+use crate::document::schema::values::bytes;
 use crate::document::text::member;
 
 /// One field.

@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use serde_json::Value;
 
+use super::subtype_family::{SchemaKey, Subtype, SubtypeFamilies, SubtypeFamily};
 use super::{DocumentSet, DocumentSite};
 use crate::document::text::member;
 
@@ -17,36 +18,15 @@ const LONGEST_CHAIN: usize = 16;
 /// Alternatives of one base; what is left out, the base alone lets in.
 const MOST: usize = 100;
 
-/// Where a schema is: its document, and the pointer to it.
-pub(crate) type SchemaKey = (usize, String);
-
-/// One alternative.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Subtype {
-    pub(crate) at: SchemaKey,
-    /// Values of the discriminator that mean it.
-    pub(crate) values: Vec<String>,
+impl DocumentSet {
+    /// What a schema may be besides itself; asked once all documents are here.
+    pub(crate) fn family(&self, at: &SchemaKey) -> Option<&SubtypeFamily> {
+        self.families.get_or_init(|| SubtypeFamilies::find(self)).get(at)
+    }
 }
-
-/// A schema that may be one of several.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct SubtypeFamily {
-    /// The property that tells them apart.
-    pub(crate) property: String,
-    /// The schema itself is none of them.
-    pub(crate) subtypes: Vec<Subtype>,
-}
-
-/// The families of all documents, by their bases.
-#[derive(Debug, Default)]
-pub(crate) struct SubtypeFamilies(HashMap<SchemaKey, SubtypeFamily>);
 
 impl SubtypeFamilies {
-    pub(crate) fn get(&self, at: &SchemaKey) -> Option<&SubtypeFamily> {
-        self.0.get(at)
-    }
-
-    pub(crate) fn find(library: &DocumentSet) -> Self {
+    fn find(library: &DocumentSet) -> Self {
         let mut finder = SubtypeFinder::new(library);
         for document in 0..library.len() {
             finder.look(document);

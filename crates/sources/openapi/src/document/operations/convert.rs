@@ -5,6 +5,7 @@ use toolcrib_core::{CompactJson, ToolSpec};
 
 use super::DeclaredOperation;
 use super::argument_names::ArgumentNames;
+use super::conversion_state::ConversionState;
 use super::names;
 use super::parameters::{self, DeclaredLocation, DeclaredParameter};
 use super::{path, responses, spec};
@@ -12,31 +13,15 @@ use crate::document::document_set::DocumentSet;
 use crate::document::error::{
     DocumentError, DocumentNote, DocumentNotes, DocumentReport, RefusedOperation,
 };
-use crate::document::schema::{
-    SchemaDefinitions, SchemaDirection, ToolArgument, ToolInput, arguments,
-};
-use crate::document::security::{self, SecurityScheme};
-use crate::document::servers::{self, DeclaredServer};
+use crate::document::schema::assemble::{ToolArgument, ToolInput, arguments};
+use crate::document::schema::{SchemaDefinitions, SchemaDirection};
+use crate::document::security;
+use crate::document::servers;
 use crate::document::text::{line, member};
 use crate::document::{ApiAddresses, ConvertedDocument, FormatVersion, body};
 use crate::operation::{ApiOperation, BodyShape, FixedPair, OperationParameter, ParameterLocation};
 use crate::request::as_read;
 use crate::settings::ApiSettings;
-
-/// What is the same for all operations of a document.
-pub(crate) struct ConversionState<'l> {
-    pub(crate) library: &'l DocumentSet,
-    pub(crate) is_swagger: bool,
-    pub(crate) schemes: IndexMap<String, SecurityScheme>,
-    pub(crate) sent: SchemaDefinitions<'l>,
-    pub(crate) received: SchemaDefinitions<'l>,
-    pub(crate) notes: DocumentNotes,
-    servers: Vec<DeclaredServer>,
-    security: Vec<Vec<String>>,
-    /// Bytes of all operations but their schemas, and what they may be.
-    spent: usize,
-    most: usize,
-}
 
 /// Operations that are wanted. A crib has a bound of its own for the tools of all its sources.
 const MOST_TOOLS: usize = 100_000;

@@ -6,7 +6,7 @@ use indexmap::map::Entry;
 use serde_json::Value;
 
 use super::DeclaredOperation;
-use super::convert::ConversionState;
+use super::conversion_state::ConversionState;
 use super::path;
 use crate::document::document_set::DocumentSite;
 use crate::document::schema::SchemaPart;

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::convert::ConversionState;
+use super::conversion_state::ConversionState;
 use crate::document::document_set::DocumentSite;
 use crate::document::media;
-use crate::document::schema;
+use crate::document::schema::assemble::output;
 
 /// Responses of one operation that are looked at, and media types of each: many operations may
 /// share them.
@@ -41,7 +41,7 @@ pub(crate) fn convert<'l>(
         let json = contents.find(|(media, _)| media::is_json(media));
         json.and_then(|(_, content)| content.get("schema"))
     };
-    let output = schema.and_then(|schema| schema::output(&mut context.received, schema, about));
+    let output = schema.and_then(|schema| output(&mut context.received, schema, about));
     (produces, output)
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{DefinitionId, PlaceChecks, SchemaDefinitions, SchemaPart, values};
-use crate::document::document_set::subtypes::SubtypeFamily;
+use crate::document::document_set::subtype_family::SubtypeFamily;
 
 /// Each subtype with the values that mean it, and then the schema alone, which lets in what is
 /// known to nobody here.

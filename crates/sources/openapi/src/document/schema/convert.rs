@@ -301,7 +301,7 @@ impl<'l> SchemaConverter<'_, 'l> {
             return None;
         };
         if self.shelf.way == SchemaDirection::Request {
-            annotations::tell_apart(self, &mut branches, held, around.schema.get("discriminator"));
+            self.tell_apart(&mut branches, held, around.schema.get("discriminator"));
         }
         Some(("anyOf".to_owned(), Value::Array(branches)))
     }
