@@ -7,6 +7,7 @@
 //! Everything goes to the origin that the settings name, and to no other, whatever an answer says:
 //! every request carries the password.
 
+mod account;
 mod calendar;
 mod client;
 mod collection;
@@ -25,8 +26,8 @@ use url::Url;
 pub use self::xml::{XmlElement, XmlError};
 use crate::backend::{BackendError, BackendErrorKind};
 use crate::owner::CalendarOwner;
+use account::{CalDavAccountInfo, CollectionCache};
 use client::CalDavClient;
-use discovery::{CalDavAccountInfo, CollectionCache};
 
 /// What an operator says about an account.
 #[derive(Debug, Clone)]

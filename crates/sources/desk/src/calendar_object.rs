@@ -4,32 +4,29 @@
 //! so that they behave alike.
 //!
 //! Read in this order: [`CalendarObject`], `form` (what others write in another form than the
-//! start), `key` (what names an occurrence), `times` (its times read, or why they cannot be),
-//! `series` (when it occurs), `onward` (what was changed of an occurrence and all after it),
-//! `read` and `make` (a component as a value of ours and back), `change`, `shift`, `split`
-//! and `respond` (what can be done to it), `task`, `list` (pages), `whole` (files).
+//! start), `key` (what names an occurrence), `slot` (when a component is), `times` (its times
+//! read, or why they cannot be), `series` (when it occurs), `onward` (what was changed of an
+//! occurrence and all after it), `read` and `make` (a component as a value of ours and back),
+//! `change`, `shift`, `split` and `respond` (what can be done to it), `task`, `list` (pages),
+//! `import_export` (files).
 
 mod change;
 mod form;
-mod import_export;
+pub(crate) mod import_export;
 mod key;
-mod list;
+pub(crate) mod list;
 mod make;
 mod read;
-mod respond;
+pub(crate) mod respond;
 mod series;
+mod slot;
 mod task;
 mod times;
 
 pub(crate) use self::key::{EventId, OccurrenceKey};
-pub(crate) use self::list::{
-    Unread, event_page, few_enough, has_words, id_of_name, list_name, task_page, words_of,
-};
-pub(crate) use self::respond::OwnerReply;
 use crate::backend::{BackendError, BackendErrorKind};
 use crate::ical::{IcalComponent, IcalReadError, ObjectZones};
 use crate::owner::CalendarOwner;
-pub(crate) use import_export::Taken;
 
 /// Largest object that is read or written, in bytes.
 pub(crate) const MAX_OBJECT: usize = 512 * 1024;
@@ -143,6 +140,11 @@ impl CalendarObject {
 pub(crate) fn broken(what: &str, id: &str, why: &str) -> BackendError {
     let message = format!("the {what} `{id}` is kept in a way that is not understood: {why}");
     BackendError::new(BackendErrorKind::Broken, message)
+}
+
+/// That an event cannot be understood.
+fn unread(place: ObjectLocation<'_>, why: &str) -> BackendError {
+    broken("event", place.id, why)
 }
 
 pub(crate) fn invalid(message: impl Into<String>) -> BackendError {

@@ -8,6 +8,8 @@ mod database;
 mod mail;
 mod tasks;
 
-pub use calendar::{Agenda, CalendarImportReport};
+pub use calendar::Agenda;
+pub use calendar::import::CalendarImportReport;
 pub use database::{DeskDatabase, DeskDatabaseError};
-pub use mail::{LocalMail, MailImportReport, SkippedMessage};
+pub use mail::LocalMail;
+pub use mail::import::{MailImportReport, SkippedMessage};

@@ -21,6 +21,7 @@ mod sign_in;
 mod tasks;
 mod token_file;
 mod tokens;
+mod way_out;
 
 use std::future::Future;
 use std::sync::Arc;

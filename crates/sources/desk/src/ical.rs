@@ -24,8 +24,3 @@ pub(crate) use self::time::{DateOrTime, IcalDuration, date_text, utc_text};
 pub(crate) use self::vtimezone::vtimezone;
 pub(crate) use self::zone::{ObjectZones, is_place, is_zone, written};
 pub use content_line::IcalProperty;
-
-/// A property that has to be there.
-fn property_of<'a>(part: &'a IcalComponent, name: &str) -> Result<&'a IcalProperty, String> {
-    part.get(name).ok_or_else(|| format!("it has no {name}"))
-}

@@ -13,9 +13,11 @@ mod mail;
 mod owner;
 mod recurrence_rule;
 mod source;
+mod time_settings;
 mod tools;
 
 pub use mail::connection::{MailLogin, MailServer};
 pub use mail::{imap, mime};
 pub use owner::CalendarOwner;
-pub use source::{DeskBackends, DeskClock, DeskTimeSettings, DeskToolSource};
+pub use source::{DeskBackends, DeskToolSource};
+pub use time_settings::{DeskClock, DeskTimeSettings};

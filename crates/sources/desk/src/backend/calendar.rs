@@ -5,7 +5,10 @@ use jiff::{Timestamp, Zoned};
 use serde::Serialize;
 use toolcrib_core::BoxFuture;
 
-use super::{BackendError, BackendPage, FieldChange, Person};
+use super::error::BackendError;
+use super::field_change::FieldChange;
+use super::page::BackendPage;
+use super::person::Person;
 
 /// A keeper of events.
 ///

@@ -6,7 +6,9 @@ use jiff::Timestamp;
 use serde::Serialize;
 use toolcrib_core::BoxFuture;
 
-use super::{BackendError, BackendPage, Person};
+use super::error::BackendError;
+use super::page::BackendPage;
+use super::person::Person;
 
 /// A mailbox. Where a message lies and how it is marked is all a label: `inbox`, `sent`, `drafts`,
 /// `trash`, `spam` and `archive` in every backend, and those of the owner beside them.

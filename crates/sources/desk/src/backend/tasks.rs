@@ -5,7 +5,9 @@ use jiff::{Timestamp, Zoned};
 use serde::Serialize;
 use toolcrib_core::BoxFuture;
 
-use super::{BackendError, BackendPage, FieldChange};
+use super::error::BackendError;
+use super::field_change::FieldChange;
+use super::page::BackendPage;
 
 /// A keeper of tasks in lists.
 pub trait TasksBackend: Send + Sync {

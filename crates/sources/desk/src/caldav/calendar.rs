@@ -10,9 +10,10 @@ use crate::backend::{
     BackendError, BackendErrorKind, BackendPage, CalendarBackend, CalendarEvent, CalendarInfo,
     EventChange, EventQuery, InvitationReply, NewEvent,
 };
+use crate::calendar_object::list::{Unread, event_page, few_enough};
+use crate::calendar_object::respond::OwnerReply;
 use crate::calendar_object::{
     CalendarObject, CalendarObjectKind, EventId, ObjectLocation, ObjectRemainder, OccurrenceKey,
-    OwnerReply, Unread, event_page, few_enough,
 };
 
 impl CalDavBackend {

@@ -8,35 +8,15 @@ use tokio::time::Instant;
 use url::Url;
 
 use super::CalDavBackend;
+use super::account::{CalDavAccountInfo, CalendarUrl, CollectionCache};
 use super::client::{CalDavRequest, CalDavResponse, not_understood};
 use super::collection::{CalendarCollection, DavProperties};
 use super::xml::{CAL, DAV, escaped};
 use crate::backend::{BackendError, BackendErrorKind};
 use crate::calendar_object::{CalendarObjectKind, invalid};
-use crate::owner::CalendarOwner;
 
 /// How long a list of collections is good for.
 const FRESH: Duration = Duration::from_mins(1);
-
-/// What does not change of an account.
-pub(super) struct CalDavAccountInfo {
-    place: CalendarUrl,
-    /// With what the server says of the owner's addresses.
-    pub(super) home: CalendarOwner,
-}
-
-enum CalendarUrl {
-    /// Collections stand in it, and more may be made.
-    Home(Url),
-    /// The settings name one calendar.
-    Single(Url),
-}
-
-/// The collections, and since when they are known.
-pub(super) struct CollectionCache {
-    since: Instant,
-    all: Arc<Vec<CalendarCollection>>,
-}
 
 const ABOUT: &str = r#"<?xml version="1.0" encoding="utf-8"?><propfind xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><prop><resourcetype/><current-user-principal/><C:calendar-home-set/><C:calendar-user-address-set/></prop></propfind>"#;
 

@@ -11,9 +11,8 @@ use crate::backend::{
     BackendError, BackendErrorKind, BackendPage, NewTask, Task, TaskChange, TaskList, TaskQuery,
     TasksBackend,
 };
-use crate::calendar_object::{
-    CalendarObject, CalendarObjectKind, ObjectLocation, Unread, id_of_name, list_name, task_page,
-};
+use crate::calendar_object::list::{Unread, id_of_name, list_name, task_page};
+use crate::calendar_object::{CalendarObject, CalendarObjectKind, ObjectLocation};
 
 impl TasksBackend for CalDavBackend {
     fn lists<'a>(&'a self, _owner: &'a str) -> BoxFuture<'a, Result<Vec<TaskList>, BackendError>> {

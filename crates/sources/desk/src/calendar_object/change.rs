@@ -3,9 +3,10 @@
 use jiff::Timestamp;
 
 use super::make::{put_busy, put_guests, put_slot, put_text, settled};
-use super::{CalendarObject, ObjectLocation, ObjectRemainder, OccurrenceKey, broken, invalid};
-use crate::backend::{BackendError, EventChange, EventSlot, FieldChange};
-use crate::ical::{DateOrTime, IcalComponent, IcalProperty, utc_text};
+use super::slot::start_of;
+use super::{CalendarObject, ObjectLocation, ObjectRemainder, OccurrenceKey, invalid, unread};
+use crate::backend::{BackendError, EventChange, FieldChange};
+use crate::ical::{IcalComponent, IcalProperty, utc_text};
 use crate::owner::CalendarOwner;
 use crate::recurrence_rule::fitted;
 
@@ -240,10 +241,6 @@ pub(super) fn touch(part: &mut IcalComponent, now: Timestamp, is_new: bool) {
     }
 }
 
-pub(super) fn unread(place: ObjectLocation<'_>, why: &str) -> BackendError {
-    broken("event", place.id, why)
-}
-
 /// Refuses an occurrence that speaks for all after it.
 fn is_alone(part: &IcalComponent) -> Result<(), BackendError> {
     if part.get("RECURRENCE-ID").is_some_and(|id| id.parameter("RANGE").is_some()) {
@@ -252,12 +249,4 @@ fn is_alone(part: &IcalComponent) -> Result<(), BackendError> {
         return Err(invalid(message));
     }
     Ok(())
-}
-
-/// The start of a slot.
-pub(super) fn start_of(slot: &EventSlot) -> DateOrTime {
-    match slot {
-        EventSlot::Timed { start, .. } => DateOrTime::At(start.clone()),
-        EventSlot::Days { first, .. } => DateOrTime::Day(*first),
-    }
 }

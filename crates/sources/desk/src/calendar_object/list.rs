@@ -3,7 +3,7 @@
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
-use super::series::bounds;
+use super::slot::bounds;
 use super::{CalendarObject, invalid};
 use crate::backend::{
     BackendError, BackendPage, CalendarEvent, EventQuery, Task, TaskDue, TaskQuery,

@@ -1,13 +1,11 @@
 //! What a component says, as a value of ours.
 
-use jiff::SignedDuration;
 use jiff::tz::TimeZone;
 
 use super::series::{Occurrence, Series};
-use super::times::length_of;
 use super::{ObjectLocation, OccurrenceKey};
 use crate::backend::{CalendarEvent, EventGuest, EventSlot, EventStatus, InvitationReply, Person};
-use crate::ical::{DateOrTime, IcalComponent, IcalProperty, ObjectZones};
+use crate::ical::{IcalComponent, IcalProperty};
 
 impl Series<'_> {
     /// One occurrence as an event.
@@ -56,47 +54,6 @@ impl Series<'_> {
             rule: rule.map(|rule| rule.value.clone()),
             status,
             busy: !is_free && status != EventStatus::Cancelled,
-        }
-    }
-}
-
-/// When a component is, or why that cannot be told.
-pub(super) fn slot(zones: ObjectZones<'_>, part: &IcalComponent) -> Result<EventSlot, String> {
-    let start = part.get("DTSTART").ok_or_else(|| "it has no DTSTART".to_owned())?;
-    let start = zones.one(start)?;
-    let end = part.get("DTEND").map(|end| zones.one(end)).transpose()?;
-    let length = length_of(part)?;
-    match (start, end) {
-        (DateOrTime::At(_), Some(DateOrTime::Day(_))) => {
-            Err("it starts at a time, and ends with a whole day".to_owned())
-        }
-        (DateOrTime::Day(_), Some(DateOrTime::At(_))) => {
-            Err("it starts with a whole day, and ends at a time".to_owned())
-        }
-        (DateOrTime::At(start), Some(DateOrTime::At(end))) if end < start => {
-            Err(format!("it ends at {end}, before its start at {start}"))
-        }
-        (DateOrTime::Day(start), Some(DateOrTime::Day(end))) if end < start => {
-            Err(format!("it ends on {end}, before its start on {start}"))
-        }
-        (DateOrTime::At(start), end) => {
-            let end = match (end, length) {
-                (Some(DateOrTime::At(end)), _) => Some(end),
-                (Some(DateOrTime::Day(_)) | None, Some(length)) => length.after(&start),
-                (Some(DateOrTime::Day(_)) | None, None) => None,
-            };
-            Ok(EventSlot::Timed { end: end.unwrap_or_else(|| start.clone()), start })
-        }
-        (DateOrTime::Day(first), end) => {
-            let last = match (end, length) {
-                (Some(end), _) => end.date().yesterday().ok(),
-                (None, Some(length)) => {
-                    let days = i64::from(length.whole_days()) - 1;
-                    first.checked_add(SignedDuration::from_hours(24 * days.max(0))).ok()
-                }
-                (None, None) => None,
-            };
-            Ok(EventSlot::Days { first, last: last.unwrap_or(first).max(first) })
         }
     }
 }

@@ -1,6 +1,7 @@
 //! When an object occurs: its rule, the dates beside it, and what was changed of it.
 
 pub(crate) mod onward;
+mod series_move;
 mod shift;
 mod split;
 
@@ -11,9 +12,8 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, ToSpan, Zoned};
 use toolcrib_when::{Recurrence, RecurrenceEnd, RecurrenceMoments};
 
-use super::change::unread;
-use super::read::slot;
-use super::{CalendarObject, ObjectLocation, OccurrenceKey, invalid};
+use super::slot::{bounds, slot};
+use super::{CalendarObject, ObjectLocation, OccurrenceKey, invalid, unread};
 use crate::backend::{BackendError, CalendarEvent, EventSlot};
 use crate::ical::{DateOrTime, IcalComponent, IcalDuration, ObjectZones};
 use crate::owner::CalendarOwner;
@@ -141,6 +141,26 @@ impl<'a> Series<'a> {
             (None, None) => self.slot_at(start),
         };
         Occurrence { key, part, slot }
+    }
+
+    /// What holds for an occurrence that was to start at a time, if anything was changed there.
+    fn onward_at(&self, start: &DateOrTime) -> Option<&Onward<'a>> {
+        let instant = |moment: &DateOrTime| moment.instant(self.zones.home);
+        let start: Timestamp = instant(start);
+        self.onward.iter().rev().find(|it| instant(&it.original) <= start)
+    }
+
+    /// Refuses to change a series in a way that would lose what others wrote of it.
+    pub(super) fn is_plain(&self) -> Result<(), BackendError> {
+        let what = if !self.onward.is_empty() {
+            "some of its repetitions were changed together with all after them"
+        } else if !self.lengths.is_empty() {
+            "some of its repetitions were added with a length of their own"
+        } else {
+            return Ok(());
+        };
+        let cure = "change single repetitions, or make the series anew";
+        Err(invalid(format!("{what}, so it cannot be moved or parted here: {cure}")))
     }
 
     /// When an occurrence is if nothing was changed of it.
@@ -343,17 +363,6 @@ impl<'a> Series<'a> {
             last = latest.map_or(last, |latest| last.max(end_of(&latest)));
         }
         Some(last)
-    }
-}
-
-/// From when until when, a day being one at home.
-pub(crate) fn bounds(slot: &EventSlot, zone: &TimeZone) -> (Timestamp, Timestamp) {
-    match slot {
-        EventSlot::Timed { start, end } => (start.timestamp(), end.timestamp()),
-        EventSlot::Days { first, last } => {
-            let after = last.tomorrow().unwrap_or(*last);
-            (DateOrTime::Day(*first).instant(zone), DateOrTime::Day(after).instant(zone))
-        }
     }
 }
 

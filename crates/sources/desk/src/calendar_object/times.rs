@@ -9,8 +9,8 @@ use jiff::civil::Time;
 use toolcrib_when::Recurrence;
 
 use super::import_export::sequence;
-use super::read::slot;
 use super::series::Series;
+use super::slot::{length_of, slot};
 use super::{CalendarObject, ObjectLocation, OccurrenceKey};
 use crate::backend::EventSlot;
 use crate::calendar_object::series::onward::{Onward, is_onward};
@@ -193,11 +193,4 @@ fn rule_of(text: &str, shown: Option<Time>) -> Result<Recurrence, String> {
 /// Days and weeks of a DURATION are as long as the clocks make them, each time anew.
 fn nominal(part: &IcalComponent) -> Option<IcalDuration> {
     length_of(part).ok().flatten().filter(|_| part.get("DTEND").is_none())
-}
-
-/// The DURATION of a component.
-pub(super) fn length_of(part: &IcalComponent) -> Result<Option<IcalDuration>, String> {
-    let Some(length) = part.get("DURATION") else { return Ok(None) };
-    let read = IcalDuration::read(&length.value).filter(|it| it.days >= 0 && it.seconds >= 0);
-    read.map(Some).ok_or_else(|| format!("its DURATION `{}` is no length of time", length.value))
 }

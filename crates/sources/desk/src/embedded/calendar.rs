@@ -1,22 +1,22 @@
 //! Events in the desk's file.
 
-mod import;
-mod rows;
+pub(crate) mod import;
+pub(crate) mod rows;
 
 use jiff::Timestamp;
 use toolcrib_core::BoxFuture;
 use uuid::Uuid;
 
-pub use self::import::CalendarImportReport;
-pub(super) use self::rows::{AgendaObject, AgendaRow, AgendaTransaction};
-use super::DeskDatabase;
+use self::rows::{AgendaRow, AgendaTransaction};
+use super::database::DeskDatabase;
 use crate::backend::{
     BackendError, BackendPage, CalendarBackend, CalendarEvent, CalendarInfo, EventChange,
     EventQuery, InvitationReply, NewEvent,
 };
+use crate::calendar_object::list::{Unread, event_page, few_enough, has_words, words_of};
+use crate::calendar_object::respond::OwnerReply;
 use crate::calendar_object::{
     CalendarObject, CalendarObjectKind, EventId, ObjectLocation, ObjectRemainder, OccurrenceKey,
-    OwnerReply, Unread, event_page, few_enough, has_words, words_of,
 };
 use crate::owner::CalendarOwner;
 

@@ -3,7 +3,8 @@
 //! There is no server behind it. What is sent to the owner's own address arrives in the inbox at
 //! once; what goes to anybody else, another tenant too, waits in the outbox and says so.
 
-mod import;
+pub(crate) mod import;
+mod label;
 mod mbox;
 mod query;
 mod rows;
@@ -16,17 +17,14 @@ use jiff::Timestamp;
 use rusqlite::{Connection, TransactionBehavior};
 use toolcrib_core::BoxFuture;
 
-pub use self::import::{MailImportReport, SkippedMessage};
+use self::label::{PLACES, label_name};
 use self::rows::{MessageOrigin, NewMessageRow};
-use super::DeskDatabase;
+use super::database::DeskDatabase;
 use crate::backend::{
     BackendError, BackendErrorKind, BackendPage, MailBackend, MailFile, MailLabel, MailMessage,
     MailQuery, MessageHead, MessageMarks, NewMessage, Person,
 };
 use crate::mail::mime::{self, BccHandling, MessageStamp, is_address};
-
-/// Where a message lies: it has one of these at a time, and any labels of the owner beside it.
-const PLACES: &[&str] = &["inbox", "sent", "outbox", "drafts", "archive", "trash", "spam"];
 
 const WAITS: &str = "no mail server is configured: the message waits in the `outbox`, and nobody \
                      but the owner has it";
@@ -301,18 +299,4 @@ fn mark(turn: &Connection, owner: &str, id: i64, marks: &MessageMarks) -> Result
         MessageOrigin::Sent | MessageOrigin::Received => "archive",
     };
     rows::set_label(turn, id, place, true)
-}
-
-/// A label as it is kept: a place in lower case, one of the owner as it was written.
-fn label_name(label: &str) -> Result<String, BackendError> {
-    let label = label.trim();
-    let lower = label.to_ascii_lowercase();
-    if PLACES.contains(&&*lower) {
-        return Ok(lower);
-    }
-    if label.is_empty() || label.chars().count() > 60 || label.chars().any(char::is_control) {
-        let message = "a label is one line of 1 to 60 characters";
-        return Err(BackendError::new(BackendErrorKind::Invalid, message));
-    }
-    Ok(label.to_owned())
 }

@@ -4,14 +4,13 @@ use jiff::Timestamp;
 use toolcrib_core::BoxFuture;
 use uuid::Uuid;
 
-use super::calendar::{Agenda, AgendaObject, AgendaRow, AgendaTransaction};
+use super::calendar::Agenda;
+use super::calendar::rows::{AgendaObject, AgendaRow, AgendaTransaction};
 use crate::backend::{
     BackendError, BackendPage, NewTask, Task, TaskChange, TaskList, TaskQuery, TasksBackend,
 };
-use crate::calendar_object::{
-    CalendarObject, CalendarObjectKind, ObjectLocation, Unread, has_words, list_name, task_page,
-    words_of,
-};
+use crate::calendar_object::list::{Unread, has_words, list_name, task_page, words_of};
+use crate::calendar_object::{CalendarObject, CalendarObjectKind, ObjectLocation};
 
 impl TasksBackend for Agenda {
     fn lists<'a>(&'a self, owner: &'a str) -> BoxFuture<'a, Result<Vec<TaskList>, BackendError>> {

@@ -6,12 +6,13 @@ use http::{Method, StatusCode};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use toolcrib_core::Secret;
-use toolcrib_egress::{Egress, EgressBody, EgressRequest, EgressTimeouts, Network};
+use toolcrib_egress::{Egress, EgressBody, EgressRequest};
 use url::Url;
 
 use super::error;
 use super::settings::GoogleSettings;
 use super::tokens::GoogleTokens;
+use super::way_out::{timeouts, way_out};
 use crate::backend::{BackendError, BackendErrorKind};
 
 /// Largest answer, in bytes.
@@ -201,27 +202,6 @@ impl GoogleClient {
             response.bytes(LARGEST_REFUSAL).await.unwrap_or_default()
         };
         Ok(GoogleResponse { status, headers, body })
-    }
-}
-
-/// Reaches Google's addresses of the settings, and nothing else.
-pub(super) fn way_out(settings: &GoogleSettings) -> Result<Egress, BackendError> {
-    let GoogleSettings { calendar, tasks, gmail, token, .. } = settings;
-    let named = [calendar, tasks, gmail, token].map(Clone::clone);
-    Egress::only(named, Network::default()).map_err(|cause| {
-        BackendError::new(BackendErrorKind::Invalid, "the addresses of Google cannot be reached")
-            .because(cause)
-    })
-}
-
-pub(super) fn timeouts(settings: &GoogleSettings) -> EgressTimeouts {
-    let total = settings.deadline;
-    let usual = EgressTimeouts::default();
-    EgressTimeouts {
-        connect: usual.connect.min(total),
-        first_byte: total,
-        idle: usual.idle.min(total),
-        total,
     }
 }
 

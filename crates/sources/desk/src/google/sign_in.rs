@@ -12,8 +12,9 @@ use url::Url;
 use uuid::Uuid;
 
 use super::settings::{GoogleSettings, RefreshTokenLocation, SCOPES};
+use super::token_file;
 use super::tokens::{GoogleTokenDenial, request};
-use super::{client, token_file};
+use super::way_out::way_out;
 use crate::backend::{BackendError, BackendErrorKind};
 
 /// What came back by way of the browser.
@@ -27,7 +28,7 @@ pub(super) async fn sign_in(
     open: impl FnOnce(&str),
 ) -> Result<Secret, BackendError> {
     settings.check()?;
-    let egress = client::way_out(settings)?;
+    let egress = way_out(settings)?;
     let callback = LoopbackListener::listen("/").await.map_err(no_port)?;
     let redirect = callback.address().to_string();
     let (verifier, state) = (unguessable(), unguessable());

@@ -18,7 +18,8 @@ use toolcrib_egress::{Egress, EgressBody, EgressError, EgressRequest};
 use url::form_urlencoded;
 
 use super::settings::{GoogleSettings, RefreshTokenLocation};
-use super::{client, token_file};
+use super::token_file;
+use super::way_out::timeouts;
 use crate::backend::{BackendError, BackendErrorKind};
 
 /// Largest answer of the token server, in bytes.
@@ -199,7 +200,7 @@ pub(super) async fn request(
     let media = HeaderValue::from_static("application/x-www-form-urlencoded");
     request.headers.insert(CONTENT_TYPE, media);
     request.body = EgressBody::Bytes(form(settings, fields).into());
-    request.timeouts = client::timeouts(settings);
+    request.timeouts = timeouts(settings);
     let response = egress.send(request).await.map_err(unreached)?;
     let status = response.status;
     let body = response.bytes(LARGEST).await.map_err(unreached)?;

@@ -9,7 +9,7 @@ use jiff::{Timestamp, Zoned};
 use toolcrib_when::Recurrence;
 
 use super::component::IcalComponent;
-use super::property_of;
+use super::content_line::IcalProperty;
 use super::time::UnzonedTime;
 use super::tzif::{Turn, tzif};
 
@@ -164,6 +164,11 @@ impl Observance {
         let zone = TimeZone::fixed(self.from);
         zone.to_zoned(time).map_err(|_| format!("{time} is beyond the calendar"))
     }
+}
+
+/// A property that has to be there.
+fn property_of<'a>(part: &'a IcalComponent, name: &str) -> Result<&'a IcalProperty, String> {
+    part.get(name).ok_or_else(|| format!("it has no {name}"))
 }
 
 /// `+0530` or `-080000`.

@@ -8,11 +8,14 @@ mod body;
 mod decode;
 mod format_flowed;
 mod html;
+mod line;
 mod multipart;
 mod read;
 mod write;
+mod write_error;
 
 pub use address::{NotAnAddress, is_address};
 pub(crate) use multipart::{BYTES, MOST_BYTES, MOST_FILES, is_media};
 pub use read::{MAX_MESSAGE, MimeMessage, MimeReadError, files, read};
-pub use write::{BccHandling, MessageStamp, MimeWriteError, for_sending, write};
+pub use write::{BccHandling, MessageStamp, for_sending, write};
+pub use write_error::MimeWriteError;

@@ -6,6 +6,7 @@ mod find;
 mod free_slots;
 mod respond;
 mod scope;
+mod series_reach;
 mod view;
 
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use toolcrib_core::{Effect, ToolError};
 
 use super::tool::{BackendCall, DeskToolContext, DeskToolInfo, DeskToolsResult, asked, tool};
 use crate::backend::{CalendarBackend, EventChange};
-use crate::source::DeskTimeSettings;
+use crate::time_settings::DeskTimeSettings;
 use crate::tools::fields::named;
 
 /// Who keeps a calendar, for one call.

@@ -15,7 +15,7 @@ use toolcrib_core::Effect;
 
 use super::tool::{BackendCall, DeskToolContext, DeskToolInfo, DeskToolsResult, asked, tool};
 use crate::backend::MailBackend;
-use crate::source::DeskTimeSettings;
+use crate::time_settings::DeskTimeSettings;
 
 /// Who keeps mail, for one call.
 type MailCall = BackendCall<dyn MailBackend>;

@@ -10,7 +10,7 @@ use toolcrib_core::{Effect, ToolError};
 
 use super::tool::{BackendCall, DeskToolContext, DeskToolInfo, DeskToolsResult, asked, tool};
 use crate::backend::TasksBackend;
-use crate::source::DeskTimeSettings;
+use crate::time_settings::DeskTimeSettings;
 use crate::tools::fields::named;
 
 /// Who keeps tasks, for one call.

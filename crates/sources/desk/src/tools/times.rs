@@ -1,8 +1,8 @@
 //! Phrases of time against the desk's clock and zone, and times in words: all that the tools
 //! know of `toolcrib-when`.
 
-mod range;
-mod slot;
+pub(crate) mod range;
+pub(crate) mod slot;
 
 use std::sync::LazyLock;
 
@@ -14,10 +14,8 @@ use toolcrib_when::{
     PhraseNote, PhraseReading, PhraseTime, Recurrence, ReferenceTime, TimeParseError,
 };
 
-pub(crate) use self::slot::{EventTimePhrases, ResolvedEventTime};
 use crate::backend::{EventSlot, TaskDue};
-use crate::source::DeskTimeSettings;
-pub(crate) use range::DefaultTimeRange;
+use crate::time_settings::DeskTimeSettings;
 
 /// The zones compiled in: the same on every machine.
 static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);

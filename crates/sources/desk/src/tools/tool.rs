@@ -15,7 +15,7 @@ use toolcrib_core::{
 };
 
 use crate::backend::BackendError;
-use crate::source::DeskTimeSettings;
+use crate::time_settings::DeskTimeSettings;
 
 /// A list of tools, or the name that is none.
 pub(crate) type DeskToolsResult = Result<Vec<Arc<dyn Tool>>, InvalidName>;

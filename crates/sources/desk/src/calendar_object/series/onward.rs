@@ -1,13 +1,12 @@
 //! What was changed of an occurrence and of all after it: `RANGE=THISANDFUTURE` (RFC 5545, section
 //! 3.2.13).
 
+use jiff::SignedDuration;
 use jiff::tz::TimeZone;
-use jiff::{SignedDuration, Timestamp};
 
-use super::shift::{SeriesMove, placed};
-use super::{Series, bounds};
-use crate::backend::{BackendError, EventSlot};
-use crate::calendar_object::invalid;
+use super::series_move::SeriesMove;
+use crate::backend::EventSlot;
+use crate::calendar_object::slot::{bounds, placed};
 use crate::ical::{DateOrTime, IcalComponent, IcalProperty};
 
 /// What holds from an occurrence on, until another such holds.
@@ -60,27 +59,5 @@ pub(crate) fn is_onward(id: &IcalProperty) -> Result<bool, String> {
         None => Ok(false),
         Some(range) if range.eq_ignore_ascii_case("THISANDFUTURE") => Ok(true),
         Some(range) => Err(format!("its RECURRENCE-ID has the RANGE `{range}`")),
-    }
-}
-
-impl<'a> Series<'a> {
-    /// What holds for an occurrence that was to start at a time, if anything was changed there.
-    pub(crate) fn onward_at(&self, start: &DateOrTime) -> Option<&Onward<'a>> {
-        let instant = |moment: &DateOrTime| moment.instant(self.zones.home);
-        let start: Timestamp = instant(start);
-        self.onward.iter().rev().find(|it| instant(&it.original) <= start)
-    }
-
-    /// Refuses to change a series in a way that would lose what others wrote of it.
-    pub(crate) fn is_plain(&self) -> Result<(), BackendError> {
-        let what = if !self.onward.is_empty() {
-            "some of its repetitions were changed together with all after them"
-        } else if !self.lengths.is_empty() {
-            "some of its repetitions were added with a length of their own"
-        } else {
-            return Ok(());
-        };
-        let cure = "change single repetitions, or make the series anew";
-        Err(invalid(format!("{what}, so it cannot be moved or parted here: {cure}")))
     }
 }

@@ -1,43 +1,13 @@
 //! A whole series moved to another time.
 
-use jiff::Zoned;
-use jiff::civil::DateTime;
-
 use super::Series;
+use super::series_move::SeriesMove;
 use crate::backend::{BackendError, EventSlot};
-use crate::calendar_object::change::{start_of, unread};
 use crate::calendar_object::make::put_slot;
-use crate::calendar_object::read::slot;
-use crate::calendar_object::{CalendarObject, ObjectLocation, OccurrenceKey, invalid};
+use crate::calendar_object::slot::{placed, slot, start_of};
+use crate::calendar_object::{CalendarObject, ObjectLocation, OccurrenceKey, invalid, unread};
 use crate::ical::{DateOrTime, IcalComponent, ObjectZones, written};
 use crate::recurrence_rule::moved;
-
-/// How the start of an occurrence moves with its series.
-pub(crate) struct SeriesMove {
-    pub(crate) from: DateOrTime,
-    pub(crate) to: DateOrTime,
-}
-
-impl SeriesMove {
-    /// Where another start of the series goes, as clocks show it.
-    pub(crate) fn apply(&self, start: &DateOrTime) -> Option<DateOrTime> {
-        let day = || start.date().checked_add(self.to.date() - self.from.date()).ok();
-        match (&self.to, &self.from, start) {
-            (DateOrTime::Day(_), _, _) => day().map(DateOrTime::Day),
-            (DateOrTime::At(to), DateOrTime::At(from), DateOrTime::At(start)) => {
-                let shown = start.with_time_zone(from.time_zone().clone()).datetime();
-                let by = from.datetime().duration_until(to.datetime());
-                at(to, shown.checked_add(by).ok()?)
-            }
-            (DateOrTime::At(to), _, _) => at(to, day()?.to_datetime(to.time())),
-        }
-    }
-}
-
-/// A time on the clock of another's zone.
-fn at(model: &Zoned, time: DateTime) -> Option<DateOrTime> {
-    model.time_zone().to_ambiguous_zoned(time).compatible().ok().map(DateOrTime::At)
-}
 
 /// What a component becomes.
 enum ComponentShift {
@@ -114,25 +84,6 @@ fn become_of(
     let is_moved = own.is_some_and(|own| own != series.slot_at(&original));
     let slot = to.as_ref().filter(|_| !is_moved).map(|to| placed(target, to));
     ComponentShift::Moved { slot, original: to }
-}
-
-/// A slot as long as another, from a start on.
-pub(crate) fn placed(model: &EventSlot, start: &DateOrTime) -> EventSlot {
-    match (model, start) {
-        (EventSlot::Timed { start: from, end }, DateOrTime::At(start)) => {
-            let moved = start.checked_add(from.duration_until(end));
-            let moved = moved.unwrap_or_else(|_| start.clone());
-            EventSlot::Timed {
-                start: start.clone(),
-                end: moved.with_time_zone(end.time_zone().clone()),
-            }
-        }
-        (EventSlot::Days { first, last }, DateOrTime::Day(day)) => {
-            EventSlot::Days { first: *day, last: day.checked_add(*last - *first).unwrap_or(*day) }
-        }
-        (EventSlot::Timed { .. }, DateOrTime::Day(_))
-        | (EventSlot::Days { .. }, DateOrTime::At(_)) => model.clone(),
-    }
 }
 
 fn move_dates(master: &mut IcalComponent, zones: ObjectZones<'_>, step: &SeriesMove) {

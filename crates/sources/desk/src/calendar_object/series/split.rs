@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 
 use crate::backend::{BackendError, EventChange};
-use crate::calendar_object::change::{touch, unread};
+use crate::calendar_object::change::touch;
 use crate::calendar_object::{
-    CalendarObject, ObjectLocation, ObjectRemainder, OccurrenceKey, invalid,
+    CalendarObject, ObjectLocation, ObjectRemainder, OccurrenceKey, invalid, unread,
 };
 use crate::ical::{DateOrTime, IcalComponent, IcalProperty, ObjectZones, utc_text, written};
 use crate::recurrence_rule::parted;

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::{Agenda, AgendaTransaction};
+use super::Agenda;
+use super::rows::AgendaTransaction;
 use crate::backend::BackendError;
-use crate::calendar_object::{CalendarObject, CalendarObjectKind, ObjectLocation, Taken, invalid};
+use crate::calendar_object::import_export::Taken;
+use crate::calendar_object::{CalendarObject, CalendarObjectKind, ObjectLocation, invalid};
 use crate::owner::CalendarOwner;
 
 /// Largest file that is taken in, in bytes.

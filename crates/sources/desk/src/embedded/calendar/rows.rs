@@ -7,8 +7,9 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 use uuid::Uuid;
 
 use crate::backend::{BackendError, BackendErrorKind};
+use crate::calendar_object::list::id_of_name;
 use crate::calendar_object::{
-    CalendarObject, CalendarObjectKind, MAX_OBJECT, ObjectLocation, broken, id_of_name, invalid,
+    CalendarObject, CalendarObjectKind, MAX_OBJECT, ObjectLocation, broken, invalid,
 };
 use crate::owner::CalendarOwner;
 
@@ -18,7 +19,7 @@ const MOST_OBJECTS: i64 = 50_000;
 const MOST_COLLECTIONS: usize = 200;
 
 /// A transaction over what one owner has of one kind.
-pub(in crate::embedded) struct AgendaTransaction<'a> {
+pub(crate) struct AgendaTransaction<'a> {
     turn: Transaction<'a>,
     owner: &'a str,
     kind: CalendarObjectKind,
@@ -27,23 +28,23 @@ pub(in crate::embedded) struct AgendaTransaction<'a> {
 }
 
 /// An object as it is kept.
-pub(in crate::embedded) struct AgendaObject {
-    pub(in crate::embedded) collection: String,
-    pub(in crate::embedded) resource: CalendarObject,
+pub(crate) struct AgendaObject {
+    pub(crate) collection: String,
+    pub(crate) resource: CalendarObject,
 }
 
 /// A row with its text unread.
-pub(in crate::embedded) struct AgendaRow {
-    pub(in crate::embedded) id: String,
-    pub(in crate::embedded) collection: String,
-    pub(in crate::embedded) words: String,
-    pub(in crate::embedded) body: String,
+pub(crate) struct AgendaRow {
+    pub(crate) id: String,
+    pub(crate) collection: String,
+    pub(crate) words: String,
+    pub(crate) body: String,
 }
 
 impl<'a> AgendaTransaction<'a> {
     /// Begins to change something, with the first calendar or list made if there is none. Nothing
     /// is kept that is not committed.
-    pub(in crate::embedded) fn begin(
+    pub(crate) fn begin(
         connection: &'a mut Connection,
         owner: &'a str,
         kind: CalendarObjectKind,
@@ -62,7 +63,7 @@ impl<'a> AgendaTransaction<'a> {
     }
 
     /// Begins to read alone, which waits for nobody.
-    pub(in crate::embedded) fn look(
+    pub(crate) fn look(
         connection: &'a mut Connection,
         owner: &'a str,
         kind: CalendarObjectKind,
@@ -77,7 +78,7 @@ impl<'a> AgendaTransaction<'a> {
         Ok(Self { turn: connection.transaction()?, owner, kind, kept: Cell::new(None) })
     }
 
-    pub(in crate::embedded) fn commit(self) -> Result<(), BackendError> {
+    pub(crate) fn commit(self) -> Result<(), BackendError> {
         Ok(self.turn.commit()?)
     }
 
@@ -89,7 +90,7 @@ impl<'a> AgendaTransaction<'a> {
     }
 
     /// Ids and names, the first made first.
-    pub(in crate::embedded) fn collections(&self) -> Result<Vec<(String, String)>, BackendError> {
+    pub(crate) fn collections(&self) -> Result<Vec<(String, String)>, BackendError> {
         let mut asked = self.turn.prepare_cached(
             "SELECT id, name FROM calendar_collections WHERE owner = ? AND kind = ? ORDER BY place",
         )?;
@@ -99,7 +100,7 @@ impl<'a> AgendaTransaction<'a> {
     }
 
     /// The id of a calendar or list, of the first if none is named.
-    pub(in crate::embedded) fn collection(&self, id: Option<&str>) -> Result<String, BackendError> {
+    pub(crate) fn collection(&self, id: Option<&str>) -> Result<String, BackendError> {
         let all = self.collections()?;
         let found = match id {
             Some(id) => all.into_iter().find(|(known, _)| known == id),
@@ -121,7 +122,7 @@ impl<'a> AgendaTransaction<'a> {
     }
 
     /// A new list, under an id that is made of its name.
-    pub(in crate::embedded) fn new_collection(&self, name: &str) -> Result<String, BackendError> {
+    pub(crate) fn new_collection(&self, name: &str) -> Result<String, BackendError> {
         let all = self.collections()?;
         if all.iter().any(|(_, known)| known.to_lowercase() == name.to_lowercase()) {
             let message = format!("there is a list `{name}` already: use that one");
@@ -139,7 +140,7 @@ impl<'a> AgendaTransaction<'a> {
     }
 
     /// One object.
-    pub(in crate::embedded) fn object(&self, id: &str) -> Result<AgendaObject, BackendError> {
+    pub(crate) fn object(&self, id: &str) -> Result<AgendaObject, BackendError> {
         let mut asked = self.turn.prepare_cached(
             "SELECT collection, body FROM calendar_objects WHERE owner = ? AND kind = ? AND id = ?",
         )?;
@@ -187,7 +188,7 @@ impl<'a> AgendaTransaction<'a> {
     }
 
     /// All of a calendar or list, or of all of them; `done` tells open tasks from others.
-    pub(in crate::embedded) fn all(
+    pub(crate) fn all(
         &self,
         collection: Option<&str>,
         done: Option<bool>,
@@ -206,7 +207,7 @@ impl<'a> AgendaTransaction<'a> {
     }
 
     /// Keeps a new object, and gives its id.
-    pub(in crate::embedded) fn insert(
+    pub(crate) fn insert(
         &self,
         collection: &str,
         resource: &CalendarObject,
@@ -254,7 +255,7 @@ impl<'a> AgendaTransaction<'a> {
         )?)
     }
 
-    pub(in crate::embedded) fn update(
+    pub(crate) fn update(
         &self,
         id: &str,
         resource: &CalendarObject,
@@ -279,7 +280,7 @@ impl<'a> AgendaTransaction<'a> {
         Ok(())
     }
 
-    pub(in crate::embedded) fn delete(&self, id: &str) -> Result<(), BackendError> {
+    pub(crate) fn delete(&self, id: &str) -> Result<(), BackendError> {
         self.kept.set(None);
         let gone = self.turn.execute(
             "DELETE FROM calendar_objects WHERE owner = ? AND kind = ? AND id = ?",

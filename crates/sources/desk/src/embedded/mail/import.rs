@@ -6,9 +6,10 @@ use jiff::Timestamp;
 use mail_parser::MessageParser;
 use serde::Serialize;
 
+use super::label::{PLACES, label_name};
 use super::mbox::{MboxMessage, MboxReader};
 use super::rows::{MessageOrigin, NewMessageRow};
-use super::{LocalMail, PLACES, label_name, rows};
+use super::{LocalMail, rows};
 use crate::backend::{BackendError, BackendErrorKind};
 use crate::mail::mime::{self, MimeMessage};
 

@@ -3,7 +3,8 @@
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
-use super::{label_name, rows};
+use super::label::label_name;
+use super::rows;
 use crate::backend::{BackendError, BackendErrorKind, BackendPage, MailQuery, MessageHead};
 
 const MOST: usize = 200;

@@ -8,7 +8,8 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{PLACES, thread};
+use super::label::PLACES;
+use super::thread;
 use crate::backend::{BackendError, BackendErrorKind, MailLabel, MessageHead, Person};
 use crate::mail::mime::{self, MimeMessage};
 

@@ -6,7 +6,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-use super::write::{MimeWriteError, body, field, one_line};
+use super::line::{body, field, one_line};
+use super::write_error::MimeWriteError;
 use crate::backend::MailFile;
 
 /// Files of one message.

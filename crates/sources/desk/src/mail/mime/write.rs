@@ -3,18 +3,18 @@
 //! Nothing that somebody wrote can become a header: addresses and ids are checked, and every other
 //! text loses its line breaks before it is written.
 
-use std::fmt::Write;
-
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
 use jiff::fmt::rfc2822;
 use jiff::tz::TimeZone;
 
-use super::address::{NotAnAddress, checked};
+use super::address::checked;
+use super::line::{WIDTH, body, field, one_line};
 use super::multipart;
 use super::read::id;
-use crate::backend::{BackendError, BackendErrorKind, NewMessage, Person};
+use super::write_error::MimeWriteError;
+use crate::backend::{NewMessage, Person};
 
 /// Everybody whom one message goes to.
 const MAX_RECEIVERS: usize = 200;
@@ -26,26 +26,6 @@ const MAX_LINE: usize = 1000;
 const MAX_REFERENCES: usize = 20;
 /// Bytes of text in one encoded word, which is at most 75 characters (RFC 2047, 2).
 const WORD: usize = 42;
-const WIDTH: usize = 76;
-
-/// Why a message cannot be written.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum MimeWriteError {
-    #[error(transparent)]
-    Address(#[from] NotAnAddress),
-    #[error("it goes to {0} people, and at most 200 are allowed")]
-    Receivers(usize),
-    #[error("its {0} is too long: 1000 bytes for a line and 1 MiB for the text are allowed")]
-    TooLong(&'static str),
-    #[error("it has too many or too large attachments: 20 of 20 MiB together are allowed")]
-    Files,
-}
-
-impl From<MimeWriteError> for BackendError {
-    fn from(error: MimeWriteError) -> Self {
-        Self::new(BackendErrorKind::Invalid, format!("the message cannot be written: {error}"))
-    }
-}
 
 /// What a message is given when it is written.
 #[derive(Debug, Clone)]
@@ -185,13 +165,6 @@ fn date(date: Timestamp) -> String {
     rfc2822::to_string(&date.to_zoned(TimeZone::UTC)).unwrap_or_default()
 }
 
-pub(super) fn field(mail: &mut String, name: &str, value: &str) {
-    mail.push_str(name);
-    mail.push_str(": ");
-    mail.push_str(value);
-    mail.push_str("\r\n");
-}
-
 /// A field with people, one a line; none without people.
 fn people(mail: &mut String, name: &str, people: &[Person]) -> Result<(), MimeWriteError> {
     if people.is_empty() {
@@ -272,54 +245,4 @@ fn encoded(text: &str) -> String {
     }
     finish(&mut word, &mut written);
     written.join("\r\n ")
-}
-
-/// A text without line breaks and other control characters, each of which becomes a space.
-pub(super) fn one_line(text: &str) -> String {
-    let spaced = text.split(|character: char| character.is_control() || character.is_whitespace());
-    spaced.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
-}
-
-/// The encoding, the empty line and the text, in which `without` does not stand as it is.
-pub(super) fn body(mail: &mut String, text: &str, without: Option<&str>) {
-    let text = text.replace("\r\n", "\n").replace('\r', "\n");
-    let lines = || text.strip_suffix('\n').unwrap_or(&text).split('\n');
-    let is_plain = |line: &str| {
-        let plain = |byte: u8| byte == b'\t' || byte == b' ' || byte.is_ascii_graphic();
-        line.len() <= 78 && line.bytes().all(plain)
-    };
-    let is_plain = lines().all(is_plain) && without.is_none_or(|it| !text.contains(it));
-    field(mail, "Content-Transfer-Encoding", if is_plain { "7bit" } else { "quoted-printable" });
-    mail.push_str("\r\n");
-    for line in lines() {
-        if is_plain {
-            mail.push_str(line);
-        } else {
-            quoted_printable(mail, line);
-        }
-        mail.push_str("\r\n");
-    }
-}
-
-/// One line of text (RFC 2045, 6.7).
-fn quoted_printable(mail: &mut String, line: &str) {
-    let mut width = 0;
-    let mut bytes = line.bytes().peekable();
-    while let Some(byte) = bytes.next() {
-        let is_last = bytes.peek().is_none();
-        let is_plain = byte.is_ascii_graphic() && byte != b'=';
-        let is_space = (byte == b' ' || byte == b'\t') && !is_last;
-        let needs = if is_plain || is_space { 1 } else { 3 };
-        if width + needs >= WIDTH {
-            mail.push_str("=\r\n");
-            width = 0;
-        }
-        if needs == 1 {
-            mail.push(char::from(byte));
-        } else {
-            // Writing into a string does not fail.
-            let _ = write!(mail, "={byte:02X}");
-        }
-        width += needs;
-    }
 }

@@ -9,7 +9,8 @@ use super::{CalendarCall, calendar_id};
 use crate::backend::{NewEvent, Person};
 use crate::tools::fields::{AddressArgument, line, one_line, people, yes};
 use crate::tools::quoting;
-use crate::tools::times::{CallClock, EventTimePhrases, ResolvedEventTime};
+use crate::tools::times::CallClock;
+use crate::tools::times::slot::{EventTimePhrases, ResolvedEventTime};
 use crate::tools::tool::DataAnswer;
 
 #[derive(Deserialize, JsonSchema)]

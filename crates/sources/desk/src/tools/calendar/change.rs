@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use toolcrib_core::ToolError;
 
-use super::scope::{EventTarget, SeriesReach, SeriesScope};
+use super::scope::{EventTarget, SeriesScope};
+use super::series_reach::SeriesReach;
 use super::view::{EventView, event};
 use super::{CalendarCall, is_nothing};
 use crate::backend::{CalendarEvent, EventChange, FieldChange, Person};
@@ -12,7 +13,8 @@ use crate::tools::fields::{
     AddressArgument, change, emptied, given, is_same, line, one_line, people,
 };
 use crate::tools::quoting;
-use crate::tools::times::{CallClock, EventTimePhrases, ResolvedEventTime};
+use crate::tools::times::CallClock;
+use crate::tools::times::slot::{EventTimePhrases, ResolvedEventTime};
 use crate::tools::tool::{DataAnswer, DeletedItem};
 
 #[derive(Deserialize, JsonSchema)]

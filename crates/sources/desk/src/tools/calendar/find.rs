@@ -7,7 +7,8 @@ use toolcrib_core::ToolError;
 use super::view::{EventView, event, short};
 use super::{CalendarCall, calendar_id};
 use crate::backend::EventQuery;
-use crate::tools::times::{CallClock, DefaultTimeRange};
+use crate::tools::times::CallClock;
+use crate::tools::times::range::DefaultTimeRange;
 use crate::tools::tool::{DataAnswer, ListAnswer};
 
 #[derive(Deserialize, JsonSchema)]

@@ -9,7 +9,8 @@ use toolcrib_core::ToolError;
 use super::{CalendarCall, calendar_id};
 use crate::backend::{CalendarEvent, EventQuery, EventSlot, EventStatus, InvitationReply};
 use crate::tools::quoting;
-use crate::tools::times::{CallClock, DefaultTimeRange, iso, length};
+use crate::tools::times::range::DefaultTimeRange;
+use crate::tools::times::{CallClock, iso, length};
 use crate::tools::tool::DataAnswer;
 
 /// Days that are looked at in one call.

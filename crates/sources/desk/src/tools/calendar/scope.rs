@@ -5,6 +5,7 @@ use serde::Deserialize;
 use toolcrib_core::ToolError;
 
 use super::CalendarCall;
+use super::series_reach::SeriesReach;
 use super::view::{is_series, summed_up};
 use crate::backend::CalendarEvent;
 use crate::tools::times::CallClock;
@@ -15,15 +16,6 @@ pub(super) enum SeriesScope {
     This,
     Following,
     All,
-}
-
-/// What is done to an event reaches so far.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SeriesReach {
-    /// An event that does not repeat, or one repetition.
-    One,
-    Following,
-    Series,
 }
 
 /// An event as it is now, and how much of it is meant.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::scope::SeriesReach;
+use super::series_reach::SeriesReach;
 use crate::backend::{CalendarEvent, EventGuest, EventSlot, EventStatus, InvitationReply};
 use crate::tools::quoting::{self, plain};
 use crate::tools::times::{CallClock, iso};
