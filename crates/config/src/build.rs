@@ -1,21 +1,18 @@
 //! From a checked file to sources, policy and limits.
 
-mod masked_source;
 mod policy;
-mod resource_view;
 mod source_factory;
-mod source_view;
-mod source_view_settings;
-pub(crate) mod tool_override;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolcrib_core::{CribLimits, Policy, Redactor, Secret, Source, SourceId};
+use toolcrib_core::{CribLimits, Mask, Policy, Redactor, Secret, Source, SourceId};
 use toolcrib_engine::catalog::{LOAD_DEADLINE, NamedSource};
 use toolcrib_engine::discovery::DiscoverySettings;
 use toolcrib_engine::rules::{Glob, Rules};
+use toolcrib_engine::source::{SharedSource, SourceView, SourceViewSettings, masked};
+use toolcrib_mcp::{HttpAuthorization, McpSourceSettings, McpTransport};
 
 use crate::config::{Config, SourceEntry};
 use crate::secrets::template::{SecretLookup, TemplateResolution};
@@ -23,9 +20,6 @@ use crate::settings::SourceSettings;
 pub(crate) use source_factory::BASICS;
 pub use source_factory::SourceFactory;
 use source_factory::{FailingSource, make};
-use source_view::{SharedSource, SourceView};
-use source_view_settings::SourceViewSettings;
-pub(crate) use source_view_settings::wants;
 
 /// What a crib is made of.
 #[derive(Clone)]
@@ -192,12 +186,12 @@ impl Config {
             }
             None => {
                 let made = make(id.as_str(), &settings, maker);
-                let owner = SharedSource::new(masked_source::source(
-                    made,
-                    &settings,
-                    &secrets,
-                    maker.learned(),
-                ));
+                let mask = mask(&settings, &secrets, maker);
+                let made = match mask {
+                    Some(mask) => masked(made, mask),
+                    None => made,
+                };
+                let owner = SharedSource::new(made);
                 (Arc::clone(&owner), SourceView::new(owner, fit.clone()))
             }
         };
@@ -259,6 +253,25 @@ impl BuiltSource {
             }
             _ => Some(SourceDifference::Owner),
         }
+    }
+}
+
+/// What is taken out of all that a source says, if it does not do so itself.
+fn mask(settings: &SourceSettings, secrets: &[Secret], maker: &dyn SourceFactory) -> Option<Mask> {
+    let learns = match settings {
+        SourceSettings::Mcp(server) => learns(server),
+        SourceSettings::Desk(_) => false,
+        SourceSettings::OpenApi(_) | SourceSettings::Basics(_) => return None,
+    };
+    let given = Redactor::new(secrets.iter().cloned());
+    (learns || !given.is_idle()).then(|| Mask::new(given, maker.learned()))
+}
+
+/// Whether a server is sent tokens that no file names.
+fn learns(server: &McpSourceSettings) -> bool {
+    match &server.transport {
+        McpTransport::Http(http) => matches!(http.authorization, HttpAuthorization::OAuth(_)),
+        McpTransport::Stdio(_) => false,
     }
 }
 

@@ -9,9 +9,9 @@ use std::time::Duration;
 use toolcrib_core::{Catalog, CribLimits, Secret, SourceId, ToolName, Validation};
 use toolcrib_engine::discovery::DiscoverySettings;
 use toolcrib_engine::rules::Rules;
+use toolcrib_engine::source::ToolOverride;
 
 use self::requirement::Requirement;
-use crate::build::tool_override::ToolOverride;
 use crate::file::problem::ConfigProblem;
 use crate::secrets::template::{SecretLookup, Template, TemplateResolution, UnresolvedReference};
 use crate::settings::SourceTemplate;

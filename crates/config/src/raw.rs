@@ -30,7 +30,7 @@ pub(crate) use self::openapi::{
 pub(crate) use self::profile::{ConfirmWord, DiscoveryWord, ProfileTable};
 pub(crate) use self::scalar::{PauseText, SECRET, SecretText, SizeText};
 pub(crate) use self::source::{BasicsValue, SourceTable};
-pub(crate) use self::tool::{EffectWord, GuidanceTable, ToolTable, ValidationWord, VerifyTable};
+pub(crate) use self::tool::{EffectWord, ToolTable, ValidationWord, VerifyTable};
 pub(crate) use observability::{AuditTable, LogFormatWord, LogLevelWord, LogTable, TelemetryTable};
 pub(crate) use server::{ApiKeyTable, IssuerTable, ServerTable, TlsTable};
 pub(crate) use server_limits::ServerLimitsTable;

@@ -25,6 +25,7 @@ use crate::call::context::CallContext;
 use crate::call::name::InvalidName;
 use crate::outcome::content::IntoContent;
 use crate::outcome::{ToolError, ToolOutcome};
+use crate::redact::Mask;
 use effect::Effect;
 use spec::ToolSpec;
 
@@ -52,6 +53,12 @@ pub trait Tool: Send + Sync {
     /// although it writes; a second call, which has another key, is not.
     fn honours_idempotency_key(&self) -> bool {
         false
+    }
+
+    /// The secrets that the owner of this tool was given. The gate takes them out of all that its
+    /// calls say, before anybody else hears it.
+    fn mask(&self) -> Option<&Mask> {
+        None
     }
 
     /// What a call would do, in words, for whoever is asked before it runs: "Delete *Budget

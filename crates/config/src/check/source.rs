@@ -8,10 +8,11 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use toolcrib_core::{SourceId, Validation};
 use toolcrib_engine::rules::{Glob, instead};
+use toolcrib_engine::source::wants;
 use toolcrib_openapi::{Grouping, OperationFilter};
 
 use super::ConfigChecker;
-use crate::build::{BASICS, wants};
+use crate::build::BASICS;
 use crate::config::SourceEntry;
 use crate::file::schema_check::shown;
 use crate::file::toml_path::TomlPath;

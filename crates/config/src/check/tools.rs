@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use toolcrib_core::{Effect, ToolName, Validation, Verify};
+use toolcrib_engine::source::{GuidanceOverride, ToolOverride};
 
 use super::ConfigChecker;
-use crate::build::tool_override::ToolOverride;
 use crate::config::SourceEntry;
 use crate::file::toml_path::TomlPath;
 use crate::raw::{self, EffectWord, ValidationWord};
@@ -54,7 +54,13 @@ impl ConfigChecker<'_, '_, '_> {
             approval: raw.approval.clone(),
             verify: raw.verify.as_ref().and_then(|raw| self.verify(raw, &place.key("verify"))),
             validation: raw.validation.map(Validation::from),
-            guidance: raw.guidance.clone(),
+            guidance: GuidanceOverride {
+                system: raw.guidance.system.clone(),
+                user: raw.guidance.user.clone(),
+                system_format: raw.guidance.system_format.clone(),
+                user_format: raw.guidance.user_format.clone(),
+                reminder: raw.guidance.reminder.clone(),
+            },
         }
     }
 

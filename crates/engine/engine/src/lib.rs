@@ -9,7 +9,9 @@ mod crib;
 pub mod discovery;
 pub mod ledger;
 pub mod pins;
+pub mod policy;
 pub mod rules;
+pub mod source;
 
 pub use crib::Crib;
 pub use crib::builder::CribBuilder;

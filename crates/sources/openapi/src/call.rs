@@ -8,7 +8,7 @@ use http::header::{CONTENT_TYPE, COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use tokio::time::Instant;
 use toolcrib_core::{
-    Arguments, CallContext, Effect, ErrorKind, Redactor, ToolError, ToolOutcome, Trace,
+    Arguments, CallContext, Effect, ErrorKind, Mask, Redactor, ToolError, ToolOutcome, Trace,
 };
 use toolcrib_egress::{EgressBody, EgressRequest, EgressTimeouts};
 use url::Url;
@@ -38,15 +38,15 @@ pub(crate) struct ApiClient {
     pub(crate) trace_context: bool,
     pub(crate) timeout: Duration,
     pub(crate) max_response_bytes: u64,
-    /// Knows all secrets of the settings.
-    pub(crate) redactor: Redactor,
+    /// Knows all secrets of the settings, and the tokens that were learned.
+    pub(crate) mask: Mask,
 }
 
 /// The tokens that one call has been given: nothing else knows them all.
 type CallTokens = Vec<IssuedToken>;
 
 impl ApiClient {
-    /// Calls an operation. Nothing of a secret is in the outcome, also if the API echoes it.
+    /// Calls an operation. No token of this call is in the outcome, also if the API echoes it.
     pub(crate) async fn call(
         &self,
         operation: &ApiOperation,
@@ -79,7 +79,7 @@ impl ApiClient {
             Ok(answer) => answer.outcome(),
             Err(error) => ToolOutcome::Failed(error),
         };
-        self.redact(&mut outcome, &tokens);
+        Self::redact(&mut outcome, &tokens);
         outcome
     }
 
@@ -202,15 +202,14 @@ impl ApiClient {
         Ok(ApiResponse { status, headers, body, url, only_reads })
     }
 
-    fn redact(&self, outcome: &mut ToolOutcome, tokens: &[IssuedToken]) {
-        // Tokens first: one may hold another secret, and would not be known any more without it.
-        let (given, learned) = (masking(tokens), self.grants.learned().redactor());
-        for redactor in given.as_deref().into_iter().chain([&*learned, &self.redactor]) {
-            match outcome {
-                ToolOutcome::Done(content) => redactor.content(content),
-                ToolOutcome::Failed(error) => redactor.error(error),
-                ToolOutcome::Denied { .. } | ToolOutcome::Pending(_) => {}
-            }
+    /// Takes out the tokens of this call, which nobody else knows all of; the gate does the rest.
+    fn redact(outcome: &mut ToolOutcome, tokens: &[IssuedToken]) {
+        // One may hold another secret, and would not be known any more after the gate's step.
+        let Some(given) = masking(tokens) else { return };
+        match outcome {
+            ToolOutcome::Done(content) => given.content(content),
+            ToolOutcome::Failed(error) => given.error(error),
+            ToolOutcome::Denied { .. } | ToolOutcome::Pending(_) => {}
         }
     }
 }

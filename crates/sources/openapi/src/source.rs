@@ -1,6 +1,6 @@
 //! A document as a source of tools.
 
-mod build;
+pub(crate) mod build;
 pub(crate) mod destinations;
 mod fetch;
 mod generic_request;

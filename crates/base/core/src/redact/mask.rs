@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::learned_secrets::Secrets;
 use super::redactor::Redactor;
-use crate::call::host::Progress;
-use crate::call::host::{HostQuestion, LogEntry};
+use crate::call::host::{HostQuestion, LogEntry, Progress};
+use crate::outcome::{ToolError, ToolOutcome};
 
 /// The secrets that a source was given, and what came to be one since. Cheap to clone.
 #[derive(Clone)]
@@ -34,6 +34,18 @@ impl Mask {
             }
         });
         masked.into_owned()
+    }
+
+    pub(crate) fn outcome(&self, outcome: &mut ToolOutcome) {
+        self.each(|redactor| match outcome {
+            ToolOutcome::Done(said) => redactor.content(said),
+            ToolOutcome::Failed(error) => redactor.error(error),
+            ToolOutcome::Pending(_) | ToolOutcome::Denied { .. } => {}
+        });
+    }
+
+    pub(crate) fn error(&self, error: &mut ToolError) {
+        self.each(|redactor| redactor.error(error));
     }
 
     pub(crate) fn ask(&self, ask: &mut HostQuestion) {

@@ -18,6 +18,7 @@ use crate::call::json_fields::JsonFields;
 use crate::outcome::refusal::{Refusal, RefusalReason};
 use crate::outcome::{ErrorKind, ToolError};
 use crate::policy::UnlistedAccess;
+use crate::redact::Mask;
 use crate::tool::source_error::SourceError;
 
 /// The prompts and resources of a source.
@@ -55,6 +56,11 @@ pub trait Resources: Send + Sync {
     /// is had of it goes by names: it may be another name of what is kept out.
     fn is_open(&self) -> bool {
         false
+    }
+
+    /// The secrets that its owner was given: as [`Tool::mask`](crate::Tool::mask) has them.
+    fn mask(&self) -> Option<&Mask> {
+        None
     }
 
     /// How far an address may be asked for that it does not list.
@@ -141,6 +147,15 @@ impl UpdateStream {
     /// `updates`: the parameters of each notification; dropping it ends the following.
     pub fn new(updates: impl Stream<Item = JsonFields> + Send + 'static) -> Self {
         Self(Box::pin(updates))
+    }
+
+    /// The same without secrets.
+    #[must_use]
+    pub fn masked(self, mask: Mask) -> Self {
+        Self(Box::pin(self.0.map(move |mut params| {
+            mask.each(|redactor| redactor.fields(&mut params));
+            params
+        })))
     }
 
     /// The next one. `None`: nobody tells of any more.

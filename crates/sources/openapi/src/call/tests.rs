@@ -7,8 +7,8 @@ use http::Method;
 use indexmap::IndexMap;
 use serde_json::{Value, json};
 use toolcrib_core::{
-    Call, Caller, Effect, ErrorKind, PlanRequest as Wish, RawArguments, Response, Secret, Tool,
-    raw_tool,
+    Call, Caller, Effect, ErrorKind, PlanRequest as Wish, RawArguments, Response, Secret, Secrets,
+    Tool, raw_tool,
 };
 use toolcrib_egress::{Egress, Network};
 use toolcrib_engine::Crib;
@@ -18,6 +18,7 @@ use crate::document::SecurityScheme;
 use crate::operation::{PathPiece, PathSegment};
 use crate::recorder::{HANG, Recorder, answer, json};
 use crate::settings::{ApiBounds, Credential};
+use crate::source::build::OperationTool;
 
 fn secret(text: &str) -> Secret {
     Secret::new(text)
@@ -52,7 +53,10 @@ fn api(server: &Url, token_server: &Url, credentials: &[(&str, Credential)]) -> 
         idempotency_header: Some(HeaderName::from_static("idempotency-key")),
         timeout: Duration::from_secs(10),
         max_response_bytes: 1_000,
-        redactor: Redactor::new([secret("operator-secret"), secret("bearer-secret")]),
+        mask: Mask::new(
+            Redactor::new([secret("operator-secret"), secret("bearer-secret")]),
+            Secrets::default(),
+        ),
     }
 }
 
@@ -74,11 +78,8 @@ fn operation(method: Method, security: &[&str]) -> ApiOperation {
 
 fn tool(api: ApiClient, operation: ApiOperation) -> Arc<dyn Tool> {
     let effect = if operation.method == Method::GET { Effect::Read } else { Effect::Write };
-    let shared = Arc::new((api, operation));
-    raw_tool(toolcrib_testkit::spec("x", effect), move |arguments, context| {
-        let shared = Arc::clone(&shared);
-        async move { shared.0.call(&shared.1, &arguments, &context).await }
-    })
+    let (api, spec) = (Arc::new(api), Arc::new(toolcrib_testkit::spec("x", effect)));
+    Arc::new(OperationTool { api, operation, spec, is_generic: false })
 }
 
 async fn run(tool: Arc<dyn Tool>, calls: usize) -> Vec<Response> {

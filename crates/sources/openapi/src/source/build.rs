@@ -6,8 +6,8 @@ use std::time::Duration;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use indexmap::{IndexMap, IndexSet};
 use toolcrib_core::{
-    Arguments, BoxFuture, CallContext, Redactor, Secret, SourceError, SourceId, Tool, ToolName,
-    ToolOrigin, ToolOutcome, ToolSpec, Toolset,
+    Arguments, BoxFuture, CallContext, Mask, Redactor, Secret, SourceError, SourceId, Tool,
+    ToolName, ToolOrigin, ToolOutcome, ToolSpec, Toolset,
 };
 use toolcrib_egress::{Egress, EgressError};
 use url::Url;
@@ -73,12 +73,12 @@ pub(super) fn build(
 }
 
 /// An operation and the way to call it.
-struct OperationTool {
-    api: Arc<ApiClient>,
-    operation: ApiOperation,
-    spec: Arc<ToolSpec>,
+pub(crate) struct OperationTool {
+    pub(crate) api: Arc<ApiClient>,
+    pub(crate) operation: ApiOperation,
+    pub(crate) spec: Arc<ToolSpec>,
     /// Its arguments say what is sent, and the operation is none of the document.
-    is_generic: bool,
+    pub(crate) is_generic: bool,
 }
 
 impl Tool for OperationTool {
@@ -96,6 +96,10 @@ impl Tool for OperationTool {
 
     fn honours_idempotency_key(&self) -> bool {
         self.api.idempotency_header.is_some() && self.operation.takes_key
+    }
+
+    fn mask(&self) -> Option<&Mask> {
+        Some(&self.api.mask)
     }
 
     fn call<'a>(
@@ -188,7 +192,7 @@ fn api(
         idempotency_header: idempotency_header.map(|name| header_name(name)).transpose()?,
         timeout: settings.timeout,
         max_response_bytes: settings.max_response_bytes,
-        redactor: Redactor::new(secrets),
+        mask: Mask::new(Redactor::new(secrets), grants.learned().clone()),
         grants: Arc::clone(grants),
         server,
         keyring,

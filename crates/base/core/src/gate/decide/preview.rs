@@ -11,6 +11,7 @@ use super::undeclared_effect;
 use crate::call::arguments::Arguments;
 use crate::catalog::CatalogTool;
 use crate::gate::batch::Batch;
+use crate::gate::run::redaction;
 use crate::outcome::ToolError;
 
 /// How long a tool may look for its words.
@@ -43,7 +44,7 @@ pub(crate) async fn words(
     tool: &CatalogTool,
     arguments: &Arguments,
 ) -> Result<Option<String>, ToolError> {
-    let looking = async { tool.tool.preview(arguments, batch.plan.caller()).await };
+    let looking = redaction::preview(&*tool.tool, arguments, batch.plan.caller());
     match timeout(PATIENCE, AssertUnwindSafe(looking).catch_unwind()).await {
         Ok(Ok(found)) => Ok(found?.map(|words| plain(&words)).filter(|words| !words.is_empty())),
         // The name and the arguments are there to decide by.

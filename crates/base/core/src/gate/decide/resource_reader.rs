@@ -9,6 +9,7 @@ use crate::call::arguments::Arguments;
 use crate::call::context::CallContext;
 use crate::outcome::content::Content;
 use crate::outcome::{ErrorKind, ToolError, ToolOutcome};
+use crate::redact::Mask;
 use crate::resource::{ResourceRequest, Resources, UpdateStream};
 use crate::tool::Tool;
 use crate::tool::spec::ToolSpec;
@@ -29,6 +30,10 @@ pub(crate) enum ReaderTask {
 impl Tool for ResourceReader {
     fn spec(&self) -> &ToolSpec {
         &self.spec
+    }
+
+    fn mask(&self) -> Option<&Mask> {
+        self.library.mask()
     }
 
     fn call<'a>(&'a self, _: Arguments, context: &'a CallContext) -> BoxFuture<'a, ToolOutcome> {
@@ -66,6 +71,10 @@ impl ResourceReader {
         context: &CallContext,
     ) -> Result<Content, ToolError> {
         let following = self.library.follow(uri, context).await?;
+        let following = match self.library.mask() {
+            Some(mask) => following.masked(mask.clone()),
+            None => following,
+        };
         let to = to.lock().unwrap_or_else(PoisonError::into_inner).take();
         // Whoever wanted it has gone: it ends with this.
         let _ = to.map(|to| to.send(following));

@@ -12,6 +12,7 @@ use tokio::time::{Instant, timeout};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::late_answer::AttemptFuture;
+use super::redaction;
 use super::supervise::Supervision;
 use crate::call::arguments::Arguments;
 use crate::call::context::CallContext;
@@ -182,12 +183,12 @@ impl<'a> AttemptRunner<'a> {
     async fn attempt(&self, arguments: Arguments) -> (AttemptEnd, Option<AttemptFuture>) {
         // The call itself may panic before it returns a future, so it is made inside.
         if self.tool.spec.effect == Effect::Read {
-            let calling = async { self.tool.tool.call(arguments, &self.context).await };
+            let calling = redaction::call(&*self.tool.tool, arguments, &self.context);
             let running = std::pin::pin!(AssertUnwindSafe(calling).catch_unwind());
             return (self.stop(running).await, None);
         }
         let (tool, context) = (Arc::clone(&self.tool.tool), self.context.clone());
-        let calling = async move { tool.call(arguments, &context).await };
+        let calling = async move { redaction::call(&*tool, arguments, &context).await };
         let mut running: AttemptFuture = Box::pin(AssertUnwindSafe(calling).catch_unwind());
         let stop = self.stop(running.as_mut()).await;
         let rest = (!matches!(stop, AttemptEnd::Ended(_))).then_some(running);

@@ -1,26 +1,20 @@
-//! The prompts and resources of a source as the file wants to have them: under the prefix of its
-//! tools, those that `include` and `exclude` leave, and without its secrets.
+//! The prompts and resources of a source as an operator wants to have them: under the prefix of
+//! its tools, and those that `include` and `exclude` leave.
 
 use std::sync::Arc;
 
-use futures_util::stream::unfold;
 use serde_json::Value;
 use toolcrib_core::{
     BoxFuture, CallContext, ClientSession, ErrorKind, JsonFields, Mask, Refusal, RefusalReason,
     ResourceAddress, ResourceKind, ResourceList, ResourceOperation, ResourceRequest, Resources,
-    ServerInfo, SourceError, ToolError, UnlistedAccess, UpdateStream,
+    SourceError, ToolError, UnlistedAccess, UpdateStream,
 };
 
-use super::source_view_settings::SourceViewSettings;
+use super::view_settings::SourceViewSettings;
 
 pub(super) struct ResourceView {
     pub(super) library: Arc<dyn Resources>,
     pub(super) fit: SourceViewSettings,
-}
-
-pub(super) struct MaskedResources {
-    pub(super) library: Arc<dyn Resources>,
-    pub(super) mask: Mask,
 }
 
 impl ResourceView {
@@ -103,6 +97,10 @@ impl Resources for ResourceView {
         self.fit.is_of_all() && self.library.is_open()
     }
 
+    fn mask(&self) -> Option<&Mask> {
+        self.library.mask()
+    }
+
     fn leave(&self, uri: &str, address: &ResourceAddress) -> UnlistedAccess {
         self.fit.leave(uri, address).and(self.library.leave(uri, address))
     }
@@ -127,99 +125,5 @@ impl Resources for ResourceView {
             return self.library.follow(uri, context);
         }
         Box::pin(std::future::ready(Err(left_out())))
-    }
-}
-
-impl MaskedResources {
-    fn masked(&self, holdings: ResourceList) -> ResourceList {
-        let list = |mut list: Vec<Arc<JsonFields>>| {
-            for fields in &mut list {
-                self.mask.each(|redactor| redactor.fields(Arc::make_mut(fields)));
-            }
-            list
-        };
-        let mut said = ServerInfo::clone(&holdings.said);
-        self.mask.each(|redactor| redactor.fields(&mut said.server));
-        self.mask.each(|redactor| redactor.fields(&mut said.capabilities));
-        self.mask.each(|redactor| redactor.fields(&mut said.hints));
-        if let Some(text) = &mut said.instructions {
-            *text = self.mask.text(text);
-        }
-        ResourceList {
-            prompts: list(holdings.prompts),
-            resources: list(holdings.resources),
-            templates: list(holdings.templates),
-            said: Arc::new(said),
-            ..holdings
-        }
-    }
-
-    fn following(&self, following: UpdateStream) -> UpdateStream {
-        let mask = self.mask.clone();
-        UpdateStream::new(unfold((following, mask), |(mut following, mask)| async {
-            let mut params = following.next().await?;
-            mask.each(|redactor| redactor.fields(&mut params));
-            Some((params, (following, mask)))
-        }))
-    }
-
-    fn error(&self, mut error: ToolError) -> ToolError {
-        self.mask.each(|redactor| redactor.error(&mut error));
-        error
-    }
-}
-
-impl Resources for MaskedResources {
-    fn load(&self) -> BoxFuture<'_, Result<ResourceList, SourceError>> {
-        Box::pin(async {
-            let loaded = self.library.load().await;
-            // Why it has none is told of its tools; this here would have to be masked once more.
-            let loaded = loaded.map_err(|_| SourceError::new("it does not list what it has"));
-            Ok(self.masked(loaded?))
-        })
-    }
-
-    fn changed(&self) -> BoxFuture<'_, ()> {
-        self.library.changed()
-    }
-
-    fn change_announced(&self, kind: ResourceKind) -> BoxFuture<'static, ()> {
-        self.library.change_announced(kind)
-    }
-
-    fn lines(&self, visitor: ClientSession) -> Option<UpdateStream> {
-        Some(self.following(self.library.lines(visitor)?))
-    }
-
-    fn is_open(&self) -> bool {
-        self.library.is_open()
-    }
-
-    fn leave(&self, uri: &str, address: &ResourceAddress) -> UnlistedAccess {
-        self.library.leave(uri, address)
-    }
-
-    fn answer<'a>(
-        &'a self,
-        inquiry: ResourceRequest,
-        context: &'a CallContext,
-    ) -> BoxFuture<'a, Result<JsonFields, ToolError>> {
-        Box::pin(async move {
-            let answered = self.library.answer(inquiry, &context.masked(&self.mask)).await;
-            let mut result = answered.map_err(|error| self.error(error))?;
-            self.mask.each(|redactor| redactor.fields(&mut result));
-            Ok(result)
-        })
-    }
-
-    fn follow<'a>(
-        &'a self,
-        uri: &'a str,
-        context: &'a CallContext,
-    ) -> BoxFuture<'a, Result<UpdateStream, ToolError>> {
-        Box::pin(async move {
-            let followed = self.library.follow(uri, &context.masked(&self.mask)).await;
-            Ok(self.following(followed.map_err(|error| self.error(error))?))
-        })
     }
 }

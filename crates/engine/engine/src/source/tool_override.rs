@@ -1,43 +1,51 @@
-//! What the file changes of one tool.
+//! What is changed of one tool.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use toolcrib_core::{Effect, ToolName, ToolSpec, Validation, ValidationOrigin, Verify};
 
-use crate::raw::GuidanceTable;
-
 /// Each field that is there takes the place of the tool's own.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct ToolOverride {
-    pub(crate) enabled: Option<bool>,
-    pub(crate) exclusive: Option<bool>,
-    pub(crate) capability: Option<bool>,
-    pub(crate) takes_control: Option<bool>,
-    pub(crate) companions: Option<Vec<ToolName>>,
-    pub(crate) effect: Option<Effect>,
-    pub(crate) idempotent: Option<bool>,
-    pub(crate) timeout: Option<Duration>,
-    pub(crate) max_result_bytes: Option<usize>,
-    pub(crate) retries: Option<u32>,
-    pub(crate) title: Option<String>,
-    pub(crate) summary: Option<String>,
-    pub(crate) description: Option<String>,
-    pub(crate) category: Option<String>,
-    pub(crate) actions: Option<Vec<String>>,
-    pub(crate) tags: Option<Vec<String>>,
-    pub(crate) aliases: Option<Vec<String>>,
-    pub(crate) examples: Option<Vec<String>>,
-    pub(crate) checks: Option<Vec<String>>,
+pub struct ToolOverride {
+    pub enabled: Option<bool>,
+    pub exclusive: Option<bool>,
+    pub capability: Option<bool>,
+    pub takes_control: Option<bool>,
+    pub companions: Option<Vec<ToolName>>,
+    pub effect: Option<Effect>,
+    pub idempotent: Option<bool>,
+    pub timeout: Option<Duration>,
+    pub max_result_bytes: Option<usize>,
+    pub retries: Option<u32>,
+    pub title: Option<String>,
+    pub summary: Option<String>,
+    pub description: Option<String>,
+    pub category: Option<String>,
+    pub actions: Option<Vec<String>>,
+    pub tags: Option<Vec<String>>,
+    pub aliases: Option<Vec<String>>,
+    pub examples: Option<Vec<String>>,
+    pub checks: Option<Vec<String>>,
     /// The empty text takes the tool's own reason away.
-    pub(crate) approval: Option<String>,
-    pub(crate) verify: Option<Arc<Verify>>,
-    pub(crate) validation: Option<Validation>,
-    pub(crate) guidance: GuidanceTable,
+    pub approval: Option<String>,
+    pub verify: Option<Arc<Verify>>,
+    pub validation: Option<Validation>,
+    pub guidance: GuidanceOverride,
+}
+
+/// The same of what a tool adds to the prompts.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct GuidanceOverride {
+    pub system: Option<String>,
+    pub user: Option<String>,
+    pub system_format: Option<String>,
+    pub user_format: Option<String>,
+    pub reminder: Option<String>,
 }
 
 impl ToolOverride {
-    pub(crate) fn apply(&self, spec: &mut ToolSpec) {
+    pub(super) fn apply(&self, spec: &mut ToolSpec) {
         set(&mut spec.enabled, self.enabled);
         set(&mut spec.traits.exclusive, self.exclusive);
         set(&mut spec.traits.capability, self.capability);

@@ -2,30 +2,30 @@
 
 use std::collections::BTreeMap;
 
+use crate::rules::Glob;
 use toolcrib_core::{
     AddressPattern, LONGEST_NAME, QuarantineReason, ResourceAddress, SourceError, SourceId,
     Toolset, UnlistedAccess, Validation, ValidationOrigin,
 };
-use toolcrib_engine::rules::Glob;
 
 use super::tool_override::ToolOverride;
 
-/// What the file wants of a source.
+/// What is wanted of a source.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct SourceViewSettings {
-    pub(crate) prefix: String,
+pub struct SourceViewSettings {
+    pub prefix: String,
     /// How names begin that are another source's, and whose.
-    pub(crate) foreign: Vec<(String, SourceId)>,
-    pub(crate) include: Vec<Glob>,
-    pub(crate) exclude: Vec<Glob>,
+    pub foreign: Vec<(String, SourceId)>,
+    pub include: Vec<Glob>,
+    pub exclude: Vec<Glob>,
     /// How arguments meet the schemas of all of them.
-    pub(crate) validation: Option<Validation>,
+    pub validation: Option<Validation>,
     /// By the full name of the tool.
-    pub(crate) overrides: BTreeMap<String, ToolOverride>,
+    pub overrides: BTreeMap<String, ToolOverride>,
 }
 
 /// Whether a name is to be had by what is included and excluded.
-pub(crate) fn wants(include: &[Glob], exclude: &[Glob], name: &str) -> bool {
+pub fn wants(include: &[Glob], exclude: &[Glob], name: &str) -> bool {
     let matches = |globs: &[Glob]| globs.iter().any(|glob| glob.matches(name));
     (include.is_empty() || matches(include)) && !matches(exclude)
 }

@@ -8,13 +8,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use toolcrib_core::{
-    Arguments, BoxFuture, CallContext, Caller, Guidance, Mask, Redactor, Resources, Secret,
-    Secrets, Source, SourceError, Tool, ToolError, ToolOutcome, ToolSpec, Toolset,
+    Arguments, BoxFuture, CallContext, Caller, Guidance, Mask, Resources, Source, SourceError,
+    Tool, ToolError, ToolOutcome, ToolSpec, Toolset,
 };
-use toolcrib_mcp::{HttpAuthorization, McpSourceSettings, McpTransport};
 
-use super::resource_view::MaskedResources;
-use crate::settings::SourceSettings;
+use super::masked_resources::MaskedResources;
 
 struct MaskedSource {
     source: Arc<dyn Source>,
@@ -27,30 +25,9 @@ struct MaskedTool {
     mask: Mask,
 }
 
-/// The source, masked if it is one that does not mask itself.
-pub(super) fn source(
-    source: Arc<dyn Source>,
-    settings: &SourceSettings,
-    secrets: &[Secret],
-    learned: Secrets,
-) -> Arc<dyn Source> {
-    let (given, learns) = match settings {
-        SourceSettings::Mcp(server) => (Redactor::new(secrets.iter().cloned()), learns(server)),
-        SourceSettings::Desk(_) => (Redactor::new(secrets.iter().cloned()), false),
-        SourceSettings::OpenApi(_) | SourceSettings::Basics(_) => return source,
-    };
-    if given.is_idle() && !learns {
-        return source;
-    }
-    Arc::new(MaskedSource { source, mask: Mask::new(given, learned) })
-}
-
-/// Whether a server is sent tokens that no file names.
-fn learns(server: &McpSourceSettings) -> bool {
-    match &server.transport {
-        McpTransport::Http(http) => matches!(http.authorization, HttpAuthorization::OAuth(_)),
-        McpTransport::Stdio(_) => false,
-    }
+/// The source, of which lists and errors are masked here, and calls by the gate.
+pub fn masked(source: Arc<dyn Source>, mask: Mask) -> Arc<dyn Source> {
+    Arc::new(MaskedSource { source, mask })
 }
 
 impl Source for MaskedSource {
@@ -148,19 +125,16 @@ impl Tool for MaskedTool {
         self.tool.honours_idempotency_key()
     }
 
+    fn mask(&self) -> Option<&Mask> {
+        Some(&self.mask)
+    }
+
     fn preview<'a>(
         &'a self,
         arguments: &'a Arguments,
         caller: &'a Caller,
     ) -> BoxFuture<'a, Result<Option<String>, ToolError>> {
-        Box::pin(async move {
-            let mut said = self.tool.preview(arguments, caller).await;
-            match &mut said {
-                Ok(words) => words.iter_mut().for_each(|words| *words = self.mask.text(words)),
-                Err(error) => self.mask.each(|redactor| redactor.error(error)),
-            }
-            said
-        })
+        self.tool.preview(arguments, caller)
     }
 
     fn call<'a>(
@@ -168,14 +142,6 @@ impl Tool for MaskedTool {
         arguments: Arguments,
         context: &'a CallContext,
     ) -> BoxFuture<'a, ToolOutcome> {
-        Box::pin(async move {
-            let mut outcome = self.tool.call(arguments, &context.masked(&self.mask)).await;
-            match &mut outcome {
-                ToolOutcome::Done(said) => self.mask.each(|redactor| redactor.content(said)),
-                ToolOutcome::Failed(error) => self.mask.each(|redactor| redactor.error(error)),
-                ToolOutcome::Pending(_) | ToolOutcome::Denied { .. } => {}
-            }
-            outcome
-        })
+        self.tool.call(arguments, context)
     }
 }

@@ -1,4 +1,4 @@
-//! A source as the file wants to have it: some of its tools, under a prefix, with changes.
+//! A source as an operator wants to have it: some of its tools, under a prefix, with changes.
 //!
 //! The owner of the tools stands within, so that other wishes do not start it anew: they make a
 //! new wrapper, which takes the list that is there already.
@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use toolcrib_core::{BoxFuture, Resources, Source, SourceError, Tool, Toolset};
 
 use super::resource_view::ResourceView;
-use super::source_view_settings::SourceViewSettings;
+use super::view_settings::SourceViewSettings;
 
 /// The owner of the tools, shared by all wrappers that there were.
-pub(crate) struct SharedSource {
+pub struct SharedSource {
     source: Arc<dyn Source>,
     /// The last list, unless a load is under way or failed.
     last: Mutex<Option<Toolset>>,
@@ -20,7 +20,7 @@ pub(crate) struct SharedSource {
     is_changed: AtomicBool,
 }
 
-pub(crate) struct SourceView {
+pub struct SourceView {
     owner: Arc<SharedSource>,
     fit: SourceViewSettings,
     /// How the names of its tools begin.
@@ -30,7 +30,7 @@ pub(crate) struct SourceView {
 }
 
 impl SharedSource {
-    pub(crate) fn new(source: Arc<dyn Source>) -> Arc<Self> {
+    pub fn new(source: Arc<dyn Source>) -> Arc<Self> {
         Arc::new(Self { source, last: Mutex::default(), is_changed: AtomicBool::new(false) })
     }
 
@@ -54,7 +54,7 @@ impl SharedSource {
 }
 
 impl SourceView {
-    pub(crate) fn new(owner: Arc<SharedSource>, fit: SourceViewSettings) -> Arc<Self> {
+    pub fn new(owner: Arc<SharedSource>, fit: SourceViewSettings) -> Arc<Self> {
         let stem = fit.stem();
         Arc::new(Self { owner, fit, stem, is_new: AtomicBool::new(true) })
     }
