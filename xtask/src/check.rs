@@ -1,4 +1,7 @@
-//! The steps that need no test: format, lints, documentation, book, fuzz targets, dependencies.
+//! The steps that need no test: format, lints, documentation, what the library offers, its features,
+//! book, fuzz targets, dependencies.
+
+pub(crate) mod public_api;
 
 use crate::machine::{cargo, program, target};
 use crate::report::RunReport;
@@ -18,6 +21,11 @@ pub(crate) fn run(report: &mut RunReport) {
             .args(["doc", "--workspace", "--no-deps", "--all-features"])
             .env("RUSTDOCFLAGS", "-D warnings -D rustdoc::all"),
     );
+    public_api::step(report);
+    for features in FEATURES {
+        let check = ["check", "--quiet", "-p", "toolcrib", "--lib", "--features", features];
+        report.step(&format!("features `{features}`"), cargo().args(check));
+    }
     book::step(report);
     // Without its default feature a target is type-checked but compiles and links no C++.
     report.step(
@@ -34,4 +42,7 @@ pub(crate) fn run(report: &mut RunReport) {
 }
 
 const FUZZ: [&str; 2] = ["--manifest-path", "fuzz/Cargo.toml"];
+/// Of the library: each builds alone.
+const FEATURES: [&str; 9] =
+    ["", "auth", "basics", "config", "desk", "egress", "mcp", "openapi", "store"];
 const DENY: [&str; 3] = ["--", "-D", "warnings"];

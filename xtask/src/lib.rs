@@ -1,4 +1,5 @@
-//! The project's chores: `cargo xtask test`, `check`, `peers`, `bench`, `book` and `dist`.
+//! The project's chores: `cargo xtask test`, `check`, `api`, `peers`, `bench`, `book`
+//! and `dist`.
 //!
 //! Reading order: `check` (the steps that run no test), `test` (everything a commit must pass),
 //! `bench`, `book` (the documents), `dist` (what is shipped), `instruments` (what both measure
@@ -29,7 +30,9 @@ const HELP: &str = "\
 usage: cargo xtask WORD
 
   test    install what the tests need into .tools, then run `check` and every test
-  check   format, lints, documentation, book, fuzz targets, dependencies; no tests
+  check   format, lints, documentation, public API, features, book, fuzz targets, dependencies; no
+          tests
+  api     write down what the library offers, in crates/apps/toolcrib/public-api.txt
   peers   install the servers of others that tests speak with, and tell where they are
   bench   run the benchmarks; further words go to `cargo bench`
   bench gateway [--seconds=N] [--server=PATH] [--json]
@@ -61,6 +64,10 @@ pub fn main(words: &[String]) -> ExitCode {
             check::run(&mut report);
             report.end()
         }
+        ("api", []) => match check::public_api::write() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(problem) => refuse(&format!("{problem:#}")),
+        },
         ("peers", []) => {
             let mut report = RunReport::default();
             Peers::install(&mut report).tell();
@@ -73,7 +80,7 @@ pub fn main(words: &[String]) -> ExitCode {
             say(HELP);
             ExitCode::SUCCESS
         }
-        ("test" | "check" | "peers" | "book", _) => {
+        ("test" | "check" | "api" | "peers" | "book", _) => {
             refuse(&format!("`{word}` takes no further words"))
         }
         _ => refuse(&format!("unknown word `{word}`")),

@@ -112,6 +112,37 @@ fn the_book_lists_every_page_once() {
     assert_eq!(listed, pages);
 }
 
+#[test]
+fn every_hop_of_a_call_is_a_function_of_its_file_and_there_are_as_many_as_it_says() {
+    let page = read_text("docs/design/hops.md");
+    let tables = ["## Over MCP", "## Over REST"].map(|heading| first_row_cells(&page, heading));
+    let mut missing = Vec::new();
+    for [number, place, function] in tables.iter().flatten() {
+        let text = read_text(place.trim_matches('`'));
+        let function = function.trim_matches('`');
+        if !text.contains(&format!("fn {function}(")) && !text.contains(&format!("fn {function}<"))
+        {
+            missing.push(format!("{number}: `{function}` in {place}"));
+        }
+    }
+    assert_eq!(missing, Vec::<String>::new());
+    let [mcp, rest] = tables.map(|table| table.len());
+    let told = format!("has {mcp} hops over MCP");
+    assert!(
+        page.contains(&told) && page.contains(&format!("and {rest} over REST")),
+        "{mcp}, {rest}"
+    );
+}
+
+/// The first three cells of the rows of the table under a heading.
+fn first_row_cells(page: &str, heading: &str) -> Vec<[String; 3]> {
+    let part = page.split_once(heading).map(|(_, part)| part).unwrap_or_default();
+    let part = part.split("\n## ").next().unwrap_or_default();
+    let rows = part.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| #"));
+    let cells = rows.map(|row| row.split('|').map(|cell| cell.trim().to_owned()).collect());
+    cells.filter_map(|cells: Vec<String>| cells.get(1..4)?.to_vec().try_into().ok()).collect()
+}
+
 /// A page is named by its title in italics, so that the name holds in a terminal too.
 #[test]
 fn a_page_that_is_named_by_its_title_is_there() {

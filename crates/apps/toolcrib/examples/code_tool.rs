@@ -27,7 +27,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The number as text and a comma too many: what is meant is clear, so it is put right.
     let reply = json!({"role": "assistant", "tool_calls": [{"id": "call_1", "type": "function",
         "function": {"name": "to_fahrenheit", "arguments": "{\"celsius\": \"20\",}"}}]});
-    let report = crib.run(&plan, api.calls(&plan, &reply)).await;
+    let report = crib.run(&plan, api.calls(&plan, &reply)?).await;
     let answer = api.results(&report);
     println!("The model is told: {}", json!(answer));
     let text = report.responses.first().map(toolcrib::Response::text).unwrap_or_default();

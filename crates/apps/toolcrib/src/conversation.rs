@@ -109,14 +109,11 @@ impl<D: Dialect> Conversation<D> {
 
     /// Takes the API's reply to the last request, and runs its calls.
     pub async fn take(&mut self, reply: &Value) -> Result<Step, ConversationError> {
-        if let Some(why) = self.dialect.not_a_reply(reply) {
-            return Err(ConversationError::NotAReply(why));
-        }
         if self.plan.is_none() {
             self.request()?;
         }
         let Some(plan) = &self.plan else { return Ok(Step::Done) };
-        let calls = self.dialect.calls(plan, reply);
+        let calls = self.dialect.calls(plan, reply).map_err(ConversationError::NotAReply)?;
         self.messages.extend(self.dialect.echo(reply));
         if calls.is_empty() {
             return Ok(Step::Done);

@@ -4,10 +4,14 @@
 //! tested example. Tools are made by [`tool`], gathered in a [`Toolset`], planned into a [`Plan`],
 //! shown to a model by a [`dialect`], and run by [`Crib::run`], which answers with a [`Report`].
 //!
-//! Tools that live elsewhere come from a `crib.toml`, or from [`mcp::McpSource`] and
-//! [`openapi::ApiSource`] given to [`Crib::builder`]:
+//! What reaches beyond the program is behind features, none of which is on by default: `mcp`,
+//! `openapi`, `desk`, `basics`, `store`, `auth`, `egress`, `config`, and `full` for all of them.
 //!
-//! ```
+//! Tools that live elsewhere come from a `crib.toml`, or from `mcp::McpSource` and
+//! `openapi::ApiSource` given to [`Crib::builder`]:
+//!
+#![cfg_attr(feature = "config", doc = "```")]
+#![cfg_attr(not(feature = "config"), doc = "```ignore")]
 //! use toolcrib::config::LiveConfig;
 //! use toolcrib::prelude::*;
 //!
@@ -34,25 +38,33 @@ pub mod prelude;
 pub use conversation::{Conversation, ConversationError, Step};
 pub use schemars;
 pub use serde_json;
+#[cfg(feature = "auth")]
 pub use toolcrib_auth as auth;
+#[cfg(feature = "basics")]
 pub use toolcrib_basics as basics;
+#[cfg(feature = "config")]
 pub use toolcrib_config as config;
 pub use toolcrib_core::*;
+#[cfg(feature = "desk")]
 pub use toolcrib_desk as desk;
 pub use toolcrib_dialect as dialect;
+#[cfg(feature = "egress")]
 pub use toolcrib_egress as egress;
 pub use toolcrib_engine::*;
 pub use toolcrib_json as json;
+#[cfg(feature = "mcp")]
 pub use toolcrib_mcp as mcp;
+#[cfg(feature = "openapi")]
 pub use toolcrib_openapi as openapi;
+#[cfg(feature = "store")]
 pub use toolcrib_store as store;
 
 /// The example of the README, run as a test.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "full"))]
 #[doc = include_str!("../../../../README.md")]
 struct Readme;
 
 /// The program of the guide, run as a test.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "full"))]
 #[doc = include_str!("../../../../docs/guides/rust.md")]
 struct RustGuide;

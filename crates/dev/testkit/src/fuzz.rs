@@ -116,7 +116,7 @@ pub fn schemas(data: &[u8]) {
 pub fn calls(data: &[u8]) {
     let Ok(Value::Array(items)) = serde_json::from_slice(data) else { return };
     let (crib, plan) = crib();
-    let calls = OpenAiChat::default().calls(&plan, &Value::Array(items.clone()));
+    let calls = OpenAiChat::default().read_calls(&plan, &Value::Array(items.clone()));
     let ids: Vec<_> = calls.iter().map(|call| call.id.clone()).collect();
     assert_eq!(ids.len(), items.len(), "an item was dropped");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
@@ -140,7 +140,8 @@ pub fn dialect_replies(data: &[u8]) {
     assert_eq!(calls, again, "read twice, it says two things");
     let mut stream = dialect.stream();
     stream.push(&reply);
-    stream.finish(&plan);
+    let finished = stream.finish(&plan);
+    assert_eq!(finished.err(), stream.not_a_reply(), "its end says another thing");
     dialect.echo(&reply);
 }
 

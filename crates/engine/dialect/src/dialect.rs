@@ -29,10 +29,18 @@ pub trait Dialect: Send + Sync {
     /// The calls of a reply: the whole answer of the API, the message in it, a list of its items,
     /// or one of them.
     ///
-    /// Total: any JSON is read. What stands where a call should and is none becomes a call that
-    /// says so, which the executor answers; nothing is left without an answer. What is
-    /// [`not_a_reply`](Self::not_a_reply) has no calls.
-    fn calls(&self, plan: &Plan, reply: &Value) -> Vec<Call>;
+    /// What stands where a call should and is none becomes a call that says so, which the executor
+    /// answers; nothing is left without an answer.
+    ///
+    /// # Errors
+    /// It is [`not_a_reply`](Self::not_a_reply): sending the request again is no repetition of
+    /// calls.
+    fn calls(&self, plan: &Plan, reply: &Value) -> Result<Vec<Call>, NotAReply> {
+        self.not_a_reply(reply).map_or_else(|| Ok(self.read_calls(plan, reply)), Err)
+    }
+
+    /// What [`calls`](Self::calls) finds, in any JSON: nothing in what is no reply.
+    fn read_calls(&self, plan: &Plan, reply: &Value) -> Vec<Call>;
 
     /// The answers as messages (Responses: items; Gemini: contents) for the next request, to be
     /// sent right behind those of [`echo`](Self::echo).
@@ -48,7 +56,7 @@ pub trait Dialect: Send + Sync {
     fn late(&self, response: &Response) -> Value;
 
     /// Why a reply holds no turn of a model: an error of the API, a blocked request, a reply of
-    /// another API. Look here before [`calls`](Self::calls).
+    /// another API.
     fn not_a_reply(&self, reply: &Value) -> Option<NotAReply> {
         envelope::not_a_reply(self.name(), reply)
     }
@@ -87,13 +95,15 @@ pub trait ReplyStream: Send {
     fn reply(&self) -> Value;
 
     /// Why the stream brought no turn of a model to its end: an error of the API, a blocked
-    /// request. Look here before [`finish`](Self::finish), since whoever sends the request again
-    /// is given its calls again.
+    /// request.
     fn not_a_reply(&self) -> Option<NotAReply>;
 
     /// The calls of the whole reply. One whose arguments were cut off is answered and not run.
-    /// What is [`not_a_reply`](Self::not_a_reply) has no calls, also none that came whole.
-    fn finish(&mut self, plan: &Plan) -> Vec<Call>;
+    ///
+    /// # Errors
+    /// It is [`not_a_reply`](Self::not_a_reply), also where calls came whole: whoever sends the
+    /// request again is given them again.
+    fn finish(&mut self, plan: &Plan) -> Result<Vec<Call>, NotAReply>;
 }
 
 /// Whether the API is asked to hold the model to the schemas.

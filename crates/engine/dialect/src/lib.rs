@@ -21,7 +21,7 @@
 //! let reply = json!({ "choices": [{ "message": { "role": "assistant", "tool_calls": [
 //!     { "id": "1", "type": "function", "function": { "name": "add", "arguments": "{\"x\":1,\"y\":2}" } },
 //! ] } }] });
-//! let calls = openai.calls(&plan, &reply);
+//! let calls = openai.calls(&plan, &reply)?;
 //! assert_eq!(calls[0].name, "add");
 //! // An executor runs them; `openai.echo(&reply)` and `openai.results(&report)` go back.
 //! # Ok::<_, Box<dyn std::error::Error>>(())

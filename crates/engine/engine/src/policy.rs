@@ -8,6 +8,7 @@ use toolcrib_core::{
     BoxFuture, Caller, Fingerprint, Intent, Policy, SourceId, ToolSpec, UnlistedAccess,
     UnlistedResource, Verdict,
 };
+
 /// All of them must agree; there is at least one.
 struct StrictestPolicy {
     first: Arc<dyn Policy>,

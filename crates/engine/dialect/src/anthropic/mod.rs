@@ -43,7 +43,7 @@ impl Dialect for Anthropic {
         kept(plan, (Self::NAME, self.strict as u8), || definitions::render(plan, self.strict))
     }
 
-    fn calls(&self, plan: &Plan, reply: &Value) -> Vec<Call> {
+    fn read_calls(&self, plan: &Plan, reply: &Value) -> Vec<Call> {
         if self.not_a_reply(reply).is_some() {
             return Vec::new();
         }

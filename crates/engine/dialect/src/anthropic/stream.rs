@@ -118,7 +118,10 @@ impl ReplyStream for AnthropicStream {
         self.dialect.not_a_reply(&self.reply())
     }
 
-    fn finish(&mut self, plan: &Plan) -> Vec<Call> {
-        self.dialect.calls(plan, &self.reply())
+    fn finish(&mut self, plan: &Plan) -> Result<Vec<Call>, NotAReply> {
+        match self.not_a_reply() {
+            Some(why) => Err(why),
+            None => self.dialect.calls(plan, &self.reply()),
+        }
     }
 }

@@ -30,7 +30,7 @@ impl Dialect for Gemini {
         kept(plan, (Self::NAME, 0), || definitions::render(plan))
     }
 
-    fn calls(&self, plan: &Plan, reply: &Value) -> Vec<Call> {
+    fn read_calls(&self, plan: &Plan, reply: &Value) -> Vec<Call> {
         if self.not_a_reply(reply).is_some() {
             return Vec::new();
         }

@@ -48,8 +48,11 @@ impl ReplyStream for GeminiStream {
         Gemini.not_a_reply(&self.reply())
     }
 
-    fn finish(&mut self, plan: &Plan) -> Vec<Call> {
-        Gemini.calls(plan, &self.reply())
+    fn finish(&mut self, plan: &Plan) -> Result<Vec<Call>, NotAReply> {
+        match self.not_a_reply() {
+            Some(why) => Err(why),
+            None => Gemini.calls(plan, &self.reply()),
+        }
     }
 }
 

@@ -65,7 +65,7 @@ impl Dialect for OpenAiResponses {
         kept(plan, (Self::NAME, options), || definitions::render(plan, *self))
     }
 
-    fn calls(&self, plan: &Plan, reply: &Value) -> Vec<Call> {
+    fn read_calls(&self, plan: &Plan, reply: &Value) -> Vec<Call> {
         if self.not_a_reply(reply).is_some() {
             return Vec::new();
         }

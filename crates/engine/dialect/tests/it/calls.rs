@@ -37,7 +37,7 @@ proptest! {
     fn any_json_is_read_and_every_call_has_an_id(reply in any_json()) {
         let plan = fixture::plan();
         for (_, dialect) in variants() {
-            for call in dialect.calls(&plan, &reply) {
+            for call in dialect.calls(&plan, &reply).unwrap_or_default() {
                 prop_assert!(!call.id.is_empty());
                 prop_assert!(call.fault.is_some() || !call.name.is_empty());
             }
@@ -45,7 +45,8 @@ proptest! {
             let mut stream = dialect.stream();
             stream.push(&reply);
             stream.push(&reply);
-            stream.finish(&plan);
+            let found = stream.finish(&plan);
+            prop_assert_eq!(found.err(), stream.not_a_reply());
         }
     }
 
@@ -65,7 +66,7 @@ proptest! {
                 "anthropic" => json!({"role": "assistant", "content": items}),
                 _ => json!({"role": "model", "parts": items}),
             };
-            prop_assert_eq!(dialect.calls(&plan, &reply).len(), items.len(), "{}", folder);
+            prop_assert_eq!(dialect.calls(&plan, &reply).unwrap().len(), items.len(), "{}", folder);
         }
     }
 }
@@ -75,11 +76,12 @@ fn what_is_no_reply_at_all_is_one_malformed_call() {
     let plan = fixture::plan();
     for (folder, dialect) in variants() {
         let error = json!({"error": {"code": 1}});
-        assert_eq!(dialect.calls(&plan, &error), [], "an error of the API is no call");
-        assert!(dialect.not_a_reply(&error).is_some());
+        let why = dialect.not_a_reply(&error);
+        assert!(why.is_some());
+        assert_eq!(dialect.calls(&plan, &error).err(), why, "an error of the API is no call");
         for reply in [json!(null), json!("add"), json!(7), json!({})] {
             assert_eq!(dialect.not_a_reply(&reply), None);
-            let calls = dialect.calls(&plan, &reply);
+            let calls = dialect.calls(&plan, &reply).unwrap();
             let [call] = calls.as_slice() else { panic!("{folder}: {reply}: {calls:?}") };
             assert!(call.fault.is_some() && call.id == "call_1", "{folder}: {call:?}");
         }
@@ -101,7 +103,7 @@ fn a_reply_without_calls_has_none() {
         ("gemini", json!({"candidates": [{"finishReason": "SAFETY"}]})),
     ];
     for (name, reply) in replies {
-        let calls = toolcrib_dialect::dialect(name).unwrap().calls(&plan, &reply);
+        let calls = toolcrib_dialect::dialect(name).unwrap().calls(&plan, &reply).unwrap();
         assert_eq!(calls, vec![], "{name}: {reply}");
     }
 }
@@ -123,13 +125,13 @@ fn one_call_and_a_bare_list_are_read_too() {
     ];
     for (name, call) in call {
         let dialect = toolcrib_dialect::dialect(name).unwrap();
-        let one = dialect.calls(&plan, &call);
+        let one = dialect.calls(&plan, &call).unwrap();
         assert_eq!(
             (one.len(), one[0].id.as_str(), one[0].name.as_str()),
             (1, "a", "now"),
             "{name}"
         );
-        assert_eq!(dialect.calls(&plan, &json!([call])), one, "{name}");
+        assert_eq!(dialect.calls(&plan, &json!([call])).unwrap(), one, "{name}");
     }
 }
 
@@ -138,7 +140,7 @@ fn a_call_in_the_old_form_is_answered_in_the_old_form() {
     let plan = fixture::plan();
     let dialect = toolcrib_dialect::dialect("openai-chat").unwrap();
     let reply = json!({"role": "assistant", "content": null, "function_call": {"name": "now", "arguments": "{}"}});
-    let calls = dialect.calls(&plan, &reply);
+    let calls = dialect.calls(&plan, &reply).unwrap();
     assert_eq!(calls.len(), 1);
     assert_eq!((calls[0].id.as_str(), calls[0].name.as_str()), ("call_1", "now"));
     assert_eq!(calls[0].wire.echo["type"], "function_call");
@@ -149,7 +151,8 @@ fn an_invented_id_is_none_that_the_model_gave() {
     let plan = fixture::plan();
     let dialect = toolcrib_dialect::dialect("gemini").unwrap();
     let parts = json!([{"functionCall": {"name": "now"}}, {"functionCall": {"name": "now", "id": "call_1"}}]);
-    let ids: Vec<_> = dialect.calls(&plan, &parts).into_iter().map(|call| call.id).collect();
+    let ids: Vec<_> =
+        dialect.calls(&plan, &parts).unwrap().into_iter().map(|call| call.id).collect();
     assert_eq!(ids, ["call_2", "call_1"]);
 }
 
@@ -175,7 +178,7 @@ fn arguments_that_were_cut_off_are_not_run() {
         ),
     ];
     for (name, reply) in cut {
-        let calls = toolcrib_dialect::dialect(name).unwrap().calls(&plan, &reply);
+        let calls = toolcrib_dialect::dialect(name).unwrap().calls(&plan, &reply).unwrap();
         assert_eq!(
             (calls.len(), calls[0].id.as_str(), calls[0].name.as_str()),
             (1, "a", "archive_files")
@@ -205,7 +208,7 @@ fn strict_arguments_lose_the_nulls_that_say_nothing_and_no_others() {
         "list": [{"f": null}, {"e": "x", "f": null}], "x": null});
     let reply = json!([{"id": "1", "function": {"name": "t", "arguments": arguments.to_string()}}]);
     for (folder, dialect) in variants().into_iter().filter(|(_, d)| d.name() == "openai-chat") {
-        let found = dialect.calls(&plan, &reply).remove(0).arguments;
+        let found = dialect.calls(&plan, &reply).unwrap().remove(0).arguments;
         let expected = match folder {
             "openai-chat-strict" => RawArguments::Value(kept.clone()),
             _ => RawArguments::Text(arguments.to_string()),
@@ -244,7 +247,7 @@ fn a_field_that_had_to_be_renamed_comes_back_under_its_own_name() {
             "gemini" => json!([{"functionCall": {"name": "t", "args": arguments}}]),
             _ => json!([{"type": "tool_use", "id": "1", "name": "t", "input": arguments}]),
         };
-        let call = dialect.calls(&plan, &reply).remove(0);
+        let call = dialect.calls(&plan, &reply).unwrap().remove(0);
         let expected = json!({"page[size]": 3, "list": [{"$x y": 1}]});
         assert_eq!(call.arguments, RawArguments::Value(expected), "{name}");
     }
@@ -254,7 +257,7 @@ fn a_field_that_had_to_be_renamed_comes_back_under_its_own_name() {
 fn a_bad_call_of_a_custom_tool_is_answered_in_the_shape_of_its_kind() {
     let dialect = toolcrib_dialect::dialect("openai-responses").unwrap();
     let reply = json!([{"type": "custom_tool_call", "call_id": "a", "name": 7, "input": "x"}]);
-    let call = dialect.calls(&fixture::plan(), &reply).remove(0);
+    let call = dialect.calls(&fixture::plan(), &reply).unwrap().remove(0);
     assert_eq!((call.id.as_str(), call.fault.is_some()), ("a", true));
     assert_eq!(call.wire.echo["type"], "custom_tool_call");
 }
@@ -288,7 +291,7 @@ fn a_call_without_an_id_meets_its_result_in_the_echoed_turn() {
         ),
     ] {
         let dialect = toolcrib_dialect::dialect(name).unwrap();
-        let calls = dialect.calls(&plan, &reply);
+        let calls = dialect.calls(&plan, &reply).unwrap();
         let echo = Value::from(dialect.echo(&reply));
         assert_eq!(calls[1].id, "call_2", "{name}");
         assert_eq!(echo.pointer(place), Some(&json!("call_2")), "{name}: {echo}");

@@ -104,7 +104,7 @@ fn every_ending_of_every_api_runs_what_is_surely_whole_and_nothing_else() {
             (stopped, [].as_slice()),
         ] {
             for ending in endings {
-                let calls = dialect.calls(&plan, &reply(name, 3, &ending));
+                let calls = dialect.calls(&plan, &reply(name, 3, &ending)).unwrap();
                 assert_eq!(running(&calls), expected, "{name}: {ending}");
                 assert_eq!(calls.len(), 3, "{name}: every call is answered");
             }
@@ -117,7 +117,7 @@ fn what_follows_a_call_says_that_it_is_whole() {
     let plan = fixture::plan();
     let mut message = reply("anthropic", 1, &json!("max_tokens"));
     message["content"].as_array_mut().unwrap().push(json!({"type": "text", "text": "And n"}));
-    let calls = dialect("anthropic").unwrap().calls(&plan, &message);
+    let calls = dialect("anthropic").unwrap().calls(&plan, &message).unwrap();
     assert_eq!(running(&calls), ["a"]);
 }
 
@@ -128,13 +128,17 @@ fn the_status_of_an_item_is_believed() {
     let item = |id: &str, status: &str| json!({"type": "function_call", "call_id": id, "name": "now", "arguments": "{}", "status": status});
     let output = json!([item("a", "incomplete"), item("b", "completed"), item("c", "in_progress")]);
     for status in ["completed", "incomplete"] {
-        let calls = responses.calls(&plan, &json!({"status": status, "output": output}));
+        let calls = responses.calls(&plan, &json!({"status": status, "output": output})).unwrap();
         assert_eq!(running(&calls), ["b"], "{status}");
     }
-    assert_eq!(running(&responses.calls(&plan, &output)), ["b"], "a bare list");
-    assert_eq!(running(&responses.calls(&plan, &output[0])), [""; 0], "a bare item");
+    assert_eq!(running(&responses.calls(&plan, &output).unwrap()), ["b"], "a bare list");
+    assert_eq!(running(&responses.calls(&plan, &output[0]).unwrap()), [""; 0], "a bare item");
     let last = json!({"status": "incomplete", "output": [item("a", "completed")]});
-    assert_eq!(running(&responses.calls(&plan, &last)), ["a"], "the API says that it is whole");
+    assert_eq!(
+        running(&responses.calls(&plan, &last).unwrap()),
+        ["a"],
+        "the API says that it is whole"
+    );
 }
 
 #[test]
@@ -142,11 +146,11 @@ fn the_old_form_and_free_text_are_held_back_too() {
     let plan = fixture::plan();
     let legacy = json!({"choices": [{"finish_reason": "length", "message": {"role": "assistant",
         "function_call": {"name": "now", "arguments": "{}"}}}]});
-    let calls = dialect("openai-chat").unwrap().calls(&plan, &legacy);
+    let calls = dialect("openai-chat").unwrap().calls(&plan, &legacy).unwrap();
     assert_eq!((running(&calls).len(), calls.len()), (0, 1));
     let custom = json!({"status": "incomplete", "output": [
         {"type": "custom_tool_call", "call_id": "a", "name": "now", "input": "half of i"}]});
-    let calls = dialect("openai-responses").unwrap().calls(&plan, &custom);
+    let calls = dialect("openai-responses").unwrap().calls(&plan, &custom).unwrap();
     assert_eq!((running(&calls).len(), calls.len()), (0, 1));
 }
 
@@ -215,14 +219,14 @@ proptest! {
             for event in &events[..kept] {
                 stream.push(event);
             }
-            let calls = stream.finish(&plan);
+            let calls = stream.finish(&plan).unwrap();
             prop_assert!(!running(&calls).contains(&"b"), "{}: {} events", name, kept);
-            prop_assert_eq!(&calls, &dialect(name).unwrap().calls(&plan, &stream.reply()));
+            prop_assert_eq!(&calls, &dialect(name).unwrap().calls(&plan, &stream.reply()).unwrap());
             stream.push(&events[kept]);
             for event in &events[kept + 1..] {
                 stream.push(event);
             }
-            let calls = stream.finish(&plan);
+            let calls = stream.finish(&plan).unwrap();
             prop_assert_eq!(running(&calls), ["a", "b"], "{}: whole", name);
         }
     }
@@ -270,7 +274,7 @@ fn a_stream_tells_how_its_reply_was_cut() {
         for event in &events {
             stream.push(event);
         }
-        assert_eq!(running(&stream.finish(&plan)), expected, "{name}: {last}");
+        assert_eq!(running(&stream.finish(&plan).unwrap()), expected, "{name}: {last}");
     }
 }
 
@@ -284,5 +288,5 @@ fn a_block_that_has_not_ended_is_cut_wherever_it_stands() {
     for event in &events {
         stream.push(event);
     }
-    assert_eq!(running(&stream.finish(&fixture::plan())), [""; 0]);
+    assert_eq!(running(&stream.finish(&fixture::plan()).unwrap()), [""; 0]);
 }

@@ -68,7 +68,7 @@ fn the_calls_of_a_reply_are_read_as_committed() {
     let plan = fixture::plan();
     for (folder, dialect) in fixture::variants() {
         let reply = reply(dialect.as_ref());
-        let calls: Vec<_> = dialect.calls(&plan, &reply).iter().map(call_json).collect();
+        let calls: Vec<_> = dialect.calls(&plan, &reply).unwrap().iter().map(call_json).collect();
         let echo = dialect.echo(&reply);
         compare(folder, "calls.json", &json!({ "reply": reply, "calls": calls, "echo": echo }));
     }
@@ -86,7 +86,7 @@ fn the_results_of_a_batch_are_written_as_committed() {
 fn results_of_the_calls_of_a_reply_carry_their_wire_names_and_ids() {
     let plan = fixture::plan();
     for (folder, dialect) in fixture::variants() {
-        let calls = dialect.calls(&plan, &reply(dialect.as_ref()));
+        let calls = dialect.calls(&plan, &reply(dialect.as_ref())).unwrap();
         let responses = calls.into_iter().map(|call| {
             let outcome = match call.fault {
                 None => ToolOutcome::Done(Content::text("done")),

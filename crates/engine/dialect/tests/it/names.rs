@@ -31,7 +31,7 @@ proptest! {
             for name in &names {
                 let wire = rendering.wire_name(name).unwrap();
                 prop_assert!(crate::checker::is_legal_name(dialect.name(), wire), "{} {}", folder, wire);
-                let calls = dialect.calls(&plan, &call(dialect.name(), wire));
+                let calls = dialect.calls(&plan, &call(dialect.name(), wire)).unwrap();
                 prop_assert_eq!((calls.len(), &calls[0].name), (1, name));
                 prop_assert_eq!(&calls[0].wire.name, wire);
             }
@@ -44,7 +44,8 @@ fn what_models_make_of_names_is_understood_where_it_is_plain() {
     let specs = ["math.add", "now"].map(|name| spec(name, "T.", json!({"type": "object"})));
     let plan = plan_of(specs, PlanRequest::default());
     for (folder, dialect) in variants() {
-        let decoded = |wire: &str| dialect.calls(&plan, &call(dialect.name(), wire)).remove(0).name;
+        let decoded =
+            |wire: &str| dialect.calls(&plan, &call(dialect.name(), wire)).unwrap().remove(0).name;
         assert_eq!(decoded("math.add"), "math.add", "{folder}");
         assert_eq!(decoded("functions.now"), "now", "{folder}");
         assert_eq!(decoded("default_api.now"), "now", "{folder}");

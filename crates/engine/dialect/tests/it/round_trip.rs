@@ -86,7 +86,7 @@ fn correct_calls_come_back_as_they_were() {
                     nulls += 1;
                 }
             }
-            let mut found = dialect.calls(&plan, &written(dialect.as_ref(), wire, &sent));
+            let mut found = dialect.calls(&plan, &written(dialect.as_ref(), wire, &sent)).unwrap();
             let call = found.pop().unwrap();
             let value = match call.arguments {
                 RawArguments::Text(text) => serde_json::from_str(&text).unwrap(),

@@ -41,11 +41,11 @@ fn streamed(dialect: &dyn Dialect, chunks: &[Value]) -> Vec<Call> {
     for chunk in chunks {
         stream.push(chunk);
     }
-    stream.finish(&fixture::plan())
+    stream.finish(&fixture::plan()).unwrap()
 }
 
 fn whole(dialect: &dyn Dialect, reply: &Value) -> Vec<Call> {
-    dialect.calls(&fixture::plan(), reply)
+    dialect.calls(&fixture::plan(), reply).unwrap()
 }
 
 /// How a server of the chat API numbers its pieces.
@@ -152,7 +152,7 @@ proptest! {
             stream.push(event);
         }
         prop_assert_eq!(stream.reply(), reply.clone());
-        prop_assert_eq!(stream.finish(&fixture::plan()), whole(dialect.as_ref(), &reply));
+        prop_assert_eq!(stream.finish(&fixture::plan()).unwrap(), whole(dialect.as_ref(), &reply));
     }
 
     #[test]
@@ -223,7 +223,7 @@ fn a_stream_that_breaks_off_runs_no_half_call() {
         for chunk in chunks {
             stream.push(&chunk);
         }
-        let calls = stream.finish(&plan);
+        let calls = stream.finish(&plan).unwrap();
         assert_eq!((calls.len(), calls[0].id.as_str()), (1, "a"), "{name}");
         assert!(calls[0].fault.is_some(), "{name}: {calls:?}");
     }
@@ -290,7 +290,7 @@ fn a_stream_that_ends_with_an_error_tells_it_and_calls_nothing() {
         let mut stream = dialect.stream();
         stream.push(&call);
         assert_eq!(stream.not_a_reply(), None, "{name}");
-        assert_eq!(stream.finish(&plan).len(), 1, "{name}");
+        assert_eq!(stream.finish(&plan).unwrap().len(), 1, "{name}");
         for error in errors {
             for has_begun in [true, false] {
                 let mut stream = dialect.stream();
@@ -304,8 +304,8 @@ fn a_stream_that_ends_with_an_error_tells_it_and_calls_nothing() {
                 let told = NotAReply::ApiError { message: "Overloaded".to_owned() };
                 assert_eq!(stream.not_a_reply().as_ref(), Some(&told), "{name}: {error}");
                 let reply = stream.reply();
-                assert_eq!(dialect.not_a_reply(&reply), Some(told), "{name}: {reply}");
-                assert_eq!(stream.finish(&plan), [], "{name}: {error}");
+                assert_eq!(dialect.not_a_reply(&reply), Some(told.clone()), "{name}: {reply}");
+                assert_eq!(stream.finish(&plan), Err(told), "{name}: {error}");
                 assert_eq!(dialect.echo(&reply), [] as [Value; 0], "{name}: {reply}");
             }
         }
@@ -317,6 +317,6 @@ fn a_stream_whose_prompt_was_blocked_says_why() {
     let mut stream = dialect("gemini").unwrap().stream();
     stream.push(&json!({ "promptFeedback": { "blockReason": "SAFETY" } }));
     let told = NotAReply::Blocked { reason: "SAFETY".to_owned() };
-    assert_eq!(stream.not_a_reply(), Some(told));
-    assert_eq!(stream.finish(&fixture::plan()), []);
+    assert_eq!(stream.not_a_reply(), Some(told.clone()));
+    assert_eq!(stream.finish(&fixture::plan()), Err(told));
 }

@@ -169,10 +169,8 @@ fn work_of(asked: &GatewayRequest, body: CallsBody) -> Result<BatchJob, HttpProb
     }
     let mut calls = match &dialect {
         Some(dialect) => {
-            if let Some(why) = dialect.not_a_reply(&body.calls) {
-                return Err(HttpProblem::new(ProblemKind::NotAReply, why.to_string()));
-            }
-            dialect.calls(&plan, &body.calls)
+            let calls = dialect.calls(&plan, &body.calls);
+            calls.map_err(|why| HttpProblem::new(ProblemKind::NotAReply, why.to_string()))?
         }
         None => plain(body.calls),
     };

@@ -1,7 +1,7 @@
 //! The short way: a `tools/call` of 2026-07-28 that wants its result and nothing before it, and a
 //! `tools/list`, are answered without the SDK, whose tasks and channels cost more than the call,
 //! and whose types cost more than the list. What comes this way, [`FastRequest`] says; what of it
-//! belongs to a session, `early` begins.
+//! belongs to a session, `session_fast_path` begins.
 
 use std::sync::Arc;
 

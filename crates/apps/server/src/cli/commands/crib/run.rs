@@ -26,10 +26,7 @@ pub(crate) fn run(
     let plan = room.plan(words)?;
     output.warn(plan.warnings());
     let dialect = dialect(name, false);
-    if let Some(problem) = dialect.not_a_reply(&reply) {
-        return Err(problem.into());
-    }
-    let calls = dialect.calls(&plan, &reply);
+    let calls = dialect.calls(&plan, &reply)?;
     if calls.is_empty() {
         output.note("the message calls no tool");
     }
