@@ -12,6 +12,10 @@ use flate2::read::GzDecoder;
 use serde_json::{Map, Value};
 use toolcrib_openapi::{ApiSettings, DocumentLocation, OperationFilter, inspect};
 
+/// As in the binary: a document is many small pieces of memory.
+#[global_allocator]
+static MEMORY: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 const DOCUMENTS: [&str; 4] = [
     "github-api.github.com.json.gz",
     "kubernetes-swagger2.json.gz",

@@ -141,16 +141,16 @@ impl ApiClient {
     ) -> Result<ApiResponse, ToolError> {
         let base = self.server.of(operation.server.as_deref());
         let url = draft.url(&base)?;
-        let errand = outbound_span::begin(operation, (&draft.method, &url), context);
+        let outbound = outbound_span::begin(operation, (&draft.method, &url), context);
         let reads = operation.effect.map(|effect| effect == Effect::Read);
         let reads = reads.unwrap_or_else(|| is_safe(&draft.method));
         // What is given up is closed, so that the API hears of it; what was on its way counts.
         let answered = tokio::select! {
             biased;
-            answered = self.carry((draft, reads), url, (context, errand.trace())) => answered,
+            answered = self.carry((draft, reads), url, (context, outbound.trace())) => answered,
             () = given_up(context) => Err(cancelled()),
         };
-        outbound_span::end(errand, &answered);
+        outbound_span::end(outbound, &answered);
         answered
     }
 

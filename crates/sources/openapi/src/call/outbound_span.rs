@@ -1,4 +1,4 @@
-//! A request as an errand, by the conventions of OpenTelemetry for clients of HTTP.
+//! A request as a span, by the conventions of OpenTelemetry for clients of HTTP.
 //!
 //! What they have and is not told here is the address of the request (`url.full`): it holds
 //! arguments, and may hold credentials.
@@ -15,11 +15,11 @@ pub(super) fn begin(
     (method, url): (&Method, &Url),
     context: &CallContext,
 ) -> OutboundSpan {
-    let mut errand = context.outbound_span(|| match template(operation) {
+    let mut outbound = context.outbound_span(|| match template(operation) {
         Some(template) => format!("{method} {template}"),
         None => method.to_string(),
     });
-    errand.notes(|| {
+    outbound.notes(|| {
         let method = ("http.request.method", method.as_str().into());
         let template = template(operation).map(|template| ("url.template", template.into()));
         // An address of IPv6 stands in brackets in a URL alone.
@@ -28,14 +28,14 @@ pub(super) fn begin(
         let port = url.port_or_known_default().map(|port| ("server.port", port.into()));
         [method].into_iter().chain(template).chain(host).chain(port)
     });
-    errand
+    outbound
 }
 
-pub(super) fn end(mut errand: OutboundSpan, answered: &Result<ApiResponse, ToolError>) {
+pub(super) fn end(mut outbound: OutboundSpan, answered: &Result<ApiResponse, ToolError>) {
     if let Ok(answer) = answered {
-        errand.notes(|| [("http.response.status_code", answer.status.as_u16().into())]);
+        outbound.notes(|| [("http.response.status_code", answer.status.as_u16().into())]);
     }
-    errand.ends(|| match answered {
+    outbound.ends(|| match answered {
         Ok(answer) if answer.status.is_client_error() || answer.status.is_server_error() => {
             Some(answer.status.as_str().to_owned().into())
         }

@@ -72,6 +72,8 @@ pub(super) struct SchemaDefinitions<'l> {
     families: HashMap<DefinitionId, Option<DefinitionId>>,
     by_name: HashMap<String, DefinitionId>,
     patterns: patterns::PatternCache,
+    /// What was made of a schema as a whole result, by where it lies: operations share many.
+    outputs: HashMap<usize, assemble::AssembledOutput>,
     pub(super) notes: DocumentNotes,
     /// Bytes of all schemas that were assembled, and what they may be.
     spent: usize,
@@ -106,6 +108,7 @@ impl<'l> SchemaDefinitions<'l> {
             families: HashMap::new(),
             by_name: HashMap::new(),
             patterns: patterns::PatternCache::default(),
+            outputs: HashMap::new(),
             notes: DocumentNotes::default(),
             spent: 0,
             most: assemble::most(operations),

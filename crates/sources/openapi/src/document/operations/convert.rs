@@ -1,7 +1,7 @@
 //! Every operation of a document as what a request is built of, and the spec of its tool.
 
 use indexmap::IndexMap;
-use toolcrib_core::{CompactJson, ToolSpec};
+use toolcrib_core::ToolSpec;
 
 use super::DeclaredOperation;
 use super::argument_names::ArgumentNames;
@@ -222,7 +222,7 @@ impl<'l> ConversionState<'l> {
         let mut spec = spec::spec(name, &place, &operation, found.operation, settings)
             .map_err(|error| error.to_string())?;
         spec.input = arguments(&mut self.sent, takes, &operation.key)?.into();
-        spec.output = output.map(CompactJson::new);
+        spec.output = output;
         operation.effect = Some(spec.effect);
         let resends = |name: &String| name == "*" || *name == operation.key || *name == place;
         // Requests that HTTP calls safe carry no key.

@@ -1,6 +1,7 @@
 //! What an operation answers with when it went well.
 
 use serde_json::Value;
+use toolcrib_core::CompactJson;
 
 use super::conversion_state::ConversionState;
 use crate::document::document_set::DocumentSite;
@@ -16,7 +17,7 @@ pub(crate) fn convert<'l>(
     context: &mut ConversionState<'l>,
     operation: DocumentSite<'l>,
     about: &str,
-) -> (Vec<String>, Option<Value>) {
+) -> (Vec<String>, Option<CompactJson<Value>>) {
     let successes = successes(context, operation);
     let mut produces: Vec<String> = Vec::new();
     if context.is_swagger {

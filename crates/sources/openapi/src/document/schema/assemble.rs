@@ -6,6 +6,7 @@
 
 use indexmap::IndexSet;
 use serde_json::{Map, Value, json};
+use toolcrib_core::CompactJson;
 
 use super::{DefinitionId, SchemaDefinitions, SchemaPart, patterns, values};
 use crate::document::document_set::DocumentSite;
@@ -27,6 +28,13 @@ pub(crate) struct ToolInput {
     pub(crate) arguments: Vec<ToolArgument>,
     /// What must not hold of them together.
     pub(crate) barred: Option<Value>,
+}
+
+/// What a schema became as the schema of results.
+pub(super) struct AssembledOutput {
+    schema: Option<CompactJson<Value>>,
+    /// What it takes of the bytes of all outputs.
+    bytes: usize,
 }
 
 /// What a schema may still take.
@@ -116,8 +124,32 @@ pub(crate) fn output<'l>(
     shelf: &mut SchemaDefinitions<'l>,
     site: DocumentSite<'l>,
     about: &str,
-) -> Option<Value> {
+) -> Option<CompactJson<Value>> {
     let site = shelf.library.follow(site).ok()?;
+    let place = std::ptr::from_ref(site.value).addr();
+    if !shelf.outputs.contains_key(&place) {
+        let before = shelf.spent;
+        let schema = whole_output(shelf, site, about).map(CompactJson::new);
+        let bytes = shelf.spent - before;
+        shelf.spent = before;
+        shelf.outputs.insert(place, AssembledOutput { schema, bytes });
+    }
+    let known = shelf.outputs.get(&place)?;
+    let (schema, bytes) = (known.schema.clone(), known.bytes);
+    // One more tool shows it, and whoever reads all of them pays for each.
+    if shelf.spent > shelf.most {
+        return None;
+    }
+    shelf.spent += bytes;
+    schema
+}
+
+/// The same, made anew.
+fn whole_output<'l>(
+    shelf: &mut SchemaDefinitions<'l>,
+    site: DocumentSite<'l>,
+    about: &str,
+) -> Option<Value> {
     let is_object = |types: &Value| types == "object";
     let typed = site.value.get("type");
     if typed.map_or_else(|| site.value.get("properties").is_none(), |types| !is_object(types)) {
@@ -126,7 +158,7 @@ pub(crate) fn output<'l>(
     // A look at the text before the work: most results that are too large are so by far.
     let bytes = values::bytes(site.value);
     shelf.library.step(bytes / 64);
-    if bytes > 8 * OUTPUT.bytes || shelf.spent > shelf.most {
+    if bytes > 8 * OUTPUT.bytes {
         return None;
     }
     let part = shelf.part(site, about);
@@ -135,10 +167,10 @@ pub(crate) fn output<'l>(
     let found = part.refs.iter().copied().collect();
     let patterns = part.patterns.iter().cloned().collect();
     let closure = DefinitionClosure { room, found, patterns, brief: false };
-    let (definitions, whole) = closure.collect(shelf);
+    let definitions = closure.collect_whole(shelf)?;
     let mut schema = part.schema;
     // A result that may be `null` is none that a structured answer can hold.
-    if let (Value::Object(schema), true, true) = (&mut schema, whole, sound) {
+    if let (Value::Object(schema), true) = (&mut schema, sound) {
         if schema.get("type") != Some(&json!("object")) {
             let rest = std::mem::take(schema);
             schema.insert("type".to_owned(), json!("object"));
@@ -148,7 +180,7 @@ pub(crate) fn output<'l>(
             schema.insert("$defs".to_owned(), Value::Object(definitions));
         }
     }
-    (whole && sound && schema.is_object()).then_some(schema)
+    (sound && schema.is_object()).then_some(schema)
 }
 
 /// Leaves of an argument its type and what is said about it.
@@ -199,6 +231,25 @@ struct DefinitionClosure {
 }
 
 impl DefinitionClosure {
+    /// The definitions, if all of them are whole: the first that is not ends it.
+    fn collect_whole(mut self, stock: &mut SchemaDefinitions<'_>) -> Option<Map<String, Value>> {
+        let before = self.room.bytes;
+        for id in &self.found.clone() {
+            self.room.reserve(stock.name_of(*id)).then_some(())?;
+        }
+        let mut definitions = Map::new();
+        let mut next = 0;
+        while let Some(id) = self.found.get_index(next).copied() {
+            next += 1;
+            stock.make_sound(id);
+            let part = stock.part_of(id);
+            let schema = self.take(stock, &part)?;
+            definitions.insert(stock.name_of(id).to_owned(), schema);
+        }
+        stock.spent += before - self.room.bytes;
+        Some(definitions)
+    }
+
     /// The definitions, and whether they are whole.
     fn collect(mut self, stock: &mut SchemaDefinitions<'_>) -> (Map<String, Value>, bool) {
         let before = self.room.bytes;
