@@ -28,7 +28,7 @@ pub struct CribParts {
     pub sources: Vec<NamedSource>,
     pub policy: Arc<dyn Policy>,
     pub limits: CribLimits,
-    pub showcase: DiscoverySettings,
+    pub discovery: DiscoverySettings,
     /// The profiles of the file.
     pub views: BTreeMap<String, ProfileView>,
     /// By profile, the sources that it names.
@@ -50,7 +50,7 @@ pub struct ProfileView {
     /// The strictest of the profile and of the rules at the top of the file.
     pub policy: Arc<dyn Policy>,
     pub limits: CribLimits,
-    pub showcase: DiscoverySettings,
+    pub discovery: DiscoverySettings,
 }
 
 impl CribParts {
@@ -58,11 +58,11 @@ impl CribParts {
     pub(crate) fn shows_as(&self, other: &Self) -> bool {
         let profiles = |built: &Self| -> Vec<_> {
             let shown = |(name, view): (&String, &ProfileView)| {
-                (name.clone(), view.showcase.clone(), view.policy.version())
+                (name.clone(), view.discovery.clone(), view.policy.version())
             };
             built.views.iter().map(shown).collect()
         };
-        self.showcase == other.showcase && profiles(self) == profiles(other)
+        self.discovery == other.discovery && profiles(self) == profiles(other)
     }
 }
 
@@ -113,8 +113,8 @@ impl Config {
             let max_calls = profile.max_calls.unwrap_or(self.limits.max_calls);
             let validation = profile.validation;
             let limits = CribLimits { max_calls, validation, ..self.limits.clone() };
-            let showcase = profile.showcase.clone();
-            (name.clone(), ProfileView { policy, limits, showcase })
+            let discovery = profile.discovery.clone();
+            (name.clone(), ProfileView { policy, limits, discovery })
         });
         let named = self.profiles.iter().filter_map(|(name, profile)| {
             Some((name.clone(), profile.sources.as_ref()?.iter().cloned().collect()))
@@ -132,7 +132,7 @@ impl Config {
             sources: kept.iter().map(placed).collect(),
             policy: policy::policy(&own, None),
             limits: self.limits.clone(),
-            showcase: self.showcase.clone(),
+            discovery: self.discovery.clone(),
             views: views.collect(),
             named: named.collect(),
             failed: kept.iter().filter_map(BuiltSource::failed).collect(),

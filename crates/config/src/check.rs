@@ -44,7 +44,7 @@ pub(crate) fn file(file: &ConfigFile, folder: &Path, findings: &mut Findings<'_,
     let limits = check.limits(&file.limits, &top.key("limits"));
     let overrides = check.overrides(&file.tool);
     let rules = check.rules("the top of the file", &top);
-    let showcase = check.showcase(file.discovery, &file.eager, file.confirm, &top);
+    let discovery = check.discovery(file.discovery, &file.eager, file.confirm, &top);
     let profiles = check.profiles(&file.profile);
     let assign = check.assign(&file.assign, &sources);
     let points = check.points;
@@ -53,7 +53,7 @@ pub(crate) fn file(file: &ConfigFile, folder: &Path, findings: &mut Findings<'_,
         bounds,
         limits,
         rules,
-        showcase,
+        discovery,
         profiles,
         assign,
         log,

@@ -33,7 +33,7 @@ pub struct Config {
     /// The rules at the top of the file, if there are any.
     pub rules: Option<Rules>,
     /// How tools are shown where no profile is chosen.
-    pub showcase: DiscoverySettings,
+    pub discovery: DiscoverySettings,
     pub profiles: BTreeMap<String, Profile>,
     /// Which tools an agent may use, by the name of the agent: for hosts that ask. Nothing is
     /// decided by it here.
@@ -76,7 +76,7 @@ pub struct Profile {
     pub max_calls: Option<usize>,
     /// How arguments meet the schemas of its tools, unless their tables say so.
     pub validation: Option<Validation>,
-    pub showcase: DiscoverySettings,
+    pub discovery: DiscoverySettings,
 }
 
 /// One source of the file.

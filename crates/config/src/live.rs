@@ -38,7 +38,7 @@ pub struct Environment {
     /// whose name comes with them.
     pub adapt: Option<ViewHook>,
     /// Sees what is decided and how calls end.
-    pub witness: Option<Arc<dyn Observer>>,
+    pub observer: Option<Arc<dyn Observer>>,
     /// The commands and addresses of which the words of its calls should tell.
     pub hints: DoorHints,
 }
@@ -57,7 +57,7 @@ impl Environment {
             rules: None,
             judge: None,
             adapt: None,
-            witness: None,
+            observer: None,
             hints: DoorHints::default(),
         }
     }
@@ -142,7 +142,7 @@ impl LiveConfig {
     /// The same without a wait: `live.crib().start()` starts the sources, and meanwhile whatever
     /// is there can be used.
     pub fn prepare(config: &Config, means: Environment) -> Result<Self, ApplyError> {
-        let Environment { lookup, maker, profile, ledger, rules, judge, adapt, witness, hints } =
+        let Environment { lookup, maker, profile, ledger, rules, judge, adapt, observer, hints } =
             means;
         let adapt = adapt.unwrap_or_else(|| Box::new(|_, view| view));
         let built = ruled(config.build(&*lookup, &*maker), config, rules.as_ref());
@@ -155,10 +155,10 @@ impl LiveConfig {
         if let Some(judge) = judge {
             builder = builder.judge(judge);
         }
-        if let Some(witness) = witness {
-            builder = builder.witness(witness);
+        if let Some(observer) = observer {
+            builder = builder.observer(observer);
         }
-        let crib = builder.showcase(view.showcase).open();
+        let crib = builder.discovery(view.discovery).open();
         crib.restrict_sources(
             profile.as_ref().and_then(|profile| built.named.get(profile)).cloned(),
         );
@@ -230,7 +230,7 @@ impl LiveConfig {
         self.maker.learned().learn(gone);
         *self.secrets.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&built.redactor);
         let is_shown_anew = !before.shows_as(&built);
-        self.crib.set_discovery(view.showcase);
+        self.crib.set_discovery(view.discovery);
         // The crib changes before it waits for what is new, so this holds if nobody waits on.
         *before = built;
         if is_shown_anew {
@@ -258,7 +258,7 @@ fn view(built: &CribParts, profile: Option<&str>) -> Result<ProfileView, ApplyEr
         None => Ok(ProfileView {
             policy: Arc::clone(&built.policy),
             limits: built.limits.clone(),
-            showcase: built.showcase.clone(),
+            discovery: built.discovery.clone(),
         }),
         Some(name) => {
             built.views.get(name).cloned().ok_or_else(|| ApplyError::Profile(name.to_owned()))
@@ -268,9 +268,9 @@ fn view(built: &CribParts, profile: Option<&str>) -> Result<ProfileView, ApplyEr
 
 fn views(crib: &Crib, built: &CribParts, adapt: &ViewHook) -> BTreeMap<String, Crib> {
     let view = |(name, view): (&String, &ProfileView)| {
-        let ProfileView { policy, limits, showcase } = adapt(Some(name), view.clone());
+        let ProfileView { policy, limits, discovery } = adapt(Some(name), view.clone());
         let crib = crib.with_policy(policy, limits).for_profile(name);
-        crib.set_discovery(showcase);
+        crib.set_discovery(discovery);
         crib.restrict_sources(built.named.get(name).cloned());
         (name.clone(), crib)
     };

@@ -113,10 +113,10 @@ impl Observer for Telemetry {
         }
     }
 
-    fn returned(&self, errand: OutboundFinished<'_>) {
-        self.figures.operations.returned(&errand);
+    fn returned(&self, outbound: OutboundFinished<'_>) {
+        self.figures.operations.returned(&outbound);
         if let Some(spans) = &self.spans {
-            spans.add(|| OtlpSpan::of_errand(&errand, SystemTime::now()));
+            spans.add(|| OtlpSpan::of_errand(&outbound, SystemTime::now()));
         }
     }
 

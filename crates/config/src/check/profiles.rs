@@ -36,7 +36,7 @@ impl ConfigChecker<'_, '_, '_> {
     }
 
     /// How tools are shown.
-    pub(super) fn showcase(
+    pub(super) fn discovery(
         &mut self,
         mode: Option<raw::DiscoveryWord>,
         eager: &[String],
@@ -92,9 +92,9 @@ impl ConfigChecker<'_, '_, '_> {
             self.findings.warning(place, message, "add `allow = [\"*\"]` or what it may use");
         }
         let rules = self.rules(&format!("profile `{name}`"), place);
-        let showcase = self.showcase(raw.discovery, &raw.eager, raw.confirm, place);
+        let discovery = self.discovery(raw.discovery, &raw.eager, raw.confirm, place);
         Profile {
-            showcase,
+            discovery,
             sources: raw.sources.as_ref().map(|ids| ids.iter().map(SourceId::new).collect()),
             rules,
             validation: raw.validate.map(Validation::from),

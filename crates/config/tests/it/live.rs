@@ -33,7 +33,7 @@ fn means(workshop: &Workshop) -> Environment {
         rules: None,
         judge: None,
         adapt: None,
-        witness: None,
+        observer: None,
         hints: DoorHints::default(),
     }
 }

@@ -32,8 +32,8 @@ pub struct Crib {
     tools: CatalogSource,
     executor: Arc<ArcSwap<Executor>>,
     own: Option<Arc<BuiltinTools>>,
-    showcase: Arc<ArcSwap<DiscoverySettings>>,
-    /// The number of the showcase, which no other has.
+    discovery: Arc<ArcSwap<DiscoverySettings>>,
+    /// The number of these settings of discovery, which no others have.
     shown_as: Arc<AtomicU64>,
     desk: Arc<MetaToolFactory>,
     /// Whether this crib or a view of it decides by counted tokens.
@@ -138,8 +138,8 @@ impl Crib {
 
     /// Decides what one request may use.
     pub fn plan(&self, caller: &Caller, request: PlanRequest) -> Result<Plan, PlanError> {
-        let (number, showcase) = self.shows();
-        let asked = DiscoveryPresenter::of((number, &showcase), &request, &self.desk);
+        let (number, discovery) = self.shows();
+        let asked = DiscoveryPresenter::of((number, &discovery), &request, &self.desk);
         let catalog = self.shown(caller);
         Plan::make_shown(&catalog, caller, self.executor().policy(), request, &asked)
     }
@@ -150,23 +150,23 @@ impl Crib {
         caller: &Arc<Caller>,
         request: PlanRequest,
     ) -> Result<Plan, PlanError> {
-        let (number, showcase) = self.shows();
-        let asked = DiscoveryPresenter::of((number, &showcase), &request, &self.desk);
+        let (number, discovery) = self.shows();
+        let asked = DiscoveryPresenter::of((number, &discovery), &request, &self.desk);
         let catalog = self.shown(caller);
         Plan::make_again(&catalog, caller, self.executor().policy(), request, &asked)
     }
 
     fn shows(&self) -> (u64, Guard<Arc<DiscoverySettings>>) {
-        // In this order: a showcase is there before its number is.
-        (self.shown_as.load(Ordering::Acquire), self.showcase.load())
+        // In this order: settings are there before their number is.
+        (self.shown_as.load(Ordering::Acquire), self.discovery.load())
     }
 
     /// Says how the tools are shown to whoever does not say it; see [`DiscoverySettings`].
-    pub fn set_discovery(&self, showcase: DiscoverySettings) {
-        if showcase.mode == Discovery::Auto {
+    pub fn set_discovery(&self, discovery: DiscoverySettings) {
+        if discovery.mode == Discovery::Auto {
             self.weighs.store(true, Ordering::Relaxed);
         }
-        self.showcase.store(Arc::new(showcase));
+        self.discovery.store(Arc::new(discovery));
         self.shown_as.store(number(), Ordering::Release);
     }
 
@@ -184,8 +184,8 @@ impl Crib {
     }
 
     /// How the tools are shown to whoever does not say it.
-    pub fn showcase(&self) -> Arc<DiscoverySettings> {
-        self.showcase.load_full()
+    pub fn discovery(&self) -> Arc<DiscoverySettings> {
+        self.discovery.load_full()
     }
 
     /// Searches among the tools of a plan, off the threads that serve.
@@ -350,7 +350,7 @@ impl Crib {
     pub fn for_profile(&self, profile: &str) -> Self {
         let crib = self.with(self.executor().for_profile(profile));
         // Nobody else has it yet, and its number is its own.
-        crib.showcase.store(self.showcase.load_full());
+        crib.discovery.store(self.discovery.load_full());
         crib
     }
 
@@ -363,15 +363,15 @@ impl Crib {
         let (from, ours) = (tools.clone(), own.clone());
         let catalog = move |caller: &Caller| from.shown(ours.as_ref(), caller);
         let weighs = Arc::default();
-        let showcase: Arc<ArcSwap<DiscoverySettings>> = Arc::default();
-        let (shows, means) = (Arc::clone(&showcase), Arc::clone(&meaning));
+        let discovery: Arc<ArcSwap<DiscoverySettings>> = Arc::default();
+        let (shows, means) = (Arc::clone(&discovery), Arc::clone(&meaning));
         let sources = tools.clone();
         let absent = move || sources.absent();
         let missing = missing_tools::missing(tools.clone(), Arc::clone(&executor));
         let desk =
             MetaToolFactory::new(Arc::clone(&executor), shows, means, (catalog, absent, missing));
         let shown_as = Arc::new(AtomicU64::new(number()));
-        Self { tools, executor, own, showcase, shown_as, desk, weighs, meaning }
+        Self { tools, executor, own, discovery, shown_as, desk, weighs, meaning }
     }
 
     fn with(&self, executor: Executor) -> Self {
@@ -411,7 +411,7 @@ impl Crib {
     }
 }
 
-/// A number for a showcase.
+/// A number for settings of discovery.
 fn number() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)

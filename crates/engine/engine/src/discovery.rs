@@ -39,30 +39,30 @@ pub(crate) use unavailable::owner_away;
 /// before it knows what to search for.
 const ALWAYS: [&str; 2] = ["ask", "plan"];
 
-/// The showcase as one request wants it.
+/// How tools are shown to one request.
 pub(crate) struct DiscoveryPresenter<'a> {
-    pub(crate) showcase: &'a DiscoverySettings,
+    pub(crate) discovery: &'a DiscoverySettings,
     pub(crate) wish: Option<Discovery>,
     /// Whether the model API holds definitions back by itself.
     pub(crate) defers: bool,
     pub(crate) desk: &'a Arc<MetaToolFactory>,
-    /// No other showcase, of this crib or another, has this number.
+    /// No other settings, of this crib or another, have this number.
     pub(crate) number: u64,
 }
 
 impl<'a> DiscoveryPresenter<'a> {
     pub(crate) fn of(
-        (number, showcase): (u64, &'a DiscoverySettings),
+        (number, discovery): (u64, &'a DiscoverySettings),
         request: &PlanRequest,
         desk: &'a Arc<MetaToolFactory>,
     ) -> Self {
-        Self { showcase, wish: request.discovery, defers: request.defers, desk, number }
+        Self { discovery, wish: request.discovery, defers: request.defers, desk, number }
     }
 }
 
 impl Presenter for DiscoveryPresenter<'_> {
     fn shown(&self, catalog: &Catalog, visible: &mut dyn Iterator<Item = usize>) -> Presentation {
-        let mode = self.wish.unwrap_or(self.showcase.mode);
+        let mode = self.wish.unwrap_or(self.discovery.mode);
         if mode == Discovery::Auto {
             let core = |place: &usize| {
                 let tool = catalog.tools().get(*place);
@@ -92,16 +92,16 @@ impl Presenter for DiscoveryPresenter<'_> {
         // What the provider runs itself cannot be called through a tool of ours.
         !tool.builtin.is_empty()
             || tool.actions.iter().any(|action| ALWAYS.contains(&action.as_str()))
-            || self.showcase.eager.has(tool)
+            || self.discovery.eager.has(tool)
     }
 
     fn meta_tools(&self, plan: &Plan) -> MetaTools {
-        meta_tools::beside(plan, self.showcase.confirm, self.desk)
+        meta_tools::beside(plan, self.discovery.confirm, self.desk)
     }
 
     fn way(&self) -> Option<u64> {
         // What is weighed changes when its tokens are counted.
-        let is_steady = self.showcase.mode != Discovery::Auto && !self.defers;
+        let is_steady = self.discovery.mode != Discovery::Auto && !self.defers;
         (is_steady && self.wish.is_none()).then_some(self.number)
     }
 }

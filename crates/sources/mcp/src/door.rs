@@ -46,13 +46,21 @@ use tasks::TaskRegistry;
 pub struct McpServer(Arc<McpServerState>);
 
 impl McpServer {
-    pub fn new(house: Arc<dyn McpBackend>, settings: McpServerSettings) -> Self {
+    pub fn new(backend: Arc<dyn McpBackend>, settings: McpServerSettings) -> Self {
         let waiting = SuspendedCalls::new(settings.most_waiting, settings.patience);
         let tasks = TaskRegistry::new(&settings);
-        let sessions = McpSessionRegistry::new(Arc::clone(&house), &settings);
+        let sessions = McpSessionRegistry::new(Arc::clone(&backend), &settings);
         let whole = PassthroughCache::default();
         let awaited = PendingApprovals::default();
-        Self(Arc::new(McpServerState { house, settings, waiting, awaited, tasks, whole, sessions }))
+        Self(Arc::new(McpServerState {
+            backend,
+            settings,
+            waiting,
+            awaited,
+            tasks,
+            whole,
+            sessions,
+        }))
     }
 
     /// The routes `/mcp` and `/mcp/{profile}`. Whoever authenticates puts a `Caller` into the
@@ -60,11 +68,11 @@ impl McpServer {
     ///
     /// Sessions of older clients belong to this router: make it once.
     pub fn router(&self) -> Router {
-        self.porch().router()
+        self.http_handler().router()
     }
 
-    /// The same for a server that has routes of its own. Sessions belong to this porch.
-    pub fn porch(&self) -> McpHttpHandler {
+    /// The same for a server that has routes of its own. Sessions belong to this handler.
+    pub fn http_handler(&self) -> McpHttpHandler {
         McpHttpHandler::new(Arc::clone(&self.0))
     }
 

@@ -92,7 +92,7 @@ impl CommandContext {
         let builder = pinned(assembled(&checked, built, global, need)?, &lock)?;
         let builder = builder.hints(hints::ours());
         let builder = match &record {
-            Some(record) => builder.witness(Arc::<Telemetry>::clone(record)),
+            Some(record) => builder.observer(Arc::<Telemetry>::clone(record)),
             None => builder,
         };
         // Sources take hold of the runtime that they were made in.
@@ -109,11 +109,12 @@ impl CommandContext {
         });
         let file = is_there.then_some(checked);
         let caller = caller(global);
-        let room = Self { runtime, crib, caller, sources, file, place: path, named, lock, record };
+        let context =
+            Self { runtime, crib, caller, sources, file, place: path, named, lock, record };
         if is_started {
-            return Ok(Some(room));
+            return Ok(Some(context));
         }
-        room.close();
+        context.close();
         Ok(None)
     }
 
@@ -210,14 +211,14 @@ fn assembled(
     global: &GlobalArgs,
     need: RequiredSources<'_>,
 ) -> Result<CribBuilder> {
-    let (mut policy, own, showcase) = match &global.profile {
-        None => (built.policy, built.limits, built.showcase),
+    let (mut policy, own, discovery) = match &global.profile {
+        None => (built.policy, built.limits, built.discovery),
         Some(name) => {
             let Some(view) = built.views.get(name) else {
                 let known: Vec<_> = built.views.keys().map(|known| format!("`{known}`")).collect();
                 bail!("there is no profile `{name}`: the file has {}", listed(&known));
             };
-            (Arc::clone(&view.policy), view.limits.clone(), view.showcase.clone())
+            (Arc::clone(&view.policy), view.limits.clone(), view.discovery.clone())
         }
     };
     if let Some(path) = &global.policy {
@@ -243,7 +244,7 @@ fn assembled(
         }
     };
     let sources = built.sources.into_iter().filter(|(id, ..)| wanted.contains(&id.as_str()));
-    let builder = Crib::builder().limits(limits(global, &own)).showcase(showcase);
+    let builder = Crib::builder().limits(limits(global, &own)).discovery(discovery);
     Ok(sources.fold(builder, CribBuilder::placed).policy(policy))
 }
 

@@ -42,7 +42,7 @@ pub(crate) fn enter(asked: GatewayRequest) -> ReplyFuture {
         insufficient_scope_hint(&asked, profile)?;
         let operation = ActiveOperation::begin(&asked);
         let GatewayRequest {
-            house,
+            gateway,
             method,
             uri,
             caller,
@@ -62,7 +62,7 @@ pub(crate) fn enter(asked: GatewayRequest) -> ReplyFuture {
         let (trace, trace_state) = own.unwrap_or((trace, trace_state));
         let guest = AuthenticatedCaller { caller, profile, trace: Some(trace), trace_state };
         // Pinned where it is made: it is large, and would be copied from hand to hand.
-        let reply = ObservedBody::of(pin!(house.mcp.answer(guest, request)).await, operation);
+        let reply = ObservedBody::of(pin!(gateway.mcp.answer(guest, request)).await, operation);
         Ok(reply.map(|body| body.map_err(Into::into).boxed_unsync()))
     })
 }
@@ -106,7 +106,7 @@ fn insufficient_scope_hint(
         return Ok(());
     }
     let resource = profile.map_or(ProtectedResource::Mcp, ProtectedResource::Profile);
-    Err(lacking(&asked.house.guard.access(), resource, &scope))
+    Err(lacking(&asked.gateway.guard.access(), resource, &scope))
 }
 
 /// The crib of a file as the door wants it.

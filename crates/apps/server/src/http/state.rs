@@ -74,7 +74,7 @@ impl GatewayState {
         let replies = ReplyStore(live.crib().clone());
         Self {
             live,
-            mcp: door.porch(),
+            mcp: door.http_handler(),
             door,
             telemetry,
             names,

@@ -28,7 +28,7 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// How much of an answer is read: it says nothing that we need.
 const LARGEST_ANSWER: u64 = 64 * 1024;
 
-/// Sends until `stop`, and then what is left. Figures are those of a house, where there is one.
+/// Sends until `stop`, and then what is left. Figures are those of a gateway, where there is one.
 pub(crate) async fn export(
     telemetry: Arc<Telemetry>,
     house: Option<Arc<GatewayState>>,

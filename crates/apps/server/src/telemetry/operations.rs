@@ -160,10 +160,10 @@ impl OperationMetrics {
         add(&self.sessions, revision, |revision| *revision, lasted);
     }
 
-    /// An errand to a server of MCP; there is one for each request whose trace is recorded.
-    pub(super) fn returned(&self, errand: &OutboundFinished<'_>) {
+    /// A request to a server of MCP; there is one for each request whose trace is recorded.
+    pub(super) fn returned(&self, outbound: &OutboundFinished<'_>) {
         let text = |value: &Json| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        let notes = errand.notes.iter().map(|(name, value)| (*name, text(value)));
+        let notes = outbound.notes.iter().map(|(name, value)| (*name, text(value)));
         let mut labels: MetricLabels = notes.collect();
         if !labels.iter().any(|(name, _)| *name == "mcp.method.name") {
             return;
@@ -171,13 +171,13 @@ impl OperationMetrics {
         if labels.iter().any(|(_, value)| value == "tools/call") {
             labels.push(("gen_ai.operation.name", "execute_tool".to_owned()));
         }
-        labels.push(("toolcrib.source", errand.source.to_string()));
-        labels.extend(errand.error.map(|error| ("error.type", error.to_owned())));
+        labels.push(("toolcrib.source", outbound.source.to_string()));
+        labels.extend(outbound.error.map(|error| ("error.type", error.to_owned())));
         let nameless = |labels: &MetricLabels| {
             let is_few = |name: &str| !matches!(name, "gen_ai.tool.name" | "gen_ai.prompt.name");
             labels.iter().filter(|(name, _)| is_few(name)).cloned().collect()
         };
-        add(&self.asked, labels, nameless, errand.took);
+        add(&self.asked, labels, nameless, outbound.took);
     }
 
     pub(super) fn families(&self) -> [MetricFamily; 3] {

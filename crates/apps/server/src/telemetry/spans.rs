@@ -128,15 +128,15 @@ impl OtlpSpan {
     }
 
     /// `{method} {target}`, as the source of the tool names it.
-    pub(super) fn of_errand(errand: &OutboundFinished<'_>, end: SystemTime) -> Option<Self> {
+    pub(super) fn of_errand(outbound: &OutboundFinished<'_>, end: SystemTime) -> Option<Self> {
         let ours = [
-            ("toolcrib.source", json!(errand.source)),
-            ("toolcrib.attempt", json!(errand.attempt)),
-            ("error.type", json!(errand.error)),
+            ("toolcrib.source", json!(outbound.source)),
+            ("toolcrib.attempt", json!(outbound.attempt)),
+            ("error.type", json!(outbound.error)),
         ];
-        let attributes = [errand.notes, &ours].concat();
-        let (name, failed) = ((cut(errand.name), CLIENT), errand.error.is_some());
-        Self::new(errand.trace, name, (end, errand.took), &attributes, failed)
+        let attributes = [outbound.notes, &ours].concat();
+        let (name, failed) = ((cut(outbound.name), CLIENT), outbound.error.is_some());
+        Self::new(outbound.trace, name, (end, outbound.took), &attributes, failed)
     }
 
     /// `{method} {target}`, of what a client of MCP asks for.

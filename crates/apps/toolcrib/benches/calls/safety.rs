@@ -26,7 +26,7 @@ const SECRETS: usize = 50;
 pub(super) fn rows(criterion: &mut Criterion, runtime: &Runtime) {
     redaction(criterion, runtime);
     approvals(criterion, runtime);
-    witness(criterion, runtime);
+    observer(criterion, runtime);
 }
 
 fn batch(runtime: &Runtime, crib: &Crib, plan: &Plan) -> Duration {
@@ -233,12 +233,12 @@ impl Observer for Counting {
     }
 }
 
-fn witness(criterion: &mut Criterion, runtime: &Runtime) {
+fn observer(criterion: &mut Criterion, runtime: &Runtime) {
     let limits = CribLimits { max_calls: BATCH, ..CribLimits::default() };
     let builder = || Crib::builder().policy(AllowAll).limits(limits.clone());
     let without = builder().build_fixed(tools(1));
     let counting = Arc::new(Counting::default());
-    let with = builder().witness(Arc::clone(&counting) as Arc<dyn Observer>).build_fixed(tools(1));
+    let with = builder().observer(Arc::clone(&counting) as Arc<dyn Observer>).build_fixed(tools(1));
     batches((criterion, runtime), "reads with a witness", (&without, &with));
     let (decided, ended) = (&counting.decided, &counting.ended);
     assert_eq!(decided.load(Ordering::Relaxed), ended.load(Ordering::Relaxed));

@@ -37,7 +37,7 @@ pub struct CallContext {
     pub(crate) unheard: FormFallback,
     /// Asks a person whom the host cannot ask.
     pub(crate) asker: Option<Arc<dyn AskPerson>>,
-    pub(crate) witness: Option<Arc<dyn Observer>>,
+    pub(crate) observer: Option<Arc<dyn Observer>>,
     pub(crate) trace: Option<Trace>,
     pub(crate) trace_state: Option<TraceState>,
     /// Where the tool comes from; `None`: nobody records what is asked of others for the call.
@@ -107,12 +107,12 @@ impl CallContext {
     /// without anything that an argument says (a method and a tool, or `GET /pets/{id}`).
     pub fn outbound_span(&self, name: impl FnOnce() -> String) -> OutboundSpan {
         let trace = self.trace();
-        let (Some(source), Some(witness), Some(of_call)) = (&self.recorded, &self.witness, trace)
+        let (Some(source), Some(observer), Some(of_call)) = (&self.recorded, &self.observer, trace)
         else {
             return OutboundSpan::untold(trace);
         };
         OutboundSpan::begin(
-            Arc::clone(witness),
+            Arc::clone(observer),
             OutboundOwner {
                 key: self.key,
                 source: source.clone(),
@@ -135,8 +135,8 @@ impl CallContext {
         if let Some(mask) = &self.mask {
             mask.progress(&mut progress);
         }
-        if let Some(witness) = &self.witness {
-            witness.progress(self.key, &progress);
+        if let Some(observer) = &self.observer {
+            observer.progress(self.key, &progress);
         }
         if let Some(host) = &self.host {
             host.progress(self.key, progress);

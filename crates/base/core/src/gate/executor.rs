@@ -42,7 +42,7 @@ pub(super) struct ExecutorOptions {
     /// Commands and addresses of whoever embeds the gate.
     pub(super) hints: DoorHints,
     /// Whoever sees what is decided and how calls end.
-    pub(super) witness: Option<Arc<dyn Observer>>,
+    pub(super) observer: Option<Arc<dyn Observer>>,
     /// The runtime under which the gate was made: calls that may hold on to their thread run
     /// there, and not with the connections of whoever waits for them.
     pub(super) home: Option<Handle>,
@@ -82,8 +82,8 @@ impl Executor {
 
     /// The same under the eyes of somebody: for a gate that has run nothing yet.
     #[must_use]
-    pub fn with_observer(&self, witness: Option<Arc<dyn Observer>>) -> Self {
-        self.marked(ExecutorOptions { witness, ..self.0.marks.clone() })
+    pub fn with_observer(&self, observer: Option<Arc<dyn Observer>>) -> Self {
+        self.marked(ExecutorOptions { observer, ..self.0.marks.clone() })
     }
 
     /// The same where commands and addresses are there of which its words should tell.

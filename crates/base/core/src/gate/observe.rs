@@ -1,4 +1,4 @@
-//! Tells the witness of a gate, if there is one, what becomes of the calls of a batch.
+//! Tells the observer of a gate, if there is one, what becomes of the calls of a batch.
 
 use std::panic::AssertUnwindSafe;
 
@@ -30,7 +30,7 @@ impl Batch {
         ruling: Ruling<'_>,
     ) -> Result<(), LedgerError> {
         let DecisionSubject { key, place, arguments, ticket, trace } = subject;
-        let (Some(witness), Some(tool)) = (&self.gate.marks.witness, self.plan.at(place)) else {
+        let (Some(observer), Some(tool)) = (&self.gate.marks.observer, self.plan.at(place)) else {
             return Ok(());
         };
         let policy = self.gate.policy.version();
@@ -47,7 +47,7 @@ impl Batch {
             policy,
             trace,
         };
-        guarded(async { witness.decided(call).await }).await
+        guarded(async { observer.decided(call).await }).await
     }
 
     /// `place`: position and key of the call in the batch.
@@ -58,7 +58,7 @@ impl Batch {
         was_decided: bool,
         trace: Option<Trace>,
     ) {
-        let Some(witness) = &self.gate.marks.witness else { return };
+        let Some(observer) = &self.gate.marks.observer else { return };
         let call = self.calls.get(position);
         let over = CallFinished {
             key,
@@ -73,7 +73,7 @@ impl Batch {
             ran: ended.ran,
             trace,
         };
-        // A witness that breaks costs its own record and no call.
-        let _ = std::panic::catch_unwind(AssertUnwindSafe(|| witness.ended(over)));
+        // An observer that breaks costs its own record and no call.
+        let _ = std::panic::catch_unwind(AssertUnwindSafe(|| observer.ended(over)));
     }
 }

@@ -147,10 +147,10 @@ impl Ruling<'_> {
     }
 }
 
-/// A name by the conventions of OpenTelemetry, and what it is of this errand.
+/// A name by the conventions of OpenTelemetry, and what it is of this request.
 pub type SpanAttribute = (&'static str, Value);
 
-/// An errand that is over, as a witness sees it.
+/// A request that is over, as an observer sees it.
 #[derive(Clone, Copy)]
 pub struct OutboundFinished<'a> {
     /// Of the call that it was for.

@@ -1,8 +1,8 @@
 //! What somebody else does for a call: a request on its way to a server or an API.
 //!
-//! A source begins an errand for each request that it sends, also for one that it repeats, and
-//! tells the other side the place of the errand in the trace, not that of the call. What runs
-//! within the process is no errand.
+//! A source begins a span for each request that it sends, also for one that it repeats, and
+//! tells the other side the place of the span in the trace, not that of the call. What runs
+//! within the process has none.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -33,13 +33,13 @@ impl OutboundSpan {
 
     /// `trace`: its own place; `name`: what is asked for, without anything that an argument says.
     pub(crate) fn begin(
-        witness: Arc<dyn Observer>,
+        observer: Arc<dyn Observer>,
         of: OutboundOwner,
         trace: Trace,
         name: String,
     ) -> Self {
         let record =
-            OutboundRecord { witness, of, began: Instant::now(), name, notes: Vec::new(), trace };
+            OutboundRecord { observer, of, began: Instant::now(), name, notes: Vec::new(), trace };
         Self { trace: Some(trace), record: Some(Box::new(record)) }
     }
 
@@ -87,9 +87,9 @@ pub(crate) struct OutboundOwner {
     pub(crate) deadline: Instant,
 }
 
-/// An errand that somebody records.
+/// A span that somebody records.
 struct OutboundRecord {
-    witness: Arc<dyn Observer>,
+    observer: Arc<dyn Observer>,
     of: OutboundOwner,
     began: Instant,
     name: String,
@@ -109,8 +109,8 @@ impl OutboundRecord {
             trace: self.trace,
             took: self.began.elapsed(),
         };
-        // A witness that breaks costs its own record and no call.
-        let telling = AssertUnwindSafe(|| self.witness.returned(returned));
+        // An observer that breaks costs its own record and no call.
+        let telling = AssertUnwindSafe(|| self.observer.returned(returned));
         let _ = std::panic::catch_unwind(telling);
     }
 }

@@ -23,8 +23,8 @@ pub struct CribBuilder {
     ledger: Option<Arc<dyn Ledger>>,
     limits: CribLimits,
     judge: Judge,
-    witness: Option<Arc<dyn Observer>>,
-    showcase: DiscoverySettings,
+    observer: Option<Arc<dyn Observer>>,
+    discovery: DiscoverySettings,
     hints: DoorHints,
 }
 
@@ -54,8 +54,8 @@ impl Default for CribBuilder {
             ledger: None,
             limits: CribLimits::default(),
             judge: Box::new(|_, _| None),
-            witness: None,
-            showcase: DiscoverySettings::default(),
+            observer: None,
+            discovery: DiscoverySettings::default(),
             hints: DoorHints::default(),
         }
     }
@@ -106,8 +106,8 @@ impl CribBuilder {
 
     /// Has somebody see what is decided and how calls end.
     #[must_use]
-    pub fn witness(mut self, witness: Arc<dyn Observer>) -> Self {
-        self.witness = Some(witness);
+    pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
+        self.observer = Some(observer);
         self
     }
 
@@ -120,8 +120,8 @@ impl CribBuilder {
 
     /// How the tools are shown to whoever does not say it.
     #[must_use]
-    pub fn showcase(mut self, showcase: DiscoverySettings) -> Self {
-        self.showcase = showcase;
+    pub fn discovery(mut self, discovery: DiscoverySettings) -> Self {
+        self.discovery = discovery;
         self
     }
 
@@ -144,19 +144,19 @@ impl CribBuilder {
     /// there can be used.
     pub fn open(self) -> Crib {
         let catalog = self.limits.catalog.clone();
-        let (executor, own) = gate(self.policy, self.ledger, self.limits, self.witness);
+        let (executor, own) = gate(self.policy, self.ledger, self.limits, self.observer);
         let executor = executor.with_hints(self.hints);
         let publisher = Publisher::new(self.sources, self.judge, catalog);
         let crib =
             Crib::put_together(CatalogSource::of(publisher), shared(executor), own, Arc::default());
-        crib.set_discovery(self.showcase);
+        crib.set_discovery(self.discovery);
         crib
     }
 
     /// A crib of one set that never changes: no source is started, and no runtime is needed.
     pub fn build_fixed(self, tools: Toolset) -> Crib {
         let bounds = &self.limits.catalog.clone();
-        let (executor, own) = gate(self.policy, self.ledger, self.limits, self.witness);
+        let (executor, own) = gate(self.policy, self.ledger, self.limits, self.observer);
         let executor = executor.with_hints(self.hints);
         let previous = &Catalog::default();
         let assembly =
@@ -165,7 +165,7 @@ impl CribBuilder {
             assembly.assemble([SourceTools { source: SourceId::code(), tools, stale: false }]);
         let tools = CatalogSource::Fixed(Arc::new(catalog));
         let crib = Crib::put_together(tools, shared(executor), own, Arc::default());
-        crib.set_discovery(self.showcase);
+        crib.set_discovery(self.discovery);
         crib
     }
 }
@@ -174,11 +174,11 @@ fn gate(
     policy: Arc<dyn Policy>,
     ledger: Option<Arc<dyn Ledger>>,
     limits: CribLimits,
-    witness: Option<Arc<dyn Observer>>,
+    observer: Option<Arc<dyn Observer>>,
 ) -> (Executor, Option<Arc<BuiltinTools>>) {
     let ledger = ledger.unwrap_or_else(|| Arc::new(MemoryLedger::within(limits.tickets)));
     let own = BuiltinTools::of(&ledger);
-    let executor = Executor::new(policy, ledger, limits).with_observer(witness);
+    let executor = Executor::new(policy, ledger, limits).with_observer(observer);
     let executor = match &own {
         Some(own) => executor.with_result_reader(own.reader()),
         None => executor,

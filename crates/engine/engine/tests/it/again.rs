@@ -104,11 +104,11 @@ fn a_policy_that_says_which_one_it_is_is_asked_once_about_a_caller() {
 
 #[test]
 fn a_snapshot_goes_with_its_last_plan() {
-    for showcase in [DiscoverySettings::default(), lazy()] {
+    for discovery in [DiscoverySettings::default(), lazy()] {
         let policy = ByLetter::default();
         *policy.version.lock().unwrap() = Some(version("first"));
         let crib = crib(policy);
-        crib.set_discovery(showcase);
+        crib.set_discovery(discovery);
         let plan = crib.plan_again(&caller(0, &["a", "b"]), PlanRequest::default()).unwrap();
         let snapshot = Arc::downgrade(plan.catalog());
         drop(crib);

@@ -31,7 +31,7 @@ fn shop(names: &[&str]) -> Toolset {
 }
 
 fn lazy() -> CribBuilder {
-    builder().showcase(DiscoverySettings { mode: Discovery::Lazy, ..DiscoverySettings::default() })
+    builder().discovery(DiscoverySettings { mode: Discovery::Lazy, ..DiscoverySettings::default() })
 }
 
 async fn told(crib: &Crib, tool: &str, arguments: Value) -> (String, Value) {

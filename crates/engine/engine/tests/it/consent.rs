@@ -11,7 +11,7 @@ use toolcrib_core::{
 use toolcrib_engine::Crib;
 use toolcrib_engine::rules::Rules;
 
-use crate::witness::Notes;
+use crate::observer::Notes;
 
 const URI: &str = "note://one";
 
@@ -30,8 +30,8 @@ fn shelf(name: &str) -> WithResources {
 }
 
 async fn crib(notes: &Arc<Notes>) -> Crib {
-    let witness: Arc<dyn Observer> = Arc::<Notes>::clone(notes);
-    let builder = crate::builder().policy(rules("ask")).witness(witness);
+    let observer: Arc<dyn Observer> = Arc::<Notes>::clone(notes);
+    let builder = crate::builder().policy(rules("ask")).observer(observer);
     builder.source("shelf", shelf("as it was")).build().await
 }
 

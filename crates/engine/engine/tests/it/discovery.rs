@@ -65,11 +65,11 @@ fn shop(oracle: &Oracle) -> Toolset {
     Toolset::of(specs.map(|spec| oracle.tool(spec, Behaviour::Echo))).unwrap()
 }
 
-fn crib(oracle: &Oracle, showcase: DiscoverySettings) -> Crib {
+fn crib(oracle: &Oracle, discovery: DiscoverySettings) -> Crib {
     let policy = FixedPolicy::default()
         .with("secret_read", Verdict::Deny("not for you".into()))
         .with("event_delete", Verdict::Ask("it deletes".into()));
-    builder().policy(policy).showcase(showcase).build_fixed(shop(oracle))
+    builder().policy(policy).discovery(discovery).build_fixed(shop(oracle))
 }
 
 fn shown(crib: &Crib, request: PlanRequest) -> Vec<String> {
@@ -300,7 +300,7 @@ async fn a_name_that_somebody_has_is_left_to_them() {
     let oracle = Oracle::default();
     let tools = ["invoke_tool", "other"].map(|name| oracle.echo(name, Effect::Read));
     let crib =
-        builder().showcase(lazy(&[], Approver::Person)).build_fixed(Toolset::of(tools).unwrap());
+        builder().discovery(lazy(&[], Approver::Person)).build_fixed(Toolset::of(tools).unwrap());
     let names = ["toolcrib__discover_tools", "toolcrib__get_tool_schema", "toolcrib__invoke_tool"];
     assert_eq!(shown(&crib, PlanRequest::default()), names);
     call(&crib, "toolcrib__invoke_tool", json!({ "name": "invoke_tool" })).await;
@@ -401,7 +401,7 @@ proptest! {
             let crib = builder()
                 .policy(policy)
                 .ledger(Arc::clone(&ledger) as Arc<dyn toolcrib_core::Ledger>)
-                .showcase(lazy(&["issue_*", "event_*", "secret_read", "no_*"], Approver::Person))
+                .discovery(lazy(&["issue_*", "event_*", "secret_read", "no_*"], Approver::Person))
                 .build_fixed(shop(&oracle));
             let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
             let made = calls.iter().enumerate().map(|(number, (tool, arguments))| {

@@ -16,12 +16,12 @@ mod batch_properties;
 mod catalog;
 mod consent;
 mod discovery;
-mod errands;
 mod library;
 mod limits;
 mod lock;
 mod lock_properties;
 mod of_one_source;
+mod outbound_requests;
 mod plan;
 mod plan_properties;
 mod previews;
@@ -29,6 +29,7 @@ mod questions;
 mod reading;
 mod resent;
 
+mod observer;
 mod rules;
 mod spellings;
 mod starting;
@@ -37,7 +38,6 @@ mod tickets_expiry;
 mod times;
 mod verified;
 mod weighing;
-mod witness;
 
 /// The ledger that the tests are about.
 fn ledger() -> std::sync::Arc<dyn toolcrib_core::Ledger> {

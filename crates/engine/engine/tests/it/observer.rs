@@ -1,4 +1,4 @@
-//! What a witness sees of the calls that come to the gate.
+//! What an observer sees of the calls that come to the gate.
 
 use std::sync::{Arc, Mutex};
 
@@ -65,8 +65,8 @@ impl Notes {
 fn crib(oracle: &Oracle, notes: &Arc<Notes>) -> Crib {
     let tools = [oracle.echo("wipe", Effect::Destroy), oracle.echo("read", Effect::Read)];
     let tools = Toolset::of(tools).unwrap();
-    let witness: Arc<dyn Observer> = Arc::<Notes>::clone(notes);
-    crate::builder().witness(witness).build_fixed(tools)
+    let observer: Arc<dyn Observer> = Arc::<Notes>::clone(notes);
+    crate::builder().observer(observer).build_fixed(tools)
 }
 
 fn calls(names: &[&str]) -> Vec<Call> {

@@ -1,4 +1,4 @@
-//! What a witness sees of that which others do for a call.
+//! What an observer sees of the requests that sources send for a call.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -20,7 +20,7 @@ const NAME: &str = "tools/call there";
 #[derive(Default)]
 struct Seen {
     /// Attempt, name, notes and error, and the place.
-    errands: Mutex<Vec<(String, Trace)>>,
+    outbound_requests: Mutex<Vec<(String, Trace)>>,
     calls: Mutex<Vec<Trace>>,
 }
 
@@ -33,11 +33,11 @@ impl Observer for Seen {
         self.calls.lock().unwrap().extend(call.trace);
     }
 
-    fn returned(&self, errand: OutboundFinished<'_>) {
-        let OutboundFinished { source, attempt, name, notes, error, trace, .. } = errand;
+    fn returned(&self, outbound: OutboundFinished<'_>) {
+        let OutboundFinished { source, attempt, name, notes, error, trace, .. } = outbound;
         let line = format!("{source} {attempt}: {name} {notes:?} {error:?}");
-        self.errands.lock().unwrap().push((line, trace));
-        // A witness with a bug costs no call.
+        self.outbound_requests.lock().unwrap().push((line, trace));
+        // An observer with a bug costs no call.
         assert_ne!(error, Some("breaks the witness"));
     }
 }
@@ -46,32 +46,32 @@ impl Seen {
     /// What was seen of the errands of the one call since the last look, all of which are its own.
     fn take(&self) -> Vec<String> {
         let calls = std::mem::take(&mut *self.calls.lock().unwrap());
-        let errands = std::mem::take(&mut *self.errands.lock().unwrap());
-        for (_, trace) in &errands {
+        let outbound_requests = std::mem::take(&mut *self.outbound_requests.lock().unwrap());
+        for (_, trace) in &outbound_requests {
             assert_eq!(trace.parent_id(), Some(calls[0].span_id()));
             assert_eq!(trace.trace_id(), calls[0].trace_id());
         }
-        errands.into_iter().map(|(line, _)| line).collect()
+        outbound_requests.into_iter().map(|(line, _)| line).collect()
     }
 }
 
 /// Asks somebody else, who does as the arguments say.
 async fn there(how: &Value, context: &CallContext) -> ToolOutcome {
-    let mut errand = context.outbound_span(|| NAME.to_owned());
-    errand.notes(|| [("server.port", json!(80))]);
-    let place = json!([errand.trace(), context.trace()].map(|it| it.map(|it| it.to_string())));
+    let mut outbound = context.outbound_span(|| NAME.to_owned());
+    outbound.notes(|| [("server.port", json!(80))]);
+    let place = json!([outbound.trace(), context.trace()].map(|it| it.map(|it| it.to_string())));
     if how == "hangs" {
         std::future::pending::<()>().await;
     }
     if how == "fails first" && context.attempt() == 1 {
-        errand.ends(|| Some("network".into()));
+        outbound.ends(|| Some("network".into()));
         return ToolOutcome::Failed(ToolError::new(ErrorKind::Network, "the line broke"));
     }
     if let Some(error) = how.as_str().filter(|error| error.contains("breaks")) {
-        errand.ends(|| Some(error.to_owned().into()));
+        outbound.ends(|| Some(error.to_owned().into()));
     } else {
-        errand.notes(|| [("late", json!(true))]);
-        errand.ends(|| None);
+        outbound.notes(|| [("late", json!(true))]);
+        outbound.ends(|| None);
     }
     ToolOutcome::Done(Content::text(place.to_string()))
 }
@@ -82,7 +82,7 @@ fn tool(name: &str, effect: Effect) -> Arc<dyn Tool> {
     })
 }
 
-fn crib(witness: Option<Arc<dyn Observer>>) -> Crib {
+fn crib(observer: Option<Arc<dyn Observer>>) -> Crib {
     let limits = CribLimits {
         timeout: Duration::from_millis(200),
         late: Duration::from_millis(300),
@@ -91,8 +91,8 @@ fn crib(witness: Option<Arc<dyn Observer>>) -> Crib {
         ..CribLimits::default()
     };
     let builder = crate::builder().policy(AllowAll).limits(limits);
-    let builder = match witness {
-        Some(witness) => builder.witness(witness),
+    let builder = match observer {
+        Some(observer) => builder.observer(observer),
         None => builder,
     };
     let tools = [tool("read", Effect::Read), tool("write", Effect::Write)];
@@ -101,8 +101,8 @@ fn crib(witness: Option<Arc<dyn Observer>>) -> Crib {
 
 fn watched() -> (Crib, Arc<Seen>) {
     let seen = Arc::new(Seen::default());
-    let witness: Arc<dyn Observer> = Arc::<Seen>::clone(&seen);
-    (crib(Some(witness)), seen)
+    let observer: Arc<dyn Observer> = Arc::<Seen>::clone(&seen);
+    (crib(Some(observer)), seen)
 }
 
 /// Calls a tool, and gives what it said.
@@ -121,7 +121,7 @@ fn traced() -> BatchOptions {
 async fn the_other_side_is_told_the_place_of_the_errand_and_not_of_the_call() {
     let (crib, seen) = watched();
     let said = call(&crib, ("read", "works"), traced()).await;
-    let told = seen.errands.lock().unwrap()[0].1;
+    let told = seen.outbound_requests.lock().unwrap()[0].1;
     let of_call = seen.calls.lock().unwrap()[0];
     assert_eq!(said, json!([told.to_string(), of_call.to_string()]).to_string());
     let line =
@@ -157,7 +157,7 @@ async fn an_errand_that_is_given_up_says_why() {
     assert_eq!(seen.take(), [line("cancelled")]);
     // What may have changed something is listened to after the end of its call.
     call(&crib, ("write", "hangs"), traced()).await;
-    assert_eq!(seen.errands.lock().unwrap().len(), 0);
+    assert_eq!(seen.outbound_requests.lock().unwrap().len(), 0);
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert_eq!(seen.take(), [line("timeout")]);
 }
@@ -174,18 +174,18 @@ async fn a_witness_that_breaks_over_an_errand_costs_no_call() {
 async fn of_an_errand_that_nobody_records_nothing_is_asked() {
     let asked = |context: CallContext| async move {
         let unwanted = || -> String { panic!("nobody wants to know") };
-        let mut errand = context.outbound_span(unwanted);
-        errand.notes(|| [("x", Value::from(unwanted()))]);
-        let place = [errand.trace(), context.trace()].map(|it| it.map(|it| it.to_string()));
-        errand.ends(|| Some(unwanted().into()));
+        let mut outbound = context.outbound_span(unwanted);
+        outbound.notes(|| [("x", Value::from(unwanted()))]);
+        let place = [outbound.trace(), context.trace()].map(|it| it.map(|it| it.to_string()));
+        outbound.ends(|| Some(unwanted().into()));
         ToolOutcome::Done(Content::text(json!(place).to_string()))
     };
     let tool = raw_tool(spec("go", Effect::Read), move |_, context| asked(context));
     let tools = Toolset::of([tool]).unwrap();
     let seen = Arc::new(Seen::default());
-    let witness: Arc<dyn Observer> = Arc::<Seen>::clone(&seen);
+    let observer: Arc<dyn Observer> = Arc::<Seen>::clone(&seen);
     let unseen = crate::builder().build_fixed(tools.clone());
-    let seeing = crate::builder().witness(witness).build_fixed(tools);
+    let seeing = crate::builder().observer(observer).build_fixed(tools);
     let unsampled = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00";
     for (crib, trace) in [
         (&unseen, Some(Trace::root())),
@@ -201,5 +201,5 @@ async fn of_an_errand_that_nobody_records_nothing_is_asked() {
         let id = |place: &String| place.get(3..35).map(str::to_owned);
         assert_eq!(places[0].as_ref().and_then(id), trace.map(Trace::trace_id));
     }
-    assert_eq!(seen.errands.lock().unwrap().len(), 0);
+    assert_eq!(seen.outbound_requests.lock().unwrap().len(), 0);
 }

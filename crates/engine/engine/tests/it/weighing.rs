@@ -18,8 +18,8 @@ async fn what_is_weighed_is_shown_lazily_where_that_saves_enough() {
             let spec = described(&format!("t{number}"), &text, "c", "do", Effect::Read);
             oracle.tool(spec, Behaviour::Echo)
         });
-        let showcase = DiscoverySettings { mode: Discovery::Auto, ..DiscoverySettings::default() };
-        let crib = builder().showcase(showcase).build_fixed(Toolset::of(tools).unwrap());
+        let discovery = DiscoverySettings { mode: Discovery::Auto, ..DiscoverySettings::default() };
+        let crib = builder().discovery(discovery).build_fixed(Toolset::of(tools).unwrap());
         let shown = |defers| {
             let request = PlanRequest::default().api_defers(defers);
             crib.plan(&Caller::local(), request).unwrap().shown().clone()

@@ -14,14 +14,14 @@ use std::sync::Arc;
 use toolcrib_core::Caller;
 use toolcrib_mcp::{McpServer, McpServerSettings};
 
+mod backend;
 mod fixtures;
-mod house;
 mod long;
 mod shelves;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let home = house::Home::of(shelves::crib(long::BRIEF).await);
+    let home = backend::Home::of(shelves::crib(long::BRIEF).await);
     let door = McpServer::new(Arc::new(home), McpServerSettings::default());
     if std::env::args().nth(1).is_some_and(|way| way == "stdio") {
         let (stdin, stdout) = (tokio::io::stdin(), tokio::io::stdout());

@@ -195,16 +195,16 @@ impl McpConnection {
         waits: &UpstreamTimeouts,
     ) -> Result<ServerReply, McpFault> {
         let asked = (method, params);
-        let errand = context.map(|context| outbound_span::begin(self, asked, context));
-        let trace = errand.as_ref().and_then(OutboundSpan::trace);
+        let outbound = context.map(|context| outbound_span::begin(self, asked, context));
+        let trace = outbound.as_ref().and_then(OutboundSpan::trace);
         let direct = self.direct.as_ref().filter(|direct| direct.takes(method, params));
         let answered = match direct {
             Some(direct) => self.around(direct, asked, (context, trace), waits).await,
             // Rare by now, and large.
             None => Box::pin(self.by_sdk(asked, (context, trace), waits)).await,
         };
-        if let Some(errand) = errand {
-            outbound_span::end(errand, &answered);
+        if let Some(outbound) = outbound {
+            outbound_span::end(outbound, &answered);
         }
         answered
     }

@@ -8,3 +8,4 @@ pub(crate) mod result;
 pub(crate) mod running;
 pub(crate) mod suspended_calls;
 pub(crate) mod tool_call;
+mod tool_plan;

@@ -46,7 +46,7 @@ const FALL: Duration = Duration::from_secs(6);
 
 pub(super) struct McpSessionRegistry {
     local: LocalSessionManager,
-    house: Arc<dyn McpBackend>,
+    backend: Arc<dyn McpBackend>,
     /// So many stay awake with nothing to do.
     most_awake: usize,
     /// For so long one lives of which nothing is heard.
@@ -101,13 +101,13 @@ enum SleepState {
 }
 
 impl McpSessionRegistry {
-    pub(super) fn new(house: Arc<dyn McpBackend>, settings: &McpServerSettings) -> Arc<Self> {
+    pub(super) fn new(backend: Arc<dyn McpBackend>, settings: &McpServerSettings) -> Arc<Self> {
         let mut local = LocalSessionManager::default();
         // It hears neither of the calls that are answered without it nor of whoever only listens.
         local.session_config.keep_alive = None;
         Arc::new_cyclic(|own| Self {
             local,
-            house,
+            backend,
             most_awake: settings.most_awake,
             life: settings.session_life,
             longest: settings.longest_session,
@@ -177,13 +177,13 @@ impl McpSessionRegistry {
 
     /// Whether its client has a stream open on which it listens.
     pub(super) fn listens(&self, id: &str) -> bool {
-        self.vigil(id).is_some_and(|vigil| vigil.listens())
+        self.activity(id).is_some_and(|activity| activity.listens())
     }
 
     /// A session that follows resources does not sleep.
     pub(super) fn follows(&self, id: &str, resources: usize) {
-        if let Some(vigil) = self.vigil(id) {
-            vigil.follows(resources);
+        if let Some(activity) = self.activity(id) {
+            activity.follows(resources);
         }
     }
 
@@ -191,7 +191,7 @@ impl McpSessionRegistry {
     /// to tell its client.
     pub(super) fn missed(&self, id: &str) -> Vec<NotifiedList> {
         let SessionTable { known, vigils } = &mut *self.all();
-        let (Some(session), Some(vigil)) = (known.get_mut(id), vigils.get(id)) else {
+        let (Some(session), Some(activity)) = (known.get_mut(id), vigils.get(id)) else {
             return Vec::new();
         };
         let mut missed = std::mem::take(&mut session.untold);
@@ -201,18 +201,18 @@ impl McpSessionRegistry {
                 missed.push(list);
             }
         }
-        vigil.owe(missed.clone());
+        activity.owe(missed.clone());
         missed
     }
 
-    fn vigil(&self, id: &str) -> Option<Arc<SessionActivity>> {
+    fn activity(&self, id: &str) -> Option<Arc<SessionActivity>> {
         self.all().vigils.get(id).map(Arc::clone)
     }
 
     fn streaming(&self, id: &str, listens: bool) -> Option<SessionStreamGuard> {
-        let vigil = self.vigil(id)?;
-        let streaming = vigil.stream(listens);
-        vigil.arrived();
+        let activity = self.activity(id)?;
+        let streaming = activity.stream(listens);
+        activity.arrived();
         Some(streaming)
     }
 
@@ -223,9 +223,9 @@ impl McpSessionRegistry {
         {
             let SessionTable { known, vigils } = &mut *self.all();
             let now = Instant::now();
-            let idle = vigils.iter().filter_map(|(id, vigil)| {
+            let idle = vigils.iter().filter_map(|(id, activity)| {
                 let greeted = known.get(id).is_some_and(|session| !session.greeting.is_empty());
-                Some((vigil.idle_since().filter(|_| greeted)?, Arc::clone(id)))
+                Some((activity.idle_since().filter(|_| greeted)?, Arc::clone(id)))
             });
             let mut idle: Vec<_> = idle.collect();
             idle.sort_unstable();
@@ -233,12 +233,13 @@ impl McpSessionRegistry {
             for (place, (since, id)) in idle.into_iter().enumerate() {
                 let rested = place < more || now.duration_since(since) > REST;
                 if rested
-                    && let (Some(session), Some(vigil)) = (known.get_mut(&id), vigils.remove(&id))
+                    && let (Some(session), Some(activity)) =
+                        (known.get_mut(&id), vigils.remove(&id))
                 {
                     session.state = SleepState::Falling(since, Arc::default());
-                    session.untold.extend(vigil.untold());
+                    session.untold.extend(activity.untold());
                     if session.changes.is_empty() {
-                        session.changes = subscriptions::changes(&self.house);
+                        session.changes = subscriptions::changes(&self.backend);
                     }
                     falling.push(id);
                 }
@@ -278,10 +279,10 @@ impl McpSessionRegistry {
         let (over, awake) = {
             let SessionTable { known, vigils } = &mut *self.all();
             let over = known.extract_if(|id, session| {
-                let vigil = vigils.get(id);
-                let heard = session.heard_of(vigil);
+                let activity = vigils.get(id);
+                let heard = session.heard_of(activity);
                 heard.is_some_and(|heard| heard.elapsed() >= self.life)
-                    || (session.is_older(self.longest) && !session.works(vigil))
+                    || (session.is_older(self.longest) && !session.works(activity))
             });
             let (ids, over): (Vec<_>, Vec<_>) = over.unzip();
             let awake = ids.into_iter().filter(|id| vigils.remove(id).is_some());
@@ -323,24 +324,24 @@ impl McpSessionRegistry {
         }
     }
 
-    /// Tells the house of those that are over: after the lock is given back, as others wait for it.
+    /// Tells the backend of those that are over: after the lock is given back, as others wait for it.
     fn tell(&self, over: impl IntoIterator<Item = McpSession>) {
         for session in over {
             if let Some((revision, began)) = session.revision().zip(session.began) {
-                self.house.session_ended(&revision, began.elapsed());
+                self.backend.session_ended(&revision, began.elapsed());
             }
         }
     }
 
     /// Takes in one that begins, or that wakes.
     fn wakes(&self, id: &SessionId, coming: usize) -> Arc<SessionActivity> {
-        let vigil = SessionActivity::new(coming);
+        let activity = SessionActivity::new(coming);
         let mut all = self.all();
         let session = all.known.entry(Arc::clone(id)).or_default();
         session.state = SleepState::Awake;
         session.began.get_or_insert_with(Instant::now);
-        all.vigils.insert(Arc::clone(id), Arc::clone(&vigil));
-        vigil
+        all.vigils.insert(Arc::clone(id), Arc::clone(&activity));
+        activity
     }
 }
 
@@ -359,11 +360,11 @@ impl McpSession {
     }
 
     /// When something was heard of it last; `None`: somebody is there.
-    fn heard_of(&self, vigil: Option<&Arc<SessionActivity>>) -> Option<Instant> {
+    fn heard_of(&self, activity: Option<&Arc<SessionActivity>>) -> Option<Instant> {
         let used = match self.state {
             SleepState::Asleep(used) => used,
             SleepState::Falling(..) => return None,
-            SleepState::Awake => vigil?.left_since()?,
+            SleepState::Awake => activity?.left_since()?,
         };
         self.calls.is_empty().then(|| self.called.map_or(used, |called| called.max(used)))
     }
@@ -373,8 +374,8 @@ impl McpSession {
     }
 
     /// Whether a call of it runs, or it is on its way to sleep: that ends soon.
-    fn works(&self, vigil: Option<&Arc<SessionActivity>>) -> bool {
+    fn works(&self, activity: Option<&Arc<SessionActivity>>) -> bool {
         let is_falling = matches!(self.state, SleepState::Falling(..));
-        is_falling || !self.calls.is_empty() || vigil.is_some_and(|vigil| vigil.works())
+        is_falling || !self.calls.is_empty() || activity.is_some_and(|activity| activity.works())
     }
 }

@@ -16,7 +16,7 @@ use crate::door::sdk::passthrough_cache::PassthroughCache;
 
 /// What all desks of a door share.
 pub(super) struct McpServerState {
-    pub(super) house: Arc<dyn McpBackend>,
+    pub(super) backend: Arc<dyn McpBackend>,
     pub(super) settings: McpServerSettings,
     pub(super) waiting: SuspendedCalls,
     pub(super) awaited: PendingApprovals,
@@ -52,13 +52,13 @@ impl McpRequestContext {
 
 impl McpServerState {
     /// What the only source behind this entrance says of itself.
-    pub(super) fn sole(&self, entrance: &McpRequestContext) -> Option<Arc<ServerInfo>> {
-        self.house.sole(entrance.profile.as_deref())
+    pub(super) fn sole(&self, origin: &McpRequestContext) -> Option<Arc<ServerInfo>> {
+        self.backend.sole(origin.profile.as_deref())
     }
 
-    pub(super) fn plan(&self, entrance: &McpRequestContext) -> Result<Plan, ErrorData> {
-        let request = entrance.request();
-        let plan = self.house.plan(&entrance.caller, entrance.profile.as_deref(), request);
+    pub(super) fn plan(&self, origin: &McpRequestContext) -> Result<Plan, ErrorData> {
+        let request = origin.request();
+        let plan = self.backend.plan(&origin.caller, origin.profile.as_deref(), request);
         plan.map_err(|error| ErrorData::internal_error(error.to_string(), None))
     }
 }

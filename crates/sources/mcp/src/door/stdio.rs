@@ -40,16 +40,16 @@ pub enum StdioServerError {
 }
 
 pub(super) async fn serve(
-    room: Arc<McpServerState>,
+    shared: Arc<McpServerState>,
     pipes: (impl AsyncRead + Send + Unpin + 'static, impl AsyncWrite + Send + Unpin + 'static),
     caller: Caller,
     profile: Option<&str>,
 ) -> Result<(), StdioServerError> {
-    if let Some(unknown) = profile.filter(|name| !room.house.has_profile(&caller, name)) {
+    if let Some(unknown) = profile.filter(|name| !shared.backend.has_profile(&caller, name)) {
         return Err(StdioServerError::NoProfile(unknown.to_owned()));
     }
     let session = Uuid::new_v4().simple().to_string();
-    let entrance = McpRequestContext {
+    let origin = McpRequestContext {
         caller: Arc::new(caller),
         profile: profile.map(Arc::from),
         session: Some(session.into()),
@@ -63,13 +63,13 @@ pub(super) async fn serve(
     // Of each end one way is used; a dropped end is the end of the messages at the other.
     let (messages, sent) = duplex(BUFFER);
     let back = (Arc::clone(&writer), Arc::clone(&unanswered));
-    let out = tokio::spawn(pass_on(Arc::clone(&room), messages, back));
+    let out = tokio::spawn(pass_on(Arc::clone(&shared), messages, back));
     let (onward, screened) = duplex(BUFFER);
-    let bounds = room.settings.request;
+    let bounds = shared.settings.request;
     let screening = async move { screen(reader, onward, (&writer, &unanswered), &bounds).await };
     let _screening = AbortOnDropHandle::new(tokio::spawn(screening));
-    let desk = StdioHandler(RmcpHandler::new(room, Some(entrance)));
-    let served = Box::pin(desk.serve((screened, sent))).await;
+    let handler = StdioHandler(RmcpHandler::new(shared, Some(origin)));
+    let served = Box::pin(handler.serve((screened, sent))).await;
     let served = match served {
         Ok(served) => served,
         // It hung up before it said anything.
@@ -84,7 +84,7 @@ pub(super) async fn serve(
 
 /// Passes on each message as a whole, with what went around the SDK in its place.
 async fn pass_on(
-    room: Arc<McpServerState>,
+    shared: Arc<McpServerState>,
     messages: impl AsyncRead + Unpin,
     (writer, unanswered): (Arc<Mutex<impl AsyncWrite + Unpin>>, Arc<SharedOpenRequests>),
 ) -> std::io::Result<()> {
@@ -98,7 +98,7 @@ async fn pass_on(
         if read == 0 {
             return writer.shutdown().await;
         }
-        writer.write_all(&room.whole.restore(Bytes::from(line))).await?;
+        writer.write_all(&shared.whole.restore(Bytes::from(line))).await?;
         writer.flush().await?;
     }
 }

@@ -29,10 +29,10 @@ const KEY: &str = "toolcrib/tasks";
 
 /// All that a call needs when its request is over.
 pub(super) struct TaskCallContext {
-    pub(super) house: Arc<dyn McpBackend>,
+    pub(super) backend: Arc<dyn McpBackend>,
     pub(super) client: ClientFeatures,
     pub(super) plan: Plan,
-    pub(super) visit: CallIdentity,
+    pub(super) identity: CallIdentity,
     pub(super) tool: String,
     pub(super) trace: Option<Trace>,
     /// The command by which the person at this machine decides about tickets.
@@ -68,8 +68,8 @@ struct TaskGuard {
 
 impl TaskCallContext {
     fn telling(&self) -> CallReport<'_> {
-        let Self { house, client, plan, visit, tool, .. } = self;
-        CallReport { house, client, plan, visit, tool }
+        let Self { backend, client, plan, identity, tool, .. } = self;
+        CallReport { backend, client, plan, identity, tool }
     }
 }
 
@@ -90,13 +90,13 @@ impl TaskRegistry {
     ) -> Result<Arc<McpTask>, TaskStage> {
         let task = {
             let mut all = locked(&self.all);
-            let tenant = &case.visit.caller.tenant;
+            let tenant = &case.identity.caller.tenant;
             let theirs = all.values().filter(|task| task.is_of_tenant(tenant)).count();
             // A tenant alone cannot take all places.
             if all.len() >= self.most || theirs >= self.most.div_ceil(4) {
                 return Err(stage);
             }
-            let task = Arc::new(McpTask::new(case.visit.clone(), self.life));
+            let task = Arc::new(McpTask::new(case.identity.clone(), self.life));
             all.insert(task.id().to_owned(), Arc::clone(&task));
             task
         };

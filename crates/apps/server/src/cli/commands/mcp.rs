@@ -48,7 +48,7 @@ pub(crate) fn mcp(
         let live = Arc::new(LiveConfig::prepare(
             &file.checked,
             Environment {
-                witness: Some(Arc::<Telemetry>::clone(&telemetry)),
+                observer: Some(Arc::<Telemetry>::clone(&telemetry)),
                 ..means(global, &file.path, &sources, store.as_ref())?
             },
         )?);

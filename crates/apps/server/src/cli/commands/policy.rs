@@ -35,7 +35,7 @@ pub(crate) fn policy(
             let rules = rules(&file)?;
             // What the rules say is asked of the rules alone: nobody else's hide a tool here.
             let open = GlobalArgs { policy: None, ..global.clone() };
-            let Some(room) = CommandContext::open(
+            let Some(context) = CommandContext::open(
                 &open,
                 output,
                 (RequiredSources::Tool(&tool), CommandPurpose::Look),
@@ -43,10 +43,10 @@ pub(crate) fn policy(
             else {
                 return Ok(CommandExit::Interrupted);
             };
-            let catalog = room.crib.catalog();
+            let catalog = context.crib.catalog();
             let Some(listed) = catalog.get(&tool) else {
-                room.note_failed(output);
-                room.close();
+                context.note_failed(output);
+                context.close();
                 bail!("there is no tool `{tool}`: `toolcrib tools` lists what is there");
             };
             let explanation = rules.explain(&caller(global), &listed.spec);
@@ -55,7 +55,7 @@ pub(crate) fn policy(
             } else {
                 output.text(&explanation.to_string())?;
             }
-            room.close();
+            context.close();
             Ok(CommandExit::Done)
         }
     }

@@ -73,7 +73,7 @@ pub(crate) fn serve(
     let served = runtime.block_on(async {
         telemetry.resume(store.as_ref()).await?;
         let means = Environment {
-            witness: Some(Arc::<Telemetry>::clone(&telemetry)),
+            observer: Some(Arc::<Telemetry>::clone(&telemetry)),
             ..means(global, &file.path, &sources, store.as_ref())?
         };
         let live = Arc::new(LiveConfig::prepare(&file.checked, means)?);
@@ -198,7 +198,7 @@ pub(crate) fn means(
     let adapt = move |profile: Option<&str>, view: ProfileView| {
         let limits = limits(&global, &view.limits);
         let policy = Arc::new(ScopedPolicy::new(profile, view.policy));
-        ProfileView { policy, limits, showcase: view.showcase }
+        ProfileView { policy, limits, discovery: view.discovery }
     };
     Ok(Environment {
         lookup: Arc::new(config::ProcessLookup),
@@ -208,7 +208,7 @@ pub(crate) fn means(
         rules,
         judge: pins.map(|pins| pins.judge()),
         adapt: Some(Box::new(adapt)),
-        witness: None,
+        observer: None,
         hints: hints::ours(),
     })
 }

@@ -122,13 +122,17 @@ pub(crate) fn print_schema(output: &Output) -> Result<CommandExit> {
 }
 
 /// Has the person sign in where the source says, and keeps what they were given.
-pub(crate) fn login(room: &CommandContext, output: &Output, source: &str) -> Result<CommandExit> {
+pub(crate) fn login(
+    context: &CommandContext,
+    output: &Output,
+    source: &str,
+) -> Result<CommandExit> {
     let show = |address: &str| output.note(&format!("Open this address and sign in:\n{address}"));
     let signing_in: BoxFuture<'_, Result<()>> =
-        match (room.sources.http(source), room.sources.google(source)) {
+        match (context.sources.http(source), context.sources.google(source)) {
             (Some(settings), _) => Box::pin(async move {
                 let show = |address: url::Url| show(address.as_str());
-                Ok(mcp::login(&settings, &room.caller, show).await?)
+                Ok(mcp::login(&settings, &context.caller, show).await?)
             }),
             (None, Some(settings)) => Box::pin(async move {
                 let given = GoogleBackend::sign_in(&settings, show).await;
@@ -142,7 +146,7 @@ pub(crate) fn login(room: &CommandContext, output: &Output, source: &str) -> Res
                  there is nothing to sign in to"
             ),
         };
-    let signed_in = room.runtime.block_on(async {
+    let signed_in = context.runtime.block_on(async {
         tokio::select! {
             signed_in = signing_in => signed_in.map(|()| true),
             _ = told_to_end() => Ok(false),

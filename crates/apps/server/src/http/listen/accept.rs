@@ -61,7 +61,7 @@ impl HttpListener {
     /// peer was told so often enough.
     fn enters(
         &self,
-        room: &Arc<Semaphore>,
+        server_state: &Arc<Semaphore>,
         peer: SocketAddr,
     ) -> Result<(OwnedSemaphorePermit, PeerPermit), Option<(OverloadReason, PeerPermit)>> {
         // Behind proxies everybody comes from them.
@@ -73,7 +73,7 @@ impl HttpListener {
         match comes {
             PeerAdmission::Away => Err(None),
             PeerAdmission::TooMany(held) => Err(Some((OverloadReason::TooMany, held))),
-            PeerAdmission::In(held) => match Arc::clone(room).try_acquire_owned() {
+            PeerAdmission::In(held) => match Arc::clone(server_state).try_acquire_owned() {
                 Ok(place) => Ok((place, held)),
                 Err(_) => Err(Some((OverloadReason::Full, held))),
             },
@@ -118,12 +118,12 @@ impl HttpListener {
 pub(crate) fn most_connections(wished: Option<usize>) -> Result<usize> {
     let files = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
     let files = files.and_then(|files| usize::try_from(files).ok());
-    let room = files.map_or(usize::MAX, |files| files / 10 * 8).max(1);
-    let Some(wished) = wished else { return Ok(room.min(MOST)) };
+    let server_state = files.map_or(usize::MAX, |files| files / 10 * 8).max(1);
+    let Some(wished) = wished else { return Ok(server_state.min(MOST)) };
     ensure!(
-        wished <= room,
+        wished <= server_state,
         "`connections` under `[server.limits]` is {wished}, and the system lets this process open \
-         files for {room}: write {room} or less, or raise its limit with `ulimit -n`"
+         files for {server_state}: write {server_state} or less, or raise its limit with `ulimit -n`"
     );
     Ok(wished)
 }
@@ -132,21 +132,21 @@ pub(crate) fn most_connections(wished: Option<usize>) -> Result<usize> {
 /// it from taking connections.
 pub(crate) async fn serve(
     door: HttpListener,
-    house: Arc<GatewayState>,
+    gateway: Arc<GatewayState>,
     workers: &mut Workers,
     (stop, now): (CancellationToken, CancellationToken),
     tell: impl Fn(&str),
 ) {
-    let room = Arc::new(Semaphore::new(door.most));
+    let server_state = Arc::new(Semaphore::new(door.most));
     // Whoever finds no room is told so, a few at the same time.
-    let porch = Arc::new(Semaphore::new((door.most / 16).clamp(1, overload::MOST)));
+    let inner = Arc::new(Semaphore::new((door.most / 16).clamp(1, overload::MOST)));
     let (mut greeter, connections) = (overload::TlsGreetingLimit::new(), TaskTracker::new());
     let mut pause = FIRST_PAUSE;
     let (mut spare, mut is_told) = (SpareDescriptor::of(&door.listener), false);
     loop {
         let next = async {
             // Nobody closes the semaphore.
-            let spot = Arc::clone(&porch).acquire_owned().await.ok()?;
+            let spot = Arc::clone(&inner).acquire_owned().await.ok()?;
             Some((spot, door.listener.accept().await))
         };
         let taken = tokio::select! {
@@ -161,11 +161,11 @@ pub(crate) async fn serve(
                 (pause, is_told) = (FIRST_PAUSE, false);
                 spare.keep(&door.listener);
                 let tls = door.tls.clone();
-                let places = match door.enters(&room, peer) {
+                let places = match door.enters(&server_state, peer) {
                     Ok(places) => places,
                     Err(None) => continue,
                     Err(Some((why, held))) => {
-                        house.turned_away(why);
+                        gateway.turned_away(why);
                         if tls.is_none() || greeter.greets_one_more() {
                             let telling = overload::turn_away(stream, tls, why, (spot, held));
                             connections.spawn(telling);
@@ -177,17 +177,17 @@ pub(crate) async fn serve(
                 let (Some(worker), Ok(stream)) = (workers.next(), stream.into_std()) else {
                     continue;
                 };
-                let (house, now, stop) = (Arc::clone(&house), now.clone(), stop.clone());
+                let (gateway, now, stop) = (Arc::clone(&gateway), now.clone(), stop.clone());
                 let serving = async move {
                     let _places = places;
                     let Ok(stream) = TcpStream::from_std(stream) else { return };
-                    now.run_until_cancelled(connection::serve(stream, house, tls, stop)).await;
+                    now.run_until_cancelled(connection::serve(stream, gateway, tls, stop)).await;
                 };
                 connections.spawn_on(serving, worker);
             }
             Err(error) if is_of_the_peer(error.kind()) => {}
             Err(error) => {
-                house.turned_away(OverloadReason::Full);
+                gateway.turned_away(OverloadReason::Full);
                 // No file is left, say: to try at once would only burn time.
                 if !std::mem::replace(&mut is_told, true) {
                     tell(&format!("cannot take connections now: {error}"));
@@ -198,22 +198,22 @@ pub(crate) async fn serve(
     }
     // Both are of one socket, at which nobody is to wait any more.
     drop((door.listener, spare));
-    drain(&connections, &house, &now, tell).await;
+    drain(&connections, &gateway, &now, tell).await;
 }
 
 /// Waits for the last answers, as long as that may take.
 async fn drain(
     connections: &TaskTracker,
-    house: &GatewayState,
+    gateway: &GatewayState,
     now: &CancellationToken,
     tell: impl Fn(&str),
 ) {
     connections.close();
     let done = async {
         connections.wait().await;
-        now.run_until_cancelled(house.door.settle()).await;
+        now.run_until_cancelled(gateway.door.settle()).await;
     };
-    if timeout(house.bounds.drain, done).await.is_err() {
+    if timeout(gateway.bounds.drain, done).await.is_err() {
         tell("some answers were not done in time");
         now.cancel();
         connections.wait().await;

@@ -19,27 +19,27 @@ use crate::http::state::GatewayState;
 /// Serves until the peer leaves; after `stop`, what was asked is still answered.
 pub(crate) async fn serve(
     stream: TcpStream,
-    house: Arc<GatewayState>,
+    gateway: Arc<GatewayState>,
     tls: Option<TlsAcceptor>,
     stop: CancellationToken,
 ) {
     // A small answer does not wait for the next one.
     let _ = stream.set_nodelay(true);
-    let stream = WriteTimeoutStream::new(stream, house.bounds.stall);
-    let Some(tls) = tls else { return talk(stream, house, stop).await };
+    let stream = WriteTimeoutStream::new(stream, gateway.bounds.stall);
+    let Some(tls) = tls else { return talk(stream, gateway, stop).await };
     // A greeting may take as long as a head.
-    let greeting = timeout(house.bounds.head_time, tls.accept(stream)).await;
+    let greeting = timeout(gateway.bounds.head_time, tls.accept(stream)).await;
     if let Ok(Ok(stream)) = greeting {
-        talk(stream, house, stop).await;
+        talk(stream, gateway, stop).await;
     }
 }
 
-async fn talk<S>(stream: S, house: Arc<GatewayState>, stop: CancellationToken)
+async fn talk<S>(stream: S, gateway: Arc<GatewayState>, stop: CancellationToken)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let bounds = house.bounds.clone();
-    let answer = service_fn(move |request| handler::answer(Arc::clone(&house), request));
+    let bounds = gateway.bounds.clone();
+    let answer = service_fn(move |request| handler::answer(Arc::clone(&gateway), request));
     let connection = http1::Builder::new()
         .timer(HeaderTimer::default())
         .header_read_timeout(bounds.head_time)

@@ -50,7 +50,7 @@ pub(super) const REVISIONS: [&str; 4] = ["2025-03-26", "2025-06-18", "2025-11-25
 
 /// An operation under way. It is over when it is dropped.
 pub(super) struct ActiveOperation {
-    house: Arc<GatewayState>,
+    gateway: Arc<GatewayState>,
     began: Instant,
     served: OperationLabels,
     /// Where a trace of it is recorded.
@@ -93,16 +93,16 @@ impl ActiveOperation {
         if asked.method != Method::POST {
             return None;
         }
-        let house = Arc::clone(&asked.house);
+        let gateway = Arc::clone(&asked.gateway);
         let ((method, name), told) = read(asked)?;
         if method == LISTENS {
             return None;
         }
         let revision = sent(asked, "mcp-protocol-version");
         let asked = (&*method, name.as_deref(), revision);
-        let served = served(&house.live, asked, ClientTransport::Http);
+        let served = served(&gateway.live, asked, ClientTransport::Http);
         let told = told.map(Box::new);
-        Some(Self { house, began: Instant::now(), served, told, answered: false, status: None })
+        Some(Self { gateway, began: Instant::now(), served, told, answered: false, status: None })
     }
 
     /// The place of what is done for it.
@@ -122,7 +122,7 @@ impl Drop for ActiveOperation {
         } else if !self.answered {
             self.fails(OperationErrorType::Cancelled);
         }
-        let (took, telemetry) = (self.began.elapsed(), &self.house.telemetry);
+        let (took, telemetry) = (self.began.elapsed(), &self.gateway.telemetry);
         if let (Some(spans), Some(told)) = (&telemetry.spans, self.told.take()) {
             spans.add(|| OtlpSpan::of_operation(&self.served, &told, took));
         }
@@ -139,7 +139,7 @@ type MethodAndName<'a> = (Cow<'a, str>, Option<Cow<'a, str>>);
 
 /// What is asked for, and what a span says besides.
 fn read(asked: &GatewayRequest) -> Option<(MethodAndName<'_>, Option<OperationTrace>)> {
-    let traces = asked.house.telemetry.spans.is_some();
+    let traces = asked.gateway.telemetry.spans.is_some();
     // Without traces the headers say enough, and the body is not read once more.
     if let (Some(method), false) = (sent(asked, "mcp-method"), traces) {
         return Some(((method.into(), sent(asked, "mcp-name").map(Into::into)), None));

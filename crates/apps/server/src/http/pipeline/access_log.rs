@@ -26,8 +26,8 @@ pub(crate) struct AccessLog {
 }
 
 impl AccessLog {
-    pub(crate) fn of<B>(house: &GatewayState, request: &Request<B>) -> Self {
-        let traces = house.telemetry.spans.is_some();
+    pub(crate) fn of<B>(gateway: &GatewayState, request: &Request<B>) -> Self {
+        let traces = gateway.telemetry.spans.is_some();
         let told = if traces { told(request.headers()) } else { None };
         let trace_state = told.and_then(|_| state(request.headers()));
         let trace = match told {
@@ -38,10 +38,10 @@ impl AccessLog {
         Self { trace, trace_state, route: OnceLock::new() }
     }
 
-    pub(crate) fn answered(&self, house: &GatewayState, status: StatusCode, took: Duration) {
+    pub(crate) fn answered(&self, gateway: &GatewayState, status: StatusCode, took: Duration) {
         let route = self.route.get().map_or((NONE, NONE), |route| (route.method, route.path));
-        house.telemetry.figures.answered(route, status.as_u16(), took);
-        if let Some(spans) = &house.telemetry.spans {
+        gateway.telemetry.figures.answered(route, status.as_u16(), took);
+        if let Some(spans) = &gateway.telemetry.spans {
             spans.add(|| OtlpSpan::of_request(self.trace, route, status.as_u16(), took));
         }
         let level = if status.is_server_error() { LogLevel::Warn } else { LogLevel::Debug };

@@ -33,14 +33,14 @@ use crate::http::state::GatewayState;
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 pub(crate) async fn answer(
-    house: Arc<GatewayState>,
+    gateway: Arc<GatewayState>,
     request: Request<Incoming>,
 ) -> Result<HttpReply, Infallible> {
     let began = Instant::now();
-    let seen = AccessLog::of(&house, &request);
-    let _under_way = house.telemetry.figures.request();
+    let seen = AccessLog::of(&gateway, &request);
+    let _under_way = gateway.telemetry.figures.request();
     // Pinned where it is made: it is large, and would be copied from hand to hand.
-    let admitted = pin!(admit(Arc::clone(&house), request, &seen));
+    let admitted = pin!(admit(Arc::clone(&gateway), request, &seen));
     // A panic costs the request that met it, and no other.
     let answering = AssertUnwindSafe(admitted).catch_unwind();
     let mut reply = match answering.await {
@@ -49,7 +49,7 @@ pub(crate) async fn answer(
             HttpProblem::new(ProblemKind::Broken, "this must not happen: tell us").into_reply()
         }
     };
-    seen.answered(&house, reply.status(), began.elapsed());
+    seen.answered(&gateway, reply.status(), began.elapsed());
     let headers = reply.headers_mut();
     if let Ok(id) = HeaderValue::from_str(&seen.trace.trace_id()) {
         headers.insert(REQUEST_ID, id);
@@ -60,39 +60,39 @@ pub(crate) async fn answer(
 }
 
 async fn admit(
-    house: Arc<GatewayState>,
+    gateway: Arc<GatewayState>,
     request: Request<Incoming>,
     seen: &AccessLog,
 ) -> Result<HttpReply, HttpProblem> {
     let (parts, body) = request.into_parts();
-    house.names.check(&parts)?;
+    gateway.names.check(&parts)?;
     let (route, segments) = find(&parts.method, parts.uri.path())?;
     // It is set once, by the only one who comes by here.
     let _ = seen.route.set(route);
-    let caller = allowed(&house, &parts, route, &segments).await?;
+    let caller = allowed(&gateway, &parts, route, &segments).await?;
     let query = QueryValues::read(parts.uri.query().unwrap_or_default(), route.query)?;
     // What anybody may ask is answered at once, and also by a server that is full.
     let place = match route.access {
         RouteAccess::Anybody => None,
-        RouteAccess::Caller | RouteAccess::Operator => Some(house.busy.enter(&caller)?),
+        RouteAccess::Caller | RouteAccess::Operator => Some(gateway.busy.enter(&caller)?),
     };
     let listening = if route.path.starts_with("/mcp") && mcp::listens(&parts) {
-        let place = house.busy.listen(&caller)?;
-        Some((place, end_of(&house, route, &segments, (&parts.headers, &caller))))
+        let place = gateway.busy.listen(&caller)?;
+        Some((place, end_of(&gateway, route, &segments, (&parts.headers, &caller))))
     } else {
         None
     };
     let body = match route.body {
         Some(_) => {
             is_json(&parts)?;
-            body::read(body, &house.bounds).await?
+            body::read(body, &gateway.bounds).await?
         }
         None => Bytes::new(),
     };
     let Parts { method, uri, headers, .. } = parts;
     let (trace, trace_state) = (seen.trace, seen.trace_state.clone());
     let asked = GatewayRequest {
-        house,
+        gateway,
         method,
         uri,
         caller,
@@ -118,35 +118,35 @@ async fn admit(
 /// When a stream that listens is over, if its client stays: with the server, and once what it
 /// presented does not make it the caller any more that it was.
 fn end_of(
-    house: &Arc<GatewayState>,
+    gateway: &Arc<GatewayState>,
     route: &'static Route,
     segments: &[String],
     (headers, caller): (&HeaderMap, &Arc<Caller>),
 ) -> BoxFuture<'static, ()> {
     let presented = headers.get(header::AUTHORIZATION).cloned();
     let presented = presented.map(|value| (header::AUTHORIZATION, value)).into_iter().collect();
-    let (house, segments, caller) = (Arc::clone(house), segments.to_vec(), Arc::clone(caller));
+    let (gateway, segments, caller) = (Arc::clone(gateway), segments.to_vec(), Arc::clone(caller));
     Box::pin(async move {
         let presented: HeaderMap = presented;
-        let revoked = house.guard.refuses(&presented, route.resource(&segments), &caller);
-        house.stop.run_until_cancelled(revoked).await;
+        let revoked = gateway.guard.refuses(&presented, route.resource(&segments), &caller);
+        gateway.stop.run_until_cancelled(revoked).await;
     })
 }
 
 /// The caller, if it may take this route.
 async fn allowed(
-    house: &GatewayState,
+    gateway: &GatewayState,
     parts: &Parts,
     route: &Route,
     segments: &[String],
 ) -> Result<Arc<Caller>, HttpProblem> {
     let resource = route.resource(segments);
-    let caller = house.guard.caller(&parts.headers, resource).await?;
+    let caller = gateway.guard.caller(&parts.headers, resource).await?;
     let Some(caller) = caller else {
         return match route.access {
             RouteAccess::Anybody => Ok(Caller::new("", "anybody").into()),
             RouteAccess::Caller | RouteAccess::Operator => {
-                Err(refused(&house.guard.access(), resource, None))
+                Err(refused(&gateway.guard.access(), resource, None))
             }
         };
     };
@@ -155,14 +155,14 @@ async fn allowed(
             Err(HttpProblem::new(ProblemKind::Forbidden, "use the token of the caller `local`"))
         }
         RouteAccess::Operator if !is_operator(&caller) => {
-            Err(lacking(&house.guard.access(), resource, OPERATOR))
+            Err(lacking(&gateway.guard.access(), resource, OPERATOR))
         }
         RouteAccess::Caller if !enters(&caller) => {
             let profile = match resource {
                 ProtectedResource::Profile(name) => Some(name),
                 ProtectedResource::Whole | ProtectedResource::Mcp => None,
             };
-            Err(lacking(&house.guard.access(), resource, &needed(profile)))
+            Err(lacking(&gateway.guard.access(), resource, &needed(profile)))
         }
         RouteAccess::Anybody | RouteAccess::Caller | RouteAccess::Operator => Ok(caller),
     }

@@ -62,7 +62,7 @@ struct PlainCall {
 
 pub(crate) fn stop(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
-        let batch = asked.house.running.stop(asked.segment(), &asked.caller);
+        let batch = asked.gateway.running.stop(asked.segment(), &asked.caller);
         Ok(reply(&batch.ok_or_else(over)?))
     })
 }
@@ -93,7 +93,7 @@ pub(crate) fn run(asked: GatewayRequest) -> ReplyFuture {
         }
         // The key is ours now: who hangs up at an await or is refused here would hold it for good,
         // so that neither stands before `keep` has it.
-        let replies = asked.house.replies.clone();
+        let replies = asked.gateway.replies.clone();
         if streams {
             return Ok(events::stream(work, key, replies));
         }
@@ -144,7 +144,7 @@ fn work_of(asked: &GatewayRequest, body: CallsBody) -> Result<BatchJob, HttpProb
     let dialect = asked_dialect(body.dialect.as_deref())?;
     let (crib, plan, profile) = match (&body.plan, body.profile) {
         (Some(id), profile) => {
-            let pinned = asked.house.plans.get(id, &asked.caller).ok_or_else(|| {
+            let pinned = asked.gateway.plans.get(id, &asked.caller).ok_or_else(|| {
                 let detail =
                     "nobody has used it for an hour, or it never was: make one with `/v1/plan`";
                 HttpProblem::new(ProblemKind::UnknownPlan, detail)
@@ -181,9 +181,9 @@ fn work_of(asked: &GatewayRequest, body: CallsBody) -> Result<BatchJob, HttpProb
     for call in &mut calls {
         call.anew = body.again;
     }
-    let house = &asked.house;
+    let gateway = &asked.gateway;
     let cancel = tokio_util::sync::CancellationToken::new();
-    let listing = house.running.list(&asked.caller, &calls, cancel.clone());
+    let listing = gateway.running.list(&asked.caller, &calls, cancel.clone());
     let (trace, trace_state) = (asked.trace, asked.trace_state.clone());
     Ok(BatchJob { crib, plan, profile, calls, dialect, cancel, listing, trace, trace_state })
 }
@@ -221,7 +221,7 @@ async fn begin(
     key: &IdempotencyKey,
     work: &BatchJob,
 ) -> Result<Option<HttpReply>, HttpProblem> {
-    let begun = asked.house.replies.begin(key, &asked.body).await.map_err(|_| {
+    let begun = asked.gateway.replies.begin(key, &asked.body).await.map_err(|_| {
         HttpProblem::new(
             ProblemKind::Unavailable,
             "the key cannot be put on record now: nothing ran",
@@ -254,7 +254,7 @@ async fn begin(
 async fn before(asked: &GatewayRequest, problem: HttpProblem) -> Result<HttpReply, HttpProblem> {
     let Some(key) = key(asked).ok().flatten() else { return Err(problem) };
     let Some(work) = without_plan(asked) else { return Err(problem) };
-    let executor = asked.house.replies.0.executor();
+    let executor = asked.gateway.replies.0.executor();
     let ledger = executor.ledger();
     let recorded = ledger.recorded(&key).await.map_err(|_| {
         HttpProblem::new(ProblemKind::Unavailable, "the key cannot be looked up now: nothing ran")

@@ -23,7 +23,7 @@ pub(crate) fn alive(_asked: GatewayRequest) -> ReplyFuture {
 
 pub(crate) fn ready(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
-        Ok(match unready(&asked.house) {
+        Ok(match unready(&asked.gateway) {
             None => reply(&json!({ "status": "ready" })),
             Some(why) => status(StatusCode::SERVICE_UNAVAILABLE, &why),
         })
@@ -31,18 +31,18 @@ pub(crate) fn ready(asked: GatewayRequest) -> ReplyFuture {
 }
 
 /// Why calls cannot be taken now, if they cannot.
-fn unready(house: &GatewayState) -> Option<Value> {
-    if house.stop.is_cancelled() {
+fn unready(gateway: &GatewayState) -> Option<Value> {
+    if gateway.stop.is_cancelled() {
         return Some(json!({ "status": "stopping" }));
     }
-    if !house.started.load(Ordering::Relaxed) {
+    if !gateway.started.load(Ordering::Relaxed) {
         return Some(json!({ "status": "starting" }));
     }
-    if house.store.as_ref().is_some_and(|store| store.works().is_err()) {
+    if gateway.store.as_ref().is_some_and(|store| store.works().is_err()) {
         return Some(json!({ "status": "unrecorded", "detail": UNRECORDED }));
     }
-    if house.telemetry.audit.as_ref().is_some_and(|audit| !audit.lets_act()) {
+    if gateway.telemetry.audit.as_ref().is_some_and(|audit| !audit.lets_act()) {
         return Some(json!({ "status": "unaudited", "detail": UNAUDITED }));
     }
-    house.is_full().then(|| json!({ "status": "full" }))
+    gateway.is_full().then(|| json!({ "status": "full" }))
 }

@@ -187,7 +187,7 @@ pub(crate) fn plan(asked: GatewayRequest) -> ReplyFuture {
                     reasons.filter(|why| why.rule == "discovery" || known.has(&why.tool)).collect();
                 fields.insert("why".to_owned(), json!(reasons));
             }
-            let id = asked.house.plans.keep(ProfilePlan { profile: body.profile, plan });
+            let id = asked.gateway.plans.keep(ProfilePlan { profile: body.profile, plan });
             fields.insert("plan".to_owned(), id.into());
         }
         Ok(reply(&answer))

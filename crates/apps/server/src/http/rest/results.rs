@@ -14,7 +14,7 @@ pub(crate) const LARGEST_PIECE: usize = 1024 * 1024;
 pub(crate) fn read(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
         let handle = ResultHandle(asked.segment().to_owned());
-        let kept = asked.house.live.crib().result(&asked.caller, &handle).await;
+        let kept = asked.gateway.live.crib().result(&asked.caller, &handle).await;
         let content = kept.ok_or_else(|| {
             HttpProblem::new(ProblemKind::UnknownResult, "it may be too old, or another caller's")
         })?;

@@ -15,7 +15,7 @@ struct EmptyBody {}
 
 pub(crate) fn list(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
-        let crib = asked.house.live.crib();
+        let crib = asked.gateway.live.crib();
         let catalog = crib.catalog();
         let kept_out = |tool: &toolcrib::QuarantinedTool| {
             json!({
@@ -35,7 +35,7 @@ pub(crate) fn list(asked: GatewayRequest) -> ReplyFuture {
 pub(crate) fn reload(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
         let EmptyBody {} = asked.json()?;
-        let crib = asked.house.live.crib();
+        let crib = asked.gateway.live.crib();
         let id = asked.segment();
         let loaded = crib.reload(&SourceId::new(id)).await;
         let state = crib.sources().into_iter().find(|source| source.id.as_str() == id);

@@ -92,7 +92,7 @@ pub(crate) fn list(asked: GatewayRequest) -> ReplyFuture {
         })?;
         let limit = asked.query.number("limit", DEFAULT_PAGE);
         let of = (!decides_for_all(&asked.caller)).then_some(&*asked.caller);
-        let page = asked.house.live.crib().open_tickets(of, after.unwrap_or(0), limit).await;
+        let page = asked.gateway.live.crib().open_tickets(of, after.unwrap_or(0), limit).await;
         let page = page.map_err(|error| silent(&asked, error))?;
         let entered = page.tickets.into_iter().filter(|parked| enters(&asked.caller, parked));
         let tickets: Vec<_> = entered.map(in_short).collect();
@@ -131,7 +131,7 @@ async fn waiting(
     asked: &GatewayRequest,
     ticket: &TicketId,
 ) -> Result<(Caller, Option<ParkedCall>), HttpProblem> {
-    let crib = asked.house.live.crib();
+    let crib = asked.gateway.live.crib();
     let unread = |error| silent(asked, error);
     let owner = if decides_for_all(&asked.caller) {
         crib.owner(ticket).await.map_err(unread)?.filter(|owner| !owner.is(&asked.caller))
@@ -241,11 +241,11 @@ fn room_of(
     parked: Option<ParkedCall>,
 ) -> Result<Crib, HttpProblem> {
     if let Some(parked) = &parked
-        && !decides(asked.house.live.crib(), &asked.caller, parked)
+        && !decides(asked.gateway.live.crib(), &asked.caller, parked)
     {
         let profile = parked.profile.as_deref();
         let resource = profile.map_or(ProtectedResource::Whole, ProtectedResource::Profile);
-        return Err(lacking(&asked.house.guard.access(), resource, &needed(profile)));
+        return Err(lacking(&asked.gateway.guard.access(), resource, &needed(profile)));
     }
     if let (Some(parked), Some(arguments)) = (&parked, &body.arguments)
         && !canonical::same(arguments, &parked.arguments.clone().into_value())

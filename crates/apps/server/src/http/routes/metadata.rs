@@ -14,7 +14,7 @@ pub(crate) fn answer(asked: GatewayRequest) -> ReplyFuture {
             None if asked.uri.path().ends_with("/mcp") => ProtectedResource::Mcp,
             None => ProtectedResource::Whole,
         };
-        let metadata = asked.house.guard.access().metadata(resource);
+        let metadata = asked.gateway.guard.access().metadata(resource);
         metadata.map(|metadata| reply(&metadata)).ok_or_else(|| {
             let detail = "no issuer is accepted here: `toolcrib token` makes tokens and keys";
             HttpProblem::new(ProblemKind::UnknownRoute, detail)

@@ -19,7 +19,7 @@ use crate::http::pipeline::authentication::lacking;
 use crate::http::state::GatewayState;
 
 pub(crate) struct GatewayRequest {
-    pub(crate) house: Arc<GatewayState>,
+    pub(crate) gateway: Arc<GatewayState>,
     pub(crate) method: Method,
     pub(crate) uri: Uri,
     pub(crate) caller: Arc<Caller>,
@@ -38,7 +38,7 @@ impl GatewayRequest {
     pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, HttpProblem> {
         let text = std::str::from_utf8(&self.body)
             .map_err(|_| HttpProblem::new(ProblemKind::BadRequest, "the body is no UTF-8 text"))?;
-        let bounds = self.house.bounds.json();
+        let bounds = self.gateway.bounds.json();
         let value = bounds.read_strict(text).map_err(|error| {
             HttpProblem::new(ProblemKind::BadRequest, format!("no usable JSON: {error}"))
         })?;
@@ -60,13 +60,13 @@ impl GatewayRequest {
             None if self.uri.path() == "/mcp" => ProtectedResource::Mcp,
             None => ProtectedResource::Whole,
         };
-        Err(lacking(&self.house.guard.access(), resource, &needed(profile)))
+        Err(lacking(&self.gateway.guard.access(), resource, &needed(profile)))
     }
 
     /// The crib as a profile has it, or as the file has it.
     pub(crate) fn crib(&self, profile: Option<&str>) -> Result<Crib, HttpProblem> {
         self.permit(profile)?;
-        let live = &self.house.live;
+        let live = &self.gateway.live;
         match profile {
             None => Ok(live.crib().clone()),
             Some(name) => live.view(name).ok_or_else(|| {

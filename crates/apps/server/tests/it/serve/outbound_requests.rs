@@ -112,7 +112,7 @@ fn within<'a>(spans: &'a [Value], parent: &Value) -> Vec<&'a Value> {
 }
 
 /// What went out for the call of a tool, after a look at all that stands above it.
-fn errands<'a>(spans: &'a [Value], tool: &str) -> Vec<&'a Value> {
+fn outbound_requests<'a>(spans: &'a [Value], tool: &str) -> Vec<&'a Value> {
     let named = format!("execute_tool {tool}");
     let of_call: Vec<_> = spans.iter().filter(|span| span["name"] == named).collect();
     assert_eq!(of_call.len(), 1, "{named}: {spans:?}");
@@ -123,28 +123,33 @@ fn errands<'a>(spans: &'a [Value], tool: &str) -> Vec<&'a Value> {
     assert_eq!(seen(request), (json!("POST /v1/calls"), json!(2)));
     assert_eq!((&request["traceId"], &request["parentSpanId"]), (&json!(TRACE), &json!(PARENT)));
     assert_eq!(seen(of_call), (json!(named), json!(1)));
-    let errands = within(spans, of_call);
-    for errand in &errands {
-        assert_eq!((&errand["kind"], &errand["traceId"]), (&json!(3), &json!(TRACE)), "{errand}");
-        assert_eq!(within(spans, errand), Vec::<&Value>::new());
+    let outbound_requests = within(spans, of_call);
+    for outbound in &outbound_requests {
+        assert_eq!(
+            (&outbound["kind"], &outbound["traceId"]),
+            (&json!(3), &json!(TRACE)),
+            "{outbound}"
+        );
+        assert_eq!(within(spans, outbound), Vec::<&Value>::new());
     }
-    errands
+    outbound_requests
 }
 
 /// Names, ends and notes of errands, and the places that they say they are.
-fn said(errands: &[&Value]) -> Vec<(String, BTreeMap<String, String>)> {
-    let one = |errand: &&Value| {
-        let failed = attributes(errand).contains_key("error.type");
+fn said(outbound_requests: &[&Value]) -> Vec<(String, BTreeMap<String, String>)> {
+    let one = |outbound: &&Value| {
+        let failed = attributes(outbound).contains_key("error.type");
         let status = if failed { json!({ "code": 2 }) } else { json!({}) };
-        assert_eq!(errand["status"], status);
-        (errand["name"].as_str().unwrap().to_owned(), attributes(errand))
+        assert_eq!(outbound["status"], status);
+        (outbound["name"].as_str().unwrap().to_owned(), attributes(outbound))
     };
-    errands.iter().map(one).collect()
+    outbound_requests.iter().map(one).collect()
 }
 
-fn places(errands: &[&Value]) -> Vec<String> {
-    let place = |errand: &&Value| format!("00-{TRACE}-{}-01", errand["spanId"].as_str().unwrap());
-    errands.iter().map(place).collect()
+fn places(outbound_requests: &[&Value]) -> Vec<String> {
+    let place =
+        |outbound: &&Value| format!("00-{TRACE}-{}-01", outbound["spanId"].as_str().unwrap());
+    outbound_requests.iter().map(place).collect()
 }
 
 fn notes(name: &str, pairs: &[(&str, &str)]) -> (String, BTreeMap<String, String>) {
@@ -217,11 +222,11 @@ fn each_request_to_a_source_is_a_span_and_what_runs_in_the_process_is_none() {
     let spans = spans(&collector);
     assert!(!format!("{spans:?}").contains("canary"));
     for (source, revision, server) in [("far", "2026-07-28", &far), ("old", "2025-11-25", &old)] {
-        let errands = errands(&spans, &format!("{source}__meta"));
-        assert_eq!(said(&errands), two_tries((source, revision), server));
-        assert_eq!(places(&errands), places_of_calls(server));
+        let outbound_requests = outbound_requests(&spans, &format!("{source}__meta"));
+        assert_eq!(said(&outbound_requests), two_tries((source, revision), server));
+        assert_eq!(places(&outbound_requests), places_of_calls(server));
     }
-    let of_near = errands(&spans, "near__meta");
+    let of_near = outbound_requests(&spans, "near__meta");
     let known = [
         ("mcp.method.name", "tools/call"),
         ("mcp.protocol.version", "2025-11-25"),
@@ -232,7 +237,7 @@ fn each_request_to_a_source_is_a_span_and_what_runs_in_the_process_is_none() {
     ];
     assert_eq!(said(&of_near), [notes("tools/call meta", &known)]);
     assert!(near.contains(&places(&of_near)[0]), "{near}");
-    let of_api = errands(&spans, "api__look");
+    let of_api = outbound_requests(&spans, "api__look");
     let port = api.url.rsplit(':').next().unwrap();
     let known = [
         ("http.request.method", "GET"),
@@ -252,6 +257,6 @@ fn each_request_to_a_source_is_a_span_and_what_runs_in_the_process_is_none() {
         api.heard().iter().map(|heard| heard.header("traceparent").unwrap().to_owned()).collect();
     assert_eq!(places(&of_api), told);
     for tool in ["clock__time_now", "desk__list_tasks"] {
-        assert_eq!(errands(&spans, tool), Vec::<&Value>::new());
+        assert_eq!(outbound_requests(&spans, tool), Vec::<&Value>::new());
     }
 }

@@ -138,9 +138,9 @@ fn a_call_is_a_span_between_its_client_and_its_server() {
     assert_eq!((tool.len(), unknown.len()), (1, 1), "{spans:?}");
     let tool = tool[0];
     assert_eq!((&tool["traceId"], &tool["kind"]), (&json!(TRACE), &json!(1)));
-    let errand = spans.iter().find(|span| span["parentSpanId"] == tool["spanId"]).unwrap();
-    assert_eq!((&errand["name"], &errand["kind"]), (&json!("tools/call meta"), &json!(3)));
-    assert!(text.contains(errand["spanId"].as_str().unwrap()), "{text} {errand}");
+    let outbound = spans.iter().find(|span| span["parentSpanId"] == tool["spanId"]).unwrap();
+    assert_eq!((&outbound["name"], &outbound["kind"]), (&json!("tools/call meta"), &json!(3)));
+    assert!(text.contains(outbound["spanId"].as_str().unwrap()), "{text} {outbound}");
     let text = |key: &str| attribute(tool, key)["stringValue"].clone();
     assert_eq!(text("gen_ai.operation.name"), "execute_tool");
     assert_eq!(text("gen_ai.tool.name"), "e__meta");
@@ -358,16 +358,16 @@ fn a_client_at_a_pipe_is_traced_as_well() {
     assert_eq!((&asked["name"], &asked["kind"]), (&json!("tools/call s__meta"), &json!(2)));
     assert_eq!((&asked["traceId"], &asked["parentSpanId"]), (&json!(TRACE), &json!(PARENT)));
     assert_eq!(attribute(asked, "network.transport")["stringValue"], "pipe");
-    let mut errands: Vec<_> = spans.iter().filter(|span| span["kind"] == 3).collect();
-    errands.sort_by_key(|span| span["name"].as_str());
-    let names: Vec<_> = errands.iter().map(|span| &span["name"]).collect();
+    let mut outbound_requests: Vec<_> = spans.iter().filter(|span| span["kind"] == 3).collect();
+    outbound_requests.sort_by_key(|span| span["name"].as_str());
+    let names: Vec<_> = outbound_requests.iter().map(|span| &span["name"]).collect();
     // What an address names is no part of the name.
     assert_eq!(names, ["prompts/get p", "resources/read", "tools/call meta"]);
-    assert_eq!(attribute(errands[0], "gen_ai.prompt.name")["stringValue"], "p");
-    for errand in errands {
-        let above = spans.iter().find(|span| span["spanId"] == errand["parentSpanId"]).unwrap();
+    assert_eq!(attribute(outbound_requests[0], "gen_ai.prompt.name")["stringValue"], "p");
+    for outbound in outbound_requests {
+        let above = spans.iter().find(|span| span["spanId"] == outbound["parentSpanId"]).unwrap();
         assert!(above["name"].as_str().unwrap().starts_with("execute_tool "), "{above}");
-        let place = format!("00-{TRACE}-{}-01", errand["spanId"].as_str().unwrap());
+        let place = format!("00-{TRACE}-{}-01", outbound["spanId"].as_str().unwrap());
         assert_eq!(answers.matches(&place).count(), 1, "{place} {answers}");
     }
 }

@@ -96,12 +96,19 @@ impl Asker {
     }
 
     pub(crate) fn tell(&self, ticket: &TicketId, stage: QuestionStage, by: Option<&Caller>) {
-        let (Some(witness), Some((_, tool))) = (&self.batch.gate.marks.witness, self.subject())
+        let (Some(observer), Some((_, tool))) = (&self.batch.gate.marks.observer, self.subject())
         else {
             return;
         };
         let (key, caller) = (self.key, self.caller());
-        witness.questioned(QuestionEvent { key, caller, tool: tool.identity(), ticket, stage, by });
+        observer.questioned(QuestionEvent {
+            key,
+            caller,
+            tool: tool.identity(),
+            ticket,
+            stage,
+            by,
+        });
     }
 
     fn caller(&self) -> &Arc<Caller> {

@@ -82,8 +82,8 @@ impl<'a> AttemptRunner<'a> {
         let deadline = Instant::now() + timeout.min(FOREVER);
         // A tool may take as long as somebody listens, which is beyond what anybody waits.
         let late = if reads { Duration::ZERO } else { limits.late.min(FOREVER) };
-        let (witness, trace) = (batch.gate.marks.witness.clone(), watch.trace());
-        let is_recorded = witness.is_some() && trace.is_some_and(Trace::is_sampled);
+        let (observer, trace) = (batch.gate.marks.observer.clone(), watch.trace());
+        let is_recorded = observer.is_some() && trace.is_some_and(Trace::is_sampled);
         let context = CallContext {
             caller: Arc::clone(batch.plan.caller()),
             key: whereabouts.2,
@@ -94,7 +94,7 @@ impl<'a> AttemptRunner<'a> {
             host: batch.host.clone(),
             unheard: batch.unheard,
             asker: Asker::of(batch, whereabouts, watch, arguments).map(|asker| asker as _),
-            witness,
+            observer,
             trace,
             trace_state: batch.trace_state.clone(),
             recorded: is_recorded.then(|| tool.spec.origin.source.clone()),

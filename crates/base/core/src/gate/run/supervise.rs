@@ -99,7 +99,7 @@ impl Supervision {
         self.trace
     }
 
-    /// Tells the witness of the end, which is told once. An answer of before is the end of another
+    /// Tells the observer of the end, which is told once. An answer of before is the end of another
     /// call, and was told as such.
     fn tell(&self, batch: &Batch, place: (usize, CallKey), ended: &EndedCall) {
         if !ended.replayed && !self.told.swap(true, Ordering::AcqRel) {

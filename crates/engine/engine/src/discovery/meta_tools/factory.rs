@@ -18,7 +18,7 @@ pub(crate) struct MetaToolFactory {
     pub(super) id: u64,
     executor: Arc<ArcSwap<Executor>>,
     /// How tools are shown now.
-    showcase: Arc<ArcSwap<DiscoverySettings>>,
+    discovery: Arc<ArcSwap<DiscoverySettings>>,
     /// The snapshot of now, as a caller is shown it.
     catalog: Box<CatalogLookup>,
     /// How tools are found beside their words now.
@@ -33,7 +33,7 @@ type CatalogLookup = dyn Fn(&Caller) -> Arc<Catalog> + Send + Sync;
 impl MetaToolFactory {
     pub(crate) fn new(
         executor: Arc<ArcSwap<Executor>>,
-        showcase: Arc<ArcSwap<DiscoverySettings>>,
+        discovery: Arc<ArcSwap<DiscoverySettings>>,
         meaning: Arc<ArcSwapOption<SemanticSearch>>,
         (catalog, absent, missing): (
             impl Fn(&Caller) -> Arc<Catalog> + Send + Sync + 'static,
@@ -44,7 +44,7 @@ impl MetaToolFactory {
         static DESKS: AtomicU64 = AtomicU64::new(0);
         let id = DESKS.fetch_add(1, Ordering::Relaxed);
         let (catalog, absent) = (Box::new(catalog), Box::new(absent));
-        Arc::new(Self { id, executor, showcase, catalog, meaning, absent, missing })
+        Arc::new(Self { id, executor, discovery, catalog, meaning, absent, missing })
     }
 
     /// Why a tool may be missing.
@@ -54,7 +54,7 @@ impl MetaToolFactory {
 
     /// Who says yes now, whatever was so when a plan was made.
     pub(crate) fn confirm(&self) -> Approver {
-        self.showcase.load().confirm
+        self.discovery.load().confirm
     }
 
     /// The sources that give no tools now and that this caller may know of.

@@ -1,4 +1,4 @@
-//! A request for a call as an errand, by the conventions of OpenTelemetry for clients of MCP.
+//! A request for a call as a span, by the conventions of OpenTelemetry for clients of MCP.
 //!
 //! What they have and is not told here: `mcp.session.id`, which opens a session to whoever knows
 //! it, and `mcp.resource.uri`, which may hold arguments. `gen_ai.operation.name` stands on the span
@@ -38,24 +38,24 @@ pub(crate) fn begin(
 ) -> OutboundSpan {
     // Anybody can make up others.
     let method = if methods::is_defined(method) { method } else { "_OTHER" };
-    let mut errand = context.outbound_span(|| match target(method, params) {
+    let mut outbound = context.outbound_span(|| match target(method, params) {
         Some((_, name)) => format!("{method} {name}"),
         None => method.to_owned(),
     });
-    errand.notes(|| {
+    outbound.notes(|| {
         let target = target(method, params).map(|(note, name)| (note, name.into()));
         let revision = ("mcp.protocol.version", connection.facts.revision.as_str().into());
         let method = ("mcp.method.name", method.into());
         [method, revision].into_iter().chain(target).chain(connection.way.iter().cloned())
     });
-    errand
+    outbound
 }
 
-pub(crate) fn end(mut errand: OutboundSpan, answered: &Result<ServerReply, McpFault>) {
+pub(crate) fn end(mut outbound: OutboundSpan, answered: &Result<ServerReply, McpFault>) {
     if let Err(McpFault::Refused { code, .. }) = answered {
-        errand.notes(|| [("rpc.response.status_code", code.to_string().into())]);
+        outbound.notes(|| [("rpc.response.status_code", code.to_string().into())]);
     }
-    errand.ends(|| match answered {
+    outbound.ends(|| match answered {
         Ok(reply) => reply.is_failure().then(|| "tool_error".into()),
         Err(fault) => Some(error(fault)),
     });

@@ -19,27 +19,28 @@ pub(crate) struct PendingApprovals(Mutex<VecDeque<PendingApproval>>);
 #[derive(Clone)]
 struct PendingApproval {
     session: Arc<str>,
-    visit: CallIdentity,
+    identity: CallIdentity,
     ticket: TicketId,
     /// After that it is not to be decided about any more.
     until: Instant,
 }
 
 impl PendingApprovals {
-    pub(crate) fn note(&self, session: &Arc<str>, visit: &CallIdentity, parked: &ParkedCall) {
+    pub(crate) fn note(&self, session: &Arc<str>, identity: &CallIdentity, parked: &ParkedCall) {
         let until = Instant::now() + parked.lifetime;
-        let (session, visit, ticket) = (Arc::clone(session), visit.clone(), parked.ticket.clone());
+        let (session, identity, ticket) =
+            (Arc::clone(session), identity.clone(), parked.ticket.clone());
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() >= MOST {
             all.pop_front();
         }
-        all.push_back(PendingApproval { session, visit, ticket, until });
+        all.push_back(PendingApproval { session, identity, ticket, until });
     }
 
     /// The ticket of the same call, and whether its time is over.
-    pub(crate) fn of(&self, session: &str, visit: &CallIdentity) -> Option<(TicketId, bool)> {
+    pub(crate) fn of(&self, session: &str, identity: &CallIdentity) -> Option<(TicketId, bool)> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let one = all.iter().find(|one| &*one.session == session && one.visit.is(visit))?;
+        let one = all.iter().find(|one| &*one.session == session && one.identity.is(identity))?;
         Some((one.ticket.clone(), one.until <= Instant::now()))
     }
 

@@ -18,10 +18,10 @@ use crate::protocol::borrowed_json::BorrowedJson;
 
 /// One call as it looks when it is over, and its ticket while it is not.
 pub(crate) struct CallReport<'a> {
-    pub(crate) house: &'a Arc<dyn McpBackend>,
+    pub(crate) backend: &'a Arc<dyn McpBackend>,
     pub(crate) client: &'a ClientFeatures,
     pub(crate) plan: &'a Plan,
-    pub(crate) visit: &'a CallIdentity,
+    pub(crate) identity: &'a CallIdentity,
     pub(crate) tool: &'a str,
 }
 
@@ -62,7 +62,7 @@ impl CallReport<'_> {
             };
             is_so && self.client.is_modern
         };
-        let is_sole = || self.house.sole(self.visit.profile.as_deref()).is_some();
+        let is_sole = || self.backend.sole(self.identity.profile.as_deref()).is_some();
         let refusal = error.refusal.as_deref();
         // A model that names a wrong tool to one that passes calls on is to read what it did.
         let is_relay = || {
@@ -74,7 +74,7 @@ impl CallReport<'_> {
 
     /// A door that stands for one server passes on what that one says and nothing else.
     pub(crate) fn audience(&self) -> Audience {
-        let is_sole = self.house.sole(self.visit.profile.as_deref()).is_some();
+        let is_sole = self.backend.sole(self.identity.profile.as_deref()).is_some();
         if is_sole { Audience::Client } else { Audience::Program }
     }
 
@@ -86,22 +86,22 @@ impl CallReport<'_> {
         decision: Decision,
         trace: Option<Trace>,
     ) -> RunningMcpCall {
-        let (house, profile) = (Arc::clone(self.house), self.visit.profile.clone());
+        let (backend, profile) = (Arc::clone(self.backend), self.identity.profile.clone());
         let audience = self.audience();
         RunningMcpCall::start(
-            self.visit.clone(),
+            self.identity.clone(),
             self.client,
             CallLifetime::WithItsClient,
             |options| {
                 let options = BatchOptions { trace, audience, ..options };
                 let (of, id) = (Arc::clone(&caller), ticket.clone());
                 let redeeming =
-                    house.redeem(TicketClaim { caller, profile, ticket, decision, options });
+                    backend.redeem(TicketClaim { caller, profile, ticket, decision, options });
                 Box::pin(async move {
                     let redeemed = match redeeming.await {
                         // Whoever comes second is told what came of the first.
                         Err(TicketError::Used) => {
-                            house.redeemed(&of, &id).await.ok_or(TicketError::Used)
+                            backend.redeemed(&of, &id).await.ok_or(TicketError::Used)
                         }
                         redeemed => redeemed,
                     };
@@ -116,7 +116,7 @@ impl CallReport<'_> {
         &self,
         ticket: &TicketId,
     ) -> Result<Option<ParkedCall>, LedgerError> {
-        self.house.ticket(&self.visit.caller, ticket).await
+        self.backend.ticket(&self.identity.caller, ticket).await
     }
 }
 

@@ -56,7 +56,7 @@ impl McpCallEnd {
 
 /// Dropping it cancels the call.
 pub(crate) struct RunningMcpCall {
-    pub(crate) visit: CallIdentity,
+    pub(crate) identity: CallIdentity,
     end: BoxFuture<'static, McpCallEnd>,
     events: ClientEventReceiver,
     open: BTreeMap<String, McpCallQuestion>,
@@ -108,7 +108,7 @@ pub(crate) enum McpCallSignal {
 impl RunningMcpCall {
     /// Starts a call; `run` gets what the executor needs to reach us.
     pub(crate) fn start(
-        visit: CallIdentity,
+        identity: CallIdentity,
         client: &ClientFeatures,
         hold: CallLifetime,
         run: impl FnOnce(BatchOptions) -> BoxFuture<'static, McpCallEnd>,
@@ -126,7 +126,7 @@ impl RunningMcpCall {
             drop(std::mem::replace(&mut gone, CancellationToken::new().drop_guard()).disarm());
         }
         let open = BTreeMap::new();
-        Self { visit, end, events, open, asked: 0, again: None, cancel, gone }
+        Self { identity, end, events, open, asked: 0, again: None, cancel, gone }
     }
 
     /// Passes on what the call says until it ends, or until it asks what only the next request of

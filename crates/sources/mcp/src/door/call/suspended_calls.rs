@@ -33,9 +33,11 @@ impl SuspendedCalls {
     /// Without a place for it the call comes back.
     pub(crate) fn keep(&self, running: RunningMcpCall) -> Result<String, Box<RunningMcpCall>> {
         let mut calls = locked(&self.calls);
-        let tenant = &running.visit.caller.tenant;
-        let theirs =
-            calls.values().filter(|waiter| &waiter.running.visit.caller.tenant == tenant).count();
+        let tenant = &running.identity.caller.tenant;
+        let theirs = calls
+            .values()
+            .filter(|waiter| &waiter.running.identity.caller.tenant == tenant)
+            .count();
         // A tenant alone cannot take all places.
         if calls.len() >= self.most || theirs >= self.most.div_ceil(4) {
             return Err(Box::new(running));
@@ -63,9 +65,9 @@ impl SuspendedCalls {
     }
 
     /// The call of that name, if it is this client's and the same call.
-    pub(crate) fn take(&self, name: &str, visit: &CallIdentity) -> Option<RunningMcpCall> {
+    pub(crate) fn take(&self, name: &str, identity: &CallIdentity) -> Option<RunningMcpCall> {
         let mut calls = locked(&self.calls);
-        if !calls.get(name)?.running.visit.is(visit) {
+        if !calls.get(name)?.running.identity.is(identity) {
             return None;
         }
         let SuspendedCall { running, clock } = calls.remove(name)?;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use http::HeaderMap;
-use rmcp::model::{CreateTaskResult, ErrorCode, ErrorData};
+use rmcp::model::{CreateTaskResult, ErrorData};
 use serde_json::{Map, Value, json};
 use toolcrib_core::{
     BatchOptions, Call, Decision, ErrorKind, FormFallback, HostQuestion, ParkedCall, PendingTicket,
@@ -19,18 +19,18 @@ use super::result::refusal;
 use super::running::{
     CallIdentity, CallLifetime, McpCallEnd, McpCallStep, RunningMcpCall, request,
 };
+use super::tool_plan::{plan_for, repeats};
 use crate::door::client::channel::ClientChannel;
 use crate::door::sdk::results::{self, CallAnswer};
 use crate::door::state::{McpRequestContext, McpServerState};
 use crate::door::tasks::{self, TaskCallContext, TaskStage};
-use crate::protocol::mirrored_headers;
 
 /// What one request is about.
 pub(crate) struct ToolCallHandler {
-    room: Arc<McpServerState>,
+    shared: Arc<McpServerState>,
     pub(crate) line: ClientChannel,
     plan: Plan,
-    visit: CallIdentity,
+    identity: CallIdentity,
     /// As the client named it.
     tool: String,
     /// The tool that it means, where it goes through another one.
@@ -68,13 +68,13 @@ pub(crate) fn traced(own: Trace, said: Option<&str>) -> Trace {
 
 /// Answers one `tools/call`, with what is told and asked on the way.
 pub(crate) async fn answer(
-    room: &Arc<McpServerState>,
-    entrance: McpRequestContext,
+    shared: &Arc<McpServerState>,
+    origin: McpRequestContext,
     line: ClientChannel,
     marks: ToolCallMetadata<'_>,
     (tool, arguments, back): (String, Option<Value>, Option<ResumedAnswers>),
 ) -> Result<(ClientChannel, CallAnswer), ErrorData> {
-    let calling = ToolCallHandler::of(room, entrance, line, marks, (tool, arguments.as_ref()))?;
+    let calling = ToolCallHandler::of(shared, origin, line, marks, (tool, arguments.as_ref()))?;
     let answer = match back {
         Some((state, answers)) if calling.line.client.is_modern => {
             Box::pin(calling.take_up(&state, answers, arguments)).await?
@@ -96,26 +96,39 @@ pub(crate) async fn answer(
 
 impl ToolCallHandler {
     pub(crate) fn of(
-        room: &Arc<McpServerState>,
-        entrance: McpRequestContext,
+        shared: &Arc<McpServerState>,
+        origin: McpRequestContext,
         line: ClientChannel,
         marks: ToolCallMetadata<'_>,
         (tool, arguments): (String, Option<&Value>),
     ) -> Result<Self, ErrorData> {
-        let plan = plan_for(room, &entrance, &tool)?;
+        let plan = plan_for(shared, &origin, &tool)?;
         if let Some(headers) = marks.headers {
-            let is_whole = || room.sole(&entrance).is_some();
+            let is_whole = || shared.sole(&origin).is_some();
             repeats(&plan, (&tool, arguments), headers, is_whole)?;
         }
-        let trace = entrance.trace.map(|own| traced(own, marks.trace));
-        let McpRequestContext { caller, profile, trace_state, key, session, .. } = entrance;
+        let trace = origin.trace.map(|own| traced(own, marks.trace));
+        let McpRequestContext { caller, profile, trace_state, key, session, .. } = origin;
         let key = idempotency::key(key.as_deref(), marks.key)?;
         let anew = idempotency::again(marks.again)?;
-        let visit = CallIdentity { caller, profile, digest: idempotency::digest(&tool, arguments) };
+        let identity =
+            CallIdentity { caller, profile, digest: idempotency::digest(&tool, arguments) };
         let raw = || RawArguments::from(arguments.cloned());
-        let meant = plan.meant(&tool, raw, &room.settings.request);
-        let room = Arc::clone(room);
-        Ok(Self { room, line, plan, visit, tool, meant, trace, session, trace_state, key, anew })
+        let meant = plan.meant(&tool, raw, &shared.settings.request);
+        let shared = Arc::clone(shared);
+        Ok(Self {
+            shared,
+            line,
+            plan,
+            identity,
+            tool,
+            meant,
+            trace,
+            session,
+            trace_state,
+            key,
+            anew,
+        })
     }
 
     /// Goes on with a call that was begun before, for whoever is at this line.
@@ -159,14 +172,14 @@ impl ToolCallHandler {
         let call = Call { key, again, anew, ..Call::new(id, self.tool.as_str(), arguments) };
         let unheard = self.unheard();
         let audience = self.telling().audience();
-        let house = &self.room.house;
-        Ok(RunningMcpCall::start(self.visit.clone(), &self.line.client, hold, |options| {
-            let mark = Some(Arc::clone(&self.visit.digest));
+        let backend = &self.shared.backend;
+        Ok(RunningMcpCall::start(self.identity.clone(), &self.line.client, hold, |options| {
+            let mark = Some(Arc::clone(&self.identity.digest));
             let trace_state = self.trace_state.clone();
             let trace = self.trace;
             let options = BatchOptions { trace, trace_state, mark, unheard, audience, ..options };
-            let profile = self.visit.profile.as_deref();
-            let report = house.run(self.plan.clone(), profile, vec![call], options);
+            let profile = self.identity.profile.as_deref();
+            let report = backend.run(self.plan.clone(), profile, vec![call], options);
             Box::pin(async move {
                 McpCallEnd::of_call(report.await.responses.pop().ok_or(TicketError::Unknown))
             })
@@ -176,7 +189,8 @@ impl ToolCallHandler {
     /// A door that stands for one server passes on what its client can answer, and no more.
     fn unheard(&self) -> FormFallback {
         let asks = self.line.client.can_answer(QuestionKind::Form);
-        let stands_for_one = || self.room.house.sole(self.visit.profile.as_deref()).is_some();
+        let stands_for_one =
+            || self.shared.backend.sole(self.identity.profile.as_deref()).is_some();
         if !asks && stands_for_one() { FormFallback::Refused } else { FormFallback::Ticket }
     }
 
@@ -188,18 +202,18 @@ impl ToolCallHandler {
         arguments: Option<Value>,
     ) -> CallAnswerResult {
         if let Some((ticket, digest)) = state.split_once('.').filter(|_| state.starts_with("t_")) {
-            if digest != &*self.visit.digest {
+            if digest != &*self.identity.digest {
                 return Err(stale());
             }
             let ticket = TicketId::claimed(ticket);
             return self.decided(ticket, answers.get(approval::KEY)).await;
         }
-        if self.room.waiting.was_cut_off(state) {
+        if self.shared.waiting.was_cut_off(state) {
             // What it was asked is gone with the call, which may have taken effect: what reads is
             // made anew, and about anything else the person is asked.
             return self.follow(self.begin_call(arguments, true)?).await;
         }
-        let taken = self.room.waiting.take(state, &self.visit);
+        let taken = self.shared.waiting.take(state, &self.identity);
         let mut running = taken.ok_or_else(stale)?;
         if running.answer(answers) {
             return self.follow(running).await;
@@ -211,7 +225,7 @@ impl ToolCallHandler {
         if !self.line.client.takes_tasks {
             return self.step(running.go_on(&self.line).await).await;
         }
-        match running.go_on_for(&self.line, self.room.settings.task_after).await {
+        match running.go_on_for(&self.line, self.shared.settings.task_after).await {
             Ok(step) => self.step(step).await,
             Err(running) => match self.become_task(TaskStage::Running(running)) {
                 Ok(answer) => answer,
@@ -240,24 +254,24 @@ impl ToolCallHandler {
         if !self.line.client.takes_tasks {
             return Err(stage);
         }
-        let Self { plan, visit, tool, trace, .. } = self;
+        let Self { plan, identity, tool, trace, .. } = self;
         let case = TaskCallContext {
-            house: Arc::clone(&self.room.house),
+            backend: Arc::clone(&self.shared.backend),
             client: self.line.client.clone(),
             plan: plan.clone(),
-            visit: visit.clone(),
+            identity: identity.clone(),
             tool: tool.clone(),
             trace: *trace,
-            decides: self.room.settings.decides,
+            decides: self.shared.settings.decides,
         };
-        let task = self.room.tasks.begin(case, stage)?;
+        let task = self.shared.tasks.begin(case, stage)?;
         Ok(Ok(CallAnswer::Task(CreateTaskResult::new(task.seed()))))
     }
 
     /// Keeps the call until its client comes back.
     async fn wait(&self, running: RunningMcpCall) -> CallAnswerResult {
         let (questions, around) = (running.questions(), running.around());
-        match self.room.waiting.keep(running) {
+        match self.shared.waiting.keep(running) {
             Ok(state) => Ok(CallAnswer::Asks(results::asking(questions, &state, around))),
             Err(mut running) => {
                 running.decline();
@@ -321,23 +335,23 @@ impl ToolCallHandler {
         let (Some((command, session)), Some(parked)) = (self.decided_elsewhere(), parked) else {
             return self.told(response);
         };
-        self.room.awaited.note(session, &self.visit, &parked);
+        self.shared.awaited.note(session, &self.identity, &parked);
         Ok(CallAnswer::Result(self.telling().awaited(pending, command)))
     }
 
     /// What is to be said of a call that waited when it was made before; `None`: it is to be made.
     async fn recalled(&self, command: &str, session: &Arc<str>) -> Option<CallAnswerResult> {
-        let (ticket, is_over) = self.room.awaited.of(session, &self.visit)?;
-        let (caller, telling) = (&self.visit.caller, self.telling());
+        let (ticket, is_over) = self.shared.awaited.of(session, &self.identity)?;
+        let (caller, telling) = (&self.identity.caller, self.telling());
         if let Some(parked) = telling.parked(&ticket).await.ok().flatten() {
             return Some(Ok(CallAnswer::Result(telling.awaited(&waiting(parked), command))));
         }
-        let redeemed = self.room.house.redeemed(caller, &ticket).await;
+        let redeemed = self.shared.backend.redeemed(caller, &ticket).await;
         if redeemed.is_none() && !is_over {
             // Somebody decided, and there is no end yet.
             return Some(Ok(CallAnswer::Result(refusal(&under_way(&ticket), &self.line.client))));
         }
-        self.room.awaited.forget(&ticket);
+        self.shared.awaited.forget(&ticket);
         let response = redeemed?;
         Some(match &response.outcome {
             // It goes on, and asks something else.
@@ -352,7 +366,7 @@ impl ToolCallHandler {
     /// call under a key of its own is known by that.
     fn decided_elsewhere(&self) -> Option<(&'static str, &Arc<str>)> {
         let is_keyed = self.key.is_some();
-        self.room.settings.decides.zip(self.session.as_ref()).filter(|_| !is_keyed)
+        self.shared.settings.decides.zip(self.session.as_ref()).filter(|_| !is_keyed)
     }
 
     fn told(&self, response: &Response) -> CallAnswerResult {
@@ -386,7 +400,7 @@ impl ToolCallHandler {
     fn ask_back(&self, ticket: &TicketId, form: &Value) -> CallAnswer {
         let question = request(QuestionKind::Form, form);
         let questions = Map::from_iter([(approval::KEY.to_owned(), question)]);
-        let state = format!("{ticket}.{}", self.visit.digest);
+        let state = format!("{ticket}.{}", self.identity.digest);
         CallAnswer::Asks(results::asking(questions, &state, Map::new()))
     }
 
@@ -395,7 +409,8 @@ impl ToolCallHandler {
     async fn decided(&self, ticket: TicketId, answer: Option<&Value>) -> CallAnswerResult {
         let parked = self.telling().parked(&ticket).await.map_err(|_| stale())?;
         // The state says what its client wants it to say: the ticket knows what it is for.
-        if parked.as_ref().is_some_and(|parked| parked.mark.as_ref() != Some(&self.visit.digest)) {
+        if parked.as_ref().is_some_and(|parked| parked.mark.as_ref() != Some(&self.identity.digest))
+        {
             return Err(stale());
         }
         let used = || PendingTicket { ticket, reason: String::new(), question: None };
@@ -412,14 +427,20 @@ impl ToolCallHandler {
     }
 
     async fn redeem(&self, ticket: TicketId, decision: Decision) -> CallAnswerResult {
-        let caller = Arc::clone(&self.visit.caller);
+        let caller = Arc::clone(&self.identity.caller);
         let running = self.telling().redeem(caller, ticket, decision, self.trace);
         Box::pin(self.follow(running)).await
     }
 
     fn telling(&self) -> CallReport<'_> {
-        let Self { plan, visit, tool, .. } = self;
-        CallReport { house: &self.room.house, client: &self.line.client, plan, visit, tool }
+        let Self { plan, identity, tool, .. } = self;
+        CallReport {
+            backend: &self.shared.backend,
+            client: &self.line.client,
+            plan,
+            identity,
+            tool,
+        }
     }
 }
 
@@ -435,42 +456,6 @@ fn held_back(response: &Response) -> Option<TicketId> {
     let error = response.error().filter(|error| error.kind == ErrorKind::DuplicateOfUnknown)?;
     let ticket = error.content.as_ref()?.structured.as_ref()?.get("ticket")?.as_str()?;
     Some(TicketId::claimed(ticket))
-}
-
-/// The plan for a call of this tool.
-fn plan_for(
-    room: &McpServerState,
-    entrance: &McpRequestContext,
-    tool: &str,
-) -> Result<Plan, ErrorData> {
-    let plan = room.plan(entrance)?;
-    if plan.get(tool).is_some() {
-        return Ok(plan);
-    }
-    let (caller, profile) = (&entrance.caller, entrance.profile.as_deref());
-    let unlisted = room.house.plan_unlisted(caller, profile, entrance.request(), tool);
-    Ok(unlisted.unwrap_or(plan))
-}
-
-/// Fails where a tool of the server that this door stands for (`is_whole`) wants arguments repeated
-/// in headers, and they are not.
-fn repeats(
-    plan: &Plan,
-    (tool, arguments): (&str, Option<&Value>),
-    headers: &HeaderMap,
-    is_whole: impl FnOnce() -> bool,
-) -> Result<(), ErrorData> {
-    let Some(planned) = plan.get(tool) else { return Ok(()) };
-    let input = &planned.listed.spec.input;
-    if !input.may_hold(mirrored_headers::MARK) || !is_whole() {
-        return Ok(());
-    }
-    // What may not be wanted, no list of the server has.
-    let wanted = mirrored_headers::of(&input.value()).unwrap_or_default();
-    match mirrored_headers::differing(&wanted, arguments, headers) {
-        Some(told) => Err(ErrorData::new(ErrorCode::HEADER_MISMATCH, told, None)),
-        None => Ok(()),
-    }
 }
 
 /// One answer for what was changed, used, timed out, or is somebody else's.

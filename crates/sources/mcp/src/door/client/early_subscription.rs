@@ -26,11 +26,11 @@ pub(crate) struct EarlySubscription(Arc<Mutex<Option<PreparedSubscription>>>);
 
 impl EarlySubscription {
     pub(crate) async fn begin(
-        room: &McpServerState,
-        entrance: &McpRequestContext,
+        shared: &McpServerState,
+        origin: &McpRequestContext,
         wanted: &SubscriptionFilter,
     ) -> Self {
-        Self(Arc::new(Mutex::new(Some(PreparedSubscription::begin(room, entrance, wanted).await))))
+        Self(Arc::new(Mutex::new(Some(PreparedSubscription::begin(shared, origin, wanted).await))))
     }
 
     /// What was begun before the acknowledgement.
@@ -59,16 +59,16 @@ impl Service<RoleServer> for StdioHandler {
         mut context: RequestContext<RoleServer>,
     ) -> Result<ServerResult, ErrorData> {
         if let ClientRequest::SubscriptionsListenRequest(asked) = &request
-            && let Ok(entrance) = self.0.entrance(&context.extensions)
+            && let Ok(origin) = self.0.origin(&context.extensions)
         {
             let begun =
-                EarlySubscription::begin(&self.0.room, &entrance, &asked.params.notifications);
+                EarlySubscription::begin(&self.0.shared, &origin, &asked.params.notifications);
             tokio::select! {
                 begun = begun => drop(context.extensions.insert(begun)),
                 () = context.ct.cancelled() => {}
             }
         }
-        let operation = McpOperationGuard::begin(&self.0.room, &request, &mut context);
+        let operation = McpOperationGuard::begin(&self.0.shared, &request, &mut context);
         let cancelled = context.ct.clone();
         let answer = self.0.handle_request(request, context).await;
         if let Some(operation) = operation.filter(|_| !cancelled.is_cancelled()) {

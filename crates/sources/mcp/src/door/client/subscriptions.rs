@@ -56,26 +56,26 @@ const LISTS: [NotifiedList; 3] = [
     NotifiedList::Offers(ResourceKind::Resource),
 ];
 
-fn changed(house: &Arc<dyn McpBackend>, list: NotifiedList) -> BoxFuture<'static, NotifiedList> {
+fn changed(backend: &Arc<dyn McpBackend>, list: NotifiedList) -> BoxFuture<'static, NotifiedList> {
     let changed = match list {
-        NotifiedList::Tools => house.changed(),
-        NotifiedList::Offers(kind) => house.offers_changed(kind),
+        NotifiedList::Tools => backend.changed(),
+        NotifiedList::Offers(kind) => backend.offers_changed(kind),
     };
     changed.map(move |()| list).boxed()
 }
 
 /// The same, and when the server for which a door stands says so of a list that is the same.
 fn told(
-    house: &Arc<dyn McpBackend>,
-    entrance: &McpRequestContext,
+    backend: &Arc<dyn McpBackend>,
+    origin: &McpRequestContext,
     list: NotifiedList,
 ) -> BoxFuture<'static, NotifiedList> {
     let kind = match list {
         NotifiedList::Tools => None,
         NotifiedList::Offers(kind) => Some(kind),
     };
-    let announced = house.announced(entrance.profile.as_deref(), kind);
-    let changed = changed(house, list);
+    let announced = backend.announced(origin.profile.as_deref(), kind);
+    let changed = changed(backend, list);
     async move {
         tokio::select! {
             _ = changed => list,
@@ -86,8 +86,8 @@ fn told(
 }
 
 /// Resolve when their list changes from now on.
-pub(crate) fn changes(house: &Arc<dyn McpBackend>) -> Vec<BoxFuture<'static, NotifiedList>> {
-    LISTS.iter().map(|list| changed(house, *list)).collect()
+pub(crate) fn changes(backend: &Arc<dyn McpBackend>) -> Vec<BoxFuture<'static, NotifiedList>> {
+    LISTS.iter().map(|list| changed(backend, *list)).collect()
 }
 
 /// Whoever tells a session of an older client of changed lists; it ends with this.
@@ -98,15 +98,15 @@ impl ListNotifier {
     /// `missed`: what it was not told yet, asked for after the beginning.
     pub(crate) fn begin(
         &self,
-        house: &Arc<dyn McpBackend>,
-        entrance: McpRequestContext,
+        backend: &Arc<dyn McpBackend>,
+        origin: McpRequestContext,
         peer: Peer<RoleServer>,
         missed: impl FnOnce() -> Vec<NotifiedList>,
     ) {
         self.0.get_or_init(|| {
-            let changes = LISTS.iter().map(|list| told(house, &entrance, *list)).collect();
-            let house = Arc::clone(house);
-            let telling = tell_lists((house, entrance), peer, missed(), changes);
+            let changes = LISTS.iter().map(|list| told(backend, &origin, *list)).collect();
+            let backend = Arc::clone(backend);
+            let telling = tell_lists((backend, origin), peer, missed(), changes);
             tokio::spawn(telling).abort_handle()
         });
     }
@@ -119,7 +119,7 @@ impl Drop for ListNotifier {
 }
 
 async fn tell_lists(
-    (house, entrance): (Arc<dyn McpBackend>, McpRequestContext),
+    (backend, origin): (Arc<dyn McpBackend>, McpRequestContext),
     peer: Peer<RoleServer>,
     missed: Vec<NotifiedList>,
     mut changes: FuturesUnordered<BoxFuture<'static, NotifiedList>>,
@@ -135,7 +135,7 @@ async fn tell_lists(
             // A session may end while nothing changes.
             () = tokio::time::sleep(LOOK) => continue,
         };
-        changes.push(told(&house, &entrance, list));
+        changes.push(told(&backend, &origin, list));
         if tell(&peer, list).await.is_err() {
             return;
         }
@@ -161,8 +161,8 @@ impl SessionSubscriptions {
 
     pub(crate) async fn begin(
         &self,
-        room: &McpServerState,
-        entrance: McpRequestContext,
+        shared: &McpServerState,
+        origin: McpRequestContext,
         uri: String,
         peer: Peer<RoleServer>,
     ) -> Result<(), ErrorData> {
@@ -173,7 +173,7 @@ impl SessionSubscriptions {
         if self.all().contains_key(&uri) {
             return Ok(());
         }
-        let mut following = follow(&room.house, entrance, uri.clone()).await?;
+        let mut following = follow(&shared.backend, origin, uri.clone()).await?;
         let task = tokio::spawn(async move {
             while let Some(params) = following.next().await {
                 let uri = params.get("uri").and_then(serde_json::Value::as_str).unwrap_or_default();
@@ -208,13 +208,13 @@ impl Drop for SessionSubscriptions {
 }
 
 async fn follow(
-    house: &Arc<dyn McpBackend>,
-    entrance: McpRequestContext,
+    backend: &Arc<dyn McpBackend>,
+    origin: McpRequestContext,
     uri: String,
 ) -> Result<UpdateStream, ErrorData> {
-    let McpRequestContext { caller, profile, session, .. } = entrance;
+    let McpRequestContext { caller, profile, session, .. } = origin;
     let visitor = ClientSession { caller, session };
-    let followed = house.follow(visitor, profile.as_deref(), uri).await;
+    let followed = backend.follow(visitor, profile.as_deref(), uri).await;
     followed.map_err(|error| error_data(&error))
 }
 
@@ -226,7 +226,7 @@ type LateSubscription = BoxFuture<'static, (String, Option<UpdateStream>)>;
 
 /// What is followed for a client of 2026-07-28, begun before it hears that it is.
 pub(crate) struct PreparedSubscription {
-    entrance: McpRequestContext,
+    origin: McpRequestContext,
     lists: Vec<(NotifiedList, BoxFuture<'static, NotifiedList>)>,
     followed: Vec<(String, UpdateStream)>,
     /// Their sources take their time.
@@ -235,19 +235,19 @@ pub(crate) struct PreparedSubscription {
 
 impl PreparedSubscription {
     pub(crate) async fn begin(
-        room: &McpServerState,
-        entrance: &McpRequestContext,
+        shared: &McpServerState,
+        origin: &McpRequestContext,
         wanted: &SubscriptionFilter,
     ) -> Self {
-        let house = &room.house;
+        let backend = &shared.backend;
         let lists = LISTS.iter().filter(|list| wants(wanted, **list));
-        let lists = lists.map(|list| (*list, told(house, entrance, *list))).collect();
+        let lists = lists.map(|list| (*list, told(backend, origin, *list))).collect();
         let uris = wanted.resource_subscriptions.iter().flatten().take(MOST);
         let mut beginning: FuturesUnordered<LateSubscription> = uris
             .map(|uri| {
-                let (house, entrance, uri) = (Arc::clone(house), entrance.clone(), uri.clone());
+                let (backend, origin, uri) = (Arc::clone(backend), origin.clone(), uri.clone());
                 let begun = async move {
-                    let following = follow(&house, entrance, uri.clone()).await;
+                    let following = follow(&backend, origin, uri.clone()).await;
                     (uri, following.ok())
                 };
                 begun.boxed()
@@ -261,8 +261,8 @@ impl PreparedSubscription {
             }
         };
         let _ = tokio::time::timeout(PATIENCE, all).await;
-        let (entrance, late) = (entrance.clone(), beginning.into_iter().collect());
-        Self { entrance, lists, followed, late }
+        let (origin, late) = (origin.clone(), beginning.into_iter().collect());
+        Self { origin, lists, followed, late }
     }
 }
 
@@ -277,13 +277,13 @@ fn wants(filter: &SubscriptionFilter, list: NotifiedList) -> bool {
 
 /// Tells a client of 2026-07-28 what it wants to hear, until it has heard enough.
 pub(crate) async fn listen(
-    room: &McpServerState,
+    shared: &McpServerState,
     ahead: PreparedSubscription,
     subscription: SubscriptionContext,
 ) {
-    let house = &room.house;
+    let backend = &shared.backend;
     let (accepted, sink) = (subscription.accepted(), subscription.sink());
-    let PreparedSubscription { entrance, lists, followed, late } = ahead;
+    let PreparedSubscription { origin, lists, followed, late } = ahead;
     let is_accepted = |uri: &String| {
         accepted.resource_subscriptions.as_ref().is_some_and(|accepted| accepted.contains(uri))
     };
@@ -313,7 +313,7 @@ pub(crate) async fn listen(
             () = &mut told_updates => return,
             Some(list) = lists.next(), if !lists.is_empty() => list,
         };
-        lists.push(told(house, &entrance, list));
+        lists.push(told(backend, &origin, list));
         let sent = match list {
             NotifiedList::Tools => sink.notify_tool_list_changed().await,
             NotifiedList::Offers(ResourceKind::Prompt) => sink.notify_prompt_list_changed().await,

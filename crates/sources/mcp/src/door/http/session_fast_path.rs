@@ -61,8 +61,8 @@ impl Drop for EarlyCallGuard {
 
 /// Begins what a client of a session asks for.
 pub(crate) async fn begin(
-    room: &Arc<McpServerState>,
-    entrance: McpRequestContext,
+    shared: &Arc<McpServerState>,
+    origin: McpRequestContext,
     plain: FastRequest,
     (client, begun): (ClientFeatures, SessionCallGuard),
 ) -> EarlyStart {
@@ -70,14 +70,14 @@ pub(crate) async fn begin(
     let (tool, arguments) = match wanted {
         FastMethod::Call(tool, arguments) => (tool, arguments),
         FastMethod::Tools(cursor) => {
-            return EarlyStart::Answered(listed(room, &entrance, &client, &id, cursor.as_deref()));
+            return EarlyStart::Answered(listed(shared, &origin, &client, &id, cursor.as_deref()));
         }
     };
-    let line = ClientChannel::silent(&id, client, room.settings.patience);
+    let line = ClientChannel::silent(&id, client, shared.settings.patience);
     let marks =
         ToolCallMetadata { trace: trace.as_deref(), key: key.as_ref(), again: None, headers: None };
     let answered = |answer| EarlyStart::Answered(replied(&id, false, answer));
-    let calling = match ToolCallHandler::of(room, entrance, line, marks, (tool, arguments.as_ref()))
+    let calling = match ToolCallHandler::of(shared, origin, line, marks, (tool, arguments.as_ref()))
     {
         Ok(calling) => calling,
         Err(error) => return answered(Err(error)),

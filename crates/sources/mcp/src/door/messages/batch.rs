@@ -77,8 +77,8 @@ pub(crate) fn refusal(id: Option<&RequestId>, told: &str) -> String {
 
 /// Answers a batch over HTTP: what wants answers by a stream of them.
 pub(crate) async fn answer(
-    porch: &Arc<HttpHandlerInner>,
-    entrance: McpRequestContext,
+    http_handler: &Arc<HttpHandlerInner>,
+    origin: McpRequestContext,
     mut head: Parts,
     pieces: Vec<RpcBatchEntry>,
 ) -> Response {
@@ -86,10 +86,11 @@ pub(crate) async fn answer(
     head.headers.remove(CONTENT_LENGTH);
     let wants_answers =
         pieces.iter().any(|piece| !matches!(piece, RpcBatchEntry::Message { asks: false, .. }));
-    let porch = Arc::clone(porch);
+    let http_handler = Arc::clone(http_handler);
     let answers = stream::iter(pieces).then(move |piece| {
-        let (porch, entrance, head) = (Arc::clone(&porch), entrance.clone(), head.clone());
-        async move { one(&porch, entrance, head, piece).await }
+        let (http_handler, origin, head) =
+            (Arc::clone(&http_handler), origin.clone(), head.clone());
+        async move { one(&http_handler, origin, head, piece).await }
     });
     if wants_answers {
         let frames = answers.flat_map(Body::into_data_stream);
@@ -107,8 +108,8 @@ pub(crate) async fn answer(
 
 /// What is said to one piece, as events.
 async fn one(
-    porch: &HttpHandlerInner,
-    entrance: McpRequestContext,
+    http_handler: &HttpHandlerInner,
+    origin: McpRequestContext,
     head: Parts,
     piece: RpcBatchEntry,
 ) -> Body {
@@ -116,7 +117,7 @@ async fn one(
         RpcBatchEntry::Message { text, .. } => text,
         RpcBatchEntry::Refused(answer) => return event(&answer),
     };
-    let answered = porch.in_session(entrance, head, Bytes::from(text)).await;
+    let answered = http_handler.in_session(origin, head, Bytes::from(text)).await;
     let answered = answered.unwrap_or_else(refused);
     let kind = answered.headers().get(CONTENT_TYPE);
     if kind.is_some_and(|kind| kind.as_bytes().starts_with(EVENTS.as_bytes())) {

@@ -15,7 +15,7 @@ use crate::door::sdk::handler::RmcpHandler;
 use crate::door::sdk::results::MethodAnswer;
 
 pub(crate) async fn request(
-    desk: &RmcpHandler,
+    handler: &RmcpHandler,
     request: CustomRequest,
     context: RequestContext<RoleServer>,
 ) -> Result<CustomResult, ErrorData> {
@@ -30,7 +30,7 @@ pub(crate) async fn request(
         answers = BTreeMap::deserialize(said).unwrap_or_default();
     }
     let reading =
-        desk.reading(ResourceOperation::Method(Arc::from(request.method)), &params, context)?;
+        handler.reading(ResourceOperation::Method(Arc::from(request.method)), &params, context)?;
     Ok(match reading.answer(state, answers).await? {
         MethodAnswer::Complete(result) => result,
         MethodAnswer::Asks(asks) => CustomResult(serde_json::to_value(asks).unwrap_or_default()),
@@ -39,18 +39,17 @@ pub(crate) async fn request(
 
 /// Nobody can be asked about it, and nobody hears what became of it but the record.
 pub(crate) async fn notice(
-    desk: &RmcpHandler,
+    handler: &RmcpHandler,
     notice: CustomNotification,
     extensions: &Extensions,
 ) {
-    let (Ok(entrance), Some(mut params)) = (desk.entrance(extensions), fields(notice.params))
-    else {
+    let (Ok(origin), Some(mut params)) = (handler.origin(extensions), fields(notice.params)) else {
         return;
     };
     params.shift_remove("_meta");
-    if desk.sole(&entrance).is_some() {
+    if handler.sole(&origin).is_some() {
         let about = ResourceOperation::Notice(Arc::from(notice.method));
-        let _ = desk.pass_on(entrance, ResourceRequest { about, params }).await;
+        let _ = handler.pass_on(origin, ResourceRequest { about, params }).await;
     }
 }
 

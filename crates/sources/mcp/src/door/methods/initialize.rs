@@ -71,12 +71,12 @@ fn offer_tasks(capabilities: &mut Value) {
 
 /// The answer to `initialize`, of which `config` has the revision.
 pub(crate) fn initialize(
-    desk: &RmcpHandler,
+    handler: &RmcpHandler,
     line: &ClientChannel,
-    entrance: &McpRequestContext,
+    origin: &McpRequestContext,
     mut config: ServerConfig,
 ) -> Result<InitializeResult, ErrorData> {
-    let sole = desk.sole(entrance);
+    let sole = handler.sole(origin);
     // Of ours there are none that an older client would know.
     config.capabilities.extensions = None;
     let Some(sole) = sole.as_deref() else { return Ok(config) };
@@ -87,7 +87,7 @@ pub(crate) fn initialize(
     result.insert("serverInfo".to_owned(), server);
     result.extend(instructions.map(|text| ("instructions".to_owned(), Value::from(text))));
     let revision = json!(config.protocol_version);
-    results::typed(&desk.room, line, Value::Object(result), || {
+    results::typed(&handler.shared, line, Value::Object(result), || {
         json!({
             "protocolVersion": revision, "capabilities": {},
             "serverInfo": { "name": "toolcrib", "version": "" },
@@ -97,12 +97,12 @@ pub(crate) fn initialize(
 
 /// The answer to `server/discover`.
 pub(crate) fn discover(
-    desk: &RmcpHandler,
+    handler: &RmcpHandler,
     line: &ClientChannel,
-    entrance: &McpRequestContext,
+    origin: &McpRequestContext,
     config: &ServerConfig,
 ) -> Result<DiscoverResult, ErrorData> {
-    let sole = desk.sole(entrance);
+    let sole = handler.sole(origin);
     let (mut capabilities, server, instructions) = fields(config, sole.as_deref());
     offer_tasks(&mut capabilities);
     let said = sole.map(|said| methods::besides(&said, methods::GREETING, true));
@@ -116,7 +116,7 @@ pub(crate) fn discover(
         meta.insert("io.modelcontextprotocol/serverInfo".to_owned(), server);
     }
     result.extend(instructions.map(|text| ("instructions".to_owned(), Value::from(text))));
-    results::typed(&desk.room, line, Value::Object(result), || {
+    results::typed(&handler.shared, line, Value::Object(result), || {
         json!({
             "resultType": "complete", "supportedVersions": [], "capabilities": {}, "ttlMs": 0,
             "cacheScope": "private",

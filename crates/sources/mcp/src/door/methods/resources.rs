@@ -29,28 +29,28 @@ use crate::protocol::methods;
 
 /// One request for something that is read.
 pub(crate) struct ResourceRequestHandler<'a> {
-    desk: &'a RmcpHandler,
+    handler: &'a RmcpHandler,
     line: ClientChannel,
-    entrance: McpRequestContext,
-    visit: CallIdentity,
+    origin: McpRequestContext,
+    identity: CallIdentity,
     inquiry: ResourceRequest,
 }
 
 impl<'a> ResourceRequestHandler<'a> {
     pub(crate) fn new(
-        desk: &'a RmcpHandler,
+        handler: &'a RmcpHandler,
         line: ClientChannel,
-        entrance: McpRequestContext,
+        origin: McpRequestContext,
         inquiry: ResourceRequest,
     ) -> Self {
-        let McpRequestContext { caller, profile, .. } = entrance.clone();
+        let McpRequestContext { caller, profile, .. } = origin.clone();
         let params = Value::Object(inquiry.params.clone());
-        let visit = CallIdentity {
+        let identity = CallIdentity {
             caller,
             profile,
             digest: digest(methods::of_operation(&inquiry.about), Some(&params)),
         };
-        Self { desk, line, entrance, visit, inquiry }
+        Self { handler, line, origin, identity, inquiry }
     }
 
     /// `state` and `answers`: of a client that comes back with what it was asked for.
@@ -62,7 +62,7 @@ impl<'a> ResourceRequestHandler<'a> {
         let running = match state.filter(|_| self.line.client.is_modern) {
             None => self.begin(),
             Some(state) => {
-                let taken = self.desk.room.waiting.take(&state, &self.visit);
+                let taken = self.handler.shared.waiting.take(&state, &self.identity);
                 let mut running = taken.ok_or_else(stale)?;
                 if !running.answer(answers) {
                     return self.wait(running).await;
@@ -74,18 +74,18 @@ impl<'a> ResourceRequestHandler<'a> {
     }
 
     fn begin(&self) -> RunningMcpCall {
-        let house = &self.desk.room.house;
+        let backend = &self.handler.shared.backend;
         RunningMcpCall::start(
-            self.visit.clone(),
+            self.identity.clone(),
             &self.line.client,
             CallLifetime::WithItsClient,
             |options| {
                 let McpRequestContext { caller, profile, session, trace, trace_state, .. } =
-                    self.entrance.clone();
+                    self.origin.clone();
                 let options = BatchOptions { trace, trace_state, ..options };
                 let (visitor, inquiry) = (ClientSession { caller, session }, self.inquiry.clone());
                 let answer =
-                    house.inquire(BackendResourceRequest { visitor, profile, inquiry, options });
+                    backend.inquire(BackendResourceRequest { visitor, profile, inquiry, options });
                 Box::pin(async move { McpCallEnd::Read(Box::new(answer.await)) })
             },
         )
@@ -112,10 +112,12 @@ impl<'a> ResourceRequestHandler<'a> {
         running: RunningMcpCall,
     ) -> Result<MethodAnswer<T>, ErrorData> {
         let (questions, around) = (running.questions(), running.around());
-        match self.desk.room.waiting.keep(running) {
+        match self.handler.shared.waiting.keep(running) {
             Ok(state) => {
                 let asked = results::asking(questions, &state, around);
-                results::asks(&self.desk.room, &self.line, &asked, || empty(&self.inquiry.about))
+                results::asks(&self.handler.shared, &self.line, &asked, || {
+                    empty(&self.inquiry.about)
+                })
             }
             Err(mut running) => {
                 running.decline();
@@ -134,7 +136,7 @@ impl<'a> ResourceRequestHandler<'a> {
         }
         result.extend(read);
         if self.line.client.is_modern && self.inquiry.about == ResourceOperation::Resource {
-            let is_sole = self.desk.sole(&self.entrance).is_some();
+            let is_sole = self.handler.sole(&self.origin).is_some();
             let hints = result.contains_key("ttlMs") && result.contains_key("cacheScope");
             if !hints {
                 result.insert("ttlMs".to_owned(), json!(0));
@@ -144,8 +146,8 @@ impl<'a> ResourceRequestHandler<'a> {
                 result.insert("cacheScope".to_owned(), json!("private"));
             }
         }
-        let (room, about) = (&self.desk.room, &self.inquiry.about);
-        results::typed(room, &self.line, Value::Object(result), || empty(about))
+        let (shared, about) = (&self.handler.shared, &self.inquiry.about);
+        results::typed(shared, &self.line, Value::Object(result), || empty(about))
             .map(MethodAnswer::Complete)
     }
 }
@@ -164,13 +166,13 @@ fn empty(about: &ResourceOperation) -> Value {
 
 /// A page of what there is of a kind.
 pub(crate) fn list<T: Serialize + DeserializeOwned>(
-    desk: &RmcpHandler,
+    handler: &RmcpHandler,
     line: &ClientChannel,
-    entrance: &McpRequestContext,
+    origin: &McpRequestContext,
     kind: ResourceKind,
     cursor: Option<&str>,
 ) -> Result<T, ErrorData> {
-    let sole = desk.sole(entrance);
+    let sole = handler.sole(origin);
     let (capability, method, key, name) = match kind {
         ResourceKind::Prompt => ("prompts", "prompts/list", "prompts", "name"),
         ResourceKind::Resource => ("resources", "resources/list", "resources", "uri"),
@@ -179,18 +181,18 @@ pub(crate) fn list<T: Serialize + DeserializeOwned>(
         }
     };
     offers(sole.as_deref(), capability, method)?;
-    let room = &desk.room;
-    let all = room.house.offers(&entrance.caller, entrance.profile.as_deref(), kind);
-    let (page, next) = tools_list::offers(&all, name, cursor, room.settings.page)?;
-    let mut result = frame(&desk.room, &line.client, sole.as_ref(), method);
+    let shared = &handler.shared;
+    let all = shared.backend.offers(&origin.caller, origin.profile.as_deref(), kind);
+    let (page, next) = tools_list::offers(&all, name, cursor, shared.settings.page)?;
+    let mut result = frame(&handler.shared, &line.client, sole.as_ref(), method);
     result.insert(key.to_owned(), Value::Array(page));
     result.extend(next.map(|next| ("nextCursor".to_owned(), Value::from(next))));
-    results::typed(room, line, Value::Object(result), || json!({ key: [] }))
+    results::typed(shared, line, Value::Object(result), || json!({ key: [] }))
 }
 
 /// What a list says besides its entries.
 pub(crate) fn frame(
-    room: &McpServerState,
+    shared: &McpServerState,
     client: &ClientFeatures,
     sole: Option<&Arc<ServerInfo>>,
     method: &str,
@@ -200,7 +202,7 @@ pub(crate) fn frame(
     if !client.is_modern {
         return result;
     }
-    let fresh = u64::try_from(room.settings.fresh.as_millis()).unwrap_or(u64::MAX);
+    let fresh = u64::try_from(shared.settings.fresh.as_millis()).unwrap_or(u64::MAX);
     result.insert("resultType".to_owned(), json!("complete"));
     result.entry("ttlMs").or_insert_with(|| json!(fresh));
     // What a caller sees is for this caller.

@@ -48,44 +48,43 @@ use crate::door::stdio::operation::McpOperationMark;
 use crate::protocol::methods;
 
 pub(crate) struct RmcpHandler {
-    pub(crate) room: Arc<McpServerState>,
+    pub(crate) shared: Arc<McpServerState>,
     /// Of a client at a pipe; over HTTP each request says who comes.
-    entrance: Option<McpRequestContext>,
+    origin: Option<McpRequestContext>,
     hearing: LogForwarder,
     followed: SessionSubscriptions,
     telling: ListNotifier,
 }
 
 impl RmcpHandler {
-    pub(crate) fn new(room: Arc<McpServerState>, entrance: Option<McpRequestContext>) -> Self {
+    pub(crate) fn new(shared: Arc<McpServerState>, origin: Option<McpRequestContext>) -> Self {
         let (followed, telling) = (SessionSubscriptions::default(), ListNotifier::default());
-        Self { room, entrance, hearing: LogForwarder::default(), followed, telling }
+        Self { shared, origin, hearing: LogForwarder::default(), followed, telling }
     }
 
     /// Who comes, as authentication said; without that there is no way in.
-    pub(crate) fn entrance(&self, extensions: &Extensions) -> Result<McpRequestContext, ErrorData> {
-        if let Some(entrance) = &self.entrance {
+    pub(crate) fn origin(&self, extensions: &Extensions) -> Result<McpRequestContext, ErrorData> {
+        if let Some(origin) = &self.origin {
             let place = McpOperationMark::of(extensions).map(|mark| mark.trace);
-            let trace = place.unwrap_or_else(|| self.room.settings.traced.then(Trace::root));
-            return Ok(McpRequestContext { trace, ..entrance.clone() });
+            let trace = place.unwrap_or_else(|| self.shared.settings.traced.then(Trace::root));
+            return Ok(McpRequestContext { trace, ..origin.clone() });
         }
         let parts = extensions.get::<http::request::Parts>();
-        let entrance = parts.and_then(|parts| parts.extensions.get::<McpRequestContext>());
-        entrance.cloned().ok_or_else(|| ErrorData::invalid_request("nobody is logged in", None))
+        let origin = parts.and_then(|parts| parts.extensions.get::<McpRequestContext>());
+        origin.cloned().ok_or_else(|| ErrorData::invalid_request("nobody is logged in", None))
     }
 
     /// What the only source behind this entrance says of itself.
-    pub(crate) fn sole(&self, entrance: &McpRequestContext) -> Option<Arc<ServerInfo>> {
-        self.room.sole(entrance)
+    pub(crate) fn sole(&self, origin: &McpRequestContext) -> Option<Arc<ServerInfo>> {
+        self.shared.sole(origin)
     }
 
     /// Takes in what a client at a pipe says beside its place in a trace. Over HTTP the way in did.
-    fn hear_state(&self, entrance: &mut McpRequestContext, context: &RequestContext<RoleServer>) {
-        if self.entrance.is_some()
-            && context.meta.get_traceparent().and_then(Trace::parse).is_some()
+    fn hear_state(&self, origin: &mut McpRequestContext, context: &RequestContext<RoleServer>) {
+        if self.origin.is_some() && context.meta.get_traceparent().and_then(Trace::parse).is_some()
         {
             let said = context.meta.get("tracestate").and_then(Value::as_str);
-            entrance.trace_state = said.and_then(TraceState::parse);
+            origin.trace_state = said.and_then(TraceState::parse);
         }
     }
 
@@ -95,9 +94,9 @@ impl RmcpHandler {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<T, ErrorData> {
-        let entrance = self.entrance(&context.extensions)?;
+        let origin = self.origin(&context.extensions)?;
         let cursor = request.and_then(|request| request.cursor);
-        resources::list(self, &self.line(context), &entrance, kind, cursor.as_deref())
+        resources::list(self, &self.line(context), &origin, kind, cursor.as_deref())
     }
 
     pub(crate) fn reading(
@@ -106,10 +105,10 @@ impl RmcpHandler {
         params: &impl Serialize,
         context: RequestContext<RoleServer>,
     ) -> Result<ResourceRequestHandler<'_>, ErrorData> {
-        let mut entrance = self.entrance(&context.extensions)?;
-        self.hear_state(&mut entrance, &context);
+        let mut origin = self.origin(&context.extensions)?;
+        self.hear_state(&mut origin, &context);
         let said = context.meta.get_traceparent();
-        entrance.trace = entrance.trace.map(|own| traced(own, said));
+        origin.trace = origin.trace.map(|own| traced(own, said));
         let Ok(Value::Object(mut params)) = serde_json::to_value(params) else {
             return Err(ErrorData::invalid_params("the parameters are no object", None));
         };
@@ -117,7 +116,7 @@ impl RmcpHandler {
         Ok(ResourceRequestHandler::new(
             self,
             self.line(context),
-            entrance,
+            origin,
             ResourceRequest { about, params },
         ))
     }
@@ -125,27 +124,27 @@ impl RmcpHandler {
     /// Tells the only source behind an entrance something to which this client hears no answer.
     pub(crate) async fn pass_on(
         &self,
-        entrance: McpRequestContext,
+        origin: McpRequestContext,
         inquiry: ResourceRequest,
     ) -> Result<JsonFields, ToolError> {
-        let McpRequestContext { caller, profile, session, .. } = entrance;
+        let McpRequestContext { caller, profile, session, .. } = origin;
         let (visitor, options) = (ClientSession { caller, session }, BatchOptions::default());
         let asking = BackendResourceRequest { visitor, profile, inquiry, options };
-        self.room.house.inquire(asking).await
+        self.shared.backend.inquire(asking).await
     }
 
     /// Tells how many resources its client follows now.
     fn follows(&self, extensions: &Extensions) {
         if let Some(id) = session(extensions) {
-            self.room.sessions.follows(id, self.followed.count());
+            self.shared.sessions.follows(id, self.followed.count());
         }
     }
 
     /// Its client may have lines of log that belong to no call.
-    fn hears(&self, entrance: McpRequestContext, extensions: &Extensions, peer: Peer<RoleServer>) {
+    fn hears(&self, origin: McpRequestContext, extensions: &Extensions, peer: Peer<RoleServer>) {
         let session = session(extensions).map(str::to_owned);
-        session.as_ref().inspect(|id| self.room.sessions.hears(id));
-        self.hearing.begin(&self.room, entrance, LogListener { peer, session });
+        session.as_ref().inspect(|id| self.shared.sessions.hears(id));
+        self.hearing.begin(&self.shared, origin, LogListener { peer, session });
     }
 
     fn line(&self, context: RequestContext<RoleServer>) -> ClientChannel {
@@ -153,8 +152,8 @@ impl RmcpHandler {
         let named = context.meta.get("io.modelcontextprotocol/logLevel").and_then(Value::as_str);
         client.hears =
             if client.is_modern { named.and_then(level) } else { Some(self.hearing.lowest()) };
-        let (id, patience) = (context.id.clone(), self.room.settings.patience);
-        let over = session(&context.extensions).map(|id| self.room.sessions.over(id));
+        let (id, patience) = (context.id.clone(), self.shared.settings.patience);
+        let over = session(&context.extensions).map(|id| self.shared.sessions.over(id));
         ClientChannel { id, context: Some(context), over, client, patience }
     }
 }
@@ -181,7 +180,7 @@ pub(crate) fn offers(
 
 impl ServerHandler for RmcpHandler {
     fn get_info(&self) -> ServerConfig {
-        initialize::config(self.room.settings.instructions.as_ref())
+        initialize::config(self.shared.settings.instructions.as_ref())
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
@@ -195,20 +194,20 @@ impl ServerHandler for RmcpHandler {
     ) -> Result<InitializeResult, ErrorData> {
         context.peer.set_peer_info(request.clone());
         let woken = context.extensions.get::<SessionRestoreMarker>();
-        if let Some(level) = woken.and_then(|woken| self.room.sessions.level(&woken.id)) {
+        if let Some(level) = woken.and_then(|woken| self.shared.sessions.level(&woken.id)) {
             self.hearing.set(level);
         }
         let config = self.negotiate_initialize(&request)?;
-        let entrance = self.entrance(&context.extensions)?;
-        initialize::initialize(self, &self.line(context), &entrance, config)
+        let origin = self.origin(&context.extensions)?;
+        initialize::initialize(self, &self.line(context), &origin, config)
     }
 
     async fn discover(
         &self,
         context: RequestContext<RoleServer>,
     ) -> Result<DiscoverResult, ErrorData> {
-        let entrance = self.entrance(&context.extensions)?;
-        initialize::discover(self, &self.line(context), &entrance, &self.get_info())
+        let origin = self.origin(&context.extensions)?;
+        initialize::discover(self, &self.line(context), &origin, &self.get_info())
     }
 
     async fn list_tools(
@@ -216,11 +215,11 @@ impl ServerHandler for RmcpHandler {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let entrance = self.entrance(&context.extensions)?;
+        let origin = self.origin(&context.extensions)?;
         let line = self.line(context);
         let cursor = request.and_then(|request| request.cursor);
-        let list = tools_list::tools(&self.room, &entrance, &line.client, cursor.as_deref())?;
-        results::typed(&self.room, &line, list, || json!({ "tools": [] }))
+        let list = tools_list::tools(&self.shared, &origin, &line.client, cursor.as_deref())?;
+        results::typed(&self.shared, &line, list, || json!({ "tools": [] }))
     }
 
     async fn call_tool(
@@ -230,10 +229,10 @@ impl ServerHandler for RmcpHandler {
     ) -> Result<CallToolResponse, ErrorData> {
         if let Some(early) = EarlyCall::taken(&context.extensions) {
             let (line, answer) = Box::pin(early.go_on(self.line(context))).await?;
-            return results::called(&self.room, &line, answer);
+            return results::called(&self.shared, &line, answer);
         }
-        let mut entrance = self.entrance(&context.extensions)?;
-        self.hear_state(&mut entrance, &context);
+        let mut origin = self.origin(&context.extensions)?;
+        self.hear_state(&mut origin, &context);
         let tool = std::mem::take(&mut params.name).into_owned();
         let arguments = params.arguments.take().map(Value::Object);
         let answers = params.input_responses.take().unwrap_or_default();
@@ -246,8 +245,8 @@ impl ServerHandler for RmcpHandler {
         let headers = headers.as_ref().filter(|_| line.client.is_modern);
         let (key, again) = (meta.get(idempotency::KEY), meta.get(idempotency::AGAIN));
         let marks = ToolCallMetadata { trace: meta.get_traceparent(), key, again, headers };
-        let (line, answer) = tool_call::answer(&self.room, entrance, line, marks, asked).await?;
-        results::called(&self.room, &line, answer)
+        let (line, answer) = tool_call::answer(&self.shared, origin, line, marks, asked).await?;
+        results::called(&self.shared, &line, answer)
     }
 
     async fn get_task(
@@ -255,8 +254,8 @@ impl ServerHandler for RmcpHandler {
         request: GetTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetTaskResult, ErrorData> {
-        let entrance = self.entrance(&context.extensions)?;
-        self.task_state(&request.task_id, &entrance, &self.line(context))
+        let origin = self.origin(&context.extensions)?;
+        self.task_state(&request.task_id, &origin, &self.line(context))
     }
 
     async fn update_task(
@@ -264,8 +263,8 @@ impl ServerHandler for RmcpHandler {
         request: UpdateTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let entrance = self.entrance(&context.extensions)?;
-        self.answer_task(&request.task_id, entrance, request.input_responses)
+        let origin = self.origin(&context.extensions)?;
+        self.answer_task(&request.task_id, origin, request.input_responses)
     }
 
     async fn cancel_task(
@@ -273,7 +272,7 @@ impl ServerHandler for RmcpHandler {
         request: CancelTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.end_task(&request.task_id, &self.entrance(&context.extensions)?)
+        self.end_task(&request.task_id, &self.origin(&context.extensions)?)
     }
 
     async fn list_prompts(
@@ -351,15 +350,15 @@ impl ServerHandler for RmcpHandler {
         let lowest = named.as_str().and_then(level).unwrap_or(LogLevel::Info);
         self.hearing.set(lowest);
         if let Some(id) = session(&context.extensions) {
-            self.room.sessions.set_level(id, lowest);
+            self.shared.sessions.set_level(id, lowest);
         }
-        let entrance = self.entrance(&context.extensions)?;
-        if self.sole(&entrance).is_some() {
+        let origin = self.origin(&context.extensions)?;
+        if self.sole(&origin).is_some() {
             let params = JsonFields::from_iter([("level".to_owned(), named)]);
             // A server without levels loses nothing: lines are sorted out here as well.
             let inquiry = ResourceRequest { about: ResourceOperation::Level, params };
-            if self.pass_on(entrance.clone(), inquiry).await.is_ok() {
-                self.hears(entrance, &context.extensions, context.peer);
+            if self.pass_on(origin.clone(), inquiry).await.is_ok() {
+                self.hears(origin, &context.extensions, context.peer);
             }
         }
         Ok(())
@@ -370,8 +369,8 @@ impl ServerHandler for RmcpHandler {
         request: rmcp::model::SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let entrance = self.entrance(&context.extensions)?;
-        self.followed.begin(&self.room, entrance, request.uri, context.peer).await?;
+        let origin = self.origin(&context.extensions)?;
+        self.followed.begin(&self.shared, origin, request.uri, context.peer).await?;
         self.follows(&context.extensions);
         Ok(())
     }
@@ -381,7 +380,7 @@ impl ServerHandler for RmcpHandler {
         request: rmcp::model::UnsubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.entrance(&context.extensions)?;
+        self.origin(&context.extensions)?;
         self.followed.end(&request.uri);
         self.follows(&context.extensions);
         Ok(())
@@ -412,16 +411,17 @@ impl ServerHandler for RmcpHandler {
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let NotificationContext { peer, extensions, .. } = context;
         if let Some(id) = session(&extensions) {
-            self.room.sessions.is_of(id, ClientFeatures::of_session(&peer));
+            self.shared.sessions.is_of(id, ClientFeatures::of_session(&peer));
         }
         let woken = extensions.get::<SessionRestoreMarker>();
-        let missed = || woken.map(|woken| self.room.sessions.missed(&woken.id)).unwrap_or_default();
+        let missed =
+            || woken.map(|woken| self.shared.sessions.missed(&woken.id)).unwrap_or_default();
         // Whoever comes in without one was refused before.
-        if let Ok(entrance) = self.entrance(&extensions) {
-            if woken.is_some_and(|woken| self.room.sessions.may_hear(&woken.id)) {
-                self.hears(entrance.clone(), &extensions, peer.clone());
+        if let Ok(origin) = self.origin(&extensions) {
+            if woken.is_some_and(|woken| self.shared.sessions.may_hear(&woken.id)) {
+                self.hears(origin.clone(), &extensions, peer.clone());
             }
-            self.telling.begin(&self.room.house, entrance, peer, missed);
+            self.telling.begin(&self.shared.backend, origin, peer, missed);
         }
     }
 
@@ -441,10 +441,10 @@ impl ServerHandler for RmcpHandler {
         let ahead = if let Some(ahead) = EarlySubscription::taken(extensions) {
             ahead
         } else {
-            let entrance = self.entrance(extensions)?;
-            PreparedSubscription::begin(&self.room, &entrance, subscription.accepted()).await
+            let origin = self.origin(extensions)?;
+            PreparedSubscription::begin(&self.shared, &origin, subscription.accepted()).await
         };
-        subscriptions::listen(&self.room, ahead, subscription).await;
+        subscriptions::listen(&self.shared, ahead, subscription).await;
         Ok(())
     }
 }

@@ -99,7 +99,7 @@ impl SessionActivity {
             // What was told before is on it.
             watched.unheard.clear();
         }
-        SessionStreamGuard { vigil: Arc::clone(self), listens }
+        SessionStreamGuard { activity: Arc::clone(self), listens }
     }
 
     /// Since when nothing is awaited of it; `None`: something is.
@@ -213,21 +213,21 @@ impl ExpectedRequest {
 
 impl Drop for ExpectedRequest {
     fn drop(&mut self) {
-        if let Some((vigil, id)) = &self.0 {
-            vigil.watched().requests.answered(id);
+        if let Some((activity, id)) = &self.0 {
+            activity.watched().requests.answered(id);
         }
     }
 }
 
 /// A stream to a client.
 pub(super) struct SessionStreamGuard {
-    vigil: Arc<SessionActivity>,
+    activity: Arc<SessionActivity>,
     listens: bool,
 }
 
 impl Drop for SessionStreamGuard {
     fn drop(&mut self) {
-        let mut watched = self.vigil.watched();
+        let mut watched = self.activity.watched();
         watched.used = Instant::now();
         watched.streams -= 1;
         watched.listens -= usize::from(self.listens);
@@ -237,7 +237,7 @@ impl Drop for SessionStreamGuard {
 /// A transport that tells what comes and goes.
 pub(in crate::door) struct ActivityTransport<T> {
     pub(super) transport: T,
-    pub(super) vigil: Arc<SessionActivity>,
+    pub(super) activity: Arc<SessionActivity>,
 }
 
 impl<T: Transport<RoleServer>> Transport<RoleServer> for ActivityTransport<T> {
@@ -247,13 +247,13 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for ActivityTransport<T> {
         &mut self,
         item: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
-        self.vigil.says(&item);
+        self.activity.says(&item);
         self.transport.send(item)
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         let message = self.transport.receive().await?;
-        self.vigil.hears(&message);
+        self.activity.hears(&message);
         Some(message)
     }
 

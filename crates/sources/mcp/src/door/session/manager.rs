@@ -32,9 +32,9 @@ impl SessionManager for McpSessionRegistry {
     async fn create_session(&self) -> Result<(SessionId, Self::Transport), Self::Error> {
         self.let_sleep(true);
         let (id, transport) = self.local.create_session().await?;
-        let vigil = self.wakes(&id, 0);
+        let activity = self.wakes(&id, 0);
         self.look_after();
-        Ok((id, ActivityTransport { transport, vigil }))
+        Ok((id, ActivityTransport { transport, activity }))
     }
 
     async fn initialize_session(
@@ -48,7 +48,7 @@ impl SessionManager for McpSessionRegistry {
     async fn has_session(&self, id: &SessionId) -> Result<bool, Self::Error> {
         loop {
             // With the lock held: it does not fall asleep before what is let in has come.
-            if self.all().vigils.get(id).map(|vigil| vigil.expect()).is_some() {
+            if self.all().vigils.get(id).map(|activity| activity.expect()).is_some() {
                 return Ok(true);
             }
             let Some(falling) = self.falling(id) else { return Ok(false) };
@@ -71,7 +71,7 @@ impl SessionManager for McpSessionRegistry {
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
         let asking = match &message {
             JsonRpcMessage::Request(request) => {
-                self.vigil(id).map(|vigil| vigil.asked(&request.id))
+                self.activity(id).map(|activity| activity.asked(&request.id))
             }
             JsonRpcMessage::Response(_)
             | JsonRpcMessage::Error(_)
@@ -92,8 +92,8 @@ impl SessionManager for McpSessionRegistry {
         message: ClientJsonRpcMessage,
     ) -> Result<(), Self::Error> {
         self.local.accept_message(id, message).await?;
-        if let Some(vigil) = self.vigil(id) {
-            vigil.arrived();
+        if let Some(activity) = self.activity(id) {
+            activity.arrived();
         }
         Ok(())
     }
@@ -126,11 +126,11 @@ impl SessionManager for McpSessionRegistry {
             return Ok(RestoreOutcome::NotSupported);
         }
         self.let_sleep(true);
-        let vigil = self.wakes(&id, WAKING);
+        let activity = self.wakes(&id, WAKING);
         let RestoreOutcome::Restored(transport) = self.local.restore_session(id).await? else {
             return Ok(RestoreOutcome::NotSupported);
         };
-        Ok(RestoreOutcome::Restored(ActivityTransport { transport, vigil }))
+        Ok(RestoreOutcome::Restored(ActivityTransport { transport, activity }))
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a client at a pipe asks for as one operation, of which the house is told when it is over.
+//! What a client at a pipe asks for as one operation, of which the backend is told when it is over.
 //! Over HTTP whoever serves the requests sees them, and what comes of them, by itself.
 
 use std::sync::Arc;
@@ -39,7 +39,7 @@ pub enum McpOperationFailure {
 
 /// One under way. It is over when it is dropped.
 pub(crate) struct McpOperationGuard {
-    house: Arc<dyn McpBackend>,
+    backend: Arc<dyn McpBackend>,
     began: Instant,
     served: McpOperation,
     mark: McpOperationMark,
@@ -55,7 +55,7 @@ pub(crate) struct McpOperationMark {
 impl McpOperationGuard {
     /// `None`: it listens, which has no end to wait for.
     pub(crate) fn begin(
-        room: &McpServerState,
+        shared: &McpServerState,
         request: &ClientRequest,
         context: &mut RequestContext<RoleServer>,
     ) -> Option<Self> {
@@ -64,7 +64,7 @@ impl McpOperationGuard {
         }
         let said = context.meta.get_traceparent().and_then(Trace::parse);
         let trace = || said.map_or_else(Trace::root, Trace::child);
-        let trace = room.settings.traced.then(trace);
+        let trace = shared.settings.traced.then(trace);
         let mark = McpOperationMark { trace, has_failed: Arc::default() };
         context.extensions.insert(mark.clone());
         let served = McpOperation {
@@ -76,7 +76,7 @@ impl McpOperationGuard {
             took: Duration::ZERO,
             failure: Some(McpOperationFailure::Cancelled),
         };
-        Some(Self { house: Arc::clone(&room.house), began: Instant::now(), served, mark })
+        Some(Self { backend: Arc::clone(&shared.backend), began: Instant::now(), served, mark })
     }
 
     pub(crate) fn answered(mut self, answer: &Result<ServerResult, ErrorData>) {
@@ -92,7 +92,7 @@ impl McpOperationGuard {
 impl Drop for McpOperationGuard {
     fn drop(&mut self) {
         self.served.took = self.began.elapsed();
-        self.house.served(&self.served);
+        self.backend.served(&self.served);
     }
 }
 

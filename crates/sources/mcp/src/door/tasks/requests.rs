@@ -13,13 +13,13 @@ impl RmcpHandler {
     pub(in crate::door) fn task_state(
         &self,
         id: &str,
-        entrance: &McpRequestContext,
+        origin: &McpRequestContext,
         line: &ClientChannel,
     ) -> Result<GetTaskResult, ErrorData> {
-        let McpRequestContext { caller, profile, .. } = entrance;
-        let task = self.room.tasks.find(id, caller, profile.as_deref()).ok_or_else(unknown)?;
+        let McpRequestContext { caller, profile, .. } = origin;
+        let task = self.shared.tasks.find(id, caller, profile.as_deref()).ok_or_else(unknown)?;
         task.is_asked_for();
-        results::typed(&self.room, line, task.state(), || {
+        results::typed(&self.shared, line, task.state(), || {
             json!({
                 "resultType": "complete", "taskId": "", "status": "working", "createdAt": "",
                 "lastUpdatedAt": "", "ttlMs": null,
@@ -30,11 +30,11 @@ impl RmcpHandler {
     pub(in crate::door) fn answer_task(
         &self,
         id: &str,
-        entrance: McpRequestContext,
+        origin: McpRequestContext,
         answers: InputResponses,
     ) -> Result<(), ErrorData> {
-        let McpRequestContext { caller, profile, .. } = entrance;
-        let task = self.room.tasks.find(id, &caller, profile.as_deref()).ok_or_else(unknown)?;
+        let McpRequestContext { caller, profile, .. } = origin;
+        let task = self.shared.tasks.find(id, &caller, profile.as_deref()).ok_or_else(unknown)?;
         task.is_asked_for();
         task.answer(&caller, answers);
         Ok(())
@@ -43,10 +43,10 @@ impl RmcpHandler {
     pub(in crate::door) fn end_task(
         &self,
         id: &str,
-        entrance: &McpRequestContext,
+        origin: &McpRequestContext,
     ) -> Result<(), ErrorData> {
-        let McpRequestContext { caller, profile, .. } = entrance;
-        let task = self.room.tasks.find(id, caller, profile.as_deref()).ok_or_else(unknown)?;
+        let McpRequestContext { caller, profile, .. } = origin;
+        let task = self.shared.tasks.find(id, caller, profile.as_deref()).ok_or_else(unknown)?;
         task.is_asked_for();
         task.cancel();
         Ok(())

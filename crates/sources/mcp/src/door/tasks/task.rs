@@ -26,7 +26,7 @@ const FOREVER: Duration = Duration::from_hours(24 * 365);
 
 pub(in crate::door) struct McpTask {
     id: String,
-    visit: CallIdentity,
+    identity: CallIdentity,
     created: String,
     born: Instant,
     life: Duration,
@@ -88,7 +88,7 @@ impl TaskState {
 }
 
 impl McpTask {
-    pub(super) fn new(visit: CallIdentity, life: Duration) -> Self {
+    pub(super) fn new(identity: CallIdentity, life: Duration) -> Self {
         let (created, born, life) = (current_timestamp(), Instant::now(), life.min(FOREVER));
         let now = TaskState {
             updated: created.clone(),
@@ -101,7 +101,7 @@ impl McpTask {
         Self {
             // 122 random bits of the operating system.
             id: Uuid::new_v4().to_string(),
-            visit,
+            identity,
             created,
             born,
             life,
@@ -116,11 +116,11 @@ impl McpTask {
     }
 
     pub(super) fn is_of(&self, caller: &Caller, profile: Option<&str>) -> bool {
-        self.visit.caller.is(caller) && self.visit.profile.as_deref() == profile
+        self.identity.caller.is(caller) && self.identity.profile.as_deref() == profile
     }
 
     pub(super) fn is_of_tenant(&self, tenant: &str) -> bool {
-        self.visit.caller.tenant == tenant
+        self.identity.caller.tenant == tenant
     }
 
     fn now(&self) -> MutexGuard<'_, TaskState> {

@@ -194,13 +194,13 @@ impl ParkedTask<'_> {
             task.withdraws();
             task.says(None);
         }
-        let redeemed = case.house.redeemed(&case.visit.caller, &pending.ticket).await;
+        let redeemed = case.backend.redeemed(&case.identity.caller, &pending.ticket).await;
         redeemed.map(|response| ended(case, task, Ok(response)))
     }
 
     fn deny(&self, reason: &str) -> RunningMcpCall {
         let Self { case, pending, .. } = self;
-        let caller = Arc::clone(&case.visit.caller);
+        let caller = Arc::clone(&case.identity.caller);
         let decision = Decision::Deny { reason: reason.to_owned() };
         case.telling().redeem(caller, pending.ticket.clone(), decision, case.trace)
     }

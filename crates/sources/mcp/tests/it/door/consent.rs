@@ -198,8 +198,8 @@ async fn whatever_is_no_plain_yes_refuses() {
 async fn a_client_that_can_ask_nobody_is_refused_and_told_why() {
     let (url, reads) = door(McpServerSettings::default()).await;
     let told = "refused: the rules ask for consent; a person would have to be asked, and this \
-                client can ask nobody: read it through one that takes forms (`elicitation`), or \
-                permit it by a rule";
+                client can ask nobody: read it through one that takes forms, or permit it by a \
+                rule";
     for can in [json!({}), json!({ "elicitation": { "url": {} } })] {
         for (method, params) in [(LETTER, letter("bob")), (NOTE, note("note://one"))] {
             let wanted = json!({

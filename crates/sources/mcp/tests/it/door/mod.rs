@@ -1,6 +1,8 @@
 //! A crib at the door, and clients of all kinds in front of it.
 
 mod asking;
+#[path = "../../../examples/conformance_server/backend.rs"]
+mod backend;
 mod batches;
 mod consent;
 mod early;
@@ -9,8 +11,6 @@ mod extension;
 #[path = "../../../examples/conformance_server/fixtures.rs"]
 mod fixtures;
 mod headers;
-#[path = "../../../examples/conformance_server/house.rs"]
-mod house;
 mod inspector;
 mod listening;
 #[path = "../../../examples/conformance_server/long.rs"]

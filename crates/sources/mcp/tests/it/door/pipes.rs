@@ -14,7 +14,7 @@ use toolcrib_engine::Crib;
 use toolcrib_mcp::{McpServer, McpServerSettings, StdioServerError};
 use toolcrib_testkit::{Behaviour, Oracle, spec};
 
-use super::house::Home;
+use super::backend::Home;
 use super::wire::NO_MESSAGES;
 
 pub(super) struct Pipe {

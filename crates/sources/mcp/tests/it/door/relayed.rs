@@ -17,7 +17,7 @@ fn lazy() -> DiscoverySettings {
     DiscoverySettings { mode: Discovery::Lazy, ..DiscoverySettings::default() }
 }
 
-fn crib(oracle: &Oracle, showcase: DiscoverySettings) -> (Crib, Vec<String>) {
+fn crib(oracle: &Oracle, discovery: DiscoverySettings) -> (Crib, Vec<String>) {
     let mut tools = fixtures::all();
     tools.push(oracle.echo("asked_about", Effect::Write));
     tools.push(oracle.echo("secret", Effect::Read));
@@ -26,7 +26,7 @@ fn crib(oracle: &Oracle, showcase: DiscoverySettings) -> (Crib, Vec<String>) {
         .with("secret", Verdict::Deny("no".to_owned()))
         .with("asked_about", Verdict::Ask("it writes".to_owned()));
     let tools = Toolset::of(tools).unwrap();
-    (Crib::builder().policy(policy).showcase(showcase).build_fixed(tools), names)
+    (Crib::builder().policy(policy).discovery(discovery).build_fixed(tools), names)
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use toolcrib_core::Caller;
 use toolcrib_engine::Crib;
 use toolcrib_mcp::{McpServer, McpServerSettings};
 
-use super::house::Home;
+use super::backend::Home;
 
 /// The address of a door; the `x-caller` of a request is its caller, as if it had proved it.
 pub(crate) async fn open(crib: Crib, left_out: &[&str], settings: McpServerSettings) -> String {

@@ -13,7 +13,7 @@ use toolcrib_core::{Caller, ServerInfo};
 use toolcrib_mcp::{McpEra, McpServer, McpServerSettings};
 use toolcrib_testkit::ConformanceSuite;
 
-use super::house::Home;
+use super::backend::Home;
 use super::long::BRIEF;
 use super::own_client::in_front_of;
 use super::wire::{begin, greet, modern, old};

@@ -120,7 +120,7 @@ async fn polled<T>(often: usize, future: impl Future<Output = T>) -> Option<T> {
 
 /// A client that asks without a connection of its own.
 struct Client {
-    porch: McpHttpHandler,
+    http_handler: McpHttpHandler,
     host: String,
     session: Option<String>,
 }
@@ -128,7 +128,7 @@ struct Client {
 impl Client {
     async fn begin(door: &McpServer, url: &str) -> Self {
         let host = url.strip_prefix("http://").unwrap().strip_suffix("/mcp").unwrap().to_owned();
-        let mut client = Self { porch: door.porch(), host, session: None };
+        let mut client = Self { http_handler: door.http_handler(), host, session: None };
         let hello = json!({
             "protocolVersion": "2025-11-25", "capabilities": {},
             "clientInfo": { "name": "t", "version": "1" },
@@ -153,7 +153,7 @@ impl Client {
         let caller = Arc::new(Caller::new("house", "ann"));
         let guest = AuthenticatedCaller { caller, profile: None, trace: None, trace_state: None };
         let request = request.body(Bytes::from(message.to_string())).unwrap();
-        let (head, body) = self.porch.answer(guest, request).await.into_parts();
+        let (head, body) = self.http_handler.answer(guest, request).await.into_parts();
         axum::body::to_bytes(body, usize::MAX).await.unwrap();
         head
     }

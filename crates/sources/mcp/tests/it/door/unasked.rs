@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use toolcrib_core::Caller;
 use toolcrib_mcp::{ConnectionScope, McpEra, McpServer, McpServerSettings, McpSource};
 
-use super::house::Home;
+use super::backend::Home;
 use super::own_client::in_front_of;
 use super::support;
 use super::through::Client;

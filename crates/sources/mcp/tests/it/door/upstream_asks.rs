@@ -9,7 +9,7 @@ use toolcrib_core::{
 };
 use toolcrib_mcp::{McpEra, McpServerSettings};
 
-use super::house::Home;
+use super::backend::Home;
 use super::own_client::in_front_of;
 use super::pipes::Pipe;
 use super::support::open;

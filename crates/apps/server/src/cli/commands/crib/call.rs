@@ -14,7 +14,7 @@ use crate::cli::signals::interruptible;
 use crate::config;
 
 pub(crate) fn call(
-    room: &CommandContext,
+    context: &CommandContext,
     output: &Output,
     name: &str,
     arguments: Option<&str>,
@@ -25,10 +25,10 @@ pub(crate) fn call(
         Some("-") => RawArguments::Text(config::standard_input()?),
         Some(text) => RawArguments::Text(text.to_owned()),
     };
-    let plan = room.plain_plan()?;
+    let plan = context.plain_plan()?;
     let call = Call::new("call_1", name, arguments);
-    let desk = CallRunner { room, output, yes };
-    let finished = interruptible(&room.runtime, (output, Some(name)), |options| {
+    let desk = CallRunner { context, output, yes };
+    let finished = interruptible(&context.runtime, (output, Some(name)), |options| {
         desk.answer(&plan, call, options)
     })?;
     let Some(response) = finished.answer.transpose()? else { return Ok(CommandExit::Interrupted) };
@@ -45,7 +45,7 @@ pub(crate) fn call(
                     "`{name}` did not run: a person has to be asked, and nobody is there. \
                      `--yes` approves the call beforehand"
                 ));
-                if is_undeclared(room, name) {
+                if is_undeclared(context, name) {
                     output.note(&format!("It is asked about because {}", pending.reason));
                 }
             }
@@ -56,13 +56,13 @@ pub(crate) fn call(
 }
 
 /// Whether a person is asked for want of a word of the tool.
-fn is_undeclared(room: &CommandContext, name: &str) -> bool {
-    room.crib.catalog().get(name).is_some_and(|tool| tool.spec.origin.undeclared)
+fn is_undeclared(context: &CommandContext, name: &str) -> bool {
+    context.crib.catalog().get(name).is_some_and(|tool| tool.spec.origin.undeclared)
 }
 
 /// Where a call is made and, if need be, approved.
 struct CallRunner<'a> {
-    room: &'a CommandContext,
+    context: &'a CommandContext,
     output: &'a Output,
     yes: bool,
 }
@@ -70,7 +70,7 @@ struct CallRunner<'a> {
 impl CallRunner<'_> {
     /// A ticket lives as long as this process, so it is redeemed here or never.
     async fn answer(&self, plan: &Plan, call: Call, options: BatchOptions) -> Result<Response> {
-        let crib = &self.room.crib;
+        let crib = &self.context.crib;
         let later = options.clone();
         let report = crib.run_with(plan, vec![call], options).await;
         let response = report.responses.into_iter().next().context("the call has no answer")?;
@@ -87,7 +87,7 @@ impl CallRunner<'_> {
         };
         let Some(decision) = decision else { return Ok(response) };
         let redemption = Redemption {
-            caller: &self.room.caller,
+            caller: &self.context.caller,
             ticket: &pending.ticket,
             decision,
             run: &Run::default(),
@@ -102,7 +102,7 @@ impl CallRunner<'_> {
         if !config::person_is_there() {
             return Ok(None);
         }
-        let open = self.room.crib.tickets(&self.room.caller).await?;
+        let open = self.context.crib.tickets(&self.context.caller).await?;
         let parked = open.into_iter().find(|parked| parked.ticket == pending.ticket);
         let arguments = parked.context("the call is not kept")?.arguments.into_value();
         config::forget_typed();

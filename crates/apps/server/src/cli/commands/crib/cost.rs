@@ -25,13 +25,13 @@ struct PromptCost {
 const MODES: [Discovery; 3] = [Discovery::Direct, Discovery::Lazy, Discovery::Auto];
 
 pub(crate) fn cost(
-    room: &CommandContext,
+    context: &CommandContext,
     output: &Output,
     first: Option<usize>,
 ) -> Result<CommandExit> {
     // Whoever asks for figures waits for them.
-    room.runtime.block_on(room.crib.count_tokens());
-    let all = room.plain_plan()?;
+    context.runtime.block_on(context.crib.count_tokens());
+    let all = context.plain_plan()?;
     let names: Vec<_> = all.known().map(|tool| tool.listed.spec.name.to_string()).collect();
     let left_out = names.iter().skip(first.unwrap_or(usize::MAX)).cloned().collect::<Vec<_>>();
     let count = names.len() - left_out.len();
@@ -41,7 +41,7 @@ pub(crate) fn cost(
         for mode in MODES {
             let request = PlanRequest { disabled: left_out.clone(), ..PlanRequest::default() };
             let request = request.show(mode).api_defers(wire.defers());
-            let plan = room.crib.plan(&room.caller, request)?;
+            let plan = context.crib.plan(&context.caller, request)?;
             costs.push(costed(name, &*wire, mode, &plan));
         }
     }

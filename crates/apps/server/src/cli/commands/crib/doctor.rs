@@ -52,11 +52,11 @@ enum SourceHealth {
     Failed,
 }
 
-pub(crate) fn doctor(room: &CommandContext, output: &Output) -> Result<CommandExit> {
-    let sources = room.crib.sources();
-    let diagnoses: Vec<_> = sources.iter().map(|source| diagnose(room, source)).collect();
-    let catalog = room.crib.catalog();
-    let file = room.file.as_ref();
+pub(crate) fn doctor(context: &CommandContext, output: &Output) -> Result<CommandExit> {
+    let sources = context.crib.sources();
+    let diagnoses: Vec<_> = sources.iter().map(|source| diagnose(context, source)).collect();
+    let catalog = context.crib.catalog();
+    let file = context.file.as_ref();
     // Where a source is away, its tools are no slips of the pen.
     let whole = sources.iter().all(|source| source.error.is_none())
         && sources.len() == file.map_or(0, |file| file.sources().count());
@@ -67,7 +67,7 @@ pub(crate) fn doctor(room: &CommandContext, output: &Output) -> Result<CommandEx
         output.note("there is no source to look at: write a `crib.toml`, or import one");
     } else {
         show(output, &diagnoses)?;
-        output.warn(&set_aside(&catalog, &room.profiles()));
+        output.warn(&set_aside(&catalog, &context.profiles()));
         output.warn(&strangers);
         output.warn(&told_of_undeclared(&catalog));
     }
@@ -75,22 +75,22 @@ pub(crate) fn doctor(room: &CommandContext, output: &Output) -> Result<CommandEx
     Ok(if failed { CommandExit::Failed } else { CommandExit::Done })
 }
 
-fn diagnose(room: &CommandContext, source: &SourceState) -> Diagnosis {
+fn diagnose(context: &CommandContext, source: &SourceState) -> Diagnosis {
     let id = source.id.to_string();
     let mut diagnosis = Diagnosis {
         state: SourceHealth::Ready,
         tools: source.tools,
         about: String::new(),
         error: source.error.clone(),
-        findings: kept_out(&room.crib, &id),
-        undeclared: undeclared(&room.crib.catalog(), &id),
-        remarks: unchecked(&room.crib, &id),
+        findings: kept_out(&context.crib, &id),
+        undeclared: undeclared(&context.crib.catalog(), &id),
+        remarks: unchecked(&context.crib, &id),
         notes: 0,
         stderr: Vec::new(),
         detail: Value::Null,
         id,
     };
-    match room.sources.get(&diagnosis.id) {
+    match context.sources.get(&diagnosis.id) {
         Some(SourceHandle::Mcp(server)) => diagnosis.server(server.status()),
         Some(SourceHandle::Api(api)) => {
             api.report().into_iter().for_each(|told| diagnosis.api(&told));

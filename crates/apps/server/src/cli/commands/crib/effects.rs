@@ -19,27 +19,27 @@ use crate::config;
 type AcceptedEffect = (ToolName, Effect);
 
 pub(crate) fn effects(
-    room: &CommandContext,
+    context: &CommandContext,
     output: &Output,
     words: &EffectsArgs,
 ) -> Result<CommandExit> {
-    let found = found(room);
+    let found = found(context);
     if !output.json {
         show(output, &found)?;
     }
     let accepted = if words.write { accepted(output, &found, words.yes)? } else { Vec::new() };
     if !accepted.is_empty() {
-        put(room, &accepted)?;
+        put(context, &accepted)?;
     }
     if output.json {
         let written: Vec<_> = accepted.iter().map(|(tool, _)| tool).collect();
-        let file = room.place.display().to_string();
+        let file = context.place.display().to_string();
         output.value(&json!({ "file": file, "tools": found, "written": written }))?;
         return Ok(CommandExit::Done);
     }
     let open = found.iter().filter(|tool| tool.proposal.is_some()).count();
     if words.write {
-        output.note(&written(room, accepted.len()));
+        output.note(&written(context, accepted.len()));
     } else if open > 0 {
         output.note(
             "Look at each: what is said to read runs without a question. `--write` asks which of \
@@ -49,14 +49,14 @@ pub(crate) fn effects(
     Ok(CommandExit::Done)
 }
 
-fn found(room: &CommandContext) -> Vec<UndeclaredTool> {
-    let well = room.crib.sources().into_iter().filter(|source| source.error.is_none());
+fn found(context: &CommandContext) -> Vec<UndeclaredTool> {
+    let well = context.crib.sources().into_iter().filter(|source| source.error.is_none());
     let looked_at: Vec<SourceId> = well.map(|source| source.id).collect();
     let owners = |name: &str| {
-        let owners = room.file.as_ref().map(|file| file.owners_of(name)).unwrap_or_default();
+        let owners = context.file.as_ref().map(|file| file.owners_of(name)).unwrap_or_default();
         owners.into_iter().cloned().collect()
     };
-    undeclared(&room.crib.catalog(), &looked_at, owners)
+    undeclared(&context.crib.catalog(), &looked_at, owners)
 }
 
 fn show(output: &Output, found: &[UndeclaredTool]) -> Result<()> {
@@ -114,10 +114,10 @@ fn answer(output: &Output) -> Result<String> {
 }
 
 /// Writes what was accepted into the file, and into the pins, where there are some.
-fn put(room: &CommandContext, accepted: &[AcceptedEffect]) -> Result<()> {
-    let path = &room.place;
+fn put(context: &CommandContext, accepted: &[AcceptedEffect]) -> Result<()> {
+    let path = &context.place;
     let shown = path.display().to_string();
-    if room.file.is_none() {
+    if context.file.is_none() {
         bail!("there is no `{shown}` to write to: write one, or name it with `--config`");
     }
     let before = config::file(path)?;
@@ -125,21 +125,21 @@ fn put(room: &CommandContext, accepted: &[AcceptedEffect]) -> Result<()> {
     if let Some(problem) = Config::read(&after, &shown).problems.first() {
         return Err(anyhow!("{problem}").context(format!("`{shown}` stays as it is")));
     }
-    let pins = pinned(room, accepted)?;
+    let pins = pinned(context, accepted)?;
     config::replace(path, &before, &after)?;
     match pins {
-        Some(pins) => config::write(&room.lock, &pins),
+        Some(pins) => config::write(&context.lock, &pins),
         None => Ok(()),
     }
 }
 
 /// The pin file in which the tools that changed by this alone are accepted as they are now; `None`:
 /// there is none.
-fn pinned(room: &CommandContext, accepted: &[AcceptedEffect]) -> Result<Option<String>> {
-    let Some(text) = config::file_if_any(&room.lock)? else { return Ok(None) };
-    let cannot = || format!("cannot use `{}`", room.lock.display());
+fn pinned(context: &CommandContext, accepted: &[AcceptedEffect]) -> Result<Option<String>> {
+    let Some(text) = config::file_if_any(&context.lock)? else { return Ok(None) };
+    let cannot = || format!("cannot use `{}`", context.lock.display());
     let mut lock = PinFile::parse(&text).with_context(cannot)?;
-    let catalog = room.crib.catalog();
+    let catalog = context.crib.catalog();
     for (tool, effect) in accepted {
         // What is listed passed its pin.
         if let Some(listed) = catalog.get(tool.as_str()) {
@@ -151,16 +151,16 @@ fn pinned(room: &CommandContext, accepted: &[AcceptedEffect]) -> Result<Option<S
     Ok(Some(lock.to_text()))
 }
 
-fn written(room: &CommandContext, count: usize) -> String {
-    let path: &Path = &room.place;
+fn written(context: &CommandContext, count: usize) -> String {
+    let path: &Path = &context.place;
     if count == 0 {
         return format!("nothing was written to `{}`", path.display());
     }
     let tools = if count == 1 { "1 tool".to_owned() } else { format!("{count} tools") };
-    let pins = if room.lock.exists() {
+    let pins = if context.lock.exists() {
         format!(
             ", and `{}` accepts them so; a server that runs has to be started anew",
-            room.lock.display()
+            context.lock.display()
         )
     } else {
         String::new()

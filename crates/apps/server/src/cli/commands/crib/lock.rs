@@ -15,14 +15,14 @@ use crate::cli::output::Output;
 use crate::config;
 
 pub(crate) fn lock(
-    room: &CommandContext,
+    context: &CommandContext,
     output: &Output,
     path: Option<&Path>,
     check: bool,
 ) -> Result<CommandExit> {
     // Another place than the one that is looked at would pin nothing.
-    let path = path.unwrap_or(&room.lock);
-    let away = room.crib.sources().into_iter().filter(|source| source.error.is_some());
+    let path = path.unwrap_or(&context.lock);
+    let away = context.crib.sources().into_iter().filter(|source| source.error.is_some());
     let away: Vec<_> = away.map(|source| format!("`{}`", source.id)).collect();
     if !away.is_empty() {
         // Their pins would be lost, and whatever they are afterwards accepted unseen.
@@ -32,7 +32,7 @@ pub(crate) fn lock(
             away.join(", ")
         );
     }
-    let (all, shown) = (ProfileTools::all(room), path.display());
+    let (all, shown) = (ProfileTools::all(context), path.display());
     let old = config::file_if_any(path)?
         .map(|text| PinFile::parse(&text).with_context(|| format!("cannot use `{shown}`")))
         .transpose()?;
@@ -94,9 +94,9 @@ struct ProfileTools {
 }
 
 impl ProfileTools {
-    fn all(room: &CommandContext) -> Vec<Self> {
-        let whole = Self { catalog: room.crib.catalog(), sources: None };
-        let profiles = room.profiles().into_iter().zip(room.named.values());
+    fn all(context: &CommandContext) -> Vec<Self> {
+        let whole = Self { catalog: context.crib.catalog(), sources: None };
+        let profiles = context.profiles().into_iter().zip(context.named.values());
         let profiles =
             profiles.map(|((_, catalog), of)| Self { catalog, sources: Some(of.clone()) });
         [whole].into_iter().chain(profiles).collect()

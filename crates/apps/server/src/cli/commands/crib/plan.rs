@@ -13,13 +13,13 @@ use crate::cli::context::{CommandContext, dialect};
 use crate::cli::output::Output;
 
 pub(crate) fn plan(
-    room: &CommandContext,
+    context: &CommandContext,
     output: &Output,
     words: &RequestArgs,
     wire: Option<(DialectName, bool)>,
 ) -> Result<CommandExit> {
     let wire = wire.map(|(name, strict)| dialect(name, strict));
-    let plan = room.plan_for(words, wire.as_ref().is_some_and(|wire| wire.defers()))?;
+    let plan = context.plan_for(words, wire.as_ref().is_some_and(|wire| wire.defers()))?;
     if output.json {
         let mut value = json!({
             "visible": plan.tools().map(|tool| &tool.listed.spec.name).collect::<Vec<_>>(),
@@ -93,12 +93,12 @@ fn row(why: &ToolExplanation) -> [String; 3] {
 }
 
 pub(crate) fn why(
-    room: &CommandContext,
+    context: &CommandContext,
     output: &Output,
     words: &RequestArgs,
     name: &str,
 ) -> Result<CommandExit> {
-    let plan = room.plan(words)?;
+    let plan = context.plan(words)?;
     let Some(why) = plan.why(name) else {
         let near = near(&plan, name);
         bail!("there is no tool `{name}` in the catalog{near} `toolcrib plan` lists what is there");

@@ -14,7 +14,7 @@ use crate::cli::signals::interruptible;
 use crate::config;
 
 pub(crate) fn run(
-    room: &CommandContext,
+    context: &CommandContext,
     output: &Output,
     name: DialectName,
     words: &RequestArgs,
@@ -23,15 +23,15 @@ pub(crate) fn run(
     let text = config::standard_input()?;
     let reply: Value = serde_json::from_str(&text)
         .context("standard input is no JSON: send a model's message or a list of calls")?;
-    let plan = room.plan(words)?;
+    let plan = context.plan(words)?;
     output.warn(plan.warnings());
     let dialect = dialect(name, false);
     let calls = dialect.calls(&plan, &reply)?;
     if calls.is_empty() {
         output.note("the message calls no tool");
     }
-    let finished = interruptible(&room.runtime, (output, None), |options| {
-        answer(room, &plan, calls, (options, yes))
+    let finished = interruptible(&context.runtime, (output, None), |options| {
+        answer(context, &plan, calls, (options, yes))
     })?;
     let Some(report) = finished.answer.transpose()? else { return Ok(CommandExit::Interrupted) };
     if output.json {
@@ -59,12 +59,12 @@ pub(crate) fn run(
 
 /// Runs the calls and, if they are approved beforehand, those that would have waited.
 async fn answer(
-    room: &CommandContext,
+    context: &CommandContext,
     plan: &Plan,
     calls: Vec<Call>,
     (options, yes): (BatchOptions, bool),
 ) -> Result<Report> {
-    let mut report = room.crib.run_with(plan, calls, options.clone()).await;
+    let mut report = context.crib.run_with(plan, calls, options.clone()).await;
     let pending = |response: &Response| {
         let ToolOutcome::Pending(pending) = &response.outcome else { return None };
         yes.then(|| pending.ticket.clone())
@@ -72,13 +72,13 @@ async fn answer(
     let tickets: Vec<_> = report.responses.iter().filter_map(pending).collect();
     for ticket in &tickets {
         let redemption = Redemption {
-            caller: &room.caller,
+            caller: &context.caller,
             ticket,
             decision: Decision::Approve,
             run: &Run::default(),
             options: options.clone(),
         };
-        report.settle(room.crib.redeem(redemption).await?);
+        report.settle(context.crib.redeem(redemption).await?);
     }
     Ok(report)
 }

@@ -14,12 +14,12 @@ use crate::cli::embeddings;
 use crate::cli::output::Output;
 
 pub(crate) fn search(
-    room: &CommandContext,
+    context: &CommandContext,
     output: &Output,
     text: &str,
     (filter, action, limit): (&ToolFilterArgs, Option<String>, usize),
 ) -> Result<CommandExit> {
-    let plan = room.plain_plan()?;
+    let plan = context.plain_plan()?;
     let search = DiscoveryQuery {
         text: text.to_owned(),
         categories: filter.category.iter().cloned().collect(),
@@ -28,8 +28,8 @@ pub(crate) fn search(
         writes: None,
         limit,
     };
-    listen(room, output);
-    let found = room.runtime.block_on(room.crib.find(&plan, search));
+    listen(context, output);
+    let found = context.runtime.block_on(context.crib.find(&plan, search));
     let mut found = found.map_err(|error| anyhow!("{}", error.message))?;
     let wanted = effect(filter);
     found.tools.retain(|tool| wanted.is_none_or(|effect| tool.effect.as_str() == effect));
@@ -63,15 +63,15 @@ pub(crate) fn search(
 
 /// Has tools found by their meaning too if the file says so; a person waits for the vectors that
 /// are not kept from before.
-fn listen(room: &CommandContext, output: &Output) {
-    let Some(settings) = room.file.as_ref().and_then(|file| embeddings::wanted(file, output))
+fn listen(context: &CommandContext, output: &Output) {
+    let Some(settings) = context.file.as_ref().and_then(|file| embeddings::wanted(file, output))
     else {
         return;
     };
-    match embeddings::open(settings, &room.lock) {
+    match embeddings::open(settings, &context.lock) {
         Ok(meaning) => {
-            room.crib.set_embedder(Some(Arc::clone(&meaning)));
-            room.runtime.block_on(room.crib.warm_embeddings());
+            context.crib.set_embedder(Some(Arc::clone(&meaning)));
+            context.runtime.block_on(context.crib.warm_embeddings());
             output.warn(meaning.trouble().as_slice());
         }
         Err(error) => {

@@ -11,11 +11,11 @@ use crate::cli::context::CommandContext;
 use crate::cli::output::Output;
 
 pub(crate) fn list(
-    room: &CommandContext,
+    context: &CommandContext,
     output: &Output,
     filter: &ToolFilterArgs,
 ) -> Result<CommandExit> {
-    let plan = room.plain_plan()?;
+    let plan = context.plain_plan()?;
     let shown = plan.known().map(|tool| tool.listed).filter(|tool| wanted(&tool.spec, filter));
     let shown: Vec<_> = shown.collect();
     if output.json {
@@ -108,8 +108,8 @@ fn effect_of(spec: &ToolSpec) -> String {
     format!("{effect} (assumed: it declares nothing; `toolcrib effects {source}` proposes)")
 }
 
-pub(crate) fn show(room: &CommandContext, output: &Output, name: &str) -> Result<CommandExit> {
-    let plan = room.plain_plan()?;
+pub(crate) fn show(context: &CommandContext, output: &Output, name: &str) -> Result<CommandExit> {
+    let plan = context.plain_plan()?;
     let Some(tool) = plan.get(name) else {
         let near = near(&plan, name);
         bail!(

@@ -22,8 +22,8 @@ pub(crate) const LARGEST_PAGE: usize = 500;
 pub(crate) fn list(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
         let wanted = RecordQuery::of(&asked.query)?;
-        let mut answer = json!({ "running": asked.house.running.of(&asked.caller), "calls": [] });
-        if let Some(store) = &asked.house.store {
+        let mut answer = json!({ "running": asked.gateway.running.of(&asked.caller), "calls": [] });
+        if let Some(store) = &asked.gateway.store {
             let RecordQuery { filter, after, limit } = wanted;
             let page = store
                 .calls(&asked.caller, filter, after, limit)
@@ -52,7 +52,7 @@ pub(crate) fn list_all(asked: GatewayRequest) -> ReplyFuture {
 /// The record of all callers. No record is not an empty one: whoever looks for what was interrupted
 /// would go away.
 pub(crate) fn record(asked: &GatewayRequest) -> Result<&Store, HttpProblem> {
-    asked.house.store.as_ref().ok_or_else(|| {
+    asked.gateway.store.as_ref().ok_or_else(|| {
         let detail = "no record is kept: name a file for it under `[store]`";
         HttpProblem::new(ProblemKind::Unavailable, detail)
     })
@@ -109,10 +109,10 @@ fn put(answer: &mut Value, page: &CallPage, shown: impl Fn(&CallRecord) -> Value
 /// A batch that runs, by the name it was given; a call of the record, by its key.
 pub(crate) fn show(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
-        if let Some(batch) = asked.house.running.get(asked.segment(), &asked.caller) {
+        if let Some(batch) = asked.gateway.running.get(asked.segment(), &asked.caller) {
             return Ok(reply(&batch));
         }
-        let store = asked.house.store.as_ref().ok_or_else(over)?;
+        let store = asked.gateway.store.as_ref().ok_or_else(over)?;
         let call = store
             .call(&asked.caller, asked.segment())
             .await

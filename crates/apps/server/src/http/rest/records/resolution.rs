@@ -28,7 +28,7 @@ pub(crate) fn resolve(asked: GatewayRequest) -> ReplyFuture {
         // Calls like it are not held back any more: that is for whoever could have made them.
         if reach(&asked.caller, None) < AccessLevel::All {
             return Err(lacking(
-                &asked.house.guard.access(),
+                &asked.gateway.guard.access(),
                 ProtectedResource::Whole,
                 &needed(None),
             ));
@@ -54,7 +54,7 @@ async fn said(asked: &GatewayRequest, end: KnownEnd) -> Result<CallRecord, HttpP
         return ended_so(call, end);
     }
     let resolution = Resolution { call: &call, end, by: &asked.caller };
-    let audit = asked.house.telemetry.audit.as_ref();
+    let audit = asked.gateway.telemetry.audit.as_ref();
     if let Some(audit) = audit {
         audit.resolved(&resolution).await.map_err(|fault| {
             let cause = anyhow::Error::new(fault);

@@ -12,8 +12,8 @@ use toolcrib_mcp::McpServerSettings;
 use toolcrib_testkit::{Oracle, spec};
 
 use super::{SOON, acknowledged, ask, asks, begin, call, get, settings, takes, until, update};
+use crate::door::backend::Home;
 use crate::door::fixtures::form;
-use crate::door::house::Home;
 use crate::door::long;
 use crate::door::support::{open, open_home};
 use crate::door::wire::modern;
