@@ -93,7 +93,7 @@ pub(crate) fn mcp(
         served?;
         anyhow::Ok(())
     });
-    runtime.block_on(stop(&sources, store.as_ref()));
+    runtime.block_on(stop(&sources, &telemetry, store.as_ref()));
     telemetry.close();
     runtime.shutdown_background();
     wait_for_programs(LAST_MOMENT);

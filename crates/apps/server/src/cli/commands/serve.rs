@@ -44,6 +44,9 @@ pub(crate) use startup::{ServeConfig, store as open_store};
 
 /// How long children may take to end.
 const LAST_WISHES: Duration = Duration::from_secs(10);
+/// How long calls may still take whose sources have ended, and how often they are looked at.
+const LAST_CALLS: Duration = Duration::from_secs(2);
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
 /// How long a collector may take for the last messages.
 pub(crate) const LAST_SPANS: Duration = Duration::from_secs(3);
 
@@ -98,7 +101,7 @@ pub(crate) fn serve(
         let door = HttpListener { listener, most, peers, proxies, tls };
         run(door, house, &mut workers, watcher::WatchedFiles { file, keys }, output).await
     });
-    runtime.block_on(stop(&sources, store.as_ref()));
+    runtime.block_on(stop(&sources, &telemetry, store.as_ref()));
     drop(workers);
     telemetry.close();
     runtime.shutdown_background();
@@ -106,9 +109,17 @@ pub(crate) fn serve(
     served.map(|()| CommandExit::Done)
 }
 
-/// Ends the children, and waits for the last rows of the record.
-pub(crate) async fn stop(sources: &SourceRegistry, store: Option<&Store>) {
+/// Ends the children, and waits for the calls that end with them and for the last rows of the
+/// record.
+pub(crate) async fn stop(sources: &SourceRegistry, telemetry: &Telemetry, store: Option<&Store>) {
     let _ = tokio::time::timeout(LAST_WISHES, sources.stop()).await;
+    let calls = async {
+        // Nobody waits for them any more; each says that it has ended once that is on record.
+        while !telemetry.recent.running().is_empty() {
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+    };
+    let _ = tokio::time::timeout(LAST_CALLS, calls).await;
     if let Some(store) = store {
         let _ = tokio::time::timeout(LAST_WISHES, store.flush()).await;
     }
