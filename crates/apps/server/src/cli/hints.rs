@@ -11,6 +11,7 @@ pub(crate) fn ours() -> DoorHints {
             "by `\"toolcrib/again\": true` in `_meta` (MCP), by `\"again\": true` beside the calls \
              (REST)",
         ),
+        takes_forms: Some("elicitation"),
         record: Some(|call| match call {
             Some(call) => format!("/v1/calls/{call}"),
             None => "/v1/calls".to_owned(),

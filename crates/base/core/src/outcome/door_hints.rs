@@ -12,6 +12,8 @@ pub struct DoorHints {
     /// How a program says that it means a call once more that it cancelled itself, besides a new
     /// key: a part of a sentence.
     pub call_again: Option<&'static str>,
+    /// What a client declares that can put a form to a person.
+    pub takes_forms: Option<&'static str>,
     /// Where the record of a call is read, or, of one that nobody can name, where calls are.
     pub record: Option<fn(Option<&str>) -> String>,
 }

@@ -45,10 +45,12 @@ pub(crate) fn not_asked_about(reason: &str) -> String {
     format!("{reason}; what is completed or followed is not asked about: permit it by a rule")
 }
 
-pub(crate) fn client_cannot_ask(reason: &str) -> String {
+/// `takes_forms`: what such a client declares.
+pub(crate) fn client_cannot_ask(reason: &str, takes_forms: Option<&str>) -> String {
+    let declared = takes_forms.map_or_else(String::new, |word| format!(" (`{word}`)"));
     format!(
         "{reason}; a person would have to be asked, and this client can ask nobody: read it \
-         through one that takes forms, or permit it by a rule"
+         through one that takes forms{declared}, or permit it by a rule"
     )
 }
 

@@ -6,6 +6,7 @@ use crate::call::CallKey;
 use crate::call::host::{HostQuestion, QuestionError, QuestionKind};
 use crate::gate::batch::options::BatchOptions;
 use crate::ledger::ticket::Decision;
+use crate::outcome::door_hints::DoorHints;
 use crate::outcome::messages;
 use crate::outcome::refusal::{Refusal, RefusalReason};
 use crate::outcome::{ErrorKind, PendingTicket, ToolError};
@@ -25,6 +26,7 @@ pub(crate) async fn ask(
     inquiry: &ResourceRequest,
     (key, pending): (CallKey, &PendingTicket),
     options: &BatchOptions,
+    hints: DoorHints,
 ) -> Result<Decision, ConsentError> {
     let reason = &pending.reason;
     let Some(message) = message(inquiry, reason) else {
@@ -33,7 +35,8 @@ pub(crate) async fn ask(
     };
     let host = options.host.as_ref();
     let Some(host) = host.filter(|host| host.answers().contains(&QuestionKind::Form)) else {
-        return Err(ConsentError { why: "the client can ask nobody", error: lacking(reason) });
+        let error = lacking(reason, hints);
+        return Err(ConsentError { why: "the client can ask nobody", error });
     };
     let (yes, means) = if matches!(inquiry.about, ResourceOperation::Method(_)) {
         ("Run it", "Yes runs this once; no refuses it")
@@ -88,8 +91,8 @@ fn message(inquiry: &ResourceRequest, reason: &str) -> Option<String> {
     }
 }
 
-fn lacking(reason: &str) -> ToolError {
-    let told = format!("refused: {}", messages::client_cannot_ask(reason));
+fn lacking(reason: &str, hints: DoorHints) -> ToolError {
+    let told = format!("refused: {}", messages::client_cannot_ask(reason, hints.takes_forms));
     let refusal = Refusal::new(RefusalReason::HostLacks(QuestionKind::Form), told);
     refusal.into_error(ErrorKind::InvalidArguments)
 }

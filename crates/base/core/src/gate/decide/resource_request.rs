@@ -51,7 +51,8 @@ impl Executor {
                 return Ok(stock.known(&inquiry, answer, &visitor.caller, gate.policy()));
             }
         };
-        let said = consent::ask(&inquiry, (key, &pending), &options).await;
+        let hints = gate.0.marks.hints;
+        let said = consent::ask(&inquiry, (key, &pending), &options, hints).await;
         let (gate, stock, open) = now();
         let found = stock.seek(&inquiry, &visitor.caller, gate.policy(), open.as_ref())?;
         if !found.is(&was) {

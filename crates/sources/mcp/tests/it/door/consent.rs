@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use toolcrib_core::{
-    BatchOptions, BoxFuture, CallKey, Caller, ClientSession, CodeResources, Host, HostQuestion,
-    JsonFields, QuestionError, QuestionKind, ResourceOperation, ResourceRequest, Toolset,
-    WithResources,
+    BatchOptions, BoxFuture, CallKey, Caller, ClientSession, CodeResources, DoorHints, Host,
+    HostQuestion, JsonFields, QuestionError, QuestionKind, ResourceOperation, ResourceRequest,
+    Toolset, WithResources,
 };
 use toolcrib_engine::Crib;
 use toolcrib_engine::rules::Rules;
@@ -57,7 +57,9 @@ async fn door(settings: McpServerSettings) -> (String, Reads) {
     let reads = Reads::default();
     let shelf = WithResources::new(Toolset::default(), Arc::new(library(&reads)));
     let rules = Rules::parse("ask = [\"category:prompt\", \"category:resource\"]").unwrap();
-    let crib = Crib::builder().policy(rules).source("shelf", shelf).build().await;
+    let hints = DoorHints { takes_forms: Some("elicitation"), ..DoorHints::default() };
+    let builder = Crib::builder().policy(rules).hints(hints);
+    let crib = builder.source("shelf", shelf).build().await;
     (open(crib, &[], settings).await, reads)
 }
 
@@ -198,8 +200,8 @@ async fn whatever_is_no_plain_yes_refuses() {
 async fn a_client_that_can_ask_nobody_is_refused_and_told_why() {
     let (url, reads) = door(McpServerSettings::default()).await;
     let told = "refused: the rules ask for consent; a person would have to be asked, and this \
-                client can ask nobody: read it through one that takes forms, or permit it by a \
-                rule";
+                client can ask nobody: read it through one that takes forms (`elicitation`), or \
+                permit it by a rule";
     for can in [json!({}), json!({ "elicitation": { "url": {} } })] {
         for (method, params) in [(LETTER, letter("bob")), (NOTE, note("note://one"))] {
             let wanted = json!({
