@@ -56,7 +56,7 @@ pub trait Tool: Send + Sync {
     }
 
     /// The secrets that the owner of this tool was given. The gate takes them out of all that its
-    /// calls say, before anybody else hears it.
+    /// calls say, before anybody else hears it. A tool that wraps another one passes on its mask.
     fn mask(&self) -> Option<&Mask> {
         None
     }
@@ -202,6 +202,10 @@ impl Tool for NonblockingTool {
 
     fn honours_idempotency_key(&self) -> bool {
         self.0.honours_idempotency_key()
+    }
+
+    fn mask(&self) -> Option<&Mask> {
+        self.0.mask()
     }
 
     fn preview<'a>(

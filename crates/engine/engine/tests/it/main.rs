@@ -20,6 +20,7 @@ mod library;
 mod limits;
 mod lock;
 mod lock_properties;
+mod observer;
 mod of_one_source;
 mod outbound_requests;
 mod plan;
@@ -27,9 +28,9 @@ mod plan_properties;
 mod previews;
 mod questions;
 mod reading;
+mod redaction;
 mod resent;
 
-mod observer;
 mod rules;
 mod spellings;
 mod starting;

@@ -33,3 +33,32 @@ fn capability(question: QuestionKind) -> Value {
         QuestionKind::Roots => json!({ "roots": {} }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reason_has_its_code_and_what_programs_read_beside_it() {
+        let said = |reason| {
+            let ErrorData { code, message, data, .. } = error_data(&Refusal::new(reason, "no"));
+            assert_eq!(message, "no");
+            (code.0, data)
+        };
+        assert_eq!(said(RefusalReason::UnknownMethod), (-32601, None));
+        assert_eq!(said(RefusalReason::InvalidRequest), (-32602, None));
+        let missing = RefusalReason::NoResource { uri: "note://x".to_owned() };
+        assert_eq!(said(missing), (-32002, Some(json!({ "uri": "note://x" }))));
+        for (question, declared) in [
+            (QuestionKind::Form, json!({ "elicitation": { "form": {} } })),
+            (QuestionKind::Address, json!({ "elicitation": { "url": {} } })),
+            (QuestionKind::Sample, json!({ "sampling": {} })),
+            (QuestionKind::Roots, json!({ "roots": {} })),
+        ] {
+            let data = Some(json!({ "requiredCapabilities": declared }));
+            assert_eq!(said(RefusalReason::HostLacks(question)), (-32021, data));
+        }
+        let foreign = RefusalReason::Origin { code: 7, data: Some(json!([1])) };
+        assert_eq!(said(foreign), (7, Some(json!([1]))));
+    }
+}
