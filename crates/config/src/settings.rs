@@ -1,4 +1,4 @@
-//! What a source is made of: with references in it, and with the secrets filled in.
+//! Settings with references in them, and with the secrets filled in.
 
 mod desk;
 pub(crate) mod embedder;

@@ -35,7 +35,7 @@ fn no_circle_of_imports_is_larger_than_it_was() {
 }
 
 #[test]
-fn no_folder_holds_more_than_twelve_rooms() {
+fn no_folder_holds_more_than_twelve_entries() {
     let mut wide = Vec::new();
     for folder in crates() {
         let mut waiting = vec![folder.join("src")];

@@ -132,12 +132,12 @@ fn answer(cli: Cli, output: &Output) -> anyhow::Result<CommandExit> {
                 | CribCommand::Effects(_)
                 | CribCommand::Login { .. } => CommandPurpose::Look,
             };
-            let Some(room) = CommandContext::open(&global, output, (needed(&command), deed))?
+            let Some(context) = CommandContext::open(&global, output, (needed(&command), deed))?
             else {
                 return Ok(CommandExit::Interrupted);
             };
-            let end = within(&room, output, command);
-            room.close();
+            let end = within(&context, output, command);
+            context.close();
             end
         }
     }
@@ -200,14 +200,14 @@ fn needed(command: &CribCommand) -> RequiredSources<'_> {
 }
 
 fn within(
-    room: &CommandContext,
+    context: &CommandContext,
     output: &Output,
     command: CribCommand,
 ) -> anyhow::Result<CommandExit> {
     // Whoever finds what they look for need not hear of sources that they do not need.
     let has_all = match &command {
         CribCommand::Call { name, .. } | CribCommand::Show { name } => {
-            room.crib.catalog().get(name).is_some()
+            context.crib.catalog().get(name).is_some()
         }
         CribCommand::Doctor { .. } => true,
         CribCommand::Tools(_)
@@ -221,36 +221,39 @@ fn within(
         | CribCommand::Login { .. } => false,
     };
     if !has_all {
-        room.note_failed(output);
+        context.note_failed(output);
     }
     match command {
-        CribCommand::Tools(filter) => commands::crib::tools::list(room, output, &filter),
-        CribCommand::Search { words, filter, action, limit } => {
-            commands::crib::search::search(room, output, &words.join(" "), (&filter, action, limit))
-        }
-        CribCommand::Cost { first } => commands::crib::cost::cost(room, output, first),
-        CribCommand::Show { name } => commands::crib::tools::show(room, output, &name),
+        CribCommand::Tools(filter) => commands::crib::tools::list(context, output, &filter),
+        CribCommand::Search { words, filter, action, limit } => commands::crib::search::search(
+            context,
+            output,
+            &words.join(" "),
+            (&filter, action, limit),
+        ),
+        CribCommand::Cost { first } => commands::crib::cost::cost(context, output, first),
+        CribCommand::Show { name } => commands::crib::tools::show(context, output, &name),
         CribCommand::Plan { request, dialect, strict } => commands::crib::plan::plan(
-            room,
+            context,
             output,
             &request,
             dialect.map(|dialect| (dialect, strict)),
         ),
         CribCommand::Why { name, request } => {
-            commands::crib::plan::why(room, output, &request, &name)
+            commands::crib::plan::why(context, output, &request, &name)
         }
         CribCommand::Call { name, arguments, yes } => {
-            commands::crib::call::call(room, output, &name, arguments.as_deref(), yes)
+            commands::crib::call::call(context, output, &name, arguments.as_deref(), yes)
         }
         CribCommand::Run { dialect, request, yes } => {
-            commands::crib::run::run(room, output, dialect, &request, yes)
+            commands::crib::run::run(context, output, dialect, &request, yes)
         }
         CribCommand::Lock { check, file } => {
-            commands::crib::lock::lock(room, output, file.as_deref(), check)
+            commands::crib::lock::lock(context, output, file.as_deref(), check)
         }
-        CribCommand::Doctor { .. } => commands::crib::doctor::doctor(room, output),
-        CribCommand::Effects(words) => commands::crib::effects::effects(room, output, &words),
-        CribCommand::Login { source } => commands::setup::login(room, output, &source),
+        CribCommand::Doctor { .. } => commands::crib::doctor::doctor(context, output),
+        CribCommand::Effects(words) => commands::crib::effects::effects(context, output, &words),
+        CribCommand::Login { source } => commands::setup::login(context, output, &source),
     }
 }
 

@@ -116,7 +116,7 @@ impl Observer for Telemetry {
     fn returned(&self, outbound: OutboundFinished<'_>) {
         self.figures.operations.returned(&outbound);
         if let Some(spans) = &self.spans {
-            spans.add(|| OtlpSpan::of_errand(&outbound, SystemTime::now()));
+            spans.add(|| OtlpSpan::of_outbound(&outbound, SystemTime::now()));
         }
     }
 

@@ -1,4 +1,4 @@
-//! What is outside of the file and must be there: secrets, documents, programs.
+//! What is outside of the file and must be there: secrets, files, folders, programs, tools.
 
 use std::path::{Path, PathBuf};
 

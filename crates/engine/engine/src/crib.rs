@@ -35,7 +35,7 @@ pub struct Crib {
     discovery: Arc<ArcSwap<DiscoverySettings>>,
     /// The number of these settings of discovery, which no others have.
     shown_as: Arc<AtomicU64>,
-    desk: Arc<MetaToolFactory>,
+    factory: Arc<MetaToolFactory>,
     /// Whether this crib or a view of it decides by counted tokens.
     weighs: Arc<AtomicBool>,
     /// How tools are found beside their words, in all views.
@@ -102,7 +102,7 @@ impl Crib {
         }
     }
 
-    /// What the sources offer beside tools, of all callers; `Stock::seen` and the policy of the
+    /// What the sources offer beside tools, of all callers; `ResourceCatalog::seen` and the policy of the
     /// executor tell what one of them may know of.
     pub fn resources(&self) -> Arc<ResourceCatalog> {
         match &self.tools {
@@ -139,7 +139,7 @@ impl Crib {
     /// Decides what one request may use.
     pub fn plan(&self, caller: &Caller, request: PlanRequest) -> Result<Plan, PlanError> {
         let (number, discovery) = self.shows();
-        let asked = DiscoveryPresenter::of((number, &discovery), &request, &self.desk);
+        let asked = DiscoveryPresenter::of((number, &discovery), &request, &self.factory);
         let catalog = self.shown(caller);
         Plan::make_shown(&catalog, caller, self.executor().policy(), request, &asked)
     }
@@ -151,7 +151,7 @@ impl Crib {
         request: PlanRequest,
     ) -> Result<Plan, PlanError> {
         let (number, discovery) = self.shows();
-        let asked = DiscoveryPresenter::of((number, &discovery), &request, &self.desk);
+        let asked = DiscoveryPresenter::of((number, &discovery), &request, &self.factory);
         let catalog = self.shown(caller);
         Plan::make_again(&catalog, caller, self.executor().policy(), request, &asked)
     }
@@ -200,7 +200,7 @@ impl Crib {
 
     /// The sources that give no tools now and that this caller may know of, in their order.
     pub fn unavailable_sources(&self, caller: &Caller) -> Vec<UnavailableSource> {
-        self.desk.away(caller)
+        self.factory.away(caller)
     }
 
     /// Has tools found by their meaning too, in this crib and in all views of it; `None`: by their
@@ -236,7 +236,7 @@ impl Crib {
     /// The same with cancellation and progress.
     pub async fn run_with(&self, plan: &Plan, calls: Vec<Call>, options: BatchOptions) -> Report {
         let before = self.own.as_ref().map(|own| own.uses(plan.caller()));
-        let options = BatchOptions { missing: Some(self.desk.missing()), ..options };
+        let options = BatchOptions { missing: Some(self.factory.missing()), ..options };
         let report = self.executor().run_with(plan, calls, options).await;
         if let Some((own, before)) = self.own.as_ref().zip(before) {
             own.hear(plan.caller(), before, &report.responses);
@@ -303,7 +303,7 @@ impl Crib {
         let before = self.own.as_ref().map(|own| own.uses(caller));
         let catalog = self.holding(caller, redemption.ticket).await;
         let mut redemption = redemption;
-        redemption.options.missing = Some(self.desk.missing());
+        redemption.options.missing = Some(self.factory.missing());
         let response = self.executor().redeem(&catalog, redemption).await?;
         if let Some((own, before)) = self.own.as_ref().zip(before) {
             own.hear(caller, before, std::slice::from_ref(&response));
@@ -368,10 +368,10 @@ impl Crib {
         let sources = tools.clone();
         let absent = move || sources.absent();
         let missing = missing_tools::missing(tools.clone(), Arc::clone(&executor));
-        let desk =
+        let factory =
             MetaToolFactory::new(Arc::clone(&executor), shows, means, (catalog, absent, missing));
         let shown_as = Arc::new(AtomicU64::new(number()));
-        Self { tools, executor, own, discovery, shown_as, desk, weighs, meaning }
+        Self { tools, executor, own, discovery, shown_as, factory, weighs, meaning }
     }
 
     fn with(&self, executor: Executor) -> Self {

@@ -45,7 +45,7 @@ pub(crate) struct DiscoveryPresenter<'a> {
     pub(crate) wish: Option<Discovery>,
     /// Whether the model API holds definitions back by itself.
     pub(crate) defers: bool,
-    pub(crate) desk: &'a Arc<MetaToolFactory>,
+    pub(crate) factory: &'a Arc<MetaToolFactory>,
     /// No other settings, of this crib or another, have this number.
     pub(crate) number: u64,
 }
@@ -54,9 +54,9 @@ impl<'a> DiscoveryPresenter<'a> {
     pub(crate) fn of(
         (number, discovery): (u64, &'a DiscoverySettings),
         request: &PlanRequest,
-        desk: &'a Arc<MetaToolFactory>,
+        factory: &'a Arc<MetaToolFactory>,
     ) -> Self {
-        Self { discovery, wish: request.discovery, defers: request.defers, desk, number }
+        Self { discovery, wish: request.discovery, defers: request.defers, factory, number }
     }
 }
 
@@ -96,7 +96,7 @@ impl Presenter for DiscoveryPresenter<'_> {
     }
 
     fn meta_tools(&self, plan: &Plan) -> MetaTools {
-        meta_tools::beside(plan, self.discovery.confirm, self.desk)
+        meta_tools::beside(plan, self.discovery.confirm, self.factory)
     }
 
     fn way(&self) -> Option<u64> {

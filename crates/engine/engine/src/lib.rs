@@ -1,4 +1,4 @@
-//! Catalogs, rules, pins and records: the rooms around the gate.
+//! Catalogs, rules, pins and records: what is around the gate.
 //!
 //! Read in this order: [`Crib`], [`catalog`], [`ledger`], [`rules`], [`pins`],
 //! [`discovery`].

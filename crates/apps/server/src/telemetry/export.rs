@@ -31,7 +31,7 @@ const LARGEST_ANSWER: u64 = 64 * 1024;
 /// Sends until `stop`, and then what is left. Figures are those of a gateway, where there is one.
 pub(crate) async fn export(
     telemetry: Arc<Telemetry>,
-    house: Option<Arc<GatewayState>>,
+    gateway: Option<Arc<GatewayState>>,
     stop: CancellationToken,
 ) {
     let Some(spans) = &telemetry.spans else { return };
@@ -45,8 +45,8 @@ pub(crate) async fn export(
         };
         let mut done = all_spans(spans).await;
         let is_due = is_last || tokio::time::Instant::now() >= next_figures;
-        if let Some(house) = house.as_ref().filter(|_| is_due) {
-            let message = metrics(spans, &families(house).await, began);
+        if let Some(gateway) = gateway.as_ref().filter(|_| is_due) {
+            let message = metrics(spans, &families(gateway).await, began);
             done &= send(spans, "metrics", message).await;
             next_figures = tokio::time::Instant::now() + spans.settings.interval;
         }

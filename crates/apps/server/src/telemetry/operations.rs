@@ -160,7 +160,7 @@ impl OperationMetrics {
         add(&self.sessions, revision, |revision| *revision, lasted);
     }
 
-    /// A request to a server of MCP; there is one for each request whose trace is recorded.
+    /// Counts a request to an MCP server; called only for calls whose trace is recorded.
     pub(super) fn returned(&self, outbound: &OutboundFinished<'_>) {
         let text = |value: &Json| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let notes = outbound.notes.iter().map(|(name, value)| (*name, text(value)));

@@ -128,7 +128,7 @@ impl OtlpSpan {
     }
 
     /// `{method} {target}`, as the source of the tool names it.
-    pub(super) fn of_errand(outbound: &OutboundFinished<'_>, end: SystemTime) -> Option<Self> {
+    pub(super) fn of_outbound(outbound: &OutboundFinished<'_>, end: SystemTime) -> Option<Self> {
         let ours = [
             ("toolcrib.source", json!(outbound.source)),
             ("toolcrib.attempt", json!(outbound.attempt)),

@@ -33,7 +33,7 @@ pub trait Observer: Send + Sync {
     /// What was asked of somebody else for a call is over; must return at once. A call that was
     /// given up may hear of it after its own end. It is told of calls alone whose traces are
     /// recorded, and whoever records those records this too: the other side was told its place.
-    fn returned(&self, _errand: OutboundFinished<'_>) {}
+    fn returned(&self, _request: OutboundFinished<'_>) {}
 
     /// What a running call asked under a ticket, and what came of that; must return at once.
     fn questioned(&self, _question: QuestionEvent<'_>) {}

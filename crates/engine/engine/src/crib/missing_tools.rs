@@ -26,7 +26,7 @@ impl Crib {
 
     /// Tells why a tool may be missing: its source starts, or gives no tools now.
     pub fn missing(&self) -> MissingToolExplainer {
-        self.desk.missing()
+        self.factory.missing()
     }
 
     /// Fails where what is asked for is not there, and some source has not had its first chance.

@@ -31,7 +31,7 @@ const MOST: usize = 256;
 
 struct CachedNames(Option<Arc<MetaToolNames>>);
 
-pub(super) fn beside(plan: &Plan, confirm: Approver, desk: &Arc<MetaToolFactory>) -> MetaTools {
+pub(super) fn beside(plan: &Plan, confirm: Approver, factory: &Arc<MetaToolFactory>) -> MetaTools {
     let is_lazy = plan.shown().rest == Exposure::Hidden;
     if !is_lazy && confirm == Approver::Person {
         return MetaTools::default();
@@ -46,7 +46,7 @@ pub(super) fn beside(plan: &Plan, confirm: Approver, desk: &Arc<MetaToolFactory>
     if hidden == 0 && confirm == Approver::Person {
         return MetaTools::default();
     }
-    (hidden, confirm == Approver::Model, desk.id).hash(&mut hasher);
+    (hidden, confirm == Approver::Model, factory.id).hash(&mut hasher);
     let (key, catalog) = (hasher.finish(), plan.catalog());
     let made = catalog.memo(|_| MetaToolCache::default());
     let known = |made: &MetaToolCache| {
@@ -57,7 +57,7 @@ pub(super) fn beside(plan: &Plan, confirm: Approver, desk: &Arc<MetaToolFactory>
     }
     let names = catalog.memo(|tools| CachedNames(MetaToolNames::of(tools).map(Arc::new)));
     let Some(names) = &names.0 else { return MetaTools::default() };
-    let fresh = make(plan, hidden, confirm, (names, desk));
+    let fresh = make(plan, hidden, confirm, (names, factory));
     let mut all = made.0.lock().unwrap_or_else(PoisonError::into_inner);
     if all.len() >= MOST {
         all.clear();
@@ -71,7 +71,7 @@ fn make(
     confirm: Approver,
     with: (&Arc<MetaToolNames>, &Arc<MetaToolFactory>),
 ) -> MetaTools {
-    let (names, desk) = with;
+    let (names, factory) = with;
     let (mut tools, mut relay, mut finder) = (Vec::new(), None, None);
     if hidden > 0 {
         prepare(plan.catalog());
@@ -79,8 +79,8 @@ fn make(
         let others = (names.schema.as_str(), names.invoke.as_str());
         let text = catalog_summary::description(hidden, &facets, others);
         tools.extend([
-            (discovering(names, text, desk), Exposure::Listed),
-            (reading(names, desk), Exposure::Listed),
+            (discovering(names, text, factory), Exposure::Listed),
+            (reading(names, factory), Exposure::Listed),
             (relaying(names), Exposure::Listed),
         ]);
         (relay, finder) = (Some(names.invoke.clone()), Some(names.discover.clone()));
@@ -89,7 +89,7 @@ fn make(
         Approver::Model => Exposure::Listed,
         Approver::Person => Exposure::Hidden,
     };
-    tools.extend(waiting(names, desk, confirm).map(|tool| (tool, exposure)));
+    tools.extend(waiting(names, factory, confirm).map(|tool| (tool, exposure)));
     let extra = |(tool, exposure): (Arc<dyn Tool>, Exposure)| {
         CatalogTool::alone(tool).map(|listed| MetaTool { listed, exposure })
     };
@@ -116,31 +116,33 @@ fn spec(name: &ToolName, description: String, effect: Effect, input: Value) -> T
 fn discovering(
     names: &Arc<MetaToolNames>,
     description: String,
-    desk: &Arc<MetaToolFactory>,
+    factory: &Arc<MetaToolFactory>,
 ) -> Arc<dyn Tool> {
     let mut spec = spec(&names.discover, description, Effect::Read, discover::input());
     discover::bounded(&mut spec);
-    let (names, desk) = (Arc::clone(names), Arc::downgrade(desk));
+    let (names, factory) = (Arc::clone(names), Arc::downgrade(factory));
     raw_tool(spec, move |arguments, context| {
         let names = Arc::clone(&names);
         // Without a desk the words are left.
-        let desk = desk.upgrade();
+        let factory = factory.upgrade();
         async move {
-            let away = desk.as_ref().map(|desk| desk.away(context.caller())).unwrap_or_default();
-            let meaning = desk.and_then(|desk| desk.meaning.load_full());
+            let away =
+                factory.as_ref().map(|factory| factory.away(context.caller())).unwrap_or_default();
+            let meaning = factory.and_then(|factory| factory.meaning.load_full());
             discover::discover(&names, (meaning, away), &arguments, &context).await.into()
         }
     })
 }
 
-fn reading(names: &Arc<MetaToolNames>, desk: &Arc<MetaToolFactory>) -> Arc<dyn Tool> {
+fn reading(names: &Arc<MetaToolNames>, factory: &Arc<MetaToolFactory>) -> Arc<dyn Tool> {
     let mut spec =
         spec(&names.schema, tool_schema::description(names), Effect::Read, tool_schema::input());
     discover::bounded(&mut spec);
-    let (names, desk) = (Arc::clone(names), Arc::downgrade(desk));
+    let (names, factory) = (Arc::clone(names), Arc::downgrade(factory));
     raw_tool(spec, move |arguments, context| {
         let names = Arc::clone(&names);
-        let away = desk.upgrade().map(|desk| desk.away(context.caller())).unwrap_or_default();
+        let away =
+            factory.upgrade().map(|factory| factory.away(context.caller())).unwrap_or_default();
         async move { tool_schema::tell((&names, &away), &arguments, &context).await.into() }
     })
 }
@@ -172,18 +174,18 @@ fn gone() -> ToolError {
 
 fn waiting(
     names: &Arc<MetaToolNames>,
-    desk: &Arc<MetaToolFactory>,
+    factory: &Arc<MetaToolFactory>,
     confirm: Approver,
 ) -> [Arc<dyn Tool>; 3] {
     let listing = {
-        let desk = Arc::downgrade(desk);
+        let factory = Arc::downgrade(factory);
         let text = pending::LISTS.to_owned();
         let spec = spec(&names.pending, text, Effect::Read, pending::nothing());
         raw_tool(spec, move |_, context| {
-            let desk = Weak::clone(&desk);
+            let factory = Weak::clone(&factory);
             async move {
-                match desk.upgrade() {
-                    Some(desk) => pending::list(&desk, &context).await.into(),
+                match factory.upgrade() {
+                    Some(factory) => pending::list(&factory, &context).await.into(),
                     None => ToolOutcome::Failed(gone()),
                 }
             }
@@ -191,12 +193,12 @@ fn waiting(
     };
     let deciding = |name: &ToolName, text: &str, effect, approves: bool| {
         let spec = spec(name, text.to_owned(), effect, pending::input(!approves));
-        let with = (Arc::downgrade(desk), Arc::clone(names));
+        let with = (Arc::downgrade(factory), Arc::clone(names));
         raw_tool(spec, move |arguments: Arguments, context: CallContext| {
-            let (desk, names) = (with.0.upgrade(), Arc::clone(&with.1));
+            let (factory, names) = (with.0.upgrade(), Arc::clone(&with.1));
             let deciding: BoxFuture<'static, ToolOutcome> = Box::pin(async move {
-                let Some(desk) = desk else { return ToolOutcome::Failed(gone()) };
-                pending::decide((desk, confirm, names), arguments, context, approves).await
+                let Some(factory) = factory else { return ToolOutcome::Failed(gone()) };
+                pending::decide((factory, confirm, names), arguments, context, approves).await
             });
             deciding
         })

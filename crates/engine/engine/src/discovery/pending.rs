@@ -53,10 +53,10 @@ pub(super) const EXECUTES: &str = "Runs a waiting call. Only after the user has 
                                    this call; the silence of the user is no yes.";
 
 pub(super) async fn list(
-    desk: &MetaToolFactory,
+    factory: &MetaToolFactory,
     context: &CallContext,
 ) -> Result<Content, ToolError> {
-    let open = open(desk, context.caller()).await?;
+    let open = open(factory, context.caller()).await?;
     if open.is_empty() {
         return Ok(content("No call waits.".to_owned(), json!({ "pending": [] })));
     }
@@ -114,8 +114,8 @@ fn left(lifetime: Duration) -> String {
 }
 
 /// Those of this caller that this view of the crib made.
-async fn open(desk: &MetaToolFactory, caller: &Caller) -> Result<Vec<ParkedCall>, ToolError> {
-    let executor = desk.executor();
+async fn open(factory: &MetaToolFactory, caller: &Caller) -> Result<Vec<ParkedCall>, ToolError> {
+    let executor = factory.executor();
     let open = executor.tickets(caller).await.map_err(|error| {
         let told = "the waiting calls cannot be looked up now: try again later";
         ToolError::new(ErrorKind::Unavailable, told).because(error)
@@ -126,7 +126,7 @@ async fn open(desk: &MetaToolFactory, caller: &Caller) -> Result<Vec<ParkedCall>
 
 /// Runs or refuses one.
 pub(super) async fn decide(
-    (desk, confirm, names): (Arc<MetaToolFactory>, Approver, Arc<MetaToolNames>),
+    (factory, confirm, names): (Arc<MetaToolFactory>, Approver, Arc<MetaToolNames>),
     arguments: Arguments,
     context: CallContext,
     approves: bool,
@@ -135,7 +135,7 @@ pub(super) async fn decide(
         Ok(which) => which,
         Err(error) => return ToolOutcome::Failed(error),
     };
-    let open = match open(&desk, context.caller()).await {
+    let open = match open(&factory, context.caller()).await {
         Ok(open) => open,
         Err(error) => return ToolOutcome::Failed(error),
     };
@@ -151,7 +151,7 @@ pub(super) async fn decide(
     };
     let what = open.iter().find(|parked| parked.ticket == ticket).map(line);
     // Of what was so when the plan was made and what is so now, the stricter holds.
-    if approves && (confirm == Approver::Person || desk.confirm() == Approver::Person) {
+    if approves && (confirm == Approver::Person || factory.confirm() == Approver::Person) {
         return ToolOutcome::Denied { reason: a_person(&ticket, what.as_deref(), &names) };
     }
     let decision = if approves {
@@ -160,11 +160,11 @@ pub(super) async fn decide(
         let reason = which.reason.filter(|reason| !reason.trim().is_empty());
         Decision::Deny { reason: reason.unwrap_or_else(|| "it was taken back".to_owned()) }
     };
-    redeem(&desk, context.caller().clone(), (ticket, what), decision).await
+    redeem(&factory, context.caller().clone(), (ticket, what), decision).await
 }
 
 async fn redeem(
-    desk: &MetaToolFactory,
+    factory: &MetaToolFactory,
     caller: Caller,
     (ticket, what): (TicketId, Option<String>),
     decision: Decision,
@@ -172,9 +172,9 @@ async fn redeem(
     let refused = matches!(decision, Decision::Deny { .. });
     let run = Run::default();
     let (caller, ticket) = (&caller, &ticket);
-    let options = BatchOptions { missing: Some(desk.missing()), ..BatchOptions::default() };
+    let options = BatchOptions { missing: Some(factory.missing()), ..BatchOptions::default() };
     let redemption = Redemption { caller, ticket, decision, run: &run, options };
-    match desk.executor().redeem(&desk.catalog(caller), redemption).await {
+    match factory.executor().redeem(&factory.catalog(caller), redemption).await {
         Ok(_) if refused => {
             let what = what.map(|what| format!("\n{what}")).unwrap_or_default();
             let told = format!("The call was taken back: it will not run.{what}");

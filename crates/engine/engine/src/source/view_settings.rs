@@ -1,4 +1,4 @@
-//! What the file wants of a source, and a list of tools as it wants them.
+//! What is wanted of a source, and a list of tools as it wants them.
 
 use std::collections::BTreeMap;
 

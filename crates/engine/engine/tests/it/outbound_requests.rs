@@ -38,12 +38,12 @@ impl Observer for Seen {
         let line = format!("{source} {attempt}: {name} {notes:?} {error:?}");
         self.outbound_requests.lock().unwrap().push((line, trace));
         // An observer with a bug costs no call.
-        assert_ne!(error, Some("breaks the witness"));
+        assert_ne!(error, Some("breaks the observer"));
     }
 }
 
 impl Seen {
-    /// What was seen of the errands of the one call since the last look, all of which are its own.
+    /// What was seen of the requests of the one call since the last look, all of which are its own.
     fn take(&self) -> Vec<String> {
         let calls = std::mem::take(&mut *self.calls.lock().unwrap());
         let outbound_requests = std::mem::take(&mut *self.outbound_requests.lock().unwrap());
@@ -118,7 +118,7 @@ fn traced() -> BatchOptions {
 }
 
 #[tokio::test]
-async fn the_other_side_is_told_the_place_of_the_errand_and_not_of_the_call() {
+async fn the_other_side_is_told_the_place_of_the_request_and_not_of_the_call() {
     let (crib, seen) = watched();
     let said = call(&crib, ("read", "works"), traced()).await;
     let told = seen.outbound_requests.lock().unwrap()[0].1;
@@ -130,7 +130,7 @@ async fn the_other_side_is_told_the_place_of_the_errand_and_not_of_the_call() {
 }
 
 #[tokio::test]
-async fn each_attempt_of_a_call_has_an_errand_of_its_own() {
+async fn each_attempt_of_a_call_has_a_request_of_its_own() {
     let (crib, seen) = watched();
     call(&crib, ("read", "fails first"), traced()).await;
     let lines = [
@@ -141,7 +141,7 @@ async fn each_attempt_of_a_call_has_an_errand_of_its_own() {
 }
 
 #[tokio::test]
-async fn an_errand_that_is_given_up_says_why() {
+async fn a_request_that_is_given_up_says_why() {
     let (crib, seen) = watched();
     let line = |error: &str| {
         format!(r#"code 1: tools/call there [("server.port", Number(80))] Some("{error}")"#)
@@ -163,15 +163,15 @@ async fn an_errand_that_is_given_up_says_why() {
 }
 
 #[tokio::test]
-async fn a_witness_that_breaks_over_an_errand_costs_no_call() {
+async fn an_observer_that_breaks_over_a_request_costs_no_call() {
     let (crib, seen) = watched();
-    let said = call(&crib, ("read", "breaks the witness"), traced()).await;
+    let said = call(&crib, ("read", "breaks the observer"), traced()).await;
     assert!(said.starts_with("[\"00-"), "{said}");
     assert_eq!(seen.take().len(), 1);
 }
 
 #[tokio::test]
-async fn of_an_errand_that_nobody_records_nothing_is_asked() {
+async fn of_a_request_that_nobody_records_nothing_is_asked() {
     let asked = |context: CallContext| async move {
         let unwanted = || -> String { panic!("nobody wants to know") };
         let mut outbound = context.outbound_span(unwanted);

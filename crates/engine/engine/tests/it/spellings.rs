@@ -38,12 +38,12 @@ fn takes_anything(read: &Arc<Mutex<Vec<String>>>, template: &str) -> CodeResourc
         })
 }
 
-struct Room {
+struct SpellingFixture {
     crib: Crib,
     read: Arc<Mutex<Vec<String>>>,
 }
 
-impl Room {
+impl SpellingFixture {
     async fn new(policy: impl Policy + 'static, template: &str) -> Self {
         let read = Arc::default();
         let library = takes_anything(&read, template);
@@ -208,17 +208,17 @@ async fn no_spelling_of_what_is_denied_is_had() {
     "#;
     let listed = "allow = [\"name:doc://open\", \"name:*://public/*\"]";
     for rules in [DENIED, &asks, guests, by_category, listed] {
-        let room = Room::under(rules).await;
+        let fixture = SpellingFixture::under(rules).await;
         for uri in SPELLINGS {
-            assert!(!room.has(uri).await, "{uri:?} under {rules}");
+            assert!(!fixture.has(uri).await, "{uri:?} under {rules}");
         }
-        assert!(room.has("doc://open").await, "{rules}");
+        assert!(fixture.has("doc://open").await, "{rules}");
     }
 }
 
 #[tokio::test]
 async fn what_is_another_resource_is_had_beside_one_that_is_denied() {
-    let room = Room::under(DENIED).await;
+    let fixture = SpellingFixture::under(DENIED).await;
     for uri in [
         "doc://my%20open",
         "doc://public",
@@ -232,11 +232,11 @@ async fn what_is_another_resource_is_had_beside_one_that_is_denied() {
         "npm://@types/node",
         "repo://name/src%2Fmain.rs",
     ] {
-        assert!(room.has(uri).await, "{uri}");
+        assert!(fixture.has(uri).await, "{uri}");
     }
     // What is listed is had as it is listed.
     for uri in ["doc://OPEN", "doc://%6fpen", "doc://my open", "doc://my%2520open"] {
-        assert!(!room.has(uri).await, "{uri}");
+        assert!(!fixture.has(uri).await, "{uri}");
     }
 }
 
@@ -247,9 +247,9 @@ async fn without_such_a_rule_any_address_goes_to_its_server() {
         "allow = [\"source:docs\"]\ndeny = [\"docs__delete_*\", \"other__*\", \"effect:destroy\"]",
         "allow = [\"*\"]\n[[rule]]\nwhen = { scope = \"visitor\" }\ndeny = [\"*secret*\"]",
     ] {
-        let room = Room::under(rules).await;
+        let fixture = SpellingFixture::under(rules).await;
         for uri in SPELLINGS {
-            assert!(room.has(uri).await, "{uri:?} under {rules}");
+            assert!(fixture.has(uri).await, "{uri:?} under {rules}");
         }
     }
 }
@@ -264,8 +264,8 @@ async fn what_completes_a_template_names_nothing_that_is_kept_out() {
         (DENIED, json!({ "values": ["open"] })),
         ("allow = [\"*\"]", json!({ "values": ["secret", "SECRET/", "open"], "total": 3 })),
     ] {
-        let room = Room::new(Rules::parse(rules).unwrap(), "doc://{name}").await;
-        let answer = room.ask(ResourceOperation::Completion, about.clone()).await.unwrap();
+        let fixture = SpellingFixture::new(Rules::parse(rules).unwrap(), "doc://{name}").await;
+        let answer = fixture.ask(ResourceOperation::Completion, about.clone()).await.unwrap();
         assert_eq!(answer["completion"], expected, "{rules}");
     }
 }
@@ -274,20 +274,20 @@ async fn what_completes_a_template_names_nothing_that_is_kept_out() {
 async fn what_no_list_and_no_template_has_is_had_by_name_alone() {
     let template = "note://{id}";
     let rules = |more: &str| Rules::parse(&format!("allow = [\"*\"{more}]\ndeny = [\"*secret*\"]"));
-    let free = Room::new(Rules::parse("allow = [\"*\"]").unwrap(), template).await;
-    let bound = Room::new(rules("").unwrap(), template).await;
-    let named = Room::new(rules(", \"name:doc://public/*\"").unwrap(), template).await;
+    let free = SpellingFixture::new(Rules::parse("allow = [\"*\"]").unwrap(), template).await;
+    let bound = SpellingFixture::new(rules("").unwrap(), template).await;
+    let named = SpellingFixture::new(rules(", \"name:doc://public/*\"").unwrap(), template).await;
     let had = |uri: &'static str| {
         let rooms = [&free, &bound, &named];
         async move {
             let mut had = Vec::new();
-            for room in rooms {
+            for fixture in rooms {
                 // The library itself reads nothing that it does not know.
                 let about = json!({
                     "ref": { "type": "ref/resource", "uri": uri },
                     "argument": { "name": "a", "value": "" },
                 });
-                had.push(room.ask(ResourceOperation::Completion, about).await.is_ok());
+                had.push(fixture.ask(ResourceOperation::Completion, about).await.is_ok());
             }
             had
         }
@@ -361,8 +361,8 @@ proptest! {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             for rules in [DENIED, "allow = [\"*\"]\nask = [\"*/secret.txt\"]"] {
-                let room = Room::under(rules).await;
-                assert!(!room.has(&uri).await, "{uri:?} under {rules}");
+                let fixture = SpellingFixture::under(rules).await;
+                assert!(!fixture.has(&uri).await, "{uri:?} under {rules}");
             }
         });
     }

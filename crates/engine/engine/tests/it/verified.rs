@@ -16,7 +16,7 @@ use toolcrib_testkit::{FixedPolicy, spec};
 /// What a lookup finds, one after the other, and the last of them again; `None`: it fails.
 type Finds = Vec<Option<Value>>;
 
-struct House {
+struct LookupFixture {
     crib: Crib,
     ledger: Arc<MemoryLedger>,
     /// What was looked for.
@@ -24,7 +24,7 @@ struct House {
     paid: Arc<Mutex<usize>>,
 }
 
-impl House {
+impl LookupFixture {
     /// `pay` does what it is for and nobody hears of it; `find` tells of it.
     fn of(finds: Finds, policy: impl Policy + 'static, effect: Effect) -> Self {
         let (looked, paid) = (Arc::<Mutex<Vec<Value>>>::default(), Arc::<Mutex<usize>>::default());
@@ -85,58 +85,59 @@ fn status(status: &str) -> Value {
 
 #[tokio::test(start_paused = true)]
 async fn what_took_effect_is_found_and_held_back_a_second_time_all_the_same() {
-    let house = House::of(vec![Some(status("open")), Some(status("paid"))], AllowAll, Effect::Read);
-    let error = house.pay().await;
+    let fixture =
+        LookupFixture::of(vec![Some(status("open")), Some(status("paid"))], AllowAll, Effect::Read);
+    let error = fixture.pay().await;
     let content = error.content.unwrap_or_default();
     let next = &content.structured.as_ref().unwrap()["next"];
     let lookup = json!({ "tool": "find", "arguments": { "reference": "r-1", "limit": 1 } });
     assert!(next.as_array().unwrap().contains(&lookup), "{next}");
     sleep(Duration::from_millis(900)).await;
-    assert_eq!((house.looks(), house.ending()), (0, Some(Ending::Unknown)));
+    assert_eq!((fixture.looks(), fixture.ending()), (0, Some(Ending::Unknown)));
     sleep(Duration::from_millis(200)).await;
-    assert_eq!((house.looks(), house.ending()), (1, Some(Ending::Unknown)));
+    assert_eq!((fixture.looks(), fixture.ending()), (1, Some(Ending::Unknown)));
     sleep(Duration::from_secs(9)).await;
-    assert_eq!((house.looks(), house.ending()), (2, Some(Ending::Succeeded)));
-    let again = house.pay().await;
+    assert_eq!((fixture.looks(), fixture.ending()), (2, Some(Ending::Succeeded)));
+    let again = fixture.pay().await;
     assert_eq!(again.kind, ErrorKind::DuplicateOfUnknown, "{again:?}");
     sleep(Duration::from_mins(2)).await;
-    assert_eq!((house.looks(), *house.paid.lock().unwrap()), (2, 1));
+    assert_eq!((fixture.looks(), *fixture.paid.lock().unwrap()), (2, 1));
     let asked = json!({ "reference": "r-1", "limit": 1 });
-    assert_eq!(*house.looked.lock().unwrap(), [asked.clone(), asked]);
+    assert_eq!(*fixture.looked.lock().unwrap(), [asked.clone(), asked]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_is_not_there_at_the_last_look_was_not_executed_and_may_be_done_again() {
-    let house = House::of(vec![None, Some(status("open"))], AllowAll, Effect::Read);
-    house.pay().await;
+    let fixture = LookupFixture::of(vec![None, Some(status("open"))], AllowAll, Effect::Read);
+    fixture.pay().await;
     sleep(Duration::from_secs(59)).await;
-    assert_eq!((house.looks(), house.ending()), (2, Some(Ending::Unknown)));
+    assert_eq!((fixture.looks(), fixture.ending()), (2, Some(Ending::Unknown)));
     sleep(Duration::from_secs(2)).await;
-    assert_eq!((house.looks(), house.ending()), (3, Some(Ending::NotExecuted)));
-    let again = house.pay().await;
+    assert_eq!((fixture.looks(), fixture.ending()), (3, Some(Ending::NotExecuted)));
+    let again = fixture.pay().await;
     assert_eq!(again.kind, ErrorKind::UnknownOutcome, "{again:?}");
-    assert_eq!(*house.paid.lock().unwrap(), 2);
+    assert_eq!(*fixture.paid.lock().unwrap(), 2);
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_a_late_answer_told_first_holds_whatever_a_lookup_finds() {
-    let house = House::of(vec![Some(status("open"))], AllowAll, Effect::Read);
-    house.pay().await;
-    let key = house.ledger.rows()[0].key;
-    house.ledger.resolved(key, Ending::Succeeded).await.unwrap();
+    let fixture = LookupFixture::of(vec![Some(status("open"))], AllowAll, Effect::Read);
+    fixture.pay().await;
+    let key = fixture.ledger.rows()[0].key;
+    fixture.ledger.resolved(key, Ending::Succeeded).await.unwrap();
     sleep(Duration::from_mins(2)).await;
-    assert_eq!((house.looks(), house.ending()), (3, Some(Ending::Succeeded)));
-    let again = house.pay().await;
+    assert_eq!((fixture.looks(), fixture.ending()), (3, Some(Ending::Succeeded)));
+    let again = fixture.pay().await;
     assert_eq!(again.kind, ErrorKind::DuplicateOfUnknown, "{again:?}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_lookup_that_cannot_tell_the_last_time_leaves_the_end_unknown() {
     for finds in [vec![Some(status("open")), None], vec![None]] {
-        let house = House::of(finds, AllowAll, Effect::Read);
-        house.pay().await;
+        let fixture = LookupFixture::of(finds, AllowAll, Effect::Read);
+        fixture.pay().await;
         sleep(Duration::from_mins(2)).await;
-        assert_eq!((house.looks(), house.ending()), (3, Some(Ending::Unknown)));
+        assert_eq!((fixture.looks(), fixture.ending()), (3, Some(Ending::Unknown)));
     }
 }
 
@@ -147,20 +148,20 @@ async fn nothing_is_looked_up_by_what_the_caller_may_not_use_or_by_what_changes_
     for (policy, effect) in
         [(hidden, Effect::Read), (asked, Effect::Read), (FixedPolicy::default(), Effect::Write)]
     {
-        let house = House::of(vec![Some(status("paid"))], policy, effect);
-        house.pay().await;
+        let fixture = LookupFixture::of(vec![Some(status("paid"))], policy, effect);
+        fixture.pay().await;
         sleep(Duration::from_mins(2)).await;
-        assert_eq!((house.looks(), house.ending()), (0, Some(Ending::Unknown)));
-        assert_eq!(house.crib.tickets(&Caller::local()).await.unwrap(), []);
+        assert_eq!((fixture.looks(), fixture.ending()), (0, Some(Ending::Unknown)));
+        assert_eq!(fixture.crib.tickets(&Caller::local()).await.unwrap(), []);
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_call_whose_end_is_known_is_not_looked_up() {
-    let house = House::of(vec![Some(status("paid"))], AllowAll, Effect::Read);
-    let plan = house.crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
+    let fixture = LookupFixture::of(vec![Some(status("paid"))], AllowAll, Effect::Read);
+    let plan = fixture.crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
     let found = Call::new("1", "find", RawArguments::Value(Value::Object(Map::new())));
-    house.crib.run(&plan, vec![found]).await;
+    fixture.crib.run(&plan, vec![found]).await;
     sleep(Duration::from_mins(2)).await;
-    assert_eq!(house.looks(), 1);
+    assert_eq!(fixture.looks(), 1);
 }

@@ -25,7 +25,7 @@ impl UnwrittenEnd {
         }
     }
 
-    /// The same with an answer of a bounded size, or as one that is lost.
+    /// Itself, or without its answer if that is larger than `HEAVY`.
     pub(super) fn lightened(self) -> Self {
         match self {
             Self::IdempotencyKey { key, settled } if settled.size() > HEAVY => {

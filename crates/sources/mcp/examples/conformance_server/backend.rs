@@ -12,7 +12,7 @@ use toolcrib_engine::Crib;
 use toolcrib_mcp::{BackendResourceRequest, McpBackend, TicketClaim};
 
 /// One crib, with `small` as a profile that leaves out what `left_out` names.
-pub(crate) struct Home {
+pub(crate) struct FixtureBackend {
     pub(crate) crib: Crib,
     pub(crate) left_out: Vec<String>,
     /// How long it waits for the end of a call whose ticket somebody redeemed; `None`: nobody is
@@ -20,13 +20,13 @@ pub(crate) struct Home {
     pub(crate) patience: Option<Duration>,
 }
 
-impl Home {
+impl FixtureBackend {
     pub(crate) fn of(crib: Crib) -> Self {
         Self { crib, left_out: Vec::new(), patience: None }
     }
 }
 
-impl McpBackend for Home {
+impl McpBackend for FixtureBackend {
     fn has_profile(&self, _: &Caller, profile: &str) -> bool {
         profile == "small"
     }

@@ -21,7 +21,7 @@ mod shelves;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let home = backend::Home::of(shelves::crib(long::BRIEF).await);
+    let home = backend::FixtureBackend::of(shelves::crib(long::BRIEF).await);
     let door = McpServer::new(Arc::new(home), McpServerSettings::default());
     if std::env::args().nth(1).is_some_and(|way| way == "stdio") {
         let (stdin, stdout) = (tokio::io::stdin(), tokio::io::stdout());

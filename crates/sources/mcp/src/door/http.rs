@@ -69,7 +69,7 @@ pub struct AuthenticatedCaller {
 }
 
 pub(super) struct HttpHandlerInner {
-    shared: Arc<McpServerState>,
+    server_state: Arc<McpServerState>,
     sessions: Arc<McpSessionRegistry>,
     service: StreamableHttpService<RmcpHandler, McpSessionRegistry>,
     seal: SessionTokens,
@@ -80,9 +80,9 @@ pub(super) struct HttpHandlerInner {
 type HttpRefusal = (StatusCode, &'static str);
 
 impl McpHttpHandler {
-    pub(super) fn new(shared: Arc<McpServerState>) -> Self {
-        let sessions = Arc::clone(&shared.sessions);
-        let settings = &shared.settings;
+    pub(super) fn new(server_state: Arc<McpServerState>) -> Self {
+        let sessions = Arc::clone(&server_state.sessions);
+        let settings = &server_state.settings;
         let mut config = StreamableHttpServerConfig::default()
             .with_allowed_hosts(settings.hosts.clone())
             .with_allowed_origins(settings.origins.clone())
@@ -91,11 +91,11 @@ impl McpHttpHandler {
             .with_json_response(true);
         let hosts = AllowedHosts::new(&settings.hosts);
         config.session_store = Some(Arc::<McpSessionRegistry>::clone(&sessions));
-        let of_desk = Arc::clone(&shared);
-        let make = move || Ok(RmcpHandler::new(Arc::clone(&of_desk), None));
+        let of_server = Arc::clone(&server_state);
+        let make = move || Ok(RmcpHandler::new(Arc::clone(&of_server), None));
         let service = StreamableHttpService::new(make, Arc::clone(&sessions), config);
         Self(Arc::new(HttpHandlerInner {
-            shared,
+            server_state,
             sessions,
             service,
             seal: SessionTokens::fresh(),
@@ -131,7 +131,7 @@ impl McpHttpHandler {
         let trace_state = request.extensions_mut().remove::<TraceState>();
         let (head, body) = request.into_parts();
         let body = async {
-            let body = axum::body::to_bytes(body, self.0.shared.settings.request.bytes).await;
+            let body = axum::body::to_bytes(body, self.0.server_state.settings.request.bytes).await;
             body.map_err(|_| TOO_LARGE)
         };
         let guest = AuthenticatedCaller { caller: Arc::new(caller), profile, trace, trace_state };
@@ -154,13 +154,16 @@ impl HttpHandlerInner {
             return Err((StatusCode::BAD_REQUEST, "a header that may come once came twice"));
         }
         let profile: Option<Arc<str>> = profile.map(Arc::from);
-        if profile.as_ref().is_some_and(|name| !self.shared.backend.has_profile(&caller, name)) {
+        if profile
+            .as_ref()
+            .is_some_and(|name| !self.server_state.backend.has_profile(&caller, name))
+        {
             return Err((StatusCode::NOT_FOUND, "there is nothing here"));
         }
         own_pages(headers);
         let session = self.unseal(headers, &caller, profile.as_ref())?;
         let discovery = discovery(headers)?;
-        let origin = McpRequestContext {
+        let request_context = McpRequestContext {
             caller,
             profile,
             session,
@@ -170,30 +173,30 @@ impl HttpHandlerInner {
             key: None,
         };
         let body = body.await?;
-        if body.len() > self.shared.settings.request.bytes {
+        if body.len() > self.server_state.settings.request.bytes {
             return Err(TOO_LARGE);
         }
-        if head.method == Method::POST && origin.session.is_some() {
+        if head.method == Method::POST && request_context.session.is_some() {
             if batch::opens(&body) && self.has_batches(&head.headers) {
                 // Rare, and large.
-                return Ok(Box::pin(self.batch(origin, head, &body)).await);
+                return Ok(Box::pin(self.batch(request_context, head, &body)).await);
             }
             // Large, and moved about before it is first polled.
-            return Box::pin(self.in_session(origin, head, body)).await;
+            return Box::pin(self.in_session(request_context, head, body)).await;
         }
         if head.method == Method::POST
             && let Some(plain) = FastRequest::read(
                 (&self.hosts, &self.remembered),
                 &head.headers,
-                (&body, &self.shared.settings.request),
+                (&body, &self.server_state.settings.request),
             )
         {
             // A call may wait long, and would hold the buffers that both are parts of.
             drop((head, body));
-            return Ok(plain.answer(&self.shared, origin).await);
+            return Ok(plain.answer(&self.server_state, request_context).await);
         }
         // Large, and slower by itself.
-        Box::pin(self.by_sdk(origin, head, body)).await
+        Box::pin(self.by_sdk(request_context, head, body)).await
     }
 
     /// Whether whoever is at this session may say several things at once.
@@ -204,13 +207,13 @@ impl HttpHandlerInner {
 
     async fn batch(
         self: &Arc<Self>,
-        origin: McpRequestContext,
+        request_context: McpRequestContext,
         head: Parts,
         body: &[u8],
     ) -> Response {
         let read = match str::from_utf8(body) {
             Ok(text) => self
-                .shared
+                .server_state
                 .settings
                 .request
                 .read_strict(text)
@@ -219,7 +222,7 @@ impl HttpHandlerInner {
             Err(_) => Err(PARSE_ERROR),
         };
         match read.map(batch::split) {
-            Ok(Ok(pieces)) => batch::answer(self, origin, head, pieces).await,
+            Ok(Ok(pieces)) => batch::answer(self, request_context, head, pieces).await,
             Ok(Err(told)) => said((StatusCode::BAD_REQUEST, &told), INVALID_REQUEST),
             Err(code) => said((StatusCode::BAD_REQUEST, NO_MESSAGE), code),
         }
@@ -228,7 +231,7 @@ impl HttpHandlerInner {
     /// What is said in a session. The SDK hears of what is not answered at once.
     pub(super) async fn in_session(
         &self,
-        origin: McpRequestContext,
+        request_context: McpRequestContext,
         mut head: Parts,
         body: Bytes,
     ) -> Result<Response, HttpRefusal> {
@@ -236,14 +239,21 @@ impl HttpHandlerInner {
         if let Some(plain) = FastRequest::read_of_session(
             &self.hosts,
             &head.headers,
-            (&body, &self.shared.settings.request),
+            (&body, &self.server_state.settings.request),
         ) && let Some(client) = self.sessions.begin(session, &plain.id)
         {
-            match session_fast_path::begin(&self.shared, origin.clone(), plain, client).await {
+            match session_fast_path::begin(
+                &self.server_state,
+                request_context.clone(),
+                plain,
+                client,
+            )
+            .await
+            {
                 EarlyStart::Answered(response) => return Ok(response),
                 EarlyStart::Early(early) => {
                     head.extensions.insert(early.clone());
-                    let answered = Box::pin(self.by_sdk(origin, head, body)).await;
+                    let answered = Box::pin(self.by_sdk(request_context, head, body)).await;
                     if !answered.as_ref().is_ok_and(|answer| answer.status().is_success()) {
                         early.give_up();
                     }
@@ -251,22 +261,22 @@ impl HttpHandlerInner {
                 }
             }
         }
-        Box::pin(self.by_sdk(origin, head, body)).await
+        Box::pin(self.by_sdk(request_context, head, body)).await
     }
 
     async fn by_sdk(
         &self,
-        mut origin: McpRequestContext,
+        mut request_context: McpRequestContext,
         head: Parts,
         body: Bytes,
     ) -> Result<Response, HttpRefusal> {
-        let bounds = &self.shared.settings.request;
+        let bounds = &self.server_state.settings.request;
         let message = match (head.method == Method::POST).then(|| read(&body, bounds)).transpose() {
             Ok(message) => message,
             Err((code, told)) => return Ok(said((StatusCode::BAD_REQUEST, told), code)),
         };
         let mut request = Request::from_parts(head, Body::from(body));
-        origin.key = message.as_ref().and_then(idempotency::proposed).map(Arc::new);
+        request_context.key = message.as_ref().and_then(idempotency::proposed).map(Arc::new);
         let session = request.headers().get(SESSION).and_then(|id| id.to_str().ok());
         let asked = message.as_ref().and_then(asked).zip(session).map(|(id, session)| {
             let has_begun = request.extensions().get::<EarlyCall>().is_some();
@@ -279,7 +289,7 @@ impl HttpHandlerInner {
         let begins = |message: &Value| message.get("method").is_some_and(|is| is == "initialize");
         match (&message, session) {
             (Some(message), None) if begins(message) => {
-                self.room_for_one_more(&origin.caller)?;
+                self.room_for_one_more(&request_context.caller)?;
             }
             (Some(message), Some(session)) if begins(message) => self.sessions.is_of(session, None),
             (Some(message), Some(session)) => {
@@ -291,18 +301,18 @@ impl HttpHandlerInner {
             _ => {}
         }
         if let Some(wanted) = message.as_ref().and_then(early_subscription::wanted) {
-            request
-                .extensions_mut()
-                .insert(EarlySubscription::begin(&self.shared, &origin, &wanted).await);
+            request.extensions_mut().insert(
+                EarlySubscription::begin(&self.server_state, &request_context, &wanted).await,
+            );
         }
         drop(message);
-        request.extensions_mut().insert(origin.clone());
+        request.extensions_mut().insert(request_context.clone());
         let ends = *request.method() == Method::DELETE;
-        let shared = Arc::clone(&self.shared);
+        let server_state = Arc::clone(&self.server_state);
         let mut response = self.heard(request).await?.map(|body| {
             let frames = body.into_data_stream();
             Body::from_stream(
-                frames.map(move |frame| frame.map(|frame| shared.whole.restore(frame))),
+                frames.map(move |frame| frame.map(|frame| server_state.whole.restore(frame))),
             )
         });
         if ends && response.status() == StatusCode::ACCEPTED {
@@ -310,7 +320,7 @@ impl HttpHandlerInner {
             *response.status_mut() = StatusCode::NO_CONTENT;
         }
         if let Some(session) = response.headers().get(SESSION).and_then(|id| id.to_str().ok()) {
-            let McpRequestContext { caller, profile, .. } = &origin;
+            let McpRequestContext { caller, profile, .. } = &request_context;
             self.sessions.belongs(session, caller);
             let sealed = self.seal.put(session, caller, profile.as_deref());
             let sealed = HeaderValue::from_str(&sealed);
@@ -355,7 +365,7 @@ impl HttpHandlerInner {
     }
 
     fn room_for_one_more(&self, caller: &Caller) -> Result<(), HttpRefusal> {
-        let settings = &self.shared.settings;
+        let settings = &self.server_state.settings;
         if self.sessions.count() >= settings.most_sessions {
             let told = "too many sessions are open: try again later";
             return Err((StatusCode::SERVICE_UNAVAILABLE, told));

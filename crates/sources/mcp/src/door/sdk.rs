@@ -3,6 +3,7 @@
 pub(crate) mod handler;
 pub(crate) mod passthrough_cache;
 pub(crate) mod results;
+mod server_handler;
 
 use rmcp::model::ProtocolVersion;
 

@@ -62,7 +62,7 @@ pub(super) struct McpSessionRegistry {
 struct SessionTable {
     known: HashMap<SessionId, McpSession, RandomState>,
     /// Of those that are awake.
-    vigils: HashMap<SessionId, Arc<SessionActivity>, RandomState>,
+    activities: HashMap<SessionId, Arc<SessionActivity>, RandomState>,
 }
 
 #[derive(Default)]
@@ -140,7 +140,7 @@ impl McpSessionRegistry {
     }
 
     pub(super) fn awake(&self) -> usize {
-        self.all().vigils.len()
+        self.all().activities.len()
     }
 
     /// Is cancelled when a session is over. One that is not there is over.
@@ -190,8 +190,8 @@ impl McpSessionRegistry {
     /// The lists that changed while it slept, or before and nobody listened: whoever asks is about
     /// to tell its client.
     pub(super) fn missed(&self, id: &str) -> Vec<NotifiedList> {
-        let SessionTable { known, vigils } = &mut *self.all();
-        let (Some(session), Some(activity)) = (known.get_mut(id), vigils.get(id)) else {
+        let SessionTable { known, activities } = &mut *self.all();
+        let (Some(session), Some(activity)) = (known.get_mut(id), activities.get(id)) else {
             return Vec::new();
         };
         let mut missed = std::mem::take(&mut session.untold);
@@ -206,7 +206,7 @@ impl McpSessionRegistry {
     }
 
     fn activity(&self, id: &str) -> Option<Arc<SessionActivity>> {
-        self.all().vigils.get(id).map(Arc::clone)
+        self.all().activities.get(id).map(Arc::clone)
     }
 
     fn streaming(&self, id: &str, listens: bool) -> Option<SessionStreamGuard> {
@@ -221,9 +221,9 @@ impl McpSessionRegistry {
     fn let_sleep(&self, make_room: bool) {
         let mut falling = Vec::new();
         {
-            let SessionTable { known, vigils } = &mut *self.all();
+            let SessionTable { known, activities } = &mut *self.all();
             let now = Instant::now();
-            let idle = vigils.iter().filter_map(|(id, activity)| {
+            let idle = activities.iter().filter_map(|(id, activity)| {
                 let greeted = known.get(id).is_some_and(|session| !session.greeting.is_empty());
                 Some((activity.idle_since().filter(|_| greeted)?, Arc::clone(id)))
             });
@@ -234,7 +234,7 @@ impl McpSessionRegistry {
                 let rested = place < more || now.duration_since(since) > REST;
                 if rested
                     && let (Some(session), Some(activity)) =
-                        (known.get_mut(&id), vigils.remove(&id))
+                        (known.get_mut(&id), activities.remove(&id))
                 {
                     session.state = SleepState::Falling(since, Arc::default());
                     session.untold.extend(activity.untold());
@@ -277,15 +277,15 @@ impl McpSessionRegistry {
     /// any more.
     async fn forget(&self) -> bool {
         let (over, awake) = {
-            let SessionTable { known, vigils } = &mut *self.all();
+            let SessionTable { known, activities } = &mut *self.all();
             let over = known.extract_if(|id, session| {
-                let activity = vigils.get(id);
+                let activity = activities.get(id);
                 let heard = session.heard_of(activity);
                 heard.is_some_and(|heard| heard.elapsed() >= self.life)
                     || (session.is_older(self.longest) && !session.works(activity))
             });
             let (ids, over): (Vec<_>, Vec<_>) = over.unzip();
-            let awake = ids.into_iter().filter(|id| vigils.remove(id).is_some());
+            let awake = ids.into_iter().filter(|id| activities.remove(id).is_some());
             (over, awake.collect::<Vec<SessionId>>())
         };
         self.tell(over);
@@ -340,14 +340,14 @@ impl McpSessionRegistry {
         let session = all.known.entry(Arc::clone(id)).or_default();
         session.state = SleepState::Awake;
         session.began.get_or_insert_with(Instant::now);
-        all.vigils.insert(Arc::clone(id), Arc::clone(&activity));
+        all.activities.insert(Arc::clone(id), Arc::clone(&activity));
         activity
     }
 }
 
 impl SessionTable {
     fn remove(&mut self, id: &str) -> Option<McpSession> {
-        self.vigils.remove(id);
+        self.activities.remove(id);
         self.known.remove(id)
     }
 }

@@ -1,4 +1,4 @@
-//! What all desks of a door share, and what the way in knows of a request.
+//! What all handlers of a door share, and what is known of a request before it is read.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::door::call::pending_approvals::PendingApprovals;
 use crate::door::call::suspended_calls::SuspendedCalls;
 use crate::door::sdk::passthrough_cache::PassthroughCache;
 
-/// What all desks of a door share.
+/// What all handlers of a door share.
 pub(super) struct McpServerState {
     pub(super) backend: Arc<dyn McpBackend>,
     pub(super) settings: McpServerSettings,
@@ -51,14 +51,15 @@ impl McpRequestContext {
 }
 
 impl McpServerState {
-    /// What the only source behind this entrance says of itself.
-    pub(super) fn sole(&self, origin: &McpRequestContext) -> Option<Arc<ServerInfo>> {
-        self.backend.sole(origin.profile.as_deref())
+    /// What the only source behind this door says of itself.
+    pub(super) fn sole(&self, request_context: &McpRequestContext) -> Option<Arc<ServerInfo>> {
+        self.backend.sole(request_context.profile.as_deref())
     }
 
-    pub(super) fn plan(&self, origin: &McpRequestContext) -> Result<Plan, ErrorData> {
-        let request = origin.request();
-        let plan = self.backend.plan(&origin.caller, origin.profile.as_deref(), request);
+    pub(super) fn plan(&self, request_context: &McpRequestContext) -> Result<Plan, ErrorData> {
+        let request = request_context.request();
+        let plan =
+            self.backend.plan(&request_context.caller, request_context.profile.as_deref(), request);
         plan.map_err(|error| ErrorData::internal_error(error.to_string(), None))
     }
 }

@@ -40,16 +40,16 @@ pub enum StdioServerError {
 }
 
 pub(super) async fn serve(
-    shared: Arc<McpServerState>,
+    server_state: Arc<McpServerState>,
     pipes: (impl AsyncRead + Send + Unpin + 'static, impl AsyncWrite + Send + Unpin + 'static),
     caller: Caller,
     profile: Option<&str>,
 ) -> Result<(), StdioServerError> {
-    if let Some(unknown) = profile.filter(|name| !shared.backend.has_profile(&caller, name)) {
+    if let Some(unknown) = profile.filter(|name| !server_state.backend.has_profile(&caller, name)) {
         return Err(StdioServerError::NoProfile(unknown.to_owned()));
     }
     let session = Uuid::new_v4().simple().to_string();
-    let origin = McpRequestContext {
+    let request_context = McpRequestContext {
         caller: Arc::new(caller),
         profile: profile.map(Arc::from),
         session: Some(session.into()),
@@ -63,12 +63,12 @@ pub(super) async fn serve(
     // Of each end one way is used; a dropped end is the end of the messages at the other.
     let (messages, sent) = duplex(BUFFER);
     let back = (Arc::clone(&writer), Arc::clone(&unanswered));
-    let out = tokio::spawn(pass_on(Arc::clone(&shared), messages, back));
+    let out = tokio::spawn(pass_on(Arc::clone(&server_state), messages, back));
     let (onward, screened) = duplex(BUFFER);
-    let bounds = shared.settings.request;
+    let bounds = server_state.settings.request;
     let screening = async move { screen(reader, onward, (&writer, &unanswered), &bounds).await };
     let _screening = AbortOnDropHandle::new(tokio::spawn(screening));
-    let handler = StdioHandler(RmcpHandler::new(shared, Some(origin)));
+    let handler = StdioHandler(RmcpHandler::new(server_state, Some(request_context)));
     let served = Box::pin(handler.serve((screened, sent))).await;
     let served = match served {
         Ok(served) => served,
@@ -84,7 +84,7 @@ pub(super) async fn serve(
 
 /// Passes on each message as a whole, with what went around the SDK in its place.
 async fn pass_on(
-    shared: Arc<McpServerState>,
+    server_state: Arc<McpServerState>,
     messages: impl AsyncRead + Unpin,
     (writer, unanswered): (Arc<Mutex<impl AsyncWrite + Unpin>>, Arc<SharedOpenRequests>),
 ) -> std::io::Result<()> {
@@ -98,7 +98,7 @@ async fn pass_on(
         if read == 0 {
             return writer.shutdown().await;
         }
-        writer.write_all(&shared.whole.restore(Bytes::from(line))).await?;
+        writer.write_all(&server_state.whole.restore(Bytes::from(line))).await?;
         writer.flush().await?;
     }
 }

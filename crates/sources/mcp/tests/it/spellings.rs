@@ -131,9 +131,9 @@ const SPELLINGS: &[&str] = &[
     "file:///srv/secret.txt::$DATA",
 ];
 
-struct Room(Crib);
+struct SpellingFixture(Crib);
 
-impl Room {
+impl SpellingFixture {
     async fn new(
         command: PathBuf,
         arguments: &[&str],
@@ -171,14 +171,14 @@ const DENIED: &str =
 const ASKED: &str = "allow = [\"*\"]\nask = [\"name:doc://secret*\", \"name:*/secret.txt\"]";
 
 async fn holds(command: PathBuf, arguments: &[&str], folder: Option<PathBuf>) {
-    let free = Room::new(command.clone(), arguments, folder.clone(), FREE).await;
+    let free = SpellingFixture::new(command.clone(), arguments, folder.clone(), FREE).await;
     let mut read = 0;
     for uri in SPELLINGS {
         read += usize::from(free.read(uri).await.contains(WORD));
     }
     assert!(read > 5, "the server knows {read} spellings");
     for rules in [DENIED, ASKED] {
-        let bound = Room::new(command.clone(), arguments, folder.clone(), rules).await;
+        let bound = SpellingFixture::new(command.clone(), arguments, folder.clone(), rules).await;
         for uri in SPELLINGS {
             let said = bound.read(uri).await;
             assert!(said.starts_with("refused: "), "{uri:?}: {said}");

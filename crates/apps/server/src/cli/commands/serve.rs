@@ -88,7 +88,7 @@ pub(crate) fn serve(
         greet(output, words, &format!("{scheme}://{bound}"), store.as_ref())?;
         let names = HostNames::new(bound, &hosts);
         let bounds = file.checked.bounds.clone();
-        let house = Arc::new(GatewayState::new(
+        let gateway = Arc::new(GatewayState::new(
             live,
             (names, guard),
             bounds,
@@ -99,7 +99,7 @@ pub(crate) fn serve(
         let per_peer = file.checked.bounds.connections_per_peer;
         let peers = Arc::new(PeerLimits::new(per_peer, most));
         let door = HttpListener { listener, most, peers, proxies, tls };
-        run(door, house, &mut workers, watcher::WatchedFiles { file, keys }, output).await
+        run(door, gateway, &mut workers, watcher::WatchedFiles { file, keys }, output).await
     });
     runtime.block_on(stop(&sources, &telemetry, store.as_ref()));
     drop(workers);
@@ -127,24 +127,24 @@ pub(crate) async fn stop(sources: &SourceRegistry, telemetry: &Telemetry, store:
 
 async fn run(
     door: HttpListener,
-    house: Arc<GatewayState>,
+    gateway: Arc<GatewayState>,
     workers: &mut Workers,
     outside: watcher::WatchedFiles,
     output: &Output,
 ) -> Result<()> {
-    let (stop, now) = (house.stop.clone(), CancellationToken::new());
+    let (stop, now) = (gateway.stop.clone(), CancellationToken::new());
     let mut signals = startup::StopSignals::new()?;
     let starting = tokio::spawn({
-        let house = Arc::clone(&house);
+        let gateway = Arc::clone(&gateway);
         async move {
-            house.live.crib().start().await;
-            house.started.store(true, Ordering::Relaxed);
+            gateway.live.crib().start().await;
+            gateway.started.store(true, Ordering::Relaxed);
         }
     });
     let sent = CancellationToken::new();
-    let (telemetry, figures) = (Arc::clone(&house.telemetry), Some(Arc::clone(&house)));
+    let (telemetry, figures) = (Arc::clone(&gateway.telemetry), Some(Arc::clone(&gateway)));
     let sending = tokio::spawn(export::export(telemetry, figures, sent.clone()));
-    let following = tokio::spawn(watcher::follow(outside, Arc::clone(&house), output.clone()));
+    let following = tokio::spawn(watcher::follow(outside, Arc::clone(&gateway), output.clone()));
     let heard = async {
         signals.next().await;
         output.note("stopping: what runs may end; again to stop at once");
@@ -155,7 +155,7 @@ async fn run(
     };
     let ends = (stop.clone(), now.clone());
     let tell = |trouble: &str| output.note(trouble);
-    let serving = accept::serve(door, Arc::clone(&house), workers, ends, tell);
+    let serving = accept::serve(door, Arc::clone(&gateway), workers, ends, tell);
     tokio::select! {
         () = serving => {}
         () = heard => {}

@@ -67,14 +67,14 @@ impl ControlListener {
         guard.take(&TokenScan { keys, problems: Vec::new(), is_partial: false });
         let ControlBackend { live, bounds, store, telemetry } = inside;
         let names = HostNames::new(address, &[]);
-        let house = Arc::new(GatewayState::new(live, (names, guard), bounds, store, telemetry));
-        house.started.store(true, Ordering::Relaxed);
-        let (stop, now) = (house.stop.clone(), CancellationToken::new());
+        let gateway = Arc::new(GatewayState::new(live, (names, guard), bounds, store, telemetry));
+        gateway.started.store(true, Ordering::Relaxed);
+        let (stop, now) = (gateway.stop.clone(), CancellationToken::new());
         let ends = (stop.clone(), now.clone());
         let peers = Arc::new(PeerLimits::new(None, MOST));
         let door = HttpListener { listener, most: MOST, peers, proxies: Vec::new(), tls: None };
         let serving = tokio::spawn(async move {
-            accept::serve(door, house, &mut Workers::here(), ends, tell).await;
+            accept::serve(door, gateway, &mut Workers::here(), ends, tell).await;
         });
         Ok(Self { file, stop, now, serving })
     }

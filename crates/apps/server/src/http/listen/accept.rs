@@ -61,7 +61,7 @@ impl HttpListener {
     /// peer was told so often enough.
     fn enters(
         &self,
-        server_state: &Arc<Semaphore>,
+        free: &Arc<Semaphore>,
         peer: SocketAddr,
     ) -> Result<(OwnedSemaphorePermit, PeerPermit), Option<(OverloadReason, PeerPermit)>> {
         // Behind proxies everybody comes from them.
@@ -73,7 +73,7 @@ impl HttpListener {
         match comes {
             PeerAdmission::Away => Err(None),
             PeerAdmission::TooMany(held) => Err(Some((OverloadReason::TooMany, held))),
-            PeerAdmission::In(held) => match Arc::clone(server_state).try_acquire_owned() {
+            PeerAdmission::In(held) => match Arc::clone(free).try_acquire_owned() {
                 Ok(place) => Ok((place, held)),
                 Err(_) => Err(Some((OverloadReason::Full, held))),
             },
@@ -118,12 +118,12 @@ impl HttpListener {
 pub(crate) fn most_connections(wished: Option<usize>) -> Result<usize> {
     let files = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
     let files = files.and_then(|files| usize::try_from(files).ok());
-    let server_state = files.map_or(usize::MAX, |files| files / 10 * 8).max(1);
-    let Some(wished) = wished else { return Ok(server_state.min(MOST)) };
+    let allowed = files.map_or(usize::MAX, |files| files / 10 * 8).max(1);
+    let Some(wished) = wished else { return Ok(allowed.min(MOST)) };
     ensure!(
-        wished <= server_state,
+        wished <= allowed,
         "`connections` under `[server.limits]` is {wished}, and the system lets this process open \
-         files for {server_state}: write {server_state} or less, or raise its limit with `ulimit -n`"
+         files for {allowed}: write {allowed} or less, or raise its limit with `ulimit -n`"
     );
     Ok(wished)
 }
@@ -137,16 +137,16 @@ pub(crate) async fn serve(
     (stop, now): (CancellationToken, CancellationToken),
     tell: impl Fn(&str),
 ) {
-    let server_state = Arc::new(Semaphore::new(door.most));
+    let free = Arc::new(Semaphore::new(door.most));
     // Whoever finds no room is told so, a few at the same time.
-    let inner = Arc::new(Semaphore::new((door.most / 16).clamp(1, overload::MOST)));
+    let accepting = Arc::new(Semaphore::new((door.most / 16).clamp(1, overload::MOST)));
     let (mut greeter, connections) = (overload::TlsGreetingLimit::new(), TaskTracker::new());
     let mut pause = FIRST_PAUSE;
     let (mut spare, mut is_told) = (SpareDescriptor::of(&door.listener), false);
     loop {
         let next = async {
             // Nobody closes the semaphore.
-            let spot = Arc::clone(&inner).acquire_owned().await.ok()?;
+            let spot = Arc::clone(&accepting).acquire_owned().await.ok()?;
             Some((spot, door.listener.accept().await))
         };
         let taken = tokio::select! {
@@ -161,7 +161,7 @@ pub(crate) async fn serve(
                 (pause, is_told) = (FIRST_PAUSE, false);
                 spare.keep(&door.listener);
                 let tls = door.tls.clone();
-                let places = match door.enters(&server_state, peer) {
+                let places = match door.enters(&free, peer) {
                     Ok(places) => places,
                     Err(None) => continue,
                     Err(Some((why, held))) => {

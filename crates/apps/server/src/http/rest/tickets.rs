@@ -188,7 +188,7 @@ pub(crate) fn decide(asked: GatewayRequest) -> ReplyFuture {
         let dialect = asked_dialect(body.dialect.as_deref())?;
         let ticket = TicketId::claimed(asked.segment());
         let (owner, parked) = waiting(&asked, &ticket).await?;
-        let crib = room_of(&asked, &body, parked)?;
+        let crib = crib_for(&asked, &body, parked)?;
         let decision = match (body.decision, body.content) {
             (BodyDecision::Approve, None) => Decision::Approve,
             (BodyDecision::Approve, Some(content)) => Decision::Answer { content },
@@ -235,7 +235,7 @@ pub(crate) async fn recorded(crib: &Crib, owner: &Caller, ticket: &TicketId) -> 
 }
 
 /// The crib under the profile that the request names, or else under that of the ticket.
-fn room_of(
+fn crib_for(
     asked: &GatewayRequest,
     body: &TicketBody,
     parked: Option<ParkedCall>,

@@ -135,7 +135,7 @@ fn outbound_requests<'a>(spans: &'a [Value], tool: &str) -> Vec<&'a Value> {
     outbound_requests
 }
 
-/// Names, ends and notes of errands, and the places that they say they are.
+/// Names, ends and notes of requests, and the places that they say they are.
 fn said(outbound_requests: &[&Value]) -> Vec<(String, BTreeMap<String, String>)> {
     let one = |outbound: &&Value| {
         let failed = attributes(outbound).contains_key("error.type");

@@ -41,8 +41,8 @@ impl MetaToolFactory {
             MissingToolExplainer,
         ),
     ) -> Arc<Self> {
-        static DESKS: AtomicU64 = AtomicU64::new(0);
-        let id = DESKS.fetch_add(1, Ordering::Relaxed);
+        static FACTORIES: AtomicU64 = AtomicU64::new(0);
+        let id = FACTORIES.fetch_add(1, Ordering::Relaxed);
         let (catalog, absent) = (Box::new(catalog), Box::new(absent));
         Arc::new(Self { id, executor, discovery, catalog, meaning, absent, missing })
     }

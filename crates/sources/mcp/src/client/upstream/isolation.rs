@@ -99,7 +99,8 @@ impl ConnectionLoad {
     fn fits(
         &self,
         of: &Upstream,
-        (company, context): (SharingRule, &CallContext),
+        company: SharingRule,
+        context: &CallContext,
         now: Instant,
     ) -> Result<bool, Instant> {
         if self.is_free() {
@@ -229,7 +230,7 @@ impl Upstream {
         let leaves_room = lanes.leave_room(need);
         let (mut soon, mut stands) = (None::<Instant>, true);
         for (upstream, taken) in lanes.all(self) {
-            match taken.fits(upstream, (need.company, context), now) {
+            match taken.fits(upstream, need.company, context, now) {
                 Ok(true) if leaves_room => {
                     taken.take(need, now);
                     return Ok(CallPlace {

@@ -19,7 +19,7 @@ use super::result::refusal;
 use super::running::{
     CallIdentity, CallLifetime, McpCallEnd, McpCallStep, RunningMcpCall, request,
 };
-use super::tool_plan::{plan_for, repeats};
+use super::tool_plan::{check_mirrored_headers, plan_for};
 use crate::door::client::channel::ClientChannel;
 use crate::door::sdk::results::{self, CallAnswer};
 use crate::door::state::{McpRequestContext, McpServerState};
@@ -27,7 +27,7 @@ use crate::door::tasks::{self, TaskCallContext, TaskStage};
 
 /// What one request is about.
 pub(crate) struct ToolCallHandler {
-    shared: Arc<McpServerState>,
+    server_state: Arc<McpServerState>,
     pub(crate) line: ClientChannel,
     plan: Plan,
     identity: CallIdentity,
@@ -68,13 +68,19 @@ pub(crate) fn traced(own: Trace, said: Option<&str>) -> Trace {
 
 /// Answers one `tools/call`, with what is told and asked on the way.
 pub(crate) async fn answer(
-    shared: &Arc<McpServerState>,
-    origin: McpRequestContext,
+    server_state: &Arc<McpServerState>,
+    request_context: McpRequestContext,
     line: ClientChannel,
     marks: ToolCallMetadata<'_>,
     (tool, arguments, back): (String, Option<Value>, Option<ResumedAnswers>),
 ) -> Result<(ClientChannel, CallAnswer), ErrorData> {
-    let calling = ToolCallHandler::of(shared, origin, line, marks, (tool, arguments.as_ref()))?;
+    let calling = ToolCallHandler::of(
+        server_state,
+        request_context,
+        line,
+        marks,
+        (tool, arguments.as_ref()),
+    )?;
     let answer = match back {
         Some((state, answers)) if calling.line.client.is_modern => {
             Box::pin(calling.take_up(&state, answers, arguments)).await?
@@ -96,28 +102,28 @@ pub(crate) async fn answer(
 
 impl ToolCallHandler {
     pub(crate) fn of(
-        shared: &Arc<McpServerState>,
-        origin: McpRequestContext,
+        server_state: &Arc<McpServerState>,
+        request_context: McpRequestContext,
         line: ClientChannel,
         marks: ToolCallMetadata<'_>,
         (tool, arguments): (String, Option<&Value>),
     ) -> Result<Self, ErrorData> {
-        let plan = plan_for(shared, &origin, &tool)?;
+        let plan = plan_for(server_state, &request_context, &tool)?;
         if let Some(headers) = marks.headers {
-            let is_whole = || shared.sole(&origin).is_some();
-            repeats(&plan, (&tool, arguments), headers, is_whole)?;
+            let is_whole = || server_state.sole(&request_context).is_some();
+            check_mirrored_headers(&plan, (&tool, arguments), headers, is_whole)?;
         }
-        let trace = origin.trace.map(|own| traced(own, marks.trace));
-        let McpRequestContext { caller, profile, trace_state, key, session, .. } = origin;
+        let trace = request_context.trace.map(|own| traced(own, marks.trace));
+        let McpRequestContext { caller, profile, trace_state, key, session, .. } = request_context;
         let key = idempotency::key(key.as_deref(), marks.key)?;
         let anew = idempotency::again(marks.again)?;
         let identity =
             CallIdentity { caller, profile, digest: idempotency::digest(&tool, arguments) };
         let raw = || RawArguments::from(arguments.cloned());
-        let meant = plan.meant(&tool, raw, &shared.settings.request);
-        let shared = Arc::clone(shared);
+        let meant = plan.meant(&tool, raw, &server_state.settings.request);
+        let server_state = Arc::clone(server_state);
         Ok(Self {
-            shared,
+            server_state,
             line,
             plan,
             identity,
@@ -172,7 +178,7 @@ impl ToolCallHandler {
         let call = Call { key, again, anew, ..Call::new(id, self.tool.as_str(), arguments) };
         let unheard = self.unheard();
         let audience = self.telling().audience();
-        let backend = &self.shared.backend;
+        let backend = &self.server_state.backend;
         Ok(RunningMcpCall::start(self.identity.clone(), &self.line.client, hold, |options| {
             let mark = Some(Arc::clone(&self.identity.digest));
             let trace_state = self.trace_state.clone();
@@ -190,7 +196,7 @@ impl ToolCallHandler {
     fn unheard(&self) -> FormFallback {
         let asks = self.line.client.can_answer(QuestionKind::Form);
         let stands_for_one =
-            || self.shared.backend.sole(self.identity.profile.as_deref()).is_some();
+            || self.server_state.backend.sole(self.identity.profile.as_deref()).is_some();
         if !asks && stands_for_one() { FormFallback::Refused } else { FormFallback::Ticket }
     }
 
@@ -208,12 +214,12 @@ impl ToolCallHandler {
             let ticket = TicketId::claimed(ticket);
             return self.decided(ticket, answers.get(approval::KEY)).await;
         }
-        if self.shared.waiting.was_cut_off(state) {
+        if self.server_state.waiting.was_cut_off(state) {
             // What it was asked is gone with the call, which may have taken effect: what reads is
             // made anew, and about anything else the person is asked.
             return self.follow(self.begin_call(arguments, true)?).await;
         }
-        let taken = self.shared.waiting.take(state, &self.identity);
+        let taken = self.server_state.waiting.take(state, &self.identity);
         let mut running = taken.ok_or_else(stale)?;
         if running.answer(answers) {
             return self.follow(running).await;
@@ -225,7 +231,7 @@ impl ToolCallHandler {
         if !self.line.client.takes_tasks {
             return self.step(running.go_on(&self.line).await).await;
         }
-        match running.go_on_for(&self.line, self.shared.settings.task_after).await {
+        match running.go_on_for(&self.line, self.server_state.settings.task_after).await {
             Ok(step) => self.step(step).await,
             Err(running) => match self.become_task(TaskStage::Running(running)) {
                 Ok(answer) => answer,
@@ -256,22 +262,22 @@ impl ToolCallHandler {
         }
         let Self { plan, identity, tool, trace, .. } = self;
         let case = TaskCallContext {
-            backend: Arc::clone(&self.shared.backend),
+            backend: Arc::clone(&self.server_state.backend),
             client: self.line.client.clone(),
             plan: plan.clone(),
             identity: identity.clone(),
             tool: tool.clone(),
             trace: *trace,
-            decides: self.shared.settings.decides,
+            decides: self.server_state.settings.decides,
         };
-        let task = self.shared.tasks.begin(case, stage)?;
+        let task = self.server_state.tasks.begin(case, stage)?;
         Ok(Ok(CallAnswer::Task(CreateTaskResult::new(task.seed()))))
     }
 
     /// Keeps the call until its client comes back.
     async fn wait(&self, running: RunningMcpCall) -> CallAnswerResult {
         let (questions, around) = (running.questions(), running.around());
-        match self.shared.waiting.keep(running) {
+        match self.server_state.waiting.keep(running) {
             Ok(state) => Ok(CallAnswer::Asks(results::asking(questions, &state, around))),
             Err(mut running) => {
                 running.decline();
@@ -335,23 +341,23 @@ impl ToolCallHandler {
         let (Some((command, session)), Some(parked)) = (self.decided_elsewhere(), parked) else {
             return self.told(response);
         };
-        self.shared.awaited.note(session, &self.identity, &parked);
+        self.server_state.awaited.note(session, &self.identity, &parked);
         Ok(CallAnswer::Result(self.telling().awaited(pending, command)))
     }
 
     /// What is to be said of a call that waited when it was made before; `None`: it is to be made.
     async fn recalled(&self, command: &str, session: &Arc<str>) -> Option<CallAnswerResult> {
-        let (ticket, is_over) = self.shared.awaited.of(session, &self.identity)?;
+        let (ticket, is_over) = self.server_state.awaited.of(session, &self.identity)?;
         let (caller, telling) = (&self.identity.caller, self.telling());
         if let Some(parked) = telling.parked(&ticket).await.ok().flatten() {
             return Some(Ok(CallAnswer::Result(telling.awaited(&waiting(parked), command))));
         }
-        let redeemed = self.shared.backend.redeemed(caller, &ticket).await;
+        let redeemed = self.server_state.backend.redeemed(caller, &ticket).await;
         if redeemed.is_none() && !is_over {
             // Somebody decided, and there is no end yet.
             return Some(Ok(CallAnswer::Result(refusal(&under_way(&ticket), &self.line.client))));
         }
-        self.shared.awaited.forget(&ticket);
+        self.server_state.awaited.forget(&ticket);
         let response = redeemed?;
         Some(match &response.outcome {
             // It goes on, and asks something else.
@@ -366,7 +372,7 @@ impl ToolCallHandler {
     /// call under a key of its own is known by that.
     fn decided_elsewhere(&self) -> Option<(&'static str, &Arc<str>)> {
         let is_keyed = self.key.is_some();
-        self.shared.settings.decides.zip(self.session.as_ref()).filter(|_| !is_keyed)
+        self.server_state.settings.decides.zip(self.session.as_ref()).filter(|_| !is_keyed)
     }
 
     fn told(&self, response: &Response) -> CallAnswerResult {
@@ -435,7 +441,7 @@ impl ToolCallHandler {
     fn telling(&self) -> CallReport<'_> {
         let Self { plan, identity, tool, .. } = self;
         CallReport {
-            backend: &self.shared.backend,
+            backend: &self.server_state.backend,
             client: &self.line.client,
             plan,
             identity,

@@ -10,22 +10,23 @@ use crate::protocol::mirrored_headers;
 
 /// The plan for a call of this tool.
 pub(super) fn plan_for(
-    shared: &McpServerState,
-    origin: &McpRequestContext,
+    server_state: &McpServerState,
+    request_context: &McpRequestContext,
     tool: &str,
 ) -> Result<Plan, ErrorData> {
-    let plan = shared.plan(origin)?;
+    let plan = server_state.plan(request_context)?;
     if plan.get(tool).is_some() {
         return Ok(plan);
     }
-    let (caller, profile) = (&origin.caller, origin.profile.as_deref());
-    let unlisted = shared.backend.plan_unlisted(caller, profile, origin.request(), tool);
+    let (caller, profile) = (&request_context.caller, request_context.profile.as_deref());
+    let unlisted =
+        server_state.backend.plan_unlisted(caller, profile, request_context.request(), tool);
     Ok(unlisted.unwrap_or(plan))
 }
 
 /// Fails where a tool of the server that this door stands for (`is_whole`) wants arguments repeated
 /// in headers, and they are not.
-pub(super) fn repeats(
+pub(super) fn check_mirrored_headers(
     plan: &Plan,
     (tool, arguments): (&str, Option<&Value>),
     headers: &HeaderMap,

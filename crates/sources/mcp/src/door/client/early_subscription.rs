@@ -26,11 +26,13 @@ pub(crate) struct EarlySubscription(Arc<Mutex<Option<PreparedSubscription>>>);
 
 impl EarlySubscription {
     pub(crate) async fn begin(
-        shared: &McpServerState,
-        origin: &McpRequestContext,
+        server_state: &McpServerState,
+        request_context: &McpRequestContext,
         wanted: &SubscriptionFilter,
     ) -> Self {
-        Self(Arc::new(Mutex::new(Some(PreparedSubscription::begin(shared, origin, wanted).await))))
+        Self(Arc::new(Mutex::new(Some(
+            PreparedSubscription::begin(server_state, request_context, wanted).await,
+        ))))
     }
 
     /// What was begun before the acknowledgement.
@@ -49,7 +51,7 @@ pub(crate) fn wanted(message: &Value) -> Option<SubscriptionFilter> {
     SubscriptionFilter::deserialize(wanted).ok()
 }
 
-/// A desk at a pipe that begins to follow in time, and tells what comes of requests.
+/// A handler at a pipe that begins to follow in time, and tells what comes of requests.
 pub(crate) struct StdioHandler(pub(crate) RmcpHandler);
 
 impl Service<RoleServer> for StdioHandler {
@@ -59,16 +61,19 @@ impl Service<RoleServer> for StdioHandler {
         mut context: RequestContext<RoleServer>,
     ) -> Result<ServerResult, ErrorData> {
         if let ClientRequest::SubscriptionsListenRequest(asked) = &request
-            && let Ok(origin) = self.0.origin(&context.extensions)
+            && let Ok(request_context) = self.0.request_context(&context.extensions)
         {
-            let begun =
-                EarlySubscription::begin(&self.0.shared, &origin, &asked.params.notifications);
+            let begun = EarlySubscription::begin(
+                &self.0.server_state,
+                &request_context,
+                &asked.params.notifications,
+            );
             tokio::select! {
                 begun = begun => drop(context.extensions.insert(begun)),
                 () = context.ct.cancelled() => {}
             }
         }
-        let operation = McpOperationGuard::begin(&self.0.shared, &request, &mut context);
+        let operation = McpOperationGuard::begin(&self.0.server_state, &request, &mut context);
         let cancelled = context.ct.clone();
         let answer = self.0.handle_request(request, context).await;
         if let Some(operation) = operation.filter(|_| !cancelled.is_cancelled()) {

@@ -47,13 +47,13 @@ impl LogForwarder {
     /// From now on lines of no call are told as well.
     pub(crate) fn begin(
         &self,
-        shared: &Arc<McpServerState>,
-        origin: McpRequestContext,
+        server_state: &Arc<McpServerState>,
+        request_context: McpRequestContext,
         listener: LogListener,
     ) {
         self.task.get_or_init(|| {
-            let (shared, lowest) = (Arc::clone(shared), Arc::clone(&self.lowest));
-            tokio::spawn(hear(shared, origin, lowest, listener)).abort_handle()
+            let (server_state, lowest) = (Arc::clone(server_state), Arc::clone(&self.lowest));
+            tokio::spawn(hear(server_state, request_context, lowest, listener)).abort_handle()
         });
     }
 }
@@ -69,20 +69,20 @@ fn read(lowest: &Mutex<LogLevel>) -> LogLevel {
 }
 
 async fn hear(
-    shared: Arc<McpServerState>,
-    origin: McpRequestContext,
+    server_state: Arc<McpServerState>,
+    request_context: McpRequestContext,
     lowest: Arc<Mutex<LogLevel>>,
     listener: LogListener,
 ) {
-    let McpRequestContext { caller, profile, session, .. } = origin;
+    let McpRequestContext { caller, profile, session, .. } = request_context;
     let (visitor, profile) = (ClientSession { caller, session }, profile.as_deref());
     while !listener.peer.is_transport_closed() {
-        if let Some(mut lines) = shared.backend.lines(visitor.clone(), profile) {
+        if let Some(mut lines) = server_state.backend.lines(visitor.clone(), profile) {
             while let Some(line) = lines.next().await {
                 let is_wanted = of(&line).is_some_and(|level| level >= read(&lowest));
                 // What the file says of the profile may be something else by now.
-                let is_served = || shared.backend.lines(visitor.clone(), profile).is_some();
-                if is_wanted && listener.is_there(&shared) && is_served() {
+                let is_served = || server_state.backend.lines(visitor.clone(), profile).is_some();
+                if is_wanted && listener.is_there(&server_state) && is_served() {
                     listener.tell(line).await;
                 }
             }
@@ -97,8 +97,8 @@ fn of(line: &JsonFields) -> Option<LogLevel> {
 
 impl LogListener {
     /// Lines are not kept for who does not listen.
-    fn is_there(&self, shared: &McpServerState) -> bool {
-        self.session.as_ref().is_none_or(|session| shared.sessions.listens(session))
+    fn is_there(&self, server_state: &McpServerState) -> bool {
+        self.session.as_ref().is_none_or(|session| server_state.sessions.listens(session))
     }
 
     async fn tell(&self, line: JsonFields) {

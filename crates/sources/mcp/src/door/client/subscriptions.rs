@@ -67,14 +67,14 @@ fn changed(backend: &Arc<dyn McpBackend>, list: NotifiedList) -> BoxFuture<'stat
 /// The same, and when the server for which a door stands says so of a list that is the same.
 fn told(
     backend: &Arc<dyn McpBackend>,
-    origin: &McpRequestContext,
+    request_context: &McpRequestContext,
     list: NotifiedList,
 ) -> BoxFuture<'static, NotifiedList> {
     let kind = match list {
         NotifiedList::Tools => None,
         NotifiedList::Offers(kind) => Some(kind),
     };
-    let announced = backend.announced(origin.profile.as_deref(), kind);
+    let announced = backend.announced(request_context.profile.as_deref(), kind);
     let changed = changed(backend, list);
     async move {
         tokio::select! {
@@ -99,14 +99,14 @@ impl ListNotifier {
     pub(crate) fn begin(
         &self,
         backend: &Arc<dyn McpBackend>,
-        origin: McpRequestContext,
+        request_context: McpRequestContext,
         peer: Peer<RoleServer>,
         missed: impl FnOnce() -> Vec<NotifiedList>,
     ) {
         self.0.get_or_init(|| {
-            let changes = LISTS.iter().map(|list| told(backend, &origin, *list)).collect();
+            let changes = LISTS.iter().map(|list| told(backend, &request_context, *list)).collect();
             let backend = Arc::clone(backend);
-            let telling = tell_lists((backend, origin), peer, missed(), changes);
+            let telling = tell_lists((backend, request_context), peer, missed(), changes);
             tokio::spawn(telling).abort_handle()
         });
     }
@@ -119,7 +119,7 @@ impl Drop for ListNotifier {
 }
 
 async fn tell_lists(
-    (backend, origin): (Arc<dyn McpBackend>, McpRequestContext),
+    (backend, request_context): (Arc<dyn McpBackend>, McpRequestContext),
     peer: Peer<RoleServer>,
     missed: Vec<NotifiedList>,
     mut changes: FuturesUnordered<BoxFuture<'static, NotifiedList>>,
@@ -135,7 +135,7 @@ async fn tell_lists(
             // A session may end while nothing changes.
             () = tokio::time::sleep(LOOK) => continue,
         };
-        changes.push(told(&backend, &origin, list));
+        changes.push(told(&backend, &request_context, list));
         if tell(&peer, list).await.is_err() {
             return;
         }
@@ -161,8 +161,8 @@ impl SessionSubscriptions {
 
     pub(crate) async fn begin(
         &self,
-        shared: &McpServerState,
-        origin: McpRequestContext,
+        server_state: &McpServerState,
+        request_context: McpRequestContext,
         uri: String,
         peer: Peer<RoleServer>,
     ) -> Result<(), ErrorData> {
@@ -173,7 +173,7 @@ impl SessionSubscriptions {
         if self.all().contains_key(&uri) {
             return Ok(());
         }
-        let mut following = follow(&shared.backend, origin, uri.clone()).await?;
+        let mut following = follow(&server_state.backend, request_context, uri.clone()).await?;
         let task = tokio::spawn(async move {
             while let Some(params) = following.next().await {
                 let uri = params.get("uri").and_then(serde_json::Value::as_str).unwrap_or_default();
@@ -209,10 +209,10 @@ impl Drop for SessionSubscriptions {
 
 async fn follow(
     backend: &Arc<dyn McpBackend>,
-    origin: McpRequestContext,
+    request_context: McpRequestContext,
     uri: String,
 ) -> Result<UpdateStream, ErrorData> {
-    let McpRequestContext { caller, profile, session, .. } = origin;
+    let McpRequestContext { caller, profile, session, .. } = request_context;
     let visitor = ClientSession { caller, session };
     let followed = backend.follow(visitor, profile.as_deref(), uri).await;
     followed.map_err(|error| error_data(&error))
@@ -226,7 +226,7 @@ type LateSubscription = BoxFuture<'static, (String, Option<UpdateStream>)>;
 
 /// What is followed for a client of 2026-07-28, begun before it hears that it is.
 pub(crate) struct PreparedSubscription {
-    origin: McpRequestContext,
+    request_context: McpRequestContext,
     lists: Vec<(NotifiedList, BoxFuture<'static, NotifiedList>)>,
     followed: Vec<(String, UpdateStream)>,
     /// Their sources take their time.
@@ -235,19 +235,20 @@ pub(crate) struct PreparedSubscription {
 
 impl PreparedSubscription {
     pub(crate) async fn begin(
-        shared: &McpServerState,
-        origin: &McpRequestContext,
+        server_state: &McpServerState,
+        request_context: &McpRequestContext,
         wanted: &SubscriptionFilter,
     ) -> Self {
-        let backend = &shared.backend;
+        let backend = &server_state.backend;
         let lists = LISTS.iter().filter(|list| wants(wanted, **list));
-        let lists = lists.map(|list| (*list, told(backend, origin, *list))).collect();
+        let lists = lists.map(|list| (*list, told(backend, request_context, *list))).collect();
         let uris = wanted.resource_subscriptions.iter().flatten().take(MOST);
         let mut beginning: FuturesUnordered<LateSubscription> = uris
             .map(|uri| {
-                let (backend, origin, uri) = (Arc::clone(backend), origin.clone(), uri.clone());
+                let (backend, request_context, uri) =
+                    (Arc::clone(backend), request_context.clone(), uri.clone());
                 let begun = async move {
-                    let following = follow(&backend, origin, uri.clone()).await;
+                    let following = follow(&backend, request_context, uri.clone()).await;
                     (uri, following.ok())
                 };
                 begun.boxed()
@@ -261,8 +262,8 @@ impl PreparedSubscription {
             }
         };
         let _ = tokio::time::timeout(PATIENCE, all).await;
-        let (origin, late) = (origin.clone(), beginning.into_iter().collect());
-        Self { origin, lists, followed, late }
+        let (request_context, late) = (request_context.clone(), beginning.into_iter().collect());
+        Self { request_context, lists, followed, late }
     }
 }
 
@@ -277,13 +278,13 @@ fn wants(filter: &SubscriptionFilter, list: NotifiedList) -> bool {
 
 /// Tells a client of 2026-07-28 what it wants to hear, until it has heard enough.
 pub(crate) async fn listen(
-    shared: &McpServerState,
+    server_state: &McpServerState,
     ahead: PreparedSubscription,
     subscription: SubscriptionContext,
 ) {
-    let backend = &shared.backend;
+    let backend = &server_state.backend;
     let (accepted, sink) = (subscription.accepted(), subscription.sink());
-    let PreparedSubscription { origin, lists, followed, late } = ahead;
+    let PreparedSubscription { request_context, lists, followed, late } = ahead;
     let is_accepted = |uri: &String| {
         accepted.resource_subscriptions.as_ref().is_some_and(|accepted| accepted.contains(uri))
     };
@@ -313,7 +314,7 @@ pub(crate) async fn listen(
             () = &mut told_updates => return,
             Some(list) = lists.next(), if !lists.is_empty() => list,
         };
-        lists.push(told(backend, &origin, list));
+        lists.push(told(backend, &request_context, list));
         let sent = match list {
             NotifiedList::Tools => sink.notify_tool_list_changed().await,
             NotifiedList::Offers(ResourceKind::Prompt) => sink.notify_prompt_list_changed().await,

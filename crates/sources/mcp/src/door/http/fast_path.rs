@@ -25,38 +25,39 @@ const JSON: &str = "application/json";
 impl FastRequest {
     pub(crate) async fn answer(
         self,
-        shared: &Arc<McpServerState>,
-        origin: McpRequestContext,
+        server_state: &Arc<McpServerState>,
+        request_context: McpRequestContext,
     ) -> Response {
         let Self { id, wanted, trace, key, capabilities } = self;
         let client = ClientFeatures::modern(&capabilities);
         let (tool, arguments) = match wanted {
             FastMethod::Call(tool, arguments) => (tool, arguments),
             FastMethod::Tools(cursor) => {
-                return listed(shared, &origin, &client, &id, cursor.as_deref());
+                return listed(server_state, &request_context, &client, &id, cursor.as_deref());
             }
         };
-        let line = ClientChannel::silent(&id, client, shared.settings.patience);
+        let line = ClientChannel::silent(&id, client, server_state.settings.patience);
         // One that repeats an argument does not come this way.
         let headers = Some(&HeaderMap::new());
         let marks =
             ToolCallMetadata { trace: trace.as_deref(), key: key.as_ref(), again: None, headers };
         let asked = (tool, arguments, None);
         // On the heap: what holds this future is moved about before it is first polled.
-        let answered = Box::pin(tool_call::answer(shared, origin, line, marks, asked)).await;
+        let answered =
+            Box::pin(tool_call::answer(server_state, request_context, line, marks, asked)).await;
         replied(&id, true, answered.map(|(_, answer)| answer))
     }
 }
 
 /// The answer to a `tools/list`.
 pub(crate) fn listed(
-    shared: &McpServerState,
-    origin: &McpRequestContext,
+    server_state: &McpServerState,
+    request_context: &McpRequestContext,
     client: &ClientFeatures,
     id: &RequestId,
     cursor: Option<&str>,
 ) -> Response {
-    let list = tools_list::tools_as_json(shared, origin, client, cursor);
+    let list = tools_list::tools_as_json(server_state, request_context, client, cursor);
     replied(id, client.is_modern, list.map(CallAnswer::Written))
 }
 

@@ -61,8 +61,8 @@ impl Drop for EarlyCallGuard {
 
 /// Begins what a client of a session asks for.
 pub(crate) async fn begin(
-    shared: &Arc<McpServerState>,
-    origin: McpRequestContext,
+    server_state: &Arc<McpServerState>,
+    request_context: McpRequestContext,
     plain: FastRequest,
     (client, begun): (ClientFeatures, SessionCallGuard),
 ) -> EarlyStart {
@@ -70,15 +70,26 @@ pub(crate) async fn begin(
     let (tool, arguments) = match wanted {
         FastMethod::Call(tool, arguments) => (tool, arguments),
         FastMethod::Tools(cursor) => {
-            return EarlyStart::Answered(listed(shared, &origin, &client, &id, cursor.as_deref()));
+            return EarlyStart::Answered(listed(
+                server_state,
+                &request_context,
+                &client,
+                &id,
+                cursor.as_deref(),
+            ));
         }
     };
-    let line = ClientChannel::silent(&id, client, shared.settings.patience);
+    let line = ClientChannel::silent(&id, client, server_state.settings.patience);
     let marks =
         ToolCallMetadata { trace: trace.as_deref(), key: key.as_ref(), again: None, headers: None };
     let answered = |answer| EarlyStart::Answered(replied(&id, false, answer));
-    let calling = match ToolCallHandler::of(shared, origin, line, marks, (tool, arguments.as_ref()))
-    {
+    let calling = match ToolCallHandler::of(
+        server_state,
+        request_context,
+        line,
+        marks,
+        (tool, arguments.as_ref()),
+    ) {
         Ok(calling) => calling,
         Err(error) => return answered(Err(error)),
     };

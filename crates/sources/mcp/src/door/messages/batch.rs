@@ -78,7 +78,7 @@ pub(crate) fn refusal(id: Option<&RequestId>, told: &str) -> String {
 /// Answers a batch over HTTP: what wants answers by a stream of them.
 pub(crate) async fn answer(
     http_handler: &Arc<HttpHandlerInner>,
-    origin: McpRequestContext,
+    request_context: McpRequestContext,
     mut head: Parts,
     pieces: Vec<RpcBatchEntry>,
 ) -> Response {
@@ -88,9 +88,9 @@ pub(crate) async fn answer(
         pieces.iter().any(|piece| !matches!(piece, RpcBatchEntry::Message { asks: false, .. }));
     let http_handler = Arc::clone(http_handler);
     let answers = stream::iter(pieces).then(move |piece| {
-        let (http_handler, origin, head) =
-            (Arc::clone(&http_handler), origin.clone(), head.clone());
-        async move { one(&http_handler, origin, head, piece).await }
+        let (http_handler, request_context, head) =
+            (Arc::clone(&http_handler), request_context.clone(), head.clone());
+        async move { one(&http_handler, request_context, head, piece).await }
     });
     if wants_answers {
         let frames = answers.flat_map(Body::into_data_stream);
@@ -109,7 +109,7 @@ pub(crate) async fn answer(
 /// What is said to one piece, as events.
 async fn one(
     http_handler: &HttpHandlerInner,
-    origin: McpRequestContext,
+    request_context: McpRequestContext,
     head: Parts,
     piece: RpcBatchEntry,
 ) -> Body {
@@ -117,7 +117,7 @@ async fn one(
         RpcBatchEntry::Message { text, .. } => text,
         RpcBatchEntry::Refused(answer) => return event(&answer),
     };
-    let answered = http_handler.in_session(origin, head, Bytes::from(text)).await;
+    let answered = http_handler.in_session(request_context, head, Bytes::from(text)).await;
     let answered = answered.unwrap_or_else(refused);
     let kind = answered.headers().get(CONTENT_TYPE);
     if kind.is_some_and(|kind| kind.as_bytes().starts_with(EVENTS.as_bytes())) {

@@ -43,13 +43,15 @@ pub(crate) async fn notice(
     notice: CustomNotification,
     extensions: &Extensions,
 ) {
-    let (Ok(origin), Some(mut params)) = (handler.origin(extensions), fields(notice.params)) else {
+    let (Ok(request_context), Some(mut params)) =
+        (handler.request_context(extensions), fields(notice.params))
+    else {
         return;
     };
     params.shift_remove("_meta");
-    if handler.sole(&origin).is_some() {
+    if handler.sole(&request_context).is_some() {
         let about = ResourceOperation::Notice(Arc::from(notice.method));
-        let _ = handler.pass_on(origin, ResourceRequest { about, params }).await;
+        let _ = handler.pass_on(request_context, ResourceRequest { about, params }).await;
     }
 }
 

@@ -73,10 +73,10 @@ fn offer_tasks(capabilities: &mut Value) {
 pub(crate) fn initialize(
     handler: &RmcpHandler,
     line: &ClientChannel,
-    origin: &McpRequestContext,
+    request_context: &McpRequestContext,
     mut config: ServerConfig,
 ) -> Result<InitializeResult, ErrorData> {
-    let sole = handler.sole(origin);
+    let sole = handler.sole(request_context);
     // Of ours there are none that an older client would know.
     config.capabilities.extensions = None;
     let Some(sole) = sole.as_deref() else { return Ok(config) };
@@ -87,7 +87,7 @@ pub(crate) fn initialize(
     result.insert("serverInfo".to_owned(), server);
     result.extend(instructions.map(|text| ("instructions".to_owned(), Value::from(text))));
     let revision = json!(config.protocol_version);
-    results::typed(&handler.shared, line, Value::Object(result), || {
+    results::typed(&handler.server_state, line, Value::Object(result), || {
         json!({
             "protocolVersion": revision, "capabilities": {},
             "serverInfo": { "name": "toolcrib", "version": "" },
@@ -99,10 +99,10 @@ pub(crate) fn initialize(
 pub(crate) fn discover(
     handler: &RmcpHandler,
     line: &ClientChannel,
-    origin: &McpRequestContext,
+    request_context: &McpRequestContext,
     config: &ServerConfig,
 ) -> Result<DiscoverResult, ErrorData> {
-    let sole = handler.sole(origin);
+    let sole = handler.sole(request_context);
     let (mut capabilities, server, instructions) = fields(config, sole.as_deref());
     offer_tasks(&mut capabilities);
     let said = sole.map(|said| methods::besides(&said, methods::GREETING, true));
@@ -116,7 +116,7 @@ pub(crate) fn discover(
         meta.insert("io.modelcontextprotocol/serverInfo".to_owned(), server);
     }
     result.extend(instructions.map(|text| ("instructions".to_owned(), Value::from(text))));
-    results::typed(&handler.shared, line, Value::Object(result), || {
+    results::typed(&handler.server_state, line, Value::Object(result), || {
         json!({
             "resultType": "complete", "supportedVersions": [], "capabilities": {}, "ttlMs": 0,
             "cacheScope": "private",

@@ -1,4 +1,4 @@
-//! Prompts, resources and completions at the desk: their lists, and one answer with its questions.
+//! Prompts, resources and completions: their lists, and one answer with its questions.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ use crate::protocol::methods;
 pub(crate) struct ResourceRequestHandler<'a> {
     handler: &'a RmcpHandler,
     line: ClientChannel,
-    origin: McpRequestContext,
+    request_context: McpRequestContext,
     identity: CallIdentity,
     inquiry: ResourceRequest,
 }
@@ -40,17 +40,17 @@ impl<'a> ResourceRequestHandler<'a> {
     pub(crate) fn new(
         handler: &'a RmcpHandler,
         line: ClientChannel,
-        origin: McpRequestContext,
+        request_context: McpRequestContext,
         inquiry: ResourceRequest,
     ) -> Self {
-        let McpRequestContext { caller, profile, .. } = origin.clone();
+        let McpRequestContext { caller, profile, .. } = request_context.clone();
         let params = Value::Object(inquiry.params.clone());
         let identity = CallIdentity {
             caller,
             profile,
             digest: digest(methods::of_operation(&inquiry.about), Some(&params)),
         };
-        Self { handler, line, origin, identity, inquiry }
+        Self { handler, line, request_context, identity, inquiry }
     }
 
     /// `state` and `answers`: of a client that comes back with what it was asked for.
@@ -62,7 +62,7 @@ impl<'a> ResourceRequestHandler<'a> {
         let running = match state.filter(|_| self.line.client.is_modern) {
             None => self.begin(),
             Some(state) => {
-                let taken = self.handler.shared.waiting.take(&state, &self.identity);
+                let taken = self.handler.server_state.waiting.take(&state, &self.identity);
                 let mut running = taken.ok_or_else(stale)?;
                 if !running.answer(answers) {
                     return self.wait(running).await;
@@ -74,14 +74,14 @@ impl<'a> ResourceRequestHandler<'a> {
     }
 
     fn begin(&self) -> RunningMcpCall {
-        let backend = &self.handler.shared.backend;
+        let backend = &self.handler.server_state.backend;
         RunningMcpCall::start(
             self.identity.clone(),
             &self.line.client,
             CallLifetime::WithItsClient,
             |options| {
                 let McpRequestContext { caller, profile, session, trace, trace_state, .. } =
-                    self.origin.clone();
+                    self.request_context.clone();
                 let options = BatchOptions { trace, trace_state, ..options };
                 let (visitor, inquiry) = (ClientSession { caller, session }, self.inquiry.clone());
                 let answer =
@@ -112,10 +112,10 @@ impl<'a> ResourceRequestHandler<'a> {
         running: RunningMcpCall,
     ) -> Result<MethodAnswer<T>, ErrorData> {
         let (questions, around) = (running.questions(), running.around());
-        match self.handler.shared.waiting.keep(running) {
+        match self.handler.server_state.waiting.keep(running) {
             Ok(state) => {
                 let asked = results::asking(questions, &state, around);
-                results::asks(&self.handler.shared, &self.line, &asked, || {
+                results::asks(&self.handler.server_state, &self.line, &asked, || {
                     empty(&self.inquiry.about)
                 })
             }
@@ -136,7 +136,7 @@ impl<'a> ResourceRequestHandler<'a> {
         }
         result.extend(read);
         if self.line.client.is_modern && self.inquiry.about == ResourceOperation::Resource {
-            let is_sole = self.handler.sole(&self.origin).is_some();
+            let is_sole = self.handler.sole(&self.request_context).is_some();
             let hints = result.contains_key("ttlMs") && result.contains_key("cacheScope");
             if !hints {
                 result.insert("ttlMs".to_owned(), json!(0));
@@ -146,8 +146,8 @@ impl<'a> ResourceRequestHandler<'a> {
                 result.insert("cacheScope".to_owned(), json!("private"));
             }
         }
-        let (shared, about) = (&self.handler.shared, &self.inquiry.about);
-        results::typed(shared, &self.line, Value::Object(result), || empty(about))
+        let (server_state, about) = (&self.handler.server_state, &self.inquiry.about);
+        results::typed(server_state, &self.line, Value::Object(result), || empty(about))
             .map(MethodAnswer::Complete)
     }
 }
@@ -168,11 +168,11 @@ fn empty(about: &ResourceOperation) -> Value {
 pub(crate) fn list<T: Serialize + DeserializeOwned>(
     handler: &RmcpHandler,
     line: &ClientChannel,
-    origin: &McpRequestContext,
+    request_context: &McpRequestContext,
     kind: ResourceKind,
     cursor: Option<&str>,
 ) -> Result<T, ErrorData> {
-    let sole = handler.sole(origin);
+    let sole = handler.sole(request_context);
     let (capability, method, key, name) = match kind {
         ResourceKind::Prompt => ("prompts", "prompts/list", "prompts", "name"),
         ResourceKind::Resource => ("resources", "resources/list", "resources", "uri"),
@@ -181,18 +181,22 @@ pub(crate) fn list<T: Serialize + DeserializeOwned>(
         }
     };
     offers(sole.as_deref(), capability, method)?;
-    let shared = &handler.shared;
-    let all = shared.backend.offers(&origin.caller, origin.profile.as_deref(), kind);
-    let (page, next) = tools_list::offers(&all, name, cursor, shared.settings.page)?;
-    let mut result = frame(&handler.shared, &line.client, sole.as_ref(), method);
+    let server_state = &handler.server_state;
+    let all = server_state.backend.offers(
+        &request_context.caller,
+        request_context.profile.as_deref(),
+        kind,
+    );
+    let (page, next) = tools_list::offers(&all, name, cursor, server_state.settings.page)?;
+    let mut result = frame(&handler.server_state, &line.client, sole.as_ref(), method);
     result.insert(key.to_owned(), Value::Array(page));
     result.extend(next.map(|next| ("nextCursor".to_owned(), Value::from(next))));
-    results::typed(shared, line, Value::Object(result), || json!({ key: [] }))
+    results::typed(server_state, line, Value::Object(result), || json!({ key: [] }))
 }
 
 /// What a list says besides its entries.
 pub(crate) fn frame(
-    shared: &McpServerState,
+    server_state: &McpServerState,
     client: &ClientFeatures,
     sole: Option<&Arc<ServerInfo>>,
     method: &str,
@@ -202,7 +206,7 @@ pub(crate) fn frame(
     if !client.is_modern {
         return result;
     }
-    let fresh = u64::try_from(shared.settings.fresh.as_millis()).unwrap_or(u64::MAX);
+    let fresh = u64::try_from(server_state.settings.fresh.as_millis()).unwrap_or(u64::MAX);
     result.insert("resultType".to_owned(), json!("complete"));
     result.entry("ttlMs").or_insert_with(|| json!(fresh));
     // What a caller sees is for this caller.

@@ -20,17 +20,17 @@ use crate::protocol::raw_fields::RawFields;
 
 /// A page of what a caller may see, as a result of `tools/list`.
 pub(crate) fn tools(
-    shared: &McpServerState,
-    origin: &McpRequestContext,
+    server_state: &McpServerState,
+    request_context: &McpRequestContext,
     client: &ClientFeatures,
     cursor: Option<&str>,
 ) -> Result<Value, ErrorData> {
-    let (plan, sole) = (shared.plan(origin)?, shared.sole(origin));
+    let (plan, sole) = (server_state.plan(request_context)?, server_state.sole(request_context));
     offers_methods(sole.as_deref(), "tools", "tools/list")?;
-    let page = page(&plan, cursor, shared.settings.page).ok_or_else(nowhere)?;
+    let page = page(&plan, cursor, server_state.settings.page).ok_or_else(nowhere)?;
     let shown = page.tools.iter();
     let shown = shown.map(|tool| definition(&tool.listed.spec, client, sole.is_some())).collect();
-    let mut list = frame(shared, client, sole.as_ref(), "tools/list");
+    let mut list = frame(server_state, client, sole.as_ref(), "tools/list");
     list.insert("tools".to_owned(), Value::Array(shown));
     list.extend(page.next.map(|next| ("nextCursor".to_owned(), Value::from(next))));
     Ok(Value::Object(list))
@@ -38,15 +38,15 @@ pub(crate) fn tools(
 
 /// The same as JSON: the schemas of most tools go out as they are kept, without a tree of each.
 pub(crate) fn tools_as_json(
-    shared: &McpServerState,
-    origin: &McpRequestContext,
+    server_state: &McpServerState,
+    request_context: &McpRequestContext,
     client: &ClientFeatures,
     cursor: Option<&str>,
 ) -> Result<Vec<u8>, ErrorData> {
-    let (plan, sole) = (shared.plan(origin)?, shared.sole(origin));
+    let (plan, sole) = (server_state.plan(request_context)?, server_state.sole(request_context));
     offers_methods(sole.as_deref(), "tools", "tools/list")?;
-    let page = page(&plan, cursor, shared.settings.page).ok_or_else(nowhere)?;
-    let mut list = frame(shared, client, sole.as_ref(), "tools/list");
+    let page = page(&plan, cursor, server_state.settings.page).ok_or_else(nowhere)?;
+    let mut list = frame(server_state, client, sole.as_ref(), "tools/list");
     list.extend(page.next.map(|next| ("nextCursor".to_owned(), Value::from(next))));
     let mut object = ObjectWriter::new();
     for (key, value) in &list {

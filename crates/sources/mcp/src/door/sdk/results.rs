@@ -40,7 +40,7 @@ fn no_result() -> Value {
 
 /// The answer to a call as the SDK has it.
 pub(crate) fn called(
-    shared: &McpServerState,
+    server_state: &McpServerState,
     line: &ClientChannel,
     answer: CallAnswer,
 ) -> Result<CallToolResponse, ErrorData> {
@@ -50,7 +50,8 @@ pub(crate) fn called(
         if let Some(mark) = context.and_then(|context| McpOperationMark::of(&context.extensions)) {
             mark.fails();
         }
-        typed::<CallToolResult>(shared, line, whole, no_result).map(CallToolResponse::Complete)
+        typed::<CallToolResult>(server_state, line, whole, no_result)
+            .map(CallToolResponse::Complete)
     };
     match answer {
         CallAnswer::Result(whole) => result(whole),
@@ -59,7 +60,7 @@ pub(crate) fn called(
         }
         CallAnswer::Task(task) => Ok(CallToolResponse::Task(task)),
         CallAnswer::Asks(asked) => {
-            Ok(match asks::<CallToolResult>(shared, line, &asked, no_result)? {
+            Ok(match asks::<CallToolResult>(server_state, line, &asked, no_result)? {
                 MethodAnswer::Asks(asks) => CallToolResponse::InputRequired(asks),
                 MethodAnswer::Complete(stand_in) => CallToolResponse::Complete(stand_in),
             })
@@ -93,7 +94,7 @@ pub(crate) fn asking(
 
 /// Questions as the SDK has them; `empty` is the least that it takes for a result.
 pub(crate) fn asks<T: DeserializeOwned>(
-    shared: &McpServerState,
+    server_state: &McpServerState,
     line: &ClientChannel,
     whole: &Value,
     empty: impl FnOnce() -> Value,
@@ -102,14 +103,14 @@ pub(crate) fn asks<T: DeserializeOwned>(
         return Ok(MethodAnswer::Asks(asks));
     }
     let id = line.id.to_string();
-    let stand_in = shared.whole.stand_in(&id, whole, true).ok_or_else(unsendable)?;
+    let stand_in = server_state.whole.stand_in(&id, whole, true).ok_or_else(unsendable)?;
     let sent = guarded(with(empty(), stand_in));
     serde_json::from_value(sent).map(MethodAnswer::Complete).map_err(|_| unsendable())
 }
 
 /// Any result; `empty` is the least that the SDK takes for one.
 pub(crate) fn typed<T: Serialize + DeserializeOwned>(
-    shared: &McpServerState,
+    server_state: &McpServerState,
     line: &ClientChannel,
     result: Value,
     empty: impl FnOnce() -> Value,
@@ -118,7 +119,7 @@ pub(crate) fn typed<T: Serialize + DeserializeOwned>(
         return Ok(typed);
     }
     let id = line.id.to_string();
-    let stand_in = shared.whole.stand_in(&id, &result, line.client.is_modern);
+    let stand_in = server_state.whole.stand_in(&id, &result, line.client.is_modern);
     let sent = stand_in.map_or(result, |stand_in| with(empty(), stand_in));
     serde_json::from_value(guarded(sent)).map_err(|_| unsendable())
 }

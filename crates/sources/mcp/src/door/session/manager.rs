@@ -48,7 +48,7 @@ impl SessionManager for McpSessionRegistry {
     async fn has_session(&self, id: &SessionId) -> Result<bool, Self::Error> {
         loop {
             // With the lock held: it does not fall asleep before what is let in has come.
-            if self.all().vigils.get(id).map(|activity| activity.expect()).is_some() {
+            if self.all().activities.get(id).map(|activity| activity.expect()).is_some() {
                 return Ok(true);
             }
             let Some(falling) = self.falling(id) else { return Ok(false) };

@@ -54,6 +54,6 @@ impl SessionTable {
         let is_ours = self.known.get(session).is_some_and(|session| {
             session.coming.contains(id) || session.calls.iter().any(|call| call.id == *id)
         });
-        is_ours || self.vigils.get(session).is_some_and(|activity| activity.awaits(id))
+        is_ours || self.activities.get(session).is_some_and(|activity| activity.awaits(id))
     }
 }

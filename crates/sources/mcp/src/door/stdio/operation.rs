@@ -55,7 +55,7 @@ pub(crate) struct McpOperationMark {
 impl McpOperationGuard {
     /// `None`: it listens, which has no end to wait for.
     pub(crate) fn begin(
-        shared: &McpServerState,
+        server_state: &McpServerState,
         request: &ClientRequest,
         context: &mut RequestContext<RoleServer>,
     ) -> Option<Self> {
@@ -64,7 +64,7 @@ impl McpOperationGuard {
         }
         let said = context.meta.get_traceparent().and_then(Trace::parse);
         let trace = || said.map_or_else(Trace::root, Trace::child);
-        let trace = shared.settings.traced.then(trace);
+        let trace = server_state.settings.traced.then(trace);
         let mark = McpOperationMark { trace, has_failed: Arc::default() };
         context.extensions.insert(mark.clone());
         let served = McpOperation {
@@ -76,7 +76,12 @@ impl McpOperationGuard {
             took: Duration::ZERO,
             failure: Some(McpOperationFailure::Cancelled),
         };
-        Some(Self { backend: Arc::clone(&shared.backend), began: Instant::now(), served, mark })
+        Some(Self {
+            backend: Arc::clone(&server_state.backend),
+            began: Instant::now(),
+            served,
+            mark,
+        })
     }
 
     pub(crate) fn answered(mut self, answer: &Result<ServerResult, ErrorData>) {

@@ -1,4 +1,4 @@
-//! `tasks/get`, `tasks/update` and `tasks/cancel` at the desk.
+//! `tasks/get`, `tasks/update` and `tasks/cancel`.
 
 use rmcp::model::{ErrorData, GetTaskResult, InputResponses};
 use serde_json::json;
@@ -13,13 +13,14 @@ impl RmcpHandler {
     pub(in crate::door) fn task_state(
         &self,
         id: &str,
-        origin: &McpRequestContext,
+        request_context: &McpRequestContext,
         line: &ClientChannel,
     ) -> Result<GetTaskResult, ErrorData> {
-        let McpRequestContext { caller, profile, .. } = origin;
-        let task = self.shared.tasks.find(id, caller, profile.as_deref()).ok_or_else(unknown)?;
+        let McpRequestContext { caller, profile, .. } = request_context;
+        let task =
+            self.server_state.tasks.find(id, caller, profile.as_deref()).ok_or_else(unknown)?;
         task.is_asked_for();
-        results::typed(&self.shared, line, task.state(), || {
+        results::typed(&self.server_state, line, task.state(), || {
             json!({
                 "resultType": "complete", "taskId": "", "status": "working", "createdAt": "",
                 "lastUpdatedAt": "", "ttlMs": null,
@@ -30,11 +31,12 @@ impl RmcpHandler {
     pub(in crate::door) fn answer_task(
         &self,
         id: &str,
-        origin: McpRequestContext,
+        request_context: McpRequestContext,
         answers: InputResponses,
     ) -> Result<(), ErrorData> {
-        let McpRequestContext { caller, profile, .. } = origin;
-        let task = self.shared.tasks.find(id, &caller, profile.as_deref()).ok_or_else(unknown)?;
+        let McpRequestContext { caller, profile, .. } = request_context;
+        let task =
+            self.server_state.tasks.find(id, &caller, profile.as_deref()).ok_or_else(unknown)?;
         task.is_asked_for();
         task.answer(&caller, answers);
         Ok(())
@@ -43,10 +45,11 @@ impl RmcpHandler {
     pub(in crate::door) fn end_task(
         &self,
         id: &str,
-        origin: &McpRequestContext,
+        request_context: &McpRequestContext,
     ) -> Result<(), ErrorData> {
-        let McpRequestContext { caller, profile, .. } = origin;
-        let task = self.shared.tasks.find(id, caller, profile.as_deref()).ok_or_else(unknown)?;
+        let McpRequestContext { caller, profile, .. } = request_context;
+        let task =
+            self.server_state.tasks.find(id, caller, profile.as_deref()).ok_or_else(unknown)?;
         task.is_asked_for();
         task.cancel();
         Ok(())

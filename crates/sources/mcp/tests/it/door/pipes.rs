@@ -14,7 +14,7 @@ use toolcrib_engine::Crib;
 use toolcrib_mcp::{McpServer, McpServerSettings, StdioServerError};
 use toolcrib_testkit::{Behaviour, Oracle, spec};
 
-use super::backend::Home;
+use super::backend::FixtureBackend;
 use super::wire::NO_MESSAGES;
 
 pub(super) struct Pipe {
@@ -35,10 +35,10 @@ impl Pipe {
     }
 
     fn of(tools: Toolset, settings: McpServerSettings) -> Self {
-        Self::at(Home::of(Crib::of(tools)), settings)
+        Self::at(FixtureBackend::of(Crib::of(tools)), settings)
     }
 
-    pub(super) fn at(home: Home, settings: McpServerSettings) -> Self {
+    pub(super) fn at(home: FixtureBackend, settings: McpServerSettings) -> Self {
         let door = McpServer::new(Arc::new(home), settings);
         let (near, far) = duplex(64 * 1024);
         let (reader, writer) = split(far);
@@ -325,7 +325,7 @@ async fn a_call_that_its_client_can_ask_nobody_about_is_made_again_after_a_decis
     let oracle = Oracle::default();
     let crib = Crib::of(Toolset::of([oracle.echo("wipe", Effect::Destroy)]).unwrap());
     let patience = Some(Duration::from_secs(10));
-    let home = Home { patience, ..Home::of(crib.clone()) };
+    let home = FixtureBackend { patience, ..FixtureBackend::of(crib.clone()) };
     let settings = McpServerSettings { decides: Some("decide"), ..McpServerSettings::default() };
     let mut pipe = Pipe::at(home, settings);
     let text = |result: &Value| result["content"][0]["text"].as_str().unwrap().to_owned();

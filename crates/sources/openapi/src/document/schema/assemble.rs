@@ -125,6 +125,9 @@ pub(crate) fn output<'l>(
     site: DocumentSite<'l>,
     about: &str,
 ) -> Option<CompactJson<Value>> {
+    if shelf.spent > shelf.most {
+        return None;
+    }
     let site = shelf.library.follow(site).ok()?;
     let place = std::ptr::from_ref(site.value).addr();
     if !shelf.outputs.contains_key(&place) {
@@ -135,13 +138,9 @@ pub(crate) fn output<'l>(
         shelf.outputs.insert(place, AssembledOutput { schema, bytes });
     }
     let known = shelf.outputs.get(&place)?;
-    let (schema, bytes) = (known.schema.clone(), known.bytes);
-    // One more tool shows it, and whoever reads all of them pays for each.
-    if shelf.spent > shelf.most {
-        return None;
-    }
-    shelf.spent += bytes;
-    schema
+    // Each tool that shows it counts: whoever reads all of them reads it as often.
+    shelf.spent += known.bytes;
+    known.schema.clone()
 }
 
 /// The same, made anew.

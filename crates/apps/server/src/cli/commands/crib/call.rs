@@ -27,9 +27,9 @@ pub(crate) fn call(
     };
     let plan = context.plain_plan()?;
     let call = Call::new("call_1", name, arguments);
-    let desk = CallRunner { context, output, yes };
+    let runner = CallRunner { context, output, yes };
     let finished = interruptible(&context.runtime, (output, Some(name)), |options| {
-        desk.answer(&plan, call, options)
+        runner.answer(&plan, call, options)
     })?;
     let Some(response) = finished.answer.transpose()? else { return Ok(CommandExit::Interrupted) };
     if output.json {

@@ -107,8 +107,8 @@ fn follow(everywhere: &LocalServers, output: &Output, limit: u16) -> Result<Comm
     })
 }
 
-fn locked<T>(context: &Mutex<T>) -> MutexGuard<'_, T> {
-    context.lock().unwrap_or_else(PoisonError::into_inner)
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What is wrong where no place has the call.

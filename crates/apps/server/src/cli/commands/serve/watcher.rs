@@ -32,23 +32,23 @@ pub(super) struct WatchedFiles {
     pub(super) keys: Option<TokenFolder>,
 }
 
-pub(super) async fn follow(outside: WatchedFiles, house: Arc<GatewayState>, output: Output) {
+pub(super) async fn follow(outside: WatchedFiles, gateway: Arc<GatewayState>, output: Output) {
     let WatchedFiles { file, keys } = outside;
     let (wishes, wish) = watch::channel(embeddings::wanted(&file.checked, &output));
     let meant =
-        embeddings::follow(house.live.crib().clone(), file.path.clone(), wish, output.clone());
+        embeddings::follow(gateway.live.crib().clone(), file.path.clone(), wish, output.clone());
     // A new source that is slow to start delays no change of the tokens.
     tokio::join!(
-        follow_file((file, wishes), &house, &output),
+        follow_file((file, wishes), &gateway, &output),
         meant,
-        follow_rest(keys, &house, &output),
-        follow_issuers(&house, &output),
+        follow_rest(keys, &gateway, &output),
+        follow_issuers(&gateway, &output),
     );
 }
 
 async fn follow_file(
     (mut file, wishes): (ServeConfig, EmbedderSender),
-    house: &GatewayState,
+    gateway: &GatewayState,
     output: &Output,
 ) {
     let (mut seen, mut applied, mut distrusted) = (None, None, None);
@@ -67,7 +67,7 @@ async fn follow_file(
             match config::file_if_any(&file.path) {
                 Ok(text) => {
                     (applied, unread) = (now, String::new());
-                    distrusted = reload((&mut file, &wishes), text, house, output).await;
+                    distrusted = reload((&mut file, &wishes), text, gateway, output).await;
                 }
                 // Descriptors may be lacking only now, so it is tried again.
                 Err(error) => {
@@ -83,32 +83,32 @@ async fn follow_file(
     }
 }
 
-async fn follow_rest(mut held: Option<TokenFolder>, house: &GatewayState, output: &Output) {
+async fn follow_rest(mut held: Option<TokenFolder>, gateway: &GatewayState, output: &Output) {
     let (mut states, mut faults) = (Vec::new(), Vec::new());
     let (mut masked, mut aside, mut undeclared) =
         (ActiveSecrets::default(), Vec::new(), Vec::new());
     loop {
         let found = held.as_mut().map(TokenFolder::look);
         if let Some(found) = &found {
-            house.guard.take(found);
+            gateway.guard.take(found);
             if found.problems != faults {
                 output.warn(&found.problems);
                 faults.clone_from(&found.problems);
             }
         }
-        masked.follow(&house.live, found.as_ref().map_or(&[], |found| &found.keys));
-        let current = house.live.crib().sources();
+        masked.follow(&gateway.live, found.as_ref().map_or(&[], |found| &found.keys));
+        let current = gateway.live.crib().sources();
         tell_sources(&states, &current, output);
         states = current;
         // Who lost a name is known when all had their chance.
-        if house.started.load(Ordering::Relaxed) {
-            let catalog = house.live.crib().catalog();
+        if gateway.started.load(Ordering::Relaxed) {
+            let catalog = gateway.live.crib().catalog();
             let told = told_of_undeclared(&catalog);
             if told != undeclared {
                 output.warn(&told);
                 undeclared = told;
             }
-            let mut told = set_aside(&catalog, &house.live.profiles());
+            let mut told = set_aside(&catalog, &gateway.live.profiles());
             told.extend(kept_out(&catalog));
             if told != aside {
                 output.warn(&told);
@@ -120,10 +120,10 @@ async fn follow_rest(mut held: Option<TokenFolder>, house: &GatewayState, output
 }
 
 /// Has the keys of issuers at hand, and says which are not.
-async fn follow_issuers(house: &GatewayState, output: &Output) {
+async fn follow_issuers(gateway: &GatewayState, output: &Output) {
     let mut told = Vec::new();
     loop {
-        let access = house.guard.access();
+        let access = gateway.guard.access();
         access.warm().await;
         let troubles = access.troubles();
         if troubles != told {
@@ -161,7 +161,7 @@ impl ActiveSecrets {
 async fn reload(
     (file, wanted_now): (&mut ServeConfig, &EmbedderSender),
     text: Option<String>,
-    house: &GatewayState,
+    gateway: &GatewayState,
     output: &Output,
 ) -> Option<TrustRequest> {
     let text = text.filter(|text| file.text.as_ref() != Some(text))?;
@@ -170,7 +170,7 @@ async fn reload(
     let applied = match read.config {
         None => Err(ApplyError::File(read.problems)),
         Some(config) => match passed(config, file) {
-            Ok(config) => house.live.apply(&config).await.map(|change| (change, config)),
+            Ok(config) => gateway.live.apply(&config).await.map(|change| (change, config)),
             Err(wishes) => {
                 let told = wishes.told();
                 output.warn(&[format!("{told}\nit comes into force with `toolcrib trust`")]);
@@ -186,7 +186,7 @@ async fn reload(
                 *now = wanted;
                 is_other
             });
-            house.guard.admit(config.front.access);
+            gateway.guard.admit(config.front.access);
             output.note(&format!("`{name}` is in force: {}", told(&change)));
         }
         Err(ApplyError::File(problems)) => {

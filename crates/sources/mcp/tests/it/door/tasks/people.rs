@@ -12,7 +12,7 @@ use toolcrib_mcp::McpServerSettings;
 use toolcrib_testkit::{Oracle, spec};
 
 use super::{SOON, acknowledged, ask, asks, begin, call, get, settings, takes, until, update};
-use crate::door::backend::Home;
+use crate::door::backend::FixtureBackend;
 use crate::door::fixtures::form;
 use crate::door::long;
 use crate::door::support::{open, open_home};
@@ -95,7 +95,7 @@ async fn a_task_hears_of_an_approval_that_was_given_elsewhere() {
     let oracle = Oracle::default();
     let crib = wiping(&oracle);
     let patience = Some(Duration::from_secs(10));
-    let home = Home { patience, ..Home::of(crib.clone()) };
+    let home = FixtureBackend { patience, ..FixtureBackend::of(crib.clone()) };
     let url = open_home(home, settings()).await;
     let ann = Caller::new("house", "ann");
     for can in [takes(), asks()] {
