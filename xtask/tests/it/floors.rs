@@ -27,7 +27,6 @@ const ROOMS: &[&str] = &[
     "toolcrib-mcp",
     "toolcrib-openapi",
     "toolcrib-store",
-    "toolcrib-a2a",
     "toolcrib-desk",
     "toolcrib-agent",
 ];
@@ -38,8 +37,7 @@ const NETWORK: &[&str] = &["toolcrib-egress"];
 const PROGRAMS: &[&str] = &["toolcrib-child"];
 
 /// Where tools come from.
-const SOURCES: &[&str] =
-    &["toolcrib-basics", "toolcrib-mcp", "toolcrib-openapi", "toolcrib-a2a", "toolcrib-desk"];
+const SOURCES: &[&str] = &["toolcrib-basics", "toolcrib-mcp", "toolcrib-openapi", "toolcrib-desk"];
 
 /// Each crate of the workspace, and which others its code may name.
 const FLOORS: &[(&str, &[&[&str]])] = &[
@@ -58,12 +56,11 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
     ("toolcrib-engine", &[GROUND]),
     ("toolcrib-auth", &[GROUND, NETWORK]),
     ("toolcrib-basics", &[GROUND]),
-    ("toolcrib-mcp", &[GROUND, NETWORK, PROGRAMS]),
     ("toolcrib-openapi", &[GROUND, NETWORK]),
     ("toolcrib-store", &[GROUND]),
-    ("toolcrib-a2a", &[GROUND, NETWORK]),
     ("toolcrib-desk", &[GROUND, NETWORK]),
     // Floor 2.
+    ("toolcrib-mcp", &[GROUND, NETWORK, PROGRAMS, &["toolcrib-engine"]]),
     ("toolcrib-agent", &[GROUND, NETWORK, &["toolcrib-dialect", "toolcrib-engine"]]),
     (
         "toolcrib-config",
@@ -72,7 +69,6 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
     // Floor 3.
     ("toolcrib", &[ROOMS, NETWORK]),
     ("toolcrib-server", &[ROOMS, NETWORK, &["toolcrib"]]),
-    ("toolcrib-python", &[ROOMS, &["toolcrib"]]),
     // For tests and chores only; nothing that ships may name them.
     ("toolcrib-testkit", &[ROOMS, NETWORK, PROGRAMS]),
     ("toolcrib-load", &[]),

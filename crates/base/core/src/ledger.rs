@@ -31,7 +31,12 @@ pub use status::CallStatus;
 use ticket::{ParkedCall, TicketError, TicketId};
 
 /// The record. An error of the ledger stops a call that has an effect before it is sent.
-pub trait Ledger: Send + Sync {
+pub trait Ledger: CallLedger + KeyLedger + TicketLedger + ResultLedger {}
+
+impl<T: CallLedger + KeyLedger + TicketLedger + ResultLedger> Ledger for T {}
+
+/// The calls: that they were planned, and how they ended.
+pub trait CallLedger: Send + Sync {
     /// A call waits for its turn, and nothing of it was sent. Not every call waits, and one that
     /// did is `planned` too before it runs.
     fn queued<'a>(&'a self, _: PlannedCall<'a>) -> BoxFuture<'a, Result<(), LedgerError>> {
@@ -65,6 +70,23 @@ pub trait Ledger: Send + Sync {
         Box::pin(std::future::ready(Ok(None)))
     }
 
+    /// How a call of this caller stands, by our name of it; `None`: there is none, or no more.
+    fn status<'a>(
+        &'a self,
+        _: &'a Caller,
+        _call: &'a str,
+    ) -> BoxFuture<'a, Result<Option<CallStatus>, LedgerError>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+
+    /// Whether it can tell how calls stand.
+    fn supports_status(&self) -> bool {
+        false
+    }
+}
+
+/// The idempotency keys: what was begun under them, and what came of it.
+pub trait KeyLedger: Send + Sync {
     /// Asks for a key before the call under it is made: of any number who ask at once, one is
     /// told `New`, and from then on the key is on record. If the process ends before the key is
     /// bound, it is free again.
@@ -99,7 +121,10 @@ pub trait Ledger: Send + Sync {
     ) -> BoxFuture<'a, Result<KeyState, LedgerError>> {
         Box::pin(std::future::ready(Err(LedgerError::keyless())))
     }
+}
 
+/// The tickets: calls that wait for a person.
+pub trait TicketLedger: Send + Sync {
     fn park(&self, parked: ParkedCall) -> BoxFuture<'_, Result<(), LedgerError>>;
 
     /// Takes a ticket out. Of any number who claim it at once, one gets it; a ticket of another
@@ -154,21 +179,10 @@ pub trait Ledger: Send + Sync {
             Ok(open.into_iter().find(|parked| &parked.ticket == ticket))
         })
     }
+}
 
-    /// How a call of this caller stands, by our name of it; `None`: there is none, or no more.
-    fn status<'a>(
-        &'a self,
-        _: &'a Caller,
-        _call: &'a str,
-    ) -> BoxFuture<'a, Result<Option<CallStatus>, LedgerError>> {
-        Box::pin(std::future::ready(Ok(None)))
-    }
-
-    /// Whether it can tell how calls stand.
-    fn supports_status(&self) -> bool {
-        false
-    }
-
+/// Results that are too large for a model.
+pub trait ResultLedger: Send + Sync {
     /// Keeps a result that is too large for a model; `None` where there is no room for it.
     fn keep<'a>(
         &'a self,

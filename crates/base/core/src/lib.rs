@@ -40,8 +40,9 @@ pub use gate::{Audience, BatchOptions, Executor, MissingToolExplainer, Redemptio
 pub use ledger::error::LedgerError;
 pub use ledger::ticket::{Decision, ParkedCall, TicketBounds, TicketError, TicketId};
 pub use ledger::{
-    Attempt, CallStatus, Ending, EndingReport, IdempotencyKey, KeyResult, KeyState, LONGEST_KEY,
-    Ledger, OpenTickets, PlannedCall, ResultHandle, UncertainCall,
+    Attempt, CallLedger, CallStatus, Ending, EndingReport, IdempotencyKey, KeyLedger, KeyResult,
+    KeyState, LONGEST_KEY, Ledger, OpenTickets, PlannedCall, ResultHandle, ResultLedger,
+    TicketLedger, UncertainCall,
 };
 pub use observe::failpoint;
 pub use observe::observer::{

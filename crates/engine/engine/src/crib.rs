@@ -14,8 +14,9 @@ use arc_swap::{ArcSwap, ArcSwapOption, Guard};
 use toolcrib_core::{
     BatchOptions, BoxFuture, Call, Caller, Catalog, ClientSession, Content, CribLimits, Decision,
     Discovery, Executor, JsonFields, LedgerError, OpenTickets, ParkedCall, Plan, PlanError,
-    PlanRequest, Policy, Redemption, Report, ResourceCatalog, ResourceOperation, ResourceRequest,
-    Response, ResultHandle, Run, SourceId, TicketError, TicketId, ToolError, UpdateStream,
+    PlanRequest, Policy, Redemption, Report, ResourceCatalog, ResourceKind, ResourceOperation,
+    ResourceRequest, Response, ResultHandle, Run, SourceId, TicketError, TicketId, ToolError,
+    UpdateStream,
 };
 
 use crate::builtin::BuiltinTools;
@@ -111,6 +112,21 @@ impl Crib {
         }
     }
 
+    /// The definitions of one kind that this caller may know of.
+    pub fn offers(&self, caller: &Caller, kind: ResourceKind) -> Vec<Arc<JsonFields>> {
+        let (resources, executor) = (self.resources(), self.executor());
+        let seen = resources.seen(kind, caller, executor.policy());
+        seen.map(|offer| Arc::clone(&offer.definition)).collect()
+    }
+
+    /// Resolves when these change; templates change with resources.
+    pub fn offers_changed(&self, kind: ResourceKind) -> BoxFuture<'static, ()> {
+        match kind {
+            ResourceKind::Prompt => self.prompts_changed(),
+            ResourceKind::Resource | ResourceKind::Template => self.resources_changed(),
+        }
+    }
+
     /// Fills in a prompt, reads a resource or completes an argument: through the gate. What a
     /// person has to approve is put to the host among `options`.
     pub async fn inquire(
@@ -136,24 +152,13 @@ impl Crib {
         self.executor().follow(&self.resources(), visitor, uri, options).await
     }
 
-    /// Decides what one request may use.
+    /// Decides what one request may use; what was decided before for the same caller may hold: see
+    /// [`Plan::shown_by`].
     pub fn plan(&self, caller: &Caller, request: PlanRequest) -> Result<Plan, PlanError> {
         let (number, discovery) = self.shows();
         let asked = DiscoveryPresenter::of((number, &discovery), &request, &self.factory);
         let catalog = self.shown(caller);
-        Plan::make_shown(&catalog, caller, self.executor().policy(), request, &asked)
-    }
-
-    /// The same for a caller who comes with request after request: see [`Plan::make_again`].
-    pub fn plan_again(
-        &self,
-        caller: &Arc<Caller>,
-        request: PlanRequest,
-    ) -> Result<Plan, PlanError> {
-        let (number, discovery) = self.shows();
-        let asked = DiscoveryPresenter::of((number, &discovery), &request, &self.factory);
-        let catalog = self.shown(caller);
-        Plan::make_again(&catalog, caller, self.executor().policy(), request, &asked)
+        Plan::shown_by(&catalog, caller, self.executor().policy(), request, &asked)
     }
 
     fn shows(&self) -> (u64, Guard<Arc<DiscoverySettings>>) {

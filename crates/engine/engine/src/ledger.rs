@@ -9,9 +9,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use toolcrib_core::{
-    BoxFuture, CallKey, Caller, Content, Ending, EndingReport, Fingerprint, IdempotencyKey,
-    KeyResult, KeyState, Ledger, LedgerError, OpenTickets, ParkedCall, PlannedCall, ResultHandle,
-    TicketBounds, TicketError, TicketId, UncertainCall,
+    BoxFuture, CallKey, CallLedger, Caller, Content, Ending, EndingReport, Fingerprint,
+    IdempotencyKey, KeyLedger, KeyResult, KeyState, LedgerError, OpenTickets, ParkedCall,
+    PlannedCall, ResultHandle, ResultLedger, TicketBounds, TicketError, TicketId, TicketLedger,
+    UncertainCall,
 };
 
 pub use calls::CallRow;
@@ -63,7 +64,7 @@ impl MemoryLedger {
     }
 }
 
-impl Ledger for MemoryLedger {
+impl CallLedger for MemoryLedger {
     fn queued<'a>(&'a self, call: PlannedCall<'a>) -> BoxFuture<'a, Result<(), LedgerError>> {
         self.planned(call)
     }
@@ -96,7 +97,9 @@ impl Ledger for MemoryLedger {
     ) -> BoxFuture<'a, Result<Option<UncertainCall>, LedgerError>> {
         ready(Ok(locked(&self.rows).unknown_like(call, window)))
     }
+}
 
+impl KeyLedger for MemoryLedger {
     fn begin<'a>(
         &'a self,
         key: &'a IdempotencyKey,
@@ -120,7 +123,9 @@ impl Ledger for MemoryLedger {
     ) -> BoxFuture<'a, Result<KeyState, LedgerError>> {
         ready(Ok(locked(&self.keys).recorded(key)))
     }
+}
 
+impl TicketLedger for MemoryLedger {
     fn park(&self, parked: ParkedCall) -> BoxFuture<'_, Result<(), LedgerError>> {
         ready(locked(&self.tickets).park(parked))
     }
@@ -164,7 +169,9 @@ impl Ledger for MemoryLedger {
     fn waiting(&self) -> BoxFuture<'_, Option<u64>> {
         ready(Some(locked(&self.tickets).count()))
     }
+}
 
+impl ResultLedger for MemoryLedger {
     fn keep<'a>(
         &'a self,
         caller: &'a Caller,

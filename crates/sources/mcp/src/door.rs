@@ -1,19 +1,19 @@
 //! A crib served over MCP: to clients of 2026-07-28 and of the revisions before it, over HTTP and
 //! over pipes.
 //!
-//! Read in this order: [`McpBackend`] (what is served), `methods` (what is asked, but for calls),
+//! Read in this order: [`CribProvider`] (what is served), `methods` (what is asked, but for calls),
 //! `call` (one call with its questions, its running, its report), `tasks` (a call that outlives its
 //! request), `client` (what its client is told meanwhile), `session`, `sdk` (the handler of the
 //! SDK), then the ways in: `http`, with a fast path for the plainest calls, and `stdio`.
 //!
 //! Nothing is decided here: what a caller sees is the plan, and every call goes through the gate.
 
-mod backend;
 mod call;
 mod client;
 mod http;
 mod messages;
 mod methods;
+mod provider;
 mod sdk;
 mod session;
 mod settings;
@@ -27,12 +27,12 @@ use axum::Router;
 use tokio::io::{AsyncRead, AsyncWrite};
 use toolcrib_core::Caller;
 
-pub use backend::{BackendResourceRequest, McpBackend, TicketClaim};
 use call::pending_approvals::PendingApprovals;
 use call::suspended_calls::SuspendedCalls;
 #[cfg(feature = "fuzz")]
 pub(crate) use http::fast_request::means_one_thing;
 pub use http::{AuthenticatedCaller, McpHttpHandler};
+pub use provider::{CribProvider, McpObserver};
 use sdk::passthrough_cache::PassthroughCache;
 use session::McpSessionRegistry;
 pub use settings::McpServerSettings;
@@ -46,14 +46,25 @@ use tasks::TaskRegistry;
 pub struct McpServer(Arc<McpServerState>);
 
 impl McpServer {
-    pub fn new(backend: Arc<dyn McpBackend>, settings: McpServerSettings) -> Self {
+    pub fn new(cribs: Arc<dyn CribProvider>, settings: McpServerSettings) -> Self {
+        Self::observed(cribs, Arc::new(()), settings)
+    }
+
+    /// The same; `observer` hears of what was served.
+    pub fn observed(
+        cribs: Arc<dyn CribProvider>,
+        observer: Arc<dyn McpObserver>,
+        settings: McpServerSettings,
+    ) -> Self {
         let waiting = SuspendedCalls::new(settings.most_waiting, settings.patience);
         let tasks = TaskRegistry::new(&settings);
-        let sessions = McpSessionRegistry::new(Arc::clone(&backend), &settings);
+        let sessions =
+            McpSessionRegistry::new(Arc::clone(&cribs), Arc::clone(&observer), &settings);
         let whole = PassthroughCache::default();
         let awaited = PendingApprovals::default();
         Self(Arc::new(McpServerState {
-            backend,
+            cribs,
+            observer,
             settings,
             waiting,
             awaited,

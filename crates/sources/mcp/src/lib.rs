@@ -5,7 +5,7 @@
 //! and the pool of them), `connection` (how it begins, and requests over it), `inflight` (what
 //! comes in, and whose it is), then the two transports: `stdio` and `http`.
 //!
-//! The other direction is `door`: [`McpServer`] serves any [`McpBackend`].
+//! The other direction is `door`: [`McpServer`] serves the cribs of any [`CribProvider`].
 //!
 //! Results and definitions are kept as they came: the SDK carries the messages and knows the
 //! handshakes, and its types, which drop what they do not know, see no content.
@@ -25,8 +25,8 @@ pub use client::source::status::{ConnectionPhase, LeftOutTool, McpEra, McpSource
 pub use client::source::{McpEnvironment, McpSource};
 pub use client::stdio::enable_local_stdout_reader;
 pub use door::{
-    AuthenticatedCaller, BackendResourceRequest, McpBackend, McpHttpHandler, McpOperation,
-    McpOperationFailure, McpServer, McpServerSettings, StdioServerError, TicketClaim,
+    AuthenticatedCaller, CribProvider, McpHttpHandler, McpObserver, McpOperation,
+    McpOperationFailure, McpServer, McpServerSettings, StdioServerError,
 };
 pub use protocol::methods::METHODS;
 /// For the last moment of a process that has stopped its sources, or dropped them half started.

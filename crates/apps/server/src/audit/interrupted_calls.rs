@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use toolcrib::store::Store;
-use toolcrib::{Caller, Effect, Ending, ErrorKind, Ledger as _, TicketId};
+use toolcrib::{Caller, Effect, Ending, ErrorKind, TicketId, TicketLedger as _};
 
 use super::chain::{ChainLink, LONGEST_LINE};
 use super::open_decisions::LinePosition;

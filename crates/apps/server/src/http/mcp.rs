@@ -15,16 +15,12 @@ use serde_json::Value;
 use toolcrib::auth::{AccessLevel, ProtectedResource, needed, reach};
 use toolcrib::config::LiveConfig;
 use toolcrib::mcp::{
-    AuthenticatedCaller, BackendResourceRequest, McpBackend, McpOperation, McpOperationFailure,
-    TicketClaim,
+    AuthenticatedCaller, CribProvider, McpObserver, McpOperation, McpOperationFailure, McpServer,
+    McpServerSettings,
 };
-use toolcrib::{
-    BatchOptions, BoxFuture, Call, Caller, ClientSession, Crib, CribLimits, Intent, JsonFields,
-    LedgerError, ParkedCall, Plan, PlanError, Policy, Redemption, Report, ResourceKind, Response,
-    Run, ServerInfo, TicketError, TicketId, ToolError, ToolSpec, UpdateStream, Verdict,
-};
+use toolcrib::{Caller, Crib, ParkedCall};
 
-use super::rest::tickets::{decides, enters, recorded};
+use super::rest::tickets::{decides, enters};
 use crate::http::pipeline::authentication::lacking;
 use crate::http::routes::problem::HttpProblem;
 use crate::http::routes::request::GatewayRequest;
@@ -109,172 +105,44 @@ fn insufficient_scope_hint(
     Err(lacking(&asked.gateway.guard.access(), resource, &scope))
 }
 
-/// The crib of a file as the door wants it.
-pub(crate) struct LiveBackend {
-    pub(crate) live: Arc<LiveConfig>,
-    pub(crate) telemetry: Arc<Telemetry>,
+/// The server of the cribs of a file.
+pub(crate) fn server(
+    live: &Arc<LiveConfig>,
+    telemetry: &Arc<Telemetry>,
+    settings: McpServerSettings,
+) -> McpServer {
+    let observer = GatewayObserver { live: Arc::clone(live), telemetry: Arc::clone(telemetry) };
+    McpServer::observed(Arc::new(LiveCribs(Arc::clone(live))), Arc::new(observer), settings)
 }
 
-/// What holds for a profile that is gone meanwhile.
-struct MissingProfilePolicy;
+/// The cribs of a file: the whole one, and those of its profiles.
+struct LiveCribs(Arc<LiveConfig>);
 
-impl Policy for MissingProfilePolicy {
-    fn sees(&self, _caller: &Caller, _tool: &ToolSpec) -> bool {
-        false
-    }
-
-    fn decide<'a>(&'a self, _intent: Intent<'a>) -> BoxFuture<'a, Verdict> {
-        Box::pin(std::future::ready(Verdict::Deny("the profile is gone".to_owned())))
-    }
-}
-
-impl LiveBackend {
-    fn crib(&self, profile: Option<&str>) -> Crib {
-        let all = self.live.crib();
+impl CribProvider for LiveCribs {
+    fn crib(&self, profile: Option<&str>) -> Option<Crib> {
         match profile {
-            None => all.clone(),
-            Some(name) => self.live.view(name).unwrap_or_else(|| {
-                all.with_policy(Arc::new(MissingProfilePolicy), CribLimits::default())
-            }),
+            None => Some(self.0.crib().clone()),
+            Some(name) => self.0.view(name),
         }
+    }
+
+    fn may_see(&self, caller: &Caller, parked: &ParkedCall) -> bool {
+        enters(caller, parked)
+    }
+
+    /// A token that could not have made the call does not use the ticket up.
+    fn may_decide(&self, caller: &Caller, parked: &ParkedCall) -> bool {
+        decides(self.0.crib(), caller, parked)
     }
 }
 
-impl McpBackend for LiveBackend {
-    fn has_profile(&self, _caller: &Caller, profile: &str) -> bool {
-        self.live.view(profile).is_some()
-    }
+/// Counts what was served over MCP, and writes its spans.
+struct GatewayObserver {
+    live: Arc<LiveConfig>,
+    telemetry: Arc<Telemetry>,
+}
 
-    fn plan(
-        &self,
-        caller: &Arc<Caller>,
-        profile: Option<&str>,
-        request: toolcrib::PlanRequest,
-    ) -> Result<Plan, PlanError> {
-        self.crib(profile).plan_again(caller, request)
-    }
-
-    fn plan_unlisted(
-        &self,
-        caller: &Arc<Caller>,
-        profile: Option<&str>,
-        request: toolcrib::PlanRequest,
-        tool: &str,
-    ) -> Option<Plan> {
-        self.crib(profile).plan_unlisted(caller, request, tool)
-    }
-
-    fn run(
-        &self,
-        plan: Plan,
-        profile: Option<&str>,
-        calls: Vec<Call>,
-        options: BatchOptions,
-    ) -> BoxFuture<'static, Report> {
-        let crib = self.crib(profile);
-        Box::pin(async move { crib.run_with(&plan, calls, options).await })
-    }
-
-    fn redeem(&self, claim: TicketClaim) -> BoxFuture<'static, Result<Response, TicketError>> {
-        let crib = self.crib(claim.profile.as_deref());
-        Box::pin(async move {
-            // A token that could not have made the call does not use the ticket up.
-            if reach(&claim.caller, claim.profile.as_deref()) != AccessLevel::All {
-                let parked = crib.ticket(&claim.caller, &claim.ticket).await?;
-                if parked.is_some_and(|parked| !decides(&crib, &claim.caller, &parked)) {
-                    return Err(TicketError::Unknown);
-                }
-            }
-            let TicketClaim { caller, ticket, decision, options, .. } = claim;
-            let run = &Run::default();
-            let redemption =
-                Redemption { caller: &caller, ticket: &ticket, decision, run, options };
-            crib.redeem(redemption).await
-        })
-    }
-
-    fn redeemed<'a>(
-        &'a self,
-        caller: &'a Caller,
-        ticket: &'a TicketId,
-    ) -> BoxFuture<'a, Option<Response>> {
-        let crib = self.crib(None);
-        Box::pin(async move { recorded(&crib, caller, ticket).await })
-    }
-
-    fn ticket<'a>(
-        &'a self,
-        caller: &'a Caller,
-        ticket: &'a TicketId,
-    ) -> BoxFuture<'a, Result<Option<ParkedCall>, LedgerError>> {
-        let crib = self.crib(None);
-        Box::pin(async move {
-            let parked = crib.ticket(caller, ticket).await?;
-            Ok(parked.filter(|parked| enters(caller, parked)))
-        })
-    }
-
-    fn changed(&self) -> BoxFuture<'static, ()> {
-        self.live.crib().changed()
-    }
-
-    fn offers(
-        &self,
-        caller: &Caller,
-        profile: Option<&str>,
-        kind: ResourceKind,
-    ) -> Vec<Arc<JsonFields>> {
-        let crib = self.crib(profile);
-        let (stock, executor) = (crib.resources(), crib.executor());
-        let seen = stock.seen(kind, caller, executor.policy());
-        seen.map(|offer| Arc::clone(&offer.definition)).collect()
-    }
-
-    fn offers_changed(&self, kind: ResourceKind) -> BoxFuture<'static, ()> {
-        match kind {
-            ResourceKind::Prompt => self.live.crib().prompts_changed(),
-            ResourceKind::Resource | ResourceKind::Template => self.live.crib().resources_changed(),
-        }
-    }
-
-    fn announced(
-        &self,
-        profile: Option<&str>,
-        kind: Option<ResourceKind>,
-    ) -> BoxFuture<'static, ()> {
-        self.crib(profile).announced(kind)
-    }
-
-    fn lines(&self, visitor: ClientSession, profile: Option<&str>) -> Option<UpdateStream> {
-        match profile {
-            None => self.live.crib().lines(visitor),
-            Some(name) => self.live.view(name)?.lines(visitor),
-        }
-    }
-
-    fn inquire(
-        &self,
-        asking: BackendResourceRequest,
-    ) -> BoxFuture<'static, Result<JsonFields, ToolError>> {
-        let BackendResourceRequest { visitor, profile, inquiry, options } = asking;
-        let crib = self.crib(profile.as_deref());
-        Box::pin(async move { crib.inquire(&visitor, inquiry, options).await })
-    }
-
-    fn follow(
-        &self,
-        visitor: ClientSession,
-        profile: Option<&str>,
-        uri: String,
-    ) -> BoxFuture<'static, Result<UpdateStream, ToolError>> {
-        let crib = self.crib(profile);
-        Box::pin(async move { crib.follow(&visitor, uri, BatchOptions::default()).await })
-    }
-
-    fn sole(&self, profile: Option<&str>) -> Option<Arc<ServerInfo>> {
-        self.crib(profile).sole()
-    }
-
+impl McpObserver for GatewayObserver {
     fn served(&self, served: &McpOperation) {
         let McpOperation { method, name, id, revision, trace, took, failure } = served;
         let asked = (method.as_str(), name.as_deref(), revision.as_deref());

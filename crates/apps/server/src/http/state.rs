@@ -9,7 +9,6 @@ use toolcrib::config::{LiveConfig, ServerLimits};
 use toolcrib::mcp::{McpServer, McpServerSettings};
 use toolcrib::store::Store;
 
-use super::mcp::LiveBackend;
 use crate::http::listen::overload::OverloadReason;
 use crate::http::pipeline::authentication::Authenticator;
 use crate::http::pipeline::concurrency::ConcurrencyLimit;
@@ -69,8 +68,7 @@ impl GatewayState {
             task_life: bounds.task_life,
             ..McpServerSettings::default()
         };
-        let shown = LiveBackend { live: Arc::clone(&live), telemetry: Arc::clone(&telemetry) };
-        let door = McpServer::new(Arc::new(shown), settings);
+        let door = super::mcp::server(&live, &telemetry, settings);
         let replies = ReplyStore(live.crib().clone());
         Self {
             live,

@@ -26,10 +26,9 @@ struct PlanCache(Mutex<VecDeque<(PlanCacheKey, Arc<PlanDecision>)>>);
 type PlanCacheKey = (Fingerprint, u64);
 
 impl PlanCache {
-    fn find(&self, rules: PlanCacheKey, caller: &Arc<Caller>) -> Option<Arc<PlanDecision>> {
+    fn find(&self, rules: PlanCacheKey, caller: &Caller) -> Option<Arc<PlanDecision>> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_same = |other: &Arc<Caller>| Arc::ptr_eq(other, caller) || other == caller;
-        let found = known.iter().find(|(of, plan)| *of == rules && is_same(&plan.caller));
+        let found = known.iter().find(|(of, plan)| *of == rules && *plan.caller == *caller);
         found.map(|(_, decided)| Arc::clone(decided))
     }
 
@@ -43,12 +42,12 @@ impl PlanCache {
 }
 
 impl Plan {
-    /// The same as [`Plan::make_shown`] for a caller who may come again. What was decided before
-    /// holds where nothing but the session can differ: the request has no wishes, and the policy
-    /// and the way of showing say which ones they are.
-    pub fn make_again(
+    /// Decides what one request may use, shown as somebody decides. What was decided before for
+    /// this snapshot holds where nothing but the session can differ: the request has no wishes, and
+    /// the policy and the way of showing say which ones they are.
+    pub fn shown_by(
         catalog: &Arc<Catalog>,
-        caller: &Arc<Caller>,
+        caller: &Caller,
         policy: &dyn Policy,
         request: PlanRequest,
         showing: &dyn Presenter,
@@ -58,7 +57,7 @@ impl Plan {
         if let Some(decided) = known {
             return Ok(Self { catalog: Arc::clone(catalog), decided, session: request.session });
         }
-        let plan = decide::plan(catalog, Arc::clone(caller), policy, request, showing)?;
+        let plan = decide::plan(catalog, Arc::new(caller.clone()), policy, request, showing)?;
         if let Some(rules) = rules {
             catalog.own::<PlanCache>().keep(rules, &plan.decided);
         }

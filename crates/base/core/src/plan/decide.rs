@@ -30,17 +30,6 @@ impl Plan {
     ) -> Result<Self, PlanError> {
         plan(catalog, Arc::new(caller.clone()), policy, request, &ShowAll)
     }
-
-    /// The same, shown as somebody decides.
-    pub fn make_shown(
-        catalog: &Arc<Catalog>,
-        caller: &Caller,
-        policy: &dyn Policy,
-        request: PlanRequest,
-        showing: &dyn Presenter,
-    ) -> Result<Self, PlanError> {
-        plan(catalog, Arc::new(caller.clone()), policy, request, showing)
-    }
 }
 
 /// The places of names in a snapshot.

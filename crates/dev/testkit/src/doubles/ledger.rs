@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use toolcrib_core::{
-    BoxFuture, CallKey, Caller, Content, Ending, Ledger, LedgerError, ParkedCall, PlannedCall,
-    ResultHandle, TicketError, TicketId,
+    BoxFuture, CallKey, CallLedger, Caller, Content, Ending, KeyLedger, LedgerError, ParkedCall,
+    PlannedCall, ResultHandle, ResultLedger, TicketError, TicketId, TicketLedger,
 };
 
 /// Refuses everything.
@@ -19,7 +19,7 @@ fn ready<'a, T: Send + 'a>(value: T) -> BoxFuture<'a, T> {
     Box::pin(std::future::ready(value))
 }
 
-impl Ledger for BrokenLedger {
+impl CallLedger for BrokenLedger {
     fn planned<'a>(&'a self, _: PlannedCall<'a>) -> BoxFuture<'a, Result<(), LedgerError>> {
         ready(Err(full()))
     }
@@ -27,7 +27,11 @@ impl Ledger for BrokenLedger {
     fn finished(&self, _: CallKey, _: Ending) -> BoxFuture<'_, Result<(), LedgerError>> {
         ready(Err(full()))
     }
+}
 
+impl KeyLedger for BrokenLedger {}
+
+impl TicketLedger for BrokenLedger {
     fn park(&self, _: ParkedCall) -> BoxFuture<'_, Result<(), LedgerError>> {
         ready(Err(full()))
     }
@@ -43,7 +47,9 @@ impl Ledger for BrokenLedger {
     fn parked<'a>(&'a self, _: &'a Caller) -> BoxFuture<'a, Result<Vec<ParkedCall>, LedgerError>> {
         ready(Err(full()))
     }
+}
 
+impl ResultLedger for BrokenLedger {
     fn keep<'a>(&'a self, _: &'a Caller, _: Arc<Content>) -> BoxFuture<'a, Option<ResultHandle>> {
         ready(None)
     }

@@ -47,7 +47,7 @@ fn version(name: &str) -> Fingerprint {
     Fingerprint::of(&json!(name))
 }
 
-fn crib(policy: ByLetter) -> Crib {
+fn crib_under(policy: ByLetter) -> Crib {
     let oracle = Oracle::default();
     let mut large = spec("cedar", Effect::Read);
     large.limits.max_result_bytes = Some(10);
@@ -75,10 +75,10 @@ fn visible(plan: &Plan) -> Vec<String> {
 fn a_policy_that_says_which_one_it_is_is_asked_once_about_a_caller() {
     let policy = ByLetter::default();
     let (asked, said) = (Arc::clone(&policy.asked), Arc::clone(&policy.version));
-    let crib = crib(policy);
+    let crib = crib_under(policy);
     let asks = |caller: &Arc<Caller>, request: PlanRequest| {
         let before = asked.load(Ordering::Relaxed);
-        crib.plan_again(caller, request).unwrap();
+        crib.plan(caller, request).unwrap();
         asked.load(Ordering::Relaxed) - before
     };
     let (ann, ben) = (caller(0, &["a"]), caller(1, &["b"]));
@@ -107,9 +107,9 @@ fn a_snapshot_goes_with_its_last_plan() {
     for discovery in [DiscoverySettings::default(), lazy()] {
         let policy = ByLetter::default();
         *policy.version.lock().unwrap() = Some(version("first"));
-        let crib = crib(policy);
+        let crib = crib_under(policy);
         crib.set_discovery(discovery);
-        let plan = crib.plan_again(&caller(0, &["a", "b"]), PlanRequest::default()).unwrap();
+        let plan = crib.plan(&caller(0, &["a", "b"]), PlanRequest::default()).unwrap();
         let snapshot = Arc::downgrade(plan.catalog());
         drop(crib);
         assert!(snapshot.upgrade().is_some());
@@ -122,8 +122,8 @@ fn a_snapshot_goes_with_its_last_plan() {
 async fn other_rules_hold_from_the_next_plan_on() {
     let policy = ByLetter::default();
     *policy.version.lock().unwrap() = Some(version("first"));
-    let (crib, ann) = (crib(policy), caller(0, &["a"]));
-    let plan = || visible(&crib.plan_again(&ann, PlanRequest::default()).unwrap());
+    let (crib, ann) = (crib_under(policy), caller(0, &["a"]));
+    let plan = || visible(&crib.plan(&ann, PlanRequest::default()).unwrap());
     assert_eq!(plan(), ["alder", "ash"]);
     let stricter = ByLetter::default();
     *stricter.version.lock().unwrap() = Some(version("second"));
@@ -136,8 +136,8 @@ async fn other_rules_hold_from_the_next_plan_on() {
 async fn what_a_caller_has_besides_is_there_at_once() {
     let policy = ByLetter::default();
     *policy.version.lock().unwrap() = Some(version("first"));
-    let (crib, cleo) = (crib(policy), caller(0, &["c"]));
-    let plan = || crib.plan_again(&cleo, PlanRequest::default()).unwrap();
+    let (crib, cleo) = (crib_under(policy), caller(0, &["c"]));
+    let plan = || crib.plan(&cleo, PlanRequest::default()).unwrap();
     assert_eq!(visible(&plan()), ["cedar"]);
     let report = crib.run(&plan(), vec![Call::new("1", "cedar", RawArguments::Absent)]).await;
     assert!(report.responses[0].whole.is_some());
@@ -156,10 +156,14 @@ proptest! {
     fn a_plan_for_who_comes_again_is_the_one_that_is_made_anew(requests in requests()) {
         let policy = ByLetter::default();
         let (said, never) = (Arc::clone(&policy.version), Arc::clone(&policy.never));
-        let crib = crib(policy);
+        // Nothing is remembered under a policy that cannot say which one it is.
+        let anew = crib_under(ByLetter { never: Arc::clone(&never), ..ByLetter::default() });
+        let crib = crib_under(policy);
         for (number, wish, is_second, change) in requests {
             if let Some(is_lazy) = change {
-                crib.set_discovery(if is_lazy { lazy() } else { DiscoverySettings::default() });
+                for crib in [&crib, &anew] {
+                    crib.set_discovery(if is_lazy { lazy() } else { DiscoverySettings::default() });
+                }
             }
             let letters = [["a"].as_slice(), &["b"], &["a", "c"], &[]];
             let caller = caller(number, letters[number % letters.len()]);
@@ -172,8 +176,7 @@ proptest! {
                 3 => PlanRequest::default().max_calls(3),
                 _ => PlanRequest::default(),
             };
-            let (again, anew) =
-                (crib.plan_again(&caller, request.clone()), crib.plan(&caller, request));
+            let (again, anew) = (crib.plan(&caller, request.clone()), anew.plan(&caller, request));
             match (again, anew) {
                 (Ok(again), Ok(anew)) => {
                     prop_assert_eq!(visible(&again), visible(&anew));

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use toolcrib_core::{
-    AllowAll, BatchOptions, BoxFuture, Call, CallKey, Caller, Content, CribLimits, Decision,
-    Effect, Ending, ErrorKind, Host, HostQuestion, Intent, Ledger, LedgerError, ParkedCall,
-    PlanRequest, PlannedCall, Policy, Progress, QuestionError, QuestionKind, RawArguments,
-    Reference, ResultHandle, Run, TicketError, TicketId, Tool, ToolError, ToolOutcome, ToolSpec,
-    Toolset, Verdict, raw_tool,
+    AllowAll, BatchOptions, BoxFuture, Call, CallKey, CallLedger, Caller, Content, CribLimits,
+    Decision, Effect, Ending, ErrorKind, Host, HostQuestion, Intent, KeyLedger, LedgerError,
+    ParkedCall, PlanRequest, PlannedCall, Policy, Progress, QuestionError, QuestionKind,
+    RawArguments, Reference, ResultHandle, ResultLedger, Run, TicketError, TicketId, TicketLedger,
+    Tool, ToolError, ToolOutcome, ToolSpec, Toolset, Verdict, raw_tool,
 };
 use toolcrib_engine::Crib;
 use toolcrib_engine::ledger::MemoryLedger;
@@ -252,7 +252,7 @@ struct Odd {
     ends: Mutex<Vec<Ending>>,
 }
 
-impl Ledger for Odd {
+impl CallLedger for Odd {
     fn planned<'a>(&'a self, call: PlannedCall<'a>) -> BoxFuture<'a, Result<(), LedgerError>> {
         if self.silent { Box::pin(std::future::pending()) } else { self.inner.planned(call) }
     }
@@ -264,7 +264,11 @@ impl Ledger for Odd {
             self.inner.finished(call, ending).await
         })
     }
+}
 
+impl KeyLedger for Odd {}
+
+impl TicketLedger for Odd {
     fn park(&self, parked: ParkedCall) -> BoxFuture<'_, Result<(), LedgerError>> {
         self.inner.park(parked)
     }
@@ -287,7 +291,9 @@ impl Ledger for Odd {
     ) -> BoxFuture<'a, Result<Vec<ParkedCall>, LedgerError>> {
         self.inner.parked(caller)
     }
+}
 
+impl ResultLedger for Odd {
     fn keep<'a>(
         &'a self,
         caller: &'a Caller,

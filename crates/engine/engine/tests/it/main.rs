@@ -16,6 +16,7 @@ mod batch_properties;
 mod catalog;
 mod consent;
 mod discovery;
+mod ledger;
 mod library;
 mod limits;
 mod lock;

@@ -6,8 +6,9 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 use tokio::time::sleep;
 use toolcrib_core::{
-    AllowAll, Call, Caller, Content, Effect, Ending, ErrorKind, Ledger as _, PlanRequest, Policy,
-    RawArguments, Tool, ToolError, ToolName, ToolOutcome, Toolset, Verdict, Verify, raw_tool,
+    AllowAll, Call, CallLedger as _, Caller, Content, Effect, Ending, ErrorKind, PlanRequest,
+    Policy, RawArguments, Tool, ToolError, ToolName, ToolOutcome, Toolset, Verdict, Verify,
+    raw_tool,
 };
 use toolcrib_engine::Crib;
 use toolcrib_engine::ledger::MemoryLedger;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use toolcrib_core::{
-    BoxFuture, CallKey, CallStatus, Caller, Content, Effect, Ending, EndingReport, Fingerprint,
-    KeyResult, Ledger, LedgerError, OpenTickets, ParkedCall, PlannedCall, ResultHandle,
-    TicketError, TicketId, UncertainCall,
+    BoxFuture, CallKey, CallLedger, CallStatus, Caller, Content, Effect, Ending, EndingReport,
+    Fingerprint, KeyLedger, KeyResult, LedgerError, OpenTickets, ParkedCall, PlannedCall,
+    ResultHandle, ResultLedger, TicketError, TicketId, TicketLedger, UncertainCall,
 };
 
 use super::Store;
@@ -21,7 +21,7 @@ fn bind_all(keys: &[IdempotencyKey], file: &rusqlite::Connection) -> rusqlite::R
     keys.iter().try_for_each(|key| keys::bind(key, file))
 }
 
-impl Ledger for Store {
+impl CallLedger for Store {
     fn queued<'a>(&'a self, call: PlannedCall<'a>) -> BoxFuture<'a, Result<(), LedgerError>> {
         let new = NewCall::of(&call);
         Box::pin(async move { Ok(self.0.writer.hand_over(Box::new(QueuedCallTask(new))).await?) })
@@ -67,6 +67,20 @@ impl Ledger for Store {
         Box::pin(async move { Ok(self.unknown_like(like, window).await?) })
     }
 
+    fn status<'a>(
+        &'a self,
+        caller: &'a Caller,
+        call: &'a str,
+    ) -> BoxFuture<'a, Result<Option<CallStatus>, LedgerError>> {
+        Box::pin(async move { Ok(self.call(caller, call).await?.map(CallRecord::stands)) })
+    }
+
+    fn supports_status(&self) -> bool {
+        true
+    }
+}
+
+impl KeyLedger for Store {
     fn begin<'a>(
         &'a self,
         key: &'a IdempotencyKey,
@@ -110,7 +124,9 @@ impl Ledger for Store {
             })
         })
     }
+}
 
+impl TicketLedger for Store {
     fn park(&self, parked: ParkedCall) -> BoxFuture<'_, Result<(), LedgerError>> {
         Box::pin(async move {
             let (ticket, bounds) = (NewTicket::of(parked)?, self.0.options.tickets);
@@ -178,7 +194,9 @@ impl Ledger for Store {
         let one = move |file: &rusqlite::Connection| tickets::one(file, &ticket, &caller);
         Box::pin(async move { Ok(self.0.readers.read(one).await?) })
     }
+}
 
+impl ResultLedger for Store {
     fn keep<'a>(
         &'a self,
         caller: &'a Caller,
@@ -196,18 +214,6 @@ impl Ledger for Store {
         Box::pin(async move {
             self.0.readers.read(move |file| results::kept(file, &caller, &handle)).await.ok()?
         })
-    }
-
-    fn status<'a>(
-        &'a self,
-        caller: &'a Caller,
-        call: &'a str,
-    ) -> BoxFuture<'a, Result<Option<CallStatus>, LedgerError>> {
-        Box::pin(async move { Ok(self.call(caller, call).await?.map(CallRecord::stands)) })
-    }
-
-    fn supports_status(&self) -> bool {
-        true
     }
 
     fn keeps_for(&self, caller: &Caller) -> bool {

@@ -7,8 +7,9 @@ use std::time::Duration;
 use rusqlite::Connection;
 use serde_json::json;
 use toolcrib_core::{
-    AllowAll, Arguments, Call, CallKey, Caller, Content, Effect, Ending, ErrorKind, Fingerprint,
-    Ledger, PlanRequest, PlannedCall, RawArguments, Report, Toolset, UncertainCall,
+    AllowAll, Arguments, Call, CallKey, CallLedger as _, Caller, Content, Effect, Ending,
+    ErrorKind, Fingerprint, PlanRequest, PlannedCall, RawArguments, Report, ResultLedger as _,
+    Toolset, UncertainCall,
 };
 use toolcrib_engine::Crib;
 use toolcrib_store::{CallFilter, Store, StoreError, StoreOptions};

@@ -6,8 +6,8 @@ use std::time::Duration;
 use rusqlite::Connection;
 use serde_json::{Map, json};
 use toolcrib_core::{
-    Arguments, CallWire, Caller, Content, Fingerprint, IdempotencyKey, Ledger, ParkedCall,
-    ResultHandle, SourceId, TicketError, TicketId, ToolName,
+    Arguments, CallWire, Caller, Content, Fingerprint, IdempotencyKey, KeyLedger as _, ParkedCall,
+    ResultHandle, ResultLedger as _, SourceId, TicketError, TicketId, TicketLedger as _, ToolName,
 };
 use toolcrib_store::{KeyState, Store, StoreOptions};
 

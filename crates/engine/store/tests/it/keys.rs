@@ -3,7 +3,7 @@
 use futures_util::future::join_all;
 use serde_json::json;
 use std::time::Duration;
-use toolcrib_core::{Caller, Fingerprint, KeyResult, Ledger, SourceId, ToolName};
+use toolcrib_core::{Caller, Fingerprint, KeyLedger, KeyResult, SourceId, ToolName};
 use toolcrib_store::{IdempotencyKey, KeyState, Store, StoreOptions};
 
 use crate::scratch::Scratch;
@@ -87,9 +87,9 @@ async fn an_answer_that_came_after_all_is_told_in_the_place_of_the_one_before() 
     for key in [&late, &other] {
         assert_eq!(store.begin(key, Fingerprint::of(&json!({}))).await.unwrap(), KeyState::New);
         let told = KeyResult::Told { now: json!("unknown"), later: json!("not kept") };
-        Ledger::settle(&store, key, told).await.unwrap();
+        KeyLedger::settle(&store, key, told).await.unwrap();
     }
-    Ledger::settle(&store, &late, KeyResult::Late(json!("done"))).await.unwrap();
+    KeyLedger::settle(&store, &late, KeyResult::Late(json!("done"))).await.unwrap();
     assert_eq!(store.recorded(&late).await.unwrap(), KeyState::Ended(json!("done")));
     assert_eq!(store.recorded(&other).await.unwrap(), KeyState::Ended(json!("unknown")));
     drop(store);
@@ -117,6 +117,6 @@ async fn the_answer_of_a_whole_request_is_kept_and_one_beyond_32_mib_is_lost() {
         refused.to_string(),
         "a response may have 33554432 bytes at most: use a shorter one"
     );
-    Ledger::settle(&store, &beyond, KeyResult::Answered(large)).await.unwrap();
+    KeyLedger::settle(&store, &beyond, KeyResult::Answered(large)).await.unwrap();
     assert_eq!(store.begin(&beyond, arguments).await.unwrap(), KeyState::Unknown);
 }

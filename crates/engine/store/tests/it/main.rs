@@ -13,6 +13,9 @@ mod full;
 mod history;
 mod keys;
 mod killed;
+/// What every ledger does.
+#[path = "../../../engine/tests/it/ledger.rs"]
+mod ledger;
 mod machine;
 mod migration;
 #[path = "../../../engine/tests/it/of_one_source.rs"]

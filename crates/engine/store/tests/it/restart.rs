@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use toolcrib_core::{
     AllowAll, Arguments, Call, CallWire, Caller, CribLimits, Decision, Effect, Ending, Fingerprint,
-    IdempotencyKey, KeyState, Ledger, ParkedCall, PlanRequest, RawArguments, Run, SourceId,
-    TicketError, TicketId, ToolName, ToolOutcome, Toolset,
+    IdempotencyKey, KeyLedger as _, KeyState, ParkedCall, PlanRequest, RawArguments, Run, SourceId,
+    TicketError, TicketId, TicketLedger as _, ToolName, ToolOutcome, Toolset,
 };
 use toolcrib_engine::Crib;
 use toolcrib_store::{CallFilter, Store, StoreOptions};

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 use toolcrib_core::{
-    Call, Caller, Content, Effect, Ledger, PlanRequest, RawArguments, ResultHandle, Toolset,
+    Call, Caller, Content, Effect, PlanRequest, RawArguments, ResultHandle, ResultLedger as _,
+    Toolset,
 };
 use toolcrib_engine::Crib;
 use toolcrib_store::{Store, StoreOptions};

@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::json;
 use toolcrib_core::{
-    BoxFuture, Call, CallKey, Caller, Content, Effect, Ending, ErrorKind, Fingerprint,
-    IdempotencyKey, KeyResult, KeyState, Ledger, LedgerError, ParkedCall, PlanRequest, PlannedCall,
-    RawArguments, Report, ResultHandle, TicketError, TicketId, Toolset,
+    BoxFuture, Call, CallKey, CallLedger, Caller, Content, Effect, Ending, ErrorKind, Fingerprint,
+    IdempotencyKey, KeyLedger, KeyResult, KeyState, LedgerError, ParkedCall, PlanRequest,
+    PlannedCall, RawArguments, Report, ResultHandle, ResultLedger, TicketError, TicketId,
+    TicketLedger, Toolset,
 };
 use toolcrib_engine::Crib;
 use toolcrib_store::{Store, StoreOptions};
@@ -23,16 +24,7 @@ struct Raced {
 
 type Done<'a, T = ()> = BoxFuture<'a, Result<T, LedgerError>>;
 
-impl Ledger for Raced {
-    fn ticket<'a>(&'a self, ticket: &'a TicketId, of: &'a Caller) -> Done<'a, Option<ParkedCall>> {
-        Box::pin(async move {
-            if self.takes.load(Ordering::Relaxed) {
-                self.store.claim(ticket, of).await.unwrap();
-            }
-            self.store.ticket(ticket, of).await
-        })
-    }
-
+impl CallLedger for Raced {
     fn planned<'a>(&'a self, call: PlannedCall<'a>) -> Done<'a> {
         self.store.planned(call)
     }
@@ -40,17 +32,30 @@ impl Ledger for Raced {
     fn finished(&self, call: CallKey, ending: Ending) -> Done<'_> {
         self.store.finished(call, ending)
     }
+}
 
+impl KeyLedger for Raced {
     fn begin<'a>(&'a self, key: &'a IdempotencyKey, arguments: Fingerprint) -> Done<'a, KeyState> {
-        Ledger::begin(&self.store, key, arguments)
+        KeyLedger::begin(&self.store, key, arguments)
     }
 
     fn settle<'a>(&'a self, key: &'a IdempotencyKey, end: KeyResult) -> Done<'a> {
-        Ledger::settle(&self.store, key, end)
+        KeyLedger::settle(&self.store, key, end)
     }
 
     fn recorded<'a>(&'a self, key: &'a IdempotencyKey) -> Done<'a, KeyState> {
         self.store.recorded(key)
+    }
+}
+
+impl TicketLedger for Raced {
+    fn ticket<'a>(&'a self, ticket: &'a TicketId, of: &'a Caller) -> Done<'a, Option<ParkedCall>> {
+        Box::pin(async move {
+            if self.takes.load(Ordering::Relaxed) {
+                self.store.claim(ticket, of).await.unwrap();
+            }
+            self.store.ticket(ticket, of).await
+        })
     }
 
     fn park(&self, parked: ParkedCall) -> Done<'_> {
@@ -68,7 +73,9 @@ impl Ledger for Raced {
     fn parked<'a>(&'a self, caller: &'a Caller) -> Done<'a, Vec<ParkedCall>> {
         self.store.parked(caller)
     }
+}
 
+impl ResultLedger for Raced {
     fn keep<'a>(
         &'a self,
         caller: &'a Caller,

@@ -14,15 +14,15 @@ use std::sync::Arc;
 use toolcrib_core::Caller;
 use toolcrib_mcp::{McpServer, McpServerSettings};
 
-mod backend;
+mod cribs;
 mod fixtures;
 mod long;
 mod shelves;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let home = backend::FixtureBackend::of(shelves::crib(long::BRIEF).await);
-    let door = McpServer::new(Arc::new(home), McpServerSettings::default());
+    let cribs = cribs::FixtureCribs::of(shelves::crib(long::BRIEF).await);
+    let door = McpServer::new(Arc::new(cribs), McpServerSettings::default());
     if std::env::args().nth(1).is_some_and(|way| way == "stdio") {
         let (stdin, stdout) = (tokio::io::stdin(), tokio::io::stdout());
         door.serve_stdio(stdin, stdout, Caller::local(), None).await?;

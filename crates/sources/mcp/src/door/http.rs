@@ -154,18 +154,16 @@ impl HttpHandlerInner {
             return Err((StatusCode::BAD_REQUEST, "a header that may come once came twice"));
         }
         let profile: Option<Arc<str>> = profile.map(Arc::from);
-        if profile
-            .as_ref()
-            .is_some_and(|name| !self.server_state.backend.has_profile(&caller, name))
-        {
+        let Some(crib) = self.server_state.cribs.crib(profile.as_deref()) else {
             return Err((StatusCode::NOT_FOUND, "there is nothing here"));
-        }
+        };
         own_pages(headers);
         let session = self.unseal(headers, &caller, profile.as_ref())?;
         let discovery = discovery(headers)?;
         let request_context = McpRequestContext {
             caller,
             profile,
+            crib,
             session,
             trace,
             trace_state,

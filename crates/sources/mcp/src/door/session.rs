@@ -28,7 +28,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use toolcrib_core::{Caller, LogLevel};
 
-use super::backend::McpBackend;
+use super::provider::{CribProvider, McpObserver};
 use super::settings::McpServerSettings;
 use crate::door::client::features::ClientFeatures;
 use crate::door::client::subscriptions::{self, NotifiedList};
@@ -46,7 +46,8 @@ const FALL: Duration = Duration::from_secs(6);
 
 pub(super) struct McpSessionRegistry {
     local: LocalSessionManager,
-    backend: Arc<dyn McpBackend>,
+    cribs: Arc<dyn CribProvider>,
+    observer: Arc<dyn McpObserver>,
     /// So many stay awake with nothing to do.
     most_awake: usize,
     /// For so long one lives of which nothing is heard.
@@ -101,13 +102,18 @@ enum SleepState {
 }
 
 impl McpSessionRegistry {
-    pub(super) fn new(backend: Arc<dyn McpBackend>, settings: &McpServerSettings) -> Arc<Self> {
+    pub(super) fn new(
+        cribs: Arc<dyn CribProvider>,
+        observer: Arc<dyn McpObserver>,
+        settings: &McpServerSettings,
+    ) -> Arc<Self> {
         let mut local = LocalSessionManager::default();
         // It hears neither of the calls that are answered without it nor of whoever only listens.
         local.session_config.keep_alive = None;
         Arc::new_cyclic(|own| Self {
             local,
-            backend,
+            cribs,
+            observer,
             most_awake: settings.most_awake,
             life: settings.session_life,
             longest: settings.longest_session,
@@ -239,7 +245,7 @@ impl McpSessionRegistry {
                     session.state = SleepState::Falling(since, Arc::default());
                     session.untold.extend(activity.untold());
                     if session.changes.is_empty() {
-                        session.changes = subscriptions::changes(&self.backend);
+                        session.changes = subscriptions::changes(&*self.cribs);
                     }
                     falling.push(id);
                 }
@@ -324,11 +330,11 @@ impl McpSessionRegistry {
         }
     }
 
-    /// Tells the backend of those that are over: after the lock is given back, as others wait for it.
+    /// Tells the observer of those that are over: after the lock is given back, as others wait for it.
     fn tell(&self, over: impl IntoIterator<Item = McpSession>) {
         for session in over {
             if let Some((revision, began)) = session.revision().zip(session.began) {
-                self.backend.session_ended(&revision, began.elapsed());
+                self.observer.session_ended(&revision, began.elapsed());
             }
         }
     }

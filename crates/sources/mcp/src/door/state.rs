@@ -5,8 +5,9 @@ use std::sync::Arc;
 use rmcp::model::ErrorData;
 use serde_json::Value;
 use toolcrib_core::{Caller, Discovery, Plan, PlanRequest, ServerInfo, Trace, TraceState};
+use toolcrib_engine::Crib;
 
-use super::backend::McpBackend;
+use super::provider::{CribProvider, McpObserver};
 use super::session::McpSessionRegistry;
 use super::settings::McpServerSettings;
 use super::tasks::TaskRegistry;
@@ -16,7 +17,8 @@ use crate::door::sdk::passthrough_cache::PassthroughCache;
 
 /// What all handlers of a door share.
 pub(super) struct McpServerState {
-    pub(super) backend: Arc<dyn McpBackend>,
+    pub(super) cribs: Arc<dyn CribProvider>,
+    pub(super) observer: Arc<dyn McpObserver>,
     pub(super) settings: McpServerSettings,
     pub(super) waiting: SuspendedCalls,
     pub(super) awaited: PendingApprovals,
@@ -31,6 +33,8 @@ pub(super) struct McpServerState {
 pub(super) struct McpRequestContext {
     pub(super) caller: Arc<Caller>,
     pub(super) profile: Option<Arc<str>>,
+    /// That of the profile, looked up for this request.
+    pub(super) crib: Crib,
     /// Our name of the conversation; `None`: this client keeps none.
     pub(super) session: Option<Arc<str>>,
     /// Where the request stands in a trace; `None`: nobody keeps any.
@@ -48,18 +52,14 @@ impl McpRequestContext {
         let (session, discovery) = (self.session.clone(), self.discovery);
         PlanRequest { session, discovery, ..PlanRequest::default() }
     }
-}
 
-impl McpServerState {
     /// What the only source behind this door says of itself.
-    pub(super) fn sole(&self, request_context: &McpRequestContext) -> Option<Arc<ServerInfo>> {
-        self.backend.sole(request_context.profile.as_deref())
+    pub(super) fn sole(&self) -> Option<Arc<ServerInfo>> {
+        self.crib.sole()
     }
 
-    pub(super) fn plan(&self, request_context: &McpRequestContext) -> Result<Plan, ErrorData> {
-        let request = request_context.request();
-        let plan =
-            self.backend.plan(&request_context.caller, request_context.profile.as_deref(), request);
+    pub(super) fn plan(&self) -> Result<Plan, ErrorData> {
+        let plan = self.crib.plan(&self.caller, self.request());
         plan.map_err(|error| ErrorData::internal_error(error.to_string(), None))
     }
 }

@@ -45,13 +45,14 @@ pub(super) async fn serve(
     caller: Caller,
     profile: Option<&str>,
 ) -> Result<(), StdioServerError> {
-    if let Some(unknown) = profile.filter(|name| !server_state.backend.has_profile(&caller, name)) {
-        return Err(StdioServerError::NoProfile(unknown.to_owned()));
-    }
+    let Some(crib) = server_state.cribs.crib(profile) else {
+        return Err(StdioServerError::NoProfile(profile.unwrap_or_default().to_owned()));
+    };
     let session = Uuid::new_v4().simple().to_string();
     let request_context = McpRequestContext {
         caller: Arc::new(caller),
         profile: profile.map(Arc::from),
+        crib,
         session: Some(session.into()),
         trace: None,
         trace_state: None,

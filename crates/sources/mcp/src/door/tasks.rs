@@ -16,8 +16,9 @@ use serde_json::{Value, json};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 use toolcrib_core::{Caller, PendingTicket, Plan, ToolSpec, Trace};
+use toolcrib_engine::Crib;
 
-use super::backend::McpBackend;
+use super::provider::CribProvider;
 use super::settings::McpServerSettings;
 use crate::door::call::report::CallReport;
 use crate::door::call::running::{CallIdentity, RunningMcpCall};
@@ -29,7 +30,9 @@ const KEY: &str = "toolcrib/tasks";
 
 /// All that a call needs when its request is over.
 pub(super) struct TaskCallContext {
-    pub(super) backend: Arc<dyn McpBackend>,
+    pub(super) cribs: Arc<dyn CribProvider>,
+    /// Of its request.
+    pub(super) crib: Crib,
     pub(super) client: ClientFeatures,
     pub(super) plan: Plan,
     pub(super) identity: CallIdentity,
@@ -68,8 +71,8 @@ struct TaskGuard {
 
 impl TaskCallContext {
     fn telling(&self) -> CallReport<'_> {
-        let Self { backend, client, plan, identity, tool, .. } = self;
-        CallReport { backend, client, plan, identity, tool }
+        let Self { cribs, crib, client, plan, identity, tool, .. } = self;
+        CallReport { cribs, crib, client, plan, identity, tool }
     }
 }
 

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use toolcrib::config::effects::told_of_undeclared;
 use toolcrib::config::{Environment, LiveConfig, kept_out, set_aside};
-use toolcrib::mcp::{McpServer, McpServerSettings, wait_for_programs};
+use toolcrib::mcp::{McpServerSettings, wait_for_programs};
 use toolcrib::store::Store;
 
 use super::serve::{LAST_SPANS, ServeConfig, means, open_store, stop};
@@ -20,7 +20,7 @@ use crate::cli::context::{LAST_MOMENT, caller};
 use crate::cli::control::listener::{ControlBackend, ControlListener};
 use crate::cli::embeddings;
 use crate::cli::output::Output;
-use crate::http::mcp::LiveBackend;
+use crate::http;
 use crate::secrets;
 use crate::sources;
 use crate::telemetry::{Telemetry, export};
@@ -76,8 +76,7 @@ pub(crate) fn mcp(
         let request = file.checked.bounds.json();
         let settings =
             McpServerSettings { request, traced, decides, ..McpServerSettings::default() };
-        let shown = LiveBackend { live, telemetry: Arc::clone(&telemetry) };
-        let door = McpServer::new(Arc::new(shown), settings);
+        let door = http::mcp::server(&live, &telemetry, settings);
         let sent = CancellationToken::new();
         let sending = export::export(Arc::clone(&telemetry), None, sent.clone());
         let sending = tokio::spawn(sending);

@@ -1,24 +1,32 @@
 //! What a call has to say in the end, to its own request or to whoever asks for its task.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use rmcp::model::ErrorData;
 use serde_json::{Value, json};
 use toolcrib_core::{
     Audience, BatchOptions, Caller, Decision, ErrorKind, LedgerError, ParkedCall, PendingTicket,
-    Plan, Refusal, RefusalReason, Response, TicketError, TicketId, ToolError, ToolOutcome, Trace,
+    Plan, Redemption, Refusal, RefusalReason, Response, Run, TicketError, TicketId, ToolError,
+    ToolOutcome, Trace,
 };
+use toolcrib_engine::Crib;
 
 use super::refusal_code;
 use super::result::{result, waiting};
 use super::running::{CallIdentity, CallLifetime, McpCallEnd, RunningMcpCall};
-use crate::door::backend::{McpBackend, TicketClaim};
 use crate::door::client::features::ClientFeatures;
+use crate::door::provider::CribProvider;
 use crate::protocol::borrowed_json::BorrowedJson;
+
+/// How long somebody who comes too late for a ticket waits for the end of its call.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// One call as it looks when it is over, and its ticket while it is not.
 pub(crate) struct CallReport<'a> {
-    pub(crate) backend: &'a Arc<dyn McpBackend>,
+    pub(crate) cribs: &'a Arc<dyn CribProvider>,
+    /// Of its request.
+    pub(crate) crib: &'a Crib,
     pub(crate) client: &'a ClientFeatures,
     pub(crate) plan: &'a Plan,
     pub(crate) identity: &'a CallIdentity,
@@ -62,7 +70,7 @@ impl CallReport<'_> {
             };
             is_so && self.client.is_modern
         };
-        let is_sole = || self.backend.sole(self.identity.profile.as_deref()).is_some();
+        let is_sole = || self.crib.sole().is_some();
         let refusal = error.refusal.as_deref();
         // A model that names a wrong tool to one that passes calls on is to read what it did.
         let is_relay = || {
@@ -74,8 +82,7 @@ impl CallReport<'_> {
 
     /// A door that stands for one server passes on what that one says and nothing else.
     pub(crate) fn audience(&self) -> Audience {
-        let is_sole = self.backend.sole(self.identity.profile.as_deref()).is_some();
-        if is_sole { Audience::Client } else { Audience::Program }
+        if self.crib.sole().is_some() { Audience::Client } else { Audience::Program }
     }
 
     /// Redeems a ticket for whoever decided.
@@ -86,7 +93,9 @@ impl CallReport<'_> {
         decision: Decision,
         trace: Option<Trace>,
     ) -> RunningMcpCall {
-        let (backend, profile) = (Arc::clone(self.backend), self.identity.profile.clone());
+        // The rules may be others by now than when the call was made.
+        let cribs = Arc::clone(self.cribs);
+        let profile = self.identity.profile.clone();
         let audience = self.audience();
         RunningMcpCall::start(
             self.identity.clone(),
@@ -94,18 +103,13 @@ impl CallReport<'_> {
             CallLifetime::WithItsClient,
             |options| {
                 let options = BatchOptions { trace, audience, ..options };
-                let (of, id) = (Arc::clone(&caller), ticket.clone());
-                let redeeming =
-                    backend.redeem(TicketClaim { caller, profile, ticket, decision, options });
                 Box::pin(async move {
-                    let redeemed = match redeeming.await {
-                        // Whoever comes second is told what came of the first.
-                        Err(TicketError::Used) => {
-                            backend.redeemed(&of, &id).await.ok_or(TicketError::Used)
-                        }
-                        redeemed => redeemed,
+                    let Some(crib) = cribs.crib(profile.as_deref()) else {
+                        return McpCallEnd::of_call(Err(TicketError::Unknown));
                     };
-                    McpCallEnd::of_call(redeemed)
+                    McpCallEnd::of_call(
+                        redeem(&*cribs, &crib, &caller, &ticket, decision, options).await,
+                    )
                 })
             },
         )
@@ -116,8 +120,39 @@ impl CallReport<'_> {
         &self,
         ticket: &TicketId,
     ) -> Result<Option<ParkedCall>, LedgerError> {
-        self.backend.ticket(&self.identity.caller, ticket).await
+        let caller = &self.identity.caller;
+        let parked = self.crib.ticket(caller, ticket).await?;
+        Ok(parked.filter(|parked| self.cribs.may_see(caller, parked)))
     }
+
+    /// What came of a call under a ticket that somebody decided about.
+    pub(crate) async fn redeemed(&self, ticket: &TicketId) -> Option<Response> {
+        redeemed(self.crib, &self.identity.caller, ticket).await
+    }
+}
+
+async fn redeem(
+    cribs: &dyn CribProvider,
+    crib: &Crib,
+    caller: &Caller,
+    ticket: &TicketId,
+    decision: Decision,
+    options: BatchOptions,
+) -> Result<Response, TicketError> {
+    let parked = crib.ticket(caller, ticket).await?;
+    if parked.is_some_and(|parked| !cribs.may_decide(caller, &parked)) {
+        return Err(TicketError::Unknown);
+    }
+    let run = &Run::default();
+    match crib.redeem(Redemption { caller, ticket, decision, run, options }).await {
+        // Whoever comes second is told what came of the first.
+        Err(TicketError::Used) => redeemed(crib, caller, ticket).await.ok_or(TicketError::Used),
+        redeemed => redeemed,
+    }
+}
+
+async fn redeemed(crib: &Crib, caller: &Caller, ticket: &TicketId) -> Option<Response> {
+    crib.redeemed(caller, ticket, PATIENCE).await.ok().flatten()
 }
 
 /// What a model reads of a question that a person put away without an answer.

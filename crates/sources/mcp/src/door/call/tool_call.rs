@@ -11,6 +11,7 @@ use toolcrib_core::{
     Plan, QuestionKind, RawArguments, Response, TicketError, TicketId, ToolOutcome, Trace,
     TraceState,
 };
+use toolcrib_engine::Crib;
 
 use super::approval;
 use super::idempotency;
@@ -29,6 +30,7 @@ use crate::door::tasks::{self, TaskCallContext, TaskStage};
 pub(crate) struct ToolCallHandler {
     server_state: Arc<McpServerState>,
     pub(crate) line: ClientChannel,
+    crib: Crib,
     plan: Plan,
     identity: CallIdentity,
     /// As the client named it.
@@ -108,13 +110,14 @@ impl ToolCallHandler {
         marks: ToolCallMetadata<'_>,
         (tool, arguments): (String, Option<&Value>),
     ) -> Result<Self, ErrorData> {
-        let plan = plan_for(server_state, &request_context, &tool)?;
+        let plan = plan_for(&request_context, &tool)?;
         if let Some(headers) = marks.headers {
-            let is_whole = || server_state.sole(&request_context).is_some();
+            let is_whole = || request_context.sole().is_some();
             check_mirrored_headers(&plan, (&tool, arguments), headers, is_whole)?;
         }
         let trace = request_context.trace.map(|own| traced(own, marks.trace));
-        let McpRequestContext { caller, profile, trace_state, key, session, .. } = request_context;
+        let McpRequestContext { caller, profile, crib, trace_state, key, session, .. } =
+            request_context;
         let key = idempotency::key(key.as_deref(), marks.key)?;
         let anew = idempotency::again(marks.again)?;
         let identity =
@@ -125,6 +128,7 @@ impl ToolCallHandler {
         Ok(Self {
             server_state,
             line,
+            crib,
             plan,
             identity,
             tool,
@@ -176,18 +180,16 @@ impl ToolCallHandler {
         let hold = if key.is_some() { CallLifetime::OnItsOwn } else { CallLifetime::WithItsClient };
         let anew = self.anew;
         let call = Call { key, again, anew, ..Call::new(id, self.tool.as_str(), arguments) };
-        let unheard = self.unheard();
-        let audience = self.telling().audience();
-        let backend = &self.server_state.backend;
+        let (unheard, audience) = (self.unheard(), self.telling().audience());
         Ok(RunningMcpCall::start(self.identity.clone(), &self.line.client, hold, |options| {
             let mark = Some(Arc::clone(&self.identity.digest));
             let trace_state = self.trace_state.clone();
             let trace = self.trace;
             let options = BatchOptions { trace, trace_state, mark, unheard, audience, ..options };
-            let profile = self.identity.profile.as_deref();
-            let report = backend.run(self.plan.clone(), profile, vec![call], options);
+            let (crib, plan) = (self.crib.clone(), self.plan.clone());
             Box::pin(async move {
-                McpCallEnd::of_call(report.await.responses.pop().ok_or(TicketError::Unknown))
+                let mut report = crib.run_with(&plan, vec![call], options).await;
+                McpCallEnd::of_call(report.responses.pop().ok_or(TicketError::Unknown))
             })
         }))
     }
@@ -195,9 +197,11 @@ impl ToolCallHandler {
     /// A door that stands for one server passes on what its client can answer, and no more.
     fn unheard(&self) -> FormFallback {
         let asks = self.line.client.can_answer(QuestionKind::Form);
-        let stands_for_one =
-            || self.server_state.backend.sole(self.identity.profile.as_deref()).is_some();
-        if !asks && stands_for_one() { FormFallback::Refused } else { FormFallback::Ticket }
+        if !asks && self.crib.sole().is_some() {
+            FormFallback::Refused
+        } else {
+            FormFallback::Ticket
+        }
     }
 
     /// The client comes back with what it was asked for.
@@ -260,9 +264,10 @@ impl ToolCallHandler {
         if !self.line.client.takes_tasks {
             return Err(stage);
         }
-        let Self { plan, identity, tool, trace, .. } = self;
+        let Self { crib, plan, identity, tool, trace, .. } = self;
         let case = TaskCallContext {
-            backend: Arc::clone(&self.server_state.backend),
+            cribs: Arc::clone(&self.server_state.cribs),
+            crib: crib.clone(),
             client: self.line.client.clone(),
             plan: plan.clone(),
             identity: identity.clone(),
@@ -348,11 +353,11 @@ impl ToolCallHandler {
     /// What is to be said of a call that waited when it was made before; `None`: it is to be made.
     async fn recalled(&self, command: &str, session: &Arc<str>) -> Option<CallAnswerResult> {
         let (ticket, is_over) = self.server_state.awaited.of(session, &self.identity)?;
-        let (caller, telling) = (&self.identity.caller, self.telling());
+        let telling = self.telling();
         if let Some(parked) = telling.parked(&ticket).await.ok().flatten() {
             return Some(Ok(CallAnswer::Result(telling.awaited(&waiting(parked), command))));
         }
-        let redeemed = self.server_state.backend.redeemed(caller, &ticket).await;
+        let redeemed = telling.redeemed(&ticket).await;
         if redeemed.is_none() && !is_over {
             // Somebody decided, and there is no end yet.
             return Some(Ok(CallAnswer::Result(refusal(&under_way(&ticket), &self.line.client))));
@@ -439,9 +444,10 @@ impl ToolCallHandler {
     }
 
     fn telling(&self) -> CallReport<'_> {
-        let Self { plan, identity, tool, .. } = self;
+        let Self { crib, plan, identity, tool, .. } = self;
         CallReport {
-            backend: &self.server_state.backend,
+            cribs: &self.server_state.cribs,
+            crib,
             client: &self.line.client,
             plan,
             identity,

@@ -5,22 +5,17 @@ use rmcp::model::{ErrorCode, ErrorData};
 use serde_json::Value;
 use toolcrib_core::Plan;
 
-use crate::door::state::{McpRequestContext, McpServerState};
+use crate::door::state::McpRequestContext;
 use crate::protocol::mirrored_headers;
 
 /// The plan for a call of this tool.
-pub(super) fn plan_for(
-    server_state: &McpServerState,
-    request_context: &McpRequestContext,
-    tool: &str,
-) -> Result<Plan, ErrorData> {
-    let plan = server_state.plan(request_context)?;
+pub(super) fn plan_for(request_context: &McpRequestContext, tool: &str) -> Result<Plan, ErrorData> {
+    let plan = request_context.plan()?;
     if plan.get(tool).is_some() {
         return Ok(plan);
     }
-    let (caller, profile) = (&request_context.caller, request_context.profile.as_deref());
-    let unlisted =
-        server_state.backend.plan_unlisted(caller, profile, request_context.request(), tool);
+    let McpRequestContext { crib, caller, .. } = request_context;
+    let unlisted = crib.plan_unlisted(caller, request_context.request(), tool);
     Ok(unlisted.unwrap_or(plan))
 }
 

@@ -75,14 +75,14 @@ async fn hear(
     listener: LogListener,
 ) {
     let McpRequestContext { caller, profile, session, .. } = request_context;
-    let (visitor, profile) = (ClientSession { caller, session }, profile.as_deref());
+    let visitor = ClientSession { caller, session };
+    let lines = || server_state.cribs.crib(profile.as_deref())?.lines(visitor.clone());
     while !listener.peer.is_transport_closed() {
-        if let Some(mut lines) = server_state.backend.lines(visitor.clone(), profile) {
-            while let Some(line) = lines.next().await {
+        if let Some(mut heard) = lines() {
+            while let Some(line) = heard.next().await {
                 let is_wanted = of(&line).is_some_and(|level| level >= read(&lowest));
                 // What the file says of the profile may be something else by now.
-                let is_served = || server_state.backend.lines(visitor.clone(), profile).is_some();
-                if is_wanted && listener.is_there(&server_state) && is_served() {
+                if is_wanted && listener.is_there(&server_state) && lines().is_some() {
                     listener.tell(line).await;
                 }
             }

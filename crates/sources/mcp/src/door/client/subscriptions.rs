@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use futures_util::future::{BoxFuture, FutureExt as _, ready};
+use futures_util::future::{BoxFuture, FutureExt as _, pending, ready};
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use rmcp::model::{
     ErrorData, ResourceUpdatedNotification, ResourceUpdatedNotificationParam, ServerNotification,
@@ -12,10 +12,10 @@ use rmcp::model::{
 };
 use rmcp::service::{Peer, RoleServer, ServiceError, SubscriptionContext};
 use tokio::task::AbortHandle;
-use toolcrib_core::{ClientSession, ResourceKind, UpdateStream};
+use toolcrib_core::{BatchOptions, ClientSession, ResourceKind, UpdateStream};
 
-use crate::door::backend::McpBackend;
 use crate::door::call::report::error_data;
+use crate::door::provider::CribProvider;
 use crate::door::state::{McpRequestContext, McpServerState};
 
 /// Resources that one client may follow at the same time.
@@ -56,17 +56,19 @@ const LISTS: [NotifiedList; 3] = [
     NotifiedList::Offers(ResourceKind::Resource),
 ];
 
-fn changed(backend: &Arc<dyn McpBackend>, list: NotifiedList) -> BoxFuture<'static, NotifiedList> {
-    let changed = match list {
-        NotifiedList::Tools => backend.changed(),
-        NotifiedList::Offers(kind) => backend.offers_changed(kind),
+/// A list of no profile changes for ever; who listens to all of them hears of those of a profile.
+fn changed(cribs: &dyn CribProvider, list: NotifiedList) -> BoxFuture<'static, NotifiedList> {
+    let changed = match (cribs.crib(None), list) {
+        (None, _) => pending().boxed(),
+        (Some(crib), NotifiedList::Tools) => crib.changed(),
+        (Some(crib), NotifiedList::Offers(kind)) => crib.offers_changed(kind),
     };
     changed.map(move |()| list).boxed()
 }
 
 /// The same, and when the server for which a door stands says so of a list that is the same.
 fn told(
-    backend: &Arc<dyn McpBackend>,
+    cribs: &dyn CribProvider,
     request_context: &McpRequestContext,
     list: NotifiedList,
 ) -> BoxFuture<'static, NotifiedList> {
@@ -74,8 +76,11 @@ fn told(
         NotifiedList::Tools => None,
         NotifiedList::Offers(kind) => Some(kind),
     };
-    let announced = backend.announced(request_context.profile.as_deref(), kind);
-    let changed = changed(backend, list);
+    let announced = match cribs.crib(request_context.profile.as_deref()) {
+        Some(crib) => crib.announced(kind),
+        None => pending().boxed(),
+    };
+    let changed = changed(cribs, list);
     async move {
         tokio::select! {
             _ = changed => list,
@@ -86,8 +91,8 @@ fn told(
 }
 
 /// Resolve when their list changes from now on.
-pub(crate) fn changes(backend: &Arc<dyn McpBackend>) -> Vec<BoxFuture<'static, NotifiedList>> {
-    LISTS.iter().map(|list| changed(backend, *list)).collect()
+pub(crate) fn changes(cribs: &dyn CribProvider) -> Vec<BoxFuture<'static, NotifiedList>> {
+    LISTS.iter().map(|list| changed(cribs, *list)).collect()
 }
 
 /// Whoever tells a session of an older client of changed lists; it ends with this.
@@ -98,15 +103,16 @@ impl ListNotifier {
     /// `missed`: what it was not told yet, asked for after the beginning.
     pub(crate) fn begin(
         &self,
-        backend: &Arc<dyn McpBackend>,
+        cribs: &Arc<dyn CribProvider>,
         request_context: McpRequestContext,
         peer: Peer<RoleServer>,
         missed: impl FnOnce() -> Vec<NotifiedList>,
     ) {
         self.0.get_or_init(|| {
-            let changes = LISTS.iter().map(|list| told(backend, &request_context, *list)).collect();
-            let backend = Arc::clone(backend);
-            let telling = tell_lists((backend, request_context), peer, missed(), changes);
+            let changes =
+                LISTS.iter().map(|list| told(&**cribs, &request_context, *list)).collect();
+            let cribs = Arc::clone(cribs);
+            let telling = tell_lists(cribs, request_context, peer, missed(), changes);
             tokio::spawn(telling).abort_handle()
         });
     }
@@ -119,7 +125,8 @@ impl Drop for ListNotifier {
 }
 
 async fn tell_lists(
-    (backend, request_context): (Arc<dyn McpBackend>, McpRequestContext),
+    cribs: Arc<dyn CribProvider>,
+    request_context: McpRequestContext,
     peer: Peer<RoleServer>,
     missed: Vec<NotifiedList>,
     mut changes: FuturesUnordered<BoxFuture<'static, NotifiedList>>,
@@ -135,7 +142,7 @@ async fn tell_lists(
             // A session may end while nothing changes.
             () = tokio::time::sleep(LOOK) => continue,
         };
-        changes.push(told(&backend, &request_context, list));
+        changes.push(told(&*cribs, &request_context, list));
         if tell(&peer, list).await.is_err() {
             return;
         }
@@ -161,7 +168,6 @@ impl SessionSubscriptions {
 
     pub(crate) async fn begin(
         &self,
-        server_state: &McpServerState,
         request_context: McpRequestContext,
         uri: String,
         peer: Peer<RoleServer>,
@@ -173,7 +179,7 @@ impl SessionSubscriptions {
         if self.all().contains_key(&uri) {
             return Ok(());
         }
-        let mut following = follow(&server_state.backend, request_context, uri.clone()).await?;
+        let mut following = follow(request_context, uri.clone()).await?;
         let task = tokio::spawn(async move {
             while let Some(params) = following.next().await {
                 let uri = params.get("uri").and_then(serde_json::Value::as_str).unwrap_or_default();
@@ -208,13 +214,12 @@ impl Drop for SessionSubscriptions {
 }
 
 async fn follow(
-    backend: &Arc<dyn McpBackend>,
     request_context: McpRequestContext,
     uri: String,
 ) -> Result<UpdateStream, ErrorData> {
-    let McpRequestContext { caller, profile, session, .. } = request_context;
+    let McpRequestContext { caller, crib, session, .. } = request_context;
     let visitor = ClientSession { caller, session };
-    let followed = backend.follow(visitor, profile.as_deref(), uri).await;
+    let followed = crib.follow(&visitor, uri, BatchOptions::default()).await;
     followed.map_err(|error| error_data(&error))
 }
 
@@ -239,16 +244,15 @@ impl PreparedSubscription {
         request_context: &McpRequestContext,
         wanted: &SubscriptionFilter,
     ) -> Self {
-        let backend = &server_state.backend;
+        let cribs = &*server_state.cribs;
         let lists = LISTS.iter().filter(|list| wants(wanted, **list));
-        let lists = lists.map(|list| (*list, told(backend, request_context, *list))).collect();
+        let lists = lists.map(|list| (*list, told(cribs, request_context, *list))).collect();
         let uris = wanted.resource_subscriptions.iter().flatten().take(MOST);
         let mut beginning: FuturesUnordered<LateSubscription> = uris
             .map(|uri| {
-                let (backend, request_context, uri) =
-                    (Arc::clone(backend), request_context.clone(), uri.clone());
+                let (request_context, uri) = (request_context.clone(), uri.clone());
                 let begun = async move {
-                    let following = follow(&backend, request_context, uri.clone()).await;
+                    let following = follow(request_context, uri.clone()).await;
                     (uri, following.ok())
                 };
                 begun.boxed()
@@ -282,7 +286,7 @@ pub(crate) async fn listen(
     ahead: PreparedSubscription,
     subscription: SubscriptionContext,
 ) {
-    let backend = &server_state.backend;
+    let cribs = &*server_state.cribs;
     let (accepted, sink) = (subscription.accepted(), subscription.sink());
     let PreparedSubscription { request_context, lists, followed, late } = ahead;
     let is_accepted = |uri: &String| {
@@ -314,7 +318,7 @@ pub(crate) async fn listen(
             () = &mut told_updates => return,
             Some(list) = lists.next(), if !lists.is_empty() => list,
         };
-        lists.push(told(backend, &request_context, list));
+        lists.push(told(cribs, &request_context, list));
         let sent = match list {
             NotifiedList::Tools => sink.notify_tool_list_changed().await,
             NotifiedList::Offers(ResourceKind::Prompt) => sink.notify_prompt_list_changed().await,

@@ -49,7 +49,7 @@ pub(crate) async fn notice(
         return;
     };
     params.shift_remove("_meta");
-    if handler.sole(&request_context).is_some() {
+    if request_context.sole().is_some() {
         let about = ResourceOperation::Notice(Arc::from(notice.method));
         let _ = handler.pass_on(request_context, ResourceRequest { about, params }).await;
     }

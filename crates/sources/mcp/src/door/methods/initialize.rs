@@ -76,7 +76,7 @@ pub(crate) fn initialize(
     request_context: &McpRequestContext,
     mut config: ServerConfig,
 ) -> Result<InitializeResult, ErrorData> {
-    let sole = handler.sole(request_context);
+    let sole = request_context.sole();
     // Of ours there are none that an older client would know.
     config.capabilities.extensions = None;
     let Some(sole) = sole.as_deref() else { return Ok(config) };
@@ -102,7 +102,7 @@ pub(crate) fn discover(
     request_context: &McpRequestContext,
     config: &ServerConfig,
 ) -> Result<DiscoverResult, ErrorData> {
-    let sole = handler.sole(request_context);
+    let sole = request_context.sole();
     let (mut capabilities, server, instructions) = fields(config, sole.as_deref());
     offer_tasks(&mut capabilities);
     let said = sole.map(|said| methods::besides(&said, methods::GREETING, true));

@@ -13,7 +13,6 @@ use toolcrib_core::{
 };
 
 use super::tools_list;
-use crate::door::backend::BackendResourceRequest;
 use crate::door::call::idempotency::digest;
 use crate::door::call::report::error_data;
 use crate::door::call::running::{
@@ -74,19 +73,18 @@ impl<'a> ResourceRequestHandler<'a> {
     }
 
     fn begin(&self) -> RunningMcpCall {
-        let backend = &self.handler.server_state.backend;
         RunningMcpCall::start(
             self.identity.clone(),
             &self.line.client,
             CallLifetime::WithItsClient,
             |options| {
-                let McpRequestContext { caller, profile, session, trace, trace_state, .. } =
+                let McpRequestContext { caller, crib, session, trace, trace_state, .. } =
                     self.request_context.clone();
                 let options = BatchOptions { trace, trace_state, ..options };
                 let (visitor, inquiry) = (ClientSession { caller, session }, self.inquiry.clone());
-                let answer =
-                    backend.inquire(BackendResourceRequest { visitor, profile, inquiry, options });
-                Box::pin(async move { McpCallEnd::Read(Box::new(answer.await)) })
+                Box::pin(async move {
+                    McpCallEnd::Read(Box::new(crib.inquire(&visitor, inquiry, options).await))
+                })
             },
         )
     }
@@ -136,7 +134,7 @@ impl<'a> ResourceRequestHandler<'a> {
         }
         result.extend(read);
         if self.line.client.is_modern && self.inquiry.about == ResourceOperation::Resource {
-            let is_sole = self.handler.sole(&self.request_context).is_some();
+            let is_sole = self.request_context.sole().is_some();
             let hints = result.contains_key("ttlMs") && result.contains_key("cacheScope");
             if !hints {
                 result.insert("ttlMs".to_owned(), json!(0));
@@ -172,7 +170,7 @@ pub(crate) fn list<T: Serialize + DeserializeOwned>(
     kind: ResourceKind,
     cursor: Option<&str>,
 ) -> Result<T, ErrorData> {
-    let sole = handler.sole(request_context);
+    let sole = request_context.sole();
     let (capability, method, key, name) = match kind {
         ResourceKind::Prompt => ("prompts", "prompts/list", "prompts", "name"),
         ResourceKind::Resource => ("resources", "resources/list", "resources", "uri"),
@@ -182,11 +180,7 @@ pub(crate) fn list<T: Serialize + DeserializeOwned>(
     };
     offers(sole.as_deref(), capability, method)?;
     let server_state = &handler.server_state;
-    let all = server_state.backend.offers(
-        &request_context.caller,
-        request_context.profile.as_deref(),
-        kind,
-    );
+    let all = request_context.crib.offers(&request_context.caller, kind);
     let (page, next) = tools_list::offers(&all, name, cursor, server_state.settings.page)?;
     let mut result = frame(&handler.server_state, &line.client, sole.as_ref(), method);
     result.insert(key.to_owned(), Value::Array(page));

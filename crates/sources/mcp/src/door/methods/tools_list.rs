@@ -25,7 +25,7 @@ pub(crate) fn tools(
     client: &ClientFeatures,
     cursor: Option<&str>,
 ) -> Result<Value, ErrorData> {
-    let (plan, sole) = (server_state.plan(request_context)?, server_state.sole(request_context));
+    let (plan, sole) = (request_context.plan()?, request_context.sole());
     offers_methods(sole.as_deref(), "tools", "tools/list")?;
     let page = page(&plan, cursor, server_state.settings.page).ok_or_else(nowhere)?;
     let shown = page.tools.iter();
@@ -43,7 +43,7 @@ pub(crate) fn tools_as_json(
     client: &ClientFeatures,
     cursor: Option<&str>,
 ) -> Result<Vec<u8>, ErrorData> {
-    let (plan, sole) = (server_state.plan(request_context)?, server_state.sole(request_context));
+    let (plan, sole) = (request_context.plan()?, request_context.sole());
     offers_methods(sole.as_deref(), "tools", "tools/list")?;
     let page = page(&plan, cursor, server_state.settings.page).ok_or_else(nowhere)?;
     let mut list = frame(server_state, client, sole.as_ref(), "tools/list");

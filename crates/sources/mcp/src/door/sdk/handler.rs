@@ -14,7 +14,6 @@ use toolcrib_core::{
 };
 
 use crate::client::inflight::level;
-use crate::door::backend::BackendResourceRequest;
 use crate::door::call::tool_call::traced;
 use crate::door::client::channel::ClientChannel;
 use crate::door::client::features::ClientFeatures;
@@ -52,18 +51,17 @@ impl RmcpHandler {
             let place = McpOperationMark::of(extensions).map(|mark| mark.trace);
             let trace =
                 place.unwrap_or_else(|| self.server_state.settings.traced.then(Trace::root));
-            return Ok(McpRequestContext { trace, ..request_context.clone() });
+            // The program may have put another one in its place since the client came.
+            let crib = self.server_state.cribs.crib(request_context.profile.as_deref());
+            let crib =
+                crib.ok_or_else(|| ErrorData::invalid_request("the profile is gone", None))?;
+            return Ok(McpRequestContext { crib, trace, ..request_context.clone() });
         }
         let parts = extensions.get::<http::request::Parts>();
         let request_context = parts.and_then(|parts| parts.extensions.get::<McpRequestContext>());
         request_context
             .cloned()
             .ok_or_else(|| ErrorData::invalid_request("nobody is logged in", None))
-    }
-
-    /// What the only source behind this door says of itself.
-    pub(crate) fn sole(&self, request_context: &McpRequestContext) -> Option<Arc<ServerInfo>> {
-        self.server_state.sole(request_context)
     }
 
     /// Takes in what a client at a pipe says beside its place in a trace. Over HTTP the way in did.
@@ -119,10 +117,8 @@ impl RmcpHandler {
         request_context: McpRequestContext,
         inquiry: ResourceRequest,
     ) -> Result<JsonFields, ToolError> {
-        let McpRequestContext { caller, profile, session, .. } = request_context;
-        let (visitor, options) = (ClientSession { caller, session }, BatchOptions::default());
-        let asking = BackendResourceRequest { visitor, profile, inquiry, options };
-        self.server_state.backend.inquire(asking).await
+        let McpRequestContext { caller, crib, session, .. } = request_context;
+        crib.inquire(&ClientSession { caller, session }, inquiry, BatchOptions::default()).await
     }
 
     /// Tells how many resources its client follows now.

@@ -214,7 +214,7 @@ impl ServerHandler for RmcpHandler {
             self.server_state.sessions.set_level(id, lowest);
         }
         let request_context = self.request_context(&context.extensions)?;
-        if self.sole(&request_context).is_some() {
+        if request_context.sole().is_some() {
             let params = JsonFields::from_iter([("level".to_owned(), named)]);
             // A server without levels loses nothing: lines are sorted out here as well.
             let inquiry = ResourceRequest { about: ResourceOperation::Level, params };
@@ -231,7 +231,7 @@ impl ServerHandler for RmcpHandler {
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         let request_context = self.request_context(&context.extensions)?;
-        self.followed.begin(&self.server_state, request_context, request.uri, context.peer).await?;
+        self.followed.begin(request_context, request.uri, context.peer).await?;
         self.follows(&context.extensions);
         Ok(())
     }
@@ -282,7 +282,7 @@ impl ServerHandler for RmcpHandler {
             if woken.is_some_and(|woken| self.server_state.sessions.may_hear(&woken.id)) {
                 self.hears(request_context.clone(), &extensions, peer.clone());
             }
-            self.telling.begin(&self.server_state.backend, request_context, peer, missed);
+            self.telling.begin(&self.server_state.cribs, request_context, peer, missed);
         }
     }
 

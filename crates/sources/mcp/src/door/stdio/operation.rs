@@ -1,4 +1,4 @@
-//! What a client at a pipe asks for as one operation, of which the backend is told when it is over.
+//! What a client at a pipe asks for as one operation, of which the observer is told when it is over.
 //! Over HTTP whoever serves the requests sees them, and what comes of them, by itself.
 
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use rmcp::model::{ClientRequest, ErrorData, Extensions, ServerResult};
 use rmcp::service::{RequestContext, RoleServer};
 use toolcrib_core::Trace;
 
-use crate::door::backend::McpBackend;
+use crate::door::provider::McpObserver;
 use crate::door::state::McpServerState;
 
 /// An operation that is over.
@@ -39,7 +39,7 @@ pub enum McpOperationFailure {
 
 /// One under way. It is over when it is dropped.
 pub(crate) struct McpOperationGuard {
-    backend: Arc<dyn McpBackend>,
+    observer: Arc<dyn McpObserver>,
     began: Instant,
     served: McpOperation,
     mark: McpOperationMark,
@@ -77,7 +77,7 @@ impl McpOperationGuard {
             failure: Some(McpOperationFailure::Cancelled),
         };
         Some(Self {
-            backend: Arc::clone(&server_state.backend),
+            observer: Arc::clone(&server_state.observer),
             began: Instant::now(),
             served,
             mark,
@@ -97,7 +97,7 @@ impl McpOperationGuard {
 impl Drop for McpOperationGuard {
     fn drop(&mut self) {
         self.served.took = self.began.elapsed();
-        self.backend.served(&self.served);
+        self.observer.served(&self.served);
     }
 }
 

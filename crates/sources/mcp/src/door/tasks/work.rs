@@ -194,7 +194,7 @@ impl ParkedTask<'_> {
             task.withdraws();
             task.says(None);
         }
-        let redeemed = case.backend.redeemed(&case.identity.caller, &pending.ticket).await;
+        let redeemed = case.telling().redeemed(&pending.ticket).await;
         redeemed.map(|response| ended(case, task, Ok(response)))
     }
 

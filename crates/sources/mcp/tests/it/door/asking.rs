@@ -80,8 +80,8 @@ async fn a_modern_client_approves_one_call_once() {
     let done = modern(&url, "ann", "tools/call", params.clone(), form()).await.answer();
     assert_eq!(done["result"]["structuredContent"], arguments, "{done}");
     let replayed = modern(&url, "ann", "tools/call", params, form()).await.answer();
-    assert_eq!(replayed["result"]["isError"], true, "{replayed}");
-    assert!(replayed.to_string().contains("used already"), "{replayed}");
+    // It is told what came of the one call.
+    assert_eq!(replayed["result"], done["result"], "{replayed}");
     assert_eq!(oracle.count("wipe"), 1);
 }
 
@@ -129,8 +129,9 @@ async fn of_many_who_redeem_an_approval_at_once_one_runs_it() {
     let state = asked(&url, "ann", &json!({})).await;
     let redeem = |_| modern(&url, "ann", "tools/call", wipe(&json!({}), &state, &accept()), form());
     let replies = futures_util::future::join_all((0..64).map(redeem)).await;
-    let ran = replies.iter().filter(|reply| reply.answer()["result"]["isError"] == false).count();
-    assert_eq!((ran, oracle.count("wipe")), (1, 1));
+    // The others are told what came of it.
+    let told = replies.iter().filter(|reply| reply.answer()["result"]["isError"] == false).count();
+    assert_eq!((told, oracle.count("wipe")), (64, 1));
 }
 
 #[tokio::test]

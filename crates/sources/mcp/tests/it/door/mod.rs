@@ -1,10 +1,10 @@
 //! A crib at the door, and clients of all kinds in front of it.
 
 mod asking;
-#[path = "../../../examples/conformance_server/backend.rs"]
-mod backend;
 mod batches;
 mod consent;
+#[path = "../../../examples/conformance_server/cribs.rs"]
+mod cribs;
 mod early;
 mod ext_tasks;
 mod extension;

@@ -14,7 +14,7 @@ use toolcrib_engine::Crib;
 use toolcrib_mcp::{McpServer, McpServerSettings, StdioServerError};
 use toolcrib_testkit::{Behaviour, Oracle, spec};
 
-use super::backend::FixtureBackend;
+use super::cribs::FixtureCribs;
 use super::wire::NO_MESSAGES;
 
 pub(super) struct Pipe {
@@ -35,11 +35,11 @@ impl Pipe {
     }
 
     fn of(tools: Toolset, settings: McpServerSettings) -> Self {
-        Self::at(FixtureBackend::of(Crib::of(tools)), settings)
+        Self::at(FixtureCribs::of(Crib::of(tools)), settings)
     }
 
-    pub(super) fn at(home: FixtureBackend, settings: McpServerSettings) -> Self {
-        let door = McpServer::new(Arc::new(home), settings);
+    pub(super) fn at(cribs: FixtureCribs, settings: McpServerSettings) -> Self {
+        let door = McpServer::new(Arc::new(cribs), settings);
         let (near, far) = duplex(64 * 1024);
         let (reader, writer) = split(far);
         let served =
@@ -324,10 +324,9 @@ async fn wipe(pipe: &mut Pipe, n: u32) -> Value {
 async fn a_call_that_its_client_can_ask_nobody_about_is_made_again_after_a_decision() {
     let oracle = Oracle::default();
     let crib = Crib::of(Toolset::of([oracle.echo("wipe", Effect::Destroy)]).unwrap());
-    let patience = Some(Duration::from_secs(10));
-    let home = FixtureBackend { patience, ..FixtureBackend::of(crib.clone()) };
+    let cribs = FixtureCribs::of(crib.clone());
     let settings = McpServerSettings { decides: Some("decide"), ..McpServerSettings::default() };
-    let mut pipe = Pipe::at(home, settings);
+    let mut pipe = Pipe::at(cribs, settings);
     let text = |result: &Value| result["content"][0]["text"].as_str().unwrap().to_owned();
     let deny = || Decision::Deny { reason: "not now".to_owned() };
     for (decision, n) in [(Decision::Approve, 1), (deny(), 2)] {

@@ -9,7 +9,7 @@ use toolcrib_core::Caller;
 use toolcrib_engine::Crib;
 use toolcrib_mcp::{McpServer, McpServerSettings};
 
-use super::backend::FixtureBackend;
+use super::cribs::FixtureCribs;
 
 /// The address of a door; the `x-caller` of a request is its caller, as if it had proved it.
 pub(crate) async fn open(crib: Crib, left_out: &[&str], settings: McpServerSettings) -> String {
@@ -18,11 +18,11 @@ pub(crate) async fn open(crib: Crib, left_out: &[&str], settings: McpServerSetti
 
 pub(crate) fn door(crib: Crib, left_out: &[&str], settings: McpServerSettings) -> McpServer {
     let left_out = left_out.iter().map(|name| (*name).to_owned()).collect();
-    McpServer::new(Arc::new(FixtureBackend { left_out, ..FixtureBackend::of(crib) }), settings)
+    McpServer::new(Arc::new(FixtureCribs::leaving_out(crib, left_out)), settings)
 }
 
-pub(crate) async fn open_home(home: FixtureBackend, settings: McpServerSettings) -> String {
-    serve(&McpServer::new(Arc::new(home), settings)).await
+pub(crate) async fn open_home(cribs: FixtureCribs, settings: McpServerSettings) -> String {
+    serve(&McpServer::new(Arc::new(cribs), settings)).await
 }
 
 pub(crate) async fn serve(door: &McpServer) -> String {

@@ -13,7 +13,7 @@ use toolcrib_core::{Caller, ServerInfo};
 use toolcrib_mcp::{McpEra, McpServer, McpServerSettings};
 use toolcrib_testkit::ConformanceSuite;
 
-use super::backend::FixtureBackend;
+use super::cribs::FixtureCribs;
 use super::long::BRIEF;
 use super::own_client::in_front_of;
 use super::wire::{begin, greet, modern, old};
@@ -140,8 +140,8 @@ async fn a_server_of_others_says_through_us_what_it_says_itself() {
     let (stdout, stdin) = (direct.stdout.take().unwrap(), direct.stdin.take().unwrap());
     let (mut direct, mut said) = Client::of(stdout, stdin).await;
     let source = Arc::new(far("far", (node, arguments)));
-    let home = FixtureBackend::of(crib(&source).await);
-    let door = McpServer::new(Arc::new(home), McpServerSettings::default());
+    let cribs = FixtureCribs::of(crib(&source).await);
+    let door = McpServer::new(Arc::new(cribs), McpServerSettings::default());
     let (near, end) = duplex(1024 * 1024);
     let (reader, writer) = split(end);
     tokio::spawn(async move { door.serve_stdio(reader, writer, Caller::local(), None).await });
@@ -194,7 +194,7 @@ async fn a_server_of_others_says_through_us_what_it_says_itself() {
 async fn a_change_that_a_server_tells_of_is_told_though_its_lists_are_the_same() {
     let server = source(settings(&["legacy", "prompts"]));
     let door = McpServer::new(
-        Arc::new(FixtureBackend::of(crib(&server).await)),
+        Arc::new(FixtureCribs::of(crib(&server).await)),
         McpServerSettings::default(),
     );
     let mut client = Client::at(&door, Caller::local()).await;
@@ -250,8 +250,8 @@ async fn an_update_reaches_who_follows_and_nobody_else() {
     let fixture = builder.source("fixtures", fixture).build().await;
     let url = support::open(fixture, &[], McpServerSettings::default()).await;
     for era in [McpEra::Legacy, McpEra::Modern] {
-        let home = FixtureBackend::of(crib(&source(in_front_of(&url, era))).await);
-        let door = McpServer::new(Arc::new(home), McpServerSettings::default());
+        let cribs = FixtureCribs::of(crib(&source(in_front_of(&url, era))).await);
+        let door = McpServer::new(Arc::new(cribs), McpServerSettings::default());
         let mut follower = Client::at(&door, Caller::local()).await;
         let mut other = Client::at(&door, Caller::local()).await;
         let watched = json!({ "uri": "test://watched-resource" });

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use toolcrib_core::Caller;
 use toolcrib_mcp::{ConnectionScope, McpEra, McpServer, McpServerSettings, McpSource};
 
-use super::backend::FixtureBackend;
+use super::cribs::FixtureCribs;
 use super::own_client::in_front_of;
 use super::support;
 use super::through::Client;
@@ -17,7 +17,7 @@ use crate::support::{crib, settings, source, until};
 async fn in_front(server: &Arc<McpSource>) -> McpServer {
     let crib = crib(server).await;
     until("it is known what the server is", || crib.sole().is_some()).await;
-    McpServer::new(Arc::new(FixtureBackend::of(crib)), McpServerSettings::default())
+    McpServer::new(Arc::new(FixtureCribs::of(crib)), McpServerSettings::default())
 }
 
 async fn client(door: &McpServer, name: &str, level: Option<&str>) -> Client {

@@ -9,7 +9,7 @@ use toolcrib_core::{
 };
 use toolcrib_mcp::{McpEra, McpServerSettings};
 
-use super::backend::FixtureBackend;
+use super::cribs::FixtureCribs;
 use super::own_client::in_front_of;
 use super::pipes::Pipe;
 use super::support::open;
@@ -108,8 +108,8 @@ async fn what_a_server_says_besides_its_questions_reaches_a_client_of_its_revisi
 
 #[tokio::test]
 async fn an_older_client_hears_that_what_it_was_to_open_is_done() {
-    let home = FixtureBackend::of(crib(&source(settings(&["legacy"]))).await);
-    let mut pipe = Pipe::at(home, McpServerSettings::default());
+    let cribs = FixtureCribs::of(crib(&source(settings(&["legacy"]))).await);
+    let mut pipe = Pipe::at(cribs, McpServerSettings::default());
     pipe.say(json!({
         "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
             "protocolVersion": "2025-11-25", "capabilities": { "elicitation": { "url": {} } },

@@ -12,7 +12,7 @@ use toolcrib_mcp::McpServerSettings;
 use toolcrib_testkit::{Oracle, spec};
 
 use super::{SOON, acknowledged, ask, asks, begin, call, get, settings, takes, until, update};
-use crate::door::backend::FixtureBackend;
+use crate::door::cribs::FixtureCribs;
 use crate::door::fixtures::form;
 use crate::door::long;
 use crate::door::support::{open, open_home};
@@ -94,9 +94,8 @@ async fn a_task_that_is_cancelled_while_a_person_thinks_cannot_be_approved_any_m
 async fn a_task_hears_of_an_approval_that_was_given_elsewhere() {
     let oracle = Oracle::default();
     let crib = wiping(&oracle);
-    let patience = Some(Duration::from_secs(10));
-    let home = FixtureBackend { patience, ..FixtureBackend::of(crib.clone()) };
-    let url = open_home(home, settings()).await;
+    let cribs = FixtureCribs::of(crib.clone());
+    let url = open_home(cribs, settings()).await;
     let ann = Caller::new("house", "ann");
     for can in [takes(), asks()] {
         let id = begin(&url, "ann", "wipe", can.clone()).await;
