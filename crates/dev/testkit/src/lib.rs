@@ -9,6 +9,7 @@ pub mod fuzz;
 pub mod google;
 pub mod hostile;
 mod issuer;
+mod model;
 mod random;
 mod sample;
 
@@ -19,5 +20,6 @@ pub use doubles::policy::FixedPolicy;
 pub use doubles::source::ScriptedSource;
 pub use folder::TestFolder;
 pub use issuer::{KEYS, TestIssuer};
+pub use model::{ModelAsked, ScriptedModel, ScriptedTurn};
 pub use random::SeededRandom;
 pub use sample::{SampleFilling, sample};

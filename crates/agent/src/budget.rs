@@ -1,0 +1,179 @@
+//! What a run may spend. What is asked for is reserved before it is spent, so that whatever runs at
+//! the same time, no more is spent than was allowed.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::price::Price;
+use crate::stop::StopReason;
+use crate::usage::Usage;
+
+/// The limits of a run; `None`: none.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Budget {
+    /// Requests to the model that carry tools.
+    pub turns: Option<u32>,
+    /// Calls of tools.
+    pub calls: Option<u32>,
+    /// Tokens that are read and written.
+    pub tokens: Option<u64>,
+    /// Money, in the currency of the prices.
+    pub cost: Option<f64>,
+    /// While nobody is waited for.
+    pub time: Option<Duration>,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self {
+            turns: Some(20),
+            calls: Some(100),
+            tokens: None,
+            cost: None,
+            time: Some(Duration::from_mins(10)),
+        }
+    }
+}
+
+/// So much is set aside for the last answer, which is given without tools.
+const LAST_WORDS: u64 = 1024;
+
+/// What is left of a budget. One of a child takes from its parent's too.
+#[derive(Debug)]
+pub struct Account {
+    budget: Budget,
+    price: Option<Price>,
+    spent: Mutex<Spent>,
+    parent: Option<Arc<Account>>,
+}
+
+/// Spent or reserved.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+struct Spent {
+    turns: u32,
+    calls: u32,
+    tokens: u64,
+    cost: f64,
+}
+
+/// A request to the model that was reserved, and how much it may write.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reservation {
+    pub output_tokens: u64,
+    tokens: u64,
+    cost: f64,
+}
+
+impl Account {
+    pub fn new(budget: Budget, price: Option<Price>) -> Arc<Self> {
+        Arc::new(Self { budget, price, spent: Mutex::default(), parent: None })
+    }
+
+    /// One whose expenses are its parent's too.
+    pub fn child(self: &Arc<Self>, budget: Budget) -> Arc<Self> {
+        let parent = Some(Arc::clone(self));
+        Arc::new(Self { budget, price: self.price, spent: Mutex::default(), parent })
+    }
+
+    /// Reserves a request that sends `input` tokens and may write up to `output`, or less if no
+    /// more is left. `is_last`: the one without tools, which is paid from what was set aside.
+    pub fn reserve(
+        &self,
+        input: u64,
+        output: u64,
+        is_last: bool,
+    ) -> Result<Reservation, StopReason> {
+        // Held until it is reserved above too: nobody reserves in between. Children lock before
+        // their parents, and no other way round.
+        let mut spent = self.spent();
+        let own = self.left(&spent, input, output, is_last)?;
+        let output_tokens = match &self.parent {
+            Some(parent) => parent.reserve(input, own, is_last)?.output_tokens,
+            None => own,
+        };
+        let tokens = input.saturating_add(output_tokens);
+        let cost = self.price.map_or(0.0, |price| price.of(input, output_tokens));
+        spent.tokens = spent.tokens.saturating_add(tokens);
+        spent.cost += cost;
+        spent.turns += u32::from(!is_last);
+        Ok(Reservation { output_tokens, tokens, cost })
+    }
+
+    fn spent(&self) -> MutexGuard<'_, Spent> {
+        self.spent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn left(
+        &self,
+        spent: &Spent,
+        input: u64,
+        output: u64,
+        is_last: bool,
+    ) -> Result<u64, StopReason> {
+        if !is_last && self.budget.turns.is_some_and(|turns| spent.turns >= turns) {
+            return Err(StopReason::Turns);
+        }
+        let mut left = output;
+        let aside = if is_last { 0 } else { LAST_WORDS };
+        if let Some(tokens) = self.budget.tokens {
+            let free = tokens.saturating_sub(spent.tokens).saturating_sub(aside);
+            left = left.min(free.saturating_sub(input));
+            if left == 0 {
+                return Err(StopReason::Tokens);
+            }
+        }
+        if let Some((cost, price)) = self.budget.cost.zip(self.price) {
+            let free = cost - spent.cost - price.of(0, aside) - price.of(input, 0);
+            let one = price.of(0, 1);
+            let writes = if one > 0.0 { free / one } else { f64::from(u32::MAX) };
+            if free <= 0.0 || writes < 1.0 {
+                return Err(StopReason::Cost);
+            }
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "it is at least one, and more than fits is as much as there is"
+            )]
+            let writes = writes as u64;
+            left = left.min(writes);
+        }
+        Ok(left)
+    }
+
+    /// Puts what was used in the place of what was reserved.
+    pub fn settle(&self, reserved: Reservation, used: &Usage) {
+        {
+            let mut spent = self.spent();
+            let cost =
+                self.price.map_or(0.0, |price| price.of(used.input_tokens, used.output_tokens));
+            spent.tokens =
+                spent.tokens.saturating_sub(reserved.tokens).saturating_add(used.total());
+            spent.cost = spent.cost - reserved.cost + cost;
+        }
+        if let Some(parent) = &self.parent {
+            parent.settle(reserved, used);
+        }
+    }
+
+    /// How many of so many calls may run; they count as run.
+    pub fn take_calls(&self, wished: u32) -> u32 {
+        let mut spent = self.spent();
+        let own = self.budget.calls.map_or(wished, |calls| calls.saturating_sub(spent.calls));
+        let own = own.min(wished);
+        let taken = self.parent.as_ref().map_or(own, |parent| parent.take_calls(own));
+        spent.calls = spent.calls.saturating_add(taken);
+        taken
+    }
+
+    /// What was spent so far, with what is reserved: turns, calls, tokens, money.
+    pub fn totals(&self) -> (u32, u32, u64, f64) {
+        let spent = *self.spent();
+        (spent.turns, spent.calls, spent.tokens, spent.cost)
+    }
+
+    pub fn budget(&self) -> &Budget {
+        &self.budget
+    }
+}

@@ -1,0 +1,24 @@
+//! A model that drives the tools of a crib, and what keeps that in bounds.
+//!
+//! Read in this order: [`ThreadItem`] (what was said), [`model`] (clients of the model APIs),
+//! [`Budget`], [`RunState`] (the loop as a function without clock and socket), [`Agent`] (who runs
+//! it), [`RunEvent`] (what is told meanwhile).
+
+mod agent;
+mod budget;
+mod event;
+mod item;
+pub mod model;
+mod price;
+mod run;
+mod stop;
+mod usage;
+
+pub use agent::{Agent, AgentRun, RunPause};
+pub use budget::{Account, Budget};
+pub use event::RunEvent;
+pub use item::{CallText, Echo, InputPart, ResultText, ThreadItem};
+pub use price::Price;
+pub use run::{RunEffect, RunEnd, RunInput, RunState};
+pub use stop::StopReason;
+pub use usage::{Usage, UsageSource};

@@ -1,0 +1,322 @@
+//! One model behind its address.
+
+use std::pin::pin;
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use futures_util::StreamExt as _;
+use http::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
+use http::{Method, StatusCode};
+use serde_json::Value;
+use tokio::time::{sleep, timeout};
+use toolcrib_core::{Call, Plan, RawArguments};
+use toolcrib_dialect::{Dialect, NotAReply};
+use toolcrib_egress::{Egress, EgressRoute, Network, StreamedResponse};
+
+use super::answer::{self, ModelAnswer, ModelDelta};
+use super::chunk::EventReader;
+use super::fault::{ModelFault, ModelFaultKind};
+use super::request::{self, ModelRequest};
+use super::settings::{ModelApi, ModelSettings};
+use crate::item::{CallText, Echo};
+use crate::usage::Usage;
+
+/// Largest answer that is read, in bytes.
+const LARGEST_ANSWER: usize = 64 << 20;
+/// So much of what a server says about its refusal is read, in bytes.
+const LARGEST_REFUSAL: usize = 64 << 10;
+/// Before the second try, if the server does not say; then twice as long each time.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+
+/// A client of one model; the only place that it reaches.
+pub struct ModelClient {
+    settings: ModelSettings,
+    dialect: Box<dyn Dialect>,
+    egress: Egress,
+    route: EgressRoute,
+    headers: HeaderMap,
+}
+
+/// How far an answer has come.
+struct Progress {
+    said: usize,
+    usage: Option<Usage>,
+    has_ended: bool,
+}
+
+impl ModelClient {
+    /// Nothing is sent yet.
+    pub fn new(settings: ModelSettings) -> Result<Self, ModelFault> {
+        let url = request::url(&settings);
+        let headers = request::headers(&settings)?;
+        let egress = Egress::only([url.clone()], Network::default());
+        let route = egress.and_then(|egress| {
+            let route = egress.route(&url)?;
+            Ok((egress, route))
+        });
+        let (egress, route) = route.map_err(|error| ModelFault::of_line(&settings.name, &error))?;
+        let dialect = settings.api.dialect();
+        Ok(Self { settings, dialect, egress, route, headers })
+    }
+
+    pub fn settings(&self) -> &ModelSettings {
+        &self.settings
+    }
+
+    pub fn dialect(&self) -> &dyn Dialect {
+        &*self.dialect
+    }
+
+    /// Bytes of a request, for an estimate of its tokens.
+    pub fn weight(&self, request: &ModelRequest<'_>) -> usize {
+        self.body(request).len()
+    }
+
+    fn body(&self, request: &ModelRequest<'_>) -> Bytes {
+        let body = Value::Object(request.body(&self.settings));
+        serde_json::to_vec(&body).unwrap_or_default().into()
+    }
+
+    /// Asks, again where that may help, and tells what comes while it comes. Whoever does not want
+    /// the answer any more drops the future.
+    ///
+    /// # Errors
+    /// The last fault, once no further try is left or may help. `used` counts what every try cost.
+    pub async fn answer(
+        &self,
+        asked: &ModelRequest<'_>,
+        used: &mut Usage,
+        tell: &mut (dyn FnMut(ModelDelta) + Send),
+    ) -> Result<ModelAnswer, ModelFault> {
+        let body = self.body(asked);
+        let mut pause = FIRST_PAUSE;
+        let mut repeats = 0;
+        loop {
+            let mut progress = Progress { said: 0, usage: None, has_ended: false };
+            let sent = body.len();
+            let tried = self.once(asked, body.clone(), &mut progress, tell);
+            let tried = timeout(self.settings.timeouts.total, tried).await;
+            let tried = tried.unwrap_or_else(|_| Err(self.late("the whole answer took too long")));
+            // A stream that broke cost tokens too, though nobody says how many.
+            let estimated = || Usage::estimated(sent, progress.said);
+            let fault = match tried {
+                Ok(mut answer) => {
+                    answer.usage = progress.usage.unwrap_or_else(estimated);
+                    used.add(answer.usage);
+                    return Ok(answer);
+                }
+                Err(fault) => fault,
+            };
+            if progress.said > 0 || progress.usage.is_some() {
+                used.add(progress.usage.unwrap_or_else(estimated));
+            }
+            let wait = fault.retry_after.unwrap_or(pause);
+            let is_patient = wait <= self.settings.timeouts.retry_after;
+            if repeats >= self.settings.retries || !fault.may_pass() || !is_patient {
+                return Err(fault);
+            }
+            if progress.said > 0 {
+                tell(ModelDelta::Retracted(fault.message));
+            }
+            sleep(wait).await;
+            repeats += 1;
+            pause *= 2;
+        }
+    }
+
+    async fn once(
+        &self,
+        asked: &ModelRequest<'_>,
+        body: Bytes,
+        progress: &mut Progress,
+        tell: &mut (dyn FnMut(ModelDelta) + Send),
+    ) -> Result<ModelAnswer, ModelFault> {
+        let model = &self.settings.name;
+        let exchange = self.egress.exchange(&self.route, Method::POST, self.headers.clone(), body);
+        let head = timeout(self.settings.timeouts.first_byte, exchange).await;
+        let response = head
+            .map_err(|_| self.late("no answer began in time"))?
+            .map_err(|error| ModelFault::of_line(model, &error))?;
+        if response.status != StatusCode::OK {
+            return Err(self.refusal(response).await);
+        }
+        let kind = response.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        if kind.is_some_and(|kind| kind.starts_with("application/json")) {
+            return self.whole(asked, response, progress, tell).await;
+        }
+        self.streamed(asked, response, progress, tell).await
+    }
+
+    /// A server that does not stream.
+    async fn whole(
+        &self,
+        asked: &ModelRequest<'_>,
+        response: StreamedResponse,
+        progress: &mut Progress,
+        tell: &mut (dyn FnMut(ModelDelta) + Send),
+    ) -> Result<ModelAnswer, ModelFault> {
+        let bytes = self.read(response, LARGEST_ANSWER).await?;
+        progress.said = bytes.len();
+        let reply: Value = serde_json::from_slice(&bytes)
+            .map_err(|error| self.broken("it answered with no JSON").because(error.to_string()))?;
+        answer::note_usage(self.settings.api, &reply, &mut progress.usage);
+        let answered = self.turn(&reply, |plan| self.dialect.calls(plan, &reply), asked)?;
+        if !answered.text.is_empty() {
+            tell(ModelDelta::Text(answered.text.clone()));
+        }
+        Ok(answered)
+    }
+
+    async fn streamed(
+        &self,
+        asked: &ModelRequest<'_>,
+        response: StreamedResponse,
+        progress: &mut Progress,
+        tell: &mut (dyn FnMut(ModelDelta) + Send),
+    ) -> Result<ModelAnswer, ModelFault> {
+        let api = self.settings.api;
+        let mut stream = self.dialect.stream();
+        let mut reader = EventReader::default();
+        let mut total = 0_usize;
+        let mut response = pin!(response);
+        let mut take = |event: &[u8], progress: &mut Progress| {
+            // Some servers of the chat API end with this word and no reason.
+            progress.has_ended |= event == b"[DONE]" && api == ModelApi::OpenAiChat;
+            let Ok(event) = serde_json::from_slice::<Value>(event) else { return };
+            answer::note_usage(api, &event, &mut progress.usage);
+            progress.has_ended |= answer::ends(api, &event);
+            stream.push(&event);
+            if let Some(delta) = answer::delta(api, &event) {
+                let (ModelDelta::Text(said)
+                | ModelDelta::Reasoning(said)
+                | ModelDelta::Retracted(said)) = &delta;
+                progress.said += said.len();
+                tell(delta);
+            }
+        };
+        loop {
+            let next = timeout(self.settings.timeouts.between, response.next()).await;
+            let next = next.map_err(|_| self.late("the answer stopped half-way"))?;
+            let Some(bytes) = next else { break };
+            let bytes = bytes.map_err(|error| ModelFault::of_line(&self.settings.name, &error))?;
+            total = total.saturating_add(bytes.len());
+            let events = reader.push(&bytes).ok().filter(|_| total <= LARGEST_ANSWER);
+            let events = events.ok_or_else(|| self.broken("its answer is too large"))?;
+            for event in events {
+                take(&event, progress);
+            }
+        }
+        if let Some(event) = reader.finish() {
+            take(&event, progress);
+        }
+        let fault = stream.not_a_reply();
+        if !progress.has_ended && fault.is_none() {
+            return Err(self.broken("its answer broke off"));
+        }
+        let reply = stream.reply();
+        self.turn(&reply, |plan| stream.finish(plan), asked)
+    }
+
+    /// A turn out of a whole reply.
+    fn turn(
+        &self,
+        reply: &Value,
+        calls: impl FnOnce(&Plan) -> Result<Vec<Call>, NotAReply>,
+        asked: &ModelRequest<'_>,
+    ) -> Result<ModelAnswer, ModelFault> {
+        if let Some(fault) = self.dialect.not_a_reply(reply) {
+            return Err(self.not_a_reply(&fault));
+        }
+        let calls = match asked.plan {
+            Some(plan) => calls(plan).map_err(|fault| self.not_a_reply(&fault))?,
+            None => Vec::new(),
+        };
+        let messages = self.dialect.echo(reply);
+        if messages.is_empty() {
+            return Err(self.broken("its answer holds no turn"));
+        }
+        let text = answer::text(self.settings.api, &messages);
+        let call_texts = calls.iter().map(call_text).collect();
+        let echo = Echo { dialect: self.dialect.name().to_owned(), messages };
+        let was_cut = answer::was_cut(self.settings.api, reply);
+        Ok(ModelAnswer { text, calls, call_texts, echo, usage: Usage::default(), was_cut })
+    }
+
+    fn not_a_reply(&self, fault: &NotAReply) -> ModelFault {
+        let kind = match fault {
+            NotAReply::ApiError { .. } => ModelFaultKind::Unavailable,
+            NotAReply::Blocked { .. } => ModelFaultKind::Blocked,
+            NotAReply::OtherDialect { .. } => ModelFaultKind::Refused,
+        };
+        let model = &self.settings.name;
+        ModelFault::new(kind, format!("the model `{model}` gave no answer: {fault}"))
+    }
+
+    async fn refusal(&self, response: StreamedResponse) -> ModelFault {
+        let status = response.status;
+        let wait = retry_after(&response.headers);
+        let said = self.read(response, LARGEST_REFUSAL).await.unwrap_or_default();
+        let said = match serde_json::from_slice::<Value>(&said) {
+            Ok(told) => {
+                let message =
+                    ["/error/message", "/message", "/error", "/detail", "/0/error/message"]
+                        .into_iter()
+                        .find_map(|place| told.pointer(place).and_then(Value::as_str));
+                message.map_or_else(|| told.to_string(), str::to_owned)
+            }
+            Err(_) => String::from_utf8_lossy(&said).into_owned(),
+        };
+        ModelFault::of_status(&self.settings.name, status, &said, wait)
+    }
+
+    async fn read(&self, response: StreamedResponse, most: usize) -> Result<Vec<u8>, ModelFault> {
+        let mut read = Vec::new();
+        let mut response = pin!(response);
+        loop {
+            let next = timeout(self.settings.timeouts.between, response.next()).await;
+            let next = next.map_err(|_| self.late("the answer stopped half-way"))?;
+            let Some(bytes) = next else { return Ok(read) };
+            let bytes = bytes.map_err(|error| ModelFault::of_line(&self.settings.name, &error))?;
+            if read.len() + bytes.len() > most {
+                return Err(self.broken("its answer is too large"));
+            }
+            read.extend_from_slice(&bytes);
+        }
+    }
+
+    fn late(&self, what: &str) -> ModelFault {
+        let message = format!("the model `{}`: {what}", self.settings.name);
+        ModelFault::new(ModelFaultKind::Timeout, message)
+    }
+
+    fn broken(&self, what: &str) -> ModelFault {
+        let message = format!("the model `{}`: {what}", self.settings.name);
+        ModelFault::new(ModelFaultKind::Broken, message)
+    }
+}
+
+fn call_text(call: &Call) -> CallText {
+    CallText {
+        id: call.id.clone(),
+        name: if call.wire.name.is_empty() { call.name.clone() } else { call.wire.name.clone() },
+        arguments: match &call.arguments {
+            RawArguments::Absent => String::new(),
+            RawArguments::Text(text) => text.clone(),
+            RawArguments::Value(value) => value.to_string(),
+        },
+    }
+}
+
+/// When a server wants to be asked again: in milliseconds, in seconds, or at a date.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let said = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    if let Some(wait) = said("retry-after-ms").and_then(|said| said.trim().parse::<f64>().ok()) {
+        return Duration::try_from_secs_f64(wait / 1000.0).ok();
+    }
+    let said = said(RETRY_AFTER.as_str())?.trim();
+    if let Ok(wait) = said.parse::<f64>() {
+        return Duration::try_from_secs_f64(wait).ok();
+    }
+    let at = httpdate::parse_http_date(said).ok()?;
+    Some(at.duration_since(SystemTime::now()).unwrap_or_default())
+}

@@ -1,0 +1,266 @@
+//! A thread as the messages of an API (Responses: items; Gemini: contents).
+
+use serde_json::{Map, Value, json};
+
+use super::settings::ModelApi;
+use crate::item::{CallText, InputPart, ResultText, ThreadItem};
+
+/// What stands in the place of an answer that no thread has: an API refuses a call without one.
+pub(crate) const UNANSWERED: &str = "this call was not run: the turn ended before";
+
+/// The items in the shape of this API. What it gave itself goes back as it came; the rest is told
+/// in its words.
+pub(crate) fn messages(api: ModelApi, items: &[ThreadItem]) -> Vec<Value> {
+    let dialect = api.dialect();
+    let mut messages = Vec::with_capacity(items.len());
+    for item in &answered(items) {
+        match item {
+            ThreadItem::System { text } => messages.extend(system(api, text)),
+            ThreadItem::User { parts } => messages.push(user(api, parts)),
+            ThreadItem::Assistant { echo: Some(echo), .. }
+            | ThreadItem::Results { echo: Some(echo), .. }
+                if echo.dialect == dialect.name() =>
+            {
+                messages.extend(echo.messages.iter().cloned());
+            }
+            ThreadItem::Assistant { text, calls, .. } => messages.extend(turn(api, text, calls)),
+            ThreadItem::Results { results, .. } => messages.extend(answers(api, results)),
+        }
+    }
+    messages
+}
+
+/// The same with an answer to every call, and no answer without a call.
+fn answered(items: &[ThreadItem]) -> Vec<ThreadItem> {
+    let mut healed: Vec<ThreadItem> = Vec::with_capacity(items.len());
+    let mut open: Vec<CallText> = Vec::new();
+    for item in items {
+        match item {
+            ThreadItem::Results { results, echo } => {
+                let kept: Vec<_> = results
+                    .iter()
+                    .filter(|result| {
+                        let call = open.iter().position(|call| call.id == result.call_id);
+                        call.map(|call| open.remove(call)).is_some()
+                    })
+                    .cloned()
+                    .collect();
+                if kept.len() == results.len() {
+                    healed.push(ThreadItem::Results { results: kept, echo: echo.clone() });
+                } else if !kept.is_empty() {
+                    healed.push(ThreadItem::Results { results: kept, echo: None });
+                }
+            }
+            other @ (ThreadItem::System { .. }
+            | ThreadItem::User { .. }
+            | ThreadItem::Assistant { .. }) => {
+                healed.extend(unanswered(&mut open));
+                if let ThreadItem::Assistant { calls, .. } = other {
+                    open.clone_from(calls);
+                }
+                healed.push(other.clone());
+            }
+        }
+    }
+    healed.extend(unanswered(&mut open));
+    healed
+}
+
+fn unanswered(open: &mut Vec<CallText>) -> Option<ThreadItem> {
+    let results: Vec<_> = open
+        .drain(..)
+        .map(|call| ResultText {
+            call_id: call.id,
+            name: call.name,
+            text: UNANSWERED.to_owned(),
+            is_error: true,
+        })
+        .collect();
+    (!results.is_empty()).then_some(ThreadItem::Results { results, echo: None })
+}
+
+/// Anthropic and Gemini have no such message within a thread: it is told as the user's.
+fn system(api: ModelApi, text: &str) -> Option<Value> {
+    if text.is_empty() {
+        return None;
+    }
+    Some(match api {
+        ModelApi::OpenAiChat => json!({ "role": "system", "content": text }),
+        ModelApi::OpenAiResponses => json!({ "role": "developer", "content": text }),
+        ModelApi::Anthropic | ModelApi::Gemini => {
+            user(api, &[InputPart::Text { text: text.to_owned() }])
+        }
+    })
+}
+
+fn user(api: ModelApi, parts: &[InputPart]) -> Value {
+    if let ([InputPart::Text { text }], false) = (parts, api == ModelApi::Gemini) {
+        return json!({ "role": "user", "content": text });
+    }
+    let parts: Vec<Value> = parts.iter().map(|part| input(api, part)).collect();
+    match api {
+        ModelApi::Gemini => json!({ "role": "user", "parts": parts }),
+        ModelApi::OpenAiChat | ModelApi::OpenAiResponses | ModelApi::Anthropic => {
+            json!({ "role": "user", "content": parts })
+        }
+    }
+}
+
+fn input(api: ModelApi, part: &InputPart) -> Value {
+    let url = |mime: &str, data: &str| format!("data:{mime};base64,{data}");
+    match (api, part) {
+        (ModelApi::OpenAiChat | ModelApi::Anthropic, InputPart::Text { text }) => {
+            json!({ "type": "text", "text": text })
+        }
+        (ModelApi::OpenAiResponses, InputPart::Text { text }) => {
+            json!({ "type": "input_text", "text": text })
+        }
+        (ModelApi::Gemini, InputPart::Text { text }) => json!({ "text": text }),
+        (ModelApi::OpenAiChat, InputPart::Image { mime, data }) => {
+            json!({ "type": "image_url", "image_url": { "url": url(mime, data) } })
+        }
+        (ModelApi::OpenAiChat, InputPart::ImageUrl { url }) => {
+            json!({ "type": "image_url", "image_url": { "url": url } })
+        }
+        (ModelApi::OpenAiChat, InputPart::File { name, mime, data }) => {
+            json!({ "type": "file", "file": { "filename": name, "file_data": url(mime, data) } })
+        }
+        (ModelApi::OpenAiResponses, InputPart::Image { mime, data }) => {
+            json!({ "type": "input_image", "image_url": url(mime, data) })
+        }
+        (ModelApi::OpenAiResponses, InputPart::ImageUrl { url }) => {
+            json!({ "type": "input_image", "image_url": url })
+        }
+        (ModelApi::OpenAiResponses, InputPart::File { name, mime, data }) => {
+            json!({ "type": "input_file", "filename": name, "file_data": url(mime, data) })
+        }
+        (ModelApi::Anthropic, InputPart::Image { mime, data }) => json!({
+            "type": "image",
+            "source": { "type": "base64", "media_type": mime, "data": data },
+        }),
+        (ModelApi::Anthropic, InputPart::ImageUrl { url }) => {
+            json!({ "type": "image", "source": { "type": "url", "url": url } })
+        }
+        (ModelApi::Anthropic, InputPart::File { name, mime, data }) => json!({
+            "type": "document", "title": name,
+            "source": { "type": "base64", "media_type": mime, "data": data },
+        }),
+        (
+            ModelApi::Gemini,
+            InputPart::Image { mime, data } | InputPart::File { mime, data, .. },
+        ) => {
+            json!({ "inlineData": { "mimeType": mime, "data": data } })
+        }
+        (ModelApi::Gemini, InputPart::ImageUrl { url }) => {
+            json!({ "fileData": { "fileUri": url } })
+        }
+    }
+}
+
+/// A turn that another model took, or that a client tells of.
+fn turn(api: ModelApi, text: &str, calls: &[CallText]) -> Vec<Value> {
+    // What is no JSON object no API takes back.
+    let object = |call: &CallText| {
+        let read = serde_json::from_str::<Value>(&call.arguments);
+        read.ok().filter(Value::is_object).unwrap_or_else(|| json!({}))
+    };
+    let words = (!text.is_empty()).then_some(text);
+    match api {
+        ModelApi::OpenAiChat => {
+            let mut message = Map::from_iter([
+                ("role".to_owned(), json!("assistant")),
+                ("content".to_owned(), json!(words)),
+            ]);
+            if !calls.is_empty() {
+                let calls: Vec<_> = calls
+                    .iter()
+                    .map(|call| {
+                        let function = json!({ "name": call.name, "arguments": call.arguments });
+                        json!({ "id": call.id, "type": "function", "function": function })
+                    })
+                    .collect();
+                message.insert("tool_calls".to_owned(), calls.into());
+            }
+            vec![message.into()]
+        }
+        ModelApi::OpenAiResponses => {
+            let said = words.map(|text| json!({ "role": "assistant", "content": text }));
+            let calls = calls.iter().map(|call| {
+                json!({
+                    "type": "function_call", "call_id": call.id, "name": call.name,
+                    "arguments": call.arguments,
+                })
+            });
+            said.into_iter().chain(calls).collect()
+        }
+        ModelApi::Anthropic => {
+            let said = words.map(|text| json!({ "type": "text", "text": text }));
+            let calls = calls.iter().map(|call| {
+                json!({
+                    "type": "tool_use", "id": call.id, "name": call.name, "input": object(call),
+                })
+            });
+            let blocks: Vec<_> = said.into_iter().chain(calls).collect();
+            message_unless_empty(blocks, |blocks| json!({ "role": "assistant", "content": blocks }))
+        }
+        ModelApi::Gemini => {
+            let said = words.map(|text| json!({ "text": text }));
+            let calls = calls
+                .iter()
+                .map(|call| json!({ "functionCall": { "name": call.name, "args": object(call) } }));
+            let parts: Vec<_> = said.into_iter().chain(calls).collect();
+            message_unless_empty(parts, |parts| json!({ "role": "model", "parts": parts }))
+        }
+    }
+}
+
+fn answers(api: ModelApi, results: &[ResultText]) -> Vec<Value> {
+    match api {
+        ModelApi::OpenAiChat => results
+            .iter()
+            .map(|result| {
+                json!({ "role": "tool", "tool_call_id": result.call_id, "content": result.text })
+            })
+            .collect(),
+        ModelApi::OpenAiResponses => results
+            .iter()
+            .map(|result| {
+                json!({
+                    "type": "function_call_output", "call_id": result.call_id,
+                    "output": result.text,
+                })
+            })
+            .collect(),
+        ModelApi::Anthropic => {
+            let blocks = results.iter().map(|result| {
+                let mut block = Map::from_iter([
+                    ("type".to_owned(), json!("tool_result")),
+                    ("tool_use_id".to_owned(), json!(result.call_id)),
+                ]);
+                // An empty text is refused.
+                if !result.text.is_empty() {
+                    block.insert("content".to_owned(), json!(result.text));
+                }
+                if result.is_error {
+                    block.insert("is_error".to_owned(), true.into());
+                }
+                Value::Object(block)
+            });
+            message_unless_empty(blocks.collect(), |blocks| {
+                json!({ "role": "user", "content": blocks })
+            })
+        }
+        ModelApi::Gemini => {
+            let parts = results.iter().map(|result| {
+                let key = if result.is_error { "error" } else { "output" };
+                let response = json!({ key: result.text });
+                json!({ "functionResponse": { "name": result.name, "response": response } })
+            });
+            message_unless_empty(parts.collect(), |parts| json!({ "role": "user", "parts": parts }))
+        }
+    }
+}
+
+fn message_unless_empty(parts: Vec<Value>, message: impl Fn(Vec<Value>) -> Value) -> Vec<Value> {
+    if parts.is_empty() { Vec::new() } else { vec![message(parts)] }
+}

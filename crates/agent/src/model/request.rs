@@ -1,0 +1,208 @@
+//! One request to a model, in the shape of its API.
+
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use serde_json::{Map, Value, json};
+use toolcrib_core::Plan;
+use url::Url;
+
+use super::fault::{ModelFault, ModelFaultKind};
+use super::messages::messages;
+use super::settings::{ModelApi, ModelSettings};
+use crate::item::ThreadItem;
+
+/// What a model is asked.
+#[derive(Clone, Copy)]
+pub struct ModelRequest<'a> {
+    pub instructions: &'a str,
+    pub items: &'a [ThreadItem],
+    /// `None`: it is to answer without tools.
+    pub plan: Option<&'a Plan>,
+    /// Tools that whoever asks runs itself.
+    pub caller_tools: &'a [CallerTool],
+    /// Tokens of the answer at the most.
+    pub max_tokens: u64,
+}
+
+/// A tool that the client of an agent runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallerTool {
+    pub name: String,
+    pub description: String,
+    /// JSON Schema of an object.
+    pub parameters: Value,
+}
+
+/// The version of the API that we speak.
+const ANTHROPIC_VERSION: &str = "2023-06-01";
+
+impl ModelRequest<'_> {
+    /// The body, asking for a stream.
+    pub(crate) fn body(&self, model: &ModelSettings) -> Map<String, Value> {
+        let dialect = model.api.dialect();
+        let mut body = match model.api {
+            ModelApi::OpenAiChat => self.chat(model),
+            ModelApi::OpenAiResponses => self.responses(model),
+            ModelApi::Anthropic => self.anthropic(model),
+            ModelApi::Gemini => self.gemini(model),
+        };
+        if let Some(plan) = self.plan {
+            body.extend(dialect.request(plan));
+            self.add_caller_tools(model.api, &mut body);
+        }
+        body
+    }
+
+    fn chat(&self, model: &ModelSettings) -> Map<String, Value> {
+        let mut said = Vec::new();
+        if !self.instructions.is_empty() {
+            said.push(json!({ "role": "system", "content": self.instructions }));
+        }
+        said.extend(messages(model.api, self.items));
+        let mut body = fields(json!({
+            "model": model.name, "messages": said, "max_tokens": self.max_tokens,
+            "stream": true, "stream_options": { "include_usage": true },
+        }));
+        body.extend(model.temperature.map(|own| ("temperature".to_owned(), own.into())));
+        body
+    }
+
+    fn responses(&self, model: &ModelSettings) -> Map<String, Value> {
+        // Nothing is kept at the provider: what its model thought comes back to us sealed.
+        let mut body = fields(json!({
+            "model": model.name, "input": messages(model.api, self.items),
+            "max_output_tokens": self.max_tokens, "stream": true, "store": false,
+            "include": ["reasoning.encrypted_content"],
+        }));
+        if !self.instructions.is_empty() {
+            body.insert("instructions".to_owned(), self.instructions.into());
+        }
+        body.extend(model.temperature.map(|own| ("temperature".to_owned(), own.into())));
+        body
+    }
+
+    fn anthropic(&self, model: &ModelSettings) -> Map<String, Value> {
+        let mut body = fields(json!({
+            "model": model.name, "messages": messages(model.api, self.items),
+            "max_tokens": self.max_tokens, "stream": true,
+        }));
+        if !self.instructions.is_empty() {
+            body.insert("system".to_owned(), self.instructions.into());
+        }
+        body.extend(model.temperature.map(|own| ("temperature".to_owned(), own.into())));
+        body
+    }
+
+    fn gemini(&self, model: &ModelSettings) -> Map<String, Value> {
+        let mut generation = fields(json!({ "maxOutputTokens": self.max_tokens }));
+        generation.extend(model.temperature.map(|own| ("temperature".to_owned(), own.into())));
+        let mut body = fields(json!({
+            "contents": messages(model.api, self.items), "generationConfig": generation,
+        }));
+        if !self.instructions.is_empty() {
+            let said = json!({ "parts": [{ "text": self.instructions }] });
+            body.insert("systemInstruction".to_owned(), said);
+        }
+        body
+    }
+
+    fn add_caller_tools(&self, api: ModelApi, body: &mut Map<String, Value>) {
+        if self.caller_tools.is_empty() {
+            return;
+        }
+        let own: Vec<Value> = self.caller_tools.iter().map(|tool| tool.definition(api)).collect();
+        let tools = body.entry("tools").or_insert_with(|| json!([]));
+        let list = match api {
+            ModelApi::Gemini => {
+                if tools.as_array().is_none_or(Vec::is_empty) {
+                    *tools = json!([{ "functionDeclarations": [] }]);
+                }
+                tools.pointer_mut("/0/functionDeclarations").and_then(Value::as_array_mut)
+            }
+            ModelApi::OpenAiChat | ModelApi::OpenAiResponses | ModelApi::Anthropic => {
+                tools.as_array_mut()
+            }
+        };
+        if let Some(list) = list {
+            list.extend(own);
+        }
+    }
+}
+
+impl CallerTool {
+    fn definition(&self, api: ModelApi) -> Value {
+        let Self { name, description, parameters } = self;
+        match api {
+            ModelApi::OpenAiChat => json!({ "type": "function", "function": {
+                "name": name, "description": description, "parameters": parameters,
+            } }),
+            ModelApi::OpenAiResponses => json!({
+                "type": "function", "name": name, "description": description,
+                "parameters": parameters, "strict": false,
+            }),
+            ModelApi::Anthropic => {
+                json!({ "name": name, "description": description, "input_schema": parameters })
+            }
+            ModelApi::Gemini => json!({
+                "name": name, "description": description, "parametersJsonSchema": parameters,
+            }),
+        }
+    }
+}
+
+fn fields(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(fields) => fields,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            Map::new()
+        }
+    }
+}
+
+/// Where the model is asked.
+pub(super) fn url(model: &ModelSettings) -> Url {
+    let mut url = model.base.clone();
+    let base = model.base.path().trim_end_matches('/').to_owned();
+    match model.api {
+        ModelApi::OpenAiChat => url.set_path(&format!("{base}/chat/completions")),
+        ModelApi::OpenAiResponses => url.set_path(&format!("{base}/responses")),
+        ModelApi::Anthropic => url.set_path(&format!("{base}/messages")),
+        ModelApi::Gemini => {
+            url.set_path(&format!("{base}/models/{}:streamGenerateContent", model.name));
+            url.set_query(Some("alt=sse"));
+        }
+    }
+    url
+}
+
+/// What goes with every request to this model.
+pub(super) fn headers(model: &ModelSettings) -> Result<HeaderMap, ModelFault> {
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));
+    if model.api == ModelApi::Anthropic {
+        let name = HeaderName::from_static("anthropic-version");
+        headers.insert(name, HeaderValue::from_static(ANTHROPIC_VERSION));
+    }
+    if let Some(key) = &model.key {
+        let (name, value) = match model.api {
+            ModelApi::OpenAiChat | ModelApi::OpenAiResponses => {
+                (AUTHORIZATION, format!("Bearer {}", key.expose()))
+            }
+            ModelApi::Anthropic => (HeaderName::from_static("x-api-key"), key.expose().to_owned()),
+            ModelApi::Gemini => {
+                (HeaderName::from_static("x-goog-api-key"), key.expose().to_owned())
+            }
+        };
+        let mut value = HeaderValue::from_str(&value).map_err(|_| {
+            let message = format!(
+                "the key of the model `{}` has signs that no header can carry: look at `key` of \
+                 `[model]`",
+                model.name
+            );
+            ModelFault::new(ModelFaultKind::Unauthorized, message)
+        })?;
+        value.set_sensitive(true);
+        headers.insert(name, value);
+    }
+    Ok(headers)
+}

@@ -1,0 +1,352 @@
+//! The loop of an agent as a function: what came goes in, what is to be done comes out. It has no
+//! clock, no socket and no randomness, so that the same inputs always give the same run.
+
+use serde::{Deserialize, Serialize};
+use toolcrib_core::{Call, NextStep, Report, Response, Run, TicketId, ToolOutcome};
+use toolcrib_dialect::Dialect;
+
+use crate::item::{CallText, Echo, ResultText, ThreadItem};
+use crate::model::{CallerTool, ModelAnswer, ModelFault};
+use crate::stop::StopReason;
+
+/// The same call with the same result so often is not run once more.
+const MOST_REPEATS: usize = 3;
+
+/// Where a run stands.
+pub struct RunState {
+    /// The thread as it was, and what came since.
+    pub items: Vec<ThreadItem>,
+    /// How many of them were there before this run.
+    pub begun_at: usize,
+    /// What tools left behind: used ones, references, checks.
+    pub run: Run,
+    pub turn: u32,
+    phase: RunPhase,
+    /// Tools that whoever asks runs itself.
+    caller_tools: Vec<CallerTool>,
+    /// Calls with what came of them, to see repetitions.
+    done: Vec<(CallText, String)>,
+    /// Whether a batch is put to the model only when nothing of it waits any more.
+    waits_for_people: bool,
+}
+
+enum RunPhase {
+    /// The model is asked; `stop`: for the last time, without tools, and why.
+    Asking {
+        stop: Option<StopReason>,
+    },
+    /// Calls run. `left`: those that the caller runs.
+    Calling {
+        left: Vec<CallText>,
+        refused: Vec<ResultText>,
+    },
+    /// Some of its calls wait for a person.
+    Waiting {
+        report: Report,
+        left: Vec<CallText>,
+        refused: Vec<ResultText>,
+    },
+    Ended,
+}
+
+/// What comes to a run.
+pub enum RunInput {
+    Answered(Box<ModelAnswer>),
+    ModelFailed(ModelFault),
+    /// The budget lets no further request be made.
+    Exhausted(StopReason),
+    Ran(Report),
+    /// What became of a call that waited.
+    Decided(Box<Response>),
+    /// Nobody waits for the decisions any more: the model is told that its calls wait.
+    GoOn,
+    Cancelled,
+}
+
+/// What is to be done next.
+pub enum RunEffect {
+    /// Ask the model. `is_last`: without tools.
+    Ask {
+        is_last: bool,
+    },
+    /// Run these.
+    Call(Vec<Call>),
+    /// Wait for decisions about these.
+    Wait(Vec<TicketId>),
+    End(RunEnd),
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunEnd {
+    pub stop: StopReason,
+    /// What is told to the user.
+    pub text: String,
+    /// Calls that the caller is to run; then the thread goes on with their results.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<CallText>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<ModelFault>,
+}
+
+impl RunState {
+    /// A run that goes on with a thread. Its first effect is [`RunEffect::Ask`].
+    pub fn new(
+        items: Vec<ThreadItem>,
+        caller_tools: Vec<CallerTool>,
+        waits_for_people: bool,
+    ) -> Self {
+        Self {
+            begun_at: items.len(),
+            items,
+            run: Run::default(),
+            turn: 0,
+            phase: RunPhase::Asking { stop: None },
+            caller_tools,
+            done: Vec::new(),
+            waits_for_people,
+        }
+    }
+
+    pub fn caller_tools(&self) -> &[CallerTool] {
+        &self.caller_tools
+    }
+
+    /// Takes what came and says what is to be done. An input that does not belong to where the run
+    /// stands ends nothing and changes nothing: the same is to be done as before.
+    pub fn step(&mut self, input: RunInput, dialect: &dyn Dialect) -> RunEffect {
+        let phase = std::mem::replace(&mut self.phase, RunPhase::Ended);
+        match (phase, input) {
+            (RunPhase::Ended, _) => self.end(StopReason::Done, String::new()),
+            (RunPhase::Asking { stop }, RunInput::Answered(answer)) => self.answered(*answer, stop),
+            (RunPhase::Asking { .. }, RunInput::ModelFailed(fault)) => RunEffect::End(RunEnd {
+                stop: StopReason::Fault,
+                text: fault.message.clone(),
+                calls: Vec::new(),
+                fault: Some(fault),
+            }),
+            (RunPhase::Asking { stop: None }, RunInput::Exhausted(reason)) => {
+                self.ask(Some(reason))
+            }
+            (RunPhase::Asking { stop: Some(reason) }, RunInput::Exhausted(_)) => {
+                self.end(reason, limit_told(reason))
+            }
+            (RunPhase::Calling { left, refused }, RunInput::Ran(report)) => {
+                self.ran(report, left, refused, dialect)
+            }
+            (RunPhase::Waiting { mut report, left, refused }, RunInput::Decided(response)) => {
+                self.run.absorb_late(&response);
+                report.settle(*response);
+                self.wait_or_go_on(report, left, refused, dialect)
+            }
+            (RunPhase::Waiting { report, left, refused }, RunInput::GoOn) => {
+                self.told(&report, left, &refused, dialect)
+            }
+            (phase, RunInput::Cancelled) => {
+                if let RunPhase::Waiting { report, refused, .. } = phase {
+                    self.push_results(&report, &refused, dialect);
+                }
+                self.end(StopReason::Cancelled, String::new())
+            }
+            (phase, _) => {
+                self.phase = phase;
+                self.again()
+            }
+        }
+    }
+
+    /// Answers calls of this turn that are not run.
+    pub fn refuse(&mut self, results: impl IntoIterator<Item = ResultText>) {
+        if let RunPhase::Calling { refused, .. } = &mut self.phase {
+            refused.extend(results);
+        }
+    }
+
+    /// What is to be done where the run stands.
+    pub fn again(&self) -> RunEffect {
+        match &self.phase {
+            RunPhase::Asking { stop } => RunEffect::Ask { is_last: stop.is_some() },
+            RunPhase::Calling { .. } => RunEffect::Call(Vec::new()),
+            RunPhase::Waiting { report, .. } => RunEffect::Wait(open_tickets(report)),
+            RunPhase::Ended => RunEffect::End(RunEnd {
+                stop: StopReason::Done,
+                text: String::new(),
+                calls: Vec::new(),
+                fault: None,
+            }),
+        }
+    }
+
+    fn ask(&mut self, stop: Option<StopReason>) -> RunEffect {
+        self.phase = RunPhase::Asking { stop };
+        RunEffect::Ask { is_last: stop.is_some() }
+    }
+
+    fn end(&mut self, stop: StopReason, text: String) -> RunEffect {
+        self.phase = RunPhase::Ended;
+        RunEffect::End(RunEnd { stop, text, calls: Vec::new(), fault: None })
+    }
+
+    fn answered(&mut self, answer: ModelAnswer, stop: Option<StopReason>) -> RunEffect {
+        self.turn += u32::from(stop.is_none());
+        let ModelAnswer { text, calls, call_texts, echo, was_cut, .. } = answer;
+        self.items.push(ThreadItem::Assistant {
+            text: text.clone(),
+            calls: call_texts.clone(),
+            echo: Some(echo),
+        });
+        if let Some(reason) = stop {
+            // It may have called something all the same; nothing of that runs.
+            return self.end(reason, text);
+        }
+        if calls.is_empty() {
+            let stop = if was_cut { StopReason::Length } else { StopReason::Done };
+            return self.end(stop, text);
+        }
+        let is_of_caller =
+            |call: &CallText| self.caller_tools.iter().any(|tool| tool.name == call.name);
+        let (mut ours, mut left, mut refused) = (Vec::new(), Vec::new(), Vec::new());
+        for (call, told) in calls.into_iter().zip(call_texts) {
+            if is_of_caller(&told) {
+                left.push(told);
+            } else if let Some(result) = self.repeated(&told) {
+                refused.push(result);
+            } else {
+                ours.push(call);
+            }
+        }
+        self.phase = RunPhase::Calling { left, refused };
+        RunEffect::Call(ours)
+    }
+
+    /// The answer to a call that brought the same result too often already.
+    fn repeated(&self, call: &CallText) -> Option<ResultText> {
+        let is_same = |(other, _): &&(CallText, String)| {
+            other.name == call.name && other.arguments == call.arguments
+        };
+        let mut results = self.done.iter().filter(is_same).map(|(_, result)| result).rev();
+        let last = results.next()?;
+        let repeats = 1 + results.take_while(|result| *result == last).count();
+        (repeats >= MOST_REPEATS).then(|| ResultText {
+            call_id: call.id.clone(),
+            name: call.name.clone(),
+            text: format!(
+                "This call was made {repeats} times and gave the same each time; it was not run \
+                 again. Its result: {last}"
+            ),
+            is_error: true,
+        })
+    }
+
+    fn ran(
+        &mut self,
+        report: Report,
+        left: Vec<CallText>,
+        refused: Vec<ResultText>,
+        dialect: &dyn Dialect,
+    ) -> RunEffect {
+        if let NextStep::HandedOver { text, .. } = self.run.absorb(&report) {
+            self.push_results(&report, &refused, dialect);
+            return self.end(StopReason::HandedOver, text);
+        }
+        self.wait_or_go_on(report, left, refused, dialect)
+    }
+
+    fn wait_or_go_on(
+        &mut self,
+        report: Report,
+        left: Vec<CallText>,
+        refused: Vec<ResultText>,
+        dialect: &dyn Dialect,
+    ) -> RunEffect {
+        let open = open_tickets(&report);
+        if !open.is_empty() && self.waits_for_people {
+            self.phase = RunPhase::Waiting { report, left, refused };
+            return RunEffect::Wait(open);
+        }
+        self.told(&report, left, &refused, dialect)
+    }
+
+    /// Puts the results into the thread; then the model goes on, or the caller has calls to run.
+    fn told(
+        &mut self,
+        report: &Report,
+        left: Vec<CallText>,
+        refused: &[ResultText],
+        dialect: &dyn Dialect,
+    ) -> RunEffect {
+        self.push_results(report, refused, dialect);
+        if left.is_empty() {
+            return self.ask(None);
+        }
+        self.phase = RunPhase::Ended;
+        RunEffect::End(RunEnd {
+            stop: StopReason::CallerCalls,
+            text: String::new(),
+            calls: left,
+            fault: None,
+        })
+    }
+
+    fn push_results(&mut self, report: &Report, refused: &[ResultText], dialect: &dyn Dialect) {
+        let of_turn = self.items.iter().rev().find_map(|item| match item {
+            ThreadItem::Assistant { calls, .. } => Some(calls.clone()),
+            ThreadItem::System { .. } | ThreadItem::User { .. } | ThreadItem::Results { .. } => {
+                None
+            }
+        });
+        for response in &report.responses {
+            let call = of_turn.iter().flatten().find(|call| call.id == response.id);
+            if let Some(call) =
+                call.filter(|_| !matches!(response.outcome, ToolOutcome::Pending(_)))
+            {
+                self.done.push((call.clone(), response.text()));
+            }
+        }
+        let results: Vec<_> =
+            report.responses.iter().map(result_text).chain(refused.iter().cloned()).collect();
+        // What the API shows of a result beside its words (images, files) only the dialect knows.
+        let echo = refused.is_empty().then(|| Echo {
+            dialect: dialect.name().to_owned(),
+            messages: dialect.results(report),
+        });
+        if !results.is_empty() {
+            self.items.push(ThreadItem::Results { results, echo });
+        }
+    }
+}
+
+fn result_text(response: &Response) -> ResultText {
+    ResultText {
+        call_id: response.id.clone(),
+        name: response.wire.name.clone(),
+        text: response.text(),
+        is_error: response.is_error(),
+    }
+}
+
+fn open_tickets(report: &Report) -> Vec<TicketId> {
+    let open = report.responses.iter().filter_map(|response| match &response.outcome {
+        ToolOutcome::Pending(pending) => Some(pending.ticket.clone()),
+        ToolOutcome::Done(_) | ToolOutcome::Failed(_) | ToolOutcome::Denied { .. } => None,
+    });
+    open.collect()
+}
+
+/// What a user is told where not even a last answer could be paid.
+fn limit_told(stop: StopReason) -> String {
+    let limit = match stop {
+        StopReason::Turns => "turns",
+        StopReason::Calls => "calls",
+        StopReason::Tokens => "tokens",
+        StopReason::Cost => "money",
+        StopReason::Time => "time",
+        StopReason::Done
+        | StopReason::HandedOver
+        | StopReason::CallerCalls
+        | StopReason::Length
+        | StopReason::Cancelled
+        | StopReason::Fault => "budget",
+    };
+    format!("The run ended before the model had answered: its {limit} are used up.")
+}

@@ -1,0 +1,64 @@
+//! An agent over a scripted model and a crib of tools that remember what ran.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+use toolcrib_agent::model::{ModelApi, ModelClient, ModelSettings};
+use toolcrib_agent::{Agent, AgentRun, Budget, RunEvent, ThreadItem};
+use toolcrib_core::{Caller, Effect, PlanRequest, Toolset};
+use toolcrib_engine::Crib;
+use toolcrib_testkit::{Oracle, ScriptedModel, ScriptedTurn};
+use url::Url;
+
+pub(crate) fn settings(model: &ScriptedModel, api: ModelApi) -> ModelSettings {
+    let mut settings = ModelSettings::new(api, Url::parse(&model.url()).unwrap(), "scripted");
+    settings.timeouts.first_byte = Duration::from_secs(20);
+    settings
+}
+
+pub(crate) fn scripted(turns: impl IntoIterator<Item = ScriptedTurn>) -> ScriptedModel {
+    ScriptedModel::of(turns).unwrap()
+}
+
+/// A crib with `look` that reads, `write` that writes and `wipe` that waits for a person.
+pub(crate) fn crib(oracle: &Oracle) -> Crib {
+    let tools = [
+        oracle.echo("look", Effect::Read),
+        oracle.echo("write", Effect::Write),
+        oracle.echo("wipe", Effect::Destroy),
+    ];
+    Crib::of(Toolset::of(tools).unwrap())
+}
+
+pub(crate) fn agent(settings: ModelSettings, crib: Crib, budget: Budget) -> Arc<Agent> {
+    Arc::new(Agent {
+        name: "assistant".to_owned(),
+        description: String::new(),
+        instructions: "Be brief.".to_owned(),
+        model: Arc::new(ModelClient::new(settings).unwrap()),
+        crib,
+        wishes: PlanRequest::default(),
+        budget,
+    })
+}
+
+pub(crate) fn run(agent: &Arc<Agent>, said: &str) -> AgentRun {
+    let thread = vec![ThreadItem::user(said)];
+    AgentRun::new(Arc::clone(agent), Arc::new(Caller::local()), thread, Vec::new(), true)
+}
+
+/// Goes on, and gives the pause with what was told meanwhile.
+pub(crate) async fn go(run: &mut AgentRun) -> (toolcrib_agent::RunPause, Vec<RunEvent>) {
+    let mut told = Vec::new();
+    let pause = run.go(&mut |event| told.push(event), &CancellationToken::new()).await;
+    (pause, told)
+}
+
+/// The words that were told.
+pub(crate) fn text(told: &[RunEvent]) -> String {
+    let words = told.iter().filter_map(|event| {
+        if let RunEvent::Text { delta } = event { Some(delta.as_str()) } else { None }
+    });
+    words.collect()
+}

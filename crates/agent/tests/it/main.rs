@@ -1,0 +1,12 @@
+//! Agents through their door: real sockets to a scripted model, real cribs.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "the lints' leave for tests does not reach the helpers of tests"
+)]
+
+mod budget;
+mod fixture;
+mod model;
+mod runs;
