@@ -45,6 +45,8 @@ pub struct AgentRun {
     /// While nobody was waited for.
     busy: Duration,
     is_closing: bool,
+    /// What goes with every batch; a host of its own hears of the calls in the place of the events.
+    options: BatchOptions,
 }
 
 /// Why a run does not go on by itself.
@@ -82,7 +84,14 @@ impl AgentRun {
             usage: Usage::default(),
             busy: Duration::ZERO,
             is_closing: false,
+            options: BatchOptions::default(),
         }
+    }
+
+    /// What goes with every batch. A host among it hears what calls tell, and answers what they ask.
+    #[must_use]
+    pub fn with_options(self, options: BatchOptions) -> Self {
+        Self { options, ..self }
     }
 
     /// All of the thread, with what this run added.
@@ -172,7 +181,7 @@ impl AgentRun {
             ticket,
             decision,
             run: &run,
-            options: BatchOptions::default(),
+            options: self.options.clone(),
         };
         let response = self.agent.crib.redeem(redemption).await?;
         tell(RunEvent::CallDone { response: Box::new(response.clone()) });
@@ -286,11 +295,10 @@ impl AgentRun {
             Ok(_) | Err(_) => return Report { responses: Vec::new() },
         };
         let (sender, mut told) = mpsc::unbounded_channel();
-        let options = BatchOptions {
-            cancel: cancel.clone(),
-            host: Some(Arc::new(ProgressHost(sender))),
-            ..BatchOptions::default()
-        };
+        let host = self.options.host.clone();
+        let host = host.unwrap_or_else(|| Arc::new(ProgressHost(sender)));
+        let options =
+            BatchOptions { cancel: cancel.clone(), host: Some(host), ..self.options.clone() };
         let mut running = Box::pin(self.agent.crib.run_with(&plan, calls, options));
         let report = loop {
             tokio::select! {

@@ -1,5 +1,7 @@
 //! What a run tells while it goes on.
 
+use serde_json::{Value, json};
+
 use toolcrib_core::{ParkedCall, Response};
 
 use crate::item::CallText;
@@ -47,4 +49,27 @@ pub enum RunEvent {
     Ended {
         end: RunEnd,
     },
+}
+
+impl RunEvent {
+    /// One object, with the name of the event as its `type`.
+    pub fn to_json(&self) -> Value {
+        match self {
+            Self::TurnStarted { turn } => json!({ "type": "turn.started", "turn": turn }),
+            Self::Text { delta } => json!({ "type": "text.delta", "delta": delta }),
+            Self::Reasoning { delta } => json!({ "type": "reasoning.delta", "delta": delta }),
+            Self::Retracted { why } => json!({ "type": "turn.retracted", "why": why }),
+            Self::Calls { calls } => json!({ "type": "calls", "calls": calls }),
+            Self::CallDone { response } => {
+                json!({ "type": "call.done", "response": response.to_json() })
+            }
+            Self::Progress { text } => json!({ "type": "call.progress", "text": text }),
+            Self::Waiting { parked } => json!({
+                "type": "call.waiting", "ticket": parked.ticket, "tool": parked.tool,
+                "arguments": parked.arguments.clone().into_value(), "reason": parked.reason,
+            }),
+            Self::Usage { usage } => json!({ "type": "usage", "usage": usage }),
+            Self::Ended { end } => json!({ "type": "ended", "end": end }),
+        }
+    }
 }

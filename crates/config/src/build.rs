@@ -17,6 +17,7 @@ use toolcrib_mcp::{HttpAuthorization, McpSourceSettings, McpTransport};
 use crate::config::{Config, SourceEntry};
 use crate::secrets::template::{SecretLookup, TemplateResolution};
 use crate::settings::SourceSettings;
+use crate::settings::agents::agents;
 pub(crate) use source_factory::BASICS;
 pub use source_factory::SourceFactory;
 use source_factory::{FailingSource, make};
@@ -125,6 +126,7 @@ impl Config {
         let mut beside = TemplateResolution::default();
         let _ = self.telemetry.as_ref().map(|own| own.resolve(lookup, &mut beside));
         let _ = self.embedder.as_ref().map(|own| own.resolve(lookup, &mut beside));
+        let _ = agents(&self.models, &self.agents, lookup, &mut beside);
         let of_process = found.secrets.into_iter().chain(beside.secrets);
         let secrets: Vec<_> = secrets.chain(of_process).collect();
         let redactor = Redactor::new(secrets.iter().cloned());

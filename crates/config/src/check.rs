@@ -1,9 +1,9 @@
 //! From the file as it is written to one that makes sense: all faults at once.
 
-mod embedder;
 mod issuer;
 mod limits;
 mod listener;
+mod models;
 mod observability;
 mod profiles;
 mod requirements;
@@ -37,6 +37,7 @@ pub(crate) fn file(file: &ConfigFile, folder: &Path, findings: &mut Findings<'_,
     let kept = store.map(|store| check.kept(store, &place)).unwrap_or_default();
     let store = store.and_then(|store| check.template(&store.url, &place.key("url")));
     let embedder = check.embedder(file.embedder.as_ref(), &top.key("embedder"));
+    let models = check.models(file.model.as_ref(), &top.key("model"));
     let telemetry = check.telemetry(file.telemetry.as_ref(), &top.key("telemetry"));
     let audit = check.audit(file.audit.as_ref(), &top.key("audit"));
     let log = observability::log(&file.log);
@@ -46,6 +47,7 @@ pub(crate) fn file(file: &ConfigFile, folder: &Path, findings: &mut Findings<'_,
     let rules = check.rules("the top of the file", &top);
     let discovery = check.discovery(file.discovery, &file.eager, file.confirm, &top);
     let profiles = check.profiles(&file.profile);
+    let agents = check.agents(&file.agent, &models, &profiles);
     let assign = check.assign(&file.assign, &sources);
     let points = check.points;
     Config {
@@ -59,6 +61,8 @@ pub(crate) fn file(file: &ConfigFile, folder: &Path, findings: &mut Findings<'_,
         log,
         audit,
         embedder,
+        models,
+        agents,
         telemetry,
         kept,
         store,

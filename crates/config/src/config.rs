@@ -15,6 +15,7 @@ use self::requirement::Requirement;
 use crate::file::problem::ConfigProblem;
 use crate::secrets::template::{SecretLookup, Template, TemplateResolution, UnresolvedReference};
 use crate::settings::SourceTemplate;
+use crate::settings::agents::{AgentSettings, AgentTemplate, ModelTemplate, agents};
 use crate::settings::embedder::{EmbedderSettings, EmbedderTemplate};
 use crate::settings::listener::ListenerSettings;
 use crate::settings::observability::{
@@ -42,6 +43,8 @@ pub struct Config {
     /// `None`: nothing is recorded.
     pub audit: Option<AuditSettings>,
     pub(crate) embedder: Option<EmbedderTemplate>,
+    pub(crate) models: Vec<ModelTemplate>,
+    pub(crate) agents: Vec<AgentTemplate>,
     pub(crate) telemetry: Option<TelemetryTemplate>,
     /// The bounds of the database.
     pub kept: StoreBounds,
@@ -135,6 +138,16 @@ impl Config {
     ) -> Result<Option<EmbedderSettings>, Vec<UnresolvedReference>> {
         let mut found = TemplateResolution::default();
         let settings = self.embedder.as_ref().map(|own| own.resolve(lookup, &mut found));
+        if found.missing.is_empty() { Ok(settings) } else { Err(found.missing) }
+    }
+
+    /// The agents, each with its model; none where the file names no model.
+    pub fn agents(
+        &self,
+        lookup: &dyn SecretLookup,
+    ) -> Result<Vec<AgentSettings>, Vec<UnresolvedReference>> {
+        let mut found = TemplateResolution::default();
+        let settings = agents(&self.models, &self.agents, lookup, &mut found);
         if found.missing.is_empty() { Ok(settings) } else { Err(found.missing) }
     }
 

@@ -2,8 +2,8 @@
 //! descriptions that an editor shows.
 
 mod desk;
-mod embedder;
 mod mcp;
+mod models;
 mod observability;
 mod openapi;
 mod profile;
@@ -20,9 +20,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 pub(crate) use self::desk::{CalDavTable, DeskPartWord, DeskTable, GoogleTable, MailTable};
-pub(crate) use self::embedder::EmbedderTable;
 pub(crate) use self::mcp::{
     McpLimitsTable, McpTable, OAuthTable, QuestionsWord, RevisionWord, ShareWord,
+};
+pub(crate) use self::models::{
+    AgentTable, BudgetTable, EmbedderTable, ModelKindWord, ModelTable, ModelsValue,
 };
 pub(crate) use self::openapi::{
     ApiLimitsTable, AuthTable, ClientCredentialsTable, GroupingWord, OpenApiTable,
@@ -48,6 +50,11 @@ pub(crate) struct ConfigFile {
     pub(crate) log: LogTable,
     /// What finds tools by their meaning; their words alone if not set.
     pub(crate) embedder: Option<EmbedderTable>,
+    /// The models that agents ask: `[model]`, or `[[model]]` with ids.
+    pub(crate) model: Option<ModelsValue>,
+    /// Agents by their names. With a model and none of them there is one, `assistant`, that has all
+    /// tools.
+    pub(crate) agent: BTreeMap<String, AgentTable>,
     /// Where traces and figures go; nowhere if not set.
     pub(crate) telemetry: Option<TelemetryTable>,
     /// Where decisions and ends of calls are recorded; nowhere if not set.

@@ -1,5 +1,6 @@
 //! Settings with references in them, and with the secrets filled in.
 
+pub(crate) mod agents;
 mod desk;
 pub(crate) mod embedder;
 pub(crate) mod listener;

@@ -64,7 +64,12 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
     ("toolcrib-agent", &[GROUND, NETWORK, &["toolcrib-dialect", "toolcrib-engine"]]),
     (
         "toolcrib-config",
-        &[GROUND, NETWORK, SOURCES, &["toolcrib-auth", "toolcrib-embed", "toolcrib-engine"]],
+        &[
+            GROUND,
+            NETWORK,
+            SOURCES,
+            &["toolcrib-agent", "toolcrib-auth", "toolcrib-embed", "toolcrib-engine"],
+        ],
     ),
     // Floor 3.
     ("toolcrib", &[ROOMS, NETWORK]),

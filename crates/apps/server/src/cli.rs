@@ -19,7 +19,7 @@ use clap::{CommandFactory, Parser};
 use serde_json::json;
 use toolcrib::config::LogSettings;
 
-use args::{AuditCommand, CONFIG, Cli, Command, CribCommand, EffectsArgs};
+use args::{AuditCommand, CONFIG, Cli, Command, CribCommand, EffectsArgs, ModelCommand};
 use context::{CommandContext, CommandPurpose, RequiredSources};
 use output::Output;
 pub(crate) use output::escaped;
@@ -99,6 +99,10 @@ fn answer(cli: Cli, output: &Output) -> anyhow::Result<CommandExit> {
         Command::Trust { file, forget } => {
             let file = file.or(global.config).unwrap_or_else(|| CONFIG.into());
             commands::setup::trust(output, &file, forget)
+        }
+        Command::Chat(words) => commands::chat::chat(&global, output, &words),
+        Command::Model(ModelCommand::Check { agent }) => {
+            commands::chat::model_check::check(&global, output, agent.as_deref())
         }
         Command::Serve(words) => commands::serve::serve(&global, output, &words),
         Command::Mcp { file } => commands::mcp::mcp(&global, output, file.as_ref()),

@@ -85,12 +85,22 @@ pub(crate) fn forget_typed() {
     }
 }
 
+/// Whether a program or a file is behind standard input, and no person.
+pub(crate) fn is_piped() -> bool {
+    !stdin().is_terminal()
+}
+
 /// What the person writes on one line; empty if the input ends.
 pub(crate) fn line() -> Result<String> {
+    line_within(LONGEST_LINE)
+}
+
+/// The same for a line of up to so many bytes.
+pub(crate) fn line_within(longest: u64) -> Result<String> {
     let mut line = Vec::new();
     let mut input = stdin().lock();
-    input.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line)?;
-    if line.ends_with(b"\n") || (line.len() as u64) < LONGEST_LINE {
+    input.by_ref().take(longest).read_until(b'\n', &mut line)?;
+    if line.ends_with(b"\n") || (line.len() as u64) < longest {
         return Ok(String::from_utf8_lossy(&line).into_owned());
     }
     // What is left of a line that is too long must not answer the next question.
@@ -104,7 +114,7 @@ pub(crate) fn line() -> Result<String> {
             break;
         }
     }
-    bail!("the line is longer than {LONGEST_LINE} bytes")
+    bail!("the line is longer than {longest} bytes")
 }
 
 /// Writes a file whole or not at all.

@@ -38,6 +38,8 @@ pub mod prelude;
 pub use conversation::{Conversation, ConversationError, Step};
 pub use schemars;
 pub use serde_json;
+#[cfg(feature = "agent")]
+pub use toolcrib_agent as agent;
 #[cfg(feature = "auth")]
 pub use toolcrib_auth as auth;
 #[cfg(feature = "basics")]

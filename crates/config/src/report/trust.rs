@@ -52,6 +52,11 @@ impl Config {
         if let Some(embedder) = &self.embedder {
             reaches.extend(of_embedder(embedder));
         }
+        for model in &self.models {
+            let secrets = references(model.key.iter());
+            let base = &model.plain.base;
+            reaches.push(format!("what agents are told goes to {base}{}", with(&secrets)));
+        }
         if let Some(telemetry) = &self.telemetry {
             let secrets = references(telemetry.headers.iter().map(|(_, text)| text));
             reaches.push(format!("traces go to {}{}", telemetry.url, with(&secrets)));

@@ -1,5 +1,6 @@
 //! The words of the command line, with help that teaches.
 
+mod agent;
 mod desk;
 mod effects;
 mod global;
@@ -11,6 +12,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+pub(super) use agent::{ChatArgs, ModelCommand};
 pub(super) use desk::DeskCommand;
 pub(super) use effects::EffectsArgs;
 pub(super) use global::GlobalArgs;
@@ -97,6 +99,19 @@ Examples:
         #[arg(long)]
         forget: bool,
     },
+    /// Talk to an agent: a model that uses the tools.
+    #[command(after_help = "\
+Needs a `[model]` in the configuration. Calls are shown as they run, and what may change or destroy
+is asked about. With a message or piped input it answers once. Within: /help lists the commands.
+
+Examples:
+  toolcrib chat
+  toolcrib chat 'Move the budget review to Friday'
+  git log -5 | toolcrib chat 'Write a changelog of this' --json")]
+    Chat(ChatArgs),
+    /// Look at the models of the configuration.
+    #[command(subcommand)]
+    Model(ModelCommand),
     /// Serve the tools to others, over HTTP on this machine.
     #[command(after_help = "\
 Asks every caller for a token, which `toolcrib token` prints; the first start makes it. Follows the

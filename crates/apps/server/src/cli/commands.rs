@@ -1,5 +1,6 @@
 //! The commands, one file for each.
 pub(crate) mod audit;
+pub(crate) mod chat;
 pub(crate) mod connect;
 pub(crate) mod crib;
 pub(crate) mod desk;

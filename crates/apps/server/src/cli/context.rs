@@ -81,8 +81,18 @@ impl CommandContext {
         output: &Output,
         (need, deed): (RequiredSources<'_>, CommandPurpose),
     ) -> Result<Option<Self>> {
+        Self::of_config(found(global, output)?, global, output, (need, deed))
+    }
+
+    /// The same for a configuration that was read before.
+    pub(super) fn of_config(
+        config: CommandConfig,
+        global: &GlobalArgs,
+        output: &Output,
+        (need, deed): (RequiredSources<'_>, CommandPurpose),
+    ) -> Result<Option<Self>> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
-        let CommandConfig { path, checked, is_there } = found(global, output)?;
+        let CommandConfig { path, checked, is_there } = config;
         let recorded = deed == CommandPurpose::Call && checked.audit.is_some();
         let record = recorded.then(|| Telemetry::open(&checked)).transpose()?.map(Arc::new);
         let sources = sources::ours();

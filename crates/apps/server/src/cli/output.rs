@@ -64,6 +64,13 @@ impl Output {
         write(&harmless(text))
     }
 
+    /// A piece of a text that goes on, seen at once.
+    pub(super) fn words(&self, text: &str) -> Result<()> {
+        let mut out = stdout().lock();
+        out.write_all(harmless(text).as_bytes())?;
+        Ok(out.flush()?)
+    }
+
     /// The text of a file, byte for byte where a program or a file takes it: at a terminal it is a
     /// text like any other.
     pub(super) fn file(&self, text: &str) -> Result<()> {

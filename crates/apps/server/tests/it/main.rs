@@ -7,6 +7,7 @@
 )]
 
 mod chance;
+mod chat;
 mod commands;
 mod effects;
 mod keep;

@@ -1,0 +1,113 @@
+//! What a run tells, as lines for a person or as JSON.
+
+use anyhow::Result;
+use toolcrib::agent::{CallText, RunEvent, StopReason};
+use toolcrib::json::invisible::exact;
+use toolcrib::{Response, ToolOutcome};
+
+use crate::cli::output::Output;
+
+/// Of arguments and results a person sees so many characters.
+const SHOWN: usize = 200;
+
+/// Prints what a run tells.
+pub(super) struct ChatListener<'a> {
+    output: &'a Output,
+    /// The last that was printed of an answer did not end its line.
+    is_within_line: bool,
+    /// Nobody reads us any more.
+    fault: Option<anyhow::Error>,
+}
+
+impl<'a> ChatListener<'a> {
+    pub(super) fn new(output: &'a Output) -> Self {
+        Self { output, is_within_line: false, fault: None }
+    }
+
+    pub(super) fn hear(&mut self, event: &RunEvent) {
+        if self.fault.is_none()
+            && let Err(fault) = self.tell(event)
+        {
+            self.fault = Some(fault);
+        }
+    }
+
+    /// Ends the line of an answer; an error if nobody reads it.
+    pub(super) fn end(mut self) -> Result<()> {
+        if self.fault.is_none() {
+            self.new_line()?;
+        }
+        self.fault.map_or(Ok(()), Err)
+    }
+
+    fn tell(&mut self, event: &RunEvent) -> Result<()> {
+        if self.output.json {
+            return self.output.line(&event.to_json());
+        }
+        match event {
+            RunEvent::Text { delta } => {
+                self.output.words(delta)?;
+                self.is_within_line = !delta.ends_with('\n');
+            }
+            RunEvent::Retracted { why } => {
+                self.new_line()?;
+                self.output.note(&format!("{why}; the answer begins anew"));
+            }
+            RunEvent::Calls { calls } => {
+                self.new_line()?;
+                for call in calls {
+                    self.output.note(&called(call));
+                }
+            }
+            RunEvent::CallDone { response } => self.output.note(&done(response)),
+            RunEvent::Progress { text } => self.output.note(&cut(text)),
+            RunEvent::Ended { end } => {
+                self.new_line()?;
+                if let Some(fault) = &end.fault {
+                    let because: Vec<_> = fault.detail.clone().into_iter().collect();
+                    self.output.failure(&fault.message, &because);
+                } else if end.stop == StopReason::HandedOver {
+                    self.output.text(&end.text)?;
+                } else if end.stop.is_limit() {
+                    self.output.note(&format!("the run ended at a limit: {}", end.stop.as_str()));
+                }
+            }
+            RunEvent::TurnStarted { .. }
+            | RunEvent::Reasoning { .. }
+            | RunEvent::Waiting { .. }
+            | RunEvent::Usage { .. } => {}
+        }
+        Ok(())
+    }
+
+    fn new_line(&mut self) -> Result<()> {
+        if std::mem::take(&mut self.is_within_line) {
+            self.output.words("\n")?;
+        }
+        Ok(())
+    }
+}
+
+fn called(call: &CallText) -> String {
+    format!("calls `{}` with {}", exact(&call.name), cut(&call.arguments))
+}
+
+fn done(response: &Response) -> String {
+    let name = exact(&response.name);
+    match &response.outcome {
+        ToolOutcome::Done(_) => format!("`{name}`: {}", cut(&response.text())),
+        ToolOutcome::Failed(_) => format!("`{name}` failed: {}", cut(&response.text())),
+        ToolOutcome::Denied { reason } => format!("`{name}` was denied: {}", cut(reason)),
+        ToolOutcome::Pending(_) => format!("`{name}` waits for a person"),
+    }
+}
+
+/// The beginning, on one line, with every letter to be seen.
+pub(super) fn cut(text: &str) -> String {
+    let line = exact(text.trim()).replace('\n', " ");
+    let mut cut: String = line.chars().take(SHOWN).collect();
+    if cut.len() < line.len() {
+        cut.push('…');
+    }
+    cut
+}

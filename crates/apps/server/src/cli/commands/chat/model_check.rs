@@ -1,0 +1,122 @@
+//! `toolcrib model check`: what a model can do, found out by asking it.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use serde_json::{Value, json};
+use tokio::runtime::Builder;
+use toolcrib::agent::model::{ModelClient, ModelFault, ModelRequest};
+use toolcrib::agent::{ThreadItem, Usage, UsageSource};
+use toolcrib::{Caller, Catalog, Effect, Plan, PlanRequest, Toolset, tool};
+
+use super::agents;
+use crate::cli::CommandExit;
+use crate::cli::args::GlobalArgs;
+use crate::cli::context::found;
+use crate::cli::output::Output;
+
+/// Enough for a word, and for a model that thinks before it.
+const MAX_TOKENS: u64 = 512;
+
+pub(crate) fn check(
+    global: &GlobalArgs,
+    output: &Output,
+    name: Option<&str>,
+) -> Result<CommandExit> {
+    let agents = agents(&found(global, output)?.checked)?;
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    let (mut rows, mut all_work) = (Vec::new(), true);
+    for agent in agents.into_iter().filter(|agent| name.is_none_or(|name| agent.name == name)) {
+        let (model, base) = (agent.model.name.clone(), agent.model.base.to_string());
+        let checked = runtime.block_on(try_out(agent.model));
+        let (works, told) = match checked {
+            Ok(found) => (found.calls, found.told()),
+            Err(fault) => (false, fault_told(&fault)),
+        };
+        all_work &= works;
+        rows.push(json!({
+            "agent": agent.name, "model": model, "url": base, "works": works, "told": told,
+        }));
+    }
+    if rows.is_empty() {
+        anyhow::bail!("there is no agent `{}`", name.unwrap_or_default());
+    }
+    if output.json {
+        output.value(&Value::Array(rows))?;
+    } else {
+        for row in &rows {
+            let text = |key: &str| row.get(key).and_then(Value::as_str).unwrap_or_default();
+            output.heading(&format!("{}: {} at {}", text("agent"), text("model"), text("url")))?;
+            output.indented(text("told"))?;
+        }
+    }
+    Ok(if all_work { CommandExit::Done } else { CommandExit::Failed })
+}
+
+struct ModelFindings {
+    calls: bool,
+    text: String,
+    usage: Usage,
+}
+
+impl ModelFindings {
+    fn told(&self) -> String {
+        let calls = if self.calls {
+            "it calls tools".to_owned()
+        } else {
+            format!(
+                "it answers, and called no tool when it was asked to: it said `{}`. Take a model \
+                 that is made for tools, or look whether its server has to be told so",
+                super::listener::cut(&self.text)
+            )
+        };
+        let usage = match self.usage.source {
+            UsageSource::Reported => "it reports its tokens",
+            UsageSource::Estimated | UsageSource::Unknown => {
+                "it reports no tokens, so they are estimated"
+            }
+        };
+        format!("{calls}; {usage}")
+    }
+}
+
+fn fault_told(fault: &ModelFault) -> String {
+    match &fault.detail {
+        Some(detail) => format!("{} ({detail})", fault.message),
+        None => fault.message.clone(),
+    }
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct TimeArguments {
+    /// The city.
+    city: String,
+}
+
+async fn try_out(
+    settings: toolcrib::agent::model::ModelSettings,
+) -> Result<ModelFindings, ModelFault> {
+    let client = ModelClient::new(settings)?;
+    let ask = tool(
+        "time_in",
+        "Tells what time it is in a city.",
+        Effect::Read,
+        |asked: TimeArguments| async move { Ok(format!("noon in {}", asked.city)) },
+    );
+    let plan = ask.ok().and_then(|tool| Toolset::of([tool]).ok()).and_then(|tools| {
+        let catalog = Arc::new(Catalog::of(tools));
+        let policy = &toolcrib::AllowAll;
+        Plan::make(&catalog, &Caller::local(), policy, PlanRequest::default()).ok()
+    });
+    let items = [ThreadItem::user("What time is it in Paris? Use the tool.")];
+    let request = ModelRequest {
+        instructions: "You have a tool. Use it when you are asked for the time.",
+        items: &items,
+        plan: plan.as_ref(),
+        caller_tools: &[],
+        max_tokens: MAX_TOKENS,
+    };
+    let mut usage = Usage::default();
+    let answer = client.answer(&request, &mut usage, &mut |_| {}).await?;
+    Ok(ModelFindings { calls: !answer.calls.is_empty(), text: answer.text, usage })
+}

@@ -1,0 +1,288 @@
+//! One conversation: what is said, what is asked about, and the commands within.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use tokio_util::sync::CancellationToken;
+use toolcrib::agent::{
+    Agent, AgentRun, RunEnd, RunPause, StopReason, ThreadItem, Usage, UsageSource,
+};
+use toolcrib::{BatchOptions, Caller, Decision, Host, ParkedCall, TicketId};
+
+use super::history;
+use super::listener::{ChatListener, cut};
+use crate::cli::args::ChatArgs;
+use crate::cli::context::CommandContext;
+use crate::cli::output::Output;
+use crate::cli::output::terminal::TerminalHost;
+use crate::cli::signals::told_to_end;
+use crate::cli::{CommandExit, escaped};
+use crate::config;
+
+const HELP: &str = "\
+/tools      list the tools that the agent has
+/why TOOL   tell why it has a tool, or has not
+/plan       what the model is told of its tools, and what that costs
+/model      which model answers
+/cost       what this thread has cost so far
+/new        begin a new thread
+/resume     go on with the last thread
+/quit       end";
+
+/// Longest message that is typed, in bytes.
+const LONGEST_MESSAGE: u64 = 64 * 1024;
+
+pub(super) struct ChatSession<'a> {
+    context: &'a CommandContext,
+    output: &'a Output,
+    agent: Arc<Agent>,
+    caller: Arc<Caller>,
+    thread: Vec<ThreadItem>,
+    usage: Usage,
+    cost: f64,
+    approves_all: bool,
+}
+
+impl<'a> ChatSession<'a> {
+    pub(super) fn new(
+        context: &'a CommandContext,
+        output: &'a Output,
+        agent: Arc<Agent>,
+        words: &ChatArgs,
+    ) -> Result<Self> {
+        let thread = if words.resume { history::last(&agent.name)? } else { Vec::new() };
+        Ok(Self {
+            context,
+            output,
+            agent,
+            caller: Arc::new(context.caller.clone()),
+            thread,
+            usage: Usage::default(),
+            cost: 0.0,
+            approves_all: words.yes,
+        })
+    }
+
+    /// One message and its answer.
+    pub(super) fn once(&mut self, message: &str) -> Result<CommandExit> {
+        let end = self.say(message)?;
+        Ok(match end {
+            None => CommandExit::Waiting,
+            Some(end) => match end.stop {
+                StopReason::Fault => CommandExit::Failed,
+                StopReason::Cancelled => CommandExit::Interrupted,
+                StopReason::Done
+                | StopReason::HandedOver
+                | StopReason::CallerCalls
+                | StopReason::Length
+                | StopReason::Turns
+                | StopReason::Calls
+                | StopReason::Tokens
+                | StopReason::Cost
+                | StopReason::Time => CommandExit::Done,
+            },
+        })
+    }
+
+    /// Until the person has enough.
+    pub(super) fn talk(&mut self) -> Result<CommandExit> {
+        let model = &self.agent.model.settings().name;
+        let told = format!("`{}` by `{model}`; /help lists the commands", self.agent.name);
+        self.output.note(&told);
+        loop {
+            self.output.prompt("you:");
+            let line = self.line();
+            self.output.answered();
+            let Some(line) = line? else { return Ok(CommandExit::Done) };
+            let line = line.trim();
+            match line.split_once(' ').map_or((line, ""), |(word, rest)| (word, rest.trim())) {
+                ("", _) => {}
+                ("/quit" | "/exit", _) => return Ok(CommandExit::Done),
+                (command, rest) if command.starts_with('/') => self.command(command, rest)?,
+                _ => drop(self.say(line)?),
+            }
+        }
+    }
+
+    /// A line of the person; `None`: they have gone.
+    fn line(&self) -> Result<Option<String>> {
+        self.context.runtime.block_on(async {
+            let reading = tokio::task::spawn_blocking(|| config::line_within(LONGEST_MESSAGE));
+            tokio::select! {
+                read = reading => {
+                    let line = read??;
+                    Ok((!line.is_empty()).then_some(line))
+                }
+                heard = told_to_end() => heard.map(|()| None).map_err(Into::into),
+            }
+        })
+    }
+
+    /// Lets the agent answer. `None`: a call waits for a person, and none is there.
+    fn say(&mut self, message: &str) -> Result<Option<RunEnd>> {
+        let mut thread = self.thread.clone();
+        thread.push(ThreadItem::user(message));
+        let host: Arc<dyn Host> = Arc::new(TerminalHost::new(self.output.clone(), None));
+        let options = BatchOptions { host: Some(host), ..BatchOptions::default() };
+        let (agent, caller) = (Arc::clone(&self.agent), Arc::clone(&self.caller));
+        let mut run = AgentRun::new(agent, caller, thread, Vec::new(), true).with_options(options);
+        let end = loop {
+            match self.go(&mut run)? {
+                RunPause::Ended(end) => break Some(end),
+                RunPause::Waiting(tickets) => {
+                    if !self.decide(&mut run, &tickets)? {
+                        break None;
+                    }
+                }
+            }
+        };
+        self.usage.add(run.usage());
+        let (_, _, _, cost) = run.account().totals();
+        self.cost += cost;
+        // What was said stays, also of a turn that was stopped.
+        self.thread = run.items().to_vec();
+        history::keep(&self.agent.name, &self.thread)?;
+        Ok(end)
+    }
+
+    /// Goes on until the run needs somebody; Ctrl-C stops it and keeps the thread.
+    fn go(&self, run: &mut AgentRun) -> Result<RunPause> {
+        let mut listener = ChatListener::new(self.output);
+        let cancel = CancellationToken::new();
+        let pause = self.context.runtime.block_on(async {
+            let mut tell = |event| listener.hear(&event);
+            let mut going = Box::pin(run.go(&mut tell, &cancel));
+            tokio::select! {
+                biased;
+                pause = &mut going => pause,
+                _ = told_to_end() => {
+                    cancel.cancel();
+                    going.await
+                }
+            }
+        });
+        listener.end()?;
+        Ok(pause)
+    }
+
+    /// Puts the calls that wait to the person. `false`: nobody is there to decide.
+    fn decide(&self, run: &mut AgentRun, tickets: &[TicketId]) -> Result<bool> {
+        for ticket in tickets {
+            let parked = self.context.runtime.block_on(run.parked(ticket));
+            let decision = match parked {
+                Some(parked) => match self.asked(&parked)? {
+                    Some(decision) => decision,
+                    None => return Ok(false),
+                },
+                None => Decision::Deny { reason: "its ticket is gone".to_owned() },
+            };
+            let mut listener = ChatListener::new(self.output);
+            let decided =
+                self.context.runtime.block_on(run.decide(ticket, decision, &mut |event| {
+                    listener.hear(&event);
+                }));
+            listener.end()?;
+            decided?;
+        }
+        Ok(true)
+    }
+
+    fn asked(&self, parked: &ParkedCall) -> Result<Option<Decision>> {
+        if self.approves_all {
+            return Ok(Some(Decision::Approve));
+        }
+        self.output.note(&format!("approval needed: {}", parked.reason));
+        let arguments = parked.arguments.clone().into_value().to_string();
+        let what = format!("`{}` with {}", parked.tool, escaped(&arguments));
+        if !config::person_is_there() {
+            let told = format!("{what} did not run: nobody is there. `--yes` approves beforehand");
+            self.output.note(&told);
+            return Ok(None);
+        }
+        config::forget_typed();
+        self.output.prompt(&format!("Run {what}? [y/N, or why not]"));
+        let answer = self.line();
+        self.output.answered();
+        Ok(Some(match answer?.unwrap_or_default().trim() {
+            "y" | "Y" | "yes" => Decision::Approve,
+            "" | "n" | "N" | "no" => {
+                Decision::Deny { reason: "the person at the terminal said no".to_owned() }
+            }
+            reason => Decision::Deny { reason: reason.to_owned() },
+        }))
+    }
+
+    fn command(&mut self, command: &str, rest: &str) -> Result<()> {
+        match command {
+            "/help" => self.output.text(HELP),
+            "/tools" => {
+                let plan = self.context.plain_plan()?;
+                let lines: Vec<_> = plan
+                    .tools()
+                    .map(|tool| {
+                        let spec = &tool.listed.spec;
+                        format!("{}: {}", spec.name, cut(&spec.description))
+                    })
+                    .collect();
+                self.output.text(&lines.join("\n"))
+            }
+            "/why" => {
+                let plan = self.context.plain_plan()?;
+                if let Some(why) = plan.why(rest) {
+                    return self.output.text(&serde_json::to_string_pretty(&why)?);
+                }
+                self.output.note(&format!("there is no tool `{rest}`: /tools lists them"));
+                Ok(())
+            }
+            "/plan" => {
+                let plan = self.context.crib.plan(&self.caller, self.agent.wishes.clone())?;
+                let tools = self.agent.model.dialect().tools(&plan).to_string();
+                let told = format!(
+                    "{} tools, about {} tokens in every request",
+                    plan.tools().len(),
+                    tools.len().div_ceil(4)
+                );
+                self.output.text(&told)
+            }
+            "/model" => {
+                let model = self.agent.model.settings();
+                self.output.text(&format!("{} at {}", model.name, model.base))
+            }
+            "/cost" => self.output.text(&self.cost()),
+            "/new" => {
+                self.thread.clear();
+                self.output.note("a new thread");
+                Ok(())
+            }
+            "/resume" => {
+                match history::last(&self.agent.name) {
+                    Ok(thread) => {
+                        self.output.note(&format!("goes on behind {} entries", thread.len()));
+                        self.thread = thread;
+                    }
+                    Err(error) => self.output.error(&error),
+                }
+                Ok(())
+            }
+            other => {
+                self.output.note(&format!("there is no command {other}: /help lists them"));
+                Ok(())
+            }
+        }
+    }
+
+    fn cost(&self) -> String {
+        let Usage { input_tokens, output_tokens, source, .. } = self.usage;
+        let mark = match source {
+            UsageSource::Reported => "",
+            UsageSource::Estimated => ", in part estimated",
+            UsageSource::Unknown => ", in part unknown",
+        };
+        let price = self.agent.model.settings().price;
+        let cost = match price {
+            Some(_) => format!("{:.4}", self.cost),
+            None => "unknown: the model has no `price`".to_owned(),
+        };
+        format!("{input_tokens} tokens read, {output_tokens} written{mark}; cost: {cost}")
+    }
+}

@@ -1,0 +1,143 @@
+//! Agents in the terminal, over a scripted model.
+
+use serde_json::{Value, json};
+use toolcrib_testkit::{ScriptedModel, ScriptedTurn};
+
+#[cfg(target_os = "linux")]
+use crate::process::at_terminal;
+use crate::process::{Folder, run};
+
+const BASICS: &str = "[[source]]\nid = \"basics\"\nprefix = \"\"\nbasics = true\n";
+
+fn file(model: &ScriptedModel, more: &str) -> String {
+    format!("{more}\n[model]\nurl = \"{}\"\nname = \"scripted\"\n{BASICS}", model.url())
+}
+
+fn counts(text: &str) -> ScriptedTurn {
+    ScriptedTurn::call("text_count", json!({ "text": text }))
+}
+
+#[test]
+fn one_message_is_answered_with_the_calls_in_sight() {
+    let model = ScriptedModel::of([counts("a b"), ScriptedTurn::says("Two words.")]).unwrap();
+    let folder = Folder::new();
+    folder.write("crib.toml", &file(&model, "allow = [\"*\"]"));
+    let said = folder.run_with(&["chat", "How many words?"], "a b");
+    assert_eq!((said.code, said.out.as_str()), (0, "Two words.\n"), "{said:?}");
+    assert!(said.err.contains("calls `text_count` with {\"text\":\"a b\"}"), "{said:?}");
+    let asked = model.asked().remove(0).body["messages"].to_string();
+    assert!(asked.contains("How many words?\\n\\na b"), "{asked}");
+}
+
+#[test]
+fn a_program_reads_every_event_as_a_line_of_json() {
+    let model = ScriptedModel::of([counts("a b"), ScriptedTurn::says("Two words.")]).unwrap();
+    let folder = Folder::new();
+    folder.write("crib.toml", &file(&model, "allow = [\"*\"]"));
+    let said = folder.run(&["chat", "How many words in `a b`?", "--json"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    let events: Vec<Value> =
+        said.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let kinds: Vec<_> = events.iter().map(|event| event["type"].as_str().unwrap()).collect();
+    assert_eq!(
+        kinds,
+        [
+            "turn.started",
+            "calls",
+            "call.done",
+            "turn.started",
+            "text.delta",
+            "text.delta",
+            "usage",
+            "ended"
+        ]
+    );
+    assert_eq!(events[6]["usage"]["input_tokens"], 200);
+    assert_eq!(events[7]["end"], json!({ "stop": "done", "text": "Two words." }));
+}
+
+#[test]
+fn without_a_model_it_teaches_what_to_write_where() {
+    let said = run(&["chat", "Hello"]);
+    assert_eq!(said.code, 2, "{said:?}");
+    assert!(said.err.contains("[model]\nkind = \"ollama\""), "{said:?}");
+    assert!(said.err.contains("toolcrib model check"), "{said:?}");
+}
+
+#[test]
+fn a_model_is_checked_by_asking_it() {
+    let time = ScriptedTurn::call("time_in", json!({ "city": "Paris" }));
+    let model = ScriptedModel::of([time, ScriptedTurn::says("It is noon.")]).unwrap();
+    let folder = Folder::new();
+    folder.write("crib.toml", &file(&model, ""));
+    let good = folder.run(&["model", "check", "--json"]);
+    let told = "it calls tools; it reports its tokens";
+    assert_eq!((good.code, good.json()[0]["told"].as_str()), (0, Some(told)), "{good:?}");
+    let prose = folder.run(&["model", "check"]);
+    assert_eq!(prose.code, 1, "{prose:?}");
+    assert!(prose.out.contains("called no tool when it was asked to"), "{prose:?}");
+    let refuses = ScriptedTurn::Refuses(401, Vec::new(), "{}".to_owned());
+    let model = ScriptedModel::of([refuses]).unwrap();
+    folder.write("crib.toml", &file(&model, ""));
+    let refused = folder.run(&["model", "check"]);
+    assert_eq!(refused.code, 1, "{refused:?}");
+    assert!(refused.out.contains("look at `key` of `[model]`"), "{refused:?}");
+}
+
+#[test]
+fn a_call_that_nobody_can_approve_does_not_run() {
+    let model = ScriptedModel::of([counts("a")]).unwrap();
+    let folder = Folder::new();
+    folder.write("crib.toml", &file(&model, "ask = [\"*\"]"));
+    let said = folder.run(&["chat", "Count."]);
+    assert_eq!((said.code, said.out.as_str()), (4, ""), "{said:?}");
+    assert!(said.err.contains("did not run: nobody is there"), "{said:?}");
+    let model = ScriptedModel::of([counts("a"), ScriptedTurn::says("One.")]).unwrap();
+    folder.write("crib.toml", &file(&model, "ask = [\"*\"]"));
+    let said = folder.run(&["chat", "Count.", "--yes"]);
+    assert_eq!((said.code, said.out.as_str()), (0, "One.\n"), "{said:?}");
+}
+
+#[test]
+fn a_thread_goes_on_where_it_was() {
+    let model = ScriptedModel::of(["Hello Ann.", "Ann."].map(ScriptedTurn::says)).unwrap();
+    let folder = Folder::new();
+    folder.write("crib.toml", &file(&model, ""));
+    folder.run(&["chat", "I am Ann."]);
+    let said = folder.run(&["chat", "--resume", "Who am I?"]);
+    assert_eq!((said.code, said.out.as_str()), (0, "Ann.\n"), "{said:?}");
+    let messages = model.asked().remove(1).body["messages"].clone();
+    let said: Vec<_> = messages.as_array().unwrap().iter().map(|one| &one["content"]).collect();
+    assert_eq!(said, ["I am Ann.", "Hello Ann.", "Who am I?"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_person_talks_approves_and_looks_around() {
+    let model =
+        ScriptedModel::of([counts("a b"), ScriptedTurn::says("Two."), ScriptedTurn::says("Bye.")])
+            .unwrap();
+    let folder = Folder::new();
+    folder.write("crib.toml", &file(&model, "ask = [\"category:text\"]"));
+    let line = "toolcrib --config crib.toml chat";
+    let typed = "Count `a b`.\ny\n/cost\n/tools\n/nonsense\nGood bye.\n/quit\n";
+    let said = at_terminal(&folder, line, typed);
+    assert_eq!(said.code, 0, "{said:?}");
+    let in_order = [
+        "`assistant` by `scripted`",
+        "calls `text_count`",
+        "Run `text_count` with {\"text\":\"a b\"}?",
+        "`text_count`: {\"characters\":3",
+        "Two.",
+        "200 tokens read, 20 written; cost: unknown: the model has no `price`",
+        "text_count: Counts the characters",
+        "there is no command /nonsense",
+        "Bye.",
+    ];
+    let mut rest = said.out.as_str();
+    for part in in_order {
+        let place = rest.find(part);
+        assert!(place.is_some(), "`{part}` is not in `{rest}`");
+        rest = &rest[place.unwrap()..];
+    }
+}

@@ -1,0 +1,284 @@
+//! The models of the file: what finds tools by their meaning, and what agents ask.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use toolcrib_agent::model::{ModelApi, ModelSettings, ModelTimeouts};
+use toolcrib_agent::{Budget, Price};
+use toolcrib_embed::Prefixes;
+use toolcrib_engine::discovery::PATIENCE;
+
+use super::ConfigChecker;
+use crate::config::Profile;
+use crate::file::toml_path::TomlPath;
+use crate::raw;
+use crate::settings::agents::{AgentTemplate, DEFAULT_MODEL, ModelTemplate};
+use crate::settings::embedder::{self, EmbedderTemplate};
+
+/// Longest prefix, in bytes: models want a word or a sentence.
+const LONGEST_PREFIX: usize = 1000;
+
+impl ConfigChecker<'_, '_, '_> {
+    pub(super) fn embedder(
+        &mut self,
+        raw: Option<&raw::EmbedderTable>,
+        place: &TomlPath,
+    ) -> Option<EmbedderTemplate> {
+        let raw = raw?;
+        let within = self.timeout(raw.within.as_ref(), &place.key("within")).unwrap_or(PATIENCE);
+        let vectors = raw.vectors.as_ref();
+        let vectors = vectors.and_then(|path| self.path(path, &place.key("vectors")));
+        let mut prefix = |text: Option<&String>, key: &str| {
+            let text = text.cloned().unwrap_or_default();
+            if text.len() > LONGEST_PREFIX {
+                let cure = "write what the model's own page says";
+                self.problem(&place.key(key), "no model wants so long a prefix", cure);
+            }
+            text
+        };
+        let prefixes = Prefixes {
+            query: prefix(raw.query_prefix.as_ref(), "query_prefix"),
+            tool: prefix(raw.tool_prefix.as_ref(), "tool_prefix"),
+        };
+        let model = match (&raw.local, &raw.endpoint) {
+            (Some(folder), None) => self.local(raw, folder, place),
+            (None, Some(address)) => self.endpoint(raw, address, place),
+            (Some(_), Some(_)) | (None, None) => {
+                let cure =
+                    "write `local = \"FOLDER\"`, or `endpoint = \"https://...\"` and `model`";
+                self.problem(place, "an embedder is in one place", cure);
+                None
+            }
+        };
+        Some(EmbedderTemplate { place: model?, prefixes, within, vectors })
+    }
+
+    fn local(
+        &mut self,
+        raw: &raw::EmbedderTable,
+        folder: &str,
+        place: &TomlPath,
+    ) -> Option<embedder::EmbedderModelTemplate> {
+        let of_endpoint = [
+            ("model", raw.model.is_some()),
+            ("key", raw.key.is_some()),
+            ("dimensions", raw.dimensions.is_some()),
+        ];
+        for (key, _) in of_endpoint.into_iter().filter(|(_, is_there)| *is_there) {
+            let message = format!("`{key}` is of an endpoint, and this model is in a folder");
+            self.problem(&place.key(key), message, "take it out");
+        }
+        let at = place.key("local");
+        let path = self.path(folder, &at)?;
+        self.needs_folder(&path, &at);
+        Some(embedder::EmbedderModelTemplate::Local(path))
+    }
+
+    fn endpoint(
+        &mut self,
+        raw: &raw::EmbedderTable,
+        address: &str,
+        place: &TomlPath,
+    ) -> Option<embedder::EmbedderModelTemplate> {
+        let at = place.key("endpoint");
+        let base = self.url(address, &at);
+        self.in_the_open(base.as_ref(), raw.key.is_some(), &at);
+        if raw.model.as_deref().is_none_or(str::is_empty) {
+            let cure = "add it as the endpoint names it: `model = \"text-embedding-3-small\"`";
+            self.problem(place, "an endpoint is asked for a model", cure);
+        }
+        if raw.dimensions == Some(0) {
+            let cure = "leave it out, or write how many";
+            self.problem(&place.key("dimensions"), "a vector has numbers", cure);
+        }
+        let key = raw.key.as_ref();
+        let key = key.and_then(|key| self.template(key, &place.key("key")));
+        let dimensions = raw.dimensions.and_then(|dimensions| usize::try_from(dimensions).ok());
+        let model = raw.model.clone()?;
+        Some(embedder::EmbedderModelTemplate::Endpoint { base: base?, model, key, dimensions })
+    }
+}
+
+/// As many as anybody keeps in mind.
+const MOST_AGENTS: usize = 256;
+
+impl ConfigChecker<'_, '_, '_> {
+    pub(super) fn models(
+        &mut self,
+        raw: Option<&raw::ModelsValue>,
+        place: &TomlPath,
+    ) -> Vec<ModelTemplate> {
+        let tables: Vec<(&raw::ModelTable, TomlPath)> = match raw {
+            None => Vec::new(),
+            Some(raw::ModelsValue::One(one)) => vec![(one, place.clone())],
+            Some(raw::ModelsValue::Several(all)) => {
+                all.iter().enumerate().map(|(index, one)| (one, place.index(index))).collect()
+            }
+        };
+        let mut ids = BTreeSet::new();
+        let mut models = Vec::new();
+        for (table, place) in tables {
+            let id = table.id.clone().unwrap_or_else(|| DEFAULT_MODEL.to_owned());
+            if !ids.insert(id.clone()) {
+                let message = format!("there are two models `{id}`");
+                self.problem(&place, message, "give each an `id` of its own");
+            }
+            models.extend(self.model(id, table, &place));
+        }
+        models
+    }
+
+    fn model(
+        &mut self,
+        id: String,
+        raw: &raw::ModelTable,
+        place: &TomlPath,
+    ) -> Option<ModelTemplate> {
+        let (api, known) = api(raw.kind);
+        if raw.name.as_deref().is_none_or(str::is_empty) {
+            let cure = "add it as its server names it: `name = \"qwen3\"`";
+            self.problem(place, "a server is asked for a model by its name", cure);
+        }
+        let at = place.key("url");
+        let base = match (raw.url.as_deref(), known) {
+            (Some(url), _) => self.url(url, &at),
+            (None, Some(url)) => self.url(url, place),
+            (None, None) => {
+                let cure = "add `url = \"http://127.0.0.1:11434/v1\"`, or a `kind` whose address is \
+                            known: `ollama`, `anthropic`";
+                self.problem(place, "nobody knows where this model is", cure);
+                None
+            }
+        };
+        self.in_the_open(base.as_ref(), raw.key.is_some(), &at);
+        let key = raw.key.as_ref().and_then(|key| self.template(key, &place.key("key")));
+        let usual = ModelTimeouts::default();
+        let mut time =
+            |text, key, usual: Duration| self.timeout(text, &place.key(key)).unwrap_or(usual);
+        let timeouts = ModelTimeouts {
+            first_byte: time(raw.first_byte.as_ref(), "first_byte", usual.first_byte),
+            between: time(raw.idle.as_ref(), "idle", usual.between),
+            total: time(raw.timeout.as_ref(), "timeout", usual.total),
+            ..usual
+        };
+        let price = raw.price.as_ref();
+        let price = price.map(|own| Price { input: own.input, output: own.output });
+        let plain = ModelSettings::new(api, base?, raw.name.clone()?);
+        let plain = ModelSettings {
+            max_tokens: raw.max_tokens.unwrap_or(plain.max_tokens),
+            temperature: raw.temperature,
+            timeouts,
+            retries: raw.retries.unwrap_or(plain.retries),
+            price,
+            ..plain
+        };
+        Some(ModelTemplate { id, plain, key })
+    }
+
+    pub(super) fn agents(
+        &mut self,
+        raw: &BTreeMap<String, raw::AgentTable>,
+        models: &[ModelTemplate],
+        profiles: &BTreeMap<String, Profile>,
+    ) -> Vec<AgentTemplate> {
+        let top = TomlPath::default().key("agent");
+        if raw.len() > MOST_AGENTS {
+            let message = format!("there are more than {MOST_AGENTS} agents");
+            self.problem(&top, message, "split the file");
+            return Vec::new();
+        }
+        let agents = raw.iter().filter_map(|(name, table)| {
+            self.agent(name, table, (models, profiles), &top.key(name))
+        });
+        agents.collect()
+    }
+
+    fn agent(
+        &mut self,
+        name: &str,
+        raw: &raw::AgentTable,
+        (models, profiles): (&[ModelTemplate], &BTreeMap<String, Profile>),
+        place: &TomlPath,
+    ) -> Option<AgentTemplate> {
+        if name.is_empty() || name.len() > 64 || !name.bytes().all(is_of_name) {
+            let cure = "use letters, digits, `-`, `_` and `.`, 64 at the most";
+            self.problem(place, "clients cannot ask for an agent of this name", cure);
+        }
+        if let Some(profile) = raw.profile.as_ref().filter(|name| !profiles.contains_key(*name)) {
+            let message = format!("there is no profile `{profile}`");
+            let cure = "name one of the file, or leave `profile` out";
+            self.problem(&place.key("profile"), message, cure);
+        }
+        let only = match models {
+            [only] => Some(only),
+            _ => None,
+        };
+        let model = match &raw.model {
+            Some(id) => models.iter().find(|model| model.id == *id),
+            None => models.iter().find(|model| model.id == DEFAULT_MODEL).or(only),
+        };
+        let Some(model) = model else {
+            let ids: Vec<_> = models.iter().map(|model| format!("`{}`", model.id)).collect();
+            let cure = match ids.as_slice() {
+                [] => "add a `[model]` with `url` and `name`".to_owned(),
+                ids => format!("write `model = ` and one of {}", ids.join(", ")),
+            };
+            self.problem(place, "this agent has no model", cure);
+            return None;
+        };
+        let budget = self.budget(raw.budget.as_ref(), model, &place.key("budget"));
+        Some(AgentTemplate {
+            name: name.to_owned(),
+            description: raw.description.clone().unwrap_or_default(),
+            instructions: raw.instructions.clone().unwrap_or_default(),
+            profile: raw.profile.clone(),
+            model: model.id.clone(),
+            budget,
+        })
+    }
+
+    fn budget(
+        &mut self,
+        raw: Option<&raw::BudgetTable>,
+        model: &ModelTemplate,
+        place: &TomlPath,
+    ) -> Budget {
+        let usual = Budget::default();
+        let Some(raw) = raw else { return usual };
+        if raw.cost.is_some() && model.plain.price.is_none() {
+            let cure = "add `price = { input = 0.15, output = 0.6 }` to the model";
+            self.problem(&place.key("cost"), "nobody knows what this model costs", cure);
+        }
+        Budget {
+            turns: raw.turns.or(usual.turns),
+            calls: raw.calls.or(usual.calls),
+            tokens: raw.tokens,
+            cost: raw.cost,
+            time: raw.minutes.map(|minutes| Duration::from_mins(minutes.into())).or(usual.time),
+        }
+    }
+}
+
+fn is_of_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.')
+}
+
+/// The API of a kind, and its usual address.
+fn api(kind: Option<raw::ModelKindWord>) -> (ModelApi, Option<&'static str>) {
+    use raw::ModelKindWord as Kind;
+    match kind {
+        None | Some(Kind::OpenaiChat) => (ModelApi::OpenAiChat, None),
+        Some(Kind::OpenaiResponses) => {
+            (ModelApi::OpenAiResponses, Some("https://api.openai.com/v1"))
+        }
+        Some(Kind::Anthropic) => (ModelApi::Anthropic, Some("https://api.anthropic.com/v1")),
+        Some(Kind::Gemini) => {
+            (ModelApi::Gemini, Some("https://generativelanguage.googleapis.com/v1beta"))
+        }
+        Some(Kind::Ollama) => (ModelApi::OpenAiChat, Some("http://127.0.0.1:11434/v1")),
+        Some(Kind::LlamaCpp) => (ModelApi::OpenAiChat, Some("http://127.0.0.1:8080/v1")),
+        Some(Kind::Vllm) => (ModelApi::OpenAiChat, Some("http://127.0.0.1:8000/v1")),
+        Some(Kind::LmStudio) => (ModelApi::OpenAiChat, Some("http://127.0.0.1:1234/v1")),
+        Some(Kind::Litellm) => (ModelApi::OpenAiChat, Some("http://127.0.0.1:4000/v1")),
+    }
+}

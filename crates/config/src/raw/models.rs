@@ -1,0 +1,156 @@
+//! The models of the file: what finds tools by their meaning, and what agents ask.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::scalar::{PauseText, SecretText};
+
+/// A model that tells which texts mean the same: one in a folder, or one at an address. Write one of
+/// `local` and `endpoint`.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Embedder")]
+pub(crate) struct EmbedderTable {
+    /// The folder of a sentence-transformer (BERT, `model.safetensors`, `tokenizer.json`). Nothing
+    /// is fetched.
+    pub(crate) local: Option<String>,
+    /// What stands before `/embeddings` at a server that speaks as `OpenAI` does:
+    /// `https://api.openai.com/v1`. Names and descriptions of tools and questions go there.
+    pub(crate) endpoint: Option<String>,
+    /// The model of the endpoint, as it names it.
+    pub(crate) model: Option<String>,
+    /// The key of the endpoint, sent as a bearer token: `${env:NAME}`.
+    pub(crate) key: Option<SecretText>,
+    /// Numbers of a vector, for models that can give fewer than they have.
+    #[schemars(range(min = 1, max = 8192))]
+    pub(crate) dimensions: Option<u32>,
+    /// What the model wants before a question: `query: `.
+    pub(crate) query_prefix: Option<String>,
+    /// What the model wants before a tool: `passage: `.
+    pub(crate) tool_prefix: Option<String>,
+    /// How long a question is waited for before its words alone count. `1s` if not set.
+    pub(crate) within: Option<PauseText>,
+    /// The file that keeps the vectors of tools; one in the state folder if not set.
+    pub(crate) vectors: Option<String>,
+}
+
+/// One model, or several with ids.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(rename = "Models")]
+pub(crate) enum ModelsValue {
+    One(Box<ModelTable>),
+    Several(Vec<ModelTable>),
+}
+
+/// A model that agents ask.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Model")]
+pub(crate) struct ModelTable {
+    /// What agents call it. `default` if not set.
+    pub(crate) id: Option<String>,
+    /// How it is spoken to. `openai-chat` if not set, which most servers speak.
+    pub(crate) kind: Option<ModelKindWord>,
+    /// What stands before the paths of the API: `http://127.0.0.1:11434/v1`. That of the provider if
+    /// `kind` names one.
+    pub(crate) url: Option<String>,
+    /// The model, as the API names it.
+    pub(crate) name: Option<String>,
+    /// The key of the API: `${env:NAME}`.
+    pub(crate) key: Option<SecretText>,
+    /// Tokens of one answer at the most. 4096 if not set.
+    #[schemars(range(min = 16, max = 1_000_000))]
+    pub(crate) max_tokens: Option<u32>,
+    /// How much chance is in its answers; the API's own if not set.
+    #[schemars(range(min = 0.0, max = 2.0))]
+    pub(crate) temperature: Option<f64>,
+    /// How long the beginning of an answer is waited for. `2m` if not set.
+    pub(crate) first_byte: Option<PauseText>,
+    /// How long the next piece of an answer is waited for. `1m` if not set.
+    pub(crate) idle: Option<PauseText>,
+    /// How long a whole answer may take. `10m` if not set.
+    pub(crate) timeout: Option<PauseText>,
+    /// How often a request is made again that came to nothing. 2 if not set.
+    #[schemars(range(min = 0, max = 10))]
+    pub(crate) retries: Option<u32>,
+    /// What a million tokens cost, for `cost` in a budget.
+    pub(crate) price: Option<PriceTable>,
+}
+
+/// What a million tokens cost, in the currency in which budgets are written.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Price")]
+pub(crate) struct PriceTable {
+    /// Tokens that are read.
+    #[schemars(range(min = 0.0))]
+    pub(crate) input: f64,
+    /// Tokens that are written.
+    #[schemars(range(min = 0.0))]
+    pub(crate) output: f64,
+}
+
+/// How a model is spoken to, with or without a provider whose address is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(rename = "ModelKind")]
+pub(crate) enum ModelKindWord {
+    /// `/chat/completions`, as most servers speak it.
+    OpenaiChat,
+    /// `/responses`; that of `OpenAI` if no `url` is set.
+    OpenaiResponses,
+    /// That of Anthropic if no `url` is set.
+    Anthropic,
+    /// That of Google if no `url` is set.
+    Gemini,
+    /// Ollama on this machine.
+    Ollama,
+    /// The server of llama.cpp on this machine.
+    LlamaCpp,
+    /// vLLM on this machine.
+    Vllm,
+    /// LM Studio on this machine.
+    LmStudio,
+    /// A `LiteLLM` proxy on this machine.
+    Litellm,
+}
+
+/// A model with instructions, over the tools of a profile.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Agent")]
+pub(crate) struct AgentTable {
+    /// What it is for, in a sentence, for those who choose an agent.
+    pub(crate) description: Option<String>,
+    /// What the model is told before anything is said.
+    pub(crate) instructions: Option<String>,
+    /// The profile whose tools it has; those of the whole file if not set.
+    pub(crate) profile: Option<String>,
+    /// The id of its model. `default` if not set, or the only one that there is.
+    pub(crate) model: Option<String>,
+    /// What one run may spend.
+    pub(crate) budget: Option<BudgetTable>,
+}
+
+/// What one run of an agent may spend. At a limit the model answers once more, without tools.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Budget")]
+pub(crate) struct BudgetTable {
+    /// Requests to the model that carry tools. 20 if not set.
+    #[schemars(range(min = 1, max = 10_000))]
+    pub(crate) turns: Option<u32>,
+    /// Calls of tools. 100 if not set.
+    #[schemars(range(min = 0, max = 100_000))]
+    pub(crate) calls: Option<u32>,
+    /// Tokens that are read and written; no limit if not set.
+    #[schemars(range(min = 2_000))]
+    pub(crate) tokens: Option<u64>,
+    /// Money; needs the `price` of the model. No limit if not set.
+    #[schemars(range(min = 0.0))]
+    pub(crate) cost: Option<f64>,
+    /// Minutes, while no person is waited for. 10 if not set.
+    #[schemars(range(min = 1, max = 10_000))]
+    pub(crate) minutes: Option<u32>,
+}

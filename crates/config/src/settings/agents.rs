@@ -1,0 +1,83 @@
+//! Agents and their models, as the file says them.
+
+use toolcrib_agent::Budget;
+use toolcrib_agent::model::ModelSettings;
+
+use crate::secrets::template::{SecretLookup, Template, TemplateResolution};
+
+/// The id of a model that has none.
+pub(crate) const DEFAULT_MODEL: &str = "default";
+/// The agent that there is where the file names none.
+const ASSISTANT: &str = "assistant";
+
+/// A model whose key stands beside it.
+#[derive(Debug, Clone)]
+pub(crate) struct ModelTemplate {
+    pub(crate) id: String,
+    /// All that is no secret.
+    pub(crate) plain: ModelSettings,
+    pub(crate) key: Option<Template>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct AgentTemplate {
+    pub(crate) name: String,
+    pub(crate) description: String,
+    pub(crate) instructions: String,
+    pub(crate) profile: Option<String>,
+    /// The id of its model, which there is.
+    pub(crate) model: String,
+    pub(crate) budget: Budget,
+}
+
+/// An agent with its model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AgentSettings {
+    pub name: String,
+    pub description: String,
+    pub instructions: String,
+    /// `None`: all tools of the file.
+    pub profile: Option<String>,
+    pub model: ModelSettings,
+    pub budget: Budget,
+}
+
+pub(crate) fn agents(
+    models: &[ModelTemplate],
+    agents: &[AgentTemplate],
+    lookup: &dyn SecretLookup,
+    found: &mut TemplateResolution,
+) -> Vec<AgentSettings> {
+    let models: Vec<(&str, ModelSettings)> = models
+        .iter()
+        .map(|ModelTemplate { id, plain, key }| {
+            let key = key.as_ref().map(|key| key.secret(lookup, found));
+            (id.as_str(), ModelSettings { key, ..plain.clone() })
+        })
+        .collect();
+    let of = |id: &str| models.iter().find(|(own, _)| *own == id).map(|(_, model)| model.clone());
+    let named = agents.iter().filter_map(|agent| {
+        Some(AgentSettings {
+            name: agent.name.clone(),
+            description: agent.description.clone(),
+            instructions: agent.instructions.clone(),
+            profile: agent.profile.clone(),
+            model: of(&agent.model)?,
+            budget: agent.budget,
+        })
+    });
+    let mut all: Vec<_> = named.collect();
+    if all.is_empty()
+        && let Some((_, model)) = models.first()
+    {
+        all.push(AgentSettings {
+            name: ASSISTANT.to_owned(),
+            description: String::new(),
+            instructions: String::new(),
+            profile: None,
+            model: model.clone(),
+            budget: Budget::default(),
+        });
+    }
+    all
+}
