@@ -59,6 +59,18 @@ impl ModelClient {
         Ok(Self { settings, dialect, egress, route, headers })
     }
 
+    /// The same with shorter answers; it shares the connections.
+    #[must_use]
+    pub fn within(&self, max_tokens: u32) -> Self {
+        Self {
+            settings: ModelSettings { max_tokens, ..self.settings.clone() },
+            dialect: self.settings.api.dialect(),
+            egress: self.egress.clone(),
+            route: self.route.clone(),
+            headers: self.headers.clone(),
+        }
+    }
+
     pub fn settings(&self) -> &ModelSettings {
         &self.settings
     }

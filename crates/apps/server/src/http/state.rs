@@ -9,6 +9,8 @@ use toolcrib::config::{LiveConfig, ServerLimits};
 use toolcrib::mcp::{McpServer, McpServerSettings};
 use toolcrib::store::Store;
 
+use crate::http::agents::registry::AgentRegistry;
+use crate::http::agents::store::ResponseStore;
 use crate::http::listen::overload::OverloadReason;
 use crate::http::pipeline::authentication::Authenticator;
 use crate::http::pipeline::concurrency::ConcurrencyLimit;
@@ -35,6 +37,9 @@ pub(crate) struct GatewayState {
     pub(crate) plans: PlanStore,
     pub(crate) running: Arc<ActiveBatches>,
     pub(crate) replies: ReplyStore,
+    /// The agents of the file, and what they answered.
+    pub(crate) agents: AgentRegistry,
+    pub(crate) responses: ResponseStore,
     /// What outlives the process; `None`: nothing does.
     pub(crate) store: Option<Store>,
     /// When a peer found no room the last time.
@@ -83,6 +88,8 @@ impl GatewayState {
             plans: PlanStore::default(),
             running: Arc::default(),
             replies,
+            agents: AgentRegistry::default(),
+            responses: ResponseStore::default(),
             store,
             started: AtomicBool::new(false),
             stop: CancellationToken::new(),

@@ -76,8 +76,8 @@ fn a_model_is_checked_by_asking_it() {
     let prose = folder.run(&["model", "check"]);
     assert_eq!(prose.code, 1, "{prose:?}");
     assert!(prose.out.contains("called no tool when it was asked to"), "{prose:?}");
-    let refuses = ScriptedTurn::Refuses(401, Vec::new(), "{}".to_owned());
-    let model = ScriptedModel::of([refuses]).unwrap();
+    let no_key = ScriptedTurn::Refuses(401, Vec::new(), "{}".to_owned());
+    let model = ScriptedModel::of([no_key]).unwrap();
     folder.write("crib.toml", &file(&model, ""));
     let refused = folder.run(&["model", "check"]);
     assert_eq!(refused.code, 1, "{refused:?}");

@@ -99,6 +99,7 @@ pub(crate) fn serve(
         let per_peer = file.checked.bounds.connections_per_peer;
         let peers = Arc::new(PeerLimits::new(per_peer, most));
         let door = HttpListener { listener, most, peers, proxies, tls };
+        output.warn(&gateway.agents.take(&file.checked));
         run(door, gateway, &mut workers, watcher::WatchedFiles { file, keys }, output).await
     });
     runtime.block_on(stop(&sources, &telemetry, store.as_ref()));

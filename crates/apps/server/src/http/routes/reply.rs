@@ -1,12 +1,18 @@
 //! What goes out.
 
+use std::convert::Infallible;
 use std::error::Error;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full};
+use hyper::body::{Body, Frame};
 use serde_json::Value;
+use tokio::sync::mpsc::Receiver;
+use tokio_util::sync::DropGuard;
 
 pub(crate) type ReplyBody = UnsyncBoxBody<Bytes, Box<dyn Error + Send + Sync>>;
 pub(crate) type HttpReply = Response<ReplyBody>;
@@ -37,4 +43,30 @@ pub(crate) fn status(status: StatusCode, value: &Value) -> HttpReply {
     let mut reply = json(value);
     *reply.status_mut() = status;
     reply
+}
+
+/// Server-sent events, as they come. `gone` is dropped with the reader.
+pub(crate) fn events(waiting: Receiver<Bytes>, gone: Option<DropGuard>) -> HttpReply {
+    let body = EventBody { waiting, _gone: gone };
+    let mut reply = Response::new(body.map_err(|never| match never {}).boxed_unsync());
+    let kind = HeaderValue::from_static("text/event-stream");
+    reply.headers_mut().insert(header::CONTENT_TYPE, kind);
+    reply
+}
+
+struct EventBody {
+    waiting: Receiver<Bytes>,
+    _gone: Option<DropGuard>,
+}
+
+impl Body for EventBody {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        self.waiting.poll_recv(context).map(|event| event.map(|event| Ok(Frame::data(event))))
+    }
 }

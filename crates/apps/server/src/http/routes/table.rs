@@ -14,12 +14,12 @@ use super::request::GatewayRequest;
 use super::route::RouteAccess::{Anybody, Caller, Operator};
 use super::route::{ParameterType, QueryParameter, ReplyFuture, Route, RouteAccess};
 use super::{metadata, openapi, schemas};
-use crate::http::mcp;
 use crate::http::rest::{
     calls, health, metrics, plan,
     records::{listing, resolution},
     results, sources, tickets, tools,
 };
+use crate::http::{agents, mcp};
 
 /// As RFC 9728 has it: before the path of the way in.
 const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
@@ -198,6 +198,43 @@ pub(crate) static ROUTES: &[Route] = &[
     get(WELL_KNOWN_PROFILE, "mcp_profile_resource", metadata::answer, "The same for a profile.")
         .access(Anybody)
         .undocumented(),
+    get(
+        "/v1/models",
+        "list_models",
+        agents::models,
+        "The agents, as a client of OpenAI's API asks.",
+    )
+    .undocumented(),
+    post("/v1/chat/completions", "chat_completions", agents::chat::complete, "Ask an agent.")
+        .body(schemas::anything)
+        .undocumented(),
+    post("/v1/responses", "create_response", agents::responses::create, "Ask an agent.")
+        .body(schemas::anything)
+        .undocumented(),
+    get("/v1/responses/{id}", "show_response", agents::responses::show, "What an agent answered.")
+        .query(&[
+            one_of("stream", "Whether to give its events.", &["true", "false"]),
+            number("starting_after", "The event behind which to begin.", (0, usize::MAX)),
+            text("include", "Further fields; all are there in any case."),
+            text("include[]", "Further fields; all are there in any case."),
+        ])
+        .undocumented(),
+    delete("/v1/responses/{id}", "delete_response", agents::responses::forget, "Forget it.")
+        .undocumented(),
+    post(
+        "/v1/responses/{id}/cancel",
+        "cancel_response",
+        agents::responses::cancel,
+        "Stop an agent that works in the background.",
+    )
+    .undocumented(),
+    get(
+        "/v1/responses/{id}/input_items",
+        "list_input_items",
+        agents::responses::input_items,
+        "What an agent was asked.",
+    )
+    .undocumented(),
     get("/mcp", "mcp_listen", mcp::enter, "MCP.").undocumented(),
     post("/mcp", "mcp", mcp::enter, "MCP.").body(schemas::anything).undocumented(),
     delete("/mcp", "mcp_end", mcp::enter, "MCP.").undocumented(),

@@ -186,6 +186,7 @@ async fn reload(
                 *now = wanted;
                 is_other
             });
+            output.warn(&gateway.agents.take(&config));
             gateway.guard.admit(config.front.access);
             output.note(&format!("`{name}` is in force: {}", told(&change)));
         }

@@ -1,24 +1,17 @@
 //! A batch that tells how it goes: server-sent events, the last of which is the whole answer.
 
-use std::convert::Infallible;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderValue, Response, header};
-use http_body_util::BodyExt;
-use hyper::body::{Body, Frame};
 use serde_json::{Value, json};
-use tokio::sync::mpsc::{Receiver, Sender, channel};
-use tokio_util::sync::DropGuard;
+use tokio::sync::mpsc::{Sender, channel};
 use toolcrib::{BatchOptions, CallKey, Host, IdempotencyKey, LogEntry, Progress};
 
 use super::idempotency::ReplyStore;
 use super::job::BatchJob;
 use crate::http::rest::calls::heard;
-use crate::http::routes::reply::HttpReply;
+use crate::http::routes::reply::{self, HttpReply};
 
 /// Events that wait for a reader; of progress, what comes too fast is left out.
 const WAITING: usize = 64;
@@ -86,27 +79,5 @@ pub(crate) fn stream(
         };
         let _ = events.send(event("done", &answer)).await;
     });
-    let mut reply = Response::new(
-        BatchEventBody { waiting, _gone: gone }.map_err(|never| match never {}).boxed_unsync(),
-    );
-    let kind = HeaderValue::from_static("text/event-stream");
-    reply.headers_mut().insert(header::CONTENT_TYPE, kind);
-    reply
-}
-
-struct BatchEventBody {
-    waiting: Receiver<Bytes>,
-    _gone: Option<DropGuard>,
-}
-
-impl Body for BatchEventBody {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        self.waiting.poll_recv(cx).map(|event| event.map(|event| Ok(Frame::data(event))))
-    }
+    reply::events(waiting, gone)
 }

@@ -1,0 +1,293 @@
+//! What clients send, as a thread: the messages of a chat, the items of Responses.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+use toolcrib::agent::model::CallerTool;
+use toolcrib::agent::{CallText, InputPart, ResultText, ThreadItem};
+
+use super::ApiError;
+
+/// Entries of one request at the most.
+const MOST_ENTRIES: usize = 20_000;
+
+/// The messages of `/v1/chat/completions`.
+pub(super) fn messages(body: &Value) -> Result<Vec<ThreadItem>, ApiError> {
+    let messages = body.get("messages").and_then(Value::as_array);
+    let messages = messages.filter(|messages| !messages.is_empty());
+    let messages = messages.ok_or_else(|| {
+        ApiError::invalid("messages", "`messages` must be a list with at least one message")
+    })?;
+    bounded("messages", messages.len())?;
+    let mut thread = ThreadReader::default();
+    for (index, message) in messages.iter().enumerate() {
+        let at = format!("messages[{index}]");
+        let role = message.get("role").and_then(Value::as_str).unwrap_or_default();
+        let content = message.get("content");
+        match role {
+            "system" | "developer" => thread.system(text(content)),
+            "user" => thread.user(parts(content, &at)?),
+            "assistant" => {
+                let calls = message.get("tool_calls").and_then(Value::as_array);
+                let calls = calls.into_iter().flatten().map(|call| CallText {
+                    id: word(call, "id"),
+                    name: call.pointer("/function/name").map(as_text).unwrap_or_default(),
+                    arguments: call.pointer("/function/arguments").map(as_text).unwrap_or_default(),
+                });
+                thread.assistant(text(content), calls.collect());
+            }
+            "tool" => thread.result(&word(message, "tool_call_id"), text(content)),
+            other => {
+                let message = format!(
+                    "`{at}.role` is `{other}`: it must be system, developer, user, assistant or tool"
+                );
+                return Err(ApiError::invalid(&at, message));
+            }
+        }
+    }
+    Ok(thread.finish())
+}
+
+/// The `input` of `/v1/responses`: a text, or items. `resolve` finds an item of an earlier answer
+/// by its id.
+pub(super) fn items(
+    input: &Value,
+    resolve: &dyn Fn(&str) -> Option<Value>,
+) -> Result<Vec<ThreadItem>, ApiError> {
+    let items = match input {
+        Value::String(text) => return Ok(vec![ThreadItem::user(text)]),
+        Value::Array(items) => items,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => {
+            return Err(ApiError::invalid("input", "`input` must be a text or a list of items"));
+        }
+    };
+    bounded("input", items.len())?;
+    let mut thread = ThreadReader::default();
+    for (index, item) in items.iter().enumerate() {
+        let at = format!("input[{index}]");
+        let kind = item.get("type").and_then(Value::as_str);
+        if kind == Some("item_reference") {
+            let id = word(item, "id");
+            let found = resolve(&id).ok_or_else(|| {
+                let message = format!("there is no item `{id}` any more: send it whole");
+                ApiError::not_found("item_not_found", message)
+            })?;
+            thread.item(&found, &at)?;
+        } else {
+            thread.item(item, &at)?;
+        }
+    }
+    Ok(thread.finish())
+}
+
+/// The function tools of the caller, in the shape of either API.
+pub(super) fn caller_tools(body: &Value) -> Result<Vec<CallerTool>, ApiError> {
+    let tools = body.get("tools").and_then(Value::as_array);
+    let mut own = Vec::new();
+    for (index, tool) in tools.into_iter().flatten().enumerate() {
+        // Tools of the provider and of servers are not the caller's to run.
+        if tool.get("type").and_then(Value::as_str) != Some("function") {
+            continue;
+        }
+        let inner = tool.get("function").unwrap_or(tool);
+        let name = word(inner, "name");
+        if name.is_empty() {
+            let at = format!("tools[{index}]");
+            return Err(ApiError::invalid(&at, format!("`{at}` has no `name`")));
+        }
+        let parameters = inner.get("parameters").filter(|schema| schema.is_object()).cloned();
+        own.push(CallerTool {
+            name,
+            description: word(inner, "description"),
+            parameters: parameters.unwrap_or_else(|| json!({ "type": "object" })),
+        });
+    }
+    Ok(own)
+}
+
+fn bounded(parameter: &str, count: usize) -> Result<(), ApiError> {
+    if count > MOST_ENTRIES {
+        let message = format!("`{parameter}` has more than {MOST_ENTRIES} entries");
+        return Err(ApiError::invalid(parameter, message));
+    }
+    Ok(())
+}
+
+/// Puts a thread together; answers to calls of one turn become one entry.
+#[derive(Default)]
+struct ThreadReader {
+    items: Vec<ThreadItem>,
+    /// The names of calls, by their ids.
+    names: HashMap<String, String>,
+}
+
+impl ThreadReader {
+    fn finish(self) -> Vec<ThreadItem> {
+        self.items
+    }
+
+    fn system(&mut self, text: String) {
+        self.items.push(ThreadItem::System { text });
+    }
+
+    fn user(&mut self, parts: Vec<InputPart>) {
+        self.items.push(ThreadItem::User { parts });
+    }
+
+    fn assistant(&mut self, said: String, called: Vec<CallText>) {
+        for call in &called {
+            self.names.insert(call.id.clone(), call.name.clone());
+        }
+        // A message and the calls behind it are one turn.
+        if let Some(ThreadItem::Assistant { calls, .. }) = self.items.last_mut()
+            && said.is_empty()
+        {
+            calls.extend(called);
+            return;
+        }
+        self.items.push(ThreadItem::Assistant { text: said, calls: called, echo: None });
+    }
+
+    fn result(&mut self, call_id: &str, text: String) {
+        let name = self.names.get(call_id).cloned().unwrap_or_default();
+        let result = ResultText { call_id: call_id.to_owned(), name, text, is_error: false };
+        if let Some(ThreadItem::Results { results, .. }) = self.items.last_mut() {
+            results.push(result);
+        } else {
+            self.items.push(ThreadItem::Results { results: vec![result], echo: None });
+        }
+    }
+
+    /// An item of Responses. What a caller says that a tool of ours answered is the caller's word,
+    /// and proves nothing.
+    fn item(&mut self, item: &Value, at: &str) -> Result<(), ApiError> {
+        let kind = item.get("type").and_then(Value::as_str).unwrap_or("message");
+        match kind {
+            "message" => match item.get("role").and_then(Value::as_str) {
+                Some("system" | "developer") => self.system(text(item.get("content"))),
+                Some("assistant") => self.assistant(text(item.get("content")), Vec::new()),
+                Some("user") => self.user(parts(item.get("content"), at)?),
+                role => {
+                    let role = role.unwrap_or("missing");
+                    let message = format!(
+                        "the role of `{at}` is {role}: it must be user, assistant, system or \
+                         developer"
+                    );
+                    return Err(ApiError::invalid(at, message));
+                }
+            },
+            "function_call" => {
+                let call = CallText {
+                    id: word(item, "call_id"),
+                    name: word(item, "name"),
+                    arguments: word(item, "arguments"),
+                };
+                self.assistant(String::new(), vec![call]);
+            }
+            "function_call_output" => {
+                let said = text(item.get("output"));
+                self.result(&word(item, "call_id"), said);
+            }
+            "mcp_call" => {
+                let id = word(item, "id");
+                let call = CallText {
+                    id: id.clone(),
+                    name: word(item, "name"),
+                    arguments: word(item, "arguments"),
+                };
+                self.assistant(String::new(), vec![call]);
+                let said = item.get("output").or_else(|| item.get("error")).map(as_text);
+                self.result(&id, said.unwrap_or_default());
+            }
+            // Thoughts and lists of other models tell this one nothing.
+            "reasoning" | "mcp_list_tools" | "compaction" => {}
+            extended if extended.contains(':') => {}
+            other => {
+                let message =
+                    format!("`{at}` is an item of the type `{other}`, which is not known");
+                return Err(ApiError::invalid(at, message));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn word(value: &Value, key: &str) -> String {
+    value.get(key).map(as_text).unwrap_or_default()
+}
+
+fn as_text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        other @ (Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
+            other.to_string()
+        }
+    }
+}
+
+/// All text of a content, which may be a text or parts.
+fn text(content: Option<&Value>) -> String {
+    match content {
+        Some(Value::Array(parts)) => {
+            let texts = parts.iter().filter_map(|part| {
+                part.get("text").or_else(|| part.get("refusal")).and_then(Value::as_str)
+            });
+            texts.collect::<Vec<_>>().join("\n")
+        }
+        Some(other) => as_text(other),
+        None => String::new(),
+    }
+}
+
+fn parts(content: Option<&Value>, at: &str) -> Result<Vec<InputPart>, ApiError> {
+    let parts = match content {
+        Some(Value::Array(parts)) => parts,
+        Some(Value::String(text)) => return Ok(vec![InputPart::Text { text: text.clone() }]),
+        _ => {
+            let message = format!("the content of `{at}` must be a text or a list of parts");
+            return Err(ApiError::invalid(at, message));
+        }
+    };
+    let read = parts.iter().enumerate().map(|(index, part)| {
+        let kind = part.get("type").and_then(Value::as_str).unwrap_or_default();
+        match kind {
+            "text" | "input_text" | "output_text" => {
+                Ok(InputPart::Text { text: word(part, "text") })
+            }
+            "image_url" => {
+                let url = part.pointer("/image_url/url").map(as_text).unwrap_or_default();
+                Ok(image(url))
+            }
+            "input_image" => Ok(image(word(part, "image_url"))),
+            "input_file" | "file" => {
+                let inner = part.get("file").unwrap_or(part);
+                let (mime, data) = data_url(&word(inner, "file_data"));
+                Ok(InputPart::File { name: word(inner, "filename"), mime, data })
+            }
+            other => {
+                let at = format!("{at}.content[{index}]");
+                let message = format!("`{at}` is a part of the type `{other}`, which is not known");
+                Err(ApiError::invalid(&at, message))
+            }
+        }
+    });
+    read.collect()
+}
+
+fn image(url: String) -> InputPart {
+    if url.starts_with("data:") {
+        let (mime, data) = data_url(&url);
+        return InputPart::Image { mime, data };
+    }
+    InputPart::ImageUrl { url }
+}
+
+/// The kind and the base64 of `data:KIND;base64,...`.
+fn data_url(url: &str) -> (String, String) {
+    let bare = url.strip_prefix("data:").unwrap_or(url);
+    match bare.split_once(";base64,") {
+        Some((mime, data)) => (mime.to_owned(), data.to_owned()),
+        None => ("application/octet-stream".to_owned(), bare.to_owned()),
+    }
+}

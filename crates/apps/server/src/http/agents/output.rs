@@ -1,0 +1,361 @@
+//! An answer as the object and the events of Responses.
+//!
+//! Which fields must be there: <https://www.openresponses.org>, specification of 2026-04-24. A tool
+//! that ran here is told as an `mcp_call` item: of the shapes that clients know it is the only one
+//! that none of them takes for a call that it has to run itself.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use bytes::Bytes;
+use serde_json::{Map, Value, json};
+use toolcrib::agent::{CallText, RunEnd, RunEvent, StopReason, Usage};
+use toolcrib::{Catalog, Response, ToolOutcome};
+use uuid::Uuid;
+
+use super::ApiError;
+
+/// Seconds since 1970.
+pub(super) fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+/// One event of a stream; JSON holds no line break.
+pub(super) fn event(name: Option<&str>, data: &Value) -> Bytes {
+    let head = name.map(|name| format!("event: {name}\n")).unwrap_or_default();
+    format!("{head}data: {data}\n\n").into()
+}
+
+/// Writes an answer down while it comes.
+pub(super) struct ResponseWriter {
+    response: Map<String, Value>,
+    output: Vec<Value>,
+    /// The message that is being written.
+    message: Option<MessageDraft>,
+    /// Items of calls that run: their place in the output, and the id of the call.
+    open: Vec<(usize, String)>,
+    sequence: u64,
+    /// Names of tools that the caller runs.
+    caller_tools: Vec<String>,
+}
+
+struct MessageDraft {
+    id: String,
+    text: String,
+}
+
+impl ResponseWriter {
+    /// `body`: what was asked, of which much is given back.
+    pub(super) fn new(id: &str, model: &str, body: &Value, caller_tools: Vec<String>) -> Self {
+        let given = |key: &str| body.get(key).filter(|value| !value.is_null()).cloned();
+        let or = |key: &str, usual: Value| given(key).unwrap_or(usual);
+        let tools: Vec<Value> = body
+            .get("tools")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .map(|tool| {
+                let mut tool = tool.clone();
+                if let Value::Object(fields) = &mut tool
+                    && fields.get("type").is_some_and(|kind| kind == "function")
+                {
+                    for field in ["description", "parameters", "strict"] {
+                        fields.entry(field).or_insert(Value::Null);
+                    }
+                }
+                tool
+            })
+            .collect();
+        let response = json!({
+            "id": id, "object": "response", "created_at": now(), "completed_at": null,
+            "status": "in_progress", "incomplete_details": null, "model": model,
+            "previous_response_id": given("previous_response_id"),
+            "instructions": given("instructions"), "output": [], "error": null, "tools": tools,
+            "tool_choice": or("tool_choice", json!("auto")),
+            "truncation": or("truncation", json!("disabled")),
+            "parallel_tool_calls": or("parallel_tool_calls", json!(true)),
+            "text": or("text", json!({ "format": { "type": "text" } })),
+            "top_p": or("top_p", json!(1)), "presence_penalty": or("presence_penalty", json!(0)),
+            "frequency_penalty": or("frequency_penalty", json!(0)),
+            "top_logprobs": or("top_logprobs", json!(0)),
+            "temperature": or("temperature", json!(1)), "reasoning": given("reasoning"),
+            "usage": null, "max_output_tokens": given("max_output_tokens"),
+            "max_tool_calls": given("max_tool_calls"), "store": or("store", json!(true)),
+            "background": or("background", json!(false)),
+            "service_tier": or("service_tier", json!("default")),
+            "metadata": or("metadata", json!({})),
+            "safety_identifier": given("safety_identifier"),
+            "prompt_cache_key": given("prompt_cache_key"),
+        });
+        let response = if let Value::Object(fields) = response { fields } else { Map::new() };
+        Self {
+            response,
+            output: Vec::new(),
+            message: None,
+            open: Vec::new(),
+            sequence: 0,
+            caller_tools,
+        }
+    }
+
+    /// The object as it is now.
+    pub(super) fn response(&self) -> Value {
+        let mut response = self.response.clone();
+        response.insert("output".to_owned(), self.output.clone().into());
+        response.into()
+    }
+
+    /// The events with which every stream begins.
+    pub(super) fn begin(&mut self) -> Vec<Value> {
+        ["response.created", "response.in_progress"]
+            .into_iter()
+            .map(|kind| {
+                let response = self.response();
+                self.told(kind, json!({ "response": response }))
+            })
+            .collect()
+    }
+
+    fn told(&mut self, kind: &str, fields: Value) -> Value {
+        let mut event = json!({ "type": kind, "sequence_number": self.sequence });
+        self.sequence += 1;
+        if let (Value::Object(event), Value::Object(fields)) = (&mut event, fields) {
+            event.extend(fields);
+        }
+        event
+    }
+
+    /// What an event of the run adds. `catalog`: where tools are from.
+    pub(super) fn hear(&mut self, event: &RunEvent, catalog: &Catalog) -> Vec<Value> {
+        match event {
+            RunEvent::Text { delta } => self.text(delta),
+            RunEvent::Retracted { .. } => self.close_message("incomplete"),
+            RunEvent::Calls { calls } => {
+                let mut events = self.close_message("completed");
+                for call in calls {
+                    if !self.caller_tools.contains(&call.name) {
+                        events.extend(self.call(call, catalog));
+                    }
+                }
+                events
+            }
+            RunEvent::CallDone { response } => self.called(response),
+            RunEvent::TurnStarted { .. }
+            | RunEvent::Reasoning { .. }
+            | RunEvent::Progress { .. }
+            | RunEvent::Waiting { .. }
+            | RunEvent::Usage { .. }
+            | RunEvent::Ended { .. } => Vec::new(),
+        }
+    }
+
+    fn text(&mut self, delta: &str) -> Vec<Value> {
+        let mut events = Vec::new();
+        let index = self.output.len();
+        if self.message.is_none() {
+            let id = format!("msg_{}", Uuid::new_v4().simple());
+            let item = message(&id, "in_progress", &[]);
+            events.push(self.told(
+                "response.output_item.added",
+                json!({ "output_index": index, "item": item }),
+            ));
+            events.push(self.told(
+                "response.content_part.added",
+                json!({
+                    "item_id": id, "output_index": index, "content_index": 0, "part": part(""),
+                }),
+            ));
+            self.message = Some(MessageDraft { id, text: String::new() });
+        }
+        let Some(draft) = &mut self.message else { return events };
+        draft.text.push_str(delta);
+        let fields = json!({
+            "item_id": draft.id, "output_index": index, "content_index": 0, "delta": delta,
+            "logprobs": [],
+        });
+        events.push(self.told("response.output_text.delta", fields));
+        events
+    }
+
+    fn close_message(&mut self, status: &str) -> Vec<Value> {
+        let Some(MessageDraft { id, text }) = self.message.take() else { return Vec::new() };
+        let index = self.output.len();
+        let at = json!({ "item_id": id, "output_index": index, "content_index": 0 });
+        let with = |key: &str, value: Value| {
+            let mut fields = at.clone();
+            if let Value::Object(fields) = &mut fields {
+                fields.insert(key.to_owned(), value);
+            }
+            fields
+        };
+        let mut done = with("text", text.clone().into());
+        if let Value::Object(fields) = &mut done {
+            fields.insert("logprobs".to_owned(), json!([]));
+        }
+        let item = message(&id, status, &[part(&text)]);
+        self.output.push(item.clone());
+        vec![
+            self.told("response.output_text.done", done),
+            self.told("response.content_part.done", with("part", part(&text))),
+            self.told("response.output_item.done", json!({ "output_index": index, "item": item })),
+        ]
+    }
+
+    fn call(&mut self, call: &CallText, catalog: &Catalog) -> Vec<Value> {
+        let id = format!("mcp_{}", Uuid::new_v4().simple());
+        let source = catalog.get(&call.name).map(|tool| tool.spec.origin.source.to_string());
+        let item = json!({
+            "type": "mcp_call", "id": id, "server_label": source.unwrap_or("toolcrib".to_owned()),
+            "name": call.name, "arguments": call.arguments, "output": null, "error": null,
+            "approval_request_id": null, "status": "in_progress",
+        });
+        let index = self.output.len();
+        self.output.push(item.clone());
+        self.open.push((index, call.id.clone()));
+        let at = json!({ "item_id": id, "output_index": index });
+        let arguments = |key: &str| {
+            let mut fields = at.clone();
+            if let Value::Object(fields) = &mut fields {
+                fields.insert(key.to_owned(), call.arguments.clone().into());
+            }
+            fields
+        };
+        let (delta, whole) = (arguments("delta"), arguments("arguments"));
+        vec![
+            self.told("response.output_item.added", json!({ "output_index": index, "item": item })),
+            self.told("response.mcp_call.in_progress", at),
+            self.told("response.mcp_call_arguments.delta", delta),
+            self.told("response.mcp_call_arguments.done", whole),
+        ]
+    }
+
+    fn called(&mut self, response: &Response) -> Vec<Value> {
+        let place = self.open.iter().position(|(_, call)| *call == response.id);
+        let Some((index, _)) = place.map(|place| self.open.remove(place)) else {
+            return Vec::new();
+        };
+        let (status, output, error) = match &response.outcome {
+            ToolOutcome::Done(_) | ToolOutcome::Pending(_) => {
+                ("completed", Value::from(response.text()), Value::Null)
+            }
+            ToolOutcome::Failed(_) | ToolOutcome::Denied { .. } => {
+                ("failed", Value::Null, Value::from(response.text()))
+            }
+        };
+        self.end_call(index, status, output, error)
+    }
+
+    fn end_call(&mut self, index: usize, status: &str, output: Value, error: Value) -> Vec<Value> {
+        let Some(Value::Object(item)) = self.output.get_mut(index) else { return Vec::new() };
+        item.insert("status".to_owned(), status.into());
+        item.insert("output".to_owned(), output);
+        item.insert("error".to_owned(), error);
+        let item = Value::Object(item.clone());
+        let id = item.get("id").cloned();
+        let kind = format!("response.mcp_call.{status}");
+        vec![
+            self.told(&kind, json!({ "item_id": id, "output_index": index })),
+            self.told("response.output_item.done", json!({ "output_index": index, "item": item })),
+        ]
+    }
+
+    /// The last events, with the whole answer.
+    pub(super) fn end(&mut self, end: &RunEnd, usage: &Usage) -> Vec<Value> {
+        let is_whole = !end.stop.is_limit() && end.stop != StopReason::Cancelled;
+        let mut events = Vec::new();
+        let is_said = self.message.as_ref().is_some_and(|draft| draft.text.ends_with(&end.text));
+        if end.fault.is_none() && !end.text.is_empty() && !is_said {
+            events.extend(self.close_message("completed"));
+            events.extend(self.text(&end.text));
+        }
+        events.extend(self.close_message(if is_whole { "completed" } else { "incomplete" }));
+        // What was called and not run: the run has ended before.
+        for (index, _) in std::mem::take(&mut self.open) {
+            let error = Value::from("this call was not run");
+            events.extend(self.end_call(index, "failed", Value::Null, error));
+        }
+        for call in &end.calls {
+            events.extend(self.caller_call(call));
+        }
+        let (status, kind) = match end.stop {
+            StopReason::Fault => ("failed", "response.failed"),
+            // A client that cancelled knows; no event of this API says it.
+            StopReason::Cancelled => ("cancelled", "response.incomplete"),
+            stop if stop.is_limit() => ("incomplete", "response.incomplete"),
+            StopReason::Done
+            | StopReason::HandedOver
+            | StopReason::CallerCalls
+            | StopReason::Length
+            | StopReason::Turns
+            | StopReason::Calls
+            | StopReason::Tokens
+            | StopReason::Cost
+            | StopReason::Time => ("completed", "response.completed"),
+        };
+        let details = end.stop.is_limit().then(|| {
+            let is_of_tokens = [StopReason::Length, StopReason::Tokens].contains(&end.stop);
+            json!({ "reason": if is_of_tokens { "max_output_tokens" } else { end.stop.as_str() } })
+        });
+        let error = end.fault.as_ref().map(|fault| {
+            let error = ApiError::of_model(fault);
+            json!({ "code": error.code, "message": error.message })
+        });
+        self.set("status", status.into());
+        self.set("incomplete_details", details.unwrap_or_default());
+        self.set("error", error.unwrap_or_default());
+        self.set("usage", usage_told(usage));
+        if status == "completed" {
+            self.set("completed_at", now().into());
+        }
+        let response = self.response();
+        events.push(self.told(kind, json!({ "response": response })));
+        events
+    }
+
+    fn set(&mut self, key: &str, value: Value) {
+        self.response.insert(key.to_owned(), value);
+    }
+
+    fn caller_call(&mut self, call: &CallText) -> Vec<Value> {
+        let id = format!("fc_{}", Uuid::new_v4().simple());
+        let item = |status: &str, arguments: &str| {
+            json!({
+                "type": "function_call", "id": id, "call_id": call.id, "name": call.name,
+                "arguments": arguments, "status": status,
+            })
+        };
+        let index = self.output.len();
+        let whole = item("completed", &call.arguments);
+        self.output.push(whole.clone());
+        let mut events = vec![self.told(
+            "response.output_item.added",
+            json!({ "output_index": index, "item": item("in_progress", "") }),
+        )];
+        for (kind, key) in [("delta", "delta"), ("done", "arguments")] {
+            let fields = json!({ "item_id": id, "output_index": index, key: call.arguments });
+            events.push(self.told(&format!("response.function_call_arguments.{kind}"), fields));
+        }
+        events.push(
+            self.told("response.output_item.done", json!({ "output_index": index, "item": whole })),
+        );
+        events
+    }
+}
+
+fn message(id: &str, status: &str, content: &[Value]) -> Value {
+    json!({
+        "type": "message", "id": id, "status": status, "role": "assistant", "content": content,
+    })
+}
+
+fn part(text: &str) -> Value {
+    json!({ "type": "output_text", "text": text, "annotations": [], "logprobs": [] })
+}
+
+fn usage_told(usage: &Usage) -> Value {
+    json!({
+        "input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens,
+        "total_tokens": usage.total(),
+        "input_tokens_details": { "cached_tokens": usage.cached_tokens },
+        "output_tokens_details": { "reasoning_tokens": usage.reasoning_tokens },
+    })
+}

@@ -1,0 +1,258 @@
+//! `/v1/responses`: an agent's answer as items, kept for those who come back.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use serde_json::{Value, json};
+use tokio::sync::mpsc::channel;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+use toolcrib::agent::ThreadItem;
+use toolcrib::{Caller, Catalog};
+use uuid::Uuid;
+
+use super::output::{ResponseWriter, event};
+use super::registry::agent_of;
+use super::running::{self, RunOrder};
+use super::store::{ResponseState, StoredResponse};
+use super::{ApiError, input};
+use crate::http::routes::problem::HttpProblem;
+use crate::http::routes::reply::{self, HttpReply};
+use crate::http::routes::request::GatewayRequest;
+use crate::http::routes::route::ReplyFuture;
+
+/// Events that wait for a reader.
+const WAITING: usize = 256;
+
+pub(crate) fn create(asked: GatewayRequest) -> ReplyFuture {
+    Box::pin(async move {
+        let body: Value = asked.json()?;
+        match order(&asked, &body)? {
+            Ok(order) => Ok(answer(&asked, order, &body).await),
+            Err(error) => Ok(error.reply()),
+        }
+    })
+}
+
+/// What is asked, and the items that the request brought.
+type Ordered = Result<(RunOrder, Vec<Value>), ApiError>;
+
+fn order(asked: &GatewayRequest, body: &Value) -> Result<Ordered, HttpProblem> {
+    let (responses, caller) = (&asked.gateway.responses, &asked.caller);
+    let read = || {
+        let mut thread = match body.get("previous_response_id").and_then(Value::as_str) {
+            None => Vec::new(),
+            Some(id) => {
+                let before = responses.find(id, caller).ok_or_else(|| missing(id))?;
+                let state = before.state.borrow();
+                if !state.is_over {
+                    let message = format!("`{id}` is not over yet: wait for it, or cancel it");
+                    return Err(ApiError::invalid("previous_response_id", message));
+                }
+                state.thread.clone()
+            }
+        };
+        if let Some(said) = body.get("instructions").and_then(Value::as_str) {
+            // Those of the turn before do not hold any more.
+            thread.retain(|item| !matches!(item, ThreadItem::System { .. }));
+            thread.insert(0, ThreadItem::System { text: said.to_owned() });
+        }
+        let given = body.get("input").cloned().unwrap_or_default();
+        let resolve = |id: &str| responses.item(id, caller);
+        thread.extend(input::items(&given, &resolve)?);
+        let brought = if let Value::Array(items) = given {
+            items
+        } else {
+            vec![json!({
+                "type": "message", "id": format!("msg_{}", Uuid::new_v4().simple()),
+                "role": "user", "status": "completed",
+                "content": [{ "type": "input_text", "text": given }],
+            })]
+        };
+        Ok((thread, brought, input::caller_tools(body)?))
+    };
+    let (thread, brought, caller_tools) = match read() {
+        Ok(read) => read,
+        Err(error) => return Ok(Err(error)),
+    };
+    let name = body.get("model").and_then(Value::as_str);
+    let most = body.get("max_output_tokens").and_then(Value::as_u64);
+    let most = most.and_then(|most| u32::try_from(most).ok());
+    let agent = match agent_of(asked, name, None, most)? {
+        Ok(agent) => agent,
+        Err(error) => return Ok(Err(error)),
+    };
+    let caller = Arc::clone(caller);
+    Ok(Ok((RunOrder { agent, caller, thread, caller_tools }, brought)))
+}
+
+fn missing(id: &str) -> ApiError {
+    let message = format!("there is no response `{id}`: it was not stored, or is forgotten");
+    ApiError::not_found("previous_response_not_found", message)
+}
+
+async fn answer(
+    asked: &GatewayRequest,
+    (order, brought): (RunOrder, Vec<Value>),
+    body: &Value,
+) -> HttpReply {
+    let is = |key: &str| body.get(key).and_then(Value::as_bool) == Some(true);
+    let is_kept = body.get("store").and_then(Value::as_bool) != Some(false);
+    let id = format!("resp_{}", Uuid::new_v4().simple());
+    let names = order.caller_tools.iter().map(|tool| tool.name.clone()).collect();
+    let writer = ResponseWriter::new(&id, &order.agent.name, body, names);
+    let cancel = asked.gateway.stop.child_token();
+    let state = ResponseState { response: writer.response(), ..ResponseState::default() };
+    let stored = Arc::new(StoredResponse {
+        id,
+        caller: Arc::clone(&order.caller),
+        input: brought,
+        state: watch::Sender::new(state),
+        cancel: cancel.clone(),
+    });
+    if is_kept {
+        asked.gateway.responses.keep(Arc::clone(&stored));
+    }
+    // Who goes away gives the run up, unless it works in the background.
+    let gone = (!is("background")).then(|| cancel.clone().drop_guard());
+    tokio::spawn(work(Arc::clone(&stored), writer, order, cancel));
+    if is("stream") {
+        return stream(stored, 0, gone);
+    }
+    if is("background") {
+        return reply::json(&stored.state.borrow().response);
+    }
+    let mut state = stored.state.subscribe();
+    // It cannot be dropped before it is over.
+    let _ = state.wait_for(|state| state.is_over).await;
+    drop(gone);
+    reply::json(&stored.state.borrow().response)
+}
+
+/// Runs, and writes down what comes of it.
+async fn work(
+    stored: Arc<StoredResponse>,
+    mut writer: ResponseWriter,
+    order: RunOrder,
+    cancel: CancellationToken,
+) {
+    let catalog: Arc<Catalog> = order.agent.crib.catalog();
+    let note = |writer: &ResponseWriter, events: Vec<Value>| {
+        if !events.is_empty() {
+            stored.state.send_modify(|state| {
+                state.response = writer.response();
+                state.events.extend(events);
+            });
+        }
+    };
+    let began = writer.begin();
+    note(&writer, began);
+    let (mut events, running) = running::begin(order, cancel);
+    while let Some(told) = events.recv().await {
+        let events = writer.hear(&told, &catalog);
+        note(&writer, events);
+    }
+    let Ok(finished) = running.await else { return };
+    let events = writer.end(&finished.end, &finished.usage);
+    stored.state.send_modify(|state| {
+        state.response = writer.response();
+        state.events.extend(events);
+        state.thread = finished.thread;
+        state.is_over = true;
+    });
+}
+
+/// The events from one on, those that were there and those that come.
+fn stream(
+    stored: Arc<StoredResponse>,
+    from: usize,
+    gone: Option<tokio_util::sync::DropGuard>,
+) -> HttpReply {
+    let (sender, waiting) = channel(WAITING);
+    tokio::spawn(async move {
+        let mut state = stored.state.subscribe();
+        let mut sent = from;
+        loop {
+            let (events, is_over) = {
+                let now = state.borrow_and_update();
+                (now.events.get(sent..).unwrap_or_default().to_vec(), now.is_over)
+            };
+            sent += events.len();
+            for told in events {
+                let name = told.get("type").and_then(Value::as_str);
+                if sender.send(event(name, &told)).await.is_err() {
+                    return;
+                }
+            }
+            if is_over {
+                let _ = sender.send(Bytes::from_static(b"data: [DONE]\n\n")).await;
+                return;
+            }
+            tokio::select! {
+                changed = state.changed() => if changed.is_err() { return },
+                () = sender.closed() => return,
+            }
+        }
+    });
+    reply::events(waiting, gone)
+}
+
+fn found(asked: &GatewayRequest, caller: &Caller) -> Result<Arc<StoredResponse>, ApiError> {
+    let id = asked.segment();
+    asked.gateway.responses.find(id, caller).ok_or_else(|| missing(id))
+}
+
+pub(crate) fn show(asked: GatewayRequest) -> ReplyFuture {
+    Box::pin(async move {
+        let stored = match found(&asked, &asked.caller) {
+            Ok(stored) => stored,
+            Err(error) => return Ok(error.reply()),
+        };
+        if asked.query.get("stream") == Some("true") {
+            let from = asked.query.get("starting_after").and_then(|after| after.parse().ok());
+            return Ok(stream(
+                stored,
+                from.map_or(0, |after: usize| after.saturating_add(1)),
+                None,
+            ));
+        }
+        Ok(reply::json(&stored.state.borrow().response))
+    })
+}
+
+pub(crate) fn forget(asked: GatewayRequest) -> ReplyFuture {
+    Box::pin(async move {
+        let id = asked.segment().to_owned();
+        if !asked.gateway.responses.forget(&id, &asked.caller) {
+            return Ok(missing(&id).reply());
+        }
+        Ok(reply::json(&json!({ "id": id, "object": "response", "deleted": true })))
+    })
+}
+
+pub(crate) fn cancel(asked: GatewayRequest) -> ReplyFuture {
+    Box::pin(async move {
+        let stored = match found(&asked, &asked.caller) {
+            Ok(stored) => stored,
+            Err(error) => return Ok(error.reply()),
+        };
+        stored.cancel.cancel();
+        let mut state = stored.state.subscribe();
+        let _ = state.wait_for(|state| state.is_over).await;
+        Ok(reply::json(&stored.state.borrow().response))
+    })
+}
+
+pub(crate) fn input_items(asked: GatewayRequest) -> ReplyFuture {
+    Box::pin(async move {
+        let stored = match found(&asked, &asked.caller) {
+            Ok(stored) => stored,
+            Err(error) => return Ok(error.reply()),
+        };
+        let id = |item: Option<&Value>| item.and_then(|item| item.get("id")).cloned();
+        Ok(reply::json(&json!({
+            "object": "list", "data": stored.input, "first_id": id(stored.input.first()),
+            "last_id": id(stored.input.last()), "has_more": false,
+        })))
+    })
+}

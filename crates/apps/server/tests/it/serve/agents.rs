@@ -1,0 +1,274 @@
+//! Agents behind the API of `OpenAI`, over a scripted model.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use toolcrib_testkit::{ScriptedModel, ScriptedTurn};
+
+use super::support::{Answer, Serving, eventually};
+use crate::process::Folder;
+
+const BASICS: &str = "[[source]]\nid = \"basics\"\nprefix = \"\"\nbasics = true\n";
+
+fn serving(model: &ScriptedModel, more: &str) -> Serving {
+    let folder = Folder::new();
+    let text = format!("{more}\n[model]\nurl = \"{}\"\nname = \"m\"\n{BASICS}", model.url());
+    folder.write("crib.toml", &text);
+    Serving::start_in(folder, &[])
+}
+
+const ALL: &str = "allow = [\"*\"]";
+
+fn counts(text: &str) -> ScriptedTurn {
+    ScriptedTurn::Calls(
+        "I count.".to_owned(),
+        vec![("text_count".to_owned(), json!({ "text": text }))],
+    )
+}
+
+/// The data of a stream of events, without the last word.
+fn events(answer: &Answer) -> Vec<Value> {
+    let data: Vec<_> = answer.body.lines().filter_map(|line| line.strip_prefix("data: ")).collect();
+    assert_eq!(data.last(), Some(&"[DONE]"), "{answer:?}");
+    data[..data.len() - 1].iter().map(|event| serde_json::from_str(event).unwrap()).collect()
+}
+
+#[test]
+fn a_chat_is_answered_with_the_tools_of_the_agent() {
+    let model = ScriptedModel::of([counts("a b"), ScriptedTurn::says("Two words.")]).unwrap();
+    let serving = serving(&model, ALL);
+    let listed = serving.ask("GET", "/v1/models", "").json();
+    assert_eq!(listed["data"][0]["id"], "assistant");
+    let body = json!({
+        "model": "assistant",
+        "messages": [
+            { "role": "system", "content": "Be kind." },
+            { "role": "user", "content": [{ "type": "text", "text": "Count `a b`." }] },
+        ],
+    });
+    let done = serving.ask("POST", "/v1/chat/completions", &body.to_string()).json();
+    assert_eq!(done["choices"][0]["message"]["content"], "I count.\n\nTwo words.");
+    assert_eq!(done["choices"][0]["finish_reason"], "stop");
+    assert_eq!(done["usage"]["total_tokens"], 220);
+    let asked = model.asked().pop().unwrap().body["messages"].clone();
+    let roles: Vec<_> = asked.as_array().unwrap().iter().map(|one| &one["role"]).collect();
+    assert_eq!(roles, ["system", "user", "assistant", "tool"]);
+    assert!(asked[3]["content"].as_str().unwrap().contains("\"words\":2"), "{asked}");
+}
+
+#[test]
+fn a_streamed_chat_says_the_same_in_pieces() {
+    let model = ScriptedModel::of([counts("a b"), ScriptedTurn::says("Two words.")]).unwrap();
+    let serving = serving(&model, ALL);
+    let body = json!({
+        "model": "assistant", "stream": true, "stream_options": { "include_usage": true },
+        "messages": [{ "role": "user", "content": "Count `a b`." }],
+    });
+    let chunks = events(&serving.ask("POST", "/v1/chat/completions", &body.to_string()));
+    let text: String = chunks
+        .iter()
+        .filter_map(|chunk| chunk["choices"][0]["delta"]["content"].as_str())
+        .collect();
+    assert_eq!(text, "I count.\n\nTwo words.");
+    let reasons: Vec<_> =
+        chunks.iter().filter_map(|chunk| chunk["choices"][0]["finish_reason"].as_str()).collect();
+    assert_eq!(reasons, ["stop"]);
+    assert_eq!(chunks.last().unwrap()["usage"]["prompt_tokens"], 200);
+}
+
+#[test]
+fn a_response_shows_what_ran_here_and_goes_on_by_its_id() {
+    let turns = [counts("a b"), ScriptedTurn::says("Two words."), ScriptedTurn::says("Yes.")];
+    let model = ScriptedModel::of(turns).unwrap();
+    let serving = serving(&model, ALL);
+    let body = json!({ "model": "assistant", "input": "Count `a b`." });
+    let first = serving.ask("POST", "/v1/responses", &body.to_string()).json();
+    assert_eq!(first["status"], "completed", "{first}");
+    let kinds: Vec<_> =
+        first["output"].as_array().unwrap().iter().map(|item| &item["type"]).collect();
+    assert_eq!(kinds, ["message", "mcp_call", "message"]);
+    let call = &first["output"][1];
+    assert_eq!((&call["server_label"], &call["name"]), (&json!("basics"), &json!("text_count")));
+    assert!(call["output"].as_str().unwrap().contains("\"words\":2"), "{call}");
+    assert_eq!(first["usage"]["total_tokens"], 220);
+    let id = first["id"].as_str().unwrap();
+    assert_eq!(serving.ask("GET", &format!("/v1/responses/{id}"), "").json(), first);
+    let brought = serving.ask("GET", &format!("/v1/responses/{id}/input_items"), "").json();
+    assert_eq!(brought["data"][0]["content"][0]["text"], "Count `a b`.");
+    let more = json!({
+        "model": "assistant", "previous_response_id": id,
+        "input": [{ "role": "user", "content": "Sure?" }],
+    });
+    let second = serving.ask("POST", "/v1/responses", &more.to_string()).json();
+    assert_eq!(second["output"][0]["content"][0]["text"], "Yes.");
+    let asked = model.asked().pop().unwrap().body["messages"].to_string();
+    assert!(asked.contains("Count `a b`") && asked.contains("Sure?"), "{asked}");
+    // An item of an answer may be named in place of sending it again.
+    let named = json!({
+        "model": "assistant",
+        "input": [{ "type": "item_reference", "id": call["id"] }, { "role": "user", "content": "?" }],
+    });
+    assert_eq!(
+        serving.ask("POST", "/v1/responses", &named.to_string()).json()["status"],
+        "completed"
+    );
+    let forgotten = serving.ask("DELETE", &format!("/v1/responses/{id}"), "");
+    assert_eq!(forgotten.json()["deleted"], true);
+    let gone = serving.ask("POST", "/v1/responses", &more.to_string());
+    assert_eq!(
+        (gone.status, &gone.json()["error"]["code"]),
+        (404, &json!("previous_response_not_found"))
+    );
+}
+
+#[test]
+fn a_streamed_response_has_each_event_in_its_place_and_can_be_read_again() {
+    let model = ScriptedModel::of([counts("a b"), ScriptedTurn::says("Two.")]).unwrap();
+    let serving = serving(&model, ALL);
+    let body = json!({ "model": "assistant", "input": "Count.", "stream": true });
+    let told = events(&serving.ask("POST", "/v1/responses", &body.to_string()));
+    let numbers: Vec<_> = told.iter().map(|event| event["sequence_number"].as_u64()).collect();
+    assert_eq!(numbers, (0..told.len() as u64).map(Some).collect::<Vec<_>>());
+    let kinds: Vec<_> = told.iter().map(|event| event["type"].as_str().unwrap()).collect();
+    assert_eq!(
+        kinds,
+        [
+            "response.created",
+            "response.in_progress",
+            "response.output_item.added",
+            "response.content_part.added",
+            "response.output_text.delta",
+            "response.output_text.delta",
+            "response.output_text.done",
+            "response.content_part.done",
+            "response.output_item.done",
+            "response.output_item.added",
+            "response.mcp_call.in_progress",
+            "response.mcp_call_arguments.delta",
+            "response.mcp_call_arguments.done",
+            "response.mcp_call.completed",
+            "response.output_item.done",
+            "response.output_item.added",
+            "response.content_part.added",
+            "response.output_text.delta",
+            "response.output_text.done",
+            "response.content_part.done",
+            "response.output_item.done",
+            "response.completed",
+        ]
+    );
+    let id = told[0]["response"]["id"].as_str().unwrap();
+    let rest = serving.ask("GET", &format!("/v1/responses/{id}?stream=true&starting_after=19"), "");
+    assert_eq!(events(&rest), told[20..]);
+}
+
+#[test]
+fn the_callers_own_tools_come_back_to_the_caller() {
+    let calls = ["text_count", "theirs"].map(|name| (name.to_owned(), json!({ "text": "a" })));
+    let both = ScriptedTurn::Calls(String::new(), calls.to_vec());
+    let model = ScriptedModel::of([both, ScriptedTurn::says("Done.")]).unwrap();
+    let serving = serving(&model, ALL);
+    let tool = json!({ "type": "function", "name": "theirs", "parameters": { "type": "object" } });
+    let body = json!({ "model": "assistant", "input": "Both.", "tools": [tool] });
+    let first = serving.ask("POST", "/v1/responses", &body.to_string()).json();
+    let kinds: Vec<_> =
+        first["output"].as_array().unwrap().iter().map(|item| &item["type"]).collect();
+    assert_eq!(kinds, ["mcp_call", "function_call"], "{first}");
+    let call = first["output"][1]["call_id"].clone();
+    let answer = json!({ "type": "function_call_output", "call_id": call, "output": "theirs" });
+    let more = json!({
+        "model": "assistant", "previous_response_id": first["id"], "input": [answer],
+    });
+    let second = serving.ask("POST", "/v1/responses", &more.to_string()).json();
+    assert_eq!(second["output"][0]["content"][0]["text"], "Done.");
+    let asked = model.asked().pop().unwrap().body["messages"].clone();
+    let answered =
+        asked.as_array().unwrap().iter().filter(|message| message["role"] == "tool").count();
+    assert_eq!(answered, 2, "{asked}");
+}
+
+#[test]
+fn work_in_the_background_goes_on_alone_and_can_be_stopped() {
+    let slow = |text: &str| {
+        ScriptedTurn::Waits(Duration::from_millis(500), Box::new(ScriptedTurn::says(text)))
+    };
+    let model = ScriptedModel::of([slow("Late."), slow("Never.")]).unwrap();
+    let serving = serving(&model, ALL);
+    let body = json!({ "model": "assistant", "input": "Work.", "background": true });
+    let begun = serving.ask("POST", "/v1/responses", &body.to_string()).json();
+    assert_eq!(begun["status"], "in_progress");
+    let path = format!("/v1/responses/{}", begun["id"].as_str().unwrap());
+    assert!(eventually(|| serving.ask("GET", &path, "").json()["status"] == "completed"));
+    assert_eq!(serving.ask("GET", &path, "").json()["output"][0]["content"][0]["text"], "Late.");
+    let begun = serving.ask("POST", "/v1/responses", &body.to_string()).json();
+    let path = format!("/v1/responses/{}/cancel", begun["id"].as_str().unwrap());
+    assert_eq!(serving.ask("POST", &path, "{}").json()["status"], "cancelled");
+}
+
+#[test]
+fn what_is_wrong_is_told_as_clients_of_this_api_read_it() {
+    let no_key = ScriptedTurn::Refuses(401, Vec::new(), "{}".to_owned());
+    let model = ScriptedModel::of([no_key]).unwrap();
+    let serving = serving(&model, ALL);
+    let cases = [
+        ("/v1/responses", json!({ "input": "x" }), 400, "invalid_request"),
+        ("/v1/responses", json!({ "model": "nobody", "input": "x" }), 404, "model_not_found"),
+        ("/v1/responses", json!({ "model": "assistant", "input": 7 }), 400, "invalid_request"),
+        (
+            "/v1/responses",
+            json!({ "model": "assistant", "input": [{ "type": "item_reference", "id": "msg_1" }] }),
+            404,
+            "item_not_found",
+        ),
+        ("/v1/chat/completions", json!({ "model": "assistant" }), 400, "invalid_request"),
+        (
+            "/v1/chat/completions",
+            json!({ "model": "assistant", "messages": [{ "role": "wizard" }] }),
+            400,
+            "invalid_request",
+        ),
+        (
+            "/v1/chat/completions",
+            json!({ "model": "assistant", "messages": [{ "role": "user", "content": "x" }] }),
+            502,
+            "unauthorized",
+        ),
+    ];
+    for (path, body, status, code) in cases {
+        let answer = serving.ask("POST", path, &body.to_string());
+        let error = answer.json()["error"].clone();
+        assert_eq!((answer.status, &error["code"]), (status, &json!(code)), "{body}: {error}");
+        assert!(error["message"].as_str().unwrap().len() > 20, "{error}");
+    }
+    assert_eq!(serving.ask("GET", "/v1/responses/resp_1", "").status, 404);
+}
+
+#[test]
+fn an_agent_has_the_tools_of_its_profile_and_other_tokens_do_not_see_its_answers() {
+    let model = ScriptedModel::of([ScriptedTurn::says("Hello.")]).unwrap();
+    let more = "allow = [\"*\"]\n[profile.texts]\nallow = [\"category:text\"]\n\
+                [agent.writer]\nprofile = \"texts\"\ninstructions = \"Write well.\"";
+    let serving = serving(&model, more);
+    let body = json!({ "model": "writer", "input": "Hello" });
+    let done = serving.ask("POST", "/v1/responses", &body.to_string()).json();
+    assert_eq!(done["status"], "completed", "{done}");
+    let asked = model.asked().remove(0).body;
+    assert!(asked["messages"][0]["content"].as_str().unwrap().starts_with("Write well."));
+    let tools: Vec<_> = asked["tools"].as_array().unwrap().iter().collect();
+    let has = |name: &str| tools.iter().any(|tool| tool["function"]["name"] == name);
+    assert!(has("text_count") && !has("calculate"), "{tools:?}");
+    let other = serving.token_of("other");
+    let path = format!("/v1/responses/{}", done["id"].as_str().unwrap());
+    assert_eq!(serving.ask_as(&other, "GET", &path, "").status, 404);
+}
+
+#[test]
+fn an_agent_may_change_while_the_server_runs() {
+    let model = ScriptedModel::of([]).unwrap();
+    let serving = serving(&model, ALL);
+    let text =
+        format!("{ALL}\n[model]\nurl = \"{}\"\nname = \"m\"\n[agent.other]\n{BASICS}", model.url());
+    serving.folder.write("crib.toml", &text);
+    let is_there = || serving.ask("GET", "/v1/models", "").json()["data"][0]["id"] == "other";
+    assert!(eventually(is_there));
+}
