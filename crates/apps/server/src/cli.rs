@@ -165,6 +165,8 @@ const MANUAL: &str = concat!(
     "\n",
     include_str!("../../../../docs/guides/clients.md"),
     "\n",
+    include_str!("../../../../docs/guides/agents.md"),
+    "\n",
     include_str!("../../../../docs/operating/server.md"),
     "\n",
     include_str!("../../../../docs/operating/access.md"),

@@ -15,7 +15,7 @@ use crate::raw::SECRET;
 use crate::secrets::literal_secret;
 
 /// What the design names and this version does not do.
-const LATER: [&str; 7] = ["a2a", "builtin", "desk", "max_tools", "split", "code", "budget"];
+const LATER: [&str; 6] = ["a2a", "builtin", "desk", "max_tools", "split", "code"];
 
 /// References within references, as many as a schema of ours can have.
 const DEEPEST_REFERENCE: usize = 8;
@@ -64,12 +64,13 @@ impl SchemaCheck<'_, '_, '_> {
                 Some(Value::Array(kept.collect()))
             }
             DeValue::Table(table) => self.table(schema, table, place, item.span().start),
-            DeValue::Float(number) => match number.as_str().parse().ok().and_then(Number::from_f64)
-            {
-                Some(number) if is_free(schema) => Some(Value::Number(number)),
+            DeValue::Float(number) => {
                 // JSON has neither infinity nor what is no number.
-                Some(_) | None => self.wrong(item, place, wanted(schema)),
-            },
+                match number.as_str().parse().ok().and_then(Number::from_f64) {
+                    Some(number) => self.fraction(schema, number, item, place),
+                    None => self.wrong(item, place, wanted(schema)),
+                }
+            }
             DeValue::Datetime(_) => self.wrong(item, place, wanted(schema)),
         }
     }
@@ -205,6 +206,26 @@ impl SchemaCheck<'_, '_, '_> {
         number.map(Value::from)
     }
 
+    fn fraction(
+        &mut self,
+        schema: &Value,
+        number: Number,
+        item: &TomlItem<'_>,
+        place: &TomlPath,
+    ) -> Option<Value> {
+        let bound = |key| schema.get(key).and_then(Value::as_f64);
+        let value = number.as_f64()?;
+        let within = bound("minimum").is_none_or(|least| value >= least)
+            && bound("maximum").is_none_or(|most| value <= most);
+        if !within {
+            let least = bound("minimum").unwrap_or_default();
+            let message = "this number is too small or too large";
+            let cure = format!("write a number from {least}");
+            self.findings.problem_from(item.span().start, place, message, cure);
+        }
+        within.then_some(Value::Number(number))
+    }
+
     fn wrong(&mut self, item: &TomlItem<'_>, place: &TomlPath, wanted: &str) -> Option<Value> {
         let message = format!("wrong type: {}", item.get_ref().type_str());
         self.findings.problem_from(item.span().start, place, message, format!("write {wanted}"));
@@ -244,17 +265,19 @@ fn fits(schema: &Value, value: &DeValue<'_>) -> bool {
         DeValue::Boolean(_) => "boolean",
         DeValue::Array(_) => "array",
         DeValue::Table(_) => "object",
-        DeValue::Float(_) => return is_free(schema),
+        DeValue::Float(_) => "number",
         // No value of the file is one.
         DeValue::Datetime(_) => return false,
     };
-    schema.get("type").is_none_or(|wanted| wanted == kind)
+    let is_number = |wanted: &Value| wanted == "number" && kind == "integer";
+    schema.get("type").is_none_or(|wanted| wanted == kind || is_number(wanted))
 }
 
 fn wanted(schema: &Value) -> &'static str {
     match schema.get("type").and_then(Value::as_str) {
         Some("string") => "a string",
         Some("integer") => "a whole number",
+        Some("number") => "a number",
         Some("boolean") => "`true` or `false`",
         Some("array") => match schema.pointer("/items/type").and_then(Value::as_str) {
             Some("string") => "a list of strings",

@@ -91,28 +91,22 @@ pub(crate) struct PriceTable {
     pub(crate) output: f64,
 }
 
-/// How a model is spoken to, with or without a provider whose address is known.
+/// How a model is spoken to: `openai-chat` is `/chat/completions`, as most servers speak it, and
+/// `ollama`, `llama-cpp`, `vllm`, `lm-studio` and `litellm` are the same at their usual address on
+/// this machine. `openai-responses` is `/responses`; that one, `anthropic` and `gemini` are at the
+/// address of their provider if no `url` is set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "ModelKind")]
 pub(crate) enum ModelKindWord {
-    /// `/chat/completions`, as most servers speak it.
     OpenaiChat,
-    /// `/responses`; that of `OpenAI` if no `url` is set.
     OpenaiResponses,
-    /// That of Anthropic if no `url` is set.
     Anthropic,
-    /// That of Google if no `url` is set.
     Gemini,
-    /// Ollama on this machine.
     Ollama,
-    /// The server of llama.cpp on this machine.
     LlamaCpp,
-    /// vLLM on this machine.
     Vllm,
-    /// LM Studio on this machine.
     LmStudio,
-    /// A `LiteLLM` proxy on this machine.
     Litellm,
 }
 

@@ -5,5 +5,6 @@ pub(crate) mod problem;
 pub(crate) mod reply;
 pub(crate) mod request;
 pub(crate) mod route;
+pub(crate) mod router;
 mod schemas;
 mod table;

@@ -15,12 +15,13 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use toolcrib::config::{LogFormat, LogLevel};
+use toolcrib::json::invisible::exact_json;
 use toolcrib::{CallFinished, ErrorKind, ToolError, ToolOutcome};
 
 use super::metrics::outcome;
 use super::recent_calls::{cut, cut_to};
 use super::tracing_bridge;
-use crate::cli::escaped;
+
 use crate::secrets;
 
 /// Lines that wait to be written.
@@ -101,7 +102,7 @@ pub(crate) fn line(level: LogLevel, event: &str, fields: Value) {
     }
     let mut value = Value::Object(line);
     secrets::mask(&mut value);
-    let text = if is_json() { escaped(&value.to_string()).into_owned() } else { text(&value) };
+    let text = if is_json() { exact_json(&value.to_string()).into_owned() } else { text(&value) };
     match log.lines.try_send(LogJob::Line(text + "\n")) {
         Ok(()) | Err(TrySendError::Disconnected(_)) => {}
         Err(TrySendError::Full(_)) => _ = log.lost.fetch_add(1, Ordering::Relaxed),
@@ -115,7 +116,7 @@ fn text(value: &Value) -> String {
     for (position, (name, value)) in fields.enumerate() {
         let plain = value.as_str().filter(|text| is_plain(text));
         let value = plain
-            .map_or_else(|| Cow::Owned(escaped(&value.to_string()).into_owned()), Cow::Borrowed);
+            .map_or_else(|| Cow::Owned(exact_json(&value.to_string()).into_owned()), Cow::Borrowed);
         // A string takes whatever is written into it.
         let _ = match position {
             0 => write!(line, "{value}"),

@@ -7,10 +7,11 @@ use tokio_util::sync::CancellationToken;
 use toolcrib::agent::{CallText, RunEnd, RunEvent, StopReason, Usage};
 use uuid::Uuid;
 
+use super::api_error::ApiError;
+use super::chosen::agent_of;
+use super::input;
 use super::output::{event, now};
-use super::registry::agent_of;
 use super::running::{self, FinishedRun, RunOrder};
-use super::{ApiError, input};
 use crate::http::routes::problem::HttpProblem;
 use crate::http::routes::reply::{self, HttpReply};
 use crate::http::routes::request::GatewayRequest;

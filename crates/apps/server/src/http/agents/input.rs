@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use toolcrib::agent::model::CallerTool;
 use toolcrib::agent::{CallText, InputPart, ResultText, ThreadItem};
 
-use super::ApiError;
+use super::api_error::ApiError;
 
 /// Entries of one request at the most.
 const MOST_ENTRIES: usize = 20_000;

@@ -12,7 +12,7 @@ use toolcrib::agent::{CallText, RunEnd, RunEvent, StopReason, Usage};
 use toolcrib::{Catalog, Response, ToolOutcome};
 use uuid::Uuid;
 
-use super::ApiError;
+use super::api_error::ApiError;
 
 /// Seconds since 1970.
 pub(super) fn now() -> u64 {
@@ -210,6 +210,11 @@ impl ResponseWriter {
         });
         let index = self.output.len();
         self.output.push(item.clone());
+        // What comes in pieces is not there from the beginning.
+        let mut added = item;
+        if let Value::Object(fields) = &mut added {
+            fields.insert("arguments".to_owned(), "".into());
+        }
         self.open.push((index, call.id.clone()));
         let at = json!({ "item_id": id, "output_index": index });
         let arguments = |key: &str| {
@@ -221,7 +226,10 @@ impl ResponseWriter {
         };
         let (delta, whole) = (arguments("delta"), arguments("arguments"));
         vec![
-            self.told("response.output_item.added", json!({ "output_index": index, "item": item })),
+            self.told(
+                "response.output_item.added",
+                json!({ "output_index": index, "item": added }),
+            ),
             self.told("response.mcp_call.in_progress", at),
             self.told("response.mcp_call_arguments.delta", delta),
             self.told("response.mcp_call_arguments.done", whole),

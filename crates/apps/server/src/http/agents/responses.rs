@@ -11,11 +11,12 @@ use toolcrib::agent::ThreadItem;
 use toolcrib::{Caller, Catalog};
 use uuid::Uuid;
 
+use super::api_error::ApiError;
+use super::chosen::agent_of;
+use super::input;
 use super::output::{ResponseWriter, event};
-use super::registry::agent_of;
 use super::running::{self, RunOrder};
 use super::store::{ResponseState, StoredResponse};
-use super::{ApiError, input};
 use crate::http::routes::problem::HttpProblem;
 use crate::http::routes::reply::{self, HttpReply};
 use crate::http::routes::request::GatewayRequest;

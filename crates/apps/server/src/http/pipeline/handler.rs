@@ -26,7 +26,8 @@ use crate::http::mcp;
 use crate::http::routes::problem::{HttpProblem, ProblemKind};
 use crate::http::routes::reply::HttpReply;
 use crate::http::routes::request::{GatewayRequest, QueryValues};
-use crate::http::routes::route::{Route, RouteAccess, find};
+use crate::http::routes::route::{Route, RouteAccess};
+use crate::http::routes::router::find;
 use crate::http::state::GatewayState;
 
 /// By what name the log knows a request.

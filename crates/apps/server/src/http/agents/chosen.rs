@@ -1,0 +1,56 @@
+//! The agent that a request names, over the crib of the moment.
+
+use std::sync::Arc;
+
+use toolcrib::PlanRequest;
+use toolcrib::agent::Agent;
+
+use super::api_error::ApiError;
+use super::registry::RegisteredAgent;
+use crate::http::routes::problem::HttpProblem;
+use crate::http::routes::request::GatewayRequest;
+
+/// The agent over the crib of the moment, within what the request may add to it.
+fn of_moment(
+    registered: &RegisteredAgent,
+    asked: &GatewayRequest,
+    instructions: Option<&str>,
+    max_tokens: Option<u32>,
+) -> Result<Agent, HttpProblem> {
+    let settings = &registered.settings;
+    let own = [settings.instructions.as_str(), instructions.unwrap_or_default()];
+    let own: Vec<_> = own.into_iter().filter(|part| !part.is_empty()).collect();
+    let model = match max_tokens.filter(|most| *most < settings.model.max_tokens) {
+        None => Arc::clone(&registered.model),
+        Some(max_tokens) => Arc::new(registered.model.within(max_tokens)),
+    };
+    Ok(Agent {
+        name: settings.name.clone(),
+        description: settings.description.clone(),
+        instructions: own.join("\n\n"),
+        model,
+        crib: asked.crib(registered.profile())?,
+        wishes: PlanRequest::default(),
+        budget: settings.budget,
+    })
+}
+
+/// The agent that a request names as its model, with what it adds.
+pub(super) fn agent_of(
+    asked: &GatewayRequest,
+    name: Option<&str>,
+    instructions: Option<&str>,
+    max_tokens: Option<u32>,
+) -> Result<Result<Arc<Agent>, ApiError>, HttpProblem> {
+    let agents = asked.gateway.agents.all();
+    let Some(name) = name.filter(|name| !name.is_empty()) else {
+        return Ok(Err(ApiError::invalid("model", "say which agent is asked: `model`")));
+    };
+    // Who may not use the profile of an agent is not told that there is one.
+    let found = agents.iter().find(|agent| agent.settings.name == name);
+    let Some(agent) = found.filter(|agent| asked.permit(agent.profile()).is_ok()) else {
+        let message = format!("there is no agent `{name}`: `GET /v1/models` lists them");
+        return Ok(Err(ApiError::not_found("model_not_found", message)));
+    };
+    Ok(Ok(Arc::new(of_moment(agent, asked, instructions, max_tokens)?)))
+}
