@@ -20,6 +20,16 @@ pub(crate) struct Peers {
 /// For a program that speaks both ways.
 const NEWER: &str = "revision = \"2026-07-28\"";
 
+/// The Python with clients of agents.
+pub(crate) fn python_clients() -> Option<PathBuf> {
+    let found = variable("TOOLCRIB_PYTHON_CLIENTS");
+    if found.is_none() {
+        let out = &mut std::io::stdout();
+        writeln!(out, "[skipped] no clients of others: `cargo xtask peers` installs them").unwrap();
+    }
+    found
+}
+
 impl Peers {
     pub(crate) fn find() -> Option<Self> {
         let peers = (|| {

@@ -262,6 +262,44 @@ fn an_agent_has_the_tools_of_its_profile_and_other_tokens_do_not_see_its_answers
     assert_eq!(serving.ask_as(&other, "GET", &path, "").status, 404);
 }
 
+/// Clients of agents that others wrote, each by the ways that it has.
+#[test]
+fn clients_that_others_wrote_hold_a_conversation() {
+    let Some(python) = crate::peers::python_clients() else { return };
+    let model = ScriptedModel::by(|_, body| {
+        let messages = body["messages"].as_array().cloned().unwrap_or_default();
+        let last = messages.last().cloned().unwrap_or_default();
+        let said = last["content"].to_string();
+        match last["role"].as_str() {
+            Some("user") if said.contains("weather") => {
+                ScriptedTurn::call("get_weather", json!({ "city": "Paris" }))
+            }
+            Some("user") if said.contains("Count") => {
+                ScriptedTurn::call("text_count", json!({ "text": "a b" }))
+            }
+            _ => ScriptedTurn::Says(format!("It says {said}.")),
+        }
+    })
+    .unwrap();
+    let serving = serving(&model, ALL);
+    let url = format!("http://{}/v1", serving.address);
+    #[expect(clippy::disallowed_methods, reason = "the clients are a program")]
+    let mut clients = std::process::Command::new(python);
+    clients.args(["-c", CLIENTS, &url, &serving.token]).current_dir(serving.folder.path());
+    let run = clients.output().unwrap();
+    let told = String::from_utf8_lossy(&run.stdout);
+    let seen: Value = serde_json::from_str(told.lines().last().unwrap_or_default())
+        .unwrap_or_else(|_| unreachable!("{told}\n{}", String::from_utf8_lossy(&run.stderr)));
+    let ways = seen.as_object().unwrap();
+    assert_eq!(ways.len(), 21, "{seen:#}");
+    for (way, answer) in ways {
+        let wanted = if way.contains("weather") { "11 degrees" } else { "words" };
+        assert!(answer.as_str().is_some_and(|text| text.contains(wanted)), "{way}: {answer}");
+    }
+}
+
+const CLIENTS: &str = include_str!("sdks/agents.py");
+
 #[test]
 fn an_agent_may_change_while_the_server_runs() {
     let model = ScriptedModel::of([]).unwrap();

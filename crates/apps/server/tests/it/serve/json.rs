@@ -20,12 +20,12 @@ fn deep_through_every_door(limits: &str, most: usize) {
         let accept = "Accept: application/json, text/event-stream";
         let lines = [token.as_str(), accept, "Content-Type: application/json"];
         let answer = serving.send(&head("POST", path, &serving, &lines), &deep(depth));
-        // What is no message is refused at the one door in other words, what is no call at the
-        // other.
+        // What is read and is no message, no call or no question is refused at each door in words
+        // of its own.
         let is_read = if path.starts_with("/mcp") {
             !answer.body.contains("read as it is")
         } else {
-            answer.body.contains("invalid-body")
+            ["invalid-body", "invalid_request_error"].iter().any(|word| answer.body.contains(word))
         };
         answer.status == 400 && !is_read
     };
