@@ -33,6 +33,12 @@ impl ApiError {
         Self { status: StatusCode::NOT_FOUND, code, ..error }
     }
 
+    pub(super) fn too_many(message: impl Into<String>) -> Self {
+        let error = Self::invalid("", message);
+        let (kind, code) = ("rate_limit_error", "rate_limit_exceeded");
+        Self { status: StatusCode::TOO_MANY_REQUESTS, kind, code, ..error }
+    }
+
     /// Of a model that gave no answer.
     pub(super) fn of_model(fault: &ModelFault) -> Self {
         let (status, kind) = match fault.kind {

@@ -1,13 +1,13 @@
 //! `/v1/responses`: an agent's answer as items, kept for those who come back.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::channel;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use toolcrib::agent::ThreadItem;
 use toolcrib::{Caller, Catalog};
 use uuid::Uuid;
 
@@ -24,6 +24,8 @@ use crate::http::routes::route::ReplyFuture;
 
 /// Events that wait for a reader.
 const WAITING: usize = 256;
+/// Responses of one caller that are worked on in the background at the same time.
+const MOST_WORKING: usize = 32;
 
 pub(crate) fn create(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
@@ -53,11 +55,6 @@ fn order(asked: &GatewayRequest, body: &Value) -> Result<Ordered, HttpProblem> {
                 state.thread.clone()
             }
         };
-        if let Some(said) = body.get("instructions").and_then(Value::as_str) {
-            // Those of the turn before do not hold any more.
-            thread.retain(|item| !matches!(item, ThreadItem::System { .. }));
-            thread.insert(0, ThreadItem::System { text: said.to_owned() });
-        }
         let given = body.get("input").cloned().unwrap_or_default();
         let resolve = |id: &str| responses.item(id, caller);
         thread.extend(input::items(&given, &resolve)?);
@@ -77,9 +74,10 @@ fn order(asked: &GatewayRequest, body: &Value) -> Result<Ordered, HttpProblem> {
         Err(error) => return Ok(Err(error)),
     };
     let name = body.get("model").and_then(Value::as_str);
+    let instructions = body.get("instructions").and_then(Value::as_str);
     let most = body.get("max_output_tokens").and_then(Value::as_u64);
     let most = most.and_then(|most| u32::try_from(most).ok());
-    let agent = match agent_of(asked, name, None, most)? {
+    let agent = match agent_of(asked, name, instructions, most)? {
         Ok(agent) => agent,
         Err(error) => return Ok(Err(error)),
     };
@@ -99,6 +97,11 @@ async fn answer(
 ) -> HttpReply {
     let is = |key: &str| body.get(key).and_then(Value::as_bool) == Some(true);
     let is_kept = body.get("store").and_then(Value::as_bool) != Some(false);
+    let responses = &asked.gateway.responses;
+    if is("background") && responses.working(&order.caller) >= MOST_WORKING {
+        let message = format!("{MOST_WORKING} responses of yours are worked on: wait for one");
+        return ApiError::too_many(message).reply();
+    }
     let id = format!("resp_{}", Uuid::new_v4().simple());
     let names = order.caller_tools.iter().map(|tool| tool.name.clone()).collect();
     let writer = ResponseWriter::new(&id, &order.agent.name, body, names);
@@ -107,16 +110,22 @@ async fn answer(
     let stored = Arc::new(StoredResponse {
         id,
         caller: Arc::clone(&order.caller),
+        weight: AtomicUsize::new(weight(&brought)),
         input: brought,
         state: watch::Sender::new(state),
         cancel: cancel.clone(),
     });
     if is_kept {
-        asked.gateway.responses.keep(Arc::clone(&stored));
+        responses.keep(Arc::clone(&stored));
     }
     // Who goes away gives the run up, unless it works in the background.
     let gone = (!is("background")).then(|| cancel.clone().drop_guard());
-    tokio::spawn(work(Arc::clone(&stored), writer, order, cancel));
+    let working = work(Arc::clone(&stored), writer, order, cancel);
+    let gateway = Arc::clone(&asked.gateway);
+    tokio::spawn(async move {
+        working.await;
+        gateway.responses.trim();
+    });
     if is("stream") {
         return stream(stored, 0, gone);
     }
@@ -139,12 +148,19 @@ async fn work(
 ) {
     let catalog: Arc<Catalog> = order.agent.crib.catalog();
     let note = |writer: &ResponseWriter, events: Vec<Value>| {
-        if !events.is_empty() {
-            stored.state.send_modify(|state| {
-                state.response = writer.response();
-                state.events.extend(events);
-            });
+        if events.is_empty() {
+            return;
         }
+        // What is written comes in many pieces, and is seen once it is whole.
+        let is_piece = |event: &Value| {
+            let kind = event.get("type").and_then(Value::as_str);
+            kind.and_then(|kind| kind.rsplit('.').next()) == Some("delta")
+        };
+        let response = (!events.iter().all(is_piece)).then(|| writer.response());
+        stored.state.send_modify(|state| {
+            state.response = response.unwrap_or_else(|| std::mem::take(&mut state.response));
+            state.events.extend(events);
+        });
     };
     let began = writer.begin();
     note(&writer, began);
@@ -155,12 +171,24 @@ async fn work(
     }
     let Ok(finished) = running.await else { return };
     let events = writer.end(&finished.end, &finished.usage);
+    let thread = serde_json::to_vec(&finished.thread).map_or(0, |thread| thread.len());
+    let told = stored.state.borrow().events.iter().chain(&events).map(size).sum::<usize>();
+    stored.weight.fetch_add(thread.saturating_add(told), Ordering::Relaxed);
     stored.state.send_modify(|state| {
         state.response = writer.response();
         state.events.extend(events);
         state.thread = finished.thread;
         state.is_over = true;
     });
+}
+
+/// What the items of a request weigh.
+fn weight(items: &[Value]) -> usize {
+    items.iter().map(size).sum::<usize>() + 4096
+}
+
+fn size(value: &Value) -> usize {
+    value.to_string().len()
 }
 
 /// The events from one on, those that were there and those that come.

@@ -2,6 +2,7 @@
 //! for those that work in the background.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
@@ -12,7 +13,7 @@ use toolcrib::agent::ThreadItem;
 
 /// Answers that are kept; the oldest go first.
 const MOST: usize = 1_000;
-/// Bytes of all of them.
+/// Bytes of all of them together.
 const MOST_BYTES: usize = 256 << 20;
 
 #[derive(Default)]
@@ -22,13 +23,14 @@ pub(crate) struct ResponseStore(Mutex<ResponseQueue>);
 struct ResponseQueue {
     /// Oldest first.
     all: VecDeque<Arc<StoredResponse>>,
-    bytes: usize,
 }
 
 /// One answer of an agent.
 pub(super) struct StoredResponse {
     pub(super) id: String,
     pub(super) caller: Arc<Caller>,
+    /// Bytes, once it is over those of its answer too.
+    pub(super) weight: AtomicUsize,
     /// The items that the request brought.
     pub(super) input: Vec<Value>,
     /// How far it is.
@@ -55,13 +57,26 @@ impl ResponseStore {
     }
 
     pub(super) fn keep(&self, stored: Arc<StoredResponse>) {
+        self.locked().all.push_back(stored);
+        self.trim();
+    }
+
+    /// Forgets the oldest of too many.
+    pub(super) fn trim(&self) {
         let mut queue = self.locked();
-        queue.bytes += stored.bytes();
-        queue.all.push_back(stored);
-        while queue.all.len() > MOST || queue.bytes > MOST_BYTES {
+        let weight = |stored: &Arc<StoredResponse>| stored.weight.load(Ordering::Relaxed);
+        let mut bytes: usize = queue.all.iter().map(weight).sum();
+        while queue.all.len() > MOST || bytes > MOST_BYTES {
             let Some(oldest) = queue.all.pop_front() else { return };
-            queue.bytes = queue.bytes.saturating_sub(oldest.bytes());
+            bytes = bytes.saturating_sub(weight(&oldest));
         }
+    }
+
+    /// How many of this caller are worked on.
+    pub(super) fn working(&self, caller: &Caller) -> usize {
+        let queue = self.locked();
+        let theirs = queue.all.iter().filter(|stored| stored.caller.is(caller));
+        theirs.filter(|stored| !stored.state.borrow().is_over).count()
     }
 
     /// An answer of this caller.
@@ -75,7 +90,6 @@ impl ResponseStore {
         let mut queue = self.locked();
         let place = queue.all.iter().position(|stored| stored.id == id && stored.caller.is(caller));
         let Some(forgotten) = place.and_then(|place| queue.all.remove(place)) else { return false };
-        queue.bytes = queue.bytes.saturating_sub(forgotten.bytes());
         forgotten.cancel.cancel();
         true
     }
@@ -93,12 +107,5 @@ impl ResponseStore {
             };
             of_output.or_else(|| stored.input.iter().find(is_it).cloned())
         })
-    }
-}
-
-impl StoredResponse {
-    /// What its request weighs; what is answered is bounded by the budget of its agent.
-    fn bytes(&self) -> usize {
-        self.input.iter().map(|item| item.to_string().len()).sum::<usize>() + 4096
     }
 }
