@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -12,7 +13,7 @@ use toolcrib_core::{
 };
 use toolcrib_engine::Crib;
 
-use crate::budget::{Account, Budget};
+use crate::budget::{Account, Budget, Spent};
 use crate::event::RunEvent;
 use crate::item::{ResultText, ThreadItem};
 use crate::model::{
@@ -41,6 +42,8 @@ pub struct AgentRun {
     state: RunState,
     account: Arc<Account>,
     next: RunEffect,
+    /// Of the request that the model answered last: its calls are judged by what it was shown.
+    plan: Option<Plan>,
     usage: Usage,
     /// While nobody was waited for.
     busy: Duration,
@@ -48,6 +51,25 @@ pub struct AgentRun {
     /// What goes with every batch; a host of its own hears of the calls in the place of the events.
     options: BatchOptions,
 }
+
+/// A run at a pause, as data: whoever reads it back goes on with it, in another process too.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SavedRun {
+    /// Of this form; a later one reads it too.
+    version: u32,
+    state: RunState,
+    spent: Spent,
+    usage: Usage,
+    busy: Duration,
+}
+
+/// The form that is written.
+const SAVED_VERSION: u32 = 1;
+
+/// A run that was saved by a later version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the run was saved by a later version (form {0}): update toolcrib")]
+pub struct UnknownRunVersion(u32);
 
 /// Why a run does not go on by itself.
 #[derive(Debug, Clone, PartialEq)]
@@ -81,11 +103,50 @@ impl AgentRun {
             state,
             account,
             next,
+            plan: None,
             usage: Usage::default(),
             busy: Duration::ZERO,
             is_closing: false,
             options: BatchOptions::default(),
         }
+    }
+
+    /// The run as it is now. At a pause it can be gone on with; what was asked of the model and is
+    /// not answered yet is asked again.
+    pub fn saved(&self) -> SavedRun {
+        SavedRun {
+            version: SAVED_VERSION,
+            state: self.state.clone(),
+            spent: self.account.saved(),
+            usage: self.usage,
+            busy: self.busy,
+        }
+    }
+
+    /// A run that was saved, for the agent and the caller that it was of.
+    pub fn restored(
+        agent: Arc<Agent>,
+        caller: Arc<Caller>,
+        saved: SavedRun,
+    ) -> Result<Self, UnknownRunVersion> {
+        if saved.version > SAVED_VERSION {
+            return Err(UnknownRunVersion(saved.version));
+        }
+        let price = agent.model.settings().price;
+        let account = Account::going_on(agent.budget, price, saved.spent);
+        let next = saved.state.again();
+        Ok(Self {
+            agent,
+            caller,
+            state: saved.state,
+            account,
+            next,
+            plan: None,
+            usage: saved.usage,
+            busy: saved.busy,
+            is_closing: false,
+            options: BatchOptions::default(),
+        })
     }
 
     /// What goes with every batch. A host among it hears what calls tell, and answers what they ask.
@@ -140,11 +201,7 @@ impl AgentRun {
                 }
                 RunEffect::Ask { is_last } => {
                     let is_last = *is_last;
-                    tokio::select! {
-                        biased;
-                        () = cancel.cancelled() => RunInput::Cancelled,
-                        input = self.ask(is_last, tell) => input,
-                    }
+                    self.ask(is_last, tell, cancel).await
                 }
                 RunEffect::Call(calls) => {
                     let calls = std::mem::take(calls);
@@ -152,6 +209,9 @@ impl AgentRun {
                     if cancel.is_cancelled() {
                         // What ran is on record; the thread is told of it too.
                         self.next = self.take(RunInput::Ran(report));
+                        if matches!(self.next, RunEffect::End(_)) {
+                            continue;
+                        }
                         RunInput::Cancelled
                     } else {
                         RunInput::Ran(report)
@@ -224,7 +284,18 @@ impl AgentRun {
         is_out.then_some(StopReason::Calls)
     }
 
-    async fn ask(&mut self, is_last: bool, tell: Listener<'_>) -> RunInput {
+    /// The time that is left; the last turn has as long as a model may take.
+    fn time_left(&self) -> Duration {
+        let left = self.agent.budget.time.map(|time| time.saturating_sub(self.busy));
+        left.unwrap_or(Duration::from_hours(24))
+    }
+
+    async fn ask(
+        &mut self,
+        is_last: bool,
+        tell: Listener<'_>,
+        cancel: &CancellationToken,
+    ) -> RunInput {
         if !is_last && let Some(stop) = self.spent() {
             return RunInput::Exhausted(stop);
         }
@@ -232,12 +303,14 @@ impl AgentRun {
             Ok(plan) => plan,
             Err(fault) => return RunInput::ModelFailed(fault),
         };
+        self.plan = Some(plan.clone());
         let instructions = self.instructions(&plan);
         let model = Arc::clone(&self.agent.model);
         let mut request = ModelRequest {
             instructions: &instructions,
             items: &self.state.items,
-            plan: (!is_last).then_some(&plan),
+            plan: Some(&plan),
+            is_last,
             caller_tools: self.state.caller_tools(),
             max_tokens: u64::from(model.settings().max_tokens),
         };
@@ -250,20 +323,36 @@ impl AgentRun {
         if !is_last {
             tell(RunEvent::TurnStarted { turn: self.state.turn + 1 });
         }
-        let mut used = Usage::default();
-        let mut pass_on = |delta| {
+        let (mut used, mut said) = (Usage::default(), 0_usize);
+        let mut pass_on = |delta: ModelDelta| {
+            let (ModelDelta::Text(piece)
+            | ModelDelta::Reasoning(piece)
+            | ModelDelta::Retracted(piece)) = &delta;
+            said += piece.len();
             tell(match delta {
                 ModelDelta::Text(delta) => RunEvent::Text { delta },
                 ModelDelta::Reasoning(delta) => RunEvent::Reasoning { delta },
                 ModelDelta::Retracted(why) => RunEvent::Retracted { why },
             });
         };
-        let answered = model.answer(&request, &mut used, &mut pass_on).await;
+        let weight = model.weight(&request);
+        let left = if is_last { Duration::from_hours(24) } else { self.time_left() };
+        let answered = tokio::select! {
+            biased;
+            () = cancel.cancelled() => Err(RunInput::Cancelled),
+            () = tokio::time::sleep(left) => Err(RunInput::Exhausted(StopReason::Time)),
+            answered = model.answer(&request, &mut used, &mut pass_on) => Ok(answered),
+        };
+        if answered.is_err() {
+            // What was given up has cost too.
+            used.add(Usage::estimated(weight, said));
+        }
         self.account.settle(reserved, &used);
         self.usage.add(used);
         match answered {
-            Ok(answer) => heard(answer, tell),
-            Err(fault) => RunInput::ModelFailed(fault),
+            Ok(Ok(answer)) => heard(answer, tell),
+            Ok(Err(fault)) => RunInput::ModelFailed(fault),
+            Err(input) => input,
         }
     }
 
@@ -290,19 +379,22 @@ impl AgentRun {
             text: "This call was not run: the budget of this run has no further call.".to_owned(),
             is_error: true,
         }));
-        let plan = match self.plan() {
-            Ok(plan) if !calls.is_empty() => plan,
-            Ok(_) | Err(_) => return Report { responses: Vec::new() },
+        let Some(plan) = self.plan.clone().filter(|_| !calls.is_empty()) else {
+            return Report { responses: Vec::new() };
         };
         let (sender, mut told) = mpsc::unbounded_channel();
+        let within = cancel.child_token();
         let host = self.options.host.clone();
         let host = host.unwrap_or_else(|| Arc::new(ProgressHost(sender)));
         let options =
-            BatchOptions { cancel: cancel.clone(), host: Some(host), ..self.options.clone() };
+            BatchOptions { cancel: within.clone(), host: Some(host), ..self.options.clone() };
+        let left = self.time_left();
         let mut running = Box::pin(self.agent.crib.run_with(&plan, calls, options));
+        let mut late = std::pin::pin!(tokio::time::sleep(left));
         let report = loop {
             tokio::select! {
                 biased;
+                () = &mut late, if !within.is_cancelled() => within.cancel(),
                 Some(text) = told.recv() => tell(RunEvent::Progress { text }),
                 report = &mut running => break report,
             }

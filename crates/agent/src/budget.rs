@@ -40,6 +40,9 @@ impl Default for Budget {
 /// So much is set aside for the last answer, which is given without tools.
 const LAST_WORDS: u64 = 1024;
 
+/// A turn that may write no more than this is not begun: it would be cut.
+const LEAST: u64 = 256;
+
 /// What is left of a budget. One of a child takes from its parent's too.
 #[derive(Debug)]
 pub struct Account {
@@ -51,7 +54,7 @@ pub struct Account {
 
 /// Spent or reserved.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-struct Spent {
+pub(crate) struct Spent {
     turns: u32,
     calls: u32,
     tokens: u64,
@@ -69,6 +72,15 @@ pub struct Reservation {
 impl Account {
     pub fn new(budget: Budget, price: Option<Price>) -> Arc<Self> {
         Arc::new(Self { budget, price, spent: Mutex::default(), parent: None })
+    }
+
+    /// One of which so much was spent before.
+    pub(crate) fn going_on(budget: Budget, price: Option<Price>, spent: Spent) -> Arc<Self> {
+        Arc::new(Self { budget, price, spent: Mutex::new(spent), parent: None })
+    }
+
+    pub(crate) fn saved(&self) -> Spent {
+        *self.spent()
     }
 
     /// One whose expenses are its parent's too.
@@ -116,16 +128,19 @@ impl Account {
             return Err(StopReason::Turns);
         }
         let mut left = output;
-        let aside = if is_last { 0 } else { LAST_WORDS };
+        let least = output.min(if is_last { 1 } else { LEAST });
+        // The last turn reads the thread too.
+        let aside = if is_last { 0 } else { LAST_WORDS.saturating_add(input) };
         if let Some(tokens) = self.budget.tokens {
             let free = tokens.saturating_sub(spent.tokens).saturating_sub(aside);
             left = left.min(free.saturating_sub(input));
-            if left == 0 {
+            if left < least {
                 return Err(StopReason::Tokens);
             }
         }
         if let Some((cost, price)) = self.budget.cost.zip(self.price) {
-            let free = cost - spent.cost - price.of(0, aside) - price.of(input, 0);
+            let aside = if is_last { 0.0 } else { price.of(input, LAST_WORDS) };
+            let free = cost - spent.cost - aside - price.of(input, 0);
             let one = price.of(0, 1);
             let writes = if one > 0.0 { free / one } else { f64::from(u32::MAX) };
             if free <= 0.0 || writes < 1.0 {
@@ -138,6 +153,9 @@ impl Account {
             )]
             let writes = writes as u64;
             left = left.min(writes);
+            if left < least {
+                return Err(StopReason::Cost);
+            }
         }
         Ok(left)
     }

@@ -14,7 +14,7 @@ mod run;
 mod stop;
 mod usage;
 
-pub use agent::{Agent, AgentRun, RunPause};
+pub use agent::{Agent, AgentRun, RunPause, SavedRun, UnknownRunVersion};
 pub use budget::{Account, Budget};
 pub use event::RunEvent;
 pub use item::{CallText, Echo, InputPart, ResultText, ThreadItem};

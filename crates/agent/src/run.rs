@@ -2,17 +2,20 @@
 //! clock, no socket and no randomness, so that the same inputs always give the same run.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use toolcrib_core::{Call, NextStep, Report, Response, Run, TicketId, ToolOutcome};
 use toolcrib_dialect::Dialect;
 
 use crate::item::{CallText, Echo, ResultText, ThreadItem};
+use crate::model::messages::merged;
 use crate::model::{CallerTool, ModelAnswer, ModelFault};
 use crate::stop::StopReason;
 
 /// The same call with the same result so often is not run once more.
 const MOST_REPEATS: usize = 3;
 
-/// Where a run stands.
+/// Where a run stands. It is data: what is written and read back goes on as it was.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunState {
     /// The thread as it was, and what came since.
     pub items: Vec<ThreadItem>,
@@ -30,6 +33,8 @@ pub struct RunState {
     waits_for_people: bool,
 }
 
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "phase", rename_all = "snake_case")]
 enum RunPhase {
     /// The model is asked; `stop`: for the last time, without tools, and why.
     Asking {
@@ -42,11 +47,23 @@ enum RunPhase {
     },
     /// Some of its calls wait for a person.
     Waiting {
-        report: Report,
+        slots: Vec<CallSlot>,
         left: Vec<CallText>,
         refused: Vec<ResultText>,
     },
     Ended,
+}
+
+/// One call of a batch, as the thread will have it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct CallSlot {
+    /// As the model reads it: of one that waits, that it waits.
+    result: ResultText,
+    /// The same in the shape of the API.
+    messages: Vec<Value>,
+    /// Under which it waits for a person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ticket: Option<TicketId>,
 }
 
 /// What comes to a run.
@@ -132,19 +149,24 @@ impl RunState {
                 self.end(reason, limit_told(reason))
             }
             (RunPhase::Calling { left, refused }, RunInput::Ran(report)) => {
-                self.ran(report, left, refused, dialect)
+                self.ran(&report, left, refused, dialect)
             }
-            (RunPhase::Waiting { mut report, left, refused }, RunInput::Decided(response)) => {
+            (RunPhase::Waiting { mut slots, left, refused }, RunInput::Decided(response)) => {
                 self.run.absorb_late(&response);
-                report.settle(*response);
-                self.wait_or_go_on(report, left, refused, dialect)
+                let waits = |slot: &&mut CallSlot| {
+                    slot.ticket.is_some() && slot.result.call_id == response.id
+                };
+                if let Some(slot) = slots.iter_mut().find(waits) {
+                    *slot = CallSlot::of(&response, dialect);
+                }
+                self.wait_or_go_on(slots, left, refused, dialect)
             }
-            (RunPhase::Waiting { report, left, refused }, RunInput::GoOn) => {
-                self.told(&report, left, &refused, dialect)
+            (RunPhase::Waiting { slots, left, refused }, RunInput::GoOn) => {
+                self.told(&slots, left, &refused, dialect)
             }
             (phase, RunInput::Cancelled) => {
-                if let RunPhase::Waiting { report, refused, .. } = phase {
-                    self.push_results(&report, &refused, dialect);
+                if let RunPhase::Waiting { slots, refused, .. } = phase {
+                    self.push_results(&slots, &refused, dialect);
                 }
                 self.end(StopReason::Cancelled, String::new())
             }
@@ -167,7 +189,7 @@ impl RunState {
         match &self.phase {
             RunPhase::Asking { stop } => RunEffect::Ask { is_last: stop.is_some() },
             RunPhase::Calling { .. } => RunEffect::Call(Vec::new()),
-            RunPhase::Waiting { report, .. } => RunEffect::Wait(open_tickets(report)),
+            RunPhase::Waiting { slots, .. } => RunEffect::Wait(open_tickets(slots)),
             RunPhase::Ended => RunEffect::End(RunEnd {
                 stop: StopReason::Done,
                 text: String::new(),
@@ -240,42 +262,44 @@ impl RunState {
 
     fn ran(
         &mut self,
-        report: Report,
+        report: &Report,
         left: Vec<CallText>,
         refused: Vec<ResultText>,
         dialect: &dyn Dialect,
     ) -> RunEffect {
-        if let NextStep::HandedOver { text, .. } = self.run.absorb(&report) {
-            self.push_results(&report, &refused, dialect);
+        let slots: Vec<_> =
+            report.responses.iter().map(|response| CallSlot::of(response, dialect)).collect();
+        if let NextStep::HandedOver { text, .. } = self.run.absorb(report) {
+            self.push_results(&slots, &refused, dialect);
             return self.end(StopReason::HandedOver, text);
         }
-        self.wait_or_go_on(report, left, refused, dialect)
+        self.wait_or_go_on(slots, left, refused, dialect)
     }
 
     fn wait_or_go_on(
         &mut self,
-        report: Report,
+        slots: Vec<CallSlot>,
         left: Vec<CallText>,
         refused: Vec<ResultText>,
         dialect: &dyn Dialect,
     ) -> RunEffect {
-        let open = open_tickets(&report);
+        let open = open_tickets(&slots);
         if !open.is_empty() && self.waits_for_people {
-            self.phase = RunPhase::Waiting { report, left, refused };
+            self.phase = RunPhase::Waiting { slots, left, refused };
             return RunEffect::Wait(open);
         }
-        self.told(&report, left, &refused, dialect)
+        self.told(&slots, left, &refused, dialect)
     }
 
     /// Puts the results into the thread; then the model goes on, or the caller has calls to run.
     fn told(
         &mut self,
-        report: &Report,
+        slots: &[CallSlot],
         left: Vec<CallText>,
         refused: &[ResultText],
         dialect: &dyn Dialect,
     ) -> RunEffect {
-        self.push_results(report, refused, dialect);
+        self.push_results(slots, refused, dialect);
         if left.is_empty() {
             return self.ask(None);
         }
@@ -288,27 +312,25 @@ impl RunState {
         })
     }
 
-    fn push_results(&mut self, report: &Report, refused: &[ResultText], dialect: &dyn Dialect) {
+    fn push_results(&mut self, slots: &[CallSlot], refused: &[ResultText], dialect: &dyn Dialect) {
         let of_turn = self.items.iter().rev().find_map(|item| match item {
             ThreadItem::Assistant { calls, .. } => Some(calls.clone()),
             ThreadItem::System { .. } | ThreadItem::User { .. } | ThreadItem::Results { .. } => {
                 None
             }
         });
-        for response in &report.responses {
-            let call = of_turn.iter().flatten().find(|call| call.id == response.id);
-            if let Some(call) =
-                call.filter(|_| !matches!(response.outcome, ToolOutcome::Pending(_)))
-            {
-                self.done.push((call.clone(), response.text()));
+        for slot in slots.iter().filter(|slot| slot.ticket.is_none()) {
+            let call = of_turn.iter().flatten().find(|call| call.id == slot.result.call_id);
+            if let Some(call) = call {
+                self.done.push((call.clone(), slot.result.text.clone()));
             }
         }
         let results: Vec<_> =
-            report.responses.iter().map(result_text).chain(refused.iter().cloned()).collect();
+            slots.iter().map(|slot| slot.result.clone()).chain(refused.iter().cloned()).collect();
         // What the API shows of a result beside its words (images, files) only the dialect knows.
         let echo = refused.is_empty().then(|| Echo {
             dialect: dialect.name().to_owned(),
-            messages: dialect.results(report),
+            messages: merged(slots.iter().flat_map(|slot| slot.messages.iter().cloned())),
         });
         if !results.is_empty() {
             self.items.push(ThreadItem::Results { results, echo });
@@ -316,21 +338,25 @@ impl RunState {
     }
 }
 
-fn result_text(response: &Response) -> ResultText {
-    ResultText {
-        call_id: response.id.clone(),
-        name: response.wire.name.clone(),
-        text: response.text(),
-        is_error: response.is_error(),
+impl CallSlot {
+    fn of(response: &Response, dialect: &dyn Dialect) -> Self {
+        let result = ResultText {
+            call_id: response.id.clone(),
+            name: response.wire.name.clone(),
+            text: response.text(),
+            is_error: response.is_error(),
+        };
+        let ticket = match &response.outcome {
+            ToolOutcome::Pending(pending) => Some(pending.ticket.clone()),
+            ToolOutcome::Done(_) | ToolOutcome::Failed(_) | ToolOutcome::Denied { .. } => None,
+        };
+        let messages = dialect.results(&Report { responses: vec![response.clone()] });
+        Self { result, messages, ticket }
     }
 }
 
-fn open_tickets(report: &Report) -> Vec<TicketId> {
-    let open = report.responses.iter().filter_map(|response| match &response.outcome {
-        ToolOutcome::Pending(pending) => Some(pending.ticket.clone()),
-        ToolOutcome::Done(_) | ToolOutcome::Failed(_) | ToolOutcome::Denied { .. } => None,
-    });
-    open.collect()
+fn open_tickets(slots: &[CallSlot]) -> Vec<TicketId> {
+    slots.iter().filter_map(|slot| slot.ticket.clone()).collect()
 }
 
 /// What a user is told where not even a last answer could be paid.

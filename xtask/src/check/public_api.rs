@@ -17,8 +17,9 @@ const KEPT: &str = "crates/apps/toolcrib/public-api.txt";
 
 /// The crates whose items a user of the library can name; those of the core and of the engine stand
 /// in the pages of the first.
-const CRATES: [&str; 11] = [
+const CRATES: [&str; 12] = [
     "toolcrib",
+    "toolcrib_agent",
     "toolcrib_auth",
     "toolcrib_basics",
     "toolcrib_config",

@@ -64,6 +64,24 @@ pub(super) fn delta(api: ModelApi, event: &Value) -> Option<ModelDelta> {
     }
 }
 
+/// Bytes of a call that an event of a stream brings.
+pub(super) fn call_bytes(api: ModelApi, event: &Value) -> usize {
+    let length = |pointer: &str| event.pointer(pointer).and_then(Value::as_str).map_or(0, str::len);
+    match api {
+        ModelApi::OpenAiChat => length("/choices/0/delta/tool_calls/0/function/arguments"),
+        ModelApi::OpenAiResponses => {
+            let kind = event.get("type").and_then(Value::as_str).unwrap_or_default();
+            if kind == "response.function_call_arguments.delta" { length("/delta") } else { 0 }
+        }
+        ModelApi::Anthropic => length("/delta/partial_json"),
+        ModelApi::Gemini => {
+            let parts = event.pointer("/candidates/0/content/parts").and_then(Value::as_array);
+            let calls = parts.into_iter().flatten().filter_map(|part| part.get("functionCall"));
+            calls.map(|call| call.to_string().len()).sum()
+        }
+    }
+}
+
 /// A part of Gemini that is no thought.
 fn said_by_part(part: &Value) -> Option<&str> {
     let is_thought = part.get("thought").and_then(Value::as_bool) == Some(true);
@@ -73,13 +91,23 @@ fn said_by_part(part: &Value) -> Option<&str> {
 /// The words of a turn, from its messages as they go back to the API.
 pub(crate) fn text(api: ModelApi, turn: &[Value]) -> String {
     let mut text = String::new();
-    for message in turn {
+    let is_said = |message: &&Value| match message.get("type").and_then(Value::as_str) {
+        // Of Responses: thoughts are items too.
+        Some(kind) if api == ModelApi::OpenAiResponses => kind == "message",
+        _ => true,
+    };
+    let is_thought = |part: &Value| {
+        part.get("type")
+            .and_then(Value::as_str)
+            .is_some_and(|kind| !["text", "output_text", "refusal"].contains(&kind))
+    };
+    for message in turn.iter().filter(is_said) {
         match api {
             ModelApi::OpenAiChat | ModelApi::Anthropic | ModelApi::OpenAiResponses => {
                 match message.get("content") {
                     Some(Value::String(said)) => text.push_str(said),
                     Some(Value::Array(parts)) => {
-                        for part in parts {
+                        for part in parts.iter().filter(|part| !is_thought(part)) {
                             let said = part.get("text").or_else(|| part.get("refusal"));
                             text.push_str(said.and_then(Value::as_str).unwrap_or_default());
                         }

@@ -18,13 +18,15 @@ use super::chunk::EventReader;
 use super::fault::{ModelFault, ModelFaultKind};
 use super::request::{self, ModelRequest};
 use super::settings::{ModelApi, ModelSettings};
-use crate::item::{CallText, Echo};
+use crate::item::{CallText, Echo, InputPart, ThreadItem};
 use crate::usage::Usage;
 
 /// Largest answer that is read, in bytes.
 const LARGEST_ANSWER: usize = 64 << 20;
 /// So much of what a server says about its refusal is read, in bytes.
 const LARGEST_REFUSAL: usize = 64 << 10;
+/// What an image or a file weighs, in bytes of text.
+const MEDIA: usize = 4 * 1_000;
 /// Before the second try, if the server does not say; then twice as long each time.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 
@@ -38,10 +40,17 @@ pub struct ModelClient {
 }
 
 /// How far an answer has come.
+#[derive(Default)]
 struct Progress {
+    /// Bytes of words and calls.
     said: usize,
+    /// Something of it was told.
+    has_told: bool,
     usage: Option<Usage>,
+    /// The API says that the answer is whole.
     has_ended: bool,
+    /// Nothing follows any more.
+    is_over: bool,
 }
 
 impl ModelClient {
@@ -81,7 +90,20 @@ impl ModelClient {
 
     /// Bytes of a request, for an estimate of its tokens.
     pub fn weight(&self, request: &ModelRequest<'_>) -> usize {
-        self.body(request).len()
+        // Of an image or a file nobody counts the letters.
+        let parts = request.items.iter().filter_map(|item| match item {
+            ThreadItem::User { parts } => Some(parts),
+            ThreadItem::System { .. }
+            | ThreadItem::Assistant { .. }
+            | ThreadItem::Results { .. } => None,
+        });
+        let media = parts.flatten().filter_map(|part| match part {
+            InputPart::Image { data, .. } | InputPart::File { data, .. } => Some(data.len()),
+            InputPart::Text { .. } | InputPart::ImageUrl { .. } => None,
+        });
+        let (count, bytes) =
+            media.fold((0_usize, 0_usize), |(count, sum), one| (count + 1, sum + one));
+        self.body(request).len().saturating_sub(bytes) + count * MEDIA
     }
 
     fn body(&self, request: &ModelRequest<'_>) -> Bytes {
@@ -104,7 +126,7 @@ impl ModelClient {
         let mut pause = FIRST_PAUSE;
         let mut repeats = 0;
         loop {
-            let mut progress = Progress { said: 0, usage: None, has_ended: false };
+            let mut progress = Progress::default();
             let sent = body.len();
             let tried = self.once(asked, body.clone(), &mut progress, tell);
             let tried = timeout(self.settings.timeouts.total, tried).await;
@@ -120,14 +142,21 @@ impl ModelClient {
                 Err(fault) => fault,
             };
             if progress.said > 0 || progress.usage.is_some() {
-                used.add(progress.usage.unwrap_or_else(estimated));
+                let seen = estimated();
+                // What was reported before the stream broke is less than what was written.
+                used.add(progress.usage.map_or(seen, |told| Usage {
+                    input_tokens: told.input_tokens.max(seen.input_tokens),
+                    output_tokens: told.output_tokens.max(seen.output_tokens),
+                    source: seen.source,
+                    ..told
+                }));
             }
             let wait = fault.retry_after.unwrap_or(pause);
             let is_patient = wait <= self.settings.timeouts.retry_after;
             if repeats >= self.settings.retries || !fault.may_pass() || !is_patient {
                 return Err(fault);
             }
-            if progress.said > 0 {
+            if progress.has_told {
                 tell(ModelDelta::Retracted(fault.message));
             }
             sleep(wait).await;
@@ -174,6 +203,7 @@ impl ModelClient {
         answer::note_usage(self.settings.api, &reply, &mut progress.usage);
         let answered = self.turn(&reply, |plan| self.dialect.calls(plan, &reply), asked)?;
         if !answered.text.is_empty() {
+            progress.has_told = true;
             tell(ModelDelta::Text(answered.text.clone()));
         }
         Ok(answered)
@@ -193,22 +223,34 @@ impl ModelClient {
         let mut response = pin!(response);
         let mut take = |event: &[u8], progress: &mut Progress| {
             // Some servers of the chat API end with this word and no reason.
-            progress.has_ended |= event == b"[DONE]" && api == ModelApi::OpenAiChat;
+            progress.is_over |= event == b"[DONE]";
+            progress.has_ended |= progress.is_over && api == ModelApi::OpenAiChat;
             let Ok(event) = serde_json::from_slice::<Value>(event) else { return };
             answer::note_usage(api, &event, &mut progress.usage);
-            progress.has_ended |= answer::ends(api, &event);
+            let ends = answer::ends(api, &event);
+            progress.has_ended |= ends;
+            // Behind the last piece of a chat comes its usage; Gemini tells no end.
+            let is_named = matches!(api, ModelApi::OpenAiResponses | ModelApi::Anthropic);
+            progress.is_over |= ends && is_named;
+            progress.said += answer::call_bytes(api, &event);
             stream.push(&event);
             if let Some(delta) = answer::delta(api, &event) {
                 let (ModelDelta::Text(said)
                 | ModelDelta::Reasoning(said)
                 | ModelDelta::Retracted(said)) = &delta;
                 progress.said += said.len();
+                progress.has_told = true;
                 tell(delta);
             }
         };
-        loop {
+        while !progress.is_over {
             let next = timeout(self.settings.timeouts.between, response.next()).await;
-            let next = next.map_err(|_| self.late("the answer stopped half-way"))?;
+            let next = match next {
+                // What is whole needs no end of the line.
+                Err(_) | Ok(Some(Err(_))) if progress.has_ended => break,
+                Err(_) => return Err(self.late("the answer stopped half-way")),
+                Ok(next) => next,
+            };
             let Some(bytes) = next else { break };
             let bytes = bytes.map_err(|error| ModelFault::of_line(&self.settings.name, &error))?;
             total = total.saturating_add(bytes.len());
@@ -243,10 +285,8 @@ impl ModelClient {
             Some(plan) => calls(plan).map_err(|fault| self.not_a_reply(&fault))?,
             None => Vec::new(),
         };
+        // A turn may be empty: the model has nothing to add.
         let messages = self.dialect.echo(reply);
-        if messages.is_empty() {
-            return Err(self.broken("its answer holds no turn"));
-        }
         let text = answer::text(self.settings.api, &messages);
         let call_texts = calls.iter().map(call_text).collect();
         let echo = Echo { dialect: self.dialect.name().to_owned(), messages };

@@ -3,10 +3,11 @@
 use serde_json::{Map, Value, json};
 
 use super::settings::ModelApi;
-use crate::item::{CallText, InputPart, ResultText, ThreadItem};
+use crate::item::{CallText, Echo, InputPart, ResultText, ThreadItem};
 
 /// What stands in the place of an answer that no thread has: an API refuses a call without one.
-pub(crate) const UNANSWERED: &str = "this call was not run: the turn ended before";
+pub(crate) const UNANSWERED: &str =
+    "no result of this call is known: it may have run or not. Look before you call it again";
 
 /// The items in the shape of this API. What it gave itself goes back as it came; the rest is told
 /// in its words.
@@ -30,7 +31,8 @@ pub(crate) fn messages(api: ModelApi, items: &[ThreadItem]) -> Vec<Value> {
     messages
 }
 
-/// The same with an answer to every call, and no answer without a call.
+/// The same with an answer to every call, no answer without a call, and one entry of answers behind
+/// each turn.
 fn answered(items: &[ThreadItem]) -> Vec<ThreadItem> {
     let mut healed: Vec<ThreadItem> = Vec::with_capacity(items.len());
     let mut open: Vec<CallText> = Vec::new();
@@ -39,22 +41,23 @@ fn answered(items: &[ThreadItem]) -> Vec<ThreadItem> {
             ThreadItem::Results { results, echo } => {
                 let kept: Vec<_> = results
                     .iter()
-                    .filter(|result| {
-                        let call = open.iter().position(|call| call.id == result.call_id);
-                        call.map(|call| open.remove(call)).is_some()
+                    .filter_map(|result| {
+                        let place = open.iter().position(|call| call.id == result.call_id)?;
+                        let call = open.remove(place);
+                        let mut result = result.clone();
+                        if result.name.is_empty() {
+                            result.name = call.name;
+                        }
+                        Some(result)
                     })
-                    .cloned()
                     .collect();
-                if kept.len() == results.len() {
-                    healed.push(ThreadItem::Results { results: kept, echo: echo.clone() });
-                } else if !kept.is_empty() {
-                    healed.push(ThreadItem::Results { results: kept, echo: None });
-                }
+                let echo = echo.clone().filter(|_| kept.len() == results.len());
+                push_results(&mut healed, kept, echo);
             }
             other @ (ThreadItem::System { .. }
             | ThreadItem::User { .. }
             | ThreadItem::Assistant { .. }) => {
-                healed.extend(unanswered(&mut open));
+                push_results(&mut healed, unanswered(&mut open), None);
                 if let ThreadItem::Assistant { calls, .. } = other {
                     open.clone_from(calls);
                 }
@@ -62,21 +65,37 @@ fn answered(items: &[ThreadItem]) -> Vec<ThreadItem> {
             }
         }
     }
-    healed.extend(unanswered(&mut open));
+    push_results(&mut healed, unanswered(&mut open), None);
     healed
 }
 
-fn unanswered(open: &mut Vec<CallText>) -> Option<ThreadItem> {
-    let results: Vec<_> = open
-        .drain(..)
-        .map(|call| ResultText {
-            call_id: call.id,
-            name: call.name,
-            text: UNANSWERED.to_owned(),
-            is_error: true,
-        })
-        .collect();
-    (!results.is_empty()).then_some(ThreadItem::Results { results, echo: None })
+/// Answers in two entries become one: of some APIs all must stand in one message.
+fn push_results(healed: &mut Vec<ThreadItem>, further: Vec<ResultText>, own: Option<Echo>) {
+    if further.is_empty() {
+        return;
+    }
+    if let Some(ThreadItem::Results { results, echo }) = healed.last_mut() {
+        results.extend(further);
+        *echo = match (echo.take(), own) {
+            (Some(before), Some(own)) if before.dialect == own.dialect => Some(Echo {
+                messages: merged(before.messages.into_iter().chain(own.messages)),
+                ..own
+            }),
+            _ => None,
+        };
+    } else {
+        healed.push(ThreadItem::Results { results: further, echo: own });
+    }
+}
+
+fn unanswered(open: &mut Vec<CallText>) -> Vec<ResultText> {
+    let results = open.drain(..).map(|call| ResultText {
+        call_id: call.id,
+        name: call.name,
+        text: UNANSWERED.to_owned(),
+        is_error: true,
+    });
+    results.collect()
 }
 
 /// Anthropic and Gemini have no such message within a thread: it is told as the user's.
@@ -166,6 +185,7 @@ fn turn(api: ModelApi, text: &str, calls: &[CallText]) -> Vec<Value> {
     };
     let words = (!text.is_empty()).then_some(text);
     match api {
+        ModelApi::OpenAiChat if words.is_none() && calls.is_empty() => Vec::new(),
         ModelApi::OpenAiChat => {
             let mut message = Map::from_iter([
                 ("role".to_owned(), json!("assistant")),
@@ -263,4 +283,30 @@ fn answers(api: ModelApi, results: &[ResultText]) -> Vec<Value> {
 
 fn message_unless_empty(parts: Vec<Value>, message: impl Fn(Vec<Value>) -> Value) -> Vec<Value> {
     if parts.is_empty() { Vec::new() } else { vec![message(parts)] }
+}
+
+/// The answers to the calls of one turn: an API that takes them in one message is given one.
+pub(crate) fn merged(messages: impl Iterator<Item = Value>) -> Vec<Value> {
+    let mut merged: Vec<Value> = Vec::new();
+    for mut message in messages {
+        let parts = |message: &Value| {
+            let key = ["content", "parts"].into_iter().find(|key| {
+                message.get(key).is_some_and(Value::is_array)
+                    && message.get("role").is_some_and(|role| role == "user")
+            });
+            key.map(str::to_owned)
+        };
+        let key = parts(&message);
+        let same = merged.last_mut().filter(|last| key.is_some() && parts(last) == key);
+        let further = key.as_deref().and_then(|key| message.get_mut(key)?.as_array_mut());
+        match (same, key.as_deref(), further) {
+            (Some(last), Some(key), Some(further)) => {
+                if let Some(list) = last.get_mut(key).and_then(Value::as_array_mut) {
+                    list.append(further);
+                }
+            }
+            _ => merged.push(message),
+        }
+    }
+    merged
 }

@@ -1,6 +1,7 @@
 //! One request to a model, in the shape of its API.
 
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use toolcrib_core::Plan;
 use url::Url;
@@ -15,8 +16,11 @@ use crate::item::ThreadItem;
 pub struct ModelRequest<'a> {
     pub instructions: &'a str,
     pub items: &'a [ThreadItem],
-    /// `None`: it is to answer without tools.
+    /// The tools that it is shown; `None`: none at all.
     pub plan: Option<&'a Plan>,
+    /// It is to answer and call none of them. They are shown all the same: some APIs refuse a thread
+    /// with calls and no tools.
+    pub is_last: bool,
     /// Tools that whoever asks runs itself.
     pub caller_tools: &'a [CallerTool],
     /// Tokens of the answer at the most.
@@ -24,7 +28,7 @@ pub struct ModelRequest<'a> {
 }
 
 /// A tool that the client of an agent runs.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CallerTool {
     pub name: String,
     pub description: String,
@@ -48,6 +52,7 @@ impl ModelRequest<'_> {
         if let Some(plan) = self.plan {
             body.extend(dialect.request(plan));
             self.add_caller_tools(model.api, &mut body);
+            self.choose_none(model.api, &mut body);
         }
         body
     }
@@ -59,9 +64,13 @@ impl ModelRequest<'_> {
         }
         said.extend(messages(model.api, self.items));
         let mut body = fields(json!({
-            "model": model.name, "messages": said, "max_tokens": self.max_tokens,
+            "model": model.name, "messages": said,
             "stream": true, "stream_options": { "include_usage": true },
         }));
+        // OpenAI's models that think refuse the word that all other servers know.
+        let is_openai = model.base.domain().is_some_and(|host| host == "api.openai.com");
+        let most = if is_openai { "max_completion_tokens" } else { "max_tokens" };
+        body.insert(most.to_owned(), self.max_tokens.into());
         body.extend(model.temperature.map(|own| ("temperature".to_owned(), own.into())));
         body
     }
@@ -103,6 +112,22 @@ impl ModelRequest<'_> {
             body.insert("systemInstruction".to_owned(), said);
         }
         body
+    }
+
+    fn choose_none(&self, api: ModelApi, body: &mut Map<String, Value>) {
+        let has_tools =
+            body.get("tools").and_then(Value::as_array).is_some_and(|all| !all.is_empty());
+        if !self.is_last || !has_tools {
+            return;
+        }
+        let (key, none) = match api {
+            ModelApi::OpenAiChat | ModelApi::OpenAiResponses => ("tool_choice", json!("none")),
+            ModelApi::Anthropic => ("tool_choice", json!({ "type": "none" })),
+            ModelApi::Gemini => {
+                ("toolConfig", json!({ "functionCallingConfig": { "mode": "NONE" } }))
+            }
+        };
+        body.insert(key.to_owned(), none);
     }
 
     fn add_caller_tools(&self, api: ModelApi, body: &mut Map<String, Value>) {

@@ -12,14 +12,14 @@ fn used(input: u64, output: u64) -> Usage {
 #[test]
 fn the_last_answer_is_paid_from_what_was_set_aside() {
     let account =
-        Account::new(Budget { tokens: Some(2_000), turns: Some(9), ..Budget::default() }, None);
-    // 1,024 tokens are set aside.
+        Account::new(Budget { tokens: Some(4_000), turns: Some(9), ..Budget::default() }, None);
+    // 1,024 tokens are set aside, and what the last turn reads.
     let first = account.reserve(500, 4_096, false).unwrap();
-    assert_eq!(first.output_tokens, 476);
-    account.settle(first, &used(500, 476));
-    assert_eq!(account.reserve(100, 4_096, false), Err(StopReason::Tokens));
+    assert_eq!(first.output_tokens, 1_976);
+    account.settle(first, &used(500, 1_976));
+    assert_eq!(account.reserve(300, 4_096, false), Err(StopReason::Tokens));
     let last = account.reserve(100, 4_096, true).unwrap();
-    assert_eq!(last.output_tokens, 924);
+    assert_eq!(last.output_tokens, 1_424);
 }
 
 #[test]
@@ -28,8 +28,9 @@ fn money_bounds_what_may_be_written() {
     let budget = Budget { cost: Some(0.030_005), turns: None, ..Budget::default() };
     let account = Account::new(budget, Some(price));
     let reserved = account.reserve(1_000, 100_000, false).unwrap();
-    // 0.030005 less 0.001 for what is read and 0.01024 for the last answer, at 0.00001 a token.
-    assert_eq!(reserved.output_tokens, 1_876);
+    // 0.030005 less 0.001 for what is read, and for the last answer as much and 0.01024, at 0.00001
+    // a token.
+    assert_eq!(reserved.output_tokens, 1_776);
 }
 
 #[test]

@@ -27,6 +27,7 @@ async fn ask(
         instructions: "Be brief.",
         items: &items,
         plan: Some(&plan),
+        is_last: false,
         caller_tools: &[],
         max_tokens: 100,
     };

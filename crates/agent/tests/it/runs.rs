@@ -94,14 +94,62 @@ async fn a_batch_of_which_one_call_waits_is_told_as_a_whole_after_the_decision()
 }
 
 #[tokio::test]
+async fn a_run_that_waits_goes_on_from_what_was_written_in_every_api() {
+    for (name, api) in ModelApi::WORDS {
+        let oracle = Oracle::default();
+        let calls = ["look", "wipe"].map(|name| (name.to_owned(), json!({ "n": 1 })));
+        let model = scripted([
+            ScriptedTurn::Calls(String::new(), calls.to_vec()),
+            ScriptedTurn::says("Wiped."),
+        ]);
+        let agent = agent(settings(&model, api), crib(&oracle), Budget::default());
+        let mut first = run(&agent, "Wipe it.");
+        let RunPause::Waiting(tickets) = go(&mut first).await.0 else { panic!("it does not wait") };
+        let written = serde_json::to_string(&first.saved()).unwrap();
+        drop(first);
+        let saved = serde_json::from_str(&written).unwrap();
+        let caller = Arc::new(Caller::local());
+        let mut second = AgentRun::restored(Arc::clone(&agent), caller, saved).unwrap();
+        assert_eq!(go(&mut second).await.0, RunPause::Waiting(tickets.clone()), "{name}");
+        second.decide(&tickets[0], Decision::Approve, &mut |_| {}).await.unwrap();
+        assert_eq!(ended(go(&mut second).await.0).text, "Wiped.", "{name}");
+        assert_eq!((oracle.count("look"), oracle.count("wipe")), (1, 1), "{name}");
+        assert_eq!((second.turn(), second.usage().total()), (2, 220), "{name}");
+        // Both answers stand in one message where the API wants it so.
+        let messages = model.asked()[1].body.to_string();
+        let answers = match api {
+            ModelApi::Anthropic => messages.matches("tool_result\"").count(),
+            ModelApi::Gemini => messages.matches("functionResponse\"").count(),
+            ModelApi::OpenAiChat => messages.matches("tool_call_id\"").count(),
+            ModelApi::OpenAiResponses => messages.matches("function_call_output\"").count(),
+        };
+        assert_eq!(answers, 2, "{name}: {messages}");
+    }
+    let later = json!({
+        "version": 9, "usage": toolcrib_agent::Usage::default(), "busy": { "secs": 0, "nanos": 0 },
+        "spent": { "turns": 0, "calls": 0, "tokens": 0, "cost": 0.0 },
+        "state": {
+            "items": [], "begun_at": 0, "run": {}, "turn": 0, "phase": { "phase": "ended" },
+            "caller_tools": [], "done": [], "waits_for_people": true,
+        },
+    });
+    let oracle = Oracle::default();
+    let model = scripted([]);
+    let agent = agent(settings(&model, ModelApi::OpenAiChat), crib(&oracle), Budget::default());
+    let later = serde_json::from_value(later).unwrap();
+    let refused = AgentRun::restored(agent, Arc::new(Caller::local()), later).err().unwrap();
+    assert!(refused.to_string().contains("update toolcrib"));
+}
+
+#[tokio::test]
 async fn a_run_at_its_limit_answers_once_more_without_tools() {
     let oracle = Oracle::default();
     // It calls for ever, another thing each time; without tools it says what it has.
     let model = toolcrib_testkit::ScriptedModel::by(|number, body| {
-        if body.get("tools").is_some() {
-            ScriptedTurn::call("look", json!({ "n": number }))
-        } else {
+        if body["tool_choice"] == "none" {
             ScriptedTurn::says("This is what I have.")
+        } else {
+            ScriptedTurn::call("look", json!({ "n": number }))
         }
     })
     .unwrap();
@@ -231,7 +279,7 @@ async fn a_thread_from_elsewhere_with_orphans_is_healed() {
         let mut run = AgentRun::new(agent, Arc::new(Caller::local()), thread, Vec::new(), true);
         assert_eq!(ended(go(&mut run).await.0).text, "Fine.", "{name}");
         let body = model.asked()[0].body.to_string();
-        assert!(body.contains("this call was not run"), "{name}: {body}");
+        assert!(body.contains("no result of this call is known"), "{name}: {body}");
         assert!(!body.contains("nobody's"), "{name}: {body}");
     }
 }

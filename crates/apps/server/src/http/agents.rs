@@ -6,6 +6,7 @@
 mod api_error;
 pub(crate) mod chat;
 mod chosen;
+pub(crate) mod compaction;
 mod input;
 mod output;
 pub(crate) mod registry;

@@ -45,6 +45,7 @@ mod named;
 mod narrow;
 mod near;
 mod numbers;
+mod open_responses;
 mod operations;
 mod oracle;
 mod outbound_requests;

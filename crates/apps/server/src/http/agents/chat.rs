@@ -1,6 +1,7 @@
 //! `/v1/chat/completions`: a thread that the client keeps, and an agent's answer.
 
 use bytes::Bytes;
+use http::HeaderValue;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{Sender, channel};
 use tokio_util::sync::CancellationToken;
@@ -8,7 +9,7 @@ use toolcrib::agent::{CallText, RunEnd, RunEvent, StopReason, Usage};
 use uuid::Uuid;
 
 use super::api_error::ApiError;
-use super::chosen::agent_of;
+use super::chosen::{agent_of, check_names};
 use super::input;
 use super::output::{event, now};
 use super::running::{self, FinishedRun, RunOrder};
@@ -58,6 +59,9 @@ fn order(asked: &GatewayRequest, body: &Value) -> Result<Ordered, HttpProblem> {
         Ok(agent) => agent,
         Err(error) => return Ok(Err(error)),
     };
+    if let Err(error) = check_names(&agent, &asked.caller, &caller_tools) {
+        return Ok(Err(error));
+    }
     let head = CompletionHead {
         id: format!("chatcmpl-{}", Uuid::new_v4().simple()),
         created: now(),
@@ -80,11 +84,17 @@ async fn answer(
     }
     // Dropped with the request, which ends the run.
     let _gone = cancel.clone().drop_guard();
-    let mut text = AnswerText::default();
+    let mut text = AnswerText { is_whole: true, ..AnswerText::default() };
     let mut tell = |event| drop(text.hear(&event));
     let finished = Box::pin(running::finish(order, &mut tell, &cancel)).await;
     if let Some(fault) = &finished.end.fault {
-        return ApiError::of_model(fault).reply();
+        let mut reply = ApiError::of_model(fault).reply();
+        if text.has_called {
+            // Clients try again by themselves, and what ran would run once more.
+            let no = HeaderValue::from_static("false");
+            reply.headers_mut().insert("x-should-retry", no);
+        }
+        return reply;
     }
     let FinishedRun { end, usage, .. } = finished;
     let mut message = json!({ "role": "assistant", "content": text.whole(&end), "refusal": null });
@@ -120,9 +130,9 @@ fn stream(
                 writer.chunk(&json!({ "content": piece }), None).await;
             }
         }
-        if let Ok(finished) = running.await {
-            writer.end(&text, &finished, with_usage).await;
-        }
+        // A run that broke is over too.
+        let finished = running.await.unwrap_or_else(|_| FinishedRun::broken());
+        writer.end(&text, &finished, with_usage).await;
     });
     reply::events(waiting, Some(gone))
 }
@@ -185,6 +195,12 @@ struct AnswerText {
     said: String,
     /// A turn has ended since something was said last.
     is_behind_turn: bool,
+    /// Where the turn begins that is being said.
+    turn_at: usize,
+    /// What is taken back can be taken out: nobody has read it yet.
+    is_whole: bool,
+    /// Tools were called.
+    has_called: bool,
 }
 
 impl AnswerText {
@@ -197,12 +213,23 @@ impl AnswerText {
                 self.said.push_str(&piece);
                 Some(piece)
             }
-            RunEvent::Retracted { .. } | RunEvent::TurnStarted { .. } => {
+            RunEvent::TurnStarted { .. } => {
+                self.is_behind_turn = true;
+                self.turn_at = self.said.len();
+                None
+            }
+            RunEvent::Retracted { .. } => {
+                if self.is_whole {
+                    self.said.truncate(self.turn_at);
+                }
                 self.is_behind_turn = true;
                 None
             }
+            RunEvent::Calls { .. } => {
+                self.has_called = true;
+                None
+            }
             RunEvent::Reasoning { .. }
-            | RunEvent::Calls { .. }
             | RunEvent::CallDone { .. }
             | RunEvent::Progress { .. }
             | RunEvent::Waiting { .. }

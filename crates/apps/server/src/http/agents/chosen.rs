@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use toolcrib::PlanRequest;
 use toolcrib::agent::Agent;
+use toolcrib::agent::model::CallerTool;
+use toolcrib::{Caller, PlanRequest};
 
 use super::api_error::ApiError;
 use super::registry::RegisteredAgent;
@@ -53,4 +54,28 @@ pub(super) fn agent_of(
         return Ok(Err(ApiError::not_found("model_not_found", message)));
     };
     Ok(Ok(Arc::new(of_moment(agent, asked, instructions, max_tokens)?)))
+}
+
+/// Refuses tools of the caller that are named like one of the agent's: a model could not tell them
+/// apart.
+pub(super) fn check_names(
+    agent: &Agent,
+    caller: &Caller,
+    tools: &[CallerTool],
+) -> Result<(), ApiError> {
+    if tools.is_empty() {
+        return Ok(());
+    }
+    let Ok(plan) = agent.crib.plan(caller, agent.wishes.clone()) else { return Ok(()) };
+    let rendering = agent.model.dialect().rendering(&plan);
+    let clash = tools.iter().find(|tool| {
+        plan.tools().any(|own| {
+            let name = own.listed.spec.name.as_str();
+            name == tool.name || rendering.wire_name(name) == Some(tool.name.as_str())
+        })
+    });
+    let Some(clash) = clash else { return Ok(()) };
+    let message =
+        format!("`{}` is a tool of this agent already: give yours another name", clash.name);
+    Err(ApiError::invalid("tools", message))
 }

@@ -1,6 +1,6 @@
 //! What clients send, as a thread: the messages of a chat, the items of Responses.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 use toolcrib::agent::model::CallerTool;
@@ -8,8 +8,14 @@ use toolcrib::agent::{CallText, InputPart, ResultText, ThreadItem};
 
 use super::api_error::ApiError;
 
+/// How the content of a compaction of ours begins. It is the caller's word like the rest of a thread,
+/// so that nothing is gained by sealing it.
+pub(super) const SUMMARY: &str = "toolcrib-summary:";
+
 /// Entries of one request at the most.
 const MOST_ENTRIES: usize = 20_000;
+/// Bytes of all items that a request only names.
+const MOST_REFERENCED: usize = 16 << 20;
 
 /// The messages of `/v1/chat/completions`.
 pub(super) fn messages(body: &Value) -> Result<Vec<ThreadItem>, ApiError> {
@@ -48,31 +54,44 @@ pub(super) fn messages(body: &Value) -> Result<Vec<ThreadItem>, ApiError> {
     Ok(thread.finish())
 }
 
-/// The `input` of `/v1/responses`: a text, or items. `resolve` finds an item of an earlier answer
-/// by its id.
+/// The `input` of `/v1/responses`: a text, or items; it may be left out where a thread goes on.
+/// `resolve` finds items of earlier answers by their ids.
 pub(super) fn items(
     input: &Value,
-    resolve: &dyn Fn(&str) -> Option<Value>,
+    goes_on: bool,
+    resolve: &dyn Fn(&HashSet<String>) -> HashMap<String, Value>,
 ) -> Result<Vec<ThreadItem>, ApiError> {
     let items = match input {
         Value::String(text) => return Ok(vec![ThreadItem::user(text)]),
         Value::Array(items) => items,
+        Value::Null if goes_on => return Ok(Vec::new()),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => {
             return Err(ApiError::invalid("input", "`input` must be a text or a list of items"));
         }
     };
     bounded("input", items.len())?;
+    let is_reference =
+        |item: &&Value| item.get("type").and_then(Value::as_str) == Some("item_reference");
+    let wanted: HashSet<_> =
+        items.iter().filter(is_reference).map(|item| word(item, "id")).collect();
+    let found = if wanted.is_empty() { HashMap::new() } else { resolve(&wanted) };
     let mut thread = ThreadReader::default();
+    let mut bytes = 0_usize;
     for (index, item) in items.iter().enumerate() {
         let at = format!("input[{index}]");
-        let kind = item.get("type").and_then(Value::as_str);
-        if kind == Some("item_reference") {
+        if is_reference(&item) {
             let id = word(item, "id");
-            let found = resolve(&id).ok_or_else(|| {
+            let found = found.get(&id).ok_or_else(|| {
                 let message = format!("there is no item `{id}` any more: send it whole");
                 ApiError::not_found("item_not_found", message)
             })?;
-            thread.item(&found, &at)?;
+            bytes = bytes.saturating_add(found.to_string().len());
+            if bytes > MOST_REFERENCED {
+                let message =
+                    format!("the items that are named have more than {MOST_REFERENCED} bytes");
+                return Err(ApiError::invalid("input", message));
+            }
+            thread.item(found, &at)?;
         } else {
             thread.item(item, &at)?;
         }
@@ -83,7 +102,10 @@ pub(super) fn items(
 /// The function tools of the caller, in the shape of either API.
 pub(super) fn caller_tools(body: &Value) -> Result<Vec<CallerTool>, ApiError> {
     let tools = body.get("tools").and_then(Value::as_array);
-    let mut own = Vec::new();
+    let mut own: Vec<CallerTool> = Vec::new();
+    if body.get("tool_choice").is_some_and(|choice| choice == "none") {
+        return Ok(own);
+    }
     for (index, tool) in tools.into_iter().flatten().enumerate() {
         // Tools of the provider and of servers are not the caller's to run.
         if tool.get("type").and_then(Value::as_str) != Some("function") {
@@ -94,6 +116,10 @@ pub(super) fn caller_tools(body: &Value) -> Result<Vec<CallerTool>, ApiError> {
         if name.is_empty() {
             let at = format!("tools[{index}]");
             return Err(ApiError::invalid(&at, format!("`{at}` has no `name`")));
+        }
+        if own.iter().any(|other| other.name == name) {
+            let at = format!("tools[{index}]");
+            return Err(ApiError::invalid(&at, format!("there are two tools `{name}`")));
         }
         let parameters = inner.get("parameters").filter(|schema| schema.is_object()).cloned();
         own.push(CallerTool {
@@ -149,8 +175,12 @@ impl ThreadReader {
     }
 
     fn result(&mut self, call_id: &str, text: String) {
+        self.answered(call_id, text, false);
+    }
+
+    fn answered(&mut self, call_id: &str, text: String, is_error: bool) {
         let name = self.names.get(call_id).cloned().unwrap_or_default();
-        let result = ResultText { call_id: call_id.to_owned(), name, text, is_error: false };
+        let result = ResultText { call_id: call_id.to_owned(), name, text, is_error };
         if let Some(ThreadItem::Results { results, .. }) = self.items.last_mut() {
             results.push(result);
         } else {
@@ -196,11 +226,19 @@ impl ThreadReader {
                     arguments: word(item, "arguments"),
                 };
                 self.assistant(String::new(), vec![call]);
-                let said = item.get("output").or_else(|| item.get("error")).map(as_text);
-                self.result(&id, said.unwrap_or_default());
+                let said = |key: &str| item.get(key).filter(|said| !said.is_null()).map(as_text);
+                let failure = said("error");
+                let is_error = failure.is_some();
+                self.answered(&id, said("output").or(failure).unwrap_or_default(), is_error);
             }
             // Thoughts and lists of other models tell this one nothing.
-            "reasoning" | "mcp_list_tools" | "compaction" => {}
+            "reasoning" | "mcp_list_tools" | "mcp_approval_request" | "mcp_approval_response" => {}
+            "compaction" => {
+                let said = word(item, "encrypted_content");
+                if let Some(summary) = said.strip_prefix(SUMMARY) {
+                    self.system(format!("What was said before, in short: {summary}"));
+                }
+            }
             extended if extended.contains(':') => {}
             other => {
                 let message =

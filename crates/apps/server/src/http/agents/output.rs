@@ -268,7 +268,8 @@ impl ResponseWriter {
 
     /// The last events, with the whole answer.
     pub(super) fn end(&mut self, end: &RunEnd, usage: &Usage) -> Vec<Value> {
-        let is_whole = !end.stop.is_limit() && end.stop != StopReason::Cancelled;
+        let is_whole =
+            !end.stop.is_limit() && end.stop != StopReason::Cancelled && end.fault.is_none();
         let mut events = Vec::new();
         let is_said = self.message.as_ref().is_some_and(|draft| draft.text.ends_with(&end.text));
         if end.fault.is_none() && !end.text.is_empty() && !is_said {
@@ -359,7 +360,7 @@ fn part(text: &str) -> Value {
     json!({ "type": "output_text", "text": text, "annotations": [], "logprobs": [] })
 }
 
-fn usage_told(usage: &Usage) -> Value {
+pub(super) fn usage_told(usage: &Usage) -> Value {
     json!({
         "input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens,
         "total_tokens": usage.total(),

@@ -1,5 +1,6 @@
 //! `/v1/responses`: an agent's answer as items, kept for those who come back.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -12,10 +13,10 @@ use toolcrib::{Caller, Catalog};
 use uuid::Uuid;
 
 use super::api_error::ApiError;
-use super::chosen::agent_of;
+use super::chosen::{agent_of, check_names};
 use super::input;
 use super::output::{ResponseWriter, event};
-use super::running::{self, RunOrder};
+use super::running::{self, FinishedRun, RunOrder};
 use super::store::{ResponseState, StoredResponse};
 use crate::http::routes::problem::HttpProblem;
 use crate::http::routes::reply::{self, HttpReply};
@@ -38,11 +39,16 @@ pub(crate) fn create(asked: GatewayRequest) -> ReplyFuture {
 }
 
 /// What is asked, and the items that the request brought.
-type Ordered = Result<(RunOrder, Vec<Value>), ApiError>;
+pub(super) type Ordered = Result<(RunOrder, Vec<Value>), ApiError>;
 
-fn order(asked: &GatewayRequest, body: &Value) -> Result<Ordered, HttpProblem> {
+pub(super) fn order(asked: &GatewayRequest, body: &Value) -> Result<Ordered, HttpProblem> {
     let (responses, caller) = (&asked.gateway.responses, &asked.caller);
+    let is = |key: &str| body.get(key).and_then(Value::as_bool);
     let read = || {
+        if is("background") == Some(true) && is("store") == Some(false) {
+            let message = "what works in the background is kept: leave `store` out";
+            return Err(ApiError::invalid("store", message));
+        }
         let mut thread = match body.get("previous_response_id").and_then(Value::as_str) {
             None => Vec::new(),
             Some(id) => {
@@ -56,10 +62,13 @@ fn order(asked: &GatewayRequest, body: &Value) -> Result<Ordered, HttpProblem> {
             }
         };
         let given = body.get("input").cloned().unwrap_or_default();
-        let resolve = |id: &str| responses.item(id, caller);
-        thread.extend(input::items(&given, &resolve)?);
+        let resolve = |wanted: &HashSet<String>| responses.items(wanted, caller);
+        let goes_on = !thread.is_empty();
+        thread.extend(input::items(&given, goes_on, &resolve)?);
         let brought = if let Value::Array(items) = given {
             items
+        } else if given.is_null() {
+            Vec::new()
         } else {
             vec![json!({
                 "type": "message", "id": format!("msg_{}", Uuid::new_v4().simple()),
@@ -81,6 +90,9 @@ fn order(asked: &GatewayRequest, body: &Value) -> Result<Ordered, HttpProblem> {
         Ok(agent) => agent,
         Err(error) => return Ok(Err(error)),
     };
+    if let Err(error) = check_names(&agent, caller, &caller_tools) {
+        return Ok(Err(error));
+    }
     let caller = Arc::clone(caller);
     Ok(Ok((RunOrder { agent, caller, thread, caller_tools }, brought)))
 }
@@ -169,7 +181,8 @@ async fn work(
         let events = writer.hear(&told, &catalog);
         note(&writer, events);
     }
-    let Ok(finished) = running.await else { return };
+    // A run that broke is over too.
+    let finished = running.await.unwrap_or_else(|_| FinishedRun::broken());
     let events = writer.end(&finished.end, &finished.usage);
     let thread = serde_json::to_vec(&finished.thread).map_or(0, |thread| thread.len());
     let told = stored.state.borrow().events.iter().chain(&events).map(size).sum::<usize>();

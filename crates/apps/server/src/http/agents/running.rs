@@ -5,8 +5,8 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use toolcrib::Caller;
-use toolcrib::agent::model::CallerTool;
-use toolcrib::agent::{Agent, AgentRun, RunEnd, RunEvent, RunPause, ThreadItem, Usage};
+use toolcrib::agent::model::{CallerTool, ModelFault, ModelFaultKind};
+use toolcrib::agent::{Agent, AgentRun, RunEnd, RunEvent, RunPause, StopReason, ThreadItem, Usage};
 
 /// What a run is to do.
 pub(super) struct RunOrder {
@@ -22,6 +22,21 @@ pub(super) struct FinishedRun {
     pub(super) usage: Usage,
     /// The thread as it is now.
     pub(super) thread: Vec<ThreadItem>,
+}
+
+impl FinishedRun {
+    /// One of which nobody knows what came of it: the fault is ours.
+    pub(super) fn broken() -> Self {
+        let fault = ModelFault {
+            kind: ModelFaultKind::Broken,
+            message: "the run broke off by a fault of this server".to_owned(),
+            detail: None,
+            retry_after: None,
+        };
+        let text = fault.message.clone();
+        let end = RunEnd { stop: StopReason::Fault, text, calls: Vec::new(), fault: Some(fault) };
+        Self { end, usage: Usage::default(), thread: Vec::new() }
+    }
 }
 
 /// Runs until the end. A call that waits for a person is told to the model with its ticket, since

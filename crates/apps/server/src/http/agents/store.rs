@@ -1,7 +1,7 @@
 //! What agents answered lately, in memory: for `previous_response_id`, for looking at it again, and
 //! for those that work in the background.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -61,14 +61,29 @@ impl ResponseStore {
         self.trim();
     }
 
-    /// Forgets the oldest of too many.
+    /// Forgets the oldest of too many, of the caller that has most; what is worked on stays.
     pub(super) fn trim(&self) {
         let mut queue = self.locked();
-        let weight = |stored: &Arc<StoredResponse>| stored.weight.load(Ordering::Relaxed);
-        let mut bytes: usize = queue.all.iter().map(weight).sum();
-        while queue.all.len() > MOST || bytes > MOST_BYTES {
-            let Some(oldest) = queue.all.pop_front() else { return };
-            bytes = bytes.saturating_sub(weight(&oldest));
+        let weight = |stored: &StoredResponse| stored.weight.load(Ordering::Relaxed);
+        loop {
+            let bytes: usize = queue.all.iter().map(|stored| weight(stored)).sum();
+            if queue.all.len() <= MOST && bytes <= MOST_BYTES {
+                return;
+            }
+            let mut of_callers: HashMap<(&str, &str), usize> = HashMap::new();
+            let over = queue.all.iter().filter(|stored| stored.state.borrow().is_over);
+            for stored in over.clone() {
+                let caller = (&*stored.caller.tenant, &*stored.caller.subject);
+                *of_callers.entry(caller).or_default() += weight(stored);
+            }
+            let most = of_callers.into_iter().max_by_key(|(_, bytes)| *bytes);
+            let Some((heaviest, _)) = most else { return };
+            let place = queue.all.iter().position(|stored| {
+                let caller = (&*stored.caller.tenant, &*stored.caller.subject);
+                caller == heaviest && stored.state.borrow().is_over
+            });
+            let Some(place) = place else { return };
+            queue.all.remove(place);
         }
     }
 
@@ -94,18 +109,28 @@ impl ResponseStore {
         true
     }
 
-    /// An item of an answer of this caller, by its own id.
-    pub(super) fn item(&self, id: &str, caller: &Caller) -> Option<Value> {
-        let queue = self.locked();
-        let theirs = queue.all.iter().rev().filter(|stored| stored.caller.is(caller));
-        let is_it = |item: &&Value| item.get("id").and_then(Value::as_str) == Some(id);
-        theirs.into_iter().find_map(|stored| {
-            let of_output = {
-                let state = stored.state.borrow();
-                let output = state.response.get("output").and_then(Value::as_array);
-                output.and_then(|output| output.iter().find(is_it).cloned())
-            };
-            of_output.or_else(|| stored.input.iter().find(is_it).cloned())
-        })
+    /// Items of answers of this caller, by their own ids.
+    pub(super) fn items(
+        &self,
+        wanted: &HashSet<String>,
+        caller: &Caller,
+    ) -> HashMap<String, Value> {
+        let theirs: Vec<_> = {
+            let queue = self.locked();
+            queue.all.iter().rev().filter(|stored| stored.caller.is(caller)).cloned().collect()
+        };
+        let mut found = HashMap::new();
+        for stored in theirs {
+            let state = stored.state.borrow();
+            let output = state.response.get("output").and_then(Value::as_array);
+            for item in output.into_iter().flatten().chain(&stored.input) {
+                let id = item.get("id").and_then(Value::as_str).filter(|id| wanted.contains(*id));
+                if let Some(id) = id {
+                    // Of two the later one, which was seen first.
+                    found.entry(id.to_owned()).or_insert_with(|| item.clone());
+                }
+            }
+        }
+        found
     }
 }

@@ -211,6 +211,14 @@ pub(crate) static ROUTES: &[Route] = &[
     post("/v1/responses", "create_response", agents::responses::create, "Ask an agent.")
         .body(schemas::anything)
         .undocumented(),
+    post(
+        "/v1/responses/compact",
+        "compact_response",
+        agents::compaction::compact,
+        "Sum a thread up, to go on with in its place.",
+    )
+    .body(schemas::anything)
+    .undocumented(),
     get("/v1/responses/{id}", "show_response", agents::responses::show, "What an agent answered.")
         .query(&[
             one_of("stream", "Whether to give its events.", &["true", "false"]),

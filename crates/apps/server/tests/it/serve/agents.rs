@@ -10,14 +10,14 @@ use crate::process::Folder;
 
 const BASICS: &str = "[[source]]\nid = \"basics\"\nprefix = \"\"\nbasics = true\n";
 
-fn serving(model: &ScriptedModel, more: &str) -> Serving {
+pub(super) fn serving(model: &ScriptedModel, more: &str) -> Serving {
     let folder = Folder::new();
     let text = format!("{more}\n[model]\nurl = \"{}\"\nname = \"m\"\n{BASICS}", model.url());
     folder.write("crib.toml", &text);
     Serving::start_in(folder, &[])
 }
 
-const ALL: &str = "allow = [\"*\"]";
+pub(super) const ALL: &str = "allow = [\"*\"]";
 
 fn counts(text: &str) -> ScriptedTurn {
     ScriptedTurn::Calls(
@@ -27,7 +27,7 @@ fn counts(text: &str) -> ScriptedTurn {
 }
 
 /// The data of a stream of events, without the last word.
-fn events(answer: &Answer) -> Vec<Value> {
+pub(super) fn events(answer: &Answer) -> Vec<Value> {
     let data: Vec<_> = answer.body.lines().filter_map(|line| line.strip_prefix("data: ")).collect();
     assert_eq!(data.last(), Some(&"[DONE]"), "{answer:?}");
     data[..data.len() - 1].iter().map(|event| serde_json::from_str(event).unwrap()).collect()
@@ -74,6 +74,31 @@ fn a_streamed_chat_says_the_same_in_pieces() {
         chunks.iter().filter_map(|chunk| chunk["choices"][0]["finish_reason"].as_str()).collect();
     assert_eq!(reasons, ["stop"]);
     assert_eq!(chunks.last().unwrap()["usage"]["prompt_tokens"], 200);
+}
+
+#[test]
+fn what_a_broken_stream_said_stands_in_no_whole_answer() {
+    let whole = ScriptedTurn::says("Hello to you.");
+    let broken = ScriptedTurn::BreaksOff(Box::new(whole.clone()), 420);
+    let model = ScriptedModel::of([broken, whole]).unwrap();
+    let serving = serving(&model, ALL);
+    let asked = json!([{ "role": "user", "content": "Hello." }]);
+    let body = json!({ "model": "assistant", "messages": asked });
+    let done = serving.ask("POST", "/v1/chat/completions", &body.to_string()).json();
+    assert_eq!(done["choices"][0]["message"]["content"], "Hello to you.");
+    assert_eq!(model.asked().len(), 2);
+}
+
+#[test]
+fn a_failure_after_a_call_asks_no_client_to_try_again() {
+    let down = || ScriptedTurn::Refuses(500, Vec::new(), String::new());
+    let model = ScriptedModel::of([counts("a"), down(), down(), down()]).unwrap();
+    let serving = serving(&model, ALL);
+    let asked = json!([{ "role": "user", "content": "Count." }]);
+    let body = json!({ "model": "assistant", "messages": asked });
+    let failed = serving.ask("POST", "/v1/chat/completions", &body.to_string());
+    assert_eq!(failed.status, 502, "{failed:?}");
+    assert!(failed.head.contains("x-should-retry: false"), "{failed:?}");
 }
 
 #[test]
@@ -219,6 +244,21 @@ fn what_is_wrong_is_told_as_clients_of_this_api_read_it() {
             json!({ "model": "assistant", "input": [{ "type": "item_reference", "id": "msg_1" }] }),
             404,
             "item_not_found",
+        ),
+        (
+            "/v1/responses",
+            json!({
+                "model": "assistant", "input": "x",
+                "tools": [{ "type": "function", "name": "text_count" }],
+            }),
+            400,
+            "invalid_request",
+        ),
+        (
+            "/v1/responses",
+            json!({ "model": "assistant", "input": "x", "background": true, "store": false }),
+            400,
+            "invalid_request",
         ),
         ("/v1/chat/completions", json!({ "model": "assistant" }), 400, "invalid_request"),
         (

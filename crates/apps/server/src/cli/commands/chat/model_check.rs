@@ -113,6 +113,7 @@ async fn try_out(
         instructions: "You have a tool. Use it when you are asked for the time.",
         items: &items,
         plan: plan.as_ref(),
+        is_last: false,
         caller_tools: &[],
         max_tokens: MAX_TOKENS,
     };

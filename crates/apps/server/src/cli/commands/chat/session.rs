@@ -131,6 +131,8 @@ impl<'a> ChatSession<'a> {
                 RunPause::Ended(end) => break Some(end),
                 RunPause::Waiting(tickets) => {
                     if !self.decide(&mut run, &tickets)? {
+                        // What ran is told in the thread, and what waits is said to.
+                        run.go_on();
                         break None;
                     }
                 }
@@ -182,7 +184,12 @@ impl<'a> ChatSession<'a> {
                     listener.hear(&event);
                 }));
             listener.end()?;
-            decided?;
+            if let Err(error) = decided {
+                // The model hears that the call waits; what ran beside it stays told.
+                self.output.note(&format!("no decision was taken: {error}"));
+                run.go_on();
+                return Ok(true);
+            }
         }
         Ok(true)
     }
