@@ -160,11 +160,6 @@ impl AgentRun {
         &self.state.items
     }
 
-    /// What this run added.
-    pub fn new_items(&self) -> &[ThreadItem] {
-        self.state.items.get(self.state.begun_at..).unwrap_or_default()
-    }
-
     pub fn usage(&self) -> Usage {
         self.usage
     }
@@ -252,11 +247,6 @@ impl AgentRun {
     /// Waits for nobody any more: the model is told that its calls wait.
     pub fn go_on(&mut self) {
         self.next = self.take(RunInput::GoOn);
-    }
-
-    /// Ends the run where it waits.
-    pub fn cancel(&mut self) {
-        self.next = self.take(RunInput::Cancelled);
     }
 
     fn take(&mut self, input: RunInput) -> RunEffect {
@@ -359,8 +349,9 @@ impl AgentRun {
     /// What the author of the agent says, and what the tools want said.
     fn instructions(&self, plan: &Plan) -> String {
         let guidance = plan.guidance();
-        let parts = [self.agent.instructions.as_str(), guidance.system.as_str()];
-        let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        let texts = [&self.agent.instructions, &guidance.system, &guidance.user];
+        let texts = texts.into_iter().chain(&guidance.reminders).map(String::as_str);
+        let parts: Vec<_> = texts.filter(|part| !part.is_empty()).collect();
         parts.join("\n\n")
     }
 

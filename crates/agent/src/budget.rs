@@ -37,10 +37,10 @@ impl Default for Budget {
     }
 }
 
-/// So much is set aside for the last answer, which is given without tools.
+/// So much is set aside for the last answer, which calls no tool.
 const LAST_WORDS: u64 = 1024;
 
-/// A turn that may write no more than this is not begun: it would be cut.
+/// Tokens that a turn must be able to write, or it is not begun: it would be cut.
 const LEAST: u64 = 256;
 
 /// What is left of a budget. One of a child takes from its parent's too.
@@ -189,9 +189,5 @@ impl Account {
     pub fn totals(&self) -> (u32, u32, u64, f64) {
         let spent = *self.spent();
         (spent.turns, spent.calls, spent.tokens, spent.cost)
-    }
-
-    pub fn budget(&self) -> &Budget {
-        &self.budget
     }
 }

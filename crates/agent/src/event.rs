@@ -1,7 +1,6 @@
 //! What a run tells while it goes on.
 
 use serde_json::{Value, json};
-
 use toolcrib_core::{ParkedCall, Response};
 
 use crate::item::CallText;

@@ -19,8 +19,6 @@ const MOST_REPEATS: usize = 3;
 pub struct RunState {
     /// The thread as it was, and what came since.
     pub items: Vec<ThreadItem>,
-    /// How many of them were there before this run.
-    pub begun_at: usize,
     /// What tools left behind: used ones, references, checks.
     pub run: Run,
     pub turn: u32,
@@ -114,7 +112,6 @@ impl RunState {
         waits_for_people: bool,
     ) -> Self {
         Self {
-            begun_at: items.len(),
             items,
             run: Run::default(),
             turn: 0,

@@ -129,7 +129,7 @@ async fn a_run_that_waits_goes_on_from_what_was_written_in_every_api() {
         "version": 9, "usage": toolcrib_agent::Usage::default(), "busy": { "secs": 0, "nanos": 0 },
         "spent": { "turns": 0, "calls": 0, "tokens": 0, "cost": 0.0 },
         "state": {
-            "items": [], "begun_at": 0, "run": {}, "turn": 0, "phase": { "phase": "ended" },
+            "items": [], "run": {}, "turn": 0, "phase": { "phase": "ended" },
             "caller_tools": [], "done": [], "waits_for_people": true,
         },
     });

@@ -29,7 +29,7 @@ pub(crate) fn models(asked: GatewayRequest) -> ReplyFuture {
             .map(|agent| {
                 json!({
                     "id": agent.settings.name, "object": "model", "created": 0,
-                    "owned_by": "toolcrib",
+                    "owned_by": "toolcrib", "description": agent.settings.description,
                 })
             })
             .collect();

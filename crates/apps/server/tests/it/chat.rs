@@ -99,6 +99,20 @@ fn a_call_that_nobody_can_approve_does_not_run() {
 }
 
 #[test]
+fn a_model_that_nobody_serves_is_told_in_words_with_the_cure() {
+    let folder = Folder::new();
+    let text = format!("[model]\nurl = \"http://127.0.0.1:9/v1\"\nname = \"m\"\n{BASICS}");
+    folder.write("crib.toml", &text);
+    let said = folder.run(&["chat", "Hello."]);
+    assert_eq!((said.code, said.out.as_str()), (1, ""), "{said:?}");
+    assert!(
+        said.err.contains("error: nobody answers for the model `m`: is its server"),
+        "{said:?}"
+    );
+    assert!(said.err.contains("Connection refused"), "{said:?}");
+}
+
+#[test]
 fn a_thread_goes_on_where_it_was() {
     let model = ScriptedModel::of(["Hello Ann.", "Ann."].map(ScriptedTurn::says)).unwrap();
     let folder = Folder::new();

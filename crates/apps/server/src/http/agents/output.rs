@@ -285,20 +285,15 @@ impl ResponseWriter {
         for call in &end.calls {
             events.extend(self.caller_call(call));
         }
-        let (status, kind) = match end.stop {
-            StopReason::Fault => ("failed", "response.failed"),
+        let (status, kind) = if end.stop == StopReason::Fault {
+            ("failed", "response.failed")
+        } else if end.stop == StopReason::Cancelled {
             // A client that cancelled knows; no event of this API says it.
-            StopReason::Cancelled => ("cancelled", "response.incomplete"),
-            stop if stop.is_limit() => ("incomplete", "response.incomplete"),
-            StopReason::Done
-            | StopReason::HandedOver
-            | StopReason::CallerCalls
-            | StopReason::Length
-            | StopReason::Turns
-            | StopReason::Calls
-            | StopReason::Tokens
-            | StopReason::Cost
-            | StopReason::Time => ("completed", "response.completed"),
+            ("cancelled", "response.incomplete")
+        } else if end.stop.is_limit() {
+            ("incomplete", "response.incomplete")
+        } else {
+            ("completed", "response.completed")
         };
         let details = end.stop.is_limit().then(|| {
             let is_of_tokens = [StopReason::Length, StopReason::Tokens].contains(&end.stop);

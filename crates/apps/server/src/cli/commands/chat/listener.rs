@@ -1,6 +1,6 @@
 //! What a run tells, as lines for a person or as JSON.
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use toolcrib::agent::{CallText, RunEvent, StopReason};
 use toolcrib::json::invisible::exact;
 use toolcrib::{Response, ToolOutcome};
@@ -64,8 +64,11 @@ impl<'a> ChatListener<'a> {
             RunEvent::Ended { end } => {
                 self.new_line()?;
                 if let Some(fault) = &end.fault {
-                    let because: Vec<_> = fault.detail.clone().into_iter().collect();
-                    self.output.failure(&fault.message, &because);
+                    let message = fault.message.clone();
+                    self.output.error(&match &fault.detail {
+                        Some(detail) => anyhow!(detail.clone()).context(message),
+                        None => anyhow!(message),
+                    });
                 } else if end.stop == StopReason::HandedOver {
                     self.output.text(&end.text)?;
                 } else if end.stop.is_limit() {

@@ -66,21 +66,11 @@ impl<'a> ChatSession<'a> {
     /// One message and its answer.
     pub(super) fn once(&mut self, message: &str) -> Result<CommandExit> {
         let end = self.say(message)?;
-        Ok(match end {
+        Ok(match end.map(|end| end.stop) {
             None => CommandExit::Waiting,
-            Some(end) => match end.stop {
-                StopReason::Fault => CommandExit::Failed,
-                StopReason::Cancelled => CommandExit::Interrupted,
-                StopReason::Done
-                | StopReason::HandedOver
-                | StopReason::CallerCalls
-                | StopReason::Length
-                | StopReason::Turns
-                | StopReason::Calls
-                | StopReason::Tokens
-                | StopReason::Cost
-                | StopReason::Time => CommandExit::Done,
-            },
+            Some(StopReason::Fault) => CommandExit::Failed,
+            Some(StopReason::Cancelled) => CommandExit::Interrupted,
+            Some(_) => CommandExit::Done,
         })
     }
 
