@@ -5,6 +5,7 @@ mod ending;
 pub(crate) mod error;
 mod keys;
 mod open_tickets;
+mod runs;
 mod status;
 pub(crate) mod ticket;
 pub(crate) mod timestamp;
@@ -27,6 +28,7 @@ pub use ending::Ending;
 use error::LedgerError;
 pub use keys::{IdempotencyKey, KeyResult, KeyState, LONGEST_KEY};
 pub use open_tickets::OpenTickets;
+pub use runs::{NewRun, RunLedger, RunLedgerError, RunStage, RunStep, RunSummary, StoredRun};
 pub use status::CallStatus;
 use ticket::{ParkedCall, TicketError, TicketId};
 

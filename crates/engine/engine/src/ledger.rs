@@ -1,8 +1,9 @@
-//! A ledger in memory: truthful while the process lives, and bounded.
+//! Ledgers in memory: truthful while the process lives, and bounded.
 
 mod calls;
 mod keys;
 mod results;
+mod runs;
 mod tickets;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,6 +20,7 @@ pub use calls::CallRow;
 use calls::CallRows;
 use keys::KeyRows;
 use results::StoredResults;
+pub use runs::MemoryRuns;
 use tickets::TicketRows;
 
 /// Keeps the last 10,000 calls, the open tickets that its bounds allow, 10,000 keys, and 64 MiB

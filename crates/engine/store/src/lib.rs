@@ -1,4 +1,4 @@
-//! The durable record: calls, tickets, kept results and keys in one SQLite file.
+//! The durable record: calls, tickets, kept results, keys and runs of agents in one SQLite file.
 //!
 //! Read in this order: [`Store`], [`StoreOptions`], [`CallFilter`], [`IdempotencyKey`]. The SQL
 //! stands in `schema`.

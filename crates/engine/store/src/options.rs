@@ -7,9 +7,9 @@ use toolcrib_core::TicketBounds;
 /// The bounds of a store, each with a default that is safe to keep.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoreOptions {
-    /// How long a call that ended can be looked up.
+    /// How long a call that ended can be looked up, and a run of an agent.
     pub calls_for: Duration,
-    /// Calls that are kept at the most, about; the oldest that ended go first.
+    /// Calls that are kept at the most, about, and runs as well; the oldest that ended go first.
     pub most_calls: u64,
     pub results_for: Duration,
     /// Bytes of kept results of one tenant; its oldest go first.

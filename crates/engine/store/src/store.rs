@@ -1,6 +1,8 @@
-//! What doors read and write of the store; `ledger` has what the gate asks of it.
+//! What doors read and write of the store; `ledger` has what the gate asks of it, and `runs` what
+//! agents do.
 
 mod ledger;
+mod runs;
 
 use std::collections::HashMap;
 use std::path::Path;

@@ -52,7 +52,7 @@ fn respond(
         ..DebugRecord::default()
     };
     let mut response =
-        Response { repairs: ended.repairs, whole: ended.whole, ..Response::plain(call, outcome) };
+        Response { repairs: ended.repairs, whole: ended.whole, ..Response::of_call(call, outcome) };
     if let Some(error) = response.error() {
         debug.cause = error.causes().or(debug.cause);
     }
@@ -137,7 +137,7 @@ pub(super) fn alone(ended: EndedCall) -> Response {
         repairs: ended.repairs,
         whole: ended.whole,
         debug,
-        ..Response::plain(Call::default(), ended.outcome)
+        ..Response::of_call(Call::default(), ended.outcome)
     }
 }
 
@@ -146,24 +146,6 @@ pub(super) fn alone(ended: EndedCall) -> Response {
 pub(super) fn broken(calls: Vec<Call>) -> Report {
     let error = ToolError::new(ErrorKind::Internal, messages::not_admitted());
     let failed = || ToolOutcome::Failed(error.clone());
-    let responses = calls.into_iter().map(|call| Response::plain(call, failed()));
+    let responses = calls.into_iter().map(|call| Response::of_call(call, failed()));
     Report { responses: responses.collect() }
-}
-
-impl Response {
-    fn plain(call: Call, outcome: ToolOutcome) -> Self {
-        Self {
-            id: call.id,
-            name: call.name,
-            wire: call.wire,
-            outcome,
-            duplicate_of: None,
-            repairs: Vec::new(),
-            checks: Vec::new(),
-            references: Vec::new(),
-            whole: None,
-            handed_over: false,
-            debug: DebugRecord::default(),
-        }
-    }
 }

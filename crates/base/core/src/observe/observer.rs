@@ -38,6 +38,9 @@ pub trait Observer: Send + Sync {
     /// What a running call asked under a ticket, and what came of that; must return at once.
     fn questioned(&self, _question: QuestionEvent<'_>) {}
 
+    /// A ticket was used up, and what came of it is on record; must return at once.
+    fn redeemed(&self, _ticket: &TicketId) {}
+
     /// A call tells how far it is; must return at once.
     fn progress(&self, _call: CallKey, _progress: &Progress) {}
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::content::{Content, Part, Reference};
 use super::messages;
 use crate::call::name::{SourceId, ToolName};
-use crate::call::{CallKey, CallWire};
+use crate::call::{Call, CallKey, CallWire};
 use crate::ledger::ResultHandle;
 use crate::outcome::{ToolError, ToolOutcome};
 
@@ -85,6 +85,23 @@ fn microseconds<S: serde::Serializer>(duration: &Duration, to: S) -> Result<S::O
 }
 
 impl Response {
+    /// The answer to a call of which no more is known than its outcome.
+    pub fn of_call(call: Call, outcome: ToolOutcome) -> Self {
+        Self {
+            id: call.id,
+            name: call.name,
+            wire: call.wire,
+            outcome,
+            duplicate_of: None,
+            repairs: Vec::new(),
+            checks: Vec::new(),
+            references: Vec::new(),
+            whole: None,
+            handed_over: false,
+            debug: DebugRecord::default(),
+        }
+    }
+
     /// Whether the model must be told that the call did not succeed. A parked call is no error.
     pub fn is_error(&self) -> bool {
         matches!(self.outcome, ToolOutcome::Failed(_) | ToolOutcome::Denied { .. })

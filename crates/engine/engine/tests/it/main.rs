@@ -33,6 +33,7 @@ mod redaction;
 mod resent;
 
 mod rules;
+mod runs;
 mod spellings;
 mod starting;
 mod tickets;
@@ -44,6 +45,11 @@ mod weighing;
 /// The ledger that the tests are about.
 fn ledger() -> std::sync::Arc<dyn toolcrib_core::Ledger> {
     std::sync::Arc::new(toolcrib_engine::ledger::MemoryLedger::default())
+}
+
+/// The runs that the tests are about.
+fn runs() -> std::sync::Arc<dyn toolcrib_core::RunLedger> {
+    std::sync::Arc::new(toolcrib_engine::ledger::MemoryRuns::default())
 }
 
 /// The beginning of a crib with the ledger that the tests are about.

@@ -3,9 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use toolcrib_core::{
@@ -13,6 +11,7 @@ use toolcrib_core::{
     SourceId, TicketBounds, TicketError, TicketId, ToolName,
 };
 
+use super::json_column::json;
 use super::keys;
 use crate::clock::WallTime;
 use crate::options::StoreOptions;
@@ -271,11 +270,5 @@ fn read(row: &Row<'_>, first: usize) -> rusqlite::Result<ParkedCall> {
         wire: written.wire,
         // The call behind one is gone with its process.
         question: None,
-    })
-}
-
-fn json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
-    serde_json::from_str(row.get_ref(column)?.as_str()?).map_err(|error| {
-        rusqlite::Error::FromSqlConversionFailure(column, Type::Text, error.into())
     })
 }

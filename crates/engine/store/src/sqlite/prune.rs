@@ -4,7 +4,7 @@ use rusqlite::{Connection, params};
 
 use crate::clock::WallTime;
 use crate::options::StoreOptions;
-use crate::rows::results;
+use crate::rows::{results, runs};
 
 /// Rows of one kind that one step looks at.
 const A_STEP: i64 = 500;
@@ -39,7 +39,8 @@ pub(crate) fn step(connection: &Connection, options: &StoreOptions) -> rusqlite:
         )?
         .execute(params![now, A_STEP])?;
     let contents = contents(connection, now)?;
-    Ok(calls + tickets + keys + results + contents > 0)
+    let runs = runs(connection, options, now)?;
+    Ok(calls + tickets + keys + results + contents + runs > 0)
 }
 
 fn calls(
@@ -57,6 +58,32 @@ fn calls(
          WHERE ending IS NOT NULL AND (planned <= ?2 OR seq <= ?3))",
     )?;
     delete.execute(params![A_STEP, now.before(options.calls_for), beyond])
+}
+
+/// Each goes whole, so that a step is one at the least, and more only while they have few rows.
+fn runs(connection: &Connection, options: &StoreOptions, now: WallTime) -> rusqlite::Result<usize> {
+    let mut last = connection.prepare_cached("SELECT coalesce(max(number), 0) FROM runs")?;
+    let last: i64 = last.query_row([], |row| row.get(0))?;
+    let beyond = last.saturating_sub(i64::try_from(options.most_calls).unwrap_or(i64::MAX));
+    let by_age = "SELECT number, items + events FROM runs INDEXED BY runs_ended \
+         WHERE stage = 'ended' AND changed <= ?1 ORDER BY changed LIMIT ?2";
+    let by_number = "SELECT number, items + events FROM runs INDEXED BY runs_ended_begun \
+         WHERE stage = 'ended' AND number <= ?1 ORDER BY number LIMIT ?2";
+    let (mut removed, mut room) = (0, A_STEP);
+    for (sql, bound) in [(by_age, now.before(options.calls_for).0), (by_number, beyond)] {
+        let mut find = connection.prepare_cached(sql)?;
+        let found = find.query_map([bound, A_STEP], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let found: rusqlite::Result<Vec<(i64, i64)>> = found.collect();
+        for (number, rows) in found? {
+            room = room.saturating_sub(rows.saturating_add(1));
+            if room < 0 && removed > 0 {
+                return Ok(removed);
+            }
+            runs::remove(connection, number)?;
+            removed += 1;
+        }
+    }
+    Ok(removed)
 }
 
 fn contents(connection: &Connection, now: WallTime) -> rusqlite::Result<usize> {

@@ -11,8 +11,10 @@ mod faults;
 mod file;
 mod full;
 mod history;
+mod kept_runs;
 mod keys;
 mod killed;
+mod killed_runs;
 /// What every ledger does.
 #[path = "../../../engine/tests/it/ledger.rs"]
 mod ledger;
@@ -23,6 +25,9 @@ mod of_one_source;
 mod record;
 mod restart;
 mod results;
+/// What every ledger does with runs.
+#[path = "../../../engine/tests/it/runs.rs"]
+mod runs;
 mod scratch;
 mod taken;
 /// The engine's own tests of tickets: a ledger on disk is no other ledger.
@@ -32,7 +37,7 @@ mod tickets;
 use std::sync::Arc;
 
 use scratch::Scratch;
-use toolcrib_core::{Ledger, TicketBounds};
+use toolcrib_core::{Ledger, RunLedger, TicketBounds};
 use toolcrib_engine::{Crib, CribBuilder};
 use toolcrib_store::{Store, StoreOptions};
 
@@ -47,11 +52,20 @@ fn ledger() -> Arc<dyn Ledger> {
 }
 
 fn ledger_within(tickets: TicketBounds) -> Arc<dyn Ledger> {
+    Arc::new(store_within(tickets))
+}
+
+/// A new store that has no runs.
+fn runs() -> Arc<dyn RunLedger> {
+    Arc::new(store_within(TicketBounds::default()))
+}
+
+fn store_within(tickets: TicketBounds) -> Store {
     let scratch = Scratch::new();
     let options = StoreOptions { tickets, ..StoreOptions::default() };
     let store = Store::open(&scratch.file(), options).unwrap();
     SCRATCHES.with_borrow_mut(|all| all.push(scratch));
-    Arc::new(store)
+    store
 }
 
 /// The beginning of a crib with a new store.

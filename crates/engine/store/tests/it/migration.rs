@@ -6,16 +6,27 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 use serde_json::json;
 use toolcrib_core::{
-    Caller, Decision, Effect, Ending, Fingerprint, IdempotencyKey, KeyState, Run, SourceId,
-    TicketId, ToolName, Toolset,
+    Caller, Decision, Effect, Ending, Fingerprint, IdempotencyKey, KeyState, Run, RunLedger as _,
+    SourceId, TicketId, ToolName, Toolset,
 };
 use toolcrib_engine::Crib;
 use toolcrib_store::{CallFilter, Store, StoreOptions};
 use toolcrib_testkit::Oracle;
 
+use crate::runs::{new_run, run_step};
 use crate::scratch::Scratch;
 
 const FIRST: &str = include_str!("../../src/schema/1.sql");
+
+/// The changes from there to the last form that knew of no runs.
+const BEFORE_RUNS: [&str; 6] = [
+    include_str!("../../src/schema/2.sql"),
+    include_str!("../../src/schema/3.sql"),
+    include_str!("../../src/schema/4.sql"),
+    include_str!("../../src/schema/5.sql"),
+    include_str!("../../src/schema/6.sql"),
+    include_str!("../../src/schema/7.sql"),
+];
 
 /// A file as the first release left it when it was killed.
 fn first(scratch: &Scratch) -> Connection {
@@ -86,7 +97,36 @@ async fn a_file_of_the_first_form_goes_on_with_all_that_it_holds() {
     drop((crib, store));
     let raw = Connection::open(scratch.file()).unwrap();
     let form: i64 = raw.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
-    assert_eq!(form, 7);
+    assert_eq!(form, 8);
+}
+
+#[tokio::test]
+async fn a_file_of_the_form_before_runs_keeps_what_it_has_and_takes_runs() {
+    let scratch = Scratch::new();
+    let raw = first(&scratch);
+    for step in BEFORE_RUNS {
+        raw.execute_batch(step).unwrap();
+    }
+    raw.pragma_update(None, "user_version", 7).unwrap();
+    raw.execute(
+        "INSERT INTO calls (key, call_id, tenant, subject, tool, source, effect, fingerprint, \
+         arguments, planned, ended, ending) VALUES ('k-0', 'c', 'local', 'local', 'wipe', 'code', \
+         'destroy', ?1, ?2, 4102444800000, 4102444800001, 'succeeded')",
+        [digits('a'), digits('b')],
+    )
+    .unwrap();
+    drop(raw);
+    let store = Store::open(&scratch.file(), StoreOptions::default()).unwrap();
+    store.create(new_run("run", "thread"), run_step(0)).await.unwrap();
+    store.advance("run", run_step(1)).await.unwrap();
+    assert_eq!(store.load("run").await.unwrap().unwrap().steps, 2);
+    let calls = store.calls(&Caller::local(), CallFilter::default(), None, 9).await.unwrap().calls;
+    assert_eq!(calls.len(), 1);
+    assert_eq!(store.check().await.unwrap(), Vec::<String>::new());
+    drop(store);
+    let raw = Connection::open(scratch.file()).unwrap();
+    let form: i64 = raw.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+    assert_eq!(form, 8);
 }
 
 #[test]

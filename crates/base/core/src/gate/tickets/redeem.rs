@@ -1,5 +1,6 @@
 //! Redeems a ticket: runs the stored call, after policy was asked anew.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -137,6 +138,16 @@ struct RedemptionJob {
 
 impl RedemptionJob {
     async fn redeem(self) -> Result<Response, TicketError> {
+        let (gate, ticket) = (Arc::clone(&self.executor.0), self.ticket.clone());
+        let redeemed = self.claimed().await;
+        if let Some(observer) = &gate.marks.observer {
+            // An observer that breaks costs its own record and no call.
+            let _ = catch_unwind(AssertUnwindSafe(|| observer.redeemed(&ticket)));
+        }
+        redeemed
+    }
+
+    async fn claimed(self) -> Result<Response, TicketError> {
         let gate = Arc::clone(&self.executor.0);
         let parked = gate.ledger.claim(&self.ticket, &self.caller).await?;
         failpoint::reached("ticket claimed");

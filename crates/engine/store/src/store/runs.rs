@@ -1,0 +1,85 @@
+//! The store as a ledger of runs. Whoever writes waits for the commit, so that what is read
+//! afterwards has it.
+
+use toolcrib_core::{
+    BoxFuture, Caller, LedgerError, NewRun, RunLedger, RunLedgerError, RunStep, RunSummary,
+    StoredRun,
+};
+
+use super::Store;
+use crate::rows::runs::{self, NewRunRow, NewStep};
+use crate::sqlite::writer::job::Durability;
+
+impl RunLedger for Store {
+    fn create(&self, run: NewRun, step: RunStep) -> BoxFuture<'_, Result<(), RunLedgerError>> {
+        Box::pin(async move {
+            let row = NewRunRow::of(run, step)?;
+            let create = move |file: &rusqlite::Connection| row.create(file);
+            self.0.writer.ask(Durability::Commit, create).await.map_err(LedgerError::from)?
+        })
+    }
+
+    fn advance<'a>(
+        &'a self,
+        run: &'a str,
+        step: RunStep,
+    ) -> BoxFuture<'a, Result<(), RunLedgerError>> {
+        let run = run.to_owned();
+        Box::pin(async move {
+            let step = NewStep::of(step)?;
+            let advance = move |file: &rusqlite::Connection| step.advance(file, &run);
+            self.0.writer.ask(Durability::Commit, advance).await.map_err(LedgerError::from)?
+        })
+    }
+
+    fn load<'a>(&'a self, run: &'a str) -> BoxFuture<'a, Result<Option<StoredRun>, LedgerError>> {
+        let run = run.to_owned();
+        Box::pin(async move { Ok(self.0.readers.read(move |file| runs::load(file, &run)).await?) })
+    }
+
+    fn events<'a>(
+        &'a self,
+        run: &'a str,
+        from: u64,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<String>, LedgerError>> {
+        let run = run.to_owned();
+        let events = move |file: &rusqlite::Connection| runs::events(file, &run, from, limit);
+        Box::pin(async move { Ok(self.0.readers.read(events).await?) })
+    }
+
+    fn list<'a>(
+        &'a self,
+        caller: &'a Caller,
+        before: Option<u64>,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<RunSummary>, LedgerError>> {
+        let caller = caller.clone();
+        let list = move |file: &rusqlite::Connection| runs::list(file, &caller, before, limit);
+        Box::pin(async move { Ok(self.0.readers.read(list).await?) })
+    }
+
+    fn thread<'a>(
+        &'a self,
+        caller: &'a Caller,
+        thread: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<RunSummary>, LedgerError>> {
+        let (caller, thread) = (caller.clone(), thread.to_owned());
+        let of_thread = move |file: &rusqlite::Connection| runs::thread(file, &caller, &thread);
+        Box::pin(async move { Ok(self.0.readers.read(of_thread).await?) })
+    }
+
+    fn unfinished(&self) -> BoxFuture<'_, Result<Vec<RunSummary>, LedgerError>> {
+        Box::pin(async move { Ok(self.0.readers.read(runs::unfinished).await?) })
+    }
+
+    fn forget<'a>(
+        &'a self,
+        caller: &'a Caller,
+        run: &'a str,
+    ) -> BoxFuture<'a, Result<bool, LedgerError>> {
+        let (caller, run) = (caller.clone(), run.to_owned());
+        let forget = move |file: &rusqlite::Connection| runs::forget(file, &caller, &run);
+        Box::pin(async move { Ok(self.0.writer.ask(Durability::Commit, forget).await?) })
+    }
+}
