@@ -1,27 +1,32 @@
 //! Who runs a run: asks the model, lets the crib run the calls, keeps the budget.
 
-use std::sync::Arc;
-use std::time::Duration;
+mod batch;
+mod decisions;
+mod turn;
 
-use serde::{Deserialize, Serialize};
-use tokio::sync::mpsc;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use toolcrib_core::{
-    BatchOptions, Call, CallKey, Caller, Decision, Host, ParkedCall, Plan, PlanRequest, Progress,
-    Redemption, Report, TicketError, TicketId,
+    BatchOptions, Caller, NewRun, Plan, PlanRequest, RunLedger, RunLedgerError, RunStage,
+    StoredRun, TicketId,
 };
 use toolcrib_engine::Crib;
 
-use crate::budget::{Account, Budget, Spent};
-use crate::event::RunEvent;
-use crate::item::{ResultText, ThreadItem};
-use crate::model::{
-    CallerTool, ModelAnswer, ModelClient, ModelDelta, ModelFault, ModelFaultKind, ModelRequest,
-};
+use crate::budget::{Account, Budget};
+use crate::event::{RunEvent, WaitingTool};
+use crate::item::ThreadItem;
+use crate::model::{CallerTool, ModelClient, ModelFault, ModelFaultKind};
+use crate::record::RunRecord;
 use crate::run::{RunEffect, RunEnd, RunInput, RunState};
+use crate::saved::{RestoreError, SAVED_VERSION, SavedRun};
 use crate::stop::StopReason;
-use crate::usage::{Usage, tokens};
+use crate::usage::Usage;
+
+/// For so long a ledger remembers the keys of calls at the least; they are kept for a day.
+const FRESH: Duration = Duration::from_hours(12);
 
 /// A model with instructions, over a crib.
 pub struct Agent {
@@ -47,55 +52,78 @@ pub struct AgentRun {
     usage: Usage,
     /// While nobody was waited for.
     busy: Duration,
-    is_closing: bool,
+    /// Why it pauses was told.
+    is_told: bool,
+    /// What stands here is more than what was written.
+    is_ahead: bool,
+    past: RunPast,
     /// What goes with every batch; a host of its own hears of the calls in the place of the events.
     options: BatchOptions,
+    /// Cancelled when the process ends: what was begun may end, and nothing else begins.
+    hold: CancellationToken,
+    record: Option<RunRecord>,
 }
 
-/// A run at a pause, as data: whoever reads it back goes on with it, in another process too.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct SavedRun {
-    /// Of this form; a later one reads it too.
-    version: u32,
-    state: RunState,
-    spent: Spent,
-    usage: Usage,
-    busy: Duration,
+/// What is not known of a run that another process drove before.
+#[derive(Default)]
+struct RunPast {
+    /// It stood still for so long that the keys of its calls may be forgotten.
+    is_old: bool,
+    /// The model may have been asked, and its answer lost.
+    has_lost_request: bool,
 }
 
-/// The form that is written.
-const SAVED_VERSION: u32 = 1;
-
-/// A run that was saved by a later version.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the run was saved by a later version (form {0}): update toolcrib")]
-pub struct UnknownRunVersion(u32);
+/// What a run is about.
+pub struct RunOrder {
+    pub agent: Arc<Agent>,
+    pub caller: Arc<Caller>,
+    /// The thread, whose last item is what the user says.
+    pub thread: Vec<ThreadItem>,
+    /// Tools that whoever asks runs itself.
+    pub caller_tools: Vec<CallerTool>,
+    /// Whether the model hears of a batch only when nothing of it waits for a person any more; else
+    /// it is told of the ticket, and may answer in words.
+    pub waits_for_people: bool,
+}
 
 /// Why a run does not go on by itself.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RunPause {
-    /// Each of these is to be decided by [`AgentRun::decide`]; or [`AgentRun::go_on`].
+    /// Each of these is to be decided by [`AgentRun::decide`], or by whoever else decides about it;
+    /// then [`AgentRun::look`] hears of it. Or [`AgentRun::go_on`].
     Waiting(Vec<TicketId>),
     Ended(RunEnd),
+    /// It is to go on in another process: see [`AgentRun::with_hold`].
+    Held,
 }
 
 /// Tells of the run while it goes on.
 type Listener<'a> = &'a mut (dyn FnMut(RunEvent) + Send);
 
 impl AgentRun {
-    /// A run that goes on with a thread, whose last item is what the user says.
-    ///
-    /// `waits_for_people`: whether the model hears of a batch only when nothing of it waits for a
-    /// person any more; else it is told of the ticket, and may answer in words.
-    pub fn new(
-        agent: Arc<Agent>,
-        caller: Arc<Caller>,
-        thread: Vec<ThreadItem>,
-        caller_tools: Vec<CallerTool>,
-        waits_for_people: bool,
-    ) -> Self {
+    /// A run that goes on with a thread, and of which nothing is written down.
+    pub fn new(order: RunOrder) -> Self {
+        Self::named(String::new(), order)
+    }
+
+    /// A run of which every step is written down before the next begins. Nobody but `run.id` has
+    /// to be remembered to go on with it.
+    pub async fn recorded(
+        order: RunOrder,
+        ledger: Arc<dyn RunLedger>,
+        run: NewRun,
+    ) -> Result<Self, RunLedgerError> {
+        let mut begun = Self::named(run.id.clone(), order);
+        let mut record = RunRecord::new(ledger, run.id.clone());
+        record.begin(run, &begun.without_items(), &begun.state.items).await?;
+        begun.record = Some(record);
+        Ok(begun)
+    }
+
+    fn named(id: String, order: RunOrder) -> Self {
+        let RunOrder { agent, caller, thread, caller_tools, waits_for_people } = order;
         let account = Account::new(agent.budget, agent.model.settings().price);
-        let state = RunState::new(thread, caller_tools, waits_for_people);
+        let state = RunState::new(id, thread, caller_tools, waits_for_people);
         let next = state.again();
         Self {
             agent,
@@ -106,20 +134,31 @@ impl AgentRun {
             plan: None,
             usage: Usage::default(),
             busy: Duration::ZERO,
-            is_closing: false,
+            is_told: false,
+            is_ahead: false,
+            past: RunPast::default(),
             options: BatchOptions::default(),
+            hold: CancellationToken::new(),
+            record: None,
         }
     }
 
     /// The run as it is now. At a pause it can be gone on with; what was asked of the model and is
     /// not answered yet is asked again.
     pub fn saved(&self) -> SavedRun {
+        SavedRun { items: self.state.items.clone(), ..self.without_items() }
+    }
+
+    fn without_items(&self) -> SavedRun {
+        let end = if let RunEffect::End(end) = &self.next { Some(end.clone()) } else { None };
         SavedRun {
             version: SAVED_VERSION,
-            state: self.state.clone(),
+            state: self.state.bare(),
+            items: Vec::new(),
             spent: self.account.saved(),
             usage: self.usage,
             busy: self.busy,
+            end,
         }
     }
 
@@ -128,31 +167,64 @@ impl AgentRun {
         agent: Arc<Agent>,
         caller: Arc<Caller>,
         saved: SavedRun,
-    ) -> Result<Self, UnknownRunVersion> {
+    ) -> Result<Self, RestoreError> {
         if saved.version > SAVED_VERSION {
-            return Err(UnknownRunVersion(saved.version));
+            return Err(RestoreError::Newer(saved.version));
         }
         let price = agent.model.settings().price;
         let account = Account::going_on(agent.budget, price, saved.spent);
-        let next = saved.state.again();
+        let mut state = saved.state;
+        state.items = saved.items;
+        let is_told = saved.end.is_some();
         Ok(Self {
             agent,
             caller,
-            state: saved.state,
             account,
-            next,
+            next: saved.end.map_or_else(|| state.again(), RunEffect::End),
             plan: None,
             usage: saved.usage,
             busy: saved.busy,
-            is_closing: false,
+            is_told,
+            is_ahead: false,
+            past: RunPast { is_old: false, has_lost_request: state.asks() },
             options: BatchOptions::default(),
+            hold: CancellationToken::new(),
+            record: None,
+            state,
         })
+    }
+
+    /// A run that was written down, whoever wrote it. Calls that had begun are not made again: see
+    /// what is on record of them.
+    pub fn resumed(
+        agent: Arc<Agent>,
+        ledger: Arc<dyn RunLedger>,
+        stored: StoredRun,
+    ) -> Result<Self, RestoreError> {
+        let unreadable = |error: serde_json::Error| RestoreError::Unreadable(error.to_string());
+        let mut saved: SavedRun = serde_json::from_str(&stored.state).map_err(unreadable)?;
+        let items = stored.items.iter().map(|item| serde_json::from_str(item));
+        saved.items = items.collect::<Result<_, _>>().map_err(unreadable)?;
+        let written = saved.items.len();
+        let stood = stored.summary.changed.elapsed().unwrap_or_default();
+        let mut run = Self::restored(agent, Arc::new(stored.summary.caller), saved)?;
+        run.past.is_old = stood > FRESH;
+        let id = stored.summary.id;
+        run.record = Some(RunRecord::after(ledger, id, stored.steps, written));
+        Ok(run)
     }
 
     /// What goes with every batch. A host among it hears what calls tell, and answers what they ask.
     #[must_use]
     pub fn with_options(self, options: BatchOptions) -> Self {
         Self { options, ..self }
+    }
+
+    /// Once the token is cancelled, the calls that run may end and nothing else begins: the run is
+    /// as it was written last, and another process goes on with it.
+    #[must_use]
+    pub fn with_hold(self, hold: CancellationToken) -> Self {
+        Self { hold, ..self }
     }
 
     /// All of the thread, with what this run added.
@@ -175,246 +247,139 @@ impl AgentRun {
     /// Goes on until somebody is needed or the run has ended.
     pub async fn go(&mut self, tell: Listener<'_>, cancel: &CancellationToken) -> RunPause {
         loop {
-            let began = Instant::now();
-            let input = match &mut self.next {
-                RunEffect::End(end) => {
-                    let end = end.clone();
-                    if !std::mem::replace(&mut self.is_closing, true) {
-                        tell(RunEvent::Usage { usage: self.usage });
-                        tell(RunEvent::Ended { end: end.clone() });
-                    }
-                    return RunPause::Ended(end);
-                }
-                RunEffect::Wait(tickets) => {
-                    let tickets = tickets.clone();
-                    for ticket in &tickets {
-                        if let Some(parked) = self.parked(ticket).await {
-                            tell(RunEvent::Waiting { parked: Box::new(parked) });
-                        }
-                    }
-                    return RunPause::Waiting(tickets);
-                }
-                RunEffect::Ask { is_last } => {
-                    let is_last = *is_last;
-                    self.ask(is_last, tell, cancel).await
-                }
-                RunEffect::Call(calls) => {
-                    let calls = std::mem::take(calls);
-                    let report = self.call(calls, tell, cancel).await;
-                    if cancel.is_cancelled() {
-                        // What ran is on record; the thread is told of it too.
-                        self.next = self.take(RunInput::Ran(report));
-                        if matches!(self.next, RunEffect::End(_)) {
-                            continue;
-                        }
-                        RunInput::Cancelled
-                    } else {
-                        RunInput::Ran(report)
-                    }
-                }
+            let pause = match &self.next {
+                RunEffect::End(end) => Some(RunPause::Ended(end.clone())),
+                RunEffect::Wait(tickets) => Some(RunPause::Waiting(tickets.clone())),
+                RunEffect::Ask { .. } | RunEffect::Call(_) => None,
             };
-            self.busy += began.elapsed();
-            self.next = self.take(input);
+            let told = match &pause {
+                Some(pause) => self.pause_events(pause).await,
+                None => Vec::new(),
+            };
+            if let Err(error) = self.write(pause.as_ref()).await {
+                return RunPause::Ended(self.unwritten(&error, tell));
+            }
+            // Whoever hears of it finds it written.
+            told.into_iter().for_each(&mut *tell);
+            if let Some(pause) = pause {
+                return pause;
+            }
+            if self.hold.is_cancelled() {
+                return RunPause::Held;
+            }
+            self.is_told = false;
+            self.is_ahead = self.go_one_step(tell, cancel).await;
         }
     }
 
-    /// The call that waits under a ticket.
-    pub async fn parked(&self, ticket: &TicketId) -> Option<ParkedCall> {
-        self.agent.crib.ticket(&self.caller, ticket).await.ok().flatten()
-    }
-
-    /// Decides about a ticket that the run waits for. An error leaves the run as it was.
-    pub async fn decide(
-        &mut self,
-        ticket: &TicketId,
-        decision: Decision,
-        tell: Listener<'_>,
-    ) -> Result<(), TicketError> {
-        let run = self.state.run.clone();
-        let redemption = Redemption {
-            caller: &self.caller,
-            ticket,
-            decision,
-            run: &run,
-            options: self.options.clone(),
+    /// Whether anything came of it.
+    async fn go_one_step(&mut self, tell: Listener<'_>, cancel: &CancellationToken) -> bool {
+        let began = Instant::now();
+        let mut record = self.record.take();
+        let mut both = |event: RunEvent| {
+            if let Some(record) = &mut record {
+                record.note(event.clone());
+            }
+            tell(event);
         };
-        let response = self.agent.crib.redeem(redemption).await?;
-        tell(RunEvent::CallDone { response: Box::new(response.clone()) });
-        self.next = self.take(RunInput::Decided(Box::new(response)));
-        Ok(())
+        let input = match &mut self.next {
+            RunEffect::End(_) | RunEffect::Wait(_) => None,
+            RunEffect::Ask { is_last } => {
+                let is_last = *is_last;
+                self.ask(is_last, &mut both, cancel).await
+            }
+            RunEffect::Call(calls) => {
+                let calls = std::mem::take(calls);
+                Some(RunInput::Ran(self.call(calls, &mut both, cancel).await))
+            }
+        };
+        self.record = record;
+        self.busy += began.elapsed();
+        let Some(input) = input else { return false };
+        let has_run = matches!(input, RunInput::Ran(_));
+        self.next = self.take(input);
+        // What ran is on record; the thread is told of it too.
+        if has_run && cancel.is_cancelled() && !matches!(self.next, RunEffect::End(_)) {
+            self.next = self.take(RunInput::Cancelled);
+        }
+        true
     }
 
-    /// Waits for nobody any more: the model is told that its calls wait.
-    pub fn go_on(&mut self) {
-        self.next = self.take(RunInput::GoOn);
+    /// What tells why the run pauses, once.
+    async fn pause_events(&mut self, pause: &RunPause) -> Vec<RunEvent> {
+        if std::mem::replace(&mut self.is_told, true) {
+            return Vec::new();
+        }
+        let mut told = Vec::new();
+        match pause {
+            RunPause::Ended(end) => {
+                told.push(RunEvent::Usage { usage: self.usage });
+                told.push(RunEvent::Ended { end: end.clone(), at: now() });
+            }
+            RunPause::Held => {}
+            RunPause::Waiting(tickets) => {
+                for ticket in tickets {
+                    if let Some(parked) = self.parked(ticket).await {
+                        told.push(RunEvent::Waiting { call: WaitingTool::of(parked) });
+                    }
+                }
+            }
+        }
+        if let Some(record) = &mut self.record {
+            told.iter().cloned().for_each(|event| record.note(event));
+        }
+        told
+    }
+
+    fn tell(&mut self, event: RunEvent, tell: Listener<'_>) {
+        if let Some(record) = &mut self.record {
+            record.note(event.clone());
+        }
+        tell(event);
+    }
+
+    /// Writes what is not written yet.
+    async fn write(&mut self, pause: Option<&RunPause>) -> Result<(), RunLedgerError> {
+        if !std::mem::take(&mut self.is_ahead) {
+            return Ok(());
+        }
+        let saved = self.without_items();
+        let Some(record) = &mut self.record else { return Ok(()) };
+        let (stage, tickets) = match pause {
+            None | Some(RunPause::Held) => (RunStage::Running, Vec::new()),
+            Some(RunPause::Waiting(tickets)) => (RunStage::Waiting, tickets.clone()),
+            Some(RunPause::Ended(_)) => (RunStage::Ended, Vec::new()),
+        };
+        record.write(&saved, &self.state.items, stage, tickets).await
+    }
+
+    /// A run that cannot be written goes no further: nothing of it would be known afterwards.
+    fn unwritten(&mut self, error: &RunLedgerError, tell: Listener<'_>) -> RunEnd {
+        let fault = ModelFault {
+            kind: ModelFaultKind::Broken,
+            message: "the run stopped: it cannot be written down".to_owned(),
+            detail: Some(error.to_string()),
+            retry_after: None,
+        };
+        let end = RunEnd {
+            stop: StopReason::Fault,
+            text: fault.message.clone(),
+            calls: Vec::new(),
+            fault: Some(fault),
+        };
+        self.next = RunEffect::End(end.clone());
+        self.record = None;
+        self.is_told = true;
+        tell(RunEvent::Ended { end: end.clone(), at: now() });
+        end
     }
 
     fn take(&mut self, input: RunInput) -> RunEffect {
         self.state.step(input, self.agent.model.dialect())
     }
-
-    fn plan(&self) -> Result<Plan, ModelFault> {
-        let wishes = self.agent.wishes.clone().after(&self.state.run);
-        let wishes = wishes.api_defers(self.agent.model.dialect().defers());
-        self.agent.crib.plan(&self.caller, wishes).map_err(|error| ModelFault {
-            kind: ModelFaultKind::Refused,
-            message: format!("there is no plan of the tools for this agent: {error}"),
-            detail: None,
-            retry_after: None,
-        })
-    }
-
-    /// Why no further turn may be taken.
-    fn spent(&self) -> Option<StopReason> {
-        if self.agent.budget.time.is_some_and(|time| self.busy >= time) {
-            return Some(StopReason::Time);
-        }
-        let (_, calls, _, _) = self.account.totals();
-        let is_out = self.agent.budget.calls.is_some_and(|most| calls >= most);
-        is_out.then_some(StopReason::Calls)
-    }
-
-    /// The time that is left; the last turn has as long as a model may take.
-    fn time_left(&self) -> Duration {
-        let left = self.agent.budget.time.map(|time| time.saturating_sub(self.busy));
-        left.unwrap_or(Duration::from_hours(24))
-    }
-
-    async fn ask(
-        &mut self,
-        is_last: bool,
-        tell: Listener<'_>,
-        cancel: &CancellationToken,
-    ) -> RunInput {
-        if !is_last && let Some(stop) = self.spent() {
-            return RunInput::Exhausted(stop);
-        }
-        let plan = match self.plan() {
-            Ok(plan) => plan,
-            Err(fault) => return RunInput::ModelFailed(fault),
-        };
-        self.plan = Some(plan.clone());
-        let instructions = self.instructions(&plan);
-        let model = Arc::clone(&self.agent.model);
-        let mut request = ModelRequest {
-            instructions: &instructions,
-            items: &self.state.items,
-            plan: Some(&plan),
-            is_last,
-            caller_tools: self.state.caller_tools(),
-            max_tokens: u64::from(model.settings().max_tokens),
-        };
-        let input = tokens(model.weight(&request));
-        let reserved = match self.account.reserve(input, request.max_tokens, is_last) {
-            Ok(reserved) => reserved,
-            Err(stop) => return RunInput::Exhausted(stop),
-        };
-        request.max_tokens = reserved.output_tokens;
-        if !is_last {
-            tell(RunEvent::TurnStarted { turn: self.state.turn + 1 });
-        }
-        let (mut used, mut said) = (Usage::default(), 0_usize);
-        let mut pass_on = |delta: ModelDelta| {
-            let (ModelDelta::Text(piece)
-            | ModelDelta::Reasoning(piece)
-            | ModelDelta::Retracted(piece)) = &delta;
-            said += piece.len();
-            tell(match delta {
-                ModelDelta::Text(delta) => RunEvent::Text { delta },
-                ModelDelta::Reasoning(delta) => RunEvent::Reasoning { delta },
-                ModelDelta::Retracted(why) => RunEvent::Retracted { why },
-            });
-        };
-        let weight = model.weight(&request);
-        let left = if is_last { Duration::from_hours(24) } else { self.time_left() };
-        let answered = tokio::select! {
-            biased;
-            () = cancel.cancelled() => Err(RunInput::Cancelled),
-            () = tokio::time::sleep(left) => Err(RunInput::Exhausted(StopReason::Time)),
-            answered = model.answer(&request, &mut used, &mut pass_on) => Ok(answered),
-        };
-        if answered.is_err() {
-            // What was given up has cost too.
-            used.add(Usage::estimated(weight, said));
-        }
-        self.account.settle(reserved, &used);
-        self.usage.add(used);
-        match answered {
-            Ok(Ok(answer)) => heard(answer, tell),
-            Ok(Err(fault)) => RunInput::ModelFailed(fault),
-            Err(input) => input,
-        }
-    }
-
-    /// What the author of the agent says, and what the tools want said.
-    fn instructions(&self, plan: &Plan) -> String {
-        let guidance = plan.guidance();
-        let texts = [&self.agent.instructions, &guidance.system, &guidance.user];
-        let texts = texts.into_iter().chain(&guidance.reminders).map(String::as_str);
-        let parts: Vec<_> = texts.filter(|part| !part.is_empty()).collect();
-        parts.join("\n\n")
-    }
-
-    async fn call(
-        &mut self,
-        mut calls: Vec<Call>,
-        tell: Listener<'_>,
-        cancel: &CancellationToken,
-    ) -> Report {
-        let wished = u32::try_from(calls.len()).unwrap_or(u32::MAX);
-        let may_run = usize::try_from(self.account.take_calls(wished)).unwrap_or(usize::MAX);
-        let beyond = calls.split_off(may_run.min(calls.len()));
-        self.state.refuse(beyond.into_iter().map(|call| ResultText {
-            call_id: call.id,
-            name: call.wire.name,
-            text: "This call was not run: the budget of this run has no further call.".to_owned(),
-            is_error: true,
-        }));
-        let Some(plan) = self.plan.clone().filter(|_| !calls.is_empty()) else {
-            return Report { responses: Vec::new() };
-        };
-        let (sender, mut told) = mpsc::unbounded_channel();
-        let within = cancel.child_token();
-        let host = self.options.host.clone();
-        let host = host.unwrap_or_else(|| Arc::new(ProgressHost(sender)));
-        let options =
-            BatchOptions { cancel: within.clone(), host: Some(host), ..self.options.clone() };
-        let left = self.time_left();
-        let mut running = Box::pin(self.agent.crib.run_with(&plan, calls, options));
-        let mut late = std::pin::pin!(tokio::time::sleep(left));
-        let report = loop {
-            tokio::select! {
-                biased;
-                () = &mut late, if !within.is_cancelled() => within.cancel(),
-                Some(text) = told.recv() => tell(RunEvent::Progress { text }),
-                report = &mut running => break report,
-            }
-        };
-        for response in &report.responses {
-            tell(RunEvent::CallDone { response: Box::new(response.clone()) });
-        }
-        report
-    }
 }
 
-fn heard(answer: ModelAnswer, tell: Listener<'_>) -> RunInput {
-    if !answer.call_texts.is_empty() {
-        tell(RunEvent::Calls { calls: answer.call_texts.clone() });
-    }
-    RunInput::Answered(Box::new(answer))
-}
-
-/// Passes on what calls tell of themselves.
-struct ProgressHost(mpsc::UnboundedSender<String>);
-
-impl Host for ProgressHost {
-    fn progress(&self, _: CallKey, progress: Progress) {
-        let told = match (progress.message, progress.total) {
-            (Some(message), _) => message,
-            (None, Some(total)) => format!("{} of {total}", progress.done),
-            (None, None) => return,
-        };
-        // Whoever heard it has gone.
-        let _ = self.0.send(told);
-    }
+/// Seconds since 1970.
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }

@@ -1,74 +1,127 @@
 //! What a run tells while it goes on.
 
-use serde_json::{Value, json};
-use toolcrib_core::{ParkedCall, Response};
+pub(crate) mod stored;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use toolcrib_core::{ParkedCall, Response, ToolOutcome};
 
 use crate::item::CallText;
 use crate::run::RunEnd;
 use crate::usage::Usage;
 
-/// One event. Exactly one [`RunEvent::Ended`] comes, as the last.
-#[derive(Debug, Clone)]
+/// One event; its JSON has the name of the event as its `type`. Exactly one [`RunEvent::Ended`]
+/// comes, as the last.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type")]
 pub enum RunEvent {
     /// The model is asked; the first turn has the number 1.
-    TurnStarted {
-        turn: u32,
-    },
+    #[serde(rename = "turn.started")]
+    TurnStarted { turn: u32 },
     /// A piece of what the model says.
-    Text {
-        delta: String,
-    },
+    #[serde(rename = "text.delta")]
+    Text { delta: String },
     /// A piece of what it thinks, where the API tells.
-    Reasoning {
-        delta: String,
-    },
+    #[serde(rename = "reasoning.delta")]
+    Reasoning { delta: String },
     /// What was told of this turn does not hold: its stream broke, and it is asked anew.
-    Retracted {
-        why: String,
-    },
+    #[serde(rename = "turn.retracted")]
+    Retracted { why: String },
     /// The model called tools, which are about to run.
-    Calls {
-        calls: Vec<CallText>,
-    },
+    #[serde(rename = "calls")]
+    Calls { calls: Vec<CalledTool> },
     /// What one of them came to.
-    CallDone {
-        response: Box<Response>,
-    },
+    #[serde(rename = "call.done")]
+    CallDone { response: CallEnd },
     /// What a call that runs tells of itself.
-    Progress {
-        text: String,
-    },
+    #[serde(rename = "call.progress")]
+    Progress { text: String },
     /// A call waits for a person.
-    Waiting {
-        parked: Box<ParkedCall>,
-    },
-    Usage {
-        usage: Usage,
-    },
-    Ended {
-        end: RunEnd,
-    },
+    #[serde(rename = "call.waiting")]
+    Waiting { call: WaitingTool },
+    #[serde(rename = "usage")]
+    Usage { usage: Usage },
+    /// `at`: in seconds since 1970.
+    #[serde(rename = "ended")]
+    Ended { end: RunEnd, at: u64 },
+}
+
+/// A call, and where its tool is from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CalledTool {
+    #[serde(flatten)]
+    pub call: CallText,
+    /// `None`: the agent has no such tool, or its caller runs it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+}
+
+/// What a call came to, in words.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CallEnd {
+    pub id: String,
+    pub name: String,
+    pub outcome: CallOutcome,
+    pub text: String,
+    /// What else there is to know: its kind of failure, its ticket, its checks and references.
+    #[serde(flatten)]
+    pub more: Map<String, Value>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallOutcome {
+    Done,
+    Failed,
+    Denied,
+    Pending,
+}
+
+/// A call that waits for a person.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WaitingTool {
+    pub ticket: String,
+    pub tool: String,
+    pub arguments: Value,
+    pub reason: String,
+}
+
+impl CallEnd {
+    /// `id`: of the call; an answer out of the record has none.
+    pub(crate) fn of(id: &str, name: &str, response: &Response) -> Self {
+        let outcome = match &response.outcome {
+            ToolOutcome::Done(_) => CallOutcome::Done,
+            ToolOutcome::Failed(_) => CallOutcome::Failed,
+            ToolOutcome::Denied { .. } => CallOutcome::Denied,
+            ToolOutcome::Pending(_) => CallOutcome::Pending,
+        };
+        let told = response.to_json();
+        let mut more = if let Value::Object(fields) = told { fields } else { Map::new() };
+        // The text says the same as the data, and causes are the operator's.
+        for field in ["id", "name", "outcome", "error", "text", "structured", "parts", "debug"] {
+            more.remove(field);
+        }
+        Self { id: id.to_owned(), name: name.to_owned(), outcome, text: response.text(), more }
+    }
+
+    pub fn is_error(&self) -> bool {
+        matches!(self.outcome, CallOutcome::Failed | CallOutcome::Denied)
+    }
+}
+
+impl WaitingTool {
+    pub(crate) fn of(parked: ParkedCall) -> Self {
+        Self {
+            ticket: parked.ticket.to_string(),
+            tool: parked.tool.to_string(),
+            arguments: parked.arguments.into_value(),
+            reason: parked.reason,
+        }
+    }
 }
 
 impl RunEvent {
-    /// One object, with the name of the event as its `type`.
     pub fn to_json(&self) -> Value {
-        match self {
-            Self::TurnStarted { turn } => json!({ "type": "turn.started", "turn": turn }),
-            Self::Text { delta } => json!({ "type": "text.delta", "delta": delta }),
-            Self::Reasoning { delta } => json!({ "type": "reasoning.delta", "delta": delta }),
-            Self::Retracted { why } => json!({ "type": "turn.retracted", "why": why }),
-            Self::Calls { calls } => json!({ "type": "calls", "calls": calls }),
-            Self::CallDone { response } => {
-                json!({ "type": "call.done", "response": response.to_json() })
-            }
-            Self::Progress { text } => json!({ "type": "call.progress", "text": text }),
-            Self::Waiting { parked } => json!({
-                "type": "call.waiting", "ticket": parked.ticket, "tool": parked.tool,
-                "arguments": parked.arguments.clone().into_value(), "reason": parked.reason,
-            }),
-            Self::Usage { usage } => json!({ "type": "usage", "usage": usage }),
-            Self::Ended { end } => json!({ "type": "ended", "end": end }),
-        }
+        serde_json::to_value(self).unwrap_or_else(|error| json!({ "fault": error.to_string() }))
     }
 }

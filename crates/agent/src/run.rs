@@ -1,15 +1,20 @@
 //! The loop of an agent as a function: what came goes in, what is to be done comes out. It has no
 //! clock, no socket and no randomness, so that the same inputs always give the same run.
 
+mod slot;
+
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use toolcrib_core::{Call, NextStep, Report, Response, Run, TicketId, ToolOutcome};
+use serde_json::json;
+use toolcrib_core::{Call, Fingerprint, NextStep, Report, Response, Run, TicketId, ToolOutcome};
 use toolcrib_dialect::Dialect;
 
 use crate::item::{CallText, Echo, ResultText, ThreadItem};
 use crate::model::messages::merged;
 use crate::model::{CallerTool, ModelAnswer, ModelFault};
 use crate::stop::StopReason;
+use slot::{CallSlot, StoredCall};
 
 /// The same call with the same result so often is not run once more.
 const MOST_REPEATS: usize = 3;
@@ -17,7 +22,10 @@ const MOST_REPEATS: usize = 3;
 /// Where a run stands. It is data: what is written and read back goes on as it was.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunState {
-    /// The thread as it was, and what came since.
+    /// Unique among all runs that are written down; empty: this one is not.
+    id: String,
+    /// The thread as it was, and what came since. It is written beside the rest, as it grows.
+    #[serde(skip)]
     pub items: Vec<ThreadItem>,
     /// What tools left behind: used ones, references, checks.
     pub run: Run,
@@ -25,8 +33,8 @@ pub struct RunState {
     phase: RunPhase,
     /// Tools that whoever asks runs itself.
     caller_tools: Vec<CallerTool>,
-    /// Calls with what came of them, to see repetitions.
-    done: Vec<(CallText, String)>,
+    /// To see repetitions.
+    done: Vec<DoneCall>,
     /// Whether a batch is put to the model only when nothing of it waits any more.
     waits_for_people: bool,
 }
@@ -40,6 +48,7 @@ enum RunPhase {
     },
     /// Calls run. `left`: those that the caller runs.
     Calling {
+        calls: Vec<StoredCall>,
         left: Vec<CallText>,
         refused: Vec<ResultText>,
     },
@@ -52,16 +61,11 @@ enum RunPhase {
     Ended,
 }
 
-/// One call of a batch, as the thread will have it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct CallSlot {
-    /// As the model reads it: of one that waits, that it waits.
-    result: ResultText,
-    /// The same in the shape of the API.
-    messages: Vec<Value>,
-    /// Under which it waits for a person.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    ticket: Option<TicketId>,
+/// A call that was made, with what came of it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+struct DoneCall {
+    call: Fingerprint,
+    result: Fingerprint,
 }
 
 /// What comes to a run.
@@ -71,11 +75,15 @@ pub enum RunInput {
     /// The budget lets no further request be made.
     Exhausted(StopReason),
     Ran(Report),
-    /// What became of a call that waited.
-    Decided(Box<Response>),
+    /// What became of the call that waited under a ticket.
+    Decided(TicketId, Box<Response>),
+    /// Nobody decided about a ticket in time.
+    Lapsed(TicketId),
     /// Nobody waits for the decisions any more: the model is told that its calls wait.
     GoOn,
     Cancelled,
+    /// The process that drove it is gone, and nobody waits for it any more.
+    Abandoned,
 }
 
 /// What is to be done next.
@@ -106,12 +114,16 @@ pub struct RunEnd {
 
 impl RunState {
     /// A run that goes on with a thread. Its first effect is [`RunEffect::Ask`].
+    ///
+    /// `id`: of one that is written down, unique among all; else it is empty.
     pub fn new(
+        id: String,
         items: Vec<ThreadItem>,
         caller_tools: Vec<CallerTool>,
         waits_for_people: bool,
     ) -> Self {
         Self {
+            id,
             items,
             run: Run::default(),
             turn: 0,
@@ -120,6 +132,32 @@ impl RunState {
             done: Vec::new(),
             waits_for_people,
         }
+    }
+
+    /// The same without the items of the thread.
+    pub(crate) fn bare(&self) -> Self {
+        Self {
+            id: self.id.clone(),
+            items: Vec::new(),
+            run: self.run.clone(),
+            turn: self.turn,
+            phase: self.phase.clone(),
+            caller_tools: self.caller_tools.clone(),
+            done: self.done.clone(),
+            waits_for_people: self.waits_for_people,
+        }
+    }
+
+    /// Whether the model is to be asked next.
+    pub fn asks(&self) -> bool {
+        matches!(self.phase, RunPhase::Asking { .. })
+    }
+
+    /// The calls that wait for a person, each with its ticket.
+    pub fn waiting_calls(&self) -> Vec<(TicketId, Call)> {
+        let RunPhase::Waiting { slots, .. } = &self.phase else { return Vec::new() };
+        let waiting = slots.iter().filter_map(|slot| slot.waits.as_ref());
+        waiting.map(|waiting| (waiting.ticket.clone(), waiting.call.call())).collect()
     }
 
     pub fn caller_tools(&self) -> &[CallerTool] {
@@ -145,17 +183,18 @@ impl RunState {
             (RunPhase::Asking { stop: Some(reason) }, RunInput::Exhausted(_)) => {
                 self.end(reason, limit_told(reason))
             }
-            (RunPhase::Calling { left, refused }, RunInput::Ran(report)) => {
-                self.ran(&report, left, refused, dialect)
+            (RunPhase::Calling { calls, left, refused }, RunInput::Ran(report)) => {
+                let slots = report.responses.iter().zip(&calls);
+                let slots = slots.map(|(told, call)| CallSlot::of(told, call, dialect)).collect();
+                self.ran(&report, slots, left, refused, dialect)
             }
-            (RunPhase::Waiting { mut slots, left, refused }, RunInput::Decided(response)) => {
-                self.run.absorb_late(&response);
-                let waits = |slot: &&mut CallSlot| {
-                    slot.ticket.is_some() && slot.result.call_id == response.id
-                };
-                if let Some(slot) = slots.iter_mut().find(waits) {
-                    *slot = CallSlot::of(&response, dialect);
-                }
+            (RunPhase::Waiting { mut slots, left, refused }, RunInput::Decided(ticket, told)) => {
+                self.run.absorb_late(&told);
+                decide(&mut slots, &ticket, &told, dialect);
+                self.wait_or_go_on(slots, left, refused, dialect)
+            }
+            (RunPhase::Waiting { mut slots, left, refused }, RunInput::Lapsed(ticket)) => {
+                decide(&mut slots, &ticket, &lapsed(), dialect);
                 self.wait_or_go_on(slots, left, refused, dialect)
             }
             (RunPhase::Waiting { slots, left, refused }, RunInput::GoOn) => {
@@ -164,6 +203,13 @@ impl RunState {
             (phase, RunInput::Cancelled) => {
                 if let RunPhase::Waiting { slots, refused, .. } = phase {
                     self.push_results(&slots, &refused, dialect);
+                }
+                self.end(StopReason::Cancelled, String::new())
+            }
+            (phase, RunInput::Abandoned) => {
+                if let RunPhase::Calling { calls, mut refused, .. } = phase {
+                    refused.extend(calls.iter().map(abandoned));
+                    self.push_results(&[], &refused, dialect);
                 }
                 self.end(StopReason::Cancelled, String::new())
             }
@@ -185,7 +231,9 @@ impl RunState {
     pub fn again(&self) -> RunEffect {
         match &self.phase {
             RunPhase::Asking { stop } => RunEffect::Ask { is_last: stop.is_some() },
-            RunPhase::Calling { .. } => RunEffect::Call(Vec::new()),
+            RunPhase::Calling { calls, .. } => {
+                RunEffect::Call(calls.iter().map(StoredCall::call).collect())
+            }
             RunPhase::Waiting { slots, .. } => RunEffect::Wait(open_tickets(slots)),
             RunPhase::Ended => RunEffect::End(RunEnd {
                 stop: StopReason::Done,
@@ -225,7 +273,10 @@ impl RunState {
         let is_of_caller =
             |call: &CallText| self.caller_tools.iter().any(|tool| tool.name == call.name);
         let (mut ours, mut left, mut refused) = (Vec::new(), Vec::new(), Vec::new());
-        for (call, told) in calls.into_iter().zip(call_texts) {
+        for (place, (mut call, told)) in calls.into_iter().zip(call_texts).enumerate() {
+            if !self.id.is_empty() {
+                call.key = Some(format!("run:{}:{}:{place}", self.id, self.turn));
+            }
             if is_of_caller(&told) {
                 left.push(told);
             } else if let Some(result) = self.repeated(&told) {
@@ -234,24 +285,23 @@ impl RunState {
                 ours.push(call);
             }
         }
-        self.phase = RunPhase::Calling { left, refused };
+        let calls = ours.iter().cloned().map(StoredCall::of).collect();
+        self.phase = RunPhase::Calling { calls, left, refused };
         RunEffect::Call(ours)
     }
 
     /// The answer to a call that brought the same result too often already.
     fn repeated(&self, call: &CallText) -> Option<ResultText> {
-        let is_same = |(other, _): &&(CallText, String)| {
-            other.name == call.name && other.arguments == call.arguments
-        };
-        let mut results = self.done.iter().filter(is_same).map(|(_, result)| result).rev();
+        let called = call_print(call);
+        let mut results = self.done.iter().filter(|done| done.call == called).rev();
         let last = results.next()?;
-        let repeats = 1 + results.take_while(|result| *result == last).count();
+        let repeats = 1 + results.take_while(|done| done.result == last.result).count();
         (repeats >= MOST_REPEATS).then(|| ResultText {
             call_id: call.id.clone(),
             name: call.name.clone(),
             text: format!(
                 "This call was made {repeats} times and gave the same each time; it was not run \
-                 again. Its result: {last}"
+                 again. Its result stands above."
             ),
             is_error: true,
         })
@@ -260,12 +310,11 @@ impl RunState {
     fn ran(
         &mut self,
         report: &Report,
+        slots: Vec<CallSlot>,
         left: Vec<CallText>,
         refused: Vec<ResultText>,
         dialect: &dyn Dialect,
     ) -> RunEffect {
-        let slots: Vec<_> =
-            report.responses.iter().map(|response| CallSlot::of(response, dialect)).collect();
         if let NextStep::HandedOver { text, .. } = self.run.absorb(report) {
             self.push_results(&slots, &refused, dialect);
             return self.end(StopReason::HandedOver, text);
@@ -316,10 +365,11 @@ impl RunState {
                 None
             }
         });
-        for slot in slots.iter().filter(|slot| slot.ticket.is_none()) {
+        for slot in slots.iter().filter(|slot| slot.waits.is_none()) {
             let call = of_turn.iter().flatten().find(|call| call.id == slot.result.call_id);
             if let Some(call) = call {
-                self.done.push((call.clone(), slot.result.text.clone()));
+                let result = Fingerprint::of(&slot.result.text.clone().into());
+                self.done.push(DoneCall { call: call_print(call), result });
             }
         }
         let results: Vec<_> =
@@ -335,25 +385,45 @@ impl RunState {
     }
 }
 
-impl CallSlot {
-    fn of(response: &Response, dialect: &dyn Dialect) -> Self {
-        let result = ResultText {
-            call_id: response.id.clone(),
-            name: response.wire.name.clone(),
-            text: response.text(),
-            is_error: response.is_error(),
-        };
-        let ticket = match &response.outcome {
-            ToolOutcome::Pending(pending) => Some(pending.ticket.clone()),
-            ToolOutcome::Done(_) | ToolOutcome::Failed(_) | ToolOutcome::Denied { .. } => None,
-        };
-        let messages = dialect.results(&Report { responses: vec![response.clone()] });
-        Self { result, messages, ticket }
+/// The tickets that are waited for, each once.
+fn open_tickets(slots: &[CallSlot]) -> Vec<TicketId> {
+    let waiting = slots.iter().filter_map(|slot| slot.waits.as_ref());
+    let mut tickets: Vec<_> = waiting.map(|waiting| waiting.ticket.clone()).collect();
+    let mut seen = HashSet::new();
+    tickets.retain(|ticket| seen.insert(ticket.clone()));
+    tickets
+}
+
+/// Puts the answer into the places of all calls that waited under a ticket.
+fn decide(slots: &mut [CallSlot], ticket: &TicketId, told: &Response, dialect: &dyn Dialect) {
+    for slot in slots.iter_mut().filter(|slot| slot.waits_under(ticket)) {
+        if let Some(waiting) = slot.waits.take() {
+            *slot = CallSlot::of(told, &waiting.call, dialect);
+        }
     }
 }
 
-fn open_tickets(slots: &[CallSlot]) -> Vec<TicketId> {
-    slots.iter().filter_map(|slot| slot.ticket.clone()).collect()
+fn call_print(call: &CallText) -> Fingerprint {
+    Fingerprint::of(&json!([call.name, call.arguments]))
+}
+
+/// What is known of a call that was handed over by a process that is gone.
+fn abandoned(call: &StoredCall) -> ResultText {
+    let Call { id, wire, .. } = call.call();
+    ResultText {
+        call_id: id,
+        name: wire.name,
+        text: "The server stopped while this call was under way. It may have taken effect: look \
+               before it is made again."
+            .to_owned(),
+        is_error: true,
+    }
+}
+
+/// The answer to a call about which nobody decided.
+fn lapsed() -> Response {
+    let reason = "nobody decided about it in time, and it was not run".to_owned();
+    Response::of_call(Call::default(), ToolOutcome::Denied { reason })
 }
 
 /// What a user is told where not even a last answer could be paid.

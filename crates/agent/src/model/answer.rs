@@ -30,6 +30,13 @@ pub enum ModelDelta {
     Retracted(String),
 }
 
+impl ModelDelta {
+    pub fn text(&self) -> &str {
+        let (Self::Text(text) | Self::Reasoning(text) | Self::Retracted(text)) = self;
+        text
+    }
+}
+
 /// The piece that an event of a stream brings.
 pub(super) fn delta(api: ModelApi, event: &Value) -> Option<ModelDelta> {
     let text = |pointer: &str| {

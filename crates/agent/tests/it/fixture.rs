@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 use toolcrib_agent::model::{ModelApi, ModelClient, ModelSettings};
-use toolcrib_agent::{Agent, AgentRun, Budget, RunEvent, ThreadItem};
+use toolcrib_agent::{Agent, AgentRun, Budget, RunEvent, RunOrder, ThreadItem};
 use toolcrib_core::{Caller, Effect, PlanRequest, Toolset};
 use toolcrib_engine::Crib;
 use toolcrib_testkit::{Oracle, ScriptedModel, ScriptedTurn};
@@ -44,8 +44,17 @@ pub(crate) fn agent(settings: ModelSettings, crib: Crib, budget: Budget) -> Arc<
 }
 
 pub(crate) fn run(agent: &Arc<Agent>, said: &str) -> AgentRun {
-    let thread = vec![ThreadItem::user(said)];
-    AgentRun::new(Arc::clone(agent), Arc::new(Caller::local()), thread, Vec::new(), true)
+    AgentRun::new(order(agent, said))
+}
+
+pub(crate) fn order(agent: &Arc<Agent>, said: &str) -> RunOrder {
+    RunOrder {
+        agent: Arc::clone(agent),
+        caller: Arc::new(Caller::local()),
+        thread: vec![ThreadItem::user(said)],
+        caller_tools: Vec::new(),
+        waits_for_people: true,
+    }
 }
 
 /// Goes on, and gives the pause with what was told meanwhile.

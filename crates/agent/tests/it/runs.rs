@@ -5,16 +5,16 @@ use std::sync::Arc;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use toolcrib_agent::model::{CallerTool, ModelApi};
-use toolcrib_agent::{AgentRun, Budget, RunEvent, RunPause, StopReason, ThreadItem};
+use toolcrib_agent::{AgentRun, Budget, RunEvent, RunOrder, RunPause, StopReason, ThreadItem};
 use toolcrib_core::{Caller, Decision};
 use toolcrib_testkit::{Oracle, ScriptedTurn};
 
-use crate::fixture::{agent, crib, go, run, scripted, settings, text};
+use crate::fixture::{agent, crib, go, order, run, scripted, settings, text};
 
 fn ended(pause: RunPause) -> toolcrib_agent::RunEnd {
     match pause {
         RunPause::Ended(end) => end,
-        RunPause::Waiting(tickets) => panic!("it waits for {tickets:?}"),
+        pause @ (RunPause::Waiting(_) | RunPause::Held) => panic!("it has not ended: {pause:?}"),
     }
 }
 
@@ -66,11 +66,7 @@ async fn a_batch_of_which_one_call_waits_is_told_as_a_whole_after_the_decision()
         let RunPause::Waiting(tickets) = pause else { panic!("it does not wait") };
         assert_eq!(tickets.len(), 1);
         let asked = told.iter().find_map(|event| {
-            if let RunEvent::Waiting { parked } = event {
-                Some(parked.tool.to_string())
-            } else {
-                None
-            }
+            if let RunEvent::Waiting { call } = event { Some(call.tool.clone()) } else { None }
         });
         assert_eq!(asked.as_deref(), Some("wipe"));
         assert_eq!((oracle.count("look"), oracle.count("wipe")), (1, 0));
@@ -129,7 +125,7 @@ async fn a_run_that_waits_goes_on_from_what_was_written_in_every_api() {
         "version": 9, "usage": toolcrib_agent::Usage::default(), "busy": { "secs": 0, "nanos": 0 },
         "spent": { "turns": 0, "calls": 0, "tokens": 0, "cost": 0.0 },
         "state": {
-            "items": [], "run": {}, "turn": 0, "phase": { "phase": "ended" },
+            "id": "", "run": {}, "turn": 0, "phase": { "phase": "ended" },
             "caller_tools": [], "done": [], "waits_for_people": true,
         },
     });
@@ -224,10 +220,10 @@ async fn ours_run_first_and_the_caller_is_left_with_its_own_calls() {
         description: "Of the caller.".to_owned(),
         parameters: json!({ "type": "object" }),
     };
-    let caller = Arc::new(Caller::local());
     let thread = vec![ThreadItem::user("Do both.")];
     let tools = vec![theirs.clone()];
-    let mut first = AgentRun::new(Arc::clone(&agent), Arc::clone(&caller), thread, tools, true);
+    let order = RunOrder { thread, caller_tools: tools, ..order(&agent, "") };
+    let mut first = AgentRun::new(order);
     let end = ended(go(&mut first).await.0);
     assert_eq!(end.stop, StopReason::CallerCalls);
     assert_eq!(end.calls.iter().map(|call| call.name.as_str()).collect::<Vec<_>>(), ["theirs"]);
@@ -242,7 +238,9 @@ async fn ours_run_first_and_the_caller_is_left_with_its_own_calls() {
         }],
         echo: None,
     });
-    let mut second = AgentRun::new(agent, caller, thread, vec![theirs], true);
+    let order =
+        RunOrder { thread, caller_tools: vec![theirs], ..crate::fixture::order(&agent, "") };
+    let mut second = AgentRun::new(order);
     assert_eq!(ended(go(&mut second).await.0).text, "Both done.");
     let told = model.asked()[1].body["messages"].clone();
     let answers = told.as_array().unwrap().iter().filter(|message| message["role"] == "tool");
@@ -276,7 +274,7 @@ async fn a_thread_from_elsewhere_with_orphans_is_healed() {
             ThreadItem::Results { results: vec![result("a"), result("nobody's")], echo: None },
             ThreadItem::user("And?"),
         ];
-        let mut run = AgentRun::new(agent, Arc::new(Caller::local()), thread, Vec::new(), true);
+        let mut run = AgentRun::new(RunOrder { thread, ..order(&agent, "") });
         assert_eq!(ended(go(&mut run).await.0).text, "Fine.", "{name}");
         let body = model.asked()[0].body.to_string();
         assert!(body.contains("no result of this call is known"), "{name}: {body}");

@@ -13,14 +13,16 @@ mod recent_calls;
 mod spans;
 mod tracing_bridge;
 
+use std::sync::OnceLock;
 use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context as _, Result, anyhow};
+use tokio::sync::mpsc::UnboundedSender;
 use toolcrib::config::Config;
 use toolcrib::store::Store;
 use toolcrib::{
     BoxFuture, CallDecided, CallFinished, CallKey, LedgerError, Observer, OutboundFinished,
-    Progress, QuestionEvent,
+    Progress, QuestionEvent, TicketId,
 };
 
 pub(crate) use metrics::ServerMetrics;
@@ -41,6 +43,8 @@ pub(crate) struct Telemetry {
     pub(crate) audit: Option<AuditLog>,
     /// `None`: nobody collects traces, and none are kept.
     pub(crate) spans: Option<SpanQueue>,
+    /// Hears of every ticket that was used up.
+    pub(crate) redeemed: OnceLock<UnboundedSender<TicketId>>,
 }
 
 impl Telemetry {
@@ -50,7 +54,7 @@ impl Telemetry {
         let audit = audit.context(UNKEPT)?;
         let spans = spans(file)?;
         let (figures, recent) = (ServerMetrics::default(), RecentCalls::default());
-        Ok(Self { figures, recent, audit, spans })
+        Ok(Self { figures, recent, audit, spans, redeemed: OnceLock::new() })
     }
 
     /// Fails as [`Telemetry::open`] would, and leaves all as it is; tells all that is wrong.
@@ -117,6 +121,13 @@ impl Observer for Telemetry {
         self.figures.operations.returned(&outbound);
         if let Some(spans) = &self.spans {
             spans.add(|| OtlpSpan::of_outbound(&outbound, SystemTime::now()));
+        }
+    }
+
+    fn redeemed(&self, ticket: &TicketId) {
+        if let Some(hears) = self.redeemed.get() {
+            // Whoever heard it has gone with the server.
+            let _ = hears.send(ticket.clone());
         }
     }
 

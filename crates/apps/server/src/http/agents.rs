@@ -1,18 +1,20 @@
 //! Agents behind the API of `OpenAI`: `/v1/models`, `/v1/chat/completions`, `/v1/responses`.
 //!
 //! Read in this order: `registry` (which agents there are), `input` (what clients send as a
-//! thread), `running` (a run with its listener), `chat` and `responses` with `output` and `store`.
+//! thread), `live` (runs that are written down, and who drives them), `runs` and `responses` with `output`,
+//! `running` and `chat` (a run whose thread its caller keeps).
 
 mod api_error;
 pub(crate) mod chat;
 mod chosen;
 pub(crate) mod compaction;
 mod input;
+pub(crate) mod live;
 mod output;
 pub(crate) mod registry;
 pub(crate) mod responses;
 mod running;
-pub(crate) mod store;
+pub(crate) mod runs;
 
 use serde_json::{Value, json};
 

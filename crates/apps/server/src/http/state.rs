@@ -5,12 +5,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
+use toolcrib::RunLedger;
 use toolcrib::config::{LiveConfig, ServerLimits};
+use toolcrib::ledger::MemoryRuns;
 use toolcrib::mcp::{McpServer, McpServerSettings};
 use toolcrib::store::Store;
 
+use crate::http::agents::live::LiveRuns;
 use crate::http::agents::registry::AgentRegistry;
-use crate::http::agents::store::ResponseStore;
 use crate::http::listen::overload::OverloadReason;
 use crate::http::pipeline::authentication::Authenticator;
 use crate::http::pipeline::concurrency::ConcurrencyLimit;
@@ -37,9 +39,9 @@ pub(crate) struct GatewayState {
     pub(crate) plans: PlanStore,
     pub(crate) running: Arc<ActiveBatches>,
     pub(crate) replies: ReplyStore,
-    /// The agents of the file, and what they answered.
+    /// The agents of the file, and their runs.
     pub(crate) agents: AgentRegistry,
-    pub(crate) responses: ResponseStore,
+    pub(crate) runs: LiveRuns,
     /// What outlives the process; `None`: nothing does.
     pub(crate) store: Option<Store>,
     /// When a peer found no room the last time.
@@ -75,6 +77,10 @@ impl GatewayState {
         };
         let door = super::mcp::server(&live, &telemetry, settings);
         let replies = ReplyStore(live.crib().clone());
+        let runs: Arc<dyn RunLedger> = match &store {
+            Some(store) => Arc::new(store.clone()),
+            None => Arc::new(MemoryRuns::default()),
+        };
         Self {
             live,
             mcp: door.http_handler(),
@@ -89,7 +95,7 @@ impl GatewayState {
             running: Arc::default(),
             replies,
             agents: AgentRegistry::default(),
-            responses: ResponseStore::default(),
+            runs: LiveRuns::new(runs),
             store,
             started: AtomicBool::new(false),
             stop: CancellationToken::new(),

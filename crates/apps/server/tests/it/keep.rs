@@ -14,8 +14,11 @@ mod resent;
 mod resolved;
 mod results;
 mod resumed;
+mod run_kills;
 mod synced;
 mod tickets;
 mod unknown;
 mod upstream;
 mod verified;
+
+pub(crate) use keys::killed;

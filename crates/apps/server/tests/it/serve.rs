@@ -60,6 +60,7 @@ mod relisted;
 mod remote;
 mod revoked;
 mod routes;
+mod runs;
 mod schemathesis;
 pub(crate) mod script;
 #[cfg(unix)]

@@ -28,6 +28,7 @@ use crate::cli::hints;
 use crate::cli::output::Output;
 use crate::config;
 use crate::config::tokens::{self, TokenFolder};
+use crate::http::agents::live::recovery;
 use crate::http::listen::accept::{self, HttpListener, most_connections};
 use crate::http::listen::peers::PeerLimits;
 use crate::http::listen::workers::Workers;
@@ -135,11 +136,14 @@ async fn run(
 ) -> Result<()> {
     let (stop, now) = (gateway.stop.clone(), CancellationToken::new());
     let mut signals = startup::StopSignals::new()?;
+    let (sender, redeemed) = tokio::sync::mpsc::unbounded_channel();
+    let _ = gateway.telemetry.redeemed.set(sender);
     let starting = tokio::spawn({
         let gateway = Arc::clone(&gateway);
         async move {
             gateway.live.crib().start().await;
             gateway.started.store(true, Ordering::Relaxed);
+            recovery::follow(gateway, redeemed).await;
         }
     });
     let sent = CancellationToken::new();

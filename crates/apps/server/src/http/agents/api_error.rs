@@ -4,6 +4,7 @@ use http::StatusCode;
 use serde_json::{Value, json};
 use toolcrib::agent::model::{ModelFault, ModelFaultKind};
 
+use crate::http::routes::problem::{HttpProblem, ProblemKind};
 use crate::http::routes::reply::{self, HttpReply};
 
 /// What is wrong with a request, as clients of this API read it.
@@ -39,6 +40,20 @@ impl ApiError {
         Self { status: StatusCode::TOO_MANY_REQUESTS, kind, code, ..error }
     }
 
+    /// The thread has a run that has not ended.
+    pub(super) fn busy(run: &str) -> Self {
+        let message = format!(
+            "the conversation is worked on by `resp_{run}`: wait for that one, or cancel it"
+        );
+        let error = Self::invalid("conversation", message);
+        Self { status: StatusCode::CONFLICT, code: "conversation_busy", ..error }
+    }
+
+    pub(super) fn unavailable(message: &str) -> Self {
+        let (status, kind) = (StatusCode::SERVICE_UNAVAILABLE, "server_error");
+        Self { status, kind, code: "unavailable", ..Self::invalid("", message) }
+    }
+
     /// Of a model that gave no answer.
     pub(super) fn of_model(fault: &ModelFault) -> Self {
         let (status, kind) = match fault.kind {
@@ -56,6 +71,19 @@ impl ApiError {
         let is_too_long = fault.kind == ModelFaultKind::TooLong;
         let code = if is_too_long { "context_length_exceeded" } else { fault.kind.as_str() };
         Self { status, kind, code, message: fault.message.clone(), parameter: None }
+    }
+
+    /// The same as the problem of our own routes; `missing`: what is not there.
+    pub(super) fn problem(&self, missing: ProblemKind) -> HttpProblem {
+        let kind = match self.status {
+            StatusCode::NOT_FOUND if self.code == "model_not_found" => ProblemKind::UnknownAgent,
+            StatusCode::NOT_FOUND => missing,
+            StatusCode::CONFLICT => ProblemKind::RunBusy,
+            StatusCode::TOO_MANY_REQUESTS => ProblemKind::TooMany,
+            StatusCode::SERVICE_UNAVAILABLE => ProblemKind::Unavailable,
+            _ => ProblemKind::InvalidBody,
+        };
+        HttpProblem::new(kind, self.message.clone())
     }
 
     pub(super) fn json(&self) -> Value {

@@ -5,14 +5,14 @@ use http::HeaderValue;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{Sender, channel};
 use tokio_util::sync::CancellationToken;
-use toolcrib::agent::{CallText, RunEnd, RunEvent, StopReason, Usage};
+use toolcrib::agent::{CallText, RunEnd, RunEvent, RunOrder, StopReason, Usage};
 use uuid::Uuid;
 
 use super::api_error::ApiError;
 use super::chosen::{agent_of, check_names};
 use super::input;
 use super::output::{event, now};
-use super::running::{self, FinishedRun, RunOrder};
+use super::running::{self, FinishedRun};
 use crate::http::routes::problem::HttpProblem;
 use crate::http::routes::reply::{self, HttpReply};
 use crate::http::routes::request::GatewayRequest;
@@ -68,7 +68,8 @@ fn order(asked: &GatewayRequest, body: &Value) -> Result<Ordered, HttpProblem> {
         model: agent.name.clone(),
     };
     let caller = std::sync::Arc::clone(&asked.caller);
-    Ok(Ok((RunOrder { agent, caller, thread, caller_tools }, head)))
+    let order = RunOrder { agent, caller, thread, caller_tools, waits_for_people: false };
+    Ok(Ok((order, head)))
 }
 
 async fn answer(

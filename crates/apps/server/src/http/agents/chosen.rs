@@ -4,20 +4,22 @@ use std::sync::Arc;
 
 use toolcrib::agent::Agent;
 use toolcrib::agent::model::CallerTool;
-use toolcrib::{Caller, PlanRequest};
+use toolcrib::{Caller, Crib, PlanRequest};
 
 use super::api_error::ApiError;
+use super::live::live_run::{RunMeta, StoredRequest};
 use super::registry::RegisteredAgent;
 use crate::http::routes::problem::HttpProblem;
 use crate::http::routes::request::GatewayRequest;
+use crate::http::state::GatewayState;
 
-/// The agent over the crib of the moment, within what the request may add to it.
-fn of_moment(
+/// The agent over a crib, within what a request may add to it.
+fn over(
     registered: &RegisteredAgent,
-    asked: &GatewayRequest,
+    crib: Crib,
     instructions: Option<&str>,
     max_tokens: Option<u32>,
-) -> Result<Agent, HttpProblem> {
+) -> Agent {
     let settings = &registered.settings;
     let own = [settings.instructions.as_str(), instructions.unwrap_or_default()];
     let own: Vec<_> = own.into_iter().filter(|part| !part.is_empty()).collect();
@@ -25,15 +27,30 @@ fn of_moment(
         None => Arc::clone(&registered.model),
         Some(max_tokens) => Arc::new(registered.model.within(max_tokens)),
     };
-    Ok(Agent {
+    Agent {
         name: settings.name.clone(),
         description: settings.description.clone(),
         instructions: own.join("\n\n"),
         model,
-        crib: asked.crib(registered.profile())?,
+        crib,
         wishes: PlanRequest::default(),
         budget: settings.budget,
-    })
+    }
+}
+
+/// The agent of a run that is written down, as the file has it now.
+pub(super) fn of_stored(gateway: &GatewayState, run: &RunMeta) -> Result<Arc<Agent>, String> {
+    let agents = gateway.agents.all();
+    let found = agents.iter().find(|agent| agent.settings.name == run.agent);
+    let agent = found.ok_or_else(|| format!("the file has no agent `{}` any more", run.agent))?;
+    // Under the profile that it began with: a ticket is redeemed under no other.
+    let crib = match run.profile.as_deref() {
+        None => Some(gateway.live.crib().clone()),
+        Some(profile) => gateway.live.view(profile),
+    };
+    let crib = crib.ok_or_else(|| "the file has its profile no more".to_owned())?;
+    let StoredRequest { instructions, max_tokens, .. } = &run.request;
+    Ok(Arc::new(over(agent, crib, instructions.as_deref(), *max_tokens)))
 }
 
 /// The agent that a request names as its model, with what it adds.
@@ -53,7 +70,8 @@ pub(super) fn agent_of(
         let message = format!("there is no agent `{name}`: `GET /v1/models` lists them");
         return Ok(Err(ApiError::not_found("model_not_found", message)));
     };
-    Ok(Ok(Arc::new(of_moment(agent, asked, instructions, max_tokens)?)))
+    let crib = asked.crib(agent.profile())?;
+    Ok(Ok(Arc::new(over(agent, crib, instructions, max_tokens))))
 }
 
 /// Refuses tools of the caller that are named like one of the agent's: a model could not tell them

@@ -2,14 +2,13 @@
 
 use serde_json::{Value, json};
 use toolcrib::agent::model::ModelRequest;
-use toolcrib::agent::{ThreadItem, Usage};
+use toolcrib::agent::{RunOrder, ThreadItem, Usage};
 use uuid::Uuid;
 
 use super::api_error::ApiError;
 use super::input::SUMMARY;
 use super::output::{now, usage_told};
 use super::responses::order;
-use super::running::RunOrder;
 use crate::http::routes::reply::{self, HttpReply};
 use crate::http::routes::request::GatewayRequest;
 use crate::http::routes::route::ReplyFuture;
@@ -23,8 +22,8 @@ Write the summary and nothing else.";
 pub(crate) fn compact(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
         let body: Value = asked.json()?;
-        match order(&asked, &body)? {
-            Ok((order, _)) => Ok(answer(order).await),
+        match order(&asked, &body).await? {
+            Ok(ordered) => Ok(answer(ordered.order).await),
             Err(error) => Ok(error.reply()),
         }
     })

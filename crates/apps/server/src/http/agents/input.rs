@@ -54,12 +54,22 @@ pub(super) fn messages(body: &Value) -> Result<Vec<ThreadItem>, ApiError> {
     Ok(thread.finish())
 }
 
+/// The items that an input names in place of bringing them.
+pub(super) fn references(input: &Value) -> HashSet<String> {
+    let items = input.as_array().into_iter().flatten().take(MOST_ENTRIES);
+    items.filter(|item| is_reference(item)).map(|item| word(item, "id")).collect()
+}
+
+fn is_reference(item: &Value) -> bool {
+    item.get("type").and_then(Value::as_str) == Some("item_reference")
+}
+
 /// The `input` of `/v1/responses`: a text, or items; it may be left out where a thread goes on.
-/// `resolve` finds items of earlier answers by their ids.
+/// `found`: the items of earlier answers that it names, by their ids.
 pub(super) fn items(
     input: &Value,
     goes_on: bool,
-    resolve: &dyn Fn(&HashSet<String>) -> HashMap<String, Value>,
+    found: &HashMap<String, Value>,
 ) -> Result<Vec<ThreadItem>, ApiError> {
     let items = match input {
         Value::String(text) => return Ok(vec![ThreadItem::user(text)]),
@@ -70,16 +80,11 @@ pub(super) fn items(
         }
     };
     bounded("input", items.len())?;
-    let is_reference =
-        |item: &&Value| item.get("type").and_then(Value::as_str) == Some("item_reference");
-    let wanted: HashSet<_> =
-        items.iter().filter(is_reference).map(|item| word(item, "id")).collect();
-    let found = if wanted.is_empty() { HashMap::new() } else { resolve(&wanted) };
     let mut thread = ThreadReader::default();
     let mut bytes = 0_usize;
     for (index, item) in items.iter().enumerate() {
         let at = format!("input[{index}]");
-        if is_reference(&item) {
+        if is_reference(item) {
             let id = word(item, "id");
             let found = found.get(&id).ok_or_else(|| {
                 let message = format!("there is no item `{id}` any more: send it whole");

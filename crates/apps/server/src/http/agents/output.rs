@@ -8,11 +8,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
-use toolcrib::agent::{CallText, RunEnd, RunEvent, StopReason, Usage};
-use toolcrib::{Catalog, Response, ToolOutcome};
-use uuid::Uuid;
+use toolcrib::agent::{
+    CallEnd, CallOutcome, CallText, CalledTool, RunEnd, RunEvent, StopReason, Usage,
+};
 
 use super::api_error::ApiError;
+use super::live::live_run::{LiveRun, RunMeta};
 
 /// Seconds since 1970.
 pub(super) fn now() -> u64 {
@@ -25,6 +26,16 @@ pub(super) fn event(name: Option<&str>, data: &Value) -> Bytes {
     format!("{head}data: {data}\n\n").into()
 }
 
+/// What a run has said so far, as the object of Responses.
+pub(super) fn response_of(run: &LiveRun) -> Value {
+    let mut writer = ResponseWriter::new(&run.meta);
+    let state = run.state.borrow();
+    for event in &state.events {
+        writer.hear(event);
+    }
+    writer.response()
+}
+
 /// Writes an answer down while it comes.
 pub(super) struct ResponseWriter {
     response: Map<String, Value>,
@@ -34,6 +45,11 @@ pub(super) struct ResponseWriter {
     /// Items of calls that run: their place in the output, and the id of the call.
     open: Vec<(usize, String)>,
     sequence: u64,
+    /// What makes the ids of items those of this answer; they are the same however often it is
+    /// written.
+    key: String,
+    usage: Usage,
+    waits_for_people: bool,
     /// Names of tools that the caller runs.
     caller_tools: Vec<String>,
 }
@@ -44,8 +60,10 @@ struct MessageDraft {
 }
 
 impl ResponseWriter {
-    /// `body`: what was asked, of which much is given back.
-    pub(super) fn new(id: &str, model: &str, body: &Value, caller_tools: Vec<String>) -> Self {
+    /// Of a run: what was asked of it, of which much is given back.
+    pub(super) fn new(run: &RunMeta) -> Self {
+        let (id, model, body) = (response_id(&run.id), &run.agent, &run.request.body);
+        let caller_tools = run.request.caller_tools.clone();
         let given = |key: &str| body.get(key).filter(|value| !value.is_null()).cloned();
         let or = |key: &str, usual: Value| given(key).unwrap_or(usual);
         let tools: Vec<Value> = body
@@ -66,7 +84,7 @@ impl ResponseWriter {
             })
             .collect();
         let response = json!({
-            "id": id, "object": "response", "created_at": now(), "completed_at": null,
+            "id": id, "object": "response", "created_at": run.created, "completed_at": null,
             "status": "in_progress", "incomplete_details": null, "model": model,
             "previous_response_id": given("previous_response_id"),
             "instructions": given("instructions"), "output": [], "error": null, "tools": tools,
@@ -93,6 +111,9 @@ impl ResponseWriter {
             message: None,
             open: Vec::new(),
             sequence: 0,
+            key: run.id.clone(),
+            usage: Usage::default(),
+            waits_for_people: run.request.is_durable,
             caller_tools,
         }
     }
@@ -124,27 +145,30 @@ impl ResponseWriter {
         event
     }
 
-    /// What an event of the run adds. `catalog`: where tools are from.
-    pub(super) fn hear(&mut self, event: &RunEvent, catalog: &Catalog) -> Vec<Value> {
+    /// What an event of the run adds.
+    pub(super) fn hear(&mut self, event: &RunEvent) -> Vec<Value> {
         match event {
             RunEvent::Text { delta } => self.text(delta),
             RunEvent::Retracted { .. } => self.close_message("incomplete"),
             RunEvent::Calls { calls } => {
                 let mut events = self.close_message("completed");
-                for call in calls {
-                    if !self.caller_tools.contains(&call.name) {
-                        events.extend(self.call(call, catalog));
+                for called in calls {
+                    if !self.caller_tools.contains(&called.call.name) {
+                        events.extend(self.call(called));
                     }
                 }
                 events
             }
             RunEvent::CallDone { response } => self.called(response),
+            RunEvent::Usage { usage } => {
+                self.usage = *usage;
+                Vec::new()
+            }
+            RunEvent::Ended { end, at } => self.end(end, *at),
             RunEvent::TurnStarted { .. }
             | RunEvent::Reasoning { .. }
             | RunEvent::Progress { .. }
-            | RunEvent::Waiting { .. }
-            | RunEvent::Usage { .. }
-            | RunEvent::Ended { .. } => Vec::new(),
+            | RunEvent::Waiting { .. } => Vec::new(),
         }
     }
 
@@ -152,7 +176,7 @@ impl ResponseWriter {
         let mut events = Vec::new();
         let index = self.output.len();
         if self.message.is_none() {
-            let id = format!("msg_{}", Uuid::new_v4().simple());
+            let id = self.item_id("msg");
             let item = message(&id, "in_progress", &[]);
             events.push(self.told(
                 "response.output_item.added",
@@ -200,11 +224,11 @@ impl ResponseWriter {
         ]
     }
 
-    fn call(&mut self, call: &CallText, catalog: &Catalog) -> Vec<Value> {
-        let id = format!("mcp_{}", Uuid::new_v4().simple());
-        let source = catalog.get(&call.name).map(|tool| tool.spec.origin.source.to_string());
+    fn call(&mut self, called: &CalledTool) -> Vec<Value> {
+        let (id, call) = (self.item_id("mcp"), &called.call);
+        let source = called.source.as_deref().unwrap_or("toolcrib");
         let item = json!({
-            "type": "mcp_call", "id": id, "server_label": source.unwrap_or("toolcrib".to_owned()),
+            "type": "mcp_call", "id": id, "server_label": source,
             "name": call.name, "arguments": call.arguments, "output": null, "error": null,
             "approval_request_id": null, "status": "in_progress",
         });
@@ -236,20 +260,19 @@ impl ResponseWriter {
         ]
     }
 
-    fn called(&mut self, response: &Response) -> Vec<Value> {
-        let place = self.open.iter().position(|(_, call)| *call == response.id);
+    fn called(&mut self, done: &CallEnd) -> Vec<Value> {
+        let place = self.open.iter().position(|(_, call)| *call == done.id);
+        // A run that waits for people has the call in progress until somebody has decided.
+        let is_over = done.outcome != CallOutcome::Pending || !self.waits_for_people;
+        let place = place.filter(|_| is_over);
         let Some((index, _)) = place.map(|place| self.open.remove(place)) else {
             return Vec::new();
         };
-        let (status, output, error) = match &response.outcome {
-            ToolOutcome::Done(_) | ToolOutcome::Pending(_) => {
-                ("completed", Value::from(response.text()), Value::Null)
-            }
-            ToolOutcome::Failed(_) | ToolOutcome::Denied { .. } => {
-                ("failed", Value::Null, Value::from(response.text()))
-            }
-        };
-        self.end_call(index, status, output, error)
+        let text = Value::from(done.text.clone());
+        if done.is_error() {
+            return self.end_call(index, "failed", Value::Null, text);
+        }
+        self.end_call(index, "completed", text, Value::Null)
     }
 
     fn end_call(&mut self, index: usize, status: &str, output: Value, error: Value) -> Vec<Value> {
@@ -267,7 +290,7 @@ impl ResponseWriter {
     }
 
     /// The last events, with the whole answer.
-    pub(super) fn end(&mut self, end: &RunEnd, usage: &Usage) -> Vec<Value> {
+    fn end(&mut self, end: &RunEnd, at: u64) -> Vec<Value> {
         let is_whole =
             !end.stop.is_limit() && end.stop != StopReason::Cancelled && end.fault.is_none();
         let mut events = Vec::new();
@@ -306,13 +329,18 @@ impl ResponseWriter {
         self.set("status", status.into());
         self.set("incomplete_details", details.unwrap_or_default());
         self.set("error", error.unwrap_or_default());
-        self.set("usage", usage_told(usage));
+        self.set("usage", usage_told(&self.usage));
         if status == "completed" {
-            self.set("completed_at", now().into());
+            self.set("completed_at", at.into());
         }
         let response = self.response();
         events.push(self.told(kind, json!({ "response": response })));
         events
+    }
+
+    /// The id of the item that comes next.
+    fn item_id(&self, kind: &str) -> String {
+        format!("{kind}_{}_{}", self.key, self.output.len())
     }
 
     fn set(&mut self, key: &str, value: Value) {
@@ -320,7 +348,7 @@ impl ResponseWriter {
     }
 
     fn caller_call(&mut self, call: &CallText) -> Vec<Value> {
-        let id = format!("fc_{}", Uuid::new_v4().simple());
+        let id = self.item_id("fc");
         let item = |status: &str, arguments: &str| {
             json!({
                 "type": "function_call", "id": id, "call_id": call.id, "name": call.name,
@@ -343,6 +371,11 @@ impl ResponseWriter {
         );
         events
     }
+}
+
+/// The id of a run as clients of this API know it.
+pub(super) fn response_id(run: &str) -> String {
+    format!("resp_{run}")
 }
 
 fn message(id: &str, status: &str, content: &[Value]) -> Value {

@@ -1,41 +1,21 @@
-//! A run on a task of its own, and whoever listens to it.
-
-use std::sync::Arc;
+//! A run of which nothing is written down: its caller keeps the thread.
 
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-use toolcrib::Caller;
-use toolcrib::agent::model::{CallerTool, ModelFault, ModelFaultKind};
-use toolcrib::agent::{Agent, AgentRun, RunEnd, RunEvent, RunPause, StopReason, ThreadItem, Usage};
+use toolcrib::agent::{AgentRun, RunEnd, RunEvent, RunOrder, RunPause, Usage};
 
-/// What a run is to do.
-pub(super) struct RunOrder {
-    pub(super) agent: Arc<Agent>,
-    pub(super) caller: Arc<Caller>,
-    pub(super) thread: Vec<ThreadItem>,
-    pub(super) caller_tools: Vec<CallerTool>,
-}
+use super::live::driver;
 
 /// What a run came to.
 pub(super) struct FinishedRun {
     pub(super) end: RunEnd,
     pub(super) usage: Usage,
-    /// The thread as it is now.
-    pub(super) thread: Vec<ThreadItem>,
 }
 
 impl FinishedRun {
     /// One of which nobody knows what came of it: the fault is ours.
     pub(super) fn broken() -> Self {
-        let fault = ModelFault {
-            kind: ModelFaultKind::Broken,
-            message: "the run broke off by a fault of this server".to_owned(),
-            detail: None,
-            retry_after: None,
-        };
-        let text = fault.message.clone();
-        let end = RunEnd { stop: StopReason::Fault, text, calls: Vec::new(), fault: Some(fault) };
-        Self { end, usage: Usage::default(), thread: Vec::new() }
+        Self { end: driver::broken(), usage: Usage::default() }
     }
 }
 
@@ -46,15 +26,14 @@ pub(super) async fn finish(
     tell: &mut (dyn FnMut(RunEvent) + Send),
     cancel: &CancellationToken,
 ) -> FinishedRun {
-    let RunOrder { agent, caller, thread, caller_tools } = order;
-    let mut run = AgentRun::new(agent, caller, thread, caller_tools, false);
+    let mut run = AgentRun::new(RunOrder { waits_for_people: false, ..order });
     let end = loop {
         match run.go(tell, cancel).await {
             RunPause::Ended(end) => break end,
-            RunPause::Waiting(_) => run.go_on(),
+            RunPause::Waiting(_) | RunPause::Held => run.go_on(),
         }
     };
-    FinishedRun { end, usage: run.usage(), thread: run.items().to_vec() }
+    FinishedRun { end, usage: run.usage() }
 }
 
 /// The same beside the caller: its events, and in the end what it came to.

@@ -32,6 +32,9 @@ pub(crate) enum ProblemKind {
     UnknownTicket,
     UnknownResult,
     UnknownSource,
+    UnknownAgent,
+    UnknownRun,
+    RunBusy,
     NothingLeft,
     NotAReply,
     TicketRefused,
@@ -45,7 +48,7 @@ pub(crate) enum ProblemKind {
 }
 
 impl ProblemKind {
-    pub(crate) const ALL: [Self; 33] = [
+    pub(crate) const ALL: [Self; 36] = [
         Self::BadRequest,
         Self::BadHost,
         Self::BadOrigin,
@@ -69,6 +72,9 @@ impl ProblemKind {
         Self::UnknownTicket,
         Self::UnknownResult,
         Self::UnknownSource,
+        Self::UnknownAgent,
+        Self::UnknownRun,
+        Self::RunBusy,
         Self::NothingLeft,
         Self::NotAReply,
         Self::TicketRefused,
@@ -107,6 +113,9 @@ impl ProblemKind {
             Self::UnknownTicket => ("unknown-ticket", 404, "There is no such ticket"),
             Self::UnknownResult => ("unknown-result", 404, "There is no such result"),
             Self::UnknownSource => ("unknown-source", 404, "There is no such source"),
+            Self::UnknownAgent => ("unknown-agent", 404, "There is no such agent"),
+            Self::UnknownRun => ("unknown-run", 404, "There is no such run"),
+            Self::RunBusy => ("run-busy", 409, "The run has not ended"),
             Self::NothingLeft => ("nothing-left", 409, "No chosen tool is left"),
             Self::NotAReply => ("not-a-reply", 422, "This is no reply of the model API"),
             Self::TicketRefused => ("ticket-refused", 409, "The ticket cannot be redeemed"),

@@ -6,9 +6,9 @@ use toolcrib::store::CallState;
 use super::problem::ProblemKind::{
     self, BadHost, BadOrigin, BadRequest, Broken, EndKnown, Forbidden, InsufficientScope,
     InvalidBody, InvalidQuery, KeyConflict, KeyInUse, NotAReply, NotJson, NothingLeft,
-    OtherProfile, OutcomeUnknown, SourceStarting, TicketRefused, TooLarge, TooMany, TooSlow,
-    Unauthenticated, Unavailable, UnknownCall, UnknownCursor, UnknownPlan, UnknownProfile,
-    UnknownResult, UnknownSource, UnknownTicket, UnknownTool,
+    OtherProfile, OutcomeUnknown, RunBusy, SourceStarting, TicketRefused, TooLarge, TooMany,
+    TooSlow, Unauthenticated, Unavailable, UnknownAgent, UnknownCall, UnknownCursor, UnknownPlan,
+    UnknownProfile, UnknownResult, UnknownRun, UnknownSource, UnknownTicket, UnknownTool,
 };
 use super::request::GatewayRequest;
 use super::route::RouteAccess::{Anybody, Caller, Operator};
@@ -243,6 +243,35 @@ pub(crate) static ROUTES: &[Route] = &[
         "What an agent was asked.",
     )
     .undocumented(),
+    get("/v1/runs", "list_runs", agents::runs::list, "List the runs of agents, newest first.")
+        .query(&[
+            limit(agents::runs::LARGEST_PAGE),
+            text("cursor", "Where the page before ended: its `cursor`."),
+        ])
+        .problems(&[InvalidQuery, UnknownCursor]),
+    post("/v1/runs", "create_run", agents::runs::create, "Let an agent work.")
+        .body(schemas::of::<agents::runs::RunBody>)
+        .problems(&[UnknownAgent, UnknownRun, UnknownProfile, RunBusy]),
+    get("/v1/runs/{id}", "show_run", agents::runs::show, "Show a run and what came of it.")
+        .problems(&[UnknownRun]),
+    get("/v1/runs/{id}/events", "follow_run", agents::runs::events, "Follow a run by its events.")
+        .query(&[number(
+            "after",
+            "The number of the last event that is known.",
+            (0, LARGEST_COUNT),
+        )])
+        .problems(&[InvalidQuery, UnknownRun]),
+    post("/v1/runs/{id}/cancel", "cancel_run", agents::runs::cancel, "End a run.")
+        .body(schemas::nothing)
+        .problems(&[UnknownRun]),
+    post("/v1/runs/{id}/input", "tell_run", agents::runs::input, "Go on with its thread.")
+        .body(schemas::of::<agents::runs::InputBody>)
+        .problems(&[UnknownAgent, UnknownRun, UnknownProfile, RunBusy]),
+    post("/v1/runs/{id}/resume", "resume_run", agents::runs::resume, "Take up a run that stopped.")
+        .body(schemas::nothing)
+        .problems(&[UnknownAgent, UnknownRun, UnknownProfile, RunBusy]),
+    get("/v1/threads/{id}", "show_thread", agents::runs::thread, "Show a thread with its runs.")
+        .problems(&[UnknownRun]),
     get("/mcp", "mcp_listen", mcp::enter, "MCP.").undocumented(),
     post("/mcp", "mcp", mcp::enter, "MCP.").body(schemas::anything).undocumented(),
     delete("/mcp", "mcp_end", mcp::enter, "MCP.").undocumented(),

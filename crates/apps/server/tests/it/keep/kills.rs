@@ -53,21 +53,26 @@ struct Client {
     tool: &'static str,
 }
 
+/// A request to a server that may die meanwhile.
+pub(super) fn exchange(address: &str, head: &str, body: &str) -> Option<Answer> {
+    let mut stream = TcpStream::connect(address).ok()?;
+    stream.set_read_timeout(Some(Duration::from_secs(20))).ok()?;
+    let length = body.len();
+    let request = format!("{head}Content-Length: {length}\r\nConnection: close\r\n\r\n{body}");
+    stream.write_all(request.as_bytes()).ok()?;
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).ok()?;
+    let answer = read(&String::from_utf8_lossy(&answer));
+    let whole = serde_json::from_str::<Value>(answer.body.trim()).is_ok();
+    (answer.status != 0 && (whole || answer.body.contains("data:"))).then_some(answer)
+}
+
 const WEB: &[&str] = &["web__act"];
 const BOTH: &[&str] = &["web__act", "child__act"];
 
 impl Client {
     fn send(&self, head: &str, body: &str) -> Option<Answer> {
-        let mut stream = TcpStream::connect(&self.address).ok()?;
-        stream.set_read_timeout(Some(Duration::from_secs(20))).ok()?;
-        let length = body.len();
-        let request = format!("{head}Content-Length: {length}\r\nConnection: close\r\n\r\n{body}");
-        stream.write_all(request.as_bytes()).ok()?;
-        let mut answer = Vec::new();
-        stream.read_to_end(&mut answer).ok()?;
-        let answer = read(&String::from_utf8_lossy(&answer));
-        let whole = serde_json::from_str::<Value>(answer.body.trim()).is_ok();
-        (answer.status != 0 && (whole || answer.body.contains("data:"))).then_some(answer)
+        exchange(&self.address, head, body)
     }
 
     fn call(&self, door: Door, wanted: &Wanted<'_>) -> Option<Told> {

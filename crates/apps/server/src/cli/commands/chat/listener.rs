@@ -1,9 +1,8 @@
 //! What a run tells, as lines for a person or as JSON.
 
 use anyhow::{Result, anyhow};
-use toolcrib::agent::{CallText, RunEvent, StopReason};
+use toolcrib::agent::{CallEnd, CallOutcome, CallText, RunEvent, StopReason};
 use toolcrib::json::invisible::exact;
-use toolcrib::{Response, ToolOutcome};
 
 use crate::cli::output::Output;
 
@@ -55,13 +54,13 @@ impl<'a> ChatListener<'a> {
             }
             RunEvent::Calls { calls } => {
                 self.new_line()?;
-                for call in calls {
-                    self.output.note(&called(call));
+                for called_tool in calls {
+                    self.output.note(&called(&called_tool.call));
                 }
             }
             RunEvent::CallDone { response } => self.output.note(&done(response)),
             RunEvent::Progress { text } => self.output.note(&cut(text)),
-            RunEvent::Ended { end } => {
+            RunEvent::Ended { end, .. } => {
                 self.new_line()?;
                 if let Some(fault) = &end.fault {
                     let message = fault.message.clone();
@@ -95,13 +94,13 @@ fn called(call: &CallText) -> String {
     format!("calls `{}` with {}", exact(&call.name), cut(&call.arguments))
 }
 
-fn done(response: &Response) -> String {
-    let name = exact(&response.name);
-    match &response.outcome {
-        ToolOutcome::Done(_) => format!("`{name}`: {}", cut(&response.text())),
-        ToolOutcome::Failed(_) => format!("`{name}` failed: {}", cut(&response.text())),
-        ToolOutcome::Denied { reason } => format!("`{name}` was denied: {}", cut(reason)),
-        ToolOutcome::Pending(_) => format!("`{name}` waits for a person"),
+fn done(end: &CallEnd) -> String {
+    let name = exact(&end.name);
+    match end.outcome {
+        CallOutcome::Done => format!("`{name}`: {}", cut(&end.text)),
+        CallOutcome::Failed => format!("`{name}` failed: {}", cut(&end.text)),
+        CallOutcome::Denied => format!("`{name}` was denied: {}", cut(&end.text)),
+        CallOutcome::Pending => format!("`{name}` waits for a person"),
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use tokio_util::sync::CancellationToken;
 use toolcrib::agent::{
-    Agent, AgentRun, RunEnd, RunPause, StopReason, ThreadItem, Usage, UsageSource,
+    Agent, AgentRun, RunEnd, RunOrder, RunPause, StopReason, ThreadItem, Usage, UsageSource,
 };
 use toolcrib::{BatchOptions, Caller, Decision, Host, ParkedCall, TicketId};
 
@@ -115,10 +115,13 @@ impl<'a> ChatSession<'a> {
         let host: Arc<dyn Host> = Arc::new(TerminalHost::new(self.output.clone(), None));
         let options = BatchOptions { host: Some(host), ..BatchOptions::default() };
         let (agent, caller) = (Arc::clone(&self.agent), Arc::clone(&self.caller));
-        let mut run = AgentRun::new(agent, caller, thread, Vec::new(), true).with_options(options);
+        let (caller_tools, waits_for_people) = (Vec::new(), true);
+        let order = RunOrder { agent, caller, thread, caller_tools, waits_for_people };
+        let mut run = AgentRun::new(order).with_options(options);
         let end = loop {
             match self.go(&mut run)? {
                 RunPause::Ended(end) => break Some(end),
+                RunPause::Held => break None,
                 RunPause::Waiting(tickets) => {
                     if !self.decide(&mut run, &tickets)? {
                         // What ran is told in the thread, and what waits is said to.

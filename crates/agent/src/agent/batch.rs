@@ -1,0 +1,107 @@
+//! A batch of calls: what the budget lets run, and what is told of it.
+
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+use toolcrib_core::{BatchOptions, Call, CallKey, Effect, Host, Plan, Progress, Report};
+
+use super::{AgentRun, Listener};
+use crate::event::{CallEnd, RunEvent};
+use crate::item::ResultText;
+
+impl AgentRun {
+    pub(super) async fn call(
+        &mut self,
+        mut calls: Vec<Call>,
+        tell: Listener<'_>,
+        cancel: &CancellationToken,
+    ) -> Report {
+        let wished = u32::try_from(calls.len()).unwrap_or(u32::MAX);
+        let may_run = usize::try_from(self.account.take_calls(wished)).unwrap_or(usize::MAX);
+        let beyond = calls.split_off(may_run.min(calls.len()));
+        self.state.refuse(beyond.into_iter().map(|call| ResultText {
+            call_id: call.id,
+            name: call.wire.name,
+            text: "This call was not run: the budget of this run has no further call.".to_owned(),
+            is_error: true,
+        }));
+        let Some(plan) = self.plan_of_batch(&mut calls) else {
+            return Report { responses: Vec::new() };
+        };
+        self.name_calls(&plan, &mut calls);
+        let (sender, mut told) = mpsc::unbounded_channel();
+        let within = cancel.child_token();
+        let host = self.options.host.clone();
+        let host = host.unwrap_or_else(|| Arc::new(ProgressHost(sender)));
+        let options =
+            BatchOptions { cancel: within.clone(), host: Some(host), ..self.options.clone() };
+        let left = self.time_left();
+        let mut running = Box::pin(self.agent.crib.run_with(&plan, calls, options));
+        let mut late = std::pin::pin!(tokio::time::sleep(left));
+        let report = loop {
+            tokio::select! {
+                biased;
+                () = &mut late, if !within.is_cancelled() => within.cancel(),
+                Some(text) = told.recv() => tell(RunEvent::Progress { text }),
+                report = &mut running => break report,
+            }
+        };
+        for response in &report.responses {
+            let end = CallEnd::of(&response.id, &response.name, response);
+            tell(RunEvent::CallDone { response: end });
+        }
+        report
+    }
+
+    /// The plan that calls are judged by: the one that the model was shown, or that of now for a
+    /// run that another process began. Without one no call runs, and each is answered.
+    fn plan_of_batch(&mut self, calls: &mut Vec<Call>) -> Option<Plan> {
+        if calls.is_empty() {
+            return None;
+        }
+        if self.plan.is_some() {
+            return self.plan.clone();
+        }
+        match self.plan() {
+            Ok(plan) => Some(plan),
+            Err(fault) => {
+                self.state.refuse(calls.drain(..).map(|call| ResultText {
+                    call_id: call.id,
+                    name: call.wire.name,
+                    text: format!("This call was not run: {}.", fault.message),
+                    is_error: true,
+                }));
+                None
+            }
+        }
+    }
+
+    /// Prepares calls of a run that is written down: one that may change something runs once under
+    /// its key, in however many processes. One that only reads needs none, and costs no sync.
+    pub(super) fn name_calls(&self, plan: &Plan, calls: &mut [Call]) {
+        for call in calls {
+            let tool = plan.get(&call.name);
+            if tool.is_some_and(|tool| tool.listed.spec.effect == Effect::Read) {
+                call.key = None;
+            }
+            // A key may have gone with time, and with it what is known of the call.
+            call.again = self.past.is_old && call.key.is_some();
+        }
+    }
+}
+
+/// Passes on what calls tell of themselves.
+struct ProgressHost(mpsc::UnboundedSender<String>);
+
+impl Host for ProgressHost {
+    fn progress(&self, _: CallKey, progress: Progress) {
+        let told = match (progress.message, progress.total) {
+            (Some(message), _) => message,
+            (None, Some(total)) => format!("{} of {total}", progress.done),
+            (None, None) => return,
+        };
+        // Whoever heard it has gone.
+        let _ = self.0.send(told);
+    }
+}

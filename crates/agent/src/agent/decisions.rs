@@ -1,0 +1,136 @@
+//! Calls that wait for a person: who decides about them, and how the run hears of it.
+
+use std::time::Duration;
+
+use toolcrib_core::{
+    Call, CallFlag, Decision, LedgerError, ParkedCall, Redemption, Response, TicketError, TicketId,
+};
+
+use super::{AgentRun, Listener};
+use crate::event::{CallEnd, RunEvent};
+use crate::run::{RunEffect, RunInput};
+
+/// How long the end of a call is waited for that somebody else said yes to.
+const PATIENCE: Duration = Duration::from_hours(1);
+
+impl AgentRun {
+    /// The call that waits under a ticket.
+    pub async fn parked(&self, ticket: &TicketId) -> Option<ParkedCall> {
+        self.agent.crib.ticket(&self.caller, ticket).await.ok().flatten()
+    }
+
+    /// Decides about a ticket that the run waits for. An error leaves the run as it was.
+    pub async fn decide(
+        &mut self,
+        ticket: &TicketId,
+        decision: Decision,
+        tell: Listener<'_>,
+    ) -> Result<(), TicketError> {
+        let run = self.state.run.clone();
+        let redemption = Redemption {
+            caller: &self.caller,
+            ticket,
+            decision,
+            run: &run,
+            options: self.options.clone(),
+        };
+        let response = self.agent.crib.redeem(redemption).await?;
+        self.hear(ticket, response, tell);
+        Ok(())
+    }
+
+    /// Looks what became of the tickets that the run waits for, whoever decided about them. Then it
+    /// goes on with [`AgentRun::go`].
+    pub async fn look(&mut self, tell: Listener<'_>) {
+        let mut seen: Option<TicketId> = None;
+        for (ticket, call) in self.state.waiting_calls() {
+            // Equal calls of a batch wait under one.
+            if seen.replace(ticket.clone()).as_ref() == Some(&ticket) {
+                continue;
+            }
+            match self.agent.crib.ticket(&self.caller, &ticket).await {
+                // It is open, or nobody can tell now.
+                Ok(Some(_)) | Err(_) => {}
+                Ok(None) => match self.decided(&ticket, call).await {
+                    Ok(Some(response)) => self.hear(&ticket, response, tell),
+                    Ok(None) => {
+                        self.next = self.take(RunInput::Lapsed(ticket));
+                        (self.is_ahead, self.is_told) = (true, false);
+                    }
+                    Err(_) => {}
+                },
+            }
+        }
+    }
+
+    fn hear(&mut self, ticket: &TicketId, response: Response, tell: Listener<'_>) {
+        let waiting = self.state.waiting_calls();
+        let of_ticket = waiting.iter().filter(|(other, _)| other == ticket);
+        for (_, call) in of_ticket {
+            let end = CallEnd::of(&call.id, &call.name, &response);
+            self.tell(RunEvent::CallDone { response: end }, tell);
+        }
+        self.next = self.take(RunInput::Decided(ticket.clone(), Box::new(response)));
+        self.is_ahead = true;
+        self.is_told = false;
+    }
+
+    /// What came of a ticket that is not open any more; `None`: nobody decided about it.
+    async fn decided(
+        &self,
+        ticket: &TicketId,
+        call: Call,
+    ) -> Result<Option<Response>, LedgerError> {
+        let of_ticket = self.agent.crib.redeemed(&self.caller, ticket, PATIENCE).await?;
+        let Some(of_ticket) = of_ticket else { return Ok(None) };
+        // What a process before heard is on record in full under the key of the call alone.
+        let mut again = [call];
+        let Ok(plan) = self.plan() else { return Ok(Some(of_ticket)) };
+        self.name_calls(&plan, &mut again);
+        let [call] = again;
+        if call.key.is_none() {
+            return Ok(Some(of_ticket));
+        }
+        let mut report = self.agent.crib.run_with(&plan, vec![call], self.options.clone()).await;
+        let of_key = report.responses.pop();
+        let of_key = of_key.filter(|told| told.debug.flags.contains(&CallFlag::Replayed));
+        Ok(Some(of_key.unwrap_or(of_ticket)))
+    }
+
+    /// Ends a run that waits: its calls are refused, so that nobody lets them run later.
+    pub async fn stop(&mut self, tell: Listener<'_>) {
+        for (ticket, _) in self.state.waiting_calls() {
+            let reason = "the run was cancelled".to_owned();
+            // One that somebody decided about in between is on record.
+            let _ = self.decide(&ticket, Decision::Deny { reason }, tell).await;
+        }
+        self.look(tell).await;
+        if !matches!(self.next, RunEffect::End(_)) {
+            self.next = self.take(RunInput::Cancelled);
+        }
+        (self.is_ahead, self.is_told) = (true, false);
+    }
+
+    /// Ends a run that another process drove, and that nobody waits for: nothing of it begins any
+    /// more.
+    pub async fn abandon(&mut self, tell: Listener<'_>) {
+        if self.is_waiting() {
+            return self.stop(tell).await;
+        }
+        if !matches!(self.next, RunEffect::End(_)) {
+            self.next = self.take(RunInput::Abandoned);
+            (self.is_ahead, self.is_told) = (true, false);
+        }
+    }
+
+    /// Whether it waits for a person.
+    pub fn is_waiting(&self) -> bool {
+        matches!(self.next, RunEffect::Wait(_))
+    }
+
+    /// Waits for nobody any more: the model is told that its calls wait.
+    pub fn go_on(&mut self) {
+        self.next = self.take(RunInput::GoOn);
+        self.is_ahead = true;
+    }
+}

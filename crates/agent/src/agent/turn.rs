@@ -1,0 +1,137 @@
+//! A turn of the model: what it is shown, what it may cost, what it says.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+use toolcrib_core::Plan;
+
+use super::{AgentRun, Listener};
+use crate::event::{CalledTool, RunEvent};
+use crate::model::{ModelAnswer, ModelDelta, ModelFault, ModelFaultKind, ModelRequest};
+use crate::run::RunInput;
+use crate::stop::StopReason;
+use crate::usage::{Usage, tokens};
+
+impl AgentRun {
+    pub(super) fn plan(&self) -> Result<Plan, ModelFault> {
+        let wishes = self.agent.wishes.clone().after(&self.state.run);
+        let wishes = wishes.api_defers(self.agent.model.dialect().defers());
+        self.agent.crib.plan(&self.caller, wishes).map_err(|error| ModelFault {
+            kind: ModelFaultKind::Refused,
+            message: format!("there is no plan of the tools for this agent: {error}"),
+            detail: None,
+            retry_after: None,
+        })
+    }
+
+    /// Why no further turn may be taken.
+    fn spent(&self) -> Option<StopReason> {
+        if self.agent.budget.time.is_some_and(|time| self.busy >= time) {
+            return Some(StopReason::Time);
+        }
+        let (_, calls, _, _) = self.account.totals();
+        let is_out = self.agent.budget.calls.is_some_and(|most| calls >= most);
+        is_out.then_some(StopReason::Calls)
+    }
+
+    /// The time that is left; the last turn has as long as a model may take.
+    pub(super) fn time_left(&self) -> Duration {
+        let left = self.agent.budget.time.map(|time| time.saturating_sub(self.busy));
+        left.unwrap_or(Duration::from_hours(24))
+    }
+
+    /// `None`: the process ends, and another one is to ask again.
+    pub(super) async fn ask(
+        &mut self,
+        is_last: bool,
+        tell: Listener<'_>,
+        cancel: &CancellationToken,
+    ) -> Option<RunInput> {
+        if !is_last && let Some(stop) = self.spent() {
+            return Some(RunInput::Exhausted(stop));
+        }
+        let plan = match self.plan() {
+            Ok(plan) => plan,
+            Err(fault) => return Some(RunInput::ModelFailed(fault)),
+        };
+        self.plan = Some(plan.clone());
+        let instructions = self.instructions(&plan);
+        let model = Arc::clone(&self.agent.model);
+        let mut request = ModelRequest {
+            instructions: &instructions,
+            items: &self.state.items,
+            plan: Some(&plan),
+            is_last,
+            caller_tools: self.state.caller_tools(),
+            max_tokens: u64::from(model.settings().max_tokens),
+        };
+        let input = tokens(model.weight(&request));
+        let reserved = match self.account.reserve(input, request.max_tokens, is_last) {
+            Ok(reserved) => reserved,
+            Err(stop) => return Some(RunInput::Exhausted(stop)),
+        };
+        request.max_tokens = reserved.output_tokens;
+        if !is_last {
+            tell(RunEvent::TurnStarted { turn: self.state.turn + 1 });
+        }
+        let (mut used, mut said) = (Usage::default(), 0_usize);
+        if std::mem::take(&mut self.past.has_lost_request) {
+            // Nobody says what the one cost whose answer nobody heard.
+            used.add(Usage::estimated(model.weight(&request), 0));
+        }
+        let mut pass_on = |delta: ModelDelta| {
+            said += delta.text().len();
+            tell(event_of(delta));
+        };
+        let weight = model.weight(&request);
+        let left = if is_last { Duration::from_hours(24) } else { self.time_left() };
+        let answered = tokio::select! {
+            biased;
+            () = cancel.cancelled() => Err(Some(RunInput::Cancelled)),
+            () = self.hold.cancelled() => Err(None),
+            () = tokio::time::sleep(left) => Err(Some(RunInput::Exhausted(StopReason::Time))),
+            answered = model.answer(&request, &mut used, &mut pass_on) => Ok(answered),
+        };
+        if answered.is_err() {
+            // What was given up has cost too.
+            used.add(Usage::estimated(weight, said));
+        }
+        self.account.settle(reserved, &used);
+        self.usage.add(used);
+        match answered {
+            Ok(Ok(answer)) => Some(heard(answer, &plan, tell)),
+            Ok(Err(fault)) => Some(RunInput::ModelFailed(fault)),
+            Err(input) => input,
+        }
+    }
+
+    /// What the author of the agent says, and what the tools want said.
+    fn instructions(&self, plan: &Plan) -> String {
+        let guidance = plan.guidance();
+        let texts = [&self.agent.instructions, &guidance.system, &guidance.user];
+        let texts = texts.into_iter().chain(&guidance.reminders).map(String::as_str);
+        let parts: Vec<_> = texts.filter(|part| !part.is_empty()).collect();
+        parts.join("\n\n")
+    }
+}
+
+fn event_of(delta: ModelDelta) -> RunEvent {
+    match delta {
+        ModelDelta::Text(delta) => RunEvent::Text { delta },
+        ModelDelta::Reasoning(delta) => RunEvent::Reasoning { delta },
+        ModelDelta::Retracted(why) => RunEvent::Retracted { why },
+    }
+}
+
+fn heard(answer: ModelAnswer, plan: &Plan, tell: Listener<'_>) -> RunInput {
+    if !answer.call_texts.is_empty() {
+        let called = answer.calls.iter().zip(&answer.call_texts).map(|(call, text)| {
+            let tool = plan.get(&call.name);
+            let source = tool.map(|tool| tool.listed.spec.origin.source.to_string());
+            CalledTool { call: text.clone(), source }
+        });
+        tell(RunEvent::Calls { calls: called.collect() });
+    }
+    RunInput::Answered(Box::new(answer))
+}

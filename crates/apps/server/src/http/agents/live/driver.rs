@@ -1,0 +1,126 @@
+//! Takes a run from step to step, until it has ended or waits for a person.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use toolcrib::agent::model::{ModelFault, ModelFaultKind};
+use toolcrib::agent::{AgentRun, RunEnd, RunEvent, RunOrder, RunPause, StopReason};
+use toolcrib::{NewRun, RunLedgerError, RunStage, TicketId};
+
+use super::WaitingRun;
+use super::live_run::{LiveRun, LiveState, RunMeta, seconds};
+use crate::http::state::GatewayState;
+
+/// Begins a run on a task of its own. `new`: how it is written down; without it nothing is, and
+/// nobody finds it.
+pub(in crate::http::agents) async fn begin(
+    gateway: &Arc<GatewayState>,
+    order: RunOrder,
+    meta: RunMeta,
+    new: Option<NewRun>,
+) -> Result<Arc<LiveRun>, RunLedgerError> {
+    let runs = &gateway.runs;
+    let begun = LiveState {
+        events: Vec::new(),
+        stage: RunStage::Running,
+        tickets: Vec::new(),
+        changed: meta.created,
+    };
+    let live = Arc::new(LiveRun::new(meta, begun));
+    live.takes_the_lead();
+    let run = match new {
+        None => AgentRun::new(order),
+        Some(new) => {
+            let run = AgentRun::recorded(order, Arc::clone(&runs.ledger), new).await?;
+            runs.locked().runs.insert(live.meta.id.clone(), Arc::clone(&live));
+            run
+        }
+    };
+    spawn(Arc::clone(gateway), Arc::clone(&live), run);
+    Ok(live)
+}
+
+/// Drives a run on a task of its own. Its lead is taken already.
+pub(super) fn spawn(gateway: Arc<GatewayState>, live: Arc<LiveRun>, run: AgentRun) {
+    let driving = {
+        let (gateway, live) = (Arc::clone(&gateway), Arc::clone(&live));
+        tokio::spawn(async move { drive(&gateway, &live, run).await })
+    };
+    tokio::spawn(async move {
+        if driving.await.is_err() {
+            // What was written stands, and the next process goes on with it.
+            live.note(RunEvent::Ended { end: broken(), at: seconds(std::time::SystemTime::now()) });
+            forget(&gateway, &live);
+        }
+    });
+}
+
+/// The end of a run of which nobody knows what came of it: the fault is ours.
+pub(in crate::http::agents) fn broken() -> RunEnd {
+    let fault = ModelFault {
+        kind: ModelFaultKind::Broken,
+        message: "the run broke off by a fault of this server".to_owned(),
+        detail: None,
+        retry_after: None,
+    };
+    let text = fault.message.clone();
+    RunEnd { stop: StopReason::Fault, text, calls: Vec::new(), fault: Some(fault) }
+}
+
+async fn drive(gateway: &Arc<GatewayState>, live: &Arc<LiveRun>, run: AgentRun) {
+    let mut run = if live.meta.request.is_durable {
+        run.with_hold(gateway.stop.clone())
+    } else {
+        // Whoever waits for it goes with the server.
+        let (stop, cancel) = (gateway.stop.clone(), live.cancel.clone());
+        tokio::spawn(async move {
+            tokio::select! {
+                () = stop.cancelled() => cancel.cancel(),
+                () = cancel.cancelled() => {}
+            }
+        });
+        run
+    };
+    loop {
+        let mut tell = |event| live.note(event);
+        match run.go(&mut tell, &live.cancel).await {
+            RunPause::Ended(_) => break,
+            RunPause::Held => return,
+            RunPause::Waiting(_) if live.cancel.is_cancelled() => run.stop(&mut tell).await,
+            RunPause::Waiting(tickets) => {
+                wait_for(gateway, live, &run, &tickets).await;
+                // Somebody may have decided before that was known here.
+                run.look(&mut tell).await;
+                if !run.is_waiting() {
+                    live.stands(RunStage::Running, Vec::new());
+                    continue;
+                }
+                live.stands(RunStage::Waiting, tickets);
+                if live.gives_the_lead_up() {
+                    if live.state.receiver_count() == 0 {
+                        gateway.runs.locked().runs.remove(&live.meta.id);
+                    }
+                    return;
+                }
+            }
+        }
+    }
+    forget(gateway, live);
+    // It ends its watcher.
+    live.cancel.cancel();
+}
+
+fn forget(gateway: &GatewayState, live: &LiveRun) {
+    let mut table = gateway.runs.locked();
+    table.runs.remove(&live.meta.id);
+    table.tickets.retain(|_, waiting| waiting.run != live.meta.id);
+}
+
+/// Has the run taken up when somebody decides about one of its tickets, or nobody does in time.
+async fn wait_for(gateway: &GatewayState, live: &LiveRun, run: &AgentRun, tickets: &[TicketId]) {
+    for ticket in tickets {
+        let left = run.parked(ticket).await.map(|parked| parked.lifetime).unwrap_or_default();
+        let waiting = WaitingRun { run: live.meta.id.clone(), until: Instant::now() + left };
+        gateway.runs.locked().tickets.insert(ticket.clone(), waiting);
+    }
+}

@@ -1,0 +1,171 @@
+//! What is told of a run while it goes on, for any number of listeners.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+use toolcrib::agent::RunEvent;
+use toolcrib::{Caller, LedgerError, NewRun, RunStage, RunSummary, TicketId};
+
+/// A run as this process knows it.
+pub(crate) struct LiveRun {
+    pub(crate) meta: RunMeta,
+    pub(crate) state: watch::Sender<LiveState>,
+    /// Ends it.
+    pub(crate) cancel: CancellationToken,
+    lead: Mutex<LiveLead>,
+}
+
+/// Who drives it.
+#[derive(Default)]
+struct LiveLead {
+    is_driven: bool,
+    /// Something was decided since whoever drives it looked.
+    is_to_look: bool,
+}
+
+/// How far a run has come.
+pub(crate) struct LiveState {
+    pub(crate) events: Vec<RunEvent>,
+    pub(crate) stage: RunStage,
+    /// What it waits for.
+    pub(crate) tickets: Vec<TicketId>,
+    /// In seconds since 1970.
+    pub(crate) changed: u64,
+}
+
+/// What a run is from its beginning on.
+pub(crate) struct RunMeta {
+    pub(crate) id: String,
+    pub(crate) caller: Arc<Caller>,
+    pub(crate) thread: String,
+    pub(crate) previous: Option<String>,
+    pub(crate) agent: String,
+    pub(crate) profile: Option<String>,
+    /// In seconds since 1970.
+    pub(crate) created: u64,
+    pub(crate) request: StoredRequest,
+}
+
+/// What was asked, as it is written down beside a run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct StoredRequest {
+    /// It goes on for nobody who waits, in another process too.
+    pub(crate) is_durable: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) instructions: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) max_tokens: Option<u32>,
+    /// The request of Responses without its input, of which much is given back.
+    #[serde(skip_serializing_if = "Value::is_null")]
+    pub(crate) body: Value,
+    /// The items that the request brought.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) input: Vec<Value>,
+    /// Names of tools that the caller runs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) caller_tools: Vec<String>,
+}
+
+impl RunMeta {
+    pub(super) fn of(summary: RunSummary, request: &str) -> Result<Self, LedgerError> {
+        Ok(Self {
+            created: seconds(summary.created),
+            id: summary.id,
+            caller: Arc::new(summary.caller),
+            thread: summary.thread,
+            previous: summary.previous,
+            agent: summary.agent,
+            profile: summary.profile,
+            request: serde_json::from_str(request).map_err(LedgerError::new)?,
+        })
+    }
+
+    /// The same as a ledger takes it.
+    pub(crate) fn written(&self) -> NewRun {
+        NewRun {
+            id: self.id.clone(),
+            caller: Caller::clone(&self.caller),
+            thread: self.thread.clone(),
+            previous: self.previous.clone(),
+            agent: self.agent.clone(),
+            profile: self.profile.clone(),
+            request: serde_json::to_string(&self.request).unwrap_or_default(),
+        }
+    }
+}
+
+/// A moment in seconds since 1970.
+pub(crate) fn seconds(time: SystemTime) -> u64 {
+    time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+impl LiveRun {
+    pub(super) fn new(meta: RunMeta, state: LiveState) -> Self {
+        let state = watch::Sender::new(state);
+        Self { meta, state, cancel: CancellationToken::new(), lead: Mutex::default() }
+    }
+
+    pub(crate) fn stage(&self) -> RunStage {
+        self.state.borrow().stage
+    }
+
+    pub(super) fn note(&self, event: RunEvent) {
+        self.state.send_modify(|state| {
+            if matches!(event, RunEvent::Ended { .. }) {
+                state.stage = RunStage::Ended;
+            }
+            state.events.push(event);
+            state.changed = seconds(SystemTime::now());
+        });
+    }
+
+    pub(super) fn stands(&self, stage: RunStage, tickets: Vec<TicketId>) {
+        self.state.send_modify(|state| {
+            state.stage = stage;
+            state.tickets = tickets;
+        });
+    }
+
+    fn lead(&self) -> MutexGuard<'_, LiveLead> {
+        self.lead.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn is_driven(&self) -> bool {
+        self.lead().is_driven
+    }
+
+    /// Whether whoever asks is to drive it from now on; else whoever does looks once more.
+    pub(super) fn takes_the_lead(&self) -> bool {
+        let mut lead = self.lead();
+        lead.is_to_look |= lead.is_driven;
+        !std::mem::replace(&mut lead.is_driven, true)
+    }
+
+    /// Whether nobody drives it from now on; else something was decided meanwhile.
+    pub(super) fn gives_the_lead_up(&self) -> bool {
+        let mut lead = self.lead();
+        if std::mem::take(&mut lead.is_to_look) {
+            return false;
+        }
+        lead.is_driven = false;
+        true
+    }
+
+    /// Waits until it has ended, or waits for a person.
+    pub(crate) async fn paused(&self) {
+        let mut state = self.state.subscribe();
+        // It cannot be dropped before: it is held here.
+        let _ = state.wait_for(|state| state.stage != RunStage::Running).await;
+    }
+
+    /// Waits until it has ended.
+    pub(crate) async fn ended(&self) {
+        let mut state = self.state.subscribe();
+        let _ = state.wait_for(|state| state.stage == RunStage::Ended).await;
+    }
+}

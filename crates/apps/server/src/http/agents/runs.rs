@@ -1,0 +1,241 @@
+//! `/v1/runs` and `/v1/threads`: runs that go on by themselves, whoever looks.
+
+mod events;
+mod view;
+
+use std::sync::Arc;
+
+use http::StatusCode;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use toolcrib::agent::ThreadItem;
+use toolcrib::{LedgerError, RunStage};
+
+use super::live::live_run::LiveRun;
+use super::live::{driver, recovery};
+use super::responses::{before, end, not_begun, order};
+use crate::http::rest::records::listing::noted;
+use crate::http::routes::problem::{HttpProblem, ProblemKind};
+use crate::http::routes::reply::{self, HttpReply};
+use crate::http::routes::request::GatewayRequest;
+use crate::http::routes::route::ReplyFuture;
+
+pub(crate) const LARGEST_PAGE: usize = 100;
+const DEFAULT_PAGE: usize = 20;
+
+/// What a run is to do.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Run")]
+pub(crate) struct RunBody {
+    /// The agent; `assistant` if not set, or the only one there is.
+    agent: Option<String>,
+    /// What is asked: a text, or items as `/v1/responses` takes them.
+    input: Value,
+    /// A thread that it goes on with, or that begins with it. It has one run at a time.
+    thread: Option<String>,
+    /// A run that it goes on from, on a thread of its own.
+    previous: Option<String>,
+    /// What is said to the agent beside its instructions.
+    instructions: Option<String>,
+    /// Whether the answer is the events of the run.
+    stream: bool,
+    /// Whether the answer comes when the run has ended, or waits for a person.
+    wait: bool,
+}
+
+/// What a run is told by whoever began it.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "RunInput")]
+pub(crate) struct InputBody {
+    /// A text, or items as `/v1/responses` takes them.
+    input: Value,
+    /// Whether the answer is the events of the run.
+    stream: bool,
+    /// Whether the answer comes when the run has ended, or waits for a person.
+    wait: bool,
+}
+
+pub(crate) fn create(asked: GatewayRequest) -> ReplyFuture {
+    Box::pin(async move {
+        let body: RunBody = asked.json()?;
+        begin(&asked, body).await
+    })
+}
+
+async fn begin(asked: &GatewayRequest, body: RunBody) -> Result<HttpReply, HttpProblem> {
+    let agents = asked.gateway.agents.all();
+    let only = agents.first().filter(|_| agents.len() == 1);
+    let usual = only.map_or("assistant", |agent| agent.settings.name.as_str());
+    let mut request = json!({
+        "model": body.agent.as_deref().unwrap_or(usual), "input": body.input, "background": true,
+    });
+    if let Value::Object(fields) = &mut request {
+        let previous = body.previous.map(|run| format!("resp_{run}"));
+        for (key, value) in [
+            ("conversation", body.thread),
+            ("previous_response_id", previous),
+            ("instructions", body.instructions),
+        ] {
+            fields.extend(value.map(|value| (key.to_owned(), value.into())));
+        }
+    }
+    let ordered = order(asked, &request).await?;
+    let ordered = ordered.map_err(|error| error.problem(ProblemKind::UnknownRun))?;
+    let (run, meta, new) = ordered.parts(&request);
+    let live = driver::begin(&asked.gateway, run, meta, new).await;
+    let live = live.map_err(|error| not_begun(&error).problem(ProblemKind::UnknownRun))?;
+    told(live, body.stream, body.wait).await
+}
+
+/// What is told of a run that goes on.
+async fn told(live: Arc<LiveRun>, streams: bool, waits: bool) -> Result<HttpReply, HttpProblem> {
+    if streams {
+        return Ok(events::stream(live, 0));
+    }
+    if waits {
+        live.paused().await;
+    }
+    let is_over = live.stage() == RunStage::Ended;
+    let status = if is_over { StatusCode::OK } else { StatusCode::ACCEPTED };
+    Ok(reply::status(status, &view::run(&live)))
+}
+
+pub(crate) fn list(asked: GatewayRequest) -> ReplyFuture {
+    Box::pin(async move {
+        let cursor = asked.query.get("cursor").filter(|cursor| !cursor.is_empty());
+        let before = cursor.map(str::parse).transpose().map_err(|_| {
+            let detail = "the cursor is none of this list: begin without one";
+            HttpProblem::new(ProblemKind::UnknownCursor, detail)
+        })?;
+        let limit = asked.query.number("limit", DEFAULT_PAGE);
+        let page = asked.gateway.runs.ledger.list(&asked.caller, before, limit).await;
+        let page = page.map_err(silent)?;
+        let runs: Vec<_> = page.iter().map(view::summary).collect();
+        let mut answer = json!({ "runs": runs });
+        if let (Some(last), Value::Object(fields)) =
+            (page.last().filter(|_| page.len() == limit), &mut answer)
+        {
+            fields.insert("cursor".to_owned(), last.number.to_string().into());
+        }
+        Ok(reply::json(&answer))
+    })
+}
+
+pub(crate) fn show(asked: GatewayRequest) -> ReplyFuture {
+    Box::pin(async move {
+        let live = asked.gateway.runs.find(asked.segment(), &asked.caller).await;
+        Ok(reply::json(&view::run(&*known(&asked, live)?)))
+    })
+}
+
+pub(crate) fn events(asked: GatewayRequest) -> ReplyFuture {
+    Box::pin(async move {
+        let live = followed(&asked).await?;
+        let last = asked.headers.get("last-event-id").and_then(|last| last.to_str().ok());
+        let last = last.or_else(|| asked.query.get("after"));
+        let last = last.and_then(|last| last.parse::<usize>().ok());
+        Ok(events::stream(live, last.map_or(0, |last| last.saturating_add(1))))
+    })
+}
+
+pub(crate) fn cancel(asked: GatewayRequest) -> ReplyFuture {
+    Box::pin(async move {
+        let live = followed(&asked).await?;
+        end(&asked, &live).await.map_err(silent)?;
+        Ok(reply::json(&view::run(&live)))
+    })
+}
+
+/// Goes on with the thread of a run that has ended.
+pub(crate) fn input(asked: GatewayRequest) -> ReplyFuture {
+    Box::pin(async move {
+        let InputBody { input, stream, wait } = asked.json()?;
+        let live = followed(&asked).await?;
+        ended(&live)?;
+        go_on(&asked, &live, input, (stream, wait)).await
+    })
+}
+
+/// Takes up a run that nobody drives; one that ended before its model had answered goes on.
+pub(crate) fn resume(asked: GatewayRequest) -> ReplyFuture {
+    Box::pin(async move {
+        let live = followed(&asked).await?;
+        if live.stage() != RunStage::Ended {
+            recovery::take_up(&asked.gateway, &live.meta.id).await.map_err(silent)?;
+            return told(live, false, false).await;
+        }
+        if view::is_done(&live) {
+            let detail = "the run has done what was asked: `input` goes on with its thread";
+            return Err(HttpProblem::new(ProblemKind::RunBusy, detail));
+        }
+        go_on(&asked, &live, Value::Null, (false, false)).await
+    })
+}
+
+async fn go_on(
+    asked: &GatewayRequest,
+    live: &LiveRun,
+    input: Value,
+    (stream, wait): (bool, bool),
+) -> Result<HttpReply, HttpProblem> {
+    let body = RunBody {
+        agent: Some(live.meta.agent.clone()),
+        input,
+        thread: Some(live.meta.thread.clone()),
+        previous: None,
+        instructions: live.meta.request.instructions.clone(),
+        stream,
+        wait,
+    };
+    begin(asked, body).await
+}
+
+/// A thread with its runs.
+pub(crate) fn thread(asked: GatewayRequest) -> ReplyFuture {
+    Box::pin(async move {
+        let (runs, thread) = (&asked.gateway.runs, asked.segment());
+        let all = runs.ledger.thread(&asked.caller, thread).await.map_err(silent)?;
+        let Some(last) = all.last() else {
+            let detail = "none of your runs has this thread";
+            return Err(HttpProblem::new(ProblemKind::UnknownRun, detail));
+        };
+        let items: Vec<ThreadItem> = before(runs, &asked.caller, &last.id)
+            .await
+            .map_err(|error| error.problem(ProblemKind::UnknownRun))?;
+        let items: Vec<_> = items.iter().map(view::item).collect();
+        let all: Vec<_> = all.iter().map(view::summary).collect();
+        Ok(reply::json(&json!({ "id": thread, "runs": all, "items": items })))
+    })
+}
+
+async fn followed(asked: &GatewayRequest) -> Result<Arc<LiveRun>, HttpProblem> {
+    let live = asked.gateway.runs.follow(asked.segment(), &asked.caller).await;
+    known(asked, live)
+}
+
+fn known(
+    asked: &GatewayRequest,
+    live: Result<Option<Arc<LiveRun>>, LedgerError>,
+) -> Result<Arc<LiveRun>, HttpProblem> {
+    live.map_err(silent)?.ok_or_else(|| {
+        let id: String = asked.segment().chars().take(80).collect();
+        let detail = format!("none of your runs is `{id}`: `GET /v1/runs` lists them");
+        HttpProblem::new(ProblemKind::UnknownRun, detail)
+    })
+}
+
+fn ended(live: &LiveRun) -> Result<(), HttpProblem> {
+    if live.stage() == RunStage::Ended {
+        return Ok(());
+    }
+    let detail = "the run has not ended: wait for it, decide about its tickets, or cancel it";
+    Err(HttpProblem::new(ProblemKind::RunBusy, detail))
+}
+
+fn silent(error: LedgerError) -> HttpProblem {
+    noted(error);
+    HttpProblem::new(ProblemKind::Unavailable, "the runs cannot be read now: ask again later")
+}

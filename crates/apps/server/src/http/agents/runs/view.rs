@@ -1,0 +1,78 @@
+//! A run as its caller sees it.
+
+use serde_json::{Value, json};
+use toolcrib::agent::{RunEvent, StopReason, ThreadItem};
+use toolcrib::{RunStage, RunSummary};
+
+use super::super::live::live_run::{LiveRun, seconds};
+
+pub(super) fn summary(run: &RunSummary) -> Value {
+    json!({
+        "id": run.id, "object": "run", "agent": run.agent, "profile": run.profile,
+        "thread": run.thread, "previous": run.previous, "state": run.stage.as_str(),
+        "tickets": run.tickets, "created_at": seconds(run.created),
+        "changed_at": seconds(run.changed),
+    })
+}
+
+/// The same with what came of it.
+pub(super) fn run(live: &LiveRun) -> Value {
+    let (meta, state) = (&live.meta, live.state.borrow());
+    let mut run = json!({
+        "id": meta.id, "object": "run", "agent": meta.agent, "profile": meta.profile,
+        "thread": meta.thread, "previous": meta.previous, "state": state.stage.as_str(),
+        "tickets": state.tickets, "created_at": meta.created, "changed_at": state.changed,
+    });
+    let mut turns = 0;
+    let mut more = Vec::new();
+    for event in &state.events {
+        match event {
+            RunEvent::TurnStarted { turn } => turns = *turn,
+            RunEvent::Usage { usage } => more.push(("usage", json!(usage))),
+            RunEvent::Ended { end, .. } => {
+                more.push(("stop", json!(end.stop)));
+                more.push(("text", json!(end.text)));
+                if !end.calls.is_empty() {
+                    more.push(("calls", json!(end.calls)));
+                }
+                if let Some(fault) = &end.fault {
+                    let error = json!({ "kind": fault.kind, "message": fault.message });
+                    more.push(("error", error));
+                }
+            }
+            RunEvent::Text { .. }
+            | RunEvent::Reasoning { .. }
+            | RunEvent::Retracted { .. }
+            | RunEvent::Calls { .. }
+            | RunEvent::CallDone { .. }
+            | RunEvent::Progress { .. }
+            | RunEvent::Waiting { .. } => {}
+        }
+    }
+    more.push(("turns", turns.into()));
+    more.push(("events", state.events.len().into()));
+    if let Value::Object(fields) = &mut run {
+        fields.extend(more.into_iter().map(|(key, value)| (key.to_owned(), value)));
+    }
+    run
+}
+
+/// Whether it has ended because its model had no more to do.
+pub(super) fn is_done(live: &LiveRun) -> bool {
+    let state = live.state.borrow();
+    let end = state.events.iter().rev().find_map(|event| {
+        if let RunEvent::Ended { end, .. } = event { Some(end.stop) } else { None }
+    });
+    let is_whole =
+        matches!(end, Some(StopReason::Done | StopReason::HandedOver | StopReason::CallerCalls));
+    state.stage == RunStage::Ended && is_whole
+}
+
+/// An item of a thread, without what only its API reads.
+pub(super) fn item(item: &ThreadItem) -> Value {
+    let mut told = json!(item);
+    if let Value::Object(fields) = &mut told {
+        fields.remove("echo");
+    }
+    told
+}
