@@ -1,18 +1,24 @@
 //! Clients of the model APIs: thin ones, over the dialects and the one guarded way out.
 //!
 //! Read in this order: [`ModelSettings`], `request` (a thread as the body of a request), `answer`
-//! (what comes back, streamed or not), [`ModelFault`], [`ModelClient`].
+//! (what comes back, streamed or not), `text_calls` (calls in the words of a model), [`ModelFault`],
+//! [`ModelClient`].
 
 pub(crate) mod answer;
 mod chunk;
 mod client;
+mod delta_filter;
 mod fault;
+#[cfg(feature = "fuzz")]
+pub mod fuzz;
 pub(crate) mod messages;
 mod request;
 mod settings;
+mod text_calls;
 
 pub use answer::{ModelAnswer, ModelDelta};
 pub use client::ModelClient;
 pub use fault::{ModelFault, ModelFaultKind};
 pub use request::{CallerTool, ModelRequest};
 pub use settings::{ModelApi, ModelSettings, ModelTimeouts};
+pub use text_calls::{TextCallFormat, text_call_format};

@@ -15,9 +15,12 @@ use toolcrib_egress::{Egress, EgressRoute, Network, StreamedResponse};
 
 use super::answer::{self, ModelAnswer, ModelDelta};
 use super::chunk::EventReader;
+use super::delta_filter::DeltaFilter;
 use super::fault::{ModelFault, ModelFaultKind};
+use super::messages;
 use super::request::{self, ModelRequest};
 use super::settings::{ModelApi, ModelSettings};
+use super::text_calls::{self, TextCallFormat};
 use crate::item::{CallText, Echo, InputPart, ThreadItem};
 use crate::usage::Usage;
 
@@ -34,6 +37,8 @@ const FIRST_PAUSE: Duration = Duration::from_millis(500);
 pub struct ModelClient {
     settings: ModelSettings,
     dialect: Box<dyn Dialect>,
+    /// In which tools are named and results are told.
+    tools: Box<dyn Dialect>,
     egress: Egress,
     route: EgressRoute,
     headers: HeaderMap,
@@ -65,7 +70,8 @@ impl ModelClient {
         });
         let (egress, route) = route.map_err(|error| ModelFault::of_line(&settings.name, &error))?;
         let dialect = settings.api.dialect();
-        Ok(Self { settings, dialect, egress, route, headers })
+        let tools = tool_dialect(&settings);
+        Ok(Self { settings, dialect, tools, egress, route, headers })
     }
 
     /// The same with shorter answers; it shares the connections.
@@ -74,6 +80,7 @@ impl ModelClient {
         Self {
             settings: ModelSettings { max_tokens, ..self.settings.clone() },
             dialect: self.settings.api.dialect(),
+            tools: tool_dialect(&self.settings),
             egress: self.egress.clone(),
             route: self.route.clone(),
             headers: self.headers.clone(),
@@ -84,8 +91,9 @@ impl ModelClient {
         &self.settings
     }
 
+    /// In which the model is told of tools and results.
     pub fn dialect(&self) -> &dyn Dialect {
-        &*self.dialect
+        &*self.tools
     }
 
     /// Bytes of a request, for an estimate of its tokens.
@@ -221,6 +229,8 @@ impl ModelClient {
         let mut reader = EventReader::default();
         let mut total = 0_usize;
         let mut response = pin!(response);
+        let tools = asked.text_tools(&self.settings);
+        let mut filter = DeltaFilter::new(self.settings.text_calls, asked.plan, &tools);
         let mut take = |event: &[u8], progress: &mut Progress| {
             // Some servers of the chat API end with this word and no reason.
             progress.is_over |= event == b"[DONE]";
@@ -239,8 +249,9 @@ impl ModelClient {
                 | ModelDelta::Reasoning(said)
                 | ModelDelta::Retracted(said)) = &delta;
                 progress.said += said.len();
-                progress.has_told = true;
-                tell(delta);
+                let told = filter.pass(delta);
+                progress.has_told |= !told.is_empty();
+                told.into_iter().for_each(&mut *tell);
             }
         };
         while !progress.is_over {
@@ -267,6 +278,9 @@ impl ModelClient {
         if !progress.has_ended && fault.is_none() {
             return Err(self.broken("its answer broke off"));
         }
+        let held = filter.finish();
+        progress.has_told |= !held.is_empty();
+        held.into_iter().for_each(&mut *tell);
         let reply = stream.reply();
         self.turn(&reply, |plan| stream.finish(plan), asked)
     }
@@ -281,17 +295,40 @@ impl ModelClient {
         if let Some(fault) = self.dialect.not_a_reply(reply) {
             return Err(self.not_a_reply(&fault));
         }
-        let calls = match asked.plan {
-            Some(plan) => calls(plan).map_err(|fault| self.not_a_reply(&fault))?,
-            None => Vec::new(),
-        };
         // A turn may be empty: the model has nothing to add.
         let messages = self.dialect.echo(reply);
         let text = answer::text(self.settings.api, &messages);
-        let call_texts = calls.iter().map(call_text).collect();
-        let echo = Echo { dialect: self.dialect.name().to_owned(), messages };
         let was_cut = answer::was_cut(self.settings.api, reply);
+        let (text, calls, echo) = match (self.settings.text_calls, asked.plan) {
+            (Some(format), Some(plan)) => self.text_turn((format, plan), asked, &text, messages),
+            (_, Some(plan)) => {
+                let calls = calls(plan).map_err(|fault| self.not_a_reply(&fault))?;
+                (text, calls, Echo { dialect: self.dialect.name().to_owned(), messages })
+            }
+            (_, None) => {
+                (text, Vec::new(), Echo { dialect: self.dialect.name().to_owned(), messages })
+            }
+        };
+        let call_texts = calls.iter().map(call_text).collect();
         Ok(ModelAnswer { text, calls, call_texts, echo, usage: Usage::default(), was_cut })
+    }
+
+    /// A turn whose calls stand in its words.
+    fn text_turn(
+        &self,
+        (format, plan): (TextCallFormat, &Plan),
+        asked: &ModelRequest<'_>,
+        said: &str,
+        messages: Vec<Value>,
+    ) -> (String, Vec<Call>, Echo) {
+        let turn = text_calls::read(format, &asked.text_tools(&self.settings), said);
+        // What it thought is not told to it again.
+        let messages = match said.get(turn.begin..).filter(|_| turn.begin > 0) {
+            Some(rest) => messages::turn(self.settings.api, rest, &[]),
+            None => messages,
+        };
+        let echo = Echo { dialect: text_calls::echo_name(self.dialect.name(), format), messages };
+        (turn.text, text_calls::calls(plan, turn.calls, asked.items.len()), echo)
     }
 
     fn not_a_reply(&self, fault: &NotAReply) -> ModelFault {
@@ -344,6 +381,15 @@ impl ModelClient {
     fn broken(&self, what: &str) -> ModelFault {
         let message = format!("the model `{}`: {what}", self.settings.name);
         ModelFault::new(ModelFaultKind::Broken, message)
+    }
+}
+
+/// In which tools are named for a model: one that calls in its words is told of them in the form that
+/// most models learned.
+fn tool_dialect(settings: &ModelSettings) -> Box<dyn Dialect> {
+    match settings.text_calls {
+        Some(_) => ModelApi::OpenAiChat.dialect(),
+        None => settings.api.dialect(),
     }
 }
 

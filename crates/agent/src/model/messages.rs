@@ -10,11 +10,11 @@ pub(crate) const UNANSWERED: &str =
     "no result of this call is known: it may have run or not. Look before you call it again";
 
 /// The items in the shape of this API. What it gave itself goes back as it came; the rest is told
-/// in its words.
+/// in its words. Each of their calls is [`answered`].
 pub(crate) fn messages(api: ModelApi, items: &[ThreadItem]) -> Vec<Value> {
     let dialect = api.dialect();
     let mut messages = Vec::with_capacity(items.len());
-    for item in &answered(items) {
+    for item in items {
         match item {
             ThreadItem::System { text } => messages.extend(system(api, text)),
             ThreadItem::User { parts } => messages.push(user(api, parts)),
@@ -33,7 +33,7 @@ pub(crate) fn messages(api: ModelApi, items: &[ThreadItem]) -> Vec<Value> {
 
 /// The same with an answer to every call, no answer without a call, and one entry of answers behind
 /// each turn.
-fn answered(items: &[ThreadItem]) -> Vec<ThreadItem> {
+pub(crate) fn answered(items: &[ThreadItem]) -> Vec<ThreadItem> {
     let mut healed: Vec<ThreadItem> = Vec::with_capacity(items.len());
     let mut open: Vec<CallText> = Vec::new();
     for item in items {
@@ -177,7 +177,7 @@ fn input(api: ModelApi, part: &InputPart) -> Value {
 }
 
 /// A turn that another model took, or that a client tells of.
-fn turn(api: ModelApi, text: &str, calls: &[CallText]) -> Vec<Value> {
+pub(crate) fn turn(api: ModelApi, text: &str, calls: &[CallText]) -> Vec<Value> {
     // What is no JSON object no API takes back.
     let object = |call: &CallText| {
         let read = serde_json::from_str::<Value>(&call.arguments);

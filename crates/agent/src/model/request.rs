@@ -7,8 +7,9 @@ use toolcrib_core::Plan;
 use url::Url;
 
 use super::fault::{ModelFault, ModelFaultKind};
-use super::messages::messages;
+use super::messages::{answered, messages};
 use super::settings::{ModelApi, ModelSettings};
+use super::text_calls::{self, TextCallFormat, TextTools};
 use crate::item::ThreadItem;
 
 /// What a model is asked.
@@ -42,27 +43,56 @@ const ANTHROPIC_VERSION: &str = "2023-06-01";
 impl ModelRequest<'_> {
     /// The body, asking for a stream.
     pub(crate) fn body(&self, model: &ModelSettings) -> Map<String, Value> {
-        let dialect = model.api.dialect();
-        let mut body = match model.api {
-            ModelApi::OpenAiChat => self.chat(model),
-            ModelApi::OpenAiResponses => self.responses(model),
-            ModelApi::Anthropic => self.anthropic(model),
-            ModelApi::Gemini => self.gemini(model),
-        };
+        let items = answered(self.items);
+        if let Some(format) = model.text_calls {
+            return self.text_body(format, model, items);
+        }
+        let mut body = self.plain_body(model, &items);
         if let Some(plan) = self.plan {
-            body.extend(dialect.request(plan));
+            body.extend(model.api.dialect().request(plan));
             self.add_caller_tools(model.api, &mut body);
             self.choose_none(model.api, &mut body);
         }
         body
     }
 
-    fn chat(&self, model: &ModelSettings) -> Map<String, Value> {
+    /// All but the tools. `items`: those of the thread, as this model is told of them.
+    fn plain_body(&self, model: &ModelSettings, items: &[ThreadItem]) -> Map<String, Value> {
+        let items = &messages(model.api, items);
+        match model.api {
+            ModelApi::OpenAiChat => self.chat(model, items),
+            ModelApi::OpenAiResponses => self.responses(model, items),
+            ModelApi::Anthropic => self.anthropic(model, items),
+            ModelApi::Gemini => self.gemini(model, items),
+        }
+    }
+
+    /// For a model that is told of its tools in words, and calls in words.
+    fn text_body(
+        &self,
+        format: TextCallFormat,
+        model: &ModelSettings,
+        items: Vec<ThreadItem>,
+    ) -> Map<String, Value> {
+        let tools = self.text_tools(model);
+        let told = text_calls::instructions(format, self.instructions, &tools, self.is_last);
+        let items = text_calls::retold(format, model.api.dialect().name(), items);
+        ModelRequest { instructions: &told, ..*self }.plain_body(model, &items)
+    }
+
+    /// The tools that this model is told of in words; none if it calls by the API.
+    pub(super) fn text_tools(&self, model: &ModelSettings) -> TextTools {
+        let further = self.caller_tools.iter().map(|tool| tool.definition(ModelApi::OpenAiChat));
+        let plan = self.plan.filter(|_| model.text_calls.is_some());
+        plan.map(|plan| TextTools::of(plan, further)).unwrap_or_default()
+    }
+
+    fn chat(&self, model: &ModelSettings, items: &[Value]) -> Map<String, Value> {
         let mut said = Vec::new();
         if !self.instructions.is_empty() {
             said.push(json!({ "role": "system", "content": self.instructions }));
         }
-        said.extend(messages(model.api, self.items));
+        said.extend_from_slice(items);
         let mut body = fields(json!({
             "model": model.name, "messages": said,
             "stream": true, "stream_options": { "include_usage": true },
@@ -75,10 +105,10 @@ impl ModelRequest<'_> {
         body
     }
 
-    fn responses(&self, model: &ModelSettings) -> Map<String, Value> {
+    fn responses(&self, model: &ModelSettings, items: &[Value]) -> Map<String, Value> {
         // Nothing is kept at the provider: what its model thought comes back to us sealed.
         let mut body = fields(json!({
-            "model": model.name, "input": messages(model.api, self.items),
+            "model": model.name, "input": items,
             "max_output_tokens": self.max_tokens, "stream": true, "store": false,
             "include": ["reasoning.encrypted_content"],
         }));
@@ -89,9 +119,9 @@ impl ModelRequest<'_> {
         body
     }
 
-    fn anthropic(&self, model: &ModelSettings) -> Map<String, Value> {
+    fn anthropic(&self, model: &ModelSettings, items: &[Value]) -> Map<String, Value> {
         let mut body = fields(json!({
-            "model": model.name, "messages": messages(model.api, self.items),
+            "model": model.name, "messages": items,
             "max_tokens": self.max_tokens, "stream": true,
         }));
         if !self.instructions.is_empty() {
@@ -101,11 +131,11 @@ impl ModelRequest<'_> {
         body
     }
 
-    fn gemini(&self, model: &ModelSettings) -> Map<String, Value> {
+    fn gemini(&self, model: &ModelSettings, items: &[Value]) -> Map<String, Value> {
         let mut generation = fields(json!({ "maxOutputTokens": self.max_tokens }));
         generation.extend(model.temperature.map(|own| ("temperature".to_owned(), own.into())));
         let mut body = fields(json!({
-            "contents": messages(model.api, self.items), "generationConfig": generation,
+            "contents": items, "generationConfig": generation,
         }));
         if !self.instructions.is_empty() {
             let said = json!({ "parts": [{ "text": self.instructions }] });

@@ -6,6 +6,7 @@ use toolcrib_core::Secret;
 use toolcrib_dialect::{Anthropic, Dialect, Gemini, OpenAiChat, OpenAiResponses};
 use url::Url;
 
+use super::text_calls::format::TextCallFormat;
 use crate::price::Price;
 
 /// A model at an address.
@@ -16,6 +17,8 @@ pub struct ModelSettings {
     pub base: Url,
     /// The model, as the API names it.
     pub name: String,
+    /// How it writes calls into its words; `None`: it calls by the API.
+    pub text_calls: Option<TextCallFormat>,
     /// How the API knows us; `None`: it asks for nothing.
     pub key: Option<Secret>,
     /// Tokens of one answer at the most.
@@ -72,6 +75,7 @@ impl ModelSettings {
             api,
             base,
             name: name.into(),
+            text_calls: None,
             key: None,
             max_tokens: 4096,
             temperature: None,

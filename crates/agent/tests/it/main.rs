@@ -10,3 +10,4 @@ mod budget;
 mod fixture;
 mod model;
 mod runs;
+mod text_calls;

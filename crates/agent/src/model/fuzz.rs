@@ -1,0 +1,24 @@
+//! What models write into their words, for the fuzz targets.
+
+use toolcrib_core::{Call, Plan};
+
+use super::text_calls::{self, TextCallFormat, TextCallReader, TextPiece, TextTools};
+
+/// An answer that comes in these pieces: what is told of it, what is left as its words, and its
+/// calls.
+pub fn text_calls(
+    format: TextCallFormat,
+    plan: &Plan,
+    pieces: &[&str],
+) -> (String, String, Vec<Call>) {
+    let tools = TextTools::of(plan, []);
+    let mut reader = TextCallReader::new(format, &tools);
+    let mut told: Vec<_> = pieces.iter().flat_map(|piece| reader.push(piece)).collect();
+    let (held, turn) = reader.finish();
+    told.extend(held);
+    let said = told.iter().filter_map(|piece| match piece {
+        TextPiece::Said(said) => Some(said.as_str()),
+        TextPiece::Thought(_) => None,
+    });
+    (said.collect(), turn.text, text_calls::calls(plan, turn.calls, 1))
+}
