@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use toolcrib_agent::model::{ModelApi, ModelSettings, ModelTimeouts};
+use toolcrib_agent::model::{ModelApi, ModelSettings, ModelTimeouts, TextCallFormat};
 use toolcrib_agent::{Budget, Price};
 use toolcrib_embed::Prefixes;
 use toolcrib_engine::discovery::PATIENCE;
@@ -165,6 +165,7 @@ impl ConfigChecker<'_, '_, '_> {
         let price = price.map(|own| Price { input: own.input, output: own.output });
         let plain = ModelSettings::new(api, base?, raw.name.clone()?);
         let plain = ModelSettings {
+            text_calls: raw.calls.and_then(text_calls),
             max_tokens: raw.max_tokens.unwrap_or(plain.max_tokens),
             temperature: raw.temperature,
             timeouts,
@@ -261,6 +262,19 @@ impl ConfigChecker<'_, '_, '_> {
 
 fn is_of_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.')
+}
+
+/// The form of calls in the text of a model; `None`: it calls by the API.
+fn text_calls(word: raw::ModelCallsWord) -> Option<TextCallFormat> {
+    use raw::ModelCallsWord as Word;
+    match word {
+        Word::Api => None,
+        Word::Hermes => Some(TextCallFormat::Hermes),
+        Word::Json => Some(TextCallFormat::Json),
+        Word::Llama => Some(TextCallFormat::Llama),
+        Word::Cline => Some(TextCallFormat::Cline),
+        Word::React => Some(TextCallFormat::React),
+    }
 }
 
 /// The API of a kind, and its usual address.

@@ -57,6 +57,8 @@ pub(crate) struct ModelTable {
     pub(crate) url: Option<String>,
     /// The model, as the API names it.
     pub(crate) name: Option<String>,
+    /// How it calls tools. `api` if not set: by the tool calls of its API.
+    pub(crate) calls: Option<ModelCallsWord>,
     /// The key of the API: `${env:NAME}`.
     pub(crate) key: Option<SecretText>,
     /// Tokens of one answer at the most. 4096 if not set.
@@ -108,6 +110,23 @@ pub(crate) enum ModelKindWord {
     Vllm,
     LmStudio,
     Litellm,
+}
+
+/// How a model calls tools: by its API (`api`), or in its text. `hermes` is
+/// `<tool_call>{"name": .., "arguments": ..}</tool_call>`, as Hermes and Qwen write it; `json` is
+/// such an object, or a list of them, as the whole answer; `llama` is `{"name": .., "parameters":
+/// ..}`, `<function=NAME>{..}</function>` or `[f(a=1)]`; `cline` is
+/// `<NAME><PARAMETER>value</PARAMETER></NAME>`; `react` is `Action:` and `Action Input:`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(rename = "ModelCalls")]
+pub(crate) enum ModelCallsWord {
+    Api,
+    Hermes,
+    Json,
+    Llama,
+    Cline,
+    React,
 }
 
 /// A model with instructions, over the tools of a profile.
