@@ -68,8 +68,11 @@ pub(super) fn calls(plan: &Plan, found: Vec<TextCall>, turn: usize) -> Vec<Call>
         match call {
             TextCall::Read { name, arguments } => of_plan(plan, id, name, arguments),
             TextCall::Malformed { name, fault } => {
+                // Named like a tool of the caller it would be handed over, though it is no call.
+                let meant = name.map(|name| of_plan(plan, id.clone(), name, RawArguments::Absent));
+                let meant = meant.filter(|call| plan.get(&call.name).is_some());
                 let mut call = Call::malformed(id, fault);
-                call.wire.name = name.unwrap_or_default();
+                call.wire.name = meant.map(|call| call.wire.name).unwrap_or_default();
                 call
             }
         }

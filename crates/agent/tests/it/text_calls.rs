@@ -408,11 +408,16 @@ async fn tools_of_the_caller_are_told_and_called_in_words_too() {
         description: "Beeps.".to_owned(),
         parameters: json!({ "type": "object", "properties": { "times": { "type": "integer" } } }),
     };
-    let model = scripted([ScriptedTurn::says("<beep>\n<times>3</times>\n</beep>")]);
+    let said = ["<beep>\n<times>3</times>\n</beep>", "<beep>\n<times>3"];
+    let model = scripted(said.map(ScriptedTurn::says));
     let settings = in_text(settings(&model, ModelApi::Anthropic), TextCallFormat::Cline);
-    let (answer, _) = ask(settings, &[tool]).await;
+    let (answer, _) = ask(settings.clone(), std::slice::from_ref(&tool)).await;
     assert_eq!(answer.call_texts[0].name, "beep");
     assert_eq!(answer.call_texts[0].arguments, "{\"times\":3}", "typed by its schema");
+    // What is no call is not handed to the caller.
+    let (broken, _) = ask(settings, &[tool]).await;
+    assert_eq!(broken.call_texts[0].name, "");
+    assert!(broken.calls[0].fault.as_deref().unwrap().contains("does not close `<times>`"));
     let told = model.asked()[0].body["system"].as_str().unwrap().to_owned();
     assert!(
         told.contains("## beep\nDescription: Beeps.\nParameters:\n- times: (optional)"),

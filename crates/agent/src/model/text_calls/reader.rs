@@ -3,9 +3,9 @@
 use super::bare::{self, CallShape};
 use super::blocks::{self, BlockBegin};
 use super::format::{TextCall, TextCallFormat, TextPart};
+use super::llama;
 use super::react::{self, Label, LineBegin};
 use super::tools::TextTools;
-use super::{llama, react as lines};
 
 const THINK: &str = "<think>";
 const END_OF_THINKING: &str = "</think>";
@@ -23,7 +23,7 @@ pub(crate) struct TextTurn {
     /// All that was said, without thoughts and blocks.
     pub(crate) text: String,
     pub(crate) calls: Vec<TextCall>,
-    /// Where the words begin behind what stood between `<think>` and `</think>`.
+    /// Where it goes on behind `</think>`; 0 if it did not think.
     pub(crate) begin: usize,
 }
 
@@ -61,6 +61,9 @@ pub(crate) struct TextCallReader<'a> {
     thought: String,
     is_thought: bool,
     is_fenced: bool,
+    /// Its first letter that is no thought.
+    first: usize,
+    /// The same, once it thought.
     begin: usize,
     pieces: Vec<TextPiece>,
 }
@@ -78,6 +81,7 @@ impl<'a> TextCallReader<'a> {
             thought: String::new(),
             is_thought: false,
             is_fenced: false,
+            first: 0,
             begin: 0,
             pieces: Vec::new(),
         }
@@ -191,7 +195,10 @@ impl<'a> TextCallReader<'a> {
         let blanks = self.rest().len() - self.rest().trim_start().len();
         self.seen += blanks;
         self.told = self.seen;
-        self.begin = self.seen;
+        self.first = self.seen;
+        if is_behind_thought {
+            self.begin = self.seen;
+        }
         let rest = self.rest();
         if rest.is_empty() {
             return;
@@ -276,8 +283,8 @@ impl<'a> TextCallReader<'a> {
     fn lines(&mut self, is_end: bool) {
         while self.seen < self.text.len() {
             let before = self.text.get(..self.seen).unwrap_or_default();
-            let is_line = self.seen == self.begin || before.ends_with('\n');
-            let begin = if is_line { lines::line_begin(self.rest()) } else { LineBegin::Plain };
+            let is_line = self.seen == self.first || before.ends_with('\n');
+            let begin = if is_line { react::line_begin(self.rest()) } else { LineBegin::Plain };
             match begin {
                 LineBegin::Maybe if !is_end => break,
                 LineBegin::Labelled(Label::Thought, length) => {

@@ -85,6 +85,49 @@ fn a_model_is_checked_by_asking_it() {
 }
 
 #[test]
+fn a_model_that_writes_calls_into_its_text_is_found_and_then_works() {
+    let said = [
+        (
+            "hermes",
+            "<tool_call>{\"name\": \"time_in\", \"arguments\": {\"city\": \"Paris\"}}</tool_call>",
+        ),
+        ("json", "{\"name\": \"time_in\", \"arguments\": {\"city\": \"Paris\"}}"),
+        ("llama", "[time_in(city=\"Paris\")]"),
+        ("cline", "<time_in>\n<city>Paris</city>\n</time_in>"),
+        ("react", "Thought: hm\nAction: time_in\nAction Input: {\"city\": \"Paris\"}"),
+    ];
+    for (word, call) in said {
+        let model = ScriptedModel::of([call, call].map(ScriptedTurn::says)).unwrap();
+        let folder = Folder::new();
+        folder.write("crib.toml", &file(&model, ""));
+        let found = folder.run(&["model", "check"]);
+        assert_eq!(found.code, 1, "{found:?}");
+        let cure = format!("into its text: add `calls = \"{word}\"` to its `[model]`");
+        assert!(found.out.contains(&cure), "{found:?}");
+        let url = model.url();
+        let cured = format!("[model]\nurl = \"{url}\"\nname = \"scripted\"\ncalls = \"{word}\"\n");
+        folder.write("crib.toml", &format!("{cured}{BASICS}"));
+        let works = folder.run(&["model", "check"]);
+        assert_eq!(works.code, 0, "{works:?}");
+        assert!(works.out.contains("it calls tools"), "{works:?}");
+    }
+}
+
+#[test]
+fn a_call_in_the_text_of_a_model_is_run_and_not_shown() {
+    let call = "I count.\n<tool_call>{\"name\": \"text_count\", \"arguments\": {\"text\": \"a b\"}}\
+                </tool_call>";
+    let model = ScriptedModel::of([call, "Two words."].map(ScriptedTurn::says)).unwrap();
+    let folder = Folder::new();
+    let text = file(&model, "allow = [\"*\"]").replace("[model]", "[model]\ncalls = \"hermes\"");
+    folder.write("crib.toml", &text);
+    let said = folder.run(&["chat", "How many words in `a b`?"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    assert!(!said.out.contains("tool_call") && said.out.ends_with("Two words.\n"), "{said:?}");
+    assert!(said.err.contains("calls `text_count` with {\"text\":\"a b\"}"), "{said:?}");
+}
+
+#[test]
 fn a_call_that_nobody_can_approve_does_not_run() {
     let model = ScriptedModel::of([counts("a")]).unwrap();
     let folder = Folder::new();

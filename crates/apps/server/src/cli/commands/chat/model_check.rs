@@ -5,7 +5,9 @@ use std::sync::Arc;
 use anyhow::Result;
 use serde_json::{Value, json};
 use tokio::runtime::Builder;
-use toolcrib::agent::model::{ModelClient, ModelFault, ModelRequest};
+use toolcrib::agent::model::{
+    ModelClient, ModelFault, ModelRequest, ModelSettings, TextCallFormat, text_call_format,
+};
 use toolcrib::agent::{ThreadItem, Usage, UsageSource};
 use toolcrib::{Caller, Catalog, Effect, Plan, PlanRequest, Toolset, tool};
 
@@ -55,20 +57,25 @@ pub(crate) fn check(
 
 struct ModelFindings {
     calls: bool,
+    /// The form of a call in its text.
+    written: Option<TextCallFormat>,
     text: String,
     usage: Usage,
 }
 
 impl ModelFindings {
     fn told(&self) -> String {
-        let calls = if self.calls {
-            "it calls tools".to_owned()
-        } else {
-            format!(
+        let calls = match self.written {
+            _ if self.calls => "it calls tools".to_owned(),
+            Some(format) => format!(
+                "it writes its calls into its text: add `calls = \"{}\"` to its `[model]`",
+                format.as_str()
+            ),
+            None => format!(
                 "it answers, and called no tool when it was asked to: it said `{}`. Take a model \
                  that is made for tools, or look whether its server has to be told so",
                 super::listener::cut(&self.text)
-            )
+            ),
         };
         let usage = match self.usage.source {
             UsageSource::Reported => "it reports its tokens",
@@ -93,9 +100,7 @@ struct TimeArguments {
     city: String,
 }
 
-async fn try_out(
-    settings: toolcrib::agent::model::ModelSettings,
-) -> Result<ModelFindings, ModelFault> {
+async fn try_out(settings: ModelSettings) -> Result<ModelFindings, ModelFault> {
     let client = ModelClient::new(settings)?;
     let ask = tool(
         "time_in",
@@ -119,5 +124,8 @@ async fn try_out(
     };
     let mut usage = Usage::default();
     let answer = client.answer(&request, &mut usage, &mut |_| {}).await?;
-    Ok(ModelFindings { calls: !answer.calls.is_empty(), text: answer.text, usage })
+    // What is no call is none, though it was meant as one.
+    let calls = answer.calls.iter().any(|call| call.fault.is_none());
+    let written = plan.as_ref().and_then(|plan| text_call_format(&answer.text, plan));
+    Ok(ModelFindings { calls, written, text: answer.text, usage })
 }
