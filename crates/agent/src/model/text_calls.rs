@@ -24,9 +24,10 @@ use serde_json::{Map, Value, json};
 use toolcrib_core::{Call, Plan, RawArguments};
 use toolcrib_dialect::{Dialect as _, OpenAiChat};
 
-use self::format::TextCall;
 pub use self::format::TextCallFormat;
-pub(super) use self::reader::{TextCallReader, TextPiece, TextTurn};
+pub(super) use self::format::TextPiece;
+use self::format::{TextCall, TextTurn};
+pub(super) use self::reader::TextCallReader;
 pub(super) use self::thread::{echo_name, retold};
 pub(super) use self::tools::TextTools;
 

@@ -10,4 +10,5 @@ mod budget;
 mod fixture;
 mod model;
 mod runs;
+mod text_call_formats;
 mod text_calls;

@@ -8,6 +8,7 @@ mod mail;
 mod messages;
 mod requests;
 mod search;
+mod text_calls;
 mod times;
 mod tokens;
 
@@ -33,6 +34,7 @@ pub use self::mail::mail;
 pub use self::messages::mcp_messages;
 pub use self::requests::openapi_request;
 pub use self::search::search;
+pub use self::text_calls::text_calls;
 pub use self::times::times;
 pub use self::tokens::tokens;
 use crate::Oracle;
@@ -56,6 +58,7 @@ pub const TARGETS: &[(&str, FuzzTarget)] = &[
     ("openapi_request", openapi_request),
     ("schemas", schemas),
     ("search", search),
+    ("text_calls", text_calls),
     ("times", times),
     ("tokens", tokens),
     ("webdav", webdav),

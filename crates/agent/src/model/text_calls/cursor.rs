@@ -142,3 +142,12 @@ pub(crate) fn name(text: &str) -> &str {
     let end = text.bytes().take(LONGEST_NAME).take_while(|byte| is_of_name(*byte)).count();
     text.get(..end).unwrap_or_default()
 }
+
+/// How many bytes at the end of a text may be the beginning of `sign`.
+pub(crate) fn open_end(text: &str, sign: &str) -> usize {
+    let longest = text.len().min(sign.len() - 1);
+    (1..=longest)
+        .rev()
+        .find(|length| text.ends_with(sign.get(..*length).unwrap_or("\0")))
+        .unwrap_or(0)
+}

@@ -52,6 +52,23 @@ pub(crate) enum TextPart {
     Call(TextCall),
 }
 
+/// A piece of an answer that can be told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum TextPiece {
+    Said(String),
+    Thought(String),
+}
+
+/// A whole answer.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct TextTurn {
+    /// All that was said, without thoughts and blocks.
+    pub(crate) text: String,
+    pub(crate) calls: Vec<TextCall>,
+    /// Where it goes on behind `</think>`; 0 if it did not think.
+    pub(crate) begin: usize,
+}
+
 impl TextCall {
     /// `at`: the byte of the answer at which it begins.
     pub(crate) fn malformed(name: Option<&str>, at: usize, fault: &str) -> Self {

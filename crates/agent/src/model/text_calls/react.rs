@@ -41,7 +41,8 @@ pub(crate) enum LineBegin {
     Plain,
 }
 
-pub(crate) fn line_begin(line: &str) -> LineBegin {
+/// `is_end`: no more of the line comes.
+pub(crate) fn line_begin(line: &str, is_end: bool) -> LineBegin {
     let margin =
         line.bytes().take(LONGEST_MARGIN).take_while(|byte| matches!(byte, b' ' | b'*')).count();
     let text = line.get(margin..).unwrap_or_default();
@@ -50,7 +51,11 @@ pub(crate) fn line_begin(line: &str) -> LineBegin {
     for (word, label) in LABELS {
         match text.get(..word.len()) {
             Some(begin) if begin.eq_ignore_ascii_case(word) => {
-                return LineBegin::Labelled(label, margin + word.len());
+                let behind = text.get(word.len()..).unwrap_or_default();
+                return match stars_behind(line.get(..margin).unwrap_or_default(), behind) {
+                    None if !is_end => LineBegin::Maybe,
+                    stars => LineBegin::Labelled(label, margin + word.len() + stars.unwrap_or(0)),
+                };
             }
             Some(_) => {}
             None => {
@@ -60,6 +65,13 @@ pub(crate) fn line_begin(line: &str) -> LineBegin {
         }
     }
     if is_open { LineBegin::Maybe } else { LineBegin::Plain }
+}
+
+/// How many stars of a label in bold stand behind it; `None`: they may still come.
+fn stars_behind(margin: &str, behind: &str) -> Option<usize> {
+    let stars = margin.matches('*').count();
+    let found = behind.bytes().take(stars).take_while(|byte| *byte == b'*').count();
+    (found == stars || behind.len() > found).then_some(found)
 }
 
 pub(crate) fn instructions(tools: &TextTools) -> String {
@@ -140,7 +152,7 @@ fn sections(text: &str) -> Vec<Section<'_>> {
     let mut begins = Vec::new();
     let mut at = 0;
     for line in text.split_inclusive('\n') {
-        if let LineBegin::Labelled(label, length) = line_begin(line) {
+        if let LineBegin::Labelled(label, length) = line_begin(line, true) {
             begins.push((label, at, at + length));
         }
         at += line.len();
@@ -155,7 +167,7 @@ fn sections(text: &str) -> Vec<Section<'_>> {
 }
 
 fn input(name: &str, at: usize, text: &str, tools: &TextTools) -> TextCall {
-    let text = text.trim_start_matches('*').trim();
+    let text = text.trim();
     let text = text.strip_prefix("```json").or(text.strip_prefix("```")).unwrap_or(text);
     let text = text.strip_suffix("```").unwrap_or(text).trim();
     let call = |arguments| TextCall::Read { name: name.to_owned(), arguments };

@@ -64,13 +64,7 @@ fn turn(format: TextCallFormat, text: String, calls: &[CallText]) -> String {
         read.ok().filter(Value::is_object).unwrap_or_else(|| json!({}))
     };
     let calls: Vec<_> = calls.iter().map(|call| (call.name.as_str(), arguments(call))).collect();
-    let calls = match format {
-        TextCallFormat::Hermes => hermes::write(&calls),
-        TextCallFormat::Json => bare::write(&calls),
-        TextCallFormat::Llama => llama::write(&calls),
-        TextCallFormat::Cline => cline::write(&calls),
-        TextCallFormat::React => react::write(&calls),
-    };
+    let calls = written(format, &calls);
     match (text.is_empty(), format) {
         (true, _) => calls,
         (false, TextCallFormat::React) => format!("Thought: {text}\n{calls}"),
@@ -81,6 +75,17 @@ fn turn(format: TextCallFormat, text: String, calls: &[CallText]) -> String {
             | TextCallFormat::Llama
             | TextCallFormat::Cline,
         ) => format!("{text}\n{calls}"),
+    }
+}
+
+/// Calls as a model of this format writes them: names with arguments.
+pub(crate) fn written(format: TextCallFormat, calls: &[(&str, Value)]) -> String {
+    match format {
+        TextCallFormat::Hermes => hermes::write(calls),
+        TextCallFormat::Json => bare::write(calls),
+        TextCallFormat::Llama => llama::write(calls),
+        TextCallFormat::Cline => cline::write(calls),
+        TextCallFormat::React => react::write(calls),
     }
 }
 
