@@ -11,16 +11,15 @@ mod search;
 mod text_calls;
 mod times;
 mod tokens;
+mod two_tools;
 
 use std::collections::HashSet;
 use std::net::IpAddr;
 use std::sync::OnceLock;
 
 use serde_json::Value;
-use toolcrib_core::{Caller, Effect, Plan, PlanRequest};
 use toolcrib_dialect::{Dialect, OpenAiChat, dialect};
 use toolcrib_egress::{Egress, Network, not_public};
-use toolcrib_engine::Crib;
 use toolcrib_json::repair::{self, RepairBounds};
 use toolcrib_json::schema::Schema;
 use toolcrib_openapi::{ApiSettings, DocumentLocation, inspect};
@@ -37,7 +36,7 @@ pub use self::search::search;
 pub use self::text_calls::text_calls;
 pub use self::times::times;
 pub use self::tokens::tokens;
-use crate::Oracle;
+use self::two_tools::crib;
 
 /// What a target does with the fuzzer's bytes; a panic is a find.
 pub type FuzzTarget = fn(&[u8]);
@@ -210,17 +209,6 @@ pub fn openapi_document(data: &[u8]) {
             );
         }
     }
-}
-
-/// Two tools and the plan of a request without wishes.
-fn crib() -> (Crib, Plan) {
-    let oracle = Oracle::default();
-    let tools = [oracle.echo("read", Effect::Read), oracle.echo("write", Effect::Write)];
-    let made = Crib::new(tools).ok().and_then(|crib| {
-        let plan = crib.plan(&Caller::local(), PlanRequest::default()).ok()?;
-        Some((crib, plan))
-    });
-    made.unwrap_or_else(|| unreachable!("two names that differ, and no choices"))
 }
 
 fn has_fraction(value: &Value) -> bool {

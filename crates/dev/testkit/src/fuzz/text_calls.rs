@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use toolcrib_agent::model::{TextCallFormat, fuzz};
 
-use super::crib;
+use super::two_tools::crib;
 
 /// The form of calls on the first line, and an answer of a model on the others: however it is cut,
 /// the same is told of it and called by it, and every call of it can be answered.
