@@ -36,6 +36,9 @@ pub enum RunEvent {
     /// What a call that runs tells of itself.
     #[serde(rename = "call.progress")]
     Progress { text: String },
+    /// What whoever looks on should know: another model answers.
+    #[serde(rename = "notice")]
+    Notice { text: String },
     /// A call waits for a person.
     #[serde(rename = "call.waiting")]
     Waiting { call: WaitingTool },

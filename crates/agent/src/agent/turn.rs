@@ -81,7 +81,7 @@ impl AgentRun {
             used.add(Usage::estimated(model.weight(&request), 0));
         }
         let mut pass_on = |delta: ModelDelta| {
-            said += delta.text().len();
+            said += delta.words().len();
             tell(event_of(delta));
         };
         let weight = model.weight(&request);
@@ -121,6 +121,7 @@ fn event_of(delta: ModelDelta) -> RunEvent {
         ModelDelta::Text(delta) => RunEvent::Text { delta },
         ModelDelta::Reasoning(delta) => RunEvent::Reasoning { delta },
         ModelDelta::Retracted(why) => RunEvent::Retracted { why },
+        ModelDelta::OtherModel(text) => RunEvent::Notice { text },
     }
 }
 

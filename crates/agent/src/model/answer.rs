@@ -28,12 +28,19 @@ pub enum ModelDelta {
     Reasoning(String),
     /// What was told does not hold: the answer broke off, and is asked for anew.
     Retracted(String),
+    /// Another model is asked in the place of one that gave no answer, and why.
+    OtherModel(String),
 }
 
 impl ModelDelta {
-    pub fn text(&self) -> &str {
-        let (Self::Text(text) | Self::Reasoning(text) | Self::Retracted(text)) = self;
-        text
+    /// Its words, whatever they are.
+    pub(crate) fn words(&self) -> &str {
+        match self {
+            Self::Text(words)
+            | Self::Reasoning(words)
+            | Self::Retracted(words)
+            | Self::OtherModel(words) => words,
+        }
     }
 }
 

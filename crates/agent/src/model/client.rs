@@ -42,6 +42,7 @@ pub struct ModelClient {
     egress: Egress,
     route: EgressRoute,
     headers: HeaderMap,
+    fallback: Vec<Self>,
 }
 
 /// How far an answer has come.
@@ -71,7 +72,9 @@ impl ModelClient {
         let (egress, route) = route.map_err(|error| ModelFault::of_line(&settings.name, &error))?;
         let dialect = settings.api.dialect();
         let tools = tool_dialect(&settings);
-        Ok(Self { settings, dialect, tools, egress, route, headers })
+        let fallback = settings.fallback.iter().cloned().map(Self::new);
+        let fallback = fallback.collect::<Result<_, _>>()?;
+        Ok(Self { settings, dialect, tools, egress, route, headers, fallback })
     }
 
     /// The same with shorter answers; it shares the connections.
@@ -84,6 +87,7 @@ impl ModelClient {
             egress: self.egress.clone(),
             route: self.route.clone(),
             headers: self.headers.clone(),
+            fallback: self.fallback.iter().map(|other| other.within(max_tokens)).collect(),
         }
     }
 
@@ -119,12 +123,40 @@ impl ModelClient {
         serde_json::to_vec(&body).unwrap_or_default().into()
     }
 
-    /// Asks, again where that may help, and tells what comes while it comes. Whoever does not want
-    /// the answer any more drops the future.
+    /// Asks, again where that may help, and tells what comes while it comes. Where the model gives no
+    /// answer and nothing was told, the next of `fallback` is asked. Whoever does not want the answer
+    /// any more drops the future.
     ///
     /// # Errors
     /// The last fault, once no further try is left or may help. `used` counts what every try cost.
     pub async fn answer(
+        &self,
+        asked: &ModelRequest<'_>,
+        used: &mut Usage,
+        tell: &mut (dyn FnMut(ModelDelta) + Send),
+    ) -> Result<ModelAnswer, ModelFault> {
+        let mut client = self;
+        for next in &self.fallback {
+            let mut has_told = false;
+            let mut watch = |delta| {
+                has_told = true;
+                tell(delta);
+            };
+            let answered = client.own_answer(asked, used, &mut watch).await;
+            match answered {
+                Err(fault) if fault.may_pass() && !has_told => {
+                    let name = &next.settings.name;
+                    let told = format!("{}; the model `{name}` is asked instead", fault.message);
+                    tell(ModelDelta::OtherModel(told));
+                    client = next;
+                }
+                ended => return ended,
+            }
+        }
+        client.own_answer(asked, used, tell).await
+    }
+
+    async fn own_answer(
         &self,
         asked: &ModelRequest<'_>,
         used: &mut Usage,
@@ -245,10 +277,7 @@ impl ModelClient {
             progress.said += answer::call_bytes(api, &event);
             stream.push(&event);
             if let Some(delta) = answer::delta(api, &event) {
-                let (ModelDelta::Text(said)
-                | ModelDelta::Reasoning(said)
-                | ModelDelta::Retracted(said)) = &delta;
-                progress.said += said.len();
+                progress.said += delta.words().len();
                 let told = filter.pass(delta);
                 progress.has_told |= !told.is_empty();
                 told.into_iter().for_each(&mut *tell);

@@ -30,6 +30,9 @@ pub struct ModelSettings {
     pub retries: u32,
     /// What tokens cost; `None`: nobody knows.
     pub price: Option<Price>,
+    /// Models that are asked in its place, one after the other, where it gives no answer. What they
+    /// cost is counted by its own price.
+    pub fallback: Vec<Self>,
 }
 
 /// How long each part of an answer may take.
@@ -82,6 +85,7 @@ impl ModelSettings {
             timeouts: ModelTimeouts::default(),
             retries: 2,
             price: None,
+            fallback: Vec::new(),
         }
     }
 }

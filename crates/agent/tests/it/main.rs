@@ -7,6 +7,7 @@
 )]
 
 mod budget;
+mod fallback;
 mod fixture;
 mod model;
 mod runs;

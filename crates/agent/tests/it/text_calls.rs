@@ -63,7 +63,7 @@ pub(crate) fn in_text(settings: ModelSettings, format: TextCallFormat) -> ModelS
 fn ended(pause: RunPause) -> RunEnd {
     match pause {
         RunPause::Ended(end) => end,
-        RunPause::Waiting(tickets) => panic!("it waits for {tickets:?}"),
+        pause @ (RunPause::Waiting(_) | RunPause::Held) => panic!("it has not ended: {pause:?}"),
     }
 }
 
@@ -104,7 +104,7 @@ pub(crate) async fn read(
         match delta {
             ModelDelta::Text(said) => words.push_str(&said),
             ModelDelta::Reasoning(said) => thoughts.push_str(&said),
-            ModelDelta::Retracted(why) => panic!("taken back: {why}"),
+            ModelDelta::Retracted(why) | ModelDelta::OtherModel(why) => panic!("{why}"),
         }
     }
     assert_eq!(words, answer.text, "what was told is what there is");

@@ -227,6 +227,7 @@ impl ConfigChecker<'_, '_, '_> {
             self.problem(place, "this agent has no model", cure);
             return None;
         };
+        let fallback = self.fallback(&raw.fallback, model, models, &place.key("fallback"));
         let budget = self.budget(raw.budget.as_ref(), model, &place.key("budget"));
         Some(AgentTemplate {
             name: name.to_owned(),
@@ -234,8 +235,31 @@ impl ConfigChecker<'_, '_, '_> {
             instructions: raw.instructions.clone().unwrap_or_default(),
             profile: raw.profile.clone(),
             model: model.id.clone(),
+            fallback,
             budget,
         })
+    }
+
+    fn fallback(
+        &mut self,
+        ids: &[String],
+        model: &ModelTemplate,
+        models: &[ModelTemplate],
+        place: &TomlPath,
+    ) -> Vec<String> {
+        let mut others = BTreeSet::from([model.id.as_str()]);
+        for (index, id) in ids.iter().enumerate() {
+            let message = if models.iter().all(|other| other.id != *id) {
+                format!("there is no model `{id}`")
+            } else if !others.insert(id) {
+                format!("the model `{id}` is asked already")
+            } else {
+                continue;
+            };
+            let cure = "name the `id` of another `[[model]]`, or take it out";
+            self.problem(&place.index(index), message, cure);
+        }
+        ids.to_vec()
     }
 
     fn budget(

@@ -142,6 +142,9 @@ pub(crate) struct AgentTable {
     pub(crate) profile: Option<String>,
     /// The id of its model. `default` if not set, or the only one that there is.
     pub(crate) model: Option<String>,
+    /// Ids of models that are asked in its place, one after the other, while it cannot be reached or
+    /// is overloaded.
+    pub(crate) fallback: Vec<String>,
     /// What one run may spend.
     pub(crate) budget: Option<BudgetTable>,
 }

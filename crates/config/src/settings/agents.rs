@@ -27,6 +27,8 @@ pub(crate) struct AgentTemplate {
     pub(crate) profile: Option<String>,
     /// The id of its model, which there is.
     pub(crate) model: String,
+    /// The ids of those that are asked in its place, which there are.
+    pub(crate) fallback: Vec<String>,
     pub(crate) budget: Budget,
 }
 
@@ -62,7 +64,10 @@ pub(crate) fn agents(
             description: agent.description.clone(),
             instructions: agent.instructions.clone(),
             profile: agent.profile.clone(),
-            model: of(&agent.model)?,
+            model: ModelSettings {
+                fallback: agent.fallback.iter().filter_map(|id| of(id)).collect(),
+                ..of(&agent.model)?
+            },
             budget: agent.budget,
         })
     });

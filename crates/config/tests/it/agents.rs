@@ -39,3 +39,26 @@ fn a_model_calls_by_its_api_if_the_file_names_no_form_of_its_text() {
     let read = Config::read("[model]\nkind = \"ollama\"\nname = \"m\"\ncalls = \"xml\"\n", "c");
     assert!(read.problems[0].to_string().contains("calls"), "{:?}", read.problems);
 }
+
+#[test]
+fn an_agent_has_models_that_are_asked_in_the_place_of_its_own() {
+    let models = "[[model]]\nid = \"a\"\nkind = \"ollama\"\nname = \"one\"\n[[model]]\nid = \"b\"\n\
+                  kind = \"vllm\"\nname = \"two\"\n";
+    let read = |fallback: &str| {
+        let text = format!("{models}[agent.x]\nmodel = \"a\"\nfallback = {fallback}\n");
+        Config::read(&text, "crib.toml")
+    };
+    let good = read("[\"b\"]");
+    assert_eq!(good.problems, vec![]);
+    let agents = good.config.unwrap().agents(&Nothing).unwrap();
+    let names: Vec<_> = agents[0].model.fallback.iter().map(|other| other.name.as_str()).collect();
+    assert_eq!((agents[0].model.name.as_str(), names), ("one", vec!["two"]));
+    for (fallback, problem) in [
+        ("[\"c\"]", "agent.x.fallback[0]: there is no model `c`"),
+        ("[\"a\"]", "agent.x.fallback[0]: the model `a` is asked already"),
+        ("[\"b\", \"b\"]", "agent.x.fallback[1]: the model `b` is asked already"),
+    ] {
+        let told = read(fallback).problems[0].to_string();
+        assert!(told.contains(problem), "{told}");
+    }
+}

@@ -114,6 +114,28 @@ fn a_model_that_writes_calls_into_its_text_is_found_and_then_works() {
 }
 
 #[test]
+fn another_model_answers_in_the_place_of_one_that_cannot_and_each_is_checked_by_itself() {
+    let busy = || ScriptedTurn::Refuses(503, Vec::new(), "{}".to_owned());
+    let first = ScriptedModel::of([busy(), busy()]).unwrap();
+    let second = ScriptedModel::of(["Hello."].map(ScriptedTurn::says)).unwrap();
+    let model = |id: &str, model: &ScriptedModel| {
+        let url = model.url();
+        format!("[[model]]\nid = \"{id}\"\nurl = \"{url}\"\nname = \"{id}\"\nretries = 0\n")
+    };
+    let agent = "[agent.x]\nmodel = \"first\"\nfallback = [\"second\"]\n";
+    let folder = Folder::new();
+    let text = [model("first", &first), model("second", &second), agent.to_owned()].concat();
+    folder.write("crib.toml", &format!("{text}{BASICS}"));
+    let said = folder.run(&["chat", "Hello"]);
+    assert_eq!((said.code, said.out.as_str()), (0, "Hello.\n"), "{said:?}");
+    assert!(said.err.contains("the model `second` is asked instead"), "{said:?}");
+    let checked = folder.run(&["model", "check", "--json"]).json();
+    let models: Vec<_> = checked.as_array().unwrap().iter().map(|row| &row["model"]).collect();
+    assert_eq!(models, ["first", "second"], "{checked}");
+    assert!(checked[0]["told"].as_str().unwrap().contains("cannot answer now"), "{checked}");
+}
+
+#[test]
 fn a_call_in_the_text_of_a_model_is_run_and_not_shown() {
     let call = "I count.\n<tool_call>{\"name\": \"text_count\", \"arguments\": {\"text\": \"a b\"}}\
                 </tool_call>";

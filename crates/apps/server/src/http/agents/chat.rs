@@ -233,6 +233,7 @@ impl AnswerText {
             RunEvent::Reasoning { .. }
             | RunEvent::CallDone { .. }
             | RunEvent::Progress { .. }
+            | RunEvent::Notice { .. }
             | RunEvent::Waiting { .. }
             | RunEvent::Usage { .. }
             | RunEvent::Ended { .. } => None,

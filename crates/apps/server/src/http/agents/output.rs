@@ -168,6 +168,7 @@ impl ResponseWriter {
             RunEvent::TurnStarted { .. }
             | RunEvent::Reasoning { .. }
             | RunEvent::Progress { .. }
+            | RunEvent::Notice { .. }
             | RunEvent::Waiting { .. } => Vec::new(),
         }
     }

@@ -60,6 +60,10 @@ impl<'a> ChatListener<'a> {
             }
             RunEvent::CallDone { response } => self.output.note(&done(response)),
             RunEvent::Progress { text } => self.output.note(&cut(text)),
+            RunEvent::Notice { text } => {
+                self.new_line()?;
+                self.output.note(text);
+            }
             RunEvent::Ended { end, .. } => {
                 self.new_line()?;
                 if let Some(fault) = &end.fault {

@@ -1,5 +1,6 @@
 //! `toolcrib model check`: what a model can do, found out by asking it.
 
+use std::iter;
 use std::sync::Arc;
 
 use anyhow::Result;
@@ -28,16 +29,23 @@ pub(crate) fn check(
     let agents = agents(&found(global, output)?.checked)?;
     let runtime = Builder::new_current_thread().enable_all().build()?;
     let (mut rows, mut all_work) = (Vec::new(), true);
-    for agent in agents.into_iter().filter(|agent| name.is_none_or(|name| agent.name == name)) {
-        let (model, base) = (agent.model.name.clone(), agent.model.base.to_string());
-        let checked = runtime.block_on(try_out(agent.model));
+    let agents = agents.into_iter().filter(|agent| name.is_none_or(|name| agent.name == name));
+    // Each model by itself: none answers in the place of another.
+    let models = agents.flat_map(|mut agent| {
+        let further = std::mem::take(&mut agent.model.fallback);
+        let name = agent.name;
+        iter::once(agent.model).chain(further).map(move |model| (name.clone(), model))
+    });
+    for (agent, settings) in models {
+        let (model, base) = (settings.name.clone(), settings.base.to_string());
+        let checked = runtime.block_on(try_out(settings));
         let (works, told) = match checked {
             Ok(found) => (found.calls, found.told()),
             Err(fault) => (false, fault_told(&fault)),
         };
         all_work &= works;
         rows.push(json!({
-            "agent": agent.name, "model": model, "url": base, "works": works, "told": told,
+            "agent": agent, "model": model, "url": base, "works": works, "told": told,
         }));
     }
     if rows.is_empty() {

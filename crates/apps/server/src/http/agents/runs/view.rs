@@ -46,6 +46,7 @@ pub(super) fn run(live: &LiveRun) -> Value {
             | RunEvent::Calls { .. }
             | RunEvent::CallDone { .. }
             | RunEvent::Progress { .. }
+            | RunEvent::Notice { .. }
             | RunEvent::Waiting { .. } => {}
         }
     }
