@@ -25,9 +25,6 @@ use crate::saved::{RestoreError, SAVED_VERSION, SavedRun};
 use crate::stop::StopReason;
 use crate::usage::Usage;
 
-/// For so long a ledger remembers the keys of calls at the least; they are kept for a day.
-const FRESH: Duration = Duration::from_hours(12);
-
 /// A model with instructions, over a crib.
 pub struct Agent {
     pub name: String,
@@ -194,12 +191,16 @@ impl AgentRun {
         })
     }
 
-    /// A run that was written down, whoever wrote it. Calls that had begun are not made again: see
-    /// what is on record of them.
+    /// A run that was written down, whoever wrote it. Calls that had begun are not made again: what
+    /// is on record of them is told.
+    ///
+    /// `keys_for`: how long the ledger of calls remembers their keys. For a run that stood still for
+    /// half of it, they may be forgotten.
     pub fn resumed(
         agent: Arc<Agent>,
         ledger: Arc<dyn RunLedger>,
         stored: StoredRun,
+        keys_for: Duration,
     ) -> Result<Self, RestoreError> {
         let unreadable = |error: serde_json::Error| RestoreError::Unreadable(error.to_string());
         let mut saved: SavedRun = serde_json::from_str(&stored.state).map_err(unreadable)?;
@@ -208,7 +209,7 @@ impl AgentRun {
         let written = saved.items.len();
         let stood = stored.summary.changed.elapsed().unwrap_or_default();
         let mut run = Self::restored(agent, Arc::new(stored.summary.caller), saved)?;
-        run.past.is_old = stood > FRESH;
+        run.past.is_old = stood > keys_for / 2;
         let id = stored.summary.id;
         run.record = Some(RunRecord::after(ledger, id, stored.steps, written));
         Ok(run)

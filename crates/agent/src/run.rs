@@ -61,6 +61,14 @@ enum RunPhase {
     Ended,
 }
 
+/// A call that waits for a person.
+pub(crate) struct WaitingCallParts {
+    pub(crate) ticket: TicketId,
+    pub(crate) call: Call,
+    /// It runs already, and asks something.
+    pub(crate) is_begun: bool,
+}
+
 /// A call that was made, with what came of it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct DoneCall {
@@ -77,8 +85,11 @@ pub enum RunInput {
     Ran(Report),
     /// What became of the call that waited under a ticket.
     Decided(TicketId, Box<Response>),
-    /// Nobody decided about a ticket in time.
-    Lapsed(TicketId),
+    /// Nobody decided about a ticket in time, as far as is known.
+    Lapsed {
+        ticket: TicketId,
+        may_have_run: bool,
+    },
     /// Nobody waits for the decisions any more: the model is told that its calls wait.
     GoOn,
     Cancelled,
@@ -154,10 +165,16 @@ impl RunState {
     }
 
     /// The calls that wait for a person, each with its ticket.
-    pub fn waiting_calls(&self) -> Vec<(TicketId, Call)> {
+    pub(crate) fn waiting_calls(&self) -> Vec<WaitingCallParts> {
         let RunPhase::Waiting { slots, .. } = &self.phase else { return Vec::new() };
         let waiting = slots.iter().filter_map(|slot| slot.waits.as_ref());
-        waiting.map(|waiting| (waiting.ticket.clone(), waiting.call.call())).collect()
+        waiting
+            .map(|waiting| WaitingCallParts {
+                ticket: waiting.ticket.clone(),
+                call: waiting.call.call(),
+                is_begun: waiting.is_begun,
+            })
+            .collect()
     }
 
     pub fn caller_tools(&self) -> &[CallerTool] {
@@ -193,8 +210,11 @@ impl RunState {
                 decide(&mut slots, &ticket, &told, dialect);
                 self.wait_or_go_on(slots, left, refused, dialect)
             }
-            (RunPhase::Waiting { mut slots, left, refused }, RunInput::Lapsed(ticket)) => {
-                decide(&mut slots, &ticket, &lapsed(), dialect);
+            (
+                RunPhase::Waiting { mut slots, left, refused },
+                RunInput::Lapsed { ticket, may_have_run },
+            ) => {
+                decide(&mut slots, &ticket, &lapsed(may_have_run), dialect);
                 self.wait_or_go_on(slots, left, refused, dialect)
             }
             (RunPhase::Waiting { slots, left, refused }, RunInput::GoOn) => {
@@ -421,8 +441,13 @@ fn abandoned(call: &StoredCall) -> ResultText {
 }
 
 /// The answer to a call about which nobody decided.
-fn lapsed() -> Response {
-    let reason = "nobody decided about it in time, and it was not run".to_owned();
+fn lapsed(may_have_run: bool) -> Response {
+    let reason = if may_have_run {
+        "nobody can tell what became of it: it may have taken effect, look before it is made again"
+    } else {
+        "nobody decided about it in time, and it was not run"
+    };
+    let reason = reason.to_owned();
     Response::of_call(Call::default(), ToolOutcome::Denied { reason })
 }
 

@@ -10,6 +10,11 @@ use super::{AgentRun, Listener};
 use crate::event::{CallEnd, RunEvent};
 use crate::item::ResultText;
 
+/// Progress that waits to be told.
+const MOST_WAITING: usize = 64;
+/// Progress that is told of one batch: all of it is written down.
+const MOST_PROGRESS: usize = 200;
+
 impl AgentRun {
     pub(super) async fn call(
         &mut self,
@@ -30,7 +35,7 @@ impl AgentRun {
             return Report { responses: Vec::new() };
         };
         self.name_calls(&plan, &mut calls);
-        let (sender, mut told) = mpsc::unbounded_channel();
+        let (sender, mut told) = mpsc::channel(MOST_WAITING);
         let within = cancel.child_token();
         let host = self.options.host.clone();
         let host = host.unwrap_or_else(|| Arc::new(ProgressHost(sender)));
@@ -39,11 +44,15 @@ impl AgentRun {
         let left = self.time_left();
         let mut running = Box::pin(self.agent.crib.run_with(&plan, calls, options));
         let mut late = std::pin::pin!(tokio::time::sleep(left));
+        let mut left_to_tell = MOST_PROGRESS;
         let report = loop {
             tokio::select! {
                 biased;
                 () = &mut late, if !within.is_cancelled() => within.cancel(),
-                Some(text) = told.recv() => tell(RunEvent::Progress { text }),
+                Some(text) = told.recv() => if left_to_tell > 0 {
+                    left_to_tell -= 1;
+                    tell(RunEvent::Progress { text });
+                },
                 report = &mut running => break report,
             }
         };
@@ -92,7 +101,7 @@ impl AgentRun {
 }
 
 /// Passes on what calls tell of themselves.
-struct ProgressHost(mpsc::UnboundedSender<String>);
+struct ProgressHost(mpsc::Sender<String>);
 
 impl Host for ProgressHost {
     fn progress(&self, _: CallKey, progress: Progress) {
@@ -101,7 +110,7 @@ impl Host for ProgressHost {
             (None, Some(total)) => format!("{} of {total}", progress.done),
             (None, None) => return,
         };
-        // Whoever heard it has gone.
-        let _ = self.0.send(told);
+        // Whoever heard it has gone, or there is too much of it.
+        let _ = self.0.try_send(told);
     }
 }

@@ -8,10 +8,10 @@ use toolcrib_core::{
 
 use super::{AgentRun, Listener};
 use crate::event::{CallEnd, RunEvent};
-use crate::run::{RunEffect, RunInput};
+use crate::run::{RunEffect, RunInput, WaitingCallParts};
 
 /// How long the end of a call is waited for that somebody else said yes to.
-const PATIENCE: Duration = Duration::from_hours(1);
+const PATIENCE: Duration = Duration::from_hours(24);
 
 impl AgentRun {
     /// The call that waits under a ticket.
@@ -43,7 +43,7 @@ impl AgentRun {
     /// goes on with [`AgentRun::go`].
     pub async fn look(&mut self, tell: Listener<'_>) {
         let mut seen: Option<TicketId> = None;
-        for (ticket, call) in self.state.waiting_calls() {
+        for WaitingCallParts { ticket, call, is_begun } in self.state.waiting_calls() {
             // Equal calls of a batch wait under one.
             if seen.replace(ticket.clone()).as_ref() == Some(&ticket) {
                 continue;
@@ -51,10 +51,11 @@ impl AgentRun {
             match self.agent.crib.ticket(&self.caller, &ticket).await {
                 // It is open, or nobody can tell now.
                 Ok(Some(_)) | Err(_) => {}
-                Ok(None) => match self.decided(&ticket, call).await {
+                Ok(None) => match self.decided(&ticket, call, is_begun).await {
                     Ok(Some(response)) => self.hear(&ticket, response, tell),
                     Ok(None) => {
-                        self.next = self.take(RunInput::Lapsed(ticket));
+                        let may_have_run = is_begun || self.past.is_old;
+                        self.next = self.take(RunInput::Lapsed { ticket, may_have_run });
                         (self.is_ahead, self.is_told) = (true, false);
                     }
                     Err(_) => {}
@@ -65,8 +66,7 @@ impl AgentRun {
 
     fn hear(&mut self, ticket: &TicketId, response: Response, tell: Listener<'_>) {
         let waiting = self.state.waiting_calls();
-        let of_ticket = waiting.iter().filter(|(other, _)| other == ticket);
-        for (_, call) in of_ticket {
+        for WaitingCallParts { call, .. } in waiting.iter().filter(|one| one.ticket == *ticket) {
             let end = CallEnd::of(&call.id, &call.name, &response);
             self.tell(RunEvent::CallDone { response: end }, tell);
         }
@@ -80,42 +80,52 @@ impl AgentRun {
         &self,
         ticket: &TicketId,
         call: Call,
+        is_begun: bool,
     ) -> Result<Option<Response>, LedgerError> {
         let of_ticket = self.agent.crib.redeemed(&self.caller, ticket, PATIENCE).await?;
-        let Some(of_ticket) = of_ticket else { return Ok(None) };
+        // A key that may be forgotten would have the call run once more.
+        if self.past.is_old || !(is_begun || of_ticket.is_some()) {
+            return Ok(of_ticket);
+        }
         // What a process before heard is on record in full under the key of the call alone.
         let mut again = [call];
-        let Ok(plan) = self.plan() else { return Ok(Some(of_ticket)) };
+        let Ok(plan) = self.plan() else { return Ok(of_ticket) };
         self.name_calls(&plan, &mut again);
         let [call] = again;
         if call.key.is_none() {
-            return Ok(Some(of_ticket));
+            return Ok(of_ticket);
         }
         let mut report = self.agent.crib.run_with(&plan, vec![call], self.options.clone()).await;
         let of_key = report.responses.pop();
         let of_key = of_key.filter(|told| told.debug.flags.contains(&CallFlag::Replayed));
-        Ok(Some(of_key.unwrap_or(of_ticket)))
+        Ok(of_key.or(of_ticket))
     }
 
-    /// Ends a run that waits: its calls are refused, so that nobody lets them run later.
-    pub async fn stop(&mut self, tell: Listener<'_>) {
-        for (ticket, _) in self.state.waiting_calls() {
+    /// Ends a run that waits: its calls are refused, so that nobody lets them run later. `false`:
+    /// one of them cannot be refused now, and the run waits as before.
+    pub async fn stop(&mut self, tell: Listener<'_>) -> bool {
+        for WaitingCallParts { ticket, .. } in self.state.waiting_calls() {
             let reason = "the run was cancelled".to_owned();
             // One that somebody decided about in between is on record.
             let _ = self.decide(&ticket, Decision::Deny { reason }, tell).await;
         }
         self.look(tell).await;
+        if self.is_waiting() {
+            return false;
+        }
         if !matches!(self.next, RunEffect::End(_)) {
             self.next = self.take(RunInput::Cancelled);
         }
         (self.is_ahead, self.is_told) = (true, false);
+        true
     }
 
     /// Ends a run that another process drove, and that nobody waits for: nothing of it begins any
     /// more.
     pub async fn abandon(&mut self, tell: Listener<'_>) {
         if self.is_waiting() {
-            return self.stop(tell).await;
+            self.stop(tell).await;
+            return;
         }
         if !matches!(self.next, RunEffect::End(_)) {
             self.next = self.take(RunInput::Abandoned);

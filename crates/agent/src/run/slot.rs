@@ -82,6 +82,9 @@ pub(super) struct CallSlot {
 pub(super) struct WaitingCall {
     pub(super) ticket: TicketId,
     pub(super) call: StoredCall,
+    /// It runs already, and asks something.
+    #[serde(default)]
+    pub(super) is_begun: bool,
 }
 
 impl CallSlot {
@@ -96,9 +99,11 @@ impl CallSlot {
             is_error: response.is_error(),
         };
         let waits = match &response.outcome {
-            ToolOutcome::Pending(pending) => {
-                Some(WaitingCall { ticket: pending.ticket.clone(), call: call.clone() })
-            }
+            ToolOutcome::Pending(pending) => Some(WaitingCall {
+                ticket: pending.ticket.clone(),
+                call: call.clone(),
+                is_begun: pending.question.is_some(),
+            }),
             ToolOutcome::Done(_) | ToolOutcome::Failed(_) | ToolOutcome::Denied { .. } => None,
         };
         let messages = dialect.results(&Report { responses: vec![response] });

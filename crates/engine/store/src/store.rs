@@ -232,6 +232,11 @@ impl Store {
         self.0.writer.shared().lost.load(Ordering::Relaxed)
     }
 
+    /// How long a key answers for the call that was made under it.
+    pub fn keys_for(&self) -> Duration {
+        self.0.options.keys_for
+    }
+
     /// Calls of all callers that the process before left without an end, and that became `Unknown`
     /// when the store was opened.
     pub fn interrupted(&self) -> usize {

@@ -77,6 +77,8 @@ impl GatewayState {
         };
         let door = super::mcp::server(&live, &telemetry, settings);
         let replies = ReplyStore(live.crib().clone());
+        let stop = CancellationToken::new();
+        let keys_for = store.as_ref().map_or(Duration::from_hours(24), Store::keys_for);
         let runs: Arc<dyn RunLedger> = match &store {
             Some(store) => Arc::new(store.clone()),
             None => Arc::new(MemoryRuns::default()),
@@ -95,10 +97,10 @@ impl GatewayState {
             running: Arc::default(),
             replies,
             agents: AgentRegistry::default(),
-            runs: LiveRuns::new(runs),
+            runs: LiveRuns::new(runs, keys_for, stop.clone()),
             store,
             started: AtomicBool::new(false),
-            stop: CancellationToken::new(),
+            stop,
         }
     }
 

@@ -9,23 +9,28 @@ pub(crate) mod live_run;
 pub(crate) mod recovery;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
 
+use tokio_util::sync::CancellationToken;
 use toolcrib::agent::events_of;
-use toolcrib::{Caller, LedgerError, RunLedger, RunStage, TicketId};
+use toolcrib::{Caller, LedgerError, RunLedger, TicketId};
 
 use live_run::{LiveRun, LiveState, RunMeta, seconds};
 
 pub(crate) struct LiveRuns {
     pub(crate) ledger: Arc<dyn RunLedger>,
+    /// How long the keys of calls are remembered.
+    pub(crate) keys_for: Duration,
+    /// Cancelled when no more is to be begun.
+    stop: CancellationToken,
     table: Mutex<LiveTable>,
 }
 
 #[derive(Default)]
 struct LiveTable {
-    /// Those that are driven, and those that somebody listens to.
-    runs: HashMap<String, Arc<LiveRun>>,
+    /// Those that somebody drives or looks at; whoever does holds them.
+    runs: HashMap<String, Weak<LiveRun>>,
     /// What is waited for.
     tickets: HashMap<TicketId, WaitingRun>,
 }
@@ -36,9 +41,28 @@ struct WaitingRun {
     until: Instant,
 }
 
+impl LiveTable {
+    fn get(&self, id: &str) -> Option<Arc<LiveRun>> {
+        self.runs.get(id).and_then(Weak::upgrade)
+    }
+
+    /// The one that is there; else this one is from now on, as long as somebody holds it.
+    fn get_or_put(&mut self, run: Arc<LiveRun>) -> Arc<LiveRun> {
+        if let Some(known) = self.get(&run.meta.id) {
+            return known;
+        }
+        self.runs.insert(run.meta.id.clone(), Arc::downgrade(&run));
+        run
+    }
+}
+
 impl LiveRuns {
-    pub(crate) fn new(ledger: Arc<dyn RunLedger>) -> Self {
-        Self { ledger, table: Mutex::default() }
+    pub(crate) fn new(
+        ledger: Arc<dyn RunLedger>,
+        keys_for: Duration,
+        stop: CancellationToken,
+    ) -> Self {
+        Self { ledger, keys_for, stop, table: Mutex::default() }
     }
 
     fn locked(&self) -> MutexGuard<'_, LiveTable> {
@@ -48,7 +72,8 @@ impl LiveRuns {
     /// How many of this caller are worked on for nobody who waits.
     pub(super) fn working(&self, caller: &Caller) -> usize {
         let table = self.locked();
-        let theirs = table.runs.values().filter(|live| live.meta.caller.is(caller));
+        let runs = table.runs.values().filter_map(Weak::upgrade);
+        let theirs = runs.filter(|live| live.meta.caller.is(caller));
         theirs.filter(|live| live.meta.request.is_durable && live.is_driven()).count()
     }
 
@@ -58,7 +83,7 @@ impl LiveRuns {
         id: &str,
         caller: &Caller,
     ) -> Result<Option<Arc<LiveRun>>, LedgerError> {
-        let live = self.locked().runs.get(id).cloned();
+        let live = self.locked().get(id);
         let live = match live {
             Some(live) => Some(live),
             None => self.load(id).await?,
@@ -66,18 +91,27 @@ impl LiveRuns {
         Ok(live.filter(|live| live.meta.caller.is(caller)))
     }
 
-    /// The same for somebody who listens to what is still to come.
+    /// The same for somebody who listens to what is still to come, as long as they hold it.
     pub(super) async fn follow(
         &self,
         id: &str,
         caller: &Caller,
     ) -> Result<Option<Arc<LiveRun>>, LedgerError> {
         let Some(found) = self.find(id, caller).await? else { return Ok(None) };
-        if found.stage() == RunStage::Ended {
-            return Ok(Some(found));
+        let live = self.locked().get_or_put(Arc::clone(&found));
+        if Arc::ptr_eq(&live, &found) && !live.is_driven() {
+            // It may have gone on before it stood here; from now on whoever drives it tells this one.
+            self.refresh(&live).await?;
         }
-        let mut table = self.locked();
-        Ok(Some(Arc::clone(table.runs.entry(id.to_owned()).or_insert(found))))
+        Ok(Some(live))
+    }
+
+    /// Has a run that nobody drives told as it is written.
+    async fn refresh(&self, live: &LiveRun) -> Result<(), LedgerError> {
+        if let Some(now) = self.load(&live.meta.id).await? {
+            live.becomes(now.state.borrow().clone());
+        }
+        Ok(())
     }
 
     /// A run as it was written last.
@@ -93,6 +127,11 @@ impl LiveRuns {
             changed: seconds(summary.changed),
         };
         let meta = RunMeta::of(summary, &stored.request)?;
-        Ok(Some(Arc::new(LiveRun::new(meta, reached))))
+        Ok(Some(Arc::new(LiveRun::new(meta, reached, self.stop.clone()))))
+    }
+
+    /// Forgets those that nobody holds any more.
+    fn tidy(&self) {
+        self.locked().runs.retain(|_, live| live.strong_count() > 0);
     }
 }

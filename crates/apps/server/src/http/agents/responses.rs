@@ -84,6 +84,7 @@ fn stream(live: Arc<LiveRun>, from: u64, gone: Option<DropGuard>) -> HttpReply {
             tokio::select! {
                 changed = state.changed() => if changed.is_err() { return },
                 () = sender.closed() => return,
+                () = live.goes_on_elsewhere() => return,
             }
         }
     });
@@ -101,7 +102,10 @@ async fn found(
     let runs = &asked.gateway.runs;
     let live: Result<_, LedgerError> =
         if follows { runs.follow(run, caller).await } else { runs.find(run, caller).await };
-    live.map_err(|error| unreadable(&error))?.ok_or_else(|| missing(id))
+    let live = live.map_err(|error| unreadable(&error))?;
+    // A token that may not use the profile of a run does not see it.
+    let live = live.filter(|live| asked.permit(live.meta.profile.as_deref()).is_ok());
+    live.ok_or_else(|| missing(id))
 }
 
 pub(crate) fn show(asked: GatewayRequest) -> ReplyFuture {
@@ -122,7 +126,7 @@ pub(crate) fn show(asked: GatewayRequest) -> ReplyFuture {
 
 pub(crate) fn forget(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
-        let live = match found(&asked, &asked.caller, false).await {
+        let live = match found(&asked, &asked.caller, true).await {
             Ok(live) => live,
             Err(error) => return Ok(error.reply()),
         };
@@ -130,8 +134,10 @@ pub(crate) fn forget(asked: GatewayRequest) -> ReplyFuture {
             Ok(()) => asked.gateway.runs.ledger.forget(&asked.caller, &live.meta.id).await,
             Err(error) => Err(error),
         };
-        if let Err(error) = forgotten {
-            return Ok(unreadable(&error).reply());
+        match forgotten {
+            Ok(true) => {}
+            Ok(false) => return Ok(missing(asked.segment()).reply()),
+            Err(error) => return Ok(unreadable(&error).reply()),
         }
         let id = response_id(&live.meta.id);
         Ok(reply::json(&json!({ "id": id, "object": "response", "deleted": true })))
@@ -143,10 +149,8 @@ pub(super) async fn end(asked: &GatewayRequest, live: &Arc<LiveRun>) -> Result<(
     if live.stage() == RunStage::Ended {
         return Ok(());
     }
-    let known = asked.gateway.runs.follow(&live.meta.id, &asked.caller).await?;
-    let live = known.unwrap_or_else(|| Arc::clone(live));
     live.cancel.cancel();
-    // One that waits is driven by nobody.
+    // One that waits is driven by nobody. As long as it is held here, it is the one that is taken up.
     recovery::take_up(&asked.gateway, &live.meta.id).await?;
     live.ended().await;
     Ok(())

@@ -220,7 +220,10 @@ fn known(
     asked: &GatewayRequest,
     live: Result<Option<Arc<LiveRun>>, LedgerError>,
 ) -> Result<Arc<LiveRun>, HttpProblem> {
-    live.map_err(silent)?.ok_or_else(|| {
+    // A token that may not use the profile of a run does not see it.
+    let live = live.map_err(silent)?;
+    let live = live.filter(|live| asked.permit(live.meta.profile.as_deref()).is_ok());
+    live.ok_or_else(|| {
         let id: String = asked.segment().chars().take(80).collect();
         let detail = format!("none of your runs is `{id}`: `GET /v1/runs` lists them");
         HttpProblem::new(ProblemKind::UnknownRun, detail)

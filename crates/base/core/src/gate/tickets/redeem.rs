@@ -16,7 +16,7 @@ use crate::gate::batch::Batch;
 use crate::gate::batch::cancellation::BatchCancellation;
 use crate::gate::batch::options::BatchOptions;
 use crate::gate::batch::pending_call::{EndedCall, PendingCall};
-use crate::gate::executor::Executor;
+use crate::gate::executor::{Executor, Gate};
 use crate::gate::observe::DecisionSubject;
 use crate::gate::run::spawn_on_drop::SpawnOnDrop;
 use crate::gate::run::supervise::RunningCall;
@@ -59,7 +59,9 @@ impl Executor {
         let open = parked.is_some();
         if let Some(claimed) = self.0.asked.claim(ticket, caller, &decision)? {
             let by = options.decider.as_deref().unwrap_or(caller);
-            return Ok(claimed.go_on(by, run).await);
+            let response = claimed.go_on(by, run).await;
+            tell_redeemed(&self.0, ticket);
+            return Ok(response);
         }
         if open && matches!(decision, Decision::Answer { .. }) {
             return Err(TicketError::NoQuestion);
@@ -140,10 +142,7 @@ impl RedemptionJob {
     async fn redeem(self) -> Result<Response, TicketError> {
         let (gate, ticket) = (Arc::clone(&self.executor.0), self.ticket.clone());
         let redeemed = self.claimed().await;
-        if let Some(observer) = &gate.marks.observer {
-            // An observer that breaks costs its own record and no call.
-            let _ = catch_unwind(AssertUnwindSafe(|| observer.redeemed(&ticket)));
-        }
+        tell_redeemed(&gate, &ticket);
         redeemed
     }
 
@@ -239,6 +238,14 @@ impl RedemptionJob {
         let denied = EndedCall::unstarted(ToolOutcome::Denied { reason }, Vec::new());
         idempotency::settle(&*self.executor.0.ledger, keys, &denied).await;
         error
+    }
+}
+
+/// Tells the observer that a ticket is used up.
+fn tell_redeemed(gate: &Gate, ticket: &TicketId) {
+    if let Some(observer) = &gate.marks.observer {
+        // An observer that breaks costs its own record and no call.
+        let _ = catch_unwind(AssertUnwindSafe(|| observer.redeemed(ticket)));
     }
 }
 

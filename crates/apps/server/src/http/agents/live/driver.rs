@@ -1,24 +1,58 @@
 //! Takes a run from step to step, until it has ended or waits for a person.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use toolcrib::agent::model::{ModelFault, ModelFaultKind};
 use toolcrib::agent::{AgentRun, RunEnd, RunEvent, RunOrder, RunPause, StopReason};
-use toolcrib::{NewRun, RunLedgerError, RunStage, TicketId};
+use toolcrib::{LedgerError, NewRun, RunLedgerError, RunStage, TicketId};
 
 use super::WaitingRun;
 use super::live_run::{LiveRun, LiveState, RunMeta, seconds};
 use crate::http::state::GatewayState;
 
-/// Begins a run on a task of its own. `new`: how it is written down; without it nothing is, and
-/// nobody finds it.
+/// How soon the calls of a run that is to end are refused again.
+const STOPS_AGAIN: Duration = Duration::from_millis(200);
+
+/// Runs of one caller that are worked on for nobody who waits, at the same time.
+const MOST_WORKING: usize = 32;
+
+/// What is done with a run before it goes on.
+pub(super) enum FirstStep {
+    Go,
+    /// It is looked what became of its tickets.
+    Look,
+    /// It is ended: nobody waits for it.
+    Abandon,
+}
+
+/// Why a run did not begin.
+pub(in crate::http::agents) enum NotBegun {
+    /// So many of this caller are worked on.
+    TooMany(usize),
+    Ledger(RunLedgerError),
+}
+
+/// Begins a run on a task of its own, which whoever asks may leave. `new`: how it is written down;
+/// without it nothing is, and nobody finds it.
 pub(in crate::http::agents) async fn begin(
     gateway: &Arc<GatewayState>,
     order: RunOrder,
     meta: RunMeta,
     new: Option<NewRun>,
-) -> Result<Arc<LiveRun>, RunLedgerError> {
+) -> Result<Arc<LiveRun>, NotBegun> {
+    let gateway = Arc::clone(gateway);
+    let beginning = tokio::spawn(async move { begin_all(gateway, order, meta, new).await });
+    let broken = || NotBegun::Ledger(LedgerError::new("something of ours broke").into());
+    beginning.await.unwrap_or_else(|_| Err(broken()))
+}
+
+async fn begin_all(
+    gateway: Arc<GatewayState>,
+    order: RunOrder,
+    meta: RunMeta,
+    new: Option<NewRun>,
+) -> Result<Arc<LiveRun>, NotBegun> {
     let runs = &gateway.runs;
     let begun = LiveState {
         events: Vec::new(),
@@ -26,31 +60,53 @@ pub(in crate::http::agents) async fn begin(
         tickets: Vec::new(),
         changed: meta.created,
     };
-    let live = Arc::new(LiveRun::new(meta, begun));
+    let live = Arc::new(LiveRun::new(meta, begun, gateway.stop.clone()));
     live.takes_the_lead();
     let run = match new {
         None => AgentRun::new(order),
         Some(new) => {
-            let run = AgentRun::recorded(order, Arc::clone(&runs.ledger), new).await?;
-            runs.locked().runs.insert(live.meta.id.clone(), Arc::clone(&live));
-            run
+            // Known before it is written: nobody else is to take it up.
+            runs.locked().get_or_put(Arc::clone(&live));
+            if live.meta.request.is_durable && runs.working(&live.meta.caller) > MOST_WORKING {
+                return Err(NotBegun::TooMany(MOST_WORKING));
+            }
+            let recorded = AgentRun::recorded(order, Arc::clone(&runs.ledger), new).await;
+            recorded.map_err(NotBegun::Ledger)?
         }
     };
-    spawn(Arc::clone(gateway), Arc::clone(&live), run);
+    spawn(Arc::clone(&gateway), Arc::clone(&live), run, FirstStep::Go);
     Ok(live)
 }
 
 /// Drives a run on a task of its own. Its lead is taken already.
-pub(super) fn spawn(gateway: Arc<GatewayState>, live: Arc<LiveRun>, run: AgentRun) {
+pub(super) fn spawn(
+    gateway: Arc<GatewayState>,
+    live: Arc<LiveRun>,
+    run: AgentRun,
+    first: FirstStep,
+) {
     let driving = {
         let (gateway, live) = (Arc::clone(&gateway), Arc::clone(&live));
-        tokio::spawn(async move { drive(&gateway, &live, run).await })
+        tokio::spawn(async move {
+            let mut run = run;
+            let mut tell = |event| live.note(event);
+            match first {
+                FirstStep::Go => {}
+                FirstStep::Look => run.look(&mut tell).await,
+                FirstStep::Abandon => run.abandon(&mut tell).await,
+            }
+            if !run.is_waiting() {
+                live.stands(RunStage::Running, Vec::new());
+            }
+            drive(&gateway, &live, run).await;
+        })
     };
     tokio::spawn(async move {
         if driving.await.is_err() {
-            // What was written stands, and the next process goes on with it.
+            // What was written stands, and it is taken up from there.
             live.note(RunEvent::Ended { end: broken(), at: seconds(std::time::SystemTime::now()) });
             forget(&gateway, &live);
+            live.cancel.cancel();
         }
     });
 }
@@ -85,8 +141,16 @@ async fn drive(gateway: &Arc<GatewayState>, live: &Arc<LiveRun>, run: AgentRun) 
         let mut tell = |event| live.note(event);
         match run.go(&mut tell, &live.cancel).await {
             RunPause::Ended(_) => break,
-            RunPause::Held => return,
-            RunPause::Waiting(_) if live.cancel.is_cancelled() => run.stop(&mut tell).await,
+            RunPause::Held => {
+                live.gives_the_lead_up();
+                return;
+            }
+            RunPause::Waiting(_) if live.cancel.is_cancelled() => {
+                if !run.stop(&mut tell).await {
+                    // Its calls cannot be refused now; it is not cancelled before they are.
+                    tokio::time::sleep(STOPS_AGAIN).await;
+                }
+            }
             RunPause::Waiting(tickets) => {
                 wait_for(gateway, live, &run, &tickets).await;
                 // Somebody may have decided before that was known here.
@@ -97,11 +161,9 @@ async fn drive(gateway: &Arc<GatewayState>, live: &Arc<LiveRun>, run: AgentRun) 
                 }
                 live.stands(RunStage::Waiting, tickets);
                 if live.gives_the_lead_up() {
-                    if live.state.receiver_count() == 0 {
-                        gateway.runs.locked().runs.remove(&live.meta.id);
-                    }
                     return;
                 }
+                live.stands(RunStage::Running, Vec::new());
             }
         }
     }
@@ -110,6 +172,7 @@ async fn drive(gateway: &Arc<GatewayState>, live: &Arc<LiveRun>, run: AgentRun) 
     live.cancel.cancel();
 }
 
+/// What has ended is read from the ledger from now on.
 fn forget(gateway: &GatewayState, live: &LiveRun) {
     let mut table = gateway.runs.locked();
     table.runs.remove(&live.meta.id);

@@ -16,6 +16,8 @@ pub(crate) struct LiveRun {
     pub(crate) state: watch::Sender<LiveState>,
     /// Ends it.
     pub(crate) cancel: CancellationToken,
+    /// Cancelled when the server stops.
+    pub(crate) stop: CancellationToken,
     lead: Mutex<LiveLead>,
 }
 
@@ -28,6 +30,7 @@ struct LiveLead {
 }
 
 /// How far a run has come.
+#[derive(Clone)]
 pub(crate) struct LiveState {
     pub(crate) events: Vec<RunEvent>,
     pub(crate) stage: RunStage,
@@ -105,9 +108,17 @@ pub(crate) fn seconds(time: SystemTime) -> u64 {
 }
 
 impl LiveRun {
-    pub(super) fn new(meta: RunMeta, state: LiveState) -> Self {
-        let state = watch::Sender::new(state);
-        Self { meta, state, cancel: CancellationToken::new(), lead: Mutex::default() }
+    pub(super) fn new(meta: RunMeta, state: LiveState, stop: CancellationToken) -> Self {
+        let (state, cancel) = (watch::Sender::new(state), CancellationToken::new());
+        Self { meta, state, cancel, stop, lead: Mutex::default() }
+    }
+
+    /// Takes what is written for what is known, unless somebody drives it, who knows more.
+    pub(super) fn becomes(&self, written: LiveState) {
+        let lead = self.lead();
+        if !lead.is_driven {
+            self.state.send_replace(written);
+        }
     }
 
     pub(crate) fn stage(&self) -> RunStage {
@@ -156,16 +167,30 @@ impl LiveRun {
         true
     }
 
-    /// Waits until it has ended, or waits for a person.
+    /// Waits until it has ended, or waits for a person; or until the server stops.
     pub(crate) async fn paused(&self) {
-        let mut state = self.state.subscribe();
-        // It cannot be dropped before: it is held here.
-        let _ = state.wait_for(|state| state.stage != RunStage::Running).await;
+        self.reaches(|state| state.stage != RunStage::Running).await;
     }
 
-    /// Waits until it has ended.
+    /// Waits until it has ended, or until the server stops and another one goes on with it.
     pub(crate) async fn ended(&self) {
+        self.reaches(|state| state.stage == RunStage::Ended).await;
+    }
+
+    async fn reaches(&self, is_there: impl FnMut(&LiveState) -> bool) {
         let mut state = self.state.subscribe();
-        let _ = state.wait_for(|state| state.stage == RunStage::Ended).await;
+        tokio::select! {
+            // It cannot be dropped before: it is held here.
+            _ = state.wait_for(is_there) => {}
+            () = self.goes_on_elsewhere() => {}
+        }
+    }
+
+    /// Waits until the server stops, of a run that the next one goes on with.
+    pub(crate) async fn goes_on_elsewhere(&self) {
+        if !self.meta.request.is_durable {
+            return std::future::pending().await;
+        }
+        self.stop.cancelled().await;
     }
 }

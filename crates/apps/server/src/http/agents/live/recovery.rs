@@ -11,11 +11,15 @@ use toolcrib::agent::AgentRun;
 use toolcrib::config::LogLevel;
 use toolcrib::{LedgerError, RunStage, RunSummary, TicketId};
 
-use super::live_run::LiveRun;
-use super::{WaitingRun, driver};
+use super::WaitingRun;
+use super::driver::{self, FirstStep};
+use super::live_run::{LiveRun, LiveState};
 use crate::http::agents::chosen;
 use crate::http::state::GatewayState;
 use crate::telemetry::log;
+
+/// How often it is looked for runs that nobody has in sight.
+const SWEEPS: Duration = Duration::from_secs(30);
 
 /// How often it is looked for tickets that have expired.
 const LAPSES: Duration = Duration::from_secs(5);
@@ -23,15 +27,8 @@ const LAPSES: Duration = Duration::from_secs(5);
 /// Takes up the runs of the process before, then those whose tickets are decided, until the server
 /// stops.
 pub(crate) async fn follow(gateway: Arc<GatewayState>, mut decided: UnboundedReceiver<TicketId>) {
-    match gateway.runs.ledger.unfinished().await {
-        Err(error) => trouble("the runs of before cannot be read", &error),
-        Ok(runs) => {
-            for run in runs {
-                recover(&gateway, run).await;
-            }
-        }
-    }
     let mut lapses = tokio::time::interval(LAPSES);
+    let mut sweeps = tokio::time::interval(SWEEPS);
     loop {
         tokio::select! {
             () = gateway.stop.cancelled() => return,
@@ -42,6 +39,7 @@ pub(crate) async fn follow(gateway: Arc<GatewayState>, mut decided: UnboundedRec
                     look(&gateway, &waiting.run).await;
                 }
             }
+            _ = sweeps.tick() => sweep(&gateway).await,
             _ = lapses.tick() => {
                 for run in lapsed(&gateway) {
                     look(&gateway, &run).await;
@@ -54,6 +52,20 @@ pub(crate) async fn follow(gateway: Arc<GatewayState>, mut decided: UnboundedRec
 fn trouble(what: &str, error: &LedgerError) {
     let cause = error.source().map_or_else(|| error.to_string(), ToString::to_string);
     log::line(LogLevel::Warn, "run", json!({ "trouble": what, "cause": cause }));
+}
+
+/// Takes up all that has not ended and that nobody drives or has in sight: at the start, what the
+/// process before left, and later what could not be written or taken up when its time was.
+async fn sweep(gateway: &Arc<GatewayState>) {
+    gateway.runs.tidy();
+    match gateway.runs.ledger.unfinished().await {
+        Err(error) => trouble("the runs cannot be read", &error),
+        Ok(runs) => {
+            for run in runs {
+                recover(gateway, run).await;
+            }
+        }
+    }
 }
 
 /// Runs of which a ticket is not good any more.
@@ -70,11 +82,20 @@ fn lapsed(gateway: &GatewayState) -> Vec<String> {
     runs
 }
 
-/// A run that the process before did not end.
+/// A run that has not ended.
 async fn recover(gateway: &Arc<GatewayState>, run: RunSummary) {
     let crib = gateway.live.crib();
+    {
+        let table = gateway.runs.locked();
+        if table.get(&run.id).is_some_and(|live| live.is_driven()) {
+            return;
+        }
+    }
     let mut is_decided = run.stage != RunStage::Waiting;
     for ticket in &run.tickets {
+        if gateway.runs.locked().tickets.contains_key(ticket) {
+            continue;
+        }
         match crib.ticket(&run.caller, ticket).await {
             Ok(Some(parked)) => {
                 let until = Instant::now() + parked.lifetime;
@@ -97,54 +118,68 @@ async fn look(gateway: &Arc<GatewayState>, run: &str) {
 
 /// Drives a run that is written down, unless somebody does; whoever does looks at its tickets
 /// again. One for whose answer nobody waits any more is ended, with what is known of its calls.
+/// It is done even if whoever asks goes away.
 pub(crate) async fn take_up(
     gateway: &Arc<GatewayState>,
     id: &str,
 ) -> Result<Option<Arc<LiveRun>>, LedgerError> {
+    let (gateway, id) = (Arc::clone(gateway), id.to_owned());
+    let taking = tokio::spawn(async move { take_up_all(&gateway, &id).await });
+    taking.await.unwrap_or_else(|_| Err(LedgerError::new("something of ours broke")))
+}
+
+async fn take_up_all(
+    gateway: &Arc<GatewayState>,
+    id: &str,
+) -> Result<Option<Arc<LiveRun>>, LedgerError> {
     let runs = &gateway.runs;
-    let known = runs.locked().runs.get(id).cloned();
+    let known = runs.locked().get(id);
     let live = if let Some(live) = known {
         live
     } else {
         let Some(loaded) = runs.load(id).await? else { return Ok(None) };
-        let mut table = runs.locked();
-        Arc::clone(table.runs.entry(id.to_owned()).or_insert(loaded))
+        runs.locked().get_or_put(loaded)
     };
     if live.stage() == RunStage::Ended || !live.takes_the_lead() {
         return Ok(Some(live));
     }
+    // From here on nobody else drives it, and what is written stays as it is.
     let resumed = resume(gateway, &live).await;
-    let run = match resumed {
-        Ok(run) => run,
-        Err(error) => {
+    match resumed {
+        Ok(Some((run, written))) => {
+            // Nobody waits for the answer of one that a process before drove for its client.
+            let is_left = written.stage == RunStage::Running && !live.meta.request.is_durable;
+            live.state.send_replace(written);
+            let first = if is_left { FirstStep::Abandon } else { FirstStep::Look };
+            driver::spawn(Arc::clone(gateway), Arc::clone(&live), run, first);
+        }
+        Ok(None) => {
             live.gives_the_lead_up();
-            runs.locked().runs.remove(id);
+            runs.refresh(&live).await?;
+        }
+        Err(error) => {
+            // What was decided meanwhile is seen by whoever takes it up later.
+            while !live.gives_the_lead_up() {}
             return Err(error);
         }
-    };
-    let is_left = live.stage() == RunStage::Running && !live.meta.request.is_durable;
-    let gateway = Arc::clone(gateway);
-    let of_task = Arc::clone(&live);
-    tokio::spawn(async move {
-        let mut run = run;
-        let mut tell = |event| of_task.note(event);
-        if is_left {
-            run.abandon(&mut tell).await;
-        } else {
-            run.look(&mut tell).await;
-        }
-        if !run.is_waiting() {
-            of_task.stands(RunStage::Running, Vec::new());
-        }
-        driver::spawn(gateway, of_task, run);
-    });
+    }
     Ok(Some(live))
 }
 
-async fn resume(gateway: &GatewayState, live: &LiveRun) -> Result<AgentRun, LedgerError> {
-    let stored = gateway.runs.ledger.load(&live.meta.id).await?;
-    let stored = stored.ok_or_else(|| LedgerError::new("the run is gone"))?;
+/// The run as it is written, and what is known of it; `None`: it has ended, or is gone.
+async fn resume(
+    gateway: &GatewayState,
+    live: &LiveRun,
+) -> Result<Option<(AgentRun, LiveState)>, LedgerError> {
+    let runs = &gateway.runs;
+    let Some(stored) = runs.ledger.load(&live.meta.id).await? else { return Ok(None) };
+    let Some(written) = runs.load(&live.meta.id).await? else { return Ok(None) };
+    if stored.summary.stage == RunStage::Ended {
+        return Ok(None);
+    }
     let agent = chosen::of_stored(gateway, &live.meta).map_err(LedgerError::new)?;
-    let ledger = Arc::clone(&gateway.runs.ledger);
-    AgentRun::resumed(agent, ledger, stored).map_err(LedgerError::new)
+    let ledger = Arc::clone(&runs.ledger);
+    let run = AgentRun::resumed(agent, ledger, stored, runs.keys_for).map_err(LedgerError::new)?;
+    let known = written.state.borrow().clone();
+    Ok(Some((run, known)))
 }

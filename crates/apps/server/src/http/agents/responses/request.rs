@@ -12,14 +12,13 @@ use super::super::api_error::ApiError;
 use super::super::chosen::{agent_of, check_names};
 use super::super::input;
 use super::super::live::LiveRuns;
+use super::super::live::driver::NotBegun;
 use super::super::live::live_run::{RunMeta, StoredRequest, seconds};
 use super::super::output::{response_id, response_of};
 use crate::http::rest::records::listing::noted;
 use crate::http::routes::problem::HttpProblem;
 use crate::http::routes::request::GatewayRequest;
 
-/// Responses of one caller that are worked on in the background at the same time.
-const MOST_WORKING: usize = 32;
 /// Answers that are looked through for an item that is no answer's.
 const MOST_SEARCHED: usize = 20;
 
@@ -126,15 +125,9 @@ struct ReadRequest {
 async fn read(asked: &GatewayRequest, body: &Value) -> Result<ReadRequest, ApiError> {
     let (runs, caller) = (&asked.gateway.runs, &*asked.caller);
     let is = |key: &str| body.get(key).and_then(Value::as_bool);
-    if is("background") == Some(true) {
-        if is("store") == Some(false) {
-            let message = "what works in the background is kept: leave `store` out";
-            return Err(ApiError::invalid("store", message));
-        }
-        if runs.working(caller) >= MOST_WORKING {
-            let message = format!("{MOST_WORKING} responses of yours are worked on: wait for one");
-            return Err(ApiError::too_many(message));
-        }
+    if is("background") == Some(true) && is("store") == Some(false) {
+        let message = "what works in the background is kept: leave `store` out";
+        return Err(ApiError::invalid("store", message));
     }
     let id = Uuid::new_v4().simple().to_string();
     let conversation = conversation(body);
@@ -219,8 +212,7 @@ async fn last_of(
     let all = runs.ledger.thread(caller, thread).await.map_err(|error| unreadable(&error))?;
     match all.last() {
         None => Ok((None, Vec::new())),
-        // The ledger refuses the new one, with a word of its own.
-        Some(last) if last.stage != RunStage::Ended => Ok((None, Vec::new())),
+        Some(last) if last.stage != RunStage::Ended => Err(ApiError::busy(&last.id)),
         Some(last) => {
             let items = before(runs, caller, &last.id).await?;
             Ok((Some(last.id.clone()), items))
@@ -238,7 +230,7 @@ async fn named_items(
     let told = |error: LedgerError| unreadable(&error);
     let of_run = |id: &String| id.split('_').nth(1).map(str::to_owned);
     let named: HashSet<String> = wanted.iter().filter_map(of_run).collect();
-    for run in &named {
+    for run in named.iter().take(MOST_SEARCHED) {
         if let Some(live) = runs.find(run, caller).await.map_err(told)? {
             take(&live.meta.request.input, &response_of(&live), wanted, &mut found);
         }
@@ -285,10 +277,15 @@ pub(in crate::http::agents) fn unreadable(error: &LedgerError) -> ApiError {
 }
 
 /// Why a run did not begin.
-pub(in crate::http::agents) fn not_begun(error: &RunLedgerError) -> ApiError {
+pub(in crate::http::agents) fn not_begun(error: &NotBegun) -> ApiError {
     match error {
-        RunLedgerError::Busy { run } => ApiError::busy(run),
-        RunLedgerError::Moved => ApiError::unavailable("the run cannot be written down now"),
-        RunLedgerError::Ledger(error) => unreadable(error),
+        NotBegun::TooMany(most) => {
+            ApiError::too_many(format!("{most} runs of yours are worked on: wait for one"))
+        }
+        NotBegun::Ledger(RunLedgerError::Busy { run }) => ApiError::busy(run),
+        NotBegun::Ledger(RunLedgerError::Moved) => {
+            ApiError::unavailable("the run cannot be written down now")
+        }
+        NotBegun::Ledger(RunLedgerError::Ledger(error)) => unreadable(error),
     }
 }

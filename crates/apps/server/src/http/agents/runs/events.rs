@@ -42,6 +42,7 @@ pub(super) fn stream(live: Arc<LiveRun>, from: usize) -> HttpReply {
             tokio::select! {
                 changed = state.changed() => if changed.is_err() { return },
                 () = sender.closed() => return,
+                () = live.goes_on_elsewhere() => return,
                 () = tokio::time::sleep(HEARTBEAT) => {
                     if sender.send(Bytes::from_static(b": waiting\n\n")).await.is_err() {
                         return;
