@@ -1,11 +1,12 @@
 //! Clients of the stateless revision that come back to a server which was killed meanwhile.
 
 use serde_json::{Value, json};
+use toolcrib_testkit::{ScriptedModel, ScriptedTurn};
 
 use super::doors::{Door, Wanted, mcp};
 use super::keys::{STORE, killed};
 use crate::process::Folder;
-use crate::serve::support::Serving;
+use crate::serve::support::{Serving, eventually};
 
 /// A server that asks in the middle of every call, and writes down that it was called.
 const CHILD: &str = r#"
@@ -120,4 +121,51 @@ fn a_call_that_only_reads_asks_anew_when_it_was_cut_off() {
     assert_eq!(message(&again), "How many?");
     let done = ask(&serving, "c__see", Some((&again, &number())));
     assert_eq!(done["content"][0]["text"], "5", "{done}");
+}
+
+/// A run of an agent whose model calls `c__act` once, over the program that asks.
+fn run_that_asks(serving: Serving, model: &ScriptedModel) -> (Serving, String, String) {
+    let folder = serving.folder.path().join("crib.toml");
+    let text = std::fs::read_to_string(&folder).unwrap();
+    let agents = format!("\n[model]\nurl = \"{}\"\nname = \"m\"\n", model.url());
+    std::fs::write(&folder, text + &agents).unwrap();
+    let serving = ready(killed(serving));
+    let body = json!({ "input": "Do it.", "wait": true }).to_string();
+    let run = serving.ask("POST", "/v1/runs", &body).json();
+    assert_eq!(run["state"], "waiting", "{run}");
+    let word = |value: &Value| value.as_str().unwrap().to_owned();
+    let (id, ticket) = (word(&run["id"]), word(&run["tickets"][0]));
+    (serving, id, ticket)
+}
+
+fn ended(serving: &Serving, id: &str) -> Value {
+    let run = || serving.ask("GET", &format!("/v1/runs/{id}"), "").json();
+    assert!(eventually(|| run()["state"] == "ended"), "{}", run());
+    let run = run();
+    let thread = format!("/v1/threads/{}", run["thread"].as_str().unwrap());
+    serving.ask("GET", &thread, "").json()["items"][2]["results"][0].clone()
+}
+
+#[test]
+fn a_run_goes_on_when_what_its_call_asks_is_answered() {
+    let turns = [ScriptedTurn::call("c__act", json!({})), ScriptedTurn::says("Done.")];
+    let model = ScriptedModel::of(turns).unwrap();
+    let (serving, id, ticket) = run_that_asks(serving(), &model);
+    let answer = json!({ "decision": "approve", "content": { "n": 7 } }).to_string();
+    let answered = serving.ask("POST", &format!("/v1/tickets/{ticket}"), &answer);
+    assert_eq!(answered.status, 200, "{answered:?}");
+    assert_eq!(ended(&serving, &id)["text"], "7");
+    assert_eq!(called(&serving, "act"), 1);
+}
+
+#[test]
+fn a_run_whose_call_asked_when_its_server_died_says_that_nobody_knows() {
+    let turns = [ScriptedTurn::call("c__act", json!({})), ScriptedTurn::says("Then not.")];
+    let model = ScriptedModel::of(turns).unwrap();
+    let (serving, id, _) = run_that_asks(serving(), &model);
+    let serving = ready(killed(serving));
+    let result = ended(&serving, &id);
+    let told = result["text"].as_str().unwrap();
+    assert!(told.contains("may have taken effect") || told.contains("may or may not"), "{told}");
+    assert_eq!(called(&serving, "act"), 1);
 }
