@@ -68,6 +68,8 @@ struct RunPast {
     is_old: bool,
     /// The model may have been asked, and its answer lost.
     has_lost_request: bool,
+    /// Its first batch may have begun: somebody may let a call of it run at this moment.
+    is_taken_up: bool,
 }
 
 /// What a run is about.
@@ -183,7 +185,7 @@ impl AgentRun {
             busy: saved.busy,
             is_told,
             is_ahead: false,
-            past: RunPast { is_old: false, has_lost_request: state.asks() },
+            past: RunPast { has_lost_request: state.asks(), ..RunPast::default() },
             options: BatchOptions::default(),
             hold: CancellationToken::new(),
             record: None,
@@ -210,6 +212,7 @@ impl AgentRun {
         let stood = stored.summary.changed.elapsed().unwrap_or_default();
         let mut run = Self::restored(agent, Arc::new(stored.summary.caller), saved)?;
         run.past.is_old = stood > keys_for / 2;
+        run.past.is_taken_up = true;
         let id = stored.summary.id;
         run.record = Some(RunRecord::after(ledger, id, stored.steps, written));
         Ok(run)

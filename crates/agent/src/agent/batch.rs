@@ -1,15 +1,20 @@
 //! A batch of calls: what the budget lets run, and what is told of it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-use toolcrib_core::{BatchOptions, Call, CallKey, Effect, Host, Plan, Progress, Report};
+use toolcrib_core::{
+    BatchOptions, Call, CallKey, Effect, ErrorKind, Host, Plan, Progress, Report, Response,
+};
 
 use super::{AgentRun, Listener};
 use crate::event::{CallEnd, RunEvent};
 use crate::item::ResultText;
 
+/// How soon a busy call is looked at again.
+const BUSY_PAUSE: Duration = Duration::from_millis(50);
 /// Progress that waits to be told.
 const MOST_WAITING: usize = 64;
 /// Progress that is told of one batch: all of it is written down.
@@ -42,10 +47,12 @@ impl AgentRun {
         let options =
             BatchOptions { cancel: within.clone(), host: Some(host), ..self.options.clone() };
         let left = self.time_left();
+        let mine = calls.clone();
+        let again = options.clone();
         let mut running = Box::pin(self.agent.crib.run_with(&plan, calls, options));
         let mut late = std::pin::pin!(tokio::time::sleep(left));
         let mut left_to_tell = MOST_PROGRESS;
-        let report = loop {
+        let mut report = loop {
             tokio::select! {
                 biased;
                 () = &mut late, if !within.is_cancelled() => within.cancel(),
@@ -56,11 +63,39 @@ impl AgentRun {
                 report = &mut running => break report,
             }
         };
+        drop(running);
+        if std::mem::take(&mut self.past.is_taken_up) {
+            self.await_others(&plan, &mine, &again, &mut report).await;
+        }
         for response in &report.responses {
             let end = CallEnd::of(&response.id, &response.name, response);
             tell(RunEvent::CallDone { response: end });
         }
         report
+    }
+
+    /// Waits for the ends of calls that a process before had begun, and that somebody lets run at
+    /// this moment: under its key such a call is busy, and not over.
+    async fn await_others(
+        &self,
+        plan: &Plan,
+        calls: &[Call],
+        options: &BatchOptions,
+        report: &mut Report,
+    ) {
+        let is_busy = |response: &Response| {
+            response.error().is_some_and(|error| error.kind == ErrorKind::Busy)
+        };
+        for (call, response) in calls.iter().zip(&mut report.responses) {
+            while call.key.is_some() && is_busy(response) && !options.cancel.is_cancelled() {
+                tokio::time::sleep(BUSY_PAUSE).await;
+                let one = vec![call.clone()];
+                let mut now = self.agent.crib.run_with(plan, one, options.clone()).await;
+                if let Some(now) = now.responses.pop() {
+                    *response = now;
+                }
+            }
+        }
     }
 
     /// The plan that calls are judged by: the one that the model was shown, or that of now for a

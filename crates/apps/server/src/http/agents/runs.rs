@@ -16,6 +16,7 @@ use super::live::live_run::LiveRun;
 use super::live::{driver, recovery};
 use super::responses::{before, end, not_begun, order};
 use crate::http::rest::records::listing::noted;
+use crate::http::rest::sources::EmptyBody;
 use crate::http::routes::problem::{HttpProblem, ProblemKind};
 use crate::http::routes::reply::{self, HttpReply};
 use crate::http::routes::request::GatewayRequest;
@@ -69,8 +70,13 @@ async fn begin(asked: &GatewayRequest, body: RunBody) -> Result<HttpReply, HttpP
     let agents = asked.gateway.agents.all();
     let only = agents.first().filter(|_| agents.len() == 1);
     let usual = only.map_or("assistant", |agent| agent.settings.name.as_str());
+    let name = body.agent.as_deref().unwrap_or(usual);
+    if !agents.iter().any(|agent| agent.settings.name == name) {
+        let detail = format!("there is no agent `{name}`: `GET /v1/models` lists them");
+        return Err(HttpProblem::new(ProblemKind::UnknownAgent, detail));
+    }
     let mut request = json!({
-        "model": body.agent.as_deref().unwrap_or(usual), "input": body.input, "background": true,
+        "model": name, "input": body.input, "background": true,
     });
     if let Value::Object(fields) = &mut request {
         let previous = body.previous.map(|run| format!("resp_{run}"));
@@ -143,6 +149,7 @@ pub(crate) fn events(asked: GatewayRequest) -> ReplyFuture {
 
 pub(crate) fn cancel(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
+        let EmptyBody {} = asked.json()?;
         let live = followed(&asked).await?;
         end(&asked, &live).await.map_err(silent)?;
         Ok(reply::json(&view::run(&live)))
@@ -162,6 +169,7 @@ pub(crate) fn input(asked: GatewayRequest) -> ReplyFuture {
 /// Takes up a run that nobody drives; one that ended before its model had answered goes on.
 pub(crate) fn resume(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
+        let EmptyBody {} = asked.json()?;
         let live = followed(&asked).await?;
         if live.stage() != RunStage::Ended {
             recovery::take_up(&asked.gateway, &live.meta.id).await.map_err(silent)?;

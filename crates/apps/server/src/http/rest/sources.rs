@@ -11,7 +11,7 @@ use crate::http::routes::route::ReplyFuture;
 /// A body with nothing in it.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-struct EmptyBody {}
+pub(crate) struct EmptyBody {}
 
 pub(crate) fn list(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
