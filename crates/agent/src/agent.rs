@@ -49,8 +49,10 @@ pub struct AgentRun {
     usage: Usage,
     /// While nobody was waited for.
     busy: Duration,
-    /// Why it pauses was told.
+    /// Its end was told.
     is_told: bool,
+    /// The tickets of which was told that they are waited for.
+    told_tickets: Vec<TicketId>,
     /// What stands here is more than what was written.
     is_ahead: bool,
     past: RunPast,
@@ -134,6 +136,7 @@ impl AgentRun {
             usage: Usage::default(),
             busy: Duration::ZERO,
             is_told: false,
+            told_tickets: Vec::new(),
             is_ahead: false,
             past: RunPast::default(),
             options: BatchOptions::default(),
@@ -175,15 +178,19 @@ impl AgentRun {
         let mut state = saved.state;
         state.items = saved.items;
         let is_told = saved.end.is_some();
+        let next = saved.end.map_or_else(|| state.again(), RunEffect::End);
+        let told_tickets =
+            if let RunEffect::Wait(tickets) = &next { tickets.clone() } else { Vec::new() };
         Ok(Self {
             agent,
             caller,
             account,
-            next: saved.end.map_or_else(|| state.again(), RunEffect::End),
+            next,
             plan: None,
             usage: saved.usage,
             busy: saved.busy,
             is_told,
+            told_tickets,
             is_ahead: false,
             past: RunPast { has_lost_request: state.asks(), ..RunPast::default() },
             options: BatchOptions::default(),
@@ -271,7 +278,6 @@ impl AgentRun {
             if self.hold.is_cancelled() {
                 return RunPause::Held;
             }
-            self.is_told = false;
             self.is_ahead = self.go_one_step(tell, cancel).await;
         }
     }
@@ -309,20 +315,20 @@ impl AgentRun {
         true
     }
 
-    /// What tells why the run pauses, once.
+    /// What tells why the run pauses, each once: what is told again would have no number in the
+    /// record.
     async fn pause_events(&mut self, pause: &RunPause) -> Vec<RunEvent> {
-        if std::mem::replace(&mut self.is_told, true) {
-            return Vec::new();
-        }
         let mut told = Vec::new();
         match pause {
+            RunPause::Ended(_) if std::mem::replace(&mut self.is_told, true) => {}
             RunPause::Ended(end) => {
                 told.push(RunEvent::Usage { usage: self.usage });
                 told.push(RunEvent::Ended { end: end.clone(), at: now() });
             }
             RunPause::Held => {}
             RunPause::Waiting(tickets) => {
-                for ticket in tickets {
+                let before = std::mem::replace(&mut self.told_tickets, tickets.clone());
+                for ticket in tickets.iter().filter(|ticket| !before.contains(ticket)) {
                     if let Some(parked) = self.parked(ticket).await {
                         told.push(RunEvent::Waiting { call: WaitingTool::of(parked) });
                     }
@@ -361,7 +367,8 @@ impl AgentRun {
     fn unwritten(&mut self, error: &RunLedgerError, tell: Listener<'_>) -> RunEnd {
         let fault = ModelFault {
             kind: ModelFaultKind::Broken,
-            message: "the run stopped: it cannot be written down".to_owned(),
+            message: "the run cannot be written down now, and stands as it was written last"
+                .to_owned(),
             detail: Some(error.to_string()),
             retry_after: None,
         };

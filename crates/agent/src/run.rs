@@ -14,6 +14,7 @@ use crate::item::{CallText, Echo, ResultText, ThreadItem};
 use crate::model::messages::merged;
 use crate::model::{CallerTool, ModelAnswer, ModelFault};
 use crate::stop::StopReason;
+pub(crate) use slot::WaitingCall;
 use slot::{CallSlot, StoredCall};
 
 /// The same call with the same result so often is not run once more.
@@ -59,14 +60,6 @@ enum RunPhase {
         refused: Vec<ResultText>,
     },
     Ended,
-}
-
-/// A call that waits for a person.
-pub(crate) struct WaitingCallParts {
-    pub(crate) ticket: TicketId,
-    pub(crate) call: Call,
-    /// It runs already, and asks something.
-    pub(crate) is_begun: bool,
 }
 
 /// A call that was made, with what came of it.
@@ -165,16 +158,9 @@ impl RunState {
     }
 
     /// The calls that wait for a person, each with its ticket.
-    pub(crate) fn waiting_calls(&self) -> Vec<WaitingCallParts> {
+    pub(crate) fn waiting_calls(&self) -> Vec<WaitingCall> {
         let RunPhase::Waiting { slots, .. } = &self.phase else { return Vec::new() };
-        let waiting = slots.iter().filter_map(|slot| slot.waits.as_ref());
-        waiting
-            .map(|waiting| WaitingCallParts {
-                ticket: waiting.ticket.clone(),
-                call: waiting.call.call(),
-                is_begun: waiting.is_begun,
-            })
-            .collect()
+        slots.iter().filter_map(|slot| slot.waits.clone()).collect()
     }
 
     pub fn caller_tools(&self) -> &[CallerTool] {

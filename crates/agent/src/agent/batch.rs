@@ -47,8 +47,8 @@ impl AgentRun {
         let options =
             BatchOptions { cancel: within.clone(), host: Some(host), ..self.options.clone() };
         let left = self.time_left();
-        let mine = calls.clone();
-        let again = options.clone();
+        let begun = std::mem::take(&mut self.past.is_taken_up);
+        let begun = begun.then(|| (calls.clone(), options.clone()));
         let mut running = Box::pin(self.agent.crib.run_with(&plan, calls, options));
         let mut late = std::pin::pin!(tokio::time::sleep(left));
         let mut left_to_tell = MOST_PROGRESS;
@@ -64,8 +64,8 @@ impl AgentRun {
             }
         };
         drop(running);
-        if std::mem::take(&mut self.past.is_taken_up) {
-            self.await_others(&plan, &mine, &again, &mut report).await;
+        if let Some((calls, options)) = begun {
+            self.await_others(&plan, &calls, &options, &mut report).await;
         }
         for response in &report.responses {
             let end = CallEnd::of(&response.id, &response.name, response);

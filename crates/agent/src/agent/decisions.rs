@@ -8,7 +8,7 @@ use toolcrib_core::{
 
 use super::{AgentRun, Listener};
 use crate::event::{CallEnd, RunEvent};
-use crate::run::{RunEffect, RunInput, WaitingCallParts};
+use crate::run::{RunEffect, RunInput, WaitingCall};
 
 /// How long the end of a call is waited for that somebody else said yes to.
 const PATIENCE: Duration = Duration::from_hours(24);
@@ -43,7 +43,7 @@ impl AgentRun {
     /// goes on with [`AgentRun::go`].
     pub async fn look(&mut self, tell: Listener<'_>) {
         let mut seen: Option<TicketId> = None;
-        for WaitingCallParts { ticket, call, is_begun } in self.state.waiting_calls() {
+        for WaitingCall { ticket, call, is_begun } in self.state.waiting_calls() {
             // Equal calls of a batch wait under one.
             if seen.replace(ticket.clone()).as_ref() == Some(&ticket) {
                 continue;
@@ -51,12 +51,12 @@ impl AgentRun {
             match self.agent.crib.ticket(&self.caller, &ticket).await {
                 // It is open, or nobody can tell now.
                 Ok(Some(_)) | Err(_) => {}
-                Ok(None) => match self.decided(&ticket, call, is_begun).await {
+                Ok(None) => match self.decided(&ticket, call.call(), is_begun).await {
                     Ok(Some(response)) => self.hear(&ticket, response, tell),
                     Ok(None) => {
                         let may_have_run = is_begun || self.past.is_old;
                         self.next = self.take(RunInput::Lapsed { ticket, may_have_run });
-                        (self.is_ahead, self.is_told) = (true, false);
+                        self.is_ahead = true;
                     }
                     Err(_) => {}
                 },
@@ -66,13 +66,13 @@ impl AgentRun {
 
     fn hear(&mut self, ticket: &TicketId, response: Response, tell: Listener<'_>) {
         let waiting = self.state.waiting_calls();
-        for WaitingCallParts { call, .. } in waiting.iter().filter(|one| one.ticket == *ticket) {
-            let end = CallEnd::of(&call.id, &call.name, &response);
+        for WaitingCall { call, .. } in waiting.iter().filter(|one| one.ticket == *ticket) {
+            let Call { id, name, .. } = call.call();
+            let end = CallEnd::of(&id, &name, &response);
             self.tell(RunEvent::CallDone { response: end }, tell);
         }
         self.next = self.take(RunInput::Decided(ticket.clone(), Box::new(response)));
         self.is_ahead = true;
-        self.is_told = false;
     }
 
     /// What came of a ticket that is not open any more; `None`: nobody decided about it.
@@ -104,7 +104,7 @@ impl AgentRun {
     /// Ends a run that waits: its calls are refused, so that nobody lets them run later. `false`:
     /// one of them cannot be refused now, and the run waits as before.
     pub async fn stop(&mut self, tell: Listener<'_>) -> bool {
-        for WaitingCallParts { ticket, .. } in self.state.waiting_calls() {
+        for WaitingCall { ticket, .. } in self.state.waiting_calls() {
             let reason = "the run was cancelled".to_owned();
             // One that somebody decided about in between is on record.
             let _ = self.decide(&ticket, Decision::Deny { reason }, tell).await;
@@ -116,7 +116,7 @@ impl AgentRun {
         if !matches!(self.next, RunEffect::End(_)) {
             self.next = self.take(RunInput::Cancelled);
         }
-        (self.is_ahead, self.is_told) = (true, false);
+        self.is_ahead = true;
         true
     }
 
@@ -129,7 +129,7 @@ impl AgentRun {
         }
         if !matches!(self.next, RunEffect::End(_)) {
             self.next = self.take(RunInput::Abandoned);
-            (self.is_ahead, self.is_told) = (true, false);
+            self.is_ahead = true;
         }
     }
 

@@ -9,7 +9,7 @@ use crate::item::ResultText;
 
 /// A call as it is written down: made again under its key, it does not run a second time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct StoredCall {
+pub(crate) struct StoredCall {
     id: String,
     #[serde(default)]
     named: bool,
@@ -47,7 +47,7 @@ impl StoredCall {
         }
     }
 
-    pub(super) fn call(&self) -> Call {
+    pub(crate) fn call(&self) -> Call {
         Call {
             id: self.id.clone(),
             named: self.named,
@@ -79,12 +79,12 @@ pub(super) struct CallSlot {
 
 /// A call that waits for a person.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct WaitingCall {
-    pub(super) ticket: TicketId,
-    pub(super) call: StoredCall,
+pub(crate) struct WaitingCall {
+    pub(crate) ticket: TicketId,
+    pub(crate) call: StoredCall,
     /// It runs already, and asks something.
     #[serde(default)]
-    pub(super) is_begun: bool,
+    pub(crate) is_begun: bool,
 }
 
 impl CallSlot {

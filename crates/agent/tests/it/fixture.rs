@@ -4,8 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
-use toolcrib_agent::model::{ModelApi, ModelClient, ModelSettings};
-use toolcrib_agent::{Agent, AgentRun, Budget, RunEvent, RunOrder, ThreadItem};
+use toolcrib_agent::model::{
+    CallerTool, ModelAnswer, ModelApi, ModelClient, ModelDelta, ModelFault, ModelRequest,
+    ModelSettings,
+};
+use toolcrib_agent::{Agent, AgentRun, Budget, RunEvent, RunOrder, ThreadItem, Usage};
 use toolcrib_core::{Caller, Effect, PlanRequest, Toolset};
 use toolcrib_engine::Crib;
 use toolcrib_testkit::{Oracle, ScriptedModel, ScriptedTurn};
@@ -70,4 +73,25 @@ pub(crate) fn text(told: &[RunEvent]) -> String {
         if let RunEvent::Text { delta } = event { Some(delta.as_str()) } else { None }
     });
     words.collect()
+}
+
+/// What one request came to, what it cost, and what was told of it.
+pub(crate) async fn answered(
+    client: &ModelClient,
+    tools: &[CallerTool],
+) -> (Result<ModelAnswer, ModelFault>, Usage, Vec<ModelDelta>) {
+    let crib = crib(&Oracle::default());
+    let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
+    let items = [ThreadItem::user("Look.")];
+    let request = ModelRequest {
+        instructions: "Be brief.",
+        items: &items,
+        plan: Some(&plan),
+        is_last: false,
+        caller_tools: tools,
+        max_tokens: 100,
+    };
+    let (mut used, mut told) = (Usage::default(), Vec::new());
+    let answer = client.answer(&request, &mut used, &mut |delta| told.push(delta)).await;
+    (answer, used, told)
 }

@@ -10,6 +10,7 @@ mod budget;
 mod fallback;
 mod fixture;
 mod model;
+mod resumed;
 mod runs;
 mod text_call_formats;
 mod text_calls;

@@ -3,14 +3,11 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use toolcrib_agent::model::{
-    ModelApi, ModelClient, ModelDelta, ModelFaultKind, ModelRequest, ModelSettings,
-};
-use toolcrib_agent::{ThreadItem, Usage, UsageSource};
-use toolcrib_core::{Caller, PlanRequest};
-use toolcrib_testkit::{Oracle, ScriptedTurn};
+use toolcrib_agent::model::{ModelApi, ModelClient, ModelDelta, ModelFaultKind, ModelSettings};
+use toolcrib_agent::{Usage, UsageSource};
+use toolcrib_testkit::ScriptedTurn;
 
-use crate::fixture::{crib, scripted, settings};
+use crate::fixture::{answered, scripted, settings};
 
 /// What one request came to, and what was told of it.
 async fn ask(
@@ -20,21 +17,7 @@ async fn ask(
     Usage,
     Vec<ModelDelta>,
 ) {
-    let crib = crib(&Oracle::default());
-    let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
-    let items = [ThreadItem::user("Look.")];
-    let request = ModelRequest {
-        instructions: "Be brief.",
-        items: &items,
-        plan: Some(&plan),
-        is_last: false,
-        caller_tools: &[],
-        max_tokens: 100,
-    };
-    let (mut used, mut told) = (Usage::default(), Vec::new());
-    let client = ModelClient::new(settings).unwrap();
-    let answer = client.answer(&request, &mut used, &mut |delta| told.push(delta)).await;
-    (answer, used, told)
+    answered(&ModelClient::new(settings).unwrap(), &[]).await
 }
 
 #[tokio::test]

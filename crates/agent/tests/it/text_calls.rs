@@ -5,11 +5,11 @@ use toolcrib_agent::model::{
     CallerTool, ModelAnswer, ModelApi, ModelClient, ModelDelta, ModelRequest, ModelSettings,
     TextCallFormat,
 };
-use toolcrib_agent::{Budget, RunEnd, RunPause, StopReason, ThreadItem, Usage};
+use toolcrib_agent::{Budget, RunEnd, RunPause, StopReason, Usage};
 use toolcrib_core::{Caller, PlanRequest, RawArguments};
 use toolcrib_testkit::{Oracle, ScriptedTurn};
 
-use crate::fixture::{agent, crib, go, run, scripted, settings, text};
+use crate::fixture::{agent, answered, crib, go, run, scripted, settings, text};
 
 pub(crate) const FORMATS: [TextCallFormat; 5] = [
     TextCallFormat::Hermes,
@@ -76,19 +76,7 @@ pub(crate) async fn ask_client(
     client: &ModelClient,
     tools: &[CallerTool],
 ) -> (ModelAnswer, Vec<ModelDelta>) {
-    let crib = crib(&Oracle::default());
-    let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
-    let items = [ThreadItem::user("Look.")];
-    let request = ModelRequest {
-        instructions: "Be brief.",
-        items: &items,
-        plan: Some(&plan),
-        is_last: false,
-        caller_tools: tools,
-        max_tokens: 100,
-    };
-    let (mut used, mut told) = (Usage::default(), Vec::new());
-    let answer = client.answer(&request, &mut used, &mut |delta| told.push(delta)).await;
+    let (answer, _, told) = answered(client, tools).await;
     (answer.unwrap(), told)
 }
 

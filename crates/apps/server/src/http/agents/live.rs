@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 use toolcrib::agent::events_of;
-use toolcrib::{Caller, LedgerError, RunLedger, TicketId};
+use toolcrib::{Caller, LedgerError, RunLedger, RunSummary, TicketId};
 
 use live_run::{LiveRun, LiveState, RunMeta, seconds};
 
@@ -108,8 +108,8 @@ impl LiveRuns {
 
     /// Has a run that nobody drives told as it is written.
     async fn refresh(&self, live: &LiveRun) -> Result<(), LedgerError> {
-        if let Some(now) = self.load(&live.meta.id).await? {
-            live.becomes(now.state.borrow().clone());
+        if let Some(stored) = self.ledger.load(&live.meta.id).await? {
+            live.becomes(self.written(&stored.summary).await?);
         }
         Ok(())
     }
@@ -117,17 +117,20 @@ impl LiveRuns {
     /// A run as it was written last.
     async fn load(&self, id: &str) -> Result<Option<Arc<LiveRun>>, LedgerError> {
         let Some(stored) = self.ledger.load(id).await? else { return Ok(None) };
-        let rows = self.ledger.events(id, 0, usize::MAX).await?;
-        let events = events_of(&rows).map_err(LedgerError::new)?;
-        let summary = stored.summary;
-        let reached = LiveState {
-            events,
-            stage: summary.stage,
-            tickets: summary.tickets.clone(),
-            changed: seconds(summary.changed),
-        };
-        let meta = RunMeta::of(summary, &stored.request)?;
-        Ok(Some(Arc::new(LiveRun::new(meta, reached, self.stop.clone()))))
+        let written = self.written(&stored.summary).await?;
+        let meta = RunMeta::of(stored.summary, &stored.request)?;
+        Ok(Some(Arc::new(LiveRun::new(meta, written, self.stop.clone()))))
+    }
+
+    /// How far a run has come, as it was written last.
+    async fn written(&self, run: &RunSummary) -> Result<LiveState, LedgerError> {
+        let rows = self.ledger.events(&run.id, 0, usize::MAX).await?;
+        Ok(LiveState {
+            events: events_of(&rows).map_err(LedgerError::new)?,
+            stage: run.stage,
+            tickets: run.tickets.clone(),
+            changed: seconds(run.changed),
+        })
     }
 
     /// Forgets those that nobody holds any more.

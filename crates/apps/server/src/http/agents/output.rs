@@ -4,7 +4,7 @@
 //! that ran here is told as an `mcp_call` item: of the shapes that clients know it is the only one
 //! that none of them takes for a call that it has to run itself.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
@@ -13,11 +13,11 @@ use toolcrib::agent::{
 };
 
 use super::api_error::ApiError;
-use super::live::live_run::{LiveRun, RunMeta};
+use super::live::live_run::{LiveRun, RunMeta, seconds};
 
 /// Seconds since 1970.
 pub(super) fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+    seconds(SystemTime::now())
 }
 
 /// One event of a stream; JSON holds no line break.

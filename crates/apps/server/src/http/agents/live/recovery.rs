@@ -173,13 +173,12 @@ async fn resume(
 ) -> Result<Option<(AgentRun, LiveState)>, LedgerError> {
     let runs = &gateway.runs;
     let Some(stored) = runs.ledger.load(&live.meta.id).await? else { return Ok(None) };
-    let Some(written) = runs.load(&live.meta.id).await? else { return Ok(None) };
     if stored.summary.stage == RunStage::Ended {
         return Ok(None);
     }
+    let written = runs.written(&stored.summary).await?;
     let agent = chosen::of_stored(gateway, &live.meta).map_err(LedgerError::new)?;
     let ledger = Arc::clone(&runs.ledger);
     let run = AgentRun::resumed(agent, ledger, stored, runs.keys_for).map_err(LedgerError::new)?;
-    let known = written.state.borrow().clone();
-    Ok(Some((run, known)))
+    Ok(Some((run, written)))
 }

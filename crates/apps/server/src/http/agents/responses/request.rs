@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use toolcrib::agent::{RunOrder, ThreadItem};
-use toolcrib::{Caller, LedgerError, NewRun, RunLedgerError, RunStage};
+use toolcrib::{Caller, LedgerError, NewRun, RunLedgerError, RunStage, StoredRun};
 use uuid::Uuid;
 
 use super::super::api_error::ApiError;
@@ -181,13 +181,12 @@ async fn ended(
     run: &str,
     shown: &str,
 ) -> Result<Vec<ThreadItem>, ApiError> {
-    let summary = runs.ledger.load(run).await.map_err(|error| unreadable(&error))?;
-    let open = summary.filter(|stored| stored.summary.stage != RunStage::Ended);
-    if open.is_some_and(|stored| stored.summary.caller.is(caller)) {
+    let stored = stored(runs, caller, run).await?;
+    if stored.summary.stage != RunStage::Ended {
         let message = format!("`{shown}` is not over yet: wait for it, or cancel it");
         return Err(ApiError::invalid("previous_response_id", message));
     }
-    before(runs, caller, run).await
+    items_of(&stored)
 }
 
 /// The thread of a run, as far as it is written down.
@@ -196,9 +195,16 @@ pub(in crate::http::agents) async fn before(
     caller: &Caller,
     run: &str,
 ) -> Result<Vec<ThreadItem>, ApiError> {
+    items_of(&stored(runs, caller, run).await?)
+}
+
+async fn stored(runs: &LiveRuns, caller: &Caller, run: &str) -> Result<StoredRun, ApiError> {
     let stored = runs.ledger.load(run).await.map_err(|error| unreadable(&error))?;
     let stored = stored.filter(|stored| stored.summary.caller.is(caller));
-    let stored = stored.ok_or_else(|| missing(&response_id(run)))?;
+    stored.ok_or_else(|| missing(&response_id(run)))
+}
+
+fn items_of(stored: &StoredRun) -> Result<Vec<ThreadItem>, ApiError> {
     let items = stored.items.iter().map(|item| serde_json::from_str(item));
     items.collect::<Result<_, _>>().map_err(|error| unreadable(&LedgerError::new(error)))
 }
