@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use toolcrib_core::{
-    Call, CallWire, Citation, Content, DebugRecord, ErrorKind, Part, PendingTicket, RawArguments,
-    Reference, Report, Response, TicketId, ToolError, ToolOutcome,
+    Call, Citation, Content, ErrorKind, Part, PendingTicket, RawArguments, Reference, Report,
+    Response, TicketId, ToolError, ToolOutcome,
 };
 use toolcrib_dialect::Dialect;
 
@@ -150,19 +150,7 @@ pub(crate) fn reply(dialect: &dyn Dialect) -> Value {
 }
 
 fn response(id: &str, name: &str, outcome: ToolOutcome) -> Response {
-    Response {
-        id: id.to_owned(),
-        name: name.to_owned(),
-        wire: CallWire { name: name.to_owned(), echo: Map::new() },
-        outcome,
-        duplicate_of: None,
-        repairs: Vec::new(),
-        checks: Vec::new(),
-        references: Vec::new(),
-        whole: None,
-        handed_over: false,
-        debug: DebugRecord::default(),
-    }
+    Response::of_call(Call::new(id, name, RawArguments::Absent), outcome)
 }
 
 fn image() -> Part {

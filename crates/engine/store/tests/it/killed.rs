@@ -1,13 +1,12 @@
 //! A process that is killed at any moment: what it accepted has an end, and nothing happens twice.
 
 use std::collections::HashMap;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rusqlite::Connection;
 use serde_json::json;
@@ -20,6 +19,7 @@ use toolcrib_engine::Crib;
 use toolcrib_store::{IdempotencyKey, KeyState, Store, StoreOptions};
 use toolcrib_testkit::{FixedPolicy, SeededRandom, spec};
 
+use crate::killed_child;
 use crate::scratch::Scratch;
 
 const KILLS: u64 = 60;
@@ -96,20 +96,11 @@ async fn keyed(store: &Store, crib: &Crib, id: &str) {
     }
 }
 
-/// Says to a process that it was started to be killed.
-const TO_BE_KILLED: &str = "TOOLCRIB_TEST_TO_BE_KILLED";
-
 /// Does something only in the process that the kill test starts.
 #[test]
 fn child_of_the_kill_test() {
-    #[expect(clippy::disallowed_methods, reason = "the process is told what it is for")]
-    if std::env::var_os(TO_BE_KILLED).is_none() {
-        return;
-    }
-    let mut told = String::new();
-    std::io::stdin().read_to_string(&mut told).unwrap();
-    let told: Vec<&str> = told.lines().collect();
-    let [path, port, round] = told[..] else { return };
+    let Some(told) = killed_child::told() else { return };
+    let [path, port, round] = &told[..] else { return };
     let (port, round) = (port.parse().unwrap(), round.parse::<u64>().unwrap());
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     runtime.block_on(async {
@@ -150,29 +141,10 @@ async fn work(store: &Store, crib: &Crib, next: &AtomicU64, (round, worker): (u6
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "this very program, to be killed")]
 fn one_round(path: &Path, port: u16, round: u64, effects: &Effects, random: &mut SeededRandom) {
     let before = effects.lock().unwrap().len();
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", CHILD, "--quiet"])
-        .env(TO_BE_KILLED, "yes")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
-    let told = format!("{}\n{port}\n{round}\n", path.display());
-    child.stdin.take().unwrap().write_all(told.as_bytes()).unwrap();
-    // Some die before they have done anything.
-    let patience = Instant::now() + Duration::from_secs(20);
-    let at_once = random.below(8) == 0;
-    while !at_once && effects.lock().unwrap().len() == before {
-        assert!(Instant::now() < patience, "the child does nothing");
-        assert_eq!(child.try_wait().unwrap(), None, "the child ended by itself");
-        std::thread::sleep(Duration::from_millis(2));
-    }
-    std::thread::sleep(Duration::from_micros(random.below(120_000)));
-    child.kill().unwrap();
-    child.wait().unwrap();
+    let lines = [path.display().to_string(), port.to_string(), round.to_string()];
+    killed_child::kill(CHILD, &lines, || effects.lock().unwrap().len() > before, random);
 }
 
 /// What the file says of each call after it was opened again.

@@ -3,15 +3,14 @@
 
 use std::collections::HashMap;
 use std::fs::{self, OpenOptions};
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use toolcrib_core::{NewRun, RunLedger as _, RunStep};
 use toolcrib_store::{Store, StoreOptions};
 use toolcrib_testkit::SeededRandom;
 
+use crate::killed_child;
 use crate::runs::{ann, new_run, run_step};
 use crate::scratch::Scratch;
 
@@ -20,9 +19,6 @@ const WRITERS: u64 = 4;
 
 /// How the child test is called, and what it does if nobody wrote it a line: nothing.
 const CHILD: &str = "killed_runs::child_of_the_kill_test_of_runs";
-
-/// Says to a process that it was started to be killed.
-const TO_BE_KILLED: &str = "TOOLCRIB_TEST_RUNS_TO_BE_KILLED";
 
 /// The step with this number, which replaces the last item of the one before and adds two.
 fn step(number: u64) -> RunStep {
@@ -39,20 +35,14 @@ fn step(number: u64) -> RunStep {
 /// Does something only in the process that the kill test starts.
 #[test]
 fn child_of_the_kill_test_of_runs() {
-    #[expect(clippy::disallowed_methods, reason = "the process is told what it is for")]
-    if std::env::var_os(TO_BE_KILLED).is_none() {
-        return;
-    }
-    let mut told = String::new();
-    std::io::stdin().read_to_string(&mut told).unwrap();
-    let told: Vec<&str> = told.lines().collect();
-    let [store, confirmed, round] = told[..] else { return };
+    let Some(told) = killed_child::told() else { return };
+    let [store, confirmed, round] = &told[..] else { return };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let store = Store::open(Path::new(store), StoreOptions::default()).unwrap();
         let writers = (0..WRITERS).map(|writer| {
             let (store, run) = (store.clone(), format!("{round}-{writer}"));
-            let confirmed = confirmed.to_owned();
+            let confirmed = confirmed.clone();
             tokio::spawn(async move { write(&store, &run, Path::new(&confirmed)).await })
         });
         futures_util::future::join_all(writers).await;
@@ -71,29 +61,11 @@ async fn write(store: &Store, run: &str, confirmed: &Path) {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "this very program, to be killed")]
 fn one_round(store: &Path, confirmed: &Path, round: u64, random: &mut SeededRandom) {
     let before = length(confirmed);
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", CHILD, "--quiet"])
-        .env(TO_BE_KILLED, "yes")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
-    let told = format!("{}\n{}\n{round}\n", store.display(), confirmed.display());
-    child.stdin.take().unwrap().write_all(told.as_bytes()).unwrap();
-    // Some die before they have done anything.
-    let patience = Instant::now() + Duration::from_secs(20);
-    let at_once = random.below(8) == 0;
-    while !at_once && length(confirmed) == before {
-        assert!(Instant::now() < patience, "the child does nothing");
-        assert_eq!(child.try_wait().unwrap(), None, "the child ended by itself");
-        std::thread::sleep(Duration::from_millis(2));
-    }
-    std::thread::sleep(Duration::from_micros(random.below(120_000)));
-    child.kill().unwrap();
-    child.wait().unwrap();
+    let paths = [store, confirmed].map(|path| path.display().to_string());
+    let lines: Vec<_> = paths.into_iter().chain([round.to_string()]).collect();
+    killed_child::kill(CHILD, &lines, || length(confirmed) > before, random);
 }
 
 fn length(file: &Path) -> u64 {

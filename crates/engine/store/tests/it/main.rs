@@ -14,6 +14,7 @@ mod history;
 mod kept_runs;
 mod keys;
 mod killed;
+mod killed_child;
 mod killed_runs;
 /// What every ledger does.
 #[path = "../../../engine/tests/it/ledger.rs"]
