@@ -11,14 +11,13 @@ use super::format::TextCall;
 use super::tools::{TextTool, TextTools, types};
 
 pub(crate) fn instructions(tools: &TextTools) -> String {
-    let mut text =
-        "TOOL USE\n\nYou have tools. A call is written with XML-style tags: the name of \
-                    the tool, and in it each parameter in its own tags:\n\n<tool_name>\n\
+    let mut text = "A call of a tool is written in tags: the name of the tool, and in it each \
+                    parameter in tags of its own:\n\n<tool_name>\n\
                     <parameter_name>value</parameter_name>\n</tool_name>\n\nA value is written as \
                     it is and nothing is escaped; objects and lists are written as JSON. Begin a \
                     call on a line of its own. Its result is told to you in the next message.\n\n\
                     # Tools"
-            .to_owned();
+        .to_owned();
     for tool in tools.all() {
         // Nothing is lost: writing into a `String` cannot fail.
         let _ =

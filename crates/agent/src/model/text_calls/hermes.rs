@@ -10,14 +10,14 @@ use super::tools::TextTools;
 pub(crate) const OPEN: &str = "<tool_call>";
 const CLOSE: &str = "</tool_call>";
 
-/// The words with which Qwen's own template tells of tools.
+/// The tags are those that these models learned.
 pub(crate) fn instructions(tools: &TextTools) -> String {
     format!(
-        "# Tools\n\nYou may call one or more functions to assist with the user query.\n\nYou are \
-         provided with function signatures within <tools></tools> XML tags:\n<tools>\n{}\n\
-         </tools>\n\nFor each function call, return a json object with function name and \
-         arguments within <tool_call></tool_call> XML tags:\n<tool_call>\n{{\"name\": \
-         <function-name>, \"arguments\": <args-json-object>}}\n</tool_call>",
+        "# Tools\n\nThese tools are yours to call, each with a JSON Schema of its parameters:\n\
+         <tools>\n{}\n</tools>\n\nWrite a block of this form for each call, with the name of the \
+         tool and its arguments as one JSON object:\n{OPEN}\n{{\"name\": \"NAME\", \
+         \"arguments\": {{..}}}}\n{CLOSE}\nIts result is told to you between <tool_response> and \
+         </tool_response>.",
         bare::lines(tools.definitions())
     )
 }

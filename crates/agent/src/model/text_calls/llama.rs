@@ -17,14 +17,13 @@ const CLOSES: [&str; 2] = ["</function>", "<function>"];
 /// What ends a message of these models; some servers leave it in the text.
 const ENDS: [&str; 4] = ["<|eom_id|>", "<|eot_id|>", "<|eot|>", "<|eom|>"];
 
-/// The words with which Llama's own template tells of tools.
+/// The fields are those that these models learned.
 pub(crate) fn instructions(tools: &TextTools) -> String {
     format!(
-        "You have access to the following functions. To call a function, please respond with JSON \
-         for a function call.\nRespond in the format {{\"name\": function name, \"parameters\": \
-         dictionary of argument name and its value}}. Do not use variables. To call several, \
-         separate them with `;`. Write nothing beside a call. When no function is needed, answer \
-         in plain words.\n\n{}",
+        "These functions are yours to call, each with a JSON Schema of its parameters. A call is \
+         one JSON object of this form, with values and no variables:\n{{\"name\": \"NAME\", \
+         \"parameters\": {{..}}}}\nWrite `;` between several calls, and nothing beside them. When \
+         no function is needed, answer in plain words.\n\n{}",
         bare::lines(tools.definitions())
     )
 }

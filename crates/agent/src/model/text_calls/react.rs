@@ -75,8 +75,7 @@ fn stars_behind(margin: &str, behind: &str) -> Option<usize> {
 }
 
 pub(crate) fn instructions(tools: &TextTools) -> String {
-    let mut text =
-        "Answer the user as best you can. You have access to the following tools:\n".to_owned();
+    let mut text = "These tools are yours to call:\n".to_owned();
     for tool in tools.all() {
         // Nothing is lost: writing into a `String` cannot fail.
         let _ = write!(
@@ -88,11 +87,11 @@ pub(crate) fn instructions(tools: &TextTools) -> String {
     let names: Vec<_> = tools.all().map(|tool| tool.name).collect();
     let _ = write!(
         text,
-        "\n\nUse the following format:\n\nThought: what you think about what to do\nAction: the \
-         tool to call, one of [{}]\nAction Input: its parameters as a JSON object\nObservation: \
-         the result of the call, which is told to you\n(Thought, Action, Action Input and \
-         Observation can be repeated.)\nThought: I now know the final answer\nFinal Answer: the \
-         final answer to the user\n\nNever write an observation yourself: end your answer behind \
+        "\n\nWork in steps, with each label at the beginning of a line:\n\nThought: what to do \
+         next, and why\nAction: one of {}\nAction Input: its parameters as a JSON object\n\
+         Observation: the result of the call, which is told to you\n\nTake as many steps as you \
+         need. Once you know enough, write what the user is told:\n\nFinal Answer: your \
+         answer\n\nNever write an observation yourself: end your answer behind \
          an Action Input.",
         names.join(", ")
     );
