@@ -272,7 +272,8 @@ pub(in crate::http::agents) fn run_id(id: &str) -> Option<&str> {
 }
 
 pub(in crate::http::agents) fn missing(id: &str) -> ApiError {
-    let message = format!("there is no response `{id}`: it was not stored, or is forgotten");
+    let run = run_id(id).unwrap_or(id);
+    let message = format!("no run `{run}` is there: it was not stored, or is forgotten");
     ApiError::not_found("previous_response_not_found", message)
 }
 
