@@ -1,6 +1,7 @@
 //! A server as its callers meet it, through real sockets.
 
 mod accounts;
+mod agent_clients;
 mod agents;
 mod alike;
 mod all_tickets;

@@ -302,11 +302,9 @@ fn an_agent_has_the_tools_of_its_profile_and_other_tokens_do_not_see_its_answers
     assert_eq!(serving.ask_as(&other, "GET", &path, "").status, 404);
 }
 
-/// Clients of agents that others wrote, each by the ways that it has.
-#[test]
-fn clients_that_others_wrote_hold_a_conversation() {
-    let Some(python) = crate::peers::python_clients() else { return };
-    let model = ScriptedModel::by(|_, body| {
+/// A model that counts and asks for the weather as it is told, and repeats what it is answered.
+pub(super) fn talking() -> ScriptedModel {
+    ScriptedModel::by(|_, body| {
         let messages = body["messages"].as_array().cloned().unwrap_or_default();
         let last = messages.last().cloned().unwrap_or_default();
         let said = last["content"].to_string();
@@ -320,7 +318,14 @@ fn clients_that_others_wrote_hold_a_conversation() {
             _ => ScriptedTurn::Says(format!("It says {said}.")),
         }
     })
-    .unwrap();
+    .unwrap()
+}
+
+/// Clients of agents that others wrote, each by the ways that it has.
+#[test]
+fn clients_that_others_wrote_hold_a_conversation() {
+    let Some(python) = crate::peers::python_clients() else { return };
+    let model = talking();
     let serving = serving(&model, ALL);
     let url = format!("http://{}/v1", serving.address);
     #[expect(clippy::disallowed_methods, reason = "the clients are a program")]

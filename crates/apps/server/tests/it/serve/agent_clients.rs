@@ -1,0 +1,85 @@
+//! Clients of agents in JavaScript, over a scripted model.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::agents::{ALL, serving, talking};
+use super::support::Serving;
+use crate::peers::Peers;
+
+const CLIENTS: &str = include_str!("sdks/agents.mjs");
+
+/// Runs a client with the modules of the peers, and reads the one line that it says at its end.
+fn run(modules: &Path, serving: &Serving, script: &str) -> Value {
+    let found = serving.folder.path().join("node_modules");
+    std::os::unix::fs::symlink(modules, found).unwrap();
+    serving.folder.write("clients.mjs", script);
+    let url = format!("http://{}/v1", serving.address);
+    #[expect(clippy::disallowed_methods, reason = "the clients are a program")]
+    let mut clients = std::process::Command::new(modules.join(".bin/node"));
+    clients.args(["clients.mjs", &url, &serving.token]).current_dir(serving.folder.path());
+    let run = clients.output().unwrap();
+    let told = String::from_utf8_lossy(&run.stdout);
+    serde_json::from_str(told.lines().last().unwrap_or_default())
+        .unwrap_or_else(|_| unreachable!("{told}\n{}", String::from_utf8_lossy(&run.stderr)))
+}
+
+/// What the model says of the count of `a b`, as it was given to it.
+fn counted() -> String {
+    let count = json!({ "characters": 3, "words": 2, "lines": 1, "bytes": 3 });
+    format!("It says {}.", Value::from(count.to_string()))
+}
+
+/// What each way of the client of `OpenAI` itself was answered.
+fn of_openai() -> Vec<(String, Value)> {
+    let (count, weather) = (counted(), "It says \"11 degrees\".");
+    [
+        ("responses", json!([count, ["mcp_call", "message"]])),
+        ("responses stream", json!([count, ["mcp_call", "message"]])),
+        ("responses helper", json!([count, ["mcp_call", "message"]])),
+        ("responses weather", json!([weather, ["message"]])),
+        ("responses background", json!([count, ["mcp_call", "message"]])),
+        ("chat", json!([count])),
+        ("chat stream", json!([count])),
+        ("chat weather", json!([weather])),
+    ]
+    .map(|(way, answer)| (format!("openai {way}"), answer))
+    .into()
+}
+
+/// What each way of a client that runs its own tools was answered, and what it shows of a tool that
+/// ran here and of one of its own.
+fn of_loop(client: &str, ours: &[&str], own: &[&str]) -> Vec<(String, Value)> {
+    let (count, weather) = (counted(), "It says \"11 degrees in Paris\".");
+    let counts = ["", " stream", " second turn", " turn after weather"];
+    let weathers = [" weather", " weather stream"];
+    let counts = counts.map(|way| (format!("{client}{way}"), json!([count, ours])));
+    let weathers = weathers.map(|way| (format!("{client}{way}"), json!([weather, own])));
+    counts.into_iter().chain(weathers).collect()
+}
+
+#[test]
+fn clients_in_javascript_hold_a_conversation() {
+    let Some(peers) = Peers::find() else { return };
+    let model = talking();
+    let serving = serving(&model, ALL);
+    let seen = run(&peers.modules, &serving, CLIENTS);
+    let agents = ["tool_call_item", "tool_call_output_item", "message_output_item"];
+    let vercel = ["tool-call", "tool-result", "text"];
+    let (said, text) = (["message_output_item"], ["text"]);
+    let wanted = [
+        of_openai(),
+        of_loop("agents responses", &["tool_call_item", "message_output_item"], &agents),
+        of_loop("agents chat", &said, &agents),
+        of_loop("vercel openai", &vercel, &vercel),
+        of_loop("vercel openai chat", &text, &vercel),
+        of_loop("vercel open-responses", &text, &vercel),
+        of_loop("vercel compatible", &text, &vercel),
+    ];
+    let mut wanted: Value = wanted.into_iter().flatten().collect();
+    // This one begins a text at the first piece of a stream, whatever comes.
+    wanted["vercel openai chat weather stream"][1] =
+        json!(["text", "tool-call", "tool-result", "text"]);
+    assert_eq!(seen, wanted, "{seen:#}");
+}
