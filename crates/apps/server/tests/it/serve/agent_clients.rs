@@ -3,23 +3,28 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
+use toolcrib_testkit::{ScriptedModel, ScriptedTurn};
 
 use super::agents::{ALL, serving, talking};
-use super::support::Serving;
+use super::support::{Serving, eventually};
+use crate::keep::killed;
 use crate::peers::Peers;
 
+const WAITING: &str = include_str!("sdks/waiting.mjs");
 const CLIENTS: &str = include_str!("sdks/agents.mjs");
 
 /// Runs a client with the modules of the peers, and reads the one line that it says at its end.
-fn run(modules: &Path, serving: &Serving, script: &str) -> Value {
+fn run(modules: &Path, serving: &Serving, script: &str, words: &[&str]) -> Value {
     let found = serving.folder.path().join("node_modules");
-    std::os::unix::fs::symlink(modules, found).unwrap();
+    if !found.exists() {
+        std::os::unix::fs::symlink(modules, found).unwrap();
+    }
     serving.folder.write("clients.mjs", script);
     let url = format!("http://{}/v1", serving.address);
     #[expect(clippy::disallowed_methods, reason = "the clients are a program")]
     let mut clients = std::process::Command::new(modules.join(".bin/node"));
-    clients.args(["clients.mjs", &url, &serving.token]).current_dir(serving.folder.path());
-    let run = clients.output().unwrap();
+    clients.args(["clients.mjs", &url, &serving.token]).args(words);
+    let run = clients.current_dir(serving.folder.path()).output().unwrap();
     let told = String::from_utf8_lossy(&run.stdout);
     serde_json::from_str(told.lines().last().unwrap_or_default())
         .unwrap_or_else(|_| unreachable!("{told}\n{}", String::from_utf8_lossy(&run.stderr)))
@@ -64,7 +69,7 @@ fn clients_in_javascript_hold_a_conversation() {
     let Some(peers) = Peers::find() else { return };
     let model = talking();
     let serving = serving(&model, ALL);
-    let seen = run(&peers.modules, &serving, CLIENTS);
+    let seen = run(&peers.modules, &serving, CLIENTS, &[]);
     let agents = ["tool_call_item", "tool_call_output_item", "message_output_item"];
     let vercel = ["tool-call", "tool-result", "text"];
     let (said, text) = (["message_output_item"], ["text"]);
@@ -82,4 +87,70 @@ fn clients_in_javascript_hold_a_conversation() {
     wanted["vercel openai chat weather stream"][1] =
         json!(["text", "tool-call", "tool-result", "text"]);
     assert_eq!(seen, wanted, "{seen:#}");
+}
+
+const DESK: &str = "allow = [\"*\"]\n[store]\nurl = \"sqlite://crib.db\"\n\
+                    [[source]]\nid = \"desk\"\nprefix = \"\"\ndesk = {}\n";
+
+/// One that looks for an event, moves it and deletes it.
+fn mover() -> ScriptedModel {
+    ScriptedModel::by(|_, body| {
+        let messages = body["messages"].as_array().cloned().unwrap_or_default();
+        let results: Vec<_> = messages.iter().filter(|one| one["role"] == "tool").collect();
+        let found = results.first().and_then(|one| one["content"].as_str()).unwrap_or_default();
+        let id = found.split("\"id\":\"").nth(1).and_then(|rest| rest.split('"').next());
+        match results.len() {
+            0 => ScriptedTurn::call("search_calendar_events", json!({ "query": "budget" })),
+            1 => ScriptedTurn::call(
+                "update_calendar_event",
+                json!({ "event_id": id, "start": "tomorrow 3pm" }),
+            ),
+            2 => ScriptedTurn::call("delete_calendar_event", json!({ "event_id": id })),
+            _ => ScriptedTurn::says("The review is gone."),
+        }
+    })
+    .unwrap()
+}
+
+/// What the calendar has of the event.
+fn events(serving: &Serving) -> String {
+    let search = json!({ "name": "search_calendar_events", "arguments": { "query": "budget" } });
+    let found = serving.call(&json!({ "calls": [search] }));
+    found["responses"][0]["text"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn an_answer_that_waits_for_a_person_reaches_its_client_after_a_kill() {
+    let Some(peers) = Peers::find() else { return };
+    let model = mover();
+    let serving = serving(&model, DESK);
+    let new = json!({ "title": "Budget review", "start": "tomorrow 2pm", "duration": "30 min" });
+    let new = json!({ "name": "add_calendar_event", "arguments": new });
+    serving.call(&json!({ "calls": [new] }));
+    let id = run(&peers.modules, &serving, WAITING, &[]);
+    let open = |serving: &Serving| serving.ask("GET", "/v1/tickets", "").json()["tickets"].clone();
+    assert!(eventually(|| open(&serving)[0]["ticket"].is_string()), "{:?}", open(&serving));
+
+    let serving = killed(serving);
+    let left = events(&serving);
+    assert!(left.contains("T15:00:00"), "moved and not deleted: {left}");
+    let ticket = open(&serving)[0]["ticket"].as_str().unwrap().to_owned();
+    let decision = json!({ "decision": "approve" }).to_string();
+    let decided = serving.ask("POST", &format!("/v1/tickets/{ticket}"), &decision);
+    assert_eq!(decided.status, 200, "{decided:?}");
+    let seen = run(&peers.modules, &serving, WAITING, &[id.as_str().unwrap()]);
+    let wanted = json!({
+        "last": "response.completed",
+        "calls": [
+            ["search_calendar_events", "completed"], ["update_calendar_event", "completed"],
+            ["delete_calendar_event", "completed"],
+        ],
+        "text": "The review is gone.",
+    });
+    assert_eq!(seen, wanted);
+    let left = events(&serving);
+    assert!(!left.contains("Budget review"), "{left}");
+    // Each turn of the model was asked for once.
+    assert_eq!(model.asked().len(), 4);
+    assert_eq!(open(&serving), json!([]));
 }
