@@ -15,8 +15,8 @@ use toolcrib::mcp::wait_for_programs;
 use toolcrib::pins::PinFile;
 use toolcrib::rules::Rules;
 use toolcrib::{
-    Caller, Catalog, ChoiceScope, Crib, CribBuilder, CribLimits, Discovery, Plan, PlanRequest, Run,
-    SourceId,
+    Caller, Catalog, ChoiceScope, Crib, CribBuilder, CribLimits, Discovery, Ledger, Plan,
+    PlanRequest, Run, SourceId,
 };
 
 use super::args::{CONFIG, DialectName, GlobalArgs, ModeName, RequestArgs, ScopeName};
@@ -81,15 +81,17 @@ impl CommandContext {
         output: &Output,
         (need, deed): (RequiredSources<'_>, CommandPurpose),
     ) -> Result<Option<Self>> {
-        Self::of_config(found(global, output)?, global, output, (need, deed))
+        Self::of_config(found(global, output)?, global, output, (need, deed), None)
     }
 
-    /// The same for a configuration that was read before.
+    /// The same for a configuration that was read before. `ledger`: where calls and tickets are
+    /// kept, if not in memory.
     pub(super) fn of_config(
         config: CommandConfig,
         global: &GlobalArgs,
         output: &Output,
         (need, deed): (RequiredSources<'_>, CommandPurpose),
+        ledger: Option<Arc<dyn Ledger>>,
     ) -> Result<Option<Self>> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let CommandConfig { path, checked, is_there } = config;
@@ -101,6 +103,10 @@ impl CommandContext {
         let (lock, named) = (path.with_file_name(LOCK), built.named.clone());
         let builder = pinned(assembled(&checked, built, global, need)?, &lock)?;
         let builder = builder.hints(hints::ours());
+        let builder = match ledger {
+            Some(ledger) => builder.ledger(ledger),
+            None => builder,
+        };
         let builder = match &record {
             Some(record) => builder.observer(Arc::<Telemetry>::clone(record)),
             None => builder,

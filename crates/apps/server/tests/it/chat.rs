@@ -1,11 +1,13 @@
 //! Agents in the terminal, over a scripted model.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use toolcrib_testkit::{ScriptedModel, ScriptedTurn};
 
 #[cfg(target_os = "linux")]
 use crate::process::at_terminal;
-use crate::process::{Folder, run};
+use crate::process::{Folder, run, shell};
 
 const BASICS: &str = "[[source]]\nid = \"basics\"\nprefix = \"\"\nbasics = true\n";
 
@@ -219,4 +221,60 @@ fn a_person_talks_approves_and_looks_around() {
         assert!(place.is_some(), "`{part}` is not in `{rest}`");
         rest = &rest[place.unwrap()..];
     }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_call_that_nobody_decided_about_is_asked_again_by_the_next_chat_and_runs_once() {
+    let model = ScriptedModel::of([counts("a b"), ScriptedTurn::says("Two.")]).unwrap();
+    let folder = Folder::new();
+    folder.write("crib.toml", &file(&model, "ask = [\"*\"]"));
+    let line = "toolcrib --config crib.toml chat";
+    // The person closes the terminal while they are asked.
+    let left = at_terminal(&folder, line, "Count `a b`.\n");
+    assert_eq!(left.code, 4, "{left:?}");
+    assert!(left.out.contains("it waits: `toolcrib chat --resume` asks again"), "{left:?}");
+    let told = at_terminal(&folder, line, "/quit\n");
+    assert!(told.out.contains("/resume goes on with it"), "{told:?}");
+    let nobody = shell(&folder, &format!("{line} --resume"));
+    assert_eq!((nobody.code, nobody.out.as_str()), (4, ""), "{nobody:?}");
+    assert_eq!(model.asked().len(), 1);
+    let said = shell(&folder, &format!("{line} --resume --yes --json"));
+    assert_eq!(said.code, 0, "{said:?}");
+    let events: Vec<Value> =
+        said.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let done: Vec<_> = events.iter().filter(|event| event["type"] == "call.done").collect();
+    assert_eq!(done.len(), 1, "{said:?}");
+    assert_eq!(events.last().unwrap()["end"], json!({ "stop": "done", "text": "Two." }));
+    let messages = model.asked().remove(1).body["messages"].clone();
+    let roles: Vec<_> = messages.as_array().unwrap().iter().map(|one| &one["role"]).collect();
+    assert_eq!(roles, ["user", "assistant", "tool"]);
+}
+
+#[test]
+fn a_chat_that_was_killed_goes_on_where_it_was() {
+    let late = Box::new(ScriptedTurn::says("Never."));
+    let model = ScriptedModel::of([
+        counts("a b"),
+        ScriptedTurn::Waits(Duration::from_mins(10), late),
+        ScriptedTurn::says("Two."),
+        ScriptedTurn::says("You are welcome."),
+    ])
+    .unwrap();
+    let folder = Folder::new();
+    folder.write("crib.toml", &file(&model, "allow = [\"*\"]"));
+    let nothing = shell(&folder, "toolcrib --config crib.toml chat --resume Thank you.");
+    assert_eq!(nothing.code, 2, "{nothing:?}");
+    assert!(nothing.err.contains("there is no thread of `assistant` to go on with"), "{nothing:?}");
+    shell(
+        &folder,
+        "toolcrib --config crib.toml chat 'Count `a b`.' 2>err </dev/null & child=$!; \
+         until grep -q '`text_count`: ' err; do sleep 0.05; done; kill -9 $child; wait",
+    );
+    let said = shell(&folder, "toolcrib --config crib.toml chat --resume Thank you.");
+    assert_eq!((said.code, said.out.as_str()), (0, "Two.\nYou are welcome.\n"), "{said:?}");
+    let asked = model.asked();
+    let messages = asked.last().unwrap().body["messages"].clone();
+    let roles: Vec<_> = messages.as_array().unwrap().iter().map(|one| &one["role"]).collect();
+    assert_eq!(roles, ["user", "assistant", "tool", "assistant", "user"]);
 }

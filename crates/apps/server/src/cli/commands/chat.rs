@@ -1,8 +1,8 @@
 //! `toolcrib chat`: an agent in the terminal.
 
-mod history;
 mod listener;
 pub(crate) mod model_check;
+mod record;
 mod session;
 
 use std::sync::Arc;
@@ -18,7 +18,8 @@ use crate::cli::args::{ChatArgs, GlobalArgs};
 use crate::cli::context::{CommandConfig, CommandContext, CommandPurpose, RequiredSources, found};
 use crate::cli::output::Output;
 use crate::config;
-use session::ChatSession;
+use record::ChatRecord;
+use session::{ChatOrder, ChatSession};
 
 /// What whoever has no model yet can do.
 const NO_MODEL: &str = "\
@@ -44,7 +45,7 @@ pub(crate) fn chat(global: &GlobalArgs, output: &Output, words: &ChatArgs) -> Re
     let message = [message.trim(), piped.trim()];
     let message: Vec<_> = message.into_iter().filter(|part| !part.is_empty()).collect();
     let message = message.join("\n\n");
-    if message.is_empty() && !is_conversation {
+    if message.is_empty() && !is_conversation && !words.resume {
         bail!("nothing was said: `toolcrib chat 'Move the review to Friday'`");
     }
     let read = found(global, output)?;
@@ -53,19 +54,29 @@ pub(crate) fn chat(global: &GlobalArgs, output: &Output, words: &ChatArgs) -> Re
         profile: global.profile.clone().or_else(|| settings.profile.clone()),
         ..global.clone()
     };
+    let record = ChatRecord::open(&read, &settings.name, output);
     let need = (RequiredSources::All, CommandPurpose::Call);
-    let Some(context) = CommandContext::of_config(read, &global, output, need)? else {
+    let ledger = record.as_ref().map(ChatRecord::ledger);
+    let Some(context) = CommandContext::of_config(read, &global, output, need, ledger)? else {
         return Ok(CommandExit::Interrupted);
     };
     context.note_failed(output);
-    let agent = agent(settings, context.crib.clone())?;
-    let session = ChatSession::new(&context, output, Arc::new(agent), words);
-    let end =
-        session.and_then(
-            |mut session| {
-                if message.is_empty() { session.talk() } else { session.once(&message) }
-            },
-        );
+    let profile = global.profile;
+    let agent = agent(settings, context.crib.clone()).map(Arc::new);
+    let end = agent.and_then(|agent| {
+        let order = ChatOrder { agent, profile, record, approves_all: words.yes };
+        let mut session = ChatSession::new(&context, output, order);
+        if words.resume
+            && let Some(end) = session.resume()?
+        {
+            return Ok(end);
+        }
+        match message.as_str() {
+            "" if is_conversation => session.talk(),
+            "" => Ok(CommandExit::Done),
+            message => session.once(message),
+        }
+    });
     context.close();
     end
 }

@@ -2,16 +2,15 @@
 
 use std::sync::Arc;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result, bail};
 use tokio_util::sync::CancellationToken;
 use toolcrib::agent::{
     Agent, AgentRun, RunEnd, RunOrder, RunPause, StopReason, ThreadItem, Usage, UsageSource,
 };
-use toolcrib::{BatchOptions, Caller, Decision, Host, ParkedCall, TicketId};
+use toolcrib::{BatchOptions, Caller, Decision, Host, ParkedCall, RunStage, TicketId};
 
-use super::history;
 use super::listener::{ChatListener, cut};
-use crate::cli::args::ChatArgs;
+use super::record::{ChatRecord, ChatThread};
 use crate::cli::context::CommandContext;
 use crate::cli::output::Output;
 use crate::cli::output::terminal::TerminalHost;
@@ -36,42 +35,70 @@ pub(super) struct ChatSession<'a> {
     context: &'a CommandContext,
     output: &'a Output,
     agent: Arc<Agent>,
+    profile: Option<String>,
     caller: Arc<Caller>,
-    thread: Vec<ThreadItem>,
+    /// `None`: what is said goes with this process.
+    record: Option<ChatRecord>,
+    thread: ChatThread,
+    items: Vec<ThreadItem>,
     usage: Usage,
     cost: f64,
     approves_all: bool,
 }
 
+/// Who is talked to, and how.
+pub(super) struct ChatOrder {
+    pub(super) agent: Arc<Agent>,
+    pub(super) profile: Option<String>,
+    pub(super) record: Option<ChatRecord>,
+    pub(super) approves_all: bool,
+}
+
 impl<'a> ChatSession<'a> {
-    pub(super) fn new(
-        context: &'a CommandContext,
-        output: &'a Output,
-        agent: Arc<Agent>,
-        words: &ChatArgs,
-    ) -> Result<Self> {
-        let thread = if words.resume { history::last(&agent.name)? } else { Vec::new() };
-        Ok(Self {
+    pub(super) fn new(context: &'a CommandContext, output: &'a Output, order: ChatOrder) -> Self {
+        let ChatOrder { agent, profile, record, approves_all } = order;
+        Self {
             context,
             output,
             agent,
+            profile,
             caller: Arc::new(context.caller.clone()),
-            thread,
+            record,
+            thread: ChatThread::new(),
+            items: Vec::new(),
             usage: Usage::default(),
             cost: 0.0,
-            approves_all: words.yes,
-        })
+            approves_all,
+        }
     }
 
     /// One message and its answer.
     pub(super) fn once(&mut self, message: &str) -> Result<CommandExit> {
         let end = self.say(message)?;
-        Ok(match end.map(|end| end.stop) {
-            None => CommandExit::Waiting,
-            Some(StopReason::Fault) => CommandExit::Failed,
-            Some(StopReason::Cancelled) => CommandExit::Interrupted,
-            Some(_) => CommandExit::Done,
-        })
+        Ok(exit_of(end.as_ref()))
+    }
+
+    /// Goes on with the last thread, and first with its last run if that is not over. What it comes
+    /// to, if the command ends with it.
+    pub(super) fn resume(&mut self) -> Result<Option<CommandExit>> {
+        let name = &self.agent.name;
+        let Some(record) = &self.record else {
+            bail!("nothing is kept that could be gone on with");
+        };
+        let stored = self.context.runtime.block_on(record.last(&self.caller))?;
+        let stored =
+            stored.with_context(|| format!("there is no thread of `{name}` to go on with"))?;
+        let is_over = stored.summary.stage == RunStage::Ended;
+        let (thread, run) = record.resume(Arc::clone(&self.agent), stored)?;
+        self.thread = thread;
+        if is_over {
+            self.items = run.items().to_vec();
+            return Ok(None);
+        }
+        self.output.note("the last answer was not over: it goes on");
+        let end = self.drive(run)?;
+        let exit = exit_of(end.as_ref());
+        Ok((exit != CommandExit::Done).then_some(exit))
     }
 
     /// Until the person has enough.
@@ -79,6 +106,12 @@ impl<'a> ChatSession<'a> {
         let model = &self.agent.model.settings().name;
         let told = format!("`{}` by `{model}`; /help lists the commands", self.agent.name);
         self.output.note(&told);
+        if let Some(record) = self.record.as_ref().filter(|_| self.items.is_empty())
+            && self.context.runtime.block_on(record.has_unfinished(&self.caller))?
+        {
+            self.output
+                .note("the last answer of a chat before is not over: /resume goes on with it");
+        }
         loop {
             self.output.prompt("you:");
             let line = self.line();
@@ -88,8 +121,14 @@ impl<'a> ChatSession<'a> {
             match line.split_once(' ').map_or((line, ""), |(word, rest)| (word, rest.trim())) {
                 ("", _) => {}
                 ("/quit" | "/exit", _) => return Ok(CommandExit::Done),
+                ("/resume", _) => match self.resume() {
+                    Ok(Some(CommandExit::Waiting)) => return Ok(CommandExit::Waiting),
+                    Ok(_) => self.output.note(&told_length(&self.items)),
+                    Err(error) => self.output.error(&error),
+                },
                 (command, rest) if command.starts_with('/') => self.command(command, rest)?,
-                _ => drop(self.say(line)?),
+                _ if self.say(line)?.is_none() => return Ok(CommandExit::Waiting),
+                _ => {}
             }
         }
     }
@@ -110,22 +149,37 @@ impl<'a> ChatSession<'a> {
 
     /// Lets the agent answer. `None`: a call waits for a person, and none is there.
     fn say(&mut self, message: &str) -> Result<Option<RunEnd>> {
-        let mut thread = self.thread.clone();
+        let mut thread = self.items.clone();
         thread.push(ThreadItem::user(message));
-        let host: Arc<dyn Host> = Arc::new(TerminalHost::new(self.output.clone(), None));
-        let options = BatchOptions { host: Some(host), ..BatchOptions::default() };
         let (agent, caller) = (Arc::clone(&self.agent), Arc::clone(&self.caller));
         let (caller_tools, waits_for_people) = (Vec::new(), true);
         let order = RunOrder { agent, caller, thread, caller_tools, waits_for_people };
-        let mut run = AgentRun::new(order).with_options(options);
+        let run = match &self.record {
+            None => AgentRun::new(order),
+            Some(record) => {
+                let profile = self.profile.clone();
+                let begun = record.begin(&mut self.thread, order, profile, message);
+                self.context.runtime.block_on(begun)?
+            }
+        };
+        self.drive(run)
+    }
+
+    /// Takes a run to its end, and keeps what was said.
+    fn drive(&mut self, run: AgentRun) -> Result<Option<RunEnd>> {
+        let host: Arc<dyn Host> = Arc::new(TerminalHost::new(self.output.clone(), None));
+        let options = BatchOptions { host: Some(host), ..BatchOptions::default() };
+        let mut run = run.with_options(options);
         let end = loop {
             match self.go(&mut run)? {
                 RunPause::Ended(end) => break Some(end),
                 RunPause::Held => break None,
                 RunPause::Waiting(tickets) => {
                     if !self.decide(&mut run, &tickets)? {
-                        // What ran is told in the thread, and what waits is said to.
-                        run.go_on();
+                        if self.record.is_some() {
+                            let told = "it waits: `toolcrib chat --resume` asks again";
+                            self.output.note(told);
+                        }
                         break None;
                     }
                 }
@@ -135,8 +189,7 @@ impl<'a> ChatSession<'a> {
         let (_, _, _, cost) = run.account().totals();
         self.cost += cost;
         // What was said stays, also of a turn that was stopped.
-        self.thread = run.items().to_vec();
-        history::keep(&self.agent.name, &self.thread)?;
+        self.items = run.items().to_vec();
         Ok(end)
     }
 
@@ -163,14 +216,14 @@ impl<'a> ChatSession<'a> {
     /// Puts the calls that wait to the person. `false`: nobody is there to decide.
     fn decide(&self, run: &mut AgentRun, tickets: &[TicketId]) -> Result<bool> {
         for ticket in tickets {
-            let parked = self.context.runtime.block_on(run.parked(ticket));
-            let decision = match parked {
-                Some(parked) => match self.asked(&parked)? {
-                    Some(decision) => decision,
-                    None => return Ok(false),
-                },
-                None => Decision::Deny { reason: "its ticket is gone".to_owned() },
+            let Some(parked) = self.context.runtime.block_on(run.parked(ticket)) else {
+                // Somebody decided before this process began, or nobody did in time.
+                let mut listener = ChatListener::new(self.output);
+                self.context.runtime.block_on(run.look(&mut |event| listener.hear(&event)));
+                listener.end()?;
+                continue;
             };
+            let Some(decision) = self.asked(&parked)? else { return Ok(false) };
             let mut listener = ChatListener::new(self.output);
             let decided =
                 self.context.runtime.block_on(run.decide(ticket, decision, &mut |event| {
@@ -203,7 +256,9 @@ impl<'a> ChatSession<'a> {
         self.output.prompt(&format!("Run {what}? [y/N, or why not]"));
         let answer = self.line();
         self.output.answered();
-        Ok(Some(match answer?.unwrap_or_default().trim() {
+        // Whoever leaves has decided nothing.
+        let Some(answer) = answer? else { return Ok(None) };
+        Ok(Some(match answer.trim() {
             "y" | "Y" | "yes" => Decision::Approve,
             "" | "n" | "N" | "no" => {
                 Decision::Deny { reason: "the person at the terminal said no".to_owned() }
@@ -250,18 +305,9 @@ impl<'a> ChatSession<'a> {
             }
             "/cost" => self.output.text(&self.cost()),
             "/new" => {
-                self.thread.clear();
+                self.thread = ChatThread::new();
+                self.items.clear();
                 self.output.note("a new thread");
-                Ok(())
-            }
-            "/resume" => {
-                match history::last(&self.agent.name) {
-                    Ok(thread) => {
-                        self.output.note(&format!("goes on behind {} entries", thread.len()));
-                        self.thread = thread;
-                    }
-                    Err(error) => self.output.error(&error),
-                }
                 Ok(())
             }
             other => {
@@ -285,4 +331,17 @@ impl<'a> ChatSession<'a> {
         };
         format!("{input_tokens} tokens read, {output_tokens} written{mark}; cost: {cost}")
     }
+}
+
+fn exit_of(end: Option<&RunEnd>) -> CommandExit {
+    match end.map(|end| end.stop) {
+        None => CommandExit::Waiting,
+        Some(StopReason::Fault) => CommandExit::Failed,
+        Some(StopReason::Cancelled) => CommandExit::Interrupted,
+        Some(_) => CommandExit::Done,
+    }
+}
+
+fn told_length(items: &[ThreadItem]) -> String {
+    format!("goes on behind {} entries", items.len())
 }

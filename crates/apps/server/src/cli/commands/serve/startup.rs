@@ -108,7 +108,8 @@ fn store_path(file: &ServeConfig) -> Result<Option<Result<PathBuf, StoreError>>>
     Ok(Some(path))
 }
 
-fn bounds(checked: &Config) -> StoreOptions {
+/// How much is kept, and for how long.
+pub(crate) fn bounds(checked: &Config) -> StoreOptions {
     let (kept, default) = (&checked.kept, StoreOptions::default());
     StoreOptions {
         calls_for: kept.calls_for.unwrap_or(default.calls_for),
