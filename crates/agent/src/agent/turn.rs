@@ -1,5 +1,6 @@
 //! A turn of the model: what it is shown, what it may cost, what it says.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,6 +9,7 @@ use toolcrib_core::Plan;
 
 use super::{AgentRun, Listener};
 use crate::event::{CalledTool, RunEvent};
+use crate::item::{InputPart, ThreadItem};
 use crate::model::{ModelAnswer, ModelDelta, ModelFault, ModelFaultKind, ModelRequest};
 use crate::run::RunInput;
 use crate::stop::StopReason;
@@ -56,11 +58,13 @@ impl AgentRun {
             Err(fault) => return Some(RunInput::ModelFailed(fault)),
         };
         self.plan = Some(plan.clone());
-        let instructions = self.instructions(&plan);
+        let guidance = plan.guidance();
+        let instructions = self.instructions(&guidance.system);
+        let items = guided(&self.state.items, &guidance.user, &guidance.reminders);
         let model = Arc::clone(&self.agent.model);
         let mut request = ModelRequest {
             instructions: &instructions,
-            items: &self.state.items,
+            items: &items,
             plan: Some(&plan),
             is_last,
             caller_tools: self.state.caller_tools(),
@@ -106,14 +110,26 @@ impl AgentRun {
         }
     }
 
-    /// What the author of the agent says, and what the tools want said.
-    fn instructions(&self, plan: &Plan) -> String {
-        let guidance = plan.guidance();
-        let texts = [&self.agent.instructions, &guidance.system, &guidance.user];
-        let texts = texts.into_iter().chain(&guidance.reminders).map(String::as_str);
-        let parts: Vec<_> = texts.filter(|part| !part.is_empty()).collect();
+    /// What the author of the agent says, and what the tools want said of themselves.
+    fn instructions(&self, of_tools: &str) -> String {
+        let texts = [self.agent.instructions.as_str(), of_tools];
+        let parts: Vec<_> = texts.into_iter().filter(|part| !part.is_empty()).collect();
         parts.join("\n\n")
     }
+}
+
+/// The thread with what the tools want said beside the words of the user, at the last of these. The
+/// log has it not: it is of this request alone.
+fn guided<'a>(items: &'a [ThreadItem], user: &str, reminders: &[String]) -> Cow<'a, [ThreadItem]> {
+    let texts = std::iter::once(user).chain(reminders.iter().map(String::as_str));
+    let texts: Vec<_> = texts.filter(|text| !text.is_empty()).collect();
+    let last = items.iter().rposition(|item| matches!(item, ThreadItem::User { .. }));
+    let Some(last) = last.filter(|_| !texts.is_empty()) else { return Cow::Borrowed(items) };
+    let mut items = items.to_vec();
+    if let Some(ThreadItem::User { parts }) = items.get_mut(last) {
+        parts.push(InputPart::Text { text: texts.join("\n\n") });
+    }
+    Cow::Owned(items)
 }
 
 fn event_of(delta: ModelDelta) -> RunEvent {

@@ -76,8 +76,25 @@ impl ModelRequest<'_> {
     ) -> Map<String, Value> {
         let tools = self.text_tools(model);
         let told = text_calls::instructions(format, self.instructions, &tools, self.is_last);
+        let told = match self.forced().filter(|_| !self.is_last) {
+            Some(forced) => format!("{told}\n\n{forced}"),
+            None => told,
+        };
         let items = text_calls::retold(format, model.api.dialect().name(), items);
         ModelRequest { instructions: &told, ..*self }.plain_body(model, &items)
+    }
+
+    /// What a model is told that has no `tool_choice`.
+    fn forced(&self) -> Option<String> {
+        let plan = self.plan?;
+        let rendering = ModelApi::OpenAiChat.dialect().rendering(plan);
+        let names = plan.forced().filter_map(|tool| {
+            let name = rendering.wire_name(tool.listed.spec.name.as_str())?;
+            Some(format!("`{name}`"))
+        });
+        let names: Vec<_> = names.collect();
+        let names = (!names.is_empty()).then(|| names.join(" and "))?;
+        Some(format!("Your next answer has to call {names}. Do not answer in words before."))
     }
 
     /// The tools that this model is told of in words; none if it calls by the API.

@@ -9,6 +9,7 @@
 mod budget;
 mod fallback;
 mod fixture;
+mod guided;
 mod model;
 mod resumed;
 mod runs;
