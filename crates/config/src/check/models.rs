@@ -236,6 +236,7 @@ impl ConfigChecker<'_, '_, '_> {
             profile: raw.profile.clone(),
             model: model.id.clone(),
             fallback,
+            force: raw.force.clone(),
             budget,
         })
     }

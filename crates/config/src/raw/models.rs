@@ -145,6 +145,8 @@ pub(crate) struct AgentTable {
     /// Ids of models that are asked in its place, one after the other, while it cannot be reached or
     /// is overloaded.
     pub(crate) fallback: Vec<String>,
+    /// Tools that the first turn of a run must call.
+    pub(crate) force: Vec<String>,
     /// What one run may spend.
     pub(crate) budget: Option<BudgetTable>,
 }

@@ -29,6 +29,8 @@ pub(crate) struct AgentTemplate {
     pub(crate) model: String,
     /// The ids of those that are asked in its place, which there are.
     pub(crate) fallback: Vec<String>,
+    /// The tools that the first turn must call.
+    pub(crate) force: Vec<String>,
     pub(crate) budget: Budget,
 }
 
@@ -41,6 +43,8 @@ pub struct AgentSettings {
     /// `None`: all tools of the file.
     pub profile: Option<String>,
     pub model: ModelSettings,
+    /// The tools that the first turn of a run must call.
+    pub force: Vec<String>,
     pub budget: Budget,
 }
 
@@ -68,6 +72,7 @@ pub(crate) fn agents(
                 fallback: agent.fallback.iter().filter_map(|id| of(id)).collect(),
                 ..of(&agent.model)?
             },
+            force: agent.force.clone(),
             budget: agent.budget,
         })
     });
@@ -81,6 +86,7 @@ pub(crate) fn agents(
             instructions: String::new(),
             profile: None,
             model: model.clone(),
+            force: Vec::new(),
             budget: Budget::default(),
         });
     }

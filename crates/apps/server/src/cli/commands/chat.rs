@@ -107,8 +107,8 @@ fn chosen(read: &CommandConfig, name: Option<&str>) -> Result<AgentSettings> {
 }
 
 fn agent(settings: AgentSettings, crib: Crib) -> Result<Agent> {
-    let AgentSettings { name, description, instructions, model, budget, .. } = settings;
+    let AgentSettings { name, description, instructions, model, force, budget, .. } = settings;
     let model = Arc::new(ModelClient::new(model)?);
-    let wishes = PlanRequest::default();
+    let wishes = PlanRequest { choices: force, ..PlanRequest::default() };
     Ok(Agent { name, description, instructions, model, crib, wishes, budget })
 }

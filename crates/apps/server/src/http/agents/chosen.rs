@@ -33,7 +33,7 @@ fn over(
         instructions: own.join("\n\n"),
         model,
         crib,
-        wishes: PlanRequest::default(),
+        wishes: PlanRequest { choices: settings.force.clone(), ..PlanRequest::default() },
         budget: settings.budget,
     }
 }
