@@ -219,3 +219,27 @@ fn the_runs_of_others_are_not_there() {
     }
     assert_eq!(serving.ask_as(&other, "GET", "/v1/runs", "").json()["runs"], json!([]));
 }
+
+#[test]
+fn a_decision_after_the_answer_is_told_to_the_next_turn_once() {
+    let turns = ["It waits.", "It is there.", "Yes."].map(ScriptedTurn::says);
+    let model = ScriptedModel::of([makes_a_task()].into_iter().chain(turns)).unwrap();
+    let serving = serving(&model, &format!("{ASKS}{STORE}{DESK}"));
+    let mut body = json!({ "model": "assistant", "input": "Water the plants." });
+    let first = serving.ask("POST", "/v1/responses", &body.to_string()).json();
+    let open = serving.ask("GET", "/v1/tickets", "").json();
+    let ticket = open["tickets"][0]["ticket"].as_str().unwrap().to_owned();
+    let decision = json!({ "decision": "approve" }).to_string();
+    assert_eq!(serving.ask("POST", &format!("/v1/tickets/{ticket}"), &decision).status, 200);
+    let mut before = first["id"].clone();
+    for _ in 0..2 {
+        body["previous_response_id"] = before;
+        let next = serving.ask("POST", "/v1/responses", &body.to_string()).json();
+        assert_eq!(next["status"], "completed", "{next}");
+        before = next["id"].clone();
+        let asked = model.asked().pop().unwrap().body["messages"].to_string();
+        assert_eq!(asked.matches("waits no more").count(), 1, "{asked}");
+        assert!(asked.contains("What came of it"), "{asked}");
+    }
+    assert_eq!(tasks(&serving), 1);
+}

@@ -10,6 +10,8 @@ use tokio_util::sync::CancellationToken;
 use toolcrib::agent::RunEvent;
 use toolcrib::{Caller, LedgerError, NewRun, RunStage, RunSummary, TicketId};
 
+use crate::http::agents::open_calls::OpenCall;
+
 /// A run as this process knows it.
 pub(crate) struct LiveRun {
     pub(crate) meta: RunMeta,
@@ -72,6 +74,9 @@ pub(crate) struct StoredRequest {
     /// Names of tools that the caller runs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) caller_tools: Vec<String>,
+    /// Calls of its thread that waited for a person when it began.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) open: Vec<OpenCall>,
 }
 
 impl RunMeta {

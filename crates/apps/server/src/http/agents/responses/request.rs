@@ -14,10 +14,12 @@ use super::super::input;
 use super::super::live::LiveRuns;
 use super::super::live::driver::NotBegun;
 use super::super::live::live_run::{RunMeta, StoredRequest, seconds};
+use super::super::open_calls::{OpenCall, look, open_calls};
 use super::super::output::{response_id, response_of};
 use crate::http::rest::records::listing::noted;
 use crate::http::routes::problem::HttpProblem;
 use crate::http::routes::request::GatewayRequest;
+use crate::http::state::GatewayState;
 
 /// Answers that are looked through for an item that is no answer's.
 const MOST_SEARCHED: usize = 20;
@@ -33,6 +35,8 @@ pub(in crate::http::agents) struct OrderedRun {
     max_tokens: Option<u32>,
     /// The items that the request brought.
     input: Vec<Value>,
+    /// Calls of its thread that wait for a person.
+    open: Vec<OpenCall>,
 }
 
 pub(in crate::http::agents) async fn order(
@@ -74,6 +78,7 @@ pub(in crate::http::agents) async fn order(
         instructions: instructions.map(str::to_owned),
         max_tokens: most,
         input: read.input,
+        open: read.open,
     }))
 }
 
@@ -96,6 +101,7 @@ impl OrderedRun {
             body: given,
             input: self.input,
             caller_tools: names,
+            open: self.open,
         };
         let meta = RunMeta {
             id: self.id,
@@ -120,6 +126,8 @@ struct ReadRequest {
     items: Vec<ThreadItem>,
     /// The items that the request brought.
     input: Vec<Value>,
+    /// Calls of its thread that wait for a person.
+    open: Vec<OpenCall>,
 }
 
 async fn read(asked: &GatewayRequest, body: &Value) -> Result<ReadRequest, ApiError> {
@@ -148,9 +156,24 @@ async fn read(asked: &GatewayRequest, body: &Value) -> Result<ReadRequest, ApiEr
     let found = named_items(runs, caller, &input::references(&given)).await?;
     let mut items = before;
     let goes_on = !items.is_empty();
-    items.extend(input::items(&given, goes_on, &found)?);
+    let said = input::items(&given, goes_on, &found)?;
+    let (told, open) = meanwhile(&asked.gateway, caller, previous.as_deref()).await?;
+    items.extend(told);
+    items.extend(said);
     let thread = conversation.map_or_else(|| format!("thread_{id}"), str::to_owned);
-    Ok(ReadRequest { input: brought(given, &id), id, thread, previous, items })
+    Ok(ReadRequest { input: brought(given, &id), id, thread, previous, items, open })
+}
+
+/// What became of the calls that waited when a run had ended, and those that still wait.
+async fn meanwhile(
+    gateway: &GatewayState,
+    caller: &Caller,
+    previous: Option<&str>,
+) -> Result<(Vec<ThreadItem>, Vec<OpenCall>), ApiError> {
+    let Some(previous) = previous else { return Ok((Vec::new(), Vec::new())) };
+    let live = gateway.runs.find(previous, caller).await.map_err(|error| unreadable(&error))?;
+    let open = live.map(|live| open_calls(&live.meta, &live.state.borrow().events));
+    Ok(look(gateway, caller, open.unwrap_or_default()).await)
 }
 
 /// The thread that a request names as its conversation.
