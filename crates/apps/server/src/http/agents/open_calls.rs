@@ -6,28 +6,17 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toolcrib::agent::{CallOutcome, RunEvent, ThreadItem};
 use toolcrib::{Caller, LedgerError, TicketId, ToolOutcome};
 
-use super::live::live_run::RunMeta;
+use super::live::live_run::{OpenCall, RunMeta};
 use crate::http::state::GatewayState;
 
 /// How long the end of a call is waited for that somebody said yes to.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Calls of a thread that are looked after at the most: the newest.
 const MOST: usize = 64;
-
-/// A call that waits, as far as its thread has been told.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct OpenCall {
-    ticket: TicketId,
-    tool: String,
-    /// It was made under it; under another one there is no such ticket.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    profile: Option<String>,
-}
 
 /// The calls that wait when a run has ended: those that waited before it, and its own.
 pub(super) fn open_calls(run: &RunMeta, events: &[RunEvent]) -> Vec<OpenCall> {

@@ -10,8 +10,6 @@ use tokio_util::sync::CancellationToken;
 use toolcrib::agent::RunEvent;
 use toolcrib::{Caller, LedgerError, NewRun, RunStage, RunSummary, TicketId};
 
-use crate::http::agents::open_calls::OpenCall;
-
 /// A run as this process knows it.
 pub(crate) struct LiveRun {
     pub(crate) meta: RunMeta,
@@ -77,6 +75,16 @@ pub(crate) struct StoredRequest {
     /// Calls of its thread that waited for a person when it began.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) open: Vec<OpenCall>,
+}
+
+/// A call that waits, as far as its thread has been told.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct OpenCall {
+    pub(crate) ticket: TicketId,
+    pub(crate) tool: String,
+    /// It was made under it; under another one there is no such ticket.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) profile: Option<String>,
 }
 
 impl RunMeta {
