@@ -152,6 +152,24 @@ fn a_call_in_the_text_of_a_model_is_run_and_not_shown() {
 }
 
 #[test]
+fn the_first_turn_calls_what_the_file_says_and_the_next_is_free() {
+    let model = ScriptedModel::of([counts("a b"), ScriptedTurn::says("Two words.")]).unwrap();
+    let folder = Folder::new();
+    let text = file(&model, "allow = [\"*\"]");
+    folder.write("crib.toml", &format!("{text}[agent.x]\nforce = [\"text_count\"]\n"));
+    let said = folder.run(&["chat", "How many words in `a b`?"]);
+    assert_eq!((said.code, said.out.as_str()), (0, "Two words.\n"), "{said:?}");
+    let choices: Vec<_> =
+        model.asked().iter().map(|asked| asked.body["tool_choice"].clone()).collect();
+    let forced = json!({ "type": "function", "function": { "name": "text_count" } });
+    assert_eq!(choices, [forced, Value::Null]);
+    folder.write("crib.toml", &format!("{text}[agent.x]\nforce = [\"text_coutn\"]\n"));
+    let said = folder.run(&["chat", "How many words in `a b`?"]);
+    assert_eq!((said.code, said.out.as_str()), (1, ""), "{said:?}");
+    assert!(said.err.contains("text_coutn"), "{said:?}");
+}
+
+#[test]
 fn a_call_that_nobody_can_approve_does_not_run() {
     let model = ScriptedModel::of([counts("a")]).unwrap();
     let folder = Folder::new();

@@ -7,14 +7,17 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use serde_json::Value;
+use tokio::time::{Instant, timeout_at};
 use toolcrib::agent::{CallOutcome, RunEvent, ThreadItem};
 use toolcrib::{Caller, LedgerError, TicketId, ToolOutcome};
 
 use super::live::live_run::{OpenCall, RunMeta};
 use crate::http::state::GatewayState;
 
-/// How long the end of a call is waited for that somebody said yes to.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How long the ends of calls are waited for that somebody said yes to, all together.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Longer than any call runs.
+const LONGEST_CALL: Duration = Duration::from_hours(24);
 /// Calls of a thread that are looked after at the most: the newest.
 const MOST: usize = 64;
 
@@ -49,11 +52,12 @@ pub(super) async fn look(
     open: Vec<OpenCall>,
 ) -> (Vec<ThreadItem>, Vec<OpenCall>) {
     let (mut told, mut still) = (Vec::new(), Vec::new());
+    let until = Instant::now() + PATIENCE;
     for call in open {
-        match became(gateway, caller, &call).await {
-            Ok(Some(end)) => told.push(ThreadItem::user(note(&call, &end))),
-            // What cannot be read now is told later.
-            Ok(None) | Err(_) => still.push(call),
+        match timeout_at(until, became(gateway, caller, &call)).await {
+            Ok(Ok(Some(end))) => told.push(ThreadItem::user(note(&call, &end))),
+            // What runs still, or cannot be read now, is told later.
+            Ok(Ok(None) | Err(_)) | Err(_) => still.push(call),
         }
     }
     (told, still)
@@ -72,7 +76,7 @@ async fn became(
     if crib.ticket(caller, &call.ticket).await?.is_some() {
         return Ok(None);
     }
-    let end = crib.redeemed(caller, &call.ticket, PATIENCE).await?;
+    let end = crib.redeemed(caller, &call.ticket, LONGEST_CALL).await?;
     Ok(match end {
         // It runs, and asks something.
         Some(end) if matches!(end.outcome, ToolOutcome::Pending(_)) => None,
