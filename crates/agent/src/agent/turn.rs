@@ -70,8 +70,8 @@ impl AgentRun {
             caller_tools: self.state.caller_tools(),
             max_tokens: u64::from(model.settings().max_tokens),
         };
-        let input = tokens(model.weight(&request));
-        let reserved = match self.account.reserve(input, request.max_tokens, is_last) {
+        let weight = model.weight(&request);
+        let reserved = match self.account.reserve(tokens(weight), request.max_tokens, is_last) {
             Ok(reserved) => reserved,
             Err(stop) => return Some(RunInput::Exhausted(stop)),
         };
@@ -82,13 +82,12 @@ impl AgentRun {
         let (mut used, mut said) = (Usage::default(), 0_usize);
         if std::mem::take(&mut self.past.has_lost_request) {
             // Nobody says what the one cost whose answer nobody heard.
-            used.add(Usage::estimated(model.weight(&request), 0));
+            used.add(Usage::estimated(weight, 0));
         }
         let mut pass_on = |delta: ModelDelta| {
             said += delta.words().len();
             tell(event_of(delta));
         };
-        let weight = model.weight(&request);
         let left = if is_last { Duration::from_hours(24) } else { self.time_left() };
         let answered = tokio::select! {
             biased;

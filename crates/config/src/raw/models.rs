@@ -76,11 +76,12 @@ pub(crate) struct ModelTable {
     /// How often a request is made again that came to nothing. 2 if not set.
     #[schemars(range(min = 0, max = 10))]
     pub(crate) retries: Option<u32>,
-    /// What a million tokens cost, for `cost` in a budget.
+    /// What a million tokens cost, for `cost` in a budget; what its provider lists if not set.
     pub(crate) price: Option<PriceTable>,
 }
 
-/// What a million tokens cost, in the currency in which budgets are written.
+/// What a million tokens cost, in the currency in which budgets are written. Prices of providers are
+/// known in US dollars.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Price")]
@@ -165,7 +166,7 @@ pub(crate) struct BudgetTable {
     /// Tokens that are read and written; no limit if not set.
     #[schemars(range(min = 2_000))]
     pub(crate) tokens: Option<u64>,
-    /// Money; needs the `price` of the model. No limit if not set.
+    /// Money; the price of the model must be known. No limit if not set.
     #[schemars(range(min = 0.0))]
     pub(crate) cost: Option<f64>,
     /// Minutes, while no person is waited for. 10 if not set.

@@ -1,7 +1,7 @@
 //! Agents and their models, as the file says them.
 
-use toolcrib_agent::Budget;
 use toolcrib_agent::model::ModelSettings;
+use toolcrib_agent::{Budget, Price};
 
 use crate::secrets::template::{SecretLookup, Template, TemplateResolution};
 
@@ -58,7 +58,8 @@ pub(crate) fn agents(
         .iter()
         .map(|ModelTemplate { id, plain, key }| {
             let key = key.as_ref().map(|key| key.secret(lookup, found));
-            (id.as_str(), ModelSettings { key, ..plain.clone() })
+            let price = plain.price.or_else(|| Price::listed(&plain.base, &plain.name));
+            (id.as_str(), ModelSettings { key, price, ..plain.clone() })
         })
         .collect();
     let of = |id: &str| models.iter().find(|(own, _)| *own == id).map(|(_, model)| model.clone());

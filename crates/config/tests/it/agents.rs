@@ -3,6 +3,7 @@
 use std::io;
 use std::path::Path;
 
+use toolcrib_agent::Price;
 use toolcrib_agent::model::TextCallFormat;
 use toolcrib_config::{Config, SecretLookup};
 
@@ -60,5 +61,31 @@ fn an_agent_has_models_that_are_asked_in_the_place_of_its_own() {
     ] {
         let told = read(fallback).problems[0].to_string();
         assert!(told.contains(problem), "{told}");
+    }
+}
+
+#[test]
+fn what_a_model_costs_is_known_of_its_provider_or_said_by_the_file() {
+    let budget = "[agent.x]\nbudget = { cost = 1.0 }\n";
+    let price = |model: &str| {
+        let read = Config::read(&format!("[model]\n{model}\n{budget}"), "crib.toml");
+        let problems: Vec<_> = read.problems.iter().map(ToString::to_string).collect();
+        match read.config {
+            Some(config) => Ok(config.agents(&Nothing).unwrap()[0].model.price.unwrap()),
+            None => Err(problems.concat()),
+        }
+    };
+    let sonnet = Price { input: 3.0, output: 15.0 };
+    assert_eq!(price("kind = \"anthropic\"\nname = \"claude-sonnet-4-5\""), Ok(sonnet));
+    let own = "kind = \"anthropic\"\nname = \"claude-sonnet-4-5\"\n\
+               price = { input = 1, output = 2 }";
+    assert_eq!(price(own), Ok(Price { input: 1.0, output: 2.0 }));
+    for unknown in [
+        "kind = \"anthropic\"\nname = \"claude-of-tomorrow\"",
+        "kind = \"ollama\"\nname = \"claude-sonnet-4-5\"",
+        "url = \"https://models.example.com/v1\"\nname = \"claude-sonnet-4-5\"",
+    ] {
+        let told = price(unknown).unwrap_err();
+        assert!(told.contains("nobody knows what this model costs"), "{told}");
     }
 }
