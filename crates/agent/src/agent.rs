@@ -60,6 +60,10 @@ pub struct AgentRun {
     options: BatchOptions,
     /// Cancelled when the process ends: what was begun may end, and nothing else begins.
     hold: CancellationToken,
+    /// Whether it waits for a model for longer than a request may take.
+    defers: bool,
+    /// When the model wants to be asked again, in seconds since 1970.
+    deferred_until: Option<u64>,
     record: Option<RunRecord>,
 }
 
@@ -96,6 +100,11 @@ pub enum RunPause {
     Ended(RunEnd),
     /// It is to go on in another process: see [`AgentRun::with_hold`].
     Held,
+    /// The model wants to be asked again at this moment, in seconds since 1970, and no earlier: see
+    /// [`AgentRun::with_deferral`]. A cancelled run waits for nothing.
+    Deferred {
+        until: u64,
+    },
 }
 
 /// Tells of the run while it goes on.
@@ -141,6 +150,8 @@ impl AgentRun {
             past: RunPast::default(),
             options: BatchOptions::default(),
             hold: CancellationToken::new(),
+            defers: false,
+            deferred_until: None,
             record: None,
         }
     }
@@ -160,6 +171,7 @@ impl AgentRun {
             spent: self.account.saved(),
             usage: self.usage,
             busy: self.busy,
+            deferred_until: self.deferred_until,
             end,
         }
     }
@@ -192,9 +204,14 @@ impl AgentRun {
             is_told,
             told_tickets,
             is_ahead: false,
-            past: RunPast { has_lost_request: state.asks(), ..RunPast::default() },
+            past: RunPast {
+                has_lost_request: state.asks() && saved.deferred_until.is_none(),
+                ..RunPast::default()
+            },
             options: BatchOptions::default(),
             hold: CancellationToken::new(),
+            defers: false,
+            deferred_until: saved.deferred_until,
             record: None,
             state,
         })
@@ -238,6 +255,13 @@ impl AgentRun {
         Self { hold, ..self }
     }
 
+    /// Where the model wants to be asked again only after a longer time than is waited within a
+    /// request, the run pauses until then and does not fail.
+    #[must_use]
+    pub fn with_deferral(self) -> Self {
+        Self { defers: true, ..self }
+    }
+
     /// All of the thread, with what this run added.
     pub fn items(&self) -> &[ThreadItem] {
         &self.state.items
@@ -261,7 +285,8 @@ impl AgentRun {
             let pause = match &self.next {
                 RunEffect::End(end) => Some(RunPause::Ended(end.clone())),
                 RunEffect::Wait(tickets) => Some(RunPause::Waiting(tickets.clone())),
-                RunEffect::Ask { .. } | RunEffect::Call(_) => None,
+                RunEffect::Ask { .. } => self.deferral(cancel),
+                RunEffect::Call(_) => None,
             };
             let told = match &pause {
                 Some(pause) => self.pause_events(pause).await,
@@ -305,7 +330,7 @@ impl AgentRun {
         };
         self.record = record;
         self.busy += began.elapsed();
-        let Some(input) = input else { return false };
+        let Some(input) = input else { return self.deferred_until.is_some() };
         let has_run = matches!(input, RunInput::Ran(_));
         self.next = self.take(input);
         // What ran is on record; the thread is told of it too.
@@ -325,7 +350,7 @@ impl AgentRun {
                 told.push(RunEvent::Usage { usage: self.usage });
                 told.push(RunEvent::Ended { end: end.clone(), at: now() });
             }
-            RunPause::Held => {}
+            RunPause::Held | RunPause::Deferred { .. } => {}
             RunPause::Waiting(tickets) => {
                 let before = std::mem::replace(&mut self.told_tickets, tickets.clone());
                 for ticket in tickets.iter().filter(|ticket| !before.contains(ticket)) {
@@ -358,6 +383,7 @@ impl AgentRun {
         let (stage, tickets) = match pause {
             None | Some(RunPause::Held) => (RunStage::Running, Vec::new()),
             Some(RunPause::Waiting(tickets)) => (RunStage::Waiting, tickets.clone()),
+            Some(RunPause::Deferred { .. }) => (RunStage::Waiting, Vec::new()),
             Some(RunPause::Ended(_)) => (RunStage::Ended, Vec::new()),
         };
         record.write(&saved, &self.state.items, stage, tickets).await

@@ -21,6 +21,9 @@ pub struct SavedRun {
     pub(crate) spent: Spent,
     pub(crate) usage: Usage,
     pub(crate) busy: Duration,
+    /// When the model wants to be asked again, in seconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) deferred_until: Option<u64>,
     /// How it ended, if it has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) end: Option<RunEnd>,

@@ -7,13 +7,16 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use toolcrib_core::Plan;
 
-use super::{AgentRun, Listener};
+use super::{AgentRun, Listener, RunPause, now};
 use crate::event::{CalledTool, RunEvent};
 use crate::item::{InputPart, ThreadItem};
 use crate::model::{ModelAnswer, ModelDelta, ModelFault, ModelFaultKind, ModelRequest};
 use crate::run::RunInput;
 use crate::stop::StopReason;
 use crate::usage::{Usage, tokens};
+
+/// Longer than that no model is waited for at a time.
+const LONGEST_DEFERRAL: Duration = Duration::from_hours(24);
 
 impl AgentRun {
     pub(super) fn plan(&self) -> Result<Plan, ModelFault> {
@@ -104,9 +107,30 @@ impl AgentRun {
         self.usage.add(used);
         match answered {
             Ok(Ok(answer)) => Some(heard(answer, &plan, tell)),
-            Ok(Err(fault)) => Some(RunInput::ModelFailed(fault)),
+            Ok(Err(fault)) => self.failed(fault, tell),
             Err(input) => input,
         }
+    }
+
+    /// `None`: it waits until the model wants to be asked.
+    fn failed(&mut self, fault: ModelFault, tell: Listener<'_>) -> Option<RunInput> {
+        let patience = self.agent.model.settings().timeouts.retry_after;
+        let wait =
+            fault.retry_after.filter(|wait| self.defers && fault.may_pass() && *wait > patience);
+        let Some(wait) = wait else { return Some(RunInput::ModelFailed(fault)) };
+        let wait = wait.as_secs().clamp(1, LONGEST_DEFERRAL.as_secs());
+        let until = now().saturating_add(wait);
+        self.deferred_until = Some(until);
+        let told = format!("{}; it is asked again in {wait} s, at {until}", fault.message);
+        tell(RunEvent::Notice { text: told });
+        None
+    }
+
+    /// Whether the model is not to be asked yet.
+    pub(super) fn deferral(&mut self, cancel: &CancellationToken) -> Option<RunPause> {
+        let until = self.deferred_until.filter(|until| *until > now() && !cancel.is_cancelled());
+        self.deferred_until = until;
+        until.map(|until| RunPause::Deferred { until })
     }
 
     /// What the author of the agent says, and what the tools want said of themselves.

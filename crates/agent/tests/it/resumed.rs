@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use toolcrib_agent::model::ModelApi;
-use toolcrib_agent::{Agent, AgentRun, Budget, RunEvent, RunPause, events_of};
+use toolcrib_agent::{Agent, AgentRun, Budget, RunEvent, RunPause, StopReason, events_of};
 use toolcrib_core::{Caller, Decision, NewRun, Run, RunLedger, RunStage, TicketId};
 use toolcrib_engine::ledger::MemoryRuns;
 use toolcrib_testkit::{Oracle, ScriptedTurn};
@@ -83,4 +83,53 @@ async fn what_is_told_of_a_run_is_what_is_written_however_often_it_is_taken_up()
     assert_eq!(events_of(&rows).unwrap(), told);
     let stored = ledger.load("r1").await.unwrap().unwrap();
     assert_eq!((stored.summary.stage, stored.items.len()), (RunStage::Ended, 4));
+}
+
+#[tokio::test]
+async fn a_model_that_wants_to_be_asked_later_is_asked_then_and_not_before() {
+    let oracle = Oracle::default();
+    let later = vec![("retry-after".to_owned(), "2".to_owned())];
+    let model = scripted([
+        ScriptedTurn::call("look", json!({ "n": 1 })),
+        ScriptedTurn::Refuses(429, later, String::new()),
+        ScriptedTurn::says("Seen."),
+    ]);
+    let mut settings = settings(&model, ModelApi::OpenAiChat);
+    settings.timeouts.retry_after = Duration::from_secs(1);
+    let agent = agent(settings, crib(&oracle), Budget::default());
+    let ledger: Arc<dyn RunLedger> = Arc::new(MemoryRuns::default());
+    let begun = AgentRun::recorded(order(&agent, "Look."), Arc::clone(&ledger), new_run()).await;
+    let mut told = Vec::new();
+    let mut run = begun.unwrap().with_deferral();
+    let go_on = CancellationToken::new();
+    let pause = run.go(&mut |event| told.push(event), &go_on).await;
+    let RunPause::Deferred { until } = pause else { panic!("it does not wait: {pause:?}") };
+    let Some(RunEvent::Notice { text }) = told.last() else { panic!("it is not told: {told:?}") };
+    assert!(text.ends_with(&format!("it is asked again in 2 s, at {until}")), "{text}");
+    drop(run);
+
+    // Another process waits as well.
+    assert_eq!(ledger.load("r1").await.unwrap().unwrap().summary.stage, RunStage::Waiting);
+    assert_eq!(take_up(&agent, &ledger, &mut told).await, RunPause::Deferred { until });
+    assert_eq!(model.asked().len(), 2);
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    let RunPause::Ended(end) = take_up(&agent, &ledger, &mut told).await else {
+        panic!("it has not ended")
+    };
+    assert_eq!((end.text.as_str(), oracle.count("look"), model.asked().len()), ("Seen.", 1, 3));
+}
+
+#[tokio::test]
+async fn a_run_that_waits_for_its_model_is_cancelled_at_once() {
+    let later = vec![("retry-after".to_owned(), "7200".to_owned())];
+    let model = scripted([ScriptedTurn::Refuses(429, later, String::new())]);
+    let agent =
+        agent(settings(&model, ModelApi::OpenAiChat), crib(&Oracle::default()), Budget::default());
+    let mut run = AgentRun::new(order(&agent, "Look.")).with_deferral();
+    let cancel = CancellationToken::new();
+    let pause = run.go(&mut |_| {}, &cancel).await;
+    assert!(matches!(pause, RunPause::Deferred { .. }), "{pause:?}");
+    cancel.cancel();
+    let RunPause::Ended(end) = run.go(&mut |_| {}, &cancel).await else { panic!("it goes on") };
+    assert_eq!((end.stop, model.asked().len()), (StopReason::Cancelled, 1));
 }

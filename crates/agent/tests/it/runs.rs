@@ -14,7 +14,9 @@ use crate::fixture::{agent, crib, go, order, run, scripted, settings, text};
 fn ended(pause: RunPause) -> toolcrib_agent::RunEnd {
     match pause {
         RunPause::Ended(end) => end,
-        pause @ (RunPause::Waiting(_) | RunPause::Held) => panic!("it has not ended: {pause:?}"),
+        pause @ (RunPause::Waiting(_) | RunPause::Held | RunPause::Deferred { .. }) => {
+            panic!("it has not ended: {pause:?}")
+        }
     }
 }
 

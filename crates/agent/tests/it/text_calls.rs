@@ -63,7 +63,9 @@ pub(crate) fn in_text(settings: ModelSettings, format: TextCallFormat) -> ModelS
 fn ended(pause: RunPause) -> RunEnd {
     match pause {
         RunPause::Ended(end) => end,
-        pause @ (RunPause::Waiting(_) | RunPause::Held) => panic!("it has not ended: {pause:?}"),
+        pause @ (RunPause::Waiting(_) | RunPause::Held | RunPause::Deferred { .. }) => {
+            panic!("it has not ended: {pause:?}")
+        }
     }
 }
 

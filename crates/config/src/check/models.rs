@@ -271,9 +271,8 @@ impl ConfigChecker<'_, '_, '_> {
     ) -> Budget {
         let usual = Budget::default();
         let Some(raw) = raw else { return usual };
-        let is_priced = |of: &ModelSettings| {
-            of.price.is_some() || Price::listed(&of.base, &of.name).is_some()
-        };
+        let is_priced =
+            |of: &ModelSettings| of.price.is_some() || Price::listed(&of.base, &of.name).is_some();
         if raw.cost.is_some() && !is_priced(&model.plain) {
             let cure = "add `price = { input = 0.15, output = 0.6 }` to the model";
             self.problem(&place.key("cost"), "nobody knows what this model costs", cure);

@@ -30,7 +30,7 @@ pub(super) async fn finish(
     let end = loop {
         match run.go(tell, cancel).await {
             RunPause::Ended(end) => break end,
-            RunPause::Waiting(_) | RunPause::Held => run.go_on(),
+            RunPause::Waiting(_) | RunPause::Held | RunPause::Deferred { .. } => run.go_on(),
         }
     };
     FinishedRun { end, usage: run.usage() }

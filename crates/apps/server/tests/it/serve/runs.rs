@@ -200,6 +200,24 @@ fn what_runs_when_the_server_dies_goes_on_or_ends_by_who_waits_for_it() {
 }
 
 #[test]
+fn a_run_waits_for_hours_where_its_model_says_so_over_a_kill_too() {
+    let hours = vec![("retry-after".to_owned(), "7200".to_owned())];
+    let model = ScriptedModel::of([ScriptedTurn::Refuses(429, hours, String::new())]).unwrap();
+    let serving = serving(&model, &format!("{ALL}\n{STORE}"));
+    let begun = run(&serving, &json!({ "input": "Hello.", "wait": true }));
+    assert_eq!((&begun["state"], &begun["tickets"]), (&json!("waiting"), &json!([])));
+    let serving = killed(serving);
+    let path = format!("/v1/runs/{}", begun["id"].as_str().unwrap());
+    assert_eq!(shown(&serving, &begun["id"])["state"], "waiting");
+    let cancelled = serving.ask("POST", &format!("{path}/cancel"), "{}");
+    assert_eq!(cancelled.status, 200, "{cancelled:?}");
+    assert!(eventually(|| shown(&serving, &begun["id"])["stop"] == "cancelled"));
+    assert_eq!(model.asked().len(), 1);
+    let told = serving.ask("GET", &format!("{path}/events"), "").body;
+    assert!(told.contains("it is asked again in 7200 s, at "), "{told}");
+}
+
+#[test]
 fn the_runs_of_others_are_not_there() {
     let model = ScriptedModel::of([ScriptedTurn::says("Hello.")]).unwrap();
     let serving = serving(&model, ALL);

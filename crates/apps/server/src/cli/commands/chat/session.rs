@@ -173,7 +173,7 @@ impl<'a> ChatSession<'a> {
         let end = loop {
             match self.go(&mut run)? {
                 RunPause::Ended(end) => break Some(end),
-                RunPause::Held => break None,
+                RunPause::Held | RunPause::Deferred { .. } => break None,
                 RunPause::Waiting(tickets) => {
                     if !self.decide(&mut run, &tickets)? {
                         if self.record.is_some() {

@@ -125,7 +125,7 @@ pub(in crate::http::agents) fn broken() -> RunEnd {
 
 async fn drive(gateway: &Arc<GatewayState>, live: &Arc<LiveRun>, run: AgentRun) {
     let mut run = if live.meta.request.is_durable {
-        run.with_hold(gateway.stop.clone())
+        run.with_hold(gateway.stop.clone()).with_deferral()
     } else {
         // Whoever waits for it goes with the server.
         let (stop, cancel) = (gateway.stop.clone(), live.cancel.clone());
@@ -144,6 +144,19 @@ async fn drive(gateway: &Arc<GatewayState>, live: &Arc<LiveRun>, run: AgentRun) 
             RunPause::Held => {
                 live.gives_the_lead_up();
                 return;
+            }
+            RunPause::Deferred { until } => {
+                live.stands(RunStage::Waiting, Vec::new());
+                let left = until.saturating_sub(seconds(std::time::SystemTime::now()));
+                tokio::select! {
+                    () = tokio::time::sleep(Duration::from_secs(left)) => {}
+                    () = live.cancel.cancelled() => {}
+                    () = gateway.stop.cancelled() => {
+                        live.gives_the_lead_up();
+                        return;
+                    }
+                }
+                live.stands(RunStage::Running, Vec::new());
             }
             RunPause::Waiting(_) if live.cancel.is_cancelled() => {
                 if !run.stop(&mut tell).await {

@@ -91,7 +91,8 @@ async fn recover(gateway: &Arc<GatewayState>, run: RunSummary) {
             return;
         }
     }
-    let mut is_decided = run.stage != RunStage::Waiting;
+    // One without a ticket waits for its model, and whoever drives it knows until when.
+    let mut is_decided = run.stage != RunStage::Waiting || run.tickets.is_empty();
     for ticket in &run.tickets {
         if gateway.runs.locked().tickets.contains_key(ticket) {
             continue;
