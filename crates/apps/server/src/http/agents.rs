@@ -4,6 +4,7 @@
 //! thread), `live` (runs that are written down, and who drives them), `runs` and `responses` with `output`,
 //! `running` and `chat` (a run whose thread its caller keeps).
 
+pub(crate) mod agui;
 mod api_error;
 pub(crate) mod chat;
 mod chosen;

@@ -3,6 +3,7 @@
 mod accounts;
 mod agent_clients;
 mod agents;
+mod agui;
 mod alike;
 mod all_tickets;
 mod apart;

@@ -188,7 +188,8 @@ pub(crate) fn decide(asked: GatewayRequest) -> ReplyFuture {
         let dialect = asked_dialect(body.dialect.as_deref())?;
         let ticket = TicketId::claimed(asked.segment());
         let (owner, parked) = waiting(&asked, &ticket).await?;
-        let crib = crib_for(&asked, &body, parked)?;
+        let said = (body.profile.as_deref(), body.arguments.as_ref());
+        let crib = crib_for(&asked, parked, said)?;
         let decision = match (body.decision, body.content) {
             (BodyDecision::Approve, None) => Decision::Approve,
             (BodyDecision::Approve, Some(content)) => Decision::Answer { content },
@@ -198,28 +199,7 @@ pub(crate) fn decide(asked: GatewayRequest) -> ReplyFuture {
             },
         };
         let run = body.run.unwrap_or_default();
-        // A ticket is good for one run: who goes away meanwhile does not spoil it.
-        let caller = asked.caller.clone();
-        let options = BatchOptions {
-            trace: Some(asked.trace),
-            decider: Some(caller.clone()),
-            ..BatchOptions::default()
-        };
-        let deciding = tokio::spawn(async move {
-            let (owner, ticket, run) = (&owner, &ticket, &run);
-            match crib.redeem(Redemption { caller: owner, ticket, decision, run, options }).await {
-                Err(TicketError::Used) => {
-                    Err(used(recorded(&crib, owner, ticket).await.as_ref(), &caller))
-                }
-                decided => decided.map_err(|error| refused(&error)),
-            }
-        });
-        let response = deciding.await.map_err(|_| {
-            HttpProblem::new(
-                ProblemKind::OutcomeUnknown,
-                "the call broke off: look before you repeat it",
-            )
-        })??;
+        let response = redeemed(&asked, crib, (owner, ticket), decision, run).await?;
         let mut answer = json!({ "response": told(&response, &asked.caller) });
         if let (Some(dialect), Value::Object(fields)) = (dialect, &mut answer) {
             fields.insert("messages".to_owned(), json!([dialect.late(&response)]));
@@ -228,17 +208,63 @@ pub(crate) fn decide(asked: GatewayRequest) -> ReplyFuture {
     })
 }
 
+/// Decides about a ticket of the caller's own, under the profile that its call was made under.
+pub(crate) async fn decide_own(
+    asked: &GatewayRequest,
+    ticket: &TicketId,
+    decision: Decision,
+) -> Result<(), HttpProblem> {
+    let parked = asked.gateway.live.crib().ticket(&asked.caller, ticket).await;
+    let parked = parked.map_err(|error| silent(asked, error))?;
+    let crib = crib_for(asked, parked, (None, None))?;
+    let owner = Caller::clone(&asked.caller);
+    redeemed(asked, crib, (owner, ticket.clone()), decision, Run::default()).await?;
+    Ok(())
+}
+
+async fn redeemed(
+    asked: &GatewayRequest,
+    crib: Crib,
+    (owner, ticket): (Caller, TicketId),
+    decision: Decision,
+    run: Run,
+) -> Result<Response, HttpProblem> {
+    // A ticket is good for one run: who goes away meanwhile does not spoil it.
+    let caller = asked.caller.clone();
+    let options = BatchOptions {
+        trace: Some(asked.trace.clone()),
+        decider: Some(caller.clone()),
+        ..BatchOptions::default()
+    };
+    let deciding = tokio::spawn(async move {
+        let (owner, ticket, run) = (&owner, &ticket, &run);
+        match crib.redeem(Redemption { caller: owner, ticket, decision, run, options }).await {
+            Err(TicketError::Used) => {
+                Err(used(recorded(&crib, owner, ticket).await.as_ref(), &caller))
+            }
+            decided => decided.map_err(|error| refused(&error)),
+        }
+    });
+    deciding.await.map_err(|_| {
+        HttpProblem::new(
+            ProblemKind::OutcomeUnknown,
+            "the call broke off: look before you repeat it",
+        )
+    })?
+}
+
 /// What came of a ticket that somebody redeemed before; whoever comes too late waits for the end of
 /// the one that came first.
 pub(crate) async fn recorded(crib: &Crib, owner: &Caller, ticket: &TicketId) -> Option<Response> {
     crib.redeemed(owner, ticket, PATIENCE).await.ok().flatten()
 }
 
-/// The crib under the profile that the request names, or else under that of the ticket.
+/// The crib under the profile that the request names, or else under that of the ticket. The
+/// arguments that it says, if any, are those that wait.
 fn crib_for(
     asked: &GatewayRequest,
-    body: &TicketBody,
     parked: Option<ParkedCall>,
+    (profile, arguments): (Option<&str>, Option<&Value>),
 ) -> Result<Crib, HttpProblem> {
     if let Some(parked) = &parked
         && !decides(asked.gateway.live.crib(), &asked.caller, parked)
@@ -247,14 +273,14 @@ fn crib_for(
         let resource = profile.map_or(ProtectedResource::Whole, ProtectedResource::Profile);
         return Err(lacking(&asked.gateway.guard.access(), resource, &needed(profile)));
     }
-    if let (Some(parked), Some(arguments)) = (&parked, &body.arguments)
+    if let (Some(parked), Some(arguments)) = (&parked, arguments)
         && !canonical::same(arguments, &parked.arguments.clone().into_value())
     {
         let detail = "these are not the arguments of the call that waits: look at it again";
         return Err(HttpProblem::new(ProblemKind::TicketRefused, detail));
     }
-    if body.profile.is_some() {
-        return asked.crib(body.profile.as_deref());
+    if profile.is_some() {
+        return asked.crib(profile);
     }
     let profile = parked.and_then(|parked| parked.profile);
     asked.permit(profile.as_deref())?;

@@ -272,6 +272,9 @@ pub(crate) static ROUTES: &[Route] = &[
         .problems(&[UnknownAgent, UnknownRun, UnknownProfile, RunBusy]),
     get("/v1/threads/{id}", "show_thread", agents::runs::thread, "Show a thread with its runs.")
         .problems(&[UnknownRun]),
+    post("/v1/agui", "run_agui", agents::agui::run, "Let an agent work, as AG-UI asks and reads.")
+        .body(schemas::anything)
+        .undocumented(),
     get("/mcp", "mcp_listen", mcp::enter, "MCP.").undocumented(),
     post("/mcp", "mcp", mcp::enter, "MCP.").body(schemas::anything).undocumented(),
     delete("/mcp", "mcp_end", mcp::enter, "MCP.").undocumented(),
