@@ -4,6 +4,7 @@ mod accounts;
 mod agent_clients;
 mod agents;
 mod agui;
+mod agui_interrupts;
 mod alike;
 mod all_tickets;
 mod apart;

@@ -14,11 +14,12 @@ use std::time::SystemTime;
 
 use serde_json::Value;
 use toolcrib::agent::{RunEvent, RunOrder};
-use toolcrib::{LedgerError, RunStage};
+use toolcrib::{LedgerError, RunLedgerError, RunStage};
 use uuid::Uuid;
 
 use super::api_error::ApiError;
 use super::chosen::{agent_of, check_names};
+use super::live::driver::NotBegun;
 use super::live::live_run::{LiveRun, RunMeta, StoredRequest, seconds};
 use super::live::{driver, recovery};
 use super::responses::not_begun;
@@ -115,7 +116,16 @@ async fn begin(
     let order = RunOrder { agent, caller, thread: items, caller_tools, waits_for_people: true };
     let new = Some(meta.written());
     let live = driver::begin(&asked.gateway, order, meta, new).await;
-    let live = live.map_err(|error| told(not_begun(&error)))?;
+    let live = live.map_err(|error| match &error {
+        NotBegun::Ledger(RunLedgerError::Busy { run }) => {
+            let detail = format!(
+                "the thread has the run `{run}`, which has not ended: answer its interrupts in \
+                 `resume`, or `POST /v1/runs/{run}/cancel`"
+            );
+            HttpProblem::new(ProblemKind::RunBusy, detail)
+        }
+        NotBegun::TooMany(_) | NotBegun::Ledger(_) => told(not_begun(&error)),
+    })?;
     let writer = AguiWriter::new(&live.meta, body);
     Ok(reply(asked, body, live, writer, 0))
 }
@@ -182,7 +192,7 @@ async fn last_of(asked: &GatewayRequest, thread: &str) -> Result<Arc<LiveRun>, H
 fn paused_at(events: &[RunEvent], entries: &[ResumeEntry]) -> usize {
     let is_answered = |event: &RunEvent| {
         waiting(event)
-            .is_some_and(|ticket| entries.iter().any(|entry| entry.ticket.to_string() == ticket))
+            .is_some_and(|ticket| entries.iter().any(|entry| entry.ticket.as_str() == ticket))
     };
     let last = events.iter().rposition(is_answered).map_or(0, |last| last + 1);
     let others = events.iter().skip(last).take_while(|event| waiting(event).is_some());

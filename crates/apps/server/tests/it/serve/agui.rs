@@ -9,33 +9,30 @@ use toolcrib_testkit::{ScriptedModel, ScriptedTurn};
 
 use super::agents::{ALL, serving};
 use super::support::{Answer, Serving, bearer, eventually, head};
-use crate::keep::killed;
 use crate::peers::{programs, python_clients};
 
 const CLIENT: &str = include_str!("sdks/agui.mjs");
 /// The desk of calendar, tasks and mail, where new tasks wait for a person.
-const ASKS: &str = "allow = [\"*\"]\nask = [\"create_task\"]\n";
-const DESK: &str = "[[source]]\nid = \"desk\"\nprefix = \"\"\ndesk = {}\n";
-const STORE: &str = "[store]\nurl = \"sqlite://crib.db\"\n";
-
+pub(super) const ASKS: &str = "allow = [\"*\"]\nask = [\"create_task\"]\n";
+pub(super) const DESK: &str = "[[source]]\nid = \"desk\"\nprefix = \"\"\ndesk = {}\n";
 /// The one rule that is left out: a stream that goes on with a run tells the result of a call that
 /// the stream before began, which a checker of single streams has not seen.
-const OF_ONE_STREAM: &[&str] = &["--off", "AGUI207"];
+pub(super) const OF_ONE_STREAM: &[&str] = &["--off", "AGUI207"];
 
-fn request(text: &str) -> Value {
+pub(super) fn request(text: &str) -> Value {
     json!({
         "threadId": "window", "runId": "first",
         "messages": [{ "id": "u1", "role": "user", "content": text }],
     })
 }
 
-fn with(mut request: Value, more: &Value) -> Value {
+pub(super) fn with(mut request: Value, more: &Value) -> Value {
     let fields = more.as_object().unwrap().clone();
     request.as_object_mut().unwrap().extend(fields);
     request
 }
 
-fn asks(serving: &Serving, body: &Value) -> Answer {
+pub(super) fn asks(serving: &Serving, body: &Value) -> Answer {
     serving.ask("POST", "/v1/agui", &body.to_string())
 }
 
@@ -45,7 +42,7 @@ fn read(answer: &Answer) -> Vec<Value> {
 }
 
 /// The events of a stream that both checkers find nothing against.
-fn streamed(serving: &Serving, body: &Value, leave_out: &[&str]) -> Vec<Value> {
+pub(super) fn streamed(serving: &Serving, body: &Value, leave_out: &[&str]) -> Vec<Value> {
     let answer = asks(serving, body);
     assert_eq!(answer.status, 200, "{answer:?}");
     let events = read(&answer);
@@ -86,27 +83,27 @@ fn with_client(serving: &Serving, words: &[&str]) -> Option<Value> {
     Some(told.unwrap_or_else(|_| unreachable!("{}", String::from_utf8_lossy(&run.stderr))))
 }
 
-fn kinds(events: &[Value]) -> Vec<&str> {
+pub(super) fn kinds(events: &[Value]) -> Vec<&str> {
     let mut kinds: Vec<_> = events.iter().map(|event| event["type"].as_str().unwrap()).collect();
     // A text comes in as many pieces as the model likes.
     kinds.dedup();
     kinds
 }
 
-fn text(events: &[Value]) -> String {
+pub(super) fn text(events: &[Value]) -> String {
     let texts = events.iter().filter(|event| event["type"] == "TEXT_MESSAGE_CONTENT");
     texts.map(|event| event["delta"].as_str().unwrap()).collect()
 }
 
-fn outcome(events: &[Value]) -> &Value {
+pub(super) fn outcome(events: &[Value]) -> &Value {
     &events.last().unwrap()["outcome"]
 }
 
-fn makes_a_task() -> ScriptedTurn {
+pub(super) fn makes_a_task() -> ScriptedTurn {
     ScriptedTurn::call("create_task", json!({ "title": "Water the plants" }))
 }
 
-fn tasks(serving: &Serving) -> usize {
+pub(super) fn tasks(serving: &Serving) -> usize {
     let listed = serving.call(&json!({ "calls": [{ "name": "list_tasks", "arguments": {} }] }));
     listed["responses"][0]["text"].as_str().unwrap().matches("Water the plants").count()
 }
@@ -168,6 +165,10 @@ fn a_run_with_tools_is_told_turn_by_turn_and_a_second_turn_brings_its_history() 
     let asked = model.asked()[0].body["messages"].to_string();
     assert!(asked.contains("The page that is open: Counting"), "{asked}");
 
+    the_next_turn_brings_the_history(&serving, &model, &events);
+}
+
+fn the_next_turn_brings_the_history(serving: &Serving, model: &ScriptedModel, events: &[Value]) {
     let start = events.iter().find(|event| event["type"] == "TOOL_CALL_START").unwrap();
     let result = events.iter().find(|event| event["type"] == "TOOL_CALL_RESULT").unwrap();
     let history = json!([
@@ -183,7 +184,7 @@ fn a_run_with_tools_is_told_turn_by_turn_and_a_second_turn_brings_its_history() 
         { "id": "u2", "role": "user", "content": [{ "type": "text", "text": "Sure?" }] },
     ]);
     let second = with(request(""), &json!({ "runId": "second", "messages": history }));
-    let events = streamed(&serving, &second, &[]);
+    let events = streamed(serving, &second, &[]);
     assert_eq!(
         (text(&events).as_str(), outcome(&events)["type"].as_str()),
         ("Yes.", Some("success"))
@@ -191,69 +192,6 @@ fn a_run_with_tools_is_told_turn_by_turn_and_a_second_turn_brings_its_history() 
     let asked = model.asked().pop().unwrap().body["messages"].clone();
     let roles: Vec<_> = asked.as_array().unwrap().iter().map(|one| &one["role"]).collect();
     assert_eq!(&roles[roles.len() - 5..], ["user", "assistant", "tool", "assistant", "user"]);
-}
-
-#[test]
-fn a_call_that_waits_interrupts_the_stream_and_the_answer_goes_on_after_a_restart() {
-    let turns = [makes_a_task(), ScriptedTurn::says("The task is there.")];
-    let model = ScriptedModel::of(turns).unwrap();
-    let serving = serving(&model, &format!("{ASKS}{STORE}{DESK}"));
-    let events = streamed(&serving, &request("Water the plants."), &[]);
-    assert_eq!(outcome(&events)["type"], "interrupt", "{events:?}");
-    let interrupt = &outcome(&events)["interrupts"][0];
-    let call = events.iter().find(|event| event["type"] == "TOOL_CALL_START").unwrap();
-    assert_eq!(
-        (&interrupt["reason"], &interrupt["toolCallId"]),
-        (&json!("tool_approval"), &call["toolCallId"])
-    );
-    assert!(interrupt["expiresAt"].as_str().unwrap().ends_with('Z'), "{interrupt}");
-    let busy = asks(&serving, &request("Something else."));
-    assert_eq!(busy.problem(), "409 run-busy", "{busy:?}");
-
-    let serving = killed(serving);
-    let answer = |status: &str, payload: Value| {
-        let entry = json!({
-            "interruptId": interrupt["id"], "status": status, "payload": payload,
-        });
-        with(request("Water the plants."), &json!({ "runId": "second", "resume": [entry] }))
-    };
-    let vague = asks(&serving, &answer("resolved", json!({ "answer": "yes" })));
-    assert_eq!(vague.problem(), "422 invalid-body");
-    assert!(vague.body.contains("resume[0].payload.approved"), "{vague:?}");
-    assert_eq!(tasks(&serving), 0);
-    let approved = answer("resolved", json!({ "approved": true }));
-    let events = streamed(&serving, &approved, OF_ONE_STREAM);
-    let wanted = [
-        "RUN_STARTED",
-        "TOOL_CALL_RESULT",
-        "STEP_STARTED",
-        "TEXT_MESSAGE_START",
-        "TEXT_MESSAGE_CONTENT",
-        "TEXT_MESSAGE_END",
-        "STEP_FINISHED",
-        "RUN_FINISHED",
-    ];
-    assert_eq!(kinds(&events), wanted);
-    assert_eq!(text(&events), "The task is there.");
-    assert_eq!((events[0]["runId"].as_str(), tasks(&serving)), (Some("second"), 1));
-    // Whoever has lost the answer asks once more, and nothing runs again.
-    assert_eq!(streamed(&serving, &approved, OF_ONE_STREAM), events);
-    assert_eq!((tasks(&serving), model.asked().len()), (1, 2));
-}
-
-#[test]
-fn a_cancelled_interrupt_is_a_no_and_the_model_is_told() {
-    let turns = [makes_a_task(), ScriptedTurn::says("Then not.")];
-    let model = ScriptedModel::of(turns).unwrap();
-    let serving = serving(&model, &format!("{ASKS}{DESK}"));
-    let events = streamed(&serving, &request("Water the plants."), &[]);
-    let id = &outcome(&events)["interrupts"][0]["id"];
-    let entry = json!({ "interruptId": id, "status": "cancelled" });
-    let resumed = with(request("Water the plants."), &json!({ "resume": [entry] }));
-    let events = streamed(&serving, &resumed, OF_ONE_STREAM);
-    assert_eq!((text(&events).as_str(), tasks(&serving)), ("Then not.", 0));
-    let asked = model.asked().pop().unwrap().body["messages"].to_string();
-    assert!(asked.contains("a person said no"), "{asked}");
 }
 
 #[test]

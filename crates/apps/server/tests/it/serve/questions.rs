@@ -11,7 +11,7 @@ use super::support::{Serving, eventually, state};
 use crate::process::{Folder, Piped, Ran, run_in};
 
 /// Asks who comes in each of its calls, in the way of its revision, and writes down what it hears.
-const ASKS: &str = r#"
+pub(super) const ASKS: &str = r#"
 import json, sys
 old, waiting = sys.argv[1] == "old", {}
 question = {"message": "Who\u200b comes?", "requestedSchema": {"type": "object", "properties": {

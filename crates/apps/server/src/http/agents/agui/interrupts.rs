@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use serde_json::{Value, json};
 use toolcrib::agent::RunEvent;
-use toolcrib::{Caller, Decision, LedgerError, ParkedCall, TicketId};
+use toolcrib::{Caller, Decision, ParkedCall, TicketId};
 
 use super::super::live::live_run::{LiveState, seconds};
 use super::writer::AguiWriter;
@@ -24,7 +24,7 @@ pub(super) async fn open(
     let mut open = Vec::new();
     for ticket in tickets {
         let parked = gateway.live.crib().ticket(caller, ticket).await;
-        let call = writer.call_of(&ticket.to_string());
+        let call = writer.call_of(ticket.as_str());
         match parked {
             Ok(Some(parked)) => open.push(interrupt(parked, call)),
             Ok(None) => return None,
@@ -118,7 +118,7 @@ pub(super) async fn decision(
     entry: &ResumeEntry,
 ) -> Result<Option<Decision>, HttpProblem> {
     let parked = asked.gateway.live.crib().ticket(&asked.caller, &entry.ticket).await;
-    let parked = parked.map_err(|error: LedgerError| super::silent(error))?;
+    let parked = parked.map_err(super::silent)?;
     let Some(parked) = parked else { return Ok(None) };
     let denied = |reason: Option<&Value>| {
         let reason = reason.and_then(Value::as_str).unwrap_or("a person said no").to_owned();
