@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::time::SystemTime;
 
+use jiff::Timestamp;
 use serde_json::{Value, json};
 use toolcrib::agent::RunEvent;
 use toolcrib::{Caller, Decision, ParkedCall, TicketId};
@@ -36,8 +37,9 @@ pub(super) async fn open(
 }
 
 fn interrupt(parked: ParkedCall, call: Option<&str>) -> Value {
-    let until = seconds(SystemTime::now() + parked.lifetime);
-    let until = i64::try_from(until).ok().and_then(|at| jiff::Timestamp::from_second(at).ok());
+    let until = SystemTime::now().checked_add(parked.lifetime).map(seconds);
+    let until = until.and_then(|until| i64::try_from(until).ok());
+    let until = until.and_then(|until| Timestamp::from_second(until).ok());
     let (reason, message, schema) = match &parked.question {
         None => {
             let arguments = parked.arguments.clone().into_value();

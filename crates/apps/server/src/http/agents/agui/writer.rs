@@ -199,7 +199,7 @@ impl AguiWriter {
         events
     }
 
-    /// The run ended, and nobody knows of what.
+    /// The last event of a run that failed.
     pub(super) fn failed(&mut self, message: &str, code: &str) -> Value {
         self.is_over = true;
         self.with_usage(json!({ "type": "RUN_ERROR", "message": message, "code": code }))
