@@ -2,8 +2,9 @@
 //! themselves, `/v1/runs`; and for user interfaces, `/v1/agui`.
 //!
 //! Read in this order: `registry` (which agents there are), `input` (what clients send as a
-//! thread), `live` (runs that are written down, and who drives them), `runs` and `responses` with `output`,
-//! `running` and `chat` (a run whose thread its caller keeps), `agui` (one that waits for people too).
+//! thread), `live` (runs that are written down, and who drives them), `runs` and `responses` with
+//! `output`, `running` and `chat` (a run whose thread its caller keeps), `agui` (one that waits for
+//! people too).
 
 pub(crate) mod agui;
 mod api_error;

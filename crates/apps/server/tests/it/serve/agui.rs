@@ -171,12 +171,14 @@ fn a_run_with_tools_is_told_turn_by_turn_and_a_second_turn_brings_its_history() 
 fn the_next_turn_brings_the_history(serving: &Serving, model: &ScriptedModel, events: &[Value]) {
     let start = events.iter().find(|event| event["type"] == "TOOL_CALL_START").unwrap();
     let result = events.iter().find(|event| event["type"] == "TOOL_CALL_RESULT").unwrap();
+    let call = json!({
+        "id": start["toolCallId"], "type": "function",
+        "function": { "name": "text_count", "arguments": "{\"text\":\"a b\"}" },
+    });
     let history = json!([
         { "id": "u1", "role": "user", "content": "Count `a b`." },
-        { "id": start["parentMessageId"], "role": "assistant", "content": "I count.", "toolCalls": [{
-            "id": start["toolCallId"], "type": "function",
-            "function": { "name": "text_count", "arguments": "{\"text\":\"a b\"}" },
-        }] },
+        { "id": start["parentMessageId"], "role": "assistant", "content": "I count.",
+            "toolCalls": [call] },
         { "id": result["messageId"], "role": "tool", "content": result["content"],
             "toolCallId": start["toolCallId"] },
         { "id": "a2", "role": "assistant", "content": "Two words." },
@@ -192,6 +194,43 @@ fn the_next_turn_brings_the_history(serving: &Serving, model: &ScriptedModel, ev
     let asked = model.asked().pop().unwrap().body["messages"].clone();
     let roles: Vec<_> = asked.as_array().unwrap().iter().map(|one| &one["role"]).collect();
     assert_eq!(&roles[roles.len() - 5..], ["user", "assistant", "tool", "assistant", "user"]);
+}
+
+#[test]
+fn what_the_model_thinks_is_told_apart_from_what_it_says() {
+    let piece = |delta: Value, reason: Option<&str>| {
+        let choice = json!({ "index": 0, "delta": delta, "finish_reason": reason });
+        format!("data: {}\n\n", json!({ "choices": [choice] }))
+    };
+    let body = [
+        piece(json!({ "reasoning_content": "A greeting. " }), None),
+        piece(json!({ "reasoning_content": "I greet." }), None),
+        piece(json!({ "content": "Hello." }), None),
+        piece(json!({}), Some("stop")),
+        "data: [DONE]\n\n".to_owned(),
+    ];
+    let model = ScriptedModel::of([ScriptedTurn::Writes(body.concat())]).unwrap();
+    let serving = serving(&model, ALL);
+    let events = streamed(&serving, &request("Hello."), &[]);
+    let wanted = [
+        "RUN_STARTED",
+        "STEP_STARTED",
+        "REASONING_START",
+        "REASONING_MESSAGE_START",
+        "REASONING_MESSAGE_CONTENT",
+        "REASONING_MESSAGE_END",
+        "REASONING_END",
+        "TEXT_MESSAGE_START",
+        "TEXT_MESSAGE_CONTENT",
+        "TEXT_MESSAGE_END",
+        "STEP_FINISHED",
+        "RUN_FINISHED",
+    ];
+    assert_eq!(kinds(&events), wanted);
+    assert_eq!(
+        (events[4]["delta"].as_str(), text(&events).as_str()),
+        (Some("A greeting. "), "Hello.")
+    );
 }
 
 #[test]

@@ -23,7 +23,9 @@ fn resumes(entries: &Value) -> Value {
 }
 
 fn approves(ids: &[&Value]) -> Value {
-    let entry = |id: &&Value| json!({ "interruptId": id, "status": "resolved", "payload": { "approved": true } });
+    let payload = json!({ "approved": true });
+    let entry =
+        |id: &&Value| json!({ "interruptId": id, "status": "resolved", "payload": payload });
     resumes(&ids.iter().map(entry).collect())
 }
 

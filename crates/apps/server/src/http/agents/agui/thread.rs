@@ -101,8 +101,8 @@ fn part_of_chat(part: &Value, at: &str) -> Result<Value, ApiError> {
         }
         _ => {
             let message = format!(
-                "`{at}` cannot be shown to an agent: send text, an image as data or by its address, \
-                 or a document as data"
+                "`{at}` cannot be shown to an agent: send text, an image as data or by its \
+                 address, or a document as data"
             );
             Err(ApiError::invalid(at, message))
         }
