@@ -13,7 +13,6 @@ mod chosen;
 pub(crate) mod compaction;
 mod input;
 pub(crate) mod live;
-mod open_calls;
 mod output;
 pub(crate) mod registry;
 pub(crate) mod responses;

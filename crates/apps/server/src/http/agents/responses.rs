@@ -1,5 +1,6 @@
 //! `/v1/responses`: an agent's answer as items, which is a run that is written down.
 
+mod open_calls;
 mod request;
 
 use std::sync::Arc;

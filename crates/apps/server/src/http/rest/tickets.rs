@@ -232,7 +232,7 @@ async fn redeemed(
     // A ticket is good for one run: who goes away meanwhile does not spoil it.
     let caller = asked.caller.clone();
     let options = BatchOptions {
-        trace: Some(asked.trace.clone()),
+        trace: Some(asked.trace),
         decider: Some(caller.clone()),
         ..BatchOptions::default()
     };

@@ -27,7 +27,7 @@ pub(super) async fn open(
         let parked = gateway.live.crib().ticket(caller, ticket).await;
         let call = writer.call_of(ticket.as_str());
         match parked {
-            Ok(Some(parked)) => open.push(interrupt(parked, call)),
+            Ok(Some(parked)) => open.push(interrupt(&parked, call)),
             Ok(None) => return None,
             // That it waits is all that is known now.
             Err(_) => open.push(json!({ "id": ticket, "reason": "tool_approval" })),
@@ -36,7 +36,7 @@ pub(super) async fn open(
     (!open.is_empty()).then_some(open)
 }
 
-fn interrupt(parked: ParkedCall, call: Option<&str>) -> Value {
+fn interrupt(parked: &ParkedCall, call: Option<&str>) -> Value {
     let until = SystemTime::now().checked_add(parked.lifetime).map(seconds);
     let until = until.and_then(|until| i64::try_from(until).ok());
     let until = until.and_then(|until| Timestamp::from_second(until).ok());

@@ -14,8 +14,9 @@ use super::super::input;
 use super::super::live::LiveRuns;
 use super::super::live::driver::NotBegun;
 use super::super::live::live_run::{OpenCall, RunMeta, StoredRequest, seconds};
-use super::super::open_calls::{look, open_calls};
+
 use super::super::output::{response_id, response_of};
+use super::open_calls::{look, open_calls};
 use crate::http::rest::records::listing::noted;
 use crate::http::routes::problem::HttpProblem;
 use crate::http::routes::request::GatewayRequest;

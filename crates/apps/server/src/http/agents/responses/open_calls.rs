@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout_at};
 use toolcrib::agent::{CallOutcome, RunEvent, ThreadItem};
 use toolcrib::{Caller, LedgerError, TicketId, ToolOutcome};
 
-use super::live::live_run::{OpenCall, RunMeta};
+use super::super::live::live_run::{OpenCall, RunMeta};
 use crate::http::state::GatewayState;
 
 /// How long the ends of calls are waited for that somebody said yes to, all together.
