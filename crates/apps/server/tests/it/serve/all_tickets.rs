@@ -115,3 +115,99 @@ fn decisions(serving: &Serving) -> Vec<[String; 4]> {
     });
     decided.collect()
 }
+
+#[test]
+fn the_record_tells_who_approved_a_call() {
+    let (serving, ann) = serving();
+    let [first, second, third] = [1, 2, 3].map(|n| park(&serving, &ann, "calculate", &sum(n)));
+    decide(&serving, &serving.token, &first, "approve");
+    decide(&serving, &ann, &second, "approve");
+    decide(&serving, &serving.token, &third, "deny");
+    serving.ask_as(
+        &ann,
+        "POST",
+        "/v1/calls",
+        &json!({ "calls": [{ "name": "uuid_new" }] }).to_string(),
+    );
+    let record = serving.ask("GET", "/v1/record", "").json();
+    let told: Vec<_> = record["calls"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|call| json!([call["tool"], call["caller"], call["decided_by"]]))
+        .collect();
+    let by = |tenant: &str, subject: &str| json!({ "tenant": tenant, "subject": subject });
+    assert_eq!(
+        told,
+        [
+            json!(["uuid_new", "ann", null]),
+            json!(["calculate", "ann", by("acme", "ann")]),
+            json!(["calculate", "ann", by("local", "local")]),
+        ]
+    );
+    // Who runs the crib is nothing to its callers.
+    let own = serving.ask_as(&ann, "GET", "/v1/calls", "").json();
+    assert!(own["calls"].as_array().unwrap().iter().all(|call| call.get("decided_by").is_none()));
+    let (url, home) = (format!("http://{}", serving.address), state(&serving.folder));
+    let words = ["calls", "--state", "succeeded", "--url", &url];
+    let shown = run_in(&serving.folder, &words, &[("XDG_STATE_HOME", &home)]);
+    for (line, outcome) in shown.out.lines().skip(1).zip([
+        "succeeded, approved by local/local  ",
+        "succeeded, approved by acme/ann  ",
+        "succeeded  ",
+    ]) {
+        assert!(line.contains(outcome), "{shown:?}");
+    }
+}
+
+#[test]
+fn what_the_operator_lets_run_is_decided_on_anew() {
+    let (serving, ann) = serving();
+    let file = std::fs::read_to_string(serving.folder.path().join("crib.toml")).unwrap();
+    let ticket = park(&serving, &ann, "calculate", &sum(1));
+    // Nobody may call it any more.
+    let denying = file.replace("allow = [\"*\"]", "allow = [\"*\"]\ndeny = [\"calculate\"]");
+    serving.folder.write("crib.toml", &denying);
+    let is_gone = || !serving.ask_as(&ann, "GET", "/v1/tools", "").body.contains("\"calculate\"");
+    assert!(eventually(is_gone));
+    let refused = decide(&serving, &serving.token, &ticket, "approve");
+    assert_eq!(refused["type"], "urn:toolcrib:problem:ticket-refused", "{refused}");
+}
+
+#[test]
+fn a_list_of_tickets_comes_in_pages_and_shows_how_long_arguments_begin() {
+    let (serving, ann) = serving();
+    let long = "x".repeat(90_000);
+    let tickets: Vec<_> = (0..60)
+        .map(|n| {
+            let text = format!("{n} {long}");
+            park(&serving, &ann, "hash_text", &json!({ "text": text }))
+        })
+        .collect();
+    let (mut found, mut path) = (Vec::new(), "/v1/tickets?limit=500".to_owned());
+    let mut pages = 0;
+    loop {
+        let answer = serving.ask("GET", &path, "");
+        assert!(answer.body.len() < 256 * 1024, "{}", answer.body.len());
+        let page = answer.json();
+        for row in page["tickets"].as_array().unwrap() {
+            found.push(row["ticket"].as_str().unwrap().to_owned());
+            let begin = row["arguments_begin"].as_str().unwrap();
+            assert!(row["arguments"].is_null() && begin.len() <= 4096 && begin.contains("xxx"));
+            assert!(row["digest"].as_str().unwrap().len() == 64);
+        }
+        pages += 1;
+        let Some(cursor) = page["cursor"].as_str() else { break };
+        path = format!("/v1/tickets?limit=500&cursor={cursor}");
+    }
+    assert_eq!(found, tickets);
+    // As many as have four mebibytes together are read at once.
+    assert_eq!(pages, 2);
+    let one = serving.ask("GET", &format!("/v1/tickets/{}", tickets[59]), "").json();
+    assert_eq!(one["arguments"]["text"], json!(format!("59 {long}")));
+    assert_eq!(serving.ask("GET", "/v1/tickets?cursor=x", "").problem(), "404 unknown-cursor");
+    let url = format!("http://{}", serving.address);
+    let words = ["tickets", "--url", &url];
+    let ran = run_in(&serving.folder, &words, &[("XDG_STATE_HOME", &state(&serving.folder))]);
+    assert_eq!((ran.code, ran.out.matches("called by acme/ann").count()), (0, 60), "{}", ran.err);
+}
