@@ -14,7 +14,6 @@ use super::super::input;
 use super::super::live::LiveRuns;
 use super::super::live::driver::NotBegun;
 use super::super::live::live_run::{OpenCall, RunMeta, StoredRequest, seconds};
-
 use super::super::output::{response_id, response_of};
 use super::open_calls::{look, open_calls};
 use crate::http::rest::records::listing::noted;
