@@ -14,7 +14,7 @@ use std::time::SystemTime;
 
 use serde_json::Value;
 use toolcrib::agent::{RunEvent, RunOrder};
-use toolcrib::{LedgerError, RunLedgerError, RunStage};
+use toolcrib::{RunLedgerError, RunStage};
 use uuid::Uuid;
 
 use super::api_error::ApiError;
@@ -23,7 +23,7 @@ use super::live::driver::NotBegun;
 use super::live::live_run::{LiveRun, RunMeta, StoredRequest, seconds};
 use super::live::{driver, recovery};
 use super::responses::not_begun;
-use crate::http::rest::records::listing::noted;
+use super::runs::silent;
 use crate::http::rest::tickets;
 use crate::http::routes::problem::{HttpProblem, ProblemKind};
 use crate::http::routes::reply::HttpReply;
@@ -204,9 +204,4 @@ fn results(body: &Value) -> HashSet<String> {
     let messages = body.get("messages").and_then(Value::as_array);
     let calls = messages.into_iter().flatten().filter_map(|message| message.get("toolCallId"));
     calls.filter_map(Value::as_str).map(str::to_owned).collect()
-}
-
-fn silent(error: LedgerError) -> HttpProblem {
-    noted(error);
-    HttpProblem::new(ProblemKind::Unavailable, "the runs cannot be read now: ask again later")
 }

@@ -246,7 +246,7 @@ fn ended(live: &LiveRun) -> Result<(), HttpProblem> {
     Err(HttpProblem::new(ProblemKind::RunBusy, detail))
 }
 
-fn silent(error: LedgerError) -> HttpProblem {
+pub(super) fn silent(error: LedgerError) -> HttpProblem {
     noted(error);
     HttpProblem::new(ProblemKind::Unavailable, "the runs cannot be read now: ask again later")
 }

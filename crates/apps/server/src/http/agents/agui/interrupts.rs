@@ -9,6 +9,7 @@ use toolcrib::agent::RunEvent;
 use toolcrib::{Caller, Decision, ParkedCall, TicketId};
 
 use super::super::live::live_run::{LiveState, seconds};
+use super::super::runs::silent;
 use super::writer::AguiWriter;
 use crate::http::routes::problem::{HttpProblem, ProblemKind};
 use crate::http::routes::request::GatewayRequest;
@@ -120,7 +121,7 @@ pub(super) async fn decision(
     entry: &ResumeEntry,
 ) -> Result<Option<Decision>, HttpProblem> {
     let parked = asked.gateway.live.crib().ticket(&asked.caller, &entry.ticket).await;
-    let parked = parked.map_err(super::silent)?;
+    let parked = parked.map_err(silent)?;
     let Some(parked) = parked else { return Ok(None) };
     let denied = |reason: Option<&Value>| {
         let reason = reason.and_then(Value::as_str).unwrap_or("a person said no").to_owned();
