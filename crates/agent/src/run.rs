@@ -85,6 +85,8 @@ pub enum RunInput {
     },
     /// Nobody waits for the decisions any more: the model is told that its calls wait.
     GoOn,
+    /// Whoever asked is to decide: the run ends, and a next one of the thread goes on.
+    HandBack,
     Cancelled,
     /// The process that drove it is gone, and nobody waits for it any more.
     Abandoned,
@@ -205,6 +207,10 @@ impl RunState {
             }
             (RunPhase::Waiting { slots, left, refused }, RunInput::GoOn) => {
                 self.told(&slots, left, &refused, dialect)
+            }
+            (RunPhase::Waiting { slots, left, refused }, RunInput::HandBack) => {
+                self.push_results(&slots, &refused, dialect);
+                self.end_with(StopReason::Approval, left)
             }
             (phase, RunInput::Cancelled) => {
                 if let RunPhase::Waiting { slots, refused, .. } = phase {
@@ -355,13 +361,13 @@ impl RunState {
         if left.is_empty() {
             return self.ask(None);
         }
+        self.end_with(StopReason::CallerCalls, left)
+    }
+
+    /// `calls`: those that the caller runs.
+    fn end_with(&mut self, stop: StopReason, calls: Vec<CallText>) -> RunEffect {
         self.phase = RunPhase::Ended;
-        RunEffect::End(RunEnd {
-            stop: StopReason::CallerCalls,
-            text: String::new(),
-            calls: left,
-            fault: None,
-        })
+        RunEffect::End(RunEnd { stop, text: String::new(), calls, fault: None })
     }
 
     fn push_results(&mut self, slots: &[CallSlot], refused: &[ResultText], dialect: &dyn Dialect) {
@@ -448,6 +454,7 @@ fn limit_told(stop: StopReason) -> String {
         StopReason::Done
         | StopReason::HandedOver
         | StopReason::CallerCalls
+        | StopReason::Approval
         | StopReason::Length
         | StopReason::Cancelled
         | StopReason::Fault => "budget",

@@ -12,6 +12,8 @@ pub enum StopReason {
     HandedOver,
     /// The caller has calls to run.
     CallerCalls,
+    /// The caller is to say whether calls may run.
+    Approval,
     /// The answer of the model was longer than it may be.
     Length,
     Turns,
@@ -31,9 +33,12 @@ impl StopReason {
             Self::Length | Self::Turns | Self::Calls | Self::Tokens | Self::Cost | Self::Time => {
                 true
             }
-            Self::Done | Self::HandedOver | Self::CallerCalls | Self::Cancelled | Self::Fault => {
-                false
-            }
+            Self::Done
+            | Self::HandedOver
+            | Self::CallerCalls
+            | Self::Approval
+            | Self::Cancelled
+            | Self::Fault => false,
         }
     }
 
@@ -42,6 +47,7 @@ impl StopReason {
             Self::Done => "done",
             Self::HandedOver => "handed_over",
             Self::CallerCalls => "caller_calls",
+            Self::Approval => "approval",
             Self::Length => "length",
             Self::Turns => "turns",
             Self::Calls => "calls",

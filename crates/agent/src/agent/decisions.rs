@@ -138,6 +138,12 @@ impl AgentRun {
         matches!(self.next, RunEffect::Wait(_))
     }
 
+    /// Ends a run that waits: whoever asked decides, and a next run of the thread goes on.
+    pub fn hand_back(&mut self) {
+        self.next = self.take(RunInput::HandBack);
+        self.is_ahead = true;
+    }
+
     /// Waits for nobody any more: the model is told that its calls wait.
     pub fn go_on(&mut self) {
         self.next = self.take(RunInput::GoOn);

@@ -3,6 +3,7 @@
 pub(crate) mod builder;
 mod catalog_source;
 mod missing_tools;
+mod narrowed_policy;
 mod passthrough;
 
 use std::collections::BTreeSet;
@@ -26,6 +27,7 @@ use crate::discovery::{
     SemanticSearch, UnavailableSource,
 };
 use catalog_source::CatalogSource;
+use narrowed_policy::NarrowedPolicy;
 
 /// Gathers tools, plans requests, runs calls. Cheap to clone; clones are the same crib.
 #[derive(Clone)]
@@ -347,6 +349,19 @@ impl Crib {
     pub fn with_policy(&self, policy: Arc<dyn Policy>, limits: CribLimits) -> Self {
         let crib = self.with(self.executor().with_policy(policy, limits));
         crib.restrict_sources(None);
+        crib
+    }
+
+    /// The same for whoever may do less: this crib's policy of the moment and `by` must both agree
+    /// to a tool and to a call. A ticket of one can be redeemed at the other.
+    #[must_use]
+    pub fn narrowed(&self, by: Arc<dyn Policy>) -> Self {
+        let policy = Arc::new(NarrowedPolicy::new(Arc::clone(&self.executor), by));
+        let mut crib = self.with(self.executor().with_shared_bounds(policy));
+        // What is shown in the same way has the same number, so that plans are found again.
+        let (number, discovery) = self.shows();
+        crib.discovery.store(Arc::clone(&discovery));
+        crib.shown_as = Arc::new(AtomicU64::new(number));
         crib
     }
 

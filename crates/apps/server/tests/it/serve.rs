@@ -8,6 +8,7 @@ mod agui_interrupts;
 mod alike;
 mod all_tickets;
 mod apart;
+mod approvals;
 mod audit;
 mod audited;
 mod away;

@@ -22,7 +22,7 @@ pub(crate) struct Gate {
     pub(super) policy: Arc<dyn Policy>,
     pub(super) ledger: Arc<dyn Ledger>,
     pub(super) limits: CribLimits,
-    pub(super) bounds: ProcessPlaces,
+    pub(super) bounds: Arc<ProcessPlaces>,
     /// What running calls ask under tickets.
     pub(super) asked: Arc<OpenQuestions>,
     pub(super) marks: ExecutorOptions,
@@ -68,7 +68,7 @@ impl Executor {
         limits: CribLimits,
         marks: ExecutorOptions,
     ) -> Self {
-        let bounds = ProcessPlaces::new(&limits);
+        let bounds = Arc::new(ProcessPlaces::new(&limits));
         let late = Arc::new(Semaphore::new(MOST_LATE));
         Self(Arc::new(Gate { policy, ledger, limits, bounds, asked, marks, late }))
     }
@@ -78,6 +78,23 @@ impl Executor {
     #[must_use]
     pub fn with_policy(&self, policy: Arc<dyn Policy>, limits: CribLimits) -> Self {
         Self::of(policy, self.kept(), limits, self.0.marks.clone())
+    }
+
+    /// Another policy over the same ledger, under the same limits: what runs under either counts
+    /// against the same bounds.
+    #[must_use]
+    pub fn with_shared_bounds(&self, policy: Arc<dyn Policy>) -> Self {
+        let Gate { limits, bounds, marks, late, .. } = &*self.0;
+        let (ledger, asked) = self.kept();
+        Self(Arc::new(Gate {
+            policy,
+            ledger,
+            limits: limits.clone(),
+            bounds: Arc::clone(bounds),
+            asked,
+            marks: marks.clone(),
+            late: Arc::clone(late),
+        }))
     }
 
     /// The same under the eyes of somebody: for a gate that has run nothing yet.

@@ -270,6 +270,7 @@ fn reason(stop: StopReason) -> &'static str {
         StopReason::Length | StopReason::Tokens | StopReason::Cost => "length",
         StopReason::Done
         | StopReason::HandedOver
+        | StopReason::Approval
         | StopReason::Turns
         | StopReason::Calls
         | StopReason::Time

@@ -1,7 +1,10 @@
 //! The agent that a request names, over the crib of the moment.
 
+pub(super) mod mcp_servers;
+
 use std::sync::Arc;
 
+use serde_json::Value;
 use toolcrib::agent::Agent;
 use toolcrib::agent::model::CallerTool;
 use toolcrib::{Caller, Crib, PlanRequest};
@@ -12,6 +15,7 @@ use super::registry::RegisteredAgent;
 use crate::http::routes::problem::HttpProblem;
 use crate::http::routes::request::GatewayRequest;
 use crate::http::state::GatewayState;
+use mcp_servers::McpServers;
 
 /// The agent over a crib, within what a request may add to it.
 fn over(
@@ -49,8 +53,17 @@ pub(super) fn of_stored(gateway: &GatewayState, run: &RunMeta) -> Result<Arc<Age
         Some(profile) => gateway.live.view(profile),
     };
     let crib = crib.ok_or_else(|| "the file has its profile no more".to_owned())?;
-    let StoredRequest { instructions, max_tokens, .. } = &run.request;
+    let StoredRequest { instructions, max_tokens, body, .. } = &run.request;
+    let servers = servers(agent, body).map_err(|error| error.message)?;
+    let crib = servers.within(crib);
     Ok(Arc::new(over(agent, crib, instructions.as_deref(), *max_tokens)))
+}
+
+/// What the `mcp` tools of a request leave of an agent.
+fn servers(agent: &RegisteredAgent, body: &Value) -> Result<McpServers, ApiError> {
+    let whole = [Some(agent.settings.name.as_str()), agent.profile()];
+    let whole: Vec<_> = whole.into_iter().flatten().collect();
+    McpServers::read(body, &whole)
 }
 
 /// The agent that a request names as its model, with what it adds.
@@ -60,6 +73,18 @@ pub(super) fn agent_of(
     instructions: Option<&str>,
     max_tokens: Option<u32>,
 ) -> Result<Result<Arc<Agent>, ApiError>, HttpProblem> {
+    let within = agent_within(asked, name, instructions, max_tokens, &Value::Null)?;
+    Ok(within.map(|(agent, _)| agent))
+}
+
+/// The same within what the `mcp` tools of the request leave of it.
+pub(super) fn agent_within(
+    asked: &GatewayRequest,
+    name: Option<&str>,
+    instructions: Option<&str>,
+    max_tokens: Option<u32>,
+    body: &Value,
+) -> Result<Result<(Arc<Agent>, McpServers), ApiError>, HttpProblem> {
     let agents = asked.gateway.agents.all();
     let Some(name) = name.filter(|name| !name.is_empty()) else {
         return Ok(Err(ApiError::invalid("model", "say which agent is asked: `model`")));
@@ -71,7 +96,18 @@ pub(super) fn agent_of(
         return Ok(Err(ApiError::not_found("model_not_found", message)));
     };
     let crib = asked.crib(agent.profile())?;
-    Ok(Ok(Arc::new(over(agent, crib, instructions, max_tokens))))
+    let servers = match servers(agent, body) {
+        Ok(servers) => servers,
+        Err(error) => return Ok(Err(error)),
+    };
+    if !servers.is_empty()
+        && let Ok(plan) = crib.plan(&asked.caller, PlanRequest::default())
+        && let Err(error) = servers.check(&plan, &crib)
+    {
+        return Ok(Err(error));
+    }
+    let crib = servers.within(crib);
+    Ok(Ok((Arc::new(over(agent, crib, instructions, max_tokens)), servers)))
 }
 
 /// Refuses tools of the caller that are named like one of the agent's: a model could not tell them

@@ -82,8 +82,12 @@ pub(super) fn items(
     bounded("input", items.len())?;
     let mut thread = ThreadReader::default();
     let mut bytes = 0_usize;
+    let settled = settled(items.iter().chain(found.values()));
     for (index, item) in items.iter().enumerate() {
         let at = format!("input[{index}]");
+        if is_settled(item, &settled) {
+            continue;
+        }
         if is_reference(item) {
             let id = word(item, "id");
             let found = found.get(&id).ok_or_else(|| {
@@ -96,12 +100,30 @@ pub(super) fn items(
                     format!("the items that are named have more than {MOST_REFERENCED} bytes");
                 return Err(ApiError::invalid("input", message));
             }
-            thread.item(found, &at)?;
+            if !is_settled(found, &settled) {
+                thread.item(found, &at)?;
+            }
         } else {
             thread.item(item, &at)?;
         }
     }
     Ok(thread.finish())
+}
+
+/// The approval requests of a history of which it also has what came of them.
+pub(super) fn settled<'a>(items: impl Iterator<Item = &'a Value>) -> HashSet<&'a str> {
+    let calls = items.filter(|item| item.get("type").is_some_and(|kind| kind == "mcp_call"));
+    calls.filter_map(|call| call.get("approval_request_id").and_then(Value::as_str)).collect()
+}
+
+/// Whether it asks or answers what was settled since.
+pub(super) fn is_settled(item: &Value, settled: &HashSet<&str>) -> bool {
+    let key = match item.get("type").and_then(Value::as_str) {
+        Some("mcp_approval_request") => "id",
+        Some("mcp_approval_response") => "approval_request_id",
+        _ => return false,
+    };
+    item.get(key).and_then(Value::as_str).is_some_and(|id| settled.contains(id))
 }
 
 /// The function tools of the caller, in the shape of either API.
@@ -223,21 +245,21 @@ impl ThreadReader {
                 let said = text(item.get("output"));
                 self.result(&word(item, "call_id"), said);
             }
-            "mcp_call" => {
-                let id = word(item, "id");
-                let call = CallText {
-                    id: id.clone(),
-                    name: word(item, "name"),
-                    arguments: word(item, "arguments"),
-                };
+            "mcp_call" => self.mcp_call(item),
+            "mcp_approval_request" => {
+                let (id, name) = (word(item, "id"), word(item, "name"));
+                let call = CallText { id, name, arguments: word(item, "arguments") };
                 self.assistant(String::new(), vec![call]);
-                let said = |key: &str| item.get(key).filter(|said| !said.is_null()).map(as_text);
-                let failure = said("error");
-                let is_error = failure.is_some();
-                self.answered(&id, said("output").or(failure).unwrap_or_default(), is_error);
+            }
+            "mcp_approval_response" => {
+                let id = word(item, "approval_request_id");
+                // What came of it takes the place of these words.
+                if self.names.contains_key(&id) {
+                    self.answered(&id, "it was decided about this call".to_owned(), false);
+                }
             }
             // Thoughts and lists of other models tell this one nothing.
-            "reasoning" | "mcp_list_tools" | "mcp_approval_request" | "mcp_approval_response" => {}
+            "reasoning" | "mcp_list_tools" => {}
             "compaction" => {
                 let said = word(item, "encrypted_content");
                 if let Some(summary) = said.strip_prefix(SUMMARY) {
@@ -252,6 +274,16 @@ impl ThreadReader {
             }
         }
         Ok(())
+    }
+
+    fn mcp_call(&mut self, item: &Value) {
+        let id = word(item, "id");
+        let (name, arguments) = (word(item, "name"), word(item, "arguments"));
+        self.assistant(String::new(), vec![CallText { id: id.clone(), name, arguments }]);
+        let said = |key: &str| item.get(key).filter(|said| !said.is_null()).map(as_text);
+        let failure = said("error");
+        let is_error = failure.is_some();
+        self.answered(&id, said("output").or(failure).unwrap_or_default(), is_error);
     }
 }
 

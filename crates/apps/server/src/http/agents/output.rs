@@ -4,16 +4,20 @@
 //! that ran here is told as an `mcp_call` item: of the shapes that clients know it is the only one
 //! that none of them takes for a call that it has to run itself.
 
+mod call_items;
+
 use std::time::SystemTime;
 
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
-use toolcrib::agent::{
-    CallEnd, CallOutcome, CallText, CalledTool, RunEnd, RunEvent, StopReason, Usage,
-};
+use toolcrib::agent::{CallEnd, CalledTool, RunEnd, RunEvent, StopReason, Usage};
 
 use super::api_error::ApiError;
-use super::live::live_run::{LiveRun, RunMeta, seconds};
+use super::chosen::mcp_servers::McpServers;
+use super::live::live_run::{DecidedCall, LiveRun, RunMeta, seconds};
+
+/// What stands before the ticket in the id of an item.
+const APPROVAL: &str = "mcpr_";
 
 /// Seconds since 1970.
 pub(super) fn now() -> u64 {
@@ -52,6 +56,19 @@ pub(super) struct ResponseWriter {
     waits_for_people: bool,
     /// Names of tools that the caller runs.
     caller_tools: Vec<String>,
+    /// The client's own names for where tools are from.
+    servers: McpServers,
+    /// What the request said yes or no to, as long as it is not told.
+    decided: Vec<DecidedCall>,
+    /// Calls of which it is not known whether the caller is asked about them; `None`: nobody is
+    /// asked here.
+    held: Option<Vec<HeldCall>>,
+}
+
+/// A call, and what it came to so far.
+struct HeldCall {
+    called: CalledTool,
+    done: Option<CallEnd>,
 }
 
 struct MessageDraft {
@@ -113,8 +130,11 @@ impl ResponseWriter {
             sequence: 0,
             key: run.id.clone(),
             usage: Usage::default(),
-            waits_for_people: run.request.is_durable,
+            waits_for_people: run.request.is_durable && !run.request.asks_caller,
             caller_tools,
+            servers: servers_of(run),
+            decided: run.request.decided.clone(),
+            held: run.request.asks_caller.then(Vec::new),
         }
     }
 
@@ -147,26 +167,36 @@ impl ResponseWriter {
 
     /// What an event of the run adds.
     pub(super) fn hear(&mut self, event: &RunEvent) -> Vec<Value> {
+        let mut events = self.tell_decided();
+        events.extend(self.heard(event));
+        events
+    }
+
+    fn heard(&mut self, event: &RunEvent) -> Vec<Value> {
         match event {
             RunEvent::Text { delta } => self.text(delta),
             RunEvent::Retracted { .. } => self.close_message("incomplete"),
             RunEvent::Calls { calls } => {
                 let mut events = self.close_message("completed");
                 for called in calls {
-                    if !self.caller_tools.contains(&called.call.name) {
-                        events.extend(self.call(called));
+                    if self.caller_tools.contains(&called.call.name) {
+                        continue;
+                    }
+                    match &mut self.held {
+                        Some(held) => held.push(HeldCall { called: called.clone(), done: None }),
+                        None => events.extend(self.call(called)),
                     }
                 }
                 events
             }
             RunEvent::CallDone { response } => self.called(response),
+            RunEvent::TurnStarted { .. } => self.tell_held(false),
             RunEvent::Usage { usage } => {
                 self.usage = *usage;
                 Vec::new()
             }
             RunEvent::Ended { end, at } => self.end(end, *at),
-            RunEvent::TurnStarted { .. }
-            | RunEvent::Reasoning { .. }
+            RunEvent::Reasoning { .. }
             | RunEvent::Progress { .. }
             | RunEvent::Notice { .. }
             | RunEvent::Waiting { .. } => Vec::new(),
@@ -225,71 +255,6 @@ impl ResponseWriter {
         ]
     }
 
-    fn call(&mut self, called: &CalledTool) -> Vec<Value> {
-        let (id, call) = (self.item_id("mcp"), &called.call);
-        let source = called.source.as_deref().unwrap_or("toolcrib");
-        let item = json!({
-            "type": "mcp_call", "id": id, "server_label": source,
-            "name": call.name, "arguments": call.arguments, "output": null, "error": null,
-            "approval_request_id": null, "status": "in_progress",
-        });
-        let index = self.output.len();
-        self.output.push(item.clone());
-        // What comes in pieces is not there from the beginning.
-        let mut added = item;
-        if let Value::Object(fields) = &mut added {
-            fields.insert("arguments".to_owned(), "".into());
-        }
-        self.open.push((index, call.id.clone()));
-        let at = json!({ "item_id": id, "output_index": index });
-        let arguments = |key: &str| {
-            let mut fields = at.clone();
-            if let Value::Object(fields) = &mut fields {
-                fields.insert(key.to_owned(), call.arguments.clone().into());
-            }
-            fields
-        };
-        let (delta, whole) = (arguments("delta"), arguments("arguments"));
-        vec![
-            self.told(
-                "response.output_item.added",
-                json!({ "output_index": index, "item": added }),
-            ),
-            self.told("response.mcp_call.in_progress", at),
-            self.told("response.mcp_call_arguments.delta", delta),
-            self.told("response.mcp_call_arguments.done", whole),
-        ]
-    }
-
-    fn called(&mut self, done: &CallEnd) -> Vec<Value> {
-        let place = self.open.iter().position(|(_, call)| *call == done.id);
-        // A run that waits for people has the call in progress until somebody has decided.
-        let is_over = done.outcome != CallOutcome::Pending || !self.waits_for_people;
-        let place = place.filter(|_| is_over);
-        let Some((index, _)) = place.map(|place| self.open.remove(place)) else {
-            return Vec::new();
-        };
-        let text = Value::from(done.text.clone());
-        if done.is_error() {
-            return self.end_call(index, "failed", Value::Null, text);
-        }
-        self.end_call(index, "completed", text, Value::Null)
-    }
-
-    fn end_call(&mut self, index: usize, status: &str, output: Value, error: Value) -> Vec<Value> {
-        let Some(Value::Object(item)) = self.output.get_mut(index) else { return Vec::new() };
-        item.insert("status".to_owned(), status.into());
-        item.insert("output".to_owned(), output);
-        item.insert("error".to_owned(), error);
-        let item = Value::Object(item.clone());
-        let id = item.get("id").cloned();
-        let kind = format!("response.mcp_call.{status}");
-        vec![
-            self.told(&kind, json!({ "item_id": id, "output_index": index })),
-            self.told("response.output_item.done", json!({ "output_index": index, "item": item })),
-        ]
-    }
-
     /// The last events, with the whole answer.
     fn end(&mut self, end: &RunEnd, at: u64) -> Vec<Value> {
         let is_whole =
@@ -301,6 +266,7 @@ impl ResponseWriter {
             events.extend(self.text(&end.text));
         }
         events.extend(self.close_message(if is_whole { "completed" } else { "incomplete" }));
+        events.extend(self.tell_held(end.stop == StopReason::Approval));
         // What was called and not run: the run has ended before.
         for (index, _) in std::mem::take(&mut self.open) {
             let error = Value::from("this call was not run");
@@ -347,31 +313,23 @@ impl ResponseWriter {
     fn set(&mut self, key: &str, value: Value) {
         self.response.insert(key.to_owned(), value);
     }
+}
 
-    fn caller_call(&mut self, call: &CallText) -> Vec<Value> {
-        let id = self.item_id("fc");
-        let item = |status: &str, arguments: &str| {
-            json!({
-                "type": "function_call", "id": id, "call_id": call.id, "name": call.name,
-                "arguments": arguments, "status": status,
-            })
-        };
-        let index = self.output.len();
-        let whole = item("completed", &call.arguments);
-        self.output.push(whole.clone());
-        let mut events = vec![self.told(
-            "response.output_item.added",
-            json!({ "output_index": index, "item": item("in_progress", "") }),
-        )];
-        for (kind, key) in [("delta", "delta"), ("done", "arguments")] {
-            let fields = json!({ "item_id": id, "output_index": index, key: call.arguments });
-            events.push(self.told(&format!("response.function_call_arguments.{kind}"), fields));
-        }
-        events.push(
-            self.told("response.output_item.done", json!({ "output_index": index, "item": whole })),
-        );
-        events
-    }
+/// What its `mcp` tools name; they were read when the run began.
+fn servers_of(run: &RunMeta) -> McpServers {
+    let whole = [Some(run.agent.as_str()), run.profile.as_deref()];
+    let whole: Vec<_> = whole.into_iter().flatten().collect();
+    McpServers::read(&run.request.body, &whole).unwrap_or_default()
+}
+
+/// The id of an item that puts a call to whoever asks.
+pub(super) fn approval_id(ticket: &str) -> String {
+    format!("{APPROVAL}{ticket}")
+}
+
+/// The ticket in such an id.
+pub(super) fn ticket_of(id: &str) -> Option<&str> {
+    id.strip_prefix(APPROVAL)
 }
 
 /// The id of a run as clients of this API know it.

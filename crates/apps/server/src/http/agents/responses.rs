@@ -1,5 +1,6 @@
 //! `/v1/responses`: an agent's answer as items, which is a run that is written down.
 
+mod approvals;
 mod open_calls;
 mod request;
 
@@ -34,6 +35,10 @@ pub(crate) fn create(asked: GatewayRequest) -> ReplyFuture {
         };
         let is = |key: &str| body.get(key).and_then(Value::as_bool) == Some(true);
         let (is_background, is_streamed) = (is("background"), is("stream"));
+        let ordered = match ordered.decided(&asked).await? {
+            Ok(ordered) => ordered,
+            Err(error) => return Ok(error.reply()),
+        };
         let (run, meta, new) = ordered.parts(&body);
         let live = match driver::begin(&asked.gateway, run, meta, new).await {
             Ok(live) => live,

@@ -222,6 +222,33 @@ pub(crate) async fn decide_own(
     Ok(())
 }
 
+/// The same of one that somebody may have decided about already: then nothing is decided, and what
+/// is on record is told. The call as it waited, if it did, and what came of it, if that is known.
+///
+/// `profile`: that of its call, where it waits no more.
+pub(crate) async fn decide_once(
+    asked: &GatewayRequest,
+    ticket: &TicketId,
+    decision: Decision,
+    profile: Option<&str>,
+) -> Result<(Option<ParkedCall>, Option<Response>), HttpProblem> {
+    let parked = asked.gateway.live.crib().ticket(&asked.caller, ticket).await;
+    let parked = parked.map_err(|error| silent(asked, error))?;
+    let Some(parked) = parked else {
+        let crib = asked.crib(profile)?;
+        return Ok((None, recorded(&crib, &asked.caller, ticket).await));
+    };
+    let crib = crib_for(asked, Some(parked.clone()), (None, None))?;
+    let owner = (Caller::clone(&asked.caller), ticket.clone());
+    match redeemed(asked, crib.clone(), owner, decision, Run::default()).await {
+        Ok(response) => Ok((Some(parked), Some(response))),
+        Err(problem) => match recorded(&crib, &asked.caller, ticket).await {
+            Some(response) => Ok((Some(parked), Some(response))),
+            None => Err(problem),
+        },
+    }
+}
+
 async fn redeemed(
     asked: &GatewayRequest,
     crib: Crib,

@@ -164,6 +164,9 @@ async fn drive(gateway: &Arc<GatewayState>, live: &Arc<LiveRun>, run: AgentRun) 
                     tokio::time::sleep(STOPS_AGAIN).await;
                 }
             }
+            RunPause::Waiting(tickets) if live.meta.request.asks_caller => {
+                if asks_more(&run, &tickets).await { run.go_on() } else { run.hand_back() }
+            }
             RunPause::Waiting(tickets) => {
                 wait_for(gateway, live, &run, &tickets).await;
                 // Somebody may have decided before that was known here.
@@ -183,6 +186,16 @@ async fn drive(gateway: &Arc<GatewayState>, live: &Arc<LiveRun>, run: AgentRun) 
     forget(gateway, live);
     // It ends its watcher.
     live.cancel.cancel();
+}
+
+/// Whether a call that runs asks for more than a yes or a no.
+async fn asks_more(run: &AgentRun, tickets: &[TicketId]) -> bool {
+    for ticket in tickets {
+        if run.parked(ticket).await.is_some_and(|parked| parked.question.is_some()) {
+            return true;
+        }
+    }
+    false
 }
 
 /// What has ended is read from the ledger from now on.

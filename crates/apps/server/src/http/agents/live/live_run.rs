@@ -75,6 +75,27 @@ pub(crate) struct StoredRequest {
     /// Calls of its thread that waited for a person when it began.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) open: Vec<OpenCall>,
+    /// It ends where calls wait for a person: whoever asked is that person.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) asks_caller: bool,
+    /// What the request said yes or no to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) decided: Vec<DecidedCall>,
+}
+
+/// A call that an answer before put to whoever asked, and what came of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct DecidedCall {
+    /// Of the item that asked.
+    pub(crate) id: String,
+    pub(crate) tool: String,
+    pub(crate) source: String,
+    /// JSON.
+    pub(crate) arguments: String,
+    /// They said yes, and it is over.
+    pub(crate) has_run: bool,
+    pub(crate) text: String,
+    pub(crate) is_error: bool,
 }
 
 /// A call that waits, as far as its thread has been told.

@@ -4,17 +4,18 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolcrib::agent::{RunOrder, ThreadItem};
+use toolcrib::agent::{RunEvent, RunOrder, ThreadItem};
 use toolcrib::{Caller, LedgerError, NewRun, RunLedgerError, RunStage, StoredRun};
 use uuid::Uuid;
 
 use super::super::api_error::ApiError;
-use super::super::chosen::{agent_of, check_names};
+use super::super::chosen::{agent_within, check_names};
 use super::super::input;
 use super::super::live::LiveRuns;
 use super::super::live::driver::NotBegun;
-use super::super::live::live_run::{OpenCall, RunMeta, StoredRequest, seconds};
+use super::super::live::live_run::{DecidedCall, OpenCall, RunMeta, StoredRequest, seconds};
 use super::super::output::{response_id, response_of};
+use super::approvals::{self, ApprovalAnswer};
 use super::open_calls::{look, open_calls};
 use crate::http::rest::records::listing::noted;
 use crate::http::routes::problem::HttpProblem;
@@ -37,6 +38,16 @@ pub(in crate::http::agents) struct OrderedRun {
     input: Vec<Value>,
     /// Calls of its thread that wait for a person.
     open: Vec<OpenCall>,
+    /// What the request says to calls that were put to whoever asks.
+    approvals: Vec<ApprovalAnswer>,
+    /// What came of that.
+    decided: Vec<DecidedCall>,
+    /// It ends where calls wait for a person: whoever asks is that person.
+    asks_caller: bool,
+    /// Items of the thread before those of this request.
+    before: usize,
+    /// The events of the run before.
+    shown: Vec<RunEvent>,
 }
 
 pub(in crate::http::agents) async fn order(
@@ -53,10 +64,11 @@ pub(in crate::http::agents) async fn order(
     let instructions = word("instructions");
     let most = body.get("max_output_tokens").and_then(Value::as_u64);
     let most = most.and_then(|most| u32::try_from(most).ok());
-    let agent = match agent_of(asked, word("model"), instructions, most)? {
-        Ok(agent) => agent,
+    let (agent, servers) = match agent_within(asked, word("model"), instructions, most, body)? {
+        Ok(within) => within,
         Err(error) => return Ok(Err(error)),
     };
+    let asks_caller = servers.ask_caller();
     let caller_tools = match input::caller_tools(body) {
         Ok(tools) => tools,
         Err(error) => return Ok(Err(error)),
@@ -70,7 +82,13 @@ pub(in crate::http::agents) async fn order(
     let caller = Arc::clone(&asked.caller);
     let thread = read.items;
     Ok(Ok(OrderedRun {
-        order: RunOrder { agent, caller, thread, caller_tools, waits_for_people: is_durable },
+        order: RunOrder {
+            agent,
+            caller,
+            thread,
+            caller_tools,
+            waits_for_people: is_durable || asks_caller,
+        },
         id: read.id,
         thread: read.thread,
         previous: read.previous,
@@ -79,10 +97,33 @@ pub(in crate::http::agents) async fn order(
         max_tokens: most,
         input: read.input,
         open: read.open,
+        approvals: read.approvals,
+        decided: Vec::new(),
+        asks_caller,
+        before: read.before,
+        shown: read.shown,
     }))
 }
 
 impl OrderedRun {
+    /// Decides as the request says, so that the thread tells what came of it. Nothing of the request
+    /// can be wrong any more.
+    pub(in crate::http::agents) async fn decided(
+        mut self,
+        asked: &GatewayRequest,
+    ) -> Result<Result<Self, ApiError>, HttpProblem> {
+        let answers = std::mem::take(&mut self.approvals);
+        match approvals::decide(asked, answers, self.profile.as_deref()).await? {
+            Ok(decided) => {
+                let thread = &mut self.order.thread;
+                approvals::tell(thread, self.before, &decided, &self.shown);
+                self.decided = decided;
+                Ok(Ok(self))
+            }
+            Err(error) => Ok(Err(error)),
+        }
+    }
+
     /// What runs, what is known of it, and how it is written down, if it is.
     pub(in crate::http::agents) fn parts(
         self,
@@ -93,6 +134,11 @@ impl OrderedRun {
         if let Value::Object(fields) = &mut given {
             fields.remove("input");
         }
+        // What a client says to servers is nobody else's to read.
+        let tools = given.get_mut("tools").and_then(Value::as_array_mut);
+        for tool in tools.into_iter().flatten().filter_map(Value::as_object_mut) {
+            tool.retain(|key, _| !["authorization", "headers"].contains(&key.as_str()));
+        }
         let names = self.order.caller_tools.iter().map(|tool| tool.name.clone()).collect();
         let request = StoredRequest {
             is_durable: is("background") == Some(true),
@@ -102,6 +148,8 @@ impl OrderedRun {
             input: self.input,
             caller_tools: names,
             open: self.open,
+            asks_caller: self.asks_caller,
+            decided: self.decided,
         };
         let meta = RunMeta {
             id: self.id,
@@ -128,6 +176,9 @@ struct ReadRequest {
     input: Vec<Value>,
     /// Calls of its thread that wait for a person.
     open: Vec<OpenCall>,
+    approvals: Vec<ApprovalAnswer>,
+    before: usize,
+    shown: Vec<RunEvent>,
 }
 
 async fn read(asked: &GatewayRequest, body: &Value) -> Result<ReadRequest, ApiError> {
@@ -157,23 +208,31 @@ async fn read(asked: &GatewayRequest, body: &Value) -> Result<ReadRequest, ApiEr
     let mut items = before;
     let goes_on = !items.is_empty();
     let said = input::items(&given, goes_on, &found)?;
-    let (told, open) = meanwhile(&asked.gateway, caller, previous.as_deref()).await?;
+    let shown = shown(&asked.gateway, caller, previous.as_deref()).await?;
+    let (mut open, shown) = shown.unwrap_or_default();
+    let approvals = approvals::answers(&given, &found, &shown)?;
+    open.retain(|call| !approvals.iter().any(|answer| *answer.ticket() == call.ticket));
+    let (told, open) = look(&asked.gateway, caller, open).await;
     items.extend(told);
+    let before = items.len();
     items.extend(said);
     let thread = conversation.map_or_else(|| format!("thread_{id}"), str::to_owned);
-    Ok(ReadRequest { input: brought(given, &id), id, thread, previous, items, open })
+    let input = brought(given, &id);
+    Ok(ReadRequest { id, thread, previous, items, input, open, approvals, before, shown })
 }
 
-/// What became of the calls that waited when a run had ended, and those that still wait.
-async fn meanwhile(
+/// The calls that waited when a run had ended, and the events of that run.
+async fn shown(
     gateway: &GatewayState,
     caller: &Caller,
     previous: Option<&str>,
-) -> Result<(Vec<ThreadItem>, Vec<OpenCall>), ApiError> {
-    let Some(previous) = previous else { return Ok((Vec::new(), Vec::new())) };
+) -> Result<Option<(Vec<OpenCall>, Vec<RunEvent>)>, ApiError> {
+    let Some(previous) = previous else { return Ok(None) };
     let live = gateway.runs.find(previous, caller).await.map_err(|error| unreadable(&error))?;
-    let open = live.map(|live| open_calls(&live.meta, &live.state.borrow().events));
-    Ok(look(gateway, caller, open.unwrap_or_default()).await)
+    Ok(live.map(|live| {
+        let events = live.state.borrow().events.clone();
+        (open_calls(&live.meta, &events), events)
+    }))
 }
 
 /// The thread that a request names as its conversation.
