@@ -7,6 +7,7 @@
 )]
 
 mod budget;
+mod cancelled;
 mod fallback;
 mod fixture;
 mod guided;

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use tokio_util::sync::CancellationToken;
 use toolcrib_agent::model::{CallerTool, ModelApi};
 use toolcrib_agent::{AgentRun, Budget, RunEvent, RunOrder, RunPause, StopReason, ThreadItem};
 use toolcrib_core::{Caller, Decision};
@@ -282,26 +281,4 @@ async fn a_thread_from_elsewhere_with_orphans_is_healed() {
         assert!(body.contains("no result of this call is known"), "{name}: {body}");
         assert!(!body.contains("nobody's"), "{name}: {body}");
     }
-}
-
-#[tokio::test]
-async fn after_a_cancelled_run_no_call_begins() {
-    let oracle = Oracle::default();
-    let slow = ScriptedTurn::Waits(
-        std::time::Duration::from_millis(300),
-        Box::new(ScriptedTurn::call("write", json!({ "n": 1 }))),
-    );
-    let model = scripted([slow]);
-    let agent = agent(settings(&model, ModelApi::OpenAiChat), crib(&oracle), Budget::default());
-    let mut run = run(&agent, "Write.");
-    let cancel = CancellationToken::new();
-    let stop = cancel.clone();
-    tokio::spawn(async move {
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-        stop.cancel();
-    });
-    let pause = run.go(&mut |_| {}, &cancel).await;
-    assert_eq!(ended(pause).stop, StopReason::Cancelled);
-    tokio::time::sleep(std::time::Duration::from_millis(400)).await;
-    assert_eq!(oracle.runs(), []);
 }
