@@ -1,6 +1,7 @@
 //! Who runs a run: asks the model, lets the crib run the calls, keeps the budget.
 
 mod batch;
+mod compaction;
 mod decisions;
 mod turn;
 
@@ -18,6 +19,7 @@ use toolcrib_engine::Crib;
 use crate::budget::{Account, Budget};
 use crate::event::{RunEvent, WaitingTool};
 use crate::item::ThreadItem;
+use crate::model::room::ModelRoom;
 use crate::model::{CallerTool, ModelClient, ModelFault, ModelFaultKind};
 use crate::record::RunRecord;
 use crate::run::{RunEffect, RunEnd, RunInput, RunState};
@@ -64,6 +66,7 @@ pub struct AgentRun {
     defers: bool,
     /// When the model wants to be asked again, in seconds since 1970.
     deferred_until: Option<u64>,
+    room: ModelRoom,
     record: Option<RunRecord>,
 }
 
@@ -152,6 +155,7 @@ impl AgentRun {
             hold: CancellationToken::new(),
             defers: false,
             deferred_until: None,
+            room: ModelRoom::default(),
             record: None,
         }
     }
@@ -212,6 +216,7 @@ impl AgentRun {
             hold: CancellationToken::new(),
             defers: false,
             deferred_until: saved.deferred_until,
+            room: ModelRoom::default(),
             record: None,
             state,
         })

@@ -61,6 +61,16 @@ pub(crate) struct Spent {
     cost: f64,
 }
 
+/// What a request is to a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RequestKind {
+    Turn,
+    /// One that is no turn: it sums up, or judges.
+    Aside,
+    /// The one without tools, which is paid from what was set aside.
+    Last,
+}
+
 /// A request to the model that was reserved, and how much it may write.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reservation {
@@ -89,6 +99,12 @@ impl Account {
         Arc::new(Self { budget, price: self.price, spent: Mutex::default(), parent })
     }
 
+    /// Reserves a request beside the turns, which counts as none: what is set aside for the last
+    /// answer is not touched.
+    pub fn reserve_aside(&self, input: u64, output: u64) -> Result<Reservation, StopReason> {
+        self.reserve_as(RequestKind::Aside, input, output)
+    }
+
     /// Reserves a request that sends `input` tokens and may write up to `output`, or less if no
     /// more is left. `is_last`: the one without tools, which is paid from what was set aside.
     pub fn reserve(
@@ -97,19 +113,29 @@ impl Account {
         output: u64,
         is_last: bool,
     ) -> Result<Reservation, StopReason> {
+        let kind = if is_last { RequestKind::Last } else { RequestKind::Turn };
+        self.reserve_as(kind, input, output)
+    }
+
+    fn reserve_as(
+        &self,
+        kind: RequestKind,
+        input: u64,
+        output: u64,
+    ) -> Result<Reservation, StopReason> {
         // Held until it is reserved above too: nobody reserves in between. Children lock before
         // their parents, and no other way round.
         let mut spent = self.spent();
-        let own = self.left(&spent, input, output, is_last)?;
+        let own = self.left(&spent, input, output, kind)?;
         let output_tokens = match &self.parent {
-            Some(parent) => parent.reserve(input, own, is_last)?.output_tokens,
+            Some(parent) => parent.reserve_as(kind, input, own)?.output_tokens,
             None => own,
         };
         let tokens = input.saturating_add(output_tokens);
         let cost = self.price.map_or(0.0, |price| price.of(input, output_tokens));
         spent.tokens = spent.tokens.saturating_add(tokens);
         spent.cost += cost;
-        spent.turns += u32::from(!is_last);
+        spent.turns += u32::from(kind == RequestKind::Turn);
         Ok(Reservation { output_tokens, tokens, cost })
     }
 
@@ -122,9 +148,11 @@ impl Account {
         spent: &Spent,
         input: u64,
         output: u64,
-        is_last: bool,
+        kind: RequestKind,
     ) -> Result<u64, StopReason> {
-        if !is_last && self.budget.turns.is_some_and(|turns| spent.turns >= turns) {
+        let is_last = kind == RequestKind::Last;
+        if kind == RequestKind::Turn && self.budget.turns.is_some_and(|turns| spent.turns >= turns)
+        {
             return Err(StopReason::Turns);
         }
         let mut left = output;

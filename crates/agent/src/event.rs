@@ -39,6 +39,10 @@ pub enum RunEvent {
     /// What whoever looks on should know: another model answers.
     #[serde(rename = "notice")]
     Notice { text: String },
+    /// The oldest items of the thread, so many, are left out of requests from now on, and `text` is
+    /// told in their place; empty: no summary of them could be made.
+    #[serde(rename = "thread.compacted")]
+    Compacted { hides: usize, text: String },
     /// A call waits for a person.
     #[serde(rename = "call.waiting")]
     Waiting { call: WaitingTool },

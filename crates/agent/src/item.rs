@@ -1,5 +1,7 @@
 //! What was said in a thread, in the words of no API.
 
+pub(crate) mod compaction;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -28,6 +30,13 @@ pub enum ThreadItem {
         results: Vec<ResultText>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         echo: Option<Echo>,
+    },
+    /// What requests have in the place of the oldest items; of several the last one counts.
+    Summary {
+        /// Empty: no summary of them could be made.
+        text: String,
+        /// Items from the beginning of the thread that it stands for.
+        hides: usize,
     },
 }
 

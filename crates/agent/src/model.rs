@@ -13,6 +13,7 @@ mod fault;
 pub mod fuzz;
 pub(crate) mod messages;
 mod request;
+pub(crate) mod room;
 mod settings;
 mod text_calls;
 
@@ -20,5 +21,6 @@ pub use answer::{ModelAnswer, ModelDelta};
 pub use client::ModelClient;
 pub use fault::{ModelFault, ModelFaultKind};
 pub use request::{CallerTool, ModelRequest};
+pub use room::summary_of;
 pub use settings::{ModelApi, ModelSettings, ModelTimeouts};
 pub use text_calls::{TextCallFormat, text_call_format};

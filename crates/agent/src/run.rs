@@ -73,6 +73,12 @@ struct DoneCall {
 pub enum RunInput {
     Answered(Box<ModelAnswer>),
     ModelFailed(ModelFault),
+    /// So many of the oldest items are left out of requests from now on, and this is told in their
+    /// place.
+    Compacted {
+        hides: usize,
+        text: String,
+    },
     /// The budget lets no further request be made.
     Exhausted(StopReason),
     Ran(Report),
@@ -182,6 +188,10 @@ impl RunState {
                 calls: Vec::new(),
                 fault: Some(fault),
             }),
+            (RunPhase::Asking { stop }, RunInput::Compacted { hides, text }) => {
+                self.items.push(ThreadItem::Summary { text, hides });
+                self.ask(stop)
+            }
             (RunPhase::Asking { stop: None }, RunInput::Exhausted(reason)) => {
                 self.ask(Some(reason))
             }
@@ -373,9 +383,10 @@ impl RunState {
     fn push_results(&mut self, slots: &[CallSlot], refused: &[ResultText], dialect: &dyn Dialect) {
         let of_turn = self.items.iter().rev().find_map(|item| match item {
             ThreadItem::Assistant { calls, .. } => Some(calls.clone()),
-            ThreadItem::System { .. } | ThreadItem::User { .. } | ThreadItem::Results { .. } => {
-                None
-            }
+            ThreadItem::System { .. }
+            | ThreadItem::User { .. }
+            | ThreadItem::Results { .. }
+            | ThreadItem::Summary { .. } => None,
         });
         for slot in slots.iter().filter(|slot| slot.waits.is_none()) {
             let call = of_turn.iter().flatten().find(|call| call.id == slot.result.call_id);

@@ -10,7 +10,7 @@ use toolcrib_core::Plan;
 use super::{AgentRun, Listener, RunPause, now};
 use crate::event::{CalledTool, RunEvent};
 use crate::item::{InputPart, ThreadItem};
-use crate::model::{ModelAnswer, ModelDelta, ModelFault, ModelFaultKind, ModelRequest};
+use crate::model::{CallerTool, ModelAnswer, ModelDelta, ModelFault, ModelFaultKind, ModelRequest};
 use crate::run::RunInput;
 use crate::stop::StopReason;
 use crate::usage::{Usage, tokens};
@@ -46,6 +46,11 @@ impl AgentRun {
         left.unwrap_or(Duration::from_hours(24))
     }
 
+    /// For a request; the last turn has as long as a model may take.
+    pub(super) fn time_of(&self, is_last: bool) -> Duration {
+        if is_last { LONGEST_DEFERRAL } else { self.time_left() }
+    }
+
     /// `None`: the process ends, and another one is to ask again.
     pub(super) async fn ask(
         &mut self,
@@ -61,18 +66,24 @@ impl AgentRun {
             Err(fault) => return Some(RunInput::ModelFailed(fault)),
         };
         self.plan = Some(plan.clone());
-        let guidance = plan.guidance();
-        let instructions = self.instructions(&guidance.system);
-        let items = guided(&self.state.items, &guidance.user, &guidance.reminders);
+        let draft = TurnDraft::of(plan, &self.agent.instructions, is_last);
+        match Box::pin(self.fitted(&draft, tell, cancel)).await {
+            Ok(items) => self.ask_for_turn(&draft, &items, tell, cancel).await,
+            Err(input) => input,
+        }
+    }
+
+    async fn ask_for_turn(
+        &mut self,
+        draft: &TurnDraft,
+        items: &[ThreadItem],
+        tell: Listener<'_>,
+        cancel: &CancellationToken,
+    ) -> Option<RunInput> {
+        let is_last = draft.is_last;
         let model = Arc::clone(&self.agent.model);
-        let mut request = ModelRequest {
-            instructions: &instructions,
-            items: &items,
-            plan: Some(&plan),
-            is_last,
-            caller_tools: self.state.caller_tools(),
-            max_tokens: u64::from(model.settings().max_tokens),
-        };
+        let tools = self.state.caller_tools().to_vec();
+        let mut request = draft.request(items, &tools, model.settings().max_tokens.into());
         let weight = model.weight(&request);
         let reserved = match self.account.reserve(tokens(weight), request.max_tokens, is_last) {
             Ok(reserved) => reserved,
@@ -91,12 +102,13 @@ impl AgentRun {
             said += delta.words().len();
             tell(event_of(delta));
         };
-        let left = if is_last { Duration::from_hours(24) } else { self.time_left() };
         let answered = tokio::select! {
             biased;
             () = cancel.cancelled() => Err(Some(RunInput::Cancelled)),
             () = self.hold.cancelled() => Err(None),
-            () = tokio::time::sleep(left) => Err(Some(RunInput::Exhausted(StopReason::Time))),
+            () = tokio::time::sleep(self.time_of(is_last)) => {
+                Err(Some(RunInput::Exhausted(StopReason::Time)))
+            }
             answered = model.answer(&request, &mut used, &mut pass_on) => Ok(answered),
         };
         if answered.is_err() {
@@ -106,14 +118,19 @@ impl AgentRun {
         self.account.settle(reserved, &used);
         self.usage.add(used);
         match answered {
-            Ok(Ok(answer)) => Some(heard(answer, &plan, tell)),
+            Ok(Ok(answer)) => {
+                self.room.answered(weight, &answer.usage);
+                Some(heard(answer, &draft.plan, tell))
+            }
+            // Asked once more with less.
+            Ok(Err(fault)) if self.room.refused(weight, &fault) => Some(RunInput::GoOn),
             Ok(Err(fault)) => self.failed(fault, tell),
             Err(input) => input,
         }
     }
 
     /// `None`: it waits until the model wants to be asked.
-    fn failed(&mut self, fault: ModelFault, tell: Listener<'_>) -> Option<RunInput> {
+    pub(super) fn failed(&mut self, fault: ModelFault, tell: Listener<'_>) -> Option<RunInput> {
         let patience = self.agent.model.settings().timeouts.retry_after;
         let wait =
             fault.retry_after.filter(|wait| self.defers && fault.may_pass() && *wait > patience);
@@ -132,27 +149,65 @@ impl AgentRun {
         self.deferred_until = until;
         until.map(|until| RunPause::Deferred { until })
     }
-
-    /// What the author of the agent says, and what the tools want said of themselves.
-    fn instructions(&self, of_tools: &str) -> String {
-        let texts = [self.agent.instructions.as_str(), of_tools];
-        let parts: Vec<_> = texts.into_iter().filter(|part| !part.is_empty()).collect();
-        parts.join("\n\n")
-    }
 }
 
-/// The thread with what the tools want said beside the words of the user, at the last of these. The
-/// log has it not: it is of this request alone.
-fn guided<'a>(items: &'a [ThreadItem], user: &str, reminders: &[String]) -> Cow<'a, [ThreadItem]> {
-    let texts = std::iter::once(user).chain(reminders.iter().map(String::as_str));
-    let texts: Vec<_> = texts.filter(|text| !text.is_empty()).collect();
-    let last = items.iter().rposition(|item| matches!(item, ThreadItem::User { .. }));
-    let Some(last) = last.filter(|_| !texts.is_empty()) else { return Cow::Borrowed(items) };
-    let mut items = items.to_vec();
-    if let Some(ThreadItem::User { parts }) = items.get_mut(last) {
-        parts.push(InputPart::Text { text: texts.join("\n\n") });
+/// What a turn has beside the thread.
+pub(super) struct TurnDraft {
+    plan: Plan,
+    instructions: String,
+    /// What the tools want said beside the words of the user.
+    beside: String,
+    pub(super) is_last: bool,
+}
+
+impl TurnDraft {
+    /// `instructions`: what the author of the agent says. What the tools want said of themselves
+    /// stands behind it.
+    fn of(plan: Plan, instructions: &str, is_last: bool) -> Self {
+        let guidance = plan.guidance();
+        let parts = [instructions, guidance.system.as_str()];
+        let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        let instructions = parts.join("\n\n");
+        let reminders = guidance.reminders.iter().map(String::as_str);
+        let beside = std::iter::once(guidance.user.as_str()).chain(reminders);
+        let beside: Vec<_> = beside.filter(|text| !text.is_empty()).collect();
+        Self { instructions, beside: beside.join("\n\n"), plan, is_last }
     }
-    Cow::Owned(items)
+
+    pub(super) fn request<'a>(
+        &'a self,
+        items: &'a [ThreadItem],
+        caller_tools: &'a [CallerTool],
+        max_tokens: u64,
+    ) -> ModelRequest<'a> {
+        ModelRequest {
+            instructions: &self.instructions,
+            items,
+            plan: Some(&self.plan),
+            is_last: self.is_last,
+            caller_tools,
+            max_tokens,
+        }
+    }
+
+    /// Bytes of what stands beside the words of the user.
+    pub(super) fn guidance_size(&self) -> usize {
+        self.beside.len()
+    }
+
+    /// The thread with what the tools want said, at the last words of the user. The log has it not:
+    /// it is of this request alone.
+    pub(super) fn guided<'a>(&self, items: &'a [ThreadItem]) -> Cow<'a, [ThreadItem]> {
+        let last = items.iter().rposition(|item| matches!(item, ThreadItem::User { .. }));
+        let Some(last) = last.filter(|_| !self.beside.is_empty()) else {
+            return Cow::Borrowed(items);
+        };
+        let mut items = items.to_vec();
+        if let Some(ThreadItem::User { parts }) = items.get_mut(last) {
+            parts.push(InputPart::Text { text: self.beside.clone() });
+        }
+        Cow::Owned(items)
+    }
 }
 
 fn event_of(delta: ModelDelta) -> RunEvent {

@@ -21,7 +21,7 @@ use super::messages;
 use super::request::{self, ModelRequest};
 use super::settings::{ModelApi, ModelSettings};
 use super::text_calls::{self, TextCallFormat};
-use crate::item::{CallText, Echo, InputPart, ThreadItem};
+use crate::item::{CallText, Echo};
 use crate::usage::Usage;
 
 /// Largest answer that is read, in bytes.
@@ -103,19 +103,9 @@ impl ModelClient {
     /// Bytes of a request, for an estimate of its tokens.
     pub fn weight(&self, request: &ModelRequest<'_>) -> usize {
         // Of an image or a file nobody counts the letters.
-        let parts = request.items.iter().filter_map(|item| match item {
-            ThreadItem::User { parts } => Some(parts),
-            ThreadItem::System { .. }
-            | ThreadItem::Assistant { .. }
-            | ThreadItem::Results { .. } => None,
-        });
-        let media = parts.flatten().filter_map(|part| match part {
-            InputPart::Image { data, .. } | InputPart::File { data, .. } => Some(data.len()),
-            InputPart::Text { .. } | InputPart::ImageUrl { .. } => None,
-        });
-        let (count, bytes) =
-            media.fold((0_usize, 0_usize), |(count, sum), one| (count + 1, sum + one));
-        self.body(request).len().saturating_sub(bytes) + count * MEDIA
+        let media = messages::media(request.items);
+        let bytes = media.iter().fold(0_usize, |sum, one| sum.saturating_add(*one));
+        self.body(request).len().saturating_sub(bytes) + media.len() * MEDIA
     }
 
     fn body(&self, request: &ModelRequest<'_>) -> Bytes {

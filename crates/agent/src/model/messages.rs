@@ -3,11 +3,15 @@
 use serde_json::{Map, Value, json};
 
 use super::settings::ModelApi;
+use crate::item::compaction::note;
 use crate::item::{CallText, Echo, InputPart, ResultText, ThreadItem};
 
 /// What stands in the place of an answer that no thread has: an API refuses a call without one.
 pub(crate) const UNANSWERED: &str =
     "no result of this call is known: it may have run or not. Look before you call it again";
+
+/// A shorter text in base64 is taken for words.
+const LEAST_MEDIA: usize = 4_000;
 
 /// The items in the shape of this API. What it gave itself goes back as it came; the rest is told
 /// in its words. Each of their calls is [`answered`].
@@ -18,6 +22,9 @@ pub(crate) fn messages(api: ModelApi, items: &[ThreadItem]) -> Vec<Value> {
         match item {
             ThreadItem::System { text } => messages.extend(system(api, text)),
             ThreadItem::User { parts } => messages.push(user(api, parts)),
+            ThreadItem::Summary { text, .. } => {
+                messages.push(user(api, &[InputPart::Text { text: note(text) }]));
+            }
             ThreadItem::Assistant { echo: Some(echo), .. }
             | ThreadItem::Results { echo: Some(echo), .. }
                 if echo.dialect == dialect.name() =>
@@ -29,6 +36,49 @@ pub(crate) fn messages(api: ModelApi, items: &[ThreadItem]) -> Vec<Value> {
         }
     }
     messages
+}
+
+/// Bytes of each image and file in a thread.
+pub(crate) fn media(items: &[ThreadItem]) -> Vec<usize> {
+    let mut found = Vec::new();
+    for item in items {
+        match item {
+            ThreadItem::User { parts } => {
+                found.extend(parts.iter().filter_map(|part| match part {
+                    InputPart::Image { data, .. } | InputPart::File { data, .. } => {
+                        Some(data.len())
+                    }
+                    InputPart::Text { .. } | InputPart::ImageUrl { .. } => None,
+                }));
+            }
+            ThreadItem::Results { echo: Some(echo), .. } => {
+                echo.messages.iter().for_each(|message| encoded(message, &mut found));
+            }
+            ThreadItem::System { .. }
+            | ThreadItem::Assistant { .. }
+            | ThreadItem::Results { echo: None, .. }
+            | ThreadItem::Summary { .. } => {}
+        }
+    }
+    found
+}
+
+/// Finds long texts in base64, which all APIs have images and files in.
+fn encoded(value: &Value, found: &mut Vec<usize>) {
+    match value {
+        Value::String(text) => {
+            let data = text.split_once(";base64,").map_or(text.as_str(), |(_, data)| data);
+            let is_of_base64 = |byte: u8| {
+                byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'-' | b'_')
+            };
+            if data.len() >= LEAST_MEDIA && data.bytes().all(is_of_base64) {
+                found.push(data.len());
+            }
+        }
+        Value::Array(list) => list.iter().for_each(|value| encoded(value, found)),
+        Value::Object(fields) => fields.values().for_each(|value| encoded(value, found)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 /// The same with an answer to every call, no answer without a call, and one entry of answers behind
@@ -56,6 +106,7 @@ pub(crate) fn answered(items: &[ThreadItem]) -> Vec<ThreadItem> {
             }
             other @ (ThreadItem::System { .. }
             | ThreadItem::User { .. }
+            | ThreadItem::Summary { .. }
             | ThreadItem::Assistant { .. }) => {
                 push_results(&mut healed, unanswered(&mut open), None);
                 if let ThreadItem::Assistant { calls, .. } = other {

@@ -23,6 +23,8 @@ pub struct ModelSettings {
     pub key: Option<Secret>,
     /// Tokens of one answer at the most.
     pub max_tokens: u32,
+    /// Tokens that it reads and writes at a time; `None`: nobody knows.
+    pub context: Option<u32>,
     /// `None`: the API's own.
     pub temperature: Option<f64>,
     pub timeouts: ModelTimeouts,
@@ -81,6 +83,7 @@ impl ModelSettings {
             text_calls: None,
             key: None,
             max_tokens: 4096,
+            context: None,
             temperature: None,
             timeouts: ModelTimeouts::default(),
             retries: 2,

@@ -8,6 +8,8 @@
 
 mod budget;
 mod cancelled;
+mod compaction;
+mod drawn_threads;
 mod fallback;
 mod fixture;
 mod guided;
@@ -16,3 +18,4 @@ mod resumed;
 mod runs;
 mod text_call_formats;
 mod text_calls;
+mod thread_rules;

@@ -15,6 +15,9 @@ use crate::raw;
 use crate::settings::agents::{AgentTemplate, DEFAULT_MODEL, ModelTemplate};
 use crate::settings::embedder::{self, EmbedderTemplate};
 
+/// Tokens that a model must be able to read beside what it writes.
+const LEAST_READ: u32 = 1_024;
+
 /// Longest prefix, in bytes: models want a word or a sentence.
 const LONGEST_PREFIX: usize = 1000;
 
@@ -167,13 +170,24 @@ impl ConfigChecker<'_, '_, '_> {
         let plain = ModelSettings {
             text_calls: raw.calls.and_then(text_calls),
             max_tokens: raw.max_tokens.unwrap_or(plain.max_tokens),
+            context: raw.context,
             temperature: raw.temperature,
             timeouts,
             retries: raw.retries.unwrap_or(plain.retries),
             price,
             ..plain
         };
+        self.context(&plain, &place.key("context"));
         Some(ModelTemplate { id, plain, key })
+    }
+
+    fn context(&mut self, model: &ModelSettings, place: &TomlPath) {
+        let most = model.max_tokens;
+        if model.context.is_some_and(|context| context < most.saturating_add(LEAST_READ)) {
+            let message = format!("an answer of {most} tokens leaves no room for a question");
+            let cure = "write a smaller `max_tokens`, at the most half of `context`";
+            self.problem(place, message, cure);
+        }
     }
 
     pub(super) fn agents(

@@ -64,6 +64,10 @@ pub(crate) struct ModelTable {
     /// Tokens of one answer at the most. 4096 if not set.
     #[schemars(range(min = 16, max = 1_000_000))]
     pub(crate) max_tokens: Option<u32>,
+    /// Tokens that the model reads and writes at a time. What a thread has beyond is summed up by the
+    /// model itself. If not set, that is done when the model says that a thread is too long.
+    #[schemars(range(min = 2_048, max = 100_000_000))]
+    pub(crate) context: Option<u32>,
     /// How much chance is in its answers; the API's own if not set.
     #[schemars(range(min = 0.0, max = 2.0))]
     pub(crate) temperature: Option<f64>,

@@ -42,6 +42,21 @@ fn a_model_calls_by_its_api_if_the_file_names_no_form_of_its_text() {
 }
 
 #[test]
+fn what_a_model_reads_at_a_time_leaves_room_for_a_question() {
+    let read = |lines: &str| {
+        let text = format!("[model]\nkind = \"ollama\"\nname = \"m\"\n{lines}\n");
+        Config::read(&text, "crib.toml")
+    };
+    let good = read("context = 8192");
+    assert_eq!(good.problems, vec![]);
+    let agents = good.config.unwrap().agents(&Nothing).unwrap();
+    assert_eq!(agents[0].model.context, Some(8192));
+    let told = read("context = 4096").problems[0].to_string();
+    assert!(told.contains("an answer of 4096 tokens leaves no room"), "{told}");
+    assert_eq!(read("context = 4096\nmax_tokens = 1024").problems, vec![]);
+}
+
+#[test]
 fn an_agent_has_models_that_are_asked_in_the_place_of_its_own() {
     let models = "[[model]]\nid = \"a\"\nkind = \"ollama\"\nname = \"one\"\n[[model]]\nid = \"b\"\n\
                   kind = \"vllm\"\nname = \"two\"\n";

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::format::TextCallFormat;
 use super::{bare, cline, hermes, llama, react};
+use crate::item::compaction::note;
 use crate::item::{CallText, Echo, InputPart, ResultText, ThreadItem};
 
 /// The name under which the turns of a format are kept: the messages of such a turn are no use to
@@ -26,6 +27,9 @@ pub(crate) fn retold(
     for item in items {
         match item {
             ThreadItem::System { .. } => told.push(item),
+            ThreadItem::Summary { text, .. } => {
+                told.push(ThreadItem::User { parts: vec![InputPart::Text { text: note(&text) }] });
+            }
             ThreadItem::User { parts } => match told.last_mut() {
                 Some(ThreadItem::User { parts: before }) if is_open => before.extend(parts),
                 _ => told.push(ThreadItem::User { parts }),

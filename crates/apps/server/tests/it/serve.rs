@@ -43,6 +43,7 @@ mod leaks;
 mod lifetime;
 mod limits;
 mod listener;
+mod long_threads;
 mod mcp;
 mod meaning;
 mod named;

@@ -234,6 +234,7 @@ impl AnswerText {
             | RunEvent::CallDone { .. }
             | RunEvent::Progress { .. }
             | RunEvent::Notice { .. }
+            | RunEvent::Compacted { .. }
             | RunEvent::Waiting { .. }
             | RunEvent::Usage { .. }
             | RunEvent::Ended { .. } => None,

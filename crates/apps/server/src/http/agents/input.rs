@@ -263,7 +263,8 @@ impl ThreadReader {
             "compaction" => {
                 let said = word(item, "encrypted_content");
                 if let Some(summary) = said.strip_prefix(SUMMARY) {
-                    self.system(format!("What was said before, in short: {summary}"));
+                    let said = format!("What was said before, in short: {summary}");
+                    self.user(vec![InputPart::Text { text: said }]);
                 }
             }
             extended if extended.contains(':') => {}

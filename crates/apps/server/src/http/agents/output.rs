@@ -199,6 +199,7 @@ impl ResponseWriter {
             RunEvent::Reasoning { .. }
             | RunEvent::Progress { .. }
             | RunEvent::Notice { .. }
+            | RunEvent::Compacted { .. }
             | RunEvent::Waiting { .. } => Vec::new(),
         }
     }

@@ -8,7 +8,7 @@ use toolcrib_testkit::{ScriptedModel, ScriptedTurn};
 use super::support::{Answer, Serving, eventually};
 use crate::process::Folder;
 
-const BASICS: &str = "[[source]]\nid = \"basics\"\nprefix = \"\"\nbasics = true\n";
+pub(super) const BASICS: &str = "[[source]]\nid = \"basics\"\nprefix = \"\"\nbasics = true\n";
 
 pub(super) fn serving(model: &ScriptedModel, more: &str) -> Serving {
     let folder = Folder::new();

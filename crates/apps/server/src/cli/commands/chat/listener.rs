@@ -64,6 +64,13 @@ impl<'a> ChatListener<'a> {
                 self.new_line()?;
                 self.output.note(text);
             }
+            RunEvent::Compacted { hides, .. } => {
+                self.new_line()?;
+                self.output.note(&format!(
+                    "the thread is longer than the model reads: its first {hides} entries were \
+                     summed up"
+                ));
+            }
             RunEvent::Ended { end, .. } => {
                 self.new_line()?;
                 if let Some(fault) = &end.fault {

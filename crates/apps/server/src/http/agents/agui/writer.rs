@@ -118,6 +118,10 @@ impl AguiWriter {
             RunEvent::CallDone { response } => self.call_done(response),
             RunEvent::Progress { text } => vec![custom("toolcrib.progress", &json!(text))],
             RunEvent::Notice { text } => vec![custom("toolcrib.notice", &json!(text))],
+            RunEvent::Compacted { hides, text } => {
+                let told = json!({ "hides": hides, "text": text });
+                vec![custom("toolcrib.compacted", &told)]
+            }
             // Whether it still waits is looked up when the run pauses.
             RunEvent::Waiting { .. } => Vec::new(),
             RunEvent::Usage { usage } => {

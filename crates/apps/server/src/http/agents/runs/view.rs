@@ -47,6 +47,7 @@ pub(super) fn run(live: &LiveRun) -> Value {
             | RunEvent::CallDone { .. }
             | RunEvent::Progress { .. }
             | RunEvent::Notice { .. }
+            | RunEvent::Compacted { .. }
             | RunEvent::Waiting { .. } => {}
         }
     }
