@@ -11,8 +11,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use toolcrib_core::{
-    BatchOptions, Caller, NewRun, Plan, PlanRequest, RunLedger, RunLedgerError, RunStage,
-    StoredRun, TicketId,
+    BatchOptions, Caller, NewRun, Plan, PlanRequest, Reference, Run, RunLedger, RunLedgerError,
+    RunStage, StoredRun, TicketId,
 };
 use toolcrib_engine::Crib;
 
@@ -24,7 +24,6 @@ use crate::model::{CallerTool, ModelClient, ModelFault, ModelFaultKind};
 use crate::record::RunRecord;
 use crate::run::{RunEffect, RunEnd, RunInput, RunState};
 use crate::saved::{RestoreError, SAVED_VERSION, SavedRun};
-use crate::stop::StopReason;
 use crate::usage::Usage;
 
 /// A model with instructions, over a crib.
@@ -87,6 +86,8 @@ pub struct RunOrder {
     pub caller: Arc<Caller>,
     /// The thread, whose last item is what the user says.
     pub thread: Vec<ThreadItem>,
+    /// Sources that the thread has already, in the order of their numbers, which stay.
+    pub sources: Vec<Reference>,
     /// Tools that whoever asks runs itself.
     pub caller_tools: Vec<CallerTool>,
     /// Whether the model hears of a batch only when nothing of it waits for a person any more; else
@@ -134,9 +135,10 @@ impl AgentRun {
     }
 
     fn named(id: String, order: RunOrder) -> Self {
-        let RunOrder { agent, caller, thread, caller_tools, waits_for_people } = order;
+        let RunOrder { agent, caller, thread, sources, caller_tools, waits_for_people } = order;
         let account = Account::new(agent.budget, agent.model.settings().price);
-        let state = RunState::new(id, thread, caller_tools, waits_for_people);
+        let mut state = RunState::new(id, thread, caller_tools, waits_for_people);
+        state.run = Run::with_sources(sources);
         let next = state.again();
         Self {
             agent,
@@ -272,6 +274,11 @@ impl AgentRun {
         &self.state.items
     }
 
+    /// The sources of the thread, in the order of their numbers.
+    pub fn sources(&self) -> Vec<Reference> {
+        self.state.run.sources().cloned().collect()
+    }
+
     pub fn usage(&self) -> Usage {
         self.usage
     }
@@ -403,12 +410,7 @@ impl AgentRun {
             detail: Some(error.to_string()),
             retry_after: None,
         };
-        let end = RunEnd {
-            stop: StopReason::Fault,
-            text: fault.message.clone(),
-            calls: Vec::new(),
-            fault: Some(fault),
-        };
+        let end = RunEnd::of_fault(fault);
         self.next = RunEffect::End(end.clone());
         self.record = None;
         self.is_told = true;

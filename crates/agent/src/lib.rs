@@ -22,6 +22,7 @@ pub use event::stored::events_of;
 pub use event::{CallEnd, CallOutcome, CalledTool, RunEvent, WaitingTool};
 pub use item::{CallText, Echo, InputPart, ResultText, ThreadItem};
 pub use price::Price;
+pub use run::reference::{CitedSpan, RunReference, cited_spans};
 pub use run::{RunEffect, RunEnd, RunInput, RunState};
 pub use saved::{RestoreError, SavedRun};
 pub use stop::StopReason;

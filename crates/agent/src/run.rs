@@ -1,6 +1,7 @@
 //! The loop of an agent as a function: what came goes in, what is to be done comes out. It has no
 //! clock, no socket and no randomness, so that the same inputs always give the same run.
 
+pub(crate) mod reference;
 mod slot;
 
 use std::collections::HashSet;
@@ -14,6 +15,7 @@ use crate::item::{CallText, Echo, ResultText, ThreadItem};
 use crate::model::messages::merged;
 use crate::model::{CallerTool, ModelAnswer, ModelFault};
 use crate::stop::StopReason;
+use reference::RunReference;
 pub(crate) use slot::WaitingCall;
 use slot::{CallSlot, StoredCall};
 
@@ -122,6 +124,21 @@ pub struct RunEnd {
     pub calls: Vec<CallText>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<ModelFault>,
+    /// The sources of the run, in the order of their numbers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub references: Vec<RunReference>,
+}
+
+impl RunEnd {
+    pub fn new(stop: StopReason, text: impl Into<String>) -> Self {
+        let (calls, references) = (Vec::new(), Vec::new());
+        Self { stop, text: text.into(), calls, fault: None, references }
+    }
+
+    /// The end of a run by a fault, of which its user is told.
+    pub fn of_fault(fault: ModelFault) -> Self {
+        Self { fault: Some(fault.clone()), ..Self::new(StopReason::Fault, fault.message) }
+    }
 }
 
 impl RunState {
@@ -178,16 +195,23 @@ impl RunState {
     /// Takes what came and says what is to be done. An input that does not belong to where the run
     /// stands ends nothing and changes nothing: the same is to be done as before.
     pub fn step(&mut self, input: RunInput, dialect: &dyn Dialect) -> RunEffect {
+        match self.next(input, dialect) {
+            RunEffect::End(end) => {
+                let references = RunReference::all(&self.run, &end.text);
+                RunEffect::End(RunEnd { references, ..end })
+            }
+            effect @ (RunEffect::Ask { .. } | RunEffect::Call(_) | RunEffect::Wait(_)) => effect,
+        }
+    }
+
+    fn next(&mut self, input: RunInput, dialect: &dyn Dialect) -> RunEffect {
         let phase = std::mem::replace(&mut self.phase, RunPhase::Ended);
         match (phase, input) {
             (RunPhase::Ended, _) => self.end(StopReason::Done, String::new()),
             (RunPhase::Asking { stop }, RunInput::Answered(answer)) => self.answered(*answer, stop),
-            (RunPhase::Asking { .. }, RunInput::ModelFailed(fault)) => RunEffect::End(RunEnd {
-                stop: StopReason::Fault,
-                text: fault.message.clone(),
-                calls: Vec::new(),
-                fault: Some(fault),
-            }),
+            (RunPhase::Asking { .. }, RunInput::ModelFailed(fault)) => {
+                RunEffect::End(RunEnd::of_fault(fault))
+            }
             (RunPhase::Asking { stop }, RunInput::Compacted { hides, text }) => {
                 self.items.push(ThreadItem::Summary { text, hides });
                 self.ask(stop)
@@ -257,12 +281,7 @@ impl RunState {
                 RunEffect::Call(calls.iter().map(StoredCall::call).collect())
             }
             RunPhase::Waiting { slots, .. } => RunEffect::Wait(open_tickets(slots)),
-            RunPhase::Ended => RunEffect::End(RunEnd {
-                stop: StopReason::Done,
-                text: String::new(),
-                calls: Vec::new(),
-                fault: None,
-            }),
+            RunPhase::Ended => RunEffect::End(RunEnd::new(StopReason::Done, String::new())),
         }
     }
 
@@ -273,7 +292,7 @@ impl RunState {
 
     fn end(&mut self, stop: StopReason, text: String) -> RunEffect {
         self.phase = RunPhase::Ended;
-        RunEffect::End(RunEnd { stop, text, calls: Vec::new(), fault: None })
+        RunEffect::End(RunEnd::new(stop, text))
     }
 
     fn answered(&mut self, answer: ModelAnswer, stop: Option<StopReason>) -> RunEffect {
@@ -377,7 +396,7 @@ impl RunState {
     /// `calls`: those that the caller runs.
     fn end_with(&mut self, stop: StopReason, calls: Vec<CallText>) -> RunEffect {
         self.phase = RunPhase::Ended;
-        RunEffect::End(RunEnd { stop, text: String::new(), calls, fault: None })
+        RunEffect::End(RunEnd { calls, ..RunEnd::new(stop, String::new()) })
     }
 
     fn push_results(&mut self, slots: &[CallSlot], refused: &[ResultText], dialect: &dyn Dialect) {

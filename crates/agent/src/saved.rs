@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use toolcrib_core::Reference;
 
 use crate::budget::Spent;
 use crate::item::ThreadItem;
@@ -45,6 +46,11 @@ impl SavedRun {
     /// How it ended, if it has.
     pub fn end(&self) -> Option<&RunEnd> {
         self.end.as_ref()
+    }
+
+    /// The sources of its thread, in the order of their numbers.
+    pub fn sources(&self) -> Vec<Reference> {
+        self.state.run.sources().cloned().collect()
     }
 
     pub fn usage(&self) -> Usage {

@@ -15,6 +15,11 @@ use crate::run::RunInput;
 use crate::stop::StopReason;
 use crate::usage::{Usage, tokens};
 
+/// What a model is told once a result has named a source.
+const CITE: &str = "\
+Results name their sources by numbers in brackets. Where your answer rests on one, put its number \
+behind the words: [1]. Use no other numbers in this way.";
+
 /// Longer than that no model is waited for at a time.
 const LONGEST_DEFERRAL: Duration = Duration::from_hours(24);
 
@@ -169,7 +174,8 @@ impl TurnDraft {
         let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
         let instructions = parts.join("\n\n");
         let reminders = guidance.reminders.iter().map(String::as_str);
-        let beside = std::iter::once(guidance.user.as_str()).chain(reminders);
+        let cite = plan.run().sources().next().map(|_| CITE);
+        let beside = std::iter::once(guidance.user.as_str()).chain(reminders).chain(cite);
         let beside: Vec<_> = beside.filter(|text| !text.is_empty()).collect();
         Self { instructions, beside: beside.join("\n\n"), plan, is_last }
     }

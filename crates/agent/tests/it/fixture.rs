@@ -55,6 +55,7 @@ pub(crate) fn order(agent: &Arc<Agent>, said: &str) -> RunOrder {
         agent: Arc::clone(agent),
         caller: Arc::new(Caller::local()),
         thread: vec![ThreadItem::user(said)],
+        sources: Vec::new(),
         caller_tools: Vec::new(),
         waits_for_people: true,
     }

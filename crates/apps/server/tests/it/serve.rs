@@ -18,6 +18,7 @@ mod calls;
 mod canaries;
 mod canaries_elsewhere;
 mod checked;
+mod citations;
 mod clients;
 mod consent;
 mod credentials;

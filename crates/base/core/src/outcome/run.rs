@@ -38,6 +38,12 @@ pub enum NextStep {
 }
 
 impl Run {
+    /// One whose thread has these sources already, in the order of their numbers.
+    pub fn with_sources(sources: impl IntoIterator<Item = Reference>) -> Self {
+        let sources = sources.into_iter().map(|source| (source.id.clone(), source)).collect();
+        Self(Arc::new(RunMemory { sources, ..RunMemory::default() }))
+    }
+
     /// Whether nothing has happened in it yet.
     pub(crate) fn is_new(&self) -> bool {
         let RunMemory { turn, used, checks, sources } = &*self.0;

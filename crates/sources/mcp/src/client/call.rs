@@ -3,6 +3,7 @@
 
 pub(crate) mod params;
 pub(crate) mod questions;
+mod references;
 pub(crate) mod reply;
 pub(crate) mod task;
 

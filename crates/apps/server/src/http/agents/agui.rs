@@ -113,7 +113,8 @@ async fn begin(
         request,
     };
     let caller = Arc::clone(&asked.caller);
-    let order = RunOrder { agent, caller, thread: items, caller_tools, waits_for_people: true };
+    let (thread, sources) = (items, Vec::new());
+    let order = RunOrder { agent, caller, thread, sources, caller_tools, waits_for_people: true };
     let new = Some(meta.written());
     let live = driver::begin(&asked.gateway, order, meta, new).await;
     let live = live.map_err(|error| match &error {

@@ -11,6 +11,7 @@ use uuid::Uuid;
 use super::api_error::ApiError;
 use super::chosen::{agent_of, check_names};
 use super::input;
+use super::output::parts::annotations;
 use super::output::{event, now};
 use super::running::{self, FinishedRun};
 use crate::http::routes::problem::HttpProblem;
@@ -68,7 +69,8 @@ fn order(asked: &GatewayRequest, body: &Value) -> Result<Ordered, HttpProblem> {
         model: agent.name.clone(),
     };
     let caller = std::sync::Arc::clone(&asked.caller);
-    let order = RunOrder { agent, caller, thread, caller_tools, waits_for_people: false };
+    let (sources, waits_for_people) = (Vec::new(), false);
+    let order = RunOrder { agent, caller, thread, sources, caller_tools, waits_for_people };
     Ok(Ok((order, head)))
 }
 
@@ -99,8 +101,14 @@ async fn answer(
     }
     let FinishedRun { end, usage, .. } = finished;
     let mut message = json!({ "role": "assistant", "content": text.whole(&end), "refusal": null });
-    if let (Value::Object(fields), false) = (&mut message, end.calls.is_empty()) {
-        fields.insert("tool_calls".to_owned(), calls(&end.calls).into());
+    if let Value::Object(fields) = &mut message {
+        if !end.calls.is_empty() {
+            fields.insert("tool_calls".to_owned(), calls(&end.calls).into());
+        }
+        let cited = text.annotations(&end);
+        if !cited.is_empty() {
+            fields.insert("annotations".to_owned(), cited.into());
+        }
     }
     let choice = json!({
         "index": 0, "message": message, "finish_reason": reason(end.stop), "logprobs": null,
@@ -171,6 +179,10 @@ impl ChunkWriter {
         } else {
             if let Some(rest) = text.rest(&finished.end) {
                 self.chunk(&json!({ "content": rest }), None).await;
+            }
+            let cited = text.annotations(&finished.end);
+            if !cited.is_empty() {
+                self.chunk(&json!({ "annotations": cited }), None).await;
             }
             if !finished.end.calls.is_empty() {
                 let mut calls = calls(&finished.end.calls);
@@ -249,10 +261,19 @@ impl AnswerText {
         })
     }
 
+    fn all(&self, end: &RunEnd) -> String {
+        format!("{}{}", self.said, self.rest(end).unwrap_or_default())
+    }
+
+    /// Where all of it cites a source.
+    fn annotations(&self, end: &RunEnd) -> Vec<Value> {
+        let cited = annotations(&self.all(end), &end.references).into_iter();
+        cited.map(|cited| json!({ "type": "url_citation", "url_citation": cited })).collect()
+    }
+
     /// `null` where nothing is said and the caller has calls to run.
     fn whole(&self, end: &RunEnd) -> Value {
-        let rest = self.rest(end).unwrap_or_default();
-        let whole = format!("{}{rest}", self.said);
+        let whole = self.all(end);
         if whole.is_empty() && !end.calls.is_empty() { Value::Null } else { whole.into() }
     }
 }

@@ -5,16 +5,20 @@
 //! that none of them takes for a call that it has to run itself.
 
 mod call_items;
+pub(super) mod parts;
 
 use std::time::SystemTime;
 
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
-use toolcrib::agent::{CallEnd, CalledTool, RunEnd, RunEvent, StopReason, Usage};
+use toolcrib::agent::{
+    CallEnd, CalledTool, RunEnd, RunEvent, RunReference, StopReason, Usage,
+};
 
 use super::api_error::ApiError;
 use super::chosen::mcp_servers::McpServers;
 use super::live::live_run::{DecidedCall, LiveRun, RunMeta, seconds};
+use parts::{annotations_of, message, part};
 
 /// What stands before the ticket in the id of an item.
 const APPROVAL: &str = "mcpr_";
@@ -53,6 +57,8 @@ pub(super) struct ResponseWriter {
     /// written.
     key: String,
     usage: Usage,
+    /// The sources that are known so far.
+    references: Vec<RunReference>,
     waits_for_people: bool,
     /// Names of tools that the caller runs.
     caller_tools: Vec<String>,
@@ -130,6 +136,7 @@ impl ResponseWriter {
             sequence: 0,
             key: run.id.clone(),
             usage: Usage::default(),
+            references: Vec::new(),
             waits_for_people: run.request.is_durable && !run.request.asks_caller,
             caller_tools,
             servers: servers_of(run),
@@ -217,7 +224,7 @@ impl ResponseWriter {
             events.push(self.told(
                 "response.content_part.added",
                 json!({
-                    "item_id": id, "output_index": index, "content_index": 0, "part": part(""),
+                    "item_id": id, "output_index": index, "content_index": 0, "part": part("", &[]),
                 }),
             ));
             self.message = Some(MessageDraft { id, text: String::new() });
@@ -247,19 +254,30 @@ impl ResponseWriter {
         if let Value::Object(fields) = &mut done {
             fields.insert("logprobs".to_owned(), json!([]));
         }
-        let item = message(&id, status, &[part(&text)]);
+        let cited = annotations_of(&text, &self.references);
+        let whole = part(&text, &cited);
+        let item = message(&id, status, std::slice::from_ref(&whole));
         self.output.push(item.clone());
-        vec![
-            self.told("response.output_text.done", done),
-            self.told("response.content_part.done", with("part", part(&text))),
-            self.told("response.output_item.done", json!({ "output_index": index, "item": item })),
-        ]
+        let mut events = Vec::new();
+        for (place, cited) in cited.into_iter().enumerate() {
+            let mut fields = with("annotation", cited);
+            if let Value::Object(fields) = &mut fields {
+                fields.insert("annotation_index".to_owned(), place.into());
+            }
+            events.push(self.told("response.output_text.annotation.added", fields));
+        }
+        events.push(self.told("response.output_text.done", done));
+        events.push(self.told("response.content_part.done", with("part", whole)));
+        let ended = json!({ "output_index": index, "item": item });
+        events.push(self.told("response.output_item.done", ended));
+        events
     }
 
     /// The last events, with the whole answer.
     fn end(&mut self, end: &RunEnd, at: u64) -> Vec<Value> {
         let is_whole =
             !end.stop.is_limit() && end.stop != StopReason::Cancelled && end.fault.is_none();
+        self.references.clone_from(&end.references);
         let mut events = Vec::new();
         let is_said = self.message.as_ref().is_some_and(|draft| draft.text.ends_with(&end.text));
         if end.fault.is_none() && !end.text.is_empty() && !is_said {
@@ -336,16 +354,6 @@ pub(super) fn ticket_of(id: &str) -> Option<&str> {
 /// The id of a run as clients of this API know it.
 pub(super) fn response_id(run: &str) -> String {
     format!("resp_{run}")
-}
-
-fn message(id: &str, status: &str, content: &[Value]) -> Value {
-    json!({
-        "type": "message", "id": id, "status": status, "role": "assistant", "content": content,
-    })
-}
-
-fn part(text: &str) -> Value {
-    json!({ "type": "output_text", "text": text, "annotations": [], "logprobs": [] })
 }
 
 pub(super) fn usage_told(usage: &Usage) -> Value {

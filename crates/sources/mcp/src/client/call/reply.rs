@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 use toolcrib_core::{Content, ErrorKind, Part, ToolError, ToolOutcome};
 
+use super::references::references;
 use crate::client::fault::McpFault;
 use crate::protocol::content::part;
 use crate::protocol::strict_object::empty_as_objects;
@@ -75,7 +76,8 @@ fn outcome(mut result: Map<String, Value>) -> Result<ToolOutcome, McpFault> {
             (_, value) => _ = extra.insert(key, value),
         }
     }
-    Ok(ended(Content { parts, structured, extra, ..Content::default() }, failed))
+    let references = references(&extra);
+    Ok(ended(Content { parts, structured, references, extra, ..Content::default() }, failed))
 }
 
 fn ended(mut content: Content, failed: bool) -> ToolOutcome {

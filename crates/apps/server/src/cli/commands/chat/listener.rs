@@ -1,7 +1,7 @@
 //! What a run tells, as lines for a person or as JSON.
 
 use anyhow::{Result, anyhow};
-use toolcrib::agent::{CallEnd, CallOutcome, CallText, RunEvent, StopReason};
+use toolcrib::agent::{CallEnd, CallOutcome, CallText, RunEvent, RunReference, StopReason};
 use toolcrib::json::invisible::exact;
 
 use crate::cli::output::Output;
@@ -84,6 +84,11 @@ impl<'a> ChatListener<'a> {
                 } else if end.stop.is_limit() {
                     self.output.note(&format!("the run ended at a limit: {}", end.stop.as_str()));
                 }
+                let cited = end.references.iter().filter(|source| source.cited);
+                let lines: Vec<_> = cited.map(source).collect();
+                if !lines.is_empty() {
+                    self.output.text(&format!("\n{}", lines.join("\n")))?;
+                }
             }
             RunEvent::TurnStarted { .. }
             | RunEvent::Reasoning { .. }
@@ -103,6 +108,12 @@ impl<'a> ChatListener<'a> {
 
 fn called(call: &CallText) -> String {
     format!("calls `{}` with {}", exact(&call.name), cut(&call.arguments))
+}
+
+fn source(source: &RunReference) -> String {
+    let url = source.url.as_ref().filter(|url| *url != source.label());
+    let url = url.map(|url| format!(" <{}>", exact(url))).unwrap_or_default();
+    format!("[{}] {}{url}", source.number, exact(source.label()))
 }
 
 fn done(end: &CallEnd) -> String {

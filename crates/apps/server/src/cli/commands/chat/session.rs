@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 use toolcrib::agent::{
     Agent, AgentRun, RunEnd, RunOrder, RunPause, StopReason, ThreadItem, Usage, UsageSource,
 };
-use toolcrib::{BatchOptions, Caller, Decision, Host, ParkedCall, RunStage, TicketId};
+use toolcrib::{BatchOptions, Caller, Decision, Host, ParkedCall, Reference, RunStage, TicketId};
 
 use super::listener::{ChatListener, cut};
 use super::record::{ChatRecord, ChatThread};
@@ -41,6 +41,8 @@ pub(super) struct ChatSession<'a> {
     record: Option<ChatRecord>,
     thread: ChatThread,
     items: Vec<ThreadItem>,
+    /// What the thread cited so far.
+    sources: Vec<Reference>,
     usage: Usage,
     cost: f64,
     approves_all: bool,
@@ -66,6 +68,7 @@ impl<'a> ChatSession<'a> {
             record,
             thread: ChatThread::new(),
             items: Vec::new(),
+            sources: Vec::new(),
             usage: Usage::default(),
             cost: 0.0,
             approves_all,
@@ -92,7 +95,7 @@ impl<'a> ChatSession<'a> {
         let (thread, run) = record.resume(Arc::clone(&self.agent), stored)?;
         self.thread = thread;
         if is_over {
-            self.items = run.items().to_vec();
+            (self.items, self.sources) = (run.items().to_vec(), run.sources());
             return Ok(None);
         }
         self.output.note("the last answer was not over: it goes on");
@@ -152,8 +155,9 @@ impl<'a> ChatSession<'a> {
         let mut thread = self.items.clone();
         thread.push(ThreadItem::user(message));
         let (agent, caller) = (Arc::clone(&self.agent), Arc::clone(&self.caller));
-        let (caller_tools, waits_for_people) = (Vec::new(), true);
-        let order = RunOrder { agent, caller, thread, caller_tools, waits_for_people };
+        let (sources, caller_tools) = (self.sources.clone(), Vec::new());
+        let waits_for_people = true;
+        let order = RunOrder { agent, caller, thread, sources, caller_tools, waits_for_people };
         let run = match &self.record {
             None => AgentRun::new(order),
             Some(record) => {
@@ -189,7 +193,7 @@ impl<'a> ChatSession<'a> {
         let (_, _, _, cost) = run.account().totals();
         self.cost += cost;
         // What was said stays, also of a turn that was stopped.
-        self.items = run.items().to_vec();
+        (self.items, self.sources) = (run.items().to_vec(), run.sources());
         Ok(end)
     }
 
@@ -307,6 +311,7 @@ impl<'a> ChatSession<'a> {
             "/new" => {
                 self.thread = ChatThread::new();
                 self.items.clear();
+                self.sources.clear();
                 self.output.note("a new thread");
                 Ok(())
             }

@@ -195,7 +195,12 @@ impl AguiWriter {
                 }
                 let mut event = self.finished(&outcome);
                 if let Value::Object(fields) = &mut event {
-                    fields.insert("result".to_owned(), json!({ "stop": stop }));
+                    let mut result = json!({ "stop": stop });
+                    if let (Value::Object(result), false) = (&mut result, end.references.is_empty())
+                    {
+                        result.insert("references".to_owned(), json!(end.references));
+                    }
+                    fields.insert("result".to_owned(), result);
                 }
                 event
             }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use toolcrib::agent::model::{ModelFault, ModelFaultKind};
-use toolcrib::agent::{AgentRun, RunEnd, RunEvent, RunOrder, RunPause, StopReason};
+use toolcrib::agent::{AgentRun, RunEnd, RunEvent, RunOrder, RunPause};
 use toolcrib::{LedgerError, NewRun, RunLedgerError, RunStage, TicketId};
 
 use super::WaitingRun;
@@ -119,8 +119,7 @@ pub(in crate::http::agents) fn broken() -> RunEnd {
         detail: None,
         retry_after: None,
     };
-    let text = fault.message.clone();
-    RunEnd { stop: StopReason::Fault, text, calls: Vec::new(), fault: Some(fault) }
+    RunEnd::of_fault(fault)
 }
 
 async fn drive(gateway: &Arc<GatewayState>, live: &Arc<LiveRun>, run: AgentRun) {

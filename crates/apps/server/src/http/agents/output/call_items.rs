@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use serde_json::{Value, json};
-use toolcrib::agent::{CallEnd, CallOutcome, CallText, CalledTool};
+use toolcrib::agent::{CallEnd, CallOutcome, CallText, CalledTool, RunReference};
 
 use super::super::live::live_run::DecidedCall;
 use super::{HeldCall, ResponseWriter, approval_id};
@@ -53,6 +53,7 @@ impl ResponseWriter {
 
     /// What a call came to. One that may still be put to the caller is told when it is known.
     pub(super) fn called(&mut self, done: &CallEnd) -> Vec<Value> {
+        self.note_references(done);
         let held = self.held.iter_mut().flatten();
         let place = held.enumerate().find(|(_, held)| held.called.call.id == done.id);
         match place {
@@ -70,6 +71,16 @@ impl ResponseWriter {
                 events
             }
             None => self.close_call(done),
+        }
+    }
+
+    fn note_references(&mut self, done: &CallEnd) {
+        let named = done.more.get("references").cloned().unwrap_or_default();
+        let named: Vec<RunReference> = serde_json::from_value(named).unwrap_or_default();
+        for source in named {
+            if self.references.iter().all(|known| known.number != source.number) {
+                self.references.push(source);
+            }
         }
     }
 

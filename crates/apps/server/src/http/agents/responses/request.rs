@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolcrib::agent::{RunEvent, RunOrder, ThreadItem};
-use toolcrib::{Caller, LedgerError, NewRun, RunLedgerError, RunStage, StoredRun};
+use toolcrib::agent::{RunEvent, RunOrder, SavedRun, ThreadItem};
+use toolcrib::{Caller, LedgerError, NewRun, Reference, RunLedgerError, RunStage, StoredRun};
 use uuid::Uuid;
 
 use super::super::api_error::ApiError;
@@ -80,12 +80,13 @@ pub(in crate::http::agents) async fn order(
     let registered = agents.iter().find(|registered| registered.settings.name == agent.name);
     let profile = registered.and_then(|registered| registered.profile()).map(str::to_owned);
     let caller = Arc::clone(&asked.caller);
-    let thread = read.items;
+    let (thread, sources) = (read.items, read.sources);
     Ok(Ok(OrderedRun {
         order: RunOrder {
             agent,
             caller,
             thread,
+            sources,
             caller_tools,
             waits_for_people: is_durable || asks_caller,
         },
@@ -172,6 +173,8 @@ struct ReadRequest {
     thread: String,
     previous: Option<String>,
     items: Vec<ThreadItem>,
+    /// What its thread cited before.
+    sources: Vec<Reference>,
     /// The items that the request brought.
     input: Vec<Value>,
     /// Calls of its thread that wait for a person.
@@ -201,11 +204,11 @@ async fn read(asked: &GatewayRequest, body: &Value) -> Result<ReadRequest, ApiEr
             (Some(run.to_owned()), ended(runs, caller, run, named).await?)
         }
         (None, Some(thread)) => last_of(runs, caller, thread).await?,
-        (None, None) => (None, Vec::new()),
+        (None, None) => (None, StoredThread::default()),
     };
     let given = body.get("input").cloned().unwrap_or_default();
     let found = named_items(runs, caller, &input::references(&given)).await?;
-    let mut items = before;
+    let StoredThread { mut items, sources } = before;
     let goes_on = !items.is_empty();
     let said = input::items(&given, goes_on, &found)?;
     let shown = shown(&asked.gateway, caller, previous.as_deref()).await?;
@@ -218,7 +221,7 @@ async fn read(asked: &GatewayRequest, body: &Value) -> Result<ReadRequest, ApiEr
     items.extend(said);
     let thread = conversation.map_or_else(|| format!("thread_{id}"), str::to_owned);
     let input = brought(given, &id);
-    Ok(ReadRequest { id, thread, previous, items, input, open, approvals, before, shown })
+    Ok(ReadRequest { id, thread, previous, items, sources, input, open, approvals, before, shown })
 }
 
 /// The calls that waited when a run had ended, and the events of that run.
@@ -256,19 +259,35 @@ fn brought(given: Value, run: &str) -> Vec<Value> {
     })]
 }
 
+/// What a run left to those that go on with its thread.
+#[derive(Default)]
+struct StoredThread {
+    items: Vec<ThreadItem>,
+    /// In the order of their numbers.
+    sources: Vec<Reference>,
+}
+
+impl StoredThread {
+    fn of(stored: &StoredRun) -> Result<Self, ApiError> {
+        let state = serde_json::from_str::<SavedRun>(&stored.state);
+        let state = state.map_err(|error| unreadable(&LedgerError::new(error)))?;
+        Ok(Self { items: items_of(stored)?, sources: state.sources() })
+    }
+}
+
 /// The thread of a run that has ended.
 async fn ended(
     runs: &LiveRuns,
     caller: &Caller,
     run: &str,
     shown: &str,
-) -> Result<Vec<ThreadItem>, ApiError> {
+) -> Result<StoredThread, ApiError> {
     let stored = stored(runs, caller, run).await?;
     if stored.summary.stage != RunStage::Ended {
         let message = format!("`{shown}` is not over yet: wait for it, or cancel it");
         return Err(ApiError::invalid("previous_response_id", message));
     }
-    items_of(&stored)
+    StoredThread::of(&stored)
 }
 
 /// The thread of a run, as far as it is written down.
@@ -296,14 +315,14 @@ async fn last_of(
     runs: &LiveRuns,
     caller: &Caller,
     thread: &str,
-) -> Result<(Option<String>, Vec<ThreadItem>), ApiError> {
+) -> Result<(Option<String>, StoredThread), ApiError> {
     let all = runs.ledger.thread(caller, thread).await.map_err(|error| unreadable(&error))?;
     match all.last() {
-        None => Ok((None, Vec::new())),
+        None => Ok((None, StoredThread::default())),
         Some(last) if last.stage != RunStage::Ended => Err(ApiError::busy(&last.id)),
         Some(last) => {
-            let items = before(runs, caller, &last.id).await?;
-            Ok((Some(last.id.clone()), items))
+            let before = StoredThread::of(&stored(runs, caller, &last.id).await?)?;
+            Ok((Some(last.id.clone()), before))
         }
     }
 }

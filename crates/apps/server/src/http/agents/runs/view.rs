@@ -35,6 +35,9 @@ pub(super) fn run(live: &LiveRun) -> Value {
                 if !end.calls.is_empty() {
                     more.push(("calls", json!(end.calls)));
                 }
+                if !end.references.is_empty() {
+                    more.push(("references", json!(end.references)));
+                }
                 if let Some(fault) = &end.fault {
                     let error = json!({ "kind": fault.kind, "message": fault.message });
                     more.push(("error", error));
