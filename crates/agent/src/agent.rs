@@ -1,8 +1,10 @@
 //! Who runs a run: asks the model, lets the crib run the calls, keeps the budget.
 
 mod batch;
+pub(crate) mod check;
 mod compaction;
 mod decisions;
+mod judge;
 mod turn;
 
 use std::sync::Arc;
@@ -22,9 +24,12 @@ use crate::item::ThreadItem;
 use crate::model::room::ModelRoom;
 use crate::model::{CallerTool, ModelClient, ModelFault, ModelFaultKind};
 use crate::record::RunRecord;
-use crate::run::{RunEffect, RunEnd, RunInput, RunState};
+use crate::run::end::RunEnd;
+use crate::run::{RunEffect, RunInput, RunState};
 use crate::saved::{RestoreError, SAVED_VERSION, SavedRun};
+use crate::stop::StopReason;
 use crate::usage::Usage;
+use check::CheckPolicy;
 
 /// A model with instructions, over a crib.
 pub struct Agent {
@@ -36,6 +41,7 @@ pub struct Agent {
     /// What is wished of every plan.
     pub wishes: PlanRequest,
     pub budget: Budget,
+    pub checks: CheckPolicy,
 }
 
 /// One run of an agent for a caller.
@@ -139,6 +145,7 @@ impl AgentRun {
         let account = Account::new(agent.budget, agent.model.settings().price);
         let mut state = RunState::new(id, thread, caller_tools, waits_for_people);
         state.run = Run::with_sources(sources);
+        state.checks = agent.checks.rules();
         let next = state.again();
         Self {
             agent,
@@ -195,6 +202,7 @@ impl AgentRun {
         let account = Account::going_on(agent.budget, price, saved.spent);
         let mut state = saved.state;
         state.items = saved.items;
+        state.checks = agent.checks.rules();
         let is_told = saved.end.is_some();
         let next = saved.end.map_or_else(|| state.again(), RunEffect::End);
         let told_tickets =
@@ -298,7 +306,7 @@ impl AgentRun {
                 RunEffect::End(end) => Some(RunPause::Ended(end.clone())),
                 RunEffect::Wait(tickets) => Some(RunPause::Waiting(tickets.clone())),
                 RunEffect::Ask { .. } => self.deferral(cancel),
-                RunEffect::Call(_) => None,
+                RunEffect::Call(_) | RunEffect::Check { .. } => None,
             };
             let told = match &pause {
                 Some(pause) => self.pause_events(pause).await,
@@ -335,6 +343,14 @@ impl AgentRun {
                 let is_last = *is_last;
                 self.ask(is_last, &mut both, cancel).await
             }
+            RunEffect::Check { names, answer } => {
+                let (names, answer) = (std::mem::take(names), std::mem::take(answer));
+                let judged = self.judge(&names, &answer, &mut both, cancel).await;
+                if judged.is_none() {
+                    self.next = RunEffect::Check { names, answer };
+                }
+                judged
+            }
             RunEffect::Call(calls) => {
                 let calls = std::mem::take(calls);
                 Some(RunInput::Ran(self.call(calls, &mut both, cancel).await))
@@ -344,12 +360,27 @@ impl AgentRun {
         self.busy += began.elapsed();
         let Some(input) = input else { return self.deferred_until.is_some() };
         let has_run = matches!(input, RunInput::Ran(_));
+        let is_said = matches!(input, RunInput::Answered(_) | RunInput::Judged(_));
         self.next = self.take(input);
+        if is_said && self.state.checks.gate {
+            self.tell_answer(tell);
+        }
         // What ran is on record; the thread is told of it too.
         if has_run && cancel.is_cancelled() && !matches!(self.next, RunEffect::End(_)) {
             self.next = self.take(RunInput::Cancelled);
         }
         true
+    }
+
+    /// Tells an answer that was held back while it came.
+    fn tell_answer(&mut self, tell: Listener<'_>) {
+        if let RunEffect::End(end) = &self.next
+            && end.stop != StopReason::Withheld
+            && !end.text.is_empty()
+        {
+            let delta = end.text.clone();
+            self.tell(RunEvent::Text { delta }, tell);
+        }
     }
 
     /// What tells why the run pauses, each once: what is told again would have no number in the

@@ -7,7 +7,8 @@ use serde_json::{Map, Value, json};
 use toolcrib_core::{ParkedCall, Response, ToolOutcome};
 
 use crate::item::CallText;
-use crate::run::RunEnd;
+use crate::run::end::RunEnd;
+use crate::run::verdict::CheckVerdict;
 use crate::usage::Usage;
 
 /// One event; its JSON has the name of the event as its `type`. Exactly one [`RunEvent::Ended`]
@@ -43,6 +44,9 @@ pub enum RunEvent {
     /// told in their place; empty: no summary of them could be made.
     #[serde(rename = "thread.compacted")]
     Compacted { hides: usize, text: String },
+    /// What a check of the answer came to.
+    #[serde(rename = "answer.checked")]
+    Checked { verdict: CheckVerdict },
     /// A call waits for a person.
     #[serde(rename = "call.waiting")]
     Waiting { call: WaitingTool },

@@ -16,14 +16,17 @@ mod saved;
 mod stop;
 mod usage;
 
+pub use agent::check::{AnswerCheck, CheckPolicy, JudgedAnswer};
 pub use agent::{Agent, AgentRun, RunOrder, RunPause};
 pub use budget::{Account, Budget};
 pub use event::stored::events_of;
 pub use event::{CallEnd, CallOutcome, CalledTool, RunEvent, WaitingTool};
 pub use item::{CallText, Echo, InputPart, ResultText, ThreadItem};
 pub use price::Price;
+pub use run::end::RunEnd;
 pub use run::reference::{CitedSpan, RunReference, cited_spans};
-pub use run::{RunEffect, RunEnd, RunInput, RunState};
+pub use run::verdict::{CheckOutcome, CheckVerdict, Evidence};
+pub use run::{RunEffect, RunInput, RunState};
 pub use saved::{RestoreError, SavedRun};
 pub use stop::StopReason;
 pub use usage::{Usage, UsageSource};

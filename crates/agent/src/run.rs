@@ -1,23 +1,28 @@
 //! The loop of an agent as a function: what came goes in, what is to be done comes out. It has no
 //! clock, no socket and no randomness, so that the same inputs always give the same run.
 
+pub(crate) mod end;
+mod judged;
 pub(crate) mod reference;
 mod slot;
+pub(crate) mod verdict;
 
 use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use toolcrib_core::{Call, Fingerprint, NextStep, Report, Response, Run, TicketId, ToolOutcome};
+use toolcrib_core::{Call, Fingerprint, NextStep, Report, Response, Run, TicketId};
 use toolcrib_dialect::Dialect;
 
 use crate::item::{CallText, Echo, ResultText, ThreadItem};
 use crate::model::messages::merged;
 use crate::model::{CallerTool, ModelAnswer, ModelFault};
 use crate::stop::StopReason;
+use end::{RunEnd, lapsed};
 use reference::RunReference;
 pub(crate) use slot::WaitingCall;
 use slot::{CallSlot, StoredCall};
+use verdict::CheckVerdict;
 
 /// The same call with the same result so often is not run once more.
 const MOST_REPEATS: usize = 3;
@@ -40,6 +45,24 @@ pub struct RunState {
     done: Vec<DoneCall>,
     /// Whether a batch is put to the model only when nothing of it waits any more.
     waits_for_people: bool,
+    /// Items that the thread had when the run began; of one of an earlier release nobody knows.
+    #[serde(default = "unknown_place")]
+    began_at: usize,
+    /// As its agent has it now.
+    #[serde(skip)]
+    pub(crate) checks: CheckRules,
+}
+
+fn unknown_place() -> usize {
+    usize::MAX
+}
+
+/// What is checked before a run ends with an answer.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct CheckRules {
+    pub(crate) always: Vec<String>,
+    pub(crate) are_made: bool,
+    pub(crate) gate: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -60,6 +83,14 @@ enum RunPhase {
         slots: Vec<CallSlot>,
         left: Vec<CallText>,
         refused: Vec<ResultText>,
+    },
+    /// The model has answered, and judges are asked. `held`: what the thread gets once the answer
+    /// has passed.
+    Checking {
+        stop: StopReason,
+        text: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        held: Option<ThreadItem>,
     },
     Ended,
 }
@@ -84,6 +115,8 @@ pub enum RunInput {
     /// The budget lets no further request be made.
     Exhausted(StopReason),
     Ran(Report),
+    /// What became of each check.
+    Judged(Vec<CheckVerdict>),
     /// What became of the call that waited under a ticket.
     Decided(TicketId, Box<Response>),
     /// Nobody decided about a ticket in time, as far as is known.
@@ -110,35 +143,12 @@ pub enum RunEffect {
     Call(Vec<Call>),
     /// Wait for decisions about these.
     Wait(Vec<TicketId>),
+    /// Have the answer judged by the checks of these names.
+    Check {
+        names: Vec<String>,
+        answer: String,
+    },
     End(RunEnd),
-}
-
-/// How a run ended.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct RunEnd {
-    pub stop: StopReason,
-    /// What is told to the user.
-    pub text: String,
-    /// Calls that the caller is to run; then the thread goes on with their results.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub calls: Vec<CallText>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fault: Option<ModelFault>,
-    /// The sources of the run, in the order of their numbers.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub references: Vec<RunReference>,
-}
-
-impl RunEnd {
-    pub fn new(stop: StopReason, text: impl Into<String>) -> Self {
-        let (calls, references) = (Vec::new(), Vec::new());
-        Self { stop, text: text.into(), calls, fault: None, references }
-    }
-
-    /// The end of a run by a fault, of which its user is told.
-    pub fn of_fault(fault: ModelFault) -> Self {
-        Self { fault: Some(fault.clone()), ..Self::new(StopReason::Fault, fault.message) }
-    }
 }
 
 impl RunState {
@@ -153,6 +163,7 @@ impl RunState {
     ) -> Self {
         Self {
             id,
+            began_at: items.len(),
             items,
             run: Run::default(),
             turn: 0,
@@ -160,6 +171,7 @@ impl RunState {
             caller_tools,
             done: Vec::new(),
             waits_for_people,
+            checks: CheckRules::default(),
         }
     }
 
@@ -174,6 +186,8 @@ impl RunState {
             caller_tools: self.caller_tools.clone(),
             done: self.done.clone(),
             waits_for_people: self.waits_for_people,
+            began_at: self.began_at,
+            checks: self.checks.clone(),
         }
     }
 
@@ -200,7 +214,10 @@ impl RunState {
                 let references = RunReference::all(&self.run, &end.text);
                 RunEffect::End(RunEnd { references, ..end })
             }
-            effect @ (RunEffect::Ask { .. } | RunEffect::Call(_) | RunEffect::Wait(_)) => effect,
+            effect @ (RunEffect::Ask { .. }
+            | RunEffect::Call(_)
+            | RunEffect::Wait(_)
+            | RunEffect::Check { .. }) => effect,
         }
     }
 
@@ -220,7 +237,7 @@ impl RunState {
                 self.ask(Some(reason))
             }
             (RunPhase::Asking { stop: Some(reason) }, RunInput::Exhausted(_)) => {
-                self.end(reason, limit_told(reason))
+                self.end(reason, end::limit_told(reason))
             }
             (RunPhase::Calling { calls, left, refused }, RunInput::Ran(report)) => {
                 let slots = report.responses.iter().zip(&calls);
@@ -245,6 +262,9 @@ impl RunState {
             (RunPhase::Waiting { slots, left, refused }, RunInput::HandBack) => {
                 self.push_results(&slots, &refused, dialect);
                 self.end_with(StopReason::Approval, left)
+            }
+            (RunPhase::Checking { stop, text, held }, RunInput::Judged(checks)) => {
+                self.judged((stop, text), held, checks)
             }
             (phase, RunInput::Cancelled) => {
                 if let RunPhase::Waiting { slots, refused, .. } = phase {
@@ -281,6 +301,9 @@ impl RunState {
                 RunEffect::Call(calls.iter().map(StoredCall::call).collect())
             }
             RunPhase::Waiting { slots, .. } => RunEffect::Wait(open_tickets(slots)),
+            RunPhase::Checking { text, .. } => {
+                RunEffect::Check { names: self.wanted_checks(), answer: text.clone() }
+            }
             RunPhase::Ended => RunEffect::End(RunEnd::new(StopReason::Done, String::new())),
         }
     }
@@ -298,19 +321,20 @@ impl RunState {
     fn answered(&mut self, answer: ModelAnswer, stop: Option<StopReason>) -> RunEffect {
         self.turn += u32::from(stop.is_none());
         let ModelAnswer { text, calls, call_texts, echo, was_cut, .. } = answer;
-        self.items.push(ThreadItem::Assistant {
+        let item = ThreadItem::Assistant {
             text: text.clone(),
             calls: call_texts.clone(),
             echo: Some(echo),
-        });
+        };
         if let Some(reason) = stop {
             // It may have called something all the same; nothing of that runs.
-            return self.end(reason, text);
+            return self.conclude(reason, text, item);
         }
         if calls.is_empty() {
             let stop = if was_cut { StopReason::Length } else { StopReason::Done };
-            return self.end(stop, text);
+            return self.conclude(stop, text, item);
         }
+        self.items.push(item);
         let is_of_caller =
             |call: &CallText| self.caller_tools.iter().any(|tool| tool.name == call.name);
         let (mut ours, mut left, mut refused) = (Vec::new(), Vec::new(), Vec::new());
@@ -460,34 +484,4 @@ fn abandoned(call: &StoredCall) -> ResultText {
             .to_owned(),
         is_error: true,
     }
-}
-
-/// The answer to a call about which nobody decided.
-fn lapsed(may_have_run: bool) -> Response {
-    let reason = if may_have_run {
-        "nobody can tell what became of it: it may have taken effect, look before it is made again"
-    } else {
-        "nobody decided about it in time, and it was not run"
-    };
-    let reason = reason.to_owned();
-    Response::of_call(Call::default(), ToolOutcome::Denied { reason })
-}
-
-/// What a user is told where not even a last answer could be paid.
-fn limit_told(stop: StopReason) -> String {
-    let limit = match stop {
-        StopReason::Turns => "turns",
-        StopReason::Calls => "calls",
-        StopReason::Tokens => "tokens",
-        StopReason::Cost => "money",
-        StopReason::Time => "time",
-        StopReason::Done
-        | StopReason::HandedOver
-        | StopReason::CallerCalls
-        | StopReason::Approval
-        | StopReason::Length
-        | StopReason::Cancelled
-        | StopReason::Fault => "budget",
-    };
-    format!("The run ended before the model had answered: its {limit} are used up.")
 }

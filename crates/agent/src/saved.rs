@@ -7,7 +7,8 @@ use toolcrib_core::Reference;
 
 use crate::budget::Spent;
 use crate::item::ThreadItem;
-use crate::run::{RunEnd, RunState};
+use crate::run::RunState;
+use crate::run::end::RunEnd;
 use crate::usage::Usage;
 
 /// A run at a pause, as data: whoever reads it back goes on with it, in another process too.

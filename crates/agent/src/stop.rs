@@ -16,6 +16,8 @@ pub enum StopReason {
     Approval,
     /// The answer of the model was longer than it may be.
     Length,
+    /// The answer did not pass the checks that stand before it.
+    Withheld,
     Turns,
     Calls,
     Tokens,
@@ -37,6 +39,7 @@ impl StopReason {
             | Self::HandedOver
             | Self::CallerCalls
             | Self::Approval
+            | Self::Withheld
             | Self::Cancelled
             | Self::Fault => false,
         }
@@ -49,6 +52,7 @@ impl StopReason {
             Self::CallerCalls => "caller_calls",
             Self::Approval => "approval",
             Self::Length => "length",
+            Self::Withheld => "withheld",
             Self::Turns => "turns",
             Self::Calls => "calls",
             Self::Tokens => "tokens",

@@ -103,9 +103,13 @@ impl AgentRun {
             // Nobody says what the one cost whose answer nobody heard.
             used.add(Usage::estimated(weight, 0));
         }
+        let is_held = self.state.checks.gate;
         let mut pass_on = |delta: ModelDelta| {
             said += delta.words().len();
-            tell(event_of(delta));
+            let is_of_answer = matches!(delta, ModelDelta::Text(_) | ModelDelta::Reasoning(_));
+            if !(is_held && is_of_answer) {
+                tell(event_of(delta));
+            }
         };
         let answered = tokio::select! {
             biased;

@@ -8,7 +8,7 @@ use toolcrib_agent::model::{
     CallerTool, ModelAnswer, ModelApi, ModelClient, ModelDelta, ModelFault, ModelRequest,
     ModelSettings,
 };
-use toolcrib_agent::{Agent, AgentRun, Budget, RunEvent, RunOrder, ThreadItem, Usage};
+use toolcrib_agent::{Agent, AgentRun, Budget, CheckPolicy, RunEvent, RunOrder, ThreadItem, Usage};
 use toolcrib_core::{Caller, Effect, PlanRequest, Toolset};
 use toolcrib_engine::Crib;
 use toolcrib_testkit::{Oracle, ScriptedModel, ScriptedTurn};
@@ -43,6 +43,7 @@ pub(crate) fn agent(settings: ModelSettings, crib: Crib, budget: Budget) -> Arc<
         crib,
         wishes: PlanRequest::default(),
         budget,
+        checks: CheckPolicy::default(),
     })
 }
 

@@ -110,5 +110,6 @@ fn forcing(agent: &Arc<Agent>, tool: &str) -> Arc<Agent> {
         crib: agent.crib.clone(),
         wishes: PlanRequest::default().choose(tool),
         budget: agent.budget,
+        checks: agent.checks.clone(),
     })
 }

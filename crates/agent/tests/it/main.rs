@@ -8,6 +8,7 @@
 
 mod budget;
 mod cancelled;
+mod checks;
 mod compaction;
 mod drawn_threads;
 mod fallback;

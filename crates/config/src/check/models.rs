@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use toolcrib_agent::model::{ModelApi, ModelSettings, ModelTimeouts, TextCallFormat};
-use toolcrib_agent::{Budget, Price};
+use toolcrib_agent::{Budget, CheckPolicy, Price};
 use toolcrib_embed::Prefixes;
 use toolcrib_engine::discovery::PATIENCE;
 
@@ -242,6 +242,7 @@ impl ConfigChecker<'_, '_, '_> {
             return None;
         };
         let fallback = self.fallback(&raw.fallback, model, models, &place.key("fallback"));
+        self.checks(raw, models, place);
         let budget = self.budget(raw.budget.as_ref(), model, &place.key("budget"));
         Some(AgentTemplate {
             name: name.to_owned(),
@@ -251,8 +252,29 @@ impl ConfigChecker<'_, '_, '_> {
             model: model.id.clone(),
             fallback,
             force: raw.force.clone(),
+            checks: raw.checks.clone(),
+            gate: raw.gate,
+            judge: raw.judge.clone(),
             budget,
         })
+    }
+
+    /// Checks and judges that there are not.
+    fn checks(&mut self, raw: &raw::AgentTable, models: &[ModelTemplate], place: &TomlPath) {
+        let known = CheckPolicy::known();
+        for (index, name) in raw.checks.iter().enumerate() {
+            if !known.contains(&name.as_str()) {
+                let message = format!("there is no check `{name}`");
+                let cure = format!("write `{}`, or take it out", known.join("` or `"));
+                self.problem(&place.key("checks").index(index), message, cure);
+            }
+        }
+        let judge = raw.judge.as_ref();
+        if let Some(id) = judge.filter(|id| models.iter().all(|model| model.id != **id)) {
+            let message = format!("there is no model `{id}`");
+            let cure = "name the `id` of a `[[model]]`, or take it out";
+            self.problem(&place.key("judge"), message, cure);
+        }
     }
 
     fn fallback(

@@ -152,6 +152,14 @@ pub(crate) struct AgentTable {
     pub(crate) fallback: Vec<String>,
     /// Tools that the first turn of a run must call.
     pub(crate) force: Vec<String>,
+    /// Checks of every answer: `hallucination` (it says no more than the tools gave), `relevancy` (it
+    /// is one to the question). Those that tools ask for (`checks` at a tool) are made too.
+    pub(crate) checks: Vec<String>,
+    /// Whether an answer is shown only once all its checks have passed. If not set, their verdicts
+    /// stand beside it.
+    pub(crate) gate: bool,
+    /// The id of the model that makes the checks; its own if not set.
+    pub(crate) judge: Option<String>,
     /// What one run may spend.
     pub(crate) budget: Option<BudgetTable>,
 }

@@ -31,6 +31,10 @@ pub(crate) struct AgentTemplate {
     pub(crate) fallback: Vec<String>,
     /// The tools that the first turn must call.
     pub(crate) force: Vec<String>,
+    pub(crate) checks: Vec<String>,
+    pub(crate) gate: bool,
+    /// The id of the model that makes the checks, which there is.
+    pub(crate) judge: Option<String>,
     pub(crate) budget: Budget,
 }
 
@@ -45,6 +49,12 @@ pub struct AgentSettings {
     pub model: ModelSettings,
     /// The tools that the first turn of a run must call.
     pub force: Vec<String>,
+    /// The checks of every answer.
+    pub checks: Vec<String>,
+    /// Whether an answer is shown only once all its checks have passed.
+    pub gate: bool,
+    /// The model that makes the checks; `None`: its own.
+    pub judge: Option<ModelSettings>,
     pub budget: Budget,
 }
 
@@ -74,6 +84,9 @@ pub(crate) fn agents(
                 ..of(&agent.model)?
             },
             force: agent.force.clone(),
+            checks: agent.checks.clone(),
+            gate: agent.gate,
+            judge: agent.judge.as_ref().and_then(|id| of(id)),
             budget: agent.budget,
         })
     });
@@ -88,6 +101,9 @@ pub(crate) fn agents(
             profile: None,
             model: model.clone(),
             force: Vec::new(),
+            checks: Vec::new(),
+            gate: false,
+            judge: None,
             budget: Budget::default(),
         });
     }

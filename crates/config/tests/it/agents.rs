@@ -57,6 +57,28 @@ fn what_a_model_reads_at_a_time_leaves_room_for_a_question() {
 }
 
 #[test]
+fn an_agent_names_checks_and_a_judge_that_there_are() {
+    let models = "[[model]]\nid = \"a\"\nkind = \"ollama\"\nname = \"one\"\n[[model]]\nid = \"b\"\n\
+                  kind = \"vllm\"\nname = \"two\"\n";
+    let read = |lines: &str| {
+        let text = format!("{models}[agent.x]\nmodel = \"a\"\n{lines}\n");
+        Config::read(&text, "crib.toml")
+    };
+    let good = read("checks = [\"hallucination\", \"relevancy\"]\ngate = true\njudge = \"b\"");
+    assert_eq!(good.problems, vec![]);
+    let agent = good.config.unwrap().agents(&Nothing).unwrap().remove(0);
+    let judge = agent.judge.unwrap().name;
+    assert_eq!((agent.checks.len(), agent.gate, judge.as_str()), (2, true, "two"));
+    for (lines, problem) in [
+        ("checks = [\"truth\"]", "agent.x.checks[0]: there is no check `truth`"),
+        ("judge = \"c\"", "agent.x.judge: there is no model `c`"),
+    ] {
+        let told = read(lines).problems[0].to_string();
+        assert!(told.contains(problem), "{told}");
+    }
+}
+
+#[test]
 fn an_agent_has_models_that_are_asked_in_the_place_of_its_own() {
     let models = "[[model]]\nid = \"a\"\nkind = \"ollama\"\nname = \"one\"\n[[model]]\nid = \"b\"\n\
                   kind = \"vllm\"\nname = \"two\"\n";

@@ -39,6 +39,7 @@ mod full;
 mod handed;
 mod hidden;
 mod json;
+mod judged;
 pub(crate) mod keys;
 mod leaks;
 mod lifetime;

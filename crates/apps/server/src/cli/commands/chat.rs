@@ -8,8 +8,8 @@ mod session;
 use std::sync::Arc;
 
 use anyhow::{Result, anyhow, bail};
-use toolcrib::agent::Agent;
 use toolcrib::agent::model::ModelClient;
+use toolcrib::agent::{Agent, CheckPolicy};
 use toolcrib::config::{AgentSettings, Config};
 use toolcrib::{Crib, PlanRequest};
 
@@ -107,8 +107,12 @@ fn chosen(read: &CommandConfig, name: Option<&str>) -> Result<AgentSettings> {
 }
 
 fn agent(settings: AgentSettings, crib: Crib) -> Result<Agent> {
-    let AgentSettings { name, description, instructions, model, force, budget, .. } = settings;
+    let AgentSettings { name, description, instructions, model, judge, force, budget, .. } =
+        settings;
     let model = Arc::new(ModelClient::new(model)?);
+    let judge = judge.map(ModelClient::new).transpose()?.map(Arc::new);
+    let judge = judge.unwrap_or_else(|| Arc::clone(&model));
+    let checks = CheckPolicy::by_model(&judge, settings.checks, settings.gate);
     let wishes = PlanRequest { choices: force, ..PlanRequest::default() };
-    Ok(Agent { name, description, instructions, model, crib, wishes, budget })
+    Ok(Agent { name, description, instructions, model, crib, wishes, budget, checks })
 }

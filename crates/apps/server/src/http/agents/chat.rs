@@ -247,6 +247,7 @@ impl AnswerText {
             | RunEvent::Progress { .. }
             | RunEvent::Notice { .. }
             | RunEvent::Compacted { .. }
+            | RunEvent::Checked { .. }
             | RunEvent::Waiting { .. }
             | RunEvent::Usage { .. }
             | RunEvent::Ended { .. } => None,
@@ -290,6 +291,7 @@ fn reason(stop: StopReason) -> &'static str {
     match stop {
         StopReason::CallerCalls => "tool_calls",
         StopReason::Length | StopReason::Tokens | StopReason::Cost => "length",
+        StopReason::Withheld => "content_filter",
         StopReason::Done
         | StopReason::HandedOver
         | StopReason::Approval

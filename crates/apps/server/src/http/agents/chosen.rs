@@ -5,8 +5,8 @@ pub(super) mod mcp_servers;
 use std::sync::Arc;
 
 use serde_json::Value;
-use toolcrib::agent::Agent;
 use toolcrib::agent::model::CallerTool;
+use toolcrib::agent::{Agent, CheckPolicy};
 use toolcrib::{Caller, Crib, PlanRequest};
 
 use super::api_error::ApiError;
@@ -39,6 +39,7 @@ fn over(
         crib,
         wishes: PlanRequest { choices: settings.force.clone(), ..PlanRequest::default() },
         budget: settings.budget,
+        checks: CheckPolicy::by_model(&registered.judge, settings.checks.clone(), settings.gate),
     }
 }
 

@@ -207,6 +207,7 @@ impl ResponseWriter {
             | RunEvent::Progress { .. }
             | RunEvent::Notice { .. }
             | RunEvent::Compacted { .. }
+            | RunEvent::Checked { .. }
             | RunEvent::Waiting { .. } => Vec::new(),
         }
     }
@@ -299,15 +300,12 @@ impl ResponseWriter {
         } else if end.stop == StopReason::Cancelled {
             // A client that cancelled knows; no event of this API says it.
             ("cancelled", "response.incomplete")
-        } else if end.stop.is_limit() {
+        } else if end.stop.is_limit() || end.stop == StopReason::Withheld {
             ("incomplete", "response.incomplete")
         } else {
             ("completed", "response.completed")
         };
-        let details = end.stop.is_limit().then(|| {
-            let is_of_tokens = [StopReason::Length, StopReason::Tokens].contains(&end.stop);
-            json!({ "reason": if is_of_tokens { "max_output_tokens" } else { end.stop.as_str() } })
-        });
+        let details = incomplete_because(end.stop).map(|reason| json!({ "reason": reason }));
         let error = end.fault.as_ref().map(|fault| {
             let error = ApiError::of_model(fault);
             json!({ "code": error.code, "message": error.message })
@@ -349,6 +347,22 @@ pub(super) fn approval_id(ticket: &str) -> String {
 /// The ticket in such an id.
 pub(super) fn ticket_of(id: &str) -> Option<&str> {
     id.strip_prefix(APPROVAL)
+}
+
+/// Why an answer is not whole, in the words of the API where it has one.
+fn incomplete_because(stop: StopReason) -> Option<&'static str> {
+    match stop {
+        StopReason::Length | StopReason::Tokens => Some("max_output_tokens"),
+        StopReason::Withheld => Some("content_filter"),
+        StopReason::Turns | StopReason::Calls | StopReason::Cost | StopReason::Time => {
+            Some(stop.as_str())
+        }
+        StopReason::Done
+        | StopReason::HandedOver
+        | StopReason::CallerCalls
+        | StopReason::Cancelled
+        | StopReason::Fault => None,
+    }
 }
 
 /// The id of a run as clients of this API know it.

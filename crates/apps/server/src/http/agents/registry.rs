@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use toolcrib::agent::model::ModelClient;
+use toolcrib::agent::model::{ModelClient, ModelFault};
 use toolcrib::config::{AgentSettings, Config};
 
 use crate::config;
@@ -14,6 +14,8 @@ pub(crate) struct AgentRegistry(Mutex<Arc<Vec<Arc<RegisteredAgent>>>>);
 pub(crate) struct RegisteredAgent {
     pub(super) settings: AgentSettings,
     pub(super) model: Arc<ModelClient>,
+    /// Who judges its answers.
+    pub(super) judge: Arc<ModelClient>,
 }
 
 impl AgentRegistry {
@@ -33,9 +35,9 @@ impl AgentRegistry {
                 agents.push(Arc::clone(same));
                 continue;
             }
-            match ModelClient::new(settings.model.clone()) {
-                Ok(model) => {
-                    agents.push(Arc::new(RegisteredAgent { settings, model: Arc::new(model) }));
+            match clients(&settings) {
+                Ok((model, judge)) => {
+                    agents.push(Arc::new(RegisteredAgent { settings, model, judge }));
                 }
                 Err(fault) => {
                     troubles.push(format!("the agent `{}`: {}", settings.name, fault.message));
@@ -49,6 +51,16 @@ impl AgentRegistry {
     pub(super) fn all(&self) -> Arc<Vec<Arc<RegisteredAgent>>> {
         Arc::clone(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
+}
+
+/// The model of an agent, and the one that judges its answers.
+fn clients(settings: &AgentSettings) -> Result<(Arc<ModelClient>, Arc<ModelClient>), ModelFault> {
+    let model = Arc::new(ModelClient::new(settings.model.clone())?);
+    let judge = match &settings.judge {
+        Some(other) => Arc::new(ModelClient::new(other.clone())?),
+        None => Arc::clone(&model),
+    };
+    Ok((model, judge))
 }
 
 impl RegisteredAgent {

@@ -64,6 +64,15 @@ impl<'a> ChatListener<'a> {
                 self.new_line()?;
                 self.output.note(text);
             }
+            RunEvent::Checked { verdict } => {
+                self.new_line()?;
+                self.output.note(&format!(
+                    "the check `{}`: {}. {}",
+                    exact(&verdict.name),
+                    verdict.outcome.as_str(),
+                    cut(&verdict.reason),
+                ));
+            }
             RunEvent::Compacted { hides, .. } => {
                 self.new_line()?;
                 self.output.note(&format!(
@@ -79,7 +88,7 @@ impl<'a> ChatListener<'a> {
                         Some(detail) => anyhow!(detail.clone()).context(message),
                         None => anyhow!(message),
                     });
-                } else if end.stop == StopReason::HandedOver {
+                } else if matches!(end.stop, StopReason::HandedOver | StopReason::Withheld) {
                     self.output.text(&end.text)?;
                 } else if end.stop.is_limit() {
                     self.output.note(&format!("the run ended at a limit: {}", end.stop.as_str()));

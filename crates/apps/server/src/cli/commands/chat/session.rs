@@ -341,7 +341,7 @@ impl<'a> ChatSession<'a> {
 fn exit_of(end: Option<&RunEnd>) -> CommandExit {
     match end.map(|end| end.stop) {
         None => CommandExit::Waiting,
-        Some(StopReason::Fault) => CommandExit::Failed,
+        Some(StopReason::Fault | StopReason::Withheld) => CommandExit::Failed,
         Some(StopReason::Cancelled) => CommandExit::Interrupted,
         Some(_) => CommandExit::Done,
     }

@@ -118,6 +118,7 @@ impl AguiWriter {
             RunEvent::CallDone { response } => self.call_done(response),
             RunEvent::Progress { text } => vec![custom("toolcrib.progress", &json!(text))],
             RunEvent::Notice { text } => vec![custom("toolcrib.notice", &json!(text))],
+            RunEvent::Checked { verdict } => vec![custom("toolcrib.checked", &json!(verdict))],
             RunEvent::Compacted { hides, text } => {
                 let told = json!({ "hides": hides, "text": text });
                 vec![custom("toolcrib.compacted", &told)]
@@ -199,6 +200,9 @@ impl AguiWriter {
                     if let (Value::Object(result), false) = (&mut result, end.references.is_empty())
                     {
                         result.insert("references".to_owned(), json!(end.references));
+                    }
+                    if let (Value::Object(result), false) = (&mut result, end.checks.is_empty()) {
+                        result.insert("checks".to_owned(), json!(end.checks));
                     }
                     fields.insert("result".to_owned(), result);
                 }

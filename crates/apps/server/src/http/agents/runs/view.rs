@@ -35,6 +35,9 @@ pub(super) fn run(live: &LiveRun) -> Value {
                 if !end.calls.is_empty() {
                     more.push(("calls", json!(end.calls)));
                 }
+                if !end.checks.is_empty() {
+                    more.push(("checks", json!(end.checks)));
+                }
                 if !end.references.is_empty() {
                     more.push(("references", json!(end.references)));
                 }
@@ -51,6 +54,7 @@ pub(super) fn run(live: &LiveRun) -> Value {
             | RunEvent::Progress { .. }
             | RunEvent::Notice { .. }
             | RunEvent::Compacted { .. }
+            | RunEvent::Checked { .. }
             | RunEvent::Waiting { .. } => {}
         }
     }
@@ -68,8 +72,15 @@ pub(super) fn is_done(live: &LiveRun) -> bool {
     let end = state.events.iter().rev().find_map(|event| {
         if let RunEvent::Ended { end, .. } = event { Some(end.stop) } else { None }
     });
-    let is_whole =
-        matches!(end, Some(StopReason::Done | StopReason::HandedOver | StopReason::CallerCalls));
+    let is_whole = matches!(
+        end,
+        Some(
+            StopReason::Done
+                | StopReason::HandedOver
+                | StopReason::CallerCalls
+                | StopReason::Withheld
+        )
+    );
     state.stage == RunStage::Ended && is_whole
 }
 
