@@ -5,6 +5,7 @@ pub(crate) mod check;
 mod compaction;
 mod decisions;
 mod judge;
+mod trace;
 mod turn;
 
 use std::sync::Arc;
@@ -25,6 +26,7 @@ use crate::model::room::ModelRoom;
 use crate::model::{CallerTool, ModelClient, ModelFault, ModelFaultKind};
 use crate::record::RunRecord;
 use crate::run::end::RunEnd;
+use crate::run::trace::RequestTrace;
 use crate::run::{RunEffect, RunInput, RunState};
 use crate::saved::{RestoreError, SAVED_VERSION, SavedRun};
 use crate::stop::StopReason;
@@ -72,6 +74,8 @@ pub struct AgentRun {
     /// When the model wants to be asked again, in seconds since 1970.
     deferred_until: Option<u64>,
     room: ModelRoom,
+    /// The last ones.
+    requests: Vec<RequestTrace>,
     record: Option<RunRecord>,
 }
 
@@ -165,6 +169,7 @@ impl AgentRun {
             defers: false,
             deferred_until: None,
             room: ModelRoom::default(),
+            requests: Vec::new(),
             record: None,
         }
     }
@@ -185,6 +190,7 @@ impl AgentRun {
             usage: self.usage,
             busy: self.busy,
             deferred_until: self.deferred_until,
+            requests: self.requests.clone(),
             end,
         }
     }
@@ -227,6 +233,7 @@ impl AgentRun {
             defers: false,
             deferred_until: saved.deferred_until,
             room: ModelRoom::default(),
+            requests: saved.requests,
             record: None,
             state,
         })

@@ -25,6 +25,7 @@ pub use item::{CallText, Echo, InputPart, ResultText, ThreadItem};
 pub use price::Price;
 pub use run::end::RunEnd;
 pub use run::reference::{CitedSpan, RunReference, cited_spans};
+pub use run::trace::{RequestPurpose, RequestTrace};
 pub use run::verdict::{CheckOutcome, CheckVerdict, Evidence};
 pub use run::{RunEffect, RunInput, RunState};
 pub use saved::{RestoreError, SavedRun};

@@ -5,6 +5,7 @@ pub(crate) mod end;
 mod judged;
 pub(crate) mod reference;
 mod slot;
+pub(crate) mod trace;
 pub(crate) mod verdict;
 
 use std::collections::HashSet;

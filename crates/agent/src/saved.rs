@@ -9,6 +9,7 @@ use crate::budget::Spent;
 use crate::item::ThreadItem;
 use crate::run::RunState;
 use crate::run::end::RunEnd;
+use crate::run::trace::RequestTrace;
 use crate::usage::Usage;
 
 /// A run at a pause, as data: whoever reads it back goes on with it, in another process too.
@@ -26,6 +27,9 @@ pub struct SavedRun {
     /// When the model wants to be asked again, in seconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) deferred_until: Option<u64>,
+    /// What was asked of the model last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) requests: Vec<RequestTrace>,
     /// How it ended, if it has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) end: Option<RunEnd>,
@@ -47,6 +51,11 @@ impl SavedRun {
     /// How it ended, if it has.
     pub fn end(&self) -> Option<&RunEnd> {
         self.end.as_ref()
+    }
+
+    /// What was asked of the model, the last requests of it, in their order.
+    pub fn requests(&self) -> &[RequestTrace] {
+        &self.requests
     }
 
     /// The sources of its thread, in the order of their numbers.

@@ -3,17 +3,19 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::trace::AskedRequest;
 use super::turn::TurnDraft;
 use super::{AgentRun, Listener};
 use crate::event::RunEvent;
 use crate::item::ThreadItem;
 use crate::item::compaction::{CutGoal, cut, hidden_by, shortened, shown, summary};
 use crate::model::room::{SummaryDraft, share, summary_size, summed_at_once};
-use crate::model::{ModelAnswer, ModelFault, ModelFaultKind, ModelRequest};
+use crate::model::{ModelFault, ModelFaultKind, ModelRequest};
 use crate::run::RunInput;
-use crate::stop::StopReason;
+use crate::run::trace::RequestPurpose;
 use crate::usage::{Usage, tokens};
 
 /// How often results are cut anew until they fit: letters may weigh more than their bytes.
@@ -84,14 +86,26 @@ impl AgentRun {
             Err(_) => None,
             Ok(reserved) => {
                 let mut used = Usage::default();
-                let request =
-                    ModelRequest { max_tokens: reserved.output_tokens, ..draft.request() };
-                let answered = self.asked_aside(&request, &mut used, is_last, cancel).await;
+                let max_tokens = reserved.output_tokens;
+                let request = ModelRequest { is_last, max_tokens, ..draft.request() };
+                let (began, mut unheard) = (Instant::now(), |_| {});
+                let answered = self.asked(&request, &mut used, &mut unheard, cancel).await;
                 if answered.is_err() {
                     used.add(Usage::estimated(weight, 0));
                 }
                 self.account.settle(reserved, &used);
                 self.usage.add(used);
+                self.remember(AskedRequest {
+                    purpose: RequestPurpose::Summary,
+                    tools: None,
+                    guidance: None,
+                    entries: part.len(),
+                    weight,
+                    usage: used,
+                    took: began.elapsed(),
+                    notes: Vec::new(),
+                    fault: answered.as_ref().ok().and_then(|answered| answered.as_ref().err()),
+                });
                 match answered {
                     Ok(Ok(answer)) => Some(answer.text),
                     Ok(Err(fault)) if is_of_content(&fault) => None,
@@ -106,26 +120,6 @@ impl AgentRun {
         let text = cut_to(text, summary_size(room));
         tell(RunEvent::Compacted { hides, text: text.clone() });
         Some(RunInput::Compacted { hides, text })
-    }
-
-    /// A request beside the turns; or what ends the wait for it.
-    async fn asked_aside(
-        &self,
-        request: &ModelRequest<'_>,
-        used: &mut Usage,
-        is_last: bool,
-        cancel: &CancellationToken,
-    ) -> Result<Result<ModelAnswer, ModelFault>, Option<RunInput>> {
-        let mut unheard = |_| {};
-        tokio::select! {
-            biased;
-            () = cancel.cancelled() => Err(Some(RunInput::Cancelled)),
-            () = self.hold.cancelled() => Err(None),
-            () = tokio::time::sleep(self.time_of(is_last)) => {
-                Err(Some(RunInput::Exhausted(StopReason::Time)))
-            }
-            answered = self.agent.model.answer(request, used, &mut unheard) => Ok(answered),
-        }
     }
 
     /// The same with shorter results, where nothing more can be summed up.

@@ -4,14 +4,17 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use toolcrib_core::Plan;
+use toolcrib_core::{Exposure, Plan};
 
+use super::trace::{AskedRequest, MOST_TOOLS};
 use super::{AgentRun, Listener, RunPause, now};
 use crate::event::{CalledTool, RunEvent};
 use crate::item::{InputPart, ThreadItem};
 use crate::model::{CallerTool, ModelAnswer, ModelDelta, ModelFault, ModelFaultKind, ModelRequest};
 use crate::run::RunInput;
+use crate::run::trace::RequestPurpose;
 use crate::stop::StopReason;
 use crate::usage::{Usage, tokens};
 
@@ -22,6 +25,9 @@ behind the words: [1]. Use no other numbers in this way.";
 
 /// Longer than that no model is waited for at a time.
 const LONGEST_DEFERRAL: Duration = Duration::from_hours(24);
+
+/// What a model answered; or what ended the wait for it, where `None` is the end of the process.
+type AnsweredRequest = Result<Result<ModelAnswer, ModelFault>, Option<RunInput>>;
 
 impl AgentRun {
     pub(super) fn plan(&self) -> Result<Plan, ModelFault> {
@@ -49,11 +55,6 @@ impl AgentRun {
     pub(super) fn time_left(&self) -> Duration {
         let left = self.agent.budget.time.map(|time| time.saturating_sub(self.busy));
         left.unwrap_or(Duration::from_hours(24))
-    }
-
-    /// For a request; the last turn has as long as a model may take.
-    pub(super) fn time_of(&self, is_last: bool) -> Duration {
-        if is_last { LONGEST_DEFERRAL } else { self.time_left() }
     }
 
     /// `None`: the process ends, and another one is to ask again.
@@ -85,7 +86,7 @@ impl AgentRun {
         tell: Listener<'_>,
         cancel: &CancellationToken,
     ) -> Option<RunInput> {
-        let is_last = draft.is_last;
+        let (is_last, plan) = (draft.is_last, &draft.plan);
         let model = Arc::clone(&self.agent.model);
         let tools = self.state.caller_tools().to_vec();
         let mut request = draft.request(items, &tools, model.settings().max_tokens.into());
@@ -98,43 +99,85 @@ impl AgentRun {
         if !is_last {
             tell(RunEvent::TurnStarted { turn: self.state.turn + 1 });
         }
-        let (mut used, mut said) = (Usage::default(), 0_usize);
+        let (mut used, began) = (Usage::default(), Instant::now());
         if std::mem::take(&mut self.past.has_lost_request) {
             // Nobody says what the one cost whose answer nobody heard.
             used.add(Usage::estimated(weight, 0));
         }
-        let is_held = self.state.checks.gate;
-        let mut pass_on = |delta: ModelDelta| {
-            said += delta.words().len();
-            let is_of_answer = matches!(delta, ModelDelta::Text(_) | ModelDelta::Reasoning(_));
-            if !(is_held && is_of_answer) {
-                tell(event_of(delta));
-            }
-        };
-        let answered = tokio::select! {
-            biased;
-            () = cancel.cancelled() => Err(Some(RunInput::Cancelled)),
-            () = self.hold.cancelled() => Err(None),
-            () = tokio::time::sleep(self.time_of(is_last)) => {
-                Err(Some(RunInput::Exhausted(StopReason::Time)))
-            }
-            answered = model.answer(&request, &mut used, &mut pass_on) => Ok(answered),
-        };
-        if answered.is_err() {
-            // What was given up has cost too.
-            used.add(Usage::estimated(weight, said));
-        }
+        let (answered, notes) = self.heard_out(&request, (weight, &mut used), tell, cancel).await;
         self.account.settle(reserved, &used);
         self.usage.add(used);
+        let fault = answered.as_ref().ok().and_then(|answered| answered.as_ref().err());
+        let (entries, took) = (items.len(), began.elapsed());
+        let purpose = if is_last { RequestPurpose::LastTurn } else { RequestPurpose::Turn };
+        let (tools, guidance) = (Some(draft.tool_names(MOST_TOOLS)), Some(draft.guidance()));
+        let usage = used;
+        self.remember(AskedRequest {
+            purpose,
+            tools,
+            guidance,
+            entries,
+            weight,
+            usage,
+            took,
+            notes,
+            fault,
+        });
         match answered {
             Ok(Ok(answer)) => {
                 self.room.answered(weight, &answer.usage);
-                Some(heard(answer, &draft.plan, tell))
+                Some(heard(answer, plan, tell))
             }
             // Asked once more with less.
             Ok(Err(fault)) if self.room.refused(weight, &fault) => Some(RunInput::GoOn),
             Ok(Err(fault)) => self.failed(fault, tell),
             Err(input) => input,
+        }
+    }
+
+    /// An answer while it comes, and what was told beside it. `used` counts what it cost.
+    async fn heard_out(
+        &self,
+        request: &ModelRequest<'_>,
+        (weight, used): (usize, &mut Usage),
+        tell: Listener<'_>,
+        cancel: &CancellationToken,
+    ) -> (AnsweredRequest, Vec<String>) {
+        let (is_held, mut said) = (self.state.checks.gate, 0_usize);
+        let mut notes = Vec::new();
+        let mut pass_on = |delta: ModelDelta| {
+            said += delta.words().len();
+            if let ModelDelta::Retracted(note) | ModelDelta::OtherModel(note) = &delta {
+                notes.push(note.clone());
+            }
+            let is_of_answer = matches!(delta, ModelDelta::Text(_) | ModelDelta::Reasoning(_));
+            if !(is_held && is_of_answer) {
+                tell(event_of(delta));
+            }
+        };
+        let answered = self.asked(request, used, &mut pass_on, cancel).await;
+        if answered.is_err() {
+            // What was given up has cost too.
+            used.add(Usage::estimated(weight, said));
+        }
+        (answered, notes)
+    }
+
+    /// What the model answers; or what ends the wait for it.
+    pub(super) async fn asked(
+        &self,
+        request: &ModelRequest<'_>,
+        used: &mut Usage,
+        tell: &mut (dyn FnMut(ModelDelta) + Send),
+        cancel: &CancellationToken,
+    ) -> AnsweredRequest {
+        let left = if request.is_last { LONGEST_DEFERRAL } else { self.time_left() };
+        tokio::select! {
+            biased;
+            () = cancel.cancelled() => Err(Some(RunInput::Cancelled)),
+            () = self.hold.cancelled() => Err(None),
+            () = tokio::time::sleep(left) => Err(Some(RunInput::Exhausted(StopReason::Time))),
+            answered = self.agent.model.answer(request, used, tell) => Ok(answered),
         }
     }
 
@@ -198,6 +241,20 @@ impl TurnDraft {
             caller_tools,
             max_tokens,
         }
+    }
+
+    /// All that the tools wanted said.
+    pub(super) fn guidance(&self) -> String {
+        let guidance = self.plan.guidance().system;
+        let parts = [guidance.as_str(), self.beside.as_str()];
+        let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        parts.join("\n\n")
+    }
+
+    /// The first of the tools that the model is shown.
+    pub(super) fn tool_names(&self, most: usize) -> Vec<String> {
+        let shown = self.plan.tools().filter(|tool| tool.exposure != Exposure::Hidden);
+        shown.take(most).map(|tool| tool.listed.spec.name.to_string()).collect()
     }
 
     /// Bytes of what stands beside the words of the user.

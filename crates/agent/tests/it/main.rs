@@ -20,3 +20,4 @@ mod runs;
 mod text_call_formats;
 mod text_calls;
 mod thread_rules;
+mod traced;

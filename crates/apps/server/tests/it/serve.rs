@@ -25,6 +25,7 @@ mod credentials;
 mod crib;
 #[cfg(target_os = "linux")]
 mod crowd;
+mod debugged;
 mod desk;
 mod doors;
 mod echo;

@@ -9,7 +9,8 @@ use http::StatusCode;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use toolcrib::agent::ThreadItem;
+use toolcrib::agent::{SavedRun, ThreadItem};
+use toolcrib::auth::is_operator;
 use toolcrib::{LedgerError, RunStage};
 
 use super::live::live_run::LiveRun;
@@ -133,8 +134,33 @@ pub(crate) fn list(asked: GatewayRequest) -> ReplyFuture {
 pub(crate) fn show(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
         let live = asked.gateway.runs.find(asked.segment(), &asked.caller).await;
-        Ok(reply::json(&view::run(&*known(&asked, live)?)))
+        let live = known(&asked, live)?;
+        let mut run = view::run(&live);
+        if asked.query.get("debug") == Some("true")
+            && let Value::Object(fields) = &mut run
+        {
+            fields.insert("debug".to_owned(), debug(&asked, &live).await?);
+        }
+        Ok(reply::json(&run))
     })
+}
+
+/// What was asked of the model, as far as it is written down. What lies behind a fault is the
+/// operator's.
+async fn debug(asked: &GatewayRequest, live: &LiveRun) -> Result<Value, HttpProblem> {
+    let stored = asked.gateway.runs.ledger.load(&live.meta.id).await.map_err(silent)?;
+    let Some(stored) = stored else { return Ok(json!([])) };
+    let state = serde_json::from_str::<SavedRun>(&stored.state);
+    let state = state.map_err(|error| silent(LedgerError::new(error)))?;
+    let mut requests = state.requests().to_vec();
+    if !is_operator(&asked.caller) {
+        for request in &mut requests {
+            if let Some(fault) = &mut request.fault {
+                fault.detail = None;
+            }
+        }
+    }
+    Ok(json!(requests))
 }
 
 pub(crate) fn events(asked: GatewayRequest) -> ReplyFuture {

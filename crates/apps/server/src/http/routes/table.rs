@@ -253,6 +253,11 @@ pub(crate) static ROUTES: &[Route] = &[
         .body(schemas::of::<agents::runs::RunBody>)
         .problems(&[UnknownAgent, UnknownRun, UnknownProfile, RunBusy]),
     get("/v1/runs/{id}", "show_run", agents::runs::show, "Show a run and what came of it.")
+        .query(&[QueryParameter {
+            name: "debug",
+            about: "Whether it has what was asked of the model, request by request.",
+            takes: ParameterType::OneOf(&["true", "false"]),
+        }])
         .problems(&[UnknownRun]),
     get("/v1/runs/{id}/events", "follow_run", agents::runs::events, "Follow a run by its events.")
         .query(&[number(

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result, bail};
 use tokio_util::sync::CancellationToken;
 use toolcrib::agent::{
-    Agent, AgentRun, RunEnd, RunOrder, RunPause, StopReason, ThreadItem, Usage, UsageSource,
+    Agent, AgentRun, RequestTrace, RunEnd, RunOrder, RunPause, StopReason, ThreadItem, Usage,
+    UsageSource,
 };
 use toolcrib::{BatchOptions, Caller, Decision, Host, ParkedCall, Reference, RunStage, TicketId};
 
@@ -24,6 +25,7 @@ const HELP: &str = "\
 /plan       what the model is told of its tools, and what that costs
 /model      which model answers
 /cost       what this thread has cost so far
+/debug      what was asked of the model for the last answer, and what that cost
 /new        begin a new thread
 /resume     go on with the last thread
 /quit       end";
@@ -43,6 +45,8 @@ pub(super) struct ChatSession<'a> {
     items: Vec<ThreadItem>,
     /// What the thread cited so far.
     sources: Vec<Reference>,
+    /// What was asked of the model for the last answer.
+    requests: Vec<RequestTrace>,
     usage: Usage,
     cost: f64,
     approves_all: bool,
@@ -69,6 +73,7 @@ impl<'a> ChatSession<'a> {
             thread: ChatThread::new(),
             items: Vec::new(),
             sources: Vec::new(),
+            requests: Vec::new(),
             usage: Usage::default(),
             cost: 0.0,
             approves_all,
@@ -190,6 +195,7 @@ impl<'a> ChatSession<'a> {
             }
         };
         self.usage.add(run.usage());
+        self.requests = run.requests().to_vec();
         let (_, _, _, cost) = run.account().totals();
         self.cost += cost;
         // What was said stays, also of a turn that was stopped.
@@ -306,6 +312,11 @@ impl<'a> ChatSession<'a> {
             "/model" => {
                 let model = self.agent.model.settings();
                 self.output.text(&format!("{} at {}", model.name, model.base))
+            }
+            "/debug" => {
+                let lines = self.requests.iter().map(serde_json::to_string);
+                let lines: Vec<_> = lines.collect::<Result<_, _>>()?;
+                self.output.text(&lines.join("\n"))
             }
             "/cost" => self.output.text(&self.cost()),
             "/new" => {
