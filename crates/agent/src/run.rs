@@ -273,18 +273,21 @@ impl RunState {
                 }
                 self.end(StopReason::Cancelled, String::new())
             }
-            (phase, RunInput::Abandoned) => {
-                if let RunPhase::Calling { calls, mut refused, .. } = phase {
-                    refused.extend(calls.iter().map(abandoned));
-                    self.push_results(&[], &refused, dialect);
-                }
-                self.end(StopReason::Cancelled, String::new())
-            }
+            (phase, RunInput::Abandoned) => self.abandon(phase, dialect),
             (phase, _) => {
                 self.phase = phase;
                 self.again()
             }
         }
+    }
+
+    /// Ends a run that nobody waits for; calls that may have begun are told so.
+    fn abandon(&mut self, phase: RunPhase, dialect: &dyn Dialect) -> RunEffect {
+        if let RunPhase::Calling { calls, mut refused, .. } = phase {
+            refused.extend(calls.iter().map(abandoned));
+            self.push_results(&[], &refused, dialect);
+        }
+        self.end(StopReason::Cancelled, String::new())
     }
 
     /// Answers calls of this turn that are not run.

@@ -132,7 +132,7 @@ async fn an_answer_that_fails_behind_a_gate_is_nowhere_and_without_one_stands_be
 }
 
 #[tokio::test]
-async fn pain_23_a_judge_that_says_nothing_lets_nothing_pass_and_which_one_is_told() {
+async fn a_judge_that_says_nothing_lets_nothing_pass_and_which_one_is_told() {
     let refuses = |status| ScriptedTurn::Refuses(status, Vec::new(), String::new());
     let late = ScriptedTurn::Waits(Duration::from_secs(3), Box::new(says("passed")));
     let cases = [

@@ -139,7 +139,7 @@ proptest! {
 
     /// Compaction that parts calls and results makes a thread unusable for ever.
     #[test]
-    fn pain_12_and_13_whatever_a_thread_has_every_api_takes_what_is_left_of_it(
+    fn whatever_a_thread_has_every_api_takes_what_is_left_of_it(
         mut drawn in prop::collection::vec(drawn(), 1..24),
         asks in any::<bool>(),
     ) {
