@@ -23,7 +23,7 @@ use end::{RunEnd, lapsed};
 use reference::RunReference;
 pub(crate) use slot::WaitingCall;
 use slot::{CallSlot, StoredCall};
-use verdict::CheckVerdict;
+use verdict::{CheckRules, CheckVerdict};
 
 /// The same call with the same result so often is not run once more.
 const MOST_REPEATS: usize = 3;
@@ -56,14 +56,6 @@ pub struct RunState {
 
 fn unknown_place() -> usize {
     usize::MAX
-}
-
-/// What is checked before a run ends with an answer.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct CheckRules {
-    pub(crate) always: Vec<String>,
-    pub(crate) are_made: bool,
-    pub(crate) gate: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

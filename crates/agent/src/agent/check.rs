@@ -16,8 +16,7 @@ use crate::budget::Account;
 use crate::item::ThreadItem;
 use crate::item::compaction::fitted;
 use crate::model::{ModelClient, ModelFault, ModelRequest};
-use crate::run::CheckRules;
-use crate::run::verdict::{CheckOutcome, CheckVerdict, Evidence};
+use crate::run::verdict::{CheckOutcome, CheckRules, CheckVerdict, Evidence};
 use crate::usage::{Usage, tokens};
 
 /// How long a judge is waited for.

@@ -47,3 +47,11 @@ impl CheckVerdict {
         Self { name, outcome: CheckOutcome::Unknown, reason, usage: Usage::default() }
     }
 }
+
+/// What is checked before a run ends with an answer.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct CheckRules {
+    pub(crate) always: Vec<String>,
+    pub(crate) are_made: bool,
+    pub(crate) gate: bool,
+}

@@ -73,6 +73,12 @@ fn turn(
     items
 }
 
+fn put(message: &mut Value, key: &str, value: Value) {
+    if let Value::Object(fields) = message {
+        fields.insert(key.to_owned(), value);
+    }
+}
+
 /// A turn as its API gives it, with a thought that belongs to what follows.
 fn echo(api: ModelApi, number: usize, text: &str, thinks: bool, ids: &[String]) -> Vec<Value> {
     match api {
@@ -86,10 +92,10 @@ fn echo(api: ModelApi, number: usize, text: &str, thinks: bool, ids: &[String]) 
                 .collect();
             let mut message = json!({ "role": "assistant", "content": text });
             if !calls.is_empty() {
-                message["tool_calls"] = calls.into();
+                put(&mut message, "tool_calls", calls.into());
             }
             if thinks {
-                message["reasoning_content"] = "t".into();
+                put(&mut message, "reasoning_content", "t".into());
             }
             vec![message]
         }
@@ -124,7 +130,7 @@ fn echo(api: ModelApi, number: usize, text: &str, thinks: bool, ids: &[String]) 
             let calls = ids.iter().enumerate().map(|(place, _)| {
                 let mut part = json!({ "functionCall": { "name": "look", "args": {} } });
                 if thinks && place == 0 {
-                    part["thoughtSignature"] = "sealed".into();
+                    put(&mut part, "thoughtSignature", "sealed".into());
                 }
                 part
             });

@@ -1,7 +1,7 @@
 //! What a run tells, as lines for a person or as JSON.
 
 use anyhow::{Result, anyhow};
-use toolcrib::agent::{CallEnd, CallOutcome, CallText, RunEvent, RunReference, StopReason};
+use toolcrib::agent::{CallEnd, CallOutcome, CallText, RunEnd, RunEvent, RunReference, StopReason};
 use toolcrib::json::invisible::exact;
 
 use crate::cli::output::Output;
@@ -80,29 +80,32 @@ impl<'a> ChatListener<'a> {
                      summed up"
                 ));
             }
-            RunEvent::Ended { end, .. } => {
-                self.new_line()?;
-                if let Some(fault) = &end.fault {
-                    let message = fault.message.clone();
-                    self.output.error(&match &fault.detail {
-                        Some(detail) => anyhow!(detail.clone()).context(message),
-                        None => anyhow!(message),
-                    });
-                } else if matches!(end.stop, StopReason::HandedOver | StopReason::Withheld) {
-                    self.output.text(&end.text)?;
-                } else if end.stop.is_limit() {
-                    self.output.note(&format!("the run ended at a limit: {}", end.stop.as_str()));
-                }
-                let cited = end.references.iter().filter(|source| source.cited);
-                let lines: Vec<_> = cited.map(source).collect();
-                if !lines.is_empty() {
-                    self.output.text(&format!("\n{}", lines.join("\n")))?;
-                }
-            }
+            RunEvent::Ended { end, .. } => self.ended(end)?,
             RunEvent::TurnStarted { .. }
             | RunEvent::Reasoning { .. }
             | RunEvent::Waiting { .. }
             | RunEvent::Usage { .. } => {}
+        }
+        Ok(())
+    }
+
+    fn ended(&mut self, end: &RunEnd) -> Result<()> {
+        self.new_line()?;
+        if let Some(fault) = &end.fault {
+            let message = fault.message.clone();
+            self.output.error(&match &fault.detail {
+                Some(detail) => anyhow!(detail.clone()).context(message),
+                None => anyhow!(message),
+            });
+        } else if matches!(end.stop, StopReason::HandedOver | StopReason::Withheld) {
+            self.output.text(&end.text)?;
+        } else if end.stop.is_limit() {
+            self.output.note(&format!("the run ended at a limit: {}", end.stop.as_str()));
+        }
+        let cited = end.references.iter().filter(|source| source.cited);
+        let lines: Vec<_> = cited.map(source).collect();
+        if !lines.is_empty() {
+            self.output.text(&format!("\n{}", lines.join("\n")))?;
         }
         Ok(())
     }
