@@ -59,8 +59,8 @@ pub use outcome::response::{CallFlag, Citation, DebugRecord, Report, Response};
 pub use outcome::run::{NextStep, Run};
 pub use outcome::{ErrorKind, PendingTicket, ToolError, ToolOutcome};
 pub use plan::{
-    ChoiceScope, Discovery, Exposure, MetaTool, MetaTools, Plan, PlanError, PlanRequest,
-    PlanWarning, PlannedTool, Presentation, Presenter, ToolExplanation,
+    ChoiceScope, Discovery, Exposure, HostedPlacement, MetaTool, MetaTools, Plan, PlanError,
+    PlanRequest, PlanWarning, PlannedTool, Presentation, Presenter, ToolExplanation,
 };
 pub use policy::approval;
 pub use policy::limits::CribLimits;
@@ -81,7 +81,8 @@ pub use tool::fingerprint::Fingerprint;
 pub use tool::source::Source;
 pub use tool::source_error::SourceError;
 pub use tool::spec::{
-    Guidance, ToolLimits, ToolOrigin, ToolSpec, ToolTraits, Validation, ValidationOrigin,
+    Guidance, HostedTool, ToolLimits, ToolOrigin, ToolSpec, ToolTraits, Validation,
+    ValidationOrigin,
 };
 pub use tool::toolset::{NameConflict, NamedTool, RenameError, Toolset, UnusableTool};
 pub use tool::verify::Verify;

@@ -17,7 +17,7 @@ pub use explanation::ToolExplanation;
 pub use guidance::GuidanceText;
 pub use presentation::{Discovery, MetaTool, MetaTools, Presentation};
 pub use presenter::Presenter;
-pub use request::{ChoiceScope, PlanRequest};
+pub use request::{ChoiceScope, HostedPlacement, PlanRequest};
 pub use tools::{Plan, PlannedTool};
 pub use visibility::{ExclusionReason, Exposure, InclusionReason, Visibility};
 pub use warning::{PlanError, PlanWarning};

@@ -96,6 +96,14 @@ pub trait Policy: Send + Sync {
 
     fn decide<'a>(&'a self, intent: Intent<'a>) -> BoxFuture<'a, Verdict>;
 
+    /// Whether `decide` lets every call of the tool run, whatever its arguments. It is asked about
+    /// tools that the provider of a model runs: a call of such a one cannot be held, so that where
+    /// this says no the model has to ask for the tool first. Answers from memory.
+    fn lets_run(&self, caller: &Caller, tool: &ToolSpec) -> bool {
+        let _ = (caller, tool);
+        false
+    }
+
     /// Whether it may ask about or deny one tool, and not another of the same source that does as
     /// much. Where it may, no tool runs of which only the name is known: it may be another name of
     /// one that is denied.
@@ -131,6 +139,10 @@ impl<P: Policy + ?Sized> Policy for Arc<P> {
         (**self).decide(intent)
     }
 
+    fn lets_run(&self, caller: &Caller, tool: &ToolSpec) -> bool {
+        (**self).lets_run(caller, tool)
+    }
+
     fn is_per_tool(&self) -> bool {
         (**self).is_per_tool()
     }
@@ -162,6 +174,10 @@ impl Policy for AskBeforeDestroying {
         Box::pin(std::future::ready(verdict))
     }
 
+    fn lets_run(&self, _: &Caller, tool: &ToolSpec) -> bool {
+        tool.effect != Effect::Destroy
+    }
+
     fn is_per_tool(&self) -> bool {
         false
     }
@@ -184,6 +200,10 @@ impl Policy for AllowAll {
 
     fn decide<'a>(&'a self, _: Intent<'a>) -> BoxFuture<'a, Verdict> {
         Box::pin(std::future::ready(Verdict::Allow))
+    }
+
+    fn lets_run(&self, _: &Caller, _: &ToolSpec) -> bool {
+        true
     }
 
     fn is_per_tool(&self) -> bool {

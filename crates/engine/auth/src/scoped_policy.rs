@@ -48,6 +48,10 @@ impl Policy for ScopedPolicy {
         Box::pin(std::future::ready(Verdict::Deny(reason)))
     }
 
+    fn lets_run(&self, caller: &Caller, tool: &ToolSpec) -> bool {
+        self.opens(caller, tool) && self.inner.lets_run(caller, tool)
+    }
+
     fn is_per_tool(&self) -> bool {
         self.inner.is_per_tool()
     }

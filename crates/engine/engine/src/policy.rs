@@ -49,6 +49,11 @@ impl Policy for StrictestPolicy {
         })
     }
 
+    fn lets_run(&self, caller: &Caller, tool: &ToolSpec) -> bool {
+        let mut all = [&self.first].into_iter().chain(&self.others);
+        all.all(|policy| policy.lets_run(caller, tool))
+    }
+
     fn is_per_tool(&self) -> bool {
         self.first.is_per_tool() || self.others.iter().any(Policy::is_per_tool)
     }
@@ -81,6 +86,10 @@ impl Policy for OnlySources {
             Verdict::Deny("the rules do not permit it".to_owned())
         };
         Box::pin(std::future::ready(verdict))
+    }
+
+    fn lets_run(&self, _: &Caller, tool: &ToolSpec) -> bool {
+        self.has(tool)
     }
 
     fn is_per_tool(&self) -> bool {

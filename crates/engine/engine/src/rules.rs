@@ -166,6 +166,10 @@ impl Policy for Rules {
         Box::pin(std::future::ready(self.verdict(intent.caller, intent.tool)))
     }
 
+    fn lets_run(&self, caller: &Caller, tool: &ToolSpec) -> bool {
+        self.verdict(caller, tool) == Verdict::Allow
+    }
+
     fn is_per_tool(&self) -> bool {
         self.book.singles_out()
     }

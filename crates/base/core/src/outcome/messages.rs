@@ -322,6 +322,23 @@ pub(crate) fn stuck(what: &str) -> String {
     format!("{what}. It changed nothing: try another tool, or tell the user")
 }
 
+/// What is told of a function in whose place a tool of a provider comes; `what`: what that does, as
+/// a sentence.
+pub fn on_demand(what: &str) -> String {
+    format!(
+        "{what} The provider of this model runs it. To have it, call this function once, without \
+         arguments: from your next turn on that tool stands in its place"
+    )
+}
+
+/// The answer to a call of such a function.
+pub fn at_hand(name: &str) -> String {
+    format!(
+        "`{name}` is at hand: from your next turn on the provider of this model runs it, and you \
+         use that tool in the place of this function. Nothing else was done yet"
+    )
+}
+
 pub(crate) fn not_admitted() -> String {
     "not run: the batch could not be read, through a fault of ours. Send the calls again one by \
      one, or tell the user"

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::decide;
 use super::presenter::Presenter;
-use super::request::PlanRequest;
+use super::request::{HostedPlacement, PlanRequest};
 use super::tools::{Plan, PlanDecision};
 use super::warning::PlanError;
 use crate::call::caller::Caller;
@@ -22,13 +22,13 @@ const MOST: usize = 64;
 #[derive(Default)]
 struct PlanCache(Mutex<VecDeque<(PlanCacheKey, Arc<PlanDecision>)>>);
 
-/// What was decided by: the version of the policy, and the way of showing.
-type PlanCacheKey = (Fingerprint, u64);
+/// What was decided by: the version of the policy, the way of showing, and the model API.
+type PlanCacheKey = (Fingerprint, u64, Option<String>, HostedPlacement);
 
 impl PlanCache {
-    fn find(&self, rules: PlanCacheKey, caller: &Caller) -> Option<Arc<PlanDecision>> {
+    fn find(&self, rules: &PlanCacheKey, caller: &Caller) -> Option<Arc<PlanDecision>> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = known.iter().find(|(of, plan)| *of == rules && *plan.caller == *caller);
+        let found = known.iter().find(|(of, plan)| of == rules && *plan.caller == *caller);
         found.map(|(_, decided)| Arc::clone(decided))
     }
 
@@ -53,7 +53,10 @@ impl Plan {
         showing: &dyn Presenter,
     ) -> Result<Self, PlanError> {
         let rules = policy.version().zip(showing.way()).filter(|_| request.is_plain());
-        let known = rules.and_then(|rules| catalog.own::<PlanCache>().find(rules, caller));
+        let rules =
+            rules.map(|(policy, way)| (policy, way, request.dialect.clone(), request.hosted));
+        let known = rules.as_ref();
+        let known = known.and_then(|rules| catalog.own::<PlanCache>().find(rules, caller));
         if let Some(decided) = known {
             return Ok(Self { catalog: Arc::clone(catalog), decided, session: request.session });
         }

@@ -1,9 +1,11 @@
 //! The rules of a plan, in their order; the first that a tool fails is its reason.
 
+mod hosted;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 
 use super::presentation::{MetaTools, Presentation};
 use super::presenter::{Presenter, ShowAll};
@@ -19,6 +21,7 @@ use crate::catalog::{Catalog, CatalogTool};
 use crate::outcome::run::Run;
 use crate::policy::Policy;
 use crate::tool::spec::ToolSpec;
+use hosted::HostedTools;
 
 impl Plan {
     /// Decides for every tool of the snapshot, in the order that `ARCHITECTURE.md` gives.
@@ -43,30 +46,22 @@ pub(super) fn plan(
     showing: &dyn Presenter,
 ) -> Result<Plan, PlanError> {
     let mut warnings = Vec::new();
-    let choices = ChosenTools::read(catalog, &request);
+    let mut choices = ChosenTools::read(catalog, &request);
     let wishes = RequestPlaces::read(catalog, &request);
 
     // Rules 1 to 3, which do not depend on the other tools.
-    let mut standings: Vec<_> = (0u32..)
+    let permitted: Vec<_> = (0u32..)
         .zip(catalog.tools())
         .map(|(place, tool)| permitted(place, &tool.spec, &wishes, &caller, policy))
         .collect();
+    let mut hosted = HostedTools::of(catalog, &caller, policy, &request);
+    let mut standings = if hosted.is_empty() {
+        chosen_among(catalog, &choices, &wishes, (permitted, Vec::new()))
+    } else {
+        with_hosted(catalog, &mut choices, &wishes, (&mut hosted, &permitted))
+    };
 
-    // Rule 4: the exclusive tool that wins is one that passed so far.
-    let winner = choices.places().find(|place| {
-        passes(&standings, *place)
-            && catalog
-                .at(*place)
-                .is_some_and(|tool| tool.spec.traits.exclusive && !tool.spec.traits.capability)
-    });
-    let rule = TraitRules::new(catalog, &choices, winner);
-    for ((place, tool), standing) in (0u32..).zip(catalog.tools()).zip(&mut standings) {
-        if matches!(standing, Visibility::Visible { .. }) {
-            *standing = rule.stand(place, tool, &wishes);
-        }
-    }
-
-    let forced: Vec<u32> = choices.places().filter(|place| passes(&standings, *place)).collect();
+    let forced = choices.forced(&standings);
     let known = CallerCatalog { catalog, standings: &standings, caller: &caller, policy };
     let unknown = request.disabled.iter().filter(|name| known.get(name).is_none());
     warnings.extend(unknown.map(|name| PlanWarning::UnknownDisabled { name: name.clone() }));
@@ -103,6 +98,51 @@ pub(super) fn plan(
     let mut plan = Plan { catalog, decided, session: request.session };
     stand_beside(&mut plan, recent, showing);
     Ok(plan)
+}
+
+/// Rule 4 where some of the tools are of the provider of a model.
+fn with_hosted(
+    catalog: &Catalog,
+    choices: &mut ChosenTools<'_>,
+    wishes: &RequestPlaces<'_>,
+    (hosted, permitted): (&mut HostedTools, &[Visibility]),
+) -> Vec<Visibility> {
+    let mut decide = |hosted: &HostedTools| {
+        choices.fall_to(|place| hosted.stands_for(place, permitted));
+        let mut standings = permitted.to_vec();
+        hosted.settle(&mut standings, |place| choices.places().any(|chosen| chosen == place));
+        chosen_among(catalog, choices, wishes, (standings, hosted.counterparts(permitted)))
+    };
+    let mut standings = decide(hosted);
+    if hosted.gives_way(&standings) {
+        standings = decide(hosted);
+    }
+    hosted.put_functions(&mut standings);
+    standings
+}
+
+/// Rule 4, for what the rules before left; `counterparts`: what stays whatever was chosen, beside
+/// the capabilities.
+fn chosen_among(
+    catalog: &Catalog,
+    choices: &ChosenTools<'_>,
+    wishes: &RequestPlaces<'_>,
+    (mut standings, counterparts): (Vec<Visibility>, Vec<u32>),
+) -> Vec<Visibility> {
+    // The exclusive tool that wins is one that passed so far.
+    let winner = choices.places().find(|place| {
+        passes(&standings, *place)
+            && catalog
+                .at(*place)
+                .is_some_and(|tool| tool.spec.traits.exclusive && !tool.spec.traits.capability)
+    });
+    let rule = TraitRules::new(catalog, choices, (winner, counterparts));
+    for ((place, tool), standing) in (0u32..).zip(catalog.tools()).zip(&mut standings) {
+        if matches!(standing, Visibility::Visible { .. }) {
+            *standing = rule.stand(place, tool, wishes);
+        }
+    }
+    standings
 }
 
 /// What stands beside the catalog comes behind it, and behind that what the run has used.
@@ -189,10 +229,16 @@ struct TraitRules {
     chosen: Vec<bool>,
     winner: Option<u32>,
     companions: Vec<u32>,
+    /// What stands in for capabilities that a provider does not have.
+    counterparts: Vec<u32>,
 }
 
 impl TraitRules {
-    fn new(catalog: &Catalog, choices: &ChosenTools<'_>, winner: Option<u32>) -> Self {
+    fn new(
+        catalog: &Catalog,
+        choices: &ChosenTools<'_>,
+        (winner, counterparts): (Option<u32>, Vec<u32>),
+    ) -> Self {
         let mut chosen = vec![false; if choices.bind { catalog.tools().len() } else { 0 }];
         for place in choices.places() {
             if let Some(mark) = chosen.get_mut(place as usize) {
@@ -206,7 +252,7 @@ impl TraitRules {
                 names.filter_map(|name| catalog.place(name.as_str())).collect()
             })
             .unwrap_or_default();
-        Self { any_chosen: choices.bind, chosen, winner, companions }
+        Self { any_chosen: choices.bind, chosen, winner, companions, counterparts }
     }
 
     fn stand(&self, place: u32, tool: &CatalogTool, wishes: &RequestPlaces<'_>) -> Visibility {
@@ -219,6 +265,7 @@ impl TraitRules {
                 InclusionReason::Chosen
             }
             _ if traits.capability => InclusionReason::Capability,
+            _ if self.counterparts.contains(&place) => InclusionReason::Counterpart,
             Some(_) if self.companions.contains(&place) => InclusionReason::Companion,
             Some(winner) => return Visibility::Out(ExclusionReason::Displaced(winner)),
             None if traits.exclusive => {
@@ -230,10 +277,12 @@ impl TraitRules {
         // A model must see in full what it is made to call, and what is always there.
         let exposure = match because {
             _ if is_chosen => Exposure::Listed,
-            // The last is said of no tool of a catalog.
-            InclusionReason::Chosen | InclusionReason::Capability | InclusionReason::Discovery => {
-                Exposure::Listed
-            }
+            InclusionReason::Chosen
+            | InclusionReason::Capability
+            | InclusionReason::Counterpart
+            // These two are said of no tool of a catalog here.
+            | InclusionReason::OnDemand
+            | InclusionReason::Discovery => Exposure::Listed,
             InclusionReason::NothingChosen | InclusionReason::Companion => wishes.exposure(place),
         };
         Visibility::Visible { because, exposure }
@@ -294,20 +343,35 @@ impl<'a> ChosenTools<'a> {
         Self { bind, named }
     }
 
+    /// Puts in the place of each choice what stands for it.
+    fn fall_to(&mut self, stands: impl Fn(u32) -> u32) {
+        for place in self.named.values_mut().flatten() {
+            *place = stands(*place);
+        }
+    }
+
+    /// The places of those that are visible, each once.
+    fn forced(&self, standings: &[Visibility]) -> Vec<u32> {
+        let passing = self.places().filter(|place| passes(standings, *place));
+        passing.collect::<IndexSet<_>>().into_iter().collect()
+    }
+
     fn places(&self) -> impl Iterator<Item = u32> {
         self.named.values().copied().flatten()
     }
 
     fn warn(&self, known: &CallerCatalog<'_>, warnings: &mut Vec<PlanWarning>) {
         let mut unknown = 0;
-        for choice in self.named.keys() {
+        for (choice, place) in &self.named {
             let Some((tool, standing)) = known.get(choice) else {
                 unknown += 1;
                 let nearest = if unknown <= LOOKED_FOR { known.nearest(choice) } else { None };
                 warnings.push(PlanWarning::UnknownChoice { choice: (*choice).to_owned(), nearest });
                 continue;
             };
-            if let Visibility::Out(out) = standing {
+            // Another tool may stand for it.
+            let stands = place.is_some_and(|place| passes(known.standings, place));
+            if let (Visibility::Out(out), false) = (standing, stands) {
                 let choice = tool.spec.name.clone();
                 let why = out.in_words(known.catalog).1;
                 warnings.push(PlanWarning::LostChoice { choice, why });

@@ -7,6 +7,7 @@ use super::tools::Plan;
 use super::visibility::{ExclusionReason, Exposure, InclusionReason, Visibility};
 use crate::call::name::{SourceId, ToolName};
 use crate::catalog::{CatalogTool, QuarantinedTool};
+use crate::tool::spec::ToolSpec;
 
 /// The reason of one tool, for people and programs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -32,6 +33,7 @@ impl ToolExplanation {
         forced: bool,
     ) -> Self {
         let (rule, mut because) = standing.in_words(plan);
+        because.push_str(&counterpart(plan, &tool.spec, standing));
         if tool.stale {
             because.push_str("; its source does not answer, this is its last good list");
         }
@@ -83,6 +85,26 @@ impl Visibility {
             }
             Self::Out(out) => out.in_words(plan.catalog()),
         }
+    }
+}
+
+/// What stands in the place of a tool that a provider does not have.
+fn counterpart(plan: &Plan, spec: &ToolSpec, standing: Visibility) -> String {
+    let is_absent = matches!(
+        standing,
+        Visibility::Out(
+            ExclusionReason::NoModel
+                | ExclusionReason::NotOfApi
+                | ExclusionReason::NotBesideFunctions
+        )
+    );
+    match spec.hosted.as_ref().filter(|_| is_absent).map(|hosted| &hosted.local) {
+        None => String::new(),
+        Some(None) => "; a tool that it names as `local` would stand in its place".to_owned(),
+        Some(Some(local)) if plan.get(local.as_str()).is_some() => {
+            format!("; `{local}` stands in its place")
+        }
+        Some(Some(local)) => format!("; `{local}`, its local counterpart, is not visible either"),
     }
 }
 

@@ -24,6 +24,11 @@ pub struct PlanRequest {
     pub discovery: Option<Discovery>,
     /// Whether the model API can hold definitions back itself, so that in lazy mode it does.
     pub defers: bool,
+    /// The dialect in which a model is told of the plan, by its name. `None`: no model is, so that
+    /// what only a model's provider runs is out.
+    pub dialect: Option<String>,
+    /// How that API takes what its provider runs.
+    pub hosted: HostedPlacement,
     /// Calls of one batch that run, and no more than the crib's limit allows.
     pub max_calls: Option<usize>,
     /// The host's name for the conversation, for tools that keep state in one.
@@ -40,6 +45,18 @@ pub enum ChoiceScope {
     #[default]
     FirstTurn,
     Run,
+}
+
+/// How a model API takes tools that its provider runs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HostedPlacement {
+    #[default]
+    BesideFunctions,
+    /// Only where there are no functions.
+    Alone,
+    /// There are functions of which this plan does not know, and the API does not take both.
+    Nowhere,
 }
 
 impl PlanRequest {
@@ -83,6 +100,20 @@ impl PlanRequest {
     #[must_use]
     pub fn api_defers(mut self, defers: bool) -> Self {
         self.defers = defers;
+        self
+    }
+
+    /// For a model that is told of the plan in this dialect.
+    #[must_use]
+    pub fn told_in(mut self, dialect: impl Into<String>) -> Self {
+        self.dialect = Some(dialect.into());
+        self
+    }
+
+    /// How the model API takes what its provider runs.
+    #[must_use]
+    pub fn takes_hosted(mut self, hosted: HostedPlacement) -> Self {
+        self.hosted = hosted;
         self
     }
 

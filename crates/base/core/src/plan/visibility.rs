@@ -22,6 +22,10 @@ pub enum InclusionReason {
     Companion,
     /// It stands beside the catalog, for the tools that are not shown.
     Discovery,
+    /// The provider runs it, and a function stands in its place until the model calls that.
+    OnDemand,
+    /// In the place of a tool of a provider that this model API does not have.
+    Counterpart,
 }
 
 /// How much of a visible tool a model is shown at first.
@@ -48,6 +52,14 @@ pub enum ExclusionReason {
     /// The chosen exclusive tool at this place of the catalog stands alone.
     Displaced(u32),
     NotChosen,
+    /// The provider of a model runs it, and no model is told of this plan.
+    NoModel,
+    /// The model API has no such tool.
+    NotOfApi,
+    /// The model API takes tools of its provider or functions, and there are functions.
+    NotBesideFunctions,
+    /// The provider's tool at this place of the catalog stands in its place.
+    Replaced(u32),
 }
 
 impl InclusionReason {
@@ -58,6 +70,15 @@ impl InclusionReason {
             Self::Capability => ("capability", "it is a capability, which no choice removes"),
             Self::Companion => ("companion", "it accompanies the chosen exclusive tool"),
             Self::Discovery => ("discovery", "by it a model comes by the tools that are hidden"),
+            Self::OnDemand => (
+                "on_demand",
+                "a function stands in its place until the model calls that; then the provider of \
+                 the model runs it",
+            ),
+            Self::Counterpart => (
+                "counterpart",
+                "it stands in the place of a tool of the provider that this request cannot have",
+            ),
         }
     }
 }
@@ -72,6 +93,23 @@ impl ExclusionReason {
                 ("exclusive_not_chosen", "it is exclusive and shown only when it is chosen")
             }
             Self::NotChosen => ("not_chosen", "other tools were chosen"),
+            Self::NoModel => (
+                "no_model",
+                "the provider of a model runs it, and no model is told of this plan: name a dialect",
+            ),
+            Self::NotOfApi => {
+                ("not_of_api", "the API of this model has no such tool, or not with its settings")
+            }
+            Self::NotBesideFunctions => (
+                "not_beside_functions",
+                "the API of this model takes tools of its provider or functions and not both, and \
+                 functions go first",
+            ),
+            Self::Replaced(place) => {
+                let by = catalog.at(place).map_or("another tool", |tool| tool.spec.name.as_str());
+                let text = format!("`{by}` stands in its place, which the model's provider runs");
+                return ("replaced", text);
+            }
             Self::Displaced(place) => {
                 let by = catalog.at(place).map_or("another tool", |tool| tool.spec.name.as_str());
                 return ("displaced", format!("`{by}` was chosen and is exclusive"));

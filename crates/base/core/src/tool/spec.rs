@@ -73,9 +73,12 @@ pub struct ToolSpec {
     pub enabled: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deprecated: bool,
-    /// A tool that a model provider runs itself: its definition under each dialect's name.
+    /// A tool that a model API has a form of its own for: its definition under each dialect's name.
     #[serde(skip_serializing_if = "Map::is_empty", default)]
     pub builtin: Map<String, Value>,
+    /// The provider of the model runs it, and nobody else can: what stands in its place.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub hosted: Option<Arc<HostedTool>>,
     pub origin: ToolOrigin,
     /// What the origin said besides, kept whole for those who pass it on (icons, notes for programs).
     #[serde(skip_serializing_if = "CompactJson::is_empty", default)]
@@ -146,6 +149,7 @@ impl ToolSpec {
             enabled: true,
             deprecated: false,
             builtin: Map::new(),
+            hosted: None,
             origin: ToolOrigin { source, name: None, undeclared: false },
             extra: CompactJson::default(),
         }
@@ -197,6 +201,17 @@ pub struct ToolTraits {
     /// Tools that stay beside this one when it is the chosen exclusive tool.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub companions: Vec<ToolName>,
+}
+
+/// How a tool is shown that the provider of a model runs.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct HostedTool {
+    /// The tool that stands in its place where the model API has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub local: Option<ToolName>,
+    /// A model is shown a function in its place until it calls that.
+    pub on_demand: bool,
 }
 
 /// What a tool adds to the prompts.

@@ -16,6 +16,7 @@ mod batch_properties;
 mod catalog;
 mod consent;
 mod discovery;
+mod hosted;
 mod ledger;
 mod library;
 mod limits;

@@ -223,7 +223,12 @@ impl RedemptionJob {
         let name = parked.tool.as_str();
         // Chosen for the whole run, since the tool may be one that is there only if it is chosen.
         let request = self.request.clone().choose(name).choices_bind(ChoiceScope::Run);
-        let request = PlanRequest { session: parked.session.clone(), ..request };
+        // What a model's provider runs is there for a model alone, whichever it was.
+        let dialect = self.catalog.get(name).and_then(|tool| {
+            tool.spec.hosted.as_ref()?;
+            tool.spec.builtin.keys().next().cloned()
+        });
+        let request = PlanRequest { session: parked.session.clone(), dialect, ..request };
         let policy = self.executor.policy();
         let plan = Plan::make(&self.catalog, &self.caller, policy, request).ok()?;
         let place = plan.place(name)?;
