@@ -129,7 +129,8 @@ pub fn calls(data: &[u8]) {
 }
 
 /// The name of a dialect on the first line, and a reply of its API on the others: it is read
-/// without a panic, whole or as a chunk of a stream, and every call of it can be answered.
+/// without a panic, whole or as a chunk of a stream, and every call of it can be answered; what the
+/// provider did for it is told within bounds.
 pub fn dialect_replies(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let (name, reply) = text.split_once('\n').unwrap_or((&text, "null"));
@@ -145,6 +146,9 @@ pub fn dialect_replies(data: &[u8]) {
     let finished = stream.finish(&plan);
     assert_eq!(finished.err(), stream.not_a_reply(), "its end says another thing");
     dialect.echo(&reply);
+    let work = dialect.hosted(Some(&plan), &reply);
+    let is_bounded = work.calls.len() <= 256 && work.citations.len() <= 256;
+    assert!(is_bounded, "more is told of it than anybody reads");
 }
 
 /// An address as a stranger may write it: if it may be reached without a lookup to come, it is

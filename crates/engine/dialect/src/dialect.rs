@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use toolcrib_core::{Call, Plan, Report, Response};
 
+use crate::hosted::calls::HostedWork;
 use crate::rendering::Rendering;
 use crate::reply::envelope::{self, NotAReply};
 
@@ -45,6 +46,16 @@ pub trait Dialect: Send + Sync {
     /// The answers as messages (Responses: items; Gemini: contents) for the next request, to be
     /// sent right behind those of [`echo`](Self::echo).
     fn results(&self, report: &Report) -> Vec<Value>;
+
+    /// What the tools of the provider did in a reply; `plan`: which of them are whose.
+    fn hosted(&self, plan: Option<&Plan>, reply: &Value) -> HostedWork;
+
+    /// Whether an event of a stream tells that such a tool has ended, so that
+    /// [`hosted`](Self::hosted) of the reply so far tells of it.
+    fn ends_hosted(&self, event: &Value) -> bool {
+        let _ = event;
+        false
+    }
 
     /// The model's own turn as it must stand in the next request: it carries ids and signatures
     /// that the API checks. Only what has no id is given the one that [`calls`](Self::calls)

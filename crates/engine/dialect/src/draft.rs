@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use serde_json::{Map, Value};
+use toolcrib_core::plan::InclusionReason;
 use toolcrib_core::{Exposure, Plan, PlannedTool, ToolName, ToolSpec};
 
 use crate::names::{NameAlphabet, WireNames};
@@ -62,7 +63,9 @@ impl<'a> ToolDrafts<'a> {
         let shown = plan.tools().filter(|tool| tool.exposure != Exposure::Hidden);
         for tool in shown {
             let spec = tool.listed.spec.as_ref();
-            let added = if spec.builtin.is_empty() {
+            // What the model has to ask for is told as a function until then.
+            let is_asked_for = tool.because == InclusionReason::OnDemand;
+            let added = if spec.builtin.is_empty() || is_asked_for {
                 compile(spec).and_then(|compiled| drafts.function(tool, ways, compiled))
             } else {
                 drafts.builtin(spec, ways)

@@ -2,6 +2,7 @@
 
 mod calls;
 mod definitions;
+mod hosted;
 mod results;
 mod stream;
 
@@ -11,6 +12,7 @@ use serde_json::{Value, json};
 use toolcrib_core::{Call, Plan, Report, Response};
 
 use crate::dialect::{Dialect, ReplyStream};
+use crate::hosted::calls::HostedWork;
 use crate::rendering::{Rendering, kept};
 
 /// `gemini`: `POST /v1beta/models/{model}:generateContent`.
@@ -35,6 +37,10 @@ impl Dialect for Gemini {
             return Vec::new();
         }
         calls::read(plan, &self.rendering(plan), reply)
+    }
+
+    fn hosted(&self, plan: Option<&Plan>, reply: &Value) -> HostedWork {
+        hosted::read(reply).named(plan, Self::NAME, hosted::is_of)
     }
 
     /// One content with all results, in the order of the calls: without ids that order and the

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 use toolcrib_core::Plan;
 
+use super::hosted::SEARCH;
 use super::{OpenAiChat, key};
 use crate::dialect::StrictMode;
 use crate::draft::{DialectRules, FunctionDraft, ToolDraft, ToolDrafts};
@@ -33,16 +34,24 @@ pub(super) fn render(plan: &Plan, strict: StrictMode) -> Rendering {
         StrictMode::On => schema::within(&spec.input.value(), &OPENAI_STRICT, key),
         StrictMode::Off => schema::loose(&spec.input.value(), key),
     });
-    let tools = drafts.tools.iter().map(|draft| match draft {
-        ToolDraft::Function(function) => definition(function),
-        ToolDraft::Builtin(definition) => (*definition).clone(),
-    });
-    let tools = tools.collect();
+    let mut tools = Vec::with_capacity(drafts.tools.len());
+    let mut extra = Map::new();
+    for draft in &drafts.tools {
+        match draft {
+            ToolDraft::Function(function) => tools.push(definition(function)),
+            // The one tool that is none of the list.
+            ToolDraft::Builtin(definition) if definition.get(SEARCH).is_some() => {
+                extra.extend(definition.as_object().cloned().unwrap_or_default());
+            }
+            ToolDraft::Builtin(definition) => tools.push((*definition).clone()),
+        }
+    }
     let forced: Vec<Value> = forced(plan, &drafts.names)
         .into_iter()
         .map(|(tool, wire)| named(wire, drafts.builtins.get(tool)))
         .collect();
     let mut rendering = drafts.rendering(tools);
+    rendering.extra = extra;
     rendering.tool_choice = match forced.as_slice() {
         [] => None,
         [one] => Some(one.clone()),
@@ -52,7 +61,7 @@ pub(super) fn render(plan: &Plan, strict: StrictMode) -> Rendering {
         })),
     };
     if !forced.is_empty() && must_come_alone(plan) {
-        rendering.extra = alone();
+        rendering.extra.extend(alone());
     }
     rendering.forced = forced;
     rendering

@@ -2,6 +2,7 @@
 
 mod calls;
 pub(crate) mod definitions;
+pub(crate) mod hosted;
 mod results;
 mod stream;
 
@@ -12,6 +13,7 @@ use serde_json::{Value, json};
 use toolcrib_core::{Call, Plan, Report, Response};
 
 use crate::dialect::{Dialect, ReplyStream, StrictMode};
+use crate::hosted::calls::HostedWork;
 use crate::rendering::{Rendering, kept};
 use crate::reply::fill_ids;
 
@@ -39,6 +41,9 @@ impl Dialect for OpenAiChat {
             return Vec::new();
         }
         calls::read(plan, &self.rendering(plan), reply)
+    }
+    fn hosted(&self, plan: Option<&Plan>, reply: &Value) -> HostedWork {
+        hosted::read(reply).named(plan, Self::NAME, hosted::is_of)
     }
 
     fn results(&self, report: &Report) -> Vec<Value> {

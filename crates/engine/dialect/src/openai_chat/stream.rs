@@ -47,6 +47,19 @@ impl ChatStream {
         }
     }
 
+    /// What its words are founded on, where the provider searched.
+    fn annotate(&mut self, delta: &Value) {
+        let new = delta.get("annotations").and_then(Value::as_array).into_iter().flatten();
+        for note in new {
+            if let (Value::Object(message), true) = (&mut self.message, self.room.takes_item()) {
+                let known = message.entry("annotations").or_insert_with(|| json!([]));
+                if let Value::Array(known) = known {
+                    known.push(note.clone());
+                }
+            }
+        }
+    }
+
     /// The call that a delta goes on with. `OpenAI` says it by `index`; other servers leave that
     /// out or give all calls the same one, and then a new id or name tells where a call begins.
     fn place(&mut self, delta: &Value) -> usize {
@@ -142,6 +155,7 @@ impl ReplyStream for ChatStream {
                 self.room.append_to(&mut self.message, field, text);
             }
         }
+        self.annotate(delta);
         if let Some(call) = delta.get("function_call").filter(|call| call.is_object()) {
             let legacy = self.legacy.get_or_insert_default();
             legacy.add(&json!({ "function": call }), &mut self.room);

@@ -2,6 +2,7 @@
 
 mod calls;
 mod definitions;
+mod hosted;
 mod results;
 mod stream;
 
@@ -11,6 +12,7 @@ use serde_json::{Value, json};
 use toolcrib_core::{Call, Plan, Report, Response};
 
 use crate::dialect::{Dialect, ReplyStream, StrictMode};
+use crate::hosted::calls::HostedWork;
 use crate::rendering::{Rendering, kept};
 use crate::reply::fill_ids;
 
@@ -70,6 +72,13 @@ impl Dialect for OpenAiResponses {
             return Vec::new();
         }
         calls::read(plan, &self.rendering(plan), reply)
+    }
+    fn hosted(&self, plan: Option<&Plan>, reply: &Value) -> HostedWork {
+        hosted::read(reply).named(plan, Self::NAME, hosted::is_of)
+    }
+
+    fn ends_hosted(&self, event: &Value) -> bool {
+        hosted::ends(event)
     }
 
     fn results(&self, report: &Report) -> Vec<Value> {

@@ -15,6 +15,7 @@ mod corpora;
 mod cut;
 mod fixture;
 mod golden;
+mod hosted;
 mod names;
 mod round_trip;
 mod schemas;
