@@ -11,6 +11,7 @@ mod delta_filter;
 mod fault;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
+mod hosted;
 pub(crate) mod messages;
 mod request;
 pub(crate) mod room;

@@ -276,7 +276,7 @@ impl RunState {
     /// Ends a run that nobody waits for; calls that may have begun are told so.
     fn abandon(&mut self, phase: RunPhase, dialect: &dyn Dialect) -> RunEffect {
         if let RunPhase::Calling { calls, mut refused, .. } = phase {
-            refused.extend(calls.iter().map(abandoned));
+            refused.extend(calls.iter().map(StoredCall::abandoned));
             self.push_results(&[], &refused, dialect);
         }
         self.end(StopReason::Cancelled, String::new())
@@ -316,7 +316,8 @@ impl RunState {
 
     fn answered(&mut self, answer: ModelAnswer, stop: Option<StopReason>) -> RunEffect {
         self.turn += u32::from(stop.is_none());
-        let ModelAnswer { text, calls, call_texts, echo, was_cut, .. } = answer;
+        let ModelAnswer { text, calls, call_texts, echo, was_cut, hosted, is_paused, .. } = answer;
+        self.run.cite(hosted.citations);
         let item = ThreadItem::Assistant {
             text: text.clone(),
             calls: call_texts.clone(),
@@ -325,6 +326,10 @@ impl RunState {
         if let Some(reason) = stop {
             // It may have called something all the same; nothing of that runs.
             return self.conclude(reason, text, item);
+        }
+        if calls.is_empty() && is_paused {
+            self.items.push(item);
+            return self.ask(None);
         }
         if calls.is_empty() {
             let stop = if was_cut { StopReason::Length } else { StopReason::Done };
@@ -467,17 +472,4 @@ fn decide(slots: &mut [CallSlot], ticket: &TicketId, told: &Response, dialect: &
 
 fn call_print(call: &CallText) -> Fingerprint {
     Fingerprint::of(&json!([call.name, call.arguments]))
-}
-
-/// What is known of a call that was handed over by a process that is gone.
-fn abandoned(call: &StoredCall) -> ResultText {
-    let Call { id, wire, .. } = call.call();
-    ResultText {
-        call_id: id,
-        name: wire.name,
-        text: "The server stopped while this call was under way. It may have taken effect: look \
-               before it is made again."
-            .to_owned(),
-        is_error: true,
-    }
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use toolcrib_core::{
     Call, CallFlag, Decision, LedgerError, ParkedCall, Redemption, Response, TicketError, TicketId,
+    ToolName,
 };
 
 use super::{AgentRun, Listener};
@@ -64,8 +65,13 @@ impl AgentRun {
         }
     }
 
-    fn hear(&mut self, ticket: &TicketId, response: Response, tell: Listener<'_>) {
+    fn hear(&mut self, ticket: &TicketId, mut response: Response, tell: Listener<'_>) {
         let waiting = self.state.waiting_calls();
+        if let Some(waits) = waiting.iter().find(|one| one.ticket == *ticket) {
+            // The record does not tell, and the run remembers what it has used.
+            let tool = || ToolName::new(waits.call.call().name).ok();
+            response.debug.tool = response.debug.tool.or_else(tool);
+        }
         for WaitingCall { call, .. } in waiting.iter().filter(|one| one.ticket == *ticket) {
             let Call { id, name, .. } = call.call();
             let end = CallEnd::of(&id, &name, &response);

@@ -4,14 +4,16 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::Map;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use toolcrib_core::{Exposure, Plan};
+use toolcrib_dialect::HostedCall;
 
 use super::trace::{AskedRequest, MOST_TOOLS};
 use super::{AgentRun, Listener, RunPause, now};
-use crate::event::{CalledTool, RunEvent};
-use crate::item::{InputPart, ThreadItem};
+use crate::event::{CallEnd, CallOutcome, CalledTool, RunEvent};
+use crate::item::{CallText, InputPart, ThreadItem};
 use crate::model::{CallerTool, ModelAnswer, ModelDelta, ModelFault, ModelFaultKind, ModelRequest};
 use crate::run::RunInput;
 use crate::run::trace::RequestPurpose;
@@ -32,7 +34,8 @@ type AnsweredRequest = Result<Result<ModelAnswer, ModelFault>, Option<RunInput>>
 impl AgentRun {
     pub(super) fn plan(&self) -> Result<Plan, ModelFault> {
         let wishes = self.agent.wishes.clone().after(&self.state.run);
-        let wishes = wishes.api_defers(self.agent.model.dialect().defers());
+        let has_caller_tools = !self.state.caller_tools().is_empty();
+        let wishes = self.agent.model.wishes(wishes, has_caller_tools);
         self.agent.crib.plan(&self.caller, wishes).map_err(|error| ModelFault {
             kind: ModelFaultKind::Refused,
             message: format!("there is no plan of the tools for this agent: {error}"),
@@ -144,6 +147,7 @@ impl AgentRun {
         cancel: &CancellationToken,
     ) -> (AnsweredRequest, Vec<String>) {
         let (is_held, mut said) = (self.state.checks.gate, 0_usize);
+        let (turn, mut hosted) = (self.state.turn + 1, 0_u32);
         let mut notes = Vec::new();
         let mut pass_on = |delta: ModelDelta| {
             said += delta.words().len();
@@ -152,7 +156,7 @@ impl AgentRun {
             }
             let is_of_answer = matches!(delta, ModelDelta::Text(_) | ModelDelta::Reasoning(_));
             if !(is_held && is_of_answer) {
-                tell(event_of(delta));
+                events_of(delta, (turn, &mut hosted)).into_iter().for_each(&mut *tell);
             }
         };
         let answered = self.asked(request, used, &mut pass_on, cancel).await;
@@ -160,6 +164,8 @@ impl AgentRun {
             // What was given up has cost too.
             used.add(Usage::estimated(weight, said));
         }
+        // They have run, whatever is left.
+        self.account.take_calls(hosted);
         (answered, notes)
     }
 
@@ -277,13 +283,35 @@ impl TurnDraft {
     }
 }
 
-fn event_of(delta: ModelDelta) -> RunEvent {
-    match delta {
+/// What a piece of an answer tells; `hosted` counts the calls of the provider in this turn.
+fn events_of(delta: ModelDelta, (turn, hosted): (u32, &mut u32)) -> Vec<RunEvent> {
+    vec![match delta {
         ModelDelta::Text(delta) => RunEvent::Text { delta },
         ModelDelta::Reasoning(delta) => RunEvent::Reasoning { delta },
         ModelDelta::Retracted(why) => RunEvent::Retracted { why },
         ModelDelta::OtherModel(text) => RunEvent::Notice { text },
-    }
+        ModelDelta::Hosted(call) => {
+            *hosted += 1;
+            return hosted_events(*call, (turn, *hosted)).into();
+        }
+    }]
+}
+
+/// What tells of a call that the provider made and answered: the `number`th of the `turn`.
+fn hosted_events(call: HostedCall, (turn, number): (u32, u32)) -> [RunEvent; 2] {
+    let HostedCall { id, name, source, arguments, text, is_failed } = call;
+    // Some APIs name none.
+    let id = if id.is_empty() { format!("hosted_{turn}_{number}") } else { id };
+    let outcome = if is_failed { CallOutcome::Failed } else { CallOutcome::Done };
+    let more = Map::from_iter([("hosted".to_owned(), true.into())]);
+    let called = CalledTool {
+        call: CallText { id: id.clone(), name: name.clone(), arguments },
+        source: source.map(|source| source.to_string()),
+    };
+    [
+        RunEvent::Calls { calls: vec![called] },
+        RunEvent::CallDone { response: CallEnd { id, name, outcome, text, more } },
+    ]
 }
 
 fn heard(answer: ModelAnswer, plan: &Plan, tell: Listener<'_>) -> RunInput {

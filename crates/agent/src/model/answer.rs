@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use toolcrib_core::Call;
+use toolcrib_dialect::{HostedCall, HostedWork};
 
 use super::settings::ModelApi;
 use crate::item::{CallText, Echo};
@@ -19,6 +20,10 @@ pub struct ModelAnswer {
     pub usage: Usage,
     /// The answer ended because it may be no longer.
     pub was_cut: bool,
+    /// What the provider's own tools did for it. Their calls were told while they came.
+    pub hosted: HostedWork,
+    /// The API goes on with the turn when it is sent it back.
+    pub is_paused: bool,
 }
 
 /// A piece of an answer, while it comes.
@@ -30,6 +35,8 @@ pub enum ModelDelta {
     Retracted(String),
     /// Another model is asked in the place of one that gave no answer, and why.
     OtherModel(String),
+    /// A call that the provider made and answered.
+    Hosted(Box<HostedCall>),
 }
 
 impl ModelDelta {
@@ -40,6 +47,8 @@ impl ModelDelta {
             | Self::Reasoning(words)
             | Self::Retracted(words)
             | Self::OtherModel(words) => words,
+            // Its bytes are counted with those of calls.
+            Self::Hosted(_) => "",
         }
     }
 }
@@ -208,6 +217,11 @@ pub(super) fn was_cut(api: ModelApi, reply: &Value) -> bool {
         ModelApi::Anthropic => said("/stop_reason") == Some("max_tokens"),
         ModelApi::Gemini => said("/candidates/0/finishReason") == Some("MAX_TOKENS"),
     }
+}
+
+/// Whether a whole reply is a turn with which the API goes on once it has it back.
+pub(super) fn is_paused(api: ModelApi, reply: &Value) -> bool {
+    api == ModelApi::Anthropic && reply.get("stop_reason").is_some_and(|why| why == "pause_turn")
 }
 
 /// The event with which a stream of this API says that it is whole; a stream that only ends is cut

@@ -17,6 +17,7 @@ use super::answer::{self, ModelAnswer, ModelDelta};
 use super::chunk::EventReader;
 use super::delta_filter::DeltaFilter;
 use super::fault::{ModelFault, ModelFaultKind};
+use super::hosted::HostedTeller;
 use super::messages;
 use super::request::{self, ModelRequest};
 use super::settings::{ModelApi, ModelSettings};
@@ -232,6 +233,7 @@ impl ModelClient {
             .map_err(|error| self.broken("it answered with no JSON").because(error.to_string()))?;
         answer::note_usage(self.settings.api, &reply, &mut progress.usage);
         let answered = self.turn(&reply, |plan| self.dialect.calls(plan, &reply), asked)?;
+        progress.has_told |= HostedTeller::default().tell_rest(&answered.hosted.calls, tell);
         if !answered.text.is_empty() {
             progress.has_told = true;
             tell(ModelDelta::Text(answered.text.clone()));
@@ -253,6 +255,7 @@ impl ModelClient {
         let mut response = pin!(response);
         let tools = asked.text_tools(&self.settings);
         let mut filter = DeltaFilter::new(self.settings.text_calls, asked.plan, &tools);
+        let mut hosted = HostedTeller::default();
         let mut take = |event: &[u8], progress: &mut Progress| {
             // Some servers of the chat API end with this word and no reason.
             progress.is_over |= event == b"[DONE]";
@@ -266,6 +269,8 @@ impl ModelClient {
             progress.is_over |= ends && is_named;
             progress.said += answer::call_bytes(api, &event);
             stream.push(&event);
+            let by = (&*self.dialect, asked.plan);
+            progress.has_told |= hosted.hear(by, &event, || stream.reply(), tell);
             if let Some(delta) = answer::delta(api, &event) {
                 progress.said += delta.words().len();
                 let told = filter.pass(delta);
@@ -301,7 +306,9 @@ impl ModelClient {
         progress.has_told |= !held.is_empty();
         held.into_iter().for_each(&mut *tell);
         let reply = stream.reply();
-        self.turn(&reply, |plan| stream.finish(plan), asked)
+        let answered = self.turn(&reply, |plan| stream.finish(plan), asked)?;
+        progress.has_told |= hosted.tell_rest(&answered.hosted.calls, tell);
+        Ok(answered)
     }
 
     /// A turn out of a whole reply.
@@ -329,7 +336,10 @@ impl ModelClient {
             }
         };
         let call_texts = calls.iter().map(call_text).collect();
-        Ok(ModelAnswer { text, calls, call_texts, echo, usage: Usage::default(), was_cut })
+        let is_paused = answer::is_paused(self.settings.api, reply);
+        let hosted = self.dialect.hosted(asked.plan, reply);
+        let usage = Usage::default();
+        Ok(ModelAnswer { text, calls, call_texts, echo, usage, was_cut, hosted, is_paused })
     }
 
     /// A turn whose calls stand in its words.

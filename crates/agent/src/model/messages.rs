@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::hosted;
 use super::settings::ModelApi;
 use crate::item::compaction::note;
 use crate::item::{CallText, Echo, InputPart, ResultText, ThreadItem};
@@ -18,12 +19,20 @@ const LEAST_MEDIA: usize = 4_000;
 pub(crate) fn messages(api: ModelApi, items: &[ThreadItem]) -> Vec<Value> {
     let dialect = api.dialect();
     let mut messages = Vec::with_capacity(items.len());
-    for item in items {
+    for (place, item) in items.iter().enumerate() {
         match item {
             ThreadItem::System { text } => messages.extend(system(api, text)),
             ThreadItem::User { parts } => messages.push(user(api, parts)),
             ThreadItem::Summary { text, .. } => {
                 messages.push(user(api, &[InputPart::Text { text: note(text) }]));
+            }
+            ThreadItem::Assistant { echo: Some(echo), .. }
+                if echo.dialect == dialect.name()
+                    && api == ModelApi::Anthropic
+                    && !goes_on(items.get(place + 1)) =>
+            {
+                let own = echo.messages.iter().cloned();
+                messages.extend(own.filter_map(hosted::without_open_calls));
             }
             ThreadItem::Assistant { echo: Some(echo), .. }
             | ThreadItem::Results { echo: Some(echo), .. }
@@ -78,6 +87,16 @@ fn encoded(value: &Value, found: &mut Vec<usize>) {
         Value::Array(list) => list.iter().for_each(|value| encoded(value, found)),
         Value::Object(fields) => fields.values().for_each(|value| encoded(value, found)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Whether what follows a turn belongs to it.
+fn goes_on(next: Option<&ThreadItem>) -> bool {
+    match next {
+        None | Some(ThreadItem::Assistant { .. } | ThreadItem::Results { .. }) => true,
+        Some(ThreadItem::System { .. } | ThreadItem::User { .. } | ThreadItem::Summary { .. }) => {
+            false
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use toolcrib_core::Plan;
 use url::Url;
 
 use super::fault::{ModelFault, ModelFaultKind};
+use super::hosted;
 use super::messages::{answered, messages};
 use super::settings::{ModelApi, ModelSettings};
 use super::text_calls::{self, TextCallFormat, TextTools};
@@ -51,6 +52,8 @@ impl ModelRequest<'_> {
         if let Some(plan) = self.plan {
             body.extend(model.api.dialect().request(plan));
             self.add_caller_tools(model.api, &mut body);
+            hosted::leave_out(model, &mut body);
+            hosted::include(model.api, &mut body);
             self.choose_none(model.api, &mut body);
         }
         body
@@ -170,9 +173,7 @@ impl ModelRequest<'_> {
         let (key, none) = match api {
             ModelApi::OpenAiChat | ModelApi::OpenAiResponses => ("tool_choice", json!("none")),
             ModelApi::Anthropic => ("tool_choice", json!({ "type": "none" })),
-            ModelApi::Gemini => {
-                ("toolConfig", json!({ "functionCallingConfig": { "mode": "NONE" } }))
-            }
+            ModelApi::Gemini => return choose_none_of_gemini(body),
         };
         body.insert(key.to_owned(), none);
     }
@@ -185,8 +186,10 @@ impl ModelRequest<'_> {
         let tools = body.entry("tools").or_insert_with(|| json!([]));
         let list = match api {
             ModelApi::Gemini => {
-                if tools.as_array().is_none_or(Vec::is_empty) {
-                    *tools = json!([{ "functionDeclarations": [] }]);
+                if tools.pointer("/0/functionDeclarations").is_none()
+                    && let Some(list) = tools.as_array_mut()
+                {
+                    list.insert(0, json!({ "functionDeclarations": [] }));
                 }
                 tools.pointer_mut("/0/functionDeclarations").and_then(Value::as_array_mut)
             }
@@ -197,6 +200,18 @@ impl ModelRequest<'_> {
         if let Some(list) = list {
             list.extend(own);
         }
+    }
+}
+
+/// What else is said of the tools stays; of functions that are not there nothing can be said.
+fn choose_none_of_gemini(body: &mut Map<String, Value>) {
+    let tools = body.get("tools").and_then(Value::as_array).into_iter().flatten();
+    if !tools.clone().any(|tool| tool.get("functionDeclarations").is_some()) {
+        return;
+    }
+    let config = body.entry("toolConfig").or_insert_with(|| json!({}));
+    if let Value::Object(config) = config {
+        config.insert("functionCallingConfig".to_owned(), json!({ "mode": "NONE" }));
     }
 }
 

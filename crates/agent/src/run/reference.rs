@@ -36,18 +36,23 @@ impl RunReference {
     /// All sources of a run; those that an answer cites are marked.
     pub(crate) fn all(run: &Run, answer: &str) -> Vec<Self> {
         let sources: Vec<_> = run.sources().collect();
-        if sources.is_empty() {
+        let is_known = |id: &str| sources.iter().any(|source| source.id == id);
+        // Of these the model was told no number, and so its words have none.
+        let of_provider: Vec<_> = run.cited().iter().filter(|cited| !is_known(&cited.id)).collect();
+        if sources.is_empty() && of_provider.is_empty() {
             return Vec::new();
         }
         let cited = cited_spans(answer);
-        let sources = sources.into_iter().zip(1_u32..).map(|(source, number)| Self {
+        let numbered = sources.len();
+        let all = sources.into_iter().chain(of_provider).zip(1_u32..).enumerate();
+        let all = all.map(|(place, (source, number))| Self {
             number,
             id: source.id.clone(),
             title: source.title.clone(),
             url: source.url.clone(),
-            cited: cited.iter().any(|span| span.number == number),
+            cited: place >= numbered || cited.iter().any(|span| span.number == number),
         });
-        sources.collect()
+        all.collect()
     }
 
     /// What people read of it.

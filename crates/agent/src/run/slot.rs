@@ -47,6 +47,19 @@ impl StoredCall {
         }
     }
 
+    /// What is known of it where it was handed over by a process that is gone.
+    pub(super) fn abandoned(&self) -> ResultText {
+        ResultText {
+            call_id: self.id.clone(),
+            name: self.wire.name.clone(),
+            text:
+                "The server stopped while this call was under way. It may have taken effect: look \
+                   before it is made again."
+                    .to_owned(),
+            is_error: true,
+        }
+    }
+
     pub(crate) fn call(&self) -> Call {
         Call {
             id: self.id.clone(),

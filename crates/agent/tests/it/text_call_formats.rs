@@ -40,7 +40,8 @@ async fn wherever_the_stream_is_cut_the_words_are_told_and_the_calls_are_not() {
                     ModelDelta::Text(said) => Some(said.as_str()),
                     ModelDelta::Reasoning(_)
                     | ModelDelta::Retracted(_)
-                    | ModelDelta::OtherModel(_) => None,
+                    | ModelDelta::OtherModel(_)
+                    | ModelDelta::Hosted(_) => None,
                 })
                 .collect();
             assert_eq!((words, answer.calls.len()), (whole.0.clone(), 2), "{stream}");

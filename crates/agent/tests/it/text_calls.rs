@@ -95,6 +95,7 @@ pub(crate) async fn read(
             ModelDelta::Text(said) => words.push_str(&said),
             ModelDelta::Reasoning(said) => thoughts.push_str(&said),
             ModelDelta::Retracted(why) | ModelDelta::OtherModel(why) => panic!("{why}"),
+            ModelDelta::Hosted(call) => panic!("{call:?}"),
         }
     }
     assert_eq!(words, answer.text, "what was told is what there is");

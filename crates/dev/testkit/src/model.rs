@@ -1,5 +1,6 @@
 //! A model that does as a script says, behind the four model APIs, on a port of the loopback.
 
+mod given;
 mod wire;
 
 use std::io::{BufReader, Write as _};
@@ -26,6 +27,8 @@ pub enum ScriptedTurn {
     Waits(Duration, Box<ScriptedTurn>),
     /// These bytes in the place of a stream.
     Writes(String),
+    /// A whole answer in the shape of its API, piece by piece.
+    Gives(Value),
     /// Its stream has no usage.
     TellsNoUsage(Box<ScriptedTurn>),
 }
@@ -162,7 +165,8 @@ fn answer(
             other @ (ScriptedTurn::Says(_)
             | ScriptedTurn::Calls(..)
             | ScriptedTurn::Refuses(..)
-            | ScriptedTurn::Writes(_)) => {
+            | ScriptedTurn::Writes(_)
+            | ScriptedTurn::Gives(_)) => {
                 turn = other;
                 break;
             }
@@ -171,6 +175,9 @@ fn answer(
     let (status, headers, kind, body) = match turn {
         ScriptedTurn::Refuses(status, headers, body) => (status, headers, "application/json", body),
         ScriptedTurn::Writes(body) => (200, Vec::new(), "text/event-stream", body),
+        ScriptedTurn::Gives(reply) => {
+            (200, Vec::new(), "text/event-stream", given::events(&asked.path, &reply))
+        }
         ScriptedTurn::Says(text) => {
             let (kind, body) = wire::reply(asked, number, &text, &[], has_usage);
             (200, Vec::new(), kind, body)

@@ -24,6 +24,8 @@ struct RunMemory {
     used: IndexSet<ToolName>,
     checks: IndexSet<String>,
     sources: IndexMap<String, Reference>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    cited: Vec<Reference>,
 }
 
 /// What the host does next.
@@ -46,8 +48,8 @@ impl Run {
 
     /// Whether nothing has happened in it yet.
     pub(crate) fn is_new(&self) -> bool {
-        let RunMemory { turn, used, checks, sources } = &*self.0;
-        *turn == 0 && used.is_empty() && checks.is_empty() && sources.is_empty()
+        let RunMemory { turn, used, checks, sources, cited } = &*self.0;
+        *turn == 0 && used.is_empty() && checks.is_empty() && sources.is_empty() && cited.is_empty()
     }
 
     /// Takes in a call that was decided after its batch: no new turn begins with it.
@@ -61,8 +63,21 @@ impl Run {
         // The memory comes from the host, and may say anything.
         let memory = Arc::make_mut(&mut self.0);
         memory.turn = memory.turn.saturating_add(1);
+        memory.cited.clear();
         report.responses.iter().for_each(|response| self.remember(response));
         report.turn()
+    }
+
+    /// Takes in what the model founded its words on since the last batch, beside the results of
+    /// calls: what tools of its provider found.
+    pub fn cite(&mut self, references: impl IntoIterator<Item = Reference>) {
+        let bare = references.into_iter().map(|cited| Reference { text: String::new(), ..cited });
+        Arc::make_mut(&mut self.0).cited.extend(bare);
+    }
+
+    /// What was cited so since the last batch.
+    pub fn cited(&self) -> &[Reference] {
+        &self.0.cited
     }
 
     fn remember(&mut self, response: &Response) {

@@ -42,12 +42,12 @@ struct Turn<'a> {
 }
 
 /// One event with its type in front, as two of the APIs write it.
-fn named(event: &Value) -> String {
+pub(super) fn named(event: &Value) -> String {
     let kind = event.get("type").and_then(Value::as_str).unwrap_or_default();
     format!("event: {kind}\ndata: {event}\n\n")
 }
 
-fn plain(event: &Value) -> String {
+pub(super) fn plain(event: &Value) -> String {
     format!("data: {event}\n\n")
 }
 

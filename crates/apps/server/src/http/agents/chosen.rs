@@ -121,7 +121,9 @@ pub(super) fn check_names(
     if tools.is_empty() {
         return Ok(());
     }
-    let Ok(plan) = agent.crib.plan(caller, agent.wishes.clone()) else { return Ok(()) };
+    let Ok(plan) = agent.crib.plan(caller, agent.model.wishes(agent.wishes.clone(), true)) else {
+        return Ok(());
+    };
     let rendering = agent.model.dialect().rendering(&plan);
     let clash = tools.iter().find(|tool| {
         plan.tools().any(|own| {

@@ -272,13 +272,25 @@ impl ResponseWriter {
         events
     }
 
+    /// Whether the last message ends with these words. Calls of the provider may have been told
+    /// behind it.
+    fn is_said(&self, words: &str) -> bool {
+        if let Some(draft) = &self.message {
+            return draft.text.ends_with(words);
+        }
+        let mut items = self.output.iter().rev();
+        let last = items.find(|item| item.get("type").is_some_and(|kind| kind == "message"));
+        let text = last.and_then(|last| last.pointer("/content/0/text")?.as_str());
+        text.is_some_and(|text| text.ends_with(words))
+    }
+
     /// The last events, with the whole answer.
     fn end(&mut self, end: &RunEnd, at: u64) -> Vec<Value> {
         let is_whole =
             !end.stop.is_limit() && end.stop != StopReason::Cancelled && end.fault.is_none();
         self.references.clone_from(&end.references);
         let mut events = Vec::new();
-        let is_said = self.message.as_ref().is_some_and(|draft| draft.text.ends_with(&end.text));
+        let is_said = self.is_said(&end.text);
         if end.fault.is_none() && !end.text.is_empty() && !is_said {
             events.extend(self.close_message("completed"));
             events.extend(self.text(&end.text));
@@ -358,6 +370,7 @@ fn incomplete_because(stop: StopReason) -> Option<&'static str> {
         StopReason::Done
         | StopReason::HandedOver
         | StopReason::CallerCalls
+        | StopReason::Approval
         | StopReason::Cancelled
         | StopReason::Fault => None,
     }

@@ -154,6 +154,7 @@ impl PlanBody {
                 BodyDiscoveryMode::Auto => Discovery::Auto,
             }),
             defers: wire.is_some_and(Dialect::defers),
+            dialect: wire.map(|wire| wire.name().to_owned()),
             session: self.session.as_deref().map(Into::into),
             ..PlanRequest::default()
         };

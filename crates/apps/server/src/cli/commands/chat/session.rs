@@ -300,7 +300,8 @@ impl<'a> ChatSession<'a> {
                 Ok(())
             }
             "/plan" => {
-                let plan = self.context.crib.plan(&self.caller, self.agent.wishes.clone())?;
+                let wishes = self.agent.model.wishes(self.agent.wishes.clone(), false);
+                let plan = self.context.crib.plan(&self.caller, wishes)?;
                 let tools = self.agent.model.dialect().tools(&plan).to_string();
                 let told = format!(
                     "{} tools, about {} tokens in every request",
