@@ -263,7 +263,9 @@ fn mask(settings: &SourceSettings, secrets: &[Secret], maker: &dyn SourceFactory
     let learns = match settings {
         SourceSettings::Mcp(server) => learns(server),
         SourceSettings::Desk(_) => false,
-        SourceSettings::OpenApi(_) | SourceSettings::Basics(_) => return None,
+        SourceSettings::OpenApi(_) | SourceSettings::Basics(_) | SourceSettings::Builtin(_) => {
+            return None;
+        }
     };
     let given = Redactor::new(secrets.iter().cloned());
     (learns || !given.is_idle()).then(|| Mask::new(given, maker.learned()))

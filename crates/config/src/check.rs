@@ -14,6 +14,7 @@ mod tools;
 
 use std::path::{Path, PathBuf};
 
+use toolcrib_core::ToolName;
 use toolcrib_engine::rules::Rules;
 
 use crate::config::requirement::Requirement;
@@ -28,7 +29,12 @@ const RULES: [&str; 5] = ["allow", "ask", "deny", "rule", "tests"];
 
 /// Reads what every section means; what is wrong stands in the findings.
 pub(crate) fn file(file: &ConfigFile, folder: &Path, findings: &mut Findings<'_, '_>) -> Config {
-    let mut check = ConfigChecker { findings, folder: folder.to_owned(), points: Vec::new() };
+    let mut check = ConfigChecker {
+        findings,
+        folder: folder.to_owned(),
+        points: Vec::new(),
+        locals: Vec::new(),
+    };
     let top = TomlPath::default();
     let front = check.front(&file.server, &top.key("server"));
     let bounds = check.bounds(&file.server.limits, &top.key("server").key("limits"));
@@ -42,6 +48,7 @@ pub(crate) fn file(file: &ConfigFile, folder: &Path, findings: &mut Findings<'_,
     let audit = check.audit(file.audit.as_ref(), &top.key("audit"));
     let log = observability::log(&file.log);
     let sources = check.sources(&file.source);
+    check.counterparts(&sources);
     let limits = check.limits(&file.limits, &top.key("limits"));
     let overrides = check.overrides(&file.tool);
     let rules = check.rules("the top of the file", &top);
@@ -78,6 +85,8 @@ struct ConfigChecker<'f, 'd, 't> {
     folder: PathBuf,
     /// What is outside of the file and must be there.
     points: Vec<Requirement>,
+    /// Tools that stand in the place of some of a provider, and where the file names them.
+    locals: Vec<(ToolName, TomlPath)>,
 }
 
 impl<'d, 't> ConfigChecker<'_, 'd, 't> {

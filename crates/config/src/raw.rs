@@ -31,7 +31,7 @@ pub(crate) use self::openapi::{
 };
 pub(crate) use self::profile::{ConfirmWord, DiscoveryWord, ProfileTable};
 pub(crate) use self::scalar::{PauseText, SECRET, SecretText, SizeText};
-pub(crate) use self::source::{BasicsValue, SourceTable};
+pub(crate) use self::source::{BasicsValue, BuiltinValue, SourceTable};
 pub(crate) use self::tool::{EffectWord, ToolTable, ValidationWord, VerifyTable};
 pub(crate) use observability::{AuditTable, LogFormatWord, LogLevelWord, LogTable, TelemetryTable};
 pub(crate) use server::{ApiKeyTable, IssuerTable, ServerTable, TlsTable};

@@ -8,7 +8,7 @@ pub(crate) mod observability;
 pub(crate) mod server_limits;
 
 use indexmap::IndexMap;
-use toolcrib_core::Secret;
+use toolcrib_core::{Secret, ToolSpec};
 use toolcrib_mcp::{HttpAuthorization, McpSourceSettings, McpTransport};
 use toolcrib_openapi::{ApiSettings, Credential};
 use url::Url;
@@ -26,6 +26,8 @@ pub(crate) enum SourceTemplate {
     /// The names of the built-in tools.
     Basics(Vec<String>),
     Desk(Box<DeskTemplate>),
+    /// Tools that the provider of a model runs.
+    Builtin(Vec<ToolSpec>),
 }
 
 /// An MCP server whose secrets stand beside it.
@@ -73,6 +75,7 @@ pub(crate) enum SourceSettings {
     OpenApi(Box<ApiSettings>),
     Basics(Vec<String>),
     Desk(Box<DeskSettings>),
+    Builtin(Vec<ToolSpec>),
 }
 
 impl SourceTemplate {
@@ -100,6 +103,7 @@ impl SourceTemplate {
                 SourceSettings::OpenApi(Box::new(api.resolve(lookup, &mut found)))
             }
             Self::Basics(names) => SourceSettings::Basics(names.clone()),
+            Self::Builtin(specs) => SourceSettings::Builtin(specs.clone()),
             Self::Desk(desk) => SourceSettings::Desk(Box::new(desk.resolve(lookup, &mut found))),
         };
         if found.missing.is_empty() { Ok((settings, found.secrets)) } else { Err(found.missing) }

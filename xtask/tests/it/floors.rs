@@ -68,7 +68,13 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
             GROUND,
             NETWORK,
             SOURCES,
-            &["toolcrib-agent", "toolcrib-auth", "toolcrib-embed", "toolcrib-engine"],
+            &[
+                "toolcrib-agent",
+                "toolcrib-auth",
+                "toolcrib-dialect",
+                "toolcrib-embed",
+                "toolcrib-engine",
+            ],
         ],
     ),
     // Floor 3.

@@ -245,8 +245,8 @@ fn within(
             &request,
             dialect.map(|dialect| (dialect, strict)),
         ),
-        CribCommand::Why { name, request } => {
-            commands::crib::plan::why(context, output, &request, &name)
+        CribCommand::Why { name, request, dialect } => {
+            commands::crib::plan::why(context, output, &request, &name, dialect)
         }
         CribCommand::Call { name, arguments, yes } => {
             commands::crib::call::call(context, output, &name, arguments.as_deref(), yes)

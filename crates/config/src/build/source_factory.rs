@@ -7,6 +7,7 @@ use toolcrib_mcp::McpSourceSettings;
 use toolcrib_openapi::ApiSettings;
 
 use crate::settings::{DeskSettings, SourceSettings};
+use crate::source::builtin;
 
 /// The tools that are built in; making them takes a while.
 pub(crate) static BASICS: LazyLock<Toolset> = LazyLock::new(toolcrib_basics::tools);
@@ -39,6 +40,10 @@ pub(crate) fn make(
         SourceSettings::Mcp(server) => maker.mcp(id, McpSourceSettings::clone(server)),
         SourceSettings::OpenApi(api) => maker.api(id, ApiSettings::clone(api)),
         SourceSettings::Desk(desk) => maker.desk(id, DeskSettings::clone(desk)),
+        SourceSettings::Builtin(specs) => match builtin::tools(specs) {
+            Ok(tools) => Arc::new(tools),
+            Err(error) => Arc::new(FailingSource(error.to_string())),
+        },
         SourceSettings::Basics(names) => {
             let is_named = |name: &str| names.iter().any(|named| named == name);
             Arc::new(BASICS.filter(|spec| is_named(spec.name.as_str())))

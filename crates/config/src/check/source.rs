@@ -1,6 +1,7 @@
 //! Sources: each of one kind, each under its own name.
 
 mod api;
+mod builtin;
 mod desk;
 mod mcp;
 
@@ -20,7 +21,7 @@ use crate::raw::{self, BasicsValue, GroupingWord};
 use crate::settings::SourceTemplate;
 
 /// The kinds of a source, of which one has exactly one.
-const KINDS: [&str; 4] = ["mcp", "openapi", "basics", "desk"];
+const KINDS: [&str; 5] = ["mcp", "openapi", "basics", "desk", "builtin"];
 
 /// As many as one process can hold connections to.
 const MOST_SOURCES: usize = 1000;
@@ -164,6 +165,8 @@ impl<'d, 't: 'd> ConfigChecker<'_, 'd, 't> {
             Some(SourceTemplate::OpenApi(Box::new(api)))
         } else if let Some(desk) = &raw.desk {
             self.desk(desk, &place.key("desk")).map(|desk| SourceTemplate::Desk(Box::new(desk)))
+        } else if let Some(builtin) = &raw.builtin {
+            Some(self.builtin(builtin, &place.key("builtin")))
         } else {
             self.basics(raw.basics.as_ref()?, &place.key("basics"))
         }

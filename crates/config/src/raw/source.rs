@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::{Map, Value};
 
 use super::desk::DeskTable;
 use super::mcp::McpTable;
@@ -9,7 +10,7 @@ use super::openapi::{OpenApiTable, ToolsetsTable};
 use super::scalar::PauseText;
 use super::tool::ValidationWord;
 
-/// An owner of tools: exactly one of `mcp`, `openapi`, `basics` and `desk`.
+/// An owner of tools: exactly one of `mcp`, `openapi`, `basics`, `desk` and `builtin`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Source")]
@@ -41,6 +42,8 @@ pub(crate) struct SourceTable {
     pub(crate) basics: Option<BasicsValue>,
     /// Calendar, tasks and mail.
     pub(crate) desk: Option<DeskTable>,
+    /// Tools that the provider of a model runs, as far as its API has them.
+    pub(crate) builtin: Option<Vec<BuiltinValue>>,
     /// How the operations of an API are grouped.
     pub(crate) toolsets: Option<ToolsetsTable>,
 }
@@ -51,4 +54,41 @@ pub(crate) struct SourceTable {
 pub(crate) enum BasicsValue {
     All(bool),
     Named(Vec<String>),
+}
+
+/// A tool that the provider of a model runs: its name, or a table with more.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(rename = "BuiltinTool")]
+pub(crate) enum BuiltinValue {
+    Named(String),
+    Table(BuiltinTable),
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "BuiltinToolTable")]
+pub(crate) struct BuiltinTable {
+    /// `web_search`, `web_fetch`, `code_interpreter`, `file_search`, `image_generation` or
+    /// `google_maps`.
+    pub(crate) name: String,
+    /// What the API is told beside the name, in its own words. What only one API knows stands in a
+    /// table of its name: `{ anthropic = { max_uses = 3 } }`.
+    #[serde(default)]
+    pub(crate) settings: Map<String, Value>,
+    /// The full name of a tool of another source, which stands in its place where the API of the
+    /// model has no such tool, and only there.
+    pub(crate) local: Option<String>,
+    /// The model is shown a function in its place until it calls that. `false` if not set.
+    #[serde(default)]
+    pub(crate) on_demand: bool,
+}
+
+impl BuiltinValue {
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            Self::Named(name) => name,
+            Self::Table(table) => &table.name,
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! What a file would do by itself, word for word: for a person who decides whether to trust it.
 
+use toolcrib_core::ToolSpec;
 use toolcrib_json::invisible::exact;
 use toolcrib_mcp::McpTransport;
 use toolcrib_openapi::{DocumentLocation, places};
@@ -44,6 +45,7 @@ impl Config {
                     SourceTemplate::Mcp(server) => Some(of_server(server, telling)),
                     SourceTemplate::OpenApi(api) => Some(of_api(api)),
                     SourceTemplate::Desk(desk) => of_desk(desk),
+                    SourceTemplate::Builtin(specs) => Some(of_provider(specs)),
                     SourceTemplate::Basics(_) => None,
                 };
                 does.map(|does| format!("`{}` {does}", entry.id))
@@ -162,6 +164,11 @@ fn of_api(api: &ApiTemplate) -> String {
     }
     places.extend(elsewhere);
     format!("asks {}{}", places.join(" and "), with(&secrets))
+}
+
+fn of_provider(specs: &[ToolSpec]) -> String {
+    let names: Vec<_> = specs.iter().map(|spec| format!("`{}`", spec.name)).collect();
+    format!("has the provider of a model run {}", names.join(", "))
 }
 
 /// `None`: a desk that keeps all in its own place.

@@ -9,6 +9,7 @@ mod agents;
 mod any;
 mod api;
 mod build;
+mod builtin;
 mod desk;
 mod effects;
 mod embedder;

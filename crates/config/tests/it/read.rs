@@ -137,7 +137,7 @@ prefix = "a b"
 include = ["with space"]
 "#;
     let expected = "\
-crib.toml:2:1: source[0]: the source says nothing of where its tools are; add one of `mcp`, `openapi`, `basics`, `desk`
+crib.toml:2:1: source[0]: the source says nothing of where its tools are; add one of `mcp`, `openapi`, `basics`, `desk`, `builtin`
 crib.toml:7:10: source[1].basics: a source is one thing, and this is `openapi` and `basics`; make two sources of it
 crib.toml:12:1: source[2].a2a: this is not available in this version; remove it
 crib.toml:16:32: source[3].mcp.url: a server is started or reached, not both; remove `command` or `url`

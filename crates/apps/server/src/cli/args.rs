@@ -292,6 +292,9 @@ Examples:
         name: String,
         #[command(flatten)]
         request: RequestArgs,
+        /// Ask about a model of this API: what its provider runs is there for no one else
+        #[arg(long, value_enum)]
+        dialect: Option<DialectName>,
     },
     /// Run one call.
     #[command(after_help = "\

@@ -153,13 +153,15 @@ impl CommandContext {
         self.named.iter().map(shown).collect()
     }
 
-    pub(super) fn plan(&self, words: &RequestArgs) -> Result<Plan> {
-        self.plan_for(words, false)
-    }
-
-    /// The same for a model API that can hold definitions back, or cannot.
-    pub(super) fn plan_for(&self, words: &RequestArgs, defers: bool) -> Result<Plan> {
-        Ok(self.crib.plan(&self.caller, request(words)?.api_defers(defers))?)
+    /// The plan of a request; `wire`: for a model of this API, by what it holds back itself and has of
+    /// its own.
+    pub(super) fn plan(&self, words: &RequestArgs, wire: Option<&dyn Dialect>) -> Result<Plan> {
+        let request = request(words)?;
+        let request = match wire {
+            None => request,
+            Some(wire) => request.api_defers(wire.defers()).told_in(wire.name()),
+        };
+        Ok(self.crib.plan(&self.caller, request)?)
     }
 
     /// The plan of a request without wishes, for a person: nothing is hidden that may be called.

@@ -92,6 +92,31 @@ fn plan_shows_what_is_visible_and_why_and_what_the_model_is_given() {
 }
 
 #[test]
+fn what_only_a_provider_runs_is_listed_and_explained_for_an_api() {
+    let folder = Folder::new();
+    folder.write("crib.toml", "[[source]]\nid = \"provider\"\nbuiltin = [\"web_fetch\"]\n");
+    let listed = folder.run(&["tools"]).out;
+    let about =
+        "Reads pages and files at addresses on the web (run by the provider: anthropic, gemini)";
+    assert!(listed.contains(about), "{listed}");
+    let listed = folder.run(&["tools", "--json"]).json();
+    assert_eq!(listed[0]["dialects"], json!(["anthropic", "gemini"]));
+    let shown = folder.run(&["show", "provider__web_fetch"]).out;
+    assert!(shown.contains("run by       the provider: anthropic, gemini"), "{shown}");
+    let why =
+        |dialect: &[&str]| folder.run(&[&["why", "provider__web_fetch"], dialect].concat()).out;
+    assert_eq!(
+        why(&["--dialect", "anthropic"]),
+        "`provider__web_fetch` is visible: it is a capability, which no choice removes (capability)\n"
+    );
+    let none = why(&["--dialect", "openai-responses"]);
+    assert!(none.contains("is not visible: the API of this model has no such tool"), "{none}");
+    assert!(why(&[]).contains("no model is told of this plan: name a dialect"), "{}", why(&[]));
+    let plan = folder.run(&["plan", "--dialect", "gemini", "--json"]).json();
+    assert_eq!(plan["tools"], json!([{ "urlContext": {} }]));
+}
+
+#[test]
 fn why_tells_the_rule_that_decided() {
     let why = run(&["why", "time_now", "--choose", "calculate"]);
     assert_eq!(why.out, "`time_now` is not visible: other tools were chosen (not_chosen)\n");

@@ -39,6 +39,7 @@ mod full;
 #[cfg(unix)]
 mod handed;
 mod hidden;
+mod hosted;
 mod json;
 mod judged;
 pub(crate) mod keys;

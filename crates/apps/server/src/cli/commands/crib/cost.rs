@@ -40,7 +40,7 @@ pub(crate) fn cost(
         let Some(wire) = dialect(name) else { continue };
         for mode in MODES {
             let request = PlanRequest { disabled: left_out.clone(), ..PlanRequest::default() };
-            let request = request.show(mode).api_defers(wire.defers());
+            let request = request.show(mode).api_defers(wire.defers()).told_in(name);
             let plan = context.crib.plan(&context.caller, request)?;
             costs.push(costed(name, &*wire, mode, &plan));
         }

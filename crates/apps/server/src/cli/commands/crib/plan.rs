@@ -19,7 +19,7 @@ pub(crate) fn plan(
     wire: Option<(DialectName, bool)>,
 ) -> Result<CommandExit> {
     let wire = wire.map(|(name, strict)| dialect(name, strict));
-    let plan = context.plan_for(words, wire.as_ref().is_some_and(|wire| wire.defers()))?;
+    let plan = context.plan(words, wire.as_deref())?;
     if output.json {
         let mut value = json!({
             "visible": plan.tools().map(|tool| &tool.listed.spec.name).collect::<Vec<_>>(),
@@ -97,8 +97,10 @@ pub(crate) fn why(
     output: &Output,
     words: &RequestArgs,
     name: &str,
+    wire: Option<DialectName>,
 ) -> Result<CommandExit> {
-    let plan = context.plan(words)?;
+    let wire = wire.map(|wire| dialect(wire, false));
+    let plan = context.plan(words, wire.as_deref())?;
     let Some(why) = plan.why(name) else {
         let near = near(&plan, name);
         bail!("there is no tool `{name}` in the catalog{near} `toolcrib plan` lists what is there");

@@ -23,9 +23,9 @@ pub(crate) fn run(
     let text = config::standard_input()?;
     let reply: Value = serde_json::from_str(&text)
         .context("standard input is no JSON: send a model's message or a list of calls")?;
-    let plan = context.plan(words)?;
-    output.warn(plan.warnings());
     let dialect = dialect(name, false);
+    let plan = context.plan(words, Some(&*dialect))?;
+    output.warn(plan.warnings());
     let calls = dialect.calls(&plan, &reply)?;
     if calls.is_empty() {
         output.note("the message calls no tool");

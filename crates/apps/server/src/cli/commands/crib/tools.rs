@@ -16,8 +16,8 @@ pub(crate) fn list(
     filter: &ToolFilterArgs,
 ) -> Result<CommandExit> {
     let plan = context.plain_plan()?;
-    let shown = plan.known().map(|tool| tool.listed).filter(|tool| wanted(&tool.spec, filter));
-    let shown: Vec<_> = shown.collect();
+    let shown = plan.known().map(|tool| tool.listed).chain(hosted(&plan));
+    let shown: Vec<_> = shown.filter(|tool| wanted(&tool.spec, filter)).collect();
     if output.json {
         output.value(&shown.into_iter().map(brief).collect())?;
     } else if shown.is_empty() {
@@ -29,13 +29,28 @@ pub(crate) fn list(
                 spec.name.to_string(),
                 spec.effect.as_str().to_owned(),
                 spec.category.clone().unwrap_or_default(),
-                spec.summary.clone(),
+                match run_by(spec) {
+                    None => spec.summary.clone(),
+                    Some(dialects) => format!("{} (run by the provider: {dialects})", spec.summary),
+                },
             ]
         };
         output.table(["NAME", "EFFECT", "CATEGORY", "SUMMARY"], shown.into_iter().map(row))?;
     }
     note_kept_out(&plan, output);
     Ok(CommandExit::Done)
+}
+
+/// The tools that are there for models alone, whose provider runs them.
+fn hosted(plan: &Plan) -> impl Iterator<Item = &CatalogTool> {
+    let own = plan.catalog().tools().iter().filter(|tool| tool.spec.hosted.is_some());
+    own.filter(|tool| plan.why(tool.spec.name.as_str()).is_some_and(|why| why.rule == "no_model"))
+}
+
+/// The model APIs that have a tool which only their providers run.
+fn run_by(spec: &ToolSpec) -> Option<String> {
+    spec.hosted.as_ref()?;
+    Some(spec.builtin.keys().map(String::as_str).collect::<Vec<_>>().join(", "))
 }
 
 fn wanted(spec: &ToolSpec, filter: &ToolFilterArgs) -> bool {
@@ -57,7 +72,7 @@ pub(crate) fn effect(filter: &ToolFilterArgs) -> Option<&'static str> {
 
 fn brief(tool: &CatalogTool) -> Value {
     let spec = &tool.spec;
-    json!({
+    let mut brief = json!({
         "name": spec.name,
         "summary": spec.summary,
         "category": spec.category,
@@ -65,7 +80,11 @@ fn brief(tool: &CatalogTool) -> Value {
         "effect": spec.effect,
         "source": spec.origin.source,
         "signature": signature(spec.name.as_str(), &spec.input.value()),
-    })
+    });
+    if let (Value::Object(fields), true) = (&mut brief, spec.hosted.is_some()) {
+        fields.insert("dialects".to_owned(), spec.builtin.keys().cloned().collect());
+    }
+    brief
 }
 
 fn note_kept_out(plan: &Plan, output: &Output) {
@@ -110,13 +129,15 @@ fn effect_of(spec: &ToolSpec) -> String {
 
 pub(crate) fn show(context: &CommandContext, output: &Output, name: &str) -> Result<CommandExit> {
     let plan = context.plain_plan()?;
-    let Some(tool) = plan.get(name) else {
+    let known = plan.get(name).map(|tool| tool.listed);
+    let mut own = hosted(&plan).filter(|tool| tool.spec.name.as_str() == name);
+    let Some(listed) = known.or_else(|| own.next()) else {
         let near = near(&plan, name);
         bail!(
             "there is no tool `{name}` for this caller{near} `toolcrib tools` lists what is there"
         );
     };
-    let (spec, listed) = (&tool.listed.spec, tool.listed);
+    let spec = &listed.spec;
     let signature = signature(spec.name.as_str(), &spec.input.value());
     if output.json {
         let mut value = spec.to_json();
@@ -135,6 +156,7 @@ pub(crate) fn show(context: &CommandContext, output: &Output, name: &str) -> Res
         ("category", spec.category.clone().unwrap_or_default()),
         ("actions", spec.actions.join(", ")),
         ("source", spec.origin.source.to_string()),
+        ("run by", run_by(spec).map(|by| format!("the provider: {by}")).unwrap_or_default()),
         ("fingerprint", listed.fingerprint.to_string()),
     ];
     let facts = facts.into_iter().filter(|(_, value)| !value.is_empty());
