@@ -5,5 +5,6 @@ mod body;
 pub(crate) mod concurrency;
 mod guarded_body;
 pub(crate) mod handler;
+pub(crate) mod handshake;
 pub(crate) mod host_check;
 mod wake_filter;

@@ -6,5 +6,6 @@ pub(crate) mod reply;
 pub(crate) mod request;
 pub(crate) mod route;
 pub(crate) mod router;
+mod row;
 mod schemas;
 mod table;

@@ -21,6 +21,7 @@ mod checked;
 mod citations;
 mod clients;
 mod consent;
+mod conversations;
 mod credentials;
 mod crib;
 #[cfg(target_os = "linux")]
@@ -76,6 +77,8 @@ pub(crate) mod script;
 mod sdks;
 mod sessions;
 mod shown;
+mod socket_faults;
+mod sockets;
 #[cfg(target_os = "linux")]
 mod spawns;
 mod starting;

@@ -19,7 +19,7 @@ use uuid::Uuid;
 
 use super::api_error::ApiError;
 use super::chosen::{agent_of, check_names};
-use super::live::driver::NotBegun;
+use super::live::driver::{NotBegun, RunPlace};
 use super::live::live_run::{LiveRun, RunMeta, StoredRequest, seconds};
 use super::live::{driver, recovery};
 use super::responses::not_begun;
@@ -115,8 +115,7 @@ async fn begin(
     let caller = Arc::clone(&asked.caller);
     let (thread, sources) = (items, Vec::new());
     let order = RunOrder { agent, caller, thread, sources, caller_tools, waits_for_people: true };
-    let new = Some(meta.written());
-    let live = driver::begin(&asked.gateway, order, meta, new).await;
+    let live = driver::begin(&asked.gateway, order, meta, RunPlace::Ledger(None)).await;
     let live = live.map_err(|error| match &error {
         NotBegun::Ledger(RunLedgerError::Busy { run }) => {
             let detail = format!(

@@ -10,7 +10,7 @@ use crate::http::routes::reply::{self, HttpReply};
 /// What is wrong with a request, as clients of this API read it.
 #[derive(Debug, Clone)]
 pub(super) struct ApiError {
-    status: StatusCode,
+    pub(super) status: StatusCode,
     kind: &'static str,
     pub(super) code: &'static str,
     pub(super) message: String,
@@ -40,13 +40,60 @@ impl ApiError {
         Self { status: StatusCode::TOO_MANY_REQUESTS, kind, code, ..error }
     }
 
+    pub(super) fn conflict(parameter: &str, message: impl Into<String>) -> Self {
+        Self { status: StatusCode::CONFLICT, ..Self::invalid(parameter, message) }
+    }
+
     /// The thread has a run that has not ended.
     pub(super) fn busy(run: &str) -> Self {
         let message = format!(
             "the conversation is worked on by `resp_{run}`: wait for that one, or cancel it"
         );
-        let error = Self::invalid("conversation", message);
-        Self { status: StatusCode::CONFLICT, code: "conversation_busy", ..error }
+        Self::conflict("conversation", message).coded("conversation_busy")
+    }
+
+    /// Another request adds to the thread at this moment.
+    pub(super) fn held() -> Self {
+        let message =
+            "another request adds to the conversation now: send this one when that is done";
+        Self::conflict("conversation", message).coded("conversation_busy")
+    }
+
+    /// What was presented makes nobody the caller any more.
+    pub(super) fn unauthenticated() -> Self {
+        let message = "the token is not accepted any more: connect again with another one";
+        let (status, kind) = (StatusCode::UNAUTHORIZED, "authentication_error");
+        Self { status, kind, code: "unauthenticated", ..Self::invalid("", message) }
+    }
+
+    /// The same as a problem of our own routes.
+    pub(super) fn of_problem(problem: &HttpProblem) -> Self {
+        let (kind, message) = problem.told();
+        let status = kind.status();
+        if [StatusCode::BAD_REQUEST, StatusCode::UNPROCESSABLE_ENTITY].contains(&status) {
+            return Self::invalid("", message);
+        }
+        if status == StatusCode::TOO_MANY_REQUESTS {
+            return Self::too_many(message);
+        }
+        let is_ours = status.is_server_error();
+        let error = if is_ours { Self::unavailable(message) } else { Self::invalid("", message) };
+        Self { status, code: kind.name(), ..error }
+    }
+
+    /// The same, as a program knows it.
+    pub(super) fn coded(self, code: &'static str) -> Self {
+        Self { code, ..self }
+    }
+
+    pub(super) fn too_large(message: impl Into<String>) -> Self {
+        let error = Self::invalid("", message).coded("too_large");
+        Self { status: StatusCode::PAYLOAD_TOO_LARGE, ..error }
+    }
+
+    /// The same, of this field.
+    pub(super) fn about(self, parameter: &str) -> Self {
+        Self { parameter: Some(parameter.to_owned()), ..self }
     }
 
     pub(super) fn unavailable(message: &str) -> Self {

@@ -16,7 +16,7 @@ use crate::http::routes::route::ReplyFuture;
 pub(crate) fn compact(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
         let body: Value = asked.json()?;
-        match order(&asked, &body).await? {
+        match order(&asked, &body, None).await? {
             Ok(ordered) => Ok(answer(ordered.order).await),
             Err(error) => Ok(error.reply()),
         }

@@ -64,23 +64,23 @@ fn is_reference(item: &Value) -> bool {
     item.get("type").and_then(Value::as_str) == Some("item_reference")
 }
 
-/// The `input` of `/v1/responses`: a text, or items; it may be left out where a thread goes on.
-/// `found`: the items of earlier answers that it names, by their ids.
+/// The `input` of `/v1/responses`: a text, or items; it may be left out where a thread goes on, whose
+/// items are `before`. `found`: the items of earlier answers that it names, by their ids.
 pub(super) fn items(
     input: &Value,
-    goes_on: bool,
+    before: &[ThreadItem],
     found: &HashMap<String, Value>,
 ) -> Result<Vec<ThreadItem>, ApiError> {
     let items = match input {
         Value::String(text) => return Ok(vec![ThreadItem::user(text)]),
         Value::Array(items) => items,
-        Value::Null if goes_on => return Ok(Vec::new()),
+        Value::Null if !before.is_empty() => return Ok(Vec::new()),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => {
             return Err(ApiError::invalid("input", "`input` must be a text or a list of items"));
         }
     };
     bounded("input", items.len())?;
-    let mut thread = ThreadReader::default();
+    let mut thread = ThreadReader::after(before);
     let mut bytes = 0_usize;
     let settled = settled(items.iter().chain(found.values()));
     for (index, item) in items.iter().enumerate() {
@@ -175,6 +175,17 @@ struct ThreadReader {
 }
 
 impl ThreadReader {
+    /// One that goes on with a thread: what is answered may have been called there.
+    fn after(before: &[ThreadItem]) -> Self {
+        let mut names = HashMap::new();
+        for item in before {
+            if let ThreadItem::Assistant { calls, .. } = item {
+                names.extend(calls.iter().map(|call| (call.id.clone(), call.name.clone())));
+            }
+        }
+        Self { items: Vec::new(), names }
+    }
+
     fn finish(self) -> Vec<ThreadItem> {
         self.items
     }
@@ -199,6 +210,19 @@ impl ThreadReader {
             return;
         }
         self.items.push(ThreadItem::Assistant { text: said, calls: called, echo: None });
+    }
+
+    /// What a caller's own tool answered: to a call that stands in the thread.
+    fn answer(&mut self, call: &str, said: String, at: &str) -> Result<(), ApiError> {
+        if !self.names.contains_key(call) {
+            let message = format!(
+                "`{at}` answers the call `{call}`, and no such call stands before it: send the \
+                 `function_call` too, or the `previous_response_id` that has it"
+            );
+            return Err(ApiError::invalid(at, message));
+        }
+        self.result(call, said);
+        Ok(())
     }
 
     fn result(&mut self, call_id: &str, text: String) {
@@ -242,8 +266,7 @@ impl ThreadReader {
                 self.assistant(String::new(), vec![call]);
             }
             "function_call_output" => {
-                let said = text(item.get("output"));
-                self.result(&word(item, "call_id"), said);
+                self.answer(&word(item, "call_id"), text(item.get("output")), at)?;
             }
             "mcp_call" => self.mcp_call(item),
             "mcp_approval_request" => {

@@ -7,6 +7,7 @@
 pub(super) mod driver;
 pub(crate) mod live_run;
 pub(crate) mod recovery;
+pub(super) mod thread_hold;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -17,6 +18,7 @@ use toolcrib::agent::events_of;
 use toolcrib::{Caller, LedgerError, RunLedger, RunSummary, TicketId};
 
 use live_run::{LiveRun, LiveState, RunMeta, seconds};
+use thread_hold::{HeldThreads, ThreadHold};
 
 pub(crate) struct LiveRuns {
     pub(crate) ledger: Arc<dyn RunLedger>,
@@ -25,6 +27,8 @@ pub(crate) struct LiveRuns {
     /// Cancelled when no more is to be begun.
     stop: CancellationToken,
     table: Mutex<LiveTable>,
+    /// Conversations to which somebody adds now.
+    held: Arc<HeldThreads>,
 }
 
 #[derive(Default)]
@@ -62,11 +66,16 @@ impl LiveRuns {
         keys_for: Duration,
         stop: CancellationToken,
     ) -> Self {
-        Self { ledger, keys_for, stop, table: Mutex::default() }
+        Self { ledger, keys_for, stop, table: Mutex::default(), held: Arc::default() }
     }
 
     fn locked(&self) -> MutexGuard<'_, LiveTable> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps others from adding to a thread meanwhile; `None`: somebody adds to it.
+    pub(super) fn hold(&self, caller: &Caller, thread: &str) -> Option<ThreadHold> {
+        self.held.hold(caller, thread)
     }
 
     /// How many of this caller are worked on for nobody who waits.

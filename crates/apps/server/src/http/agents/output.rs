@@ -87,23 +87,7 @@ impl ResponseWriter {
         let caller_tools = run.request.caller_tools.clone();
         let given = |key: &str| body.get(key).filter(|value| !value.is_null()).cloned();
         let or = |key: &str, usual: Value| given(key).unwrap_or(usual);
-        let tools: Vec<Value> = body
-            .get("tools")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-            .map(|tool| {
-                let mut tool = tool.clone();
-                if let Value::Object(fields) = &mut tool
-                    && fields.get("type").is_some_and(|kind| kind == "function")
-                {
-                    for field in ["description", "parameters", "strict"] {
-                        fields.entry(field).or_insert(Value::Null);
-                    }
-                }
-                tool
-            })
-            .collect();
+        let tools = tools_told(body);
         let response = json!({
             "id": id, "object": "response", "created_at": run.created, "completed_at": null,
             "status": "in_progress", "incomplete_details": null, "model": model,
@@ -125,7 +109,10 @@ impl ResponseWriter {
             "safety_identifier": given("safety_identifier"),
             "prompt_cache_key": given("prompt_cache_key"),
         });
-        let response = if let Value::Object(fields) = response { fields } else { Map::new() };
+        let mut response = if let Value::Object(fields) = response { fields } else { Map::new() };
+        if given("conversation").is_some() {
+            response.insert("conversation".to_owned(), json!({ "id": run.thread }));
+        }
         Self {
             response,
             output: Vec::new(),
@@ -357,6 +344,26 @@ pub(super) fn approval_id(ticket: &str) -> String {
 /// The ticket in such an id.
 pub(super) fn ticket_of(id: &str) -> Option<&str> {
     id.strip_prefix(APPROVAL)
+}
+
+/// The tools of a request, as they are given back.
+fn tools_told(body: &Value) -> Vec<Value> {
+    body.get("tools")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .map(|tool| {
+            let mut tool = tool.clone();
+            if let Value::Object(fields) = &mut tool
+                && fields.get("type").is_some_and(|kind| kind == "function")
+            {
+                for field in ["description", "parameters", "strict"] {
+                    fields.entry(field).or_insert(Value::Null);
+                }
+            }
+            tool
+        })
+        .collect()
 }
 
 /// Why an answer is not whole, in the words of the API where it has one.

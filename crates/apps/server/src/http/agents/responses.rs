@@ -1,8 +1,12 @@
 //! `/v1/responses`: an agent's answer as items, which is a run that is written down.
 
 mod approvals;
+pub(crate) mod conversations;
+mod feed;
 mod open_calls;
 mod request;
+mod socket;
+mod thread;
 
 use std::sync::Arc;
 
@@ -10,18 +14,20 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::channel;
 use tokio_util::sync::DropGuard;
-use toolcrib::agent::RunEvent;
 use toolcrib::{Caller, LedgerError, RunStage};
 
 use super::api_error::ApiError;
-use super::live::live_run::LiveRun;
-use super::live::{driver, recovery};
-use super::output::{ResponseWriter, event, response_id, response_of};
+use super::live::live_run::{LiveRun, is_edit};
+use super::live::recovery;
+use super::output::{event, response_id, response_of};
 use crate::http::routes::reply::{self, HttpReply};
 use crate::http::routes::request::GatewayRequest;
 use crate::http::routes::route::ReplyFuture;
-pub(super) use request::{before, not_begun, order};
-use request::{missing, run_id, unreadable};
+use feed::ResponseFeed;
+pub(super) use request::{not_begun, order};
+pub(crate) use socket::connect;
+pub(super) use thread::before;
+use thread::{missing, run_id, unreadable};
 
 /// Events that wait for a reader.
 const WAITING: usize = 256;
@@ -29,7 +35,7 @@ const WAITING: usize = 256;
 pub(crate) fn create(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
         let body: Value = asked.json()?;
-        let ordered = match order(&asked, &body).await? {
+        let ordered = match order(&asked, &body, None).await? {
             Ok(ordered) => ordered,
             Err(error) => return Ok(error.reply()),
         };
@@ -39,8 +45,7 @@ pub(crate) fn create(asked: GatewayRequest) -> ReplyFuture {
             Ok(ordered) => ordered,
             Err(error) => return Ok(error.reply()),
         };
-        let (run, meta, new) = ordered.parts(&body);
-        let live = match driver::begin(&asked.gateway, run, meta, new).await {
+        let live = match ordered.begin(&asked, &body, None).await {
             Ok(live) => live,
             Err(error) => return Ok(not_begun(&error).reply()),
         };
@@ -61,19 +66,14 @@ pub(crate) fn create(asked: GatewayRequest) -> ReplyFuture {
 fn stream(live: Arc<LiveRun>, from: u64, gone: Option<DropGuard>) -> HttpReply {
     let (sender, waiting) = channel(WAITING);
     tokio::spawn(async move {
-        let mut state = live.state.subscribe();
-        let mut writer = ResponseWriter::new(&live.meta);
-        let mut written = writer.begin();
-        let mut heard = 0;
+        let mut feed = ResponseFeed::new(live);
         loop {
-            let (told, is_over): (Vec<RunEvent>, bool) = {
-                let now = state.borrow_and_update();
-                let told = now.events.get(heard..).unwrap_or_default().to_vec();
-                (told, now.stage == RunStage::Ended)
+            let told = tokio::select! {
+                told = feed.next() => told,
+                () = sender.closed() => return,
             };
-            heard += told.len();
-            written.extend(told.iter().flat_map(|told| writer.hear(told)));
-            for told in written.drain(..) {
+            let Some(told) = told else { break };
+            for told in told {
                 let number = told.get("sequence_number").and_then(Value::as_u64);
                 if number.is_some_and(|number| number < from) {
                     continue;
@@ -83,15 +83,9 @@ fn stream(live: Arc<LiveRun>, from: u64, gone: Option<DropGuard>) -> HttpReply {
                     return;
                 }
             }
-            if is_over {
-                let _ = sender.send(Bytes::from_static(b"data: [DONE]\n\n")).await;
-                return;
-            }
-            tokio::select! {
-                changed = state.changed() => if changed.is_err() { return },
-                () = sender.closed() => return,
-                () = live.goes_on_elsewhere() => return,
-            }
+        }
+        if feed.is_over() {
+            let _ = sender.send(Bytes::from_static(b"data: [DONE]\n\n")).await;
         }
     });
     reply::events(waiting, gone)
@@ -111,7 +105,7 @@ async fn found(
     let live = live.map_err(|error| unreadable(&error))?;
     // A token that may not use the profile of a run does not see it.
     let live = live.filter(|live| asked.permit(live.meta.profile.as_deref()).is_ok());
-    live.ok_or_else(|| missing(id))
+    live.filter(|live| !is_edit(&live.meta.agent)).ok_or_else(|| missing(id))
 }
 
 pub(crate) fn show(asked: GatewayRequest) -> ReplyFuture {

@@ -13,8 +13,8 @@ use toolcrib::agent::{SavedRun, ThreadItem};
 use toolcrib::auth::is_operator;
 use toolcrib::{LedgerError, RunStage};
 
-use super::live::live_run::LiveRun;
-use super::live::{driver, recovery};
+use super::live::live_run::{LiveRun, is_edit};
+use super::live::recovery;
 use super::responses::{before, end, not_begun, order};
 use crate::http::rest::records::listing::noted;
 use crate::http::rest::sources::EmptyBody;
@@ -89,10 +89,9 @@ async fn begin(asked: &GatewayRequest, body: RunBody) -> Result<HttpReply, HttpP
             fields.extend(value.map(|value| (key.to_owned(), value.into())));
         }
     }
-    let ordered = order(asked, &request).await?;
+    let ordered = order(asked, &request, None).await?;
     let ordered = ordered.map_err(|error| error.problem(ProblemKind::UnknownRun))?;
-    let (run, meta, new) = ordered.parts(&request);
-    let live = driver::begin(&asked.gateway, run, meta, new).await;
+    let live = ordered.begin(asked, &request, None).await;
     let live = live.map_err(|error| not_begun(&error).problem(ProblemKind::UnknownRun))?;
     told(live, body.stream, body.wait).await
 }
@@ -120,7 +119,8 @@ pub(crate) fn list(asked: GatewayRequest) -> ReplyFuture {
         let limit = asked.query.number("limit", DEFAULT_PAGE);
         let page = asked.gateway.runs.ledger.list(&asked.caller, before, limit).await;
         let page = page.map_err(silent)?;
-        let runs: Vec<_> = page.iter().map(view::summary).collect();
+        let runs = page.iter().filter(|run| !is_edit(&run.agent));
+        let runs: Vec<_> = runs.map(view::summary).collect();
         let mut answer = json!({ "runs": runs });
         if let (Some(last), Value::Object(fields)) =
             (page.last().filter(|_| page.len() == limit), &mut answer)
@@ -240,7 +240,8 @@ pub(crate) fn thread(asked: GatewayRequest) -> ReplyFuture {
             .await
             .map_err(|error| error.problem(ProblemKind::UnknownRun))?;
         let items: Vec<_> = items.iter().map(view::item).collect();
-        let all: Vec<_> = all.iter().map(view::summary).collect();
+        let all = all.iter().filter(|run| !is_edit(&run.agent));
+        let all: Vec<_> = all.map(view::summary).collect();
         Ok(reply::json(&json!({ "id": thread, "runs": all, "items": items })))
     })
 }
@@ -257,7 +258,7 @@ fn known(
     // A token that may not use the profile of a run does not see it.
     let live = live.map_err(silent)?;
     let live = live.filter(|live| asked.permit(live.meta.profile.as_deref()).is_ok());
-    live.ok_or_else(|| {
+    live.filter(|live| !is_edit(&live.meta.agent)).ok_or_else(|| {
         let id: String = asked.segment().chars().take(80).collect();
         let detail = format!("none of your runs is `{id}`: `GET /v1/runs` lists them");
         HttpProblem::new(ProblemKind::UnknownRun, detail)

@@ -1,7 +1,10 @@
-//! One connection: bounded in the size of its heads, and in the time of each of its parts.
+//! One connection: bounded in the size of its heads, and in the time of each of its parts. One that
+//! becomes a WebSocket is served here to its end.
 
-use std::sync::Arc;
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use http::StatusCode;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
@@ -14,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use super::header_timer::HeaderTimer;
 use super::write_timeout::WriteTimeoutStream;
 use crate::http::pipeline::handler;
+use crate::http::routes::reply::SocketTask;
 use crate::http::state::GatewayState;
 
 /// Serves until the peer leaves; after `stop`, what was asked is still answered.
@@ -39,19 +43,39 @@ where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let bounds = gateway.bounds.clone();
-    let answer = service_fn(move |request| handler::answer(Arc::clone(&gateway), request));
+    let afterwards = Mutex::new(None);
+    let answer = service_fn(|request| {
+        let answering = handler::answer(Arc::clone(&gateway), request);
+        let afterwards = &afterwards;
+        async move {
+            let mut reply = answering.await?;
+            if reply.status() == StatusCode::SWITCHING_PROTOCOLS {
+                let task = reply.extensions_mut().remove::<SocketTask>();
+                *afterwards.lock().unwrap_or_else(PoisonError::into_inner) = task;
+            }
+            Ok::<_, Infallible>(reply)
+        }
+    });
     let connection = http1::Builder::new()
         .timer(HeaderTimer::default())
         .header_read_timeout(bounds.head_time)
         .max_headers(bounds.headers)
         .max_header_size(bounds.head)
         .max_buf_size(2 * bounds.head)
-        .serve_connection(TokioIo::new(stream), answer);
+        .serve_connection(TokioIo::new(stream), answer)
+        .with_upgrades();
     let mut connection = std::pin::pin!(connection);
     // How a connection ends is of no use to anybody: the peer is gone.
     tokio::select! {
-        _ = connection.as_mut() => return,
-        () = stop.cancelled() => connection.as_mut().graceful_shutdown(),
+        _ = connection.as_mut() => {}
+        () = stop.cancelled() => {
+            connection.as_mut().graceful_shutdown();
+            let _ = connection.await;
+        }
     }
-    let _ = connection.await;
+    let task = afterwards.lock().unwrap_or_else(PoisonError::into_inner).take();
+    // Here and not on a task of its own, so that its places are held until it is over.
+    if let Some(serve) = task.and_then(|task| task.take()) {
+        serve.await;
+    }
 }

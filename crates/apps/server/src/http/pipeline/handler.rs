@@ -13,6 +13,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, header};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
+use hyper::upgrade::OnUpgrade;
 use toolcrib::Caller;
 use toolcrib::auth::{LOCAL, OPERATOR, ProtectedResource, enters, is_operator, needed};
 
@@ -20,6 +21,7 @@ use super::access_log::AccessLog;
 use super::authentication::{lacking, refused};
 use super::body;
 use super::guarded_body::GuardedBody;
+use super::handshake::wants_socket;
 use super::host_check::single;
 use super::wake_filter::WakeFilter;
 use crate::http::mcp;
@@ -65,9 +67,10 @@ async fn admit(
     request: Request<Incoming>,
     seen: &AccessLog,
 ) -> Result<HttpReply, HttpProblem> {
-    let (parts, body) = request.into_parts();
+    let (mut parts, body) = request.into_parts();
     gateway.names.check(&parts)?;
-    let (route, segments) = find(&parts.method, parts.uri.path())?;
+    let wants_socket = wants_socket(&parts.headers);
+    let (route, segments) = find(&parts.method, parts.uri.path(), wants_socket)?;
     // It is set once, by the only one who comes by here.
     let _ = seen.route.set(route);
     let caller = allowed(&gateway, &parts, route, &segments).await?;
@@ -90,6 +93,7 @@ async fn admit(
         }
         None => Bytes::new(),
     };
+    let upgrade = if route.is_socket { parts.extensions.remove::<OnUpgrade>() } else { None };
     let Parts { method, uri, headers, .. } = parts;
     let (trace, trace_state) = (seen.trace, seen.trace_state.clone());
     let asked = GatewayRequest {
@@ -103,6 +107,7 @@ async fn admit(
         body,
         trace,
         trace_state,
+        upgrade,
     };
     let reply = WakeFilter::new((route.answer)(asked)).await?;
     if reply.body().size_hint().exact().is_some() {

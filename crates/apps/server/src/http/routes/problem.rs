@@ -129,9 +129,13 @@ impl ProblemKind {
         }
     }
 
+    pub(crate) fn name(self) -> &'static str {
+        self.row().0
+    }
+
     /// The `type`: a name, and no address to open.
     pub(crate) fn uri(self) -> String {
-        format!("urn:toolcrib:problem:{}", self.row().0)
+        format!("urn:toolcrib:problem:{}", self.name())
     }
 
     pub(crate) fn status(self) -> StatusCode {
@@ -176,6 +180,16 @@ impl HttpProblem {
     pub(crate) fn telling(mut self, name: &'static str, value: Value) -> Self {
         self.more = Some(Box::new((name, value)));
         self
+    }
+
+    /// What is wrong, and what to do about it.
+    pub(crate) fn told(&self) -> (ProblemKind, &str) {
+        (self.kind, &self.detail)
+    }
+
+    /// Whether the same request may be answered later.
+    pub(crate) fn is_passing(&self) -> bool {
+        self.kind == ProblemKind::Unavailable
     }
 
     fn to_json(&self) -> Value {

@@ -3,9 +3,11 @@
 use std::convert::Infallible;
 use std::error::Error;
 use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use http::{HeaderValue, Response, StatusCode, header};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full};
@@ -43,6 +45,31 @@ pub(crate) fn status(status: StatusCode, value: &Value) -> HttpReply {
     let mut reply = json(value);
     *reply.status_mut() = status;
     reply
+}
+
+/// Says that the connection is a WebSocket from now on; `accept` proves that its key was read.
+/// `serve` is polled on the task of the connection, once the answer is out, so that it has the places
+/// of the connection until it is over.
+pub(crate) fn socket(accept: HeaderValue, serve: BoxFuture<'static, ()>) -> HttpReply {
+    let mut reply = Response::new(whole(Bytes::new()));
+    *reply.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+    let headers = reply.headers_mut();
+    headers.insert(header::CONNECTION, HeaderValue::from_static("Upgrade"));
+    headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
+    headers.insert(header::SEC_WEBSOCKET_ACCEPT, accept);
+    reply.extensions_mut().insert(SocketTask(Arc::new(Mutex::new(Some(serve)))));
+    reply
+}
+
+/// What a connection does after its answer.
+#[derive(Clone)]
+pub(crate) struct SocketTask(Arc<Mutex<Option<BoxFuture<'static, ()>>>>);
+
+impl SocketTask {
+    /// `None`: somebody has it already.
+    pub(crate) fn take(&self) -> Option<BoxFuture<'static, ()>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
 }
 
 /// Server-sent events, as they come. `gone` is dropped with the reader.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, Uri};
+use hyper::upgrade::OnUpgrade;
 use percent_encoding::percent_decode_str;
 use serde::de::{DeserializeOwned, Error as _};
 use serde_json::Value;
@@ -30,6 +31,8 @@ pub(crate) struct GatewayRequest {
     pub(crate) body: Bytes,
     pub(crate) trace: Trace,
     pub(crate) trace_state: Option<TraceState>,
+    /// What the connection becomes once it is told so; only where the route is one of a WebSocket.
+    pub(crate) upgrade: Option<OnUpgrade>,
 }
 
 impl GatewayRequest {
@@ -38,6 +41,11 @@ impl GatewayRequest {
     pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, HttpProblem> {
         let text = std::str::from_utf8(&self.body)
             .map_err(|_| HttpProblem::new(ProblemKind::BadRequest, "the body is no UTF-8 text"))?;
+        self.parse(text)
+    }
+
+    /// A text as what is taken in the place of a body.
+    pub(crate) fn parse<T: DeserializeOwned>(&self, text: &str) -> Result<T, HttpProblem> {
         let bounds = self.gateway.bounds.json();
         let value = bounds.read_strict(text).map_err(|error| {
             HttpProblem::new(ProblemKind::BadRequest, format!("no usable JSON: {error}"))

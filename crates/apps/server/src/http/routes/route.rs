@@ -31,6 +31,8 @@ pub(crate) struct Route {
     pub(crate) answer: fn(GatewayRequest) -> ReplyFuture,
     /// `false`: the route speaks a protocol of its own, which the document does not tell.
     pub(crate) documented: bool,
+    /// `true`: the row is for requests that become a WebSocket, and for no others.
+    pub(crate) is_socket: bool,
     /// The name of the operation, for clients that are made of the document.
     pub(crate) id: &'static str,
     pub(crate) summary: &'static str,
@@ -43,13 +45,14 @@ pub(crate) struct Route {
 
 impl Route {
     /// Whether the row answers this method: what can be asked for can be looked at by `HEAD`, save
-    /// where `GET` is a part of MCP and listens.
+    /// where `GET` is a part of MCP or a WebSocket.
     pub(super) fn takes(&self, method: &Method) -> bool {
         self.method == method.as_str() || (method == Method::HEAD && self.takes_head())
     }
 
     pub(super) fn takes_head(&self) -> bool {
-        self.method == Method::GET.as_str() && !self.path.starts_with("/mcp")
+        let goes_on = self.is_socket || self.path.starts_with("/mcp");
+        self.method == Method::GET.as_str() && !goes_on
     }
 
     /// What OAuth calls the way in that this route is.

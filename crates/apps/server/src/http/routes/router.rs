@@ -7,18 +7,22 @@ use super::problem::{HttpProblem, ProblemKind};
 use super::route::Route;
 use super::table::ROUTES;
 
-/// The row of a request and the segments that stand for its names.
+/// The row of a request and the segments that stand for its names. `wants_socket`: the request asks
+/// to become a WebSocket.
 pub(crate) fn find(
     method: &Method,
     path: &str,
+    wants_socket: bool,
 ) -> Result<(&'static Route, Vec<String>), HttpProblem> {
-    for route in ROUTES.iter().filter(|route| route.takes(method)) {
+    let is_open = |route: &&Route| wants_socket || !route.is_socket;
+    for route in ROUTES.iter().filter(is_open).filter(|route| route.takes(method)) {
         if let Some(segments) = segments(route.path, path) {
             return Ok((route, segments?));
         }
     }
     let mut others: Vec<&str> = Vec::new();
-    for route in ROUTES.iter().filter(|route| segments(route.path, path).is_some()) {
+    let of_path = |route: &&Route| segments(route.path, path).is_some();
+    for route in ROUTES.iter().filter(is_open).filter(of_path) {
         others.push(route.method);
         if route.takes_head() {
             others.push(Method::HEAD.as_str());

@@ -10,16 +10,17 @@ use super::problem::ProblemKind::{
     TooSlow, Unauthenticated, Unavailable, UnknownAgent, UnknownCall, UnknownCursor, UnknownPlan,
     UnknownProfile, UnknownResult, UnknownRun, UnknownSource, UnknownTicket, UnknownTool,
 };
-use super::request::GatewayRequest;
-use super::route::RouteAccess::{Anybody, Caller, Operator};
-use super::route::{ParameterType, QueryParameter, ReplyFuture, Route, RouteAccess};
+use super::route::RouteAccess::{Anybody, Operator};
+use super::route::{ParameterType, QueryParameter, Route};
+use super::row::{LARGEST_COUNT, delete, get, limit, number, one_of, post, text};
 use super::{metadata, openapi, schemas};
+use crate::http::agents::{self, responses::conversations};
+use crate::http::mcp;
 use crate::http::rest::{
     calls, health, metrics, plan,
     records::{listing, resolution},
     results, sources, tickets, tools,
 };
-use crate::http::{agents, mcp};
 
 /// As RFC 9728 has it: before the path of the way in.
 const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
@@ -27,10 +28,6 @@ const WELL_KNOWN_MCP: &str = "/.well-known/oauth-protected-resource/mcp";
 const WELL_KNOWN_PROFILE: &str = "/.well-known/oauth-protected-resource/mcp/{profile}";
 
 const PROFILE: QueryParameter = text("profile", "The profile to look through.");
-/// How much to give at the most.
-const fn limit(largest: usize) -> QueryParameter {
-    number("limit", "How much to give at the most.", (1, largest))
-}
 
 /// Which of the recorded calls.
 const RECORDED: &[QueryParameter] = &[
@@ -43,6 +40,12 @@ const RECORDED: &[QueryParameter] = &[
     text("source", "Only calls of tools of this source."),
     limit(listing::LARGEST_PAGE),
     text("cursor", "Where the page before ended: its `cursor`."),
+];
+
+/// Which fields clients of `OpenAI`'s API may wish for besides.
+const INCLUDE: &[QueryParameter] = &[
+    text("include", "Further fields; all are there in any case."),
+    text("include[]", "Further fields; all are there in any case."),
 ];
 
 /// In the order of the document.
@@ -211,6 +214,8 @@ pub(crate) static ROUTES: &[Route] = &[
     post("/v1/responses", "create_response", agents::responses::create, "Ask an agent.")
         .body(schemas::anything)
         .undocumented(),
+    get("/v1/responses", "connect_responses", agents::responses::connect, "The same by WebSocket.")
+        .socket(),
     post(
         "/v1/responses/compact",
         "compact_response",
@@ -241,6 +246,69 @@ pub(crate) static ROUTES: &[Route] = &[
         "list_input_items",
         agents::responses::input_items,
         "What an agent was asked.",
+    )
+    .undocumented(),
+    post(
+        "/v1/conversations",
+        "create_conversation",
+        conversations::create,
+        "Begin a thread with a name.",
+    )
+    .body(schemas::anything)
+    .undocumented(),
+    get("/v1/conversations/{id}", "show_conversation", conversations::show, "Show a conversation.")
+        .undocumented(),
+    post(
+        "/v1/conversations/{id}",
+        "update_conversation",
+        conversations::update,
+        "Change what is said of it.",
+    )
+    .body(schemas::anything)
+    .undocumented(),
+    delete(
+        "/v1/conversations/{id}",
+        "delete_conversation",
+        conversations::forget,
+        "Forget it with all that was said in it.",
+    )
+    .undocumented(),
+    get(
+        "/v1/conversations/{id}/items",
+        "list_conversation_items",
+        conversations::items,
+        "What was said.",
+    )
+    .query(&[
+        text("after", "The item behind which to begin."),
+        limit(conversations::LARGEST_PAGE),
+        one_of("order", "Oldest or newest first.", &["asc", "desc"]),
+        text("include", "Further fields; all are there in any case."),
+        text("include[]", "Further fields; all are there in any case."),
+    ])
+    .undocumented(),
+    post(
+        "/v1/conversations/{id}/items",
+        "add_conversation_items",
+        conversations::add,
+        "Add to what was said.",
+    )
+    .body(schemas::anything)
+    .query(INCLUDE)
+    .undocumented(),
+    get(
+        "/v1/conversations/{id}/items/{item}",
+        "show_conversation_item",
+        conversations::item,
+        "Show one thing that was said.",
+    )
+    .query(INCLUDE)
+    .undocumented(),
+    delete(
+        "/v1/conversations/{id}/items/{item}",
+        "delete_conversation_item",
+        conversations::forget_item,
+        "Forget one thing that was said.",
     )
     .undocumented(),
     get("/v1/runs", "list_runs", agents::runs::list, "List the runs of agents, newest first.")
@@ -300,117 +368,25 @@ pub(crate) const OF_CALLERS: &[ProblemKind] = &[TooMany, Unavailable];
 /// What can be wrong with any body.
 pub(crate) const OF_BODIES: &[ProblemKind] = &[NotJson, TooLarge, TooSlow, InvalidBody];
 
-const fn text(name: &'static str, about: &'static str) -> QueryParameter {
-    QueryParameter { name, about, takes: ParameterType::Text }
-}
-
-const fn one_of(
-    name: &'static str,
-    about: &'static str,
-    words: &'static [&'static str],
-) -> QueryParameter {
-    QueryParameter { name, about, takes: ParameterType::OneOf(words) }
-}
-
-/// The largest whole number that every reader of JSON holds: a server of a thousand calls a second
-/// has counted all of 32 bits within two months.
-const LARGEST_COUNT: usize = usize::MAX >> 11;
-
-const fn number(name: &'static str, about: &'static str, range: (usize, usize)) -> QueryParameter {
-    QueryParameter { name, about, takes: ParameterType::Number(range.0, range.1) }
-}
-
-type RouteHandler = fn(GatewayRequest) -> ReplyFuture;
-
-const fn get(
-    path: &'static str,
-    id: &'static str,
-    answer: RouteHandler,
-    summary: &'static str,
-) -> Route {
-    row("GET", path, (id, summary), answer)
-}
-
-const fn post(
-    path: &'static str,
-    id: &'static str,
-    answer: RouteHandler,
-    summary: &'static str,
-) -> Route {
-    row("POST", path, (id, summary), answer)
-}
-
-const fn delete(
-    path: &'static str,
-    id: &'static str,
-    answer: RouteHandler,
-    summary: &'static str,
-) -> Route {
-    row("DELETE", path, (id, summary), answer)
-}
-
-/// A route for callers, unless its row says otherwise.
-const fn row(
-    method: &'static str,
-    path: &'static str,
-    (id, summary): (&'static str, &'static str),
-    answer: RouteHandler,
-) -> Route {
-    Route {
-        method,
-        path,
-        access: Caller,
-        answer,
-        documented: true,
-        id,
-        summary,
-        query: &[],
-        body: None,
-        answers: schemas::anything,
-        problems: &[],
-    }
-}
-
-impl Route {
-    const fn access(self, access: RouteAccess) -> Self {
-        Self { access, ..self }
-    }
-
-    const fn undocumented(self) -> Self {
-        Self { documented: false, ..self }
-    }
-
-    const fn query(self, query: &'static [QueryParameter]) -> Self {
-        Self { query, ..self }
-    }
-
-    const fn body(self, body: fn() -> serde_json::Value) -> Self {
-        Self { body: Some(body), ..self }
-    }
-
-    const fn answers(self, answers: fn() -> serde_json::Value) -> Self {
-        Self { answers, ..self }
-    }
-
-    const fn problems(self, problems: &'static [ProblemKind]) -> Self {
-        Self { problems, ..self }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{ROUTES, RouteAccess};
+    use super::{ROUTES, Route};
+    use crate::http::routes::route::RouteAccess;
 
     /// The checks of all doors run over this list. Write it anew with what this test tells.
     #[test]
     fn every_route_is_in_the_list_of_the_checks() {
-        let row = |route: &super::Route| {
+        let row = |route: &Route| {
             let access = match route.access {
                 RouteAccess::Anybody => "anybody",
                 RouteAccess::Caller => "caller",
                 RouteAccess::Operator => "operator",
             };
-            let body = if route.body.is_some() { "body" } else { "none" };
+            let body = match route.body {
+                _ if route.is_socket => "socket",
+                Some(_) => "body",
+                None => "none",
+            };
             format!("{} {} {access} {body}\n", route.method, route.path)
         };
         let rows: String = ROUTES.iter().map(row).collect();

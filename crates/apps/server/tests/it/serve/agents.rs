@@ -336,7 +336,7 @@ fn clients_that_others_wrote_hold_a_conversation() {
     let seen: Value = serde_json::from_str(told.lines().last().unwrap_or_default())
         .unwrap_or_else(|_| unreachable!("{told}\n{}", String::from_utf8_lossy(&run.stderr)));
     let ways = seen.as_object().unwrap();
-    assert_eq!(ways.len(), 21, "{seen:#}");
+    assert_eq!(ways.len(), 24, "{seen:#}");
     for (way, answer) in ways {
         let wanted = if way.contains("weather") { "11 degrees" } else { "words" };
         assert!(answer.as_str().is_some_and(|text| text.contains(wanted)), "{way}: {answer}");

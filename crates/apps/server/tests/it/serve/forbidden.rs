@@ -186,7 +186,7 @@ fn over_methods(serving: &Serving, token: &str, name: &str) -> Vec<(String, Answ
 fn plain(answer: &Answer, serving: &Serving) -> String {
     let status = answer.status;
     let mut text = answer.body.replace(&serving.address, "ADDRESS");
-    for key in ["waited_us", "ran_us", "age_seconds", "seconds", "planned", "ended"] {
+    for key in ["waited_us", "ran_us", "age_seconds", "seconds", "planned", "ended", "created_at"] {
         let told = format!("\"{key}\":");
         let mut parts = text.split(&told);
         let first = parts.next().unwrap_or_default().to_owned();

@@ -10,11 +10,11 @@ use toolcrib_testkit::{ScriptedModel, ScriptedTurn};
 use super::agents::{ALL, events, serving};
 
 /// The schemas of the document.
-struct OpenResponses(Value);
+pub(super) struct OpenResponses(Value);
 
 impl OpenResponses {
     /// `None`: the document is not there.
-    fn read() -> Option<Self> {
+    pub(super) fn read() -> Option<Self> {
         let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../shared/data");
         let text = std::fs::read_to_string(data.join("openresponses/openapi-2026-04-24.json"));
         let document: Value = serde_json::from_str(&text.ok()?).unwrap();
@@ -22,7 +22,7 @@ impl OpenResponses {
     }
 
     /// What is wrong with a value by the schema of this name.
-    fn faults(&self, name: &str, value: &Value) -> Option<String> {
+    pub(super) fn faults(&self, name: &str, value: &Value) -> Option<String> {
         let mut definitions = self.0.to_string();
         definitions = definitions.replace("#/components/schemas/", "#/$defs/");
         let definitions: Value = serde_json::from_str(&definitions).unwrap();
@@ -34,7 +34,7 @@ impl OpenResponses {
     }
 
     /// The schema of an event, by its type.
-    fn of_event(&self, kind: &str) -> Option<&str> {
+    pub(super) fn of_event(&self, kind: &str) -> Option<&str> {
         let schemas = self.0.as_object()?;
         let found = schemas.iter().find(|(name, schema)| {
             let of = schema.pointer("/properties/type/enum/0").and_then(Value::as_str);

@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 
 use toolcrib::agent::model::{ModelFault, ModelFaultKind};
 use toolcrib::agent::{AgentRun, RunEnd, RunEvent, RunOrder, RunPause};
-use toolcrib::{LedgerError, NewRun, RunLedgerError, RunStage, TicketId};
+use toolcrib::{LedgerError, RunLedger, RunLedgerError, RunStage, TicketId};
 
 use super::WaitingRun;
 use super::live_run::{LiveRun, LiveState, RunMeta, seconds};
+use super::thread_hold::ThreadHold;
 use crate::http::state::GatewayState;
 
 /// How soon the calls of a run that is to end are refused again.
@@ -33,16 +34,25 @@ pub(in crate::http::agents) enum NotBegun {
     Ledger(RunLedgerError),
 }
 
-/// Begins a run on a task of its own, which whoever asks may leave. `new`: how it is written down;
-/// without it nothing is, and nobody finds it.
+/// Where a run is written down.
+pub(in crate::http::agents) enum RunPlace {
+    /// In the ledger of the server, where it is found by its id. The hold of its conversation, if it
+    /// has one, is let go when it stands there.
+    Ledger(Option<ThreadHold>),
+    /// Where only whoever has this ledger finds it.
+    Elsewhere(Arc<dyn RunLedger>),
+    Nowhere,
+}
+
+/// Begins a run on a task of its own, which whoever asks may leave.
 pub(in crate::http::agents) async fn begin(
     gateway: &Arc<GatewayState>,
     order: RunOrder,
     meta: RunMeta,
-    new: Option<NewRun>,
+    place: RunPlace,
 ) -> Result<Arc<LiveRun>, NotBegun> {
     let gateway = Arc::clone(gateway);
-    let beginning = tokio::spawn(async move { begin_all(gateway, order, meta, new).await });
+    let beginning = tokio::spawn(async move { begin_all(gateway, order, meta, place).await });
     let broken = || NotBegun::Ledger(LedgerError::new("something of ours broke").into());
     beginning.await.unwrap_or_else(|_| Err(broken()))
 }
@@ -51,7 +61,7 @@ async fn begin_all(
     gateway: Arc<GatewayState>,
     order: RunOrder,
     meta: RunMeta,
-    new: Option<NewRun>,
+    place: RunPlace,
 ) -> Result<Arc<LiveRun>, NotBegun> {
     let runs = &gateway.runs;
     let begun = LiveState {
@@ -62,9 +72,14 @@ async fn begin_all(
     };
     let live = Arc::new(LiveRun::new(meta, begun, gateway.stop.clone()));
     live.takes_the_lead();
-    let run = match new {
-        None => AgentRun::new(order),
-        Some(new) => {
+    let new = live.meta.written();
+    let run = match &place {
+        RunPlace::Nowhere => AgentRun::new(order),
+        RunPlace::Elsewhere(ledger) => {
+            let recorded = AgentRun::recorded(order, Arc::clone(ledger), new).await;
+            recorded.map_err(NotBegun::Ledger)?
+        }
+        RunPlace::Ledger(_) => {
             // Known before it is written: nobody else is to take it up.
             runs.locked().get_or_put(Arc::clone(&live));
             if live.meta.request.is_durable && runs.working(&live.meta.caller) > MOST_WORKING {
@@ -74,6 +89,10 @@ async fn begin_all(
             recorded.map_err(NotBegun::Ledger)?
         }
     };
+    if let RunPlace::Ledger(hold) = place {
+        // From now on the thread has a run, and says so itself.
+        drop(hold);
+    }
     spawn(Arc::clone(&gateway), Arc::clone(&live), run, FirstStep::Go);
     Ok(live)
 }

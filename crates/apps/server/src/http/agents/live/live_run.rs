@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use toolcrib::agent::RunEvent;
@@ -81,6 +81,9 @@ pub(crate) struct StoredRequest {
     /// What the request said yes or no to.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) decided: Vec<DecidedCall>,
+    /// What is said of its conversation beside the items.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) conversation: Option<ConversationNote>,
 }
 
 /// A call that an answer before put to whoever asked, and what came of it.
@@ -96,6 +99,30 @@ pub(crate) struct DecidedCall {
     pub(crate) has_run: bool,
     pub(crate) text: String,
     pub(crate) is_error: bool,
+}
+
+/// A conversation as it stood when a run or an edit of it began. Each of them has it, so that it
+/// stays when the older ones are pruned.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct ConversationNote {
+    /// In seconds since 1970.
+    pub(crate) created: u64,
+    pub(crate) metadata: Map<String, Value>,
+    /// Of an edit: items before it that are gone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) deleted: Vec<String>,
+    /// Of an edit: the one before, in whose place it stands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) replaces: Option<String>,
+}
+
+impl ConversationNote {
+    /// The same for what comes behind it.
+    pub(crate) fn head(&self) -> Self {
+        let Self { created, metadata, .. } = self;
+        Self { created: *created, metadata: metadata.clone(), ..Self::default() }
+    }
 }
 
 /// A call that waits, as far as its thread has been told.
@@ -134,6 +161,11 @@ impl RunMeta {
             request: serde_json::to_string(&self.request).unwrap_or_default(),
         }
     }
+}
+
+/// Whether a run with this agent is an edit of a conversation: it has none, and did nothing.
+pub(crate) fn is_edit(agent: &str) -> bool {
+    agent.is_empty()
 }
 
 /// A moment in seconds since 1970.

@@ -31,6 +31,12 @@ PARAMETERS = {
 seen = {}
 
 
+def last_of(connection):
+    for event in connection:
+        if event.type in ("response.completed", "error"):
+            return event
+
+
 def openai_ways():
     client = OpenAI(base_url=url, api_key=token)
     assert [model.id for model in client.models.list()] == ["assistant"]
@@ -56,6 +62,39 @@ def openai_ways():
         model="assistant", previous_response_id=first.id, input=[answer], tools=[tool]
     )
     seen["openai responses weather"] = second.output_text
+
+    with responses.connect() as connection:
+        connection.response.create(model="assistant", input=WEATHER, tools=[tool], store=False)
+        event = last_of(connection)
+        [call] = [item for item in event.response.output if item.type == "function_call"]
+        answer = {"type": "function_call_output", "call_id": call.call_id, "output": "11 degrees"}
+        connection.response.create(
+            model="assistant", previous_response_id=event.response.id, input=[answer], store=False
+        )
+        seen["openai socket weather"] = last_of(connection).response.output_text
+        connection.response.create(model="assistant", previous_response_id="resp_1", input=COUNT)
+        assert last_of(connection).error.code == "previous_response_not_found"
+        connection.response.create(model="assistant", input=COUNT)
+        seen["openai socket"] = last_of(connection).response.output_text
+
+    conversations = client.conversations
+    begun = {"type": "message", "role": "user", "content": "Hello."}
+    made = conversations.create(metadata={"k": "v"}, items=[begun])
+    assert conversations.update(made.id, metadata={"k": "w"}).metadata == {"k": "w"}
+    told = responses.create(model="assistant", input=COUNT, conversation=made.id)
+    assert told.conversation.id == made.id
+    seen["openai conversation"] = told.output_text
+    items = conversations.items
+    more = {"type": "message", "role": "user", "content": "More."}
+    [added] = items.create(made.id, items=[more]).data
+    assert items.retrieve(added.id, conversation_id=made.id).content[0].text == "More."
+    kinds = [item.type for item in items.list(made.id, order="asc", limit=2)]
+    assert kinds == ["message", "message", "mcp_call", "message", "message"], kinds
+    assert items.delete(added.id, conversation_id=made.id).id == made.id
+    assert len(list(items.list(made.id))) == 4
+    assert conversations.retrieve(made.id).metadata == {"k": "w"}
+    assert conversations.delete(made.id).deleted
+    assert len(list(items.list(conversations.create().id))) == 0
 
     working = responses.create(model="assistant", input=COUNT, background=True)
     while working.status in ("queued", "in_progress"):
