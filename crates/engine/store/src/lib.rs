@@ -34,4 +34,5 @@ pub use rows::call_state::{CallState, KnownEnd};
 pub use rows::history::{CallCursor, CallFilter, CallPage, CallRecord, Decider};
 pub use rows::keys::{IdempotencyKey, KeyState};
 pub use rows::results::ResultPiece;
+pub use store::run_archive::RunArchive;
 pub use store::{Store, open};

@@ -2,6 +2,7 @@
 //! agents do.
 
 mod ledger;
+pub(crate) mod run_archive;
 mod runs;
 
 use std::collections::HashMap;

@@ -243,6 +243,19 @@ pub(crate) fn list(
     list.query_map(whose, summary)?.collect()
 }
 
+/// The runs of all callers before a number, newest first.
+pub(crate) fn all(
+    connection: &Connection,
+    before: Option<u64>,
+    limit: usize,
+) -> rusqlite::Result<Vec<RunSummary>> {
+    let mut list = connection.prepare_cached(&format!(
+        "SELECT {SUMMARY} FROM runs WHERE number < ?1 ORDER BY number DESC LIMIT ?2"
+    ))?;
+    let before = before.and_then(|before| i64::try_from(before).ok()).unwrap_or(i64::MAX);
+    list.query_map(params![before, count(limit)], summary)?.collect()
+}
+
 /// The runs of a thread, oldest first.
 pub(crate) fn thread(
     connection: &Connection,

@@ -177,6 +177,13 @@ pub(crate) fn reader(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
+/// The same of a file that another process may own, and the form that it has.
+pub(crate) fn foreign_reader(path: &Path) -> Result<(Connection, i64), StoreError> {
+    let connection = reader(path).map_err(|error| StoreError::opening(path, error))?;
+    let found = form(&connection, path)?;
+    Ok((connection, found))
+}
+
 fn connect(path: &Path, mode: OpenFlags) -> rusqlite::Result<Connection> {
     let connection = Connection::open_with_flags(path, mode | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(LOCK_PATIENCE)?;
