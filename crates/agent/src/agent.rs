@@ -4,7 +4,10 @@ mod batch;
 pub(crate) mod check;
 mod compaction;
 mod decisions;
+pub(crate) mod drift;
 mod judge;
+pub(crate) mod replay;
+mod tape;
 mod trace;
 mod turn;
 
@@ -20,11 +23,12 @@ use toolcrib_core::{
 use toolcrib_engine::Crib;
 
 use crate::budget::{Account, Budget};
-use crate::event::{RunEvent, WaitingTool};
+use crate::event::RunEvent;
 use crate::item::ThreadItem;
 use crate::model::room::ModelRoom;
 use crate::model::{CallerTool, ModelClient, ModelFault, ModelFaultKind};
 use crate::record::RunRecord;
+use crate::record::run_tape::RunTape;
 use crate::run::end::RunEnd;
 use crate::run::trace::RequestTrace;
 use crate::run::{RunEffect, RunInput, RunState};
@@ -77,6 +81,8 @@ pub struct AgentRun {
     /// The last ones.
     requests: Vec<RequestTrace>,
     record: Option<RunRecord>,
+    /// What came to it.
+    tape: RunTape,
 }
 
 /// What is not known of a run that another process drove before.
@@ -139,7 +145,9 @@ impl AgentRun {
     ) -> Result<Self, RunLedgerError> {
         let mut begun = Self::named(run.id.clone(), order);
         let mut record = RunRecord::new(ledger, run.id.clone());
-        record.begin(run, &begun.without_items(), &begun.state.items).await?;
+        begun.begin_tape();
+        let tape = begun.tape.drain();
+        record.begin(run, &begun.without_items(), &begun.state.items, &tape).await?;
         begun.record = Some(record);
         Ok(begun)
     }
@@ -171,6 +179,7 @@ impl AgentRun {
             room: ModelRoom::default(),
             requests: Vec::new(),
             record: None,
+            tape: RunTape::None,
         }
     }
 
@@ -235,6 +244,7 @@ impl AgentRun {
             room: ModelRoom::default(),
             requests: saved.requests,
             record: None,
+            tape: RunTape::None,
             state,
         })
     }
@@ -261,6 +271,7 @@ impl AgentRun {
         run.past.is_taken_up = true;
         let id = stored.summary.id;
         run.record = Some(RunRecord::after(ledger, id, stored.steps, written));
+        run.resume_tape();
         Ok(run)
     }
 
@@ -327,7 +338,7 @@ impl AgentRun {
             if let Some(pause) = pause {
                 return pause;
             }
-            if self.hold.is_cancelled() {
+            if self.hold.is_cancelled() || !self.tape.leads_on(&self.next) {
                 return RunPause::Held;
             }
             self.is_ahead = self.go_one_step(tell, cancel).await;
@@ -373,7 +384,7 @@ impl AgentRun {
             self.tell_answer(tell);
         }
         // What ran is on record; the thread is told of it too.
-        if has_run && cancel.is_cancelled() && !matches!(self.next, RunEffect::End(_)) {
+        if has_run && !matches!(self.next, RunEffect::End(_)) && self.tape.was_cancelled(cancel) {
             self.next = self.take(RunInput::Cancelled);
         }
         true
@@ -398,16 +409,14 @@ impl AgentRun {
             RunPause::Ended(_) if std::mem::replace(&mut self.is_told, true) => {}
             RunPause::Ended(end) => {
                 told.push(RunEvent::Usage { usage: self.usage });
-                told.push(RunEvent::Ended { end: end.clone(), at: now() });
+                told.push(RunEvent::Ended { end: end.clone(), at: self.end_time() });
             }
             RunPause::Held | RunPause::Deferred { .. } => {}
             RunPause::Waiting(tickets) => {
                 let before = std::mem::replace(&mut self.told_tickets, tickets.clone());
-                for ticket in tickets.iter().filter(|ticket| !before.contains(ticket)) {
-                    if let Some(parked) = self.parked(ticket).await {
-                        told.push(RunEvent::Waiting { call: WaitingTool::of(parked) });
-                    }
-                }
+                let new = tickets.iter().filter(|ticket| !before.contains(ticket)).cloned();
+                let calls = self.waiting_tools(&new.collect::<Vec<_>>()).await;
+                told.extend(calls.into_iter().map(|call| RunEvent::Waiting { call }));
             }
         }
         if let Some(record) = &mut self.record {
@@ -428,7 +437,7 @@ impl AgentRun {
         if !std::mem::take(&mut self.is_ahead) {
             return Ok(());
         }
-        let saved = self.without_items();
+        let (saved, tape) = (self.without_items(), self.tape.drain());
         let Some(record) = &mut self.record else { return Ok(()) };
         let (stage, tickets) = match pause {
             None | Some(RunPause::Held) => (RunStage::Running, Vec::new()),
@@ -436,7 +445,7 @@ impl AgentRun {
             Some(RunPause::Deferred { .. }) => (RunStage::Waiting, Vec::new()),
             Some(RunPause::Ended(_)) => (RunStage::Ended, Vec::new()),
         };
-        record.write(&saved, &self.state.items, stage, tickets).await
+        record.write(&saved, &self.state.items, (stage, tickets), &tape).await
     }
 
     /// A run that cannot be written goes no further: nothing of it would be known afterwards.

@@ -2,7 +2,7 @@
 //!
 //! Read in this order: [`ThreadItem`] (what was said), [`model`] (clients of the model APIs),
 //! [`Budget`], [`RunState`] (the loop as a function without clock and socket), [`Agent`] (who runs
-//! it), [`RunEvent`] (what is told meanwhile).
+//! it), [`RunEvent`] (what is told meanwhile), [`Cassette`] (a run that is played again).
 
 mod agent;
 mod budget;
@@ -17,12 +17,15 @@ mod stop;
 mod usage;
 
 pub use agent::check::{AnswerCheck, CheckPolicy, JudgedAnswer};
+pub use agent::drift::{CallDrift, Drift, LiveTools};
+pub use agent::replay::{Replay, ReplayDifference, ReplayError, ReplayPlace};
 pub use agent::{Agent, AgentRun, RunOrder, RunPause};
 pub use budget::{Account, Budget};
 pub use event::stored::events_of;
 pub use event::{CallEnd, CallOutcome, CalledTool, RunEvent, WaitingTool};
 pub use item::{CallText, Echo, InputPart, ResultText, ThreadItem};
 pub use price::Price;
+pub use record::cassette::{Cassette, CassetteError, CassetteHead};
 pub use run::end::RunEnd;
 pub use run::reference::{CitedSpan, RunReference, cited_spans};
 pub use run::trace::{RequestPurpose, RequestTrace};

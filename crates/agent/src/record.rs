@@ -1,5 +1,11 @@
 //! What a run writes down while it goes on.
 
+pub(crate) mod cassette;
+pub(crate) mod response_entry;
+pub(crate) mod run_tape;
+pub(crate) mod tape;
+pub(crate) mod words;
+
 use std::sync::Arc;
 
 use toolcrib_core::{
@@ -7,9 +13,10 @@ use toolcrib_core::{
 };
 
 use crate::event::RunEvent;
-use crate::event::stored::packed;
+use crate::event::stored::{input_row, packed};
 use crate::item::ThreadItem;
 use crate::saved::SavedRun;
+use tape::TapeEntry;
 
 /// The way from a run to its rows.
 pub(crate) struct RunRecord {
@@ -44,8 +51,9 @@ impl RunRecord {
         run: NewRun,
         saved: &SavedRun,
         items: &[ThreadItem],
+        tape: &[TapeEntry],
     ) -> Result<(), RunLedgerError> {
-        let step = self.step(saved, items, RunStage::Running, Vec::new())?;
+        let step = self.step(saved, items, (RunStage::Running, Vec::new()), tape)?;
         self.ledger.create(run, step).await?;
         self.wrote(items);
         Ok(())
@@ -56,10 +64,10 @@ impl RunRecord {
         &mut self,
         saved: &SavedRun,
         items: &[ThreadItem],
-        stage: RunStage,
-        tickets: Vec<TicketId>,
+        stands: (RunStage, Vec<TicketId>),
+        tape: &[TapeEntry],
     ) -> Result<(), RunLedgerError> {
-        let step = self.step(saved, items, stage, tickets)?;
+        let step = self.step(saved, items, stands, tape)?;
         self.ledger.advance(&self.id, step).await?;
         self.wrote(items);
         Ok(())
@@ -76,13 +84,17 @@ impl RunRecord {
         &self,
         saved: &SavedRun,
         items: &[ThreadItem],
-        stage: RunStage,
-        tickets: Vec<TicketId>,
+        (stage, tickets): (RunStage, Vec<TicketId>),
+        tape: &[TapeEntry],
     ) -> Result<RunStep, LedgerError> {
         let new = items.get(self.items..).unwrap_or_default();
         let items = new.iter().map(serde_json::to_string).collect::<Result<_, _>>();
         let events = packed(&self.told).iter().map(serde_json::to_string).collect();
-        let events: Result<_, _> = events;
+        let events: Result<Vec<_>, _> = events;
+        let mut events = events.map_err(LedgerError::new)?;
+        for entry in tape {
+            events.push(input_row(entry).map_err(LedgerError::new)?);
+        }
         Ok(RunStep {
             number: self.steps,
             stage,
@@ -90,7 +102,7 @@ impl RunRecord {
             state: serde_json::to_string(saved).map_err(LedgerError::new)?,
             items_from: self.items,
             items: items.map_err(LedgerError::new)?,
-            events: events.map_err(LedgerError::new)?,
+            events,
         })
     }
 }

@@ -168,6 +168,12 @@ impl RunState {
         }
     }
 
+    /// The same at its beginning, with the thread that there was then.
+    pub(crate) fn begun(&self, items: Vec<ThreadItem>) -> Self {
+        let (id, tools) = (self.id.clone(), self.caller_tools.clone());
+        Self::new(id, items, tools, self.waits_for_people)
+    }
+
     /// The same without the items of the thread.
     pub(crate) fn bare(&self) -> Self {
         Self {

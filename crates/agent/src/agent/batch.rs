@@ -9,9 +9,11 @@ use toolcrib_core::{
     BatchOptions, Call, CallKey, Effect, ErrorKind, Host, Plan, Progress, Report, Response,
 };
 
+use super::tape::BatchOutcome;
 use super::{AgentRun, Listener};
 use crate::event::{CallEnd, RunEvent};
 use crate::item::ResultText;
+use crate::model::ModelFault;
 
 /// How soon a busy call is looked at again.
 const BUSY_PAUSE: Duration = Duration::from_millis(50);
@@ -28,17 +30,52 @@ impl AgentRun {
         cancel: &CancellationToken,
     ) -> Report {
         let wished = u32::try_from(calls.len()).unwrap_or(u32::MAX);
-        let may_run = usize::try_from(self.account.take_calls(wished)).unwrap_or(usize::MAX);
-        let beyond = calls.split_off(may_run.min(calls.len()));
-        self.state.refuse(beyond.into_iter().map(|call| ResultText {
-            call_id: call.id,
-            name: call.wire.name,
-            text: "This call was not run: the budget of this run has no further call.".to_owned(),
-            is_error: true,
-        }));
-        let Some(plan) = self.plan_of_batch(&mut calls) else {
-            return Report { responses: Vec::new() };
+        let played = self.played_batch(tell);
+        let may_run = match &played {
+            Some((may_run, _)) => *may_run,
+            None => usize::try_from(self.account.take_calls(wished)).unwrap_or(usize::MAX),
         };
+        let beyond = calls.split_off(may_run.min(calls.len()));
+        self.state.refuse(
+            beyond
+                .into_iter()
+                .map(|call| not_run(call, "the budget of this run has no further call")),
+        );
+        let is_played = played.is_some();
+        let outcome = match played {
+            Some((_, outcome)) => outcome,
+            None => self.run_batch(&mut calls, tell, cancel).await,
+        };
+        if let Some(why) = &outcome.no_plan {
+            self.state.refuse(calls.into_iter().map(|call| not_run(call, why)));
+        }
+        for response in &outcome.report.responses {
+            let end = CallEnd::of(&response.id, &response.name, response);
+            tell(RunEvent::CallDone { response: end });
+        }
+        if !is_played {
+            self.note_batch(may_run, &outcome);
+        }
+        outcome.report
+    }
+
+    /// Takes the calls, unless none is run.
+    async fn run_batch(
+        &mut self,
+        calls: &mut Vec<Call>,
+        tell: Listener<'_>,
+        cancel: &CancellationToken,
+    ) -> BatchOutcome {
+        if calls.is_empty() {
+            return BatchOutcome::default();
+        }
+        let plan = match self.plan_of_batch() {
+            Ok(plan) => plan,
+            Err(fault) => {
+                return BatchOutcome { no_plan: Some(fault.message), ..BatchOutcome::default() };
+            }
+        };
+        let mut calls = std::mem::take(calls);
         self.name_calls(&plan, &mut calls);
         let (sender, mut told) = mpsc::channel(MOST_WAITING);
         let within = cancel.child_token();
@@ -51,14 +88,14 @@ impl AgentRun {
         let begun = begun.then(|| (calls.clone(), options.clone()));
         let mut running = Box::pin(self.agent.crib.run_with(&plan, calls, options));
         let mut late = std::pin::pin!(tokio::time::sleep(left));
-        let mut left_to_tell = MOST_PROGRESS;
+        let mut progress = Vec::new();
         let mut report = loop {
             tokio::select! {
                 biased;
                 () = &mut late, if !within.is_cancelled() => within.cancel(),
-                Some(text) = told.recv() => if left_to_tell > 0 {
-                    left_to_tell -= 1;
-                    tell(RunEvent::Progress { text });
+                Some(text) = told.recv() => if progress.len() < MOST_PROGRESS {
+                    tell(RunEvent::Progress { text: text.clone() });
+                    progress.push(text);
                 },
                 report = &mut running => break report,
             }
@@ -67,11 +104,7 @@ impl AgentRun {
         if let Some((calls, options)) = begun {
             self.await_others(&plan, &calls, &options, &mut report).await;
         }
-        for response in &report.responses {
-            let end = CallEnd::of(&response.id, &response.name, response);
-            tell(RunEvent::CallDone { response: end });
-        }
-        report
+        BatchOutcome { no_plan: None, progress, report }
     }
 
     /// Waits for the ends of calls that a process before had begun, and that somebody lets run at
@@ -100,25 +133,8 @@ impl AgentRun {
 
     /// The plan that calls are judged by: the one that the model was shown, or that of now for a
     /// run that another process began. Without one no call runs, and each is answered.
-    fn plan_of_batch(&mut self, calls: &mut Vec<Call>) -> Option<Plan> {
-        if calls.is_empty() {
-            return None;
-        }
-        if self.plan.is_some() {
-            return self.plan.clone();
-        }
-        match self.plan() {
-            Ok(plan) => Some(plan),
-            Err(fault) => {
-                self.state.refuse(calls.drain(..).map(|call| ResultText {
-                    call_id: call.id,
-                    name: call.wire.name,
-                    text: format!("This call was not run: {}.", fault.message),
-                    is_error: true,
-                }));
-                None
-            }
-        }
+    fn plan_of_batch(&self) -> Result<Plan, ModelFault> {
+        self.plan.clone().map_or_else(|| self.plan(), Ok)
     }
 
     /// Prepares calls of a run that is written down: one that may change something runs once under
@@ -132,6 +148,16 @@ impl AgentRun {
             // A key may have gone with time, and with it what is known of the call.
             call.again = self.past.is_old && call.key.is_some();
         }
+    }
+}
+
+/// The answer to a call that was not run.
+fn not_run(call: Call, why: &str) -> ResultText {
+    ResultText {
+        call_id: call.id,
+        name: call.wire.name,
+        text: format!("This call was not run: {why}."),
+        is_error: true,
     }
 }
 

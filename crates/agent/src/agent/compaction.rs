@@ -6,15 +6,14 @@ use std::sync::Arc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::AgentRun;
+use super::tape::{TurnOutcome, TurnTeller};
 use super::trace::AskedRequest;
 use super::turn::TurnDraft;
-use super::{AgentRun, Listener};
-use crate::event::RunEvent;
 use crate::item::ThreadItem;
 use crate::item::compaction::{CutGoal, cut, hidden_by, shortened, shown, summary};
 use crate::model::room::{SummaryDraft, share, summary_size, summed_at_once};
 use crate::model::{ModelFault, ModelFaultKind, ModelRequest};
-use crate::run::RunInput;
 use crate::run::trace::RequestPurpose;
 use crate::usage::{Usage, tokens};
 
@@ -26,9 +25,9 @@ impl AgentRun {
     pub(super) async fn fitted(
         &mut self,
         draft: &TurnDraft,
-        tell: Listener<'_>,
+        teller: &mut TurnTeller<'_>,
         cancel: &CancellationToken,
-    ) -> Result<Vec<ThreadItem>, Option<RunInput>> {
+    ) -> Result<Vec<ThreadItem>, TurnOutcome> {
         let items = draft.guided(&shown(&self.state.items)).into_owned();
         let Some(room) = self.room.bytes(&self.agent.model) else { return Ok(items) };
         let share = share(room);
@@ -36,9 +35,9 @@ impl AgentRun {
             return Ok(items);
         }
         if let Some(hides) = self.next_cut(draft, share) {
-            return Err(self.sum_up(hides, room, draft.is_last, (tell, cancel)).await);
+            return Err(self.sum_up(hides, room, draft.is_last, (teller, cancel)).await);
         }
-        self.squeezed(draft, &items, room).map_err(|fault| Some(RunInput::ModelFailed(fault)))
+        self.squeezed(draft, &items, room).map_err(TurnOutcome::Failed)
     }
 
     fn weight(&self, draft: &TurnDraft, items: &[ThreadItem]) -> usize {
@@ -75,14 +74,14 @@ impl AgentRun {
         hides: usize,
         room: usize,
         is_last: bool,
-        (tell, cancel): (Listener<'_>, &CancellationToken),
-    ) -> Option<RunInput> {
+        (teller, cancel): (&mut TurnTeller<'_>, &CancellationToken),
+    ) -> TurnOutcome {
         let part = hidden_by(&self.state.items, hides);
         let model = Arc::clone(&self.agent.model);
         let draft = SummaryDraft::of(&part, Some(room), &model);
         let weight = model.weight(&draft.request());
         let text = match self.account.reserve_aside(tokens(weight), draft.max_tokens) {
-            Err(stop) if !is_last => return Some(RunInput::Exhausted(stop)),
+            Err(stop) if !is_last => return TurnOutcome::Exhausted(stop),
             Err(_) => None,
             Ok(reserved) => {
                 let mut used = Usage::default();
@@ -94,7 +93,7 @@ impl AgentRun {
                     used.add(Usage::estimated(weight, 0));
                 }
                 self.account.settle(reserved, &used);
-                self.usage.add(used);
+                teller.used.add(used);
                 self.remember(AskedRequest {
                     purpose: RequestPurpose::Summary,
                     tools: None,
@@ -109,8 +108,8 @@ impl AgentRun {
                 match answered {
                     Ok(Ok(answer)) => Some(answer.text),
                     Ok(Err(fault)) if is_of_content(&fault) => None,
-                    Ok(Err(fault)) => return self.failed(fault, tell),
-                    Err(input) => return input,
+                    Ok(Err(fault)) => return self.failed(fault),
+                    Err(outcome) => return outcome,
                 }
             }
         };
@@ -118,8 +117,7 @@ impl AgentRun {
         let before = summary(&self.state.items).map(|(text, _)| text.to_owned());
         let text = text.filter(|text| !text.trim().is_empty()).or(before).unwrap_or_default();
         let text = cut_to(text, summary_size(room));
-        tell(RunEvent::Compacted { hides, text: text.clone() });
-        Some(RunInput::Compacted { hides, text })
+        TurnOutcome::Compacted { hides, text }
     }
 
     /// The same with shorter results, where nothing more can be summed up.

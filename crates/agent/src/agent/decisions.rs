@@ -56,8 +56,7 @@ impl AgentRun {
                     Ok(Some(response)) => self.hear(&ticket, response, tell),
                     Ok(None) => {
                         let may_have_run = is_begun || self.past.is_old;
-                        self.next = self.take(RunInput::Lapsed { ticket, may_have_run });
-                        self.is_ahead = true;
+                        self.come(RunInput::Lapsed { ticket, may_have_run });
                     }
                     Err(_) => {}
                 },
@@ -65,7 +64,7 @@ impl AgentRun {
         }
     }
 
-    fn hear(&mut self, ticket: &TicketId, mut response: Response, tell: Listener<'_>) {
+    pub(super) fn hear(&mut self, ticket: &TicketId, mut response: Response, tell: Listener<'_>) {
         let waiting = self.state.waiting_calls();
         if let Some(waits) = waiting.iter().find(|one| one.ticket == *ticket) {
             // The record does not tell, and the run remembers what it has used.
@@ -77,8 +76,7 @@ impl AgentRun {
             let end = CallEnd::of(&id, &name, &response);
             self.tell(RunEvent::CallDone { response: end }, tell);
         }
-        self.next = self.take(RunInput::Decided(ticket.clone(), Box::new(response)));
-        self.is_ahead = true;
+        self.come(RunInput::Decided(ticket.clone(), Box::new(response)));
     }
 
     /// What came of a ticket that is not open any more; `None`: nobody decided about it.
@@ -119,10 +117,11 @@ impl AgentRun {
         if self.is_waiting() {
             return false;
         }
-        if !matches!(self.next, RunEffect::End(_)) {
-            self.next = self.take(RunInput::Cancelled);
+        if matches!(self.next, RunEffect::End(_)) {
+            self.is_ahead = true;
+        } else {
+            self.come(RunInput::Cancelled);
         }
-        self.is_ahead = true;
         true
     }
 
@@ -134,8 +133,7 @@ impl AgentRun {
             return;
         }
         if !matches!(self.next, RunEffect::End(_)) {
-            self.next = self.take(RunInput::Abandoned);
-            self.is_ahead = true;
+            self.come(RunInput::Abandoned);
         }
     }
 
@@ -146,13 +144,11 @@ impl AgentRun {
 
     /// Ends a run that waits: whoever asked decides, and a next run of the thread goes on.
     pub fn hand_back(&mut self) {
-        self.next = self.take(RunInput::HandBack);
-        self.is_ahead = true;
+        self.come(RunInput::HandBack);
     }
 
     /// Waits for nobody any more: the model is told that its calls wait.
     pub fn go_on(&mut self) {
-        self.next = self.take(RunInput::GoOn);
-        self.is_ahead = true;
+        self.come(RunInput::GoOn);
     }
 }

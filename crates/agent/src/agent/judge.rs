@@ -7,6 +7,7 @@ use tokio_util::sync::CancellationToken;
 use super::check::{AnswerCheck, JudgedAnswer, PATIENCE};
 use super::{AgentRun, Listener};
 use crate::event::RunEvent;
+use crate::record::tape::TapeEntry;
 use crate::run::RunInput;
 use crate::run::verdict::CheckVerdict;
 
@@ -20,6 +21,34 @@ impl AgentRun {
         tell: Listener<'_>,
         cancel: &CancellationToken,
     ) -> Option<RunInput> {
+        let verdicts = match self.played_verdicts() {
+            Some(played) => played,
+            None => self.verdicts(names, answer, cancel).await,
+        };
+        let verdicts = match verdicts {
+            Ok(verdicts) => verdicts,
+            Err(input) => {
+                if input.is_some() {
+                    self.tape.note(|| TapeEntry::Cancelled);
+                }
+                return input;
+            }
+        };
+        for verdict in &verdicts {
+            self.usage.add(verdict.usage);
+            tell(RunEvent::Checked { verdict: verdict.clone() });
+        }
+        self.tape.note(|| TapeEntry::Judged(verdicts.clone()));
+        Some(RunInput::Judged(verdicts))
+    }
+
+    /// What the judges say; or what ends the wait for them.
+    async fn verdicts(
+        &self,
+        names: &[String],
+        answer: &str,
+        cancel: &CancellationToken,
+    ) -> Result<Vec<CheckVerdict>, Option<RunInput>> {
         let (question, evidence) = (self.state.question(), self.state.evidence());
         let (question, evidence) = (question.as_str(), evidence.as_slice());
         let case = JudgedAnswer { question, answer, evidence, account: &self.account };
@@ -28,17 +57,12 @@ impl AgentRun {
             let judge = judges.iter().find(|judge| judge.name() == name);
             verdict_of(name, judge.map(|judge| &**judge), &case)
         });
-        let verdicts = tokio::select! {
+        tokio::select! {
             biased;
-            () = cancel.cancelled() => return Some(RunInput::Cancelled),
-            () = self.hold.cancelled() => return None,
-            verdicts = join_all(verdicts) => verdicts,
-        };
-        for verdict in &verdicts {
-            self.usage.add(verdict.usage);
-            tell(RunEvent::Checked { verdict: verdict.clone() });
+            () = cancel.cancelled() => Err(Some(RunInput::Cancelled)),
+            () = self.hold.cancelled() => Err(None),
+            verdicts = join_all(verdicts) => Ok(verdicts),
         }
-        Some(RunInput::Judged(verdicts))
     }
 }
 

@@ -4,16 +4,15 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::Map;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use toolcrib_core::{Exposure, Plan};
-use toolcrib_dialect::HostedCall;
 
+use super::tape::{TurnOutcome, TurnTeller, sources};
 use super::trace::{AskedRequest, MOST_TOOLS};
 use super::{AgentRun, Listener, RunPause, now};
-use crate::event::{CallEnd, CallOutcome, CalledTool, RunEvent};
-use crate::item::{CallText, InputPart, ThreadItem};
+use crate::event::{CalledTool, RunEvent};
+use crate::item::{InputPart, ThreadItem};
 use crate::model::{CallerTool, ModelAnswer, ModelDelta, ModelFault, ModelFaultKind, ModelRequest};
 use crate::run::RunInput;
 use crate::run::trace::RequestPurpose;
@@ -28,8 +27,8 @@ behind the words: [1]. Use no other numbers in this way.";
 /// Longer than that no model is waited for at a time.
 const LONGEST_DEFERRAL: Duration = Duration::from_hours(24);
 
-/// What a model answered; or what ended the wait for it, where `None` is the end of the process.
-type AnsweredRequest = Result<Result<ModelAnswer, ModelFault>, Option<RunInput>>;
+/// What a model answered; or what ended the wait for it.
+type AnsweredRequest = Result<Result<ModelAnswer, ModelFault>, TurnOutcome>;
 
 impl AgentRun {
     pub(super) fn plan(&self) -> Result<Plan, ModelFault> {
@@ -60,25 +59,46 @@ impl AgentRun {
         left.unwrap_or(Duration::from_hours(24))
     }
 
-    /// `None`: the process ends, and another one is to ask again.
+    /// `None`: the process ends, and another one is to ask again; or it waits until the model wants
+    /// to be asked.
     pub(super) async fn ask(
         &mut self,
         is_last: bool,
         tell: Listener<'_>,
         cancel: &CancellationToken,
     ) -> Option<RunInput> {
+        let mut teller = self.teller(is_last, tell);
+        let outcome = match self.played_turn(&mut teller) {
+            Some(played) => played,
+            None => self.ask_live(is_last, &mut teller, cancel).await,
+        };
+        self.usage.add(teller.used);
+        let input = self.heard(&outcome, &mut teller);
+        self.note_turn(teller, &outcome);
+        if let TurnOutcome::Answered(answer, _) = outcome {
+            return Some(RunInput::Answered(answer));
+        }
+        input
+    }
+
+    async fn ask_live(
+        &mut self,
+        is_last: bool,
+        teller: &mut TurnTeller<'_>,
+        cancel: &CancellationToken,
+    ) -> TurnOutcome {
         if !is_last && let Some(stop) = self.spent() {
-            return Some(RunInput::Exhausted(stop));
+            return TurnOutcome::Exhausted(stop);
         }
         let plan = match self.plan() {
             Ok(plan) => plan,
-            Err(fault) => return Some(RunInput::ModelFailed(fault)),
+            Err(fault) => return TurnOutcome::Failed(fault),
         };
         self.plan = Some(plan.clone());
         let draft = TurnDraft::of(plan, &self.agent.instructions, is_last);
-        match Box::pin(self.fitted(&draft, tell, cancel)).await {
-            Ok(items) => self.ask_for_turn(&draft, &items, tell, cancel).await,
-            Err(input) => input,
+        match Box::pin(self.fitted(&draft, teller, cancel)).await {
+            Ok(items) => self.ask_for_turn(&draft, &items, teller, cancel).await,
+            Err(outcome) => outcome,
         }
     }
 
@@ -86,9 +106,9 @@ impl AgentRun {
         &mut self,
         draft: &TurnDraft,
         items: &[ThreadItem],
-        tell: Listener<'_>,
+        teller: &mut TurnTeller<'_>,
         cancel: &CancellationToken,
-    ) -> Option<RunInput> {
+    ) -> TurnOutcome {
         let (is_last, plan) = (draft.is_last, &draft.plan);
         let model = Arc::clone(&self.agent.model);
         let tools = self.state.caller_tools().to_vec();
@@ -96,20 +116,18 @@ impl AgentRun {
         let weight = model.weight(&request);
         let reserved = match self.account.reserve(tokens(weight), request.max_tokens, is_last) {
             Ok(reserved) => reserved,
-            Err(stop) => return Some(RunInput::Exhausted(stop)),
+            Err(stop) => return TurnOutcome::Exhausted(stop),
         };
         request.max_tokens = reserved.output_tokens;
-        if !is_last {
-            tell(RunEvent::TurnStarted { turn: self.state.turn + 1 });
-        }
+        teller.begin();
         let (mut used, began) = (Usage::default(), Instant::now());
         if std::mem::take(&mut self.past.has_lost_request) {
             // Nobody says what the one cost whose answer nobody heard.
             used.add(Usage::estimated(weight, 0));
         }
-        let (answered, notes) = self.heard_out(&request, (weight, &mut used), tell, cancel).await;
+        let (answered, notes) = self.heard_out(&request, (weight, &mut used), teller, cancel).await;
         self.account.settle(reserved, &used);
-        self.usage.add(used);
+        teller.used.add(used);
         let fault = answered.as_ref().ok().and_then(|answered| answered.as_ref().err());
         let (entries, took) = (items.len(), began.elapsed());
         let purpose = if is_last { RequestPurpose::LastTurn } else { RequestPurpose::Turn };
@@ -129,12 +147,12 @@ impl AgentRun {
         match answered {
             Ok(Ok(answer)) => {
                 self.room.answered(weight, &answer.usage);
-                Some(heard(answer, plan, tell))
+                let sources = sources(&answer, plan);
+                TurnOutcome::Answered(Box::new(answer), sources)
             }
-            // Asked once more with less.
-            Ok(Err(fault)) if self.room.refused(weight, &fault) => Some(RunInput::GoOn),
-            Ok(Err(fault)) => self.failed(fault, tell),
-            Err(input) => input,
+            Ok(Err(fault)) if self.room.refused(weight, &fault) => TurnOutcome::AskAgain,
+            Ok(Err(fault)) => self.failed(fault),
+            Err(outcome) => outcome,
         }
     }
 
@@ -143,11 +161,10 @@ impl AgentRun {
         &self,
         request: &ModelRequest<'_>,
         (weight, used): (usize, &mut Usage),
-        tell: Listener<'_>,
+        teller: &mut TurnTeller<'_>,
         cancel: &CancellationToken,
     ) -> (AnsweredRequest, Vec<String>) {
         let (is_held, mut said) = (self.state.checks.gate, 0_usize);
-        let (turn, mut hosted) = (self.state.turn + 1, 0_u32);
         let mut notes = Vec::new();
         let mut pass_on = |delta: ModelDelta| {
             said += delta.words().len();
@@ -156,7 +173,7 @@ impl AgentRun {
             }
             let is_of_answer = matches!(delta, ModelDelta::Text(_) | ModelDelta::Reasoning(_));
             if !(is_held && is_of_answer) {
-                events_of(delta, (turn, &mut hosted)).into_iter().for_each(&mut *tell);
+                teller.piece(delta);
             }
         };
         let answered = self.asked(request, used, &mut pass_on, cancel).await;
@@ -165,7 +182,7 @@ impl AgentRun {
             used.add(Usage::estimated(weight, said));
         }
         // They have run, whatever is left.
-        self.account.take_calls(hosted);
+        self.account.take_calls(teller.hosted);
         (answered, notes)
     }
 
@@ -180,30 +197,61 @@ impl AgentRun {
         let left = if request.is_last { LONGEST_DEFERRAL } else { self.time_left() };
         tokio::select! {
             biased;
-            () = cancel.cancelled() => Err(Some(RunInput::Cancelled)),
-            () = self.hold.cancelled() => Err(None),
-            () = tokio::time::sleep(left) => Err(Some(RunInput::Exhausted(StopReason::Time))),
+            () = cancel.cancelled() => Err(TurnOutcome::Cancelled),
+            () = self.hold.cancelled() => Err(TurnOutcome::Held),
+            () = tokio::time::sleep(left) => Err(TurnOutcome::Exhausted(StopReason::Time)),
             answered = self.agent.model.answer(request, used, tell) => Ok(answered),
         }
     }
 
-    /// `None`: it waits until the model wants to be asked.
-    pub(super) fn failed(&mut self, fault: ModelFault, tell: Listener<'_>) -> Option<RunInput> {
+    /// Whether it waits until the model wants to be asked.
+    pub(super) fn failed(&self, fault: ModelFault) -> TurnOutcome {
         let patience = self.agent.model.settings().timeouts.retry_after;
         let wait =
             fault.retry_after.filter(|wait| self.defers && fault.may_pass() && *wait > patience);
-        let Some(wait) = wait else { return Some(RunInput::ModelFailed(fault)) };
+        let Some(wait) = wait else { return TurnOutcome::Failed(fault) };
         let wait = wait.as_secs().clamp(1, LONGEST_DEFERRAL.as_secs());
-        let until = now().saturating_add(wait);
-        self.deferred_until = Some(until);
-        let told = format!("{}; it is asked again in {wait} s, at {until}", fault.message);
-        tell(RunEvent::Notice { text: told });
-        None
+        TurnOutcome::Deferred { fault, wait, until: now().saturating_add(wait) }
+    }
+
+    /// Tells what a turn came to; an answer itself is left to whoever asks.
+    fn heard(&mut self, outcome: &TurnOutcome, teller: &mut TurnTeller<'_>) -> Option<RunInput> {
+        match outcome {
+            TurnOutcome::Held => None,
+            TurnOutcome::Answered(answer, sources) => {
+                if !answer.call_texts.is_empty() {
+                    let called = answer.call_texts.iter().zip(sources);
+                    let called = called.map(|(text, source)| CalledTool {
+                        call: text.clone(),
+                        source: source.clone(),
+                    });
+                    teller.tell(RunEvent::Calls { calls: called.collect() });
+                }
+                None
+            }
+            TurnOutcome::AskAgain => Some(RunInput::GoOn),
+            TurnOutcome::Compacted { hides, text } => {
+                let (hides, text) = (*hides, text.clone());
+                teller.tell(RunEvent::Compacted { hides, text: text.clone() });
+                Some(RunInput::Compacted { hides, text })
+            }
+            TurnOutcome::Failed(fault) => Some(RunInput::ModelFailed(fault.clone())),
+            TurnOutcome::Deferred { fault, wait, until } => {
+                self.deferred_until = Some(*until);
+                let told = format!("{}; it is asked again in {wait} s, at {until}", fault.message);
+                teller.tell(RunEvent::Notice { text: told });
+                None
+            }
+            TurnOutcome::Exhausted(stop) => Some(RunInput::Exhausted(*stop)),
+            TurnOutcome::Cancelled => Some(RunInput::Cancelled),
+        }
     }
 
     /// Whether the model is not to be asked yet.
     pub(super) fn deferral(&mut self, cancel: &CancellationToken) -> Option<RunPause> {
-        let until = self.deferred_until.filter(|until| *until > now() && !cancel.is_cancelled());
+        let waits = |until: &u64| *until > now() && !cancel.is_cancelled();
+        // What is played is not waited for.
+        let until = self.deferred_until.filter(|until| !self.tape.is_played() && waits(until));
         self.deferred_until = until;
         until.map(|until| RunPause::Deferred { until })
     }
@@ -281,47 +329,4 @@ impl TurnDraft {
         }
         Cow::Owned(items)
     }
-}
-
-/// What a piece of an answer tells; `hosted` counts the calls of the provider in this turn.
-fn events_of(delta: ModelDelta, (turn, hosted): (u32, &mut u32)) -> Vec<RunEvent> {
-    vec![match delta {
-        ModelDelta::Text(delta) => RunEvent::Text { delta },
-        ModelDelta::Reasoning(delta) => RunEvent::Reasoning { delta },
-        ModelDelta::Retracted(why) => RunEvent::Retracted { why },
-        ModelDelta::OtherModel(text) => RunEvent::Notice { text },
-        ModelDelta::Hosted(call) => {
-            *hosted += 1;
-            return hosted_events(*call, (turn, *hosted)).into();
-        }
-    }]
-}
-
-/// What tells of a call that the provider made and answered: the `number`th of the `turn`.
-fn hosted_events(call: HostedCall, (turn, number): (u32, u32)) -> [RunEvent; 2] {
-    let HostedCall { id, name, source, arguments, text, is_failed } = call;
-    // Some APIs name none.
-    let id = if id.is_empty() { format!("hosted_{turn}_{number}") } else { id };
-    let outcome = if is_failed { CallOutcome::Failed } else { CallOutcome::Done };
-    let more = Map::from_iter([("hosted".to_owned(), true.into())]);
-    let called = CalledTool {
-        call: CallText { id: id.clone(), name: name.clone(), arguments },
-        source: source.map(|source| source.to_string()),
-    };
-    [
-        RunEvent::Calls { calls: vec![called] },
-        RunEvent::CallDone { response: CallEnd { id, name, outcome, text, more } },
-    ]
-}
-
-fn heard(answer: ModelAnswer, plan: &Plan, tell: Listener<'_>) -> RunInput {
-    if !answer.call_texts.is_empty() {
-        let called = answer.calls.iter().zip(&answer.call_texts).map(|(call, text)| {
-            let tool = plan.get(&call.name);
-            let source = tool.map(|tool| tool.listed.spec.origin.source.to_string());
-            CalledTool { call: text.clone(), source }
-        });
-        tell(RunEvent::Calls { calls: called.collect() });
-    }
-    RunInput::Answered(Box::new(answer))
 }

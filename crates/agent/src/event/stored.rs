@@ -34,13 +34,26 @@ pub(crate) fn packed(events: &[RunEvent]) -> Vec<StoredEvent> {
     rows
 }
 
+/// How a row begins that has no event: what came to the run, which a replay reads.
+const INPUT: &str = "{\"input\":";
+
+/// What came to a run, as a row among its events.
+pub(crate) fn input_row(came: &impl Serialize) -> serde_json::Result<String> {
+    Ok(format!("{INPUT}{}}}", serde_json::to_string(came)?))
+}
+
+/// The JSON of what came; `None`: the row has events.
+pub(crate) fn input_of(row: &str) -> Option<&str> {
+    row.strip_prefix(INPUT)?.strip_suffix('}')
+}
+
 /// The events of rows that were written, in order.
 ///
 /// # Errors
 /// A row is of another release, or damaged.
 pub fn events_of(rows: &[String]) -> Result<Vec<RunEvent>, serde_json::Error> {
     let mut events = Vec::new();
-    for row in rows {
+    for row in rows.iter().filter(|row| input_of(row).is_none()) {
         match serde_json::from_str(row)? {
             StoredEvent::Text { text_pieces } => {
                 events.extend(text_pieces.into_iter().map(|delta| RunEvent::Text { delta }));

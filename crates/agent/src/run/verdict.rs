@@ -49,9 +49,15 @@ impl CheckVerdict {
 }
 
 /// What is checked before a run ends with an answer.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CheckRules {
     pub(crate) always: Vec<String>,
     pub(crate) are_made: bool,
     pub(crate) gate: bool,
+}
+
+impl CheckRules {
+    pub(crate) fn are_none(&self) -> bool {
+        *self == Self::default()
+    }
 }

@@ -15,6 +15,8 @@ mod fallback;
 mod fixture;
 mod guided;
 mod model;
+mod replay;
+mod replay_properties;
 mod resumed;
 mod runs;
 mod text_call_formats;
