@@ -1,6 +1,7 @@
 //! What the fuzz targets do with their bytes; tests run the same over the seeds of `fuzz/corpus`.
 
 mod agenda;
+mod agents;
 mod config_file;
 mod embeddings;
 mod google;
@@ -8,7 +9,6 @@ mod mail;
 mod messages;
 mod requests;
 mod search;
-mod text_calls;
 mod times;
 mod tokens;
 mod two_tools;
@@ -26,6 +26,7 @@ use toolcrib_openapi::{ApiSettings, DocumentLocation, inspect};
 use url::{Host, Url};
 
 pub use self::agenda::{icalendar, webdav};
+pub use self::agents::{cassette, text_calls};
 pub use self::config_file::config_file;
 pub use self::embeddings::embeddings;
 pub use self::google::google_answer;
@@ -33,7 +34,6 @@ pub use self::mail::mail;
 pub use self::messages::mcp_messages;
 pub use self::requests::openapi_request;
 pub use self::search::search;
-pub use self::text_calls::text_calls;
 pub use self::times::times;
 pub use self::tokens::tokens;
 use self::two_tools::crib;
@@ -45,6 +45,7 @@ pub type FuzzTarget = fn(&[u8]);
 pub const TARGETS: &[(&str, FuzzTarget)] = &[
     ("arguments", arguments),
     ("calls", calls),
+    ("cassette", cassette),
     ("config_file", config_file),
     ("dialect_replies", dialect_replies),
     ("egress_address", egress_address),

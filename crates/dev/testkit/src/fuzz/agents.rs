@@ -1,9 +1,12 @@
-//! Calls that a model writes into its words.
+//! What agents read: calls that a model writes into its words, and runs out of a file.
 
 use std::collections::HashSet;
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
 
-use toolcrib_agent::cited_spans;
 use toolcrib_agent::model::{TextCallFormat, fuzz};
+use toolcrib_agent::{Cassette, ReplayError, cited_spans};
 
 use super::two_tools::crib;
 
@@ -28,4 +31,21 @@ pub fn text_calls(data: &[u8]) {
         assert_eq!(ends, (Some("["), Some("]")), "what it cites is in no brackets");
     }
     assert_eq!(fuzz::text_calls(format, &plan, &letters), whole, "cut, it says another thing");
+}
+
+/// A run out of a file. What was read is written and read as the same; what plays to its end tells
+/// the events of the file and no others; and nothing is waited for.
+pub fn cassette(data: &[u8]) {
+    let Ok(cassette) = Cassette::read(&String::from_utf8_lossy(data)) else { return };
+    let text = cassette.to_json();
+    assert_eq!(Cassette::read(&text).as_ref(), Ok(&cassette), "written, it is another run");
+    let mut replay = pin!(cassette.replay());
+    let mut context = Context::from_waker(Waker::noop());
+    let Poll::Ready(played) = replay.as_mut().poll(&mut context) else {
+        unreachable!("what is on record is not waited for")
+    };
+    match played {
+        Ok(replay) => assert_eq!(cassette.events().ok(), Some(replay.events), "others were told"),
+        Err(ReplayError::Cassette(_) | ReplayError::Damaged { .. } | ReplayError::Differs(_)) => {}
+    }
 }
