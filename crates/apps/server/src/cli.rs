@@ -101,6 +101,7 @@ fn answer(cli: Cli, output: &Output) -> anyhow::Result<CommandExit> {
             commands::setup::trust(output, &file, forget)
         }
         Command::Chat(words) => commands::chat::chat(&global, output, &words),
+        Command::Runs(words) => commands::runs::runs(&global, output, &words),
         Command::Model(ModelCommand::Check { agent }) => {
             commands::chat::model_check::check(&global, output, agent.as_deref())
         }

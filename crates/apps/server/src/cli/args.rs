@@ -5,6 +5,7 @@ mod desk;
 mod effects;
 mod global;
 mod remote;
+mod runs;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -20,6 +21,7 @@ pub(super) use remote::{
     AuditCommand, CallCommand, CallsArgs, RemoteArgs, SourceCommand, SourcesArgs, TicketCommand,
     TicketsArgs,
 };
+pub(super) use runs::{ReplayArgs, RunCommand, RunsArgs};
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 done, 1 a call failed or a check found something, 2 the input cannot be used,
@@ -109,6 +111,17 @@ Examples:
   toolcrib chat 'Move the budget review to Friday'
   git log -5 | toolcrib chat 'Write a changelog of this' --json")]
     Chat(ChatArgs),
+    /// List what agents did and do, show it, and play it again.
+    #[command(after_help = "\
+Reads what `serve` and `chat` keep on this machine; with --url, the runs of the caller at a server.
+A run is named by its id, or by so much of its beginning that it is the only one.
+
+Examples:
+  toolcrib runs --state ended --agent support
+  toolcrib runs show 0f3c
+  toolcrib runs replay 0f3c
+  toolcrib runs export 0f3c --save refund.json")]
+    Runs(RunsArgs),
     /// Look at the models of the configuration.
     #[command(subcommand)]
     Model(ModelCommand),

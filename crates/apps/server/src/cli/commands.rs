@@ -7,6 +7,7 @@ pub(crate) mod desk;
 pub(crate) mod mcp;
 pub(crate) mod policy;
 pub(crate) mod remote;
+pub(crate) mod runs;
 pub(crate) mod serve;
 pub(crate) mod setup;
 pub(crate) mod token;

@@ -47,6 +47,10 @@ impl BlockingClient {
         Ok(Self { runtime, server })
     }
 
+    pub(crate) fn base(&self) -> &str {
+        self.server.base()
+    }
+
     /// Asks once and gives the JSON of the answer.
     pub(crate) fn ask(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value> {
         self.runtime.block_on(self.server.ask(method, path, body))

@@ -1,6 +1,6 @@
 //! `/v1/runs` and `/v1/threads`: runs that go on by themselves, whoever looks.
 
-mod events;
+pub(crate) mod events;
 mod view;
 
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use http::StatusCode;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use toolcrib::agent::{SavedRun, ThreadItem};
+use toolcrib::agent::{Cassette, SavedRun, ThreadItem};
 use toolcrib::auth::is_operator;
 use toolcrib::{LedgerError, RunStage};
 
@@ -173,6 +173,17 @@ pub(crate) fn events(asked: GatewayRequest) -> ReplyFuture {
     })
 }
 
+/// A run of whomever as one file, which `toolcrib runs replay` plays. It has what is the operator's:
+/// the details of faults.
+pub(crate) fn record(asked: GatewayRequest) -> ReplyFuture {
+    Box::pin(async move {
+        let runs = &asked.gateway.runs;
+        let cassette = Cassette::load(&*runs.ledger, asked.segment()).await.map_err(silent)?;
+        let cassette = cassette.ok_or_else(|| unknown(&asked))?;
+        Ok(reply::json_bytes(cassette.to_json().into()))
+    })
+}
+
 pub(crate) fn cancel(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
         let EmptyBody {} = asked.json()?;
@@ -258,11 +269,13 @@ fn known(
     // A token that may not use the profile of a run does not see it.
     let live = live.map_err(silent)?;
     let live = live.filter(|live| asked.permit(live.meta.profile.as_deref()).is_ok());
-    live.filter(|live| !is_edit(&live.meta.agent)).ok_or_else(|| {
-        let id: String = asked.segment().chars().take(80).collect();
-        let detail = format!("none of your runs is `{id}`: `GET /v1/runs` lists them");
-        HttpProblem::new(ProblemKind::UnknownRun, detail)
-    })
+    live.filter(|live| !is_edit(&live.meta.agent)).ok_or_else(|| unknown(asked))
+}
+
+fn unknown(asked: &GatewayRequest) -> HttpProblem {
+    let id: String = asked.segment().chars().take(80).collect();
+    let detail = format!("none of your runs is `{id}`: `GET /v1/runs` lists them");
+    HttpProblem::new(ProblemKind::UnknownRun, detail)
 }
 
 fn ended(live: &LiveRun) -> Result<(), HttpProblem> {

@@ -334,6 +334,14 @@ pub(crate) static ROUTES: &[Route] = &[
             (0, LARGEST_COUNT),
         )])
         .problems(&[InvalidQuery, UnknownRun]),
+    get(
+        "/v1/runs/{id}/record",
+        "export_run",
+        agents::runs::record,
+        "Take a run along, to play it again.",
+    )
+    .access(Operator)
+    .problems(&[Forbidden, UnknownRun]),
     post("/v1/runs/{id}/cancel", "cancel_run", agents::runs::cancel, "End a run.")
         .body(schemas::nothing)
         .problems(&[UnknownRun]),

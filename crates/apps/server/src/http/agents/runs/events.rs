@@ -54,11 +54,17 @@ pub(super) fn stream(live: Arc<LiveRun>, from: usize) -> HttpReply {
     reply::events(waiting, None)
 }
 
-fn line(live: &LiveRun, number: usize, event: &RunEvent) -> Bytes {
-    let mut told = json!({ "run": live.meta.id, "number": number });
+/// An event with its place, as whoever follows is told it.
+pub(crate) fn numbered(run: &str, number: usize, event: &RunEvent) -> Value {
+    let mut told = json!({ "run": run, "number": number });
     if let (Value::Object(told), Value::Object(event)) = (&mut told, event.to_json()) {
         told.extend(event);
     }
+    told
+}
+
+fn line(live: &LiveRun, number: usize, event: &RunEvent) -> Bytes {
+    let told = numbered(&live.meta.id, number, event);
     let kind = told.get("type").and_then(Value::as_str).unwrap_or("event");
     format!("id: {number}\nevent: {kind}\ndata: {told}\n\n").into()
 }
