@@ -57,6 +57,30 @@ fn others_come_in_by_tls_without_a_proxy() {
 }
 
 #[test]
+fn a_socket_is_opened_by_tls_as_well() {
+    let Some(folder) = folder() else { return };
+    let (key, entry) = make(&folder, &["ci"]);
+    // The client answers no ping, and goes when it is let go.
+    let limits = "[server.limits]\nstall = \"3s\"\nbody_time = \"3s\"\n";
+    folder.write("crib.toml", &format!("{SERVER}{limits}{entry}"));
+    let serving = Serving::starting_at(folder, &["--listen", "127.0.0.1:0"]);
+    let head = format!(
+        "GET /v1/responses HTTP/1.1\\r\\nHost: crib.example\\r\\nConnection: Upgrade\\r\\n\
+         Upgrade: websocket\\r\\nSec-WebSocket-Version: 13\\r\\n\
+         Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\\r\\n{}\\r\\n\\r\\n",
+        bearer(&key)
+    );
+    // A text of two letters, under a mask of zeros.
+    let line = format!(
+        "(printf '{head}'; sleep 1; printf '\\201\\202\\0\\0\\0\\0{{}}'; sleep 1) | openssl s_client \
+         -quiet -servername crib.example -connect {} 2>/dev/null",
+        serving.address
+    );
+    let told = shell(&serving.folder, &line).out;
+    assert!(told.starts_with("HTTP/1.1 101 ") && told.contains("\"type\":\"error\""), "{told}");
+}
+
+#[test]
 fn who_finds_no_room_behind_tls_is_told_when_to_come_again() {
     let Some(folder) = folder() else { return };
     let (key, entry) = make(&folder, &["ci"]);
