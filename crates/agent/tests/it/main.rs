@@ -1,6 +1,7 @@
 //! Agents through their door: real sockets to a scripted model, real cribs.
 
 #![expect(
+    clippy::indexing_slicing,
     clippy::unwrap_used,
     clippy::panic,
     reason = "the lints' leave for tests does not reach the helpers of tests"

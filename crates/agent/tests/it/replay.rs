@@ -129,7 +129,7 @@ async fn a_record_is_small_beside_what_it_records() {
 async fn an_answer_that_its_judge_holds_back_stands_in_no_record_and_is_played_all_the_same() {
     struct Never;
     impl AnswerCheck for Never {
-        fn name(&self) -> &str {
+        fn name(&self) -> &'static str {
             "never"
         }
 

@@ -19,7 +19,9 @@ use clap::{CommandFactory, Parser};
 use serde_json::json;
 use toolcrib::config::LogSettings;
 
-use args::{AuditCommand, CONFIG, Cli, Command, CribCommand, EffectsArgs, ModelCommand};
+use args::{
+    AuditCommand, CONFIG, Cli, Command, CribCommand, EffectsArgs, GlobalArgs, ModelCommand,
+};
 use context::{CommandContext, CommandPurpose, RequiredSources};
 use output::Output;
 pub(crate) use output::escaped;
@@ -123,29 +125,35 @@ fn answer(cli: Cli, output: &Output) -> anyhow::Result<CommandExit> {
             Ok(CommandExit::Done)
         }
         Command::Manual { man } => manual(output, man.as_deref()),
-        Command::Room(command) => {
-            let deed = match &command {
-                CribCommand::Call { .. } | CribCommand::Run { .. } => CommandPurpose::Call,
-                CribCommand::Tools(_)
-                | CribCommand::Search { .. }
-                | CribCommand::Cost { .. }
-                | CribCommand::Show { .. }
-                | CribCommand::Plan { .. }
-                | CribCommand::Why { .. }
-                | CribCommand::Lock { .. }
-                | CribCommand::Doctor { .. }
-                | CribCommand::Effects(_)
-                | CribCommand::Login { .. } => CommandPurpose::Look,
-            };
-            let Some(context) = CommandContext::open(&global, output, (needed(&command), deed))?
-            else {
-                return Ok(CommandExit::Interrupted);
-            };
-            let end = within(&context, output, command);
-            context.close();
-            end
-        }
+        Command::Room(command) => over_crib(&global, output, command),
     }
+}
+
+/// A command over the crib of the file.
+fn over_crib(
+    global: &GlobalArgs,
+    output: &Output,
+    command: CribCommand,
+) -> anyhow::Result<CommandExit> {
+    let deed = match &command {
+        CribCommand::Call { .. } | CribCommand::Run { .. } => CommandPurpose::Call,
+        CribCommand::Tools(_)
+        | CribCommand::Search { .. }
+        | CribCommand::Cost { .. }
+        | CribCommand::Show { .. }
+        | CribCommand::Plan { .. }
+        | CribCommand::Why { .. }
+        | CribCommand::Lock { .. }
+        | CribCommand::Doctor { .. }
+        | CribCommand::Effects(_)
+        | CribCommand::Login { .. } => CommandPurpose::Look,
+    };
+    let Some(context) = CommandContext::open(global, output, (needed(&command), deed))? else {
+        return Ok(CommandExit::Interrupted);
+    };
+    let end = within(&context, output, command);
+    context.close();
+    end
 }
 
 /// The pages of the book that teach the command line, one after the other.

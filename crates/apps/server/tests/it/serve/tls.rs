@@ -70,10 +70,10 @@ fn a_socket_is_opened_by_tls_as_well() {
          Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\\r\\n{}\\r\\n\\r\\n",
         bearer(&key)
     );
-    // A text of two letters, under a mask of zeros.
+    // A text of two letters, under a mask of zeros; the heads of frames are no text.
     let line = format!(
         "(printf '{head}'; sleep 1; printf '\\201\\202\\0\\0\\0\\0{{}}'; sleep 1) | openssl s_client \
-         -quiet -servername crib.example -connect {} 2>/dev/null",
+         -quiet -servername crib.example -connect {} 2>/dev/null | LC_ALL=C tr -cd '\\040-\\176'",
         serving.address
     );
     let told = shell(&serving.folder, &line).out;

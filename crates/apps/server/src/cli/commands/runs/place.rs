@@ -16,6 +16,7 @@ use crate::cli::args::{CONFIG, GlobalArgs, RemoteArgs};
 use crate::cli::control::client::BlockingClient;
 use crate::cli::output::Output;
 use crate::config;
+use crate::http::agents::live::live_run::is_edit;
 
 /// Runs that are looked at in one file, of those that a word may not fit.
 const MOST: usize = 10_000;
@@ -142,7 +143,7 @@ impl RunPlaces {
 /// The ids of a file, newest first.
 fn each_id(archive: &RunArchive) -> Result<Vec<String>> {
     let all = archive.runs(None, MOST)?;
-    Ok(all.into_iter().map(|run| run.id).collect())
+    Ok(all.into_iter().filter(|run| !is_edit(&run.agent)).map(|run| run.id).collect())
 }
 
 fn of_file((path, archive): (&Path, &RunArchive), id: &str) -> Result<Cassette> {
@@ -165,7 +166,7 @@ fn of_archive(
         for run in &page {
             // What is wished of it is in its row alone, and reading all of it is not cheap.
             let plain = serde_json::json!({ "agent": run.agent, "state": run.stage.as_str() });
-            if rows.len() < limit && wanted(&plain) {
+            if rows.len() < limit && !is_edit(&run.agent) && wanted(&plain) {
                 rows.push(marked(row(&of_file(place, &run.id)?), &place.0.display().to_string()));
             }
         }
