@@ -15,9 +15,10 @@ use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 use toolcrib::agent::events_of;
+use toolcrib::auth::{AccessLevel, reach};
 use toolcrib::{Caller, LedgerError, RunLedger, RunSummary, TicketId};
 
-use live_run::{LiveRun, LiveState, RunMeta, seconds};
+use live_run::{LiveRun, LiveState, RunMeta, is_edit, seconds};
 use thread_hold::{HeldThreads, ThreadHold};
 
 pub(crate) struct LiveRuns {
@@ -86,7 +87,7 @@ impl LiveRuns {
         theirs.filter(|live| live.meta.request.is_durable && live.is_driven()).count()
     }
 
-    /// A run of this caller, whether it is driven now or not.
+    /// A run of this caller that they may see, whether it is driven now or not.
     pub(super) async fn find(
         &self,
         id: &str,
@@ -97,7 +98,10 @@ impl LiveRuns {
             Some(live) => Some(live),
             None => self.load(id).await?,
         };
-        Ok(live.filter(|live| live.meta.caller.is(caller)))
+        Ok(live.filter(|live| {
+            let RunMeta { agent, profile, .. } = &live.meta;
+            live.meta.caller.is(caller) && is_seen(caller, agent, profile.as_deref())
+        }))
     }
 
     /// The same for somebody who listens to what is still to come, as long as they hold it.
@@ -146,4 +150,10 @@ impl LiveRuns {
     fn tidy(&self) {
         self.locked().runs.retain(|_, live| live.strong_count() > 0);
     }
+}
+
+/// Whether a token sees a run of its caller: one that may not use the profile of the run does not.
+/// An edit of a conversation was made under none.
+pub(super) fn is_seen(caller: &Caller, agent: &str, profile: Option<&str>) -> bool {
+    is_edit(agent) || reach(caller, profile) > AccessLevel::Nothing
 }

@@ -11,8 +11,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use toolcrib::agent::{Cassette, SavedRun, ThreadItem};
 use toolcrib::auth::is_operator;
-use toolcrib::{LedgerError, RunStage};
+use toolcrib::{LedgerError, RunStage, RunSummary};
 
+use super::live::is_seen;
 use super::live::live_run::{LiveRun, is_edit};
 use super::live::recovery;
 use super::responses::{before, end, not_begun, order};
@@ -93,13 +94,18 @@ async fn begin(asked: &GatewayRequest, body: RunBody) -> Result<HttpReply, HttpP
     let ordered = ordered.map_err(|error| error.problem(ProblemKind::UnknownRun))?;
     let live = ordered.begin(asked, &request, None).await;
     let live = live.map_err(|error| not_begun(&error).problem(ProblemKind::UnknownRun))?;
-    told(live, body.stream, body.wait).await
+    told(asked, live, body.stream, body.wait).await
 }
 
 /// What is told of a run that goes on.
-async fn told(live: Arc<LiveRun>, streams: bool, waits: bool) -> Result<HttpReply, HttpProblem> {
+async fn told(
+    asked: &GatewayRequest,
+    live: Arc<LiveRun>,
+    streams: bool,
+    waits: bool,
+) -> Result<HttpReply, HttpProblem> {
     if streams {
-        return Ok(events::stream(live, 0));
+        return Ok(events::stream(live, 0, is_operator(&asked.caller)));
     }
     if waits {
         live.paused().await;
@@ -119,7 +125,9 @@ pub(crate) fn list(asked: GatewayRequest) -> ReplyFuture {
         let limit = asked.query.number("limit", DEFAULT_PAGE);
         let page = asked.gateway.runs.ledger.list(&asked.caller, before, limit).await;
         let page = page.map_err(silent)?;
+        let caller = &*asked.caller;
         let runs = page.iter().filter(|run| !is_edit(&run.agent));
+        let runs = runs.filter(|run| is_seen(caller, &run.agent, run.profile.as_deref()));
         let runs: Vec<_> = runs.map(view::summary).collect();
         let mut answer = json!({ "runs": runs });
         if let (Some(last), Value::Object(fields)) =
@@ -169,7 +177,8 @@ pub(crate) fn events(asked: GatewayRequest) -> ReplyFuture {
         let last = asked.headers.get("last-event-id").and_then(|last| last.to_str().ok());
         let last = last.or_else(|| asked.query.get("after"));
         let last = last.and_then(|last| last.parse::<usize>().ok());
-        Ok(events::stream(live, last.map_or(0, |last| last.saturating_add(1))))
+        let from = last.map_or(0, |last| last.saturating_add(1));
+        Ok(events::stream(live, from, is_operator(&asked.caller)))
     })
 }
 
@@ -210,7 +219,7 @@ pub(crate) fn resume(asked: GatewayRequest) -> ReplyFuture {
         let live = followed(&asked).await?;
         if live.stage() != RunStage::Ended {
             recovery::take_up(&asked.gateway, &live.meta.id).await.map_err(silent)?;
-            return told(live, false, false).await;
+            return told(&asked, live, false, false).await;
         }
         if view::is_done(&live) {
             let detail = "the run has done what was asked: `input` goes on with its thread";
@@ -243,7 +252,8 @@ pub(crate) fn thread(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
         let (runs, thread) = (&asked.gateway.runs, asked.segment());
         let all = runs.ledger.thread(&asked.caller, thread).await.map_err(silent)?;
-        let Some(last) = all.last() else {
+        let sees = |run: &RunSummary| is_seen(&asked.caller, &run.agent, run.profile.as_deref());
+        let Some(last) = all.last().filter(|_| all.iter().all(sees)) else {
             let detail = "none of your runs has this thread";
             return Err(HttpProblem::new(ProblemKind::UnknownRun, detail));
         };
@@ -266,9 +276,7 @@ fn known(
     asked: &GatewayRequest,
     live: Result<Option<Arc<LiveRun>>, LedgerError>,
 ) -> Result<Arc<LiveRun>, HttpProblem> {
-    // A token that may not use the profile of a run does not see it.
     let live = live.map_err(silent)?;
-    let live = live.filter(|live| asked.permit(live.meta.profile.as_deref()).is_ok());
     live.filter(|live| !is_edit(&live.meta.agent)).ok_or_else(|| unknown(asked))
 }
 

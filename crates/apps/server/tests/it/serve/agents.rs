@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use toolcrib_testkit::{ScriptedModel, ScriptedTurn};
 
+use super::keys::make;
 use super::support::{Answer, Serving, eventually};
 use crate::process::Folder;
 
@@ -300,6 +301,41 @@ fn an_agent_has_the_tools_of_its_profile_and_other_tokens_do_not_see_its_answers
     let other = serving.token_of("other");
     let path = format!("/v1/responses/{}", done["id"].as_str().unwrap());
     assert_eq!(serving.ask_as(&other, "GET", &path, "").status, 404);
+}
+
+/// A key that may not use the profile of a run hears nothing of it, although it is its caller's.
+#[test]
+fn a_key_goes_on_from_no_answer_of_a_profile_that_it_may_not_use() {
+    let model = ScriptedModel::of([ScriptedTurn::says("A secret.")]).unwrap();
+    let folder = Folder::new();
+    let wide = ["ann", "--tenant", "acme", "--scope", "profile:texts", "--scope", "profile:open"];
+    let narrow = ["ann-2", "--subject", "ann", "--tenant", "acme", "--scope", "profile:open"];
+    let ((wide, first), (narrow, second)) = (make(&folder, &wide), make(&folder, &narrow));
+    let agents = "allow = [\"*\"]\n[profile.texts]\n[profile.open]\n\
+                  [agent.writer]\nprofile = \"texts\"\n[agent.reader]\nprofile = \"open\"\n";
+    let url = model.url();
+    let text = format!("{agents}[model]\nurl = \"{url}\"\nname = \"m\"\n{BASICS}{first}{second}");
+    folder.write("crib.toml", &text);
+    let serving = Serving::start_in(folder, &[]);
+    let body = json!({ "model": "writer", "input": "Hello", "conversation": "talk" });
+    let done = serving.ask_as(&wide, "POST", "/v1/responses", &body.to_string()).json();
+    assert_eq!(done["status"], "completed", "{done}");
+    let listed = |key: &str| serving.ask_as(key, "GET", "/v1/runs", "").json()["runs"].clone();
+    assert_eq!((listed(&wide)[0]["thread"].as_str(), listed(&narrow)), (Some("talk"), json!([])));
+    let item = &done["output"][0]["id"];
+    for (named, status) in [
+        (json!({ "previous_response_id": done["id"] }), 404),
+        (json!({ "conversation": "talk" }), 404),
+        (json!({ "input": [{ "type": "item_reference", "id": item }] }), 404),
+    ] {
+        let mut body = json!({ "model": "reader", "input": "And?" });
+        body.as_object_mut().unwrap().extend(named.as_object().unwrap().clone());
+        let refused = serving.ask_as(&narrow, "POST", "/v1/responses", &body.to_string());
+        assert_eq!(refused.status, status, "{named}: {refused:?}");
+    }
+    assert_eq!(serving.ask_as(&narrow, "GET", "/v1/threads/talk", "").status, 404);
+    assert_eq!(serving.ask_as(&wide, "GET", "/v1/threads/talk", "").status, 200);
+    assert_eq!(model.asked().len(), 1);
 }
 
 /// A model that counts and asks for the weather as it is told, and repeats what it is answered.

@@ -36,4 +36,10 @@ fn a_run_tells_its_caller_what_was_asked_and_the_operator_why_it_failed_over_a_k
     assert_eq!(fault["kind"], "unavailable", "{shown:?}");
     assert!(!shown.body.contains("/srv/models"), "{shown:?}");
     assert_eq!(serving.ask_as(&other, "GET", &path(&own), "").status, 404);
+    // So it is with the events.
+    let path = |run: &Value| format!("/v1/runs/{}/events", run["id"].as_str().unwrap());
+    let told = serving.ask("GET", &path(&own), "").body;
+    assert!(told.contains("/srv/models"), "{told}");
+    let told = serving.ask_as(&other, "GET", &path(&theirs), "").body;
+    assert!(told.contains("unavailable") && !told.contains("/srv/models"), "{told}");
 }

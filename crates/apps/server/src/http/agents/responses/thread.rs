@@ -4,14 +4,14 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 use toolcrib::agent::{RunEvent, SavedRun, ThreadItem};
-use toolcrib::{Caller, LedgerError, Reference, RunStage, StoredRun};
+use toolcrib::{Caller, LedgerError, Reference, RunStage, RunSummary, StoredRun};
 use uuid::Uuid;
 
 use super::super::api_error::ApiError;
 use super::super::input;
-use super::super::live::LiveRuns;
 use super::super::live::live_run::{ConversationNote, OpenCall, StoredRequest, is_edit};
 use super::super::live::thread_hold::ThreadHold;
+use super::super::live::{LiveRuns, is_seen};
 use super::super::output::{response_id, response_of};
 use super::approvals::{self, ApprovalAnswer};
 use super::open_calls::{look, open_calls};
@@ -284,7 +284,10 @@ async fn stored(
     run: &str,
 ) -> Result<Option<StoredRun>, ApiError> {
     let stored = runs.ledger.load(run).await.map_err(|error| unreadable(&error))?;
-    Ok(stored.filter(|stored| stored.summary.caller.is(caller)))
+    Ok(stored.filter(|stored| {
+        let RunSummary { agent, profile, .. } = &stored.summary;
+        stored.summary.caller.is(caller) && is_seen(caller, agent, profile.as_deref())
+    }))
 }
 
 fn items_of(stored: &StoredRun) -> Result<Vec<ThreadItem>, ApiError> {
@@ -314,6 +317,9 @@ pub(super) async fn last_of(
         }
         return Ok(LastEntry::default());
     };
+    if !all.iter().all(|run| is_seen(caller, &run.agent, run.profile.as_deref())) {
+        return Err(missing_conversation(thread));
+    }
     if last.stage != RunStage::Ended {
         return Err(ApiError::busy(&last.id));
     }

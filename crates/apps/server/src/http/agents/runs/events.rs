@@ -19,7 +19,9 @@ const WAITING: usize = 256;
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
 /// The events from this number on: those that were told, and those that come.
-pub(super) fn stream(live: Arc<LiveRun>, from: usize) -> HttpReply {
+///
+/// `shows_causes`: to the operator, what lies behind a fault of the model is told too.
+pub(super) fn stream(live: Arc<LiveRun>, from: usize, shows_causes: bool) -> HttpReply {
     let (sender, waiting) = channel(WAITING);
     tokio::spawn(async move {
         let mut state = live.state.subscribe();
@@ -30,7 +32,10 @@ pub(super) fn stream(live: Arc<LiveRun>, from: usize) -> HttpReply {
                 let told = now.events.get(next..).unwrap_or_default().to_vec();
                 (told, now.stage == RunStage::Ended)
             };
-            for event in told {
+            for mut event in told {
+                if !shows_causes {
+                    hide_cause(&mut event);
+                }
                 if sender.send(line(&live, next, &event)).await.is_err() {
                     return;
                 }
@@ -61,6 +66,14 @@ pub(crate) fn numbered(run: &str, number: usize, event: &RunEvent) -> Value {
         told.extend(event);
     }
     told
+}
+
+fn hide_cause(event: &mut RunEvent) {
+    if let RunEvent::Ended { end, .. } = event
+        && let Some(fault) = &mut end.fault
+    {
+        fault.detail = None;
+    }
 }
 
 fn line(live: &LiveRun, number: usize, event: &RunEvent) -> Bytes {

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use toolcrib::{LedgerError, RunStage};
+use toolcrib::{LedgerError, RunStage, RunSummary};
 
 use super::super::super::api_error::ApiError;
+use super::super::super::live::is_seen;
 use super::super::super::live::live_run::{ConversationNote, LiveRun, is_edit};
 use super::super::super::output::response_of;
 use super::super::thread::{missing_conversation, unreadable, whole_item};
@@ -27,10 +28,8 @@ impl Conversation {
         let told = |error: LedgerError| unreadable(&error);
         let (runs, caller) = (&asked.gateway.runs, &*asked.caller);
         let all = runs.ledger.thread(caller, id).await.map_err(told)?;
-        let is_hidden = all
-            .iter()
-            .any(|run| !is_edit(&run.agent) && asked.permit(run.profile.as_deref()).is_err());
-        if all.is_empty() || is_hidden {
+        let sees = |run: &RunSummary| is_seen(caller, &run.agent, run.profile.as_deref());
+        if all.is_empty() || !all.iter().all(sees) {
             return Err(missing_conversation(id));
         }
         let mut live = Vec::new();
