@@ -60,7 +60,7 @@ pub struct JudgedAnswer<'a> {
 pub struct CheckPolicy {
     /// Names of checks of every answer.
     pub always: Vec<String>,
-    /// Who judges. Without any, no check is made.
+    /// Who judges. Without any, no check is made, and behind a gate none passes.
     pub judges: Vec<Arc<dyn AnswerCheck>>,
     /// An answer is given once all its checks have passed, and not otherwise. Without a gate, their
     /// verdicts stand beside it.
@@ -87,8 +87,9 @@ impl CheckPolicy {
     }
 
     pub(super) fn rules(&self) -> CheckRules {
-        let (always, are_made) = (self.always.clone(), !self.judges.is_empty());
-        CheckRules { always, are_made, gate: self.gate && are_made }
+        // Behind a gate a check that nobody makes is one that has not passed.
+        let are_made = self.gate || !self.judges.is_empty();
+        CheckRules { always: self.always.clone(), are_made, gate: self.gate }
     }
 
     /// The names of the checks that there are.

@@ -10,12 +10,12 @@ use toolcrib_agent::{
     Account, Agent, AgentRun, Budget, CheckOutcome, CheckPolicy, Evidence, JudgedAnswer, RunEnd,
     RunEvent, RunOrder, RunPause, StopReason, ThreadItem,
 };
-use toolcrib_core::{Caller, Effect, NewRun, RunLedger, Toolset};
+use toolcrib_core::{Effect, RunLedger, Toolset};
 use toolcrib_engine::Crib;
 use toolcrib_engine::ledger::MemoryRuns;
 use toolcrib_testkit::{Behaviour, Oracle, ScriptedModel, ScriptedTurn, spec};
 
-use crate::fixture::{crib, go, order, settings, text};
+use crate::fixture::{crib, go, new_run, order, settings, text};
 
 const ANSWER: &str = "There are seven.";
 
@@ -228,15 +228,7 @@ async fn a_run_that_stops_while_it_is_judged_is_judged_by_whoever_takes_it_up() 
     let settings = quick(&model, ModelApi::OpenAiResponses);
     let agent = agent(settings, crib(&Oracle::default()), &["hallucination"], true);
     let ledger: Arc<dyn RunLedger> = Arc::new(MemoryRuns::default());
-    let new = NewRun {
-        id: "r1".to_owned(),
-        caller: Caller::local(),
-        thread: "t1".to_owned(),
-        previous: None,
-        agent: "assistant".to_owned(),
-        profile: None,
-        request: "{}".to_owned(),
-    };
+    let new = new_run();
     let hold = CancellationToken::new();
     let run = AgentRun::recorded(order(&agent, "How many?"), Arc::clone(&ledger), new).await;
     let mut run = run.unwrap().with_hold(hold.clone());
@@ -260,4 +252,18 @@ async fn a_run_that_stops_while_it_is_judged_is_judged_by_whoever_takes_it_up() 
     assert_eq!(text(&told), ANSWER);
     let turns = model.asked().into_iter().filter(|asked| !is_judge(&asked.body)).count();
     assert_eq!(turns, 2, "the model itself is not asked again");
+}
+
+#[tokio::test]
+async fn a_gate_without_a_judge_lets_nothing_pass() {
+    let model = ScriptedModel::of([ScriptedTurn::says(ANSWER)]).unwrap();
+    let settings = quick(&model, ModelApi::OpenAiResponses);
+    let agent = agent(settings, crib(&Oracle::default()), &["hallucination"], true);
+    let mut agent = Arc::into_inner(agent).unwrap();
+    agent.checks.judges.clear();
+    let mut run = AgentRun::new(order(&Arc::new(agent), "How many?"));
+    let (end, told) = ended(&mut run).await;
+    assert_eq!(end.stop, StopReason::Withheld);
+    assert_eq!(outcomes(&end), [("hallucination", CheckOutcome::Unknown)]);
+    assert!(!text(&told).contains(ANSWER) && !end.text.contains(ANSWER), "{told:?}");
 }

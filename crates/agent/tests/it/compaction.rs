@@ -17,7 +17,7 @@ use toolcrib_core::{
 use toolcrib_engine::ledger::MemoryRuns;
 use toolcrib_testkit::{Oracle, ScriptedModel, ScriptedTurn};
 
-use crate::fixture::{agent, crib, go, order, run, scripted, settings};
+use crate::fixture::{agent, crib, go, new_run, order, run, scripted, settings};
 use crate::thread_rules::faults;
 
 /// Tokens that the model reads and writes, and of these writes.
@@ -306,15 +306,7 @@ async fn a_run_that_is_taken_up_at_any_step_goes_on_with_the_summary_that_was_wr
     let (oracle, model) = (Oracle::default(), looks(9));
     let first = agent(narrow(&model, ModelApi::Anthropic), crib(&oracle), Budget::default());
     let ledger = Arc::new(Snapshots::default());
-    let new = NewRun {
-        id: "r1".to_owned(),
-        caller: Caller::local(),
-        thread: "t1".to_owned(),
-        previous: None,
-        agent: "assistant".to_owned(),
-        profile: None,
-        request: "{}".to_owned(),
-    };
+    let new = new_run();
     let shared: Arc<dyn RunLedger> = Arc::clone(&ledger) as _;
     let mut run = AgentRun::recorded(order(&first, "Look nine times."), shared, new).await.unwrap();
     let (_, told) = go(&mut run).await;

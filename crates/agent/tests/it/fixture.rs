@@ -9,7 +9,7 @@ use toolcrib_agent::model::{
     ModelSettings,
 };
 use toolcrib_agent::{Agent, AgentRun, Budget, CheckPolicy, RunEvent, RunOrder, ThreadItem, Usage};
-use toolcrib_core::{Caller, Effect, PlanRequest, Toolset};
+use toolcrib_core::{Caller, Effect, NewRun, PlanRequest, Toolset};
 use toolcrib_engine::Crib;
 use toolcrib_testkit::{Oracle, ScriptedModel, ScriptedTurn};
 use url::Url;
@@ -59,6 +59,19 @@ pub(crate) fn order(agent: &Arc<Agent>, said: &str) -> RunOrder {
         sources: Vec::new(),
         caller_tools: Vec::new(),
         waits_for_people: true,
+    }
+}
+
+/// How the first run of a thread is written down.
+pub(crate) fn new_run() -> NewRun {
+    NewRun {
+        id: "r1".to_owned(),
+        caller: Caller::local(),
+        thread: "t1".to_owned(),
+        previous: None,
+        agent: "assistant".to_owned(),
+        profile: None,
+        request: "{}".to_owned(),
     }
 }
 

@@ -10,24 +10,12 @@ use toolcrib_agent::{
     Agent, AgentRun, AnswerCheck, Budget, Cassette, CassetteError, CheckPolicy, CheckVerdict,
     Drift, JudgedAnswer, LiveTools, ReplayError, RunEvent, RunPause,
 };
-use toolcrib_core::{BoxFuture, Caller, Decision, Effect, NewRun, PlanRequest, RunLedger, Toolset};
+use toolcrib_core::{BoxFuture, Caller, Decision, Effect, PlanRequest, RunLedger, Toolset};
 use toolcrib_engine::Crib;
 use toolcrib_engine::ledger::MemoryRuns;
 use toolcrib_testkit::{Behaviour, Oracle, ScriptedTurn, spec};
 
-use crate::fixture::{agent, crib, order, scripted, settings};
-
-fn new_run() -> NewRun {
-    NewRun {
-        id: "r1".to_owned(),
-        caller: Caller::local(),
-        thread: "t1".to_owned(),
-        previous: None,
-        agent: "assistant".to_owned(),
-        profile: None,
-        request: "{}".to_owned(),
-    }
-}
+use crate::fixture::{agent, crib, new_run, order, scripted, settings};
 
 /// Runs to the end, saying yes to all, and gives the record with what was told.
 async fn recorded(agent: &Arc<Agent>) -> (Cassette, Vec<RunEvent>) {

@@ -13,15 +13,15 @@ use toolcrib_agent::{
     JudgedAnswer, ReplayError, ReplayPlace, RunEvent, RunOrder, RunPause, ThreadItem, Usage,
 };
 use toolcrib_core::{
-    BoxFuture, Caller, Content, Decision, Effect, NewRun, Reference, Run, RunLedger, TicketId,
-    ToolOutcome, Toolset, raw_tool,
+    BoxFuture, Caller, Content, Decision, Effect, Reference, Run, RunLedger, TicketId, ToolOutcome,
+    Toolset, raw_tool,
 };
 use toolcrib_engine::Crib;
 use toolcrib_engine::ledger::MemoryRuns;
 use toolcrib_store::{Store, StoreOptions};
 use toolcrib_testkit::{Behaviour, Oracle, ScriptedTurn, TestFolder, spec};
 
-use crate::fixture::{agent, scripted, settings};
+use crate::fixture::{agent, new_run, scripted, settings};
 
 const KEYS_FOR: Duration = Duration::from_hours(24);
 
@@ -183,18 +183,6 @@ fn crib() -> Crib {
         }),
     ];
     Crib::of(Toolset::of(tools).unwrap())
-}
-
-fn new_run() -> NewRun {
-    NewRun {
-        id: "r1".to_owned(),
-        caller: Caller::local(),
-        thread: "t1".to_owned(),
-        previous: None,
-        agent: "assistant".to_owned(),
-        profile: None,
-        request: "{}".to_owned(),
-    }
 }
 
 /// A run that is driven by turns, by one process or another.

@@ -7,25 +7,13 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use toolcrib_agent::model::ModelApi;
 use toolcrib_agent::{Agent, AgentRun, Budget, RunEvent, RunPause, StopReason, events_of};
-use toolcrib_core::{Caller, Decision, NewRun, Run, RunLedger, RunStage, TicketId};
+use toolcrib_core::{Caller, Decision, Run, RunLedger, RunStage, TicketId};
 use toolcrib_engine::ledger::MemoryRuns;
 use toolcrib_testkit::{Oracle, ScriptedTurn};
 
-use crate::fixture::{agent, crib, order, scripted, settings};
+use crate::fixture::{agent, crib, new_run, order, scripted, settings};
 
 const KEYS_FOR: Duration = Duration::from_hours(24);
-
-fn new_run() -> NewRun {
-    NewRun {
-        id: "r1".to_owned(),
-        caller: Caller::local(),
-        thread: "t1".to_owned(),
-        previous: None,
-        agent: "assistant".to_owned(),
-        profile: None,
-        request: "{}".to_owned(),
-    }
-}
 
 /// Takes the run up as another process does, and goes on with it; what was told is added.
 async fn take_up(
