@@ -34,6 +34,10 @@ impl Policy for NarrowedPolicy {
         })
     }
 
+    fn lets_run(&self, caller: &Caller, tool: &ToolSpec) -> bool {
+        self.by.lets_run(caller, tool) && self.wider.load().policy().lets_run(caller, tool)
+    }
+
     fn is_per_tool(&self) -> bool {
         self.by.is_per_tool() || self.wider.load().policy().is_per_tool()
     }

@@ -102,7 +102,8 @@ pub(super) fn agent_within(
         Err(error) => return Ok(Err(error)),
     };
     if !servers.is_empty()
-        && let Ok(plan) = crib.plan(&asked.caller, PlanRequest::default())
+        && let Ok(plan) =
+            crib.plan(&asked.caller, agent.model.wishes(PlanRequest::default(), false))
         && let Err(error) = servers.check(&plan, &crib)
     {
         return Ok(Err(error));

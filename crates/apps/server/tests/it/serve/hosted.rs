@@ -422,3 +422,16 @@ fn a_call_of_the_provider_that_was_cut_off_does_not_stand_in_the_thread() {
         ])
     );
 }
+
+#[test]
+fn a_request_that_chooses_the_source_of_a_provider_has_its_tools_and_no_others() {
+    let model = ScriptedModel::of([ScriptedTurn::says("Yes.")]).unwrap();
+    let serving = serving(&model, ("openai-responses", "m"), ALL);
+    let chosen = json!([{
+        "type": "mcp", "server_label": "provider", "allowed_tools": ["web_search"],
+        "require_approval": "never",
+    }]);
+    respond(&serving, json!({ "input": "Hello.", "tools": chosen }));
+    let asked = model.asked().pop().unwrap().body;
+    assert_eq!(tools(&asked), json!([{ "type": "web_search" }]));
+}

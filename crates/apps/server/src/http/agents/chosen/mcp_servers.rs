@@ -239,6 +239,10 @@ impl Policy for McpServers {
         Box::pin(std::future::ready(verdict))
     }
 
+    fn lets_run(&self, _: &Caller, tool: &ToolSpec) -> bool {
+        self.has(tool) && !self.asks(tool)
+    }
+
     fn version(&self) -> Option<Fingerprint> {
         let servers = self.0.iter().map(|server| {
             json!([
