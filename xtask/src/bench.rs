@@ -1,12 +1,14 @@
 //! `cargo xtask bench`: those of the crates by cargo, those of the whole server by a load client,
 //! how well tools are found, and what they cost in tokens.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
 
 use crate::instruments::Instruments;
 use crate::machine::{cargo, program, root, target};
+use crate::peers::python_clients;
 use crate::report::{RunReport, finish};
 use crate::tokens;
 
@@ -14,7 +16,11 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
     let mut report = RunReport::default();
     match words.split_first() {
         Some((kind, rest)) if matches!(kind.as_str(), "gateway" | "soak") => {
-            report.work("bench", || load(kind, rest));
+            report.work("bench", || load(kind, rest, None));
+        }
+        Some((kind, rest)) if kind == "agents" => {
+            let others = report.tool("Python clients", python_clients);
+            report.work("bench", || load(kind, rest, others.as_deref()));
         }
         Some((kind, rest)) if kind == "retrieval" => {
             report.work("bench", || retrieval(rest));
@@ -28,15 +34,20 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
 }
 
 /// Builds the server as it ships, and lets the load client do the rest; `--server=PATH` measures
-/// one that was built otherwise.
-fn load(kind: &str, words: &[String]) -> Result<()> {
+/// one that was built otherwise. `python` has the agents of others.
+fn load(kind: &str, words: &[String], python: Option<&Path>) -> Result<()> {
     finish(cargo().args(["build", "--release"]))?;
     let Instruments { client, echo } = Instruments::build()?;
     let (servers, words): (Vec<_>, Vec<_>) =
         words.iter().partition(|word| word.starts_with("--server="));
     let named = servers.iter().find_map(|word| word.strip_prefix("--server="));
     let server = named.map_or_else(|| target().join("release/toolcrib"), |path| root().join(path));
-    finish(program(client).arg(kind).args([server, echo, target()]).args(words))
+    let mut measure = program(client);
+    measure.arg(kind).args([server, echo, target()]).args(words);
+    if let Some(python) = python {
+        measure.arg(format!("--python={}", python.display()));
+    }
+    finish(&mut measure)
 }
 
 /// Asks the search the questions of the labelled sets; with `TOOLCRIB_MINILM`, by its meaning too.

@@ -37,6 +37,9 @@ usage: cargo xtask WORD
   bench   run the benchmarks; further words go to `cargo bench`
   bench gateway [--seconds=N] [--server=PATH] [--json]
           what a way through `toolcrib serve` costs, against the same server asked directly
+  bench agents [--server=PATH] [--json]
+          what a turn of an agent costs beside its model and beside agents of others, how much later
+          its first word comes, and what runs take that wait for a person
   bench soak [--minutes=N] [--rate=N] [--json]
           calls of all kinds at a steady rate, and what they leave behind
   bench retrieval [--small] [--json]

@@ -34,13 +34,12 @@ impl Peers {
         let python = |place, requirements| move || install_venv(place, requirements);
         let new = python("python-peers", "xtask/peers/python-requirements.txt");
         let old = python("python-peers-mcp1", "xtask/peers/python-requirements-mcp1.txt");
-        let clients = python("python-clients", "xtask/peers/python-requirements-clients.txt");
         Self(vec![
             ("TOOLCRIB_NODE", node),
             ("TOOLCRIB_NODE_PEERS", modules),
             ("TOOLCRIB_PYTHON_PEERS", report.tool("Python peers", new)),
             ("TOOLCRIB_PYTHON_PEERS_MCP1", report.tool("older Python peers", old)),
-            ("TOOLCRIB_PYTHON_CLIENTS", report.tool("Python clients", clients)),
+            ("TOOLCRIB_PYTHON_CLIENTS", report.tool("Python clients", python_clients)),
             ("TOOLCRIB_DOVECOT", report.tool("Dovecot", install_dovecot)),
             ("TOOLCRIB_MINILM", report.tool("MiniLM", install_minilm)),
         ])
@@ -59,6 +58,11 @@ impl Peers {
             }
         }
     }
+}
+
+/// A Python with clients of agents, and with agents of others.
+pub(crate) fn python_clients() -> Result<PathBuf> {
+    install_venv("python-clients", "xtask/peers/python-requirements-clients.txt")
 }
 
 /// A Node, and the folder with the modules of its peers.

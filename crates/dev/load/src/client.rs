@@ -1,4 +1,4 @@
 //! The load client: one connection, one MCP session on it, and many of them at once.
-mod connection;
+pub(crate) mod connection;
 pub(crate) mod load;
 pub(crate) mod session;

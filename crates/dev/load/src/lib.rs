@@ -3,36 +3,34 @@
 //!
 //! Read in this order: `client::connection` (one HTTP connection), [`LoadSession`] (one client on
 //! it), [`LoadSettings`] (many of them, each with one call on its way), `program` (what is
-//! measured, and what it takes), then what is done with them: `gateway` (beside `relay`),
-//! `startup`, `durable` and `soak`; and `usual_calls`, which measures nothing.
+//! measured, and what it takes), then what is done with them: `gateway` (the same calls direct and
+//! through us, what the record costs, starts, a soak), and `agents` (turns, first words, runs that
+//! wait).
 //!
 //! It writes and reads its messages as bytes: what it takes itself should not hide what is
 //! measured.
 
+mod agents;
 mod client;
-mod durable;
 mod figures;
 mod gateway;
 mod program;
-mod relay;
-mod soak;
-mod startup;
 mod table;
 mod test_bed;
-mod usual_calls;
 
+pub use agents::{AgentSettings, agents};
 pub use client::load::{LoadSettings, MeasureSettings, run};
 pub use client::session::{ClientEra, LoadCall, LoadSession, LoadTarget};
-pub use durable::durable;
 pub use figures::LoadFigures;
-pub use gateway::gateway;
+pub use gateway::durable::durable;
+pub use gateway::relay::relay;
+pub use gateway::soak::{SoakSettings, soak};
+pub use gateway::startup::{StartupSettings, start};
+pub use gateway::usual_calls::{UsualCalls, usual};
+pub use gateway::ways::gateway;
 pub use program::{MeasuredProgram, OpenResources};
-pub use relay::relay;
-pub use soak::{SoakSettings, soak};
-pub use startup::{StartupSettings, start};
 pub use table::table;
 pub use test_bed::{MeasuredPrograms, TestBed};
-pub use usual_calls::{UsualCalls, usual};
 
 /// Whatever keeps a measurement from being taken.
 pub type LoadError = Box<dyn std::error::Error + Send + Sync>;

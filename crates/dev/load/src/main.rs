@@ -1,5 +1,5 @@
-//! `toolcrib-load gateway|soak|usual SERVER ECHO FOLDER [--seconds=N] [--minutes=N] [--rate=N]
-//! [--calls=N] [--json]`: what `cargo xtask bench` and `dist` run, in a build that is optimised.
+//! `toolcrib-load gateway|agents|soak|usual SERVER ECHO FOLDER [--seconds=N] [--minutes=N] [--rate=N]
+//! [--calls=N] [--python=PATH] [--json]`: what `cargo xtask bench` and `dist` run, in a build that is optimised.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolcrib_load::{
-    LoadError, MeasureSettings, MeasuredPrograms, SoakSettings, StartupSettings, UsualCalls,
-    durable, gateway, soak, start, table, usual,
+    AgentSettings, LoadError, MeasureSettings, MeasuredPrograms, SoakSettings, StartupSettings,
+    UsualCalls, agents, durable, gateway, soak, start, table, usual,
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -57,6 +57,12 @@ async fn measure(words: &[String]) -> Result<Value, LoadError> {
         let calls = usize::try_from(number(words, "--calls=", 1)?)?;
         let child = !words.iter().any(|word| word == "--no-child");
         return usual(&programs, &below, UsualCalls { calls, child }).await;
+    }
+    if what.as_os_str() == "agents" {
+        let python = words.iter().find_map(|word| word.strip_prefix("--python="));
+        let python = python.map(PathBuf::from);
+        let much = AgentSettings { python, ..AgentSettings::default() };
+        return Ok(json!({ "agents": agents(&programs, &below, &much).await? }));
     }
     Ok(json!({
         "gateway": or_why(gateway(&programs, &below, &much).await),

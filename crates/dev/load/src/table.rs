@@ -14,6 +14,7 @@ pub fn table(found: &Value) -> String {
     }
     starts(&mut lines, at(found, "start"));
     durable(&mut lines, at(found, "durable"));
+    agents(&mut lines, at(found, "agents"));
     if lines.is_empty() { lines } else { format!("{HEAD}{lines}") }
 }
 
@@ -136,5 +137,46 @@ fn durable(lines: &mut String, found: &Value) {
             "writes at {sessions} with a store, calls a second, `fdatasync` {sync:.2} ms and {added} ms added"
         );
         let _ = writeln!(lines, "| {what} | - | {ours:.1} | - | {promised} |");
+    }
+}
+
+fn agents(lines: &mut String, found: &Value) {
+    if found.is_null() {
+        return;
+    }
+    let turns = at(found, "turns");
+    let bare = number(at(turns, "bare_us"));
+    let mut turn = |what: &str, ours: &Value, promised: &str| {
+        let ours = number(ours);
+        let what = format!("a turn of {what}, µs, and what it adds");
+        line(lines, &what, (bare, ours), (ours - bare, promised));
+    };
+    turn("an agent, in memory", at(turns, "in_memory_us"), "adds under 100");
+    turn("an agent, with a store", at(turns, "stored_us"), "adds under 1,000");
+    for (name, ours) in at(turns, "others_us").as_object().into_iter().flatten() {
+        turn(name, ours, "-");
+    }
+    let words = at(found, "first_word");
+    let direct = number(at(words, "direct_ms"));
+    for (name, what) in [
+        ("chat_ms", "chat, in memory"),
+        ("chat_stored_ms", "chat, with a store"),
+        ("responses_ms", "responses, in memory"),
+        ("responses_stored_ms", "responses, with a store"),
+    ] {
+        let ours = number(at(words, name));
+        let what = format!("first word, {what}: ms, and how much later");
+        line(lines, &what, (direct, ours), (ours - direct, "at most 1"));
+    }
+    let waiting = at(found, "waiting");
+    let runs = at(waiting, "runs");
+    for (name, what, promised) in [
+        ("kib_each", "memory of each, KiB", "at most 16"),
+        ("listed_after_kill_ms", "all there after a kill, ms", "at most 2,000"),
+        ("decided_and_ended_ms_each", "decided and ended, ms each", "-"),
+    ] {
+        let ours = number(at(waiting, name));
+        let _ =
+            writeln!(lines, "| {runs} runs that wait: {what} | - | {ours:.1} | - | {promised} |");
     }
 }

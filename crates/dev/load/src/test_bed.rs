@@ -144,4 +144,7 @@ pub(crate) fn as_child(id: &str, programs: &MeasuredPrograms) -> String {
     format!("[[source]]\nid = \"{id}\"\nmcp = {{ command = [\"{echo}\", \"stdio\"] }}\n\n")
 }
 
+/// A server that keeps its record on the disk.
+pub(crate) const STORE: &str = "[store]\nurl = \"sqlite://crib.db\"\n\n";
+
 pub(crate) const BASICS: &str = "[[source]]\nid = \"basics\"\nprefix = \"\"\nbasics = true\n\n";

@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use serde_json::Value;
 use toolcrib_load::{
-    MeasureSettings, MeasuredPrograms, SoakSettings, StartupSettings, durable, gateway, soak,
-    start, table,
+    AgentSettings, MeasureSettings, MeasuredPrograms, SoakSettings, StartupSettings, agents,
+    durable, gateway, soak, start, table,
 };
 
+use crate::peers::python_clients;
 use crate::process::Folder;
 
 /// The server of the SDK, where cargo has built it beside the tests.
@@ -66,4 +67,25 @@ async fn the_benchmark_of_a_whole_server_measures_without_errors() {
     // As many as clients can have on their way at once to each of two servers.
     assert!(soaked["sleepers"]["after"].as_u64().unwrap() <= 16, "{soaked}");
     assert_eq!(soaked["children"]["before"], soaked["children"]["after"], "{soaked}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_benchmark_of_agents_measures_turns_first_words_and_waiting_runs() {
+    // The server of the SDK has no part in it.
+    let server = PathBuf::from(env!("CARGO_BIN_EXE_toolcrib"));
+    let programs = MeasuredPrograms { echo: server.clone(), server, relay: None };
+    let python = python_clients();
+    let is_there = python.is_some();
+    let much = AgentSettings { rounds: 1, turns: 2, answers: 2, waiting: 3, python };
+    let folder = Folder::new();
+    let found = agents(&programs, folder.path(), &much).await.unwrap();
+    let others = found["turns"]["others_us"].as_object().map_or(0, |others| others.len());
+    assert_eq!(others, if is_there { 2 } else { 0 }, "{found}");
+    let named = |part: &str| found[part].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    let words = ["chat_ms", "chat_stored_ms", "direct_ms", "responses_ms", "responses_stored_ms"];
+    assert_eq!(named("first_word"), words, "{found}");
+    assert_eq!(found["waiting"]["runs"], 3, "{found}");
+    let told = table(&serde_json::json!({ "agents": found }));
+    assert_eq!(told.lines().count(), 2 + 2 + others + 4 + 3, "{told}");
+    assert!(!told.contains("NaN"), "{told}");
 }

@@ -60,6 +60,23 @@ impl ClientConnection {
         Ok(ClientReply { status, session, body })
     }
 
+    /// Sends a request and reads its answer up to this.
+    pub(crate) async fn ask_until(
+        &mut self,
+        request: &[u8],
+        marker: &[u8],
+    ) -> Result<(), LoadError> {
+        self.stream.write_all(request).await?;
+        self.until(marker).await?;
+        Ok(())
+    }
+
+    /// Reads what is left of an answer in chunks.
+    pub(crate) async fn skip_chunks(&mut self) -> Result<(), LoadError> {
+        self.until(b"\r\n0\r\n\r\n").await?;
+        Ok(())
+    }
+
     async fn chunks(&mut self) -> Result<Vec<u8>, LoadError> {
         let mut body = Vec::new();
         loop {

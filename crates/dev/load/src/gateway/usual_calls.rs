@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use crate::gateway::there_within;
-use crate::startup::counted;
+use crate::gateway::startup::counted;
+use crate::gateway::ways::there_within;
 use crate::test_bed::{BASICS, as_child, over_http};
 use crate::{
     ClientEra, LoadCall, LoadError, LoadSession, LoadTarget, MeasuredProgram, MeasuredPrograms,

@@ -8,7 +8,7 @@ use tokio::task::JoinSet;
 
 use crate::client::session::{ClientEra, LoadCall, LoadSession, LoadTarget};
 use crate::figures::{count, mib, precise, round};
-use crate::gateway::until_there;
+use crate::gateway::ways::until_there;
 use crate::program::OpenResources;
 use crate::test_bed::{BASICS, MeasuredPrograms, TestBed, as_child, over_http};
 use crate::{LoadError, LoadFigures, MeasuredProgram};

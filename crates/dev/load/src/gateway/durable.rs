@@ -10,11 +10,9 @@ use serde_json::{Value, json};
 use crate::client::load::{LoadSettings, MeasureSettings, run};
 use crate::client::session::{ClientEra, LoadCall};
 use crate::figures::{median, round};
-use crate::gateway::until_there;
-use crate::test_bed::{MeasuredPrograms, TestBed, over_http};
+use crate::gateway::ways::until_there;
+use crate::test_bed::{MeasuredPrograms, STORE, TestBed, over_http};
 use crate::{LoadError, LoadFigures};
-
-const STORE: &str = "[store]\nurl = \"sqlite://crib.db\"\n\n";
 
 /// What is added to each sync of a disk, for what is promised of one whose syncs take 4 ms.
 const ADDED: Duration = Duration::from_micros(3_900);

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::LoadError;
 use crate::client::session::{ClientEra, LoadCall, LoadSession, LoadTarget};
 use crate::figures::{count, median, mib, precise, round};
-use crate::gateway::until_there;
+use crate::gateway::ways::until_there;
 use crate::test_bed::{BASICS, MeasuredPrograms, TestBed, over_http};
 
 /// How long a server is left alone before its memory is read.
