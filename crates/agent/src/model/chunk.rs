@@ -4,6 +4,17 @@
 //! all its forms: with and without a blank after `data:`, with lines that end in CR LF, and without
 //! the empty line behind the last event.
 
+use std::pin::Pin;
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use tokio::time::timeout;
+use toolcrib_egress::StreamedResponse;
+
+/// How long the end of a stream may take whose last event was there.
+const END: Duration = Duration::from_millis(50);
+/// So much is read behind the last event, in bytes.
+const MOST_BEHIND: usize = 64 << 10;
 /// Largest event, in bytes.
 const LARGEST: usize = 16 << 20;
 
@@ -82,6 +93,22 @@ impl EventReader {
             }
         }
     }
+}
+
+/// Reads what is left behind the last event: a connection can only be used again once its answer
+/// is over. A server that leaves it open is not waited for.
+pub(crate) async fn drain(mut response: Pin<&mut StreamedResponse>) {
+    let rest = async {
+        let mut left = MOST_BEHIND;
+        while let Some(Ok(bytes)) = response.next().await {
+            left = left.saturating_sub(bytes.len());
+            if left == 0 {
+                return;
+            }
+        }
+    };
+    // Too late: it is opened anew for the next request.
+    let _ = timeout(END, rest).await;
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use toolcrib_dialect::{Dialect, NotAReply};
 use toolcrib_egress::{Egress, EgressRoute, Network, StreamedResponse};
 
 use super::answer::{self, ModelAnswer, ModelDelta};
-use super::chunk::EventReader;
+use super::chunk::{EventReader, drain};
 use super::delta_filter::DeltaFilter;
 use super::fault::{ModelFault, ModelFaultKind};
 use super::hosted::HostedTeller;
@@ -294,6 +294,9 @@ impl ModelClient {
             for event in events {
                 take(&event, progress);
             }
+        }
+        if progress.is_over {
+            drain(response.as_mut()).await;
         }
         if let Some(event) = reader.finish() {
             take(&event, progress);

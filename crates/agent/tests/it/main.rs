@@ -11,6 +11,7 @@ mod budget;
 mod cancelled;
 mod checks;
 mod compaction;
+mod connections;
 mod drawn_threads;
 mod fallback;
 mod fixture;
