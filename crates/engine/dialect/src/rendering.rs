@@ -1,12 +1,13 @@
 //! The tools of a plan as one model API wants them, with all that this form does not say.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
 use serde_json::{Map, Value};
-use toolcrib_core::{Plan, ToolName};
+use toolcrib_core::plan::InclusionReason;
+use toolcrib_core::{Exposure, Plan, ToolName, ToolSpec};
 
 use crate::names::WireNames;
 
@@ -87,28 +88,94 @@ impl fmt::Display for RefusedTool {
     }
 }
 
-/// The renderings of one plan, by dialect and its options.
-#[derive(Default)]
-struct RenderingCache(Mutex<BTreeMap<(&'static str, u8), Arc<Rendering>>>);
+/// A dialect and its options.
+type DialectKey = (&'static str, u8);
 
-/// The rendering of a plan, made once for each dialect and its options.
+/// The renderings of one plan.
+#[derive(Default)]
+struct RenderingCache(Mutex<BTreeMap<DialectKey, Arc<Rendering>>>);
+
+/// What a plan shows: two that have the same tell a model the same of their tools.
+struct ShownTools {
+    tools: Vec<ShownTool>,
+    /// Those that must be called, in the order of the choices.
+    forced: Vec<ToolName>,
+    rest: Exposure,
+}
+
+/// A tool, held so that no other one can take its place in memory.
+type ShownTool = (Arc<ToolSpec>, InclusionReason, Exposure);
+
+impl ShownTools {
+    fn of(plan: &Plan) -> Self {
+        let tools = plan.tools();
+        let forced = plan.forced().map(|tool| tool.listed.spec.name.clone());
+        Self {
+            tools: tools
+                .map(|tool| (Arc::clone(&tool.listed.spec), tool.because, tool.exposure))
+                .collect(),
+            forced: forced.collect(),
+            rest: plan.shown().rest,
+        }
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        let is_same = |(one, other): (&ShownTool, &ShownTool)| {
+            Arc::ptr_eq(&one.0, &other.0) && (one.1, one.2) == (other.1, other.2)
+        };
+        self.rest == other.rest
+            && self.forced == other.forced
+            && self.tools.len() == other.tools.len()
+            && self.tools.iter().zip(&other.tools).all(is_same)
+    }
+}
+
+/// The renderings of a snapshot, by what plans show of it: each turn of an agent has a plan of its
+/// own, and most show the same.
+#[derive(Default)]
+struct SnapshotRenderings(Mutex<VecDeque<(ShownTools, DialectKey, Arc<Rendering>)>>);
+
+/// Renderings of a snapshot that are kept; with one more the first is forgotten.
+const MOST: usize = 16;
+
+/// The rendering of a plan, made once for each dialect and its options, and once for all plans of a
+/// snapshot that show the same.
 pub(crate) fn kept(
     plan: &Plan,
-    key: (&'static str, u8),
+    key: DialectKey,
     make: impl FnOnce() -> Rendering,
 ) -> Arc<Rendering> {
     let kept = plan.memo(|_| RenderingCache::default());
-    let find = || {
-        let renderings = kept.0.lock().unwrap_or_else(PoisonError::into_inner);
-        renderings.get(&key).cloned()
-    };
-    if let Some(made) = find() {
-        return made;
+    if let Some(made) = lock(&kept.0).get(&key) {
+        return Arc::clone(made);
     }
     // Made outside the lock: two threads make the same.
+    let rendering = shared(plan, key, make);
+    Arc::clone(lock(&kept.0).entry(key).or_insert(rendering))
+}
+
+fn shared(plan: &Plan, key: DialectKey, make: impl FnOnce() -> Rendering) -> Arc<Rendering> {
+    let known = plan.catalog().memo(|_| SnapshotRenderings::default());
+    let shown = ShownTools::of(plan);
+    let find = |known: &VecDeque<(ShownTools, DialectKey, Arc<Rendering>)>| {
+        let mut known = known.iter();
+        let found = known.find(|(of, dialect, _)| *dialect == key && of.is_same(&shown));
+        found.map(|(.., made)| Arc::clone(made))
+    };
+    if let Some(made) = find(&lock(&known.0)) {
+        return made;
+    }
     let rendering = Arc::new(make());
-    let mut renderings = kept.0.lock().unwrap_or_else(PoisonError::into_inner);
-    Arc::clone(renderings.entry(key).or_insert(rendering))
+    let mut known = lock(&known.0);
+    if known.len() == MOST {
+        known.pop_front();
+    }
+    known.push_back((shown, key, Arc::clone(&rendering)));
+    rendering
+}
+
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The wire names of forced tools in the order of the choices.

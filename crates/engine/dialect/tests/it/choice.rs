@@ -1,10 +1,12 @@
 //! Forced tools, and what is beside them.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
-use toolcrib_core::{PlanRequest, ToolSpec};
+use toolcrib_core::{AllowAll, Caller, Plan, PlanRequest, ToolSpec};
 use toolcrib_dialect::dialect;
 
-use crate::fixture::{plan_of, spec, variants};
+use crate::fixture::{catalog, plan_of, spec, variants};
 
 fn tools() -> Vec<ToolSpec> {
     let named = |name: &str| spec(name, "T.", json!({"type": "object", "properties": {}}));
@@ -142,4 +144,21 @@ fn two_tools_of_one_wire_name_cost_one_tool() {
         dialect("anthropic").unwrap().rendering(&plan_of(specs, PlanRequest::default()));
     let refused: Vec<_> = rendering.refused.iter().map(|refused| refused.tool.as_str()).collect();
     assert_eq!((refused, rendering.tools.as_array().unwrap().len()), (vec!["search"], 4));
+}
+
+#[test]
+fn plans_that_show_the_same_of_a_snapshot_are_rendered_once() {
+    let catalog = catalog(tools());
+    let plan =
+        |request: PlanRequest| Plan::make(&catalog, &Caller::local(), &AllowAll, request).unwrap();
+    for (name, dialect) in variants() {
+        let first = dialect.rendering(&plan(PlanRequest::default().choose("a")));
+        let again = dialect.rendering(&plan(PlanRequest::default().choose("a").max_calls(3)));
+        assert!(Arc::ptr_eq(&first, &again), "{name}");
+        let other = dialect.rendering(&plan(PlanRequest::default().choose("b")));
+        assert_ne!(first.tools, other.tools, "{name}");
+        let all = dialect.rendering(&plan(PlanRequest::default()));
+        let fewer = dialect.rendering(&plan(PlanRequest::default().disable("a")));
+        assert_ne!(all.tools, fewer.tools, "{name}");
+    }
 }

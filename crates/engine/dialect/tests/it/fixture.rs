@@ -46,10 +46,16 @@ pub(crate) fn is_listed(spec: ToolSpec) -> bool {
     catalog_of([spec]).quarantined().is_empty()
 }
 
-/// A plan of tools with these specs.
-pub(crate) fn plan_of(specs: impl IntoIterator<Item = ToolSpec>, request: PlanRequest) -> Plan {
+/// A snapshot with these tools and nothing kept out.
+pub(crate) fn catalog(specs: impl IntoIterator<Item = ToolSpec>) -> Arc<Catalog> {
     let catalog = Arc::new(catalog_of(specs));
     assert!(catalog.quarantined().is_empty(), "{:?}", catalog.quarantined());
+    catalog
+}
+
+/// A plan of tools with these specs.
+pub(crate) fn plan_of(specs: impl IntoIterator<Item = ToolSpec>, request: PlanRequest) -> Plan {
+    let catalog = catalog(specs);
     Plan::make(&catalog, &Caller::local(), &AllowAll, request).unwrap()
 }
 
