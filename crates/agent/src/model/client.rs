@@ -1,6 +1,6 @@
 //! One model behind its address.
 
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
@@ -279,15 +279,8 @@ impl ModelClient {
             }
         };
         while !progress.is_over {
-            let next = timeout(self.settings.timeouts.between, response.next()).await;
-            let next = match next {
-                // What is whole needs no end of the line.
-                Err(_) | Ok(Some(Err(_))) if progress.has_ended => break,
-                Err(_) => return Err(self.late("the answer stopped half-way")),
-                Ok(next) => next,
-            };
+            let next = self.next_bytes(response.as_mut(), progress.has_ended).await?;
             let Some(bytes) = next else { break };
-            let bytes = bytes.map_err(|error| ModelFault::of_line(&self.settings.name, &error))?;
             total = total.saturating_add(bytes.len());
             let events = reader.push(&bytes).ok().filter(|_| total <= LARGEST_ANSWER);
             let events = events.ok_or_else(|| self.broken("its answer is too large"))?;
@@ -312,6 +305,22 @@ impl ModelClient {
         let answered = self.turn(&reply, |plan| stream.finish(plan), asked)?;
         progress.has_told |= hosted.tell_rest(&answered.hosted.calls, tell);
         Ok(answered)
+    }
+
+    /// What comes next of a stream; `None`: there is no more.
+    async fn next_bytes(
+        &self,
+        mut response: Pin<&mut StreamedResponse>,
+        has_ended: bool,
+    ) -> Result<Option<Bytes>, ModelFault> {
+        match timeout(self.settings.timeouts.between, response.next()).await {
+            // What is whole needs no end of the line.
+            Err(_) | Ok(Some(Err(_))) if has_ended => Ok(None),
+            Err(_) => Err(self.late("the answer stopped half-way")),
+            Ok(next) => {
+                next.transpose().map_err(|error| ModelFault::of_line(&self.settings.name, &error))
+            }
+        }
     }
 
     /// A turn out of a whole reply.

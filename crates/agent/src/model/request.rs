@@ -61,7 +61,7 @@ impl ModelRequest<'_> {
 
     /// All but the tools. `items`: those of the thread, as this model is told of them.
     fn plain_body(&self, model: &ModelSettings, items: &[ThreadItem]) -> Map<String, Value> {
-        let items = &messages(model.api, items);
+        let items = messages(model.api, items);
         match model.api {
             ModelApi::OpenAiChat => self.chat(model, items),
             ModelApi::OpenAiResponses => self.responses(model, items),
@@ -107,16 +107,18 @@ impl ModelRequest<'_> {
         plan.map(|plan| TextTools::of(plan, further)).unwrap_or_default()
     }
 
-    fn chat(&self, model: &ModelSettings, items: &[Value]) -> Map<String, Value> {
+    fn chat(&self, model: &ModelSettings, items: Vec<Value>) -> Map<String, Value> {
         let mut said = Vec::new();
         if !self.instructions.is_empty() {
             said.push(json!({ "role": "system", "content": self.instructions }));
         }
-        said.extend_from_slice(items);
+        said.extend(items);
         let mut body = fields(json!({
-            "model": model.name, "messages": said,
+            "model": model.name, "messages": null,
             "stream": true, "stream_options": { "include_usage": true },
         }));
+        // A long thread is moved and not copied.
+        body.insert("messages".to_owned(), said.into());
         // OpenAI's models that think refuse the word that all other servers know.
         let is_openai = model.base.domain().is_some_and(|host| host == "api.openai.com");
         let most = if is_openai { "max_completion_tokens" } else { "max_tokens" };
@@ -125,13 +127,14 @@ impl ModelRequest<'_> {
         body
     }
 
-    fn responses(&self, model: &ModelSettings, items: &[Value]) -> Map<String, Value> {
+    fn responses(&self, model: &ModelSettings, items: Vec<Value>) -> Map<String, Value> {
         // Nothing is kept at the provider: what its model thought comes back to us sealed.
         let mut body = fields(json!({
-            "model": model.name, "input": items,
+            "model": model.name, "input": null,
             "max_output_tokens": self.max_tokens, "stream": true, "store": false,
             "include": ["reasoning.encrypted_content"],
         }));
+        body.insert("input".to_owned(), items.into());
         if !self.instructions.is_empty() {
             body.insert("instructions".to_owned(), self.instructions.into());
         }
@@ -139,11 +142,12 @@ impl ModelRequest<'_> {
         body
     }
 
-    fn anthropic(&self, model: &ModelSettings, items: &[Value]) -> Map<String, Value> {
+    fn anthropic(&self, model: &ModelSettings, items: Vec<Value>) -> Map<String, Value> {
         let mut body = fields(json!({
-            "model": model.name, "messages": items,
+            "model": model.name, "messages": null,
             "max_tokens": self.max_tokens, "stream": true,
         }));
+        body.insert("messages".to_owned(), items.into());
         if !self.instructions.is_empty() {
             body.insert("system".to_owned(), self.instructions.into());
         }
@@ -151,12 +155,11 @@ impl ModelRequest<'_> {
         body
     }
 
-    fn gemini(&self, model: &ModelSettings, items: &[Value]) -> Map<String, Value> {
+    fn gemini(&self, model: &ModelSettings, items: Vec<Value>) -> Map<String, Value> {
         let mut generation = fields(json!({ "maxOutputTokens": self.max_tokens }));
         generation.extend(model.temperature.map(|own| ("temperature".to_owned(), own.into())));
-        let mut body = fields(json!({
-            "contents": items, "generationConfig": generation,
-        }));
+        let mut body = fields(json!({ "contents": null, "generationConfig": generation }));
+        body.insert("contents".to_owned(), items.into());
         if !self.instructions.is_empty() {
             let said = json!({ "parts": [{ "text": self.instructions }] });
             body.insert("systemInstruction".to_owned(), said);
