@@ -26,7 +26,7 @@ use crate::budget::{Account, Budget};
 use crate::event::RunEvent;
 use crate::item::ThreadItem;
 use crate::model::room::ModelRoom;
-use crate::model::{CallerTool, ModelClient, ModelFault, ModelFaultKind};
+use crate::model::{CallChoice, CallerTool, ModelClient, ModelFault, ModelFaultKind};
 use crate::record::RunRecord;
 use crate::record::run_tape::RunTape;
 use crate::run::end::RunEnd;
@@ -106,6 +106,8 @@ pub struct RunOrder {
     pub sources: Vec<Reference>,
     /// Tools that whoever asks runs itself.
     pub caller_tools: Vec<CallerTool>,
+    /// What is wanted of the calls of the run.
+    pub choice: CallChoice,
     /// Whether the model hears of a batch only when nothing of it waits for a person any more; else
     /// it is told of the ticket, and may answer in words.
     pub waits_for_people: bool,
@@ -153,10 +155,12 @@ impl AgentRun {
     }
 
     fn named(id: String, order: RunOrder) -> Self {
-        let RunOrder { agent, caller, thread, sources, caller_tools, waits_for_people } = order;
+        let RunOrder { agent, caller, thread, sources, caller_tools, choice, waits_for_people } =
+            order;
         let account = Account::new(agent.budget, agent.model.settings().price);
         let mut state = RunState::new(id, thread, caller_tools, waits_for_people);
         state.run = Run::with_sources(sources);
+        state.choice = choice;
         state.checks = agent.checks.rules();
         let next = state.again();
         Self {

@@ -21,6 +21,7 @@ mod text_calls;
 pub use answer::{ModelAnswer, ModelDelta};
 pub use client::ModelClient;
 pub use fault::{ModelFault, ModelFaultKind};
+pub use request::choice::CallChoice;
 pub use request::{CallerTool, ModelRequest};
 pub use room::summary_of;
 pub use settings::{ModelApi, ModelSettings, ModelTimeouts};

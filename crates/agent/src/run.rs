@@ -17,7 +17,7 @@ use toolcrib_dialect::Dialect;
 
 use crate::item::{CallText, Echo, ResultText, ThreadItem};
 use crate::model::messages::merged;
-use crate::model::{CallerTool, ModelAnswer, ModelFault};
+use crate::model::{CallChoice, CallerTool, ModelAnswer, ModelFault};
 use crate::stop::StopReason;
 use end::{RunEnd, lapsed};
 use reference::RunReference;
@@ -42,6 +42,9 @@ pub struct RunState {
     phase: RunPhase,
     /// Tools that whoever asks runs itself.
     caller_tools: Vec<CallerTool>,
+    /// What whoever asks wants of its calls.
+    #[serde(default, skip_serializing_if = "CallChoice::is_free")]
+    pub(crate) choice: CallChoice,
     /// To see repetitions.
     done: Vec<DoneCall>,
     /// Whether a batch is put to the model only when nothing of it waits any more.
@@ -162,6 +165,7 @@ impl RunState {
             turn: 0,
             phase: RunPhase::Asking { stop: None },
             caller_tools,
+            choice: CallChoice::Free,
             done: Vec::new(),
             waits_for_people,
             checks: CheckRules::default(),
@@ -171,7 +175,8 @@ impl RunState {
     /// The same at its beginning, with the thread that there was then.
     pub(crate) fn begun(&self, items: Vec<ThreadItem>) -> Self {
         let (id, tools) = (self.id.clone(), self.caller_tools.clone());
-        Self::new(id, items, tools, self.waits_for_people)
+        let choice = self.choice.clone();
+        Self { choice, ..Self::new(id, items, tools, self.waits_for_people) }
     }
 
     /// The same without the items of the thread.
@@ -183,6 +188,7 @@ impl RunState {
             turn: self.turn,
             phase: self.phase.clone(),
             caller_tools: self.caller_tools.clone(),
+            choice: self.choice.clone(),
             done: self.done.clone(),
             waits_for_people: self.waits_for_people,
             began_at: self.began_at,
@@ -337,7 +343,7 @@ impl RunState {
             self.items.push(item);
             return self.ask(None);
         }
-        if calls.is_empty() {
+        if calls.is_empty() || self.choice == CallChoice::Never {
             let stop = if was_cut { StopReason::Length } else { StopReason::Done };
             return self.conclude(stop, text, item);
         }

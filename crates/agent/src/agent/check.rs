@@ -15,7 +15,7 @@ use toolcrib_core::BoxFuture;
 use crate::budget::Account;
 use crate::item::ThreadItem;
 use crate::item::compaction::fitted;
-use crate::model::{ModelClient, ModelFault, ModelRequest};
+use crate::model::{CallChoice, ModelClient, ModelFault, ModelRequest};
 use crate::run::verdict::{CheckOutcome, CheckRules, CheckVerdict, Evidence};
 use crate::usage::{Usage, tokens};
 
@@ -167,6 +167,7 @@ impl ModelCheck {
             items: &items,
             plan: None,
             is_last: true,
+            choice: &CallChoice::Free,
             caller_tools: &[],
             max_tokens,
         };

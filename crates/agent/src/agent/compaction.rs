@@ -13,7 +13,7 @@ use super::turn::TurnDraft;
 use crate::item::ThreadItem;
 use crate::item::compaction::{CutGoal, cut, hidden_by, shortened, shown, summary};
 use crate::model::room::{SummaryDraft, share, summary_size, summed_at_once};
-use crate::model::{ModelFault, ModelFaultKind, ModelRequest};
+use crate::model::{CallChoice, ModelFault, ModelFaultKind, ModelRequest};
 use crate::run::trace::RequestPurpose;
 use crate::usage::{Usage, tokens};
 
@@ -53,6 +53,7 @@ impl AgentRun {
                 items,
                 plan: None,
                 is_last: false,
+                choice: &CallChoice::Free,
                 caller_tools: &[],
                 max_tokens: 0,
             })

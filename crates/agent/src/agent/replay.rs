@@ -13,7 +13,7 @@ use super::{Agent, AgentRun, RunOrder, RunPause};
 use crate::budget::Budget;
 use crate::event::RunEvent;
 use crate::item::ThreadItem;
-use crate::model::{ModelApi, ModelClient, ModelSettings};
+use crate::model::{CallChoice, ModelApi, ModelClient, ModelSettings};
 use crate::record::cassette::{Cassette, CassetteError, CassetteTape};
 use crate::record::run_tape::{RunTape, TapePlayer};
 use crate::record::tape::{TapeAgent, TapeEntry};
@@ -140,6 +140,7 @@ impl Cassette {
             thread: Vec::new(),
             sources: Vec::new(),
             caller_tools: Vec::new(),
+            choice: CallChoice::Free,
             waits_for_people: true,
         };
         let mut run = AgentRun::new(order);

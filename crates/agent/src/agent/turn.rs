@@ -6,14 +6,16 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use toolcrib_core::{Exposure, Plan};
+use toolcrib_core::{Exposure, HostedPlacement, Plan};
 
 use super::tape::{TurnOutcome, TurnTeller, sources};
 use super::trace::{AskedRequest, MOST_TOOLS};
 use super::{AgentRun, Listener, RunPause, now};
 use crate::event::{CalledTool, RunEvent};
 use crate::item::{InputPart, ThreadItem};
-use crate::model::{CallerTool, ModelAnswer, ModelDelta, ModelFault, ModelFaultKind, ModelRequest};
+use crate::model::{
+    CallChoice, CallerTool, ModelAnswer, ModelDelta, ModelFault, ModelFaultKind, ModelRequest,
+};
 use crate::run::RunInput;
 use crate::run::trace::RequestPurpose;
 use crate::stop::StopReason;
@@ -35,6 +37,11 @@ impl AgentRun {
         let wishes = self.agent.wishes.clone().after(&self.state.run);
         let has_caller_tools = !self.state.caller_tools().is_empty();
         let wishes = self.agent.model.wishes(wishes, has_caller_tools);
+        // What a provider runs is not to be held back by a word of every API.
+        let wishes = match self.state.choice {
+            CallChoice::Never => wishes.takes_hosted(HostedPlacement::Nowhere),
+            CallChoice::Free | CallChoice::Any | CallChoice::CallerTool(_) => wishes,
+        };
         self.agent.crib.plan(&self.caller, wishes).map_err(|error| ModelFault {
             kind: ModelFaultKind::Refused,
             message: format!("there is no plan of the tools for this agent: {error}"),
@@ -95,7 +102,8 @@ impl AgentRun {
             Err(fault) => return TurnOutcome::Failed(fault),
         };
         self.plan = Some(plan.clone());
-        let draft = TurnDraft::of(plan, &self.agent.instructions, is_last);
+        let choice = self.state.choice.of_turn(self.state.turn);
+        let draft = TurnDraft::of(plan, &self.agent.instructions, is_last, choice);
         match Box::pin(self.fitted(&draft, teller, cancel)).await {
             Ok(items) => self.ask_for_turn(&draft, &items, teller, cancel).await,
             Err(outcome) => outcome,
@@ -264,12 +272,13 @@ pub(super) struct TurnDraft {
     /// What the tools want said beside the words of the user.
     beside: String,
     pub(super) is_last: bool,
+    choice: CallChoice,
 }
 
 impl TurnDraft {
     /// `instructions`: what the author of the agent says. What the tools want said of themselves
     /// stands behind it.
-    fn of(plan: Plan, instructions: &str, is_last: bool) -> Self {
+    fn of(plan: Plan, instructions: &str, is_last: bool, choice: CallChoice) -> Self {
         let guidance = plan.guidance();
         let parts = [instructions, guidance.system.as_str()];
         let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
@@ -278,7 +287,7 @@ impl TurnDraft {
         let cite = plan.run().sources().next().map(|_| CITE);
         let beside = std::iter::once(guidance.user.as_str()).chain(reminders).chain(cite);
         let beside: Vec<_> = beside.filter(|text| !text.is_empty()).collect();
-        Self { instructions, beside: beside.join("\n\n"), plan, is_last }
+        Self { instructions, beside: beside.join("\n\n"), plan, is_last, choice }
     }
 
     pub(super) fn request<'a>(
@@ -292,6 +301,7 @@ impl TurnDraft {
             items,
             plan: Some(&self.plan),
             is_last: self.is_last,
+            choice: &self.choice,
             caller_tools,
             max_tokens,
         }

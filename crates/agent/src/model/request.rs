@@ -1,5 +1,7 @@
 //! One request to a model, in the shape of its API.
 
+pub(crate) mod choice;
+
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -12,6 +14,7 @@ use super::messages::{answered, messages};
 use super::settings::{ModelApi, ModelSettings};
 use super::text_calls::{self, TextCallFormat, TextTools};
 use crate::item::ThreadItem;
+use choice::CallChoice;
 
 /// What a model is asked.
 #[derive(Clone, Copy)]
@@ -23,6 +26,8 @@ pub struct ModelRequest<'a> {
     /// It is to answer and call none of them. They are shown all the same: some APIs refuse a thread
     /// with calls and no tools.
     pub is_last: bool,
+    /// What else is wanted of its calls.
+    pub choice: &'a CallChoice,
     /// Tools that whoever asks runs itself.
     pub caller_tools: &'a [CallerTool],
     /// Tokens of the answer at the most.
@@ -54,7 +59,7 @@ impl ModelRequest<'_> {
             self.add_caller_tools(model.api, &mut body);
             hosted::leave_out(model, &mut body);
             hosted::include(model.api, &mut body);
-            self.choose_none(model.api, &mut body);
+            self.choice().write(model.api, &mut body);
         }
         body
     }
@@ -78,8 +83,10 @@ impl ModelRequest<'_> {
         items: Vec<ThreadItem>,
     ) -> Map<String, Value> {
         let tools = self.text_tools(model);
-        let told = text_calls::instructions(format, self.instructions, &tools, self.is_last);
-        let told = match self.forced().filter(|_| !self.is_last) {
+        let choice = self.choice();
+        let calls_none = *choice == CallChoice::Never;
+        let told = text_calls::instructions(format, self.instructions, &tools, calls_none);
+        let told = match choice.in_words(&self.forced()).filter(|_| !tools.is_empty()) {
             Some(forced) => format!("{told}\n\n{forced}"),
             None => told,
         };
@@ -87,17 +94,19 @@ impl ModelRequest<'_> {
         ModelRequest { instructions: &told, ..*self }.plain_body(model, &items)
     }
 
-    /// What a model is told that has no `tool_choice`.
-    fn forced(&self) -> Option<String> {
-        let plan = self.plan?;
+    fn choice(&self) -> &CallChoice {
+        if self.is_last { &CallChoice::Never } else { self.choice }
+    }
+
+    /// What the plan makes a model call that has no `tool_choice`, by the names that it is told.
+    fn forced(&self) -> Vec<String> {
+        let Some(plan) = self.plan else { return Vec::new() };
         let rendering = ModelApi::OpenAiChat.dialect().rendering(plan);
         let names = plan.forced().filter_map(|tool| {
             let name = rendering.wire_name(tool.listed.spec.name.as_str())?;
             Some(format!("`{name}`"))
         });
-        let names: Vec<_> = names.collect();
-        let names = (!names.is_empty()).then(|| names.join(" and "))?;
-        Some(format!("Your next answer has to call {names}. Do not answer in words before."))
+        names.collect()
     }
 
     /// The tools that this model is told of in words; none if it calls by the API.
@@ -167,20 +176,6 @@ impl ModelRequest<'_> {
         body
     }
 
-    fn choose_none(&self, api: ModelApi, body: &mut Map<String, Value>) {
-        let has_tools =
-            body.get("tools").and_then(Value::as_array).is_some_and(|all| !all.is_empty());
-        if !self.is_last || !has_tools {
-            return;
-        }
-        let (key, none) = match api {
-            ModelApi::OpenAiChat | ModelApi::OpenAiResponses => ("tool_choice", json!("none")),
-            ModelApi::Anthropic => ("tool_choice", json!({ "type": "none" })),
-            ModelApi::Gemini => return choose_none_of_gemini(body),
-        };
-        body.insert(key.to_owned(), none);
-    }
-
     fn add_caller_tools(&self, api: ModelApi, body: &mut Map<String, Value>) {
         if self.caller_tools.is_empty() {
             return;
@@ -203,18 +198,6 @@ impl ModelRequest<'_> {
         if let Some(list) = list {
             list.extend(own);
         }
-    }
-}
-
-/// What else is said of the tools stays; of functions that are not there nothing can be said.
-fn choose_none_of_gemini(body: &mut Map<String, Value>) {
-    let tools = body.get("tools").and_then(Value::as_array).into_iter().flatten();
-    if !tools.clone().any(|tool| tool.get("functionDeclarations").is_some()) {
-        return;
-    }
-    let config = body.entry("toolConfig").or_insert_with(|| json!({}));
-    if let Value::Object(config) = config {
-        config.insert("functionCallingConfig".to_owned(), json!({ "mode": "NONE" }));
     }
 }
 

@@ -3,6 +3,7 @@
 use super::client::ModelClient;
 use super::fault::{ModelFault, ModelFaultKind};
 use super::request::ModelRequest;
+use super::request::choice::CallChoice;
 use crate::item::ThreadItem;
 use crate::item::compaction::{SUMMARY_TASK, first_part, transcript};
 use crate::usage::{Usage, UsageSource, tokens};
@@ -99,6 +100,7 @@ impl SummaryDraft {
             items: &self.items,
             plan: None,
             is_last: true,
+            choice: &CallChoice::Free,
             caller_tools: &[],
             max_tokens: self.max_tokens,
         }

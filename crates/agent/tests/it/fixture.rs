@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 use toolcrib_agent::model::{
-    CallerTool, ModelAnswer, ModelApi, ModelClient, ModelDelta, ModelFault, ModelRequest,
-    ModelSettings,
+    CallChoice, CallerTool, ModelAnswer, ModelApi, ModelClient, ModelDelta, ModelFault,
+    ModelRequest, ModelSettings,
 };
 use toolcrib_agent::{Agent, AgentRun, Budget, CheckPolicy, RunEvent, RunOrder, ThreadItem, Usage};
 use toolcrib_core::{Caller, Effect, NewRun, PlanRequest, Toolset};
@@ -58,6 +58,7 @@ pub(crate) fn order(agent: &Arc<Agent>, said: &str) -> RunOrder {
         thread: vec![ThreadItem::user(said)],
         sources: Vec::new(),
         caller_tools: Vec::new(),
+        choice: CallChoice::Free,
         waits_for_people: true,
     }
 }
@@ -103,6 +104,7 @@ pub(crate) async fn answered(
         items: &items,
         plan: Some(&plan),
         is_last: false,
+        choice: &CallChoice::Free,
         caller_tools: tools,
         max_tokens: 100,
     };

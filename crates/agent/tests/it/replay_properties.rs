@@ -7,7 +7,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
-use toolcrib_agent::model::{CallerTool, ModelApi};
+use toolcrib_agent::model::{CallChoice, CallerTool, ModelApi};
 use toolcrib_agent::{
     Agent, AgentRun, AnswerCheck, Budget, Cassette, CheckOutcome, CheckPolicy, CheckVerdict,
     JudgedAnswer, ReplayError, ReplayPlace, RunEvent, RunOrder, RunPause, ThreadItem, Usage,
@@ -278,6 +278,7 @@ async fn recorded(conversation: &Conversation, ledger: Arc<dyn RunLedger>) -> Ve
             description: String::new(),
             parameters: json!({ "type": "object" }),
         }],
+        choice: CallChoice::Free,
         waits_for_people: conversation.waits_for_people,
     };
     let begun = AgentRun::recorded(order, Arc::clone(&ledger), new_run()).await;

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use toolcrib_agent::model::{
-    CallerTool, ModelAnswer, ModelApi, ModelClient, ModelDelta, ModelRequest, ModelSettings,
-    TextCallFormat,
+    CallChoice, CallerTool, ModelAnswer, ModelApi, ModelClient, ModelDelta, ModelRequest,
+    ModelSettings, TextCallFormat,
 };
 use toolcrib_agent::{Budget, RunEnd, RunPause, StopReason, Usage};
 use toolcrib_core::{Caller, PlanRequest, RawArguments};
@@ -308,6 +308,7 @@ async fn a_thread_goes_on_with_a_model_that_is_told_otherwise() {
                 items: told.items(),
                 plan: Some(&plan),
                 is_last: true,
+                choice: &CallChoice::Free,
                 caller_tools: &[],
                 max_tokens: 100,
             };

@@ -92,6 +92,7 @@ mod tasks;
 #[cfg(unix)]
 mod tls;
 mod tokens;
+mod tool_choice;
 mod traces;
 mod two_minds;
 mod upstreams;

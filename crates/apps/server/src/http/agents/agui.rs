@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use serde_json::Value;
+use toolcrib::agent::model::CallChoice;
 use toolcrib::agent::{RunEvent, RunOrder};
 use toolcrib::{RunLedgerError, RunStage};
 use uuid::Uuid;
@@ -114,7 +115,15 @@ async fn begin(
     };
     let caller = Arc::clone(&asked.caller);
     let (thread, sources) = (items, Vec::new());
-    let order = RunOrder { agent, caller, thread, sources, caller_tools, waits_for_people: true };
+    let order = RunOrder {
+        agent,
+        caller,
+        thread,
+        sources,
+        caller_tools,
+        choice: CallChoice::Free,
+        waits_for_people: true,
+    };
     let live = driver::begin(&asked.gateway, order, meta, RunPlace::Ledger(None)).await;
     let live = live.map_err(|error| match &error {
         NotBegun::Ledger(RunLedgerError::Busy { run }) => {

@@ -9,7 +9,7 @@ use toolcrib::agent::{CallText, RunEnd, RunEvent, RunOrder, StopReason, Usage};
 use uuid::Uuid;
 
 use super::api_error::ApiError;
-use super::chosen::{agent_of, check_names};
+use super::chosen::{agent_of, check_names, choose};
 use super::input;
 use super::output::parts::annotations;
 use super::output::{event, now};
@@ -49,20 +49,23 @@ fn order(asked: &GatewayRequest, body: &Value) -> Result<Ordered, HttpProblem> {
         }
         Ok((input::messages(body)?, input::caller_tools(body)?))
     };
-    let (thread, caller_tools) = match read() {
+    let (thread, mut caller_tools) = match read() {
         Ok(read) => read,
         Err(error) => return Ok(Err(error)),
     };
     let name = body.get("model").and_then(Value::as_str);
     let most = body.get("max_completion_tokens").or_else(|| body.get("max_tokens"));
     let most = most.and_then(Value::as_u64).and_then(|most| u32::try_from(most).ok());
-    let agent = match agent_of(asked, name, None, most)? {
+    let mut agent = match agent_of(asked, name, None, most)? {
         Ok(agent) => agent,
         Err(error) => return Ok(Err(error)),
     };
-    if let Err(error) = check_names(&agent, &asked.caller, &caller_tools) {
-        return Ok(Err(error));
-    }
+    let chosen = check_names(&agent, &asked.caller, &caller_tools)
+        .and_then(|()| choose(body, &asked.caller, (&mut agent, None), &mut caller_tools));
+    let choice = match chosen {
+        Ok((choice, _)) => choice,
+        Err(error) => return Ok(Err(error)),
+    };
     let head = CompletionHead {
         id: format!("chatcmpl-{}", Uuid::new_v4().simple()),
         created: now(),
@@ -70,7 +73,7 @@ fn order(asked: &GatewayRequest, body: &Value) -> Result<Ordered, HttpProblem> {
     };
     let caller = std::sync::Arc::clone(&asked.caller);
     let (sources, waits_for_people) = (Vec::new(), false);
-    let order = RunOrder { agent, caller, thread, sources, caller_tools, waits_for_people };
+    let order = RunOrder { agent, caller, thread, sources, caller_tools, choice, waits_for_people };
     Ok(Ok((order, head)))
 }
 

@@ -1,21 +1,23 @@
 //! The agent that a request names, over the crib of the moment.
 
 pub(super) mod mcp_servers;
+pub(super) mod tool_choice;
 
 use std::sync::Arc;
 
 use serde_json::Value;
-use toolcrib::agent::model::CallerTool;
+use toolcrib::agent::model::{CallChoice, CallerTool};
 use toolcrib::agent::{Agent, CheckPolicy};
 use toolcrib::{Caller, Crib, PlanRequest};
 
 use super::api_error::ApiError;
-use super::live::live_run::{RunMeta, StoredRequest};
+use super::live::live_run::{RunMeta, StoredRequest, ToolChoice};
 use super::registry::RegisteredAgent;
 use crate::http::routes::problem::HttpProblem;
 use crate::http::routes::request::GatewayRequest;
 use crate::http::state::GatewayState;
-use mcp_servers::McpServers;
+use mcp_servers::{McpServers, OURS};
+use tool_choice::{ChoosableTools, ChosenTools};
 
 /// The agent over a crib, within what a request may add to it.
 fn over(
@@ -57,7 +59,9 @@ pub(super) fn of_stored(gateway: &GatewayState, run: &RunMeta) -> Result<Arc<Age
     let StoredRequest { instructions, max_tokens, body, .. } = &run.request;
     let servers = servers(agent, body).map_err(|error| error.message)?;
     let crib = servers.within(crib);
-    Ok(Arc::new(over(agent, crib, instructions.as_deref(), *max_tokens)))
+    let mut agent = over(agent, crib, instructions.as_deref(), *max_tokens);
+    run.request.choice.within(&mut agent);
+    Ok(Arc::new(agent))
 }
 
 /// What the `mcp` tools of a request leave of an agent.
@@ -110,6 +114,28 @@ pub(super) fn agent_within(
     }
     let crib = servers.within(crib);
     Ok(Ok((Arc::new(over(agent, crib, instructions, max_tokens)), servers)))
+}
+
+/// Follows the `tool_choice` of a request to an agent, which nobody else holds yet. The tools of the
+/// caller that it leaves out are gone. `profile`: of the agent.
+pub(super) fn choose(
+    body: &Value,
+    caller: &Caller,
+    (agent, profile): (&mut Arc<Agent>, Option<&str>),
+    caller_tools: &mut Vec<CallerTool>,
+) -> Result<(CallChoice, ToolChoice), ApiError> {
+    let wishes = agent.model.wishes(PlanRequest::default(), !caller_tools.is_empty());
+    let plan = agent.crib.plan(caller, wishes).ok().filter(|_| body.get("tool_choice").is_some());
+    let Some(plan) = plan else { return Ok(Default::default()) };
+    let whole = [Some(OURS), Some(agent.name.as_str()), profile];
+    let whole: Vec<_> = whole.into_iter().flatten().collect();
+    let there = ChoosableTools { plan, agent, whole: &whole, caller_tools };
+    let chosen = ChosenTools::read(body, &there)?;
+    caller_tools.retain(|tool| chosen.leaves(tool));
+    if let Some(agent) = Arc::get_mut(agent) {
+        chosen.tools.within(agent);
+    }
+    Ok((chosen.calls, chosen.tools))
 }
 
 /// Refuses tools of the caller that are named like one of the agent's: a model could not tell them

@@ -130,9 +130,6 @@ pub(super) fn is_settled(item: &Value, settled: &HashSet<&str>) -> bool {
 pub(super) fn caller_tools(body: &Value) -> Result<Vec<CallerTool>, ApiError> {
     let tools = body.get("tools").and_then(Value::as_array);
     let mut own: Vec<CallerTool> = Vec::new();
-    if body.get("tool_choice").is_some_and(|choice| choice == "none") {
-        return Ok(own);
-    }
     for (index, tool) in tools.into_iter().flatten().enumerate() {
         // Tools of the provider and of servers are not the caller's to run.
         if tool.get("type").and_then(Value::as_str) != Some("function") {

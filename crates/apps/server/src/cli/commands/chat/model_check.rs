@@ -7,7 +7,8 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use tokio::runtime::Builder;
 use toolcrib::agent::model::{
-    ModelClient, ModelFault, ModelRequest, ModelSettings, TextCallFormat, text_call_format,
+    CallChoice, ModelClient, ModelFault, ModelRequest, ModelSettings, TextCallFormat,
+    text_call_format,
 };
 use toolcrib::agent::{ThreadItem, Usage, UsageSource};
 use toolcrib::{Caller, Catalog, Effect, Plan, PlanRequest, Toolset, tool};
@@ -127,6 +128,7 @@ async fn try_out(settings: ModelSettings) -> Result<ModelFindings, ModelFault> {
         items: &items,
         plan: plan.as_ref(),
         is_last: false,
+        choice: &CallChoice::Free,
         caller_tools: &[],
         max_tokens: MAX_TOKENS,
     };

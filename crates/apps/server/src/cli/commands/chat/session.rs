@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
 use tokio_util::sync::CancellationToken;
+use toolcrib::agent::model::CallChoice;
 use toolcrib::agent::{
     Agent, AgentRun, RequestTrace, RunEnd, RunOrder, RunPause, StopReason, ThreadItem, Usage,
     UsageSource,
@@ -161,8 +162,9 @@ impl<'a> ChatSession<'a> {
         thread.push(ThreadItem::user(message));
         let (agent, caller) = (Arc::clone(&self.agent), Arc::clone(&self.caller));
         let (sources, caller_tools) = (self.sources.clone(), Vec::new());
-        let waits_for_people = true;
-        let order = RunOrder { agent, caller, thread, sources, caller_tools, waits_for_people };
+        let (choice, waits_for_people) = (CallChoice::Free, true);
+        let order =
+            RunOrder { agent, caller, thread, sources, caller_tools, choice, waits_for_people };
         let run = match &self.record {
             None => AgentRun::new(order),
             Some(record) => {

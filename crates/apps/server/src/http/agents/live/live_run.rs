@@ -72,6 +72,9 @@ pub(crate) struct StoredRequest {
     /// Names of tools that the caller runs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) caller_tools: Vec<String>,
+    /// Which of its tools it uses.
+    #[serde(skip_serializing_if = "ToolChoice::is_free")]
+    pub(crate) choice: ToolChoice,
     /// Calls of its thread that waited for a person when it began.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) open: Vec<OpenCall>,
@@ -84,6 +87,25 @@ pub(crate) struct StoredRequest {
     /// What is said of its conversation beside the items.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) conversation: Option<ConversationNote>,
+}
+
+/// What a `tool_choice` leaves of an agent. It has the names of tools as they were when the request
+/// came, so that its run goes on with the same ones elsewhere.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct ToolChoice {
+    /// What the first turn has to call; `None`: what the author of the agent says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) force: Option<Vec<String>>,
+    /// All that may be called; `None`: whatever there is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) allowed: Option<Vec<String>>,
+}
+
+impl ToolChoice {
+    fn is_free(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// A call that an answer before put to whoever asked, and what came of it.

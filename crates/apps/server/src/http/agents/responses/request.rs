@@ -7,11 +7,13 @@ use toolcrib::RunLedgerError;
 use toolcrib::agent::RunOrder;
 
 use super::super::api_error::ApiError;
-use super::super::chosen::{agent_within, check_names};
+use super::super::chosen::{agent_within, check_names, choose};
 use super::super::input;
 use super::super::live::LiveRuns;
 use super::super::live::driver::{self, NotBegun, RunPlace};
-use super::super::live::live_run::{DecidedCall, LiveRun, RunMeta, StoredRequest, seconds};
+use super::super::live::live_run::{
+    DecidedCall, LiveRun, RunMeta, StoredRequest, ToolChoice, seconds,
+};
 use super::approvals;
 use super::thread::{RequestThread, unreadable};
 use crate::http::routes::problem::HttpProblem;
@@ -29,6 +31,8 @@ pub(in crate::http::agents) struct OrderedRun {
     decided: Vec<DecidedCall>,
     /// It ends where calls wait for a person: whoever asks is that person.
     asks_caller: bool,
+    /// Which of its tools it uses.
+    choice: ToolChoice,
 }
 
 /// `own`: runs that only whoever asks knows, beside those of the server.
@@ -47,21 +51,24 @@ pub(in crate::http::agents) async fn order(
     let instructions = word("instructions");
     let most = body.get("max_output_tokens").and_then(Value::as_u64);
     let most = most.and_then(|most| u32::try_from(most).ok());
-    let (agent, servers) = match agent_within(asked, word("model"), instructions, most, body)? {
+    let (mut agent, servers) = match agent_within(asked, word("model"), instructions, most, body)? {
         Ok(within) => within,
         Err(error) => return Ok(Err(error)),
     };
     let asks_caller = servers.ask_caller();
-    let caller_tools = match input::caller_tools(body) {
-        Ok(tools) => tools,
-        Err(error) => return Ok(Err(error)),
-    };
-    if let Err(error) = check_names(&agent, &asked.caller, &caller_tools) {
-        return Ok(Err(error));
-    }
     let agents = asked.gateway.agents.all();
     let registered = agents.iter().find(|registered| registered.settings.name == agent.name);
     let profile = registered.and_then(|registered| registered.profile()).map(str::to_owned);
+    let read = input::caller_tools(body).and_then(|mut tools| {
+        check_names(&agent, &asked.caller, &tools)?;
+        let within = (&mut agent, profile.as_deref());
+        let chosen = choose(body, &asked.caller, within, &mut tools)?;
+        Ok((tools, chosen))
+    });
+    let (caller_tools, (calls, choice)) = match read {
+        Ok(read) => read,
+        Err(error) => return Ok(Err(error)),
+    };
     let caller = Arc::clone(&asked.caller);
     let items = std::mem::take(&mut thread.items);
     let sources = std::mem::take(&mut thread.sources);
@@ -72,6 +79,7 @@ pub(in crate::http::agents) async fn order(
             thread: items,
             sources,
             caller_tools,
+            choice: calls,
             waits_for_people: is_durable || asks_caller,
         },
         profile,
@@ -80,6 +88,7 @@ pub(in crate::http::agents) async fn order(
         thread,
         decided: Vec::new(),
         asks_caller,
+        choice,
     }))
 }
 
@@ -119,7 +128,8 @@ impl OrderedRun {
         for tool in tools.into_iter().flatten().filter_map(Value::as_object_mut) {
             tool.retain(|key, _| !["authorization", "headers"].contains(&key.as_str()));
         }
-        let Self { order, profile, instructions, max_tokens, thread, decided, asks_caller } = self;
+        let Self { order, profile, instructions, max_tokens, thread, decided, asks_caller, choice } =
+            self;
         let request = StoredRequest {
             is_durable: is("background") == Some(true),
             instructions,
@@ -127,6 +137,7 @@ impl OrderedRun {
             body: given,
             input: thread.input,
             caller_tools: order.caller_tools.iter().map(|tool| tool.name.clone()).collect(),
+            choice,
             open: thread.open,
             asks_caller,
             decided,
