@@ -244,7 +244,7 @@ fn websocket_previous_response_not_found() {
     }));
     judge(document.as_ref(), &told);
     let error = json!({
-        "type": "error", "status": 404,
+        "type": "error", "status": 400,
         "error": {
             "type": "invalid_request_error", "code": "previous_response_not_found",
             "message": "no run `openresponses_missing_1` is there: it was not stored, or is forgotten",

@@ -1,5 +1,6 @@
 //! One answer on a socket.
 
+use http::StatusCode;
 use serde_json::Value;
 use tokio_util::sync::DropGuard;
 use toolcrib::auth::ProtectedResource;
@@ -23,8 +24,8 @@ pub(super) struct SocketTurn {
     /// Only the socket knows it.
     is_own: bool,
     _place: ConcurrencyPermit,
-    /// Ends the run with the turn, unless it works in the background.
-    _gone: Option<DropGuard>,
+    /// Ends the run with the turn.
+    _gone: DropGuard,
 }
 
 /// Why there is no turn.
@@ -50,7 +51,7 @@ impl SocketTurn {
     ) -> Result<Self, TurnRefusal> {
         check_token(asked).await?;
         let (body, lane) = body_of(event);
-        let begun = begin(asked, &body, own, lane).await;
+        let begun = begin(asked, &body, own, lane).await.map_err(on_socket);
         if begun.is_err()
             && let Some(previous) = body.get("previous_response_id").and_then(Value::as_str)
             && let Some(run) = run_id(previous)
@@ -121,19 +122,32 @@ fn body_of(mut event: Value) -> (Value, Option<Value>) {
     (event, lane)
 }
 
+/// A failure as the specification tells it on a socket: an answer that is not there is a fault of the
+/// request that goes on from it, and there is no resource that could be missing.
+fn on_socket(mut error: ApiError) -> ApiError {
+    if error.code == "previous_response_not_found" {
+        error.status = StatusCode::BAD_REQUEST;
+    }
+    error
+}
+
 async fn begin(
     asked: &GatewayRequest,
     body: &Value,
     own: &LiveRuns,
     lane: Option<Value>,
 ) -> Result<SocketTurn, ApiError> {
+    let is = |key: &str, wanted: bool| body.get(key).and_then(Value::as_bool) == Some(wanted);
+    if is("background", true) {
+        let message = "a socket has no `background`: leave it out, or ask by `POST /v1/responses`";
+        return Err(ApiError::invalid("background", message));
+    }
     let problem = |problem| ApiError::of_problem(&problem);
     let place = asked.gateway.busy.enter(&asked.caller).map_err(problem)?;
     let ordered = order(asked, body, Some(own)).await.map_err(problem)??;
     let ordered = ordered.decided(asked).await.map_err(problem)??;
-    let is = |key: &str, wanted: bool| body.get(key).and_then(Value::as_bool) == Some(wanted);
     let live = ordered.begin(asked, body, Some(own)).await.map_err(|error| not_begun(&error))?;
-    let gone = (!is("background", true)).then(|| live.cancel.clone().drop_guard());
+    let gone = live.cancel.clone().drop_guard();
     let is_own = is("store", false);
     Ok(SocketTurn { feed: ResponseFeed::new(live), lane, is_own, _place: place, _gone: gone })
 }
