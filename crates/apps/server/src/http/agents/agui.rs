@@ -91,6 +91,9 @@ async fn begin(
     thread: String,
 ) -> Result<HttpReply, HttpProblem> {
     let told = |error: ApiError| error.problem(ProblemKind::UnknownRun);
+    // What else adds to the thread has read all of it, and is not to find it changed.
+    let hold = asked.gateway.runs.hold(&asked.caller, &thread);
+    let hold = hold.ok_or_else(|| told(ApiError::held()))?;
     let name = agent_name(asked, body)?;
     let agent = agent_of(asked, Some(&name), None, None)?.map_err(told)?;
     let caller_tools = thread::tools(body).map_err(told)?;
@@ -124,7 +127,7 @@ async fn begin(
         choice: CallChoice::Free,
         waits_for_people: true,
     };
-    let live = driver::begin(&asked.gateway, order, meta, RunPlace::Ledger(None)).await;
+    let live = driver::begin(&asked.gateway, order, meta, RunPlace::Ledger(Some(hold))).await;
     let live = live.map_err(|error| match &error {
         NotBegun::Ledger(RunLedgerError::Busy { run }) => {
             let detail = format!(

@@ -8,8 +8,10 @@ use serde_json::{Value, json};
 use toolcrib_testkit::{ScriptedModel, ScriptedTurn};
 
 use super::agents::{ALL, serving};
+use super::stopping::worker;
 use super::support::{Answer, Serving, bearer, eventually, head};
 use crate::peers::{programs, python_clients};
+use crate::process::Folder;
 
 const CLIENT: &str = include_str!("sdks/agui.mjs");
 /// The desk of calendar, tasks and mail, where new tasks wait for a person.
@@ -362,4 +364,50 @@ fn the_client_of_the_protocol_holds_a_conversation() {
     let asked = model.asked().pop().unwrap().body["messages"].clone();
     let roles: Vec<_> = asked.as_array().unwrap().iter().map(|one| &one["role"]).collect();
     assert_eq!(&roles[roles.len() - 5..], ["user", "assistant", "tool", "assistant", "tool"]);
+}
+
+/// A request to `/v1/responses` may answer for long what was put to its client, before its run stands
+/// in the record.
+#[test]
+fn a_thread_to_which_somebody_adds_takes_no_other_request_and_nothing_runs_for_nobody() {
+    let turns = [ScriptedTurn::call("w__work", json!({})), ScriptedTurn::says("It worked.")];
+    let model = ScriptedModel::of(turns).unwrap();
+    let folder = Folder::new();
+    folder.write("worker.py", &worker("1.5"));
+    let url = model.url();
+    folder.write(
+        "crib.toml",
+        &format!(
+            "{ALL}\n[model]\nurl = \"{url}\"\nname = \"m\"\n[[source]]\nid = \"w\"\n\
+             mcp = {{ command = [\"python3\", \"./worker.py\"], cwd = \".\" }}\n"
+        ),
+    );
+    let serving = Serving::start_in(folder, &[]);
+    serving.hears("`w`: 1 tools");
+    let ask = |input: Value| {
+        let tools = json!([{ "type": "mcp", "server_label": "w" }]);
+        let body = json!({
+            "model": "assistant", "conversation": "agui_window", "input": input, "tools": tools,
+        });
+        serving.ask("POST", "/v1/responses", &body.to_string())
+    };
+    let first = ask(json!("Work.")).json();
+    let id = &first["output"][0]["id"];
+    let yes = json!([{
+        "type": "mcp_approval_response", "approval_request_id": id, "approve": true,
+    }]);
+    let runs = || serving.ask("GET", "/v1/activity", "").json()["running"][0].is_object();
+    let (refused, answer) = std::thread::scope(|scope| {
+        let answer = scope.spawn(|| ask(yes.clone()));
+        assert!(eventually(runs));
+        (asks(&serving, &request("Hello.")), answer.join().unwrap())
+    });
+    assert_eq!(refused.status, 409, "{refused:?}");
+    assert!(refused.body.contains("another request adds to the conversation now"), "{refused:?}");
+    let output = answer.json()["output"].clone();
+    assert_eq!(
+        (&output[0]["status"], &output[1]["type"]),
+        (&json!("completed"), &json!("message"))
+    );
+    assert_eq!(asks(&serving, &request("Hello.")).status, 200);
 }
