@@ -343,3 +343,88 @@ fn a_call_of_the_caller_is_answered_in_its_conversation() {
     let sent = model.asked().pop().unwrap().body["messages"].to_string();
     assert!(!sent.contains("tool_calls") && sent.contains("The weather?"), "{sent}");
 }
+
+/// The items of a body, all alike.
+fn many(count: usize, text: &str) -> Value {
+    json!({ "items": vec![user(text); count] })
+}
+
+#[test]
+fn a_conversation_takes_as_many_items_as_it_may_have_and_no_more() {
+    let model = counting();
+    let serving = serving(&model, ALL);
+    let full = (400, "conversation_full".to_owned());
+    let whole = serving.ask("POST", "/v1/conversations", &many(5_001, "x").to_string());
+    assert_eq!(error(&whole), full);
+    let id = made(&serving, &many(4_998, "x"));
+    let items = format!("/v1/conversations/{id}/items");
+    let add = |count: usize| serving.ask("POST", &items, &many(count, "y").to_string());
+    // What does not fit whole is not added at all.
+    assert_eq!(error(&add(3)), full);
+    let input: Value = vec![user("z"); 3].into();
+    let body = json!({ "model": "assistant", "conversation": id, "input": input });
+    assert_eq!(error(&serving.ask("POST", "/v1/responses", &body.to_string())), full);
+    assert_eq!(add(1).status, 200);
+    // An answer stands behind the last item that fits.
+    let answer = ask(&serving, &json!(id), "And now?").json();
+    assert_eq!(answer["output"][0]["content"][0]["text"], "5000: And now?", "{answer}");
+    assert_eq!(error(&ask(&serving, &json!(id), "And now?")), full);
+    assert_eq!(error(&add(1)), full);
+    assert_eq!(model.asked().len(), 1);
+    // What is said of it may change, and room may be made.
+    let path = format!("/v1/conversations/{id}");
+    let update = json!({ "metadata": { "full": "yes" } }).to_string();
+    assert_eq!(serving.ask("POST", &path, &update).status, 200);
+    let newest = serving.ask("GET", &format!("{items}?limit=2"), "").json();
+    for item in newest["data"].as_array().unwrap() {
+        let item = format!("{items}/{}", item["id"].as_str().unwrap());
+        assert_eq!(serving.ask("DELETE", &item, "").status, 200);
+    }
+    assert_eq!(add(1).status, 200);
+    assert_eq!(error(&add(1)), full);
+}
+
+#[test]
+fn a_conversation_takes_as_many_bytes_as_it_may_have_and_no_more() {
+    let model = counting();
+    let limits = "[server.limits]\nbody = \"20MiB\"\n";
+    let serving = serving(&model, &format!("{ALL}\n{limits}"));
+    let full = (400, "conversation_full".to_owned());
+    let mebibytes = |count: usize| many(1, &"x".repeat(count << 20));
+    let whole = serving.ask("POST", "/v1/conversations", &mebibytes(16).to_string());
+    assert_eq!(error(&whole), full);
+    let id = made(&serving, &mebibytes(10));
+    let items = format!("/v1/conversations/{id}/items");
+    let add = |count: usize| serving.ask("POST", &items, &mebibytes(count).to_string());
+    assert_eq!(error(&add(6)), full);
+    assert_eq!(error(&ask(&serving, &json!(id), &"x".repeat(6 << 20))), full);
+    assert_eq!(add(5).status, 200);
+    assert_eq!(error(&add(1)), full);
+    assert_eq!(model.asked().len(), 0);
+    assert_eq!(ask(&serving, &json!(id), "x").json()["status"], "completed");
+}
+
+#[test]
+fn metadata_has_as_many_pairs_and_letters_as_it_may_have() {
+    let model = counting();
+    let serving = serving(&model, ALL);
+    // Letters are counted, not bytes.
+    let name = |number: usize| format!("{}{number:02}", "ü".repeat(62));
+    let of = |pairs: usize, letters: usize| -> Value {
+        (0..pairs).map(|number| (name(number), json!("ö".repeat(letters)))).collect()
+    };
+    let longer = json!({ format!("{}x", name(0)): "" });
+    for (metadata, fits) in
+        [(of(16, 512), true), (of(17, 1), false), (of(1, 513), false), (longer, false)]
+    {
+        let body = json!({ "metadata": metadata }).to_string();
+        let made = serving.ask("POST", "/v1/conversations", &body);
+        assert_eq!(made.status == 200, fits, "{made:?}");
+        let id = self::made(&serving, &json!({ "metadata": { "a": "b" } }));
+        let path = format!("/v1/conversations/{id}");
+        let update = serving.ask("POST", &path, &body);
+        assert_eq!(update.status == 200, fits, "{update:?}");
+        let left = if fits { metadata } else { json!({ "a": "b" }) };
+        assert_eq!(serving.ask("GET", &path, "").json()["metadata"], left);
+    }
+}

@@ -135,7 +135,6 @@ async fn append(asked: &GatewayRequest, body: &Value) -> Result<Value, ApiError>
     let _hold = held(runs, &asked.caller, id)?;
     let found = Conversation::read(asked, id).await?;
     let last = last_of(runs, &asked.caller, id).await?;
-    last.has_room()?;
     let mut edit = ConversationEdit::new(found.note);
     let added = edit.add(asked, &last, given).await?;
     edit.write(asked, id, last).await?;

@@ -1,5 +1,7 @@
 //! The thread of a request: what it names of earlier runs, and what it brings.
 
+mod room;
+
 use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
@@ -17,18 +19,13 @@ use super::approvals::{self, ApprovalAnswer};
 use super::open_calls::{look, open_calls};
 use crate::http::rest::records::listing::noted;
 use crate::http::routes::request::GatewayRequest;
+use room::ConversationSize;
 
 /// How the ids of conversations begin that are made by `POST /v1/conversations`.
 pub(super) const CONVERSATION: &str = "conv_";
 
 /// Answers that are looked through for an item that is no answer's.
 const MOST_SEARCHED: usize = 20;
-
-/// Runs and edits of one conversation at the most.
-const MOST_ENTRIES: usize = 10_000;
-/// Items of one conversation at the most, as a model is given them, and their bytes.
-const MOST_ITEMS: usize = 5_000;
-const MOST_BYTES: usize = 16 << 20;
 
 /// What a request says of its thread.
 pub(super) struct RequestThread {
@@ -66,28 +63,7 @@ pub(super) struct LastEntry {
     pub(super) conversation: Option<ConversationNote>,
     /// What an edit did; `None`: the last was a run.
     pub(super) edit: Option<StoredRequest>,
-    /// Runs and edits there are.
-    entries: usize,
-    bytes: usize,
-}
-
-impl LastEntry {
-    /// Refuses to add to a conversation that has enough.
-    pub(super) fn has_room(&self) -> Result<(), ApiError> {
-        let has = [
-            (self.entries, MOST_ENTRIES),
-            (self.items.len(), MOST_ITEMS),
-            (self.bytes, MOST_BYTES),
-        ];
-        if has.into_iter().all(|(has, most)| has < most) {
-            return Ok(());
-        }
-        let message = format!(
-            "the conversation has as much as one may have ({MOST_ITEMS} items, {MOST_BYTES} bytes, \
-             {MOST_ENTRIES} answers): begin another one, with a summary of it"
-        );
-        Err(ApiError::invalid("conversation", message).coded("conversation_full"))
-    }
+    pub(super) size: ConversationSize,
 }
 
 impl RequestThread {
@@ -108,11 +84,7 @@ impl RequestThread {
                 let runs = who_knows(own, kept, caller, run).await?;
                 (runs, ended(runs, caller, run, named).await?)
             }
-            (None, Some(thread)) => {
-                let last = last_of(kept, caller, thread).await?;
-                last.has_room()?;
-                (kept, last)
-            }
+            (None, Some(thread)) => (kept, last_of(kept, caller, thread).await?),
             (None, None) => (kept, LastEntry::default()),
         };
         let given = body.get("input").cloned().unwrap_or_default();
@@ -122,6 +94,9 @@ impl RequestThread {
             found.extend(named_items(own, caller, &references).await?);
         }
         let said = input::items(&given, &last.items, &found)?;
+        if conversation.is_some() {
+            last.size.takes(&said)?;
+        }
         let previous = last.run;
         let shown = shown(runs, caller, previous.as_deref()).await?;
         let (mut open, shown) = shown.unwrap_or_default();
@@ -329,12 +304,15 @@ pub(super) async fn last_of(
         serde_json::from_str(&stored.request).map_err(|error| told(LedgerError::new(error)))?;
     Ok(LastEntry {
         run: Some(last.id.clone()),
+        size: ConversationSize {
+            entries: all.len(),
+            items: stored.items.len(),
+            bytes: stored.items.iter().map(String::len).sum(),
+        },
         items: items_of(&stored)?,
         sources: sources_of(&stored)?,
         conversation: request.conversation.as_ref().map(ConversationNote::head),
         edit: is_edit(&last.agent).then_some(request),
-        entries: all.len(),
-        bytes: stored.items.iter().map(String::len).sum(),
         state: Some(stored.state),
     })
 }

@@ -49,6 +49,7 @@ impl ConversationEdit {
         let references = input::references(&given);
         let found = named_items(&asked.gateway.runs, &asked.caller, &references).await?;
         let said = input::items(&given, &last.items, &found)?;
+        last.size.takes(&said)?;
         let given = given.as_array().cloned().unwrap_or_default();
         let whole = given.into_iter().enumerate().map(|(index, item)| {
             let named = item.get("id").and_then(Value::as_str).and_then(|id| found.get(id));
