@@ -397,7 +397,8 @@ impl AgentRun {
     /// Tells an answer that was held back while it came.
     fn tell_answer(&mut self, tell: Listener<'_>) {
         if let RunEffect::End(end) = &self.next
-            && end.stop != StopReason::Withheld
+            // What a tool said that took over is told with the end.
+            && !matches!(end.stop, StopReason::Withheld | StopReason::HandedOver)
             && !end.text.is_empty()
         {
             let delta = end.text.clone();

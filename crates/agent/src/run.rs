@@ -4,6 +4,7 @@
 pub(crate) mod end;
 mod judged;
 pub(crate) mod reference;
+mod results;
 mod slot;
 pub(crate) mod trace;
 pub(crate) mod verdict;
@@ -11,22 +12,17 @@ pub(crate) mod verdict;
 use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use toolcrib_core::{Call, Fingerprint, NextStep, Report, Response, Run, TicketId};
 use toolcrib_dialect::Dialect;
 
-use crate::item::{CallText, Echo, ResultText, ThreadItem};
-use crate::model::messages::merged;
+use crate::item::{CallText, ResultText, ThreadItem};
 use crate::model::{CallChoice, CallerTool, ModelAnswer, ModelFault};
 use crate::stop::StopReason;
 use end::{RunEnd, lapsed};
 use reference::RunReference;
 pub(crate) use slot::WaitingCall;
-use slot::{CallSlot, StoredCall};
+use slot::{CallSlot, StoredCall, in_words};
 use verdict::{CheckRules, CheckVerdict};
-
-/// The same call with the same result so often is not run once more.
-const MOST_REPEATS: usize = 3;
 
 /// Where a run stands. It is data: what is written and read back goes on as it was.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -245,6 +241,7 @@ impl RunState {
                 self.end(reason, end::limit_told(reason))
             }
             (RunPhase::Calling { calls, left, refused }, RunInput::Ran(report)) => {
+                let report = if self.holds(&report) { in_words(report) } else { report };
                 let slots = report.responses.iter().zip(&calls);
                 let slots = slots.map(|(told, call)| CallSlot::of(told, call, dialect)).collect();
                 self.ran(&report, slots, left, refused, dialect)
@@ -271,12 +268,7 @@ impl RunState {
             (RunPhase::Checking { stop, text, held }, RunInput::Judged(checks)) => {
                 self.judged((stop, text), held, checks)
             }
-            (phase, RunInput::Cancelled) => {
-                if let RunPhase::Waiting { slots, refused, .. } = phase {
-                    self.push_results(&slots, &refused, dialect);
-                }
-                self.end(StopReason::Cancelled, String::new())
-            }
+            (phase, RunInput::Cancelled) => self.cancel(phase, dialect),
             (phase, RunInput::Abandoned) => self.abandon(phase, dialect),
             (phase, _) => {
                 self.phase = phase;
@@ -285,11 +277,26 @@ impl RunState {
         }
     }
 
+    fn cancel(&mut self, phase: RunPhase, dialect: &dyn Dialect) -> RunEffect {
+        match phase {
+            RunPhase::Waiting { slots, refused, .. } => {
+                self.push_results(&slots, &refused, dialect);
+            }
+            RunPhase::Checking { held, .. } => self.leave_unjudged(held),
+            RunPhase::Asking { .. } | RunPhase::Calling { .. } | RunPhase::Ended => {}
+        }
+        self.end(StopReason::Cancelled, String::new())
+    }
+
     /// Ends a run that nobody waits for; calls that may have begun are told so.
     fn abandon(&mut self, phase: RunPhase, dialect: &dyn Dialect) -> RunEffect {
-        if let RunPhase::Calling { calls, mut refused, .. } = phase {
-            refused.extend(calls.iter().map(StoredCall::abandoned));
-            self.push_results(&[], &refused, dialect);
+        match phase {
+            RunPhase::Calling { calls, mut refused, .. } => {
+                refused.extend(calls.iter().map(StoredCall::abandoned));
+                self.push_results(&[], &refused, dialect);
+            }
+            RunPhase::Checking { held, .. } => self.leave_unjudged(held),
+            RunPhase::Asking { .. } | RunPhase::Waiting { .. } | RunPhase::Ended => {}
         }
         self.end(StopReason::Cancelled, String::new())
     }
@@ -368,23 +375,6 @@ impl RunState {
         RunEffect::Call(ours)
     }
 
-    /// The answer to a call that brought the same result too often already.
-    fn repeated(&self, call: &CallText) -> Option<ResultText> {
-        let called = call_print(call);
-        let mut results = self.done.iter().filter(|done| done.call == called).rev();
-        let last = results.next()?;
-        let repeats = 1 + results.take_while(|done| done.result == last.result).count();
-        (repeats >= MOST_REPEATS).then(|| ResultText {
-            call_id: call.id.clone(),
-            name: call.name.clone(),
-            text: format!(
-                "This call was made {repeats} times and gave the same each time; it was not run \
-                 again. Its result stands above."
-            ),
-            is_error: true,
-        })
-    }
-
     fn ran(
         &mut self,
         report: &Report,
@@ -394,8 +384,11 @@ impl RunState {
         dialect: &dyn Dialect,
     ) -> RunEffect {
         if let NextStep::HandedOver { text, .. } = self.run.absorb(report) {
-            self.push_results(&slots, &refused, dialect);
-            return self.end(StopReason::HandedOver, text);
+            let stop = StopReason::HandedOver;
+            return match self.results(&slots, &refused, dialect) {
+                Some(item) => self.conclude(stop, text, item),
+                None => self.end(stop, text),
+            };
         }
         self.wait_or_go_on(slots, left, refused, dialect)
     }
@@ -435,33 +428,6 @@ impl RunState {
         self.phase = RunPhase::Ended;
         RunEffect::End(RunEnd { calls, ..RunEnd::new(stop, String::new()) })
     }
-
-    fn push_results(&mut self, slots: &[CallSlot], refused: &[ResultText], dialect: &dyn Dialect) {
-        let of_turn = self.items.iter().rev().find_map(|item| match item {
-            ThreadItem::Assistant { calls, .. } => Some(calls.clone()),
-            ThreadItem::System { .. }
-            | ThreadItem::User { .. }
-            | ThreadItem::Results { .. }
-            | ThreadItem::Summary { .. } => None,
-        });
-        for slot in slots.iter().filter(|slot| slot.waits.is_none()) {
-            let call = of_turn.iter().flatten().find(|call| call.id == slot.result.call_id);
-            if let Some(call) = call {
-                let result = Fingerprint::of(&slot.result.text.clone().into());
-                self.done.push(DoneCall { call: call_print(call), result });
-            }
-        }
-        let results: Vec<_> =
-            slots.iter().map(|slot| slot.result.clone()).chain(refused.iter().cloned()).collect();
-        // What the API shows of a result beside its words (images, files) only the dialect knows.
-        let echo = refused.is_empty().then(|| Echo {
-            dialect: dialect.name().to_owned(),
-            messages: merged(slots.iter().flat_map(|slot| slot.messages.iter().cloned())),
-        });
-        if !results.is_empty() {
-            self.items.push(ThreadItem::Results { results, echo });
-        }
-    }
 }
 
 /// The tickets that are waited for, each once.
@@ -480,8 +446,4 @@ fn decide(slots: &mut [CallSlot], ticket: &TicketId, told: &Response, dialect: &
             *slot = CallSlot::of(told, &waiting.call, dialect);
         }
     }
-}
-
-fn call_print(call: &CallText) -> Fingerprint {
-    Fingerprint::of(&json!([call.name, call.arguments]))
 }

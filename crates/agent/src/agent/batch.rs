@@ -22,6 +22,10 @@ const MOST_WAITING: usize = 64;
 /// Progress that is told of one batch: all of it is written down.
 const MOST_PROGRESS: usize = 200;
 
+/// What is told of a call whose result is an answer that is checked before it is shown.
+const HELD: &str =
+    "(What this tool gave is the answer, and it is shown once it has passed its checks.)";
+
 impl AgentRun {
     pub(super) async fn call(
         &mut self,
@@ -49,12 +53,16 @@ impl AgentRun {
         if let Some(why) = &outcome.no_plan {
             self.state.refuse(calls.into_iter().map(|call| not_run(call, why)));
         }
+        let is_held = self.state.holds(&outcome.report);
         for response in &outcome.report.responses {
-            let end = CallEnd::of(&response.id, &response.name, response);
+            let mut end = CallEnd::of(&response.id, &response.name, response);
+            if is_held && !end.is_error() {
+                HELD.clone_into(&mut end.text);
+            }
             tell(RunEvent::CallDone { response: end });
         }
         if !is_played {
-            self.note_batch(may_run, &outcome);
+            self.note_batch(may_run, is_held, &outcome);
         }
         outcome.report
     }

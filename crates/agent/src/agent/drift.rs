@@ -225,6 +225,10 @@ fn coming(run: &mut AgentRun) -> Coming {
     let is_decided = !matches!(player.front(), Some(TapeEntry::Batch(_)));
     let mut coming = Vec::new();
     for (call, entry) in calls {
+        if entry.is_held() {
+            coming.push((call, Err("what it gave was checked, and stands in no record")));
+            continue;
+        }
         let response = match entry.response(&mut player.pool) {
             Err(NoSuchText) => continue,
             Ok(response)

@@ -1,7 +1,7 @@
 //! What comes to a run is kept on its tape, or comes from there: past this file, nothing knows which.
 
 use serde_json::Map;
-use toolcrib_core::{Call, Plan, RawArguments, Report, TicketId};
+use toolcrib_core::{Call, Content, Plan, RawArguments, Report, Response, TicketId, ToolOutcome};
 use toolcrib_dialect::{HostedCall, HostedWork};
 
 use super::{AgentRun, Listener, now};
@@ -185,11 +185,15 @@ impl AgentRun {
     /// What the tape has of the batch, and how many of its calls were let run; `None`: they are to
     /// be run.
     pub(super) fn played_batch(&mut self, tell: Listener<'_>) -> Option<(usize, BatchOutcome)> {
+        let place = self.state.items.len();
         let player = self.tape.player()?;
         let BatchEntry { may_run, no_plan, progress, responses } = player.batch()?;
         let mut report = Report::default();
         for entry in &responses {
-            let Ok(response) = entry.response(&mut player.pool) else {
+            let found = entry.response(&mut player.pool).and_then(|response| {
+                if entry.is_held() { of_thread(response, player, place) } else { Ok(response) }
+            });
+            let Ok(response) = found else {
                 player.fails(format!(
                     "the result of the call `{}` is not the one that was recorded",
                     entry.id
@@ -204,13 +208,15 @@ impl AgentRun {
         Some((may_run, BatchOutcome { no_plan, progress, report }))
     }
 
-    pub(super) fn note_batch(&mut self, may_run: usize, outcome: &BatchOutcome) {
+    /// `is_held`: the events have not what the calls gave.
+    pub(super) fn note_batch(&mut self, may_run: usize, is_held: bool, outcome: &BatchOutcome) {
+        let entry = if is_held { ResponseEntry::held } else { ResponseEntry::of };
         self.tape.note(|| {
             TapeEntry::Batch(BatchEntry {
                 may_run,
                 no_plan: outcome.no_plan.clone(),
                 progress: outcome.progress.clone(),
-                responses: outcome.report.responses.iter().map(ResponseEntry::of).collect(),
+                responses: outcome.report.responses.iter().map(entry).collect(),
             })
         });
     }
@@ -317,6 +323,23 @@ fn play_turn(
         TurnEnd::Exhausted(stop) => TurnOutcome::Exhausted(stop),
         TurnEnd::Cancelled => TurnOutcome::Cancelled,
     })
+}
+
+/// A result that was held back, as the thread got it. `place`: of the results in the thread.
+fn of_thread(
+    mut response: Response,
+    player: &mut TapePlayer,
+    place: usize,
+) -> Result<Response, NoSuchText> {
+    let results = match player.items.get(place) {
+        Some(ThreadItem::Results { results, .. }) => results.as_slice(),
+        _ => &[],
+    };
+    let result = results.iter().find(|result| result.call_id == response.id);
+    let text = result.map_or(WITHHELD, |result| &result.text);
+    player.pool.spend(text.len())?;
+    response.outcome = ToolOutcome::Done(Content::text(text));
+    Ok(response)
 }
 
 /// What stands in a replay for words that were never given.

@@ -39,6 +39,8 @@ pub(crate) struct ResponseEntry {
 #[serde(rename_all = "snake_case")]
 enum OutcomeEntry {
     Done(ContentEntry),
+    /// It was done, and the thread has what is to be known of it.
+    Held,
     Failed {
         kind: ErrorKind,
         message: String,
@@ -129,6 +131,19 @@ impl ResponseEntry {
         }
     }
 
+    /// The same, if it was held back: the thread may not get it, and its words are not kept here.
+    pub(crate) fn held(response: &Response) -> Self {
+        let mut entry = Self::of(response);
+        if response.outcome.is_done() {
+            entry.outcome = OutcomeEntry::Held;
+        }
+        entry
+    }
+
+    pub(crate) fn is_held(&self) -> bool {
+        matches!(self.outcome, OutcomeEntry::Held)
+    }
+
     /// The ticket under which it waits.
     pub(crate) fn ticket(&self) -> Option<&TicketId> {
         if let OutcomeEntry::Pending { ticket, .. } = &self.outcome { Some(ticket) } else { None }
@@ -137,6 +152,7 @@ impl ResponseEntry {
     pub(crate) fn response(&self, pool: &mut TextPool) -> Result<Response, NoSuchText> {
         let outcome = match &self.outcome {
             OutcomeEntry::Done(content) => ToolOutcome::Done(content.content(pool)?),
+            OutcomeEntry::Held => ToolOutcome::Done(Content::default()),
             OutcomeEntry::Failed { kind, message, content } => {
                 let mut error = ToolError::new(*kind, message.clone());
                 let content = content.as_ref().map(|content| content.content(pool)).transpose()?;

@@ -98,8 +98,14 @@ impl TextPool {
 
     fn get(&mut self, digest: &Fingerprint) -> Result<Arc<str>, NoSuchText> {
         let text = self.texts.get(digest).cloned().ok_or(NoSuchText)?;
-        self.left = self.left.checked_sub(text.len()).ok_or(NoSuchText)?;
+        self.spend(text.len())?;
         Ok(text)
+    }
+
+    /// Takes so many bytes of what may be taken out.
+    pub(crate) fn spend(&mut self, bytes: usize) -> Result<(), NoSuchText> {
+        self.left = self.left.checked_sub(bytes).ok_or(NoSuchText)?;
+        Ok(())
     }
 }
 

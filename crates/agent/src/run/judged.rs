@@ -1,5 +1,7 @@
 //! An answer that is checked before the run ends with it.
 
+use toolcrib_core::{NextStep, Report, Run};
+
 use super::end::RunEnd;
 use super::verdict::{CheckOutcome, CheckVerdict, Evidence};
 use super::{RunEffect, RunPhase, RunState};
@@ -32,9 +34,13 @@ impl RunState {
 
     /// The checks of this run: those of every answer, and those that its tools asked for.
     pub(super) fn wanted_checks(&self) -> Vec<String> {
+        self.checks_after(&self.run)
+    }
+
+    fn checks_after(&self, run: &Run) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         if self.checks.are_made {
-            let asked = self.run.checks().map(str::to_owned);
+            let asked = run.checks().map(str::to_owned);
             for name in self.checks.always.iter().cloned().chain(asked) {
                 if !names.contains(&name) {
                     names.push(name);
@@ -56,14 +62,28 @@ impl RunState {
         let passes = checks.iter().all(|check| check.outcome == CheckOutcome::Passed);
         if is_gated && !passes {
             let told = withheld(&checks);
-            let (text, calls, echo) = (told.clone(), Vec::new(), None);
-            self.items.push(ThreadItem::Assistant { text, calls, echo });
+            self.items.extend(held.map(|held| in_place_of(held, &told)));
             self.phase = RunPhase::Ended;
             return RunEffect::End(RunEnd { checks, ..RunEnd::new(StopReason::Withheld, told) });
         }
         self.items.extend(held);
         self.phase = RunPhase::Ended;
         RunEffect::End(RunEnd { checks, ..RunEnd::new(stop, text) })
+    }
+
+    /// The end of a run that nobody judges any more: the thread is told that a call of it has run.
+    pub(super) fn leave_unjudged(&mut self, held: Option<ThreadItem>) {
+        let of_tool = held.filter(|held| matches!(held, ThreadItem::Results { .. }));
+        let told = "This call has run. What it gave is not shown: the run ended before the checks.";
+        self.items.extend(of_tool.map(|held| in_place_of(held, told)));
+    }
+
+    /// Whether the answer of a tool that takes over is behind the gate: nothing of it is told before
+    /// its checks.
+    pub(crate) fn holds(&self, report: &Report) -> bool {
+        let mut run = self.run.clone();
+        let NextStep::HandedOver { text, .. } = run.absorb(report) else { return false };
+        self.checks.gate && !text.trim().is_empty() && !self.checks_after(&run).is_empty()
     }
 
     /// What the user said last.
@@ -86,7 +106,10 @@ impl RunState {
     /// nothing.
     pub(crate) fn evidence(&self) -> Vec<Evidence> {
         let mut evidence = Vec::new();
-        for (place, item) in self.items.iter().enumerate() {
+        // What a tool that took over gave is its answer.
+        let held =
+            if let RunPhase::Checking { held, .. } = &self.phase { held.as_ref() } else { None };
+        for (place, item) in self.items.iter().chain(held).enumerate() {
             let ThreadItem::Results { results, echo } = item else { continue };
             // Only an API that we asked can have given an echo.
             if place < self.began_at && echo.is_none() {
@@ -102,6 +125,18 @@ impl RunState {
         }
         evidence
     }
+}
+
+/// What the thread has in the place of what is held back.
+fn in_place_of(held: ThreadItem, told: &str) -> ThreadItem {
+    let ThreadItem::Results { mut results, .. } = held else {
+        let (text, calls, echo) = (told.to_owned(), Vec::new(), None);
+        return ThreadItem::Assistant { text, calls, echo };
+    };
+    for result in results.iter_mut().filter(|result| !result.is_error) {
+        told.clone_into(&mut result.text);
+    }
+    ThreadItem::Results { results, echo: None }
 }
 
 /// What a user is told in the place of an answer.

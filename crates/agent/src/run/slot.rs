@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use toolcrib_core::{Call, CallWire, RawArguments, Report, Response, TicketId, ToolOutcome};
+use toolcrib_core::{
+    Call, CallWire, Content, RawArguments, Report, Response, TicketId, ToolOutcome,
+};
 use toolcrib_dialect::Dialect;
 
 use crate::item::ResultText;
@@ -126,4 +128,14 @@ impl CallSlot {
     pub(super) fn waits_under(&self, ticket: &TicketId) -> bool {
         self.waits.as_ref().is_some_and(|waiting| waiting.ticket == *ticket)
     }
+}
+
+/// The same with nothing but the words of what was done: no more of it is kept.
+pub(super) fn in_words(mut report: Report) -> Report {
+    for response in &mut report.responses {
+        if response.outcome.is_done() {
+            response.outcome = ToolOutcome::Done(Content::text(response.text()));
+        }
+    }
+    report
 }

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use toolcrib_agent::model::{ModelApi, ModelClient, ModelSettings};
 use toolcrib_agent::{
-    Account, Agent, AgentRun, Budget, CheckOutcome, CheckPolicy, Evidence, JudgedAnswer, RunEnd,
-    RunEvent, RunOrder, RunPause, StopReason, ThreadItem,
+    Account, Agent, AgentRun, Budget, Cassette, CheckOutcome, CheckPolicy, Evidence, JudgedAnswer,
+    RunEnd, RunEvent, RunOrder, RunPause, StopReason, ThreadItem,
 };
-use toolcrib_core::{Effect, RunLedger, Toolset};
+use toolcrib_core::{Content, Effect, RunLedger, ToolOutcome, Toolset, raw_tool};
 use toolcrib_engine::Crib;
 use toolcrib_engine::ledger::MemoryRuns;
 use toolcrib_testkit::{Behaviour, Oracle, ScriptedModel, ScriptedTurn, spec};
@@ -196,6 +196,80 @@ async fn a_tool_asks_for_a_check_of_the_answers_that_it_is_used_in() {
     let agent = agent(quick(&model, ModelApi::OpenAiChat), asking, &[], false);
     let (end, _) = ended(&mut crate::fixture::run(&agent, "How many?")).await;
     assert_eq!(outcomes(&end), [("relevancy", CheckOutcome::Passed)]);
+}
+
+/// A model that lets a tool answer in its place; `judge`: what it says as a judge.
+fn handing(judge: &ScriptedTurn) -> ScriptedModel {
+    let judge = judge.clone();
+    ScriptedModel::by(move |_, body| {
+        if is_judge(body) { judge.clone() } else { ScriptedTurn::call("boss", json!({ "n": 1 })) }
+    })
+    .unwrap()
+}
+
+/// A tool whose answer is the answer.
+fn boss() -> Crib {
+    let mut boss = spec("boss", Effect::Read);
+    boss.traits.takes_control = true;
+    let answers = |_, _| async { ToolOutcome::Done(Content::text(ANSWER)) };
+    Crib::of(Toolset::of([raw_tool(boss, answers)]).unwrap())
+}
+
+#[tokio::test]
+async fn an_answer_that_a_tool_gives_in_the_place_of_the_model_is_judged_as_any_other() {
+    for (word, gate) in [("passed", true), ("failed", true), ("failed", false)] {
+        let model = handing(&says(word));
+        let settings = quick(&model, ModelApi::OpenAiChat);
+        let agent = agent(settings, boss(), &["hallucination"], gate);
+        let ledger: Arc<dyn RunLedger> = Arc::new(MemoryRuns::default());
+        let run = AgentRun::recorded(order(&agent, "How many?"), Arc::clone(&ledger), new_run());
+        let mut run = run.await.unwrap();
+        let (end, told) = ended(&mut run).await;
+        let is_shown = word == "passed" || !gate;
+        let stop = if is_shown { StopReason::HandedOver } else { StopReason::Withheld };
+        assert_eq!((end.stop, end.text == ANSWER), (stop, is_shown), "{end:?}");
+        let outcome = if word == "passed" { CheckOutcome::Passed } else { CheckOutcome::Failed };
+        assert_eq!(outcomes(&end), [("hallucination", outcome)]);
+        // The judge knows that a tool gave it.
+        let judged = model.asked().into_iter().find(|asked| is_judge(&asked.body)).unwrap();
+        let evidence = format!(r#""evidence":[{{"tool":"boss","text":"{ANSWER}"}}]"#);
+        let judged = judged.body.to_string().replace('\\', "");
+        assert!(judged.contains(&evidence), "{judged}");
+        let checked = told.iter().position(|event| matches!(event, RunEvent::Checked { .. }));
+        let before = format!("{:?}", &told[..checked.unwrap()]);
+        assert_eq!(before.contains(ANSWER), !gate, "{before}");
+        let all = format!("{told:?} {:?}", run.items());
+        assert_eq!(all.contains(ANSWER), is_shown, "{all}");
+        // Its call is answered all the same.
+        let Some(ThreadItem::Results { results, .. }) = run.items().last() else {
+            panic!("{:?}", run.items())
+        };
+        assert_eq!((results.len(), &results[0].text), (1, &end.text));
+        let cassette = Cassette::load(&*ledger, "r1").await.unwrap().unwrap();
+        assert_eq!(cassette.to_json().contains(ANSWER), is_shown);
+        assert_eq!(cassette.replay().await.unwrap().events, told);
+    }
+}
+
+#[tokio::test]
+async fn an_answer_of_a_tool_is_not_shown_if_nobody_judges_it_any_more() {
+    let slow = ScriptedTurn::Waits(Duration::from_secs(1), Box::new(says("passed")));
+    let model = handing(&slow);
+    let agent = agent(quick(&model, ModelApi::OpenAiChat), boss(), &["hallucination"], true);
+    let mut run = AgentRun::new(order(&agent, "How many?"));
+    let (cancel, mut told) = (CancellationToken::new(), Vec::new());
+    let stop = async {
+        while !model.asked().iter().any(|asked| is_judge(&asked.body)) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        cancel.cancel();
+    };
+    let mut tell = |event| told.push(event);
+    let (pause, ()) = tokio::join!(run.go(&mut tell, &cancel), stop);
+    let RunPause::Ended(end) = pause else { panic!("{pause:?}") };
+    assert_eq!(end.stop, StopReason::Cancelled);
+    let all = format!("{told:?} {:?}", run.items());
+    assert!(!all.contains(ANSWER) && all.contains("This call has run."), "{all}");
 }
 
 #[tokio::test]
