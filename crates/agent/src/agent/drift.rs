@@ -11,6 +11,7 @@ use toolcrib_json::repair::RepairBounds;
 
 use super::AgentRun;
 use crate::item::{CallText, ThreadItem};
+use crate::model::ModelClient;
 use crate::record::response_entry::ResponseEntry;
 use crate::record::tape::TapeEntry;
 use crate::record::words::NoSuchText;
@@ -27,6 +28,9 @@ pub struct LiveTools {
     pub caller: Arc<Caller>,
     /// What the agent wishes of every plan.
     pub wishes: PlanRequest,
+    /// The model of the agent, which is told of the tools and not asked. `None`: any that has the API
+    /// of the record.
+    pub model: Option<Arc<ModelClient>>,
     /// Whether calls are made that may change something; else only those that read.
     pub with_effects: bool,
 }
@@ -113,7 +117,8 @@ impl LiveTools {
 
     async fn made(&self, run: &AgentRun, call: Call, recorded: &Response) -> Drift {
         let wishes = self.wishes.clone().after(&run.state.run);
-        let wishes = wishes.api_defers(run.agent.model.dialect().defers());
+        let model = self.model.as_ref().unwrap_or(&run.agent.model);
+        let wishes = model.wishes(wishes, !run.state.caller_tools().is_empty());
         let plan = match self.crib.plan(&self.caller, wishes) {
             Ok(plan) => plan,
             Err(error) => return Drift::NotRun(format!("there is no plan of the tools: {error}")),

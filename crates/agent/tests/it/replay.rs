@@ -38,7 +38,7 @@ async fn recorded(agent: &Arc<Agent>) -> (Cassette, Vec<RunEvent>) {
 
 fn live(crib: Crib, with_effects: bool) -> LiveTools {
     let caller = Arc::new(Caller::local());
-    LiveTools { crib, caller, wishes: PlanRequest::default(), with_effects }
+    LiveTools { crib, caller, wishes: PlanRequest::default(), model: None, with_effects }
 }
 
 #[tokio::test]

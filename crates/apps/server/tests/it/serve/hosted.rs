@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use toolcrib_testkit::{ScriptedModel, ScriptedTurn};
 
 use super::mcp::ask_able;
-use super::support::{Serving, eventually};
+use super::support::{Serving, eventually, state};
 use crate::keep::killed;
-use crate::process::Folder;
+use crate::process::{Folder, run_in};
 
 const SOURCES: &str = r#"
 [[source]]
@@ -293,6 +293,31 @@ fn what_is_there_on_demand_takes_the_place_of_its_function_once_that_was_called(
     // Another run asks for it again.
     respond(&serving, json!({ "input": "Again.", "previous_response_id": answer["id"] }));
     assert_eq!(model.asked()[2].body["tools"], Value::from(first));
+}
+
+#[test]
+fn a_replay_with_live_tools_has_what_the_provider_runs_and_what_stands_for_it() {
+    // A model of before takes functions or what its provider runs.
+    for (kind, name, tool) in [
+        ("openai-responses", "m", "provider__file_search"),
+        ("gemini", "gemini-2.5-flash", "text_count"),
+    ] {
+        let call = ScriptedTurn::call(tool, json!({ "text": "a b" }));
+        let model = ScriptedModel::of([call, ScriptedTurn::says("Found.")]).unwrap();
+        let serving = serving(&model, (kind, name), ALL);
+        let begun = json!({ "input": "Search.", "wait": true }).to_string();
+        let run = serving.ask("POST", "/v1/runs", &begun).json();
+        let replay = ["runs", "replay", run["id"].as_str().unwrap(), "--live-tools", "--json"];
+        let home = state(&serving.folder);
+        let replayed = run_in(&serving.folder, &replay, &[("XDG_STATE_HOME", &home)]);
+        let calls = replayed.json()["calls"].clone();
+        assert_eq!(
+            (&calls[0]["tool"], &calls[0]["now"]),
+            (&json!(tool), &json!("same")),
+            "{calls}"
+        );
+        assert_eq!(replayed.code, 0, "{replayed:?}");
+    }
 }
 
 #[test]

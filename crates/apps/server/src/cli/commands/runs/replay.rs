@@ -7,6 +7,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use tokio::runtime::Builder;
 use toolcrib::PlanRequest;
+use toolcrib::agent::model::ModelClient;
 use toolcrib::agent::{
     CallDrift, Cassette, LiveTools, Replay, ReplayDifference, ReplayError, ReplayPlace,
 };
@@ -103,11 +104,15 @@ fn live(
         return Ok(None);
     };
     context.note_failed(output);
-    let choices = agent.map(|agent| agent.force).unwrap_or_default();
+    // What its provider runs, and what stands in the place of that, depends on the model.
+    let (choices, model) = agent.map(|agent| (agent.force, agent.model)).unzip();
+    let model = model.map(ModelClient::new).transpose()?.map(Arc::new);
+    let choices = choices.unwrap_or_default();
     let tools = LiveTools {
         crib: context.crib.clone(),
         caller: Arc::new(context.caller.clone()),
         wishes: PlanRequest { choices, ..PlanRequest::default() },
+        model,
         with_effects,
     };
     let played = context.runtime.block_on(cassette.replay_with(&tools));
