@@ -2,6 +2,7 @@
 
 mod approvals;
 pub(crate) mod conversations;
+mod early;
 mod feed;
 mod open_calls;
 mod request;
@@ -12,7 +13,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use serde_json::{Value, json};
-use tokio::sync::mpsc::channel;
+use tokio::sync::mpsc::{Sender, channel};
 use tokio_util::sync::DropGuard;
 use toolcrib::{Caller, LedgerError, RunStage};
 
@@ -41,6 +42,9 @@ pub(crate) fn create(asked: GatewayRequest) -> ReplyFuture {
         };
         let is = |key: &str| body.get(key).and_then(Value::as_bool) == Some(true);
         let (is_background, is_streamed) = (is("background"), is("stream"));
+        if is_streamed && ordered.decides() {
+            return early::create(asked, body, ordered).await;
+        }
         let ordered = match ordered.decided(&asked).await? {
             Ok(ordered) => ordered,
             Err(error) => return Ok(error.reply()),
@@ -49,8 +53,7 @@ pub(crate) fn create(asked: GatewayRequest) -> ReplyFuture {
             Ok(live) => live,
             Err(error) => return Ok(not_begun(&error).reply()),
         };
-        // Who goes away gives the run up, unless it works in the background.
-        let gone = (!is_background).then(|| live.cancel.clone().drop_guard());
+        let gone = gone_with(&live, is_background);
         if is_streamed {
             return Ok(stream(live, 0, gone));
         }
@@ -62,33 +65,40 @@ pub(crate) fn create(asked: GatewayRequest) -> ReplyFuture {
     })
 }
 
+/// Who goes away gives the run up with this, unless it works in the background.
+fn gone_with(live: &LiveRun, is_background: bool) -> Option<DropGuard> {
+    (!is_background).then(|| live.cancel.clone().drop_guard())
+}
+
 /// The events from one on, those that were there and those that come.
 fn stream(live: Arc<LiveRun>, from: u64, gone: Option<DropGuard>) -> HttpReply {
     let (sender, waiting) = channel(WAITING);
-    tokio::spawn(async move {
-        let mut feed = ResponseFeed::new(live);
-        loop {
-            let told = tokio::select! {
-                told = feed.next() => told,
-                () = sender.closed() => return,
-            };
-            let Some(told) = told else { break };
-            for told in told {
-                let number = told.get("sequence_number").and_then(Value::as_u64);
-                if number.is_some_and(|number| number < from) {
-                    continue;
-                }
-                let name = told.get("type").and_then(Value::as_str);
-                if sender.send(event(name, &told)).await.is_err() {
-                    return;
-                }
+    tokio::spawn(async move { tell(live, from, &sender).await });
+    reply::events(waiting, gone)
+}
+
+async fn tell(live: Arc<LiveRun>, from: u64, reader: &Sender<Bytes>) {
+    let mut feed = ResponseFeed::new(live);
+    loop {
+        let told = tokio::select! {
+            told = feed.next() => told,
+            () = reader.closed() => return,
+        };
+        let Some(told) = told else { break };
+        for told in told {
+            let number = told.get("sequence_number").and_then(Value::as_u64);
+            if number.is_some_and(|number| number < from) {
+                continue;
+            }
+            let name = told.get("type").and_then(Value::as_str);
+            if reader.send(event(name, &told)).await.is_err() {
+                return;
             }
         }
-        if feed.is_over() {
-            let _ = sender.send(Bytes::from_static(b"data: [DONE]\n\n")).await;
-        }
-    });
-    reply::events(waiting, gone)
+    }
+    if feed.is_over() {
+        let _ = reader.send(Bytes::from_static(b"data: [DONE]\n\n")).await;
+    }
 }
 
 /// The run that an id stands for. `follows`: what is still to come is listened to.

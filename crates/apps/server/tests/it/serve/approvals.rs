@@ -1,12 +1,17 @@
 //! `mcp` tools of a request: they choose among the tools of the agent, and have calls put to whoever
 //! asks.
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+
 use serde_json::{Value, json};
 use toolcrib_testkit::{ScriptedModel, ScriptedTurn};
 
 use super::agents::{ALL, events, serving};
-use super::support::Serving;
+use super::stopping::worker;
+use super::support::{Serving, bearer, head};
 use crate::keep::killed;
+use crate::process::Folder;
 
 const DESK: &str = "[[source]]\nid = \"desk\"\nprefix = \"\"\ndesk = {}\n";
 const STORE: &str = "[store]\nurl = \"sqlite://crib.db\"\n";
@@ -279,4 +284,77 @@ fn a_client_that_others_wrote_asks_its_user_and_goes_on() {
         }
         assert_eq!(tasks(&serving), made, "{seen}");
     }
+}
+
+/// What comes until an answer is in progress.
+fn begun(stream: &mut TcpStream) -> String {
+    let (mut told, mut piece) = (String::new(), [0; 4_096]);
+    while !told.contains("response.in_progress") {
+        let read = stream.read(&mut piece).unwrap();
+        assert!(read > 0, "{told}");
+        told.push_str(&String::from_utf8_lossy(&piece[..read]));
+    }
+    told
+}
+
+#[test]
+fn a_stream_begins_before_the_call_has_run_that_its_request_approves() {
+    let turns = [ScriptedTurn::call("w__work", json!({})), ScriptedTurn::says("It worked.")];
+    let model = ScriptedModel::of(turns).unwrap();
+    let folder = Folder::new();
+    folder.write("worker.py", &worker("1.5"));
+    let url = model.url();
+    let source = "mcp = { command = [\"python3\", \"./worker.py\"], cwd = \".\" }";
+    folder.write(
+        "crib.toml",
+        &format!(
+            "{ALL}\n[model]\nurl = \"{url}\"\nname = \"m\"\n[[source]]\nid = \"w\"\n{source}\n"
+        ),
+    );
+    let serving = Serving::start_in(folder, &[]);
+    serving.hears("`w`: 1 tools");
+    let tools = json!([{ "type": "mcp", "server_label": "w" }]);
+    let body = json!({ "model": "assistant", "input": "Work.", "tools": tools });
+    let first = respond(&serving, &body);
+    let yes = |id: &Value| {
+        json!({
+            "model": "assistant", "previous_response_id": first["id"], "tools": tools,
+            "stream": true, "input": [{
+                "type": "mcp_approval_response", "approval_request_id": id, "approve": true,
+            }],
+        })
+    };
+    let path = "/v1/responses";
+    // What is wrong with a decision is told by a status.
+    let wrong = serving.ask("POST", path, &yes(&json!("mcpr_nothing")).to_string());
+    let told = (wrong.status, wrong.json()["error"]["code"].clone());
+    assert_eq!(told, (404, json!("approval_request_not_found")));
+    let body = yes(&first["output"][0]["id"]).to_string();
+    let lines = [bearer(&serving.token), "Content-Type: application/json".to_owned()];
+    let lines: Vec<_> = lines.iter().map(String::as_str).collect();
+    let head = head("POST", path, &serving, &lines);
+    let head = format!("{head}Content-Length: {}\r\nConnection: close\r\n\r\n", body.len());
+    let mut stream = serving.connect();
+    stream.write_all(format!("{head}{body}").as_bytes()).unwrap();
+    let mut told = begun(&mut stream);
+    // Its call has not ended.
+    assert!(!serving.folder.path().join("worked").exists());
+    let mut rest = Vec::new();
+    stream.read_to_end(&mut rest).unwrap();
+    told.push_str(&String::from_utf8_lossy(&rest));
+    let data = told.lines().filter_map(|line| line.strip_prefix("data: {"));
+    let all: Vec<Value> =
+        data.map(|line| serde_json::from_str(&format!("{{{line}")).unwrap()).collect();
+    let numbers: Vec<_> = all.iter().map(|event| event["sequence_number"].as_u64()).collect();
+    assert_eq!(numbers, (0..all.len() as u64).map(Some).collect::<Vec<_>>());
+    let kinds: Vec<_> = all.iter().map(|event| event["type"].as_str().unwrap()).take(3).collect();
+    let begins = ["response.created", "response.in_progress", "response.output_item.added"];
+    assert_eq!(kinds, begins);
+    let whole = &all.last().unwrap()["response"];
+    assert_eq!(self::kinds(whole), ["mcp_call", "message"]);
+    for key in ["id", "created_at", "previous_response_id"] {
+        assert_eq!(whole[key], all[0]["response"][key], "{key}");
+    }
+    let stored = format!("{path}/{}", whole["id"].as_str().unwrap());
+    assert_eq!(serving.ask("GET", &stored, "").json(), *whole);
 }

@@ -63,6 +63,9 @@ pub(crate) struct StoredRequest {
     pub(crate) instructions: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) max_tokens: Option<u32>,
+    /// When it came, in seconds since 1970: its run may begin later.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) came: Option<u64>,
     /// The request of Responses without its input, of which much is given back.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub(crate) body: Value,
@@ -159,15 +162,16 @@ pub(crate) struct OpenCall {
 
 impl RunMeta {
     pub(super) fn of(summary: RunSummary, request: &str) -> Result<Self, LedgerError> {
+        let request: StoredRequest = serde_json::from_str(request).map_err(LedgerError::new)?;
         Ok(Self {
-            created: seconds(summary.created),
+            created: request.came.unwrap_or_else(|| seconds(summary.created)),
             id: summary.id,
             caller: Arc::new(summary.caller),
             thread: summary.thread,
             previous: summary.previous,
             agent: summary.agent,
             profile: summary.profile,
-            request: serde_json::from_str(request).map_err(LedgerError::new)?,
+            request,
         })
     }
 

@@ -1,6 +1,7 @@
 //! What a request for an answer asks, and how the run of it begins.
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use serde_json::Value;
 use toolcrib::RunLedgerError;
@@ -22,6 +23,8 @@ use crate::http::routes::request::GatewayRequest;
 /// A run that is to begin.
 pub(in crate::http::agents) struct OrderedRun {
     pub(in crate::http::agents) order: RunOrder,
+    /// In seconds since 1970.
+    created: u64,
     profile: Option<String>,
     instructions: Option<String>,
     max_tokens: Option<u32>,
@@ -82,6 +85,7 @@ pub(in crate::http::agents) async fn order(
             choice: calls,
             waits_for_people: is_durable || asks_caller,
         },
+        created: seconds(SystemTime::now()),
         profile,
         instructions: instructions.map(str::to_owned),
         max_tokens: most,
@@ -93,6 +97,25 @@ pub(in crate::http::agents) async fn order(
 }
 
 impl OrderedRun {
+    /// Whether it says yes or no to calls, which may take long.
+    pub(super) fn decides(&self) -> bool {
+        !self.thread.approvals.is_empty()
+    }
+
+    /// What is known of the run before it begins.
+    pub(super) fn head(&self, body: &Value) -> RunMeta {
+        RunMeta {
+            id: self.thread.id.clone(),
+            caller: Arc::clone(&self.order.caller),
+            thread: self.thread.name.clone(),
+            previous: self.thread.previous.clone(),
+            agent: self.order.agent.name.clone(),
+            profile: self.profile.clone(),
+            created: self.created,
+            request: StoredRequest { body: kept(body), ..StoredRequest::default() },
+        }
+    }
+
     /// Decides as the request says, so that the thread tells what came of it. Nothing of the request
     /// can be wrong any more.
     pub(in crate::http::agents) async fn decided(
@@ -119,22 +142,15 @@ impl OrderedRun {
         own: Option<&LiveRuns>,
     ) -> Result<Arc<LiveRun>, NotBegun> {
         let is = |key: &str| body.get(key).and_then(Value::as_bool);
-        let mut given = body.clone();
-        if let Value::Object(fields) = &mut given {
-            fields.remove("input");
-        }
-        // What a client says to servers is nobody else's to read.
-        let tools = given.get_mut("tools").and_then(Value::as_array_mut);
-        for tool in tools.into_iter().flatten().filter_map(Value::as_object_mut) {
-            tool.retain(|key, _| !["authorization", "headers"].contains(&key.as_str()));
-        }
-        let Self { order, profile, instructions, max_tokens, thread, decided, asks_caller, choice } =
+        let mut meta = self.head(body);
+        let Self { order, instructions, max_tokens, thread, decided, asks_caller, choice, .. } =
             self;
-        let request = StoredRequest {
+        meta.request = StoredRequest {
             is_durable: is("background") == Some(true),
             instructions,
             max_tokens,
-            body: given,
+            came: Some(meta.created),
+            body: meta.request.body,
             input: thread.input,
             caller_tools: order.caller_tools.iter().map(|tool| tool.name.clone()).collect(),
             choice,
@@ -143,16 +159,6 @@ impl OrderedRun {
             decided,
             conversation: thread.conversation,
         };
-        let meta = RunMeta {
-            id: thread.id,
-            caller: Arc::clone(&order.caller),
-            thread: thread.name,
-            previous: thread.previous,
-            agent: order.agent.name.clone(),
-            profile,
-            created: seconds(std::time::SystemTime::now()),
-            request,
-        };
         let place = match own {
             _ if is("store") != Some(false) => RunPlace::Ledger(thread.hold),
             Some(own) => RunPlace::Elsewhere(Arc::clone(&own.ledger)),
@@ -160,6 +166,20 @@ impl OrderedRun {
         };
         driver::begin(&asked.gateway, order, meta, place).await
     }
+}
+
+/// What of a request is kept beside its items.
+fn kept(body: &Value) -> Value {
+    let mut kept = body.clone();
+    if let Value::Object(fields) = &mut kept {
+        fields.remove("input");
+    }
+    // What a client says to servers is nobody else's to read.
+    let tools = kept.get_mut("tools").and_then(Value::as_array_mut);
+    for tool in tools.into_iter().flatten().filter_map(Value::as_object_mut) {
+        tool.retain(|key, _| !["authorization", "headers"].contains(&key.as_str()));
+    }
+    kept
 }
 
 /// Why a run did not begin.
