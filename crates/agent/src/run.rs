@@ -203,6 +203,11 @@ impl RunState {
         slots.iter().filter_map(|slot| slot.waits.clone()).collect()
     }
 
+    /// Empty of one that is not written down.
+    pub(crate) fn id(&self) -> &str {
+        &self.id
+    }
+
     pub fn caller_tools(&self) -> &[CallerTool] {
         &self.caller_tools
     }

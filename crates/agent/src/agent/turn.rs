@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use toolcrib_core::{Exposure, HostedPlacement, Plan};
+use toolcrib_core::{Exposure, HostedPlacement, Plan, ProvidedCall};
+use toolcrib_dialect::HostedCall;
 
 use super::tape::{TurnOutcome, TurnTeller, sources};
 use super::trace::{AskedRequest, MOST_TOOLS};
@@ -179,6 +180,9 @@ impl AgentRun {
             if let ModelDelta::Retracted(note) | ModelDelta::OtherModel(note) = &delta {
                 notes.push(note.clone());
             }
+            if let ModelDelta::Hosted(call) = &delta {
+                self.observe(call);
+            }
             let is_of_answer = matches!(delta, ModelDelta::Text(_) | ModelDelta::Reasoning(_));
             if !(is_held && is_of_answer) {
                 teller.piece(delta);
@@ -192,6 +196,21 @@ impl AgentRun {
         // They have run, whatever is left.
         self.account.take_calls(teller.hosted);
         (answered, notes)
+    }
+
+    /// A call of the provider comes to no gate, and whoever observes that hears of it here.
+    fn observe(&self, call: &HostedCall) {
+        let executor = self.agent.crib.executor();
+        let Some(observer) = executor.observer() else { return };
+        observer.provided(ProvidedCall {
+            caller: &self.caller,
+            agent: &self.agent.name,
+            run: self.state.id(),
+            name: &call.name,
+            source: call.source.as_ref(),
+            arguments: &call.arguments,
+            is_failed: call.is_failed,
+        });
     }
 
     /// What the model answers; or what ends the wait for it.

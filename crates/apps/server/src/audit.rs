@@ -23,8 +23,8 @@ use serde_json::{Value, json};
 use toolcrib::config::AuditSettings;
 use toolcrib::store::{CallRecord, KnownEnd, Store};
 use toolcrib::{
-    BoxFuture, CallDecided, CallFinished, Caller, Effect, Fingerprint, LedgerError, QuestionEvent,
-    ToolOutcome,
+    BoxFuture, CallDecided, CallFinished, Caller, Effect, Fingerprint, LedgerError, ProvidedCall,
+    QuestionEvent, ToolOutcome,
 };
 
 use file::AuditFile;
@@ -182,6 +182,23 @@ impl AuditLog {
             "kind": word(call.outcome),
             "attempts": call.attempts,
             "ran_us": u64::try_from(call.ran.as_micros()).unwrap_or(u64::MAX),
+        }));
+    }
+
+    /// What the provider of a model says that it did: nothing of it was decided here.
+    pub(crate) fn provided(&self, call: &ProvidedCall<'_>) {
+        let arguments = serde_json::from_str(call.arguments).unwrap_or(Value::Null);
+        let arguments = (!arguments.is_null()).then(|| Fingerprint::of(&arguments));
+        self.note(json!({
+            "record": "provided",
+            "tenant": call.caller.tenant,
+            "subject": call.caller.subject,
+            "agent": call.agent,
+            "run": Some(call.run).filter(|run| !run.is_empty()),
+            "tool": cut(call.name),
+            "source": call.source,
+            "arguments": arguments,
+            "outcome": if call.is_failed { "failed" } else { "done" },
         }));
     }
 

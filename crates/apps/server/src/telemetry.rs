@@ -22,7 +22,7 @@ use toolcrib::config::Config;
 use toolcrib::store::Store;
 use toolcrib::{
     BoxFuture, CallDecided, CallFinished, CallKey, LedgerError, Observer, OutboundFinished,
-    Progress, QuestionEvent, TicketId,
+    Progress, ProvidedCall, QuestionEvent, TicketId,
 };
 
 pub(crate) use metrics::ServerMetrics;
@@ -133,5 +133,11 @@ impl Observer for Telemetry {
 
     fn progress(&self, call: CallKey, progress: &Progress) {
         self.recent.progress(call, progress);
+    }
+
+    fn provided(&self, call: ProvidedCall<'_>) {
+        if let Some(audit) = &self.audit {
+            audit.provided(&call);
+        }
     }
 }

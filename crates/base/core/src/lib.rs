@@ -47,8 +47,8 @@ pub use ledger::{
 };
 pub use observe::failpoint;
 pub use observe::observer::{
-    CallDecided, CallFinished, Observer, OutboundFinished, QuestionEvent, QuestionStage, Ruling,
-    SpanAttribute, ToolIdentity,
+    CallDecided, CallFinished, Observer, OutboundFinished, ProvidedCall, QuestionEvent,
+    QuestionStage, Ruling, SpanAttribute, ToolIdentity,
 };
 pub use observe::outbound::OutboundSpan;
 pub use outcome::content::{Content, ContentPath, Excerpt, IntoContent, Json, Part, Reference};

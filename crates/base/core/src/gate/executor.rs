@@ -103,6 +103,11 @@ impl Executor {
         self.marked(ExecutorOptions { observer, ..self.0.marks.clone() })
     }
 
+    /// Whoever sees the calls.
+    pub fn observer(&self) -> Option<&Arc<dyn Observer>> {
+        self.0.marks.observer.as_ref()
+    }
+
     /// The same where commands and addresses are there of which its words should tell.
     #[must_use]
     pub fn with_hints(&self, hints: DoorHints) -> Self {

@@ -43,6 +43,25 @@ pub trait Observer: Send + Sync {
 
     /// A call tells how far it is; must return at once.
     fn progress(&self, _call: CallKey, _progress: &Progress) {}
+
+    /// The provider of a model made a call and answered it: no gate was passed, and what is told is
+    /// the provider's word. It is heard of afterwards; must return at once.
+    fn provided(&self, _call: ProvidedCall<'_>) {}
+}
+
+/// A call that the provider of a model made.
+#[derive(Debug, Clone, Copy)]
+pub struct ProvidedCall<'a> {
+    pub caller: &'a Caller,
+    pub agent: &'a str,
+    /// The run; empty if it is not written down.
+    pub run: &'a str,
+    /// The tool; where the caller has none, the word of the provider.
+    pub name: &'a str,
+    pub source: Option<&'a SourceId>,
+    /// JSON; as much of it as the provider tells.
+    pub arguments: &'a str,
+    pub is_failed: bool,
 }
 
 /// The tool of a call.

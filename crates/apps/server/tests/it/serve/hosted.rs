@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 use toolcrib_testkit::{ScriptedModel, ScriptedTurn};
 
+use super::audit::{records, verify};
 use super::mcp::ask_able;
 use super::support::{Serving, eventually, state};
 use crate::keep::killed;
@@ -195,6 +196,42 @@ fn what_a_provider_ran_for_a_response_is_told_and_goes_back_as_it_came() {
         ["turn.started", "calls", "call.done", "text.delta", "usage", "ended"]
             .map(|kind| format!("\"{kind}\""))
     );
+}
+
+#[test]
+fn the_audit_has_what_a_provider_ran_as_the_word_of_the_provider() {
+    let failed = json!({
+        "type": "code_interpreter_call", "id": "ci_1", "status": "failed", "code": "1/0",
+        "outputs": [],
+    });
+    let found = searched();
+    let output = json!([found[1], failed, found[2]]);
+    let reply = json!({ "id": "resp_1", "status": "completed", "output": output });
+    let model = ScriptedModel::of([ScriptedTurn::Gives(reply)]).unwrap();
+    let rules = "allow = [\"*\"]\n[audit]\nfile = \"audit.jsonl\"\n";
+    let serving = serving(&model, ("openai-responses", "m"), rules);
+    let answer = respond(&serving, json!({ "input": "Is it out?" }));
+    let run = answer["id"].as_str().unwrap().trim_start_matches("resp_");
+    let provided = || {
+        let all = records(&serving.folder).into_iter();
+        all.filter(|record| record["record"] == "provided").collect::<Vec<_>>()
+    };
+    assert!(eventually(|| provided().len() == 2));
+    for (record, (tool, outcome)) in provided()
+        .iter()
+        .zip([("provider__web_search", "done"), ("provider__code_interpreter", "failed")])
+    {
+        let told = ["tool", "source", "outcome", "agent", "run"].map(|key| &record[key]);
+        assert_eq!(told, [tool, "provider", outcome, "assistant", run], "{record}");
+        assert!(record["subject"].is_string() && record["arguments"].is_string(), "{record}");
+        assert!(!record.to_string().contains("rust 2026"), "{record}");
+    }
+    // It was not decided or run here.
+    let ours = ["decision", "outcome"];
+    let all = records(&serving.folder);
+    assert!(!all.iter().any(|record| ours.iter().any(|kind| record["record"] == *kind)));
+    let verified = verify(&serving.folder);
+    assert_eq!(verified.code, 0, "{verified:?}");
 }
 
 #[test]
