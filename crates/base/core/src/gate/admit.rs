@@ -9,7 +9,7 @@ use toolcrib_json::repair::{RepairBounds, RepairedJson, UnreadableJson};
 use toolcrib_json::schema;
 
 use crate::call::arguments::Arguments;
-use crate::call::name::ToolName;
+use crate::call::name::{SourceId, ToolName};
 use crate::call::{Call, RawArguments};
 use crate::gate::batch::options::{Audience, BatchOptions};
 use crate::outcome::messages;
@@ -18,6 +18,7 @@ use crate::plan::relay;
 use crate::plan::{Exposure, Plan, PlannedTool};
 use crate::policy::limits::CribLimits;
 use crate::tool::canonical;
+use crate::tool::effect::Effect;
 use crate::tool::spec::{ToolSpec, Validation, ValidationOrigin};
 
 /// Where a call stands after its admission.
@@ -155,7 +156,8 @@ fn read(
     Ok(first.value)
 }
 
-/// Step 2: the same name and the same arguments run once; ids do not count.
+/// Step 2: the same name and the same arguments run once; ids do not count. A reader runs again
+/// behind a call that may have changed what it reads.
 fn dedupe(calls: &[Call], steps: &mut [AdmissionStep<'_>]) {
     if steps.len() < 2 {
         return;
@@ -163,8 +165,9 @@ fn dedupe(calls: &[Call], steps: &mut [AdmissionStep<'_>]) {
     // Keyed at random, so that nobody can write calls whose hashes fall together.
     let state = RandomState::default();
     let mut seen = HashMap::with_capacity_and_hasher(steps.len(), state.clone());
+    let mut last_writers: HashMap<&SourceId, usize, _> = HashMap::with_hasher(state.clone());
     for position in 0..steps.len() {
-        let (Some(call), Some(AdmissionStep::Parsed { arguments, .. })) =
+        let (Some(call), Some(AdmissionStep::Parsed { tool, arguments, .. })) =
             (calls.get(position), steps.get(position))
         else {
             continue;
@@ -181,9 +184,18 @@ fn dedupe(calls: &[Call], steps: &mut [AdmissionStep<'_>]) {
                 Some(_) => key = key.wrapping_add(1),
             }
         };
-        match first {
+        let spec = tool.map(|(_, tool)| &tool.listed.spec);
+        let is_stale = |first: usize| {
+            let reader = spec.filter(|spec| spec.effect == Effect::Read);
+            let writer = reader.and_then(|spec| last_writers.get(&spec.origin.source));
+            writer.is_some_and(|writer| *writer > first)
+        };
+        match first.filter(|first| !is_stale(*first)) {
             None => {
                 seen.insert(key, position);
+                if let Some(spec) = spec.filter(|spec| spec.effect != Effect::Read) {
+                    last_writers.insert(&spec.origin.source, position);
+                }
             }
             Some(first) => {
                 if let Some(step) = steps.get_mut(position) {

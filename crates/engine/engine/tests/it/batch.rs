@@ -97,6 +97,22 @@ async fn equal_calls_run_once_and_every_id_is_answered() {
 }
 
 #[tokio::test]
+async fn what_is_read_again_behind_a_writer_is_read_anew() {
+    let oracle = Oracle::default();
+    let crib = crib([oracle.echo("look", Effect::Read), oracle.echo("change", Effect::Write)]);
+    let same = json!({"n": 1});
+    let names = ["look", "look", "change", "look", "look", "change"];
+    let calls = names.iter().enumerate();
+    let calls = calls.map(|(id, name)| call(&id.to_string(), name, same.clone())).collect();
+    let report = run(&crib, calls).await;
+    let copies: Vec<_> =
+        report.responses.iter().map(|response| response.duplicate_of.as_deref()).collect();
+    // What may change something runs once, whatever is between.
+    assert_eq!(copies, [None, Some("0"), None, None, Some("3"), Some("2")]);
+    assert_eq!((oracle.count("look"), oracle.count("change")), (2, 1));
+}
+
+#[tokio::test]
 async fn calls_beyond_the_limit_are_told_so() {
     let oracle = Oracle::default();
     let crib = crib([oracle.echo("echo", Effect::Read)]);
