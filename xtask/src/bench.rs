@@ -1,14 +1,14 @@
 //! `cargo xtask bench`: those of the crates by cargo, those of the whole server by a load client,
-//! how well tools are found, and what they cost in tokens.
+//! how well tools are found, what they cost in tokens, and whether agents lose a call.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
 
 use crate::instruments::Instruments;
 use crate::machine::{cargo, program, root, target};
-use crate::peers::python_clients;
+use crate::peers::{install_gold, python_clients};
 use crate::report::{RunReport, finish};
 use crate::tokens;
 
@@ -25,6 +25,9 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
         Some((kind, rest)) if kind == "retrieval" => {
             report.work("bench", || retrieval(rest));
         }
+        Some((kind, rest)) if kind == "gold" => {
+            report.work("bench", || gold(rest));
+        }
         Some((kind, [])) if kind == "tokens" => {
             report.work("bench", tokens::run);
         }
@@ -38,16 +41,38 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
 fn load(kind: &str, words: &[String], python: Option<&Path>) -> Result<()> {
     finish(cargo().args(["build", "--release"]))?;
     let Instruments { client, echo } = Instruments::build()?;
-    let (servers, words): (Vec<_>, Vec<_>) =
-        words.iter().partition(|word| word.starts_with("--server="));
-    let named = servers.iter().find_map(|word| word.strip_prefix("--server="));
-    let server = named.map_or_else(|| target().join("release/toolcrib"), |path| root().join(path));
+    let (server, words) = named_server(words);
+    let server = server.unwrap_or_else(|| target().join("release/toolcrib"));
     let mut measure = program(client);
     measure.arg(kind).args([server, echo, target()]).args(words);
     if let Some(python) = python {
         measure.arg(format!("--python={}", python.display()));
     }
     finish(&mut measure)
+}
+
+/// The server that the words name, and the other words.
+fn named_server(words: &[String]) -> (Option<PathBuf>, Vec<&String>) {
+    let (servers, words): (Vec<_>, Vec<_>) =
+        words.iter().partition(|word| word.starts_with("--server="));
+    let named = servers.iter().find_map(|word| word.strip_prefix("--server="));
+    (named.map(|path| root().join(path)), words)
+}
+
+/// Has an agent of the server make the gold calls of tasks that others wrote, and compares results
+/// and states with those of the calls alone.
+fn gold(words: &[String]) -> Result<()> {
+    let (python, tasks) = install_gold()?;
+    let (server, words) = named_server(words);
+    let build = || {
+        finish(cargo().args(["build", "--release", "--package", "toolcrib-server"]))?;
+        anyhow::Ok(target().join("release/toolcrib"))
+    };
+    let server = server.map_or_else(build, Ok)?;
+    let mut play = program(python);
+    // `-B` keeps what Python compiles out of the repository.
+    play.args(["-B", "crates/dev/load/gold"]).env("PYTHONPATH", tasks);
+    finish(play.arg(format!("--server={}", server.display())).args(words))
 }
 
 /// Asks the search the questions of the labelled sets; with `TOOLCRIB_MINILM`, by its meaning too.

@@ -45,6 +45,9 @@ usage: cargo xtask WORD
   bench retrieval [--small] [--json]
           how well tools are found on the labelled sets, and at which size; with TOOLCRIB_MINILM
           in the environment, as `peers` tells it, with a model too
+  bench gold [--tasks=N] [--delay=MS] [--server=PATH] [--json]
+          the gold calls of BFCL's multi-turn tasks by an agent of `toolcrib serve`: calls that are
+          lost or different, states that differ, time a turn, and what calls at once save
   bench tokens
           what 17, 100 and 1,000 tools take in a prompt, shown directly and lazily
   book    make pages for a browser of the documents, in target/book

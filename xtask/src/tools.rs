@@ -68,6 +68,27 @@ pub(crate) fn install_venv(folder: &str, requirements: &str) -> Result<PathBuf> 
     Ok(python)
 }
 
+/// The packages of a requirements file in a folder of `.tools`, without what they name.
+pub(crate) fn install_alone(folder: &str, requirements: &str) -> Result<PathBuf> {
+    let requirements = root().join(requirements);
+    let place = root().join(".tools").join(folder);
+    let wanted = read(&requirements)?;
+    // The copy is written last, so an install that broke off is done again.
+    let installed = place.join("installed-requirements.txt");
+    if !read(&installed).is_ok_and(|text| text == wanted) {
+        finish(
+            program("python3")
+                .args(["-m", "pip", "install", "--quiet", "--no-input", "--no-deps", "--upgrade"])
+                .arg("--target")
+                .arg(&place)
+                .arg("--requirement")
+                .arg(&requirements),
+        )?;
+        std::fs::write(&installed, wanted).context("cannot note the installed packages")?;
+    }
+    Ok(place)
+}
+
 fn says_version(program_path: &Path, version: &str) -> bool {
     program(program_path)
         .arg("--version")
