@@ -68,8 +68,9 @@ fn without_a_model_it_teaches_what_to_write_where() {
 
 #[test]
 fn a_model_is_checked_by_asking_it() {
-    let time = ScriptedTurn::call("time_in", json!({ "city": "Paris" }));
-    let model = ScriptedModel::of([time, ScriptedTurn::says("It is noon.")]).unwrap();
+    let time = || ScriptedTurn::call("time_in", json!({ "city": "Paris" }));
+    let noon = || ScriptedTurn::says("It is noon.");
+    let model = ScriptedModel::of([time(), noon(), noon(), time(), time()]).unwrap();
     let folder = Folder::new();
     folder.write("crib.toml", &file(&model, ""));
     let good = folder.run(&["model", "check", "--json"]);
@@ -78,6 +79,9 @@ fn a_model_is_checked_by_asking_it() {
     let prose = folder.run(&["model", "check"]);
     assert_eq!(prose.code, 1, "{prose:?}");
     assert!(prose.out.contains("called no tool when it was asked to"), "{prose:?}");
+    let endless = folder.run(&["model", "check"]);
+    assert_eq!(endless.code, 1, "{endless:?}");
+    assert!(endless.out.contains("no answer once it has their results"), "{endless:?}");
     let no_key = ScriptedTurn::Refuses(401, Vec::new(), "{}".to_owned());
     let model = ScriptedModel::of([no_key]).unwrap();
     folder.write("crib.toml", &file(&model, ""));
@@ -99,7 +103,8 @@ fn a_model_that_writes_calls_into_its_text_is_found_and_then_works() {
         ("react", "Thought: hm\nAction: time_in\nAction Input: {\"city\": \"Paris\"}"),
     ];
     for (word, call) in said {
-        let model = ScriptedModel::of([call, call].map(ScriptedTurn::says)).unwrap();
+        let last = if word == "react" { "Final Answer: noon" } else { "It is noon." };
+        let model = ScriptedModel::of([call, call, last].map(ScriptedTurn::says)).unwrap();
         let folder = Folder::new();
         folder.write("crib.toml", &file(&model, ""));
         let found = folder.run(&["model", "check"]);

@@ -7,10 +7,10 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use tokio::runtime::Builder;
 use toolcrib::agent::model::{
-    CallChoice, ModelClient, ModelFault, ModelRequest, ModelSettings, TextCallFormat,
+    CallChoice, ModelAnswer, ModelClient, ModelFault, ModelRequest, ModelSettings, TextCallFormat,
     text_call_format,
 };
-use toolcrib::agent::{ThreadItem, Usage, UsageSource};
+use toolcrib::agent::{ResultText, ThreadItem, Usage, UsageSource};
 use toolcrib::{Caller, Catalog, Effect, Plan, PlanRequest, Toolset, tool};
 
 use super::agents;
@@ -41,7 +41,7 @@ pub(crate) fn check(
         let (model, base) = (settings.name.clone(), settings.base.to_string());
         let checked = runtime.block_on(try_out(settings));
         let (works, told) = match checked {
-            Ok(found) => (found.calls, found.told()),
+            Ok(found) => (found.works(), found.told()),
             Err(fault) => (false, fault_told(&fault)),
         };
         all_work &= works;
@@ -66,6 +66,8 @@ pub(crate) fn check(
 
 struct ModelFindings {
     calls: bool,
+    /// Whether it answered in words once it had the result of its call.
+    answers: bool,
     /// The form of a call in its text.
     written: Option<TextCallFormat>,
     text: String,
@@ -73,9 +75,16 @@ struct ModelFindings {
 }
 
 impl ModelFindings {
+    fn works(&self) -> bool {
+        self.calls && self.answers
+    }
+
     fn told(&self) -> String {
         let calls = match self.written {
-            _ if self.calls => "it calls tools".to_owned(),
+            _ if self.works() => "it calls tools".to_owned(),
+            _ if self.calls => "it calls tools, and gives no answer once it has their results: \
+                                its runs will end at a limit. Take a larger model"
+                .to_owned(),
             Some(format) => format!(
                 "it writes its calls into its text: add `calls = \"{}\"` to its `[model]`",
                 format.as_str()
@@ -122,20 +131,50 @@ async fn try_out(settings: ModelSettings) -> Result<ModelFindings, ModelFault> {
         let policy = &toolcrib::AllowAll;
         Plan::make(&catalog, &Caller::local(), policy, PlanRequest::default()).ok()
     });
-    let items = [ThreadItem::user("What time is it in Paris? Use the tool.")];
+    let mut items = vec![ThreadItem::user("What time is it in Paris? Use the tool.")];
+    let mut usage = Usage::default();
+    let first = answered(&client, plan.as_ref(), &items, &mut usage).await?;
+    // What is no call is none, though it was meant as one.
+    let calls = first.calls.iter().any(|call| call.fault.is_none());
+    let written = plan.as_ref().and_then(|plan| text_call_format(&first.text, plan));
+    let text = first.text.clone();
+    let mut answers = false;
+    if calls {
+        items.extend(with_results(first));
+        let second = answered(&client, plan.as_ref(), &items, &mut usage).await?;
+        answers = second.calls.is_empty() && !second.text.trim().is_empty();
+    }
+    Ok(ModelFindings { calls, answers, written, text, usage })
+}
+
+/// What a model says to what was said so far.
+async fn answered(
+    client: &ModelClient,
+    plan: Option<&Plan>,
+    items: &[ThreadItem],
+    usage: &mut Usage,
+) -> Result<ModelAnswer, ModelFault> {
     let request = ModelRequest {
         instructions: "You have a tool. Use it when you are asked for the time.",
-        items: &items,
-        plan: plan.as_ref(),
+        items,
+        plan,
         is_last: false,
         choice: &CallChoice::Free,
         caller_tools: &[],
         max_tokens: MAX_TOKENS,
     };
-    let mut usage = Usage::default();
-    let answer = client.answer(&request, &mut usage, &mut |_| {}).await?;
-    // What is no call is none, though it was meant as one.
-    let calls = answer.calls.iter().any(|call| call.fault.is_none());
-    let written = plan.as_ref().and_then(|plan| text_call_format(&answer.text, plan));
-    Ok(ModelFindings { calls, written, text: answer.text, usage })
+    client.answer(&request, usage, &mut |_| {}).await
+}
+
+/// The turn of a model, and what its calls came to.
+fn with_results(answer: ModelAnswer) -> [ThreadItem; 2] {
+    let results = answer.call_texts.iter().map(|call| ResultText {
+        call_id: call.id.clone(),
+        name: call.name.clone(),
+        text: "It is noon in Paris.".to_owned(),
+        is_error: false,
+    });
+    let results = ThreadItem::Results { results: results.collect(), echo: None };
+    let ModelAnswer { text, call_texts: calls, echo, .. } = answer;
+    [ThreadItem::Assistant { text, calls, echo: Some(echo) }, results]
 }
