@@ -293,14 +293,16 @@ fn calls(calls: &[CallText]) -> Vec<Value> {
 fn reason(stop: StopReason) -> &'static str {
     match stop {
         StopReason::CallerCalls => "tool_calls",
-        StopReason::Length | StopReason::Tokens | StopReason::Cost => "length",
+        StopReason::Length
+        | StopReason::Turns
+        | StopReason::Calls
+        | StopReason::Tokens
+        | StopReason::Cost
+        | StopReason::Time => "length",
         StopReason::Withheld => "content_filter",
         StopReason::Done
         | StopReason::HandedOver
         | StopReason::Approval
-        | StopReason::Turns
-        | StopReason::Calls
-        | StopReason::Time
         | StopReason::Cancelled
         | StopReason::Fault => "stop",
     }

@@ -78,6 +78,21 @@ fn a_streamed_chat_says_the_same_in_pieces() {
 }
 
 #[test]
+fn an_answer_that_a_limit_ended_does_not_look_like_a_whole_one() {
+    let count = || ScriptedTurn::call("text_count", json!({ "text": "a b" }));
+    let model = ScriptedModel::of([count(), count()]).unwrap();
+    let serving = serving(&model, &format!("{ALL}\n[agent.assistant]\nbudget = {{ turns = 1 }}"));
+    let asked = json!([{ "role": "user", "content": "Count `a b`." }]);
+    let body = json!({ "model": "assistant", "messages": asked });
+    let done = serving.ask("POST", "/v1/chat/completions", &body.to_string()).json();
+    let choice = &done["choices"][0];
+    assert_eq!(
+        (&choice["message"]["content"], &choice["finish_reason"]),
+        (&json!(""), &json!("length"))
+    );
+}
+
+#[test]
 fn what_a_broken_stream_said_stands_in_no_whole_answer() {
     let whole = ScriptedTurn::says("Hello to you.");
     let broken = ScriptedTurn::BreaksOff(Box::new(whole.clone()), 420);
