@@ -139,6 +139,7 @@ fn over_crib(
         CribCommand::Call { .. } | CribCommand::Run { .. } => CommandPurpose::Call,
         CribCommand::Tools(_)
         | CribCommand::Search { .. }
+        | CribCommand::Select(_)
         | CribCommand::Cost { .. }
         | CribCommand::Show { .. }
         | CribCommand::Plan { .. }
@@ -207,6 +208,7 @@ fn needed(command: &CribCommand) -> RequiredSources<'_> {
         }
         CribCommand::Login { .. } => RequiredSources::None,
         CribCommand::Cost { .. }
+        | CribCommand::Select(_)
         | CribCommand::Plan { .. }
         | CribCommand::Why { .. }
         | CribCommand::Run { .. }
@@ -227,6 +229,7 @@ fn within(
         CribCommand::Doctor { .. } => true,
         CribCommand::Tools(_)
         | CribCommand::Search { .. }
+        | CribCommand::Select(_)
         | CribCommand::Cost { .. }
         | CribCommand::Plan { .. }
         | CribCommand::Why { .. }
@@ -246,6 +249,7 @@ fn within(
             &words.join(" "),
             (&filter, action, limit),
         ),
+        CribCommand::Select(words) => commands::crib::select::select(context, output, &words),
         CribCommand::Cost { first } => commands::crib::cost::cost(context, output, first),
         CribCommand::Show { name } => commands::crib::tools::show(context, output, &name),
         CribCommand::Plan { request, dialect, strict } => commands::crib::plan::plan(

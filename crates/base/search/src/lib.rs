@@ -3,7 +3,8 @@
 //! Read in this order: what a tool says (`document`), what is asked and found (`query`), the index
 //! (`index`, with its `builder`), how it is searched (`query/search`), how texts become words
 //! (`text`), and names as they are typed (`index/name_keys`). With an embedder: what it is given
-//! (`embedding_text`), and what its vectors add (`query/fusion`).
+//! (`embedding_text`), and what its vectors add (`query/fusion`). Beside the search: which tools
+//! belong together (`partition`).
 //!
 //! What must stay true: the crate knows no tool, no file and no socket, only texts and numbers; the
 //! same documents and the same question give the same answer, whatever a hash says; no text makes
@@ -14,6 +15,7 @@ mod embedder;
 mod embedding_text;
 mod index;
 mod number_cast;
+mod partition;
 mod query;
 mod text;
 
@@ -22,6 +24,11 @@ pub use embedder::{EmbedError, EmbedPurpose, Embedder, Vector};
 pub use embedding_text::asked;
 pub use index::SearchIndex;
 pub use index::facets::{Facet, FacetCounts};
+pub use partition::{
+    Overlap, Partition, PartitionAgent, PartitionError, PartitionSettings, PlacedTool,
+    PlacementReason, partition,
+};
+pub use query::choice::Choice;
 pub use query::fusion::QueryVectors;
 pub use query::{
     AbstentionReason, Hit, Match, MatchKind, Prerequisite, SearchQuery, SearchResults,

@@ -1,5 +1,6 @@
 //! What is asked of the index, and what it finds.
 
+pub(crate) mod choice;
 mod confidence;
 mod explain;
 mod filter;

@@ -61,6 +61,7 @@ pub fn of_set(
         "plain BM25": figures(set, step, &mut |text| plain.search(text)).json(),
         "strong BM25": figures(set, step, &mut |text| strong.search(text)).json(),
         "toolcrib": figures(set, step, &mut |text| ranked(&index, text)).json(),
+        "toolcrib select": figures(set, step, &mut |text| chosen(&index, text)).json(),
         "abstention": abstention(set, step, &finds)?.json(),
     });
     if let (Some(model), Value::Object(found)) = (model, &mut found) {
@@ -82,6 +83,12 @@ fn ranked(index: &SearchIndex, text: &str) -> Vec<usize> {
     index.search(&asking(text)).hits.into_iter().map(|hit| hit.document).collect()
 }
 
+/// Ten that serve the question together.
+fn chosen(index: &SearchIndex, text: &str) -> Vec<usize> {
+    let found = index.search(&SearchQuery { limit: 40, ..asking(text) });
+    found.choose(10).into_iter().map(|choice| choice.document).collect()
+}
+
 /// The best ten, whether or not they are thought to serve.
 fn asking(text: &str) -> SearchQuery<'_> {
     SearchQuery { text, limit: 10, keep_doubtful: true, ..SearchQuery::default() }
@@ -92,8 +99,14 @@ pub fn table(found: &Value) -> String {
     let mut table =
         format!("| set | search | {} |\n|---|---|{}\n", COLUMNS.join(" | "), "---|".repeat(9));
     for (set, of_set) in found["sets"].as_object().into_iter().flatten() {
-        let searches =
-            ["plain BM25", "strong BM25", "toolcrib", "model alone", "toolcrib with model"];
+        let searches = [
+            "plain BM25",
+            "strong BM25",
+            "toolcrib",
+            "toolcrib select",
+            "model alone",
+            "toolcrib with model",
+        ];
         for search in searches.into_iter().filter(|search| of_set.get(search).is_some()) {
             let cells = COLUMNS.map(|column| cell(of_set.get(search), column));
             let _ = writeln!(table, "| {set} | {search} | {} |", cells.join(" | "));

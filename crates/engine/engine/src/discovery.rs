@@ -26,10 +26,11 @@ use toolcrib_core::{
     Catalog, Discovery, Exposure, MetaTools, Plan, PlanRequest, Presentation, Presenter, ToolSpec,
 };
 
-pub(crate) use auto_mode::prepare as prepare_weights;
+pub(crate) use auto_mode::{prepare as prepare_weights, prompt_tokens};
+pub(crate) use document::document as tool_document;
 pub(crate) use meta_tools::factory::MetaToolFactory;
 pub use search::{ArgumentSource, DiscoveredTool, DiscoveryQuery, DiscoveryResult, find};
-pub(crate) use search::{aside, find_by};
+pub(crate) use search::{SetTool, aside, find_by, search_set};
 pub use semantic::{PATIENCE, SemanticOutcome, SemanticSearch};
 pub use settings::{Approver, DiscoverySettings};
 pub use unavailable::UnavailableSource;

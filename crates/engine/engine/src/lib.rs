@@ -1,7 +1,7 @@
 //! Catalogs, rules, pins and records: what is around the gate.
 //!
 //! Read in this order: [`Crib`], [`catalog`], [`ledger`], [`rules`], [`pins`],
-//! [`discovery`].
+//! [`discovery`], [`selection`].
 
 mod builtin;
 pub mod catalog;
@@ -11,6 +11,7 @@ pub mod ledger;
 pub mod pins;
 pub mod policy;
 pub mod rules;
+pub mod selection;
 pub mod source;
 
 pub use crib::Crib;

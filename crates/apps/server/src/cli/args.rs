@@ -6,6 +6,7 @@ mod effects;
 mod global;
 mod remote;
 mod runs;
+mod select;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -22,6 +23,7 @@ pub(super) use remote::{
     TicketsArgs,
 };
 pub(super) use runs::{ReplayArgs, RunCommand, RunsArgs};
+pub(super) use select::SelectArgs;
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 done, 1 a call failed or a check found something, 2 the input cannot be used,
@@ -257,6 +259,17 @@ Examples:
         #[arg(long, default_value_t = 10, value_name = "N")]
         limit: usize,
     },
+    /// Choose the few tools that serve a task together, or share tools out over agents.
+    #[command(after_help = "\
+Without a task, all tools are shared out: what belongs together stays together, and each is with one
+agent. A file of roles is JSON: {\"billing\": \"Invoices and refunds\", \"mail\": \"Letters\"}.
+What `[assign]` of crib.toml says of an agent of that name, it has in any case.
+
+Examples:
+  toolcrib select 'find the customer and refund the last order'
+  toolcrib select --agents 3 --overlap
+  toolcrib select 'close the books' --roles roles.json --json")]
+    Select(SelectArgs),
     /// Tell what the tools cost in tokens, and what each way of showing them saves.
     #[command(after_help = "\
 Counts the definitions as each model API is given them, with the tokenizer of the models of OpenAI;

@@ -30,6 +30,47 @@ fn tools_are_listed_for_people_and_for_programs() {
 }
 
 #[test]
+fn tools_are_selected_for_a_task_and_shared_out_over_agents() {
+    let folder = Folder::new();
+    let assign = "[assign]\nscribe = [\"hash_text\"]\n";
+    let source = "[[source]]\nid = \"basics\"\nprefix = \"\"\nbasics = true\n";
+    folder.write("crib.toml", &format!("{source}{assign}"));
+    let task = "count the words of a text, then hash it";
+    let found = folder.run(&["select", task, "--limit", "2", "--json"]).json();
+    let named = |tools: &serde_json::Value| -> Vec<String> {
+        let tools = tools.as_array().unwrap().iter();
+        tools.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(named(&found["tools"]), ["text_count", "hash_text"], "{found}");
+    let all = folder.run(&["tools", "--json"]).json();
+    let shared = folder.run(&["select", "--agents", "3", "--json"]).json();
+    let agents = shared["agents"].as_array().unwrap();
+    let names: Vec<_> = agents.iter().map(|agent| &agent["name"]).collect();
+    assert_eq!(names, ["scribe", "agent_1", "agent_2"], "{shared}");
+    assert!(named(&agents[0]["tools"]).contains(&"hash_text".to_owned()), "{shared}");
+    let mut placed: Vec<_> = agents.iter().flat_map(|agent| named(&agent["tools"])).collect();
+    placed.sort();
+    let mut every = named(&all);
+    every.sort();
+    assert_eq!(placed, every, "{shared}");
+    folder.write("roles.json", "{\"clock\": \"Dates, times and zones\", \"cook\": \"Recipes\"}");
+    let roles = folder.run(&["select", "--roles", "roles.json", "--json"]).json();
+    let clock = named(&roles["agents"][0]["tools"]);
+    assert!(clock.contains(&"time_convert".to_owned()), "{roles}");
+    let table = folder.run(&["select", "--roles", "roles.json"]);
+    assert!(table.out.lines().next().unwrap().contains("AFFINITY"), "{table:?}");
+    let full = folder.run(&["select", "--agents", "2", "--capacity", "2"]);
+    assert_eq!(full.code, 2, "{full:?}");
+    assert!(full.err.contains("do not fit: 2 agents of at most 2 tools"), "{full:?}");
+    folder.write("roles.json", "[1]");
+    let wrong = folder.run(&["select", "--roles", "roles.json"]);
+    assert!(wrong.code == 2 && wrong.err.contains("`roles.json` has no roles"), "{wrong:?}");
+    let unknown = folder.run(&["select", "hash", "--always", "hash_txt"]);
+    assert!(unknown.err.contains("did you mean `hash_text`"), "{unknown:?}");
+    assert_eq!(folder.run(&["select"]).code, 2);
+}
+
+#[test]
 fn tools_are_found_by_what_they_do_and_counted_in_tokens() {
     let found = run(&["search", "evaluate an", "arithmetic expression", "--json"]).json();
     assert_eq!(found["tools"][0]["name"], "calculate");

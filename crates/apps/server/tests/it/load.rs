@@ -79,10 +79,10 @@ async fn the_benchmark_of_agents_measures_turns_first_words_and_waiting_runs() {
     let much = AgentSettings { rounds: 1, turns: 2, answers: 2, waiting: 3, python };
     let folder = Folder::new();
     let found = agents(&programs, folder.path(), &much).await.unwrap();
-    let others = found["turns"]["others_us"].as_object().map_or(0, |others| others.len());
+    let others = found["turns"]["others_us"].as_object().map_or(0, serde_json::Map::len);
     assert_eq!(others, if is_there { 2 } else { 0 }, "{found}");
     let named = |part: &str| found[part].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
-    let words = ["chat_ms", "chat_stored_ms", "direct_ms", "responses_ms", "responses_stored_ms"];
+    let words = ["direct_ms", "chat_ms", "chat_stored_ms", "responses_ms", "responses_stored_ms"];
     assert_eq!(named("first_word"), words, "{found}");
     assert_eq!(found["waiting"]["runs"], 3, "{found}");
     let told = table(&serde_json::json!({ "agents": found }));

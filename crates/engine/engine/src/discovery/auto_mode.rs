@@ -72,6 +72,11 @@ fn weight(fingerprint: Fingerprint, spec: &ToolSpec) -> usize {
     weight
 }
 
+/// What the definition of a tool takes in a prompt.
+pub(crate) fn prompt_tokens(tool: &CatalogTool) -> usize {
+    weight(tool.fingerprint, &tool.spec)
+}
+
 fn text(spec: &ToolSpec) -> &str {
     if spec.description.is_empty() { &spec.summary } else { &spec.description }
 }

@@ -11,7 +11,7 @@ const DEEPEST: usize = 3;
 /// Arguments of one tool that are read.
 const MOST: usize = 128;
 
-pub(super) fn document(spec: &ToolSpec) -> ToolDocument<'_> {
+pub(crate) fn document(spec: &ToolSpec) -> ToolDocument<'_> {
     let mut arguments = Vec::new();
     take(&spec.input.value(), DEEPEST, &mut arguments);
     let mut results = Vec::new();

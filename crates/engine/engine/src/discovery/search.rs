@@ -7,7 +7,7 @@ use serde::Serialize;
 use toolcrib_core::{Catalog, CatalogTool, Effect, ErrorKind, Plan, ToolError, ToolName};
 use toolcrib_json::schema;
 use toolcrib_search::{
-    AbstentionReason, Facet, FacetCounts, Hit, MatchKind, SearchIndex, SearchQuery,
+    AbstentionReason, Choice, Facet, FacetCounts, Hit, MatchKind, SearchIndex, SearchQuery,
     UnknownFacetName,
 };
 
@@ -81,6 +81,17 @@ pub struct ArgumentSource {
     pub from: ToolName,
 }
 
+/// A tool of a set.
+pub(crate) struct SetTool {
+    pub(crate) place: usize,
+    /// What it adds to those before it.
+    pub(crate) gain: f32,
+    /// Which of its words answer which words of the task.
+    pub(crate) words: String,
+    /// The place of the tool that takes what it yields, with the argument.
+    pub(crate) needed_for: Option<(usize, String)>,
+}
+
 /// Makes the index of a snapshot, if it is not there yet: the work of some milliseconds for a
 /// thousand tools.
 pub(crate) fn prepare(catalog: &Catalog) {
@@ -143,6 +154,27 @@ pub(crate) async fn aside<T: Send + 'static>(
 /// neither found nor counted nor named.
 pub fn find(plan: &Plan, search: &DiscoveryQuery) -> DiscoveryResult {
     find_with(plan, search, None)
+}
+
+/// Tools that serve a task together, by their places, with what each was chosen for, and how sure
+/// it is that the first serves it.
+pub(crate) fn search_set(plan: &Plan, task: &str, limit: usize) -> (Vec<SetTool>, f32) {
+    let query =
+        SearchQuery { text: task, limit: limit.saturating_mul(4), ..SearchQuery::default() };
+    let may = |place: usize| plan.shows_place(place);
+    let found = index_of(plan.catalog(), |index| index.search_within(&query, &may));
+    let words = |place: usize| {
+        let hit = found.hits.iter().find(|hit| hit.document == place);
+        hit.map(why).unwrap_or_default()
+    };
+    let tools = found.choose(limit).into_iter().filter(|choice| may(choice.document));
+    let tools = tools.map(|Choice { document: place, gain, needed_for }| SetTool {
+        place,
+        gain,
+        words: words(place),
+        needed_for,
+    });
+    (tools.collect(), found.confidence)
 }
 
 fn find_with(

@@ -35,6 +35,7 @@ mod resent;
 
 mod rules;
 mod runs;
+mod selection;
 mod spellings;
 mod starting;
 mod tickets;

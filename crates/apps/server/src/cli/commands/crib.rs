@@ -7,4 +7,5 @@ pub(crate) mod lock;
 pub(crate) mod plan;
 pub(crate) mod run;
 pub(crate) mod search;
+pub(crate) mod select;
 pub(crate) mod tools;

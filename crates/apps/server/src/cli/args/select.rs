@@ -1,0 +1,34 @@
+//! The words of `toolcrib select`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// A task, and who is to do it.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct SelectArgs {
+    /// What is to be done, in plain words; only needed without agents.
+    #[arg(required_unless_present_any = ["agents", "roles"])]
+    pub(in crate::cli) words: Vec<String>,
+    /// Tools at the most; with agents, tools of the task for each of them.
+    #[arg(long, default_value_t = 5, value_name = "N")]
+    pub(in crate::cli) limit: usize,
+    /// Tokens that their definitions may take in a prompt.
+    #[arg(long, value_name = "N")]
+    pub(in crate::cli) tokens: Option<usize>,
+    /// A tool that is among them in any case; may be given more than once.
+    #[arg(long, value_name = "TOOL")]
+    pub(in crate::cli) always: Vec<String>,
+    /// Share the tools out over so many agents.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub(in crate::cli) agents: Option<u16>,
+    /// Share the tools out over the agents of a file: their names with what each is for.
+    #[arg(long, value_name = "FILE", conflicts_with = "agents")]
+    pub(in crate::cli) roles: Option<PathBuf>,
+    /// Tools of one agent at the most.
+    #[arg(long, value_name = "N")]
+    pub(in crate::cli) capacity: Option<usize>,
+    /// Let agents share tools that only read, where more than one has a use for them.
+    #[arg(long)]
+    pub(in crate::cli) overlap: bool,
+}

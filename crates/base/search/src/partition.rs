@@ -1,0 +1,62 @@
+//! Tools shared out over agents: what belongs together stays together.
+//!
+//! Read in this order: [`PartitionSettings`] (what is wished) and [`Partition`] (what comes of it),
+//! `features` (what tools have in common), `groups` (what is known of a group while it grows),
+//! `clusters` (who goes where), `bridges` (what more than one group has).
+//!
+//! What must stay true: the same documents and wishes give the same partition, in whatever order
+//! they come; every document is in a group; no group has more than may be; what may change
+//! something is in one group unless it is allowed in several.
+
+mod bridges;
+mod clusters;
+mod features;
+mod groups;
+mod placement;
+mod settings;
+
+use crate::document::ToolDocument;
+use features::ToolFeatures;
+pub use placement::{Partition, PartitionError, PlacedTool, PlacementReason};
+pub use settings::{Overlap, PartitionAgent, PartitionSettings};
+
+/// Shares the documents out over the agents.
+///
+/// Agents beyond the number of tools, and roles that nothing fits, have no tools.
+///
+/// # Errors
+/// There is no agent, or no room.
+pub fn partition(
+    documents: &[ToolDocument<'_>],
+    settings: &PartitionSettings<'_>,
+) -> Result<Partition, PartitionError> {
+    let agents = settings.agents.len();
+    if agents == 0 {
+        return Err(PartitionError::NoAgent);
+    }
+    let capacity = settings.capacity.unwrap_or(usize::MAX);
+    let room = capacity.saturating_mul(agents);
+    if documents.len() > room {
+        let tools = documents.len();
+        return Err(PartitionError::OverCapacity { tools, agents, capacity, room });
+    }
+    for (agent, wished) in settings.agents.iter().enumerate() {
+        let mut fixed = wished.fixed.clone();
+        fixed.sort_unstable();
+        fixed.dedup();
+        if fixed.len() > capacity {
+            let fixed = fixed.len();
+            return Err(PartitionError::FixedOverCapacity { agent, fixed, capacity });
+        }
+    }
+    let features = ToolFeatures::of(documents);
+    let mut groups = clusters::clusters(&features, settings);
+    if !groups.is_complete() {
+        // Tools that agents have in any case and in common took the room of others.
+        let tools = documents.len();
+        return Err(PartitionError::OverCapacity { tools, agents, capacity, room });
+    }
+    let cohesion = groups.cohesion(&features);
+    bridges::share(&features, settings, &mut groups);
+    Ok(Partition { groups: groups.into_placed(&features), cohesion })
+}

@@ -1,0 +1,229 @@
+//! What tools have in common, as numbers.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::document::ToolDocument;
+use crate::number_cast::{place, real, small};
+use crate::text::stop_words;
+use crate::text::words::stems;
+
+/// What it counts that two tools share it: their source, a label, a word of the name, of the
+/// arguments and results, of the texts.
+const SOURCE: f32 = 1.0;
+const LABEL: f32 = 2.5;
+const NAME: f32 = 2.0;
+const FIELD: f32 = 0.8;
+const TEXT: f32 = 0.4;
+
+/// Words of the descriptions of one tool that are read.
+const MOST_WORDS: usize = 64;
+
+/// The last word of an argument that names one of many things.
+const MARKS: [&str; 4] = ["id", "key", "slug", "uuid"];
+
+/// Features with their weights, by number.
+pub(super) type SparseVector = Vec<(u32, f32)>;
+
+/// The tools in the order of their names, as points at distance 1 from nothing.
+pub(super) struct ToolFeatures {
+    /// For each tool its place among the documents.
+    pub(super) documents: Vec<usize>,
+    pub(super) vectors: Vec<SparseVector>,
+    pub(super) writes: Vec<bool>,
+    /// What a tool needs of others: the things whose ids it takes.
+    pub(super) needs: Vec<BTreeSet<u32>>,
+    /// What it yields: the things that it is about, if it reads and does not need them.
+    pub(super) yields: Vec<BTreeSet<u32>>,
+    numbers: BTreeMap<String, u32>,
+    /// How much a feature says: the more, the fewer tools have it.
+    rarity: Vec<f32>,
+}
+
+impl ToolFeatures {
+    pub(super) fn of(documents: &[ToolDocument<'_>]) -> Self {
+        let mut order: Vec<usize> = (0..documents.len()).collect();
+        let key =
+            |at: &usize| documents.get(*at).map(|document| (&document.name, &document.source));
+        order.sort_by(|one, other| key(one).cmp(&key(other)).then(one.cmp(other)));
+        let sorted: Vec<_> = order.iter().filter_map(|at| documents.get(*at)).collect();
+        let raw: Vec<_> = sorted.iter().map(|document| weights(document)).collect();
+        let names: BTreeSet<&String> = raw.iter().flat_map(BTreeMap::keys).collect();
+        let numbers: BTreeMap<String, u32> =
+            names.into_iter().enumerate().map(|(at, name)| (name.clone(), small(at))).collect();
+        let mut counts = vec![0_usize; numbers.len()];
+        let number = |name: &String| numbers.get(name).copied().unwrap_or_default();
+        for name in raw.iter().flat_map(BTreeMap::keys) {
+            if let Some(count) = counts.get_mut(place(number(name))) {
+                *count += 1;
+            }
+        }
+        let all = real(sorted.len());
+        // What every tool has says nothing of any.
+        let rarity: Vec<f32> =
+            counts.iter().map(|count| (1.0 + all / real(*count)).ln() - 2.0_f32.ln()).collect();
+        let vector = |weights: &BTreeMap<String, f32>| {
+            let own = weights.iter().map(|(name, weight)| {
+                let number = number(name);
+                (number, weight * rarity.get(place(number)).copied().unwrap_or_default())
+            });
+            unit(own.filter(|(_, weight)| *weight > 0.0).collect())
+        };
+        let vectors = raw.iter().map(vector).collect();
+        let needed = |document: &&ToolDocument<'_>| -> BTreeSet<u32> {
+            let required = document.arguments.iter().filter(|argument| argument.required);
+            let things = required.filter_map(|argument| thing(&argument.name));
+            things.filter_map(|thing| numbers.get(&word(&thing)).copied()).collect()
+        };
+        let needs: Vec<BTreeSet<u32>> = sorted.iter().map(needed).collect();
+        let yields = sorted.iter().zip(&needs).map(|(document, needs)| {
+            let mut about = BTreeSet::new();
+            if !document.writes {
+                stems(&document.name, |_, stem| about.extend(numbers.get(&word(stem))));
+            }
+            about.retain(|thing| !needs.contains(thing));
+            about
+        });
+        Self {
+            documents: order.clone(),
+            vectors,
+            writes: sorted.iter().map(|document| document.writes).collect(),
+            yields: yields.collect(),
+            needs,
+            numbers,
+            rarity,
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.vectors.len()
+    }
+
+    /// How many features there are.
+    pub(super) fn width(&self) -> usize {
+        self.rarity.len()
+    }
+
+    /// A role as a point among the tools; empty if no tool has a word of it.
+    pub(super) fn role(&self, text: &str) -> SparseVector {
+        let mut own: BTreeMap<u32, f32> = BTreeMap::new();
+        stems(text, |_, stem| {
+            for name in [word(stem), label(stem)] {
+                if let Some(number) = self.numbers.get(&name) {
+                    let rarity = self.rarity.get(place(*number)).copied().unwrap_or_default();
+                    own.insert(*number, NAME * stop_words::weight(stem) * rarity);
+                }
+            }
+        });
+        unit(own.into_iter().filter(|(_, weight)| *weight > 0.0).collect())
+    }
+
+    /// What each tool has in common with all of them: what is in the midst of something has more.
+    pub(super) fn density(&self) -> Vec<f32> {
+        let mut whole = vec![0.0_f32; self.width()];
+        for (feature, weight) in self.vectors.iter().flatten() {
+            if let Some(sum) = whole.get_mut(place(*feature)) {
+                *sum += weight;
+            }
+        }
+        let of = |feature: u32| whole.get(place(feature)).copied().unwrap_or_default();
+        let dense = |vector: &SparseVector| {
+            vector.iter().map(|(feature, weight)| weight * of(*feature)).sum()
+        };
+        self.vectors.iter().map(dense).collect()
+    }
+
+    pub(super) fn vector(&self, tool: usize) -> &[(u32, f32)] {
+        self.vectors.get(tool).map_or(&[], Vec::as_slice)
+    }
+
+    pub(super) fn writes(&self, tool: usize) -> bool {
+        self.writes.get(tool).copied().unwrap_or(true)
+    }
+}
+
+/// What two points have in common, from 0 to 1.
+pub(super) fn common(one: &[(u32, f32)], other: &[(u32, f32)]) -> f32 {
+    let (mut left, mut right) = (one.iter().peekable(), other.iter().peekable());
+    let mut sum = 0.0;
+    while let (Some((a, weight)), Some((b, other))) = (left.peek(), right.peek()) {
+        match a.cmp(b) {
+            Ordering::Less => left.next(),
+            Ordering::Greater => right.next(),
+            Ordering::Equal => {
+                sum += weight * other;
+                left.next();
+                right.next()
+            }
+        };
+    }
+    sum
+}
+
+/// The features of a tool by their names.
+fn weights(document: &ToolDocument<'_>) -> BTreeMap<String, f32> {
+    let mut own = BTreeMap::new();
+    let mut add = |name: String, weight: f32| {
+        let known = own.entry(name).or_insert(0.0_f32);
+        *known = known.max(weight);
+    };
+    if !document.source.is_empty() {
+        add(format!("source {}", document.source.to_lowercase()), SOURCE);
+    }
+    for text in document.tags.iter().chain(&document.category) {
+        stems(text, |_, stem| add(label(stem), LABEL));
+    }
+    let mut actions = BTreeSet::new();
+    for action in &document.actions {
+        stems(action, |_, stem| {
+            actions.insert(stem.to_owned());
+        });
+    }
+    // That two tools create something says little of what.
+    let of_word = |stem: &str| if actions.contains(stem) { 0.2 } else { stop_words::weight(stem) };
+    let mut words = |text: &str, weight: f32, most: usize| {
+        let mut left = most;
+        stems(text, |_, stem| {
+            if left > 0 {
+                left -= 1;
+                add(word(stem), weight * of_word(stem));
+            }
+        });
+    };
+    words(&document.name, NAME, MOST_WORDS);
+    for argument in &document.arguments {
+        words(&argument.name, FIELD, MOST_WORDS);
+    }
+    for result in &document.results {
+        words(result, FIELD, MOST_WORDS);
+    }
+    words(&document.summary, TEXT, MOST_WORDS);
+    words(&document.description, TEXT, MOST_WORDS);
+    own
+}
+
+fn word(stem: &str) -> String {
+    format!("word {stem}")
+}
+
+fn label(stem: &str) -> String {
+    format!("label {stem}")
+}
+
+/// The thing whose id an argument takes: `order` for `order_id`.
+fn thing(argument: &str) -> Option<String> {
+    let mut words = Vec::new();
+    stems(argument, |written, stem| words.push((written.to_owned(), stem.to_owned())));
+    let ((mark, _), [.., (_, thing)]) = words.split_last()? else { return None };
+    MARKS.contains(&mark.as_str()).then(|| thing.clone())
+}
+
+fn unit(mut vector: SparseVector) -> SparseVector {
+    let length = vector.iter().map(|(_, weight)| weight * weight).sum::<f32>().sqrt();
+    if length > 0.0 {
+        for (_, weight) in &mut vector {
+            *weight /= length;
+        }
+    }
+    vector
+}
