@@ -32,6 +32,11 @@ fn no_set_falls_and_what_was_promised_holds() {
             }
         }
         let gain = of("toolcrib", "recall@5") - of("strong BM25", "recall@5");
+        let whole = |search| of(search, "whole sets@10");
+        let together = whole("toolcrib select") - whole("toolcrib");
+        if together.is_nan() || together < -1.0 {
+            fallen.push(format!("{set}: {together} whole sets by choosing them together"));
+        }
         let (answered, lost) = (of("abstention", "answered"), of("abstention", "lost"));
         if gain < -1.0 || answered > 10.0 || lost > 2.0 {
             fallen.push(format!("{set}: gain {gain}, answered {answered}, lost {lost}"));
