@@ -41,12 +41,12 @@ fn tools_are_selected_for_a_task_and_shared_out_over_agents() {
         let tools = tools.as_array().unwrap().iter();
         tools.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
     };
-    assert_eq!(named(&found["tools"]), ["text_count", "hash_text"], "{found}");
+    assert_eq!(named(&found["tools"]), ["hash_text", "text_count"], "{found}");
     let all = folder.run(&["tools", "--json"]).json();
     let shared = folder.run(&["select", "--agents", "3", "--json"]).json();
     let agents = shared["agents"].as_array().unwrap();
-    let names: Vec<_> = agents.iter().map(|agent| &agent["name"]).collect();
-    assert_eq!(names, ["scribe", "agent_1", "agent_2"], "{shared}");
+    let who: Vec<_> = agents.iter().map(|agent| &agent["name"]).collect();
+    assert_eq!(who, ["scribe", "agent_1", "agent_2"], "{shared}");
     assert!(named(&agents[0]["tools"]).contains(&"hash_text".to_owned()), "{shared}");
     let mut placed: Vec<_> = agents.iter().flat_map(|agent| named(&agent["tools"])).collect();
     placed.sort();

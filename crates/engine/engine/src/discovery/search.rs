@@ -81,6 +81,9 @@ pub struct ArgumentSource {
     pub from: ToolName,
 }
 
+/// Tools of one set: choosing more takes seconds, and serves no task.
+const LARGEST_SET: usize = 1_000;
+
 /// A tool of a set.
 pub(crate) struct SetTool {
     pub(crate) place: usize,
@@ -159,8 +162,8 @@ pub fn find(plan: &Plan, search: &DiscoveryQuery) -> DiscoveryResult {
 /// Tools that serve a task together, by their places, with what each was chosen for, and how sure
 /// it is that the first serves it.
 pub(crate) fn search_set(plan: &Plan, task: &str, limit: usize) -> (Vec<SetTool>, f32) {
-    let query =
-        SearchQuery { text: task, limit: limit.saturating_mul(4), ..SearchQuery::default() };
+    let limit = limit.min(LARGEST_SET);
+    let query = SearchQuery { text: task, limit: limit * 4, ..SearchQuery::default() };
     let may = |place: usize| plan.shows_place(place);
     let found = index_of(plan.catalog(), |index| index.search_within(&query, &may));
     let words = |place: usize| {

@@ -10,7 +10,7 @@ use crate::discovery::{SetTool, prompt_tokens, search_set};
 pub struct SelectionRequest {
     /// The task in plain words; it may be of several parts.
     pub task: String,
-    /// Tools at the most, those of `always` counted.
+    /// Tools at the most, those of `always` counted; for the task a thousand at the most.
     pub limit: usize,
     /// Tokens of their definitions in a prompt at the most; `None`: no bound.
     pub tokens: Option<usize>,
