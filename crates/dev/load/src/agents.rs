@@ -4,6 +4,7 @@
 mod endpoint;
 mod first_word;
 mod model;
+mod servers;
 mod turns;
 mod waiting;
 

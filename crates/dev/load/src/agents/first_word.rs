@@ -4,11 +4,11 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::endpoint::{EndpointClient, configuration};
-use super::model::LoadModel;
+use super::endpoint::EndpointClient;
+use super::servers::AgentServers;
+use crate::LoadError;
 use crate::figures::median;
-use crate::test_bed::{MeasuredPrograms, STORE, TestBed};
-use crate::{LoadError, LoadTarget};
+use crate::test_bed::MeasuredPrograms;
 
 /// Where the first word of an answer stands, by the API.
 const CHAT: &str = r#""content":"All"#;
@@ -24,20 +24,15 @@ pub(super) async fn first_words(
     below: &Path,
     answers: usize,
 ) -> Result<Value, LoadError> {
-    let model = LoadModel::start()?;
-    let file = configuration(&model);
-    let (plain, kept) = (TestBed::new(programs, below)?, TestBed::new(programs, below)?);
-    let (_plain_server, to_plain) = plain.forgetful(&file)?;
-    let (_kept_server, to_kept) = kept.serve(&format!("{STORE}{file}"))?;
-    let direct = LoadTarget { address: model.address.clone(), token: None };
+    let servers = AgentServers::start(programs, below)?;
     let chat = ("/v1/chat/completions", CHAT_BODY, CHAT);
     let responses = ("/v1/responses", RESPONSES_BODY, RESPONSES);
     let ways = [
-        ("direct_ms", &direct, chat),
-        ("chat_ms", &to_plain, chat),
-        ("chat_stored_ms", &to_kept, chat),
-        ("responses_ms", &to_plain, responses),
-        ("responses_stored_ms", &to_kept, responses),
+        ("direct_ms", &servers.direct, chat),
+        ("chat_ms", &servers.in_memory, chat),
+        ("chat_stored_ms", &servers.stored, chat),
+        ("responses_ms", &servers.in_memory, responses),
+        ("responses_stored_ms", &servers.stored, responses),
     ];
     let mut clients = Vec::new();
     for (name, target, _) in &ways {

@@ -7,10 +7,10 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::AgentSettings;
-use super::endpoint::{EndpointClient, configuration};
-use super::model::LoadModel;
+use super::endpoint::EndpointClient;
+use super::servers::AgentServers;
 use crate::figures::{count, median, round};
-use crate::test_bed::{MeasuredPrograms, STORE, TestBed};
+use crate::test_bed::{MeasuredPrograms, TestBed};
 use crate::{LoadError, LoadTarget, MeasuredProgram};
 
 /// The loops of others.
@@ -23,15 +23,10 @@ pub(super) async fn turns(
     below: &Path,
     much: &AgentSettings,
 ) -> Result<Value, LoadError> {
-    let model = LoadModel::start()?;
-    let file = configuration(&model);
-    let (plain, kept) = (TestBed::new(programs, below)?, TestBed::new(programs, below)?);
-    let (_plain_server, to_plain) = plain.forgetful(&file)?;
-    let (_kept_server, to_kept) = kept.serve(&format!("{STORE}{file}"))?;
-    let direct = LoadTarget { address: model.address.clone(), token: None };
-    let mut bare = EndpointClient::open(&direct).await?;
-    let mut in_memory = EndpointClient::open_agent(&to_plain).await?;
-    let mut stored = EndpointClient::open_agent(&to_kept).await?;
+    let servers = AgentServers::start(programs, below)?;
+    let mut bare = EndpointClient::open(&servers.direct).await?;
+    let mut in_memory = EndpointClient::open_agent(&servers.in_memory).await?;
+    let mut stored = EndpointClient::open_agent(&servers.stored).await?;
     let mut times: [[Vec<f64>; 2]; 3] = Default::default();
     for round in 0..=much.rounds {
         for (long, steps) in [1, much.turns + 1].into_iter().enumerate() {
@@ -51,7 +46,7 @@ pub(super) async fn turns(
     };
     let [bare, in_memory, stored] = times.map(a_turn);
     let others = match &much.python {
-        Some(python) => loops(python, &plain, &direct, much)?,
+        Some(python) => loops(python, &servers.folders[0], &servers.direct, much)?,
         None => Value::Null,
     };
     Ok(json!({
