@@ -67,7 +67,15 @@ fn tools_are_selected_for_a_task_and_shared_out_over_agents() {
     assert!(wrong.code == 2 && wrong.err.contains("`roles.json` has no roles"), "{wrong:?}");
     let unknown = folder.run(&["select", "hash", "--always", "hash_txt"]);
     assert!(unknown.err.contains("did you mean `hash_text`"), "{unknown:?}");
-    assert_eq!(folder.run(&["select"]).code, 2);
+    for wrong in [
+        &["select"][..],
+        &["select", "hash", "--limit", "0"],
+        &["select", "hash", "--capacity", "2"],
+        &["select", "hash", "--overlap"],
+        &["select", "--agents", "2", "--roles", "roles.json"],
+    ] {
+        assert_eq!(folder.run(wrong).code, 2, "{wrong:?}");
+    }
 }
 
 #[test]

@@ -2,17 +2,18 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 
 /// A task, and who is to do it.
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("shared").args(["agents", "roles"])))]
 pub(in crate::cli) struct SelectArgs {
     /// What is to be done, in plain words; only needed without agents.
-    #[arg(required_unless_present_any = ["agents", "roles"])]
+    #[arg(required_unless_present = "shared")]
     pub(in crate::cli) words: Vec<String>,
     /// Tools at the most; with agents, tools of the task for each of them.
-    #[arg(long, default_value_t = 5, value_name = "N")]
-    pub(in crate::cli) limit: usize,
+    #[arg(long, default_value_t = 5, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub(in crate::cli) limit: u16,
     /// Tokens that their definitions may take in a prompt.
     #[arg(long, value_name = "N")]
     pub(in crate::cli) tokens: Option<usize>,
@@ -23,12 +24,12 @@ pub(in crate::cli) struct SelectArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(in crate::cli) agents: Option<u16>,
     /// Share the tools out over the agents of a file: their names with what each is for.
-    #[arg(long, value_name = "FILE", conflicts_with = "agents")]
+    #[arg(long, value_name = "FILE")]
     pub(in crate::cli) roles: Option<PathBuf>,
     /// Tools of one agent at the most.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", requires = "shared")]
     pub(in crate::cli) capacity: Option<usize>,
     /// Let agents share tools that only read, where more than one has a use for them.
-    #[arg(long)]
+    #[arg(long, requires = "shared")]
     pub(in crate::cli) overlap: bool,
 }

@@ -124,9 +124,12 @@ pub(super) fn choose(
     (agent, profile): (&mut Arc<Agent>, Option<&str>),
     caller_tools: &mut Vec<CallerTool>,
 ) -> Result<(CallChoice, ToolChoice), ApiError> {
+    // Most requests say nothing of it, and need no plan here.
+    if body.get("tool_choice").is_none() {
+        return Ok(Default::default());
+    }
     let wishes = agent.model.wishes(PlanRequest::default(), !caller_tools.is_empty());
-    let plan = agent.crib.plan(caller, wishes).ok().filter(|_| body.get("tool_choice").is_some());
-    let Some(plan) = plan else { return Ok(Default::default()) };
+    let Ok(plan) = agent.crib.plan(caller, wishes) else { return Ok(Default::default()) };
     let whole = [Some(OURS), Some(agent.name.as_str()), profile];
     let whole: Vec<_> = whole.into_iter().flatten().collect();
     let there = ChoosableTools { plan, agent, whole: &whole, caller_tools };

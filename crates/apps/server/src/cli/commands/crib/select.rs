@@ -27,7 +27,7 @@ pub(crate) fn select(
     let agents = agents(context, words)?;
     let task = words.words.join(" ");
     let request = SelectionRequest {
-        limit: words.limit.saturating_mul(agents.len().max(1)),
+        limit: usize::from(words.limit) * agents.len().max(1),
         tokens: words.tokens,
         always: words.always.clone(),
         task: task.clone(),
