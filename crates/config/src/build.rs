@@ -222,6 +222,8 @@ impl Config {
             .filter(|(other, _)| other.len() > stem.len() && other.starts_with(&stem));
         let overrides = self.overrides.iter().filter(|(name, _)| name.starts_with(&stem));
         SourceViewSettings {
+            id: entry.id.clone(),
+            named: Arc::clone(&self.toolsets),
             prefix: entry.prefix.clone(),
             foreign: longer.collect(),
             include: globs(&entry.include),

@@ -11,11 +11,12 @@ mod scalars;
 mod server_limits;
 mod source;
 mod tools;
+mod toolsets;
 
 use std::path::{Path, PathBuf};
 
 use toolcrib_core::ToolName;
-use toolcrib_engine::rules::Rules;
+use toolcrib_engine::rules::{Rules, ToolsetNames};
 
 use crate::config::requirement::Requirement;
 use crate::config::{Config, StoreBounds};
@@ -34,6 +35,7 @@ pub(crate) fn file(file: &ConfigFile, folder: &Path, findings: &mut Findings<'_,
         folder: folder.to_owned(),
         points: Vec::new(),
         locals: Vec::new(),
+        toolsets: ToolsetNames::default(),
     };
     let top = TomlPath::default();
     let front = check.front(&file.server, &top.key("server"));
@@ -51,12 +53,13 @@ pub(crate) fn file(file: &ConfigFile, folder: &Path, findings: &mut Findings<'_,
     check.counterparts(&sources);
     let limits = check.limits(&file.limits, &top.key("limits"));
     let overrides = check.overrides(&file.tool);
+    check.toolsets(&file.toolset);
     let rules = check.rules("the top of the file", &top);
     let discovery = check.discovery(file.discovery, &file.eager, file.confirm, &top);
     let profiles = check.profiles(&file.profile);
     let agents = check.agents(&file.agent, &models, &profiles);
     let assign = check.assign(&file.assign, &sources);
-    let points = check.points;
+    let (points, toolsets) = (check.points, check.toolsets.named);
     Config {
         front,
         bounds,
@@ -75,6 +78,7 @@ pub(crate) fn file(file: &ConfigFile, folder: &Path, findings: &mut Findings<'_,
         store,
         sources,
         overrides,
+        toolsets: toolsets.into(),
         points,
     }
 }
@@ -87,6 +91,8 @@ struct ConfigChecker<'f, 'd, 't> {
     points: Vec<Requirement>,
     /// Tools that stand in the place of some of a provider, and where the file names them.
     locals: Vec<(ToolName, TomlPath)>,
+    /// Those that patterns may name, once they are read.
+    toolsets: ToolsetNames,
 }
 
 impl<'d, 't> ConfigChecker<'_, 'd, 't> {
@@ -130,7 +136,7 @@ impl<'d, 't> ConfigChecker<'_, 'd, 't> {
         let is_rule = |key: &str| RULES.contains(&key);
         let rows = whole.iter().filter(|(key, _)| is_rule(key.get_ref()));
         let table: TomlTable<'_> = rows.map(|(key, item)| (key.clone(), item.clone())).collect();
-        match Rules::of_table(label, &table, self.document().text()) {
+        match Rules::of_table(label, &table, self.document().text(), Some(&self.toolsets)) {
             Ok(rules) => Some(rules),
             Err(problems) => {
                 for problem in problems.iter().take(50) {

@@ -4,11 +4,12 @@ pub(crate) mod parsed;
 pub(crate) mod requirement;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use toolcrib_core::{Catalog, CribLimits, Secret, SourceId, ToolName, Validation};
 use toolcrib_engine::discovery::DiscoverySettings;
-use toolcrib_engine::rules::Rules;
+use toolcrib_engine::rules::{NamedToolset, Rules};
 use toolcrib_engine::source::ToolOverride;
 
 use self::requirement::Requirement;
@@ -51,6 +52,8 @@ pub struct Config {
     pub(crate) store: Option<Template>,
     pub(crate) sources: Vec<SourceEntry>,
     pub(crate) overrides: BTreeMap<String, ToolOverride>,
+    /// Those that are written by hand.
+    pub(crate) toolsets: Arc<[NamedToolset]>,
     /// What the file only names.
     pub(crate) points: Vec<Requirement>,
 }

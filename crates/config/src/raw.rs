@@ -32,7 +32,7 @@ pub(crate) use self::openapi::{
 pub(crate) use self::profile::{ConfirmWord, DiscoveryWord, ProfileTable};
 pub(crate) use self::scalar::{PauseText, SECRET, SecretText, SizeText};
 pub(crate) use self::source::{BasicsValue, BuiltinValue, SourceTable};
-pub(crate) use self::tool::{EffectWord, ToolTable, ValidationWord, VerifyTable};
+pub(crate) use self::tool::{EffectWord, ToolTable, ToolsetTable, ValidationWord, VerifyTable};
 pub(crate) use observability::{AuditTable, LogFormatWord, LogLevelWord, LogTable, TelemetryTable};
 pub(crate) use server::{ApiKeyTable, IssuerTable, ServerTable, TlsTable};
 pub(crate) use server_limits::ServerLimitsTable;
@@ -63,6 +63,8 @@ pub(crate) struct ConfigFile {
     pub(crate) source: Vec<SourceTable>,
     /// What is changed of a tool, under its full name: with the prefix of its source.
     pub(crate) tool: BTreeMap<String, ToolTable>,
+    /// Tools that are meant together, under a name: patterns have them all as `toolset:NAME`.
+    pub(crate) toolset: BTreeMap<String, ToolsetTable>,
     /// Views of the tools: each with its own sources, rules and limits.
     pub(crate) profile: BTreeMap<String, ProfileTable>,
     /// The bounds of the whole process.

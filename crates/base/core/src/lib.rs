@@ -78,6 +78,9 @@ pub use tool::canonical;
 pub use tool::compact_json::CompactJson;
 pub use tool::effect::Effect;
 pub use tool::fingerprint::Fingerprint;
+pub use tool::membership::{
+    MembershipReason, TOOLSET_SELECTOR, ToolsetInfo, ToolsetMaker, ToolsetMembership,
+};
 pub use tool::source::Source;
 pub use tool::source_error::SourceError;
 pub use tool::spec::{

@@ -4,6 +4,7 @@ pub mod canonical;
 pub(crate) mod compact_json;
 pub(crate) mod effect;
 pub(crate) mod fingerprint;
+pub(crate) mod membership;
 pub(crate) mod sanitize;
 pub(crate) mod source;
 pub(crate) mod source_error;

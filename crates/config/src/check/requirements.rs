@@ -64,7 +64,7 @@ impl ConfigChecker<'_, '_, '_> {
         self.point(place, RequirementKind::Lookup(name.clone()));
     }
 
-    fn point(&mut self, place: &TomlPath, thing: RequirementKind) {
+    pub(super) fn point(&mut self, place: &TomlPath, thing: RequirementKind) {
         let at = self.document().problem(self.document().start(place), place, "", "");
         self.points.push(Requirement { at, thing });
     }

@@ -210,7 +210,7 @@ fn pick(raw: &raw::SourceTable) -> OperationFilter {
     })
 }
 
-fn is_word(text: &str, longest: usize) -> bool {
+pub(super) fn is_word(text: &str, longest: usize) -> bool {
     let letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     !text.is_empty() && text.len() <= longest && text.bytes().all(letter)
 }

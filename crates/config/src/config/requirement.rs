@@ -1,5 +1,6 @@
 //! What is outside of the file and must be there: secrets, files, folders, programs, tools.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use toolcrib_core::{Catalog, Effect, ToolName, ToolSpec};
@@ -25,6 +26,8 @@ pub(crate) enum RequirementKind {
     Folder(PathBuf),
     Program(PathBuf),
     Tool(ToolName),
+    /// A toolset that has tools.
+    Toolset(String),
     /// A tool that is called without asking anybody, to look a call up.
     Lookup(ToolName),
 }
@@ -35,6 +38,7 @@ impl Requirement {
         let (name, looks_up) = match &self.thing {
             RequirementKind::Tool(name) => (name, false),
             RequirementKind::Lookup(name) => (name, true),
+            RequirementKind::Toolset(id) => return self.empty_toolset(id, catalog),
             RequirementKind::Secret(_)
             | RequirementKind::File(_)
             | RequirementKind::Folder(_)
@@ -54,6 +58,27 @@ impl Requirement {
         Some(ConfigProblem {
             message: format!("there is no tool `{name}` now"),
             cure,
+            ..self.at.clone()
+        })
+    }
+
+    /// A toolset in which no tool is.
+    fn empty_toolset(&self, id: &str, catalog: &Catalog) -> Option<ConfigProblem> {
+        if catalog.tools().iter().any(|tool| tool.spec.is_in(id)) {
+            return None;
+        }
+        let sets = catalog.tools().iter().flat_map(|tool| &tool.spec.toolsets);
+        let known: BTreeSet<&str> = sets.map(|set| set.toolset.id.as_str()).collect();
+        let known: Vec<_> = known.into_iter().collect();
+        let cure = instead(id, &known);
+        let is_other = cure.starts_with("did you mean");
+        Some(ConfigProblem {
+            message: format!("no tool is in the toolset `{id}` now"),
+            cure: if is_other {
+                cure
+            } else {
+                "`toolcrib tools` lists what patterns can match".into()
+            },
             ..self.at.clone()
         })
     }
@@ -120,6 +145,7 @@ impl Requirement {
             | RequirementKind::Folder(_)
             | RequirementKind::Program(_)
             | RequirementKind::Tool(_)
+            | RequirementKind::Toolset(_)
             | RequirementKind::Lookup(_) => {}
         }
     }

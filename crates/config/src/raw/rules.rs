@@ -78,6 +78,8 @@ struct TestToolTable {
     effect: Option<EffectWord>,
     /// Its tags.
     tags: Vec<String>,
+    /// The toolsets of its source that it is in; those that are written by hand it has anyway.
+    toolsets: Vec<String>,
 }
 
 /// Who calls.

@@ -110,3 +110,18 @@ pub(crate) enum ValidationWord {
     Coerce,
     Off,
 }
+
+/// Tools that are meant together, by patterns. `toolset:NAME` is all of them wherever patterns are
+/// written.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Toolset")]
+pub(crate) struct ToolsetTable {
+    /// Patterns of its tools: `stripe__*`, `category:invoices`, `source:github effect:read`. They
+    /// may name toolsets of sources.
+    pub(crate) tools: Vec<String>,
+    /// What it is called where people choose; its name if not set.
+    pub(crate) title: Option<String>,
+    /// What its tools do, in a sentence, for whoever chooses among toolsets.
+    pub(crate) summary: Option<String>,
+}

@@ -27,4 +27,5 @@ mod resend;
 mod schema;
 mod secrets;
 mod shelves;
+mod toolsets;
 mod workshop;

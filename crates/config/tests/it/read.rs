@@ -56,7 +56,7 @@ discovery = "code"
 eager = ["scope:x"]
 "#;
     let expected = "\
-crib.toml:2:1: listn: unknown key; use one of `server`, `store`, `log`, `embedder`, `model`, `agent`, `telemetry`, `audit`, `source`, `tool`, `profile`, `limits`, `assign`, `allow`, `ask`, `deny`, `discovery`, `eager`, `confirm`, `rule`, `tests`
+crib.toml:2:1: listn: unknown key; use one of `server`, `store`, `log`, `embedder`, `model`, `agent`, `telemetry`, `audit`, `source`, `tool`, `toolset`, `profile`, `limits`, `assign`, `allow`, `ask`, `deny`, `discovery`, `eager`, `confirm`, `rule`, `tests`
 crib.toml:3:9: deny[0]: `eat` is no effect; did you mean `read`?
 crib.toml:3:23: deny[1]: wrong type: integer; write a string
 crib.toml:6:10: server.listen: this is no address to listen on; write an address and a port, as in `127.0.0.1:7411` or `[::1]:7411`
@@ -73,7 +73,7 @@ crib.toml:22:1: tool.x.effekt: unknown key; did you mean `effect`?
 crib.toml:25:12: profile.p.sources[0]: there is no such source; did you mean `files`?
 crib.toml:26:10: profile.p.allow[0]: `categry` is no field of a pattern; did you mean `category`? (a tool name with a colon is `name:categry:a`)
 crib.toml:27:13: profile.p.discovery: `code` is not available in this version; use `direct` or `lazy` or `auto`
-crib.toml:28:10: profile.p.eager[0]: `scope` is of the caller, and these are tools; name tools, tags, actions, categories, sources or effects";
+crib.toml:28:10: profile.p.eager[0]: `scope` is of the caller, and these are tools; name tools, tags, actions, toolsets, categories, sources or effects";
     assert_eq!(problems(text), expected);
 }
 

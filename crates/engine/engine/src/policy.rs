@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::rules::ToolPatterns;
 use serde_json::json;
 use toolcrib_core::{
     BoxFuture, Caller, Fingerprint, Intent, Policy, SourceId, ToolSpec, UnlistedAccess,
@@ -22,6 +23,15 @@ pub struct OnlySources(BTreeSet<SourceId>);
 impl OnlySources {
     pub fn new(sources: BTreeSet<SourceId>) -> Self {
         Self(sources)
+    }
+}
+
+/// The tools of some patterns alone: what an agent, or a view for one, is made of.
+pub struct OnlyTools(ToolPatterns);
+
+impl OnlyTools {
+    pub fn new(tools: ToolPatterns) -> Self {
+        Self(tools)
     }
 }
 
@@ -68,6 +78,32 @@ impl Policy for StrictestPolicy {
     }
 }
 
+impl Policy for OnlyTools {
+    fn sees(&self, _: &Caller, tool: &ToolSpec) -> bool {
+        self.0.has(tool)
+    }
+
+    fn decide<'a>(&'a self, intent: Intent<'a>) -> BoxFuture<'a, Verdict> {
+        Box::pin(std::future::ready(allowed(self.0.has(intent.tool))))
+    }
+
+    fn lets_run(&self, _: &Caller, tool: &ToolSpec) -> bool {
+        self.0.has(tool)
+    }
+
+    fn is_per_tool(&self) -> bool {
+        true
+    }
+
+    fn version(&self) -> Option<Fingerprint> {
+        Some(Fingerprint::of(&json!({ "tools": self.0.written() })))
+    }
+}
+
+fn allowed(is_allowed: bool) -> Verdict {
+    if is_allowed { Verdict::Allow } else { Verdict::Deny("the rules do not permit it".to_owned()) }
+}
+
 impl OnlySources {
     fn has(&self, tool: &ToolSpec) -> bool {
         self.0.contains(&tool.origin.source)
@@ -80,12 +116,7 @@ impl Policy for OnlySources {
     }
 
     fn decide<'a>(&'a self, intent: Intent<'a>) -> BoxFuture<'a, Verdict> {
-        let verdict = if self.has(intent.tool) {
-            Verdict::Allow
-        } else {
-            Verdict::Deny("the rules do not permit it".to_owned())
-        };
-        Box::pin(std::future::ready(verdict))
+        Box::pin(std::future::ready(allowed(self.has(intent.tool))))
     }
 
     fn lets_run(&self, _: &Caller, tool: &ToolSpec) -> bool {

@@ -21,7 +21,7 @@
 //! wins, so the order of rules and lists means nothing, and no rule can undo a `deny`.
 //!
 //! A pattern is a glob over the tool's name, or `field:glob` with a field of the tool (`name`,
-//! `source`, `category`, `action`, `effect`, `tag`) or of the caller (`scope`, `tenant`,
+//! `source`, `category`, `action`, `effect`, `tag`, `toolset`) or of the caller (`scope`, `tenant`,
 //! `subject`); several joined by blanks must all match. In a glob `*` is any run of characters
 //! and `?` is one (also a blank); all else is itself, and case counts. The first colon ends the
 //! field: a tool whose name holds one is `name:ns:tool`. A tool without a category matches no
@@ -40,6 +40,7 @@ mod reader;
 mod rule_pattern;
 mod rule_test;
 mod tool_patterns;
+mod toolset_names;
 mod unlisted_resource;
 mod verdict_kind;
 
@@ -60,6 +61,7 @@ pub use self::verdict_kind::VerdictKind;
 use pattern_index::PatternIndex;
 use rule_pattern::RulePattern;
 pub use tool_patterns::{PatternProblem, ToolPatterns};
+pub use toolset_names::{NamedToolset, ToolsetNames};
 
 /// What a caller is told where no rule gives a reason: it names no rule.
 const DENIED: &str = "the rules do not permit it";
@@ -89,8 +91,15 @@ impl Rules {
     /// Reads the same out of a table of a larger file: it holds the keys of a rule file and no
     /// others, and `text` is the whole file, for the lines. What stands in no `[[rule]]` is told
     /// as of `label`.
-    pub fn of_table(label: &str, table: &DeTable<'_>, text: &str) -> Result<Self, RuleProblems> {
-        reader::table(label, table, text)
+    ///
+    /// `toolsets`: those that patterns may name, and that tests go by; `None`: nobody knows them.
+    pub fn of_table(
+        label: &str,
+        table: &DeTable<'_>,
+        text: &str,
+        toolsets: Option<&ToolsetNames>,
+    ) -> Result<Self, RuleProblems> {
+        reader::table(label, table, text, toolsets)
     }
 
     /// Tells which rules decided. Comments, tests and the rest of a larger file are no part of it.

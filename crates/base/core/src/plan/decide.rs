@@ -1,27 +1,26 @@
 //! The rules of a plan, in their order; the first that a tool fails is its reason.
 
+mod caller_catalog;
 mod hosted;
+mod wishes;
 
-use std::collections::HashMap;
 use std::sync::Arc;
-
-use indexmap::{IndexMap, IndexSet};
 
 use super::presentation::{MetaTools, Presentation};
 use super::presenter::{Presenter, ShowAll};
-use super::request::{ChoiceScope, PlanRequest};
-use super::similar_names::nearest;
+use super::request::PlanRequest;
 use super::tools::{Plan, PlanDecision};
 use super::visibility::{ExclusionReason, Exposure, InclusionReason, Visibility};
 use super::warning::{PlanError, PlanWarning};
 use crate::call::caller::Caller;
-use crate::call::name::ToolName;
 use crate::catalog::type_map::TypeMap;
 use crate::catalog::{Catalog, CatalogTool};
 use crate::outcome::run::Run;
 use crate::policy::Policy;
 use crate::tool::spec::ToolSpec;
+use caller_catalog::{CallerCatalog, passes};
 use hosted::HostedTools;
+use wishes::{ChosenTools, RequestPlaces};
 
 impl Plan {
     /// Decides for every tool of the snapshot, in the order that `ARCHITECTURE.md` gives.
@@ -34,9 +33,6 @@ impl Plan {
         plan(catalog, Arc::new(caller.clone()), policy, request, &ShowAll)
     }
 }
-
-/// The places of names in a snapshot.
-type NamesByPlace<'a> = HashMap<u32, &'a str>;
 
 pub(super) fn plan(
     catalog: &Arc<Catalog>,
@@ -63,10 +59,9 @@ pub(super) fn plan(
 
     let forced = choices.forced(&standings);
     let known = CallerCatalog { catalog, standings: &standings, caller: &caller, policy };
-    let unknown = request.disabled.iter().filter(|name| known.get(name).is_none());
-    warnings.extend(unknown.map(|name| PlanWarning::UnknownDisabled { name: name.clone() }));
+    warnings.extend(request.disabled.iter().filter_map(|name| known.unknown(name)));
     choices.warn(&known, &mut warnings);
-    if choices.bind && forced.is_empty() {
+    if choices.bind && !choices.places().any(|place| passes(&standings, place)) {
         return Err(PlanError(warnings));
     }
     let shown = showing.shown(catalog, &mut {
@@ -104,7 +99,7 @@ pub(super) fn plan(
 fn with_hosted(
     catalog: &Catalog,
     choices: &mut ChosenTools<'_>,
-    wishes: &RequestPlaces<'_>,
+    wishes: &RequestPlaces,
     (hosted, permitted): (&mut HostedTools, &[Visibility]),
 ) -> Vec<Visibility> {
     let mut decide = |hosted: &HostedTools| {
@@ -126,7 +121,7 @@ fn with_hosted(
 fn chosen_among(
     catalog: &Catalog,
     choices: &ChosenTools<'_>,
-    wishes: &RequestPlaces<'_>,
+    wishes: &RequestPlaces,
     (mut standings, counterparts): (Vec<Visibility>, Vec<u32>),
 ) -> Vec<Visibility> {
     // The exclusive tool that wins is one that passed so far.
@@ -199,21 +194,17 @@ fn expose(
     recent
 }
 
-fn passes(standings: &[Visibility], place: u32) -> bool {
-    matches!(standings.get(place as usize), Some(Visibility::Visible { .. }))
-}
-
 /// Rules 1 to 3; `Visible` means "not out yet".
 fn permitted(
     place: u32,
     spec: &ToolSpec,
-    wishes: &RequestPlaces<'_>,
+    wishes: &RequestPlaces,
     caller: &Caller,
     policy: &dyn Policy,
 ) -> Visibility {
     if !spec.enabled {
         Visibility::Out(ExclusionReason::DisabledByAdmin)
-    } else if wishes.disabled.contains_key(&place) {
+    } else if wishes.disables(place) {
         Visibility::Out(ExclusionReason::DisabledForRequest)
     } else if !policy.sees(caller, spec) {
         Visibility::Out(ExclusionReason::Denied)
@@ -255,7 +246,7 @@ impl TraitRules {
         Self { any_chosen: choices.bind, chosen, winner, companions, counterparts }
     }
 
-    fn stand(&self, place: u32, tool: &CatalogTool, wishes: &RequestPlaces<'_>) -> Visibility {
+    fn stand(&self, place: u32, tool: &CatalogTool, wishes: &RequestPlaces) -> Visibility {
         let traits = &tool.spec.traits;
         let is_chosen = self.chosen.get(place as usize) == Some(&true);
         let because = match self.winner {
@@ -286,127 +277,5 @@ impl TraitRules {
             InclusionReason::NothingChosen | InclusionReason::Companion => wishes.exposure(place),
         };
         Visibility::Visible { because, exposure }
-    }
-}
-
-/// The catalog as the caller may know it: a tool that policy denies is told apart from no tool by
-/// nobody, whatever else keeps it out.
-struct CallerCatalog<'a> {
-    catalog: &'a Catalog,
-    standings: &'a [Visibility],
-    caller: &'a Caller,
-    policy: &'a dyn Policy,
-}
-
-impl<'a> CallerCatalog<'a> {
-    fn get(&self, name: &str) -> Option<(&'a CatalogTool, Visibility)> {
-        let place = self.catalog.place(name)?;
-        let standing = *self.standings.get(place as usize)?;
-        self.catalog.at(place).filter(|tool| self.exists(tool, standing)).map(|t| (t, standing))
-    }
-
-    fn exists(&self, tool: &CatalogTool, standing: Visibility) -> bool {
-        match standing {
-            Visibility::Out(ExclusionReason::Denied) => false,
-            // Policy comes after these rules and was not asked yet.
-            Visibility::Out(
-                ExclusionReason::DisabledByAdmin | ExclusionReason::DisabledForRequest,
-            ) => self.policy.sees(self.caller, &tool.spec),
-            Visibility::Visible { .. } | Visibility::Out(_) => true,
-        }
-    }
-
-    fn nearest(&self, wrong: &str) -> Option<ToolName> {
-        let tools = self.catalog.tools().iter().zip(self.standings);
-        let names = tools
-            .filter(|(tool, standing)| self.exists(tool, **standing))
-            .map(|(tool, _)| &tool.spec.name);
-        nearest(wrong, names.take(2_000)).first().map(|name| (*name).clone())
-    }
-}
-
-/// The choices in their order, each once, with their places in the catalog.
-struct ChosenTools<'a> {
-    bind: bool,
-    named: IndexMap<&'a str, Option<u32>>,
-}
-
-/// For so many choices that name no tool, the nearest is looked for.
-const LOOKED_FOR: usize = 16;
-
-impl<'a> ChosenTools<'a> {
-    fn read(catalog: &Catalog, request: &'a PlanRequest) -> Self {
-        let bound = request.choice_scope == ChoiceScope::Run || request.run.turn() == 0;
-        let bind = bound && !request.choices.is_empty();
-        let named = request.choices.iter().filter(|_| bind);
-        let named = named.map(|choice| (choice.as_str(), catalog.place(choice))).collect();
-        Self { bind, named }
-    }
-
-    /// Puts in the place of each choice what stands for it.
-    fn fall_to(&mut self, stands: impl Fn(u32) -> u32) {
-        for place in self.named.values_mut().flatten() {
-            *place = stands(*place);
-        }
-    }
-
-    /// The places of those that are visible, each once.
-    fn forced(&self, standings: &[Visibility]) -> Vec<u32> {
-        let passing = self.places().filter(|place| passes(standings, *place));
-        passing.collect::<IndexSet<_>>().into_iter().collect()
-    }
-
-    fn places(&self) -> impl Iterator<Item = u32> {
-        self.named.values().copied().flatten()
-    }
-
-    fn warn(&self, known: &CallerCatalog<'_>, warnings: &mut Vec<PlanWarning>) {
-        let mut unknown = 0;
-        for (choice, place) in &self.named {
-            let Some((tool, standing)) = known.get(choice) else {
-                unknown += 1;
-                let nearest = if unknown <= LOOKED_FOR { known.nearest(choice) } else { None };
-                warnings.push(PlanWarning::UnknownChoice { choice: (*choice).to_owned(), nearest });
-                continue;
-            };
-            // Another tool may stand for it.
-            let stands = place.is_some_and(|place| passes(known.standings, place));
-            if let (Visibility::Out(out), false) = (standing, stands) {
-                let choice = tool.spec.name.clone();
-                let why = out.in_words(known.catalog).1;
-                warnings.push(PlanWarning::LostChoice { choice, why });
-            }
-        }
-    }
-}
-
-/// The request's other lists as places in the catalog.
-struct RequestPlaces<'a> {
-    disabled: NamesByPlace<'a>,
-    deferred: NamesByPlace<'a>,
-    hidden: NamesByPlace<'a>,
-}
-
-impl<'a> RequestPlaces<'a> {
-    fn read(catalog: &Catalog, request: &'a PlanRequest) -> Self {
-        let places = |names: &'a [String]| -> NamesByPlace<'a> {
-            let known = names.iter().filter_map(|name| Some((catalog.place(name)?, name.as_str())));
-            known.collect::<HashMap<_, _>>()
-        };
-        Self {
-            disabled: places(&request.disabled),
-            deferred: places(&request.deferred),
-            hidden: places(&request.hidden),
-        }
-    }
-
-    fn exposure(&self, place: u32) -> Exposure {
-        if self.hidden.contains_key(&place) {
-            Exposure::Hidden
-        } else if self.deferred.contains_key(&place) {
-            Exposure::Deferred
-        } else {
-            Exposure::Listed
-        }
     }
 }

@@ -7,11 +7,12 @@ use serde::{Deserialize, Serialize};
 use super::presentation::Discovery;
 use crate::outcome::run::Run;
 
-/// The wishes of one request.
+/// The wishes of one request. Where tools are named, `toolset:ID` is all of a toolset.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PlanRequest {
-    /// Tools that the user chose; the order decides between exclusive ones.
+    /// Tools that the user chose; the order decides between exclusive ones. Of a toolset a model
+    /// need not call any, and its exclusive tools are not chosen.
     pub choices: Vec<String>,
     pub choice_scope: ChoiceScope,
     /// Tools that are out for this request.

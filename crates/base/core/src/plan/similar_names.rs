@@ -9,10 +9,26 @@ pub(crate) fn nearest<'a>(
     wrong: &str,
     names: impl IntoIterator<Item = &'a ToolName>,
 ) -> Vec<&'a ToolName> {
+    near(wrong, names, ToolName::as_str)
+}
+
+/// The nearest of other names.
+pub(crate) fn nearest_of<'a>(
+    wrong: &str,
+    names: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    near(wrong, names, |name| name).into_iter().next()
+}
+
+fn near<'a, T: ?Sized>(
+    wrong: &str,
+    names: impl IntoIterator<Item = &'a T>,
+    text: impl Fn(&T) -> &str,
+) -> Vec<&'a T> {
     let wrong = pairs(wrong);
     let mut scored: Vec<_> = names
         .into_iter()
-        .map(|name| (likeness(&wrong, &pairs(name.as_str())), name))
+        .map(|name| (likeness(&wrong, &pairs(text(name))), name))
         .filter(|(score, _)| *score >= 40)
         .collect();
     scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));

@@ -10,13 +10,15 @@ pub enum PlanWarning {
     UnknownChoice { choice: String, nearest: Option<ToolName> },
     #[error("the choice `{choice}` has no effect: {why}")]
     LostChoice { choice: ToolName, why: String },
+    #[error("no tool of the toolset `{name}` is available{}", near(.nearest.as_ref()))]
+    UnknownToolset { name: String, nearest: Option<String> },
     #[error("`{name}` cannot be disabled for this request: there is no such tool")]
     UnknownDisabled { name: String },
     #[error("no tool is visible: ask why of the tools that you expected")]
     NothingVisible,
 }
 
-fn near(nearest: Option<&ToolName>) -> String {
+fn near(nearest: Option<&impl std::fmt::Display>) -> String {
     nearest.map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
 }
 

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use super::compact_json::CompactJson;
 use super::effect::Effect;
 use super::fingerprint::Fingerprint;
+use super::membership::ToolsetMembership;
 use super::verify::Verify;
 use crate::call::name::{InvalidName, SourceId, ToolName};
 
@@ -83,6 +84,10 @@ pub struct ToolSpec {
     /// What the origin said besides, kept whole for those who pass it on (icons, notes for programs).
     #[serde(skip_serializing_if = "CompactJson::is_empty", default)]
     pub extra: CompactJson<Map<String, Value>>,
+    /// The toolsets that it is in. They say nothing of what it does, so the fingerprint leaves them
+    /// out.
+    #[serde(skip)]
+    pub toolsets: Vec<ToolsetMembership>,
 }
 
 /// What most tools add to the prompts, kept once.
@@ -152,12 +157,18 @@ impl ToolSpec {
             hosted: None,
             origin: ToolOrigin { source, name: None, undeclared: false },
             extra: CompactJson::default(),
+            toolsets: Vec::new(),
         }
     }
 
     /// Whether a call may be made again without asking anybody.
     pub fn harmless_to_repeat(&self) -> bool {
         self.idempotent || self.effect == Effect::Read
+    }
+
+    /// Whether it is in the toolset of this id.
+    pub fn is_in(&self, toolset: &str) -> bool {
+        self.toolsets.iter().any(|membership| membership.toolset.id == toolset)
     }
 
     /// SHA-256 of the canonical spec: every field but where it came from and the admin's switch.

@@ -169,6 +169,7 @@ fn says_the_same(one: &Catalog, other: &Catalog) -> bool {
                 && one.stale == other.stale
                 && one.spec.origin.source == other.spec.origin.source
                 && one.spec.enabled == other.spec.enabled
+                && one.spec.toolsets == other.spec.toolsets
         })
         && quarantined()
             .all(|(one, other)| one.fingerprint == other.fingerprint && one.reason == other.reason)

@@ -15,6 +15,10 @@ pub(super) enum PatternField {
     Name,
     Tag,
     Action,
+    /// A set that rules go by.
+    Toolset,
+    /// Any set, also one that a model made.
+    AnyToolset,
     Category,
     Source,
     Effect,
@@ -25,8 +29,15 @@ pub(super) enum PatternField {
 
 impl PatternField {
     /// The fields of the tool, by which patterns are indexed.
-    pub(super) const OF_TOOL: [Self; 6] =
-        [Self::Name, Self::Tag, Self::Action, Self::Category, Self::Source, Self::Effect];
+    pub(super) const OF_TOOL: [Self; 7] = [
+        Self::Name,
+        Self::Tag,
+        Self::Action,
+        Self::Toolset,
+        Self::Category,
+        Self::Source,
+        Self::Effect,
+    ];
     pub(super) const OF_CALLER: [Self; 3] = [Self::Scope, Self::Tenant, Self::Subject];
 
     pub(super) fn as_str(self) -> &'static str {
@@ -34,6 +45,7 @@ impl PatternField {
             Self::Name => "name",
             Self::Tag => "tag",
             Self::Action => "action",
+            Self::Toolset | Self::AnyToolset => "toolset",
             Self::Category => "category",
             Self::Source => "source",
             Self::Effect => "effect",
@@ -59,6 +71,11 @@ impl PatternField {
             Self::Name => test(tool.name.as_str()),
             Self::Tag => tool.tags.iter().any(|tag| test(tag)),
             Self::Action => tool.actions.iter().any(|action| test(action)),
+            Self::Toolset => {
+                let mut sets = tool.toolsets.iter().map(|membership| &membership.toolset);
+                sets.any(|set| set.for_rules && test(&set.id))
+            }
+            Self::AnyToolset => tool.toolsets.iter().any(|membership| test(&membership.toolset.id)),
             Self::Category => tool.category.as_deref().is_some_and(test),
             Self::Source => test(tool.origin.source.as_str()),
             Self::Effect => test(tool.effect.as_str()),

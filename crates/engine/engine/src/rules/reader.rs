@@ -1,11 +1,15 @@
 //! From TOML to rules: every fault is collected with its line, and none stops the reading.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use serde_json::Value;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
-use toolcrib_core::{Caller, Effect, Fingerprint, SourceId, ToolSpec};
+use toolcrib_core::{
+    Caller, Effect, Fingerprint, MembershipReason, SourceId, ToolSpec, ToolsetInfo,
+    ToolsetMembership,
+};
 use toolcrib_json::invisible::exact;
 
 use super::pattern::{self, PatternFault, PatternField, PatternTerm};
@@ -13,6 +17,7 @@ use super::pattern_index::PatternIndex;
 use super::problem::{RuleProblem, RuleProblems, instead};
 use super::rule_pattern::RulePattern;
 use super::rule_test::RuleTest;
+use super::toolset_names::ToolsetNames;
 use super::verdict_kind::VerdictKind;
 use super::{RuleSection, Rules};
 
@@ -29,7 +34,7 @@ type TomlTable<'t> = DeTable<'t>;
 type TomlItem<'t> = Spanned<DeValue<'t>>;
 
 pub(super) fn rules(text: &str) -> Result<Rules, RuleProblems> {
-    let mut reading = RuleReader::new(text);
+    let mut reading = RuleReader::new(text, None);
     if text.len() > LARGEST_FILE {
         let what = format!("the file is larger than {LARGEST_FILE} bytes");
         reading.problem(0, what, "use patterns instead of names");
@@ -48,8 +53,13 @@ pub(super) fn rules(text: &str) -> Result<Rules, RuleProblems> {
     reading.finish("the top of the file", table.get_ref())
 }
 
-pub(super) fn table(label: &str, table: &TomlTable<'_>, text: &str) -> Result<Rules, RuleProblems> {
-    RuleReader::new(text).finish(label, table)
+pub(super) fn table(
+    label: &str,
+    table: &TomlTable<'_>,
+    text: &str,
+    toolsets: Option<&ToolsetNames>,
+) -> Result<Rules, RuleProblems> {
+    RuleReader::new(text, toolsets).finish(label, table)
 }
 
 /// What counts of a rule file, as JSON.
@@ -73,7 +83,9 @@ fn value(item: &TomlItem<'_>) -> Value {
     }
 }
 
-struct RuleReader {
+struct RuleReader<'n> {
+    /// `None`: any may be named.
+    toolsets: Option<&'n ToolsetNames>,
     /// Where each line starts, in bytes.
     lines: Vec<usize>,
     problems: Vec<RuleProblem>,
@@ -84,10 +96,11 @@ struct RuleReader {
     trials: Vec<RuleTest>,
 }
 
-impl RuleReader {
-    fn new(text: &str) -> Self {
+impl<'n> RuleReader<'n> {
+    fn new(text: &str, toolsets: Option<&'n ToolsetNames>) -> Self {
         let breaks = text.match_indices('\n').map(|(at, _)| at + 1);
         Self {
+            toolsets,
             lines: std::iter::once(0).chain(breaks).collect(),
             problems: Vec::new(),
             sections: Vec::new(),
@@ -163,6 +176,10 @@ impl RuleReader {
             for (at, pattern) in self.texts(item, list) {
                 match pattern::read(&pattern) {
                     Ok(mut terms) => {
+                        let unknown = self.toolsets.and_then(|toolsets| toolsets.unknown(&terms));
+                        if let Some(fault) = unknown {
+                            self.fault(at, fault);
+                        }
                         terms.extend_from_slice(when);
                         self.entries.push(RulePattern { rule, ruling, pattern, terms });
                     }
@@ -215,10 +232,10 @@ impl RuleReader {
     fn tool(&mut self, item: &TomlItem<'_>) -> Option<ToolSpec> {
         let at = item.span().start;
         if let DeValue::String(name) = item.get_ref() {
-            return self.spec(at, name);
+            return self.spec(at, name).map(|spec| self.in_toolsets(spec));
         }
         let table = self.table(item, "tool")?;
-        let known = ["name", "source", "category", "actions", "effect", "tags"];
+        let known = ["name", "source", "category", "actions", "effect", "tags", "toolsets"];
         self.keys(table, "`tool`", &known);
         let name = table.get("name").and_then(|name| self.text(name, "name"));
         let mut spec = self.spec(at, name.as_deref().unwrap_or("unnamed"))?;
@@ -234,7 +251,26 @@ impl RuleReader {
                 *values = self.texts(item, key).into_iter().map(|(_, text)| text).collect();
             }
         }
-        Some(spec)
+        let toolsets = table.get("toolsets").map(|item| self.texts(item, "toolsets"));
+        for (at, id) in toolsets.into_iter().flatten() {
+            let unknown = self.toolsets.filter(|toolsets| !toolsets.may_have(&id));
+            if unknown.is_some() {
+                let cure = "name one of the file, or take it out";
+                self.problem(at, format!("there is no toolset `{id}`"), cure);
+            }
+            let toolset = ToolsetInfo { id, for_rules: true, ..ToolsetInfo::default() };
+            let because = MembershipReason::All;
+            spec.toolsets.push(ToolsetMembership { toolset: Arc::new(toolset), because });
+        }
+        Some(self.in_toolsets(spec))
+    }
+
+    /// With the sets that are written by hand.
+    fn in_toolsets(&self, mut spec: ToolSpec) -> ToolSpec {
+        let named = self.toolsets.into_iter().flat_map(|toolsets| &toolsets.named);
+        let own: Vec<_> = named.filter_map(|named| named.membership(&spec)).collect();
+        spec.toolsets.extend(own);
+        spec
     }
 
     fn spec(&mut self, at: usize, name: &str) -> Option<ToolSpec> {
@@ -271,7 +307,7 @@ impl RuleReader {
 }
 
 /// The shapes of TOML, with a problem for every other shape.
-impl RuleReader {
+impl RuleReader<'_> {
     fn fault(&mut self, at: usize, (what, cure): PatternFault) {
         self.problem(at, what, cure);
     }

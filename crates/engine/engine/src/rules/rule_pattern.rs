@@ -22,7 +22,11 @@ impl RulePattern {
     pub(super) fn singles_out(&self) -> bool {
         let is_narrow = |term: &PatternTerm| match term.field {
             PatternField::Name => !term.glob.is_any(),
-            PatternField::Tag | PatternField::Action | PatternField::Category => true,
+            PatternField::Tag
+            | PatternField::Action
+            | PatternField::Toolset
+            | PatternField::AnyToolset
+            | PatternField::Category => true,
             PatternField::Effect => !term.glob.matches(Effect::Destroy.as_str()),
             PatternField::Source
             | PatternField::Scope

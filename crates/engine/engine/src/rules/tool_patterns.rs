@@ -3,6 +3,7 @@
 use toolcrib_core::{Caller, ToolSpec};
 
 use super::pattern::{self, PatternField, PatternTerm};
+use super::toolset_names::ToolsetNames;
 
 /// Patterns as rules have them, of which one must match; those of a caller are left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -18,17 +19,54 @@ pub struct PatternProblem {
 }
 
 impl ToolPatterns {
-    /// All that is wrong is told at once.
+    /// All that is wrong is told at once. A toolset need not be there.
     pub fn read(texts: &[impl AsRef<str>]) -> Result<Self, Vec<PatternProblem>> {
+        Ok(Self::checked(texts, None)?.of_any_toolset())
+    }
+
+    /// The same of a file that has these toolsets.
+    pub fn read_with(
+        texts: &[impl AsRef<str>],
+        toolsets: &ToolsetNames,
+    ) -> Result<Self, Vec<PatternProblem>> {
+        Ok(Self::checked(texts, Some(toolsets))?.of_any_toolset())
+    }
+
+    /// The same for what rules may go by.
+    pub(super) fn for_rules(
+        texts: &[impl AsRef<str>],
+        toolsets: &ToolsetNames,
+    ) -> Result<Self, Vec<PatternProblem>> {
+        Self::checked(texts, Some(toolsets))
+    }
+
+    /// It permits nothing, so it may go by sets that a model made.
+    fn of_any_toolset(mut self) -> Self {
+        for term in self.0.iter_mut().flatten() {
+            if term.field == PatternField::Toolset {
+                term.field = PatternField::AnyToolset;
+            }
+        }
+        self
+    }
+
+    fn checked(
+        texts: &[impl AsRef<str>],
+        toolsets: Option<&ToolsetNames>,
+    ) -> Result<Self, Vec<PatternProblem>> {
         let (mut read, mut wrong) = (Vec::new(), Vec::new());
         for (index, text) in texts.iter().enumerate() {
             let terms = pattern::read(text.as_ref()).and_then(|terms| {
+                if let Some(fault) = toolsets.and_then(|toolsets| toolsets.unknown(&terms)) {
+                    return Err(fault);
+                }
                 let of_caller = |term: &&PatternTerm| PatternField::OF_CALLER.contains(&term.field);
                 match terms.iter().find(of_caller) {
                     None => Ok(terms),
                     Some(term) => Err((
                         format!("`{}` is of the caller, and these are tools", term.field.as_str()),
-                        "name tools, tags, actions, categories, sources or effects".to_owned(),
+                        "name tools, tags, actions, toolsets, categories, sources or effects"
+                            .to_owned(),
                     )),
                 }
             });
@@ -38,6 +76,16 @@ impl ToolPatterns {
             }
         }
         if wrong.is_empty() { Ok(Self(read)) } else { Err(wrong) }
+    }
+
+    /// They as texts: alike if they match alike.
+    pub fn written(&self) -> Vec<String> {
+        let term = |term: &PatternTerm| format!("{}:{}", term.field.as_str(), term.glob.written());
+        self.0.iter().map(|terms| terms.iter().map(term).collect::<Vec<_>>().join(" ")).collect()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// Whether one of them matches a tool.

@@ -1,8 +1,9 @@
 //! What is wanted of a source, and a list of tools as it wants them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use crate::rules::Glob;
+use crate::rules::{Glob, NamedToolset};
 use toolcrib_core::{
     AddressPattern, LONGEST_NAME, QuarantineReason, ResourceAddress, SourceError, SourceId,
     Toolset, UnlistedAccess, Validation, ValidationOrigin,
@@ -13,6 +14,7 @@ use super::tool_override::ToolOverride;
 /// What is wanted of a source.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SourceViewSettings {
+    pub id: SourceId,
     pub prefix: String,
     /// How names begin that are another source's, and whose.
     pub foreign: Vec<(String, SourceId)>,
@@ -22,6 +24,8 @@ pub struct SourceViewSettings {
     pub validation: Option<Validation>,
     /// By the full name of the tool.
     pub overrides: BTreeMap<String, ToolOverride>,
+    /// Toolsets that are written by hand, of which it may have tools.
+    pub named: Arc<[NamedToolset]>,
 }
 
 /// Whether a name is to be had by what is included and excluded.
@@ -42,6 +46,7 @@ impl SourceViewSettings {
         let lists = [&self.include, &self.exclude];
         self.prefix.is_empty()
             && self.overrides.is_empty()
+            && self.named.is_empty()
             && lists.iter().all(|globs| globs.is_empty())
     }
 
@@ -85,17 +90,34 @@ impl SourceViewSettings {
             SourceError::new(message).because(error)
         })?;
         let named = self.set_foreign_apart(&named);
+        Ok(self.in_toolsets(self.overridden(named)))
+    }
+
+    fn overridden(&self, tools: Toolset) -> Toolset {
         if self.overrides.is_empty() && self.validation.is_none() {
-            return Ok(named);
+            return tools;
         }
-        Ok(named.respec(|spec| {
+        tools.respec(|spec| {
             if let Some(validation) = self.validation {
                 (spec.validation, spec.validation_said) = (validation, ValidationOrigin::Source);
             }
             if let Some(over) = self.overrides.get(spec.name.as_str()) {
                 over.apply(spec);
             }
-        }))
+        })
+    }
+
+    /// The tools with the toolsets that they are in, by what they are now.
+    fn in_toolsets(&self, tools: Toolset) -> Toolset {
+        if self.named.is_empty() {
+            return tools;
+        }
+        tools.respec(|spec| {
+            spec.origin.source = self.id.clone();
+            let own: Vec<_> =
+                self.named.iter().filter_map(|named| named.membership(spec)).collect();
+            spec.toolsets.extend(own);
+        })
     }
 
     /// A name that is legal at the source may be too long behind the prefix: it costs its tool.

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use toolcrib_core::plan::{Exposure, InclusionReason};
 use toolcrib_core::{
-    AllowAll, Caller, Catalog, ChoiceScope, Effect, Plan, PlanError, PlanRequest, PlanWarning,
-    Report, Run, ToolName, ToolTraits, Toolset, Verdict,
+    AllowAll, Caller, Catalog, ChoiceScope, Effect, MembershipReason, Plan, PlanError, PlanRequest,
+    PlanWarning, Report, Run, ToolName, ToolTraits, Toolset, ToolsetInfo, ToolsetMembership,
+    Verdict,
 };
 use toolcrib_testkit::{Behaviour, FixedPolicy, Oracle, spec};
 
@@ -217,4 +218,30 @@ fn only_for_the_first_wrong_choices_is_the_nearest_looked_for() {
     let warnings = plan.warnings();
     assert_eq!((warnings.len(), warnings.iter().filter(helped).count()), (40, 16));
     assert!(warnings.iter().take(16).all(|warning| helped(&warning)));
+}
+
+#[test]
+fn a_toolset_is_chosen_without_its_exclusive_tools_and_a_tool_of_its_name_comes_first() {
+    let oracle = Oracle::default();
+    let set = Arc::new(ToolsetInfo { id: "x".to_owned(), ..ToolsetInfo::default() });
+    let tool = |name: &str, is_exclusive: bool, is_in: bool| {
+        let mut spec = spec(name, Effect::Read);
+        spec.traits.exclusive = is_exclusive;
+        let (toolset, because) = (Arc::clone(&set), MembershipReason::All);
+        spec.toolsets.extend(is_in.then_some(ToolsetMembership { toolset, because }));
+        oracle.tool(spec, Behaviour::Echo)
+    };
+    let tools = [tool("a", false, true), tool("b", true, true), tool("c", false, false)];
+    let catalog = Arc::new(Catalog::of(Toolset::of(tools.clone()).unwrap()));
+    let make = |catalog| {
+        Plan::make(catalog, &Caller::local(), &AllowAll, request(&["toolset:x"])).unwrap()
+    };
+    let chosen = make(&catalog);
+    assert_eq!((visible(&chosen), forced(&chosen)), (vec!["a"], vec![]));
+
+    let named = [tool("toolset:x", false, false)];
+    let all = Toolset::of(tools.into_iter().chain(named)).unwrap();
+    let catalog = Arc::new(Catalog::of(all));
+    let chosen = make(&catalog);
+    assert_eq!((visible(&chosen), forced(&chosen)), (vec!["toolset:x"], vec!["toolset:x"]));
 }

@@ -85,7 +85,7 @@ fn rules_have_the_same_fingerprint_as_long_as_they_say_the_same() {
         let (table, errors) = toml::de::DeTable::parse_recoverable(&text);
         assert!(errors.is_empty());
         let policy = table.get_ref().get("policy").unwrap().get_ref().as_table().unwrap();
-        Rules::of_table("[policy]", policy, &text).unwrap().fingerprint()
+        Rules::of_table("[policy]", policy, &text, None).unwrap().fingerprint()
     };
     assert_eq!(in_file("a = 1"), in_file("# b\n\nb = 2"));
     assert_eq!(in_file("a = 1"), of("allow = [\"x\"]"));
@@ -141,7 +141,7 @@ expect = "alow"
 [[tests]]
 caller = { tenant = 5 }
 "#;
-    let fields = "`name`, `tag`, `action`, `category`, `source`, `effect`, `scope`, `tenant`, \
+    let fields = "`name`, `tag`, `action`, `toolset`, `category`, `source`, `effect`, `scope`, `tenant`, \
                   `subject`";
     let expected = format!(
         "\

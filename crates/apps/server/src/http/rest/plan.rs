@@ -200,6 +200,7 @@ fn unknown(warnings: &[PlanWarning]) -> Option<&str> {
     warnings.iter().find_map(|warning| match warning {
         PlanWarning::UnknownChoice { choice, .. } => Some(choice.as_str()),
         PlanWarning::LostChoice { .. }
+        | PlanWarning::UnknownToolset { .. }
         | PlanWarning::UnknownDisabled { .. }
         | PlanWarning::NothingVisible => None,
     })
