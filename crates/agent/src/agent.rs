@@ -2,11 +2,13 @@
 
 mod batch;
 pub(crate) mod check;
+mod children;
 mod compaction;
 mod decisions;
 pub(crate) mod drift;
 mod judge;
 pub(crate) mod replay;
+mod restore;
 mod tape;
 mod trace;
 mod turn;
@@ -17,8 +19,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use toolcrib_core::{
-    BatchOptions, Caller, NewRun, Plan, PlanRequest, Reference, Run, RunLedger, RunLedgerError,
-    RunStage, StoredRun, TicketId,
+    BatchOptions, Caller, NewRun, Plan, PlanRequest, Policy, Reference, Run, RunLedger,
+    RunLedgerError, RunStage, TicketId,
 };
 use toolcrib_engine::Crib;
 
@@ -32,12 +34,14 @@ use crate::record::run_tape::RunTape;
 use crate::run::end::RunEnd;
 use crate::run::trace::RequestTrace;
 use crate::run::{RunEffect, RunInput, RunState};
-use crate::saved::{RestoreError, SAVED_VERSION, SavedRun};
 use crate::stop::StopReason;
+use crate::team::{Team, TeamLimits};
 use crate::usage::Usage;
 use check::CheckPolicy;
+use children::work::{Children, RunTree, WorkPlace};
 
 /// A model with instructions, over a crib.
+#[derive(Clone)]
 pub struct Agent {
     pub name: String,
     pub description: String,
@@ -48,6 +52,16 @@ pub struct Agent {
     pub wishes: PlanRequest,
     pub budget: Budget,
     pub checks: CheckPolicy,
+    /// Those that work for it.
+    pub team: Option<Arc<Team>>,
+}
+
+impl Agent {
+    /// The same with less: neither it nor those that work for it have what `by` leaves out.
+    pub fn narrow(&mut self, by: &Arc<dyn Policy>) {
+        self.crib = self.crib.narrowed(Arc::clone(by));
+        self.team = self.team.as_ref().map(|team| Arc::new(team.narrowed(by)));
+    }
 }
 
 /// One run of an agent for a caller.
@@ -83,6 +97,24 @@ pub struct AgentRun {
     record: Option<RunRecord>,
     /// What came to it.
     tape: RunTape,
+    /// The runs that work for it.
+    children: Children,
+    /// What all runs share that work for one another.
+    tree: RunTree,
+    /// Its place among those that work, of one that works for another.
+    place: WorkPlace,
+    kept_at: ThreadPlace,
+    /// How long the ledger of calls remembers their keys.
+    keys_for: Duration,
+}
+
+/// Where the first run of a tree is written down.
+#[derive(Clone, Default)]
+struct ThreadPlace {
+    /// `None`: nowhere.
+    ledger: Option<Arc<dyn RunLedger>>,
+    thread: String,
+    profile: Option<String>,
 }
 
 /// What is not known of a run that another process drove before.
@@ -146,12 +178,25 @@ impl AgentRun {
         run: NewRun,
     ) -> Result<Self, RunLedgerError> {
         let mut begun = Self::named(run.id.clone(), order);
+        begun.kept_at = ThreadPlace {
+            ledger: Some(Arc::clone(&ledger)),
+            thread: run.thread.clone(),
+            profile: run.profile.clone(),
+        };
+        begun.written_down(ledger, run).await
+    }
+
+    async fn written_down(
+        mut self,
+        ledger: Arc<dyn RunLedger>,
+        run: NewRun,
+    ) -> Result<Self, RunLedgerError> {
         let mut record = RunRecord::new(ledger, run.id.clone());
-        begun.begin_tape();
-        let tape = begun.tape.drain();
-        record.begin(run, &begun.without_items(), &begun.state.items, &tape).await?;
-        begun.record = Some(record);
-        Ok(begun)
+        self.begin_tape();
+        let tape = self.tape.drain();
+        record.begin(run, &self.without_items(), &self.state.items, &tape).await?;
+        self.record = Some(record);
+        Ok(self)
     }
 
     fn named(id: String, order: RunOrder) -> Self {
@@ -163,12 +208,18 @@ impl AgentRun {
         state.choice = choice;
         state.checks = agent.checks.rules();
         let next = state.again();
+        let tree = tree_of(&agent);
         Self {
             agent,
             caller,
             state,
             account,
             next,
+            children: Children::default(),
+            tree,
+            place: None,
+            kept_at: ThreadPlace::default(),
+            keys_for: Duration::MAX,
             plan: None,
             usage: Usage::default(),
             busy: Duration::ZERO,
@@ -185,98 +236,6 @@ impl AgentRun {
             record: None,
             tape: RunTape::None,
         }
-    }
-
-    /// The run as it is now. At a pause it can be gone on with; what was asked of the model and is
-    /// not answered yet is asked again.
-    pub fn saved(&self) -> SavedRun {
-        SavedRun { items: self.state.items.clone(), ..self.without_items() }
-    }
-
-    fn without_items(&self) -> SavedRun {
-        let end = if let RunEffect::End(end) = &self.next { Some(end.clone()) } else { None };
-        SavedRun {
-            version: SAVED_VERSION,
-            state: self.state.bare(),
-            items: Vec::new(),
-            spent: self.account.saved(),
-            usage: self.usage,
-            busy: self.busy,
-            deferred_until: self.deferred_until,
-            requests: self.requests.clone(),
-            end,
-        }
-    }
-
-    /// A run that was saved, for the agent and the caller that it was of.
-    pub fn restored(
-        agent: Arc<Agent>,
-        caller: Arc<Caller>,
-        saved: SavedRun,
-    ) -> Result<Self, RestoreError> {
-        if saved.version > SAVED_VERSION {
-            return Err(RestoreError::Newer(saved.version));
-        }
-        let price = agent.model.settings().price;
-        let account = Account::going_on(agent.budget, price, saved.spent);
-        let mut state = saved.state;
-        state.items = saved.items;
-        state.checks = agent.checks.rules();
-        let is_told = saved.end.is_some();
-        let next = saved.end.map_or_else(|| state.again(), RunEffect::End);
-        let told_tickets =
-            if let RunEffect::Wait(tickets) = &next { tickets.clone() } else { Vec::new() };
-        Ok(Self {
-            agent,
-            caller,
-            account,
-            next,
-            plan: None,
-            usage: saved.usage,
-            busy: saved.busy,
-            is_told,
-            told_tickets,
-            is_ahead: false,
-            past: RunPast {
-                has_lost_request: state.asks() && saved.deferred_until.is_none(),
-                ..RunPast::default()
-            },
-            options: BatchOptions::default(),
-            hold: CancellationToken::new(),
-            defers: false,
-            deferred_until: saved.deferred_until,
-            room: ModelRoom::default(),
-            requests: saved.requests,
-            record: None,
-            tape: RunTape::None,
-            state,
-        })
-    }
-
-    /// A run that was written down, whoever wrote it. Calls that had begun are not made again: what
-    /// is on record of them is told.
-    ///
-    /// `keys_for`: how long the ledger of calls remembers their keys. For a run that stood still for
-    /// half of it, they may be forgotten.
-    pub fn resumed(
-        agent: Arc<Agent>,
-        ledger: Arc<dyn RunLedger>,
-        stored: StoredRun,
-        keys_for: Duration,
-    ) -> Result<Self, RestoreError> {
-        let unreadable = |error: serde_json::Error| RestoreError::Unreadable(error.to_string());
-        let mut saved: SavedRun = serde_json::from_str(&stored.state).map_err(unreadable)?;
-        let items = stored.items.iter().map(|item| serde_json::from_str(item));
-        saved.items = items.collect::<Result<_, _>>().map_err(unreadable)?;
-        let written = saved.items.len();
-        let stood = stored.summary.changed.elapsed().unwrap_or_default();
-        let mut run = Self::restored(agent, Arc::new(stored.summary.caller), saved)?;
-        run.past.is_old = stood > keys_for / 2;
-        run.past.is_taken_up = true;
-        let id = stored.summary.id;
-        run.record = Some(RunRecord::after(ledger, id, stored.steps, written));
-        run.resume_tape();
-        Ok(run)
     }
 
     /// What goes with every batch. A host among it hears what calls tell, and answers what they ask.
@@ -326,7 +285,10 @@ impl AgentRun {
         loop {
             let pause = match &self.next {
                 RunEffect::End(end) => Some(RunPause::Ended(end.clone())),
-                RunEffect::Wait(tickets) => Some(RunPause::Waiting(tickets.clone())),
+                RunEffect::Wait(_) if !self.children.ready().is_empty() => None,
+                RunEffect::Wait(tickets) => {
+                    Some(RunPause::Waiting(self.tickets_of_people(tickets)))
+                }
                 RunEffect::Ask { .. } => self.deferral(cancel),
                 RunEffect::Call(_) | RunEffect::Check { .. } => None,
             };
@@ -360,7 +322,11 @@ impl AgentRun {
             tell(event);
         };
         let input = match &mut self.next {
-            RunEffect::End(_) | RunEffect::Wait(_) => None,
+            RunEffect::End(_) => None,
+            RunEffect::Wait(_) => {
+                self.go_on_with_children(&mut both, cancel).await;
+                None
+            }
             RunEffect::Ask { is_last } => {
                 let is_last = *is_last;
                 self.ask(is_last, &mut both, cancel).await
@@ -375,7 +341,11 @@ impl AgentRun {
             }
             RunEffect::Call(calls) => {
                 let calls = std::mem::take(calls);
-                Some(RunInput::Ran(self.call(calls, &mut both, cancel).await))
+                let report = self.call(calls, &mut both, cancel).await;
+                if report.is_none() {
+                    self.next = self.state.again();
+                }
+                report.map(RunInput::Ran)
             }
         };
         self.record = record;
@@ -419,7 +389,11 @@ impl AgentRun {
             RunPause::Held | RunPause::Deferred { .. } => {}
             RunPause::Waiting(tickets) => {
                 let before = std::mem::replace(&mut self.told_tickets, tickets.clone());
-                let new = tickets.iter().filter(|ticket| !before.contains(ticket)).cloned();
+                // What those wait for that work for it, they tell themselves.
+                let own = self.state.waiting_calls();
+                let is_own = |ticket: &TicketId| own.iter().any(|one| one.ticket == *ticket);
+                let new = tickets.iter().filter(|ticket| !before.contains(ticket));
+                let new = new.filter(|ticket| is_own(ticket)).cloned();
                 let calls = self.waiting_tools(&new.collect::<Vec<_>>()).await;
                 told.extend(calls.into_iter().map(|call| RunEvent::Waiting { call }));
             }
@@ -473,6 +447,12 @@ impl AgentRun {
     fn take(&mut self, input: RunInput) -> RunEffect {
         self.state.step(input, self.agent.model.dialect())
     }
+}
+
+/// What the runs share that begin with one of this agent.
+fn tree_of(agent: &Agent) -> RunTree {
+    let limits = agent.team.as_ref().map_or_else(TeamLimits::default, |team| team.limits);
+    RunTree::new(limits)
 }
 
 /// Seconds since 1970.

@@ -61,6 +61,18 @@ pub(crate) struct Spent {
     cost: f64,
 }
 
+impl Spent {
+    /// The same without a part of it.
+    pub(crate) fn without(self, part: Self) -> Self {
+        Self {
+            turns: self.turns.saturating_sub(part.turns),
+            calls: self.calls.saturating_sub(part.calls),
+            tokens: self.tokens.saturating_sub(part.tokens),
+            cost: (self.cost - part.cost).max(0.0),
+        }
+    }
+}
+
 /// What a request is to a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RequestKind {
@@ -93,16 +105,42 @@ impl Account {
         *self.spent()
     }
 
-    /// One whose expenses are its parent's too.
-    pub fn child(self: &Arc<Self>, budget: Budget) -> Arc<Self> {
+    /// One whose expenses are its parent's too: whatever it reserves is reserved there as well.
+    ///
+    /// `price`: of its own model; `None`: where the parent has a limit of money, nothing is paid.
+    pub fn child(self: &Arc<Self>, budget: Budget, price: Option<Price>) -> Arc<Self> {
+        self.child_going_on(budget, price, Spent::default())
+    }
+
+    /// One of which so much was spent before, of which the parent does not know yet.
+    pub(crate) fn child_going_on(
+        self: &Arc<Self>,
+        budget: Budget,
+        price: Option<Price>,
+        spent: Spent,
+    ) -> Arc<Self> {
+        self.add(&spent);
         let parent = Some(Arc::clone(self));
-        Arc::new(Self { budget, price: self.price, spent: Mutex::default(), parent })
+        Arc::new(Self { budget, price, spent: Mutex::new(spent), parent })
+    }
+
+    fn add(&self, more: &Spent) {
+        {
+            let mut spent = self.spent();
+            spent.turns = spent.turns.saturating_add(more.turns);
+            spent.calls = spent.calls.saturating_add(more.calls);
+            spent.tokens = spent.tokens.saturating_add(more.tokens);
+            spent.cost += more.cost;
+        }
+        if let Some(parent) = &self.parent {
+            parent.add(more);
+        }
     }
 
     /// Reserves a request beside the turns, which counts as none: what is set aside for the last
     /// answer is not touched.
     pub fn reserve_aside(&self, input: u64, output: u64) -> Result<Reservation, StopReason> {
-        self.reserve_as(RequestKind::Aside, input, output)
+        self.reserve_as(RequestKind::Aside, input, output, self.price)
     }
 
     /// Reserves a request that sends `input` tokens and may write up to `output`, or less if no
@@ -114,7 +152,7 @@ impl Account {
         is_last: bool,
     ) -> Result<Reservation, StopReason> {
         let kind = if is_last { RequestKind::Last } else { RequestKind::Turn };
-        self.reserve_as(kind, input, output)
+        self.reserve_as(kind, input, output, self.price)
     }
 
     fn reserve_as(
@@ -122,17 +160,18 @@ impl Account {
         kind: RequestKind,
         input: u64,
         output: u64,
+        price: Option<Price>,
     ) -> Result<Reservation, StopReason> {
         // Held until it is reserved above too: nobody reserves in between. Children lock before
         // their parents, and no other way round.
         let mut spent = self.spent();
-        let own = self.left(&spent, input, output, kind)?;
+        let own = self.left(&spent, input, output, kind, price)?;
         let output_tokens = match &self.parent {
-            Some(parent) => parent.reserve_as(kind, input, own)?.output_tokens,
+            Some(parent) => parent.reserve_as(kind, input, own, price)?.output_tokens,
             None => own,
         };
         let tokens = input.saturating_add(output_tokens);
-        let cost = self.price.map_or(0.0, |price| price.of(input, output_tokens));
+        let cost = price.map_or(0.0, |price| price.of(input, output_tokens));
         spent.tokens = spent.tokens.saturating_add(tokens);
         spent.cost += cost;
         spent.turns += u32::from(kind == RequestKind::Turn);
@@ -149,6 +188,7 @@ impl Account {
         input: u64,
         output: u64,
         kind: RequestKind,
+        price: Option<Price>,
     ) -> Result<u64, StopReason> {
         let is_last = kind == RequestKind::Last;
         if kind == RequestKind::Turn && self.budget.turns.is_some_and(|turns| spent.turns >= turns)
@@ -166,7 +206,9 @@ impl Account {
                 return Err(StopReason::Tokens);
             }
         }
-        if let Some((cost, price)) = self.budget.cost.zip(self.price) {
+        if let Some(cost) = self.budget.cost {
+            // What nobody knows the price of is not paid.
+            let price = price.ok_or(StopReason::Cost)?;
             let aside = if is_last { 0.0 } else { price.of(input, LAST_WORDS) };
             let free = cost - spent.cost - aside - price.of(input, 0);
             let one = price.of(0, 1);
@@ -190,16 +232,19 @@ impl Account {
 
     /// Puts what was used in the place of what was reserved.
     pub fn settle(&self, reserved: Reservation, used: &Usage) {
+        let price = self.price;
+        let cost = price.map_or(0.0, |price| price.of(used.input_tokens, used.output_tokens));
+        self.settle_as(reserved, used.total(), cost);
+    }
+
+    fn settle_as(&self, reserved: Reservation, tokens: u64, cost: f64) {
         {
             let mut spent = self.spent();
-            let cost =
-                self.price.map_or(0.0, |price| price.of(used.input_tokens, used.output_tokens));
-            spent.tokens =
-                spent.tokens.saturating_sub(reserved.tokens).saturating_add(used.total());
+            spent.tokens = spent.tokens.saturating_sub(reserved.tokens).saturating_add(tokens);
             spent.cost = spent.cost - reserved.cost + cost;
         }
         if let Some(parent) = &self.parent {
-            parent.settle(reserved, used);
+            parent.settle_as(reserved, tokens, cost);
         }
     }
 

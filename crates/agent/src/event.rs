@@ -50,6 +50,21 @@ pub enum RunEvent {
     /// A call waits for a person.
     #[serde(rename = "call.waiting")]
     Waiting { call: WaitingTool },
+    /// Another run begins to work for this one, or goes on in another process: what it told before
+    /// is told again then.
+    #[serde(rename = "child.started")]
+    ChildStarted {
+        /// From the first run of the tree: `billing-1a2b3c/search-4d5e6f`.
+        path: String,
+        run: String,
+        agent: String,
+        task: String,
+        /// The id of the call that gave the task.
+        call: String,
+    },
+    /// What that run tells. Its end is an event of its own: [`RunEvent::Ended`].
+    #[serde(rename = "child.event")]
+    Child { path: String, run: String, event: Box<RunEvent> },
     #[serde(rename = "usage")]
     Usage { usage: Usage },
     /// `at`: in seconds since 1970.
@@ -132,6 +147,27 @@ impl WaitingTool {
 }
 
 impl RunEvent {
+    /// The call that it says waits for a person, of this run or of one that works for it.
+    pub fn waiting(&self) -> Option<&WaitingTool> {
+        match self {
+            Self::Waiting { call } => Some(call),
+            Self::Child { event, .. } => event.waiting(),
+            Self::TurnStarted { .. }
+            | Self::Text { .. }
+            | Self::Reasoning { .. }
+            | Self::Retracted { .. }
+            | Self::Calls { .. }
+            | Self::CallDone { .. }
+            | Self::Progress { .. }
+            | Self::Notice { .. }
+            | Self::Compacted { .. }
+            | Self::Checked { .. }
+            | Self::ChildStarted { .. }
+            | Self::Usage { .. }
+            | Self::Ended { .. } => None,
+        }
+    }
+
     pub fn to_json(&self) -> Value {
         serde_json::to_value(self).unwrap_or_else(|error| json!({ "fault": error.to_string() }))
     }

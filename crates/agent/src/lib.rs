@@ -2,7 +2,8 @@
 //!
 //! Read in this order: [`ThreadItem`] (what was said), [`model`] (clients of the model APIs),
 //! [`Budget`], [`RunState`] (the loop as a function without clock and socket), [`Agent`] (who runs
-//! it), [`RunEvent`] (what is told meanwhile), [`Cassette`] (a run that is played again).
+//! it), [`Team`] (those that work for it), [`RunEvent`] (what is told meanwhile), [`Cassette`] (a run
+//! that is played again).
 
 mod agent;
 mod budget;
@@ -14,6 +15,7 @@ mod record;
 mod run;
 mod saved;
 mod stop;
+mod team;
 mod usage;
 
 pub use agent::check::{AnswerCheck, CheckPolicy, JudgedAnswer};
@@ -33,4 +35,5 @@ pub use run::verdict::{CheckOutcome, CheckVerdict, Evidence};
 pub use run::{RunEffect, RunInput, RunState};
 pub use saved::{RestoreError, SavedRun};
 pub use stop::StopReason;
+pub use team::{AGENTS, AgentMode, AgentTools, NewSpecialist, Specialist, Team, TeamLimits};
 pub use usage::{Usage, UsageSource};

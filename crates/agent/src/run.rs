@@ -6,6 +6,7 @@ mod judged;
 pub(crate) mod reference;
 mod results;
 mod slot;
+pub(crate) mod team_memory;
 pub(crate) mod trace;
 pub(crate) mod verdict;
 
@@ -22,6 +23,7 @@ use end::{RunEnd, lapsed};
 use reference::RunReference;
 pub(crate) use slot::WaitingCall;
 use slot::{CallSlot, StoredCall, in_words};
+use team_memory::TeamMemory;
 use verdict::{CheckRules, CheckVerdict};
 
 /// Where a run stands. It is data: what is written and read back goes on as it was.
@@ -51,6 +53,9 @@ pub struct RunState {
     /// As its agent has it now.
     #[serde(skip)]
     pub(crate) checks: CheckRules,
+    /// What it is to those above and below it.
+    #[serde(default, skip_serializing_if = "TeamMemory::is_empty")]
+    pub(crate) team: TeamMemory,
 }
 
 fn unknown_place() -> usize {
@@ -165,6 +170,7 @@ impl RunState {
             done: Vec::new(),
             waits_for_people,
             checks: CheckRules::default(),
+            team: TeamMemory::default(),
         }
     }
 
@@ -172,7 +178,8 @@ impl RunState {
     pub(crate) fn begun(&self, items: Vec<ThreadItem>) -> Self {
         let (id, tools) = (self.id.clone(), self.caller_tools.clone());
         let choice = self.choice.clone();
-        Self { choice, ..Self::new(id, items, tools, self.waits_for_people) }
+        let team = self.team.begun();
+        Self { choice, team, ..Self::new(id, items, tools, self.waits_for_people) }
     }
 
     /// The same without the items of the thread.
@@ -189,7 +196,19 @@ impl RunState {
             waits_for_people: self.waits_for_people,
             began_at: self.began_at,
             checks: self.checks.clone(),
+            team: self.team.clone(),
         }
+    }
+
+    /// The calls that are to run now.
+    pub(crate) fn calls(&self) -> Vec<Call> {
+        let RunPhase::Calling { calls, .. } = &self.phase else { return Vec::new() };
+        calls.iter().map(StoredCall::call).collect()
+    }
+
+    /// Whether the model hears of a batch only when nothing of it waits for a person any more.
+    pub(crate) fn waits_for_people(&self) -> bool {
+        self.waits_for_people
     }
 
     /// Whether the model is to be asked next.
@@ -247,12 +266,14 @@ impl RunState {
             }
             (RunPhase::Calling { calls, left, refused }, RunInput::Ran(report)) => {
                 let report = if self.holds(&report) { in_words(report) } else { report };
+                self.team.keep(&report.responses);
                 let slots = report.responses.iter().zip(&calls);
                 let slots = slots.map(|(told, call)| CallSlot::of(told, call, dialect)).collect();
                 self.ran(&report, slots, left, refused, dialect)
             }
             (RunPhase::Waiting { mut slots, left, refused }, RunInput::Decided(ticket, told)) => {
                 self.run.absorb_late(&told);
+                self.team.keep(std::slice::from_ref(&*told));
                 decide(&mut slots, &ticket, &told, dialect);
                 self.wait_or_go_on(slots, left, refused, dialect)
             }
@@ -421,6 +442,8 @@ impl RunState {
         refused: &[ResultText],
         dialect: &dyn Dialect,
     ) -> RunEffect {
+        let waiting = slots.iter().filter_map(|slot| slot.waits.as_ref());
+        self.team.told_waiting.extend(waiting.map(|waiting| waiting.ticket.clone()));
         self.push_results(slots, refused, dialect);
         if left.is_empty() {
             return self.ask(None);

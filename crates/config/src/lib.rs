@@ -32,7 +32,7 @@ pub use report::name_conflicts::{kept_out, set_aside};
 pub use report::trust::Disclosure;
 pub use secrets::process::{ProcessLookup, inherited_variables, open_ordinary_file};
 pub use secrets::template::{SecretLookup, UnresolvedReference};
-pub use settings::agents::AgentSettings;
+pub use settings::agents::{AgentSettings, TeamMember, TeamSettings};
 pub use settings::embedder::{EmbedderError, EmbedderSettings};
 pub use settings::listener::{ListenerSettings, TlsFiles};
 pub use settings::observability::{

@@ -9,11 +9,13 @@ use toolcrib_core::{
     BatchOptions, Call, CallKey, Effect, ErrorKind, Host, Plan, Progress, Report, Response,
 };
 
+use super::children::answers::failed;
 use super::tape::BatchOutcome;
 use super::{AgentRun, Listener};
 use crate::event::{CallEnd, RunEvent};
 use crate::item::ResultText;
 use crate::model::ModelFault;
+use crate::team::AgentMode;
 
 /// How soon a busy call is looked at again.
 const BUSY_PAUSE: Duration = Duration::from_millis(50);
@@ -32,7 +34,7 @@ impl AgentRun {
         mut calls: Vec<Call>,
         tell: Listener<'_>,
         cancel: &CancellationToken,
-    ) -> Report {
+    ) -> Option<Report> {
         let wished = u32::try_from(calls.len()).unwrap_or(u32::MAX);
         let played = self.played_batch(tell);
         let may_run = match &played {
@@ -48,7 +50,7 @@ impl AgentRun {
         let is_played = played.is_some();
         let outcome = match played {
             Some((_, outcome)) => outcome,
-            None => self.run_batch(&mut calls, tell, cancel).await,
+            None => self.run_live(&mut calls, tell, cancel).await?,
         };
         if let Some(why) = &outcome.no_plan {
             self.state.refuse(calls.into_iter().map(|call| not_run(call, why)));
@@ -64,7 +66,33 @@ impl AgentRun {
         if !is_played {
             self.note_batch(may_run, is_held, &outcome);
         }
-        outcome.report
+        Some(outcome.report)
+    }
+
+    /// Runs the calls, those that the team answers at the same time as the others. `None`: the
+    /// process ends, and another one goes on.
+    async fn run_live(
+        &mut self,
+        calls: &mut Vec<Call>,
+        tell: Listener<'_>,
+        cancel: &CancellationToken,
+    ) -> Option<BatchOutcome> {
+        let (places, of_team) = self.take_team_calls(calls);
+        if of_team.is_empty() {
+            return Some(self.run_batch(calls, tell, cancel).await);
+        }
+        let plain = calls.clone();
+        let mut outcome = self.run_batch(calls, tell, cancel).await;
+        if let Some(why) = outcome.no_plan.take() {
+            let refused = plain.iter().map(|call| *failed(call, format!("not run: {why}")));
+            outcome.report.responses = refused.collect();
+        }
+        let theirs = self.delegate(of_team, tell, cancel).await?;
+        let mut all: Vec<_> = places.into_iter().zip(outcome.report.responses).collect();
+        all.extend(theirs);
+        all.sort_by_key(|(place, _)| *place);
+        outcome.report.responses = all.into_iter().map(|(_, response)| response).collect();
+        Some(outcome)
     }
 
     /// Takes the calls, unless none is run.
@@ -94,7 +122,7 @@ impl AgentRun {
         let left = self.time_left();
         let begun = std::mem::take(&mut self.past.is_taken_up);
         let begun = begun.then(|| (calls.clone(), options.clone()));
-        let mut running = Box::pin(self.agent.crib.run_with(&plan, calls, options));
+        let mut running = Box::pin(self.crib().run_with(&plan, calls, options));
         let mut late = std::pin::pin!(tokio::time::sleep(left));
         let mut progress = Vec::new();
         let mut report = loop {
@@ -131,7 +159,7 @@ impl AgentRun {
             while call.key.is_some() && is_busy(response) && !options.cancel.is_cancelled() {
                 tokio::time::sleep(BUSY_PAUSE).await;
                 let one = vec![call.clone()];
-                let mut now = self.agent.crib.run_with(plan, one, options.clone()).await;
+                let mut now = self.crib().run_with(plan, one, options.clone()).await;
                 if let Some(now) = now.responses.pop() {
                     *response = now;
                 }
@@ -142,7 +170,10 @@ impl AgentRun {
     /// The plan that calls are judged by: the one that the model was shown, or that of now for a
     /// run that another process began. Without one no call runs, and each is answered.
     fn plan_of_batch(&self) -> Result<Plan, ModelFault> {
-        self.plan.clone().map_or_else(|| self.plan(), Ok)
+        let is_routed = self.team().is_some_and(|(_, mode)| mode == AgentMode::Router);
+        // The router runs what its model was not shown.
+        let shown = self.plan.clone().filter(|_| !is_routed);
+        shown.map_or_else(|| self.plan_in(self.crib()), Ok)
     }
 
     /// Prepares calls of a run that is written down: one that may change something runs once under

@@ -41,7 +41,7 @@ impl AgentRun {
     }
 
     fn weight(&self, draft: &TurnDraft, items: &[ThreadItem]) -> usize {
-        self.agent.model.weight(&draft.request(items, self.state.caller_tools(), 0))
+        self.agent.model.weight(&draft.request(items, 0))
     }
 
     /// How many items are to be hidden, if that helps.

@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
+use tokio_util::sync::CancellationToken;
 use toolcrib_core::{
     Call, CallFlag, Decision, LedgerError, ParkedCall, Redemption, Response, TicketError, TicketId,
     ToolName,
 };
 
+use super::children::work::is_of_run;
 use super::{AgentRun, Listener};
 use crate::event::{CallEnd, RunEvent};
 use crate::run::{RunEffect, RunInput, WaitingCall};
@@ -27,6 +29,12 @@ impl AgentRun {
         decision: Decision,
         tell: Listener<'_>,
     ) -> Result<(), TicketError> {
+        self.load_children(tell).await;
+        let mut children = self.children.open.values_mut();
+        if let Some(child) = children.find(|child| child.tickets().contains(ticket)) {
+            let mut relay = child.relay(&mut *tell);
+            return Box::pin(child.run.decide(ticket, decision, &mut relay)).await;
+        }
         let run = self.state.run.clone();
         let redemption = Redemption {
             caller: &self.caller,
@@ -43,8 +51,16 @@ impl AgentRun {
     /// Looks what became of the tickets that the run waits for, whoever decided about them. Then it
     /// goes on with [`AgentRun::go`].
     pub async fn look(&mut self, tell: Listener<'_>) {
+        self.load_children(tell).await;
+        for child in self.children.open.values_mut() {
+            let mut relay = child.relay(&mut *tell);
+            Box::pin(child.run.look(&mut relay)).await;
+        }
         let mut seen: Option<TicketId> = None;
         for WaitingCall { ticket, call, is_begun } in self.state.waiting_calls() {
+            if is_of_run(&ticket) {
+                continue;
+            }
             // Equal calls of a batch wait under one.
             if seen.replace(ticket.clone()).as_ref() == Some(&ticket) {
                 continue;
@@ -99,7 +115,7 @@ impl AgentRun {
         if call.key.is_none() {
             return Ok(of_ticket);
         }
-        let mut report = self.agent.crib.run_with(&plan, vec![call], self.options.clone()).await;
+        let mut report = self.crib().run_with(&plan, vec![call], self.options.clone()).await;
         let of_key = report.responses.pop();
         let of_key = of_key.filter(|told| told.debug.flags.contains(&CallFlag::Replayed));
         Ok(of_key.or(of_ticket))
@@ -108,7 +124,18 @@ impl AgentRun {
     /// Ends a run that waits: its calls are refused, so that nobody lets them run later. `false`:
     /// one of them cannot be refused now, and the run waits as before.
     pub async fn stop(&mut self, tell: Listener<'_>) -> bool {
+        self.load_children(tell).await;
+        for child in self.children.open.values_mut() {
+            let mut relay = child.relay(&mut *tell);
+            Box::pin(child.run.stop(&mut relay)).await;
+        }
+        let cancelled = CancellationToken::new();
+        cancelled.cancel();
+        self.go_on_with_children(tell, &cancelled).await;
         for WaitingCall { ticket, .. } in self.state.waiting_calls() {
+            if is_of_run(&ticket) {
+                continue;
+            }
             let reason = "the run was cancelled".to_owned();
             // One that somebody decided about in between is on record.
             let _ = self.decide(&ticket, Decision::Deny { reason }, tell).await;
@@ -132,6 +159,7 @@ impl AgentRun {
             self.stop(tell).await;
             return;
         }
+        self.abandon_children(tell).await;
         if !matches!(self.next, RunEffect::End(_)) {
             self.come(RunInput::Abandoned);
         }
@@ -139,16 +167,32 @@ impl AgentRun {
 
     /// Whether it waits for a person.
     pub fn is_waiting(&self) -> bool {
-        matches!(self.next, RunEffect::Wait(_))
+        matches!(self.next, RunEffect::Wait(_)) && self.children.ready().is_empty()
+    }
+
+    /// Whether one that works for it waits for a person.
+    pub fn has_waiting_children(&self) -> bool {
+        self.state.waiting_calls().iter().any(|waiting| is_of_run(&waiting.ticket))
     }
 
     /// Ends a run that waits: whoever asked decides, and a next run of the thread goes on.
+    ///
+    /// What waits in a run that works for it cannot be taken up by a next one: there the model is
+    /// told, as by [`AgentRun::go_on`].
     pub fn hand_back(&mut self) {
+        if self.has_waiting_children() {
+            return self.go_on();
+        }
         self.come(RunInput::HandBack);
     }
 
     /// Waits for nobody any more: the model is told that its calls wait.
     pub fn go_on(&mut self) {
+        if self.has_waiting_children() {
+            // They answer first, and say what waits.
+            self.children.open.values_mut().for_each(|child| child.run.go_on());
+            return;
+        }
         self.come(RunInput::GoOn);
     }
 }

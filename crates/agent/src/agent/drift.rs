@@ -16,6 +16,7 @@ use crate::record::response_entry::ResponseEntry;
 use crate::record::tape::TapeEntry;
 use crate::record::words::NoSuchText;
 use crate::run::RunEffect;
+use crate::team::wish::TeamWish;
 
 /// Differences that are told of one result.
 const MOST_TOLD: usize = 5;
@@ -201,12 +202,14 @@ fn coming(run: &mut AgentRun) -> Coming {
             let made = batch.into_iter().take(entry.may_run);
             let made = made.zip(entry.responses.iter().cloned());
             // One that waits is made once it was decided.
-            calls.extend(made.filter(|(_, response)| response.ticket().is_none()));
+            let made = made.filter(|(_, response)| response.ticket().is_none());
+            // What a team answers is no call of a tool.
+            calls.extend(made.filter(|(call, _)| !TeamWish::is_named(&call.wire.name)));
         }
         Some(_) => {
             let ours = player.ahead().map_while(|entry| match entry {
                 TapeEntry::Decided { ticket, response } => Some(Some((ticket, response))),
-                TapeEntry::Lapsed { .. } | TapeEntry::Resumed(_) => Some(None),
+                TapeEntry::Lapsed { .. } | TapeEntry::Resumed(_) | TapeEntry::Used(_) => Some(None),
                 TapeEntry::Begun(_)
                 | TapeEntry::Turn(_)
                 | TapeEntry::Batch(_)

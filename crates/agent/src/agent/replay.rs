@@ -242,6 +242,7 @@ impl RunPlayer {
             TapeEntry::Lapsed { ticket, may_have_run } => {
                 self.run.come(RunInput::Lapsed { ticket, may_have_run });
             }
+            TapeEntry::Used(used) => self.run.usage.add(used),
             TapeEntry::GoOn => self.run.come(RunInput::GoOn),
             TapeEntry::HandBack => self.run.come(RunInput::HandBack),
             TapeEntry::Cancelled => self.run.come(RunInput::Cancelled),
@@ -324,5 +325,6 @@ fn stand_in(dialect: &str) -> Result<Arc<Agent>, CassetteError> {
         wishes: PlanRequest::default(),
         budget: Budget::default(),
         checks: CheckPolicy::default(),
+        team: None,
     }))
 }

@@ -8,6 +8,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use toolcrib_core::{Exposure, HostedPlacement, Plan, ProvidedCall};
 use toolcrib_dialect::HostedCall;
+use toolcrib_engine::Crib;
 
 use super::tape::{TurnOutcome, TurnTeller, sources};
 use super::trace::{AskedRequest, MOST_TOOLS};
@@ -20,6 +21,9 @@ use crate::model::{
 use crate::run::RunInput;
 use crate::run::trace::RequestPurpose;
 use crate::stop::StopReason;
+use crate::team::gate;
+use crate::team::tools::report_missing;
+use crate::team::{AGENTS, AgentMode};
 use crate::usage::{Usage, tokens};
 
 /// What a model is told once a result has named a source.
@@ -35,15 +39,75 @@ type AnsweredRequest = Result<Result<ModelAnswer, ModelFault>, TurnOutcome>;
 
 impl AgentRun {
     pub(super) fn plan(&self) -> Result<Plan, ModelFault> {
+        self.plan_in(self.shown())
+    }
+
+    /// All tools that it has itself.
+    pub(super) fn crib(&self) -> &Crib {
+        let team = self.agent.team.as_ref();
+        let decided = team.zip(self.state.team.mode.as_ref());
+        let whose = decided.and_then(|(team, mode)| team.find(mode.specialist.as_deref()?));
+        let own = whose.map_or(&self.agent.crib, |specialist| &specialist.agent.crib);
+        let planner = self.team().filter(|(_, mode)| *mode == AgentMode::Planner);
+        planner.and_then(|(team, mode)| team.shown(mode)).unwrap_or(own)
+    }
+
+    /// Decides how the team is used, where that depends on the task; what was decided and why.
+    fn decide_mode(&mut self) -> Option<String> {
+        let team = self.agent.team.clone().filter(|team| team.mode == AgentMode::Auto)?;
+        if self.state.team.mode.is_some() {
+            return None;
+        }
+        let said = self.state.items.iter().rev().find_map(|item| match item {
+            ThreadItem::User { parts } => Some(parts),
+            ThreadItem::System { .. }
+            | ThreadItem::Assistant { .. }
+            | ThreadItem::Results { .. }
+            | ThreadItem::Summary { .. } => None,
+        });
+        let words = said.into_iter().flatten().filter_map(|part| match part {
+            InputPart::Text { text } => Some(text.as_str()),
+            InputPart::Image { .. } | InputPart::ImageUrl { .. } | InputPart::File { .. } => None,
+        });
+        let task = words.collect::<Vec<_>>().join("\n");
+        let plan = self.plan_in(&self.agent.crib).ok()?;
+        let (mode, why) = gate::decide(&team, &plan, &self.caller, &task);
+        self.state.team.mode = Some(mode);
+        Some(why)
+    }
+
+    /// Those of them that its model is shown.
+    fn shown(&self) -> &Crib {
+        let router = self.team().filter(|(_, mode)| *mode == AgentMode::Router);
+        router.and_then(|(team, mode)| team.shown(mode)).unwrap_or_else(|| self.crib())
+    }
+
+    /// The tools that the model is shown beside those of the plan.
+    pub(super) fn further_tools(&self) -> Vec<CallerTool> {
+        let mut tools = self.state.caller_tools().to_vec();
+        if let Some((team, mode)) = self.team()
+            && self.state.team.lineage.depth() < self.tree.depth
+        {
+            tools.extend(team.tools(mode, &|specialist| self.tool_names(specialist)));
+        }
+        if !self.state.team.lineage.is_first() {
+            tools.push(report_missing());
+        }
+        tools
+    }
+
+    pub(super) fn plan_in(&self, crib: &Crib) -> Result<Plan, ModelFault> {
         let wishes = self.agent.wishes.clone().after(&self.state.run);
-        let has_caller_tools = !self.state.caller_tools().is_empty();
+        let has_caller_tools = !self.state.caller_tools().is_empty()
+            || self.agent.team.is_some()
+            || !self.state.team.lineage.is_first();
         let wishes = self.agent.model.wishes(wishes, has_caller_tools);
         // What a provider runs is not to be held back by a word of every API.
         let wishes = match self.state.choice {
             CallChoice::Never => wishes.takes_hosted(HostedPlacement::Nowhere),
             CallChoice::Free | CallChoice::Any | CallChoice::CallerTool(_) => wishes,
         };
-        self.agent.crib.plan(&self.caller, wishes).map_err(|error| ModelFault {
+        crib.plan(&self.caller, wishes).map_err(|error| ModelFault {
             kind: ModelFaultKind::Refused,
             message: format!("there is no plan of the tools for this agent: {error}"),
             detail: None,
@@ -98,13 +162,16 @@ impl AgentRun {
         if !is_last && let Some(stop) = self.spent() {
             return TurnOutcome::Exhausted(stop);
         }
+        let notice = self.decide_mode();
         let plan = match self.plan() {
             Ok(plan) => plan,
             Err(fault) => return TurnOutcome::Failed(fault),
         };
         self.plan = Some(plan.clone());
         let choice = self.state.choice.of_turn(self.state.turn);
-        let draft = TurnDraft::of(plan, &self.agent.instructions, is_last, choice);
+        let mut draft = TurnDraft::of(plan, &self.agent.instructions, is_last, choice);
+        draft.tools = self.further_tools();
+        draft.notice = notice;
         match Box::pin(self.fitted(&draft, teller, cancel)).await {
             Ok(items) => self.ask_for_turn(&draft, &items, teller, cancel).await,
             Err(outcome) => outcome,
@@ -120,8 +187,7 @@ impl AgentRun {
     ) -> TurnOutcome {
         let (is_last, plan) = (draft.is_last, &draft.plan);
         let model = Arc::clone(&self.agent.model);
-        let tools = self.state.caller_tools().to_vec();
-        let mut request = draft.request(items, &tools, model.settings().max_tokens.into());
+        let mut request = draft.request(items, model.settings().max_tokens.into());
         let weight = model.weight(&request);
         let reserved = match self.account.reserve(tokens(weight), request.max_tokens, is_last) {
             Ok(reserved) => reserved,
@@ -129,6 +195,9 @@ impl AgentRun {
         };
         request.max_tokens = reserved.output_tokens;
         teller.begin();
+        if let Some(notice) = draft.notice.clone() {
+            teller.piece(ModelDelta::OtherModel(notice));
+        }
         let (mut used, began) = (Usage::default(), Instant::now());
         if std::mem::take(&mut self.past.has_lost_request) {
             // Nobody says what the one cost whose answer nobody heard.
@@ -156,13 +225,21 @@ impl AgentRun {
         match answered {
             Ok(Ok(answer)) => {
                 self.room.answered(weight, &answer.usage);
-                let sources = sources(&answer, plan);
+                let sources = self.sources_of(&answer, plan);
                 TurnOutcome::Answered(Box::new(answer), sources)
             }
             Ok(Err(fault)) if self.room.refused(weight, &fault) => TurnOutcome::AskAgain,
             Ok(Err(fault)) => self.failed(fault),
             Err(outcome) => outcome,
         }
+    }
+
+    /// Where the tool of each call is from.
+    fn sources_of(&self, answer: &ModelAnswer, plan: &Plan) -> Vec<Option<String>> {
+        let names = answer.call_texts.iter().map(|call| call.name.as_str());
+        let known = sources(answer, plan).into_iter().zip(names);
+        let of_team = |name: &str| self.is_of_team(name).then(|| AGENTS.to_owned());
+        known.map(|(source, name)| source.or_else(|| of_team(name))).collect()
     }
 
     /// An answer while it comes, and what was told beside it. `used` counts what it cost.
@@ -292,6 +369,10 @@ pub(super) struct TurnDraft {
     beside: String,
     pub(super) is_last: bool,
     choice: CallChoice,
+    /// What the model is shown beside the tools of the plan.
+    tools: Vec<CallerTool>,
+    /// What is told of the turn before all.
+    notice: Option<String>,
 }
 
 impl TurnDraft {
@@ -306,13 +387,20 @@ impl TurnDraft {
         let cite = plan.run().sources().next().map(|_| CITE);
         let beside = std::iter::once(guidance.user.as_str()).chain(reminders).chain(cite);
         let beside: Vec<_> = beside.filter(|text| !text.is_empty()).collect();
-        Self { instructions, beside: beside.join("\n\n"), plan, is_last, choice }
+        Self {
+            instructions,
+            beside: beside.join("\n\n"),
+            plan,
+            is_last,
+            choice,
+            tools: Vec::new(),
+            notice: None,
+        }
     }
 
     pub(super) fn request<'a>(
         &'a self,
         items: &'a [ThreadItem],
-        caller_tools: &'a [CallerTool],
         max_tokens: u64,
     ) -> ModelRequest<'a> {
         ModelRequest {
@@ -321,7 +409,7 @@ impl TurnDraft {
             plan: Some(&self.plan),
             is_last: self.is_last,
             choice: &self.choice,
-            caller_tools,
+            caller_tools: &self.tools,
             max_tokens,
         }
     }

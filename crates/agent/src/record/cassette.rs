@@ -233,6 +233,8 @@ impl Cassette {
                     let events = pieces.into_iter().map(|delta| RunEvent::Reasoning { delta });
                     lines.extend(events.map(line));
                 }
+                // They are on record of the run that told them, and come from no tape.
+                StoredEvent::One(RunEvent::Child { .. } | RunEvent::ChildStarted { .. }) => {}
                 StoredEvent::One(event) => {
                     if let RunEvent::CallDone { response } = &event {
                         pool.put(&response.text);

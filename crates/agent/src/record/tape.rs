@@ -40,6 +40,8 @@ pub(crate) enum TapeEntry {
         ticket: TicketId,
         may_have_run: bool,
     },
+    /// What those have cost that worked for the run and ended: it came before their answers.
+    Used(Usage),
     /// What judges say of the answer.
     Judged(Vec<CheckVerdict>),
     /// What is known of the calls under the tickets that came to be waited for.

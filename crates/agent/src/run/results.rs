@@ -13,6 +13,24 @@ use crate::model::messages::merged;
 const MOST_REPEATS: usize = 3;
 
 impl RunState {
+    /// What this run added to its thread.
+    pub(crate) fn own_items(&self) -> &[ThreadItem] {
+        self.items.get(self.began_at..).unwrap_or_default()
+    }
+
+    /// Whether a result of this id is that of a call that came to its end.
+    pub(crate) fn has_run(&self, call_id: &str) -> bool {
+        let calls = self.own_items().iter().filter_map(|item| match item {
+            ThreadItem::Assistant { calls, .. } => Some(calls),
+            ThreadItem::System { .. }
+            | ThreadItem::User { .. }
+            | ThreadItem::Results { .. }
+            | ThreadItem::Summary { .. } => None,
+        });
+        let of_id = calls.flatten().filter(|call| call.id == call_id).map(call_print);
+        of_id.into_iter().any(|print| self.done.iter().any(|done| done.call == print))
+    }
+
     /// The answer to a call that brought the same result too often already.
     pub(super) fn repeated(&self, call: &CallText) -> Option<ResultText> {
         let called = call_print(call);

@@ -57,7 +57,7 @@ proptest! {
             None,
         );
         let children: Vec<_> = (0..4)
-            .map(|_| whole.child(Budget { turns: Some(turns), ..Budget::default() }))
+            .map(|_| whole.child(Budget { turns: Some(turns), ..Budget::default() }, None))
             .collect();
         std::thread::scope(|scope| {
             for (number, child) in children.iter().enumerate() {

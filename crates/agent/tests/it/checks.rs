@@ -58,6 +58,7 @@ fn agent(settings: ModelSettings, crib: Crib, always: &[&str], gate: bool) -> Ar
         wishes: plain.wishes.clone(),
         budget: plain.budget,
         checks,
+        team: None,
     })
 }
 

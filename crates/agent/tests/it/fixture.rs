@@ -44,6 +44,7 @@ pub(crate) fn agent(settings: ModelSettings, crib: Crib, budget: Budget) -> Arc<
         wishes: PlanRequest::default(),
         budget,
         checks: CheckPolicy::default(),
+        team: None,
     })
 }
 
@@ -70,6 +71,7 @@ pub(crate) fn new_run() -> NewRun {
         caller: Caller::local(),
         thread: "t1".to_owned(),
         previous: None,
+        parent: None,
         agent: "assistant".to_owned(),
         profile: None,
         request: "{}".to_owned(),

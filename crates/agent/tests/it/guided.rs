@@ -111,5 +111,6 @@ fn forcing(agent: &Arc<Agent>, tool: &str) -> Arc<Agent> {
         wishes: PlanRequest::default().choose(tool),
         budget: agent.budget,
         checks: agent.checks.clone(),
+        team: None,
     })
 }

@@ -21,6 +21,8 @@ mod replay;
 mod replay_properties;
 mod resumed;
 mod runs;
+mod team;
+mod team_bounds;
 mod text_call_formats;
 mod text_calls;
 mod thread_rules;

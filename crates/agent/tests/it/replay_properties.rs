@@ -243,6 +243,7 @@ impl Driven {
                     wishes: wishes.clone(),
                     budget: *budget,
                     checks,
+                    team: None,
                 };
                 self.agent = Arc::new(agent);
                 self.take_up(Arc::clone(&self.agent)).await;

@@ -1,5 +1,7 @@
 //! The models of the file: what finds tools by their meaning, and what agents ask.
 
+mod team;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -202,16 +204,17 @@ impl ConfigChecker<'_, '_, '_> {
             self.problem(&top, message, "split the file");
             return Vec::new();
         }
+        self.circles(raw);
         let agents = raw.iter().filter_map(|(name, table)| {
-            self.agent(name, table, (models, profiles), &top.key(name))
+            self.agent((name, table), raw, (models, profiles), &top.key(name))
         });
         agents.collect()
     }
 
     fn agent(
         &mut self,
-        name: &str,
-        raw: &raw::AgentTable,
+        (name, raw): (&str, &raw::AgentTable),
+        all: &BTreeMap<String, raw::AgentTable>,
         (models, profiles): (&[ModelTemplate], &BTreeMap<String, Profile>),
         place: &TomlPath,
     ) -> Option<AgentTemplate> {
@@ -256,6 +259,8 @@ impl ConfigChecker<'_, '_, '_> {
             gate: raw.gate,
             judge: raw.judge.clone(),
             budget,
+            tools: self.agent_tools(&raw.tools, &place.key("tools")),
+            team: self.team(name, all, place),
         })
     }
 

@@ -160,8 +160,34 @@ pub(crate) struct AgentTable {
     pub(crate) gate: bool,
     /// The id of the model that makes the checks; its own if not set.
     pub(crate) judge: Option<String>,
-    /// What one run may spend.
+    /// What one run may spend; with those that work for it.
     pub(crate) budget: Option<BudgetTable>,
+    /// Patterns of the tools that it has, of those of its profile; all of these if not set.
+    pub(crate) tools: Vec<String>,
+    /// Agents that work for it, and toolsets, each of which becomes one that does. They have no
+    /// tool that it may not use.
+    pub(crate) specialists: Vec<String>,
+    /// How it uses them. `planner` if not set.
+    pub(crate) mode: Option<AgentModeWord>,
+    /// Runs below each other. 2 if not set.
+    #[schemars(range(min = 1, max = 5))]
+    pub(crate) depth: Option<u32>,
+    /// Runs of its whole tree that work at the same time, without its own. 8 if not set.
+    #[schemars(range(min = 1, max = 256))]
+    pub(crate) active: Option<u32>,
+}
+
+/// How an agent uses its specialists: `direct` not at all; `router` by one tool, which runs one tool
+/// of one of them; `planner` gives them parts of the task, and has itself the tools that none of
+/// them has; `auto` decides by the task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(rename = "AgentMode")]
+pub(crate) enum AgentModeWord {
+    Direct,
+    Router,
+    Planner,
+    Auto,
 }
 
 /// What one run of an agent may spend. At a limit the model answers once more, without tools.

@@ -1,7 +1,8 @@
 //! Agents and their models, as the file says them.
 
 use toolcrib_agent::model::ModelSettings;
-use toolcrib_agent::{Budget, Price};
+use toolcrib_agent::{AgentMode, Budget, Price, TeamLimits};
+use toolcrib_engine::rules::ToolPatterns;
 
 use crate::secrets::template::{SecretLookup, Template, TemplateResolution};
 
@@ -36,6 +37,25 @@ pub(crate) struct AgentTemplate {
     /// The id of the model that makes the checks, which there is.
     pub(crate) judge: Option<String>,
     pub(crate) budget: Budget,
+    pub(crate) tools: Option<ToolPatterns>,
+    pub(crate) team: Option<TeamSettings>,
+}
+
+/// The specialists of an agent, and how it uses them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TeamSettings {
+    pub mode: AgentMode,
+    pub limits: TeamLimits,
+    pub members: Vec<TeamMember>,
+}
+
+/// A specialist.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TeamMember {
+    /// Another agent, by its name, which there is.
+    Agent(String),
+    /// An agent with a toolset; `summary` is empty where only its source knows.
+    Toolset { id: String, summary: String, tools: ToolPatterns },
 }
 
 /// An agent with its model.
@@ -56,6 +76,9 @@ pub struct AgentSettings {
     /// The model that makes the checks; `None`: its own.
     pub judge: Option<ModelSettings>,
     pub budget: Budget,
+    /// What it has of the tools of its profile; `None`: all.
+    pub tools: Option<ToolPatterns>,
+    pub team: Option<TeamSettings>,
 }
 
 pub(crate) fn agents(
@@ -88,6 +111,8 @@ pub(crate) fn agents(
             gate: agent.gate,
             judge: agent.judge.as_ref().and_then(|id| of(id)),
             budget: agent.budget,
+            tools: agent.tools.clone(),
+            team: agent.team.clone(),
         })
     });
     let mut all: Vec<_> = named.collect();
@@ -105,6 +130,8 @@ pub(crate) fn agents(
             gate: false,
             judge: None,
             budget: Budget::default(),
+            tools: None,
+            team: None,
         });
     }
     all

@@ -9,7 +9,7 @@
 pub(crate) mod agui;
 mod api_error;
 pub(crate) mod chat;
-mod chosen;
+pub(crate) mod chosen;
 pub(crate) mod compaction;
 mod input;
 pub(crate) mod live;

@@ -89,6 +89,7 @@ mod stopping;
 mod suite;
 pub(crate) mod support;
 mod tasks;
+mod team;
 #[cfg(unix)]
 mod tls;
 mod tokens;

@@ -53,7 +53,8 @@ pub trait RunLedger: Send + Sync {
     /// The runs of all callers that have not ended, oldest first.
     fn unfinished(&self) -> BoxFuture<'_, Result<Vec<RunSummary>, LedgerError>>;
 
-    /// Removes a run of a caller that has ended; whether there was one.
+    /// Removes a run of a caller that has ended, with those that worked for it; whether there was
+    /// one.
     fn forget<'a>(
         &'a self,
         caller: &'a Caller,
@@ -71,6 +72,8 @@ pub struct NewRun {
     pub thread: String,
     /// The run whose items it went on from.
     pub previous: Option<String>,
+    /// The run that it works for, which drives it.
+    pub parent: Option<String>,
     pub agent: String,
     /// The profile under which it works.
     pub profile: Option<String>,
@@ -129,6 +132,8 @@ pub struct RunSummary {
     pub caller: Caller,
     pub thread: String,
     pub previous: Option<String>,
+    /// The run that it works for, which drives it.
+    pub parent: Option<String>,
     pub agent: String,
     pub profile: Option<String>,
     pub stage: RunStage,

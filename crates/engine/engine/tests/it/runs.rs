@@ -22,6 +22,7 @@ pub(crate) fn new_run(id: &str, thread: &str) -> NewRun {
         caller: ann(),
         thread: thread.to_owned(),
         previous: None,
+        parent: None,
         agent: "helper".to_owned(),
         profile: None,
         request: "{}".to_owned(),
@@ -72,6 +73,7 @@ async fn a_run_is_begun_carried_on_and_loaded_whole() {
     let odd = r#"{"x": 0.1000000000000000055511151231257827, "y":1e400,  "z":-0.0}"#;
     let run = NewRun {
         previous: Some("before".to_owned()),
+        parent: Some("above".to_owned()),
         profile: Some("careful".to_owned()),
         request: odd.to_owned(),
         ..new_run("run", "thread")
@@ -106,6 +108,7 @@ async fn a_run_is_begun_carried_on_and_loaded_whole() {
         caller: ann(),
         thread: "thread".to_owned(),
         previous: Some("before".to_owned()),
+        parent: Some("above".to_owned()),
         agent: "helper".to_owned(),
         profile: Some("careful".to_owned()),
         stage: RunStage::Waiting,

@@ -13,7 +13,7 @@ use crate::sqlite::savepoint::all_or_nothing;
 
 /// The columns of a summary, in the order in which they are read.
 const SUMMARY: &str = "number, id, caller, thread, previous, agent, profile, stage, tickets, \
-     created, changed";
+     created, changed, parent";
 
 /// A refusal of what was asked is no fault of the file.
 type Written = rusqlite::Result<Result<(), RunLedgerError>>;
@@ -160,8 +160,8 @@ impl NewRunRow {
         let (now, after) = (WallTime::now(), step.after(RunLength::default()));
         let mut insert = connection.prepare_cached(
             "INSERT INTO runs (id, tenant, subject, thread, previous, agent, profile, stage, \
-             created, changed, steps, items, events, caller, tickets, request, state) VALUES \
-             (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, 1, ?10, ?11, ?12, ?13, ?14, ?15)",
+             created, changed, steps, items, events, caller, tickets, request, state, parent) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, 1, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
         )?;
         insert.insert(params![
             run.id,
@@ -179,6 +179,7 @@ impl NewRunRow {
             step.tickets,
             run.request,
             step.state,
+            run.parent,
         ])
     }
 }
@@ -202,10 +203,10 @@ pub(crate) fn load(connection: &Connection, run: &str) -> rusqlite::Result<Optio
         let number: i64 = row.get(0)?;
         Ok(StoredRun {
             summary: summary(row)?,
-            steps: row.get::<_, i64>(11)?.unsigned_abs(),
-            events: row.get::<_, i64>(12)?.unsigned_abs(),
-            request: row.get(13)?,
-            state: row.get(14)?,
+            steps: row.get::<_, i64>(12)?.unsigned_abs(),
+            events: row.get::<_, i64>(13)?.unsigned_abs(),
+            request: row.get(14)?,
+            state: row.get(15)?,
             items: run_items::of(&moment, number)?,
         })
     });
@@ -277,7 +278,7 @@ pub(crate) fn unfinished(connection: &Connection) -> rusqlite::Result<Vec<RunSum
     list.query_map([], summary)?.collect()
 }
 
-/// Removes a run of a caller that has ended; whether there was one.
+/// Removes a run of a caller that has ended, with those that worked for it; whether there was one.
 pub(crate) fn forget(
     connection: &Connection,
     caller: &Caller,
@@ -289,7 +290,20 @@ pub(crate) fn forget(
     )?;
     let whose = [run, &caller.tenant, &caller.subject];
     let found = find.query_row(whose, |row| row.get(0)).optional()?;
-    found.map_or(Ok(false), |number| remove(connection, number).map(|()| true))
+    let Some(number) = found else { return Ok(false) };
+    all_or_nothing(connection, || {
+        for child in children(connection, run)? {
+            forget(connection, caller, &child)?;
+        }
+        remove(connection, number)
+    })?;
+    Ok(true)
+}
+
+/// The runs that work for another one.
+fn children(connection: &Connection, run: &str) -> rusqlite::Result<Vec<String>> {
+    let mut list = connection.prepare_cached("SELECT id FROM runs WHERE parent = ?1")?;
+    list.query_map([run], |row| row.get(0))?.collect()
 }
 
 /// Removes a run with all that it has, by its number.
@@ -316,6 +330,7 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<RunSummary> {
         tickets: json(row, 8)?,
         created: row.get::<_, WallTime>(9)?.time(),
         changed: row.get::<_, WallTime>(10)?.time(),
+        parent: row.get(11)?,
     })
 }
 

@@ -8,16 +8,19 @@ mod session;
 use std::sync::Arc;
 
 use anyhow::{Result, anyhow, bail};
-use toolcrib::agent::model::ModelClient;
-use toolcrib::agent::{Agent, CheckPolicy};
+use toolcrib::Crib;
+use toolcrib::agent::Agent;
 use toolcrib::config::{AgentSettings, Config};
-use toolcrib::{Crib, PlanRequest};
+use toolcrib::rules::Rules;
 
 use crate::cli::CommandExit;
 use crate::cli::args::{ChatArgs, GlobalArgs};
 use crate::cli::context::{CommandConfig, CommandContext, CommandPurpose, RequiredSources, found};
 use crate::cli::output::Output;
 use crate::config;
+use crate::http::agents::chosen::over;
+use crate::http::agents::chosen::team::{self, TeamParts};
+use crate::http::agents::registry::RegisteredAgent;
 use record::ChatRecord;
 use session::{ChatOrder, ChatSession};
 
@@ -54,6 +57,7 @@ pub(crate) fn chat(global: &GlobalArgs, output: &Output, words: &ChatArgs) -> Re
         profile: global.profile.clone().or_else(|| settings.profile.clone()),
         ..global.clone()
     };
+    let file = read.checked.clone();
     let record = ChatRecord::open(&read, &settings.name, output);
     let need = (RequiredSources::All, CommandPurpose::Call);
     let ledger = record.as_ref().map(ChatRecord::ledger);
@@ -62,7 +66,7 @@ pub(crate) fn chat(global: &GlobalArgs, output: &Output, words: &ChatArgs) -> Re
     };
     context.note_failed(output);
     let profile = global.profile;
-    let agent = agent(settings, context.crib.clone()).map(Arc::new);
+    let agent = agent(settings, &file, context.crib.clone()).map(Arc::new);
     let end = agent.and_then(|agent| {
         let order = ChatOrder { agent, profile, record, approves_all: words.yes };
         let mut session = ChatSession::new(&context, output, order);
@@ -106,13 +110,14 @@ fn chosen(read: &CommandConfig, name: Option<&str>) -> Result<AgentSettings> {
     })
 }
 
-fn agent(settings: AgentSettings, crib: Crib) -> Result<Agent> {
-    let AgentSettings { name, description, instructions, model, judge, force, budget, .. } =
-        settings;
-    let model = Arc::new(ModelClient::new(model)?);
-    let judge = judge.map(ModelClient::new).transpose()?.map(Arc::new);
-    let judge = judge.unwrap_or_else(|| Arc::clone(&model));
-    let checks = CheckPolicy::by_model(&judge, settings.checks, settings.gate);
-    let wishes = PlanRequest { choices: force, ..PlanRequest::default() };
-    Ok(Agent { name, description, instructions, model, crib, wishes, budget, checks })
+/// The agent with those that work for it.
+fn agent(settings: AgentSettings, file: &Config, crib: Crib) -> Result<Agent> {
+    let all = file.agents(&config::ProcessLookup).unwrap_or_default();
+    // Those that cannot be asked work for nobody.
+    let agents = all.into_iter().filter_map(|other| RegisteredAgent::new(other).ok());
+    let agents: Vec<_> = agents.map(Arc::new).collect();
+    let registered = RegisteredAgent::new(settings)?;
+    let agent = over(&registered, team::own(&registered, crib), None, None);
+    let profile = |name: &str| file.policy_with(Some(name), &Rules::parse("").ok()?);
+    Ok(team::with(&TeamParts { agents: &agents, profile: &profile }, agent))
 }

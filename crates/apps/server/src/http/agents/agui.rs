@@ -3,6 +3,7 @@
 //! The client keeps the thread and sends all of it each time. What waits for a person ends the
 //! stream with an interrupt; the next request brings the answer, and the same run goes on.
 
+mod children;
 mod interrupts;
 mod stream;
 mod thread;
@@ -30,9 +31,9 @@ use crate::http::routes::problem::{HttpProblem, ProblemKind};
 use crate::http::routes::reply::HttpReply;
 use crate::http::routes::request::GatewayRequest;
 use crate::http::routes::route::ReplyFuture;
+use children::AguiTree;
 use interrupts::{ResumeEntry, decision, entries, waiting};
 use stream::AguiStream;
-use writer::AguiWriter;
 
 /// Letters of an id that a client gives.
 const LONGEST_ID: usize = 256;
@@ -111,6 +112,7 @@ async fn begin(
         thread,
         // The request has the whole thread.
         previous: None,
+        parent: None,
         agent: name,
         profile: registered.and_then(|registered| registered.profile()).map(str::to_owned),
         created: seconds(SystemTime::now()),
@@ -138,7 +140,7 @@ async fn begin(
         }
         NotBegun::TooMany(_) | NotBegun::Ledger(_) => told(not_begun(&error)),
     })?;
-    let writer = AguiWriter::new(&live.meta, body);
+    let writer = AguiTree::new(&live.meta, body);
     Ok(reply(asked, body, live, writer, 0))
 }
 
@@ -146,7 +148,7 @@ fn reply(
     asked: &GatewayRequest,
     body: &Value,
     live: Arc<LiveRun>,
-    writer: AguiWriter,
+    writer: AguiTree,
     heard: usize,
 ) -> HttpReply {
     let begun = writer.begin(body);
@@ -179,7 +181,7 @@ async fn go_on(
     if live.stage() != RunStage::Ended {
         recovery::take_up(&asked.gateway, &live.meta.id).await.map_err(silent)?;
     }
-    let mut writer = AguiWriter::new(&live.meta, body);
+    let mut writer = AguiTree::new(&live.meta, body);
     writer.recall(&told, results(body));
     Ok(reply(asked, body, live, writer, told.len()))
 }

@@ -252,6 +252,8 @@ impl AnswerText {
             | RunEvent::Compacted { .. }
             | RunEvent::Checked { .. }
             | RunEvent::Waiting { .. }
+            | RunEvent::ChildStarted { .. }
+            | RunEvent::Child { .. }
             | RunEvent::Usage { .. }
             | RunEvent::Ended { .. } => None,
         }

@@ -1,6 +1,7 @@
 //! The agent that a request names, over the crib of the moment.
 
 pub(super) mod mcp_servers;
+pub(crate) mod team;
 pub(super) mod tool_choice;
 
 use std::sync::Arc;
@@ -20,7 +21,7 @@ use mcp_servers::{McpServers, OURS};
 use tool_choice::{ChoosableTools, ChosenTools};
 
 /// The agent over a crib, within what a request may add to it.
-fn over(
+pub(crate) fn over(
     registered: &RegisteredAgent,
     crib: Crib,
     instructions: Option<&str>,
@@ -42,6 +43,7 @@ fn over(
         wishes: PlanRequest { choices: settings.force.clone(), ..PlanRequest::default() },
         budget: settings.budget,
         checks: CheckPolicy::by_model(&registered.judge, settings.checks.clone(), settings.gate),
+        team: None,
     }
 }
 
@@ -58,8 +60,9 @@ pub(super) fn of_stored(gateway: &GatewayState, run: &RunMeta) -> Result<Arc<Age
     let crib = crib.ok_or_else(|| "the file has its profile no more".to_owned())?;
     let StoredRequest { instructions, max_tokens, body, .. } = &run.request;
     let servers = servers(agent, body).map_err(|error| error.message)?;
-    let crib = servers.within(crib);
-    let mut agent = over(agent, crib, instructions.as_deref(), *max_tokens);
+    let crib = team::own(agent, servers.within(crib));
+    let agent = over(agent, crib, instructions.as_deref(), *max_tokens);
+    let mut agent = team::in_server(gateway, &agents, agent);
     run.request.choice.within(&mut agent);
     Ok(Arc::new(agent))
 }
@@ -112,8 +115,9 @@ pub(super) fn agent_within(
     {
         return Ok(Err(error));
     }
-    let crib = servers.within(crib);
-    Ok(Ok((Arc::new(over(agent, crib, instructions, max_tokens)), servers)))
+    let crib = team::own(agent, servers.within(crib));
+    let agent = over(agent, crib, instructions, max_tokens);
+    Ok(Ok((Arc::new(team::in_server(&asked.gateway, &agents, agent)), servers)))
 }
 
 /// Follows the `tool_choice` of a request to an agent, which nobody else holds yet. The tools of the

@@ -193,7 +193,9 @@ impl ResponseWriter {
             | RunEvent::Notice { .. }
             | RunEvent::Compacted { .. }
             | RunEvent::Checked { .. }
-            | RunEvent::Waiting { .. } => Vec::new(),
+            | RunEvent::Waiting { .. }
+            | RunEvent::ChildStarted { .. }
+            | RunEvent::Child { .. } => Vec::new(),
         }
     }
 

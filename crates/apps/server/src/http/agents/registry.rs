@@ -12,7 +12,7 @@ pub(crate) struct AgentRegistry(Mutex<Arc<Vec<Arc<RegisteredAgent>>>>);
 
 /// An agent with its model; its crib is looked up for each run.
 pub(crate) struct RegisteredAgent {
-    pub(super) settings: AgentSettings,
+    pub(crate) settings: AgentSettings,
     pub(super) model: Arc<ModelClient>,
     /// Who judges its answers.
     pub(super) judge: Arc<ModelClient>,
@@ -35,13 +35,10 @@ impl AgentRegistry {
                 agents.push(Arc::clone(same));
                 continue;
             }
-            match clients(&settings) {
-                Ok((model, judge)) => {
-                    agents.push(Arc::new(RegisteredAgent { settings, model, judge }));
-                }
-                Err(fault) => {
-                    troubles.push(format!("the agent `{}`: {}", settings.name, fault.message));
-                }
+            let name = settings.name.clone();
+            match RegisteredAgent::new(settings) {
+                Ok(agent) => agents.push(Arc::new(agent)),
+                Err(fault) => troubles.push(format!("the agent `{name}`: {}", fault.message)),
             }
         }
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(agents);
@@ -64,6 +61,11 @@ fn clients(settings: &AgentSettings) -> Result<(Arc<ModelClient>, Arc<ModelClien
 }
 
 impl RegisteredAgent {
+    pub(crate) fn new(settings: AgentSettings) -> Result<Self, ModelFault> {
+        let (model, judge) = clients(&settings)?;
+        Ok(Self { settings, model, judge })
+    }
+
     pub(super) fn profile(&self) -> Option<&str> {
         self.settings.profile.as_deref()
     }

@@ -269,7 +269,14 @@ pub(crate) fn thread(asked: GatewayRequest) -> ReplyFuture {
 
 async fn followed(asked: &GatewayRequest) -> Result<Arc<LiveRun>, HttpProblem> {
     let live = asked.gateway.runs.follow(asked.segment(), &asked.caller).await;
-    known(asked, live)
+    let live = known(asked, live)?;
+    match &live.meta.parent {
+        Some(parent) if live.stage() != RunStage::Ended => {
+            let detail = format!("the run `{parent}` drives this one: ask there");
+            Err(HttpProblem::new(ProblemKind::RunBusy, detail))
+        }
+        _ => Ok(live),
+    }
 }
 
 fn known(

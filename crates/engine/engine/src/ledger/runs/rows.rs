@@ -57,6 +57,7 @@ impl RunRow {
             caller: run.caller,
             thread: run.thread,
             previous: run.previous,
+            parent: run.parent,
             agent: run.agent,
             profile: run.profile,
             stage: RunStage::Running,
@@ -240,6 +241,11 @@ impl RunRows {
     pub(super) fn forget(&mut self, caller: &Caller, run: &str) -> bool {
         let row = self.find(run).filter(|row| row.has_ended() && row.summary.caller.is(caller));
         let Some(number) = row.map(|row| row.summary.number) else { return false };
+        let children = self.all.values().filter(|row| row.summary.parent.as_deref() == Some(run));
+        let children: Vec<_> = children.map(|row| row.summary.id.clone()).collect();
+        for child in children {
+            self.forget(caller, &child);
+        }
         self.remove(number);
         true
     }
@@ -260,6 +266,7 @@ mod tests {
             caller: Caller::new("acme", subject),
             thread: id.to_owned(),
             previous: None,
+            parent: None,
             agent: "helper".to_owned(),
             profile: None,
             request: String::new(),

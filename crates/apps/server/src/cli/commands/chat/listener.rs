@@ -80,6 +80,16 @@ impl<'a> ChatListener<'a> {
                      summed up"
                 ));
             }
+            RunEvent::ChildStarted { path, agent, task, .. } => {
+                self.new_line()?;
+                self.output.note(&format!("{}`{}`: {}", indent(path), exact(agent), cut(task)));
+            }
+            RunEvent::Child { path, event, .. } => {
+                if let Some(line) = of_child(event) {
+                    self.new_line()?;
+                    self.output.note(&format!("{}  {line}", indent(path)));
+                }
+            }
             RunEvent::Ended { end, .. } => self.ended(end)?,
             RunEvent::TurnStarted { .. }
             | RunEvent::Reasoning { .. }
@@ -115,6 +125,37 @@ impl<'a> ChatListener<'a> {
             self.output.words("\n")?;
         }
         Ok(())
+    }
+}
+
+/// By how far below a run stands.
+fn indent(path: &str) -> String {
+    "  ".repeat(path.split('/').count())
+}
+
+/// What is shown of what a run tells that works for the one that is listened to.
+fn of_child(event: &RunEvent) -> Option<String> {
+    match event {
+        RunEvent::Calls { calls } => {
+            let calls: Vec<_> = calls.iter().map(|one| called(&one.call)).collect();
+            Some(calls.join("; "))
+        }
+        RunEvent::CallDone { response } => Some(done(response)),
+        RunEvent::Progress { text } | RunEvent::Notice { text } => Some(cut(text)),
+        RunEvent::Retracted { why } => Some(format!("{why}; its answer begins anew")),
+        RunEvent::Ended { end, .. } => match &end.fault {
+            Some(fault) => Some(format!("it ended: {}", exact(&fault.message))),
+            None => Some(format!("it answers: {}", cut(&end.text))),
+        },
+        RunEvent::TurnStarted { .. }
+        | RunEvent::Text { .. }
+        | RunEvent::Reasoning { .. }
+        | RunEvent::Compacted { .. }
+        | RunEvent::Checked { .. }
+        | RunEvent::Waiting { .. }
+        | RunEvent::ChildStarted { .. }
+        | RunEvent::Child { .. }
+        | RunEvent::Usage { .. } => None,
     }
 }
 

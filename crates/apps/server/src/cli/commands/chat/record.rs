@@ -84,6 +84,7 @@ impl ChatRecord {
             caller: (*order.caller).clone(),
             thread: thread.id.clone(),
             previous,
+            parent: None,
             agent: order.agent.name.clone(),
             profile,
             request,

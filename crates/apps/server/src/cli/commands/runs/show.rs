@@ -61,7 +61,7 @@ fn summary(output: &Output, cassette: &Cassette, events: &[RunEvent]) -> Result<
         None => "-".to_owned(),
     };
     output.heading("Run")?;
-    let waits = events.iter().filter(|event| matches!(event, RunEvent::Waiting { .. })).count();
+    let waits = events.iter().filter(|event| event.waiting().is_some()).count();
     output.indented(&format!(
         "{} of {}: {}, stop {}, {} turns, {} tokens, {} events, {waits} calls that waited",
         word("id"),

@@ -10,7 +10,7 @@ use toolcrib::{Caller, Decision, ParkedCall, TicketId};
 
 use super::super::live::live_run::{LiveState, seconds};
 use super::super::runs::silent;
-use super::writer::AguiWriter;
+use super::children::AguiTree;
 use crate::http::routes::problem::{HttpProblem, ProblemKind};
 use crate::http::routes::request::GatewayRequest;
 use crate::http::state::GatewayState;
@@ -21,7 +21,7 @@ pub(super) async fn open(
     gateway: &GatewayState,
     caller: &Caller,
     tickets: &[TicketId],
-    writer: &AguiWriter,
+    writer: &AguiTree,
 ) -> Option<Vec<Value>> {
     let mut open = Vec::new();
     for ticket in tickets {
@@ -112,7 +112,7 @@ pub(super) fn entries(resume: &Value, run: &LiveState) -> Result<Vec<ResumeEntry
 
 /// The ticket that an event says the run waits for.
 pub(super) fn waiting(event: &RunEvent) -> Option<&str> {
-    if let RunEvent::Waiting { call } = event { Some(&call.ticket) } else { None }
+    event.waiting().map(|call| call.ticket.as_str())
 }
 
 /// What is to be decided; `None`: somebody decided already, or nobody did in time.

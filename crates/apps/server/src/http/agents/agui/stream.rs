@@ -10,8 +10,8 @@ use toolcrib::RunStage;
 
 use super::super::live::live_run::LiveRun;
 use super::super::output::event;
+use super::children::AguiTree;
 use super::interrupts;
-use super::writer::AguiWriter;
 use crate::http::routes::reply::{self, HttpReply};
 use crate::http::state::GatewayState;
 
@@ -25,7 +25,7 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 pub(super) struct AguiStream {
     pub(super) gateway: Arc<GatewayState>,
     pub(super) live: Arc<LiveRun>,
-    pub(super) writer: AguiWriter,
+    pub(super) writer: AguiTree,
     /// Events of the run that the writer has heard.
     pub(super) heard: usize,
 }

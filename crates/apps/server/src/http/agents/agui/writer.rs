@@ -79,6 +79,11 @@ impl AguiWriter {
         events
     }
 
+    /// One of a run that works for another one, whose ids begin with its own.
+    pub(super) fn of_child(run: &str) -> Self {
+        Self { key: run.to_owned(), ..Self::default() }
+    }
+
     /// Takes what another stream told of the run before. `known`: calls whose results came since,
     /// and that the client has by another way.
     pub(super) fn recall(&mut self, told: &[RunEvent], known: HashSet<String>) {
@@ -124,7 +129,10 @@ impl AguiWriter {
                 vec![custom("toolcrib.compacted", &told)]
             }
             // Whether it still waits is looked up when the run pauses.
-            RunEvent::Waiting { .. } => Vec::new(),
+            // Those of other runs have a writer each.
+            RunEvent::Waiting { .. } | RunEvent::ChildStarted { .. } | RunEvent::Child { .. } => {
+                Vec::new()
+            }
             RunEvent::Usage { usage } => {
                 self.usage = Some(*usage);
                 Vec::new()
@@ -250,7 +258,7 @@ impl AguiWriter {
         })
     }
 
-    fn answer_open(&mut self) -> Vec<Value> {
+    pub(super) fn answer_open(&mut self) -> Vec<Value> {
         let open = std::mem::take(&mut self.open);
         open.iter().map(|id| self.result(id, NOT_RUN)).collect()
     }
@@ -302,7 +310,7 @@ impl AguiWriter {
         events
     }
 
-    fn close_message(&mut self) -> Vec<Value> {
+    pub(super) fn close_message(&mut self) -> Vec<Value> {
         let Some((id, thinks)) = self.message.take() else { return Vec::new() };
         let kinds: &[&str] = if thinks {
             &["REASONING_MESSAGE_END", "REASONING_END"]

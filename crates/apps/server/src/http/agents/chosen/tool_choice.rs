@@ -207,8 +207,8 @@ impl ToolChoice {
             agent.wishes.choices.clone_from(force);
         }
         if let Some(allowed) = &self.allowed {
-            let allowed = Arc::new(AllowedTools(allowed.clone()));
-            agent.crib = agent.crib.clone().narrowed(allowed);
+            let allowed: Arc<dyn Policy> = Arc::new(AllowedTools(allowed.clone()));
+            agent.narrow(&allowed);
         }
     }
 }

@@ -46,6 +46,8 @@ pub(crate) struct RunMeta {
     pub(crate) caller: Arc<Caller>,
     pub(crate) thread: String,
     pub(crate) previous: Option<String>,
+    /// The run that it works for, which drives it.
+    pub(crate) parent: Option<String>,
     pub(crate) agent: String,
     pub(crate) profile: Option<String>,
     /// In seconds since 1970.
@@ -169,6 +171,7 @@ impl RunMeta {
             caller: Arc::new(summary.caller),
             thread: summary.thread,
             previous: summary.previous,
+            parent: summary.parent,
             agent: summary.agent,
             profile: summary.profile,
             request,
@@ -182,6 +185,7 @@ impl RunMeta {
             caller: Caller::clone(&self.caller),
             thread: self.thread.clone(),
             previous: self.previous.clone(),
+            parent: self.parent.clone(),
             agent: self.agent.clone(),
             profile: self.profile.clone(),
             request: serde_json::to_string(&self.request).unwrap_or_default(),

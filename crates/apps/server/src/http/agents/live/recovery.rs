@@ -61,7 +61,8 @@ async fn sweep(gateway: &Arc<GatewayState>) {
     match gateway.runs.ledger.unfinished().await {
         Err(error) => trouble("the runs cannot be read", &error),
         Ok(runs) => {
-            for run in runs {
+            // Whoever they work for drives the others.
+            for run in runs.into_iter().filter(|run| run.parent.is_none()) {
                 recover(gateway, run).await;
             }
         }
@@ -141,7 +142,9 @@ async fn take_up_all(
         let Some(loaded) = runs.load(id).await? else { return Ok(None) };
         runs.locked().get_or_put(loaded)
     };
-    if live.stage() == RunStage::Ended || !live.takes_the_lead() {
+    // One that works for another is driven by that one alone.
+    let is_child = live.meta.parent.is_some();
+    if is_child || live.stage() == RunStage::Ended || !live.takes_the_lead() {
         return Ok(Some(live));
     }
     // From here on nobody else drives it, and what is written stays as it is.

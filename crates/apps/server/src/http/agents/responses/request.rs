@@ -109,6 +109,7 @@ impl OrderedRun {
             caller: Arc::clone(&self.order.caller),
             thread: self.thread.name.clone(),
             previous: self.thread.previous.clone(),
+            parent: None,
             agent: self.order.agent.name.clone(),
             profile: self.profile.clone(),
             created: self.created,

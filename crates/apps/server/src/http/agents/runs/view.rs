@@ -9,7 +9,8 @@ use super::super::live::live_run::{LiveRun, seconds};
 pub(super) fn summary(run: &RunSummary) -> Value {
     json!({
         "id": run.id, "object": "run", "agent": run.agent, "profile": run.profile,
-        "thread": run.thread, "previous": run.previous, "state": run.stage.as_str(),
+        "thread": run.thread, "previous": run.previous, "parent": run.parent,
+        "state": run.stage.as_str(),
         "tickets": run.tickets, "created_at": seconds(run.created),
         "changed_at": seconds(run.changed),
     })
@@ -20,10 +21,12 @@ pub(super) fn run(live: &LiveRun) -> Value {
     let (meta, state) = (&live.meta, live.state.borrow());
     let mut run = json!({
         "id": meta.id, "object": "run", "agent": meta.agent, "profile": meta.profile,
-        "thread": meta.thread, "previous": meta.previous, "state": state.stage.as_str(),
+        "thread": meta.thread, "previous": meta.previous, "parent": meta.parent,
+        "state": state.stage.as_str(),
         "tickets": state.tickets, "created_at": meta.created, "changed_at": state.changed,
     });
     let mut turns = 0;
+    let mut children = Vec::new();
     let mut more = Vec::new();
     for event in &state.events {
         match event {
@@ -55,8 +58,18 @@ pub(super) fn run(live: &LiveRun) -> Value {
             | RunEvent::Notice { .. }
             | RunEvent::Compacted { .. }
             | RunEvent::Checked { .. }
-            | RunEvent::Waiting { .. } => {}
+            | RunEvent::Waiting { .. }
+            | RunEvent::Child { .. } => {}
+            RunEvent::ChildStarted { path, run, agent, .. } => {
+                let child = json!({ "run": run, "agent": agent, "path": path });
+                if !children.contains(&child) {
+                    children.push(child);
+                }
+            }
         }
+    }
+    if !children.is_empty() {
+        more.push(("children", children.into()));
     }
     more.push(("turns", turns.into()));
     more.push(("events", state.events.len().into()));

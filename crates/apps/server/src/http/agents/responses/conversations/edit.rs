@@ -98,6 +98,7 @@ impl ConversationEdit {
             caller: Arc::clone(&asked.caller),
             thread: conversation.to_owned(),
             previous: last.run.clone(),
+            parent: None,
             // It is known by this.
             agent: String::new(),
             profile: None,
