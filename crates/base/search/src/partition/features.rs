@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 use crate::document::ToolDocument;
 use crate::number_cast::{place, real, small};
@@ -18,6 +19,20 @@ const TEXT: f32 = 0.4;
 
 /// Words of the descriptions of one tool that are read.
 const MOST_WORDS: usize = 64;
+
+/// What tools do to things, whatever the things are.
+const DEEDS: [&str; 58] = [
+    "add", "append", "apply", "approve", "archive", "cancel", "change", "check", "clear", "close",
+    "convert", "copy", "count", "create", "delete", "describe", "disable", "download", "edit",
+    "enable", "execute", "fetch", "find", "generate", "get", "insert", "list", "lookup", "make",
+    "move", "open", "publish", "put", "query", "read", "remove", "rename", "replace", "reset",
+    "resolve", "run", "save", "search", "select", "send", "set", "show", "start", "stop", "submit",
+    "toggle", "undo", "update", "upload", "upsert", "validate", "view", "write",
+];
+
+/// What a deed counts for where a thing counts 1: that two tools create something says little of
+/// what.
+const DEED: f32 = 0.2;
 
 /// The last word of an argument that names one of many things.
 const MARKS: [&str; 4] = ["id", "key", "slug", "uuid"];
@@ -179,8 +194,13 @@ fn weights(document: &ToolDocument<'_>) -> BTreeMap<String, f32> {
             actions.insert(stem.to_owned());
         });
     }
-    // That two tools create something says little of what.
-    let of_word = |stem: &str| if actions.contains(stem) { 0.2 } else { stop_words::weight(stem) };
+    let of_word = |stem: &str| {
+        if actions.contains(stem) || deeds().contains(stem) {
+            DEED
+        } else {
+            stop_words::weight(stem)
+        }
+    };
     let mut words = |text: &str, weight: f32, most: usize| {
         let mut left = most;
         stems(text, |_, stem| {
@@ -200,6 +220,20 @@ fn weights(document: &ToolDocument<'_>) -> BTreeMap<String, f32> {
     words(&document.summary, TEXT, MOST_WORDS);
     words(&document.description, TEXT, MOST_WORDS);
     own
+}
+
+/// The stems of what tools do.
+fn deeds() -> &'static BTreeSet<String> {
+    static STEMS: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
+        let mut found = BTreeSet::new();
+        for deed in DEEDS {
+            stems(deed, |_, stem| {
+                found.insert(stem.to_owned());
+            });
+        }
+        found
+    });
+    &STEMS
 }
 
 fn word(stem: &str) -> String {

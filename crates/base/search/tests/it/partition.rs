@@ -186,7 +186,31 @@ fn anything() -> impl Strategy<Value = Vec<ToolDocument<'static>>> {
     })
 }
 
+/// Worlds of as many tools each, which have no word in common with another.
+fn worlds() -> impl Strategy<Value = (usize, usize, Vec<ToolDocument<'static>>)> {
+    let things = ["order", "parcel", "meadow", "violin", "planet"];
+    (2_usize..=things.len(), 2_usize..8).prop_flat_map(move |(worlds, size)| {
+        let tools = things.iter().take(worlds).flat_map(|thing| {
+            (0..size).map(move |at| {
+                let verb = ["list", "find", "show", "send", "void", "open", "copy"][at];
+                tool("shop", &format!("{verb}_{thing}"), &format!("It {verb}s a {thing}."), &[])
+            })
+        });
+        (Just(worlds), Just(size), Just(tools.collect::<Vec<_>>()).prop_shuffle())
+    })
+}
+
 proptest! {
+    #[test]
+    fn what_shares_a_thing_is_never_torn_apart((worlds, size, documents) in worlds()) {
+        let found = partition(&documents, &agents(worlds)).unwrap();
+        for group in names(&documents, &found) {
+            prop_assert_eq!(group.len(), size, "{:?}", group);
+            let thing = |name: &String| name.split_once('_').unwrap().1.to_owned();
+            prop_assert!(group.iter().all(|name| thing(name) == thing(&group[0])), "{:?}", group);
+        }
+    }
+
     #[test]
     fn every_tool_has_a_place_in_whatever_order_they_come(
         documents in anything(),
