@@ -25,19 +25,22 @@ pub use settings::{Overlap, PartitionAgent, PartitionSettings};
 /// Agents beyond the number of tools, and roles that nothing fits, have no tools.
 ///
 /// # Errors
-/// There is no agent, or no room.
+/// There is no agent, all are closed and a tool is left, or there is no room.
 pub fn partition(
     documents: &[ToolDocument<'_>],
     settings: &PartitionSettings<'_>,
 ) -> Result<Partition, PartitionError> {
-    let agents = settings.agents.len();
-    if agents == 0 {
+    if settings.agents.is_empty() {
         return Err(PartitionError::NoAgent);
     }
     let capacity = settings.capacity.unwrap_or(usize::MAX);
+    let tools = documents.len() - settings.kept().range(..documents.len()).count();
+    let agents = settings.agents.iter().filter(|agent| !agent.closed).count();
+    if agents == 0 && tools > 0 {
+        return Err(PartitionError::NoAgent);
+    }
     let room = capacity.saturating_mul(agents);
-    if documents.len() > room {
-        let tools = documents.len();
+    if tools > room {
         return Err(PartitionError::OverCapacity { tools, agents, capacity, room });
     }
     for (agent, wished) in settings.agents.iter().enumerate() {
@@ -53,7 +56,6 @@ pub fn partition(
     let mut groups = clusters::clusters(&features, settings);
     if !groups.is_complete() {
         // Tools that agents have in any case and in common took the room of others.
-        let tools = documents.len();
         return Err(PartitionError::OverCapacity { tools, agents, capacity, room });
     }
     let cohesion = groups.cohesion(&features);

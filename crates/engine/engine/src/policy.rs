@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::rules::ToolPatterns;
 use serde_json::json;
 use toolcrib_core::{
-    BoxFuture, Caller, Fingerprint, Intent, Policy, SourceId, ToolSpec, UnlistedAccess,
+    BoxFuture, Caller, Fingerprint, Intent, Policy, SourceId, ToolName, ToolSpec, UnlistedAccess,
     UnlistedResource, Verdict,
 };
 
@@ -32,6 +32,20 @@ pub struct OnlyTools(ToolPatterns);
 impl OnlyTools {
     pub fn new(tools: ToolPatterns) -> Self {
         Self(tools)
+    }
+}
+
+/// Some tools alone, by name, with those of ours that serve all others.
+#[derive(Debug)]
+pub struct AssignedTools(BTreeSet<ToolName>);
+
+impl AssignedTools {
+    pub fn new(tools: BTreeSet<ToolName>) -> Self {
+        Self(tools)
+    }
+
+    fn has(&self, tool: &ToolSpec) -> bool {
+        tool.origin.source.as_str() == crate::builtin::SOURCE || self.0.contains(&tool.name)
     }
 }
 
@@ -107,6 +121,29 @@ fn allowed(is_allowed: bool) -> Verdict {
 impl OnlySources {
     fn has(&self, tool: &ToolSpec) -> bool {
         self.0.contains(&tool.origin.source)
+    }
+}
+
+impl Policy for AssignedTools {
+    fn sees(&self, _: &Caller, tool: &ToolSpec) -> bool {
+        self.has(tool)
+    }
+
+    fn decide<'a>(&'a self, intent: Intent<'a>) -> BoxFuture<'a, Verdict> {
+        let verdict = if self.has(intent.tool) {
+            Verdict::Allow
+        } else {
+            Verdict::Deny("it is no tool of this agent".to_owned())
+        };
+        Box::pin(std::future::ready(verdict))
+    }
+
+    fn lets_run(&self, _: &Caller, tool: &ToolSpec) -> bool {
+        self.has(tool)
+    }
+
+    fn version(&self) -> Option<Fingerprint> {
+        Some(Fingerprint::of(&json!({ "only tools": self.0 })))
     }
 }
 

@@ -1,9 +1,9 @@
 //! Which group each tool belongs to.
 
-use super::features::{ToolFeatures, common};
+use super::features::{SparseVector, ToolFeatures, common};
 use super::groups::ToolGroups;
 use super::placement::PlacementReason;
-use super::settings::PartitionSettings;
+use super::settings::{PartitionAgent, PartitionSettings};
 
 /// How often tools are moved to where they fit better.
 const PASSES: usize = 8;
@@ -13,9 +13,10 @@ const LEAST_GAIN: f32 = 1e-4;
 
 /// Puts every tool into a group, as far as there is room.
 pub(super) fn clusters(features: &ToolFeatures, settings: &PartitionSettings<'_>) -> ToolGroups {
-    let roles = settings.agents.iter().map(|agent| features.role(&agent.role)).collect();
-    let capacity = settings.capacity.unwrap_or_else(|| fair(features.len(), settings));
-    let mut groups = ToolGroups::new(features, roles, capacity);
+    let roles: Vec<_> = settings.agents.iter().map(|agent| features.role(&agent.role)).collect();
+    let capacity = settings.capacity.unwrap_or_else(|| fair(features.len(), settings, &roles));
+    let closed = settings.agents.iter().map(|agent| agent.closed).collect();
+    let mut groups = ToolGroups::new(features, roles, (capacity, closed));
     fix(features, settings, &mut groups);
     seed(features, settings, &mut groups);
     let mut open: Vec<usize> =
@@ -33,10 +34,17 @@ pub(super) fn clusters(features: &ToolFeatures, settings: &PartitionSettings<'_>
     groups
 }
 
-/// Half more than an equal share, and never less than what an agent has in any case.
-fn fair(tools: usize, settings: &PartitionSettings<'_>) -> usize {
-    let agents = settings.agents.len().max(1);
-    let fixed: usize = settings.agents.iter().map(|agent| agent.fixed.len()).sum();
+/// Half more than an equal share of those that something fits, and never less than what an agent has
+/// in any case.
+fn fair(tools: usize, settings: &PartitionSettings<'_>, roles: &[SparseVector]) -> usize {
+    let open = || settings.agents.iter().zip(roles).filter(|(agent, _)| !agent.closed);
+    let is_met = |(agent, role): &(&PartitionAgent<'_>, &SparseVector)| {
+        agent.role.trim().is_empty() || !role.is_empty() || !agent.fixed.is_empty()
+    };
+    let met = open().filter(is_met).count();
+    let agents = if met == 0 { open().count().max(1) } else { met };
+    let fixed: usize = open().map(|(agent, _)| agent.fixed.len()).sum();
+    let tools = tools - settings.kept().range(..tools).count();
     (tools * 3).div_ceil(agents * 2).max(1) + fixed
 }
 
@@ -71,7 +79,7 @@ fn seed(features: &ToolFeatures, settings: &PartitionSettings<'_>, groups: &mut 
     }
     for group in 0..groups.len() {
         let is_begun = groups.size(group) > 0 || !groups.role(group).is_empty();
-        if is_begun || (has_role(group) && !all_are_silent) {
+        if groups.is_closed(group) || is_begun || (has_role(group) && !all_are_silent) {
             continue;
         }
         let mut found: Option<(f32, usize)> = None;

@@ -11,6 +11,8 @@ pub(super) struct ToolGroups {
     /// For each tool the group that it belongs to.
     pub(super) home: Vec<Option<usize>>,
     pub(super) capacity: usize,
+    /// For each group whether it has only what it has in any case.
+    closed: Vec<bool>,
 }
 
 pub(super) struct ToolGroup {
@@ -25,12 +27,17 @@ pub(super) struct ToolGroup {
 const ROLE: f32 = 3.0;
 
 impl ToolGroups {
-    pub(super) fn new(features: &ToolFeatures, roles: Vec<SparseVector>, capacity: usize) -> Self {
+    pub(super) fn new(
+        features: &ToolFeatures,
+        roles: Vec<SparseVector>,
+        (capacity, closed): (usize, Vec<bool>),
+    ) -> Self {
         let empty =
             |role| ToolGroup { members: Vec::new(), sum: vec![0.0; features.width()], role };
         let groups = roles.into_iter().map(empty).collect();
         let tools = features.len();
-        Self { groups, places: vec![Vec::new(); tools], home: vec![None; tools], capacity }
+        let (places, home) = (vec![Vec::new(); tools], vec![None; tools]);
+        Self { groups, places, home, capacity, closed }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -53,8 +60,12 @@ impl ToolGroups {
         self.groups.get(group).map_or(&[], |group| group.role.as_slice())
     }
 
+    pub(super) fn is_closed(&self, group: usize) -> bool {
+        self.closed.get(group).copied().unwrap_or(true)
+    }
+
     pub(super) fn has_room(&self, group: usize) -> bool {
-        self.size(group) < self.capacity
+        !self.is_closed(group) && self.size(group) < self.capacity
     }
 
     /// Whether every tool is in a group.

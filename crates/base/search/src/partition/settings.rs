@@ -1,6 +1,7 @@
 //! What is wished of a partition.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 /// What a partition is to be.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -15,6 +16,14 @@ pub struct PartitionSettings<'a> {
     pub shares_writers: bool,
 }
 
+impl PartitionSettings<'_> {
+    /// What closed agents have.
+    pub(super) fn kept(&self) -> BTreeSet<usize> {
+        let closed = self.agents.iter().filter(|agent| agent.closed);
+        closed.flat_map(|agent| &agent.fixed).copied().collect()
+    }
+}
+
 /// An agent, as a partition sees it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PartitionAgent<'a> {
@@ -23,6 +32,8 @@ pub struct PartitionAgent<'a> {
     /// The places of documents that it has in any case, whatever else is in the way but the
     /// capacity. A document that several agents name is with each.
     pub fixed: Vec<usize>,
+    /// Whether it has these alone, and no share in the rest.
+    pub closed: bool,
 }
 
 /// Whether a tool may be with more than one agent.

@@ -168,6 +168,32 @@ fn what_the_tools_of_another_group_need_is_shared_and_writers_are_not() {
     assert!((0..documents.len()).any(|at| documents[at].writes && having(&two, at) == 2));
 }
 
+#[test]
+fn a_closed_agent_has_what_is_its_own_and_the_others_share_the_rest() {
+    let documents = shop();
+    let mut wished = roles(&["Invoices", "Parcels", ""]);
+    // `find_customer` and `void_invoice`.
+    (wished.agents[1].fixed, wished.agents[1].closed) = (vec![0, 3], true);
+    (wished.agents[2].fixed, wished.agents[2].closed) = (vec![], true);
+    let found = partition(&documents, &wished).unwrap();
+    let named = names(&documents, &found);
+    assert_eq!(named[1], ["find_customer", "void_invoice"]);
+    assert_eq!((named[0].len(), named[2].len()), (6, 0), "{named:?}");
+    // No other has a share in it, and it has none in theirs, but what only reads may be lent.
+    wished.overlap = Overlap::UpTo(3);
+    let found = partition(&documents, &wished).unwrap();
+    assert_eq!(names(&documents, &found)[1..], named[1..]);
+    wished.capacity = Some(5);
+    let over = PartitionError::OverCapacity { tools: 6, agents: 1, capacity: 5, room: 5 };
+    assert_eq!(partition(&documents, &wished).unwrap_err(), over);
+    (wished.agents[0].closed, wished.capacity) = (true, None);
+    assert_eq!(partition(&documents, &wished).unwrap_err(), PartitionError::NoAgent);
+    let own = [documents[0].clone(), documents[3].clone()];
+    wished.agents[1].fixed = vec![0, 1];
+    let found = partition(&own, &wished).unwrap();
+    assert_eq!(names(&own, &found), [vec![], vec!["find_customer", "void_invoice"], vec![]]);
+}
+
 fn anything() -> impl Strategy<Value = Vec<ToolDocument<'static>>> {
     let words = "(order|invoice|user|Größe|天气|list|get|event){1,3}";
     let one = (words, "[a-c]?", "[ab]?", prop::option::of("(order|user)_id"), any::<bool>());
@@ -220,7 +246,7 @@ proptest! {
         overlap in prop_oneof![
             Just(Overlap::None), Just(Overlap::Bridges), (0_usize..4).prop_map(Overlap::UpTo)
         ],
-        shares_writers in any::<bool>(),
+        (shares_writers, closed) in (any::<bool>(), prop::option::of(0_usize..6)),
         turn in 0_usize..24,
     ) {
         let agent = |(at, role): (usize, &'_ String)| PartitionAgent {
@@ -230,6 +256,7 @@ proptest! {
                 .filter(|(agent, tool)| *agent == at && *tool < documents.len())
                 .map(|(_, tool)| *tool)
                 .collect(),
+            closed: closed == Some(at),
         };
         let settings = PartitionSettings {
             agents: roles.iter().enumerate().map(agent).collect(),
@@ -268,6 +295,7 @@ proptest! {
                 prop_assert!(!is_shared || (overlap != Overlap::None && (shares_writers || !writes)));
             }
             prop_assert!(agent.fixed.iter().all(|tool| seen.contains(tool)));
+            prop_assert!(!agent.closed || seen.iter().all(|tool| agent.fixed.contains(tool)));
         }
         for (tool, homes) in homes.iter().enumerate() {
             let fixed = settings.agents.iter().filter(|agent| agent.fixed.contains(&tool)).count();
@@ -275,7 +303,8 @@ proptest! {
         }
         if roles.iter().all(String::is_empty) && fixed.is_empty() {
             let filled = found.groups.iter().filter(|group| !group.is_empty()).count();
-            prop_assert_eq!(filled, count.min(settings.agents.len()));
+            let open = settings.agents.iter().filter(|agent| !agent.closed).count();
+            prop_assert_eq!(filled, count.min(open));
         }
     }
 }

@@ -1,10 +1,13 @@
 //! Tools for a task, and tools for each of several agents.
 
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
 use serde_json::json;
-use toolcrib_core::{Caller, Effect, Plan, PlanRequest, ToolSpec, Toolset, Verdict};
+use toolcrib_core::{Caller, Effect, Plan, PlanRequest, ToolName, ToolSpec, Toolset, Verdict};
 use toolcrib_engine::selection::{
-    AgentWish, Overlap, PartitionRequest, SelectionReason, SelectionRequest, ToolPartition,
-    partition, select,
+    AgentRules, AgentWish, Overlap, PartitionRequest, SelectionFallback, SelectionReason,
+    SelectionRequest, ToolPartition, UnlistedAgents, partition, select,
 };
 use toolcrib_testkit::{Behaviour, FixedPolicy, Oracle};
 
@@ -90,15 +93,9 @@ fn agents(names: &[(&str, &str)]) -> PartitionRequest {
     let wish = |(name, role): &(&str, &str)| AgentWish {
         name: (*name).to_owned(),
         role: (*role).to_owned(),
-        tools: Vec::new(),
+        ..AgentWish::default()
     };
-    PartitionRequest {
-        task: None,
-        agents: names.iter().map(wish).collect(),
-        capacity: None,
-        overlap: Overlap::None,
-        shares_writers: false,
-    }
+    PartitionRequest { agents: names.iter().map(wish).collect(), ..PartitionRequest::default() }
 }
 
 fn names(found: &ToolPartition) -> Vec<Vec<&str>> {
@@ -171,4 +168,168 @@ fn agents_share_what_their_caller_sees_and_no_more() {
     let twice = partition(&plan, &agents(&[("a", ""), ("a", "")])).unwrap_err();
     assert_eq!(twice.message, "two agents are called `a`");
     assert!(partition(&plan, &agents(&[])).unwrap_err().message.contains("no agent"));
+}
+
+/// Rules by which `books` has two tools and an unknown one.
+fn rules(unlisted: UnlistedAgents) -> AgentRules {
+    let named = ["invoice_list", "secret_wipe", "invoice_pay"];
+    let tools = named.into_iter().map(|name| ToolName::new(name).unwrap()).collect();
+    AgentRules { listed: [("books".to_owned(), tools)].into(), unlisted }
+}
+
+#[test]
+fn an_agent_of_the_rules_has_what_they_say_and_its_caller_sees_and_others_have_the_rest() {
+    let plan = plan();
+    let shared = |unlisted, names: &[(&str, &str)]| {
+        let agents = names.iter().map(|(name, role)| rules(unlisted).wish(&plan, name, role));
+        let request = PartitionRequest { agents: agents.collect(), ..PartitionRequest::default() };
+        partition(&plan, &request).unwrap()
+    };
+    let found = shared(UnlistedAgents::Selection, &[("post", ""), ("books", "Letters")]);
+    let named = names(&found);
+    assert_eq!(named[1], ["invoice_list"]);
+    assert_eq!(named[0].len(), 5, "{named:?}");
+    assert!(found.warnings.is_empty() && found.unplaced.is_empty(), "{found:?}");
+    let found = shared(UnlistedAgents::Nothing, &[("post", ""), ("books", "")]);
+    assert_eq!(names(&found), [vec![], vec!["invoice_list"]]);
+    assert_eq!(found.warnings, ["`post` has no tool: none is assigned to it"]);
+    let unplaced: Vec<_> = found.unplaced.iter().map(ToolName::as_str).collect();
+    assert_eq!(
+        unplaced,
+        ["customer_find", "customer_rename", "invoice_refund", "mail_search", "mail_send"]
+    );
+    // Letter by letter.
+    assert_eq!(rules(UnlistedAgents::Nothing).tools("Books"), Some(BTreeSet::new()));
+    assert_eq!(rules(UnlistedAgents::Selection).tools("Books"), None);
+    let none = AgentRules { unlisted: UnlistedAgents::Nothing, ..AgentRules::default() };
+    assert_eq!(none.tools("books"), None, "there are no rules");
+}
+
+#[test]
+fn a_task_that_no_tool_serves_is_told_with_what_was_done() {
+    let plan = plan();
+    let foreign = |limit, fallback| SelectionRequest {
+        fallback,
+        ..task("Erstatte die Rechnung des Kunden", limit)
+    };
+    let found = select(&plan, &foreign(5, SelectionFallback::Nothing)).unwrap();
+    assert_eq!((found.tools.len(), found.fallback), (0, Some(SelectionFallback::Nothing)));
+    let found = select(&plan, &foreign(5, SelectionFallback::Search)).unwrap();
+    assert_eq!((found.tools.len(), found.fallback), (0, Some(SelectionFallback::Search)));
+    // Six are seen.
+    let found = select(&plan, &foreign(5, SelectionFallback::All)).unwrap();
+    assert_eq!((found.tools.len(), found.fallback), (0, Some(SelectionFallback::Nothing)));
+    let found = select(&plan, &foreign(6, SelectionFallback::All)).unwrap();
+    assert_eq!((found.tools.len(), found.fallback), (6, Some(SelectionFallback::All)));
+    assert!(found.tools.iter().all(|tool| tool.because == SelectionReason::Fallback), "{found:?}");
+    let narrow = SelectionRequest { tokens: Some(20), ..foreign(6, SelectionFallback::All) };
+    assert_eq!(select(&plan, &narrow).unwrap().fallback, Some(SelectionFallback::Nothing));
+    let sure = SelectionRequest { min_confidence: 1.0, ..task("Refund the invoice", 5) };
+    let found = select(&plan, &sure).unwrap();
+    assert_eq!((found.tools.len(), found.fallback), (0, Some(SelectionFallback::Nothing)));
+    assert!(found.confidence > 0.5 && found.confidence < 1.0, "{found:?}");
+    assert_eq!(select(&plan, &task("Refund the invoice", 5)).unwrap().fallback, None);
+    let mut wished = agents(&[("books", ""), ("post", "")]);
+    wished.task = Some(foreign(5, SelectionFallback::Nothing));
+    let found = partition(&plan, &wished).unwrap();
+    assert_eq!(names(&found), [[""; 0]; 2]);
+    assert_eq!(found.fallback, Some(SelectionFallback::Nothing));
+    wished.task = Some(foreign(10, SelectionFallback::All));
+    let found = partition(&plan, &wished).unwrap();
+    assert_eq!(names(&found).concat().len(), 6);
+}
+
+#[test]
+fn agents_without_tools_and_writers_that_two_have_are_told() {
+    let plan = plan();
+    let many =
+        agents(&[("a", ""), ("b", ""), ("c", ""), ("d", ""), ("e", ""), ("f", ""), ("g", "")]);
+    let found = partition(&plan, &many).unwrap();
+    assert_eq!(found.warnings, ["`g` has no tool: there are fewer tools than agents"]);
+    let unfit = partition(&plan, &agents(&[("zoo", "Zebras"), ("books", "Invoices")])).unwrap();
+    assert_eq!(unfit.warnings, ["`zoo` has no tool: none fits what it is for"]);
+    let mut both = agents(&[("a", ""), ("b", "")]);
+    for agent in &mut both.agents {
+        agent.tools = vec!["mail_send".to_owned(), "mail_search".to_owned()];
+    }
+    let found = partition(&plan, &both).unwrap();
+    assert_eq!(
+        found.warnings,
+        ["`mail_send` may change something, and `a` and `b` have it in any case"]
+    );
+    both.shares_writers = true;
+    assert_eq!(partition(&plan, &both).unwrap().warnings, [""; 0]);
+}
+
+/// A plan of a caller who must not see some of the tools.
+fn plan_without(hidden: &[usize]) -> Plan {
+    let oracle = Oracle::default();
+    let tools = specs().into_iter().map(|spec| oracle.tool(spec, Behaviour::Echo));
+    let specs = specs();
+    let policy = hidden.iter().fold(FixedPolicy::default(), |policy, at| {
+        policy.with(specs[*at].name.as_str(), Verdict::Deny("not for you".into()))
+    });
+    let crib = builder().policy(policy).build_fixed(Toolset::of(tools).unwrap());
+    crib.plan(&Caller::local(), PlanRequest::default()).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn rules_and_permissions_come_before_anything_else(
+        hidden in prop::collection::btree_set(0_usize..7, 0..4),
+        roles in prop::collection::vec("(Invoices|Letters|Zebras|)", 1..6),
+        listed in prop::collection::btree_map(0_usize..6, prop::collection::btree_set(0_usize..7, 0..4), 0..3),
+        nothing in any::<bool>(),
+        asked in prop_oneof![
+            Just(None), Just(Some("Refund the invoice and send a letter")), Just(Some("Briefe senden"))
+        ],
+        overlap in prop_oneof![Just(Overlap::None), Just(Overlap::Bridges), Just(Overlap::UpTo(2))],
+    ) {
+        let plan = plan_without(&hidden.iter().copied().collect::<Vec<_>>());
+        let all = specs();
+        let is_hidden = |name: &ToolName| all.iter().position(|spec| spec.name == *name).is_some_and(|at| hidden.contains(&at));
+        let agent = |at: usize| format!("agent {at}");
+        let named = |tools: &BTreeSet<usize>| tools.iter().map(|at| all[*at].name.clone()).collect();
+        let rules = AgentRules {
+            listed: listed.iter().map(|(at, tools)| (agent(*at), named(tools))).collect(),
+            unlisted: if nothing { UnlistedAgents::Nothing } else { UnlistedAgents::Selection },
+        };
+        let wishes = roles.iter().enumerate().map(|(at, role)| rules.wish(&plan, &agent(at), role));
+        let request = PartitionRequest {
+            task: asked.map(|words| task(words, 4)),
+            agents: wishes.collect(),
+            overlap,
+            ..PartitionRequest::default()
+        };
+        let found = partition(&plan, &request).unwrap();
+        let same = partition(&plan, &request).unwrap();
+        prop_assert_eq!(json!(found), json!(same));
+        let mut placed: BTreeSet<ToolName> = BTreeSet::new();
+        for given in &found.agents {
+            let tools: BTreeSet<_> = given.tools.iter().map(|tool| tool.name.clone()).collect();
+            prop_assert!(!tools.iter().any(is_hidden), "{found:?}");
+            if let Some(mut own) = rules.tools(&given.name) {
+                own.retain(|name| !is_hidden(name));
+                prop_assert_eq!(&tools, &own);
+            }
+            let told = found.warnings.iter().filter(|told| told.starts_with(&format!("`{}` has no tool", given.name)));
+            prop_assert_eq!(told.count(), usize::from(tools.is_empty()));
+            placed.extend(tools);
+        }
+        let wanted: BTreeSet<ToolName> = match &request.task {
+            Some(task) => select(&plan, task).unwrap().tools.into_iter().map(|tool| tool.name).collect(),
+            None => all.iter().map(|spec| spec.name.clone()).filter(|name| !is_hidden(name)).collect(),
+        };
+        let unplaced: BTreeSet<_> = found.unplaced.iter().cloned().collect();
+        prop_assert!(wanted.iter().all(|name| placed.contains(name) != unplaced.contains(name)));
+        let is_open = request.agents.iter().any(|agent| !agent.only);
+        prop_assert!(!is_open || unplaced.is_empty());
+        // One agent is ordinary selection.
+        if let [only] = &*found.agents && is_open {
+            let own: BTreeSet<_> = only.tools.iter().map(|tool| tool.name.clone()).collect();
+            prop_assert_eq!(own, wanted);
+        }
+    }
 }
