@@ -10,11 +10,14 @@ use std::time::Duration;
 use toolcrib_core::{CribLimits, Mask, Policy, Redactor, Secret, Source, SourceId};
 use toolcrib_engine::catalog::{LOAD_DEADLINE, NamedSource};
 use toolcrib_engine::discovery::DiscoverySettings;
+use toolcrib_engine::policy::{AssignedTools, strictest};
 use toolcrib_engine::rules::{Glob, Rules};
+use toolcrib_engine::selection::AgentRules;
 use toolcrib_engine::source::{SharedSource, SourceView, SourceViewSettings, masked};
 use toolcrib_mcp::{HttpAuthorization, McpSourceSettings, McpTransport};
 
-use crate::config::{Config, SourceEntry};
+use crate::config::requirement::Requirement;
+use crate::config::{AGENT_VIEW, Config, SourceEntry, agent_view};
 use crate::secrets::template::{SecretLookup, TemplateResolution};
 use crate::settings::SourceSettings;
 use crate::settings::agents::agents;
@@ -30,8 +33,12 @@ pub struct CribParts {
     pub policy: Arc<dyn Policy>,
     pub limits: CribLimits,
     pub discovery: DiscoverySettings,
-    /// The profiles of the file.
+    /// The profiles of the file, and the agents of `[assign]`.
     pub views: BTreeMap<String, ProfileView>,
+    /// Which tools an agent has; each that is listed has a view of its own, [`agent_view`].
+    pub assign: AgentRules,
+    /// The tools that these rules name.
+    pub(crate) assigned: Vec<Requirement>,
     /// By profile, the sources that it names.
     pub named: BTreeMap<String, BTreeSet<SourceId>>,
     /// Sources that could not be made.
@@ -126,7 +133,7 @@ impl Config {
         let mut beside = TemplateResolution::default();
         let _ = self.telemetry.as_ref().map(|own| own.resolve(lookup, &mut beside));
         let _ = self.embedder.as_ref().map(|own| own.resolve(lookup, &mut beside));
-        let _ = agents(&self.models, &self.agents, lookup, &mut beside);
+        let _ = agents(&self.models, &self.agents, &self.assign, lookup, &mut beside);
         let of_process = found.secrets.into_iter().chain(beside.secrets);
         let secrets: Vec<_> = secrets.chain(of_process).collect();
         let redactor = Redactor::new(secrets.iter().cloned());
@@ -135,7 +142,9 @@ impl Config {
             policy: policy::policy(&own, None),
             limits: self.limits.clone(),
             discovery: self.discovery.clone(),
-            views: views.collect(),
+            views: views.chain(self.agent_views()).collect(),
+            assign: self.assign.clone(),
+            assigned: self.assigned(),
             named: named.collect(),
             failed: kept.iter().filter_map(BuiltSource::failed).collect(),
             store: store.filter(|_| found.missing.is_empty()),
@@ -204,12 +213,30 @@ impl Config {
     /// The policy of the file, or of one of its profiles, with further rules: the strictest of all
     /// counts. `None`: there is no such profile.
     pub fn policy_with(&self, profile: Option<&str>, further: &Rules) -> Option<Arc<dyn Policy>> {
-        let profile = match profile {
-            Some(name) => Some(self.profiles.get(name)?),
-            None => None,
-        };
         let rules: Vec<_> = self.rules.iter().chain([further]).collect();
-        Some(policy::policy(&rules, profile))
+        let Some(name) = profile else { return Some(policy::policy(&rules, None)) };
+        if let Some(profile) = self.profiles.get(name) {
+            return Some(policy::policy(&rules, Some(profile)));
+        }
+        let agent = name.strip_prefix(AGENT_VIEW)?;
+        Some(self.agent_policy(agent, policy::policy(&rules, None)))
+    }
+
+    /// The agents of `[assign]`, each with its own tools of the whole file.
+    fn agent_views(&self) -> impl Iterator<Item = (String, ProfileView)> {
+        let rules: Vec<_> = self.rules.iter().collect();
+        let whole = policy::policy(&rules, None);
+        self.assign.listed.keys().map(move |agent| {
+            let policy = self.agent_policy(agent, Arc::clone(&whole));
+            let (limits, discovery) = (self.limits.clone(), self.discovery.clone());
+            (agent_view(agent), ProfileView { policy, limits, discovery })
+        })
+    }
+
+    /// A policy within what `[assign]` gives an agent that it lists; of another one, nothing.
+    fn agent_policy(&self, agent: &str, whole: Arc<dyn Policy>) -> Arc<dyn Policy> {
+        let tools = self.assign.listed.get(agent).cloned().unwrap_or_default();
+        strictest(whole, vec![Arc::new(AssignedTools::new(tools))])
     }
 
     /// What is wanted of a source; only what can meet its tools counts as a change of it.

@@ -58,7 +58,8 @@ pub(crate) fn file(file: &ConfigFile, folder: &Path, findings: &mut Findings<'_,
     let discovery = check.discovery(file.discovery, &file.eager, file.confirm, &top);
     let profiles = check.profiles(&file.profile);
     let agents = check.agents(&file.agent, &models, &profiles);
-    let assign = check.assign(&file.assign, &sources);
+    let known = (&*sources, &profiles);
+    let assign = check.assign(&file.assign, file.unlisted_agents, known);
     let (points, toolsets) = (check.points, check.toolsets.named);
     Config {
         front,

@@ -1,5 +1,6 @@
 //! A file that is right as far as it alone can tell: no secret is filled in, nothing is started.
 
+mod foreign;
 pub(crate) mod parsed;
 pub(crate) mod requirement;
 
@@ -7,9 +8,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolcrib_core::{Catalog, CribLimits, Secret, SourceId, ToolName, Validation};
+use toolcrib_core::{Catalog, CribLimits, Secret, SourceId, Validation};
 use toolcrib_engine::discovery::DiscoverySettings;
 use toolcrib_engine::rules::{NamedToolset, Rules};
+use toolcrib_engine::selection::AgentRules;
 use toolcrib_engine::source::ToolOverride;
 
 use self::requirement::Requirement;
@@ -37,9 +39,8 @@ pub struct Config {
     /// How tools are shown where no profile is chosen.
     pub discovery: DiscoverySettings,
     pub profiles: BTreeMap<String, Profile>,
-    /// Which tools an agent may use, by the name of the agent: for hosts that ask. Nothing is
-    /// decided by it here.
-    pub assign: BTreeMap<String, Vec<ToolName>>,
+    /// Which tools an agent has, by the name of the agent.
+    pub assign: AgentRules,
     pub log: LogSettings,
     /// `None`: nothing is recorded.
     pub audit: Option<AuditSettings>,
@@ -105,6 +106,24 @@ impl SourceEntry {
     }
 }
 
+/// How the names of the views of agents begin, which stand beside the profiles.
+pub(crate) const AGENT_VIEW: &str = "agent:";
+
+/// The name under which an agent of `[assign]` is found among the profiles.
+pub fn agent_view(agent: &str) -> String {
+    format!("{AGENT_VIEW}{agent}")
+}
+
+/// The keys that say which tools agents have: in a `crib.toml`, and in a file of MAS-Arena.
+pub(crate) const ASSIGN: [&str; 2] = ["assign", "tool_assignment"];
+
+/// What a catalog does not have of what was named, in the order of the file.
+pub(crate) fn unknown(points: &[Requirement], catalog: &Catalog) -> Vec<ConfigProblem> {
+    let mut strangers: Vec<_> = points.iter().filter_map(|point| point.stranger(catalog)).collect();
+    in_order(&mut strangers);
+    strangers
+}
+
 pub(crate) fn in_order(problems: &mut [ConfigProblem]) {
     problems.sort_by_key(|problem| (problem.line, problem.column));
 }
@@ -150,7 +169,7 @@ impl Config {
         lookup: &dyn SecretLookup,
     ) -> Result<Vec<AgentSettings>, Vec<UnresolvedReference>> {
         let mut found = TemplateResolution::default();
-        let settings = agents(&self.models, &self.agents, lookup, &mut found);
+        let settings = agents(&self.models, &self.agents, &self.assign, lookup, &mut found);
         if found.missing.is_empty() { Ok(settings) } else { Err(found.missing) }
     }
 
@@ -185,10 +204,23 @@ impl Config {
     /// What the file says of tools that a catalog does not have: a slip of the pen, or a source
     /// that is away.
     pub fn strangers(&self, catalog: &Catalog) -> Vec<ConfigProblem> {
-        let strangers = self.points.iter().filter_map(|point| point.stranger(catalog));
-        let mut strangers: Vec<_> = strangers.collect();
-        in_order(&mut strangers);
-        strangers
+        unknown(&self.points, catalog)
+    }
+
+    /// The same of what `[assign]` says alone.
+    pub fn unknown_assigned(&self, catalog: &Catalog) -> Vec<ConfigProblem> {
+        unknown(&self.assigned(), catalog)
+    }
+
+    /// The tools that `[assign]` names.
+    pub(crate) fn assigned(&self) -> Vec<Requirement> {
+        let is_assigned = |point: &&Requirement| {
+            ASSIGN.iter().any(|key| {
+                let rest = point.at.path.strip_prefix(key);
+                rest.is_some_and(|rest| rest.starts_with(['.', '[']))
+            })
+        };
+        self.points.iter().filter(is_assigned).cloned().collect()
     }
 
     /// The names of the sources that are to be used, in their order.

@@ -25,6 +25,7 @@ use self::notes::ImportNotes;
 use self::secrets::ImportSecrets;
 use crate::file::document::LARGEST_FILE;
 pub use file_format::ImportFormat;
+pub(crate) use file_format::MOST_ASSIGNED;
 pub use notes::ImportNote;
 
 /// A file of another program, written anew.
@@ -88,7 +89,7 @@ pub fn import(text: &str, form: Option<ImportFormat>) -> Result<ImportedConfig, 
         let id = ids.legal(name);
         notes.source = Some(id.clone());
         if id != *name {
-            notes.add(format!("it was named `{}`", names::shown(name)));
+            notes.remark(format!("it was named `{}`", names::shown(name)));
         }
         let Some(mut source) = server::read(id, server, &mut secrets, &mut notes) else { continue };
         if let Some(key) = file_format::switched_off(whole, name) {

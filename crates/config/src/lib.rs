@@ -23,7 +23,7 @@ mod source;
 
 pub use build::{CribParts, FailedSource, ProfileView, SourceFactory};
 pub use config::parsed::ParsedConfig;
-pub use config::{Config, Profile, StoreBounds};
+pub use config::{Config, Profile, StoreBounds, agent_view};
 pub use file::problem::ConfigProblem;
 pub use file::schema::schema;
 pub use import::{ImportError, ImportedConfig, import};

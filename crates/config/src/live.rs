@@ -10,10 +10,12 @@ use tokio::sync::Mutex;
 use toolcrib_core::{Catalog, DoorHints, Ledger, Observer, Redactor, SourceId};
 use toolcrib_engine::catalog::Judge;
 use toolcrib_engine::rules::Rules;
+use toolcrib_engine::selection::AgentRules;
 use toolcrib_engine::{Crib, CribBuilder};
 
 use crate::build::{BuiltSource, CribParts, ProfileView, SourceDifference, SourceFactory};
-use crate::config::Config;
+use crate::config::requirement::Requirement;
+use crate::config::{Config, unknown};
 use crate::file::problem::ConfigProblem;
 use crate::secrets::process::{ProcessLookup, inherited_variables, open_ordinary_file};
 use crate::secrets::template::SecretLookup;
@@ -72,6 +74,7 @@ pub struct LiveConfig {
     rules: Option<Rules>,
     adapt: ViewHook,
     secrets: RwLock<Arc<Redactor>>,
+    assigned: RwLock<Arc<(AgentRules, Vec<Requirement>)>>,
     /// The same tools under the policy of each profile.
     views: RwLock<BTreeMap<String, Crib>>,
     /// Held while a change is applied, so that two do not mix.
@@ -164,8 +167,9 @@ impl LiveConfig {
         );
         let views = RwLock::new(views(&crib, &built, &adapt));
         let secrets = RwLock::new(Arc::clone(&built.redactor));
+        let assigned = RwLock::new(Arc::new((built.assign.clone(), built.assigned.clone())));
         let built = Mutex::new(built);
-        Ok(Self { crib, lookup, maker, profile, rules, adapt, secrets, views, built })
+        Ok(Self { crib, lookup, maker, profile, rules, adapt, secrets, assigned, views, built })
     }
 
     /// The tools as a profile of the file has them; `None`: the file has no such profile, or
@@ -175,6 +179,20 @@ impl LiveConfig {
             Some(own) => (own == profile).then(|| self.crib.clone()),
             None => self.views.read().unwrap_or_else(PoisonError::into_inner).get(profile).cloned(),
         }
+    }
+
+    /// Which tools an agent has, as the file that is in force says it.
+    pub fn agent_rules(&self) -> AgentRules {
+        self.assigned().0.clone()
+    }
+
+    /// The tools that these rules name and that are not there now, with their places in the file.
+    pub fn unknown_assigned(&self) -> Vec<ConfigProblem> {
+        unknown(&self.assigned().1, &self.crib.catalog())
+    }
+
+    fn assigned(&self) -> Arc<(AgentRules, Vec<Requirement>)> {
+        Arc::clone(&self.assigned.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// What each profile shows now, with what policy may hide; none where one holds for all.
@@ -221,6 +239,8 @@ impl LiveConfig {
         }
         *self.views.write().unwrap_or_else(PoisonError::into_inner) =
             views(&self.crib, &built, &self.adapt);
+        *self.assigned.write().unwrap_or_else(PoisonError::into_inner) =
+            Arc::new((built.assign.clone(), built.assigned.clone()));
         let change = ConfigChange::between(&before.kept, &built.kept);
         let own = self.profile.as_ref().and_then(|profile| built.named.get(profile));
         self.crib.restrict_sources(own.cloned());

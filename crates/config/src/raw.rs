@@ -38,6 +38,15 @@ pub(crate) use observability::{AuditTable, LogFormatWord, LogLevelWord, LogTable
 pub(crate) use server::{ApiKeyTable, IssuerTable, ServerTable, TlsTable};
 pub(crate) use server_limits::ServerLimitsTable;
 
+/// What an agent has that is not listed: its share of what is selected and left over, or nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(rename = "UnlistedAgents")]
+pub(crate) enum UnlistedWord {
+    Selection,
+    Nothing,
+}
+
 /// The settings of toolcrib: where tools come from, who may use which, and how much.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -70,9 +79,11 @@ pub(crate) struct ConfigFile {
     pub(crate) profile: BTreeMap<String, ProfileTable>,
     /// The bounds of the whole process.
     pub(crate) limits: LimitsTable,
-    /// Which tools an agent may use, by the name of the agent. It is read and checked, and nothing
-    /// is decided by it yet: what may run is said by `allow` and by profiles.
+    /// Which tools an agent has, by the name of the agent: these and no others, as far as the rules
+    /// permit them. `/mcp/agent:NAME` and the profile `agent:NAME` show them.
     pub(crate) assign: BTreeMap<String, Vec<String>>,
+    /// What agents have that `assign` does not list, where it lists any: `selection` if not set.
+    pub(crate) unlisted_agents: Option<UnlistedWord>,
     /// Patterns of the tools that may run: `github__*`, `effect:read`, `source:github tag:pets`.
     pub(crate) allow: Vec<String>,
     /// Patterns of the tools before which a person is asked.

@@ -41,7 +41,7 @@ pub fn partition(
     }
     let room = capacity.saturating_mul(agents);
     if tools > room {
-        return Err(PartitionError::OverCapacity { tools, agents, capacity, room });
+        return Err(PartitionError::OverCapacity { tools, capacity, room });
     }
     for (agent, wished) in settings.agents.iter().enumerate() {
         let mut fixed = wished.fixed.clone();
@@ -56,7 +56,7 @@ pub fn partition(
     let mut groups = clusters::clusters(&features, settings);
     if !groups.is_complete() {
         // Tools that agents have in any case and in common took the room of others.
-        return Err(PartitionError::OverCapacity { tools, agents, capacity, room });
+        return Err(PartitionError::OverCapacity { tools, capacity, room });
     }
     let cohesion = groups.cohesion(&features);
     bridges::share(&features, settings, &mut groups);

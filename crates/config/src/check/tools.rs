@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use toolcrib_core::{Effect, ToolName, Validation, Verify};
+use toolcrib_core::{Effect, Validation, Verify};
+use toolcrib_engine::selection::{AgentRules, UnlistedAgents};
 use toolcrib_engine::source::{GuidanceOverride, ToolOverride};
 
 use super::ConfigChecker;
-use crate::config::SourceEntry;
+use crate::config::{Profile, SourceEntry, agent_view};
 use crate::file::toml_path::TomlPath;
+use crate::import::MOST_ASSIGNED;
 use crate::raw::{self, EffectWord, ValidationWord};
 
 impl ConfigChecker<'_, '_, '_> {
@@ -80,9 +82,15 @@ impl ConfigChecker<'_, '_, '_> {
     pub(super) fn assign(
         &mut self,
         raw: &BTreeMap<String, Vec<String>>,
-        sources: &[SourceEntry],
-    ) -> BTreeMap<String, Vec<ToolName>> {
+        unlisted: Option<raw::UnlistedWord>,
+        (sources, profiles): (&[SourceEntry], &BTreeMap<String, Profile>),
+    ) -> AgentRules {
         let top = TomlPath::default().key("assign");
+        if raw.len() > MOST_ASSIGNED {
+            let message = format!("there are more than {MOST_ASSIGNED} agents");
+            self.problem(&top, message, "split the file");
+            return AgentRules::default();
+        }
         let stems: Vec<_> = sources.iter().map(SourceEntry::stem).collect();
         // A source that was refused may own what seems to be nobody's.
         let is_known = self.findings.problems.is_empty();
@@ -95,9 +103,18 @@ impl ConfigChecker<'_, '_, '_> {
                     self.ownerless(&stems, &place.index(index));
                 }
             }
-            rows.insert(agent.clone(), legal);
+            let view = agent_view(agent);
+            if profiles.contains_key(&view) {
+                let message = format!("`{view}` is the view of this agent, and a profile too");
+                self.problem(&place, message, "give the profile another name");
+            }
+            rows.insert(agent.clone(), legal.into_iter().collect());
         }
-        rows
+        let unlisted = match unlisted {
+            None | Some(raw::UnlistedWord::Selection) => UnlistedAgents::Selection,
+            Some(raw::UnlistedWord::Nothing) => UnlistedAgents::Nothing,
+        };
+        AgentRules { listed: rows, unlisted }
     }
 
     fn ownerless(&mut self, stems: &[String], place: &TomlPath) {

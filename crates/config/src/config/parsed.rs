@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::foreign::ForeignFile;
 use super::{Config, in_order};
 use crate::check;
 use crate::file::document::TomlDocument;
@@ -47,8 +48,31 @@ impl Config {
     /// Reads a file of 1 MiB at the most: starts nothing, and looks at nothing but the text.
     ///
     /// `file` is the path of the file: problems are told of it, and relative paths within the
-    /// file start from its folder.
+    /// file start from its folder. One that ends in `.json` is taken for the file of another
+    /// program, as [`import()`](crate::import()) reads it.
     pub fn read(text: &str, file: &str) -> ParsedConfig {
+        let foreign = match ForeignFile::read(text, file) {
+            None => return Self::read_own(text, file),
+            Some(Ok(foreign)) => foreign,
+            Some(Err(problem)) => {
+                let (problems, warnings) = (vec![problem], Vec::new());
+                return ParsedConfig { config: None, problems, warnings, partial: None };
+            }
+        };
+        let mut read = Self::read_own(&foreign.toml, file);
+        for problem in read.problems.iter_mut().chain(&mut read.warnings) {
+            foreign.place(problem);
+        }
+        for config in [&mut read.config, &mut read.partial].into_iter().flatten() {
+            config.points.iter_mut().for_each(|point| foreign.place_requirement(point));
+        }
+        read.warnings.extend(foreign.warnings);
+        in_order(&mut read.warnings);
+        read
+    }
+
+    /// A `crib.toml`.
+    fn read_own(text: &str, file: &str) -> ParsedConfig {
         let document = match TomlDocument::parse(text, file) {
             Ok(document) => document,
             Err(problems) => {

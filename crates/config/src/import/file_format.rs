@@ -6,6 +6,9 @@ use serde_json::{Map, Value};
 use super::names;
 use super::notes::ImportNotes;
 
+/// As many agents as a `crib.toml` may assign tools to: each has a view of its own.
+pub(crate) const MOST_ASSIGNED: usize = 256;
+
 /// A program whose files are understood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -170,7 +173,10 @@ pub(super) fn assignments(assign: &Value, notes: &mut ImportNotes) -> Vec<(Strin
         notes.add("`tool_assignment` is no object of agents, and is not taken");
         return rows;
     };
-    for (agent, tools) in agents {
+    if agents.len() > MOST_ASSIGNED {
+        notes.add(format!("only the first {MOST_ASSIGNED} agents of `tool_assignment` are taken"));
+    }
+    for (agent, tools) in agents.iter().take(MOST_ASSIGNED) {
         let list = tools.as_array().map(Vec::as_slice).unwrap_or_default();
         let named: Vec<String> =
             list.iter().filter_map(|tool| tool.as_str().map(str::to_owned)).collect();

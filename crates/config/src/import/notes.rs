@@ -10,6 +10,9 @@ pub struct ImportNote {
     pub text: String,
     /// A variable of the environment that has to be set.
     pub export: Option<String>,
+    /// Whether it is right as it stands, unless the reader knows better.
+    #[serde(skip)]
+    pub is_remark: bool,
 }
 
 /// Collects notes while one source after the other is read.
@@ -22,11 +25,18 @@ pub(super) struct ImportNotes {
 impl ImportNotes {
     pub(super) fn add(&mut self, text: impl Into<String>) {
         let source = self.source.clone();
-        self.list.push(ImportNote { source, text: text.into(), export: None });
+        self.list.push(ImportNote { source, text: text.into(), export: None, is_remark: false });
+    }
+
+    /// What is right as it stands, unless the reader knows better.
+    pub(super) fn remark(&mut self, text: impl Into<String>) {
+        let source = self.source.clone();
+        self.list.push(ImportNote { source, text: text.into(), export: None, is_remark: true });
     }
 
     pub(super) fn export(&mut self, variable: &str, text: impl Into<String>) {
         let export = Some(variable.to_owned());
-        self.list.push(ImportNote { source: self.source.clone(), text: text.into(), export });
+        let (source, text) = (self.source.clone(), text.into());
+        self.list.push(ImportNote { source, text, export, is_remark: false });
     }
 }

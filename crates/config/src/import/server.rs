@@ -191,7 +191,7 @@ impl ImportedSource {
             }
         } else if let Some(reason) = reason {
             self.cwd = Some(".".to_owned());
-            notes.add(format!(
+            notes.remark(format!(
                 "it runs in the folder of this `crib.toml` because of {reason}: correct `cwd` if \
                  that is elsewhere"
             ));

@@ -29,6 +29,10 @@ pub(super) fn file(
         let id = note.source.as_deref().unwrap_or_default();
         line(&mut out, &format!("# `{id}`: {}", note.text));
     }
+    if !assign.is_empty() {
+        line(&mut out, "\n# As there, an agent that is not listed has nothing.");
+        line(&mut out, "unlisted_agents = \"nothing\"");
+    }
     for source in sources {
         out.push('\n');
         remarks(&mut out, &of(Some(&source.id)));

@@ -1,8 +1,15 @@
 //! Agents and their models, as the file says them.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use toolcrib_agent::model::ModelSettings;
 use toolcrib_agent::{AgentMode, Budget, Price, TeamLimits};
+use toolcrib_core::ToolName;
+use toolcrib_engine::Crib;
+use toolcrib_engine::policy::AssignedTools;
 use toolcrib_engine::rules::ToolPatterns;
+use toolcrib_engine::selection::AgentRules;
 
 use crate::secrets::template::{SecretLookup, Template, TemplateResolution};
 
@@ -66,6 +73,8 @@ pub struct AgentSettings {
     pub instructions: String,
     /// `None`: all tools of the file.
     pub profile: Option<String>,
+    /// The tools of `[assign]`, these alone; `None`: all tools of its profile.
+    pub assigned: Option<BTreeSet<ToolName>>,
     pub model: ModelSettings,
     /// The tools that the first turn of a run must call.
     pub force: Vec<String>,
@@ -81,9 +90,20 @@ pub struct AgentSettings {
     pub team: Option<TeamSettings>,
 }
 
+impl AgentSettings {
+    /// The crib of its profile within what `[assign]` gives it.
+    pub fn within(&self, crib: Crib) -> Crib {
+        match &self.assigned {
+            Some(tools) => crib.narrowed(Arc::new(AssignedTools::new(tools.clone()))),
+            None => crib,
+        }
+    }
+}
+
 pub(crate) fn agents(
     models: &[ModelTemplate],
     agents: &[AgentTemplate],
+    assign: &AgentRules,
     lookup: &dyn SecretLookup,
     found: &mut TemplateResolution,
 ) -> Vec<AgentSettings> {
@@ -102,6 +122,7 @@ pub(crate) fn agents(
             description: agent.description.clone(),
             instructions: agent.instructions.clone(),
             profile: agent.profile.clone(),
+            assigned: assign.tools(&agent.name),
             model: ModelSettings {
                 fallback: agent.fallback.iter().filter_map(|id| of(id)).collect(),
                 ..of(&agent.model)?
@@ -124,6 +145,8 @@ pub(crate) fn agents(
             description: String::new(),
             instructions: String::new(),
             profile: None,
+            // Who is in no file is no agent of it; what is said of the name holds.
+            assigned: assign.listed.get(ASSISTANT).cloned(),
             model: model.clone(),
             force: Vec::new(),
             checks: Vec::new(),

@@ -47,6 +47,14 @@ proptest! {
             let problems = Config::read(&imported.toml, "crib.toml").problems;
             prop_assert_eq!(problems, vec![], "{}", imported.toml);
         }
+        // As it is, it is told of by its own places.
+        let read = Config::read(&text, "servers.json");
+        let lines = text.matches('\n').count() + 1;
+        for problem in read.problems.iter().chain(&read.warnings) {
+            prop_assert!((1..=lines).contains(&problem.line), "{problem}");
+            prop_assert!(!problem.to_string().contains('\n'), "{problem}");
+        }
+        prop_assert_eq!(read.config.is_none(), !read.problems.is_empty());
     }
 
     #[test]

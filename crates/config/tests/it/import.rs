@@ -2,7 +2,6 @@
 
 use toolcrib_config::import::{ImportFormat, ImportNote};
 use toolcrib_config::{Config, ImportError, ImportedConfig, import};
-use toolcrib_core::ToolName;
 
 pub(crate) fn imported(text: &str) -> ImportedConfig {
     let imported = import(text, None).unwrap();
@@ -164,6 +163,9 @@ fn mas_arena_assigns_tools_by_the_names_that_the_servers_give() {
     let expected = r#"# Taken from a file of the form MAS-Arena.
 # agent `Search Agent`: 1 of its tools have no legal name and are not taken, as `no good`
 
+# As there, an agent that is not listed has nothing.
+unlisted_agents = "nothing"
+
 # it runs in the folder of this `crib.toml` because of argument 1 (`math_server.py`): correct `cwd` if that is elsewhere
 # runs: "python" "math_server.py"
 [[source]]
@@ -190,8 +192,13 @@ MathAgent = ["add", "subtract", "solve_math"]
 "#;
     assert_eq!(imported.toml, expected);
     let config = Config::read(&imported.toml, "crib.toml").config.unwrap();
-    let assigned: Vec<_> = config.assign["MathAgent"].iter().map(ToolName::as_str).collect();
-    assert_eq!(assigned, ["add", "subtract", "solve_math"]);
+    let tools = |agent: &str| -> Option<Vec<String>> {
+        let tools = config.assign.tools(agent)?;
+        Some(tools.iter().map(ToString::to_string).collect())
+    };
+    let math = ["add", "solve_math", "subtract"].map(str::to_owned);
+    assert_eq!(tools("MathAgent"), Some(math.to_vec()));
+    assert_eq!(tools("Reasoner"), Some(Vec::new()), "as there: it is not listed");
     let commands: Vec<_> = config.commands().into_iter().map(|(_, argv)| argv).collect();
     assert_eq!(commands, [["python", "math_server.py"], ["python", "search_server.py"]]);
 }

@@ -8,6 +8,7 @@
 mod agents;
 mod any;
 mod api;
+mod assigned;
 mod build;
 mod builtin;
 mod desk;

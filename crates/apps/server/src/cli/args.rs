@@ -263,7 +263,7 @@ Examples:
     #[command(after_help = "\
 Without a task, all tools are shared out: what belongs together stays together, and each is with one
 agent. A file of roles is JSON: {\"billing\": \"Invoices and refunds\", \"mail\": \"Letters\"}.
-What `[assign]` of crib.toml says of an agent of that name, it has in any case.
+What `[assign]` of crib.toml says of an agent of that name, it has, and no more.
 
 Examples:
   toolcrib select 'find the customer and refund the last order'

@@ -266,7 +266,7 @@ fn assembled(
     Ok(sources.fold(builder, CribBuilder::placed).policy(policy))
 }
 
-pub(super) fn listed(names: &[String]) -> String {
+pub(crate) fn listed(names: &[String]) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 

@@ -32,7 +32,7 @@ fn tools_are_listed_for_people_and_for_programs() {
 #[test]
 fn tools_are_selected_for_a_task_and_shared_out_over_agents() {
     let folder = Folder::new();
-    let assign = "[assign]\nscribe = [\"hash_text\"]\n";
+    let assign = "[assign]\nscribe = [\"hash_text\", \"hash_txt\"]\n";
     let source = "[[source]]\nid = \"basics\"\nprefix = \"\"\nbasics = true\n";
     folder.write("crib.toml", &format!("{source}{assign}"));
     let task = "count the words of a text, then hash it";
@@ -47,12 +47,29 @@ fn tools_are_selected_for_a_task_and_shared_out_over_agents() {
     let agents = shared["agents"].as_array().unwrap();
     let who: Vec<_> = agents.iter().map(|agent| &agent["name"]).collect();
     assert_eq!(who, ["scribe", "agent_1", "agent_2"], "{shared}");
-    assert!(named(&agents[0]["tools"]).contains(&"hash_text".to_owned()), "{shared}");
+    assert_eq!(named(&agents[0]["tools"]), ["hash_text"], "{shared}");
     let mut placed: Vec<_> = agents.iter().flat_map(|agent| named(&agent["tools"])).collect();
     placed.sort();
     let mut every = named(&all);
     every.sort();
     assert_eq!(placed, every, "{shared}");
+    let told = folder.run(&["select", "--agents", "1"]);
+    assert!(
+        told.err.contains(
+            "crib.toml:6:24: assign.scribe[1]: there is no tool `hash_txt` now; did you mean \
+             `hash_text`?"
+        ) && told.err.contains("no agent has `calculate`"),
+        "{told:?}"
+    );
+    let own = folder.run(&["tools", "--profile", "agent:scribe", "--json"]).json();
+    assert_eq!(named(&own), ["hash_text"], "{own}");
+    let refused = folder.run(&["call", "calculate", "{}", "--profile", "agent:scribe"]);
+    assert!(refused.code != 0 && refused.err.contains("calculate"), "{refused:?}");
+    folder.write("crib.toml", &format!("unlisted_agents = \"nothing\"\n{source}{assign}"));
+    let shared = folder.run(&["select", "--agents", "2", "--json"]).json();
+    assert_eq!(shared["agents"][1], json!({ "name": "agent_1", "tools": [] }), "{shared}");
+    assert_eq!(shared["warnings"], json!(["`agent_1` has no tool: none is assigned to it"]));
+    folder.write("crib.toml", &format!("{source}{assign}"));
     folder.write("roles.json", "{\"clock\": \"Dates, times and zones\", \"cook\": \"Recipes\"}");
     let roles = folder.run(&["select", "--roles", "roles.json", "--json"]).json();
     let clock = named(&roles["agents"][0]["tools"]);
@@ -61,7 +78,16 @@ fn tools_are_selected_for_a_task_and_shared_out_over_agents() {
     assert!(table.out.lines().next().unwrap().contains("AFFINITY"), "{table:?}");
     let full = folder.run(&["select", "--agents", "2", "--capacity", "2"]);
     assert_eq!(full.code, 2, "{full:?}");
-    assert!(full.err.contains("do not fit: 2 agents of at most 2 tools"), "{full:?}");
+    assert!(
+        full.err.contains(
+            "10 tools do not fit: there is room for 2, and for 2 at each agent: raise the capacity"
+        ),
+        "{full:?}"
+    );
+    let none = folder.run(&["select", "xylophone", "--json"]).json();
+    assert_eq!((&none["tools"], &none["fallback"]), (&json!([]), &json!("nothing")), "{none}");
+    let all = folder.run(&["select", "xylophone", "--limit", "20", "--or-all", "--json"]).json();
+    assert_eq!((named(&all["tools"]).len(), &all["fallback"]), (every.len(), &json!("all")));
     folder.write("roles.json", "[1]");
     let wrong = folder.run(&["select", "--roles", "roles.json"]);
     assert!(wrong.code == 2 && wrong.err.contains("`roles.json` has no roles"), "{wrong:?}");
@@ -70,6 +96,7 @@ fn tools_are_selected_for_a_task_and_shared_out_over_agents() {
     for wrong in [
         &["select"][..],
         &["select", "hash", "--limit", "0"],
+        &["select", "hash", "--min-confidence", "2"],
         &["select", "hash", "--capacity", "2"],
         &["select", "hash", "--overlap"],
         &["select", "--agents", "2", "--roles", "roles.json"],

@@ -52,10 +52,8 @@ impl PlacementReason {
 pub enum PartitionError {
     #[error("there is no agent to give tools to")]
     NoAgent,
-    #[error(
-        "{tools} tools do not fit: {agents} agents of at most {capacity} tools have room for {room}"
-    )]
-    OverCapacity { tools: usize, agents: usize, capacity: usize, room: usize },
+    #[error("{tools} tools do not fit: there is room for {room}, and for {capacity} at each agent")]
+    OverCapacity { tools: usize, capacity: usize, room: usize },
     /// The agent by its place.
     #[error("an agent has {fixed} tools of its own, and may have at most {capacity}")]
     FixedOverCapacity { agent: usize, fixed: usize, capacity: usize },

@@ -4,6 +4,11 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
 
+fn part(text: &str) -> Result<f32, String> {
+    let part = text.parse().ok().filter(|part| (0.0..=1.0).contains(part));
+    part.ok_or_else(|| "write a number from 0 to 1".to_owned())
+}
+
 /// A task, and who is to do it.
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("shared").args(["agents", "roles"])))]
@@ -20,6 +25,12 @@ pub(in crate::cli) struct SelectArgs {
     /// A tool that is among them in any case; may be given more than once.
     #[arg(long, value_name = "TOOL")]
     pub(in crate::cli) always: Vec<String>,
+    /// How sure it must be that a tool serves the task, from 0 to 1.
+    #[arg(long, value_name = "PART", default_value_t = 0.0, value_parser = part)]
+    pub(in crate::cli) min_confidence: f32,
+    /// Where no tool serves the task, take all, if there is room for them.
+    #[arg(long)]
+    pub(in crate::cli) or_all: bool,
     /// Share the tools out over so many agents.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(in crate::cli) agents: Option<u16>,

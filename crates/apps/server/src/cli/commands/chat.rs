@@ -116,6 +116,7 @@ fn agent(settings: AgentSettings, file: &Config, crib: Crib) -> Result<Agent> {
     // Those that cannot be asked work for nobody.
     let agents = all.into_iter().filter_map(|other| RegisteredAgent::new(other).ok());
     let agents: Vec<_> = agents.map(Arc::new).collect();
+    let crib = settings.within(crib);
     let registered = RegisteredAgent::new(settings)?;
     let agent = over(&registered, team::own(&registered, crib), None, None);
     let profile = |name: &str| file.policy_with(Some(name), &Rules::parse("").ok()?);

@@ -67,6 +67,7 @@ pub(crate) fn mcp(
         let catalog = live.crib().catalog();
         output.warn(&set_aside(&catalog, &live.profiles()));
         output.warn(&kept_out(&catalog));
+        output.warn(&live.unknown_assigned());
         output.warn(&told_of_undeclared(&catalog));
         let (_wishes, wish) = watch::channel(embeddings::wanted(&file.checked, output));
         let (crib, path) = (live.crib().clone(), file.path.clone());

@@ -60,7 +60,7 @@ pub(super) fn of_stored(gateway: &GatewayState, run: &RunMeta) -> Result<Arc<Age
     let crib = crib.ok_or_else(|| "the file has its profile no more".to_owned())?;
     let StoredRequest { instructions, max_tokens, body, .. } = &run.request;
     let servers = servers(agent, body).map_err(|error| error.message)?;
-    let crib = team::own(agent, servers.within(crib));
+    let crib = team::own(agent, servers.within(agent.settings.within(crib)));
     let agent = over(agent, crib, instructions.as_deref(), *max_tokens);
     let mut agent = team::in_server(gateway, &agents, agent);
     run.request.choice.within(&mut agent);
@@ -103,7 +103,7 @@ pub(super) fn agent_within(
         let message = format!("there is no agent `{name}`: `GET /v1/models` lists them");
         return Ok(Err(ApiError::not_found("model_not_found", message)));
     };
-    let crib = asked.crib(agent.profile())?;
+    let crib = agent.settings.within(asked.crib(agent.profile())?);
     let servers = match servers(agent, body) {
         Ok(servers) => servers,
         Err(error) => return Ok(Err(error)),

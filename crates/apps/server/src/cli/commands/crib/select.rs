@@ -5,15 +5,19 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, anyhow};
 use serde_json::json;
+use toolcrib::Plan;
 use toolcrib::selection::{
-    AgentWish, Overlap, PartitionRequest, SelectedTool, SelectionReason, SelectionRequest,
-    ToolPartition, partition, select as select_tools,
+    AgentWish, Overlap, PartitionRequest, SelectedTool, SelectionFallback, SelectionReason,
+    SelectionRequest, ToolPartition, partition, select as select_tools,
 };
 
 use crate::cli::CommandExit;
 use crate::cli::args::SelectArgs;
-use crate::cli::context::CommandContext;
+use crate::cli::context::{CommandContext, listed};
 use crate::cli::output::Output;
+
+/// What is said of a task that no tool serves.
+const NOTHING_FITS: &str = "nothing fits: say the task in other words, or see `toolcrib tools`";
 
 /// Largest file of roles, in bytes.
 const LARGEST: u64 = 1 << 20;
@@ -24,13 +28,18 @@ pub(crate) fn select(
     words: &SelectArgs,
 ) -> Result<CommandExit> {
     let plan = context.plain_plan()?;
-    let agents = agents(context, words)?;
+    let agents = agents(context, &plan, words)?;
+    if let Some(file) = context.file.as_ref().filter(|_| !agents.is_empty()) {
+        output.warn(&file.unknown_assigned(&context.crib.catalog()));
+    }
     let task = words.words.join(" ");
     let request = SelectionRequest {
         limit: usize::from(words.limit) * agents.len().max(1),
         tokens: words.tokens,
         always: words.always.clone(),
         task: task.clone(),
+        min_confidence: words.min_confidence,
+        fallback: if words.or_all { SelectionFallback::All } else { SelectionFallback::Nothing },
     };
     if agents.is_empty() {
         let found = select_tools(&plan, &request).map_err(|error| anyhow!("{}", error.message))?;
@@ -42,7 +51,7 @@ pub(crate) fn select(
             output.note(&format!("`{name}` has no room: raise `--tokens`"));
         }
         if found.tools.is_empty() {
-            output.note("nothing fits: say the task in other words, or see `toolcrib tools`");
+            output.note(NOTHING_FITS);
             return Ok(CommandExit::Done);
         }
         let row = |tool: &SelectedTool| {
@@ -68,6 +77,7 @@ fn why(because: &SelectionReason) -> String {
         SelectionReason::Always => "asked for".to_owned(),
         SelectionReason::Task { words, .. } => words.clone(),
         SelectionReason::Needed { argument, by } => format!("yields `{argument}` of {by}"),
+        SelectionReason::Fallback => "all that there is".to_owned(),
     }
 }
 
@@ -85,30 +95,31 @@ fn tell(output: &Output, found: &ToolPartition) -> Result<CommandExit> {
         })
     });
     output.table(["AGENT", "TOOL", "EFFECT", "BECAUSE OF", "AFFINITY"], rows)?;
-    for agent in found.agents.iter().filter(|agent| agent.tools.is_empty()) {
-        output.note(&format!("nothing is for `{}`", agent.name));
+    if found.fallback.is_some() {
+        output.note(NOTHING_FITS);
+    }
+    for told in &found.warnings {
+        output.note(told);
+    }
+    if !found.unplaced.is_empty() {
+        let names: Vec<_> = found.unplaced.iter().map(|name| format!("`{name}`")).collect();
+        output.note(&format!("no agent has {}", listed(&names)));
     }
     Ok(CommandExit::Done)
 }
 
 /// The agents that are asked about; none: the tools are for one.
-fn agents(context: &CommandContext, words: &SelectArgs) -> Result<Vec<AgentWish>> {
-    let assigned = context.file.as_ref().map(|file| &file.assign);
-    let tools = |name: &str| -> Vec<String> {
-        let own = assigned.and_then(|assigned| assigned.get(name)).into_iter().flatten();
-        own.map(ToString::to_string).collect()
-    };
+fn agents(context: &CommandContext, plan: &Plan, words: &SelectArgs) -> Result<Vec<AgentWish>> {
+    let rules = context.file.as_ref().map(|file| file.assign.clone()).unwrap_or_default();
     if let Some(path) = &words.roles {
         let roles = roles(path)?;
-        let wish = |(name, role): (String, String)| AgentWish { tools: tools(&name), name, role };
-        return Ok(roles.into_iter().map(wish).collect());
+        return Ok(roles.iter().map(|(name, role)| rules.wish(plan, name, role)).collect());
     }
     let Some(count) = words.agents.map(usize::from) else { return Ok(Vec::new()) };
     // Those that the file knows by name come first.
-    let named = assigned.into_iter().flat_map(BTreeMap::keys).cloned();
+    let named = rules.listed.keys().cloned();
     let numbered = (1..).map(|number| format!("agent_{number}"));
-    let wish = |name: String| AgentWish { tools: tools(&name), name, role: String::new() };
-    Ok(named.chain(numbered).take(count).map(wish).collect())
+    Ok(named.chain(numbered).take(count).map(|name| rules.wish(plan, &name, "")).collect())
 }
 
 /// The names of agents with what each is for.

@@ -110,6 +110,7 @@ async fn follow_rest(mut held: Option<TokenFolder>, gateway: &GatewayState, outp
             }
             let mut told = set_aside(&catalog, &gateway.live.profiles());
             told.extend(kept_out(&catalog));
+            told.extend(gateway.live.unknown_assigned().iter().map(ToString::to_string));
             if told != aside {
                 output.warn(&told);
                 aside = told;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use toolcrib::agent::{Agent, AgentTools, NewSpecialist, Team};
 use toolcrib::config::TeamMember;
-use toolcrib::policy::strictest;
+use toolcrib::policy::{AssignedTools, strictest};
 use toolcrib::{
     BoxFuture, Caller, Crib, Fingerprint, Intent, Policy, ToolSpec, UnlistedAccess,
     UnlistedResource, Verdict,
@@ -77,6 +77,9 @@ fn of_agent<'a>(parts: &'a TeamParts<'a>, name: &str) -> Option<NewSpecialist<'a
     if let Some(profile) = registered.profile() {
         // Without its profile nobody can say what it may do.
         policies.push((parts.profile)(profile)?);
+    }
+    if let Some(tools) = &registered.settings.assigned {
+        policies.push(Arc::new(AssignedTools::new(tools.clone())));
     }
     if let Some(tools) = &registered.settings.tools {
         policies.push(Arc::new(AgentTools::new(tools.clone())));
