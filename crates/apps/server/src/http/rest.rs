@@ -8,6 +8,7 @@ pub(crate) mod plan;
 pub(crate) mod plan_store;
 pub(crate) mod records;
 pub(crate) mod results;
+pub(crate) mod selection;
 pub(crate) mod sources;
 pub(crate) mod tickets;
 pub(crate) mod tools;

@@ -76,6 +76,7 @@ mod schemathesis;
 pub(crate) mod script;
 #[cfg(unix)]
 mod sdks;
+mod selected;
 mod sessions;
 mod shown;
 mod socket_faults;

@@ -152,6 +152,43 @@ pub(crate) fn plan() -> Value {
     with(plan, &fields)
 }
 
+pub(crate) fn selection() -> Value {
+    let tool = object(&[
+        ("name", text()),
+        ("summary", text()),
+        ("effect", text()),
+        ("because", json!({ "type": ["object", "string"] })),
+        ("tokens", count()),
+    ]);
+    let fields = [
+        ("too_large", about(list(&text()), "Chosen, and without room in the tokens.")),
+        ("fallback", fallback()),
+    ];
+    let found = object(&[("tools", list(&tool)), ("tokens", count()), ("confidence", part())]);
+    with(found, &fields)
+}
+
+pub(crate) fn partition() -> Value {
+    let because = json!({ "enum": ["fixed", "role", "affinity", "leftover", "shared"] });
+    let tool =
+        object(&[("name", text()), ("effect", text()), ("because", because), ("affinity", part())]);
+    let agent = object(&[("name", text()), ("tools", list(&tool))]);
+    let fields = [
+        ("unplaced", about(list(&text()), "Of no agent: each has what is assigned to it alone.")),
+        ("fallback", fallback()),
+        ("warnings", about(list(&text()), "Agents without tools, and writers of several agents.")),
+    ];
+    with(object(&[("agents", list(&agent)), ("cohesion", part())]), &fields)
+}
+
+fn fallback() -> Value {
+    about(json!({ "enum": ["nothing", "all"] }), "What was done: no tool serves the task.")
+}
+
+fn part() -> Value {
+    json!({ "type": "number", "minimum": 0, "maximum": 1 })
+}
+
 /// How the tools of a plan are shown, and why.
 fn shown() -> Value {
     object(&[

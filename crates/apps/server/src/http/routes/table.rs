@@ -19,7 +19,7 @@ use crate::http::mcp;
 use crate::http::rest::{
     calls, health, metrics, plan,
     records::{listing, resolution},
-    results, sources, tickets, tools,
+    results, selection, sources, tickets, tools,
 };
 
 /// As RFC 9728 has it: before the path of the way in.
@@ -84,6 +84,14 @@ pub(crate) static ROUTES: &[Route] = &[
         .body(schemas::of::<plan::PlanBody>)
         .answers(schemas::plan)
         .problems(&[UnknownProfile, NothingLeft, SourceStarting]),
+    post("/v1/select", "select_tools", selection::select, "Choose the tools that serve a task.")
+        .body(schemas::of::<selection::SelectBody>)
+        .answers(schemas::selection)
+        .problems(&[UnknownProfile, UnknownTool, SourceStarting, NothingLeft]),
+    post("/v1/partition", "share_tools", selection::share, "Share tools out over agents.")
+        .body(schemas::of::<selection::PartitionBody>)
+        .answers(schemas::partition)
+        .problems(&[UnknownProfile, UnknownTool, SourceStarting, NothingLeft]),
     get("/v1/calls", "list_calls", listing::list, "List what runs now, and the recorded calls.")
         .query(RECORDED)
         .answers(schemas::batches)

@@ -1,0 +1,248 @@
+//! `POST /v1/select` and `POST /v1/partition`: the tools for a task, and for each of several agents.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use toolcrib::selection::{
+    AgentRules, AgentWish, Overlap, PartitionRequest, SelectionFallback, SelectionRequest,
+    partition, select as select_tools,
+};
+use toolcrib::{Discovery, ErrorKind, Plan, PlanRequest, ToolError};
+
+use crate::http::routes::problem::{HttpProblem, ProblemKind};
+use crate::http::routes::reply::json as reply;
+use crate::http::routes::request::GatewayRequest;
+use crate::http::routes::route::ReplyFuture;
+
+/// Tools that are selected at the most, and that one list of a request names.
+const MOST: u16 = 1_000;
+
+/// Agents of one request at the most: the work grows with tools times agents.
+const MOST_AGENTS: usize = 100;
+
+/// What is to be selected.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SelectBody {
+    /// The task in plain words.
+    task: String,
+    /// The profile to look through.
+    #[serde(default)]
+    profile: Option<String>,
+    /// Tools at the most.
+    #[serde(default = "five")]
+    #[schemars(range(min = 1, max = MOST))]
+    limit: u16,
+    /// Tokens of their definitions in a prompt at the most.
+    #[serde(default)]
+    tokens: Option<u32>,
+    /// Tools that are among them in any case; not more than `limit`.
+    #[serde(default)]
+    #[schemars(length(max = MOST))]
+    always: Vec<String>,
+    /// How sure it must be that the best tool serves the task, from 0 to 1; below, none does.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    min_confidence: f32,
+    /// What is to be done where no tool serves the task.
+    #[serde(default)]
+    fallback: BodyFallback,
+}
+
+/// How tools are to be shared out.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PartitionBody {
+    /// The agents by name. What the configuration assigns to one of them, it has alone.
+    #[schemars(length(min = 1, max = MOST_AGENTS))]
+    agents: BTreeMap<String, PartitionMember>,
+    /// What they are to do together: only tools for it are shared out.
+    #[serde(default)]
+    task: Option<String>,
+    /// The profile to look through.
+    #[serde(default)]
+    profile: Option<String>,
+    /// Tools of the task for each agent.
+    #[serde(default = "five")]
+    #[schemars(range(min = 1, max = MOST))]
+    limit: u16,
+    /// Tools of one agent at the most.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    capacity: Option<u32>,
+    /// Whether tools that only read may be with several agents that have a use for them.
+    #[serde(default)]
+    overlap: bool,
+    /// Whether that holds for tools that may change something too.
+    #[serde(default)]
+    shares_writers: bool,
+    /// How sure it must be that the best tool serves the task, from 0 to 1; below, none does.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    min_confidence: f32,
+    /// What is to be done where no tool serves the task.
+    #[serde(default)]
+    fallback: BodyFallback,
+}
+
+/// An agent that is to have tools.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct PartitionMember {
+    /// What it is for, in words; empty: that shows by its tools.
+    role: String,
+    /// Tools that it has in any case.
+    #[schemars(length(max = MOST))]
+    tools: Vec<String>,
+}
+
+/// What is selected for a task that no tool serves: nothing, or all if there is room for them.
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum BodyFallback {
+    #[default]
+    Nothing,
+    All,
+}
+
+impl From<BodyFallback> for SelectionFallback {
+    fn from(asked: BodyFallback) -> Self {
+        match asked {
+            BodyFallback::Nothing => Self::Nothing,
+            BodyFallback::All => Self::All,
+        }
+    }
+}
+
+fn five() -> u16 {
+    5
+}
+
+pub(crate) fn select(asked: GatewayRequest) -> ReplyFuture {
+    Box::pin(async move {
+        let body: SelectBody = asked.json()?;
+        within("limit", body.limit)?;
+        confident(body.min_confidence)?;
+        let (plan, is_starting) = plan(&asked, body.profile.as_deref())?;
+        let request = SelectionRequest {
+            task: body.task,
+            limit: body.limit.into(),
+            tokens: body.tokens.and_then(|most| usize::try_from(most).ok()),
+            always: body.always,
+            min_confidence: body.min_confidence,
+            fallback: body.fallback.into(),
+        };
+        let found = aside(is_starting, move || select_tools(&plan, &request)).await?;
+        Ok(reply(&json!(found)))
+    })
+}
+
+pub(crate) fn share(asked: GatewayRequest) -> ReplyFuture {
+    Box::pin(async move {
+        let body: PartitionBody = asked.json()?;
+        within("limit", body.limit)?;
+        confident(body.min_confidence)?;
+        let count = body.agents.len();
+        if count == 0 || count > MOST_AGENTS {
+            let detail = format!("`agents` must name 1 to {MOST_AGENTS} agents, and names {count}");
+            return Err(invalid(detail));
+        }
+        if body.capacity == Some(0) {
+            return Err(invalid("`capacity` must be 1 or more, and is 0".to_owned()));
+        }
+        let (plan, is_starting) = plan(&asked, body.profile.as_deref())?;
+        let rules = asked.gateway.live.agent_rules();
+        let wish = |(name, agent): (&String, &PartitionMember)| wish(&rules, &plan, name, agent);
+        let request = PartitionRequest {
+            agents: body.agents.iter().map(wish).collect::<Result<_, _>>()?,
+            capacity: body.capacity.and_then(|most| usize::try_from(most).ok()),
+            overlap: if body.overlap { Overlap::Bridges } else { Overlap::None },
+            shares_writers: body.shares_writers,
+            task: body.task.filter(|task| !task.trim().is_empty()).map(|task| SelectionRequest {
+                task,
+                limit: usize::from(body.limit) * count,
+                min_confidence: body.min_confidence,
+                fallback: body.fallback.into(),
+                ..SelectionRequest::default()
+            }),
+        };
+        let found = aside(is_starting, move || partition(&plan, &request)).await?;
+        Ok(reply(&json!(found)))
+    })
+}
+
+/// What is wished for an agent: more than the file assigns to it, nobody can ask for.
+fn wish(
+    rules: &AgentRules,
+    plan: &Plan,
+    name: &str,
+    agent: &PartitionMember,
+) -> Result<AgentWish, HttpProblem> {
+    if agent.tools.len() > usize::from(MOST) {
+        let count = agent.tools.len();
+        return Err(invalid(format!(
+            "`tools` of an agent are {MOST} at the most, and are {count}"
+        )));
+    }
+    let by_rules = rules.wish(plan, name, &agent.role);
+    if !by_rules.only {
+        return Ok(AgentWish { tools: agent.tools.clone(), ..by_rules });
+    }
+    match agent.tools.iter().find(|tool| !by_rules.tools.contains(tool)) {
+        None => Ok(by_rules),
+        Some(other) => {
+            let [name, other] = [name, other].map(|text| text.chars().take(80).collect::<String>());
+            Err(invalid(format!(
+                "the configuration assigns no `{other}` to `{name}`: leave it out of `tools`"
+            )))
+        }
+    }
+}
+
+/// All that the caller sees, and whether some sources have not had their first chance.
+fn plan(asked: &GatewayRequest, profile: Option<&str>) -> Result<(Plan, bool), HttpProblem> {
+    let crib = asked.crib(profile)?;
+    // Before the plan: what comes meanwhile is not in it.
+    let is_starting = crib.is_starting();
+    let plan = crib.plan(&asked.caller, PlanRequest::default().show(Discovery::Direct));
+    let plan = plan.map_err(|error| HttpProblem::new(ProblemKind::NothingLeft, error.to_string()));
+    Ok((plan?, is_starting))
+}
+
+/// Off the threads that serve: an index may have to be made first.
+async fn aside<T: Send + 'static>(
+    is_starting: bool,
+    work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
+) -> Result<T, HttpProblem> {
+    let done = tokio::task::spawn_blocking(work).await;
+    let done = done.map_err(|error| HttpProblem::new(ProblemKind::Broken, error.to_string()))?;
+    done.map_err(|error| {
+        if error.kind != ErrorKind::UnknownTool {
+            invalid(error.message.to_string())
+        } else if is_starting {
+            HttpProblem::starting("a tool of the request")
+        } else {
+            HttpProblem::new(ProblemKind::UnknownTool, error.message)
+        }
+    })
+}
+
+fn within(name: &str, number: u16) -> Result<(), HttpProblem> {
+    if (1..=MOST).contains(&number) {
+        return Ok(());
+    }
+    Err(invalid(format!("`{name}` must be 1 to {MOST}, and is {number}")))
+}
+
+fn confident(least: f32) -> Result<(), HttpProblem> {
+    if (0.0..=1.0).contains(&least) {
+        return Ok(());
+    }
+    Err(invalid(format!("`min_confidence` must be 0 to 1, and is {least}")))
+}
+
+fn invalid(detail: String) -> HttpProblem {
+    HttpProblem::new(ProblemKind::InvalidBody, detail)
+}
