@@ -21,4 +21,5 @@ mod random;
 mod secrets;
 mod serve;
 mod sources;
+mod supervised;
 mod trust;

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
-use toolcrib_core::{Effect, ErrorKind, Plan, ToolError, ToolName};
+use toolcrib_core::{Effect, Plan, ToolName};
 use toolcrib_search::{
     Overlap, PartitionAgent, PartitionError, PartitionSettings, PlacementReason,
 };
 
 use super::chosen::{LONGEST_TOLD, SelectionFallback, SelectionRequest, VisibleNames, select};
+use super::error::SelectionError;
 use crate::discovery::tool_document;
 
 /// How tools are to be shared out.
@@ -80,11 +81,13 @@ pub struct AssignedTool {
 /// # Errors
 /// There is no agent, two have the same name, one names a tool that is not there, or there is no
 /// room for all tools.
-pub fn partition(plan: &Plan, request: &PartitionRequest) -> Result<ToolPartition, ToolError> {
-    let wrong = |message: String| ToolError::new(ErrorKind::InvalidArguments, message);
+pub fn partition(plan: &Plan, request: &PartitionRequest) -> Result<ToolPartition, SelectionError> {
     let mut names = BTreeSet::new();
     if let Some(twice) = request.agents.iter().find(|agent| !names.insert(&agent.name)) {
-        return Err(wrong(format!("two agents are called `{}`", cut(&twice.name))));
+        return Err(SelectionError::Request(format!(
+            "two agents are called `{}`",
+            cut(&twice.name)
+        )));
     }
     let loaded = plan.catalog().loaded();
     let (mut places, fallback) = wanted(plan, request)?;
@@ -118,7 +121,7 @@ pub fn partition(plan: &Plan, request: &PartitionRequest) -> Result<ToolPartitio
         shares_writers: request.shares_writers,
     };
     let found = toolcrib_search::partition(&documents, &settings)
-        .map_err(|error| wrong(told(&error, &request.agents)))?;
+        .map_err(|error| SelectionError::Request(told(&error, &request.agents)))?;
     let agents = request.agents.iter().zip(&found.groups).map(|(agent, group)| {
         let tools = group.iter().filter_map(|placed| {
             let spec = &tools.get(placed.document)?.spec;
@@ -139,7 +142,7 @@ pub fn partition(plan: &Plan, request: &PartitionRequest) -> Result<ToolPartitio
 fn wanted(
     plan: &Plan,
     request: &PartitionRequest,
-) -> Result<(Vec<usize>, Option<SelectionFallback>), ToolError> {
+) -> Result<(Vec<usize>, Option<SelectionFallback>), SelectionError> {
     let Some(task) = &request.task else {
         let all = 0..plan.catalog().loaded().len();
         return Ok((all.filter(|place| plan.shows_place(*place)).collect(), None));

@@ -3,8 +3,9 @@
 use std::collections::{BTreeSet, HashMap};
 
 use serde::Serialize;
-use toolcrib_core::{Effect, ErrorKind, Plan, ToolError, ToolName, ToolSpec};
+use toolcrib_core::{Effect, Plan, ToolName, ToolSpec};
 
+use super::error::SelectionError;
 use crate::discovery::{SetTool, prompt_tokens, search_set};
 
 /// Letters of a wrong name that are told.
@@ -99,7 +100,7 @@ pub enum SelectionReason {
 ///
 /// # Errors
 /// One of `always` is not there, or there are more of them than the limit.
-pub fn select(plan: &Plan, request: &SelectionRequest) -> Result<Selection, ToolError> {
+pub fn select(plan: &Plan, request: &SelectionRequest) -> Result<Selection, SelectionError> {
     let mut chosen = always(plan, request)?;
     let loaded = plan.catalog().loaded();
     let (tools, confidence) = search_set(plan, &request.task, request.limit);
@@ -152,7 +153,7 @@ pub fn select(plan: &Plan, request: &SelectionRequest) -> Result<Selection, Tool
 fn always(
     plan: &Plan,
     request: &SelectionRequest,
-) -> Result<Vec<(usize, SelectionReason)>, ToolError> {
+) -> Result<Vec<(usize, SelectionReason)>, SelectionError> {
     let names: BTreeSet<&String> = request.always.iter().collect();
     if names.len() > request.limit {
         let message = format!(
@@ -160,7 +161,7 @@ fn always(
             names.len(),
             request.limit
         );
-        return Err(ToolError::new(ErrorKind::InvalidArguments, message));
+        return Err(SelectionError::Request(message));
     }
     let visible = VisibleNames::of(plan);
     let mut chosen: Vec<(usize, SelectionReason)> = Vec::new();
@@ -212,13 +213,13 @@ impl<'p> VisibleNames<'p> {
     }
 
     /// The place of a tool among those that were loaded.
-    pub(super) fn place(&self, name: &str) -> Result<usize, ToolError> {
+    pub(super) fn place(&self, name: &str) -> Result<usize, SelectionError> {
         self.get(name).ok_or_else(|| {
             let near = self.plan.nearest(name);
             let near =
                 near.first().map_or_else(String::new, |near| format!(": did you mean `{near}`?"));
             let name: String = name.chars().take(LONGEST_TOLD).collect();
-            ToolError::new(ErrorKind::UnknownTool, format!("there is no tool `{name}`{near}"))
+            SelectionError::UnknownTool(format!("there is no tool `{name}`{near}"))
         })
     }
 }

@@ -4,10 +4,15 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use serde_json::json;
-use toolcrib_core::{Caller, Effect, Plan, PlanRequest, ToolName, ToolSpec, Toolset, Verdict};
+use toolcrib_core::{
+    Call, Caller, Effect, Plan, PlanRequest, RawArguments, ToolName, ToolSpec, Toolset, Verdict,
+};
+use toolcrib_engine::Crib;
+use toolcrib_engine::discovery::DiscoveryQuery;
 use toolcrib_engine::selection::{
-    AgentRules, AgentWish, Overlap, PartitionRequest, SelectionFallback, SelectionReason,
-    SelectionRequest, ToolPartition, UnlistedAgents, partition, select,
+    AgentRules, AgentSystem, AgentWish, BindSettings, Overlap, PartitionRequest, SelectionFallback,
+    SelectionReason, SelectionRequest, ToolPartition, UnlistedAgents, WorkerRole, WorkerView, bind,
+    partition, select,
 };
 use toolcrib_testkit::{Behaviour, FixedPolicy, Oracle};
 
@@ -138,10 +143,10 @@ fn what_is_asked_for_is_there_and_what_has_no_room_is_named() {
     assert_eq!(found.too_large.len(), 1, "{found:?}");
     let hidden = SelectionRequest { always: vec!["secret_wipe".to_owned()], ..always.clone() };
     let error = select(&plan, &hidden).unwrap_err();
-    assert!(error.message.starts_with("there is no tool `secret_wipe`"), "{error:?}");
+    assert!(error.to_string().starts_with("there is no tool `secret_wipe`"), "{error:?}");
     let many = SelectionRequest { limit: 0, ..always };
     let error = select(&plan, &many).unwrap_err();
-    assert!(error.message.contains("the limit is 0"), "{error:?}");
+    assert!(error.to_string().contains("the limit is 0"), "{error:?}");
 }
 
 #[test]
@@ -164,10 +169,10 @@ fn agents_share_what_their_caller_sees_and_no_more() {
     let found = partition(&plan, &wished).unwrap();
     assert!(names(&found)[1].contains(&"mail_search"), "{found:?}");
     wished.agents[1].tools = vec!["secret_wipe".to_owned()];
-    assert!(partition(&plan, &wished).unwrap_err().message.contains("no tool `secret_wipe`"));
+    assert!(partition(&plan, &wished).unwrap_err().to_string().contains("no tool `secret_wipe`"));
     let twice = partition(&plan, &agents(&[("a", ""), ("a", "")])).unwrap_err();
-    assert_eq!(twice.message, "two agents are called `a`");
-    assert!(partition(&plan, &agents(&[])).unwrap_err().message.contains("no agent"));
+    assert_eq!(twice.to_string(), "two agents are called `a`");
+    assert!(partition(&plan, &agents(&[])).unwrap_err().to_string().contains("no agent"));
 }
 
 /// Rules by which `books` has two tools and an unknown one.
@@ -259,6 +264,150 @@ fn agents_without_tools_and_writers_that_two_have_are_told() {
     );
     both.shares_writers = true;
     assert_eq!(partition(&plan, &both).unwrap().warnings, [""; 0]);
+}
+
+/// Agents that keep what they are given.
+#[derive(Default)]
+struct Workers {
+    roles: Vec<WorkerRole>,
+    views: Vec<WorkerView>,
+}
+
+impl Workers {
+    fn of(roles: &[(&str, &str)]) -> Self {
+        let role = |(name, role): &(&str, &str)| WorkerRole {
+            name: (*name).to_owned(),
+            role: (*role).to_owned(),
+        };
+        Self { roles: roles.iter().map(role).collect(), views: Vec::new() }
+    }
+
+    fn seen(&self) -> Vec<(&str, Vec<String>)> {
+        let seen = |view: &WorkerView| {
+            let plan = view.plan(PlanRequest::default()).unwrap();
+            plan.tools().map(|tool| tool.listed.spec.name.to_string()).collect()
+        };
+        self.views.iter().map(|view| (view.name.as_str(), seen(view))).collect()
+    }
+}
+
+impl AgentSystem for Workers {
+    fn workers(&self) -> Vec<WorkerRole> {
+        self.roles.clone()
+    }
+
+    fn equip(&mut self, view: WorkerView) {
+        self.views.push(view);
+    }
+}
+
+fn crib() -> (Crib, Oracle) {
+    let oracle = Oracle::default();
+    let tools = specs().into_iter().map(|spec| oracle.tool(spec, Behaviour::Echo));
+    let policy = FixedPolicy::default().with("secret_wipe", Verdict::Deny("not for you".into()));
+    let tools = Toolset::of(tools).unwrap();
+    (builder().policy(policy).build_fixed(tools), oracle)
+}
+
+#[tokio::test]
+async fn each_agent_of_a_system_has_a_plan_and_a_gate_for_its_tools_alone() {
+    let (crib, oracle) = crib();
+    let mut system = Workers::of(&[("books", "Invoices and customers"), ("post", "Letters")]);
+    let found = bind(&mut system, &crib, None).unwrap();
+    let books = ["customer_find", "customer_rename", "invoice_list", "invoice_refund"];
+    let mut seen = system.seen();
+    for (_, tools) in &mut seen {
+        tools.sort();
+    }
+    assert_eq!(
+        seen,
+        [
+            ("books", books.map(str::to_owned).to_vec()),
+            ("post", vec!["mail_search".to_owned(), "mail_send".to_owned()]),
+        ]
+    );
+    assert_eq!(
+        names(&found),
+        seen.iter()
+            .map(|(_, tools)| tools.iter().map(String::as_str).collect::<Vec<_>>())
+            .collect::<Vec<_>>()
+    );
+    // A call of the other's tool is refused, under its own plan and under one of somebody else.
+    let call = |tool: &str| vec![Call::new("1", tool, RawArguments::Value(json!({ "text": "x" })))];
+    let [books, post] = &*system.views else { panic!("two views") };
+    let own = post.plan(PlanRequest::default()).unwrap();
+    let whole = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
+    for plan in [&own, &whole] {
+        let report = post.run(plan, call("invoice_list")).await;
+        let told = report.responses[0].text();
+        assert!(report.responses[0].content().is_none(), "{told}");
+    }
+    assert_eq!(oracle.count("invoice_list"), 0);
+    let report = post.run(&own, call("mail_send")).await;
+    assert!(report.responses[0].content().is_some(), "{report:?}");
+    let settings =
+        BindSettings { rules: rules(UnlistedAgents::Nothing), ..BindSettings::default() };
+    let again = books.crib.clone();
+    let mut within = Workers::of(&[("books", "")]);
+    settings.bind(&mut within, &again, None).unwrap();
+    assert_eq!(within.seen(), [("books", vec!["invoice_list".to_owned()])]);
+    let mut wider = Workers::of(&[("all", "")]);
+    bind(&mut wider, &post.crib, None).unwrap();
+    assert_eq!(wider.seen()[0].1.len(), 2, "a view of a view is no wider");
+}
+
+#[test]
+fn one_agent_is_ordinary_selection_and_agents_beyond_the_tools_are_told() {
+    let (crib, _) = crib();
+    let mut one = Workers::of(&[("", "")]);
+    bind(&mut one, &crib, Some("Refund the invoice and send a letter")).unwrap();
+    let (name, mut seen) = one.seen().remove(0);
+    let plan = crib.plan(&Caller::local(), PlanRequest::default()).unwrap();
+    let selected = select(&plan, &task("Refund the invoice and send a letter", 5)).unwrap();
+    let mut expected: Vec<_> = selected.tools.iter().map(|tool| tool.name.to_string()).collect();
+    seen.sort();
+    expected.sort();
+    assert_eq!((name, seen), ("worker_0", expected));
+    let mut many = Workers::of(&[("", ""); 7]);
+    let found = bind(&mut many, &crib, None).unwrap();
+    assert_eq!(found.warnings, ["`worker_6` has no tool: there are fewer tools than agents"]);
+    let seen = many.seen();
+    assert_eq!(seen.len(), 7);
+    assert_eq!(
+        seen.iter().map(|(_, tools)| tools.len()).collect::<Vec<_>>(),
+        [1, 1, 1, 1, 1, 1, 0]
+    );
+    let mut none = Workers::default();
+    let error = bind(&mut none, &crib, None).unwrap_err();
+    assert_eq!(error.to_string(), "there is no agent to give tools to");
+    let mut twins = Workers::of(&[("a", ""), ("a", "")]);
+    let error = bind(&mut twins, &crib, None).unwrap_err();
+    assert_eq!((&*error.to_string(), twins.views.len()), ("two agents are called `a`", 0));
+}
+
+#[tokio::test]
+async fn a_task_in_another_language_gives_agents_nothing_or_a_search_over_their_share() {
+    let (crib, _) = crib();
+    let mut system = Workers::of(&[("books", "Invoices and customers"), ("post", "Letters")]);
+    let found = bind(&mut system, &crib, Some("Erstatte die Rechnung")).unwrap();
+    assert_eq!(found.fallback, Some(SelectionFallback::Nothing));
+    assert_eq!(system.seen(), [("books", vec![]), ("post", vec![])]);
+    system.views.clear();
+    let search = BindSettings { fallback: SelectionFallback::Search, ..BindSettings::default() };
+    let found = search.bind(&mut system, &crib, Some("Erstatte die Rechnung")).unwrap();
+    assert_eq!(found.fallback, Some(SelectionFallback::Search));
+    let [_, post] = &*system.views else { panic!("two views") };
+    let plan = post.plan(PlanRequest::default()).unwrap();
+    let shown: Vec<_> = plan.tools().map(|tool| tool.listed.spec.name.to_string()).collect();
+    assert!(shown.contains(&"discover_tools".to_owned()), "{shown:?}");
+    let query = DiscoveryQuery {
+        text: "letters and invoices".to_owned(),
+        limit: 5,
+        ..DiscoveryQuery::default()
+    };
+    let met = post.crib.find(&plan, query).await.unwrap();
+    let names: BTreeSet<_> = met.tools.iter().map(|tool| tool.name.as_str()).collect();
+    assert!(names.iter().all(|name| name.starts_with("mail_")) && !names.is_empty(), "{names:?}");
 }
 
 /// A plan of a caller who must not see some of the tools.

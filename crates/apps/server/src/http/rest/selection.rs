@@ -6,10 +6,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use toolcrib::selection::{
-    AgentRules, AgentWish, Overlap, PartitionRequest, SelectionFallback, SelectionRequest,
-    partition, select as select_tools,
+    AgentRules, AgentWish, Overlap, PartitionRequest, SelectionError, SelectionFallback,
+    SelectionRequest, partition, select as select_tools,
 };
-use toolcrib::{Discovery, ErrorKind, Plan, PlanRequest, ToolError};
+use toolcrib::{Discovery, Plan, PlanRequest};
 
 use crate::http::routes::problem::{HttpProblem, ProblemKind};
 use crate::http::routes::reply::json as reply;
@@ -214,17 +214,18 @@ fn plan(asked: &GatewayRequest, profile: Option<&str>) -> Result<(Plan, bool), H
 /// Off the threads that serve: an index may have to be made first.
 async fn aside<T: Send + 'static>(
     is_starting: bool,
-    work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
+    work: impl FnOnce() -> Result<T, SelectionError> + Send + 'static,
 ) -> Result<T, HttpProblem> {
     let done = tokio::task::spawn_blocking(work).await;
     let done = done.map_err(|error| HttpProblem::new(ProblemKind::Broken, error.to_string()))?;
-    done.map_err(|error| {
-        if error.kind != ErrorKind::UnknownTool {
-            invalid(error.message.to_string())
-        } else if is_starting {
+    done.map_err(|error| match error {
+        SelectionError::UnknownTool(_) if is_starting => {
             HttpProblem::starting("a tool of the request")
-        } else {
-            HttpProblem::new(ProblemKind::UnknownTool, error.message)
+        }
+        SelectionError::UnknownTool(told) => HttpProblem::new(ProblemKind::UnknownTool, told),
+        SelectionError::Request(told) => invalid(told),
+        SelectionError::Plan(error) => {
+            HttpProblem::new(ProblemKind::NothingLeft, error.to_string())
         }
     })
 }

@@ -42,7 +42,7 @@ pub(crate) fn select(
         fallback: if words.or_all { SelectionFallback::All } else { SelectionFallback::Nothing },
     };
     if agents.is_empty() {
-        let found = select_tools(&plan, &request).map_err(|error| anyhow!("{}", error.message))?;
+        let found = select_tools(&plan, &request)?;
         if output.json {
             output.value(&json!(found))?;
             return Ok(CommandExit::Done);
@@ -68,7 +68,7 @@ pub(crate) fn select(
         overlap: if words.overlap { Overlap::Bridges } else { Overlap::None },
         shares_writers: false,
     };
-    let found = partition(&plan, &request).map_err(|error| anyhow!("{}", error.message))?;
+    let found = partition(&plan, &request)?;
     tell(output, &found)
 }
 
@@ -110,16 +110,16 @@ fn tell(output: &Output, found: &ToolPartition) -> Result<CommandExit> {
 
 /// The agents that are asked about; none: the tools are for one.
 fn agents(context: &CommandContext, plan: &Plan, words: &SelectArgs) -> Result<Vec<AgentWish>> {
-    let rules = context.file.as_ref().map(|file| file.assign.clone()).unwrap_or_default();
+    let assigned = context.file.as_ref().map(|file| file.assign.clone()).unwrap_or_default();
     if let Some(path) = &words.roles {
         let roles = roles(path)?;
-        return Ok(roles.iter().map(|(name, role)| rules.wish(plan, name, role)).collect());
+        return Ok(roles.iter().map(|(name, role)| assigned.wish(plan, name, role)).collect());
     }
     let Some(count) = words.agents.map(usize::from) else { return Ok(Vec::new()) };
     // Those that the file knows by name come first.
-    let named = rules.listed.keys().cloned();
+    let named = assigned.listed.keys().cloned();
     let numbered = (1..).map(|number| format!("agent_{number}"));
-    Ok(named.chain(numbered).take(count).map(|name| rules.wish(plan, &name, "")).collect())
+    Ok(named.chain(numbered).take(count).map(|name| assigned.wish(plan, &name, "")).collect())
 }
 
 /// The names of agents with what each is for.
