@@ -40,8 +40,9 @@ pub(crate) fn needs(
     needs
 }
 
-/// The tool that finds things of a kind for another: of the same source first, then the one that
-/// says least else.
+/// The tool that finds things of a kind for another: of the same source first, then the one that is
+/// about nothing that the other is not about, then the one that says least else. Comments of issues
+/// are no comments of gists.
 fn yields(
     index: &SearchIndex,
     (whose, thing): (u32, u32),
@@ -58,6 +59,11 @@ fn yields(
         .filter(|document| may(place(*document)))
         .min_by_key(|document| {
             let is_strange = sources.of(place(*document)) != sources.of(place(whose));
-            (is_strange, brief(*document).len(), *document)
+            let says = brief(*document);
+            let own = |term: &&u32| {
+                **term == thing || finders.contains(term) || brief(whose).contains(term)
+            };
+            let others = says.iter().filter(|term| !own(term)).count();
+            (is_strange, others, says.len(), *document)
         })
 }

@@ -203,6 +203,19 @@ fn siblings_are_told_apart() {
 }
 
 #[test]
+fn what_a_tool_needs_comes_from_the_tool_that_is_about_the_same() {
+    let index = SearchIndex::build([
+        tool("hub", "gists_list_comments", "Lists comments.", &["gist"]),
+        tool("hub", "issues_list_comments", "Lists the comments of an issue.", &["issue"]),
+        tool("hub", "reactions_delete_for_issue_comment", "Deletes it.", &["comment_id"]),
+    ]);
+    let found = index.search(&ask("delete the reaction to an issue comment"));
+    assert_eq!(found.hits[0].document, 2);
+    let needed = Prerequisite { document: 2, argument: "comment_id".to_owned(), from: 1 };
+    assert!(found.needs.contains(&needed), "{:?}", found.needs);
+}
+
+#[test]
 fn what_a_tool_needs_is_found_with_the_one_that_yields_it() {
     let found = index().search(&ask("cast and crew"));
     assert_eq!(found.hits[0].document, 6);
