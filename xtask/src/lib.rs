@@ -42,8 +42,9 @@ usage: cargo xtask WORD
           its first word comes, and what runs take that wait for a person
   bench soak [--minutes=N] [--rate=N] [--json]
           calls of all kinds at a steady rate, and what they leave behind
-  bench retrieval [--small] [--json]
-          how well tools are found on the labelled sets, and at which size; with TOOLCRIB_MINILM
+  bench retrieval [--small] [--partitions] [--json]
+          how well tools are found on the labelled sets, and at which size, and how they are shared
+          out over agents (`--partitions`: that alone); with TOOLCRIB_MINILM
           in the environment, as `peers` tells it, with a model too
   bench gold [--tasks=N] [--delay=MS] [--server=PATH] [--json]
           the gold calls of BFCL's multi-turn tasks by an agent of `toolcrib serve`: calls that are

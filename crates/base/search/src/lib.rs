@@ -26,7 +26,7 @@ pub use index::SearchIndex;
 pub use index::facets::{Facet, FacetCounts};
 pub use partition::{
     Overlap, Partition, PartitionAgent, PartitionError, PartitionSettings, PlacedTool,
-    PlacementReason, partition,
+    PlacementReason, cohesion, partition,
 };
 pub use query::choice::Choice;
 pub use query::fusion::QueryVectors;

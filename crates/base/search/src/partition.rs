@@ -20,6 +20,22 @@ use features::ToolFeatures;
 pub use placement::{Partition, PartitionError, PlacedTool, PlacementReason};
 pub use settings::{Overlap, PartitionAgent, PartitionSettings};
 
+/// How much of what documents have in common lies within groups of them, from 0 to 1; a document
+/// counts for the first group that has it, and groups hold places of documents.
+pub fn cohesion(documents: &[ToolDocument<'_>], groups: &[Vec<usize>]) -> f32 {
+    let features = ToolFeatures::of(documents);
+    let roles = vec![Vec::new(); groups.len()];
+    let closed = vec![false; groups.len()];
+    let mut known = groups::ToolGroups::new(&features, roles, (usize::MAX, closed));
+    for (tool, document) in features.documents.iter().enumerate() {
+        let found = groups.iter().position(|group| group.contains(document));
+        if let Some(group) = found {
+            known.put(&features, tool, group, PlacementReason::Fixed);
+        }
+    }
+    known.cohesion(&features)
+}
+
 /// Shares the documents out over the agents.
 ///
 /// Agents beyond the number of tools, and roles that nothing fits, have no tools.

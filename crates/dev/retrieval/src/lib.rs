@@ -2,12 +2,13 @@
 //!
 //! Read in this order: the sets (`labelled_set`), what they are asked of (`bm25` and the search
 //! itself), the figures (`figures`), abstention (`abstention`), what a model adds (`set_vectors`),
-//! size (`scale`), and what is printed (`report`).
+//! size (`scale`), sharing out (`partitions`), and what is printed (`report`).
 
 mod abstention;
 mod bm25;
 mod figures;
 mod labelled_set;
+mod partitions;
 mod report;
 mod scale;
 mod set_vectors;
@@ -16,7 +17,8 @@ pub use abstention::{Abstention, abstention};
 pub use bm25::{Bm25, Bm25Kind};
 pub use figures::{RetrievalFigures, SearchFunction, figures};
 pub use labelled_set::{LabelledQuestion, LabelledSet, LabelledTool, SETS, folder};
-pub use report::{measure, of_set, table};
+pub use partitions::partitions;
+pub use report::{measure, of_set, shared, table};
 pub use scale::scale;
 pub use set_vectors::EmbeddingModel;
 

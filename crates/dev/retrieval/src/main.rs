@@ -1,5 +1,6 @@
-//! `toolcrib-retrieval [FOLDER] [--step=N] [--json] [--small] [--vectors=FILE]`: what `cargo xtask
-//! bench retrieval` runs, in a build that is optimised.
+//! `toolcrib-retrieval [FOLDER] [--step=N] [--json] [--small] [--partitions] [--vectors=FILE]`: what
+//! `cargo xtask bench retrieval` runs, in a build that is optimised. `--partitions`: only how tools
+//! are shared out.
 //!
 //! With `TOOLCRIB_MINILM` naming the folder of a model, what that adds is measured too; its vectors
 //! are kept in the file.
@@ -8,16 +9,22 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use serde_json::Value;
-use toolcrib_retrieval::{EmbeddingModel, RetrievalError, folder, measure, table};
+use serde_json::{Value, json};
+use toolcrib_retrieval::{
+    EmbeddingModel, LabelledSet, RetrievalError, folder, measure, partitions, shared, table,
+};
 
 /// Sizes of catalogs whose cost is measured.
 const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
+
+/// The set whose tools are shared out, the last of all.
+const LARGEST: &str = "stabletoolbench";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let told = match run(&words) {
         Ok(found) if words.iter().any(|word| word == "--json") => format!("{found:#}"),
+        Ok(found) if found.get("sets").is_none() => format!("{found:#}\n{}", shared(&found)),
         Ok(found) => format!("{found:#}\n\n{}", table(&found)),
         Err(error) => {
             let _ = writeln!(std::io::stderr(), "error: {error}");
@@ -31,6 +38,10 @@ fn main() -> ExitCode {
 
 fn run(words: &[String]) -> Result<Value, RetrievalError> {
     let named = words.iter().find(|word| !word.starts_with("--")).map(PathBuf::from);
+    if words.iter().any(|word| word == "--partitions") {
+        let set = LabelledSet::read(&named.unwrap_or_else(folder), LARGEST)?;
+        return Ok(json!({ "partitions": partitions(&set)? }));
+    }
     let step = words.iter().find_map(|word| word.strip_prefix("--step="));
     let step = step.map_or(Ok(1), str::parse)?;
     let sizes: &[usize] = if words.iter().any(|word| word == "--small") { &[] } else { &SIZES };

@@ -11,6 +11,7 @@ use crate::abstention::abstention;
 use crate::bm25::{Bm25, Bm25Kind};
 use crate::figures::figures;
 use crate::labelled_set::{LabelledSet, SETS};
+use crate::partitions::partitions;
 use crate::scale::scale;
 use crate::set_vectors::{EmbeddingModel, SetVectors};
 
@@ -41,8 +42,10 @@ pub fn measure(
         found.insert(name.to_owned(), of_set(&set, step, model)?);
         sets.push(set);
     }
+    let largest = sets.last().filter(|_| !sizes.is_empty());
+    let shared = largest.map_or_else(|| Ok(Vec::new()), partitions)?;
     let sizes: Vec<Value> = sizes.iter().map(|size| scale(&sets, *size)).collect();
-    Ok(json!({ "sets": found, "sizes": sizes }))
+    Ok(json!({ "sets": found, "sizes": sizes, "partitions": shared }))
 }
 
 /// Measures one set; with a model, also what that adds.
@@ -126,6 +129,24 @@ pub fn table(found: &Value) -> String {
         let columns = ["tools", "build ms", "index MiB", "peak MiB", "µs p50", "µs p99", "µs most"];
         let cells = columns.map(|column| cell(Some(size), column));
         let _ = writeln!(table, "| {} |", cells.join(" | "));
+    }
+    table.push_str(&shared(found));
+    table
+}
+
+/// How tools were shared out, as Markdown.
+pub fn shared(found: &Value) -> String {
+    let columns = ["coverage", "cut affinity", "torn pairs of a server", "balance"];
+    let mut table = format!("\n| tools | agents | by | {} | µs |\n", columns.join(" | "));
+    table.push_str("|---|---|---|---|---|---|---|---|\n");
+    for row in found["partitions"].as_array().into_iter().flatten() {
+        for by in ["toolcrib", "round robin"] {
+            let cells = columns.map(|column| cell(row.get(by), column));
+            let took = if by == "toolcrib" { cell(Some(row), "µs") } else { String::new() };
+            let (tools, agents) = (&row["tools"], &row["agents"]);
+            let _ =
+                writeln!(table, "| {tools} | {agents} | {by} | {} | {took} |", cells.join(" | "));
+        }
     }
     table
 }

@@ -55,7 +55,7 @@ pub fn scale(sets: &[LabelledSet], size: usize) -> Value {
 
 /// How long this thread has been running: on a machine with other work, the time on the wall tells
 /// more of that work.
-fn busy() -> Duration {
+pub(crate) fn busy() -> Duration {
     let now = clock_gettime(ClockId::ThreadCPUTime);
     Duration::try_from(now).unwrap_or_default()
 }

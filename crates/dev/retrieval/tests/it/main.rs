@@ -4,6 +4,7 @@
 
 mod holds;
 mod model;
+mod partitions;
 
 use serde_json::Value;
 
