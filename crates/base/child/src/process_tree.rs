@@ -27,6 +27,10 @@ mod linux {
     /// How often we look for what a running program left us to reap.
     const ROUND: Duration = Duration::from_secs(5);
 
+    /// For the thread that looks through all processes, which is a few functions of the standard
+    /// library deep: where much ends at the same time, 64 KiB were too few.
+    const STACK: usize = 256 << 10;
+
     /// Makes us the parent of all orphans among our descendants, and clears up after instances
     /// that are no more; only the first call does anything, and others wait for it.
     pub(crate) fn begin() {
@@ -38,7 +42,7 @@ mod linux {
             // Without this thread zombies stay until their program is stopped.
             let _ = thread::Builder::new()
                 .name("toolcrib-reaper".to_owned())
-                .stack_size(64 << 10)
+                .stack_size(STACK)
                 .spawn(reap_in_rounds);
         });
     }
