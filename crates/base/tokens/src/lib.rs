@@ -12,9 +12,40 @@ pub fn count(text: &str) -> usize {
     bpe_openai::o200k_base().count(text)
 }
 
+/// The text of the first so many tokens, or less: no letter is cut.
+pub fn first(text: &str, most: usize) -> String {
+    let mut tokens = bpe_openai::o200k_base().encode(text);
+    tokens.truncate(most);
+    // A token may end within a letter.
+    loop {
+        match bpe_openai::o200k_base().decode(&tokens) {
+            Some(text) => return text,
+            None => _ = tokens.pop(),
+        }
+    }
+}
+
+/// The tokens of a text, by their numbers.
+pub fn encode(text: &str) -> Vec<u32> {
+    bpe_openai::o200k_base().encode(text)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::count;
+    use super::{count, encode, first};
+
+    #[test]
+    fn a_text_is_cut_behind_a_token_and_never_within_a_letter() {
+        assert_eq!(first("hello world, and more", 2), "hello world");
+        assert_eq!(first("hello", 9), "hello");
+        assert_eq!(first("hello", 0), "");
+        let text = "🦀🦀 𒀀𒀁";
+        for most in 0..=count(text) {
+            let part = first(text, most);
+            assert!(text.starts_with(&part) && count(&part) <= most, "{part:?}");
+        }
+        assert_eq!(encode(text).len(), count(text));
+    }
 
     #[test]
     fn texts_are_as_long_as_their_models_say() {
