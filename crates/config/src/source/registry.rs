@@ -98,6 +98,16 @@ impl SourceRegistry {
         made.iter().rev().filter(|(name, _)| name == id).find_map(|(_, held)| held.now())
     }
 
+    /// The MCP servers that there are now.
+    pub fn mcp_servers(&self) -> Vec<Arc<McpSource>> {
+        let made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let server = |held: &WeakSourceHandle| match held.now()? {
+            SourceHandle::Mcp(server) => Some(server),
+            SourceHandle::Api(_) | SourceHandle::Desk(_) => None,
+        };
+        made.iter().filter_map(|(_, held)| server(held)).collect()
+    }
+
     fn keep(&self, id: &str, held: WeakSourceHandle) {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         made.retain(|(_, held)| held.now().is_some());

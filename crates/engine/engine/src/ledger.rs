@@ -60,6 +60,18 @@ impl MemoryLedger {
         }
     }
 
+    /// The same with room for so many keys of callers, if they are more than usual.
+    #[must_use]
+    pub fn with_keys(self, most: usize) -> Self {
+        locked(&self.keys).make_room(most);
+        self
+    }
+
+    /// Forgets the keys that a run gave its calls: it is over, and makes none of them again.
+    pub fn forget_run(&self, run: &str) {
+        locked(&self.keys).forget(&format!("run:{run}:"));
+    }
+
     /// The calls, oldest first.
     pub fn rows(&self) -> Vec<CallRow> {
         locked(&self.rows).all()

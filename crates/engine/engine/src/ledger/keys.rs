@@ -18,6 +18,8 @@ const MOST_BYTES: usize = 64 * 1024 * 1024;
 pub(super) struct KeyRows {
     rows: BTreeMap<OwnedKey, KeyRow>,
     bytes: usize,
+    /// Beside those that there is room for in any case.
+    more: usize,
 }
 
 /// Tenant, subject, tool, its source, key: the same words of another caller are another key.
@@ -52,11 +54,12 @@ impl KeyRows {
             let same = row.arguments == arguments;
             return Ok(if same { row.begun() } else { KeyState::Conflict });
         }
-        if self.rows.len() >= MOST {
+        let most = MOST.saturating_add(self.more);
+        if self.rows.len() >= most {
             self.rows.retain(|_, row| !row.is_over());
             self.bytes = self.rows.values().map(KeyRow::size).sum();
-            if self.rows.len() >= MOST {
-                return Err(LedgerError::new(format!("{MOST} keys are kept already")));
+            if self.rows.len() >= most {
+                return Err(LedgerError::new(format!("{most} keys are kept already")));
             }
         }
         let row = KeyRow { arguments, since: Instant::now(), state: KeyRowState::Runs };
@@ -89,6 +92,18 @@ impl KeyRows {
             }
         }
         self.bytes += row.size();
+    }
+
+    pub(super) fn make_room(&mut self, most: usize) {
+        self.more = most.saturating_sub(MOST);
+    }
+
+    /// Forgets the keys that begin so, but for those of calls that run.
+    pub(super) fn forget(&mut self, stem: &str) {
+        self.rows.retain(|(.., key), row| {
+            !key.starts_with(stem) || matches!(row.state, KeyRowState::Runs)
+        });
+        self.bytes = self.rows.values().map(KeyRow::size).sum();
     }
 
     pub(super) fn recorded(&self, key: &IdempotencyKey) -> KeyState {
@@ -162,6 +177,20 @@ mod tests {
         assert_eq!(begin(&mut kept, "d", 1), Ok(KeyState::New));
         kept.settle(&key("d"), KeyResult::Free);
         assert_eq!(begin(&mut kept, "d", 2), Ok(KeyState::New));
+    }
+
+    #[test]
+    fn what_a_run_leaves_behind_is_forgotten_with_it() {
+        let mut kept = KeyRows::default();
+        for name in ["run:a:1:0", "run:a:2:0", "run:ab:1:0"] {
+            assert_eq!(begin(&mut kept, name, 1), Ok(KeyState::New));
+            kept.settle(&key(name), KeyResult::Answered(json!(name)));
+        }
+        assert_eq!(begin(&mut kept, "run:a:3:0", 1), Ok(KeyState::New));
+        kept.forget("run:a:");
+        assert_eq!(begin(&mut kept, "run:a:1:0", 1), Ok(KeyState::New));
+        assert_eq!(begin(&mut kept, "run:a:3:0", 1), Ok(KeyState::Running), "it runs");
+        assert_eq!(begin(&mut kept, "run:ab:1:0", 1), Ok(KeyState::Ended(json!("run:ab:1:0"))));
     }
 
     #[test]

@@ -117,6 +117,18 @@ impl McpSource {
         }
     }
 
+    /// Makes room for so many conversations at the same time, where each has a connection of its own
+    /// (`share = "session"`): what its server knows of one goes on as long as that does.
+    pub fn expect_sessions(&self, conversations: usize) {
+        self.pool.expect(conversations);
+    }
+
+    /// Ends the connection that a conversation had for itself: a program ends, a session over HTTP
+    /// is deleted. Another call of the conversation begins anew.
+    pub async fn end_session(&self, session: &str) {
+        self.pool.end_session(session).await;
+    }
+
     /// Stops every child and connection, and waits until they are gone. Calls fail from here on.
     pub async fn stop(&self) {
         self.pool.stop().await;

@@ -1,6 +1,7 @@
 //! Which connection a call runs on: one for all, or one for each caller or conversation.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -19,7 +20,8 @@ use crate::protocol::mirrored_headers::MirroredArguments;
 
 /// How long a program may take to say whether it speaks as 2026-07-28 does.
 const PROBE: Duration = Duration::from_secs(5);
-/// Connections of one source beside the one that lists its tools.
+/// Connections of one source beside the one that lists its tools, unless more conversations are
+/// expected.
 const MOST: usize = 64;
 
 /// Whose connection it is, and in which way the server is spoken to.
@@ -58,6 +60,7 @@ pub(crate) struct UpstreamPool {
     /// Lists the tools; if all share one connection, it is this one.
     pub(crate) listing: Arc<Upstream>,
     keyed: Mutex<HashMap<PoolKey, Arc<Upstream>>>,
+    most: AtomicUsize,
     /// By the method of a list, how long it may be kept: as the server said last.
     hints: Mutex<JsonFields>,
     /// By the method of a list, what is wrong with it as a whole.
@@ -76,7 +79,8 @@ impl UpstreamPool {
         let listing = Upstream::new(own, of, lines.clone(), UpstreamRole::Lists);
         let (keyed, hints, notes) = (Mutex::default(), Mutex::default(), Mutex::default());
         let both = NewerRevisionProbe::default();
-        Self { id, opener, older, newer, both, listing, keyed, hints, notes, lines, stop }
+        let most = AtomicUsize::new(MOST);
+        Self { id, opener, older, newer, both, listing, keyed, most, hints, notes, lines, stop }
     }
 
     /// The connection that this call belongs on.
@@ -178,14 +182,34 @@ impl UpstreamPool {
         if let Some(upstream) = keyed.get(&key) {
             return Ok(Arc::clone(upstream));
         }
-        if keyed.len() >= MOST {
-            make_room(&mut keyed)?;
+        let most = self.most.load(Ordering::Relaxed);
+        if keyed.len() >= most {
+            make_room(&mut keyed, most)?;
         }
         let opener = Arc::clone(opener);
         let (stop, lines) = (self.stop.child_token(), self.lines.clone());
         let upstream = Upstream::new(opener, stop, lines, UpstreamRole::Calls);
         keyed.insert(key, Arc::clone(&upstream));
         Ok(upstream)
+    }
+
+    /// So many conversations go on at the same time, and none is to lose what its server knows.
+    pub(crate) fn expect(&self, conversations: usize) {
+        self.most.fetch_max(conversations, Ordering::Relaxed);
+    }
+
+    /// Ends what a conversation had for itself alone.
+    pub(crate) async fn end_session(&self, session: &str) {
+        let is_of_it = |key: &PoolKey| {
+            key.of.as_ref().is_some_and(|(.., own)| own.as_deref() == Some(session))
+        };
+        let own: Vec<_> = {
+            let mut keyed = self.keyed.lock().unwrap_or_else(PoisonError::into_inner);
+            keyed.extract_if(|key, _| is_of_it(key)).map(|(_, upstream)| upstream).collect()
+        };
+        for upstream in own {
+            upstream.retire().await;
+        }
     }
 
     pub(crate) fn all(&self) -> Vec<Arc<Upstream>> {
@@ -261,11 +285,11 @@ impl UpstreamPool {
 }
 
 /// Stops the connection that has been idle longest.
-fn make_room(keyed: &mut HashMap<PoolKey, Arc<Upstream>>) -> Result<(), McpFault> {
+fn make_room(keyed: &mut HashMap<PoolKey, Arc<Upstream>>, most: usize) -> Result<(), McpFault> {
     let idle = keyed.iter().filter(|(_, upstream)| is_idle(upstream));
     let oldest = idle.max_by_key(|(_, upstream)| upstream.idle()).map(|(key, _)| key.clone());
     let Some(upstream) = oldest.and_then(|key| keyed.remove(&key)) else {
-        return Err(McpFault::unreachable(format!("all of its {MOST} connections are in use")));
+        return Err(McpFault::unreachable(format!("all of its {most} connections are in use")));
     };
     tokio::spawn(async move { upstream.retire().await });
     Ok(())
