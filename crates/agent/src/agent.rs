@@ -9,6 +9,7 @@ pub(crate) mod drift;
 mod judge;
 pub(crate) mod replay;
 mod restore;
+mod sample;
 mod tape;
 mod trace;
 mod turn;
@@ -32,6 +33,7 @@ use crate::model::{CallChoice, CallerTool, ModelClient, ModelFault, ModelFaultKi
 use crate::record::RunRecord;
 use crate::record::run_tape::RunTape;
 use crate::run::end::RunEnd;
+use crate::run::notes::RunNotes;
 use crate::run::trace::RequestTrace;
 use crate::run::{RunEffect, RunInput, RunState};
 use crate::stop::StopReason;
@@ -97,6 +99,8 @@ pub struct AgentRun {
     record: Option<RunRecord>,
     /// What came to it.
     tape: RunTape,
+    /// The same in detail, of one of many samples.
+    notes: Option<Box<RunNotes>>,
     /// The runs that work for it.
     children: Children,
     /// What all runs share that work for one another.
@@ -170,6 +174,11 @@ impl AgentRun {
         Self::named(String::new(), order)
     }
 
+    /// The same under an id, which names the keys of its calls.
+    pub fn under_id(id: String, order: RunOrder) -> Self {
+        Self::named(id, order)
+    }
+
     /// A run of which every step is written down before the next begins. Nobody but `run.id` has
     /// to be remembered to go on with it.
     pub async fn recorded(
@@ -235,6 +244,7 @@ impl AgentRun {
             requests: Vec::new(),
             record: None,
             tape: RunTape::None,
+            notes: None,
         }
     }
 

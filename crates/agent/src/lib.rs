@@ -12,6 +12,7 @@ mod item;
 pub mod model;
 mod price;
 mod record;
+mod rollout;
 mod run;
 mod saved;
 mod stop;
@@ -28,7 +29,15 @@ pub use event::{CallEnd, CallOutcome, CalledTool, RunEvent, WaitingTool};
 pub use item::{CallText, Echo, InputPart, ResultText, ThreadItem};
 pub use price::Price;
 pub use record::cassette::{Cassette, CassetteError, CassetteHead};
+pub use rollout::convert::Trainer;
+pub use rollout::sample::Rollout;
+pub use rollout::task::{RolloutTask, seed_of};
+pub use rollout::trajectory::{
+    NodeCall, TRAJECTORY_FORMAT, TokenDrift, Trajectory, TrajectoryFault, TrajectoryNode,
+    TrajectoryTask,
+};
 pub use run::end::RunEnd;
+pub use run::notes::{CallNote, RunNotes, TurnNote, TurnTokens};
 pub use run::reference::{CitedSpan, RunReference, cited_spans};
 pub use run::trace::{RequestPurpose, RequestTrace};
 pub use run::verdict::{CheckOutcome, CheckVerdict, Evidence};

@@ -18,10 +18,12 @@ pub(crate) mod room;
 mod settings;
 mod text_calls;
 
+pub use answer::sampled::SampledTokens;
 pub use answer::{ModelAnswer, ModelDelta};
 pub use client::ModelClient;
 pub use fault::{ModelFault, ModelFaultKind};
 pub use request::choice::CallChoice;
+pub use request::engine::TokenEngine;
 pub use request::{CallerTool, ModelRequest};
 pub use room::summary_of;
 pub use settings::{ModelApi, ModelSettings, ModelTimeouts};

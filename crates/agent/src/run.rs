@@ -3,6 +3,7 @@
 
 pub(crate) mod end;
 mod judged;
+pub(crate) mod notes;
 pub(crate) mod reference;
 mod results;
 mod slot;

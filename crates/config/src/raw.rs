@@ -24,8 +24,8 @@ pub(crate) use self::mcp::{
     McpLimitsTable, McpTable, OAuthTable, QuestionsWord, RevisionWord, ShareWord,
 };
 pub(crate) use self::models::{
-    AgentModeWord, AgentTable, BudgetTable, EmbedderTable, ModelCallsWord, ModelKindWord,
-    ModelTable, ModelsValue,
+    AgentModeWord, AgentTable, BudgetTable, EmbedderTable, EngineWord, ModelCallsWord,
+    ModelKindWord, ModelTable, ModelsValue,
 };
 pub(crate) use self::openapi::{
     ApiLimitsTable, AuthTable, ClientCredentialsTable, GroupingWord, OpenApiTable,

@@ -47,11 +47,12 @@ impl AgentRun {
                 .into_iter()
                 .map(|call| not_run(call, "the budget of this run has no further call")),
         );
-        let is_played = played.is_some();
-        let outcome = match played {
+        let (is_played, began) = (played.is_some(), self.noted_time());
+        let mut outcome = match played {
             Some((_, outcome)) => outcome,
             None => self.run_live(&mut calls, tell, cancel).await?,
         };
+        self.note_calls(&mut outcome.report, began);
         if let Some(why) = &outcome.no_plan {
             self.state.refuse(calls.into_iter().map(|call| not_run(call, why)));
         }
@@ -186,6 +187,7 @@ impl AgentRun {
             }
             // A key may have gone with time, and with it what is known of the call.
             call.again = self.past.is_old && call.key.is_some();
+            self.name_sampled(call);
         }
     }
 }

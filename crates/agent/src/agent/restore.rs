@@ -84,6 +84,7 @@ impl AgentRun {
             requests: saved.requests,
             record: None,
             tape: RunTape::None,
+            notes: None,
             state,
         })
     }

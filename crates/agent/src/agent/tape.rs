@@ -376,6 +376,7 @@ fn answer_of(
         was_cut: entry.was_cut,
         hosted: HostedWork { calls: Vec::new(), citations: entry.citations.clone() },
         is_paused: entry.is_paused,
+        sampled: None,
     };
     Some((answer, sources))
 }

@@ -199,6 +199,7 @@ impl AgentRun {
             teller.piece(ModelDelta::OtherModel(notice));
         }
         let (mut used, began) = (Usage::default(), Instant::now());
+        let since = self.noted_time();
         if std::mem::take(&mut self.past.has_lost_request) {
             // Nobody says what the one cost whose answer nobody heard.
             used.add(Usage::estimated(weight, 0));
@@ -223,8 +224,9 @@ impl AgentRun {
             fault,
         });
         match answered {
-            Ok(Ok(answer)) => {
+            Ok(Ok(mut answer)) => {
                 self.room.answered(weight, &answer.usage);
+                self.note_answer(&mut answer, (plan, since, usage));
                 let sources = self.sources_of(&answer, plan);
                 TurnOutcome::Answered(Box::new(answer), sources)
             }

@@ -1,8 +1,12 @@
 //! What a model answers: its words, its calls, and what it cost.
 
+pub(crate) mod sampled;
+
 use serde_json::Value;
 use toolcrib_core::Call;
 use toolcrib_dialect::{HostedCall, HostedWork};
+
+use sampled::SampledTokens;
 
 use super::settings::ModelApi;
 use crate::item::{CallText, Echo};
@@ -24,6 +28,8 @@ pub struct ModelAnswer {
     pub hosted: HostedWork,
     /// The API goes on with the turn when it is sent it back.
     pub is_paused: bool,
+    /// Its tokens, where an engine tells them.
+    pub sampled: Option<Box<SampledTokens>>,
 }
 
 /// A piece of an answer, while it comes.

@@ -1,22 +1,27 @@
 //! One model behind its address.
 
+mod copies;
+
 use std::pin::{Pin, pin};
-use std::time::{Duration, SystemTime};
+use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::StreamExt as _;
-use http::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
+use http::header::{CONTENT_TYPE, HeaderMap};
 use http::{Method, StatusCode};
 use serde_json::Value;
-use tokio::time::{sleep, timeout};
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, sleep, timeout};
 use toolcrib_core::{Call, Plan, RawArguments};
 use toolcrib_dialect::{Dialect, NotAReply};
 use toolcrib_egress::{Egress, EgressRoute, Network, StreamedResponse};
 
+use super::answer::sampled::TokenReader;
 use super::answer::{self, ModelAnswer, ModelDelta};
 use super::chunk::{EventReader, drain};
 use super::delta_filter::DeltaFilter;
-use super::fault::{ModelFault, ModelFaultKind};
+use super::fault::{ModelFault, ModelFaultKind, retry_after};
 use super::hosted::HostedTeller;
 use super::messages;
 use super::request::{self, ModelRequest};
@@ -33,6 +38,8 @@ const LARGEST_REFUSAL: usize = 64 << 10;
 const MEDIA: usize = 4 * 1_000;
 /// Before the second try, if the server does not say; then twice as long each time.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
+/// Between tries of a patient client at the most.
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
 /// A client of one model; the only place that it reaches.
 pub struct ModelClient {
@@ -44,6 +51,8 @@ pub struct ModelClient {
     route: EgressRoute,
     headers: HeaderMap,
     fallback: Vec<Self>,
+    /// How many requests are on their way at the same time, with all who share it.
+    places: Option<Arc<Semaphore>>,
 }
 
 /// How far an answer has come.
@@ -75,21 +84,8 @@ impl ModelClient {
         let tools = tool_dialect(&settings);
         let fallback = settings.fallback.iter().cloned().map(Self::new);
         let fallback = fallback.collect::<Result<_, _>>()?;
-        Ok(Self { settings, dialect, tools, egress, route, headers, fallback })
-    }
-
-    /// The same with shorter answers; it shares the connections.
-    #[must_use]
-    pub fn within(&self, max_tokens: u32) -> Self {
-        Self {
-            settings: ModelSettings { max_tokens, ..self.settings.clone() },
-            dialect: self.settings.api.dialect(),
-            tools: tool_dialect(&self.settings),
-            egress: self.egress.clone(),
-            route: self.route.clone(),
-            headers: self.headers.clone(),
-            fallback: self.fallback.iter().map(|other| other.within(max_tokens)).collect(),
-        }
+        let places = None;
+        Ok(Self { settings, dialect, tools, egress, route, headers, fallback, places })
     }
 
     pub fn settings(&self) -> &ModelSettings {
@@ -154,13 +150,16 @@ impl ModelClient {
         tell: &mut (dyn FnMut(ModelDelta) + Send),
     ) -> Result<ModelAnswer, ModelFault> {
         let body = self.body(asked);
-        let mut pause = FIRST_PAUSE;
+        let (mut pause, began) = (FIRST_PAUSE, Instant::now());
         let mut repeats = 0;
         loop {
             let mut progress = Progress::default();
             let sent = body.len();
+            let place = self.place().await;
             let tried = self.once(asked, body.clone(), &mut progress, tell);
             let tried = timeout(self.settings.timeouts.total, tried).await;
+            // Others are asked while this one waits for its next try.
+            drop(place);
             let tried = tried.unwrap_or_else(|_| Err(self.late("the whole answer took too long")));
             // A stream that broke cost tokens too, though nobody says how many.
             let estimated = || Usage::estimated(sent, progress.said);
@@ -184,7 +183,9 @@ impl ModelClient {
             }
             let wait = fault.retry_after.unwrap_or(pause);
             let is_patient = wait <= self.settings.timeouts.retry_after;
-            if repeats >= self.settings.retries || !fault.may_pass() || !is_patient {
+            let may_repeat = repeats < self.settings.retries
+                || began.elapsed().saturating_add(wait) < self.settings.patience;
+            if !may_repeat || !fault.may_pass() || !is_patient {
                 return Err(fault);
             }
             if progress.has_told {
@@ -192,7 +193,7 @@ impl ModelClient {
             }
             sleep(wait).await;
             repeats += 1;
-            pause *= 2;
+            pause = (pause * 2).min(LONGEST_PAUSE);
         }
     }
 
@@ -232,7 +233,10 @@ impl ModelClient {
         let reply: Value = serde_json::from_slice(&bytes)
             .map_err(|error| self.broken("it answered with no JSON").because(error.to_string()))?;
         answer::note_usage(self.settings.api, &reply, &mut progress.usage);
-        let answered = self.turn(&reply, |plan| self.dialect.calls(plan, &reply), asked)?;
+        let mut answered = self.turn(&reply, |plan| self.dialect.calls(plan, &reply), asked)?;
+        let mut tokens = TokenReader::of(self.settings.engine);
+        tokens.hear(&reply);
+        answered.sampled = tokens.finish();
         progress.has_told |= HostedTeller::default().tell_rest(&answered.hosted.calls, tell);
         if !answered.text.is_empty() {
             progress.has_told = true;
@@ -256,6 +260,7 @@ impl ModelClient {
         let tools = asked.text_tools(&self.settings);
         let mut filter = DeltaFilter::new(self.settings.text_calls, asked.plan, &tools);
         let mut hosted = HostedTeller::default();
+        let mut tokens = TokenReader::of(self.settings.engine);
         let mut take = |event: &[u8], progress: &mut Progress| {
             // Some servers of the chat API end with this word and no reason.
             progress.is_over |= event == b"[DONE]";
@@ -269,6 +274,7 @@ impl ModelClient {
             progress.is_over |= ends && is_named;
             progress.said += answer::call_bytes(api, &event);
             stream.push(&event);
+            tokens.hear(&event);
             let by = (&*self.dialect, asked.plan);
             progress.has_told |= hosted.hear(by, &event, || stream.reply(), tell);
             if let Some(delta) = answer::delta(api, &event) {
@@ -302,7 +308,8 @@ impl ModelClient {
         progress.has_told |= !held.is_empty();
         held.into_iter().for_each(&mut *tell);
         let reply = stream.reply();
-        let answered = self.turn(&reply, |plan| stream.finish(plan), asked)?;
+        let mut answered = self.turn(&reply, |plan| stream.finish(plan), asked)?;
+        answered.sampled = tokens.finish();
         progress.has_told |= hosted.tell_rest(&answered.hosted.calls, tell);
         Ok(answered)
     }
@@ -351,7 +358,18 @@ impl ModelClient {
         let is_paused = answer::is_paused(self.settings.api, reply);
         let hosted = self.dialect.hosted(asked.plan, reply);
         let usage = Usage::default();
-        Ok(ModelAnswer { text, calls, call_texts, echo, usage, was_cut, hosted, is_paused })
+        let sampled = None;
+        Ok(ModelAnswer {
+            text,
+            calls,
+            call_texts,
+            echo,
+            usage,
+            was_cut,
+            hosted,
+            is_paused,
+            sampled,
+        })
     }
 
     /// A turn whose calls stand in its words.
@@ -444,18 +462,4 @@ fn call_text(call: &Call) -> CallText {
             RawArguments::Value(value) => value.to_string(),
         },
     }
-}
-
-/// When a server wants to be asked again: in milliseconds, in seconds, or at a date.
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let said = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    if let Some(wait) = said("retry-after-ms").and_then(|said| said.trim().parse::<f64>().ok()) {
-        return Duration::try_from_secs_f64(wait / 1000.0).ok();
-    }
-    let said = said(RETRY_AFTER.as_str())?.trim();
-    if let Ok(wait) = said.parse::<f64>() {
-        return Duration::try_from_secs_f64(wait).ok();
-    }
-    let at = httpdate::parse_http_date(said).ok()?;
-    Some(at.duration_since(SystemTime::now()).unwrap_or_default())
 }

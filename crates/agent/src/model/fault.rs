@@ -1,8 +1,9 @@
 //! Why a model gave no answer.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use http::StatusCode;
+use http::header::{HeaderMap, RETRY_AFTER};
 use serde::{Deserialize, Serialize};
 use toolcrib_egress::{EgressError, EgressErrorKind};
 
@@ -175,4 +176,18 @@ fn cut(said: &str) -> String {
         end -= 1;
     }
     said.get(..end).unwrap_or_default().trim().to_owned()
+}
+
+/// When a server wants to be asked again: in milliseconds, in seconds, or at a date.
+pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let said = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    if let Some(wait) = said("retry-after-ms").and_then(|said| said.trim().parse::<f64>().ok()) {
+        return Duration::try_from_secs_f64(wait / 1000.0).ok();
+    }
+    let said = said(RETRY_AFTER.as_str())?.trim();
+    if let Ok(wait) = said.parse::<f64>() {
+        return Duration::try_from_secs_f64(wait).ok();
+    }
+    let at = httpdate::parse_http_date(said).ok()?;
+    Some(at.duration_since(SystemTime::now()).unwrap_or_default())
 }

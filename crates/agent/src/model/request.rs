@@ -1,6 +1,7 @@
 //! One request to a model, in the shape of its API.
 
 pub(crate) mod choice;
+pub(crate) mod engine;
 
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use serde::{Deserialize, Serialize};
@@ -133,6 +134,9 @@ impl ModelRequest<'_> {
         let most = if is_openai { "max_completion_tokens" } else { "max_tokens" };
         body.insert(most.to_owned(), self.max_tokens.into());
         body.extend(model.temperature.map(|own| ("temperature".to_owned(), own.into())));
+        if let Some(engine) = model.engine {
+            engine.ask(model.seed, &mut body);
+        }
         body
     }
 

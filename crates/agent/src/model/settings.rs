@@ -6,6 +6,7 @@ use toolcrib_core::Secret;
 use toolcrib_dialect::{Anthropic, Dialect, Gemini, OpenAiChat, OpenAiResponses};
 use url::Url;
 
+use super::request::engine::TokenEngine;
 use super::text_calls::format::TextCallFormat;
 use crate::price::Price;
 
@@ -30,6 +31,12 @@ pub struct ModelSettings {
     pub timeouts: ModelTimeouts,
     /// How often a request is made again that came to nothing.
     pub retries: u32,
+    /// A request that came to nothing is made again at least so long, however often.
+    pub patience: Duration,
+    /// The server behind the chat API that tells the tokens of a turn; `None`: none does.
+    pub engine: Option<TokenEngine>,
+    /// From which an engine draws what it writes.
+    pub seed: Option<u32>,
     /// What tokens cost; `None`: nobody knows.
     pub price: Option<Price>,
     /// Models that are asked in its place, one after the other, where it gives no answer. What they
@@ -87,6 +94,9 @@ impl ModelSettings {
             temperature: None,
             timeouts: ModelTimeouts::default(),
             retries: 2,
+            patience: Duration::ZERO,
+            engine: None,
+            seed: None,
             price: None,
             fallback: Vec::new(),
         }

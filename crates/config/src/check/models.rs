@@ -5,7 +5,7 @@ mod team;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use toolcrib_agent::model::{ModelApi, ModelSettings, ModelTimeouts, TextCallFormat};
+use toolcrib_agent::model::{ModelApi, ModelSettings, ModelTimeouts, TextCallFormat, TokenEngine};
 use toolcrib_agent::{Budget, CheckPolicy, Price};
 use toolcrib_embed::Prefixes;
 use toolcrib_engine::discovery::PATIENCE;
@@ -166,6 +166,7 @@ impl ConfigChecker<'_, '_, '_> {
             total: time(raw.timeout.as_ref(), "timeout", usual.total),
             ..usual
         };
+        let engine = self.engine(raw.engine, api, &place.key("engine"));
         let price = raw.price.as_ref();
         let price = price.map(|own| Price { input: own.input, output: own.output });
         let plain = ModelSettings::new(api, base?, raw.name.clone()?);
@@ -176,11 +177,29 @@ impl ConfigChecker<'_, '_, '_> {
             temperature: raw.temperature,
             timeouts,
             retries: raw.retries.unwrap_or(plain.retries),
+            engine,
             price,
             ..plain
         };
         self.context(&plain, &place.key("context"));
         Some(ModelTemplate { id, plain, key })
+    }
+
+    fn engine(
+        &mut self,
+        word: Option<raw::EngineWord>,
+        api: ModelApi,
+        place: &TomlPath,
+    ) -> Option<TokenEngine> {
+        let word = word?;
+        if api != ModelApi::OpenAiChat {
+            let message = "only the chat API tells the tokens of a turn";
+            self.problem(place, message, "write `kind = \"openai-chat\"`, or take it out");
+        }
+        Some(match word {
+            raw::EngineWord::Vllm => TokenEngine::Vllm,
+            raw::EngineWord::Sglang => TokenEngine::Sglang,
+        })
     }
 
     fn context(&mut self, model: &ModelSettings, place: &TomlPath) {

@@ -77,6 +77,9 @@ pub(crate) struct ModelTable {
     pub(crate) idle: Option<PauseText>,
     /// How long a whole answer may take. `10m` if not set.
     pub(crate) timeout: Option<PauseText>,
+    /// The server behind the chat API that tells the tokens of a turn, for `toolcrib rollout`: what
+    /// was read and sampled is recorded, and each prompt is held against what was sampled before.
+    pub(crate) engine: Option<EngineWord>,
     /// How often a request is made again that came to nothing. 2 if not set.
     #[schemars(range(min = 0, max = 10))]
     pub(crate) retries: Option<u32>,
@@ -115,6 +118,16 @@ pub(crate) enum ModelKindWord {
     Vllm,
     LmStudio,
     Litellm,
+}
+
+/// A server for training: `vllm` is asked with `return_token_ids`, `sglang` with that and without a
+/// stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(rename = "Engine")]
+pub(crate) enum EngineWord {
+    Vllm,
+    Sglang,
 }
 
 /// How a model calls tools: by its API (`api`), or in its text. `hermes` is
