@@ -79,7 +79,7 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
     ),
     // Floor 3.
     ("toolcrib", &[ROOMS, NETWORK]),
-    ("toolcrib-server", &[ROOMS, NETWORK, &["toolcrib"]]),
+    ("toolcrib-server", &[ROOMS, NETWORK, PROGRAMS, &["toolcrib"]]),
     // For tests and chores only; nothing that ships may name them.
     ("toolcrib-testkit", &[ROOMS, NETWORK, PROGRAMS]),
     ("toolcrib-load", &[]),

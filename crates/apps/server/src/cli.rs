@@ -7,6 +7,7 @@ mod control;
 mod embeddings;
 mod hints;
 mod output;
+mod rollout;
 mod signals;
 mod trust;
 
@@ -104,6 +105,7 @@ fn answer(cli: Cli, output: &Output) -> anyhow::Result<CommandExit> {
         }
         Command::Chat(words) => commands::chat::chat(&global, output, &words),
         Command::Runs(words) => commands::runs::runs(&global, output, &words),
+        Command::Rollout(words) => rollout::rollout(&global, output, &words),
         Command::Model(ModelCommand::Check { agent }) => {
             commands::chat::model_check::check(&global, output, agent.as_deref())
         }

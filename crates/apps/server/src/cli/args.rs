@@ -5,6 +5,7 @@ mod desk;
 mod effects;
 mod global;
 mod remote;
+mod rollout;
 mod runs;
 mod select;
 
@@ -22,6 +23,7 @@ pub(super) use remote::{
     AuditCommand, CallCommand, CallsArgs, RemoteArgs, SourceCommand, SourcesArgs, TicketCommand,
     TicketsArgs,
 };
+pub(super) use rollout::{RolloutArgs, RolloutCommand, TrainerName};
 pub(super) use runs::{ReplayArgs, RunCommand, RunsArgs};
 pub(super) use select::SelectArgs;
 
@@ -124,6 +126,9 @@ Examples:
   toolcrib runs replay 0f3c
   toolcrib runs export 0f3c --save refund.json")]
     Runs(RunsArgs),
+    /// Let an agent do many tasks at once, and write down how, for training.
+    #[command(after_help = rollout::HELP)]
+    Rollout(RolloutArgs),
     /// Look at the models of the configuration.
     #[command(subcommand)]
     Model(ModelCommand),

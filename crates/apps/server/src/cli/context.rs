@@ -34,6 +34,8 @@ pub(super) const DEFAULT: &str = include_str!("default.toml");
 pub(super) const LOCK: &str = "crib.lock";
 /// After each such time a person is told what is waited for.
 const PATIENCE: Duration = Duration::from_secs(3);
+/// How long a call of a rollout waits for its place: its deadline comes first.
+const LONGEST_QUEUE: Duration = Duration::from_hours(24);
 /// How long programs have to be found and killed; what is left after it the next start finds.
 pub(super) const LAST_MOMENT: Duration = Duration::from_secs(10);
 
@@ -72,6 +74,8 @@ pub(super) enum CommandPurpose {
     Look,
     /// Calls are made, of which a record is kept if the file wants one.
     Call,
+    /// The same for so many runs at a time, which wait for their places and are told of no other.
+    Rollout(usize),
 }
 
 impl CommandContext {
@@ -93,15 +97,19 @@ impl CommandContext {
         (need, deed): (RequiredSources<'_>, CommandPurpose),
         ledger: Option<Arc<dyn Ledger>>,
     ) -> Result<Option<Self>> {
-        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let mut runtime = match deed {
+            CommandPurpose::Look | CommandPurpose::Call => Builder::new_current_thread(),
+            CommandPurpose::Rollout(_) => Builder::new_multi_thread(),
+        };
+        let runtime = runtime.enable_all().build()?;
         let CommandConfig { path, checked, is_there } = config;
-        let recorded = deed == CommandPurpose::Call && checked.audit.is_some();
+        let recorded = deed != CommandPurpose::Look && checked.audit.is_some();
         let record = recorded.then(|| Telemetry::open(&checked)).transpose()?.map(Arc::new);
         let sources = sources::ours();
         let built = checked.build(&config::ProcessLookup, &sources);
         secrets::keep(vec![Arc::clone(&built.redactor)]);
         let (lock, named) = (path.with_file_name(LOCK), built.named.clone());
-        let builder = pinned(assembled(&checked, built, global, need)?, &lock)?;
+        let builder = pinned(assembled(&checked, built, global, (need, deed))?, &lock)?;
         let builder = builder.hints(hints::ours());
         let builder = match ledger {
             Some(ledger) => builder.ledger(ledger),
@@ -227,7 +235,7 @@ fn assembled(
     checked: &Config,
     built: CribParts,
     global: &GlobalArgs,
-    need: RequiredSources<'_>,
+    (need, deed): (RequiredSources<'_>, CommandPurpose),
 ) -> Result<CribBuilder> {
     let (mut policy, own, discovery) = match &global.profile {
         None => (built.policy, built.limits, built.discovery),
@@ -262,8 +270,19 @@ fn assembled(
         }
     };
     let sources = built.sources.into_iter().filter(|(id, ..)| wanted.contains(&id.as_str()));
-    let builder = Crib::builder().limits(limits(global, &own)).discovery(discovery);
+    let limits = within(limits(global, &own), deed);
+    let builder = Crib::builder().limits(limits).discovery(discovery);
     Ok(sources.fold(builder, CribBuilder::placed).policy(policy))
+}
+
+/// What is meant for callers who are told to come again is not meant for runs that wait.
+fn within(limits: CribLimits, deed: CommandPurpose) -> CribLimits {
+    let CommandPurpose::Rollout(runs) = deed else { return limits };
+    CribLimits {
+        queue: limits.queue.max(LONGEST_QUEUE),
+        most_queued: limits.most_queued.max(runs.saturating_mul(limits.max_calls)),
+        ..limits
+    }
 }
 
 pub(crate) fn listed(names: &[String]) -> String {

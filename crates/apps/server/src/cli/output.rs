@@ -126,6 +126,16 @@ impl Output {
         tell(&format!("{}\n", harmless(text)));
     }
 
+    /// A line that takes the place of the one before, where a person sees it.
+    pub(super) fn status(&self, text: &str) {
+        tell(&format!("\r\u{1b}[K{}", one_line(text)));
+    }
+
+    /// The line of [`Self::status`] is over.
+    pub(super) fn end_status(&self) {
+        tell("\r\u{1b}[K");
+    }
+
     /// The words of somebody else, marked so that they pass for none of ours.
     pub(super) fn quote(&self, text: &str) {
         let lines: Vec<_> =

@@ -18,7 +18,7 @@ mod run_kills;
 mod synced;
 mod tickets;
 mod unknown;
-mod upstream;
+pub(crate) mod upstream;
 mod verified;
 
 pub(crate) use keys::killed;

@@ -18,6 +18,7 @@ mod peers;
 mod person;
 mod process;
 mod random;
+mod rollout;
 mod secrets;
 mod serve;
 mod sources;

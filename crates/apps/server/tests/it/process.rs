@@ -79,6 +79,13 @@ fn binary(folder: &Folder) -> Command {
     command
 }
 
+/// The binary under way, which is asked nothing.
+pub(crate) fn started(folder: &Folder, words: &[&str]) -> Child {
+    let mut command = binary(folder);
+    command.args(words).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    command.spawn().unwrap()
+}
+
 /// The binary with a program at its pipes, which speaks in lines.
 pub(crate) struct Piped {
     child: Child,

@@ -45,7 +45,7 @@ pub(in crate::cli) struct GlobalArgs {
 }
 
 /// Up to a day: `30`, or `0.5`.
-fn seconds(text: &str) -> Result<Duration, String> {
+pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok().filter(|seconds| *seconds > 0.0 && *seconds <= 86_400.0);
     let seconds = seconds.ok_or("write a number of seconds from 0 to 86400, such as 30 or 0.5")?;
     Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())

@@ -97,7 +97,7 @@ fn agents(file: &Config) -> Result<Vec<AgentSettings>> {
     Ok(agents)
 }
 
-fn chosen(read: &CommandConfig, name: Option<&str>) -> Result<AgentSettings> {
+pub(crate) fn chosen(read: &CommandConfig, name: Option<&str>) -> Result<AgentSettings> {
     let agents = agents(&read.checked)?;
     let names: Vec<_> = agents.iter().map(|agent| format!("`{}`", agent.name)).collect();
     let found = match name {

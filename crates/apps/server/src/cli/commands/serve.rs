@@ -41,7 +41,7 @@ use crate::telemetry::{Telemetry, export};
 pub(crate) use listen_address::LISTEN;
 use listen_address::ListenAddress;
 pub(crate) use preflight::refusals;
-pub(crate) use startup::{ServeConfig, bounds, store as open_store};
+pub(crate) use startup::{ServeConfig, bounds, store as open_store, store_of};
 
 /// How long children may take to end.
 const LAST_WISHES: Duration = Duration::from_secs(10);

@@ -74,14 +74,19 @@ pub(super) fn kept(file: &ServeConfig) -> Result<Option<Store>> {
 
 /// The database that the file names; a path in it starts where the file is.
 pub(crate) fn store(file: &ServeConfig) -> Result<Option<Store>> {
-    let Some(path) = store_path(file)? else { return Ok(None) };
-    let opened = path.and_then(|path| Store::open(&path, bounds(&file.checked)));
+    store_of(&file.path, &file.checked)
+}
+
+/// The same of a file that stands at a path.
+pub(crate) fn store_of(path: &Path, checked: &Config) -> Result<Option<Store>> {
+    let Some(path) = store_path(path, checked)? else { return Ok(None) };
+    let opened = path.and_then(|path| Store::open(&path, bounds(checked)));
     Ok(Some(opened.context(UNOPENED)?))
 }
 
 /// Fails as [`store`] would, and leaves all as it is.
 pub(super) fn try_store(file: &ServeConfig) -> Result<()> {
-    let Some(path) = store_path(file)? else { return Ok(()) };
+    let Some(path) = store_path(&file.path, &file.checked)? else { return Ok(()) };
     path.and_then(|path| Store::try_out(&path)).context(UNOPENED)
 }
 
@@ -89,15 +94,15 @@ pub(super) fn try_store(file: &ServeConfig) -> Result<()> {
 const UNOPENED: &str = "cannot open the store";
 
 /// Where the database is that the file names, or why its address is none.
-fn store_path(file: &ServeConfig) -> Result<Option<Result<PathBuf, StoreError>>> {
-    let address = file.checked.store(&config::ProcessLookup).map_err(|missing| {
+fn store_path(file: &Path, checked: &Config) -> Result<Option<Result<PathBuf, StoreError>>> {
+    let address = checked.store(&config::ProcessLookup).map_err(|missing| {
         let lines: Vec<_> = missing.iter().map(ToString::to_string).collect();
         anyhow!("the address of the store is not there: {}", lines.join("; "))
     })?;
     let Some(address) = address else { return Ok(None) };
     let text = address.expose();
     let path = text.strip_prefix("sqlite://").or_else(|| text.strip_prefix("sqlite:"));
-    let folder = file.path.parent().unwrap_or(Path::new(""));
+    let folder = file.parent().unwrap_or(Path::new(""));
     // What is no path of ours is refused by the store in its own words.
     let path = match path {
         Some(path) if !path.is_empty() && !path.starts_with(':') => {
