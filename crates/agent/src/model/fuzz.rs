@@ -1,7 +1,10 @@
-//! What models write into their words, for the fuzz targets.
+//! What models write into their words, and what engines tell of tokens, for the fuzz targets.
 
+use serde_json::Value;
 use toolcrib_core::{Call, Plan};
 
+use super::answer::sampled::{SampledTokens, TokenReader};
+use super::request::engine::TokenEngine;
 use super::text_calls::{self, TextCallFormat, TextCallReader, TextPiece, TextTools};
 
 /// An answer that comes in these pieces: what is told of it, what is left as its words, and its
@@ -21,4 +24,13 @@ pub fn text_calls(
         TextPiece::Thought(_) => None,
     });
     (said.collect(), turn.text, text_calls::calls(plan, turn.calls, 1))
+}
+
+/// The tokens that the events of an answer tell.
+pub fn sampled_tokens(events: &[Value]) -> SampledTokens {
+    let mut reader = TokenReader::of(Some(TokenEngine::Vllm));
+    for event in events {
+        reader.hear(event);
+    }
+    reader.finish().map(|told| *told).unwrap_or_default()
 }

@@ -26,7 +26,7 @@ use toolcrib_openapi::{ApiSettings, DocumentLocation, inspect};
 use url::{Host, Url};
 
 pub use self::agenda::{icalendar, webdav};
-pub use self::agents::{cassette, text_calls};
+pub use self::agents::{cassette, rollout, text_calls};
 pub use self::config_file::config_file;
 pub use self::embeddings::embeddings;
 pub use self::google::google_answer;
@@ -56,6 +56,7 @@ pub const TARGETS: &[(&str, FuzzTarget)] = &[
     ("mcp_messages", mcp_messages),
     ("openapi_document", openapi_document),
     ("openapi_request", openapi_request),
+    ("rollout", rollout),
     ("schemas", schemas),
     ("search", search),
     ("text_calls", text_calls),

@@ -1,12 +1,14 @@
-//! What agents read: calls that a model writes into its words, and runs out of a file.
+//! What agents read: calls that a model writes into its words, runs out of a file, tasks, and tokens
+//! of engines.
 
 use std::collections::HashSet;
 use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
+use serde_json::Value;
 use toolcrib_agent::model::{TextCallFormat, fuzz};
-use toolcrib_agent::{Cassette, ReplayError, cited_spans};
+use toolcrib_agent::{Cassette, ReplayError, RolloutTask, Trainer, Trajectory, cited_spans};
 
 use super::two_tools::crib;
 
@@ -47,5 +49,39 @@ pub fn cassette(data: &[u8]) {
     match played {
         Ok(replay) => assert_eq!(cassette.events().ok(), Some(replay.events), "others were told"),
         Err(ReplayError::Cassette(_) | ReplayError::Damaged { .. } | ReplayError::Differs(_)) => {}
+    }
+}
+
+/// Lines of files of rollouts. A task that is read has an id, and something that is said; what is
+/// wrong with any other is told. A trajectory is written for every trainer, each token with its mask.
+/// Of tokens that an engine tells without a fault there is a logprob for each, or for none.
+pub fn rollout(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let mut events = Vec::new();
+    for line in text.lines() {
+        match RolloutTask::read(line, 1) {
+            Ok(task) => {
+                assert!(!task.id.is_empty() && !task.thread.is_empty(), "a task without words");
+                let again = RolloutTask::read(line, 1);
+                assert_eq!(again.as_ref(), Ok(&task), "read again, it is another task");
+            }
+            Err(why) => assert!(!why.is_empty(), "nobody says what is wrong with a task"),
+        }
+        if let Ok(one) = serde_json::from_str::<Trajectory>(line) {
+            for line in Trainer::Verl.lines(&one).into_iter().flatten() {
+                let length = |key: &str| line.get(key).and_then(Value::as_array).map(Vec::len);
+                assert_eq!(length("response_ids"), length("response_mask"), "{line}");
+            }
+            for line in Trainer::Twinkle.lines(&one).into_iter().flatten() {
+                let length = |key: &str| line.get(key).and_then(Value::as_array).map(Vec::len);
+                assert_eq!(length("input_ids"), length("labels"), "{line}");
+            }
+            assert_eq!(Trainer::Verifiers.lines(&one).map(|lines| lines.len()), Ok(1));
+        }
+        events.extend(serde_json::from_str::<Value>(line));
+    }
+    let told = fuzz::sampled_tokens(&events);
+    if let (None, Some(logprobs)) = (&told.fault, &told.logprobs) {
+        assert_eq!(logprobs.len(), told.completion.len(), "a token without its logprob");
     }
 }
