@@ -15,7 +15,7 @@ use crate::tokens;
 pub(crate) fn run(words: &[String]) -> ExitCode {
     let mut report = RunReport::default();
     match words.split_first() {
-        Some((kind, rest)) if matches!(kind.as_str(), "gateway" | "soak") => {
+        Some((kind, rest)) if matches!(kind.as_str(), "gateway" | "rollout" | "soak") => {
             report.work("bench", || load(kind, rest, None));
         }
         Some((kind, rest)) if kind == "agents" => {

@@ -40,6 +40,9 @@ usage: cargo xtask WORD
   bench agents [--server=PATH] [--json]
           what a turn of an agent costs beside its model and beside agents of others, how much later
           its first word comes, and what runs take that wait for a person
+  bench rollout [--trajectories=N] [--server=PATH] [--json]
+          many trajectories at once beside the slowest of them and beside a loop in which all wait
+          for the slowest of each turn, what a slow tool costs the others, and memory
   bench soak [--minutes=N] [--rate=N] [--json]
           calls of all kinds at a steady rate, and what they leave behind
   bench retrieval [--small] [--partitions] [--json]

@@ -4,8 +4,8 @@
 //! Read in this order: `client::connection` (one HTTP connection), [`LoadSession`] (one client on
 //! it), [`LoadSettings`] (many of them, each with one call on its way), `program` (what is
 //! measured, and what it takes), then what is done with them: `gateway` (the same calls direct and
-//! through us, what the record costs, starts, a soak), and `agents` (turns, first words, runs that
-//! wait).
+//! through us, what the record costs, starts, a soak), `agents` (turns, first words, runs that
+//! wait), and `rollouts` (many trajectories at once).
 //!
 //! It writes and reads its messages as bytes: what it takes itself should not hide what is
 //! measured.
@@ -15,6 +15,7 @@ mod client;
 mod figures;
 mod gateway;
 mod program;
+mod rollouts;
 mod table;
 mod test_bed;
 
@@ -29,6 +30,8 @@ pub use gateway::startup::{StartupSettings, start};
 pub use gateway::usual_calls::{UsualCalls, usual};
 pub use gateway::ways::gateway;
 pub use program::{MeasuredProgram, OpenResources};
+pub use rollouts::rollouts;
+pub use rollouts::settings::RolloutSettings;
 pub use table::table;
 pub use test_bed::{MeasuredPrograms, TestBed};
 

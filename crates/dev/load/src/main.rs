@@ -1,4 +1,4 @@
-//! `toolcrib-load gateway|agents|soak|usual SERVER ECHO FOLDER [--seconds=N] [--minutes=N] [--rate=N]
+//! `toolcrib-load gateway|agents|rollout|soak|usual SERVER ECHO FOLDER [--seconds=N] [--minutes=N] [--rate=N]
 //! [--calls=N] [--python=PATH] [--json]`: what `cargo xtask bench` and `dist` run, in a build that is optimised.
 
 use std::io::Write as _;
@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolcrib_load::{
-    AgentSettings, LoadError, MeasureSettings, MeasuredPrograms, SoakSettings, StartupSettings,
-    UsualCalls, agents, durable, gateway, soak, start, table, usual,
+    AgentSettings, LoadError, MeasureSettings, MeasuredPrograms, RolloutSettings, SoakSettings,
+    StartupSettings, UsualCalls, agents, durable, gateway, rollouts, soak, start, table, usual,
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -57,6 +57,11 @@ async fn measure(words: &[String]) -> Result<Value, LoadError> {
         let calls = usize::try_from(number(words, "--calls=", 1)?)?;
         let child = !words.iter().any(|word| word == "--no-child");
         return usual(&programs, &below, UsualCalls { calls, child }).await;
+    }
+    if what.as_os_str() == "rollout" {
+        let trajectories = usize::try_from(number(words, "--trajectories=", 2_000)?)?;
+        let much = RolloutSettings { trajectories, ..RolloutSettings::default() };
+        return Ok(json!({ "rollouts": rollouts(&programs, &below, much).await? }));
     }
     if what.as_os_str() == "agents" {
         let python = words.iter().find_map(|word| word.strip_prefix("--python="));

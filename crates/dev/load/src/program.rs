@@ -65,6 +65,11 @@ impl MeasuredProgram {
         Ok(())
     }
 
+    /// Whether it has ended by itself.
+    pub(crate) fn is_over(&mut self) -> Result<bool, LoadError> {
+        Ok(self.child.try_wait()?.is_some())
+    }
+
     /// The next line that it prints.
     pub fn line(&mut self) -> Result<String, LoadError> {
         let mut line = String::new();

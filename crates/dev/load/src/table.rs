@@ -15,6 +15,7 @@ pub fn table(found: &Value) -> String {
     starts(&mut lines, at(found, "start"));
     durable(&mut lines, at(found, "durable"));
     agents(&mut lines, at(found, "agents"));
+    rollouts(&mut lines, at(found, "rollouts"));
     if lines.is_empty() { lines } else { format!("{HEAD}{lines}") }
 }
 
@@ -138,6 +139,31 @@ fn durable(lines: &mut String, found: &Value) {
         );
         let _ = writeln!(lines, "| {what} | - | {ours:.1} | - | {promised} |");
     }
+}
+
+fn rollouts(lines: &mut String, found: &Value) {
+    if found.is_null() {
+        return;
+    }
+    let of = |key: &str| number(at(found, key));
+    let (trajectories, turns) = (at(found, "trajectories"), at(found, "turns"));
+    let what =
+        format!("{trajectories} trajectories of {turns} turns, seconds; direct: the slowest");
+    let chain = of("slowest_chain_s");
+    line(lines, &what, (chain, of("ours_s")), (of("ours_of_chain"), "at least 0.9"));
+    let what = "the same where all wait for the slowest of each turn";
+    line(lines, what, (chain, of("barrier_s")), (of("barrier_of_chain"), "-"));
+    let (alone, beside) = (of("barrier_s"), of("barrier_beside_slow_s"));
+    let what = "the same, alone and with a tool 100 times slower in some, seconds";
+    line(lines, what, (alone, beside), (beside / alone.max(1e-9), "-"));
+    let (alone, beside) = (of("median_ms"), of("median_beside_slow_ms"));
+    let what = "a trajectory, median in ms, alone and beside some with a tool 100 times slower";
+    line(lines, what, (alone, beside), (beside / alone.max(1e-9), "1"));
+    let each = of("kib_each");
+    let _ = writeln!(
+        lines,
+        "| memory of a trajectory under way, KiB | - | {each:.1} | - | at most 64 |"
+    );
 }
 
 fn agents(lines: &mut String, found: &Value) {

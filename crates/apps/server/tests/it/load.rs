@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 use toolcrib_load::{
-    AgentSettings, MeasureSettings, MeasuredPrograms, SoakSettings, StartupSettings, agents,
-    durable, gateway, soak, start, table,
+    AgentSettings, MeasureSettings, MeasuredPrograms, RolloutSettings, SoakSettings,
+    StartupSettings, agents, durable, gateway, rollouts, soak, start, table,
 };
 
 use crate::peers::python_clients;
@@ -88,4 +88,20 @@ async fn the_benchmark_of_agents_measures_turns_first_words_and_waiting_runs() {
     let told = table(&serde_json::json!({ "agents": found }));
     assert_eq!(told.lines().count(), 2 + 2 + others + 4 + 3, "{told}");
     assert!(!told.contains("NaN"), "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_benchmark_of_rollouts_measures_them_beside_their_slowest_and_a_barrier() {
+    let server = PathBuf::from(env!("CARGO_BIN_EXE_toolcrib"));
+    let programs = MeasuredPrograms { echo: server.clone(), server, relay: None };
+    let [model, tool] = [[5, 20], [1, 3]].map(|range| range.map(Duration::from_millis));
+    let much = RolloutSettings { trajectories: 20, turns: 3, model, tool };
+    let folder = Folder::new();
+    let found = rollouts(&programs, folder.path(), much).await.unwrap();
+    let seconds = |key: &str| found[key].as_f64().unwrap();
+    assert!(seconds("ours_s") >= seconds("slowest_chain_s"), "{found}");
+    assert!(seconds("barrier_s") >= seconds("slowest_chain_s"), "{found}");
+    assert!(seconds("median_ms") > 0.0 && seconds("median_beside_slow_ms") > 0.0, "{found}");
+    let told = table(&serde_json::json!({ "rollouts": found }));
+    assert!(told.lines().count() == 2 + 5 && !told.contains("NaN"), "{told}");
 }
