@@ -244,6 +244,7 @@ fn millis(time: std::time::Duration) -> u64 {
 mod tests {
     use std::time::Duration;
 
+    use proptest::prelude::*;
     use serde_json::json;
 
     use super::MessageGraph;
@@ -319,5 +320,54 @@ mod tests {
             graph.nodes.iter().map(|node| (node.tokens.clone(), node.mask.clone())).collect();
         assert_eq!(told, [(vec![1], vec![0]), (vec![2], vec![1]), (vec![3, 4], vec![0, 1])]);
         assert_eq!(graph.branches, [vec![0, 1, 2]]);
+    }
+
+    /// Turns of which each goes on behind the one before, after dropping so many tokens of it.
+    fn turns() -> impl Strategy<Value = Vec<(Vec<u32>, Vec<u32>)>> {
+        let tokens = || prop::collection::vec(0_u32..4, 1..5);
+        let turn = (prop_oneof![3 => Just(0_usize), 1 => 1_usize..6], tokens(), tokens());
+        prop::collection::vec(turn, 1..6).prop_map(|turns| {
+            let mut sequence: Vec<u32> = Vec::new();
+            turns
+                .into_iter()
+                .map(|(dropped, added, sampled)| {
+                    sequence.truncate(sequence.len().saturating_sub(dropped));
+                    sequence.extend(added);
+                    let prompt = sequence.clone();
+                    sequence.extend(&sampled);
+                    (prompt, sampled)
+                })
+                .collect()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_prompts_do_a_branch_holds_them_and_each_sample_is_trained_on_once(turns in turns()) {
+            let mut items = vec![ThreadItem::user("go")];
+            let mut told = Vec::new();
+            for (prompt, sampled) in &turns {
+                told.push((items.len(), prompt.as_slice(), sampled.as_slice(), false));
+                items.extend([said("a"), ThreadItem::user("go on")]);
+            }
+            let graph = MessageGraph::of("", &items, &noted(&told));
+            let of_branch = |branch: &Vec<usize>, of: fn(&super::TrajectoryNode) -> Vec<u32>| {
+                branch.iter().flat_map(|node| of(&graph.nodes[*node])).collect::<Vec<u32>>()
+            };
+            let sequences: Vec<_> =
+                graph.branches.iter().map(|branch| of_branch(branch, |node| node.tokens.clone())).collect();
+            for (prompt, sampled) in &turns {
+                let whole = [prompt.as_slice(), sampled].concat();
+                prop_assert!(sequences.iter().any(|own| own.starts_with(&whole)), "{whole:?}");
+            }
+            let trained: u32 = graph
+                .branches
+                .iter()
+                .flat_map(|branch| of_branch(branch, |node| node.mask.iter().map(|one| u32::from(*one)).collect()))
+                .sum();
+            let sampled: usize = turns.iter().map(|(_, sampled)| sampled.len()).sum();
+            prop_assert_eq!(usize::try_from(trained).unwrap(), sampled);
+            prop_assert_eq!(graph.drift.len() + 1, graph.branches.len());
+        }
     }
 }
