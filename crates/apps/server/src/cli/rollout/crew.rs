@@ -1,8 +1,10 @@
 //! Many samples at once, none of which waits for another: where one ends, the next begins.
 
+use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::sync::Arc;
 
 use anyhow::{Error, Result};
+use futures_util::FutureExt as _;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
@@ -126,9 +128,11 @@ impl CrewShift<'_> {
             let (id, solver) = (sample.id.clone(), Arc::clone(&self.crew.solver));
             let cancel = self.cancel.clone();
             self.running.spawn(async move {
-                let ended = solver.rollout(sample).run(&cancel).await;
+                let running = AssertUnwindSafe(solver.rollout(sample).run(&cancel));
+                let ended = running.catch_unwind().await;
+                // However it ended.
                 solver.release(&id).await;
-                (id, ended)
+                (id, ended.unwrap_or_else(|panic| resume_unwind(panic)))
             });
         }
     }

@@ -21,6 +21,9 @@ else: print(json.dumps({"reward": 0.25 * one["turns"], "metrics": {"nodes": len(
 const SERVER: &str = r#"
 import json, sys
 state = 0
+def note(what):
+    with open("log.txt", "a") as log: log.write(what + "\n")
+note("begins")
 for line in sys.stdin:
     asked = json.loads(line)
     if "id" not in asked: continue
@@ -42,6 +45,7 @@ for line in sys.stdin:
         answer = {"content": [{"type": "text", "text": str(state)}],
                   "_meta": {"toolcrib/reward": 0.5, "toolcrib/metrics": {"state": state, "x": "no"}}}
     print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": answer}), flush=True)
+note("ends")
 "#;
 
 #[test]
@@ -68,21 +72,45 @@ fn a_program_judges_and_one_that_fails_gives_no_reward_and_a_reason() {
     );
 }
 
-#[test]
-fn what_a_tool_says_of_its_result_stands_beside_it_and_a_tool_may_judge() {
-    let model = ScriptedModel::by(|_, body| {
-        if body["messages"].to_string().contains("\"tool\"") {
-            return ScriptedTurn::says("done");
-        }
-        ScriptedTurn::call("world__add", json!({}))
-    })
-    .unwrap();
+/// A folder whose agent has the tools of that server, one for each conversation.
+fn world(model: &ScriptedModel) -> Folder {
     let folder = Folder::new();
     folder.write("world.py", SERVER);
     let world = "[[source]]\nid = \"world\"\n\
                  mcp = { command = [\"python3\", \"world.py\"], cwd = \".\", share = \"session\" }\n";
     folder.write("crib.toml", &file(&model.url(), "").replace(BASICS, world));
     folder.write("tasks.jsonl", &tasks(&[("a", "x"), ("b", "x"), ("c", "x")]));
+    folder
+}
+
+/// One that adds once.
+fn adder() -> ScriptedModel {
+    ScriptedModel::by(|_, body| {
+        if body["messages"].to_string().contains("\"tool\"") {
+            return ScriptedTurn::says("done");
+        }
+        ScriptedTurn::call("world__add", json!({}))
+    })
+    .unwrap()
+}
+
+#[test]
+fn the_server_of_a_trajectory_ends_with_it_and_before_the_next_begins() {
+    let model = adder();
+    let folder = world(&model);
+    let ran = rollout(&folder, &["--concurrency", "1"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let log = std::fs::read_to_string(folder.path().join("log.txt")).unwrap();
+    // The first and the last are of the one that lists the tools.
+    let one = ["begins", "ends"];
+    let all = [&["begins"][..], &one, &one, &one, &["ends"]].concat();
+    assert_eq!(log.lines().collect::<Vec<_>>(), all);
+}
+
+#[test]
+fn what_a_tool_says_of_its_result_stands_beside_it_and_a_tool_may_judge() {
+    let model = adder();
+    let folder = world(&model);
     let ran = rollout(&folder, &["--reward-tool", "world__judge"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     for one in trajectories(&folder) {
