@@ -6,7 +6,6 @@ mod children;
 mod compaction;
 mod decisions;
 pub(crate) mod drift;
-mod judge;
 pub(crate) mod replay;
 mod restore;
 mod sample;

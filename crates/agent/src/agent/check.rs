@@ -3,6 +3,8 @@
 //! What nobody could judge is [`CheckOutcome::Unknown`], and never passed: a judge that is missing,
 //! late, broken or not paid for has said nothing.
 
+mod judge;
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;

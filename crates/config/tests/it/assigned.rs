@@ -74,7 +74,8 @@ fn agents_that_cannot_be_told_apart_from_profiles_or_are_too_many_are_refused() 
         ["crib.toml:2:7: assign.Ann: `agent:Ann` is the view of this agent, and a profile too; \
              give the profile another name"]
     );
-    let many: String = (0..257).map(|at| format!("a{at} = []\n")).collect();
+    let many: Vec<_> = (0..257).map(|at| format!("a{at} = []\n")).collect();
+    let many = many.concat();
     assert_eq!(
         problems(&format!("[assign]\n{many}")),
         ["crib.toml:1:1: assign: there are more than 256 agents; split the file"]

@@ -84,6 +84,7 @@ impl AgentSystem for Supervisor {
             wishes: PlanRequest::default(),
             budget: Budget::default(),
             checks: CheckPolicy::default(),
+            team: None,
         }));
     }
 }

@@ -112,6 +112,8 @@ impl Solver {
             wishes: wishes.in_session(id.as_str()),
             budget: self.budget,
             checks: self.checks.clone(),
+            // One trajectory is of one model.
+            team: None,
         };
         Rollout {
             id,

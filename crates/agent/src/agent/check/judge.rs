@@ -4,8 +4,8 @@ use futures_util::future::join_all;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::check::{AnswerCheck, JudgedAnswer, PATIENCE};
-use super::{AgentRun, Listener};
+use super::{AnswerCheck, JudgedAnswer, PATIENCE};
+use crate::agent::{AgentRun, Listener};
 use crate::event::RunEvent;
 use crate::record::tape::TapeEntry;
 use crate::run::RunInput;
@@ -14,7 +14,7 @@ use crate::run::verdict::CheckVerdict;
 impl AgentRun {
     /// Has an answer judged by all checks of these names at once. `None`: the process ends, and
     /// another one is to do it.
-    pub(super) async fn judge(
+    pub(in crate::agent) async fn judge(
         &mut self,
         names: &[String],
         answer: &str,
