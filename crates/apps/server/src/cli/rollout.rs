@@ -59,6 +59,10 @@ pub(crate) fn rollout(
     }
     let read = found(global, output)?;
     let settings = chosen(&read, words.agent.as_deref())?;
+    if settings.team.is_some() {
+        let name = &settings.name;
+        output.warn(&[format!("those that work for `{name}` have no part in a rollout")]);
+    }
     let global = GlobalArgs {
         profile: global.profile.clone().or_else(|| settings.profile.clone()),
         ..global.clone()

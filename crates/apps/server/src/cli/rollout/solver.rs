@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use tokio::sync::Semaphore;
 use toolcrib::agent::model::{ModelClient, ModelSettings};
-use toolcrib::agent::{Agent, Budget, CheckPolicy, Rollout, seed_of};
+use toolcrib::agent::{Agent, AgentTools, Budget, CheckPolicy, Rollout, seed_of};
 use toolcrib::config::AgentSettings;
 use toolcrib::ledger::MemoryLedger;
 use toolcrib::mcp::McpSource;
@@ -58,6 +58,11 @@ impl Solver {
         wishes: SampleWishes,
         kept: SampleState,
     ) -> Result<Self> {
+        let crib = match &settings.tools {
+            Some(tools) => crib.narrowed(Arc::new(AgentTools::new(tools.clone()))),
+            None => crib,
+        };
+        let crib = settings.within(crib);
         let AgentSettings { name, description, instructions, force, budget, .. } = settings;
         let places = Arc::new(Semaphore::new(wishes.requests));
         let client = |model: ModelSettings| {
