@@ -17,7 +17,7 @@ const AGENTS: [usize; 3] = [2, 5, 10];
 /// How often each is measured; the middle counts.
 const ROUNDS: usize = 5;
 
-/// Shares the first tools of a set out, in every size. The set has them by server.
+/// Shares the first tools of a set out, in every size.
 pub fn partitions(set: &LabelledSet) -> Result<Vec<Value>, RetrievalError> {
     let mut found = Vec::new();
     for tools in TOOLS {
@@ -86,20 +86,25 @@ fn figures(documents: &[ToolDocument<'_>], groups: &[Vec<usize>]) -> Value {
     for (agent, group) in groups.iter().enumerate() {
         homes.extend(group.iter().map(|place| (*place, agent)));
     }
-    let mut servers: BTreeMap<&str, BTreeMap<usize, usize>> = BTreeMap::new();
+    let mut families: BTreeMap<&str, BTreeMap<usize, usize>> = BTreeMap::new();
     for (place, document) in documents.iter().enumerate() {
         let Some(agent) = homes.get(&place) else { continue };
-        *servers.entry(&document.source).or_default().entry(*agent).or_default() += 1;
+        *families.entry(family(document)).or_default().entry(*agent).or_default() += 1;
     }
     let pairs = |count: usize| count * count.saturating_sub(1) / 2;
-    let all: usize = servers.values().map(|agents| pairs(agents.values().sum())).sum();
-    let kept: usize = servers.values().flat_map(BTreeMap::values).map(|count| pairs(*count)).sum();
+    let all: usize = families.values().map(|agents| pairs(agents.values().sum())).sum();
+    let kept: usize = families.values().flat_map(BTreeMap::values).map(|count| pairs(*count)).sum();
     json!({
         "coverage": part(placed.len(), documents.len()),
         "cut affinity": rounded((1.0 - f64::from(cohesion(documents, groups))) * 100.0),
-        "torn pairs of a server": part(all - kept, all),
+        "torn pairs of an API": part(all - kept, all),
         "balance": rounded(real(most) * real(groups.len()) / real(documents.len().max(1))),
     })
+}
+
+/// The API that a tool is of, which the set has before the dot of its name.
+fn family<'d>(document: &'d ToolDocument<'_>) -> &'d str {
+    document.name.split_once('.').map_or(&*document.name, |(api, _)| api)
 }
 
 fn part(some: usize, all: usize) -> f64 {

@@ -136,7 +136,7 @@ pub fn table(found: &Value) -> String {
 
 /// How tools were shared out, as Markdown.
 pub fn shared(found: &Value) -> String {
-    let columns = ["coverage", "cut affinity", "torn pairs of a server", "balance"];
+    let columns = ["coverage", "cut affinity", "torn pairs of an API", "balance"];
     let mut table = format!("\n| tools | agents | by | {} | µs |\n", columns.join(" | "));
     table.push_str("|---|---|---|---|---|---|---|---|\n");
     for row in found["partitions"].as_array().into_iter().flatten() {

@@ -13,7 +13,7 @@ fn broken(row: &Value) -> Option<String> {
     let dealt = |which| figure(row, "round robin", which);
     let is_whole = ours("coverage") >= 100.0;
     let is_nearer = ours("cut affinity") < dealt("cut affinity")
-        && ours("torn pairs of a server") <= dealt("torn pairs of a server");
+        && ours("torn pairs of an API") <= dealt("torn pairs of an API");
     // Half more than an equal share, rounded up.
     let is_fair = ours("balance") <= 1.8;
     (!is_whole || !is_nearer || !is_fair).then(|| row.to_string())
