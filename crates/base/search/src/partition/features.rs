@@ -4,6 +4,8 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
+use foldhash::{HashMap, HashSet};
+
 use crate::document::ToolDocument;
 use crate::number_cast::{place, real, small};
 use crate::text::stop_words;
@@ -50,7 +52,7 @@ pub(super) struct ToolFeatures {
     pub(super) needs: Vec<BTreeSet<u32>>,
     /// What it yields: the things that it is about, if it reads and does not need them.
     pub(super) yields: Vec<BTreeSet<u32>>,
-    numbers: BTreeMap<String, u32>,
+    names: FeatureNames,
     /// How much a feature says: the more, the fewer tools have it.
     rarity: Vec<f32>,
 }
@@ -62,14 +64,13 @@ impl ToolFeatures {
             |at: &usize| documents.get(*at).map(|document| (&document.name, &document.source));
         order.sort_by(|one, other| key(one).cmp(&key(other)).then(one.cmp(other)));
         let sorted: Vec<_> = order.iter().filter_map(|at| documents.get(*at)).collect();
-        let raw: Vec<_> = sorted.iter().map(|document| weights(document)).collect();
-        let names: BTreeSet<&String> = raw.iter().flat_map(BTreeMap::keys).collect();
-        let numbers: BTreeMap<String, u32> =
-            names.into_iter().enumerate().map(|(at, name)| (name.clone(), small(at))).collect();
-        let mut counts = vec![0_usize; numbers.len()];
-        let number = |name: &String| numbers.get(name).copied().unwrap_or_default();
-        for name in raw.iter().flat_map(BTreeMap::keys) {
-            if let Some(count) = counts.get_mut(place(number(name))) {
+        // Numbers follow from the order of names, so nothing depends on the order of documents.
+        let mut names = FeatureNames::default();
+        let raw: Vec<SparseVector> =
+            sorted.iter().map(|document| names.weights(document)).collect();
+        let mut counts = vec![0_usize; names.count()];
+        for (number, _) in raw.iter().flatten() {
+            if let Some(count) = counts.get_mut(place(*number)) {
                 *count += 1;
             }
         }
@@ -77,10 +78,9 @@ impl ToolFeatures {
         // What every tool has says nothing of any.
         let rarity: Vec<f32> =
             counts.iter().map(|count| (1.0 + all / real(*count)).ln() - 2.0_f32.ln()).collect();
-        let vector = |weights: &BTreeMap<String, f32>| {
-            let own = weights.iter().map(|(name, weight)| {
-                let number = number(name);
-                (number, weight * rarity.get(place(number)).copied().unwrap_or_default())
+        let vector = |weights: &SparseVector| {
+            let own = weights.iter().map(|(number, weight)| {
+                (*number, weight * rarity.get(place(*number)).copied().unwrap_or_default())
             });
             unit(own.filter(|(_, weight)| *weight > 0.0).collect())
         };
@@ -88,13 +88,13 @@ impl ToolFeatures {
         let needed = |document: &&ToolDocument<'_>| -> BTreeSet<u32> {
             let required = document.arguments.iter().filter(|argument| argument.required);
             let things = required.filter_map(|argument| thing(&argument.name));
-            things.filter_map(|thing| numbers.get(&word(&thing)).copied()).collect()
+            things.filter_map(|thing| names.words.get(&thing).copied()).collect()
         };
         let needs: Vec<BTreeSet<u32>> = sorted.iter().map(needed).collect();
         let yields = sorted.iter().zip(&needs).map(|(document, needs)| {
             let mut about = BTreeSet::new();
             if !document.writes {
-                stems(&document.name, |_, stem| about.extend(numbers.get(&word(stem))));
+                stems(&document.name, |_, stem| about.extend(names.words.get(stem)));
             }
             about.retain(|thing| !needs.contains(thing));
             about
@@ -105,7 +105,7 @@ impl ToolFeatures {
             writes: sorted.iter().map(|document| document.writes).collect(),
             yields: yields.collect(),
             needs,
-            numbers,
+            names,
             rarity,
         }
     }
@@ -123,8 +123,8 @@ impl ToolFeatures {
     pub(super) fn role(&self, text: &str) -> SparseVector {
         let mut own: BTreeMap<u32, f32> = BTreeMap::new();
         stems(text, |_, stem| {
-            for name in [word(stem), label(stem)] {
-                if let Some(number) = self.numbers.get(&name) {
+            for names in [&self.names.words, &self.names.labels] {
+                if let Some(number) = names.get(stem) {
                     let rarity = self.rarity.get(place(*number)).copied().unwrap_or_default();
                     own.insert(*number, NAME * stop_words::weight(stem) * rarity);
                 }
@@ -175,57 +175,96 @@ pub(super) fn common(one: &[(u32, f32)], other: &[(u32, f32)]) -> f32 {
     sum
 }
 
-/// The features of a tool by their names.
-fn weights(document: &ToolDocument<'_>) -> BTreeMap<String, f32> {
-    let mut own = BTreeMap::new();
-    let mut add = |name: String, weight: f32| {
-        let known = own.entry(name).or_insert(0.0_f32);
-        *known = known.max(weight);
-    };
-    if !document.source.is_empty() {
-        add(format!("source {}", document.source.to_lowercase()), SOURCE);
+/// The features by their names, each with its number.
+#[derive(Default)]
+struct FeatureNames {
+    words: HashMap<String, u32>,
+    labels: HashMap<String, u32>,
+    sources: HashMap<String, u32>,
+}
+
+impl FeatureNames {
+    fn count(&self) -> usize {
+        self.words.len() + self.labels.len() + self.sources.len()
     }
-    for text in document.tags.iter().chain(&document.category) {
-        stems(text, |_, stem| add(label(stem), LABEL));
+
+    fn word(&mut self, stem: &str) -> u32 {
+        let next = self.count();
+        number(&mut self.words, stem, next)
     }
-    let mut actions = BTreeSet::new();
-    for action in &document.actions {
-        stems(action, |_, stem| {
-            actions.insert(stem.to_owned());
-        });
+
+    fn label(&mut self, stem: &str) -> u32 {
+        let next = self.count();
+        number(&mut self.labels, stem, next)
     }
-    let of_word = |stem: &str| {
-        if actions.contains(stem) || deeds().contains(stem) {
-            DEED
-        } else {
-            stop_words::weight(stem)
+
+    fn source(&mut self, source: &str) -> u32 {
+        let next = self.count();
+        number(&mut self.sources, source, next)
+    }
+
+    /// The features of a tool, by number.
+    fn weights(&mut self, document: &ToolDocument<'_>) -> SparseVector {
+        let mut own = SparseVector::new();
+        if !document.source.is_empty() {
+            own.push((self.source(&document.source.to_lowercase()), SOURCE));
         }
-    };
-    let mut words = |text: &str, weight: f32, most: usize| {
-        let mut left = most;
-        stems(text, |_, stem| {
-            if left > 0 {
-                left -= 1;
-                add(word(stem), weight * of_word(stem));
+        for text in document.tags.iter().chain(&document.category) {
+            stems(text, |_, stem| own.push((self.label(stem), LABEL)));
+        }
+        let mut actions = BTreeSet::new();
+        for action in &document.actions {
+            stems(action, |_, stem| {
+                actions.insert(stem.to_owned());
+            });
+        }
+        let of_word = |stem: &str| {
+            if actions.contains(stem) || deeds().contains(stem) {
+                DEED
+            } else {
+                stop_words::weight(stem)
             }
+        };
+        let mut words = |text: &str, weight: f32| {
+            let mut left = MOST_WORDS;
+            stems(text, |_, stem| {
+                if left > 0 {
+                    left -= 1;
+                    own.push((self.word(stem), weight * of_word(stem)));
+                }
+            });
+        };
+        words(&document.name, NAME);
+        for argument in &document.arguments {
+            words(&argument.name, FIELD);
+        }
+        for result in &document.results {
+            words(result, FIELD);
+        }
+        words(&document.summary, TEXT);
+        words(&document.description, TEXT);
+        // Of what is there more than once, the most counts.
+        own.sort_unstable_by(|(one, weight), (other, than)| {
+            one.cmp(other).then(than.total_cmp(weight))
         });
-    };
-    words(&document.name, NAME, MOST_WORDS);
-    for argument in &document.arguments {
-        words(&argument.name, FIELD, MOST_WORDS);
+        own.dedup_by_key(|(number, _)| *number);
+        own
     }
-    for result in &document.results {
-        words(result, FIELD, MOST_WORDS);
+}
+
+/// The number of a name; a new one has the next.
+fn number(names: &mut HashMap<String, u32>, name: &str, next: usize) -> u32 {
+    if let Some(known) = names.get(name) {
+        return *known;
     }
-    words(&document.summary, TEXT, MOST_WORDS);
-    words(&document.description, TEXT, MOST_WORDS);
-    own
+    names.insert(name.to_owned(), small(next));
+    small(next)
 }
 
 /// The stems of what tools do.
-fn deeds() -> &'static BTreeSet<String> {
-    static STEMS: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
-        let mut found = BTreeSet::new();
+fn deeds() -> &'static HashSet<String> {
+    static STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| {
+        let mut found = HashSet::default();
         for deed in DEEDS {
             stems(deed, |_, stem| {
                 found.insert(stem.to_owned());
@@ -234,14 +273,6 @@ fn deeds() -> &'static BTreeSet<String> {
         found
     });
     &STEMS
-}
-
-fn word(stem: &str) -> String {
-    format!("word {stem}")
-}
-
-fn label(stem: &str) -> String {
-    format!("label {stem}")
 }
 
 /// The thing whose id an argument takes: `order` for `order_id`.
