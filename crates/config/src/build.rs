@@ -14,6 +14,7 @@ use toolcrib_engine::policy::{AssignedTools, strictest};
 use toolcrib_engine::rules::{Glob, Rules};
 use toolcrib_engine::selection::AgentRules;
 use toolcrib_engine::source::{SharedSource, SourceView, SourceViewSettings, masked};
+use toolcrib_engine::toolsets::{SharedSplits, ToolsetSplits};
 use toolcrib_mcp::{HttpAuthorization, McpSourceSettings, McpTransport};
 
 use crate::config::requirement::Requirement;
@@ -179,7 +180,7 @@ impl Config {
                 return BuiltSource { id, made, secrets: Vec::new(), source, deadline };
             }
         };
-        let fit = self.fit(entry);
+        let fit = self.fit(entry, maker.splits());
         let same = old.and_then(|old| match &old.made {
             SourceBuild::Whole { settings: old_settings, owner, fit }
                 if **old_settings == settings =>
@@ -240,7 +241,7 @@ impl Config {
     }
 
     /// What is wanted of a source; only what can meet its tools counts as a change of it.
-    fn fit(&self, entry: &SourceEntry) -> SourceViewSettings {
+    fn fit(&self, entry: &SourceEntry, splits: Option<Arc<ToolsetSplits>>) -> SourceViewSettings {
         let globs = |patterns: &[String]| patterns.iter().map(|text| Glob::new(text)).collect();
         let stem = entry.stem();
         let longer = self.sources.iter().filter(|other| other.enabled && other.id != entry.id);
@@ -251,6 +252,8 @@ impl Config {
         SourceViewSettings {
             id: entry.id.clone(),
             named: Arc::clone(&self.toolsets),
+            grouping: entry.grouping,
+            splits: splits.map(SharedSplits),
             prefix: entry.prefix.clone(),
             foreign: longer.collect(),
             include: globs(&entry.include),

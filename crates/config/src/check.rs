@@ -53,7 +53,7 @@ pub(crate) fn file(file: &ConfigFile, folder: &Path, findings: &mut Findings<'_,
     check.counterparts(&sources);
     let limits = check.limits(&file.limits, &top.key("limits"));
     let overrides = check.overrides(&file.tool);
-    check.toolsets(&file.toolset);
+    check.toolsets(&file.source, &file.toolset);
     let rules = check.rules("the top of the file", &top);
     let discovery = check.discovery(file.discovery, &file.eager, file.confirm, &top);
     let profiles = check.profiles(&file.profile);
@@ -137,6 +137,7 @@ impl<'d, 't> ConfigChecker<'_, 'd, 't> {
         let is_rule = |key: &str| RULES.contains(&key);
         let rows = whole.iter().filter(|(key, _)| is_rule(key.get_ref()));
         let table: TomlTable<'_> = rows.map(|(key, item)| (key.clone(), item.clone())).collect();
+        self.toolsets_of_rules(&table, place);
         match Rules::of_table(label, &table, self.document().text(), Some(&self.toolsets)) {
             Ok(rules) => Some(rules),
             Err(problems) => {

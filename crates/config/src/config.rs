@@ -8,11 +8,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use toolcrib_agent::model::ModelSettings;
 use toolcrib_core::{Catalog, CribLimits, Secret, SourceId, Validation};
 use toolcrib_engine::discovery::DiscoverySettings;
 use toolcrib_engine::rules::{NamedToolset, Rules};
 use toolcrib_engine::selection::AgentRules;
 use toolcrib_engine::source::ToolOverride;
+use toolcrib_engine::toolsets::{ToolsetGrouping, ToolsetSplit};
 
 use self::requirement::Requirement;
 use crate::file::problem::ConfigProblem;
@@ -96,6 +98,7 @@ pub(crate) struct SourceEntry {
     pub(crate) exclude: Vec<String>,
     pub(crate) validation: Option<Validation>,
     pub(crate) timeout: Option<Duration>,
+    pub(crate) grouping: Option<ToolsetGrouping>,
     pub(crate) kind: SourceTemplate,
 }
 
@@ -171,6 +174,22 @@ impl Config {
         let mut found = TemplateResolution::default();
         let settings = agents(&self.models, &self.agents, &self.assign, lookup, &mut found);
         if found.missing.is_empty() { Ok(settings) } else { Err(found.missing) }
+    }
+
+    /// The model that is asked how to split toolsets; `None`: no source wishes that.
+    pub fn toolset_model(
+        &self,
+        lookup: &dyn SecretLookup,
+    ) -> Result<Option<ModelSettings>, Vec<UnresolvedReference>> {
+        let asks = |entry: &&SourceEntry| {
+            entry.enabled && entry.grouping.is_some_and(|own| own.split == ToolsetSplit::Model)
+        };
+        let model = self.models.first().filter(|_| self.sources.iter().any(|entry| asks(&entry)));
+        let Some(ModelTemplate { plain, key, .. }) = model else { return Ok(None) };
+        let mut found = TemplateResolution::default();
+        let key = key.as_ref().map(|key| key.secret(lookup, &mut found));
+        let settings = ModelSettings { key, ..plain.clone() };
+        if found.missing.is_empty() { Ok(Some(settings)) } else { Err(found.missing) }
     }
 
     /// The collector of traces and figures; `None`: the file names none.

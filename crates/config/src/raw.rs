@@ -27,12 +27,12 @@ pub(crate) use self::models::{
     AgentModeWord, AgentTable, BudgetTable, EmbedderTable, EngineWord, ModelCallsWord,
     ModelKindWord, ModelTable, ModelsValue,
 };
-pub(crate) use self::openapi::{
-    ApiLimitsTable, AuthTable, ClientCredentialsTable, GroupingWord, OpenApiTable,
-};
+pub(crate) use self::openapi::{ApiLimitsTable, AuthTable, ClientCredentialsTable, OpenApiTable};
 pub(crate) use self::profile::{ConfirmWord, DiscoveryWord, ProfileTable};
 pub(crate) use self::scalar::{PauseText, SECRET, SecretText, SizeText};
-pub(crate) use self::source::{BasicsValue, BuiltinValue, SourceTable};
+pub(crate) use self::source::{
+    BasicsValue, BuiltinValue, GroupingWord, SourceTable, SplitWord, ToolsetsTable,
+};
 pub(crate) use self::tool::{EffectWord, ToolTable, ToolsetTable, ValidationWord, VerifyTable};
 pub(crate) use observability::{AuditTable, LogFormatWord, LogLevelWord, LogTable, TelemetryTable};
 pub(crate) use server::{ApiKeyTable, IssuerTable, ServerTable, TlsTable};

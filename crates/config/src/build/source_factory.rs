@@ -3,6 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use toolcrib_core::{BoxFuture, Secrets, Source, SourceError, Toolset};
+use toolcrib_engine::toolsets::ToolsetSplits;
 use toolcrib_mcp::McpSourceSettings;
 use toolcrib_openapi::ApiSettings;
 
@@ -21,6 +22,12 @@ pub trait SourceFactory: Send + Sync {
     fn desk(&self, id: &str, settings: DeskSettings) -> Arc<dyn Source> {
         let _ = (id, settings);
         Arc::new(FailingSource("this program has no desk".to_owned()))
+    }
+
+    /// Where its sources ask a model how to split their toolsets, always the same; `None`: nobody
+    /// asks one, and they are split without.
+    fn splits(&self) -> Option<Arc<ToolsetSplits>> {
+        None
     }
 
     /// What its sources learn of secrets while they run; what was one in a file before is kept

@@ -24,7 +24,7 @@ use crate::settings::SourceTemplate;
 const KINDS: [&str; 5] = ["mcp", "openapi", "basics", "desk", "builtin"];
 
 /// As many as one process can hold connections to.
-const MOST_SOURCES: usize = 1000;
+pub(super) const MOST_SOURCES: usize = 1000;
 
 /// Longest pattern of `include` and `exclude`, in bytes.
 const LONGEST_PATTERN: usize = 256;
@@ -84,6 +84,8 @@ impl<'d, 't: 'd> ConfigChecker<'_, 'd, 't> {
             }
         }
         let timeout = self.timeout(raw.timeout.as_ref(), &place.key("timeout"));
+        let grouping = raw.toolsets.as_ref();
+        let grouping = grouping.and_then(|raw| self.grouping(raw, &place.key("toolsets")));
         let enabled = raw.enabled.unwrap_or(true);
         let needed = self.points.len();
         let kind = self.kind(raw, place);
@@ -100,6 +102,7 @@ impl<'d, 't: 'd> ConfigChecker<'_, 'd, 't> {
             exclude: raw.exclude.clone(),
             validation: raw.validate.map(Validation::from),
             timeout,
+            grouping,
             kind,
         })
     }
@@ -149,14 +152,8 @@ impl<'d, 't: 'd> ConfigChecker<'_, 'd, 't> {
                 return None;
             }
         }
-        if raw.toolsets.is_some() && raw.openapi.is_none() && !said.contains(&"openapi") {
-            let message = "only an API has groups of operations";
-            self.problem(&place.key("toolsets"), message, "remove it");
-        }
-        let grouping = match raw.toolsets.as_ref().map(|toolsets| toolsets.by) {
-            Some(GroupingWord::None) => Grouping::None,
-            Some(GroupingWord::Tag) | None => Grouping::Tag,
-        };
+        let by = raw.toolsets.as_ref().map(|toolsets| toolsets.by);
+        let grouping = if by == Some(GroupingWord::None) { Grouping::None } else { Grouping::Tag };
         if let Some(mcp) = &raw.mcp {
             self.server(mcp, &place.key("mcp")).map(|server| SourceTemplate::Mcp(Box::new(server)))
         } else if let Some(openapi) = &raw.openapi {

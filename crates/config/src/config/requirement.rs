@@ -26,8 +26,11 @@ pub(crate) enum RequirementKind {
     Folder(PathBuf),
     Program(PathBuf),
     Tool(ToolName),
-    /// A toolset that has tools.
-    Toolset(String),
+    /// A toolset that has tools, and by which rules can go.
+    Toolset {
+        id: String,
+        for_rules: bool,
+    },
     /// A tool that is called without asking anybody, to look a call up.
     Lookup(ToolName),
 }
@@ -38,7 +41,9 @@ impl Requirement {
         let (name, looks_up) = match &self.thing {
             RequirementKind::Tool(name) => (name, false),
             RequirementKind::Lookup(name) => (name, true),
-            RequirementKind::Toolset(id) => return self.empty_toolset(id, catalog),
+            RequirementKind::Toolset { id, for_rules } => {
+                return self.no_toolset(id, *for_rules, catalog);
+            }
             RequirementKind::Secret(_)
             | RequirementKind::File(_)
             | RequirementKind::Folder(_)
@@ -62,12 +67,19 @@ impl Requirement {
         })
     }
 
-    /// A toolset in which no tool is.
-    fn empty_toolset(&self, id: &str, catalog: &Catalog) -> Option<ConfigProblem> {
-        if catalog.tools().iter().any(|tool| tool.spec.is_in(id)) {
-            return None;
+    /// A toolset in which no tool is, or by which rules do not go.
+    fn no_toolset(&self, id: &str, for_rules: bool, catalog: &Catalog) -> Option<ConfigProblem> {
+        let sets = || catalog.tools().iter().flat_map(|tool| &tool.spec.toolsets);
+        if let Some(found) = sets().find(|set| set.toolset.id == id) {
+            return (for_rules && !found.toolset.for_rules).then(|| ConfigProblem {
+                message: format!(
+                    "rules do not go by `{id}`: its tools may be others with the next list"
+                ),
+                cure: "write `[toolset.NAME]` with the tools that are meant".to_owned(),
+                ..self.at.clone()
+            });
         }
-        let sets = catalog.tools().iter().flat_map(|tool| &tool.spec.toolsets);
+        let sets = sets();
         let known: BTreeSet<&str> = sets.map(|set| set.toolset.id.as_str()).collect();
         let known: Vec<_> = known.into_iter().collect();
         let cure = instead(id, &known);
@@ -145,7 +157,7 @@ impl Requirement {
             | RequirementKind::Folder(_)
             | RequirementKind::Program(_)
             | RequirementKind::Tool(_)
-            | RequirementKind::Toolset(_)
+            | RequirementKind::Toolset { .. }
             | RequirementKind::Lookup(_) => {}
         }
     }

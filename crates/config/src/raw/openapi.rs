@@ -113,20 +113,3 @@ pub(crate) struct ClientCredentialsTable {
     #[serde(default)]
     pub(crate) scopes: Vec<String>,
 }
-
-/// How the operations of an API are grouped.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "Toolsets")]
-pub(crate) struct ToolsetsTable {
-    /// By the first tag of each operation, or all in one group.
-    pub(crate) by: GroupingWord,
-}
-
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-#[schemars(rename = "By")]
-pub(crate) enum GroupingWord {
-    Tag,
-    None,
-}

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::desk::DeskTable;
 use super::mcp::McpTable;
-use super::openapi::{OpenApiTable, ToolsetsTable};
+use super::openapi::OpenApiTable;
 use super::scalar::PauseText;
 use super::tool::ValidationWord;
 
@@ -44,7 +44,7 @@ pub(crate) struct SourceTable {
     pub(crate) desk: Option<DeskTable>,
     /// Tools that the provider of a model runs, as far as its API has them.
     pub(crate) builtin: Option<Vec<BuiltinValue>>,
-    /// How the operations of an API are grouped.
+    /// How its tools are grouped: each is in one toolset of it, `ID_TAG` or `ID_TAG_PART`.
     pub(crate) toolsets: Option<ToolsetsTable>,
 }
 
@@ -91,4 +91,44 @@ impl BuiltinValue {
             Self::Table(table) => &table.name,
         }
     }
+}
+
+/// How the tools of a source are grouped.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Toolsets")]
+pub(crate) struct ToolsetsTable {
+    /// What the tools of one group have in common: `tag` is the first tag of each, or its category;
+    /// `all` has one group; `path` goes by the first word of the path of an operation, else by what a
+    /// tool is about; `cluster` by all that is said of the tools. `none` makes no groups, and the
+    /// operations of an API have no category.
+    pub(crate) by: GroupingWord,
+    /// Tools of one group; a larger one is split. 10 if not set.
+    #[schemars(range(min = 1, max = 10_000))]
+    pub(crate) max_tools: Option<u32>,
+    /// How it is split: `cluster` goes by paths, by what tools are about, and last by all that is
+    /// said of them; `model` asks the first `[model]`, which is given names and summaries of the
+    /// tools, and goes as `cluster` until there is an answer; `none` leaves it whole. `cluster` if
+    /// not set.
+    pub(crate) split: Option<SplitWord>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(rename = "By")]
+pub(crate) enum GroupingWord {
+    Tag,
+    All,
+    Path,
+    Cluster,
+    None,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(rename = "Split")]
+pub(crate) enum SplitWord {
+    Cluster,
+    Model,
+    None,
 }

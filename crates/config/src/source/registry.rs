@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use toolcrib_core::{Secrets, Source, SourceId};
 use toolcrib_desk::google::GoogleSettings;
+use toolcrib_engine::toolsets::ToolsetSplits;
 use toolcrib_mcp::{
     HttpAuthorization, HttpSettings, McpEnvironment, McpSource, McpSourceSettings, McpTransport,
 };
@@ -51,6 +52,7 @@ pub struct SourceRegistry {
     /// The IANA name of the zone of desks that name none.
     zone: Option<String>,
     learned: Secrets,
+    splits: Option<Arc<ToolsetSplits>>,
     made: Mutex<Vec<(String, WeakSourceHandle)>>,
     over_http: Mutex<HashMap<String, HttpSettings>>,
     at_google: Mutex<HashMap<String, GoogleSettings>>,
@@ -80,6 +82,12 @@ impl SourceRegistry {
     pub fn learning(mut self, learned: Secrets) -> Self {
         self.learned = learned;
         self
+    }
+
+    /// Has its sources put here what a model is to be asked about their toolsets.
+    #[must_use]
+    pub fn asking(self, splits: Arc<ToolsetSplits>) -> Self {
+        Self { splits: Some(splits), ..self }
     }
 
     /// How an MCP server is reached, if it is one over HTTP.
@@ -164,6 +172,10 @@ impl SourceFactory for SourceRegistry {
         let desk = Arc::new(desk);
         self.keep(id, WeakSourceHandle::Desk(Arc::downgrade(&desk)));
         desk
+    }
+
+    fn splits(&self) -> Option<Arc<ToolsetSplits>> {
+        self.splits.clone()
     }
 
     fn learned(&self) -> Secrets {

@@ -144,8 +144,6 @@ crib.toml:16:32: source[3].mcp.url: a server is started or reached, not both; re
 crib.toml:20:7: source[4].mcp: the server is neither started nor reached; add `command = [\"program\", \"argument\"]` or `url = \"https://..\"`
 crib.toml:24:15: source[5].mcp.url: an address that holds a login stands in every log; put it into `headers`, `bearer` or `auth` as `${env:NAME}`
 crib.toml:24:42: source[5].mcp.env: this means nothing beside `url`; remove it
-crib.toml:25:12: source[5].toolsets: only an API has groups of operations; remove it
-crib.toml:25:26: source[5].toolsets.max_tools: this is not available in this version; remove it
 crib.toml:28:6: source[6].id: `code` is the name of the host's own tools; choose another name
 crib.toml:29:11: source[6].basics[0]: there is no such tool among the basic ones; did you mean `time_now`?
 crib.toml:30:10: source[6].prefix: this cannot stand before a name; use up to 64 letters, digits, `_` and `-`, or `\"\"` for none

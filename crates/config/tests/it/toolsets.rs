@@ -218,3 +218,81 @@ tools = ["b__time_*"]
           `clock`?"]
     );
 }
+
+#[test]
+fn toolsets_of_sources_are_checked_and_can_be_named() {
+    let text = r#"
+allow = ["toolset:a_tag", "toolset:c_tag"]
+
+[[source]]
+id = "a"
+basics = true
+toolsets = { by = "tag", max_tools = 0 }
+
+[[source]]
+id = "a_b"
+basics = true
+toolsets = { by = "cluster", split = "model" }
+
+[[source]]
+id = "c"
+basics = true
+toolsets = { by = "none" }
+
+[toolset.a_b]
+tools = ["*"]
+"#;
+    assert_eq!(
+        problems(text),
+        [
+            "crib.toml:2:27: allow[1]: there is no toolset `c_tag`; use one of `a_b`",
+            "crib.toml:4:1: source: toolsets of the sources `a` and `a_b` could have one name; \
+             rename one of them, as in `a-b` for `a_b`",
+            "crib.toml:7:38: source[0].toolsets.max_tools: this number is too small or too large; \
+             write a whole number from 1",
+            "crib.toml:12:38: source[1].toolsets.split: there is no model to ask; add a \
+             `[model]`, or write `split = \"cluster\"`",
+            "crib.toml:19:1: toolset.a_b: the toolsets that the source `a` makes begin so; choose \
+             another name",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn rules_that_go_by_no_set_or_by_one_that_may_change_are_told() {
+    let text = r#"
+deny = ["toolset:a_tme", "toolset:b_*"]
+allow = ["toolset:a_time", "*"]
+
+[[source]]
+id = "a"
+basics = ["time_now", "time_between", "text_case", "text_lines"]
+toolsets = { by = "tag", max_tools = 2 }
+
+[[source]]
+id = "b"
+basics = ["time_now", "time_between", "text_case", "text_lines"]
+toolsets = { by = "cluster", max_tools = 2 }
+
+[profile.p]
+allow = ["toolset:CLUSTER"]
+"#;
+    let workshop = Workshop::default();
+    let catalog = built(&text.replace("CLUSTER", "b_x")).await.catalog();
+    let cluster = catalog.get("b__text_case").unwrap().spec.toolsets[0].toolset.id.clone();
+    assert!(cluster.starts_with("b_set-"), "{cluster}");
+    let text = text.replace("CLUSTER", &cluster);
+    let file = config(&text);
+    let crib = crib(&file.build(&workshop, &workshop)).await;
+    let told: Vec<_> = file.strangers(&crib.catalog()).iter().map(ToString::to_string).collect();
+    let first =
+        "crib.toml:2:9: deny[0]: no tool is in the toolset `a_tme` now; did you mean `a_time`?";
+    let second = format!(
+        "crib.toml:16:10: profile.p.allow[0]: rules do not go by `{cluster}`: its tools may be \
+         others with the next list; write `[toolset.NAME]` with the tools that are meant"
+    );
+    assert_eq!(told, [first, &second]);
+    let parts = file.build(&workshop, &workshop);
+    let profile = crib.with_policy(Arc::clone(&parts.views["p"].policy), Default::default());
+    assert_eq!(shown(&profile, PlanRequest::default()), Vec::<String>::new());
+}

@@ -1,7 +1,7 @@
 //! Catalogs, rules, pins and records: what is around the gate.
 //!
 //! Read in this order: [`Crib`], [`catalog`], [`ledger`], [`rules`], [`pins`],
-//! [`discovery`], [`selection`].
+//! [`discovery`], [`selection`], [`toolsets`].
 
 mod builtin;
 pub mod catalog;
@@ -13,6 +13,7 @@ pub mod policy;
 pub mod rules;
 pub mod selection;
 pub mod source;
+pub mod toolsets;
 
 pub use crib::Crib;
 pub use crib::builder::CribBuilder;

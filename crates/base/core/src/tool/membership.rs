@@ -15,7 +15,8 @@ pub struct ToolsetInfo {
     pub id: String,
     /// For people.
     pub title: String,
-    /// What its tools do, in a sentence.
+    /// What its tools do, in a sentence that somebody wrote; else empty.
+    #[serde(skip)]
     pub summary: String,
     pub made: ToolsetMaker,
     /// The id of the larger set that it is a part of.

@@ -155,7 +155,7 @@ impl ToolSpec {
             deprecated: false,
             builtin: Map::new(),
             hosted: None,
-            origin: ToolOrigin { source, name: None, undeclared: false },
+            origin: ToolOrigin { source, name: None, path: None, undeclared: false },
             extra: CompactJson::default(),
             toolsets: Vec::new(),
         }
@@ -325,6 +325,9 @@ pub struct ToolOrigin {
     /// Its name there, if it was renamed on the way.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub name: Option<String>,
+    /// The path of the operation, where it is one of an API: `/repos/{owner}/issues`.
+    #[serde(skip)]
+    pub path: Option<String>,
     /// It does not say what a call does, and nobody has said it since: the effect is the safe
     /// guess.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]

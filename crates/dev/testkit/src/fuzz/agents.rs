@@ -10,6 +10,8 @@ use serde_json::Value;
 use toolcrib_agent::model::{TextCallFormat, fuzz};
 use toolcrib_agent::{Cassette, ReplayError, RolloutTask, Trainer, Trajectory, cited_spans};
 
+use toolcrib_engine::toolsets::SplitOutcome;
+
 use super::two_tools::crib;
 
 /// The form of calls on the first line, and an answer of a model on the others: however it is cut,
@@ -33,6 +35,25 @@ pub fn text_calls(data: &[u8]) {
         assert_eq!(ends, (Some("["), Some("]")), "what it cites is in no brackets");
     }
     assert_eq!(fuzz::text_calls(format, &plan, &letters), whole, "cut, it says another thing");
+}
+
+/// Names of tools on the first line, with blanks between them, and what a model answered that was
+/// asked to group them: each tool is in one group at the most, and what is read again is the same.
+pub fn toolset_split(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let (names, answer) = text.split_once('\n').unwrap_or((&text, ""));
+    let mut names: Vec<String> = names.split(' ').map(str::to_owned).collect();
+    names.sort();
+    names.dedup();
+    let read = SplitOutcome::read(answer, &names);
+    if let SplitOutcome::Groups(groups) = &read {
+        let placed: Vec<_> = groups.iter().flat_map(|group| &group.tools).collect();
+        let distinct: HashSet<_> = placed.iter().collect();
+        assert_eq!(distinct.len(), placed.len(), "a tool is in two groups");
+        assert!(placed.iter().all(|tool| names.contains(tool)), "a tool is invented");
+        assert!(groups.iter().all(|group| !group.tools.is_empty()), "a group has no tool");
+    }
+    assert_eq!(read.again(&names), read, "read again, it is another one");
 }
 
 /// A run out of a file. What was read is written and read as the same; what plays to its end tells

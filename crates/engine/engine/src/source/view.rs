@@ -3,7 +3,7 @@
 //! The owner of the tools stands within, so that other wishes do not start it anew: they make a
 //! new wrapper, which takes the list that is there already.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use toolcrib_core::{BoxFuture, Resources, Source, SourceError, Tool, Toolset};
@@ -27,6 +27,8 @@ pub struct SourceView {
     stem: String,
     /// Whether the list that the owner has already will do: once.
     is_new: AtomicBool,
+    /// What was known of its toolsets when they were made.
+    known: AtomicU64,
 }
 
 impl SharedSource {
@@ -56,7 +58,7 @@ impl SharedSource {
 impl SourceView {
     pub fn new(owner: Arc<SharedSource>, fit: SourceViewSettings) -> Arc<Self> {
         let stem = fit.stem();
-        Arc::new(Self { owner, fit, stem, is_new: AtomicBool::new(true) })
+        Arc::new(Self { owner, fit, stem, is_new: AtomicBool::new(true), known: AtomicU64::new(0) })
     }
 }
 
@@ -68,16 +70,29 @@ impl Source for SourceView {
                 Some(tools) => tools,
                 None => self.owner.load().await?,
             };
+            if let Some(splits) = self.fit.asks() {
+                self.known.store(splits.version(), Ordering::Release);
+            }
             self.fit.apply(&tools)
         })
     }
 
     fn changed(&self) -> BoxFuture<'_, ()> {
         Box::pin(async {
-            // What a wrapper before this one heard is not said again.
-            if !self.owner.is_changed.load(Ordering::Acquire) {
-                self.owner.source.changed().await;
-                self.owner.is_changed.store(true, Ordering::Release);
+            let owner = async {
+                // What a wrapper before this one heard is not said again.
+                if !self.owner.is_changed.load(Ordering::Acquire) {
+                    self.owner.source.changed().await;
+                    self.owner.is_changed.store(true, Ordering::Release);
+                }
+            };
+            let Some(splits) = self.fit.asks() else { return owner.await };
+            tokio::select! {
+                () = owner => {}
+                () = splits.changed_since(self.known.load(Ordering::Acquire)) => {
+                    // The tools are the same, in other groups.
+                    self.is_new.store(true, Ordering::Release);
+                }
             }
         })
     }

@@ -10,6 +10,7 @@ use toolcrib_core::{
 };
 
 use super::tool_override::ToolOverride;
+use crate::toolsets::{SharedSplits, ToolsetGrouping, ToolsetSplit, ToolsetSplits, in_groups};
 
 /// What is wanted of a source.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,6 +27,10 @@ pub struct SourceViewSettings {
     pub overrides: BTreeMap<String, ToolOverride>,
     /// Toolsets that are written by hand, of which it may have tools.
     pub named: Arc<[NamedToolset]>,
+    /// How its own toolsets are made; `None`: it has none.
+    pub grouping: Option<ToolsetGrouping>,
+    /// Where a model is asked how to split them; `None`: nowhere.
+    pub splits: Option<SharedSplits>,
 }
 
 /// Whether a name is to be had by what is included and excluded.
@@ -40,6 +45,12 @@ impl SourceViewSettings {
         if self.prefix.is_empty() { String::new() } else { format!("{}__", self.prefix) }
     }
 
+    /// Where a model is asked how to split its toolsets, if it is.
+    pub(super) fn asks(&self) -> Option<&ToolsetSplits> {
+        let is_wished = self.grouping.is_some_and(|own| own.split == ToolsetSplit::Model);
+        self.splits.as_ref().filter(|_| is_wished).map(|splits| &*splits.0)
+    }
+
     /// Whether all tools of the source are wanted, as they are: what is said of a tool by its name
     /// does not hold for another name of it.
     pub(super) fn is_of_all(&self) -> bool {
@@ -47,6 +58,7 @@ impl SourceViewSettings {
         self.prefix.is_empty()
             && self.overrides.is_empty()
             && self.named.is_empty()
+            && self.grouping.is_none()
             && lists.iter().all(|globs| globs.is_empty())
     }
 
@@ -109,6 +121,13 @@ impl SourceViewSettings {
 
     /// The tools with the toolsets that they are in, by what they are now.
     fn in_toolsets(&self, tools: Toolset) -> Toolset {
+        let tools = match &self.grouping {
+            Some(grouping) => {
+                let splits = self.splits.as_ref().map(|splits| &*splits.0);
+                in_groups(&tools, &self.id, grouping, splits)
+            }
+            None => tools,
+        };
         if self.named.is_empty() {
             return tools;
         }

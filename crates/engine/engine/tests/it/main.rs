@@ -41,6 +41,7 @@ mod starting;
 mod tickets;
 mod tickets_expiry;
 mod times;
+mod toolsets;
 mod verified;
 mod weighing;
 

@@ -94,7 +94,7 @@ impl LeftOutTool {
         let mut spec = ToolSpec::new(name.as_str(), description, Effect::Destroy).ok()?;
         let renamed = name.as_str() != self.tool;
         let name = renamed.then(|| self.tool.clone());
-        spec.origin = ToolOrigin { source: source.clone(), name, undeclared: false };
+        spec.origin = ToolOrigin { source: source.clone(), name, path: None, undeclared: false };
         let reason = QuarantineReason::Unusable { problem: self.reason.clone() };
         Some(UnusableTool { spec: Arc::new(spec), reason })
     }
@@ -173,6 +173,7 @@ fn spec(
     spec.origin = ToolOrigin {
         source: source.clone(),
         name: renamed.then(|| name.clone()),
+        path: None,
         undeclared: hints.are_silent(),
     };
     let is_task = task::take_required(&mut fields);

@@ -41,6 +41,7 @@ pub(crate) fn spec(
     spec.idempotent = is_idempotent(&operation.method);
     spec.deprecated = flag(site.value, "deprecated");
     spec.origin.name = Some(operation.key.clone());
+    spec.origin.path = place.split_once(' ').map(|(_, path)| path.to_owned());
     Ok(spec)
 }
 
