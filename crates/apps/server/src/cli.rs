@@ -9,6 +9,7 @@ mod hints;
 mod output;
 mod rollout;
 mod signals;
+mod toolset_splits;
 mod trust;
 
 use std::io;
@@ -141,6 +142,7 @@ fn over_crib(
         CribCommand::Call { .. } | CribCommand::Run { .. } => CommandPurpose::Call,
         CribCommand::Tools(_)
         | CribCommand::Search { .. }
+        | CribCommand::Toolsets(_)
         | CribCommand::Select(_)
         | CribCommand::Cost { .. }
         | CribCommand::Show { .. }
@@ -210,6 +212,7 @@ fn needed(command: &CribCommand) -> RequiredSources<'_> {
         }
         CribCommand::Login { .. } => RequiredSources::None,
         CribCommand::Cost { .. }
+        | CribCommand::Toolsets(_)
         | CribCommand::Select(_)
         | CribCommand::Plan { .. }
         | CribCommand::Why { .. }
@@ -231,6 +234,7 @@ fn within(
         CribCommand::Doctor { .. } => true,
         CribCommand::Tools(_)
         | CribCommand::Search { .. }
+        | CribCommand::Toolsets(_)
         | CribCommand::Select(_)
         | CribCommand::Cost { .. }
         | CribCommand::Plan { .. }
@@ -252,6 +256,7 @@ fn within(
             (&filter, action, limit),
         ),
         CribCommand::Select(words) => commands::crib::select::select(context, output, &words),
+        CribCommand::Toolsets(words) => commands::crib::toolsets::list(context, output, &words),
         CribCommand::Cost { first } => commands::crib::cost::cost(context, output, first),
         CribCommand::Show { name } => commands::crib::tools::show(context, output, &name),
         CribCommand::Plan { request, dialect, strict } => commands::crib::plan::plan(

@@ -1,5 +1,7 @@
 //! The sources that a configuration made, for those who want to know how each is doing.
 
+use std::sync::Arc;
+
 pub(crate) use toolcrib::config::{SourceHandle, SourceRegistry};
 
 use crate::{config, secrets};
@@ -12,4 +14,5 @@ pub(crate) fn ours() -> SourceRegistry {
         .keeping(within("desks"))
         .in_zone(config::time_zone())
         .learning(secrets::learned())
+        .asking(Arc::default())
 }

@@ -25,7 +25,7 @@ pub(super) use remote::{
 };
 pub(super) use rollout::{RolloutArgs, RolloutCommand, TrainerName};
 pub(super) use runs::{ReplayArgs, RunCommand, RunsArgs};
-pub(super) use select::SelectArgs;
+pub(super) use select::{SelectArgs, ToolsetsArgs};
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 done, 1 a call failed or a check found something, 2 the input cannot be used,
@@ -264,16 +264,9 @@ Examples:
         #[arg(long, default_value_t = 10, value_name = "N")]
         limit: usize,
     },
+    /// List the toolsets: which tools are meant together, why, and what that costs in tokens.
+    Toolsets(ToolsetsArgs),
     /// Choose the few tools that serve a task together, or share tools out over agents.
-    #[command(after_help = "\
-Without a task, all tools are shared out: what belongs together stays together, and each is with one
-agent. A file of roles is JSON: {\"billing\": \"Invoices and refunds\", \"mail\": \"Letters\"}.
-What `[assign]` of crib.toml says of an agent of that name, it has, and no more.
-
-Examples:
-  toolcrib select 'find the customer and refund the last order'
-  toolcrib select --agents 3 --overlap
-  toolcrib select 'close the books' --roles roles.json --json")]
     Select(SelectArgs),
     /// Tell what the tools cost in tokens, and what each way of showing them saves.
     #[command(after_help = "\

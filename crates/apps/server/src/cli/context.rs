@@ -23,6 +23,7 @@ use super::args::{CONFIG, DialectName, GlobalArgs, ModeName, RequestArgs, ScopeN
 use super::hints;
 use super::output::Output;
 use super::signals::told_to_end;
+use super::toolset_splits;
 use super::trust;
 use crate::sources::{self, SourceRegistry};
 use crate::telemetry::Telemetry;
@@ -106,6 +107,7 @@ impl CommandContext {
         let recorded = deed != CommandPurpose::Look && checked.audit.is_some();
         let record = recorded.then(|| Telemetry::open(&checked)).transpose()?.map(Arc::new);
         let sources = sources::ours();
+        let _ = toolset_splits::restored(&sources, &path, output);
         let built = checked.build(&config::ProcessLookup, &sources);
         secrets::keep(vec![Arc::clone(&built.redactor)]);
         let (lock, named) = (path.with_file_name(LOCK), built.named.clone());

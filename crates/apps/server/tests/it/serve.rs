@@ -95,6 +95,7 @@ mod team;
 mod tls;
 mod tokens;
 mod tool_choice;
+mod toolsets;
 mod traces;
 mod two_minds;
 mod upstreams;

@@ -1,4 +1,4 @@
-//! The words of `toolcrib select`.
+//! The words of `toolcrib select` and `toolcrib toolsets`.
 
 use std::path::PathBuf;
 
@@ -11,6 +11,15 @@ fn part(text: &str) -> Result<f32, String> {
 
 /// A task, and who is to do it.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Without a task, all tools are shared out: what belongs together stays together, and each is with one
+agent. A file of roles is JSON: {\"billing\": \"Invoices and refunds\", \"mail\": \"Letters\"}.
+What `[assign]` of crib.toml says of an agent of that name, it has, and no more.
+
+Examples:
+  toolcrib select 'find the customer and refund the last order'
+  toolcrib select --agents 3 --overlap
+  toolcrib select 'close the books' --roles roles.json --json")]
 #[command(group(ArgGroup::new("shared").args(["agents", "roles"])))]
 pub(in crate::cli) struct SelectArgs {
     /// What is to be done, in plain words; only needed without agents.
@@ -43,4 +52,22 @@ pub(in crate::cli) struct SelectArgs {
     /// Let agents share tools that only read, where more than one has a use for them.
     #[arg(long, requires = "shared")]
     pub(in crate::cli) overlap: bool,
+}
+
+/// Which toolsets, and whether a model is to be asked.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  toolcrib toolsets
+  toolcrib toolsets github_issues
+  toolcrib toolsets --ask
+  toolcrib toolsets --json")]
+pub(in crate::cli) struct ToolsetsArgs {
+    /// Tell the tools of this one, each with why it is there.
+    #[arg(value_name = "TOOLSET")]
+    pub(in crate::cli) id: Option<String>,
+    /// Ask the model now how to split toolsets where the file wants that, also about those of which
+    /// it made nothing before.
+    #[arg(long)]
+    pub(in crate::cli) ask: bool,
 }

@@ -9,3 +9,4 @@ pub(crate) mod run;
 pub(crate) mod search;
 pub(crate) mod select;
 pub(crate) mod tools;
+pub(crate) mod toolsets;

@@ -20,6 +20,7 @@ use crate::cli::context::{LAST_MOMENT, caller};
 use crate::cli::control::listener::{ControlBackend, ControlListener};
 use crate::cli::embeddings;
 use crate::cli::output::Output;
+use crate::cli::toolset_splits;
 use crate::http;
 use crate::secrets;
 use crate::sources;
@@ -45,6 +46,7 @@ pub(crate) fn mcp(
     let store = open_store(&file)?;
     let served = runtime.block_on(async {
         telemetry.resume(store.as_ref()).await?;
+        let splits = toolset_splits::restored(&sources, &file.path, output);
         let live = Arc::new(LiveConfig::prepare(
             &file.checked,
             Environment {
@@ -69,6 +71,11 @@ pub(crate) fn mcp(
         output.warn(&kept_out(&catalog));
         output.warn(&live.unknown_assigned());
         output.warn(&told_of_undeclared(&catalog));
+        let (_askers, asker) = watch::channel(toolset_splits::wanted(&file.checked, output));
+        let splitting = splits.map(|splits| {
+            let path = file.path.clone();
+            tokio::spawn(toolset_splits::follow(splits, path, asker, output.clone()))
+        });
         let (_wishes, wish) = watch::channel(embeddings::wanted(&file.checked, output));
         let (crib, path) = (live.crib().clone(), file.path.clone());
         let meant = tokio::spawn(embeddings::follow(crib, path, wish, output.clone()));
@@ -88,6 +95,9 @@ pub(crate) fn mcp(
         }
         sent.cancel();
         meant.abort();
+        if let Some(splitting) = splitting {
+            splitting.abort();
+        }
         // A collector that is away keeps nobody.
         let _ = tokio::time::timeout(LAST_SPANS, sending).await;
         served?;

@@ -26,6 +26,7 @@ use crate::cli::args::{ClientName, GlobalArgs, ServeArgs};
 use crate::cli::context::{LAST_MOMENT, limits, rules};
 use crate::cli::hints;
 use crate::cli::output::Output;
+use crate::cli::toolset_splits;
 use crate::config;
 use crate::config::tokens::{self, TokenFolder};
 use crate::http::agents::live::recovery;
@@ -76,6 +77,7 @@ pub(crate) fn serve(
     let mut workers = Workers::start().context("cannot start the threads that serve")?;
     let served = runtime.block_on(async {
         telemetry.resume(store.as_ref()).await?;
+        let splits = toolset_splits::restored(&sources, &file.path, output);
         let means = Environment {
             observer: Some(Arc::<Telemetry>::clone(&telemetry)),
             ..means(global, &file.path, &sources, store.as_ref())?
@@ -101,7 +103,7 @@ pub(crate) fn serve(
         let peers = Arc::new(PeerLimits::new(per_peer, most));
         let door = HttpListener { listener, most, peers, proxies, tls };
         output.warn(&gateway.agents.take(&file.checked));
-        run(door, gateway, &mut workers, watcher::WatchedFiles { file, keys }, output).await
+        run(door, gateway, &mut workers, watcher::WatchedFiles { file, keys, splits }, output).await
     });
     runtime.block_on(stop(&sources, &telemetry, store.as_ref()));
     drop(workers);

@@ -1,4 +1,4 @@
-//! `/v1/tools`, `/v1/tools/{name}` and `/v1/why/{tool}`: what this caller may see.
+//! `/v1/tools`, `/v1/tools/{name}`, `/v1/toolsets` and `/v1/why/{tool}`: what this caller may see.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use toolcrib::auth::is_operator;
 use toolcrib::discovery::{DiscoveredTool, DiscoveryQuery, UnavailableSource};
 use toolcrib::{
     Caller, CatalogTool, Crib, Discovery, ErrorKind, Plan, PlanRequest, ToolExplanation, ToolName,
-    ToolSpec,
+    ToolSpec, toolsets,
 };
 
 use crate::http::routes::problem::{HttpProblem, ProblemKind};
@@ -82,6 +82,21 @@ pub(crate) fn show(asked: GatewayRequest) -> ReplyFuture {
             fields.insert("stale".to_owned(), listed.stale.into());
         }
         Ok(reply(&value))
+    })
+}
+
+pub(crate) fn list_toolsets(asked: GatewayRequest) -> ReplyFuture {
+    Box::pin(async move {
+        let (_, plan) = plan(&asked)?;
+        let mut listing = toolsets::toolsets(&plan);
+        if let Some(source) = asked.query.get("source") {
+            listing.toolsets.retain(|set| set.sources.iter().any(|own| own.as_str() == source));
+            listing.in_none.retain(|name| {
+                plan.get(name.as_str())
+                    .is_some_and(|tool| tool.listed.spec.origin.source.as_str() == source)
+            });
+        }
+        Ok(reply(&json!(listing)))
     })
 }
 

@@ -111,6 +111,33 @@ pub(crate) fn tool() -> Value {
     ])
 }
 
+pub(crate) fn toolsets() -> Value {
+    let words = json!({ "enum": [
+        "pattern", "tag", "untagged", "all", "path", "resource", "cluster", "model", "leftover",
+    ] });
+    let tool = object(&[
+        ("name", text()),
+        ("effect", json!({ "enum": ["read", "write", "destroy"] })),
+        ("tokens", count()),
+        ("because", with(object(&[("by", words)]), &[("value", text())])),
+    ]);
+    let toolset = object(&[
+        ("id", about(text(), "What selects its tools as `toolset:ID`.")),
+        ("title", text()),
+        ("summary", text()),
+        ("made", json!({ "enum": ["configuration", "source", "model"] })),
+        ("for_rules", about(flag(), "Whether rules go by it: not by what a model made.")),
+        ("sources", list(&text())),
+        ("tools", list(&tool)),
+        ("tokens", about(count(), "What the definitions of its tools take in a prompt.")),
+        ("overlaps", list(&object(&[("with", text()), ("tools", count())]))),
+    ]);
+    let part_of = about(text(), "The larger set that it is a part of, which is a selector too.");
+    let toolset = with(toolset, &[("part_of", part_of), ("note", text())]);
+    let in_none = about(list(&text()), "Tools that are in no toolset.");
+    object(&[("toolsets", list(&toolset)), ("in_none", in_none)])
+}
+
 pub(crate) fn why() -> Value {
     object(&[
         ("tool", text()),

@@ -71,6 +71,15 @@ pub(crate) static ROUTES: &[Route] = &[
         .query(&[PROFILE])
         .answers(schemas::tool)
         .problems(&[InvalidQuery, UnknownTool, SourceStarting, UnknownProfile]),
+    get(
+        "/v1/toolsets",
+        "list_toolsets",
+        tools::list_toolsets,
+        "List the toolsets and their tools.",
+    )
+    .query(&[PROFILE, text("source", "Only toolsets with tools of this source.")])
+    .answers(schemas::toolsets)
+    .problems(&[InvalidQuery, UnknownProfile]),
     get("/v1/why/{tool}", "why_tool", tools::why, "Tell why a tool is in or out of a plan.")
         .query(&[
             PROFILE,

@@ -5,16 +5,19 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio::sync::watch;
+use toolcrib::agent::model::ModelSettings;
 use toolcrib::catalog::SourceState;
 use toolcrib::config::effects::told_of_undeclared;
 use toolcrib::config::{
     ApplyError, Config, ConfigChange, EmbedderSettings, LiveConfig, kept_out, set_aside,
 };
+use toolcrib::toolsets::ToolsetSplits;
 use toolcrib::{Redactor, Secret};
 
 use super::startup::ServeConfig;
 use crate::cli::embeddings;
 use crate::cli::output::Output;
+use crate::cli::toolset_splits;
 use crate::cli::trust::TrustRequest;
 use crate::config;
 use crate::config::tokens::{CallerToken, TokenFolder};
@@ -26,28 +29,41 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// What the file that is in force wants for finding tools.
 type EmbedderSender = watch::Sender<Option<EmbedderSettings>>;
 
+/// What it wants for splitting toolsets.
+type SplitterSender = watch::Sender<Option<ModelSettings>>;
+
 pub(super) struct WatchedFiles {
     pub(super) file: ServeConfig,
     /// The tokens; `None`: there are none anywhere.
     pub(super) keys: Option<TokenFolder>,
+    /// What a model is asked about toolsets.
+    pub(super) splits: Option<Arc<ToolsetSplits>>,
 }
 
 pub(super) async fn follow(outside: WatchedFiles, gateway: Arc<GatewayState>, output: Output) {
-    let WatchedFiles { file, keys } = outside;
+    let WatchedFiles { file, keys, splits } = outside;
+    let (askers, asker) = watch::channel(toolset_splits::wanted(&file.checked, &output));
+    let (path, told) = (file.path.clone(), output.clone());
+    let splitting = async {
+        if let Some(splits) = splits {
+            toolset_splits::follow(splits, path, asker, told).await;
+        }
+    };
     let (wishes, wish) = watch::channel(embeddings::wanted(&file.checked, &output));
     let meant =
         embeddings::follow(gateway.live.crib().clone(), file.path.clone(), wish, output.clone());
     // A new source that is slow to start delays no change of the tokens.
     tokio::join!(
-        follow_file((file, wishes), &gateway, &output),
+        follow_file((file, wishes, askers), &gateway, &output),
         meant,
+        splitting,
         follow_rest(keys, &gateway, &output),
         follow_issuers(&gateway, &output),
     );
 }
 
 async fn follow_file(
-    (mut file, wishes): (ServeConfig, EmbedderSender),
+    (mut file, wishes, askers): (ServeConfig, EmbedderSender, SplitterSender),
     gateway: &GatewayState,
     output: &Output,
 ) {
@@ -67,7 +83,7 @@ async fn follow_file(
             match config::file_if_any(&file.path) {
                 Ok(text) => {
                     (applied, unread) = (now, String::new());
-                    distrusted = reload((&mut file, &wishes), text, gateway, output).await;
+                    distrusted = reload((&mut file, &wishes, &askers), text, gateway, output).await;
                 }
                 // Descriptors may be lacking only now, so it is tried again.
                 Err(error) => {
@@ -160,7 +176,7 @@ impl ActiveSecrets {
 /// Applies the text of the file if it says something else; a bad one changes nothing. Gives what it
 /// would do if it must be trusted first.
 async fn reload(
-    (file, wanted_now): (&mut ServeConfig, &EmbedderSender),
+    (file, wanted_now, asker): (&mut ServeConfig, &EmbedderSender, &SplitterSender),
     text: Option<String>,
     gateway: &GatewayState,
     output: &Output,
@@ -182,11 +198,8 @@ async fn reload(
     match applied {
         Ok((change, config)) => {
             let wanted = embeddings::wanted(&config, output);
-            wanted_now.send_if_modified(|now| {
-                let is_other = *now != wanted;
-                *now = wanted;
-                is_other
-            });
+            wish(wanted_now, wanted);
+            wish(asker, toolset_splits::wanted(&config, output));
             output.warn(&gateway.agents.take(&config));
             gateway.guard.admit(config.front.access);
             output.note(&format!("`{name}` is in force: {}", told(&change)));
@@ -201,6 +214,15 @@ async fn reload(
     }
     file.text = Some(text);
     None
+}
+
+/// Tells whoever follows a wish, if it is another one.
+fn wish<T: PartialEq>(sender: &watch::Sender<T>, wanted: T) {
+    sender.send_if_modified(|now| {
+        let is_other = *now != wanted;
+        *now = wanted;
+        is_other
+    });
 }
 
 /// The file, if it was named or is trusted, and held then to what is told of it.
