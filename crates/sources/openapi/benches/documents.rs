@@ -1,6 +1,7 @@
 //! What a large document costs, against reading its JSON alone in the same run.
 #![expect(clippy::unwrap_used, reason = "a benchmark stops at what it cannot read")]
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::hint::black_box;
 use std::io::{Read, Write};
@@ -10,6 +11,8 @@ use std::time::{Duration, Instant};
 use criterion::{Criterion, criterion_group, criterion_main};
 use flate2::read::GzDecoder;
 use serde_json::{Map, Value};
+use toolcrib_core::{SourceId, ToolSpec};
+use toolcrib_engine::toolsets::{ToolsetBy, ToolsetGrouping, ToolsetSplit, in_groups};
 use toolcrib_openapi::{ApiSettings, DocumentLocation, OperationFilter, inspect};
 
 /// As in the binary: a document is many small pieces of memory.
@@ -139,7 +142,48 @@ fn many(out: &mut impl Write) {
     }
 }
 
+/// Tools in groups, beside what a map from first tags to tools takes.
+fn grouping(out: &mut impl Write) {
+    let Some(text) = document("github-api.github.com.json.gz") else { return };
+    let settings = ApiSettings::new(DocumentLocation::Text(String::new()));
+    let (tools, _) = inspect(&text, &settings).unwrap();
+    let tags = || {
+        let mut groups: BTreeMap<&str, Vec<&ToolSpec>> = BTreeMap::new();
+        for tool in tools.iter() {
+            let tag = tool.spec.tags.first().map_or("", String::as_str);
+            groups.entry(tag).or_default().push(&tool.spec);
+        }
+        groups
+    };
+    let largest = tags().values().map(Vec::len).max().unwrap_or_default();
+    let bare = best(tags).as_secs_f64() * 1e3;
+    writeln!(out, "{:32} groups  largest        ms", "grouping of 1,223 operations").unwrap();
+    writeln!(out, "{:32} {:6} {largest:8} {bare:9.2}", "first tags alone", tags().len()).unwrap();
+    let source = SourceId::new("github");
+    for (name, by, split) in [
+        ("by = tag, split = none", ToolsetBy::Tag, ToolsetSplit::None),
+        ("by = tag, split = cluster", ToolsetBy::Tag, ToolsetSplit::Cluster),
+        ("by = path, split = cluster", ToolsetBy::Path, ToolsetSplit::Cluster),
+        ("by = all, split = cluster", ToolsetBy::All, ToolsetSplit::Cluster),
+        ("by = cluster", ToolsetBy::Cluster, ToolsetSplit::Cluster),
+    ] {
+        let grouping = ToolsetGrouping { by, split, max_tools: 10 };
+        let grouped = || in_groups(&tools, &source, &grouping, None);
+        let mut sizes: BTreeMap<String, usize> = BTreeMap::new();
+        for tool in grouped().iter() {
+            let own = tool.spec.toolsets.iter().filter(|own| !own.toolset.is_split);
+            for membership in own {
+                *sizes.entry(membership.toolset.id.clone()).or_default() += 1;
+            }
+        }
+        let largest = sizes.values().max().copied().unwrap_or_default();
+        let taken = best(grouped).as_secs_f64() * 1e3;
+        writeln!(out, "{name:32} {:6} {largest:8} {taken:9.2}", sizes.len()).unwrap();
+    }
+}
+
 fn documents(criterion: &mut Criterion) {
+    grouping(&mut std::io::stdout());
     many(&mut std::io::stdout());
     table(&mut std::io::stdout());
     let Some(text) = document("github-api.github.com.json.gz") else { return };
