@@ -189,6 +189,14 @@ async fn take_up(
     (run, pause)
 }
 
+/// The last ticket of a specialist that was told.
+fn ticket_of(name: &str, told: &[RunEvent]) -> TicketId {
+    let is_of =
+        |event: &&RunEvent| matches!(event, RunEvent::Child { path, .. } if path.starts_with(name));
+    let call = told.iter().rev().filter(is_of).find_map(RunEvent::waiting).unwrap();
+    TicketId::claimed(call.ticket.clone())
+}
+
 async fn decide(crib: &Crib, ticket: &TicketId, decision: Decision) {
     let (caller, run) = (Caller::local(), toolcrib_core::Run::default());
     crib.decide(&caller, &run, ticket, decision).await.unwrap();
@@ -229,30 +237,21 @@ async fn approvals_of_specialists_come_up_and_outlive_every_restart() {
     // In vain, in another process: nothing runs, and the same is waited for.
     let (again, pause) = take_up(&agent, &ledger, &mut told).await;
     let RunPause::Waiting(same) = pause else { panic!("it does not wait: {pause:?}") };
-    assert_eq!(same.len(), 2, "{same:?} {tickets:?} {:?}", &told[told.len() - 4..]);
+    assert_eq!(same, tickets);
     drop(again);
-    let of = |name: &str, told: &[RunEvent]| {
-        told.iter().rev().find_map(|event| match event {
-            RunEvent::Child { path, event, .. } if path.starts_with(name) => match &**event {
-                RunEvent::Waiting { call } => Some(TicketId::claimed(call.ticket.clone())),
-                _ => None,
-            },
-            _ => None,
-        })
-    };
     // The later one first, and with a no; it is told to its own model, and the other one still waits.
     let deny = Decision::Deny { reason: "not the mail".to_owned() };
-    decide(&crib, &of("mail", &told).unwrap(), deny).await;
+    decide(&crib, &ticket_of("mail", &told), deny).await;
     let (again, pause) = take_up(&agent, &ledger, &mut told).await;
     assert!(matches!(&pause, RunPause::Waiting(left) if left.len() == 1), "{pause:?}");
     assert_eq!(mail.asked().len(), 2);
     drop(again);
-    decide(&crib, &of("money", &told).unwrap(), Decision::Approve).await;
+    decide(&crib, &ticket_of("money", &told), Decision::Approve).await;
     let (again, pause) = take_up(&agent, &ledger, &mut told).await;
     assert!(matches!(&pause, RunPause::Waiting(left) if left.len() == 1), "{pause:?}");
     assert_eq!((oracle.count("money_wipe"), boss.asked().len()), (1, 1));
     drop(again);
-    decide(&crib, &of("money", &told).unwrap(), Decision::Approve).await;
+    decide(&crib, &ticket_of("money", &told), Decision::Approve).await;
     let (run, pause) = take_up(&agent, &ledger, &mut told).await;
     assert_eq!(ended(pause).text, "So it is.");
     assert_eq!((oracle.count("money_wipe"), oracle.count("mail_wipe")), (2, 0));
@@ -403,9 +402,8 @@ async fn whether_work_is_given_away_depends_on_the_task_and_is_told_with_the_rea
         let begun = AgentRun::recorded(order(&agent, task), Arc::clone(&ledger), new_run()).await;
         let (pause, told) = go(&mut begun.unwrap()).await;
         ended(pause);
-        let notice = told.iter().find_map(|event| match event {
-            RunEvent::Notice { text } => Some(text.clone()),
-            _ => None,
+        let notice = told.iter().find_map(|event| {
+            if let RunEvent::Notice { text } = event { Some(text.clone()) } else { None }
         });
         seen.push((offered(&boss, 0).join(" "), notice.unwrap()));
         let cassette = toolcrib_agent::Cassette::load(&*ledger, "r1").await.unwrap().unwrap();

@@ -102,9 +102,9 @@ async fn so_deep_and_so_many_at_once_as_the_limits_say_and_no_more() {
     let mut run = run(&Arc::new(deep(&crib, &model, 4)), "Go.");
     let (pause, told) = go(&mut run).await;
     assert_eq!(ended(pause).text, "Done.");
-    let depths = told.iter().filter_map(|event| match event {
-        RunEvent::ChildStarted { path, .. } => Some(path.split('/').count()),
-        _ => None,
+    let depths = told.iter().filter_map(|event| {
+        let RunEvent::ChildStarted { path, .. } = event else { return None };
+        Some(path.split('/').count())
     });
     let depths: Vec<_> = depths.collect();
     assert_eq!(depths.iter().max(), Some(&2));

@@ -55,7 +55,7 @@ impl<'t> ForeignFile<'t> {
     pub(super) fn place_requirement(&self, point: &mut Requirement) {
         let name = match &point.thing {
             RequirementKind::Tool(name) | RequirementKind::Lookup(name) => Some(name.to_string()),
-            RequirementKind::Toolset(_)
+            RequirementKind::Toolset { .. }
             | RequirementKind::Secret(_)
             | RequirementKind::File(_)
             | RequirementKind::Folder(_)

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use toolcrib_config::Config;
-use toolcrib_core::{Caller, Discovery, Exposure, PlanRequest};
+use toolcrib_core::{Caller, CribLimits, Discovery, Exposure, PlanRequest};
 use toolcrib_engine::Crib;
 use toolcrib_engine::policy::OnlyTools;
 use toolcrib_engine::rules::ToolPatterns;
@@ -293,6 +293,6 @@ allow = ["toolset:CLUSTER"]
     );
     assert_eq!(told, [first, &second]);
     let parts = file.build(&workshop, &workshop);
-    let profile = crib.with_policy(Arc::clone(&parts.views["p"].policy), Default::default());
+    let profile = crib.with_policy(Arc::clone(&parts.views["p"].policy), CribLimits::default());
     assert_eq!(shown(&profile, PlanRequest::default()), Vec::<String>::new());
 }

@@ -11,9 +11,10 @@ use std::time::{Duration, Instant};
 use criterion::{Criterion, criterion_group, criterion_main};
 use flate2::read::GzDecoder;
 use serde_json::{Map, Value};
-use toolcrib_core::{SourceId, ToolSpec};
+use toolcrib_core::{SourceId, ToolSpec, Toolset};
 use toolcrib_engine::toolsets::{ToolsetBy, ToolsetGrouping, ToolsetSplit, in_groups};
 use toolcrib_openapi::{ApiSettings, DocumentLocation, OperationFilter, inspect};
+use toolcrib_testkit::{Behaviour, Oracle};
 
 /// As in the binary: a document is many small pieces of memory.
 #[global_allocator]
@@ -149,9 +150,9 @@ fn grouping(out: &mut impl Write) {
     let (tools, _) = inspect(&text, &settings).unwrap();
     let tags = || {
         let mut groups: BTreeMap<&str, Vec<&ToolSpec>> = BTreeMap::new();
-        for tool in tools.iter() {
-            let tag = tool.spec.tags.first().map_or("", String::as_str);
-            groups.entry(tag).or_default().push(&tool.spec);
+        for tool in &tools {
+            let tag = tool.tags.first().map_or("", String::as_str);
+            groups.entry(tag).or_default().push(tool);
         }
         groups
     };
@@ -159,6 +160,9 @@ fn grouping(out: &mut impl Write) {
     let bare = best(tags).as_secs_f64() * 1e3;
     writeln!(out, "{:32} groups  largest        ms", "grouping of 1,223 operations").unwrap();
     writeln!(out, "{:32} {:6} {largest:8} {bare:9.2}", "first tags alone", tags().len()).unwrap();
+    let oracle = Oracle::default();
+    let loaded = tools.iter().map(|spec| oracle.tool(spec.clone(), Behaviour::Echo));
+    let loaded = Toolset::of(loaded).unwrap();
     let source = SourceId::new("github");
     for (name, by, split) in [
         ("by = tag, split = none", ToolsetBy::Tag, ToolsetSplit::None),
@@ -168,7 +172,7 @@ fn grouping(out: &mut impl Write) {
         ("by = cluster", ToolsetBy::Cluster, ToolsetSplit::Cluster),
     ] {
         let grouping = ToolsetGrouping { by, split, max_tools: 10 };
-        let grouped = || in_groups(&tools, &source, &grouping, None);
+        let grouped = || in_groups(&loaded, &source, &grouping, None);
         let mut sizes: BTreeMap<String, usize> = BTreeMap::new();
         for tool in grouped().iter() {
             let own = tool.spec.toolsets.iter().filter(|own| !own.toolset.is_split);

@@ -69,7 +69,19 @@ fn tools_are_selected_for_a_task_and_shared_out_over_agents() {
     let shared = folder.run(&["select", "--agents", "2", "--json"]).json();
     assert_eq!(shared["agents"][1], json!({ "name": "agent_1", "tools": [] }), "{shared}");
     assert_eq!(shared["warnings"], json!(["`agent_1` has no tool: none is assigned to it"]));
+}
+
+#[test]
+fn tools_are_shared_out_over_roles_and_what_cannot_be_is_told() {
+    let folder = Folder::new();
+    let source = "[[source]]\nid = \"basics\"\nprefix = \"\"\nbasics = true\n";
+    let assign = "[assign]\nscribe = [\"hash_text\", \"hash_txt\"]\n";
     folder.write("crib.toml", &format!("{source}{assign}"));
+    let named = |tools: &serde_json::Value| -> Vec<String> {
+        let tools = tools.as_array().unwrap().iter();
+        tools.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let every = named(&folder.run(&["tools", "--json"]).json());
     folder.write("roles.json", "{\"clock\": \"Dates, times and zones\", \"cook\": \"Recipes\"}");
     let roles = folder.run(&["select", "--roles", "roles.json", "--json"]).json();
     let clock = named(&roles["agents"][0]["tools"]);

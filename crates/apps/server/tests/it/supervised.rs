@@ -9,7 +9,7 @@ use toolcrib::agent::model::{CallChoice, ModelApi, ModelClient, ModelSettings};
 use toolcrib::agent::{Agent, AgentRun, Budget, CheckPolicy, RunOrder, RunPause, ThreadItem};
 use toolcrib::config::LiveConfig;
 use toolcrib::selection::{AgentSystem, BindSettings, WorkerRole, WorkerView};
-use toolcrib::{Caller, PlanRequest};
+use toolcrib::{Caller, PlanRequest, ToolName};
 use toolcrib_testkit::{ScriptedModel, ScriptedTurn};
 
 use crate::process::Folder;
@@ -146,7 +146,7 @@ async fn a_supervisor_has_the_tools_of_its_workers_bound_from_a_file_of_mas_aren
     let settings = BindSettings { rules: live.agent_rules(), ..BindSettings::default() };
     let bound = settings.bind(&mut supervisor, live.crib(), None).unwrap();
     assert_eq!(bound.warnings, ["`Reasoner` has no tool: none is assigned to it"]);
-    assert_eq!(bound.unplaced.iter().map(|tool| tool.as_str()).collect::<Vec<_>>(), ["lookup"]);
+    assert_eq!(bound.unplaced.iter().map(ToolName::as_str).collect::<Vec<_>>(), ["lookup"]);
 
     let [math, search, reasoner] = &*supervisor.0 else { unreachable!("three workers") };
     let answers = [

@@ -51,6 +51,7 @@ impl SplitOutcome {
     }
 
     /// The same of what was read before: the tools may be others, and the file anybody's.
+    #[must_use]
     pub fn again(&self, tools: &[String]) -> Self {
         match self {
             Self::Groups(groups) => Self::of(groups.clone(), tools),

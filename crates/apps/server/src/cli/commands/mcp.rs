@@ -8,10 +8,12 @@ use anyhow::Result;
 use tokio::runtime::Builder;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+use toolcrib::Crib;
 use toolcrib::config::effects::told_of_undeclared;
 use toolcrib::config::{Environment, LiveConfig, kept_out, set_aside};
 use toolcrib::mcp::{McpServerSettings, wait_for_programs};
 use toolcrib::store::Store;
+use toolcrib::toolsets::ToolsetSplits;
 
 use super::serve::{LAST_SPANS, ServeConfig, means, open_store, stop};
 use crate::cli::CommandExit;
@@ -71,14 +73,7 @@ pub(crate) fn mcp(
         output.warn(&kept_out(&catalog));
         output.warn(&live.unknown_assigned());
         output.warn(&told_of_undeclared(&catalog));
-        let (_askers, asker) = watch::channel(toolset_splits::wanted(&file.checked, output));
-        let splitting = splits.map(|splits| {
-            let path = file.path.clone();
-            tokio::spawn(toolset_splits::follow(splits, path, asker, output.clone()))
-        });
-        let (_wishes, wish) = watch::channel(embeddings::wanted(&file.checked, output));
-        let (crib, path) = (live.crib().clone(), file.path.clone());
-        let meant = tokio::spawn(embeddings::follow(crib, path, wish, output.clone()));
+        let stop_asking = ask_models(&file, live.crib().clone(), splits, output);
         let traced = telemetry.spans.is_some();
         let decides = near.is_some().then_some(DECIDES);
         let request = file.checked.bounds.json();
@@ -94,10 +89,7 @@ pub(crate) fn mcp(
             near.close().await;
         }
         sent.cancel();
-        meant.abort();
-        if let Some(splitting) = splitting {
-            splitting.abort();
-        }
+        stop_asking();
         // A collector that is away keeps nobody.
         let _ = tokio::time::timeout(LAST_SPANS, sending).await;
         served?;
@@ -108,6 +100,30 @@ pub(crate) fn mcp(
     runtime.shutdown_background();
     wait_for_programs(LAST_MOMENT);
     served.map(|()| CommandExit::Done)
+}
+
+/// Has models split toolsets and find tools by their meaning, beside what is served, until what
+/// comes back is called.
+fn ask_models(
+    file: &ServeConfig,
+    crib: Crib,
+    splits: Option<Arc<ToolsetSplits>>,
+    output: &Output,
+) -> impl FnOnce() + use<> {
+    let (askers, asker) = watch::channel(toolset_splits::wanted(&file.checked, output));
+    let splitting = splits.map(|splits| {
+        let path = file.path.clone();
+        tokio::spawn(toolset_splits::follow(splits, path, asker, output.clone()))
+    });
+    let (wishes, wish) = watch::channel(embeddings::wanted(&file.checked, output));
+    let meant = tokio::spawn(embeddings::follow(crib, file.path.clone(), wish, output.clone()));
+    move || {
+        drop((askers, wishes));
+        meant.abort();
+        if let Some(splitting) = splitting {
+            splitting.abort();
+        }
+    }
 }
 
 fn inside(

@@ -140,13 +140,11 @@ fn tools_are_shared_out_as_the_file_assigns_them_and_the_rest_by_what_belongs_to
     assert!(eventually(|| serving.told.lock().unwrap().contains(told)), "{:?}", serving.told);
 }
 
-#[test]
-fn a_request_that_cannot_be_met_is_told_with_its_place_and_its_cure() {
-    let serving = serving();
-    let many: serde_json::Map<String, Value> =
-        (0..101).map(|at| (format!("a{at}"), json!({}))).collect();
-    let names = vec!["hash_text"; 1001];
-    for (path, body, status, detail) in [
+/// A path, a request, and what is said of it.
+type RefusedCase = (&'static str, Value, u16, &'static str);
+
+fn refused_selections() -> Vec<RefusedCase> {
+    vec![
         ("select", json!({ "task": "x", "limit": 0 }), 422, "`limit` must be 1 to 1000, and is 0"),
         (
             "select",
@@ -179,6 +177,14 @@ fn a_request_that_cannot_be_met_is_told_with_its_place_and_its_cure() {
             422,
             "2 tools are asked for in any case, and the limit is 1: raise the limit, or name fewer",
         ),
+    ]
+}
+
+fn refused_partitions() -> Vec<RefusedCase> {
+    let many: serde_json::Map<String, Value> =
+        (0..101).map(|at| (format!("a{at}"), json!({}))).collect();
+    let names = vec!["hash_text"; 1001];
+    vec![
         (
             "partition",
             json!({ "agents": {} }),
@@ -221,7 +227,14 @@ fn a_request_that_cannot_be_met_is_told_with_its_place_and_its_cure() {
             404,
             "there is no tool `calculat`: did you mean `calculate`?",
         ),
-    ] {
+    ]
+}
+
+#[test]
+fn a_request_that_cannot_be_met_is_told_with_its_place_and_its_cure() {
+    let serving = serving();
+    let cases = refused_selections().into_iter().chain(refused_partitions());
+    for (path, body, status, detail) in cases {
         let kind = match detail {
             _ if status == 422 => "invalid-body",
             _ if detail.contains("configuration") => "unknown-profile",

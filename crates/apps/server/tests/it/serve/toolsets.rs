@@ -254,12 +254,12 @@ fn a_model_splits_beside_what_serves_and_is_not_asked_again_after_a_restart() {
 fn an_answer_of_no_use_leaves_the_set_whole_and_can_be_asked_for_again() {
     let prose = Arc::new(AtomicUsize::new(0));
     let number = Arc::clone(&prose);
-    let (model, asked) = splitting(move |names| match number.fetch_add(1, Ordering::SeqCst) {
-        0 => ScriptedTurn::says("I am a teapot, and split nothing."),
-        _ => {
-            let (one, other) = names.split_at(6);
-            ScriptedTurn::says(&json!({ "one": one, "two": other }).to_string())
+    let (model, asked) = splitting(move |names| {
+        if number.fetch_add(1, Ordering::SeqCst) == 0 {
+            return ScriptedTurn::says("I am a teapot, and split nothing.");
         }
+        let (one, other) = names.split_at(6);
+        ScriptedTurn::says(&json!({ "one": one, "two": other }).to_string())
     });
     let serving = split_by(&model);
     let is_told = || ids(&toolsets(&serving, "")) == ["s_all"];
