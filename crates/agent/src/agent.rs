@@ -7,63 +7,38 @@ mod compaction;
 mod decisions;
 pub(crate) mod drift;
 pub(crate) mod replay;
-mod restore;
 mod sample;
+mod steps;
 mod tape;
 mod trace;
 mod turn;
 
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use toolcrib_core::{
-    BatchOptions, Caller, NewRun, Plan, PlanRequest, Policy, Reference, Run, RunLedger,
-    RunLedgerError, RunStage, TicketId,
+    BatchOptions, Call, Caller, Fingerprint, NewRun, Plan, Reference, Run, RunLedger,
+    RunLedgerError, TicketId,
 };
-use toolcrib_engine::Crib;
 
-use crate::budget::{Account, Budget};
+use crate::budget::Account;
 use crate::event::RunEvent;
 use crate::item::ThreadItem;
 use crate::model::room::ModelRoom;
-use crate::model::{CallChoice, CallerTool, ModelClient, ModelFault, ModelFaultKind};
+use crate::model::{CallChoice, CallerTool};
 use crate::record::RunRecord;
 use crate::record::run_tape::RunTape;
 use crate::run::end::RunEnd;
 use crate::run::notes::RunNotes;
 use crate::run::trace::RequestTrace;
 use crate::run::{RunEffect, RunInput, RunState};
-use crate::stop::StopReason;
-use crate::team::{Team, TeamLimits};
+use crate::team::Agent;
+use crate::team::mode::TeamLimits;
 use crate::usage::Usage;
-use check::CheckPolicy;
-use children::work::{Children, RunTree, WorkPlace};
-
-/// A model with instructions, over a crib.
-#[derive(Clone)]
-pub struct Agent {
-    pub name: String,
-    pub description: String,
-    pub instructions: String,
-    pub model: Arc<ModelClient>,
-    pub crib: Crib,
-    /// What is wished of every plan.
-    pub wishes: PlanRequest,
-    pub budget: Budget,
-    pub checks: CheckPolicy,
-    /// Those that work for it.
-    pub team: Option<Arc<Team>>,
-}
-
-impl Agent {
-    /// The same with less: neither it nor those that work for it have what `by` leaves out.
-    pub fn narrow(&mut self, by: &Arc<dyn Policy>) {
-        self.crib = self.crib.narrowed(Arc::clone(by));
-        self.team = self.team.as_ref().map(|team| Arc::new(team.narrowed(by)));
-    }
-}
 
 /// One run of an agent for a caller.
 pub struct AgentRun {
@@ -110,6 +85,38 @@ pub struct AgentRun {
     /// How long the ledger of calls remembers their keys.
     keys_for: Duration,
 }
+
+/// A run that works for another one.
+struct ChildRun {
+    id: String,
+    /// Of its thread, as the model that gave the task is told it.
+    thread: String,
+    /// From the first run of the tree: `billing-1/search-2`.
+    path: String,
+    task: Fingerprint,
+    /// The call that it answers.
+    call: Call,
+    hands_over: bool,
+    run: AgentRun,
+}
+
+/// Those of one run that have not ended, each under the ticket that its call waits under.
+#[derive(Default)]
+struct Children {
+    open: BTreeMap<TicketId, ChildRun>,
+    /// Threads of those that have ended, where no ledger has them.
+    threads: HashMap<String, (String, Vec<ThreadItem>)>,
+}
+
+/// What all runs of a tree share.
+#[derive(Clone)]
+struct RunTree {
+    depth: usize,
+    active: Arc<Semaphore>,
+}
+
+/// A place among the runs of a tree that work.
+type WorkPlace = Option<OwnedSemaphorePermit>;
 
 /// Where the first run of a tree is written down.
 #[derive(Clone, Default)]
@@ -371,86 +378,6 @@ impl AgentRun {
             self.next = self.take(RunInput::Cancelled);
         }
         true
-    }
-
-    /// Tells an answer that was held back while it came.
-    fn tell_answer(&mut self, tell: Listener<'_>) {
-        if let RunEffect::End(end) = &self.next
-            // What a tool said that took over is told with the end.
-            && !matches!(end.stop, StopReason::Withheld | StopReason::HandedOver)
-            && !end.text.is_empty()
-        {
-            let delta = end.text.clone();
-            self.tell(RunEvent::Text { delta }, tell);
-        }
-    }
-
-    /// What tells why the run pauses, each once: what is told again would have no number in the
-    /// record.
-    async fn pause_events(&mut self, pause: &RunPause) -> Vec<RunEvent> {
-        let mut told = Vec::new();
-        match pause {
-            RunPause::Ended(_) if std::mem::replace(&mut self.is_told, true) => {}
-            RunPause::Ended(end) => {
-                told.push(RunEvent::Usage { usage: self.usage });
-                told.push(RunEvent::Ended { end: end.clone(), at: self.end_time() });
-            }
-            RunPause::Held | RunPause::Deferred { .. } => {}
-            RunPause::Waiting(tickets) => {
-                let before = std::mem::replace(&mut self.told_tickets, tickets.clone());
-                // What those wait for that work for it, they tell themselves.
-                let own = self.state.waiting_calls();
-                let is_own = |ticket: &TicketId| own.iter().any(|one| one.ticket == *ticket);
-                let new = tickets.iter().filter(|ticket| !before.contains(ticket));
-                let new = new.filter(|ticket| is_own(ticket)).cloned();
-                let calls = self.waiting_tools(&new.collect::<Vec<_>>()).await;
-                told.extend(calls.into_iter().map(|call| RunEvent::Waiting { call }));
-            }
-        }
-        if let Some(record) = &mut self.record {
-            told.iter().cloned().for_each(|event| record.note(event));
-        }
-        told
-    }
-
-    fn tell(&mut self, event: RunEvent, tell: Listener<'_>) {
-        if let Some(record) = &mut self.record {
-            record.note(event.clone());
-        }
-        tell(event);
-    }
-
-    /// Writes what is not written yet.
-    async fn write(&mut self, pause: Option<&RunPause>) -> Result<(), RunLedgerError> {
-        if !std::mem::take(&mut self.is_ahead) {
-            return Ok(());
-        }
-        let (saved, tape) = (self.without_items(), self.tape.drain());
-        let Some(record) = &mut self.record else { return Ok(()) };
-        let (stage, tickets) = match pause {
-            None | Some(RunPause::Held) => (RunStage::Running, Vec::new()),
-            Some(RunPause::Waiting(tickets)) => (RunStage::Waiting, tickets.clone()),
-            Some(RunPause::Deferred { .. }) => (RunStage::Waiting, Vec::new()),
-            Some(RunPause::Ended(_)) => (RunStage::Ended, Vec::new()),
-        };
-        record.write(&saved, &self.state.items, (stage, tickets), &tape).await
-    }
-
-    /// A run that cannot be written goes no further: nothing of it would be known afterwards.
-    fn unwritten(&mut self, error: &RunLedgerError, tell: Listener<'_>) -> RunEnd {
-        let fault = ModelFault {
-            kind: ModelFaultKind::Broken,
-            message: "the run cannot be written down now, and stands as it was written last"
-                .to_owned(),
-            detail: Some(error.to_string()),
-            retry_after: None,
-        };
-        let end = RunEnd::of_fault(fault);
-        self.next = RunEffect::End(end.clone());
-        self.record = None;
-        self.is_told = true;
-        tell(RunEvent::Ended { end: end.clone(), at: now() });
-        end
     }
 
     fn take(&mut self, input: RunInput) -> RunEffect {

@@ -1,14 +1,16 @@
 //! What a run may spend. What is asked for is reserved before it is spent, so that whatever runs at
 //! the same time, no more is spent than was allowed.
 
+pub(crate) mod price;
+
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::price::Price;
 use crate::stop::StopReason;
 use crate::usage::Usage;
+use price::Price;
 
 /// The limits of a run; `None`: none.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

@@ -7,62 +7,45 @@
 pub(crate) mod answer;
 pub(crate) mod gate;
 pub(crate) mod lineage;
+pub(crate) mod mode;
+pub(crate) mod names;
 mod only_tools;
 pub(crate) mod tools;
 pub(crate) mod wish;
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-use toolcrib_core::Policy;
+use toolcrib_core::{PlanRequest, Policy};
 use toolcrib_engine::Crib;
 
-use crate::agent::Agent;
+use crate::agent::check::CheckPolicy;
+use crate::budget::Budget;
+use crate::model::ModelClient;
+use mode::{AgentMode, TeamLimits};
 pub use only_tools::AgentTools;
 use only_tools::{NoTools, OthersTools};
 
-/// The source of the tools that serve all others.
-pub(crate) const OURS: &str = "toolcrib";
-
-/// The source of calls that an agent answers.
-pub const AGENTS: &str = "agents";
-
-/// How an agent uses its specialists.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum AgentMode {
-    /// Not at all: it calls all tools itself.
-    Direct,
-    /// Its model has one tool, which runs one tool of one specialist.
-    Router,
-    /// Its model gives parts of the task to them, and has the tools that none of them has.
-    #[default]
-    Planner,
-    /// Whichever of these the task asks for.
-    Auto,
+/// A model with instructions, over a crib.
+#[derive(Clone)]
+pub struct Agent {
+    pub name: String,
+    pub description: String,
+    pub instructions: String,
+    pub model: Arc<ModelClient>,
+    pub crib: Crib,
+    /// What is wished of every plan.
+    pub wishes: PlanRequest,
+    pub budget: Budget,
+    pub checks: CheckPolicy,
+    /// Those that work for it.
+    pub team: Option<Arc<Team>>,
 }
 
-impl AgentMode {
-    pub const WORDS: [(&str, Self); 4] = [
-        ("direct", Self::Direct),
-        ("router", Self::Router),
-        ("planner", Self::Planner),
-        ("auto", Self::Auto),
-    ];
-}
-
-/// How far a tree of runs may go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TeamLimits {
-    /// Runs below each other, without the first.
-    pub depth: usize,
-    /// Runs of the whole tree that work at the same time, without the first.
-    pub active: usize,
-}
-
-impl Default for TeamLimits {
-    fn default() -> Self {
-        Self { depth: 2, active: 8 }
+impl Agent {
+    /// The same with less: neither it nor those that work for it have what `by` leaves out.
+    pub fn narrow(&mut self, by: &Arc<dyn Policy>) {
+        self.crib = self.crib.narrowed(Arc::clone(by));
+        self.team = self.team.as_ref().map(|team| Arc::new(team.narrowed(by)));
     }
 }
 

@@ -15,7 +15,7 @@ use super::{AgentRun, Listener};
 use crate::event::{CallEnd, RunEvent};
 use crate::item::ResultText;
 use crate::model::ModelFault;
-use crate::team::AgentMode;
+use crate::team::mode::AgentMode;
 
 /// How soon a busy call is looked at again.
 const BUSY_PAUSE: Duration = Duration::from_millis(50);

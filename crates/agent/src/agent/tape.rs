@@ -1,5 +1,7 @@
 //! What comes to a run is kept on its tape, or comes from there: past this file, nothing knows which.
 
+mod restore;
+
 use serde_json::Map;
 use toolcrib_core::{Call, Content, Plan, RawArguments, Report, Response, TicketId, ToolOutcome};
 use toolcrib_dialect::{HostedCall, HostedWork};

@@ -22,8 +22,9 @@ use crate::run::RunInput;
 use crate::run::trace::RequestPurpose;
 use crate::stop::StopReason;
 use crate::team::gate;
+use crate::team::mode::AgentMode;
+use crate::team::names::AGENTS;
 use crate::team::tools::report_missing;
-use crate::team::{AGENTS, AgentMode};
 use crate::usage::{Usage, tokens};
 
 /// What a model is told once a result has named a source.

@@ -8,7 +8,7 @@ use url::Url;
 
 use super::request::engine::TokenEngine;
 use super::text_calls::format::TextCallFormat;
-use crate::price::Price;
+use crate::budget::price::Price;
 
 /// A model at an address.
 #[derive(Debug, Clone, PartialEq)]

@@ -10,10 +10,11 @@ use toolcrib_core::{BatchOptions, Caller};
 use super::graph::MessageGraph;
 use super::task::{RolloutTask, seed_of};
 use super::trajectory::{TRAJECTORY_FORMAT, Trajectory, TrajectoryFault, TrajectoryTask};
-use crate::agent::{Agent, AgentRun, RunOrder, RunPause};
+use crate::agent::{AgentRun, RunOrder, RunPause};
 use crate::model::{CallChoice, ModelFault, ModelFaultKind};
 use crate::run::end::RunEnd;
 use crate::stop::StopReason;
+use crate::team::Agent;
 
 /// How long a run that was told to end may take to do so.
 const LAST_MOMENT: Duration = Duration::from_secs(10);

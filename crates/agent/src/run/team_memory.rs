@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use toolcrib_core::{Fingerprint, Response, ResultHandle, TicketId};
 
-use crate::team::AgentMode;
 use crate::team::lineage::Lineage;
+use crate::team::mode::AgentMode;
 
 /// The same task is not given to the same specialist once more after so many equal answers.
 const MOST_REPEATS: usize = 2;

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 use toolcrib_core::{Fingerprint, ResultHandle};
 
-use super::tools::{FIND, REPORT_MISSING};
+use super::names::{FIND, REPORT_MISSING};
 use crate::item::ThreadItem;
 use crate::run::RunState;
 use crate::run::end::RunEnd;

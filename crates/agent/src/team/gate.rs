@@ -10,7 +10,8 @@ use std::collections::BTreeSet;
 use toolcrib_core::{Caller, Plan, ToolName};
 use toolcrib_engine::selection::{Selection, SelectionReason, SelectionRequest, select};
 
-use super::{AgentMode, Specialist, Team};
+use super::mode::AgentMode;
+use super::{Specialist, Team};
 use crate::run::team_memory::DecidedMode;
 
 /// Tools that are looked for at the most.

@@ -6,7 +6,7 @@ use serde_json::json;
 use toolcrib_core::{BoxFuture, Caller, Fingerprint, Intent, Policy, ToolSpec, Verdict};
 use toolcrib_engine::rules::ToolPatterns;
 
-use super::OURS;
+use super::names::OURS;
 
 /// The tools that none of these lets anybody see, and those that serve all others.
 pub(super) struct OthersTools(pub(super) Vec<Arc<dyn Policy>>);

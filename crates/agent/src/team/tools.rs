@@ -2,19 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{AgentMode, Specialist, Team};
+use super::mode::AgentMode;
+use super::names::{ASK, DELEGATE, FIND, HAND_OVER, REPORT_MISSING, ROUTE};
+use super::{Specialist, Team};
 use crate::model::CallerTool;
-
-/// One tool for all specialists, with their names as an enumeration.
-pub(crate) const DELEGATE: &str = "delegate";
-/// What it is called elsewhere; it is understood and not offered.
-pub(crate) const DELEGATE_ALIAS: &str = "delegateToSpecialistAgent";
-/// How the name of a tool for one specialist alone begins.
-pub(crate) const ASK: &str = "ask_";
-pub(crate) const FIND: &str = "find_specialists";
-pub(crate) const HAND_OVER: &str = "hand_over";
-pub(crate) const REPORT_MISSING: &str = "report_missing";
-pub(crate) const ROUTE: &str = "route";
 
 /// So few specialists have a tool each: a model chooses better among names with descriptions.
 const EACH: usize = 5;

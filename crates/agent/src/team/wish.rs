@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use toolcrib_core::{Call, RawArguments};
 
-use super::tools::{ASK, DELEGATE, DELEGATE_ALIAS, FIND, HAND_OVER, REPORT_MISSING, ROUTE};
+use super::names::{ASK, DELEGATE, DELEGATE_ALIAS, FIND, HAND_OVER, REPORT_MISSING, ROUTE};
 
 /// Bytes of the arguments at the most: a task is in words, and results go by their handles.
 const LARGEST: usize = 256 * 1024;

@@ -52,7 +52,7 @@ impl ConfigChecker<'_, '_, '_> {
             None | Some(raw::ConfirmWord::Person) => Approver::Person,
             Some(raw::ConfirmWord::Model) => Approver::Model,
         };
-        let eager = ToolPatterns::read_with(eager, &self.toolsets).unwrap_or_else(|wrong| {
+        let eager = self.toolsets.patterns(eager).unwrap_or_else(|wrong| {
             for PatternProblem { index, what, cure } in wrong {
                 self.problem(&place.key("eager").index(index), what, cure);
             }

@@ -7,9 +7,9 @@ use toolcrib_core::{
     Call, Caller, Fingerprint, NewRun, Response, RunLedger, RunStage, StoredRun, TicketId,
 };
 
-use super::super::{Agent, AgentRun, Listener, RunOrder, ThreadPlace};
+use super::super::{Agent, AgentRun, ChildRun, Listener, RunOrder, ThreadPlace};
 use super::answers::failed;
-use super::work::{ChildRun, is_of_run, relayed, ticket_of};
+use super::work::{is_of_run, relayed, ticket_of};
 use crate::event::RunEvent;
 use crate::event::stored::events_of;
 use crate::item::ThreadItem;
@@ -17,7 +17,7 @@ use crate::model::CallChoice;
 use crate::run::WaitingCall;
 use crate::saved::RestoreError;
 use crate::team::lineage::{Lineage, task_print};
-use crate::team::tools::HAND_OVER;
+use crate::team::names::HAND_OVER;
 use crate::team::wish::{DelegatedTask, TeamWish};
 
 /// Letters of the mark by which the threads of one specialist are told apart.

@@ -10,8 +10,9 @@ use super::super::{AgentRun, Listener};
 use super::answers::{done, failed};
 use super::work::ChildOutcomes;
 use crate::record::tape::TapeEntry;
+use crate::team::mode::AgentMode;
 use crate::team::wish::TeamWish;
-use crate::team::{AgentMode, Specialist, Team};
+use crate::team::{Specialist, Team};
 use crate::usage::Usage;
 
 /// Specialists that a search tells at the most.
@@ -100,7 +101,7 @@ impl AgentRun {
             return Vec::new();
         };
         let specs = plan.tools().map(|tool| &tool.listed.spec);
-        let ours = |source: &str| source == crate::team::OURS;
+        let ours = |source: &str| source == crate::team::names::OURS;
         specs
             .filter(|spec| !ours(spec.origin.source.as_str()))
             .map(|spec| (spec.name.to_string(), spec.summary.clone()))

@@ -1,57 +1,27 @@
 //! The runs that work for a run: driven at the same time, each until it has ended or waits for a
 //! person.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{self, UnboundedSender};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::{Id, JoinSet};
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
-use toolcrib_core::{BoxFuture, Call, Fingerprint, TicketId};
+use toolcrib_core::{BoxFuture, Call, TicketId};
 
-use super::super::{AgentRun, Listener, RunPause, now};
+use super::super::{AgentRun, ChildRun, Children, Listener, RunPause, RunTree, WorkPlace, now};
 use crate::event::RunEvent;
-use crate::item::ThreadItem;
 use crate::run::end::RunEnd;
-use crate::team::TeamLimits;
+use crate::team::mode::TeamLimits;
 
 /// How often it is looked what became of the tickets of those that wait while others work.
 const LOOKS: Duration = Duration::from_millis(250);
 
 /// How the ticket of a call begins that waits for a run and not for a person.
 const RUN: &str = "run:";
-
-/// A run that works for another one.
-pub(in crate::agent) struct ChildRun {
-    pub(in crate::agent) id: String,
-    /// Of its thread, as the model that gave the task is told it.
-    pub(in crate::agent) thread: String,
-    /// From the first run of the tree: `billing-1/search-2`.
-    pub(in crate::agent) path: String,
-    pub(in crate::agent) task: Fingerprint,
-    /// The call that it answers.
-    pub(in crate::agent) call: Call,
-    pub(in crate::agent) hands_over: bool,
-    pub(in crate::agent) run: AgentRun,
-}
-
-/// Those of one run that have not ended, each under the ticket that its call waits under.
-#[derive(Default)]
-pub(in crate::agent) struct Children {
-    pub(in crate::agent) open: BTreeMap<TicketId, ChildRun>,
-    /// Threads of those that have ended, where no ledger has them.
-    pub(in crate::agent) threads: HashMap<String, (String, Vec<ThreadItem>)>,
-}
-
-/// What all runs of a tree share.
-#[derive(Clone)]
-pub(in crate::agent) struct RunTree {
-    pub(in crate::agent) depth: usize,
-    active: Arc<Semaphore>,
-}
 
 /// What driving came to.
 #[derive(Default)]
@@ -90,9 +60,6 @@ impl RunTree {
         }
     }
 }
-
-/// A place among the runs of a tree that work.
-pub(in crate::agent) type WorkPlace = Option<OwnedSemaphorePermit>;
 
 /// Whether a call waits under this ticket for a run, and not for a person.
 pub(in crate::agent) fn is_of_run(ticket: &TicketId) -> bool {

@@ -22,7 +22,7 @@ impl ConfigChecker<'_, '_, '_> {
         if patterns.is_empty() {
             return None;
         }
-        match ToolPatterns::read_with(patterns, &self.toolsets) {
+        match self.toolsets.patterns(patterns) {
             Ok(read) => Some(read),
             Err(wrong) => {
                 for PatternProblem { index, what, cure } in wrong {
@@ -99,7 +99,7 @@ impl ConfigChecker<'_, '_, '_> {
             return Some(TeamMember::Agent(name.to_owned()));
         }
         let pattern = [format!("toolset:{name}")];
-        if let Ok(tools) = ToolPatterns::read_with(&pattern, &self.toolsets) {
+        if let Ok(tools) = self.toolsets.patterns(&pattern) {
             let named = self.toolsets.named.iter().map(NamedToolset::toolset);
             let info = named.into_iter().find(|info| info.id == name);
             let summary = info.map(|info| info.summary.clone()).unwrap_or_default();

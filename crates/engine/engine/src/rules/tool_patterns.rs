@@ -2,8 +2,10 @@
 
 use toolcrib_core::{Caller, ToolSpec};
 
-use super::pattern::{self, PatternField, PatternTerm};
-use super::toolset_names::ToolsetNames;
+use super::pattern::{self, PatternFault, PatternField, PatternTerm};
+
+/// Tells what is wrong with a pattern beyond its form.
+type PatternJudge<'a> = &'a dyn Fn(&[PatternTerm]) -> Option<PatternFault>;
 
 /// Patterns as rules have them, of which one must match; those of a caller are left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -21,27 +23,11 @@ pub struct PatternProblem {
 impl ToolPatterns {
     /// All that is wrong is told at once. A toolset need not be there.
     pub fn read(texts: &[impl AsRef<str>]) -> Result<Self, Vec<PatternProblem>> {
-        Ok(Self::checked(texts, None)?.of_any_toolset())
-    }
-
-    /// The same of a file that has these toolsets.
-    pub fn read_with(
-        texts: &[impl AsRef<str>],
-        toolsets: &ToolsetNames,
-    ) -> Result<Self, Vec<PatternProblem>> {
-        Ok(Self::checked(texts, Some(toolsets))?.of_any_toolset())
-    }
-
-    /// The same for what rules may go by.
-    pub(super) fn for_rules(
-        texts: &[impl AsRef<str>],
-        toolsets: &ToolsetNames,
-    ) -> Result<Self, Vec<PatternProblem>> {
-        Self::checked(texts, Some(toolsets))
+        Ok(Self::checked(texts, &|_| None)?.of_any_toolset())
     }
 
     /// It permits nothing, so it may go by sets that a model made.
-    fn of_any_toolset(mut self) -> Self {
+    pub(super) fn of_any_toolset(mut self) -> Self {
         for term in self.0.iter_mut().flatten() {
             if term.field == PatternField::Toolset {
                 term.field = PatternField::AnyToolset;
@@ -50,14 +36,15 @@ impl ToolPatterns {
         self
     }
 
-    fn checked(
+    /// The same for what rules may go by.
+    pub(super) fn checked(
         texts: &[impl AsRef<str>],
-        toolsets: Option<&ToolsetNames>,
+        judge: PatternJudge<'_>,
     ) -> Result<Self, Vec<PatternProblem>> {
         let (mut read, mut wrong) = (Vec::new(), Vec::new());
         for (index, text) in texts.iter().enumerate() {
             let terms = pattern::read(text.as_ref()).and_then(|terms| {
-                if let Some(fault) = toolsets.and_then(|toolsets| toolsets.unknown(&terms)) {
+                if let Some(fault) = judge(&terms) {
                     return Err(fault);
                 }
                 let of_caller = |term: &&PatternTerm| PatternField::OF_CALLER.contains(&term.field);

@@ -28,7 +28,7 @@ impl NamedToolset {
     ) -> Result<Self, Vec<PatternProblem>> {
         let (mut read, mut wrong) = (Vec::new(), Vec::new());
         for (index, text) in patterns.iter().enumerate() {
-            match ToolPatterns::for_rules(std::slice::from_ref(text), known) {
+            match ToolPatterns::checked(std::slice::from_ref(text), &|terms| known.unknown(terms)) {
                 Ok(pattern) => read.push((text.as_str().into(), pattern)),
                 Err(faults) => {
                     wrong.extend(faults.into_iter().map(|fault| PatternProblem { index, ..fault }));
@@ -63,6 +63,12 @@ pub struct ToolsetNames {
 }
 
 impl ToolsetNames {
+    /// Patterns of a file that has these toolsets; all that is wrong is told at once.
+    pub fn patterns(&self, texts: &[impl AsRef<str>]) -> Result<ToolPatterns, Vec<PatternProblem>> {
+        let read = ToolPatterns::checked(texts, &|terms| self.unknown(terms))?;
+        Ok(read.of_any_toolset())
+    }
+
     /// Whether a toolset of this name may be there, as far as the file alone can tell.
     pub fn may_have(&self, id: &str) -> bool {
         self.named.iter().any(|named| named.toolset.id == id) || self.is_of_source(id)

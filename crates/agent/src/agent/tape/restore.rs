@@ -6,8 +6,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use toolcrib_core::{BatchOptions, Caller, RunLedger, StoredRun};
 
-use super::children::work::Children;
-use super::{Agent, AgentRun, RunPast, ThreadPlace, tree_of};
+use crate::agent::{Agent, AgentRun, Children, RunPast, ThreadPlace, tree_of};
 use crate::budget::{Account, Spent};
 use crate::model::room::ModelRoom;
 use crate::record::RunRecord;
@@ -22,7 +21,7 @@ impl AgentRun {
         SavedRun { items: self.state.items.clone(), ..self.without_items() }
     }
 
-    pub(super) fn without_items(&self) -> SavedRun {
+    pub(in crate::agent) fn without_items(&self) -> SavedRun {
         let end = if let RunEffect::End(end) = &self.next { Some(end.clone()) } else { None };
         SavedRun {
             version: SAVED_VERSION,
