@@ -96,7 +96,9 @@ fn summary_of(crib: &Crib, id: &str) -> String {
     let catalog = crib.catalog();
     let sets = catalog.tools().iter().flat_map(|tool| tool.spec.toolsets.iter());
     let found = sets.map(|set| &set.toolset).find(|toolset| toolset.id == id);
-    found.map(|toolset| toolset.summary.clone()).unwrap_or_default()
+    let said = found.map(|toolset| [&toolset.summary, &toolset.title].map(String::clone));
+    let mut said = said.into_iter().flatten();
+    said.find(|text| !text.is_empty()).unwrap_or_default()
 }
 
 /// What a profile permits at the moment.
