@@ -1,7 +1,7 @@
 //! `POST /v1/plan`: what one request may use, in the words of one model API.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::Error as _;
+use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 use toolcrib::dialect::{Dialect, NAMES, dialect};
@@ -81,7 +81,12 @@ fn made_whole(value: &mut Value) {
     }
 }
 
-fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+/// A number that may be written as `3.0` too, which JSON Schema takes for whole.
+pub(super) fn whole<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: DeserializeOwned,
+{
     let mut value = Value::deserialize(deserializer)?;
     made_whole(&mut value);
     serde_json::from_value(value).map_err(D::Error::custom)

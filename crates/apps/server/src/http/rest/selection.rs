@@ -11,6 +11,7 @@ use toolcrib::selection::{
 };
 use toolcrib::{Discovery, Plan, PlanRequest};
 
+use super::plan::whole;
 use crate::http::routes::problem::{HttpProblem, ProblemKind};
 use crate::http::routes::reply::json as reply;
 use crate::http::routes::request::GatewayRequest;
@@ -32,11 +33,12 @@ pub(crate) struct SelectBody {
     #[serde(default)]
     profile: Option<String>,
     /// Tools at the most.
-    #[serde(default = "five")]
+    #[serde(default = "five", deserialize_with = "whole")]
     #[schemars(range(min = 1, max = MOST))]
     limit: u16,
     /// Tokens of their definitions in a prompt at the most.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole")]
+    #[schemars(range(max = u32::MAX))]
     tokens: Option<u32>,
     /// Tools that are among them in any case; not more than `limit`.
     #[serde(default)]
@@ -56,7 +58,7 @@ pub(crate) struct SelectBody {
 #[serde(deny_unknown_fields)]
 pub(crate) struct PartitionBody {
     /// The agents by name. What the configuration assigns to one of them, it has alone.
-    #[schemars(length(min = 1, max = MOST_AGENTS))]
+    #[schemars(extend("minProperties" = 1, "maxProperties" = MOST_AGENTS))]
     agents: BTreeMap<String, PartitionMember>,
     /// What they are to do together: only tools for it are shared out.
     #[serde(default)]
@@ -65,12 +67,12 @@ pub(crate) struct PartitionBody {
     #[serde(default)]
     profile: Option<String>,
     /// Tools of the task for each agent.
-    #[serde(default = "five")]
+    #[serde(default = "five", deserialize_with = "whole")]
     #[schemars(range(min = 1, max = MOST))]
     limit: u16,
     /// Tools of one agent at the most.
-    #[serde(default)]
-    #[schemars(range(min = 1))]
+    #[serde(default, deserialize_with = "whole")]
+    #[schemars(range(min = 1, max = u32::MAX))]
     capacity: Option<u32>,
     /// Whether tools that only read may be with several agents that have a use for them.
     #[serde(default)]

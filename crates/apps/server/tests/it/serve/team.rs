@@ -54,7 +54,7 @@ fn model(look_up: (&'static str, Value)) -> ScriptedModel {
         if tools.contains("ask_shop") {
             return match results {
                 0 => calls(&[
-                    ("ask_shop", json!({ "task": "What is pet 7 called?" })),
+                    ("ask_shop", json!({ "task": "Who is ann?" })),
                     ("ask_office", json!({ "task": "Make a task: Water the plants." })),
                 ]),
                 2 => calls(&[("text_count", json!({ "text": "a b" }))]),
@@ -148,7 +148,7 @@ fn a_planner_solves_three_parts_and_an_approval_of_a_specialist_outlives_a_resta
         let Ok(pets) = std::fs::read_to_string(format!("{data}/petstore3.yaml")) else { return };
         folder.write("petstore3.yaml", &pets);
         let _mock = peers.mock(&folder, "petstore3.yaml");
-        return solved(PETS, ("shop__getPetById", json!({ "petId": 7 })));
+        return solved(PETS, ("shop__getUserByName", json!({ "username": "ann" })));
     }
     solved(STAND_IN, ("shop__text_count", json!({ "text": "seven" })));
 }
@@ -196,7 +196,7 @@ fn a_terminal_shows_the_work_of_specialists_beneath_that_of_the_planner() {
     let said = run_in(&folder, &["chat", "--agent", "boss", "--yes", "Three things."], &[]);
     assert_eq!((said.code, said.out.trim_end()), (0, "All three parts are done."), "{said:?}");
     for line in [
-        "  `shop`: What is pet 7 called?",
+        "  `shop`: Who is ann?",
         "    calls `shop__text_count` with {\"text\":\"seven\"}",
         "    it answers: It is known.",
         "  `office`: Make a task: Water the plants.",
