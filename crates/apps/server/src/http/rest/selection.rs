@@ -136,7 +136,9 @@ pub(crate) fn select(asked: GatewayRequest) -> ReplyFuture {
             min_confidence: body.min_confidence,
             fallback: body.fallback.into(),
         };
-        let found = aside(is_starting, move || select_tools(&plan, &request)).await?;
+        let found =
+            aside(is_starting, ProblemKind::InvalidBody, move || select_tools(&plan, &request))
+                .await?;
         Ok(reply(&json!(found)))
     })
 }
@@ -170,7 +172,8 @@ pub(crate) fn share(asked: GatewayRequest) -> ReplyFuture {
                 ..SelectionRequest::default()
             }),
         };
-        let found = aside(is_starting, move || partition(&plan, &request)).await?;
+        let found =
+            aside(is_starting, ProblemKind::NoRoom, move || partition(&plan, &request)).await?;
         Ok(reply(&json!(found)))
     })
 }
@@ -213,9 +216,11 @@ fn plan(asked: &GatewayRequest, profile: Option<&str>) -> Result<(Plan, bool), H
     Ok((plan?, is_starting))
 }
 
-/// Off the threads that serve: an index may have to be made first.
+/// Off the threads that serve: an index may have to be made first. `refused`: what it is that the
+/// request cannot be met.
 async fn aside<T: Send + 'static>(
     is_starting: bool,
+    refused: ProblemKind,
     work: impl FnOnce() -> Result<T, SelectionError> + Send + 'static,
 ) -> Result<T, HttpProblem> {
     let done = tokio::task::spawn_blocking(work).await;
@@ -225,7 +230,7 @@ async fn aside<T: Send + 'static>(
             HttpProblem::starting("a tool of the request")
         }
         SelectionError::UnknownTool(told) => HttpProblem::new(ProblemKind::UnknownTool, told),
-        SelectionError::Request(told) => invalid(told),
+        SelectionError::Request(told) => HttpProblem::new(refused, told),
         SelectionError::Plan(error) => {
             HttpProblem::new(ProblemKind::NothingLeft, error.to_string())
         }

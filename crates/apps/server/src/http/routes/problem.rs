@@ -36,6 +36,7 @@ pub(crate) enum ProblemKind {
     UnknownRun,
     RunBusy,
     NothingLeft,
+    NoRoom,
     NotAReply,
     TicketRefused,
     EndKnown,
@@ -48,7 +49,7 @@ pub(crate) enum ProblemKind {
 }
 
 impl ProblemKind {
-    pub(crate) const ALL: [Self; 36] = [
+    pub(crate) const ALL: [Self; 37] = [
         Self::BadRequest,
         Self::BadHost,
         Self::BadOrigin,
@@ -76,6 +77,7 @@ impl ProblemKind {
         Self::UnknownRun,
         Self::RunBusy,
         Self::NothingLeft,
+        Self::NoRoom,
         Self::NotAReply,
         Self::TicketRefused,
         Self::EndKnown,
@@ -117,6 +119,7 @@ impl ProblemKind {
             Self::UnknownRun => ("unknown-run", 404, "There is no such run"),
             Self::RunBusy => ("run-busy", 409, "The run has not ended"),
             Self::NothingLeft => ("nothing-left", 409, "No chosen tool is left"),
+            Self::NoRoom => ("no-room", 409, "There is no room for all tools"),
             Self::NotAReply => ("not-a-reply", 422, "This is no reply of the model API"),
             Self::TicketRefused => ("ticket-refused", 409, "The ticket cannot be redeemed"),
             Self::EndKnown => ("end-known", 409, "The call takes no such end"),

@@ -5,7 +5,7 @@ use toolcrib::store::CallState;
 
 use super::problem::ProblemKind::{
     self, BadHost, BadOrigin, BadRequest, Broken, EndKnown, Forbidden, InsufficientScope,
-    InvalidBody, InvalidQuery, KeyConflict, KeyInUse, NotAReply, NotJson, NothingLeft,
+    InvalidBody, InvalidQuery, KeyConflict, KeyInUse, NoRoom, NotAReply, NotJson, NothingLeft,
     OtherProfile, OutcomeUnknown, RunBusy, SourceStarting, TicketRefused, TooLarge, TooMany,
     TooSlow, Unauthenticated, Unavailable, UnknownAgent, UnknownCall, UnknownCursor, UnknownPlan,
     UnknownProfile, UnknownResult, UnknownRun, UnknownSource, UnknownTicket, UnknownTool,
@@ -100,7 +100,7 @@ pub(crate) static ROUTES: &[Route] = &[
     post("/v1/partition", "share_tools", selection::share, "Share tools out over agents.")
         .body(schemas::of::<selection::PartitionBody>)
         .answers(schemas::partition)
-        .problems(&[UnknownProfile, UnknownTool, SourceStarting, NothingLeft]),
+        .problems(&[UnknownProfile, UnknownTool, SourceStarting, NothingLeft, NoRoom]),
     get("/v1/calls", "list_calls", listing::list, "List what runs now, and the recorded calls.")
         .query(RECORDED)
         .answers(schemas::batches)

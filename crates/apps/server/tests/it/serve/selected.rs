@@ -206,7 +206,7 @@ fn refused_partitions() -> Vec<RefusedCase> {
         (
             "partition",
             json!({ "agents": { "a": {} }, "capacity": 3 }),
-            422,
+            409,
             "10 tools do not fit: there is room for 3, and for 3 at each agent: raise the capacity, or name more agents",
         ),
         (
@@ -237,6 +237,7 @@ fn a_request_that_cannot_be_met_is_told_with_its_place_and_its_cure() {
     for (path, body, status, detail) in cases {
         let kind = match detail {
             _ if status == 422 => "invalid-body",
+            _ if status == 409 => "no-room",
             _ if detail.contains("configuration") => "unknown-profile",
             _ => "unknown-tool",
         };
