@@ -125,6 +125,9 @@ impl LiveTools {
             Err(error) => return Drift::NotRun(format!("there is no plan of the tools: {error}")),
         };
         let Some(effect) = effect(&plan, &call) else {
+            if TeamWish::is_named(&call.wire.name) {
+                return Drift::NotRun("agents answered it, and not a tool".to_owned());
+            }
             let was_missing =
                 recorded.error().is_some_and(|error| error.kind == ErrorKind::UnknownTool);
             return if was_missing { Drift::Same } else { Drift::Missing };
@@ -202,9 +205,7 @@ fn coming(run: &mut AgentRun) -> Coming {
             let made = batch.into_iter().take(entry.may_run);
             let made = made.zip(entry.responses.iter().cloned());
             // One that waits is made once it was decided.
-            let made = made.filter(|(_, response)| response.ticket().is_none());
-            // What a team answers is no call of a tool.
-            calls.extend(made.filter(|(call, _)| !TeamWish::is_named(&call.wire.name)));
+            calls.extend(made.filter(|(_, response)| response.ticket().is_none()));
         }
         Some(_) => {
             let ours = player.ahead().map_while(|entry| match entry {

@@ -11,6 +11,7 @@ use super::answers::{done, failed};
 use super::work::ChildOutcomes;
 use crate::record::tape::TapeEntry;
 use crate::team::mode::AgentMode;
+use crate::team::names::{ASK, DELEGATE, DELEGATE_ALIAS, FIND, HAND_OVER, REPORT_MISSING, ROUTE};
 use crate::team::wish::TeamWish;
 use crate::team::{Specialist, Team};
 use crate::usage::Usage;
@@ -35,10 +36,16 @@ impl AgentRun {
 
     /// Whether a tool of this name is one of the team, or of those who work for another one.
     pub(in crate::agent) fn is_of_team(&self, name: &str) -> bool {
-        let is_member = !self.state.team.lineage.is_first();
-        (is_member || self.agent.team.is_some())
-            && TeamWish::is_named(name)
-            && !self.state.caller_tools().iter().any(|tool| tool.name == name)
+        let is_known = match (name, self.team()) {
+            (REPORT_MISSING, _) => !self.state.team.lineage.is_first(),
+            (ROUTE, Some((_, mode))) => mode == AgentMode::Router,
+            (name, Some((team, AgentMode::Planner))) => {
+                let of_one = || name.strip_prefix(ASK).is_some_and(|one| team.find(one).is_some());
+                [DELEGATE, DELEGATE_ALIAS, FIND, HAND_OVER].contains(&name) || of_one()
+            }
+            (_, _) => false,
+        };
+        is_known && !self.state.caller_tools().iter().any(|tool| tool.name == name)
     }
 
     /// Takes the calls out that the team answers; those that the router passes on become calls of
