@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 use serde_json::json;
 use toolcrib_core::{
-    Caller, Decision, Effect, Ending, Fingerprint, IdempotencyKey, KeyState, Run, RunLedger as _,
-    SourceId, TicketId, ToolName, Toolset,
+    Caller, Decision, Effect, Ending, Fingerprint, IdempotencyKey, KeyState, NewRun, Run,
+    RunLedger as _, SourceId, TicketId, ToolName, Toolset,
 };
 use toolcrib_engine::Crib;
 use toolcrib_store::{CallFilter, Store, StoreOptions};
@@ -27,6 +27,9 @@ const BEFORE_RUNS: [&str; 6] = [
     include_str!("../../src/schema/6.sql"),
     include_str!("../../src/schema/7.sql"),
 ];
+
+/// The one after these, which knew not whose work a run is a part of.
+const RUNS: &str = include_str!("../../src/schema/8.sql");
 
 /// A file as the first release left it when it was killed.
 fn first(scratch: &Scratch) -> Connection {
@@ -97,7 +100,7 @@ async fn a_file_of_the_first_form_goes_on_with_all_that_it_holds() {
     drop((crib, store));
     let raw = Connection::open(scratch.file()).unwrap();
     let form: i64 = raw.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
-    assert_eq!(form, 8);
+    assert_eq!(form, 9);
 }
 
 #[tokio::test]
@@ -126,7 +129,34 @@ async fn a_file_of_the_form_before_runs_keeps_what_it_has_and_takes_runs() {
     drop(store);
     let raw = Connection::open(scratch.file()).unwrap();
     let form: i64 = raw.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
-    assert_eq!(form, 8);
+    assert_eq!(form, 9);
+}
+
+#[tokio::test]
+async fn a_run_of_the_form_before_parents_is_there_and_works_for_nobody() {
+    let scratch = Scratch::new();
+    let raw = first(&scratch);
+    for step in BEFORE_RUNS.into_iter().chain([RUNS]) {
+        raw.execute_batch(step).unwrap();
+    }
+    raw.pragma_update(None, "user_version", 8).unwrap();
+    let caller = serde_json::to_string(&Caller::local()).unwrap();
+    raw.execute(
+        "INSERT INTO runs (id, tenant, subject, thread, agent, stage, created, changed, steps, items, \
+         events, caller, tickets, request, state) VALUES ('old', 'local', 'local', 't', 'a', 'running', \
+         4102444800000, 4102444800000, 1, 0, 0, ?1, '[]', '{}', '{}')",
+        [caller],
+    )
+    .unwrap();
+    drop(raw);
+    let store = Store::open(&scratch.file(), StoreOptions::default()).unwrap();
+    let old = store.load("old").await.unwrap().unwrap();
+    assert_eq!((old.summary.parent, old.steps), (None, 1));
+    store.advance("old", run_step(1)).await.unwrap();
+    let child = NewRun { parent: Some("old".to_owned()), ..new_run("child", "other") };
+    store.create(child, run_step(0)).await.unwrap();
+    assert_eq!(store.load("child").await.unwrap().unwrap().summary.parent.as_deref(), Some("old"));
+    assert_eq!(store.check().await.unwrap(), Vec::<String>::new());
 }
 
 #[test]
