@@ -344,8 +344,10 @@ async fn tampered_with_its_thread(cassette: &Cassette) {
     let file: Value = serde_json::from_str(&cassette.to_json()).unwrap();
     let begun = file["log"][0]["input"]["begun"]["items"].as_u64().unwrap();
     let begun = usize::try_from(begun).unwrap();
-    // Behind a gate, what a tool gave in the place of the model is told at the end alone.
-    let is_held = file.to_string().contains(r#""outcome":"held""#);
+    // Behind a gate, what a tool gave in the place of the model is told at the end alone; if it has
+    // not passed, the thread has a line of the loop in its place.
+    let log = file["log"].to_string();
+    let is_held = log.contains(r#""outcome":"held""#) && !log.contains(r#""stop":"withheld""#);
     let last_item = file["items"].as_array().unwrap().len() - 1;
     let end = ReplayPlace::Event(cassette.replay().await.unwrap().events.len() - 1);
     for item in begun..file["items"].as_array().unwrap().len() {
