@@ -1,13 +1,11 @@
 //! A batch of calls: what the budget lets run, and what is told of it.
 
-use std::sync::Arc;
-use std::time::Duration;
+mod live;
 
-use tokio::sync::mpsc;
+use std::sync::{Mutex, PoisonError};
+
 use tokio_util::sync::CancellationToken;
-use toolcrib_core::{
-    BatchOptions, Call, CallKey, Effect, ErrorKind, Host, Plan, Progress, Report, Response,
-};
+use toolcrib_core::{BatchOptions, Call, Effect, Plan, Report, Response};
 
 use super::children::answers::failed;
 use super::tape::BatchOutcome;
@@ -16,13 +14,7 @@ use crate::event::{CallEnd, RunEvent};
 use crate::item::ResultText;
 use crate::model::ModelFault;
 use crate::team::mode::AgentMode;
-
-/// How soon a busy call is looked at again.
-const BUSY_PAUSE: Duration = Duration::from_millis(50);
-/// Progress that waits to be told.
-const MOST_WAITING: usize = 64;
-/// Progress that is told of one batch: all of it is written down.
-const MOST_PROGRESS: usize = 200;
+use live::LiveBatch;
 
 /// What is told of a call whose result is an answer that is checked before it is shown.
 const HELD: &str =
@@ -79,93 +71,47 @@ impl AgentRun {
         cancel: &CancellationToken,
     ) -> Option<BatchOutcome> {
         let (places, of_team) = self.take_team_calls(calls);
+        let plain = match self.live_batch(calls, cancel) {
+            Ok(plain) => plain,
+            Err(no_plan) if of_team.is_empty() => {
+                return Some(BatchOutcome { no_plan: Some(no_plan), ..BatchOutcome::default() });
+            }
+            Err(why) => {
+                let refused = calls.iter().map(|call| *failed(call, format!("not run: {why}")));
+                let mut outcome = BatchOutcome::default();
+                outcome.report.responses = refused.collect();
+                let theirs = self.delegate(of_team, tell, cancel).await?;
+                return Some(in_places(outcome, places, theirs));
+            }
+        };
         if of_team.is_empty() {
-            return Some(self.run_batch(calls, tell, cancel).await);
+            return Some(plain.run(tell).await);
         }
-        let plain = calls.clone();
-        let mut outcome = self.run_batch(calls, tell, cancel).await;
-        if let Some(why) = outcome.no_plan.take() {
-            let refused = plain.iter().map(|call| *failed(call, format!("not run: {why}")));
-            outcome.report.responses = refused.collect();
-        }
-        let theirs = self.delegate(of_team, tell, cancel).await?;
-        let mut all: Vec<_> = places.into_iter().zip(outcome.report.responses).collect();
-        all.extend(theirs);
-        all.sort_by_key(|(place, _)| *place);
-        outcome.report.responses = all.into_iter().map(|(_, response)| response).collect();
-        Some(outcome)
+        // Both tell what comes to them, one after the other: nobody waits for the lock.
+        let tell = Mutex::new(tell);
+        let told = |event| (tell.lock().unwrap_or_else(PoisonError::into_inner))(event);
+        let (mut of_plain, mut of_theirs) = (told, told);
+        let theirs = self.delegate(of_team, &mut of_theirs, cancel);
+        let (outcome, theirs) = tokio::join!(plain.run(&mut of_plain), theirs);
+        Some(in_places(outcome, places, theirs?))
     }
 
-    /// Takes the calls, unless none is run.
-    async fn run_batch(
+    /// Takes the calls, ready to run; why they cannot run, if there is no plan.
+    fn live_batch(
         &mut self,
         calls: &mut Vec<Call>,
-        tell: Listener<'_>,
         cancel: &CancellationToken,
-    ) -> BatchOutcome {
+    ) -> Result<LiveBatch, String> {
         if calls.is_empty() {
-            return BatchOutcome::default();
+            return Ok(LiveBatch::default());
         }
-        let plan = match self.plan_of_batch() {
-            Ok(plan) => plan,
-            Err(fault) => {
-                return BatchOutcome { no_plan: Some(fault.message), ..BatchOutcome::default() };
-            }
-        };
+        let plan = self.plan_of_batch().map_err(|fault| fault.message)?;
         let mut calls = std::mem::take(calls);
         self.name_calls(&plan, &mut calls);
-        let (sender, mut told) = mpsc::channel(MOST_WAITING);
-        let within = cancel.child_token();
-        let host = self.options.host.clone();
-        let host = host.unwrap_or_else(|| Arc::new(ProgressHost(sender)));
-        let options =
-            BatchOptions { cancel: within.clone(), host: Some(host), ..self.options.clone() };
-        let left = self.time_left();
-        let begun = std::mem::take(&mut self.past.is_taken_up);
-        let begun = begun.then(|| (calls.clone(), options.clone()));
-        let mut running = Box::pin(self.crib().run_with(&plan, calls, options));
-        let mut late = std::pin::pin!(tokio::time::sleep(left));
-        let mut progress = Vec::new();
-        let mut report = loop {
-            tokio::select! {
-                biased;
-                () = &mut late, if !within.is_cancelled() => within.cancel(),
-                Some(text) = told.recv() => if progress.len() < MOST_PROGRESS {
-                    tell(RunEvent::Progress { text: text.clone() });
-                    progress.push(text);
-                },
-                report = &mut running => break report,
-            }
-        };
-        drop(running);
-        if let Some((calls, options)) = begun {
-            self.await_others(&plan, &calls, &options, &mut report).await;
-        }
-        BatchOutcome { no_plan: None, progress, report }
-    }
-
-    /// Waits for the ends of calls that a process before had begun, and that somebody lets run at
-    /// this moment: under its key such a call is busy, and not over.
-    async fn await_others(
-        &self,
-        plan: &Plan,
-        calls: &[Call],
-        options: &BatchOptions,
-        report: &mut Report,
-    ) {
-        let is_busy = |response: &Response| {
-            response.error().is_some_and(|error| error.kind == ErrorKind::Busy)
-        };
-        for (call, response) in calls.iter().zip(&mut report.responses) {
-            while call.key.is_some() && is_busy(response) && !options.cancel.is_cancelled() {
-                tokio::time::sleep(BUSY_PAUSE).await;
-                let one = vec![call.clone()];
-                let mut now = self.crib().run_with(plan, one, options.clone()).await;
-                if let Some(now) = now.responses.pop() {
-                    *response = now;
-                }
-            }
-        }
+        let is_taken_up = std::mem::take(&mut self.past.is_taken_up);
+        let options = BatchOptions { cancel: cancel.child_token(), ..self.options.clone() };
+        let planned = Some((self.crib().clone(), plan));
+        Ok(LiveBatch { planned, calls, options, left: self.time_left(), is_taken_up })
     }
 
     /// The plan that calls are judged by: the one that the model was shown, or that of now for a
@@ -202,17 +148,15 @@ fn not_run(call: Call, why: &str) -> ResultText {
     }
 }
 
-/// Passes on what calls tell of themselves.
-struct ProgressHost(mpsc::Sender<String>);
-
-impl Host for ProgressHost {
-    fn progress(&self, _: CallKey, progress: Progress) {
-        let told = match (progress.message, progress.total) {
-            (Some(message), _) => message,
-            (None, Some(total)) => format!("{} of {total}", progress.done),
-            (None, None) => return,
-        };
-        // Whoever heard it has gone, or there is too much of it.
-        let _ = self.0.try_send(told);
-    }
+/// The outcome with the answers of the team, each in its place. `places`: of the others.
+fn in_places(
+    mut outcome: BatchOutcome,
+    places: Vec<usize>,
+    theirs: Vec<(usize, Response)>,
+) -> BatchOutcome {
+    let mut all: Vec<_> = places.into_iter().zip(outcome.report.responses).collect();
+    all.extend(theirs);
+    all.sort_by_key(|(place, _)| *place);
+    outcome.report.responses = all.into_iter().map(|(_, response)| response).collect();
+    outcome
 }

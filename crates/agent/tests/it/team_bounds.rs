@@ -4,13 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
+use tokio::sync::Barrier;
 use tokio_util::sync::CancellationToken;
 use toolcrib_agent::model::ModelApi;
 use toolcrib_agent::{
     Agent, AgentMode, Budget, NewSpecialist, RunEvent, StopReason, Team, TeamLimits,
 };
+use toolcrib_core::{Content, Effect, ToolOutcome, Toolset, raw_tool};
 use toolcrib_engine::Crib;
-use toolcrib_testkit::{Oracle, ScriptedModel, ScriptedTurn};
+use toolcrib_testkit::{Oracle, ScriptedModel, ScriptedTurn, spec};
 
 use crate::fixture::{agent, go, run, scripted, settings};
 use crate::team::{Named, asks, crib, ended, member, planner, results};
@@ -197,4 +199,32 @@ async fn a_specialist_that_never_answers_ends_with_the_time_of_its_parent_and_ca
     let child = told.iter().position(child_ended).unwrap();
     let own = told.iter().position(|event| matches!(event, RunEvent::Ended { .. })).unwrap();
     assert!(child < own, "{told:?}");
+}
+
+#[tokio::test]
+async fn tools_of_the_planner_run_while_its_specialists_work() {
+    let both = Arc::new(Barrier::new(2));
+    let meets = |name: &str| {
+        let both = Arc::clone(&both);
+        raw_tool(spec(name, Effect::Read), move |_, _| {
+            let both = Arc::clone(&both);
+            async move {
+                both.wait().await;
+                ToolOutcome::Done(Content::text("met"))
+            }
+        })
+    };
+    let crib = Crib::of(Toolset::of([meets("clock"), meets("money_look")]).unwrap());
+    let money = scripted([asks(&[("money_look", json!({}))]), ScriptedTurn::says("It met.")]);
+    let boss = scripted([
+        asks(&[("clock", json!({})), ("ask_money", json!({ "task": "Meet the clock." }))]),
+        ScriptedTurn::says("Both met."),
+    ]);
+    let members = [("money", &money)];
+    let agent = planner(&boss, &crib, AgentMode::Planner, TeamLimits::default(), &members);
+    let mut run = run(&agent, "Have them meet.");
+    let (pause, _) = tokio::time::timeout(Duration::from_secs(20), go(&mut run)).await.unwrap();
+    assert_eq!(ended(pause).text, "Both met.");
+    let told = results(&boss, 1);
+    assert_eq!((&told[0], &told[1]["answer"]), (&json!("met"), &json!("It met.")));
 }
