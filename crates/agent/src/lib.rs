@@ -43,6 +43,8 @@ pub use run::verdict::{CheckOutcome, CheckVerdict, Evidence};
 pub use run::{RunEffect, RunInput, RunState};
 pub use saved::{RestoreError, SavedRun};
 pub use stop::StopReason;
+#[cfg(feature = "fuzz")]
+pub use team::fuzz::delegated_task;
 pub use team::mode::{AgentMode, TeamLimits};
 pub use team::names::AGENTS;
 pub use team::{Agent, AgentTools, NewSpecialist, Specialist, Team};

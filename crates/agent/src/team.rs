@@ -5,6 +5,8 @@
 //! its call wants), `lineage` (who asked whom for what), `answer` (what came of it).
 
 pub(crate) mod answer;
+#[cfg(feature = "fuzz")]
+pub(crate) mod fuzz;
 pub(crate) mod gate;
 pub(crate) mod lineage;
 pub(crate) mod mode;

@@ -89,7 +89,7 @@ impl AgentRun {
         if let Some((team, mode)) = self.team()
             && self.state.team.lineage.depth() < self.tree.depth
         {
-            tools.extend(team.tools(mode, &|specialist| self.tool_names(specialist)));
+            tools.extend(team.tools(mode, &|specialist| self.routed_tools(specialist)));
         }
         if !self.state.team.lineage.is_first() {
             tools.push(report_missing());

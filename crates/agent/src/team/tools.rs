@@ -16,17 +16,24 @@ const LINE: usize = 200;
 /// Tools of one specialist that the router names.
 const ROUTED: usize = 60;
 
+/// A tool that the router can name.
+pub(crate) struct RoutedTool {
+    pub(crate) name: String,
+    /// What it takes, in one line.
+    pub(crate) signature: String,
+    pub(crate) summary: String,
+}
+
 impl Team {
-    /// What the model is shown of the team. `names`: the tools of a specialist with their
-    /// summaries, for the router.
+    /// What the model is shown of the team. `routed`: the tools of a specialist, for the router.
     pub(crate) fn tools(
         &self,
         mode: AgentMode,
-        names: &dyn Fn(&Specialist) -> Vec<(String, String)>,
+        routed: &dyn Fn(&Specialist) -> Vec<RoutedTool>,
     ) -> Vec<CallerTool> {
         match mode {
             AgentMode::Direct | AgentMode::Auto => Vec::new(),
-            AgentMode::Router => vec![self.route(names)],
+            AgentMode::Router => vec![self.route(routed)],
             AgentMode::Planner => {
                 let mut tools = self.delegates();
                 tools.push(self.hand_over());
@@ -90,14 +97,14 @@ impl Team {
         }
     }
 
-    fn route(&self, names: &dyn Fn(&Specialist) -> Vec<(String, String)>) -> CallerTool {
+    fn route(&self, routed: &dyn Fn(&Specialist) -> Vec<RoutedTool>) -> CallerTool {
         let sets = self.specialists.iter().map(|specialist| {
-            let tools = names(specialist);
+            let tools = routed(specialist);
             let more = tools.len().saturating_sub(ROUTED);
             let mut lines: Vec<_> = tools
                 .iter()
                 .take(ROUTED)
-                .map(|(name, summary)| format!("  - `{name}`: {}", short(summary)))
+                .map(|tool| format!("  - `{}`: {}", short(&tool.signature), short(&tool.summary)))
                 .collect();
             if more > 0 {
                 lines.push(format!("  - and {more} more"));

@@ -1,5 +1,7 @@
 //! What a model wants of its team, as it wrote it.
 
+use std::fmt;
+
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use toolcrib_core::{Call, RawArguments};
@@ -8,6 +10,8 @@ use super::names::{ASK, DELEGATE, DELEGATE_ALIAS, FIND, HAND_OVER, REPORT_MISSIN
 
 /// Bytes of the arguments at the most: a task is in words, and results go by their handles.
 const LARGEST: usize = 256 * 1024;
+/// Letters of what is wrong with them.
+const SAID: usize = 300;
 
 /// What a call of a tool of the team wants.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,7 +72,7 @@ impl TeamWish {
     pub(crate) fn read(call: &Call) -> Result<Self, String> {
         let name = call.wire.name.as_str();
         let arguments = arguments(call)?;
-        let wrong = |error: serde_json::Error| format!("the arguments of `{name}`: {error}");
+        let wrong = |error: serde_json::Error| wrong(name, &error);
         match name {
             DELEGATE | DELEGATE_ALIAS => {
                 let (specialist, task) = named_task(name, arguments)?;
@@ -113,12 +117,18 @@ fn named_task(name: &str, mut arguments: Value) -> Result<(String, DelegatedTask
 }
 
 fn task(name: &str, arguments: Value) -> Result<DelegatedTask, String> {
-    let task: DelegatedTask = serde_json::from_value(arguments)
-        .map_err(|error| format!("the arguments of `{name}`: {error}"))?;
+    let task: DelegatedTask =
+        serde_json::from_value(arguments).map_err(|error| wrong(name, &error))?;
     if task.task.trim().is_empty() {
         return Err(format!("`{name}` needs `task`: say in full what is to be done"));
     }
     Ok(task)
+}
+
+/// The reader may say what it found, however long that is.
+fn wrong(name: &str, error: &dyn fmt::Display) -> String {
+    let said: String = error.to_string().chars().take(SAID).collect();
+    format!("the arguments of `{name}`: {said}")
 }
 
 fn arguments(call: &Call) -> Result<Value, String> {
@@ -138,7 +148,7 @@ fn arguments(call: &Call) -> Result<Value, String> {
         RawArguments::Text(text) if text.trim().is_empty() => Value::Object(Map::new()),
         RawArguments::Text(text) => {
             let read = toolcrib_json::repair::read(text);
-            read.map_err(|error| format!("the arguments of `{name}`: {error}"))?.value
+            read.map_err(|error| wrong(name, &error))?.value
         }
         RawArguments::Value(value) => value.clone(),
     };

@@ -26,7 +26,7 @@ use toolcrib_openapi::{ApiSettings, DocumentLocation, inspect};
 use url::{Host, Url};
 
 pub use self::agenda::{icalendar, webdav};
-pub use self::agents::{cassette, rollout, text_calls, toolset_split};
+pub use self::agents::{cassette, rollout, team_calls, text_calls, toolset_split};
 pub use self::config_file::config_file;
 pub use self::embeddings::embeddings;
 pub use self::google::google_answer;
@@ -59,6 +59,7 @@ pub const TARGETS: &[(&str, FuzzTarget)] = &[
     ("rollout", rollout),
     ("schemas", schemas),
     ("search", search),
+    ("team_calls", team_calls),
     ("text_calls", text_calls),
     ("times", times),
     ("tokens", tokens),

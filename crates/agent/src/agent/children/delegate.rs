@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use toolcrib_core::{Call, Discovery, RawArguments, Response, TicketId};
+use toolcrib_json::schema::signature;
 
 use super::super::{AgentRun, Listener};
 use super::answers::{done, failed};
@@ -12,6 +13,7 @@ use super::work::ChildOutcomes;
 use crate::record::tape::TapeEntry;
 use crate::team::mode::AgentMode;
 use crate::team::names::{ASK, DELEGATE, DELEGATE_ALIAS, FIND, HAND_OVER, REPORT_MISSING, ROUTE};
+use crate::team::tools::RoutedTool;
 use crate::team::wish::TeamWish;
 use crate::team::{Specialist, Team};
 use crate::usage::Usage;
@@ -92,16 +94,16 @@ impl AgentRun {
         let none = || format!("there is no toolset `{toolset}`");
         let (team, _) = self.team().ok_or_else(none)?;
         let specialist = team.find(toolset).ok_or_else(none)?;
-        let names = self.tool_names(specialist);
-        if names.iter().any(|(name, _)| name == tool) {
+        let tools = self.routed_tools(specialist);
+        if tools.iter().any(|one| one.name == tool) {
             return Ok(());
         }
-        let names: Vec<_> = names.iter().map(|(name, _)| format!("`{name}`")).take(40).collect();
+        let names: Vec<_> = tools.iter().map(|one| format!("`{}`", one.name)).take(40).collect();
         Err(format!("`{toolset}` has no tool `{tool}`: it has {}", names.join(", ")))
     }
 
-    /// The tools of a specialist that this caller may use, with their summaries.
-    pub(in crate::agent) fn tool_names(&self, specialist: &Specialist) -> Vec<(String, String)> {
+    /// The tools of a specialist that this caller may use.
+    pub(in crate::agent) fn routed_tools(&self, specialist: &Specialist) -> Vec<RoutedTool> {
         let mut wishes = specialist.agent.wishes.clone();
         wishes.discovery = Some(Discovery::Direct);
         let Ok(plan) = specialist.agent.crib.plan(&self.caller, wishes) else {
@@ -111,7 +113,11 @@ impl AgentRun {
         let ours = |source: &str| source == crate::team::names::OURS;
         specs
             .filter(|spec| !ours(spec.origin.source.as_str()))
-            .map(|spec| (spec.name.to_string(), spec.summary.clone()))
+            .map(|spec| RoutedTool {
+                name: spec.name.to_string(),
+                signature: signature(spec.name.as_str(), &spec.input.value()),
+                summary: spec.summary.clone(),
+            })
             .collect()
     }
 

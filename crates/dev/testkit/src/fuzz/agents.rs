@@ -8,7 +8,10 @@ use std::task::{Context, Poll, Waker};
 
 use serde_json::Value;
 use toolcrib_agent::model::{TextCallFormat, fuzz};
-use toolcrib_agent::{Cassette, ReplayError, RolloutTask, Trainer, Trajectory, cited_spans};
+use toolcrib_agent::{
+    Cassette, ReplayError, RolloutTask, Trainer, Trajectory, cited_spans, delegated_task,
+};
+use toolcrib_core::{Call, RawArguments};
 
 use toolcrib_engine::toolsets::SplitOutcome;
 
@@ -35,6 +38,22 @@ pub fn text_calls(data: &[u8]) {
         assert_eq!(ends, (Some("["), Some("]")), "what it cites is in no brackets");
     }
     assert_eq!(fuzz::text_calls(format, &plan, &letters), whole, "cut, it says another thing");
+}
+
+/// The name of a tool of a team on the first line, and its arguments as a model writes them on the
+/// others: whoever is given a task is named, the task is there, and what is wrong is told shortly.
+pub fn team_calls(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let (name, arguments) = text.split_once('\n').unwrap_or((&text, ""));
+    let call = Call::new("c1", name, RawArguments::Text(arguments.to_owned()));
+    match delegated_task(&call) {
+        Ok(Some((specialist, task))) => {
+            assert!(!task.trim().is_empty(), "nothing is to be done");
+            assert!(!specialist.is_empty() || name == "ask_", "nobody is to do it");
+        }
+        Ok(None) => {}
+        Err(told) => assert!(told.len() <= 2000 + name.len(), "it is told at length"),
+    }
 }
 
 /// Names of tools on the first line, with blanks between them, and what a model answered that was

@@ -67,6 +67,9 @@ pub(super) struct ResponseWriter {
     /// Calls of which it is not known whether the caller is asked about them; `None`: nobody is
     /// asked here.
     held: Option<Vec<HeldCall>>,
+    /// Calls of those who work for the run, each with whose it is: the caller is asked in the end
+    /// about those that wait for a person.
+    held_below: Vec<(String, HeldCall)>,
 }
 
 /// A call, and what it came to so far.
@@ -127,6 +130,7 @@ impl ResponseWriter {
             servers: servers_of(run),
             decided: run.request.decided.clone(),
             held: run.request.asks_caller.then(Vec::new),
+            held_below: Vec::new(),
         }
     }
 
@@ -194,8 +198,11 @@ impl ResponseWriter {
             | RunEvent::Compacted { .. }
             | RunEvent::Checked { .. }
             | RunEvent::Waiting { .. }
-            | RunEvent::ChildStarted { .. }
-            | RunEvent::Child { .. } => Vec::new(),
+            | RunEvent::ChildStarted { .. } => Vec::new(),
+            RunEvent::Child { run, event, .. } => {
+                self.hear_child(run, event);
+                Vec::new()
+            }
         }
     }
 
@@ -286,6 +293,7 @@ impl ResponseWriter {
         }
         events.extend(self.close_message(if is_whole { "completed" } else { "incomplete" }));
         events.extend(self.tell_held(end.stop == StopReason::Approval));
+        events.extend(self.ask_below());
         // What was called and not run: the run has ended before.
         for (index, _) in std::mem::take(&mut self.open) {
             let error = Value::from("this call was not run");

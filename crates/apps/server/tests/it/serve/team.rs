@@ -231,3 +231,41 @@ fn specialists_that_there_are_not_and_circles_are_told_with_their_place() {
         assert!(told.contains(line), "no `{line}` in\n{told}");
     }
 }
+
+#[test]
+fn a_client_is_asked_about_what_a_specialist_calls_and_its_yes_runs_it_once() {
+    let model = model(("shop__text_count", json!({ "text": "seven" })));
+    let serving = serving(&model, STAND_IN);
+    let tools = json!([{
+        "type": "mcp", "server_label": "boss", "require_approval": { "never": { "read_only": true } },
+    }]);
+    let respond = |body: Value| {
+        let answer = serving.ask("POST", "/v1/responses", &body.to_string());
+        assert_eq!(answer.status, 200, "{answer:?}");
+        answer.json()
+    };
+    let first = respond(json!({ "model": "boss", "input": "Three things.", "tools": tools }));
+    let kinds = |response: &Value| -> Vec<String> {
+        let items = response["output"].as_array().unwrap().iter();
+        items.map(|item| item["type"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(kinds(&first).last().unwrap(), "mcp_approval_request", "{first}");
+    let asked = first["output"].as_array().unwrap().last().unwrap();
+    assert_eq!(asked["name"], "create_task");
+    assert_eq!(asked["arguments"], r#"{"title":"Water the plants"}"#);
+    assert_eq!(tasks(&serving), 0);
+
+    let yes = json!({
+        "type": "mcp_approval_response", "approval_request_id": asked["id"], "approve": true,
+    });
+    let second = respond(json!({
+        "model": "boss", "input": [yes], "previous_response_id": first["id"], "tools": tools,
+    }));
+    assert_eq!(tasks(&serving), 1, "{second}");
+    let done = &second["output"][0];
+    assert_eq!((&done["type"], &done["name"]), (&json!("mcp_call"), &json!("create_task")));
+    assert_eq!(done["approval_request_id"], asked["id"]);
+    // The planner is told what came of it.
+    let told = model.asked().last().unwrap().body["messages"].to_string();
+    assert!(told.contains("the call of `create_task` that waited"), "{told}");
+}

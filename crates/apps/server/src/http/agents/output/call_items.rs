@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use serde_json::{Value, json};
-use toolcrib::agent::{CallEnd, CallOutcome, CallText, CalledTool, RunReference};
+use toolcrib::agent::{CallEnd, CallOutcome, CallText, CalledTool, RunEvent, RunReference};
 
 use super::super::live::live_run::DecidedCall;
 use super::{HeldCall, ResponseWriter, approval_id};
@@ -116,6 +116,41 @@ impl ResponseWriter {
             events.extend(self.call(&called));
             if let Some(done) = done {
                 events.extend(self.close_call(&done));
+            }
+        }
+        events
+    }
+
+    /// What those tell who work for the run: nothing of it is an item, but a call that waits for a
+    /// person is put to the caller.
+    pub(super) fn hear_child(&mut self, run: &str, event: &RunEvent) {
+        if let RunEvent::Calls { calls } = event
+            && self.held.is_some()
+        {
+            let held = calls.iter().map(|one| HeldCall { called: one.clone(), done: None });
+            self.held_below.extend(held.map(|held| (run.to_owned(), held)));
+        }
+        let RunEvent::CallDone { response } = event else { return };
+        let is_it =
+            |(of, held): &(String, HeldCall)| of == run && held.called.call.id == response.id;
+        // The ids of models repeat: the newest is meant.
+        let Some(place) = self.held_below.iter().rposition(is_it) else { return };
+        if response.outcome != CallOutcome::Pending {
+            self.held_below.remove(place);
+        } else if let Some((_, held)) = self.held_below.get_mut(place) {
+            held.done = Some(response.clone());
+        }
+    }
+
+    /// Puts the calls to the caller that wait in those who work for the run.
+    pub(super) fn ask_below(&mut self) -> Vec<Value> {
+        let held = std::mem::take(&mut self.held_below);
+        let mut asked = HashSet::new();
+        let mut events = Vec::new();
+        for (_, HeldCall { called, done }) in held {
+            let ticket = done.as_ref().and_then(|done| done.more.get("ticket")?.as_str());
+            if let Some(ticket) = ticket.filter(|ticket| asked.insert((*ticket).to_owned())) {
+                events.extend(self.ask(&called, ticket));
             }
         }
         events

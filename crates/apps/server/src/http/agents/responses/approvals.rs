@@ -81,9 +81,11 @@ pub(super) fn answers(
     Ok(answers)
 }
 
-/// The calls of a run that were put to whoever asked, by the ids of their items.
+/// The calls of a run, and of those who work for it, that were put to whoever asked, by the ids of
+/// their items.
 fn put_to_the_caller(events: &[RunEvent]) -> impl Iterator<Item = (String, (String, String))> {
     events.iter().filter_map(|event| {
+        let event = if let RunEvent::Child { event, .. } = event { event } else { event };
         let RunEvent::Waiting { call } = event else { return None };
         let told = (call.tool.clone(), call.arguments.to_string());
         Some((approval_id(&call.ticket), told))
