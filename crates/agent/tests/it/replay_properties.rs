@@ -382,7 +382,9 @@ async fn tampered_with_its_thread(cassette: &Cassette) {
         changed["log"].as_array_mut().unwrap().remove(row);
         let changed = Cassette::read(&changed.to_string()).unwrap();
         let told = changed.replay().await;
-        assert!(told.is_err(), "nobody misses {input}: {told:?}");
+        // A bound that is met before a model that gives no answer changes nothing of what is told.
+        let is_bound = !input["turn"]["end"]["exhausted"].is_null();
+        assert!(told.is_err() || is_bound, "nobody misses {input}");
     }
 }
 
