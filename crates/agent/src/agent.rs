@@ -97,6 +97,7 @@ struct ChildRun {
     /// The call that it answers.
     call: Call,
     hands_over: bool,
+    began: Instant,
     run: AgentRun,
 }
 

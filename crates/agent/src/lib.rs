@@ -32,11 +32,11 @@ pub use rollout::convert::Trainer;
 pub use rollout::sample::Rollout;
 pub use rollout::task::{RolloutTask, seed_of};
 pub use rollout::trajectory::{
-    NodeCall, TRAJECTORY_FORMAT, TokenDrift, Trajectory, TrajectoryFault, TrajectoryNode,
-    TrajectoryTask,
+    NodeCall, TRAJECTORY_FORMAT, TokenDrift, Trajectory, TrajectoryChild, TrajectoryFault,
+    TrajectoryNode, TrajectoryTask,
 };
 pub use run::end::RunEnd;
-pub use run::notes::{CallNote, RunNotes, TurnNote, TurnTokens};
+pub use run::notes::{CallNote, ChildNotes, RunNotes, TurnNote, TurnTokens};
 pub use run::reference::{CitedSpan, RunReference, cited_spans};
 pub use run::trace::{RequestPurpose, RequestTrace};
 pub use run::verdict::{CheckOutcome, CheckVerdict, Evidence};

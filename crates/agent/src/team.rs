@@ -49,6 +49,16 @@ impl Agent {
         self.crib = self.crib.narrowed(Arc::clone(by));
         self.team = self.team.as_ref().map(|team| Arc::new(team.narrowed(by)));
     }
+
+    /// The same for one sample of many: what servers keep for it they keep for it and for those
+    /// that work for it together, and engines that draw do so from this seed.
+    pub fn for_sample(&mut self, session: &str, seed: u32) {
+        self.wishes = std::mem::take(&mut self.wishes).in_session(session);
+        if self.model.settings().engine.is_some() {
+            self.model = Arc::new(self.model.seeded(seed));
+        }
+        self.team = self.team.as_ref().map(|team| Arc::new(team.for_sample(session, seed)));
+    }
 }
 
 /// An agent that works for another one. It has no tool that the other one may not use: there is no
@@ -101,16 +111,24 @@ impl Team {
 
     /// The same with less.
     pub(crate) fn narrowed(&self, by: &Arc<dyn Policy>) -> Self {
+        Self { rest: self.rest.narrowed(Arc::clone(by)), ..self.changed(|agent| agent.narrow(by)) }
+    }
+
+    fn for_sample(&self, session: &str, seed: u32) -> Self {
+        self.changed(|agent| agent.for_sample(session, seed))
+    }
+
+    fn changed(&self, change: impl Fn(&mut Agent)) -> Self {
         let specialists = self.specialists.iter().map(|Specialist { agent }| {
             let mut agent = Agent::clone(agent);
-            agent.narrow(by);
+            change(&mut agent);
             Specialist { agent: Arc::new(agent) }
         });
         Self {
             mode: self.mode,
             limits: self.limits,
             specialists: specialists.collect(),
-            rest: self.rest.narrowed(Arc::clone(by)),
+            rest: self.rest.clone(),
             nothing: self.nothing.clone(),
         }
     }

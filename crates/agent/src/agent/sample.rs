@@ -7,10 +7,11 @@ use toolcrib_core::{
     Call, CallFlag, Content, Fingerprint, Part, Plan, Report, Response, ToolOutcome,
 };
 
-use super::AgentRun;
+use super::{AgentRun, ChildRun};
 use crate::item::ThreadItem;
 use crate::model::{ModelAnswer, ModelApi};
-use crate::run::notes::{CallNote, RunNotes, TurnNote};
+use crate::run::notes::{CallNote, ChildNotes, RunNotes, TurnNote};
+use crate::stop::StopReason;
 use crate::usage::Usage;
 
 /// Under these keys of `_meta` an MCP server says what its result is worth.
@@ -46,9 +47,11 @@ impl AgentRun {
         answer: &mut ModelAnswer,
         (plan, began, usage): (&Plan, Duration, Usage),
     ) {
+        let is_first = self.notes.as_ref().is_some_and(|notes| notes.turns.is_empty());
+        let tools = is_first.then(|| self.tools_in_chat(plan));
         let Some(notes) = &mut self.notes else { return };
-        if notes.turns.is_empty() {
-            notes.tools = ModelApi::OpenAiChat.dialect().tools(plan);
+        if let Some(tools) = tools {
+            notes.tools = tools;
         }
         let item = self.state.items.len();
         let from = notes.turns.last().map_or(0, |turn| turn.item);
@@ -57,6 +60,21 @@ impl AgentRun {
         let tokens = answer.sampled.take().map(|told| notes.tokens(*told, is_branch));
         let (ended, was_cut) = (notes.now(), answer.was_cut);
         notes.turns.push(TurnNote { item, began, ended, usage, was_cut, tokens });
+    }
+
+    /// All tools that the model is shown, as the chat API is told of them.
+    fn tools_in_chat(&self, plan: &Plan) -> Value {
+        let mut tools = ModelApi::OpenAiChat.dialect().tools(plan);
+        let further = self.further_tools();
+        let further = further.iter().map(|tool| tool.definition(ModelApi::OpenAiChat));
+        match &mut tools {
+            Value::Array(tools) => tools.extend(further),
+            tools => {
+                let further: Vec<_> = further.collect();
+                *tools = if further.is_empty() { tools.take() } else { further.into() };
+            }
+        }
+        tools
     }
 
     /// Notes what calls came to, once their results are as the model reads them.
@@ -83,6 +101,23 @@ impl AgentRun {
                 cut,
             });
         }
+    }
+
+    /// Notes what came to a run that worked for a sample.
+    pub(super) fn note_child(&mut self, child: &mut ChildRun, stop: StopReason) {
+        let Some(notes) = &mut self.notes else { return };
+        let Some(own) = child.run.take_notes() else { return };
+        let agent = &child.run.agent;
+        notes.children.push(ChildNotes {
+            run: child.id.clone(),
+            call: child.call.id.clone(),
+            agent: agent.name.clone(),
+            model: agent.model.settings().name.clone(),
+            instructions: agent.instructions.clone(),
+            items: child.run.items().to_vec(),
+            stop,
+            notes: *own,
+        });
     }
 
     /// The key of a call of a sample, which begins anew under its id.

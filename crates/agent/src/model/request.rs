@@ -206,7 +206,7 @@ impl ModelRequest<'_> {
 }
 
 impl CallerTool {
-    fn definition(&self, api: ModelApi) -> Value {
+    pub(crate) fn definition(&self, api: ModelApi) -> Value {
         let Self { name, description, parameters } = self;
         match api {
             ModelApi::OpenAiChat => json!({ "type": "function", "function": {

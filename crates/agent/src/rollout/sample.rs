@@ -102,10 +102,14 @@ impl Rollout {
         end: &SampleEnd,
         (began, took): (f64, Duration),
     ) -> Trajectory {
-        let notes = run.take_notes();
-        let instructions = &self.agent.instructions;
-        let graph = notes.as_ref().map(|notes| MessageGraph::of(instructions, run.items(), notes));
-        let MessageGraph { nodes, branches, drift } = graph.unwrap_or_default();
+        let mut notes = run.take_notes();
+        let mut graph = MessageGraph::default();
+        let mut children = Vec::new();
+        if let Some(notes) = &mut notes {
+            graph = MessageGraph::of(&self.agent.instructions, run.items(), notes);
+            children = graph.take_children(run.items(), notes);
+        }
+        let MessageGraph { nodes, branches, drift } = graph;
         let (stop, fault) = match end {
             SampleEnd::Run(end) => (end.stop.as_str(), end.fault.as_ref().map(told)),
             SampleEnd::Deadline => (DEADLINE, None),
@@ -127,6 +131,7 @@ impl Rollout {
             tools: notes.map(|notes| notes.tools).unwrap_or_default(),
             nodes,
             branches,
+            children,
             stop: stop.to_owned(),
             fault,
             drift,

@@ -31,6 +31,9 @@ pub struct Trajectory {
     pub nodes: Vec<TrajectoryNode>,
     /// Each is one sequence for training: nodes from a root to a leaf, in order.
     pub branches: Vec<Vec<usize>>,
+    /// Those that worked for its agent, each with branches of its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub children: Vec<TrajectoryChild>,
     /// Why it ended: as a run does, or `deadline`.
     pub stop: String,
     /// What went wrong, if it ended by that.
@@ -39,8 +42,9 @@ pub struct Trajectory {
     /// Prompts that did not go on with what was sampled.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drift: Vec<TokenDrift>,
-    /// Requests to the model that carried tools.
+    /// Requests to the model that carried tools, without those of `children`.
     pub turns: u32,
+    /// With those of `children`, and so is the usage.
     pub calls: u32,
     pub usage: Usage,
     /// In seconds since 1970.
@@ -64,6 +68,26 @@ pub struct TrajectoryTask {
     pub data: Map<String, Value>,
 }
 
+/// A run that worked for a sample.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TrajectoryChild {
+    /// The one of `children` that it worked for; `None`: the agent of the trajectory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<usize>,
+    /// Under this name its calls are kept.
+    pub run: String,
+    pub agent: String,
+    pub model: String,
+    /// The call by which it was given its task.
+    pub call: String,
+    /// Its tools, as the chat API is told of them.
+    pub tools: Value,
+    /// Which of the branches are its own.
+    pub branches: Vec<usize>,
+    pub stop: String,
+}
+
 /// What went wrong.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrajectoryFault {
@@ -77,7 +101,7 @@ pub struct TrajectoryFault {
 /// A prompt that does not go on with what was read and sampled before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenDrift {
-    /// The turn whose prompt it is, from 1.
+    /// The turn whose prompt it is, from 1, of the run whose node it is.
     pub turn: usize,
     /// The node of that turn.
     pub node: usize,
@@ -163,6 +187,11 @@ pub struct NodeCall {
 }
 
 impl Trajectory {
+    /// Whose branch it is; `None`: that of its own agent.
+    pub fn child(&self, branch: usize) -> Option<&TrajectoryChild> {
+        self.children.iter().find(|child| child.branches.contains(&branch))
+    }
+
     /// The message of a node: its own, or the one that it repeats.
     pub fn message(&self, node: usize) -> Option<&TrajectoryNode> {
         let own = self.nodes.get(node)?;

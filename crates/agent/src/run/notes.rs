@@ -6,7 +6,9 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 
+use crate::item::ThreadItem;
 use crate::model::SampledTokens;
+use crate::stop::StopReason;
 use crate::usage::Usage;
 
 /// What came to a run, in the order of coming. Times count from its beginning.
@@ -17,10 +19,27 @@ pub struct RunNotes {
     pub tools: Value,
     pub turns: Vec<TurnNote>,
     pub calls: Vec<CallNote>,
+    /// Of the runs that worked for it.
+    pub children: Vec<ChildNotes>,
     /// Tokens that the engine read and wrote so far.
     sequence: Vec<u32>,
     /// Tokens of a result that are told at the most; `None`: all of them.
     pub(crate) result_tokens: Option<usize>,
+}
+
+/// What came to a run that worked for another one.
+#[derive(Debug, Clone)]
+pub struct ChildNotes {
+    pub run: String,
+    /// The call of the run above it by which it was given its task.
+    pub call: String,
+    pub agent: String,
+    /// As its API names it.
+    pub model: String,
+    pub instructions: String,
+    pub items: Vec<ThreadItem>,
+    pub stop: StopReason,
+    pub notes: RunNotes,
 }
 
 /// A turn of the model.
@@ -82,9 +101,15 @@ impl RunNotes {
             tools: Value::Null,
             turns: Vec::new(),
             calls: Vec::new(),
+            children: Vec::new(),
             sequence: Vec::new(),
             result_tokens,
         }
+    }
+
+    /// Those of a run that works for this one; its times count from the beginning of this one.
+    pub(crate) fn of_child(&self) -> Self {
+        Self { began: self.began, ..Self::new(self.result_tokens) }
     }
 
     /// Since the beginning.

@@ -22,7 +22,8 @@ impl AgentRun {
             let why = "the specialist broke off by a fault of ours; what it called may have run";
             results.push((ticket, *failed(&call, why.to_owned())));
         }
-        for EndedChild { ticket, child, end, is_late } in outcomes.ended {
+        for EndedChild { ticket, mut child, end, is_late } in outcomes.ended {
+            self.note_child(&mut child, end.stop);
             used.add(child.run.usage);
             let (_, calls, _, _) = child.run.account.totals();
             let (state, usage, thread) = (&child.run.state, child.run.usage, &*child.thread);
@@ -37,6 +38,7 @@ impl AgentRun {
                 });
             }
             let mut response = response(&child.call, &answer, child.hands_over);
+            response.debug.ran = child.began.elapsed();
             if response.handed_over {
                 response.outcome = ToolOutcome::Done(Content::text(answer.answer.clone()));
             }

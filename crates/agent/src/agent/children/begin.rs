@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use toolcrib_core::{
     Call, Caller, Fingerprint, NewRun, Response, RunLedger, RunStage, StoredRun, TicketId,
@@ -111,8 +112,10 @@ impl AgentRun {
         run.defers = self.defers;
         run.tree = self.tree.clone();
         run.kept_at = self.kept_at.clone();
+        run.notes = self.notes.as_ref().map(|notes| Box::new(notes.of_child()));
         let hands_over = call.wire.name == HAND_OVER;
-        Ok(ChildRun { id, thread, path, task: print, call: call.clone(), hands_over, run })
+        let (call, began) = (call.clone(), Instant::now());
+        Ok(ChildRun { id, thread, path, task: print, call, hands_over, began, run })
     }
 
     async fn child_begun(
@@ -135,7 +138,9 @@ impl AgentRun {
             choice: CallChoice::Free,
             waits_for_people: self.state.waits_for_people(),
         };
-        let named = ledger.as_ref().map(|_| id.to_owned());
+        // A sample begins anew under its id, and so do those that work for it.
+        let is_named = ledger.is_some() || self.notes.is_some();
+        let named = is_named.then(|| id.to_owned());
         let mut run = Self::named(named.unwrap_or_default(), order);
         run.state.team.lineage = lineage;
         thread.clone_into(&mut run.state.team.thread);

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{BranchTokens, messages};
-use crate::rollout::trajectory::Trajectory;
+use crate::rollout::trajectory::{Trajectory, TrajectoryChild};
 
 /// The label of a token that is not trained on.
 const NOT_TRAINED: i64 = -100;
@@ -12,21 +12,24 @@ pub(super) fn lines(one: &Trajectory) -> Result<Vec<Value>, &'static str> {
     if one.is_faulty() {
         return Err("its model failed");
     }
-    Ok(one.branches.iter().map(|branch| line(one, branch)).collect())
+    let branches = one.branches.iter().enumerate();
+    Ok(branches.map(|(place, branch)| line(one, place, branch)).collect())
 }
 
-fn line(one: &Trajectory, branch: &[usize]) -> Value {
+fn line(one: &Trajectory, place: usize, branch: &[usize]) -> Value {
     let turns = branch.iter().filter_map(|place| one.nodes.get(*place));
     let turns = turns.filter(|node| node.sampled);
     let was_cut = turns.clone().next_back().is_some_and(|node| node.was_cut);
+    let child = one.child(place);
+    let stop = child.map_or(&one.stop, |child| &child.stop);
     let mut line = Map::new();
     let mut put = |key: &str, value: Value| line.insert(key.to_owned(), value);
     put("messages", messages(one, branch).into());
-    put("tools", one.tools.clone());
-    put("user_data", user_data(one));
+    put("tools", child.map_or(&one.tools, |child| &child.tools).clone());
+    put("user_data", user_data(one, child));
     put("turns", turns.count().into());
     put("stop_reason", json!(if was_cut { "length" } else { "stop" }));
-    put("truncated", json!(one.stop != "done" && one.stop != "handed_over"));
+    put("truncated", json!(stop != "done" && stop != "handed_over"));
     if let Some(tokens) = BranchTokens::of(one, branch) {
         let own = tokens.tokens.iter().zip(&tokens.mask);
         let label = |(token, mask): (&u32, &u8)| {
@@ -47,14 +50,15 @@ fn line(one: &Trajectory, branch: &[usize]) -> Value {
 }
 
 /// Pairs of a key and of JSON as text, as its columns want them.
-fn user_data(one: &Trajectory) -> Value {
+fn user_data(one: &Trajectory, child: Option<&TrajectoryChild>) -> Value {
     let own = [
+        ("agent", json!(child.map_or(&one.agent, |child| &child.agent))),
         ("id", json!(one.id)),
         ("prompt_id", json!(one.task.id)),
         ("sample", json!(one.sample)),
         ("reward", json!(one.reward)),
         ("metrics", json!(one.metrics)),
-        ("stop", json!(one.stop)),
+        ("stop", json!(child.map_or(&one.stop, |child| &child.stop))),
     ];
     let own = own.into_iter().map(|(key, value)| json!([key, value.to_string()]));
     let ours = ["id", "prompt", "messages", "tools", "force", "instructions"];

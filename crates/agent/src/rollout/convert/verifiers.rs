@@ -38,7 +38,7 @@ pub(super) fn line(one: &Trajectory) -> Value {
         "metrics": one.metrics,
         "info": {
             "sample": one.sample, "seed": one.seed, "drift": one.drift, "stop": one.stop,
-            "reward_fault": one.reward_fault, "toolcrib": one.toolcrib,
+            "reward_fault": one.reward_fault, "children": children(one), "toolcrib": one.toolcrib,
         },
         "is_completed": true,
         "ok": !one.is_faulty(),
@@ -46,6 +46,18 @@ pub(super) fn line(one: &Trajectory) -> Value {
         "errors": errors,
         "timing": { "start": one.began, "agent": { "start": one.began, "end": end } },
     })
+}
+
+/// Without their tools: the trace has room for those of one agent.
+fn children(one: &Trajectory) -> Value {
+    let told = one.children.iter().map(|child| {
+        json!({
+            "parent": child.parent, "agent": child.agent, "model": child.model, "call": child.call,
+            "branches": child.branches.iter().filter_map(|place| one.branches.get(*place)).collect::<Vec<_>>(),
+            "stop": child.stop,
+        })
+    });
+    told.collect()
 }
 
 fn rewards(one: &Trajectory) -> Value {

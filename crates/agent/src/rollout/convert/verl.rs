@@ -9,15 +9,17 @@ pub(super) fn lines(one: &Trajectory) -> Result<Vec<Value>, &'static str> {
     if one.is_faulty() {
         return Err("its model failed");
     }
-    let lines: Vec<_> = one.branches.iter().filter_map(|branch| line(one, branch)).collect();
+    let branches = one.branches.iter().enumerate();
+    let lines: Vec<_> = branches.filter_map(|(place, branch)| line(one, place, branch)).collect();
     if lines.is_empty() {
         return Err("no token of it was sampled, or its engine tells none: set `engine`");
     }
     Ok(lines)
 }
 
-fn line(one: &Trajectory, branch: &[usize]) -> Option<Value> {
+fn line(one: &Trajectory, place: usize, branch: &[usize]) -> Option<Value> {
     let tokens = BranchTokens::of(one, branch)?;
+    let child = one.child(place);
     let spread = tokens.spread(0.0);
     let first = tokens.mask.iter().position(|mask| *mask == 1)?;
     let (prompt, response) = tokens.tokens.split_at_checked(first)?;
@@ -42,7 +44,8 @@ fn line(one: &Trajectory, branch: &[usize]) -> Option<Value> {
             "trajectory": one.id,
             "task": one.task.id,
             "sample": one.sample,
-            "stop": one.stop,
+            "agent": child.map_or(&one.agent, |child| &child.agent),
+            "stop": child.map_or(&one.stop, |child| &child.stop),
             "versions": versions(one, branch),
             "tool_rewards": tool_rewards(one, branch),
             "metrics": one.metrics,

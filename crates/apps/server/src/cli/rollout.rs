@@ -20,7 +20,7 @@ use std::time::Duration;
 use anyhow::{Result, anyhow, bail};
 use serde_json::Value;
 use toolcrib::Ledger;
-use toolcrib::config::AgentSettings;
+use toolcrib::config::{AgentSettings, Config};
 use toolcrib::ledger::MemoryLedger;
 
 use crate::cli::CommandExit;
@@ -59,10 +59,6 @@ pub(crate) fn rollout(
     }
     let read = found(global, output)?;
     let settings = chosen(&read, words.agent.as_deref())?;
-    if settings.team.is_some() {
-        let name = &settings.name;
-        output.warn(&[format!("those that work for `{name}` have no part in a rollout")]);
-    }
     let global = GlobalArgs {
         profile: global.profile.clone().or_else(|| settings.profile.clone()),
         ..global.clone()
@@ -81,13 +77,15 @@ pub(crate) fn rollout(
     let all = samples.len();
     samples.retain(|sample| !before.ids.contains(&sample.id));
     let need = (RequiredSources::All, CommandPurpose::Rollout(places));
+    let checked = read.checked.clone();
     let Some(context) = CommandContext::of_config(read, &global, output, need, ledger)? else {
         return Ok(CommandExit::Interrupted);
     };
     context.note_failed(output);
     let mut progress = Progress::new(all, all - samples.len(), output);
     let judged = judge(words, &context);
-    let ready = judged.and_then(|judge| Ok((judge, worker(settings, words, &context, memory)?)));
+    let ready = judged
+        .and_then(|judge| Ok((judge, worker(settings, &checked, (words, &context), memory)?)));
     let worked = ready.and_then(|(judge, solver)| {
         let crew = Crew { solver: Arc::new(solver), judge, output, places };
         context.runtime.block_on(crew.work(samples, &mut out, &mut progress))
@@ -126,8 +124,8 @@ fn opened(words: &RolloutArgs, output: &Output) -> Result<(OutFile, FinishedSamp
 
 fn worker(
     settings: AgentSettings,
-    words: &RolloutArgs,
-    context: &CommandContext,
+    file: &Config,
+    (words, context): (&RolloutArgs, &CommandContext),
     memory: Option<Arc<MemoryLedger>>,
 ) -> Result<Solver> {
     let wishes = SampleWishes {
@@ -141,7 +139,7 @@ fn worker(
         server.expect_sessions(places + BESIDE);
     }
     let over = (context.crib.clone(), context.caller.clone());
-    Solver::new(settings, over, wishes, SampleState { memory, servers })
+    Solver::new(settings, file, over, wishes, SampleState { memory, servers })
 }
 
 fn judge(words: &RolloutArgs, context: &CommandContext) -> Result<Option<Arc<Judge>>> {

@@ -4,6 +4,7 @@ mod engine;
 mod engines;
 mod judged;
 mod killed;
+mod teams;
 mod worse_days;
 
 use std::collections::BTreeMap;

@@ -8,19 +8,15 @@ mod session;
 use std::sync::Arc;
 
 use anyhow::{Result, anyhow, bail};
-use toolcrib::Crib;
-use toolcrib::agent::Agent;
+use toolcrib::agent::model::ModelClient;
 use toolcrib::config::{AgentSettings, Config};
-use toolcrib::rules::Rules;
 
 use crate::cli::CommandExit;
 use crate::cli::args::{ChatArgs, GlobalArgs};
 use crate::cli::context::{CommandConfig, CommandContext, CommandPurpose, RequiredSources, found};
 use crate::cli::output::Output;
 use crate::config;
-use crate::http::agents::chosen::over;
-use crate::http::agents::chosen::team::{self, TeamParts};
-use crate::http::agents::registry::RegisteredAgent;
+use crate::http::agents::chosen::team;
 use record::ChatRecord;
 use session::{ChatOrder, ChatSession};
 
@@ -66,7 +62,8 @@ pub(crate) fn chat(global: &GlobalArgs, output: &Output, words: &ChatArgs) -> Re
     };
     context.note_failed(output);
     let profile = global.profile;
-    let agent = agent(settings, &file, context.crib.clone()).map(Arc::new);
+    let agent = team::of_file(settings, &file, context.crib.clone(), &ModelClient::new);
+    let agent = agent.map(Arc::new).map_err(anyhow::Error::from);
     let end = agent.and_then(|agent| {
         let order = ChatOrder { agent, profile, record, approves_all: words.yes };
         let mut session = ChatSession::new(&context, output, order);
@@ -108,17 +105,4 @@ pub(crate) fn chosen(read: &CommandConfig, name: Option<&str>) -> Result<AgentSe
         let name = name.unwrap_or_default();
         anyhow!("there is no agent `{name}`: the file has {}", names.join(", "))
     })
-}
-
-/// The agent with those that work for it.
-fn agent(settings: AgentSettings, file: &Config, crib: Crib) -> Result<Agent> {
-    let all = file.agents(&config::ProcessLookup).unwrap_or_default();
-    // Those that cannot be asked work for nobody.
-    let agents = all.into_iter().filter_map(|other| RegisteredAgent::new(other).ok());
-    let agents: Vec<_> = agents.map(Arc::new).collect();
-    let crib = settings.within(crib);
-    let registered = RegisteredAgent::new(settings)?;
-    let agent = over(&registered, team::own(&registered, crib), None, None);
-    let profile = |name: &str| file.policy_with(Some(name), &Rules::parse("").ok()?);
-    Ok(team::with(&TeamParts { agents: &agents, profile: &profile }, agent))
 }

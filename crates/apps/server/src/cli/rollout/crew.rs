@@ -131,7 +131,8 @@ impl CrewShift<'_> {
                 let running = AssertUnwindSafe(solver.rollout(sample).run(&cancel));
                 let ended = running.catch_unwind().await;
                 // However it ended.
-                solver.release(&id).await;
+                let trajectory = ended.as_ref().ok().and_then(Option::as_ref);
+                solver.release(&id, trajectory).await;
                 (id, ended.unwrap_or_else(|panic| resume_unwind(panic)))
             });
         }

@@ -6,27 +6,19 @@ use std::time::Duration;
 use anyhow::Result;
 use tokio::sync::Semaphore;
 use toolcrib::agent::model::{ModelClient, ModelSettings};
-use toolcrib::agent::{Agent, AgentTools, Budget, CheckPolicy, Rollout, seed_of};
-use toolcrib::config::AgentSettings;
+use toolcrib::agent::{Agent, Rollout, Trajectory, seed_of};
+use toolcrib::config::{AgentSettings, Config};
 use toolcrib::ledger::MemoryLedger;
 use toolcrib::mcp::McpSource;
 use toolcrib::rules::Glob;
-use toolcrib::{
-    BoxFuture, Caller, Crib, Fingerprint, Intent, PlanRequest, Policy, ToolSpec, Verdict,
-};
+use toolcrib::{BoxFuture, Caller, Crib, Fingerprint, Intent, Policy, ToolSpec, Verdict};
 
 use super::tasks::PlannedSample;
+use crate::http::agents::chosen::team;
 
-/// The agent of the file, and what holds for every sample.
+/// The agent of the file with those that work for it, and what holds for every sample.
 pub(super) struct Solver {
-    pub(super) name: String,
-    description: String,
-    instructions: String,
-    model: Arc<ModelClient>,
-    crib: Crib,
-    force: Vec<String>,
-    budget: Budget,
-    checks: CheckPolicy,
+    agent: Agent,
     caller: Caller,
     deadline: Option<Duration>,
     result_tokens: Option<usize>,
@@ -54,72 +46,39 @@ pub(super) struct SampleWishes {
 impl Solver {
     pub(super) fn new(
         settings: AgentSettings,
+        file: &Config,
         (crib, caller): (Crib, Caller),
         wishes: SampleWishes,
         kept: SampleState,
     ) -> Result<Self> {
-        let crib = match &settings.tools {
-            Some(tools) => crib.narrowed(Arc::new(AgentTools::new(tools.clone()))),
-            None => crib,
-        };
-        let crib = settings.within(crib);
-        let AgentSettings { name, description, instructions, force, budget, .. } = settings;
-        let places = Arc::new(Semaphore::new(wishes.requests));
+        let SampleWishes { requests, deadline, patience, result_tokens } = wishes;
+        let places = Arc::new(Semaphore::new(requests));
         let client = |model: ModelSettings| {
-            let model = ModelSettings { patience: wishes.patience, ..model };
-            ModelClient::new(model).map(|model| Arc::new(model.in_places(&places)))
+            let client = ModelClient::new(ModelSettings { patience, ..model })?;
+            Ok(client.in_places(&places))
         };
-        let model = client(settings.model)?;
-        let judge = settings.judge.map(client).transpose()?;
-        let judge = judge.unwrap_or_else(|| Arc::clone(&model));
-        let checks = CheckPolicy::by_model(&judge, settings.checks, settings.gate);
-        let SampleWishes { deadline, result_tokens, .. } = wishes;
-        Ok(Self {
-            name,
-            description,
-            instructions,
-            model,
-            crib,
-            force,
-            budget,
-            checks,
-            caller,
-            deadline,
-            result_tokens,
-            kept,
-        })
+        let agent = team::of_file(settings, file, crib, &client)?;
+        Ok(Self { agent, caller, deadline, result_tokens, kept })
     }
 
     /// One sample, ready to begin.
     pub(super) fn rollout(&self, one: PlannedSample) -> Rollout {
         let PlannedSample { id, task, sample } = one;
-        let is_drawn = self.model.settings().engine.is_some();
-        let model = if is_drawn {
-            Arc::new(self.model.seeded(seed_of(&id)))
-        } else {
-            Arc::clone(&self.model)
-        };
-        let crib = match &task.tools {
-            None => self.crib.clone(),
-            Some(patterns) => self.crib.narrowed(Arc::new(TaskTools::new(patterns))),
-        };
-        let force = if task.force.is_empty() { &self.force } else { &task.force };
-        let wishes = PlanRequest { choices: force.clone(), ..PlanRequest::default() };
+        let mut agent = self.agent.clone();
+        if let Some(patterns) = &task.tools {
+            let tools: Arc<dyn Policy> = Arc::new(TaskTools::new(patterns));
+            agent.narrow(&tools);
+        }
+        if !task.force.is_empty() {
+            agent.wishes.choices.clone_from(&task.force);
+        }
+        if let Some(instructions) = &task.instructions {
+            agent.instructions.clone_from(instructions);
+        }
+        agent.for_sample(&id, seed_of(&id));
         // A caller of its own: what one sample leaves behind is nothing to another.
         let subject = format!("{}/{id}", self.caller.subject);
         let caller = Caller { subject, ..self.caller.clone() };
-        let agent = Agent {
-            name: self.name.clone(),
-            description: self.description.clone(),
-            instructions: task.instructions.clone().unwrap_or_else(|| self.instructions.clone()),
-            model,
-            crib,
-            wishes: wishes.in_session(id.as_str()),
-            budget: self.budget,
-            checks: self.checks.clone(),
-            // One trajectory is of one model.
-            team: None,
-        };
         Rollout {
             id,
             task,
@@ -132,9 +91,11 @@ impl Solver {
     }
 
     /// The sample of this id is over, whatever came of it.
-    pub(super) async fn release(&self, id: &str) {
+    pub(super) async fn release(&self, id: &str, came_of_it: Option<&Trajectory>) {
         if let Some(memory) = &self.kept.memory {
             memory.forget_run(id);
+            let children = came_of_it.into_iter().flat_map(|one| &one.children);
+            children.for_each(|child| memory.forget_run(&child.run));
         }
         for server in &self.kept.servers {
             server.end_session(id).await;

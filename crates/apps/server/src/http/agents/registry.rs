@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use toolcrib::agent::model::{ModelClient, ModelFault};
+use toolcrib::agent::model::{ModelClient, ModelFault, ModelSettings};
 use toolcrib::config::{AgentSettings, Config};
 
 use crate::config;
@@ -50,19 +50,21 @@ impl AgentRegistry {
     }
 }
 
-/// The model of an agent, and the one that judges its answers.
-fn clients(settings: &AgentSettings) -> Result<(Arc<ModelClient>, Arc<ModelClient>), ModelFault> {
-    let model = Arc::new(ModelClient::new(settings.model.clone())?);
-    let judge = match &settings.judge {
-        Some(other) => Arc::new(ModelClient::new(other.clone())?),
-        None => Arc::clone(&model),
-    };
-    Ok((model, judge))
-}
-
 impl RegisteredAgent {
     pub(crate) fn new(settings: AgentSettings) -> Result<Self, ModelFault> {
-        let (model, judge) = clients(&settings)?;
+        Self::asking(settings, &ModelClient::new)
+    }
+
+    /// `client`: makes the client of a model.
+    pub(crate) fn asking(
+        settings: AgentSettings,
+        client: &dyn Fn(ModelSettings) -> Result<ModelClient, ModelFault>,
+    ) -> Result<Self, ModelFault> {
+        let model = Arc::new(client(settings.model.clone())?);
+        let judge = match &settings.judge {
+            Some(other) => Arc::new(client(other.clone())?),
+            None => Arc::clone(&model),
+        };
         Ok(Self { settings, model, judge })
     }
 

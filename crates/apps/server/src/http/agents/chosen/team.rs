@@ -2,15 +2,18 @@
 
 use std::sync::Arc;
 
+use toolcrib::agent::model::{ModelClient, ModelFault, ModelSettings};
 use toolcrib::agent::{Agent, AgentTools, NewSpecialist, Team};
-use toolcrib::config::TeamMember;
+use toolcrib::config::{AgentSettings, Config, TeamMember};
 use toolcrib::policy::{AssignedTools, strictest};
+use toolcrib::rules::Rules;
 use toolcrib::{
     BoxFuture, Caller, Crib, Fingerprint, Intent, Policy, ToolSpec, UnlistedAccess,
     UnlistedResource, Verdict,
 };
 
 use super::over;
+use crate::config;
 use crate::http::agents::registry::RegisteredAgent;
 use crate::http::state::GatewayState;
 
@@ -67,6 +70,27 @@ pub(crate) fn with(parts: &TeamParts<'_>, agent: Agent) -> Agent {
     let members: Vec<_> = members.collect();
     let team = Team::new(&agent.crib, settings.mode, settings.limits, members);
     Agent { team: Some(Arc::new(team)), ..agent }
+}
+
+/// An agent of a file, with those that work for it. Those that cannot be asked work for nobody.
+/// `client`: makes the client of a model.
+///
+/// # Errors
+/// Its own model cannot be asked.
+pub(crate) fn of_file(
+    settings: AgentSettings,
+    file: &Config,
+    crib: Crib,
+    client: &dyn Fn(ModelSettings) -> Result<ModelClient, ModelFault>,
+) -> Result<Agent, ModelFault> {
+    let all = file.agents(&config::ProcessLookup).unwrap_or_default();
+    let agents = all.into_iter().filter_map(|one| RegisteredAgent::asking(one, client).ok());
+    let agents: Vec<_> = agents.map(Arc::new).collect();
+    let crib = settings.within(crib);
+    let registered = RegisteredAgent::asking(settings, client)?;
+    let agent = over(&registered, own(&registered, crib), None, None);
+    let profile = |name: &str| file.policy_with(Some(name), &Rules::parse("").ok()?);
+    Ok(with(&TeamParts { agents: &agents, profile: &profile }, agent))
 }
 
 /// Another agent of the file. It has no more than its own profile and its own tools, wherever it
