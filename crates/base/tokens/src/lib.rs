@@ -30,9 +30,14 @@ pub fn encode(text: &str) -> Vec<u32> {
     bpe_openai::o200k_base().encode(text)
 }
 
+/// The text of tokens; `None`: they end within a letter, or one of them is none.
+pub fn decode(tokens: &[u32]) -> Option<String> {
+    bpe_openai::o200k_base().decode(tokens)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{count, encode, first};
+    use super::{count, decode, encode, first};
 
     #[test]
     fn a_text_is_cut_behind_a_token_and_never_within_a_letter() {
@@ -45,6 +50,7 @@ mod tests {
             assert!(text.starts_with(&part) && count(&part) <= most, "{part:?}");
         }
         assert_eq!(encode(text).len(), count(text));
+        assert_eq!(decode(&encode(text)).as_deref(), Some(text));
     }
 
     #[test]

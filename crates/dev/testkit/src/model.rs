@@ -42,8 +42,8 @@ pub struct ModelAsked {
     pub body: Value,
 }
 
-/// Says what is done about a request: its number, from 0, and its body.
-type Script = Arc<dyn Fn(usize, &Value) -> ScriptedTurn + Send + Sync>;
+/// Says what is done about a request; its number counts from 0.
+type Script = Arc<dyn Fn(usize, &ModelAsked) -> ScriptedTurn + Send + Sync>;
 
 /// Dropped, it answers no more.
 pub struct ScriptedModel {
@@ -81,12 +81,22 @@ impl ScriptedModel {
         })
     }
 
-    /// A model that decides by the request.
+    /// A model that decides by the body of the request.
     ///
     /// # Errors
     /// There is no port.
     pub fn by(
         script: impl Fn(usize, &Value) -> ScriptedTurn + Send + Sync + 'static,
+    ) -> std::io::Result<Self> {
+        Self::by_request(move |number, asked| script(number, &asked.body))
+    }
+
+    /// A model that decides by the whole request.
+    ///
+    /// # Errors
+    /// There is no port.
+    pub fn by_request(
+        script: impl Fn(usize, &ModelAsked) -> ScriptedTurn + Send + Sync + 'static,
     ) -> std::io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?;
@@ -135,7 +145,7 @@ impl ModelShared {
         let mut reader = BufReader::new(line.try_clone()?);
         let Some(asked) = read(&mut reader)? else { return Ok(()) };
         let number = self.count.fetch_add(1, Ordering::SeqCst);
-        let turn = (self.script)(number, &asked.body);
+        let turn = (self.script)(number, &asked);
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(asked.clone());
         answer(line, &asked, number, turn)
     }
