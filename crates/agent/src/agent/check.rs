@@ -172,6 +172,7 @@ impl ModelCheck {
             choice: &CallChoice::Free,
             caller_tools: &[],
             max_tokens,
+            before: None,
         };
         let weight = self.model.weight(&request);
         let reserved = match case.account.reserve_aside(tokens(weight), max_tokens) {

@@ -56,6 +56,7 @@ impl AgentRun {
                 choice: &CallChoice::Free,
                 caller_tools: &[],
                 max_tokens: 0,
+                before: None,
             })
         };
         let nothing = bare(&[]);

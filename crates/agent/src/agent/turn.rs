@@ -195,6 +195,7 @@ impl AgentRun {
             Err(stop) => return TurnOutcome::Exhausted(stop),
         };
         request.max_tokens = reserved.output_tokens;
+        request.before = self.notes.as_ref().and_then(|notes| notes.sequence());
         teller.begin();
         if let Some(notice) = draft.notice.clone() {
             teller.piece(ModelDelta::OtherModel(notice));
@@ -414,6 +415,7 @@ impl TurnDraft {
             choice: &self.choice,
             caller_tools: &self.tools,
             max_tokens,
+            before: None,
         }
     }
 

@@ -1,5 +1,6 @@
 //! What a model answers: its words, its calls, and what it cost.
 
+pub(crate) mod generated;
 pub(crate) mod sampled;
 
 use serde_json::Value;

@@ -1,6 +1,8 @@
 //! One model behind its address.
 
 mod copies;
+mod engine;
+mod generate;
 
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -17,6 +19,7 @@ use toolcrib_core::{Call, Plan, RawArguments};
 use toolcrib_dialect::{Dialect, NotAReply};
 use toolcrib_egress::{Egress, EgressRoute, Network, StreamedResponse};
 
+use self::engine::EngineRoutes;
 use super::answer::sampled::TokenReader;
 use super::answer::{self, ModelAnswer, ModelDelta};
 use super::chunk::{EventReader, drain};
@@ -50,6 +53,8 @@ pub struct ModelClient {
     egress: Egress,
     route: EgressRoute,
     headers: HeaderMap,
+    /// Where an engine takes tokens.
+    engine: Option<EngineRoutes>,
     fallback: Vec<Self>,
     /// How many requests are on their way at the same time, with all who share it.
     places: Option<Arc<Semaphore>>,
@@ -77,15 +82,18 @@ impl ModelClient {
         let egress = Egress::only([url.clone()], Network::default());
         let route = egress.and_then(|egress| {
             let route = egress.route(&url)?;
-            Ok((egress, route))
+            let wire = settings.wire();
+            let engine = wire.map(|wire| EngineRoutes::new(wire, &settings.base, &egress));
+            Ok((egress, route, engine.transpose()?))
         });
-        let (egress, route) = route.map_err(|error| ModelFault::of_line(&settings.name, &error))?;
+        let (egress, route, engine) =
+            route.map_err(|error| ModelFault::of_line(&settings.name, &error))?;
         let dialect = settings.api.dialect();
         let tools = tool_dialect(&settings);
         let fallback = settings.fallback.iter().cloned().map(Self::new);
         let fallback = fallback.collect::<Result<_, _>>()?;
         let places = None;
-        Ok(Self { settings, dialect, tools, egress, route, headers, fallback, places })
+        Ok(Self { settings, dialect, tools, egress, route, headers, engine, fallback, places })
     }
 
     pub fn settings(&self) -> &ModelSettings {
@@ -204,12 +212,10 @@ impl ModelClient {
         progress: &mut Progress,
         tell: &mut (dyn FnMut(ModelDelta) + Send),
     ) -> Result<ModelAnswer, ModelFault> {
-        let model = &self.settings.name;
-        let exchange = self.egress.exchange(&self.route, Method::POST, self.headers.clone(), body);
-        let head = timeout(self.settings.timeouts.first_byte, exchange).await;
-        let response = head
-            .map_err(|_| self.late("no answer began in time"))?
-            .map_err(|error| ModelFault::of_line(model, &error))?;
+        if let Some(engine) = &self.engine {
+            return self.generated(engine, asked, body, progress, tell).await;
+        }
+        let response = self.sent(&self.route, body).await?;
         if response.status != StatusCode::OK {
             return Err(self.refusal(response).await);
         }
@@ -218,6 +224,14 @@ impl ModelClient {
             return self.whole(asked, response, progress, tell).await;
         }
         self.streamed(asked, response, progress, tell).await
+    }
+
+    /// The head of what comes back.
+    async fn sent(&self, to: &EgressRoute, body: Bytes) -> Result<StreamedResponse, ModelFault> {
+        let exchange = self.egress.exchange(to, Method::POST, self.headers.clone(), body);
+        let head = timeout(self.settings.timeouts.first_byte, exchange).await;
+        head.map_err(|_| self.late("no answer began in time"))?
+            .map_err(|error| ModelFault::of_line(&self.settings.name, &error))
     }
 
     /// A server that does not stream.
@@ -446,7 +460,7 @@ impl ModelClient {
 /// In which tools are named for a model: one that calls in its words is told of them in the form that
 /// most models learned.
 fn tool_dialect(settings: &ModelSettings) -> Box<dyn Dialect> {
-    match settings.text_calls {
+    match settings.call_format() {
         Some(_) => ModelApi::OpenAiChat.dialect(),
         None => settings.api.dialect(),
     }

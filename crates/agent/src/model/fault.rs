@@ -164,9 +164,16 @@ fn too_long(model: &str) -> String {
 /// The words with which servers say it; none of them has a code for it.
 fn is_too_long(said: &str) -> bool {
     let said = said.to_ascii_lowercase();
-    ["context_length", "context length", "context window", "prompt is too long", "too many tokens"]
-        .iter()
-        .any(|words| said.contains(words))
+    let words = [
+        "context_length",
+        "context length",
+        "context window",
+        "prompt is too long",
+        "too many tokens",
+        "maximum model length",
+        "max_model_len",
+    ];
+    words.iter().any(|words| said.contains(words))
 }
 
 /// At most 500 bytes.

@@ -3,6 +3,7 @@
 use serde_json::Value;
 use toolcrib_core::{Call, Plan};
 
+use super::answer::generated;
 use super::answer::sampled::{SampledTokens, TokenReader};
 use super::request::engine::TokenEngine;
 use super::text_calls::{self, TextCallFormat, TextCallReader, TextPiece, TextTools};
@@ -33,4 +34,12 @@ pub fn sampled_tokens(events: &[Value]) -> SampledTokens {
         reader.hear(event);
     }
     reader.finish().map(|told| *told).unwrap_or_default()
+}
+
+/// The turns in an answer of engines that take tokens, which had been sent these.
+pub fn generated_tokens(answer: &[u8], sent: &[u32]) -> Vec<SampledTokens> {
+    let engines = [TokenEngine::VllmGenerate, TokenEngine::SglangGenerate];
+    let wires = engines.into_iter().filter_map(TokenEngine::wire);
+    let turns = wires.filter_map(|wire| generated::read(wire, answer, sent).ok());
+    turns.map(|turn| turn.sampled).collect()
 }

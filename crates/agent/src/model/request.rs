@@ -2,6 +2,8 @@
 
 pub(crate) mod choice;
 pub(crate) mod engine;
+pub(crate) mod generate;
+mod tokenize;
 
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use serde::{Deserialize, Serialize};
@@ -16,6 +18,7 @@ use super::settings::{ModelApi, ModelSettings};
 use super::text_calls::{self, TextCallFormat, TextTools};
 use crate::item::ThreadItem;
 use choice::CallChoice;
+use generate::GenerateWire;
 
 /// What a model is asked.
 #[derive(Clone, Copy)]
@@ -33,6 +36,9 @@ pub struct ModelRequest<'a> {
     pub caller_tools: &'a [CallerTool],
     /// Tokens of the answer at the most.
     pub max_tokens: u64,
+    /// Tokens that were read and sampled for this thread so far, for an engine that takes tokens;
+    /// `None`: the thread is written as tokens anew.
+    pub before: Option<&'a [u32]>,
 }
 
 /// A tool that the client of an agent runs.
@@ -50,6 +56,9 @@ const ANTHROPIC_VERSION: &str = "2023-06-01";
 impl ModelRequest<'_> {
     /// The body, asking for a stream.
     pub(crate) fn body(&self, model: &ModelSettings) -> Map<String, Value> {
+        if model.wire().is_some() {
+            return self.token_body(model);
+        }
         let items = answered(self.items);
         if let Some(format) = model.text_calls {
             return self.text_body(format, model, items);
@@ -113,7 +122,7 @@ impl ModelRequest<'_> {
     /// The tools that this model is told of in words; none if it calls by the API.
     pub(super) fn text_tools(&self, model: &ModelSettings) -> TextTools {
         let further = self.caller_tools.iter().map(|tool| tool.definition(ModelApi::OpenAiChat));
-        let plan = self.plan.filter(|_| model.text_calls.is_some());
+        let plan = self.plan.filter(|_| model.call_format().is_some());
         plan.map(|plan| TextTools::of(plan, further)).unwrap_or_default()
     }
 
@@ -237,6 +246,9 @@ fn fields(value: Value) -> Map<String, Value> {
 
 /// Where the model is asked.
 pub(super) fn url(model: &ModelSettings) -> Url {
+    if model.wire().is_some() {
+        return GenerateWire::url(&model.base, GenerateWire::TOKENIZE);
+    }
     let mut url = model.base.clone();
     let base = model.base.path().trim_end_matches('/').to_owned();
     match model.api {

@@ -103,6 +103,7 @@ impl SummaryDraft {
             choice: &CallChoice::Free,
             caller_tools: &[],
             max_tokens: self.max_tokens,
+            before: None,
         }
     }
 }

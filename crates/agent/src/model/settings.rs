@@ -7,6 +7,7 @@ use toolcrib_dialect::{Anthropic, Dialect, Gemini, OpenAiChat, OpenAiResponses};
 use url::Url;
 
 use super::request::engine::TokenEngine;
+use super::request::generate::GenerateWire;
 use super::text_calls::format::TextCallFormat;
 use crate::budget::price::Price;
 
@@ -33,7 +34,7 @@ pub struct ModelSettings {
     pub retries: u32,
     /// A request that came to nothing is made again at least so long, however often.
     pub patience: Duration,
-    /// The server behind the chat API that tells the tokens of a turn; `None`: none does.
+    /// The server that tells the tokens of a turn; `None`: none does.
     pub engine: Option<TokenEngine>,
     /// From which an engine draws what it writes.
     pub seed: Option<u32>,
@@ -100,6 +101,17 @@ impl ModelSettings {
             price: None,
             fallback: Vec::new(),
         }
+    }
+
+    /// The endpoint that takes tokens; `None`: it is asked by its API.
+    pub(crate) fn wire(&self) -> Option<GenerateWire> {
+        self.engine.and_then(TokenEngine::wire)
+    }
+
+    /// How its calls stand in its words; `None`: they do not. What comes in tokens is words alone,
+    /// and most open models write calls as Hermes does.
+    pub(crate) fn call_format(&self) -> Option<TextCallFormat> {
+        self.text_calls.or_else(|| self.wire().map(|_| TextCallFormat::Hermes))
     }
 }
 

@@ -31,6 +31,9 @@ pub(super) use self::reader::TextCallReader;
 pub(super) use self::thread::{echo_name, retold};
 pub(super) use self::tools::TextTools;
 
+/// What a model is told in the turn that has to end.
+pub(super) const CALL_NONE: &str = "Call no tool any more: answer with what you have.";
+
 /// The instructions with what the model has to know of its tools.
 pub(super) fn instructions(
     format: TextCallFormat,
@@ -49,7 +52,7 @@ pub(super) fn instructions(
         TextCallFormat::React => react::instructions(tools),
     };
     // Behind the rest, so that what servers keep of the beginning stays of use.
-    let last = if is_last { "Call no tool any more: answer with what you have." } else { "" };
+    let last = if is_last { CALL_NONE } else { "" };
     let parts: Vec<_> = [own, &told, last].into_iter().filter(|part| !part.is_empty()).collect();
     parts.join("\n\n")
 }

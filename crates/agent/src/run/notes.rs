@@ -112,6 +112,11 @@ impl RunNotes {
         Self { began: self.began, ..Self::new(self.result_tokens) }
     }
 
+    /// All tokens that were read and sampled up to the last turn; `None`: nobody told any.
+    pub(crate) fn sequence(&self) -> Option<&[u32]> {
+        (!self.sequence.is_empty()).then_some(self.sequence.as_slice())
+    }
+
     /// Since the beginning.
     pub(crate) fn now(&self) -> Duration {
         self.began.elapsed()

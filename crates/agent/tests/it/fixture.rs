@@ -109,6 +109,7 @@ pub(crate) async fn answered(
         choice: &CallChoice::Free,
         caller_tools: tools,
         max_tokens: 100,
+        before: None,
     };
     let (mut used, mut told) = (Usage::default(), Vec::new());
     let answer = client.answer(&request, &mut used, &mut |delta| told.push(delta)).await;

@@ -311,6 +311,7 @@ async fn a_thread_goes_on_with_a_model_that_is_told_otherwise() {
                 choice: &CallChoice::Free,
                 caller_tools: &[],
                 max_tokens: 100,
+                before: None,
             };
             let client = ModelClient::new(next).unwrap();
             client.answer(&request, &mut Usage::default(), &mut |_| {}).await.unwrap();

@@ -166,7 +166,7 @@ impl ConfigChecker<'_, '_, '_> {
             total: time(raw.timeout.as_ref(), "timeout", usual.total),
             ..usual
         };
-        let engine = self.engine(raw.engine, api, &place.key("engine"));
+        let engine = self.engine(raw, api, place);
         let price = raw.price.as_ref();
         let price = price.map(|own| Price { input: own.input, output: own.output });
         let plain = ModelSettings::new(api, base?, raw.name.clone()?);
@@ -187,19 +187,27 @@ impl ConfigChecker<'_, '_, '_> {
 
     fn engine(
         &mut self,
-        word: Option<raw::EngineWord>,
+        raw: &raw::ModelTable,
         api: ModelApi,
         place: &TomlPath,
     ) -> Option<TokenEngine> {
-        let word = word?;
-        if api != ModelApi::OpenAiChat {
-            let message = "only the chat API tells the tokens of a turn";
-            self.problem(place, message, "write `kind = \"openai-chat\"`, or take it out");
-        }
-        Some(match word {
+        let engine = match raw.engine? {
             raw::EngineWord::Vllm => TokenEngine::Vllm,
             raw::EngineWord::Sglang => TokenEngine::Sglang,
-        })
+            raw::EngineWord::VllmGenerate => TokenEngine::VllmGenerate,
+            raw::EngineWord::SglangGenerate => TokenEngine::SglangGenerate,
+        };
+        if api != ModelApi::OpenAiChat {
+            let message = "only a server of the chat API tells the tokens of a turn";
+            let cure = "write `kind = \"openai-chat\"`, or take it out";
+            self.problem(&place.key("engine"), message, cure);
+        }
+        if engine.takes_tokens() && raw.calls == Some(raw::ModelCallsWord::Api) {
+            let message = "an engine that answers with tokens calls in its words";
+            let cure = "take it out, or write `calls = \"hermes\"` or another form";
+            self.problem(&place.key("calls"), message, cure);
+        }
+        Some(engine)
     }
 
     fn context(&mut self, model: &ModelSettings, place: &TomlPath) {
@@ -308,12 +316,23 @@ impl ConfigChecker<'_, '_, '_> {
         models: &[ModelTemplate],
         place: &TomlPath,
     ) -> Vec<String> {
+        let takes_tokens =
+            |own: &ModelTemplate| own.plain.engine.is_some_and(TokenEngine::takes_tokens);
+        let of_tokens = models.iter().filter(|own| takes_tokens(own));
+        let of_tokens: BTreeSet<_> = of_tokens.map(|own| own.id.as_str()).collect();
         let mut others = BTreeSet::from([model.id.as_str()]);
         for (index, id) in ids.iter().enumerate() {
             let message = if models.iter().all(|other| other.id != *id) {
                 format!("there is no model `{id}`")
             } else if !others.insert(id) {
                 format!("the model `{id}` is asked already")
+            } else if let Some(own) =
+                [&model.id, id].into_iter().find(|id| of_tokens.contains(id.as_str()))
+            {
+                let message = format!("the tokens of the model `{own}` are nothing to another");
+                let cure = "take `fallback` out: a server that sends tokens is asked again instead";
+                self.problem(&place.index(index), message, cure);
+                continue;
             } else {
                 continue;
             };

@@ -77,8 +77,8 @@ pub(crate) struct ModelTable {
     pub(crate) idle: Option<PauseText>,
     /// How long a whole answer may take. `10m` if not set.
     pub(crate) timeout: Option<PauseText>,
-    /// The server behind the chat API that tells the tokens of a turn, for `toolcrib rollout`: what
-    /// was read and sampled is recorded, and each prompt is held against what was sampled before.
+    /// The server that tells the tokens of a turn, for `toolcrib rollout`: what was read and sampled
+    /// is recorded, and each prompt is held against what was sampled before.
     pub(crate) engine: Option<EngineWord>,
     /// How often a request is made again that came to nothing. 2 if not set.
     #[schemars(range(min = 0, max = 10))]
@@ -121,13 +121,18 @@ pub(crate) enum ModelKindWord {
 }
 
 /// A server for training: `vllm` is asked with `return_token_ids`, `sglang` with that and without a
-/// stream.
+/// stream. `vllm-generate` (`/inference/v1/generate`) and `sglang-generate` (`/generate`) are sent
+/// tokens and answer with tokens: what was sampled is sent again as it was, and the thread is
+/// written as tokens by `/tokenize` of the same server. Calls stand in the words then, as Hermes and
+/// Qwen write them; with `calls` set, the tools are told in words too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 #[schemars(rename = "Engine")]
 pub(crate) enum EngineWord {
     Vllm,
     Sglang,
+    VllmGenerate,
+    SglangGenerate,
 }
 
 /// How a model calls tools: by its API (`api`), or in its text. `hermes` is

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use toolcrib_agent::Price;
-use toolcrib_agent::model::TextCallFormat;
+use toolcrib_agent::model::{TextCallFormat, TokenEngine};
 use toolcrib_config::{Config, SecretLookup};
 
 struct Nothing;
@@ -125,4 +125,44 @@ fn what_a_model_costs_is_known_of_its_provider_or_said_by_the_file() {
         let told = price(unknown).unwrap_err();
         assert!(told.contains("nobody knows what this model costs"), "{told}");
     }
+}
+
+#[test]
+fn a_model_over_tokens_calls_in_its_words_and_has_no_other_in_its_place() {
+    let read = |model: &str, rest: &str| {
+        let own = "kind = \"vllm\"\nname = \"one\"";
+        let other = "[[model]]\nid = \"b\"\nkind = \"ollama\"\nname = \"two\"\n";
+        let text = format!("[[model]]\nid = \"a\"\n{own}\n{model}\n{other}{rest}");
+        Config::read(&text, "crib.toml")
+    };
+    for (word, engine) in [
+        ("vllm-generate", TokenEngine::VllmGenerate),
+        ("sglang-generate", TokenEngine::SglangGenerate),
+    ] {
+        let good = read(&format!("engine = \"{word}\""), "[agent.x]\nmodel = \"a\"\n");
+        assert_eq!(good.problems, vec![]);
+        let agents = good.config.unwrap().agents(&Nothing).unwrap();
+        assert_eq!(agents[0].model.engine, Some(engine));
+    }
+    let engine = "engine = \"vllm-generate\"";
+    let called = format!("{engine}\ncalls = \"api\"");
+    let first = "[agent.x]\nmodel = \"a\"\nfallback = [\"b\"]\n";
+    let second = "[agent.x]\nmodel = \"b\"\nfallback = [\"a\"]\n";
+    let unknown = "engine = \"sglang-native\"";
+    for (model, rest, problem) in [
+        (
+            called.as_str(),
+            "",
+            "model[0].calls: an engine that answers with tokens calls in its words",
+        ),
+        (engine, first, "agent.x.fallback[0]: the tokens of the model `a` are nothing to another"),
+        (engine, second, "agent.x.fallback[0]: the tokens of the model `a` are nothing to another"),
+        (unknown, "", "sglang-generate"),
+    ] {
+        let told: Vec<_> = read(model, rest).problems.iter().map(ToString::to_string).collect();
+        assert!(told.len() == 1 && told[0].contains(problem), "{told:?}");
+    }
+    let of_others = "[[model]]\nkind = \"anthropic\"\nname = \"x\"\nengine = \"vllm-generate\"\n";
+    let told = Config::read(of_others, "crib.toml").problems[0].to_string();
+    assert!(told.contains("only a server of the chat API tells the tokens of a turn"), "{told}");
 }

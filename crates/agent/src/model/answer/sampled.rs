@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::model::request::engine::TokenEngine;
 
 /// From here on down a logprob means that the engine has none.
-const NO_EVIDENCE: f64 = -9999.0;
+pub(crate) const NO_EVIDENCE: f64 = -9999.0;
 
 /// What an engine read and wrote for one turn, as tokens.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -41,6 +41,7 @@ impl ModelClient {
             egress: self.egress.clone(),
             route: self.route.clone(),
             headers: self.headers.clone(),
+            engine: self.engine.clone(),
             fallback,
             places: self.places.clone(),
         }

@@ -119,6 +119,7 @@ pub(super) async fn ask(
         choice: &CallChoice::Free,
         caller_tools: &[],
         max_tokens: u64::from(client.settings().max_tokens),
+        before: None,
     };
     match client.answer(&request, &mut Usage::default(), &mut |_| {}).await {
         Ok(answer) => Ok(SplitOutcome::read(&answer.text, &question.names())),

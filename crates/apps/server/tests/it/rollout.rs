@@ -2,6 +2,8 @@
 
 mod engine;
 mod engines;
+mod generate;
+mod generated;
 mod judged;
 mod killed;
 mod teams;

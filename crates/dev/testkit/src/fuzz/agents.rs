@@ -94,7 +94,8 @@ pub fn cassette(data: &[u8]) {
 
 /// Lines of files of rollouts. A task that is read has an id, and something that is said; what is
 /// wrong with any other is told. A trajectory is written for every trainer, each token with its mask.
-/// Of tokens that an engine tells without a fault there is a logprob for each, or for none.
+/// Of tokens that an engine tells without a fault there is a logprob for each, or for none; of one
+/// that takes tokens, for each.
 pub fn rollout(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let mut events = Vec::new();
@@ -119,6 +120,14 @@ pub fn rollout(data: &[u8]) {
             assert_eq!(Trainer::Verifiers.lines(&one).map(|lines| lines.len()), Ok(1));
         }
         events.extend(serde_json::from_str::<Value>(line));
+        for turn in fuzz::generated_tokens(line.as_bytes(), &[1, 2]) {
+            assert!(!turn.completion.is_empty(), "a turn without tokens");
+            let logprobs = turn.logprobs.iter().flatten();
+            if turn.fault.is_none() {
+                assert!(logprobs.clone().all(|logprob| *logprob > -9999.0), "no evidence");
+                assert_eq!(logprobs.count(), turn.completion.len(), "a token without its logprob");
+            }
+        }
     }
     let told = fuzz::sampled_tokens(&events);
     if let (None, Some(logprobs)) = (&told.fault, &told.logprobs) {

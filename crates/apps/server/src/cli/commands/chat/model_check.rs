@@ -162,6 +162,7 @@ async fn answered(
         choice: &CallChoice::Free,
         caller_tools: &[],
         max_tokens: MAX_TOKENS,
+        before: None,
     };
     client.answer(&request, usage, &mut |_| {}).await
 }
