@@ -3,6 +3,7 @@
 mod copies;
 mod engine;
 mod generate;
+mod tool_words;
 
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -15,11 +16,12 @@ use http::{Method, StatusCode};
 use serde_json::Value;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep, timeout};
-use toolcrib_core::{Call, Plan, RawArguments};
+use toolcrib_core::{Call, Plan};
 use toolcrib_dialect::{Dialect, NotAReply};
 use toolcrib_egress::{Egress, EgressRoute, Network, StreamedResponse};
 
 use self::engine::EngineRoutes;
+use self::tool_words::{call_text, tool_dialect};
 use super::answer::sampled::TokenReader;
 use super::answer::{self, ModelAnswer, ModelDelta};
 use super::chunk::{EventReader, drain};
@@ -30,7 +32,7 @@ use super::messages;
 use super::request::{self, ModelRequest};
 use super::settings::{ModelApi, ModelSettings};
 use super::text_calls::{self, TextCallFormat};
-use crate::item::{CallText, Echo};
+use crate::item::Echo;
 use crate::usage::Usage;
 
 /// Largest answer that is read, in bytes.
@@ -454,26 +456,5 @@ impl ModelClient {
     fn broken(&self, what: &str) -> ModelFault {
         let message = format!("the model `{}`: {what}", self.settings.name);
         ModelFault::new(ModelFaultKind::Broken, message)
-    }
-}
-
-/// In which tools are named for a model: one that calls in its words is told of them in the form that
-/// most models learned.
-fn tool_dialect(settings: &ModelSettings) -> Box<dyn Dialect> {
-    match settings.call_format() {
-        Some(_) => ModelApi::OpenAiChat.dialect(),
-        None => settings.api.dialect(),
-    }
-}
-
-fn call_text(call: &Call) -> CallText {
-    CallText {
-        id: call.id.clone(),
-        name: if call.wire.name.is_empty() { call.name.clone() } else { call.wire.name.clone() },
-        arguments: match &call.arguments {
-            RawArguments::Absent => String::new(),
-            RawArguments::Text(text) => text.clone(),
-            RawArguments::Value(value) => value.to_string(),
-        },
     }
 }

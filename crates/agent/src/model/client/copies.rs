@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use super::{ModelClient, tool_dialect};
+use super::ModelClient;
+use super::tool_words::tool_dialect;
 use crate::model::settings::ModelSettings;
 
 impl ModelClient {

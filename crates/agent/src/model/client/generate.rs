@@ -14,7 +14,8 @@ use toolcrib_dialect::HostedWork;
 use toolcrib_egress::EgressRoute;
 
 use super::engine::EngineRoutes;
-use super::{LARGEST_ANSWER, ModelClient, Progress, call_text};
+use super::tool_words::call_text;
+use super::{LARGEST_ANSWER, ModelClient, Progress};
 use crate::item::{Echo, InputPart, ThreadItem};
 use crate::model::answer::generated::{self, GeneratedTurn, NotGenerated};
 use crate::model::answer::{ModelAnswer, ModelDelta};
