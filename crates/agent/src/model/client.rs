@@ -215,7 +215,8 @@ impl ModelClient {
         tell: &mut (dyn FnMut(ModelDelta) + Send),
     ) -> Result<ModelAnswer, ModelFault> {
         if let Some(engine) = &self.engine {
-            return self.generated(engine, asked, body, progress, tell).await;
+            // Boxed, so that no other turn carries its size.
+            return Box::pin(self.generated(engine, asked, body, progress, tell)).await;
         }
         let response = self.sent(&self.route, body).await?;
         if response.status != StatusCode::OK {
