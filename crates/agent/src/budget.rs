@@ -15,7 +15,8 @@ use price::Price;
 /// The limits of a run; `None`: none.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Budget {
-    /// Requests to the model that carry tools.
+    /// Requests to the model in which it may call tools. When they are spent, a run may make one
+    /// more for its last words; one that works for another takes that from the other's turns.
     pub turns: Option<u32>,
     /// Calls of tools.
     pub calls: Option<u32>,
@@ -168,15 +169,20 @@ impl Account {
         // their parents, and no other way round.
         let mut spent = self.spent();
         let own = self.left(&spent, input, output, kind, price)?;
+        let is_last_of_child = kind == RequestKind::Last && self.parent.is_some();
         let output_tokens = match &self.parent {
-            Some(parent) => parent.reserve_as(kind, input, own, price)?.output_tokens,
+            Some(parent) => {
+                // What is set aside there is for the last words of the parent.
+                let above = if is_last_of_child { RequestKind::Turn } else { kind };
+                parent.reserve_as(above, input, own, price)?.output_tokens
+            }
             None => own,
         };
         let tokens = input.saturating_add(output_tokens);
         let cost = price.map_or(0.0, |price| price.of(input, output_tokens));
         spent.tokens = spent.tokens.saturating_add(tokens);
         spent.cost += cost;
-        spent.turns += u32::from(kind == RequestKind::Turn);
+        spent.turns += u32::from(kind == RequestKind::Turn || is_last_of_child);
         Ok(Reservation { output_tokens, tokens, cost })
     }
 

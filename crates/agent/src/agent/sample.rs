@@ -67,12 +67,10 @@ impl AgentRun {
         let mut tools = ModelApi::OpenAiChat.dialect().tools(plan);
         let further = self.further_tools();
         let further = further.iter().map(|tool| tool.definition(ModelApi::OpenAiChat));
-        match &mut tools {
-            Value::Array(tools) => tools.extend(further),
-            tools => {
-                let further: Vec<_> = further.collect();
-                *tools = if further.is_empty() { tools.take() } else { further.into() };
-            }
+        if let Some(tools) = tools.as_array_mut() {
+            tools.extend(further);
+        } else if further.len() > 0 {
+            tools = further.collect();
         }
         tools
     }

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use toolcrib_core::Fingerprint;
+use toolcrib_engine::rules::{PatternProblem, ToolPatterns};
 
 use crate::item::{CallText, InputPart, ResultText, ThreadItem};
 
@@ -24,8 +25,8 @@ pub struct RolloutTask {
     pub thread: Vec<ThreadItem>,
     /// In the place of the instructions of the agent.
     pub instructions: Option<String>,
-    /// Patterns of the tools that there are for it; `None`: all of the agent.
-    pub tools: Option<Vec<String>>,
+    /// The tools that there are for it; `None`: all of the agent.
+    pub tools: Option<ToolPatterns>,
     /// Tools that the first turn must call.
     pub force: Vec<String>,
     /// The whole line, for whoever judges.
@@ -96,13 +97,14 @@ impl RolloutTask {
         if names > MOST_NAMES {
             return Err(format!("it names more than {MOST_NAMES} tools"));
         }
+        let tools = fields.tools.map(|patterns| tools(&patterns)).transpose()?;
         let thread = thread(fields.prompt, fields.messages)?;
         Ok(Self {
             id,
             line: number,
             thread,
             instructions: fields.instructions,
-            tools: fields.tools,
+            tools,
             force: fields.force,
             data,
         })
@@ -115,6 +117,17 @@ impl RolloutTask {
         let print: String = print.to_string().chars().take(24).collect();
         format!("ro_{print}")
     }
+}
+
+/// The patterns of the rules; what is wrong with the first that is none.
+fn tools(patterns: &[String]) -> Result<ToolPatterns, String> {
+    ToolPatterns::read(patterns).map_err(|wrong| {
+        let first = wrong.into_iter().next();
+        let told = first.map(|PatternProblem { index, what, cure }| {
+            format!("its `tools[{index}]`: {what}: {cure}")
+        });
+        told.unwrap_or_else(|| "its `tools` cannot be read".to_owned())
+    })
 }
 
 /// The number from which an engine draws for the sample of this id.
@@ -212,6 +225,8 @@ fn image(url: &str) -> InputPart {
 
 #[cfg(test)]
 mod tests {
+    use toolcrib_engine::rules::ToolPatterns;
+
     use super::{RolloutTask, seed_of};
     use crate::item::ThreadItem;
 
@@ -226,10 +241,8 @@ mod tests {
             "force": ["calculate"]}"#;
         let task = RolloutTask::read(line, 1).unwrap();
         assert_eq!((task.id.as_str(), task.thread.len()), ("7", 2));
-        assert_eq!(
-            (task.tools.unwrap(), task.force),
-            (vec!["calc*".into()], vec!["calculate".into()])
-        );
+        assert_eq!(task.tools, Some(ToolPatterns::read(&["calc*"]).unwrap()));
+        assert_eq!(task.force, ["calculate"]);
     }
 
     #[test]
@@ -243,6 +256,7 @@ mod tests {
             (r#"{"messages": [{"role": "judge", "content": "a"}]}"#, "`judge`"),
             (r#"{"prompt": 7}"#, "cannot be used"),
             (r#"{"prompt": "a", "id": []}"#, "`id`"),
+            (r#"{"prompt": "a", "tools": ["a*", "colour:red"]}"#, "`tools[1]`"),
         ];
         for (line, told) in lines {
             let error = RolloutTask::read(line, 1).unwrap_err();

@@ -150,6 +150,9 @@ async fn children_under_a_tight_budget_spend_no_more_than_their_parent_may() {
             "{children}: {turns} {calls} {tokens}"
         );
         assert!(oracle.count("money_look") <= 50, "{children}");
+        // Those who are out of turns say no last words; the planner may.
+        let requests = boss.asked().len() + money.asked().len();
+        assert!((39..=41).contains(&requests), "{children}: {requests}");
         assert_eq!(run.usage().total(), tokens, "{children}: the sum over the tree");
     }
 }

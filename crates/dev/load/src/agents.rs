@@ -1,7 +1,8 @@
 //! What an agent costs beside the time of its model: a turn of its loop, the way of its first word,
-//! and a run that waits for a person.
+//! a run that waits for a person, and what many spend at once within one bound.
 
 mod endpoint;
+mod fanout;
 mod first_word;
 mod model;
 mod servers;
@@ -45,6 +46,7 @@ pub async fn agents(
     Ok(json!({
         "turns": turns::turns(programs, below, much).await?,
         "first_word": first_word::first_words(programs, below, much.answers).await?,
+        "fanout": fanout::fanout(programs, below, much).await?,
         "waiting": waiting::waiting(programs, below, much.waiting).await?,
     }))
 }

@@ -194,6 +194,17 @@ fn agents(lines: &mut String, found: &Value) {
         let what = format!("first word, {what}: ms, and how much later");
         line(lines, &what, (direct, ours), (ours - direct, "at most 1"));
     }
+    let fanout = at(found, "fanout");
+    let turns = at(fanout, "turns");
+    let others = at(fanout, "others").as_object().into_iter().flatten();
+    let all = [("ours", at(fanout, "ours"))].into_iter();
+    for (who, spent) in all.chain(others.map(|(who, spent)| (who.as_str(), spent))) {
+        for (children, beyond) in spent.as_object().into_iter().flatten() {
+            let what = format!("requests beyond {turns} that {children} at once share, {who}");
+            let promised = if who == "ours" { "0" } else { "-" };
+            let _ = writeln!(lines, "| {what} | - | {beyond} | - | {promised} |");
+        }
+    }
     let waiting = at(found, "waiting");
     let runs = at(waiting, "runs");
     for (name, what, promised) in [

@@ -2,16 +2,18 @@
 //!
 //! What it does stands in the text that the user said: `steps:N` are N turns with a call of
 //! `text_count` each, then it says [`DONE`]. With `slowly`, the rest of an answer comes a while
-//! after its first word.
+//! after its first word. `fanout:N` are N tasks for `ask_counter` at once, each of many steps.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 
-use crate::LoadError;
+use crate::{LoadError, LoadTarget};
 
 /// What it says at the end.
 pub(super) const DONE: &str = "All is done.";
@@ -23,6 +25,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 pub(super) struct LoadModel {
     /// `host:port`.
     pub(super) address: String,
+    requests: Arc<AtomicUsize>,
     _end: oneshot::Sender<()>,
 }
 
@@ -33,32 +36,45 @@ impl LoadModel {
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?.to_string();
         let (end, ended) = oneshot::channel::<()>();
+        let requests = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&requests);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         std::thread::spawn(move || {
             runtime.block_on(async move {
                 let Ok(listener) = TcpListener::from_std(listener) else { return };
                 tokio::select! {
-                    () = serve(&listener) => {}
+                    () = serve(&listener, &counted) => {}
                     // Also when the other end is dropped.
                     _ = ended => {}
                 }
             });
         });
-        Ok(Self { address, _end: end })
+        Ok(Self { address, requests, _end: end })
+    }
+
+    /// Requests so far.
+    pub(super) fn requests(&self) -> usize {
+        self.requests.load(Ordering::SeqCst)
+    }
+
+    pub(super) fn target(&self) -> LoadTarget {
+        LoadTarget { address: self.address.clone(), token: None }
     }
 }
 
-async fn serve(listener: &TcpListener) {
+async fn serve(listener: &TcpListener, requests: &Arc<AtomicUsize>) {
     while let Ok((line, _)) = listener.accept().await {
         // A client that hangs up is no fault of a measurement.
-        tokio::spawn(async move { answer_all(line).await.ok() });
+        let requests = Arc::clone(requests);
+        tokio::spawn(async move { answer_all(line, &requests).await.ok() });
     }
 }
 
-async fn answer_all(mut line: TcpStream) -> Result<(), LoadError> {
+async fn answer_all(mut line: TcpStream, requests: &AtomicUsize) -> Result<(), LoadError> {
     line.set_nodelay(true)?;
     let mut buffer = Vec::with_capacity(64 * 1024);
     while let Some(body) = request(&mut line, &mut buffer).await? {
+        requests.fetch_add(1, Ordering::SeqCst);
         let reply = ModelReply::to(&body);
         line.write_all(reply.first.as_bytes()).await?;
         if !reply.rest.is_empty() {
@@ -98,20 +114,26 @@ struct ModelReply {
 
 impl ModelReply {
     fn to(body: &str) -> Self {
-        let wanted = body.split_once("steps:").map_or("", |(_, rest)| rest);
-        let wanted: String = wanted.chars().take_while(char::is_ascii_digit).collect();
         // Only the messages with results have this field.
         let done = body.matches("\"tool_call_id\"").count();
-        let calls = done < wanted.parse().unwrap_or(0);
-        if body.contains("\"stream\":true") || body.contains("\"stream\": true") {
-            return Self::stream(calls.then_some(done), body.contains("slowly"));
-        }
-        let message = if calls {
-            format!(r#"{{"role":"assistant","content":null,"tool_calls":[{}]}}"#, call(done, ""))
-        } else {
-            format!(r#"{{"role":"assistant","content":"{DONE}"}}"#)
+        let is_streamed = body.contains("\"stream\":true") || body.contains("\"stream\": true");
+        let calls = match wanted(body, "fanout:") {
+            Some(tasks) if done == 0 => (0..tasks).map(|task| given(task, is_streamed)).collect(),
+            None if done < wanted(body, "steps:").unwrap_or(0) => {
+                vec![call(done, if is_streamed { r#""index":0,"# } else { "" })]
+            }
+            Some(_) | None => Vec::new(),
         };
-        let reason = reason(calls);
+        if is_streamed {
+            return Self::stream(&calls, body.contains("slowly"));
+        }
+        let message = if calls.is_empty() {
+            format!(r#"{{"role":"assistant","content":"{DONE}"}}"#)
+        } else {
+            let calls = calls.join(",");
+            format!(r#"{{"role":"assistant","content":null,"tool_calls":[{calls}]}}"#)
+        };
+        let reason = reason(!calls.is_empty());
         let body = format!(
             r#"{{{HEAD}"object":"chat.completion","choices":[{{"index":0,"message":{message},"finish_reason":"{reason}"}}],{USAGE}}}"#
         );
@@ -121,20 +143,20 @@ impl ModelReply {
     }
 
     /// Events, each as a chunk of its own.
-    fn stream(calls: Option<usize>, slowly: bool) -> Self {
+    fn stream(calls: &[String], slowly: bool) -> Self {
         let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
         let mut first = head.to_owned();
         let mut rest = String::new();
-        if let Some(done) = calls {
-            let calls = format!(r#"{{"tool_calls":[{}]}}"#, call(done, r#""index":0,"#));
-            event(&mut first, &choice(&calls, None));
-        } else {
+        if calls.is_empty() {
             for (at, word) in DONE.split_inclusive(' ').enumerate() {
                 let to = if at == 0 { &mut first } else { &mut rest };
                 event(to, &choice(&format!(r#"{{"content":"{word}"}}"#), None));
             }
+        } else {
+            let told = format!(r#"{{"tool_calls":[{}]}}"#, calls.join(","));
+            event(&mut first, &choice(&told, None));
         }
-        event(&mut rest, &choice("{}", Some(reason(calls.is_some()))));
+        event(&mut rest, &choice("{}", Some(reason(!calls.is_empty()))));
         event(
             &mut rest,
             &format!(r#"{{{HEAD}"object":"chat.completion.chunk","choices":[],{USAGE}}}"#),
@@ -153,6 +175,21 @@ const USAGE: &str = r#""usage":{"prompt_tokens":10,"completion_tokens":5,"total_
 
 fn reason(calls: bool) -> &'static str {
     if calls { "tool_calls" } else { "stop" }
+}
+
+/// The number that stands behind a word, if it is there.
+fn wanted(body: &str, word: &str) -> Option<usize> {
+    let (_, rest) = body.split_once(word)?;
+    let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().ok()
+}
+
+/// A task for somebody else, of more steps than anybody lets it have.
+fn given(task: usize, is_streamed: bool) -> String {
+    let index = if is_streamed { format!(r#""index":{task},"#) } else { String::new() };
+    format!(
+        r#"{{{index}"id":"task_{task}","type":"function","function":{{"name":"ask_counter","arguments":"{{\"task\":\"steps:1000 of task {task}\"}}"}}}}"#
+    )
 }
 
 /// A call that no other one is like, `more` being its first fields.

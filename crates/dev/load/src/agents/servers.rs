@@ -27,7 +27,7 @@ impl AgentServers {
         let [plain, kept] = &folders;
         let (plain_program, in_memory) = plain.forgetful(&file)?;
         let (kept_program, stored) = kept.serve(&format!("{STORE}{file}"))?;
-        let direct = LoadTarget { address: model.address.clone(), token: None };
+        let direct = model.target();
         let programs = [plain_program, kept_program];
         Ok(Self { _programs: programs, _model: model, folders, direct, in_memory, stored })
     }

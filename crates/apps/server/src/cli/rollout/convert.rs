@@ -90,7 +90,8 @@ pub(super) fn convert(
             output.note(&format!("{written} lines were written"));
         }
     }
-    Ok(if broken > 0 { CommandExit::Failed } else { CommandExit::Done })
+    let is_nothing = written == 0 && !left_out.is_empty();
+    Ok(if broken > 0 || is_nothing { CommandExit::Failed } else { CommandExit::Done })
 }
 
 impl LineSink<'_> {

@@ -6,12 +6,11 @@ use std::time::Duration;
 use anyhow::Result;
 use tokio::sync::Semaphore;
 use toolcrib::agent::model::{ModelClient, ModelSettings};
-use toolcrib::agent::{Agent, Rollout, Trajectory, seed_of};
+use toolcrib::agent::{Agent, AgentTools, Rollout, Trajectory, seed_of};
 use toolcrib::config::{AgentSettings, Config};
 use toolcrib::ledger::MemoryLedger;
 use toolcrib::mcp::McpSource;
-use toolcrib::rules::Glob;
-use toolcrib::{BoxFuture, Caller, Crib, Fingerprint, Intent, Policy, ToolSpec, Verdict};
+use toolcrib::{Caller, Crib, Policy};
 
 use super::tasks::PlannedSample;
 use crate::http::agents::chosen::team;
@@ -65,8 +64,8 @@ impl Solver {
     pub(super) fn rollout(&self, one: PlannedSample) -> Rollout {
         let PlannedSample { id, task, sample } = one;
         let mut agent = self.agent.clone();
-        if let Some(patterns) = &task.tools {
-            let tools: Arc<dyn Policy> = Arc::new(TaskTools::new(patterns));
+        if let Some(tools) = &task.tools {
+            let tools: Arc<dyn Policy> = Arc::new(AgentTools::new(tools.clone()));
             agent.narrow(&tools);
         }
         if !task.force.is_empty() {
@@ -100,45 +99,5 @@ impl Solver {
         for server in &self.kept.servers {
             server.end_session(id).await;
         }
-    }
-}
-
-/// The tools that a task names: there are no others for it.
-struct TaskTools {
-    globs: Vec<Glob>,
-    version: Fingerprint,
-}
-
-impl TaskTools {
-    fn new(patterns: &[String]) -> Self {
-        let globs = patterns.iter().map(|pattern| Glob::new(pattern)).collect();
-        Self { globs, version: Fingerprint::of(&patterns.to_vec().into()) }
-    }
-
-    fn has(&self, tool: &ToolSpec) -> bool {
-        self.globs.iter().any(|glob| glob.matches(tool.name.as_str()))
-    }
-}
-
-impl Policy for TaskTools {
-    fn sees(&self, _: &Caller, tool: &ToolSpec) -> bool {
-        self.has(tool)
-    }
-
-    fn decide<'a>(&'a self, intent: Intent<'a>) -> BoxFuture<'a, Verdict> {
-        let verdict = if self.has(intent.tool) {
-            Verdict::Allow
-        } else {
-            Verdict::Deny("the task leaves this tool out".to_owned())
-        };
-        Box::pin(std::future::ready(verdict))
-    }
-
-    fn lets_run(&self, _: &Caller, tool: &ToolSpec) -> bool {
-        self.has(tool)
-    }
-
-    fn version(&self) -> Option<Fingerprint> {
-        Some(self.version)
     }
 }
