@@ -37,7 +37,8 @@ pub(crate) enum BodyLimitError {
 
 impl BodyDecoder {
     pub(crate) fn plain(max: u64) -> Self {
-        Self::Plain(BoundedBuffer { max, ..BoundedBuffer::default() })
+        // As large as it came.
+        Self::Plain(BoundedBuffer { max, ratio: 1, ..BoundedBuffer::default() })
     }
 
     pub(crate) fn gzip(max: u64, ratio: u64) -> Self {

@@ -41,6 +41,9 @@ async fn a_plain_answer_is_taken_up_to_its_bound() {
     let endless = [b"HTTP/1.1 200 OK\r\n\r\n".to_vec(), body].concat();
     assert_eq!(arrives(endless.clone(), 1000).await, Ok(1000));
     assert_eq!(arrives(endless, 999).await, Err(EgressErrorKind::TooLarge));
+    // What is not packed is not measured by how far it unpacks.
+    let large = vec![b'x'; 3 * MIB];
+    assert_eq!(arrives(answer("200 OK", "", &large), 4 * MIB).await, Ok(3 * MIB));
 }
 
 #[tokio::test]
