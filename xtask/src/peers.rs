@@ -22,6 +22,7 @@ const OLDEST_NODE: u32 = 22;
 ///   CalDAV among them.
 /// - `TOOLCRIB_PYTHON_PEERS_MCP1`: the same for servers of the first generation of their SDK.
 /// - `TOOLCRIB_PYTHON_CLIENTS`: a Python with clients of agents.
+/// - `TOOLCRIB_PYTHON_A2A`: a Python with the SDK of the Agent2Agent protocol.
 /// - `TOOLCRIB_DOVECOT`: a folder as `/` would be with Dovecot's packages of Debian in it.
 /// - `TOOLCRIB_MINILM`: the folder of the sentence-transformer `all-MiniLM-L6-v2`.
 pub(crate) struct Peers(Vec<(&'static str, Option<PathBuf>)>);
@@ -34,12 +35,14 @@ impl Peers {
         let python = |place, requirements| move || install_venv(place, requirements);
         let new = python("python-peers", "xtask/peers/python-requirements.txt");
         let old = python("python-peers-mcp1", "xtask/peers/python-requirements-mcp1.txt");
+        let agents = python("python-a2a", "xtask/peers/python-requirements-a2a.txt");
         Self(vec![
             ("TOOLCRIB_NODE", node),
             ("TOOLCRIB_NODE_PEERS", modules),
             ("TOOLCRIB_PYTHON_PEERS", report.tool("Python peers", new)),
             ("TOOLCRIB_PYTHON_PEERS_MCP1", report.tool("older Python peers", old)),
             ("TOOLCRIB_PYTHON_CLIENTS", report.tool("Python clients", python_clients)),
+            ("TOOLCRIB_PYTHON_A2A", report.tool("Python agents", agents)),
             ("TOOLCRIB_DOVECOT", report.tool("Dovecot", install_dovecot)),
             ("TOOLCRIB_MINILM", report.tool("MiniLM", install_minilm)),
         ])

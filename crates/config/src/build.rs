@@ -294,7 +294,7 @@ impl BuiltSource {
 fn mask(settings: &SourceSettings, secrets: &[Secret], maker: &dyn SourceFactory) -> Option<Mask> {
     let learns = match settings {
         SourceSettings::Mcp(server) => learns(server),
-        SourceSettings::Desk(_) => false,
+        SourceSettings::Desk(_) | SourceSettings::A2a(_) => false,
         SourceSettings::OpenApi(_) | SourceSettings::Basics(_) | SourceSettings::Builtin(_) => {
             return None;
         }

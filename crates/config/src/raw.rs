@@ -1,11 +1,8 @@
 //! The file as it is written. What stands here is also its JSON Schema: the comments are the
 //! descriptions that an editor shows.
 
-mod desk;
-mod mcp;
 mod models;
 mod observability;
-mod openapi;
 mod profile;
 mod rules;
 mod scalar;
@@ -19,17 +16,22 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-pub(crate) use self::desk::{CalDavTable, DeskPartWord, DeskTable, GoogleTable, MailTable};
-pub(crate) use self::mcp::{
-    McpLimitsTable, McpTable, OAuthTable, QuestionsWord, RevisionWord, ShareWord,
-};
 pub(crate) use self::models::{
     AgentModeWord, AgentTable, BudgetTable, EmbedderTable, EngineWord, ModelCallsWord,
     ModelKindWord, ModelTable, ModelsValue,
 };
-pub(crate) use self::openapi::{ApiLimitsTable, AuthTable, ClientCredentialsTable, OpenApiTable};
 pub(crate) use self::profile::{ConfirmWord, DiscoveryWord, ProfileTable};
 pub(crate) use self::scalar::{PauseText, SECRET, SecretText, SizeText};
+pub(crate) use self::source::a2a::{
+    A2aAuthTable, A2aByWord, A2aLimitsTable, A2aTable, A2aVersionWord, TransportWord,
+};
+pub(crate) use self::source::desk::{CalDavTable, DeskPartWord, DeskTable, GoogleTable, MailTable};
+pub(crate) use self::source::mcp::{
+    McpLimitsTable, McpTable, OAuthTable, QuestionsWord, RevisionWord, ShareWord,
+};
+pub(crate) use self::source::openapi::{
+    ApiLimitsTable, AuthTable, ClientCredentialsTable, OpenApiTable,
+};
 pub(crate) use self::source::{
     BasicsValue, BuiltinValue, GroupingWord, SourceTable, SplitWord, ToolsetsTable,
 };

@@ -1,5 +1,6 @@
 //! Settings with references in them, and with the secrets filled in.
 
+pub(crate) mod a2a;
 pub(crate) mod agents;
 mod desk;
 pub(crate) mod embedder;
@@ -8,11 +9,13 @@ pub(crate) mod observability;
 pub(crate) mod server_limits;
 
 use indexmap::IndexMap;
+use toolcrib_a2a_client::A2aSettings;
 use toolcrib_core::{Secret, ToolSpec};
 use toolcrib_mcp::{HttpAuthorization, McpSourceSettings, McpTransport};
 use toolcrib_openapi::{ApiSettings, Credential};
 use url::Url;
 
+pub(crate) use self::a2a::{A2aCredentialTemplate, A2aTemplate};
 pub use self::desk::{CalDavAccount, DeskParts, DeskSettings, GoogleAccount, MailAccount};
 pub(crate) use self::desk::{CalDavTemplate, DeskTemplate, GoogleTemplate, MailTemplate};
 use crate::secrets::literal_secret;
@@ -23,6 +26,7 @@ use crate::secrets::template::{SecretLookup, Template, TemplateResolution, Unres
 pub(crate) enum SourceTemplate {
     Mcp(Box<McpServerTemplate>),
     OpenApi(Box<ApiTemplate>),
+    A2a(Box<A2aTemplate>),
     /// The names of the built-in tools.
     Basics(Vec<String>),
     Desk(Box<DeskTemplate>),
@@ -73,6 +77,7 @@ pub(crate) enum CredentialTemplate {
 pub(crate) enum SourceSettings {
     Mcp(Box<McpSourceSettings>),
     OpenApi(Box<ApiSettings>),
+    A2a(Box<A2aSettings>),
     Basics(Vec<String>),
     Desk(Box<DeskSettings>),
     Builtin(Vec<ToolSpec>),
@@ -101,6 +106,10 @@ impl SourceTemplate {
             Self::Mcp(server) => SourceSettings::Mcp(Box::new(server.resolve(lookup, &mut found))),
             Self::OpenApi(api) => {
                 SourceSettings::OpenApi(Box::new(api.resolve(lookup, &mut found)))
+            }
+            Self::A2a(agent) => {
+                let headers = pairs(&agent.headers, lookup, &mut found);
+                SourceSettings::A2a(Box::new(agent.resolve(headers, lookup, &mut found)))
             }
             Self::Basics(names) => SourceSettings::Basics(names.clone()),
             Self::Builtin(specs) => SourceSettings::Builtin(specs.clone()),

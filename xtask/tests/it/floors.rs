@@ -26,6 +26,7 @@ const ROOMS: &[&str] = &[
     "toolcrib-config",
     "toolcrib-mcp",
     "toolcrib-openapi",
+    "toolcrib-a2a-client",
     "toolcrib-store",
     "toolcrib-desk",
     "toolcrib-agent",
@@ -37,7 +38,13 @@ const NETWORK: &[&str] = &["toolcrib-egress"];
 const PROGRAMS: &[&str] = &["toolcrib-child"];
 
 /// Where tools come from.
-const SOURCES: &[&str] = &["toolcrib-basics", "toolcrib-mcp", "toolcrib-openapi", "toolcrib-desk"];
+const SOURCES: &[&str] = &[
+    "toolcrib-a2a-client",
+    "toolcrib-basics",
+    "toolcrib-mcp",
+    "toolcrib-openapi",
+    "toolcrib-desk",
+];
 
 /// Each crate of the workspace, and which others its code may name.
 const FLOORS: &[(&str, &[&[&str]])] = &[
@@ -57,6 +64,7 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
     ("toolcrib-auth", &[GROUND, NETWORK]),
     ("toolcrib-basics", &[GROUND]),
     ("toolcrib-openapi", &[GROUND, NETWORK]),
+    ("toolcrib-a2a-client", &[GROUND, NETWORK]),
     ("toolcrib-store", &[GROUND]),
     ("toolcrib-desk", &[GROUND, NETWORK]),
     // Floor 2.

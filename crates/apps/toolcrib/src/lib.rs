@@ -5,7 +5,7 @@
 //! shown to a model by a [`dialect`], and run by [`Crib::run`], which answers with a [`Report`].
 //!
 //! What reaches beyond the program is behind features, none of which is on by default: `mcp`,
-//! `openapi`, `desk`, `basics`, `store`, `auth`, `egress`, `config`, and `full` for all of them.
+//! `openapi`, `a2a`, `desk`, `basics`, `store`, `auth`, `egress`, `config`, and `full` for all of them.
 //!
 //! Tools that live elsewhere come from a `crib.toml`, or from `mcp::McpSource` and
 //! `openapi::ApiSource` given to [`Crib::builder`]:
@@ -38,6 +38,8 @@ pub mod prelude;
 pub use conversation::{Conversation, ConversationError, Step};
 pub use schemars;
 pub use serde_json;
+#[cfg(feature = "a2a")]
+pub use toolcrib_a2a_client as a2a;
 #[cfg(feature = "agent")]
 pub use toolcrib_agent as agent;
 #[cfg(feature = "auth")]

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
+use toolcrib_a2a_client::A2aSettings;
 use toolcrib_core::{BoxFuture, Secrets, Source, SourceError, Toolset};
 use toolcrib_engine::toolsets::ToolsetSplits;
 use toolcrib_mcp::McpSourceSettings;
@@ -17,6 +18,12 @@ pub(crate) static BASICS: LazyLock<Toolset> = LazyLock::new(toolcrib_basics::too
 pub trait SourceFactory: Send + Sync {
     fn mcp(&self, id: &str, settings: McpSourceSettings) -> Arc<dyn Source>;
     fn api(&self, id: &str, settings: ApiSettings) -> Arc<dyn Source>;
+
+    /// A host that reaches no agents has a source that says so.
+    fn agent(&self, id: &str, settings: A2aSettings) -> Arc<dyn Source> {
+        let _ = (id, settings);
+        Arc::new(FailingSource("this program reaches no agents".to_owned()))
+    }
 
     /// A host without a place for one has a source that says so.
     fn desk(&self, id: &str, settings: DeskSettings) -> Arc<dyn Source> {
@@ -46,6 +53,7 @@ pub(crate) fn make(
     match settings {
         SourceSettings::Mcp(server) => maker.mcp(id, McpSourceSettings::clone(server)),
         SourceSettings::OpenApi(api) => maker.api(id, ApiSettings::clone(api)),
+        SourceSettings::A2a(agent) => maker.agent(id, A2aSettings::clone(agent)),
         SourceSettings::Desk(desk) => maker.desk(id, DeskSettings::clone(desk)),
         SourceSettings::Builtin(specs) => match builtin::tools(specs) {
             Ok(tools) => Arc::new(tools),

@@ -1,5 +1,6 @@
 //! Sources: each of one kind, each under its own name.
 
+mod a2a;
 mod api;
 mod builtin;
 mod desk;
@@ -21,7 +22,7 @@ use crate::raw::{self, BasicsValue, GroupingWord};
 use crate::settings::SourceTemplate;
 
 /// The kinds of a source, of which one has exactly one.
-const KINDS: [&str; 5] = ["mcp", "openapi", "basics", "desk", "builtin"];
+const KINDS: [&str; 6] = ["mcp", "openapi", "a2a", "basics", "desk", "builtin"];
 
 /// As many as one process can hold connections to.
 pub(super) const MOST_SOURCES: usize = 1000;
@@ -160,6 +161,9 @@ impl<'d, 't: 'd> ConfigChecker<'_, 'd, 't> {
             let mut api = self.api(openapi, grouping, &place.key("openapi"))?;
             api.plain.pick = pick(raw);
             Some(SourceTemplate::OpenApi(Box::new(api)))
+        } else if let Some(a2a) = &raw.a2a {
+            let agent = self.remote_agent(a2a, &place.key("a2a"));
+            agent.map(|agent| SourceTemplate::A2a(Box::new(agent)))
         } else if let Some(desk) = &raw.desk {
             self.desk(desk, &place.key("desk")).map(|desk| SourceTemplate::Desk(Box::new(desk)))
         } else if let Some(builtin) = &raw.builtin {

@@ -15,7 +15,7 @@ use crate::raw::SECRET;
 use crate::secrets::literal_secret;
 
 /// What the design names and this version does not do.
-const LATER: [&str; 4] = ["a2a", "builtin", "desk", "code"];
+const LATER: [&str; 3] = ["builtin", "desk", "code"];
 
 /// References within references, as many as a schema of ours can have.
 const DEEPEST_REFERENCE: usize = 8;

@@ -1,16 +1,22 @@
 //! One source: which tools, from where, under which names.
 
+pub(crate) mod a2a;
+pub(crate) mod desk;
+pub(crate) mod mcp;
+pub(crate) mod openapi;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::desk::DeskTable;
-use super::mcp::McpTable;
-use super::openapi::OpenApiTable;
+use self::a2a::A2aTable;
+use self::desk::DeskTable;
+use self::mcp::McpTable;
+use self::openapi::OpenApiTable;
 use super::scalar::PauseText;
 use super::tool::ValidationWord;
 
-/// An owner of tools: exactly one of `mcp`, `openapi`, `basics`, `desk` and `builtin`.
+/// An owner of tools: exactly one of `mcp`, `openapi`, `a2a`, `basics`, `desk` and `builtin`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Source")]
@@ -38,6 +44,8 @@ pub(crate) struct SourceTable {
     pub(crate) mcp: Option<McpTable>,
     /// An API with an `OpenAPI` document.
     pub(crate) openapi: Option<OpenApiTable>,
+    /// A remote agent.
+    pub(crate) a2a: Option<A2aTable>,
     /// Tools that are built in: `true` for all of them, or their names.
     pub(crate) basics: Option<BasicsValue>,
     /// Calendar, tasks and mail.

@@ -10,7 +10,7 @@ use crate::secrets::literal_secret;
 use crate::secrets::template::{Template, TemplatePiece};
 use crate::settings::embedder::{self, EmbedderTemplate};
 use crate::settings::{
-    ApiTemplate, CredentialTemplate, DeskTemplate, McpServerTemplate, SourceTemplate,
+    A2aTemplate, ApiTemplate, CredentialTemplate, DeskTemplate, McpServerTemplate, SourceTemplate,
 };
 
 /// How variables of a program are told.
@@ -44,6 +44,7 @@ impl Config {
                 let does = match &entry.kind {
                     SourceTemplate::Mcp(server) => Some(of_server(server, telling)),
                     SourceTemplate::OpenApi(api) => Some(of_api(api)),
+                    SourceTemplate::A2a(agent) => Some(of_agent(agent)),
                     SourceTemplate::Desk(desk) => of_desk(desk),
                     SourceTemplate::Builtin(specs) => Some(of_provider(specs)),
                     SourceTemplate::Basics(_) => None,
@@ -164,6 +165,15 @@ fn of_api(api: &ApiTemplate) -> String {
     }
     places.extend(elsewhere);
     format!("asks {}{}", places.join(" and "), with(&secrets))
+}
+
+fn of_agent(agent: &A2aTemplate) -> String {
+    let (card, url) = (&agent.plain.card, &agent.plain.url);
+    let place = match url {
+        Some(url) => format!("the agent at {url} (card: {card})"),
+        None => format!("the agent of {card}"),
+    };
+    format!("asks {place}{}", with(&references(agent.templates())))
 }
 
 fn of_provider(specs: &[ToolSpec]) -> String {

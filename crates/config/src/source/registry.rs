@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use toolcrib_a2a_client::{A2aSettings, A2aSource};
 use toolcrib_core::{Secrets, Source, SourceId};
 use toolcrib_desk::google::GoogleSettings;
 use toolcrib_engine::toolsets::ToolsetSplits;
@@ -20,6 +21,7 @@ use crate::settings::DeskSettings;
 pub enum SourceHandle {
     Mcp(Arc<McpSource>),
     Api(Arc<ApiSource>),
+    Agent(Arc<A2aSource>),
     Desk(Arc<DeskSource>),
 }
 
@@ -27,6 +29,7 @@ pub enum SourceHandle {
 enum WeakSourceHandle {
     Mcp(Weak<McpSource>),
     Api(Weak<ApiSource>),
+    Agent(Weak<A2aSource>),
     Desk(Weak<DeskSource>),
 }
 
@@ -35,6 +38,7 @@ impl WeakSourceHandle {
         match self {
             Self::Mcp(server) => server.upgrade().map(SourceHandle::Mcp),
             Self::Api(api) => api.upgrade().map(SourceHandle::Api),
+            Self::Agent(agent) => agent.upgrade().map(SourceHandle::Agent),
             Self::Desk(desk) => desk.upgrade().map(SourceHandle::Desk),
         }
     }
@@ -111,7 +115,7 @@ impl SourceRegistry {
         let made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         let server = |held: &WeakSourceHandle| match held.now()? {
             SourceHandle::Mcp(server) => Some(server),
-            SourceHandle::Api(_) | SourceHandle::Desk(_) => None,
+            SourceHandle::Api(_) | SourceHandle::Agent(_) | SourceHandle::Desk(_) => None,
         };
         made.iter().filter_map(|(_, held)| server(held)).collect()
     }
@@ -127,7 +131,7 @@ impl SourceRegistry {
         let made = std::mem::take(&mut *self.made.lock().unwrap_or_else(PoisonError::into_inner));
         let stopping = made.iter().filter_map(|(_, held)| match held.now()? {
             SourceHandle::Mcp(server) => Some(async move { server.stop().await }),
-            SourceHandle::Api(_) | SourceHandle::Desk(_) => None,
+            SourceHandle::Api(_) | SourceHandle::Agent(_) | SourceHandle::Desk(_) => None,
         });
         futures_util::future::join_all(stopping).await;
     }
@@ -154,6 +158,12 @@ impl SourceFactory for SourceRegistry {
         let api = Arc::new(ApiSource::new(SourceId::new(id), settings));
         self.keep(id, WeakSourceHandle::Api(Arc::downgrade(&api)));
         api
+    }
+
+    fn agent(&self, id: &str, settings: A2aSettings) -> Arc<dyn Source> {
+        let agent = Arc::new(A2aSource::new(SourceId::new(id), settings));
+        self.keep(id, WeakSourceHandle::Agent(Arc::downgrade(&agent)));
+        agent
     }
 
     fn desk(&self, id: &str, settings: DeskSettings) -> Arc<dyn Source> {

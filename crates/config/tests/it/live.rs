@@ -143,7 +143,7 @@ async fn on_any_problem_all_stays_as_it_was() {
     assert_eq!(
         refused.to_string(),
         "the file is wrong: \ncrib.toml:1:1: source[0]: the source says nothing of where its \
-         tools are; add one of `mcp`, `openapi`, `basics`, `desk`, `builtin`"
+         tools are; add one of `mcp`, `openapi`, `a2a`, `basics`, `desk`, `builtin`"
     );
     let lost = FILE.replace("env:TOKEN", "env:TOKENN") + "[tool.b__echo]\nenabled = false\n";
     let refused = live.reload(&lost, "crib.toml").await.unwrap_err();

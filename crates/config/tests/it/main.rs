@@ -5,6 +5,7 @@
     reason = "a test stops at what it does not expect"
 )]
 
+mod a2a;
 mod agents;
 mod any;
 mod api;

@@ -114,7 +114,7 @@ basics = true
 openapi = { document = "x.json" }
 
 [[source]]
-id = "later"
+id = "agent"
 a2a = { card = "x" }
 
 [[source]]
@@ -137,9 +137,9 @@ prefix = "a b"
 include = ["with space"]
 "#;
     let expected = "\
-crib.toml:2:1: source[0]: the source says nothing of where its tools are; add one of `mcp`, `openapi`, `basics`, `desk`, `builtin`
+crib.toml:2:1: source[0]: the source says nothing of where its tools are; add one of `mcp`, `openapi`, `a2a`, `basics`, `desk`, `builtin`
 crib.toml:7:10: source[1].basics: a source is one thing, and this is `openapi` and `basics`; make two sources of it
-crib.toml:12:1: source[2].a2a: this is not available in this version; remove it
+crib.toml:12:16: source[2].a2a.card: this is no address of the web; write it as `https://host/path`
 crib.toml:16:32: source[3].mcp.url: a server is started or reached, not both; remove `command` or `url`
 crib.toml:20:7: source[4].mcp: the server is neither started nor reached; add `command = [\"program\", \"argument\"]` or `url = \"https://..\"`
 crib.toml:24:15: source[5].mcp.url: an address that holds a login stands in every log; put it into `headers`, `bearer` or `auth` as `${env:NAME}`

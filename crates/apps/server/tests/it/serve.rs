@@ -68,6 +68,7 @@ mod record;
 mod refusals;
 mod relisted;
 mod remote;
+mod remote_agents;
 mod replayed;
 mod revoked;
 mod routes;

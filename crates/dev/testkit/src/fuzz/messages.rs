@@ -6,3 +6,9 @@ pub fn mcp_messages(data: &[u8]) {
     toolcrib_mcp::fuzz::request(data);
     toolcrib_mcp::fuzz::answer(data);
 }
+
+/// A card or a stream of events of a remote agent, by the word of the first line. Nothing of it
+/// breaks its reader, leads to a place that is not public, or is kept beyond its bounds.
+pub fn a2a_agent(data: &[u8]) {
+    toolcrib_a2a_client::invariants::agent(data);
+}

@@ -29,7 +29,7 @@ pub(crate) fn desk(
     let ids: Vec<_> = built.sources.iter().map(|(id, ..)| id.to_string()).collect();
     let desks = ids.into_iter().filter_map(|id| match sources.get(&id)? {
         SourceHandle::Desk(desk) => Some((id, desk)),
-        SourceHandle::Mcp(_) | SourceHandle::Api(_) => None,
+        SourceHandle::Mcp(_) | SourceHandle::Api(_) | SourceHandle::Agent(_) => None,
     });
     let desks: Vec<_> = desks.collect();
     match command {

@@ -3,6 +3,7 @@
 use anyhow::Result;
 use serde::Serialize;
 use serde_json::{Value, json};
+use toolcrib::a2a::A2aReport;
 use toolcrib::catalog::SourceState;
 use toolcrib::config::effects::told_of_undeclared;
 use toolcrib::config::set_aside;
@@ -95,6 +96,9 @@ fn diagnose(context: &CommandContext, source: &SourceState) -> Diagnosis {
         Some(SourceHandle::Api(api)) => {
             api.report().into_iter().for_each(|told| diagnosis.api(&told));
         }
+        Some(SourceHandle::Agent(agent)) => {
+            agent.report().into_iter().for_each(|told| diagnosis.agent(&told));
+        }
         Some(SourceHandle::Desk(desk)) => diagnosis.about = desk.about(),
         None => {}
     }
@@ -154,6 +158,17 @@ impl Diagnosis {
             self.stderr.drain(..self.stderr.len().saturating_sub(LAST_LINES));
             self.error = self.error.take().or(status.last_error);
         }
+    }
+
+    fn agent(&mut self, report: &A2aReport) {
+        let A2aReport { agent, version, place, speaks, skills, streaming } = report;
+        let called = [Some(agent.as_str()), version.as_deref()];
+        let called = called.into_iter().flatten().collect::<Vec<_>>().join(" ");
+        self.about = format!("{called}, {speaks}, {place}");
+        self.detail = json!({
+            "agent": agent, "version": version, "place": place, "speaks": speaks,
+            "skills": skills, "streaming": streaming,
+        });
     }
 
     fn api(&mut self, report: &ApiReport) {

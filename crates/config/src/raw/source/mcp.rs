@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::scalar::{PauseText, SecretText, SizeText};
+use crate::raw::scalar::{PauseText, SecretText, SizeText};
 
 /// A server of the Model Context Protocol: `command` for one that is started, `url` for one that
 /// is reached.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::scalar::SecretText;
+use crate::raw::scalar::SecretText;
 
 /// Calendar, tasks and mail. What is not kept elsewhere is kept in a file of ours.
 #[derive(Debug, Default, Deserialize, JsonSchema)]

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::scalar::{PauseText, SecretText, SizeText};
-use super::tool::EffectWord;
+use crate::raw::scalar::{PauseText, SecretText, SizeText};
+use crate::raw::tool::EffectWord;
 
 /// An API with an `OpenAPI` document, each operation of which is a tool.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -1,0 +1,151 @@
+//! A remote agent as a tool of a served crib, over REST and over MCP.
+
+use std::process::{Child, Command, Stdio};
+
+use serde_json::{Value, json};
+
+use super::support::{Serving, bearer, eventually, head};
+use super::wire::{events, message, modern};
+use crate::process::Folder;
+
+/// An agent of 1.0 over JSON-RPC that lets in whoever has the token, tells a tale in pieces, and
+/// asks for a colour.
+const AGENT: &str = r#"
+import json, sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+def status(state, *words):
+    message = {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": word} for word in words]}
+    return {"statusUpdate": {"taskId": "t", "contextId": "c", "status": {
+        "state": "TASK_STATE_" + state, **({"message": message} if words else {})}}}
+
+def piece(text, append):
+    artifact = {"artifactId": "a", "parts": [{"text": text}]}
+    return {"artifactUpdate": {"taskId": "t", "artifact": artifact, "append": append}}
+
+class Agent(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def answer(self, kind, text):
+        self.send_response(200)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    def do_GET(self):
+        here = "http://" + self.headers["Host"]
+        self.answer("application/json", json.dumps({
+            "name": "Teller", "description": "Tells tales.", "version": "7",
+            "capabilities": {"streaming": True}, "skills": [],
+            "supportedInterfaces": [{"url": here + "/rpc", "protocolBinding": "JSONRPC",
+                                     "protocolVersion": "1.0"}]}))
+
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.headers.get("Authorization") != "Bearer the-token":
+            return self.send_error(401)
+        said = asked["params"]["message"]
+        text = said["parts"][0]["text"]
+        if said.get("taskId"):
+            told = [piece("It is " + text + ".", False), status("COMPLETED")]
+        elif text == "ask":
+            told = [status("WORKING"), status("INPUT_REQUIRED", "Which colour?")]
+        else:
+            told = [status("WORKING", "thinking"), piece("Once", False), piece(" upon", True),
+                    status("COMPLETED")]
+        wrap = lambda event: json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": event})
+        self.answer("text/event-stream", "".join(f"data: {wrap(event)}\n\n" for event in told))
+
+server = ThreadingHTTPServer(("127.0.0.1", 0), Agent)
+with open("port", "w") as port:
+    port.write(str(server.server_address[1]))
+server.serve_forever()
+"#;
+
+/// An agent that goes away with its test.
+struct Teller(Child);
+
+impl Teller {
+    fn start(folder: &Folder) -> (Self, String) {
+        folder.write("agent.py", AGENT);
+        #[expect(clippy::disallowed_methods, reason = "an agent is no child of the server")]
+        let mut command = Command::new("python3");
+        command.arg("agent.py").current_dir(folder.path()).stdin(Stdio::null());
+        let teller = Self(command.spawn().unwrap());
+        let place = folder.path().join("port");
+        let read = || std::fs::read_to_string(&place).unwrap_or_default();
+        assert!(eventually(|| !read().is_empty()));
+        (teller, format!("http://127.0.0.1:{}", read()))
+    }
+}
+
+impl Drop for Teller {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn serving() -> (Teller, Serving) {
+    let folder = Folder::new();
+    let (teller, base) = Teller::start(&folder);
+    folder.write("agent.token", "the-token");
+    folder.write(
+        "crib.toml",
+        &format!(
+            "[[source]]\nid = \"tales\"\n\
+             a2a = {{ card = \"{base}\", auth = {{ bearer = \"${{file:agent.token}}\" }} }}\n\
+             [tool.tales__ask]\neffect = \"read\"\ndescription = \"Asks the teller.\"\n"
+        ),
+    );
+    let serving = Serving::start_in(folder, &[]);
+    serving.hears("`tales`: 1 tools");
+    (teller, serving)
+}
+
+fn call(message: &str) -> Value {
+    json!({ "calls": [{ "name": "tales__ask", "arguments": { "message": message } }] })
+}
+
+#[test]
+fn a_remote_agent_is_listed_and_called_with_its_progress_over_rest_and_mcp() {
+    let (_teller, serving) = serving();
+    let lines =
+        [&bearer(&serving.token), "Content-Type: application/json", "Accept: text/event-stream"];
+    let answer =
+        serving.send(&head("POST", "/v1/calls", &serving, &lines), &call("A tale").to_string());
+    let events = events(&answer);
+    let told = events.iter().filter(|(name, _)| *name == "progress");
+    let told: Vec<_> = told.map(|(_, event)| event["message"].as_str().unwrap()).collect();
+    assert_eq!(told, ["thinking", "Once", "upon"], "{answer:?}");
+    assert_eq!(events.last().unwrap().1["responses"][0]["text"], "Once upon");
+    let ask = |method: &str, params: Value| {
+        message(&modern(&serving, &serving.token, "/mcp", (method, params)))
+    };
+    let listed = ask("tools/list", json!({}));
+    let tool = &listed["result"]["tools"][0];
+    assert_eq!(
+        (&tool["name"], &tool["title"], &tool["description"]),
+        (&json!("tales__ask"), &json!("Teller"), &json!("Asks the teller."))
+    );
+    let arguments = json!({ "name": "tales__ask", "arguments": { "message": "A tale" } });
+    let said = ask("tools/call", arguments);
+    assert_eq!(said["result"]["content"][0]["text"], "Once upon", "{said}");
+}
+
+#[test]
+fn what_a_remote_agent_asks_is_answered_under_a_ticket() {
+    let (_teller, serving) = serving();
+    let waiting = serving.call(&call("ask"));
+    let ticket = waiting["tickets"][0]["ticket"].as_str().unwrap().to_owned();
+    let question = &waiting["responses"][0]["question"]["message"];
+    assert_eq!(question, "Which colour?", "{waiting}");
+    let body = json!({ "decision": "approve", "content": { "answer": "red" } });
+    let path = format!("/v1/tickets/{ticket}");
+    let decided = serving.ask("POST", &path, &body.to_string()).json();
+    assert_eq!(decided["response"]["text"], "It is red.", "{decided}");
+}

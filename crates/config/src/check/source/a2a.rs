@@ -1,0 +1,125 @@
+//! One remote agent.
+
+use toolcrib_a2a_client::protocol::wire::{ProtocolBinding, ProtocolVersion};
+use toolcrib_a2a_client::{A2aBounds, A2aSettings, A2aTools, ConversationScope};
+
+use crate::check::ConfigChecker;
+use crate::file::toml_path::TomlPath;
+use crate::raw::{self, A2aAuthTable};
+use crate::settings::{A2aCredentialTemplate, A2aTemplate};
+
+/// The largest answer that may be set: it is kept as a tree while it is read.
+const LARGEST_ANSWER: u64 = 256 << 20;
+
+impl ConfigChecker<'_, '_, '_> {
+    pub(crate) fn remote_agent(
+        &mut self,
+        raw: &raw::A2aTable,
+        place: &TomlPath,
+    ) -> Option<A2aTemplate> {
+        let card = self.url(&raw.card, &place.key("card"));
+        let url = raw.url.as_ref().and_then(|url| self.url(url, &place.key("url")));
+        let is_signed = raw.auth.is_some() || !raw.headers.is_empty();
+        self.in_the_open(card.as_ref(), is_signed, &place.key("card"));
+        self.in_the_open(url.as_ref(), is_signed, &place.key("url"));
+        let headers = self.headers(&raw.headers, &place.key("headers"));
+        let auth = raw.auth.as_ref();
+        let credential = auth.and_then(|auth| self.a2a_auth(auth, &place.key("auth")));
+        let named = raw.headers.keys().any(|name| name.eq_ignore_ascii_case("authorization"));
+        if named && auth.is_some_and(|auth| auth.key.is_none()) {
+            let cure = "remove the header `Authorization`, or `auth`";
+            self.problem(&place.key("headers"), "two ways to say who we are", cure);
+        }
+        let network = self.network(&raw.private, &place.key("private"));
+        self.own_schema(raw, place);
+        let mut time = |text, key| self.timeout(text, &place.key(key));
+        let timeout = time(raw.timeout.as_ref(), "timeout");
+        let poll = time(raw.poll.as_ref(), "poll");
+        let idle = time(raw.idle.as_ref(), "idle");
+        let bounds = self.a2a_bounds(&raw.limits, &place.key("limits"));
+        let usual = A2aSettings::new(card?);
+        let plain = A2aSettings {
+            url,
+            binding: raw.transport.map(|word| match word {
+                raw::TransportWord::JsonRpc => ProtocolBinding::JsonRpc,
+                raw::TransportWord::HttpJson => ProtocolBinding::HttpJson,
+            }),
+            version: raw.version.map(|word| match word {
+                raw::A2aVersionWord::V1 => ProtocolVersion::V1,
+                raw::A2aVersionWord::V03 => ProtocolVersion::V03,
+            }),
+            network,
+            tools: match raw.by {
+                Some(raw::A2aByWord::Skill) => A2aTools::Skill,
+                Some(raw::A2aByWord::Agent) | None => A2aTools::Agent,
+            },
+            conversation: if raw.reuse {
+                ConversationScope::Session
+            } else {
+                ConversationScope::Call
+            },
+            input: raw.input_schema.clone(),
+            message: raw.message.clone(),
+            timeout: timeout.unwrap_or(usual.timeout),
+            poll: poll.unwrap_or(usual.poll),
+            idle: idle.unwrap_or(usual.idle),
+            bounds,
+            ..usual
+        };
+        Some(A2aTemplate { plain, headers, credential })
+    }
+
+    fn own_schema(&mut self, raw: &raw::A2aTable, place: &TomlPath) {
+        let schema = raw.input_schema.as_ref();
+        if schema.is_some_and(|schema| schema.get("type").is_some_and(|kind| kind != "object")) {
+            let message = "arguments are an object";
+            self.problem(&place.key("input_schema"), message, "write `type = \"object\"`");
+        }
+        if schema.is_some() && raw.message.is_some() {
+            let message = "with an own schema there is no argument `message`";
+            self.problem(&place.key("message"), message, "describe it in `input_schema`");
+        }
+    }
+
+    fn a2a_auth(&mut self, auth: &A2aAuthTable, place: &TomlPath) -> Option<A2aCredentialTemplate> {
+        // One that was left out as wrong was told already.
+        let keys = ["bearer", "basic", "key"];
+        match keys.iter().filter(|key| self.document().has(&place.key(key))).count() {
+            1 => {}
+            0 => {
+                let cure = "add `bearer`, `basic` or `key`";
+                self.problem(place, "this does not say who we are", cure);
+            }
+            _ => self.problem(place, "this says twice who we are", "keep one of them"),
+        }
+        if let Some(token) = &auth.bearer {
+            return self.template(token, &place.key("bearer")).map(A2aCredentialTemplate::Bearer);
+        }
+        if let Some(key) = &auth.key {
+            return self.template(key, &place.key("key")).map(A2aCredentialTemplate::Key);
+        }
+        let basic = auth.basic.as_ref()?;
+        let password = self.template(&basic.password, &place.key("basic").key("password"))?;
+        Some(A2aCredentialTemplate::Basic { user: basic.user.clone(), password })
+    }
+
+    fn a2a_bounds(&mut self, raw: &raw::A2aLimitsTable, place: &TomlPath) -> A2aBounds {
+        let usual = A2aBounds::default();
+        let mut size = |text, key, usual| {
+            let size = self.size(text, &place.key(key));
+            size.and_then(|size| u64::try_from(size).ok()).unwrap_or(usual)
+        };
+        let bounds = A2aBounds {
+            card: size(raw.card.as_ref(), "card", usual.card),
+            answer: size(raw.answer.as_ref(), "answer", usual.answer),
+            stream: size(raw.stream.as_ref(), "stream", usual.stream),
+        };
+        for (key, bytes) in [("card", bounds.card), ("answer", bounds.answer)] {
+            if bytes > LARGEST_ANSWER {
+                let message = "reading JSON takes ten times its size of memory";
+                self.problem(&place.key(key), message, "write `256MiB` or less");
+            }
+        }
+        bounds
+    }
+}

@@ -1,0 +1,273 @@
+//! A call from its first message to its end.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep_until};
+use toolcrib_core::{
+    Arguments, CallContext, Content, ErrorKind, Progress, QuestionError, ToolError, ToolOutcome,
+};
+use uuid::Uuid;
+
+use super::agent::RemoteAgent;
+use super::open_task::OpenTask;
+use super::question::{PersonAnswer, ask, unanswered};
+use super::view::TaskView;
+use super::{content, message};
+use crate::protocol::event::AgentEvent;
+use crate::protocol::message::AgentMessage;
+use crate::protocol::part::MessagePart;
+use crate::protocol::state::TaskState;
+use crate::settings::ConversationScope;
+use crate::transport::fault::AgentFault;
+use crate::transport::reply::cut;
+use crate::transport::request::AgentRequest;
+
+/// How often one task may ask something.
+const MOST_QUESTIONS: usize = 20;
+/// Longest word of progress, in characters.
+const LONGEST_REPORT: usize = 1_000;
+/// Most words of progress within a second; those beyond are left out.
+const MOST_REPORTS: u32 = 20;
+
+/// Why a call does not go on.
+pub(super) enum RunStop {
+    Cancelled,
+    /// Its time is over.
+    Late,
+    Error(ToolError),
+}
+
+/// One call while it runs.
+pub(super) struct AgentRun<'a> {
+    pub(super) agent: &'a Arc<RemoteAgent>,
+    pub(super) context: &'a CallContext,
+    pub(super) view: TaskView,
+    until: Instant,
+    task: OpenTask,
+    reports: f64,
+    /// When the current second of reports began, and how many there were in it.
+    reported: (Instant, u32),
+}
+
+/// Calls an agent, in the conversation of the session where that is kept.
+pub(crate) async fn call(
+    agent: &Arc<RemoteAgent>,
+    skill: Option<&str>,
+    arguments: Arguments,
+    context: &CallContext,
+) -> ToolOutcome {
+    let mut said = match message::of(arguments, agent.settings.input.is_some(), skill) {
+        Ok(said) => said,
+        Err(error) => return ToolOutcome::Failed(error),
+    };
+    let slot = match agent.settings.conversation {
+        ConversationScope::Call => None,
+        ConversationScope::Session => agent.conversations.of(context),
+    };
+    let Some(slot) = slot else {
+        let mut run = AgentRun::new(agent, context);
+        return run.whole(said).await;
+    };
+    let mut known = tokio::select! {
+        biased;
+        known = slot.lock() => known,
+        () = context.cancelled() => {
+            let told = "the call was cancelled while it waited for another one of its conversation";
+            return ToolOutcome::Failed(ToolError::new(ErrorKind::Unavailable, told));
+        }
+    };
+    said.context.clone_from(&known);
+    let mut run = AgentRun::new(agent, context);
+    let outcome = run.whole(said).await;
+    if run.view.context.is_some() {
+        known.clone_from(&run.view.context);
+    }
+    outcome
+}
+
+impl<'a> AgentRun<'a> {
+    fn new(agent: &'a Arc<RemoteAgent>, context: &'a CallContext) -> Self {
+        let most = agent.settings.bounds.answer;
+        Self {
+            agent,
+            context,
+            view: TaskView::new(most),
+            until: Instant::now() + agent.settings.timeout.min(Duration::from_hours(24 * 365)),
+            task: OpenTask::new(agent),
+            reports: 0.0,
+            reported: (Instant::now(), 0),
+        }
+    }
+
+    async fn whole(&mut self, said: AgentMessage) -> ToolOutcome {
+        let stop = match self.talk(said).await {
+            Ok(content) => return ToolOutcome::Done(content),
+            Err(stop) => stop,
+        };
+        let id = self.view.id.clone();
+        let named = || id.map(|id| format!(" (task `{}`)", cut(&id, 100))).unwrap_or_default();
+        ToolOutcome::Failed(match stop {
+            // The task is cancelled behind us: whoever waits has no time left.
+            RunStop::Cancelled => {
+                let told = format!("the call was cancelled, and its task with it{}", named());
+                ToolError::new(ErrorKind::Cancelled, told)
+            }
+            RunStop::Late => {
+                let time = self.agent.settings.timeout;
+                let is_over = self.task.cancel().await;
+                let kind = if is_over { ErrorKind::Tool } else { ErrorKind::Timeout };
+                let end = if is_over { "was cancelled" } else { "may still go on" };
+                let told = format!(
+                    "the agent was not done within {} s, and its task {end}{}",
+                    time.as_secs(),
+                    named()
+                );
+                ToolError::new(kind, told)
+            }
+            RunStop::Error(error) => {
+                if !self.view.status.state.is_terminal() {
+                    self.task.cancel().await;
+                }
+                error
+            }
+        })
+    }
+
+    async fn talk(&mut self, mut said: AgentMessage) -> Result<Content, RunStop> {
+        for _ in 0..MOST_QUESTIONS {
+            self.say(&said).await?;
+            self.watch().await?;
+            match self.view.status.state {
+                TaskState::InputRequired | TaskState::AuthRequired => {}
+                TaskState::Failed | TaskState::Rejected | TaskState::Canceled => {
+                    return Err(RunStop::Error(content::failure(&self.view)));
+                }
+                TaskState::Completed
+                | TaskState::Unknown
+                | TaskState::Submitted
+                | TaskState::Working => return Ok(content::answer(&self.view)),
+            }
+            match self.answered().await? {
+                Some(answer) => said = answer,
+                // Signed in, and the agent has noticed by itself.
+                None => return self.finish().await,
+            }
+        }
+        let told = format!("the agent asked {MOST_QUESTIONS} times, and is not asked again");
+        Err(RunStop::Error(ToolError::told(told)))
+    }
+
+    /// A task that went on by itself after somebody signed in.
+    async fn finish(&mut self) -> Result<Content, RunStop> {
+        self.watch().await?;
+        match self.view.status.state {
+            TaskState::Failed | TaskState::Rejected | TaskState::Canceled => {
+                Err(RunStop::Error(content::failure(&self.view)))
+            }
+            TaskState::InputRequired | TaskState::AuthRequired => {
+                let error = unanswered(&self.view, "it has asked before");
+                Err(RunStop::Error(error))
+            }
+            TaskState::Completed
+            | TaskState::Unknown
+            | TaskState::Submitted
+            | TaskState::Working => Ok(content::answer(&self.view)),
+        }
+    }
+
+    /// Sends a message, and hears what comes of it at once.
+    async fn say(&mut self, said: &AgentMessage) -> Result<(), RunStop> {
+        let client = &self.agent.client;
+        if self.agent.streams.load(Ordering::Relaxed) {
+            match self.follow(AgentRequest::Stream(said)).await? {
+                Ok(()) => return Ok(()),
+                Err(fault)
+                    if self.view.id.is_some() && !matches!(fault, AgentFault::TooLarge(_)) =>
+                {
+                    return Ok(());
+                }
+                // Nothing was begun.
+                Err(fault) if fault.is_unsupported() => {
+                    self.agent.streams.store(false, Ordering::Relaxed);
+                }
+                Err(fault) => return Err(RunStop::Error(fault.into_error())),
+            }
+        }
+        let left = self.left();
+        let asked = client.event(AgentRequest::Send(said), Some(self.context), left);
+        match self.within(asked).await? {
+            Ok(event) => self.take(event),
+            Err(fault) => Err(RunStop::Error(fault.into_error())),
+        }
+    }
+
+    /// Asks a person what the task asks, and gives the message that answers it.
+    async fn answered(&mut self) -> Result<Option<AgentMessage>, RunStop> {
+        let asked = Instant::now();
+        let answer = ask(&self.view, self.context).await;
+        // The agent did not take this time.
+        self.until += asked.elapsed();
+        let text = match answer {
+            Ok(PersonAnswer::Said(text)) => text,
+            Ok(PersonAnswer::Done) => {
+                self.view.answer();
+                if self.has_moved().await? {
+                    return Ok(None);
+                }
+                "Done.".to_owned()
+            }
+            Ok(PersonAnswer::Declined) => {
+                let error = unanswered(&self.view, "the person declined");
+                return Err(RunStop::Error(error));
+            }
+            Err(QuestionError::Cancelled) => return Err(RunStop::Cancelled),
+            Err(QuestionError::Unable) => {
+                return Err(RunStop::Error(unanswered(&self.view, "nobody can be asked")));
+            }
+            Err(QuestionError::Late) => {
+                return Err(RunStop::Error(unanswered(&self.view, "nobody answered in time")));
+            }
+        };
+        let parts = vec![MessagePart::text(text)];
+        let mut said = AgentMessage::of_user(Uuid::new_v4().to_string(), parts);
+        said.task.clone_from(&self.view.id);
+        said.context.clone_from(&self.view.context);
+        self.view.answer();
+        Ok(Some(said))
+    }
+
+    /// Takes an event, and tells the host how far the task is.
+    pub(super) fn take(&mut self, event: AgentEvent) -> Result<(), RunStop> {
+        let words = self.view.take(event);
+        let is_over = self.view.status.state.is_terminal();
+        self.task.is(self.view.id.as_deref().filter(|_| !is_over));
+        let words = words.map_err(|fault| RunStop::Error(fault.into_error()))?;
+        if self.reported.0.elapsed() >= Duration::from_secs(1) {
+            self.reported = (Instant::now(), 0);
+        }
+        if let Some(words) = words.filter(|_| self.reported.1 < MOST_REPORTS) {
+            self.reports += 1.0;
+            self.reported.1 += 1;
+            let message = Some(cut(&words, LONGEST_REPORT));
+            self.context.progress(Progress { done: self.reports, total: None, message });
+        }
+        Ok(())
+    }
+
+    /// What is left of the call's time.
+    pub(super) fn left(&self) -> Duration {
+        self.until.saturating_duration_since(Instant::now())
+    }
+
+    /// The same work, unless the call ends before it.
+    pub(super) async fn within<T>(&self, work: impl Future<Output = T>) -> Result<T, RunStop> {
+        tokio::select! {
+            biased;
+            () = self.context.cancelled() => Err(RunStop::Cancelled),
+            done = work => Ok(done),
+            () = sleep_until(self.until) => Err(RunStop::Late),
+        }
+    }
+}
