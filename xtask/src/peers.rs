@@ -22,7 +22,7 @@ const OLDEST_NODE: u32 = 22;
 ///   CalDAV among them.
 /// - `TOOLCRIB_PYTHON_PEERS_MCP1`: the same for servers of the first generation of their SDK.
 /// - `TOOLCRIB_PYTHON_CLIENTS`: a Python with clients of agents.
-/// - `TOOLCRIB_PYTHON_A2A`: a Python with the SDK of the Agent2Agent protocol.
+/// - `TOOLCRIB_PYTHON_A2A`: a Python with the SDK of A2A.
 /// - `TOOLCRIB_DOVECOT`: a folder as `/` would be with Dovecot's packages of Debian in it.
 /// - `TOOLCRIB_MINILM`: the folder of the sentence-transformer `all-MiniLM-L6-v2`.
 pub(crate) struct Peers(Vec<(&'static str, Option<PathBuf>)>);

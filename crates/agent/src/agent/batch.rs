@@ -80,19 +80,19 @@ impl AgentRun {
                 let refused = calls.iter().map(|call| *failed(call, format!("not run: {why}")));
                 let mut outcome = BatchOutcome::default();
                 outcome.report.responses = refused.collect();
-                let theirs = self.delegate(of_team, tell, cancel).await?;
+                let theirs = Box::pin(self.delegate(of_team, tell, cancel)).await?;
                 return Some(in_places(outcome, places, theirs));
             }
         };
         if of_team.is_empty() {
-            return Some(plain.run(tell).await);
+            return Some(Box::pin(plain.run(tell)).await);
         }
         // Both tell what comes to them, one after the other: nobody waits for the lock.
         let tell = Mutex::new(tell);
         let told = |event| (tell.lock().unwrap_or_else(PoisonError::into_inner))(event);
         let (mut of_plain, mut of_theirs) = (told, told);
-        let theirs = self.delegate(of_team, &mut of_theirs, cancel);
-        let (outcome, theirs) = tokio::join!(plain.run(&mut of_plain), theirs);
+        let theirs = Box::pin(self.delegate(of_team, &mut of_theirs, cancel));
+        let (outcome, theirs) = tokio::join!(Box::pin(plain.run(&mut of_plain)), theirs);
         Some(in_places(outcome, places, theirs?))
     }
 

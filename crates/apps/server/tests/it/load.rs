@@ -70,7 +70,7 @@ async fn the_benchmark_of_a_whole_server_measures_without_errors() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_benchmark_of_agents_measures_turns_first_words_and_waiting_runs() {
+async fn the_benchmark_of_agents_measures_turns_first_words_bounds_and_waiting_runs() {
     // The server of the SDK has no part in it.
     let server = PathBuf::from(env!("CARGO_BIN_EXE_toolcrib"));
     let programs = MeasuredPrograms { echo: server.clone(), server, relay: None };
@@ -85,8 +85,12 @@ async fn the_benchmark_of_agents_measures_turns_first_words_and_waiting_runs() {
     let words = ["direct_ms", "chat_ms", "chat_stored_ms", "responses_ms", "responses_stored_ms"];
     assert_eq!(named("first_word"), words, "{found}");
     assert_eq!(found["waiting"]["runs"], 3, "{found}");
+    // The last words of the planner are beside its turns.
+    let spent = found["fanout"]["ours"].as_object().unwrap();
+    assert!(spent.values().all(|beyond| *beyond == 1), "{found}");
+    let fanouts = spent.len() * if is_there { 2 } else { 1 };
     let told = table(&serde_json::json!({ "agents": found }));
-    assert_eq!(told.lines().count(), 2 + 2 + others + 4 + 3, "{told}");
+    assert_eq!(told.lines().count(), 2 + 2 + others + 4 + fanouts + 3, "{told}");
     assert!(!told.contains("NaN"), "{told}");
 }
 

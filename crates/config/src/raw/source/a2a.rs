@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::raw::scalar::{PauseText, SecretText, SizeText};
 
-/// A remote agent that speaks the Agent2Agent protocol, 1.0 or 0.3.
+/// A remote agent that speaks A2A, the protocol between agents, 1.0 or 0.3.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "A2a")]
