@@ -39,6 +39,13 @@ impl AgentRules {
         }
     }
 
+    /// So many agents: those that the rules name come first, then `agent_1` and so on.
+    pub fn names(&self, count: usize) -> Vec<String> {
+        let numbered = (1..).map(|number: u32| format!("agent_{number}"));
+        let numbered = numbered.filter(|name| !self.listed.contains_key(name));
+        self.listed.keys().cloned().chain(numbered).take(count).collect()
+    }
+
     /// The policy under which an agent has its tools alone; `None`: the rules say nothing of it.
     pub fn policy(&self, agent: &str) -> Option<Arc<dyn Policy>> {
         Some(Arc::new(AssignedTools::new(self.tools(agent)?)))

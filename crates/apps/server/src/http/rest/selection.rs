@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::json;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use serde_json::{Value, json};
 use toolcrib::selection::{
     AgentRules, AgentWish, Overlap, PartitionRequest, SelectionError, SelectionFallback,
     SelectionRequest, partition, select as select_tools,
@@ -57,9 +58,8 @@ pub(crate) struct SelectBody {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PartitionBody {
-    /// The agents by name. What the configuration assigns to one of them, it has alone.
-    #[schemars(extend("minProperties" = 1, "maxProperties" = MOST_AGENTS))]
-    agents: BTreeMap<String, PartitionMember>,
+    /// What the configuration assigns to an agent, it has alone.
+    agents: PartitionAgents,
     /// What they are to do together: only tools for it are shared out.
     #[serde(default)]
     task: Option<String>,
@@ -87,6 +87,52 @@ pub(crate) struct PartitionBody {
     /// What is to be done where no tool serves the task.
     #[serde(default)]
     fallback: BodyFallback,
+}
+
+/// Who is to have tools.
+#[derive(Debug, JsonSchema)]
+#[schemars(untagged)]
+enum PartitionAgents {
+    /// The agents by name.
+    #[schemars(extend("minProperties" = 1, "maxProperties" = MOST_AGENTS))]
+    Named(BTreeMap<String, PartitionMember>),
+    /// So many: those that the configuration assigns tools to, then `agent_1` and so on.
+    Count(#[schemars(range(min = 1, max = MOST_AGENTS))] u16),
+}
+
+impl<'de> Deserialize<'de> for PartitionAgents {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Value::deserialize(deserializer)? {
+            named @ Value::Object(_) => {
+                serde_json::from_value(named).map(Self::Named).map_err(D::Error::custom)
+            }
+            count @ Value::Number(_) => whole(count).map(Self::Count).map_err(D::Error::custom),
+            Value::Null | Value::Bool(_) | Value::String(_) | Value::Array(_) => {
+                Err(D::Error::custom("`agents` must be agents by name, or a number of them"))
+            }
+        }
+    }
+}
+
+impl PartitionAgents {
+    /// By name, whom the configuration knows or not.
+    fn named(self, rules: &AgentRules) -> Result<BTreeMap<String, PartitionMember>, HttpProblem> {
+        let count = match &self {
+            Self::Named(agents) => agents.len(),
+            Self::Count(count) => usize::from(*count),
+        };
+        if count == 0 || count > MOST_AGENTS {
+            let detail = format!("`agents` must name 1 to {MOST_AGENTS} agents, and names {count}");
+            return Err(invalid(detail));
+        }
+        Ok(match self {
+            Self::Named(agents) => agents,
+            Self::Count(_) => {
+                let names = rules.names(count).into_iter();
+                names.map(|name| (name, PartitionMember::default())).collect()
+            }
+        })
+    }
 }
 
 /// An agent that is to have tools.
@@ -148,19 +194,16 @@ pub(crate) fn share(asked: GatewayRequest) -> ReplyFuture {
         let body: PartitionBody = asked.json()?;
         within("limit", body.limit)?;
         confident(body.min_confidence)?;
-        let count = body.agents.len();
-        if count == 0 || count > MOST_AGENTS {
-            let detail = format!("`agents` must name 1 to {MOST_AGENTS} agents, and names {count}");
-            return Err(invalid(detail));
-        }
+        let rules = asked.gateway.live.agent_rules();
+        let agents = body.agents.named(&rules)?;
+        let count = agents.len();
         if body.capacity == Some(0) {
             return Err(invalid("`capacity` must be 1 or more, and is 0".to_owned()));
         }
         let (plan, is_starting) = plan(&asked, body.profile.as_deref())?;
-        let rules = asked.gateway.live.agent_rules();
         let wish = |(name, agent): (&String, &PartitionMember)| wish(&rules, &plan, name, agent);
         let request = PartitionRequest {
-            agents: body.agents.iter().map(wish).collect::<Result<_, _>>()?,
+            agents: agents.iter().map(wish).collect::<Result<_, _>>()?,
             capacity: body.capacity.and_then(|most| usize::try_from(most).ok()),
             overlap: if body.overlap { Overlap::Bridges } else { Overlap::None },
             shares_writers: body.shares_writers,

@@ -134,6 +134,10 @@ fn tools_are_shared_out_as_the_file_assigns_them_and_the_rest_by_what_belongs_to
     let found = ask(&serving, "/v1/partition", &json!({ "agents": { "scribe": {} } }));
     assert_eq!(shares(&found), expected[3..]);
     assert_eq!(found["unplaced"].as_array().unwrap().len(), 9, "{found}");
+    // So many, of whom the file knows some.
+    let found = ask(&serving, "/v1/partition", &json!({ "agents": 4 }));
+    let names: Vec<_> = shares(&found).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["agent_1", "agent_2", "night clerk", "scribe"]);
     // A name that is no tool is told to whoever runs the server, and to nobody else.
     let told = "crib.toml:13:36: assign.scribe[2]: there is no tool `text_cuont` now; did you mean \
                 `text_count`?";
@@ -190,6 +194,18 @@ fn refused_partitions() -> Vec<RefusedCase> {
             json!({ "agents": {} }),
             422,
             "`agents` must name 1 to 100 agents, and names 0",
+        ),
+        (
+            "partition",
+            json!({ "agents": 101 }),
+            422,
+            "`agents` must name 1 to 100 agents, and names 101",
+        ),
+        (
+            "partition",
+            json!({ "agents": "ten" }),
+            422,
+            "`agents` must be agents by name, or a number of them",
         ),
         (
             "partition",

@@ -116,10 +116,8 @@ fn agents(context: &CommandContext, plan: &Plan, words: &SelectArgs) -> Result<V
         return Ok(roles.iter().map(|(name, role)| assigned.wish(plan, name, role)).collect());
     }
     let Some(count) = words.agents.map(usize::from) else { return Ok(Vec::new()) };
-    // Those that the file knows by name come first.
-    let named = assigned.listed.keys().cloned();
-    let numbered = (1..).map(|number| format!("agent_{number}"));
-    Ok(named.chain(numbered).take(count).map(|name| assigned.wish(plan, &name, "")).collect())
+    let names = assigned.names(count).into_iter();
+    Ok(names.map(|name| assigned.wish(plan, &name, "")).collect())
 }
 
 /// The names of agents with what each is for.
