@@ -235,7 +235,9 @@ impl ConfigChecker<'_, '_, '_> {
         let agents = raw.iter().filter_map(|(name, table)| {
             self.agent((name, table), raw, (models, profiles), &top.key(name))
         });
-        agents.collect()
+        let agents: Vec<_> = agents.collect();
+        self.costs(&agents, models);
+        agents
     }
 
     fn agent(
@@ -350,9 +352,7 @@ impl ConfigChecker<'_, '_, '_> {
     ) -> Budget {
         let usual = Budget::default();
         let Some(raw) = raw else { return usual };
-        let is_priced =
-            |of: &ModelSettings| of.price.is_some() || Price::listed(&of.base, &of.name).is_some();
-        if raw.cost.is_some() && !is_priced(&model.plain) {
+        if raw.cost.is_some() && !model.is_priced() {
             let cure = "add `price = { input = 0.15, output = 0.6 }` to the model";
             self.problem(&place.key("cost"), "nobody knows what this model costs", cure);
         }

@@ -27,6 +27,14 @@ pub(crate) struct ModelTemplate {
     pub(crate) key: Option<Template>,
 }
 
+impl ModelTemplate {
+    /// Whether it is known what it costs.
+    pub(crate) fn is_priced(&self) -> bool {
+        let ModelSettings { price, base, name, .. } = &self.plain;
+        price.is_some() || Price::listed(base, name).is_some()
+    }
+}
+
 #[derive(Debug, Clone)]
 pub(crate) struct AgentTemplate {
     pub(crate) name: String,

@@ -128,6 +128,25 @@ fn what_a_model_costs_is_known_of_its_provider_or_said_by_the_file() {
 }
 
 #[test]
+fn whoever_works_for_an_agent_with_a_limit_of_money_has_a_price() {
+    let read = |price: &str| {
+        let text = format!(
+            "[[model]]\nid = \"own\"\nkind = \"anthropic\"\nname = \"claude-sonnet-4-5\"\n\
+             [[model]]\nid = \"house\"\nkind = \"ollama\"\nname = \"qwen3\"\n{price}\
+             [agent.boss]\nmodel = \"own\"\nspecialists = [\"office\"]\nbudget = {{ cost = 1.0 }}\n\
+             [agent.office]\nmodel = \"own\"\nspecialists = [\"clerk\"]\n\
+             [agent.clerk]\nmodel = \"house\"\n"
+        );
+        let read = Config::read(&text, "crib.toml");
+        read.problems.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let told = read("");
+    let problem = "agent.boss.budget.cost: nobody knows what the model of `clerk` costs";
+    assert!(matches!(told.as_slice(), [only] if only.contains(problem)), "{told:?}");
+    assert_eq!(read("price = { input = 1, output = 2 }\n"), Vec::<String>::new());
+}
+
+#[test]
 fn a_model_over_tokens_calls_in_its_words_and_has_no_other_in_its_place() {
     let read = |model: &str, rest: &str| {
         let own = "kind = \"vllm\"\nname = \"one\"";

@@ -8,7 +8,7 @@ use toolcrib_engine::rules::{NamedToolset, PatternProblem, ToolPatterns, instead
 use crate::check::ConfigChecker;
 use crate::file::toml_path::TomlPath;
 use crate::raw;
-use crate::settings::agents::{TeamMember, TeamSettings};
+use crate::settings::agents::{AgentTemplate, ModelTemplate, TeamMember, TeamSettings};
 
 /// More than a model keeps apart, even by a search.
 const MOST_MEMBERS: usize = 200;
@@ -114,6 +114,38 @@ impl ConfigChecker<'_, '_, '_> {
         let message = format!("there is no agent and no toolset `{name}`");
         self.problem(at, message, cure);
         None
+    }
+
+    /// Where money is limited, nothing is paid that nobody knows the price of: an agent that works
+    /// for one with such a limit would end at its first request.
+    pub(super) fn costs(&mut self, agents: &[AgentTemplate], models: &[ModelTemplate]) {
+        let below = |agent: &AgentTemplate| {
+            let members = agent.team.iter().flat_map(|team| &team.members);
+            let names = members.filter_map(|member| match member {
+                TeamMember::Agent(name) => Some(name.clone()),
+                TeamMember::Toolset { .. } => None,
+            });
+            names.collect::<Vec<_>>()
+        };
+        for agent in agents.iter().filter(|agent| agent.budget.cost.is_some()) {
+            let (mut reached, mut next) = (BTreeSet::new(), below(agent));
+            while let Some(name) = next.pop() {
+                if !reached.insert(name.clone()) {
+                    continue;
+                }
+                let Some(member) = agents.iter().find(|one| one.name == name) else { continue };
+                next.extend(below(member));
+                let model = models.iter().find(|model| model.id == member.model);
+                if model.is_some_and(|model| !model.is_priced()) {
+                    let at = TomlPath::default().key("agent").key(&agent.name);
+                    let message = format!(
+                        "nobody knows what the model of `{name}` costs, which works for it"
+                    );
+                    let cure = "add `price = { input = 0.15, output = 0.6 }` to that model";
+                    self.problem(&at.key("budget").key("cost"), message, cure);
+                }
+            }
+        }
     }
 
     /// Agents that work for each other would ask each other without end.
