@@ -339,3 +339,25 @@ async fn a_run_is_forgotten_once_it_has_ended_and_by_its_caller_alone() {
     assert!(another.summary.number > number);
     assert_eq!((another.items, another.events), (texts([]), 0));
 }
+
+#[tokio::test]
+async fn a_run_is_forgotten_with_those_that_worked_for_it_and_no_others() {
+    let runs = crate::runs();
+    let below =
+        |id: &str, parent: &str| NewRun { parent: Some(parent.to_owned()), ..new_run(id, id) };
+    let all = [
+        new_run("boss", "a"),
+        below("boss.1.0", "boss"),
+        below("boss.1.0.1.0", "boss.1.0"),
+        new_run("other", "b"),
+        below("other.1.0", "other"),
+    ];
+    for run in all {
+        let id = run.id.clone();
+        runs.create(run, run_step(0)).await.unwrap();
+        runs.advance(&id, last_step(1)).await.unwrap();
+    }
+    assert_eq!(runs.forget(&ann(), "boss").await, Ok(true));
+    let left = runs.list(&ann(), None, 9).await.unwrap();
+    assert_eq!(ids(&left), ["other.1.0", "other"]);
+}
