@@ -87,11 +87,6 @@ pub(crate) fn ended(pause: RunPause) -> RunEnd {
     end
 }
 
-pub(crate) fn asks(calls: &[(&str, Value)]) -> ScriptedTurn {
-    let calls = calls.iter().map(|(name, arguments)| ((*name).to_owned(), arguments.clone()));
-    ScriptedTurn::Calls(String::new(), calls.collect())
-}
-
 /// The names of the tools that a request offers.
 fn offered(model: &ScriptedModel, request: usize) -> Vec<String> {
     let tools = model.asked()[request].body["tools"].as_array().cloned().unwrap_or_default();
@@ -110,18 +105,18 @@ pub(crate) fn results(model: &ScriptedModel, request: usize) -> Vec<Value> {
 async fn a_planner_gives_parts_away_and_each_specialist_has_its_own_tools_alone() {
     let oracle = Oracle::default();
     let money = scripted([
-        asks(&[("money_look", json!({ "n": 1 })), ("mail_look", json!({ "n": 9 }))]),
+        ScriptedTurn::calls(&[("money_look", json!({ "n": 1 })), ("mail_look", json!({ "n": 9 }))]),
         ScriptedTurn::says("{\"balance\": 12}"),
     ]);
     let mail = scripted([
         ScriptedTurn::Waits(
             Duration::from_millis(300),
-            Box::new(asks(&[("mail_look", json!({}))])),
+            Box::new(ScriptedTurn::calls(&[("mail_look", json!({}))])),
         ),
         ScriptedTurn::says("No mail."),
     ]);
     let boss = scripted([
-        asks(&[
+        ScriptedTurn::calls(&[
             ("ask_mail", json!({ "task": "Is there mail?", "expected": "yes or no" })),
             ("ask_weather", json!({})),
             ("ask_money", json!({ "task": "How much is there?" })),
@@ -211,16 +206,16 @@ async fn approvals_of_specialists_come_up_and_outlive_every_restart() {
     let crib = crib(&oracle);
     // Two wait at the same time, one of them twice, one after the other.
     let money = scripted([
-        asks(&[("money_wipe", json!({ "n": 1 }))]),
-        asks(&[("money_wipe", json!({ "n": 2 }))]),
+        ScriptedTurn::calls(&[("money_wipe", json!({ "n": 1 }))]),
+        ScriptedTurn::calls(&[("money_wipe", json!({ "n": 2 }))]),
         ScriptedTurn::says("Wiped twice."),
     ]);
     let mail = scripted([
-        asks(&[("mail_wipe", json!({ "n": 3 }))]),
+        ScriptedTurn::calls(&[("mail_wipe", json!({ "n": 3 }))]),
         ScriptedTurn::says("It was not allowed."),
     ]);
     let boss = scripted([
-        asks(&[
+        ScriptedTurn::calls(&[
             ("ask_money", json!({ "task": "Wipe." })),
             ("ask_mail", json!({ "task": "Wipe." })),
         ]),
@@ -279,7 +274,10 @@ async fn handing_over_is_alone_and_the_answer_of_the_specialist_is_the_answer() 
     let crib = crib(&oracle);
     let money = scripted([ScriptedTurn::says("I take it from here.")]);
     let over = ("hand_over", json!({ "specialist": "money", "task": "Go on." }));
-    let boss = scripted([asks(&[over.clone(), ("clock", json!({}))]), asks(&[over])]);
+    let boss = scripted([
+        ScriptedTurn::calls(&[over.clone(), ("clock", json!({}))]),
+        ScriptedTurn::calls(&[over]),
+    ]);
     let members = [("money", &money)];
     let agent = planner(&boss, &crib, AgentMode::Planner, TeamLimits::default(), &members);
     let mut run = run(&agent, "Money, please.");
@@ -299,7 +297,11 @@ async fn a_router_runs_exactly_the_tool_that_is_named_and_its_model_sees_no_othe
         ("route", json!({ "toolset": toolset, "tool": tool, "arguments": { "n": 1 } }))
     };
     let boss = scripted([
-        asks(&[route("money", "mail_look"), route("mail", "mail_look"), route("nobody", "x")]),
+        ScriptedTurn::calls(&[
+            route("money", "mail_look"),
+            route("mail", "mail_look"),
+            route("nobody", "x"),
+        ]),
         ScriptedTurn::says("Looked."),
     ]);
     let unused = scripted([]);
@@ -327,7 +329,8 @@ async fn a_router_runs_exactly_the_tool_that_is_named_and_its_model_sees_no_othe
 async fn what_no_specialist_can_do_is_planned_anew_once_and_a_thread_goes_on() {
     let oracle = Oracle::default();
     let crib = crib(&oracle);
-    let lacks = || asks(&[("report_missing", json!({ "capability": "send a letter" }))]);
+    let lacks =
+        || ScriptedTurn::calls(&[("report_missing", json!({ "capability": "send a letter" }))]);
     let money = scripted([
         lacks(),
         ScriptedTurn::says("I cannot."),
@@ -344,12 +347,15 @@ async fn what_no_specialist_can_do_is_planned_anew_once_and_a_thread_goes_on() {
                 messages.last().and_then(|last| last["content"].as_str()).unwrap_or_default();
             let last: Value = serde_json::from_str(last).unwrap_or_default();
             match number {
-                0 => asks(&[("ask_money", json!({ "task": "Send a letter." }))]),
+                0 => ScriptedTurn::calls(&[("ask_money", json!({ "task": "Send a letter." }))]),
                 1 => {
                     last["thread"].as_str().unwrap().clone_into(&mut thread.lock().unwrap());
-                    asks(&[("ask_money", json!({ "task": "And now?", "thread": last["thread"] }))])
+                    ScriptedTurn::calls(&[(
+                        "ask_money",
+                        json!({ "task": "And now?", "thread": last["thread"] }),
+                    )])
                 }
-                2 => asks(&[
+                2 => ScriptedTurn::calls(&[
                     ("ask_money", json!({ "task": "Try a letter." })),
                     ("ask_money", json!({ "task": "Go on.", "thread": "money-nothing" })),
                 ]),

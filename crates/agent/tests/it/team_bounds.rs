@@ -15,7 +15,7 @@ use toolcrib_engine::Crib;
 use toolcrib_testkit::{Oracle, ScriptedModel, ScriptedTurn, spec};
 
 use crate::fixture::{agent, go, run, scripted, settings};
-use crate::team::{Named, asks, crib, ended, member, planner, results};
+use crate::team::{Named, crib, ended, member, planner, results};
 
 #[tokio::test]
 async fn tasks_that_go_round_or_too_deep_or_come_again_are_answered_and_not_run() {
@@ -26,14 +26,14 @@ async fn tasks_that_go_round_or_too_deep_or_come_again_are_answered_and_not_run(
         let offered = body["tools"].to_string();
         let results = body["messages"].to_string().matches("\"tool\"").count();
         if offered.contains("ask_money") && results == 0 {
-            return asks(&[("ask_money", json!({ "task": "Look it up!" }))]);
+            return ScriptedTurn::calls(&[("ask_money", json!({ "task": "Look it up!" }))]);
         }
         ScriptedTurn::says("I do not know.")
     });
     let below = below.unwrap();
     let boss = scripted(
         (0..4)
-            .map(|_| asks(&[("ask_money", json!({ "task": "look  it up" }))]))
+            .map(|_| ScriptedTurn::calls(&[("ask_money", json!({ "task": "look  it up" }))]))
             .chain([ScriptedTurn::says("Nobody knows.")]),
     );
     let inner = |crib: Crib| {
@@ -129,7 +129,8 @@ async fn children_under_a_tight_budget_spend_no_more_than_their_parent_may() {
     for children in [2_usize, 8, 32] {
         let oracle = Oracle::default();
         let crib = crib(&oracle);
-        let money = ScriptedModel::by(|_, _| asks(&[("money_look", json!({}))])).unwrap();
+        let money =
+            ScriptedModel::by(|_, _| ScriptedTurn::calls(&[("money_look", json!({}))])).unwrap();
         let tasks =
             (0..children).map(|n| ("ask_money".to_owned(), json!({ "task": n.to_string() })));
         let boss = scripted([
@@ -165,7 +166,7 @@ async fn a_specialist_that_never_answers_ends_with_the_time_of_its_parent_and_ca
         || ScriptedTurn::Waits(Duration::from_mins(10), Box::new(ScriptedTurn::says("Late.")));
     let money = ScriptedModel::by(move |_, _| never()).unwrap();
     let boss = scripted([
-        asks(&[("ask_money", json!({ "task": "Look." })), ("clock", json!({}))]),
+        ScriptedTurn::calls(&[("ask_money", json!({ "task": "Look." })), ("clock", json!({}))]),
         ScriptedTurn::says("Without it."),
     ]);
     let members = [("money", &money)];
@@ -184,7 +185,7 @@ async fn a_specialist_that_never_answers_ends_with_the_time_of_its_parent_and_ca
     assert_eq!(told.iter().filter(|event| child_ended(event)).count(), 1);
 
     // Whoever cancels the run cancels those that work for it, and they end first.
-    let boss = scripted([asks(&[("ask_money", json!({ "task": "Look." }))])]);
+    let boss = scripted([ScriptedTurn::calls(&[("ask_money", json!({ "task": "Look." }))])]);
     let agent = planner(&boss, &crib, AgentMode::Planner, TeamLimits::default(), &members);
     let mut cancelled = run(&agent, "Look.");
     let cancel = CancellationToken::new();
@@ -218,9 +219,15 @@ async fn tools_of_the_planner_run_while_its_specialists_work() {
         })
     };
     let crib = Crib::of(Toolset::of([meets("clock"), meets("money_look")]).unwrap());
-    let money = scripted([asks(&[("money_look", json!({}))]), ScriptedTurn::says("It met.")]);
+    let money = scripted([
+        ScriptedTurn::calls(&[("money_look", json!({}))]),
+        ScriptedTurn::says("It met."),
+    ]);
     let boss = scripted([
-        asks(&[("clock", json!({})), ("ask_money", json!({ "task": "Meet the clock." }))]),
+        ScriptedTurn::calls(&[
+            ("clock", json!({})),
+            ("ask_money", json!({ "task": "Meet the clock." })),
+        ]),
         ScriptedTurn::says("Both met."),
     ]);
     let members = [("money", &money)];

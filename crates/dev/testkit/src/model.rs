@@ -64,6 +64,12 @@ impl ScriptedTurn {
         Self::Calls(String::new(), vec![(name.to_owned(), arguments)])
     }
 
+    /// These calls at once.
+    pub fn calls(calls: &[(&str, Value)]) -> Self {
+        let calls = calls.iter().map(|(name, arguments)| ((*name).to_owned(), arguments.clone()));
+        Self::Calls(String::new(), calls.collect())
+    }
+
     pub fn says(text: &str) -> Self {
         Self::Says(text.to_owned())
     }

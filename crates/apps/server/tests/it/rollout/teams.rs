@@ -27,11 +27,6 @@ prefix = ""
 basics = ["text_count", "hash_text"]
 "#;
 
-fn calls(calls: &[(&str, Value)]) -> ScriptedTurn {
-    let calls = calls.iter().map(|(name, arguments)| ((*name).to_owned(), arguments.clone()));
-    ScriptedTurn::Calls(String::new(), calls.collect())
-}
-
 /// One for all three: what it is shown says which of them asks. The first one is the slower.
 fn model() -> ScriptedModel {
     ScriptedModel::by(|_, body| {
@@ -41,12 +36,12 @@ fn model() -> ScriptedModel {
             if has_result {
                 return ScriptedTurn::says("Both are done.");
             }
-            return calls(&[
+            return ScriptedTurn::calls(&[
                 ("ask_counter", json!({ "task": "Count the letters." })),
                 ("ask_hasher", json!({ "task": "Hash it." })),
             ]);
         }
-        let call = |name: &str| calls(&[(name, json!({ "text": "abc" }))]);
+        let call = |name: &str| ScriptedTurn::calls(&[(name, json!({ "text": "abc" }))]);
         if has_result {
             return ScriptedTurn::says("It is known.");
         }

@@ -40,11 +40,6 @@ const STAND_IN: &str = "[[source]]\nid = \"shop\"\nbasics = true\n";
 const PETS: &str = "[[source]]\nid = \"shop\"\nopenapi = { document = \"petstore3.yaml\", \
      base_url = \"http://127.0.0.1:4010\" }\n";
 
-fn calls(calls: &[(&str, Value)]) -> ScriptedTurn {
-    let calls = calls.iter().map(|(name, arguments)| ((*name).to_owned(), arguments.clone()));
-    ScriptedTurn::Calls(String::new(), calls.collect())
-}
-
 /// One model for all three: what it is shown says which of them asks.
 fn model(look_up: (&'static str, Value)) -> ScriptedModel {
     ScriptedModel::by(move |_, body| {
@@ -53,11 +48,11 @@ fn model(look_up: (&'static str, Value)) -> ScriptedModel {
         let results = messages.iter().filter(|message| message["role"] == "tool").count();
         if tools.contains("ask_shop") {
             return match results {
-                0 => calls(&[
+                0 => ScriptedTurn::calls(&[
                     ("ask_shop", json!({ "task": "Who is ann?" })),
                     ("ask_office", json!({ "task": "Make a task: Water the plants." })),
                 ]),
-                2 => calls(&[("text_count", json!({ "text": "a b" }))]),
+                2 => ScriptedTurn::calls(&[("text_count", json!({ "text": "a b" }))]),
                 _ => ScriptedTurn::says("All three parts are done."),
             };
         }
@@ -66,7 +61,7 @@ fn model(look_up: (&'static str, Value)) -> ScriptedModel {
         } else {
             (look_up.clone(), "It is known.")
         };
-        if results == 0 { calls(&[call]) } else { ScriptedTurn::says(says) }
+        if results == 0 { ScriptedTurn::calls(&[call]) } else { ScriptedTurn::says(says) }
     })
     .unwrap()
 }
