@@ -20,6 +20,7 @@ const KEPT: &str = "crates/apps/toolcrib/public-api.txt";
 const CRATES: [&str; 13] = [
     "toolcrib",
     "toolcrib_a2a_client",
+    "toolcrib_a2a_server",
     "toolcrib_agent",
     "toolcrib_auth",
     "toolcrib_basics",

@@ -27,6 +27,7 @@ const ROOMS: &[&str] = &[
     "toolcrib-mcp",
     "toolcrib-openapi",
     "toolcrib-a2a-client",
+    "toolcrib-a2a-server",
     "toolcrib-store",
     "toolcrib-desk",
     "toolcrib-agent",
@@ -69,6 +70,7 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
     ("toolcrib-desk", &[GROUND, NETWORK]),
     // Floor 2.
     ("toolcrib-mcp", &[GROUND, NETWORK, PROGRAMS, &["toolcrib-engine"]]),
+    ("toolcrib-a2a-server", &[&["toolcrib-a2a-client"]]),
     ("toolcrib-agent", &[GROUND, NETWORK, &["toolcrib-dialect", "toolcrib-engine"]]),
     (
         "toolcrib-config",

@@ -40,6 +40,8 @@ pub use schemars;
 pub use serde_json;
 #[cfg(feature = "a2a")]
 pub use toolcrib_a2a_client as a2a;
+#[cfg(feature = "a2a")]
+pub use toolcrib_a2a_server as a2a_server;
 #[cfg(feature = "agent")]
 pub use toolcrib_agent as agent;
 #[cfg(feature = "auth")]

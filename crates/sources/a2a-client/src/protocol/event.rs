@@ -1,8 +1,8 @@
 //! What an agent sends: an answer, or one event of a stream.
 
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
-use super::json::{field, flag, text};
+use super::json::{field, flag, set, text};
 use super::message::AgentMessage;
 use super::task::{AgentTask, TaskArtifact, TaskStatus};
 use super::wire::WireForm;
@@ -50,6 +50,35 @@ impl AgentEvent {
         found.unwrap_or_else(|| Self::bare(value, form))
     }
 
+    /// The same as an agent sends it, in the form of one version. What nobody knows is empty.
+    pub fn write(&self, form: WireForm) -> Value {
+        let (name, value) = match self {
+            Self::Task(task) => ("task", task.write(form)),
+            Self::Message(message) => ("message", message.write(form)),
+            Self::Status { task, context, status } => {
+                let mut fields = update("status-update", (task, context), form);
+                fields.insert("status".to_owned(), status.write(form));
+                // 1.0 tells it by the state alone.
+                if form != WireForm::Current {
+                    let is_final = status.state.is_terminal() || status.state.is_interrupted();
+                    fields.insert("final".to_owned(), is_final.into());
+                }
+                ("statusUpdate", Value::Object(fields))
+            }
+            Self::Artifact { task, context, artifact, append } => {
+                let mut fields = update("artifact-update", (task, context), form);
+                fields.insert("artifact".to_owned(), artifact.write(form));
+                fields.insert("append".to_owned(), (*append).into());
+                ("artifactUpdate", Value::Object(fields))
+            }
+            Self::Unknown => return json!({}),
+        };
+        match form {
+            WireForm::Kinds => value,
+            WireForm::Current | WireForm::OldProto => json!({ name: value }),
+        }
+    }
+
     fn of_kind(kind: &str, value: &Value, form: WireForm) -> Option<Self> {
         let task = || text(value, &["taskId", "task_id"]);
         let context = || text(value, &["contextId", "context_id"]);
@@ -85,4 +114,19 @@ impl AgentEvent {
         }
         Self::Unknown
     }
+}
+
+/// What every piece of news about a task has.
+fn update(
+    kind: &str,
+    (task, context): (&Option<String>, &Option<String>),
+    form: WireForm,
+) -> Map<String, Value> {
+    let mut fields = Map::new();
+    if form == WireForm::Kinds {
+        fields.insert("kind".to_owned(), kind.into());
+    }
+    set(&mut fields, "taskId", task.as_deref());
+    set(&mut fields, "contextId", context.as_deref());
+    fields
 }

@@ -1,5 +1,7 @@
 //! Where a task is in its life.
 
+use super::wire::WireForm;
+
 /// The state of a task. Nothing of it says that a task is over but the four ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TaskState {
@@ -51,6 +53,16 @@ impl TaskState {
     /// The name of 1.0.
     pub fn current_name(self) -> &'static str {
         self.named().map_or("TASK_STATE_UNSPECIFIED", |(_, current, _)| current)
+    }
+
+    /// The name in one form.
+    pub fn name(self, form: WireForm) -> &'static str {
+        match form {
+            WireForm::Current => self.current_name(),
+            WireForm::Kinds => self.as_str(),
+            WireForm::OldProto if self == Self::Canceled => "TASK_STATE_CANCELLED",
+            WireForm::OldProto => self.current_name(),
+        }
     }
 
     fn named(self) -> Option<&'static (Self, &'static str, &'static str)> {

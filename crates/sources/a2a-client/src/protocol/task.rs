@@ -1,8 +1,8 @@
 //! A task: what an agent works at, how far it is, and what came of it.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::json::{field, list, text};
+use super::json::{field, list, set, text};
 use super::message::{AgentMessage, parts};
 use super::part::MessagePart;
 use super::state::TaskState;
@@ -15,6 +15,7 @@ pub struct AgentTask {
     pub status: TaskStatus,
     pub artifacts: Vec<TaskArtifact>,
     pub history: Vec<AgentMessage>,
+    pub metadata: Option<Value>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -53,7 +54,25 @@ impl AgentTask {
                 .iter()
                 .filter_map(|it| AgentMessage::read(it, form))
                 .collect(),
+            metadata: field(value, &["metadata"]).cloned(),
         })
+    }
+
+    /// The same as an agent sends it; lists with nothing in them are left out.
+    pub fn write(&self, form: WireForm) -> Value {
+        let mut fields = Map::new();
+        if form == WireForm::Kinds {
+            fields.insert("kind".to_owned(), "task".into());
+        }
+        fields.insert("id".to_owned(), self.id.as_str().into());
+        set(&mut fields, "contextId", self.context.as_deref());
+        fields.insert("status".to_owned(), self.status.write(form));
+        let artifacts: Vec<_> = self.artifacts.iter().map(|it| it.write(form)).collect();
+        set(&mut fields, "artifacts", Some(artifacts).filter(|list| !list.is_empty()));
+        let history: Vec<_> = self.history.iter().map(|it| it.write(form)).collect();
+        set(&mut fields, "history", Some(history).filter(|list| !list.is_empty()));
+        set(&mut fields, "metadata", self.metadata.clone());
+        Value::Object(fields)
     }
 }
 
@@ -66,6 +85,14 @@ impl TaskStatus {
                 .and_then(|it| AgentMessage::read(it, form)),
             timestamp: text(value, &["timestamp"]),
         }
+    }
+
+    pub fn write(&self, form: WireForm) -> Value {
+        let mut fields = Map::new();
+        fields.insert("state".to_owned(), self.state.name(form).into());
+        set(&mut fields, "message", self.message.as_ref().map(|it| it.write(form)));
+        set(&mut fields, "timestamp", self.timestamp.as_deref());
+        Value::Object(fields)
     }
 }
 
@@ -82,5 +109,16 @@ impl TaskArtifact {
             index: field(value, &["index"]).and_then(Value::as_u64),
             metadata,
         })
+    }
+
+    pub fn write(&self, form: WireForm) -> Value {
+        let mut fields = Map::new();
+        fields.insert("artifactId".to_owned(), self.id.as_str().into());
+        set(&mut fields, "name", self.name.as_deref());
+        set(&mut fields, "description", self.description.as_deref());
+        let parts: Vec<_> = self.parts.iter().map(|part| part.write(form)).collect();
+        fields.insert("parts".to_owned(), parts.into());
+        set(&mut fields, "metadata", self.metadata.clone());
+        Value::Object(fields)
     }
 }

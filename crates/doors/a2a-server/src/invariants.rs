@@ -1,0 +1,118 @@
+//! What must hold of all that a client sends, for the property tests and the fuzzer.
+
+use serde_json::Value;
+use toolcrib_a2a_client::protocol::wire::WireForm;
+
+use crate::operation::A2aOperation;
+use crate::over_http::{self, AskedPath};
+use crate::rpc;
+use crate::version::AskedVersion;
+
+const PATHS: [AskedPath; 8] = [
+    AskedPath::Send,
+    AskedPath::Stream,
+    AskedPath::Get,
+    AskedPath::List,
+    AskedPath::Cancel,
+    AskedPath::Subscribe,
+    AskedPath::Card,
+    AskedPath::Push,
+];
+
+/// A body, as JSON: it is read without a panic by every binding, and what is refused is told so that
+/// it can be read.
+pub fn request(data: &[u8]) {
+    let Ok(body) = serde_json::from_slice::<Value>(data) else { return };
+    for version in [None, Some("1.0"), Some("0.3"), Some("2")] {
+        let read = rpc::read(&body, AskedVersion::read(version));
+        match read.operation {
+            Ok((operation, _)) => fits(&operation),
+            Err(fault) => {
+                let told = rpc::refusal(&read.id, &fault);
+                assert!(told.pointer("/error/code").is_some_and(Value::is_i64), "{told}");
+            }
+        }
+    }
+    for form in [WireForm::Current, WireForm::OldProto] {
+        for path in PATHS {
+            match over_http::read(path, &body, form) {
+                Ok(operation) => fits(&operation),
+                Err(fault) => assert!(fault.kind.status() >= 400, "{fault:?}"),
+            }
+        }
+    }
+}
+
+fn fits(operation: &A2aOperation) {
+    match operation {
+        A2aOperation::Send { message, .. } => assert!(!message.parts.is_empty(), "nothing said"),
+        A2aOperation::List(query) => assert!((1..=100).contains(&query.page_size), "a huge page"),
+        A2aOperation::Get { task, .. }
+        | A2aOperation::Cancel { task }
+        | A2aOperation::Subscribe { task, .. } => {
+            assert!(!task.is_empty(), "a task without a name")
+        }
+        A2aOperation::Card => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn any_json() -> impl Strategy<Value = serde_json::Value> {
+        let leaf = prop_oneof![
+            Just(serde_json::Value::Null),
+            any::<bool>().prop_map(serde_json::Value::from),
+            any::<i32>().prop_map(serde_json::Value::from),
+            "[a-z/ ]{0,8}".prop_map(serde_json::Value::from),
+        ];
+        let name = prop_oneof![
+            Just("message"),
+            Just("parts"),
+            Just("text"),
+            Just("data"),
+            Just("role"),
+            Just("id"),
+            Just("configuration"),
+            Just("pageSize"),
+            Just("status"),
+            Just("metadata"),
+            Just("historyLength"),
+            Just("taskId"),
+            Just("content"),
+            Just("request"),
+        ];
+        leaf.prop_recursive(4, 32, 4, move |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(serde_json::Value::from),
+                prop::collection::vec((name.clone(), inner), 0..5).prop_map(|fields| {
+                    let fields = fields.into_iter().map(|(name, value)| (name.to_owned(), value));
+                    serde_json::Value::Object(fields.collect())
+                }),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_asked_is_read_or_refused(
+            params in any_json(),
+            id in any_json(),
+            method in prop_oneof![
+                Just("SendMessage"), Just("message/send"), Just("GetTask"), Just("ListTasks"),
+                Just("tasks/cancel"), Just("SubscribeToTask"), Just("other"), Just(""),
+            ],
+        ) {
+            let body = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+            super::request(body.to_string().as_bytes());
+            super::request(params.to_string().as_bytes());
+        }
+
+        #[test]
+        fn whatever_bytes_come_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            super::request(&bytes);
+        }
+    }
+}

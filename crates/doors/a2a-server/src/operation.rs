@@ -1,0 +1,233 @@
+//! What is asked of an agent, of either version and by either binding.
+
+use serde_json::Value;
+use toolcrib_a2a_client::protocol::message::{AgentMessage, MessageRole};
+use toolcrib_a2a_client::protocol::part::{MessagePart, PartContent};
+use toolcrib_a2a_client::protocol::state::TaskState;
+use toolcrib_a2a_client::protocol::wire::WireForm;
+
+use crate::fault::{A2aFault, A2aFaultKind};
+use crate::params::{count, field, flag, text};
+
+/// Bytes of an id that a client makes.
+const LONGEST_ID: usize = 256;
+/// Parts of a message.
+const MOST_PARTS: usize = 1_000;
+/// Tasks of a page: by default, and at the most (the specification has both numbers).
+const PAGE: (u64, u64) = (50, 100);
+
+/// What is asked.
+#[derive(Debug, Clone, PartialEq)]
+pub enum A2aOperation {
+    /// A message, for a new task or for one that is there.
+    Send {
+        message: AgentMessage,
+        options: SendOptions,
+    },
+    Get {
+        task: String,
+        history: Option<u64>,
+    },
+    List(TaskQuery),
+    Cancel {
+        task: String,
+    },
+    /// What comes of a task from now on. `after`: the sequence of the last event that is known.
+    Subscribe {
+        task: String,
+        after: Option<u64>,
+    },
+    /// The card as whoever signed in sees it.
+    Card,
+}
+
+/// How a message wants to be answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SendOptions {
+    /// With events as they come.
+    pub is_streamed: bool,
+    /// Only once the task has ended or waits for somebody.
+    pub waits: bool,
+    /// Messages of the history at the most.
+    pub history: Option<u64>,
+}
+
+/// Which tasks are listed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TaskQuery {
+    pub context: Option<String>,
+    pub state: Option<TaskState>,
+    pub page_size: u64,
+    /// Where the page before ended.
+    pub token: Option<String>,
+    pub history: Option<u64>,
+    /// RFC 3339: only tasks whose status is not older.
+    pub changed_since: Option<String>,
+    pub with_artifacts: bool,
+}
+
+/// Kinds of operations, by which a method or a path is told from the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OperationKind {
+    Send,
+    Stream,
+    Get,
+    List,
+    Cancel,
+    Subscribe,
+    Card,
+    /// Configurations of push notifications, which are not offered.
+    Push,
+}
+
+impl A2aOperation {
+    pub(crate) fn read(
+        kind: OperationKind,
+        params: &Value,
+        form: WireForm,
+    ) -> Result<Self, A2aFault> {
+        let history = || count(params, &["historyLength", "history_length"]);
+        Ok(match kind {
+            OperationKind::Send | OperationKind::Stream => {
+                send(params, kind == OperationKind::Stream, form)?
+            }
+            OperationKind::Get => Self::Get { task: task(params)?, history: history()? },
+            OperationKind::List => Self::List(query(params, history()?)?),
+            OperationKind::Cancel => Self::Cancel { task: task(params)? },
+            OperationKind::Subscribe => {
+                let metadata = field(params, &["metadata"]).unwrap_or(&Value::Null);
+                Self::Subscribe { task: task(params)?, after: count(metadata, &["after"])? }
+            }
+            OperationKind::Card => Self::Card,
+            OperationKind::Push => return Err(no_push()),
+        })
+    }
+}
+
+pub(crate) fn no_push() -> A2aFault {
+    A2aFault::new(
+        A2aFaultKind::PushNotificationNotSupported,
+        "push notifications are not offered: subscribe to the task, or ask for it again",
+    )
+}
+
+fn task(params: &Value) -> Result<String, A2aFault> {
+    let id = text(params, &["id", "name"])?;
+    id.ok_or_else(|| A2aFault::params("`id` must name a task").telling("field", "id"))
+}
+
+fn send(params: &Value, is_streamed: bool, form: WireForm) -> Result<A2aOperation, A2aFault> {
+    let said = field(params, &["message", "request"]).filter(|said| said.is_object());
+    let said = said.ok_or_else(|| {
+        A2aFault::params("`message` must be a message").telling("field", "message")
+    })?;
+    let role = text(said, &["role"])?;
+    if !matches!(role.as_deref(), None | Some("user" | "ROLE_USER")) {
+        let message = "`message.role` must be that of the user: agents answer here";
+        return Err(A2aFault::params(message).telling("field", "message.role"));
+    }
+    let message = AgentMessage::read(said, form);
+    let mut message = message.ok_or_else(|| A2aFault::params("`message` must be an object"))?;
+    message.role = MessageRole::User;
+    // Some clients say it beside the message.
+    message.task = message.task.or(text(params, &["taskId", "task_id"])?);
+    message.context = message.context.or(text(params, &["contextId", "context_id"])?);
+    check(&message)?;
+    let options = options(params, is_streamed, form)?;
+    Ok(A2aOperation::Send { message, options })
+}
+
+fn check(message: &AgentMessage) -> Result<(), A2aFault> {
+    let ids = [
+        ("message.messageId", Some(&message.id)),
+        ("message.taskId", message.task.as_ref()),
+        ("message.contextId", message.context.as_ref()),
+    ];
+    for (name, id) in ids {
+        if id.is_some_and(|id| id.len() > LONGEST_ID) {
+            let message = format!("`{name}` may have {LONGEST_ID} bytes");
+            return Err(A2aFault::params(message).telling("field", name));
+        }
+    }
+    if message.parts.is_empty() || message.parts.len() > MOST_PARTS {
+        let message = format!("`message.parts` must have from 1 to {MOST_PARTS} parts");
+        return Err(A2aFault::params(message).telling("field", "message.parts"));
+    }
+    message.parts.iter().try_for_each(takes)
+}
+
+/// Whether a part is of a kind that is read here.
+fn takes(part: &MessagePart) -> Result<(), A2aFault> {
+    let told = || {
+        let metadata = part.metadata.as_ref();
+        metadata.and_then(|it| text(it, &["contentType", "mimeType"]).ok().flatten())
+    };
+    let media = part.media.clone().or_else(told);
+    let refused = |what: String| {
+        let message = format!("{what} is not read here: send text, JSON as data, or a file");
+        Err(A2aFault::new(A2aFaultKind::ContentTypeNotSupported, message))
+    };
+    match &part.content {
+        PartContent::Unknown(_) => refused("a part that is no text, file or data".to_owned()),
+        PartContent::Data(_) => match media.as_deref() {
+            None | Some("application/json") => Ok(()),
+            Some(other) => refused(format!("data of the type `{}`", shown(other))),
+        },
+        PartContent::Text(_) => match media.as_deref() {
+            None | Some("application/json") => Ok(()),
+            Some(text) if text.starts_with("text/") => Ok(()),
+            Some(other) => refused(format!("text of the type `{}`", shown(other))),
+        },
+        PartContent::Bytes(_) | PartContent::Address(_) => Ok(()),
+    }
+}
+
+fn shown(text: &str) -> String {
+    text.chars().take(80).collect()
+}
+
+fn options(params: &Value, is_streamed: bool, form: WireForm) -> Result<SendOptions, A2aFault> {
+    let said = field(params, &["configuration"]);
+    let configuration = said.unwrap_or(&Value::Null);
+    let push = ["taskPushNotificationConfig", "pushNotificationConfig", "push_notification"];
+    if field(configuration, &push).is_some() {
+        return Err(no_push());
+    }
+    let at_once = flag(configuration, &["returnImmediately", "return_immediately"])?;
+    let blocking = flag(configuration, &["blocking"])?;
+    let waits = match form {
+        WireForm::Current => !at_once.unwrap_or(false),
+        WireForm::Kinds => blocking.unwrap_or(true),
+        // The JSON of protocol buffers leaves `false` out.
+        WireForm::OldProto => blocking.unwrap_or(said.is_none()),
+    };
+    let history = count(configuration, &["historyLength", "history_length"])?;
+    Ok(SendOptions { is_streamed, waits, history })
+}
+
+fn query(params: &Value, history: Option<u64>) -> Result<TaskQuery, A2aFault> {
+    let (usual, most) = PAGE;
+    let page_size = count(params, &["pageSize", "page_size"])?.unwrap_or(usual);
+    if !(1..=most).contains(&page_size) {
+        let message = format!("`pageSize` must be from 1 to {most}");
+        return Err(A2aFault::params(message).telling("field", "pageSize"));
+    }
+    let state = text(params, &["status"])?;
+    let state = state.filter(|state| state != "TASK_STATE_UNSPECIFIED").map(|name| {
+        let state = TaskState::read(&name);
+        let is_known = state != TaskState::Unknown;
+        is_known.then_some(state).ok_or_else(|| {
+            let message = format!("`{}` is no state of a task", shown(&name));
+            A2aFault::params(message).telling("field", "status")
+        })
+    });
+    Ok(TaskQuery {
+        context: text(params, &["contextId", "context_id"])?,
+        state: state.transpose()?,
+        page_size,
+        token: text(params, &["pageToken", "page_token"])?,
+        history,
+        changed_since: text(params, &["statusTimestampAfter", "status_timestamp_after"])?,
+        with_artifacts: flag(params, &["includeArtifacts", "include_artifacts"])?.unwrap_or(false),
+    })
+}

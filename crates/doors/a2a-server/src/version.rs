@@ -1,0 +1,40 @@
+//! The version in which a request is made.
+
+use toolcrib_a2a_client::protocol::wire::ProtocolVersion;
+
+use crate::fault::{A2aFault, A2aFaultKind};
+
+/// What a request says of its version: `A2A-Version`, as a header or in the query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AskedVersion {
+    /// Nothing, as clients of 0.3 do: the name of what is asked tells it.
+    Unsaid,
+    Said(ProtocolVersion),
+}
+
+impl AskedVersion {
+    pub fn read(said: Option<&str>) -> Result<Self, A2aFault> {
+        let Some(said) = said.map(str::trim).filter(|said| !said.is_empty()) else {
+            return Ok(Self::Unsaid);
+        };
+        ProtocolVersion::read(said).map(Self::Said).ok_or_else(|| {
+            let shown: String = said.chars().take(20).collect();
+            let message = format!("`A2A-Version` is `{shown}`: this server speaks 1.0 and 0.3");
+            A2aFault::new(A2aFaultKind::VersionNotSupported, message)
+                .telling("supportedVersions", "1.0, 0.3")
+        })
+    }
+
+    /// The version of something that only this one has; `name`: what it is.
+    pub(crate) fn of(self, own: ProtocolVersion, name: &str) -> Result<ProtocolVersion, A2aFault> {
+        if self == Self::Unsaid || self == Self::Said(own) {
+            return Ok(own);
+        }
+        let shown: String = name.chars().take(80).collect();
+        let message = format!(
+            "`{shown}` is of version {own}: set `A2A-Version: {own}`, or ask as \
+                               the version that you set does"
+        );
+        Err(A2aFault::new(A2aFaultKind::MethodNotFound, message))
+    }
+}
