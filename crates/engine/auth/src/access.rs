@@ -109,6 +109,11 @@ impl AccessControl {
         Ok(verified)
     }
 
+    /// How others reach us: an origin.
+    pub fn url(&self) -> Option<&Url> {
+        self.url.as_ref()
+    }
+
     /// Protected resource metadata (RFC 9728); `None`: no issuer is accepted.
     pub fn metadata(&self, resource: ProtectedResource<'_>) -> Option<Value> {
         let issuers: Vec<_> =

@@ -7,7 +7,7 @@
 //! people too).
 
 pub(crate) mod agui;
-mod api_error;
+pub(in crate::http) mod api_error;
 pub(crate) mod chat;
 pub(crate) mod chosen;
 pub(crate) mod compaction;

@@ -46,6 +46,8 @@ pub(crate) struct GatewayState {
     pub(crate) store: Option<Store>,
     /// When a peer found no room the last time.
     no_room: Mutex<Option<Instant>>,
+    /// Whether connections are encrypted here, and not by a proxy.
+    pub(crate) is_encrypted: AtomicBool,
     /// Every source had its first chance.
     pub(crate) started: AtomicBool,
     /// Cancelled when no more is to be begun.
@@ -99,6 +101,7 @@ impl GatewayState {
             agents: AgentRegistry::default(),
             runs: LiveRuns::new(runs, keys_for, stop.clone()),
             store,
+            is_encrypted: AtomicBool::new(false),
             started: AtomicBool::new(false),
             stop,
         }

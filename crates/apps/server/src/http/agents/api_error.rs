@@ -9,7 +9,7 @@ use crate::http::routes::reply::{self, HttpReply};
 
 /// What is wrong with a request, as clients of this API read it.
 #[derive(Debug, Clone)]
-pub(super) struct ApiError {
+pub(in crate::http) struct ApiError {
     pub(super) status: StatusCode,
     kind: &'static str,
     pub(super) code: &'static str,
@@ -121,7 +121,7 @@ impl ApiError {
     }
 
     /// The same as the problem of our own routes; `missing`: what is not there.
-    pub(super) fn problem(&self, missing: ProblemKind) -> HttpProblem {
+    pub(in crate::http) fn problem(&self, missing: ProblemKind) -> HttpProblem {
         let kind = match self.status {
             StatusCode::NOT_FOUND if self.code == "model_not_found" => ProblemKind::UnknownAgent,
             StatusCode::NOT_FOUND => missing,

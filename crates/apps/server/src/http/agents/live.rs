@@ -4,7 +4,7 @@
 //! does with it: [`live_run`] has what is told of a run while it goes on, [`driver`] takes it from
 //! step to step, [`recovery`] takes up what the process before left.
 
-pub(super) mod driver;
+pub(in crate::http) mod driver;
 pub(crate) mod live_run;
 pub(crate) mod recovery;
 pub(super) mod thread_hold;
@@ -88,7 +88,7 @@ impl LiveRuns {
     }
 
     /// A run of this caller that they may see, whether it is driven now or not.
-    pub(super) async fn find(
+    pub(in crate::http) async fn find(
         &self,
         id: &str,
         caller: &Caller,
@@ -105,7 +105,7 @@ impl LiveRuns {
     }
 
     /// The same for somebody who listens to what is still to come, as long as they hold it.
-    pub(super) async fn follow(
+    pub(in crate::http) async fn follow(
         &self,
         id: &str,
         caller: &Caller,
@@ -154,6 +154,6 @@ impl LiveRuns {
 
 /// Whether a token sees a run of its caller: one that may not use the profile of the run does not.
 /// An edit of a conversation was made under none.
-pub(super) fn is_seen(caller: &Caller, agent: &str, profile: Option<&str>) -> bool {
+pub(in crate::http) fn is_seen(caller: &Caller, agent: &str, profile: Option<&str>) -> bool {
     is_edit(agent) || reach(caller, profile) > AccessLevel::Nothing
 }

@@ -45,7 +45,7 @@ impl AgentRegistry {
         troubles
     }
 
-    pub(super) fn all(&self) -> Arc<Vec<Arc<RegisteredAgent>>> {
+    pub(in crate::http) fn all(&self) -> Arc<Vec<Arc<RegisteredAgent>>> {
         Arc::clone(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -68,7 +68,7 @@ impl RegisteredAgent {
         Ok(Self { settings, model, judge })
     }
 
-    pub(super) fn profile(&self) -> Option<&str> {
+    pub(in crate::http) fn profile(&self) -> Option<&str> {
         self.settings.profile.as_deref()
     }
 }

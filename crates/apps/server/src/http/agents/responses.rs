@@ -25,7 +25,7 @@ use crate::http::routes::reply::{self, HttpReply};
 use crate::http::routes::request::GatewayRequest;
 use crate::http::routes::route::ReplyFuture;
 use feed::ResponseFeed;
-pub(super) use request::{not_begun, order};
+pub(in crate::http) use request::{not_begun, order};
 pub(crate) use socket::connect;
 pub(super) use thread::before;
 use thread::{missing, run_id, unreadable};
@@ -153,7 +153,10 @@ pub(crate) fn forget(asked: GatewayRequest) -> ReplyFuture {
 }
 
 /// Cancels a run that has not ended, and waits for its end.
-pub(super) async fn end(asked: &GatewayRequest, live: &Arc<LiveRun>) -> Result<(), LedgerError> {
+pub(in crate::http) async fn end(
+    asked: &GatewayRequest,
+    live: &Arc<LiveRun>,
+) -> Result<(), LedgerError> {
     if live.stage() == RunStage::Ended {
         return Ok(());
     }

@@ -301,7 +301,7 @@ fn ended(live: &LiveRun) -> Result<(), HttpProblem> {
     Err(HttpProblem::new(ProblemKind::RunBusy, detail))
 }
 
-pub(super) fn silent(error: LedgerError) -> HttpProblem {
+pub(in crate::http) fn silent(error: LedgerError) -> HttpProblem {
     noted(error);
     HttpProblem::new(ProblemKind::Unavailable, "the runs cannot be read now: ask again later")
 }

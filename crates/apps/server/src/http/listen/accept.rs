@@ -3,6 +3,7 @@
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
@@ -137,6 +138,7 @@ pub(crate) async fn serve(
     (stop, now): (CancellationToken, CancellationToken),
     tell: impl Fn(&str),
 ) {
+    gateway.is_encrypted.store(door.tls.is_some(), Ordering::Relaxed);
     let free = Arc::new(Semaphore::new(door.most));
     // Whoever finds no room is told so, a few at the same time.
     let accepting = Arc::new(Semaphore::new((door.most / 16).clamp(1, overload::MOST)));

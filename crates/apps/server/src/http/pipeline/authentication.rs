@@ -78,6 +78,11 @@ impl Authenticator {
         Arc::clone(&self.access.read().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Whether a request without a token is one of the local person.
+    pub(crate) fn is_open(&self) -> bool {
+        self.open
+    }
+
     /// The caller; `None`: the request presents nothing.
     pub(crate) async fn caller(
         &self,

@@ -88,7 +88,9 @@ async fn admit(
     };
     let body = match route.body {
         Some(_) => {
-            is_json(&parts)?;
+            if !route.judges_content() {
+                is_json(&parts)?;
+            }
             body::read(body, &gateway.bounds).await?
         }
         None => Bytes::new(),

@@ -10,7 +10,7 @@ use super::problem::ProblemKind;
 use super::reply::json_bytes;
 use super::request::GatewayRequest;
 use super::route::{ParameterType, QueryParameter, ReplyFuture, Route, RouteAccess};
-use super::table::{COMMON, OF_BODIES, OF_CALLERS, ROUTES};
+use super::table::{COMMON, OF_BODIES, OF_CALLERS, all};
 use crate::http::rest::calls::KEY;
 
 /// It is the same for everybody and anybody may ask for it, so it is made once.
@@ -22,7 +22,7 @@ pub(crate) fn answer(_asked: GatewayRequest) -> ReplyFuture {
 
 pub(crate) fn document() -> Value {
     let mut paths = Map::new();
-    for route in ROUTES.iter().filter(|route| route.documented) {
+    for route in all().filter(|route| route.documented) {
         let path = paths.entry(route.path).or_insert_with(|| json!({}));
         if let Value::Object(methods) = path {
             methods.insert(route.method.to_ascii_lowercase(), operation(route));

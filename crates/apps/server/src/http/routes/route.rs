@@ -55,6 +55,12 @@ impl Route {
         self.method == Method::GET.as_str() && !goes_on
     }
 
+    /// Whether the route judges by itself of which type a body is: the protocol has its own words
+    /// for that.
+    pub(crate) fn judges_content(&self) -> bool {
+        self.path.starts_with("/a2a/")
+    }
+
     /// What OAuth calls the way in that this route is.
     pub(crate) fn resource<'a>(&self, segments: &'a [String]) -> ProtectedResource<'a> {
         match (self.path, segments) {

@@ -5,7 +5,7 @@ use percent_encoding::percent_decode_str;
 
 use super::problem::{HttpProblem, ProblemKind};
 use super::route::Route;
-use super::table::ROUTES;
+use super::table::all;
 
 /// The row of a request and the segments that stand for its names. `wants_socket`: the request asks
 /// to become a WebSocket.
@@ -15,14 +15,14 @@ pub(crate) fn find(
     wants_socket: bool,
 ) -> Result<(&'static Route, Vec<String>), HttpProblem> {
     let is_open = |route: &&Route| wants_socket || !route.is_socket;
-    for route in ROUTES.iter().filter(is_open).filter(|route| route.takes(method)) {
+    for route in all().filter(is_open).filter(|route| route.takes(method)) {
         if let Some(segments) = segments(route.path, path) {
             return Ok((route, segments?));
         }
     }
     let mut others: Vec<&str> = Vec::new();
     let of_path = |route: &&Route| segments(route.path, path).is_some();
-    for route in ROUTES.iter().filter(is_open).filter(of_path) {
+    for route in all().filter(is_open).filter(of_path) {
         others.push(route.method);
         if route.takes_head() {
             others.push(Method::HEAD.as_str());
@@ -30,7 +30,7 @@ pub(crate) fn find(
     }
     if others.is_empty() {
         let bare = path.strip_suffix('/');
-        let is_route = |path| ROUTES.iter().any(|route| segments(route.path, path).is_some());
+        let is_route = |path| all().any(|route| segments(route.path, path).is_some());
         let detail = if bare.is_some_and(is_route) {
             "leave out the slash at the end of the path"
         } else {

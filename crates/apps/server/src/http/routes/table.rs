@@ -13,7 +13,7 @@ use super::problem::ProblemKind::{
 use super::route::RouteAccess::{Anybody, Operator};
 use super::route::{ParameterType, QueryParameter, Route};
 use super::row::{LARGEST_COUNT, delete, get, limit, number, one_of, post, text};
-use super::{metadata, openapi, schemas};
+use super::{a2a_table, metadata, openapi, schemas};
 use crate::http::agents::{self, responses::conversations};
 use crate::http::mcp;
 use crate::http::rest::{
@@ -48,8 +48,12 @@ const INCLUDE: &[QueryParameter] = &[
     text("include[]", "Further fields; all are there in any case."),
 ];
 
-/// In the order of the document.
-pub(crate) static ROUTES: &[Route] = &[
+/// Every route, in the order of the document.
+pub(crate) fn all() -> impl Iterator<Item = &'static Route> + Clone {
+    ROUTES.iter().chain(a2a_table::ROUTES)
+}
+
+static ROUTES: &[Route] = &[
     get("/v1/tools", "list_tools", tools::list, "List the tools that the caller may see.")
         .query(&[
             text("q", "What the tools are to do, in plain words; the best come first."),
@@ -395,7 +399,7 @@ pub(crate) const OF_BODIES: &[ProblemKind] = &[NotJson, TooLarge, TooSlow, Inval
 
 #[cfg(test)]
 mod tests {
-    use super::{ROUTES, Route};
+    use super::{Route, all};
     use crate::http::routes::route::RouteAccess;
 
     /// The checks of all doors run over this list. Write it anew with what this test tells.
@@ -414,7 +418,7 @@ mod tests {
             };
             format!("{} {} {access} {body}\n", route.method, route.path)
         };
-        let rows: String = ROUTES.iter().map(row).collect();
+        let rows: String = all().map(row).collect();
         assert_eq!(include_str!("../../../tests/it/serve/routes.txt"), rows, "\n{rows}");
     }
 }

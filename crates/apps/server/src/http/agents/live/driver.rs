@@ -28,7 +28,7 @@ pub(super) enum FirstStep {
 }
 
 /// Why a run did not begin.
-pub(in crate::http::agents) enum NotBegun {
+pub(in crate::http) enum NotBegun {
     /// So many of this caller are worked on.
     TooMany(usize),
     Ledger(RunLedgerError),

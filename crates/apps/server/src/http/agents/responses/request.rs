@@ -21,7 +21,7 @@ use crate::http::routes::problem::HttpProblem;
 use crate::http::routes::request::GatewayRequest;
 
 /// A run that is to begin.
-pub(in crate::http::agents) struct OrderedRun {
+pub(in crate::http) struct OrderedRun {
     pub(in crate::http::agents) order: RunOrder,
     /// In seconds since 1970.
     created: u64,
@@ -39,7 +39,7 @@ pub(in crate::http::agents) struct OrderedRun {
 }
 
 /// `own`: runs that only whoever asks knows, beside those of the server.
-pub(in crate::http::agents) async fn order(
+pub(in crate::http) async fn order(
     asked: &GatewayRequest,
     body: &Value,
     own: Option<&LiveRuns>,
@@ -136,7 +136,7 @@ impl OrderedRun {
     }
 
     /// Begins it. One that is not to be stored stands in `own` alone, or nowhere.
-    pub(in crate::http::agents) async fn begin(
+    pub(in crate::http) async fn begin(
         self,
         asked: &GatewayRequest,
         body: &Value,
@@ -184,7 +184,7 @@ fn kept(body: &Value) -> Value {
 }
 
 /// Why a run did not begin.
-pub(in crate::http::agents) fn not_begun(error: &NotBegun) -> ApiError {
+pub(in crate::http) fn not_begun(error: &NotBegun) -> ApiError {
     match error {
         NotBegun::TooMany(most) => {
             ApiError::too_many(format!("{most} runs of yours are worked on: wait for one"))

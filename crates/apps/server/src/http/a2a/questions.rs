@@ -1,0 +1,190 @@
+//! What a task waits for, and what its client says to it.
+
+use std::time::SystemTime;
+
+use serde_json::{Map, Value, json};
+use toolcrib::a2a::protocol::message::AgentMessage;
+use toolcrib::a2a::protocol::part::{MessagePart, PartContent};
+use toolcrib::a2a::protocol::state::TaskState;
+use toolcrib::a2a::protocol::task::TaskStatus;
+use toolcrib::a2a_server::{A2aFault, verdict};
+use toolcrib::{Decision, ParkedCall, RunStage, TicketId};
+
+use super::feed::{says, timestamp};
+use crate::http::agents::live::live_run::{LiveRun, LiveState, seconds};
+use crate::http::state::GatewayState;
+
+/// The calls that a run waits for; `None`: it waits for none, or somebody decided about one and it
+/// does not know yet.
+pub(super) async fn open(
+    gateway: &GatewayState,
+    live: &LiveRun,
+    run: &LiveState,
+) -> Option<Vec<ParkedCall>> {
+    if run.stage != RunStage::Waiting || run.tickets.is_empty() {
+        return None;
+    }
+    let mut open = Vec::new();
+    for ticket in &run.tickets {
+        // Of one that cannot be read now nothing can be said, and the run waits as it did.
+        let parked = gateway.live.crib().ticket(&live.meta.caller, ticket).await;
+        match parked {
+            Ok(parked) => open.push(parked?),
+            Err(_) => continue,
+        }
+    }
+    Some(open)
+}
+
+/// A task that waits, with what is asked.
+pub(super) fn status(
+    ids: (&str, &str),
+    sequence: u64,
+    open: &[ParkedCall],
+    since: u64,
+) -> TaskStatus {
+    let mut parts = vec![MessagePart::text(words(open))];
+    parts.extend(open.iter().map(|parked| MessagePart {
+        media: Some("application/json".to_owned()),
+        ..MessagePart::new(PartContent::Data(asked(parked)))
+    }));
+    TaskStatus {
+        state: TaskState::InputRequired,
+        message: Some(says(ids, sequence, parts)),
+        timestamp: Some(timestamp(since)),
+    }
+}
+
+fn words(open: &[ParkedCall]) -> String {
+    let lines = open.iter().map(|parked| match question(parked) {
+        Some(message) => message.to_owned(),
+        None => {
+            let arguments = parked.arguments.clone().into_value();
+            format!("May `{}` run with {arguments}? ({})", parked.tool, parked.reason)
+        }
+    });
+    let lines: Vec<_> = lines.collect();
+    let how = match open {
+        [only] if only.question.is_none() => "Answer `yes` or `no`.",
+        [_] => "Answer in words, or with data.",
+        _ => "Answer each with data: its `ticket`, and `approved` or `answer`.",
+    };
+    format!("{}\n\n{how}", lines.join("\n"))
+}
+
+fn question(parked: &ParkedCall) -> Option<&str> {
+    parked.question.as_ref()?.get("message").and_then(Value::as_str)
+}
+
+/// The same as data.
+fn asked(parked: &ParkedCall) -> Value {
+    let until = SystemTime::now().checked_add(parked.lifetime).map(seconds);
+    let mut asked = json!({
+        "ticket": parked.ticket, "tool": parked.tool,
+        "arguments": parked.arguments.clone().into_value(),
+        "reason": parked.reason, "expiresAt": until.map(timestamp),
+    });
+    if let (Some(question), Value::Object(fields)) = (&parked.question, &mut asked) {
+        let field = |key: &str| question.get(key).cloned().unwrap_or_default();
+        fields.insert("question".to_owned(), field("message"));
+        fields.insert("answerSchema".to_owned(), field("requestedSchema"));
+    }
+    asked
+}
+
+/// What a message says to the calls that wait.
+pub(super) fn decisions(
+    open: &[ParkedCall],
+    message: &AgentMessage,
+) -> Result<Vec<(TicketId, Decision)>, A2aFault> {
+    let mut decided: Vec<(TicketId, Decision)> = Vec::new();
+    for part in &message.parts {
+        let PartContent::Data(data) = &part.content else { continue };
+        let Some(fields) = data.as_object() else {
+            return Err(A2aFault::params("an answer as data must be an object"));
+        };
+        let parked = meant(open, fields)?;
+        if decided.iter().any(|(ticket, _)| *ticket == parked.ticket) {
+            return Err(A2aFault::params(format!("`{}` has two answers", parked.ticket)));
+        }
+        decided.push((parked.ticket.clone(), of_data(parked, fields)?));
+    }
+    if !decided.is_empty() {
+        return Ok(decided);
+    }
+    let [only] = open else { return Err(unclear(open)) };
+    let said = message.words().unwrap_or_default();
+    Ok(vec![(only.ticket.clone(), of_words(only, said)?)])
+}
+
+/// The call that an answer names, or the only one there is.
+fn meant<'a>(
+    open: &'a [ParkedCall],
+    fields: &Map<String, Value>,
+) -> Result<&'a ParkedCall, A2aFault> {
+    let found = match (fields.get("ticket").and_then(Value::as_str), open) {
+        (Some(ticket), _) => open.iter().find(|parked| parked.ticket.as_str() == ticket),
+        (None, [only]) => Some(only),
+        (None, _) => None,
+    };
+    found.ok_or_else(|| unclear(open))
+}
+
+fn unclear(open: &[ParkedCall]) -> A2aFault {
+    let tickets: Vec<_> = open.iter().map(|parked| format!("`{}`", parked.ticket)).collect();
+    A2aFault::params(format!(
+        "say which call is meant: data with its `ticket`, one of [{}], and `approved` or `answer`",
+        tickets.join(", ")
+    ))
+}
+
+fn of_data(parked: &ParkedCall, fields: &Map<String, Value>) -> Result<Decision, A2aFault> {
+    let reason = fields.get("reason").and_then(Value::as_str);
+    match (fields.get("approved").and_then(Value::as_bool), &parked.question) {
+        (Some(false), _) => Ok(denied(reason.unwrap_or("a person said no"))),
+        (Some(true), None) => Ok(Decision::Approve),
+        (None, None) => Err(A2aFault::params("`approved` must be true or false")),
+        (_, Some(_)) => match fields.get("answer").filter(|answer| answer.is_object()) {
+            Some(answer) => Ok(Decision::Answer { content: answer.clone() }),
+            None => {
+                let message = "`answer` must be an object with the fields that are asked for";
+                Err(A2aFault::params(message))
+            }
+        },
+    }
+}
+
+fn of_words(parked: &ParkedCall, said: String) -> Result<Decision, A2aFault> {
+    let Some(question) = &parked.question else {
+        return match verdict(&said) {
+            Some(true) => Ok(Decision::Approve),
+            Some(false) => Ok(denied("a person said no")),
+            None => {
+                let message = format!(
+                    "the task waits for a yes or a no to `{}`: answer `yes` or `no`, or with the \
+                     data {{\"approved\": true}}; nothing was decided",
+                    parked.tool
+                );
+                Err(A2aFault::params(message))
+            }
+        };
+    };
+    let fields = question.pointer("/requestedSchema/properties").and_then(Value::as_object);
+    let mut fields = fields.into_iter().flatten();
+    let only = fields.next().filter(|_| fields.next().is_none());
+    let only = only.filter(|(_, schema)| schema.get("type").is_none_or(|kind| kind == "string"));
+    match only {
+        Some((name, _)) if !said.is_empty() => {
+            let content = Value::Object(Map::from_iter([(name.clone(), Value::from(said))]));
+            Ok(Decision::Answer { content })
+        }
+        _ => Err(A2aFault::params(
+            "the task asks for several things: answer with the data {\"answer\": {...}}, with the \
+             fields of `answerSchema`; nothing was answered",
+        )),
+    }
+}
+
+fn denied(reason: &str) -> Decision {
+    Decision::Deny { reason: reason.to_owned() }
+}

@@ -1,0 +1,151 @@
+//! A run as a task that is looked at.
+
+use serde_json::{Value, json};
+use toolcrib::a2a::protocol::event::AgentEvent;
+use toolcrib::a2a::protocol::message::AgentMessage;
+use toolcrib::a2a::protocol::part::{MessagePart, PartContent};
+use toolcrib::a2a::protocol::state::TaskState;
+use toolcrib::a2a::protocol::task::{AgentTask, TaskArtifact, TaskStatus};
+use toolcrib::a2a::protocol::wire::WireForm;
+use toolcrib::a2a_server::ServedEvent;
+use toolcrib::agent::RunEvent;
+use toolcrib::{ParkedCall, RunStage};
+
+use super::feed::{TaskFeed, heard_at, is_pause, pause_after, timestamp};
+use super::questions;
+use crate::http::agents::live::live_run::{LiveRun, LiveState, RunMeta};
+use crate::http::state::GatewayState;
+
+/// Where the request of a run has the message that began it.
+pub(super) const MESSAGE: &str = "/a2a/message";
+
+/// A task as it was when so much had been told.
+pub(super) struct TaskView {
+    id: String,
+    context: String,
+    status: TaskStatus,
+    answer: Option<TaskArtifact>,
+    asked: Option<AgentMessage>,
+    pub(super) sequence: u64,
+}
+
+/// A task as it is now.
+pub(super) async fn now(gateway: &GatewayState, live: &LiveRun) -> TaskView {
+    let state = live.state.borrow().clone();
+    let open = questions::open(gateway, live, &state).await;
+    let mut view = TaskView::at(&live.meta, &state.events, u64::MAX);
+    view.settle(&state, open.as_deref());
+    view
+}
+
+/// A task as it was when the event with this sequence had been told; what it waits for now is told
+/// where that came last.
+pub(super) async fn at(gateway: &GatewayState, live: &LiveRun, sequence: u64) -> TaskView {
+    let now = now(gateway, live).await;
+    if sequence >= now.sequence {
+        return now;
+    }
+    let events = live.state.borrow().events.clone();
+    let mut view = TaskView::at(&live.meta, &events, sequence);
+    if is_pause(sequence) {
+        view.status = TaskStatus { state: TaskState::InputRequired, ..view.status };
+    }
+    view.sequence = sequence;
+    view
+}
+
+impl TaskView {
+    /// The same by the events of its run alone.
+    pub(super) fn at(meta: &RunMeta, events: &[RunEvent], most: u64) -> Self {
+        let asked = meta.request.body.pointer(MESSAGE);
+        let asked = asked.and_then(|it| AgentMessage::read(it, WireForm::Current));
+        let status = TaskStatus {
+            state: TaskState::Submitted,
+            message: None,
+            timestamp: Some(timestamp(meta.created)),
+        };
+        let mut view = Self {
+            id: meta.id.clone(),
+            context: meta.thread.clone(),
+            status,
+            answer: None,
+            asked: asked.map(|asked| AgentMessage {
+                task: Some(meta.id.clone()),
+                context: Some(meta.thread.clone()),
+                ..asked
+            }),
+            sequence: 0,
+        };
+        let mut feed = TaskFeed::new(meta);
+        for (number, event) in events.iter().enumerate().take(heard_at(most).saturating_add(1)) {
+            let told = feed.hear(number, event);
+            told.into_iter().filter(|told| told.sequence <= most).for_each(|told| view.take(told));
+        }
+        view
+    }
+
+    fn take(&mut self, told: ServedEvent) {
+        self.sequence = told.sequence;
+        match told.event {
+            AgentEvent::Status { status, .. } => self.status = status,
+            AgentEvent::Artifact { artifact, append, .. } => match &mut self.answer {
+                Some(answer) if append => join(&mut answer.parts, artifact.parts),
+                answer => *answer = Some(artifact),
+            },
+            AgentEvent::Task(_) | AgentEvent::Message(_) | AgentEvent::Unknown => {}
+        }
+    }
+
+    /// What is known of it beside its events. `open`: what it waits for.
+    fn settle(&mut self, run: &LiveState, open: Option<&[ParkedCall]>) {
+        if let Some(open) = open {
+            self.sequence = pause_after(run.events.len());
+            let ids = (self.id.as_str(), self.context.as_str());
+            self.status = questions::status(ids, self.sequence, open, run.changed);
+        }
+        if run.stage == RunStage::Ended && !self.status.state.is_terminal() {
+            let words = vec![MessagePart::text("the end of the task is not on record")];
+            let ids = (self.id.as_str(), self.context.as_str());
+            self.status.state = TaskState::Failed;
+            self.status.message = Some(super::feed::says(ids, self.sequence, words));
+        }
+    }
+
+    pub(super) fn state(&self) -> TaskState {
+        self.status.state
+    }
+
+    /// `history`: messages of the history at the most.
+    pub(super) fn task(self, history: Option<u64>, with_artifacts: bool) -> AgentTask {
+        let has_history = history.is_none_or(|most| most > 0);
+        AgentTask {
+            id: self.id,
+            context: Some(self.context),
+            status: self.status,
+            artifacts: self.answer.into_iter().filter(|_| with_artifacts).collect(),
+            history: self.asked.into_iter().filter(|_| has_history).collect(),
+            metadata: Some(json!({ "sequence": self.sequence })),
+        }
+    }
+
+    /// The first event of a stream.
+    pub(super) fn event(self, history: Option<u64>) -> ServedEvent {
+        let sequence = self.sequence;
+        ServedEvent { event: AgentEvent::Task(self.task(history, true)), sequence }
+    }
+}
+
+/// Puts words behind words, so that an answer in pieces is one text.
+fn join(parts: &mut Vec<MessagePart>, more: Vec<MessagePart>) {
+    for part in more {
+        match (parts.last_mut().map(|last| &mut last.content), part.content) {
+            (Some(PartContent::Text(last)), PartContent::Text(text)) => last.push_str(&text),
+            (_, content) => parts.push(MessagePart { content, ..part }),
+        }
+    }
+}
+
+/// What is kept of the message that begins a run.
+pub(super) fn kept(message: &AgentMessage) -> Value {
+    json!({ "message": message.write(WireForm::Current) })
+}

@@ -1,0 +1,94 @@
+//! How an answer is written: by the binding and in the version of its request.
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use serde_json::Value;
+use toolcrib::a2a::protocol::task::AgentTask;
+use toolcrib::a2a::protocol::wire::WireForm;
+use toolcrib::a2a_server::{A2aFault, ServedEvent, rpc};
+
+use crate::http::routes::reply::{self, HttpReply};
+
+/// The media type of the protocol, over HTTP without JSON-RPC.
+pub(super) const A2A_JSON: &str = "application/a2a+json";
+
+#[derive(Clone)]
+pub(super) struct AnswerWire {
+    form: WireForm,
+    binding: AnswerBinding,
+}
+
+#[derive(Clone)]
+enum AnswerBinding {
+    /// With the id of the request.
+    Rpc(Value),
+    Http {
+        kind: &'static str,
+    },
+}
+
+impl AnswerWire {
+    pub(super) fn rpc(id: Value) -> Self {
+        Self { form: WireForm::Current, binding: AnswerBinding::Rpc(id) }
+    }
+
+    /// A client that names the media type of the protocol gets it; all others read plain JSON.
+    pub(super) fn http(headers: &HeaderMap) -> Self {
+        let said = [header::CONTENT_TYPE, header::ACCEPT];
+        let mut said = said.iter().flat_map(|name| headers.get_all(name));
+        let names_it = said.any(|value| value.to_str().is_ok_and(|text| text.contains(A2A_JSON)));
+        let kind = if names_it { A2A_JSON } else { "application/json" };
+        Self { form: WireForm::Current, binding: AnswerBinding::Http { kind } }
+    }
+
+    pub(super) fn within(self, form: WireForm) -> Self {
+        Self { form, ..self }
+    }
+
+    pub(super) fn answer(&self, value: Value) -> HttpReply {
+        match &self.binding {
+            AnswerBinding::Rpc(id) => reply::json(&rpc::result(id, &value)),
+            AnswerBinding::Http { kind } => {
+                let mut reply = reply::json(&value);
+                reply.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+                reply
+            }
+        }
+    }
+
+    pub(super) fn task(&self, task: &AgentTask) -> HttpReply {
+        self.answer(task.write(self.form))
+    }
+
+    pub(super) fn tasks(&self, tasks: &[AgentTask]) -> Value {
+        tasks.iter().map(|task| task.write(self.form)).collect::<Vec<_>>().into()
+    }
+
+    /// The answer to a message.
+    pub(super) fn event(&self, event: &ServedEvent) -> HttpReply {
+        self.answer(event.write(self.form))
+    }
+
+    pub(super) fn refuse(&self, fault: &A2aFault) -> HttpReply {
+        match &self.binding {
+            AnswerBinding::Rpc(id) => reply::json(&rpc::refusal(id, fault)),
+            AnswerBinding::Http { kind } => {
+                let status = StatusCode::from_u16(fault.kind.status());
+                let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+                let mut reply = reply::status(status, &fault.to_http());
+                reply.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+                reply
+            }
+        }
+    }
+
+    /// A piece of a stream.
+    pub(super) fn line(&self, event: &ServedEvent) -> Bytes {
+        let value = event.write(self.form);
+        let value = match &self.binding {
+            AnswerBinding::Rpc(id) => rpc::result(id, &value),
+            AnswerBinding::Http { .. } => value,
+        };
+        format!("id: {}\ndata: {value}\n\n", event.sequence).into()
+    }
+}
