@@ -51,7 +51,6 @@ const QUERY: [&str; 9] = [
 /// Over JSON-RPC.
 pub(crate) fn call(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
-        let room = AgentRoom::of(&asked)?;
         let unread = AnswerWire::rpc(Value::Null);
         if let Err(fault) = takes_content(&asked) {
             return Ok(unread.refuse(&fault));
@@ -60,6 +59,7 @@ pub(crate) fn call(asked: GatewayRequest) -> ReplyFuture {
             Ok(body) => body,
             Err(problem) => return Ok(unread.refuse(&unreadable(&problem))),
         };
+        let room = AgentRoom::of(&asked)?;
         let version = version(&asked)?;
         let request = rpc::read(&body, AskedVersion::read(version.as_deref()));
         let wire = AnswerWire::rpc(request.id);
@@ -118,15 +118,17 @@ fn by_path(
                 "a task is looked at by `GET`, and ended by `POST` with `:cancel` behind it";
             HttpProblem::new(ProblemKind::UnknownRoute, detail)
         })?;
-        let room = AgentRoom::of(&asked)?;
         let wire = AnswerWire::http(&asked.headers);
+        let params = match takes_content(&asked).and_then(|()| params(&asked, id)) {
+            Ok(params) => params,
+            Err(fault) => return Ok(wire.refuse(&fault)),
+        };
+        let room = AgentRoom::of(&asked)?;
         let version = version(&asked)?;
         let is_old = asked.uri.path().split('/').nth(3) == Some("v1");
         let read = AskedVersion::read(version.as_deref())
             .and_then(|version| over_http::form(is_old, version))
             .and_then(|form| {
-                takes_content(&asked)?;
-                let params = params(&asked, id)?;
                 over_http::read(path, &params, form).map(|operation| (operation, form))
             });
         match read {

@@ -1,5 +1,10 @@
 //! A server as its callers meet it, through real sockets.
 
+mod a2a;
+mod a2a_cribs;
+mod a2a_python;
+mod a2a_tools;
+mod a2a_waiting;
 mod accounts;
 mod agent_clients;
 mod agents;

@@ -3,8 +3,6 @@
 //! An event of the run becomes none, one or two events of the task. Their sequences follow from the
 //! number of the event of the run, so that every process and every stream gives the same ones.
 
-use std::time::SystemTime;
-
 use jiff::Timestamp;
 use serde_json::json;
 use toolcrib::a2a::protocol::event::AgentEvent;
@@ -15,7 +13,7 @@ use toolcrib::a2a::protocol::task::{TaskArtifact, TaskStatus};
 use toolcrib::a2a_server::ServedEvent;
 use toolcrib::agent::{RunEnd, RunEvent, StopReason};
 
-use crate::http::agents::live::live_run::{RunMeta, seconds};
+use crate::http::agents::live::live_run::RunMeta;
 
 /// The artifact with what the agent says.
 pub(super) const ANSWER: &str = "answer";
@@ -162,8 +160,8 @@ impl TaskFeed {
         let sequence = sequence(number, slot);
         let parts = words.map(|words| vec![MessagePart::text(words)]);
         let message = parts.map(|parts| says((&self.run, &self.context), sequence, parts));
-        let at = at.unwrap_or_else(|| seconds(SystemTime::now()));
-        let status = TaskStatus { state, message, timestamp: Some(timestamp(at)) };
+        // Only ends are on record with their time; every stream tells the same.
+        let status = TaskStatus { state, message, timestamp: at.map(timestamp) };
         let (task, context) = (Some(self.run.clone()), Some(self.context.clone()));
         ServedEvent { event: AgentEvent::Status { task, context, status }, sequence }
     }

@@ -5,6 +5,11 @@ use toolcrib::a2a_server::{A2aFault, A2aFaultKind};
 use crate::http::agents::api_error::ApiError;
 use crate::http::routes::problem::{HttpProblem, ProblemKind};
 
+/// Of a task of which nothing more comes.
+pub(super) fn ended(kind: A2aFaultKind) -> A2aFault {
+    A2aFault::new(kind, "the task has ended: `GetTask` tells how")
+}
+
 pub(super) enum Refusal {
     Fault(A2aFault),
     Problem(HttpProblem),

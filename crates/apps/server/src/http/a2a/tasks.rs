@@ -8,7 +8,7 @@ use serde_json::json;
 use toolcrib::a2a_server::{A2aFault, A2aFaultKind, TaskQuery};
 use toolcrib::{RunStage, RunSummary};
 
-use super::refusal::Refusal;
+use super::refusal::{Refusal, ended};
 use super::room::AgentRoom;
 use super::stream::TaskStream;
 use super::wire::AnswerWire;
@@ -67,10 +67,6 @@ pub(super) async fn cancel(
     }
     end(asked, &live).await.map_err(silent)?;
     Ok(wire.task(&view::now(&asked.gateway, &live).await.task(None, true)))
-}
-
-pub(super) fn ended(kind: A2aFaultKind) -> A2aFault {
-    A2aFault::new(kind, "the task has ended: `GetTask` tells how")
 }
 
 pub(super) async fn subscribe(

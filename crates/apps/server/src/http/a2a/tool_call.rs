@@ -23,9 +23,8 @@ use uuid::Uuid;
 
 use super::feed::timestamp;
 use super::questions;
-use super::refusal::Refusal;
+use super::refusal::{Refusal, ended};
 use super::room::AgentRoom;
-use super::tasks::ended;
 use super::wire::AnswerWire;
 use crate::http::agents::live::live_run::seconds;
 use crate::http::rest::records::listing;

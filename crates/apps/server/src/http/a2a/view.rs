@@ -98,6 +98,7 @@ impl TaskView {
 
     /// What is known of it beside its events. `open`: what it waits for.
     fn settle(&mut self, run: &LiveState, open: Option<&[ParkedCall]>) {
+        self.status.timestamp.get_or_insert_with(|| timestamp(run.changed));
         if let Some(open) = open {
             self.sequence = pause_after(run.events.len());
             let ids = (self.id.as_str(), self.context.as_str());

@@ -1,0 +1,100 @@
+//! Tasks that wait for a person, who answers with a message to the task.
+
+use serde_json::{Value, json};
+use toolcrib_testkit::{ScriptedModel, ScriptedTurn};
+
+use super::a2a::{asks, events, over, says};
+use super::agents::serving;
+use super::agui::{ASKS, DESK, makes_a_task, tasks};
+use super::support::Serving;
+use crate::keep::killed;
+
+const STORE: &str = "[store]\nurl = \"sqlite://crib.db\"\n";
+
+fn answers(task: &Value, parts: &Value) -> Value {
+    json!({ "message": {
+        "messageId": "m2", "role": "ROLE_USER", "taskId": task["id"], "parts": parts,
+    } })
+}
+
+fn waits(serving: &Serving) -> Value {
+    let sent = asks(serving, "SendMessage", &json!({ "message": says("Water the plants.") }));
+    let task = sent["result"]["task"].clone();
+    assert_eq!(task["status"]["state"], "TASK_STATE_INPUT_REQUIRED", "{sent}");
+    task
+}
+
+fn model(last: &str) -> ScriptedModel {
+    ScriptedModel::of([makes_a_task(), ScriptedTurn::says(last)]).unwrap()
+}
+
+#[test]
+fn a_call_that_waits_is_asked_about_and_approved_by_a_message_after_a_restart() {
+    let model = model("The task is there.");
+    let serving = serving(&model, &format!("{ASKS}{STORE}{DESK}"));
+    let task = waits(&serving);
+    let parts = &task["status"]["message"]["parts"];
+    assert!(parts[0]["text"].as_str().unwrap().contains("`create_task`"), "{task}");
+    assert_eq!(parts[1]["data"]["tool"], "create_task", "{task}");
+    let serving = killed(serving);
+    let vague = asks(&serving, "SendMessage", &answers(&task, &json!([{ "text": "perhaps" }])));
+    assert_eq!(vague["error"]["code"], -32602, "{vague}");
+    assert_eq!(tasks(&serving), 0);
+    let elsewhere = json!({ "message": {
+        "messageId": "m", "role": "ROLE_USER", "taskId": task["id"], "contextId": "other",
+        "parts": [{ "text": "yes" }],
+    } });
+    assert_eq!(asks(&serving, "SendMessage", &elsewhere)["error"]["code"], -32602);
+    assert_eq!(tasks(&serving), 0);
+    let done = asks(&serving, "SendMessage", &answers(&task, &json!([{ "text": "Yes." }])));
+    let ended = &done["result"]["task"];
+    assert_eq!(ended["status"]["state"], "TASK_STATE_COMPLETED", "{done}");
+    assert_eq!(ended["id"], task["id"]);
+    assert_eq!(ended["artifacts"][0]["parts"][0]["text"], "The task is there.", "{done}");
+    assert_eq!(tasks(&serving), 1);
+}
+
+#[test]
+fn a_no_with_its_reason_is_told_to_the_model() {
+    let model = model("Then not.");
+    let serving = serving(&model, &format!("{ASKS}{DESK}"));
+    let task = waits(&serving);
+    let ticket = &task["status"]["message"]["parts"][1]["data"]["ticket"];
+    let no = json!([{ "data": { "ticket": ticket, "approved": false, "reason": "It rains." } }]);
+    let done = asks(&serving, "SendMessage", &answers(&task, &no));
+    assert_eq!(done["result"]["task"]["status"]["state"], "TASK_STATE_COMPLETED", "{done}");
+    let asked = model.asked().pop().unwrap().body["messages"].to_string();
+    assert!(asked.contains("It rains.") && tasks(&serving) == 0, "{asked}");
+}
+
+#[test]
+fn a_stream_ends_where_its_client_is_asked_and_its_answer_streams_the_rest() {
+    let model = model("The task is there.");
+    let serving = serving(&model, &format!("{ASKS}{DESK}"));
+    let stream = |body: &Value| {
+        let path = "/a2a/default/message:stream";
+        events(&over(&serving, "POST", path, Some("1.0"), &body.to_string()))
+    };
+    let told = stream(&json!({ "message": says("Water the plants.") }));
+    let last = &told.last().unwrap()["statusUpdate"];
+    assert_eq!(last["status"]["state"], "TASK_STATE_INPUT_REQUIRED", "{told:?}");
+    let rest = stream(&answers(&told[0]["task"], &json!([{ "data": { "approved": true } }])));
+    let states: Vec<_> =
+        rest.iter().filter_map(|event| event["statusUpdate"]["status"]["state"].as_str()).collect();
+    assert_eq!(states.first(), Some(&"TASK_STATE_WORKING"), "{rest:?}");
+    assert_eq!(states.last(), Some(&"TASK_STATE_COMPLETED"), "{rest:?}");
+    assert_eq!(tasks(&serving), 1);
+}
+
+#[test]
+fn a_task_that_waits_is_cancelled_and_its_call_never_runs() {
+    let model = model("Never said.");
+    let serving = serving(&model, &format!("{ASKS}{DESK}"));
+    let task = waits(&serving);
+    let ended = asks(&serving, "CancelTask", &json!({ "id": task["id"] }));
+    assert_eq!(ended["result"]["status"]["state"], "TASK_STATE_CANCELED", "{ended}");
+    assert_eq!(tasks(&serving), 0);
+    let late = asks(&serving, "SendMessage", &answers(&task, &json!([{ "text": "yes" }])));
+    assert_eq!(late["error"]["code"], -32004, "{late}");
+    assert_eq!(tasks(&serving), 0);
+}
