@@ -31,7 +31,7 @@ pub use self::config_file::config_file;
 pub use self::embeddings::embeddings;
 pub use self::google::google_answer;
 pub use self::mail::mail;
-pub use self::messages::{a2a_agent, mcp_messages};
+pub use self::messages::{a2a_agent, a2a_request, mcp_messages};
 pub use self::requests::openapi_request;
 pub use self::search::search;
 pub use self::times::times;
@@ -44,6 +44,7 @@ pub type FuzzTarget = fn(&[u8]);
 /// Every target by its name.
 pub const TARGETS: &[(&str, FuzzTarget)] = &[
     ("a2a_agent", a2a_agent),
+    ("a2a_request", a2a_request),
     ("arguments", arguments),
     ("calls", calls),
     ("cassette", cassette),

@@ -12,3 +12,8 @@ pub fn mcp_messages(data: &[u8]) {
 pub fn a2a_agent(data: &[u8]) {
     toolcrib_a2a_client::invariants::agent(data);
 }
+
+/// What a client of an agent sends, over JSON-RPC and by paths, in both versions.
+pub fn a2a_request(data: &[u8]) {
+    toolcrib_a2a_server::invariants::request(data);
+}

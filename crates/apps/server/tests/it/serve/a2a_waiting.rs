@@ -79,9 +79,13 @@ fn a_stream_ends_where_its_client_is_asked_and_its_answer_streams_the_rest() {
     let last = &told.last().unwrap()["statusUpdate"];
     assert_eq!(last["status"]["state"], "TASK_STATE_INPUT_REQUIRED", "{told:?}");
     let rest = stream(&answers(&told[0]["task"], &json!([{ "data": { "approved": true } }])));
-    let states: Vec<_> =
-        rest.iter().filter_map(|event| event["statusUpdate"]["status"]["state"].as_str()).collect();
-    assert_eq!(states.first(), Some(&"TASK_STATE_WORKING"), "{rest:?}");
+    let states = rest.iter().filter_map(|event| {
+        let status = ["task", "statusUpdate"].iter().find_map(|kind| event[*kind].get("status"));
+        status?["state"].as_str()
+    });
+    let states: Vec<_> = states.collect();
+    // It works, or has done so already.
+    assert!(!states.contains(&"TASK_STATE_INPUT_REQUIRED"), "{rest:?}");
     assert_eq!(states.last(), Some(&"TASK_STATE_COMPLETED"), "{rest:?}");
     assert_eq!(tasks(&serving), 1);
 }
