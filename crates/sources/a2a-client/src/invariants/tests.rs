@@ -6,8 +6,11 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::{FORMS, agent, stream};
+use crate::protocol::event::AgentEvent;
 use crate::protocol::message::{AgentMessage, MessageRole};
 use crate::protocol::part::{MessagePart, PartContent};
+use crate::protocol::state::TaskState;
+use crate::protocol::task::{AgentTask, TaskArtifact, TaskStatus};
 use crate::protocol::wire::WireForm;
 
 fn any_json() -> impl Strategy<Value = Value> {
@@ -69,7 +72,65 @@ fn any_part() -> impl Strategy<Value = MessagePart> {
     })
 }
 
+fn any_state() -> impl Strategy<Value = TaskState> {
+    prop_oneof![
+        Just(TaskState::Unknown),
+        Just(TaskState::Submitted),
+        Just(TaskState::Working),
+        Just(TaskState::InputRequired),
+        Just(TaskState::AuthRequired),
+        Just(TaskState::Completed),
+        Just(TaskState::Failed),
+        Just(TaskState::Canceled),
+        Just(TaskState::Rejected),
+    ]
+}
+
+/// Events of each kind about one task.
+fn events(parts: Vec<MessagePart>, state: TaskState, append: bool) -> [AgentEvent; 4] {
+    let message = AgentMessage::of_user("m", parts.clone());
+    let artifact = TaskArtifact {
+        id: "a".to_owned(),
+        name: Some("n".to_owned()),
+        description: None,
+        parts,
+        index: None,
+        metadata: Some(json!({ "x": 1 })),
+    };
+    let timestamp = Some("2026-11-28T00:00:00Z".to_owned());
+    let status = TaskStatus { state, message: Some(message.clone()), timestamp };
+    let (task, context) = (Some("t".to_owned()), Some("c".to_owned()));
+    let whole = AgentTask {
+        id: "t".to_owned(),
+        context: context.clone(),
+        status: status.clone(),
+        artifacts: vec![artifact.clone()],
+        history: vec![message.clone()],
+        metadata: Some(json!({ "sequence": 1 })),
+    };
+    [
+        AgentEvent::Task(whole),
+        AgentEvent::Message(message),
+        AgentEvent::Status { task: task.clone(), context: context.clone(), status },
+        AgentEvent::Artifact { task, context, artifact, append },
+    ]
+}
+
 proptest! {
+    #[test]
+    fn an_event_is_read_as_it_was_written_in_each_form(
+        parts in prop::collection::vec(any_part(), 0..4),
+        state in any_state(),
+        append in any::<bool>(),
+    ) {
+        for event in events(parts, state, append) {
+            for form in FORMS {
+                let written = event.write(form);
+                prop_assert_eq!(&AgentEvent::read(&written, form), &event, "{}", written);
+            }
+        }
+    }
+
     #[test]
     fn no_json_of_an_agent_breaks_its_reader(value in any_json()) {
         agent(format!("card\n{value}").as_bytes());
