@@ -7,7 +7,7 @@ use toolcrib::a2a::protocol::message::AgentMessage;
 use toolcrib::a2a::protocol::part::{MessagePart, PartContent};
 use toolcrib::a2a::protocol::state::TaskState;
 use toolcrib::a2a::protocol::task::TaskStatus;
-use toolcrib::a2a_server::{A2aFault, verdict};
+use toolcrib::a2a_server::verdict;
 use toolcrib::{Decision, ParkedCall, RunStage, TicketId};
 
 use super::feed::{says, timestamp};
@@ -92,20 +92,20 @@ fn asked(parked: &ParkedCall) -> Value {
     asked
 }
 
-/// What a message says to the calls that wait.
+/// What a message says to the calls that wait; else why it decides nothing.
 pub(super) fn decisions(
     open: &[ParkedCall],
     message: &AgentMessage,
-) -> Result<Vec<(TicketId, Decision)>, A2aFault> {
+) -> Result<Vec<(TicketId, Decision)>, String> {
     let mut decided: Vec<(TicketId, Decision)> = Vec::new();
     for part in &message.parts {
         let PartContent::Data(data) = &part.content else { continue };
         let Some(fields) = data.as_object() else {
-            return Err(A2aFault::params("an answer as data must be an object"));
+            return Err("an answer as data must be an object".to_owned());
         };
         let parked = meant(open, fields)?;
         if decided.iter().any(|(ticket, _)| *ticket == parked.ticket) {
-            return Err(A2aFault::params(format!("`{}` has two answers", parked.ticket)));
+            return Err(format!("`{}` has two answers: nothing was decided", parked.ticket));
         }
         decided.push((parked.ticket.clone(), of_data(parked, fields)?));
     }
@@ -121,7 +121,7 @@ pub(super) fn decisions(
 fn meant<'a>(
     open: &'a [ParkedCall],
     fields: &Map<String, Value>,
-) -> Result<&'a ParkedCall, A2aFault> {
+) -> Result<&'a ParkedCall, String> {
     let found = match (fields.get("ticket").and_then(Value::as_str), open) {
         (Some(ticket), _) => open.iter().find(|parked| parked.ticket.as_str() == ticket),
         (None, [only]) => Some(only),
@@ -130,43 +130,42 @@ fn meant<'a>(
     found.ok_or_else(|| unclear(open))
 }
 
-fn unclear(open: &[ParkedCall]) -> A2aFault {
+fn unclear(open: &[ParkedCall]) -> String {
     let tickets: Vec<_> = open.iter().map(|parked| format!("`{}`", parked.ticket)).collect();
-    A2aFault::params(format!(
-        "say which call is meant: data with its `ticket`, one of [{}], and `approved` or `answer`",
+    format!(
+        "Say which call is meant: data with its `ticket`, one of [{}], and `approved` or `answer`. \
+         Nothing was decided.",
         tickets.join(", ")
-    ))
+    )
 }
 
-fn of_data(parked: &ParkedCall, fields: &Map<String, Value>) -> Result<Decision, A2aFault> {
+fn of_data(parked: &ParkedCall, fields: &Map<String, Value>) -> Result<Decision, String> {
     let reason = fields.get("reason").and_then(Value::as_str);
     match (fields.get("approved").and_then(Value::as_bool), &parked.question) {
         (Some(false), _) => Ok(denied(reason.unwrap_or("a person said no"))),
         (Some(true), None) => Ok(Decision::Approve),
-        (None, None) => Err(A2aFault::params("`approved` must be true or false")),
+        (None, None) => Err("`approved` must be true or false: nothing was decided.".to_owned()),
         (_, Some(_)) => match fields.get("answer").filter(|answer| answer.is_object()) {
             Some(answer) => Ok(Decision::Answer { content: answer.clone() }),
             None => {
-                let message = "`answer` must be an object with the fields that are asked for";
-                Err(A2aFault::params(message))
+                let message = "`answer` must be an object with the fields that are asked for: \
+                               nothing was answered.";
+                Err(message.to_owned())
             }
         },
     }
 }
 
-fn of_words(parked: &ParkedCall, said: String) -> Result<Decision, A2aFault> {
+fn of_words(parked: &ParkedCall, said: String) -> Result<Decision, String> {
     let Some(question) = &parked.question else {
         return match verdict(&said) {
             Some(true) => Ok(Decision::Approve),
             Some(false) => Ok(denied("a person said no")),
-            None => {
-                let message = format!(
-                    "the task waits for a yes or a no to `{}`: answer `yes` or `no`, or with the \
-                     data {{\"approved\": true}}; nothing was decided",
-                    parked.tool
-                );
-                Err(A2aFault::params(message))
-            }
+            None => Err(format!(
+                "This is neither a yes nor a no to `{}`: answer `yes` or `no`, or with the data \
+                 {{\"approved\": true}}. Nothing was decided.",
+                parked.tool
+            )),
         };
     };
     let fields = question.pointer("/requestedSchema/properties").and_then(Value::as_object);
@@ -178,10 +177,11 @@ fn of_words(parked: &ParkedCall, said: String) -> Result<Decision, A2aFault> {
             let content = Value::Object(Map::from_iter([(name.clone(), Value::from(said))]));
             Ok(Decision::Answer { content })
         }
-        _ => Err(A2aFault::params(
-            "the task asks for several things: answer with the data {\"answer\": {...}}, with the \
-             fields of `answerSchema`; nothing was answered",
-        )),
+        _ => {
+            let message = "The task asks for several things: answer with the data {\"answer\": \
+                           {...}}, with the fields of `answerSchema`. Nothing was answered.";
+            Err(message.to_owned())
+        }
     }
 }
 

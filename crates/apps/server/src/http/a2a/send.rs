@@ -32,11 +32,17 @@ pub(super) async fn send(
     let AgentRoom::Agent { name, .. } = room else {
         return tool_call::send(asked, room, message, options, wire).await;
     };
-    let live = match &message.task {
-        Some(task) => answer(asked, name, task, message).await?,
-        None => begin(asked, name, message).await?,
-    };
     let gateway = &asked.gateway;
+    let live = match &message.task {
+        None => begin(asked, name, message).await?,
+        Some(task) => match answer(asked, name, task, message).await? {
+            AnsweredTask::GoesOn(live) => live,
+            AnsweredTask::StillAsks(live, note) => {
+                let told = view::now(gateway, &live).await.noted(&note).event(options.history);
+                return Ok(wire.once(&told, options.is_streamed));
+            }
+        },
+    };
     if options.is_streamed {
         let first = view::now(gateway, &live).await;
         let stream = TaskStream::new(asked, live, wire, first.sequence).ends_at_pause();
@@ -47,6 +53,13 @@ pub(super) async fn send(
     }
     let view = view::now(gateway, &live).await;
     Ok(wire.event(&view.event(options.history)))
+}
+
+/// What a message to a task came to.
+enum AnsweredTask {
+    GoesOn(Arc<LiveRun>),
+    /// It decides nothing; the text says why not.
+    StillAsks(Arc<LiveRun>, String),
 }
 
 async fn begin(
@@ -96,7 +109,7 @@ async fn answer(
     agent: &str,
     task: &str,
     message: &AgentMessage,
-) -> Result<Arc<LiveRun>, Refusal> {
+) -> Result<AnsweredTask, Refusal> {
     let live = tasks::find(asked, agent, task).await?;
     if message.context.as_ref().is_some_and(|context| *context != live.meta.thread) {
         let message = "`message.contextId` is not that of the task: leave it out";
@@ -114,11 +127,15 @@ async fn answer(
     let Some(open) = questions::open(&asked.gateway, &live, &state).await else {
         return refused("the task works and asks nothing now: wait for it, or cancel it");
     };
-    for (ticket, decision) in questions::decisions(&open, message)? {
+    let decisions = match questions::decisions(&open, message) {
+        Ok(decisions) => decisions,
+        Err(note) => return Ok(AnsweredTask::StillAsks(live, note)),
+    };
+    for (ticket, decision) in decisions {
         tickets::decide_own(asked, &ticket, decision).await?;
     }
     recovery::take_up(&asked.gateway, task).await.map_err(silent)?;
-    Ok(live)
+    Ok(AnsweredTask::GoesOn(live))
 }
 
 /// Waits until a task has ended or waits for somebody, or until the server stops and another one goes

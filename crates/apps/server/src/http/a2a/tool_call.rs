@@ -55,14 +55,14 @@ pub(super) async fn send(
 ) -> Result<HttpReply, Refusal> {
     if let Some(task) = &message.task {
         let told = answer(asked, room, task, message).await?;
-        return Ok(told_once(&told, options, wire));
+        return Ok(wire.once(&told, options.is_streamed));
     }
     let crib = asked.crib(room.profile())?;
     let plan = crib.plan(&asked.caller, PlanRequest::default());
     let plan =
         plan.map_err(|error| HttpProblem::new(ProblemKind::NothingLeft, error.to_string()))?;
     let Some(named) = named(message)? else {
-        return Ok(told_once(&menu(&plan, message), options, wire));
+        return Ok(wire.once(&menu(&plan, message), options.is_streamed));
     };
     let call = Call::new("call_1".to_owned(), named.tool, Some(named.arguments).into());
     let calls = vec![call];
@@ -89,17 +89,6 @@ pub(super) async fn send(
 
 fn lost() -> A2aFault {
     A2aFault::new(A2aFaultKind::Internal, "nobody answered the call: this must not happen")
-}
-
-/// One event, as an answer or as a stream of it.
-fn told_once(told: &ServedEvent, options: SendOptions, wire: &AnswerWire) -> HttpReply {
-    if !options.is_streamed {
-        return wire.event(told);
-    }
-    let (sender, waiting) = channel(1);
-    // There is room for it.
-    let _ = sender.try_send(wire.line(told));
-    reply::events(waiting, None)
 }
 
 fn streamed(
@@ -304,10 +293,18 @@ async fn answer(
         task(asked, room, id).await?;
         return Err(ended(A2aFaultKind::UnsupportedOperation).into());
     };
-    let decisions = questions::decisions(std::slice::from_ref(&parked), message)?;
     let mut told = waits(&parked);
-    for (ticket, decision) in decisions {
-        told = decided(asked, room, &ticket, decision).await?;
+    match questions::decisions(std::slice::from_ref(&parked), message) {
+        Ok(decisions) => {
+            for (ticket, decision) in decisions {
+                told = decided(asked, room, &ticket, decision).await?;
+            }
+        }
+        Err(note) => {
+            if let Some(asks) = &mut told.status.message {
+                asks.parts.insert(0, MessagePart::text(note));
+            }
+        }
     }
     Ok(ServedEvent { event: AgentEvent::Task(told), sequence: 2 })
 }

@@ -112,6 +112,14 @@ impl TaskView {
         }
     }
 
+    /// The same with a word to whoever answers.
+    pub(super) fn noted(mut self, note: &str) -> Self {
+        if let Some(message) = &mut self.status.message {
+            message.parts.insert(0, MessagePart::text(note));
+        }
+        self
+    }
+
     pub(super) fn state(&self) -> TaskState {
         self.status.state
     }

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde_json::Value;
+use tokio::sync::mpsc::channel;
 use toolcrib::a2a::protocol::task::AgentTask;
 use toolcrib::a2a::protocol::wire::WireForm;
 use toolcrib::a2a_server::{A2aFault, ServedEvent, rpc};
@@ -67,6 +68,17 @@ impl AnswerWire {
     /// The answer to a message.
     pub(super) fn event(&self, event: &ServedEvent) -> HttpReply {
         self.answer(event.write(self.form))
+    }
+
+    /// The same as the whole of a stream, where one was asked for.
+    pub(super) fn once(&self, event: &ServedEvent, is_streamed: bool) -> HttpReply {
+        if !is_streamed {
+            return self.event(event);
+        }
+        let (sender, waiting) = channel(1);
+        // There is room for it.
+        let _ = sender.try_send(self.line(event));
+        reply::events(waiting, None)
     }
 
     pub(super) fn refuse(&self, fault: &A2aFault) -> HttpReply {

@@ -38,7 +38,10 @@ fn a_call_that_waits_is_asked_about_and_approved_by_a_message_after_a_restart() 
     assert_eq!(parts[1]["data"]["tool"], "create_task", "{task}");
     let serving = killed(serving);
     let vague = asks(&serving, "SendMessage", &answers(&task, &json!([{ "text": "perhaps" }])));
-    assert_eq!(vague["error"]["code"], -32602, "{vague}");
+    let still = &vague["result"]["task"]["status"];
+    assert_eq!(still["state"], "TASK_STATE_INPUT_REQUIRED", "{vague}");
+    let note = still["message"]["parts"][0]["text"].as_str().unwrap();
+    assert!(note.ends_with("Nothing was decided."), "{vague}");
     assert_eq!(tasks(&serving), 0);
     let elsewhere = json!({ "message": {
         "messageId": "m", "role": "ROLE_USER", "taskId": task["id"], "contextId": "other",
