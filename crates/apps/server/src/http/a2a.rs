@@ -202,10 +202,9 @@ fn params(asked: &GatewayRequest, id: Option<String>) -> Result<Value, A2aFault>
             .filter_map(|name| Some(((*name).to_owned(), Value::from(asked.query.get(name)?))));
         said.collect::<Map<_, _>>()
     } else {
-        match asked.json::<Value>().map_err(|problem| unreadable(&problem))? {
-            Value::Object(fields) => fields,
-            _ => Map::new(),
-        }
+        let body: Value = asked.json().map_err(|problem| unreadable(&problem))?;
+        // It is an object, or it was refused.
+        body.as_object().cloned().unwrap_or_default()
     };
     if let Some(id) = id {
         params.insert("id".to_owned(), id.into());

@@ -317,11 +317,11 @@ async fn decided(
 ) -> Result<AgentTask, Refusal> {
     let (_, response) = tickets::decide_once(asked, ticket, decision, room.profile()).await?;
     let response = response.ok_or_else(|| A2aFault::no_task(ticket.as_str()))?;
-    Ok(match of_response(response.clone(), None).event {
-        // It asks once more, under another ticket.
-        AgentEvent::Task(task) => task,
-        _ => past(ticket.as_str(), &response),
-    })
+    // It may ask once more, under another ticket.
+    if let AgentEvent::Task(task) = of_response(response.clone(), None).event {
+        return Ok(task);
+    }
+    Ok(past(ticket.as_str(), &response))
 }
 
 /// Refuses a call that waits.

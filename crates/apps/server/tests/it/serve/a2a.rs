@@ -349,3 +349,28 @@ fn a_client_that_leaves_a_stream_does_not_end_its_task() {
     let state = || list()["tasks"][0]["status"]["state"].clone();
     assert!(super::support::eventually(|| state() == "TASK_STATE_COMPLETED"), "{}", list());
 }
+
+#[test]
+fn a_task_that_works_when_the_server_dies_goes_on_in_the_next_one() {
+    let slow =
+        ScriptedTurn::Waits(std::time::Duration::from_mins(5), ScriptedTurn::says("x").into());
+    let model = ScriptedModel::of([slow, ScriptedTurn::says("Here.")]).unwrap();
+    let serving = serving(&model, &format!("{ALL}\n{STORE}"));
+    let at_once = json!({
+        "message": says("Hello."), "configuration": { "returnImmediately": true },
+    });
+    let sent = asks(&serving, "SendMessage", &at_once);
+    let id = sent["result"]["task"]["id"].clone();
+    assert!(super::support::eventually(|| model.asked().len() == 1));
+    let serving = killed(serving);
+    let body = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "SubscribeToTask",
+        "params": { "id": id, "metadata": { "after": 0 } },
+    });
+    let told = over(&serving, "POST", "/a2a/default", Some("1.0"), &body.to_string());
+    let told = events(&told);
+    let last = &told.last().unwrap()["result"]["statusUpdate"]["status"];
+    assert_eq!(last["state"], "TASK_STATE_COMPLETED", "{told:?}");
+    let found = asks(&serving, "GetTask", &json!({ "id": id }));
+    assert_eq!(found["result"]["artifacts"][0]["parts"][0]["text"], "Here.", "{found}");
+}

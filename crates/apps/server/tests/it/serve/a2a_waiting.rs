@@ -105,3 +105,34 @@ fn a_task_that_waits_is_cancelled_and_its_call_never_runs() {
     assert_eq!(late["error"]["code"], -32004, "{late}");
     assert_eq!(tasks(&serving), 0);
 }
+
+#[test]
+fn of_several_calls_that_wait_each_is_answered_by_its_ticket() {
+    let call = |title: &str| ("create_task".to_owned(), json!({ "title": title }));
+    let both = vec![call("Water the plants"), call("Feed the cat")];
+    let turns = [ScriptedTurn::Calls(String::new(), both), ScriptedTurn::says("Both are done.")];
+    let model = ScriptedModel::of(turns).unwrap();
+    let serving = serving(&model, &format!("{ASKS}{DESK}"));
+    let task = waits(&serving);
+    let asked = |task: &Value| -> Vec<Value> {
+        let parts = task["status"]["message"]["parts"].as_array().unwrap();
+        let data = parts.iter().filter_map(|part| part.get("data"));
+        data.map(|data| data["ticket"].clone()).collect()
+    };
+    let tickets = asked(&task);
+    assert_eq!(tickets.len(), 2, "{task}");
+    let send = |parts: Value| {
+        let sent = asks(&serving, "SendMessage", &answers(&task, &parts));
+        sent["result"]["task"].clone()
+    };
+    // A bare word could mean either.
+    let vague = send(json!([{ "text": "yes" }]));
+    assert_eq!(asked(&vague), tickets, "{vague}");
+    let first = send(json!([{ "data": { "ticket": tickets[1], "approved": false } }]));
+    assert_eq!(first["status"]["state"], "TASK_STATE_INPUT_REQUIRED", "{first}");
+    assert_eq!(asked(&first), [tickets[0].clone()], "{first}");
+    assert_eq!(tasks(&serving), 0);
+    let done = send(json!([{ "text": "yes" }]));
+    assert_eq!(done["status"]["state"], "TASK_STATE_COMPLETED", "{done}");
+    assert_eq!(tasks(&serving), 1);
+}
