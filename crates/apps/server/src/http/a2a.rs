@@ -113,16 +113,18 @@ fn by_path(
     path: impl Fn(&GatewayRequest) -> Option<(AskedPath, Option<String>)> + Send + 'static,
 ) -> ReplyFuture {
     Box::pin(async move {
+        let wire = AnswerWire::http(&asked.headers);
+        let mut params = match takes_content(&asked).and_then(|()| params(&asked)) {
+            Ok(params) => params,
+            Err(fault) => return Ok(wire.refuse(&fault)),
+        };
         let (path, id) = path(&asked).ok_or_else(|| {
             let detail =
                 "a task is looked at by `GET`, and ended by `POST` with `:cancel` behind it";
             HttpProblem::new(ProblemKind::UnknownRoute, detail)
         })?;
-        let wire = AnswerWire::http(&asked.headers);
-        let params = match takes_content(&asked).and_then(|()| params(&asked, id)) {
-            Ok(params) => params,
-            Err(fault) => return Ok(wire.refuse(&fault)),
-        };
+        params.extend(id.map(|id| ("id".to_owned(), id.into())));
+        let params = Value::Object(params);
         let room = AgentRoom::of(&asked)?;
         let version = version(&asked)?;
         let is_old = asked.uri.path().split('/').nth(3) == Some("v1");
@@ -194,22 +196,17 @@ fn takes_content(asked: &GatewayRequest) -> Result<(), A2aFault> {
     Err(A2aFault::new(A2aFaultKind::ContentTypeNotSupported, message))
 }
 
-/// What a body or a query says, with the id of the path.
-fn params(asked: &GatewayRequest, id: Option<String>) -> Result<Value, A2aFault> {
-    let mut params = if asked.body.is_empty() {
+/// What a body or a query says.
+fn params(asked: &GatewayRequest) -> Result<Map<String, Value>, A2aFault> {
+    if asked.body.is_empty() {
         let said = QUERY
             .iter()
-            .filter_map(|name| Some(((*name).to_owned(), Value::from(asked.query.get(name)?))));
-        said.collect::<Map<_, _>>()
-    } else {
-        let body: Value = asked.json().map_err(|problem| unreadable(&problem))?;
-        // It is an object, or it was refused.
-        body.as_object().cloned().unwrap_or_default()
-    };
-    if let Some(id) = id {
-        params.insert("id".to_owned(), id.into());
+            .filter_map(|name| Some(((*name).to_owned(), asked.query.get(name)?.into())));
+        return Ok(said.collect());
     }
-    Ok(Value::Object(params))
+    let body: Value = asked.json().map_err(|problem| unreadable(&problem))?;
+    // It is an object, or it was refused.
+    Ok(body.as_object().cloned().unwrap_or_default())
 }
 
 fn unreadable(problem: &HttpProblem) -> A2aFault {
