@@ -36,6 +36,14 @@ pub(super) async fn open(
     Some(open)
 }
 
+/// How far a run has come, with its events from this one on alone: there may be thousands, and each
+/// wakes whoever looks.
+pub(super) fn news(live: &LiveRun, from: usize) -> LiveState {
+    let now = live.state.borrow();
+    let events = now.events.get(from..).unwrap_or_default().to_vec();
+    LiveState { events, stage: now.stage, tickets: now.tickets.clone(), changed: now.changed }
+}
+
 /// A task that waits, with what is asked.
 pub(super) fn status(
     ids: (&str, &str),

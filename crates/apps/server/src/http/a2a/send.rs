@@ -115,7 +115,7 @@ async fn answer(
         let message = "`message.contextId` is not that of the task: leave it out";
         return Err(A2aFault::params(message).telling("field", "message.contextId").into());
     }
-    let state = live.state.borrow().clone();
+    let state = questions::news(&live, usize::MAX);
     let refused =
         |message: &str| Err(A2aFault::new(A2aFaultKind::UnsupportedOperation, message).into());
     if state.stage == RunStage::Ended {
@@ -143,7 +143,8 @@ async fn answer(
 pub(super) async fn rests(gateway: &GatewayState, live: &LiveRun) {
     let mut changes = live.state.subscribe();
     loop {
-        let state = changes.borrow_and_update().clone();
+        changes.mark_unchanged();
+        let state = questions::news(live, usize::MAX);
         if state.stage == RunStage::Ended || questions::open(gateway, live, &state).await.is_some()
         {
             return;

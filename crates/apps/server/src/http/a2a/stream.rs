@@ -98,17 +98,17 @@ impl TaskStream {
 
     /// What is to be told since the last time, and whether that is all.
     async fn news(&mut self) -> (Vec<ServedEvent>, bool) {
-        let state = self.live.state.borrow().clone();
+        let state = questions::news(&self.live, self.heard);
         let mut news = Vec::new();
-        for (number, event) in state.events.iter().enumerate().skip(self.heard) {
-            let known = self.known;
+        for event in &state.events {
+            let (number, known) = (self.heard, self.known);
             news.extend(self.feed.hear(number, event).into_iter().filter(|it| it.sequence > known));
             // It went on since: whoever knows that it waited is told so.
             if is_pause(known) && number == heard_at(known) {
                 self.feed.has_paused();
             }
+            self.heard += 1;
         }
-        self.heard = self.heard.max(state.events.len());
         if self.feed.is_over() {
             return (news, true);
         }

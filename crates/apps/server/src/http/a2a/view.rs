@@ -154,7 +154,15 @@ fn join(parts: &mut Vec<MessagePart>, more: Vec<MessagePart>) {
     }
 }
 
-/// What is kept of the message that begins a run.
+/// What is kept of the message that begins a run. Its files are among the items of the run.
 pub(super) fn kept(message: &AgentMessage) -> Value {
-    json!({ "message": message.write(WireForm::Current) })
+    let parts = message.parts.iter().map(|part| {
+        if matches!(part.content, PartContent::Bytes(_)) {
+            let name = part.name.as_deref().unwrap_or("a file");
+            return MessagePart::text(format!("({name})"));
+        }
+        part.clone()
+    });
+    let kept = AgentMessage { parts: parts.collect(), ..message.clone() };
+    json!({ "message": kept.write(WireForm::Current) })
 }
