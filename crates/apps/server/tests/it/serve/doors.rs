@@ -50,6 +50,12 @@ fn no_route_answers_a_request_for_another_or_from_elsewhere() {
         for kind in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"] {
             let answer = ask(route.method, &path, std::slice::from_ref(&own), kind);
             if route.takes_body {
+                if route.path.starts_with("/a2a/") {
+                    // The protocol has words of its own for it, some of which are JSON-RPC's.
+                    let words = ["-32005", "CONTENT_TYPE_NOT_SUPPORTED"];
+                    assert!(words.iter().any(|word| answer.body.contains(word)), "{answer:?}");
+                    continue;
+                }
                 assert_eq!(answer.problem(), "415 not-json", "{route:?} {kind}: {answer:?}");
             }
         }
