@@ -1,6 +1,6 @@
 //! The few tools that serve a task together.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use serde::Serialize;
 use toolcrib_core::{Effect, Plan, ToolName, ToolSpec};
@@ -20,7 +20,7 @@ pub struct SelectionRequest {
     pub limit: usize,
     /// Tokens of their definitions in a prompt at the most; `None`: no bound.
     pub tokens: Option<usize>,
-    /// Tools that are among them in any case.
+    /// Tools that are among them in any case, beyond `limit` and `tokens` too.
     pub always: Vec<String>,
     /// How sure it must be that the best serves the task, from 0 to 1: below, no tool does.
     pub min_confidence: f32,
@@ -99,7 +99,7 @@ pub enum SelectionReason {
 /// with the task, unless the fallback is all.
 ///
 /// # Errors
-/// One of `always` is not there, or there are more of them than the limit.
+/// One of `always` is not there.
 pub fn select(plan: &Plan, request: &SelectionRequest) -> Result<Selection, SelectionError> {
     let mut chosen = always(plan, request)?;
     let loaded = plan.catalog().loaded();
@@ -154,15 +154,6 @@ fn always(
     plan: &Plan,
     request: &SelectionRequest,
 ) -> Result<Vec<(usize, SelectionReason)>, SelectionError> {
-    let names: BTreeSet<&String> = request.always.iter().collect();
-    if names.len() > request.limit {
-        let message = format!(
-            "{} tools are asked for in any case, and the limit is {}: raise the limit, or name fewer",
-            names.len(),
-            request.limit
-        );
-        return Err(SelectionError::Request(message));
-    }
     let visible = VisibleNames::of(plan);
     let mut chosen: Vec<(usize, SelectionReason)> = Vec::new();
     for name in &request.always {

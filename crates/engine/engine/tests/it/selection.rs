@@ -144,9 +144,11 @@ fn what_is_asked_for_is_there_and_what_has_no_room_is_named() {
     let hidden = SelectionRequest { always: vec!["secret_wipe".to_owned()], ..always.clone() };
     let error = select(&plan, &hidden).unwrap_err();
     assert!(error.to_string().starts_with("there is no tool `secret_wipe`"), "{error:?}");
-    let many = SelectionRequest { limit: 0, ..always };
-    let error = select(&plan, &many).unwrap_err();
-    assert!(error.to_string().contains("the limit is 0"), "{error:?}");
+    let many = vec!["mail_search".to_owned(), "invoice_list".to_owned()];
+    let many = SelectionRequest { limit: 1, always: many, ..always };
+    let found = select(&plan, &many).unwrap();
+    let named: Vec<_> = found.tools.iter().map(|tool| tool.name.as_str()).collect();
+    assert_eq!(named, ["mail_search", "invoice_list"]);
 }
 
 #[test]

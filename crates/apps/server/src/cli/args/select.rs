@@ -31,7 +31,7 @@ pub(in crate::cli) struct SelectArgs {
     /// Tokens that their definitions may take in a prompt.
     #[arg(long, value_name = "N")]
     pub(in crate::cli) tokens: Option<usize>,
-    /// A tool that is among them in any case; may be given more than once.
+    /// A tool that is among them in any case, beyond the limit too; may be given more than once.
     #[arg(long, value_name = "TOOL")]
     pub(in crate::cli) always: Vec<String>,
     /// How sure it must be that a tool serves the task, from 0 to 1.

@@ -41,7 +41,7 @@ pub(crate) struct SelectBody {
     #[serde(default, deserialize_with = "whole")]
     #[schemars(range(max = u32::MAX))]
     tokens: Option<u32>,
-    /// Tools that are among them in any case; not more than `limit`.
+    /// Tools that are among them in any case, beyond `limit` and `tokens` too.
     #[serde(default)]
     #[schemars(length(max = MOST))]
     always: Vec<String>,
@@ -173,6 +173,7 @@ pub(crate) fn select(asked: GatewayRequest) -> ReplyFuture {
         let body: SelectBody = asked.json()?;
         within("limit", body.limit)?;
         confident(body.min_confidence)?;
+        no_more_than_most("`always`", &body.always)?;
         let (plan, is_starting) = plan(&asked, body.profile.as_deref())?;
         let request = SelectionRequest {
             task: body.task,
@@ -221,6 +222,14 @@ pub(crate) fn share(asked: GatewayRequest) -> ReplyFuture {
     })
 }
 
+fn no_more_than_most(what: &str, names: &[String]) -> Result<(), HttpProblem> {
+    let count = names.len();
+    if count <= usize::from(MOST) {
+        return Ok(());
+    }
+    Err(invalid(format!("{what} are {MOST} at the most, and are {count}")))
+}
+
 /// What is wished for an agent: more than the file assigns to it, nobody can ask for.
 fn wish(
     rules: &AgentRules,
@@ -228,12 +237,7 @@ fn wish(
     name: &str,
     agent: &PartitionMember,
 ) -> Result<AgentWish, HttpProblem> {
-    if agent.tools.len() > usize::from(MOST) {
-        let count = agent.tools.len();
-        return Err(invalid(format!(
-            "`tools` of an agent are {MOST} at the most, and are {count}"
-        )));
-    }
+    no_more_than_most("`tools` of an agent", &agent.tools)?;
     let by_rules = rules.wish(plan, name, &agent.role);
     if !by_rules.only {
         return Ok(AgentWish { tools: agent.tools.clone(), ..by_rules });

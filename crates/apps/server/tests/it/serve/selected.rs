@@ -177,9 +177,9 @@ fn refused_selections() -> Vec<RefusedCase> {
         ),
         (
             "select",
-            json!({ "task": "x", "limit": 1, "always": ["time_now", "hash_text"] }),
+            json!({ "task": "x", "always": vec!["hash_text"; 1001] }),
             422,
-            "2 tools are asked for in any case, and the limit is 1: raise the limit, or name fewer",
+            "`always` are 1000 at the most, and are 1001",
         ),
     ]
 }
