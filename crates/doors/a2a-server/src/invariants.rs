@@ -50,7 +50,7 @@ fn fits(operation: &A2aOperation) {
         A2aOperation::Get { task, .. }
         | A2aOperation::Cancel { task }
         | A2aOperation::Subscribe { task, .. } => {
-            assert!(!task.is_empty(), "a task without a name")
+            assert!(!task.is_empty(), "a task without a name");
         }
         A2aOperation::Card => {}
     }

@@ -68,7 +68,7 @@ mod tests {
             panic!("{read:?}");
         };
         assert_eq!((page_size, with_artifacts), (2, true));
-        assert_eq!(state.map(|state| state.as_str()), Some("completed"));
+        assert_eq!(state.map(TaskState::as_str), Some("completed"));
         for wrong in [
             json!({ "pageSize": "0" }),
             json!({ "pageSize": "101" }),

@@ -58,10 +58,9 @@ impl TaskState {
     /// The name in one form.
     pub fn name(self, form: WireForm) -> &'static str {
         match form {
-            WireForm::Current => self.current_name(),
             WireForm::Kinds => self.as_str(),
             WireForm::OldProto if self == Self::Canceled => "TASK_STATE_CANCELLED",
-            WireForm::OldProto => self.current_name(),
+            WireForm::Current | WireForm::OldProto => self.current_name(),
         }
     }
 
