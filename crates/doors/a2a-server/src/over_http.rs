@@ -56,6 +56,7 @@ pub fn read(path: AskedPath, params: &Value, form: WireForm) -> Result<A2aOperat
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+    use toolcrib_a2a_client::protocol::state::TaskState;
 
     use super::*;
     use crate::operation::{SendOptions, TaskQuery};

@@ -1,4 +1,4 @@
-//! `/a2a`: agents as clients of the Agent2Agent protocol ask for them and read them.
+//! `/a2a`: agents as clients of the `Agent2Agent` protocol ask for them and read them.
 //!
 //! Read in this order: `room` (who answers there), `card` (what it says of itself), `wire` (how an
 //! answer is written), `send` (a message becomes a run, or answers what a run asks), `feed` and

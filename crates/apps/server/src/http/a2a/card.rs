@@ -21,6 +21,10 @@ use crate::http::routes::reply::{self, HttpReply};
 use crate::http::routes::request::GatewayRequest;
 use crate::http::routes::route::ReplyFuture;
 
+/// What an agent without a model says of itself.
+const RUNS_TOOLS: &str = "Runs tools. A message with the data part {\"tool\": NAME, \"arguments\": \
+                          {...}} is that call; any other is answered with the tools that there are.";
+
 /// Skills of a card, tools of a skill that are named, and letters of a description.
 const MOST: (usize, usize, usize) = (200, 20, 2_000);
 
@@ -40,7 +44,7 @@ pub(super) fn extended(
     room: &AgentRoom,
     wire: &AnswerWire,
 ) -> Result<HttpReply, Refusal> {
-    Ok(wire.answer(card(asked, room, asked.segment())?.write()))
+    Ok(wire.answer(&card(asked, room, asked.segment())?.write()))
 }
 
 /// What whoever has not signed in reads, of whatever is there or not.
@@ -114,10 +118,7 @@ fn card(asked: &GatewayRequest, room: &AgentRoom, name: &str) -> Result<ServedCa
         AgentRoom::Tools { profile } => {
             card.skills = skills(asked, &crib);
             card.name = profile.clone().unwrap_or_else(|| "toolcrib".to_owned());
-            card.description = "Runs tools. A message with the data part {\"tool\": NAME, \
-                                \"arguments\": {...}} is that call; any other is answered with \
-                                the tools that there are."
-                .to_owned();
+            card.description.push_str(RUNS_TOOLS);
         }
     }
     Ok(card)

@@ -28,9 +28,8 @@ pub(super) async fn open(
     for ticket in &run.tickets {
         // Of one that cannot be read now nothing can be said, and the run waits as it did.
         let parked = gateway.live.crib().ticket(&live.meta.caller, ticket).await;
-        match parked {
-            Ok(parked) => open.push(parked?),
-            Err(_) => continue,
+        if let Ok(parked) = parked {
+            open.push(parked?);
         }
     }
     Some(open)
@@ -64,12 +63,12 @@ pub(super) fn status(
 }
 
 fn words(open: &[ParkedCall]) -> String {
-    let lines = open.iter().map(|parked| match question(parked) {
-        Some(message) => message.to_owned(),
-        None => {
-            let arguments = parked.arguments.clone().into_value();
-            format!("May `{}` run with {arguments}? ({})", parked.tool, parked.reason)
+    let lines = open.iter().map(|parked| {
+        if let Some(message) = question(parked) {
+            return message.to_owned();
         }
+        let arguments = parked.arguments.clone().into_value();
+        format!("May `{}` run with {arguments}? ({})", parked.tool, parked.reason)
     });
     let lines: Vec<_> = lines.collect();
     let how = match open {
@@ -153,14 +152,14 @@ fn of_data(parked: &ParkedCall, fields: &Map<String, Value>) -> Result<Decision,
         (Some(false), _) => Ok(denied(reason.unwrap_or("a person said no"))),
         (Some(true), None) => Ok(Decision::Approve),
         (None, None) => Err("`approved` must be true or false: nothing was decided.".to_owned()),
-        (_, Some(_)) => match fields.get("answer").filter(|answer| answer.is_object()) {
-            Some(answer) => Ok(Decision::Answer { content: answer.clone() }),
-            None => {
-                let message = "`answer` must be an object with the fields that are asked for: \
-                               nothing was answered.";
-                Err(message.to_owned())
-            }
-        },
+        (_, Some(_)) => {
+            let answer = fields.get("answer").filter(|answer| answer.is_object()).cloned();
+            let content = answer.ok_or(
+                "`answer` must be an object with the fields that are asked for: nothing was \
+                 answered.",
+            )?;
+            Ok(Decision::Answer { content })
+        }
     }
 }
 

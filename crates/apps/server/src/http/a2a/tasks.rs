@@ -104,7 +104,7 @@ pub(super) async fn list(
     let AgentRoom::Agent { name, .. } = room else {
         let tasks = tool_call::list(asked, room, query).await?;
         let (count, size) = (tasks.len(), query.page_size);
-        return Ok(wire.answer(json!({
+        return Ok(wire.answer(&json!({
             "tasks": wire.tasks(&tasks), "nextPageToken": "", "pageSize": size, "totalSize": count,
         })));
     };
@@ -136,7 +136,7 @@ pub(super) async fn list(
         let view = view::now(&asked.gateway, live).await;
         tasks.push(view.task(query.history.or(Some(0)), query.with_artifacts));
     }
-    Ok(wire.answer(json!({
+    Ok(wire.answer(&json!({
         "tasks": wire.tasks(&tasks), "nextPageToken": next.unwrap_or_default(),
         "pageSize": query.page_size, "totalSize": total,
     })))

@@ -78,7 +78,7 @@ pub(super) async fn send(
     let running = async move {
         let report = crib.run_with(&plan, calls, batch).await;
         drop(listing);
-        report.responses.into_iter().next().map(|response| of_response(response, context))
+        report.responses.into_iter().next().map(|response| of_response(&response, context))
     };
     if !options.is_streamed {
         let told = running.await.ok_or_else(lost)?;
@@ -182,7 +182,7 @@ fn message_of(parts: Vec<MessagePart>, context: Option<String>, outcome: &str) -
 }
 
 /// What came of a call that was made just now.
-fn of_response(response: Response, context: Option<String>) -> ServedEvent {
+fn of_response(response: &Response, context: Option<String>) -> ServedEvent {
     if let ToolOutcome::Pending(pending) = &response.outcome {
         let id = pending.ticket.as_str();
         let context = context.unwrap_or_else(|| id.to_owned());
@@ -201,7 +201,7 @@ fn of_response(response: Response, context: Option<String>) -> ServedEvent {
         return ServedEvent { event: AgentEvent::Task(task), sequence: 1 };
     }
     let outcome = response.outcome.as_str();
-    message_of(content(&response), context, outcome)
+    message_of(content(response), context, outcome)
 }
 
 /// Words and data of a response.
@@ -318,7 +318,7 @@ async fn decided(
     let (_, response) = tickets::decide_once(asked, ticket, decision, room.profile()).await?;
     let response = response.ok_or_else(|| A2aFault::no_task(ticket.as_str()))?;
     // It may ask once more, under another ticket.
-    if let AgentEvent::Task(task) = of_response(response.clone(), None).event {
+    if let AgentEvent::Task(task) = of_response(&response, None).event {
         return Ok(task);
     }
     Ok(past(ticket.as_str(), &response))

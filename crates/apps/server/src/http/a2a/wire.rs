@@ -46,11 +46,11 @@ impl AnswerWire {
         Self { form, ..self }
     }
 
-    pub(super) fn answer(&self, value: Value) -> HttpReply {
+    pub(super) fn answer(&self, value: &Value) -> HttpReply {
         match &self.binding {
-            AnswerBinding::Rpc(id) => reply::json(&rpc::result(id, &value)),
+            AnswerBinding::Rpc(id) => reply::json(&rpc::result(id, value)),
             AnswerBinding::Http { kind } => {
-                let mut reply = reply::json(&value);
+                let mut reply = reply::json(value);
                 reply.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
                 reply
             }
@@ -58,7 +58,7 @@ impl AnswerWire {
     }
 
     pub(super) fn task(&self, task: &AgentTask) -> HttpReply {
-        self.answer(task.write(self.form))
+        self.answer(&task.write(self.form))
     }
 
     pub(super) fn tasks(&self, tasks: &[AgentTask]) -> Value {
@@ -67,7 +67,7 @@ impl AnswerWire {
 
     /// The answer to a message.
     pub(super) fn event(&self, event: &ServedEvent) -> HttpReply {
-        self.answer(event.write(self.form))
+        self.answer(&event.write(self.form))
     }
 
     /// The same as the whole of a stream, where one was asked for.

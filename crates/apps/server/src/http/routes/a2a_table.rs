@@ -1,4 +1,4 @@
-//! The routes of the Agent2Agent protocol: those of 1.0, and below `v1` those of 0.3.
+//! The routes of the `Agent2Agent` protocol: those of 1.0, and below `v1` those of 0.3.
 
 use super::route::{QueryParameter, Route, RouteAccess};
 use super::row::{delete, get, post, text};
