@@ -1,5 +1,4 @@
 //! The routes: the table, the request and the reply of each, and the OpenAPI document made of them.
-mod a2a_table;
 mod metadata;
 pub(crate) mod openapi;
 pub(crate) mod problem;

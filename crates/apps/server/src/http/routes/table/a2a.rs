@@ -1,8 +1,8 @@
 //! The routes of the `Agent2Agent` protocol: those of 1.0, and below `v1` those of 0.3.
 
-use super::route::{QueryParameter, Route, RouteAccess};
-use super::row::{delete, get, post, text};
-use super::schemas;
+use super::super::route::{QueryParameter, Route, RouteAccess};
+use super::super::row::{delete, get, post, text};
+use super::super::schemas;
 use crate::http::a2a;
 
 /// What any of them may have in its query.
