@@ -96,7 +96,8 @@ fn no_route_reads_a_body_that_could_be_read_otherwise() {
     let call = json!({ "name": "ok", "arguments": {}, "_meta": meta() });
     let mcp = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call });
     let rest = json!({ "calls": [{ "name": "ok", "arguments": {} }] });
-    for route in routes::all().iter().filter(|route| route.takes_body) {
+    let is_a2a = |route: &Route| route.path.starts_with("/a2a/");
+    for route in routes::all().iter().filter(|route| route.takes_body && !is_a2a(route)) {
         let path = route.filled();
         let is_mcp = path.starts_with("/mcp");
         let (good, lines) = if is_mcp { (&mcp, &named[..]) } else { (&rest, &[][..]) };
@@ -110,6 +111,43 @@ fn no_route_reads_a_body_that_could_be_read_otherwise() {
     assert_eq!(oracle.asked(), Vec::<String>::new());
     assert_eq!(send(&serving, "/mcp", &named, mcp.to_string().as_bytes()), 200);
     assert_eq!(send(&serving, "/v1/calls", &[], rest.to_string().as_bytes()), 200);
+    assert_eq!(oracle.asked().len(), 2);
+}
+
+#[test]
+fn no_agent_reads_a_body_that_could_be_read_otherwise() {
+    let (serving, oracle) = serving();
+    let call = json!({ "data": { "tool": "ok", "arguments": {} } });
+    let message = json!({ "messageId": "m1", "role": "ROLE_USER", "parts": [call] });
+    let send_message = json!({ "message": message });
+    let rpc = json!({ "jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": send_message });
+    for route in routes::all() {
+        if !route.takes_body || !route.path.starts_with("/a2a/") {
+            continue;
+        }
+        let path = route.with("default");
+        let is_rpc = path == "/a2a/default";
+        let version = if path.contains("/v1/") { "A2A-Version: 0.3" } else { "A2A-Version: 1.0" };
+        let good = if is_rpc { &rpc } else { &send_message };
+        for (what, body) in broken(&good.to_string()) {
+            if what == "nothing" && path.ends_with("/tasks/default") {
+                // What ends or follows a task needs no body.
+                continue;
+            }
+            let answer = answered(&serving, &path, &[version], &body);
+            let told = answer.json();
+            let refused = match is_rpc {
+                true => answer.status == 200 && told["error"]["code"].as_i64() < Some(-32_000),
+                false => answer.status == 400 && told["error"]["code"] == 400,
+            };
+            assert!(refused, "{path}: {what}: {answer:?}");
+        }
+    }
+    assert_eq!(oracle.asked(), Vec::<String>::new());
+    for (path, good) in [("/a2a/default", &rpc), ("/a2a/default/message:send", &send_message)] {
+        let answer = answered(&serving, path, &["A2A-Version: 1.0"], good.to_string().as_bytes());
+        assert_eq!(answer.status, 200, "{answer:?}");
+    }
     assert_eq!(oracle.asked().len(), 2);
 }
 
