@@ -8,7 +8,7 @@ use anyhow::Result;
 
 use crate::instruments::Instruments;
 use crate::machine::{cargo, program, root, target};
-use crate::peers::{install_gold, python_clients};
+use crate::peers::{install_gold, python_agents, python_clients};
 use crate::report::{RunReport, finish};
 use crate::tokens;
 
@@ -20,6 +20,10 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
         }
         Some((kind, rest)) if kind == "agents" => {
             let others = report.tool("Python clients", python_clients);
+            report.work("bench", || load(kind, rest, others.as_deref()));
+        }
+        Some((kind, rest)) if kind == "a2a" => {
+            let others = report.tool("Python agents", python_agents);
             report.work("bench", || load(kind, rest, others.as_deref()));
         }
         Some((kind, rest)) if kind == "retrieval" => {

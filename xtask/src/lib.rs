@@ -40,6 +40,9 @@ usage: cargo xtask WORD
   bench agents [--server=PATH] [--json]
           what a turn of an agent costs beside its model and beside agents of others, how much later
           its first word comes, and what runs take that wait for a person
+  bench a2a [--server=PATH] [--json]
+          what a message to an agent takes over A2A, and one that a source sends, beside the client
+          and the server of the SDK in Python; and what many open tasks take
   bench rollout [--trajectories=N] [--server=PATH] [--json]
           many trajectories at once beside the slowest of them and beside a loop in which all wait
           for the slowest of each turn, what a slow tool costs the others, and memory

@@ -35,14 +35,13 @@ impl Peers {
         let python = |place, requirements| move || install_venv(place, requirements);
         let new = python("python-peers", "xtask/peers/python-requirements.txt");
         let old = python("python-peers-mcp1", "xtask/peers/python-requirements-mcp1.txt");
-        let agents = python("python-a2a", "xtask/peers/python-requirements-a2a.txt");
         Self(vec![
             ("TOOLCRIB_NODE", node),
             ("TOOLCRIB_NODE_PEERS", modules),
             ("TOOLCRIB_PYTHON_PEERS", report.tool("Python peers", new)),
             ("TOOLCRIB_PYTHON_PEERS_MCP1", report.tool("older Python peers", old)),
             ("TOOLCRIB_PYTHON_CLIENTS", report.tool("Python clients", python_clients)),
-            ("TOOLCRIB_PYTHON_A2A", report.tool("Python agents", agents)),
+            ("TOOLCRIB_PYTHON_A2A", report.tool("Python agents", python_agents)),
             ("TOOLCRIB_DOVECOT", report.tool("Dovecot", install_dovecot)),
             ("TOOLCRIB_MINILM", report.tool("MiniLM", install_minilm)),
         ])
@@ -61,6 +60,11 @@ impl Peers {
             }
         }
     }
+}
+
+/// A Python with the SDK of A2A.
+pub(crate) fn python_agents() -> Result<PathBuf> {
+    install_venv("python-a2a", "xtask/peers/python-requirements-a2a.txt")
 }
 
 /// A Python with clients of agents, and with agents of others.

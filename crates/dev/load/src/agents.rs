@@ -1,13 +1,13 @@
 //! What an agent costs beside the time of its model: a turn of its loop, the way of its first word,
 //! a run that waits for a person, and what many spend at once within one bound.
 
-mod endpoint;
+pub(crate) mod endpoint;
 mod fanout;
 mod first_word;
-mod model;
+pub(crate) mod model;
 mod servers;
 mod turns;
-mod waiting;
+pub(crate) mod waiting;
 
 use std::path::{Path, PathBuf};
 

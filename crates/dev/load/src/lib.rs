@@ -5,11 +5,13 @@
 //! it), [`LoadSettings`] (many of them, each with one call on its way), `program` (what is
 //! measured, and what it takes), then what is done with them: `gateway` (the same calls direct and
 //! through us, what the record costs, starts, a soak), `agents` (turns, first words, runs that
-//! wait), and `rollouts` (many trajectories at once).
+//! wait), `a2a` (agents that others ask, and that we ask), and `rollouts` (many trajectories at
+//! once).
 //!
 //! It writes and reads its messages as bytes: what it takes itself should not hide what is
 //! measured.
 
+mod a2a;
 mod agents;
 mod client;
 mod figures;
@@ -19,6 +21,7 @@ mod rollouts;
 mod table;
 mod test_bed;
 
+pub use a2a::{A2aSettings, a2a};
 pub use agents::{AgentSettings, agents};
 pub use client::load::{LoadSettings, MeasureSettings, run};
 pub use client::session::{ClientEra, LoadCall, LoadSession, LoadTarget};

@@ -1,4 +1,4 @@
-//! `toolcrib-load gateway|agents|rollout|soak|usual SERVER ECHO FOLDER [--seconds=N] [--minutes=N] [--rate=N]
+//! `toolcrib-load gateway|agents|a2a|rollout|soak|usual SERVER ECHO FOLDER [--seconds=N] [--minutes=N] [--rate=N]
 //! [--calls=N] [--python=PATH] [--json]`: what `cargo xtask bench` and `dist` run, in a build that is optimised.
 
 use std::io::Write as _;
@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolcrib_load::{
-    AgentSettings, LoadError, MeasureSettings, MeasuredPrograms, RolloutSettings, SoakSettings,
-    StartupSettings, UsualCalls, agents, durable, gateway, rollouts, soak, start, table, usual,
+    A2aSettings, AgentSettings, LoadError, MeasureSettings, MeasuredPrograms, RolloutSettings,
+    SoakSettings, StartupSettings, UsualCalls, a2a, agents, durable, gateway, rollouts, soak,
+    start, table, usual,
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -63,9 +64,12 @@ async fn measure(words: &[String]) -> Result<Value, LoadError> {
         let much = RolloutSettings { trajectories, ..RolloutSettings::default() };
         return Ok(json!({ "rollouts": rollouts(&programs, &below, much).await? }));
     }
+    let python = words.iter().find_map(|word| word.strip_prefix("--python=")).map(PathBuf::from);
+    if what.as_os_str() == "a2a" {
+        let much = A2aSettings { python, ..A2aSettings::default() };
+        return Ok(json!({ "a2a": a2a(&programs, &below, &much).await? }));
+    }
     if what.as_os_str() == "agents" {
-        let python = words.iter().find_map(|word| word.strip_prefix("--python="));
-        let python = python.map(PathBuf::from);
         let much = AgentSettings { python, ..AgentSettings::default() };
         return Ok(json!({ "agents": agents(&programs, &below, &much).await? }));
     }

@@ -15,6 +15,7 @@ pub fn table(found: &Value) -> String {
     starts(&mut lines, at(found, "start"));
     durable(&mut lines, at(found, "durable"));
     agents(&mut lines, at(found, "agents"));
+    a2a(&mut lines, at(found, "a2a"));
     rollouts(&mut lines, at(found, "rollouts"));
     if lines.is_empty() { lines } else { format!("{HEAD}{lines}") }
 }
@@ -138,6 +139,42 @@ fn durable(lines: &mut String, found: &Value) {
             "writes at {sessions} with a store, calls a second, `fdatasync` {sync:.2} ms and {added} ms added"
         );
         let _ = writeln!(lines, "| {what} | - | {ours:.1} | - | {promised} |");
+    }
+}
+
+fn a2a(lines: &mut String, found: &Value) {
+    if found.is_null() {
+        return;
+    }
+    let messages = at(found, "messages");
+    if !messages.is_null() {
+        let by_sdk = at(messages, "by_sdk");
+        let bytes = at(messages, "bytes");
+        let direct = number(at(bytes, "direct_us"));
+        let of = |who: &str, way: &str| number(at(at(by_sdk, who), way));
+        for (what, both) in [
+            ("the client of the SDK", ["direct", "ours"].map(|who| of(who, "whole_us"))),
+            ("the client of the SDK, streamed", ["direct", "ours"].map(|who| of(who, "stream_us"))),
+            ("bytes", [direct, number(at(bytes, "ours_us"))]),
+        ] {
+            let [sdk, ours] = both;
+            let what = format!("a message by {what}, µs; direct: the server of the SDK");
+            line(lines, &what, (sdk, ours), (ours / sdk.max(1e-9), "at most 1"));
+        }
+        let through = number(at(messages, "through_source_us"));
+        let what =
+            "a call that is a message to the server of the SDK, µs, and what it adds to bytes";
+        line(lines, what, (direct, through), (through - direct, "-"));
+    }
+    let tasks = at(found, "tasks");
+    let open = at(tasks, "tasks");
+    for (key, what, promised) in [
+        ("kib_each", "memory of each, KiB", "-"),
+        ("kib_each_stream", "memory of a stream that follows it, KiB", "-"),
+        ("lost", "that lost an event", "0"),
+    ] {
+        let ours = number(at(tasks, key));
+        let _ = writeln!(lines, "| {open} tasks open: {what} | - | {ours:.1} | - | {promised} |");
     }
 }
 

@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 const TOOLS: &str = r#""tools":[{"type":"function","function":{"name":"text_count","description":"Counts the characters, words and lines of a text.","parameters":{"type":"object","properties":{"text":{"type":"string"}},"required":["text"],"additionalProperties":false}}}]"#;
 
 /// The file of a server with one agent over this model.
-pub(super) fn configuration(model: &LoadModel) -> String {
+pub(crate) fn configuration(model: &LoadModel) -> String {
     format!(
         "[model]\nurl = \"http://{}/v1\"\nname = \"load\"\n\n\
          [agent.assistant]\nbudget = {{ turns = 1000, calls = 1000 }}\n\n{BASICS}",
@@ -26,15 +26,19 @@ pub(super) fn configuration(model: &LoadModel) -> String {
 }
 
 /// A client with one connection.
-pub(super) struct EndpointClient {
+pub(crate) struct EndpointClient {
     line: ClientConnection,
     head: String,
 }
 
 impl EndpointClient {
-    pub(super) async fn open(target: &LoadTarget) -> Result<Self, LoadError> {
+    pub(crate) async fn open(target: &LoadTarget) -> Result<Self, LoadError> {
         let line = ClientConnection::open(&target.address).await?;
-        let mut head = format!("Host: {}\r\nContent-Type: application/json\r\n", target.address);
+        // Of no account where nobody speaks A2A.
+        let mut head = format!(
+            "Host: {}\r\nContent-Type: application/json\r\nA2A-Version: 1.0\r\n",
+            target.address
+        );
         if let Some(token) = &target.token {
             write!(head, "Authorization: Bearer {token}\r\n")?;
         }
@@ -42,7 +46,7 @@ impl EndpointClient {
     }
 
     /// A client of a server whose agent has its tool.
-    pub(super) async fn open_agent(target: &LoadTarget) -> Result<Self, LoadError> {
+    pub(crate) async fn open_agent(target: &LoadTarget) -> Result<Self, LoadError> {
         let mut client = Self::open(target).await?;
         let last = Instant::now() + PATIENCE;
         while !client.text("GET", "/v1/tools", "").await?.contains("\"text_count\"") {
@@ -55,7 +59,7 @@ impl EndpointClient {
     }
 
     /// The answer to a request; one that is no success is an error.
-    pub(super) async fn ask(
+    pub(crate) async fn ask(
         &mut self,
         method: &str,
         path: &str,
@@ -67,23 +71,39 @@ impl EndpointClient {
 
     /// Time from the request to the place of its answer where this stands; the answer is read to
     /// its end.
-    pub(super) async fn until(
+    pub(crate) async fn until(
         &mut self,
         path: &str,
         body: &str,
         marker: &str,
     ) -> Result<Duration, LoadError> {
-        let request = self.request("POST", path, body);
         let begun = Instant::now();
-        let answer = self.line.ask_until(request.as_bytes(), marker.as_bytes());
-        tokio::time::timeout(PATIENCE, answer).await??;
+        self.begin(path, body, marker).await?;
         let took = begun.elapsed();
-        tokio::time::timeout(PATIENCE, self.line.skip_chunks()).await??;
+        self.rest().await?;
         Ok(took)
     }
 
+    /// Begins to read a stream, up to the place where this stands.
+    pub(crate) async fn begin(
+        &mut self,
+        path: &str,
+        body: &str,
+        marker: &str,
+    ) -> Result<(), LoadError> {
+        let request = self.request("POST", path, body);
+        let answer = self.line.ask_until(request.as_bytes(), marker.as_bytes());
+        tokio::time::timeout(PATIENCE, answer).await?
+    }
+
+    /// The rest of a stream.
+    pub(crate) async fn rest(&mut self) -> Result<String, LoadError> {
+        let rest = tokio::time::timeout(PATIENCE, self.line.rest_of_chunks()).await??;
+        Ok(String::from_utf8(rest)?)
+    }
+
     /// Has an agent take so many steps, by `/v1/chat/completions`.
-    pub(super) async fn steps(&mut self, count: usize) -> Result<Duration, LoadError> {
+    pub(crate) async fn steps(&mut self, count: usize) -> Result<Duration, LoadError> {
         let message = json!({ "role": "user", "content": format!("steps:{count}") });
         let body = json!({ "model": "assistant", "messages": [message] }).to_string();
         let begun = Instant::now();
@@ -93,7 +113,7 @@ impl EndpointClient {
     }
 
     /// The least that a loop does: asks the model, appends what it said and what came of it.
-    pub(super) async fn bare_steps(&mut self, count: usize) -> Result<Duration, LoadError> {
+    pub(crate) async fn bare_steps(&mut self, count: usize) -> Result<Duration, LoadError> {
         let begun = Instant::now();
         let mut messages = format!(r#"{{"role":"user","content":"steps:{count}"}}"#);
         for step in 0..=count {

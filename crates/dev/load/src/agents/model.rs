@@ -16,22 +16,22 @@ use tokio::sync::oneshot;
 use crate::{LoadError, LoadTarget};
 
 /// What it says at the end.
-pub(super) const DONE: &str = "All is done.";
+pub(crate) const DONE: &str = "All is done.";
 
 /// How long the rest of a slow answer takes.
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// Ends when it is dropped.
-pub(super) struct LoadModel {
+pub(crate) struct LoadModel {
     /// `host:port`.
-    pub(super) address: String,
+    pub(crate) address: String,
     requests: Arc<AtomicUsize>,
     _end: oneshot::Sender<()>,
 }
 
 impl LoadModel {
     /// Listens on a port of the loopback, on a thread of its own.
-    pub(super) fn start() -> Result<Self, LoadError> {
+    pub(crate) fn start() -> Result<Self, LoadError> {
         let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?.to_string();
@@ -53,11 +53,11 @@ impl LoadModel {
     }
 
     /// Requests so far.
-    pub(super) fn requests(&self) -> usize {
+    pub(crate) fn requests(&self) -> usize {
         self.requests.load(Ordering::SeqCst)
     }
 
-    pub(super) fn target(&self) -> LoadTarget {
+    pub(crate) fn target(&self) -> LoadTarget {
         LoadTarget { address: self.address.clone(), token: None }
     }
 }

@@ -77,7 +77,7 @@ fn state(run: &Value) -> Option<&str> {
 }
 
 /// The ids of all calls that wait.
-async fn tickets(client: &mut EndpointClient) -> Result<Vec<String>, LoadError> {
+pub(crate) async fn tickets(client: &mut EndpointClient) -> Result<Vec<String>, LoadError> {
     let entries = pages(client, "/v1/tickets?limit=500", "tickets").await?;
     let id = |entry: &Value| entry.get("ticket").and_then(Value::as_str).map(str::to_owned);
     Ok(entries.iter().filter_map(id).collect())

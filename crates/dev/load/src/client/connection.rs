@@ -71,10 +71,9 @@ impl ClientConnection {
         Ok(())
     }
 
-    /// Reads what is left of an answer in chunks.
-    pub(crate) async fn skip_chunks(&mut self) -> Result<(), LoadError> {
-        self.until(b"\r\n0\r\n\r\n").await?;
-        Ok(())
+    /// Reads what is left of an answer in chunks, with what stands between them.
+    pub(crate) async fn rest_of_chunks(&mut self) -> Result<Vec<u8>, LoadError> {
+        self.until(b"\r\n0\r\n\r\n").await
     }
 
     async fn chunks(&mut self) -> Result<Vec<u8>, LoadError> {
