@@ -122,6 +122,13 @@ fn link(view: &TaskView) -> Option<Url> {
 pub(super) fn unanswered(view: &TaskView, why: &str) -> ToolError {
     let said = view.status.message.as_ref().and_then(words);
     let asked = said.map(|said| format!(" (\"{said}\")")).unwrap_or_default();
+    if view.status.state == TaskState::AuthRequired {
+        let place = link(view).map(|link| format!(" at {link}")).unwrap_or_default();
+        return ToolError::told(format!(
+            "the agent wants somebody to sign in{place}{asked}, and {why}; its task was cancelled. Tell \
+             the user, and ask again once that is done"
+        ));
+    }
     ToolError::told(format!(
         "the agent needs something before it goes on{asked}, and {why}; its task was cancelled. Ask \
          again with what it needs in the message, or tell the user"

@@ -237,3 +237,30 @@ async fn a_person_who_declines_ends_the_task() {
     assert!(said.text().contains("the person declined; its task was cancelled"), "{said:?}");
     assert_eq!(agent.methods(), ["SendMessage", "CancelTask"]);
 }
+
+#[tokio::test]
+async fn whoever_is_not_asked_to_sign_in_is_told_where_it_is_done() {
+    let agent = StandIn::start(|asked, base| match asked.method().as_str() {
+        "SendMessage" => {
+            let parts = json!([{ "text": "First." }, { "url": "https://login.example/go" }]);
+            let mut waits = task("TASK_STATE_AUTH_REQUIRED", json!({}));
+            waits["status"]["message"] =
+                json!({ "messageId": "m", "role": "ROLE_AGENT", "parts": parts });
+            result(json!({ "task": waits }))
+        }
+        "CancelTask" => result(task("TASK_STATE_CANCELED", json!({}))),
+        _ => plain(&card(base, false)),
+    })
+    .await;
+    let host = Arc::new(Listener {
+        answers: vec![QuestionKind::Form],
+        answer: json!({ "action": "decline" }),
+        ..Listener::default()
+    });
+    let agency = Agency::open(settings(&agent.base)).await;
+    let said = agency.call("ask", &json!({ "message": "A hat" }), heard_by(&host)).await;
+    let told = "the agent wants somebody to sign in at https://login.example/go (\"First.\"), and \
+                the person declined; its task was cancelled. Tell the user, and ask again once that \
+                is done";
+    assert!(said.text().contains(told), "{said:?}");
+}
