@@ -34,7 +34,7 @@ pub struct RpcRequest {
     pub operation: Result<(A2aOperation, WireForm), A2aFault>,
 }
 
-/// What a body asks. The version is what the client says, else what the name of the method tells.
+/// What a body asks. A client that says no version means 0.3.
 pub fn read(body: &Value, version: Result<AskedVersion, A2aFault>) -> RpcRequest {
     let refused = |id: Value, message: &str| RpcRequest {
         id,
@@ -114,11 +114,11 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_the_method_tells_the_version_that_a_client_does_not_say() {
+    fn a_method_is_asked_in_its_own_version_and_who_says_none_means_0_3() {
         let form = |method: &str, said: Option<&str>| {
             read(&send(method), version(said)).operation.map(|(_, form)| form)
         };
-        assert_eq!(form("SendMessage", None), Ok(WireForm::Current));
+        assert_eq!(code(&send("SendMessage"), None), Some(-32601));
         assert_eq!(form("SendMessage", Some("1.0")), Ok(WireForm::Current));
         assert_eq!(form("message/send", None), Ok(WireForm::Kinds));
         assert_eq!(form("message/send", Some("0.3")), Ok(WireForm::Kinds));

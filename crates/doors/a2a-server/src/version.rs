@@ -7,7 +7,7 @@ use crate::fault::{A2aFault, A2aFaultKind};
 /// What a request says of its version: `A2A-Version`, as a header or in the query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AskedVersion {
-    /// Nothing, as clients of 0.3 do: the name of what is asked tells it.
+    /// Nothing, as clients of 0.3 do: by section 3.6.2 of the specification of 1.0 that is 0.3.
     Unsaid,
     Said(ProtocolVersion),
 }
@@ -27,14 +27,19 @@ impl AskedVersion {
 
     /// The version of something that only this one has; `name`: what it is.
     pub(crate) fn of(self, own: ProtocolVersion, name: &str) -> Result<ProtocolVersion, A2aFault> {
-        if self == Self::Unsaid || self == Self::Said(own) {
+        let asked = match self {
+            Self::Unsaid => ProtocolVersion::V03,
+            Self::Said(version) => version,
+        };
+        if asked == own {
             return Ok(own);
         }
         let shown: String = name.chars().take(80).collect();
-        let message = format!(
-            "`{shown}` is of version {own}: set `A2A-Version: {own}`, or ask as \
-                               the version that you set does"
-        );
+        let why = match self {
+            Self::Unsaid => "a request without a version is of 0.3",
+            Self::Said(_) => "the request is of another",
+        };
+        let message = format!("`{shown}` is of version {own}, and {why}: set `A2A-Version: {own}`");
         Err(A2aFault::new(A2aFaultKind::MethodNotFound, message))
     }
 }

@@ -109,7 +109,8 @@ fn a_stream_begins_with_the_task_and_its_events_go_on_from_any_sequence() {
         assert_eq!(sequence(&rest[0]), *known, "{rest:?}");
         assert_eq!(rest[1..], told[place + 1..], "after {known}");
     }
-    let ended = over(&serving, "GET", &format!("/a2a/assistant/tasks/{id}:subscribe"), None, "");
+    let ended =
+        over(&serving, "GET", &format!("/a2a/assistant/tasks/{id}:subscribe"), Some("1.0"), "");
     assert_eq!(ended.status, 400, "{ended:?}");
     assert_eq!(ended.json()["error"]["details"][0]["reason"], "UNSUPPORTED_OPERATION");
 }
@@ -209,7 +210,10 @@ fn a_task_is_its_callers_alone_and_an_ended_one_is_not_cancelled() {
     assert_eq!(code("SendMessage", json!({ "message": more })), -32004);
     assert_eq!(code("SubscribeToTask", json!({ "id": id })), -32004);
     let other = serving.token_of("other");
-    let stranger = |method: &str, path: &str| serving.ask_as(&other, method, path, "");
+    let lines = [bearer(&other), "A2A-Version: 1.0".to_owned()];
+    let lines = lines.each_ref().map(String::as_str);
+    let stranger =
+        |method: &str, path: &str| serving.send(&head(method, path, &serving, &lines), "");
     let missing = "/a2a/assistant/tasks/00000000-0000-0000-0000-000000000000";
     let own = format!("/a2a/assistant/tasks/{id}");
     for (method, verb) in [("GET", ""), ("GET", ":subscribe"), ("POST", ":cancel")] {
@@ -268,7 +272,8 @@ fn what_is_wrong_is_told_in_the_words_of_the_protocol() {
     assert_eq!(plain("/a2a/default").json()["error"]["code"], -32005);
     let by_path = plain("/a2a/default/message:send");
     assert_eq!((by_path.status, &by_path.json()["error"]["code"]), (400, &json!(400)));
-    let push = over(&serving, "GET", "/a2a/default/tasks/x/pushNotificationConfigs", None, "");
+    let push =
+        over(&serving, "GET", "/a2a/default/tasks/x/pushNotificationConfigs", Some("1.0"), "");
     let reason = &push.json()["error"]["details"][0]["reason"];
     assert_eq!((push.status, reason), (400, &json!("PUSH_NOTIFICATION_NOT_SUPPORTED")));
     let nobody = over(&serving, "POST", "/a2a/nobody", Some("1.0"), "{}");
