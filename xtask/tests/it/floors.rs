@@ -105,7 +105,7 @@ const KEPT: &[(&str, &[&str])] = &[
     ("reqwest", &[]),
     ("bpe-openai", &["toolcrib-tokens"]),
     ("ring", &["toolcrib-auth", "toolcrib-testkit"]),
-    ("granit-parser", &["toolcrib-openapi"]),
+    ("granit-parser", &["toolcrib-openapi", "toolcrib-testkit"]),
     ("rusqlite", &["toolcrib-store", "toolcrib-desk"]),
     ("mail-parser", &["toolcrib-desk"]),
     ("quick-xml", &["toolcrib-desk"]),

@@ -1,5 +1,7 @@
 //! For tests only: tools that do as they are told and remember it, scripted sources, rules by hand.
 
+#[cfg(feature = "acts")]
+pub mod acts;
 mod conformance;
 mod doubles;
 mod folder;

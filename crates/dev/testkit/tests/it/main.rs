@@ -1,5 +1,7 @@
 //! What the testkit itself promises.
 
+#[cfg(feature = "acts")]
+mod acts;
 #[cfg(feature = "fuzz")]
 mod fuzz;
 #[cfg(feature = "google")]
