@@ -1,6 +1,7 @@
 //! A server as its callers meet it, through real sockets.
 
 mod a2a;
+mod a2a_acts;
 mod a2a_cribs;
 mod a2a_python;
 mod a2a_tools;

@@ -59,7 +59,8 @@ fn an_agent_of_the_sdk_in_python_is_judged_as_it_was() {
     }
     let report = judge(&[&format!("127.0.0.1:{port}")]).unwrap();
     let text = report.text();
-    writeln!(std::io::stdout(), "{text}").unwrap();
+    let out = &mut std::io::stdout();
+    writeln!(out, "{text}").unwrap();
     assert!(!report.conforms());
     // Messages that the suite writes byte by byte have no `messageId`, which the SDK demands.
     let rpc = [
