@@ -136,9 +136,11 @@ fn no_agent_reads_a_body_that_could_be_read_otherwise() {
             }
             let answer = answered(&serving, &path, &[version], &body);
             let told = answer.json();
-            let refused = match is_rpc {
-                true => answer.status == 200 && told["error"]["code"].as_i64() < Some(-32_000),
-                false => answer.status == 400 && told["error"]["code"] == 400,
+            let code = told["error"]["code"].as_i64();
+            let refused = if is_rpc {
+                answer.status == 200 && code < Some(-32_000)
+            } else {
+                answer.status == 400 && code == Some(400)
             };
             assert!(refused, "{path}: {what}: {answer:?}");
         }
