@@ -7,6 +7,7 @@
 
 pub mod card;
 pub mod event;
+pub mod hops;
 pub(crate) mod json;
 pub mod message;
 pub mod part;

@@ -40,6 +40,7 @@ pub struct CallContext {
     pub(crate) observer: Option<Arc<dyn Observer>>,
     pub(crate) trace: Option<Trace>,
     pub(crate) trace_state: Option<TraceState>,
+    pub(crate) hops: u32,
     /// Where the tool comes from; `None`: nobody records what is asked of others for the call.
     pub(crate) recorded: Option<SourceId>,
     /// What the gate hands to tools that stand beside the catalog.
@@ -101,6 +102,11 @@ impl CallContext {
     /// What others wrote beside it, for whoever is told the place.
     pub fn trace_state(&self) -> Option<&TraceState> {
         self.trace_state.as_ref().filter(|_| self.trace().is_some())
+    }
+
+    /// How many agents have handed on the request that the call is for, before it came here.
+    pub fn hops(&self) -> u32 {
+        self.hops
     }
 
     /// Begins a request to somebody else, who does a part of the call. `name`: what is asked for,

@@ -34,6 +34,7 @@ pub(crate) struct Batch {
     pub(super) unheard: FormFallback,
     pub(super) trace: Option<Trace>,
     pub(super) trace_state: Option<TraceState>,
+    pub(super) hops: u32,
     pub(super) mark: Option<Arc<str>>,
     pub(super) key: Option<IdempotencyKey>,
     /// Who decided about the ticket by which its call comes back.

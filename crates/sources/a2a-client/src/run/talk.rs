@@ -16,6 +16,7 @@ use super::question::{PersonAnswer, ask, unanswered};
 use super::view::TaskView;
 use super::{content, message};
 use crate::protocol::event::AgentEvent;
+use crate::protocol::hops::MOST_HOPS;
 use crate::protocol::message::AgentMessage;
 use crate::protocol::part::MessagePart;
 use crate::protocol::state::TaskState;
@@ -62,6 +63,9 @@ pub(crate) async fn call(
         Ok(said) => said,
         Err(error) => return ToolOutcome::Failed(error),
     };
+    if context.hops() >= MOST_HOPS {
+        return ToolOutcome::Failed(too_far());
+    }
     let slot = match agent.settings.conversation {
         ConversationScope::Call => None,
         ConversationScope::Session => agent.conversations.of(context),
@@ -137,7 +141,7 @@ impl<'a> AgentRun<'a> {
 
     async fn talk(&mut self, mut said: AgentMessage) -> Result<Content, RunStop> {
         for _ in 0..MOST_QUESTIONS {
-            self.say(&said).await?;
+            self.say(said).await?;
             self.watch().await?;
             match self.view.status.state {
                 TaskState::InputRequired | TaskState::AuthRequired => {}
@@ -178,7 +182,8 @@ impl<'a> AgentRun<'a> {
     }
 
     /// Sends a message, and hears what comes of it at once.
-    async fn say(&mut self, said: &AgentMessage) -> Result<(), RunStop> {
+    async fn say(&mut self, said: AgentMessage) -> Result<(), RunStop> {
+        let said = &said.with_hops(self.context.hops().saturating_add(1));
         let client = &self.agent.client;
         if self.agent.streams.load(Ordering::Relaxed) {
             match self.follow(AgentRequest::Stream(said)).await? {
@@ -270,4 +275,14 @@ impl<'a> AgentRun<'a> {
             () = sleep_until(self.until) => Err(RunStop::Late),
         }
     }
+}
+
+/// Nothing is said to an agent that would only hand it on once more.
+fn too_far() -> ToolError {
+    let told = format!(
+        "nothing was sent: {MOST_HOPS} agents have handed this request on already, one to the \
+         next, and agents that ask each other in a ring do not end. Answer with what is known, and \
+         tell the user to take this tool away from one of the agents"
+    );
+    ToolError::told(told)
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolcrib_core::{Part, QuestionKind, ToolOutcome};
+use toolcrib_core::{BatchOptions, Part, QuestionKind, ToolOutcome};
 
 use crate::crib::{Agency, Listener, heard_by, settings};
 use crate::stand_in::{
@@ -263,4 +263,30 @@ async fn whoever_is_not_asked_to_sign_in_is_told_where_it_is_done() {
                 the person declined; its task was cancelled. Tell the user, and ask again once that \
                 is done";
     assert!(said.text().contains(told), "{said:?}");
+}
+
+#[tokio::test]
+async fn a_request_is_handed_on_with_its_count_and_not_beyond_the_most() {
+    let agent = StandIn::start(|asked, base| match asked.method().as_str() {
+        "SendMessage" => result(json!({ "task": task(DONE, hat()) })),
+        _ => plain(&card(base, false)),
+    })
+    .await;
+    let agency = Agency::open(settings(&agent.base)).await;
+    let handed_on = async |hops: u32| {
+        let options = BatchOptions { hops, ..BatchOptions::default() };
+        agency.call("ask", &json!({ "message": "A hat, please" }), options).await.text()
+    };
+    assert_eq!((handed_on(0).await.as_str(), handed_on(7).await.as_str()), ("A hat.", "A hat."));
+    let asked = agent.asked();
+    let sent = asked.iter().filter(|asked| asked.method() == "SendMessage");
+    let counts: Vec<_> =
+        sent.map(|asked| asked.body["params"]["message"]["metadata"].clone()).collect();
+    assert_eq!(counts, [json!({ "toolcrib/hops": 1 }), json!({ "toolcrib/hops": 8 })]);
+    let refused = handed_on(8).await;
+    assert!(
+        refused.contains("nothing was sent: 8 agents have handed this request on"),
+        "{refused}"
+    );
+    assert_eq!(agent.methods(), ["SendMessage", "SendMessage"]);
 }

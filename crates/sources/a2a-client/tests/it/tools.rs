@@ -62,7 +62,7 @@ async fn each_skill_is_a_tool_and_the_agent_is_told_which_is_meant() {
     let said = agency.call("draw/it_now", &arguments, BatchOptions::default()).await;
     assert_eq!(said.text(), "Yes.", "{said:?}");
     let message = sent(&agent)[0].body["params"]["message"].clone();
-    assert_eq!(message["metadata"], json!({ "skillId": "draw/it now" }));
+    assert_eq!(message["metadata"], json!({ "skillId": "draw/it now", "toolcrib/hops": 1 }));
     assert_eq!(
         message["parts"],
         json!([

@@ -1,5 +1,7 @@
 //! Why a request is refused: in words of the protocol, or before it is read.
 
+use toolcrib::a2a::protocol::hops::{HOPS, MOST_HOPS};
+use toolcrib::a2a::protocol::message::AgentMessage;
 use toolcrib::a2a_server::{A2aFault, A2aFaultKind};
 
 use crate::http::agents::api_error::ApiError;
@@ -8,6 +10,19 @@ use crate::http::routes::problem::{HttpProblem, ProblemKind};
 /// Of a task of which nothing more comes.
 pub(super) fn ended(kind: A2aFaultKind) -> A2aFault {
     A2aFault::new(kind, "the task has ended: `GetTask` tells how")
+}
+
+/// Refuses what agents have handed on so often that they must ask each other in a ring.
+pub(super) fn takes_on(message: &AgentMessage) -> Result<(), A2aFault> {
+    if message.hops() <= MOST_HOPS {
+        return Ok(());
+    }
+    let told = format!(
+        "more than {MOST_HOPS} agents have handed this request on (`message.metadata.{HOPS}`), and \
+         agents that ask each other in a ring do not end: take this agent away from the tools of \
+         the one that asks"
+    );
+    Err(A2aFault::new(A2aFaultKind::UnsupportedOperation, told))
 }
 
 pub(super) enum Refusal {

@@ -8,7 +8,7 @@ use toolcrib::a2a::protocol::message::AgentMessage;
 use toolcrib::a2a::protocol::part::{MessagePart, PartContent};
 use toolcrib::a2a_server::{A2aFault, A2aFaultKind, SendOptions};
 
-use super::refusal::Refusal;
+use super::refusal::{Refusal, takes_on};
 use super::room::AgentRoom;
 use super::stream::TaskStream;
 use super::wire::AnswerWire;
@@ -32,6 +32,7 @@ pub(super) async fn send(
     let AgentRoom::Agent { name, .. } = room else {
         return tool_call::send(asked, room, message, options, wire).await;
     };
+    takes_on(message)?;
     let gateway = &asked.gateway;
     let live = match &message.task {
         None => begin(asked, name, message).await?,

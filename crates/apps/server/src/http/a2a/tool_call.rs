@@ -23,7 +23,7 @@ use uuid::Uuid;
 
 use super::feed::timestamp;
 use super::questions;
-use super::refusal::{Refusal, ended};
+use super::refusal::{Refusal, ended, takes_on};
 use super::room::AgentRoom;
 use super::wire::AnswerWire;
 use crate::http::agents::live::live_run::seconds;
@@ -53,6 +53,7 @@ pub(super) async fn send(
     options: SendOptions,
     wire: &AnswerWire,
 ) -> Result<HttpReply, Refusal> {
+    takes_on(message)?;
     if let Some(task) = &message.task {
         let told = answer(asked, room, task, message).await?;
         return Ok(wire.once(&told, options.is_streamed));
@@ -72,6 +73,7 @@ pub(super) async fn send(
         cancel,
         trace: Some(asked.trace),
         trace_state: asked.trace_state.clone(),
+        hops: message.hops(),
         ..BatchOptions::default()
     };
     let context = message.context.clone();

@@ -13,11 +13,8 @@ use toolcrib::{ParkedCall, RunStage};
 
 use super::feed::{TaskFeed, heard_at, is_pause, pause_after, timestamp};
 use super::questions;
-use crate::http::agents::live::live_run::{LiveRun, LiveState, RunMeta};
+use crate::http::agents::live::live_run::{A2A_MESSAGE, LiveRun, LiveState, RunMeta};
 use crate::http::state::GatewayState;
-
-/// Where the request of a run has the message that began it.
-pub(super) const MESSAGE: &str = "/a2a/message";
 
 /// A task as it was when so much had been told.
 pub(super) struct TaskView {
@@ -57,7 +54,7 @@ pub(super) async fn at(gateway: &GatewayState, live: &LiveRun, sequence: u64) ->
 impl TaskView {
     /// The same by the events of its run alone.
     pub(super) fn at(meta: &RunMeta, events: &[RunEvent], most: u64) -> Self {
-        let asked = meta.request.body.pointer(MESSAGE);
+        let asked = meta.request.body.pointer(A2A_MESSAGE);
         let asked = asked.and_then(|it| AgentMessage::read(it, WireForm::Current));
         let status = TaskStatus {
             state: TaskState::Submitted,

@@ -57,6 +57,7 @@ impl Executor {
             unheard: options.unheard,
             trace: options.trace,
             trace_state: options.trace_state,
+            hops: options.hops,
             mark: options.mark,
             key: options.key,
             decider: None,

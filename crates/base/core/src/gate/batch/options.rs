@@ -42,6 +42,8 @@ pub struct BatchOptions {
     pub trace: Option<Trace>,
     /// What others wrote beside that place.
     pub trace_state: Option<TraceState>,
+    /// How many agents have handed the request on before it came here, as far as they say so.
+    pub hops: u32,
     /// The host's own mark of the request that the calls came by; what is parked bears it.
     pub mark: Option<Arc<str>>,
     /// Under which the host began the batch as a whole.

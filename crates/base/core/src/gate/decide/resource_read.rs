@@ -64,6 +64,7 @@ impl Executor {
             unheard: FormFallback::Refused,
             trace: options.trace,
             trace_state: options.trace_state.clone(),
+            hops: options.hops,
             mark: None,
             key: None,
             decider: None,

@@ -97,6 +97,7 @@ impl<'a> AttemptRunner<'a> {
             observer,
             trace,
             trace_state: batch.trace_state.clone(),
+            hops: batch.hops,
             recorded: is_recorded.then(|| tool.spec.origin.source.clone()),
             extension: batch
                 .plan

@@ -170,6 +170,7 @@ impl RedemptionJob {
             unheard: self.options.unheard,
             trace: self.options.trace,
             trace_state: self.options.trace_state.clone(),
+            hops: self.options.hops,
             mark: None,
             key: None,
             decider: Some(decider),

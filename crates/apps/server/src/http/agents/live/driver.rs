@@ -104,6 +104,7 @@ pub(super) fn spawn(
     run: AgentRun,
     first: FirstStep,
 ) {
+    let run = run.with_options(live.meta.request.options());
     let driving = {
         let (gateway, live) = (Arc::clone(&gateway), Arc::clone(&live));
         tokio::spawn(async move {

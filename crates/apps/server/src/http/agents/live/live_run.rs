@@ -7,8 +7,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+use toolcrib::a2a::protocol::message::AgentMessage;
+use toolcrib::a2a::protocol::wire::WireForm;
 use toolcrib::agent::RunEvent;
-use toolcrib::{Caller, LedgerError, NewRun, RunStage, RunSummary, TicketId};
+use toolcrib::{BatchOptions, Caller, LedgerError, NewRun, RunStage, RunSummary, TicketId};
+
+/// Where the request of a run has the message of A2A that began it.
+pub(crate) const A2A_MESSAGE: &str = "/a2a/message";
 
 /// A run as this process knows it.
 pub(crate) struct LiveRun {
@@ -92,6 +97,16 @@ pub(crate) struct StoredRequest {
     /// What is said of its conversation beside the items.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) conversation: Option<ConversationNote>,
+}
+
+impl StoredRequest {
+    /// What goes with every call of its run, in whichever process.
+    pub(super) fn options(&self) -> BatchOptions {
+        let message = self.body.pointer(A2A_MESSAGE);
+        let message = message.and_then(|it| AgentMessage::read(it, WireForm::Current));
+        let hops = message.map_or(0, |message| message.hops());
+        BatchOptions { hops, ..BatchOptions::default() }
+    }
 }
 
 /// What a `tool_choice` leaves of an agent. It has the names of tools as they were when the request
