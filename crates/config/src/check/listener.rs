@@ -30,6 +30,12 @@ impl ConfigChecker<'_, '_, '_> {
         }
         let proxies = self.network(&raw.behind_proxy, &place.key("behind_proxy")).private;
         let tls = raw.tls.as_ref().and_then(|tls| self.tls(tls, &place.key("tls")));
+        let card_key = raw.card_key.as_ref().and_then(|path| {
+            let place = place.key("card_key");
+            let path = self.path(path, &place)?;
+            self.needs_file(&path, &place);
+            Some(path)
+        });
         let keys = self.keys(&raw.key, &place.key("key"));
         let issuers = self.issuers(&raw.issuer, &place.key("issuer"));
         if let (None, Some(_), None) = (&url, raw.issuer.first(), &raw.url) {
@@ -45,6 +51,7 @@ impl ConfigChecker<'_, '_, '_> {
             hosts: raw.hosts.iter().cloned().chain(of_url).collect(),
             proxies,
             tls,
+            card_key,
             access: AccessSettings { url, keys, issuers },
         }
     }

@@ -23,6 +23,9 @@ pub(crate) struct ServerTable {
     pub(crate) behind_proxy: Vec<String>,
     /// TLS of our own, where no proxy ends it.
     pub(crate) tls: Option<TlsTable>,
+    /// A file with a private key in PEM, which is read at the start: the cards of the agents of A2A
+    /// are signed with it.
+    pub(crate) card_key: Option<String>,
     /// Keys of programs; `toolcrib token NAME --key` makes one.
     pub(crate) key: Vec<ApiKeyTable>,
     pub(crate) limits: ServerLimitsTable,

@@ -1,6 +1,10 @@
 //! A remote agent whose secrets stand beside it.
 
-use toolcrib_a2a_client::{A2aCredential, A2aSettings};
+use std::sync::Arc;
+
+use serde_json::Value;
+use toolcrib_a2a_client::{A2aCredential, A2aSettings, CardKeys, CardSignature, CardVerifier};
+use toolcrib_auth::{Algorithm, KeySet};
 use toolcrib_core::Secret;
 
 use crate::secrets::template::{SecretLookup, Template, TemplateResolution};
@@ -51,4 +55,24 @@ impl A2aTemplate {
         });
         self.headers.iter().map(|(_, text)| text).chain(own)
     }
+}
+
+/// Public keys that signatures of cards are held against, each by itself: keys that are given by
+/// hand seldom have names.
+#[derive(Debug)]
+struct CardKeySet(Vec<KeySet>);
+
+impl CardVerifier for CardKeySet {
+    fn verifies(&self, signature: &CardSignature, signed: &str) -> bool {
+        let Some(algorithm) = Algorithm::named(&signature.algorithm) else { return false };
+        let signed = (signed, signature.signature.as_slice());
+        self.0.iter().any(|key| key.has_signed(algorithm, None, signed))
+    }
+}
+
+/// Cards that one of these keys (JWK) has signed.
+pub(crate) fn signed_by(keys: &[Value]) -> CardKeys {
+    let sets = keys.iter().map(|key| KeySet::of_keys(std::slice::from_ref(key)));
+    let verifier = Arc::new(CardKeySet(sets.collect()));
+    CardKeys { print: Value::from(keys.to_vec()).to_string(), verifier }
 }

@@ -25,5 +25,7 @@ pub struct ListenerSettings {
     pub proxies: Vec<PrivateTarget>,
     /// `None`: no TLS of our own.
     pub tls: Option<TlsFiles>,
+    /// The private key that signs the cards of agents, in PEM; `None`: nothing does.
+    pub card_key: Option<PathBuf>,
     pub access: AccessSettings,
 }

@@ -49,6 +49,7 @@ transport = "http+json"
 version = "0.3"
 auth = { bearer = "${env:TOKEN}" }
 headers = { X-Team = "red" }
+keys = [{ kty = "OKP", crv = "Ed25519", x = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo" }]
 private = ["10.0.0.0/8"]
 by = "skill"
 reuse = true
@@ -83,6 +84,12 @@ fn all_that_the_file_says_of_an_agent_reaches_its_source() {
     wanted.poll = Duration::from_secs(5);
     wanted.idle = Duration::from_secs(30);
     wanted.bounds = A2aBounds { card: 2 << 20, answer: 16 << 20, stream: 1 << 30 };
+    let keys = whole.keys.clone().unwrap();
+    assert_eq!(
+        keys.print,
+        r#"[{"crv":"Ed25519","kty":"OKP","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]"#
+    );
+    wanted.keys = Some(keys);
     assert_eq!(whole, wanted);
     assert_eq!(built.redactor.text("the-token"), "[secret]");
 }
@@ -102,6 +109,17 @@ fn where_an_agent_is_and_what_it_is_sent_is_told_before_it_is_trusted() {
 #[test]
 fn what_is_wrong_of_an_agent_is_told_with_its_place_and_its_cure() {
     for (a2a, place, words) in [
+        ("{ card = \"https://a.example\", keys = [] }", "source[0].a2a.keys", "add a key"),
+        (
+            "{ card = \"https://a.example\", keys = [{ kty = \"OKP\", d = \"x\" }] }",
+            "source[0].a2a.keys[0]",
+            "write its public half here",
+        ),
+        (
+            "{ card = \"https://a.example\", keys = [{ kty = \"oct\" }] }",
+            "source[0].a2a.keys[0]",
+            "write a key of P-256",
+        ),
         ("{ card = \"agent.json\" }", "source[0].a2a.card", "write it as `https://host/path`"),
         ("{ card = \"https://a.example\", auth = {} }", "source[0].a2a.auth", "add `bearer`"),
         (

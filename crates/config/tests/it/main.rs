@@ -12,6 +12,7 @@ mod api;
 mod assigned;
 mod build;
 mod builtin;
+mod card_keys;
 mod desk;
 mod effects;
 mod embedder;

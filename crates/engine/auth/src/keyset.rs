@@ -1,5 +1,7 @@
 //! The public keys of an issuer (RFC 7517): those that can sign tokens; others are passed over.
 
+pub(crate) mod signing_key;
+
 use ring::signature::{RsaPublicKeyComponents, UnparsedPublicKey};
 use serde_json::Value;
 use toolcrib_json::repair::read_strict;
@@ -12,10 +14,11 @@ const MOST_KEYS: usize = 100;
 /// Keys that one token is tried with: more than one have its name only by mistake.
 const MOST_TRIES: usize = 4;
 
-#[derive(Debug, Default)]
-pub(crate) struct KeySet(Vec<JsonWebKey>);
+/// Public keys; a key that can sign nothing here is not among them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct KeySet(Vec<JsonWebKey>);
 
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct JsonWebKey {
     kid: Option<String>,
     /// The one algorithm that it is for, if it says so.
@@ -23,7 +26,7 @@ struct JsonWebKey {
     material: KeyMaterial,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum KeyMaterial {
     Rsa { modulus: Vec<u8>, exponent: Vec<u8> },
     P256(Vec<u8>),
@@ -36,24 +39,50 @@ impl KeySet {
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
         let value = read_strict(std::str::from_utf8(bytes).ok()?).ok()?;
         let keys = value.get("keys")?.as_array()?;
-        Some(Self(keys.iter().take(MOST_KEYS).filter_map(JsonWebKey::read).collect()))
+        Some(Self::of_keys(keys))
+    }
+
+    /// The keys of a list that can sign.
+    pub fn of_keys(keys: &[Value]) -> Self {
+        Self(keys.iter().take(MOST_KEYS).filter_map(JsonWebKey::read).collect())
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// Whether it may be a key of these that a token is signed with.
     pub(crate) fn has(&self, token: &JsonWebToken<'_>) -> bool {
-        self.of(token).next().is_some()
+        self.of(token.algorithm, token.kid.as_deref()).next().is_some()
     }
 
     /// Whether a key of these has signed the token.
     pub(crate) fn verifies(&self, token: &JsonWebToken<'_>) -> bool {
-        self.of(token).take(MOST_TRIES).any(|key| key.verifies(token))
+        let text = (token.signed, token.signature.as_slice());
+        self.has_signed(token.algorithm, token.kid.as_deref(), text)
     }
 
-    fn of<'a>(&'a self, token: &'a JsonWebToken<'_>) -> impl Iterator<Item = &'a JsonWebKey> {
+    /// Whether a key of these has made the signature over the text. `kid`: the name of the key;
+    /// without one it must be plain which is meant.
+    pub fn has_signed(
+        &self,
+        algorithm: Algorithm,
+        kid: Option<&str>,
+        (text, signature): (&str, &[u8]),
+    ) -> bool {
+        let (text, mut keys) = (text.as_bytes(), self.of(algorithm, kid).take(MOST_TRIES));
+        keys.any(|key| key.verifies(algorithm, text, signature))
+    }
+
+    fn of<'a>(
+        &'a self,
+        algorithm: Algorithm,
+        kid: Option<&'a str>,
+    ) -> impl Iterator<Item = &'a JsonWebKey> {
         // Without a name it must be plain which key is meant.
-        let named = |key: &&JsonWebKey| token.kid.is_none() || key.kid == token.kid;
-        let fitting = move |key: &&JsonWebKey| named(key) && key.fits(token.algorithm);
-        let is_plain = token.kid.is_some() || self.0.iter().filter(fitting).count() == 1;
+        let named = move |key: &&JsonWebKey| kid.is_none() || key.kid.as_deref() == kid;
+        let fitting = move |key: &&JsonWebKey| named(key) && key.fits(algorithm);
+        let is_plain = kid.is_some() || self.0.iter().filter(fitting).count() == 1;
         self.0.iter().filter(fitting).filter(move |_| is_plain)
     }
 }
@@ -102,9 +131,8 @@ impl JsonWebKey {
         is_kind && self.algorithm.is_none_or(|own| own == algorithm)
     }
 
-    fn verifies(&self, token: &JsonWebToken<'_>) -> bool {
-        let (signed, signature) = (token.signed.as_bytes(), token.signature.as_slice());
-        match (token.algorithm.check(), &self.material) {
+    fn verifies(&self, algorithm: Algorithm, signed: &[u8], signature: &[u8]) -> bool {
+        match (algorithm.check(), &self.material) {
             (SignatureScheme::Rsa(parameters), KeyMaterial::Rsa { modulus: n, exponent: e }) => {
                 RsaPublicKeyComponents { n, e }.verify(parameters, signed, signature).is_ok()
             }

@@ -26,6 +26,8 @@ pub use access::{AccessControl, AccessSettings, Challenge};
 pub use algorithm::Algorithm;
 pub use api_key::{ApiKey, KEY_PREFIX, digest, key_text, moment};
 pub use issuer::settings::IssuerSettings;
+pub use keyset::KeySet;
+pub use keyset::signing_key::SigningKey;
 pub use resource::ProtectedResource;
 pub use scope::{
     AccessLevel, LOCAL, OPERATOR, PROFILE, READ, TOOLS, enters, is_operator, needed, profiles,

@@ -81,7 +81,8 @@ async fn at(
         }
         let bytes = answer.bytes(settings.bounds.card).await;
         let bytes = bytes.map_err(|error| unread(&url, settings.bounds.card, error))?;
-        return read(&bytes, &url).map(Ok);
+        let value = json(&bytes, &url)?;
+        return believed(value, &url, settings).and_then(|card| read(&card, &url)).map(Ok);
     }
     Err(SourceError::new(format!(
         "the card of `{first}` is somewhere else more than {MOST_REDIRECTS} times: write its last \
@@ -136,14 +137,32 @@ fn refused(url: &Url, status: StatusCode) -> SourceError {
     SourceError::new(message)
 }
 
-/// A card as bytes. `url`: where they are from, for errors.
-pub(crate) fn read(bytes: &[u8], url: &Url) -> Result<AgentCard, SourceError> {
+fn json(bytes: &[u8], url: &Url) -> Result<Value, SourceError> {
     let value: Result<Value, _> = serde_json::from_slice(bytes);
-    let value = value.map_err(|cause| {
+    value.map_err(|cause| {
         let message = format!("what is at `{url}` is no JSON: correct `card` of this source");
         SourceError::new(message).because(cause)
-    })?;
-    AgentCard::read(&value).ok_or_else(|| {
+    })
+}
+
+/// What of a card may be believed: all of it, unless the settings have keys. `url`: where it is
+/// from, for errors.
+pub(crate) fn believed(
+    card: Value,
+    url: &Url,
+    settings: &A2aSettings,
+) -> Result<Value, SourceError> {
+    let Some(keys) = &settings.keys else { return Ok(card) };
+    keys.signed(&card).map_err(|why| {
+        SourceError::new(format!(
+            "the card at `{url}` is not signed with a key that `keys` of this source has: {why}; \
+             look whether the card is the one that you mean, then correct `keys`"
+        ))
+    })
+}
+
+fn read(value: &Value, url: &Url) -> Result<AgentCard, SourceError> {
+    AgentCard::read(value).ok_or_else(|| {
         let message = format!("what is at `{url}` is no card of an agent: correct `card`");
         SourceError::new(message)
     })

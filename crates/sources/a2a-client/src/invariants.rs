@@ -12,10 +12,12 @@ use url::Url;
 
 use crate::conversation::Conversations;
 use crate::interface::{choose, way};
+use crate::protocol::canonical::canonical_text;
 use crate::protocol::card::AgentCard;
 use crate::protocol::event::AgentEvent;
 use crate::protocol::message::AgentMessage;
 use crate::protocol::part::MessagePart;
+use crate::protocol::signed_card::{CardKeys, CardSignature, CardVerifier, sign_card};
 use crate::protocol::wire::WireForm;
 use crate::run::agent::RemoteAgent;
 use crate::run::content;
@@ -42,9 +44,31 @@ pub fn agent(data: &[u8]) {
     }
 }
 
+/// Believes every signature.
+#[derive(Debug)]
+struct Believer;
+
+impl CardVerifier for Believer {
+    fn verifies(&self, _: &CardSignature, _: &str) -> bool {
+        true
+    }
+}
+
+/// What is signed of a card has one form, however often it is read.
+fn signed(card: &Value) {
+    let keys = CardKeys { print: String::new(), verifier: Arc::new(Believer) };
+    let Ok(mut form) = keys.signed(card) else { return };
+    let text = canonical_text(&form);
+    let again: Value = serde_json::from_str(&text).unwrap_or_default();
+    assert_eq!(canonical_text(&again), text, "the form of a card has another form");
+    let signs = sign_card(&mut form, ("ES256", "k", Value::Null), |_| Some(vec![1]));
+    assert!(!signs || keys.signed(&form).is_ok_and(|again| canonical_text(&again) == text));
+}
+
 /// A card leads to a public place of the web or nowhere, and its tools have names.
 fn card(bytes: &[u8]) {
     let Ok(value) = serde_json::from_slice::<Value>(bytes) else { return };
+    signed(&value);
     let Some(card) = AgentCard::read(&value) else { return };
     let Ok(home) = Url::parse("https://agent.example/card") else { return };
     for tools in [A2aTools::Agent, A2aTools::Skill] {

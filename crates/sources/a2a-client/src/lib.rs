@@ -20,5 +20,6 @@ mod source;
 mod tool;
 mod transport;
 
+pub use protocol::signed_card::{CardKeys, CardSignature, CardVerifier};
 pub use settings::{A2aBounds, A2aCredential, A2aSettings, A2aTools, ConversationScope};
 pub use source::{A2aReport, A2aSource};

@@ -5,12 +5,14 @@
 //!
 //! Source: `specification/a2a.proto` of a2aproject/A2A at v1.0.1, and the specification of 0.3.0.
 
+pub mod canonical;
 pub mod card;
 pub mod event;
 pub mod hops;
 pub(crate) mod json;
 pub mod message;
 pub mod part;
+pub mod signed_card;
 pub mod state;
 pub mod task;
 pub mod wire;

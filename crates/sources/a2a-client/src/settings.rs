@@ -7,6 +7,7 @@ use toolcrib_core::Secret;
 use toolcrib_egress::Network;
 use url::Url;
 
+use crate::protocol::signed_card::CardKeys;
 use crate::protocol::wire::{ProtocolBinding, ProtocolVersion};
 
 /// All that is said of one remote agent.
@@ -20,6 +21,8 @@ pub struct A2aSettings {
     pub binding: Option<ProtocolBinding>,
     /// The version that is spoken, whatever the card says.
     pub version: Option<ProtocolVersion>,
+    /// Whose cards are believed; `None`: the card of whoever answers.
+    pub keys: Option<CardKeys>,
     /// Who we are there: sent to the origin of the card, and of `url`.
     pub credential: Option<A2aCredential>,
     /// Headers that go with each request.
@@ -97,6 +100,7 @@ impl A2aSettings {
             url: None,
             binding: None,
             version: None,
+            keys: None,
             credential: None,
             headers: Vec::new(),
             network: Network::default(),

@@ -106,6 +106,7 @@ impl A2aSource {
                 fault.words()
             ))
         })?;
+        let said = card::believed(said, &self.settings.card, &self.settings)?;
         Ok(AgentCard::read(&said).unwrap_or(card))
     }
 }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 use toolcrib::RunLedger;
+use toolcrib::auth::SigningKey;
 use toolcrib::config::{LiveConfig, ServerLimits};
 use toolcrib::ledger::MemoryRuns;
 use toolcrib::mcp::{McpServer, McpServerSettings};
@@ -35,6 +36,8 @@ pub(crate) struct GatewayState {
     /// What is taken from whoever comes.
     pub(crate) bounds: ServerLimits,
     pub(crate) guard: Authenticator,
+    /// Signs the cards of agents; `None`: nothing does.
+    pub(crate) card_key: Option<SigningKey>,
     pub(crate) busy: Arc<ConcurrencyLimit>,
     pub(crate) plans: PlanStore,
     pub(crate) running: Arc<ActiveBatches>,
@@ -58,7 +61,7 @@ impl GatewayState {
     pub(crate) fn new(
         live: Arc<LiveConfig>,
         (names, guard): (HostNames, Authenticator),
-        bounds: ServerLimits,
+        (bounds, card_key): (ServerLimits, Option<SigningKey>),
         store: Option<Store>,
         telemetry: Arc<Telemetry>,
     ) -> Self {
@@ -92,6 +95,7 @@ impl GatewayState {
             telemetry,
             names,
             guard,
+            card_key,
             busy: Arc::new(ConcurrencyLimit::new(&bounds)),
             bounds,
             no_room: Mutex::default(),

@@ -5,6 +5,7 @@ mod a2a_acts;
 mod a2a_cribs;
 mod a2a_python;
 mod a2a_rings;
+mod a2a_signed;
 mod a2a_tools;
 mod a2a_waiting;
 mod accounts;

@@ -1,11 +1,14 @@
 //! One remote agent.
 
+use serde_json::{Map, Value};
 use toolcrib_a2a_client::protocol::wire::{ProtocolBinding, ProtocolVersion};
-use toolcrib_a2a_client::{A2aBounds, A2aSettings, A2aTools, ConversationScope};
+use toolcrib_a2a_client::{A2aBounds, A2aSettings, A2aTools, CardKeys, ConversationScope};
+use toolcrib_auth::KeySet;
 
 use crate::check::ConfigChecker;
 use crate::file::toml_path::TomlPath;
 use crate::raw::{self, A2aAuthTable};
+use crate::settings::a2a::signed_by;
 use crate::settings::{A2aCredentialTemplate, A2aTemplate};
 
 /// The largest answer that may be set: it is kept as a tree while it is read.
@@ -32,6 +35,8 @@ impl ConfigChecker<'_, '_, '_> {
         }
         let network = self.network(&raw.private, &place.key("private"));
         self.own_schema(raw, place);
+        let keys = raw.keys.as_ref();
+        let keys = keys.and_then(|keys| self.card_keys(keys, &place.key("keys")));
         let mut time = |text, key| self.timeout(text, &place.key(key));
         let timeout = time(raw.timeout.as_ref(), "timeout");
         let poll = time(raw.poll.as_ref(), "poll");
@@ -48,6 +53,7 @@ impl ConfigChecker<'_, '_, '_> {
                 raw::A2aVersionWord::V1 => ProtocolVersion::V1,
                 raw::A2aVersionWord::V03 => ProtocolVersion::V03,
             }),
+            keys,
             network,
             tools: match raw.by {
                 Some(raw::A2aByWord::Skill) => A2aTools::Skill,
@@ -67,6 +73,28 @@ impl ConfigChecker<'_, '_, '_> {
             ..usual
         };
         Some(A2aTemplate { plain, headers, credential })
+    }
+
+    /// The keys that sign the card. None of them is passed over: the card would be believed less
+    /// often than the file says.
+    fn card_keys(&mut self, keys: &[Map<String, Value>], place: &TomlPath) -> Option<CardKeys> {
+        if keys.is_empty() {
+            let message = "no card is signed with none of no keys";
+            self.problem(place, message, "add a key, or remove `keys`");
+        }
+        let keys: Vec<_> = keys.iter().cloned().map(Value::Object).collect();
+        for (index, key) in keys.iter().enumerate() {
+            let place = place.index(index);
+            if key.get("d").is_some() || key.get("k").is_some() {
+                let cure = "keep it to whoever signs, and write its public half here";
+                self.problem(&place, "this is a private key", cure);
+            } else if KeySet::of_keys(std::slice::from_ref(key)).is_empty() {
+                let cure = "write a key of P-256, P-384, Ed25519 or RSA as a JWK, such as `{ kty \
+                            = \"EC\", crv = \"P-256\", x = \"...\", y = \"...\" }`";
+                self.problem(&place, "this is no public key that checks signatures", cure);
+            }
+        }
+        (!keys.is_empty()).then(|| signed_by(&keys))
     }
 
     fn own_schema(&mut self, raw: &raw::A2aTable, place: &TomlPath) {

@@ -22,6 +22,8 @@ pub(crate) struct A2aTable {
     pub(crate) transport: Option<TransportWord>,
     /// The version that is spoken, whatever the card says.
     pub(crate) version: Option<A2aVersionWord>,
+    /// Public keys (JWK), one of which must have signed the card.
+    pub(crate) keys: Option<Vec<Map<String, Value>>>,
     /// Who we are there.
     pub(crate) auth: Option<A2aAuthTable>,
     /// Headers that go with each request.

@@ -65,6 +65,7 @@ pub(crate) fn serve(
     let beside = |error| listening.beside(error);
     let telemetry = Arc::new(Telemetry::open(&file.checked).map_err(beside)?);
     let tls = startup::tls(front, output)?;
+    let card_key = startup::card_key(front, output)?;
     let most = most_connections(file.checked.bounds.connections)?;
     let guard = Authenticator::new(&global.scopes, words.insecure_local);
     guard.admit(front.access.clone());
@@ -94,7 +95,7 @@ pub(crate) fn serve(
         let gateway = Arc::new(GatewayState::new(
             live,
             (names, guard),
-            bounds,
+            (bounds, card_key),
             store.clone(),
             Arc::clone(&telemetry),
         ));

@@ -67,7 +67,8 @@ impl ControlListener {
         guard.take(&TokenScan { keys, problems: Vec::new(), is_partial: false });
         let ControlBackend { live, bounds, store, telemetry } = inside;
         let names = HostNames::new(address, &[]);
-        let gateway = Arc::new(GatewayState::new(live, (names, guard), bounds, store, telemetry));
+        let gateway =
+            Arc::new(GatewayState::new(live, (names, guard), (bounds, None), store, telemetry));
         gateway.started.store(true, Ordering::Relaxed);
         let (stop, now) = (gateway.stop.clone(), CancellationToken::new());
         let ends = (stop.clone(), now.clone());

@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering;
 use http::header;
 use serde_json::Value;
 use toolcrib::a2a::protocol::card::AgentSkill;
+use toolcrib::a2a::protocol::signed_card::sign_card;
 use toolcrib::a2a_server::{SecurityChoice, ServedCard};
 use toolcrib::auth::ProtectedResource;
 use toolcrib::{Crib, PlanRequest, toolsets};
@@ -16,7 +17,7 @@ use super::refusal::Refusal;
 use super::room::{AgentRoom, DEFAULT};
 use super::wire::AnswerWire;
 use crate::http::pipeline::host_check::single;
-use crate::http::routes::problem::HttpProblem;
+use crate::http::routes::problem::{HttpProblem, ProblemKind};
 use crate::http::routes::reply::{self, HttpReply};
 use crate::http::routes::request::GatewayRequest;
 use crate::http::routes::route::ReplyFuture;
@@ -35,7 +36,7 @@ pub(crate) fn show(asked: GatewayRequest) -> ReplyFuture {
             Ok(room) => card(&asked, &room, name)?,
             Err(_) => unseen(&asked, name),
         };
-        Ok(reply::json(&card.write()))
+        Ok(reply::json(&written(&asked, &card)?))
     })
 }
 
@@ -44,7 +45,21 @@ pub(super) fn extended(
     room: &AgentRoom,
     wire: &AnswerWire,
 ) -> Result<HttpReply, Refusal> {
-    Ok(wire.answer(&card(asked, room, asked.segment())?.write()))
+    let card = card(asked, room, asked.segment())?;
+    Ok(wire.answer(&written(asked, &card)?))
+}
+
+/// The card with our signature, if there is a key for it.
+fn written(asked: &GatewayRequest, card: &ServedCard) -> Result<Value, HttpProblem> {
+    let mut written = card.write();
+    if let Some(key) = &asked.gateway.card_key {
+        let named = (key.algorithm(), key.kid(), key.public());
+        if !sign_card(&mut written, named, |text| key.sign(text)) {
+            let detail = "the card cannot be signed now: ask again";
+            return Err(HttpProblem::new(ProblemKind::Unavailable, detail));
+        }
+    }
+    Ok(written)
 }
 
 /// What whoever has not signed in reads, of whatever is there or not.

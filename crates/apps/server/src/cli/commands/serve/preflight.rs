@@ -25,6 +25,7 @@ pub(crate) fn refusals(
     refusals.extend(ListenAddress::try_out(words, front).err());
     refusals.extend(Telemetry::try_out(&file.checked));
     refusals.extend(startup::own_tls(front).err());
+    refusals.extend(startup::own_card_key(front).err());
     refusals.extend(most_connections(file.checked.bounds.connections).err());
     refusals.extend(startup::try_store(file).err());
     refusals.extend(super::pins(&file.path).err());

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow};
 use tokio_rustls::TlsAcceptor;
 use toolcrib::Fingerprint;
+use toolcrib::auth::SigningKey;
 use toolcrib::config::{Config, ListenerSettings, SecretLookup as _};
 use toolcrib::store::{self, Store, StoreError, StoreOptions};
 
@@ -149,6 +150,26 @@ pub(super) fn tls(front: &ListenerSettings, output: &Output) -> Result<Option<Tl
 pub(super) fn own_tls(front: &ListenerSettings) -> Result<Option<TlsAcceptor>> {
     let Some(files) = &front.tls else { return Ok(None) };
     acceptor(files).context("there is no TLS to be had from `[server.tls]`").map(Some)
+}
+
+/// What signs the cards of agents, if the file names it.
+pub(super) fn card_key(front: &ListenerSettings, output: &Output) -> Result<Option<SigningKey>> {
+    if let Some(path) = &front.card_key
+        && config::ProcessLookup.is_open_to_others(path)
+    {
+        let shown = path.display();
+        output.warn(&[format!("others can read the key `{shown}`: `chmod 600` it")]);
+    }
+    own_card_key(front)
+}
+
+/// The same without a word.
+pub(super) fn own_card_key(front: &ListenerSettings) -> Result<Option<SigningKey>> {
+    let Some(path) = &front.card_key else { return Ok(None) };
+    let key = SigningKey::of_pem(&config::file(path)?);
+    let shown = path.display();
+    let key = key.map_err(|why| anyhow!("`{shown}` holds no key that signs: {why}"));
+    key.context("cards cannot be signed by `server.card_key`").map(Some)
 }
 
 /// The signals that end a server.
