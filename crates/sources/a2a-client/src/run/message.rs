@@ -2,12 +2,11 @@
 
 use serde_json::{Map, Value, json};
 use toolcrib_core::{Arguments, ToolError};
-use uuid::Uuid;
 
 use crate::protocol::message::AgentMessage;
 use crate::protocol::part::{MessagePart, PartContent};
 
-/// What is said with these arguments. `is_own`: the settings have a schema of their own, whose
+/// What is said with these arguments, without a name yet. `is_own`: the settings have a schema of their own, whose
 /// arguments go as data. `skill`: which skill is meant.
 pub(crate) fn of(
     arguments: Arguments,
@@ -15,7 +14,7 @@ pub(crate) fn of(
     skill: Option<&str>,
 ) -> Result<AgentMessage, ToolError> {
     let parts = if is_own { own(arguments) } else { usual(&arguments)? };
-    let mut message = AgentMessage::of_user(Uuid::new_v4().to_string(), parts);
+    let mut message = AgentMessage::of_user("", parts);
     message.metadata = skill.map(|skill| json!({ "skillId": skill }));
     Ok(message)
 }

@@ -8,7 +8,6 @@ use tokio::time::{Instant, sleep_until};
 use toolcrib_core::{
     Arguments, CallContext, Content, ErrorKind, Progress, QuestionError, ToolError, ToolOutcome,
 };
-use uuid::Uuid;
 
 use super::agent::RemoteAgent;
 use super::open_task::OpenTask;
@@ -47,6 +46,8 @@ pub(super) struct AgentRun<'a> {
     pub(super) view: TaskView,
     until: Instant,
     task: OpenTask,
+    /// Messages that were sent.
+    said: u32,
     reports: f64,
     /// When the current second of reports began, and how many there were in it.
     reported: (Instant, u32),
@@ -100,6 +101,7 @@ impl<'a> AgentRun<'a> {
             view: TaskView::new(most),
             until: Instant::now() + agent.settings.timeout.min(Duration::from_hours(24 * 365)),
             task: OpenTask::new(agent),
+            said: 0,
             reports: 0.0,
             reported: (Instant::now(), 0),
         }
@@ -183,7 +185,9 @@ impl<'a> AgentRun<'a> {
 
     /// Sends a message, and hears what comes of it at once.
     async fn say(&mut self, said: AgentMessage) -> Result<(), RunStop> {
-        let said = &said.with_hops(self.context.hops().saturating_add(1));
+        let id = self.next_id();
+        let said = AgentMessage { id, ..said.with_hops(self.context.hops().saturating_add(1)) };
+        let said = &said;
         let client = &self.agent.client;
         if self.agent.streams.load(Ordering::Relaxed) {
             match self.follow(AgentRequest::Stream(said)).await? {
@@ -205,6 +209,17 @@ impl<'a> AgentRun<'a> {
         match self.within(asked).await? {
             Ok(event) => self.take(event),
             Err(fault) => Err(RunStop::Error(fault.into_error())),
+        }
+    }
+
+    /// What an attempt of this call says has the same names as what another one said, so that an
+    /// agent can tell that it was told before.
+    fn next_id(&mut self) -> String {
+        let key = self.context.key();
+        self.said += 1;
+        match self.said {
+            1 => key.to_string(),
+            said => format!("{key}-{said}"),
         }
     }
 
@@ -236,7 +251,7 @@ impl<'a> AgentRun<'a> {
             }
         };
         let parts = vec![MessagePart::text(text)];
-        let mut said = AgentMessage::of_user(Uuid::new_v4().to_string(), parts);
+        let mut said = AgentMessage::of_user("", parts);
         said.task.clone_from(&self.view.id);
         said.context.clone_from(&self.view.context);
         self.view.answer();

@@ -4,11 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolcrib_core::{BatchOptions, Part, QuestionKind, ToolOutcome};
+use toolcrib_core::{AllowAll, BatchOptions, Effect, Part, QuestionKind, ToolOutcome};
+use toolcrib_engine::Crib;
 
-use crate::crib::{Agency, Listener, heard_by, settings};
+use crate::crib::{Agency, Listener, heard_by, load, settings};
 use crate::stand_in::{
     StandIn, StreamEnd, artifact, bare_events, card, events, plain, refusal, result, status, task,
+    with,
 };
 
 const DONE: &str = "TASK_STATE_COMPLETED";
@@ -289,4 +291,34 @@ async fn a_request_is_handed_on_with_its_count_and_not_beyond_the_most() {
         "{refused}"
     );
     assert_eq!(agent.methods(), ["SendMessage", "SendMessage"]);
+}
+
+#[tokio::test]
+async fn every_attempt_of_a_call_says_the_same_under_the_same_name() {
+    let agent = StandIn::start(|asked, base| match asked.method().as_str() {
+        "SendMessage" => {
+            static SENT: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+            let sent = SENT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            if sent == 0 {
+                with(429, &[("retry-after", "0")], "")
+            } else {
+                result(json!({ "task": task(DONE, hat()) }))
+            }
+        }
+        _ => plain(&card(base, false)),
+    })
+    .await;
+    // What only reads may be asked again.
+    let tools = load(settings(&agent.base)).await.unwrap();
+    let tools = tools.respec(|spec| spec.effect = Effect::Read);
+    let agency = Agency(Crib::builder().policy(AllowAll).build_fixed(tools));
+    assert_eq!(agency.say("A hat, please").await.text(), "A hat.");
+    assert_eq!(agency.say("A hat, please").await.text(), "A hat.");
+    let asked = agent.asked();
+    let sent = asked.iter().filter(|asked| asked.method() == "SendMessage");
+    let names: Vec<_> =
+        sent.map(|asked| asked.body["params"]["message"]["messageId"].clone()).collect();
+    let is_named = names.iter().all(|name| name.as_str().is_some_and(|name| !name.is_empty()));
+    assert!(is_named && names.len() == 3, "{names:?}");
+    assert!(names[0] == names[1] && names[1] != names[2], "{names:?}");
 }
