@@ -28,7 +28,9 @@ pub use ending::Ending;
 use error::LedgerError;
 pub use keys::{IdempotencyKey, KeyResult, KeyState, LONGEST_KEY};
 pub use open_tickets::OpenTickets;
-pub use runs::{NewRun, RunLedger, RunLedgerError, RunStage, RunStep, RunSummary, StoredRun};
+pub use runs::{
+    MOST_NOTES, NewRun, RunLedger, RunLedgerError, RunStage, RunStep, RunSummary, StoredRun,
+};
 pub use status::CallStatus;
 use ticket::{ParkedCall, TicketError, TicketId};
 

@@ -41,9 +41,9 @@ pub use ledger::error::LedgerError;
 pub use ledger::ticket::{Decision, ParkedCall, TicketBounds, TicketError, TicketId};
 pub use ledger::{
     Attempt, CallLedger, CallStatus, Ending, EndingReport, IdempotencyKey, KeyLedger, KeyResult,
-    KeyState, LONGEST_KEY, Ledger, NewRun, OpenTickets, PlannedCall, ResultHandle, ResultLedger,
-    RunLedger, RunLedgerError, RunStage, RunStep, RunSummary, StoredRun, TicketLedger,
-    UncertainCall,
+    KeyState, LONGEST_KEY, Ledger, MOST_NOTES, NewRun, OpenTickets, PlannedCall, ResultHandle,
+    ResultLedger, RunLedger, RunLedgerError, RunStage, RunStep, RunSummary, StoredRun,
+    TicketLedger, UncertainCall,
 };
 pub use observe::failpoint;
 pub use observe::observer::{

@@ -7,5 +7,6 @@ mod json_column;
 pub(crate) mod keys;
 pub(crate) mod results;
 mod run_items;
+pub(crate) mod run_notes;
 pub(crate) mod runs;
 pub(crate) mod tickets;

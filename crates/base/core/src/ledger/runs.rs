@@ -60,7 +60,30 @@ pub trait RunLedger: Send + Sync {
         caller: &'a Caller,
         run: &'a str,
     ) -> BoxFuture<'a, Result<bool, LedgerError>>;
+
+    /// Writes a note beside a run, in the place of the one with its name, or takes it away (`None`);
+    /// whether it did: a run that is not there has no notes, and none has more than [`MOST_NOTES`].
+    /// They go with their run. A ledger that does not say otherwise keeps none.
+    fn note<'a>(
+        &'a self,
+        _run: &'a str,
+        _name: &'a str,
+        _text: Option<String>,
+    ) -> BoxFuture<'a, Result<bool, LedgerError>> {
+        Box::pin(async { Ok(false) })
+    }
+
+    /// The notes of a run with their names, in the order of these.
+    fn notes<'a>(
+        &'a self,
+        _run: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<(String, String)>, LedgerError>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
 }
+
+/// Notes that stand beside one run.
+pub const MOST_NOTES: usize = 10;
 
 /// What a run is from its beginning on.
 #[derive(Debug, Clone, PartialEq)]

@@ -80,4 +80,20 @@ impl RunLedger for MemoryRuns {
     ) -> BoxFuture<'a, Result<bool, LedgerError>> {
         Box::pin(async move { Ok(self.locked().forget(caller, run)) })
     }
+
+    fn note<'a>(
+        &'a self,
+        run: &'a str,
+        name: &'a str,
+        text: Option<String>,
+    ) -> BoxFuture<'a, Result<bool, LedgerError>> {
+        Box::pin(async move { Ok(self.locked().note(run, name, text)) })
+    }
+
+    fn notes<'a>(
+        &'a self,
+        run: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<(String, String)>, LedgerError>> {
+        Box::pin(async move { Ok(self.locked().notes(run)) })
+    }
 }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use toolcrib_core::{
-    Caller, NewRun, RunLedger, RunLedgerError, RunStage, RunStep, RunSummary, StoredRun, TicketId,
+    Caller, MOST_NOTES, NewRun, RunLedger, RunLedgerError, RunStage, RunStep, RunSummary,
+    StoredRun, TicketId,
 };
 
 pub(crate) fn ann() -> Caller {
@@ -360,4 +361,34 @@ async fn a_run_is_forgotten_with_those_that_worked_for_it_and_no_others() {
     assert_eq!(runs.forget(&ann(), "boss").await, Ok(true));
     let left = runs.list(&ann(), None, 9).await.unwrap();
     assert_eq!(ids(&left), ["other.1.0", "other"]);
+}
+
+#[tokio::test]
+async fn a_run_has_so_many_notes_beside_it_which_go_with_it() {
+    let runs = crate::runs();
+    let (one, other) = ("one", "other");
+    begin(&*runs, one, "thread").await;
+    begin(&*runs, other, "another").await;
+    let note = async |run: &str, name: &str, text: Option<&str>| {
+        runs.note(run, name, text.map(str::to_owned)).await.unwrap()
+    };
+    assert!(!note("none", "a", Some("1")).await);
+    for place in 0..MOST_NOTES {
+        assert!(note(one, &format!("n{place}"), Some("first")).await, "{place}");
+    }
+    assert!(!note(one, "beyond", Some("x")).await);
+    assert!(note(one, "n1", Some("second")).await);
+    assert!(note(one, "n0", None).await);
+    assert!(!note(one, "n0", None).await);
+    assert!(note(one, "beyond", Some("x")).await);
+    assert!(note(other, "n1", Some("its own")).await);
+    let notes = runs.notes(one).await.unwrap();
+    assert_eq!(notes.len(), MOST_NOTES);
+    let text = |text: &str, more: &str| (text.to_owned(), more.to_owned());
+    assert_eq!(notes[..2], [text("beyond", "x"), text("n1", "second")]);
+    runs.advance(one, last_step(1)).await.unwrap();
+    assert_eq!(runs.notes(one).await.unwrap(), notes);
+    assert!(runs.forget(&ann(), one).await.unwrap());
+    assert_eq!(runs.notes(one).await.unwrap(), []);
+    assert_eq!(runs.notes(other).await.unwrap(), [text("n1", "its own")]);
 }

@@ -8,6 +8,7 @@ use toolcrib_core::{
 
 use super::json_column::json;
 use super::run_items::{self, NewItem};
+use super::run_notes;
 use crate::clock::WallTime;
 use crate::sqlite::savepoint::all_or_nothing;
 
@@ -310,6 +311,7 @@ fn children(connection: &Connection, run: &str) -> rusqlite::Result<Vec<String>>
 pub(crate) fn remove(connection: &Connection, number: i64) -> rusqlite::Result<()> {
     all_or_nothing(connection, || {
         run_items::remove(connection, number)?;
+        run_notes::remove(connection, number)?;
         connection.prepare_cached("DELETE FROM run_events WHERE run = ?1")?.execute([number])?;
         connection.prepare_cached("DELETE FROM runs WHERE number = ?1")?.execute([number])?;
         Ok(())

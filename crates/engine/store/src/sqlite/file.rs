@@ -24,6 +24,7 @@ const STEPS: &[&str] = &[
     include_str!("../schema/7.sql"),
     include_str!("../schema/8.sql"),
     include_str!("../schema/9.sql"),
+    include_str!("../schema/10.sql"),
 ];
 
 /// Says that a file of SQLite is a store: "crib" in ASCII.

@@ -7,6 +7,7 @@ use toolcrib_core::{
 };
 
 use super::Store;
+use crate::rows::run_notes;
 use crate::rows::runs::{self, NewRunRow, NewStep};
 use crate::sqlite::writer::job::Durability;
 
@@ -81,5 +82,26 @@ impl RunLedger for Store {
         let (caller, run) = (caller.clone(), run.to_owned());
         let forget = move |file: &rusqlite::Connection| runs::forget(file, &caller, &run);
         Box::pin(async move { Ok(self.0.writer.ask(Durability::Commit, forget).await?) })
+    }
+
+    fn note<'a>(
+        &'a self,
+        run: &'a str,
+        name: &'a str,
+        text: Option<String>,
+    ) -> BoxFuture<'a, Result<bool, LedgerError>> {
+        let (run, name) = (run.to_owned(), name.to_owned());
+        let write =
+            move |file: &rusqlite::Connection| run_notes::write(file, &run, &name, text.as_deref());
+        Box::pin(async move { Ok(self.0.writer.ask(Durability::Commit, write).await?) })
+    }
+
+    fn notes<'a>(
+        &'a self,
+        run: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<(String, String)>, LedgerError>> {
+        let run = run.to_owned();
+        let notes = move |file: &rusqlite::Connection| run_notes::of(file, &run);
+        Box::pin(async move { Ok(self.0.readers.read(notes).await?) })
     }
 }

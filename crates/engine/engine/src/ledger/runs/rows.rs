@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use toolcrib_core::{
-    Caller, LedgerError, NewRun, RunLedgerError, RunStage, RunStep, RunSummary, StoredRun,
+    Caller, LedgerError, MOST_NOTES, NewRun, RunLedgerError, RunStage, RunStep, RunSummary,
+    StoredRun,
 };
 
 use super::texts::SharedTexts;
@@ -45,6 +46,7 @@ struct RunRow {
     steps: u64,
     items: Vec<Arc<str>>,
     events: Vec<String>,
+    notes: BTreeMap<String, String>,
 }
 
 impl RunRow {
@@ -66,7 +68,8 @@ impl RunRow {
             changed: now,
         };
         let (state, items, events) = (String::new(), Vec::new(), Vec::new());
-        Self { summary, request: run.request, state, steps: 0, items, events }
+        let (request, notes) = (run.request, BTreeMap::new());
+        Self { summary, request, state, steps: 0, items, events, notes }
     }
 
     fn has_ended(&self) -> bool {
@@ -248,6 +251,23 @@ impl RunRows {
         }
         self.remove(number);
         true
+    }
+
+    /// Notes are few and short: they are not among the bytes that are counted.
+    pub(super) fn note(&mut self, run: &str, name: &str, text: Option<String>) -> bool {
+        let row = self.numbers.get(run).and_then(|number| self.all.get_mut(number));
+        let Some(RunRow { notes, .. }) = row else { return false };
+        let Some(text) = text else { return notes.remove(name).is_some() };
+        if notes.len() >= MOST_NOTES && !notes.contains_key(name) {
+            return false;
+        }
+        notes.insert(name.to_owned(), text);
+        true
+    }
+
+    pub(super) fn notes(&self, run: &str) -> Vec<(String, String)> {
+        let notes = self.find(run).map(|row| row.notes.clone()).unwrap_or_default();
+        notes.into_iter().collect()
     }
 }
 
