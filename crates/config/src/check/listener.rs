@@ -29,6 +29,7 @@ impl ConfigChecker<'_, '_, '_> {
             }
         }
         let proxies = self.network(&raw.behind_proxy, &place.key("behind_proxy")).private;
+        let pushes = self.network(&raw.push_private, &place.key("push_private"));
         let tls = raw.tls.as_ref().and_then(|tls| self.tls(tls, &place.key("tls")));
         let card_key = raw.card_key.as_ref().and_then(|path| {
             let place = place.key("card_key");
@@ -50,6 +51,7 @@ impl ConfigChecker<'_, '_, '_> {
             listen,
             hosts: raw.hosts.iter().cloned().chain(of_url).collect(),
             proxies,
+            pushes,
             tls,
             card_key,
             access: AccessSettings { url, keys, issuers },

@@ -21,6 +21,9 @@ pub(crate) struct ServerTable {
     /// The addresses of the proxies that end TLS before this server: `10.0.0.5`, `10.0.0.0/8`.
     /// Nobody else may connect but programs of this machine.
     pub(crate) behind_proxy: Vec<String>,
+    /// Private addresses at which callers may be notified of their tasks (push notifications of
+    /// A2A): `10.0.0.0/8`, `127.0.0.1:8080`. Public addresses are open to them.
+    pub(crate) push_private: Vec<String>,
     /// TLS of our own, where no proxy ends it.
     pub(crate) tls: Option<TlsTable>,
     /// A file with a private key in PEM, which is read at the start: the cards of the agents of A2A

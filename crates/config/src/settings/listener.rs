@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use toolcrib_auth::AccessSettings;
-use toolcrib_egress::PrivateTarget;
+use toolcrib_egress::{Network, PrivateTarget};
 
 /// The files of TLS, in PEM.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +23,8 @@ pub struct ListenerSettings {
     pub hosts: Vec<String>,
     /// The proxies that end TLS; empty: there is none.
     pub proxies: Vec<PrivateTarget>,
+    /// What is open of the private addresses to callers who are notified there.
+    pub pushes: Network,
     /// `None`: no TLS of our own.
     pub tls: Option<TlsFiles>,
     /// The private key that signs the cards of agents, in PEM; `None`: nothing does.

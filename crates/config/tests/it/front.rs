@@ -80,6 +80,7 @@ fn what_cannot_be_is_told_with_its_cure() {
         (issuer("https://b.example", "") + ISSUER, "could speak for the callers of the other"),
         (ISSUER.to_owned(), "tokens are made out to an address"),
         ("[server]\nbehind_proxy = [\"proxy\"]".to_owned(), "no network address"),
+        ("[server]\npush_private = [\"receiver\"]".to_owned(), "no network address"),
     ] {
         let told = problems(&text);
         assert!(told.len() == 1 && told[0].contains(expected), "{text}: {told:#?}");

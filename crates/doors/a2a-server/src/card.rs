@@ -19,6 +19,8 @@ pub struct ServedCard {
     /// Whether one must sign in.
     pub is_guarded: bool,
     pub takes_images: bool,
+    /// Whether it can be told to notify somebody of what comes of a task.
+    pub pushes: bool,
 }
 
 /// A way to sign in.
@@ -61,7 +63,7 @@ impl ServedCard {
             "preferredTransport": ProtocolBinding::JsonRpc.as_str(),
             "additionalInterfaces": more.collect::<Vec<_>>(),
             "capabilities": {
-                "streaming": true, "pushNotifications": false, "extendedAgentCard": true,
+                "streaming": true, "pushNotifications": self.pushes, "extendedAgentCard": true,
             },
             "supportsAuthenticatedExtendedCard": true,
             "defaultInputModes": modes,
@@ -140,6 +142,7 @@ mod tests {
             security: vec![SecurityChoice::Bearer],
             is_guarded,
             takes_images: false,
+            pushes: false,
         }
     }
 

@@ -109,6 +109,15 @@ impl A2aFault {
         Self::new(A2aFaultKind::TaskNotFound, message)
     }
 
+    /// A configuration of push notifications that is not there.
+    pub fn no_push(id: &str) -> Self {
+        let shown: String = id.chars().take(80).collect();
+        let message = format!(
+            "the task has no configuration `{shown}`: `ListTaskPushNotificationConfigs` lists them"
+        );
+        Self::new(A2aFaultKind::TaskNotFound, message)
+    }
+
     #[must_use]
     pub fn telling(mut self, name: &'static str, text: impl Into<String>) -> Self {
         self.more.push((name, text.into()));

@@ -5,10 +5,11 @@ use toolcrib_a2a_client::protocol::wire::WireForm;
 
 use crate::operation::A2aOperation;
 use crate::over_http::{self, AskedPath};
+use crate::push::PushConfig;
 use crate::rpc;
 use crate::version::AskedVersion;
 
-const PATHS: [AskedPath; 8] = [
+const PATHS: [AskedPath; 11] = [
     AskedPath::Send,
     AskedPath::Stream,
     AskedPath::Get,
@@ -16,7 +17,10 @@ const PATHS: [AskedPath; 8] = [
     AskedPath::Cancel,
     AskedPath::Subscribe,
     AskedPath::Card,
-    AskedPath::Push,
+    AskedPath::SetPush,
+    AskedPath::GetPush,
+    AskedPath::ListPushes,
+    AskedPath::DeletePush,
 ];
 
 /// A body, as JSON: it is read without a panic by every binding, and what is refused is told so that
@@ -49,8 +53,22 @@ fn fits(operation: &A2aOperation) {
         A2aOperation::List(query) => assert!((1..=100).contains(&query.page_size), "a huge page"),
         A2aOperation::Get { task, .. }
         | A2aOperation::Cancel { task }
-        | A2aOperation::Subscribe { task, .. } => {
+        | A2aOperation::Subscribe { task, .. }
+        | A2aOperation::GetPush { task, .. }
+        | A2aOperation::DeletePush { task, .. } => {
             assert!(!task.is_empty(), "a task without a name");
+        }
+        A2aOperation::SetPush { task, config } => {
+            assert!(!task.is_empty() && !config.url.is_empty(), "a push to nowhere");
+            let told = config.authorization().unwrap_or_default();
+            assert!(!told.contains(['\r', '\n']), "a header with a line end");
+            for form in [WireForm::Current, WireForm::Kinds, WireForm::OldProto] {
+                let again = PushConfig::read(&config.write(task, form), form).map(|it| it.url);
+                assert_eq!(again.as_ref(), Ok(&config.url));
+            }
+        }
+        A2aOperation::ListPushes { page_size, .. } => {
+            assert!((1..=100).contains(page_size), "a huge page");
         }
         A2aOperation::Card => {}
     }
@@ -83,6 +101,11 @@ mod tests {
             Just("taskId"),
             Just("content"),
             Just("request"),
+            Just("url"),
+            Just("authentication"),
+            Just("scheme"),
+            Just("credentials"),
+            Just("pushNotificationConfig"),
         ];
         leaf.prop_recursive(4, 32, 4, move |inner| {
             prop_oneof![
@@ -103,6 +126,7 @@ mod tests {
             method in prop_oneof![
                 Just("SendMessage"), Just("message/send"), Just("GetTask"), Just("ListTasks"),
                 Just("tasks/cancel"), Just("SubscribeToTask"), Just("other"), Just(""),
+                Just("CreateTaskPushNotificationConfig"), Just("tasks/pushNotificationConfig/set"),
             ],
         ) {
             let body = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });

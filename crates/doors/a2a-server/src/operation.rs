@@ -8,6 +8,7 @@ use toolcrib_a2a_client::protocol::wire::WireForm;
 
 use crate::fault::{A2aFault, A2aFaultKind};
 use crate::params::{count, field, flag, text};
+use crate::push::PushConfig;
 
 /// Bytes of an id that a client makes.
 const LONGEST_ID: usize = 256;
@@ -15,6 +16,9 @@ const LONGEST_ID: usize = 256;
 const MOST_PARTS: usize = 1_000;
 /// Tasks of a page: by default, and at the most (the specification has both numbers).
 const PAGE: (u64, u64) = (50, 100);
+/// How configurations of push notifications are called inside of another request, in all versions.
+const PUSH: [&str; 3] =
+    ["taskPushNotificationConfig", "pushNotificationConfig", "push_notification"];
 
 /// What is asked.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,6 +27,8 @@ pub enum A2aOperation {
     Send {
         message: AgentMessage,
         options: SendOptions,
+        /// Where what comes of the task is told besides.
+        push: Option<PushConfig>,
     },
     Get {
         task: String,
@@ -39,6 +45,26 @@ pub enum A2aOperation {
     },
     /// The card as whoever signed in sees it.
     Card,
+    /// A configuration of push notifications is made, or takes the place of the one with its id.
+    SetPush {
+        task: String,
+        config: PushConfig,
+    },
+    /// `config`: the id; `None`: the only one of the task, as 0.3 may ask.
+    GetPush {
+        task: String,
+        config: Option<String>,
+    },
+    ListPushes {
+        task: String,
+        page_size: u64,
+        /// Where the page before ended.
+        token: Option<String>,
+    },
+    DeletePush {
+        task: String,
+        config: String,
+    },
 }
 
 /// How a message wants to be answered.
@@ -76,8 +102,10 @@ pub(crate) enum OperationKind {
     Cancel,
     Subscribe,
     Card,
-    /// Configurations of push notifications, which are not offered.
-    Push,
+    SetPush,
+    GetPush,
+    ListPushes,
+    DeletePush,
 }
 
 impl A2aOperation {
@@ -99,16 +127,44 @@ impl A2aOperation {
                 Self::Subscribe { task: task(params)?, after: count(metadata, &["after"])? }
             }
             OperationKind::Card => Self::Card,
-            OperationKind::Push => return Err(no_push()),
+            OperationKind::SetPush => {
+                let config = PushConfig::read(params, form)?;
+                Self::SetPush { task: pushed(params, form)?, config }
+            }
+            OperationKind::GetPush => {
+                Self::GetPush { task: pushed(params, form)?, config: push(params, form)? }
+            }
+            OperationKind::ListPushes => Self::ListPushes {
+                task: pushed(params, form)?,
+                page_size: page_size(params)?,
+                token: text(params, &["pageToken", "page_token"])?,
+            },
+            OperationKind::DeletePush => {
+                let config = push(params, form)?;
+                let config = config.ok_or_else(|| {
+                    let message = "the id of a configuration must be said";
+                    A2aFault::params(message).telling("field", "id")
+                })?;
+                Self::DeletePush { task: pushed(params, form)?, config }
+            }
         })
     }
 }
 
-pub(crate) fn no_push() -> A2aFault {
-    A2aFault::new(
-        A2aFaultKind::PushNotificationNotSupported,
-        "push notifications are not offered: subscribe to the task, or ask for it again",
-    )
+/// The task that a configuration is about. 0.3 calls it `id` where it calls nothing else so.
+fn pushed(params: &Value, form: WireForm) -> Result<String, A2aFault> {
+    let task = text(params, &["taskId", "task_id"])?;
+    let old = if form == WireForm::Kinds { text(params, &["id"])? } else { None };
+    task.or(old)
+        .ok_or_else(|| A2aFault::params("`taskId` must name a task").telling("field", "taskId"))
+}
+
+/// The id of a configuration.
+fn push(params: &Value, form: WireForm) -> Result<Option<String>, A2aFault> {
+    match form {
+        WireForm::Kinds => text(params, &["pushNotificationConfigId"]),
+        WireForm::Current | WireForm::OldProto => text(params, &["id"]),
+    }
 }
 
 fn task(params: &Value) -> Result<String, A2aFault> {
@@ -134,7 +190,9 @@ fn send(params: &Value, is_streamed: bool, form: WireForm) -> Result<A2aOperatio
     message.context = message.context.or(text(params, &["contextId", "context_id"])?);
     check(&message)?;
     let options = options(params, is_streamed, form)?;
-    Ok(A2aOperation::Send { message, options })
+    let configuration = field(params, &["configuration"]).unwrap_or(&Value::Null);
+    let push = field(configuration, &PUSH).map(|push| PushConfig::read(push, form)).transpose()?;
+    Ok(A2aOperation::Send { message, options, push })
 }
 
 fn check(message: &AgentMessage) -> Result<(), A2aFault> {
@@ -189,10 +247,6 @@ fn shown(text: &str) -> String {
 fn options(params: &Value, is_streamed: bool, form: WireForm) -> Result<SendOptions, A2aFault> {
     let said = field(params, &["configuration"]);
     let configuration = said.unwrap_or(&Value::Null);
-    let push = ["taskPushNotificationConfig", "pushNotificationConfig", "push_notification"];
-    if field(configuration, &push).is_some() {
-        return Err(no_push());
-    }
     let at_once = flag(configuration, &["returnImmediately", "return_immediately"])?;
     let blocking = flag(configuration, &["blocking"])?;
     let waits = match form {
@@ -205,13 +259,18 @@ fn options(params: &Value, is_streamed: bool, form: WireForm) -> Result<SendOpti
     Ok(SendOptions { is_streamed, waits, history })
 }
 
-fn query(params: &Value, history: Option<u64>) -> Result<TaskQuery, A2aFault> {
+fn page_size(params: &Value) -> Result<u64, A2aFault> {
     let (usual, most) = PAGE;
     let page_size = count(params, &["pageSize", "page_size"])?.unwrap_or(usual);
     if !(1..=most).contains(&page_size) {
         let message = format!("`pageSize` must be from 1 to {most}");
         return Err(A2aFault::params(message).telling("field", "pageSize"));
     }
+    Ok(page_size)
+}
+
+fn query(params: &Value, history: Option<u64>) -> Result<TaskQuery, A2aFault> {
+    let page_size = page_size(params)?;
     let state = text(params, &["status"])?;
     let state = state.filter(|state| state != "TASK_STATE_UNSPECIFIED").map(|name| {
         let state = TaskState::read(&name);

@@ -24,8 +24,14 @@ pub enum AskedPath {
     Subscribe,
     /// `extendedAgentCard`; of 0.3, `card`.
     Card,
-    /// `tasks/{id}/pushNotificationConfigs`, with or without an id behind it.
-    Push,
+    /// `POST tasks/{id}/pushNotificationConfigs`.
+    SetPush,
+    /// `GET tasks/{id}/pushNotificationConfigs/{config}`.
+    GetPush,
+    /// `GET tasks/{id}/pushNotificationConfigs`.
+    ListPushes,
+    /// `DELETE tasks/{id}/pushNotificationConfigs/{config}`.
+    DeletePush,
 }
 
 /// The version of a path: those of 0.3 begin with `v1`, of all things.
@@ -38,7 +44,8 @@ pub fn form(is_below_v1: bool, asked: AskedVersion) -> Result<WireForm, A2aFault
     asked.of(own, name).map(|version| WireForm::of(version, ProtocolBinding::HttpJson))
 }
 
-/// `params`: the body, else what the query has; with the `id` of the path, where it has one.
+/// `params`: the body, else what the query has; with the `id` of the path, where it has one. Of a
+/// configuration of push notifications the path has the `taskId`, and perhaps the `id`.
 pub fn read(path: AskedPath, params: &Value, form: WireForm) -> Result<A2aOperation, A2aFault> {
     let kind = match path {
         AskedPath::Send => OperationKind::Send,
@@ -48,7 +55,10 @@ pub fn read(path: AskedPath, params: &Value, form: WireForm) -> Result<A2aOperat
         AskedPath::Cancel => OperationKind::Cancel,
         AskedPath::Subscribe => OperationKind::Subscribe,
         AskedPath::Card => OperationKind::Card,
-        AskedPath::Push => OperationKind::Push,
+        AskedPath::SetPush => OperationKind::SetPush,
+        AskedPath::GetPush => OperationKind::GetPush,
+        AskedPath::ListPushes => OperationKind::ListPushes,
+        AskedPath::DeletePush => OperationKind::DeletePush,
     };
     A2aOperation::read(kind, params, form)
 }
@@ -91,7 +101,7 @@ mod tests {
             "configuration": {},
         });
         let read = read(AskedPath::Send, &body, WireForm::OldProto).unwrap();
-        let A2aOperation::Send { message, options } = read else { panic!("{read:?}") };
+        let A2aOperation::Send { message, options, .. } = read else { panic!("{read:?}") };
         assert_eq!(message.words().as_deref(), Some("hello"));
         assert_eq!(message.context.as_deref(), Some("c"));
         let wanted = SendOptions { is_streamed: false, waits: false, history: None };

@@ -16,11 +16,19 @@ const METHODS: [(OperationKind, &str, &str); 11] = [
     (OperationKind::Cancel, "CancelTask", "tasks/cancel"),
     (OperationKind::Subscribe, "SubscribeToTask", "tasks/resubscribe"),
     (OperationKind::Card, "GetExtendedAgentCard", "agent/getAuthenticatedExtendedCard"),
-    (OperationKind::Push, "CreateTaskPushNotificationConfig", "tasks/pushNotificationConfig/set"),
-    (OperationKind::Push, "GetTaskPushNotificationConfig", "tasks/pushNotificationConfig/get"),
-    (OperationKind::Push, "ListTaskPushNotificationConfigs", "tasks/pushNotificationConfig/list"),
     (
-        OperationKind::Push,
+        OperationKind::SetPush,
+        "CreateTaskPushNotificationConfig",
+        "tasks/pushNotificationConfig/set",
+    ),
+    (OperationKind::GetPush, "GetTaskPushNotificationConfig", "tasks/pushNotificationConfig/get"),
+    (
+        OperationKind::ListPushes,
+        "ListTaskPushNotificationConfigs",
+        "tasks/pushNotificationConfig/list",
+    ),
+    (
+        OperationKind::DeletePush,
         "DeleteTaskPushNotificationConfig",
         "tasks/pushNotificationConfig/delete",
     ),
@@ -153,16 +161,30 @@ mod tests {
     }
 
     #[test]
-    fn pushes_are_refused_as_what_they_are() {
-        for (kind, current, old) in METHODS {
-            if kind == OperationKind::Push {
-                let body = |method: &str| json!({ "jsonrpc": "2.0", "id": 1, "method": method });
-                assert_eq!(code(&body(current), Some("1.0")), Some(-32003));
-                assert_eq!(code(&body(old), None), Some(-32003));
-            }
-        }
-        let mut body = send("SendMessage");
-        body["params"]["configuration"] = json!({ "taskPushNotificationConfig": { "url": "x" } });
-        assert_eq!(code(&body, Some("1.0")), Some(-32003));
+    fn configurations_of_pushes_are_asked_for_in_the_words_of_each_version() {
+        let asked = |method: &str, params: Value| {
+            let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+            read(&body, version(None)).operation.map(|(operation, _)| operation)
+        };
+        let (task, config) = ("t".to_owned(), "c".to_owned());
+        let get = A2aOperation::GetPush { task: task.clone(), config: Some(config.clone()) };
+        let current = asked("GetTaskPushNotificationConfig", json!({ "taskId": "t", "id": "c" }));
+        assert_eq!(current, Ok(get.clone()));
+        let params = json!({ "id": "t", "pushNotificationConfigId": "c" });
+        assert_eq!(asked("tasks/pushNotificationConfig/get", params.clone()), Ok(get));
+        let gone = A2aOperation::DeletePush { task: task.clone(), config };
+        assert_eq!(asked("tasks/pushNotificationConfig/delete", params), Ok(gone));
+        let listed = asked("tasks/pushNotificationConfig/list", json!({ "id": "t" }));
+        assert_eq!(listed, Ok(A2aOperation::ListPushes { task, page_size: 50, token: None }));
+        let unnamed = asked("DeleteTaskPushNotificationConfig", json!({ "taskId": "t" }));
+        assert_eq!(unnamed.map_err(|fault| fault.kind.code()), Err(-32602));
+        let params = json!({
+            "message": { "messageId": "m", "role": "user", "parts": [{ "text": "hello" }] },
+            "configuration": { "taskPushNotificationConfig": { "url": "https://a.example/" } },
+        });
+        let Ok(A2aOperation::Send { push, .. }) = asked("SendMessage", params) else {
+            panic!("it is no message");
+        };
+        assert_eq!(push.unwrap().url, "https://a.example/");
     }
 }

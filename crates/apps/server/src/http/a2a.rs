@@ -2,13 +2,15 @@
 //!
 //! Read in this order: `room` (who answers there), `card` (what it says of itself), `wire` (how an
 //! answer is written), `send` (a message becomes a run, or answers what a run asks), `feed` and
-//! `view` (a run as a task), `stream`, `tasks`, and `tool_call` (where there is no model).
+//! `view` (a run as a task), `stream`, `tasks`, `push` (who is told of a task besides), and
+//! `tool_call` (where there is no model).
 //!
 //! A task is a run and its context the thread. It is kept, goes on when its client leaves, and ends
 //! in another process if it must.
 
 pub(crate) mod card;
 mod feed;
+pub(crate) mod push;
 mod questions;
 mod refusal;
 mod room;
@@ -48,6 +50,9 @@ const QUERY: [&str; 9] = [
     "after",
 ];
 
+/// What a path names.
+type PathNames = Vec<(&'static str, String)>;
+
 /// Over JSON-RPC.
 pub(crate) fn call(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
@@ -73,23 +78,42 @@ pub(crate) fn call(asked: GatewayRequest) -> ReplyFuture {
 
 /// By paths of 1.0, and by those of 0.3.
 pub(crate) fn send_message(asked: GatewayRequest) -> ReplyFuture {
-    by_path(asked, |_| Some((AskedPath::Send, None)))
+    by_path(asked, |_| Some((AskedPath::Send, Vec::new())))
 }
 
 pub(crate) fn stream_message(asked: GatewayRequest) -> ReplyFuture {
-    by_path(asked, |_| Some((AskedPath::Stream, None)))
+    by_path(asked, |_| Some((AskedPath::Stream, Vec::new())))
 }
 
 pub(crate) fn list_tasks(asked: GatewayRequest) -> ReplyFuture {
-    by_path(asked, |_| Some((AskedPath::List, None)))
+    by_path(asked, |_| Some((AskedPath::List, Vec::new())))
 }
 
 pub(crate) fn extended_card(asked: GatewayRequest) -> ReplyFuture {
-    by_path(asked, |_| Some((AskedPath::Card, None)))
+    by_path(asked, |_| Some((AskedPath::Card, Vec::new())))
 }
 
+/// The configurations of a task, and one more.
 pub(crate) fn pushes(asked: GatewayRequest) -> ReplyFuture {
-    by_path(asked, |_| Some((AskedPath::Push, None)))
+    by_path(asked, |asked| {
+        let is_new = asked.method == Method::POST;
+        let path = if is_new { AskedPath::SetPush } else { AskedPath::ListPushes };
+        Some((path, named(asked, &["taskId"])))
+    })
+}
+
+/// One of them.
+pub(crate) fn push(asked: GatewayRequest) -> ReplyFuture {
+    by_path(asked, |asked| {
+        let is_end = asked.method == Method::DELETE;
+        let path = if is_end { AskedPath::DeletePush } else { AskedPath::GetPush };
+        Some((path, named(asked, &["taskId", "id"])))
+    })
+}
+
+/// What the path names behind the agent.
+fn named(asked: &GatewayRequest, names: &[&'static str]) -> PathNames {
+    names.iter().copied().zip(asked.segments.iter().skip(1).cloned()).collect()
 }
 
 /// A task, or what is done with it: its name and a verb stand in one segment.
@@ -104,13 +128,13 @@ pub(crate) fn task(asked: GatewayRequest) -> ReplyFuture {
             "subscribe" => AskedPath::Subscribe,
             _ => return None,
         };
-        Some((path, Some(id.to_owned())))
+        Some((path, vec![("id", id.to_owned())]))
     })
 }
 
 fn by_path(
     asked: GatewayRequest,
-    path: impl Fn(&GatewayRequest) -> Option<(AskedPath, Option<String>)> + Send + 'static,
+    path: impl Fn(&GatewayRequest) -> Option<(AskedPath, PathNames)> + Send + 'static,
 ) -> ReplyFuture {
     Box::pin(async move {
         let wire = AnswerWire::http(&asked.headers);
@@ -118,12 +142,12 @@ fn by_path(
             Ok(params) => params,
             Err(fault) => return Ok(wire.refuse(&fault)),
         };
-        let (path, id) = path(&asked).ok_or_else(|| {
+        let (path, names) = path(&asked).ok_or_else(|| {
             let detail =
                 "a task is looked at by `GET`, and ended by `POST` with `:cancel` behind it";
             HttpProblem::new(ProblemKind::UnknownRoute, detail)
         })?;
-        params.extend(id.map(|id| ("id".to_owned(), id.into())));
+        params.extend(names.into_iter().map(|(name, said)| (name.to_owned(), said.into())));
         let params = Value::Object(params);
         let room = AgentRoom::of(&asked)?;
         let version = version(&asked)?;
@@ -147,8 +171,8 @@ async fn act(
     wire: AnswerWire,
 ) -> Result<HttpReply, HttpProblem> {
     let done = match operation {
-        A2aOperation::Send { message, options } => {
-            send::send(asked, room, &message, options, &wire).await
+        A2aOperation::Send { message, options, push } => {
+            send::send(asked, room, (&message, push), options, &wire).await
         }
         A2aOperation::Get { task, history } => tasks::get(asked, room, &task, history, &wire).await,
         A2aOperation::List(query) => tasks::list(asked, room, &query, &wire).await,
@@ -158,6 +182,18 @@ async fn act(
             tasks::subscribe(asked, room, &task, after, &wire).await
         }
         A2aOperation::Card => card::extended(asked, room, &wire),
+        A2aOperation::SetPush { task, config } => {
+            push::set(asked, room, (&task, config), &wire).await
+        }
+        A2aOperation::GetPush { task, config } => {
+            push::get(asked, room, (&task, config.as_deref()), &wire).await
+        }
+        A2aOperation::ListPushes { task, page_size, token } => {
+            push::list(asked, room, &task, (page_size, token.as_deref()), &wire).await
+        }
+        A2aOperation::DeletePush { task, config } => {
+            push::delete(asked, room, (&task, &config), &wire).await
+        }
     };
     match done {
         Ok(reply) => Ok(reply),

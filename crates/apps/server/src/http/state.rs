@@ -8,10 +8,12 @@ use tokio_util::sync::CancellationToken;
 use toolcrib::RunLedger;
 use toolcrib::auth::SigningKey;
 use toolcrib::config::{LiveConfig, ServerLimits};
+use toolcrib::egress::Network;
 use toolcrib::ledger::MemoryRuns;
 use toolcrib::mcp::{McpServer, McpServerSettings};
 use toolcrib::store::Store;
 
+use crate::http::a2a::push::desk::PushDesk;
 use crate::http::agents::live::LiveRuns;
 use crate::http::agents::registry::AgentRegistry;
 use crate::http::listen::overload::OverloadReason;
@@ -45,6 +47,8 @@ pub(crate) struct GatewayState {
     /// The agents of the file, and their runs.
     pub(crate) agents: AgentRegistry,
     pub(crate) runs: LiveRuns,
+    /// Who is told of tasks, at addresses that callers name.
+    pub(crate) pushes: PushDesk,
     /// What outlives the process; `None`: nothing does.
     pub(crate) store: Option<Store>,
     /// When a peer found no room the last time.
@@ -57,13 +61,23 @@ pub(crate) struct GatewayState {
     pub(crate) stop: CancellationToken,
 }
 
+/// What the agents of A2A need besides.
+#[derive(Default)]
+pub(crate) struct A2aServerSettings {
+    /// What cards are signed with; `None`: they are not.
+    pub(crate) card_key: Option<SigningKey>,
+    /// Where push notifications may go.
+    pub(crate) pushes: Network,
+}
+
 impl GatewayState {
     pub(crate) fn new(
         live: Arc<LiveConfig>,
         (names, guard): (HostNames, Authenticator),
-        (bounds, card_key): (ServerLimits, Option<SigningKey>),
+        bounds: ServerLimits,
         store: Option<Store>,
         telemetry: Arc<Telemetry>,
+        A2aServerSettings { card_key, pushes }: A2aServerSettings,
     ) -> Self {
         let settings = McpServerSettings {
             hosts: names.hosts().to_vec(),
@@ -104,6 +118,7 @@ impl GatewayState {
             replies,
             agents: AgentRegistry::default(),
             runs: LiveRuns::new(runs, keys_for, stop.clone()),
+            pushes: PushDesk::new(pushes),
             store,
             is_encrypted: AtomicBool::new(false),
             started: AtomicBool::new(false),

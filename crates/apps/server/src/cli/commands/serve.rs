@@ -29,13 +29,14 @@ use crate::cli::output::Output;
 use crate::cli::toolset_splits;
 use crate::config;
 use crate::config::tokens::{self, TokenFolder};
+use crate::http::a2a::push;
 use crate::http::agents::live::recovery;
 use crate::http::listen::accept::{self, HttpListener, most_connections};
 use crate::http::listen::peers::PeerLimits;
 use crate::http::listen::workers::Workers;
 use crate::http::pipeline::authentication::Authenticator;
 use crate::http::pipeline::host_check::HostNames;
-use crate::http::state::GatewayState;
+use crate::http::state::{A2aServerSettings, GatewayState};
 use crate::secrets;
 use crate::sources::{self, SourceRegistry};
 use crate::telemetry::{Telemetry, export};
@@ -95,9 +96,10 @@ pub(crate) fn serve(
         let gateway = Arc::new(GatewayState::new(
             live,
             (names, guard),
-            (bounds, card_key),
+            bounds,
             store.clone(),
             Arc::clone(&telemetry),
+            A2aServerSettings { card_key, pushes: file.checked.front.pushes.clone() },
         ));
         let proxies = file.checked.front.proxies.clone();
         let per_peer = file.checked.bounds.connections_per_peer;
@@ -146,6 +148,7 @@ async fn run(
         async move {
             gateway.live.crib().start().await;
             gateway.started.store(true, Ordering::Relaxed);
+            push::resume(&gateway).await;
             recovery::follow(gateway, redeemed).await;
         }
     });

@@ -26,7 +26,7 @@ use crate::http::listen::peers::PeerLimits;
 use crate::http::listen::workers::Workers;
 use crate::http::pipeline::authentication::Authenticator;
 use crate::http::pipeline::host_check::HostNames;
-use crate::http::state::GatewayState;
+use crate::http::state::{A2aServerSettings, GatewayState};
 use crate::telemetry::{Telemetry, log};
 
 /// Connections at the same time: one person's commands.
@@ -67,8 +67,14 @@ impl ControlListener {
         guard.take(&TokenScan { keys, problems: Vec::new(), is_partial: false });
         let ControlBackend { live, bounds, store, telemetry } = inside;
         let names = HostNames::new(address, &[]);
-        let gateway =
-            Arc::new(GatewayState::new(live, (names, guard), (bounds, None), store, telemetry));
+        let gateway = Arc::new(GatewayState::new(
+            live,
+            (names, guard),
+            bounds,
+            store,
+            telemetry,
+            A2aServerSettings::default(),
+        ));
         gateway.started.store(true, Ordering::Relaxed);
         let (stop, now) = (gateway.stop.clone(), CancellationToken::new());
         let ends = (stop.clone(), now.clone());

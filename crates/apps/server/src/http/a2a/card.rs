@@ -99,6 +99,7 @@ fn bare(asked: &GatewayRequest, name: &str) -> ServedCard {
         security,
         is_guarded: !asked.gateway.guard.is_open(),
         takes_images: false,
+        pushes: false,
     }
 }
 
@@ -129,6 +130,7 @@ fn card(asked: &GatewayRequest, room: &AgentRoom, name: &str) -> Result<ServedCa
             });
             card.name.clone_from(name);
             card.takes_images = true;
+            card.pushes = true;
         }
         AgentRoom::Tools { profile } => {
             card.skills = skills(asked, &crib);

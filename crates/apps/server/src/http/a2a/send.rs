@@ -1,49 +1,74 @@
 //! A message: it begins a task, or answers what one asks.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolcrib::RunStage;
+use sha2::{Digest as _, Sha256};
 use toolcrib::a2a::protocol::message::AgentMessage;
 use toolcrib::a2a::protocol::part::{MessagePart, PartContent};
-use toolcrib::a2a_server::{A2aFault, A2aFaultKind, SendOptions};
+use toolcrib::a2a::protocol::wire::WireForm;
+use toolcrib::a2a_server::{A2aFault, A2aFaultKind, PushConfig, SendOptions};
+use toolcrib::{Caller, RunStage};
+use uuid::Uuid;
 
 use super::refusal::{Refusal, takes_on};
 use super::room::AgentRoom;
 use super::stream::TaskStream;
 use super::wire::AnswerWire;
-use super::{questions, tasks, tool_call, view};
+use super::{push, questions, tasks, tool_call, view};
 use crate::http::agents::live::live_run::LiveRun;
-use crate::http::agents::live::recovery;
-use crate::http::agents::responses::{not_begun, order};
+use crate::http::agents::live::thread_hold::ThreadHold;
+use crate::http::agents::live::{LiveRuns, recovery};
+use crate::http::agents::responses::{not_begun, order_as};
 use crate::http::agents::runs::silent;
 use crate::http::rest::tickets;
 use crate::http::routes::reply::HttpReply;
 use crate::http::routes::request::GatewayRequest;
 use crate::http::state::GatewayState;
 
+/// How often, and after which pause, it is looked whether a message that came twice has begun.
+const LOOKS: usize = 250;
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+
 pub(super) async fn send(
     asked: &GatewayRequest,
     room: &AgentRoom,
-    message: &AgentMessage,
+    (message, told): (&AgentMessage, Option<PushConfig>),
     options: SendOptions,
     wire: &AnswerWire,
 ) -> Result<HttpReply, Refusal> {
+    // Before anything begins.
+    told.iter().try_for_each(|config| push::check(asked, room, config))?;
     let AgentRoom::Agent { name, .. } = room else {
         return tool_call::send(asked, room, message, options, wire).await;
     };
     takes_on(message)?;
     let gateway = &asked.gateway;
-    let live = match &message.task {
+    let (live, known) = match &message.task {
         None => begin(asked, name, message).await?,
         Some(task) => match answer(asked, name, task, message).await? {
-            AnsweredTask::GoesOn(live) => live,
+            AnsweredTask::GoesOn(live) => {
+                let known = view::now(gateway, &live).await.sequence;
+                (live, known)
+            }
             AnsweredTask::StillAsks(live, note) => {
-                let told = view::now(gateway, &live).await.noted(&note).event(options.history);
-                return Ok(wire.once(&told, options.is_streamed));
+                let now = view::now(gateway, &live).await;
+                if let Some(config) = told {
+                    push::keep(asked, &live, config, now.sequence).await?;
+                }
+                let said = now.noted(&note).event(options.history);
+                return Ok(wire.once(&said, options.is_streamed));
             }
         },
     };
+    if let Some(mut config) = told {
+        if config.id.is_empty() {
+            // So that the same message makes no second one.
+            config.id.clone_from(&live.meta.id);
+        }
+        push::keep(asked, &live, config, known).await?;
+    }
     if options.is_streamed {
         let first = view::now(gateway, &live).await;
         let stream = TaskStream::new(asked, live, wire, first.sequence).ends_at_pause();
@@ -63,10 +88,57 @@ enum AnsweredTask {
     StillAsks(Arc<LiveRun>, String),
 }
 
+/// Begins a task, or finds the one that the same message began: whoever lost the answer sends it
+/// again. Its id follows from the message, so that this holds over a restart too. Gives the sequence
+/// that it has come to.
 async fn begin(
     asked: &GatewayRequest,
     agent: &str,
     message: &AgentMessage,
+) -> Result<(Arc<LiveRun>, u64), Refusal> {
+    if message.id.is_empty() {
+        let id = Uuid::new_v4().simple().to_string();
+        return Ok((order(asked, agent, message, id).await?, 0));
+    }
+    let id = task_id(asked, agent, message);
+    let runs = &asked.gateway.runs;
+    let _alone = alone(runs, &asked.caller, &id).await?;
+    match runs.follow(&id, &asked.caller).await.map_err(silent)? {
+        Some(begun) => {
+            let known = view::now(&asked.gateway, &begun).await.sequence;
+            Ok((begun, known))
+        }
+        None => Ok((order(asked, agent, message, id).await?, 0)),
+    }
+}
+
+/// Waits until nobody else begins this task.
+async fn alone(runs: &LiveRuns, caller: &Caller, id: &str) -> Result<ThreadHold, Refusal> {
+    for _ in 0..LOOKS {
+        if let Some(hold) = runs.hold(caller, &format!("message/{id}")) {
+            return Ok(hold);
+        }
+        tokio::time::sleep(LOOK_AGAIN).await;
+    }
+    let message = "the same message begins a task just now: send it again later";
+    Err(A2aFault::new(A2aFaultKind::TooMany, message).into())
+}
+
+/// The same for the same message of one caller to one agent. What it says is in it: some clients
+/// number their messages from 1 in each of their lives.
+fn task_id(asked: &GatewayRequest, agent: &str, message: &AgentMessage) -> String {
+    let Caller { tenant, subject, .. } = &*asked.caller;
+    let said = message.write(WireForm::Current);
+    let whole = json!([tenant, subject, agent, said]).to_string();
+    let digest = Sha256::digest(whole.as_bytes());
+    digest.iter().take(16).fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"))
+}
+
+async fn order(
+    asked: &GatewayRequest,
+    agent: &str,
+    message: &AgentMessage,
+    id: String,
 ) -> Result<Arc<LiveRun>, Refusal> {
     let parts: Vec<_> = message.parts.iter().map(input).collect();
     let mut request = json!({
@@ -76,7 +148,7 @@ async fn begin(
     if let (Some(context), Value::Object(fields)) = (&message.context, &mut request) {
         fields.insert("conversation".to_owned(), context.as_str().into());
     }
-    let ordered = order(asked, &request, None).await??;
+    let ordered = order_as(asked, &request, None, id).await??;
     let live = ordered.begin(asked, &request, None).await;
     live.map_err(|error| not_begun(&error).into())
 }

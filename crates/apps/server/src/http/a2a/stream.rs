@@ -23,15 +23,83 @@ const WAITING: usize = 256;
 /// A line that says nothing, so that nobody on the way takes a quiet task for a dead one.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
-pub(super) struct TaskStream {
+/// Reads what is told of a task, from a sequence on.
+pub(super) struct TaskFollower {
     gateway: Arc<GatewayState>,
     live: Arc<LiveRun>,
-    wire: AnswerWire,
     feed: TaskFeed,
     /// Events of the run that the feed has heard.
     heard: usize,
     /// The sequence that the reader knows.
     known: u64,
+}
+
+/// What came since the last time.
+pub(super) struct TaskNews {
+    pub(super) events: Vec<ServedEvent>,
+    /// Nothing more comes.
+    pub(super) is_over: bool,
+    /// It waits for somebody.
+    is_paused: bool,
+}
+
+impl TaskFollower {
+    /// What comes behind a sequence.
+    pub(super) fn new(gateway: &Arc<GatewayState>, live: &Arc<LiveRun>, known: u64) -> Self {
+        let mut feed = TaskFeed::new(&live.meta);
+        let heard = {
+            let state = live.state.borrow();
+            let heard = heard_at(known).min(state.events.len());
+            for (number, event) in state.events.iter().enumerate().take(heard) {
+                feed.hear(number, event);
+            }
+            heard
+        };
+        Self { gateway: Arc::clone(gateway), live: Arc::clone(live), feed, heard, known }
+    }
+
+    /// What is to be told since the last time.
+    pub(super) async fn news(&mut self) -> TaskNews {
+        let state = questions::news(&self.live, self.heard);
+        let mut news = TaskNews { events: Vec::new(), is_over: false, is_paused: false };
+        for event in &state.events {
+            let (number, known) = (self.heard, self.known);
+            let told = self.feed.hear(number, event).into_iter();
+            news.events.extend(told.filter(|it| it.sequence > known));
+            // It went on since: whoever knows that it waited is told so.
+            if is_pause(known) && number == heard_at(known) {
+                self.feed.has_paused();
+            }
+            self.heard += 1;
+        }
+        if self.feed.is_over() {
+            return TaskNews { is_over: true, ..news };
+        }
+        if state.stage == RunStage::Ended {
+            news.events.push(self.feed.lost(self.heard));
+            return TaskNews { is_over: true, ..news };
+        }
+        let Some(open) = questions::open(&self.gateway, &self.live, &state).await else {
+            return news;
+        };
+        let sequence = pause_after(self.heard);
+        if sequence > self.known {
+            self.known = sequence;
+            let ids = (self.live.meta.id.as_str(), self.live.meta.thread.as_str());
+            let status = questions::status(ids, sequence, &open, state.changed);
+            let (task, context) = (Some(ids.0.to_owned()), Some(ids.1.to_owned()));
+            let event = AgentEvent::Status { task, context, status };
+            news.events.push(ServedEvent { event, sequence });
+            self.feed.has_paused();
+        }
+        TaskNews { is_paused: true, ..news }
+    }
+}
+
+pub(super) struct TaskStream {
+    live: Arc<LiveRun>,
+    wire: AnswerWire,
+    follower: TaskFollower,
     ends_at_pause: bool,
 }
 
@@ -43,17 +111,8 @@ impl TaskStream {
         wire: &AnswerWire,
         known: u64,
     ) -> Self {
-        let mut feed = TaskFeed::new(&live.meta);
-        let heard = {
-            let state = live.state.borrow();
-            let heard = heard_at(known).min(state.events.len());
-            for (number, event) in state.events.iter().enumerate().take(heard) {
-                feed.hear(number, event);
-            }
-            heard
-        };
-        let (gateway, wire) = (Arc::clone(&asked.gateway), wire.clone());
-        Self { gateway, live, wire, feed, heard, known, ends_at_pause: false }
+        let follower = TaskFollower::new(&asked.gateway, &live, known);
+        Self { live, wire: wire.clone(), follower, ends_at_pause: false }
     }
 
     /// The reader is the one who is asked, and answers with a request of its own.
@@ -71,13 +130,13 @@ impl TaskStream {
             }
             loop {
                 state.mark_unchanged();
-                let (news, is_over) = self.news().await;
-                for told in news {
+                let news = self.follower.news().await;
+                for told in news.events {
                     if sender.send(self.wire.line(&told)).await.is_err() {
                         return;
                     }
                 }
-                if is_over {
+                if news.is_over || (news.is_paused && self.ends_at_pause) {
                     return;
                 }
                 tokio::select! {
@@ -94,43 +153,5 @@ impl TaskStream {
             }
         });
         reply::events(waiting, None)
-    }
-
-    /// What is to be told since the last time, and whether that is all.
-    async fn news(&mut self) -> (Vec<ServedEvent>, bool) {
-        let state = questions::news(&self.live, self.heard);
-        let mut news = Vec::new();
-        for event in &state.events {
-            let (number, known) = (self.heard, self.known);
-            news.extend(self.feed.hear(number, event).into_iter().filter(|it| it.sequence > known));
-            // It went on since: whoever knows that it waited is told so.
-            if is_pause(known) && number == heard_at(known) {
-                self.feed.has_paused();
-            }
-            self.heard += 1;
-        }
-        if self.feed.is_over() {
-            return (news, true);
-        }
-        if state.stage == RunStage::Ended {
-            news.push(self.feed.lost(self.heard));
-            return (news, true);
-        }
-        let Some(open) = questions::open(&self.gateway, &self.live, &state).await else {
-            return (news, false);
-        };
-        let sequence = pause_after(self.heard);
-        if sequence > self.known {
-            self.known = sequence;
-            let ids = (self.live.meta.id.as_str(), self.live.meta.thread.as_str());
-            let status = questions::status(ids, sequence, &open, state.changed);
-            let (task, context) = (Some(ids.0.to_owned()), Some(ids.1.to_owned()));
-            news.push(ServedEvent {
-                event: AgentEvent::Status { task, context, status },
-                sequence,
-            });
-            self.feed.has_paused();
-        }
-        (news, self.ends_at_pause)
     }
 }

@@ -142,7 +142,7 @@ impl TaskView {
 }
 
 /// Puts words behind words, so that an answer in pieces is one text.
-fn join(parts: &mut Vec<MessagePart>, more: Vec<MessagePart>) {
+pub(super) fn join(parts: &mut Vec<MessagePart>, more: Vec<MessagePart>) {
     for part in more {
         match (parts.last_mut().map(|last| &mut last.content), part.content) {
             (Some(PartContent::Text(last)), PartContent::Text(text)) => last.push_str(&text),

@@ -6,7 +6,7 @@ use serde_json::Value;
 use tokio::sync::mpsc::channel;
 use toolcrib::a2a::protocol::task::AgentTask;
 use toolcrib::a2a::protocol::wire::WireForm;
-use toolcrib::a2a_server::{A2aFault, ServedEvent, rpc};
+use toolcrib::a2a_server::{A2aFault, PushConfig, ServedEvent, push, rpc};
 
 use crate::http::routes::reply::{self, HttpReply};
 
@@ -63,6 +63,25 @@ impl AnswerWire {
 
     pub(super) fn tasks(&self, tasks: &[AgentTask]) -> Value {
         tasks.iter().map(|task| task.write(self.form)).collect::<Vec<_>>().into()
+    }
+
+    pub(super) fn push(&self, task: &str, config: &PushConfig) -> HttpReply {
+        self.answer(&config.write(task, self.form))
+    }
+
+    /// `next`: where the next page begins.
+    pub(super) fn pushes(
+        &self,
+        task: &str,
+        configs: &[PushConfig],
+        next: Option<&str>,
+    ) -> HttpReply {
+        self.answer(&push::list(task, configs, next, self.form))
+    }
+
+    /// A configuration is gone.
+    pub(super) fn gone(&self) -> HttpReply {
+        self.answer(&push::gone(self.form))
     }
 
     /// The answer to a message.

@@ -7,7 +7,7 @@
 pub(in crate::http) mod driver;
 pub(crate) mod live_run;
 pub(crate) mod recovery;
-pub(super) mod thread_hold;
+pub(in crate::http) mod thread_hold;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -75,7 +75,7 @@ impl LiveRuns {
     }
 
     /// Keeps others from adding to a thread meanwhile; `None`: somebody adds to it.
-    pub(super) fn hold(&self, caller: &Caller, thread: &str) -> Option<ThreadHold> {
+    pub(in crate::http) fn hold(&self, caller: &Caller, thread: &str) -> Option<ThreadHold> {
         self.held.hold(caller, thread)
     }
 

@@ -25,7 +25,7 @@ use crate::http::routes::reply::{self, HttpReply};
 use crate::http::routes::request::GatewayRequest;
 use crate::http::routes::route::ReplyFuture;
 use feed::ResponseFeed;
-pub(in crate::http) use request::{not_begun, order};
+pub(in crate::http) use request::{not_begun, order, order_as};
 pub(crate) use socket::connect;
 pub(super) use thread::before;
 use thread::{missing, run_id, unreadable};

@@ -275,7 +275,7 @@ fn what_is_wrong_is_told_in_the_words_of_the_protocol() {
     let push =
         over(&serving, "GET", "/a2a/default/tasks/x/pushNotificationConfigs", Some("1.0"), "");
     let reason = &push.json()["error"]["details"][0]["reason"];
-    assert_eq!((push.status, reason), (400, &json!("PUSH_NOTIFICATION_NOT_SUPPORTED")));
+    assert_eq!((push.status, reason), (404, &json!("TASK_NOT_FOUND")));
     let nobody = over(&serving, "POST", "/a2a/nobody", Some("1.0"), "{}");
     assert_eq!(nobody.problem(), "404 unknown-agent");
 }

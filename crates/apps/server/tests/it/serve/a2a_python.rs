@@ -7,6 +7,8 @@ use std::process::Command;
 use serde_json::{Value, json};
 use toolcrib_testkit::{ScriptedModel, ScriptedTurn};
 
+use super::a2a_push::OPEN;
+use super::a2a_push::receiver::Receiver;
 use super::agents::serving;
 use super::agui::{ASKS, DESK, makes_a_task, tasks};
 use super::support::Serving;
@@ -70,5 +72,29 @@ fn the_client_in_python_is_refused_with_the_errors_that_it_knows() {
             "again": "UnsupportedOperationError", "listed": 1, "total": 1,
         });
         assert_eq!(told, wanted, "{way}");
+    }
+}
+
+#[test]
+fn the_client_in_python_has_a_receiver_told_of_its_task() {
+    let Some(python) = python() else { return };
+    for way in WAYS {
+        let receiver = Receiver::taking();
+        let model = ScriptedModel::of([ScriptedTurn::says("Done.")]).unwrap();
+        let serving = serving(&model, &format!("{ASKS}{OPEN}{DESK}"));
+        let told = run(&python, &serving, &["push", way, "once", &receiver.url()]);
+        let mut wanted = json!({
+            "offered": true, "end": "TASK_STATE_COMPLETED", "same": true, "url": true,
+            "token": "word", "scheme": "Bearer", "credentials": "secret", "listed": 2, "left": 1,
+        });
+        if way == "HTTP+JSON/0.3" {
+            let fields = wanted.as_object_mut().unwrap();
+            fields.retain(|name, _| !["listed", "left"].contains(&name.as_str()));
+        }
+        assert_eq!(told, wanted, "{way}");
+        let is_old = way.ends_with("0.3");
+        let came = receiver.until(if is_old { "completed" } else { "TASK_STATE_COMPLETED" });
+        let token = "\r\nx-a2a-notification-token: first\r\n";
+        assert!(came.iter().all(|it| it.head.contains(token)), "{way}");
     }
 }

@@ -6,6 +6,7 @@ use std::time::SystemTime;
 use serde_json::Value;
 use toolcrib::RunLedgerError;
 use toolcrib::agent::RunOrder;
+use uuid::Uuid;
 
 use super::super::api_error::ApiError;
 use super::super::chosen::{agent_within, check_names, choose};
@@ -44,9 +45,19 @@ pub(in crate::http) async fn order(
     body: &Value,
     own: Option<&LiveRuns>,
 ) -> Result<Result<OrderedRun, ApiError>, HttpProblem> {
+    order_as(asked, body, own, Uuid::new_v4().simple().to_string()).await
+}
+
+/// The same with an id of the run that is to begin. There must be no run with it.
+pub(in crate::http) async fn order_as(
+    asked: &GatewayRequest,
+    body: &Value,
+    own: Option<&LiveRuns>,
+    id: String,
+) -> Result<Result<OrderedRun, ApiError>, HttpProblem> {
     let is = |key: &str| body.get(key).and_then(Value::as_bool);
     let is_durable = is("background") == Some(true);
-    let mut thread = match RequestThread::read(asked, body, own).await {
+    let mut thread = match RequestThread::read(asked, body, own, id).await {
         Ok(thread) => thread,
         Err(error) => return Ok(Err(error)),
     };

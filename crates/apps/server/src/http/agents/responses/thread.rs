@@ -7,7 +7,6 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Value, json};
 use toolcrib::agent::{RunEvent, SavedRun, ThreadItem};
 use toolcrib::{Caller, LedgerError, Reference, RunStage, RunSummary, StoredRun};
-use uuid::Uuid;
 
 use super::super::api_error::ApiError;
 use super::super::input;
@@ -71,9 +70,9 @@ impl RequestThread {
         asked: &GatewayRequest,
         body: &Value,
         own: Option<&LiveRuns>,
+        id: String,
     ) -> Result<Self, ApiError> {
         let (kept, caller) = (&asked.gateway.runs, &*asked.caller);
-        let id = Uuid::new_v4().simple().to_string();
         let conversation = conversation(body);
         let named = body.get("previous_response_id").and_then(Value::as_str);
         check(body, conversation.is_some(), named.is_some())?;

@@ -22,6 +22,9 @@ const QUERY: &[QueryParameter] = &[
 
 const PUSH: &str = "/a2a/{agent}/tasks/{id}/pushNotificationConfigs";
 const ONE_PUSH: &str = "/a2a/{agent}/tasks/{id}/pushNotificationConfigs/{config}";
+/// The same in 0.3.
+const OLD_PUSH: &str = "/a2a/{agent}/v1/tasks/{id}/pushNotificationConfigs";
+const ONE_OLD_PUSH: &str = "/a2a/{agent}/v1/tasks/{id}/pushNotificationConfigs/{config}";
 
 pub(super) static ROUTES: &[Route] = &[
     get("/.well-known/agent-card.json", "agent_card", a2a::card::show, "What the agent can do.")
@@ -57,13 +60,13 @@ pub(super) static ROUTES: &[Route] = &[
         .body(schemas::anything)
         .query(QUERY)
         .undocumented(),
-    get(PUSH, "a2a_pushes", a2a::pushes, "Refused.").query(QUERY).undocumented(),
-    post(PUSH, "a2a_push", a2a::pushes, "Refused.")
+    get(PUSH, "a2a_pushes", a2a::pushes, "List who is told of a task.").query(QUERY).undocumented(),
+    post(PUSH, "a2a_push", a2a::pushes, "Have somebody told of a task.")
         .body(schemas::anything)
         .query(QUERY)
         .undocumented(),
-    get(ONE_PUSH, "a2a_show_push", a2a::pushes, "Refused.").query(QUERY).undocumented(),
-    delete(ONE_PUSH, "a2a_end_push", a2a::pushes, "Refused.").query(QUERY).undocumented(),
+    get(ONE_PUSH, "a2a_show_push", a2a::push, "Show who is told.").query(QUERY).undocumented(),
+    delete(ONE_PUSH, "a2a_end_push", a2a::push, "Tell them no more.").query(QUERY).undocumented(),
     get("/a2a/{agent}/extendedAgentCard", "a2a_card", a2a::extended_card, "The whole card.")
         .query(QUERY)
         .undocumented(),
@@ -80,6 +83,17 @@ pub(super) static ROUTES: &[Route] = &[
         .undocumented(),
     post("/a2a/{agent}/v1/tasks/{id}", "a2a_old_end_task", a2a::task, "The same in 0.3.")
         .body(schemas::anything)
+        .query(QUERY)
+        .undocumented(),
+    get(OLD_PUSH, "a2a_old_pushes", a2a::pushes, "The same in 0.3.").query(QUERY).undocumented(),
+    post(OLD_PUSH, "a2a_old_push", a2a::pushes, "The same in 0.3.")
+        .body(schemas::anything)
+        .query(QUERY)
+        .undocumented(),
+    get(ONE_OLD_PUSH, "a2a_old_show_push", a2a::push, "The same in 0.3.")
+        .query(QUERY)
+        .undocumented(),
+    delete(ONE_OLD_PUSH, "a2a_old_end_push", a2a::push, "The same in 0.3.")
         .query(QUERY)
         .undocumented(),
     get("/a2a/{agent}/v1/card", "a2a_old_card", a2a::extended_card, "The same in 0.3.")

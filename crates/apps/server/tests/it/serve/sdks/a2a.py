@@ -7,17 +7,22 @@ import sys
 import httpx
 from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
 from a2a.types.a2a_pb2 import (
+    AuthenticationInfo,
     CancelTaskRequest,
+    DeleteTaskPushNotificationConfigRequest,
+    GetTaskPushNotificationConfigRequest,
     GetTaskRequest,
+    ListTaskPushNotificationConfigsRequest,
     ListTasksRequest,
     Message,
     Part,
     Role,
     SendMessageRequest,
+    TaskPushNotificationConfig,
     TaskState,
 )
 
-base, token, what, way, streaming = sys.argv[1:]
+base, token, what, way, streaming, *more = sys.argv[1:]
 binding, version = way.split('/')
 
 
@@ -94,6 +99,34 @@ async def errors(client, card):
     }
 
 
+async def push(client, card):
+    url = more[0]
+    request = message('Hello.')
+    own = request.configuration.task_push_notification_config
+    own.url, own.token = url, 'first'
+    done = await send(client, request)
+    known = AuthenticationInfo(scheme='Bearer', credentials='secret')
+    config = TaskPushNotificationConfig(
+        task_id=done.id, id='second', url=url, token='word', authentication=known
+    )
+    made = await client.create_task_push_notification_config(config)
+    asked = GetTaskPushNotificationConfigRequest(task_id=done.id, id='second')
+    found = await client.get_task_push_notification_config(asked)
+    told = {
+        'offered': card.capabilities.push_notifications, 'end': done.state,
+        'same': made == found, 'url': found.url == url, 'token': found.token,
+        'scheme': found.authentication.scheme, 'credentials': found.authentication.credentials,
+    }
+    if way == 'HTTP+JSON/0.3':
+        return told  # The client has no list and no end of it there.
+    asked = ListTaskPushNotificationConfigsRequest(task_id=done.id)
+    listed = await client.list_task_push_notification_configs(asked)
+    gone = DeleteTaskPushNotificationConfigRequest(task_id=done.id, id='second')
+    await client.delete_task_push_notification_config(gone)
+    left = await client.list_task_push_notification_configs(asked)
+    return {**told, 'listed': len(listed.configs), 'left': len(left.configs)}
+
+
 async def main():
     headers = {'Authorization': 'Bearer ' + token}
     async with httpx.AsyncClient(headers=headers, timeout=60) as http:
@@ -109,7 +142,8 @@ async def main():
             supported_protocol_bindings=[binding],
         )
         client = ClientFactory(config).create(card)
-        print(json.dumps(await {'approve': approve, 'errors': errors}[what](client, card)))
+        talk = {'approve': approve, 'errors': errors, 'push': push}[what]
+        print(json.dumps(await talk(client, card)))
 
 
 asyncio.run(main())
