@@ -71,8 +71,23 @@ pub(super) async fn set(
     Ok(wire.push(task, &config))
 }
 
+/// Does the same with what a message says. Where it names none, the configuration has the name of the
+/// task, so that the same message makes no second one.
+pub(super) async fn keep_said(
+    asked: &GatewayRequest,
+    live: &Arc<LiveRun>,
+    said: Option<PushConfig>,
+    known: u64,
+) -> Result<(), Refusal> {
+    let Some(mut config) = said else { return Ok(()) };
+    if config.id.is_empty() {
+        config.id.clone_from(&live.meta.id);
+    }
+    keep(asked, live, config, known).await.map(|_| ())
+}
+
 /// Writes a configuration down and tells it what comes behind a sequence.
-pub(super) async fn keep(
+async fn keep(
     asked: &GatewayRequest,
     live: &Arc<LiveRun>,
     mut config: PushConfig,

@@ -54,21 +54,13 @@ pub(super) async fn send(
             }
             AnsweredTask::StillAsks(live, note) => {
                 let now = view::now(gateway, &live).await;
-                if let Some(config) = told {
-                    push::keep(asked, &live, config, now.sequence).await?;
-                }
+                push::keep_said(asked, &live, told, now.sequence).await?;
                 let said = now.noted(&note).event(options.history);
                 return Ok(wire.once(&said, options.is_streamed));
             }
         },
     };
-    if let Some(mut config) = told {
-        if config.id.is_empty() {
-            // So that the same message makes no second one.
-            config.id.clone_from(&live.meta.id);
-        }
-        push::keep(asked, &live, config, known).await?;
-    }
+    push::keep_said(asked, &live, told, known).await?;
     if options.is_streamed {
         let first = view::now(gateway, &live).await;
         let stream = TaskStream::new(asked, live, wire, first.sequence).ends_at_pause();
