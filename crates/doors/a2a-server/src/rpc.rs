@@ -164,7 +164,8 @@ mod tests {
     fn configurations_of_pushes_are_asked_for_in_the_words_of_each_version() {
         let asked = |method: &str, params: Value| {
             let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-            read(&body, version(None)).operation.map(|(operation, _)| operation)
+            let said = if method.contains('/') { None } else { Some("1.0") };
+            read(&body, version(said)).operation.map(|(operation, _)| operation)
         };
         let (task, config) = ("t".to_owned(), "c".to_owned());
         let get = A2aOperation::GetPush { task: task.clone(), config: Some(config.clone()) };

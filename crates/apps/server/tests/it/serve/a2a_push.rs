@@ -130,7 +130,8 @@ fn configurations_are_made_shown_listed_and_deleted_in_the_words_of_each_version
     assert_eq!(proto, json!({ "name": name, "pushNotificationConfig": inner }));
     let all = over(&serving, "GET", &old_place, None, "").json();
     assert_eq!(all["configs"].as_array().unwrap().len(), 3, "{all}");
-    let page = |query: &str| over(&serving, "GET", &format!("{place}?{query}"), None, "").json();
+    let page =
+        |query: &str| over(&serving, "GET", &format!("{place}?{query}"), Some("1.0"), "").json();
     let first = page("pageSize=2");
     let token = first["nextPageToken"].as_str().unwrap();
     let second = page(&format!("pageSize=2&pageToken={token}"));
@@ -190,7 +191,8 @@ fn a_configuration_is_not_there_for_another_caller() {
     let other = serving.token_of("other");
     for (method, end) in [("GET", ""), ("GET", "/c"), ("DELETE", "/c")] {
         let told = [task, "00000000000000000000000000000000"].map(|task| {
-            let path = format!("/a2a/assistant/tasks/{task}/pushNotificationConfigs{end}");
+            let path =
+                format!("/a2a/assistant/tasks/{task}/pushNotificationConfigs{end}?A2A-Version=1.0");
             let answer = serving.ask_as(&other, method, &path, "");
             (answer.status, answer.json()["error"]["details"][0]["reason"].clone())
         });
@@ -375,7 +377,7 @@ fn a_message_that_comes_again_is_answered_with_the_task_that_it_began() {
     assert_eq!(other["artifacts"][0]["parts"][0]["text"], "Two.", "{other}");
     let stranger = serving.token_of("other");
     let body = json!({ "message": first }).to_string();
-    let path = "/a2a/assistant/message:send";
+    let path = "/a2a/assistant/message:send?A2A-Version=1.0";
     let theirs = serving.ask_as(&stranger, "POST", path, &body).json()["task"].clone();
     assert_eq!(theirs["artifacts"][0]["parts"][0]["text"], "Three.", "{theirs}");
 }
