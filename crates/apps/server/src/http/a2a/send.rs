@@ -15,6 +15,7 @@ use uuid::Uuid;
 use super::refusal::{Refusal, takes_on};
 use super::room::AgentRoom;
 use super::stream::TaskStream;
+use super::view::TaskView;
 use super::wire::AnswerWire;
 use super::{push, questions, tasks, tool_call, view};
 use crate::http::agents::live::live_run::LiveRun;
@@ -66,10 +67,8 @@ pub(super) async fn send(
         let stream = TaskStream::new(asked, live, wire, first.sequence).ends_at_pause();
         return Ok(stream.reply(first.event(options.history)));
     }
-    if options.waits {
-        rests(gateway, &live).await;
-    }
-    let view = view::now(gateway, &live).await;
+    let view =
+        if options.waits { at_rest(gateway, &live).await } else { view::now(gateway, &live).await };
     Ok(wire.event(&view.event(options.history)))
 }
 
@@ -203,21 +202,25 @@ async fn answer(
     Ok(AnsweredTask::GoesOn(live))
 }
 
-/// Waits until a task has ended or waits for somebody, or until the server stops and another one goes
-/// on with it.
-pub(super) async fn rests(gateway: &GatewayState, live: &LiveRun) {
+/// A task when it has ended or waits for somebody, or as it is when the server stops and another one
+/// goes on with it.
+pub(super) async fn at_rest(gateway: &GatewayState, live: &LiveRun) -> TaskView {
     let mut changes = live.state.subscribe();
     loop {
         changes.mark_unchanged();
         let state = questions::news(live, usize::MAX);
         if state.stage == RunStage::Ended || questions::open(gateway, live, &state).await.is_some()
         {
-            return;
+            let view = view::now(gateway, live).await;
+            // A decision may have set it going between the two looks.
+            if view.state().is_terminal() || view.state().is_interrupted() {
+                return view;
+            }
         }
         tokio::select! {
             // It cannot be dropped before: it is held here.
             _ = changes.changed() => {}
-            () = live.goes_on_elsewhere() => return,
+            () = live.goes_on_elsewhere() => return view::now(gateway, live).await,
         }
     }
 }
