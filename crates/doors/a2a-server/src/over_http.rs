@@ -37,7 +37,7 @@ pub enum AskedPath {
 /// The version of a path: those of 0.3 begin with `v1`, of all things.
 pub fn form(is_below_v1: bool, asked: AskedVersion) -> Result<WireForm, A2aFault> {
     let (own, name) = if is_below_v1 {
-        (ProtocolVersion::V03, "/v1/...")
+        (ProtocolVersion::V03, "a path below `/v1`")
     } else {
         (ProtocolVersion::V1, "a path without `/v1`")
     };

@@ -91,7 +91,7 @@ fn asked(
         let message = format!("there is no method `{shown}`: `SendMessage` begins a task");
         A2aFault::new(A2aFaultKind::MethodNotFound, message)
     })?;
-    let form = WireForm::of(version.of(own, method)?, ProtocolBinding::JsonRpc);
+    let form = WireForm::of(version.of(own, &format!("`{method}`"))?, ProtocolBinding::JsonRpc);
     A2aOperation::read(kind, params, form).map(|operation| (operation, form))
 }
 

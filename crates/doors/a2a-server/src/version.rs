@@ -25,7 +25,7 @@ impl AskedVersion {
         })
     }
 
-    /// The version of something that only this one has; `name`: what it is.
+    /// The version of something that only this one has; `name`: what it is, as it is told.
     pub(crate) fn of(self, own: ProtocolVersion, name: &str) -> Result<ProtocolVersion, A2aFault> {
         let asked = match self {
             Self::Unsaid => ProtocolVersion::V03,
@@ -34,12 +34,11 @@ impl AskedVersion {
         if asked == own {
             return Ok(own);
         }
-        let shown: String = name.chars().take(80).collect();
         let why = match self {
             Self::Unsaid => "a request without a version is of 0.3",
             Self::Said(_) => "the request is of another",
         };
-        let message = format!("`{shown}` is of version {own}, and {why}: set `A2A-Version: {own}`");
+        let message = format!("{name} is of version {own}, and {why}: set `A2A-Version: {own}`");
         Err(A2aFault::new(A2aFaultKind::MethodNotFound, message))
     }
 }

@@ -13,7 +13,7 @@ use toolcrib::ledger::MemoryRuns;
 use toolcrib::mcp::{McpServer, McpServerSettings};
 use toolcrib::store::Store;
 
-use crate::http::a2a::push::desk::PushDesk;
+use crate::http::a2a::push::registry::PushRegistry;
 use crate::http::agents::live::LiveRuns;
 use crate::http::agents::registry::AgentRegistry;
 use crate::http::listen::overload::OverloadReason;
@@ -48,7 +48,7 @@ pub(crate) struct GatewayState {
     pub(crate) agents: AgentRegistry,
     pub(crate) runs: LiveRuns,
     /// Who is told of tasks, at addresses that callers name.
-    pub(crate) pushes: PushDesk,
+    pub(crate) pushes: PushRegistry,
     /// What outlives the process; `None`: nothing does.
     pub(crate) store: Option<Store>,
     /// When a peer found no room the last time.
@@ -118,7 +118,7 @@ impl GatewayState {
             replies,
             agents: AgentRegistry::default(),
             runs: LiveRuns::new(runs, keys_for, stop.clone()),
-            pushes: PushDesk::new(pushes),
+            pushes: PushRegistry::new(pushes),
             store,
             is_encrypted: AtomicBool::new(false),
             started: AtomicBool::new(false),

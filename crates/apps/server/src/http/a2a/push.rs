@@ -1,12 +1,12 @@
 //! Push notifications: who wants to be told of a task, and where.
 //!
 //! Read in this order: here the configurations, which stand beside the run of their task;
-//! [`desk`], which has those that are told something now; [`sender`], which follows a task for one of
+//! [`registry`], which has those that are told something now; [`sender`], which follows a task for one of
 //! them; [`queue`], what waits to be sent; and [`delivery`], one notification on its way.
 
 mod delivery;
-pub(crate) mod desk;
 mod queue;
+pub(crate) mod registry;
 mod sender;
 
 use std::sync::Arc;
@@ -43,8 +43,7 @@ pub(super) fn check(
     let refused = |message: String| Err(A2aFault::params(message).telling("field", "url").into());
     let Err(why) = asked.gateway.pushes.judge(&config.url) else { return Ok(()) };
     refused(format!(
-        "`url` cannot be notified: {why}; private addresses are open here that `push_private` of \
-         `[server]` names"
+        "`url` cannot be notified: {why}; for notifications that is `push_private` of `[server]`"
     ))
 }
 

@@ -13,13 +13,13 @@ const MOST_SENDERS: usize = 1_000;
 /// A task and the id of a configuration of it.
 type PushKey = (String, String);
 
-pub(crate) struct PushDesk {
+pub(crate) struct PushRegistry {
     /// Callers name the addresses. `None`: there is no TLS here, and thus no way out.
     egress: Option<Egress>,
     senders: Mutex<HashMap<PushKey, CancellationToken>>,
 }
 
-impl PushDesk {
+impl PushRegistry {
     /// `network`: what is open of the private addresses.
     pub(crate) fn new(network: Network) -> Self {
         Self { egress: Egress::open([], network).ok(), senders: Mutex::default() }
