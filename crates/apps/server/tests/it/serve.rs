@@ -3,6 +3,7 @@
 mod a2a;
 mod a2a_acts;
 mod a2a_cribs;
+mod a2a_node;
 mod a2a_push;
 mod a2a_python;
 mod a2a_rings;

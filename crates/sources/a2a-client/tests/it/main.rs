@@ -3,7 +3,9 @@
 
 mod crib;
 mod hostile;
+mod javascript;
 mod lives;
+mod other_agent;
 mod python;
 mod stand_in;
 mod tools;

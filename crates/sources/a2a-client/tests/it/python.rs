@@ -1,56 +1,31 @@
 //! Agents of the SDK in Python, where the run of the tests installed it: each version over each
 //! way.
 
-use std::io::Write as _;
-use std::net::TcpListener;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolcrib_a2a_client::A2aSettings;
-use toolcrib_child::{Child, Program};
 use toolcrib_core::{
     BatchOptions, Caller, Decision, Part, PendingTicket, PlanRequest, Response, Run, ToolOutcome,
 };
 
 use crate::crib::{Agency, Listener, heard_by, settings, source};
+use crate::other_agent::{OtherAgent, WAYS, peer};
 
-/// Each way with each version.
-const WAYS: [&str; 4] = ["JSONRPC/1.0", "HTTP+JSON/1.0", "JSONRPC/0.3", "HTTP+JSON/0.3"];
-
-/// An agent that goes away with its test.
-struct PythonAgent {
-    base: String,
-    _child: Child,
-}
+struct PythonAgent(OtherAgent);
 
 impl PythonAgent {
     async fn start() -> Option<Self> {
-        let Some(python) = variable("TOOLCRIB_PYTHON_A2A") else {
-            let out = &mut std::io::stdout();
-            writeln!(out, "[skipped] no agent in Python: `cargo xtask peers` installs it").unwrap();
-            return None;
-        };
-        // Nobody else takes a port that was free a moment ago, in all likelihood.
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let python = peer("TOOLCRIB_PYTHON_A2A")?;
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/agent.py");
-        let script = script.to_str().unwrap();
-        let port_text = port.to_string();
-        let mut program = Program::new(python, ["-W", "ignore", script, &port_text]);
-        program.inherited = vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())];
-        let child = Child::spawn(&program).await.unwrap();
-        for _ in 0..600 {
-            if tokio::net::TcpStream::connect(("127.0.0.1", port)).await.is_ok() {
-                return Some(Self { base: format!("http://127.0.0.1:{port}"), _child: child });
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-        panic!("the agent does not listen");
+        let words = ["-W", "ignore", script.to_str().unwrap()];
+        Some(Self(OtherAgent::start(&python, &words).await))
     }
 
     fn settings(&self, way: &str) -> A2aSettings {
-        settings(&format!("{}/{way}", self.base))
+        settings(&format!("{}/{way}", self.0.base))
     }
 
     async fn open(&self, way: &str) -> Agency {
@@ -60,7 +35,7 @@ impl PythonAgent {
     /// How many tasks the agent was told to cancel.
     async fn cancelled(&self) -> usize {
         use tokio::io::{AsyncReadExt, AsyncWriteExt};
-        let place = self.base.trim_start_matches("http://");
+        let place = self.0.base.trim_start_matches("http://");
         let mut line = tokio::net::TcpStream::connect(place).await.unwrap();
         let asked = "GET /cancelled HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
         line.write_all(asked.as_bytes()).await.unwrap();
@@ -71,11 +46,6 @@ impl PythonAgent {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "the test run says where it installed its peers")]
-fn variable(name: &str) -> Option<PathBuf> {
-    std::env::var_os(name).map(PathBuf::from)
-}
-
 fn waits(response: &Response) -> PendingTicket {
     let ToolOutcome::Pending(pending) = &response.outcome else { panic!("{response:?}") };
     pending.clone()
@@ -84,7 +54,7 @@ fn waits(response: &Response) -> PendingTicket {
 #[tokio::test]
 async fn the_card_at_the_well_known_place_tells_where_the_agent_is_and_what_it_can() {
     let Some(agent) = PythonAgent::start().await else { return };
-    let source = source(settings(&agent.base));
+    let source = source(settings(&agent.0.base));
     let tools = toolcrib_core::Source::load(&source).await.unwrap();
     let spec = &tools.get("ask").unwrap().spec;
     assert_eq!(spec.title.as_deref(), Some("Scripted Agent"));

@@ -14,7 +14,7 @@ const WAITING: &str = include_str!("sdks/waiting.mjs");
 const CLIENTS: &str = include_str!("sdks/agents.mjs");
 
 /// Runs a client with the modules of the peers, and reads the one line that it says at its end.
-fn run(modules: &Path, serving: &Serving, script: &str, words: &[&str]) -> Value {
+pub(super) fn run(modules: &Path, serving: &Serving, script: &str, words: &[&str]) -> Value {
     let found = serving.folder.path().join("node_modules");
     if !found.exists() {
         std::os::unix::fs::symlink(modules, found).unwrap();
