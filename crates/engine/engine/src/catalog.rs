@@ -274,6 +274,7 @@ impl Publisher {
         let mut making = self.making();
         let sources = self.sources.load();
         let lists = self.lists(&sources, making.settled);
+        let loaded: Vec<_> = sources.iter().filter(|source| !source.is_starting()).collect();
         let before = self.whole.catalog();
         let mut news = self.whole.publish(&lists, None);
         let now = self.whole.catalog();
@@ -282,6 +283,7 @@ impl Publisher {
             news |= window.publish(&lists, Some((&before, &now)));
         }
         making.settled |= settle;
+        loaded.into_iter().for_each(|source| source.has_been_published());
         self.tell(&news);
     }
 

@@ -1,7 +1,7 @@
 //! What is known of one source: its last good list, and how the last load went.
 
 use std::error::Error;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -22,6 +22,8 @@ pub(super) struct TrackedSource {
     /// Loads that have not given their thread back.
     stuck: Arc<AtomicU64>,
     last: Mutex<LastLoad>,
+    /// Snapshots know of its first load.
+    is_published: AtomicBool,
     /// What it offers beside tools.
     pub(super) library: Option<resource_loader::ResourceLoader>,
     watchers: Mutex<Vec<JoinHandle<()>>>,
@@ -113,6 +115,7 @@ impl TrackedSource {
             begun: AtomicU64::new(0),
             stuck: Arc::default(),
             last: Mutex::default(),
+            is_published: AtomicBool::new(false),
             watchers: Mutex::default(),
         }
     }
@@ -211,7 +214,23 @@ impl TrackedSource {
         self.library.as_ref()?.held(&self.id)
     }
 
+    /// What is known of it has reached the snapshots.
+    pub(super) fn has_been_published(&self) {
+        self.is_published.store(true, Ordering::Release);
+    }
+
+    /// Of a first list nothing is said before its tools can be called.
     pub(super) fn state(&self) -> SourceState {
+        if !self.is_published.load(Ordering::Acquire) {
+            return SourceState {
+                id: self.id.clone(),
+                tools: 0,
+                stale: false,
+                age_seconds: None,
+                error: None,
+                unhidden: Vec::new(),
+            };
+        }
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         SourceState {
             id: self.id.clone(),
