@@ -46,7 +46,8 @@ async fn what_an_agent_in_javascript_asks_is_answered_in_the_same_task() {
         let asked = agency.say("ask").await;
         let ToolOutcome::Pending(pending) = &asked.outcome else { panic!("{way}: {asked:?}") };
         let answer = Decision::Answer { content: json!({ "answer": "red" }) };
-        let decided = agency.0.decide(&Caller::local(), &Run::default(), &pending.ticket, answer);
-        assert_eq!(decided.await.unwrap().text(), "It is red.", "{way}");
+        let (caller, run) = (Caller::local(), Run::default());
+        let decided = agency.0.decide(&caller, &run, &pending.ticket, answer).await.unwrap();
+        assert_eq!(decided.text(), "It is red.", "{way}");
     }
 }
