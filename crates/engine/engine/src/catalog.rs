@@ -283,7 +283,9 @@ impl Publisher {
             news |= window.publish(&lists, Some((&before, &now)));
         }
         making.settled |= settle;
-        loaded.into_iter().for_each(|source| source.has_been_published());
+        for source in loaded {
+            source.has_been_published();
+        }
         self.tell(&news);
     }
 
