@@ -209,13 +209,17 @@ fn a_store_that_cannot_be_opened_on_a_full_disk_is_opened_once_there_is_room() {
     // What would not be opened with room is not waited for.
     let path = disk.path.join("crib.db");
     let mut bytes = std::fs::read(&path).unwrap();
-    bytes[60..64].copy_from_slice(&10_u32.to_be_bytes());
+    let form = u32::from_be_bytes(bytes[60..64].try_into().unwrap()) + 1;
+    bytes[60..64].copy_from_slice(&form.to_be_bytes());
     std::fs::write(&path, bytes).unwrap();
     // A log that was left would be read in place of what is written here.
     let _ = std::fs::remove_file(path.with_extension("db-wal"));
     disk.fill();
     let told = disk.refused(&folder);
-    assert!(told.contains("was written by a newer release (its form is 10"), "{told}");
+    assert!(
+        told.contains(&format!("was written by a newer release (its form is {form}")),
+        "{told}"
+    );
 }
 
 /// Of a young store nothing is in the file itself: its disk may have been full at any of its first
