@@ -3,24 +3,23 @@
 use serde_json::Value;
 use toolcrib_a2a_client::protocol::wire::WireForm;
 
-use crate::operation::A2aOperation;
-use crate::over_http::{self, AskedPath};
+use crate::operation::{A2aOperation, OperationKind};
 use crate::push::PushConfig;
 use crate::rpc;
 use crate::version::AskedVersion;
 
-const PATHS: [AskedPath; 11] = [
-    AskedPath::Send,
-    AskedPath::Stream,
-    AskedPath::Get,
-    AskedPath::List,
-    AskedPath::Cancel,
-    AskedPath::Subscribe,
-    AskedPath::Card,
-    AskedPath::SetPush,
-    AskedPath::GetPush,
-    AskedPath::ListPushes,
-    AskedPath::DeletePush,
+const KINDS: [OperationKind; 11] = [
+    OperationKind::Send,
+    OperationKind::Stream,
+    OperationKind::Get,
+    OperationKind::List,
+    OperationKind::Cancel,
+    OperationKind::Subscribe,
+    OperationKind::Card,
+    OperationKind::SetPush,
+    OperationKind::GetPush,
+    OperationKind::ListPushes,
+    OperationKind::DeletePush,
 ];
 
 /// A body, as JSON: it is read without a panic by every binding, and what is refused is told so that
@@ -38,8 +37,8 @@ pub fn request(data: &[u8]) {
         }
     }
     for form in [WireForm::Current, WireForm::OldProto] {
-        for path in PATHS {
-            match over_http::read(path, &body, form) {
+        for kind in KINDS {
+            match A2aOperation::read(kind, &body, form) {
                 Ok(operation) => fits(&operation),
                 Err(fault) => assert!(fault.kind.status() >= 400, "{fault:?}"),
             }

@@ -94,26 +94,36 @@ pub struct TaskQuery {
 
 /// Kinds of operations, by which a method or a path is told from the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum OperationKind {
+pub enum OperationKind {
+    /// `message:send`.
     Send,
+    /// `message:stream`.
     Stream,
+    /// `tasks/{id}`.
     Get,
+    /// `tasks`.
     List,
+    /// `tasks/{id}:cancel`.
     Cancel,
+    /// `tasks/{id}:subscribe`.
     Subscribe,
+    /// `extendedAgentCard`; of 0.3, `card`.
     Card,
+    /// `POST tasks/{id}/pushNotificationConfigs`.
     SetPush,
+    /// `GET tasks/{id}/pushNotificationConfigs/{config}`.
     GetPush,
+    /// `GET tasks/{id}/pushNotificationConfigs`.
     ListPushes,
+    /// `DELETE tasks/{id}/pushNotificationConfigs/{config}`.
     DeletePush,
 }
 
 impl A2aOperation {
-    pub(crate) fn read(
-        kind: OperationKind,
-        params: &Value,
-        form: WireForm,
-    ) -> Result<Self, A2aFault> {
+    /// `params`: those of a method; of a path its body, else what the query has, with the `id` that
+    /// the path has. Of a configuration of push notifications the path has the `taskId`, and perhaps
+    /// the `id`.
+    pub fn read(kind: OperationKind, params: &Value, form: WireForm) -> Result<Self, A2aFault> {
         let history = || count(params, &["historyLength", "history_length"]);
         Ok(match kind {
             OperationKind::Send | OperationKind::Stream => {
@@ -289,4 +299,48 @@ fn query(params: &Value, history: Option<u64>) -> Result<TaskQuery, A2aFault> {
         changed_since: text(params, &["statusTimestampAfter", "status_timestamp_after"])?,
         with_artifacts: flag(params, &["includeArtifacts", "include_artifacts"])?.unwrap_or(false),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_query_is_read_as_its_texts_say() {
+        let asked = json!({ "pageSize": "2", "includeArtifacts": "true", "status": "completed" });
+        let read = A2aOperation::read(OperationKind::List, &asked, WireForm::Current).unwrap();
+        let A2aOperation::List(TaskQuery { page_size, with_artifacts, state, .. }) = read else {
+            panic!("{read:?}");
+        };
+        assert_eq!((page_size, with_artifacts), (2, true));
+        assert_eq!(state.map(TaskState::as_str), Some("completed"));
+        for wrong in [
+            json!({ "pageSize": "0" }),
+            json!({ "pageSize": "101" }),
+            json!({ "status": "x" }),
+            json!({ "historyLength": "-1" }),
+        ] {
+            let refused = A2aOperation::read(OperationKind::List, &wrong, WireForm::Current);
+            assert_eq!(refused.unwrap_err().kind.status(), 400, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_message_of_0_3_is_read_in_the_json_of_protocol_buffers() {
+        let body = json!({
+            "request": {
+                "message_id": "m", "role": "ROLE_USER", "content": [{ "text": "hello" }],
+                "context_id": "c",
+            },
+            "configuration": {},
+        });
+        let read = A2aOperation::read(OperationKind::Send, &body, WireForm::OldProto).unwrap();
+        let A2aOperation::Send { message, options, .. } = read else { panic!("{read:?}") };
+        assert_eq!(message.words().as_deref(), Some("hello"));
+        assert_eq!(message.context.as_deref(), Some("c"));
+        let wanted = SendOptions { is_streamed: false, waits: false, history: None };
+        assert_eq!(options, wanted);
+    }
 }

@@ -1,6 +1,6 @@
 //! The version in which a request is made.
 
-use toolcrib_a2a_client::protocol::wire::ProtocolVersion;
+use toolcrib_a2a_client::protocol::wire::{ProtocolBinding, ProtocolVersion, WireForm};
 
 use crate::fault::{A2aFault, A2aFaultKind};
 
@@ -23,6 +23,16 @@ impl AskedVersion {
             A2aFault::new(A2aFaultKind::VersionNotSupported, message)
                 .telling("supportedVersions", "1.0, 0.3")
         })
+    }
+
+    /// The form of a request by a path: those of 0.3 begin with `v1`, of all things.
+    pub fn of_path(self, is_below_v1: bool) -> Result<WireForm, A2aFault> {
+        let (own, name) = if is_below_v1 {
+            (ProtocolVersion::V03, "a path below `/v1`")
+        } else {
+            (ProtocolVersion::V1, "a path without `/v1`")
+        };
+        self.of(own, name).map(|version| WireForm::of(version, ProtocolBinding::HttpJson))
     }
 
     /// The version of something that only this one has; `name`: what it is, as it is told.

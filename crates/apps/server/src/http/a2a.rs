@@ -23,8 +23,9 @@ mod wire;
 
 use http::{HeaderName, Method, header};
 use serde_json::{Map, Value};
-use toolcrib::a2a_server::over_http::{self, AskedPath};
-use toolcrib::a2a_server::{A2aFault, A2aFaultKind, A2aOperation, AskedVersion, rpc};
+use toolcrib::a2a_server::{
+    A2aFault, A2aFaultKind, A2aOperation, AskedVersion, OperationKind, rpc,
+};
 
 use crate::http::pipeline::host_check::single;
 use crate::http::routes::problem::{HttpProblem, ProblemKind};
@@ -78,27 +79,27 @@ pub(crate) fn call(asked: GatewayRequest) -> ReplyFuture {
 
 /// By paths of 1.0, and by those of 0.3.
 pub(crate) fn send_message(asked: GatewayRequest) -> ReplyFuture {
-    by_path(asked, |_| Some((AskedPath::Send, Vec::new())))
+    by_path(asked, |_| Some((OperationKind::Send, Vec::new())))
 }
 
 pub(crate) fn stream_message(asked: GatewayRequest) -> ReplyFuture {
-    by_path(asked, |_| Some((AskedPath::Stream, Vec::new())))
+    by_path(asked, |_| Some((OperationKind::Stream, Vec::new())))
 }
 
 pub(crate) fn list_tasks(asked: GatewayRequest) -> ReplyFuture {
-    by_path(asked, |_| Some((AskedPath::List, Vec::new())))
+    by_path(asked, |_| Some((OperationKind::List, Vec::new())))
 }
 
 pub(crate) fn extended_card(asked: GatewayRequest) -> ReplyFuture {
-    by_path(asked, |_| Some((AskedPath::Card, Vec::new())))
+    by_path(asked, |_| Some((OperationKind::Card, Vec::new())))
 }
 
 /// The configurations of a task, and one more.
 pub(crate) fn pushes(asked: GatewayRequest) -> ReplyFuture {
     by_path(asked, |asked| {
         let is_new = asked.method == Method::POST;
-        let path = if is_new { AskedPath::SetPush } else { AskedPath::ListPushes };
-        Some((path, named(asked, &["taskId"])))
+        let kind = if is_new { OperationKind::SetPush } else { OperationKind::ListPushes };
+        Some((kind, named(asked, &["taskId"])))
     })
 }
 
@@ -106,8 +107,8 @@ pub(crate) fn pushes(asked: GatewayRequest) -> ReplyFuture {
 pub(crate) fn push(asked: GatewayRequest) -> ReplyFuture {
     by_path(asked, |asked| {
         let is_end = asked.method == Method::DELETE;
-        let path = if is_end { AskedPath::DeletePush } else { AskedPath::GetPush };
-        Some((path, named(asked, &["taskId", "id"])))
+        let kind = if is_end { OperationKind::DeletePush } else { OperationKind::GetPush };
+        Some((kind, named(asked, &["taskId", "id"])))
     })
 }
 
@@ -121,20 +122,20 @@ pub(crate) fn task(asked: GatewayRequest) -> ReplyFuture {
     by_path(asked, |asked| {
         let segment = asked.segments.get(1).map_or("", String::as_str);
         let (id, verb) = segment.rsplit_once(':').map_or((segment, ""), |(id, verb)| (id, verb));
-        let path = match verb {
-            "" if asked.method != Method::POST => AskedPath::Get,
-            "cancel" if asked.method == Method::POST => AskedPath::Cancel,
+        let kind = match verb {
+            "" if asked.method != Method::POST => OperationKind::Get,
+            "cancel" if asked.method == Method::POST => OperationKind::Cancel,
             // The SDK in Python posts what the specification gets.
-            "subscribe" => AskedPath::Subscribe,
+            "subscribe" => OperationKind::Subscribe,
             _ => return None,
         };
-        Some((path, vec![("id", id.to_owned())]))
+        Some((kind, vec![("id", id.to_owned())]))
     })
 }
 
 fn by_path(
     asked: GatewayRequest,
-    path: impl Fn(&GatewayRequest) -> Option<(AskedPath, PathNames)> + Send + 'static,
+    path: impl Fn(&GatewayRequest) -> Option<(OperationKind, PathNames)> + Send + 'static,
 ) -> ReplyFuture {
     Box::pin(async move {
         let wire = AnswerWire::http(&asked.headers);
@@ -142,7 +143,7 @@ fn by_path(
             Ok(params) => params,
             Err(fault) => return Ok(wire.refuse(&fault)),
         };
-        let (path, names) = path(&asked).ok_or_else(|| {
+        let (kind, names) = path(&asked).ok_or_else(|| {
             let detail =
                 "a task is looked at by `GET`, and ended by `POST` with `:cancel` behind it";
             HttpProblem::new(ProblemKind::UnknownRoute, detail)
@@ -153,9 +154,9 @@ fn by_path(
         let version = version(&asked)?;
         let is_old = asked.uri.path().split('/').nth(3) == Some("v1");
         let read = AskedVersion::read(version.as_deref())
-            .and_then(|version| over_http::form(is_old, version))
+            .and_then(|version| version.of_path(is_old))
             .and_then(|form| {
-                over_http::read(path, &params, form).map(|operation| (operation, form))
+                A2aOperation::read(kind, &params, form).map(|operation| (operation, form))
             });
         match read {
             Ok((operation, form)) => act(&asked, &room, operation, wire.within(form)).await,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolcrib_core::{AllowAll, BatchOptions, Effect, Part, QuestionKind, ToolOutcome};
+use toolcrib_core::{AllowAll, BatchOptions, Effect, Part, QuestionKind, Response, ToolOutcome};
 use toolcrib_engine::Crib;
 
 use crate::crib::{Agency, Listener, heard_by, load, settings};
@@ -221,6 +221,17 @@ async fn a_host_that_can_open_addresses_is_shown_where_to_sign_in() {
     assert_eq!(agent.methods(), ["SendMessage", "GetTask"]);
 }
 
+/// What a call is told whose person answers no question.
+async fn declined(agent: &StandIn) -> Response {
+    let host = Arc::new(Listener {
+        answers: vec![QuestionKind::Form],
+        answer: json!({ "action": "decline" }),
+        ..Listener::default()
+    });
+    let agency = Agency::open(settings(&agent.base)).await;
+    agency.call("ask", &json!({ "message": "A hat" }), heard_by(&host)).await
+}
+
 #[tokio::test]
 async fn a_person_who_declines_ends_the_task() {
     let agent = StandIn::start(|asked, base| match asked.method().as_str() {
@@ -229,13 +240,7 @@ async fn a_person_who_declines_ends_the_task() {
         _ => plain(&card(base, false)),
     })
     .await;
-    let host = Arc::new(Listener {
-        answers: vec![QuestionKind::Form],
-        answer: json!({ "action": "decline" }),
-        ..Listener::default()
-    });
-    let agency = Agency::open(settings(&agent.base)).await;
-    let said = agency.call("ask", &json!({ "message": "A hat" }), heard_by(&host)).await;
+    let said = declined(&agent).await;
     assert!(said.text().contains("the person declined; its task was cancelled"), "{said:?}");
     assert_eq!(agent.methods(), ["SendMessage", "CancelTask"]);
 }
@@ -254,13 +259,7 @@ async fn whoever_is_not_asked_to_sign_in_is_told_where_it_is_done() {
         _ => plain(&card(base, false)),
     })
     .await;
-    let host = Arc::new(Listener {
-        answers: vec![QuestionKind::Form],
-        answer: json!({ "action": "decline" }),
-        ..Listener::default()
-    });
-    let agency = Agency::open(settings(&agent.base)).await;
-    let said = agency.call("ask", &json!({ "message": "A hat" }), heard_by(&host)).await;
+    let said = declined(&agent).await;
     let told = "the agent wants somebody to sign in at https://login.example/go (\"First.\"), and \
                 the person declined; its task was cancelled. Tell the user, and ask again once that \
                 is done";
