@@ -117,7 +117,8 @@ impl AgentRun {
         }
         let mut report = self.crib().run_with(&plan, vec![call], self.options.clone()).await;
         let of_key = report.responses.pop();
-        let of_key = of_key.filter(|told| told.debug.flags.contains(&CallFlag::Replayed));
+        let is_of_before = |flag: &CallFlag| matches!(flag, CallFlag::Replayed | CallFlag::Resumed);
+        let of_key = of_key.filter(|told| told.debug.flags.iter().any(is_of_before));
         Ok(of_key.or(of_ticket))
     }
 

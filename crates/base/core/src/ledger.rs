@@ -26,7 +26,7 @@ use crate::tool::spec::ToolSpec;
 pub use attempt::{Attempt, EndingReport, UncertainCall};
 pub use ending::Ending;
 use error::LedgerError;
-pub use keys::{IdempotencyKey, KeyResult, KeyState, LONGEST_KEY};
+pub use keys::{Checkpoint, IdempotencyKey, KeyResult, KeyState, LONGEST_CHECKPOINT, LONGEST_KEY};
 pub use open_tickets::OpenTickets;
 pub use runs::{
     MOST_NOTES, NewRun, RunLedger, RunLedgerError, RunStage, RunStep, RunSummary, StoredRun,
@@ -115,6 +115,26 @@ pub trait KeyLedger: Send + Sync {
         _: KeyResult,
     ) -> BoxFuture<'a, Result<(), LedgerError>> {
         Box::pin(std::future::ready(Err(LedgerError::keyless())))
+    }
+
+    /// Leaves word with keys that are bound of how far their call is. The latest word takes the
+    /// place of those before.
+    fn checkpoint<'a>(
+        &'a self,
+        _: &'a [IdempotencyKey],
+        _: &'a Checkpoint,
+    ) -> BoxFuture<'a, Result<(), LedgerError>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    /// Takes up a call that was begun under a key, whose end nobody knows, and that left word. Of
+    /// any number who ask at once, one is given it, and the key is that of a running call again.
+    /// `None`: there is nothing to take up.
+    fn take_up<'a>(
+        &'a self,
+        _: &'a IdempotencyKey,
+    ) -> BoxFuture<'a, Result<Option<Checkpoint>, LedgerError>> {
+        Box::pin(std::future::ready(Ok(None)))
     }
 
     /// What a key says, without asking for it; `New`: nothing. A ticket that was claimed stands

@@ -56,6 +56,12 @@ pub trait Tool: Send + Sync {
         false
     }
 
+    /// Whether a call that left word by [`CallContext::checkpoint`] can be taken up by it, so that
+    /// nothing is begun twice: see [`CallContext::resumed`].
+    fn resumes(&self) -> bool {
+        false
+    }
+
     /// The secrets that the owner of this tool was given. The gate takes them out of all that its
     /// calls say, before anybody else hears it. A tool that wraps another one passes on its mask.
     fn mask(&self) -> Option<&Mask> {
@@ -203,6 +209,10 @@ impl Tool for NonblockingTool {
 
     fn honours_idempotency_key(&self) -> bool {
         self.0.honours_idempotency_key()
+    }
+
+    fn resumes(&self) -> bool {
+        self.0.resumes()
     }
 
     fn mask(&self) -> Option<&Mask> {

@@ -2,6 +2,7 @@
 
 pub(crate) mod agent;
 pub(crate) mod artifacts;
+pub(crate) mod checkpoint;
 pub(crate) mod content;
 mod follow;
 pub(crate) mod message;

@@ -189,6 +189,10 @@ impl Tool for AgentTool {
         true
     }
 
+    fn resumes(&self) -> bool {
+        true
+    }
+
     fn call<'a>(
         &'a self,
         arguments: Arguments,

@@ -6,6 +6,7 @@ mod a2a_cribs;
 mod a2a_node;
 mod a2a_push;
 mod a2a_python;
+mod a2a_restarts;
 mod a2a_rings;
 mod a2a_signed;
 mod a2a_tools;

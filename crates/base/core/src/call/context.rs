@@ -9,8 +9,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::caller::Caller;
 use super::host::{
-    AskPerson, FormFallback, Host, HostQuestion, LogEntry, LogLevel, Progress, QuestionError,
-    QuestionKind, QuestionTiming,
+    AskPerson, CallProgress, FormFallback, Host, HostQuestion, LogEntry, LogLevel, Progress,
+    QuestionError, QuestionKind, QuestionTiming,
 };
 use super::json_fields::JsonFields;
 use super::name::SourceId;
@@ -47,6 +47,8 @@ pub struct CallContext {
     pub(crate) extension: Option<Arc<dyn Any + Send + Sync>>,
     /// Takes out of what the call says the secrets of its source.
     pub(crate) mask: Option<Mask>,
+    /// `None`: it runs under no key, and nobody can take it up.
+    pub(crate) checkpoints: Option<Arc<dyn CallProgress>>,
 }
 
 impl CallContext {
@@ -107,6 +109,22 @@ impl CallContext {
     /// How many agents have handed on the request that the call is for, before it came here.
     pub fn hops(&self) -> u32 {
         self.hops
+    }
+
+    /// Leaves word of how far the call is, at most [`LONGEST_CHECKPOINT`] bytes: an attempt after
+    /// this one is given it by [`CallContext::resumed`], in another process too if the call runs
+    /// under a key. Where it cannot be kept the call goes on without.
+    ///
+    /// [`LONGEST_CHECKPOINT`]: crate::LONGEST_CHECKPOINT
+    pub async fn checkpoint(&self, text: &str) {
+        if let Some(checkpoints) = &self.checkpoints {
+            checkpoints.leave(text).await;
+        }
+    }
+
+    /// The last word of an attempt before this one, which may have been made by another process.
+    pub fn resumed(&self) -> Option<Arc<str>> {
+        self.checkpoints.as_ref()?.last()
     }
 
     /// Begins a request to somebody else, who does a part of the call. `name`: what is asked for,

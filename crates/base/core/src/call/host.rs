@@ -55,6 +55,14 @@ pub struct Progress {
     pub message: Option<String>,
 }
 
+/// Keeps how far a call is, for an attempt after this one.
+pub(crate) trait CallProgress: Send + Sync {
+    fn leave<'a>(&'a self, text: &'a str) -> BoxFuture<'a, ()>;
+
+    /// What was left last, perhaps by another process.
+    fn last(&self) -> Option<Arc<str>>;
+}
+
 /// Asks a person whom no host can ask.
 pub(crate) trait AskPerson: Send + Sync {
     /// Which questions have somebody to answer them.

@@ -51,16 +51,19 @@ impl PendingCall {
         if of_ticket.is_empty() && call.key.is_none() {
             return self.decided(call, tool, arguments, watch).await;
         }
-        let key = match idempotency::begin(&batch, call, tool, &arguments).await {
-            Ok(key) => key,
+        let begun = match idempotency::begin(&batch, call, tool, &arguments).await {
+            Ok(begun) => begun,
             Err(known) => return EndedCall { place: Some(self.place), ..*known },
         };
-        let keys = watch.holds(key.into_iter().chain(of_ticket).collect());
+        let keys = watch.holds(begun.keys.into_iter().chain(of_ticket).collect());
+        self.ticket = self.ticket.or(begun.ticket);
+        let was_begun = begun.checkpoint.is_some();
+        begun.checkpoint.into_iter().for_each(|checkpoint| watch.takes_up(checkpoint));
         let ended = self.decided(call, tool, arguments, watch).await;
         if !watch.is_given_up() {
-            idempotency::settle(&*batch.gate.ledger, keys, &ended).await;
+            idempotency::settle(&*batch.gate.ledger, (keys, was_begun), &ended).await;
         }
-        ended
+        EndedCall { was_begun, ..ended }
     }
 
     async fn decided(
@@ -70,7 +73,9 @@ impl PendingCall {
         arguments: Arguments,
         watch: &Arc<Supervision>,
     ) -> EndedCall {
-        let (batch, approved) = (Arc::clone(&self.batch), self.ticket.is_some());
+        // What a process before let run goes on, unless it is forbidden by now.
+        let approved = self.ticket.is_some() || watch.taken_up().is_some();
+        let batch = Arc::clone(&self.batch);
         // A tool that asks for itself is asked about, however lenient the policy is.
         let floor = tool.spec.approval.clone().map_or(Verdict::Allow, Verdict::Ask);
         let decided = tokio::select! {
@@ -193,6 +198,12 @@ impl PendingCall {
             if let Err(error) = guarded(async { ledger.ended(self.key, finish).await }).await {
                 ledger_fault = Some(error.to_string());
             }
+        }
+        if let Some(before) = watch.taken_up()
+            && !matches!(ending, Ending::Unknown | Ending::NotExecuted)
+        {
+            // What it could not tell of itself is known by now.
+            let _ = guarded(async { ledger.resolved(before.call, ending).await }).await;
         }
         failpoint::reached("end recorded");
         if let (Ending::Unknown, Some(lookup)) = (ending, lookup) {

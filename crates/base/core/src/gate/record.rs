@@ -1,5 +1,6 @@
 //! Asks the ledger, which may break or never answer without taking a call along.
 
+pub(crate) mod checkpoint;
 pub(crate) mod idempotency;
 pub(crate) mod stored_response;
 pub(crate) mod unknown_outcome;

@@ -40,7 +40,11 @@ fn respond(
 ) -> Response {
     let tool = ended.place.and_then(|place| plan.planned(place));
     let outcome = ended.outcome;
-    let marks = [(ended.replayed, CallFlag::Replayed), (call.relayed, CallFlag::Relayed)];
+    let marks = [
+        (ended.replayed, CallFlag::Replayed),
+        (ended.was_begun, CallFlag::Resumed),
+        (call.relayed, CallFlag::Relayed),
+    ];
     let done = outcome.is_done();
     let mut debug = DebugRecord {
         key: ended.key,

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::ticket::TicketId;
+use crate::call::CallKey;
 use crate::call::caller::Caller;
 use crate::call::name::{SourceId, ToolName};
 
@@ -54,6 +55,31 @@ pub enum KeyResult {
     Lost,
     /// It certainly did not run: the key is free again.
     Free,
+}
+
+/// Longest checkpoint in bytes; a longer one is not kept.
+pub const LONGEST_CHECKPOINT: usize = 4_096;
+
+/// What a call left under its keys while it ran, for a process that takes it up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checkpoint {
+    /// Which left it.
+    pub call: CallKey,
+    /// Written and read by its tool alone.
+    pub text: String,
+}
+
+impl Checkpoint {
+    /// As a ledger keeps it.
+    pub fn written(&self) -> String {
+        format!("{} {}", self.call, self.text)
+    }
+
+    /// Reads what `written` wrote.
+    pub fn read(written: &str) -> Option<Self> {
+        let (call, text) = written.split_once(' ')?;
+        Some(Self { call: CallKey::parse(call)?, text: text.to_owned() })
+    }
 }
 
 impl IdempotencyKey {

@@ -83,7 +83,7 @@ pub trait RunLedger: Send + Sync {
 }
 
 /// Notes that stand beside one run.
-pub const MOST_NOTES: usize = 10;
+pub const MOST_NOTES: usize = 12;
 
 /// What a run is from its beginning on.
 #[derive(Debug, Clone, PartialEq)]

@@ -78,6 +78,8 @@ pub enum CallFlag {
     Replayed,
     /// The call came through the tool that passes calls on.
     Relayed,
+    /// A process before began the call, and this one took it up.
+    Resumed,
 }
 
 fn microseconds<S: serde::Serializer>(duration: &Duration, to: S) -> Result<S::Ok, S::Error> {

@@ -125,6 +125,10 @@ impl Tool for MaskedTool {
         self.tool.honours_idempotency_key()
     }
 
+    fn resumes(&self) -> bool {
+        self.tool.resumes()
+    }
+
     fn mask(&self) -> Option<&Mask> {
         Some(&self.mask)
     }

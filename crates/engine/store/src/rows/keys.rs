@@ -5,7 +5,7 @@
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 use serde_json::Value;
-use toolcrib_core::{Caller, Fingerprint, KeyResult, LONGEST_KEY};
+use toolcrib_core::{Caller, Checkpoint, Fingerprint, KeyResult, LONGEST_KEY};
 pub use toolcrib_core::{IdempotencyKey, KeyState};
 
 use super::claimed_tickets;
@@ -73,6 +73,37 @@ pub(crate) fn bind(key: &IdempotencyKey, connection: &Connection) -> rusqlite::R
     let Caller { tenant, subject, .. } = &key.caller;
     bind.execute(params![tenant, subject, named(key), key.key])?;
     key.ticket().map_or(Ok(()), |ticket| claimed_tickets::forget(connection, ticket))
+}
+
+/// Leaves word with a key whose call runs.
+pub(crate) fn checkpoint(
+    key: &IdempotencyKey,
+    connection: &Connection,
+    written: &str,
+) -> rusqlite::Result<()> {
+    let mut leave = connection.prepare_cached(
+        "UPDATE keys SET checkpoint = ?5 WHERE tenant = ?1 AND subject = ?2 AND tool = ?3 \
+         AND key = ?4 AND state = 'running'",
+    )?;
+    let Caller { tenant, subject, .. } = &key.caller;
+    leave.execute(params![tenant, subject, named(key), key.key, written])?;
+    Ok(())
+}
+
+/// The word that a call left whose end nobody knows: it runs again from now on.
+pub(crate) fn take_up(
+    key: &IdempotencyKey,
+    connection: &Connection,
+) -> rusqlite::Result<Option<Checkpoint>> {
+    let mut take = connection.prepare_cached(
+        "UPDATE keys SET state = 'running', bound = 1 WHERE tenant = ?1 AND subject = ?2 \
+         AND tool = ?3 AND key = ?4 AND state = 'unknown' AND checkpoint IS NOT NULL \
+         RETURNING checkpoint",
+    )?;
+    let Caller { tenant, subject, .. } = &key.caller;
+    let of = params![tenant, subject, named(key), key.key];
+    let written: Option<String> = take.query_row(of, |row| row.get(0)).optional()?;
+    Ok(written.as_deref().and_then(Checkpoint::read))
 }
 
 /// What a key is of: a tool, and behind a blank, which no name holds, whose it is.

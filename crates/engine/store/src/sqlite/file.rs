@@ -25,6 +25,7 @@ const STEPS: &[&str] = &[
     include_str!("../schema/8.sql"),
     include_str!("../schema/9.sql"),
     include_str!("../schema/10.sql"),
+    include_str!("../schema/11.sql"),
 ];
 
 /// Says that a file of SQLite is a store: "crib" in ASCII.

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use toolcrib_core::{
-    BoxFuture, CallKey, CallLedger, CallStatus, Caller, Content, Effect, Ending, EndingReport,
-    Fingerprint, KeyLedger, KeyResult, LedgerError, OpenTickets, ParkedCall, PlannedCall,
-    ResultHandle, ResultLedger, TicketError, TicketId, TicketLedger, UncertainCall,
+    BoxFuture, CallKey, CallLedger, CallStatus, Caller, Checkpoint, Content, Effect, Ending,
+    EndingReport, Fingerprint, KeyLedger, KeyResult, LedgerError, OpenTickets, ParkedCall,
+    PlannedCall, ResultHandle, ResultLedger, TicketError, TicketId, TicketLedger, UncertainCall,
 };
 
 use super::Store;
@@ -106,6 +106,27 @@ impl KeyLedger for Store {
             KeyResult::Answered(_) | KeyResult::Lost | KeyResult::Free => {}
         }
         Box::pin(async move { Ok(self.write_end(key, KeySettlement::of(&end)).await?) })
+    }
+
+    fn checkpoint<'a>(
+        &'a self,
+        keys: &'a [IdempotencyKey],
+        checkpoint: &'a Checkpoint,
+    ) -> BoxFuture<'a, Result<(), LedgerError>> {
+        let (keys, written) = (keys.to_vec(), checkpoint.written());
+        let leave = move |file: &rusqlite::Connection| {
+            keys.iter().try_for_each(|key| keys::checkpoint(key, file, &written))
+        };
+        Box::pin(async move { Ok(self.0.writer.ask(Durability::Sync, leave).await?) })
+    }
+
+    fn take_up<'a>(
+        &'a self,
+        key: &'a IdempotencyKey,
+    ) -> BoxFuture<'a, Result<Option<Checkpoint>, LedgerError>> {
+        let key = key.clone();
+        let take = move |file: &rusqlite::Connection| keys::take_up(&key, file);
+        Box::pin(async move { Ok(self.0.writer.ask(Durability::Sync, take).await?) })
     }
 
     fn recorded<'a>(

@@ -3,7 +3,9 @@
 use futures_util::future::join_all;
 use serde_json::json;
 use std::time::Duration;
-use toolcrib_core::{Caller, Fingerprint, KeyLedger, KeyResult, SourceId, ToolName};
+use toolcrib_core::{
+    CallKey, Caller, Checkpoint, Fingerprint, KeyLedger, KeyResult, SourceId, ToolName,
+};
 use toolcrib_store::{IdempotencyKey, KeyState, Store, StoreOptions};
 
 use crate::scratch::Scratch;
@@ -45,6 +47,40 @@ async fn of_64_who_begin_at_once_one_makes_the_call_and_all_others_get_its_respo
     assert_eq!(store.begin(&pay, arguments).await.unwrap(), ended, "after a restart");
     let bob = store.begin(&key("bob", "pay", "k1"), others).await.unwrap();
     assert_eq!(bob, KeyState::Unknown, "begun before the restart, and never ended");
+}
+
+#[tokio::test]
+async fn a_call_that_left_word_is_taken_up_once_after_a_restart_and_then_ends_under_its_key() {
+    let scratch = Scratch::new();
+    let open = || Store::open(&scratch.file(), StoreOptions::default()).unwrap();
+    let (arguments, silent) = (Fingerprint::of(&json!({})), key("alice", "pay", "k2"));
+    let pay = key("alice", "pay", "k1");
+    let both = [pay.clone(), silent.clone()];
+    let call = CallKey::parse("0199d7a0e0c07d0aa2b3f1b6c1d2e3f4-0").unwrap();
+    let word = |text: &str| Checkpoint { call, text: text.to_owned() };
+    let store = open();
+    for key in &both {
+        assert_eq!(store.begin(key, arguments).await.unwrap(), KeyState::New);
+    }
+    KeyLedger::bind(&store, &both).await.unwrap();
+    store.checkpoint(&both[..1], &word("first")).await.unwrap();
+    store.checkpoint(&both[..1], &word("second, with a blank")).await.unwrap();
+    assert_eq!(store.take_up(&pay).await.unwrap(), None, "it runs");
+    drop(store);
+    let store = open();
+    assert_eq!(store.begin(&pay, arguments).await.unwrap(), KeyState::Unknown);
+    assert_eq!(store.take_up(&silent).await.unwrap(), None, "it left no word");
+    let before = store.take_up(&pay).await.unwrap();
+    assert_eq!(before, Some(word("second, with a blank")));
+    assert_eq!(store.take_up(&pay).await.unwrap(), None, "somebody has it");
+    assert_eq!(store.begin(&pay, arguments).await.unwrap(), KeyState::Running);
+    drop(store);
+    // It is killed once more, and has an end then.
+    let store = open();
+    assert_eq!(store.take_up(&pay).await.unwrap(), before);
+    KeyLedger::settle(&store, &pay, KeyResult::Answered(json!(1))).await.unwrap();
+    assert_eq!(store.begin(&pay, arguments).await.unwrap(), KeyState::Ended(json!(1)));
+    assert_eq!(store.take_up(&pay).await.unwrap(), None);
 }
 
 #[tokio::test]

@@ -41,7 +41,7 @@ impl AgentRun<'_> {
         if !stream.is_events() {
             let answer = self.within(stream.whole(head)).await?;
             return match answer {
-                Ok(event) => self.take(event).map(Ok),
+                Ok(event) => self.take(event).await.map(Ok),
                 Err(fault) => Ok(Err(fault)),
             };
         }
@@ -49,7 +49,7 @@ impl AgentRun<'_> {
             // Without the name of a task there is nothing to look up.
             let idle = if self.view.id.is_some() { idle } else { self.left() };
             match self.within(stream.next(idle)).await? {
-                Ok(Some(event)) => self.take(event)?,
+                Ok(Some(event)) => self.take(event).await?,
                 Ok(None) => return Ok(Ok(())),
                 Err(fault @ AgentFault::TooLarge(_)) => {
                     return Err(RunStop::Error(fault.into_error()));
@@ -132,7 +132,7 @@ impl AgentRun<'_> {
         let within = LOOK.min(self.left());
         let asked = client.event(AgentRequest::Get(id), Some(self.context), within);
         match self.within(asked).await? {
-            Ok(event @ AgentEvent::Task(_)) => self.take(event).map(Ok),
+            Ok(event @ AgentEvent::Task(_)) => self.take(event).await.map(Ok),
             Ok(
                 AgentEvent::Message(_)
                 | AgentEvent::Status { .. }

@@ -10,6 +10,7 @@ use toolcrib_core::{
 };
 
 use super::agent::RemoteAgent;
+use super::checkpoint::TaskCheckpoint;
 use super::open_task::OpenTask;
 use super::question::{PersonAnswer, ask, unanswered};
 use super::view::TaskView;
@@ -26,6 +27,8 @@ use crate::transport::request::AgentRequest;
 
 /// How often one task may ask something.
 const MOST_QUESTIONS: usize = 20;
+/// The least time for a task that is taken up, to see what became of it.
+const LAST_LOOK: Duration = Duration::from_mins(1);
 /// Longest word of progress, in characters.
 const LONGEST_REPORT: usize = 1_000;
 /// Most words of progress within a second; those beyond are left out.
@@ -46,6 +49,8 @@ pub(super) struct AgentRun<'a> {
     pub(super) view: TaskView,
     until: Instant,
     task: OpenTask,
+    /// Whoever takes the call up finds the task.
+    is_noted: bool,
     /// Messages that were sent.
     said: u32,
     reports: f64,
@@ -72,8 +77,7 @@ pub(crate) async fn call(
         ConversationScope::Session => agent.conversations.of(context),
     };
     let Some(slot) = slot else {
-        let mut run = AgentRun::new(agent, context);
-        return run.whole(said).await;
+        return AgentRun::new(agent, context).whole(said).await;
     };
     let mut known = tokio::select! {
         biased;
@@ -101,6 +105,7 @@ impl<'a> AgentRun<'a> {
             view: TaskView::new(most),
             until: Instant::now() + agent.settings.timeout.min(Duration::from_hours(24 * 365)),
             task: OpenTask::new(agent),
+            is_noted: false,
             said: 0,
             reports: 0.0,
             reported: (Instant::now(), 0),
@@ -108,6 +113,14 @@ impl<'a> AgentRun<'a> {
     }
 
     async fn whole(&mut self, said: AgentMessage) -> ToolOutcome {
+        let before = self.context.resumed().and_then(|text| TaskCheckpoint::read(&text));
+        let said = match &before {
+            Some(before) => {
+                self.take_up(before);
+                None
+            }
+            None => Some(said),
+        };
         let stop = match self.talk(said).await {
             Ok(content) => return ToolOutcome::Done(content),
             Err(stop) => stop,
@@ -141,9 +154,23 @@ impl<'a> AgentRun<'a> {
         })
     }
 
-    async fn talk(&mut self, mut said: AgentMessage) -> Result<Content, RunStop> {
+    /// Goes on with a task that was begun before, and of which nothing is known but its name.
+    fn take_up(&mut self, before: &TaskCheckpoint) {
+        self.view.id = Some(before.task.clone());
+        self.view.context.clone_from(&before.context);
+        self.task.is(Some(&before.task));
+        self.is_noted = true;
+        // It may have ended while nobody looked.
+        let left = before.left().max(LAST_LOOK).min(self.left());
+        self.until = Instant::now() + left;
+    }
+
+    /// `None`: it was said before, and the task goes on.
+    async fn talk(&mut self, mut said: Option<AgentMessage>) -> Result<Content, RunStop> {
         for _ in 0..MOST_QUESTIONS {
-            self.say(said).await?;
+            if let Some(said) = said.take() {
+                self.say(said).await?;
+            }
             self.watch().await?;
             match self.view.status.state {
                 TaskState::InputRequired | TaskState::AuthRequired => {}
@@ -156,7 +183,7 @@ impl<'a> AgentRun<'a> {
                 | TaskState::Working => return Ok(content::answer(&self.view)),
             }
             match self.answered().await? {
-                Some(answer) => said = answer,
+                Some(answer) => said = Some(answer),
                 // Signed in, and the agent has noticed by itself.
                 None => return self.finish().await,
             }
@@ -207,7 +234,7 @@ impl<'a> AgentRun<'a> {
         let left = self.left();
         let asked = client.event(AgentRequest::Send(said), Some(self.context), left);
         match self.within(asked).await? {
-            Ok(event) => self.take(event),
+            Ok(event) => self.take(event).await,
             Err(fault) => Err(RunStop::Error(fault.into_error())),
         }
     }
@@ -226,9 +253,11 @@ impl<'a> AgentRun<'a> {
     /// Asks a person what the task asks, and gives the message that answers it.
     async fn answered(&mut self) -> Result<Option<AgentMessage>, RunStop> {
         let asked = Instant::now();
+        self.leave_word(TaskCheckpoint::asking).await;
         let answer = ask(&self.view, self.context).await;
         // The agent did not take this time.
         self.until += asked.elapsed();
+        self.leave_word(TaskCheckpoint::running).await;
         let text = match answer {
             Ok(PersonAnswer::Said(text)) => text,
             Ok(PersonAnswer::Done) => {
@@ -258,8 +287,24 @@ impl<'a> AgentRun<'a> {
         Ok(Some(said))
     }
 
+    /// Leaves the name of the task for whoever takes the call up.
+    async fn leave_word(&mut self, of: fn(&str, Option<&str>, Duration) -> TaskCheckpoint) {
+        let Some(task) = &self.view.id else { return };
+        let checkpoint = of(task, self.view.context.as_deref(), self.left());
+        self.is_noted = true;
+        self.context.checkpoint(&checkpoint.written()).await;
+    }
+
     /// Takes an event, and tells the host how far the task is.
-    pub(super) fn take(&mut self, event: AgentEvent) -> Result<(), RunStop> {
+    pub(super) async fn take(&mut self, event: AgentEvent) -> Result<(), RunStop> {
+        self.tell(event)?;
+        if !self.is_noted && !self.view.status.state.is_terminal() {
+            self.leave_word(TaskCheckpoint::running).await;
+        }
+        Ok(())
+    }
+
+    fn tell(&mut self, event: AgentEvent) -> Result<(), RunStop> {
         let words = self.view.take(event);
         let is_over = self.view.status.state.is_terminal();
         self.task.is(self.view.id.as_deref().filter(|_| !is_over));

@@ -26,6 +26,8 @@ pub(crate) struct EndedCall {
     pub(crate) ending: Option<Ending>,
     /// It is an answer of before.
     pub(crate) replayed: bool,
+    /// A process before began it.
+    pub(crate) was_begun: bool,
     pub(crate) waited: Duration,
     pub(crate) ran: Duration,
     pub(crate) ledger_fault: Option<String>,
@@ -43,6 +45,7 @@ impl EndedCall {
             attempts: 0,
             ending: None,
             replayed: false,
+            was_begun: false,
             waited: Duration::ZERO,
             ran: Duration::ZERO,
             ledger_fault: None,

@@ -9,10 +9,22 @@ use crate::gate::batch::Batch;
 use crate::gate::batch::pending_call::EndedCall;
 use crate::gate::executor::Gate;
 use crate::ledger::error::LedgerError;
-use crate::ledger::{IdempotencyKey, KeyResult, KeyState, Ledger};
+use crate::ledger::ticket::TicketId;
+use crate::ledger::{Checkpoint, IdempotencyKey, KeyResult, KeyState, Ledger};
 use crate::observe::failpoint;
 use crate::outcome::messages;
 use crate::outcome::{ErrorKind, ToolError, ToolOutcome};
+
+/// A call that runs.
+#[derive(Default)]
+pub(crate) struct BegunCall {
+    /// Under which.
+    pub(crate) keys: Vec<IdempotencyKey>,
+    /// By which a person let it run in a process before.
+    pub(crate) ticket: Option<TicketId>,
+    /// What that process left.
+    pub(crate) checkpoint: Option<Checkpoint>,
+}
 
 /// Asks for the key of a call, if it has one. `Err`: the call does not run, and this is its answer.
 pub(crate) async fn begin(
@@ -20,24 +32,53 @@ pub(crate) async fn begin(
     call: &Call,
     tool: &CatalogTool,
     arguments: &Arguments,
-) -> Result<Option<IdempotencyKey>, Box<EndedCall>> {
-    let Some(key) = &call.key else { return Ok(None) };
+) -> Result<BegunCall, Box<EndedCall>> {
+    let Some(key) = &call.key else { return Ok(BegunCall::default()) };
     let caller = batch.plan.caller().as_ref().clone();
     let (name, source) = (tool.spec.name.clone(), Some(tool.spec.origin.source.clone()));
     let key = IdempotencyKey { caller, tool: name, source, key: key.clone() };
     if !key.fits() {
         return Err(refused(ErrorKind::InvalidCall, messages::unfit_key()));
     }
-    let ledger = &*batch.gate.ledger;
-    match guarded(async { ledger.begin(&key, arguments.digest()).await }).await {
-        Ok(KeyState::New) => {
-            failpoint::reached("key begun");
-            Ok(Some(key))
-        }
-        Ok(KeyState::Running) if let Some(asks) = asks(&batch.gate, &key) => Err(asks),
-        Ok(begun) => Err(follow(&batch.gate, &key, begun).await),
-        Err(error) => Err(unrecorded(error)),
+    let gate = &*batch.gate;
+    let begun = guarded(async { gate.ledger.begin(&key, arguments.digest()).await }).await;
+    let begun = begun.map_err(unrecorded)?;
+    if begun == KeyState::New {
+        failpoint::reached("key begun");
+        return Ok(BegunCall { keys: vec![key], ..BegunCall::default() });
     }
+    if begun == KeyState::Running
+        && let Some(asks) = asks(gate, &key)
+    {
+        return Err(asks);
+    }
+    if tool.tool.resumes()
+        && let Some(taken_up) = take_up(gate, &key, &begun).await?
+    {
+        return Ok(taken_up);
+    }
+    Err(follow(gate, &key, begun).await)
+}
+
+/// Takes up a call that a process before began, by its own key or by the ticket that it ran under.
+async fn take_up(
+    gate: &Gate,
+    key: &IdempotencyKey,
+    begun: &KeyState,
+) -> Result<Option<BegunCall>, Box<EndedCall>> {
+    let (lost, ticket) = match begun {
+        KeyState::Unknown => (key.clone(), None),
+        KeyState::Ended(answer) => {
+            let Some(ticket) = stored_response::ticket(answer) else { return Ok(None) };
+            (IdempotencyKey::of_ticket(&key.caller, &ticket), Some(ticket))
+        }
+        KeyState::New | KeyState::Running | KeyState::Conflict => return Ok(None),
+    };
+    let checkpoint = guarded(async { gate.ledger.take_up(&lost).await }).await;
+    let Some(checkpoint) = checkpoint.map_err(unrecorded)? else { return Ok(None) };
+    let of_call = ticket.is_some().then(|| key.clone());
+    let keys = [lost].into_iter().chain(of_call).collect();
+    Ok(Some(BegunCall { keys, ticket, checkpoint: Some(checkpoint) }))
 }
 
 /// What a call that runs under a key asks a person, if it does.
@@ -88,11 +129,17 @@ pub(crate) fn answer(gate: &Gate, begun: KeyState) -> Box<EndedCall> {
 }
 
 /// Puts what came of a call on record under its keys. A call that certainly did not run frees the
-/// key of its caller, unless a person decided about it; a ticket stays used.
-pub(crate) async fn settle(ledger: &dyn Ledger, keys: &[IdempotencyKey], ended: &EndedCall) {
+/// key of its caller, unless a person decided about it; a ticket stays used. `was_begun`: by a
+/// process before, so that it can be taken up once more if nothing came of it now.
+pub(crate) async fn settle(
+    ledger: &dyn Ledger,
+    (keys, was_begun): (&[IdempotencyKey], bool),
+    ended: &EndedCall,
+) {
     let decided = keys.iter().any(IdempotencyKey::is_of_ticket);
     for key in keys {
         let end = match stored_response::write(ended) {
+            _ if ended.did_not_run() && was_begun => KeyResult::Lost,
             _ if ended.did_not_run() && !decided => KeyResult::Free,
             None => KeyResult::Lost,
             Some(now) if key.is_of_ticket() => {

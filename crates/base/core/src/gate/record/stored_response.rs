@@ -115,6 +115,12 @@ pub(crate) fn read(value: Value, hints: DoorHints) -> EndedCall {
     }
 }
 
+/// The ticket under which a call waited when it was answered; `None`: it did not wait.
+pub(crate) fn ticket(answer: &Value) -> Option<TicketId> {
+    let waits = answer.get("outcome")?.as_str()? == "pending";
+    waits.then(|| serde_json::from_value(answer.get("ticket")?.clone()).ok()).flatten()
+}
+
 /// The answer to a call that was begun under its key and never answered.
 pub(crate) fn lost(hints: DoorHints) -> EndedCall {
     let message =

@@ -20,6 +20,7 @@ use crate::call::trace::Trace;
 use crate::catalog::CatalogTool;
 use crate::gate::batch::Batch;
 use crate::gate::question::asker::{Asker, CallPosition};
+use crate::gate::record::checkpoint::CallCheckpoints;
 use crate::ledger::{Attempt, Ending};
 use crate::outcome::messages;
 use crate::outcome::{ErrorKind, ToolError, ToolOutcome};
@@ -104,6 +105,12 @@ impl<'a> AttemptRunner<'a> {
                 .is_beside(tool)
                 .then(|| Arc::new(batch.plan.clone()) as Arc<dyn Any + Send + Sync>),
             mask: None,
+            checkpoints: CallCheckpoints::of(
+                &batch.gate,
+                (watch.keys(), whereabouts.2),
+                watch.taken_up(),
+            )
+            .map(|kept| kept as _),
         };
         watch.starts(deadline);
         let retries = tool.spec.limits.retries.unwrap_or(limits.retries);

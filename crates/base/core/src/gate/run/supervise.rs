@@ -23,7 +23,7 @@ use crate::gate::govern::looker;
 use crate::gate::question::pause::PausedDeadline;
 use crate::gate::record::guarded;
 use crate::gate::record::{idempotency, stored_response, unknown_outcome};
-use crate::ledger::{Ending, IdempotencyKey, KeyResult};
+use crate::ledger::{Checkpoint, Ending, IdempotencyKey, KeyResult};
 use crate::outcome::messages;
 use crate::outcome::{ErrorKind, ToolError, ToolOutcome};
 use crate::policy::limits::FOREVER;
@@ -44,6 +44,8 @@ pub(crate) struct Supervision {
     given_up: AtomicBool,
     /// Under which its answer is to be recorded.
     keys: OnceLock<Vec<IdempotencyKey>>,
+    /// A process before began it, and left this.
+    taken_up: OnceLock<Checkpoint>,
     /// Somebody saw the decision.
     decided: AtomicBool,
     /// Somebody saw the end.
@@ -80,6 +82,16 @@ impl Supervision {
 
     pub(crate) fn keys(&self) -> &[IdempotencyKey] {
         self.keys.get().map_or(&[], Vec::as_slice)
+    }
+
+    /// A process before began the call.
+    pub(crate) fn takes_up(&self, checkpoint: Checkpoint) {
+        // A call is begun once; a second time would be ours to ignore.
+        let _ = self.taken_up.set(checkpoint);
+    }
+
+    pub(crate) fn taken_up(&self) -> Option<&Checkpoint> {
+        self.taken_up.get()
     }
 
     pub(crate) fn is_given_up(&self) -> bool {
@@ -212,7 +224,9 @@ impl RunningCall {
         };
         // Those behind it do not wait for a person.
         drop(batch.order.done_guard(position));
-        EndedCall { place, key, ..EndedCall::unstarted(ToolOutcome::Pending(pending), Vec::new()) }
+        let was_begun = watch.taken_up().is_some();
+        let pending = EndedCall::unstarted(ToolOutcome::Pending(pending), Vec::new());
+        EndedCall { place, key, was_begun, ..pending }
     }
 }
 
@@ -280,7 +294,8 @@ impl SupervisedCall {
         self.watch.tell(batch, (self.position, self.key), &ended);
         self.watch.ends(batch, &ended).await;
         if first {
-            idempotency::settle(&*batch.gate.ledger, self.watch.keys(), &ended).await;
+            let keys = (self.watch.keys(), self.watch.taken_up().is_some());
+            idempotency::settle(&*batch.gate.ledger, keys, &ended).await;
         }
         ended
     }

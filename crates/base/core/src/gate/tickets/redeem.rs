@@ -206,7 +206,7 @@ impl RedemptionJob {
                 let ticket = Some(&self.ticket);
                 let subject = DecisionSubject { key, place, arguments: &arguments, ticket, trace };
                 let denied = denied(batch, subject, reason).await;
-                idempotency::settle(&*batch.gate.ledger, &keys, &denied).await;
+                idempotency::settle(&*batch.gate.ledger, (&keys, false), &denied).await;
                 denied
             }
             Decision::Approve | Decision::Answer { .. } => {
@@ -242,7 +242,7 @@ impl RedemptionJob {
     async fn spoilt(&self, error: TicketError, keys: &[IdempotencyKey]) -> TicketError {
         let reason = error.to_string();
         let denied = EndedCall::unstarted(ToolOutcome::Denied { reason }, Vec::new());
-        idempotency::settle(&*self.executor.0.ledger, keys, &denied).await;
+        idempotency::settle(&*self.executor.0.ledger, (keys, false), &denied).await;
         error
     }
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use toolcrib::agent::model::{ModelFault, ModelFaultKind};
 use toolcrib::agent::{AgentRun, RunEnd, RunEvent, RunOrder, RunPause};
-use toolcrib::{LedgerError, RunLedger, RunLedgerError, RunStage, TicketId};
+use toolcrib::{BatchOptions, LedgerError, RunLedger, RunLedgerError, RunStage, TicketId};
 
 use super::WaitingRun;
 use super::live_run::{LiveRun, LiveState, RunMeta, seconds};
@@ -15,8 +15,9 @@ use crate::http::state::GatewayState;
 /// How soon the calls of a run that is to end are refused again.
 const STOPS_AGAIN: Duration = Duration::from_millis(200);
 
-/// Runs of one caller that are worked on for nobody who waits, at the same time.
-const MOST_WORKING: usize = 32;
+/// Runs of one caller that are worked on for nobody who waits, at the same time. One costs some
+/// tens of KiB and a request to its model at a time; those that wait for a person do not count.
+const MOST_WORKING: usize = 256;
 
 /// What is done with a run before it goes on.
 pub(super) enum FirstStep {
@@ -104,7 +105,9 @@ pub(super) fn spawn(
     run: AgentRun,
     first: FirstStep,
 ) {
-    let run = run.with_options(live.meta.request.options());
+    // What is taken up while the run looks at its tickets ends with the run.
+    let options = live.meta.request.options();
+    let run = run.with_options(BatchOptions { cancel: live.cancel.child_token(), ..options });
     let driving = {
         let (gateway, live) = (Arc::clone(&gateway), Arc::clone(&live));
         tokio::spawn(async move {
