@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use toolcrib::a2a::protocol::wire::{ProtocolVersion, WireForm};
 use toolcrib::a2a_server::{A2aFault, A2aFaultKind, PushConfig};
 use toolcrib::config::LogLevel;
-use toolcrib::{LedgerError, MOST_NOTES, RunStage};
+use toolcrib::{LedgerError, MOST_NOTES};
 use uuid::Uuid;
 
 use super::refusal::Refusal;
@@ -32,6 +32,10 @@ use sender::PushSender;
 
 /// What stands before the ids of configurations in the names of notes.
 const NOTE: &str = "push/";
+
+/// Configurations of one task. There is room beside its run for other notes.
+const MOST_CONFIGS: usize = 10;
+const _: () = assert!(MOST_CONFIGS < MOST_NOTES);
 
 /// Refuses what could not be kept: an address that is none, or that nobody is let reach.
 pub(super) fn check(
@@ -97,14 +101,15 @@ async fn keep(
     }
     let gateway = &asked.gateway;
     let (task, note) = (&live.meta.id, name(&config.id));
-    let written = gateway.runs.ledger.note(task, &note, Some(text(&config))).await;
-    if !written.map_err(silent)? {
-        let message = format!("a task has {MOST_NOTES} configurations at the most: delete one");
+    let there = of(gateway, task).await.map_err(silent)?;
+    let others = there.iter().filter(|other| other.id != config.id).count();
+    let written = others < MOST_CONFIGS
+        && gateway.runs.ledger.note(task, &note, Some(text(&config))).await.map_err(silent)?;
+    if !written {
+        let message = format!("a task has {MOST_CONFIGS} configurations at the most: delete one");
         return Err(A2aFault::params(message).into());
     }
-    if live.stage() == RunStage::Ended {
-        return Ok(config);
-    }
+    // One that has ended meanwhile is told of to its end.
     if !PushSender::new(gateway, live, config.clone(), known).start(None) {
         let message = "too many tasks are told of now: try again later";
         gateway.runs.ledger.note(task, &note, None).await.map_err(silent)?;

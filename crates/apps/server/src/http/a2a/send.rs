@@ -191,13 +191,20 @@ async fn answer(
     let Some(open) = questions::open(&asked.gateway, &live, &state).await else {
         return refused("the task works and asks nothing now: wait for it, or cancel it");
     };
+    let question = view::now(&asked.gateway, &live).await.message().cloned();
+    let said = [question, Some(message.clone())].into_iter().flatten();
+    let said = said.map(|said| view::of_task(&live.meta, said));
     let decisions = match questions::decisions(&open, message) {
         Ok(decisions) => decisions,
-        Err(note) => return Ok(AnsweredTask::StillAsks(live, note)),
+        Err(note) => {
+            view::history::add(&asked.gateway, task, said).await.map_err(silent)?;
+            return Ok(AnsweredTask::StillAsks(live, note));
+        }
     };
     for (ticket, decision) in decisions {
         tickets::decide_own(asked, &ticket, decision).await?;
     }
+    view::history::add(&asked.gateway, task, said).await.map_err(silent)?;
     recovery::take_up(&asked.gateway, task).await.map_err(silent)?;
     Ok(AnsweredTask::GoesOn(live))
 }

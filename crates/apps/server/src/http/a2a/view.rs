@@ -1,5 +1,7 @@
 //! A run as a task that is looked at.
 
+pub(super) mod history;
+
 use serde_json::{Value, json};
 use toolcrib::a2a::protocol::event::AgentEvent;
 use toolcrib::a2a::protocol::message::AgentMessage;
@@ -22,7 +24,8 @@ pub(super) struct TaskView {
     context: String,
     status: TaskStatus,
     answer: Option<TaskArtifact>,
-    asked: Option<AgentMessage>,
+    /// What was said, the oldest first.
+    history: Vec<AgentMessage>,
     pub(super) sequence: u64,
 }
 
@@ -31,6 +34,7 @@ pub(super) async fn now(gateway: &GatewayState, live: &LiveRun) -> TaskView {
     let state = live.state.borrow().clone();
     let open = questions::open(gateway, live, &state).await;
     let mut view = TaskView::at(&live.meta, &state.events, u64::MAX);
+    view.history.extend(history::of(gateway, &live.meta.id).await);
     view.settle(&state, open.as_deref());
     view
 }
@@ -66,11 +70,7 @@ impl TaskView {
             context: meta.thread.clone(),
             status,
             answer: None,
-            asked: asked.map(|asked| AgentMessage {
-                task: Some(meta.id.clone()),
-                context: Some(meta.thread.clone()),
-                ..asked
-            }),
+            history: asked.into_iter().map(|asked| of_task(meta, asked)).collect(),
             sequence: 0,
         };
         let mut feed = TaskFeed::new(meta);
@@ -121,15 +121,21 @@ impl TaskView {
         self.status.state
     }
 
+    /// What the task says now.
+    pub(super) fn message(&self) -> Option<&AgentMessage> {
+        self.status.message.as_ref()
+    }
+
     /// `history`: messages of the history at the most.
     pub(super) fn task(self, history: Option<u64>, with_artifacts: bool) -> AgentTask {
-        let has_history = history.is_none_or(|most| most > 0);
+        let most = history.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX);
+        let from = self.history.len().saturating_sub(most);
         AgentTask {
             id: self.id,
             context: Some(self.context),
             status: self.status,
             artifacts: self.answer.into_iter().filter(|_| with_artifacts).collect(),
-            history: self.asked.into_iter().filter(|_| has_history).collect(),
+            history: self.history.into_iter().skip(from).collect(),
             metadata: Some(json!({ "sequence": self.sequence })),
         }
     }
@@ -151,8 +157,18 @@ pub(super) fn join(parts: &mut Vec<MessagePart>, more: Vec<MessagePart>) {
     }
 }
 
+/// A message as one of the task.
+pub(super) fn of_task(meta: &RunMeta, said: AgentMessage) -> AgentMessage {
+    AgentMessage { task: Some(meta.id.clone()), context: Some(meta.thread.clone()), ..said }
+}
+
 /// What is kept of the message that begins a run. Its files are among the items of the run.
 pub(super) fn kept(message: &AgentMessage) -> Value {
+    json!({ "message": without_files(message).write(WireForm::Current) })
+}
+
+/// A message with the names of files in their place.
+fn without_files(message: &AgentMessage) -> AgentMessage {
     let parts = message.parts.iter().map(|part| {
         if matches!(part.content, PartContent::Bytes(_)) {
             let name = part.name.as_deref().unwrap_or("a file");
@@ -160,6 +176,5 @@ pub(super) fn kept(message: &AgentMessage) -> Value {
         }
         part.clone()
     });
-    let kept = AgentMessage { parts: parts.collect(), ..message.clone() };
-    json!({ "message": kept.write(WireForm::Current) })
+    AgentMessage { parts: parts.collect(), ..message.clone() }
 }

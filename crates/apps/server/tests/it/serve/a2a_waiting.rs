@@ -55,6 +55,24 @@ fn a_call_that_waits_is_asked_about_and_approved_by_a_message_after_a_restart() 
     assert_eq!(ended["id"], task["id"]);
     assert_eq!(ended["artifacts"][0]["parts"][0]["text"], "The task is there.", "{done}");
     assert_eq!(tasks(&serving), 1);
+    // What was said by both is there after another restart too.
+    let serving = killed(serving);
+    let texts = |more: Value| -> Vec<(String, String)> {
+        let mut asked = json!({ "id": task["id"] });
+        asked.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let now = asks(&serving, "GetTask", &asked)["result"].clone();
+        let history = now["history"].as_array().unwrap().iter();
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        history.map(|said| (text(&said["role"]), text(&said["parts"][0]["text"]))).collect()
+    };
+    let all = texts(json!({}));
+    let roles: Vec<_> = all.iter().map(|(role, _)| role.as_str()).collect();
+    let (user, agent) = ("ROLE_USER", "ROLE_AGENT");
+    assert_eq!(roles, [user, agent, user, agent, user], "{all:?}");
+    let own: Vec<_> = all.iter().filter(|(role, _)| role == user).map(|(_, text)| text).collect();
+    assert_eq!(own, ["Water the plants.", "perhaps", "Yes."]);
+    assert!(all[1].1.contains("`create_task`") && all[3] == all[1], "{all:?}");
+    assert_eq!(texts(json!({ "historyLength": 1 })), all[4..]);
 }
 
 #[test]
