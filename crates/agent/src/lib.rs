@@ -37,7 +37,7 @@ pub use rollout::trajectory::{
 };
 pub use run::end::RunEnd;
 pub use run::notes::{CallNote, ChildNotes, RunNotes, TurnNote, TurnTokens};
-pub use run::reference::{CitedSpan, RunReference, cited_spans};
+pub use run::reference::RunReference;
 pub use run::trace::{RequestPurpose, RequestTrace};
 pub use run::verdict::{CheckOutcome, CheckVerdict, Evidence};
 pub use run::{RunEffect, RunInput, RunState};
@@ -48,4 +48,5 @@ pub use team::fuzz::delegated_task;
 pub use team::mode::{AgentMode, TeamLimits};
 pub use team::names::AGENTS;
 pub use team::{Agent, AgentTools, NewSpecialist, Specialist, Team};
+pub use toolcrib_core::{CitedSpan, cited_spans};
 pub use usage::{Usage, UsageSource};

@@ -51,6 +51,7 @@ pub use observe::observer::{
     QuestionStage, Ruling, SpanAttribute, ToolIdentity,
 };
 pub use observe::outbound::OutboundSpan;
+pub use outcome::cited_spans::{CitedSpan, cited_spans};
 pub use outcome::content::{Content, ContentPath, Excerpt, IntoContent, Json, Part, Reference};
 pub use outcome::door_hints::DoorHints;
 pub use outcome::messages;

@@ -1,8 +1,10 @@
 //! How a call ended. There is no other way for a call to end.
 
+pub(crate) mod cited_spans;
 pub(crate) mod content;
 pub(crate) mod door_hints;
 pub mod messages;
+mod named_sources;
 pub(crate) mod refusal;
 pub(crate) mod response;
 pub(crate) mod run;

@@ -4,6 +4,7 @@ pub(crate) mod agent;
 pub(crate) mod artifacts;
 pub(crate) mod checkpoint;
 pub(crate) mod content;
+mod evidence;
 mod follow;
 pub(crate) mod message;
 mod open_task;

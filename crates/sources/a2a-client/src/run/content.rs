@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 use toolcrib_core::{Content, ErrorKind, Part, ToolError};
 
+use super::evidence;
 use super::view::TaskView;
 use crate::protocol::message::AgentMessage;
 use crate::protocol::part::{MessagePart, PartContent};
@@ -24,6 +25,7 @@ pub(crate) fn answer(view: &TaskView) -> Content {
         content.parts.push(Part::text("The agent has done it and says nothing of it."));
     }
     content.extra = extra(view);
+    evidence::put(view, &mut content);
     content
 }
 

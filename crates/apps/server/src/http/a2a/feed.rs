@@ -4,8 +4,9 @@
 //! number of the event of the run, so that every process and every stream gives the same ones.
 
 use jiff::Timestamp;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use toolcrib::a2a::protocol::event::AgentEvent;
+use toolcrib::a2a::protocol::evidence::{CHECKS, REFERENCES};
 use toolcrib::a2a::protocol::message::{AgentMessage, MessageRole};
 use toolcrib::a2a::protocol::part::MessagePart;
 use toolcrib::a2a::protocol::state::TaskState;
@@ -114,9 +115,7 @@ impl TaskFeed {
         let is_done = state == TaskState::Completed;
         let mut told = Vec::new();
         if is_done && !end.text.is_empty() {
-            let references = (!end.references.is_empty()).then(|| json!(end.references));
-            let metadata = references.map(|references| json!({ "references": references }));
-            told.push(self.answer(number, (&end.text, false), metadata));
+            told.push(self.answer(number, (&end.text, false), founded_on(end)));
         }
         let words = (!is_done && !end.text.is_empty()).then(|| end.text.clone());
         told.push(self.status(number, EventSlot::End, state, words, Some(at)));
@@ -134,7 +133,7 @@ impl TaskFeed {
         &self,
         number: usize,
         (text, append): (&str, bool),
-        metadata: Option<serde_json::Value>,
+        metadata: Option<Value>,
     ) -> ServedEvent {
         let artifact = TaskArtifact {
             id: ANSWER.to_owned(),
@@ -165,6 +164,22 @@ impl TaskFeed {
         let (task, context) = (Some(self.run.clone()), Some(self.context.clone()));
         ServedEvent { event: AgentEvent::Status { task, context, status }, sequence }
     }
+}
+
+/// What the answer rests on, and what its checks came to, for whoever reads more than words.
+fn founded_on(end: &RunEnd) -> Option<Value> {
+    let mut metadata = Map::new();
+    if !end.references.is_empty() {
+        metadata.insert(REFERENCES.to_owned(), json!(end.references));
+    }
+    if !end.checks.is_empty() {
+        let checks = end.checks.iter().map(|check| {
+            let (name, outcome, reason) = (&check.name, check.outcome, &check.reason);
+            json!({ "name": name, "outcome": outcome, "reason": reason })
+        });
+        metadata.insert(CHECKS.to_owned(), checks.collect());
+    }
+    (!metadata.is_empty()).then_some(Value::Object(metadata))
 }
 
 /// What an agent says of a task.

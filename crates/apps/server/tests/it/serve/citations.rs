@@ -201,3 +201,31 @@ fn a_user_interface_and_a_terminal_are_told_the_sources_too() {
     );
     assert_eq!((said.code, said.out), (0, wanted));
 }
+
+#[test]
+fn an_agent_of_another_crib_is_cited_by_name_and_its_sources_have_numbers_of_their_own() {
+    let model = cites();
+    let first = serving(&model);
+    let folder = Folder::new();
+    folder.write("first.token", &first.token);
+    let auth = "auth = { bearer = \"${file:first.token}\" }";
+    let text = format!(
+        "allow = [\"*\"]\n[[source]]\nid = \"first\"\n\
+         a2a = {{ card = \"http://{}\", {auth} }}\n",
+        first.address
+    );
+    folder.write("crib.toml", &text);
+    let second = Serving::start_in(folder, &[]);
+    second.hears("`first`: 1 tools");
+    let call = json!({ "name": "first__ask", "arguments": { "message": "Which?" } });
+    let said = second.call(&json!({ "calls": [call] }));
+    let response = &said["responses"][0];
+    let by_name = ANSWER.replace("[2]", "[Page 2]").replace("[1, 3]", "[Page 1; doc-1]");
+    assert_eq!(response["text"].as_str().unwrap().lines().next(), Some(by_name.as_str()), "{said}");
+    let sources = response["references"].as_array().unwrap().iter();
+    let sources: Vec<_> = sources.map(|source| (&source["number"], &source["id"])).collect();
+    let ids = ["https://example.com/1", "https://example.com/2", "doc-1"].map(|id| json!(id));
+    let wanted: Vec<_> =
+        ids.iter().zip([json!(1), json!(2), json!(3)]).map(|(id, n)| (n, id)).collect();
+    assert_eq!(sources, wanted.iter().map(|(n, id)| (n, *id)).collect::<Vec<_>>(), "{said}");
+}
