@@ -78,14 +78,20 @@ fn card(bytes: &[u8]) {
         let Ok(egress) = way(&interface, &settings) else { return };
         assert!(egress.check(&interface.url).is_ok(), "a way that leads nowhere");
         let Ok(egress) = Egress::only([interface.url.clone()], Network::default()) else { return };
-        let client =
-            AgentClient { egress, interface, headers: HeaderMap::new(), bounds: settings.bounds };
+        let client = AgentClient {
+            egress,
+            interface,
+            headers: HeaderMap::new(),
+            bounds: settings.bounds,
+            trace_context: false,
+        };
         let agent = Arc::new(RemoteAgent {
             client,
             settings: Arc::new(settings),
             conversations: Arc::<Conversations>::default(),
             streams: AtomicBool::new(card.streaming),
             subscribes: AtomicBool::new(card.streaming),
+            pushes: card.pushes,
         });
         if let Ok(toolset) = tool::tools(&SourceId::new("agent"), &card, &agent) {
             let whole = tools == A2aTools::Agent;

@@ -21,5 +21,6 @@ mod tool;
 mod transport;
 
 pub use protocol::signed_card::{CardKeys, CardSignature, CardVerifier};
+pub use run::notification::{NOTIFIED, notified};
 pub use settings::{A2aBounds, A2aCredential, A2aSettings, A2aTools, ConversationScope};
 pub use source::{A2aReport, A2aSource};

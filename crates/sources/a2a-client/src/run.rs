@@ -7,6 +7,7 @@ pub(crate) mod content;
 mod evidence;
 mod follow;
 pub(crate) mod message;
+pub(crate) mod notification;
 mod open_task;
 mod question;
 pub(crate) mod talk;

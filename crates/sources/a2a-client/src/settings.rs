@@ -39,6 +39,11 @@ pub struct A2aSettings {
     pub timeout: Duration,
     /// How often a task is asked about at the least often.
     pub poll: Duration,
+    /// Our own address, where an agent that does not stream tells that a task has moved on, at
+    /// [`NOTIFIED`](crate::NOTIFIED) and a name. `None`: tasks are asked about.
+    pub push: Option<Url>,
+    /// Whether requests carry `traceparent`, the place of the call in a trace.
+    pub trace_context: bool,
     /// How long a stream may be silent before the task is looked up.
     pub idle: Duration,
     pub bounds: A2aBounds,
@@ -110,6 +115,8 @@ impl A2aSettings {
             message: None,
             timeout: Duration::from_mins(10),
             poll: Duration::from_secs(2),
+            push: None,
+            trace_context: false,
             idle: Duration::from_mins(1),
             bounds: A2aBounds::default(),
         }

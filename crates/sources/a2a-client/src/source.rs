@@ -66,7 +66,8 @@ impl A2aSource {
         let egress = way(&interface, settings)?;
         let mut headers = card::headers(settings, Some(&card))?;
         headers.insert(VERSION, HeaderValue::from_static(interface.version.as_str()));
-        let client = AgentClient { egress, interface, headers, bounds: settings.bounds };
+        let (bounds, trace_context) = (settings.bounds, settings.trace_context);
+        let client = AgentClient { egress, interface, headers, bounds, trace_context };
         let card = self.extended(card, &client).await?;
         let report = A2aReport {
             agent: card.name.clone(),
@@ -82,6 +83,7 @@ impl A2aSource {
             conversations: Arc::clone(&self.conversations),
             streams: AtomicBool::new(card.streaming),
             subscribes: AtomicBool::new(card.streaming),
+            pushes: card.pushes,
         });
         let toolset = tool::tools(&self.id, &card, &agent)?;
         *self.report.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);

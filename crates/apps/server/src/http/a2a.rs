@@ -21,15 +21,15 @@ mod tool_call;
 mod view;
 mod wire;
 
-use http::{HeaderName, Method, header};
-use serde_json::{Map, Value};
+use http::{HeaderName, Method, StatusCode, header};
+use serde_json::{Map, Value, json};
 use toolcrib::a2a_server::{
     A2aFault, A2aFaultKind, A2aOperation, AskedVersion, OperationKind, rpc,
 };
 
 use crate::http::pipeline::host_check::single;
 use crate::http::routes::problem::{HttpProblem, ProblemKind};
-use crate::http::routes::reply::HttpReply;
+use crate::http::routes::reply::{self, HttpReply};
 use crate::http::routes::request::GatewayRequest;
 use crate::http::routes::route::ReplyFuture;
 use room::AgentRoom;
@@ -92,6 +92,18 @@ pub(crate) fn list_tasks(asked: GatewayRequest) -> ReplyFuture {
 
 pub(crate) fn extended_card(asked: GatewayRequest) -> ReplyFuture {
     by_path(asked, |_| Some((OperationKind::Card, Vec::new())))
+}
+
+/// A remote agent says that a task of ours has moved on. Its call looks at it.
+pub(crate) fn notified(asked: GatewayRequest) -> ReplyFuture {
+    Box::pin(async move {
+        let name = asked.segments.first().map(String::as_str).unwrap_or_default();
+        if toolcrib::a2a::notified(name) {
+            return Ok(reply::status(StatusCode::OK, &json!({})));
+        }
+        let detail = "no call waits for this: its task is over, or is looked at without word";
+        Err(HttpProblem::new(ProblemKind::UnknownCall, detail))
+    })
 }
 
 /// The configurations of a task, and one more.

@@ -25,6 +25,7 @@ impl ConfigChecker<'_, '_, '_> {
         let is_signed = raw.auth.is_some() || !raw.headers.is_empty();
         self.in_the_open(card.as_ref(), is_signed, &place.key("card"));
         self.in_the_open(url.as_ref(), is_signed, &place.key("url"));
+        let push = raw.push.as_ref().and_then(|url| self.url(url, &place.key("push")));
         let headers = self.headers(&raw.headers, &place.key("headers"));
         let auth = raw.auth.as_ref();
         let credential = auth.and_then(|auth| self.a2a_auth(auth, &place.key("auth")));
@@ -69,6 +70,8 @@ impl ConfigChecker<'_, '_, '_> {
             timeout: timeout.unwrap_or(usual.timeout),
             poll: poll.unwrap_or(usual.poll),
             idle: idle.unwrap_or(usual.idle),
+            push,
+            trace_context: raw.trace_context,
             bounds,
             ..usual
         };

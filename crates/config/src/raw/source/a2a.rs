@@ -49,6 +49,12 @@ pub(crate) struct A2aTable {
     pub(crate) timeout: Option<PauseText>,
     /// How often a task is asked about that has no stream. `2s` if not set.
     pub(crate) poll: Option<PauseText>,
+    /// The address of this server as the agent reaches it, `https://crib.example`: an agent that
+    /// does not stream, and whose card says that it pushes, tells there when a task has moved on.
+    pub(crate) push: Option<String>,
+    /// Whether requests carry `traceparent`, the place of the call in a trace, where traces are kept.
+    #[serde(default)]
+    pub(crate) trace_context: bool,
     /// How long a stream may be silent before the task is looked up. `1m` if not set.
     pub(crate) idle: Option<PauseText>,
     /// What is read of it at the most.

@@ -14,6 +14,8 @@ pub struct AgentCard {
     /// In the order in which the agent wants them used.
     pub interfaces: Vec<AgentInterface>,
     pub streaming: bool,
+    /// Whether it tells an address of the client's how its tasks move on.
+    pub pushes: bool,
     /// Whether whoever signs in is shown another card.
     pub extended: bool,
     /// Extensions that a client must know.
@@ -66,6 +68,7 @@ impl AgentCard {
             version: text(value, &["version"]),
             interfaces,
             streaming: flag(capabilities, &["streaming"]),
+            pushes: flag(capabilities, &["pushNotifications", "push_notifications"]),
             extended: flag(capabilities, &["extendedAgentCard"])
                 || flag(value, &["supportsAuthenticatedExtendedCard"]),
             required_extensions: required.filter_map(|it| text(it, &["uri"])).collect(),

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use tokio::time::sleep;
+use tokio::time::timeout;
 use toolcrib_core::{ErrorKind, ToolError};
 
 use super::talk::{AgentRun, RunStop};
@@ -16,6 +16,8 @@ use crate::transport::request::AgentRequest;
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 /// How long a look at a task may take.
 const LOOK: Duration = Duration::from_secs(30);
+/// How often a task is looked at of which word is sent.
+const UNTOLD: Duration = Duration::from_secs(30);
 /// How often in a row a task may not be to be seen.
 const MOST_FAULTS: u32 = 8;
 /// The longest pause before the next try then.
@@ -67,7 +69,13 @@ impl AgentRun<'_> {
         let (mut pause, mut faults, mut looks) = (FIRST_PAUSE, 0, 0);
         while !self.view.is_settled() {
             if looks > 0 || faults > 0 {
-                self.within(sleep(pause)).await?;
+                let word = async {
+                    match &self.notification {
+                        Some(told) => told.heard().await,
+                        None => std::future::pending().await,
+                    }
+                };
+                let _ = self.within(timeout(pause, word)).await?;
             }
             let Some(id) = self.view.id.clone() else {
                 return Err(RunStop::Error(AgentFault::Ended.into_error()));
@@ -86,7 +94,11 @@ impl AgentRun<'_> {
                 self.view.is_as_it_is();
             }
             let poll = self.agent.settings.poll;
-            pause = pause.saturating_mul(2).min(poll).max(FIRST_PAUSE.min(poll));
+            pause = match &self.notification {
+                // Word may be lost.
+                Some(_) => poll.max(UNTOLD),
+                None => pause.saturating_mul(2).min(poll).max(FIRST_PAUSE.min(poll)),
+            };
             if self.view.is_settled() || !self.agent.subscribes.load(Ordering::Relaxed) {
                 continue;
             }

@@ -11,6 +11,7 @@ use toolcrib_core::{
 
 use super::agent::RemoteAgent;
 use super::checkpoint::TaskCheckpoint;
+use super::notification::Notification;
 use super::open_task::OpenTask;
 use super::question::{PersonAnswer, ask, unanswered};
 use super::view::TaskView;
@@ -49,6 +50,8 @@ pub(super) struct AgentRun<'a> {
     pub(super) view: TaskView,
     until: Instant,
     task: OpenTask,
+    /// Where the agent says that the task has moved on, if it does.
+    pub(super) notification: Option<Notification>,
     /// Whoever takes the call up finds the task.
     is_noted: bool,
     /// Messages that were sent.
@@ -105,6 +108,7 @@ impl<'a> AgentRun<'a> {
             view: TaskView::new(most),
             until: Instant::now() + agent.settings.timeout.min(Duration::from_hours(24 * 365)),
             task: OpenTask::new(agent),
+            notification: agent.told_at().map(Notification::at),
             is_noted: false,
             said: 0,
             reports: 0.0,
@@ -232,7 +236,8 @@ impl<'a> AgentRun<'a> {
             }
         }
         let left = self.left();
-        let asked = client.event(AgentRequest::Send(said), Some(self.context), left);
+        let told_at = self.notification.as_ref().map(|told| told.url.as_str());
+        let asked = client.event(AgentRequest::Send(said, told_at), Some(self.context), left);
         match self.within(asked).await? {
             Ok(event) => self.take(event).await,
             Err(fault) => Err(RunStop::Error(fault.into_error())),

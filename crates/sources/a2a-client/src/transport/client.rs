@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
+use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 use tokio::time::timeout;
 use toolcrib_core::{CallContext, OutboundSpan};
@@ -17,6 +17,9 @@ use super::stream::AgentStream;
 use crate::protocol::event::AgentEvent;
 use crate::settings::A2aBounds;
 
+const TRACE: HeaderName = HeaderName::from_static("traceparent");
+const STATE: HeaderName = HeaderName::from_static("tracestate");
+
 /// An agent at the place that was chosen.
 pub(crate) struct AgentClient {
     pub(crate) egress: Egress,
@@ -24,6 +27,8 @@ pub(crate) struct AgentClient {
     /// Sent with every request: the version, and who we are.
     pub(crate) headers: HeaderMap,
     pub(crate) bounds: A2aBounds,
+    /// Whether a request carries its place in a trace.
+    pub(crate) trace_context: bool,
 }
 
 impl AgentClient {
@@ -46,7 +51,7 @@ impl AgentClient {
         within: Duration,
     ) -> Result<Value, AgentFault> {
         let span = context.map(|context| self.span(asked, context));
-        let answer = self.exchange(asked, within).await;
+        let answer = self.exchange(asked, (context, span.as_ref()), within).await;
         end(span, answer.as_ref().err());
         answer
     }
@@ -54,6 +59,7 @@ impl AgentClient {
     async fn exchange(
         &self,
         asked: AgentRequest<'_>,
+        traced: (Option<&CallContext>, Option<&OutboundSpan>),
         within: Duration,
     ) -> Result<Value, AgentFault> {
         let WireRequest { method, url, body } = self.written(asked);
@@ -61,7 +67,7 @@ impl AgentClient {
         let mut request = EgressRequest::new(method, url);
         request.timeouts =
             EgressTimeouts { connect, first_byte: within, idle: within, total: within };
-        request.headers = self.headers.clone();
+        request.headers = self.headers(traced);
         request.headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         if let Some(body) = body {
             request.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -86,7 +92,7 @@ impl AgentClient {
         within: Duration,
     ) -> Result<AgentStream, AgentFault> {
         let span = Some(self.span(asked, context));
-        let opened = self.opened(asked, within).await;
+        let opened = self.opened(asked, (Some(context), span.as_ref()), within).await;
         end(span, opened.as_ref().err());
         opened
     }
@@ -94,11 +100,12 @@ impl AgentClient {
     async fn opened(
         &self,
         asked: AgentRequest<'_>,
+        traced: (Option<&CallContext>, Option<&OutboundSpan>),
         within: Duration,
     ) -> Result<AgentStream, AgentFault> {
         let WireRequest { method, url, body } = self.written(asked);
         let route = self.egress.route(&url).map_err(AgentFault::Egress)?;
-        let mut headers = self.headers.clone();
+        let mut headers = self.headers(traced);
         let accept = HeaderValue::from_static("text/event-stream, application/json");
         headers.insert(ACCEPT, accept);
         let body = body.map(|body| Bytes::from(body.to_string()));
@@ -113,6 +120,20 @@ impl AgentClient {
 
     fn written(&self, asked: AgentRequest<'_>) -> WireRequest {
         asked.written(&self.interface, &Uuid::new_v4().to_string())
+    }
+
+    /// What goes with a request: with its place in a trace, where that is said.
+    fn headers(&self, (context, span): (Option<&CallContext>, Option<&OutboundSpan>)) -> HeaderMap {
+        let mut headers = self.headers.clone();
+        let place = span.filter(|_| self.trace_context).and_then(OutboundSpan::trace);
+        let place = place.and_then(|place| HeaderValue::from_str(&place.to_string()).ok());
+        let Some(place) = place else { return headers };
+        headers.insert(TRACE, place);
+        let state = context.and_then(CallContext::trace_state);
+        if let Some(state) = state.and_then(|it| HeaderValue::from_str(it.as_str()).ok()) {
+            headers.insert(STATE, state);
+        }
+        headers
     }
 
     fn span(&self, asked: AgentRequest<'_>, context: &CallContext) -> OutboundSpan {

@@ -17,8 +17,8 @@ const HISTORY: u32 = 5;
 /// What is asked of an agent.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum AgentRequest<'a> {
-    /// A message, answered once.
-    Send(&'a AgentMessage),
+    /// A message, answered once, and where it is told how its task moves on.
+    Send(&'a AgentMessage, Option<&'a str>),
     /// A message, answered with a stream.
     Stream(&'a AgentMessage),
     /// Where a task is.
@@ -57,7 +57,7 @@ impl AgentRequest<'_> {
     /// The method of JSON-RPC, which names the request in traces too.
     pub(crate) fn name(&self, version: ProtocolVersion) -> &'static str {
         let (current, old) = match self {
-            Self::Send(_) => ("SendMessage", "message/send"),
+            Self::Send(..) => ("SendMessage", "message/send"),
             Self::Stream(_) => ("SendStreamingMessage", "message/stream"),
             Self::Get(_) => ("GetTask", "tasks/get"),
             Self::Cancel(_) => ("CancelTask", "tasks/cancel"),
@@ -93,7 +93,7 @@ impl AgentRequest<'_> {
             fields.insert("tenant".to_owned(), tenant.as_str().into());
         }
         match self {
-            Self::Send(message) | Self::Stream(message) => {
+            Self::Send(message, _) | Self::Stream(message) => {
                 fields.insert("message".to_owned(), message.write(to.form()));
                 // The name of a task is worth more than its end: it can be looked up and cancelled.
                 let at_once = match to.version {
@@ -102,8 +102,14 @@ impl AgentRequest<'_> {
                 };
                 let mut configuration = Map::new();
                 configuration.insert("historyLength".to_owned(), HISTORY.into());
-                if matches!(self, Self::Send(_)) {
+                if let Self::Send(_, told_at) = self {
                     configuration.insert(at_once.0.to_owned(), at_once.1.into());
+                    let push = match to.version {
+                        ProtocolVersion::V1 => "taskPushNotificationConfig",
+                        ProtocolVersion::V03 => "pushNotificationConfig",
+                    };
+                    let told_at = told_at.map(|url| (push.to_owned(), json!({ "url": url })));
+                    configuration.extend(told_at);
                 }
                 fields.insert("configuration".to_owned(), Value::Object(configuration));
             }
@@ -122,7 +128,7 @@ impl AgentRequest<'_> {
     fn over_http(&self, to: &ChosenInterface) -> WireRequest {
         let task = |id: &str| utf8_percent_encode(id, SEGMENT).to_string();
         let (method, path) = match self {
-            Self::Send(_) => (Method::POST, "message:send".to_owned()),
+            Self::Send(..) => (Method::POST, "message:send".to_owned()),
             Self::Stream(_) => (Method::POST, "message:stream".to_owned()),
             Self::Get(id) => (Method::GET, format!("tasks/{}", task(id))),
             Self::Cancel(id) => (Method::POST, format!("tasks/{}:cancel", task(id))),
@@ -148,7 +154,7 @@ impl AgentRequest<'_> {
             url.query_pairs_mut().append_pair("historyLength", &HISTORY.to_string());
         }
         let body = match self {
-            Self::Send(_) | Self::Stream(_) => Some(self.params(to)),
+            Self::Send(..) | Self::Stream(_) => Some(self.params(to)),
             Self::Cancel(_) => Some(json!({})),
             Self::Get(_) | Self::Subscribe(_) | Self::ExtendedCard => None,
         };

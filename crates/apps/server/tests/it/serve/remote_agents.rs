@@ -71,7 +71,11 @@ struct Teller(Child);
 
 impl Teller {
     fn start(folder: &Folder) -> (Self, String) {
-        folder.write("agent.py", AGENT);
+        Self::of(folder, AGENT)
+    }
+
+    fn of(folder: &Folder, agent: &str) -> (Self, String) {
+        folder.write("agent.py", agent);
         #[expect(clippy::disallowed_methods, reason = "an agent is no child of the server")]
         let mut command = Command::new("python3");
         command.arg("agent.py").current_dir(folder.path()).stdin(Stdio::null());
@@ -148,4 +152,93 @@ fn what_a_remote_agent_asks_is_answered_under_a_ticket() {
     let path = format!("/v1/tickets/{ticket}");
     let decided = serving.ask("POST", &path, &body.to_string()).json();
     assert_eq!(decided["response"]["text"], "It is red.", "{decided}");
+}
+
+/// An agent that does not stream, and sends word when its task is done, half a second later.
+const PUSHER: &str = r#"
+import json, threading, time, urllib.request
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+state = {"done": False, "looks": 0, "answers": []}
+
+def task():
+    told = {"id": "t", "contextId": "c", "status": {
+        "state": "TASK_STATE_COMPLETED" if state["done"] else "TASK_STATE_WORKING"}}
+    if state["done"]:
+        text = "looks: %d, traced: %s" % (state["looks"], state["traced"])
+        told["artifacts"] = [{"artifactId": "a", "parts": [{"text": text}]}]
+    return told
+
+def tells(url):
+    time.sleep(0.5)
+    state["done"] = True
+    body = json.dumps({"statusUpdate": {"taskId": "of somebody else"}}).encode()
+    kind = {"Content-Type": "application/json"}
+    asked = urllib.request.Request(url, data=body, headers=kind, method="POST")
+    urllib.request.urlopen(asked).read()
+
+class Agent(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def answer(self, value):
+        text = json.dumps(value).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def do_GET(self):
+        here = "http://" + self.headers["Host"]
+        self.answer({
+            "name": "Teller", "description": "Tells tales.", "version": "7",
+            "capabilities": {"streaming": False, "pushNotifications": True}, "skills": [],
+            "supportedInterfaces": [{"url": here + "/rpc", "protocolBinding": "JSONRPC",
+                                     "protocolVersion": "1.0"}]})
+
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        result = task()
+        if asked["method"] == "SendMessage":
+            state["traced"] = self.headers.get("traceparent", "")[:3]
+            url = asked["params"]["configuration"]["taskPushNotificationConfig"]["url"]
+            threading.Thread(target=tells, args=(url,)).start()
+            result = {"task": task()}
+        else:
+            state["looks"] += 1
+            result = task()
+        self.answer({"jsonrpc": "2.0", "id": asked["id"], "result": result})
+
+server = ThreadingHTTPServer(("127.0.0.1", 0), Agent)
+with open("port", "w") as port:
+    port.write(str(server.server_address[1]))
+server.serve_forever()
+"#;
+
+#[test]
+fn an_agent_that_does_not_stream_sends_word_and_its_task_is_looked_at_then() {
+    let folder = Folder::new();
+    let (_teller, base) = Teller::of(&folder, PUSHER);
+    // The server is to be found again at an address that its file names.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let own = format!("127.0.0.1:{port}");
+    folder.write(
+        "crib.toml",
+        &format!(
+            "[server]\nlisten = \"{own}\"\n[telemetry]\notlp = \"http://127.0.0.1:9\"\n\
+             [[source]]\nid = \"tales\"\na2a = {{ card = \"{base}\", poll = \"1m\", \
+             push = \"http://{own}\", trace_context = true }}\n\
+             [tool.tales__ask]\neffect = \"read\"\n"
+        ),
+    );
+    let serving = Serving::starting_at(folder, &[]);
+    serving.hears("`tales`: 1 tools");
+    let said = serving.call(&call("A tale"));
+    // One look when it began, and one when word came: the next would be a minute later.
+    assert_eq!(said["responses"][0]["text"], "looks: 2, traced: 00-", "{said}");
+    let stranger = serving.ask("POST", "/a2a-notified/guessed", "{}");
+    assert_eq!(stranger.status, 404, "{stranger:?}");
 }

@@ -26,6 +26,9 @@ const ONE_PUSH: &str = "/a2a/{agent}/tasks/{id}/pushNotificationConfigs/{config}
 const OLD_PUSH: &str = "/a2a/{agent}/v1/tasks/{id}/pushNotificationConfigs";
 const ONE_OLD_PUSH: &str = "/a2a/{agent}/v1/tasks/{id}/pushNotificationConfigs/{config}";
 
+/// Where remote agents tell that a task has moved on: see `toolcrib::a2a::NOTIFIED`.
+const NOTIFIED: &str = "/a2a-notified/{name}";
+
 pub(super) static ROUTES: &[Route] = &[
     get("/.well-known/agent-card.json", "agent_card", a2a::card::show, "What the agent can do.")
         .access(RouteAccess::Anybody)
@@ -98,5 +101,9 @@ pub(super) static ROUTES: &[Route] = &[
         .undocumented(),
     get("/a2a/{agent}/v1/card", "a2a_old_card", a2a::extended_card, "The same in 0.3.")
         .query(QUERY)
+        .undocumented(),
+    post(NOTIFIED, "a2a_notified", a2a::notified, "A remote agent's task has moved on.")
+        .body(schemas::anything)
+        .access(RouteAccess::Anybody)
         .undocumented(),
 ];
