@@ -97,6 +97,8 @@ pub(crate) fn extended_card(asked: GatewayRequest) -> ReplyFuture {
 /// A remote agent says that a task of ours has moved on. Its call looks at it.
 pub(crate) fn notified(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
+        // What it says is not believed, and has one reading all the same.
+        asked.json::<Map<String, Value>>()?;
         let name = asked.segments.first().map(String::as_str).unwrap_or_default();
         if toolcrib::a2a::notified(name) {
             return Ok(reply::status(StatusCode::OK, &json!({})));

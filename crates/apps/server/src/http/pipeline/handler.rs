@@ -180,7 +180,10 @@ async fn allowed(
 fn is_json(parts: &Parts) -> Result<(), HttpProblem> {
     let kind = single(&parts.headers, &header::CONTENT_TYPE)?.unwrap_or_default();
     let (kind, _) = kind.split_once(';').unwrap_or((kind, ""));
-    if kind.trim().eq_ignore_ascii_case("application/json") || parts.method == Method::GET {
+    let kind = kind.trim().to_ascii_lowercase();
+    // `application/a2a+json` is what agents of A2A send.
+    let is_kind_of_json = kind.starts_with("application/") && kind.ends_with("+json");
+    if kind == "application/json" || is_kind_of_json || parts.method == Method::GET {
         return Ok(());
     }
     Err(HttpProblem::new(ProblemKind::NotJson, "send `Content-Type: application/json`"))

@@ -58,7 +58,7 @@ impl Route {
     /// Whether the route judges by itself of which type a body is: the protocol has its own words
     /// for that.
     pub(crate) fn judges_content(&self) -> bool {
-        self.path.starts_with("/a2a")
+        self.path.starts_with("/a2a/")
     }
 
     /// What OAuth calls the way in that this route is.
