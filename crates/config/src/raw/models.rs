@@ -182,8 +182,8 @@ pub(crate) struct AgentTable {
     pub(crate) budget: Option<BudgetTable>,
     /// Patterns of the tools that it has, of those of its profile; all of these if not set.
     pub(crate) tools: Vec<String>,
-    /// Agents that work for it, and toolsets, each of which becomes one that does. They have no
-    /// tool that it may not use.
+    /// Agents that work for it, and toolsets, each of which becomes one that does; `*` stands for
+    /// all toolsets, `github_*` for those that begin so. They have no tool that it may not use.
     pub(crate) specialists: Vec<String>,
     /// How it uses them. `planner` if not set.
     pub(crate) mode: Option<AgentModeWord>,

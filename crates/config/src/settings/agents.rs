@@ -71,6 +71,8 @@ pub enum TeamMember {
     Agent(String),
     /// An agent with a toolset; `summary` is empty where only its source knows.
     Toolset { id: String, summary: String, tools: ToolPatterns },
+    /// Each toolset that there is whose id is so, with `*` for any letters.
+    Toolsets { ids: String },
 }
 
 /// An agent with its model.

@@ -98,6 +98,9 @@ impl ConfigChecker<'_, '_, '_> {
         if agents.contains_key(name) {
             return Some(TeamMember::Agent(name.to_owned()));
         }
+        if name.contains('*') {
+            return Some(TeamMember::Toolsets { ids: name.to_owned() });
+        }
         let pattern = [format!("toolset:{name}")];
         if let Ok(tools) = self.toolsets.patterns(&pattern) {
             let named = self.toolsets.named.iter().map(NamedToolset::toolset);
@@ -123,7 +126,7 @@ impl ConfigChecker<'_, '_, '_> {
             let members = agent.team.iter().flat_map(|team| &team.members);
             let names = members.filter_map(|member| match member {
                 TeamMember::Agent(name) => Some(name.clone()),
-                TeamMember::Toolset { .. } => None,
+                TeamMember::Toolset { .. } | TeamMember::Toolsets { .. } => None,
             });
             names.collect::<Vec<_>>()
         };

@@ -286,3 +286,33 @@ fn a_model_that_is_away_leaves_the_sets_that_need_none() {
     let pending = sets[0]["note"].as_str().unwrap();
     assert!(pending.contains("has not answered yet"), "{pending}");
 }
+
+#[test]
+fn every_toolset_is_a_specialist_where_one_star_says_so() {
+    let model = ScriptedModel::by(|_, _| ScriptedTurn::says("Nothing to do.")).unwrap();
+    let folder = Folder::new();
+    let source = program(&folder, 24, "by = \"path\", max_tools = 8");
+    let model_table = format!("[model]\nurl = \"{}\"\nname = \"m\"\n", model.url());
+    let agents = "[agent.all]\nspecialists = [\"*\"]\n\
+                  [agent.some]\nspecialists = [\"s_c*\", \"s_order\"]\n";
+    folder.write("crib.toml", &format!("allow = [\"*\"]\n{source}{model_table}{agents}"));
+    let serving = Serving::start_in(folder, &[]);
+    serving.hears("`s`: 24 tools");
+    for (agent, wanted) in [
+        ("all", &["ask_s_cart", "ask_s_order", "ask_s_refund"][..]),
+        ("some", &["ask_s_cart", "ask_s_order"]),
+    ] {
+        let asked = json!({ "model": agent, "input": "Which orders are there?" });
+        let told = serving.ask("POST", "/v1/responses", &asked.to_string());
+        assert_eq!(told.status, 200, "{told:?}");
+        let body = model.asked().pop().unwrap().body;
+        let shown: BTreeSet<_> = body["tools"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|tool| tool["function"]["name"].as_str().unwrap().to_owned())
+            .filter(|name| name.starts_with("ask_"))
+            .collect();
+        assert_eq!(shown, wanted.iter().map(|name| (*name).to_owned()).collect(), "{agent}");
+    }
+}

@@ -1,12 +1,13 @@
 //! The specialists of an agent, over the crib of the moment.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use toolcrib::agent::model::{ModelClient, ModelFault, ModelSettings};
 use toolcrib::agent::{Agent, AgentTools, NewSpecialist, Team};
 use toolcrib::config::{AgentSettings, Config, TeamMember};
 use toolcrib::policy::{AssignedTools, strictest};
-use toolcrib::rules::Rules;
+use toolcrib::rules::{Glob, Rules, ToolPatterns};
 use toolcrib::{
     BoxFuture, Caller, Crib, Fingerprint, Intent, Policy, ToolSpec, UnlistedAccess,
     UnlistedResource, Verdict,
@@ -50,24 +51,34 @@ pub(crate) fn with(parts: &TeamParts<'_>, agent: Agent) -> Agent {
         return agent;
     };
     let Some(settings) = &registered.settings.team else { return agent };
-    let members = settings.members.iter().filter_map(|member| match member {
-        TeamMember::Agent(name) => of_agent(parts, name),
-        TeamMember::Toolset { id, summary, tools } => {
-            let summary =
-                if summary.is_empty() { summary_of(&agent.crib, id) } else { summary.clone() };
-            let name = id.clone();
-            Some(NewSpecialist {
-                tools: Arc::new(AgentTools::new(tools.clone())),
-                agent: Box::new(move |crib| Agent {
-                    name,
-                    description: summary,
-                    instructions: String::new(),
-                    ..over(registered, crib, None, None)
-                }),
-            })
+    let of_toolset = |id: String, summary: String, tools: ToolPatterns| NewSpecialist {
+        tools: Arc::new(AgentTools::new(tools)),
+        agent: Box::new(move |crib| Agent {
+            name: id,
+            description: summary,
+            instructions: String::new(),
+            ..over(registered, crib, None, None)
+        }),
+    };
+    let mut members = Vec::new();
+    for member in &settings.members {
+        match member {
+            TeamMember::Agent(name) => members.extend(of_agent(parts, name)),
+            TeamMember::Toolset { id, summary, tools } => {
+                let said = || summary_of(&agent.crib, id);
+                let summary = if summary.is_empty() { said() } else { summary.clone() };
+                members.push(of_toolset(id.clone(), summary, tools.clone()));
+            }
+            TeamMember::Toolsets { ids } => {
+                members.extend(toolsets(&agent.crib, ids).into_iter().filter_map(
+                    |(id, summary)| {
+                        let tools = ToolPatterns::read(&[format!("toolset:{id}")]).ok()?;
+                        Some(of_toolset(id, summary, tools))
+                    },
+                ));
+            }
         }
-    });
-    let members: Vec<_> = members.collect();
+    }
     let team = Team::new(&agent.crib, settings.mode, settings.limits, members);
     Agent { team: Some(Arc::new(team)), ..agent }
 }
@@ -115,14 +126,27 @@ fn of_agent<'a>(parts: &'a TeamParts<'a>, name: &str) -> Option<NewSpecialist<'a
     })
 }
 
+/// Specialists that one pattern may make.
+const MOST_TOOLSETS: usize = 1_000;
+
+/// The toolsets with such ids that the crib has now, and what is said of each, in the order of ids.
+fn toolsets(crib: &Crib, ids: &str) -> BTreeMap<String, String> {
+    let (catalog, globs) = (crib.catalog(), Glob::new(ids));
+    let sets = catalog.tools().iter().flat_map(|tool| tool.spec.toolsets.iter());
+    // In the place of one that was split stand its parts.
+    let is_meant = |id: &str, is_split: bool| globs.matches(id) && (!is_split || id == ids);
+    let sets = sets.map(|set| &set.toolset).filter(|set| is_meant(&set.id, set.is_split));
+    let told = sets.map(|toolset| {
+        let said = if toolset.summary.is_empty() { &toolset.title } else { &toolset.summary };
+        (toolset.id.clone(), said.clone())
+    });
+    let all: BTreeMap<_, _> = told.collect();
+    all.into_iter().take(MOST_TOOLSETS).collect()
+}
+
 /// What the source of a toolset says of it.
 fn summary_of(crib: &Crib, id: &str) -> String {
-    let catalog = crib.catalog();
-    let sets = catalog.tools().iter().flat_map(|tool| tool.spec.toolsets.iter());
-    let found = sets.map(|set| &set.toolset).find(|toolset| toolset.id == id);
-    let said = found.map(|toolset| [&toolset.summary, &toolset.title].map(String::clone));
-    let mut said = said.into_iter().flatten();
-    said.find(|text| !text.is_empty()).unwrap_or_default()
+    toolsets(crib, id).remove(id).unwrap_or_default()
 }
 
 /// What a profile permits at the moment.
