@@ -1,8 +1,8 @@
-//! The project's chores: `cargo xtask test`, `check`, `api`, `peers`, `bench`, `book`
+//! The project's chores: `cargo xtask test`, `check`, `api`, `web`, `peers`, `bench`, `book`
 //! and `dist`.
 //!
 //! Reading order: `check` (the steps that run no test), `test` (everything a commit must pass),
-//! `bench`, `book` (the documents), `dist` (what is shipped), `instruments` (what both measure
+//! `web` (the page), `bench`, `book` (the documents), `dist` (what is shipped), `instruments` (what both measure
 //! with), `tools` and `peers` (what is installed for them), `report` (how a run is told), `machine`
 //! (the only file that starts programs, reads the environment and prints).
 //! What is true of the whole repository is tested in `tests/it`.
@@ -15,10 +15,10 @@ mod instruments;
 pub mod machine;
 mod peers;
 mod report;
-mod tally;
 mod test;
 mod tokens;
 mod tools;
+mod web;
 
 use std::process::ExitCode;
 
@@ -33,6 +33,7 @@ usage: cargo xtask WORD
   check   format, lints, documentation, public API, features, book, fuzz targets, dependencies; no
           tests
   api     write down what the library offers, in crates/apps/toolcrib/public-api.txt
+  web     build the page of `toolcrib serve` from `web` into what the binary embeds; needs Node
   peers   install the servers of others that tests speak with, and tell where they are
   bench   run the benchmarks; further words go to `cargo bench`
   bench gateway [--seconds=N] [--server=PATH] [--json]
@@ -81,6 +82,10 @@ pub fn main(words: &[String]) -> ExitCode {
             Ok(()) => ExitCode::SUCCESS,
             Err(problem) => refuse(&format!("{problem:#}")),
         },
+        ("web", []) => match web::write() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(problem) => refuse(&format!("{problem:#}")),
+        },
         ("peers", []) => {
             let mut report = RunReport::default();
             Peers::install(&mut report).tell();
@@ -93,7 +98,7 @@ pub fn main(words: &[String]) -> ExitCode {
             say(HELP);
             ExitCode::SUCCESS
         }
-        ("test" | "check" | "api" | "peers" | "book", _) => {
+        ("test" | "check" | "api" | "web" | "peers" | "book", _) => {
             refuse(&format!("`{word}` takes no further words"))
         }
         _ => refuse(&format!("unknown word `{word}`")),

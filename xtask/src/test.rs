@@ -1,5 +1,7 @@
 //! `cargo xtask test`: everything a commit must pass.
 
+mod tally;
+
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, ExitCode, Stdio};
@@ -12,8 +14,8 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::machine::{cargo, program, say, unattended};
 use crate::peers::Peers;
 use crate::report::{RunReport, finish};
-use crate::tally::TestTally;
-use crate::{check, tools};
+use crate::{check, tools, web};
+use tally::TestTally;
 
 /// Installs, checks, tests; the last line tells how many tests passed and failed.
 pub(crate) fn run() -> ExitCode {
@@ -21,6 +23,7 @@ pub(crate) fn run() -> ExitCode {
     let python = tools::python(&mut report);
     let peers = Peers::install(&mut report);
     check::run(&mut report);
+    web::steps(&mut report);
     let all = ["test", "--workspace", "--all-features", "--no-fail-fast"];
     // Nothing is heard while the tests are built, and silence ends them.
     report.step("build of the tests", cargo().args(all).arg("--no-run"));

@@ -24,6 +24,7 @@ use crate::file::document::{TomlDocument, TomlTable};
 use crate::file::findings::Findings;
 use crate::file::toml_path::TomlPath;
 use crate::raw::{self, ConfigFile};
+use crate::settings::listener::ListenerSettings;
 
 /// The keys of the file that are rules.
 const RULES: [&str; 5] = ["allow", "ask", "deny", "rule", "tests"];
@@ -39,6 +40,8 @@ pub(crate) fn file(file: &ConfigFile, folder: &Path, findings: &mut Findings<'_,
     };
     let top = TomlPath::default();
     let front = check.front(&file.server, &top.key("server"));
+    let page = check.page(&file.page, front.listen, &top.key("page"));
+    let front = ListenerSettings { page, ..front };
     let bounds = check.bounds(&file.server.limits, &top.key("server").key("limits"));
     let place = top.key("store");
     let store = file.store.as_ref();

@@ -34,7 +34,7 @@ pub use secrets::process::{ProcessLookup, inherited_variables, open_ordinary_fil
 pub use secrets::template::{SecretLookup, UnresolvedReference};
 pub use settings::agents::{AgentSettings, TeamMember, TeamSettings};
 pub use settings::embedder::{EmbedderError, EmbedderSettings};
-pub use settings::listener::{ListenerSettings, TlsFiles};
+pub use settings::listener::{ListenerSettings, PageSettings, TlsFiles};
 pub use settings::observability::{
     AuditSettings, LogFormat, LogLevel, LogSettings, TelemetrySettings,
 };

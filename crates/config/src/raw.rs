@@ -37,7 +37,7 @@ pub(crate) use self::source::{
 };
 pub(crate) use self::tool::{EffectWord, ToolTable, ToolsetTable, ValidationWord, VerifyTable};
 pub(crate) use observability::{AuditTable, LogFormatWord, LogLevelWord, LogTable, TelemetryTable};
-pub(crate) use server::{ApiKeyTable, IssuerTable, ServerTable, TlsTable};
+pub(crate) use server::{ApiKeyTable, IssuerTable, PageTable, ServerTable, TlsTable};
 pub(crate) use server_limits::ServerLimitsTable;
 
 /// What an agent has that is not listed: its share of what is selected and left over, or nothing.
@@ -56,6 +56,8 @@ pub(crate) enum UnlistedWord {
 pub(crate) struct ConfigFile {
     /// The doors of the process.
     pub(crate) server: ServerTable,
+    /// The web page of the process.
+    pub(crate) page: PageTable,
     /// Where the ledger is kept.
     pub(crate) store: Option<StoreTable>,
     /// What is written to standard error.

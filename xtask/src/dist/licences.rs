@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use crate::machine::{cargo, output};
+use crate::machine::{cargo, output, root};
 
 const NAMES: [&str; 4] = ["licen", "copying", "notice", "copyright"];
 
@@ -42,6 +42,10 @@ pub(super) fn text(host: &str) -> Result<String> {
         let names: Vec<_> = names.into_iter().collect();
         writeln!(list, "\n{}\n{}\n\n{text}", "-".repeat(80), names.join(", "))?;
     }
+    // The page has a list of its own, which comes with it.
+    let page = root().join("crates/apps/server/page/third-party.txt");
+    let page = fs::read_to_string(page).context("the page has no list of its packages")?;
+    writeln!(list, "\n{}\nIn the page:\n\n{page}", "-".repeat(80))?;
     Ok(list)
 }
 

@@ -10,6 +10,7 @@ mod circles;
 mod dist;
 mod documents;
 mod floors;
+mod page;
 mod sources;
 mod tree;
 mod words;

@@ -115,6 +115,7 @@ fn answer(cli: Cli, output: &Output) -> anyhow::Result<CommandExit> {
         Command::Connect { client, url, sign_in } => {
             commands::connect::connect(&global, output, client, (url.as_deref(), sign_in))
         }
+        Command::Open(remote) => commands::remote::page::open(&global, output, &remote),
         Command::Calls(words) => commands::remote::calls::calls(&global, output, &words),
         Command::Tickets(words) => commands::remote::tickets::tickets(&global, output, &words),
         Command::Sources(words) => commands::remote::sources::sources(&global, output, &words),

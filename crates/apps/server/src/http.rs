@@ -1,7 +1,8 @@
 //! One listener and what it serves.
 //!
 //! Read in this order: `listen` (connections), `pipeline` (what every request passes), `routes`
-//! (the table of them), `rest`, `mcp`, `agents` and `a2a` (their answers). What all requests share is the `state`.
+//! (the table of them), `rest`, `mcp`, `agents`, `a2a` and `page` (their answers). What all requests
+//! share is the `state`.
 //!
 //! No route is served but those of the table, and no row of the table is without its access.
 
@@ -9,6 +10,7 @@ pub(crate) mod a2a;
 pub(crate) mod agents;
 pub(crate) mod listen;
 pub(crate) mod mcp;
+pub(crate) mod page;
 pub(crate) mod pipeline;
 pub(crate) mod rest;
 pub(crate) mod routes;

@@ -1,12 +1,14 @@
 //! The door of the process: its address, its names, and who may come in.
 
+use std::net::SocketAddr;
+
 use toolcrib_auth::{AccessSettings, ApiKey, LOCAL, moment};
 use url::Url;
 
 use super::ConfigChecker;
 use crate::file::toml_path::TomlPath;
 use crate::raw;
-use crate::settings::listener::{ListenerSettings, TlsFiles};
+use crate::settings::listener::{ListenerSettings, PageSettings, TlsFiles};
 
 /// Whom callers belong to if nobody says.
 const TENANT: &str = "default";
@@ -55,7 +57,29 @@ impl ConfigChecker<'_, '_, '_> {
             tls,
             card_key,
             access: AccessSettings { url, keys, issuers },
+            page: PageSettings::default(),
         }
+    }
+
+    /// Where the web page is. `server`: where the server listens, if the file says so.
+    pub(super) fn page(
+        &mut self,
+        raw: &raw::PageTable,
+        server: Option<SocketAddr>,
+        place: &TomlPath,
+    ) -> PageSettings {
+        let at = place.key("listen");
+        let listen = raw.listen.as_deref().and_then(|text| self.address(text, &at));
+        if listen.is_some() && listen == server {
+            let cure = "name another port, or leave it out and say `public = true`";
+            self.problem(&at, "the server listens there itself", cure);
+        }
+        if listen.is_some() && raw.public == Some(true) {
+            let cure = "leave one of them out";
+            let what = "a page at an address of its own is at no other";
+            self.problem(&place.key("public"), what, cure);
+        }
+        PageSettings { listen, public: raw.public.unwrap_or_default() }
     }
 
     fn tls(&mut self, raw: &raw::TlsTable, place: &TomlPath) -> Option<TlsFiles> {

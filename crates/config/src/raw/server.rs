@@ -101,3 +101,16 @@ pub(crate) struct ApiKeyTable {
     /// When it ends: `2027-01-31`, or `2027-01-31T12:00:00Z`.
     pub(crate) expires: Option<String>,
 }
+
+/// The web page of `toolcrib serve`. Where the server listens for this machine alone, it has one;
+/// elsewhere only by this table.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Page")]
+pub(crate) struct PageTable {
+    /// Address and port of its own, so that the doors of programs have none: `127.0.0.1:7412`.
+    pub(crate) listen: Option<String>,
+    /// Whether it is served at the address of the server when others than this machine reach that. No
+    /// if not set.
+    pub(crate) public: Option<bool>,
+}

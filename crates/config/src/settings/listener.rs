@@ -14,6 +14,15 @@ pub struct TlsFiles {
     pub key: PathBuf,
 }
 
+/// Where the web page is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PageSettings {
+    /// An address of its own; `None`: that of the server.
+    pub listen: Option<SocketAddr>,
+    /// Whether it is at the address of the server also where others reach that.
+    pub public: bool,
+}
+
 /// Where a server listens, under which names, and for whom.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ListenerSettings {
@@ -30,4 +39,5 @@ pub struct ListenerSettings {
     /// The private key that signs the cards of agents, in PEM; `None`: nothing does.
     pub card_key: Option<PathBuf>,
     pub access: AccessSettings,
+    pub page: PageSettings,
 }

@@ -90,3 +90,17 @@ fn what_cannot_be_is_told_with_its_cure() {
         Vec::<String>::new()
     );
 }
+
+#[test]
+fn the_page_is_where_the_file_says_and_at_one_place_alone() {
+    let page = |text: &str| front(text).page;
+    assert_eq!((page("").listen, page("").public), (None, false));
+    assert!(page("[page]\npublic = true\n").public);
+    let own = page("[page]\nlisten = \"127.0.0.1:7412\"\n").listen;
+    assert_eq!(own, "127.0.0.1:7412".parse().ok());
+    let both = "[server]\nlisten = \"127.0.0.1:7411\"\n[page]\nlisten = \"127.0.0.1:7411\"\n";
+    let told = problems(&format!("{both}public = true\n"));
+    assert!(told.len() == 2, "{told:#?}");
+    assert!(told[0].contains("page.listen: the server listens there itself"), "{told:#?}");
+    assert!(told[1].contains("page.public: a page at an address of its own is at no other"));
+}

@@ -152,6 +152,15 @@ Example: toolcrib mcp crib.toml")]
         /// harmless tools.
         file: Option<PathBuf>,
     },
+    /// Print a link that signs a browser in to the page of a running server; it is good once, for ten
+    /// minutes.
+    #[command(after_help = "\
+The code in the link stands behind `#`, where no server and no log sees it.
+
+Examples:
+  toolcrib open
+  xdg-open \"$(toolcrib open)\"")]
+    Open(RemoteArgs),
     /// List what the callers of a running server do: the calls that run, and the last that ended.
     #[command(after_help = "\
 Asks the server of this machine with the token that it made, and each `toolcrib mcp` of this user.

@@ -17,6 +17,7 @@ use crate::http::a2a::push::registry::PushRegistry;
 use crate::http::agents::live::LiveRuns;
 use crate::http::agents::registry::AgentRegistry;
 use crate::http::listen::overload::OverloadReason;
+use crate::http::page::door::PageDoor;
 use crate::http::pipeline::authentication::Authenticator;
 use crate::http::pipeline::concurrency::ConcurrencyLimit;
 use crate::http::pipeline::host_check::HostNames;
@@ -35,6 +36,8 @@ pub(crate) struct GatewayState {
     pub(crate) door: McpServer,
     pub(crate) telemetry: Arc<Telemetry>,
     pub(crate) names: HostNames,
+    /// The web page, and who is signed in on it.
+    pub(crate) page: PageDoor,
     /// What is taken from whoever comes.
     pub(crate) bounds: ServerLimits,
     pub(crate) guard: Authenticator,
@@ -73,7 +76,7 @@ pub(crate) struct A2aServerSettings {
 impl GatewayState {
     pub(crate) fn new(
         live: Arc<LiveConfig>,
-        (names, guard): (HostNames, Authenticator),
+        (names, guard, page): (HostNames, Authenticator, PageDoor),
         bounds: ServerLimits,
         store: Option<Store>,
         telemetry: Arc<Telemetry>,
@@ -108,6 +111,7 @@ impl GatewayState {
             door,
             telemetry,
             names,
+            page,
             guard,
             card_key,
             busy: Arc::new(ConcurrencyLimit::new(&bounds)),

@@ -70,6 +70,7 @@ mod open_responses;
 mod operations;
 mod oracle;
 mod outbound_requests;
+mod page;
 mod passing;
 mod places;
 mod plans;

@@ -1,6 +1,7 @@
 //! `toolcrib serve`: the tools for others, over HTTP, until a signal ends it.
 
 pub(crate) mod listen_address;
+mod page;
 mod preflight;
 mod startup;
 mod watcher;
@@ -13,6 +14,8 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use clap::ValueEnum as _;
 use serde_json::json;
+use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use toolcrib::Ledger;
 use toolcrib::auth::ScopedPolicy;
@@ -34,6 +37,7 @@ use crate::http::agents::live::recovery;
 use crate::http::listen::accept::{self, HttpListener, most_connections};
 use crate::http::listen::peers::PeerLimits;
 use crate::http::listen::workers::Workers;
+use crate::http::page::door::ListenerKind;
 use crate::http::pipeline::authentication::Authenticator;
 use crate::http::pipeline::host_check::HostNames;
 use crate::http::state::{A2aServerSettings, GatewayState};
@@ -42,6 +46,7 @@ use crate::sources::{self, SourceRegistry};
 use crate::telemetry::{Telemetry, export};
 pub(crate) use listen_address::LISTEN;
 use listen_address::ListenAddress;
+use page::PageListener;
 pub(crate) use preflight::refusals;
 pub(crate) use startup::{ServeConfig, bounds, store as open_store, store_of};
 
@@ -50,6 +55,8 @@ const LAST_WISHES: Duration = Duration::from_secs(10);
 /// How long calls may still take whose sources have ended, and how often they are looked at.
 const LAST_CALLS: Duration = Duration::from_secs(2);
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
+/// Connections at the same time of a page that has a listener of its own.
+const PAGE_CONNECTIONS: usize = 512;
 /// How long a collector may take for the last messages.
 pub(crate) const LAST_SPANS: Duration = Duration::from_secs(3);
 
@@ -63,6 +70,7 @@ pub(crate) fn serve(
     global.start_log(file.checked.log)?;
     let front = &file.checked.front;
     let listening = ListenAddress::of(words, front)?;
+    let page = ListenAddress::of_page(words, front)?;
     let beside = |error| listening.beside(error);
     let telemetry = Arc::new(Telemetry::open(&file.checked).map_err(beside)?);
     let tls = startup::tls(front, output)?;
@@ -90,23 +98,24 @@ pub(crate) fn serve(
         let bound = listener.local_addr()?;
         let _named = startup::name(bound, output);
         let scheme = if tls.is_some() { "https" } else { "http" };
+        let page = PageListener::begin(&listener, page, words, &file.checked.front)?;
         greet(output, words, &format!("{scheme}://{bound}"), store.as_ref())?;
+        page.greet(words, output)?;
+        let (page, page_listener) = page.split();
         let names = HostNames::new(bound, &hosts);
         let bounds = file.checked.bounds.clone();
         let gateway = Arc::new(GatewayState::new(
             live,
-            (names, guard),
+            (names, guard, page),
             bounds,
             store.clone(),
             Arc::clone(&telemetry),
             A2aServerSettings { card_key, pushes: file.checked.front.pushes.clone() },
         ));
-        let proxies = file.checked.front.proxies.clone();
-        let per_peer = file.checked.bounds.connections_per_peer;
-        let peers = Arc::new(PeerLimits::new(per_peer, most));
-        let door = HttpListener { listener, most, peers, proxies, tls };
+        let doors = listeners((listener, page_listener), &file, tls, most);
         output.warn(&gateway.agents.take(&file.checked));
-        run(door, gateway, &mut workers, watcher::WatchedFiles { file, keys, splits }, output).await
+        run(doors, gateway, &mut workers, watcher::WatchedFiles { file, keys, splits }, output)
+            .await
     });
     runtime.block_on(stop(&sources, &telemetry, store.as_ref()));
     drop(workers);
@@ -114,6 +123,27 @@ pub(crate) fn serve(
     runtime.shutdown_background();
     wait_for_programs(LAST_MOMENT);
     served.map(|()| CommandExit::Done)
+}
+
+/// The listener of all doors, and that of the page if it has one of its own, which says whether it
+/// is to be encrypted.
+fn listeners(
+    (doors, page): (TcpListener, Option<(TcpListener, bool)>),
+    file: &ServeConfig,
+    tls: Option<TlsAcceptor>,
+    most: usize,
+) -> (HttpListener, Option<HttpListener>) {
+    let peers = Arc::new(PeerLimits::new(file.checked.bounds.connections_per_peer, most));
+    let proxies = file.checked.front.proxies.clone();
+    let page = page.map(|(listener, takes_tls)| HttpListener {
+        listener,
+        kind: ListenerKind::Page,
+        most: PAGE_CONNECTIONS.min(most),
+        peers: Arc::clone(&peers),
+        proxies: proxies.clone(),
+        tls: tls.clone().filter(|_| takes_tls),
+    });
+    (HttpListener { listener: doors, kind: ListenerKind::Doors, most, peers, proxies, tls }, page)
 }
 
 /// Ends the children, and waits for the calls that end with them and for the last rows of the
@@ -133,12 +163,13 @@ pub(crate) async fn stop(sources: &SourceRegistry, telemetry: &Telemetry, store:
 }
 
 async fn run(
-    door: HttpListener,
+    (door, page): (HttpListener, Option<HttpListener>),
     gateway: Arc<GatewayState>,
     workers: &mut Workers,
     outside: watcher::WatchedFiles,
     output: &Output,
 ) -> Result<()> {
+    gateway.is_encrypted.store(door.tls.is_some(), Ordering::Relaxed);
     let (stop, now) = (gateway.stop.clone(), CancellationToken::new());
     let mut signals = startup::StopSignals::new()?;
     let (sender, redeemed) = tokio::sync::mpsc::unbounded_channel();
@@ -166,9 +197,15 @@ async fn run(
     };
     let ends = (stop.clone(), now.clone());
     let tell = |trouble: &str| output.note(trouble);
-    let serving = accept::serve(door, Arc::clone(&gateway), workers, ends, tell);
+    let of_page = async {
+        if let Some(page) = page {
+            let (gateway, ends) = (Arc::clone(&gateway), ends.clone());
+            accept::serve(page, gateway, &mut Workers::here(), ends, tell).await;
+        }
+    };
+    let serving = accept::serve(door, Arc::clone(&gateway), workers, ends.clone(), tell);
     tokio::select! {
-        () = serving => {}
+        ((), ()) = futures_util::future::join(serving, of_page) => {}
         () = heard => {}
     }
     following.abort();

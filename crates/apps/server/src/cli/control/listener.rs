@@ -24,6 +24,7 @@ use crate::config::tokens::{self, CallerToken, TokenScan};
 use crate::http::listen::accept::{self, HttpListener};
 use crate::http::listen::peers::PeerLimits;
 use crate::http::listen::workers::Workers;
+use crate::http::page::door::{ListenerKind, PageDoor};
 use crate::http::pipeline::authentication::Authenticator;
 use crate::http::pipeline::host_check::HostNames;
 use crate::http::state::{A2aServerSettings, GatewayState};
@@ -69,7 +70,7 @@ impl ControlListener {
         let names = HostNames::new(address, &[]);
         let gateway = Arc::new(GatewayState::new(
             live,
-            (names, guard),
+            (names, guard, PageDoor::new(None)),
             bounds,
             store,
             telemetry,
@@ -79,7 +80,9 @@ impl ControlListener {
         let (stop, now) = (gateway.stop.clone(), CancellationToken::new());
         let ends = (stop.clone(), now.clone());
         let peers = Arc::new(PeerLimits::new(None, MOST));
-        let door = HttpListener { listener, most: MOST, peers, proxies: Vec::new(), tls: None };
+        let kind = ListenerKind::Doors;
+        let door =
+            HttpListener { listener, kind, most: MOST, peers, proxies: Vec::new(), tls: None };
         let serving = tokio::spawn(async move {
             accept::serve(door, gateway, &mut Workers::here(), ends, tell).await;
         });

@@ -3,7 +3,6 @@
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
@@ -20,6 +19,7 @@ use super::peers::{PeerAdmission, PeerLimits, PeerPermit};
 use super::spare_descriptor::SpareDescriptor;
 use super::workers::Workers;
 use super::{connection, overload};
+use crate::http::page::door::{ListenerKind, Visit};
 use crate::http::state::GatewayState;
 
 /// Connections at the same time where the system allows them.
@@ -48,6 +48,7 @@ pub(crate) fn bound(address: SocketAddr) -> std::io::Result<TcpSocket> {
 /// A listener and its bounds.
 pub(crate) struct HttpListener {
     pub(crate) listener: TcpListener,
+    pub(crate) kind: ListenerKind,
     /// Connections at the same time.
     pub(crate) most: usize,
     pub(crate) peers: Arc<PeerLimits>,
@@ -138,7 +139,6 @@ pub(crate) async fn serve(
     (stop, now): (CancellationToken, CancellationToken),
     tell: impl Fn(&str),
 ) {
-    gateway.is_encrypted.store(door.tls.is_some(), Ordering::Relaxed);
     let free = Arc::new(Semaphore::new(door.most));
     // Whoever finds no room is told so, a few at the same time.
     let accepting = Arc::new(Semaphore::new((door.most / 16).clamp(1, overload::MOST)));
@@ -179,7 +179,8 @@ pub(crate) async fn serve(
                 let (Some(worker), Ok(stream)) = (workers.next(), stream.into_std()) else {
                     continue;
                 };
-                let (gateway, now, stop) = (Arc::clone(&gateway), now.clone(), stop.clone());
+                let (now, stop) = (now.clone(), stop.clone());
+                let gateway = (Arc::clone(&gateway), Visit::of(peer, door.kind));
                 let serving = async move {
                     let _places = places;
                     let Ok(stream) = TcpStream::from_std(stream) else { return };

@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::header_timer::HeaderTimer;
 use super::write_timeout::WriteTimeoutStream;
+use crate::http::page::door::Visit;
 use crate::http::pipeline::handler;
 use crate::http::routes::reply::SocketTask;
 use crate::http::state::GatewayState;
@@ -23,29 +24,29 @@ use crate::http::state::GatewayState;
 /// Serves until the peer leaves; after `stop`, what was asked is still answered.
 pub(crate) async fn serve(
     stream: TcpStream,
-    gateway: Arc<GatewayState>,
+    (gateway, visit): (Arc<GatewayState>, Visit),
     tls: Option<TlsAcceptor>,
     stop: CancellationToken,
 ) {
     // A small answer does not wait for the next one.
     let _ = stream.set_nodelay(true);
     let stream = WriteTimeoutStream::new(stream, gateway.bounds.stall);
-    let Some(tls) = tls else { return talk(stream, gateway, stop).await };
+    let Some(tls) = tls else { return talk(stream, (gateway, visit), stop).await };
     // A greeting may take as long as a head.
     let greeting = timeout(gateway.bounds.head_time, tls.accept(stream)).await;
     if let Ok(Ok(stream)) = greeting {
-        talk(stream, gateway, stop).await;
+        talk(stream, (gateway, visit), stop).await;
     }
 }
 
-async fn talk<S>(stream: S, gateway: Arc<GatewayState>, stop: CancellationToken)
+async fn talk<S>(stream: S, (gateway, visit): (Arc<GatewayState>, Visit), stop: CancellationToken)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let bounds = gateway.bounds.clone();
     let afterwards = Mutex::new(None);
     let answer = service_fn(|request| {
-        let answering = handler::answer(Arc::clone(&gateway), request);
+        let answering = handler::answer(Arc::clone(&gateway), visit, request);
         let afterwards = &afterwards;
         async move {
             let mut reply = answering.await?;

@@ -64,7 +64,7 @@ impl PeerPermit {
 }
 
 /// Who has one address of IPv6 has a network of them.
-fn network(peer: IpAddr) -> IpAddr {
+pub(crate) fn network(peer: IpAddr) -> IpAddr {
     match peer.to_canonical() {
         IpAddr::V6(address) if !address.is_loopback() => {
             IpAddr::V6((address.to_bits() & (u128::MAX << 64)).into())

@@ -179,6 +179,17 @@ pub(crate) fn refused(
     challenged(HttpProblem::new(ProblemKind::Unauthenticated, detail), access, resource, challenge)
 }
 
+/// A session of the page is none, or half of one.
+pub(crate) fn ended(
+    access: &AccessControl,
+    resource: ProtectedResource<'_>,
+    why: &str,
+) -> HttpProblem {
+    let detail = format!("this request is of no session: {why}; `toolcrib open` prints a new link");
+    let problem = HttpProblem::new(ProblemKind::Unauthenticated, detail);
+    challenged(problem, access, resource, Challenge::Invalid)
+}
+
 /// The caller is known, and may not do this without a further scope.
 pub(crate) fn lacking(
     access: &AccessControl,

@@ -18,18 +18,22 @@ use toolcrib::Caller;
 use toolcrib::auth::{LOCAL, OPERATOR, ProtectedResource, enters, is_operator, needed};
 
 use super::access_log::AccessLog;
-use super::authentication::{lacking, refused};
+use super::authentication::{ended, lacking, refused};
 use super::body;
 use super::guarded_body::GuardedBody;
 use super::handshake::wants_socket;
 use super::host_check::single;
 use super::wake_filter::WakeFilter;
 use crate::http::mcp;
+use crate::http::page::admission::session;
+use crate::http::page::door::{ListenerKind, Visit};
+use crate::http::page::headers::protect;
+use crate::http::page::sessions::PageSession;
 use crate::http::routes::problem::{HttpProblem, ProblemKind};
 use crate::http::routes::reply::HttpReply;
 use crate::http::routes::request::{GatewayRequest, QueryValues};
 use crate::http::routes::route::{Route, RouteAccess};
-use crate::http::routes::router::find;
+use crate::http::routes::router::{find, unknown_route};
 use crate::http::state::GatewayState;
 
 /// By what name the log knows a request.
@@ -37,13 +41,14 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 pub(crate) async fn answer(
     gateway: Arc<GatewayState>,
+    visit: Visit,
     request: Request<Incoming>,
 ) -> Result<HttpReply, Infallible> {
     let began = Instant::now();
     let seen = AccessLog::of(&gateway, &request);
     let _under_way = gateway.telemetry.figures.request();
     // Pinned where it is made: it is large, and would be copied from hand to hand.
-    let admitted = pin!(admit(Arc::clone(&gateway), request, &seen));
+    let admitted = pin!(admit(Arc::clone(&gateway), (visit, request), &seen));
     // A panic costs the request that met it, and no other.
     let answering = AssertUnwindSafe(admitted).catch_unwind();
     let mut reply = match answering.await {
@@ -57,23 +62,21 @@ pub(crate) async fn answer(
     if let Ok(id) = HeaderValue::from_str(&seen.trace.trace_id()) {
         headers.insert(REQUEST_ID, id);
     }
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    protect(headers, seen.route.get().copied());
     Ok(reply)
 }
 
 async fn admit(
     gateway: Arc<GatewayState>,
-    request: Request<Incoming>,
+    (visit, request): (Visit, Request<Incoming>),
     seen: &AccessLog,
 ) -> Result<HttpReply, HttpProblem> {
     let (mut parts, body) = request.into_parts();
-    gateway.names.check(&parts)?;
-    let wants_socket = wants_socket(&parts.headers);
-    let (route, segments) = find(&parts.method, parts.uri.path(), wants_socket)?;
+    let (route, segments) = here(&gateway, visit, &parts)?;
     // It is set once, by the only one who comes by here.
     let _ = seen.route.set(route);
-    let caller = allowed(&gateway, &parts, route, &segments).await?;
+    let session = session(&gateway, visit, &parts, route)?;
+    let caller = allowed(&gateway, (&parts, session.as_ref()), route, &segments).await?;
     let query = QueryValues::read(parts.uri.query().unwrap_or_default(), route.query)?;
     // What anybody may ask is answered at once, and also by a server that is full.
     let place = match route.access {
@@ -103,6 +106,8 @@ async fn admit(
         method,
         uri,
         caller,
+        visit,
+        session,
         segments,
         query,
         headers,
@@ -121,6 +126,24 @@ async fn admit(
         None => (place, None),
     };
     Ok(reply.map(|body| GuardedBody { body, end, place }.boxed_unsync()))
+}
+
+/// The route of a request, if it is one of the listener that it came in by.
+fn here(
+    gateway: &GatewayState,
+    visit: Visit,
+    parts: &Parts,
+) -> Result<(&'static Route, Vec<String>), HttpProblem> {
+    let is_of_page = visit.listener == ListenerKind::Page;
+    let names = gateway.page.names().filter(|_| is_of_page);
+    names.unwrap_or(&gateway.names).check(parts)?;
+    let wants_socket = wants_socket(&parts.headers);
+    let (route, segments) = find(&parts.method, parts.uri.path(), wants_socket)?;
+    let has_page = gateway.page.is_at(visit.listener);
+    if !has_page && route.is_page() || is_of_page && route.is_of_programs() {
+        return Err(unknown_route());
+    }
+    Ok((route, segments))
 }
 
 /// When a stream that listens is over, if its client stays: with the server, and once what it
@@ -144,12 +167,22 @@ fn end_of(
 /// The caller, if it may take this route.
 async fn allowed(
     gateway: &GatewayState,
-    parts: &Parts,
+    (parts, session): (&Parts, Option<&PageSession>),
     route: &Route,
     segments: &[String],
 ) -> Result<Arc<Caller>, HttpProblem> {
     let resource = route.resource(segments);
-    let caller = gateway.guard.caller(&parts.headers, resource).await?;
+    let presented = session.map_or(&parts.headers, |session| &session.grant);
+    let caller = gateway.guard.caller(presented, resource).await;
+    if let (Some(session), Err(problem)) = (session, &caller)
+        && !problem.is_passing()
+    {
+        // Its key is no more, and does not come back.
+        gateway.page.sessions.end(session);
+        let why = "what it began with is not accepted any more";
+        return Err(ended(&gateway.guard.access(), resource, why));
+    }
+    let caller = caller?;
     let Some(caller) = caller else {
         return match route.access {
             RouteAccess::Anybody => Ok(Caller::new("", "anybody").into()),

@@ -33,6 +33,11 @@ pub(crate) fn text(text: String) -> HttpReply {
     Response::new(whole(text))
 }
 
+/// Bytes that are in the binary; the caller says of which kind.
+pub(crate) fn octets(bytes: &'static [u8]) -> HttpReply {
+    Response::new(whole(Bytes::from_static(bytes)))
+}
+
 /// JSON that was written before.
 pub(crate) fn json_bytes(bytes: Bytes) -> HttpReply {
     let mut reply = Response::new(whole(bytes));

@@ -16,6 +16,8 @@ use toolcrib::{Caller, Crib, Trace, TraceState};
 
 use super::problem::{HttpProblem, ProblemKind};
 use super::route::{ParameterType, QueryParameter};
+use crate::http::page::door::Visit;
+use crate::http::page::sessions::PageSession;
 use crate::http::pipeline::authentication::lacking;
 use crate::http::state::GatewayState;
 
@@ -24,6 +26,9 @@ pub(crate) struct GatewayRequest {
     pub(crate) method: Method,
     pub(crate) uri: Uri,
     pub(crate) caller: Arc<Caller>,
+    pub(crate) visit: Visit,
+    /// That of the page, if the caller came in by one.
+    pub(crate) session: Option<PageSession>,
     /// What stands for the names of the path, in their order.
     pub(crate) segments: Vec<String>,
     pub(crate) query: QueryValues,

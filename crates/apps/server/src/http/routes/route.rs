@@ -61,6 +61,21 @@ impl Route {
         self.path.starts_with("/a2a/")
     }
 
+    /// Whether the route is there for the page alone, and with it.
+    pub(crate) fn is_page(&self) -> bool {
+        matches!(self.path, "/" | "/v1/session") || self.path.starts_with("/assets/")
+    }
+
+    /// Whether programs talk here in a protocol of their own, so that no browser shows an answer.
+    pub(crate) fn is_of_programs(&self) -> bool {
+        ["/mcp", "/a2a"].iter().any(|at| self.path.starts_with(at))
+    }
+
+    /// Whether a session of the page opens it.
+    pub(crate) fn takes_session(&self) -> bool {
+        self.access != RouteAccess::Anybody && self.path.starts_with("/v1/")
+    }
+
     /// What OAuth calls the way in that this route is.
     pub(crate) fn resource<'a>(&self, segments: &'a [String]) -> ProtectedResource<'a> {
         match (self.path, segments) {

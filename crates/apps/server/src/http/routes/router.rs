@@ -34,7 +34,7 @@ pub(crate) fn find(
         let detail = if bare.is_some_and(is_route) {
             "leave out the slash at the end of the path"
         } else {
-            "`/v1/openapi.json` lists the routes"
+            return Err(unknown_route());
         };
         return Err(HttpProblem::new(ProblemKind::UnknownRoute, detail));
     }
@@ -44,6 +44,11 @@ pub(crate) fn find(
         Ok(value) => problem.with(http::header::ALLOW, value),
         Err(_) => problem,
     })
+}
+
+/// Of a path that is none here.
+pub(crate) fn unknown_route() -> HttpProblem {
+    HttpProblem::new(ProblemKind::UnknownRoute, "`/v1/openapi.json` lists the routes")
 }
 
 /// The values of the names of a path; `None`: it is another path.

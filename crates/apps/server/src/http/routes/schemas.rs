@@ -1,5 +1,7 @@
 //! The shapes of bodies and answers, for the document. Answers may gain fields.
 
+pub(crate) mod page;
+
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 use toolcrib::store::CallState;

@@ -2,6 +2,7 @@
 
 mod a2a;
 mod agents;
+mod page;
 
 use toolcrib::Discovery;
 use toolcrib::store::CallState;
@@ -46,7 +47,7 @@ const RECORDED: &[QueryParameter] = &[
 
 /// Every route, in the order of the document.
 pub(crate) fn all() -> impl Iterator<Item = &'static Route> + Clone {
-    ROUTES.iter().chain(agents::ROUTES).chain(a2a::ROUTES)
+    ROUTES.iter().chain(page::ROUTES).chain(agents::ROUTES).chain(a2a::ROUTES)
 }
 
 static ROUTES: &[Route] = &[

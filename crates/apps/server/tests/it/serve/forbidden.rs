@@ -186,7 +186,13 @@ fn over_methods(serving: &Serving, token: &str, name: &str) -> Vec<(String, Answ
 fn plain(answer: &Answer, serving: &Serving) -> String {
     let status = answer.status;
     let mut text = answer.body.replace(&serving.address, "ADDRESS");
-    for key in ["waited_us", "ran_us", "age_seconds", "seconds", "planned", "ended", "created_at"] {
+    let of_time =
+        ["waited_us", "ran_us", "age_seconds", "seconds", "planned", "ended", "created_at"];
+    let of_sessions = ["page_key", "expires", "started"];
+    // Tokens are guessed until they are counted.
+    let (head, tail) = text.split_once("\"tokens\":[").unwrap_or((&text, ""));
+    text = format!("{head}{}", tail.split_once(']').map_or("", |(_, tail)| tail));
+    for key in of_time.iter().chain(&of_sessions).chain(&["tokens_counted"]) {
         let told = format!("\"{key}\":");
         let mut parts = text.split(&told);
         let first = parts.next().unwrap_or_default().to_owned();

@@ -129,7 +129,9 @@ fn a_list_is_no_object_with_its_fields_in_their_order() {
 #[test]
 fn a_route_that_is_not_there_is_told_apart_from_a_wrong_method() {
     let serving = Serving::start(&[]);
-    for path in ["/", "/v1", "/v1/", "/v1/tools/", "/v1//tools", "/v2/tools", "/v1/tools/a/b"] {
+    for path in
+        ["/index.html", "/v1", "/v1/", "/v1/tools/", "/v1//tools", "/v2/tools", "/v1/tools/a/b"]
+    {
         assert_eq!(serving.ask("GET", path, "").problem(), "404 unknown-route", "{path}");
     }
     let wrong = serving.ask("DELETE", "/v1/tools", "");

@@ -42,15 +42,21 @@ impl ListenAddress {
         Ok(Self { address, handed })
     }
 
+    /// That of the page, if it has one of its own.
+    pub(super) fn of_page(words: &ServeArgs, front: &ListenerSettings) -> Result<Option<Self>> {
+        let Some(address) = front.page.listen else { return Ok(None) };
+        admit(address, words, front).context("the page cannot listen at `page.listen`")?;
+        Ok(Some(Self { address, handed: None }))
+    }
+
     /// Fails where a file has us listen where we may not, or cannot; that another program listens
     /// there already is no fault of it.
     pub(super) fn try_out(words: &ServeArgs, front: &ListenerSettings) -> Result<()> {
         let address = words.listen.or(front.listen).unwrap_or(LISTEN);
         admit(address, words, front)?;
-        match accept::bound(address).map(drop) {
-            Err(error) if error.kind() != ErrorKind::AddrInUse => Err(unheard(address, error)),
-            Ok(()) | Err(_) => Ok(()),
-        }
+        bindable(address)?;
+        let page = Self::of_page(words, front)?;
+        page.map_or(Ok(()), |page| bindable(page.address))
     }
 
     pub(super) fn begin(self) -> Result<TcpListener> {
@@ -75,6 +81,14 @@ impl ListenAddress {
             )),
             Ok(_) | Err(_) => error,
         }
+    }
+}
+
+/// Fails where nobody can listen; another program that does is no fault.
+fn bindable(address: SocketAddr) -> Result<()> {
+    match accept::bound(address).map(drop) {
+        Err(error) if error.kind() != ErrorKind::AddrInUse => Err(unheard(address, error)),
+        Ok(()) | Err(_) => Ok(()),
     }
 }
 

@@ -1,0 +1,33 @@
+// Made by `cargo xtask web`.
+static FILES: &[PageFile] = &[
+    PageFile {
+        name: "",
+        kind: "text/html; charset=utf-8",
+        plain: include_bytes!("index.html"),
+        brotli: Some(include_bytes!("index.html.br")),
+    },
+    PageFile {
+        name: "icon-BEhuqOmr.svg",
+        kind: "image/svg+xml",
+        plain: include_bytes!("assets/icon-BEhuqOmr.svg"),
+        brotli: Some(include_bytes!("assets/icon-BEhuqOmr.svg.br")),
+    },
+    PageFile {
+        name: "index-DLzlfH7m.js",
+        kind: "text/javascript; charset=utf-8",
+        plain: include_bytes!("assets/index-DLzlfH7m.js"),
+        brotli: Some(include_bytes!("assets/index-DLzlfH7m.js.br")),
+    },
+    PageFile {
+        name: "inter-latin-wght-normal-Dx4kXJAl.woff2",
+        kind: "font/woff2",
+        plain: include_bytes!("assets/inter-latin-wght-normal-Dx4kXJAl.woff2"),
+        brotli: None,
+    },
+    PageFile {
+        name: "style-V5AeygFp.css",
+        kind: "text/css; charset=utf-8",
+        plain: include_bytes!("assets/style-V5AeygFp.css"),
+        brotli: Some(include_bytes!("assets/style-V5AeygFp.css.br")),
+    },
+];

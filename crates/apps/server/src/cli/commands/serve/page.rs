@@ -1,0 +1,92 @@
+//! The page of a server: where it is, and how the person at the machine comes in.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::{Context as _, Result};
+use http::{HeaderMap, HeaderValue, header};
+use tokio::net::TcpListener;
+use toolcrib::config::ListenerSettings;
+
+use super::listen_address::ListenAddress;
+use crate::cli::args::ServeArgs;
+use crate::cli::output::Output;
+use crate::config::{servers, tokens};
+use crate::http::page::door::{PageAddress, PageDoor};
+use crate::http::pipeline::host_check::HostNames;
+
+/// The page, and the listener that it has of its own.
+pub(super) struct PageListener {
+    door: PageDoor,
+    /// And whether its connections are encrypted.
+    own: Option<(TcpListener, bool)>,
+}
+
+impl PageListener {
+    /// `doors`: where all doors are. `wished`: the address of its own.
+    pub(super) fn begin(
+        doors: &TcpListener,
+        wished: Option<ListenAddress>,
+        words: &ServeArgs,
+        front: &ListenerSettings,
+    ) -> Result<Self> {
+        let hosts = [words.host.as_slice(), front.hosts.as_slice()].concat();
+        let is_behind_proxy = words.behind_proxy || !front.proxies.is_empty();
+        if let Some(wished) = wished {
+            let own = wished.begin().context("the page cannot listen at `page.listen`")?;
+            let bound = own.local_addr()?;
+            let names = Some(HostNames::new(bound, &hosts));
+            let takes_tls = front.tls.is_some() && !bound.ip().is_loopback();
+            let is_https = takes_tls || (is_behind_proxy && !bound.ip().is_loopback());
+            let shown = shown(bound, &hosts);
+            let door = PageDoor::new(Some(PageAddress { bound, shown, own: names, is_https }));
+            return Ok(Self { door, own: Some((own, takes_tls)) });
+        }
+        let bound = doors.local_addr()?;
+        let is_alone = bound.ip().is_loopback() && !is_behind_proxy;
+        let is_https = front.tls.is_some() || is_behind_proxy;
+        let shown = shown(bound, &hosts);
+        let address = PageAddress { bound, shown, own: None, is_https };
+        let address = Some(address).filter(|_| is_alone || front.page.public);
+        Ok(Self { door: PageDoor::new(address), own: None })
+    }
+
+    pub(super) fn split(self) -> (PageDoor, Option<(TcpListener, bool)>) {
+        (self.door, self.own)
+    }
+
+    /// Tells the person who watches how to come in; a code is shown to nobody else, since what is
+    /// not watched is kept.
+    pub(super) fn greet(&self, words: &ServeArgs, output: &Output) -> Result<()> {
+        let Some(host) = self.door.shown() else { return Ok(()) };
+        let base = format!("{}://{host}/", self.door.scheme());
+        if words.insecure_local {
+            output.note(&format!("page: {base}"));
+        } else if output.is_watched() {
+            let token = tokens::token(&tokens::folder()?, tokens::LOCAL)?;
+            let token = HeaderValue::from_str(&format!("Bearer {}", token.expose()));
+            let mut token = token.context("the token is no text")?;
+            token.set_sensitive(true);
+            let grant: HeaderMap = [(header::AUTHORIZATION, token)].into_iter().collect();
+            let code = self.door.sessions.code(Arc::new(grant), Instant::now());
+            let link = self.door.link(host, &code);
+            output.note(&format!("page: {link} (once, for 10 minutes; then `toolcrib open`)"));
+        } else {
+            output.note(&format!("page: {base}; `toolcrib open` prints a link that signs you in"));
+        }
+        Ok(())
+    }
+}
+
+/// Host and port as a person types them: an address of this machine, else a name of it.
+fn shown(bound: SocketAddr, hosts: &[String]) -> String {
+    let near = servers::near(bound);
+    match hosts.first() {
+        Some(name) if !bound.ip().is_loopback() && !name.contains(':') => {
+            format!("{name}:{}", bound.port())
+        }
+        Some(name) if !bound.ip().is_loopback() => name.clone(),
+        Some(_) | None => near.to_string(),
+    }
+}

@@ -1,0 +1,13 @@
+//! The web page: its files, who is signed in, and what keeps others out.
+//!
+//! Read in this order: `door` (where it is), `assets` (what is served of it), `headers` (what every
+//! reply tells a browser), `sessions` (who is signed in), `admission` (what a request must bring),
+//! `sign_in` (the routes of sessions).
+
+pub(crate) mod admission;
+pub(crate) mod assets;
+pub(crate) mod door;
+pub(crate) mod headers;
+mod role;
+pub(crate) mod sessions;
+pub(crate) mod sign_in;

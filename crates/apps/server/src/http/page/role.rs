@@ -1,0 +1,40 @@
+//! What a person may do on the page, by the scopes of whoever signed in.
+
+use toolcrib::Caller;
+use toolcrib::auth::{LOCAL, is_operator};
+
+/// Opens the page.
+pub(super) const VIEW: &str = "page:view";
+/// The same, to decide about calls that wait.
+const APPROVE: &str = "page:approve";
+
+/// The role of a caller; `None`: the page is not for it.
+pub(super) fn role(caller: &Caller) -> Option<&'static str> {
+    let has = |scope: &str| caller.scopes.contains(scope);
+    if is_operator(caller) {
+        Some("admin")
+    } else if has(APPROVE) {
+        Some("approver")
+    } else {
+        (has(VIEW) || caller.tenant == LOCAL).then_some("viewer")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_role_follows_from_the_scopes_and_from_nothing_else() {
+        let of = |tenant: &str, scopes: &[&str]| {
+            role(&Caller::new(tenant, "ann").with_scopes(scopes.iter().copied()))
+        };
+        assert_eq!(of("acme", &[]), None);
+        assert_eq!(of("acme", &["tools"]), None);
+        assert_eq!(of("acme", &[VIEW]), Some("viewer"));
+        assert_eq!(of("acme", &[VIEW, APPROVE]), Some("approver"));
+        assert_eq!(of("acme", &[APPROVE, "operator"]), Some("admin"));
+        assert_eq!(of(LOCAL, &["operator"]), Some("viewer"));
+        assert_eq!(role(&Caller::local()), Some("admin"));
+    }
+}

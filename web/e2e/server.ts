@@ -1,0 +1,61 @@
+// A server of its own for each test file: the real binary, with its state in a folder that goes away.
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+const BINARY = process.env.TOOLCRIB ?? join(import.meta.dirname, '../../target/debug/toolcrib');
+
+export class Server {
+  private constructor(
+    private readonly child: ChildProcess,
+    private readonly folder: string,
+    readonly url: string,
+  ) {}
+
+  /** `files`: what lies beside the configuration. */
+  static async start(crib: string, files: Record<string, string> = {}): Promise<Server> {
+    const folder = mkdtempSync(join(tmpdir(), 'toolcrib-page-'));
+    for (const [name, text] of Object.entries({ 'crib.toml': crib, ...files })) writeFileSync(join(folder, name), text);
+    const child = spawn(BINARY, ['--config', 'crib.toml', 'serve', '--listen', '127.0.0.1:0'], {
+      cwd: folder,
+      env: { ...process.env, XDG_STATE_HOME: join(folder, 'state') },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let told = '';
+    child.stderr!.on('data', (bytes: Buffer) => (told = (told + bytes.toString()).slice(-10_000)));
+    const line = await new Promise<string>((found, failed) => {
+      createInterface({ input: child.stdout! }).once('line', found);
+      child.once('exit', code => failed(new Error(`the server ended with ${code}: ${told}`)));
+    });
+    const server = new Server(child, folder, line.replace('listening on ', '').trim());
+    for (let tries = 0; tries < 200; tries++) {
+      const ready = await fetch(server.url + '/readyz').catch(() => null);
+      if (ready?.ok) return server;
+      await new Promise(next => setTimeout(next, 50));
+    }
+    server.stop();
+    throw new Error(`the server is not ready: ${told}`);
+  }
+
+  /** A command beside the server. */
+  run(...words: string[]): string {
+    const env = { ...process.env, XDG_STATE_HOME: join(this.folder, 'state') };
+    return execFileSync(BINARY, ['--config', 'crib.toml', ...words], { cwd: this.folder, env }).toString().trim();
+  }
+
+  /** A link that signs in once. */
+  link(): string {
+    return this.run('open', '--url', this.url);
+  }
+
+  token(): string {
+    return this.run('token');
+  }
+
+  stop(): void {
+    this.child.kill('SIGKILL');
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
