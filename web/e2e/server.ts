@@ -30,7 +30,7 @@ export class Server {
       child.once('exit', code => failed(new Error(`the server ended with ${code}: ${told}`)));
     });
     const server = new Server(child, folder, line.replace('listening on ', '').trim());
-    for (let tries = 0; tries < 200; tries++) {
+    for (let tries = 0; tries < 1200; tries++) {
       const ready = await fetch(server.url + '/readyz').catch(() => null);
       if (ready?.ok) return server;
       await new Promise(next => setTimeout(next, 50));

@@ -13,10 +13,10 @@ static FILES: &[PageFile] = &[
         brotli: Some(include_bytes!("assets/icon-BEhuqOmr.svg.br")),
     },
     PageFile {
-        name: "index-DLzlfH7m.js",
+        name: "index-CsPl8aHn.js",
         kind: "text/javascript; charset=utf-8",
-        plain: include_bytes!("assets/index-DLzlfH7m.js"),
-        brotli: Some(include_bytes!("assets/index-DLzlfH7m.js.br")),
+        plain: include_bytes!("assets/index-CsPl8aHn.js"),
+        brotli: Some(include_bytes!("assets/index-CsPl8aHn.js.br")),
     },
     PageFile {
         name: "inter-latin-wght-normal-Dx4kXJAl.woff2",

@@ -20,5 +20,6 @@ mod schedule;
 mod tickets;
 
 pub use batch::options::{Audience, BatchOptions, MissingToolExplainer};
+pub use decide::trial::CallTrial;
 pub use executor::Executor;
 pub use tickets::redeem::Redemption;

@@ -36,7 +36,7 @@ pub use catalog::{
     Catalog, CatalogAssembly, CatalogBounds, CatalogTool, QuarantineReason, QuarantinedTool,
     SourceTools,
 };
-pub use gate::{Audience, BatchOptions, Executor, MissingToolExplainer, Redemption};
+pub use gate::{Audience, BatchOptions, CallTrial, Executor, MissingToolExplainer, Redemption};
 pub use ledger::error::LedgerError;
 pub use ledger::ticket::{Decision, ParkedCall, TicketBounds, TicketError, TicketId};
 pub use ledger::{

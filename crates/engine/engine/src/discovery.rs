@@ -26,6 +26,7 @@ use toolcrib_core::{
     Catalog, Discovery, Exposure, MetaTools, Plan, PlanRequest, Presentation, Presenter, ToolSpec,
 };
 
+pub use auto_mode::{DefinitionTokens, definition_tokens};
 pub(crate) use auto_mode::{prepare as prepare_weights, prompt_tokens};
 pub(crate) use document::document as tool_document;
 pub(crate) use meta_tools::factory::MetaToolFactory;

@@ -71,6 +71,7 @@ mod operations;
 mod oracle;
 mod outbound_requests;
 mod page;
+mod page_tools;
 mod passing;
 mod places;
 mod plans;

@@ -5,6 +5,7 @@ pub(crate) mod preview;
 mod resource_read;
 mod resource_reader;
 mod resource_request;
+pub(crate) mod trial;
 mod undeclared_effect;
 mod verdict;
 

@@ -135,6 +135,27 @@ fn rough(catalog: &Catalog) -> Vec<usize> {
         .collect()
 }
 
+/// What the definitions of the tools of a snapshot take in a prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DefinitionTokens {
+    /// Of each tool that came from a source, in the order of the snapshot.
+    pub tokens: Vec<usize>,
+    /// Whether they were counted, and not guessed by the bytes.
+    pub counted: bool,
+}
+
+/// What the definitions of the tools take, without a wait: what is not counted yet is guessed, and
+/// counted beside what goes on.
+pub fn definition_tokens(catalog: &Catalog) -> DefinitionTokens {
+    let weights = weights(catalog);
+    if let Some(counted) = weights.counted.get() {
+        return DefinitionTokens { tokens: counted.clone(), counted: true };
+    }
+    prepare_beside(catalog, &weights);
+    let tokens = weights.rough.get_or_init(|| rough(catalog)).clone();
+    DefinitionTokens { tokens, counted: false }
+}
+
 fn weights(catalog: &Catalog) -> Arc<TokenCounts> {
     catalog.memo(|_| TokenCounts::default())
 }

@@ -154,7 +154,7 @@ impl VisibleTools {
 }
 
 /// One text for what is not there and for what is denied; another one while it may yet come.
-fn unknown(crib: &Crib, plan: &Plan, name: &str) -> HttpProblem {
+pub(crate) fn unknown(crib: &Crib, plan: &Plan, name: &str) -> HttpProblem {
     let missing = plan.missing(name, &crib.missing());
     if missing.is_some_and(|error| error.kind == ErrorKind::SourceStarting) {
         return HttpProblem::starting(name);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{about, count, flag, list, object, text, text_or_null};
+use super::{about, anything, count, flag, list, object, text, text_or_null};
 
 /// Who asks.
 pub(crate) fn session() -> Value {
@@ -43,4 +43,71 @@ pub(crate) fn ended() -> Value {
 
 pub(crate) fn link() -> Value {
     object(&[("url", text()), ("expires", text())])
+}
+
+/// All tools, each column of the same length.
+pub(crate) fn catalog() -> Value {
+    let tokens = json!({ "type": ["integer", "null"], "minimum": 0 });
+    let columns = object(&[
+        ("name", list(&text())),
+        ("source", list(&text())),
+        ("summary", list(&text())),
+        ("category", list(&text_or_null())),
+        ("effect", list(&json!({ "enum": ["read", "write", "destroy"] }))),
+        ("state", about(list(&text()), "`on`, or the rule by which a tool is out.")),
+        ("because", list(&text())),
+        ("tokens", list(&tokens)),
+        ("stale", list(&flag())),
+    ]);
+    object(&[
+        ("total", count()),
+        ("columns", columns),
+        ("sources", list(&text())),
+        ("categories", list(&text())),
+        ("tokens_counted", about(flag(), "Whether tokens were counted, and not guessed.")),
+    ])
+}
+
+pub(crate) fn catalog_tool() -> Value {
+    let why = object(&[
+        ("tool", text()),
+        ("source", text()),
+        ("visible", flag()),
+        ("rule", text()),
+        ("because", text()),
+    ]);
+    object(&[
+        ("spec", about(anything(), "The tool as `GET /v1/tools/{name}` tells it.")),
+        ("signature", text()),
+        ("fingerprint", text()),
+        ("stale", flag()),
+        ("why", why),
+        ("tokens", json!({ "type": ["integer", "null"], "minimum": 0 })),
+        ("tokens_counted", flag()),
+    ])
+}
+
+/// What would become of a call.
+pub(crate) fn trial() -> Value {
+    let place = object(&[
+        ("path", about(text(), "A JSON pointer into the arguments.")),
+        ("expected", text()),
+        ("got", text()),
+    ]);
+    let would = json!({
+        "type": ["object", "null"],
+        "properties": {
+            "verdict": { "enum": ["run", "ask", "deny"] },
+            "reason": text_or_null(),
+        },
+        "required": ["verdict", "reason"],
+    });
+    object(&[
+        ("fits", flag()),
+        ("problems", list(&place)),
+        ("message", about(text_or_null(), "What the call would be told that does not fit.")),
+        ("repairs", list(&text())),
+        ("coerced", json!({ "type": ["object", "null"] })),
+        ("would", would),
+    ])
 }

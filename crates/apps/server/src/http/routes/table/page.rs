@@ -1,13 +1,46 @@
 //! The routes of the page, and of who is signed in on it.
 
-use super::super::problem::ProblemKind::{Forbidden, TooMany};
-use super::super::route::Route;
+use super::super::problem::ProblemKind::{
+    Forbidden, InvalidQuery, NothingLeft, SourceStarting, TooMany, UnknownProfile, UnknownTool,
+};
 use super::super::route::RouteAccess::{Anybody, Operator};
-use super::super::row::{delete, get, post};
+use super::super::route::{QueryParameter, Route};
+use super::super::row::{delete, get, one_of, post, text};
 use super::super::schemas;
-use crate::http::page::{assets, sign_in};
+use crate::http::page::{assets, catalog, sign_in, trial};
+
+/// The one way in which all tools are told so far.
+const SHAPE: QueryParameter = one_of("shape", "How they are told.", &["columns"]);
+const PROFILE: QueryParameter = text("profile", "The profile to look through.");
 
 pub(super) static ROUTES: &[Route] = &[
+    get(
+        "/v1/catalog",
+        "list_catalog",
+        catalog::columns,
+        "All tools in columns, with what they cost.",
+    )
+    .query(&[SHAPE, PROFILE])
+    .answers(schemas::page::catalog)
+    .problems(&[InvalidQuery, UnknownProfile, NothingLeft]),
+    get(
+        "/v1/catalog/{source}/{name}",
+        "show_catalog",
+        catalog::one,
+        "All that is known of a tool.",
+    )
+    .query(&[PROFILE])
+    .answers(schemas::page::catalog_tool)
+    .problems(&[InvalidQuery, UnknownProfile, UnknownTool, SourceStarting, NothingLeft]),
+    post(
+        "/v1/tools/{name}/validate",
+        "validate_call",
+        trial::validate,
+        "Tell what would become of a call, and run nothing.",
+    )
+    .body(schemas::of::<trial::TrialBody>)
+    .answers(schemas::page::trial)
+    .problems(&[UnknownProfile, UnknownTool, SourceStarting, NothingLeft]),
     get("/", "page", assets::document, "The page.").access(Anybody).undocumented(),
     get("/assets/{name}", "page_file", assets::asset, "A file of the page.")
         .access(Anybody)
