@@ -13,8 +13,8 @@ const INSTALLED: &str = "/usr/bin/chromium";
 /// The fonts are for names in other scripts.
 const PACKAGES: [&str; 4] =
     ["chromium", "fonts-liberation2", "fonts-noto-core", "fonts-noto-color-emoji"];
-/// Folders with libraries, below that of the unpacked packages.
-const LIBRARIES: [&str; 3] = ["usr/lib/x86_64-linux-gnu", "usr/lib/aarch64-linux-gnu", "usr/lib"];
+/// Where packages have their libraries, some of them in folders below.
+const LIBRARIES: [&str; 2] = ["usr/lib", "lib"];
 
 /// A browser that can be started.
 pub(super) struct Browser {
@@ -91,10 +91,30 @@ impl Browser {
         tests.arg("test").env("TOOLCRIB", target().join("debug/toolcrib"));
         tests.env("CHROMIUM", &self.program);
         if let Some(unpacked) = &self.unpacked {
-            let libraries = LIBRARIES.map(|folder| unpacked.join(folder).display().to_string());
+            let mut libraries = Vec::new();
+            for folder in LIBRARIES {
+                with_libraries(&unpacked.join(folder), &mut libraries)?;
+            }
             tests.env("LD_LIBRARY_PATH", libraries.join(":"));
             tests.env("FONTCONFIG_FILE", unpacked.join("fonts.conf"));
         }
         finish(&mut tests)
     }
+}
+
+/// The folders at and below this one that libraries lie in.
+fn with_libraries(folder: &Path, found: &mut Vec<String>) -> Result<()> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Ok(()) };
+    let mut has_any = false;
+    for entry in entries {
+        let entry = entry.with_context(|| format!("cannot list `{}`", folder.display()))?;
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            with_libraries(&entry.path(), found)?;
+        }
+        has_any |= entry.file_name().to_string_lossy().contains(".so");
+    }
+    if has_any {
+        found.push(folder.display().to_string());
+    }
+    Ok(())
 }
