@@ -1,7 +1,6 @@
 //! A task at a remote agent goes on while the server is killed, and is taken up and never begun
 //! twice.
 
-use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -9,6 +8,7 @@ use toolcrib_testkit::{ScriptedModel, ScriptedTurn};
 
 use super::a2a::{over, says};
 use super::agents::BASICS;
+use super::remote_agents::RemoteAgent;
 use super::support::{Serving, eventually};
 use crate::keep::killed;
 use crate::process::Folder;
@@ -16,11 +16,10 @@ use crate::process::Folder;
 /// An agent of 1.0 over JSON-RPC whose tasks end when there is a file `done` in its folder, and ask
 /// for a colour as long as there is a file `ask`. It writes down what it is asked.
 const AGENT: &str = r#"
-import json, os, sys, time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+import os, sys, time
+from a2a import Agent, serve
 
-STREAMS = sys.argv[1] == "streams"
-tasks = {}
+tasks = {"begun": [], "cancelled": [], "answered": {}}
 
 def task(name):
     state, words = "WORKING", None
@@ -39,75 +38,55 @@ def task(name):
         told["artifacts"] = [{"artifactId": "a", "parts": [{"text": text}]}]
     return told
 
-class Agent(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
+def named(params):
+    said = params.get("message")
+    if said is None:
+        return params["id"]
+    name = said.get("taskId") or "t%d" % len(tasks["begun"])
+    if said.get("taskId"):
+        tasks["answered"][name] = " in " + said["parts"][0]["text"]
+    else:
+        tasks["begun"].append(name)
+    return name
 
-    def log_message(self, *_):
-        pass
+class Maker(Agent):
+    card = {"name": "Maker", "description": "Makes things.",
+            "capabilities": {"streaming": sys.argv[1] == "streams"}}
 
-    def answer(self, kind, text):
-        self.send_response(200)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(text)))
-        self.end_headers()
-        self.wfile.write(text.encode())
-
-    def do_GET(self):
-        here = "http://" + self.headers["Host"]
-        self.answer("application/json", json.dumps({
-            "name": "Maker", "description": "Makes things.", "version": "1",
-            "capabilities": {"streaming": STREAMS}, "skills": [],
-            "supportedInterfaces": [{"url": here + "/rpc", "protocolBinding": "JSONRPC",
-                                     "protocolVersion": "1.0"}]}))
-
-    def do_POST(self):
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        method, params = asked["method"], asked["params"]
+    def asked(self, method, params, wrap):
         with open("asked", "a") as log:
             log.write(method + "\n")
-        wrap = lambda result: json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result})
-        if method in ("SendMessage", "SendStreamingMessage"):
-            said = params["message"]
-            name = said.get("taskId") or "t%d" % len(tasks["begun"])
-            if said.get("taskId"):
-                tasks["answered"][name] = " in " + said["parts"][0]["text"]
-            else:
-                tasks["begun"].append(name)
-        else:
-            name = params["id"]
+        name = named(params)
         if method == "CancelTask":
             tasks["cancelled"].append(name)
         if method in ("SendStreamingMessage", "SubscribeToTask"):
-            self.send_response(200)
-            self.send_header("Content-Type", "text/event-stream")
-            self.send_header("Connection", "close")
-            self.end_headers()
-            before = None
-            try:
-                while True:
-                    now = task(name)
-                    if now != before:
-                        self.wfile.write(("data: " + wrap({"task": now}) + "\n\n").encode())
-                        self.wfile.flush()
-                    before = now
-                    if now["status"]["state"] != "TASK_STATE_WORKING":
-                        return
-                    time.sleep(0.02)
-            except OSError:
-                return
-        self.answer("application/json", wrap({"task": task(name)} if method == "SendMessage"
-                                             else task(name)))
+            return self.follow(name, wrap)
+        self.answer(wrap({"task": task(name)} if method == "SendMessage" else task(name)))
 
-tasks["begun"], tasks["cancelled"], tasks["answered"] = [], [], {}
-server = ThreadingHTTPServer(("127.0.0.1", 0), Agent)
-with open("port", "w") as port:
-    port.write(str(server.server_address[1]))
-server.serve_forever()
+    def follow(self, name, wrap):
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        before = None
+        try:
+            while True:
+                now = task(name)
+                if now != before:
+                    self.wfile.write(("data: " + wrap({"task": now}) + "\n\n").encode())
+                    self.wfile.flush()
+                before = now
+                if now["status"]["state"] != "TASK_STATE_WORKING":
+                    return
+                time.sleep(0.02)
+        except OSError:
+            return
+
+serve(Maker)
 "#;
 
-/// An agent in a folder of its own, which goes away with its test.
 struct Maker {
-    child: Child,
+    _agent: RemoteAgent,
     folder: Folder,
     base: String,
 }
@@ -115,16 +94,8 @@ struct Maker {
 impl Maker {
     fn start(way: &str) -> Self {
         let folder = Folder::new();
-        folder.write("agent.py", AGENT);
-        #[expect(clippy::disallowed_methods, reason = "an agent is no child of the server")]
-        let mut command = Command::new("python3");
-        command.args(["agent.py", way]).current_dir(folder.path()).stdin(Stdio::null());
-        let child = command.spawn().unwrap();
-        let place = folder.path().join("port");
-        let read = || std::fs::read_to_string(&place).unwrap_or_default();
-        assert!(eventually(|| !read().is_empty()));
-        let base = format!("http://127.0.0.1:{}", read());
-        Self { child, folder, base }
+        let (agent, base) = RemoteAgent::start(&folder, AGENT, &[way]);
+        Self { _agent: agent, folder, base }
     }
 
     fn asked(&self) -> Vec<String> {
@@ -147,12 +118,6 @@ impl Maker {
 
     fn forget(&self) {
         self.folder.write("asked", "");
-    }
-}
-
-impl Drop for Maker {
-    fn drop(&mut self) {
-        let _ = (self.child.kill(), self.child.wait());
     }
 }
 

@@ -11,8 +11,7 @@ use crate::process::Folder;
 /// An agent of 1.0 over JSON-RPC that lets in whoever has the token, tells a tale in pieces, and
 /// asks for a colour.
 const AGENT: &str = r#"
-import json, sys
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from a2a import Agent, serve
 
 def status(state, *words):
     message = {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": word} for word in words]}
@@ -23,32 +22,13 @@ def piece(text, append):
     artifact = {"artifactId": "a", "parts": [{"text": text}]}
     return {"artifactUpdate": {"taskId": "t", "artifact": artifact, "append": append}}
 
-class Agent(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
+class Teller(Agent):
+    card = {"name": "Teller", "description": "Tells tales.", "capabilities": {"streaming": True}}
 
-    def log_message(self, *_):
-        pass
-
-    def answer(self, kind, text):
-        self.send_response(200)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(text)))
-        self.end_headers()
-        self.wfile.write(text.encode())
-
-    def do_GET(self):
-        here = "http://" + self.headers["Host"]
-        self.answer("application/json", json.dumps({
-            "name": "Teller", "description": "Tells tales.", "version": "7",
-            "capabilities": {"streaming": True}, "skills": [],
-            "supportedInterfaces": [{"url": here + "/rpc", "protocolBinding": "JSONRPC",
-                                     "protocolVersion": "1.0"}]}))
-
-    def do_POST(self):
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+    def asked(self, method, params, wrap):
         if self.headers.get("Authorization") != "Bearer the-token":
             return self.send_error(401)
-        said = asked["params"]["message"]
+        said = params["message"]
         text = said["parts"][0]["text"]
         if said.get("taskId"):
             told = [piece("It is " + text + ".", False), status("COMPLETED")]
@@ -57,46 +37,43 @@ class Agent(BaseHTTPRequestHandler):
         else:
             told = [status("WORKING", "thinking"), piece("Once", False), piece(" upon", True),
                     status("COMPLETED")]
-        wrap = lambda event: json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": event})
-        self.answer("text/event-stream", "".join(f"data: {wrap(event)}\n\n" for event in told))
+        self.answer("".join(f"data: {wrap(event)}\n\n" for event in told), "text/event-stream")
 
-server = ThreadingHTTPServer(("127.0.0.1", 0), Agent)
-with open("port", "w") as port:
-    port.write(str(server.server_address[1]))
-server.serve_forever()
+serve(Teller)
 "#;
 
-/// An agent that goes away with its test.
-struct Teller(Child);
+/// What all of them have in common.
+const COMMON: &str = include_str!("remote_agents/a2a.py");
 
-impl Teller {
-    fn start(folder: &Folder) -> (Self, String) {
-        Self::of(folder, AGENT)
-    }
+/// An agent in a folder, which goes away with its test.
+pub(super) struct RemoteAgent(Child);
 
-    fn of(folder: &Folder, agent: &str) -> (Self, String) {
-        folder.write("agent.py", agent);
+impl RemoteAgent {
+    /// Starts a script with these words; gives its address too.
+    pub(super) fn start(folder: &Folder, script: &str, words: &[&str]) -> (Self, String) {
+        folder.write("a2a.py", COMMON);
+        folder.write("agent.py", script);
         #[expect(clippy::disallowed_methods, reason = "an agent is no child of the server")]
         let mut command = Command::new("python3");
-        command.arg("agent.py").current_dir(folder.path()).stdin(Stdio::null());
-        let teller = Self(command.spawn().unwrap());
+        command.arg("agent.py").args(words).current_dir(folder.path()).stdin(Stdio::null());
+        let agent = Self(command.spawn().unwrap());
         let place = folder.path().join("port");
         let read = || std::fs::read_to_string(&place).unwrap_or_default();
         assert!(eventually(|| !read().is_empty()));
-        (teller, format!("http://127.0.0.1:{}", read()))
+        (agent, format!("http://127.0.0.1:{}", read()))
     }
 }
 
-impl Drop for Teller {
+impl Drop for RemoteAgent {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-fn serving() -> (Teller, Serving) {
+fn serving() -> (RemoteAgent, Serving) {
     let folder = Folder::new();
-    let (teller, base) = Teller::start(&folder);
+    let (teller, base) = RemoteAgent::start(&folder, AGENT, &[]);
     folder.write("agent.token", "the-token");
     folder.write(
         "crib.toml",
@@ -157,9 +134,9 @@ fn what_a_remote_agent_asks_is_answered_under_a_ticket() {
 /// An agent that does not stream, and sends word when its task is done, half a second later.
 const PUSHER: &str = r#"
 import json, threading, time, urllib.request
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from a2a import Agent, serve
 
-state = {"done": False, "looks": 0, "answers": []}
+state = {"done": False, "looks": 0}
 
 def task():
     told = {"id": "t", "contextId": "c", "status": {
@@ -177,51 +154,26 @@ def tells(url):
     asked = urllib.request.Request(url, data=body, headers=kind, method="POST")
     urllib.request.urlopen(asked).read()
 
-class Agent(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
+class Pusher(Agent):
+    card = {"name": "Teller", "description": "Tells tales.",
+            "capabilities": {"streaming": False, "pushNotifications": True}}
 
-    def log_message(self, *_):
-        pass
-
-    def answer(self, value):
-        text = json.dumps(value).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(text)))
-        self.end_headers()
-        self.wfile.write(text)
-
-    def do_GET(self):
-        here = "http://" + self.headers["Host"]
-        self.answer({
-            "name": "Teller", "description": "Tells tales.", "version": "7",
-            "capabilities": {"streaming": False, "pushNotifications": True}, "skills": [],
-            "supportedInterfaces": [{"url": here + "/rpc", "protocolBinding": "JSONRPC",
-                                     "protocolVersion": "1.0"}]})
-
-    def do_POST(self):
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        result = task()
-        if asked["method"] == "SendMessage":
+    def asked(self, method, params, wrap):
+        if method == "SendMessage":
             state["traced"] = self.headers.get("traceparent", "")[:3]
-            url = asked["params"]["configuration"]["taskPushNotificationConfig"]["url"]
+            url = params["configuration"]["taskPushNotificationConfig"]["url"]
             threading.Thread(target=tells, args=(url,)).start()
-            result = {"task": task()}
-        else:
-            state["looks"] += 1
-            result = task()
-        self.answer({"jsonrpc": "2.0", "id": asked["id"], "result": result})
+            return self.answer(wrap({"task": task()}))
+        state["looks"] += 1
+        self.answer(wrap(task()))
 
-server = ThreadingHTTPServer(("127.0.0.1", 0), Agent)
-with open("port", "w") as port:
-    port.write(str(server.server_address[1]))
-server.serve_forever()
+serve(Pusher)
 "#;
 
 #[test]
 fn an_agent_that_does_not_stream_sends_word_and_its_task_is_looked_at_then() {
     let folder = Folder::new();
-    let (_teller, base) = Teller::of(&folder, PUSHER);
+    let (_teller, base) = RemoteAgent::start(&folder, PUSHER, &[]);
     // The server is to be found again at an address that its file names.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let own = format!("127.0.0.1:{port}");
