@@ -78,8 +78,7 @@ fn grant(asked: &GatewayRequest, code: Option<&str>) -> Result<SessionGrant, Htt
         let spent = asked.gateway.page.sessions.spend(code, asked.visit.peer, Instant::now());
         return spent.map_err(|refusal| match refusal {
             SignInRefusal::WrongCode => {
-                let why = "its code is none of this server, was used, or is too old: `toolcrib \
-                           open` prints another";
+                let why = "its code is none of this server, was used, or is too old";
                 ended(&asked.gateway.guard.access(), ProtectedResource::Whole, why)
             }
             SignInRefusal::TooMany | SignInRefusal::Full => problem(refusal),
