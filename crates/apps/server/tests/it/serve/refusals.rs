@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::routes;
-use super::support::{Answer, Serving, bearer, head};
+use super::support::{Answer, Serving, bearer, eventually, head};
 use crate::process::{Folder, run_in};
 
 #[test]
@@ -164,6 +164,9 @@ fn the_detail_of_what_is_not_there_does_not_repeat_the_title() {
 #[test]
 fn head_answers_as_get_does_without_the_body() {
     let serving = Serving::start_in(with_a_profile(), &[]);
+    // The catalog is another one once the tokens of its definitions are counted.
+    let is_counted = || serving.ask("GET", "/v1/catalog", "").json()["tokens_counted"] == true;
+    assert!(eventually(is_counted), "the tokens are never counted");
     let lines = |answer: &Answer| {
         let lines = answer.head.lines().filter(|line| !line.starts_with("x-request-id"));
         let lines = lines.filter(|line| !line.starts_with("date"));
