@@ -1,6 +1,7 @@
 //! A batch of calls: what the budget lets run, and what is told of it.
 
 mod live;
+mod missing;
 
 use std::sync::{Mutex, PoisonError};
 
@@ -71,6 +72,9 @@ impl AgentRun {
         cancel: &CancellationToken,
     ) -> Option<BatchOutcome> {
         let (places, of_team) = self.take_team_calls(calls);
+        if self.past.is_taken_up {
+            self.await_sources(calls, cancel).await;
+        }
         let plain = match self.live_batch(calls, cancel) {
             Ok(plain) => plain,
             Err(no_plan) if of_team.is_empty() => {

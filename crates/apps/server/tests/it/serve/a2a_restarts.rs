@@ -50,6 +50,9 @@ def named(params):
     return name
 
 class Maker(Agent):
+    def do_GET(self):
+        self.send_error(503) if os.path.exists("away") else super().do_GET()
+
     card = {"name": "Maker", "description": "Makes things.",
             "capabilities": {"streaming": sys.argv[1] == "streams"}}
 
@@ -340,5 +343,24 @@ fn a_task_that_was_taken_up_is_cancelled_with_its_run() {
     let ended = over(&serving, "POST", &path, Some("1.0"), "{}").json();
     assert_eq!(ended["status"]["state"], "TASK_STATE_CANCELED", "{ended}");
     assert!(eventually(|| maker.asked().contains(&"CancelTask".to_owned())), "{:?}", maker.asked());
+    assert_eq!(maker.messages(), 1, "{:?}", maker.asked());
+}
+
+#[test]
+fn a_run_whose_agent_is_away_when_the_server_starts_again_waits_for_it() {
+    let (maker, model) = (Maker::start("streams"), model(1));
+    let serving = Serving::start_in(folder(&maker, &model, "allow = [\"*\"]"), &[]);
+    serving.hears(LOADED);
+    let id = send(&serving, "m1").unwrap()["id"].as_str().unwrap().to_owned();
+    assert!(eventually(|| maker.messages() == 1));
+    maker.is("away", true);
+    let serving = killed(serving);
+    serving.hears("the source `maker` gives no tools");
+    assert_eq!(get(&serving, &id)["status"]["state"], "TASK_STATE_WORKING");
+    assert_eq!(model.asked().len(), 1);
+    maker.is("done", true);
+    maker.is("away", false);
+    once(&serving, &id, "TASK_STATE_COMPLETED");
+    assert!(told(&model).contains("It is done."), "{}", told(&model));
     assert_eq!(maker.messages(), 1, "{:?}", maker.asked());
 }
