@@ -9,6 +9,7 @@ pub mod canonical;
 pub mod card;
 pub mod event;
 pub mod evidence;
+pub mod forced;
 pub mod hops;
 pub(crate) mod json;
 pub mod message;

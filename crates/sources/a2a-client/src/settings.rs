@@ -35,6 +35,8 @@ pub struct A2aSettings {
     pub input: Option<Map<String, Value>>,
     /// What a model reads of the argument `message`.
     pub message: Option<String>,
+    /// The tools that an agent of toolcrib has to call, by their names there.
+    pub force: Vec<String>,
     /// How long one call may take, without the time in which a person is asked.
     pub timeout: Duration,
     /// How often a task is asked about at the least often.
@@ -113,6 +115,7 @@ impl A2aSettings {
             conversation: ConversationScope::default(),
             input: None,
             message: None,
+            force: Vec::new(),
             timeout: Duration::from_mins(10),
             poll: Duration::from_secs(2),
             push: None,

@@ -1,6 +1,7 @@
 //! One remote agent.
 
 use serde_json::{Map, Value};
+use toolcrib_a2a_client::protocol::forced::MOST_FORCED;
 use toolcrib_a2a_client::protocol::wire::{ProtocolBinding, ProtocolVersion};
 use toolcrib_a2a_client::{A2aBounds, A2aSettings, A2aTools, CardKeys, ConversationScope};
 use toolcrib_auth::KeySet;
@@ -36,6 +37,7 @@ impl ConfigChecker<'_, '_, '_> {
         }
         let network = self.network(&raw.private, &place.key("private"));
         self.own_schema(raw, place);
+        self.forced_tools(&raw.force, &place.key("force"));
         let keys = raw.keys.as_ref();
         let keys = keys.and_then(|keys| self.card_keys(keys, &place.key("keys")));
         let mut time = |text, key| self.timeout(text, &place.key(key));
@@ -67,6 +69,7 @@ impl ConfigChecker<'_, '_, '_> {
             },
             input: raw.input_schema.clone(),
             message: raw.message.clone(),
+            force: raw.force.clone(),
             timeout: timeout.unwrap_or(usual.timeout),
             poll: poll.unwrap_or(usual.poll),
             idle: idle.unwrap_or(usual.idle),
@@ -98,6 +101,13 @@ impl ConfigChecker<'_, '_, '_> {
             }
         }
         (!keys.is_empty()).then(|| signed_by(&keys))
+    }
+
+    fn forced_tools(&mut self, names: &[String], place: &TomlPath) {
+        if names.len() > MOST_FORCED {
+            let message = format!("more than {MOST_FORCED} tools that must be called");
+            self.problem(place, &message, "name those that matter");
+        }
     }
 
     fn own_schema(&mut self, raw: &raw::A2aTable, place: &TomlPath) {

@@ -42,6 +42,9 @@ pub(crate) struct A2aTable {
     pub(crate) reuse: bool,
     /// What a model reads of the argument `message`.
     pub(crate) message: Option<String>,
+    /// The tools that the agent has to call, by their names there. Agents of toolcrib follow it.
+    #[serde(default)]
+    pub(crate) force: Vec<String>,
     /// JSON Schema of the arguments in place of `message`; the agent gets them as data, and as JSON
     /// in words.
     pub(crate) input_schema: Option<Map<String, Value>>,

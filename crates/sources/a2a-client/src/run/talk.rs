@@ -69,7 +69,7 @@ pub(crate) async fn call(
     context: &CallContext,
 ) -> ToolOutcome {
     let mut said = match message::of(arguments, agent.settings.input.is_some(), skill) {
-        Ok(said) => said,
+        Ok(said) => said.forcing(&agent.settings.force),
         Err(error) => return ToolOutcome::Failed(error),
     };
     if context.hops() >= MOST_HOPS {

@@ -4,11 +4,11 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolcrib_a2a_client::{A2aTools, ConversationScope};
-use toolcrib_core::{BatchOptions, Effect, PlanRequest, ToolOutcome};
+use toolcrib_a2a_client::{A2aCredential, A2aTools, ConversationScope};
+use toolcrib_core::{BatchOptions, Effect, PlanRequest, Secret, ToolOutcome, Toolset};
 
 use crate::crib::{Agency, load, settings};
-use crate::stand_in::{Asked, StandIn, card, plain, result, task};
+use crate::stand_in::{Asked, StandIn, card, plain, refusal, result, task};
 
 /// An agent with two skills that answers at once.
 async fn skilled() -> StandIn {
@@ -76,6 +76,80 @@ async fn each_skill_is_a_tool_and_the_agent_is_told_which_is_meant() {
     let refused = agency.call("draw/it_now", &arguments, BatchOptions::default()).await;
     assert!(refused.text().contains("either its bytes (`base64`) or its `url`"), "{refused:?}");
     assert_eq!(sent(&agent).len(), 1);
+}
+
+#[tokio::test]
+async fn tools_that_must_be_called_are_named_in_each_message_that_begins_something() {
+    let agent = skilled().await;
+    let mut settings = settings(&agent.base);
+    settings.force = vec!["look_up".to_owned(), "sum".to_owned()];
+    let agency = Agency::open(settings).await;
+    for _ in 0..2 {
+        assert_eq!(agency.say("Go.").await.text(), "Yes.");
+    }
+    let told = json!({ "toolcrib/force": ["look_up", "sum"], "toolcrib/hops": 1 });
+    let sent: Vec<_> = sent(&agent)
+        .iter()
+        .map(|asked| asked.body["params"]["message"]["metadata"].clone())
+        .collect();
+    assert_eq!(sent, [told.clone(), told]);
+}
+
+/// An agent that shows more to those whom it knows, if it shows it.
+async fn discreet(shows: bool) -> StandIn {
+    StandIn::start(move |asked, base| {
+        let mut card = card(base, false);
+        card["capabilities"]["extendedAgentCard"] = true.into();
+        if asked.method() != "GetExtendedAgentCard" {
+            return plain(&card);
+        }
+        if !shows {
+            return refusal(-32007, "not for you");
+        }
+        card["description"] = "Does more for you.".into();
+        // Whoever could change this card could have us speak elsewhere.
+        card["supportedInterfaces"][0]["url"] = "http://127.0.0.1:9/rpc".into();
+        card["skills"] = json!([{ "id": "s", "name": "S", "description": "For you.", "tags": [] }]);
+        result(card)
+    })
+    .await
+}
+
+#[tokio::test]
+async fn an_agent_that_knows_us_is_taken_at_its_extended_card_and_asked_where_the_public_one_says()
+{
+    let agent = discreet(true).await;
+    let known = |tools| {
+        let mut settings = settings(&agent.base);
+        settings.credential = Some(A2aCredential::Bearer(Secret::new("the-token")));
+        settings.tools = tools;
+        settings
+    };
+    let text = |tools: &Toolset, name: &str| tools.get(name).unwrap().spec.description.clone();
+    let stranger = load(settings(&agent.base)).await.unwrap();
+    assert_eq!(text(&stranger, "ask"), "Stands in.");
+    assert!(agent.methods().is_empty(), "{:?}", agent.methods());
+    let ask = text(&load(known(A2aTools::Agent)).await.unwrap(), "ask");
+    assert_eq!(ask, "Does more for you.\n\nIt can:\n- S: For you.");
+    assert_eq!(text(&load(known(A2aTools::Skill)).await.unwrap(), "s"), "For you.");
+    assert_eq!(agent.methods(), ["GetExtendedAgentCard"; 2]);
+    let asked = agent.asked();
+    let of_it = asked.iter().find(|asked| asked.method() == "GetExtendedAgentCard").unwrap();
+    assert_eq!(of_it.headers["authorization"], "Bearer the-token");
+    // It is spoken to where the public card says: nothing listens at port 9.
+    Agency::open(known(A2aTools::Agent)).await.say("Go.").await;
+    assert_eq!(agent.methods().last().unwrap(), "SendMessage");
+}
+
+#[tokio::test]
+async fn an_extended_card_that_is_not_shown_is_told_with_the_cure() {
+    let agent = discreet(false).await;
+    let mut settings = settings(&agent.base);
+    settings.credential = Some(A2aCredential::Bearer(Secret::new("the-token")));
+    let error = load(settings).await.map(|_| ()).unwrap_err().to_string();
+    let [told, cure] = ["does not show it: ", "check `auth` of this source"];
+    assert!(error.contains(told) && error.contains(cure), "{error}");
+    assert!(!error.contains("the-token"), "{error}");
 }
 
 #[tokio::test]

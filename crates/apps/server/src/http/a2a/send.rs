@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
+use toolcrib::a2a::protocol::forced::FORCE;
 use toolcrib::a2a::protocol::message::AgentMessage;
 use toolcrib::a2a::protocol::part::{MessagePart, PartContent};
 use toolcrib::a2a::protocol::wire::WireForm;
@@ -139,7 +140,9 @@ async fn order(
     if let (Some(context), Value::Object(fields)) = (&message.context, &mut request) {
         fields.insert("conversation".to_owned(), context.as_str().into());
     }
+    let forced = message.forced().map_err(A2aFault::params)?;
     let ordered = order_as(asked, &request, None, id).await??;
+    let ordered = ordered.forcing(&forced, &format!("message.metadata.{FORCE}"))?;
     let live = ordered.begin(asked, &request, None).await;
     live.map_err(|error| not_begun(&error).into())
 }

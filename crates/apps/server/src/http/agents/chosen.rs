@@ -17,7 +17,7 @@ use super::registry::RegisteredAgent;
 use crate::http::routes::problem::HttpProblem;
 use crate::http::routes::request::GatewayRequest;
 use crate::http::state::GatewayState;
-use mcp_servers::{McpServers, OURS};
+use mcp_servers::McpServers;
 use tool_choice::{ChoosableTools, ChosenTools};
 
 /// The agent over a crib, within what a request may add to it.
@@ -132,17 +132,33 @@ pub(super) fn choose(
     if body.get("tool_choice").is_none() {
         return Ok(Default::default());
     }
-    let wishes = agent.model.wishes(PlanRequest::default(), !caller_tools.is_empty());
-    let Ok(plan) = agent.crib.plan(caller, wishes) else { return Ok(Default::default()) };
-    let whole = [Some(OURS), Some(agent.name.as_str()), profile];
-    let whole: Vec<_> = whole.into_iter().flatten().collect();
-    let there = ChoosableTools { plan, agent, whole: &whole, caller_tools };
+    let Some(there) = ChoosableTools::of((&**agent, profile), caller, caller_tools) else {
+        return Ok(Default::default());
+    };
     let chosen = ChosenTools::read(body, &there)?;
     caller_tools.retain(|tool| chosen.leaves(tool));
     if let Some(agent) = Arc::get_mut(agent) {
         chosen.tools.within(agent);
     }
     Ok((chosen.calls, chosen.tools))
+}
+
+/// Makes an agent, which nobody else holds yet, call these tools first. `at`: where the request names
+/// them. `profile`: of the agent.
+pub(super) fn force(
+    (names, at): (&[String], &str),
+    caller: &Caller,
+    (agent, profile): (&mut Arc<Agent>, Option<&str>),
+) -> Result<ToolChoice, ApiError> {
+    let Some(there) = ChoosableTools::of((&**agent, profile), caller, &[]) else {
+        return Ok(ToolChoice::default());
+    };
+    let forced = there.by_name(names, at)?;
+    let choice = ToolChoice { force: Some(forced), allowed: None };
+    if let Some(agent) = Arc::get_mut(agent) {
+        choice.within(agent);
+    }
+    Ok(choice)
 }
 
 /// Refuses tools of the caller that are named like one of the agent's: a model could not tell them

@@ -5,10 +5,12 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use toolcrib::agent::Agent;
 use toolcrib::agent::model::{CallChoice, CallerTool};
-use toolcrib::{BoxFuture, Caller, Fingerprint, Intent, Plan, Policy, ToolSpec, Verdict};
+use toolcrib::{
+    BoxFuture, Caller, Fingerprint, Intent, Plan, PlanRequest, Policy, ToolSpec, Verdict,
+};
 
 use super::super::api_error::ApiError;
 use super::super::live::live_run::ToolChoice;
@@ -24,11 +26,11 @@ const AT: &str = "tool_choice";
 /// The tools that a request may choose among.
 pub(in crate::http::agents) struct ChoosableTools<'a> {
     /// What the agent may do for this caller.
-    pub(in crate::http::agents) plan: Plan,
-    pub(in crate::http::agents) agent: &'a Agent,
+    plan: Plan,
+    agent: &'a Agent,
     /// The names that mean all of its tools.
-    pub(in crate::http::agents) whole: &'a [&'a str],
-    pub(in crate::http::agents) caller_tools: &'a [CallerTool],
+    whole: Vec<&'a str>,
+    caller_tools: &'a [CallerTool],
 }
 
 /// What one entry names.
@@ -123,7 +125,30 @@ impl ChosenTools {
     }
 }
 
-impl ChoosableTools<'_> {
+impl<'a> ChoosableTools<'a> {
+    /// Of an agent of this profile. `None`: there is nothing that this caller may choose among.
+    pub(super) fn of(
+        (agent, profile): (&'a Agent, Option<&'a str>),
+        caller: &Caller,
+        caller_tools: &'a [CallerTool],
+    ) -> Option<Self> {
+        let wishes = agent.model.wishes(PlanRequest::default(), !caller_tools.is_empty());
+        let plan = agent.crib.plan(caller, wishes).ok()?;
+        let whole = [Some(OURS), Some(agent.name.as_str()), profile];
+        let whole = whole.into_iter().flatten().collect();
+        Some(Self { plan, agent, whole, caller_tools })
+    }
+
+    /// Our own tools by their names, which stand in a list at `at`.
+    pub(super) fn by_name(&self, names: &[String], at: &str) -> Result<Vec<String>, ApiError> {
+        let mut ours = Vec::new();
+        for (index, name) in names.iter().enumerate() {
+            let entry = json!({ "type": "function", "name": name });
+            ours.extend(self.named(&entry, &format!("{at}[{index}]"))?.ours);
+        }
+        Ok(ours)
+    }
+
     fn has_any(&self) -> Result<(), ApiError> {
         if self.plan.tools().next().is_some() || !self.caller_tools.is_empty() {
             return Ok(());

@@ -9,7 +9,7 @@ use toolcrib::agent::RunOrder;
 use uuid::Uuid;
 
 use super::super::api_error::ApiError;
-use super::super::chosen::{agent_within, check_names, choose};
+use super::super::chosen::{agent_within, check_names, choose, force};
 use super::super::input;
 use super::super::live::LiveRuns;
 use super::super::live::driver::{self, NotBegun, RunPlace};
@@ -108,6 +108,15 @@ pub(in crate::http) async fn order_as(
 }
 
 impl OrderedRun {
+    /// The same, whose first turn has to call these tools. `at`: where the request names them.
+    pub(in crate::http) fn forcing(mut self, names: &[String], at: &str) -> Result<Self, ApiError> {
+        if !names.is_empty() {
+            let agent = (&mut self.order.agent, self.profile.as_deref());
+            self.choice = force((names, at), &self.order.caller, agent)?;
+        }
+        Ok(self)
+    }
+
     /// Whether it says yes or no to calls, which may take long.
     pub(super) fn decides(&self) -> bool {
         !self.thread.approvals.is_empty()
