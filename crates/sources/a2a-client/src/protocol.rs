@@ -8,11 +8,9 @@
 pub mod canonical;
 pub mod card;
 pub mod event;
-pub mod evidence;
-pub mod forced;
-pub mod hops;
 pub(crate) mod json;
 pub mod message;
+pub mod metadata;
 pub mod part;
 pub mod signed_card;
 pub mod state;

@@ -1,7 +1,7 @@
 //! One remote agent.
 
 use serde_json::{Map, Value};
-use toolcrib_a2a_client::protocol::forced::MOST_FORCED;
+use toolcrib_a2a_client::protocol::metadata::forced::MOST_FORCED;
 use toolcrib_a2a_client::protocol::wire::{ProtocolBinding, ProtocolVersion};
 use toolcrib_a2a_client::{A2aBounds, A2aSettings, A2aTools, CardKeys, ConversationScope};
 use toolcrib_auth::KeySet;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use toolcrib_core::{Content, Part, Reference, cited_spans};
 
 use super::view::TaskView;
-use crate::protocol::evidence::{CHECKS, REFERENCES};
+use crate::protocol::metadata::evidence::{CHECKS, REFERENCES};
 use crate::transport::reply::cut;
 
 /// Judgements of one answer.

@@ -6,8 +6,8 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use toolcrib::a2a::protocol::event::AgentEvent;
-use toolcrib::a2a::protocol::evidence::{CHECKS, REFERENCES};
 use toolcrib::a2a::protocol::message::{AgentMessage, MessageRole};
+use toolcrib::a2a::protocol::metadata::evidence::{CHECKS, REFERENCES};
 use toolcrib::a2a::protocol::part::MessagePart;
 use toolcrib::a2a::protocol::state::TaskState;
 use toolcrib::a2a::protocol::task::{TaskArtifact, TaskStatus};

@@ -1,7 +1,7 @@
 //! Why a request is refused: in words of the protocol, or before it is read.
 
-use toolcrib::a2a::protocol::hops::{HOPS, MOST_HOPS};
 use toolcrib::a2a::protocol::message::AgentMessage;
+use toolcrib::a2a::protocol::metadata::hops::{HOPS, MOST_HOPS};
 use toolcrib::a2a_server::{A2aFault, A2aFaultKind};
 
 use crate::http::agents::api_error::ApiError;

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
-use toolcrib::a2a::protocol::forced::FORCE;
 use toolcrib::a2a::protocol::message::AgentMessage;
+use toolcrib::a2a::protocol::metadata::forced::FORCE;
 use toolcrib::a2a::protocol::part::{MessagePart, PartContent};
 use toolcrib::a2a::protocol::wire::WireForm;
 use toolcrib::a2a_server::{A2aFault, A2aFaultKind, PushConfig, SendOptions};

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::message::AgentMessage;
+use crate::protocol::message::AgentMessage;
 
 /// Where a message has the names, in its metadata: a list of tools of the agent.
 pub const FORCE: &str = "toolcrib/force";

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::message::AgentMessage;
+use crate::protocol::message::AgentMessage;
 
 /// Where a message has the count, in its metadata.
 pub const HOPS: &str = "toolcrib/hops";
