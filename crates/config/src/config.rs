@@ -1,6 +1,7 @@
 //! A file that is right as far as it alone can tell: no secret is filled in, nothing is started.
 
 mod foreign;
+pub(crate) mod overlay;
 pub(crate) mod parsed;
 pub(crate) mod requirement;
 

@@ -110,6 +110,7 @@ const KEPT: &[(&str, &[&str])] = &[
     ("mail-parser", &["toolcrib-desk"]),
     ("quick-xml", &["toolcrib-desk"]),
     ("clap", &["toolcrib-server"]),
+    ("toml_edit", &["toolcrib-config"]),
     ("fearless_simd", &["toolcrib-embed"]),
     ("anyhow", &["toolcrib-server", "xtask"]),
 ];

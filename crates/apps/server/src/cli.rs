@@ -104,6 +104,7 @@ fn answer(cli: Cli, output: &Output) -> anyhow::Result<CommandExit> {
             let file = file.or(global.config).unwrap_or_else(|| CONFIG.into());
             commands::setup::trust(output, &file, forget)
         }
+        Command::Overlay { command } => commands::setup::overlay::overlay(&global, output, command),
         Command::Chat(words) => commands::chat::chat(&global, output, &words),
         Command::Runs(words) => commands::runs::runs(&global, output, &words),
         Command::Rollout(words) => rollout::rollout(&global, output, &words),

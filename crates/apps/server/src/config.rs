@@ -1,6 +1,7 @@
 //! The one place that reads what is outside of the process: files, standard input, the environment.
 
 pub(crate) mod mcp_instances;
+pub(crate) mod overlays;
 pub(crate) mod registry;
 pub(crate) mod servers;
 pub(crate) mod tokens;

@@ -1,8 +1,11 @@
 //! A file that was read: what it says, and all that is wrong with it.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use super::foreign::ForeignFile;
+use super::overlay::Overlay;
+use super::overlay::rows::OverlayRows;
 use super::{Config, in_order};
 use crate::check;
 use crate::file::document::TomlDocument;
@@ -68,6 +71,39 @@ impl Config {
         }
         read.warnings.extend(foreign.warnings);
         in_order(&mut read.warnings);
+        read
+    }
+
+    /// The same with what holds over the file, at a time in seconds since 1970. The file must be
+    /// right by itself. What is wrong with a row is told of `overlay`, with the number of the row
+    /// as its line, and nothing comes into force: a row that is passed over may be one that keeps
+    /// a tool away.
+    pub fn read_over(text: &str, file: &str, overlay: &Overlay, now: u64) -> ParsedConfig {
+        let alone = Self::read(text, file);
+        let Some(config) = alone.config.as_ref().filter(|_| !overlay.rows.is_empty()) else {
+            return alone;
+        };
+        let own = match ForeignFile::read(text, file) {
+            Some(Ok(foreign)) => Cow::Owned(foreign.toml),
+            Some(Err(_)) | None => Cow::Borrowed(text),
+        };
+        let mut read = Self::read_own(&overlay.folded(&own, now), file);
+        let rows = OverlayRows::of(overlay, &own);
+        read.problems.iter_mut().for_each(|problem| rows.place(problem));
+        let known = alone.warnings.iter().map(|warning| (&warning.path, &warning.message));
+        let known: Vec<_> = known.collect();
+        read.warnings.retain(|warning| !known.contains(&(&warning.path, &warning.message)));
+        read.warnings.iter_mut().for_each(|warning| rows.place(warning));
+        read.warnings.extend(alone.warnings.iter().cloned());
+        for new in [&mut read.config, &mut read.partial].into_iter().flatten() {
+            for point in &mut new.points {
+                let same = config.points.iter().find(|old| old.at.path == point.at.path);
+                match same {
+                    Some(old) => point.at = old.at.clone(),
+                    None => rows.place(&mut point.at),
+                }
+            }
+        }
         read
     }
 

@@ -4,6 +4,7 @@ mod agent;
 mod desk;
 mod effects;
 mod global;
+mod overlay;
 mod remote;
 mod rollout;
 mod runs;
@@ -19,6 +20,7 @@ pub(super) use agent::{ChatArgs, ModelCommand};
 pub(super) use desk::DeskCommand;
 pub(super) use effects::EffectsArgs;
 pub(super) use global::GlobalArgs;
+pub(super) use overlay::OverlayCommand;
 pub(super) use remote::{
     AuditCommand, CallCommand, CallsArgs, RemoteArgs, SourceCommand, SourcesArgs, TicketCommand,
     TicketsArgs,
@@ -104,6 +106,12 @@ Examples:
         /// Trust it no longer.
         #[arg(long)]
         forget: bool,
+    },
+    /// Change single fields over the configuration, and take them back.
+    #[command(after_help = overlay::HELP)]
+    Overlay {
+        #[command(subcommand)]
+        command: Option<OverlayCommand>,
     },
     /// Talk to an agent: a model that uses the tools.
     #[command(after_help = "\
@@ -436,6 +444,10 @@ pub(super) struct ServeArgs {
     /// A proxy that ends TLS stands before this server: needed where others can reach it.
     #[arg(long)]
     pub(super) behind_proxy: bool,
+    /// Do without what was changed over the configuration (`toolcrib overlay`), for when that is the
+    /// fault.
+    #[arg(long)]
+    pub(super) no_overlay: bool,
 }
 
 /// `localhost` is this machine whatever a resolver says of it, so that nothing else is opened.

@@ -25,6 +25,7 @@ use super::output::Output;
 use super::signals::told_to_end;
 use super::toolset_splits;
 use super::trust;
+use crate::config::overlays;
 use crate::sources::{self, SourceRegistry};
 use crate::telemetry::Telemetry;
 use crate::{config, secrets};
@@ -225,7 +226,8 @@ fn configuration(global: &GlobalArgs) -> Result<Option<(PathBuf, String)>> {
 
 /// A configuration without a problem; what is doubtful is told.
 fn read(path: &Path, text: &str, output: &Output) -> Result<Config> {
-    let read = Config::read(text, &path.display().to_string());
+    let held = overlays::overlay(path)?;
+    let read = Config::read_over(text, &path.display().to_string(), &held, overlays::now());
     output.warn(&read.warnings);
     read.config.ok_or_else(|| {
         let lines: Vec<_> = read.problems.iter().map(ToString::to_string).collect();

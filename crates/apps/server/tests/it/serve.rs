@@ -70,6 +70,7 @@ mod open_responses;
 mod operations;
 mod oracle;
 mod outbound_requests;
+mod overlaid;
 mod page;
 mod page_tools;
 mod passing;

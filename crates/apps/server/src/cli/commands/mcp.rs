@@ -40,7 +40,7 @@ pub(crate) fn mcp(
     file: Option<&PathBuf>,
 ) -> Result<CommandExit> {
     secrets::stay_in_memory()?;
-    let file = ServeConfig::open(file.or(global.config.as_ref()), output)?;
+    let file = ServeConfig::open(file.or(global.config.as_ref()), false, output)?;
     global.start_log(file.checked.log)?;
     let telemetry = Arc::new(Telemetry::open(&file.checked)?);
     let runtime = Builder::new_multi_thread().enable_all().build()?;

@@ -66,7 +66,8 @@ pub(crate) fn serve(
     words: &ServeArgs,
 ) -> Result<CommandExit> {
     secrets::stay_in_memory()?;
-    let file = ServeConfig::open(words.file.as_ref().or(global.config.as_ref()), output)?;
+    let chosen = words.file.as_ref().or(global.config.as_ref());
+    let file = ServeConfig::open(chosen, words.no_overlay, output)?;
     global.start_log(file.checked.log)?;
     let front = &file.checked.front;
     let listening = ListenAddress::of(words, front)?;

@@ -1,5 +1,7 @@
 //! `toolcrib import`, `check`, `trust` and `login`: what comes before the first call.
 
+pub(crate) mod overlay;
+
 use std::path::Path;
 
 use anyhow::{Context, Error, Result, anyhow, bail};
@@ -15,7 +17,7 @@ use crate::cli::context::CommandContext;
 use crate::cli::output::Output;
 use crate::cli::signals::told_to_end;
 use crate::cli::trust::TrustRequest;
-use crate::config;
+use crate::config::{self, overlays};
 
 pub(crate) fn import(output: &Output, path: &Path) -> Result<CommandExit> {
     let text = if path == Path::new("-") { config::standard_input()? } else { config::file(path)? };
@@ -42,11 +44,20 @@ pub(crate) fn check(
     let path = words.file.clone().or_else(|| global.config.clone());
     let path = path.unwrap_or_else(|| CONFIG.into());
     let (shown, text) = (path.display().to_string(), config::file(&path)?);
-    let read = Config::read(&text, &shown);
+    let held = (!words.no_overlay).then(|| overlays::overlay(&path)).transpose()?;
+    let held = held.unwrap_or_default();
+    let read = Config::read_over(&text, &shown, &held, overlays::now());
     let (problems, warnings) = read.examine(&config::ProcessLookup);
     let (mut refusals, mut failed) = (Vec::new(), Vec::new());
     if let Some(checked) = read.config {
-        let file = ServeConfig { path, text: Some(text), checked, is_found: false };
+        let file = ServeConfig {
+            path,
+            folded: Some(held.folded(&text, overlays::now())),
+            text: Some(text),
+            checked,
+            is_found: false,
+            overlay: None,
+        };
         (refusals, failed) = serve::refusals(global, words, &file);
     }
     if !problems.is_empty() {
@@ -90,7 +101,8 @@ fn told(error: &Error) -> String {
 /// Shows what a file starts and sends, and remembers that it may.
 pub(crate) fn trust(output: &Output, path: &Path, forget: bool) -> Result<CommandExit> {
     let shown = path.display().to_string();
-    let read = Config::read(&config::file(path)?, &shown);
+    let held = overlays::overlay(path)?;
+    let read = Config::read_over(&config::file(path)?, &shown, &held, overlays::now());
     let mut checked =
         read.config.with_context(|| format!("`{shown}` cannot be used: `toolcrib check`"))?;
     let wishes = TrustRequest::of(path, &mut checked);

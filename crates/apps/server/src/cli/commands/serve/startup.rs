@@ -14,6 +14,7 @@ use crate::cli::args::CONFIG;
 use crate::cli::context::DEFAULT;
 use crate::cli::output::Output;
 use crate::cli::trust;
+use crate::config::overlays::{self, OverlayFile};
 use crate::config::registry::RegistryEntry;
 use crate::config::{self, servers};
 use crate::http::listen::tls::acceptor;
@@ -23,6 +24,10 @@ pub(crate) struct ServeConfig {
     pub(in crate::cli) path: PathBuf,
     /// `None`: there is no file, and the default holds.
     pub(in crate::cli) text: Option<String>,
+    /// The text with what was changed over it.
+    pub(in crate::cli) folded: Option<String>,
+    /// Where that is kept; `None`: it is done without.
+    pub(in crate::cli) overlay: Option<OverlayFile>,
     pub(in crate::cli) checked: Config,
     /// Nobody named it.
     pub(in crate::cli) is_found: bool,
@@ -30,7 +35,11 @@ pub(crate) struct ServeConfig {
 
 impl ServeConfig {
     /// The file of this name, which must be there; else `crib.toml`, if it is there.
-    pub(in crate::cli) fn open(named: Option<&PathBuf>, output: &Output) -> Result<Self> {
+    pub(in crate::cli) fn open(
+        named: Option<&PathBuf>,
+        without_overlay: bool,
+        output: &Output,
+    ) -> Result<Self> {
         let (path, text) = match named {
             Some(path) => (path.clone(), Some(config::file(path)?)),
             None => (PathBuf::from(CONFIG), config::file_if_any(CONFIG.as_ref())?),
@@ -39,7 +48,14 @@ impl ServeConfig {
             output.note(&format!("there is no `{CONFIG}`: serving a calendar, tasks and mail of its own, and a few harmless tools"));
         }
         let shown = path.display().to_string();
-        let read = Config::read(text.as_deref().unwrap_or(DEFAULT), &shown);
+        let overlay = (!without_overlay).then(|| OverlayFile::of(&path)).flatten();
+        let held = overlay.as_ref().map(OverlayFile::read).transpose()?.unwrap_or_default();
+        let own = text.as_deref().unwrap_or(DEFAULT);
+        let read = Config::read_over(own, &shown, &held, overlays::now());
+        let folded = Some(held.folded(own, overlays::now()));
+        if !held.rows.is_empty() {
+            output.note(&format!("`{shown}` was changed: `toolcrib overlay` lists how"));
+        }
         output.warn(&read.warnings);
         let mut checked = read.config.ok_or_else(|| {
             let lines: Vec<_> = read.problems.iter().map(ToString::to_string).collect();
@@ -49,7 +65,7 @@ impl ServeConfig {
         if is_found {
             trust::pass(&path, &mut checked, output)?;
         }
-        Ok(Self { path, text, checked, is_found })
+        Ok(Self { path, text, folded, overlay, checked, is_found })
     }
 }
 

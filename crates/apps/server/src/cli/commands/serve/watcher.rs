@@ -9,17 +9,19 @@ use toolcrib::agent::model::ModelSettings;
 use toolcrib::catalog::SourceState;
 use toolcrib::config::effects::told_of_undeclared;
 use toolcrib::config::{
-    ApplyError, Config, ConfigChange, EmbedderSettings, LiveConfig, kept_out, set_aside,
+    ApplyError, Config, ConfigChange, EmbedderSettings, LiveConfig, Overlay, kept_out, set_aside,
 };
 use toolcrib::toolsets::ToolsetSplits;
 use toolcrib::{Redactor, Secret};
 
 use super::startup::ServeConfig;
+use crate::cli::context::DEFAULT;
 use crate::cli::embeddings;
 use crate::cli::output::Output;
 use crate::cli::toolset_splits;
 use crate::cli::trust::TrustRequest;
 use crate::config;
+use crate::config::overlays::{self, OverlayFile};
 use crate::config::tokens::{CallerToken, TokenFolder};
 use crate::http::state::GatewayState;
 use crate::secrets;
@@ -69,21 +71,28 @@ async fn follow_file(
 ) {
     let (mut seen, mut applied, mut distrusted) = (None, None, None);
     let mut unread = String::new();
+    // When a change over the file ends by itself.
+    let mut end = None;
     loop {
         // What is written while it is read is read again, and what is being written, such as the
         // first half of a file whose second half forbids something, is read once it stands still.
-        let now = config::stamp(&file.path);
+        let now = Some((config::stamp(&file.path), file.overlay.as_ref().map(OverlayFile::stamp)));
         let stands_still = now == seen;
-        if now.is_none() && !stands_still {
+        if now.is_some_and(|(own, _)| own.is_none() && seen.is_some_and(|(own, _)| own.is_some())) {
             output.note("the configuration is gone: the last one stays in force");
         }
         seen = now;
-        let is_new = now != applied;
+        let is_over = end.is_some_and(|end| end <= overlays::now());
+        let is_new = now != applied || is_over;
         if stands_still && (is_new || distrusted.as_ref().is_some_and(TrustRequest::is_trusted)) {
-            match config::file_if_any(&file.path) {
-                Ok(text) => {
+            let overlay = file.overlay.as_ref().map(OverlayFile::read).transpose();
+            match overlay.and_then(|held| Ok((config::file_if_any(&file.path)?, held))) {
+                Ok((text, held)) => {
                     (applied, unread) = (now, String::new());
-                    distrusted = reload((&mut file, &wishes, &askers), text, gateway, output).await;
+                    let held = held.unwrap_or_default();
+                    end = held.next_end(overlays::now());
+                    let wishes = (&mut file, &wishes, &askers);
+                    distrusted = reload(wishes, (text, &held), gateway, output).await;
                 }
                 // Descriptors may be lacking only now, so it is tried again.
                 Err(error) => {
@@ -177,13 +186,19 @@ impl ActiveSecrets {
 /// would do if it must be trusted first.
 async fn reload(
     (file, wanted_now, asker): (&mut ServeConfig, &EmbedderSender, &SplitterSender),
-    text: Option<String>,
+    (text, held): (Option<String>, &Overlay),
     gateway: &GatewayState,
     output: &Output,
 ) -> Option<TrustRequest> {
-    let text = text.filter(|text| file.text.as_ref() != Some(text))?;
+    let now = overlays::now();
+    let text = text.or_else(|| file.text.clone());
+    let own = text.as_deref().unwrap_or(DEFAULT);
+    let folded = Some(held.folded(own, now));
+    if folded == file.folded {
+        return None;
+    }
     let name = file.path.display().to_string();
-    let read = Config::read(&text, &name);
+    let read = Config::read_over(own, &name, held, now);
     let applied = match read.config {
         None => Err(ApplyError::File(read.problems)),
         Some(config) => match passed(config, file) {
@@ -212,7 +227,7 @@ async fn reload(
             output.warn(&[format!("`{name}` stays as it was: {refused}")]);
         }
     }
-    file.text = Some(text);
+    (file.text, file.folded) = (text, folded);
     None
 }
 

@@ -1,0 +1,85 @@
+//! Single fields that hold over the file: changed while it serves, dated, and taken back at will.
+//! The file itself is never written.
+
+mod fold;
+mod path;
+pub(super) mod rows;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+pub use path::OverlayPath;
+
+/// Changes that hold over one file, in the order in which they were made.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Overlay {
+    /// Counts the changes of it: whoever changes it says which one it has seen.
+    pub version: u64,
+    #[serde(default)]
+    pub rows: Vec<OverlayRow>,
+}
+
+/// One field, and who has changed it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OverlayRow {
+    /// The version that it came with.
+    pub id: u64,
+    /// As the file would name it: `tool.github__delete_repo.enabled`.
+    pub path: OverlayPath,
+    /// What it says now; `null` takes the field away. At `allow`, `ask` and `deny` of the top a
+    /// list, whose entries stand behind those of the file.
+    pub value: Value,
+    /// What the file said when the row was made; `null`: nothing.
+    #[serde(default)]
+    pub was: Value,
+    /// Who made it.
+    pub by: String,
+    /// When it was made, in seconds since 1970.
+    pub at: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// When it ends by itself, in seconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<u64>,
+}
+
+/// What a row comes to, over one text of the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OverlayStanding {
+    InForce,
+    /// It is in force, and the file no longer says what it said when the row was made.
+    FileDiffers,
+    /// The file says the same by now: the row does nothing.
+    Landed,
+    /// The source or the profile of it is gone: it does nothing until that is there again.
+    Orphan,
+    /// Its time is over: it does nothing.
+    Over,
+}
+
+impl Overlay {
+    /// What each row comes to over this text, at a time in seconds since 1970, in the order of the
+    /// rows. A text that is no TOML gives nothing.
+    pub fn standings(&self, text: &str, now: u64) -> Vec<OverlayStanding> {
+        fold::over(self, text, now).map(|folded| folded.standings).unwrap_or_default()
+    }
+
+    /// The text with the rows that are in force, its comments and its order kept. A text that is
+    /// no TOML stays as it is.
+    pub fn folded(&self, text: &str, now: u64) -> String {
+        fold::over(self, text, now).map_or_else(|| text.to_owned(), |folded| folded.text)
+    }
+
+    /// What the file says at a place of the overlay; `null`: nothing.
+    pub fn said(path: &OverlayPath, text: &str) -> Value {
+        fold::said(path, text)
+    }
+
+    /// When the next row ends by itself, in seconds since 1970.
+    pub fn next_end(&self, now: u64) -> Option<u64> {
+        self.rows.iter().filter_map(|row| row.until).filter(|until| *until > now).min()
+    }
+}

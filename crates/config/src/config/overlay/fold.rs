@@ -1,0 +1,241 @@
+//! The rows of an overlay in the text of a file, whose comments and order stay.
+
+use serde_json::{Map, Number, Value};
+use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike};
+
+use super::path::{OverlayField, OverlayPath};
+use super::{Overlay, OverlayRow, OverlayStanding};
+
+pub(super) struct FoldedText {
+    pub(super) text: String,
+    /// In the order of the rows.
+    pub(super) standings: Vec<OverlayStanding>,
+}
+
+/// `None`: the text is no TOML.
+pub(super) fn over(overlay: &Overlay, text: &str, now: u64) -> Option<FoldedText> {
+    let mut document: DocumentMut = text.parse().ok()?;
+    let said: Vec<_> =
+        overlay.rows.iter().map(|row| found(&row.path, document.as_table())).collect();
+    let mut standings = Vec::with_capacity(overlay.rows.len());
+    for (row, said) in overlay.rows.iter().zip(said) {
+        let is_over = row.until.is_some_and(|until| until <= now);
+        let standing = match said {
+            _ if is_over => OverlayStanding::Over,
+            FileValue::NoOwner => OverlayStanding::Orphan,
+            FileValue::Said(said) => standing(row, &said),
+        };
+        if matches!(standing, OverlayStanding::InForce | OverlayStanding::FileDiffers) {
+            put(row, document.as_table_mut());
+        }
+        standings.push(standing);
+    }
+    Some(FoldedText { text: document.to_string(), standings })
+}
+
+/// What a text says at a place; `null`: nothing, or nothing that can be read.
+pub(super) fn said(path: &OverlayPath, text: &str) -> Value {
+    let Ok(document) = text.parse::<DocumentMut>() else { return Value::Null };
+    match found(path, document.as_table()) {
+        FileValue::Said(value) => value,
+        FileValue::NoOwner => Value::Null,
+    }
+}
+
+fn standing(row: &OverlayRow, said: &Value) -> OverlayStanding {
+    let entries = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let is_said = match row.path.field() {
+        Some(OverlayField::Rules(_)) => {
+            let said = entries(said);
+            entries(&row.value).iter().all(|entry| said.contains(entry))
+        }
+        _ => *said == row.value,
+    };
+    match is_said {
+        true => OverlayStanding::Landed,
+        false if *said == row.was => OverlayStanding::InForce,
+        false => OverlayStanding::FileDiffers,
+    }
+}
+
+enum FileValue {
+    Said(Value),
+    /// There is no such source or profile.
+    NoOwner,
+}
+
+fn found(path: &OverlayPath, top: &Table) -> FileValue {
+    let mut at: &dyn TableLike = top;
+    let keys = match path.field() {
+        None => return FileValue::NoOwner,
+        Some(OverlayField::Rules(_)) => path.keys(),
+        Some(OverlayField::Source { id, .. }) => {
+            let Some(source) = source(top, id) else { return FileValue::NoOwner };
+            at = source;
+            path.keys().get(2..).unwrap_or_default()
+        }
+        Some(OverlayField::Named { table, name, keys }) => {
+            let named = top.get(table).and_then(|table| table.as_table_like()?.get(name));
+            match named.and_then(Item::as_table_like) {
+                Some(named) => at = named,
+                None if table == "profile" => return FileValue::NoOwner,
+                None => return FileValue::Said(Value::Null),
+            }
+            keys
+        }
+    };
+    let Some((last, way)) = keys.split_last() else { return FileValue::NoOwner };
+    for key in way {
+        match at.get(key).and_then(Item::as_table_like) {
+            Some(next) => at = next,
+            None => return FileValue::Said(Value::Null),
+        }
+    }
+    FileValue::Said(at.get(last).map_or(Value::Null, |item| in_json(item.clone())))
+}
+
+fn source<'t>(top: &'t Table, id: &str) -> Option<&'t dyn TableLike> {
+    let is_it = |table: &dyn TableLike| table.get("id").and_then(Item::as_str) == Some(id);
+    match top.get("source")? {
+        Item::ArrayOfTables(tables) => {
+            let table = tables.iter().find(|table| is_it(*table))?;
+            Some(table)
+        }
+        Item::Value(toml_edit::Value::Array(items)) => {
+            let mut tables = items.iter().filter_map(toml_edit::Value::as_inline_table);
+            let table = tables.find(|table| is_it(*table))?;
+            Some(table)
+        }
+        Item::None | Item::Value(_) | Item::Table(_) => None,
+    }
+}
+
+fn source_mut<'t>(top: &'t mut Table, id: &str) -> Option<&'t mut dyn TableLike> {
+    let is_it = |table: &dyn TableLike| table.get("id").and_then(Item::as_str) == Some(id);
+    match top.get_mut("source")? {
+        Item::ArrayOfTables(tables) => {
+            let table = tables.iter_mut().find(|table| is_it(&**table))?;
+            Some(table)
+        }
+        Item::Value(toml_edit::Value::Array(items)) => {
+            let mut tables = items.iter_mut().filter_map(toml_edit::Value::as_inline_table_mut);
+            let table = tables.find(|table| is_it(&**table))?;
+            Some(table)
+        }
+        Item::None | Item::Value(_) | Item::Table(_) => None,
+    }
+}
+
+/// Writes a row where it belongs; nothing where there is no such place.
+fn put(row: &OverlayRow, top: &mut Table) {
+    match row.path.field() {
+        None => {}
+        Some(OverlayField::Rules(key)) => add(key, &row.value, top),
+        Some(OverlayField::Source { id, field }) => {
+            if let Some(source) = source_mut(top, id) {
+                set(source, field, &row.value);
+            }
+        }
+        Some(OverlayField::Named { table, name, keys }) => {
+            let way = [table, name].into_iter().chain(keys.iter().map(String::as_str));
+            let way: Vec<_> = way.collect();
+            let Some((last, way)) = way.split_last() else { return };
+            let mut at: &mut dyn TableLike = top;
+            for (depth, key) in way.iter().enumerate() {
+                if at.get(key).is_none() {
+                    at.insert(key, nested(depth == 0));
+                }
+                match at.get_mut(key).and_then(Item::as_table_like_mut) {
+                    Some(next) => at = next,
+                    None => return,
+                }
+            }
+            set(at, last, &row.value);
+        }
+    }
+}
+
+/// A table that stands in a text only by what is in it, if it is the outer one.
+fn nested(is_outer: bool) -> Item {
+    let mut table = Table::new();
+    table.set_implicit(is_outer);
+    Item::Table(table)
+}
+
+fn set(table: &mut dyn TableLike, key: &str, value: &Value) {
+    match in_toml(value) {
+        // What stands around the value, a comment behind it say, stays.
+        Some(mut new) => match table.get_mut(key).and_then(Item::as_value_mut) {
+            Some(old) => {
+                *new.decor_mut() = old.decor().clone();
+                *old = new;
+            }
+            None => {
+                table.insert(key, Item::Value(new));
+            }
+        },
+        None => {
+            table.remove(key);
+        }
+    }
+}
+
+fn add(key: &str, entries: &Value, top: &mut Table) {
+    let Some(toml_edit::Value::Array(entries)) = in_toml(entries) else { return };
+    let list = top.entry(key).or_insert_with(|| Item::Value(Array::new().into()));
+    let Some(list) = list.as_array_mut() else { return };
+    for entry in entries {
+        list.push(entry);
+    }
+}
+
+/// `None` for null, which TOML does not have.
+fn in_toml(value: &Value) -> Option<toml_edit::Value> {
+    Some(match value {
+        Value::Null => return None,
+        Value::Bool(flag) => (*flag).into(),
+        Value::Number(number) => match number.as_i64() {
+            Some(number) => number.into(),
+            None => number.as_f64()?.into(),
+        },
+        Value::String(text) => text.as_str().into(),
+        Value::Array(items) => items.iter().filter_map(in_toml).collect::<Array>().into(),
+        Value::Object(members) => {
+            let members = members.iter().filter_map(|(key, value)| Some((key, in_toml(value)?)));
+            members.collect::<InlineTable>().into()
+        }
+    })
+}
+
+fn in_json(item: Item) -> Value {
+    match item {
+        Item::None => Value::Null,
+        Item::Value(value) => of_value(value),
+        Item::Table(table) => of_table(table.into_iter()),
+        Item::ArrayOfTables(tables) => {
+            let tables = tables.into_iter().map(|table| in_json(Item::Table(table)));
+            Value::Array(tables.collect())
+        }
+    }
+}
+
+fn of_table(members: impl Iterator<Item = (impl Into<String>, Item)>) -> Value {
+    let members = members.map(|(key, item)| (key.into(), in_json(item)));
+    Value::Object(members.collect::<Map<_, _>>())
+}
+
+fn of_value(value: toml_edit::Value) -> Value {
+    match value {
+        toml_edit::Value::String(text) => Value::String(text.into_value()),
+        toml_edit::Value::Integer(number) => Value::Number(number.into_value().into()),
+        toml_edit::Value::Float(number) => {
+            Number::from_f64(number.into_value()).map_or(Value::Null, Value::Number)
+        }
+        toml_edit::Value::Boolean(flag) => Value::Bool(flag.into_value()),
+        toml_edit::Value::Datetime(time) => Value::String(time.into_value().to_string()),
+        toml_edit::Value::Array(items) => Value::Array(items.into_iter().map(of_value).collect()),
+        toml_edit::Value::InlineTable(table) => {
+            of_table(table.into_iter().map(|(key, value)| (key, Item::Value(value))))
+        }
+    }
+}
