@@ -26,6 +26,7 @@ mod options;
 mod rows;
 mod sqlite;
 mod store;
+mod writes;
 
 pub use address::path;
 pub use error::StoreError;

@@ -17,26 +17,26 @@ use toolcrib_core::{
     CallKey, Caller, Content, Ending, EndingReport, Fingerprint, ResultHandle, UncertainCall,
 };
 
+use crate::address;
 use crate::cache::recent_answers::RecentAnswers;
 use crate::clock::WallTime;
 use crate::error::StoreError;
 use crate::options::StoreOptions;
 use crate::rows::call_state::KnownEnd;
-use crate::rows::calls::{self, CallEnd, DuplicateQuery};
+use crate::rows::calls::{CallEnd, DuplicateQuery};
 use crate::rows::history::{self, CallCursor, CallFilter, CallPage, CallRecord};
 use crate::rows::keys::{self, IdempotencyKey, KeyHold, KeySettlement, KeyState};
 use crate::rows::results::{self, NewResult, ResultPiece};
 use crate::sqlite::file;
-use crate::sqlite::read_calls::{EndAction, ReadCalls};
 use crate::sqlite::read_pool::ReadPool;
-use crate::sqlite::retry_queue::EndTask;
-use crate::sqlite::unwritten_end::UnwrittenEnd;
-use crate::sqlite::writer::job::Durability;
 use crate::sqlite::writer::{OWED_PER_GROUP, StoreWriter};
-use crate::{
-    address,
-    sqlite::{key_claims, prune},
-};
+use crate::writes::job::Durability;
+use crate::writes::key_claim::KeyClaim;
+use crate::writes::read_calls::{EndAction, ReadCalls};
+use crate::writes::requests::{FindUnknown, FlushAll, JudgeCall, KeepResult, PruneStep};
+use crate::writes::retry_queue::EndTask;
+use crate::writes::task::WriteTask;
+use crate::writes::unwritten_end::UnwrittenEnd;
 
 /// Large results that are on their way into the file at one time.
 const KEEPING: usize = 4;
@@ -136,12 +136,8 @@ impl Store {
         end: KnownEnd,
         by: &Caller,
     ) -> Result<Option<CallRecord>, StoreError> {
-        let (key, by) = (key.to_owned(), by.clone());
-        let resolve = move |file: &rusqlite::Connection| {
-            calls::resolve(file, &key, end.ending(), Some(&by))?;
-            history::any(file, &key)
-        };
-        self.0.writer.ask(Durability::Sync, resolve).await
+        let judge = JudgeCall { key: key.to_owned(), end, by: by.clone() };
+        self.0.writer.ask(Durability::Sync, judge).await
     }
 
     /// How calls ended, whoever made them, by their keys: those of them that are on record.
@@ -172,17 +168,17 @@ impl Store {
         key: &IdempotencyKey,
         arguments: Fingerprint,
     ) -> Result<KeyState, StoreError> {
-        self.begin_with(key, (arguments, KeyHold::Bound)).await
+        self.begin_with(key, arguments, KeyHold::Bound).await
     }
 
     async fn begin_with(
         &self,
         key: &IdempotencyKey,
-        arguments: (Fingerprint, KeyHold),
+        arguments: Fingerprint,
+        hold: KeyHold,
     ) -> Result<KeyState, StoreError> {
         keys::check(key)?;
-        let options = self.0.options.clone();
-        key_claims::begin(&self.0.writer, key.clone(), arguments, options).await
+        self.0.writer.claim(KeyClaim { key: key.clone(), arguments, hold }).await
     }
 
     /// Records the response of a call that was begun under a key: up to 32 MiB of JSON. As a ledger
@@ -207,13 +203,8 @@ impl Store {
     /// Removes all that is too old, in bounded steps. The store does this by itself about once a
     /// minute.
     pub async fn prune(&self) -> Result<(), StoreError> {
-        loop {
-            let options = self.0.options.clone();
-            let step = move |file: &rusqlite::Connection| prune::step(file, &options);
-            if !self.0.writer.ask(Durability::Commit, step).await? {
-                return Ok(());
-            }
-        }
+        while self.0.writer.ask(Durability::Commit, PruneStep).await? {}
+        Ok(())
     }
 
     /// Looks through the whole file for damage; what is found, in the words of SQLite. Takes
@@ -258,7 +249,7 @@ impl Store {
 
     /// Waits until everything that was handed over is committed.
     pub async fn flush(&self) -> Result<(), StoreError> {
-        self.0.writer.ask(Durability::Commit, |_| Ok(())).await
+        self.0.writer.ask(Durability::Commit, FlushAll).await
     }
 
     async fn finish(&self, call: CallKey, finish: EndingReport) -> Result<(), StoreError> {
@@ -270,9 +261,9 @@ impl Store {
             EndAction::Nothing => self.0.writer.works(),
             EndAction::Update(end) => {
                 let shared = Arc::clone(self.0.writer.shared());
-                let work =
+                let task =
                     EndTask { owed: UnwrittenEnd::call(call, end, &shared), shared, reply: None };
-                self.0.writer.hand_over(Box::new(work)).await
+                self.0.writer.hand_over(WriteTask::End(task)).await
             }
             EndAction::Other(end) => {
                 self.owe(UnwrittenEnd::call(call, end, self.0.writer.shared())).await
@@ -284,8 +275,8 @@ impl Store {
     async fn owe(&self, owed: UnwrittenEnd) -> Result<(), StoreError> {
         let shared = Arc::clone(self.0.writer.shared());
         let (reply, answer) = oneshot::channel();
-        let work = EndTask { owed, shared, reply: Some(reply) };
-        self.0.writer.send(Durability::Commit, Box::new(work)).await?;
+        let task = WriteTask::End(EndTask { owed, shared, reply: Some(reply) });
+        self.0.writer.send(Durability::Commit, task).await?;
         answer.await.unwrap_or_else(|_| Err(self.0.writer.closed()))
     }
 
@@ -307,18 +298,14 @@ impl Store {
         while shared.owed().len() > OWED_PER_GROUP {
             self.flush().await?;
         }
-        self.0.writer.ask(Durability::Commit, move |file| like.unknown(file, after)).await
+        self.0.writer.ask(Durability::Commit, FindUnknown { like, after }).await
     }
 
     async fn keep_large(&self, caller: &Caller, content: &Content) -> Option<ResultHandle> {
         // A permit of a semaphore that nobody closes.
         let _place = self.0.keeping.acquire().await.ok()?;
         let result = NewResult::of(caller, content, &self.0.options)?;
-        let (options, tenant) = (self.0.options.clone(), caller.tenant.clone());
-        let keeping = self.0.writer.ask(Durability::Commit, move |file| {
-            let handle = result.write(file, &options)?;
-            Ok((handle, results::holders(file, Some(&tenant))?))
-        });
+        let keeping = self.0.writer.ask(Durability::Commit, KeepResult(result));
         let (handle, holders) = keeping.await.ok()?;
         self.0.writer.shared().holders.set(&caller.tenant, holders);
         Some(handle)

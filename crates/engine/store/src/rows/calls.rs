@@ -9,8 +9,6 @@ use toolcrib_core::{
 };
 
 use crate::clock::WallTime;
-use crate::error::StoreError;
-use crate::sqlite::writer::job::WriteTask;
 
 /// As much of a call's id as is written: it comes from a model.
 const LONGEST_ID: usize = 256;
@@ -94,19 +92,6 @@ impl NewCall {
             decider.map(|by| &by.subject),
         ])?;
         Ok(())
-    }
-}
-
-/// Writes the row of a call that waits, for which nobody waits.
-pub(crate) struct QueuedCallTask(pub(crate) NewCall);
-
-impl WriteTask for QueuedCallTask {
-    fn run(&mut self, connection: &Connection) -> rusqlite::Result<()> {
-        self.0.queue(connection)
-    }
-
-    fn answer(self: Box<Self>, _: Result<(), StoreError>) {
-        // Where it has no row, none is missed: whoever waits was not accepted yet.
     }
 }
 

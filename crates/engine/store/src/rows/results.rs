@@ -27,6 +27,11 @@ impl NewResult {
         fits.then(|| Self { tenant, subject, hash: Sha256::digest(&bytes).into(), bytes })
     }
 
+    /// Whose it is.
+    pub(crate) fn tenant(&self) -> &str {
+        &self.tenant
+    }
+
     /// Writes it once for equal content; the tenant's oldest make room.
     pub(crate) fn write(
         &self,

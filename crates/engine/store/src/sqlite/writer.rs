@@ -1,8 +1,6 @@
 //! The one thread that writes: what comes while it commits is its next group.
 
 mod group;
-pub(crate) mod job;
-pub(crate) mod shared;
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -10,17 +8,20 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
 pub(crate) use self::group::OWED_PER_GROUP;
 use self::group::WriteGroup;
-use self::job::{Durability, WriteJob, WriteTask, asked};
-use self::shared::WriterShared;
 use super::file::FileLock;
 use crate::cache::result_owners::ResultOwners;
 use crate::error::StoreError;
 use crate::options::StoreOptions;
+use crate::rows::keys::KeyState;
+use crate::writes::awaited::{AwaitedWrite, WriteRequest};
+use crate::writes::job::{Durability, WriteJob};
+use crate::writes::key_claim::{KeyClaim, KeyClaimTask, UnheardClaim};
+use crate::writes::shared::WriterShared;
+use crate::writes::task::WriteTask;
 
 /// Jobs that wait for the writer, at the most; whoever comes then waits to be let in.
 const WAITING: usize = 2_048;
@@ -88,25 +89,36 @@ impl StoreWriter {
     /// Does something within the next group and waits until the group is committed;
     /// `Durability::Sync` waits for the disk as well. Nothing is done if nobody waits any more when
     /// its turn comes.
-    pub(crate) async fn ask<T: Send + 'static>(
+    pub(crate) async fn ask<R: WriteRequest>(
         &self,
         need: Durability,
-        work: impl Fn(&Connection) -> rusqlite::Result<T> + Send + 'static,
-    ) -> Result<T, StoreError> {
-        let (work, answer) = asked(work);
-        self.send(need, work).await?;
+        request: R,
+    ) -> Result<R::Answer, StoreError>
+    where
+        WriteTask: From<AwaitedWrite<R>>,
+    {
+        let (awaited, answer) = AwaitedWrite::of(request);
+        self.send(need, awaited.into()).await?;
         answer.await.unwrap_or_else(|_| Err(self.closed()))
+    }
+
+    /// Asks for a key so that it stays with nobody who went away before hearing of it.
+    pub(crate) async fn claim(&self, claim: KeyClaim) -> Result<KeyState, StoreError> {
+        let (task, answer) = KeyClaimTask::of(claim, Arc::clone(&self.shared));
+        self.send(Durability::Sync, WriteTask::Begin(task)).await?;
+        // From here on nothing is awaited: what was heard is not lost again.
+        answer.await.unwrap_or_else(|_| Err(self.closed())).map(UnheardClaim::heard)
     }
 
     /// Has something done soon. While the file cannot be written, whoever asks is told at once and
     /// does not wait; it is done all the same if the file recovers meanwhile.
-    pub(crate) async fn hand_over(&self, work: Box<dyn WriteTask>) -> Result<(), StoreError> {
-        let Err(fault) = self.works() else { return self.send(Durability::Nothing, work).await };
+    pub(crate) async fn hand_over(&self, task: WriteTask) -> Result<(), StoreError> {
+        let Err(fault) = self.works() else { return self.send(Durability::Nothing, task).await };
         if let (Ok(room), Some(jobs)) = (Arc::clone(&self.room).try_acquire_owned(), &self.jobs) {
-            let job = WriteJob { work, need: Durability::Nothing, _room: room };
+            let job = WriteJob { task, need: Durability::Nothing, _room: room };
             jobs.send(job).map_err(|_| self.closed())?;
         } else {
-            work.answer(Err(fault.clone()));
+            task.answer(Err(fault.clone()));
         }
         Err(fault)
     }
@@ -117,14 +129,10 @@ impl StoreWriter {
     }
 
     /// Hands a job of another kind in.
-    pub(crate) async fn send(
-        &self,
-        need: Durability,
-        work: Box<dyn WriteTask>,
-    ) -> Result<(), StoreError> {
+    pub(crate) async fn send(&self, need: Durability, task: WriteTask) -> Result<(), StoreError> {
         let room = Arc::clone(&self.room).acquire_owned().await.map_err(|_| self.closed())?;
         let jobs = self.jobs.as_ref().ok_or_else(|| self.closed())?;
-        jobs.send(WriteJob { work, need, _room: room }).map_err(|_| self.closed())?;
+        jobs.send(WriteJob { task, need, _room: room }).map_err(|_| self.closed())?;
         let waiting = WAITING.saturating_sub(self.room.available_permits());
         if need != Durability::Nothing || waiting >= MOST_OF_A_GROUP {
             self.hurry();

@@ -10,21 +10,21 @@ use toolcrib_core::{
 };
 
 use super::Store;
-use crate::rows::calls::{self, DuplicateQuery, NewCall, QueuedCallTask};
+use crate::rows::calls::{DuplicateQuery, NewCall};
 use crate::rows::history::CallRecord;
 use crate::rows::keys::{self, IdempotencyKey, KeyHold, KeySettlement, KeyState};
-use crate::rows::results::{self};
+use crate::rows::results;
 use crate::rows::tickets::{self, NewTicket};
-use crate::sqlite::writer::job::Durability;
-
-fn bind_all(keys: &[IdempotencyKey], file: &rusqlite::Connection) -> rusqlite::Result<()> {
-    keys.iter().try_for_each(|key| keys::bind(key, file))
-}
+use crate::writes::job::Durability;
+use crate::writes::requests::{
+    BindKeys, ClaimTicket, LeaveCheckpoint, ParkTicket, PlanCall, ResolveCall, TakeUpKey,
+};
+use crate::writes::task::WriteTask;
 
 impl CallLedger for Store {
     fn queued<'a>(&'a self, call: PlannedCall<'a>) -> BoxFuture<'a, Result<(), LedgerError>> {
         let new = NewCall::of(&call);
-        Box::pin(async move { Ok(self.0.writer.hand_over(Box::new(QueuedCallTask(new))).await?) })
+        Box::pin(async move { Ok(self.0.writer.hand_over(WriteTask::Queue(new)).await?) })
     }
 
     fn planned<'a>(&'a self, call: PlannedCall<'a>) -> BoxFuture<'a, Result<(), LedgerError>> {
@@ -33,13 +33,9 @@ impl CallLedger for Store {
             if call.tool.effect == Effect::Read {
                 let shared = Arc::clone(self.0.writer.shared());
                 let row = self.0.reading.begin(call.key, new, shared);
-                return Ok(self.0.writer.hand_over(row).await?);
+                return Ok(self.0.writer.hand_over(WriteTask::Read(row)).await?);
             }
-            let keys = call.keys.to_vec();
-            let plan = move |file: &rusqlite::Connection| {
-                bind_all(&keys, file)?;
-                new.write(file, None)
-            };
+            let plan = PlanCall { call: new, keys: call.keys.to_vec() };
             Ok(self.0.writer.ask(Durability::Sync, plan).await?)
         })
     }
@@ -53,8 +49,7 @@ impl CallLedger for Store {
     }
 
     fn resolved(&self, call: CallKey, ending: Ending) -> BoxFuture<'_, Result<(), LedgerError>> {
-        let key = call.to_string();
-        let resolve = move |file: &rusqlite::Connection| calls::resolve(file, &key, ending, None);
+        let resolve = ResolveCall { key: call.to_string(), ending };
         Box::pin(async move { Ok(self.0.writer.ask(Durability::Commit, resolve).await?) })
     }
 
@@ -86,12 +81,11 @@ impl KeyLedger for Store {
         key: &'a IdempotencyKey,
         arguments: Fingerprint,
     ) -> BoxFuture<'a, Result<KeyState, LedgerError>> {
-        Box::pin(async move { Ok(self.begin_with(key, (arguments, KeyHold::Loose)).await?) })
+        Box::pin(async move { Ok(self.begin_with(key, arguments, KeyHold::Loose).await?) })
     }
 
     fn bind<'a>(&'a self, keys: &'a [IdempotencyKey]) -> BoxFuture<'a, Result<(), LedgerError>> {
-        let keys = keys.to_vec();
-        let bind = move |file: &rusqlite::Connection| bind_all(&keys, file);
+        let bind = BindKeys(keys.to_vec());
         Box::pin(async move { Ok(self.0.writer.ask(Durability::Sync, bind).await?) })
     }
 
@@ -113,10 +107,7 @@ impl KeyLedger for Store {
         keys: &'a [IdempotencyKey],
         checkpoint: &'a Checkpoint,
     ) -> BoxFuture<'a, Result<(), LedgerError>> {
-        let (keys, written) = (keys.to_vec(), checkpoint.written());
-        let leave = move |file: &rusqlite::Connection| {
-            keys.iter().try_for_each(|key| keys::checkpoint(key, file, &written))
-        };
+        let leave = LeaveCheckpoint { keys: keys.to_vec(), written: checkpoint.written() };
         Box::pin(async move { Ok(self.0.writer.ask(Durability::Sync, leave).await?) })
     }
 
@@ -124,8 +115,7 @@ impl KeyLedger for Store {
         &'a self,
         key: &'a IdempotencyKey,
     ) -> BoxFuture<'a, Result<Option<Checkpoint>, LedgerError>> {
-        let key = key.clone();
-        let take = move |file: &rusqlite::Connection| keys::take_up(&key, file);
+        let take = TakeUpKey(key.clone());
         Box::pin(async move { Ok(self.0.writer.ask(Durability::Sync, take).await?) })
     }
 
@@ -150,10 +140,8 @@ impl KeyLedger for Store {
 impl TicketLedger for Store {
     fn park(&self, parked: ParkedCall) -> BoxFuture<'_, Result<(), LedgerError>> {
         Box::pin(async move {
-            let (ticket, bounds) = (NewTicket::of(parked)?, self.0.options.tickets);
-            let write = move |file: &rusqlite::Connection| ticket.write(file, bounds);
-            let written = self.0.writer.ask(Durability::Sync, write).await?;
-            written.map_err(LedgerError::new)
+            let park = ParkTicket(NewTicket::of(parked)?);
+            self.0.writer.ask(Durability::Sync, park).await?.map_err(LedgerError::new)
         })
     }
 
@@ -162,10 +150,8 @@ impl TicketLedger for Store {
         ticket: &'a TicketId,
         caller: &'a Caller,
     ) -> BoxFuture<'a, Result<ParkedCall, TicketError>> {
-        let (ticket, caller, options) = (ticket.clone(), caller.clone(), self.0.options.clone());
+        let claim = ClaimTicket { ticket: ticket.clone(), caller: caller.clone() };
         Box::pin(async move {
-            let claim =
-                move |file: &rusqlite::Connection| tickets::claim(file, &ticket, &caller, &options);
             self.0.writer.ask(Durability::Sync, claim).await.map_err(LedgerError::from)?
         })
     }

@@ -9,13 +9,13 @@ use toolcrib_core::{
 use super::Store;
 use crate::rows::run_notes;
 use crate::rows::runs::{self, NewRunRow, NewStep};
-use crate::sqlite::writer::job::Durability;
+use crate::writes::job::Durability;
+use crate::writes::run_requests::{AdvanceRun, CreateRun, ForgetRun, WriteNote};
 
 impl RunLedger for Store {
     fn create(&self, run: NewRun, step: RunStep) -> BoxFuture<'_, Result<(), RunLedgerError>> {
         Box::pin(async move {
-            let row = NewRunRow::of(run, step)?;
-            let create = move |file: &rusqlite::Connection| row.create(file);
+            let create = CreateRun(NewRunRow::of(run, step)?);
             self.0.writer.ask(Durability::Commit, create).await.map_err(LedgerError::from)?
         })
     }
@@ -27,8 +27,7 @@ impl RunLedger for Store {
     ) -> BoxFuture<'a, Result<(), RunLedgerError>> {
         let run = run.to_owned();
         Box::pin(async move {
-            let step = NewStep::of(step)?;
-            let advance = move |file: &rusqlite::Connection| step.advance(file, &run);
+            let advance = AdvanceRun { run, step: NewStep::of(step)? };
             self.0.writer.ask(Durability::Commit, advance).await.map_err(LedgerError::from)?
         })
     }
@@ -79,8 +78,7 @@ impl RunLedger for Store {
         caller: &'a Caller,
         run: &'a str,
     ) -> BoxFuture<'a, Result<bool, LedgerError>> {
-        let (caller, run) = (caller.clone(), run.to_owned());
-        let forget = move |file: &rusqlite::Connection| runs::forget(file, &caller, &run);
+        let forget = ForgetRun { caller: caller.clone(), run: run.to_owned() };
         Box::pin(async move { Ok(self.0.writer.ask(Durability::Commit, forget).await?) })
     }
 
@@ -90,9 +88,7 @@ impl RunLedger for Store {
         name: &'a str,
         text: Option<String>,
     ) -> BoxFuture<'a, Result<bool, LedgerError>> {
-        let (run, name) = (run.to_owned(), name.to_owned());
-        let write =
-            move |file: &rusqlite::Connection| run_notes::write(file, &run, &name, text.as_deref());
+        let write = WriteNote { run: run.to_owned(), name: name.to_owned(), text };
         Box::pin(async move { Ok(self.0.writer.ask(Durability::Commit, write).await?) })
     }
 

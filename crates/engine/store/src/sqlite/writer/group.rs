@@ -8,15 +8,16 @@ use std::time::Duration;
 use rusqlite::Connection;
 use toolcrib_core::failpoint;
 
-use super::job::{Durability, WriteJob};
-use super::shared::WriterShared;
 use crate::clock::WallTime;
 use crate::error::{StoreError, is_unsynced};
 use crate::options::StoreOptions;
 use crate::rows::calls;
+use crate::sqlite::execute::{execute, write_end};
 use crate::sqlite::file::{self, LOCK_PATIENCE};
 use crate::sqlite::prune;
-use crate::sqlite::unwritten_end::UnwrittenEnd;
+use crate::writes::job::{Durability, WriteJob};
+use crate::writes::shared::WriterShared;
+use crate::writes::unwritten_end::UnwrittenEnd;
 
 /// Ends that could not be written and go with one group.
 pub(crate) const OWED_PER_GROUP: usize = 256;
@@ -95,7 +96,7 @@ impl WriteGroup {
         let mut faults = faults.into_iter();
         for job in jobs {
             let own = faults.next().flatten();
-            job.work.answer(whole.clone().and_then(|()| own.map_or(Ok(()), Err)));
+            job.task.answer(whole.clone().and_then(|()| own.map_or(Ok(()), Err)));
         }
     }
 
@@ -115,16 +116,17 @@ impl WriteGroup {
         &mut self,
         jobs: &mut [WriteJob],
     ) -> (Result<(), StoreError>, Vec<Option<StoreError>>) {
-        let owed = self.take_owed();
+        let (owed, options) = (self.take_owed(), self.options.clone());
         let sync = jobs.iter().any(|job| job.need == Durability::Sync);
         let mut faults = Vec::with_capacity(jobs.len());
         let whole = self.transact(sync, |connection, path| {
             for owed in &owed {
-                owed.write(connection)?;
+                write_end(owed, connection)?;
             }
             for job in jobs {
                 // A panic costs the one who asked, not the thread.
-                let done = catch_unwind(AssertUnwindSafe(|| job.work.run(connection)));
+                let task = AssertUnwindSafe(|| execute(&mut job.task, connection, &options));
+                let done = catch_unwind(task);
                 let done = done.unwrap_or(Err(rusqlite::Error::InvalidQuery));
                 if done.is_err() && connection.is_autocommit() {
                     return done;
@@ -144,11 +146,11 @@ impl WriteGroup {
     fn unburden(&mut self) {
         let mut owed = self.take_owed().into_iter();
         while let Some(one) = owed.next() {
-            let mut done = self.transact(false, |connection, _| one.write(connection));
+            let mut done = self.transact(false, |connection, _| write_end(&one, connection));
             if is_full(&done)
                 && let Some(lost) = one.lost()
             {
-                done = self.transact(false, |connection, _| lost.write(connection));
+                done = self.transact(false, |connection, _| write_end(&lost, connection));
             }
             if done.is_err() {
                 // There is room for nothing, and an answer is not given up in vain.

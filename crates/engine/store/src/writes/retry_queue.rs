@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use rusqlite::Connection;
 use tokio::sync::oneshot;
 use toolcrib_core::CallKey;
 
+use super::shared::WriterShared;
 use super::unwritten_end::{UnknownEndGuard, UnwrittenEnd};
-use super::writer::job::WriteTask;
-use super::writer::shared::WriterShared;
 use crate::error::StoreError;
 use crate::rows::calls::CallEnd;
 
@@ -37,13 +35,9 @@ pub(crate) struct EndTask {
     pub(crate) reply: Option<oneshot::Sender<Result<(), StoreError>>>,
 }
 
-impl WriteTask for EndTask {
-    fn run(&mut self, connection: &Connection) -> rusqlite::Result<()> {
-        self.owed.write(connection)
-    }
-
-    fn answer(self: Box<Self>, group: Result<(), StoreError>) {
-        let Self { owed, shared, reply } = *self;
+impl EndTask {
+    pub(super) fn answer(self, group: Result<(), StoreError>) {
+        let Self { owed, shared, reply } = self;
         if group.is_err() {
             owed.later(&shared);
         }

@@ -6,11 +6,9 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use foldhash::fast::RandomState;
-use rusqlite::Connection;
 use toolcrib_core::CallKey;
 
-use super::writer::job::WriteTask;
-use super::writer::shared::WriterShared;
+use super::shared::WriterShared;
 use crate::error::StoreError;
 use crate::rows::calls::{CallEnd, NewCall};
 
@@ -52,10 +50,10 @@ impl ReadCalls {
         key: CallKey,
         new: NewCall,
         shared: Arc<WriterShared>,
-    ) -> Box<dyn WriteTask> {
+    ) -> ReadCallTask {
         let row = Arc::new(ReadCall { new, state: Mutex::new(ReadCallState::Waiting(None)) });
         self.all().insert(key, Arc::clone(&row));
-        Box::new(ReadCallTask { row, shared })
+        ReadCallTask { row, shared }
     }
 
     /// A call is over; whether it was one of these, and has to be written again.
@@ -78,23 +76,28 @@ impl ReadCall {
     }
 }
 
-struct ReadCallTask {
+/// The row of one for the writer, who takes its end with it if that is known by then.
+pub(crate) struct ReadCallTask {
     row: Arc<ReadCall>,
     shared: Arc<WriterShared>,
 }
 
-impl WriteTask for ReadCallTask {
-    fn run(&mut self, connection: &Connection) -> Result<(), rusqlite::Error> {
+impl ReadCallTask {
+    /// Writes the row, and its end if there is one.
+    pub(crate) fn run<E>(
+        &self,
+        write: impl FnOnce(&NewCall, Option<&CallEnd>) -> Result<(), E>,
+    ) -> Result<(), E> {
         let mut state = self.row.state();
         if let ReadCallState::Waiting(Some(end)) = &*state {
-            return self.row.new.write(connection, Some(end));
+            return write(&self.row.new, Some(end));
         }
         *state = ReadCallState::Taken;
         drop(state);
-        self.row.new.write(connection, None)
+        write(&self.row.new, None)
     }
 
-    fn answer(self: Box<Self>, group: Result<(), StoreError>) {
+    pub(super) fn answer(self, group: &Result<(), StoreError>) {
         if group.is_err() {
             self.shared.lost.fetch_add(1, Ordering::Relaxed);
         }

@@ -3,8 +3,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rusqlite::Connection;
-
 use crate::rows::calls::CallEnd;
 use crate::rows::keys::{IdempotencyKey, KeySettlement};
 
@@ -18,13 +16,6 @@ pub(crate) enum UnwrittenEnd {
 }
 
 impl UnwrittenEnd {
-    pub(crate) fn write(&self, connection: &Connection) -> rusqlite::Result<()> {
-        match self {
-            Self::Call { key, end, .. } => end.write(connection, key),
-            Self::IdempotencyKey { key, settled } => settled.write(key, connection),
-        }
-    }
-
     /// Itself, or without its answer if that is larger than `HEAVY`.
     pub(super) fn lightened(self) -> Self {
         match self {

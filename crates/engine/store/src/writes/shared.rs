@@ -4,20 +4,20 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::unwritten_end::UnwrittenEnd;
 use crate::cache::result_owners::ResultOwners;
 use crate::error::StoreError;
-use crate::sqlite::unwritten_end::UnwrittenEnd;
 
 /// What the thread and those who ask it both see.
 pub(crate) struct WriterShared {
     pub(crate) path: PathBuf,
     /// Why the last group could not be written, if it could not.
-    pub(super) fault: Mutex<Option<StoreError>>,
+    pub(crate) fault: Mutex<Option<StoreError>>,
     /// Rows that nobody waited for and that could not be written.
     pub(crate) lost: AtomicU64,
     pub(crate) commits: AtomicU64,
     /// Somebody waits for a job that was handed in, or a group is full.
-    pub(super) urgent: AtomicBool,
+    pub(crate) urgent: AtomicBool,
     /// Ends of calls that could not be written yet.
     pub(crate) owed: Mutex<Vec<UnwrittenEnd>>,
     /// Ends that nobody knows and that are not in the file yet: on their way, or owed.
@@ -30,7 +30,7 @@ pub(crate) struct WriterShared {
 }
 
 impl WriterShared {
-    pub(super) fn fault(&self) -> MutexGuard<'_, Option<StoreError>> {
+    pub(crate) fn fault(&self) -> MutexGuard<'_, Option<StoreError>> {
         self.fault.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -2,59 +2,58 @@
 
 use std::sync::Arc;
 
-use rusqlite::Connection;
 use tokio::sync::oneshot;
 use toolcrib_core::Fingerprint;
 
+use super::shared::WriterShared;
 use super::unwritten_end::UnwrittenEnd;
-use super::writer::StoreWriter;
-use super::writer::job::{Durability, WriteTask};
-use super::writer::shared::WriterShared;
 use crate::error::StoreError;
-use crate::options::StoreOptions;
-use crate::rows::keys::{self, IdempotencyKey, KeyHold, KeySettlement, KeyState};
+use crate::rows::keys::{IdempotencyKey, KeyHold, KeySettlement, KeyState};
 
-/// When this resolves to `New`, the key is on disk and belongs to whoever asked. A key that was
-/// taken for somebody who waits no more is free again before the next one asks for it.
-pub(crate) async fn begin(
-    writer: &StoreWriter,
-    key: IdempotencyKey,
-    arguments: (Fingerprint, KeyHold),
-    options: StoreOptions,
-) -> Result<KeyState, StoreError> {
-    let (reply, answer) = oneshot::channel();
-    let shared = Arc::clone(writer.shared());
-    let work = KeyClaimTask { key, arguments, options, begun: None, shared, reply };
-    writer.send(Durability::Sync, Box::new(work)).await?;
-    // From here on nothing is awaited: what was heard is not lost again.
-    answer.await.unwrap_or_else(|_| Err(writer.closed())).map(UnheardClaim::heard)
+/// Asks for a key: it is taken by whoever is told `New`.
+pub(crate) struct KeyClaim {
+    pub(crate) key: IdempotencyKey,
+    pub(crate) arguments: Fingerprint,
+    pub(crate) hold: KeyHold,
 }
 
-struct KeyClaimTask {
-    key: IdempotencyKey,
-    arguments: (Fingerprint, KeyHold),
-    options: StoreOptions,
+/// When the answer is `New`, the key is on disk and belongs to whoever asked. A key that was taken
+/// for somebody who waits no more is free again before the next one asks for it.
+pub(crate) struct KeyClaimTask {
+    claim: KeyClaim,
     begun: Option<KeyState>,
     shared: Arc<WriterShared>,
     reply: oneshot::Sender<Result<UnheardClaim, StoreError>>,
 }
 
-impl WriteTask for KeyClaimTask {
-    fn run(&mut self, connection: &Connection) -> rusqlite::Result<()> {
+impl KeyClaimTask {
+    /// A claim, and where its answer comes.
+    pub(crate) fn of(
+        claim: KeyClaim,
+        shared: Arc<WriterShared>,
+    ) -> (Self, oneshot::Receiver<Result<UnheardClaim, StoreError>>) {
+        let (reply, answer) = oneshot::channel();
+        (Self { claim, begun: None, shared, reply }, answer)
+    }
+
+    /// Does it and keeps what came of it until the group has ended.
+    pub(crate) fn run<E>(
+        &mut self,
+        work: impl FnOnce(&KeyClaim) -> Result<KeyState, E>,
+    ) -> Result<(), E> {
         // Of an attempt that was undone nothing holds.
         self.begun = None;
         // Whoever gave up was told that it was not done.
         if !self.reply.is_closed() {
-            let Self { key, arguments, options, .. } = self;
-            self.begun = Some(keys::begin(key, connection, *arguments, options)?);
+            self.begun = Some(work(&self.claim)?);
         }
         Ok(())
     }
 
-    fn answer(self: Box<Self>, group: Result<(), StoreError>) {
-        let Self { key, begun, shared, reply, .. } = *self;
+    pub(super) fn answer(self, group: Result<(), StoreError>) {
+        let Self { claim, begun, shared, reply } = self;
         let answer = match (group, begun) {
-            (Ok(()), Some(begun)) => Ok(UnheardClaim::of(begun, key, shared)),
+            (Ok(()), Some(begun)) => Ok(UnheardClaim::of(begun, claim.key, shared)),
             (Err(error), _) => Err(error),
             // Nobody waits.
             (Ok(()), None) => return,
@@ -66,7 +65,7 @@ impl WriteTask for KeyClaimTask {
 
 /// An answer on its way. If it is dropped before anybody hears it, the call under the key is never
 /// made.
-struct UnheardClaim {
+pub(crate) struct UnheardClaim {
     begun: KeyState,
     unheard: Option<(IdempotencyKey, Arc<WriterShared>)>,
 }
@@ -77,7 +76,8 @@ impl UnheardClaim {
         Self { begun, unheard }
     }
 
-    fn heard(mut self) -> KeyState {
+    /// It is heard now, and nothing of it comes back.
+    pub(crate) fn heard(mut self) -> KeyState {
         self.unheard = None;
         std::mem::replace(&mut self.begun, KeyState::New)
     }
@@ -101,7 +101,11 @@ mod tests {
     use toolcrib_core::{BoxFuture, Caller, ResultHandle, ToolName};
 
     use super::*;
+    use crate::options::StoreOptions;
     use crate::sqlite::file;
+    use crate::sqlite::writer::StoreWriter;
+    use crate::writes::job::Durability;
+    use crate::writes::stop::Stop;
 
     /// A directory that goes with the test.
     struct Scratch(PathBuf);
@@ -124,22 +128,17 @@ mod tests {
         let tool = ToolName::new("pay").unwrap();
         let key =
             IdempotencyKey { caller: Caller::local(), tool, source: None, key: name.to_owned() };
-        let arguments = (Fingerprint::of(&json!({})), KeyHold::Loose);
-        Box::pin(begin(writer, key, arguments, StoreOptions::default()))
+        let arguments = Fingerprint::of(&json!({}));
+        Box::pin(writer.claim(KeyClaim { key, arguments, hold: KeyHold::Loose }))
     }
 
-    /// A job at which the writer stands still: it says when it is there, and goes on when told.
     fn stop(
         writer: &StoreWriter,
     ) -> (BoxFuture<'_, Result<(), StoreError>>, Receiver<()>, Sender<()>) {
         let (reached, arrival) = mpsc::channel();
         let (leave, left) = mpsc::channel();
-        let stands = move |_: &Connection| {
-            reached.send(()).unwrap();
-            left.recv().unwrap();
-            Ok(())
-        };
-        (Box::pin(writer.ask(Durability::Sync, stands)), arrival, leave)
+        let stands = writer.ask(Durability::Sync, Stop { reached, left });
+        (Box::pin(stands), arrival, leave)
     }
 
     #[tokio::test]
