@@ -1,7 +1,7 @@
 //! The durable record: calls, tickets, kept results, keys and runs of agents in one SQLite file.
 //!
 //! Read in this order: [`Store`], [`StoreOptions`], [`CallFilter`], [`IdempotencyKey`]. The SQL
-//! stands in `schema`.
+//! stands in `schema` and `sqlite/statements`.
 //!
 //! ```no_run
 //! # use std::sync::Arc;

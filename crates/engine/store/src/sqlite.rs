@@ -1,7 +1,9 @@
-//! The SQLite file: opened, read by a pool, written by one thread, and pruned.
+//! The SQLite file: opened, read by a pool, written by one thread, and pruned. Besides the errors
+//! that tell of it, nothing else of this crate names SQLite's library.
 mod execute;
 pub(crate) mod file;
 mod prune;
 pub(crate) mod read_pool;
-pub(crate) mod savepoint;
+mod savepoint;
+pub(crate) mod statements;
 pub(crate) mod writer;

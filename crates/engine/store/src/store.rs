@@ -24,11 +24,12 @@ use crate::error::StoreError;
 use crate::options::StoreOptions;
 use crate::rows::call_state::KnownEnd;
 use crate::rows::calls::{CallEnd, DuplicateQuery};
-use crate::rows::history::{self, CallCursor, CallFilter, CallPage, CallRecord};
+use crate::rows::history::{CallCursor, CallFilter, CallPage, CallRecord};
 use crate::rows::keys::{self, IdempotencyKey, KeyHold, KeySettlement, KeyState};
-use crate::rows::results::{self, NewResult, ResultPiece};
+use crate::rows::results::{NewResult, ResultPiece};
 use crate::sqlite::file;
 use crate::sqlite::read_pool::ReadPool;
+use crate::sqlite::statements::{calls, history, results};
 use crate::sqlite::writer::{OWED_PER_GROUP, StoreWriter};
 use crate::writes::job::Durability;
 use crate::writes::key_claim::KeyClaim;
@@ -291,7 +292,7 @@ impl Store {
             return Ok(None);
         }
         if shared.unknown.load(Ordering::Acquire) == 0 {
-            return self.0.readers.read(move |file| like.unknown(file, after)).await;
+            return self.0.readers.read(move |file| calls::unknown(file, &like, after)).await;
         }
         // One that the file does not have yet is written in front of what the writer is asked, if
         // what is owed is no more than goes with one group.

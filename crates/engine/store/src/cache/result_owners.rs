@@ -3,11 +3,9 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rusqlite::Connection;
 use toolcrib_core::Caller;
 
 use crate::clock::WallTime;
-use crate::rows::results;
 
 /// Until when, by tenant and subject.
 #[derive(Default)]
@@ -15,11 +13,10 @@ pub(crate) struct ResultOwners(Mutex<HashMap<String, HashMap<String, WallTime>>>
 
 impl ResultOwners {
     /// Those of a file that was opened.
-    pub(crate) fn learn(&self, connection: &Connection) -> rusqlite::Result<()> {
-        for (tenant, subject, until) in results::holders(connection, None)? {
+    pub(crate) fn learn(&self, rows: Vec<(String, String, WallTime)>) {
+        for (tenant, subject, until) in rows {
             self.all().entry(tenant).or_default().insert(subject, until);
         }
-        Ok(())
     }
 
     fn all(&self) -> MutexGuard<'_, HashMap<String, HashMap<String, WallTime>>> {

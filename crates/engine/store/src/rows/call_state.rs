@@ -53,30 +53,6 @@ impl CallState {
     pub fn of_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.as_str() == word)
     }
-
-    /// The rows of calls in this state, of one caller or of all, as SQL goes on after `FROM calls`.
-    /// An index is named, so that what a page costs is what it finds and not what lies between;
-    /// those who succeeded are the many, and are found without one of their own.
-    pub(crate) fn rows(self, of_one: bool) -> String {
-        let otherwise = if of_one { "calls_otherwise_of_caller" } else { "calls_otherwise" };
-        let (index, condition) = match self {
-            Self::Running => (Some("calls_running"), "ending IS NULL"),
-            Self::Succeeded if of_one => (Some("calls_of_caller"), "ending = 'succeeded'"),
-            Self::Succeeded => (None, "ending = 'succeeded'"),
-            Self::Failed => (Some(otherwise), "ending = 'failed'"),
-            Self::NotExecuted => (Some(otherwise), "ending = 'not_executed'"),
-            Self::OutcomeUnknown => (Some(otherwise), "ending = 'unknown' AND interrupted = 0"),
-            Self::Interrupted => (Some(otherwise), "ending = 'unknown' AND interrupted = 1"),
-        };
-        match index {
-            // SQLite takes an index of some rows only where their condition stands word for word.
-            Some(index) if index == otherwise => {
-                format!("INDEXED BY {index} WHERE ending <> 'succeeded' AND {condition}")
-            }
-            Some(index) => format!("INDEXED BY {index} WHERE {condition}"),
-            None => format!("WHERE {condition}"),
-        }
-    }
 }
 
 /// How a call ended of which nobody knew, as a person says who has looked.

@@ -1,11 +1,11 @@
 //! Does what the writer is asked, in the statements of SQLite, within the transaction of a group.
 
 use rusqlite::Connection;
+use toolcrib_core::IdempotencyKey;
 
 use super::prune;
+use super::statements::{calls, history, keys, results, run_notes, runs, tickets};
 use crate::options::StoreOptions;
-use crate::rows::keys::{self, IdempotencyKey};
-use crate::rows::{calls, history, results, run_notes, runs, tickets};
 use crate::writes::task::WriteTask;
 use crate::writes::unwritten_end::UnwrittenEnd;
 
@@ -16,11 +16,11 @@ pub(super) fn execute(
     options: &StoreOptions,
 ) -> rusqlite::Result<()> {
     match task {
-        WriteTask::Queue(call) => call.queue(connection),
-        WriteTask::Read(read) => read.run(|call, end| call.write(connection, end)),
+        WriteTask::Queue(call) => calls::queue(connection, call),
+        WriteTask::Read(read) => read.run(|call, end| calls::plan(connection, call, end)),
         WriteTask::Plan(plan) => plan.run(|plan| {
             bind_all(&plan.keys, connection)?;
-            plan.call.write(connection, None)
+            calls::plan(connection, &plan.call, None)
         }),
         WriteTask::End(end) => write_end(&end.owed, connection),
         WriteTask::Resolve(resolve) => {
@@ -30,7 +30,9 @@ pub(super) fn execute(
             calls::resolve(connection, &judge.key, judge.end.ending(), Some(&judge.by))?;
             history::any(connection, &judge.key)
         }),
-        WriteTask::FindUnknown(find) => find.run(|find| find.like.unknown(connection, find.after)),
+        WriteTask::FindUnknown(find) => {
+            find.run(|find| calls::unknown(connection, &find.like, find.after))
+        }
         WriteTask::Begin(claim) => claim.run(|claim| {
             keys::begin(&claim.key, connection, (claim.arguments, claim.hold), options)
         }),
@@ -39,17 +41,19 @@ pub(super) fn execute(
             leave.keys.iter().try_for_each(|key| keys::checkpoint(key, connection, &leave.written))
         }),
         WriteTask::TakeUp(take) => take.run(|take| keys::take_up(&take.0, connection)),
-        WriteTask::Park(park) => park.run(|park| park.0.write(connection, options.tickets)),
+        WriteTask::Park(park) => {
+            park.run(|park| tickets::park(connection, &park.0, options.tickets))
+        }
         WriteTask::Claim(claim) => {
             claim.run(|claim| tickets::claim(connection, &claim.ticket, &claim.caller, options))
         }
         WriteTask::Keep(keep) => keep.run(|keep| {
-            let handle = keep.0.write(connection, options)?;
-            Ok((handle, results::holders(connection, Some(keep.0.tenant()))?))
+            let handle = results::write(connection, &keep.0, options)?;
+            Ok((handle, results::holders(connection, Some(&keep.0.tenant))?))
         }),
-        WriteTask::CreateRun(create) => create.run(|create| create.0.create(connection)),
+        WriteTask::CreateRun(create) => create.run(|create| runs::create(connection, &create.0)),
         WriteTask::AdvanceRun(advance) => {
-            advance.run(|advance| advance.step.advance(connection, &advance.run))
+            advance.run(|advance| runs::advance(connection, &advance.run, &advance.step))
         }
         WriteTask::ForgetRun(forget) => {
             forget.run(|forget| runs::forget(connection, &forget.caller, &forget.run))
@@ -69,8 +73,8 @@ pub(super) fn execute(
 /// The end of a call or of a key.
 pub(super) fn write_end(owed: &UnwrittenEnd, connection: &Connection) -> rusqlite::Result<()> {
     match owed {
-        UnwrittenEnd::Call { key, end, .. } => end.write(connection, key),
-        UnwrittenEnd::IdempotencyKey { key, settled } => settled.write(key, connection),
+        UnwrittenEnd::Call { key, end, .. } => calls::end(connection, key, end),
+        UnwrittenEnd::IdempotencyKey { key, settled } => keys::settle(key, connection, settled),
     }
 }
 

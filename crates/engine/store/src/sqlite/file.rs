@@ -11,7 +11,7 @@ use toolcrib_core::failpoint;
 
 use crate::clock::WallTime;
 use crate::error::StoreError;
-use crate::rows::claimed_tickets;
+use crate::sqlite::statements::claimed_tickets;
 
 /// The forms of the file, each as the change from the one before.
 const STEPS: &[&str] = &[

@@ -4,7 +4,7 @@ use rusqlite::{Connection, params};
 
 use crate::clock::WallTime;
 use crate::options::StoreOptions;
-use crate::rows::{results, runs};
+use crate::sqlite::statements::{results, runs};
 
 /// Rows of one kind that one step looks at.
 const A_STEP: i64 = 500;

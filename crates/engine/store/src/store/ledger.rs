@@ -12,9 +12,9 @@ use toolcrib_core::{
 use super::Store;
 use crate::rows::calls::{DuplicateQuery, NewCall};
 use crate::rows::history::CallRecord;
-use crate::rows::keys::{self, IdempotencyKey, KeyHold, KeySettlement, KeyState};
-use crate::rows::results;
-use crate::rows::tickets::{self, NewTicket};
+use crate::rows::keys::{IdempotencyKey, KeyHold, KeySettlement, KeyState};
+use crate::rows::tickets::NewTicket;
+use crate::sqlite::statements::{keys, results, tickets};
 use crate::writes::job::Durability;
 use crate::writes::requests::{
     BindKeys, ClaimTicket, LeaveCheckpoint, ParkTicket, PlanCall, ResolveCall, TakeUpKey,

@@ -6,8 +6,8 @@ use rusqlite::Connection;
 use toolcrib_core::{RunSummary, StoredRun};
 
 use crate::error::StoreError;
-use crate::rows::runs;
 use crate::sqlite::file;
+use crate::sqlite::statements::runs;
 
 /// The form of the file from which on there are runs in it.
 const WITH_RUNS: i64 = 8;

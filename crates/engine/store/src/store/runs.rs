@@ -7,8 +7,8 @@ use toolcrib_core::{
 };
 
 use super::Store;
-use crate::rows::run_notes;
-use crate::rows::runs::{self, NewRunRow, NewStep};
+use crate::rows::runs::{NewRunRow, NewStep};
+use crate::sqlite::statements::{run_notes, runs};
 use crate::writes::job::Durability;
 use crate::writes::run_requests::{AdvanceRun, CreateRun, ForgetRun, WriteNote};
 

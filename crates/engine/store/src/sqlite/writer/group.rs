@@ -11,10 +11,10 @@ use toolcrib_core::failpoint;
 use crate::clock::WallTime;
 use crate::error::{StoreError, is_unsynced};
 use crate::options::StoreOptions;
-use crate::rows::calls;
 use crate::sqlite::execute::{execute, write_end};
 use crate::sqlite::file::{self, LOCK_PATIENCE};
 use crate::sqlite::prune;
+use crate::sqlite::statements::{calls, results};
 use crate::writes::job::{Durability, WriteJob};
 use crate::writes::shared::WriterShared;
 use crate::writes::unwritten_end::UnwrittenEnd;
@@ -64,7 +64,8 @@ impl WriteGroup {
         let path = &self.shared.path;
         let (connection, interrupted) = file::writer(path, self.options.max_bytes)?;
         let fault = |error| StoreError::of(path, error);
-        self.shared.holders.learn(&connection).map_err(fault)?;
+        let holders = results::holders(&connection, None).map_err(fault)?;
+        self.shared.holders.learn(holders);
         if calls::any_unknown(&connection).map_err(fault)? {
             self.shared.last_unknown.store(WallTime::now().0, Ordering::Release);
         }

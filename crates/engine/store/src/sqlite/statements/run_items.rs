@@ -1,32 +1,8 @@
 //! What stands in the threads of runs: texts, each kept once for its tenant.
 
 use rusqlite::{Connection, OptionalExtension as _, params};
-use sha2::{Digest as _, Sha256};
 
-/// A text that is about to be kept.
-pub(crate) struct NewItem {
-    hash: [u8; 32],
-    text: String,
-}
-
-impl NewItem {
-    pub(crate) fn of(text: String) -> Self {
-        Self { hash: Sha256::digest(text.as_bytes()).into(), text }
-    }
-
-    /// The number of its content, which is written if its tenant does not have it yet.
-    fn content(&self, connection: &Connection, tenant: &str) -> rusqlite::Result<i64> {
-        let mut find = connection
-            .prepare_cached("SELECT id FROM run_contents WHERE tenant = ?1 AND hash = ?2")?;
-        let known = find.query_row(params![tenant, self.hash], |row| row.get(0)).optional()?;
-        if let Some(content) = known {
-            return Ok(content);
-        }
-        let mut insert = connection
-            .prepare_cached("INSERT INTO run_contents (tenant, hash, text) VALUES (?1, ?2, ?3)")?;
-        insert.insert(params![tenant, self.hash, self.text])
-    }
-}
+use crate::rows::runs::NewItem;
 
 /// Puts items from a place on into a thread, for what stood there.
 pub(crate) fn replace(
@@ -39,10 +15,23 @@ pub(crate) fn replace(
     let mut insert = connection
         .prepare_cached("INSERT INTO run_items (run, place, content) VALUES (?1, ?2, ?3)")?;
     for (place, item) in (from..).zip(items) {
-        insert.execute([run, place, item.content(connection, tenant)?])?;
+        insert.execute([run, place, content(connection, tenant, item)?])?;
     }
     // After the new ones, among which what was taken out may stand again.
     sweep(connection, left)
+}
+
+/// The number of an item's content, which is written if its tenant does not have it yet.
+fn content(connection: &Connection, tenant: &str, item: &NewItem) -> rusqlite::Result<i64> {
+    let mut find =
+        connection.prepare_cached("SELECT id FROM run_contents WHERE tenant = ?1 AND hash = ?2")?;
+    let known = find.query_row(params![tenant, item.hash], |row| row.get(0)).optional()?;
+    if let Some(content) = known {
+        return Ok(content);
+    }
+    let mut insert = connection
+        .prepare_cached("INSERT INTO run_contents (tenant, hash, text) VALUES (?1, ?2, ?3)")?;
+    insert.insert(params![tenant, item.hash, item.text])
 }
 
 /// Removes all items of a run.
