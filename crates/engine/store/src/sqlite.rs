@@ -4,6 +4,7 @@ mod execute;
 pub(crate) mod file;
 mod prune;
 pub(crate) mod read_pool;
+mod reads;
 mod savepoint;
 pub(crate) mod statements;
 pub(crate) mod writer;

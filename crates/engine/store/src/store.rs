@@ -29,7 +29,6 @@ use crate::rows::keys::{self, IdempotencyKey, KeyHold, KeySettlement, KeyState};
 use crate::rows::results::{NewResult, ResultPiece};
 use crate::sqlite::file;
 use crate::sqlite::read_pool::ReadPool;
-use crate::sqlite::statements::{calls, history, results};
 use crate::sqlite::writer::{OWED_PER_GROUP, StoreWriter};
 use crate::writes::job::Durability;
 use crate::writes::key_claim::KeyClaim;
@@ -109,24 +108,19 @@ impl Store {
         limit: usize,
     ) -> Result<CallPage, StoreError> {
         self.flush().await?;
-        let page = move |file: &rusqlite::Connection| {
-            history::page(file, caller.as_ref(), &filter, after, limit)
-        };
-        self.0.readers.read(page).await
+        self.0.readers.page(caller, filter, after, limit).await
     }
 
     /// One call of a caller by its key.
     pub async fn call(&self, caller: &Caller, key: &str) -> Result<Option<CallRecord>, StoreError> {
         self.flush().await?;
-        let (caller, key) = (caller.clone(), key.to_owned());
-        self.0.readers.read(move |file| history::one(file, &caller, &key)).await
+        self.0.readers.call(caller.clone(), key.to_owned()).await
     }
 
     /// The same, whoever made it: for whoever runs the crib.
     pub async fn call_of_any(&self, key: &str) -> Result<Option<CallRecord>, StoreError> {
         self.flush().await?;
-        let key = key.to_owned();
-        self.0.readers.read(move |file| history::any(file, &key)).await
+        self.0.readers.call_of_any(key.to_owned()).await
     }
 
     /// Gives a call of whose outcome nobody knows, whoever made it, the end that this person says;
@@ -144,7 +138,7 @@ impl Store {
     /// How calls ended, whoever made them, by their keys: those of them that are on record.
     pub async fn endings(&self, keys: Vec<String>) -> Result<HashMap<String, Ending>, StoreError> {
         self.flush().await?;
-        self.0.readers.read(move |file| history::endings(file, keys)).await
+        self.0.readers.endings(keys).await
     }
 
     /// A piece of a kept result's text: about `bytes` bytes from byte `from`.
@@ -155,9 +149,8 @@ impl Store {
         from: usize,
         bytes: usize,
     ) -> Result<Option<ResultPiece>, StoreError> {
-        let (caller, handle) = (caller.clone(), handle.clone());
-        let reading = self.0.readers.read(move |file| results::kept(file, &caller, &handle));
-        Ok(reading.await?.map(|content| ResultPiece::cut(&content, from, bytes)))
+        let kept = self.0.readers.kept(caller.clone(), handle.clone()).await?;
+        Ok(kept.map(|content| ResultPiece::cut(&content, from, bytes)))
     }
 
     /// Asks for a key before the call is made; when this resolves to `New`, the key is on disk.
@@ -211,13 +204,7 @@ impl Store {
     /// Looks through the whole file for damage; what is found, in the words of SQLite. Takes
     /// seconds for a large file.
     pub async fn check(&self) -> Result<Vec<String>, StoreError> {
-        let check = |file: &rusqlite::Connection| {
-            let mut check = file.prepare("PRAGMA integrity_check(20)")?;
-            let found: rusqlite::Result<Vec<String>> =
-                check.query_map([], |row| row.get(0))?.collect();
-            Ok(found?.into_iter().filter(|found| found != "ok").collect())
-        };
-        self.0.readers.read(check).await
+        self.0.readers.damage().await
     }
 
     /// Rows of reading calls that could not be written since the store was opened.
@@ -292,7 +279,7 @@ impl Store {
             return Ok(None);
         }
         if shared.unknown.load(Ordering::Acquire) == 0 {
-            return self.0.readers.read(move |file| calls::unknown(file, &like, after)).await;
+            return self.0.readers.unknown_like(like, after).await;
         }
         // One that the file does not have yet is written in front of what the writer is asked, if
         // what is owed is no more than goes with one group.

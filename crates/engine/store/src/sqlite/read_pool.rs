@@ -27,7 +27,7 @@ impl ReadPool {
     }
 
     /// Reads on a thread that may block. What SQLite and `read` say is one.
-    pub(crate) async fn read<T: Send + 'static>(
+    pub(super) async fn read<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {

@@ -14,7 +14,6 @@ use crate::rows::calls::{DuplicateQuery, NewCall};
 use crate::rows::history::CallRecord;
 use crate::rows::keys::{IdempotencyKey, KeyHold, KeySettlement, KeyState};
 use crate::rows::tickets::NewTicket;
-use crate::sqlite::statements::{keys, results, tickets};
 use crate::writes::job::Durability;
 use crate::writes::requests::{
     BindKeys, ClaimTicket, LeaveCheckpoint, ParkTicket, PlanCall, ResolveCall, TakeUpKey,
@@ -123,10 +122,8 @@ impl KeyLedger for Store {
         &'a self,
         key: &'a IdempotencyKey,
     ) -> BoxFuture<'a, Result<KeyState, LedgerError>> {
-        let of = key.clone();
-        let recorded = move |file: &rusqlite::Connection| keys::recorded(&of, file);
         Box::pin(async move {
-            Ok(match self.0.readers.read(recorded).await? {
+            Ok(match self.0.readers.recorded(key.clone()).await? {
                 KeyState::Ended(later) => KeyState::Ended(self.0.told.get(key).unwrap_or(later)),
                 begun @ (KeyState::New
                 | KeyState::Running
@@ -160,10 +157,7 @@ impl TicketLedger for Store {
         &'a self,
         caller: &'a Caller,
     ) -> BoxFuture<'a, Result<Vec<ParkedCall>, LedgerError>> {
-        let caller = caller.clone();
-        Box::pin(
-            async move { Ok(self.0.readers.read(move |file| tickets::open(file, &caller)).await?) },
-        )
+        Box::pin(async move { Ok(self.0.readers.parked(caller.clone()).await?) })
     }
 
     fn open_tickets<'a>(
@@ -173,23 +167,18 @@ impl TicketLedger for Store {
         limit: usize,
     ) -> BoxFuture<'a, Result<OpenTickets, LedgerError>> {
         let of = of.cloned();
-        let page =
-            move |file: &rusqlite::Connection| tickets::page(file, of.as_ref(), after, limit);
-        Box::pin(async move { Ok(self.0.readers.read(page).await?) })
+        Box::pin(async move { Ok(self.0.readers.open_tickets(of, after, limit).await?) })
     }
 
     fn owner<'a>(
         &'a self,
         ticket: &'a TicketId,
     ) -> BoxFuture<'a, Result<Option<Caller>, LedgerError>> {
-        let ticket = ticket.clone();
-        Box::pin(async move {
-            Ok(self.0.readers.read(move |file| tickets::owner(file, &ticket)).await?)
-        })
+        Box::pin(async move { Ok(self.0.readers.owner(ticket.clone()).await?) })
     }
 
     fn waiting(&self) -> BoxFuture<'_, Option<u64>> {
-        Box::pin(async move { self.0.readers.read(tickets::count).await.ok() })
+        Box::pin(async move { self.0.readers.waiting().await.ok() })
     }
 
     fn ticket<'a>(
@@ -197,9 +186,7 @@ impl TicketLedger for Store {
         ticket: &'a TicketId,
         caller: &'a Caller,
     ) -> BoxFuture<'a, Result<Option<ParkedCall>, LedgerError>> {
-        let (ticket, caller) = (ticket.clone(), caller.clone());
-        let one = move |file: &rusqlite::Connection| tickets::one(file, &ticket, &caller);
-        Box::pin(async move { Ok(self.0.readers.read(one).await?) })
+        Box::pin(async move { Ok(self.0.readers.ticket(ticket.clone(), caller.clone()).await?) })
     }
 }
 
@@ -217,10 +204,9 @@ impl ResultLedger for Store {
         caller: &'a Caller,
         handle: &'a ResultHandle,
     ) -> BoxFuture<'a, Option<Arc<Content>>> {
-        let (caller, handle) = (caller.clone(), handle.clone());
-        Box::pin(async move {
-            self.0.readers.read(move |file| results::kept(file, &caller, &handle)).await.ok()?
-        })
+        Box::pin(
+            async move { self.0.readers.kept(caller.clone(), handle.clone()).await.ok().flatten() },
+        )
     }
 
     fn keeps_for(&self, caller: &Caller) -> bool {

@@ -8,7 +8,6 @@ use toolcrib_core::{
 
 use super::Store;
 use crate::rows::runs::{NewRunRow, NewStep};
-use crate::sqlite::statements::{run_notes, runs};
 use crate::writes::job::Durability;
 use crate::writes::run_requests::{AdvanceRun, CreateRun, ForgetRun, WriteNote};
 
@@ -33,8 +32,7 @@ impl RunLedger for Store {
     }
 
     fn load<'a>(&'a self, run: &'a str) -> BoxFuture<'a, Result<Option<StoredRun>, LedgerError>> {
-        let run = run.to_owned();
-        Box::pin(async move { Ok(self.0.readers.read(move |file| runs::load(file, &run)).await?) })
+        Box::pin(async move { Ok(self.0.readers.run(run.to_owned()).await?) })
     }
 
     fn events<'a>(
@@ -43,9 +41,7 @@ impl RunLedger for Store {
         from: u64,
         limit: usize,
     ) -> BoxFuture<'a, Result<Vec<String>, LedgerError>> {
-        let run = run.to_owned();
-        let events = move |file: &rusqlite::Connection| runs::events(file, &run, from, limit);
-        Box::pin(async move { Ok(self.0.readers.read(events).await?) })
+        Box::pin(async move { Ok(self.0.readers.events(run.to_owned(), from, limit).await?) })
     }
 
     fn list<'a>(
@@ -54,9 +50,7 @@ impl RunLedger for Store {
         before: Option<u64>,
         limit: usize,
     ) -> BoxFuture<'a, Result<Vec<RunSummary>, LedgerError>> {
-        let caller = caller.clone();
-        let list = move |file: &rusqlite::Connection| runs::list(file, &caller, before, limit);
-        Box::pin(async move { Ok(self.0.readers.read(list).await?) })
+        Box::pin(async move { Ok(self.0.readers.runs(caller.clone(), before, limit).await?) })
     }
 
     fn thread<'a>(
@@ -64,13 +58,12 @@ impl RunLedger for Store {
         caller: &'a Caller,
         thread: &'a str,
     ) -> BoxFuture<'a, Result<Vec<RunSummary>, LedgerError>> {
-        let (caller, thread) = (caller.clone(), thread.to_owned());
-        let of_thread = move |file: &rusqlite::Connection| runs::thread(file, &caller, &thread);
-        Box::pin(async move { Ok(self.0.readers.read(of_thread).await?) })
+        let thread = thread.to_owned();
+        Box::pin(async move { Ok(self.0.readers.thread(caller.clone(), thread).await?) })
     }
 
     fn unfinished(&self) -> BoxFuture<'_, Result<Vec<RunSummary>, LedgerError>> {
-        Box::pin(async move { Ok(self.0.readers.read(runs::unfinished).await?) })
+        Box::pin(async move { Ok(self.0.readers.unfinished().await?) })
     }
 
     fn forget<'a>(
@@ -96,8 +89,6 @@ impl RunLedger for Store {
         &'a self,
         run: &'a str,
     ) -> BoxFuture<'a, Result<Vec<(String, String)>, LedgerError>> {
-        let run = run.to_owned();
-        let notes = move |file: &rusqlite::Connection| run_notes::of(file, &run);
-        Box::pin(async move { Ok(self.0.readers.read(notes).await?) })
+        Box::pin(async move { Ok(self.0.readers.notes(run.to_owned()).await?) })
     }
 }
