@@ -1,3 +1,3 @@
 //! What is asked for too often to be read from the file each time.
 pub(crate) mod recent_answers;
-pub(crate) mod result_owners;
+pub mod result_owners;

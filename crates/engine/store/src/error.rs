@@ -45,6 +45,13 @@ pub enum StoreError {
     File { path: PathBuf, source: Arc<io::Error> },
     #[error("a row of the store `{path}` cannot be read: it is of another release or damaged")]
     Unreadable { path: PathBuf },
+    #[error("the store `{place}` {told}")]
+    Database {
+        /// Its address without the password.
+        place: String,
+        told: &'static str,
+        source: Option<Arc<dyn std::error::Error + Send + Sync>>,
+    },
     #[error("the store `{path}` was closed")]
     Closed { path: PathBuf },
     #[error("{what} may have {most} bytes at most: use a shorter one")]

@@ -19,14 +19,20 @@
 //! can say whether it was sent.
 
 mod address;
-mod cache;
-mod clock;
+#[doc(hidden)]
+pub mod cache;
+#[doc(hidden)]
+pub mod clock;
 mod error;
 mod options;
-mod rows;
+#[doc(hidden)]
+pub mod reads;
+#[doc(hidden)]
+pub mod rows;
 mod sqlite;
 mod store;
-mod writes;
+#[doc(hidden)]
+pub mod writes;
 
 pub use address::path;
 pub use error::StoreError;

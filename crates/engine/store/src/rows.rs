@@ -1,9 +1,9 @@
 //! The rows of the store as data: calls, tickets, kept results, keys and runs of agents. No SQL
 //! stands in here.
-pub(crate) mod call_state;
-pub(crate) mod calls;
-pub(crate) mod history;
-pub(crate) mod keys;
-pub(crate) mod results;
-pub(crate) mod runs;
-pub(crate) mod tickets;
+pub mod call_state;
+pub mod calls;
+pub mod history;
+pub mod keys;
+pub mod results;
+pub mod runs;
+pub mod tickets;

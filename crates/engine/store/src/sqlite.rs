@@ -2,9 +2,9 @@
 //! that tell of it, nothing else of this crate names SQLite's library.
 mod execute;
 pub(crate) mod file;
+pub(crate) mod group;
 mod prune;
 pub(crate) mod read_pool;
 mod reads;
 mod savepoint;
 pub(crate) mod statements;
-pub(crate) mod writer;

@@ -22,21 +22,24 @@ use crate::cache::recent_answers::RecentAnswers;
 use crate::clock::WallTime;
 use crate::error::StoreError;
 use crate::options::StoreOptions;
+use crate::reads::StoreReads;
 use crate::rows::call_state::KnownEnd;
 use crate::rows::calls::{CallEnd, DuplicateQuery};
 use crate::rows::history::{CallCursor, CallFilter, CallPage, CallRecord};
 use crate::rows::keys::{self, IdempotencyKey, KeyHold, KeySettlement, KeyState};
 use crate::rows::results::{NewResult, ResultPiece};
 use crate::sqlite::file;
+use crate::sqlite::group::WriteGroup;
 use crate::sqlite::read_pool::ReadPool;
-use crate::sqlite::writer::{OWED_PER_GROUP, StoreWriter};
-use crate::writes::job::Durability;
+use crate::writes::job::{Durability, GroupWriter};
 use crate::writes::key_claim::KeyClaim;
 use crate::writes::read_calls::{EndAction, ReadCalls};
 use crate::writes::requests::{FindUnknown, FlushAll, JudgeCall, KeepResult, PruneStep};
 use crate::writes::retry_queue::EndTask;
+use crate::writes::shared::{OWED_PER_GROUP, WriterShared};
 use crate::writes::task::WriteTask;
 use crate::writes::unwritten_end::UnwrittenEnd;
+use crate::writes::writer::StoreWriter;
 
 /// Large results that are on their way into the file at one time.
 const KEEPING: usize = 4;
@@ -47,7 +50,7 @@ const KEEPING: usize = 4;
 pub struct Store(Arc<StoreInner>);
 
 struct StoreInner {
-    readers: ReadPool,
+    readers: Box<dyn StoreReads>,
     writer: StoreWriter,
     options: StoreOptions,
     reading: ReadCalls,
@@ -65,8 +68,22 @@ impl Store {
     /// full disk that is done once there is room, and until then `works` tells why not.
     pub fn open(path: &Path, options: StoreOptions) -> Result<Self, StoreError> {
         let owned = Arc::new(file::own(path)?);
+        let shared = Arc::new(WriterShared::of(owned.path.clone()));
         let readers = ReadPool::new(Arc::clone(&owned));
-        let writer = StoreWriter::start(owned, options.clone())?;
+        let group = WriteGroup::open(owned, Arc::clone(&shared), options.clone())?;
+        Self::over(readers, group, shared, options)
+    }
+
+    /// A store of whatever can be read and written as one.
+    #[doc(hidden)]
+    pub fn over(
+        readers: impl StoreReads + 'static,
+        group: impl GroupWriter + 'static,
+        shared: Arc<WriterShared>,
+        options: StoreOptions,
+    ) -> Result<Self, StoreError> {
+        let writer = StoreWriter::start(shared, group)?;
+        let readers: Box<dyn StoreReads> = Box::new(readers);
         let keeping = Semaphore::new(KEEPING);
         let reading = ReadCalls::default();
         let told = RecentAnswers::default();

@@ -1,14 +1,15 @@
 //! What the writer is asked to do, as plain data: nothing in here knows where it is written.
 
-pub(crate) mod awaited;
-pub(crate) mod job;
-pub(crate) mod key_claim;
-pub(crate) mod read_calls;
-pub(crate) mod requests;
-pub(crate) mod retry_queue;
-pub(crate) mod run_requests;
-pub(crate) mod shared;
+pub mod awaited;
+pub mod job;
+pub mod key_claim;
+pub mod read_calls;
+pub mod requests;
+pub mod retry_queue;
+pub mod run_requests;
+pub mod shared;
 #[cfg(test)]
-pub(crate) mod stop;
-pub(crate) mod task;
-pub(crate) mod unwritten_end;
+pub mod stop;
+pub mod task;
+pub mod unwritten_end;
+pub mod writer;

@@ -9,11 +9,11 @@ use crate::clock::WallTime;
 
 /// Until when, by tenant and subject.
 #[derive(Default)]
-pub(crate) struct ResultOwners(Mutex<HashMap<String, HashMap<String, WallTime>>>);
+pub struct ResultOwners(Mutex<HashMap<String, HashMap<String, WallTime>>>);
 
 impl ResultOwners {
     /// Those of a file that was opened.
-    pub(crate) fn learn(&self, rows: Vec<(String, String, WallTime)>) {
+    pub fn learn(&self, rows: Vec<(String, String, WallTime)>) {
         for (tenant, subject, until) in rows {
             self.all().entry(tenant).or_default().insert(subject, until);
         }
@@ -23,14 +23,14 @@ impl ResultOwners {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn has(&self, caller: &Caller) -> bool {
+    pub fn has(&self, caller: &Caller) -> bool {
         let all = self.all();
         let until = all.get(&caller.tenant).and_then(|them| them.get(&caller.subject));
         until.is_some_and(|until| *until > WallTime::now())
     }
 
     /// What holds of one tenant after something of it came or went.
-    pub(crate) fn set(&self, tenant: &str, rows: Vec<(String, String, WallTime)>) {
+    pub fn set(&self, tenant: &str, rows: Vec<(String, String, WallTime)>) {
         let now: HashMap<_, _> =
             rows.into_iter().map(|(_, subject, until)| (subject, until)).collect();
         let mut all = self.all();

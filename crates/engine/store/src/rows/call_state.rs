@@ -84,7 +84,8 @@ impl KnownEnd {
     }
 
     /// Why it failed the person does not say: the tool did not do it.
-    pub(crate) const fn ending(self) -> Ending {
+    #[doc(hidden)]
+    pub const fn ending(self) -> Ending {
         match self {
             Self::Succeeded => Ending::Succeeded,
             Self::Failed => Ending::Failed(ErrorKind::Tool),

@@ -12,19 +12,19 @@ use crate::clock::WallTime;
 const LONGEST_ID: usize = 256;
 
 /// A call that is about to run.
-pub(crate) struct NewCall {
-    pub(crate) key: CallKey,
-    pub(crate) call_id: String,
-    pub(crate) caller: Arc<Caller>,
-    pub(crate) tool: Arc<ToolSpec>,
-    pub(crate) fingerprint: Fingerprint,
-    pub(crate) arguments: Fingerprint,
-    pub(crate) planned: WallTime,
-    pub(crate) decider: Option<Arc<Caller>>,
+pub struct NewCall {
+    pub key: CallKey,
+    pub call_id: String,
+    pub caller: Arc<Caller>,
+    pub tool: Arc<ToolSpec>,
+    pub fingerprint: Fingerprint,
+    pub arguments: Fingerprint,
+    pub planned: WallTime,
+    pub decider: Option<Arc<Caller>>,
 }
 
 impl NewCall {
-    pub(crate) fn of(call: &PlannedCall<'_>) -> Self {
+    pub fn of(call: &PlannedCall<'_>) -> Self {
         let id = call.call_id;
         Self {
             key: call.key,
@@ -40,34 +40,34 @@ impl NewCall {
 }
 
 /// How a call ended, and when.
-pub(crate) struct CallEnd {
+pub struct CallEnd {
     finish: EndingReport,
-    pub(crate) at: WallTime,
+    pub at: WallTime,
 }
 
 impl CallEnd {
-    pub(crate) fn now(finish: EndingReport) -> Self {
+    pub fn now(finish: EndingReport) -> Self {
         Self { finish, at: WallTime::now() }
     }
 
-    pub(crate) fn is_unknown(&self) -> bool {
+    pub fn is_unknown(&self) -> bool {
         self.finish.ending == Ending::Unknown
     }
 
     /// As it is written: a word, and the kind of a failure.
-    pub(crate) fn columns(&self) -> (&'static str, Option<&'static str>) {
+    pub fn columns(&self) -> (&'static str, Option<&'static str>) {
         columns(self.finish.ending)
     }
 
     /// As JSON; none if there were none.
-    pub(crate) fn attempts(&self) -> Option<String> {
+    pub fn attempts(&self) -> Option<String> {
         let attempts = &self.finish.attempts;
         (!attempts.is_empty()).then(|| serde_json::to_string(attempts).ok()).flatten()
     }
 }
 
 /// An ending in two columns.
-pub(crate) fn columns(ending: Ending) -> (&'static str, Option<&'static str>) {
+pub fn columns(ending: Ending) -> (&'static str, Option<&'static str>) {
     match ending {
         Ending::Succeeded => ("succeeded", None),
         Ending::Failed(kind) => ("failed", Some(kind.as_str())),
@@ -77,16 +77,16 @@ pub(crate) fn columns(ending: Ending) -> (&'static str, Option<&'static str>) {
 }
 
 /// A call as another one may be like it.
-pub(crate) struct DuplicateQuery {
-    pub(crate) tenant: String,
-    pub(crate) subject: String,
-    pub(crate) tool: String,
-    pub(crate) source: String,
-    pub(crate) arguments: String,
+pub struct DuplicateQuery {
+    pub tenant: String,
+    pub subject: String,
+    pub tool: String,
+    pub source: String,
+    pub arguments: String,
 }
 
 impl DuplicateQuery {
-    pub(crate) fn of(call: &PlannedCall<'_>) -> Self {
+    pub fn of(call: &PlannedCall<'_>) -> Self {
         Self {
             tenant: call.caller.tenant.clone(),
             subject: call.caller.subject.clone(),
@@ -98,7 +98,7 @@ impl DuplicateQuery {
 }
 
 /// An ending as it was written.
-pub(crate) fn ending(ending: &str, kind: Option<&str>) -> Option<Ending> {
+pub fn ending(ending: &str, kind: Option<&str>) -> Option<Ending> {
     match ending {
         "succeeded" => Some(Ending::Succeeded),
         "failed" => {

@@ -63,7 +63,7 @@ pub struct CallFilter {
 /// Where a page ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[serde(transparent)]
-pub struct CallCursor(pub(crate) i64);
+pub struct CallCursor(#[doc(hidden)] pub i64);
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallPage {

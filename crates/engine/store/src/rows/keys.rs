@@ -14,13 +14,13 @@ use crate::error::StoreError;
 /// Of SQLite a row may have a billion bytes.
 const LARGEST_RESPONSE: usize = 32 * 1024 * 1024;
 
-pub(crate) fn check(key: &IdempotencyKey) -> Result<(), StoreError> {
+pub fn check(key: &IdempotencyKey) -> Result<(), StoreError> {
     key.fits().then_some(()).ok_or(StoreError::TooLong { what: "a key", most: LONGEST_KEY })
 }
 
 /// What becomes of a key that is begun when the process ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum KeyHold {
+pub enum KeyHold {
     /// It is free again.
     Loose,
     /// It stays taken.
@@ -28,7 +28,7 @@ pub(crate) enum KeyHold {
 }
 
 /// What a key is of: a tool, and behind a blank, which no name holds, whose it is.
-pub(crate) fn named(key: &IdempotencyKey) -> String {
+pub fn named(key: &IdempotencyKey) -> String {
     match &key.source {
         Some(source) => format!("{} {source}", key.tool),
         None => key.tool.to_string(),
@@ -36,7 +36,7 @@ pub(crate) fn named(key: &IdempotencyKey) -> String {
 }
 
 /// What is to be written under a key.
-pub(crate) enum KeySettlement {
+pub enum KeySettlement {
     Answered(String),
     /// It takes the place of what was written before.
     Late(String),
@@ -46,7 +46,7 @@ pub(crate) enum KeySettlement {
 
 impl KeySettlement {
     /// An answer that is too large to be kept is one that is lost.
-    pub(crate) fn of(end: &KeyResult) -> Self {
+    pub fn of(end: &KeyResult) -> Self {
         match end {
             KeyResult::Answered(answer) => written(answer).map_or(Self::Lost, Self::Answered),
             KeyResult::Late(answer) => written(answer).map_or(Self::Lost, Self::Late),
@@ -56,7 +56,7 @@ impl KeySettlement {
         }
     }
 
-    pub(crate) fn size(&self) -> usize {
+    pub fn size(&self) -> usize {
         match self {
             Self::Answered(answer) | Self::Late(answer) => answer.len(),
             Self::Lost | Self::Free => 0,
@@ -65,7 +65,7 @@ impl KeySettlement {
 }
 
 /// A response as it is written.
-pub(crate) fn written(response: &Value) -> Result<String, StoreError> {
+pub fn written(response: &Value) -> Result<String, StoreError> {
     let text = response.to_string();
     let fits = text.len() <= LARGEST_RESPONSE;
     fits.then_some(text).ok_or(StoreError::TooLong { what: "a response", most: LARGEST_RESPONSE })

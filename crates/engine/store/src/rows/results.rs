@@ -6,16 +6,16 @@ use toolcrib_core::{Caller, Content, Part};
 use crate::options::StoreOptions;
 
 /// A result that is about to be kept.
-pub(crate) struct NewResult {
-    pub(crate) tenant: String,
-    pub(crate) subject: String,
-    pub(crate) hash: [u8; 32],
-    pub(crate) bytes: Vec<u8>,
+pub struct NewResult {
+    pub tenant: String,
+    pub subject: String,
+    pub hash: [u8; 32],
+    pub bytes: Vec<u8>,
 }
 
 impl NewResult {
     /// `None` if it has no JSON or is larger than all that its tenant may keep.
-    pub(crate) fn of(caller: &Caller, content: &Content, options: &StoreOptions) -> Option<Self> {
+    pub fn of(caller: &Caller, content: &Content, options: &StoreOptions) -> Option<Self> {
         let bytes = serde_json::to_vec(content).ok()?;
         let fits = u64::try_from(bytes.len()).ok()? <= options.result_bytes_per_tenant;
         let Caller { tenant, subject, .. } = caller.clone();

@@ -4,18 +4,18 @@ use sha2::{Digest as _, Sha256};
 use toolcrib_core::{LedgerError, NewRun, RunLedgerError, RunStage, RunStep};
 
 /// A step that is about to be written.
-pub(crate) struct NewStep {
-    pub(crate) number: i64,
-    pub(crate) stage: RunStage,
-    pub(crate) tickets: String,
-    pub(crate) state: String,
-    pub(crate) items_from: i64,
-    pub(crate) items: Vec<NewItem>,
-    pub(crate) events: Vec<String>,
+pub struct NewStep {
+    pub number: i64,
+    pub stage: RunStage,
+    pub tickets: String,
+    pub state: String,
+    pub items_from: i64,
+    pub items: Vec<NewItem>,
+    pub events: Vec<String>,
 }
 
 impl NewStep {
-    pub(crate) fn of(step: RunStep) -> Result<Self, LedgerError> {
+    pub fn of(step: RunStep) -> Result<Self, LedgerError> {
         Ok(Self {
             number: i64::try_from(step.number).unwrap_or(i64::MAX),
             stage: step.stage,
@@ -28,16 +28,16 @@ impl NewStep {
     }
 
     /// How much a run has with it.
-    pub(crate) fn after(&self, before: RunLength) -> RunLength {
+    pub fn after(&self, before: RunLength) -> RunLength {
         let items = self.items_from.saturating_add(count(self.items.len()));
         RunLength { items, events: before.events.saturating_add(count(self.events.len())) }
     }
 }
 
 /// A text of a thread that is about to be kept.
-pub(crate) struct NewItem {
-    pub(crate) hash: [u8; 32],
-    pub(crate) text: String,
+pub struct NewItem {
+    pub hash: [u8; 32],
+    pub text: String,
 }
 
 impl NewItem {
@@ -48,29 +48,29 @@ impl NewItem {
 
 /// How many items and events a run has.
 #[derive(Default, Clone, Copy)]
-pub(crate) struct RunLength {
-    pub(crate) items: i64,
-    pub(crate) events: i64,
+pub struct RunLength {
+    pub items: i64,
+    pub events: i64,
 }
 
 /// A run that is about to be written, with its first step.
-pub(crate) struct NewRunRow {
-    pub(crate) run: NewRun,
-    pub(crate) caller: String,
-    pub(crate) step: NewStep,
+pub struct NewRunRow {
+    pub run: NewRun,
+    pub caller: String,
+    pub step: NewStep,
 }
 
 impl NewRunRow {
-    pub(crate) fn of(run: NewRun, step: RunStep) -> Result<Self, LedgerError> {
+    pub fn of(run: NewRun, step: RunStep) -> Result<Self, LedgerError> {
         let caller = serde_json::to_string(&run.caller).map_err(LedgerError::new)?;
         Ok(Self { run, caller, step: NewStep::of(step)? })
     }
 }
 
-pub(crate) fn gap() -> RunLedgerError {
+pub fn gap() -> RunLedgerError {
     LedgerError::new("items cannot stand behind a gap").into()
 }
 
-pub(crate) fn count(count: usize) -> i64 {
+pub fn count(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }

@@ -16,7 +16,7 @@ const LONGEST: Duration = Duration::from_hours(24 * 365);
 /// A parked call as it is written, but for its arguments: those stand alone, since a parser
 /// bounds depth and what was let in must come out.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct StoredTicket {
+pub struct StoredTicket {
     caller: Caller,
     tool: ToolName,
     source: SourceId,
@@ -36,17 +36,17 @@ pub(crate) struct StoredTicket {
 }
 
 /// A ticket that is about to be written.
-pub(crate) struct NewTicket {
-    pub(crate) ticket: TicketId,
-    pub(crate) tenant: String,
-    pub(crate) subject: String,
-    pub(crate) lifetime: Duration,
-    pub(crate) parked: String,
-    pub(crate) arguments: String,
+pub struct NewTicket {
+    pub ticket: TicketId,
+    pub tenant: String,
+    pub subject: String,
+    pub lifetime: Duration,
+    pub parked: String,
+    pub arguments: String,
 }
 
 impl NewTicket {
-    pub(crate) fn of(parked: ParkedCall) -> Result<Self, LedgerError> {
+    pub fn of(parked: ParkedCall) -> Result<Self, LedgerError> {
         let Caller { tenant, subject, .. } = parked.caller.clone();
         let (ticket, lifetime) = (parked.ticket, parked.lifetime.min(LONGEST));
         let written = StoredTicket {
@@ -76,12 +76,7 @@ impl NewTicket {
     }
 
     /// Why it cannot wait where so many do already, of all callers and of its tenant.
-    pub(crate) fn refused_by_count(
-        &self,
-        bounds: TicketBounds,
-        all: i64,
-        theirs: i64,
-    ) -> Option<String> {
+    pub fn refused_by_count(&self, bounds: TicketBounds, all: i64, theirs: i64) -> Option<String> {
         let TicketBounds { open, of_tenant, .. } = bounds;
         let [all, theirs] = [all, theirs].map(|count| usize::try_from(count).unwrap_or_default());
         if all >= open {
@@ -93,7 +88,7 @@ impl NewTicket {
     }
 
     /// Why it cannot wait beside so many bytes of its tenant.
-    pub(crate) fn refused_by_size(&self, bounds: TicketBounds, held: i64) -> Option<String> {
+    pub fn refused_by_size(&self, bounds: TicketBounds, held: i64) -> Option<String> {
         let held = usize::try_from(held).unwrap_or_default();
         let tenant = &self.tenant;
         (held + self.arguments.len() > bounds.bytes_of_tenant)
@@ -103,7 +98,7 @@ impl NewTicket {
 
 impl StoredTicket {
     /// The call that was written, under its ticket and with its arguments.
-    pub(crate) fn parked(self, ticket: String, arguments: Map<String, Value>) -> ParkedCall {
+    pub fn parked(self, ticket: String, arguments: Map<String, Value>) -> ParkedCall {
         ParkedCall {
             ticket: TicketId::claimed(ticket),
             caller: self.caller,

@@ -5,11 +5,11 @@ use tokio::sync::oneshot;
 use crate::error::StoreError;
 
 /// What the writer is asked, and what it answers.
-pub(crate) trait WriteRequest {
+pub trait WriteRequest {
     type Answer;
 }
 
-pub(crate) struct AwaitedWrite<R: WriteRequest> {
+pub struct AwaitedWrite<R: WriteRequest> {
     request: R,
     done: Option<R::Answer>,
     reply: oneshot::Sender<Result<R::Answer, StoreError>>,
@@ -17,27 +17,44 @@ pub(crate) struct AwaitedWrite<R: WriteRequest> {
 
 impl<R: WriteRequest> AwaitedWrite<R> {
     /// A request, and where its answer comes.
-    pub(crate) fn of(request: R) -> (Self, oneshot::Receiver<Result<R::Answer, StoreError>>) {
+    pub fn of(request: R) -> (Self, oneshot::Receiver<Result<R::Answer, StoreError>>) {
         let (reply, answer) = oneshot::channel();
         (Self { request, done: None, reply }, answer)
     }
 
     /// Does it and keeps what came of it until the group has ended. It may be done again if the
     /// group was undone.
-    pub(crate) fn run<E>(
-        &mut self,
-        work: impl FnOnce(&R) -> Result<R::Answer, E>,
-    ) -> Result<(), E> {
-        // Of an attempt that was undone nothing holds.
-        self.done = None;
-        // Whoever gave up was told that it was not done.
-        if !self.reply.is_closed() {
-            self.done = Some(work(&self.request)?);
+    pub fn run<E>(&mut self, work: impl FnOnce(&R) -> Result<R::Answer, E>) -> Result<(), E> {
+        if let Some(request) = self.begin() {
+            self.done = Some(work(request)?);
         }
         Ok(())
     }
 
-    pub(super) fn answer(self, group: Result<(), StoreError>) {
+    /// The same for what takes a while.
+    pub async fn run_async<E>(
+        &mut self,
+        work: impl AsyncFnOnce(&R) -> Result<R::Answer, E>,
+    ) -> Result<(), E> {
+        if let Some(request) = self.begin() {
+            self.done = Some(work(request).await?);
+        }
+        Ok(())
+    }
+
+    /// What was asked, if somebody waits for it still.
+    fn begin(&mut self) -> Option<&R> {
+        // Of an attempt that was undone nothing holds.
+        self.done = None;
+        // Whoever gave up was told that it was not done.
+        (!self.reply.is_closed()).then_some(&self.request)
+    }
+
+    pub fn request(&self) -> &R {
+        &self.request
+    }
+
+    pub fn answer(self, group: Result<(), StoreError>) {
         let answer = match (group, self.done) {
             (Ok(()), Some(done)) => Ok(done),
             (Err(error), _) => Err(error),

@@ -11,15 +11,15 @@ use crate::error::StoreError;
 use crate::rows::keys::{IdempotencyKey, KeyHold, KeySettlement, KeyState};
 
 /// Asks for a key: it is taken by whoever is told `New`.
-pub(crate) struct KeyClaim {
-    pub(crate) key: IdempotencyKey,
-    pub(crate) arguments: Fingerprint,
-    pub(crate) hold: KeyHold,
+pub struct KeyClaim {
+    pub key: IdempotencyKey,
+    pub arguments: Fingerprint,
+    pub hold: KeyHold,
 }
 
 /// When the answer is `New`, the key is on disk and belongs to whoever asked. A key that was taken
 /// for somebody who waits no more is free again before the next one asks for it.
-pub(crate) struct KeyClaimTask {
+pub struct KeyClaimTask {
     claim: KeyClaim,
     begun: Option<KeyState>,
     shared: Arc<WriterShared>,
@@ -28,7 +28,7 @@ pub(crate) struct KeyClaimTask {
 
 impl KeyClaimTask {
     /// A claim, and where its answer comes.
-    pub(crate) fn of(
+    pub fn of(
         claim: KeyClaim,
         shared: Arc<WriterShared>,
     ) -> (Self, oneshot::Receiver<Result<UnheardClaim, StoreError>>) {
@@ -37,20 +37,31 @@ impl KeyClaimTask {
     }
 
     /// Does it and keeps what came of it until the group has ended.
-    pub(crate) fn run<E>(
-        &mut self,
-        work: impl FnOnce(&KeyClaim) -> Result<KeyState, E>,
-    ) -> Result<(), E> {
-        // Of an attempt that was undone nothing holds.
-        self.begun = None;
-        // Whoever gave up was told that it was not done.
-        if !self.reply.is_closed() {
-            self.begun = Some(work(&self.claim)?);
+    pub fn run<E>(&mut self, work: impl FnOnce(&KeyClaim) -> Result<KeyState, E>) -> Result<(), E> {
+        if let Some(claim) = self.begin() {
+            self.begun = Some(work(claim)?);
         }
         Ok(())
     }
 
-    pub(super) fn answer(self, group: Result<(), StoreError>) {
+    /// What was asked, if somebody waits for it still; `keep` takes what came of it.
+    pub fn begin(&mut self) -> Option<&KeyClaim> {
+        // Of an attempt that was undone nothing holds.
+        self.begun = None;
+        // Whoever gave up was told that it was not done.
+        (!self.reply.is_closed()).then_some(&self.claim)
+    }
+
+    pub fn keep(&mut self, begun: KeyState) {
+        self.begun = Some(begun);
+    }
+
+    /// The key that the group takes, if it does.
+    pub fn taken(&self) -> Option<&IdempotencyKey> {
+        (self.begun == Some(KeyState::New)).then_some(&self.claim.key)
+    }
+
+    pub fn answer(self, group: Result<(), StoreError>) {
         let Self { claim, begun, shared, reply } = self;
         let answer = match (group, begun) {
             (Ok(()), Some(begun)) => Ok(UnheardClaim::of(begun, claim.key, shared)),
@@ -65,7 +76,7 @@ impl KeyClaimTask {
 
 /// An answer on its way. If it is dropped before anybody hears it, the call under the key is never
 /// made.
-pub(crate) struct UnheardClaim {
+pub struct UnheardClaim {
     begun: KeyState,
     unheard: Option<(IdempotencyKey, Arc<WriterShared>)>,
 }
@@ -77,7 +88,7 @@ impl UnheardClaim {
     }
 
     /// It is heard now, and nothing of it comes back.
-    pub(crate) fn heard(mut self) -> KeyState {
+    pub fn heard(mut self) -> KeyState {
         self.unheard = None;
         std::mem::replace(&mut self.begun, KeyState::New)
     }
@@ -103,9 +114,10 @@ mod tests {
     use super::*;
     use crate::options::StoreOptions;
     use crate::sqlite::file;
-    use crate::sqlite::writer::StoreWriter;
+    use crate::sqlite::group::WriteGroup;
     use crate::writes::job::Durability;
     use crate::writes::stop::Stop;
+    use crate::writes::writer::StoreWriter;
 
     /// A directory that goes with the test.
     struct Scratch(PathBuf);
@@ -121,7 +133,10 @@ mod tests {
         let scratch = Scratch(std::env::temp_dir().join(name));
         std::fs::create_dir_all(&scratch.0).unwrap();
         let owned = Arc::new(file::own(&scratch.0.join("crib.db")).unwrap());
-        (StoreWriter::start(owned, StoreOptions::default()).unwrap(), scratch)
+        let shared = Arc::new(WriterShared::of(owned.path.clone()));
+        let options = StoreOptions::default();
+        let group = WriteGroup::open(owned, Arc::clone(&shared), options).unwrap();
+        (StoreWriter::start(shared, group).unwrap(), scratch)
     }
 
     fn ask<'a>(writer: &'a StoreWriter, name: &str) -> BoxFuture<'a, Result<KeyState, StoreError>> {

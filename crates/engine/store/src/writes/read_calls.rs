@@ -14,7 +14,7 @@ use crate::rows::calls::{CallEnd, NewCall};
 
 /// Those that run now.
 #[derive(Default)]
-pub(crate) struct ReadCalls(Mutex<HashMap<CallKey, Arc<ReadCall>, RandomState>>);
+pub struct ReadCalls(Mutex<HashMap<CallKey, Arc<ReadCall>, RandomState>>);
 
 /// The row of one.
 struct ReadCall {
@@ -30,7 +30,7 @@ enum ReadCallState {
 }
 
 /// What is left to do for the end of a call.
-pub(crate) enum EndAction {
+pub enum EndAction {
     /// The writer takes it with the row.
     Nothing,
     /// It is written after the row, and nobody waits for it.
@@ -45,19 +45,14 @@ impl ReadCalls {
     }
 
     /// What the writer has to do for a call that begins; a row that is lost is counted.
-    pub(crate) fn begin(
-        &self,
-        key: CallKey,
-        new: NewCall,
-        shared: Arc<WriterShared>,
-    ) -> ReadCallTask {
+    pub fn begin(&self, key: CallKey, new: NewCall, shared: Arc<WriterShared>) -> ReadCallTask {
         let row = Arc::new(ReadCall { new, state: Mutex::new(ReadCallState::Waiting(None)) });
         self.all().insert(key, Arc::clone(&row));
         ReadCallTask { row, shared }
     }
 
     /// A call is over; whether it was one of these, and has to be written again.
-    pub(crate) fn end(&self, key: CallKey, end: CallEnd) -> EndAction {
+    pub fn end(&self, key: CallKey, end: CallEnd) -> EndAction {
         let Some(row) = self.all().remove(&key) else { return EndAction::Other(end) };
         let mut state = row.state();
         match &mut *state {
@@ -77,14 +72,14 @@ impl ReadCall {
 }
 
 /// The row of one for the writer, who takes its end with it if that is known by then.
-pub(crate) struct ReadCallTask {
+pub struct ReadCallTask {
     row: Arc<ReadCall>,
     shared: Arc<WriterShared>,
 }
 
 impl ReadCallTask {
     /// Writes the row, and its end if there is one.
-    pub(crate) fn run<E>(
+    pub fn run<E>(
         &self,
         write: impl FnOnce(&NewCall, Option<&CallEnd>) -> Result<(), E>,
     ) -> Result<(), E> {
@@ -97,7 +92,16 @@ impl ReadCallTask {
         write(&self.row.new, None)
     }
 
-    pub(super) fn answer(self, group: &Result<(), StoreError>) {
+    /// The same where writing cannot fail yet.
+    pub fn write(&self, write: impl FnOnce(&NewCall, Option<&CallEnd>)) {
+        let done = self.run(|call, end| {
+            write(call, end);
+            Ok::<_, std::convert::Infallible>(())
+        });
+        let Ok(()) = done;
+    }
+
+    pub fn answer(self, group: &Result<(), StoreError>) {
         if group.is_err() {
             self.shared.lost.fetch_add(1, Ordering::Relaxed);
         }

@@ -14,9 +14,9 @@ use crate::rows::results::NewResult;
 use crate::rows::tickets::NewTicket;
 
 /// Writes the row of a call that may be sent from then on, and binds its keys.
-pub(crate) struct PlanCall {
-    pub(crate) call: NewCall,
-    pub(crate) keys: Vec<IdempotencyKey>,
+pub struct PlanCall {
+    pub call: NewCall,
+    pub keys: Vec<IdempotencyKey>,
 }
 
 impl WriteRequest for PlanCall {
@@ -24,9 +24,9 @@ impl WriteRequest for PlanCall {
 }
 
 /// Gives a call whose end was not known the one that came late.
-pub(crate) struct ResolveCall {
-    pub(crate) key: String,
-    pub(crate) ending: Ending,
+pub struct ResolveCall {
+    pub key: String,
+    pub ending: Ending,
 }
 
 impl WriteRequest for ResolveCall {
@@ -35,10 +35,10 @@ impl WriteRequest for ResolveCall {
 
 /// Gives a call whose end was not known the one that a person says. Answers the call as it is from
 /// then on.
-pub(crate) struct JudgeCall {
-    pub(crate) key: String,
-    pub(crate) end: KnownEnd,
-    pub(crate) by: Caller,
+pub struct JudgeCall {
+    pub key: String,
+    pub end: KnownEnd,
+    pub by: Caller,
 }
 
 impl WriteRequest for JudgeCall {
@@ -46,9 +46,9 @@ impl WriteRequest for JudgeCall {
 }
 
 /// Looks for a call like this one whose outcome nobody knew, and that ended after a moment.
-pub(crate) struct FindUnknown {
-    pub(crate) like: DuplicateQuery,
-    pub(crate) after: WallTime,
+pub struct FindUnknown {
+    pub like: DuplicateQuery,
+    pub after: WallTime,
 }
 
 impl WriteRequest for FindUnknown {
@@ -56,16 +56,16 @@ impl WriteRequest for FindUnknown {
 }
 
 /// Has keys stay taken when the process ends.
-pub(crate) struct BindKeys(pub(crate) Vec<IdempotencyKey>);
+pub struct BindKeys(pub Vec<IdempotencyKey>);
 
 impl WriteRequest for BindKeys {
     type Answer = ();
 }
 
 /// Leaves word with keys whose call runs.
-pub(crate) struct LeaveCheckpoint {
-    pub(crate) keys: Vec<IdempotencyKey>,
-    pub(crate) written: String,
+pub struct LeaveCheckpoint {
+    pub keys: Vec<IdempotencyKey>,
+    pub written: String,
 }
 
 impl WriteRequest for LeaveCheckpoint {
@@ -73,23 +73,23 @@ impl WriteRequest for LeaveCheckpoint {
 }
 
 /// Takes up the word that a call left whose end nobody knows.
-pub(crate) struct TakeUpKey(pub(crate) IdempotencyKey);
+pub struct TakeUpKey(pub IdempotencyKey);
 
 impl WriteRequest for TakeUpKey {
     type Answer = Option<Checkpoint>;
 }
 
 /// Writes a ticket; refused where too many wait already.
-pub(crate) struct ParkTicket(pub(crate) NewTicket);
+pub struct ParkTicket(pub NewTicket);
 
 impl WriteRequest for ParkTicket {
     type Answer = Result<(), String>;
 }
 
 /// Takes a ticket out and begins its own key.
-pub(crate) struct ClaimTicket {
-    pub(crate) ticket: TicketId,
-    pub(crate) caller: Caller,
+pub struct ClaimTicket {
+    pub ticket: TicketId,
+    pub caller: Caller,
 }
 
 impl WriteRequest for ClaimTicket {
@@ -97,21 +97,21 @@ impl WriteRequest for ClaimTicket {
 }
 
 /// Keeps a result. Answers its handle, and until when each caller of its tenant has one.
-pub(crate) struct KeepResult(pub(crate) NewResult);
+pub struct KeepResult(pub NewResult);
 
 impl WriteRequest for KeepResult {
     type Answer = (ResultHandle, Vec<(String, String, WallTime)>);
 }
 
 /// Removes a bounded number of old rows. Answers whether there may be more.
-pub(crate) struct PruneStep;
+pub struct PruneStep;
 
 impl WriteRequest for PruneStep {
     type Answer = bool;
 }
 
 /// Does nothing: what came before is committed when it is answered.
-pub(crate) struct FlushAll;
+pub struct FlushAll;
 
 impl WriteRequest for FlushAll {
     type Answer = ();

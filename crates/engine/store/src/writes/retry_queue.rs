@@ -14,13 +14,13 @@ use crate::rows::calls::CallEnd;
 const MOST: usize = 100_000;
 
 impl UnwrittenEnd {
-    pub(crate) fn call(key: CallKey, end: CallEnd, shared: &WriterShared) -> Self {
+    pub fn call(key: CallKey, end: CallEnd, shared: &WriterShared) -> Self {
         let unknown = end.is_unknown().then(|| UnknownEndGuard::of(&shared.unknown));
         Self::Call { key: key.to_string(), end, _unknown: unknown }
     }
 
     /// Keeps it for one of the next groups, as long as there is room.
-    pub(crate) fn later(self, shared: &WriterShared) {
+    pub fn later(self, shared: &WriterShared) {
         let mut all = shared.owed();
         if all.len() < MOST {
             all.push(self.lightened());
@@ -29,14 +29,14 @@ impl UnwrittenEnd {
 }
 
 /// Writes an end, and remembers it if it cannot be written now.
-pub(crate) struct EndTask {
-    pub(crate) owed: UnwrittenEnd,
-    pub(crate) shared: Arc<WriterShared>,
-    pub(crate) reply: Option<oneshot::Sender<Result<(), StoreError>>>,
+pub struct EndTask {
+    pub owed: UnwrittenEnd,
+    pub shared: Arc<WriterShared>,
+    pub reply: Option<oneshot::Sender<Result<(), StoreError>>>,
 }
 
 impl EndTask {
-    pub(super) fn answer(self, group: Result<(), StoreError>) {
+    pub fn answer(self, group: Result<(), StoreError>) {
         let Self { owed, shared, reply } = self;
         if group.is_err() {
             owed.later(&shared);

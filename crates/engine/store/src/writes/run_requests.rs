@@ -6,16 +6,16 @@ use super::awaited::WriteRequest;
 use crate::rows::runs::{NewRunRow, NewStep};
 
 /// Writes a run with its first step.
-pub(crate) struct CreateRun(pub(crate) NewRunRow);
+pub struct CreateRun(pub NewRunRow);
 
 impl WriteRequest for CreateRun {
     type Answer = Result<(), RunLedgerError>;
 }
 
 /// Writes a step of a run behind the one before it.
-pub(crate) struct AdvanceRun {
-    pub(crate) run: String,
-    pub(crate) step: NewStep,
+pub struct AdvanceRun {
+    pub run: String,
+    pub step: NewStep,
 }
 
 impl WriteRequest for AdvanceRun {
@@ -23,9 +23,9 @@ impl WriteRequest for AdvanceRun {
 }
 
 /// Removes a run of a caller that has ended. Answers whether there was one.
-pub(crate) struct ForgetRun {
-    pub(crate) caller: Caller,
-    pub(crate) run: String,
+pub struct ForgetRun {
+    pub caller: Caller,
+    pub run: String,
 }
 
 impl WriteRequest for ForgetRun {
@@ -33,10 +33,10 @@ impl WriteRequest for ForgetRun {
 }
 
 /// Writes a note of a run, or takes it away where there is no text. Answers whether it did.
-pub(crate) struct WriteNote {
-    pub(crate) run: String,
-    pub(crate) name: String,
-    pub(crate) text: Option<String>,
+pub struct WriteNote {
+    pub run: String,
+    pub name: String,
+    pub text: Option<String>,
 }
 
 impl WriteRequest for WriteNote {

@@ -5,13 +5,13 @@ use std::sync::mpsc::{Receiver, Sender};
 use super::awaited::WriteRequest;
 
 /// Says when the writer is there, and lets it go on when told.
-pub(crate) struct Stop {
-    pub(crate) reached: Sender<()>,
-    pub(crate) left: Receiver<()>,
+pub struct Stop {
+    pub reached: Sender<()>,
+    pub left: Receiver<()>,
 }
 
 impl Stop {
-    pub(crate) fn stand(&self) {
+    pub fn stand(&self) {
         self.reached.send(()).unwrap();
         self.left.recv().unwrap();
     }

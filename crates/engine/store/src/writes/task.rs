@@ -16,7 +16,7 @@ use crate::rows::calls::NewCall;
 
 /// A part of a group. An error undoes this part alone, unless the whole was undone. It is done anew
 /// if the group was undone for another's sake.
-pub(crate) enum WriteTask {
+pub enum WriteTask {
     /// The row of a call that waits for its turn; nobody waits for the row.
     Queue(NewCall),
     /// The row of a call that only reads; nobody waits for it either.
@@ -47,7 +47,7 @@ pub(crate) enum WriteTask {
 
 impl WriteTask {
     /// Tells how the group and this part in it ended.
-    pub(crate) fn answer(self, group: Result<(), StoreError>) {
+    pub fn answer(self, group: Result<(), StoreError>) {
         match self {
             // Where it has no row, none is missed: whoever waits was not accepted yet.
             Self::Queue(_) => {}

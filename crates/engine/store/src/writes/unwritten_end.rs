@@ -10,14 +10,15 @@ use crate::rows::keys::{IdempotencyKey, KeySettlement};
 const HEAVY: usize = 256 * 1024;
 
 /// An end that is to be written.
-pub(crate) enum UnwrittenEnd {
+pub enum UnwrittenEnd {
     Call { key: String, end: CallEnd, _unknown: Option<UnknownEndGuard> },
     IdempotencyKey { key: IdempotencyKey, settled: KeySettlement },
 }
 
 impl UnwrittenEnd {
     /// Itself, or without its answer if that is larger than `HEAVY`.
-    pub(super) fn lightened(self) -> Self {
+    #[must_use]
+    pub fn lightened(self) -> Self {
         match self {
             Self::IdempotencyKey { key, settled } if settled.size() > HEAVY => {
                 Self::IdempotencyKey { key, settled: KeySettlement::Lost }
@@ -27,7 +28,7 @@ impl UnwrittenEnd {
     }
 
     /// The same without its answer, if it has one.
-    pub(crate) fn lost(&self) -> Option<Self> {
+    pub fn lost(&self) -> Option<Self> {
         match self {
             Self::IdempotencyKey { key, settled } if settled.size() > 0 => {
                 Some(Self::IdempotencyKey { key: key.clone(), settled: KeySettlement::Lost })
@@ -38,10 +39,10 @@ impl UnwrittenEnd {
 }
 
 /// Counts an end that nobody knows for as long as the file does not have it.
-pub(crate) struct UnknownEndGuard(Arc<AtomicUsize>);
+pub struct UnknownEndGuard(Arc<AtomicUsize>);
 
 impl UnknownEndGuard {
-    pub(super) fn of(count: &Arc<AtomicUsize>) -> Self {
+    pub fn of(count: &Arc<AtomicUsize>) -> Self {
         count.fetch_add(1, Ordering::AcqRel);
         Self(Arc::clone(count))
     }

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use rusqlite::Connection;
 use serde_json::json;
 use toolcrib_core::{
     AllowAll, Call, Caller, Effect, Ending, ErrorKind, Fingerprint, PlanRequest, RawArguments,
@@ -47,7 +46,7 @@ async fn run(crib: &Crib, caller: &Caller, names: &[&str]) {
 #[tokio::test]
 async fn a_call_is_told_to_its_caller_alone_with_its_ending_and_without_its_arguments() {
     let scratch = Scratch::new();
-    let store = Store::open(&scratch.file(), StoreOptions::default()).unwrap();
+    let store = scratch.open(StoreOptions::default()).unwrap();
     let before = SystemTime::now() - Duration::from_millis(1);
     run(&crib(&store), &alice(), &["read", "write", "fail", "nothing"]).await;
     let mut page = store.calls(&alice(), CallFilter::default(), None, 10).await.unwrap();
@@ -81,7 +80,7 @@ async fn a_call_is_told_to_its_caller_alone_with_its_ending_and_without_its_argu
 #[tokio::test]
 async fn pages_go_from_the_newest_to_the_oldest_and_filters_hold_together() {
     let scratch = Scratch::new();
-    let store = Store::open(&scratch.file(), StoreOptions::default()).unwrap();
+    let store = scratch.open(StoreOptions::default()).unwrap();
     let crib = crib(&store);
     for _ in 0..4 {
         run(&crib, &alice(), &["write", "fail", "read"]).await;
@@ -123,22 +122,21 @@ fn of<const N: usize>(states: [CallState; N]) -> CallFilter {
 /// A file with as many calls of each of two callers as a page looks at and more, all of which
 /// succeeded but the oldest: for each caller one for each state.
 fn with_others_between(scratch: &Scratch) -> Store {
-    drop(Store::open(&scratch.file(), StoreOptions::default()).unwrap());
-    let raw = Connection::open(scratch.file()).unwrap();
+    drop(scratch.open(StoreOptions::default()).unwrap());
     let digits = |digit: &str| digit.repeat(64);
-    raw.execute_batch(&format!(
+    scratch.change(&format!(
         "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 29999), \
-         of(i, subject) AS (SELECT i / 2, iif(i % 2, 'bob', 'alice') FROM n) \
+         whose(i, subject) AS \
+         (SELECT i / 2, CASE i % 2 WHEN 1 THEN 'bob' ELSE 'alice' END FROM n) \
          INSERT INTO calls (key, call_id, tenant, subject, tool, source, effect, fingerprint, \
          arguments, planned, ended, ending, kind, interrupted) SELECT 'k-' || subject || i, \
-         i, 'acme', subject, 'send', 'web', 'write', '{}', '{}', 4102444800000, 4102444800001, \
+         CAST(i AS TEXT), 'acme', subject, 'send', 'web', 'write', '{}', '{}', 4102444800000, 4102444800001, \
          CASE i WHEN 0 THEN 'failed' WHEN 1 THEN 'not_executed' WHEN 2 THEN 'unknown' \
-         WHEN 3 THEN 'unknown' ELSE 'succeeded' END, iif(i, NULL, 'tool'), i = 3 FROM of",
+         WHEN 3 THEN 'unknown' ELSE 'succeeded' END, CASE i WHEN 0 THEN 'tool' END, i = 3 FROM whose ORDER BY whose.i, subject",
         digits("a"),
         digits("b"),
-    ))
-    .unwrap();
-    Store::open(&scratch.file(), StoreOptions::default()).unwrap()
+    ));
+    scratch.open(StoreOptions::default()).unwrap()
 }
 
 #[tokio::test]
@@ -189,7 +187,7 @@ async fn calls_of_a_state_are_on_the_first_page_however_many_others_lie_between(
 #[tokio::test]
 async fn old_calls_go_and_running_ones_stay() {
     let scratch = Scratch::new();
-    let store = Store::open(&scratch.file(), StoreOptions::default()).unwrap();
+    let store = scratch.open(StoreOptions::default()).unwrap();
     let crib = crib(&store);
     let hanging = {
         let crib = crib.clone();
@@ -201,14 +199,12 @@ async fn old_calls_go_and_running_ones_stay() {
     let count = async |store: &Store| {
         let file = store.clone();
         file.prune().await.unwrap();
-        let raw = Connection::open(scratch.file()).unwrap();
-        raw.query_row("SELECT count(*) FROM calls", [], |row| row.get::<_, i64>(0)).unwrap()
+        scratch.number("SELECT count(*) FROM calls")
     };
     // Equal calls of one batch run once.
     let all = count(&store).await;
-    let raw = Connection::open(scratch.file()).unwrap();
-    let old = "UPDATE calls SET planned = planned - 31 * 86400000 WHERE seq <= ";
-    raw.execute_batch(&format!("{old} {}", all - 2)).unwrap();
+    let old = "UPDATE calls SET planned = planned - 31 * CAST(86400000 AS BIGINT) WHERE seq <= ";
+    scratch.change(&format!("{old} {}", all - 2));
     assert_eq!(count(&store).await, 3, "of {all}: two of today and the one that runs");
     let running = of([CallState::Running]);
     assert_eq!(store.calls(&alice(), running, None, 9).await.unwrap().calls[0].tool, "hang");
@@ -219,7 +215,7 @@ async fn old_calls_go_and_running_ones_stay() {
 async fn more_calls_than_are_kept_push_the_oldest_out() {
     let scratch = Scratch::new();
     let options = StoreOptions { most_calls: 5, ..StoreOptions::default() };
-    let store = Store::open(&scratch.file(), options).unwrap();
+    let store = scratch.open(options).unwrap();
     for _ in 0..9 {
         run(&crib(&store), &alice(), &["write"]).await;
     }
@@ -230,7 +226,7 @@ async fn more_calls_than_are_kept_push_the_oldest_out() {
 #[tokio::test]
 async fn a_call_that_reads_is_one_row_whether_it_ends_before_that_is_written_or_after() {
     let (scratch, oracle) = (Scratch::new(), Oracle::default());
-    let store = Store::open(&scratch.file(), StoreOptions::default()).unwrap();
+    let store = scratch.open(StoreOptions::default()).unwrap();
     let slow = Behaviour::Sleep(Duration::from_millis(200));
     let failing = Behaviour::FailFirst(ErrorKind::Network, 1);
     let tools = Toolset::of([

@@ -10,7 +10,7 @@ use crate::runs::{ann, last_step, new_run, run_step, texts};
 use crate::scratch::Scratch;
 
 fn open(scratch: &Scratch) -> Store {
-    Store::open(&scratch.file(), StoreOptions::default()).unwrap()
+    scratch.open(StoreOptions::default()).unwrap()
 }
 
 /// One number that the file tells.
@@ -159,7 +159,7 @@ async fn of_too_many_runs_the_first_that_have_ended_go() {
     let scratch = Scratch::new();
     // The calls of nobody; of runs the same number.
     let options = StoreOptions { most_calls: 700, ..StoreOptions::default() };
-    let store = Store::open(&scratch.file(), options).unwrap();
+    let store = scratch.open(options).unwrap();
     store.create(new_run("open", "open"), run_step(0)).await.unwrap();
     for run in 0..1_500 {
         ended(&store, &run.to_string()).await;
@@ -176,7 +176,7 @@ async fn of_too_many_runs_the_first_that_have_ended_go() {
 async fn a_run_that_has_just_ended_stays_although_it_began_long_ago() {
     let scratch = Scratch::new();
     let options = StoreOptions { calls_for: Duration::from_mins(1), ..StoreOptions::default() };
-    let store = Store::open(&scratch.file(), options).unwrap();
+    let store = scratch.open(options).unwrap();
     store.create(new_run("run", "thread"), run_step(0)).await.unwrap();
     let raw = Connection::open(scratch.file()).unwrap();
     raw.execute_batch("UPDATE runs SET created = 1, changed = 1").unwrap();
@@ -190,7 +190,7 @@ async fn a_run_that_has_just_ended_stays_although_it_began_long_ago() {
 async fn a_step_for_which_there_is_no_room_is_not_there_and_is_written_once_there_is() {
     let scratch = Scratch::new();
     let options = StoreOptions { max_bytes: Some(1024 * 1024), ..StoreOptions::default() };
-    let store = Store::open(&scratch.file(), options).unwrap();
+    let store = scratch.open(options).unwrap();
     let large = RunStep { items: vec![item("large", 500_000)], ..last_step(0) };
     store.create(new_run("large", "large"), large).await.unwrap();
     store.create(new_run("run", "thread"), run_step(0)).await.unwrap();

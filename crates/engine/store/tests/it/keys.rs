@@ -6,7 +6,7 @@ use std::time::Duration;
 use toolcrib_core::{
     CallKey, Caller, Checkpoint, Fingerprint, KeyLedger, KeyResult, SourceId, ToolName,
 };
-use toolcrib_store::{IdempotencyKey, KeyState, Store, StoreOptions};
+use toolcrib_store::{IdempotencyKey, KeyState, StoreOptions};
 
 use crate::scratch::Scratch;
 
@@ -19,7 +19,7 @@ fn key(subject: &str, tool: &str, key: &str) -> IdempotencyKey {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_64_who_begin_at_once_one_makes_the_call_and_all_others_get_its_response() {
     let scratch = Scratch::new();
-    let store = Store::open(&scratch.file(), StoreOptions::default()).unwrap();
+    let store = scratch.open(StoreOptions::default()).unwrap();
     let arguments = Fingerprint::of(&json!({"n": 1}));
     let pay = key("alice", "pay", "k1");
     let begun = join_all((0..64).map(|_| store.begin(&pay, arguments))).await;
@@ -43,7 +43,7 @@ async fn of_64_who_begin_at_once_one_makes_the_call_and_all_others_get_its_respo
         assert_eq!(store.begin(&other, others).await.unwrap(), KeyState::New);
     }
     drop(store);
-    let store = Store::open(&scratch.file(), StoreOptions::default()).unwrap();
+    let store = scratch.open(StoreOptions::default()).unwrap();
     assert_eq!(store.begin(&pay, arguments).await.unwrap(), ended, "after a restart");
     let bob = store.begin(&key("bob", "pay", "k1"), others).await.unwrap();
     assert_eq!(bob, KeyState::Unknown, "begun before the restart, and never ended");
@@ -52,7 +52,7 @@ async fn of_64_who_begin_at_once_one_makes_the_call_and_all_others_get_its_respo
 #[tokio::test]
 async fn a_call_that_left_word_is_taken_up_once_after_a_restart_and_then_ends_under_its_key() {
     let scratch = Scratch::new();
-    let open = || Store::open(&scratch.file(), StoreOptions::default()).unwrap();
+    let open = || scratch.open(StoreOptions::default()).unwrap();
     let (arguments, silent) = (Fingerprint::of(&json!({})), key("alice", "pay", "k2"));
     let pay = key("alice", "pay", "k1");
     let both = [pay.clone(), silent.clone()];
@@ -86,7 +86,7 @@ async fn a_call_that_left_word_is_taken_up_once_after_a_restart_and_then_ends_un
 #[tokio::test]
 async fn a_key_that_was_given_back_is_free_and_an_odd_one_is_refused() {
     let scratch = Scratch::new();
-    let store = Store::open(&scratch.file(), StoreOptions::default()).unwrap();
+    let store = scratch.open(StoreOptions::default()).unwrap();
     let arguments = Fingerprint::of(&json!({}));
     let pay = key("alice", "pay", "k1");
     assert_eq!(store.begin(&pay, arguments).await.unwrap(), KeyState::New);
@@ -105,7 +105,7 @@ async fn a_key_that_was_given_back_is_free_and_an_odd_one_is_refused() {
 async fn a_key_lasts_for_its_time_unless_its_call_still_runs() {
     let scratch = Scratch::new();
     let options = StoreOptions { keys_for: Duration::ZERO, ..StoreOptions::default() };
-    let store = Store::open(&scratch.file(), options).unwrap();
+    let store = scratch.open(options).unwrap();
     let arguments = Fingerprint::of(&json!({}));
     let pay = key("alice", "pay", "k1");
     assert_eq!(store.begin(&pay, arguments).await.unwrap(), KeyState::New);
@@ -118,7 +118,7 @@ async fn a_key_lasts_for_its_time_unless_its_call_still_runs() {
 #[tokio::test]
 async fn an_answer_that_came_after_all_is_told_in_the_place_of_the_one_before() {
     let scratch = Scratch::new();
-    let store = Store::open(&scratch.file(), StoreOptions::default()).unwrap();
+    let store = scratch.open(StoreOptions::default()).unwrap();
     let (late, other) = (key("alice", "redeem", "k1"), key("alice", "redeem", "k2"));
     for key in [&late, &other] {
         assert_eq!(store.begin(key, Fingerprint::of(&json!({}))).await.unwrap(), KeyState::New);
@@ -129,7 +129,7 @@ async fn an_answer_that_came_after_all_is_told_in_the_place_of_the_one_before() 
     assert_eq!(store.recorded(&late).await.unwrap(), KeyState::Ended(json!("done")));
     assert_eq!(store.recorded(&other).await.unwrap(), KeyState::Ended(json!("unknown")));
     drop(store);
-    let store = Store::open(&scratch.file(), StoreOptions::default()).unwrap();
+    let store = scratch.open(StoreOptions::default()).unwrap();
     assert_eq!(store.recorded(&late).await.unwrap(), KeyState::Ended(json!("done")));
     assert_eq!(store.recorded(&other).await.unwrap(), KeyState::Ended(json!("not kept")));
 }
@@ -137,7 +137,7 @@ async fn an_answer_that_came_after_all_is_told_in_the_place_of_the_one_before() 
 #[tokio::test]
 async fn the_answer_of_a_whole_request_is_kept_and_one_beyond_32_mib_is_lost() {
     let scratch = Scratch::new();
-    let store = Store::open(&scratch.file(), StoreOptions::default()).unwrap();
+    let store = scratch.open(StoreOptions::default()).unwrap();
     let arguments = Fingerprint::of(&json!({}));
     let (request, beyond) = (key("alice", "run_calls", "k1"), key("alice", "run_calls", "k2"));
     for key in [&request, &beyond] {

@@ -10,7 +10,7 @@ use toolcrib_core::{
     Toolset,
 };
 use toolcrib_engine::Crib;
-use toolcrib_store::{CallFilter, Store, StoreOptions};
+use toolcrib_store::{CallFilter, StoreOptions};
 use toolcrib_testkit::{Behaviour, Oracle, spec};
 
 use crate::scratch::Scratch;
@@ -38,7 +38,7 @@ type Line = (String, Fingerprint, Option<Ending>);
 
 async fn compare(batches: Vec<Vec<(usize, u8)>>) {
     let (scratch, oracle) = (Scratch::new(), Oracle::default());
-    let store = Store::open(&scratch.file(), StoreOptions::default()).unwrap();
+    let store = scratch.open(StoreOptions::default()).unwrap();
     let ledger = Arc::new(store.clone());
     let crib = Crib::builder().ledger(ledger).policy(AllowAll).build_fixed(tools(&oracle));
     let mut told: BTreeMap<String, Line> = BTreeMap::new();

@@ -21,7 +21,7 @@ fn alice() -> Caller {
 }
 
 fn store(scratch: &Scratch) -> Store {
-    Store::open(&scratch.file(), StoreOptions::default()).unwrap()
+    scratch.open(StoreOptions::default()).unwrap()
 }
 
 fn crib(scratch: &Scratch, tools: Toolset, lifetime: Duration) -> Crib {

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rusqlite::Connection;
 use toolcrib_core::{
     Call, Caller, Content, Effect, PlanRequest, RawArguments, ResultHandle, ResultLedger as _,
     Toolset,
@@ -27,14 +26,13 @@ async fn text(store: &Store, caller: &Caller, handle: &ResultHandle) -> Option<S
 }
 
 fn count(scratch: &Scratch, table: &str) -> i64 {
-    let raw = Connection::open(scratch.file()).unwrap();
-    raw.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).unwrap()
+    scratch.number(&format!("SELECT count(*) FROM {table}"))
 }
 
 #[tokio::test]
 async fn a_cut_result_is_read_whole_and_in_pieces_after_a_restart() {
     let scratch = Scratch::new();
-    let store = Store::open(&scratch.file(), StoreOptions::default()).unwrap();
+    let store = scratch.open(StoreOptions::default()).unwrap();
     let mut large = spec("large", Effect::Read);
     large.limits.max_result_bytes = Some(10);
     let tools = [Oracle::default().tool(large, Behaviour::Large(1_000))];
@@ -44,7 +42,7 @@ async fn a_cut_result_is_read_whole_and_in_pieces_after_a_restart() {
     let report = crib.run(&plan, vec![Call::new("1", "large", RawArguments::Absent)]).await;
     let handle = report.responses[0].whole.clone().unwrap();
     drop((crib, plan, store));
-    let store = Store::open(&scratch.file(), StoreOptions::default()).unwrap();
+    let store = scratch.open(StoreOptions::default()).unwrap();
     assert_eq!(text(&store, &alice(), &handle).await, Some("x".repeat(1_000)));
     assert_eq!(text(&store, &Caller::new("acme", "bob"), &handle).await, None);
     let piece = store.piece(&alice(), &handle, 600, 300).await.unwrap().unwrap();
@@ -57,7 +55,7 @@ async fn a_cut_result_is_read_whole_and_in_pieces_after_a_restart() {
 #[tokio::test]
 async fn pieces_are_cut_between_characters_and_always_go_on() {
     let scratch = Scratch::new();
-    let store = Store::open(&scratch.file(), StoreOptions::default()).unwrap();
+    let store = scratch.open(StoreOptions::default()).unwrap();
     let handle = keep(&store, &alice(), "aé€😀").await.unwrap();
     let mut pieces = Vec::new();
     let mut from = Some(0);
@@ -74,7 +72,7 @@ async fn pieces_are_cut_between_characters_and_always_go_on() {
 #[tokio::test]
 async fn equal_content_is_stored_once_and_each_handle_is_of_its_caller() {
     let scratch = Scratch::new();
-    let store = Store::open(&scratch.file(), StoreOptions::default()).unwrap();
+    let store = scratch.open(StoreOptions::default()).unwrap();
     let bob = Caller::new("acme", "bob");
     let mine = keep(&store, &alice(), "the same").await.unwrap();
     let his = keep(&store, &bob, "the same").await.unwrap();
@@ -89,7 +87,7 @@ async fn equal_content_is_stored_once_and_each_handle_is_of_its_caller() {
 async fn a_full_tenant_loses_its_own_oldest_and_what_is_too_large_is_not_kept() {
     let scratch = Scratch::new();
     let options = StoreOptions { result_bytes_per_tenant: 1_000, ..StoreOptions::default() };
-    let store = Store::open(&scratch.file(), options).unwrap();
+    let store = scratch.open(options).unwrap();
     let other = keep(&store, &Caller::new("other", "eve"), "theirs").await.unwrap();
     let mut handles = Vec::new();
     for letter in ["a", "b", "c"] {
@@ -106,7 +104,7 @@ async fn a_full_tenant_loses_its_own_oldest_and_what_is_too_large_is_not_kept() 
 async fn a_result_goes_when_its_time_is_over() {
     let scratch = Scratch::new();
     let options = StoreOptions { results_for: Duration::ZERO, ..StoreOptions::default() };
-    let store = Store::open(&scratch.file(), options).unwrap();
+    let store = scratch.open(options).unwrap();
     for n in 0..30 {
         let handle = keep(&store, &alice(), &n.to_string()).await.unwrap();
         assert_eq!(text(&store, &alice(), &handle).await, None);

@@ -4,6 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use toolcrib_store::{Store, StoreError, StoreOptions};
+
 /// Removed with all in it when dropped.
 pub(crate) struct Scratch(PathBuf);
 
@@ -17,6 +19,22 @@ impl Scratch {
         let _ = fs::remove_dir_all(&path);
         fs::create_dir_all(&path).unwrap();
         Self(path)
+    }
+
+    /// The store in it, made if it is not there.
+    pub(crate) fn open(&self, options: StoreOptions) -> Result<Store, StoreError> {
+        Store::open(&self.file(), options)
+    }
+
+    /// The number that a question in SQL is answered with.
+    pub(crate) fn number(&self, sql: &str) -> i64 {
+        let raw = rusqlite::Connection::open(self.file()).unwrap();
+        raw.query_row(sql, [], |row| row.get(0)).unwrap()
+    }
+
+    /// Changes rows behind the store's back.
+    pub(crate) fn change(&self, sql: &str) {
+        rusqlite::Connection::open(self.file()).unwrap().execute_batch(sql).unwrap();
     }
 
     pub(crate) fn file(&self) -> PathBuf {

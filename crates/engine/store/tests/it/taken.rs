@@ -102,7 +102,7 @@ async fn wipe(crib: &Crib) -> Report {
 #[tokio::test]
 async fn a_call_whose_ticket_was_taken_a_moment_ago_runs_and_was_not_forgotten() {
     let (scratch, oracle) = (Scratch::new(), Oracle::default());
-    let store = Store::open(&scratch.file(), StoreOptions::default()).unwrap();
+    let store = scratch.open(StoreOptions::default()).unwrap();
     let raced = Arc::new(Raced { store, takes: AtomicBool::new(false) });
     let tools = Toolset::of([oracle.echo("wipe", Effect::Destroy)]).unwrap();
     let crib = Crib::builder().ledger(raced.clone()).build_fixed(tools);

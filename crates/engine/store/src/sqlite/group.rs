@@ -12,21 +12,17 @@ use crate::clock::WallTime;
 use crate::error::{StoreError, is_unsynced};
 use crate::options::StoreOptions;
 use crate::sqlite::execute::{execute, write_end};
-use crate::sqlite::file::{self, LOCK_PATIENCE};
+use crate::sqlite::file::{self, FileLock, LOCK_PATIENCE};
 use crate::sqlite::prune;
 use crate::sqlite::statements::{calls, results};
-use crate::writes::job::{Durability, WriteJob};
+use crate::writes::job::{Durability, GroupWriter, WriteJob};
 use crate::writes::shared::WriterShared;
-use crate::writes::unwritten_end::UnwrittenEnd;
-
-/// Ends that could not be written and go with one group.
-pub(crate) const OWED_PER_GROUP: usize = 256;
 
 /// Bytes that are written to see whether there is room: those of some pages, since the last one
 /// may have room for one row and not for the next.
 const PROBE: u32 = 32 * 1024;
 
-pub(super) struct WriteGroup {
+pub(crate) struct WriteGroup {
     connection: Connection,
     shared: Arc<WriterShared>,
     options: StoreOptions,
@@ -35,47 +31,12 @@ pub(super) struct WriteGroup {
     unsynced: bool,
     /// Why the file is not open yet: its disk is full. Until it is, `connection` is of nothing.
     unopened: Option<StoreError>,
+    /// Given back behind the connection.
+    _owned: Arc<FileLock>,
 }
 
-impl WriteGroup {
-    /// Of a file that can be opened, or could if its disk had room.
-    pub(super) fn open(
-        shared: Arc<WriterShared>,
-        options: StoreOptions,
-    ) -> Result<Self, StoreError> {
-        let nothing = Connection::open_in_memory();
-        let connection = nothing.map_err(|error| StoreError::opening(&shared.path, error))?;
-        let (syncs, unsynced, unopened) = (true, false, None);
-        let mut group = Self { connection, shared, options, syncs, unsynced, unopened };
-        match group.opened() {
-            Err(full @ StoreError::Full { .. }) => {
-                file::waits(&group.shared.path)?;
-                // A call that has no known end may stand in it.
-                group.shared.last_unknown.store(WallTime::now().0, Ordering::Release);
-                group.unopened = Some(full);
-            }
-            opened => opened?,
-        }
-        Ok(group)
-    }
-
-    /// Opens the file, and learns what it holds.
-    fn opened(&mut self) -> Result<(), StoreError> {
-        let path = &self.shared.path;
-        let (connection, interrupted) = file::writer(path, self.options.max_bytes)?;
-        let fault = |error| StoreError::of(path, error);
-        let holders = results::holders(&connection, None).map_err(fault)?;
-        self.shared.holders.learn(holders);
-        if calls::any_unknown(&connection).map_err(fault)? {
-            self.shared.last_unknown.store(WallTime::now().0, Ordering::Release);
-        }
-        self.shared.interrupted.store(interrupted, Ordering::Release);
-        self.connection = connection;
-        Ok(())
-    }
-
-    /// Does the jobs as one, and tells each how it ended.
-    pub(super) fn commit(&mut self, mut jobs: Vec<WriteJob>) {
+impl GroupWriter for WriteGroup {
+    fn commit(&mut self, mut jobs: Vec<WriteJob>) {
         let changes = self.connection.total_changes();
         let (mut whole, mut faults) = self.attempt(&mut jobs);
         let owes = !self.shared.owed().is_empty();
@@ -101,67 +62,7 @@ impl WriteGroup {
         }
     }
 
-    /// Notes a fault, or looks whether the one before is over. A group that changed nothing does
-    /// not show that, and one that only changed rows not for sure: a full file takes both.
-    fn judge(&mut self, fault: Option<StoreError>, has_changed: bool) {
-        let was_at_fault = self.shared.fault().is_some();
-        if fault.is_some() {
-            *self.shared.fault() = fault;
-        } else if was_at_fault && has_changed {
-            self.probe();
-        }
-    }
-
-    /// One transaction: what became of the whole, and of each job in it.
-    fn attempt(
-        &mut self,
-        jobs: &mut [WriteJob],
-    ) -> (Result<(), StoreError>, Vec<Option<StoreError>>) {
-        let (owed, options) = (self.take_owed(), self.options.clone());
-        let sync = jobs.iter().any(|job| job.need == Durability::Sync);
-        let mut faults = Vec::with_capacity(jobs.len());
-        let whole = self.transact(sync, |connection, path| {
-            for owed in &owed {
-                write_end(owed, connection)?;
-            }
-            for job in jobs {
-                // A panic costs the one who asked, not the thread.
-                let task = AssertUnwindSafe(|| execute(&mut job.task, connection, &options));
-                let done = catch_unwind(task);
-                let done = done.unwrap_or(Err(rusqlite::Error::InvalidQuery));
-                if done.is_err() && connection.is_autocommit() {
-                    return done;
-                }
-                faults.push(done.err().map(|error| StoreError::of(path, error)));
-            }
-            Ok(())
-        });
-        if whole.is_err() {
-            self.give_back(owed);
-        }
-        (whole, faults)
-    }
-
-    /// Writes what goes with one group and is owed, each by itself. An answer for which there is no
-    /// room would stand in the way of all that come: it becomes one that is lost.
-    fn unburden(&mut self) {
-        let mut owed = self.take_owed().into_iter();
-        while let Some(one) = owed.next() {
-            let mut done = self.transact(false, |connection, _| write_end(&one, connection));
-            if is_full(&done)
-                && let Some(lost) = one.lost()
-            {
-                done = self.transact(false, |connection, _| write_end(&lost, connection));
-            }
-            if done.is_err() {
-                // There is room for nothing, and an answer is not given up in vain.
-                return self.give_back(std::iter::once(one).chain(owed));
-            }
-        }
-    }
-
-    /// Removes a bounded number of old rows; whether there may be more.
-    pub(super) fn prune(&mut self) -> bool {
+    fn prune(&mut self) -> bool {
         if !self.shared.owed().is_empty() {
             self.commit(Vec::new());
         }
@@ -178,7 +79,7 @@ impl WriteGroup {
 
     /// Sees whether the file can be written again: writes something and takes it out. It waits for
     /// nobody who holds the file, as those would wait who come meanwhile.
-    pub(super) fn probe(&mut self) {
+    fn probe(&mut self) {
         if self.unopened.is_some() {
             self.unopened = self.opened().err();
         }
@@ -204,7 +105,7 @@ impl WriteGroup {
     }
 
     /// Brings the log into the file and closes it.
-    pub(super) fn end(mut self) {
+    fn end(mut self) {
         if !self.shared.owed().is_empty() {
             self.commit(Vec::new());
             self.unburden();
@@ -214,15 +115,106 @@ impl WriteGroup {
             let _ = self.connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
         }
     }
+}
 
-    fn take_owed(&self) -> Vec<UnwrittenEnd> {
-        let mut owed = self.shared.owed();
-        let count = owed.len().min(OWED_PER_GROUP);
-        owed.drain(..count).collect()
+impl WriteGroup {
+    /// Of a file that can be opened, or could if its disk had room.
+    pub(crate) fn open(
+        owned: Arc<FileLock>,
+        shared: Arc<WriterShared>,
+        options: StoreOptions,
+    ) -> Result<Self, StoreError> {
+        let nothing = Connection::open_in_memory();
+        let connection = nothing.map_err(|error| StoreError::opening(&shared.path, error))?;
+        let (syncs, unsynced, unopened) = (true, false, None);
+        let mut group =
+            Self { connection, shared, options, syncs, unsynced, unopened, _owned: owned };
+        match group.opened() {
+            Err(full @ StoreError::Full { .. }) => {
+                file::waits(&group.shared.path)?;
+                // A call that has no known end may stand in it.
+                group.shared.last_unknown.store(WallTime::now().0, Ordering::Release);
+                group.unopened = Some(full);
+            }
+            opened => opened?,
+        }
+        // A file that can be opened may be full: what there is to know of it is known from now on.
+        group.probe();
+        Ok(group)
     }
 
-    fn give_back(&self, owed: impl IntoIterator<Item = UnwrittenEnd>) {
-        self.shared.owed().splice(0..0, owed);
+    /// Opens the file, and learns what it holds.
+    fn opened(&mut self) -> Result<(), StoreError> {
+        let path = &self.shared.path;
+        let (connection, interrupted) = file::writer(path, self.options.max_bytes)?;
+        let fault = |error| StoreError::of(path, error);
+        let holders = results::holders(&connection, None).map_err(fault)?;
+        self.shared.holders.learn(holders);
+        if calls::any_unknown(&connection).map_err(fault)? {
+            self.shared.last_unknown.store(WallTime::now().0, Ordering::Release);
+        }
+        self.shared.interrupted.store(interrupted, Ordering::Release);
+        self.connection = connection;
+        Ok(())
+    }
+
+    /// Notes a fault, or looks whether the one before is over. A group that changed nothing does
+    /// not show that, and one that only changed rows not for sure: a full file takes both.
+    fn judge(&mut self, fault: Option<StoreError>, has_changed: bool) {
+        let was_at_fault = self.shared.fault().is_some();
+        if fault.is_some() {
+            *self.shared.fault() = fault;
+        } else if was_at_fault && has_changed {
+            self.probe();
+        }
+    }
+
+    /// One transaction: what became of the whole, and of each job in it.
+    fn attempt(
+        &mut self,
+        jobs: &mut [WriteJob],
+    ) -> (Result<(), StoreError>, Vec<Option<StoreError>>) {
+        let (owed, options) = (self.shared.take_owed(), self.options.clone());
+        let sync = jobs.iter().any(|job| job.need == Durability::Sync);
+        let mut faults = Vec::with_capacity(jobs.len());
+        let whole = self.transact(sync, |connection, path| {
+            for owed in &owed {
+                write_end(owed, connection)?;
+            }
+            for job in jobs {
+                // A panic costs the one who asked, not the thread.
+                let task = AssertUnwindSafe(|| execute(&mut job.task, connection, &options));
+                let done = catch_unwind(task);
+                let done = done.unwrap_or(Err(rusqlite::Error::InvalidQuery));
+                if done.is_err() && connection.is_autocommit() {
+                    return done;
+                }
+                faults.push(done.err().map(|error| StoreError::of(path, error)));
+            }
+            Ok(())
+        });
+        if whole.is_err() {
+            self.shared.give_back(owed);
+        }
+        (whole, faults)
+    }
+
+    /// Writes what goes with one group and is owed, each by itself. An answer for which there is no
+    /// room would stand in the way of all that come: it becomes one that is lost.
+    fn unburden(&mut self) {
+        let mut owed = self.shared.take_owed().into_iter();
+        while let Some(one) = owed.next() {
+            let mut done = self.transact(false, |connection, _| write_end(&one, connection));
+            if is_full(&done)
+                && let Some(lost) = one.lost()
+            {
+                done = self.transact(false, |connection, _| write_end(&lost, connection));
+            }
+            if done.is_err() {
+                // There is room for nothing, and an answer is not given up in vain.
+                return self.shared.give_back(std::iter::once(one).chain(owed));
+            }
+        }
     }
 
     fn transact(

@@ -1,27 +1,20 @@
 //! The one thread that writes: what comes while it commits is its next group.
 
-mod group;
-
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use tokio::sync::Semaphore;
 
-pub(crate) use self::group::OWED_PER_GROUP;
-use self::group::WriteGroup;
-use super::file::FileLock;
-use crate::cache::result_owners::ResultOwners;
+use super::awaited::{AwaitedWrite, WriteRequest};
+use super::job::{Durability, GroupWriter, WriteJob};
+use super::key_claim::{KeyClaim, KeyClaimTask, UnheardClaim};
+use super::shared::WriterShared;
+use super::task::WriteTask;
 use crate::error::StoreError;
-use crate::options::StoreOptions;
 use crate::rows::keys::KeyState;
-use crate::writes::awaited::{AwaitedWrite, WriteRequest};
-use crate::writes::job::{Durability, WriteJob};
-use crate::writes::key_claim::{KeyClaim, KeyClaimTask, UnheardClaim};
-use crate::writes::shared::WriterShared;
-use crate::writes::task::WriteTask;
 
 /// Jobs that wait for the writer, at the most; whoever comes then waits to be let in.
 const WAITING: usize = 2_048;
@@ -43,7 +36,7 @@ const BREATH: Duration = Duration::from_millis(5);
 const PROBING: Duration = Duration::from_secs(2);
 
 /// The way to the thread. Dropping it ends the thread once all that was asked is done.
-pub(crate) struct StoreWriter {
+pub struct StoreWriter {
     jobs: Option<mpsc::Sender<WriteJob>>,
     room: Arc<Semaphore>,
     thread: Option<JoinHandle<()>>,
@@ -51,45 +44,28 @@ pub(crate) struct StoreWriter {
 }
 
 impl StoreWriter {
-    /// Opens the file and starts the thread; it holds the right to the file until it ends. Over a
-    /// full disk the thread opens the file once there is room.
-    pub(crate) fn start(owned: Arc<FileLock>, options: StoreOptions) -> Result<Self, StoreError> {
-        let path = owned.path.clone();
-        let shared = Arc::new(WriterShared {
-            path: path.clone(),
-            fault: Mutex::default(),
-            lost: AtomicU64::new(0),
-            commits: AtomicU64::new(0),
-            urgent: AtomicBool::new(false),
-            owed: Mutex::default(),
-            unknown: Arc::default(),
-            last_unknown: AtomicI64::new(0),
-            holders: ResultOwners::default(),
-            interrupted: AtomicUsize::new(0),
-        });
+    /// Starts the thread, which holds what it writes to until it ends.
+    pub fn start(
+        shared: Arc<WriterShared>,
+        group: impl GroupWriter + 'static,
+    ) -> Result<Self, StoreError> {
         let (jobs, waiting) = mpsc::channel();
-        let mut group = WriteGroup::open(Arc::clone(&shared), options)?;
-        // A file that can be opened may be full: what there is to know of it is known from now on.
-        group.probe();
         let thread = std::thread::Builder::new().name("toolcrib-store".into());
         let of_thread = Arc::clone(&shared);
-        let thread = thread.spawn(move || {
-            work(&waiting, &of_thread, group);
-            drop(owned);
-        });
-        let thread = thread.map_err(|error| StoreError::file(&path, error))?;
+        let thread = thread.spawn(move || work(&waiting, &of_thread, group));
+        let thread = thread.map_err(|error| StoreError::file(&shared.path, error))?;
         let room = Arc::new(Semaphore::new(WAITING));
         Ok(Self { jobs: Some(jobs), room, thread: Some(thread), shared })
     }
 
-    pub(crate) fn shared(&self) -> &Arc<WriterShared> {
+    pub fn shared(&self) -> &Arc<WriterShared> {
         &self.shared
     }
 
     /// Does something within the next group and waits until the group is committed;
     /// `Durability::Sync` waits for the disk as well. Nothing is done if nobody waits any more when
     /// its turn comes.
-    pub(crate) async fn ask<R: WriteRequest>(
+    pub async fn ask<R: WriteRequest>(
         &self,
         need: Durability,
         request: R,
@@ -103,7 +79,7 @@ impl StoreWriter {
     }
 
     /// Asks for a key so that it stays with nobody who went away before hearing of it.
-    pub(crate) async fn claim(&self, claim: KeyClaim) -> Result<KeyState, StoreError> {
+    pub async fn claim(&self, claim: KeyClaim) -> Result<KeyState, StoreError> {
         let (task, answer) = KeyClaimTask::of(claim, Arc::clone(&self.shared));
         self.send(Durability::Sync, WriteTask::Begin(task)).await?;
         // From here on nothing is awaited: what was heard is not lost again.
@@ -112,10 +88,10 @@ impl StoreWriter {
 
     /// Has something done soon. While the file cannot be written, whoever asks is told at once and
     /// does not wait; it is done all the same if the file recovers meanwhile.
-    pub(crate) async fn hand_over(&self, task: WriteTask) -> Result<(), StoreError> {
+    pub async fn hand_over(&self, task: WriteTask) -> Result<(), StoreError> {
         let Err(fault) = self.works() else { return self.send(Durability::Nothing, task).await };
         if let (Ok(room), Some(jobs)) = (Arc::clone(&self.room).try_acquire_owned(), &self.jobs) {
-            let job = WriteJob { task, need: Durability::Nothing, _room: room };
+            let job = WriteJob::of(task, Durability::Nothing, room);
             jobs.send(job).map_err(|_| self.closed())?;
         } else {
             task.answer(Err(fault.clone()));
@@ -124,15 +100,15 @@ impl StoreWriter {
     }
 
     /// Why the file could not be written when it was tried last, if it could not.
-    pub(crate) fn works(&self) -> Result<(), StoreError> {
+    pub fn works(&self) -> Result<(), StoreError> {
         self.shared.fault().clone().map_or(Ok(()), Err)
     }
 
     /// Hands a job of another kind in.
-    pub(crate) async fn send(&self, need: Durability, task: WriteTask) -> Result<(), StoreError> {
+    pub async fn send(&self, need: Durability, task: WriteTask) -> Result<(), StoreError> {
         let room = Arc::clone(&self.room).acquire_owned().await.map_err(|_| self.closed())?;
         let jobs = self.jobs.as_ref().ok_or_else(|| self.closed())?;
-        jobs.send(WriteJob { task, need, _room: room }).map_err(|_| self.closed())?;
+        jobs.send(WriteJob::of(task, need, room)).map_err(|_| self.closed())?;
         let waiting = WAITING.saturating_sub(self.room.available_permits());
         if need != Durability::Nothing || waiting >= MOST_OF_A_GROUP {
             self.hurry();
@@ -148,7 +124,7 @@ impl StoreWriter {
         }
     }
 
-    pub(crate) fn closed(&self) -> StoreError {
+    pub fn closed(&self) -> StoreError {
         StoreError::Closed { path: self.shared.path.clone() }
     }
 }
@@ -166,7 +142,7 @@ impl Drop for StoreWriter {
 
 /// What the thread does: a group after the other, and old rows in between. While the file cannot
 /// be written it tries that by itself, since whoever is told so may come no more.
-fn work(waiting: &mpsc::Receiver<WriteJob>, shared: &WriterShared, mut group: WriteGroup) {
+fn work(waiting: &mpsc::Receiver<WriteJob>, shared: &WriterShared, mut group: impl GroupWriter) {
     let mut next_pruning = Instant::now();
     let mut next_probe = next_pruning;
     loop {
