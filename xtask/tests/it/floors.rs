@@ -69,6 +69,7 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
     ("toolcrib-store", &[GROUND]),
     ("toolcrib-desk", &[GROUND, NETWORK]),
     // Floor 2.
+    ("toolcrib-store-postgres", &[GROUND, &["toolcrib-store"]]),
     ("toolcrib-mcp", &[GROUND, NETWORK, PROGRAMS, &["toolcrib-engine"]]),
     ("toolcrib-a2a-server", &[&["toolcrib-a2a-client"]]),
     ("toolcrib-agent", &[GROUND, NETWORK, &["toolcrib-dialect", "toolcrib-engine"]]),
@@ -107,6 +108,7 @@ const KEPT: &[(&str, &[&str])] = &[
     ("ring", &["toolcrib-auth", "toolcrib-testkit"]),
     ("granit-parser", &["toolcrib-openapi", "toolcrib-testkit"]),
     ("rusqlite", &["toolcrib-store", "toolcrib-desk"]),
+    ("tokio-postgres", &["toolcrib-store-postgres"]),
     ("mail-parser", &["toolcrib-desk"]),
     ("quick-xml", &["toolcrib-desk"]),
     ("clap", &["toolcrib-server"]),

@@ -1,0 +1,78 @@
+//! What can go wrong with a database, and what to do about it.
+
+use std::sync::Arc;
+
+use tokio_postgres::error::SqlState;
+use toolcrib_store::StoreError;
+
+/// A statement was refused, or there is nobody to refuse it.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SessionError {
+    #[error(transparent)]
+    Postgres(#[from] tokio_postgres::Error),
+    #[error("a row has {0} that cannot be read")]
+    Unreadable(&'static str),
+    #[error("the database {0}")]
+    Unfit(&'static str),
+}
+
+impl SessionError {
+    /// Whether the server said no to what was asked; else it is not there, or ends.
+    pub(crate) fn is_of_the_statement(&self) -> bool {
+        match self {
+            Self::Unreadable(_) => true,
+            Self::Unfit(_) => false,
+            Self::Postgres(error) => {
+                error.code().is_some_and(|state| {
+                    !["57P", "08", "53"].iter().any(|of| state.code().starts_with(of))
+                }) || (error.code().is_none() && !error.is_closed() && !is_of_the_wire(error))
+            }
+        }
+    }
+
+    /// The same for whoever runs the store.
+    pub(crate) fn at(self, place: &str) -> StoreError {
+        let told = match &self {
+            Self::Unreadable(_) => {
+                "has a row that cannot be read: it is of another release or damaged"
+            }
+            Self::Unfit(told) => told,
+            Self::Postgres(error) => told(error.code()),
+        };
+        let source = (!matches!(self, Self::Unfit(_))).then(|| Arc::new(self) as Arc<_>);
+        StoreError::Database { place: place.to_owned(), told, source }
+    }
+}
+
+/// Whether it is a fault of the connection, which has no code.
+fn is_of_the_wire(error: &tokio_postgres::Error) -> bool {
+    use std::error::Error as _;
+    error.source().is_some_and(<dyn std::error::Error>::is::<std::io::Error>)
+}
+
+/// What a code of the server means, and the cure.
+fn told(state: Option<&SqlState>) -> &'static str {
+    let Some(state) = state else {
+        return "cannot be reached: start its database, and look at the host and the port of its \
+                address";
+    };
+    if [&SqlState::INVALID_PASSWORD, &SqlState::INVALID_AUTHORIZATION_SPECIFICATION]
+        .contains(&state)
+    {
+        "does not let this user in: look at the user and the password of its address"
+    } else if *state == SqlState::INVALID_CATALOG_NAME {
+        "is not there: make its database, or name another one"
+    } else if *state == SqlState::INSUFFICIENT_PRIVILEGE {
+        "may not be used by this user: let it make a schema in this database"
+    } else if *state == SqlState::DISK_FULL {
+        "is full: make room on the disk of its database"
+    } else if *state == SqlState::TOO_MANY_CONNECTIONS {
+        "has no connection left: let its database have more, or close some"
+    } else if *state == SqlState::READ_ONLY_SQL_TRANSACTION {
+        "cannot be written: name the server of its database that writes"
+    } else if state.code().starts_with("57P") {
+        "was shut down: start its database"
+    } else {
+        "refuses what was asked"
+    }
+}

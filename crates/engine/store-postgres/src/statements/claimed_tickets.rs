@@ -1,0 +1,18 @@
+//! Tickets that were taken out, and are known for as long as nothing was sent of their calls.
+
+use crate::session::{Answer, Session};
+
+/// What was claimed needs to be known no more.
+pub(super) async fn forget(session: &Session, tickets: &[&str]) -> Answer<()> {
+    if tickets.is_empty() {
+        return Ok(());
+    }
+    session
+        .change(
+            "UPDATE tickets SET claimed = NULL, claimed_arguments = NULL \
+             WHERE ticket = ANY ($1::text[])",
+            &[&tickets],
+        )
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,137 @@
+//! A server of Postgres, started for tests, which ends with them.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+/// How long the server may take to come or to go.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Where the programs of the server are. Without one no test in here can check anything.
+fn programs() -> PathBuf {
+    #[expect(clippy::disallowed_methods, reason = "the chores tell tests where things are")]
+    let told = std::env::var_os("TOOLCRIB_POSTGRES");
+    told.map_or_else(|| skip_all(), PathBuf::from)
+}
+
+#[expect(clippy::exit, reason = "none of these tests has anything to check")]
+fn skip_all() -> ! {
+    // Past the capture of the harness.
+    let mut out = std::io::stdout();
+    writeln!(out, "[skipped] there is no Postgres: `cargo xtask peers` says where it is").unwrap();
+    std::process::exit(0)
+}
+
+/// A server that listens on a socket in its folder, and on no port.
+pub(crate) struct Cluster {
+    programs: PathBuf,
+    folder: PathBuf,
+}
+
+impl Cluster {
+    /// Makes a server in a folder of its own, and starts it.
+    pub(crate) fn start(name: &str) -> Self {
+        let programs = programs();
+        sweep();
+        // Its socket has a short name at the most.
+        let folder = std::env::temp_dir().join(format!("{PREFIX}{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let cluster = Self { programs, folder };
+        if is_root() {
+            std::os::unix::fs::chown(&cluster.folder, Some(NOBODY), Some(NOBODY)).unwrap();
+        }
+        let mut init = cluster.program("initdb");
+        init.arg("-D").arg(cluster.folder.join("data"));
+        init.args(["-U", "crib", "--auth=trust", "-E", "UTF8", "--locale=C", "--no-sync"]);
+        let made = init.stdout(Stdio::null()).status().unwrap();
+        assert!(made.success(), "{made}");
+        cluster.run();
+        cluster
+    }
+
+    /// Starts the server and waits until it answers.
+    pub(crate) fn run(&self) {
+        let mut server = self.program("postgres");
+        server.arg("-D").arg(self.folder.join("data")).arg("-k").arg(&self.folder);
+        server.args(["-c", "listen_addresses=", "-c", "max_connections=300"]);
+        server.stdout(Stdio::null()).stderr(Stdio::null());
+        let (started, starts) = mpsc::channel();
+        // It ends with the thread that started it, and so that thread stays.
+        std::thread::spawn(move || {
+            let child = server.spawn();
+            started.send(child.is_ok()).unwrap();
+            child.unwrap().wait().unwrap();
+        });
+        assert!(starts.recv().unwrap());
+        let until = Instant::now() + PATIENCE;
+        while self.sql("postgres", "SELECT 1").is_none() {
+            assert!(Instant::now() < until, "Postgres does not answer");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Stops the server at once, as a crash does.
+    pub(crate) fn crash(&self) {
+        let mut stop = self.program("pg_ctl");
+        stop.arg("stop").arg("-D").arg(self.folder.join("data")).args(["-m", "immediate"]);
+        assert!(stop.stdout(Stdio::null()).status().unwrap().success());
+    }
+
+    /// Makes a database, and gives its address.
+    pub(crate) fn database(&self, name: &str) -> String {
+        self.sql("postgres", &format!("CREATE DATABASE {name}")).unwrap();
+        let folder = self.folder.display().to_string().replace('/', "%2F");
+        format!("postgres://crib@{folder}/{name}")
+    }
+
+    /// What a statement answers; `None` if it was not done.
+    pub(crate) fn sql(&self, database: &str, statement: &str) -> Option<String> {
+        let mut psql = self.program("psql");
+        psql.args(["-U", "crib", "-qXAt", "-v", "ON_ERROR_STOP=1", "-d", database]);
+        psql.arg("-h").arg(&self.folder).args(["-c", "SET search_path = toolcrib"]);
+        let done = psql.args(["-c", statement]).stderr(Stdio::null()).output().unwrap();
+        done.status.success().then(|| String::from_utf8(done.stdout).unwrap())
+    }
+
+    /// A program of it, which refuses root and ends with who started it.
+    fn program(&self, name: &str) -> Command {
+        let mut command = command("setpriv");
+        command.arg("--pdeathsig=INT");
+        if is_root() {
+            command.arg(format!("--reuid={NOBODY}")).arg(format!("--regid={NOBODY}"));
+            command.arg("--clear-groups");
+        }
+        command.arg(self.programs.join(name)).current_dir(&self.folder);
+        // Those of a package bring their libraries.
+        command.env("LD_LIBRARY_PATH", self.programs.join("../lib"));
+        command
+    }
+}
+
+/// Whom root runs a server as, which refuses root.
+const NOBODY: u32 = 65_534;
+
+const PREFIX: &str = "toolcrib-pg-";
+
+/// Removes the folders of processes that are gone: a server outlives its test for a moment.
+fn sweep() {
+    for folder in std::fs::read_dir(std::env::temp_dir()).unwrap().flatten() {
+        let name = folder.file_name().to_string_lossy().into_owned();
+        let process = name.strip_prefix(PREFIX).and_then(|rest| rest.split('-').next());
+        if process.is_some_and(|process| !Path::new("/proc").join(process).exists()) {
+            let _ = std::fs::remove_dir_all(folder.path());
+        }
+    }
+}
+
+fn is_root() -> bool {
+    let owner = std::os::unix::fs::MetadataExt::uid;
+    std::fs::metadata("/proc/self").is_ok_and(|this| owner(&this) == 0)
+}
+
+#[expect(clippy::disallowed_methods, reason = "a server of a test, which needs the environment")]
+fn command(program: &str) -> Command {
+    Command::new(program)
+}

@@ -1,0 +1,71 @@
+//! The store in Postgres: what every store does, and what is of a database alone.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "the lints' leave for tests does not reach the helpers of tests"
+)]
+
+mod away;
+mod cluster;
+/// What every store does with its record of calls.
+#[path = "../../../store/tests/it/history.rs"]
+mod history;
+/// What every store does with keys.
+#[path = "../../../store/tests/it/keys.rs"]
+mod keys;
+/// What every ledger does.
+#[path = "../../../engine/tests/it/ledger.rs"]
+mod ledger;
+#[path = "../../../engine/tests/it/of_one_source.rs"]
+mod of_one_source;
+mod owned;
+#[path = "../../../store/tests/it/record.rs"]
+mod record;
+/// What every store does with results that were cut.
+#[path = "../../../store/tests/it/results.rs"]
+mod results;
+/// What every ledger does with runs.
+#[path = "../../../engine/tests/it/runs.rs"]
+mod runs;
+mod scratch;
+#[path = "../../../store/tests/it/taken.rs"]
+mod taken;
+/// What every ledger does with tickets.
+#[path = "../../../engine/tests/it/tickets.rs"]
+mod tickets;
+
+use std::sync::Arc;
+
+use scratch::Scratch;
+use toolcrib_core::{Ledger, RunLedger, TicketBounds};
+use toolcrib_engine::{Crib, CribBuilder};
+use toolcrib_store::{Store, StoreOptions};
+
+/// A new store.
+fn ledger() -> Arc<dyn Ledger> {
+    ledger_within(TicketBounds::default())
+}
+
+fn ledger_within(tickets: TicketBounds) -> Arc<dyn Ledger> {
+    Arc::new(store_within(tickets))
+}
+
+/// A new store that has no runs.
+fn runs() -> Arc<dyn RunLedger> {
+    Arc::new(store_within(TicketBounds::default()))
+}
+
+fn store_within(tickets: TicketBounds) -> Store {
+    Scratch::new().open(StoreOptions { tickets, ..StoreOptions::default() }).unwrap()
+}
+
+/// The beginning of a crib with a new store.
+fn builder() -> CribBuilder {
+    Crib::builder().ledger(ledger())
+}
+
+fn builder_within(tickets: TicketBounds) -> CribBuilder {
+    Crib::builder().ledger(ledger_within(tickets))
+}
