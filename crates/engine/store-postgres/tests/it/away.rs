@@ -70,3 +70,22 @@ fn a_database_that_is_not_there_or_of_a_newer_release_is_told_with_the_cure() {
     let gone = told(&url);
     assert!(gone.contains("/record` cannot be reached: start its database"), "{gone}");
 }
+
+#[tokio::test]
+async fn a_process_that_comes_back_after_another_one_was_there_writes_nothing_any_more() {
+    let cluster = Cluster::start("back");
+    let url = cluster.database("record");
+    let first = toolcrib_store_postgres::open(&url, StoreOptions::default()).unwrap();
+    let before = write_call(&first, Effect::Write, &[]).await;
+    let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'record'";
+    cluster.sql("postgres", end).unwrap();
+    let second = toolcrib_store_postgres::open(&url, StoreOptions::default()).unwrap();
+    assert_eq!(second.interrupted(), 1);
+    drop(second);
+    let fault = first.finished(before, Ending::Succeeded).await.unwrap_err();
+    let cause = std::error::Error::source(&fault).unwrap().to_string();
+    assert!(cause.ends_with(" was taken over by another process: start this one anew"), "{cause}");
+    drop(first);
+    let third = toolcrib_store_postgres::open(&url, StoreOptions::default()).unwrap();
+    assert_eq!(endings(&third, &[before]).await, [Some(Ending::Unknown)]);
+}
