@@ -5,6 +5,7 @@
 
 pub(crate) mod export;
 pub(crate) mod family;
+pub(crate) mod feed;
 pub(crate) mod log;
 mod metrics;
 mod operations;
@@ -32,6 +33,7 @@ pub(crate) use spans::{OtlpSpan, SpanQueue};
 
 use crate::audit::AuditLog;
 use crate::config::ProcessLookup;
+use feed::EventFeed;
 
 /// How long the last records may take.
 const LAST_RECORDS: Duration = Duration::from_secs(5);
@@ -40,6 +42,8 @@ const LAST_RECORDS: Duration = Duration::from_secs(5);
 pub(crate) struct Telemetry {
     pub(crate) figures: ServerMetrics,
     pub(crate) recent: RecentCalls,
+    /// For whoever follows what happens.
+    pub(crate) feed: EventFeed,
     pub(crate) audit: Option<AuditLog>,
     /// `None`: nobody collects traces, and none are kept.
     pub(crate) spans: Option<SpanQueue>,
@@ -54,7 +58,8 @@ impl Telemetry {
         let audit = audit.context(UNKEPT)?;
         let spans = spans(file)?;
         let (figures, recent) = (ServerMetrics::default(), RecentCalls::default());
-        Ok(Self { figures, recent, audit, spans, redeemed: OnceLock::new() })
+        let feed = EventFeed::default();
+        Ok(Self { figures, recent, feed, audit, spans, redeemed: OnceLock::new() })
     }
 
     /// Fails as [`Telemetry::open`] would, and leaves all as it is; tells all that is wrong.
@@ -93,6 +98,7 @@ fn spans(file: &Config) -> Result<Option<SpanQueue>> {
 impl Observer for Telemetry {
     fn decided<'a>(&'a self, call: CallDecided<'a>) -> BoxFuture<'a, Result<(), LedgerError>> {
         self.recent.begins(&call, Instant::now());
+        self.feed.decided(&call);
         match &self.audit {
             Some(audit) => audit.decided(&call),
             None => Box::pin(std::future::ready(Ok(()))),
@@ -104,7 +110,9 @@ impl Observer for Telemetry {
             audit.ended(&call);
         }
         self.figures.ended(&call);
-        let took = self.recent.ends(&call);
+        let ended = self.recent.ends(&call);
+        self.feed.ended(&call, &ended);
+        let took = ended.took;
         log::call(&call, took);
         if let Some(spans) = &self.spans {
             spans.add(|| OtlpSpan::of_call(&call, SystemTime::now(), took));
@@ -115,6 +123,7 @@ impl Observer for Telemetry {
         if let Some(audit) = &self.audit {
             audit.questioned(&question);
         }
+        self.feed.questioned(&question);
     }
 
     fn returned(&self, outbound: OutboundFinished<'_>) {
@@ -132,7 +141,9 @@ impl Observer for Telemetry {
     }
 
     fn progress(&self, call: CallKey, progress: &Progress) {
-        self.recent.progress(call, progress);
+        if let Some(caller) = self.recent.progress(call, progress) {
+            self.feed.progress(call, &caller, progress);
+        }
     }
 
     fn provided(&self, call: ProvidedCall<'_>) {

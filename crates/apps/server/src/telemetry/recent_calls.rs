@@ -75,15 +75,15 @@ impl RecentCalls {
         self.state().running.insert(call.key, running);
     }
 
-    pub(super) fn progress(&self, key: CallKey, progress: &Progress) {
-        let Progress { done, total, message } = progress;
-        let message = message.as_deref().map(cut);
-        if let Some(running) = self.state().running.get_mut(&key) {
-            running.progress = Some(json!({ "done": done, "total": total, "message": message }));
-        }
+    /// Gives whose call it is, if it runs.
+    pub(super) fn progress(&self, key: CallKey, progress: &Progress) -> Option<Arc<Caller>> {
+        let mut state = self.state();
+        let running = state.running.get_mut(&key)?;
+        running.progress = Some(progress_json(progress));
+        Some(Arc::clone(&running.caller))
     }
 
-    pub(super) fn ends(&self, call: &CallFinished<'_>) -> Duration {
+    pub(super) fn ends(&self, call: &CallFinished<'_>) -> RecentCall {
         let mut state = self.state();
         let began = state.running.remove(&call.key);
         let took = began.map_or(Duration::ZERO, |running| running.since.elapsed());
@@ -104,8 +104,8 @@ impl RecentCalls {
         if state.ended.len() >= MOST {
             state.ended.pop_front();
         }
-        state.ended.push_back(ended);
-        took
+        state.ended.push_back(ended.clone());
+        ended
     }
 
     /// How many calls run now, by source.
@@ -158,6 +158,12 @@ impl CalledName {
     }
 }
 
+/// How far a call is, as it is told.
+pub(super) fn progress_json(progress: &Progress) -> Value {
+    let Progress { done, total, message } = progress;
+    json!({ "done": done, "total": total, "message": message.as_deref().map(cut) })
+}
+
 /// The beginning of a text that somebody else wrote.
 pub(crate) fn cut(text: &str) -> String {
     cut_to(text, LONGEST)
@@ -187,7 +193,7 @@ impl ActiveCall {
 }
 
 impl RecentCall {
-    fn to_json(&self) -> Value {
+    pub(super) fn to_json(&self) -> Value {
         json!({
             "number": self.number,
             "key": self.key,

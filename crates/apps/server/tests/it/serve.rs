@@ -72,6 +72,7 @@ mod oracle;
 mod outbound_requests;
 mod overlaid;
 mod page;
+mod page_events;
 mod page_tools;
 mod passing;
 mod places;

@@ -1,6 +1,7 @@
 //! `toolcrib serve`: the tools for others, over HTTP, until a signal ends it.
 
 pub(crate) mod listen_address;
+mod news;
 mod page;
 mod preflight;
 mod startup;

@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 
 use http::HeaderMap;
 use sha2::{Digest, Sha256};
+use tokio::sync::watch;
+use tokio::time::timeout;
 use uuid::Uuid;
 
 use crate::config::tokens::random;
@@ -65,7 +67,11 @@ pub(crate) enum SignInRefusal {
 }
 
 #[derive(Default)]
-pub(crate) struct SessionBook(Mutex<SessionTable>);
+pub(crate) struct SessionBook {
+    table: Mutex<SessionTable>,
+    /// Tells whenever a session ends before its time.
+    ended: watch::Sender<()>,
+}
 
 #[derive(Default)]
 struct SessionTable {
@@ -136,6 +142,7 @@ impl SessionBook {
         if own.clone().count() >= PER_CALLER {
             let oldest = own.min_by_key(|(_, session)| session.used).map(|(id, _)| *id);
             oldest.and_then(|oldest| table.sessions.remove(&oldest));
+            self.ended.send_replace(());
         }
         if table.sessions.len() >= MOST {
             return Err(SignInRefusal::Full);
@@ -168,6 +175,21 @@ impl SessionBook {
 
     pub(crate) fn end(&self, session: &PageSession) {
         self.table().sessions.remove(&session.id);
+        self.ended.send_replace(());
+    }
+
+    /// Waits until a session is over. Whoever waits does not use it.
+    pub(crate) async fn over(&self, session: &PageSession) {
+        let mut ended = self.ended.subscribe();
+        loop {
+            let left = {
+                let table = self.table();
+                table.sessions.get(&session.id).map(|session| session.left(Instant::now()))
+            };
+            let Some(left) = left.filter(|left| *left > Duration::ZERO) else { return };
+            // The sender is ours: either it tells, or the time is up.
+            let _ = timeout(left, ended.changed()).await;
+        }
     }
 
     /// Ends all sessions of a caller; gives how many there were.
@@ -177,11 +199,12 @@ impl SessionBook {
         table
             .sessions
             .retain(|_, session| (session.whose.0.as_str(), session.whose.1.as_str()) != whose);
+        self.ended.send_replace(());
         before - table.sessions.len()
     }
 
     fn table(&self) -> MutexGuard<'_, SessionTable> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -83,9 +83,12 @@ async fn admit(
         RouteAccess::Anybody => None,
         RouteAccess::Caller | RouteAccess::Operator => Some(gateway.busy.enter(&caller)?),
     };
-    let listening = if route.path.starts_with("/mcp") && mcp::listens(&parts) {
+    let listens =
+        if route.path.starts_with("/mcp") { mcp::listens(&parts) } else { route.listens() };
+    let listening = if listens {
         let place = gateway.busy.listen(&caller)?;
-        Some((place, end_of(&gateway, route, &segments, (&parts.headers, &caller))))
+        let presented = (&parts.headers, session.as_ref());
+        Some((place, end_of(&gateway, route, &segments, presented, &caller)))
     } else {
         None
     };
@@ -146,21 +149,36 @@ fn here(
     Ok((route, segments))
 }
 
-/// When a stream that listens is over, if its client stays: with the server, and once what it
-/// presented does not make it the caller any more that it was.
+/// When a stream that listens is over, if its client stays: with the server, with its session, and
+/// once what it presented does not make it the caller any more that it was.
 fn end_of(
     gateway: &Arc<GatewayState>,
     route: &'static Route,
     segments: &[String],
-    (headers, caller): (&HeaderMap, &Arc<Caller>),
+    (headers, session): (&HeaderMap, Option<&PageSession>),
+    caller: &Arc<Caller>,
 ) -> BoxFuture<'static, ()> {
+    let headers = session.map_or(headers, |session| &session.grant);
     let presented = headers.get(header::AUTHORIZATION).cloned();
     let presented = presented.map(|value| (header::AUTHORIZATION, value)).into_iter().collect();
     let (gateway, segments, caller) = (Arc::clone(gateway), segments.to_vec(), Arc::clone(caller));
+    let session = session.cloned();
     Box::pin(async move {
         let presented: HeaderMap = presented;
         let revoked = gateway.guard.refuses(&presented, route.resource(&segments), &caller);
-        gateway.stop.run_until_cancelled(revoked).await;
+        let over = async {
+            match &session {
+                Some(session) => gateway.page.sessions.over(session).await,
+                None => std::future::pending().await,
+            }
+        };
+        let ended = async {
+            tokio::select! {
+                () = revoked => {}
+                () = over => {}
+            }
+        };
+        gateway.stop.run_until_cancelled(ended).await;
     })
 }
 

@@ -45,13 +45,13 @@ pub(crate) struct Route {
 
 impl Route {
     /// Whether the row answers this method: what can be asked for can be looked at by `HEAD`, save
-    /// where `GET` is a part of MCP or a WebSocket.
+    /// where `GET` is a part of MCP or a WebSocket, or goes on for ever.
     pub(super) fn takes(&self, method: &Method) -> bool {
         self.method == method.as_str() || (method == Method::HEAD && self.takes_head())
     }
 
     pub(super) fn takes_head(&self) -> bool {
-        let goes_on = self.is_socket || self.path.starts_with("/mcp");
+        let goes_on = self.is_socket || self.listens() || self.path.starts_with("/mcp");
         self.method == Method::GET.as_str() && !goes_on
     }
 
@@ -69,6 +69,11 @@ impl Route {
     /// Whether programs talk here in a protocol of their own, so that no browser shows an answer.
     pub(crate) fn is_of_programs(&self) -> bool {
         ["/mcp", "/a2a"].iter().any(|at| self.path.starts_with(at))
+    }
+
+    /// Whether its answer goes on until the one who asked goes away.
+    pub(crate) fn listens(&self) -> bool {
+        self.path == "/v1/events"
     }
 
     /// Whether a session of the page opens it.

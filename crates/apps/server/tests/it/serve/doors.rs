@@ -47,6 +47,9 @@ fn no_route_answers_a_request_for_another_or_from_elsewhere() {
         let absolute = format!("http://evil.example{path}");
         let answer = ask(route.method, &absolute, std::slice::from_ref(&own), "application/json");
         assert_eq!(answer.problem(), "403 bad-host", "{route:?}: {answer:?}");
+        if route.listens() {
+            continue;
+        }
         for kind in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"] {
             let answer = ask(route.method, &path, std::slice::from_ref(&own), kind);
             if route.takes_body {

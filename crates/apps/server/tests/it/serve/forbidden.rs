@@ -116,7 +116,7 @@ fn over_routes(serving: &Serving, token: &str, name: &str, words: &str) -> Vec<(
         format!("?disabled={name}"),
         format!("?choices={name}"),
     ];
-    for route in routes::all() {
+    for route in routes::all().iter().filter(|route| !route.listens()) {
         for value in [name, "p", "x"] {
             for query in &queries {
                 let path = route.with(value) + query;

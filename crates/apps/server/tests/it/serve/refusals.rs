@@ -182,6 +182,10 @@ fn head_answers_as_get_does_without_the_body() {
             assert!(of_head.head.contains("allow: GET, POST, DELETE\r\n"), "{of_head:?}");
             continue;
         }
+        if route.listens() {
+            assert_eq!((of_head.status, of_head.body.as_str()), (405, ""), "{path}");
+            continue;
+        }
         let of_get = serving.ask("GET", &path, "");
         assert_ne!(of_get.status, 405, "{path}");
         assert_eq!((of_head.status, of_head.body.as_str()), (of_get.status, ""), "{path}");

@@ -19,6 +19,11 @@ impl Route {
         self.with("x")
     }
 
+    /// Whether its answer goes on for ever.
+    pub(crate) fn listens(&self) -> bool {
+        self.path == "/v1/events"
+    }
+
     pub(crate) fn with(&self, value: &str) -> String {
         let segments = self.path.split('/');
         let filled = segments.map(|name| if name.starts_with('{') { value } else { name });

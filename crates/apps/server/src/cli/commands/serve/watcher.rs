@@ -14,6 +14,7 @@ use toolcrib::config::{
 use toolcrib::toolsets::ToolsetSplits;
 use toolcrib::{Redactor, Secret};
 
+use super::news;
 use super::startup::ServeConfig;
 use crate::cli::context::DEFAULT;
 use crate::cli::embeddings;
@@ -110,6 +111,7 @@ async fn follow_file(
 
 async fn follow_rest(mut held: Option<TokenFolder>, gateway: &GatewayState, output: &Output) {
     let (mut states, mut faults) = (Vec::new(), Vec::new());
+    let mut seen = gateway.live.crib().catalog();
     let (mut masked, mut aside, mut undeclared) =
         (ActiveSecrets::default(), Vec::new(), Vec::new());
     loop {
@@ -124,7 +126,11 @@ async fn follow_rest(mut held: Option<TokenFolder>, gateway: &GatewayState, outp
         masked.follow(&gateway.live, found.as_ref().map_or(&[], |found| &found.keys));
         let current = gateway.live.crib().sources();
         tell_sources(&states, &current, output);
+        news::of_sources(&states, &current, &gateway.telemetry.feed);
         states = current;
+        let now = gateway.live.crib().catalog();
+        news::of_catalog(&seen, &now, &gateway.telemetry.feed);
+        seen = now;
         // Who lost a name is known when all had their chance.
         if gateway.started.load(Ordering::Relaxed) {
             let catalog = gateway.live.crib().catalog();
@@ -218,6 +224,8 @@ async fn reload(
             output.warn(&gateway.agents.take(&config));
             gateway.guard.admit(config.front.access);
             output.note(&format!("`{name}` is in force: {}", told(&change)));
+            // Other rules may hold for the same tools.
+            gateway.telemetry.feed.catalog(&[], &[], &[]);
         }
         Err(ApplyError::File(problems)) => {
             output.warn(&problems);

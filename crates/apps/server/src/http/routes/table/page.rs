@@ -7,7 +7,7 @@ use super::super::route::RouteAccess::{Anybody, Operator};
 use super::super::route::{QueryParameter, Route};
 use super::super::row::{delete, get, one_of, post, text};
 use super::super::schemas;
-use crate::http::page::{assets, catalog, sign_in, trial};
+use crate::http::page::{assets, catalog, events, sign_in, trial};
 
 /// The one way in which all tools are told so far.
 const SHAPE: QueryParameter = one_of("shape", "How they are told.", &["columns"]);
@@ -41,6 +41,10 @@ pub(super) static ROUTES: &[Route] = &[
     .body(schemas::of::<trial::TrialBody>)
     .answers(schemas::page::trial)
     .problems(&[UnknownProfile, UnknownTool, SourceStarting, NothingLeft]),
+    get("/v1/events", "follow_events", events::follow, "Follow what happens.")
+        .query(&[text("after", "The `id` of the last event that is known.")])
+        .problems(&[InvalidQuery])
+        .undocumented(),
     get("/", "page", assets::document, "The page.").access(Anybody).undocumented(),
     get("/assets/{name}", "page_file", assets::asset, "A file of the page.")
         .access(Anybody)

@@ -1,0 +1,56 @@
+//! Tells those who follow the server how its sources and its catalog change.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use toolcrib::Catalog;
+use toolcrib::catalog::SourceState;
+
+use crate::telemetry::feed::EventFeed;
+
+/// Tells of each source that is doing otherwise than before.
+pub(super) fn of_sources(before: &[SourceState], now: &[SourceState], feed: &EventFeed) {
+    for state in now {
+        let old = before.iter().find(|old| old.id == state.id);
+        // Its age grows with each look, and begins anew with a list that may be the same.
+        let is_same = |old: &SourceState| {
+            let age_seconds = state.age_seconds;
+            old.age_seconds.is_some() == age_seconds.is_some()
+                && SourceState { age_seconds, ..old.clone() } == *state
+        };
+        if !old.is_some_and(is_same) {
+            feed.source(state);
+        }
+    }
+    for old in before {
+        if !now.iter().any(|state| state.id == old.id) {
+            feed.source_removed(old.id.as_str());
+        }
+    }
+}
+
+/// Tells which tools came, went and became others.
+pub(super) fn of_catalog(before: &Arc<Catalog>, now: &Arc<Catalog>, feed: &EventFeed) {
+    if Arc::ptr_eq(before, now) {
+        return;
+    }
+    let of = |catalog: &Arc<Catalog>| -> HashMap<String, _> {
+        let tools = catalog.tools().iter();
+        tools.map(|tool| (tool.spec.name.to_string(), (tool.fingerprint, tool.stale))).collect()
+    };
+    let (old, new) = (of(before), of(now));
+    let mut added: Vec<_> = new.keys().filter(|name| !old.contains_key(*name)).collect();
+    let mut removed: Vec<_> = old.keys().filter(|name| !new.contains_key(*name)).collect();
+    let is_other =
+        |(name, tool): &(&String, &_)| old.get(*name).is_some_and(|known| known != *tool);
+    let mut changed: Vec<_> = new.iter().filter(is_other).map(|(name, _)| name).collect();
+    let kept_out = |catalog: &Arc<Catalog>| catalog.quarantined().len();
+    if added.len() + removed.len() + changed.len() == 0 && kept_out(before) == kept_out(now) {
+        return;
+    }
+    let [added, removed, changed] = [&mut added, &mut removed, &mut changed].map(|names| {
+        names.sort_unstable();
+        names.iter().map(|name| name.as_str()).collect::<Vec<_>>()
+    });
+    feed.catalog(&added, &removed, &changed);
+}
