@@ -8,6 +8,7 @@ pub(crate) mod family;
 pub(crate) mod feed;
 pub(crate) mod log;
 mod metrics;
+mod minutes;
 mod operations;
 pub(crate) mod prometheus;
 mod recent_calls;
@@ -34,6 +35,7 @@ pub(crate) use spans::{OtlpSpan, SpanQueue};
 use crate::audit::AuditLog;
 use crate::config::ProcessLookup;
 use feed::EventFeed;
+use minutes::CallMinutes;
 
 /// How long the last records may take.
 const LAST_RECORDS: Duration = Duration::from_secs(5);
@@ -42,6 +44,7 @@ const LAST_RECORDS: Duration = Duration::from_secs(5);
 pub(crate) struct Telemetry {
     pub(crate) figures: ServerMetrics,
     pub(crate) recent: RecentCalls,
+    pub(crate) minutes: CallMinutes,
     /// For whoever follows what happens.
     pub(crate) feed: EventFeed,
     pub(crate) audit: Option<AuditLog>,
@@ -58,8 +61,8 @@ impl Telemetry {
         let audit = audit.context(UNKEPT)?;
         let spans = spans(file)?;
         let (figures, recent) = (ServerMetrics::default(), RecentCalls::default());
-        let feed = EventFeed::default();
-        Ok(Self { figures, recent, feed, audit, spans, redeemed: OnceLock::new() })
+        let (feed, minutes) = (EventFeed::default(), CallMinutes::default());
+        Ok(Self { figures, recent, minutes, feed, audit, spans, redeemed: OnceLock::new() })
     }
 
     /// Fails as [`Telemetry::open`] would, and leaves all as it is; tells all that is wrong.
@@ -112,6 +115,7 @@ impl Observer for Telemetry {
         self.figures.ended(&call);
         let ended = self.recent.ends(&call);
         self.feed.ended(&call, &ended);
+        self.minutes.ended(call.outcome);
         let took = ended.took;
         log::call(&call, took);
         if let Some(spans) = &self.spans {

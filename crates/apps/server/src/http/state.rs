@@ -54,6 +54,8 @@ pub(crate) struct GatewayState {
     pub(crate) pushes: PushRegistry,
     /// What outlives the process; `None`: nothing does.
     pub(crate) store: Option<Store>,
+    /// Why the file as it is now is not in force.
+    refused_file: Mutex<Vec<String>>,
     /// When a peer found no room the last time.
     no_room: Mutex<Option<Instant>>,
     /// Whether connections are encrypted here, and not by a proxy.
@@ -116,6 +118,7 @@ impl GatewayState {
             card_key,
             busy: Arc::new(ConcurrencyLimit::new(&bounds)),
             bounds,
+            refused_file: Mutex::default(),
             no_room: Mutex::default(),
             plans: PlanStore::default(),
             running: Arc::default(),
@@ -128,6 +131,16 @@ impl GatewayState {
             started: AtomicBool::new(false),
             stop,
         }
+    }
+
+    /// Notes why the file is not in force; nothing: it is.
+    pub(crate) fn refuse_file(&self, why: Vec<String>) {
+        *self.refused_file.lock().unwrap_or_else(PoisonError::into_inner) = why;
+    }
+
+    /// Why the file as it is now is not in force.
+    pub(crate) fn refused_file(&self) -> Vec<String> {
+        self.refused_file.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Notes that a peer found no room; one that has enough of it does not mean that there is none.

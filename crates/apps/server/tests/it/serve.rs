@@ -73,6 +73,7 @@ mod outbound_requests;
 mod overlaid;
 mod page;
 mod page_events;
+mod page_now;
 mod page_tools;
 mod passing;
 mod places;

@@ -36,16 +36,22 @@ pub(crate) async fn page(
         let moment = WallTime::of(since);
         if moment.time() < since { moment.0.saturating_add(1) } else { moment.0 }
     });
+    // The letter behind `-` is `.`.
+    let end = |end: &str| filter.batch.as_ref().map(|batch| format!("{batch}{end}"));
+    let (from, to) = (end("-"), end("."));
     let most = i64::try_from(limit).unwrap_or(i64::MAX);
     let find = format!(
         "SELECT {COLUMNS} FROM calls WHERE seq < $1 \
          AND ($2::text IS NULL OR tenant = $2 AND subject = $3) AND ($4::text IS NULL OR tool = $4) \
-         AND ($5::text IS NULL OR source = $5) AND ($6::bigint IS NULL OR planned >= $6){} \
+         AND ($5::text IS NULL OR source = $5) AND ($6::bigint IS NULL OR planned >= $6) \
+         AND ($8::text IS NULL OR subject = $8) \
+         AND ($9::text IS NULL OR key COLLATE \"C\" > $9 AND key COLLATE \"C\" < $10){} \
          ORDER BY seq DESC LIMIT $7",
         in_states(&filter.states)
     );
+    let (tool, source, of) = (&filter.tool, &filter.source, &filter.caller);
     let found = session
-        .rows(&find, &[&before, &tenant, &subject, &filter.tool, &filter.source, &since, &most])
+        .rows(&find, &[&before, &tenant, &subject, tool, source, &since, &most, of, &from, &to])
         .await?;
     let next = match found.last() {
         Some(last) if found.len() == limit => Some(CallCursor(last.try_get(0)?)),

@@ -54,6 +54,10 @@ pub struct Decider {
 pub struct CallFilter {
     pub tool: Option<String>,
     pub source: Option<String>,
+    /// The subject of their caller.
+    pub caller: Option<String>,
+    /// Made together: what stands before the last `-` of their keys.
+    pub batch: Option<String>,
     /// In any of these states; in any at all if none is named.
     pub states: BTreeSet<CallState>,
     /// Planned then or later.
@@ -67,8 +71,8 @@ pub struct CallCursor(#[doc(hidden)] pub i64);
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallPage {
-    /// Newest first. May be empty although there are more, where a tool, a source or a time is
-    /// asked for; never for the sake of a state.
+    /// Newest first. May be empty although there are more, where a tool, a source, a caller or a
+    /// time is asked for; never for the sake of a state or a batch.
     pub calls: Vec<CallRecord>,
     /// Where the next page begins; `None` if there is none.
     pub next: Option<CallCursor>,
@@ -99,6 +103,7 @@ impl CallFilter {
     pub(crate) fn fits(&self, call: &CallRecord) -> bool {
         self.tool.as_ref().is_none_or(|tool| *tool == call.tool)
             && self.source.as_ref().is_none_or(|source| *source == call.source)
+            && self.caller.as_ref().is_none_or(|caller| *caller == call.subject)
             && self.since.is_none_or(|since| call.planned >= since)
     }
 }

@@ -115,6 +115,34 @@ async fn pages_go_from_the_newest_to_the_oldest_and_filters_hold_together() {
     assert_eq!(count(CallFilter { since, ..CallFilter::default() }).await, 0);
 }
 
+#[tokio::test]
+async fn a_batch_is_found_by_its_calls_and_a_caller_by_the_name() {
+    let scratch = Scratch::new();
+    let store = scratch.open(StoreOptions::default()).unwrap();
+    let (crib, bob) = (crib(&store), Caller::new("acme", "bob"));
+    for caller in [&alice(), &bob, &alice()] {
+        run(&crib, caller, &["write", "fail", "read"]).await;
+    }
+    let all = async |filter: CallFilter| {
+        let page = store.calls_of_all(filter, None, 100).await.unwrap();
+        assert_eq!(page.next, None);
+        page.calls
+    };
+    let of_bob = all(CallFilter { caller: Some("bob".into()), ..CallFilter::default() }).await;
+    assert!(of_bob.len() == 3 && of_bob.iter().all(|call| call.subject == "bob"), "{of_bob:?}");
+    let (batch, _) = of_bob[0].key.rsplit_once('-').unwrap();
+    let of = |batch: &str| CallFilter { batch: Some(batch.into()), ..CallFilter::default() };
+    assert_eq!(all(of(batch)).await, of_bob);
+    let failed = CallFilter { states: BTreeSet::from([CallState::Failed]), ..of(batch) };
+    let failed: Vec<_> = all(failed).await.into_iter().map(|call| call.tool).collect();
+    assert_eq!(failed, ["fail"]);
+    for none in [&batch[1..], &batch[..31], "", "%", "-"] {
+        assert_eq!(all(of(none)).await, [], "{none}");
+    }
+    assert_eq!(store.calls(&alice(), of(batch), None, 100).await.unwrap().calls, []);
+    assert_eq!(store.calls(&bob, of(batch), None, 100).await.unwrap().calls, of_bob);
+}
+
 fn of<const N: usize>(states: [CallState; N]) -> CallFilter {
     CallFilter { states: states.into(), ..CallFilter::default() }
 }

@@ -31,7 +31,7 @@ pub(crate) fn ready(asked: GatewayRequest) -> ReplyFuture {
 }
 
 /// Why calls cannot be taken now, if they cannot.
-fn unready(gateway: &GatewayState) -> Option<Value> {
+pub(crate) fn unready(gateway: &GatewayState) -> Option<Value> {
     if gateway.stop.is_cancelled() {
         return Some(json!({ "status": "stopping" }));
     }

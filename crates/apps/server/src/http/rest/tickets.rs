@@ -121,7 +121,7 @@ fn written_out(answer: &Value) -> HttpReply {
 
 /// Whether the tickets of all callers are there for this one: for an operator who may call all that
 /// they may.
-fn decides_for_all(caller: &Caller) -> bool {
+pub(crate) fn decides_for_all(caller: &Caller) -> bool {
     is_operator(caller) && reach(caller, None) == AccessLevel::All
 }
 

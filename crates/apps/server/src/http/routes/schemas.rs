@@ -1,10 +1,10 @@
 //! The shapes of bodies and answers, for the document. Answers may gain fields.
 
 pub(crate) mod page;
+pub(crate) mod record;
 
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
-use toolcrib::store::CallState;
 
 /// The schema of a body, made of the type that reads it.
 pub(crate) fn of<T: JsonSchema>() -> Value {
@@ -295,41 +295,6 @@ pub(crate) fn calls() -> Value {
 pub(crate) fn batch() -> Value {
     let call = object(&[("id", text()), ("name", text())]);
     object(&[("id", text()), ("cancelled", flag()), ("seconds", count()), ("calls", list(&call))])
-}
-
-pub(crate) fn batches() -> Value {
-    paged(object(&[("running", list(&batch())), ("calls", list(&recorded(&[])))]))
-}
-
-pub(crate) fn record() -> Value {
-    paged(object(&[("calls", list(&of_record()))]))
-}
-
-/// A call as the operator sees it.
-pub(crate) fn of_record() -> Value {
-    let person = object(&[("tenant", text()), ("subject", text())]);
-    let by = |words: &str| about(json!({ "anyOf": [person.clone(), { "type": "null" }] }), words);
-    recorded(&[
-        ("tenant", text()),
-        ("caller", text()),
-        ("decided_by", by("Who approved it, of a call that waited for that.")),
-        ("resolved_by", by("Who said how it ended, where nobody knew.")),
-    ])
-}
-
-fn recorded(more: &[(&str, Value)]) -> Value {
-    let fields = [
-        ("key", text()),
-        ("id", text()),
-        ("tool", text()),
-        ("source", text()),
-        ("effect", text()),
-        ("planned", text_or_null()),
-        ("ended", text_or_null()),
-        ("state", json!({ "enum": CallState::WORDS })),
-        ("interrupted", flag()),
-    ];
-    object(&[fields.as_slice(), more].concat())
 }
 
 /// With the cursor that is there where there is more.

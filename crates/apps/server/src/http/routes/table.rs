@@ -32,18 +32,32 @@ const WELL_KNOWN_PROFILE: &str = "/.well-known/oauth-protected-resource/mcp/{pro
 
 const PROFILE: QueryParameter = text("profile", "The profile to look through.");
 
-/// Which of the recorded calls.
-const RECORDED: &[QueryParameter] = &[
-    QueryParameter {
-        name: "state",
-        about: "Only calls in one of these states.",
-        takes: ParameterType::SomeOf(&CallState::WORDS),
-    },
-    text("tool", "Only calls of this tool."),
-    text("source", "Only calls of tools of this source."),
+/// Which of the recorded calls of a caller.
+const RECORDED: &[QueryParameter] =
+    &[STATE, OF_TOOL, OF_SOURCE, OF_BATCH, SINCE, limit(listing::LARGEST_PAGE), CURSOR];
+/// Which of those of all callers.
+const RECORDED_OF_ALL: &[QueryParameter] = &[
+    STATE,
+    OF_TOOL,
+    OF_SOURCE,
+    text("caller", "Only calls of the caller with this name."),
+    OF_BATCH,
+    SINCE,
     limit(listing::LARGEST_PAGE),
-    text("cursor", "Where the page before ended: its `cursor`."),
+    CURSOR,
 ];
+const STATE: QueryParameter = QueryParameter {
+    name: "state",
+    about: "Only calls in one of these states.",
+    takes: ParameterType::SomeOf(&CallState::WORDS),
+};
+const OF_TOOL: QueryParameter = text("tool", "Only calls of this tool.");
+const OF_SOURCE: QueryParameter = text("source", "Only calls of tools of this source.");
+const OF_BATCH: QueryParameter =
+    text("batch", "Only calls that were made together: their keys before the last `-`.");
+const SINCE: QueryParameter =
+    text("since", "Only calls that began then or later: a time as RFC 3339 writes it.");
+const CURSOR: QueryParameter = text("cursor", "Where the page before ended: its `cursor`.");
 
 /// Every route, in the order of the document.
 pub(crate) fn all() -> impl Iterator<Item = &'static Route> + Clone {
@@ -104,7 +118,7 @@ static ROUTES: &[Route] = &[
         .problems(&[UnknownProfile, UnknownTool, SourceStarting, NothingLeft, NoRoom]),
     get("/v1/calls", "list_calls", listing::list, "List what runs now, and the recorded calls.")
         .query(RECORDED)
-        .answers(schemas::batches)
+        .answers(schemas::record::batches)
         .problems(&[InvalidQuery, UnknownCursor]),
     post(
         "/v1/calls",
@@ -187,8 +201,8 @@ static ROUTES: &[Route] = &[
         .problems(&[InvalidQuery, Forbidden]),
     get("/v1/record", "list_record", listing::list_all, "List the recorded calls of all callers.")
         .access(Operator)
-        .query(RECORDED)
-        .answers(schemas::record)
+        .query(RECORDED_OF_ALL)
+        .answers(schemas::record::record)
         .problems(&[InvalidQuery, Forbidden, UnknownCursor]),
     post(
         "/v1/record/{id}",
@@ -198,7 +212,7 @@ static ROUTES: &[Route] = &[
     )
     .access(Operator)
     .body(schemas::of::<resolution::ResolutionBody>)
-    .answers(schemas::of_record)
+    .answers(schemas::record::of_record)
     .problems(&[Forbidden, UnknownCall, EndKnown]),
     get("/metrics", "metrics", metrics::metrics, "Figures for Prometheus.")
         .access(Operator)

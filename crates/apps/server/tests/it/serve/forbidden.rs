@@ -187,7 +187,7 @@ fn plain(answer: &Answer, serving: &Serving) -> String {
     let status = answer.status;
     let mut text = answer.body.replace(&serving.address, "ADDRESS");
     let of_time =
-        ["waited_us", "ran_us", "age_seconds", "seconds", "planned", "ended", "created_at"];
+        ["waited_us", "ran_us", "age_seconds", "seconds", "planned", "ended", "created_at", "at"];
     let of_sessions = ["page_key", "expires", "started"];
     // Tokens are guessed until they are counted: only how many figures there are is the same.
     if let Some((head, tail)) = text.split_once("\"tokens\":[")

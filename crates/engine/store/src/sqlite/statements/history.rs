@@ -1,6 +1,6 @@
 //! What is read of the calls, as SQLite is asked for it: newest first, a page at a time.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use rusqlite::types::{Type, Value};
 use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter};
@@ -31,10 +31,14 @@ pub(crate) fn page(
     limit: usize,
 ) -> rusqlite::Result<CallPage> {
     let limit = limit.clamp(1, LARGEST_PAGE);
-    let mut list = connection.prepare_cached(&query(&filter.states, caller.is_some()))?;
+    let mut list = connection.prepare_cached(&query(filter, caller.is_some()))?;
     let mut values = vec![Value::from(after.map_or(i64::MAX, |CallCursor(seq)| seq))];
     if let Some(caller) = caller {
         values.extend([Value::from(caller.tenant.clone()), Value::from(caller.subject.clone())]);
+    }
+    if let Some(batch) = &filter.batch {
+        // The letter behind `-` is `.`.
+        values.extend(["-", "."].map(|end| Value::from(format!("{batch}{end}"))));
     }
     let mut rows = list.query(params_from_iter(values))?;
     let mut page = CallPage { calls: Vec::new(), next: None };
@@ -132,13 +136,20 @@ fn decider(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Decider>> {
 }
 
 /// The rows of the states: each state is read by an index, and SQLite merges them by number.
-fn query(states: &BTreeSet<CallState>, of_one: bool) -> String {
+fn query(filter: &CallFilter, of_one: bool) -> String {
     let of_caller = if of_one { " AND tenant = ?2 AND subject = ?3" } else { "" };
-    let arm = |rows: &str| format!("SELECT {COLUMNS} FROM calls {rows} AND seq < ?1{of_caller}");
-    let arms: Vec<_> = if states.is_empty() {
+    let of_batch = match &filter.batch {
+        Some(_) if of_one => " AND key > ?4 AND key < ?5",
+        Some(_) => " AND key > ?2 AND key < ?3",
+        None => "",
+    };
+    let arm = |rows: &str| {
+        format!("SELECT {COLUMNS} FROM calls {rows} AND seq < ?1{of_caller}{of_batch}")
+    };
+    let arms: Vec<_> = if filter.states.is_empty() {
         vec![arm("WHERE TRUE")]
     } else {
-        states.iter().map(|state| arm(&rows(*state, of_one))).collect()
+        filter.states.iter().map(|state| arm(&rows(*state, of_one))).collect()
     };
     arms.join(" UNION ALL ") + " ORDER BY seq DESC"
 }

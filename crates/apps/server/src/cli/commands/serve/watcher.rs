@@ -226,13 +226,17 @@ async fn reload(
             output.note(&format!("`{name}` is in force: {}", told(&change)));
             // Other rules may hold for the same tools.
             gateway.telemetry.feed.catalog(&[], &[], &[]);
+            gateway.refuse_file(Vec::new());
         }
         Err(ApplyError::File(problems)) => {
             output.warn(&problems);
             output.warn(&[format!("`{name}` stays as it was until this is put right")]);
+            gateway.refuse_file(problems.iter().map(ToString::to_string).collect());
         }
         Err(refused) => {
-            output.warn(&[format!("`{name}` stays as it was: {refused}")]);
+            let told = format!("`{name}` stays as it was: {refused}");
+            output.warn(&[&told]);
+            gateway.refuse_file(vec![told]);
         }
     }
     (file.text, file.folded) = (text, folded);

@@ -87,11 +87,17 @@ impl RecordQuery {
         })?;
         let word = |name: &str| query.get(name).map(ToOwned::to_owned);
         let states = query.words("state").filter_map(CallState::of_word).collect();
+        let since = query.get("since").map(str::parse::<Timestamp>).transpose().map_err(|_| {
+            let detail = "`since` is no time as RFC 3339 writes it: `2026-07-01T12:00:00Z`, say";
+            HttpProblem::new(ProblemKind::InvalidQuery, detail)
+        })?;
         let filter = CallFilter {
             tool: word("tool"),
             source: word("source"),
+            caller: word("caller"),
+            batch: word("batch"),
             states,
-            ..CallFilter::default()
+            since: since.map(SystemTime::from),
         };
         Ok(Self { filter, after, limit: query.number("limit", DEFAULT_PAGE) })
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{about, anything, count, flag, list, object, text, text_or_null};
+use super::{about, anything, count, flag, list, object, text, text_or_null, with};
 
 /// Who asks.
 pub(crate) fn session() -> Value {
@@ -84,6 +84,48 @@ pub(crate) fn catalog_tool() -> Value {
         ("why", why),
         ("tokens", json!({ "type": ["integer", "null"], "minimum": 0 })),
         ("tokens_counted", flag()),
+    ])
+}
+
+/// What needs a person. What only the operator is told is `null` for others.
+pub(crate) fn now() -> Value {
+    let or_null =
+        |schema: Value, words: &str| about(json!({ "anyOf": [schema, { "type": "null" }] }), words);
+    let rows = |row: Value| object(&[("rows", list(&row)), ("more", flag())]);
+    let ticket = object(&[
+        ("ticket", text()),
+        ("tenant", text()),
+        ("caller", text()),
+        ("tool", text()),
+        ("source", text()),
+        ("reason", text()),
+        ("profile", text_or_null()),
+        ("lifetime_seconds", count()),
+        ("is_question", flag()),
+    ]);
+    let call = object(&[
+        ("key", text()),
+        ("tool", text()),
+        ("source", text()),
+        ("effect", json!({ "enum": ["read", "write", "destroy"] })),
+        ("planned", text_or_null()),
+        ("state", json!({ "enum": ["outcome_unknown", "interrupted"] })),
+        ("tenant", text()),
+        ("caller", text()),
+    ]);
+    let sources = object(&[("well", count()), ("rows", list(&super::source())), ("more", flag())]);
+    let kept_out = object(&[("tool", text()), ("source", text()), ("reason", text())]);
+    let minute = object(&[("at", text_or_null()), ("calls", count()), ("failed", count())]);
+    let ready = with(object(&[("status", text())]), &[("detail", text())]);
+    object(&[
+        ("at", text()),
+        ("ready", about(ready, "As `GET /readyz` tells it.")),
+        ("tickets", about(rows(ticket), "Those that wait, those that go first at the front.")),
+        ("unknown", or_null(rows(call), "Calls of whose end nobody knows.")),
+        ("sources", or_null(sources, "How many are well, and those that are not.")),
+        ("drift", or_null(rows(kept_out), "Tools that are not what somebody looked at.")),
+        ("problems", or_null(list(&text()), "What is not right with the configuration.")),
+        ("minutes", or_null(list(&minute), "The calls that ended, by minute, for an hour.")),
     ])
 }
 

@@ -7,7 +7,7 @@ use super::super::route::RouteAccess::{Anybody, Operator};
 use super::super::route::{QueryParameter, Route};
 use super::super::row::{delete, get, one_of, post, text};
 use super::super::schemas;
-use crate::http::page::{assets, catalog, events, sign_in, trial};
+use crate::http::page::{assets, catalog, events, now, sign_in, trial};
 
 /// The one way in which all tools are told so far.
 const SHAPE: QueryParameter = one_of("shape", "How they are told.", &["columns"]);
@@ -41,6 +41,7 @@ pub(super) static ROUTES: &[Route] = &[
     .body(schemas::of::<trial::TrialBody>)
     .answers(schemas::page::trial)
     .problems(&[UnknownProfile, UnknownTool, SourceStarting, NothingLeft]),
+    get("/v1/now", "show_now", now::now, "Tell what needs a person.").answers(schemas::page::now),
     get("/v1/events", "follow_events", events::follow, "Follow what happens.")
         .query(&[text("after", "The `id` of the last event that is known.")])
         .problems(&[InvalidQuery])
