@@ -21,6 +21,8 @@ const tools = [
     },
     annotations: { readOnlyHint: true },
   },
+  { name: 'lost', description: 'Ends before it answers.', inputSchema: { type: 'object' } },
+  { name: 'slow', description: 'Never answers.', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } },
   {
     name: 'wide',
     description: 'Has many arguments.',
@@ -37,6 +39,8 @@ createInterface({ input: process.stdin }).on('line', line => {
     const result = { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: XSS, version: '1' } };
     say({ id, result });
   } else if (method === 'tools/list') say({ id, result: { tools } });
+  else if (method === 'tools/call' && params.name === 'lost') process.exit(1);
+  else if (method === 'tools/call' && params.name === 'slow') return;
   else if (method === 'tools/call') say({ id, result: { content: [{ type: 'text', text: XSS }] } });
   else if (method === 'ping') say({ id, result: {} });
   else say({ id, error: { code: -32601, message: 'no such method' } });

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Page } from '@playwright/test';
 
 const BINARY = process.env.TOOLCRIB ?? join(import.meta.dirname, '../../target/debug/toolcrib');
 
@@ -50,8 +51,31 @@ export class Server {
     return this.run('open', '--url', this.url);
   }
 
-  token(): string {
-    return this.run('token');
+  token(name = 'local'): string {
+    return name === 'local' ? this.run('token') : this.run('token', name);
+  }
+
+  /** Lets calls run, as whoever has the token. */
+  async call(calls: { name: string; id?: string; arguments?: unknown }[], token = this.token()): Promise<any> {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const answer = await fetch(this.url + '/v1/calls', { method: 'POST', headers, body: JSON.stringify({ calls }) });
+    return answer.json();
+  }
+
+  /** Signs a browser in by a token. */
+  async signIn(page: Page, token: string): Promise<void> {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const answer = await fetch(this.url + '/v1/session', { method: 'POST', headers, body: '{}' });
+    const [name, value] = answer.headers.get('set-cookie')!.split(';')[0]!.split('=') as [string, string];
+    await page.context().addCookies([{ name, value, url: this.url }]);
+    const { page_key } = (await answer.json()) as { page_key: string };
+    await page.goto(this.url + '/');
+    await page.evaluate(half => localStorage.setItem('toolcrib.page', half), page_key);
+    await page.reload();
+  }
+
+  write(name: string, text: string): void {
+    writeFileSync(join(this.folder, name), text);
   }
 
   stop(): void {

@@ -13,11 +13,13 @@ export const half = {
   clear: () => localStorage.removeItem(KEY),
 };
 
-let over: () => void = () => {};
+let ended: () => void = () => {};
 /** Is told when a request finds that the session has ended. */
 export function whenOver(tell: () => void): void {
-  over = tell;
+  ended = tell;
 }
+/** A request found that the session has ended. */
+export const over = (): void => ended();
 
 const session: Middleware = {
   onRequest({ request }) {

@@ -13,10 +13,10 @@ static FILES: &[PageFile] = &[
         brotli: Some(include_bytes!("assets/icon-BEhuqOmr.svg.br")),
     },
     PageFile {
-        name: "index-CsPl8aHn.js",
+        name: "index--cxc4b8Y.js",
         kind: "text/javascript; charset=utf-8",
-        plain: include_bytes!("assets/index-CsPl8aHn.js"),
-        brotli: Some(include_bytes!("assets/index-CsPl8aHn.js.br")),
+        plain: include_bytes!("assets/index--cxc4b8Y.js"),
+        brotli: Some(include_bytes!("assets/index--cxc4b8Y.js.br")),
     },
     PageFile {
         name: "inter-latin-wght-normal-Dx4kXJAl.woff2",
@@ -25,9 +25,9 @@ static FILES: &[PageFile] = &[
         brotli: None,
     },
     PageFile {
-        name: "style-V5AeygFp.css",
+        name: "style-BWgJ0xtx.css",
         kind: "text/css; charset=utf-8",
-        plain: include_bytes!("assets/style-V5AeygFp.css"),
-        brotli: Some(include_bytes!("assets/style-V5AeygFp.css.br")),
+        plain: include_bytes!("assets/style-BWgJ0xtx.css"),
+        brotli: Some(include_bytes!("assets/style-BWgJ0xtx.css.br")),
     },
 ];

@@ -135,6 +135,7 @@ impl GatewayState {
 
     /// Notes why the file is not in force; nothing: it is.
     pub(crate) fn refuse_file(&self, why: Vec<String>) {
+        self.telemetry.feed.config(&why);
         *self.refused_file.lock().unwrap_or_else(PoisonError::into_inner) = why;
     }
 

@@ -46,6 +46,7 @@ pub(crate) enum EventTopic {
     Ticket,
     Source,
     Catalog,
+    Config,
 }
 
 /// What came after an event.
@@ -145,6 +146,11 @@ impl EventFeed {
         });
     }
 
+    /// The file is in force, or is not, for these reasons.
+    pub(crate) fn config(&self, problems: &[String]) {
+        self.tell(EventTopic::Config, None, || json!({ "problems": problems }));
+    }
+
     fn tell(&self, topic: EventTopic, of: Option<&Arc<Caller>>, data: impl FnOnce() -> Value) {
         let mut ring = self.ring();
         ring.last += 1;
@@ -190,7 +196,7 @@ impl FeedEvent {
             EventTopic::Ticket => {
                 is_own || is_operator(reader) && reach(reader, None) == AccessLevel::All
             }
-            EventTopic::Source => is_operator(reader),
+            EventTopic::Source | EventTopic::Config => is_operator(reader),
             EventTopic::Catalog if !is_operator(reader) => return Some(json!({})),
             EventTopic::Catalog => true,
         };
@@ -205,6 +211,7 @@ impl EventTopic {
             Self::Ticket => "ticket",
             Self::Source => "source",
             Self::Catalog => "catalog",
+            Self::Config => "config",
         }
     }
 }
@@ -254,7 +261,9 @@ mod tests {
         assert_eq!(of_call, [all.clone(), None, all.clone(), all.clone()]);
         let of_ticket = told(EventTopic::Ticket, Some(&ann));
         assert_eq!(of_ticket, [all.clone(), None, None, all.clone()]);
-        assert_eq!(told(EventTopic::Source, None), [None, None, all.clone(), all.clone()]);
+        for topic in [EventTopic::Source, EventTopic::Config] {
+            assert_eq!(told(topic, None), [None, None, all.clone(), all.clone()]);
+        }
         let of_catalog = [bare.clone(), bare, all.clone(), all];
         assert_eq!(told(EventTopic::Catalog, None), of_catalog);
     }

@@ -17,7 +17,7 @@ const FILE: &str = "allow = [\"*\"]\nask = [\"uuid_new\"]\n\n\
 type Event = (String, String, Value);
 
 /// A stream of events that is read as it comes.
-struct Follower {
+pub(super) struct Follower {
     stream: TcpStream,
     seen: String,
 }
@@ -30,7 +30,7 @@ impl Follower {
         Self { stream, seen: String::new() }
     }
 
-    fn of(serving: &Serving, token: &str) -> Self {
+    pub(super) fn of(serving: &Serving, token: &str) -> Self {
         let mut follower = Self::open(serving, "/v1/events", &[&bearer(token)]);
         assert_eq!(follower.next().unwrap().1, "hello");
         follower
@@ -59,7 +59,7 @@ impl Follower {
     }
 
     /// The events up to one that is wanted, each in short; beats are left out.
-    fn until(&mut self, is_last: impl Fn(&str, &Value) -> bool) -> Vec<String> {
+    pub(super) fn until(&mut self, is_last: impl Fn(&str, &Value) -> bool) -> Vec<String> {
         let mut told = Vec::new();
         loop {
             let (_, name, data) = self.next().unwrap();

@@ -98,10 +98,14 @@ fn a_file_that_is_not_in_force_is_told_until_it_is_put_right() {
     let serving = serving();
     let problems = || serving.ask("GET", "/v1/now", "").json()["problems"].to_string();
     assert!(!problems().contains("crib.toml"));
+    let mut told = super::page_events::Follower::of(&serving, &serving.token);
     serving.folder.write("crib.toml", &format!("{FILE}\nalow = []\n"));
     assert!(eventually(|| problems().contains("alow")), "{}", problems());
+    let refused = |name: &str, data: &Value| name == "config" && data.to_string().contains("alow");
+    told.until(refused);
     serving.folder.write("crib.toml", FILE);
     assert!(eventually(|| !problems().contains("crib.toml")), "{}", problems());
+    told.until(|name, data| name == "config" && data["problems"] == json!([]));
 }
 
 #[test]

@@ -1,0 +1,120 @@
+// The calls of the record: those of all callers for an operator, else one's own.
+import { api, unheard, type Problem } from './api';
+import { isAdmin, session } from './session.svelte';
+import type { paths } from './schema';
+
+type Recorded = paths['/v1/record']['get']['responses']['200']['content']['application/json']['calls'][number];
+export type Call = Omit<Recorded, 'tenant' | 'caller' | 'decided_by' | 'resolved_by'> & Partial<Recorded>;
+export type Batch = paths['/v1/calls']['get']['responses']['200']['content']['application/json']['running'][number];
+
+export interface Filter {
+  state: string;
+  tool: string;
+  source: string;
+  caller: string;
+  batch: string;
+  since: string;
+}
+
+export const SPANS: Record<string, number> = { '15m': 15, '1h': 60, '6h': 360, '24h': 1440 };
+const PAGE = 100;
+
+export interface Page {
+  calls: Call[];
+  cursor: string | null;
+  /** Batches of this caller that run now. */
+  running: Batch[];
+}
+
+export const hasRecord = () => session.who?.features.record === true;
+export const batchOf = (key: string): string => key.slice(0, Math.max(0, key.lastIndexOf('-')));
+export const millis = (time: string | null | undefined): number | null => (time ? Date.parse(time) : null);
+
+function query(filter: Filter, cursor: string | null) {
+  const minutes = SPANS[filter.since];
+  const state = filter.state.split(',').filter(Boolean) as Call['state'][];
+  return {
+    limit: PAGE,
+    ...(state.length && { state }),
+    ...(filter.tool && { tool: filter.tool }),
+    ...(filter.source && { source: filter.source }),
+    ...(filter.batch && { batch: filter.batch }),
+    ...(minutes && { since: new Date(Date.now() - minutes * 60_000).toISOString() }),
+    ...(cursor && { cursor }),
+  };
+}
+
+export async function page(filter: Filter, cursor: string | null): Promise<Page | Problem> {
+  try {
+    const wanted = query(filter, cursor);
+    const own = await api.GET('/v1/calls', { params: { query: wanted } });
+    if (!own.data) return own.error;
+    const { running } = own.data;
+    if (!isAdmin() || !hasRecord()) return { calls: own.data.calls, cursor: own.data.cursor ?? null, running };
+    const all = await api.GET('/v1/record', { params: { query: { ...wanted, ...(filter.caller && { caller: filter.caller }) } } });
+    return all.data ? { calls: all.data.calls, cursor: all.data.cursor ?? null, running } : all.error;
+  } catch (error) {
+    return unheard(error);
+  }
+}
+
+export async function one(key: string): Promise<Call | Problem | null> {
+  const wanted = { state: '', tool: '', source: '', caller: '', batch: batchOf(key), since: '' };
+  const found = await page(wanted, null);
+  return 'calls' in found ? (found.calls.find(call => call.key === key) ?? null) : found;
+}
+
+export async function cancel(batch: string): Promise<Problem | null> {
+  try {
+    const { error } = await api.DELETE('/v1/calls/{id}', { params: { path: { id: batch } } });
+    return error ?? null;
+  } catch (error) {
+    return unheard(error);
+  }
+}
+
+export const ENDINGS = { succeeded: 'It took effect', failed: 'It had no effect', not_executed: 'It never started' } as const;
+
+export async function resolve(key: string, ending: keyof typeof ENDINGS): Promise<Problem | null> {
+  try {
+    const { error } = await api.POST('/v1/record/{id}', { params: { path: { id: key } }, body: { ending } });
+    return error ?? null;
+  } catch (error) {
+    return unheard(error);
+  }
+}
+
+/** Calls that were made together, as they stand in the list. */
+export function batches(calls: Call[]): { id: string; calls: Call[]; from: number; to: number }[] {
+  const all: { id: string; calls: Call[]; from: number; to: number }[] = [];
+  for (const call of calls) {
+    const id = batchOf(call.key);
+    const from = millis(call.planned) ?? 0;
+    // When one ended that was interrupted, nobody saw.
+    const to = call.interrupted ? from : (millis(call.ended) ?? Date.now());
+    const last = all.at(-1);
+    if (last?.id === id) {
+      last.calls.push(call);
+      last.from = Math.min(last.from, from);
+      last.to = Math.max(last.to, to);
+    } else all.push({ id, calls: [call], from, to });
+  }
+  return all;
+}
+
+export function took(from: number, to: number): string {
+  const ms = Math.max(0, to - from);
+  if (ms < 1) return '< 1 ms';
+  if (ms < 1000) return `${ms} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`;
+  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;
+}
+
+export const WORDS: Record<Call['state'], { word: string; dot: string }> = {
+  running: { word: 'runs', dot: '' },
+  succeeded: { word: 'done', dot: 'ok' },
+  failed: { word: 'failed', dot: 'bad' },
+  not_executed: { word: 'never started', dot: 'bad' },
+  outcome_unknown: { word: 'unknown', dot: 'warn' },
+  interrupted: { word: 'interrupted', dot: 'warn' },
+};
