@@ -18,7 +18,11 @@ export const now = {
   get asOf() {
     return asOf;
   },
-  /** How much waits for a person. */
+  /** Calls that wait. */
+  get waiting() {
+    return told?.tickets.rows.length ?? 0;
+  },
+  /** How much needs a person. */
   get count() {
     return (told?.tickets.rows.length ?? 0) + (told?.unknown?.rows.length ?? 0);
   },

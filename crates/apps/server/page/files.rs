@@ -13,10 +13,10 @@ static FILES: &[PageFile] = &[
         brotli: Some(include_bytes!("assets/icon-BEhuqOmr.svg.br")),
     },
     PageFile {
-        name: "index--cxc4b8Y.js",
+        name: "index-BK75B8Pb.js",
         kind: "text/javascript; charset=utf-8",
-        plain: include_bytes!("assets/index--cxc4b8Y.js"),
-        brotli: Some(include_bytes!("assets/index--cxc4b8Y.js.br")),
+        plain: include_bytes!("assets/index-BK75B8Pb.js"),
+        brotli: Some(include_bytes!("assets/index-BK75B8Pb.js.br")),
     },
     PageFile {
         name: "inter-latin-wght-normal-Dx4kXJAl.woff2",
@@ -25,9 +25,9 @@ static FILES: &[PageFile] = &[
         brotli: None,
     },
     PageFile {
-        name: "style-BWgJ0xtx.css",
+        name: "style-KUbwCSWd.css",
         kind: "text/css; charset=utf-8",
-        plain: include_bytes!("assets/style-BWgJ0xtx.css"),
-        brotli: Some(include_bytes!("assets/style-BWgJ0xtx.css.br")),
+        plain: include_bytes!("assets/style-KUbwCSWd.css"),
+        brotli: Some(include_bytes!("assets/style-KUbwCSWd.css.br")),
     },
 ];

@@ -1,0 +1,69 @@
+// The calls that wait for a person: those of all callers for an operator, else one's own.
+import { api, unheard, type Problem } from './api';
+import { session } from './session.svelte';
+import type { paths } from './schema';
+
+export type Ticket = paths['/v1/tickets/{id}']['get']['responses']['200']['content']['application/json'];
+type Listed = paths['/v1/tickets']['get']['responses']['200']['content']['application/json']['tickets'][number];
+export type Decision = { decision: 'approve' | 'deny'; reason?: string; content?: Record<string, unknown>; arguments?: Record<string, unknown> };
+
+let rows = $state.raw<Listed[] | null>(null);
+let isMore = $state(false);
+let trouble = $state.raw<Problem | null>(null);
+let asOf = $state(Date.now());
+
+export const tickets = {
+  get rows() {
+    return rows;
+  },
+  get isMore() {
+    return isMore;
+  },
+  get trouble() {
+    return trouble;
+  },
+  /** When their times were told. */
+  get asOf() {
+    return asOf;
+  },
+};
+
+export const mayDecide = () => session.who?.role === 'admin' || session.who?.role === 'approver';
+
+export async function load(): Promise<void> {
+  try {
+    const { data, error } = await api.GET('/v1/tickets', { params: { query: { limit: 100 } } });
+    trouble = error ?? null;
+    if (!data) return;
+    rows = [...data.tickets].sort((left, right) => left.lifetime_seconds - right.lifetime_seconds);
+    isMore = !!data.cursor;
+    asOf = Date.now();
+  } catch (error) {
+    trouble = unheard(error);
+  }
+}
+
+export async function one(id: string): Promise<Ticket | Problem> {
+  try {
+    const { data, error } = await api.GET('/v1/tickets/{id}', { params: { path: { id } } });
+    return data ?? error;
+  } catch (error) {
+    return unheard(error);
+  }
+}
+
+/** What came of it, in a word; or why nothing did. */
+export async function decide(id: string, body: Decision): Promise<{ outcome: string; text: string } | Problem> {
+  try {
+    const { data, error } = await api.POST('/v1/tickets/{id}', { params: { path: { id } }, body });
+    return data ? { outcome: data.response.outcome, text: data.response.text } : error;
+  } catch (error) {
+    return unheard(error);
+  }
+}
+
+export function span(seconds: number): string {
+  if (seconds < 90) return `${seconds} s`;
+  if (seconds < 5400) return `${Math.round(seconds / 60)} min`;
+  return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} days`;
+}
