@@ -152,6 +152,23 @@ async fn a_status_says_what_became_of_the_call() {
 }
 
 #[tokio::test]
+async fn a_stream_that_ends_without_an_answer_is_told_as_that() {
+    let told = [
+        ("legacy", "the connection to the server `far` broke (the server closed it)"),
+        (
+            "modern",
+            "the connection to the server `far` broke (its stream of events ended before the answer)",
+        ),
+    ];
+    for (era, broke) in told {
+        let server = HostileServer::start(&[&format!("era={era}"), "sse", "cut"]).unwrap();
+        let crib = crib(&source(settings(&server.url()))).await;
+        let reading = failed(&run(&crib, "count", json!({})).await);
+        assert_eq!(reading, (ErrorKind::Network, broke.to_owned()), "{era}");
+    }
+}
+
+#[tokio::test]
 async fn a_server_that_refuses_our_token_is_named_with_the_cure() {
     let server = HostileServer::start(&["status@connect=401"]).unwrap();
     let error = source(settings(&server.url())).load().await.err().unwrap().to_string();

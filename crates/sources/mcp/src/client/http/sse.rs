@@ -52,6 +52,8 @@ pub(super) fn read(
             };
         }
     })
+    // Who reads on after the end finds the end again.
+    .fuse()
     .boxed()
 }
 
