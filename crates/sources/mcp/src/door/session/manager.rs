@@ -154,18 +154,29 @@ impl McpSessionRegistry {
     }
 }
 
-/// The stream, and a guard as long as it lasts.
+/// The stream, and a guard as long as it lasts. The SDK sends from the number in `Last-Event-ID` on,
+/// that event among them. Here an event has the number of the next one, so that who has it gets what
+/// is behind it; 0, which the SDK itself says at the beginning, is before the first.
 fn held<S>(
     stream: S,
     streaming: Option<SessionStreamGuard>,
-) -> impl Stream<Item = S::Item> + Send + Sync
+) -> impl Stream<Item = ServerSseMessage> + Send + Sync
 where
-    S: Stream + Send + Sync + 'static,
+    S: Stream<Item = ServerSseMessage> + Send + Sync + 'static,
 {
-    stream.map(move |event| {
+    stream.map(move |mut event| {
         let _held = &streaming;
+        event.event_id = event.event_id.map(next_event);
         event
     })
+}
+
+/// The name of the event behind this one: its number, with the request behind a stroke.
+fn next_event(id: String) -> String {
+    let (number, request) = id.split_once('/').unwrap_or((&id, ""));
+    let Ok(number) = number.parse::<usize>() else { return id };
+    let stroke = if request.is_empty() { "" } else { "/" };
+    format!("{}{stroke}{request}", number.saturating_add(1))
 }
 
 type SessionStoreAnswer<'a, T> =

@@ -21,6 +21,7 @@ mod plain;
 mod python;
 mod raw;
 mod relayed;
+mod resumed;
 #[path = "../../../examples/conformance_server/shelves.rs"]
 mod shelves;
 mod sleeping;

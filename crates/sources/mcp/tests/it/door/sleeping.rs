@@ -57,15 +57,24 @@ fn plain(id: u32, name: &str) -> Value {
 }
 
 /// What a session hears on the stream on which it listens.
-struct Ear(TcpStream, String);
+pub(super) struct Ear(TcpStream, pub(super) String);
 
 impl Ear {
     async fn open(url: &str, session: &str) -> Self {
+        Self::with(url, session, "").await
+    }
+
+    /// The same behind an event that it has heard.
+    pub(super) async fn open_behind(url: &str, session: &str, event: &str) -> Self {
+        Self::with(url, session, &format!("last-event-id: {event}\r\n")).await
+    }
+
+    async fn with(url: &str, session: &str, more: &str) -> Self {
         let (address, path) = url.strip_prefix("http://").unwrap().split_once('/').unwrap();
         let mut stream = TcpStream::connect(address).await.unwrap();
         let head = format!(
             "GET /{path} HTTP/1.1\r\nhost: {address}\r\nx-caller: ann\r\n\
-             mcp-session-id: {session}\r\naccept: text/event-stream\r\n\r\n"
+             mcp-session-id: {session}\r\naccept: text/event-stream\r\n{more}\r\n"
         );
         stream.write_all(head.as_bytes()).await.unwrap();
         let mut ear = Self(stream, String::new());
@@ -74,7 +83,7 @@ impl Ear {
     }
 
     /// Waits until it has heard this, and forgets all before.
-    async fn hear(&mut self, text: &str) {
+    pub(super) async fn hear(&mut self, text: &str) {
         let heard = async {
             loop {
                 if let Some(at) = self.1.find(text) {
