@@ -1,4 +1,5 @@
-//! Stand-ins that do as a test says: tools, sources, a policy, a ledger.
+//! Stand-ins that do as a test says: tools, sources, a policy, a ledger, a folder.
+pub(crate) mod folder;
 pub(crate) mod ledger;
 pub(crate) mod oracle;
 pub(crate) mod policy;

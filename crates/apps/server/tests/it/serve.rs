@@ -52,6 +52,7 @@ mod full;
 mod handed;
 mod hidden;
 mod hosted;
+mod intermediary;
 mod json;
 mod judged;
 pub(crate) mod keys;

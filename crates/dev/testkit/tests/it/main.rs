@@ -7,3 +7,5 @@ mod fuzz;
 #[cfg(feature = "google")]
 mod google;
 mod hostile;
+#[cfg(feature = "intermediary")]
+mod intermediary;
