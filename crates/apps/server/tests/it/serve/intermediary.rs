@@ -57,7 +57,8 @@ fn judged(revision: IntermediaryRevision, is_piped: bool) -> IntermediaryReport 
         &header(&other),
     ]);
     let report = report.unwrap();
-    writeln!(std::io::stdout(), "{}", report.text()).unwrap();
+    let out = &mut std::io::stdout();
+    writeln!(out, "{}", report.text()).unwrap();
     report
 }
 

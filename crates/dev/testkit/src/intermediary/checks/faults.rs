@@ -210,12 +210,12 @@ async fn absent(bench: &Bench) -> Result<Arc<BrokenCall>, CheckFault> {
     if let Some(known) = known.as_ref() {
         return Ok(Arc::clone(known));
     }
-    let client = bench.client().await?;
-    let mark = bench.mark();
-    client.ask("tools/call", bench.params("echo", &mark)).await.result()?;
     if bench.upstream.is_piped() {
         return Err(CheckFault::Skipped("the gateway starts the server behind".to_owned()));
     }
+    let client = bench.client().await?;
+    let mark = bench.mark();
+    client.ask("tools/call", bench.params("echo", &mark)).await.result()?;
     bench.upstream.leave().await;
     let answer = client.ask("tools/call", bench.params("write", &mark)).await;
     bench.upstream.come_back().await?;
@@ -236,11 +236,11 @@ async fn back(bench: &Bench) -> Checked {
 }
 
 async fn forgotten(bench: &Bench) -> Checked {
-    let client = bench.client().await?;
-    bench.call(&client, "echo").await.result()?;
     if bench.upstream.is_piped() {
         return Err(CheckFault::Skipped("a pipe has no sessions".to_owned()));
     }
+    let client = bench.client().await?;
+    bench.call(&client, "echo").await.result()?;
     bench.upstream.forget();
     Ok(goes_through(bench, &client, bench.patience()).await?)
 }

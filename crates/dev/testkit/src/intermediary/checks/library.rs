@@ -167,6 +167,14 @@ async fn listed(bench: &Bench) -> Checked {
     Ok(same("_meta", &first["_meta"]["example.com/kept"], &json!(true))?)
 }
 
+/// A gateway may add to `_meta` of what has none.
+fn without_meta(mut listed: Vec<Value>) -> Value {
+    for one in &mut listed {
+        one.as_object_mut().map(|members| members.shift_remove("_meta"));
+    }
+    Value::Array(listed)
+}
+
 async fn templates(bench: &Bench) -> Checked {
     let client = bench.client().await?;
     let all = all_of(&client, "templates").await?;
@@ -174,7 +182,7 @@ async fn templates(bench: &Bench) -> Checked {
         "uriTemplate": TEMPLATE, "name": "note", "title": "A note", "mimeType": "text/plain",
         "description": "A note by its name.",
     }]);
-    Ok(same("the templates", &json!(all), &expected)?)
+    Ok(same("the templates", &without_meta(all), &expected)?)
 }
 
 async fn read(bench: &Bench, uri: &str) -> Checked {
@@ -285,7 +293,7 @@ async fn prompts(bench: &Bench) -> Checked {
         "name": PROMPT, "title": "A greeting", "description": "Greets somebody.",
         "arguments": [{ "name": "who", "description": "Whom.", "required": true }],
     }]);
-    Ok(same("the prompts", &json!(all), &expected)?)
+    Ok(same("the prompts", &without_meta(all), &expected)?)
 }
 
 async fn prompt(bench: &Bench) -> Checked {

@@ -265,7 +265,10 @@ async fn resumed(bench: &Bench) -> Checked {
         let before = known.len();
         bench.upstream.grow(has_more);
         let heard = |heard: &ClientExchange| heard.notes(CHANGED).len() > before;
-        ensure(ear.until(patience, heard).await, || "no change was heard".to_owned())?;
+        if !ear.until(patience, heard).await {
+            bench.upstream.grow(false);
+            return Err("no change was heard".into());
+        }
         known = changes(&ear.so_far());
     }
     drop(ear);

@@ -158,7 +158,7 @@ pub(super) async fn call(request: &FixtureRequest) {
             result["_meta"] = json!({ "example.com/answer": { "n": 1, "nothing": null } });
             done(result);
         }
-        "progress" => progress(request),
+        "progress" => progress(request).await,
         "hold" => hold(request).await,
         "logs" => logs(request),
         "asks" => asks(request).await,
@@ -206,7 +206,7 @@ async fn break_rules(request: &FixtureRequest) {
     tokio::task::yield_now().await;
 }
 
-fn progress(request: &FixtureRequest) {
+async fn progress(request: &FixtureRequest) {
     let token = request.params()["_meta"]["progressToken"].clone();
     if token.is_null() {
         return request.end(json!({ "result": text("no token") }));
@@ -221,7 +221,11 @@ fn progress(request: &FixtureRequest) {
             }),
         );
     };
-    (1..=STEPS).for_each(tell);
+    for step in 1..=STEPS {
+        tell(step);
+        // As a tool that works on something between its steps.
+        sleep(LOOK).await;
+    }
     request.end(json!({ "result": text(token.to_string()) }));
     // One too many, which is of a request that has ended.
     tell(STEPS + 1);
@@ -266,7 +270,7 @@ pub(crate) fn question(what: &str, mark: &str) -> Value {
         "sampling" => json!({ "method": "sampling/createMessage", "params": {
             "messages": [{ "role": "user", "content": { "type": "text", "text": mark } }],
             "maxTokens": 7, "systemPrompt": "Be brief.", "temperature": 0.25,
-            "stopSequences": ["\n"], "modelPreferences": { "hints": [{ "name": "small" }], "costPriority": 1 },
+            "stopSequences": ["\n"], "modelPreferences": { "hints": [{ "name": "small" }], "costPriority": 0.5 },
         } }),
         "elicitation" => json!({ "method": "elicitation/create", "params": {
             "message": mark, "requestedSchema": {
