@@ -9,8 +9,8 @@ mod remote;
 mod rollout;
 mod runs;
 mod select;
+mod serve;
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -28,6 +28,7 @@ pub(super) use remote::{
 pub(super) use rollout::{RolloutArgs, RolloutCommand, TrainerName};
 pub(super) use runs::{ReplayArgs, RunCommand, RunsArgs};
 pub(super) use select::{SelectArgs, ToolsetsArgs};
+pub(super) use serve::ServeArgs;
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 done, 1 a call failed or a check found something, 2 the input cannot be used,
@@ -423,38 +424,6 @@ pub(super) struct TokenArgs {
     /// When the key ends: `2027-01-31`.
     #[arg(long, requires = "key", value_name = "DAY")]
     pub(super) expires: Option<String>,
-}
-
-/// Where to serve, and to whom.
-#[derive(Debug, Args)]
-pub(super) struct ServeArgs {
-    /// The configuration; without one, that of `--config`, else `crib.toml`, else a desk and harmless
-    /// tools.
-    pub(super) file: Option<PathBuf>,
-    /// Where to listen; without it, with the socket that was handed over (`LISTEN_FDS`), else as the
-    /// configuration says, else 127.0.0.1:7411.
-    #[arg(long, value_name = "ADDRESS:PORT", value_parser = place)]
-    pub(super) listen: Option<SocketAddr>,
-    /// Ask for no token. Refused on any address but those of this machine.
-    #[arg(long)]
-    pub(super) insecure_local: bool,
-    /// A further name that requests may call this server by; may be repeated.
-    #[arg(long, value_name = "NAME")]
-    pub(super) host: Vec<String>,
-    /// A proxy that ends TLS stands before this server: needed where others can reach it.
-    #[arg(long)]
-    pub(super) behind_proxy: bool,
-    /// Do without what was changed over the configuration (`toolcrib overlay`), for when that is the
-    /// fault.
-    #[arg(long)]
-    pub(super) no_overlay: bool,
-}
-
-/// `localhost` is this machine whatever a resolver says of it, so that nothing else is opened.
-fn place(text: &str) -> Result<SocketAddr, String> {
-    let here = text.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
-    let parsed = here.as_deref().unwrap_or(text).parse();
-    parsed.map_err(|_| "write an address and a port, such as 127.0.0.1:7411".to_owned())
 }
 
 /// Which tools to list.

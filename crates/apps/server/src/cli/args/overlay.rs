@@ -3,7 +3,7 @@
 use clap::Subcommand;
 
 #[derive(Debug, Subcommand)]
-pub(in crate::cli) enum OverlayCommand {
+pub(crate) enum OverlayCommand {
     /// List what was changed: by whom, when, and what it comes to now.
     Show,
     /// Change a field.
