@@ -1,5 +1,6 @@
 //! A file of another program as configuration, as it is: what is told of it has its own places.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use serde_json::Value;
@@ -17,6 +18,14 @@ pub(super) struct ForeignFile<'t> {
     ids: Vec<String>,
     /// What is not taken as it stands there.
     pub(super) warnings: Vec<ConfigProblem>,
+}
+
+/// A text as a `crib.toml` says it: of another program's file, by its name, in our words.
+pub(super) fn own_words<'t>(text: &'t str, file: &str) -> Cow<'t, str> {
+    match ForeignFile::read(text, file) {
+        Some(Ok(foreign)) => Cow::Owned(foreign.toml),
+        Some(Err(_)) | None => Cow::Borrowed(text),
+    }
 }
 
 impl<'t> ForeignFile<'t> {

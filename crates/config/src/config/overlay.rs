@@ -10,6 +10,8 @@ use serde_json::Value;
 
 pub use path::OverlayPath;
 
+use super::foreign::own_words;
+
 /// Changes that hold over one file, in the order in which they were made.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -61,21 +63,23 @@ pub enum OverlayStanding {
 }
 
 impl Overlay {
-    /// What each row comes to over this text, at a time in seconds since 1970, in the order of the
-    /// rows. A text that is no TOML gives nothing.
-    pub fn standings(&self, text: &str, now: u64) -> Vec<OverlayStanding> {
-        fold::over(self, text, now).map(|folded| folded.standings).unwrap_or_default()
+    /// What each row comes to over the text of a file, at a time in seconds since 1970, in the
+    /// order of the rows. A text that cannot be read gives nothing.
+    pub fn standings(&self, text: &str, file: &str, now: u64) -> Vec<OverlayStanding> {
+        let own = own_words(text, file);
+        fold::over(self, &own, now).map(|folded| folded.standings).unwrap_or_default()
     }
 
-    /// The text with the rows that are in force, its comments and its order kept. A text that is
-    /// no TOML stays as it is.
-    pub fn folded(&self, text: &str, now: u64) -> String {
-        fold::over(self, text, now).map_or_else(|| text.to_owned(), |folded| folded.text)
+    /// The text of a file with the rows that are in force, its comments and its order kept; the
+    /// file of another program in our words. A text that cannot be read stays as it is.
+    pub fn folded(&self, text: &str, file: &str, now: u64) -> String {
+        let own = own_words(text, file);
+        fold::over(self, &own, now).map_or_else(|| own.into_owned(), |folded| folded.text)
     }
 
-    /// What the file says at a place of the overlay; `null`: nothing.
-    pub fn said(path: &OverlayPath, text: &str) -> Value {
-        fold::said(path, text)
+    /// What a file says at a place of the overlay; `null`: nothing.
+    pub fn said(path: &OverlayPath, text: &str, file: &str) -> Value {
+        fold::said(path, &own_words(text, file))
     }
 
     /// When the next row ends by itself, in seconds since 1970.

@@ -1,9 +1,8 @@
 //! A file that was read: what it says, and all that is wrong with it.
 
-use std::borrow::Cow;
 use std::path::Path;
 
-use super::foreign::ForeignFile;
+use super::foreign::{ForeignFile, own_words};
 use super::overlay::Overlay;
 use super::overlay::rows::OverlayRows;
 use super::{Config, in_order};
@@ -83,11 +82,8 @@ impl Config {
         let Some(config) = alone.config.as_ref().filter(|_| !overlay.rows.is_empty()) else {
             return alone;
         };
-        let own = match ForeignFile::read(text, file) {
-            Some(Ok(foreign)) => Cow::Owned(foreign.toml),
-            Some(Err(_)) | None => Cow::Borrowed(text),
-        };
-        let mut read = Self::read_own(&overlay.folded(&own, now), file);
+        let own = own_words(text, file);
+        let mut read = Self::read_own(&overlay.folded(text, file, now), file);
         let rows = OverlayRows::of(overlay, &own);
         read.problems.iter_mut().for_each(|problem| rows.place(problem));
         let known = alone.warnings.iter().map(|warning| (&warning.path, &warning.message));

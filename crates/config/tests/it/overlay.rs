@@ -28,7 +28,7 @@ fn over(rows: &[(&str, Value)]) -> Overlay {
         id: place as u64 + 1,
         path: path(text),
         value: value.clone(),
-        was: Overlay::said(&path(text), FILE),
+        was: Overlay::said(&path(text), FILE, "crib.toml"),
         by: "ann".to_owned(),
         at: NOW - 60,
         why: None,
@@ -48,7 +48,7 @@ fn a_row_changes_its_field_and_nothing_else_of_the_text() {
         ("deny", json!(["time_*"])),
         ("allow", json!(["x"])),
     ]);
-    let folded = overlay.folded(FILE, NOW);
+    let folded = overlay.folded(FILE, "crib.toml", NOW);
     let wanted = r#"# The tools of the office.
 allow = ["*", "x"]  # for now
 deny = ["time_*"]
@@ -71,7 +71,7 @@ enabled = false
 system = 'Say "please".'
 "#;
     assert_eq!(folded, wanted);
-    assert_eq!(overlay.standings(FILE, NOW), [OverlayStanding::InForce; 7]);
+    assert_eq!(overlay.standings(FILE, "crib.toml", NOW), [OverlayStanding::InForce; 7]);
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn a_row_tells_what_it_comes_to_when_the_file_moves_beneath_it() {
     overlay.rows[5].until = Some(NOW);
     let moved = "deny = [\"a\", \"time_*\"]\n[[source]]\nid = \"other\"\nbasics = true\n\
                  [tool.calculate]\ntimeout = \"2s\"\ndescription = \"Adds.\"\n";
-    let standings = overlay.standings(moved, NOW);
+    let standings = overlay.standings(moved, "crib.toml", NOW);
     let [differs, landed, orphan, over] = [
         OverlayStanding::FileDiffers,
         OverlayStanding::Landed,
@@ -95,7 +95,7 @@ fn a_row_tells_what_it_comes_to_when_the_file_moves_beneath_it() {
         OverlayStanding::Over,
     ];
     assert_eq!(standings, [differs, landed, orphan, orphan, landed, over]);
-    assert_eq!(overlay.folded(moved, NOW), moved.replace("\"2s\"", "\"1s\""));
+    assert_eq!(overlay.folded(moved, "crib.toml", NOW), moved.replace("\"2s\"", "\"1s\""));
     assert_eq!(overlay.next_end(NOW - 1), Some(NOW));
     assert_eq!(overlay.next_end(NOW), None);
 }
@@ -121,6 +121,31 @@ fn what_is_wrong_with_a_row_is_told_with_its_number_and_nothing_comes_into_force
     );
     assert!(start("overlay:4:1: source.clock.timeout: "), "{told:#?}");
     assert_eq!(told.len(), 3, "{told:#?}");
+}
+
+#[test]
+fn rules_that_are_no_list_are_refused_and_lists_of_several_rows_are_all_in_force() {
+    let no_lists = [json!("text_*"), Value::Null, json!({ "a": 1 })];
+    for value in no_lists {
+        let overlay = over(&[("deny", value)]);
+        let read = Config::read_over(FILE, "crib.toml", &overlay, NOW);
+        let told: Vec<_> = read.problems.iter().map(ToString::to_string).collect();
+        assert!(told.len() == 1 && told[0].starts_with("overlay:1:1: deny: "), "{told:?}");
+    }
+    let overlay = over(&[("deny", json!(["a"])), ("deny", json!(["b"]))]);
+    let folded = overlay.folded(FILE, "crib.toml", NOW);
+    assert_eq!(Overlay::said(&path("deny"), &folded, "crib.toml"), json!(["a", "b"]));
+}
+
+#[test]
+fn the_file_of_another_program_is_changed_in_our_words() {
+    let file = r#"{"mcpServers": {"clock": {"command": "clock"}}}"#;
+    let overlay = over(&[("source.clock.enabled", json!(false))]);
+    assert_eq!(overlay.standings(file, "mcp.json", NOW), [OverlayStanding::InForce]);
+    let read = Config::read_over(file, "mcp.json", &overlay, NOW);
+    assert!(read.config.is_some(), "{:?}", read.problems);
+    let folded = overlay.folded(file, "mcp.json", NOW);
+    assert!(folded.contains("enabled = false"), "{folded}");
 }
 
 #[test]
@@ -186,10 +211,10 @@ proptest! {
     fn what_a_row_says_is_what_the_text_says_then(name in ".{1,12}", value in value()) {
         let text = format!("tool.{}.title", toml_key(&name));
         let row = over(&[(&text, value.clone())]);
-        let folded = row.folded(FILE, NOW);
-        prop_assert_eq!(Overlay::said(&path(&text), &folded), without_null(&value));
+        let folded = row.folded(FILE, "crib.toml", NOW);
+        prop_assert_eq!(Overlay::said(&path(&text), &folded, "crib.toml"), without_null(&value));
         // The rest of the file is as it was.
-        prop_assert_eq!(Overlay::said(&path("tool.calculate.timeout"), &folded), json!("5s"));
+        prop_assert_eq!(Overlay::said(&path("tool.calculate.timeout"), &folded, "crib.toml"), json!("5s"));
         let kept = serde_json::to_string(&row).unwrap();
         prop_assert_eq!(serde_json::from_str::<Overlay>(&kept).unwrap(), row);
     }

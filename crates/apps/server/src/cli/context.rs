@@ -211,7 +211,8 @@ pub(super) fn found(global: &GlobalArgs, output: &Output) -> Result<CommandConfi
     let (path, text) = named.unwrap_or_else(|| (CONFIG.into(), DEFAULT.to_owned()));
     let mut checked = read(&path, &text, output)?;
     if is_there && global.config.is_none() {
-        trust::pass(&path, &mut checked, output)?;
+        let alone = || Config::read(&text, &path.display().to_string()).config;
+        trust::pass(&path, &mut checked, alone, output)?;
     }
     Ok(CommandConfig { path, checked, is_there })
 }

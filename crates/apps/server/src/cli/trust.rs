@@ -42,6 +42,21 @@ impl TrustRequest {
         Some(Self { shown: path.display().to_string(), lines, masked, mark })
     }
 
+    /// What must be trusted first. What was changed over the file needs no trust of its own where it
+    /// only takes away from what the file does `alone`, and that is trusted.
+    pub(super) fn untrusted(
+        path: &Path,
+        file: &mut Config,
+        alone: impl FnOnce() -> Option<Config>,
+    ) -> Option<Self> {
+        let wishes = Self::of(path, file).filter(|wishes| !wishes.is_trusted())?;
+        let own = alone().and_then(|mut alone| Self::of(path, &mut alone));
+        let is_less = own.is_some_and(|own| {
+            own.is_trusted() && wishes.lines.iter().all(|line| own.lines.contains(line))
+        });
+        (!is_less).then_some(wishes)
+    }
+
     /// Whole for a person, and masked for what is kept or read by others.
     pub(super) fn lines(&self) -> &[String] {
         if config::person_is_there() { &self.lines } else { &self.masked }
@@ -86,11 +101,14 @@ impl TrustRequest {
 }
 
 /// Passes a file that was found if it is trusted, or if a person says so now; see
-/// [`TrustRequest::of`].
-pub(super) fn pass(path: &Path, file: &mut Config, output: &Output) -> Result<()> {
-    let Some(wishes) = TrustRequest::of(path, file).filter(|wishes| !wishes.is_trusted()) else {
-        return Ok(());
-    };
+/// [`TrustRequest::untrusted`].
+pub(super) fn pass(
+    path: &Path,
+    file: &mut Config,
+    alone: impl FnOnce() -> Option<Config>,
+    output: &Output,
+) -> Result<()> {
+    let Some(wishes) = TrustRequest::untrusted(path, file, alone) else { return Ok(()) };
     if !config::person_is_there() {
         bail!("{}\n{}", wishes.told(), wishes.cure());
     }

@@ -16,6 +16,8 @@ use super::{private_folder, stamp, state_folder};
 const LARGEST: u64 = 8 << 20;
 /// Rows of an overlay at the most.
 const MOST_ROWS: usize = 10_000;
+/// How long a row whose time is over is still told of, in seconds.
+const REMEMBERED: u64 = 86_400;
 
 /// Where the overlay of a configuration is kept.
 #[derive(Debug, Clone)]
@@ -55,6 +57,8 @@ impl OverlayFile {
         let lock = private(&self.path.with_extension("lock")).with_context(unwritable)?;
         lock.lock().with_context(unwritable)?;
         let mut overlay = self.read()?;
+        let now = now();
+        overlay.rows.retain(|row| row.until.is_none_or(|until| until + REMEMBERED > now));
         let done = edit(&mut overlay)?;
         if overlay.rows.len() > MOST_ROWS {
             bail!(
@@ -63,6 +67,13 @@ impl OverlayFile {
             );
         }
         let text = serde_json::to_string_pretty(&overlay)?;
+        if u64::try_from(text.len()).is_ok_and(|length| length > LARGEST) {
+            bail!(
+                "the changes over `{}` take more than {} MiB: put them into the file",
+                self.shown,
+                LARGEST >> 20
+            );
+        }
         let new = self.path.with_extension("new");
         let mut file = private(&new).with_context(unwritable)?;
         let written = file.set_len(0).and_then(|()| file.write_all(text.as_bytes()));
@@ -80,8 +91,8 @@ impl OverlayFile {
 
     fn unreadable(&self) -> String {
         format!(
-            "what was changed over `{}` cannot be read: correct or remove `{}`; `serve \
-             --no-overlay` does without it",
+            "what was changed over `{}` cannot be read: correct `{}`, or remove it, which takes \
+             all changes back; `serve --no-overlay` does without it",
             self.shown,
             self.path.display()
         )

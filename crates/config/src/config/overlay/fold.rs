@@ -46,8 +46,8 @@ fn standing(row: &OverlayRow, said: &Value) -> OverlayStanding {
     let entries = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let is_said = match row.path.field() {
         Some(OverlayField::Rules(_)) => {
-            let said = entries(said);
-            entries(&row.value).iter().all(|entry| said.contains(entry))
+            let (said, wanted) = (entries(said), entries(&row.value));
+            !wanted.is_empty() && wanted.iter().all(|entry| said.contains(entry))
         }
         _ => *said == row.value,
     };
@@ -181,7 +181,10 @@ fn set(table: &mut dyn TableLike, key: &str, value: &Value) {
 }
 
 fn add(key: &str, entries: &Value, top: &mut Table) {
-    let Some(toml_edit::Value::Array(entries)) = in_toml(entries) else { return };
+    // What is no list is refused with the file.
+    let Some(toml_edit::Value::Array(entries)) = in_toml(entries) else {
+        return set(top, key, &Value::from("no list"));
+    };
     let list = top.entry(key).or_insert_with(|| Item::Value(Array::new().into()));
     let Some(list) = list.as_array_mut() else { return };
     for entry in entries {

@@ -47,6 +47,11 @@ impl OverlayPath {
         }
     }
 
+    /// Whether it is a list of rules at the top, to which entries are added.
+    pub fn is_rules(&self) -> bool {
+        matches!(self.field(), Some(OverlayField::Rules(_)))
+    }
+
     /// Its keys, from the top of the file.
     pub fn keys(&self) -> &[String] {
         &self.0

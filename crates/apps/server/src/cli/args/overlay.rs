@@ -42,7 +42,7 @@ Example: toolcrib overlay export | diff -u crib.toml -")]
 
 pub(super) const HELP: &str = "\
 A change of one field holds over the configuration on this machine, which is never written: it is
-kept in the state folder, checked as the file is, followed by a running server within a second, and
+kept in the state folder, checked as the file is, followed by a running server within seconds, and
 taken back at will. Every command heeds it. `serve --no-overlay` does without.
 
 Examples:

@@ -46,13 +46,14 @@ pub(crate) fn check(
     let (shown, text) = (path.display().to_string(), config::file(&path)?);
     let held = (!words.no_overlay).then(|| overlays::overlay(&path)).transpose()?;
     let held = held.unwrap_or_default();
-    let read = Config::read_over(&text, &shown, &held, overlays::now());
+    let now = overlays::now();
+    let read = Config::read_over(&text, &shown, &held, now);
     let (problems, warnings) = read.examine(&config::ProcessLookup);
     let (mut refusals, mut failed) = (Vec::new(), Vec::new());
     if let Some(checked) = read.config {
         let file = ServeConfig {
             path,
-            folded: Some(held.folded(&text, overlays::now())),
+            folded: Some(held.folded(&text, &shown, now)),
             text: Some(text),
             checked,
             is_found: false,

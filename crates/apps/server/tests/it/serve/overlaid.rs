@@ -64,7 +64,7 @@ fn a_tool_that_is_switched_off_over_the_file_is_gone_at_once_and_comes_back_with
 fn a_change_outlives_the_server_ends_with_its_time_and_is_left_out_on_demand() {
     let first = serving(&[]);
     assert_eq!(change(&first, &["set", "deny", "[\"text_*\"]"]).code, 0);
-    let off = ["set", "tool.calculate.enabled", "false", "--for", "3s"];
+    let off = ["set", "tool.calculate.enabled", "false", "--for", "12s"];
     assert_eq!(change(&first, &off).code, 0);
     assert!(eventually(|| tools(&first).is_empty()));
     assert!(eventually(|| tools(&first) == ["calculate"]), "it never ends");
@@ -106,4 +106,56 @@ fn what_the_file_could_not_say_is_refused_and_what_cannot_be_read_keeps_a_server
     let folder = std::mem::replace(&mut serving.folder, Folder::new());
     let Err((_, told)) = Serving::starting_or_refused(folder, &[]) else { panic!("it serves") };
     assert!(told.contains("`serve --no-overlay` does without it"), "{told}");
+}
+
+#[test]
+fn what_a_change_only_takes_away_needs_no_new_trust() {
+    let folder = Folder::new();
+    let source =
+        |id: &str| format!("[[source]]\nid = \"{id}\"\nmcp = {{ command = [\"{id}\"] }}\n");
+    folder.write("crib.toml", &format!("{FILE}{}{}", source("one"), source("two")));
+    assert_eq!(folder.run(&["trust", "crib.toml"]).code, 0);
+    let serving = Serving::starting_found(folder);
+    let on = |serving: &Serving| {
+        let listed = serving.ask("GET", "/v1/sources", "").json();
+        let ids = listed["sources"].as_array().unwrap().iter();
+        ids.map(|source| source["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(on(&serving), ["basics", "one", "two"]);
+    assert_eq!(change(&serving, &["set", "source.one.enabled", "false"]).code, 0);
+    assert!(eventually(|| on(&serving) == ["basics", "two"]), "{:?}", on(&serving));
+}
+
+#[test]
+fn a_change_that_would_do_nothing_is_no_change() {
+    let serving = serving(&[]);
+    let rows = || change(&serving, &["show", "--json"]).json()["rows"].as_array().unwrap().len();
+    let typo = change(&serving, &["set", "source.basic.enabled", "false"]);
+    assert!(typo.code == 2 && typo.err.contains("no source or profile"), "{typo:?}");
+    let text = change(&serving, &["set", "deny", "text_count"]);
+    assert!(text.code == 2 && text.err.contains("deny"), "{text:?}");
+    assert_eq!(change(&serving, &["set", "source.basics.exclude", "[\"text_count\"]"]).code, 0);
+    assert_eq!(rows(), 1);
+    let same = change(&serving, &["set", "allow", "[\"*\"]"]);
+    assert!(same.code == 0 && same.err.contains("in the file already"), "{same:?}");
+    assert_eq!(rows(), 1);
+    assert_eq!(change(&serving, &["set", "deny", "[\"a\"]"]).code, 0);
+    assert_eq!(change(&serving, &["set", "deny", "[\"b\"]"]).code, 0);
+    assert_eq!(rows(), 3);
+}
+
+#[test]
+fn the_file_of_another_program_is_changed_as_well() {
+    let folder = Folder::new();
+    folder.write(
+        "mcp.json",
+        r#"{"mcpServers": {"one": {"command": "one"}, "two": {"command": "two"}}}"#,
+    );
+    let serving = Serving::starting_at(folder, &["mcp.json", "--listen", "127.0.0.1:0"]);
+    let count =
+        || serving.ask("GET", "/v1/sources", "").json()["sources"].as_array().unwrap().len();
+    assert_eq!(count(), 2);
+    let off = ["--config", "mcp.json", "overlay", "set", "source.one.enabled", "false"];
+    assert_eq!(serving.folder.run(&off).code, 0);
+    assert!(eventually(|| count() == 1));
 }

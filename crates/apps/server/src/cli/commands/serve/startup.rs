@@ -51,8 +51,10 @@ impl ServeConfig {
         let overlay = (!without_overlay).then(|| OverlayFile::of(&path)).flatten();
         let held = overlay.as_ref().map(OverlayFile::read).transpose()?.unwrap_or_default();
         let own = text.as_deref().unwrap_or(DEFAULT);
-        let read = Config::read_over(own, &shown, &held, overlays::now());
-        let folded = Some(held.folded(own, overlays::now()));
+        // One moment for both: what ends between them would stay in force.
+        let now = overlays::now();
+        let read = Config::read_over(own, &shown, &held, now);
+        let folded = Some(held.folded(own, &shown, now));
         if !held.rows.is_empty() {
             output.note(&format!("`{shown}` was changed: `toolcrib overlay` lists how"));
         }
@@ -63,7 +65,7 @@ impl ServeConfig {
         })?;
         let is_found = named.is_none();
         if is_found {
-            trust::pass(&path, &mut checked, output)?;
+            trust::pass(&path, &mut checked, || Config::read(own, &shown).config, output)?;
         }
         Ok(Self { path, text, folded, overlay, checked, is_found })
     }

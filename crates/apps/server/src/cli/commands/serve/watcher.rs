@@ -89,7 +89,10 @@ async fn follow_file(
             let overlay = file.overlay.as_ref().map(OverlayFile::read).transpose();
             match overlay.and_then(|held| Ok((config::file_if_any(&file.path)?, held))) {
                 Ok((text, held)) => {
-                    (applied, unread) = (now, String::new());
+                    if !std::mem::take(&mut unread).is_empty() {
+                        gateway.refuse_file(Vec::new());
+                    }
+                    applied = now;
                     let held = held.unwrap_or_default();
                     end = held.next_end(overlays::now());
                     let wishes = (&mut file, &wishes, &askers);
@@ -100,6 +103,7 @@ async fn follow_file(
                     let told = format!("{error:#}");
                     if told != unread {
                         output.error(&error);
+                        gateway.refuse_file(vec![told.clone()]);
                         unread = told;
                     }
                 }
@@ -199,19 +203,21 @@ async fn reload(
     let now = overlays::now();
     let text = text.or_else(|| file.text.clone());
     let own = text.as_deref().unwrap_or(DEFAULT);
-    let folded = Some(held.folded(own, now));
+    let name = file.path.display().to_string();
+    let folded = Some(held.folded(own, &name, now));
     if folded == file.folded {
         return None;
     }
-    let name = file.path.display().to_string();
     let read = Config::read_over(own, &name, held, now);
     let applied = match read.config {
         None => Err(ApplyError::File(read.problems)),
-        Some(config) => match passed(config, file) {
+        Some(config) => match passed(config, (file, own)) {
             Ok(config) => gateway.live.apply(&config).await.map(|change| (change, config)),
             Err(wishes) => {
                 let told = wishes.told();
                 output.warn(&[format!("{told}\nit comes into force with `toolcrib trust`")]);
+                let told = format!("`{name}` is not in force: it waits for `toolcrib trust`");
+                gateway.refuse_file(vec![told]);
                 return Some(wishes);
             }
         },
@@ -253,13 +259,16 @@ fn wish<T: PartialEq>(sender: &watch::Sender<T>, wanted: T) {
 }
 
 /// The file, if it was named or is trusted, and held then to what is told of it.
-fn passed(mut config: Config, file: &ServeConfig) -> Result<Config, TrustRequest> {
+fn passed(mut config: Config, (file, text): (&ServeConfig, &str)) -> Result<Config, TrustRequest> {
     if !file.is_found {
         return Ok(config);
     }
     // A large document takes a moment, in which the thread serves nobody.
-    let wishes = tokio::task::block_in_place(|| TrustRequest::of(&file.path, &mut config));
-    match wishes.filter(|wishes| !wishes.is_trusted()) {
+    let wishes = tokio::task::block_in_place(|| {
+        let alone = || Config::read(text, &file.path.display().to_string()).config;
+        TrustRequest::untrusted(&file.path, &mut config, alone)
+    });
+    match wishes {
         None => Ok(config),
         Some(wishes) => Err(wishes),
     }

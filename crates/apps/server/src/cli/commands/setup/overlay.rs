@@ -39,7 +39,7 @@ pub(crate) fn overlay(
         OverlayCommand::Undo { numbers } => over.undo(output, &numbers),
         OverlayCommand::Clear => over.clear(output),
         OverlayCommand::Export => {
-            let folded = over.file.read()?.folded(&over.text, now());
+            let folded = over.file.read()?.folded(&over.text, &over.shown(), now());
             if output.json {
                 output.value(&json!({ "toml": folded }))?;
             } else {
@@ -70,26 +70,41 @@ impl OverlaidConfig {
             bail!("`--why` has more than {LONGEST_WHY} characters: make it shorter");
         }
         let until = lasts.map(|lasts| until(lasts, now())).transpose()?;
-        let was = Overlay::said(&path, &self.text);
+        let was = Overlay::said(&path, &self.text, &self.shown());
         let by = tokens::LOCAL.to_owned();
         Ok(OverlayRow { id: 0, path, value, was, by, at: now(), why, until })
     }
 
-    /// A row of the same path is replaced: only one of them could hold.
+    /// A row of the same path is replaced, since only one of them could hold; rules are added.
     fn set(&self, output: &Output, row: OverlayRow) -> Result<CommandExit> {
-        let row = self.file.change(|overlay| {
+        let (row, is_kept) = self.file.change(|overlay| {
             overlay.version += 1;
             let row = OverlayRow { id: overlay.version, ..row };
-            overlay.rows.retain(|other| other.path != row.path);
+            overlay.rows.retain(|other| other.path != row.path || row.path.is_rules());
             overlay.rows.push(row.clone());
             let read = Config::read_over(&self.text, &self.shown(), overlay, now());
             if let Some(problem) = read.problems.first() {
                 bail!("{problem}");
             }
-            Ok(row)
+            let standings = overlay.standings(&self.text, &self.shown(), now());
+            match standings.last() {
+                Some(OverlayStanding::Orphan) => bail!(
+                    "`{}` has no source or profile of `{}`: nothing was changed",
+                    self.shown(),
+                    row.path
+                ),
+                Some(OverlayStanding::Landed) => {
+                    // The row is not needed; one that stood there is gone.
+                    overlay.rows.pop();
+                    Ok((row, false))
+                }
+                Some(_) | None => Ok((row, true)),
+            }
         })?;
         if output.json {
-            output.value(&json!(row))?;
+            output.value(&if is_kept { json!(row) } else { Value::Null })?;
+        } else if !is_kept {
+            output.note(&format!("`{}` is {} in the file already", row.path, row.value));
         } else {
             let was = if row.was.is_null() { "not set".to_owned() } else { row.was.to_string() };
             let undo = format!("`toolcrib overlay undo {}` takes it back", row.id);
@@ -135,7 +150,7 @@ impl OverlaidConfig {
 
     fn show(&self, output: &Output) -> Result<CommandExit> {
         let overlay = self.file.read()?;
-        let standings = overlay.standings(&self.text, now());
+        let standings = overlay.standings(&self.text, &self.shown(), now());
         let rows: Vec<_> = overlay.rows.iter().zip(standings).collect();
         if output.json {
             let rows: Vec<_> = rows
@@ -164,7 +179,7 @@ impl OverlaidConfig {
                     row.id.to_string(),
                     row.path.to_string(),
                     said(&row.value),
-                    said(&Overlay::said(&row.path, &self.text)),
+                    said(&Overlay::said(&row.path, &self.text, &self.shown())),
                     words(standing).to_owned(),
                     row.by.clone(),
                     time(row.at),
