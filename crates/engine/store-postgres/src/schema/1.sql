@@ -1,7 +1,7 @@
 -- The tables of the record. What their columns mean stands with those of SQLite.
 CREATE TABLE calls (
     seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    key text NOT NULL UNIQUE,
+    key text COLLATE "C" NOT NULL UNIQUE,
     call_id text NOT NULL,
     tenant text NOT NULL,
     subject text NOT NULL,

@@ -45,7 +45,7 @@ pub(crate) async fn page(
          AND ($2::text IS NULL OR tenant = $2 AND subject = $3) AND ($4::text IS NULL OR tool = $4) \
          AND ($5::text IS NULL OR source = $5) AND ($6::bigint IS NULL OR planned >= $6) \
          AND ($8::text IS NULL OR subject = $8) \
-         AND ($9::text IS NULL OR key COLLATE \"C\" > $9 AND key COLLATE \"C\" < $10){} \
+         AND ($9::text IS NULL OR key > $9 AND key < $10){} \
          ORDER BY seq DESC LIMIT $7",
         in_states(&filter.states)
     );

@@ -37,6 +37,8 @@ impl Cluster {
         sweep();
         // Its socket has a short name at the most.
         let folder = std::env::temp_dir().join(format!("{PREFIX}{}-{name}", std::process::id()));
+        // Of an earlier process with this number.
+        let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(&folder).unwrap();
         let cluster = Self { programs, folder };
         if is_root() {
