@@ -130,3 +130,21 @@ test('whoever may only look sees its own calls that wait, and why it decides non
   await expect(panel.getByRole('button', { name: 'Approve' })).toBeDisabled();
   await accessible(page);
 });
+
+test('a number is shown and sent back to its last digit', async ({ page }) => {
+  await page.goto(server.link());
+  const body = '{"calls":[{"name":"hostile__hostile","arguments":{"more":[12345678901234567890,1e400,1.0]}}]}';
+  const headers = { authorization: `Bearer ${server.token()}`, 'content-type': 'application/json' };
+  const called = await fetch(server.url + '/v1/calls', { method: 'POST', headers, body });
+  const said = (await called.json()) as { tickets: { ticket: string }[]; responses: { text: string }[] };
+  expect(said.tickets, JSON.stringify(said.responses)).toHaveLength(1);
+  await page.goto(`${server.url}/#/approvals/${said.tickets[0]!.ticket}`);
+  const panel = page.getByRole('complementary', { name: 'Call that waits' });
+  await expect(panel.locator('.args')).toContainText('[12345678901234567890,1e+400,1.0]');
+  await expect(async () => {
+    await page.keyboard.press('a');
+    await expect(panel.getByText('Press Enter to approve')).toBeVisible({ timeout: 100 });
+  }).toPass();
+  await page.keyboard.press('Enter');
+  await expect(panel.getByText('What came of it: done')).toBeVisible();
+});

@@ -67,11 +67,15 @@ export class Server {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     const answer = await fetch(this.url + '/v1/session', { method: 'POST', headers, body: '{}' });
     const [name, value] = answer.headers.get('set-cookie')!.split(';')[0]!.split('=') as [string, string];
-    await page.context().addCookies([{ name, value, url: this.url }]);
     const { page_key } = (await answer.json()) as { page_key: string };
-    await page.goto(this.url + '/');
+    // Nothing runs here that asks with half of one session and half of the other.
+    const blank = this.url + '/blank';
+    await page.route(blank, route => route.fulfill({ contentType: 'text/html', body: '' }));
+    await page.goto(blank);
+    await page.context().addCookies([{ name, value, url: this.url }]);
     await page.evaluate(half => localStorage.setItem('toolcrib.page', half), page_key);
-    await page.reload();
+    await page.unroute(blank);
+    await page.goto(this.url + '/');
   }
 
   write(name: string, text: string): void {

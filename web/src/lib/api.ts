@@ -18,8 +18,12 @@ let ended: () => void = () => {};
 export function whenOver(tell: () => void): void {
   ended = tell;
 }
-/** A request found that the session has ended. */
-export const over = (): void => ended();
+/** A request with this half found that its session has ended. One that began since is another person's, or has other rights. */
+export function over(used: string | null): void {
+  const own = half.get();
+  if (own === null || own === used) ended();
+  else location.reload();
+}
 
 const session: Middleware = {
   onRequest({ request }) {
@@ -27,8 +31,8 @@ const session: Middleware = {
     if (page) request.headers.set('Toolcrib-Page', page);
     return request;
   },
-  onResponse({ response, schemaPath }) {
-    if (response.status === 401 && schemaPath !== '/v1/session') over();
+  onResponse({ request, response, schemaPath }) {
+    if (response.status === 401 && schemaPath !== '/v1/session') over(request.headers.get('Toolcrib-Page'));
   },
 };
 

@@ -44,7 +44,19 @@ function query(filter: Filter, cursor: string | null) {
   };
 }
 
+/** Pages that were searched and had nothing, one after the other. */
+const MOST_EMPTY = 20;
+
+/** The first page from here on that has something, as far as that is looked for. */
 export async function page(filter: Filter, cursor: string | null): Promise<Page | Problem> {
+  for (let empty = 0; ; empty++) {
+    const got = await onePage(filter, cursor);
+    if (!('calls' in got) || got.calls.length || !got.cursor || empty === MOST_EMPTY) return got;
+    cursor = got.cursor;
+  }
+}
+
+async function onePage(filter: Filter, cursor: string | null): Promise<Page | Problem> {
   try {
     const wanted = query(filter, cursor);
     const own = await api.GET('/v1/calls', { params: { query: wanted } });

@@ -147,8 +147,9 @@ async function once(ends: AbortSignal, began: () => void): Promise<void> {
   let timer = setTimeout(abort, SILENT_MS);
   try {
     const address = new URL(`v1/events${cursor ? `?after=${encodeURIComponent(cursor)}` : ''}`, location.href.split('#')[0]);
-    const answer = await fetch(address, { headers: { 'Toolcrib-Page': half.get() ?? '' }, credentials: 'same-origin', cache: 'no-store', signal: stop.signal });
-    if (answer.status === 401) over();
+    const own = half.get();
+    const answer = await fetch(address, { headers: { 'Toolcrib-Page': own ?? '' }, credentials: 'same-origin', cache: 'no-store', signal: stop.signal });
+    if (answer.status === 401) over(own);
     if (!answer.ok || !answer.body) throw new Error(String(answer.status));
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
     let rest = '';

@@ -52,10 +52,12 @@ async function signIn(code: string | null): Promise<boolean> {
 }
 
 async function known(): Promise<boolean> {
-  if (!half.get()) return false;
+  const own = half.get();
+  if (!own) return false;
   const { data } = await api.GET('/v1/session');
   if (!data) {
-    half.clear();
+    // Another tab may have signed in meanwhile.
+    if (half.get() === own) half.clear();
     return false;
   }
   who = data;
@@ -84,8 +86,7 @@ export async function signOut(): Promise<void> {
     await api.DELETE('/v1/session');
   } finally {
     half.clear();
-    who = null;
-    phase = 'out';
-    trouble = null;
+    // Nothing that this person was shown stays for the next.
+    location.reload();
   }
 }

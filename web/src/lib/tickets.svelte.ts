@@ -43,10 +43,18 @@ export async function load(): Promise<void> {
   }
 }
 
+const { rawJSON } = JSON as { rawJSON?: (literal: string) => unknown };
+
+/** A number as it is written, where JavaScript would round it or spell it otherwise. */
+function toTheLetter(_: string, value: unknown, context?: { source: string }): unknown {
+  const isOther = typeof value === 'number' && context && String(value) !== context.source;
+  return isOther && rawJSON ? rawJSON(context.source) : value;
+}
+
 export async function one(id: string): Promise<Ticket | Problem> {
   try {
-    const { data, error } = await api.GET('/v1/tickets/{id}', { params: { path: { id } } });
-    return data ?? error;
+    const { data, error } = await api.GET('/v1/tickets/{id}', { params: { path: { id } }, parseAs: 'text' });
+    return data === undefined ? (error as Problem) : (JSON.parse(data, toTheLetter) as Ticket);
   } catch (error) {
     return unheard(error);
   }

@@ -13,10 +13,10 @@ static FILES: &[PageFile] = &[
         brotli: Some(include_bytes!("assets/icon-BEhuqOmr.svg.br")),
     },
     PageFile {
-        name: "index-BK75B8Pb.js",
+        name: "index-DFQU5OWW.js",
         kind: "text/javascript; charset=utf-8",
-        plain: include_bytes!("assets/index-BK75B8Pb.js"),
-        brotli: Some(include_bytes!("assets/index-BK75B8Pb.js.br")),
+        plain: include_bytes!("assets/index-DFQU5OWW.js"),
+        brotli: Some(include_bytes!("assets/index-DFQU5OWW.js.br")),
     },
     PageFile {
         name: "inter-latin-wght-normal-Dx4kXJAl.woff2",

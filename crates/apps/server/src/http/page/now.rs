@@ -21,6 +21,8 @@ use crate::http::routes::route::ReplyFuture;
 
 /// Rows of each list; `more` says whether there are others.
 const MOST: usize = 20;
+/// Calls that wait and are looked at for those that go first.
+const LOOKED_AT: usize = 500;
 
 pub(crate) fn now(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
@@ -50,12 +52,14 @@ pub(crate) fn now(asked: GatewayRequest) -> ReplyFuture {
 /// The calls that wait, those that go first at the front.
 async fn tickets(asked: &GatewayRequest) -> Result<Value, HttpProblem> {
     let of = (!decides_for_all(&asked.caller)).then_some(&*asked.caller);
-    let page = asked.gateway.live.crib().open_tickets(of, 0, MOST).await;
+    // They come by their numbers, and the one that goes first may be the last of them.
+    let page = asked.gateway.live.crib().open_tickets(of, 0, LOOKED_AT).await;
     let page = page.map_err(|error| silent(asked, error))?;
-    let more = page.next.is_some();
     let entered = page.tickets.into_iter().filter(|parked| enters(&asked.caller, parked));
     let mut rows: Vec<_> = entered.collect();
     rows.sort_by_key(|parked| parked.lifetime);
+    let more = rows.len() > MOST || page.next.is_some();
+    rows.truncate(MOST);
     Ok(json!({ "rows": rows.iter().map(ticket).collect::<Vec<_>>(), "more": more }))
 }
 
