@@ -38,11 +38,11 @@ impl OverlayFile {
 
     /// What is kept; nothing, if nobody changed anything.
     pub(crate) fn read(&self) -> Result<Overlay> {
-        match File::open(&self.path) {
-            Ok(file) => self.parsed(file),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Overlay::default()),
-            Err(error) => Err(error).with_context(|| self.unreadable()),
+        // Where nothing can be looked up, nothing of ours was kept.
+        if std::fs::metadata(&self.path).is_err() {
+            return Ok(Overlay::default());
         }
+        self.parsed(File::open(&self.path).with_context(|| self.unreadable())?)
     }
 
     pub(crate) fn stamp(&self) -> Option<(SystemTime, u64)> {

@@ -109,6 +109,7 @@ fn in_query(parameter: &QueryParameter) -> Value {
             json!({ "type": "integer", "minimum": least, "maximum": most })
         }
         ParameterType::Text => json!({ "type": "string" }),
+        ParameterType::Time => json!({ "type": "string", "format": "date-time" }),
         ParameterType::OneOf(words) => json!({ "type": "string", "enum": words }),
         ParameterType::SomeOf(words) => {
             let word = json!({ "type": "string", "enum": words });

@@ -180,7 +180,7 @@ fn check(parameter: &QueryParameter, value: &str) -> Result<(), HttpProblem> {
             };
             format!("`{other}` in `{name}` is none of [{}]", words.join(", "))
         }
-        ParameterType::Text | ParameterType::OneOf(_) => return Ok(()),
+        ParameterType::Text | ParameterType::Time | ParameterType::OneOf(_) => return Ok(()),
     };
     Err(HttpProblem::new(ProblemKind::InvalidQuery, detail))
 }

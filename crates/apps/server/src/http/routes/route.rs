@@ -102,6 +102,8 @@ pub(crate) struct QueryParameter {
 #[derive(Clone, Copy)]
 pub(crate) enum ParameterType {
     Text,
+    /// A time as RFC 3339 writes it.
+    Time,
     /// A whole number: the least and the largest.
     Number(usize, usize),
     OneOf(&'static [&'static str]),

@@ -55,8 +55,11 @@ const OF_TOOL: QueryParameter = text("tool", "Only calls of this tool.");
 const OF_SOURCE: QueryParameter = text("source", "Only calls of tools of this source.");
 const OF_BATCH: QueryParameter =
     text("batch", "Only calls that were made together: their keys before the last `-`.");
-const SINCE: QueryParameter =
-    text("since", "Only calls that began then or later: a time as RFC 3339 writes it.");
+const SINCE: QueryParameter = QueryParameter {
+    name: "since",
+    about: "Only calls that began then or later: a time as RFC 3339 writes it.",
+    takes: ParameterType::Time,
+};
 const CURSOR: QueryParameter = text("cursor", "Where the page before ended: its `cursor`.");
 
 /// Every route, in the order of the document.
