@@ -1,20 +1,22 @@
 //! A crib served over MCP: to clients of 2026-07-28 and of the revisions before it, over HTTP and
 //! over pipes.
 //!
-//! Read in this order: [`CribProvider`] (what is served), `methods` (what is asked, but for calls),
-//! `call` (one call with its questions, its running, its report), `tasks` (a call that outlives its
-//! request), `client` (what its client is told meanwhile), `session`, `sdk` (the handler of the
-//! SDK), then the ways in: `http`, with a fast path for the plainest calls, and `stdio`.
+//! There is one way in: a message is read ([`protocol::rpc`](crate::protocol::rpc)), it is found out
+//! who asks (`session::negotiation`), and `methods::dispatch` answers. What differs between the
+//! transports is who hears what is said on the way: the pipe (`stdio`), the stream of a session's
+//! request (`session`), or the reply to one request (`http`).
+//!
+//! Read in this order: [`CribProvider`] (what is served), `methods` (what is asked), `call` (one
+//! call with its questions, its running, its report), `tasks` (a call that outlives its request),
+//! `client` (what its client is told meanwhile), `session`, then `http` and `stdio`.
 //!
 //! Nothing is decided here: what a caller sees is the plan, and every call goes through the gate.
 
 mod call;
 mod client;
 mod http;
-mod messages;
 mod methods;
 mod provider;
-mod sdk;
 mod session;
 mod settings;
 mod state;
@@ -29,21 +31,21 @@ use toolcrib_core::Caller;
 
 use call::pending_approvals::PendingApprovals;
 use call::suspended_calls::SuspendedCalls;
-#[cfg(feature = "fuzz")]
-pub(crate) use http::fast_request::means_one_thing;
 pub use http::{AuthenticatedCaller, McpHttpHandler};
-pub use provider::{CribProvider, McpObserver};
-use sdk::passthrough_cache::PassthroughCache;
+pub use provider::{CribProvider, McpObserver, McpOperation, McpOperationFailure};
 use session::McpSessionRegistry;
 pub use settings::McpServerSettings;
 use state::McpServerState;
 pub use stdio::StdioServerError;
-pub use stdio::operation::{McpOperation, McpOperationFailure};
 use tasks::TaskRegistry;
 
 /// Serves one crib. Cheap to clone; clones are the same door.
 #[derive(Clone)]
-pub struct McpServer(Arc<McpServerState>);
+pub struct McpServer {
+    state: Arc<McpServerState>,
+    /// Of the clients over HTTP.
+    sessions: Arc<McpSessionRegistry>,
+}
 
 impl McpServer {
     pub fn new(cribs: Arc<dyn CribProvider>, settings: McpServerSettings) -> Self {
@@ -58,20 +60,10 @@ impl McpServer {
     ) -> Self {
         let waiting = SuspendedCalls::new(settings.most_waiting, settings.patience);
         let tasks = TaskRegistry::new(&settings);
-        let sessions =
-            McpSessionRegistry::new(Arc::clone(&cribs), Arc::clone(&observer), &settings);
-        let whole = PassthroughCache::default();
+        let sessions = McpSessionRegistry::new(Arc::clone(&observer), &settings);
         let awaited = PendingApprovals::default();
-        Self(Arc::new(McpServerState {
-            cribs,
-            observer,
-            settings,
-            waiting,
-            awaited,
-            tasks,
-            whole,
-            sessions,
-        }))
+        let state = McpServerState { cribs, observer, settings, waiting, awaited, tasks };
+        Self { state: Arc::new(state), sessions }
     }
 
     /// The routes `/mcp` and `/mcp/{profile}`. Whoever authenticates puts a `Caller` into the
@@ -84,22 +76,17 @@ impl McpServer {
 
     /// The same for a server that has routes of its own. Sessions belong to this handler.
     pub fn http_handler(&self) -> McpHttpHandler {
-        McpHttpHandler::new(Arc::clone(&self.0))
+        McpHttpHandler::new(Arc::clone(&self.state), Arc::clone(&self.sessions))
     }
 
     /// How many sessions of older clients are open.
     pub fn sessions(&self) -> usize {
-        self.0.sessions.count()
-    }
-
-    /// How many of them are awake: something is asked of them, or was just now.
-    pub fn awake(&self) -> usize {
-        self.0.sessions.awake()
+        self.sessions.count()
     }
 
     /// Resolves once no call of a task runs any more: for an end without clients that could ask.
     pub async fn settle(&self) {
-        self.0.tasks.settle().await;
+        self.state.tasks.settle().await;
     }
 
     /// Serves one client at a pair of pipes until it hangs up.
@@ -110,6 +97,6 @@ impl McpServer {
         caller: Caller,
         profile: Option<&str>,
     ) -> Result<(), StdioServerError> {
-        Box::pin(stdio::serve(Arc::clone(&self.0), (reader, writer), caller, profile)).await
+        Box::pin(stdio::serve(Arc::clone(&self.state), (reader, writer), caller, profile)).await
     }
 }

@@ -3,15 +3,45 @@
 use serde::Deserialize as _;
 use serde_json::{Map, Value};
 use toolcrib_json::broken_strings;
+use toolcrib_json::repair::RepairBounds;
 
 use crate::client::settings::McpBounds;
 use crate::protocol::frame::{self, MessageOutline};
 use crate::protocol::id::StrictRequestId;
+use crate::protocol::rpc::{self, RpcMessage, RpcNotification, RpcRequest};
 
-/// A body that comes to the door over HTTP: one that is plain says what all of it says to whoever
-/// reads it whole.
+/// A body or a line of a client: what is taken for a message says what all of it says, and its
+/// answer goes to whoever asked.
 pub fn request(body: &[u8]) {
-    crate::door::means_one_thing(body);
+    let Ok(text) = str::from_utf8(body) else { return };
+    let Ok(read) = rpc::read(text, &RepairBounds::default()) else { return };
+    let Value::Object(whole) = read else {
+        // One of a batch, each by itself.
+        if let Value::Array(pieces) = read {
+            for piece in pieces {
+                drop(rpc::of_batch(piece));
+            }
+        }
+        return;
+    };
+    let at = |key: &str| whole.get(key).cloned().unwrap_or_default();
+    let params = || whole.get("params").and_then(Value::as_object).cloned().unwrap_or_default();
+    match RpcMessage::of(whole.clone()) {
+        Ok(RpcMessage::Request(RpcRequest { id, method, params: read })) => {
+            assert_eq!((Value::from(method), read), (at("method"), params()), "it wants another");
+            let answer = rpc::answer(&id, Ok(b"{}".to_vec()));
+            let answer: Value = serde_json::from_slice(&answer).unwrap_or_default();
+            assert_eq!(answer.get("id"), whole.get("id"), "somebody else is answered");
+        }
+        Ok(RpcMessage::Notification(RpcNotification { method, params: read })) => {
+            assert_eq!((Value::from(method), read), (at("method"), params()), "it says another");
+            assert!(!whole.contains_key("id"), "it wants an answer");
+        }
+        Ok(RpcMessage::Response(_)) => {
+            assert!(!whole.contains_key("method"), "it asks for something");
+        }
+        Err(_) => {}
+    }
 }
 
 /// A line or a body of a server.

@@ -31,7 +31,6 @@ use super::settings::McpBounds;
 use crate::client::source::list;
 use abandoned_calls::AbandonedCalls;
 use asking_habits::AskingHabits;
-pub(crate) use dispatch::level;
 pub(crate) use fast_result::FastCompletion;
 #[cfg(feature = "fuzz")]
 pub(crate) use fast_result::means_the_same;

@@ -14,7 +14,6 @@ use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::{Mutex, OwnedMappedMutexGuard, OwnedMutexGuard, mpsc};
 
 use super::inflight::InFlight;
-pub(crate) use crate::protocol::lines::{BoundedLine, BoundedLines};
 pub(crate) use program_exit::follow;
 pub use stdout_reader::enable_local_stdout_reader;
 pub(crate) use stdout_reader::reader_here;

@@ -29,6 +29,7 @@ use super::settings::ConnectionScope;
 use crate::client::call::reply::ServerReply;
 use crate::client::connection::connector::ServerConnector;
 use crate::client::inflight::asking_habits::CallSubject;
+use crate::protocol::levels::level;
 pub(crate) use health::UpstreamHealth;
 use isolation::CallIsolation;
 pub(crate) use isolation::MOST_APART;
@@ -306,7 +307,7 @@ impl Upstream {
     ) -> Result<Map<String, Value>, McpFault> {
         let connection = self.connection(Some(context)).await?;
         let named = params.get("level").and_then(Value::as_str).unwrap_or_default();
-        let Some(level) = super::inflight::level(named) else {
+        let Some(level) = level(named) else {
             return Err(McpFault::Refused {
                 code: -32602,
                 message: "there is no such level".to_owned(),

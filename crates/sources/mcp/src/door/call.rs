@@ -1,4 +1,5 @@
 //! One `tools/call`, from its request to its end: begun, waiting, approved, answered.
+pub(crate) mod answer;
 pub(crate) mod approval;
 pub(crate) mod idempotency;
 pub(crate) mod pending_approvals;

@@ -2,10 +2,8 @@
 
 use std::time::Duration;
 
-use toolcrib_core::{Caller, ParkedCall};
+use toolcrib_core::{Caller, ParkedCall, Trace};
 use toolcrib_engine::Crib;
-
-use super::stdio::operation::McpOperation;
 
 /// The cribs that are served. One is looked up for each request, so that a program may put others
 /// in their places while it serves.
@@ -36,3 +34,28 @@ pub trait McpObserver: Send + Sync + 'static {
 }
 
 impl McpObserver for () {}
+
+/// An operation that is over.
+pub struct McpOperation {
+    pub method: String,
+    /// Of the tool or prompt that it is about.
+    pub name: Option<String>,
+    /// The request's own.
+    pub id: String,
+    pub revision: Option<String>,
+    /// Its place in a trace; `None`: nobody collects any.
+    pub trace: Option<Trace>,
+    pub took: Duration,
+    pub failure: Option<McpOperationFailure>,
+}
+
+/// Why an operation came to nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum McpOperationFailure {
+    /// The error of JSON-RPC.
+    Code(i64),
+    /// The result says so.
+    Tool,
+    /// Its client did not want the answer any more.
+    Cancelled,
+}

@@ -36,9 +36,6 @@ pub struct McpServerSettings {
     pub session_life: Duration,
     /// How long one lives whatever is heard of it, but for a call that still runs.
     pub longest_session: Duration,
-    /// Sessions that stay awake while nothing is asked of them, for a while. The others take a
-    /// tenth of the memory, and a moment longer to answer the next request.
-    pub most_awake: usize,
     /// Whether somebody collects traces: then the requests of a client at a pipe begin some. Those
     /// over HTTP come with their place in one, or with none.
     pub traced: bool,
@@ -67,7 +64,6 @@ impl Default for McpServerSettings {
             sessions_per_caller: 2_500,
             session_life: Duration::from_mins(5),
             longest_session: Duration::from_hours(24),
-            most_awake: 32,
             traced: false,
             decides: None,
             instructions: None,

@@ -8,12 +8,10 @@ use toolcrib_core::{Caller, Discovery, Plan, PlanRequest, ServerInfo, Trace, Tra
 use toolcrib_engine::Crib;
 
 use super::provider::{CribProvider, McpObserver};
-use super::session::McpSessionRegistry;
 use super::settings::McpServerSettings;
 use super::tasks::TaskRegistry;
 use crate::door::call::pending_approvals::PendingApprovals;
 use crate::door::call::suspended_calls::SuspendedCalls;
-use crate::door::sdk::passthrough_cache::PassthroughCache;
 
 /// What all handlers of a door share.
 pub(super) struct McpServerState {
@@ -23,9 +21,6 @@ pub(super) struct McpServerState {
     pub(super) waiting: SuspendedCalls,
     pub(super) awaited: PendingApprovals,
     pub(super) tasks: TaskRegistry,
-    pub(super) whole: PassthroughCache,
-    /// Of the clients over HTTP.
-    pub(super) sessions: Arc<McpSessionRegistry>,
 }
 
 /// What the way in knows of a request.

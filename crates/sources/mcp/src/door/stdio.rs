@@ -1,47 +1,81 @@
 //! The door over a pair of pipes: one client, known from the start.
 
-pub(crate) mod input_filter;
 pub(crate) mod operation;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use bytes::Bytes;
-use rmcp::ServiceExt as _;
-use tokio::io::{
-    AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader, duplex,
-};
+use rmcp::model::RequestId;
+use serde::Deserialize;
+use serde_json::Value;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::Mutex;
-use tokio_util::task::AbortOnDropHandle;
-use toolcrib_core::Caller;
+use tokio_util::task::{AbortOnDropHandle, TaskTracker};
+use toolcrib_core::{BoxFuture, Caller};
 use uuid::Uuid;
 
 use super::state::{McpRequestContext, McpServerState};
-use crate::door::client::early_subscription::StdioHandler;
-use crate::door::messages::open_requests::SharedOpenRequests;
-use crate::door::sdk::handler::RmcpHandler;
-use input_filter::screen;
-
-/// Bytes on their way out that the client has not taken yet.
-const BUFFER: usize = 64 * 1024;
+use crate::door::call::answer::MethodAnswer;
+use crate::door::client::logs::LogListener;
+use crate::door::client::outbound::Outbound;
+use crate::door::client::subscriptions::ListChanges;
+use crate::door::methods::dispatch::hear;
+use crate::door::session::conversation::Conversation;
+use crate::door::session::request::ConversationRequest;
+use crate::protocol::frame::MessageOutline;
+use crate::protocol::id::StrictRequestId;
+use crate::protocol::lines::{BoundedLine, BoundedLines};
+use crate::protocol::rpc::{self, INVALID_REQUEST, PARSE_ERROR, RpcMessage, RpcRequest};
+use operation::McpOperationGuard;
 
 /// How long a client that hung up may take to read what is left.
 const LAST_WORDS: Duration = Duration::from_secs(5);
+/// Messages of one batch.
+const MOST_AT_ONCE: usize = 100;
 
 /// Why a client at a pipe is not served any more.
 #[derive(Debug, thiserror::Error)]
 pub enum StdioServerError {
     #[error("there is no profile `{0}`: name one of the configuration")]
     NoProfile(String),
-    #[error("the client did not begin as the protocol says")]
-    Handshake(#[source] Box<dyn std::error::Error + Send + Sync>),
-    #[error("serving the client broke off")]
-    Broken(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// The way to the client; a message is one line.
+struct PipeWriter<W>(Mutex<W>);
+
+impl<W: AsyncWrite + Send + Unpin> Outbound for PipeWriter<W> {
+    fn send(&self, mut message: Vec<u8>) -> BoxFuture<'_, bool> {
+        message.push(b'\n');
+        Box::pin(async move {
+            let mut writer = self.0.lock().await;
+            writer.write_all(&message).await.is_ok() && writer.flush().await.is_ok()
+        })
+    }
+}
+
+impl<W: AsyncWrite + Send + Unpin> LogListener for PipeWriter<W> {
+    fn listens(&self) -> bool {
+        true
+    }
+}
+
+/// One client.
+struct StdioClient {
+    server_state: Arc<McpServerState>,
+    request_context: McpRequestContext,
+    conversation: Arc<Conversation>,
+    /// Its requests.
+    running: TaskTracker,
+    /// Tells it of changed lists, once it is known to be an older one.
+    telling: OnceLock<AbortOnDropHandle<()>>,
 }
 
 pub(super) async fn serve(
     server_state: Arc<McpServerState>,
-    pipes: (impl AsyncRead + Send + Unpin + 'static, impl AsyncWrite + Send + Unpin + 'static),
+    (reader, writer): (
+        impl AsyncRead + Send + Unpin + 'static,
+        impl AsyncWrite + Send + Unpin + 'static,
+    ),
     caller: Caller,
     profile: Option<&str>,
 ) -> Result<(), StdioServerError> {
@@ -59,47 +93,154 @@ pub(super) async fn serve(
         discovery: None,
         key: None,
     };
-    let (reader, writer) = pipes;
-    let (writer, unanswered) = (Arc::new(Mutex::new(writer)), Arc::<SharedOpenRequests>::default());
-    // Of each end one way is used; a dropped end is the end of the messages at the other.
-    let (messages, sent) = duplex(BUFFER);
-    let back = (Arc::clone(&writer), Arc::clone(&unanswered));
-    let out = tokio::spawn(pass_on(Arc::clone(&server_state), messages, back));
-    let (onward, screened) = duplex(BUFFER);
+    let writer = Arc::new(PipeWriter(Mutex::new(writer)));
     let bounds = server_state.settings.request;
-    let screening = async move { screen(reader, onward, (&writer, &unanswered), &bounds).await };
-    let _screening = AbortOnDropHandle::new(tokio::spawn(screening));
-    let handler = StdioHandler(RmcpHandler::new(server_state, Some(request_context)));
-    let served = Box::pin(handler.serve((screened, sent))).await;
-    let served = match served {
-        Ok(served) => served,
-        // It hung up before it said anything.
-        Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
-        Err(error) => return Err(StdioServerError::Handshake(Box::new(error))),
+    let client = StdioClient {
+        server_state,
+        request_context,
+        conversation: Arc::new(Conversation::new(Arc::clone(&writer) as _)),
+        running: TaskTracker::new(),
+        telling: OnceLock::new(),
     };
-    served.waiting().await.map_err(|error| StdioServerError::Broken(Box::new(error)))?;
-    // What was said before it hung up is still passed on, as far as somebody takes it.
-    let _ = tokio::time::timeout(LAST_WORDS, out).await;
+    let mut lines = BoundedLines::new(reader, bounds.bytes);
+    loop {
+        match lines.next().await {
+            BoundedLine::End => break,
+            BoundedLine::Whole(line) => client.line(line).await,
+            BoundedLine::TooLong(outline) => {
+                let told =
+                    format!("a message is larger than {} bytes: send less at once", bounds.bytes);
+                client.say(rpc::refusal(outline.id(), INVALID_REQUEST, &told)).await;
+            }
+        }
+    }
+    // What was asked before it hung up is still answered, as far as it ends soon and somebody
+    // takes it.
+    client.running.close();
+    let _ = tokio::time::timeout(LAST_WORDS, client.running.wait()).await;
+    client.conversation.over.cancel();
+    let _ = tokio::time::timeout(LAST_WORDS, client.running.wait()).await;
+    drop(client);
+    let _ = writer.0.lock().await.shutdown().await;
     Ok(())
 }
 
-/// Passes on each message as a whole, with what went around the SDK in its place.
-async fn pass_on(
-    server_state: Arc<McpServerState>,
-    messages: impl AsyncRead + Unpin,
-    (writer, unanswered): (Arc<Mutex<impl AsyncWrite + Unpin>>, Arc<SharedOpenRequests>),
-) -> std::io::Result<()> {
-    let mut messages = BufReader::new(messages);
-    loop {
-        let mut line = Vec::new();
-        let read = messages.read_until(b'\n', &mut line).await?;
-        // Before the client has it and may ask under its id again.
-        unanswered.says(&line);
-        let mut writer = writer.lock().await;
-        if read == 0 {
-            return writer.shutdown().await;
+impl StdioClient {
+    async fn say(&self, message: Vec<u8>) {
+        // Who does not read any more has hung up, or will.
+        self.conversation.unrelated.send(message).await;
+    }
+
+    async fn line(&self, line: &[u8]) {
+        // A byte order mark is allowed to be there, and to be ignored.
+        let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
+        let Ok(text) = str::from_utf8(line) else {
+            let outline = MessageOutline::of(line);
+            let told = "a message is no UTF-8";
+            return self.say(rpc::refusal(outline.id(), PARSE_ERROR, told)).await;
+        };
+        let refusal = match rpc::read(text, &self.server_state.settings.request) {
+            Ok(Value::Object(message)) => match RpcMessage::of(message) {
+                Ok(message) => return self.message(message).await,
+                Err(none) => rpc::refusal(none.id.as_ref(), INVALID_REQUEST, none.told),
+            },
+            Ok(Value::Array(messages)) if self.conversation.has_batches() => {
+                if !messages.is_empty() && messages.len() <= MOST_AT_ONCE {
+                    for piece in messages {
+                        match rpc::of_batch(piece) {
+                            Ok(message) => self.message(message).await,
+                            Err(refusal) => self.say(refusal).await,
+                        }
+                    }
+                    return;
+                }
+                rpc::refusal(None, INVALID_REQUEST, "a batch has 1 to 100 messages")
+            }
+            Ok(_) => rpc::refusal(None, INVALID_REQUEST, "a message is one JSON object a line"),
+            Err(error) => rpc::refusal(id(text).as_ref(), rpc::code(&error), &error.to_string()),
+        };
+        self.say(refusal).await;
+    }
+
+    async fn message(&self, message: RpcMessage) {
+        match message {
+            RpcMessage::Request(asked) => self.request(asked).await,
+            RpcMessage::Response(answer) => self.conversation.questions.answered(answer),
+            RpcMessage::Notification(said) => {
+                if said.method == "notifications/initialized" {
+                    self.tell_of_changes();
+                }
+                let Some(request_context) = self.now() else { return };
+                hear(&self.conversation, &request_context, said).await;
+            }
         }
-        writer.write_all(&server_state.whole.restore(Bytes::from(line))).await?;
-        writer.flush().await?;
+    }
+
+    /// The context of a request. `None`: the profile is gone.
+    fn now(&self) -> Option<McpRequestContext> {
+        // The program may have put another one in its place since the client came.
+        let crib = self.server_state.cribs.crib(self.request_context.profile.as_deref())?;
+        Some(McpRequestContext { crib, ..self.request_context.clone() })
+    }
+
+    async fn request(&self, asked: RpcRequest) {
+        let Some(request_context) = self.now() else {
+            let told = "the profile is gone";
+            return self.say(rpc::refusal(Some(&asked.id), INVALID_REQUEST, told)).await;
+        };
+        let out = Arc::clone(&self.conversation.unrelated) as Arc<dyn Outbound>;
+        let begun = ConversationRequest::begin(
+            &self.server_state,
+            &self.conversation,
+            request_context,
+            Arc::clone(&out),
+            asked,
+        );
+        let mut begun = match begun {
+            Ok(begun) => begun,
+            Err((_, refusal)) => return self.say(refusal).await,
+        };
+        let operation = McpOperationGuard::begin(&self.server_state, &mut begun);
+        let is_greeting = begun.asked.method == "initialize";
+        let answering = async move {
+            let hears = |answer: &MethodAnswer| {
+                if let Some(operation) = operation {
+                    operation.answered(answer);
+                }
+            };
+            if let Some(answer) = begun.answer(hears).await {
+                out.send(answer).await;
+            }
+        };
+        // What comes behind a greeting is read by what that said.
+        if is_greeting {
+            Box::pin(answering).await;
+        } else {
+            self.running.spawn(answering);
+        }
+    }
+
+    fn tell_of_changes(&self) {
+        self.telling.get_or_init(|| {
+            let mut changes = ListChanges::begin(&self.server_state.cribs, &self.request_context);
+            let out = Arc::clone(&self.conversation.unrelated);
+            AbortOnDropHandle::new(tokio::spawn(async move {
+                while out.send(changes.next().await).await {}
+            }))
+        });
+    }
+}
+
+#[derive(Deserialize)]
+struct RequestEnvelope {
+    id: StrictRequestId,
+}
+
+/// Who asked, where that can be read for certain, or seen in what is no JSON.
+fn id(text: &str) -> Option<RequestId> {
+    match serde_json::from_str(text) {
+        Ok(RequestEnvelope { id: StrictRequestId(id) }) => Some(id),
+        Err(error) if error.is_data() => None,
+        Err(_) => MessageOutline::of(text.as_bytes()).id().cloned(),
     }
 }

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use rmcp::model::{ClientCapabilities, ErrorData};
+use rmcp::model::{ErrorCode, ErrorData, TASKS_EXTENSION_ID};
 use serde_json::{Value, json};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
@@ -164,9 +164,9 @@ pub(super) fn is_required(spec: &ToolSpec) -> bool {
 
 /// What a client is told that does not say that it takes tasks.
 pub(super) fn undeclared() -> ErrorData {
-    ErrorData::missing_required_client_capability(
-        ClientCapabilities::builder().enable_tasks().build(),
-    )
+    let lacking = json!({ "requiredCapabilities": { "extensions": { TASKS_EXTENSION_ID: {} } } });
+    let code = ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY;
+    ErrorData::new(code, "Missing required client capability", Some(lacking))
 }
 
 /// One answer for what was never there, has ended long ago, or is somebody else's.

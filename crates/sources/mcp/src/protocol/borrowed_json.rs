@@ -25,6 +25,12 @@ impl<'a> BorrowedJson<'a> {
     pub(crate) fn whole(value: &'a Value) -> Self {
         Self::Whole(Cow::Borrowed(value))
     }
+
+    /// Whether a field of an object is a yes.
+    pub(crate) fn truth(&self, key: &str) -> bool {
+        let Self::Object(BorrowedFields(fields)) = self else { return false };
+        fields.iter().any(|(known, said)| *known == key && matches!(said, Self::Truth(true)))
+    }
 }
 
 impl<'a> BorrowedFields<'a> {

@@ -15,16 +15,21 @@ pub(crate) struct StrictRequestId(pub(crate) RequestId);
 impl<'de> Deserialize<'de> for StrictRequestId {
     fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
         // Numbers come in a form of `serde_json`'s own, which only its value reads.
-        match Value::deserialize(source)? {
-            Value::String(text) => Ok(Self(RequestId::String(text.into()))),
+        let read = Value::deserialize(source)?;
+        let told = "expected a text, or a whole number that is exact to every reader";
+        Self::of(&read).ok_or_else(|| D::Error::custom(told))
+    }
+}
+
+impl StrictRequestId {
+    pub(crate) fn of(id: &Value) -> Option<Self> {
+        match id {
+            Value::String(text) => Some(Self(RequestId::String(text.as_str().into()))),
             Value::Number(number) => {
                 let whole = number.as_i64().filter(|whole| whole.unsigned_abs() <= EXACT);
-                let inexact = || D::Error::custom("the number is not exact to every reader");
-                whole.map(|whole| Self(RequestId::Number(whole))).ok_or_else(inexact)
+                whole.map(|whole| Self(RequestId::Number(whole)))
             }
-            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
-                Err(D::Error::custom("expected a text or a whole number"))
-            }
+            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
         }
     }
 }

@@ -167,7 +167,7 @@ fn encoded(text: &str) -> String {
 }
 
 /// The text that [`encoded`] made this of; `None`: it made none of it.
-fn decoded(text: &str) -> Option<String> {
+pub(crate) fn decoded(text: &str) -> Option<String> {
     let inside = text.strip_prefix(OPENS).and_then(|text| text.strip_suffix(CLOSES));
     match inside {
         Some(inside) => String::from_utf8(STANDARD.decode(inside).ok()?).ok(),

@@ -8,7 +8,7 @@ use rmcp::model::{
 };
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use toolcrib_core::{LogEntry, LogLevel, Progress};
+use toolcrib_core::{LogEntry, Progress};
 use toolcrib_json::number::guarded;
 
 use super::{
@@ -20,6 +20,7 @@ use crate::client::call::task;
 use crate::client::connection::handshake;
 use crate::client::source::list::{PROMPTS, RESOURCES, TOOLS};
 use crate::protocol::frame::{self, MessageOutline, UnreadableMessage};
+use crate::protocol::levels::level;
 
 /// Longest text of a report of progress, in characters.
 const LONGEST_REPORT: usize = 1_000;
@@ -420,19 +421,4 @@ fn log_entry(params: Value) -> Option<LogEntry> {
     let level = level(params.get("level")?.as_str()?)?;
     let logger = params.get("logger").and_then(Value::as_str).map(str::to_owned);
     Some(LogEntry { level, logger, data: params.remove("data").unwrap_or_default() })
-}
-
-/// A level by its name in the protocol.
-pub(crate) fn level(name: &str) -> Option<LogLevel> {
-    Some(match name {
-        "debug" => LogLevel::Debug,
-        "info" => LogLevel::Info,
-        "notice" => LogLevel::Notice,
-        "warning" => LogLevel::Warning,
-        "error" => LogLevel::Error,
-        "critical" => LogLevel::Critical,
-        "alert" => LogLevel::Alert,
-        "emergency" => LogLevel::Emergency,
-        _ => return None,
-    })
 }

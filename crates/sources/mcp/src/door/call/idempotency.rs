@@ -23,12 +23,7 @@ pub(crate) fn again(said: Option<&Value>) -> Result<bool, ErrorData> {
 }
 
 /// The place that was proposed for it, beside the arguments.
-const PROPOSED: &str = "idempotencyKey";
-
-/// What stands in the proposed place of a message.
-pub(crate) fn proposed(message: &Value) -> Option<Value> {
-    message.get("params")?.get(PROPOSED).cloned()
-}
+pub(crate) const PROPOSED: &str = "idempotencyKey";
 
 /// The key of a call, which both places may name; a key that is none is refused before anything
 /// runs under it.

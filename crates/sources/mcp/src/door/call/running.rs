@@ -61,8 +61,6 @@ pub(crate) struct RunningMcpCall {
     events: ClientEventReceiver,
     open: BTreeMap<String, McpCallQuestion>,
     asked: usize,
-    /// What was heard and put back.
-    again: Option<Box<McpCallSignal>>,
     /// Ends the call, also one that goes on without its client.
     cancel: CancellationToken,
     /// Cancels the call with us.
@@ -126,7 +124,7 @@ impl RunningMcpCall {
             drop(std::mem::replace(&mut gone, CancellationToken::new().drop_guard()).disarm());
         }
         let open = BTreeMap::new();
-        Self { identity, end, events, open, asked: 0, again: None, cancel, gone }
+        Self { identity, end, events, open, asked: 0, cancel, gone }
     }
 
     /// Passes on what the call says until it ends, or until it asks what only the next request of
@@ -194,9 +192,6 @@ impl RunningMcpCall {
 
     /// What the call says next; the last is its end.
     pub(crate) async fn hear(&mut self) -> McpCallSignal {
-        if let Some(heard) = self.again.take() {
-            return *heard;
-        }
         loop {
             let heard = tokio::select! {
                 biased;
@@ -215,16 +210,6 @@ impl RunningMcpCall {
                 return heard;
             }
         }
-    }
-
-    /// Puts back what was heard: it is heard again first.
-    pub(crate) fn put_back(&mut self, heard: McpCallSignal) {
-        self.again = Some(Box::new(heard));
-    }
-
-    /// Lets the call end with nobody there to hear what it says or answer what it asks.
-    pub(crate) async fn end_alone(mut self) {
-        while let McpCallSignal::Event(_) = self.hear().await {}
     }
 
     /// Tells the call that nobody wants its end any more; what it says to that is its end.

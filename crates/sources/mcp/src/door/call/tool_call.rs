@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use http::HeaderMap;
-use rmcp::model::{CreateTaskResult, ErrorData};
+use rmcp::model::ErrorData;
 use serde_json::{Map, Value, json};
 use toolcrib_core::{
     BatchOptions, Call, Decision, ErrorKind, FormFallback, HostQuestion, ParkedCall, PendingTicket,
@@ -13,6 +13,7 @@ use toolcrib_core::{
 };
 use toolcrib_engine::Crib;
 
+use super::answer::{MethodAnswer, MethodResult, asking};
 use super::approval;
 use super::idempotency;
 use super::report::{CallReport, undecided, under_way};
@@ -22,14 +23,13 @@ use super::running::{
 };
 use super::tool_plan::{check_mirrored_headers, plan_for};
 use crate::door::client::channel::ClientChannel;
-use crate::door::sdk::results::{self, CallAnswer};
 use crate::door::state::{McpRequestContext, McpServerState};
 use crate::door::tasks::{self, TaskCallContext, TaskStage};
 
 /// What one request is about.
-pub(crate) struct ToolCallHandler {
+struct ToolCallHandler {
     server_state: Arc<McpServerState>,
-    pub(crate) line: ClientChannel,
+    line: ClientChannel,
     crib: Crib,
     plan: Plan,
     identity: CallIdentity,
@@ -59,8 +59,6 @@ pub(crate) struct ToolCallMetadata<'a> {
 /// What a client brings back that was asked something: the name of the call, and its answers.
 pub(crate) type ResumedAnswers = (String, BTreeMap<String, Value>);
 
-type CallAnswerResult = Result<CallAnswer, ErrorData>;
-
 /// Where a call stands that says so itself: its client knows better than what lies between us, save
 /// whoever heard it before us and made a step of it in the same trace.
 pub(crate) fn traced(own: Trace, said: Option<&str>) -> Trace {
@@ -75,7 +73,7 @@ pub(crate) async fn answer(
     line: ClientChannel,
     marks: ToolCallMetadata<'_>,
     (tool, arguments, back): (String, Option<Value>, Option<ResumedAnswers>),
-) -> Result<(ClientChannel, CallAnswer), ErrorData> {
+) -> MethodAnswer {
     let calling = ToolCallHandler::of(
         server_state,
         request_context,
@@ -83,27 +81,21 @@ pub(crate) async fn answer(
         marks,
         (tool, arguments.as_ref()),
     )?;
-    let answer = match back {
-        Some((state, answers)) if calling.line.client.is_modern => {
-            Box::pin(calling.take_up(&state, answers, arguments)).await?
+    if let Some((state, answers)) = back.filter(|_| calling.line.client.is_modern) {
+        return Box::pin(calling.take_up(&state, answers, arguments)).await;
+    }
+    if let Some((command, session)) = calling.decided_elsewhere() {
+        // Rare, and large.
+        let recalled = Box::pin(calling.recalled(command, session)).await;
+        if let Some(answer) = recalled {
+            return answer;
         }
-        _ => {
-            let recalled = match calling.decided_elsewhere() {
-                // Rare, and large.
-                Some((command, session)) => Box::pin(calling.recalled(command, session)).await,
-                None => None,
-            };
-            match recalled {
-                Some(answer) => answer?,
-                None => calling.follow(calling.begin(arguments)?).await?,
-            }
-        }
-    };
-    Ok((calling.line, answer))
+    }
+    calling.follow(calling.begin(arguments, false)?).await
 }
 
 impl ToolCallHandler {
-    pub(crate) fn of(
+    fn of(
         server_state: &Arc<McpServerState>,
         request_context: McpRequestContext,
         line: ClientChannel,
@@ -141,17 +133,6 @@ impl ToolCallHandler {
         })
     }
 
-    /// Goes on with a call that was begun before, for whoever is at this line.
-    pub(crate) async fn go_on(
-        mut self,
-        running: RunningMcpCall,
-        line: ClientChannel,
-    ) -> Result<(ClientChannel, CallAnswer), ErrorData> {
-        self.line = line;
-        let answer = self.follow(running).await?;
-        Ok((self.line, answer))
-    }
-
     /// Whether the tool is one that no request is held open for, and this client takes no tasks.
     fn needs_a_task(&self) -> bool {
         let planned = self.plan.get(self.meant.as_ref().unwrap_or(&self.tool));
@@ -159,17 +140,9 @@ impl ToolCallHandler {
             && planned.is_some_and(|tool| tasks::is_required(&tool.listed.spec))
     }
 
-    /// Fails where the tool needs a client that takes tasks, and this one does not.
-    pub(crate) fn begin(&self, arguments: Option<Value>) -> Result<RunningMcpCall, ErrorData> {
-        self.begin_call(arguments, false)
-    }
-
-    /// `again`: it was made before, and nobody knows what came of that.
-    fn begin_call(
-        &self,
-        arguments: Option<Value>,
-        again: bool,
-    ) -> Result<RunningMcpCall, ErrorData> {
+    /// Fails where the tool needs a client that takes tasks, and this one does not. `again`: it was
+    /// made before, and nobody knows what came of that.
+    fn begin(&self, arguments: Option<Value>, again: bool) -> Result<RunningMcpCall, ErrorData> {
         if self.needs_a_task() {
             return Err(tasks::undeclared());
         }
@@ -210,7 +183,7 @@ impl ToolCallHandler {
         state: &str,
         answers: BTreeMap<String, Value>,
         arguments: Option<Value>,
-    ) -> CallAnswerResult {
+    ) -> MethodAnswer {
         if let Some((ticket, digest)) = state.split_once('.').filter(|_| state.starts_with("t_")) {
             if digest != &*self.identity.digest {
                 return Err(stale());
@@ -221,7 +194,7 @@ impl ToolCallHandler {
         if self.server_state.waiting.was_cut_off(state) {
             // What it was asked is gone with the call, which may have taken effect: what reads is
             // made anew, and about anything else the person is asked.
-            return self.follow(self.begin_call(arguments, true)?).await;
+            return self.follow(self.begin(arguments, true)?).await;
         }
         let taken = self.server_state.waiting.take(state, &self.identity);
         let mut running = taken.ok_or_else(stale)?;
@@ -231,7 +204,7 @@ impl ToolCallHandler {
         self.wait(running).await
     }
 
-    async fn follow(&self, running: RunningMcpCall) -> CallAnswerResult {
+    async fn follow(&self, running: RunningMcpCall) -> MethodAnswer {
         if !self.line.client.takes_tasks {
             return self.step(running.go_on(&self.line).await).await;
         }
@@ -248,7 +221,7 @@ impl ToolCallHandler {
         }
     }
 
-    async fn step(&self, step: McpCallStep) -> CallAnswerResult {
+    async fn step(&self, step: McpCallStep) -> MethodAnswer {
         match step {
             McpCallStep::Ended(McpCallEnd::Called(end)) => self.ended(&end).await,
             // Its digest is none of a call.
@@ -260,7 +233,7 @@ impl ToolCallHandler {
     }
 
     /// Answers with a task, if this client takes one and there is a place for it.
-    fn become_task(&self, stage: TaskStage) -> Result<CallAnswerResult, TaskStage> {
+    fn become_task(&self, stage: TaskStage) -> Result<MethodAnswer, TaskStage> {
         if !self.line.client.takes_tasks {
             return Err(stage);
         }
@@ -276,14 +249,14 @@ impl ToolCallHandler {
             decides: self.server_state.settings.decides,
         };
         let task = self.server_state.tasks.begin(case, stage)?;
-        Ok(Ok(CallAnswer::Task(CreateTaskResult::new(task.seed()))))
+        Ok(Ok(MethodResult::of(&task.seed())))
     }
 
     /// Keeps the call until its client comes back.
-    async fn wait(&self, running: RunningMcpCall) -> CallAnswerResult {
+    async fn wait(&self, running: RunningMcpCall) -> MethodAnswer {
         let (questions, around) = (running.questions(), running.around());
         match self.server_state.waiting.keep(running) {
-            Ok(state) => Ok(CallAnswer::Asks(results::asking(questions, &state, around))),
+            Ok(state) => Ok(asking(questions, &state, around)),
             Err(mut running) => {
                 running.decline();
                 Box::pin(self.follow(*running)).await
@@ -291,19 +264,11 @@ impl ToolCallHandler {
         }
     }
 
-    /// Whether an end is one about which the person behind this client is asked.
-    pub(crate) fn asks_about(&self, end: &Result<Response, TicketError>) -> bool {
-        let waits = |response: &Response| {
-            matches!(response.outcome, ToolOutcome::Pending(_)) || held_back(response).is_some()
-        };
-        end.as_ref().is_ok_and(waits) && self.line.client.can_answer(QuestionKind::Form)
-    }
-
-    pub(crate) async fn ended(&self, end: &Result<Response, TicketError>) -> CallAnswerResult {
+    async fn ended(&self, end: &Result<Response, TicketError>) -> MethodAnswer {
         let response = match end {
             Ok(response) => response,
             Err(error) => {
-                return Ok(CallAnswer::Result(refusal(&error.to_string(), &self.line.client)));
+                return Ok(MethodResult::of_call(&refusal(&error.to_string(), &self.line.client)));
             }
         };
         match &response.outcome {
@@ -325,7 +290,7 @@ impl ToolCallHandler {
     }
 
     /// A person is needed, which may take long.
-    async fn pending(&self, pending: PendingTicket, response: &Response) -> CallAnswerResult {
+    async fn pending(&self, pending: PendingTicket, response: &Response) -> MethodAnswer {
         let stage = TaskStage::Parked(pending.clone());
         match self.become_task(stage) {
             Ok(answer) => answer,
@@ -337,30 +302,29 @@ impl ToolCallHandler {
     }
 
     /// The person at this machine decides without this client, which may ask for the end.
-    async fn leave_to_person(
-        &self,
-        pending: &PendingTicket,
-        response: &Response,
-    ) -> CallAnswerResult {
+    async fn leave_to_person(&self, pending: &PendingTicket, response: &Response) -> MethodAnswer {
         let parked = self.telling().parked(&pending.ticket).await.ok().flatten();
         let (Some((command, session)), Some(parked)) = (self.decided_elsewhere(), parked) else {
             return self.told(response);
         };
         self.server_state.awaited.note(session, &self.identity, &parked);
-        Ok(CallAnswer::Result(self.telling().awaited(pending, command)))
+        Ok(MethodResult::of_call(&self.telling().awaited(pending, command)))
     }
 
     /// What is to be said of a call that waited when it was made before; `None`: it is to be made.
-    async fn recalled(&self, command: &str, session: &Arc<str>) -> Option<CallAnswerResult> {
+    async fn recalled(&self, command: &str, session: &Arc<str>) -> Option<MethodAnswer> {
         let (ticket, is_over) = self.server_state.awaited.of(session, &self.identity)?;
         let telling = self.telling();
         if let Some(parked) = telling.parked(&ticket).await.ok().flatten() {
-            return Some(Ok(CallAnswer::Result(telling.awaited(&waiting(parked), command))));
+            return Some(Ok(MethodResult::of_call(&telling.awaited(&waiting(parked), command))));
         }
         let redeemed = telling.redeemed(&ticket).await;
         if redeemed.is_none() && !is_over {
             // Somebody decided, and there is no end yet.
-            return Some(Ok(CallAnswer::Result(refusal(&under_way(&ticket), &self.line.client))));
+            return Some(Ok(MethodResult::of_call(&refusal(
+                &under_way(&ticket),
+                &self.line.client,
+            ))));
         }
         self.server_state.awaited.forget(&ticket);
         let response = redeemed?;
@@ -380,15 +344,13 @@ impl ToolCallHandler {
         self.server_state.settings.decides.zip(self.session.as_ref()).filter(|_| !is_keyed)
     }
 
-    fn told(&self, response: &Response) -> CallAnswerResult {
+    fn told(&self, response: &Response) -> MethodAnswer {
         let said = self.telling().told(response)?;
-        Ok(match self.line.context {
-            Some(_) => CallAnswer::Result(results::tree(&said)),
-            None => CallAnswer::Written(results::text(&said)),
-        })
+        let has_failed = said.truth("isError");
+        Ok(MethodResult { has_failed, ..MethodResult::of(&said) })
     }
 
-    async fn put_to_person(&self, pending: PendingTicket, response: &Response) -> CallAnswerResult {
+    async fn put_to_person(&self, pending: PendingTicket, response: &Response) -> MethodAnswer {
         let parked = self.telling().parked(&pending.ticket).await.ok().flatten();
         let form = approval::form(&self.tool, &pending, parked.as_ref());
         if self.line.client.is_modern {
@@ -408,16 +370,16 @@ impl ToolCallHandler {
         }
     }
 
-    fn ask_back(&self, ticket: &TicketId, form: &Value) -> CallAnswer {
+    fn ask_back(&self, ticket: &TicketId, form: &Value) -> MethodResult {
         let question = request(QuestionKind::Form, form);
         let questions = Map::from_iter([(approval::KEY.to_owned(), question)]);
         let state = format!("{ticket}.{}", self.identity.digest);
-        CallAnswer::Asks(results::asking(questions, &state, Map::new()))
+        asking(questions, &state, Map::new())
     }
 
     /// What came of the question about a ticket. The ledger knows whose it is, and that it is
     /// good for one run.
-    async fn decided(&self, ticket: TicketId, answer: Option<&Value>) -> CallAnswerResult {
+    async fn decided(&self, ticket: TicketId, answer: Option<&Value>) -> MethodAnswer {
         let parked = self.telling().parked(&ticket).await.map_err(|_| stale())?;
         // The state says what its client wants it to say: the ticket knows what it is for.
         if parked.as_ref().is_some_and(|parked| parked.mark.as_ref() != Some(&self.identity.digest))
@@ -434,10 +396,10 @@ impl ToolCallHandler {
             let form = approval::form(&self.tool, &pending, Some(&parked));
             return Ok(self.ask_back(&pending.ticket, &form));
         }
-        Ok(CallAnswer::Result(refusal(&undecided(&pending), &self.line.client)))
+        Ok(MethodResult::of_call(&refusal(&undecided(&pending), &self.line.client)))
     }
 
-    async fn redeem(&self, ticket: TicketId, decision: Decision) -> CallAnswerResult {
+    async fn redeem(&self, ticket: TicketId, decision: Decision) -> MethodAnswer {
         let caller = Arc::clone(&self.identity.caller);
         let running = self.telling().redeem(caller, ticket, decision, self.trace);
         Box::pin(self.follow(running)).await

@@ -180,7 +180,7 @@ mod tests {
     }
 
     fn host() -> (ClientEventSender, ClientEventReceiver) {
-        ClientEventSender::of(&ClientFeatures::modern(&json!({})))
+        ClientEventSender::of(&ClientFeatures::of("2026-07-28", &json!({})))
     }
 
     fn key() -> CallKey {

@@ -1,11 +1,11 @@
 //! Who asks: of which revision, and what it can be asked in turn.
 
-use rmcp::model::{ClientCapabilities, ProtocolVersion};
-use rmcp::service::{Peer, RequestContext, RoleServer};
+use rmcp::model::TASKS_EXTENSION_ID;
 use serde_json::Value;
 use toolcrib_core::{CompactJson, LogLevel, QuestionKind};
 
 use crate::protocol::content::BlockKinds;
+use crate::protocol::revisions::{OBJECTS, has_greeting};
 
 /// The other side of one request.
 #[derive(Debug, Clone)]
@@ -23,49 +23,21 @@ pub(crate) struct ClientFeatures {
 }
 
 impl ClientFeatures {
-    pub(crate) fn of(context: &RequestContext<RoleServer>) -> Self {
-        let revision = context.protocol_version().unwrap_or(ProtocolVersion::V_2025_03_26);
-        Self::that_said(&revision, context.client_capabilities())
-    }
-
-    /// The one that began a session. `None`: it did not say in that of which older revision it is.
-    pub(crate) fn of_session(peer: &Peer<RoleServer>) -> Option<Self> {
-        let info = peer.peer_info()?;
-        let client = Self::that_said(&info.protocol_version, Some(info.capabilities.clone()));
-        (!client.is_modern).then_some(client)
-    }
-
-    fn that_said(revision: &ProtocolVersion, said: Option<ClientCapabilities>) -> Self {
-        let knows_tasks = said.as_ref().is_some_and(ClientCapabilities::supports_tasks);
-        let said = said.and_then(|said| serde_json::to_value(said).ok()).unwrap_or_default();
-        // Revisions are dates, which go in the order of their letters.
-        let since = |other: ProtocolVersion| revision.as_str() >= other.as_str();
+    /// A client of a revision that said this of what it can.
+    pub(crate) fn of(revision: &str, capabilities: &Value) -> Self {
+        let is_modern = !has_greeting(revision);
+        let knows_tasks = capabilities
+            .get("extensions")
+            .is_some_and(|extensions| extensions.get(TASKS_EXTENSION_ID).is_some());
         Self {
-            is_modern: !revision.has_initialize(),
-            kinds: BlockKinds {
-                audio: since(ProtocolVersion::V_2025_03_26),
-                links: since(ProtocolVersion::V_2025_06_18),
-            },
-            has_structured: since(ProtocolVersion::V_2025_06_18),
-            answers: answers(&said),
-            // The revisions before had tasks of another kind.
-            takes_tasks: knows_tasks && !revision.has_initialize(),
-            // Who wants less or more says so, in 2026-07-28 with each request.
-            hears: revision.has_initialize().then_some(LogLevel::Info),
-        }
-    }
-
-    /// One of 2026-07-28 that can do this.
-    pub(crate) fn modern(capabilities: &Value) -> Self {
-        Self {
-            is_modern: true,
-            kinds: BlockKinds { audio: true, links: true },
-            has_structured: true,
+            is_modern,
+            kinds: BlockKinds { audio: true, links: revision >= OBJECTS },
+            has_structured: revision >= OBJECTS,
             answers: answers(capabilities),
-            // Who takes tasks declares an extension, and does not come by the short way.
-            takes_tasks: false,
-            // Nor does who wants to hear something.
-            hears: None,
+            // The revisions before had tasks of another kind.
+            takes_tasks: knows_tasks && is_modern,
+            // Who wants less or more says so, in 2026-07-28 with each request.
+            hears: (!is_modern).then_some(LogLevel::Info),
         }
     }
 

@@ -5,14 +5,14 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use rmcp::model::{CustomNotification, ServerNotification};
-use rmcp::service::{Peer, RoleServer};
 use serde_json::Value;
 use tokio::task::AbortHandle;
 use toolcrib_core::{ClientSession, JsonFields, LogLevel};
 
-use crate::client::inflight::level;
+use super::outbound::Outbound;
 use crate::door::state::{McpRequestContext, McpServerState};
+use crate::protocol::levels::level;
+use crate::protocol::rpc::call;
 
 /// How soon it is looked for the server that stands in the place of one that is gone.
 const LOOK: Duration = Duration::from_secs(1);
@@ -23,10 +23,10 @@ pub(crate) struct LogForwarder {
     task: OnceLock<AbortHandle>,
 }
 
-/// Where the lines go. `session`: of a client over HTTP.
-pub(crate) struct LogListener {
-    pub(crate) peer: Peer<RoleServer>,
-    pub(crate) session: Option<String>,
+/// Where lines of no call go, and whether anybody listens there: they are not kept for who does
+/// not.
+pub(crate) trait LogListener: Outbound {
+    fn listens(&self) -> bool;
 }
 
 impl Default for LogForwarder {
@@ -49,7 +49,7 @@ impl LogForwarder {
         &self,
         server_state: &Arc<McpServerState>,
         request_context: McpRequestContext,
-        listener: LogListener,
+        listener: Arc<dyn LogListener>,
     ) {
         self.task.get_or_init(|| {
             let (server_state, lowest) = (Arc::clone(server_state), Arc::clone(&self.lowest));
@@ -72,18 +72,19 @@ async fn hear(
     server_state: Arc<McpServerState>,
     request_context: McpRequestContext,
     lowest: Arc<Mutex<LogLevel>>,
-    listener: LogListener,
+    listener: Arc<dyn LogListener>,
 ) {
     let McpRequestContext { caller, profile, session, .. } = request_context;
     let visitor = ClientSession { caller, session };
     let lines = || server_state.cribs.crib(profile.as_deref())?.lines(visitor.clone());
-    while !listener.peer.is_transport_closed() {
+    // It is ended with the client whose lines they are.
+    loop {
         if let Some(mut heard) = lines() {
             while let Some(line) = heard.next().await {
                 let is_wanted = of(&line).is_some_and(|level| level >= read(&lowest));
                 // What the file says of the profile may be something else by now.
-                if is_wanted && listener.is_there(&server_state) && lines().is_some() {
-                    listener.tell(line).await;
+                if is_wanted && listener.listens() && lines().is_some() {
+                    listener.send(call(None, "notifications/message", &Value::Object(line))).await;
                 }
             }
         }
@@ -93,18 +94,4 @@ async fn hear(
 
 fn of(line: &JsonFields) -> Option<LogLevel> {
     level(line.get("level")?.as_str()?)
-}
-
-impl LogListener {
-    /// Lines are not kept for who does not listen.
-    fn is_there(&self, server_state: &McpServerState) -> bool {
-        self.session.as_ref().is_none_or(|session| server_state.sessions.listens(session))
-    }
-
-    async fn tell(&self, line: JsonFields) {
-        let line = CustomNotification::new("notifications/message", Some(Value::Object(line)));
-        let line = ServerNotification::CustomNotification(line);
-        // Who has gone is not looked for any more when the next one comes.
-        let _ = self.peer.send_notification(line).await;
-    }
 }

@@ -1,27 +1,26 @@
 //! What a client is told without asking: that lists changed, and that a resource it follows did.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::{BoxFuture, FutureExt as _, pending, ready};
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
-use rmcp::model::{
-    ErrorData, ResourceUpdatedNotification, ResourceUpdatedNotificationParam, ServerNotification,
-    SubscriptionFilter,
-};
-use rmcp::service::{Peer, RoleServer, ServiceError, SubscriptionContext};
+use rmcp::model::{ErrorData, RequestId};
+use serde_json::{Map, Value, json};
 use tokio::task::AbortHandle;
 use toolcrib_core::{BatchOptions, ClientSession, ResourceKind, UpdateStream};
 
+use super::outbound::Outbound;
 use crate::door::call::report::error_data;
 use crate::door::provider::CribProvider;
 use crate::door::state::{McpRequestContext, McpServerState};
+use crate::protocol::rpc::call;
 
 /// Resources that one client may follow at the same time.
-pub(crate) const MOST: usize = 64;
-/// How often a session that is told of changes is looked at whether it is still there.
-const LOOK: Duration = Duration::from_secs(30);
+const MOST: usize = 64;
+
+const UPDATED: &str = "notifications/resources/updated";
 
 /// A list of which changes are told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,21 +30,21 @@ pub(crate) enum NotifiedList {
 }
 
 impl NotifiedList {
-    /// The list whose change is told by this.
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "the SDK's messages grow with every release"
-    )]
-    pub(crate) fn of(told: &ServerNotification) -> Option<Self> {
-        match told {
-            ServerNotification::ToolListChangedNotification(_) => Some(Self::Tools),
-            ServerNotification::PromptListChangedNotification(_) => {
-                Some(Self::Offers(ResourceKind::Prompt))
-            }
-            ServerNotification::ResourceListChangedNotification(_) => {
-                Some(Self::Offers(ResourceKind::Resource))
-            }
-            _ => None,
+    /// The notification that it has changed.
+    fn method(self) -> &'static str {
+        match self {
+            Self::Tools => "notifications/tools/list_changed",
+            Self::Offers(ResourceKind::Prompt) => "notifications/prompts/list_changed",
+            Self::Offers(_) => "notifications/resources/list_changed",
+        }
+    }
+
+    /// The field of a wish for its changes, in 2026-07-28.
+    fn field(self) -> &'static str {
+        match self {
+            Self::Tools => "toolsListChanged",
+            Self::Offers(ResourceKind::Prompt) => "promptsListChanged",
+            Self::Offers(_) => "resourcesListChanged",
         }
     }
 }
@@ -90,70 +89,32 @@ fn told(
     .boxed()
 }
 
-/// Resolve when their list changes from now on.
-pub(crate) fn changes(cribs: &dyn CribProvider) -> Vec<BoxFuture<'static, NotifiedList>> {
-    LISTS.iter().map(|list| changed(cribs, *list)).collect()
-}
-
-/// Whoever tells a session of an older client of changed lists; it ends with this.
-#[derive(Default)]
-pub(crate) struct ListNotifier(OnceLock<AbortHandle>);
-
-impl ListNotifier {
-    /// `missed`: what it was not told yet, asked for after the beginning.
-    pub(crate) fn begin(
-        &self,
-        cribs: &Arc<dyn CribProvider>,
-        request_context: McpRequestContext,
-        peer: Peer<RoleServer>,
-        missed: impl FnOnce() -> Vec<NotifiedList>,
-    ) {
-        self.0.get_or_init(|| {
-            let changes =
-                LISTS.iter().map(|list| told(&**cribs, &request_context, *list)).collect();
-            let cribs = Arc::clone(cribs);
-            let telling = tell_lists(cribs, request_context, peer, missed(), changes);
-            tokio::spawn(telling).abort_handle()
-        });
-    }
-}
-
-impl Drop for ListNotifier {
-    fn drop(&mut self) {
-        self.0.get().map(AbortHandle::abort);
-    }
-}
-
-async fn tell_lists(
+/// The changes of lists that an older client is told of. Those that happen while nobody looks are
+/// there for whoever looks next, each list once.
+pub(crate) struct ListChanges {
     cribs: Arc<dyn CribProvider>,
     request_context: McpRequestContext,
-    peer: Peer<RoleServer>,
-    missed: Vec<NotifiedList>,
-    mut changes: FuturesUnordered<BoxFuture<'static, NotifiedList>>,
-) {
-    for list in missed {
-        if tell(&peer, list).await.is_err() {
-            return;
-        }
-    }
-    while !peer.is_transport_closed() {
-        let list = tokio::select! {
-            Some(list) = changes.next() => list,
-            // A session may end while nothing changes.
-            () = tokio::time::sleep(LOOK) => continue,
-        };
-        changes.push(told(&*cribs, &request_context, list));
-        if tell(&peer, list).await.is_err() {
-            return;
-        }
-    }
+    waiting: FuturesUnordered<BoxFuture<'static, NotifiedList>>,
 }
 
-async fn tell(peer: &Peer<RoleServer>, list: NotifiedList) -> Result<(), ServiceError> {
-    match list {
-        NotifiedList::Tools => peer.notify_tool_list_changed().await,
-        NotifiedList::Offers(ResourceKind::Prompt) => peer.notify_prompt_list_changed().await,
-        NotifiedList::Offers(_) => peer.notify_resource_list_changed().await,
+impl ListChanges {
+    pub(crate) fn begin(
+        cribs: &Arc<dyn CribProvider>,
+        request_context: &McpRequestContext,
+    ) -> Self {
+        let waiting = LISTS.iter().map(|list| told(&**cribs, request_context, *list)).collect();
+        Self { cribs: Arc::clone(cribs), request_context: request_context.clone(), waiting }
+    }
+
+    /// The notification of the next change. Dropping it loses none.
+    pub(crate) async fn next(&mut self) -> Vec<u8> {
+        match self.waiting.next().await {
+            Some(list) => {
+                self.waiting.push(told(&*self.cribs, &self.request_context, list));
+                call(None, list.method(), &Value::Null)
+            }
+            None => pending().await,
+        }
     }
 }
 
@@ -170,7 +131,7 @@ impl SessionSubscriptions {
         &self,
         request_context: McpRequestContext,
         uri: String,
-        peer: Peer<RoleServer>,
+        out: Arc<dyn Outbound>,
     ) -> Result<(), ErrorData> {
         if self.all().len() >= MOST {
             let told = format!("this client follows {MOST} resources already: end one first");
@@ -182,10 +143,8 @@ impl SessionSubscriptions {
         let mut following = follow(request_context, uri.clone()).await?;
         let task = tokio::spawn(async move {
             while let Some(params) = following.next().await {
-                let uri = params.get("uri").and_then(serde_json::Value::as_str).unwrap_or_default();
-                let update = ResourceUpdatedNotificationParam::new(uri);
-                let update = ResourceUpdatedNotification::new(update);
-                if peer.send_notification(update.into()).await.is_err() {
+                let uri = params.get("uri").and_then(Value::as_str).unwrap_or_default();
+                if !out.send(call(None, UPDATED, &json!({ "uri": uri }))).await {
                     break;
                 }
             }
@@ -194,10 +153,6 @@ impl SessionSubscriptions {
             before.abort();
         }
         Ok(())
-    }
-
-    pub(crate) fn count(&self) -> usize {
-        self.all().len()
     }
 
     pub(crate) fn end(&self, uri: &str) {
@@ -229,25 +184,61 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 type LateSubscription = BoxFuture<'static, (String, Option<UpdateStream>)>;
 
+/// What a client of 2026-07-28 wants to hear of.
+pub(crate) struct SubscriptionFilter {
+    lists: Vec<NotifiedList>,
+    resources: Option<Vec<String>>,
+}
+
+impl SubscriptionFilter {
+    /// `None`: it has another shape.
+    pub(crate) fn read(wanted: &Map<String, Value>) -> Option<Self> {
+        let mut lists = Vec::new();
+        for list in LISTS {
+            match wanted.get(list.field()) {
+                Some(Value::Bool(true)) => lists.push(list),
+                None | Some(Value::Bool(false) | Value::Null) => {}
+                Some(_) => return None,
+            }
+        }
+        let resources = match wanted.get("resourceSubscriptions") {
+            None | Some(Value::Null) => None,
+            Some(Value::Array(uris)) => {
+                let uris = uris.iter().map(|uri| uri.as_str().map(str::to_owned));
+                Some(uris.collect::<Option<Vec<_>>>()?.into_iter().take(MOST).collect())
+            }
+            Some(_) => return None,
+        };
+        Some(Self { lists, resources })
+    }
+
+    /// As its client is told what it will hear of.
+    fn accepted(&self) -> Value {
+        let lists = self.lists.iter().map(|list| (list.field().to_owned(), json!(true)));
+        let mut accepted: Map<String, Value> = lists.collect();
+        let resources = self.resources.as_ref().map(|uris| json!(uris));
+        accepted.extend(resources.map(|uris| ("resourceSubscriptions".to_owned(), uris)));
+        Value::Object(accepted)
+    }
+}
+
 /// What is followed for a client of 2026-07-28, begun before it hears that it is.
-pub(crate) struct PreparedSubscription {
-    request_context: McpRequestContext,
-    lists: Vec<(NotifiedList, BoxFuture<'static, NotifiedList>)>,
+struct PreparedSubscription {
+    lists: FuturesUnordered<BoxFuture<'static, NotifiedList>>,
     followed: Vec<(String, UpdateStream)>,
     /// Their sources take their time.
     late: Vec<LateSubscription>,
 }
 
 impl PreparedSubscription {
-    pub(crate) async fn begin(
+    async fn begin(
         server_state: &McpServerState,
         request_context: &McpRequestContext,
         wanted: &SubscriptionFilter,
     ) -> Self {
         let cribs = &*server_state.cribs;
-        let lists = LISTS.iter().filter(|list| wants(wanted, **list));
-        let lists = lists.map(|list| (*list, told(cribs, request_context, *list))).collect();
-        let uris = wanted.resource_subscriptions.iter().flatten().take(MOST);
+        let lists = wanted.lists.iter().map(|list| told(cribs, request_context, *list)).collect();
+        let uris = wanted.resources.iter().flatten();
         let mut beginning: FuturesUnordered<LateSubscription> = uris
             .map(|uri| {
                 let (request_context, uri) = (request_context.clone(), uri.clone());
@@ -266,42 +257,33 @@ impl PreparedSubscription {
             }
         };
         let _ = tokio::time::timeout(PATIENCE, all).await;
-        let (request_context, late) = (request_context.clone(), beginning.into_iter().collect());
-        Self { request_context, lists, followed, late }
+        Self { lists, followed, late: beginning.into_iter().collect() }
     }
-}
-
-fn wants(filter: &SubscriptionFilter, list: NotifiedList) -> bool {
-    let wanted = match list {
-        NotifiedList::Tools => filter.tools_list_changed,
-        NotifiedList::Offers(ResourceKind::Prompt) => filter.prompts_list_changed,
-        NotifiedList::Offers(_) => filter.resources_list_changed,
-    };
-    wanted == Some(true)
 }
 
 /// Tells a client of 2026-07-28 what it wants to hear, until it has heard enough.
 pub(crate) async fn listen(
     server_state: &McpServerState,
-    ahead: PreparedSubscription,
-    subscription: SubscriptionContext,
+    request_context: &McpRequestContext,
+    (id, out): (&RequestId, &Arc<dyn Outbound>),
+    wanted: SubscriptionFilter,
 ) {
-    let cribs = &*server_state.cribs;
-    let (accepted, sink) = (subscription.accepted(), subscription.sink());
-    let PreparedSubscription { request_context, lists, followed, late } = ahead;
-    let is_accepted = |uri: &String| {
-        accepted.resource_subscriptions.as_ref().is_some_and(|accepted| accepted.contains(uri))
-    };
-    let lists = lists.into_iter().filter(|(list, _)| wants(accepted, *list));
-    let mut lists: FuturesUnordered<_> = lists.map(|(_, change)| change).collect();
-    let in_time = followed.into_iter().filter(|(uri, _)| is_accepted(uri));
-    let in_time = in_time.map(|(uri, following)| ready((uri, Some(following))).boxed());
+    let ahead = PreparedSubscription::begin(server_state, request_context, &wanted).await;
+    let said = json!({ SUBSCRIPTION: id });
+    let acknowledged = json!({ "_meta": said, "notifications": wanted.accepted() });
+    if !out.send(call(None, "notifications/subscriptions/acknowledged", &acknowledged)).await {
+        return;
+    }
+    let PreparedSubscription { mut lists, followed, late } = ahead;
+    let in_time =
+        followed.into_iter().map(|(uri, following)| ready((uri, Some(following))).boxed());
     let updates: FuturesUnordered<_> = in_time
         .chain(late)
-        .map(|begun| async move {
+        .map(|begun| async {
             let (uri, Some(mut following)) = begun.await else { return };
             while following.next().await.is_some() {
-                if sink.notify_resource_updated(uri.as_str()).await.is_err() {
+                let told = json!({ "_meta": said, "uri": uri });
+                if !out.send(call(None, UPDATED, &told)).await {
                     return;
                 }
             }
@@ -309,23 +291,20 @@ pub(crate) async fn listen(
         .collect();
     let told_updates = async {
         updates.collect::<()>().await;
-        std::future::pending::<()>().await;
+        pending::<()>().await;
     };
     let mut told_updates = std::pin::pin!(told_updates);
     loop {
         let list = tokio::select! {
-            () = subscription.cancelled() => return,
             () = &mut told_updates => return,
             Some(list) = lists.next(), if !lists.is_empty() => list,
         };
-        lists.push(told(cribs, &request_context, list));
-        let sent = match list {
-            NotifiedList::Tools => sink.notify_tool_list_changed().await,
-            NotifiedList::Offers(ResourceKind::Prompt) => sink.notify_prompt_list_changed().await,
-            NotifiedList::Offers(_) => sink.notify_resource_list_changed().await,
-        };
-        if sent.is_err() {
+        lists.push(told(&*server_state.cribs, request_context, list));
+        if !out.send(call(None, list.method(), &json!({ "_meta": said }))).await {
             return;
         }
     }
 }
+
+/// Under this key of `_meta` stands the request that something is told by.
+pub(crate) const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";

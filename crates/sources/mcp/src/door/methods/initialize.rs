@@ -1,18 +1,13 @@
 //! What the door says of itself: that it is a crib, or what the only source behind it says.
 
-use rmcp::model::{
-    DiscoverResult, ErrorData, InitializeResult, ServerCapabilities, ServerConfig,
-    TASKS_EXTENSION_ID,
-};
-use serde_json::{Value, json};
+use rmcp::model::TASKS_EXTENSION_ID;
+use serde_json::{Map, Value, json};
 use toolcrib_core::ServerInfo;
 
-use crate::door::client::channel::ClientChannel;
-use crate::door::sdk::REVISIONS;
-use crate::door::sdk::handler::RmcpHandler;
-use crate::door::sdk::results;
-use crate::door::state::McpRequestContext;
+use crate::door::call::answer::MethodResult;
+use crate::door::state::{McpRequestContext, McpServerState};
 use crate::protocol::methods;
+use crate::protocol::revisions::{REVISIONS, agreed};
 
 /// What is not passed on: the tasks of others. Those of this door are its own, in the newest
 /// revision alone.
@@ -31,21 +26,18 @@ pub(crate) fn capabilities() -> Value {
     })
 }
 
-/// A door as the SDK knows it.
-pub(crate) fn config(instructions: Option<&String>) -> ServerConfig {
-    let capabilities: ServerCapabilities =
-        serde_json::from_value(capabilities()).unwrap_or_default();
-    let mut config = ServerConfig::new(capabilities);
-    config.server_info = rmcp::model::Implementation::new("toolcrib", env!("CARGO_PKG_VERSION"));
-    config.instructions = instructions.cloned();
-    config
+/// The name of this door, as far as it is its own.
+pub(crate) fn own_name() -> Value {
+    json!({ "name": "toolcrib", "version": env!("CARGO_PKG_VERSION") })
 }
 
 /// The capabilities, the name and the instructions, as they stand in a greeting.
-fn fields(config: &ServerConfig, sole: Option<&ServerInfo>) -> (Value, Value, Option<String>) {
-    let own = || json!(config.server_info);
+fn fields(
+    instructions: Option<&String>,
+    sole: Option<&ServerInfo>,
+) -> (Value, Value, Option<String>) {
     let Some(said) = sole else {
-        return (capabilities(), own(), config.instructions.clone());
+        return (capabilities(), own_name(), instructions.cloned());
     };
     let mut capabilities = said.capabilities.clone();
     capabilities.retain(|name, _| !NOT_OURS.contains(&name.as_str()));
@@ -53,8 +45,8 @@ fn fields(config: &ServerConfig, sole: Option<&ServerInfo>) -> (Value, Value, Op
         extensions.retain(|name, _| !NO_EXTENSION.contains(&name.as_str()));
     }
     let is_named = ["name", "version"].iter().all(|key| said.server.contains_key(*key));
-    let server = if is_named { Value::Object(said.server.clone()) } else { own() };
-    let instructions = said.instructions.clone().or_else(|| config.instructions.clone());
+    let server = if is_named { Value::Object(said.server.clone()) } else { own_name() };
+    let instructions = said.instructions.as_ref().or(instructions).cloned();
     (Value::Object(capabilities), server, instructions)
 }
 
@@ -69,44 +61,41 @@ fn offer_tasks(capabilities: &mut Value) {
     }
 }
 
-/// The answer to `initialize`, of which `config` has the revision.
+/// The answer to a greeting in which a client names the revision that it would speak.
 pub(crate) fn initialize(
-    handler: &RmcpHandler,
-    line: &ClientChannel,
+    server_state: &McpServerState,
     request_context: &McpRequestContext,
-    mut config: ServerConfig,
-) -> Result<InitializeResult, ErrorData> {
+    wanted: &str,
+) -> MethodResult {
     let sole = request_context.sole();
-    // Of ours there are none that an older client would know.
-    config.capabilities.extensions = None;
-    let Some(sole) = sole.as_deref() else { return Ok(config) };
-    let (capabilities, server, instructions) = fields(&config, Some(sole));
-    let mut result = methods::besides(sole, methods::GREETING, false);
-    result.insert("protocolVersion".to_owned(), json!(config.protocol_version));
+    let (mut capabilities, server, instructions) =
+        fields(server_state.settings.instructions.as_ref(), sole.as_deref());
+    if sole.is_none()
+        && let Some(fields) = capabilities.as_object_mut()
+    {
+        // Of ours there are none that an older client would know.
+        fields.shift_remove("extensions");
+    }
+    let said = sole.map(|said| methods::besides(&said, methods::GREETING, false));
+    let mut result = said.unwrap_or_default();
+    result.insert("protocolVersion".to_owned(), json!(agreed(wanted)));
     result.insert("capabilities".to_owned(), capabilities);
     result.insert("serverInfo".to_owned(), server);
     result.extend(instructions.map(|text| ("instructions".to_owned(), Value::from(text))));
-    let revision = json!(config.protocol_version);
-    results::typed(&handler.server_state, line, Value::Object(result), || {
-        json!({
-            "protocolVersion": revision, "capabilities": {},
-            "serverInfo": { "name": "toolcrib", "version": "" },
-        })
-    })
+    MethodResult::of(&result)
 }
 
 /// The answer to `server/discover`.
 pub(crate) fn discover(
-    handler: &RmcpHandler,
-    line: &ClientChannel,
+    server_state: &McpServerState,
     request_context: &McpRequestContext,
-    config: &ServerConfig,
-) -> Result<DiscoverResult, ErrorData> {
+) -> MethodResult {
     let sole = request_context.sole();
-    let (mut capabilities, server, instructions) = fields(config, sole.as_deref());
+    let (mut capabilities, server, instructions) =
+        fields(server_state.settings.instructions.as_ref(), sole.as_deref());
     offer_tasks(&mut capabilities);
     let said = sole.map(|said| methods::besides(&said, methods::GREETING, true));
-    let mut result = said.unwrap_or_default();
+    let mut result: Map<String, Value> = said.unwrap_or_default();
     result.insert("resultType".to_owned(), json!("complete"));
     result.insert("supportedVersions".to_owned(), json!(REVISIONS));
     result.insert("capabilities".to_owned(), capabilities);
@@ -116,10 +105,5 @@ pub(crate) fn discover(
         meta.insert("io.modelcontextprotocol/serverInfo".to_owned(), server);
     }
     result.extend(instructions.map(|text| ("instructions".to_owned(), Value::from(text))));
-    results::typed(&handler.server_state, line, Value::Object(result), || {
-        json!({
-            "resultType": "complete", "supportedVersions": [], "capabilities": {}, "ttlMs": 0,
-            "cacheScope": "private",
-        })
-    })
+    MethodResult::of(&result)
 }

@@ -1,50 +1,30 @@
 //! The plan of a caller as a list of tools, in pages.
 
-use std::sync::Arc;
-
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use rmcp::model::ErrorData;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
-use toolcrib_core::{CompactJson, Effect, Exposure, JsonFields, Plan, PlannedTool, ToolSpec};
+use toolcrib_core::{CompactJson, Effect, Exposure, Plan, PlannedTool, ToolSpec};
 
-use super::resources::frame;
+use super::lists::{frame, nowhere, provided};
 use crate::door::client::features::ClientFeatures;
-use crate::door::sdk::handler::offers as offers_methods;
 use crate::door::state::{McpRequestContext, McpServerState};
 use crate::protocol::mirrored_headers::MARK as HEADER;
 use crate::protocol::object_writer::ObjectWriter;
 use crate::protocol::raw_fields::RawFields;
 
-/// A page of what a caller may see, as a result of `tools/list`.
+/// A page of what a caller may see, as a result of `tools/list`. The schemas of most tools go out
+/// as they are kept, without a tree of each.
 pub(crate) fn tools(
-    server_state: &McpServerState,
-    request_context: &McpRequestContext,
-    client: &ClientFeatures,
-    cursor: Option<&str>,
-) -> Result<Value, ErrorData> {
-    let (plan, sole) = (request_context.plan()?, request_context.sole());
-    offers_methods(sole.as_deref(), "tools", "tools/list")?;
-    let page = page(&plan, cursor, server_state.settings.page).ok_or_else(nowhere)?;
-    let shown = page.tools.iter();
-    let shown = shown.map(|tool| definition(&tool.listed.spec, client, sole.is_some())).collect();
-    let mut list = frame(server_state, client, sole.as_ref(), "tools/list");
-    list.insert("tools".to_owned(), Value::Array(shown));
-    list.extend(page.next.map(|next| ("nextCursor".to_owned(), Value::from(next))));
-    Ok(Value::Object(list))
-}
-
-/// The same as JSON: the schemas of most tools go out as they are kept, without a tree of each.
-pub(crate) fn tools_as_json(
     server_state: &McpServerState,
     request_context: &McpRequestContext,
     client: &ClientFeatures,
     cursor: Option<&str>,
 ) -> Result<Vec<u8>, ErrorData> {
     let (plan, sole) = (request_context.plan()?, request_context.sole());
-    offers_methods(sole.as_deref(), "tools", "tools/list")?;
+    provided(sole.as_deref(), "tools", "tools/list")?;
     let page = page(&plan, cursor, server_state.settings.page).ok_or_else(nowhere)?;
     let mut list = frame(server_state, client, sole.as_ref(), "tools/list");
     list.extend(page.next.map(|next| ("nextCursor".to_owned(), Value::from(next))));
@@ -81,34 +61,6 @@ fn page<'a>(plan: &'a Plan, cursor: Option<&str>, most: usize) -> Option<ToolPag
     let last = tools.last().filter(|_| has_more);
     let next = last.map(|tool| BASE64_URL_SAFE_NO_PAD.encode(tool.listed.spec.name.as_str()));
     Some(ToolPage { tools, next })
-}
-
-/// A page of definitions, and where the next one begins; `key`: the field that names each.
-pub(crate) fn offers(
-    all: &[Arc<JsonFields>],
-    key: &str,
-    cursor: Option<&str>,
-    most: usize,
-) -> Result<(Vec<Value>, Option<String>), ErrorData> {
-    let name = |offer: &JsonFields| {
-        let name = offer.get(key).and_then(Value::as_str).unwrap_or_default();
-        BASE64_URL_SAFE_NO_PAD.encode(name)
-    };
-    let begin = match cursor {
-        None => 0,
-        Some(cursor) => {
-            let last = all.iter().position(|offer| name(offer) == cursor);
-            last.ok_or_else(nowhere)? + 1
-        }
-    };
-    let rest = all.get(begin..).unwrap_or_default();
-    let page: Vec<_> = rest.iter().take(most.max(1)).collect();
-    let next = page.last().filter(|_| rest.len() > page.len()).map(|last| name(last));
-    Ok((page.into_iter().map(|offer| Value::Object(JsonFields::clone(offer))).collect(), next))
-}
-
-pub(crate) fn nowhere() -> ErrorData {
-    ErrorData::invalid_params("the cursor leads nowhere: list from the start", None)
 }
 
 /// A tool as the protocol has it; what its origin said besides goes along. `is_whole`: the door

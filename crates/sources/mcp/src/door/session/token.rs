@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use foldhash::quality::RandomState;
-use http::HeaderValue;
 use sha2::{Digest, Sha256};
 use toolcrib_core::Caller;
 use uuid::Uuid;
@@ -31,7 +30,7 @@ struct CachedSession {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ResolvedSession {
     /// What we call it.
-    pub(crate) session: HeaderValue,
+    pub(crate) session: Arc<str>,
     /// A name of it for tools, by which nobody can enter it.
     pub(crate) conversation: Arc<str>,
 }
@@ -75,8 +74,7 @@ impl SessionTokens {
         }
         let digest = self.digest(&["conversation", session]);
         let conversation = BASE64_URL_SAFE_NO_PAD.encode(digest).into();
-        let opened =
-            ResolvedSession { session: HeaderValue::from_str(session).ok()?, conversation };
+        let opened = ResolvedSession { session: session.into(), conversation };
         // Without the scopes of now, which may be many.
         let caller = Caller::new(&*caller.tenant, &*caller.subject);
         let known =
@@ -122,7 +120,7 @@ mod tests {
         let (seal, ann) = (SessionTokens::fresh(), Arc::new(Caller::new("a", "nn")));
         let sealed = seal.put("s-1", &ann, None);
         let opened = seal.open(&sealed, &ann, None).unwrap();
-        assert_eq!(opened.session, "s-1");
+        assert_eq!(&*opened.session, "s-1");
         let wider = Arc::new(Caller::clone(&ann).with_scopes(["more"]));
         let (other, profile) = (Arc::new(Caller::new("an", "n")), Arc::from(""));
         // The second time it is remembered, for whom as well.

@@ -1,55 +1,43 @@
 //! `tasks/get`, `tasks/update` and `tasks/cancel`.
 
-use rmcp::model::{ErrorData, GetTaskResult, InputResponses};
-use serde_json::json;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use super::unknown;
-use crate::door::client::channel::ClientChannel;
-use crate::door::sdk::handler::RmcpHandler;
-use crate::door::sdk::results;
-use crate::door::state::McpRequestContext;
+use rmcp::model::ErrorData;
+use serde_json::Value;
+use toolcrib_core::Caller;
 
-impl RmcpHandler {
-    pub(in crate::door) fn task_state(
+use super::{TaskRegistry, unknown};
+
+impl TaskRegistry {
+    pub(in crate::door) fn state(
         &self,
         id: &str,
-        request_context: &McpRequestContext,
-        line: &ClientChannel,
-    ) -> Result<GetTaskResult, ErrorData> {
-        let McpRequestContext { caller, profile, .. } = request_context;
-        let task =
-            self.server_state.tasks.find(id, caller, profile.as_deref()).ok_or_else(unknown)?;
+        (caller, profile): (&Caller, Option<&str>),
+    ) -> Result<Value, ErrorData> {
+        let task = self.find(id, caller, profile).ok_or_else(unknown)?;
         task.is_asked_for();
-        results::typed(&self.server_state, line, task.state(), || {
-            json!({
-                "resultType": "complete", "taskId": "", "status": "working", "createdAt": "",
-                "lastUpdatedAt": "", "ttlMs": null,
-            })
-        })
+        Ok(task.state())
     }
 
-    pub(in crate::door) fn answer_task(
+    pub(in crate::door) fn answer(
         &self,
         id: &str,
-        request_context: McpRequestContext,
-        answers: InputResponses,
+        (caller, profile): (&Arc<Caller>, Option<&str>),
+        answers: BTreeMap<String, Value>,
     ) -> Result<(), ErrorData> {
-        let McpRequestContext { caller, profile, .. } = request_context;
-        let task =
-            self.server_state.tasks.find(id, &caller, profile.as_deref()).ok_or_else(unknown)?;
+        let task = self.find(id, caller, profile).ok_or_else(unknown)?;
         task.is_asked_for();
-        task.answer(&caller, answers);
+        task.answer(caller, answers);
         Ok(())
     }
 
-    pub(in crate::door) fn end_task(
+    pub(in crate::door) fn cancel(
         &self,
         id: &str,
-        request_context: &McpRequestContext,
+        (caller, profile): (&Caller, Option<&str>),
     ) -> Result<(), ErrorData> {
-        let McpRequestContext { caller, profile, .. } = request_context;
-        let task =
-            self.server_state.tasks.find(id, caller, profile.as_deref()).ok_or_else(unknown)?;
+        let task = self.find(id, caller, profile).ok_or_else(unknown)?;
         task.is_asked_for();
         task.cancel();
         Ok(())

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use jiff::Timestamp;
 use rmcp::model::{ErrorData, TaskStatus};
-use rmcp::task_manager::current_timestamp;
 use serde_json::{Value, json};
 use tokio::sync::{Notify, oneshot};
 use tokio::time::{Instant, sleep_until};
@@ -83,13 +83,14 @@ impl TaskState {
     }
 
     fn is_changed(&mut self) {
-        self.updated = current_timestamp();
+        self.updated = Timestamp::now().to_string();
     }
 }
 
 impl McpTask {
     pub(super) fn new(identity: CallIdentity, life: Duration) -> Self {
-        let (created, born, life) = (current_timestamp(), Instant::now(), life.min(FOREVER));
+        let (created, born, life) =
+            (Timestamp::now().to_string(), Instant::now(), life.min(FOREVER));
         let now = TaskState {
             updated: created.clone(),
             until: born + life,
@@ -163,8 +164,12 @@ impl McpTask {
     }
 
     /// What its client is told of it at the beginning.
-    pub(in crate::door) fn seed(&self) -> rmcp::model::Task {
-        self.described(&self.now())
+    pub(in crate::door) fn seed(&self) -> Value {
+        let mut seed = json!(self.described(&self.now()));
+        if let Value::Object(fields) = &mut seed {
+            fields.insert("resultType".to_owned(), json!("task"));
+        }
+        seed
     }
 
     fn described(&self, now: &TaskState) -> rmcp::model::Task {

@@ -17,7 +17,6 @@ use crate::door::call::report::undecided;
 use crate::door::call::result::refusal;
 use crate::door::call::running::{McpCallEnd, McpCallSignal, RunningMcpCall};
 use crate::door::client::events::ClientEvent;
-use crate::door::sdk::results;
 
 /// How long a ticket is waited for of which the record says nothing.
 const UNREAD: Duration = Duration::from_mins(5);
@@ -111,9 +110,10 @@ fn ended(
 }
 
 fn told(case: &TaskCallContext, response: &Response) -> TaskEnd {
-    case.telling()
-        .told(response)
-        .map_or_else(TaskEnd::Failed, |said| TaskEnd::Completed(results::tree(&said)))
+    // Texts, values and the fields of both are always JSON.
+    case.telling().told(response).map_or_else(TaskEnd::Failed, |said| {
+        TaskEnd::Completed(serde_json::to_value(said).unwrap_or_default())
+    })
 }
 
 /// A refusal of ours is a result that a model reads.

@@ -5,7 +5,6 @@ mod batches;
 mod consent;
 #[path = "../../../examples/conformance_server/cribs.rs"]
 mod cribs;
-mod early;
 mod ext_tasks;
 mod extension;
 #[path = "../../../examples/conformance_server/fixtures.rs"]
@@ -15,6 +14,7 @@ mod inspector;
 mod listening;
 #[path = "../../../examples/conformance_server/long.rs"]
 mod long;
+mod older_calls;
 mod own_client;
 mod pipes;
 mod plain;
@@ -22,9 +22,9 @@ mod python;
 mod raw;
 mod relayed;
 mod resumed;
+mod sessions;
 #[path = "../../../examples/conformance_server/shelves.rs"]
 mod shelves;
-mod sleeping;
 mod suite;
 mod support;
 mod tasks;

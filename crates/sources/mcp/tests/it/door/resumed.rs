@@ -9,11 +9,11 @@ use toolcrib_engine::Crib;
 use toolcrib_mcp::McpServerSettings;
 use toolcrib_testkit::{Oracle, ScriptedSource};
 
-use super::sleeping::Ear;
+use super::sessions::Ear;
 use super::support::{door, serve};
 use super::wire::begin;
 
-const CHANGED: &str = "notifications/tools/list_changed\"}\nid: ";
+const CHANGED: &str = "notifications/tools/list_changed";
 
 #[tokio::test]
 async fn a_client_that_resumes_gets_the_events_behind_the_one_that_it_names() {
@@ -37,7 +37,8 @@ async fn a_client_that_resumes_gets_the_events_behind_the_one_that_it_names() {
     let mut ear = Ear::open_behind(&url, &session, "0").await;
     for id in ["1", "2"] {
         change().await;
-        ear.hear(&format!("{CHANGED}{id}\n")).await;
+        ear.hear(&format!("id: {id}\n")).await;
+        ear.hear(CHANGED).await;
     }
     drop(ear);
     let mut ear = Ear::open_behind(&url, &session, "1").await;
@@ -52,6 +53,7 @@ async fn a_client_that_resumes_gets_the_events_behind_the_one_that_it_names() {
     drop(ear);
     let mut ear = Ear::open_behind(&url, &session, "0").await;
     for id in ["1", "2", "3"] {
-        ear.hear(&format!("{CHANGED}{id}\n")).await;
+        ear.hear(&format!("id: {id}\n")).await;
+        ear.hear(CHANGED).await;
     }
 }

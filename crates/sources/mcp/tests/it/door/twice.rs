@@ -16,15 +16,13 @@ use toolcrib_engine::Crib;
 use toolcrib_mcp::{AuthenticatedCaller, McpHttpHandler, McpServer, McpServerSettings};
 use toolcrib_testkit::spec;
 
-use super::early::{Inside, LONG, call, message, odd, ready, send_only};
-use super::sleeping::all_sleep_but_one;
+use super::older_calls::{Inside, LONG, call, message, odd, ready, send_only};
 use super::support::{self, serve};
 use super::wire::old;
 
 async fn door(tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> (McpServer, String) {
     let crib = Crib::builder().build_fixed(Toolset::of(tools).unwrap());
-    let settings = McpServerSettings { most_awake: 0, ..McpServerSettings::default() };
-    let door = support::door(crib, &[], settings);
+    let door = support::door(crib, &[], McpServerSettings::default());
     let url = serve(&door).await;
     (door, url)
 }
@@ -44,7 +42,7 @@ async fn a_request_under_the_id_of_another_one_of_its_session_is_refused_until_t
     let (_door, url) = door([wait, inside.tool("quick", 0, Duration::ZERO)]).await;
     let session = ready(&url, "2025-11-25").await;
     let ask = |message: Value| old(&url, "ann", Some(&session), message);
-    // While the call is known here alone, and when the SDK has it; a request that it had at once.
+    // Before the call has a stream, and when it has one; with a field that is unknown.
     for (pause, first) in [(0, call(7, "wait")), (300, call(7, "wait")), (0, odd(call(7, "wait")))]
     {
         let before = inside.counts()[0];
@@ -164,43 +162,19 @@ async fn a_client_that_goes_away_at_any_moment_leaves_its_id_free_and_its_sessio
     let inside = Inside::default();
     let (door, url) = door([inside.tool("quick", 0, Duration::ZERO)]).await;
     let ping = || message(7, "ping", &json!({}));
-    for is_awake in [true, false] {
-        let client = Client::begin(&door, &url).await;
-        let mut went = 0;
-        for often in 1..40 {
-            if !is_awake {
-                all_sleep_but_one(&door, &url).await;
-            }
-            went += u32::from(polled(often, client.ask(ping())).await.is_none());
-            // What had come to the SDK is answered soon.
-            let free = async {
-                while client.ask(ping()).await.status == 400 {
-                    sleep(Duration::from_millis(2)).await;
-                }
-            };
-            let free = timeout(LONG, free).await;
-            free.unwrap_or_else(|_| panic!("after {often} polls 7 is taken for ever"));
-            assert_eq!(client.ask(ping()).await.status, 200, "{is_awake} {often}");
-        }
-        assert!((1..30).contains(&went), "{is_awake} {went}");
-        all_sleep_but_one(&door, &url).await;
-    }
-}
-
-#[tokio::test]
-async fn a_session_that_wakes_takes_no_id_from_its_client() {
-    let inside = Inside::default();
-    let (door, url) = door([inside.tool("quick", 0, Duration::ZERO)]).await;
     let client = Client::begin(&door, &url).await;
-    for later in 0..40 {
-        all_sleep_but_one(&door, &url).await;
-        let meanwhile = async {
-            for _ in 0..later {
-                tokio::task::yield_now().await;
+    let mut went = 0;
+    for often in 1..40 {
+        went += u32::from(polled(often, client.ask(ping())).await.is_none());
+        // What had begun is answered soon.
+        let free = async {
+            while client.ask(ping()).await.status == 400 {
+                sleep(Duration::from_millis(2)).await;
             }
-            client.ask(message(0, "ping", &json!({}))).await.status
         };
-        let (woke, meanwhile) = tokio::join!(client.ask(message(1, "ping", &json!({}))), meanwhile);
-        assert_eq!([woke.status, meanwhile], [200; 2], "{later}");
+        let free = timeout(LONG, free).await;
+        free.unwrap_or_else(|_| panic!("after {often} polls 7 is taken for ever"));
+        assert_eq!(client.ask(ping()).await.status, 200, "{often}");
     }
+    assert!(went < 30, "{went}");
 }

@@ -1,4 +1,4 @@
-//! Sessions of older clients that sleep while nothing is asked of them: nobody notices.
+//! Sessions of older clients: what they keep, what they hear, and when they end.
 
 use std::time::Duration;
 
@@ -18,9 +18,8 @@ use crate::support::{crib, settings, source, until};
 
 const OLD: &str = "2025-11-25";
 
-/// A door at which every session sleeps as soon as it can.
 async fn open(crib: Crib) -> (McpServer, String) {
-    let door = door(crib, &[], McpServerSettings { most_awake: 0, ..McpServerSettings::default() });
+    let door = door(crib, &[], McpServerSettings::default());
     let url = serve(&door).await;
     (door, url)
 }
@@ -29,27 +28,13 @@ fn echoes(oracle: &Oracle, names: &[&str]) -> Toolset {
     Toolset::of(names.iter().map(|name| oracle.echo(name, Effect::Read))).unwrap()
 }
 
-/// Another client comes, whereupon all that are idle sleep.
-pub(super) async fn all_sleep_but_one(door: &McpServer, url: &str) {
-    let fell = async {
-        loop {
-            begin(url, "other", OLD, json!({})).await;
-            if door.awake() <= 1 {
-                return;
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    timeout(Duration::from_secs(20), fell).await.unwrap_or_else(|_| panic!("they do not sleep"));
-}
-
-/// A call with a field that nobody knows: it is not answered without the session.
+/// A call with a field that nobody knows.
 fn call(id: u32, name: &str) -> Value {
     let params = json!({ "name": name, "arguments": { "n": id }, "x-unknown": true });
     json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
 }
 
-/// A call that is answered without it.
+/// One without it.
 fn plain(id: u32, name: &str) -> Value {
     let mut call = call(id, name);
     call["params"].as_object_mut().unwrap().remove("x-unknown");
@@ -103,113 +88,92 @@ impl Ear {
 }
 
 #[tokio::test]
-async fn a_session_that_slept_answers_as_before_and_is_not_there_once_it_is_ended() {
+async fn a_session_answers_its_own_caller_until_it_is_ended() {
     let oracle = Oracle::default();
     let (door, url) = open(Crib::builder().build_fixed(echoes(&oracle, &["alpha"]))).await;
     let session = begin(&url, "ann", OLD, json!({})).await;
-    for id in 1..=3 {
-        all_sleep_but_one(&door, &url).await;
-        let reply = old(&url, "ann", Some(&session), call(id, "alpha")).await;
-        assert_eq!(reply.header("content-type"), Some("text/event-stream"), "it was not woken");
+    for (id, call) in [(1, call(1, "alpha")), (2, plain(2, "alpha"))] {
+        let reply = old(&url, "ann", Some(&session), call).await;
+        assert_eq!(reply.header("content-type"), Some("application/json"), "{}", reply.body);
         let answer = reply.answer();
         assert_eq!(
             (&answer["id"], &answer["result"]["structuredContent"]),
             (&json!(id), &json!({ "n": id }))
         );
     }
-    all_sleep_but_one(&door, &url).await;
-    // Several requests may come at the same time and wake it once.
+    // Several requests may come at the same time.
     let calls = (11..15).map(|id| old(&url, "ann", Some(&session), call(id, "alpha")));
     for (id, reply) in (11..15).zip(futures_util::future::join_all(calls).await) {
         assert_eq!(reply.answer()["result"]["structuredContent"], json!({ "n": id }));
     }
-    all_sleep_but_one(&door, &url).await;
     assert_eq!(old(&url, "bob", Some(&session), call(20, "alpha")).await.status, 404);
     let before = door.sessions();
     let named = [("x-caller", "ann"), ("mcp-session-id", session.as_str())];
     assert_eq!(send("DELETE", &url, &named, "").await.status, 204);
     assert_eq!(door.sessions(), before - 1);
-    assert_eq!(old(&url, "ann", Some(&session), call(21, "alpha")).await.status, 404);
-    assert_eq!(oracle.count("alpha"), 7);
-}
-
-#[tokio::test]
-async fn a_plain_call_is_answered_without_waking_its_session() {
-    let oracle = Oracle::default();
-    let (door, url) = open(Crib::builder().build_fixed(echoes(&oracle, &["alpha"]))).await;
-    let session = begin(&url, "ann", OLD, json!({})).await;
-    all_sleep_but_one(&door, &url).await;
-    let asleep = door.awake();
-    let plain = plain(1, "alpha");
-    for _ in 0..3 {
-        let reply = old(&url, "ann", Some(&session), plain.clone()).await;
-        assert_eq!(reply.header("content-type"), Some("application/json"), "{}", reply.body);
-        assert_eq!(reply.answer()["result"]["structuredContent"], json!({ "n": 1 }));
-        assert_eq!(door.awake(), asleep);
+    for call in [call(21, "alpha"), plain(21, "alpha")] {
+        assert_eq!(old(&url, "ann", Some(&session), call).await.status, 404);
     }
-    assert_eq!(old(&url, "bob", Some(&session), plain.clone()).await.status, 404);
-    let named = [("x-caller", "ann"), ("mcp-session-id", session.as_str())];
-    assert_eq!(send("DELETE", &url, &named, "").await.status, 204);
-    assert_eq!(old(&url, "ann", Some(&session), plain).await.status, 404);
-    assert_eq!(oracle.count("alpha"), 3);
+    assert_eq!(oracle.count("alpha"), 6);
 }
 
 #[tokio::test]
-async fn what_changed_while_a_session_slept_is_told_when_it_listens() {
+async fn what_changed_while_nobody_listened_is_told_once_when_somebody_does() {
     let oracle = Oracle::default();
     let source = ScriptedSource::default()
         .then(Duration::ZERO, Ok(echoes(&oracle, &["alpha"])))
         .then(Duration::ZERO, Ok(echoes(&oracle, &["alpha", "beta"])))
-        .then(Duration::ZERO, Ok(echoes(&oracle, &["beta"])));
+        .then(Duration::ZERO, Ok(echoes(&oracle, &["beta"])))
+        .then(Duration::ZERO, Ok(echoes(&oracle, &["alpha", "beta"])));
     let crib = Crib::builder().source("far", source.clone()).build().await;
-    let (door, url) = open(crib.clone()).await;
+    let (_door, url) = open(crib.clone()).await;
     let session = begin(&url, "ann", OLD, json!({})).await;
-    all_sleep_but_one(&door, &url).await;
-    for _ in 0..2 {
+    let change = async || {
         let changed = crib.changed();
         source.change();
         timeout(Duration::from_secs(20), changed).await.unwrap();
-        // Woken by something else, it still owes the news.
+    };
+    const CHANGED: &str = "notifications/tools/list_changed";
+    for _ in 0..2 {
+        change().await;
         let answer = old(&url, "ann", Some(&session), call(1, "beta")).await.answer();
         assert_eq!(answer["result"]["structuredContent"], json!({ "n": 1 }), "{answer}");
-        all_sleep_but_one(&door, &url).await;
         let mut ear = Ear::open(&url, &session).await;
-        ear.hear("notifications/tools/list_changed").await;
+        ear.hear(CHANGED).await;
         drop(ear);
-        all_sleep_but_one(&door, &url).await;
     }
-    // One that listens does not sleep.
-    let _ear = Ear::open(&url, &session).await;
-    begin(&url, "other", OLD, json!({})).await;
-    assert!(door.awake() >= 2);
+    // Of two that listen one is told, and the other one when that has gone.
+    let mut first = Ear::open(&url, &session).await;
+    let mut second = Ear::open(&url, &session).await;
+    change().await;
+    first.hear(CHANGED).await;
+    assert!(!second.1.contains(CHANGED));
+    drop(first);
+    // What it does not hear of it asks for.
+    second.hear("id: ").await;
 }
 
 #[tokio::test]
-async fn a_session_keeps_its_level_while_it_sleeps() {
+async fn a_session_keeps_its_level() {
     let crib = Crib::builder().build_fixed(fixtures::tools());
-    let (door, url) = open(crib).await;
+    let (_door, url) = open(crib).await;
     let session = begin(&url, "ann", OLD, json!({})).await;
     let level = |level: &str| json!({ "jsonrpc": "2.0", "id": 1, "method": "logging/setLevel", "params": { "level": level } });
     let mut heard = Vec::new();
     for wanted in ["error", "debug"] {
         old(&url, "ann", Some(&session), level(wanted)).await.answer();
-        all_sleep_but_one(&door, &url).await;
-        let mut ear = Ear::open(&url, &session).await;
-        old(&url, "ann", Some(&session), call(2, "test_logging_tool")).await.answer();
-        if wanted == "debug" {
-            ear.hear("notifications/message").await;
-        }
-        heard.push(ear.1.contains("notifications/message"));
-        drop(ear);
+        // On the stream of the call that they are about.
+        let reply = old(&url, "ann", Some(&session), call(2, "test_logging_tool")).await;
+        heard.push(reply.body.contains("notifications/message"));
     }
-    assert!(!heard[0]);
+    assert_eq!(heard, [false, true]);
 }
 
 #[tokio::test]
-async fn a_session_that_slept_hears_lines_of_no_call_while_it_listens() {
+async fn a_session_hears_lines_of_no_call_while_it_listens() {
     let crib = crib(&source(settings(&["legacy", "prompts"]))).await;
     until("it is known what the server is", || crib.sole().is_some()).await;
-    let (door, url) = open(crib).await;
+    let (_door, url) = open(crib).await;
     let session = begin(&url, "ann", OLD, json!({})).await;
     let level = json!({ "level": "debug" });
     let level = json!({ "jsonrpc": "2.0", "id": 1, "method": "logging/setLevel", "params": level });
@@ -220,7 +184,6 @@ async fn a_session_that_slept_hears_lines_of_no_call_while_it_listens() {
         call
     };
     old(&url, "ann", Some(&session), late(1)).await.answer();
-    all_sleep_but_one(&door, &url).await;
     let mut ear = Ear::open(&url, &session).await;
     old(&url, "ann", Some(&session), late(2)).await.answer();
     ear.hear("notifications/message").await;
@@ -232,8 +195,7 @@ async fn a_session_lives_while_somebody_calls_or_listens_and_not_much_longer() {
     let life = Duration::from_secs(2);
     let oracle = Oracle::default();
     let crib = Crib::builder().build_fixed(echoes(&oracle, &["alpha"]));
-    let settings =
-        McpServerSettings { session_life: life, most_awake: 0, ..McpServerSettings::default() };
+    let settings = McpServerSettings { session_life: life, ..McpServerSettings::default() };
     let door = door(crib, &[], settings);
     let url = serve(&door).await;
     let [calls, listens, quiet] = [(); 3].map(|()| begin(&url, "ann", OLD, json!({})));

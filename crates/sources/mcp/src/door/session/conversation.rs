@@ -1,0 +1,73 @@
+//! What is kept of a client between its requests: of an older one, and of one at a pipe.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio_util::sync::CancellationToken;
+
+use super::open_requests::OpenRequests;
+use crate::door::client::features::ClientFeatures;
+use crate::door::client::logs::{LogForwarder, LogListener};
+use crate::door::client::outbound::PendingQuestions;
+use crate::door::client::subscriptions::SessionSubscriptions;
+
+pub(crate) struct Conversation {
+    greeting: Mutex<Option<Greeting>>,
+    pub(crate) open: Arc<OpenRequests>,
+    pub(crate) questions: Arc<PendingQuestions>,
+    pub(crate) logs: LogForwarder,
+    pub(crate) followed: SessionSubscriptions,
+    /// Where goes what belongs to no request.
+    pub(crate) unrelated: Arc<dyn LogListener>,
+    /// Is cancelled with its end, and its requests with it.
+    pub(crate) over: CancellationToken,
+}
+
+struct Greeting {
+    revision: &'static str,
+    /// The one that it asked for.
+    wanted: Box<str>,
+    features: ClientFeatures,
+}
+
+impl Conversation {
+    pub(crate) fn new(unrelated: Arc<dyn LogListener>) -> Self {
+        Self {
+            greeting: Mutex::default(),
+            open: Arc::default(),
+            questions: Arc::default(),
+            logs: LogForwarder::default(),
+            followed: SessionSubscriptions::default(),
+            unrelated,
+            over: CancellationToken::new(),
+        }
+    }
+
+    fn greeting(&self) -> MutexGuard<'_, Option<Greeting>> {
+        self.greeting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn greets(&self, revision: &'static str, wanted: &str, features: ClientFeatures) {
+        // A revision is a date; what is longer is none, and is not kept.
+        let wanted = wanted.chars().take(32).collect::<String>().into();
+        *self.greeting() = Some(Greeting { revision, wanted, features });
+    }
+
+    /// The revision that its client asked for; `None`: it has not greeted.
+    pub(crate) fn wanted(&self) -> Option<String> {
+        self.greeting().as_ref().map(|greeting| greeting.wanted.to_string())
+    }
+
+    /// Who asks, as the greeting says. `None`: there was none.
+    pub(super) fn greeted(&self) -> Option<(&'static str, ClientFeatures)> {
+        let greeting = self.greeting();
+        let Greeting { revision, features, .. } = greeting.as_ref()?;
+        let mut features = features.clone();
+        features.hears = Some(self.logs.lowest());
+        Some((revision, features))
+    }
+
+    /// Whether its client may say several things at once.
+    pub(crate) fn has_batches(&self) -> bool {
+        self.greeting().as_ref().is_some_and(|greeting| greeting.features.has_batches())
+    }
+}

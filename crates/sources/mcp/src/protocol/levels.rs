@@ -1,0 +1,18 @@
+//! Levels of lines of log.
+
+use toolcrib_core::LogLevel;
+
+/// A level by its name in the protocol.
+pub(crate) fn level(name: &str) -> Option<LogLevel> {
+    Some(match name {
+        "debug" => LogLevel::Debug,
+        "info" => LogLevel::Info,
+        "notice" => LogLevel::Notice,
+        "warning" => LogLevel::Warning,
+        "error" => LogLevel::Error,
+        "critical" => LogLevel::Critical,
+        "alert" => LogLevel::Alert,
+        "emergency" => LogLevel::Emergency,
+        _ => return None,
+    })
+}
