@@ -23,6 +23,7 @@ mod resumed;
 mod runs;
 mod team;
 mod team_bounds;
+mod team_sizes;
 mod text_call_formats;
 mod text_calls;
 mod thread_rules;
