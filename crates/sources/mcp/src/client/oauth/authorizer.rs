@@ -1,4 +1,4 @@
-//! The tokens of one caller: which to send, and what to do when it is refused.
+//! The tokens of one caller: which to send, and how they are read, kept and refreshed.
 
 use std::sync::{Arc, Mutex};
 
@@ -6,12 +6,11 @@ use tokio::time::Instant;
 use toolcrib_core::{CallContext, Secret};
 use uuid::Uuid;
 
-use super::caller_tokens::{OAuthShared, locked};
 use super::discovery;
 use super::error::{OAuthEndpoint, OAuthError};
 use super::grant::{TokenGrant, TokenOwner};
-use super::{renewal, token_endpoint};
-use crate::client::http::token_provider::TokenRefusal;
+use super::shared::{OAuthShared, locked};
+use super::token_endpoint;
 use crate::client::oauth::login::prompt::PromptableCalls;
 use crate::client::oauth::renewal::single_flight::{RenewalOutcome, SingleFlight};
 
@@ -27,7 +26,7 @@ pub(super) struct CallerTokenState {
     pub(super) owner: TokenOwner,
     pub(super) people: PromptableCalls,
     cached: Mutex<Option<Arc<TokenGrant>>>,
-    flight: SingleFlight,
+    pub(super) flight: SingleFlight,
     /// The last token that was asked for anew, and when: if that is refused too, asking again
     /// would go on for ever.
     pub(super) newest: Mutex<Option<(Secret, Instant)>>,
@@ -83,24 +82,6 @@ impl Authorizer {
             Err(error) if error.passes() => still_good().map(Some).ok_or(error),
             // It cannot be renewed at all: the server will say how to get another.
             Err(_) => Ok(still_good()),
-        }
-    }
-
-    /// The server refused a request that carried `sent`: the token for one more try.
-    pub(crate) async fn refused(
-        &self,
-        sent: Option<&Secret>,
-        refusal: &TokenRefusal,
-    ) -> Result<Secret, OAuthError> {
-        loop {
-            let this = self.clone();
-            let (old, why) = (sent.cloned(), refusal.clone());
-            let renew = || async move { renewal::renew(&this, old.as_ref(), &why).await };
-            let (outcome, own) = self.slot.flight.join(renew).await;
-            // Somebody else's renewal may have been for another reason than ours.
-            if own || outcome.as_ref().map_or(true, |token| Some(token) != sent) {
-                return outcome;
-            }
         }
     }
 

@@ -1,5 +1,6 @@
 //! What a caller was given: tokens, and to whom they belong.
 
+pub(crate) mod secret;
 pub(crate) mod store;
 
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -18,7 +19,7 @@ pub(super) struct TokenGrant {
     pub(super) client: OAuthClient,
     #[serde(with = "secret")]
     pub(super) access: Secret,
-    #[serde(default, with = "optional", skip_serializing_if = "Option::is_none")]
+    #[serde(default, with = "secret::optional", skip_serializing_if = "Option::is_none")]
     pub(super) refresh: Option<Secret>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) term: Option<TokenLifetime>,
@@ -87,46 +88,4 @@ impl TokenGrant {
 /// Seconds since 1970.
 fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
-}
-
-/// `Secret` has no `Serialize`, so that it is written nowhere by accident; here it is written.
-pub(super) mod secret {
-    use serde::{Deserialize, Deserializer, Serializer};
-    use toolcrib_core::Secret;
-
-    pub(in crate::client::oauth) fn serialize<S: Serializer>(
-        secret: &Secret,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(secret.expose())
-    }
-
-    pub(in crate::client::oauth) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Secret, D::Error> {
-        String::deserialize(deserializer).map(Secret::new)
-    }
-}
-
-pub(super) mod optional {
-    use serde::{Deserialize, Deserializer, Serializer};
-    use toolcrib_core::Secret;
-
-    #[expect(clippy::ref_option, reason = "serde wants it so")]
-    pub(in crate::client::oauth) fn serialize<S: Serializer>(
-        secret: &Option<Secret>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        match secret {
-            Some(secret) => serializer.serialize_some(secret.expose()),
-            None => serializer.serialize_none(),
-        }
-    }
-
-    pub(in crate::client::oauth) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Option<Secret>, D::Error> {
-        let text = Option::<String>::deserialize(deserializer)?;
-        Ok(text.map(Secret::new))
-    }
 }

@@ -10,11 +10,11 @@ use std::sync::Arc;
 use toolcrib_core::Secret;
 use url::Url;
 
-use super::caller_tokens::OAuthShared;
 use super::discovery::OAuthDiscovery;
 use super::error::{OAuthEndpoint, OAuthError};
 use super::grant::TokenGrant;
 use super::registration::OAuthClient;
+use super::shared::OAuthShared;
 use super::token_endpoint::TokenRequest;
 use super::{grant::TokenOwner, transport};
 use callback::AuthorizationResponse;

@@ -1,7 +1,8 @@
 //! OAuth 2.1 for servers over HTTP, as the protocol demands it.
 //!
-//! Read in this order: [`vault`] (who has tokens), [`authorizer`] (which to send), [`renewal`]
-//! (what a refusal leads to), [`discovery`] and [`login`] (how a token is come by), [`store`].
+//! Read in this order: [`caller_tokens`] (who has tokens), [`authorizer`] (which to send),
+//! [`renewal`] (what a refusal leads to), [`discovery`] and [`login`] (how a token is come by),
+//! [`shared`] (where they are kept).
 //!
 //! What must stay true: tokens and clients belong to the issuer that gave them and to one caller;
 //! no code is used whose state and issuer are not ours; only a server that says `invalid_grant`
@@ -15,6 +16,7 @@ mod grant;
 mod login;
 mod registration;
 mod renewal;
+mod shared;
 mod token_endpoint;
 mod token_provider;
 mod transport;

@@ -19,7 +19,11 @@ const NAME: &str = "toolcrib";
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct OAuthClient {
     pub(super) id: String,
-    #[serde(default, with = "super::grant::optional", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        with = "super::grant::secret::optional",
+        skip_serializing_if = "Option::is_none"
+    )]
     secret: Option<Secret>,
     method: ClientAuthMethod,
 }

@@ -10,12 +10,12 @@ use toolcrib_core::Secret;
 use url::Url;
 
 use super::authorizer::Authorizer;
-use super::caller_tokens::{OAuthShared, locked};
 use super::discovery::{OAuthDiscovery, discover};
 use super::error::{OAuthError, cut};
 use super::grant::TokenGrant;
 use super::login::{LoginPurpose, OAuthLogin};
 use super::registration::OAuthClient;
+use super::shared::{OAuthShared, locked};
 use super::token_endpoint::TokenRequest;
 use crate::client::http::token_provider::TokenRefusal;
 use crate::client::oauth::discovery::challenge::BearerChallenge;
@@ -26,11 +26,27 @@ use single_flight::RenewalOutcome;
 /// A token that is refused this soon after it was asked for anew will not be accepted later.
 const SOON: Duration = Duration::from_secs(30);
 
-pub(super) async fn renew(
-    this: &Authorizer,
-    sent: Option<&Secret>,
-    refusal: &TokenRefusal,
-) -> RenewalOutcome {
+impl Authorizer {
+    /// The server refused a request that carried `sent`: the token for one more try.
+    pub(crate) async fn refused(
+        &self,
+        sent: Option<&Secret>,
+        refusal: &TokenRefusal,
+    ) -> Result<Secret, OAuthError> {
+        loop {
+            let this = self.clone();
+            let (old, why) = (sent.cloned(), refusal.clone());
+            let renew = || async move { renew(&this, old.as_ref(), &why).await };
+            let (outcome, own) = self.slot.flight.join(renew).await;
+            // Somebody else's renewal may have been for another reason than ours.
+            if own || outcome.as_ref().map_or(true, |token| Some(token) != sent) {
+                return outcome;
+            }
+        }
+    }
+}
+
+async fn renew(this: &Authorizer, sent: Option<&Secret>, refusal: &TokenRefusal) -> RenewalOutcome {
     let step_up = refusal.wants_more_scopes();
     if refusal.status != 401 && !step_up {
         return Err(OAuthError::Forbidden);

@@ -24,7 +24,7 @@ struct TokenResponse {
     token_type: Option<String>,
     #[serde(default, deserialize_with = "seconds")]
     expires_in: Option<u64>,
-    #[serde(default, deserialize_with = "super::grant::optional::deserialize")]
+    #[serde(default, deserialize_with = "super::grant::secret::optional::deserialize")]
     refresh_token: Option<Secret>,
     scope: Option<String>,
 }

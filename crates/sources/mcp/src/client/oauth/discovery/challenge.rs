@@ -17,12 +17,12 @@ pub(crate) struct BearerChallenge {
 }
 
 impl TokenRefusal {
-    pub(in crate::client::oauth) fn challenge(&self) -> BearerChallenge {
+    pub(crate) fn challenge(&self) -> BearerChallenge {
         self.challenges.iter().find_map(|header| bearer(header)).unwrap_or_default()
     }
 
     /// Whether another token with more scopes would do.
-    pub(in crate::client::oauth) fn wants_more_scopes(&self) -> bool {
+    pub(crate) fn wants_more_scopes(&self) -> bool {
         self.status == 403 && self.challenge().error.as_deref() == Some("insufficient_scope")
     }
 }

@@ -7,8 +7,8 @@ use toolcrib_core::{CallContext, HostQuestion, QuestionError, QuestionKind};
 use url::Url;
 use uuid::Uuid;
 
-use crate::client::oauth::caller_tokens::locked;
 use crate::client::oauth::error::{OAuthError, cut};
+use crate::client::oauth::shared::locked;
 
 /// The running calls of one caller whose host can ask a person.
 #[derive(Default)]

@@ -6,8 +6,8 @@ use std::sync::Mutex;
 use tokio::sync::watch;
 use toolcrib_core::Secret;
 
-use crate::client::oauth::caller_tokens::locked;
 use crate::client::oauth::error::OAuthError;
+use crate::client::oauth::shared::locked;
 
 pub(crate) type RenewalOutcome = Result<Secret, OAuthError>;
 
