@@ -4,6 +4,7 @@ mod connection;
 mod fault;
 mod http;
 pub(crate) mod inflight;
+mod list_kind;
 pub(crate) mod oauth;
 pub(crate) mod settings;
 pub(crate) mod source;

@@ -1,52 +1,30 @@
 //! One call of a tool, or one read, over one connection: sends it, answers what the server asks,
 //! reads the end.
 
+pub(crate) mod outgoing;
 pub(crate) mod params;
 pub(crate) mod questions;
 mod references;
 pub(crate) mod reply;
 pub(crate) mod task;
+pub(crate) mod task_words;
 
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
-use toolcrib_core::{Arguments, CallContext, ToolSpec};
+use toolcrib_core::CallContext;
 
 use super::connection::{McpConnection, UpstreamTimeouts};
 use super::fault::{McpFault, McpTimeoutPhase};
 use super::settings::McpTimeouts;
 use crate::client::inflight::asking_habits::CallSubject;
 use crate::protocol::methods;
-use params::RequestParams;
+use outgoing::OutgoingRequest;
 use questions::answer_all;
 use reply::ServerReply;
 
 /// Rounds of questions that one call may take.
 const MOST_ROUNDS: usize = 10;
-
-/// What is asked of a server: a method and its parameters.
-#[derive(Debug, Clone)]
-pub(crate) struct OutgoingRequest {
-    pub(crate) method: Cow<'static, str>,
-    pub(crate) params: RequestParams,
-    /// It is a call that its server runs as a task alone.
-    pub(crate) as_task: bool,
-    /// It may be made again.
-    pub(crate) is_harmless: bool,
-}
-
-impl OutgoingRequest {
-    /// `spec`: of the tool.
-    pub(crate) fn tool(
-        (name, spec): (&str, &ToolSpec),
-        arguments: Arguments,
-        as_task: bool,
-    ) -> Self {
-        let params = RequestParams::call(name, arguments);
-        let is_harmless = spec.harmless_to_repeat() && !as_task;
-        Self { method: "tools/call".into(), params, as_task, is_harmless }
-    }
-}
 
 /// Runs a call and gives what it was answered with in the end. `subject`: what it is about, where
 /// questions do not say whose they are.

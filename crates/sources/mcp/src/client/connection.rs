@@ -33,9 +33,9 @@ use super::inflight::{InFlight, UpstreamRequest};
 use super::settings::McpTimeouts;
 use crate::client::call::params::RequestParams;
 use crate::client::call::reply::ServerReply;
-use crate::client::call::task;
+use crate::client::call::task_words::is_about;
 use crate::client::inflight::asking_habits::CallSubject;
-use crate::client::source::list;
+use crate::client::list_kind::key;
 use capabilities::capabilities;
 use direct::DirectChannel;
 use server_info::McpServerInfo;
@@ -195,7 +195,8 @@ impl McpConnection {
         waits: &UpstreamTimeouts,
     ) -> Result<ServerReply, McpFault> {
         let asked = (method, params);
-        let outbound = context.map(|context| outbound_span::begin(self, asked, context));
+        let server = (self.facts.revision.as_str(), &*self.way);
+        let outbound = context.map(|context| outbound_span::begin(server, asked, context));
         let trace = outbound.as_ref().and_then(OutboundSpan::trace);
         let direct = self.direct.as_ref().filter(|direct| direct.takes(method, params));
         let answered = match direct {
@@ -227,9 +228,9 @@ impl McpConnection {
         (context, trace): (Option<&CallContext>, Option<Trace>),
         waits: &UpstreamTimeouts,
     ) -> Result<ServerReply, McpFault> {
-        let slot = UpstreamRequest::new(context.cloned()).of_page(list::key(method));
+        let slot = UpstreamRequest::new(context.cloned()).of_page(key(method));
         let slot = slot.of_subject(waits.subject.as_ref());
-        let slot = Arc::new(slot.of_look(task::is_about(method)));
+        let slot = Arc::new(slot.of_look(is_about(method)));
         let mut request = CustomRequest::new(method, Some(params.whole()));
         request.extensions.insert(Arc::clone(&slot));
         let mut options = PeerRequestOptions::default();
@@ -269,9 +270,9 @@ impl McpConnection {
         waits: &UpstreamTimeouts,
     ) -> Result<ServerReply, McpFault> {
         let (slot, end) = UpstreamRequest::direct(context.cloned());
-        let slot = slot.of_page(list::key(asked.0)).of_call(asked.0 == "tools/call");
+        let slot = slot.of_page(key(asked.0)).of_call(asked.0 == "tools/call");
         let slot = slot.of_subject(waits.subject.as_ref());
-        let slot = Arc::new(slot.of_look(task::is_about(asked.0)));
+        let slot = Arc::new(slot.of_look(is_about(asked.0)));
         let (id, text) = direct.text(asked, context, trace);
         let _counted = CountGuard::new(&self.in_flight);
         let mut sent = SentRequestGuard { connection: self, slot: &slot, id: Some(id.clone()) };

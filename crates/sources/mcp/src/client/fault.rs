@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 use toolcrib_core::{ErrorKind, Refusal, RefusalReason, SourceError, ToolError};
 
-use super::upstream::MOST_APART;
+use super::settings::MOST_APART;
 use crate::protocol::text::clean;
 
 pub(crate) type FaultCause = Box<dyn Error + Send + Sync>;

@@ -6,7 +6,7 @@ pub(crate) mod fault;
 mod legacy_sse;
 mod sse;
 pub(crate) mod token_provider;
-mod transport;
+pub(crate) mod transport;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -23,11 +23,11 @@ use toolcrib_egress::Egress;
 use super::fault::McpFault;
 use super::inflight::InFlight;
 use super::settings::{HttpAuthorization, HttpSettings};
-use crate::client::connection::direct::DirectTransport;
 use crate::protocol::mirrored_headers::{MirroredArgument, MirroredArguments};
+use exchange::{HttpEndpoint, HttpExchanger};
 use legacy_sse::LegacySseTransport;
 use token_provider::{TokenProvider, TokenProviders};
-pub(crate) use transport::{HttpEndpoint, HttpTransport, SseEventStream};
+use transport::HttpTransport;
 
 /// Requests that may wait for their answers on one connection; the gate bounds them before.
 const MOST_REQUESTS: usize = 1_024;
@@ -89,14 +89,14 @@ impl HttpConnector {
         StreamableHttpClientTransport::with_client(wire, config)
     }
 
-    /// The way of single requests of 2026-07-28, beside the transport of the same connection.
+    /// The way of single requests of 2026-07-28, beside the transport of the same connection, and
+    /// the address that they go to.
     pub(crate) fn direct(
         &self,
         calls: &Arc<InFlight>,
         context: Option<&CallContext>,
-    ) -> DirectTransport {
-        let wire = self.wire(Arc::clone(calls), context, false);
-        DirectTransport::Http { wire, url: self.home.url.as_str().into() }
+    ) -> (HttpTransport, Arc<str>) {
+        (self.wire(Arc::clone(calls), context, false), self.home.url.as_str().into())
     }
 
     /// The same in the first way, which servers of 2024 know.
@@ -117,14 +117,16 @@ impl HttpConnector {
         probes: bool,
     ) -> HttpTransport {
         HttpTransport {
-            egress: self.egress.clone(),
-            home: Arc::clone(&self.home),
+            exchanger: HttpExchanger {
+                egress: self.egress.clone(),
+                home: Arc::clone(&self.home),
+                bearer: self.bearer.clone(),
+                authorize: self.authorizer(context),
+                patience: None,
+            },
             headers: self.headers.clone(),
-            bearer: self.bearer.clone(),
-            authorize: self.authorizer(context),
             mirrored: Arc::clone(&self.mirrored),
             probes,
-            patience: None,
             calls,
         }
     }

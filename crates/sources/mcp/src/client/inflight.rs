@@ -7,17 +7,18 @@
 mod abandoned_calls;
 pub(crate) mod asking_habits;
 mod dispatch;
-mod fast_result;
+pub(crate) mod fast_result;
 mod logs;
+mod question;
 mod request;
+mod table;
 mod unclear_owner;
 mod unreadable_answers;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use foldhash::fast::RandomState;
 use rmcp::model::{
     ClientJsonRpcMessage, ErrorData, GetExtensions, GetMeta, ProgressToken, RequestId,
     ServerJsonRpcMessage,
@@ -28,21 +29,14 @@ use tokio_util::sync::CancellationToken;
 use toolcrib_core::CallContext;
 
 use super::settings::McpBounds;
-use crate::client::source::list;
-use abandoned_calls::AbandonedCalls;
+use crate::client::list_kind::ListKind;
 use asking_habits::AskingHabits;
-pub(crate) use fast_result::FastCompletion;
-#[cfg(feature = "fuzz")]
-pub(crate) use fast_result::means_the_same;
 use logs::ServedUsers;
 pub(crate) use logs::ServerLogs;
-pub(crate) use request::{CallQuestionGuard, NO_PROTOCOL, UpstreamRequest, UpstreamRequestEnd};
-pub(crate) use unclear_owner::UnclearQuestion;
-use unclear_owner::UnclearQuestions;
-use unreadable_answers::UnreadableAnswers;
-
-/// Questions of one server that may wait for an answer at the same time.
-const MOST_QUESTIONS: usize = 32;
+pub(crate) use question::{QuestionOwner, ServerQuestion};
+pub(crate) use request::{UpstreamRequest, UpstreamRequestEnd};
+use table::InFlightTable;
+use unclear_owner::{UnclearQuestion, UnclearQuestions};
 
 /// The requests under way on one connection.
 pub(crate) struct InFlight {
@@ -60,38 +54,6 @@ pub(crate) struct InFlight {
     pub(crate) deaf: CancellationToken,
     /// Cancelled when nothing more will come in.
     pub(crate) closed: CancellationToken,
-}
-
-#[derive(Default)]
-struct InFlightTable {
-    by_id: HashMap<RequestId, Arc<UpstreamRequest>, RandomState>,
-    by_token: HashMap<ProgressToken, Arc<UpstreamRequest>, RandomState>,
-    /// Requests of the SDK itself (handshake, subscription), whose answers it reads.
-    of_the_sdk: HashSet<RequestId, RandomState>,
-    /// The last request that went through it.
-    newest: Option<RequestId>,
-    /// Answers that nobody could read, nor tell whose they are.
-    suspects: UnreadableAnswers,
-    /// Calls of which its server may still work on, though nobody waits for them.
-    abandoned: AbandonedCalls,
-    questions: HashMap<RequestId, ServerQuestion>,
-    /// Calls that their server runs as tasks, by the names of these.
-    tasks: HashMap<String, Arc<UpstreamRequest>>,
-}
-
-/// A question of the server, and the call that it belongs to.
-pub(crate) struct ServerQuestion {
-    pub(crate) method: String,
-    pub(crate) params: Value,
-    pub(crate) of: QuestionOwner,
-}
-
-/// Whose a question is.
-pub(crate) enum QuestionOwner {
-    Call(Arc<UpstreamRequest>, CallQuestionGuard),
-    /// It came while no call ran.
-    Nobody,
-    Unclear(UnclearQuestion),
 }
 
 /// For as long as this lives, a question of a connection waits for its answer.
@@ -139,12 +101,12 @@ impl ServerNotices {
     }
 
     /// How often the server said that this list changed.
-    pub(crate) fn announced(&self, list: list::ListKind) -> u64 {
+    pub(crate) fn announced(&self, list: ListKind) -> u64 {
         let announced = self.announced.lock().unwrap_or_else(PoisonError::into_inner);
         announced.get(list.method).copied().unwrap_or_default()
     }
 
-    fn announce(&self, list: list::ListKind) {
+    fn announce(&self, list: ListKind) {
         let mut announced = self.announced.lock().unwrap_or_else(PoisonError::into_inner);
         *announced.entry(list.method).or_default() += 1;
     }
@@ -217,7 +179,7 @@ impl InFlight {
             table.suspects.forget(&id);
             token.map(|token| table.by_token.remove(&token));
         }
-        self.tell_doubts();
+        self.doubts.tell_end();
     }
 
     /// The server works on this request, and is told that nobody waits for it any more.
@@ -262,6 +224,22 @@ impl InFlight {
         self.greeting.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
+    /// Waits until it is certain whose a question is. `None`: that cannot be told.
+    pub(crate) async fn settled(&self, doubt: &UnclearQuestion) -> Option<Arc<UpstreamRequest>> {
+        let may_be_of_another = |slot: &UpstreamRequest| self.table().may_be_of_another(slot);
+        let of = self.doubts.settled(doubt, may_be_of_another).await?;
+        self.is_known_to_ask(&of);
+        Some(of)
+    }
+
+    /// This one asks without saying so.
+    fn is_known_to_ask(&self, slot: &UpstreamRequest) {
+        slot.may_have_asked();
+        if let Some(subject) = slot.subject() {
+            self.askers.asks(subject);
+        }
+    }
+
     /// The question under this id, once.
     pub(crate) fn question(&self, id: &RequestId) -> Option<ServerQuestion> {
         self.table().questions.remove(id)
@@ -283,53 +261,5 @@ impl Drop for TaskRouteGuard {
         }
         drop(table);
         self.calls.forget(&self.slot);
-    }
-}
-
-impl InFlightTable {
-    fn sends(&mut self, id: RequestId, token: Option<ProgressToken>, slot: &Arc<UpstreamRequest>) {
-        if slot.sent_as(id.clone(), token.clone()) {
-            self.by_id.insert(id, Arc::clone(slot));
-            token.map(|token| self.by_token.insert(token, Arc::clone(slot)));
-        }
-    }
-
-    /// The call that a word which names none belongs to: the one whose answer stream it came on, or
-    /// the only one there is. With several, and where it may be about one that was given up, it is
-    /// nobody's, rather than the wrong caller's.
-    fn owner(&self, stream: Option<&Arc<UpstreamRequest>>) -> Option<Arc<UpstreamRequest>> {
-        if let Some(slot) = stream {
-            return slot.context().is_some().then(|| Arc::clone(slot));
-        }
-        let mut calls = self.calls();
-        let first = calls.next()?;
-        let is_only = calls.next().is_none();
-        (is_only && !self.may_be_of_another(first)).then(|| Arc::clone(first))
-    }
-
-    /// The same of what says of which task it is.
-    fn owner_of(
-        &self,
-        task: Option<&str>,
-        stream: Option<&Arc<UpstreamRequest>>,
-    ) -> Option<Arc<UpstreamRequest>> {
-        match (task, stream) {
-            (Some(task), None) => self.tasks.get(task).cloned(),
-            // On the answer stream of one call nobody speaks for another.
-            (_, stream) => self.owner(stream),
-        }
-    }
-
-    /// Whether what seems to be of this call may be of one of somebody else that was given up.
-    fn may_be_of_another(&self, slot: &UpstreamRequest) -> bool {
-        slot.context().is_some_and(|context| self.abandoned.are_of_others(context))
-    }
-
-    /// Those that run. A task is one, and each look at it is none.
-    fn calls(&self) -> impl Iterator<Item = &Arc<UpstreamRequest>> {
-        let requests = self.by_id.values();
-        requests
-            .filter(|slot| slot.context().is_some() && !slot.is_look())
-            .chain(self.tasks.values())
     }
 }

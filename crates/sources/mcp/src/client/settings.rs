@@ -10,6 +10,9 @@ use url::Url;
 
 use crate::client::source::status::McpEra;
 
+/// Connections beside the first one that calls which may ask have for themselves.
+pub(crate) const MOST_APART: usize = 16;
+
 /// One MCP server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct McpSourceSettings {

@@ -2,6 +2,7 @@
 
 mod effect_hints;
 pub(crate) mod list;
+mod list_notice;
 pub(crate) mod resources;
 pub(crate) mod status;
 mod tool;
@@ -20,8 +21,11 @@ use toolcrib_core::{BoxFuture, Resources, Source, SourceError, SourceId, Tool, T
 use super::fault::McpFault;
 use super::settings::McpSourceSettings;
 use crate::client::connection::connector::ServerConnector;
+use crate::client::connection::server_info::hints;
+use crate::client::list_kind::TOOLS;
 use crate::client::upstream::pool::UpstreamPool;
-use resources::{McpResources, hints};
+use list_notice::next;
+use resources::McpResources;
 use status::{LeftOutTool, McpEra, McpSourceStatus};
 use tool::McpTool;
 use tool_specs::ConvertedTool;
@@ -137,16 +141,16 @@ impl McpSource {
     async fn fetch(&self) -> Result<FetchedToolList, McpFault> {
         let within = self.pool.settings().timeouts.list;
         let connection = self.pool.listing.connection(None).await?;
-        let tools = match list::all(&connection, list::TOOLS, within).await {
+        let tools = match list::all(&connection, TOOLS, within).await {
             Err(fault) if fault.never_sent() => {
                 self.pool.listing.lose(&connection, &fault);
                 let connection = self.pool.listing.connection(None).await?;
-                list::all(&connection, list::TOOLS, within).await?
+                list::all(&connection, TOOLS, within).await?
             }
             listed => listed?,
         };
         let list::FetchedList { entries: tools, besides, note } = tools;
-        self.pool.hint(list::TOOLS.method, hints(besides));
+        self.pool.hint(TOOLS.method, hints(besides));
         self.pool.listing.touch();
         let instructions = connection.facts.instructions.clone();
         let whole = serde_json::to_vec(&(&tools, &instructions)).unwrap_or_default();
@@ -164,7 +168,7 @@ impl McpSource {
         let settings = self.pool.settings();
         let specs = tool_specs::of(fetched.tools, id, settings, &fetched.instructions);
         self.pool.learn(specs.mirrored);
-        self.pool.note(list::TOOLS.method, fetched.note.into_iter().collect());
+        self.pool.note(TOOLS.method, fetched.note.into_iter().collect());
         let foreign =
             specs.taken.into_iter().map(|ConvertedTool { name, spec, is_task, .. }| {
                 let (spec, pool) = (Arc::new(spec), Arc::clone(&self.pool));
@@ -209,7 +213,7 @@ impl McpSource {
     }
 
     fn announcements(&self) -> u64 {
-        self.pool.listing.news.announced(list::TOOLS)
+        self.pool.listing.news.announced(TOOLS)
     }
 
     /// Waits until there may be another list; `true`: the connection that listed it is gone.
@@ -303,14 +307,4 @@ impl Source for McpSource {
     fn library(&self) -> Option<Arc<dyn Resources>> {
         Some(Arc::new(McpResources::new(Arc::clone(&self.pool))))
     }
-}
-
-/// Resolves when something is told from now on; never, once nobody is left to tell it.
-pub(crate) fn next(told: &watch::Sender<()>) -> BoxFuture<'static, ()> {
-    let mut told = told.subscribe();
-    Box::pin(async move {
-        if told.changed().await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    })
 }

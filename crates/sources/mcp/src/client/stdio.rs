@@ -1,5 +1,6 @@
 //! A connection over two pipes: one message a line, each line bounded.
 
+pub(crate) mod local_reader;
 mod program_exit;
 mod stdout_reader;
 
@@ -14,9 +15,8 @@ use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::{Mutex, OwnedMappedMutexGuard, OwnedMutexGuard, mpsc};
 
 use super::inflight::InFlight;
+pub use local_reader::enable_local_stdout_reader;
 pub(crate) use program_exit::follow;
-pub use stdout_reader::enable_local_stdout_reader;
-pub(crate) use stdout_reader::reader_here;
 
 /// `None`: it is closed.
 type ServerStdin = Option<Box<dyn AsyncWrite + Send + Unpin>>;

@@ -1,9 +1,11 @@
 //! One server as its callers see it: opened when it is needed, healed when it breaks.
 
+mod connection_load;
 mod health;
 mod isolation;
 mod lifecycle;
 pub(crate) mod pool;
+mod subscription_state;
 mod subscriptions;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -15,13 +17,13 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 use serde_json::{Map, Value};
 use tokio::runtime::Handle;
-use tokio::sync::watch as signal;
+use tokio::sync::{Notify, watch as signal};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use toolcrib_child::Permit;
 use toolcrib_core::{CallContext, LogLevel};
 
-use super::call::{self, OutgoingRequest};
+use super::call::{self, outgoing::OutgoingRequest};
 use super::connection::{CountGuard, McpConnection};
 use super::fault::McpFault;
 use super::inflight::{ServerLogs, ServerNotices};
@@ -30,13 +32,15 @@ use crate::client::call::reply::ServerReply;
 use crate::client::connection::connector::ServerConnector;
 use crate::client::inflight::asking_habits::CallSubject;
 use crate::protocol::levels::level;
-pub(crate) use health::UpstreamHealth;
-use isolation::CallIsolation;
-pub(crate) use isolation::MOST_APART;
-pub(crate) use subscriptions::UpstreamSubscriptions;
+use connection_load::ConnectionLoad;
+use health::UpstreamHealth;
+use subscription_state::UpstreamSubscriptions;
 
 /// A pause before a start that a call sits out; for a longer one it is told when to come again.
 const SAT_OUT: Duration = Duration::from_secs(1);
+
+/// How long one for calls that cannot run beside others stays open that nobody uses.
+const IDLE_APART: Duration = Duration::from_secs(30);
 
 /// What is said of a connection that ended by itself.
 const CLOSED: &str = "the server closed the connection";
@@ -80,6 +84,35 @@ pub(crate) enum UpstreamRole {
     Apart,
 }
 
+/// What runs where, of one upstream and those that are open beside it.
+#[derive(Default)]
+struct CallIsolation {
+    lanes: Mutex<IsolationState>,
+    changed: Notify,
+}
+
+#[derive(Default)]
+struct IsolationState {
+    own: ConnectionLoad,
+    beside: Vec<SideConnection>,
+}
+
+struct SideConnection {
+    upstream: Arc<Upstream>,
+    taken: ConnectionLoad,
+}
+
+impl CallIsolation {
+    fn lanes(&self) -> MutexGuard<'_, IsolationState> {
+        self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The connections beside the first one.
+    fn beside(&self) -> Vec<Arc<Upstream>> {
+        self.lanes().beside.iter().map(|lane| Arc::clone(&lane.upstream)).collect()
+    }
+}
+
 impl Upstream {
     /// `stop`: ends everything when it is cancelled.
     pub(crate) fn new(
@@ -121,7 +154,7 @@ impl Upstream {
     fn idle_stop(&self) -> Option<Duration> {
         let said = self.opener.settings.idle_stop;
         if self.role == UpstreamRole::Apart {
-            return Some(said.map_or(isolation::IDLE, |said| said.min(isolation::IDLE)));
+            return Some(said.map_or(IDLE_APART, |said| said.min(IDLE_APART)));
         }
         said
     }
@@ -256,18 +289,6 @@ impl Upstream {
         }
     }
 
-    /// Runs one call.
-    pub(crate) async fn call(
-        self: &Arc<Self>,
-        asked: OutgoingRequest,
-        context: &CallContext,
-    ) -> Result<ServerReply, McpFault> {
-        match self.current() {
-            Some(live) if live.facts.is_modern => self.call_here((&asked, None), context).await,
-            Some(_) | None => isolation::call(self, &asked, context).await,
-        }
-    }
-
     /// Runs one call on this connection. What never left is sent once more over a new one.
     async fn call_here(
         self: &Arc<Self>,
@@ -371,6 +392,11 @@ impl Upstream {
     pub(crate) fn is_busy(&self) -> bool {
         let is_busy = |connection: Arc<McpConnection>| connection.is_busy();
         self.in_flight() > 0 || self.current().is_some_and(is_busy) || self.is_busy_beside()
+    }
+
+    /// Whether anything runs on a connection beside this one.
+    fn is_busy_beside(&self) -> bool {
+        self.apart.beside().iter().any(|upstream| upstream.calls.load(Ordering::Acquire) > 0)
     }
 
     /// Ends it for good. Whoever wants a connection while the last one ends gets none: its program

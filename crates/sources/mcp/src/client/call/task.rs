@@ -9,9 +9,10 @@ use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep, timeout};
 use toolcrib_core::{CallContext, Progress};
 
-use super::OutgoingRequest;
+use super::outgoing::OutgoingRequest;
 use super::params::RequestParams;
 use super::reply::ServerReply;
+use super::task_words::RELATED;
 use crate::client::connection::server_info::McpServerInfo;
 use crate::client::connection::{McpConnection, UpstreamTimeouts};
 use crate::client::fault::{INVALID_PARAMS, METHOD_NOT_FOUND, McpFault};
@@ -26,33 +27,6 @@ const BOUNDS: (Duration, Duration) = (Duration::from_millis(20), Duration::from_
 const LONGEST_REPORT: usize = 1_000;
 /// How long the server may take to hear that nobody wants the task any more.
 const LAST_WORD: Duration = Duration::from_secs(5);
-/// Under which a result names the task that it is of: nobody beyond us knows of it.
-const RELATED: &str = "io.modelcontextprotocol/related-task";
-
-/// Takes from a tool's definition that it runs as a task alone: through us it is called as any
-/// other, and a client that reads otherwise would not call it. Whether it was there.
-pub(crate) fn take_required(definition: &mut Map<String, Value>) -> bool {
-    let Some(Value::Object(execution)) = definition.get_mut("execution") else { return false };
-    let is_required = execution.get("taskSupport").and_then(Value::as_str) == Some("required");
-    if is_required {
-        execution.shift_remove("taskSupport");
-        if execution.is_empty() {
-            definition.shift_remove("execution");
-        }
-    }
-    is_required
-}
-
-/// Whether a request of ours only asks about a task.
-pub(crate) fn is_about(method: &str) -> bool {
-    matches!(method, "tasks/get" | "tasks/result")
-}
-
-/// Of which task something is that a server says, if it tells.
-pub(crate) fn named_in(params: &Value) -> Option<&str> {
-    params.get("_meta")?.get(RELATED)?.get("taskId")?.as_str()
-}
-
 /// Whether the server runs calls as tasks: what a tool says of them counts only then.
 pub(crate) fn are_there(facts: &McpServerInfo) -> bool {
     let tasks = facts.said.capabilities.get("tasks");

@@ -159,7 +159,8 @@ impl ServerConnector {
                     return self.greet(StartedServer { transport, calls }, LEGACY, answers).await;
                 }
                 let transport = http.transport(Arc::clone(&calls), context, era == UNKNOWN);
-                let line = http.direct(&calls, context);
+                let (wire, url) = http.direct(&calls, context);
+                let line = DirectTransport::Http { wire, url };
                 let mut opened = self.greet(StartedServer { transport, calls }, era, answers).await;
                 if let Ok(connection) = &mut opened {
                     connection.direct = DirectChannel::of(line, &connection.facts);

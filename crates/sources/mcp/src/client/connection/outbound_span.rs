@@ -8,7 +8,6 @@ use std::borrow::Cow;
 
 use toolcrib_core::{CallContext, ErrorKind, OutboundSpan, SpanAttribute};
 
-use super::McpConnection;
 use crate::client::call::params::RequestParams;
 use crate::client::call::reply::ServerReply;
 use crate::client::fault::McpFault;
@@ -32,7 +31,7 @@ pub(crate) fn way(transport: &McpTransport) -> Vec<SpanAttribute> {
 }
 
 pub(crate) fn begin(
-    connection: &McpConnection,
+    (revision, way): (&str, &[SpanAttribute]),
     (method, params): (&str, &RequestParams),
     context: &CallContext,
 ) -> OutboundSpan {
@@ -44,9 +43,9 @@ pub(crate) fn begin(
     });
     outbound.notes(|| {
         let target = target(method, params).map(|(note, name)| (note, name.into()));
-        let revision = ("mcp.protocol.version", connection.facts.revision.as_str().into());
+        let revision = ("mcp.protocol.version", revision.into());
         let method = ("mcp.method.name", method.into());
-        [method, revision].into_iter().chain(target).chain(connection.way.iter().cloned())
+        [method, revision].into_iter().chain(target).chain(way.iter().cloned())
     });
     outbound
 }

@@ -6,12 +6,13 @@ use rmcp::model::ServerPeerInfo;
 use serde_json::{Map, Value};
 use toolcrib_core::ServerInfo;
 
-use crate::client::source::resources::hints;
 use crate::protocol::methods;
 use crate::protocol::text::{clean, cut};
 
 /// Longest guidance that a server's instructions become, in characters.
 const LONGEST_INSTRUCTIONS: usize = 8_000;
+/// Largest hints of one result, in bytes of JSON.
+const LARGEST_HINTS: usize = 64 * 1024;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct McpServerInfo {
@@ -75,4 +76,14 @@ impl McpServerInfo {
         let capability = self.said.capabilities.get(capability);
         capability.and_then(|flags| flags.get(flag)) == Some(&Value::Bool(true))
     }
+}
+
+/// What a result says besides what it was asked for: how long it may be kept (`ttlMs`,
+/// `cacheScope`), `_meta`, and whatever comes yet. Of what is too large the first alone.
+pub(crate) fn hints(mut besides: Map<String, Value>) -> Value {
+    besides.shift_remove("resultType");
+    if serde_json::to_vec(&besides).map_or(usize::MAX, |bytes| bytes.len()) > LARGEST_HINTS {
+        besides.retain(|key, _| ["ttlMs", "cacheScope"].contains(&key.as_str()));
+    }
+    Value::Object(besides)
 }

@@ -1,17 +1,18 @@
 //! One HTTP request, repeated with a better token where the server asks for one.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use bytes::{Bytes, BytesMut};
 use futures_util::stream::StreamExt as _;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
-use std::time::Duration;
 use tokio::time::timeout;
 use toolcrib_core::Secret;
-use toolcrib_egress::{EgressError, EgressErrorKind, StreamedResponse};
+use toolcrib_egress::{Egress, EgressError, EgressErrorKind, EgressRoute, StreamedResponse};
 use url::Url;
 
-use super::token_provider::{TokenProviderError, TokenRefusal};
-use super::transport::HttpTransport;
+use super::token_provider::{TokenProvider, TokenProviderError, TokenRefusal};
 
 /// Requests that are made for one: a refusal, a refreshed token, a wider scope.
 const MOST_TRIES: usize = 3;
@@ -86,7 +87,24 @@ impl HttpAnswer {
     }
 }
 
-impl HttpTransport {
+/// Where nearly every request goes.
+pub(crate) struct HttpEndpoint {
+    pub(super) url: Url,
+    pub(super) route: EgressRoute,
+}
+
+/// Sends requests as one caller, with the tokens that this one has.
+#[derive(Clone)]
+pub(crate) struct HttpExchanger {
+    pub(super) egress: Egress,
+    pub(super) home: Arc<HttpEndpoint>,
+    pub(super) bearer: Option<Secret>,
+    pub(super) authorize: Option<Arc<dyn TokenProvider>>,
+    /// How long the server may take to begin its answer; a person may take longer to log in.
+    pub(super) patience: Option<Duration>,
+}
+
+impl HttpExchanger {
     pub(super) async fn exchange(
         &self,
         method: Method,

@@ -56,7 +56,8 @@ impl LegacySseTransport {
     pub(super) async fn connect(wire: HttpTransport, url: &Url) -> Result<Self, HttpExchangeError> {
         let mut headers = wire.headers.clone();
         headers.insert(ACCEPT, EVENTS);
-        let answer = wire.exchange(Method::GET, url.as_str(), headers, Bytes::new()).await?;
+        let answer =
+            wire.exchanger.exchange(Method::GET, url.as_str(), headers, Bytes::new()).await?;
         if !answer.status.is_success() {
             return Err(answer.failure());
         }
@@ -100,7 +101,8 @@ impl Transport<RoleClient> for LegacySseTransport {
             wire.calls.sending(&message);
             let mut headers: HeaderMap = wire.headers.clone();
             headers.insert(CONTENT_TYPE, JSON);
-            let answer = wire.exchange(Method::POST, post.as_str(), headers, body.into()).await?;
+            let answer =
+                wire.exchanger.exchange(Method::POST, post.as_str(), headers, body.into()).await?;
             if answer.status.is_success() { Ok(()) } else { Err(answer.failure()) }
         }
     }

@@ -18,14 +18,9 @@ use rmcp::transport::streamable_http_client::{
 };
 use serde_json::{Map, Value};
 use sse_stream::Sse;
-use toolcrib_core::Secret;
-use toolcrib_egress::{Egress, EgressRoute};
-use url::Url;
 
-use super::exchange::HttpAnswer;
-pub(crate) use super::exchange::HttpExchangeError;
+use super::exchange::{HttpAnswer, HttpExchangeError, HttpExchanger};
 use super::sse;
-use super::token_provider::TokenProvider;
 use crate::client::inflight::{InFlight, UpstreamRequest};
 use crate::protocol::frame;
 use crate::protocol::mirrored_headers::{self, MirroredArgument};
@@ -46,12 +41,6 @@ type HttpFailure = StreamableHttpError<HttpExchangeError>;
 type CustomHeaders = HashMap<HeaderName, HeaderValue>;
 /// What comes on one stream.
 pub(crate) type SseEventStream = BoxStream<'static, Result<Sse, SseError>>;
-
-/// Where nearly every request goes.
-pub(crate) struct HttpEndpoint {
-    pub(super) url: Url,
-    pub(super) route: EgressRoute,
-}
 
 /// What was sent, for whoever reads the answer.
 #[derive(Default)]
@@ -82,16 +71,11 @@ impl PostedMessage {
 /// One connection's way over HTTP.
 #[derive(Clone)]
 pub(crate) struct HttpTransport {
-    pub(super) egress: Egress,
-    pub(super) home: Arc<HttpEndpoint>,
+    pub(super) exchanger: HttpExchanger,
     pub(super) headers: HeaderMap,
-    pub(super) bearer: Option<Secret>,
-    pub(super) authorize: Option<Arc<dyn TokenProvider>>,
     pub(super) mirrored: Arc<Mutex<IndexMap<String, Vec<MirroredArgument>>>>,
     /// A server that leaves `server/discover` unanswered is taken for an old one.
     pub(super) probes: bool,
-    /// How long the server may take to begin its answer; a person may take longer to log in.
-    pub(super) patience: Option<Duration>,
     pub(super) calls: Arc<InFlight>,
 }
 
@@ -183,10 +167,10 @@ impl HttpTransport {
     ) -> Result<StreamableHttpPostResponse, HttpFailure> {
         let asks_era = posted.asks_era().filter(|_| self.probes);
         let sent = if asks_era.is_some() {
-            let impatient = Self { patience: Some(PATIENCE), ..self.clone() };
+            let impatient = HttpExchanger { patience: Some(PATIENCE), ..self.exchanger.clone() };
             Box::pin(impatient.exchange(Method::POST, url, headers, body)).await
         } else {
-            self.exchange(Method::POST, url, headers, body).await
+            self.exchanger.exchange(Method::POST, url, headers, body).await
         };
         if let (Some(id), Err(HttpExchangeError::Silent)) = (asks_era, &sent) {
             return Ok(json(no_such_method(id, "no answer in time")));
@@ -352,7 +336,7 @@ impl StreamableHttpClient for HttpTransport {
         custom_headers: CustomHeaders,
     ) -> Result<(), HttpFailure> {
         let headers = self.headers(Some(session_id), custom_headers)?;
-        let sent = self.exchange(Method::DELETE, &uri, headers, Bytes::new()).await;
+        let sent = self.exchanger.exchange(Method::DELETE, &uri, headers, Bytes::new()).await;
         sent.map(|_| ()).map_err(StreamableHttpError::Client)
     }
 
@@ -368,7 +352,7 @@ impl StreamableHttpClient for HttpTransport {
         if let Some(last) = last_event_id {
             headers.insert(LAST_EVENT, value(&last)?);
         }
-        let sent = self.exchange(Method::GET, &uri, headers, Bytes::new()).await;
+        let sent = self.exchanger.exchange(Method::GET, &uri, headers, Bytes::new()).await;
         let answer = sent.map_err(StreamableHttpError::Client)?;
         if answer.status == StatusCode::METHOD_NOT_ALLOWED {
             return Err(StreamableHttpError::ServerDoesNotSupportSse);

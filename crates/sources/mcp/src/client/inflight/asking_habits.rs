@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::client::call::OutgoingRequest;
+use crate::client::call::outgoing::OutgoingRequest;
 
 /// Tools, prompts and methods of one server of which something is kept.
 const MOST: usize = 4_096;

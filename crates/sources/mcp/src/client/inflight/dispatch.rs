@@ -11,16 +11,20 @@ use serde_json::{Map, Value};
 use toolcrib_core::{LogEntry, Progress};
 use toolcrib_json::number::guarded;
 
-use super::{
-    InFlight, InFlightTable, MOST_QUESTIONS, NO_PROTOCOL, QuestionOwner, ServerQuestion,
-    UnclearQuestion, UpstreamRequest, UpstreamRequestEnd,
-};
+use super::InFlight;
+use super::question::{QuestionOwner, ServerQuestion};
+use super::request::{NO_PROTOCOL, UpstreamRequest, UpstreamRequestEnd};
+use super::table::InFlightTable;
+use super::unclear_owner::UnclearQuestion;
 use crate::client::call::reply::ServerReply;
-use crate::client::call::task;
+use crate::client::call::task_words::named_in;
 use crate::client::connection::handshake;
-use crate::client::source::list::{PROMPTS, RESOURCES, TOOLS};
+use crate::client::list_kind::{PROMPTS, RESOURCES, TOOLS};
 use crate::protocol::frame::{self, MessageOutline, UnreadableMessage};
 use crate::protocol::levels::level;
+
+/// Questions of one server that may wait for an answer at the same time.
+const MOST_QUESTIONS: usize = 32;
 
 /// Longest text of a report of progress, in characters.
 const LONGEST_REPORT: usize = 1_000;
@@ -179,7 +183,7 @@ impl InFlight {
             (table.of_the_sdk.remove(&id), table.take(&id), is_late, table.abandoned.end(&id))
         };
         if was_abandoned {
-            self.tell_doubts();
+            self.doubts.tell_end();
         }
         let said = said(&mut fields);
         if of_the_sdk {
@@ -237,7 +241,7 @@ impl InFlight {
         let mut table = self.table();
         if table.questions.len() < MOST_QUESTIONS {
             let params = fields.remove("params").unwrap_or_default();
-            let task = task::named_in(&params);
+            let task = named_in(&params);
             let of = match (table.owner_of(task, stream), task.or(stream.map(|_| ""))) {
                 (Some(of), Some(_)) => {
                     let asking = of.is_asked();
@@ -266,7 +270,7 @@ impl InFlight {
             }
             (Some(last), _) => {
                 calls.push(last);
-                QuestionOwner::Unclear(UnclearQuestion::of(self, calls))
+                QuestionOwner::Unclear(UnclearQuestion::of(&self.askers, calls))
             }
         }
     }
@@ -319,7 +323,7 @@ impl InFlight {
 
     /// A line of log: of one call, or of none and for whom alone the connection has served.
     fn line(&self, params: Value, stream: Option<&Arc<UpstreamRequest>>) -> Option<()> {
-        let owner = self.table().owner_of(task::named_in(&params), stream);
+        let owner = self.table().owner_of(named_in(&params), stream);
         match (owner, params) {
             (Some(owner), params) => owner.context()?.log(log_entry(params)?),
             (None, Value::Object(params)) if stream.is_none() => {

@@ -9,8 +9,9 @@ use serde_json::{Map, Value};
 use tokio::runtime::Handle;
 use toolcrib_core::Part;
 
+use super::InFlight;
 use super::dispatch::{LARGE, as_sent};
-use super::{InFlight, UpstreamRequest, UpstreamRequestEnd};
+use super::request::{UpstreamRequest, UpstreamRequestEnd};
 use crate::client::call::reply::{FastCallResult, ServerReply};
 use crate::protocol::frame;
 use crate::protocol::id::StrictRequestId;

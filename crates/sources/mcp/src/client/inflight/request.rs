@@ -11,7 +11,7 @@ use toolcrib_core::CallContext;
 
 use super::asking_habits::CallSubject;
 use crate::client::call::reply::ServerReply;
-use crate::client::stdio;
+use crate::client::stdio::local_reader::reader_here;
 
 /// Where the answer to one request is put.
 pub(crate) struct UpstreamRequest {
@@ -110,7 +110,7 @@ impl UpstreamRequest {
         context: Option<CallContext>,
     ) -> (Self, oneshot::Receiver<UpstreamRequestEnd>) {
         let (sender, end) = oneshot::channel();
-        let asker = stdio::reader_here();
+        let asker = reader_here();
         (Self { direct: Some(Mutex::new(Some(sender))), asker, ..Self::new(context) }, end)
     }
 

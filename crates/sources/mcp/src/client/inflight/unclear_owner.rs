@@ -14,7 +14,8 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
-use super::{InFlight, UpstreamRequest};
+use super::asking_habits::AskingHabits;
+use super::request::UpstreamRequest;
 
 /// How long a question is held whose call is not certain.
 const HELD: Duration = Duration::from_secs(20);
@@ -43,8 +44,8 @@ enum OwnerVerdict {
 
 impl UnclearQuestion {
     /// Several ran when a question came, or one beside those that were given up.
-    pub(super) fn of(calls: &InFlight, of: Vec<Arc<UpstreamRequest>>) -> Self {
-        of.iter().filter_map(|slot| slot.subject()).for_each(|own| calls.askers.suspect(own));
+    pub(super) fn of(askers: &AskingHabits, of: Vec<Arc<UpstreamRequest>>) -> Self {
+        of.iter().filter_map(|slot| slot.subject()).for_each(|own| askers.suspect(own));
         // Whose person is being asked, or was, is not asked the same once more.
         let is_free = |slot: &&Arc<UpstreamRequest>| !slot.waits_for_us() && !slot.has_asked();
         let free: Vec<_> = of.iter().filter(is_free).map(Arc::clone).collect();
@@ -59,18 +60,19 @@ impl UnclearQuestion {
         Self { of, are_moved: false }
     }
 
-    fn verdict(&self, calls: &InFlight) -> OwnerVerdict {
-        // Questions of this connection that wait like this one, with it.
-        let held = calls.doubts.open.load(Ordering::Acquire);
+    /// `held`: questions of its connection that wait like this one, with it.
+    fn verdict(
+        &self,
+        held: usize,
+        may_be_of_another: impl Fn(&UpstreamRequest) -> bool,
+    ) -> OwnerVerdict {
         let running: Vec<_> = self.of.iter().filter(|slot| !slot.is_closed()).collect();
         // Of one that was given up nobody knows whether it has asked.
         let are_gone = self.of.iter().any(|slot| slot.is_closed() && !slot.was_answered());
         match running.as_slice() {
             [] => OwnerVerdict::Nobody,
             _ if self.are_moved => OwnerVerdict::Open,
-            [only] if !are_gone && !calls.table().may_be_of_another(only) => {
-                OwnerVerdict::Of(Arc::clone(only))
-            }
+            [only] if !are_gone && !may_be_of_another(only) => OwnerVerdict::Of(Arc::clone(only)),
             // Each of them waits for an answer, and none will end before it has one.
             several if several.len() <= held && several.len() > 1 => OwnerVerdict::Nobody,
             _ => OwnerVerdict::Open,
@@ -78,22 +80,26 @@ impl UnclearQuestion {
     }
 }
 
-impl InFlight {
+impl UnclearQuestions {
     /// A call has ended, or was given up.
-    pub(super) fn tell_doubts(&self) {
-        if self.doubts.open.load(Ordering::Acquire) > 0 {
-            self.doubts.ended.notify_waiters();
+    pub(super) fn tell_end(&self) {
+        if self.open.load(Ordering::Acquire) > 0 {
+            self.ended.notify_waiters();
         }
     }
 
     /// Waits until it is certain whose a question is. `None`: that cannot be told.
-    pub(crate) async fn settled(&self, doubt: &UnclearQuestion) -> Option<Arc<UpstreamRequest>> {
-        let _held = UnclearQuestionGuard::new(&self.doubts);
+    pub(super) async fn settled(
+        &self,
+        doubt: &UnclearQuestion,
+        may_be_of_another: impl Fn(&UpstreamRequest) -> bool,
+    ) -> Option<Arc<UpstreamRequest>> {
+        let _held = UnclearQuestionGuard::new(self);
         let settling = async {
             loop {
-                let mut ended = pin!(self.doubts.ended.notified());
+                let mut ended = pin!(self.ended.notified());
                 ended.as_mut().enable();
-                match doubt.verdict(self) {
+                match doubt.verdict(self.open.load(Ordering::Acquire), &may_be_of_another) {
                     OwnerVerdict::Of(slot) => return Some(slot),
                     OwnerVerdict::Nobody => return None,
                     OwnerVerdict::Open => ended.await,
@@ -101,19 +107,10 @@ impl InFlight {
             }
         };
         let of = timeout(HELD, settling).await.ok().flatten();
-        match &of {
-            Some(slot) => self.is_known_to_ask(slot),
-            None => doubt.of.iter().for_each(|slot| slot.may_have_asked()),
+        if of.is_none() {
+            doubt.of.iter().for_each(|slot| slot.may_have_asked());
         }
         of
-    }
-
-    /// This one asks without saying so.
-    pub(super) fn is_known_to_ask(&self, slot: &UpstreamRequest) {
-        slot.may_have_asked();
-        if let Some(subject) = slot.subject() {
-            self.askers.asks(subject);
-        }
     }
 }
 

@@ -1,15 +1,19 @@
 //! Whose an answer was that nobody could read: of all that waited when it came, the one that is
 //! left when the others have theirs.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use foldhash::fast::RandomState;
 use rmcp::model::RequestId;
 
-use super::{InFlightTable, UpstreamRequest, UpstreamRequestEnd};
+use super::request::{UpstreamRequest, UpstreamRequestEnd};
 
 /// Such answers that are kept in mind at the same time.
 const MOST: usize = 32;
+
+/// The requests that wait for their answers.
+pub(super) type RequestsById = HashMap<RequestId, Arc<UpstreamRequest>, RandomState>;
 
 #[derive(Default)]
 pub(super) struct UnreadableAnswers(Vec<UnreadableAnswer>);
@@ -25,57 +29,39 @@ impl UnreadableAnswers {
     pub(super) fn forget(&mut self, id: &RequestId) {
         self.0.retain(|suspected| !suspected.left.contains(id));
     }
-}
-
-impl InFlightTable {
-    /// Takes out a request that has its answer.
-    pub(super) fn take(&mut self, id: &RequestId) -> Option<Arc<UpstreamRequest>> {
-        let slot = self.by_id.remove(id);
-        // Hardly ever.
-        if !self.suspects.0.is_empty() {
-            self.settle(id.clone());
-        }
-        slot
-    }
-
-    /// The same of the request whose answer stream this is.
-    pub(super) fn take_of(
-        &mut self,
-        stream: &Arc<UpstreamRequest>,
-    ) -> Option<(RequestId, Arc<UpstreamRequest>)> {
-        let mut all = self.by_id.iter();
-        let id = all.find(|(_, slot)| Arc::ptr_eq(slot, stream))?.0.clone();
-        Some((id.clone(), self.take(&id)?))
-    }
 
     /// An answer came that is of nobody knows whom: the only one that waits, or later the last.
-    pub(super) fn suspect(&mut self, why: &'static str) -> Option<RequestId> {
-        let mut waiting = self.by_id.keys();
-        let first = waiting.next()?;
-        if waiting.next().is_none() {
+    pub(super) fn add(&mut self, why: &'static str, waiting: &RequestsById) -> Option<RequestId> {
+        let mut ids = waiting.keys();
+        let first = ids.next()?;
+        if ids.next().is_none() {
             return Some(first.clone());
         }
         // What goes through the SDK cannot be ended from elsewhere: its time runs out.
-        if self.suspects.0.len() < MOST && self.by_id.values().all(|slot| slot.is_direct()) {
-            let left = self.by_id.keys().cloned().collect();
-            self.suspects.0.push(UnreadableAnswer { left, why });
+        if self.0.len() < MOST && waiting.values().all(|slot| slot.is_direct()) {
+            let left = waiting.keys().cloned().collect();
+            self.0.push(UnreadableAnswer { left, why });
         }
         None
     }
 
     /// One has its answer: it is suspected no more, and who is left alone is told.
-    fn settle(&mut self, answered: RequestId) {
-        let mut cleared = Some(answered);
+    pub(super) fn answered(&mut self, answered: &RequestId, waiting: &mut RequestsById) {
+        // Hardly ever.
+        if self.0.is_empty() {
+            return;
+        }
+        let mut cleared = Some(answered.clone());
         while let Some(id) = cleared.take() {
-            for suspected in &mut self.suspects.0 {
+            for suspected in &mut self.0 {
                 suspected.left.remove(&id);
             }
             let is_clear = |suspected: &UnreadableAnswer| suspected.left.len() <= 1;
-            let Some(place) = self.suspects.0.iter().position(is_clear) else { return };
-            let UnreadableAnswer { left, why } = self.suspects.0.swap_remove(place);
+            let Some(place) = self.0.iter().position(is_clear) else { return };
+            let UnreadableAnswer { left, why } = self.0.swap_remove(place);
             // Where nobody is left, the next look finds the others.
             let last = left.into_iter().next().unwrap_or(id);
-            if let Some(slot) = self.by_id.remove(&last) {
+            if let Some(slot) = waiting.remove(&last) {
                 slot.end(UpstreamRequestEnd::Odd(why));
             }
             cleared = Some(last);

@@ -4,8 +4,6 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
-use tokio::sync::watch;
 use tokio::time::sleep;
 use toolcrib_core::{
     BoxFuture, CallContext, ClientSession, ErrorKind, FormFallback, JsonFields, ResourceKind,
@@ -13,10 +11,12 @@ use toolcrib_core::{
     ToolError, UpdateStream,
 };
 
-use super::list::{self, PROMPTS, RESOURCES, TEMPLATES};
-use super::next;
-use crate::client::call::OutgoingRequest;
+use super::list;
+use super::list_notice::{SameListNotice, next};
+use crate::client::call::outgoing::OutgoingRequest;
+use crate::client::connection::server_info::hints;
 use crate::client::fault::McpFault;
+use crate::client::list_kind::{PROMPTS, RESOURCES, TEMPLATES};
 use crate::client::upstream::pool::UpstreamPool;
 use crate::protocol::frame;
 use crate::protocol::methods;
@@ -32,25 +32,6 @@ pub(crate) struct McpResources {
     told: std::sync::Mutex<(u64, u64)>,
     prompts: SameListNotice,
     resources: SameListNotice,
-}
-
-/// Tells when a server says that a list changed, and it is the same.
-#[derive(Default)]
-struct SameListNotice {
-    /// How often it had been said when the last list was asked for, and what that was.
-    last: std::sync::Mutex<Option<(u64, [u8; 32])>>,
-    told: watch::Sender<()>,
-}
-
-impl SameListNotice {
-    fn look(&self, said: u64, lists: &[&[Arc<JsonFields>]]) {
-        let digest = Sha256::digest(serde_json::to_vec(lists).unwrap_or_default()).into();
-        let mut last = self.last.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let before = last.replace((said, digest));
-        if before.is_some_and(|before| before.0 != said && before.1 == digest) {
-            self.told.send_replace(());
-        }
-    }
 }
 
 impl McpResources {
@@ -260,16 +241,6 @@ impl Resources for McpResources {
             })
         })
     }
-}
-
-/// What a result says besides what it was asked for: how long it may be kept (`ttlMs`,
-/// `cacheScope`), `_meta`, and whatever comes yet. Of what is too large the first alone.
-pub(crate) fn hints(mut besides: JsonFields) -> Value {
-    besides.shift_remove("resultType");
-    if size(&besides) > LARGEST {
-        besides.retain(|key, _| ["ttlMs", "cacheScope"].contains(&key.as_str()));
-    }
-    Value::Object(besides)
 }
 
 fn size(fields: &JsonFields) -> usize {

@@ -6,7 +6,7 @@ use toolcrib_core::{
     Arguments, BoxFuture, CallContext, Effect, FormFallback, Tool, ToolOutcome, ToolSpec,
 };
 
-use crate::client::call::OutgoingRequest;
+use crate::client::call::outgoing::OutgoingRequest;
 use crate::client::upstream::pool::UpstreamPool;
 
 pub(crate) struct McpTool {

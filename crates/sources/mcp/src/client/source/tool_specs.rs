@@ -15,7 +15,7 @@ use toolcrib_json::schema::tidied;
 
 use super::effect_hints::EffectHints;
 use super::status::LeftOutTool;
-use crate::client::call::task;
+use crate::client::call::task_words;
 use crate::client::settings::McpSourceSettings;
 use crate::protocol::frame;
 use crate::protocol::mirrored_headers::{self, MirroredArgument, MirroredArguments};
@@ -176,7 +176,7 @@ fn spec(
         path: None,
         undeclared: hints.are_silent(),
     };
-    let is_task = task::take_required(&mut fields);
+    let is_task = task_words::take_required(&mut fields);
     // Annotations, icons, `_meta`, `execution` and whatever comes yet.
     spec.extra = fields.into();
     Ok((ConvertedTool { name, spec, is_task, mended }, mirrored))

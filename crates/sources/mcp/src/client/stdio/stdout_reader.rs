@@ -3,10 +3,9 @@
 //! An answer wakes whoever reads the pipe, and that one wakes whoever waits for the call: two
 //! threads, each of which may take as long to wake as all that we do with the call. Where calls
 //! come one after the other from one thread that is there for that
-//! ([`enable_local_stdout_reader`]), it reads the pipe too. Where several are under way at once,
+//! ([`enable_local_stdout_reader`](super::local_reader::enable_local_stdout_reader)), it reads the pipe too. Where several are under way at once,
 //! one thread would hold up the others, and the pipe is read where it was opened.
 
-use std::cell::Cell;
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::AsFd as _;
@@ -21,7 +20,8 @@ use tokio::process::ChildStdout;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
-use crate::client::inflight::{FastCompletion, InFlight};
+use crate::client::inflight::InFlight;
+use crate::client::inflight::fast_result::FastCompletion;
 use crate::protocol::frame::{self, MessageOutline};
 use crate::protocol::lines::{BoundedLine, BoundedLines};
 
@@ -29,24 +29,6 @@ use crate::protocol::lines::{BoundedLine, BoundedLines};
 const ENOUGH: u32 = 16;
 /// Messages that the SDK has not taken yet.
 const BACKLOG: usize = 64;
-
-thread_local! {
-    static READS: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Lets calls that are made on this thread have the output of a child read by it, for as long as
-/// they come one after the other.
-///
-/// For a thread that does nothing but drive a runtime of its own, with IO, until that ends: what is
-/// read there for others waits while nobody drives it.
-pub fn enable_local_stdout_reader() {
-    READS.set(true);
-}
-
-/// The runtime of a thread that reads for its calls.
-pub(crate) fn reader_here() -> Option<Handle> {
-    READS.get().then(Handle::try_current)?.ok()
-}
 
 /// A message that the SDK has to see. A channel has room for many from the start on.
 type SdkMessage = Box<ServerJsonRpcMessage>;
@@ -228,6 +210,7 @@ mod tests {
     use crate::client::call::reply::ServerReply;
     use crate::client::inflight::{ServerNotices, UpstreamRequest, UpstreamRequestEnd};
     use crate::client::settings::McpBounds;
+    use crate::client::stdio::local_reader::enable_local_stdout_reader;
 
     /// A child that answers whatever it is told to, and who calls it.
     struct Line {

@@ -2,33 +2,26 @@
 //! for itself, of which more are opened beside the first, up to a bound, and ended when idle.
 
 use std::pin::pin;
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 use toolcrib_core::{CallContext, LogEntry, LogLevel};
 
-use super::{Upstream, UpstreamRole};
-use crate::client::call::OutgoingRequest;
+use super::connection_load::{ConnectionLoad, IsolationNeed};
+use super::{IsolationState, SideConnection, Upstream, UpstreamRole};
+use crate::client::call::outgoing::OutgoingRequest;
 use crate::client::call::reply::ServerReply;
 use crate::client::connection::CountGuard;
 use crate::client::fault::McpFault;
 use crate::client::inflight::asking_habits::{CallSubject, SharingRule};
-use crate::client::settings::{ConnectionScope, McpTransport};
+use crate::client::settings::{ConnectionScope, MOST_APART, McpTransport};
 
-/// Connections beside the first one that calls which may ask have for themselves.
-pub(crate) const MOST_APART: usize = 16;
 /// Of all of them, as many may wait under tickets: those who can be asked must still be asked.
 const MOST_BY_TICKET: usize = MOST_APART / 2;
-/// How long one of them stays open that nobody uses.
-pub(super) const IDLE: Duration = Duration::from_secs(30);
 /// How long a call waits for one that is open before another is opened.
 const GRACE: Duration = Duration::from_millis(200);
-/// For so long a call of which nothing is known runs before others join it.
-const FRESH: Duration = Duration::from_millis(100);
 /// A call that waits longer says so.
 const SAID: Duration = Duration::from_secs(1);
 /// How often one that waits looks whether a question has its answer.
@@ -36,65 +29,13 @@ const LOOK: Duration = Duration::from_millis(250);
 /// How often a call may be begun anew.
 const MOST_MOVES: usize = 4;
 
-/// What runs where, of one upstream and those that are open beside it.
-#[derive(Default)]
-pub(super) struct CallIsolation {
-    lanes: Mutex<IsolationState>,
-    changed: Notify,
-}
-
-#[derive(Default)]
-struct IsolationState {
-    own: ConnectionLoad,
-    beside: Vec<SideConnection>,
-}
-
-struct SideConnection {
-    upstream: Arc<Upstream>,
-    taken: ConnectionLoad,
-}
-
-/// What runs on one connection.
-#[derive(Default)]
-struct ConnectionLoad {
-    sharing: usize,
-    alone: bool,
-    /// The one that is alone asks by a ticket.
-    by_ticket: bool,
-    /// Until then nobody joins the call that came last.
-    fresh: Option<Instant>,
-}
-
-/// What a call needs of a connection.
-#[derive(Clone, Copy)]
-struct IsolationNeed {
-    company: SharingRule,
-    /// What it asks waits under a ticket.
-    by_ticket: bool,
-}
-
 /// The place of one call, which is free again when this is dropped.
 struct CallPlace {
     base: Arc<Upstream>,
     upstream: Arc<Upstream>,
 }
 
-impl CallIsolation {
-    fn lanes(&self) -> MutexGuard<'_, IsolationState> {
-        self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The connections beside the first one.
-    pub(super) fn beside(&self) -> Vec<Arc<Upstream>> {
-        self.lanes().beside.iter().map(|lane| Arc::clone(&lane.upstream)).collect()
-    }
-}
-
 impl ConnectionLoad {
-    fn is_free(&self) -> bool {
-        self.sharing == 0 && !self.alone
-    }
-
     /// Whether a call may run here now; `Err`: it may soon, unless something else comes.
     fn fits(
         &self,
@@ -113,20 +54,6 @@ impl ConnectionLoad {
             Some(until) if until > now => Err(until),
             Some(_) | None => Ok(true),
         }
-    }
-
-    fn take(&mut self, IsolationNeed { company, by_ticket }: IsolationNeed, now: Instant) {
-        self.alone = company.is_alone();
-        self.by_ticket = self.alone && by_ticket;
-        self.sharing += usize::from(!self.alone);
-        self.fresh = (company == SharingRule::OthersSoon).then(|| now + FRESH);
-    }
-
-    fn leave(&mut self) {
-        if self.sharing == 0 {
-            (self.alone, self.by_ticket) = (false, false);
-        }
-        self.sharing = self.sharing.saturating_sub(1);
     }
 }
 
@@ -161,34 +88,46 @@ enum NoCallPlace {
     Taken,
 }
 
-/// Runs a call where nobody else's question can be taken for its own.
-pub(super) async fn call(
-    base: &Arc<Upstream>,
-    asked: &OutgoingRequest,
-    context: &CallContext,
-) -> Result<ServerReply, McpFault> {
-    let connection = base.connection(Some(context)).await?;
-    if connection.facts.is_modern {
-        return base.call_here((asked, None), context).await;
-    }
-    drop(connection);
-    let subject = base.opener.askers.subject(asked);
-    let mut ended = Err(McpFault::Moved);
-    for _ in 0..MOST_MOVES {
-        let place = match base.try_place(base.need(&subject, context), context) {
-            Ok(place) => place,
-            // Rare, and larger than the way of most.
-            Err(_) => Box::pin(base.place(&subject, context)).await?,
-        };
-        ended = place.upstream.call_here((asked, Some(&subject)), context).await;
-        if !matches!(ended, Err(McpFault::Moved)) {
-            break;
+impl Upstream {
+    /// Runs one call.
+    pub(crate) async fn call(
+        self: &Arc<Self>,
+        asked: OutgoingRequest,
+        context: &CallContext,
+    ) -> Result<ServerReply, McpFault> {
+        match self.current() {
+            Some(live) if live.facts.is_modern => self.call_here((&asked, None), context).await,
+            Some(_) | None => self.call_apart(&asked, context).await,
         }
     }
-    ended
-}
 
-impl Upstream {
+    /// Runs a call where nobody else's question can be taken for its own.
+    async fn call_apart(
+        self: &Arc<Self>,
+        asked: &OutgoingRequest,
+        context: &CallContext,
+    ) -> Result<ServerReply, McpFault> {
+        let connection = self.connection(Some(context)).await?;
+        if connection.facts.is_modern {
+            return self.call_here((asked, None), context).await;
+        }
+        drop(connection);
+        let subject = self.opener.askers.subject(asked);
+        let mut ended = Err(McpFault::Moved);
+        for _ in 0..MOST_MOVES {
+            let place = match self.try_place(self.need(&subject, context), context) {
+                Ok(place) => place,
+                // Rare, and larger than the way of most.
+                Err(_) => Box::pin(self.place(&subject, context)).await?,
+            };
+            ended = place.upstream.call_here((asked, Some(&subject)), context).await;
+            if !matches!(ended, Err(McpFault::Moved)) {
+                break;
+            }
+        }
+        ended
+    }
+
     /// Whether a question of its server waits for an answer.
     fn is_asking(&self) -> bool {
         self.current().is_some_and(|live| live.calls.is_asking())
@@ -316,11 +255,6 @@ impl Upstream {
         let (upstream, taken) = shared.min_by_key(|(_, taken)| taken.sharing)?;
         taken.take(IsolationNeed { company: SharingRule::Others, ..need }, now);
         Some(CallPlace { base: Arc::clone(self), upstream: Arc::clone(upstream) })
-    }
-
-    /// Whether anything runs on a connection beside this one.
-    pub(super) fn is_busy_beside(&self) -> bool {
-        self.apart.beside().iter().any(|upstream| upstream.calls.load(Ordering::Acquire) > 0)
     }
 }
 

@@ -1,8 +1,7 @@
 //! Resources that are followed: one subscription for all who follow the same, renewed with the
 //! connection.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::stream::{Stream, unfold};
@@ -10,9 +9,9 @@ use rmcp::model::SubscriptionFilter;
 use rmcp::service::ServiceError;
 use serde_json::{Map, Value};
 use tokio::sync::{broadcast, watch};
-use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep, timeout};
 
+use super::subscription_state::{SubscriptionState, UpstreamSubscription};
 use super::{Upstream, UpstreamRole};
 use crate::client::connection::{McpConnection, UpstreamTimeouts};
 use crate::client::fault::{McpFault, McpTimeoutPhase};
@@ -23,37 +22,10 @@ const MOST: usize = 256;
 const SHORTEST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_mins(1);
 
-/// What is followed over one connection, by address.
-#[derive(Default)]
-pub(crate) struct UpstreamSubscriptions(Mutex<HashMap<String, UpstreamSubscription>>);
-
-struct UpstreamSubscription {
-    followers: usize,
-    state: watch::Receiver<SubscriptionState>,
-    task: AbortHandle,
-}
-
-#[derive(Clone)]
-enum SubscriptionState {
-    Pending,
-    Ready,
-    Refused(Arc<McpFault>),
-}
-
 /// Follows while it lives.
 struct SubscriptionGuard {
     upstream: Arc<Upstream>,
     uri: String,
-}
-
-impl UpstreamSubscriptions {
-    fn all(&self) -> MutexGuard<'_, HashMap<String, UpstreamSubscription>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.all().is_empty()
-    }
 }
 
 impl Upstream {
