@@ -20,7 +20,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context as _, Result, anyhow};
 use tokio::sync::mpsc::UnboundedSender;
-use toolcrib::config::Config;
+use toolcrib::config::{Config, LogFormat, LogLevel};
 use toolcrib::store::Store;
 use toolcrib::{
     BoxFuture, CallDecided, CallFinished, CallKey, LedgerError, Observer, OutboundFinished,
@@ -39,6 +39,13 @@ use minutes::CallMinutes;
 
 /// How long the last records may take.
 const LAST_RECORDS: Duration = Duration::from_secs(5);
+
+/// Logs from now on so much and in this form, and what libraries say with it.
+pub(crate) fn start_log(level: LogLevel, form: LogFormat) -> std::io::Result<()> {
+    log::start(level, form)?;
+    tracing_bridge::listen(level);
+    Ok(())
+}
 
 /// Sees every call of every door.
 pub(crate) struct Telemetry {

@@ -20,7 +20,6 @@ use toolcrib::{CallFinished, ErrorKind, ToolError, ToolOutcome};
 
 use super::metrics::outcome;
 use super::recent_calls::{cut, cut_to};
-use super::tracing_bridge;
 
 use crate::secrets;
 
@@ -45,14 +44,13 @@ enum LogJob {
 }
 
 /// Logs from now on so much and in this form; before the first call nothing is logged.
-pub(crate) fn start(level: LogLevel, form: LogFormat) -> std::io::Result<()> {
+pub(super) fn start(level: LogLevel, form: LogFormat) -> std::io::Result<()> {
     let (lines, waiting) = sync_channel(WAITING);
     if LOG.set(LogQueue { lines, lost: AtomicU64::new(0) }).is_ok() {
         std::thread::Builder::new().name("toolcrib-log".into()).spawn(move || work(&waiting))?;
     }
     LEVEL.store(level as u8, Ordering::Relaxed);
     IS_JSON.store(form == LogFormat::Json, Ordering::Relaxed);
-    tracing_bridge::listen(level);
     Ok(())
 }
 

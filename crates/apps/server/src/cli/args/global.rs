@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
 use toolcrib::config::{LogFormat, LogLevel, LogSettings};
 
-use crate::telemetry::log;
+use crate::telemetry::start_log;
 
 /// What holds for every command.
 #[derive(Debug, Clone, Args)]
@@ -90,7 +90,7 @@ impl GlobalArgs {
     pub(in crate::cli) fn start_log(&self, of_file: LogSettings) -> Result<()> {
         let level = self.log.iter().find_map(|word| word.level()).unwrap_or(of_file.level);
         let form = self.log.iter().find_map(|word| word.form()).unwrap_or(of_file.form);
-        log::start(level, form).context("cannot start the log")
+        start_log(level, form).context("cannot start the log")
     }
 }
 
