@@ -33,7 +33,7 @@ pub(crate) use verify::{ChainFault, VerifiedChain, verify};
 use writer::{AuditError, AuditWriter};
 
 use crate::secrets;
-use crate::telemetry::cut;
+use crate::telemetry::recent_calls::cut;
 
 /// An open record.
 pub(crate) struct AuditLog {

@@ -11,7 +11,7 @@ mod metrics;
 mod minutes;
 mod operations;
 pub(crate) mod prometheus;
-mod recent_calls;
+pub(crate) mod recent_calls;
 mod spans;
 mod tracing_bridge;
 
@@ -29,7 +29,7 @@ use toolcrib::{
 
 pub(crate) use metrics::ServerMetrics;
 pub(crate) use operations::{ClientTransport, OperationErrorType, OperationLabels, OperationTrace};
-pub(crate) use recent_calls::{RecentCalls, cut};
+pub(crate) use recent_calls::RecentCalls;
 pub(crate) use spans::{OtlpSpan, SpanQueue};
 
 use crate::audit::AuditLog;

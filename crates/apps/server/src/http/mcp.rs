@@ -25,9 +25,8 @@ use crate::http::pipeline::authentication::lacking;
 use crate::http::routes::problem::HttpProblem;
 use crate::http::routes::request::GatewayRequest;
 use crate::http::routes::route::ReplyFuture;
-use crate::telemetry::{
-    ClientTransport, OperationErrorType, OperationTrace, OtlpSpan, Telemetry, cut,
-};
+use crate::telemetry::recent_calls::cut;
+use crate::telemetry::{ClientTransport, OperationErrorType, OperationTrace, OtlpSpan, Telemetry};
 use observed_body::ObservedBody;
 use operation::{ActiveOperation, REVISIONS};
 

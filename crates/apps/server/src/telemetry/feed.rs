@@ -12,7 +12,7 @@ use toolcrib::auth::{AccessLevel, is_operator, reach};
 use toolcrib::catalog::SourceState;
 use toolcrib::{CallDecided, CallFinished, CallKey, Caller, Progress, QuestionEvent, ToolOutcome};
 
-use super::recent_calls::{RecentCall, progress_json};
+use super::recent_calls::{RecentCall, cut, progress_json};
 
 /// Events that are kept.
 const MOST: usize = 1024;
@@ -116,7 +116,7 @@ impl EventFeed {
         });
         if matches!(call.outcome, ToolOutcome::Pending(_)) {
             self.tell(EventTopic::Ticket, Some(call.caller), || {
-                told(("new", call.key, call.caller), &json!({ "tool": super::cut(call.name) }))
+                told(("new", call.key, call.caller), &json!({ "tool": cut(call.name) }))
             });
         }
     }

@@ -17,8 +17,9 @@ use toolcrib::{Trace, TraceState};
 
 use crate::http::routes::request::GatewayRequest;
 use crate::http::state::GatewayState;
+use crate::telemetry::recent_calls::cut;
 use crate::telemetry::{
-    ClientTransport, OperationErrorType, OperationLabels, OperationTrace, OtlpSpan, cut,
+    ClientTransport, OperationErrorType, OperationLabels, OperationTrace, OtlpSpan,
 };
 
 /// Of the protocol in all revisions; what listens for ever is none that takes its time.
