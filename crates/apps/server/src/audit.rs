@@ -9,6 +9,7 @@
 //! of a process before, which did not live to record them), `verify`.
 
 mod chain;
+mod error;
 mod file;
 mod interrupted_calls;
 mod open_decisions;
@@ -27,10 +28,11 @@ use toolcrib::{
     QuestionEvent, ToolOutcome,
 };
 
+use error::AuditError;
 use file::AuditFile;
 use interrupted_calls::InterruptedCall;
 pub(crate) use verify::{ChainFault, VerifiedChain, verify};
-use writer::{AuditError, AuditWriter};
+use writer::AuditWriter;
 
 use crate::secrets;
 use crate::telemetry::recent_calls::cut;

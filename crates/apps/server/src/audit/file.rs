@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 use toolcrib::config::LogLevel;
 
 use super::chain::{ChainHead, ChainLink, LONGEST_LINE};
+use super::error::AuditError;
 use super::interrupted_calls::{self, InterruptedCall};
 use super::open_decisions::{LinePosition, OpenDecisions};
 use super::rotation;
-use super::writer::AuditError;
 use crate::telemetry::log;
 
 /// Bytes that are written to see whether there is room: more than a few lines have.

@@ -1,7 +1,5 @@
 //! The one thread that writes: what comes while it waits for the disk is its next group.
 
-use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -11,6 +9,7 @@ use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use toolcrib::config::{AuditSettings, LogLevel};
 
+use super::error::AuditError;
 use super::file::AuditFile;
 use super::interrupted_calls::InterruptedCall;
 use crate::telemetry::log;
@@ -22,21 +21,6 @@ const MOST_OF_A_GROUP: usize = 256;
 const MOST_OWED: usize = 100_000;
 /// How long a record that nobody waits for may be without the disk.
 const UNSYNCED: Duration = Duration::from_secs(1);
-
-/// Why the record cannot be kept.
-#[derive(Debug, Clone, thiserror::Error)]
-pub(crate) enum AuditError {
-    #[error("another process writes the record `{}`: give each a file of its own", .0.display())]
-    Taken(PathBuf),
-    #[error("the last record of `{}` is not whole: keep the file for whoever looks into it (`toolcrib audit verify`), and name another", .0.display())]
-    Damaged(PathBuf),
-    #[error("`{}` ends before the record that was written last: keep it for whoever looks into it (`toolcrib audit verify`), and name another", .0.display())]
-    Shortened(PathBuf),
-    #[error("the record `{}` cannot be written", path.display())]
-    File { path: PathBuf, source: Arc<io::Error> },
-    #[error("the record is closed")]
-    Closed,
-}
 
 struct AuditJob {
     record: Value,
