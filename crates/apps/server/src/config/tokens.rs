@@ -1,9 +1,10 @@
 //! Tokens on disk: one file for each caller, for its owner's eyes alone.
 
+mod token_file;
 mod token_folder;
 
 use std::fs::{self, File};
-use std::io::{ErrorKind, Read as _, Write as _};
+use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -11,19 +12,12 @@ use sha2::{Digest, Sha256};
 use toolcrib::Secret;
 use uuid::Uuid;
 
-pub(crate) use token_folder::{TokenFolder, TokenScan};
+pub(super) use token_file::is_private;
+use token_file::read;
+pub(crate) use token_folder::{CallerToken, TokenFolder, TokenScan};
 
 /// The caller that the first start makes a token for: the person at the machine.
 pub(crate) const LOCAL: &str = "local";
-/// Longest file that is read, in bytes.
-const LONGEST: u64 = 1024;
-const MOST: usize = 1000;
-
-/// A token and whose it is.
-pub(crate) struct CallerToken {
-    pub(crate) name: String,
-    pub(crate) token: Secret,
-}
 
 /// Where the tokens are kept.
 pub(crate) fn folder() -> Result<PathBuf> {
@@ -44,34 +38,6 @@ pub(crate) fn token(folder: &Path, name: &str) -> Result<Secret> {
         make(folder, &path).with_context(|| format!("cannot make `{}`", path.display()))?;
     }
     read(&path)
-}
-
-fn read(path: &Path) -> Result<Secret> {
-    let shown = path.display();
-    let context = || format!("cannot read the token `{shown}`");
-    let file = File::open(path).with_context(context)?;
-    if !is_private(&file).with_context(context)? {
-        bail!("others can read the token `{shown}`: `chmod 600` it, or remove it to get a new one");
-    }
-    let mut text = String::new();
-    file.take(LONGEST).read_to_string(&mut text).with_context(context)?;
-    let token = text.trim();
-    if token.len() < 32 || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
-        bail!("`{shown}` holds no token of 32 letters and more: remove it to get a new one");
-    }
-    Ok(Secret::new(token))
-}
-
-#[cfg(unix)]
-pub(super) fn is_private(file: &File) -> std::io::Result<bool> {
-    use std::os::unix::fs::PermissionsExt as _;
-    let of_others = file.metadata()?.permissions().mode() & 0o077;
-    Ok(of_others == 0)
-}
-
-#[cfg(not(unix))]
-pub(super) fn is_private(_file: &File) -> std::io::Result<bool> {
-    Ok(true)
 }
 
 /// Writes a new token beside its place and links it there: nobody reads half of one, and of two

@@ -9,11 +9,20 @@ use std::time::{Duration, SystemTime};
 
 use toolcrib::Secret;
 
-use super::{CallerToken, MOST, read};
+use super::token_file::read;
 
 /// What was changed so short a time ago may have been changed once more within one tick of the
 /// clock of its file system.
 const SETTLED: Duration = Duration::from_secs(3);
+
+/// Files of a folder that are looked at.
+const MOST: usize = 1000;
+
+/// A token and whose it is.
+pub(crate) struct CallerToken {
+    pub(crate) name: String,
+    pub(crate) token: Secret,
+}
 
 /// All tokens of a folder.
 pub(crate) struct TokenFolder {
