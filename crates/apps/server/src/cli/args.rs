@@ -39,6 +39,8 @@ Start with `toolcrib tools`, then `toolcrib call calculate '{\"expression\": \"6
 
 /// The configuration that is looked for where the command is run.
 pub(super) const CONFIG: &str = "crib.toml";
+/// The pin file that is looked for beside the configuration.
+pub(super) const LOCK: &str = "crib.lock";
 
 /// One tool layer for LLM agents: see, plan and run tools by hand.
 #[derive(Debug, Parser)]

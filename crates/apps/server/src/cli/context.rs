@@ -19,7 +19,7 @@ use toolcrib::{
     PlanRequest, Run, SourceId,
 };
 
-use super::args::{CONFIG, DialectName, GlobalArgs, ModeName, RequestArgs, ScopeName};
+use super::args::{CONFIG, DialectName, GlobalArgs, LOCK, ModeName, RequestArgs, ScopeName};
 use super::hints;
 use super::output::Output;
 use super::signals::told_to_end;
@@ -32,8 +32,6 @@ use crate::{config, secrets};
 
 /// What there is without a configuration.
 pub(super) const DEFAULT: &str = include_str!("default.toml");
-/// The pin file that is looked for beside the configuration.
-pub(super) const LOCK: &str = "crib.lock";
 /// After each such time a person is told what is waited for.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// How long a call of a rollout waits for its place: its deadline comes first.

@@ -11,7 +11,7 @@ use toolcrib::config::{Config, EmbedderSettings};
 use toolcrib::discovery::SemanticSearch;
 use toolcrib::{Crib, Fingerprint};
 
-use super::context::LOCK;
+use super::args::LOCK;
 use super::output::Output;
 use crate::config;
 

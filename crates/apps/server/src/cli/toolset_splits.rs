@@ -18,7 +18,7 @@ use toolcrib::agent::{InputPart, ThreadItem, Usage};
 use toolcrib::config::{Config, SourceFactory as _};
 use toolcrib::toolsets::{SplitOutcome, SplitQuestion, ToolsetSplits};
 
-use super::context::LOCK;
+use super::args::LOCK;
 use super::output::Output;
 use crate::config;
 use crate::sources::SourceRegistry;

@@ -4,23 +4,23 @@ use clap::{Args, Subcommand};
 
 /// Whom to talk to, and about what.
 #[derive(Debug, Args)]
-pub(in crate::cli) struct ChatArgs {
+pub(crate) struct ChatArgs {
     /// What to say; without it, and with nothing piped in, it is asked for again and again.
-    pub(in crate::cli) message: Vec<String>,
+    pub(crate) message: Vec<String>,
     /// The agent; the first of the configuration if not set.
     #[arg(long, value_name = "NAME")]
-    pub(in crate::cli) agent: Option<String>,
+    pub(crate) agent: Option<String>,
     /// Go on with the last thread of this agent.
     #[arg(long)]
-    pub(in crate::cli) resume: bool,
+    pub(crate) resume: bool,
     /// Approve every call that would be asked about.
     #[arg(long)]
-    pub(in crate::cli) yes: bool,
+    pub(crate) yes: bool,
 }
 
 /// The commands about models.
 #[derive(Debug, Subcommand)]
-pub(in crate::cli) enum ModelCommand {
+pub(crate) enum ModelCommand {
     /// Ask each model something, with and without a tool, and tell what works and what does not.
     #[command(after_help = "Example: toolcrib model check")]
     Check {

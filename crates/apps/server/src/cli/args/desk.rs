@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Subcommand;
 
 #[derive(Debug, Subcommand)]
-pub(in crate::cli) enum DeskCommand {
+pub(crate) enum DeskCommand {
     /// Take events, tasks and mail out of files: `.ics` of a calendar, `.mbox` of a mailbox.
     #[command(after_help = "\
 What is there already is not taken twice, so that a file may be imported again.

@@ -4,15 +4,15 @@ use clap::Args;
 
 /// Which tools to look at, and what to do with the proposals.
 #[derive(Debug, Args)]
-pub(in crate::cli) struct EffectsArgs {
+pub(crate) struct EffectsArgs {
     /// Only these sources.
-    pub(in crate::cli) sources: Vec<String>,
+    pub(crate) sources: Vec<String>,
     /// Put the proposals that you accept into the configuration.
     #[arg(long)]
-    pub(in crate::cli) write: bool,
+    pub(crate) write: bool,
     /// Accept all proposals, where nobody is there to be asked.
     #[arg(long, requires = "write")]
-    pub(in crate::cli) yes: bool,
+    pub(crate) yes: bool,
 }
 
 pub(super) const HELP: &str = "\

@@ -11,37 +11,37 @@ use crate::telemetry::start_log;
 
 /// What holds for every command.
 #[derive(Debug, Clone, Args)]
-pub(in crate::cli) struct GlobalArgs {
+pub(crate) struct GlobalArgs {
     /// Print JSON and nothing else on standard output.
     #[arg(long, global = true)]
-    pub(in crate::cli) json: bool,
+    pub(crate) json: bool,
     /// Where the tools come from. Without one, `crib.toml` where the command is run, if it is there;
     /// else a calendar, tasks and mail of this machine, and a small set of harmless tools.
     #[arg(long, global = true, value_name = "FILE")]
-    pub(in crate::cli) config: Option<PathBuf>,
+    pub(crate) config: Option<PathBuf>,
     /// The profile of the configuration to work under.
     #[arg(long, global = true, value_name = "NAME")]
-    pub(in crate::cli) profile: Option<String>,
+    pub(crate) profile: Option<String>,
     /// Who may see and call what: a file of rules. They hold beside those of the configuration, of
     /// which the strictest counts; without any, what may destroy is asked about.
     #[arg(long, global = true, value_name = "FILE")]
-    pub(in crate::cli) policy: Option<PathBuf>,
+    pub(crate) policy: Option<PathBuf>,
     /// A scope of the caller, for the rules; may be repeated.
     #[arg(long = "scope", global = true, value_name = "SCOPE")]
-    pub(in crate::cli) scopes: Vec<String>,
+    pub(crate) scopes: Vec<String>,
     /// Calls of one message that run; the rest is answered "not run".
     #[arg(long, global = true, value_name = "N")]
-    pub(in crate::cli) max_calls: Option<usize>,
+    pub(crate) max_calls: Option<usize>,
     /// How long one call may run, whatever its tool says.
     #[arg(long, global = true, value_name = "SECONDS", value_parser = seconds)]
-    pub(in crate::cli) timeout: Option<Duration>,
+    pub(crate) timeout: Option<Duration>,
     /// What to log on standard error: how much, and in which form, as in `info,json`. Without it,
     /// as the configuration says, else warnings in lines for people.
     #[arg(long, global = true, value_enum, value_delimiter = ',', value_name = "WORDS")]
-    pub(in crate::cli) log: Vec<LogWord>,
+    pub(crate) log: Vec<LogWord>,
     /// When to colour.
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
-    pub(in crate::cli) color: Color,
+    pub(crate) color: Color,
 }
 
 /// Up to a day: `30`, or `0.5`.
@@ -53,7 +53,7 @@ pub(super) fn seconds(text: &str) -> Result<Duration, String> {
 
 /// How much, or in which form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(in crate::cli) enum LogWord {
+pub(crate) enum LogWord {
     Off,
     Error,
     Warn,
@@ -68,14 +68,14 @@ pub(in crate::cli) enum LogWord {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(in crate::cli) enum Color {
+pub(crate) enum Color {
     Auto,
     Always,
     Never,
 }
 
 impl Color {
-    pub(in crate::cli) fn write_global(self) {
+    pub(crate) fn write_global(self) {
         match self {
             Self::Auto => anstream::ColorChoice::Auto,
             Self::Always => anstream::ColorChoice::Always,
@@ -87,7 +87,7 @@ impl Color {
 
 impl GlobalArgs {
     /// Starts the log as the command line wants it, else as the file does.
-    pub(in crate::cli) fn start_log(&self, of_file: LogSettings) -> Result<()> {
+    pub(crate) fn start_log(&self, of_file: LogSettings) -> Result<()> {
         let level = self.log.iter().find_map(|word| word.level()).unwrap_or(of_file.level);
         let form = self.log.iter().find_map(|word| word.form()).unwrap_or(of_file.form);
         start_log(level, form).context("cannot start the log")
@@ -96,7 +96,7 @@ impl GlobalArgs {
 
 impl LogWord {
     /// `None`: it is a form.
-    pub(in crate::cli) fn level(self) -> Option<LogLevel> {
+    pub(crate) fn level(self) -> Option<LogLevel> {
         Some(match self {
             Self::Off => LogLevel::Off,
             Self::Error => LogLevel::Error,
@@ -109,7 +109,7 @@ impl LogWord {
     }
 
     /// `None`: it is a level.
-    pub(in crate::cli) fn form(self) -> Option<LogFormat> {
+    pub(crate) fn form(self) -> Option<LogFormat> {
         match self {
             Self::Text => Some(LogFormat::Text),
             Self::Json => Some(LogFormat::Json),

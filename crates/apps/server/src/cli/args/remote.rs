@@ -8,21 +8,21 @@ use toolcrib::store::{CallState, KnownEnd};
 
 /// Which server, and who asks.
 #[derive(Debug, Args)]
-pub(in crate::cli) struct RemoteArgs {
+pub(crate) struct RemoteArgs {
     /// Where the server listens; without it, as the configuration says, else where the only server
     /// of yours does that runs.
     #[arg(long, value_name = "URL", global = true)]
-    pub(in crate::cli) url: Option<String>,
+    pub(crate) url: Option<String>,
     /// The file with the token; without it, the token that `toolcrib serve` made on this machine.
     #[arg(long, value_name = "FILE", global = true)]
-    pub(in crate::cli) token_file: Option<PathBuf>,
+    pub(crate) token_file: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct CallsArgs {
+pub(crate) struct CallsArgs {
     /// Go on and tell of each call when it ends; Ctrl-C ends it.
     #[arg(long)]
-    pub(in crate::cli) follow: bool,
+    pub(crate) follow: bool,
     /// Look into the record instead, which outlives the server: only calls in these states, with
     /// commas between them.
     #[arg(
@@ -32,18 +32,18 @@ pub(in crate::cli) struct CallsArgs {
         conflicts_with = "follow",
         value_parser = PossibleValuesParser::new(CallState::WORDS)
     )]
-    pub(in crate::cli) state: Vec<String>,
+    pub(crate) state: Vec<String>,
     /// Calls that are shown.
     #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=500))]
-    pub(in crate::cli) limit: u16,
+    pub(crate) limit: u16,
     #[command(flatten)]
-    pub(in crate::cli) remote: RemoteArgs,
+    pub(crate) remote: RemoteArgs,
     #[command(subcommand)]
-    pub(in crate::cli) command: Option<CallCommand>,
+    pub(crate) command: Option<CallCommand>,
 }
 
 #[derive(Debug, Subcommand)]
-pub(in crate::cli) enum CallCommand {
+pub(crate) enum CallCommand {
     /// Say how a call ended of whose outcome nobody knows, once you have looked.
     #[command(after_help = "\
 What was said first stays. Calls like it are not held back any more; an idempotency key that the
@@ -62,18 +62,18 @@ Examples:
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct TicketsArgs {
+pub(crate) struct TicketsArgs {
     /// Go on and tell of each call that comes to wait; Ctrl-C ends it.
     #[arg(long)]
-    pub(in crate::cli) follow: bool,
+    pub(crate) follow: bool,
     #[command(flatten)]
-    pub(in crate::cli) remote: RemoteArgs,
+    pub(crate) remote: RemoteArgs,
     #[command(subcommand)]
-    pub(in crate::cli) command: Option<TicketCommand>,
+    pub(crate) command: Option<TicketCommand>,
 }
 
 #[derive(Debug, Subcommand)]
-pub(in crate::cli) enum TicketCommand {
+pub(crate) enum TicketCommand {
     /// Run a waiting call as it was made.
     #[command(after_help = "Example: toolcrib tickets approve t_0123 --profile careful")]
     Approve {
@@ -106,18 +106,18 @@ Examples:
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct SourcesArgs {
+pub(crate) struct SourcesArgs {
     /// Go on and tell of each change; Ctrl-C ends it.
     #[arg(long)]
-    pub(in crate::cli) follow: bool,
+    pub(crate) follow: bool,
     #[command(flatten)]
-    pub(in crate::cli) remote: RemoteArgs,
+    pub(crate) remote: RemoteArgs,
     #[command(subcommand)]
-    pub(in crate::cli) command: Option<SourceCommand>,
+    pub(crate) command: Option<SourceCommand>,
 }
 
 #[derive(Debug, Subcommand)]
-pub(in crate::cli) enum SourceCommand {
+pub(crate) enum SourceCommand {
     /// Load the list of a source again.
     Reload {
         /// The source.
@@ -126,7 +126,7 @@ pub(in crate::cli) enum SourceCommand {
 }
 
 #[derive(Debug, Subcommand)]
-pub(in crate::cli) enum AuditCommand {
+pub(crate) enum AuditCommand {
     /// Tell whether a record is whole, or which of its lines was changed or taken out.
     #[command(after_help = "\
 Examples:

@@ -23,59 +23,59 @@ Examples:
 /// Which tasks, by whom, how many at once.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
-pub(in crate::cli) struct RolloutArgs {
+pub(crate) struct RolloutArgs {
     /// The tasks, one on each line.
     #[arg(long, value_name = "FILE", required = true)]
-    pub(in crate::cli) tasks: Option<PathBuf>,
+    pub(crate) tasks: Option<PathBuf>,
     /// The agent; the first of the configuration if not set.
     #[arg(long, value_name = "NAME")]
-    pub(in crate::cli) agent: Option<String>,
+    pub(crate) agent: Option<String>,
     /// Trajectories that are under way at a time.
     #[arg(long, default_value_t = 256, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    pub(in crate::cli) concurrency: u32,
+    pub(crate) concurrency: u32,
     /// Requests that the model is asked at a time; as many as there are if not set.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    pub(in crate::cli) requests: Option<u32>,
+    pub(crate) requests: Option<u32>,
     /// Samples of each task.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    pub(in crate::cli) samples: u32,
+    pub(crate) samples: u32,
     /// What ids, what engines draw, and the order of --shuffle are made from.
     #[arg(long, default_value_t = 0, value_name = "N")]
-    pub(in crate::cli) seed: u64,
+    pub(crate) seed: u64,
     /// Begin the trajectories in an order that is drawn, and not in that of the file.
     #[arg(long)]
-    pub(in crate::cli) shuffle: bool,
+    pub(crate) shuffle: bool,
     /// Where the trajectories go.
     #[arg(long, default_value = "trajectories.jsonl", value_name = "FILE")]
-    pub(in crate::cli) out: PathBuf,
+    pub(crate) out: PathBuf,
     /// Go on with a file that was begun. What failed for the sake of its model is done again.
     #[arg(long)]
-    pub(in crate::cli) resume: bool,
+    pub(crate) resume: bool,
     /// How long one trajectory may take, with all that it waits for.
     #[arg(long, value_name = "SECONDS", value_parser = super::global::seconds)]
-    pub(in crate::cli) deadline: Option<Duration>,
+    pub(crate) deadline: Option<Duration>,
     /// How long a model that cannot be reached, or is overloaded, is asked again.
     #[arg(long, value_name = "SECONDS", value_parser = super::global::seconds)]
-    pub(in crate::cli) patience: Option<Duration>,
+    pub(crate) patience: Option<Duration>,
     /// Tokens of one result that the model is told at the most.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(in crate::cli) max_result_tokens: Option<u32>,
+    pub(crate) max_result_tokens: Option<u32>,
     /// The program that judges: it reads a trajectory as JSON, and writes {"reward": 1.0, "metrics":
     /// {..}}. No shell sees it.
     #[arg(long, value_name = "COMMAND", conflicts_with = "reward_tool")]
-    pub(in crate::cli) reward: Option<String>,
+    pub(crate) reward: Option<String>,
     /// The tool that judges: it is called with {"trajectory": {..}}.
     #[arg(long, value_name = "TOOL")]
-    pub(in crate::cli) reward_tool: Option<String>,
+    pub(crate) reward_tool: Option<String>,
     /// How long the judge may take for one trajectory.
     #[arg(long, default_value = "60", value_name = "SECONDS", value_parser = super::global::seconds)]
-    pub(in crate::cli) reward_timeout: Duration,
+    pub(crate) reward_timeout: Duration,
     #[command(subcommand)]
-    pub(in crate::cli) command: Option<RolloutCommand>,
+    pub(crate) command: Option<RolloutCommand>,
 }
 
 #[derive(Debug, Subcommand)]
-pub(in crate::cli) enum RolloutCommand {
+pub(crate) enum RolloutCommand {
     /// Write trajectories in the form that a trainer reads, one on each line.
     #[command(after_help = "\
 What cannot be trained on is left out, and counted: a turn whose tokens are no evidence, a
@@ -98,7 +98,7 @@ Examples:
 
 /// Whoever reads trajectories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(in crate::cli) enum TrainerName {
+pub(crate) enum TrainerName {
     Twinkle,
     Verl,
     Verifiers,

@@ -6,28 +6,28 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use toolcrib::RunStage;
 
-use super::RemoteArgs;
+use super::remote::RemoteArgs;
 
 /// Which runs, and what is done with one.
 #[derive(Debug, Args)]
-pub(in crate::cli) struct RunsArgs {
+pub(crate) struct RunsArgs {
     /// Only runs in this state.
     #[arg(long, value_name = "STATE", value_parser = PossibleValuesParser::new(RunStage::ALL.map(RunStage::as_str)))]
-    pub(in crate::cli) state: Option<String>,
+    pub(crate) state: Option<String>,
     /// Only runs of this agent.
     #[arg(long, value_name = "NAME")]
-    pub(in crate::cli) agent: Option<String>,
+    pub(crate) agent: Option<String>,
     /// Runs that are shown.
     #[arg(long, default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
-    pub(in crate::cli) limit: u16,
+    pub(crate) limit: u16,
     #[command(flatten)]
-    pub(in crate::cli) remote: RemoteArgs,
+    pub(crate) remote: RemoteArgs,
     #[command(subcommand)]
-    pub(in crate::cli) command: Option<RunCommand>,
+    pub(crate) command: Option<RunCommand>,
 }
 
 #[derive(Debug, Subcommand)]
-pub(in crate::cli) enum RunCommand {
+pub(crate) enum RunCommand {
     /// Show what was said and called in a run, and what it cost.
     #[command(after_help = "\
 Examples:
@@ -70,13 +70,13 @@ Examples:
 
 /// Which run is played, and how.
 #[derive(Debug, Args)]
-pub(in crate::cli) struct ReplayArgs {
+pub(crate) struct ReplayArgs {
     /// The run, a file of `runs export`, or `-` for standard input.
-    pub(in crate::cli) run: String,
+    pub(crate) run: String,
     /// Make each call that reads once more, and tell what has changed.
     #[arg(long)]
-    pub(in crate::cli) live_tools: bool,
+    pub(crate) live_tools: bool,
     /// Make calls that may change or destroy something, too.
     #[arg(long, requires = "live_tools")]
-    pub(in crate::cli) with_effects: bool,
+    pub(crate) with_effects: bool,
 }

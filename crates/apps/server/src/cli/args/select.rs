@@ -21,37 +21,37 @@ Examples:
   toolcrib select --agents 3 --overlap
   toolcrib select 'close the books' --roles roles.json --json")]
 #[command(group(ArgGroup::new("shared").args(["agents", "roles"])))]
-pub(in crate::cli) struct SelectArgs {
+pub(crate) struct SelectArgs {
     /// What is to be done, in plain words; only needed without agents.
     #[arg(required_unless_present = "shared")]
-    pub(in crate::cli) words: Vec<String>,
+    pub(crate) words: Vec<String>,
     /// Tools at the most; with agents, tools of the task for each of them.
     #[arg(long, default_value_t = 5, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
-    pub(in crate::cli) limit: u16,
+    pub(crate) limit: u16,
     /// Tokens that their definitions may take in a prompt.
     #[arg(long, value_name = "N")]
-    pub(in crate::cli) tokens: Option<usize>,
+    pub(crate) tokens: Option<usize>,
     /// A tool that is among them in any case, beyond the limit too; may be given more than once.
     #[arg(long, value_name = "TOOL")]
-    pub(in crate::cli) always: Vec<String>,
+    pub(crate) always: Vec<String>,
     /// How sure it must be that a tool serves the task, from 0 to 1.
     #[arg(long, value_name = "PART", default_value_t = 0.0, value_parser = part)]
-    pub(in crate::cli) min_confidence: f32,
+    pub(crate) min_confidence: f32,
     /// Where no tool serves the task, take all, if there is room for them.
     #[arg(long)]
-    pub(in crate::cli) or_all: bool,
+    pub(crate) or_all: bool,
     /// Share the tools out over so many agents.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
-    pub(in crate::cli) agents: Option<u16>,
+    pub(crate) agents: Option<u16>,
     /// Share the tools out over the agents of a file: their names with what each is for.
     #[arg(long, value_name = "FILE")]
-    pub(in crate::cli) roles: Option<PathBuf>,
+    pub(crate) roles: Option<PathBuf>,
     /// Tools of one agent at the most.
     #[arg(long, value_name = "N", requires = "shared")]
-    pub(in crate::cli) capacity: Option<usize>,
+    pub(crate) capacity: Option<usize>,
     /// Let agents share tools that only read, where more than one has a use for them.
     #[arg(long, requires = "shared")]
-    pub(in crate::cli) overlap: bool,
+    pub(crate) overlap: bool,
 }
 
 /// Which toolsets, and whether a model is to be asked.
@@ -62,12 +62,12 @@ Examples:
   toolcrib toolsets github_issues
   toolcrib toolsets --ask
   toolcrib toolsets --json")]
-pub(in crate::cli) struct ToolsetsArgs {
+pub(crate) struct ToolsetsArgs {
     /// Tell the tools of this one, each with why it is there.
     #[arg(value_name = "TOOLSET")]
-    pub(in crate::cli) id: Option<String>,
+    pub(crate) id: Option<String>,
     /// Ask the model now how to split toolsets where the file wants that, also about those of which
     /// it made nothing before.
     #[arg(long)]
-    pub(in crate::cli) ask: bool,
+    pub(crate) ask: bool,
 }

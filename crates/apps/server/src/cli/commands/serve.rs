@@ -241,7 +241,7 @@ fn tokens(
 
 /// The pin file beside a configuration, if there is one.
 fn pins(file: &Path) -> Result<Option<PinFile>> {
-    let lock = file.with_file_name(crate::cli::context::LOCK);
+    let lock = file.with_file_name(crate::cli::args::LOCK);
     let pins = config::file_if_any(&lock)?.map(|text| PinFile::parse(&text)).transpose();
     pins.with_context(|| format!("cannot use `{}`", lock.display()))
 }
