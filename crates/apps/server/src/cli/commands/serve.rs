@@ -22,7 +22,6 @@ use toolcrib::Ledger;
 use toolcrib::auth::ScopedPolicy;
 use toolcrib::config::{Environment, LiveConfig, ProfileView};
 use toolcrib::mcp::wait_for_programs;
-use toolcrib::pins::PinFile;
 use toolcrib::store::{CallState, Store};
 
 use crate::cli::CommandExit;
@@ -239,20 +238,13 @@ fn tokens(
     Ok(Some(held))
 }
 
-/// The pin file beside a configuration, if there is one.
-fn pins(file: &Path) -> Result<Option<PinFile>> {
-    let lock = file.with_file_name(crate::cli::args::LOCK);
-    let pins = config::file_if_any(&lock)?.map(|text| PinFile::parse(&text)).transpose();
-    pins.with_context(|| format!("cannot use `{}`", lock.display()))
-}
-
 pub(crate) fn means(
     global: &GlobalArgs,
     file: &Path,
     sources: &Arc<SourceRegistry>,
     store: Option<&Store>,
 ) -> Result<Environment> {
-    let pins = pins(file)?;
+    let pins = startup::pins(file)?;
     let rules = global.policy.as_deref().map(rules).transpose()?;
     let profile = global.profile.clone();
     let global = global.clone();

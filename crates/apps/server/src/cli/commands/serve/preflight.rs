@@ -5,7 +5,7 @@ use anyhow::Error;
 use toolcrib::config::ApplyError;
 
 use super::listen_address::ListenAddress;
-use super::{ServeConfig, startup};
+use super::startup::{self, ServeConfig};
 use crate::cli::args::{GlobalArgs, ServeArgs};
 use crate::cli::context::rules;
 use crate::config;
@@ -28,7 +28,7 @@ pub(crate) fn refusals(
     refusals.extend(startup::own_card_key(front).err());
     refusals.extend(most_connections(file.checked.bounds.connections).err());
     refusals.extend(startup::try_store(file).err());
-    refusals.extend(super::pins(&file.path).err());
+    refusals.extend(startup::pins(&file.path).err());
     refusals.extend(global.policy.as_deref().and_then(|path| rules(path).err()));
     let built = file.checked.build(&config::ProcessLookup, &sources::ours());
     if let Some(profile) = global.profile.as_ref().filter(|name| !built.views.contains_key(*name)) {

@@ -8,9 +8,10 @@ use tokio_rustls::TlsAcceptor;
 use toolcrib::Fingerprint;
 use toolcrib::auth::SigningKey;
 use toolcrib::config::{Config, ListenerSettings, SecretLookup as _};
+use toolcrib::pins::PinFile;
 use toolcrib::store::{self, Store, StoreError, StoreOptions};
 
-use crate::cli::args::CONFIG;
+use crate::cli::args::{CONFIG, LOCK};
 use crate::cli::context::DEFAULT;
 use crate::cli::output::Output;
 use crate::cli::trust;
@@ -213,4 +214,11 @@ impl StopSignals {
         #[cfg(not(unix))]
         let _ = tokio::signal::ctrl_c().await;
     }
+}
+
+/// The pin file beside a configuration, if there is one.
+pub(super) fn pins(file: &Path) -> Result<Option<PinFile>> {
+    let lock = file.with_file_name(LOCK);
+    let pins = config::file_if_any(&lock)?.map(|text| PinFile::parse(&text)).transpose();
+    pins.with_context(|| format!("cannot use `{}`", lock.display()))
 }
