@@ -1,6 +1,7 @@
 //! The routes: the table, the request and the reply of each, and the OpenAPI document made of them.
 mod metadata;
 pub(crate) mod openapi;
+mod parameter;
 pub(crate) mod problem;
 pub(crate) mod reply;
 pub(crate) mod request;

@@ -6,10 +6,11 @@ use std::sync::LazyLock;
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
+use super::parameter::{ParameterType, QueryParameter};
 use super::problem::ProblemKind;
 use super::reply::json_bytes;
 use super::request::GatewayRequest;
-use super::route::{ParameterType, QueryParameter, ReplyFuture, Route, RouteAccess};
+use super::route::{ReplyFuture, Route, RouteAccess};
 use super::table::{COMMON, OF_BODIES, OF_CALLERS, all};
 use crate::http::rest::calls::KEY;
 

@@ -14,8 +14,8 @@ use toolcrib::json::number::guarded;
 use toolcrib::json::told;
 use toolcrib::{Caller, Crib, Trace, TraceState};
 
+use super::parameter::{ParameterType, QueryParameter};
 use super::problem::{HttpProblem, ProblemKind};
-use super::route::{ParameterType, QueryParameter};
 use crate::http::page::door::Visit;
 use crate::http::page::sessions::PageSession;
 use crate::http::pipeline::authentication::lacking;

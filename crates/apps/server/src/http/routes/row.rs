@@ -1,8 +1,9 @@
 //! How a row of the table of routes is written.
 
+use super::parameter::{ParameterType, QueryParameter};
 use super::problem::ProblemKind;
 use super::request::GatewayRequest;
-use super::route::{ParameterType, QueryParameter, ReplyFuture, Route, RouteAccess};
+use super::route::{ReplyFuture, Route, RouteAccess};
 use super::schemas;
 
 /// How much to give at the most.

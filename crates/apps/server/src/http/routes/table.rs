@@ -7,6 +7,7 @@ mod page;
 use toolcrib::Discovery;
 use toolcrib::store::CallState;
 
+use super::parameter::{ParameterType, QueryParameter};
 use super::problem::ProblemKind::{
     self, BadHost, BadOrigin, BadRequest, Broken, EndKnown, Forbidden, InsufficientScope,
     InvalidBody, InvalidQuery, KeyConflict, KeyInUse, NoRoom, NotAReply, NotJson, NothingLeft,
@@ -14,8 +15,8 @@ use super::problem::ProblemKind::{
     Unauthenticated, Unavailable, UnknownCall, UnknownCursor, UnknownPlan, UnknownProfile,
     UnknownResult, UnknownSource, UnknownTicket, UnknownTool,
 };
+use super::route::Route;
 use super::route::RouteAccess::{Anybody, Operator};
-use super::route::{ParameterType, QueryParameter, Route};
 use super::row::{LARGEST_COUNT, delete, get, limit, number, one_of, post, text};
 use super::{metadata, openapi, schemas};
 use crate::http::mcp;

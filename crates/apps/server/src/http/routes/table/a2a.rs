@@ -1,6 +1,7 @@
 //! The routes of the `Agent2Agent` protocol: those of 1.0, and below `v1` those of 0.3.
 
-use super::super::route::{QueryParameter, Route, RouteAccess};
+use super::super::parameter::QueryParameter;
+use super::super::route::{Route, RouteAccess};
 use super::super::row::{delete, get, post, text};
 use super::super::schemas;
 use crate::http::a2a;

@@ -1,10 +1,11 @@
 //! The routes to agents, but for those of A2A.
 
+use super::super::parameter::{ParameterType, QueryParameter};
 use super::super::problem::ProblemKind::{
     Forbidden, InvalidQuery, RunBusy, UnknownAgent, UnknownCursor, UnknownProfile, UnknownRun,
 };
+use super::super::route::Route;
 use super::super::route::RouteAccess::Operator;
-use super::super::route::{ParameterType, QueryParameter, Route};
 use super::super::row::{LARGEST_COUNT, delete, get, limit, number, one_of, post, text};
 use super::super::schemas;
 use crate::http::agents::{self, responses::conversations};

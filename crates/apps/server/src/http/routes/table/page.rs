@@ -1,10 +1,11 @@
 //! The routes of the page, and of who is signed in on it.
 
+use super::super::parameter::QueryParameter;
 use super::super::problem::ProblemKind::{
     Forbidden, InvalidQuery, NothingLeft, SourceStarting, TooMany, UnknownProfile, UnknownTool,
 };
+use super::super::route::Route;
 use super::super::route::RouteAccess::{Anybody, Operator};
-use super::super::route::{QueryParameter, Route};
 use super::super::row::{delete, get, one_of, post, text};
 use super::super::schemas;
 use crate::http::page::{assets, catalog, events, now, sign_in, trial};
