@@ -1,7 +1,5 @@
 //! `/v1/calls`: the calls of a model, answered as its API wants them.
 
-use std::sync::Arc;
-
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 use schemars::JsonSchema;
@@ -9,8 +7,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use toolcrib::auth::profiles;
 use toolcrib::{
-    BatchOptions, Call, ErrorKind, Host, IdempotencyKey, KeyResult, KeyState, LONGEST_KEY,
-    PlanRequest, failpoint,
+    BatchOptions, Call, ErrorKind, IdempotencyKey, KeyResult, KeyState, LONGEST_KEY, PlanRequest,
+    failpoint,
 };
 
 use super::plan::{asked_dialect, names};
@@ -293,9 +291,4 @@ fn lost() -> HttpProblem {
     let detail = "calls of this request may have run, and their answers are not known: look before \
                   you send them under a new key";
     HttpProblem::new(ProblemKind::OutcomeUnknown, detail)
-}
-
-/// What a batch hears while it runs.
-pub(crate) fn heard(work: &BatchJob, host: Arc<dyn Host>) -> BatchOptions {
-    BatchOptions { cancel: work.cancel.clone(), host: Some(host), ..BatchOptions::default() }
 }

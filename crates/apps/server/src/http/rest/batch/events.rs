@@ -10,7 +10,6 @@ use toolcrib::{BatchOptions, CallKey, Host, IdempotencyKey, LogEntry, Progress};
 
 use super::idempotency::ReplyStore;
 use super::job::BatchJob;
-use crate::http::rest::calls::heard;
 use crate::http::routes::reply::{self, HttpReply};
 
 /// Events that wait for a reader; of progress, what comes too fast is left out.
@@ -59,7 +58,7 @@ pub(crate) fn stream(
     let ids = work.calls.iter().map(|call| call.id.clone()).collect();
     // Who goes away gives the calls up, unless a key says that the answer will be asked for.
     let gone = key.is_none().then(|| work.cancel.clone().drop_guard());
-    let options = heard(&work, Arc::new(BatchEventHost { ids, events: events.clone() }));
+    let options = work.heard_by(Arc::new(BatchEventHost { ids, events: events.clone() }));
     let options = BatchOptions { key: key.clone(), ..options };
     let started = json!({ "id": work.listing.id }).to_string();
     let _ = events.try_send(event("started", started.as_bytes()));

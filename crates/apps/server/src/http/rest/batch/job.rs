@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use toolcrib::auth::is_operator;
 use toolcrib::dialect::Dialect;
 use toolcrib::{
-    BatchOptions, Call, Caller, Crib, NextStep, Plan, Report, Response, ToolOutcome, Trace,
+    BatchOptions, Call, Caller, Crib, Host, NextStep, Plan, Report, Response, ToolOutcome, Trace,
     TraceState,
 };
 
@@ -36,6 +36,12 @@ pub(crate) struct BatchReply {
 }
 
 impl BatchJob {
+    /// Of a batch that tells somebody how it goes.
+    pub(crate) fn heard_by(&self, host: Arc<dyn Host>) -> BatchOptions {
+        let cancel = self.cancel.clone();
+        BatchOptions { cancel, host: Some(host), ..BatchOptions::default() }
+    }
+
     pub(crate) async fn done(self, options: BatchOptions) -> BatchReply {
         let Self { trace, trace_state, .. } = self;
         let options = BatchOptions { trace: Some(trace), trace_state, ..options };
