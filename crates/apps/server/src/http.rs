@@ -2,12 +2,13 @@
 //!
 //! Read in this order: `listen` (connections), `pipeline` (what every request passes), `routes`
 //! (the table of them), `rest`, `mcp`, `agents`, `a2a` and `page` (their answers). What all requests
-//! share is the `state`.
+//! share is the `state`, and `gateway` makes it.
 //!
 //! No route is served but those of the table, and no row of the table is without its access.
 
 pub(crate) mod a2a;
 pub(crate) mod agents;
+pub(crate) mod gateway;
 pub(crate) mod listen;
 pub(crate) mod mcp;
 pub(crate) mod page;

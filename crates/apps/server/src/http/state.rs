@@ -1,16 +1,17 @@
 //! What all requests share.
 
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use tokio_util::sync::CancellationToken;
 use toolcrib::RunLedger;
 use toolcrib::auth::SigningKey;
 use toolcrib::config::{LiveConfig, ServerLimits};
 use toolcrib::egress::Network;
 use toolcrib::ledger::MemoryRuns;
-use toolcrib::mcp::{McpServer, McpServerSettings};
+use toolcrib::mcp::McpServer;
 use toolcrib::store::Store;
 
 use crate::http::a2a::push::registry::PushRegistry;
@@ -34,6 +35,8 @@ pub(crate) struct GatewayState {
     /// The door of the Model Context Protocol; sessions of older clients live in it.
     pub(crate) mcp: toolcrib::mcp::McpHttpHandler,
     pub(crate) door: McpServer,
+    /// What `/v1/openapi.json` says to everybody, made when it is asked for.
+    pub(crate) document: LazyLock<Bytes>,
     pub(crate) telemetry: Arc<Telemetry>,
     pub(crate) names: HostNames,
     /// The web page, and who is signed in on it.
@@ -78,28 +81,13 @@ pub(crate) struct A2aServerSettings {
 impl GatewayState {
     pub(crate) fn new(
         live: Arc<LiveConfig>,
+        (door, document): (McpServer, LazyLock<Bytes>),
         (names, guard, page): (HostNames, Authenticator, PageDoor),
         bounds: ServerLimits,
         store: Option<Store>,
         telemetry: Arc<Telemetry>,
         A2aServerSettings { card_key, pushes }: A2aServerSettings,
     ) -> Self {
-        let settings = McpServerSettings {
-            hosts: names.hosts().to_vec(),
-            origins: names.origins(),
-            request: bounds.json(),
-            most_sessions: bounds.sessions,
-            sessions_per_caller: bounds.sessions_per_caller,
-            session_life: bounds.session_life,
-            longest_session: bounds.longest_session,
-            most_waiting: bounds.waiting,
-            patience: bounds.patience,
-            most_tasks: bounds.tasks,
-            task_after: bounds.task_after,
-            task_life: bounds.task_life,
-            ..McpServerSettings::default()
-        };
-        let door = super::mcp::server(&live, &telemetry, settings);
         let replies = ReplyStore(live.crib().clone());
         let stop = CancellationToken::new();
         let keys_for = store.as_ref().map_or(Duration::from_hours(24), Store::keys_for);
@@ -111,6 +99,7 @@ impl GatewayState {
             live,
             mcp: door.http_handler(),
             door,
+            document,
             telemetry,
             names,
             page,

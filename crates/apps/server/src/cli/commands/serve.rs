@@ -34,6 +34,7 @@ use crate::config;
 use crate::config::tokens::{self, TokenFolder};
 use crate::http::a2a::push;
 use crate::http::agents::live::recovery;
+use crate::http::gateway::gateway;
 use crate::http::listen::accept::{self, HttpListener, most_connections};
 use crate::http::listen::peers::PeerLimits;
 use crate::http::listen::workers::Workers;
@@ -105,14 +106,14 @@ pub(crate) fn serve(
         let (page, page_listener) = page.split();
         let names = HostNames::new(bound, &hosts);
         let bounds = file.checked.bounds.clone();
-        let gateway = Arc::new(GatewayState::new(
+        let gateway = gateway(
             live,
             (names, guard, page),
             bounds,
             store.clone(),
             Arc::clone(&telemetry),
             A2aServerSettings { card_key, pushes: file.checked.front.pushes.clone() },
-        ));
+        );
         let doors = listeners((listener, page_listener), &file, tls, most);
         output.warn(&gateway.agents.take(&file.checked));
         run(doors, gateway, &mut workers, watcher::WatchedFiles { file, keys, splits }, output)

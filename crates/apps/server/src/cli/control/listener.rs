@@ -21,13 +21,14 @@ use crate::cli::args::GlobalArgs;
 use crate::config::mcp_instances;
 use crate::config::registry::RegistryEntry;
 use crate::config::tokens::{self, CallerToken, TokenScan};
+use crate::http::gateway::gateway;
 use crate::http::listen::accept::{self, HttpListener};
 use crate::http::listen::peers::PeerLimits;
 use crate::http::listen::workers::Workers;
 use crate::http::page::door::{ListenerKind, PageDoor};
 use crate::http::pipeline::authentication::Authenticator;
 use crate::http::pipeline::host_check::HostNames;
-use crate::http::state::{A2aServerSettings, GatewayState};
+use crate::http::state::A2aServerSettings;
 use crate::telemetry::{Telemetry, log};
 
 /// Connections at the same time: one person's commands.
@@ -68,14 +69,14 @@ impl ControlListener {
         guard.take(&TokenScan { keys, problems: Vec::new(), is_partial: false });
         let ControlBackend { live, bounds, store, telemetry } = inside;
         let names = HostNames::new(address, &[]);
-        let gateway = Arc::new(GatewayState::new(
+        let gateway = gateway(
             live,
             (names, guard, PageDoor::new(None)),
             bounds,
             store,
             telemetry,
             A2aServerSettings::default(),
-        ));
+        );
         gateway.started.store(true, Ordering::Relaxed);
         let (stop, now) = (gateway.stop.clone(), CancellationToken::new());
         let ends = (stop.clone(), now.clone());

@@ -1,9 +1,10 @@
-//! What a client that has no token yet may know of us (RFC 9728).
+//! What a client that has no token yet may know of us: who gives tokens (RFC 9728), and what can
+//! be asked.
 
 use toolcrib::auth::ProtectedResource;
 
 use super::problem::{HttpProblem, ProblemKind};
-use super::reply::json as reply;
+use super::reply::{json as reply, json_bytes};
 use super::request::GatewayRequest;
 use super::route::ReplyFuture;
 
@@ -20,4 +21,9 @@ pub(crate) fn answer(asked: GatewayRequest) -> ReplyFuture {
             HttpProblem::new(ProblemKind::UnknownRoute, detail)
         })
     })
+}
+
+/// The document of OpenAPI: the same for everybody.
+pub(crate) fn document(asked: GatewayRequest) -> ReplyFuture {
+    Box::pin(async move { Ok(json_bytes(asked.gateway.document.clone())) })
 }

@@ -1,25 +1,14 @@
 //! The OpenAPI document, made of the rows of the router.
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
 
-use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
 use super::parameter::{ParameterType, QueryParameter};
 use super::problem::ProblemKind;
-use super::reply::json_bytes;
-use super::request::GatewayRequest;
-use super::route::{ReplyFuture, Route, RouteAccess};
+use super::route::{Route, RouteAccess};
 use super::table::{COMMON, OF_BODIES, OF_CALLERS, all};
 use crate::http::rest::calls::KEY;
-
-/// It is the same for everybody and anybody may ask for it, so it is made once.
-static DOCUMENT: LazyLock<Bytes> = LazyLock::new(|| document().to_string().into());
-
-pub(crate) fn answer(_asked: GatewayRequest) -> ReplyFuture {
-    Box::pin(async { Ok(json_bytes(DOCUMENT.clone())) })
-}
 
 pub(crate) fn document() -> Value {
     let mut paths = Map::new();

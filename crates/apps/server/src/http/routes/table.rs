@@ -18,7 +18,7 @@ use super::problem::ProblemKind::{
 use super::route::Route;
 use super::route::RouteAccess::{Anybody, Operator};
 use super::row::{LARGEST_COUNT, delete, get, limit, number, one_of, post, text};
-use super::{metadata, openapi, schemas};
+use super::{metadata, schemas};
 use crate::http::mcp;
 use crate::http::rest::{
     calls, health, metrics, plan,
@@ -221,7 +221,7 @@ static ROUTES: &[Route] = &[
     get("/metrics", "metrics", metrics::metrics, "Figures for Prometheus.")
         .access(Operator)
         .undocumented(),
-    get("/v1/openapi.json", "openapi", openapi::answer, "This document.").access(Anybody),
+    get("/v1/openapi.json", "openapi", metadata::document, "This document.").access(Anybody),
     get("/healthz", "healthz", health::alive, "Tell that the process is alive.")
         .access(Anybody)
         .answers(schemas::status),
