@@ -1,5 +1,6 @@
 //! Runs that are given up while they go on.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
@@ -17,17 +18,21 @@ async fn after_a_cancelled_run_no_call_begins() {
         Duration::from_millis(300),
         Box::new(ScriptedTurn::call("write", json!({ "n": 1 }))),
     );
-    let model = scripted([slow]);
+    let model = Arc::new(scripted([slow]));
+    let asked = Arc::clone(&model);
     let agent = agent(settings(&model, ModelApi::OpenAiChat), crib(&oracle), Budget::default());
     let mut run = run(&agent, "Write.");
     let cancel = CancellationToken::new();
     let stop = cancel.clone();
     tokio::spawn(async move {
-        tokio::time::sleep(Duration::from_millis(50)).await;
+        while asked.asked().is_empty() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
         stop.cancel();
     });
     let pause = run.go(&mut |_| {}, &cancel).await;
     assert!(matches!(pause, RunPause::Ended(end) if end.stop == StopReason::Cancelled));
+    // Longer than the model takes for its answer, which comes over a socket, to nobody.
     tokio::time::sleep(Duration::from_millis(400)).await;
     assert_eq!(oracle.runs(), []);
 }
@@ -71,6 +76,7 @@ async fn whenever_a_run_is_cancelled_no_call_begins_after_its_end() {
         for one in together {
             ended.push(one.await.unwrap());
         }
+        // Nothing is to happen, and nothing tells when: what was on its way has a moment.
         tokio::time::sleep(Duration::from_millis(5)).await;
         for (oracle, at_end) in ended {
             assert_eq!(oracle.runs().len(), at_end, "with the seed {SEED}");

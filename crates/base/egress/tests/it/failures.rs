@@ -92,6 +92,7 @@ async fn a_line_that_was_kept_and_is_gone_is_made_anew() {
         let request = EgressRequest::new(Method::POST, server.url("/"));
         let response = egress.clone().send(request).await.unwrap();
         assert_eq!(response.bytes(3).await.unwrap(), "one");
+        // The end of the line comes over a socket, and nothing tells of it.
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
         assert_eq!((server.connects(), server.heard().len()), (count, count));
     }

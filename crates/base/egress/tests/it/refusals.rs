@@ -31,6 +31,7 @@ async fn a_name_that_turns_private_is_left_alone() {
     let url = Url::parse(&format!("http://turning.test:{port}/")).unwrap();
     let first = egress.send(EgressRequest::new(Method::GET, url.clone())).await.unwrap();
     assert_eq!(first.bytes(5).await.unwrap(), "hello");
+    // The end of the line comes over a socket, and nothing tells of it.
     tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     let second = egress.send(EgressRequest::new(Method::GET, url)).await.unwrap_err();
     assert_eq!((second.kind, second.never_sent()), (EgressErrorKind::Refused, true));

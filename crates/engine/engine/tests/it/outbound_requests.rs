@@ -140,7 +140,7 @@ async fn each_attempt_of_a_call_has_a_request_of_its_own() {
     assert_eq!(seen.take(), lines);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_request_that_is_given_up_says_why() {
     let (crib, seen) = watched();
     let line = |error: &str| {

@@ -95,6 +95,7 @@ async fn a_ticket_expires_by_the_clock_on_the_wall_also_while_nothing_runs() {
     let before = crib(&scratch, wipe(&oracle), Duration::from_millis(300));
     let ticket = park(&before, 1).await;
     drop(before);
+    // By the clock on the wall: nothing of ours runs that could be asked.
     tokio::time::sleep(Duration::from_millis(350)).await;
     let after = crib(&scratch, wipe(&oracle), LONG);
     assert_eq!(after.tickets(&alice()).await.unwrap(), []);
@@ -108,7 +109,8 @@ async fn a_call_without_an_end_is_unknown_after_a_restart() {
     let (scratch, oracle) = (Scratch::new(), Oracle::default());
     let hang = |name, effect| oracle.tool(spec(name, effect), Behaviour::Hang);
     let tools = [hang("write", Effect::Write), hang("read", Effect::Read)];
-    let before = Crib::builder().ledger(Arc::new(store(&scratch))).policy(AllowAll);
+    let kept = store(&scratch);
+    let before = Crib::builder().ledger(Arc::new(kept.clone())).policy(AllowAll);
     let before = before.build_fixed(Toolset::of(tools).unwrap());
     // Each in a batch of its own: within one, the second would wait for the first.
     let running = ["read", "write"].map(|name| {
@@ -120,7 +122,13 @@ async fn a_call_without_an_end_is_unknown_after_a_restart() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     // The row of the call that reads is on its way, and nobody waited for it.
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    let rows = async || {
+        let page = kept.calls(&alice(), CallFilter::default(), None, 9).await;
+        page.unwrap().calls.len()
+    };
+    while rows().await < 2 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
     // As a kill would leave it: a copy while it runs, since the calls hold the store.
     let copy = Scratch::new();
     for end in ["", "-wal"] {

@@ -228,7 +228,9 @@ async fn a_call_that_is_cancelled_has_its_task_cancelled() {
     let arguments = json!({ "message": "Slowly" });
     let calling = agency.call("ask", &arguments, options);
     let stopping = async {
-        tokio::time::sleep(Duration::from_millis(300)).await;
+        while !agent.methods().iter().any(|method| method == "GetTask") {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
         cancel.cancel();
     };
     let (said, ()) = tokio::join!(calling, stopping);

@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 use toolcrib_core::{BatchOptions, ErrorKind, Source as _, ToolOutcome};
 
 use crate::lists::List;
-use crate::support::{crib, failed, run, run_with, settings, source};
+use crate::support::{crib, failed, run, run_with, settings, source, until};
 
 #[tokio::test]
 async fn servers_of_every_era_are_understood_and_silent_ones_cost_little_time() {
@@ -235,7 +235,7 @@ async fn a_cancelled_call_leaves_nothing_behind_for_the_next() {
         let options = BatchOptions { cancel: cancel.clone(), ..BatchOptions::default() };
         let arguments = json!({"pause": 1_500, "nonce": "first"});
         let (given_up, ()) = tokio::join!(run_with(&crib, "late", arguments, options), async {
-            tokio::time::sleep(Duration::from_millis(150)).await;
+            until("the call runs", || source.status().in_flight == 1).await;
             cancel.cancel();
         });
         assert!(!given_up.outcome.is_done());

@@ -121,7 +121,7 @@ async fn a_long_call_delays_nobodys_question_and_is_asked_nothing() {
     for _ in 0..2 {
         let (told, took) =
             tokio::join!(ann.calls(&crib, "slow", json!({ "pause": 3_000, "nonce": 1 })), async {
-                tokio::time::sleep(Duration::from_millis(300)).await;
+                until("the long one runs", || source.status().in_flight == 1).await;
                 let began = Instant::now();
                 bob.is_asked(&crib, 0).await;
                 began.elapsed()
@@ -225,7 +225,7 @@ async fn calls_that_belong_to_no_conversation_have_a_program_each_where_conversa
     let alone = async || {
         let slow = run(&crib, "slow", json!({ "pause": 1_500 }));
         let counts = async {
-            tokio::time::sleep(Duration::from_millis(300)).await;
+            until("the slow one runs", || source.status().in_flight == 1).await;
             program(&run(&crib, "count", json!({})).await)
         };
         tokio::join!(slow, counts).1

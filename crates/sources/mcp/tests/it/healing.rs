@@ -9,6 +9,7 @@ use toolcrib_core::{BatchOptions, CribLimits, ErrorKind, Response, Source, ToolO
 use toolcrib_engine::Crib;
 use toolcrib_mcp::{ConnectionPhase, McpSourceSettings, McpTransport, StdioSettings};
 use toolcrib_testkit::hostile::HostileServer;
+use url::Url;
 
 use crate::over_http;
 use crate::support::{crib, crib_within, failed, run, run_with, settings, source, until};
@@ -50,10 +51,11 @@ async fn the_death_of_a_server_wakes_whoever_waits_for_changes() {
 
 #[tokio::test]
 async fn calls_in_flight_end_when_their_server_dies() {
-    let crib = crib(&source(settings(&["legacy"]))).await;
+    let source = source(settings(&["legacy"]));
+    let crib = crib(&source).await;
     let begun = Instant::now();
     let (hanging, _) = tokio::join!(run(&crib, "hang", json!({})), async {
-        tokio::time::sleep(Duration::from_millis(500)).await;
+        until("the call runs", || source.status().in_flight == 1).await;
         run(&crib, "die", json!({})).await
     });
     let (kind, message) = failed(&hanging);
@@ -129,10 +131,16 @@ async fn calls_over_http_outlive_one_that_was_not_let_in() {
         // Several, so that none of the lines that were opened before is free.
         let slow = (0..6).map(|_| run(&crib, "wait", json!({"text": "2000"})));
         let (slow, refused) = tokio::join!(futures_util::future::join_all(slow), async {
-            tokio::time::sleep(Duration::from_millis(500)).await;
+            let calls =
+                || server.received().iter().filter(|(_, body)| body.contains("tools/call")).count();
+            until("all are within", || calls() == 6).await;
+            let address = server.url();
             // It takes nobody in any more, and answers those that are within.
             drop(server);
-            tokio::time::sleep(Duration::from_millis(200)).await;
+            let address = Url::parse(&address).unwrap();
+            let port = address.port().unwrap();
+            let is_shut = || std::net::TcpStream::connect(("127.0.0.1", port)).is_err();
+            until("it takes nobody in", is_shut).await;
             run(&crib, "echo", json!({"text": "hi"})).await
         });
         assert_eq!(failed(&refused).0, ErrorKind::Unavailable, "{words:?}: {refused:?}");
@@ -154,7 +162,8 @@ async fn a_connection_that_was_stopped_since_nobody_came_for_it_is_not_handed_ou
     let cancel = CancellationToken::new();
     let options = BatchOptions { cancel: cancel.clone(), ..BatchOptions::default() };
     let (given_up, ()) = tokio::join!(run_with(&crib, "count", json!({}), options), async {
-        tokio::time::sleep(Duration::from_millis(300)).await;
+        let is_starting = || source.status().phase == ConnectionPhase::Starting;
+        until("a connection is opened", is_starting).await;
         cancel.cancel();
     });
     assert!(!given_up.outcome.is_done());
@@ -213,7 +222,7 @@ async fn a_server_that_died_is_no_more_though_a_helper_holds_its_pipes() {
         until("the helper runs", || runs(&marker)).await;
         let begun = Instant::now();
         let (hanging, _) = tokio::join!(run(&crib, "hang", json!({})), async {
-            tokio::time::sleep(Duration::from_millis(200)).await;
+            until("the call runs", || source.status().in_flight == 1).await;
             run(&crib, "die", json!({})).await
         });
         let (kind, message) = failed(&hanging);

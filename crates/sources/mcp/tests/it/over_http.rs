@@ -87,6 +87,7 @@ async fn calls_in_turn_that_are_answered_as_events_use_one_connection() {
     let (url, count) = counted(&serve(Fixture::default(), false).await.unwrap()).await;
     let crib = crib(&source(settings(&url))).await;
     run(&crib, "echo", json!({})).await;
+    // As below: nothing tells of the end of a stream that nobody waits for.
     tokio::time::sleep(Duration::from_millis(150)).await;
     let before = count.load(Ordering::Acquire);
     for n in 0..6 {

@@ -125,6 +125,7 @@ async fn a_task_that_nobody_waits_for_any_more_is_cancelled_at_its_server() {
     let cancel = CancellationToken::new();
     let options = BatchOptions { cancel: cancel.clone(), ..BatchOptions::default() };
     let (given_up, ()) = tokio::join!(run_with(&crib, "research", endless(), options), async {
+        // The task has begun by then, of which its server tells nobody but the call.
         tokio::time::sleep(Duration::from_millis(300)).await;
         cancel.cancel();
     });

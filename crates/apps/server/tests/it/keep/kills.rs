@@ -166,7 +166,7 @@ fn examine(
     (heard, round, tools): (&Heard, usize, &[&str]),
     what: &str,
 ) -> Folder {
-    // What a dead process had sent may still be on its way.
+    // What a dead process had sent may still be on its way, and nothing tells when it is not.
     std::thread::sleep(Duration::from_millis(30));
     sound(&folder, what);
     let mut serving = Serving::start_in(folder, &[]);

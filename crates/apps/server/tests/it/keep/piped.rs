@@ -104,6 +104,7 @@ fn time_another_definition_and_another_policy_end_what_was_asked_at_a_pipe() {
     let file = file.replace("ticket_lifetime = \"1s\"", "");
     let mut client = Client::at(&folder);
     let state = client.asked("g");
+    // Longer than the ticket lives: at a pipe nothing tells of its end.
     std::thread::sleep(std::time::Duration::from_millis(1_100));
     assert_eq!(client.approves_same("g", &state), "refused");
     folder.write("crib.toml", &file);

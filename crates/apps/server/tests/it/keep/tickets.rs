@@ -156,7 +156,8 @@ fn time_another_definition_and_another_policy_end_a_ticket() {
     let (serving, oracle) =
         (serving(&upstream, "[limits]\nticket_lifetime = \"2s\"\n"), &upstream.oracle);
     let asked = ask(&serving, "g");
-    std::thread::sleep(std::time::Duration::from_millis(2_100));
+    let waits = || serving.ask("GET", "/v1/tickets", "").json()["tickets"] != json!([]);
+    assert!(waits() && eventually(|| !waits()));
     let same = |nonce: &str| wanted("child__act", arguments(nonce));
     assert_eq!(by_mcp(&serving, &serving.token, &same("g"), &asked.state), "refused");
     let late = by_rest(&serving, &serving.token, &asked.ticket, &json!({}));

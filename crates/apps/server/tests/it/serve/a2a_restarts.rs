@@ -234,9 +234,8 @@ fn a_server_that_dies_at_any_moment_finds_the_task_of_a_remote_agent_again() {
             let mut serving = Serving::start_in(take(&mut serving), &[]);
             let task = send(&serving, moment).unwrap();
             if moment.starts_with("checkpoint") {
-                std::thread::sleep(Duration::from_millis(300));
-                let asked = maker.asked();
-                assert!(asked.contains(&"GetTask".to_owned()), "{what}: {asked:?}");
+                let is_asked = || maker.asked().contains(&"GetTask".to_owned());
+                assert!(eventually(is_asked), "{what}: {:?}", maker.asked());
                 maker.is("done", true);
             }
             let id = task["id"].as_str().unwrap();
@@ -315,7 +314,8 @@ fn again(maker: &Maker, model: &ScriptedModel, signal: &str) -> (Serving, String
     serving.hears(LOADED);
     let id = send(&serving, "m1").unwrap()["id"].as_str().unwrap().to_owned();
     assert!(eventually(|| maker.messages() == 1));
-    // Its name comes with the first event, and is written down.
+    // Its name comes with the first event, and is written down, where nobody but the next process
+    // looks.
     std::thread::sleep(Duration::from_millis(300));
     serving.signal(signal);
     assert!(eventually(|| has_died(&mut serving)));

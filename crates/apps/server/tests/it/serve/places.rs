@@ -121,11 +121,10 @@ fn an_answer_that_goes_on_keeps_its_place_through_every_door() {
 
 /// The status of an answer, if it begins within a moment; it can still be read.
 fn begun_within(stream: &mut TcpStream) -> Option<u16> {
-    std::thread::sleep(Duration::from_millis(300));
-    stream.set_nonblocking(true).unwrap();
+    stream.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
     let mut seen = [0; 12];
     let read = stream.peek(&mut seen);
-    stream.set_nonblocking(false).unwrap();
+    stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
     String::from_utf8_lossy(&seen[..read.ok()?]).rsplit(' ').next()?.parse().ok()
 }
 

@@ -37,6 +37,7 @@ fn a_stream_that_listens_ends_with_what_it_was_opened_by() {
     let [mut taken, mut narrowed, mut kept, mut local, mut other] =
         [&taken, &narrowed, &kept, &serving.token, &other].map(|token| listen(&serving, token));
     assert!(eventually(|| serving.ask("GET", "/v1/tools", "").status == 200));
+    // They are to stay open, and nothing tells of that.
     std::thread::sleep(Duration::from_millis(500));
     for stream in [&mut taken, &mut narrowed, &mut kept, &mut local, &mut other] {
         assert!(!is_over(stream));

@@ -55,6 +55,7 @@ fn without_a_descriptor_left_a_valid_token_is_never_refused() {
     let path = std::path::Path::new(&state(&serving.folder)).join("toolcrib/keys/fresh");
     std::fs::write(&path, &fresh).unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+    // In this time the server looks for tokens several times, of which it says nothing.
     let until = Instant::now() + Duration::from_secs(4);
     while Instant::now() < until {
         assert_eq!(over(&mut own, &serving, &serving.token).status, 200);
