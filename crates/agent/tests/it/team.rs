@@ -374,6 +374,7 @@ async fn what_no_specialist_can_do_is_planned_anew_once_and_a_thread_goes_on() {
         (&answers[0]["status"], &answers[0]["missing"]),
         (&json!("refused"), &json!(["send a letter"]))
     );
+    assert_eq!(answers[0]["open_questions"], json!(["No tool for: send a letter"]));
     assert!(answers[0]["hint"].as_str().unwrap().starts_with("Plan anew once"));
     assert_eq!(answers[1]["answer"], "Still 12.");
     assert_eq!(answers[1]["thread"], *thread.lock().unwrap());

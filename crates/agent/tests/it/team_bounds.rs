@@ -238,3 +238,30 @@ async fn tools_of_the_planner_run_while_its_specialists_work() {
     let told = results(&boss, 1);
     assert_eq!((&told[0], &told[1]["answer"]), (&json!("met"), &json!("It met.")));
 }
+
+#[tokio::test]
+async fn a_result_that_is_cut_for_a_specialist_is_named_by_its_handle() {
+    let large = raw_tool(spec("money_list", Effect::Read), |_, _| async {
+        ToolOutcome::Done(Content::text("12, ".repeat(100_000)))
+    });
+    let crib = Crib::of(Toolset::of([large]).unwrap());
+    let money = scripted([
+        ScriptedTurn::call("money_list", json!({})),
+        ScriptedTurn::says("There are many."),
+    ]);
+    let boss = scripted([
+        ScriptedTurn::call("ask_money", json!({ "task": "List them." })),
+        ScriptedTurn::says("Many."),
+    ]);
+    let members = [("money", &money)];
+    let agent = planner(&boss, &crib, AgentMode::Planner, TeamLimits::default(), &members);
+    let mut run = run(&agent, "List them.");
+    let (pause, _) = go(&mut run).await;
+    assert_eq!(ended(pause).text, "Many.");
+    let answer = &results(&boss, 1)[0];
+    assert_eq!(answer["evidence"][0]["tool"], "money_list");
+    let handles = answer["artifacts"].as_array().unwrap();
+    assert!(handles.len() == 1 && handles[0].as_str().unwrap().starts_with("r_"), "{answer}");
+    // Its own model was told the beginning alone.
+    assert!(results(&money, 1)[0].to_string().len() < 300_000);
+}
