@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 use toolcrib_core::Part;
 
-use super::borrowed_json::{BorrowedFields, BorrowedJson};
-use super::strict_object::empty_as_objects;
+use super::json::borrowed_json::{BorrowedFields, BorrowedJson};
+use super::json::strict_object::empty_as_objects;
 
 /// One block of content; what we have no shape for is text to a model and stays whole beside it.
 pub(crate) fn part(block: Value) -> Part {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use toolcrib_json::repair::{RepairBounds, UnreadableJson};
 
 use super::id::StrictRequestId;
-use super::object_writer::ObjectWriter;
+use super::json::object_writer::ObjectWriter;
 
 /// Codes of JSON-RPC 2.0, section 5.1.
 pub(crate) const PARSE_ERROR: i32 = -32700;

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 use toolcrib_core::Arguments;
 
-use crate::protocol::object_writer::ObjectWriter;
+use crate::protocol::json::object_writer::ObjectWriter;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RequestParams {

@@ -6,7 +6,7 @@ use toolcrib_core::{Content, ErrorKind, Part, ToolError, ToolOutcome};
 use super::references::references;
 use crate::client::fault::McpFault;
 use crate::protocol::content::part;
-use crate::protocol::strict_object::empty_as_objects;
+use crate::protocol::json::strict_object::empty_as_objects;
 use crate::protocol::text::cut;
 
 /// Parts of one result.

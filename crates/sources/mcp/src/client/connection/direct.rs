@@ -28,7 +28,7 @@ use crate::client::http::fault;
 use crate::client::http::transport::{HttpTransport, SseEventStream};
 use crate::client::inflight::{InFlight, UpstreamRequest, UpstreamRequestEnd};
 use crate::client::stdio::{SharedStdin, StdioWriteError, free, write};
-use crate::protocol::object_writer::ObjectWriter;
+use crate::protocol::json::object_writer::ObjectWriter;
 
 /// The SDK counts from zero, and never comes as far.
 const FIRST: i64 = 1_000_000_000;

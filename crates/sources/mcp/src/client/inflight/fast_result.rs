@@ -15,7 +15,7 @@ use super::request::{UpstreamRequest, UpstreamRequestEnd};
 use crate::client::call::reply::{FastCallResult, ServerReply};
 use crate::protocol::frame;
 use crate::protocol::id::StrictRequestId;
-use crate::protocol::strict_object::StrictObject;
+use crate::protocol::json::strict_object::StrictObject;
 
 /// A message with any other field, or with one of another kind, is read like all others.
 #[derive(Deserialize)]

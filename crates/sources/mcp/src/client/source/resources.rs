@@ -19,8 +19,8 @@ use crate::client::fault::McpFault;
 use crate::client::list_kind::{PROMPTS, RESOURCES, TEMPLATES};
 use crate::client::upstream::pool::UpstreamPool;
 use crate::protocol::frame;
+use crate::protocol::json::strict_object;
 use crate::protocol::methods;
-use crate::protocol::strict_object;
 
 /// Largest definition, in bytes of JSON.
 const LARGEST: usize = 64 * 1024;

@@ -18,8 +18,8 @@ use super::status::LeftOutTool;
 use crate::client::call::task_words;
 use crate::client::settings::McpSourceSettings;
 use crate::protocol::frame;
+use crate::protocol::json::strict_object;
 use crate::protocol::mirrored_headers::{self, MirroredArgument, MirroredArguments};
-use crate::protocol::strict_object;
 use crate::protocol::text::{clean, cut};
 
 /// What became of a list.

@@ -17,7 +17,7 @@ use super::result::{result, waiting};
 use super::running::{CallIdentity, CallLifetime, McpCallEnd, RunningMcpCall};
 use crate::door::client::features::ClientFeatures;
 use crate::door::provider::CribProvider;
-use crate::protocol::borrowed_json::BorrowedJson;
+use crate::protocol::json::borrowed_json::BorrowedJson;
 
 /// How long somebody who comes too late for a ticket waits for the end of its call.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 use toolcrib_core::{ErrorKind, Response, TicketId, ToolOutcome};
 
 use crate::door::client::features::ClientFeatures;
-use crate::protocol::borrowed_json::{BorrowedFields, BorrowedJson};
 use crate::protocol::content::{self, block};
+use crate::protocol::json::borrowed_json::{BorrowedFields, BorrowedJson};
 
 /// Under which a host finds the ticket of a call that waits.
 const TICKET: &str = "toolcrib/ticket";

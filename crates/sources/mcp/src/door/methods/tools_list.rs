@@ -11,9 +11,9 @@ use toolcrib_core::{CompactJson, Effect, Exposure, Plan, PlannedTool, ToolSpec};
 use super::lists::{frame, nowhere, provided};
 use crate::door::client::features::ClientFeatures;
 use crate::door::state::{McpRequestContext, McpServerState};
+use crate::protocol::json::object_writer::ObjectWriter;
+use crate::protocol::json::raw_fields::RawFields;
 use crate::protocol::mirrored_headers::MARK as HEADER;
-use crate::protocol::object_writer::ObjectWriter;
-use crate::protocol::raw_fields::RawFields;
 
 /// A page of what a caller may see, as a result of `tools/list`. The schemas of most tools go out
 /// as they are kept, without a tree of each.

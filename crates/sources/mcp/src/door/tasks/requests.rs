@@ -10,7 +10,7 @@ use toolcrib_core::Caller;
 use super::{TaskRegistry, unknown};
 
 impl TaskRegistry {
-    pub(in crate::door) fn state(
+    pub(crate) fn state(
         &self,
         id: &str,
         (caller, profile): (&Caller, Option<&str>),
@@ -20,7 +20,7 @@ impl TaskRegistry {
         Ok(task.state())
     }
 
-    pub(in crate::door) fn answer(
+    pub(crate) fn answer(
         &self,
         id: &str,
         (caller, profile): (&Arc<Caller>, Option<&str>),
@@ -32,7 +32,7 @@ impl TaskRegistry {
         Ok(())
     }
 
-    pub(in crate::door) fn cancel(
+    pub(crate) fn cancel(
         &self,
         id: &str,
         (caller, profile): (&Caller, Option<&str>),

@@ -24,7 +24,7 @@ const MOST_OPEN: usize = 64;
 /// Beyond what any life is: of a time so far away nothing more is known.
 const FOREVER: Duration = Duration::from_hours(24 * 365);
 
-pub(in crate::door) struct McpTask {
+pub(crate) struct McpTask {
     id: String,
     identity: CallIdentity,
     created: String,
@@ -164,7 +164,7 @@ impl McpTask {
     }
 
     /// What its client is told of it at the beginning.
-    pub(in crate::door) fn seed(&self) -> Value {
+    pub(crate) fn seed(&self) -> Value {
         let mut seed = json!(self.described(&self.now()));
         if let Value::Object(fields) = &mut seed {
             fields.insert("resultType".to_owned(), json!("task"));

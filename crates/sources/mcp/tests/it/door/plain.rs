@@ -1,4 +1,4 @@
-//! The plainest calls go a shorter way than the others, and nobody can tell by the answer.
+//! Calls and lists of 2026-07-28 are answered alike, with a field that nobody knows and without it.
 
 use std::sync::Arc;
 

@@ -45,6 +45,11 @@ fn plain(id: u32, name: &str) -> Value {
 pub(super) struct Ear(TcpStream, pub(super) String);
 
 impl Ear {
+    /// What comes at a connection on which something was asked.
+    pub(super) fn at(stream: TcpStream) -> Self {
+        Self(stream, String::new())
+    }
+
     async fn open(url: &str, session: &str) -> Self {
         Self::with(url, session, "").await
     }
