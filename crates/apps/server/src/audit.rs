@@ -156,6 +156,20 @@ impl AuditLog {
         self.writer.ask(record).await
     }
 
+    /// Resolves when what the operator changes is on the disk, if that is required: it may let calls
+    /// run that did not.
+    pub(crate) async fn changed(&self, records: Vec<Value>) -> Result<(), AuditError> {
+        let mut records = records.into_iter().map(masked).peekable();
+        while let Some(record) = records.next() {
+            // One that is on the disk has those before it on the disk.
+            if self.required && records.peek().is_none() {
+                return self.writer.ask(record).await;
+            }
+            self.writer.hand_over_in_turn(record).await;
+        }
+        Ok(())
+    }
+
     /// The call has another end all the same, or none: something was faster, or could not be
     /// written.
     pub(crate) fn void(&self, resolution: &Resolution<'_>) {

@@ -7,6 +7,7 @@ use toolcrib::config::{LiveConfig, ServerLimits};
 use toolcrib::mcp::McpServerSettings;
 use toolcrib::store::Store;
 
+use super::changes::overlay_door::OverlayDoor;
 use super::mcp;
 use super::page::door::PageDoor;
 use super::pipeline::authentication::Authenticator;
@@ -18,7 +19,7 @@ use crate::telemetry::Telemetry;
 /// A server of the cribs of a file.
 pub(crate) fn gateway(
     live: Arc<LiveConfig>,
-    (names, guard, page): (HostNames, Authenticator, PageDoor),
+    (names, guard, page, overlay): (HostNames, Authenticator, PageDoor, OverlayDoor),
     bounds: ServerLimits,
     store: Option<Store>,
     telemetry: Arc<Telemetry>,
@@ -41,7 +42,7 @@ pub(crate) fn gateway(
     };
     let door = mcp::server(&live, &telemetry, settings);
     let document = LazyLock::new(document as fn() -> Bytes);
-    let who = (names, guard, page);
+    let who = (names, guard, page, overlay);
     Arc::new(GatewayState::new(live, (door, document), who, bounds, store, telemetry, a2a))
 }
 

@@ -17,6 +17,7 @@ use toolcrib::store::Store;
 use crate::http::a2a::push::registry::PushRegistry;
 use crate::http::agents::live::LiveRuns;
 use crate::http::agents::registry::AgentRegistry;
+use crate::http::changes::overlay_door::OverlayDoor;
 use crate::http::listen::overload::OverloadReason;
 use crate::http::page::door::PageDoor;
 use crate::http::pipeline::authentication::Authenticator;
@@ -41,6 +42,8 @@ pub(crate) struct GatewayState {
     pub(crate) names: HostNames,
     /// The web page, and who is signed in on it.
     pub(crate) page: PageDoor,
+    /// What is changed over the file.
+    pub(crate) overlay: OverlayDoor,
     /// What is taken from whoever comes.
     pub(crate) bounds: ServerLimits,
     pub(crate) guard: Authenticator,
@@ -82,7 +85,7 @@ impl GatewayState {
     pub(crate) fn new(
         live: Arc<LiveConfig>,
         (door, document): (McpServer, LazyLock<Bytes>),
-        (names, guard, page): (HostNames, Authenticator, PageDoor),
+        (names, guard, page, overlay): (HostNames, Authenticator, PageDoor, OverlayDoor),
         bounds: ServerLimits,
         store: Option<Store>,
         telemetry: Arc<Telemetry>,
@@ -103,6 +106,7 @@ impl GatewayState {
             telemetry,
             names,
             page,
+            overlay,
             guard,
             card_key,
             busy: Arc::new(ConcurrencyLimit::new(&bounds)),

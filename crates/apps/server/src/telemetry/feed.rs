@@ -47,6 +47,7 @@ pub(crate) enum EventTopic {
     Source,
     Catalog,
     Config,
+    Overlay,
 }
 
 /// What came after an event.
@@ -151,6 +152,11 @@ impl EventFeed {
         self.tell(EventTopic::Config, None, || json!({ "problems": problems }));
     }
 
+    /// Other fields are changed over the file.
+    pub(crate) fn overlay(&self, changes: &Value) {
+        self.tell(EventTopic::Overlay, None, || changes.clone());
+    }
+
     fn tell(&self, topic: EventTopic, of: Option<&Arc<Caller>>, data: impl FnOnce() -> Value) {
         let mut ring = self.ring();
         ring.last += 1;
@@ -196,7 +202,7 @@ impl FeedEvent {
             EventTopic::Ticket => {
                 is_own || is_operator(reader) && reach(reader, None) == AccessLevel::All
             }
-            EventTopic::Source | EventTopic::Config => is_operator(reader),
+            EventTopic::Source | EventTopic::Config | EventTopic::Overlay => is_operator(reader),
             EventTopic::Catalog if !is_operator(reader) => return Some(json!({})),
             EventTopic::Catalog => true,
         };
@@ -212,6 +218,7 @@ impl EventTopic {
             Self::Source => "source",
             Self::Catalog => "catalog",
             Self::Config => "config",
+            Self::Overlay => "overlay",
         }
     }
 }
@@ -261,7 +268,7 @@ mod tests {
         assert_eq!(of_call, [all.clone(), None, all.clone(), all.clone()]);
         let of_ticket = told(EventTopic::Ticket, Some(&ann));
         assert_eq!(of_ticket, [all.clone(), None, None, all.clone()]);
-        for topic in [EventTopic::Source, EventTopic::Config] {
+        for topic in [EventTopic::Source, EventTopic::Config, EventTopic::Overlay] {
             assert_eq!(told(topic, None), [None, None, all.clone(), all.clone()]);
         }
         let of_catalog = [bare.clone(), bare, all.clone(), all];

@@ -75,6 +75,7 @@ mod overlaid;
 mod page;
 mod page_events;
 mod page_now;
+mod page_overlay;
 mod page_tools;
 mod passing;
 mod places;

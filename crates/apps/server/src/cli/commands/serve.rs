@@ -108,7 +108,7 @@ pub(crate) fn serve(
         let bounds = file.checked.bounds.clone();
         let gateway = gateway(
             live,
-            (names, guard, page),
+            (names, guard, page, file.overlay_door()),
             bounds,
             store.clone(),
             Arc::clone(&telemetry),

@@ -58,6 +58,7 @@ pub(crate) fn check(
             checked,
             is_found: false,
             overlay: None,
+            held,
         };
         (refusals, failed) = serve::refusals(global, words, &file);
     }

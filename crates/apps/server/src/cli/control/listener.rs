@@ -22,6 +22,7 @@ use crate::config::mcp_instances;
 use crate::config::registry::RegistryEntry;
 use crate::config::tokens::{self, CallerToken, TokenScan};
 use crate::http::gateway::gateway;
+use crate::http::changes::overlay_door::OverlayDoor;
 use crate::http::listen::accept::{self, HttpListener};
 use crate::http::listen::peers::PeerLimits;
 use crate::http::listen::workers::Workers;
@@ -71,7 +72,7 @@ impl ControlListener {
         let names = HostNames::new(address, &[]);
         let gateway = gateway(
             live,
-            (names, guard, PageDoor::new(None)),
+            (names, guard, PageDoor::new(None), OverlayDoor::off(UNFOLLOWED)),
             bounds,
             store,
             telemetry,
@@ -100,6 +101,9 @@ impl ControlListener {
         }
     }
 }
+
+/// Why nothing is changed by way of it.
+const UNFOLLOWED: &str = "`toolcrib mcp` reads its file at its start alone: change it with `toolcrib overlay`, and start it anew";
 
 fn tell(trouble: &str) {
     let message = "`toolcrib tickets` may not reach this process";

@@ -94,6 +94,10 @@ impl Refusal {
             | ProblemKind::NoRoom
             | ProblemKind::NotAReply
             | ProblemKind::EndKnown
+            | ProblemKind::OverlayOff
+            | ProblemKind::VersionConflict
+            | ProblemKind::ChangeRefused
+            | ProblemKind::UnknownChange
             | ProblemKind::KeyConflict
             | ProblemKind::KeyInUse => return Err(problem),
         };

@@ -81,8 +81,8 @@ fn operation(route: &Route) -> Value {
 /// They do what their method does not tell: they let calls run that a person is asked about, or let
 /// somebody in who may. A crib that has this one as a source reads the mark, so that its model does
 /// not decide for the person.
-const DESTROYING: [&str; 5] =
-    ["run_calls", "decide_ticket", "resolve_call", "sign_in", "make_link"];
+const DESTROYING: [&str; 6] =
+    ["run_calls", "decide_ticket", "resolve_call", "sign_in", "make_link", "change_overlay"];
 
 fn in_path(name: &str) -> Value {
     json!({

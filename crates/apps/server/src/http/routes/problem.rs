@@ -40,6 +40,10 @@ pub(crate) enum ProblemKind {
     NotAReply,
     TicketRefused,
     EndKnown,
+    OverlayOff,
+    VersionConflict,
+    ChangeRefused,
+    UnknownChange,
     KeyConflict,
     KeyInUse,
     OutcomeUnknown,
@@ -49,7 +53,7 @@ pub(crate) enum ProblemKind {
 }
 
 impl ProblemKind {
-    pub(crate) const ALL: [Self; 37] = [
+    pub(crate) const ALL: [Self; 41] = [
         Self::BadRequest,
         Self::BadHost,
         Self::BadOrigin,
@@ -81,6 +85,10 @@ impl ProblemKind {
         Self::NotAReply,
         Self::TicketRefused,
         Self::EndKnown,
+        Self::OverlayOff,
+        Self::VersionConflict,
+        Self::ChangeRefused,
+        Self::UnknownChange,
         Self::KeyConflict,
         Self::KeyInUse,
         Self::OutcomeUnknown,
@@ -123,6 +131,10 @@ impl ProblemKind {
             Self::NotAReply => ("not-a-reply", 422, "This is no reply of the model API"),
             Self::TicketRefused => ("ticket-refused", 409, "The ticket cannot be redeemed"),
             Self::EndKnown => ("end-known", 409, "The call takes no such end"),
+            Self::OverlayOff => ("overlay-off", 409, "The file cannot be changed over here"),
+            Self::VersionConflict => ("version-conflict", 412, "Somebody changed it meanwhile"),
+            Self::ChangeRefused => ("change-refused", 422, "The file could not say so"),
+            Self::UnknownChange => ("unknown-change", 404, "There is no such change"),
             Self::KeyConflict => ("key-conflict", 409, "The key belongs to another request"),
             Self::KeyInUse => ("key-in-use", 409, "The request of this key still runs"),
             Self::OutcomeUnknown => ("outcome-unknown", 409, "Nobody can say how it ended"),

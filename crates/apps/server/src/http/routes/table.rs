@@ -2,6 +2,7 @@
 
 mod a2a;
 mod agents;
+mod changes;
 mod page;
 
 use toolcrib::Discovery;
@@ -65,7 +66,8 @@ const CURSOR: QueryParameter = text("cursor", "Where the page before ended: its 
 
 /// Every route, in the order of the document.
 pub(crate) fn all() -> impl Iterator<Item = &'static Route> + Clone {
-    ROUTES.iter().chain(page::ROUTES).chain(agents::ROUTES).chain(a2a::ROUTES)
+    let of_page = page::ROUTES.iter().chain(changes::ROUTES);
+    ROUTES.iter().chain(of_page).chain(agents::ROUTES).chain(a2a::ROUTES)
 }
 
 static ROUTES: &[Route] = &[

@@ -1,12 +1,36 @@
-//! Tells those who follow the server how its sources and its catalog change.
+//! Tells those who follow the server how its sources, its catalog and what holds over its file
+//! change.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use serde_json::json;
 use toolcrib::Catalog;
 use toolcrib::catalog::SourceState;
+use toolcrib::config::Overlay;
 
+use crate::telemetry::Telemetry;
 use crate::telemetry::feed::EventFeed;
+
+/// Changes over the file that one event and one record name.
+const MOST_CHANGES: usize = 100;
+
+/// Tells which fields are changed over the file by now, whoever did it.
+pub(super) fn of_overlay(before: &Overlay, now: &Overlay, telemetry: &Telemetry) {
+    if before == now {
+        return;
+    }
+    let missing = |here: &Overlay, there: &Overlay| -> Vec<_> {
+        let rows = here.rows.iter().filter(|row| !there.rows.contains(row)).take(MOST_CHANGES);
+        rows.map(|row| json!({ "id": row.id, "path": row.path, "by": row.by })).collect()
+    };
+    let (made, gone) = (missing(now, before), missing(before, now));
+    let fields = json!({ "version": now.version, "made": made, "gone": gone });
+    if let Some(audit) = &telemetry.audit {
+        audit.note(json!({ "record": "overlay", "act": "followed", "changes": fields }));
+    }
+    telemetry.feed.overlay(&fields);
+}
 
 /// Tells of each source that is doing otherwise than before.
 pub(super) fn of_sources(before: &[SourceState], now: &[SourceState], feed: &EventFeed) {

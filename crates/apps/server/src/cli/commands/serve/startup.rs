@@ -7,7 +7,7 @@ use anyhow::{Context, Result, anyhow};
 use tokio_rustls::TlsAcceptor;
 use toolcrib::Fingerprint;
 use toolcrib::auth::SigningKey;
-use toolcrib::config::{Config, ListenerSettings, SecretLookup as _};
+use toolcrib::config::{Config, ListenerSettings, Overlay, SecretLookup as _};
 use toolcrib::pins::PinFile;
 use toolcrib::store::{self, Store, StoreError, StoreOptions};
 
@@ -18,6 +18,7 @@ use crate::cli::trust;
 use crate::config::overlays::{self, OverlayFile};
 use crate::config::registry::RegistryEntry;
 use crate::config::{self, servers};
+use crate::http::changes::overlay_door::OverlayDoor;
 use crate::http::listen::tls::acceptor;
 
 /// The file, and what was read in it last.
@@ -32,6 +33,8 @@ pub(crate) struct ServeConfig {
     pub(in crate::cli) checked: Config,
     /// Nobody named it.
     pub(in crate::cli) is_found: bool,
+    /// What was changed over it when it was read.
+    pub(in crate::cli) held: Overlay,
 }
 
 impl ServeConfig {
@@ -68,7 +71,21 @@ impl ServeConfig {
         if is_found {
             trust::pass(&path, &mut checked, || Config::read(own, &shown).config, output)?;
         }
-        Ok(Self { path, text, folded, overlay, checked, is_found })
+        Ok(Self { path, text, folded, overlay, checked, is_found, held })
+    }
+
+    /// By which the page changes fields over it.
+    pub(in crate::cli) fn overlay_door(&self) -> OverlayDoor {
+        match &self.overlay {
+            Some(kept) => {
+                let default = self.text.is_none().then(|| DEFAULT.to_owned());
+                OverlayDoor::of(self.path.clone(), kept.clone(), default)
+            }
+            None => OverlayDoor::off(
+                "the server was started with `--no-overlay`, or has no folder to keep changes in \
+                 (`HOME` or `XDG_STATE_HOME`): start it without the first and with the second",
+            ),
+        }
     }
 }
 

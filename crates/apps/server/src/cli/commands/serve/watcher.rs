@@ -74,6 +74,7 @@ async fn follow_file(
     let mut unread = String::new();
     // When a change over the file ends by itself.
     let mut end = None;
+    let mut told = file.held.clone();
     loop {
         // What is written while it is read is read again, and what is being written, such as the
         // first half of a file whose second half forbids something, is read once it stands still.
@@ -97,6 +98,9 @@ async fn follow_file(
                     end = held.next_end(overlays::now());
                     let wishes = (&mut file, &wishes, &askers);
                     distrusted = reload(wishes, (text, &held), gateway, output).await;
+                    gateway.overlay.follows(held.version);
+                    news::of_overlay(&told, &held, &gateway.telemetry);
+                    told = held;
                 }
                 // Descriptors may be lacking only now, so it is tried again.
                 Err(error) => {
@@ -109,7 +113,16 @@ async fn follow_file(
                 }
             }
         }
-        tokio::time::sleep(PAUSE).await;
+        tokio::select! {
+            () = tokio::time::sleep(PAUSE) => {}
+            () = gateway.overlay.changed() => {
+                // It is put in place whole, so that nobody meets half of it.
+                applied = None;
+                if let Some((_, over)) = &mut seen {
+                    *over = file.overlay.as_ref().map(OverlayFile::stamp);
+                }
+            }
+        }
     }
 }
 

@@ -1,21 +1,19 @@
 //! `toolcrib overlay`: single fields that hold over the configuration.
 
-use std::path::{Path, PathBuf};
-
-use anyhow::{Context as _, Result, anyhow, bail};
+use anyhow::{Context as _, Result};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
-use toolcrib::config::{Config, Overlay, OverlayPath, OverlayRow, OverlayStanding};
+use toolcrib::config::OverlayStanding;
 
 use crate::cli::CommandExit;
 use crate::cli::args::{CONFIG, GlobalArgs, OverlayCommand};
 use crate::cli::context::DEFAULT;
 use crate::cli::output::Output;
-use crate::config::overlays::{OverlayFile, now};
+use crate::config::overlays::now;
+use crate::config::overlays::overlaid_config::{
+    self, FieldChange, FieldChanges, LONGEST_HOLD, OverlaidConfig, OverlayEdit,
+};
 use crate::config::{self, tokens};
-
-/// Longest word of why, in characters.
-const LONGEST_WHY: usize = 500;
 
 pub(crate) fn overlay(
     global: &GlobalArgs,
@@ -27,19 +25,19 @@ pub(crate) fn overlay(
         Some(path) => config::file(path)?,
         None => config::file_if_any(&path)?.unwrap_or_else(|| DEFAULT.to_owned()),
     };
-    let file = OverlayFile::of(&path)
+    let over = OverlaidConfig::of(&path, text)
         .context("there is no place to keep a change: set `HOME` or `XDG_STATE_HOME`")?;
-    let over = OverlaidConfig { path, text, file };
+    let report = OverlayReport { over };
     match command.unwrap_or(OverlayCommand::Show) {
-        OverlayCommand::Show => over.show(output),
+        OverlayCommand::Show => report.show(output),
         OverlayCommand::Set { path, value, why, lasts } => {
-            let row = over.row(&path, &value, (why, lasts.as_deref()))?;
-            over.set(output, row)
+            let changes = OverlayReport::changes((&path, &value), (why, lasts.as_deref()))?;
+            report.set(output, changes)
         }
-        OverlayCommand::Undo { numbers } => over.undo(output, &numbers),
-        OverlayCommand::Clear => over.clear(output),
+        OverlayCommand::Undo { numbers } => report.take_back(output, &OverlayEdit::Undo(numbers)),
+        OverlayCommand::Clear => report.take_back(output, &OverlayEdit::Clear),
         OverlayCommand::Export => {
-            let folded = over.file.read()?.folded(&over.text, &over.shown(), now());
+            let folded = report.over.folded(&report.over.read()?);
             if output.json {
                 output.value(&json!({ "toml": folded }))?;
             } else {
@@ -50,62 +48,33 @@ pub(crate) fn overlay(
     }
 }
 
-struct OverlaidConfig {
-    path: PathBuf,
-    text: String,
-    file: OverlayFile,
+/// The changes over a configuration, for a terminal.
+struct OverlayReport {
+    over: OverlaidConfig,
 }
 
-impl OverlaidConfig {
-    fn row(
-        &self,
-        path: &str,
-        value: &str,
+impl OverlayReport {
+    fn changes(
+        (path, value): (&str, &str),
         (why, lasts): (Option<String>, Option<&str>),
-    ) -> Result<OverlayRow> {
-        let path: OverlayPath = path.parse().map_err(|error: String| anyhow!(error))?;
+    ) -> Result<FieldChanges> {
+        let path = overlaid_config::path(path)?;
         // What is no JSON is a text: `read`, `5s`.
         let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
-        if why.as_ref().is_some_and(|why| why.chars().count() > LONGEST_WHY) {
-            bail!("`--why` has more than {LONGEST_WHY} characters: make it shorter");
-        }
         let until = lasts.map(|lasts| until(lasts, now())).transpose()?;
-        let was = Overlay::said(&path, &self.text, &self.shown());
-        let by = tokens::LOCAL.to_owned();
-        Ok(OverlayRow { id: 0, path, value, was, by, at: now(), why, until })
+        let fields = vec![FieldChange { path, value: Some(value) }];
+        Ok(FieldChanges { fields, by: tokens::LOCAL.to_owned(), why, until })
     }
 
-    /// A row of the same path is replaced, since only one of them could hold; rules are added.
-    fn set(&self, output: &Output, row: OverlayRow) -> Result<CommandExit> {
-        let (row, is_kept) = self.file.change(|overlay| {
-            overlay.version += 1;
-            let row = OverlayRow { id: overlay.version, ..row };
-            overlay.rows.retain(|other| other.path != row.path || row.path.is_rules());
-            overlay.rows.push(row.clone());
-            let read = Config::read_over(&self.text, &self.shown(), overlay, now());
-            if let Some(problem) = read.problems.first() {
-                bail!("{problem}");
-            }
-            let standings = overlay.standings(&self.text, &self.shown(), now());
-            match standings.last() {
-                Some(OverlayStanding::Orphan) => bail!(
-                    "`{}` has no source or profile of `{}`: nothing was changed",
-                    self.shown(),
-                    row.path
-                ),
-                Some(OverlayStanding::Landed) => {
-                    // The row is not needed; one that stood there is gone.
-                    overlay.rows.pop();
-                    Ok((row, false))
-                }
-                Some(_) | None => Ok((row, true)),
-            }
-        })?;
+    fn set(&self, output: &Output, changes: FieldChanges) -> Result<CommandExit> {
+        let edited = self.over.edit(&OverlayEdit::Set(changes), None, |_| Ok(()))?;
         if output.json {
-            output.value(&if is_kept { json!(row) } else { Value::Null })?;
-        } else if !is_kept {
+            output.value(&edited.made.first().map_or(Value::Null, |row| json!(row)))?;
+        }
+        for row in edited.landed.iter().filter(|_| !output.json) {
             output.note(&format!("`{}` is {} in the file already", row.path, row.value));
-        } else {
+        }
+        for row in edited.made.iter().filter(|_| !output.json) {
             let was = if row.was.is_null() { "not set".to_owned() } else { row.was.to_string() };
             let undo = format!("`toolcrib overlay undo {}` takes it back", row.id);
             output.note(&format!("`{}` is {} now (the file: {was}); {undo}", row.path, row.value));
@@ -113,29 +82,9 @@ impl OverlaidConfig {
         Ok(CommandExit::Done)
     }
 
-    fn undo(&self, output: &Output, numbers: &[u64]) -> Result<CommandExit> {
-        let gone = self.file.change(|overlay| {
-            let has = |number: &u64| overlay.rows.iter().any(|row| row.id == *number);
-            if let Some(unknown) = numbers.iter().find(|number| !has(number)) {
-                bail!("there is no change {unknown}: `toolcrib overlay` lists them");
-            }
-            overlay.version += 1;
-            overlay.rows.retain(|row| !numbers.contains(&row.id));
-            let read = Config::read_over(&self.text, &self.shown(), overlay, now());
-            match read.problems.first() {
-                Some(problem) => bail!("{problem}"),
-                None => Ok(numbers.len()),
-            }
-        })?;
-        self.taken_back(output, gone)
-    }
-
-    fn clear(&self, output: &Output) -> Result<CommandExit> {
-        let gone = self.file.change(|overlay| {
-            overlay.version += 1;
-            Ok(std::mem::take(&mut overlay.rows).len())
-        })?;
-        self.taken_back(output, gone)
+    fn take_back(&self, output: &Output, edit: &OverlayEdit) -> Result<CommandExit> {
+        let edited = self.over.edit(edit, None, |_| Ok(()))?;
+        self.taken_back(output, edited.gone.len())
     }
 
     fn taken_back(&self, output: &Output, gone: usize) -> Result<CommandExit> {
@@ -143,14 +92,14 @@ impl OverlaidConfig {
             output.value(&json!({ "undone": gone }))?;
         } else {
             let changes = if gone == 1 { "1 change".to_owned() } else { format!("{gone} changes") };
-            output.note(&format!("{changes} over `{}` taken back", self.shown()));
+            output.note(&format!("{changes} over `{}` taken back", self.over.shown()));
         }
         Ok(CommandExit::Done)
     }
 
     fn show(&self, output: &Output) -> Result<CommandExit> {
-        let overlay = self.file.read()?;
-        let standings = overlay.standings(&self.text, &self.shown(), now());
+        let overlay = self.over.read()?;
+        let standings = self.over.standings(&overlay);
         let rows: Vec<_> = overlay.rows.iter().zip(standings).collect();
         if output.json {
             let rows: Vec<_> = rows
@@ -167,7 +116,7 @@ impl OverlaidConfig {
             return Ok(CommandExit::Done);
         }
         if rows.is_empty() {
-            output.note(&format!("nothing was changed over `{}`", self.shown()));
+            output.note(&format!("nothing was changed over `{}`", self.over.shown()));
             return Ok(CommandExit::Done);
         }
         let headings = ["NO", "FIELD", "NOW", "FILE", "STATE", "BY", "MADE", "UNTIL", "WHY"];
@@ -179,7 +128,7 @@ impl OverlaidConfig {
                     row.id.to_string(),
                     row.path.to_string(),
                     said(&row.value),
-                    said(&Overlay::said(&row.path, &self.text, &self.shown())),
+                    said(&self.over.said(&row.path)),
                     words(standing).to_owned(),
                     row.by.clone(),
                     time(row.at),
@@ -189,10 +138,6 @@ impl OverlaidConfig {
             }),
         )?;
         Ok(CommandExit::Done)
-    }
-
-    fn shown(&self) -> String {
-        Path::new(&self.path).display().to_string()
     }
 }
 
@@ -212,7 +157,7 @@ fn until(lasts: &str, now: u64) -> Result<u64> {
         Some(Err(_)) | None => lasts.parse().ok(),
     };
     let seconds = lasts.and_then(|lasts| u64::try_from(lasts.as_secs()).ok());
-    let seconds = seconds.filter(|seconds| (1..=10 * 366 * 86_400).contains(seconds));
+    let seconds = seconds.filter(|seconds| (1..=LONGEST_HOLD).contains(seconds));
     let seconds =
         seconds.context("`--for` is a time such as 30m, 2h or 7d, ten years at the most")?;
     Ok(now + seconds)

@@ -1,0 +1,11 @@
+//! What people change while it serves: single fields over the file.
+//!
+//! Read in this order: `overlay_door` (where changes are kept, and who follows them), `overlay` (the
+//! routes), `effects` (what a change would bring about), `export` (the changes as a text),
+//! `unified_diff`.
+
+mod effects;
+pub(crate) mod export;
+pub(crate) mod overlay;
+pub(crate) mod overlay_door;
+mod unified_diff;

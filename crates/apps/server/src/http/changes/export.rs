@@ -1,0 +1,74 @@
+//! `GET /v1/overlay/export`: the changes as words of the file, as a patch of it, or the file with
+//! them.
+
+use std::collections::BTreeSet;
+
+use serde_json::json;
+use toolcrib::config::Overlay;
+
+use super::unified_diff::unified_diff;
+use crate::config::overlays::now;
+use crate::config::overlays::overlaid_config::OverlaidConfig;
+use crate::http::routes::problem::{HttpProblem, ProblemKind};
+use crate::http::routes::reply::json as reply;
+use crate::http::routes::request::GatewayRequest;
+use crate::http::routes::route::ReplyFuture;
+use crate::secrets;
+
+pub(crate) const FORMS: [&str; 3] = ["toml", "patch", "file"];
+
+pub(crate) fn export(asked: GatewayRequest) -> ReplyFuture {
+    Box::pin(async move {
+        let over = asked.gateway.overlay.config()?;
+        let overlay = over
+            .read()
+            .map_err(|error| HttpProblem::new(ProblemKind::Unavailable, format!("{error:#}")))?;
+        let form = asked.query.get("form").unwrap_or("toml");
+        let text = match form {
+            "patch" => {
+                let own = Overlay::default().folded(&over.text, over.shown(), now());
+                unified_diff(over.shown(), &own, &over.folded(&overlay))
+            }
+            "file" => over.folded(&overlay),
+            _ => fragment(&over, &overlay),
+        };
+        let masked = secrets::masked(&text);
+        let is_masked = masked != text;
+        Ok(reply(&json!({
+            "form": form,
+            "version": overlay.version,
+            "text": masked,
+            "masked": is_masked,
+        })))
+    })
+}
+
+/// What somebody would write into the file. A source stands in a list there, in which a table of its
+/// own would be another source, so that its fields are only told.
+fn fragment(over: &OverlaidConfig, overlay: &Overlay) -> String {
+    let is_of = |table: &str, row: &&toolcrib::config::OverlayRow| {
+        row.path.keys().first().is_some_and(|first| first == table)
+    };
+    let named = overlay.rows.iter().filter(|row| is_of("profile", row));
+    let profiles: BTreeSet<_> = named.filter_map(|row| row.path.keys().get(1)).collect();
+    let mut seed = toml_tables(&profiles);
+    let rows = overlay.rows.iter().filter(|row| !is_of("source", row)).cloned().collect();
+    seed = Overlay { version: overlay.version, rows }.folded(&seed, "crib.toml", now());
+    let standings = over.standings(overlay);
+    for (row, standing) in
+        overlay.rows.iter().zip(standings).filter(|(row, _)| is_of("source", row))
+    {
+        let [_, id, field] = row.path.keys() else { continue };
+        let (id, value) = (json!(id), &row.value);
+        let state = json!(standing);
+        let state = state.as_str().unwrap_or_default();
+        seed += &format!("\n# At the [[source]] with id = {id} ({state}):\n# {field} = {value}\n");
+    }
+    seed.trim_start().to_owned()
+}
+
+/// Empty tables of these profiles.
+fn toml_tables(profiles: &BTreeSet<&String>) -> String {
+    // A text of JSON is one of TOML.
+    profiles.iter().map(|name| format!("[profile.{}]\n", json!(name))).collect()
+}

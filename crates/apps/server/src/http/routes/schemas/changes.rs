@@ -1,0 +1,60 @@
+//! The shapes of what people change while it serves.
+
+use serde_json::{Value, json};
+
+use super::{about, count, flag, list, object, text, text_or_null};
+
+/// What holds over the file.
+pub(crate) fn overlay() -> Value {
+    object(&fields())
+}
+
+fn fields() -> Vec<(&'static str, Value)> {
+    let any = |words: &str| json!({ "description": words });
+    let states = json!(["in_force", "file_differs", "landed", "orphan", "over", null]);
+    let row = object(&[
+        ("id", count()),
+        ("path", text()),
+        ("value", any("What the field says; null takes it away.")),
+        ("was", any("What the file said when it was made; null: nothing.")),
+        ("file", any("What the file says now; null: nothing.")),
+        ("by", text()),
+        ("at", text()),
+        ("why", text_or_null()),
+        ("until", text_or_null()),
+        ("state", about(json!({ "enum": states }), "Null where the file cannot be read.")),
+    ]);
+    vec![("version", about(count(), "What a change names as `expect`.")), ("rows", list(&row))]
+}
+
+/// What came of a change, or would.
+pub(crate) fn edited() -> Value {
+    let problem = object(&[("path", text()), ("message", text())]);
+    let relaxed = object(&[("tool", text()), ("what", text())]);
+    let effects = object(&[
+        ("shown", about(list(&text()), "Tools that come, 200 at the most.")),
+        ("hidden", about(list(&text()), "Tools that go, 200 at the most.")),
+        ("relaxed", about(list(&relaxed), "What is permitted that was not before.")),
+    ]);
+    let in_force = json!({ "type": ["boolean", "null"] });
+    let mut all = fields();
+    all.extend([
+        ("made", about(list(&count()), "The rows that are new.")),
+        ("landed", about(list(&text()), "Fields that the file says already.")),
+        ("problems", about(list(&problem), "Why it may not be; of a trial alone.")),
+        ("effects", effects),
+        ("in_force", about(in_force, "Null of a trial.")),
+        ("because", about(list(&text()), "Why it is not in force.")),
+    ]);
+    object(&all)
+}
+
+/// The changes as a text.
+pub(crate) fn exported() -> Value {
+    object(&[
+        ("form", json!({ "enum": ["toml", "patch", "file"] })),
+        ("version", count()),
+        ("text", text()),
+        ("masked", about(flag(), "Whether secrets of the file were taken out of the text.")),
+    ])
+}

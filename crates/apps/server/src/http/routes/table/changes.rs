@@ -1,0 +1,31 @@
+//! The routes of what people change while it serves.
+
+use super::super::problem::ProblemKind::{
+    ChangeRefused, Forbidden, InvalidQuery, OverlayOff, UnknownChange, VersionConflict,
+};
+use super::super::route::Route;
+use super::super::route::RouteAccess::Operator;
+use super::super::row::{delete, get, one_of, post};
+use super::super::schemas;
+use crate::http::changes::{export, overlay};
+
+pub(super) static ROUTES: &[Route] = &[
+    get("/v1/overlay", "show_overlay", overlay::show, "Show what holds over the file.")
+        .access(Operator)
+        .answers(schemas::changes::overlay)
+        .problems(&[Forbidden, OverlayOff]),
+    post("/v1/overlay", "change_overlay", overlay::change, "Change fields over the file.")
+        .access(Operator)
+        .body(schemas::of::<overlay::OverlayBody>)
+        .answers(schemas::changes::edited)
+        .problems(&[Forbidden, OverlayOff, VersionConflict, ChangeRefused]),
+    delete("/v1/overlay/{id}", "undo_change", overlay::undo, "Take a change back.")
+        .access(Operator)
+        .answers(schemas::changes::edited)
+        .problems(&[Forbidden, OverlayOff, UnknownChange, ChangeRefused]),
+    get("/v1/overlay/export", "export_overlay", export::export, "Give the changes as a text.")
+        .access(Operator)
+        .query(&[one_of("form", "As which text; words of the file if not set.", &export::FORMS)])
+        .answers(schemas::changes::exported)
+        .problems(&[Forbidden, OverlayOff, InvalidQuery]),
+];
