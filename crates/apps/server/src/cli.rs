@@ -105,6 +105,7 @@ fn answer(cli: Cli, output: &Output) -> anyhow::Result<CommandExit> {
             commands::setup::trust(output, &file, forget)
         }
         Command::Overlay { command } => commands::setup::overlay::overlay(&global, output, command),
+        Command::Freeze { command } => commands::setup::freeze::freeze(&global, output, command),
         Command::Chat(words) => commands::chat::chat(&global, output, &words),
         Command::Runs(words) => commands::runs::runs(&global, output, &words),
         Command::Rollout(words) => rollout::rollout(&global, output, &words),

@@ -3,6 +3,7 @@
 mod audit;
 mod cli;
 mod config;
+mod freeze;
 mod http;
 mod secrets;
 mod sources;

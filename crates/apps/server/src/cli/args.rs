@@ -3,6 +3,7 @@
 mod agent;
 mod desk;
 mod effects;
+mod freeze;
 mod global;
 mod overlay;
 mod remote;
@@ -19,6 +20,7 @@ use clap_complete::Shell;
 pub(super) use agent::{ChatArgs, ModelCommand};
 pub(super) use desk::DeskCommand;
 pub(super) use effects::EffectsArgs;
+pub(super) use freeze::{FreezeCommand, FrozenEffect};
 pub(super) use global::GlobalArgs;
 pub(super) use overlay::OverlayCommand;
 pub(super) use remote::{
@@ -115,6 +117,12 @@ Examples:
     Overlay {
         #[command(subcommand)]
         command: Option<OverlayCommand>,
+    },
+    /// Stop calls, and let them run again.
+    #[command(after_help = freeze::HELP)]
+    Freeze {
+        #[command(subcommand)]
+        command: Option<FreezeCommand>,
     },
     /// Talk to an agent: a model that uses the tools.
     #[command(after_help = "\

@@ -25,7 +25,9 @@ use super::output::Output;
 use super::signals::told_to_end;
 use super::toolset_splits;
 use super::trust;
+use crate::config::freezes::FreezeFile;
 use crate::config::overlays;
+use crate::freeze::{FreezeGuard, FreezePolicy};
 use crate::sources::{self, SourceRegistry};
 use crate::telemetry::Telemetry;
 use crate::{config, secrets};
@@ -110,7 +112,9 @@ impl CommandContext {
         let built = checked.build(&config::ProcessLookup, &sources);
         secrets::keep(vec![Arc::clone(&built.redactor)]);
         let (lock, named) = (path.with_file_name(LOCK), built.named.clone());
-        let builder = pinned(assembled(&checked, built, global, (need, deed))?, &lock)?;
+        let freezes = FreezeGuard::new(FreezeFile::of(&path));
+        let builder = assembled(&checked, built, global, (need, deed), &freezes)?;
+        let builder = pinned(builder, &lock)?;
         let builder = builder.hints(hints::ours());
         let builder = match ledger {
             Some(ledger) => builder.ledger(ledger),
@@ -239,6 +243,7 @@ fn assembled(
     built: CribParts,
     global: &GlobalArgs,
     (need, deed): (RequiredSources<'_>, CommandPurpose),
+    freezes: &Arc<FreezeGuard>,
 ) -> Result<CribBuilder> {
     let (mut policy, own, discovery) = match &global.profile {
         None => (built.policy, built.limits, built.discovery),
@@ -254,6 +259,7 @@ fn assembled(
         let further = checked.policy_with(global.profile.as_deref(), &rules(path)?);
         policy = further.unwrap_or(policy);
     }
+    policy = Arc::new(FreezePolicy::new(Arc::clone(freezes), policy));
     let known: Vec<_> = checked.sources().map(ToString::to_string).collect();
     let wanted: Vec<&str> = match need {
         RequiredSources::All | RequiredSources::Sources([]) => {

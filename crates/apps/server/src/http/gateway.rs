@@ -3,28 +3,15 @@
 use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
-use toolcrib::config::{LiveConfig, ServerLimits};
 use toolcrib::mcp::McpServerSettings;
-use toolcrib::store::Store;
 
-use super::changes::overlay_door::OverlayDoor;
 use super::mcp;
-use super::page::door::PageDoor;
-use super::pipeline::authentication::Authenticator;
-use super::pipeline::host_check::HostNames;
 use super::routes::openapi;
-use super::state::{A2aServerSettings, GatewayState};
-use crate::telemetry::Telemetry;
+use super::state::{GatewayParts, GatewayState};
 
 /// A server of the cribs of a file.
-pub(crate) fn gateway(
-    live: Arc<LiveConfig>,
-    (names, guard, page, overlay): (HostNames, Authenticator, PageDoor, OverlayDoor),
-    bounds: ServerLimits,
-    store: Option<Store>,
-    telemetry: Arc<Telemetry>,
-    a2a: A2aServerSettings,
-) -> Arc<GatewayState> {
+pub(crate) fn gateway(parts: GatewayParts) -> Arc<GatewayState> {
+    let GatewayParts { live, names, bounds, telemetry, .. } = &parts;
     let settings = McpServerSettings {
         hosts: names.hosts().to_vec(),
         origins: names.origins(),
@@ -40,10 +27,9 @@ pub(crate) fn gateway(
         task_life: bounds.task_life,
         ..McpServerSettings::default()
     };
-    let door = mcp::server(&live, &telemetry, settings);
+    let door = mcp::server(live, telemetry, settings);
     let document = LazyLock::new(document as fn() -> Bytes);
-    let who = (names, guard, page, overlay);
-    Arc::new(GatewayState::new(live, (door, document), who, bounds, store, telemetry, a2a))
+    Arc::new(GatewayState::new(parts, door, document))
 }
 
 fn document() -> Bytes {

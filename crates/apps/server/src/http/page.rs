@@ -12,7 +12,7 @@ pub(crate) mod door;
 pub(crate) mod events;
 pub(crate) mod headers;
 pub(crate) mod now;
-mod role;
+pub(crate) mod role;
 pub(crate) mod sessions;
 pub(crate) mod sign_in;
 pub(crate) mod trial;

@@ -14,6 +14,7 @@ use toolcrib::ledger::MemoryRuns;
 use toolcrib::mcp::McpServer;
 use toolcrib::store::Store;
 
+use crate::freeze::FreezeGuard;
 use crate::http::a2a::push::registry::PushRegistry;
 use crate::http::agents::live::LiveRuns;
 use crate::http::agents::registry::AgentRegistry;
@@ -44,6 +45,7 @@ pub(crate) struct GatewayState {
     pub(crate) page: PageDoor,
     /// What is changed over the file.
     pub(crate) overlay: OverlayDoor,
+    pub(crate) freezes: Arc<FreezeGuard>,
     /// What is taken from whoever comes.
     pub(crate) bounds: ServerLimits,
     pub(crate) guard: Authenticator,
@@ -81,16 +83,34 @@ pub(crate) struct A2aServerSettings {
     pub(crate) pushes: Network,
 }
 
+/// What a gateway is made of.
+pub(crate) struct GatewayParts {
+    pub(crate) live: Arc<LiveConfig>,
+    pub(crate) names: HostNames,
+    pub(crate) guard: Authenticator,
+    pub(crate) page: PageDoor,
+    pub(crate) overlay: OverlayDoor,
+    pub(crate) freezes: Arc<FreezeGuard>,
+    pub(crate) bounds: ServerLimits,
+    pub(crate) store: Option<Store>,
+    pub(crate) telemetry: Arc<Telemetry>,
+    pub(crate) a2a: A2aServerSettings,
+}
+
 impl GatewayState {
-    pub(crate) fn new(
-        live: Arc<LiveConfig>,
-        (door, document): (McpServer, LazyLock<Bytes>),
-        (names, guard, page, overlay): (HostNames, Authenticator, PageDoor, OverlayDoor),
-        bounds: ServerLimits,
-        store: Option<Store>,
-        telemetry: Arc<Telemetry>,
-        A2aServerSettings { card_key, pushes }: A2aServerSettings,
-    ) -> Self {
+    pub(crate) fn new(parts: GatewayParts, door: McpServer, document: LazyLock<Bytes>) -> Self {
+        let GatewayParts {
+            live,
+            names,
+            guard,
+            page,
+            overlay,
+            freezes,
+            bounds,
+            store,
+            telemetry,
+            a2a: A2aServerSettings { card_key, pushes },
+        } = parts;
         let replies = ReplyStore(live.crib().clone());
         let stop = CancellationToken::new();
         let keys_for = store.as_ref().map_or(Duration::from_hours(24), Store::keys_for);
@@ -107,6 +127,7 @@ impl GatewayState {
             names,
             page,
             overlay,
+            freezes,
             guard,
             card_key,
             busy: Arc::new(ConcurrencyLimit::new(&bounds)),

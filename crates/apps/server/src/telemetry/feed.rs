@@ -48,6 +48,7 @@ pub(crate) enum EventTopic {
     Catalog,
     Config,
     Overlay,
+    Freeze,
 }
 
 /// What came after an event.
@@ -157,6 +158,11 @@ impl EventFeed {
         self.tell(EventTopic::Overlay, None, || changes.clone());
     }
 
+    /// Other calls are frozen: whoever may know which asks for them.
+    pub(crate) fn freeze(&self) {
+        self.tell(EventTopic::Freeze, None, || json!({}));
+    }
+
     fn tell(&self, topic: EventTopic, of: Option<&Arc<Caller>>, data: impl FnOnce() -> Value) {
         let mut ring = self.ring();
         ring.last += 1;
@@ -204,7 +210,7 @@ impl FeedEvent {
             }
             EventTopic::Source | EventTopic::Config | EventTopic::Overlay => is_operator(reader),
             EventTopic::Catalog if !is_operator(reader) => return Some(json!({})),
-            EventTopic::Catalog => true,
+            EventTopic::Catalog | EventTopic::Freeze => true,
         };
         is_told.then(|| self.data.clone())
     }
@@ -219,6 +225,7 @@ impl EventTopic {
             Self::Catalog => "catalog",
             Self::Config => "config",
             Self::Overlay => "overlay",
+            Self::Freeze => "freeze",
         }
     }
 }

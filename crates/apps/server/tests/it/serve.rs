@@ -74,6 +74,7 @@ mod outbound_requests;
 mod overlaid;
 mod page;
 mod page_events;
+mod page_freeze;
 mod page_now;
 mod page_overlay;
 mod page_tools;

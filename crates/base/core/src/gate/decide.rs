@@ -165,9 +165,13 @@ impl PendingCall {
         failpoint::reached("admitted");
         let planned = self.planned(call, tool, (&arguments, &keys));
         let taken = schedule::taken(&self, tool, planned).await;
-        let ScheduledCall { place, waited, fault: mut ledger_fault } = match taken {
+        let ScheduledCall { place, waited, was_queued, fault: mut ledger_fault } = match taken {
             Ok(turn) => turn,
             Err(unrecorded) => return self.ended(unrecorded),
+        };
+        let place = match place {
+            Ok(place) if was_queued => self.still_permitted(tool, &arguments).await.map(|()| place),
+            place => place,
         };
         let started = Instant::now();
         let sent = SystemTime::now();
@@ -219,6 +223,19 @@ impl PendingCall {
         let (whole, ending) = (governed.whole, Some(ending));
         let ended = self.ended(governed.outcome);
         EndedCall { whole, attempts, ending, waited, ran, ledger_fault, ..ended }
+    }
+
+    /// A call that waited for its turn may be forbidden by now; whether a person is to be asked was
+    /// settled before.
+    async fn still_permitted(
+        &self,
+        tool: &CatalogTool,
+        arguments: &Arguments,
+    ) -> Result<(), ToolOutcome> {
+        match decide(&self.batch, tool, arguments).await {
+            Verdict::Deny(reason) => Err(ToolOutcome::Denied { reason }),
+            Verdict::Allow | Verdict::Ask(_) => Ok(()),
+        }
     }
 
     fn planned<'a>(

@@ -26,6 +26,8 @@ pub(super) struct ScheduledCall {
     /// `Err`: it does not run, and this is its answer.
     pub(super) place: Result<PlacePermit, ToolOutcome>,
     pub(super) waited: Duration,
+    /// It had to wait for its turn.
+    pub(super) was_queued: bool,
     /// Why its row is not there; only of a call that reads.
     pub(super) fault: Option<String>,
 }
@@ -39,6 +41,7 @@ pub(super) async fn taken(
     let ledger = &one.batch.gate.ledger;
     let began = Instant::now();
     let mut turn = pin!(turn(one, tool));
+    let mut was_queued = false;
     let place = match turn.as_mut().now_or_never() {
         Some(Ok(place)) => Ok(place),
         // It waits, or never starts: both are told of it, also when the process ends meanwhile.
@@ -46,6 +49,7 @@ pub(super) async fn taken(
             let queueing = guarded(async { ledger.queued(planned).await }).await;
             let _ = unless_it_reads(one, tool, queueing).await?;
             failpoint::reached("queued");
+            was_queued = true;
             match early {
                 Some(refused) => refused,
                 None => turn.await,
@@ -54,14 +58,14 @@ pub(super) async fn taken(
     };
     let waited = began.elapsed();
     if place.is_err() {
-        return Ok(ScheduledCall { place, waited, fault: None });
+        return Ok(ScheduledCall { place, waited, was_queued, fault: None });
     }
     // With its place in hand: of a call whose row is not there nothing was sent.
     let planning = guarded(async { ledger.planned(planned).await }).await;
     let fault = unless_it_reads(one, tool, planning).await?;
     failpoint::reached("planned");
     let place = if one.batch.cancel.is_cancelled() { Err(not_started()) } else { place };
-    Ok(ScheduledCall { place, waited, fault })
+    Ok(ScheduledCall { place, waited, was_queued, fault })
 }
 
 /// Reading is harmless: it goes on without its row, and the operator is told.

@@ -23,6 +23,8 @@ use crate::cli::control::listener::{ControlBackend, ControlListener};
 use crate::cli::embeddings;
 use crate::cli::output::Output;
 use crate::cli::toolset_splits;
+use crate::config::freezes::FreezeFile;
+use crate::freeze::FreezeGuard;
 use crate::http;
 use crate::secrets;
 use crate::sources;
@@ -46,6 +48,7 @@ pub(crate) fn mcp(
     let runtime = Builder::new_multi_thread().enable_all().build()?;
     let sources = Arc::new(sources::ours());
     let store = open_store(&file)?;
+    let freezes = FreezeGuard::new(FreezeFile::of(&file.path));
     let served = runtime.block_on(async {
         telemetry.resume(store.as_ref()).await?;
         let splits = toolset_splits::restored(&sources, &file.path, output);
@@ -53,14 +56,17 @@ pub(crate) fn mcp(
             &file.checked,
             Environment {
                 observer: Some(Arc::<Telemetry>::clone(&telemetry)),
-                ..means(global, &file.path, &sources, store.as_ref())?
+                ..means(global, &file.path, (&sources, &freezes), store.as_ref())?
             },
         )?);
         secrets::keep(vec![live.redactor()]);
         let crib = live.crib().clone();
         let starting = tokio::spawn(async move { crib.start().await });
-        let near =
-            ControlListener::open(global, inside(&file, &live, store.as_ref(), &telemetry)).await;
+        let near = ControlListener::open(
+            global,
+            inside(&file, &live, store.as_ref(), (&telemetry, &freezes)),
+        )
+        .await;
         // Those that need longer join when they are there.
         let _ = tokio::time::timeout(PATIENCE, starting).await;
         for state in live.crib().sources() {
@@ -130,12 +136,13 @@ fn inside(
     file: &ServeConfig,
     live: &Arc<LiveConfig>,
     store: Option<&Store>,
-    telemetry: &Arc<Telemetry>,
+    (telemetry, freezes): (&Arc<Telemetry>, &Arc<FreezeGuard>),
 ) -> ControlBackend {
     ControlBackend {
         live: Arc::clone(live),
         bounds: file.checked.bounds.clone(),
         store: store.cloned(),
         telemetry: Arc::clone(telemetry),
+        freezes: Arc::clone(freezes),
     }
 }

@@ -31,7 +31,9 @@ use crate::cli::hints;
 use crate::cli::output::Output;
 use crate::cli::toolset_splits;
 use crate::config;
+use crate::config::freezes::FreezeFile;
 use crate::config::tokens::{self, TokenFolder};
+use crate::freeze::{FreezeGuard, FreezePolicy};
 use crate::http::a2a::push;
 use crate::http::agents::live::recovery;
 use crate::http::gateway::gateway;
@@ -41,7 +43,7 @@ use crate::http::listen::workers::Workers;
 use crate::http::page::door::ListenerKind;
 use crate::http::pipeline::authentication::Authenticator;
 use crate::http::pipeline::host_check::HostNames;
-use crate::http::state::{A2aServerSettings, GatewayState};
+use crate::http::state::{A2aServerSettings, GatewayParts, GatewayState};
 use crate::secrets;
 use crate::sources::{self, SourceRegistry};
 use crate::telemetry::{Telemetry, export};
@@ -85,6 +87,7 @@ pub(crate) fn serve(
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let sources = Arc::new(sources::ours());
     let store = startup::kept(&file).map_err(beside)?;
+    let freezes = FreezeGuard::new(FreezeFile::of(&file.path));
     // Kept until the sources have ended: what a connection began may hold one of theirs.
     let mut workers = Workers::start().context("cannot start the threads that serve")?;
     let served = runtime.block_on(async {
@@ -92,7 +95,7 @@ pub(crate) fn serve(
         let splits = toolset_splits::restored(&sources, &file.path, output);
         let means = Environment {
             observer: Some(Arc::<Telemetry>::clone(&telemetry)),
-            ..means(global, &file.path, &sources, store.as_ref())?
+            ..means(global, &file.path, (&sources, &freezes), store.as_ref())?
         };
         let live = Arc::new(LiveConfig::prepare(&file.checked, means)?);
         secrets::keep(vec![live.redactor()]);
@@ -106,14 +109,18 @@ pub(crate) fn serve(
         let (page, page_listener) = page.split();
         let names = HostNames::new(bound, &hosts);
         let bounds = file.checked.bounds.clone();
-        let gateway = gateway(
+        let gateway = gateway(GatewayParts {
             live,
-            (names, guard, page, file.overlay_door()),
+            names,
+            guard,
+            page,
+            overlay: file.overlay_door(),
+            freezes,
             bounds,
-            store.clone(),
-            Arc::clone(&telemetry),
-            A2aServerSettings { card_key, pushes: file.checked.front.pushes.clone() },
-        );
+            store: store.clone(),
+            telemetry: Arc::clone(&telemetry),
+            a2a: A2aServerSettings { card_key, pushes: file.checked.front.pushes.clone() },
+        });
         let doors = listeners((listener, page_listener), &file, tls, most);
         output.warn(&gateway.agents.take(&file.checked));
         run(doors, gateway, &mut workers, watcher::WatchedFiles { file, keys, splits }, output)
@@ -242,16 +249,17 @@ fn tokens(
 pub(crate) fn means(
     global: &GlobalArgs,
     file: &Path,
-    sources: &Arc<SourceRegistry>,
+    (sources, freezes): (&Arc<SourceRegistry>, &Arc<FreezeGuard>),
     store: Option<&Store>,
 ) -> Result<Environment> {
     let pins = startup::pins(file)?;
     let rules = global.policy.as_deref().map(rules).transpose()?;
     let profile = global.profile.clone();
-    let global = global.clone();
+    let (global, freezes) = (global.clone(), Arc::clone(freezes));
     let adapt = move |profile: Option<&str>, view: ProfileView| {
         let limits = limits(&global, &view.limits);
-        let policy = Arc::new(ScopedPolicy::new(profile, view.policy));
+        let scoped = Arc::new(ScopedPolicy::new(profile, view.policy));
+        let policy = Arc::new(FreezePolicy::new(Arc::clone(&freezes), scoped));
         ProfileView { policy, limits, discovery: view.discovery }
     };
     Ok(Environment {

@@ -1,5 +1,6 @@
 //! `toolcrib import`, `check`, `trust` and `login`: what comes before the first call.
 
+pub(crate) mod freeze;
 pub(crate) mod overlay;
 
 use std::path::Path;

@@ -22,6 +22,7 @@ use crate::config::mcp_instances;
 use crate::config::registry::RegistryEntry;
 use crate::config::tokens::{self, CallerToken, TokenScan};
 use crate::http::gateway::gateway;
+use crate::freeze::FreezeGuard;
 use crate::http::changes::overlay_door::OverlayDoor;
 use crate::http::listen::accept::{self, HttpListener};
 use crate::http::listen::peers::PeerLimits;
@@ -29,7 +30,7 @@ use crate::http::listen::workers::Workers;
 use crate::http::page::door::{ListenerKind, PageDoor};
 use crate::http::pipeline::authentication::Authenticator;
 use crate::http::pipeline::host_check::HostNames;
-use crate::http::state::A2aServerSettings;
+use crate::http::state::{A2aServerSettings, GatewayParts};
 use crate::telemetry::{Telemetry, log};
 
 /// Connections at the same time: one person's commands.
@@ -50,6 +51,7 @@ pub(crate) struct ControlBackend {
     pub(crate) bounds: ServerLimits,
     pub(crate) store: Option<Store>,
     pub(crate) telemetry: Arc<Telemetry>,
+    pub(crate) freezes: Arc<FreezeGuard>,
 }
 
 impl ControlListener {
@@ -68,16 +70,20 @@ impl ControlListener {
         let file = mcp_instances::name(address.port(), &token)?;
         let keys = vec![CallerToken { name: LOCAL.to_owned(), token }];
         guard.take(&TokenScan { keys, problems: Vec::new(), is_partial: false });
-        let ControlBackend { live, bounds, store, telemetry } = inside;
+        let ControlBackend { live, bounds, store, telemetry, freezes } = inside;
         let names = HostNames::new(address, &[]);
-        let gateway = gateway(
+        let gateway = gateway(GatewayParts {
             live,
-            (names, guard, PageDoor::new(None), OverlayDoor::off(UNFOLLOWED)),
+            names,
+            guard,
+            page: PageDoor::new(None),
+            overlay: OverlayDoor::off(UNFOLLOWED),
+            freezes,
             bounds,
             store,
             telemetry,
-            A2aServerSettings::default(),
-        );
+            a2a: A2aServerSettings::default(),
+        });
         gateway.started.store(true, Ordering::Relaxed);
         let (stop, now) = (gateway.stop.clone(), CancellationToken::new());
         let ends = (stop.clone(), now.clone());

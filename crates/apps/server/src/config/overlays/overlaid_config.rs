@@ -40,6 +40,8 @@ pub(crate) struct FieldChange {
     pub(crate) path: OverlayPath,
     /// `None`: what was changed there is taken back.
     pub(crate) value: Option<Value>,
+    /// Which row alone is taken back.
+    pub(crate) row: Option<u64>,
 }
 
 /// What came of an edit.
@@ -198,11 +200,12 @@ impl OverlaidConfig {
             return Err(problem(String::new(), message));
         }
         let mut made = Vec::new();
-        for FieldChange { path, value } in fields {
+        for FieldChange { path, value, row } in fields {
             overlay.version += 1;
             let count = overlay.rows.len();
             let Some(value) = value else {
-                overlay.rows.retain(|other| other.path != *path);
+                let is_other = |other: &OverlayRow| row.is_some_and(|row| row != other.id);
+                overlay.rows.retain(|other| other.path != *path || is_other(other));
                 if overlay.rows.len() == count {
                     let message = format!("nothing was changed at `{path}`");
                     return Err(problem(path.to_string(), message));

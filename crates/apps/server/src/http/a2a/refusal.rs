@@ -98,6 +98,7 @@ impl Refusal {
             | ProblemKind::VersionConflict
             | ProblemKind::ChangeRefused
             | ProblemKind::UnknownChange
+            | ProblemKind::UnknownFreeze
             | ProblemKind::KeyConflict
             | ProblemKind::KeyInUse => return Err(problem),
         };

@@ -55,6 +55,8 @@ struct FieldChangeBody {
     /// Takes back what was changed there, in the place of `value`.
     #[serde(default)]
     unset: bool,
+    /// With `unset`: only what this row has changed there.
+    row: Option<u64>,
 }
 
 /// Tells `null` from nothing.
@@ -179,14 +181,14 @@ fn wanted(body: OverlayBody, by: String) -> Result<FieldChanges, Vec<ChangeProbl
     let problem = |path: &str, message: String| ChangeProblem { path: path.to_owned(), message };
     let mut problems = Vec::new();
     let mut fields = Vec::new();
-    for FieldChangeBody { path, value, unset } in body.changes {
+    for FieldChangeBody { path, value, unset, row } in body.changes {
         match overlaid_config::path(&path) {
             Err(error) => problems.push(problem(&path, error.to_string())),
-            Ok(_) if unset == value.is_some() => {
-                let message = "either `value` or `unset` must be there".to_owned();
-                problems.push(problem(&path, message));
+            Ok(_) if unset == value.is_some() || row.is_some() && !unset => {
+                let message = "either `value` or `unset` must be there, and `row` with the second";
+                problems.push(problem(&path, message.to_owned()));
             }
-            Ok(path) => fields.push(FieldChange { path, value }),
+            Ok(path) => fields.push(FieldChange { path, value, row }),
         }
     }
     let until = body.until.map(|until| until.parse::<Timestamp>()).transpose();
@@ -310,7 +312,7 @@ fn unknown(number: &str) -> HttpProblem {
     HttpProblem::new(ProblemKind::UnknownChange, detail)
 }
 
-fn time(seconds: u64) -> String {
+pub(super) fn time(seconds: u64) -> String {
     let at = i64::try_from(seconds).ok().and_then(|at| Timestamp::from_second(at).ok());
     at.map_or_else(|| seconds.to_string(), |at| at.to_string())
 }

@@ -6,7 +6,7 @@ use toolcrib::auth::{LOCAL, is_operator};
 /// Opens the page.
 pub(super) const VIEW: &str = "page:view";
 /// The same, to decide about calls that wait.
-const APPROVE: &str = "page:approve";
+pub(crate) const APPROVE: &str = "page:approve";
 
 /// The role of a caller; `None`: the page is not for it.
 pub(super) fn role(caller: &Caller) -> Option<&'static str> {
@@ -18,6 +18,11 @@ pub(super) fn role(caller: &Caller) -> Option<&'static str> {
     } else {
         (has(VIEW) || caller.tenant == LOCAL).then_some("viewer")
     }
+}
+
+/// Whether it may decide about calls that wait, and stop others.
+pub(crate) fn may_decide(caller: &Caller) -> bool {
+    matches!(role(caller), Some("admin" | "approver"))
 }
 
 #[cfg(test)]

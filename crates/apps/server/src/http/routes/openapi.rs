@@ -78,11 +78,18 @@ fn operation(route: &Route) -> Value {
     operation
 }
 
-/// They do what their method does not tell: they let calls run that a person is asked about, or let
-/// somebody in who may. A crib that has this one as a source reads the mark, so that its model does
+/// They do what their method does not tell: they let calls run that a person is asked about, let
+/// somebody in who may, or stop the calls of others. A crib that has this one as a source reads the mark, so that its model does
 /// not decide for the person.
-const DESTROYING: [&str; 6] =
-    ["run_calls", "decide_ticket", "resolve_call", "sign_in", "make_link", "change_overlay"];
+const DESTROYING: [&str; 7] = [
+    "run_calls",
+    "decide_ticket",
+    "resolve_call",
+    "sign_in",
+    "make_link",
+    "change_overlay",
+    "set_freeze",
+];
 
 fn in_path(name: &str) -> Value {
     json!({

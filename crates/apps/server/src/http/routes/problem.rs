@@ -44,6 +44,7 @@ pub(crate) enum ProblemKind {
     VersionConflict,
     ChangeRefused,
     UnknownChange,
+    UnknownFreeze,
     KeyConflict,
     KeyInUse,
     OutcomeUnknown,
@@ -53,7 +54,7 @@ pub(crate) enum ProblemKind {
 }
 
 impl ProblemKind {
-    pub(crate) const ALL: [Self; 41] = [
+    pub(crate) const ALL: [Self; 42] = [
         Self::BadRequest,
         Self::BadHost,
         Self::BadOrigin,
@@ -89,6 +90,7 @@ impl ProblemKind {
         Self::VersionConflict,
         Self::ChangeRefused,
         Self::UnknownChange,
+        Self::UnknownFreeze,
         Self::KeyConflict,
         Self::KeyInUse,
         Self::OutcomeUnknown,
@@ -135,6 +137,7 @@ impl ProblemKind {
             Self::VersionConflict => ("version-conflict", 412, "Somebody changed it meanwhile"),
             Self::ChangeRefused => ("change-refused", 422, "The file could not say so"),
             Self::UnknownChange => ("unknown-change", 404, "There is no such change"),
+            Self::UnknownFreeze => ("unknown-freeze", 404, "There is no such freeze"),
             Self::KeyConflict => ("key-conflict", 409, "The key belongs to another request"),
             Self::KeyInUse => ("key-in-use", 409, "The request of this key still runs"),
             Self::OutcomeUnknown => ("outcome-unknown", 409, "Nobody can say how it ended"),

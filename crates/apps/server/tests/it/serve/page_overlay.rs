@@ -217,7 +217,15 @@ fn many_fields_are_changed_together_or_not_at_all_and_taken_back_by_their_places
     let back = json!({ "expect": 2, "changes": [unset("calculate"), unset("text_count")] });
     assert_eq!(post(&serving, &back).json()["rows"], json!([]));
     assert_eq!(tools(&serving).len(), 3);
-    let none = json!({ "expect": 4, "changes": [unset("calculate")] });
+    // Of rules each row is one of several at the same place.
+    assert_eq!(set(&serving, "deny", &json!(["calculate"])).status, 200);
+    assert_eq!(set(&serving, "deny", &json!(["text_count"])).status, 200);
+    assert_eq!(tools(&serving), ["uuid_new"]);
+    let one = json!({ "expect": 6, "changes": [{ "path": "deny", "unset": true, "row": 5 }] });
+    let back = post(&serving, &one).json();
+    assert_eq!(back["effects"]["shown"], json!(["calculate"]), "{back}");
+    assert_eq!(tools(&serving), ["calculate", "uuid_new"]);
+    let none = json!({ "expect": 7, "changes": [unset("calculate")] });
     assert_eq!(post(&serving, &none).problem(), "422 change-refused");
 }
 

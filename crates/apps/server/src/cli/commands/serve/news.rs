@@ -9,6 +9,8 @@ use toolcrib::Catalog;
 use toolcrib::catalog::SourceState;
 use toolcrib::config::Overlay;
 
+use crate::cli::output::Output;
+use crate::freeze::FreezeState;
 use crate::telemetry::Telemetry;
 use crate::telemetry::feed::EventFeed;
 
@@ -77,4 +79,35 @@ pub(super) fn of_catalog(before: &Arc<Catalog>, now: &Arc<Catalog>, feed: &Event
         names.iter().map(|name| name.as_str()).collect::<Vec<_>>()
     });
     feed.catalog(&added, &removed, &changed);
+}
+
+/// Tells what is frozen by now, whoever did it. `known`: what was told last, as version or fault.
+pub(super) fn of_freezes(
+    known: &mut Option<Result<u64, String>>,
+    now: &FreezeState,
+    telemetry: &Telemetry,
+    output: &Output,
+) {
+    let is = match now {
+        FreezeState::Known(list) => Ok(list.version),
+        FreezeState::Unreadable(why) => Err(why.clone()),
+    };
+    let is_first = known.is_none();
+    if known.replace(is.clone()).is_some_and(|was| was == is) {
+        return;
+    }
+    match (now, is_first) {
+        (FreezeState::Known(list), _) => {
+            for row in list.rows.iter().filter(|row| row.lasts(crate::config::overlays::now())) {
+                output.warn(&[format!("frozen by {}: {}", row.by, row.words())]);
+            }
+            if list.rows.is_empty() && !is_first {
+                output.note("nothing is frozen");
+            }
+        }
+        (FreezeState::Unreadable(why), _) => output.warn(&[format!("no call runs: {why}")]),
+    }
+    if !is_first {
+        telemetry.feed.freeze();
+    }
 }

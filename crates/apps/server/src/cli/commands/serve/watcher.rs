@@ -129,6 +129,7 @@ async fn follow_file(
 async fn follow_rest(mut held: Option<TokenFolder>, gateway: &GatewayState, output: &Output) {
     let (mut states, mut faults) = (Vec::new(), Vec::new());
     let mut seen = gateway.live.crib().catalog();
+    let mut thawed = None;
     let (mut masked, mut aside, mut undeclared) =
         (ActiveSecrets::default(), Vec::new(), Vec::new());
     loop {
@@ -145,6 +146,8 @@ async fn follow_rest(mut held: Option<TokenFolder>, gateway: &GatewayState, outp
         tell_sources(&states, &current, output);
         news::of_sources(&states, &current, &gateway.telemetry.feed);
         states = current;
+        let frozen = gateway.freezes.state();
+        news::of_freezes(&mut thawed, &frozen, &gateway.telemetry, output);
         let now = gateway.live.crib().catalog();
         news::of_catalog(&seen, &now, &gateway.telemetry.feed);
         seen = now;

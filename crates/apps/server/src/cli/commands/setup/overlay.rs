@@ -62,7 +62,7 @@ impl OverlayReport {
         // What is no JSON is a text: `read`, `5s`.
         let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
         let until = lasts.map(|lasts| until(lasts, now())).transpose()?;
-        let fields = vec![FieldChange { path, value: Some(value) }];
+        let fields = vec![FieldChange { path, value: Some(value), row: None }];
         Ok(FieldChanges { fields, by: tokens::LOCAL.to_owned(), why, until })
     }
 
@@ -151,7 +151,7 @@ fn words(standing: OverlayStanding) -> &'static str {
     }
 }
 
-fn until(lasts: &str, now: u64) -> Result<u64> {
+pub(super) fn until(lasts: &str, now: u64) -> Result<u64> {
     let lasts: Option<SignedDuration> = match lasts.strip_suffix('d').map(str::parse::<u32>) {
         Some(Ok(days)) => SignedDuration::try_from_hours(i64::from(days) * 24),
         Some(Err(_)) | None => lasts.parse().ok(),
@@ -163,7 +163,7 @@ fn until(lasts: &str, now: u64) -> Result<u64> {
     Ok(now + seconds)
 }
 
-fn time(seconds: u64) -> String {
+pub(super) fn time(seconds: u64) -> String {
     let at = i64::try_from(seconds).ok().and_then(|at| Timestamp::from_second(at).ok());
     at.map_or_else(|| seconds.to_string(), |at| at.to_string())
 }

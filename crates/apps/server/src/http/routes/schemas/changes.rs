@@ -58,3 +58,36 @@ pub(crate) fn exported() -> Value {
         ("masked", about(flag(), "Whether secrets of the file were taken out of the text.")),
     ])
 }
+
+fn freeze() -> Value {
+    let effect = json!({ "enum": ["read", "write", "destroy"] });
+    object(&[
+        ("id", count()),
+        ("scope", json!({ "enum": ["all", "source", "caller", "tenant", "tool"] })),
+        ("name", about(text_or_null(), "Of the source, caller, tenant or tool.")),
+        ("tenant", about(text_or_null(), "Whose calls alone; null: those of all.")),
+        ("effects", list(&effect)),
+        ("by", text()),
+        ("at", text()),
+        ("why", text_or_null()),
+        ("until", text_or_null()),
+    ])
+}
+
+fn all_freezes() -> Vec<(&'static str, Value)> {
+    let words = "Why nobody can say what is frozen, so that no call runs; null otherwise.";
+    vec![("freezes", list(&freeze())), ("unreadable", about(text_or_null(), words))]
+}
+
+/// What is frozen.
+pub(crate) fn freezes() -> Value {
+    object(&all_freezes())
+}
+
+/// The same after a change of it.
+pub(crate) fn frozen() -> Value {
+    let mut all = all_freezes();
+    all.push(("freeze", about(freeze(), "That which was set or lifted.")));
+    all.push(("tools", about(count(), "Tools there are now that it may be about.")));
+    object(&all)
+}

@@ -1,13 +1,14 @@
 //! The routes of what people change while it serves.
 
 use super::super::problem::ProblemKind::{
-    ChangeRefused, Forbidden, InvalidQuery, OverlayOff, UnknownChange, VersionConflict,
+    ChangeRefused, Forbidden, InvalidQuery, NothingLeft, OverlayOff, UnknownChange, UnknownFreeze,
+    VersionConflict,
 };
 use super::super::route::Route;
 use super::super::route::RouteAccess::Operator;
 use super::super::row::{delete, get, one_of, post};
 use super::super::schemas;
-use crate::http::changes::{export, overlay};
+use crate::http::changes::{export, freeze, overlay};
 
 pub(super) static ROUTES: &[Route] = &[
     get("/v1/overlay", "show_overlay", overlay::show, "Show what holds over the file.")
@@ -28,4 +29,15 @@ pub(super) static ROUTES: &[Route] = &[
         .query(&[one_of("form", "As which text; words of the file if not set.", &export::FORMS)])
         .answers(schemas::changes::exported)
         .problems(&[Forbidden, OverlayOff, InvalidQuery]),
+    get("/v1/freeze", "list_freezes", freeze::list, "List what is frozen.")
+        .answers(schemas::changes::freezes)
+        .problems(&[NothingLeft]),
+    post("/v1/freeze", "set_freeze", freeze::set, "Stop calls, whatever the rules say.")
+        .body(schemas::of::<freeze::FreezeBody>)
+        .answers(schemas::changes::frozen)
+        .problems(&[NothingLeft]),
+    delete("/v1/freeze/{id}", "lift_freeze", freeze::lift, "Let calls run again.")
+        .access(Operator)
+        .answers(schemas::changes::frozen)
+        .problems(&[Forbidden, UnknownFreeze, NothingLeft]),
 ];

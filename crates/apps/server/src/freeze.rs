@@ -1,0 +1,168 @@
+//! Calls that do not run while somebody wants it so, whatever the rules say: asked in the gate, by
+//! every door.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Instant;
+
+use toolcrib::json::invisible::prose;
+use toolcrib::{
+    BoxFuture, Caller, Fingerprint, Intent, Policy, ToolSpec, UnlistedAccess, UnlistedResource,
+    Verdict,
+};
+
+use crate::config::freezes::{FreezeFile, FreezeList, FreezeRow};
+use crate::config::kept_file::KeptStamp;
+use crate::config::overlays::now;
+
+/// What is known of the file is as old as this at the most, in milliseconds: other processes write
+/// it too.
+const AGE: u64 = 250;
+
+/// Knows what is frozen.
+pub(crate) struct FreezeGuard {
+    /// `None`: there is no place to keep any, and nothing is frozen.
+    file: Option<FreezeFile>,
+    begun: Instant,
+    /// When the file was looked at last, in milliseconds since then.
+    looked: AtomicU64,
+    known: RwLock<KnownFreezes>,
+}
+
+#[derive(Default)]
+struct KnownFreezes {
+    stamp: Option<KeptStamp>,
+    state: Arc<FreezeState>,
+}
+
+pub(crate) enum FreezeState {
+    Known(FreezeList),
+    /// Nobody can say what is frozen, so all is.
+    Unreadable(String),
+}
+
+impl Default for FreezeState {
+    fn default() -> Self {
+        Self::Known(FreezeList::default())
+    }
+}
+
+impl FreezeGuard {
+    pub(crate) fn new(file: Option<FreezeFile>) -> Arc<Self> {
+        let (looked, known) = (AtomicU64::new(0), RwLock::default());
+        let guard = Self { file, begun: Instant::now(), looked, known };
+        guard.look();
+        Arc::new(guard)
+    }
+
+    pub(crate) fn file(&self) -> Option<&FreezeFile> {
+        self.file.as_ref()
+    }
+
+    /// What is frozen, at most a moment old.
+    pub(crate) fn state(&self) -> Arc<FreezeState> {
+        let (now, last) = (self.elapsed(), self.looked.load(Ordering::Relaxed));
+        let is_old = now.saturating_sub(last) >= AGE;
+        if is_old
+            && self.looked.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        {
+            self.look();
+        }
+        Arc::clone(&self.known.read().unwrap_or_else(PoisonError::into_inner).state)
+    }
+
+    /// Looks at the file now.
+    pub(crate) fn look(&self) {
+        let Some(file) = &self.file else { return };
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        // What cannot be looked up now stays as it was.
+        let Ok(stamp) = file.stamp() else { return };
+        if stamp == known.stamp && !matches!(*known.state, FreezeState::Unreadable(_)) {
+            return;
+        }
+        let state = match file.read() {
+            Ok(list) => FreezeState::Known(list),
+            Err(error) => FreezeState::Unreadable(format!("{error:#}")),
+        };
+        *known = KnownFreezes { stamp, state: Arc::new(state) };
+    }
+
+    fn elapsed(&self) -> u64 {
+        u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// Why a call must not run now.
+    fn forbids(&self, caller: &Caller, tool: &ToolSpec) -> Option<String> {
+        match &*self.state() {
+            FreezeState::Known(list) if list.rows.is_empty() => None,
+            FreezeState::Known(list) => {
+                let now = now();
+                list.rows.iter().find(|row| row.holds(caller, tool, now)).map(told)
+            }
+            FreezeState::Unreadable(_) => Some(
+                "frozen: nobody can say what is frozen, so no call runs; whoever runs the server \
+                 has to put that right"
+                    .to_owned(),
+            ),
+        }
+    }
+}
+
+/// For the model and the caller. Names of others stand in no word of it.
+fn told(row: &FreezeRow) -> String {
+    let why = row.why.as_deref().map_or_else(String::new, |why| format!(" ({})", prose(why)));
+    let effects: Vec<_> = row.effects.iter().map(|effect| effect.as_str()).collect();
+    format!(
+        "frozen: a person has stopped calls that {}{why}. It is no fault of the call: do not try it \
+         again or in another way, and say so to the user",
+        effects.join(" or ")
+    )
+}
+
+/// A policy under which nothing runs that is frozen.
+pub(crate) struct FreezePolicy {
+    guard: Arc<FreezeGuard>,
+    inner: Arc<dyn Policy>,
+}
+
+impl FreezePolicy {
+    pub(crate) fn new(guard: Arc<FreezeGuard>, inner: Arc<dyn Policy>) -> Self {
+        Self { guard, inner }
+    }
+}
+
+impl Policy for FreezePolicy {
+    /// A tool that is frozen is still there: plans stay as they are, and the model is told why.
+    fn sees(&self, caller: &Caller, tool: &ToolSpec) -> bool {
+        self.inner.sees(caller, tool)
+    }
+
+    fn decide<'a>(&'a self, intent: Intent<'a>) -> BoxFuture<'a, Verdict> {
+        let Some(reason) = self.guard.forbids(intent.caller, intent.tool) else {
+            return self.inner.decide(intent);
+        };
+        Box::pin(async move {
+            // Whoever may not have the tool is told what they would be told without it.
+            match self.inner.decide(intent).await {
+                Verdict::Deny(own) => Verdict::Deny(own),
+                Verdict::Allow | Verdict::Ask(_) => Verdict::Deny(reason),
+            }
+        })
+    }
+
+    fn lets_run(&self, caller: &Caller, tool: &ToolSpec) -> bool {
+        self.guard.forbids(caller, tool).is_none() && self.inner.lets_run(caller, tool)
+    }
+
+    fn is_per_tool(&self) -> bool {
+        self.inner.is_per_tool()
+    }
+
+    fn leave(&self, caller: &Caller, unlisted: &UnlistedResource<'_>) -> UnlistedAccess {
+        self.inner.leave(caller, unlisted)
+    }
+
+    fn version(&self) -> Option<Fingerprint> {
+        self.inner.version()
+    }
+}

@@ -1,0 +1,261 @@
+//! `/v1/freeze`: what does not run while somebody wants it so. Whoever may approve sets it, and the
+//! operator lifts it.
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use toolcrib::auth::{LOCAL, ProtectedResource, is_operator};
+use toolcrib::{Caller, Effect};
+
+use crate::config::freezes::{
+    FreezeFile, FreezeRow, FreezeScope, LONGEST_FREEZE, LONGEST_NAME, LONGEST_WHY,
+};
+use crate::config::overlays::now;
+use crate::freeze::FreezeState;
+use crate::http::page::role::{APPROVE, may_decide};
+use crate::http::pipeline::authentication::lacking;
+use crate::http::rest::tools::VisibleTools;
+use crate::http::routes::problem::{HttpProblem, ProblemKind};
+use crate::http::routes::reply::json as reply;
+use crate::http::routes::request::GatewayRequest;
+use crate::http::routes::route::ReplyFuture;
+
+/// What is not to run.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FreezeBody {
+    scope: FreezeScope,
+    /// Of the source, caller, tenant or tool; left out of `all`.
+    #[schemars(length(min = 1, max = 256))]
+    name: Option<String>,
+    /// Only calls of this tenant; whoever is no operator freezes those of its own alone.
+    #[schemars(length(min = 1, max = 256))]
+    tenant: Option<String>,
+    /// Only calls of tools of these effects; `write` and `destroy` if not set.
+    #[serde(default = "changing")]
+    #[schemars(with = "Vec<String>", extend("items" = { "enum": ["read", "write", "destroy"] }, "minItems" = 1))]
+    effects: Vec<Effect>,
+    /// For whoever reads it later; models are told as well.
+    #[schemars(length(max = 500))]
+    why: Option<String>,
+    /// When it ends by itself, as RFC 3339 writes it.
+    #[schemars(extend("format" = "date-time"))]
+    until: Option<String>,
+}
+
+fn changing() -> Vec<Effect> {
+    vec![Effect::Write, Effect::Destroy]
+}
+
+pub(crate) fn list(asked: GatewayRequest) -> ReplyFuture {
+    Box::pin(async move { Ok(reply(&told(&asked)?)) })
+}
+
+pub(crate) fn set(asked: GatewayRequest) -> ReplyFuture {
+    Box::pin(async move {
+        let body: FreezeBody = asked.json()?;
+        if !may_decide(&asked.caller) {
+            let access = asked.gateway.guard.access();
+            return Err(lacking(&access, ProtectedResource::Whole, APPROVE));
+        }
+        let row = row(body, &asked.caller)?;
+        let (asked, row) =
+            written(asked, "set", move |file, record| file.set(row, record).map(Some)).await?;
+        answer(&asked, row.as_ref())
+    })
+}
+
+pub(crate) fn lift(asked: GatewayRequest) -> ReplyFuture {
+    Box::pin(async move {
+        let unknown = || {
+            let shown: String = asked.segment().chars().take(40).collect();
+            let detail = format!("there is no freeze `{shown}`: `GET /v1/freeze` lists them");
+            HttpProblem::new(ProblemKind::UnknownFreeze, detail)
+        };
+        let Ok(id) = asked.segment().parse() else { return Err(unknown()) };
+        let unknown = unknown();
+        let (asked, row) =
+            written(asked, "lifted", move |file, record| file.lift(id, record)).await?;
+        answer(&asked, Some(&row.ok_or(unknown)?))
+    })
+}
+
+/// Changes what is frozen, and looks at it: from now on it holds. Whoever goes away meanwhile does
+/// not leave it half done.
+async fn written(
+    asked: GatewayRequest,
+    act: &'static str,
+    edit: impl FnOnce(
+        &FreezeFile,
+        &dyn Fn(&FreezeRow) -> anyhow::Result<()>,
+    ) -> anyhow::Result<Option<FreezeRow>>
+    + Send
+    + 'static,
+) -> Result<(GatewayRequest, Option<FreezeRow>), HttpProblem> {
+    let runtime = tokio::runtime::Handle::current();
+    // Files are locked, read and written to the disk.
+    let writing = tokio::task::spawn_blocking(move || {
+        let gateway = &asked.gateway;
+        let Some(file) = gateway.freezes.file() else {
+            let detail = "there is no place to keep a freeze: set `HOME` or `XDG_STATE_HOME`";
+            return Err(HttpProblem::new(ProblemKind::Unavailable, detail));
+        };
+        let record = |row: &FreezeRow| {
+            let Some(audit) = &gateway.telemetry.audit else { return Ok(()) };
+            let line = recorded(row, act, &asked.caller);
+            Ok(runtime.block_on(audit.changed(vec![line]))?)
+        };
+        let row = edit(file, &record).map_err(|error| {
+            HttpProblem::new(ProblemKind::Unavailable, format!("nothing was changed: {error:#}"))
+        })?;
+        gateway.freezes.look();
+        Ok((asked, row))
+    });
+    writing.await.unwrap_or_else(|_| {
+        let detail = "it broke off: look at what is frozen, and do it again if it is not there";
+        Err(HttpProblem::new(ProblemKind::Broken, detail))
+    })
+}
+
+fn recorded(row: &FreezeRow, act: &str, by: &Caller) -> Value {
+    json!({
+        "record": "freeze",
+        "act": act,
+        "freeze": row.id,
+        "scope": row.scope,
+        "name": row.name,
+        "of_tenant": row.tenant,
+        "effects": row.effects,
+        "why": row.why,
+        "until": row.until,
+        "changed_by": { "tenant": by.tenant, "subject": by.subject },
+    })
+}
+
+fn row(body: FreezeBody, by: &Caller) -> Result<FreezeRow, HttpProblem> {
+    let invalid = |detail: String| Err(HttpProblem::new(ProblemKind::InvalidBody, detail));
+    let FreezeBody { scope, name, tenant, mut effects, why, until } = body;
+    if (scope == FreezeScope::All) != name.is_none() {
+        return invalid(
+            "`name` says of which source, caller, tenant or tool, and `all` has none".into(),
+        );
+    }
+    let is_bad = |text: &String| text.is_empty() || text.chars().count() > LONGEST_NAME;
+    if [&name, &tenant].into_iter().flatten().any(is_bad) {
+        return invalid(format!("`name` and `tenant` have from 1 to {LONGEST_NAME} characters"));
+    }
+    effects.sort_unstable();
+    effects.dedup();
+    if effects.is_empty() {
+        return invalid("`effects` must have one of: read, write, destroy".into());
+    }
+    if why.as_ref().is_some_and(|why| why.chars().count() > LONGEST_WHY) {
+        return invalid(format!("`why` has more than {LONGEST_WHY} characters: make it shorter"));
+    }
+    let at = now();
+    let until = match until.map(|until| until.parse::<Timestamp>()) {
+        None => None,
+        Some(Ok(until)) => Some(u64::try_from(until.as_second()).unwrap_or(0)),
+        Some(Err(_)) => {
+            return invalid("`until` must be a time as RFC 3339 writes it".into());
+        }
+    };
+    if until.is_some_and(|until| until <= at || until - at > LONGEST_FREEZE) {
+        return invalid("`until` must be later than now, and within ten years".into());
+    }
+    // What others do in other organisations is none of an approver's business.
+    let tenant = if is_operator(by) { tenant } else { Some(by.tenant.clone()) };
+    let subject = &by.subject;
+    let by =
+        if by.tenant == LOCAL { subject.clone() } else { format!("{subject} of {}", by.tenant) };
+    let why = why.filter(|why| !why.is_empty());
+    Ok(FreezeRow { id: 0, scope, name, tenant, effects, by, at, why, until })
+}
+
+fn answer(
+    asked: &GatewayRequest,
+    row: Option<&FreezeRow>,
+) -> Result<crate::http::routes::reply::HttpReply, HttpProblem> {
+    let mut all = told(asked)?;
+    let tools = row.map_or(0, |row| touched(asked, row));
+    if let Value::Object(fields) = &mut all {
+        fields.insert("freeze".to_owned(), row.map_or(Value::Null, shown));
+        fields.insert("tools".to_owned(), tools.into());
+    }
+    Ok(reply(&all))
+}
+
+/// How many tools there are now that it may be about.
+fn touched(asked: &GatewayRequest, row: &FreezeRow) -> usize {
+    let catalog = asked.gateway.live.crib().catalog();
+    let is_it = |tool: &&toolcrib::CatalogTool| {
+        let name = row.name.as_deref().unwrap_or_default();
+        let is_of = match row.scope {
+            FreezeScope::Source => tool.spec.origin.source.as_str() == name,
+            FreezeScope::Tool => tool.spec.name.as_str() == name,
+            FreezeScope::All | FreezeScope::Caller | FreezeScope::Tenant => true,
+        };
+        is_of && row.effects.contains(&tool.spec.effect)
+    };
+    catalog.loaded().iter().filter(is_it).count()
+}
+
+/// What the caller may know of what is frozen.
+fn told(asked: &GatewayRequest) -> Result<Value, HttpProblem> {
+    let state = asked.gateway.freezes.state();
+    let list = match &*state {
+        FreezeState::Known(list) => list,
+        FreezeState::Unreadable(why) => {
+            let why = is_operator(&asked.caller).then_some(why.as_str());
+            return Ok(json!({ "freezes": [], "unreadable": why.unwrap_or("it cannot be read") }));
+        }
+    };
+    let now = now();
+    let rows = list.rows.iter().filter(|row| row.lasts(now));
+    let rows: Vec<_> = match is_operator(&asked.caller) {
+        true => rows.map(shown).collect(),
+        false => of_caller(asked, rows)?,
+    };
+    Ok(json!({ "freezes": rows, "unreadable": null }))
+}
+
+/// Those that hold for a caller, without the names of what rules hide from it.
+fn of_caller<'r>(
+    asked: &GatewayRequest,
+    rows: impl Iterator<Item = &'r FreezeRow>,
+) -> Result<Vec<Value>, HttpProblem> {
+    let (crib, caller) = (asked.gateway.live.crib(), &asked.caller);
+    let known = VisibleTools::of(crib, caller)?;
+    let catalog = crib.catalog();
+    let sees = |row: &FreezeRow| {
+        let is = |own: &str| row.name.as_deref() == Some(own);
+        let any = |is_it: &dyn Fn(&toolcrib::CatalogTool) -> bool| {
+            catalog.loaded().iter().any(|tool| is_it(tool) && known.has(&tool.spec.name))
+        };
+        let is_own = row.tenant.as_ref().is_none_or(|tenant| *tenant == caller.tenant);
+        is_own
+            && match row.scope {
+                FreezeScope::All => true,
+                FreezeScope::Caller => is(&caller.subject),
+                FreezeScope::Tenant => is(&caller.tenant),
+                FreezeScope::Tool => any(&|tool| is(tool.spec.name.as_str())),
+                FreezeScope::Source => any(&|tool| is(tool.spec.origin.source.as_str())),
+            }
+    };
+    Ok(rows.filter(|row| sees(row)).map(shown).collect())
+}
+
+fn shown(row: &FreezeRow) -> Value {
+    json!({
+        "id": row.id,
+        "scope": row.scope,
+        "name": row.name,
+        "tenant": row.tenant,
+        "effects": row.effects,
+        "by": row.by,
+        "at": super::overlay::time(row.at),
+        "why": row.why,
+        "until": row.until.map(super::overlay::time),
+    })
+}
