@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Instant;
 
+use serde_json::json;
 use toolcrib::json::invisible::prose;
 use toolcrib::{
     BoxFuture, Caller, Fingerprint, Intent, Policy, ToolSpec, UnlistedAccess, UnlistedResource,
@@ -162,7 +163,15 @@ impl Policy for FreezePolicy {
         self.inner.leave(caller, unlisted)
     }
 
+    /// What the provider of a model runs is decided on with the plan, so that none is kept over a
+    /// freeze.
     fn version(&self) -> Option<Fingerprint> {
-        self.inner.version()
+        let inner = self.inner.version()?;
+        let frozen: Vec<_> = match &*self.guard.state() {
+            FreezeState::Known(list) if list.rows.is_empty() => return Some(inner),
+            FreezeState::Known(list) => list.lasting(now()).map(|row| row.id).collect(),
+            FreezeState::Unreadable(_) => vec![0],
+        };
+        Some(if frozen.is_empty() { inner } else { Fingerprint::of(&json!([inner, frozen])) })
     }
 }

@@ -146,6 +146,13 @@ impl FreezeFile {
     }
 }
 
+impl FreezeList {
+    /// Those whose time is not over.
+    pub(crate) fn lasting(&self, now: u64) -> impl Iterator<Item = &FreezeRow> {
+        self.rows.iter().filter(move |row| row.lasts(now))
+    }
+}
+
 impl FreezeRow {
     pub(crate) fn lasts(&self, now: u64) -> bool {
         self.until.is_none_or(|until| until > now)

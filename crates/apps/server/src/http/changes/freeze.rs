@@ -211,8 +211,7 @@ fn told(asked: &GatewayRequest) -> Result<Value, HttpProblem> {
             return Ok(json!({ "freezes": [], "unreadable": why.unwrap_or("it cannot be read") }));
         }
     };
-    let now = now();
-    let rows = list.rows.iter().filter(|row| row.lasts(now));
+    let rows = list.lasting(now());
     let rows: Vec<_> = match is_operator(&asked.caller) {
         true => rows.map(shown).collect(),
         false => of_caller(asked, rows)?,

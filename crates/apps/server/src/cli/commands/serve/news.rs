@@ -10,6 +10,7 @@ use toolcrib::catalog::SourceState;
 use toolcrib::config::Overlay;
 
 use crate::cli::output::Output;
+use crate::config::overlays;
 use crate::freeze::FreezeState;
 use crate::telemetry::Telemetry;
 use crate::telemetry::feed::EventFeed;
@@ -81,33 +82,35 @@ pub(super) fn of_catalog(before: &Arc<Catalog>, now: &Arc<Catalog>, feed: &Event
     feed.catalog(&added, &removed, &changed);
 }
 
-/// Tells what is frozen by now, whoever did it. `known`: what was told last, as version or fault.
+/// Tells what is frozen by now, whoever did it. `known`: what was told last, as numbers or as the
+/// fault.
 pub(super) fn of_freezes(
-    known: &mut Option<Result<u64, String>>,
+    known: &mut Option<Result<Vec<u64>, String>>,
     now: &FreezeState,
     telemetry: &Telemetry,
     output: &Output,
 ) {
+    let at = overlays::now();
     let is = match now {
-        FreezeState::Known(list) => Ok(list.version),
+        FreezeState::Known(list) => Ok(list.lasting(at).map(|row| row.id).collect()),
         FreezeState::Unreadable(why) => Err(why.clone()),
     };
-    let is_first = known.is_none();
-    if known.replace(is.clone()).is_some_and(|was| was == is) {
+    if known.as_ref() == Some(&is) {
         return;
     }
-    match (now, is_first) {
-        (FreezeState::Known(list), _) => {
-            for row in list.rows.iter().filter(|row| row.lasts(crate::config::overlays::now())) {
-                output.warn(&[format!("frozen by {}: {}", row.by, row.words())]);
-            }
-            if list.rows.is_empty() && !is_first {
-                output.note("nothing is frozen");
-            }
-        }
+    let was = known.replace(is.clone());
+    match (now, &is) {
         (FreezeState::Unreadable(why), _) => output.warn(&[format!("no call runs: {why}")]),
+        (FreezeState::Known(_), Ok(rows)) if rows.is_empty() && was.is_some() => {
+            output.note("nothing is frozen any more");
+        }
+        (FreezeState::Known(list), _) => {
+            let rows = list.lasting(at);
+            let lines = rows.map(|row| format!("frozen by {}: {}", row.by, row.words()));
+            output.warn(&lines.collect::<Vec<_>>());
+        }
     }
-    if !is_first {
+    if was.is_some() {
         telemetry.feed.freeze();
     }
 }
