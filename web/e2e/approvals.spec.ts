@@ -131,6 +131,29 @@ test('whoever may only look sees its own calls that wait, and why it decides non
   await accessible(page);
 });
 
+test('a tool that asks for itself is asked about no more for a week, as a change that is shown', async ({ page }) => {
+  server.run('overlay', 'set', 'tool.text_count.approval', 'Count?');
+  await expect.poll(async () => (await server.call([{ name: 'text_count', arguments: { text: 'a' } }])).tickets?.length).toBe(1);
+  const waits = await server.call([sum]);
+  await page.goto(server.link());
+  await page.goto(`${server.url}/#/approvals/${waits.tickets[0].ticket}`);
+  const panel = page.getByRole('complementary', { name: 'Call that waits' });
+  await panel.getByRole('button', { name: 'Stop asking about this' }).click();
+  await expect(page.locator('.toast')).toContainText('The rules ask about it');
+  await page.goto(`${server.url}/#/approvals`);
+  await page.locator('.ticket', { hasText: 'text_count' }).first().click();
+  await panel.getByRole('button', { name: 'Stop asking about this' }).click();
+  const dialog = page.getByRole('dialog');
+  await expect(dialog.locator('.lines')).toContainText('+ tool.text_count.approval = ""');
+  await expect(dialog.getByLabel('how long')).toHaveValue('168');
+  await accessible(page);
+  await dialog.getByRole('button', { name: 'Make it possible' }).click();
+  await expect(page.locator('.toast')).toContainText('run unasked');
+  const [row] = JSON.parse(server.run('overlay', 'show', '--json')).rows;
+  expect([row.path, row.value, Math.round((row.until - row.at) / 86_400)]).toEqual(['tool.text_count.approval', '', 7]);
+  expect((await server.call([{ name: 'text_count', arguments: { text: 'a' } }])).responses[0].outcome).toBe('done');
+});
+
 test('a number is shown and sent back to its last digit', async ({ page }) => {
   await page.goto(server.link());
   const body = '{"calls":[{"name":"hostile__hostile","arguments":{"more":[12345678901234567890,1e400,1.0]}}]}';

@@ -4,7 +4,7 @@ import { half, over } from './api';
 import { session } from './session.svelte';
 
 /** `reset`: something may have been missed, so what is shown is asked for again. */
-export type Topic = 'call' | 'ticket' | 'source' | 'catalog' | 'config' | 'reset';
+export type Topic = 'call' | 'ticket' | 'source' | 'catalog' | 'config' | 'overlay' | 'freeze' | 'reset';
 type Heard = { name: Topic; data: unknown };
 type Word = { say: 'heard'; all: Heard[]; cursor: string } | { say: 'standing'; isLive: boolean; since: number } | { say: 'who' } | { say: 'again' };
 
