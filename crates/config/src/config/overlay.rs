@@ -82,6 +82,11 @@ impl Overlay {
         fold::said(path, &own_words(text, file))
     }
 
+    /// The same at the place of each row, in the order of the rows; the text is read once.
+    pub fn said_of_each(&self, text: &str, file: &str) -> Vec<Value> {
+        fold::said_of_each(self, &own_words(text, file))
+    }
+
     /// When the next row ends by itself, in seconds since 1970.
     pub fn next_end(&self, now: u64) -> Option<u64> {
         self.rows.iter().filter_map(|row| row.until).filter(|until| *until > now).min()

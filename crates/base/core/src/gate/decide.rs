@@ -164,14 +164,10 @@ impl PendingCall {
         let keys = self.begun_under(watch);
         failpoint::reached("admitted");
         let planned = self.planned(call, tool, (&arguments, &keys));
-        let taken = schedule::taken(&self, tool, planned).await;
-        let ScheduledCall { place, waited, was_queued, fault: mut ledger_fault } = match taken {
+        let turn = self.turn(tool, &arguments, planned).await;
+        let ScheduledCall { place, waited, fault: mut ledger_fault, .. } = match turn {
             Ok(turn) => turn,
             Err(unrecorded) => return self.ended(unrecorded),
-        };
-        let place = match place {
-            Ok(place) if was_queued => self.still_permitted(tool, &arguments).await.map(|()| place),
-            place => place,
         };
         let started = Instant::now();
         let sent = SystemTime::now();
@@ -225,16 +221,23 @@ impl PendingCall {
         EndedCall { whole, attempts, ending, waited, ran, ledger_fault, ..ended }
     }
 
-    /// A call that waited for its turn may be forbidden by now; whether a person is to be asked was
-    /// settled before.
-    async fn still_permitted(
+    /// Waits for the turn of the call. One that had to wait may be forbidden by now; whether a
+    /// person is to be asked was settled before.
+    async fn turn(
         &self,
         tool: &CatalogTool,
         arguments: &Arguments,
-    ) -> Result<(), ToolOutcome> {
+        planned: PlannedCall<'_>,
+    ) -> Result<ScheduledCall, ToolOutcome> {
+        let turn = schedule::taken(self, tool, planned).await?;
+        if !turn.was_queued || turn.place.is_err() {
+            return Ok(turn);
+        }
         match decide(&self.batch, tool, arguments).await {
-            Verdict::Deny(reason) => Err(ToolOutcome::Denied { reason }),
-            Verdict::Allow | Verdict::Ask(_) => Ok(()),
+            Verdict::Deny(reason) => {
+                Ok(ScheduledCall { place: Err(ToolOutcome::Denied { reason }), ..turn })
+            }
+            Verdict::Allow | Verdict::Ask(_) => Ok(turn),
         }
     }
 

@@ -42,6 +42,16 @@ pub(super) fn said(path: &OverlayPath, text: &str) -> Value {
     }
 }
 
+/// The same at the place of each row.
+pub(super) fn said_of_each(overlay: &Overlay, text: &str) -> Vec<Value> {
+    let document = text.parse::<DocumentMut>().ok();
+    let said = |row: &OverlayRow| match found(&row.path, document.as_ref()?.as_table()) {
+        FileValue::Said(value) => Some(value),
+        FileValue::NoOwner => None,
+    };
+    overlay.rows.iter().map(|row| said(row).unwrap_or_default()).collect()
+}
+
 fn standing(row: &OverlayRow, said: &Value) -> OverlayStanding {
     let entries = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let is_said = match row.path.field() {

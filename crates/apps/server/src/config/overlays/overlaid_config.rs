@@ -103,9 +103,9 @@ impl OverlaidConfig {
         overlay.standings(&self.text, &self.shown, now())
     }
 
-    /// What the file says at a place; `null`: nothing.
-    pub(crate) fn said(&self, path: &OverlayPath) -> Value {
-        Overlay::said(path, &self.text, &self.shown)
+    /// What the file says at the place of each row; `null`: nothing.
+    pub(crate) fn said_of_each(&self, overlay: &Overlay) -> Vec<Value> {
+        overlay.said_of_each(&self.text, &self.shown)
     }
 
     /// The text of the file with the rows that are in force.
@@ -217,13 +217,19 @@ impl OverlaidConfig {
                 id: overlay.version,
                 path: path.clone(),
                 value: value.clone(),
-                was: self.said(path),
+                was: Value::Null,
                 by: by.clone(),
                 at,
                 why: why.clone(),
                 until: *until,
             });
             made.push(overlay.version);
+        }
+        let said = self.said_of_each(overlay);
+        for (row, said) in overlay.rows.iter_mut().zip(said) {
+            if made.contains(&row.id) {
+                row.was = said;
+            }
         }
         Ok(made)
     }

@@ -1,7 +1,7 @@
 //! What changes over the file would bring about: which tools come and go, and what is permitted
 //! that was not before.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use serde_json::{Value, json};
 use toolcrib::config::{Config, Overlay, OverlayPath};
@@ -26,18 +26,17 @@ pub(super) fn effects(
     caller: &Caller,
 ) -> Value {
     let texts = [&edited.before, &edited.after].map(|overlay| folded(over, overlay, edited.at));
+    // A row for each place that is touched.
+    let mut known = HashSet::new();
     let rows = edited.gone.iter().chain(&edited.made);
-    let mut paths: Vec<&OverlayPath> = Vec::new();
-    for row in rows {
-        if !paths.contains(&&row.path) {
-            paths.push(&row.path);
-        }
-    }
+    let rows = rows.filter(|row| known.insert(&row.path)).cloned().collect();
+    let touched = Overlay { version: 0, rows };
+    let [before, after] = texts.map(|text| touched.said_of_each(&text, FOLDED));
     let configs = [&edited.before, &edited.after].map(|overlay| over.config(overlay, edited.at));
     let mut relaxed = Vec::new();
     let (mut shown, mut hidden) = seen(&configs, catalog, caller);
-    for path in paths {
-        let [before, after] = texts.each_ref().map(|text| Overlay::said(path, text, FOLDED));
+    for ((row, before), after) in touched.rows.iter().zip(before).zip(after) {
+        let path = &row.path;
         if before == after {
             continue;
         }
@@ -129,6 +128,9 @@ fn relaxation(
         }
         [.., "allow"] if !is_less(after, before) => {
             ("allow", format!("calls may run that no rule allowed: {}", gained(before, after)))
+        }
+        [.., "allow"] if after.is_null() => {
+            ("allow", "what no list allows is decided by other rules, or by none".to_owned())
         }
         [.., "ask"] if !is_less(before, after) => {
             ("ask", format!("nobody is asked before calls of {}", gained(after, before)))

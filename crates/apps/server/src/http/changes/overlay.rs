@@ -214,24 +214,22 @@ fn told(over: &OverlaidConfig, overlay: &Overlay) -> Value {
 }
 
 fn rows(over: &OverlaidConfig, overlay: &Overlay) -> Vec<Value> {
-    let standings = over.standings(overlay);
-    let standing = |place: usize| standings.get(place).copied();
-    overlay
-        .rows
-        .iter()
-        .enumerate()
-        .map(|(place, row)| told_row(over, row, standing(place)))
-        .collect()
+    let (standings, said) = (over.standings(overlay), over.said_of_each(overlay));
+    let standing = |place: usize| (standings.get(place).copied(), said.get(place));
+    overlay.rows.iter().enumerate().map(|(place, row)| told_row(row, standing(place))).collect()
 }
 
 /// `None` as its standing: the file cannot be read.
-fn told_row(over: &OverlaidConfig, row: &OverlayRow, standing: Option<OverlayStanding>) -> Value {
+fn told_row(
+    row: &OverlayRow,
+    (standing, said): (Option<OverlayStanding>, Option<&Value>),
+) -> Value {
     json!({
         "id": row.id,
         "path": row.path,
         "value": row.value,
         "was": row.was,
-        "file": over.said(&row.path),
+        "file": said,
         "by": row.by,
         "at": time(row.at),
         "why": row.why,

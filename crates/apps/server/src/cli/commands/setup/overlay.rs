@@ -100,6 +100,7 @@ impl OverlayReport {
     fn show(&self, output: &Output) -> Result<CommandExit> {
         let overlay = self.over.read()?;
         let standings = self.over.standings(&overlay);
+        let said_of_file = self.over.said_of_each(&overlay);
         let rows: Vec<_> = overlay.rows.iter().zip(standings).collect();
         if output.json {
             let rows: Vec<_> = rows
@@ -123,12 +124,12 @@ impl OverlayReport {
         let said = |value: &Value| if value.is_null() { "-".to_owned() } else { value.to_string() };
         output.table(
             headings,
-            rows.into_iter().map(|(row, standing)| {
+            rows.into_iter().zip(said_of_file).map(|((row, standing), of_file)| {
                 [
                     row.id.to_string(),
                     row.path.to_string(),
                     said(&row.value),
-                    said(&self.over.said(&row.path)),
+                    said(&of_file),
                     words(standing).to_owned(),
                     row.by.clone(),
                     time(row.at),
