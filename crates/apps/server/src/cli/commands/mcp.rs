@@ -69,16 +69,7 @@ pub(crate) fn mcp(
         .await;
         // Those that need longer join when they are there.
         let _ = tokio::time::timeout(PATIENCE, starting).await;
-        for state in live.crib().sources() {
-            if let Some(error) = state.error {
-                output.warn(&[format!("the source `{}` gives no tools: {error}", state.id)]);
-            }
-        }
-        let catalog = live.crib().catalog();
-        output.warn(&set_aside(&catalog, &live.profiles()));
-        output.warn(&kept_out(&catalog));
-        output.warn(&live.unknown_assigned());
-        output.warn(&told_of_undeclared(&catalog));
+        tell_doubts(&live, output);
         let stop_asking = ask_models(&file, live.crib().clone(), splits, output);
         let traced = telemetry.spans.is_some();
         let decides = near.is_some().then_some(DECIDES);
@@ -106,6 +97,20 @@ pub(crate) fn mcp(
     runtime.shutdown_background();
     wait_for_programs(LAST_MOMENT);
     served.map(|()| CommandExit::Done)
+}
+
+/// Says what is not there, and what is not as it should be.
+fn tell_doubts(live: &LiveConfig, output: &Output) {
+    for state in live.crib().sources() {
+        if let Some(error) = state.error {
+            output.warn(&[format!("the source `{}` gives no tools: {error}", state.id)]);
+        }
+    }
+    let catalog = live.crib().catalog();
+    output.warn(&set_aside(&catalog, &live.profiles()));
+    output.warn(&kept_out(&catalog));
+    output.warn(&live.unknown_assigned());
+    output.warn(&told_of_undeclared(&catalog));
 }
 
 /// Has models split toolsets and find tools by their meaning, beside what is served, until what

@@ -2,6 +2,7 @@
 //! them.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 use serde_json::json;
 use toolcrib::config::Overlay;
@@ -62,7 +63,8 @@ fn fragment(over: &OverlaidConfig, overlay: &Overlay) -> String {
         let (id, value) = (json!(id), &row.value);
         let state = json!(standing);
         let state = state.as_str().unwrap_or_default();
-        seed += &format!("\n# At the [[source]] with id = {id} ({state}):\n# {field} = {value}\n");
+        let _ =
+            writeln!(seed, "\n# At the [[source]] with id = {id} ({state}):\n# {field} = {value}");
     }
     seed.trim_start().to_owned()
 }
@@ -70,5 +72,8 @@ fn fragment(over: &OverlaidConfig, overlay: &Overlay) -> String {
 /// Empty tables of these profiles.
 fn toml_tables(profiles: &BTreeSet<&String>) -> String {
     // A text of JSON is one of TOML.
-    profiles.iter().map(|name| format!("[profile.{}]\n", json!(name))).collect()
+    profiles.iter().fold(String::new(), |mut all, name| {
+        let _ = writeln!(all, "[profile.{}]", json!(name));
+        all
+    })
 }

@@ -212,9 +212,10 @@ fn told(asked: &GatewayRequest) -> Result<Value, HttpProblem> {
         }
     };
     let rows = list.lasting(now());
-    let rows: Vec<_> = match is_operator(&asked.caller) {
-        true => rows.map(shown).collect(),
-        false => of_caller(asked, rows)?,
+    let rows: Vec<_> = if is_operator(&asked.caller) {
+        rows.map(shown).collect()
+    } else {
+        of_caller(asked, rows)?
     };
     Ok(json!({ "freezes": rows, "unreadable": null }))
 }

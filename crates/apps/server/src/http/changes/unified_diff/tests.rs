@@ -1,5 +1,7 @@
 use super::{LineChange, changes, lines, unified_diff};
 
+const TEXTS: [&str; 4] = ["a\n", "b\n", "c\n", "d\n"];
+
 #[test]
 fn what_differs_is_told_with_what_stands_around_it() {
     let before = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n";
@@ -22,11 +24,14 @@ fn both_texts_come_out_of_what_is_told_of_them() {
     let mut cases: Vec<(String, String)> = Vec::new();
     for _ in 0..300 {
         let text = |any: &mut dyn FnMut(u64) -> u64| {
-            (0..any(30)).map(|_| format!("{}\n", any(4))).collect::<String>()
+            (0..any(30)).map(|_| TEXTS[usize::try_from(any(4)).unwrap()]).collect::<String>()
         };
         cases.push((text(&mut any), text(&mut any)));
     }
-    let many = |from: u32| (from..from + 2_000).map(|line| format!("{line}\n")).collect::<String>();
+    let many = |from: u32| {
+        let lines: Vec<_> = (from..from + 2_000).map(|line| line.to_string()).collect();
+        lines.join("\n")
+    };
     cases.push((many(0), many(10_000)));
     for (before, after) in cases {
         let (old, new) = (lines(&before), lines(&after));
