@@ -2,6 +2,7 @@
 import { api, half, unheard, whenOver, type Problem } from './api';
 import type { paths } from './schema';
 import { at } from './route.svelte';
+import { leftOut } from './runs';
 
 export type Session = paths['/v1/session']['get']['responses']['200']['content']['application/json'];
 
@@ -86,6 +87,7 @@ export async function signOut(): Promise<void> {
     await api.DELETE('/v1/session');
   } finally {
     half.clear();
+    leftOut.clear();
     // Nothing that this person was shown stays for the next.
     location.reload();
   }

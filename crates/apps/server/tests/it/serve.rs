@@ -29,6 +29,7 @@ mod calls;
 mod canaries;
 mod canaries_elsewhere;
 mod checked;
+mod chosen_tools;
 mod citations;
 mod clients;
 mod consent;

@@ -154,11 +154,19 @@ pub(super) fn force(
         return Ok(ToolChoice::default());
     };
     let forced = there.by_name(names, at)?;
-    let choice = ToolChoice { force: Some(forced), allowed: None };
+    let choice = ToolChoice { force: Some(forced), ..ToolChoice::default() };
     if let Some(agent) = Arc::get_mut(agent) {
         choice.within(agent);
     }
     Ok(choice)
+}
+
+/// Takes these tools from an agent, which nobody else holds yet.
+pub(super) fn leave_out(names: &[String], agent: &mut Arc<Agent>) {
+    let choice = ToolChoice { disabled: names.to_vec(), ..ToolChoice::default() };
+    if let Some(agent) = Arc::get_mut(agent) {
+        choice.within(agent);
+    }
 }
 
 /// Refuses tools of the caller that are named like one of the agent's: a model could not tell them

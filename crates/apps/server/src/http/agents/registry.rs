@@ -1,4 +1,6 @@
-//! The agents of the file that is in force.
+//! The agents of the file that is in force, and who is told of them.
+
+pub(crate) mod listing;
 
 use std::sync::{Arc, Mutex, PoisonError};
 

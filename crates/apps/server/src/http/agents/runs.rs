@@ -14,7 +14,7 @@ use toolcrib::auth::is_operator;
 use toolcrib::{LedgerError, RunStage, RunSummary};
 
 use super::live::is_seen;
-use super::live::live_run::{LiveRun, is_edit};
+use super::live::live_run::{LiveRun, StoredRequest, is_edit};
 use super::live::recovery;
 use super::responses::{before, end, not_begun, order};
 use crate::http::rest::records::listing::noted;
@@ -26,6 +26,10 @@ use crate::http::routes::route::ReplyFuture;
 
 pub(crate) const LARGEST_PAGE: usize = 100;
 const DEFAULT_PAGE: usize = 20;
+/// Tools that a request chooses or leaves out.
+const MOST_NAMES: usize = 1024;
+/// Runs of a page that are told with a title: each of them is read for it.
+const MOST_TITLES: usize = 25;
 
 /// What a run is to do.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -42,6 +46,12 @@ pub(crate) struct RunBody {
     previous: Option<String>,
     /// What is said to the agent beside its instructions.
     instructions: Option<String>,
+    /// Tools that it has to call first.
+    #[schemars(length(max = 1024))]
+    choices: Vec<String>,
+    /// Tools that it does without, as do those that work for it.
+    #[schemars(length(max = 1024))]
+    disabled: Vec<String>,
     /// Whether the answer is the events of the run.
     stream: bool,
     /// Whether the answer comes when the run has ended, or waits for a person.
@@ -69,6 +79,12 @@ pub(crate) fn create(asked: GatewayRequest) -> ReplyFuture {
 }
 
 async fn begin(asked: &GatewayRequest, body: RunBody) -> Result<HttpReply, HttpProblem> {
+    for (name, names) in [("choices", &body.choices), ("disabled", &body.disabled)] {
+        if names.len() > MOST_NAMES {
+            let detail = format!("`{name}` may name {MOST_NAMES} tools, and has {}", names.len());
+            return Err(HttpProblem::new(ProblemKind::InvalidBody, detail));
+        }
+    }
     let agents = asked.gateway.agents.all();
     let only = agents.first().filter(|_| agents.len() == 1);
     let usual = only.map_or("assistant", |agent| agent.settings.name.as_str());
@@ -91,6 +107,8 @@ async fn begin(asked: &GatewayRequest, body: RunBody) -> Result<HttpReply, HttpP
         }
     }
     let ordered = order(asked, &request, None).await?;
+    let ordered = ordered
+        .and_then(|ordered| ordered.without(&body.disabled).forcing(&body.choices, "choices"));
     let ordered = ordered.map_err(|error| error.problem(ProblemKind::UnknownRun))?;
     let live = ordered.begin(asked, &request, None).await;
     let live = live.map_err(|error| not_begun(&error).problem(ProblemKind::UnknownRun))?;
@@ -128,8 +146,21 @@ pub(crate) fn list(asked: GatewayRequest) -> ReplyFuture {
         let caller = &*asked.caller;
         let runs = page.iter().filter(|run| !is_edit(&run.agent));
         let runs = runs.filter(|run| is_seen(caller, &run.agent, run.profile.as_deref()));
-        let runs: Vec<_> = runs.map(view::summary).collect();
-        let mut answer = json!({ "runs": runs });
+        let mut rows = Vec::new();
+        let mut titles = if asked.query.get("titles") == Some("true") { MOST_TITLES } else { 0 };
+        for run in runs {
+            let mut row = view::summary(run);
+            // Those that work for another one were asked by a model.
+            if titles > 0 && run.parent.is_none() {
+                titles -= 1;
+                let title = title(&asked, &run.id).await?;
+                if let Value::Object(fields) = &mut row {
+                    fields.insert("title".to_owned(), title.into());
+                }
+            }
+            rows.push(row);
+        }
+        let mut answer = json!({ "runs": rows });
         if let (Some(last), Value::Object(fields)) =
             (page.last().filter(|_| page.len() == limit), &mut answer)
         {
@@ -139,11 +170,24 @@ pub(crate) fn list(asked: GatewayRequest) -> ReplyFuture {
     })
 }
 
+/// How what a run was asked begins.
+async fn title(asked: &GatewayRequest, run: &str) -> Result<String, HttpProblem> {
+    let stored = asked.gateway.runs.ledger.load(run).await.map_err(silent)?;
+    // One that was forgotten just now has none.
+    let Some(stored) = stored else { return Ok(String::new()) };
+    let request = serde_json::from_str::<StoredRequest>(&stored.request);
+    let request = request.map_err(|error| silent(LedgerError::new(error)))?;
+    Ok(view::title(&request.input))
+}
+
 pub(crate) fn show(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
         let live = asked.gateway.runs.find(asked.segment(), &asked.caller).await;
         let live = known(&asked, live)?;
         let mut run = view::run(&live);
+        if let Value::Object(fields) = &mut run {
+            fields.insert("input".to_owned(), json!(live.meta.request.input));
+        }
         if asked.query.get("debug") == Some("true")
             && let Value::Object(fields) = &mut run
         {
@@ -241,6 +285,9 @@ async fn go_on(
         thread: Some(live.meta.thread.clone()),
         previous: None,
         instructions: live.meta.request.instructions.clone(),
+        choices: Vec::new(),
+        // What the user left out stays out.
+        disabled: live.meta.request.choice.disabled.clone(),
         stream,
         wait,
     };

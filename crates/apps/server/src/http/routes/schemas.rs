@@ -1,5 +1,6 @@
 //! The shapes of bodies and answers, for the document. Answers may gain fields.
 
+pub(crate) mod agents;
 pub(crate) mod changes;
 pub(crate) mod page;
 pub(crate) mod record;

@@ -14,7 +14,7 @@ use toolcrib::{
 use super::super::api_error::ApiError;
 
 /// By this name every tool of an agent is meant; tools of our own have it as their source.
-pub(super) const OURS: &str = "toolcrib";
+pub(in crate::http::agents) const OURS: &str = "toolcrib";
 /// Entries of one request at the most.
 const MOST: usize = 128;
 

@@ -59,7 +59,7 @@ impl ChosenTools {
             Value::Null => Ok(of(CallChoice::Free)),
             Value::String(word) if word == "auto" => Ok(of(CallChoice::Free)),
             Value::String(word) if word == "none" => Ok(Self {
-                tools: ToolChoice { force: Some(Vec::new()), allowed: None },
+                tools: ToolChoice { force: Some(Vec::new()), ..ToolChoice::default() },
                 ..of(CallChoice::Never)
             }),
             Value::String(word) if word == "required" => {
@@ -75,7 +75,7 @@ impl ChosenTools {
                     None if ours.len() > 1 => CallChoice::Any,
                     None => CallChoice::Free,
                 };
-                let tools = ToolChoice { force: Some(ours), allowed: None };
+                let tools = ToolChoice { force: Some(ours), ..ToolChoice::default() };
                 Ok(Self { tools, ..of(calls) })
             }
             Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
@@ -115,7 +115,8 @@ impl ChosenTools {
         ours.dedup();
         let forced = there.agent.wishes.choices.iter();
         let forced = forced.filter(|name| ours.contains(name)).cloned().collect();
-        let tools = ToolChoice { force: Some(forced), allowed: Some(ours) };
+        let (force, allowed) = (Some(forced), Some(ours));
+        let tools = ToolChoice { force, allowed, ..ToolChoice::default() };
         Ok(Self { tools, calls, callers: Some(theirs) })
     }
 
@@ -228,6 +229,11 @@ impl<'a> ChoosableTools<'a> {
 impl ToolChoice {
     /// The same agent within this choice.
     pub(super) fn within(&self, agent: &mut Agent) {
+        if !self.disabled.is_empty() {
+            agent.wishes.choices.retain(|name| !self.disabled.contains(name));
+            let rest: Arc<dyn Policy> = Arc::new(DisabledTools(self.disabled.clone()));
+            agent.narrow(&rest);
+        }
         if let Some(force) = &self.force {
             agent.wishes.choices.clone_from(force);
         }
@@ -268,6 +274,39 @@ impl Policy for AllowedTools {
 
     fn version(&self) -> Option<Fingerprint> {
         Some(Fingerprint::of(&self.0.clone().into()))
+    }
+}
+
+/// All tools but these, for those that work for the agent too.
+#[derive(Debug)]
+struct DisabledTools(Vec<String>);
+
+impl DisabledTools {
+    fn leaves(&self, tool: &ToolSpec) -> bool {
+        !self.0.iter().any(|name| name == tool.name.as_str())
+    }
+}
+
+impl Policy for DisabledTools {
+    fn sees(&self, _: &Caller, tool: &ToolSpec) -> bool {
+        self.leaves(tool)
+    }
+
+    fn decide<'a>(&'a self, intent: Intent<'a>) -> BoxFuture<'a, Verdict> {
+        let verdict = if self.leaves(intent.tool) {
+            Verdict::Allow
+        } else {
+            Verdict::Deny("the user has disabled this tool".to_owned())
+        };
+        Box::pin(std::future::ready(verdict))
+    }
+
+    fn lets_run(&self, _: &Caller, tool: &ToolSpec) -> bool {
+        self.leaves(tool)
+    }
+
+    fn version(&self) -> Option<Fingerprint> {
+        Some(Fingerprint::of(&json!({ "disabled": self.0 })))
     }
 }
 

@@ -109,7 +109,7 @@ impl StoredRequest {
     }
 }
 
-/// What a `tool_choice` leaves of an agent. It has the names of tools as they were when the request
+/// What a request leaves of an agent. It has the names of tools as they were when the request
 /// came, so that its run goes on with the same ones elsewhere.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -120,6 +120,9 @@ pub(crate) struct ToolChoice {
     /// All that may be called; `None`: whatever there is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) allowed: Option<Vec<String>>,
+    /// What the user left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) disabled: Vec<String>,
 }
 
 impl ToolChoice {

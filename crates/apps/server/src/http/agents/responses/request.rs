@@ -9,7 +9,7 @@ use toolcrib::agent::RunOrder;
 use uuid::Uuid;
 
 use super::super::api_error::ApiError;
-use super::super::chosen::{agent_within, check_names, choose, force};
+use super::super::chosen::{agent_within, check_names, choose, force, leave_out};
 use super::super::input;
 use super::super::live::LiveRuns;
 use super::super::live::driver::{self, NotBegun, RunPlace};
@@ -112,9 +112,21 @@ impl OrderedRun {
     pub(in crate::http) fn forcing(mut self, names: &[String], at: &str) -> Result<Self, ApiError> {
         if !names.is_empty() {
             let agent = (&mut self.order.agent, self.profile.as_deref());
-            self.choice = force((names, at), &self.order.caller, agent)?;
+            let disabled = std::mem::take(&mut self.choice.disabled);
+            let forced = force((names, at), &self.order.caller, agent)?;
+            self.choice = ToolChoice { disabled, ..forced };
         }
         Ok(self)
+    }
+
+    /// The same without these tools, for those that work for its agent too. A name that is none is
+    /// of no account: the tool may have gone since the user left it out.
+    pub(in crate::http) fn without(mut self, names: &[String]) -> Self {
+        if !names.is_empty() {
+            self.choice.disabled = names.to_vec();
+            leave_out(names, &mut self.order.agent);
+        }
+        self
     }
 
     /// Whether it says yes or no to calls, which may take long.

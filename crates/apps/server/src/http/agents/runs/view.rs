@@ -6,6 +6,10 @@ use toolcrib::{RunStage, RunSummary};
 
 use super::super::live::live_run::{LiveRun, seconds};
 
+/// Words of a title, and letters.
+const MOST_WORDS: usize = 40;
+const LONGEST_TITLE: usize = 120;
+
 pub(super) fn summary(run: &RunSummary) -> Value {
     json!({
         "id": run.id, "object": "run", "agent": run.agent, "profile": run.profile,
@@ -14,6 +18,21 @@ pub(super) fn summary(run: &RunSummary) -> Value {
         "tickets": run.tickets, "created_at": seconds(run.created),
         "changed_at": seconds(run.changed),
     })
+}
+
+/// How what was asked begins, on one line.
+pub(super) fn title(input: &[Value]) -> String {
+    let is_said = |item: &&Value| item.get("role").is_some_and(|role| role == "user");
+    let content = input.iter().find(is_said).and_then(|item| item.get("content"));
+    let parts = match content {
+        Some(Value::Array(parts)) => parts.as_slice(),
+        Some(text) => std::slice::from_ref(text),
+        None => &[],
+    };
+    let text = |part: &Value| part.get("text").unwrap_or(part).as_str().map(str::to_owned);
+    let said = parts.iter().find_map(text).unwrap_or_default();
+    let words = said.split_whitespace().take(MOST_WORDS).collect::<Vec<_>>().join(" ");
+    words.chars().take(LONGEST_TITLE).collect()
 }
 
 /// The same with what came of it.

@@ -8,7 +8,7 @@ use super::super::route::Route;
 use super::super::route::RouteAccess::Operator;
 use super::super::row::{LARGEST_COUNT, delete, get, limit, number, one_of, post, text};
 use super::super::schemas;
-use crate::http::agents::{self, responses::conversations};
+use crate::http::agents::{self, registry::listing, responses::conversations};
 
 /// Which fields clients of `OpenAI`'s API may wish for besides.
 const INCLUDE: &[QueryParameter] = &[
@@ -127,10 +127,20 @@ pub(super) static ROUTES: &[Route] = &[
         "Forget one thing that was said.",
     )
     .undocumented(),
+    get("/v1/agents", "list_agents", listing::list, "List the agents.")
+        .answers(schemas::agents::agents),
+    get("/v1/agents/{name}", "show_agent", listing::show, "Show an agent with its tools.")
+        .answers(schemas::agents::agent)
+        .problems(&[UnknownAgent, UnknownProfile]),
     get("/v1/runs", "list_runs", agents::runs::list, "List the runs of agents, newest first.")
         .query(&[
             limit(agents::runs::LARGEST_PAGE),
             text("cursor", "Where the page before ended: its `cursor`."),
+            one_of(
+                "titles",
+                "Whether the first of them are told with a title.",
+                &["true", "false"],
+            ),
         ])
         .problems(&[InvalidQuery, UnknownCursor]),
     post("/v1/runs", "create_run", agents::runs::create, "Let an agent work.")
