@@ -2,6 +2,7 @@
 mod access_log;
 pub(crate) mod authentication;
 mod body;
+mod compression;
 pub(crate) mod concurrency;
 mod guarded_body;
 pub(crate) mod handler;

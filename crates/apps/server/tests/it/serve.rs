@@ -32,6 +32,7 @@ mod checked;
 mod chosen_tools;
 mod citations;
 mod clients;
+mod compressed;
 mod consent;
 mod conversations;
 mod credentials;

@@ -115,7 +115,9 @@ fn tagged(asked: &GatewayRequest, value: &Value) -> HttpReply {
     let tag = digest.iter().take(16).fold(String::new(), |tag, byte| format!("{tag}{byte:02x}"));
     let tag = format!("\"{tag}\"");
     let known = asked.headers.get(header::IF_NONE_MATCH).and_then(|known| known.to_str().ok());
-    let mut answer = if known.is_some_and(|known| known.split(',').any(|own| own.trim() == tag)) {
+    let mut answer = if known
+        .is_some_and(|known| known.split(',').any(|own| own.trim().trim_start_matches("W/") == tag))
+    {
         let mut same = text(String::new());
         *same.status_mut() = StatusCode::NOT_MODIFIED;
         same

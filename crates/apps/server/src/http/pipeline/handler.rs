@@ -20,6 +20,7 @@ use toolcrib::auth::{LOCAL, OPERATOR, ProtectedResource, enters, is_operator, ne
 use super::access_log::AccessLog;
 use super::authentication::{ended, lacking, refused};
 use super::body;
+use super::compression::{self, compressed};
 use super::guarded_body::GuardedBody;
 use super::handshake::wants_socket;
 use super::host_check::single;
@@ -77,6 +78,7 @@ async fn admit(
     let _ = seen.route.set(route);
     let session = session(&gateway, visit, &parts, route)?;
     let caller = allowed(&gateway, (&parts, session.as_ref()), route, &segments).await?;
+    let is_compressed = compression::takes(&parts.method, route, &parts.headers);
     let query = QueryValues::read(parts.uri.query().unwrap_or_default(), route.query)?;
     // What anybody may ask is answered at once, and also by a server that is full.
     let place = match route.access {
@@ -121,7 +123,7 @@ async fn admit(
     };
     let reply = WakeFilter::new((route.answer)(asked)).await?;
     if reply.body().size_hint().exact().is_some() {
-        return Ok(reply);
+        return Ok(if is_compressed { compressed(reply).await } else { reply });
     }
     // What goes on after its head keeps its place, or goes on among those who listen.
     let (place, end) = match listening {
