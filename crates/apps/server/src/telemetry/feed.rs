@@ -10,7 +10,10 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use toolcrib::auth::{AccessLevel, is_operator, reach};
 use toolcrib::catalog::SourceState;
-use toolcrib::{CallDecided, CallFinished, CallKey, Caller, Progress, QuestionEvent, ToolOutcome};
+use toolcrib::{
+    CallDecided, CallFinished, CallKey, Caller, Progress, QuestionEvent, TicketId, ToolName,
+    ToolOutcome,
+};
 
 use super::recent_calls::{RecentCall, cut, progress_json};
 
@@ -127,6 +130,19 @@ impl EventFeed {
         self.tell(EventTopic::Ticket, Some(question.caller), || {
             let of = (question.stage.as_str(), question.key, &**question.caller);
             told(of, &json!({ "tool": question.tool.spec.name }))
+        });
+    }
+
+    /// The time of a call that waited is up.
+    pub(crate) fn expired(&self, ticket: &TicketId, caller: &Arc<Caller>, tool: &ToolName) {
+        self.tell(EventTopic::Ticket, Some(caller), || {
+            json!({
+                "phase": "expired",
+                "ticket": ticket,
+                "tenant": caller.tenant,
+                "caller": caller.subject,
+                "tool": tool,
+            })
         });
     }
 

@@ -79,6 +79,7 @@ mod page_events;
 mod page_freeze;
 mod page_now;
 mod page_overlay;
+mod page_rights;
 mod page_tools;
 mod passing;
 mod places;

@@ -13,7 +13,7 @@ use crate::config::freezes::{
 };
 use crate::config::overlays::now;
 use crate::freeze::FreezeState;
-use crate::http::page::role::{APPROVE, may_decide};
+use crate::http::page::role::{APPROVE, approves};
 use crate::http::pipeline::authentication::lacking;
 use crate::http::rest::tools::VisibleTools;
 use crate::http::routes::problem::{HttpProblem, ProblemKind};
@@ -55,7 +55,7 @@ pub(crate) fn list(asked: GatewayRequest) -> ReplyFuture {
 pub(crate) fn set(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
         let body: FreezeBody = asked.json()?;
-        if !may_decide(&asked.caller) {
+        if !approves(&asked.caller) {
             let access = asked.gateway.guard.access();
             return Err(lacking(&access, ProtectedResource::Whole, APPROVE));
         }

@@ -5,6 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use jiff::Timestamp;
 use uuid::Uuid;
 
+use super::events::expiries::TicketExpiries;
 use super::sessions::SessionBook;
 use crate::http::pipeline::host_check::HostNames;
 
@@ -45,6 +46,7 @@ pub(crate) struct PageDoor {
     /// `None`: there is no page.
     address: Option<PageAddress>,
     pub(crate) sessions: SessionBook,
+    pub(crate) expiries: TicketExpiries,
     pub(crate) started: Timestamp,
     /// Another one with each start.
     pub(crate) epoch: String,
@@ -55,6 +57,7 @@ impl PageDoor {
         Self {
             address,
             sessions: SessionBook::default(),
+            expiries: TicketExpiries::default(),
             started: Timestamp::now(),
             epoch: Uuid::new_v4().simple().to_string(),
         }

@@ -4,27 +4,31 @@
 //! behind the last one that it had; if more is missing than is kept, or it is too slow, it is told
 //! `reset` and looks for itself.
 
+pub(crate) mod expiries;
+
 use std::fmt::Write as _;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::HeaderMap;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{Sender, channel};
-use tokio::time::{MissedTickBehavior, interval, sleep};
+use tokio::time::{MissedTickBehavior, interval, sleep, sleep_until};
 use toolcrib::Caller;
 
 use crate::http::routes::reply::events;
 use crate::http::routes::request::GatewayRequest;
 use crate::http::routes::route::ReplyFuture;
 use crate::http::state::GatewayState;
-use crate::telemetry::feed::EventsSince;
+use crate::telemetry::feed::{EventTopic, EventsSince};
 
 /// An event as often as this shows that the connection lives.
 const BEAT: Duration = Duration::from_secs(10);
 /// What comes within so long is sent together.
 const GATHER: Duration = Duration::from_millis(100);
+/// Calls that wait and whose time is watched.
+const MOST_WATCHED: usize = 500;
 
 pub(crate) fn follow(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
@@ -64,12 +68,14 @@ impl EventFollower {
         let mut beats = interval(BEAT);
         beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
         beats.tick().await;
+        let mut looks = true;
         loop {
             let told = match feed.since(at) {
                 EventsSince::Events(events) => {
                     let mut told = String::new();
                     for event in events {
                         at = event.number;
+                        looks |= event.topic == EventTopic::Ticket;
                         let data = event.told_to(&self.caller);
                         told += &data.map_or_else(String::new, |data| {
                             self.line(event.topic.as_str(), at, &data)
@@ -85,7 +91,11 @@ impl EventFollower {
             if !told.is_empty() {
                 reader.send(told.into()).await.ok()?;
             }
+            if std::mem::take(&mut looks) {
+                self.watch().await;
+            }
             tokio::select! {
+                () = self.expiry() => {}
                 changed = news.changed() => {
                     changed.ok()?;
                     sleep(GATHER).await;
@@ -95,6 +105,27 @@ impl EventFollower {
                 }
                 () = reader.closed() => return None,
             }
+        }
+    }
+
+    /// Looks up which calls wait, and how long they may.
+    async fn watch(&self) {
+        let crib = self.gateway.live.crib();
+        // Where they cannot be read, it is looked again with the next ticket.
+        if let Ok(page) = crib.open_tickets(None, 0, MOST_WATCHED).await {
+            self.gateway.page.expiries.waiting(page.tickets, Instant::now());
+        }
+    }
+
+    /// Waits for the next of them whose time is up, and tells all followers.
+    async fn expiry(&self) {
+        let expiries = &self.gateway.page.expiries;
+        match expiries.next() {
+            Some(next) => sleep_until(next.into()).await,
+            None => std::future::pending().await,
+        }
+        for (ticket, waited) in expiries.over(Instant::now()) {
+            self.gateway.telemetry.feed.expired(&ticket, &waited.caller, &waited.tool);
         }
     }
 

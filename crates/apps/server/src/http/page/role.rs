@@ -20,9 +20,9 @@ pub(super) fn role(caller: &Caller) -> Option<&'static str> {
     }
 }
 
-/// Whether it may decide about calls that wait, and stop others.
-pub(crate) fn may_decide(caller: &Caller) -> bool {
-    matches!(role(caller), Some("admin" | "approver"))
+/// Whether a session of this caller decides about calls that wait, or answers them.
+pub(crate) fn approves(caller: &Caller) -> bool {
+    matches!(role(caller), Some("approver" | "admin"))
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use toolcrib::{
 };
 
 use super::plan::{asked_dialect, names};
+use crate::http::page::role::{APPROVE, approves};
 use crate::http::pipeline::authentication::lacking;
 use crate::http::rest::batch::job::told;
 use crate::http::rest::records::listing::{noted, silent};
@@ -293,6 +294,10 @@ fn crib_for(
     parked: Option<ParkedCall>,
     (profile, arguments): (Option<&str>, Option<&Value>),
 ) -> Result<Crib, HttpProblem> {
+    // A token may be a program's, which decides about its own calls; a person who looks on does not.
+    if asked.session.is_some() && !approves(&asked.caller) {
+        return Err(lacking(&asked.gateway.guard.access(), ProtectedResource::Whole, APPROVE));
+    }
     if let Some(parked) = &parked
         && !decides(asked.gateway.live.crib(), &asked.caller, parked)
     {

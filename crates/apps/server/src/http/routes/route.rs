@@ -77,6 +77,11 @@ impl Route {
         self.path == "/v1/events"
     }
 
+    /// Whether it is there for an operator too who may use no tools: it tells of the server.
+    pub(crate) fn tells_operators(&self) -> bool {
+        matches!(self.path, "/v1/now" | "/v1/events" | "/v1/session")
+    }
+
     /// Whether a session of the page opens it.
     pub(crate) fn takes_session(&self) -> bool {
         self.access != RouteAccess::Anybody && self.path.starts_with("/v1/")
