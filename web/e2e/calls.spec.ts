@@ -93,10 +93,43 @@ test('a call of whose end nobody knows is looked at, and one that runs is cancel
   await expect(panel.getByText('Resolved')).toBeVisible();
   await panel.getByRole('button', { name: 'Close' }).click();
   const ends = server.call([{ name: 'hostile__slow' }]);
-  await expect(page.getByText('Yours, running')).toBeVisible();
+  await expect(page.getByText('Running for local')).toBeVisible();
   await page.getByRole('button', { name: 'Cancel' }).click();
   expect((await ends).responses[0].kind).toBe('cancelled');
-  await expect(page.getByText('Yours, running')).toHaveCount(0);
+  await expect(page.getByText('Running for local')).toHaveCount(0);
+});
+
+test('a call shows what it was about, how long it waited for a person, and is saved with the others', async ({ page, isMobile }) => {
+  server.write('crib.toml', CRIB.replace('allow', 'ask = ["calculate"]\nallow'));
+  await page.goto(server.link());
+  await page.goto(server.url + '/#/calls');
+  await expect(page.getByText('No calls yet.')).toBeVisible();
+  let ticket = '';
+  await expect(async () => {
+    const waits = await server.call([sum(1)]);
+    ticket = waits.tickets[0].ticket;
+  }).toPass();
+  server.run('tickets', 'approve', ticket, '--url', server.url);
+  await server.call([{ name: 'hostile__hostile', id: '=1+1', arguments: { text: XSS } }]);
+  const rows = page.locator('.of-call');
+  await expect(rows.filter({ hasText: 'hostile__hostile' })).toHaveCount(1);
+  await rows.filter({ hasText: 'calculate' }).first().click();
+  const panel = page.getByRole('complementary', { name: 'Call' });
+  await expect(panel.getByText('waited for a person for')).toBeVisible();
+  await expect(panel.getByRole('region', { name: 'Arguments' })).toContainText('"expression": "1+1"');
+  await expect(panel.getByRole('region', { name: 'Result' })).toContainText('"result": "2"');
+  await accessible(page);
+  await picture(page, `call-kept-${isMobile ? 'phone' : 'desk'}`);
+  await panel.getByRole('button', { name: 'Close' }).click();
+  await rows.filter({ hasText: 'hostile__hostile' }).click();
+  await expect(panel.getByRole('region', { name: 'Arguments' })).toContainText('<script>alert(2)</script>');
+  expect(await page.locator('main img, main script').count()).toBe(0);
+  await panel.getByRole('button', { name: 'Close' }).click();
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Save as csv' }).click()]);
+  expect(download.suggestedFilename()).toBe('calls.csv');
+  const lines = readFileSync(await download.path(), 'utf8').split('\r\n');
+  expect(lines[0]).toContain('key,planned,ended');
+  expect(lines.some(line => line.includes(",'=1+1,"))).toBe(true);
 });
 
 test('of two tabs one follows the server, and the other goes on when it is closed', async ({ page, context }) => {

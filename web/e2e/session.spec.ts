@@ -28,6 +28,24 @@ test('a link signs in once and leaves no code in the address, and signing out en
   await accessible(page);
 });
 
+test('other browsers that are signed in are listed, and ended one by one', async ({ page, browser }) => {
+  const other = await (await browser.newContext()).newPage();
+  await other.goto(server.link());
+  await expect(other.getByRole('navigation', { name: 'Views' })).toBeVisible();
+  await page.goto(server.link());
+  await page.goto(server.url + '/#/you');
+  await expect(page.getByText('local of local, this browser')).toHaveCount(1);
+  const ends = page.getByRole('button', { name: 'End the session of local' });
+  await expect(ends.first()).toBeVisible();
+  await accessible(page);
+  for (let left = await ends.count(); left > 0; left--) {
+    await ends.first().click();
+    await expect(ends).toHaveCount(left - 1);
+  }
+  await expect(other.getByText('Signed out.')).toBeVisible({ timeout: 20_000 });
+  await expect(page.getByText('local of local, this browser')).toHaveCount(1);
+});
+
 test('the theme follows the person, in both of which all can be read', async ({ page }) => {
   await page.goto(server.link());
   await page.goto(server.url + '/#/you');

@@ -1,11 +1,11 @@
 // The calls of the record: those of all callers for an operator, else one's own.
-import { api, unheard, type Problem } from './api';
+import { api, half, over, unheard, type Problem } from './api';
 import { isAdmin, session } from './session.svelte';
 import type { paths } from './schema';
 
 type Recorded = paths['/v1/record']['get']['responses']['200']['content']['application/json']['calls'][number];
 export type Call = Omit<Recorded, 'tenant' | 'caller' | 'decided_by' | 'resolved_by'> & Partial<Recorded>;
-export type Batch = paths['/v1/calls']['get']['responses']['200']['content']['application/json']['running'][number];
+export type Batch = paths['/v1/calls']['get']['responses']['200']['content']['application/json']['running'][number] & { caller?: string };
 
 export interface Filter {
   state: string;
@@ -22,7 +22,7 @@ const PAGE = 100;
 export interface Page {
   calls: Call[];
   cursor: string | null;
-  /** Batches of this caller that run now. */
+  /** Batches that run now: of this caller, of all for an operator. */
   running: Batch[];
 }
 
@@ -59,10 +59,13 @@ export async function page(filter: Filter, cursor: string | null): Promise<Page 
 async function onePage(filter: Filter, cursor: string | null): Promise<Page | Problem> {
   try {
     const wanted = query(filter, cursor);
-    const own = await api.GET('/v1/calls', { params: { query: wanted } });
-    if (!own.data) return own.error;
-    const { running } = own.data;
-    if (!isAdmin() || !hasRecord()) return { calls: own.data.calls, cursor: own.data.cursor ?? null, running };
+    if (!isAdmin() || !hasRecord()) {
+      const own = await api.GET('/v1/calls', { params: { query: wanted } });
+      return own.data ? { calls: own.data.calls, cursor: own.data.cursor ?? null, running: own.data.running } : own.error;
+    }
+    const { data, error } = await api.GET('/v1/running');
+    if (!data) return error;
+    const { running } = data;
     const all = await api.GET('/v1/record', { params: { query: { ...wanted, ...(filter.caller && { caller: filter.caller }) } } });
     return all.data ? { calls: all.data.calls, cursor: all.data.cursor ?? null, running } : all.error;
   } catch (error) {
@@ -78,8 +81,34 @@ export async function one(key: string): Promise<Call | Problem | null> {
 
 export async function cancel(batch: string): Promise<Problem | null> {
   try {
-    const { error } = await api.DELETE('/v1/calls/{id}', { params: { path: { id: batch } } });
+    const { error } = await api.DELETE(isAdmin() && hasRecord() ? '/v1/running/{id}' : '/v1/calls/{id}', { params: { path: { id: batch } } });
     return error ?? null;
+  } catch (error) {
+    return unheard(error);
+  }
+}
+
+type Whole = paths['/v1/record/{id}']['get']['responses']['200']['content']['application/json'];
+/** A call of whomever, with what it was about as long as that is kept. */
+export async function whole(key: string): Promise<Whole | Problem> {
+  try {
+    const { data, error } = await api.GET('/v1/record/{id}', { params: { path: { id: key } } });
+    return data ?? error;
+  } catch (error) {
+    return unheard(error);
+  }
+}
+
+/** The record as a file, as far as the filters say. */
+export async function file(filter: Filter, form: 'csv' | 'jsonl'): Promise<Blob | Problem> {
+  try {
+    const { limit: _, ...wanted } = query(filter, null);
+    const address = new URLSearchParams({ form, ...(filter.caller && { caller: filter.caller }) });
+    for (const [name, value] of Object.entries(wanted)) address.set(name, String(value));
+    const own = half.get();
+    const answer = await fetch(new URL(`v1/record/export?${address}`, location.href.split('#')[0]), { headers: { 'Toolcrib-Page': own ?? '' }, credentials: 'same-origin', cache: 'no-store' });
+    if (answer.status === 401) over(own);
+    return answer.ok ? await answer.blob() : ((await answer.json()) as Problem);
   } catch (error) {
     return unheard(error);
   }
@@ -101,7 +130,8 @@ export function batches(calls: Call[]): { id: string; calls: Call[]; from: numbe
   const all: { id: string; calls: Call[]; from: number; to: number }[] = [];
   for (const call of calls) {
     const id = batchOf(call.key);
-    const from = millis(call.planned) ?? 0;
+    const planned = millis(call.planned) ?? 0;
+    const from = Math.min(planned, ...(call.phases ?? []).map(phase => phase.at_ms));
     // When one ended that was interrupted, nobody saw.
     const to = call.interrupted ? from : (millis(call.ended) ?? Date.now());
     const last = all.at(-1);

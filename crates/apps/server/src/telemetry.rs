@@ -14,6 +14,7 @@ pub(crate) mod prometheus;
 pub(crate) mod recent_calls;
 mod spans;
 mod tracing_bridge;
+mod watched_calls;
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant, SystemTime};
@@ -36,6 +37,7 @@ use crate::audit::AuditLog;
 use crate::config::ProcessLookup;
 use feed::EventFeed;
 use minutes::CallMinutes;
+use watched_calls::WatchedCalls;
 
 /// How long the last records may take.
 const LAST_RECORDS: Duration = Duration::from_secs(5);
@@ -54,6 +56,8 @@ pub(crate) struct Telemetry {
     pub(crate) minutes: CallMinutes,
     /// For whoever follows what happens.
     pub(crate) feed: EventFeed,
+    /// For the page.
+    pub(crate) watched: WatchedCalls,
     pub(crate) audit: Option<AuditLog>,
     /// `None`: nobody collects traces, and none are kept.
     pub(crate) spans: Option<SpanQueue>,
@@ -69,7 +73,8 @@ impl Telemetry {
         let spans = spans(file)?;
         let (figures, recent) = (ServerMetrics::default(), RecentCalls::default());
         let (feed, minutes) = (EventFeed::default(), CallMinutes::default());
-        Ok(Self { figures, recent, minutes, feed, audit, spans, redeemed: OnceLock::new() })
+        let (watched, redeemed) = (WatchedCalls::default(), OnceLock::new());
+        Ok(Self { figures, recent, minutes, feed, watched, audit, spans, redeemed })
     }
 
     /// Fails as [`Telemetry::open`] would, and leaves all as it is; tells all that is wrong.
@@ -109,6 +114,7 @@ impl Observer for Telemetry {
     fn decided<'a>(&'a self, call: CallDecided<'a>) -> BoxFuture<'a, Result<(), LedgerError>> {
         self.recent.begins(&call, Instant::now());
         self.feed.decided(&call);
+        self.watched.decided(&call);
         match &self.audit {
             Some(audit) => audit.decided(&call),
             None => Box::pin(std::future::ready(Ok(()))),
@@ -123,6 +129,7 @@ impl Observer for Telemetry {
         let ended = self.recent.ends(&call);
         self.feed.ended(&call, &ended);
         self.minutes.ended(call.outcome);
+        self.watched.ended(&call);
         let took = ended.took;
         log::call(&call, took);
         if let Some(spans) = &self.spans {
@@ -135,6 +142,7 @@ impl Observer for Telemetry {
             audit.questioned(&question);
         }
         self.feed.questioned(&question);
+        self.watched.questioned(&question);
     }
 
     fn returned(&self, outbound: OutboundFinished<'_>) {

@@ -1,6 +1,7 @@
 //! The door of the process: its address, its names, and who may come in.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use toolcrib_auth::{AccessSettings, ApiKey, LOCAL, moment};
 use url::Url;
@@ -12,6 +13,7 @@ use crate::settings::listener::{ListenerSettings, PageSettings, TlsFiles};
 
 /// Whom callers belong to if nobody says.
 const TENANT: &str = "default";
+const LONGEST_KEPT: Duration = Duration::from_hours(24);
 const MOST_KEYS: usize = 1000;
 /// One in use, and one that takes its place.
 const KEYS_OF_ONE: usize = 2;
@@ -79,7 +81,13 @@ impl ConfigChecker<'_, '_, '_> {
             let what = "a page at an address of its own is at no other";
             self.problem(&place.key("public"), what, cure);
         }
-        PageSettings { listen, public: raw.public.unwrap_or_default() }
+        let at = place.key("keep");
+        let keep = self.pause(raw.keep.as_ref(), &at);
+        if keep.is_some_and(|keep| keep > LONGEST_KEPT) {
+            let what = "what calls were about is kept for a day at the most";
+            self.problem(&at, what, "write `24h` or less");
+        }
+        PageSettings { listen, public: raw.public.unwrap_or_default(), keep }
     }
 
     fn tls(&mut self, raw: &raw::TlsTable, place: &TomlPath) -> Option<TlsFiles> {

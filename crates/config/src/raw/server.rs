@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::scalar::SizeText;
+use super::scalar::{PauseText, SizeText};
 use super::server_limits::ServerLimitsTable;
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -113,4 +113,9 @@ pub(crate) struct PageTable {
     /// Whether it is served at the address of the server when others than this machine reach that. No
     /// if not set.
     pub(crate) public: Option<bool>,
+    /// How long the arguments and the result of a call are kept in memory for the operator to look
+    /// at on the page, a day at the most; `0` for not at all. They are kept from the first sign-in on,
+    /// without secrets, and are in no file. `15m` if not set where the server listens for this machine
+    /// alone and has neither keys nor issuers, and not at all elsewhere.
+    pub(crate) keep: Option<PauseText>,
 }

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use toolcrib_auth::AccessSettings;
 use toolcrib_egress::{Network, PrivateTarget};
@@ -21,6 +22,9 @@ pub struct PageSettings {
     pub listen: Option<SocketAddr>,
     /// Whether it is at the address of the server also where others reach that.
     pub public: bool,
+    /// How long the arguments and the result of a call are kept for it; `None` if the file does not
+    /// say, nothing for not at all.
+    pub keep: Option<Duration>,
 }
 
 /// Where a server listens, under which names, and for whom.

@@ -75,6 +75,7 @@ mod oracle;
 mod outbound_requests;
 mod overlaid;
 mod page;
+mod page_calls;
 mod page_events;
 mod page_freeze;
 mod page_now;

@@ -106,6 +106,7 @@ pub(crate) fn serve(
         let page = PageListener::begin(&listener, page, words, &file.checked.front)?;
         greet(output, words, &format!("{scheme}://{bound}"), store.as_ref())?;
         page.greet(words, output)?;
+        telemetry.watched.keep_for(page.keep(&file.checked.front));
         let (page, page_listener) = page.split();
         let names = HostNames::new(bound, &hosts);
         let bounds = file.checked.bounds.clone();

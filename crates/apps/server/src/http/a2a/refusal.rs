@@ -91,6 +91,7 @@ impl Refusal {
             | ProblemKind::UnknownResult
             | ProblemKind::UnknownSource
             | ProblemKind::UnknownAgent
+            | ProblemKind::UnknownSession
             | ProblemKind::NoRoom
             | ProblemKind::NotAReply
             | ProblemKind::EndKnown

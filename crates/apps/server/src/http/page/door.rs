@@ -97,6 +97,11 @@ impl PageDoor {
         format!("{}://{host}/#login={code}", self.scheme())
     }
 
+    /// Whether it is bound to this machine alone.
+    pub(crate) fn is_near(&self) -> bool {
+        self.address.as_ref().is_none_or(|address| address.bound.ip().is_loopback())
+    }
+
     /// Host and port as a person types them; `None`: there is no page.
     pub(crate) fn shown(&self) -> Option<&str> {
         self.address.as_ref().map(|address| address.shown.as_str())

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use http::HeaderMap;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tokio::sync::watch;
 use tokio::time::timeout;
@@ -178,6 +179,51 @@ impl SessionBook {
         self.ended.send_replace(());
     }
 
+    /// The sessions that last yet: those of a caller, or all of them. `own`: the one that asks.
+    pub(crate) fn list(
+        &self,
+        whose: Option<(&str, &str)>,
+        own: Option<&PageSession>,
+        now: Instant,
+    ) -> Vec<Value> {
+        let table = self.table();
+        let known = table.sessions.iter().filter(|(_, session)| {
+            let (tenant, subject) = (session.whose.0.as_str(), session.whose.1.as_str());
+            whose.is_none_or(|whose| whose == (tenant, subject))
+                && session.left(now) > Duration::ZERO
+        });
+        let mut known: Vec<_> = known.collect();
+        known.sort_by_key(|(_, session)| std::cmp::Reverse(session.used));
+        let row = |(id, session): (&SecretDigest, &KeptSession)| {
+            json!({
+                "id": name(id),
+                "tenant": session.whose.0,
+                "subject": session.whose.1,
+                "seconds": now.duration_since(session.began).as_secs(),
+                "idle_seconds": now.duration_since(session.used).as_secs(),
+                "seconds_left": session.left(now).as_secs(),
+                "own": own.is_some_and(|own| own.id == *id),
+            })
+        };
+        known.into_iter().map(row).collect()
+    }
+
+    /// Ends the session of this name, if it is of this caller or whoever asks may end all.
+    pub(crate) fn end_one(&self, wanted: &str, whose: Option<(&str, &str)>) -> bool {
+        let mut table = self.table();
+        let before = table.sessions.len();
+        table.sessions.retain(|id, session| {
+            let (tenant, subject) = (session.whose.0.as_str(), session.whose.1.as_str());
+            name(id) != wanted || whose.is_some_and(|whose| whose != (tenant, subject))
+        });
+        let has_ended = table.sessions.len() < before;
+        drop(table);
+        if has_ended {
+            self.ended.send_replace(());
+        }
+        has_ended
+    }
+
     /// Waits until a session is over. Whoever waits does not use it.
     pub(crate) async fn over(&self, session: &PageSession) {
         let mut ended = self.ended.subscribe();
@@ -213,6 +259,11 @@ impl KeptSession {
         let idle = IDLE.saturating_sub(now.duration_since(self.used));
         idle.min(LONGEST.saturating_sub(now.duration_since(self.began)))
     }
+}
+
+/// What a session is called where it is listed: too little of its digest to be anything else.
+fn name(id: &SecretDigest) -> String {
+    id.iter().take(8).fold(String::from("s_"), |name, byte| format!("{name}{byte:02x}"))
 }
 
 fn digest(secret: &str) -> SecretDigest {

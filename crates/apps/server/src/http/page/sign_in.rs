@@ -1,6 +1,8 @@
 //! `/v1/session`: to begin a session, to ask about it, to end it, and to let another browser begin
 //! one.
 
+mod qr;
+
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -11,7 +13,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use toolcrib::Caller;
-use toolcrib::auth::ProtectedResource;
+use toolcrib::auth::{ProtectedResource, is_operator};
+use url::Url;
 
 use super::role::{VIEW, role};
 use super::sessions::{CODE_LIFE, LONGEST, SessionGrant, SignInRefusal};
@@ -52,6 +55,7 @@ pub(crate) fn begin(asked: GatewayRequest) -> ReplyFuture {
         }
         let whose = (caller.tenant.as_str(), caller.subject.as_str());
         let halves = gateway.page.sessions.begin(grant, whose, Instant::now()).map_err(problem)?;
+        gateway.telemetry.watched.begin();
         let mut told = told(&asked, &caller, Some(LONGEST));
         if let Value::Object(fields) = &mut told {
             fields.insert("page_key".to_owned(), halves.page.into());
@@ -129,6 +133,32 @@ pub(crate) fn end(asked: GatewayRequest) -> ReplyFuture {
     })
 }
 
+/// The sessions of the caller; those of all, for an operator.
+pub(crate) fn list(asked: GatewayRequest) -> ReplyFuture {
+    Box::pin(async move {
+        let sessions = &asked.gateway.page.sessions;
+        let rows = sessions.list(within(&asked.caller), asked.session.as_ref(), Instant::now());
+        Ok(reply(&json!({ "sessions": rows })))
+    })
+}
+
+/// Ends one of them.
+pub(crate) fn end_one(asked: GatewayRequest) -> ReplyFuture {
+    Box::pin(async move {
+        let sessions = &asked.gateway.page.sessions;
+        if sessions.end_one(asked.segment(), within(&asked.caller)) {
+            return Ok(reply(&json!({ "ended": 1 })));
+        }
+        let detail = "no session has this name, or it is over: `GET /v1/sessions` lists them";
+        Err(HttpProblem::new(ProblemKind::UnknownSession, detail))
+    })
+}
+
+/// Whose sessions a caller may look at and end; `None`: those of all.
+fn within(caller: &Caller) -> Option<(&str, &str)> {
+    (!is_operator(caller)).then_some((caller.tenant.as_str(), caller.subject.as_str()))
+}
+
 /// A link that signs one more browser in, as whoever asks.
 pub(crate) fn link(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
@@ -145,9 +175,43 @@ pub(crate) fn link(asked: GatewayRequest) -> ReplyFuture {
         // Whoever asks where the page is comes by a name that leads here.
         let own = asked.headers.get(header::HOST).and_then(|host| host.to_str().ok());
         let host = own.filter(|_| door.is_at(asked.visit.listener)).unwrap_or(shown);
-        let url = door.link(host, &door.sessions.code(grant, Instant::now()));
-        Ok(reply(&json!({ "url": url, "expires": later(CODE_LIFE) })))
+        let code = door.sessions.code(grant, Instant::now());
+        let phone = match reachable(&asked) {
+            Ok(host) => of_phone(&format!("https://{host}/#login={code}")),
+            Err(why) => json!({ "url": null, "qr": null, "why": why }),
+        };
+        let url = door.link(host, &code);
+        Ok(reply(&json!({ "url": url, "expires": later(CODE_LIFE), "phone": phone })))
     })
+}
+
+/// The name by which a phone reaches the page, or why there is none.
+fn reachable(asked: &GatewayRequest) -> Result<String, &'static str> {
+    let door = &asked.gateway.page;
+    if !door.is_https() {
+        return Err("browsers come to this page without TLS, and a phone is let in over https \
+                    alone: set `url` and `tls`, or a proxy, under `[server]`, and `public` or \
+                    `listen` under `[page]`");
+    }
+    let access = asked.gateway.guard.access();
+    let url = access.url().filter(|url| url.scheme() == "https");
+    // That of the server is none of a page with an address of its own.
+    if let Some(host) = url.and_then(Url::host_str).filter(|_| door.names().is_none()) {
+        let port = url.and_then(Url::port).map_or_else(String::new, |port| format!(":{port}"));
+        return Ok(format!("{host}{port}"));
+    }
+    let shown = door.shown().filter(|_| !door.is_near());
+    shown.map(ToOwned::to_owned).ok_or(
+        "this page is reached from this machine alone: set `url` under `[server]`, by which others \
+         reach it",
+    )
+}
+
+/// A link, and the code that a camera reads.
+fn of_phone(url: &str) -> Value {
+    let code = qr::qr(url);
+    let why = code.is_none().then_some("the address is too long for a code: type it");
+    json!({ "url": url, "qr": code, "why": why })
 }
 
 fn later(after: Duration) -> String {
@@ -177,6 +241,7 @@ fn told(asked: &GatewayRequest, caller: &Caller, left: Option<Duration>) -> Valu
         "features": {
             "record": gateway.store.is_some(),
             "audit": gateway.telemetry.audit.is_some(),
+            "keep": gateway.telemetry.watched.keeps(),
         },
     })
 }

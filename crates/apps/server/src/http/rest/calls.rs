@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use toolcrib::auth::profiles;
 use toolcrib::{
     BatchOptions, Call, ErrorKind, IdempotencyKey, KeyResult, KeyState, LONGEST_KEY, PlanRequest,
@@ -62,6 +62,22 @@ pub(crate) fn stop(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
         let batch = asked.gateway.running.stop(asked.segment(), &asked.caller);
         Ok(reply(&batch.ok_or_else(over)?))
+    })
+}
+
+/// The batches of all callers that run now.
+pub(crate) fn running(asked: GatewayRequest) -> ReplyFuture {
+    Box::pin(async move { Ok(reply(&json!({ "running": asked.gateway.running.all() }))) })
+}
+
+/// Cancels a batch of whomever.
+pub(crate) fn stop_any(asked: GatewayRequest) -> ReplyFuture {
+    Box::pin(async move {
+        let batch = asked.gateway.running.stop_any(asked.segment());
+        Ok(reply(&batch.ok_or_else(|| {
+            let detail = "no batch runs under this name: it may be over";
+            HttpProblem::new(ProblemKind::UnknownCall, detail)
+        })?))
     })
 }
 

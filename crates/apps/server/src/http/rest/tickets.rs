@@ -1,5 +1,7 @@
 //! `/v1/tickets`: the calls that wait for a person, to run or to go on.
 
+pub(crate) mod denial;
+
 use std::time::Duration;
 
 use http::{HeaderValue, header};
@@ -111,7 +113,13 @@ pub(crate) fn show(asked: GatewayRequest) -> ReplyFuture {
         let ticket = TicketId::claimed(asked.segment());
         let (_, parked) = waiting(&asked, &ticket).await?;
         let parked = parked.filter(|parked| enters(&asked.caller, parked));
-        Ok(written_out(&shown(parked.ok_or_else(|| refused(&TicketError::Unknown))?)))
+        let parked = parked.ok_or_else(|| refused(&TicketError::Unknown))?;
+        let unlike = asked.gateway.telemetry.watched.unlike_approved(&parked);
+        let mut row = shown(parked);
+        if let Value::Object(fields) = &mut row {
+            fields.insert("unlike_approved".to_owned(), unlike);
+        }
+        Ok(written_out(&row))
     })
 }
 

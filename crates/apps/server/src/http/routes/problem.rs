@@ -34,6 +34,7 @@ pub(crate) enum ProblemKind {
     UnknownSource,
     UnknownAgent,
     UnknownRun,
+    UnknownSession,
     RunBusy,
     NothingLeft,
     NoRoom,
@@ -54,7 +55,7 @@ pub(crate) enum ProblemKind {
 }
 
 impl ProblemKind {
-    pub(crate) const ALL: [Self; 42] = [
+    pub(crate) const ALL: [Self; 43] = [
         Self::BadRequest,
         Self::BadHost,
         Self::BadOrigin,
@@ -80,6 +81,7 @@ impl ProblemKind {
         Self::UnknownSource,
         Self::UnknownAgent,
         Self::UnknownRun,
+        Self::UnknownSession,
         Self::RunBusy,
         Self::NothingLeft,
         Self::NoRoom,
@@ -127,6 +129,7 @@ impl ProblemKind {
             Self::UnknownSource => ("unknown-source", 404, "There is no such source"),
             Self::UnknownAgent => ("unknown-agent", 404, "There is no such agent"),
             Self::UnknownRun => ("unknown-run", 404, "There is no such run"),
+            Self::UnknownSession => ("unknown-session", 404, "There is no such session"),
             Self::RunBusy => ("run-busy", 409, "The run has not ended"),
             Self::NothingLeft => ("nothing-left", 409, "No chosen tool is left"),
             Self::NoRoom => ("no-room", 409, "There is no room for all tools"),

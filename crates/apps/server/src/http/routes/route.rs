@@ -79,7 +79,10 @@ impl Route {
 
     /// Whether it is there for an operator too who may use no tools: it tells of the server.
     pub(crate) fn tells_operators(&self) -> bool {
-        matches!(self.path, "/v1/now" | "/v1/events" | "/v1/session")
+        matches!(
+            self.path,
+            "/v1/now" | "/v1/events" | "/v1/session" | "/v1/sessions" | "/v1/sessions/{id}"
+        )
     }
 
     /// Whether a session of the page opens it.

@@ -329,6 +329,22 @@ pub(crate) fn ticket() -> Value {
     with(ticket, &[("question", question())])
 }
 
+/// The same by itself.
+pub(crate) fn whole_ticket() -> Value {
+    let field = object(&[("name", text()), ("before", text_or_null()), ("after", text_or_null())]);
+    let unlike = object(&[("at_ms", count()), ("differs", list(&field))]);
+    let words = "What is other than in the last call of this caller and tool that a person said yes \
+                 to, as JSON; `null` where no such call is kept (`[page] keep`).";
+    let unlike = about(json!({ "anyOf": [unlike, { "type": "null" }] }), words);
+    with(ticket(), &[("unlike_approved", unlike)])
+}
+
+/// What became of several.
+pub(crate) fn denied() -> Value {
+    let refused = object(&[("ticket", text()), ("type", text()), ("detail", text())]);
+    object(&[("denied", list(&text())), ("refused", list(&refused))])
+}
+
 pub(crate) fn tickets() -> Value {
     let all = "`null` where they are too long for a list: those are in the ticket alone.";
     let fields = [

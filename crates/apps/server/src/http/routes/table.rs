@@ -23,8 +23,10 @@ use super::{metadata, schemas};
 use crate::http::mcp;
 use crate::http::rest::{
     calls, health, metrics, plan,
-    records::{listing, resolution},
-    results, selection, sources, tickets, tools,
+    records::{export, listing, resolution},
+    results, selection, sources,
+    tickets::{self, denial},
+    tools,
 };
 
 /// As RFC 9728 has it: before the path of the way in.
@@ -46,6 +48,17 @@ const RECORDED_OF_ALL: &[QueryParameter] = &[
     OF_BATCH,
     SINCE,
     limit(listing::LARGEST_PAGE),
+    CURSOR,
+];
+/// Which of them a file has.
+const EXPORTED: &[QueryParameter] = &[
+    one_of("form", "How the file is written; `jsonl` if not said.", export::FORMS),
+    STATE,
+    OF_TOOL,
+    OF_SOURCE,
+    text("caller", "Only calls of the caller with this name."),
+    OF_BATCH,
+    SINCE,
     CURSOR,
 ];
 const STATE: QueryParameter = QueryParameter {
@@ -163,8 +176,11 @@ static ROUTES: &[Route] = &[
     ])
     .answers(schemas::tickets)
     .problems(&[InvalidQuery, UnknownCursor]),
+    post("/v1/tickets/deny", "deny_tickets", denial::deny, "Deny several waiting calls.")
+        .body(schemas::of::<denial::DenialBody>)
+        .answers(schemas::denied),
     get("/v1/tickets/{id}", "show_ticket", tickets::show, "Show a waiting call with all of it.")
-        .answers(schemas::ticket)
+        .answers(schemas::whole_ticket)
         .problems(&[UnknownTicket]),
     post(
         "/v1/tickets/{id}",
@@ -210,6 +226,23 @@ static ROUTES: &[Route] = &[
         .query(RECORDED_OF_ALL)
         .answers(schemas::record::record)
         .problems(&[InvalidQuery, Forbidden, UnknownCursor]),
+    get("/v1/record/export", "export_record", export::export, "The record as a file.")
+        .access(Operator)
+        .query(EXPORTED)
+        .problems(&[InvalidQuery, Forbidden, UnknownCursor])
+        .undocumented(),
+    get("/v1/record/{id}", "show_record", listing::show_any, "Show a recorded call of whomever.")
+        .access(Operator)
+        .answers(schemas::record::one_of_record)
+        .problems(&[Forbidden, UnknownCall]),
+    get("/v1/running", "list_running", calls::running, "List the batches of all callers.")
+        .access(Operator)
+        .answers(schemas::record::running)
+        .problems(&[Forbidden]),
+    delete("/v1/running/{id}", "cancel_running", calls::stop_any, "Cancel a batch of whomever.")
+        .access(Operator)
+        .answers(schemas::record::batch_of_any)
+        .problems(&[Forbidden, UnknownCall]),
     post(
         "/v1/record/{id}",
         "resolve_call",

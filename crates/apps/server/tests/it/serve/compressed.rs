@@ -4,7 +4,7 @@ use std::io::{Read as _, Write as _};
 
 use flate2::read::GzDecoder;
 
-use super::support::{Serving, bearer, head};
+use super::support::{Serving, bearer, eventually, head};
 
 const JSON: &str = "Content-Type: application/json";
 
@@ -23,6 +23,8 @@ fn long_answers_are_compressed_for_whoever_takes_them_so_and_sessions_never() {
         (String::from_utf8(answer).unwrap(), body)
     };
     let gzip = "Accept-Encoding: br, gzip";
+    let counted = || ask("GET", "/v1/catalog", &[], "").1.ends_with(b"\"tokens_counted\":true}");
+    assert!(eventually(counted));
     let (_, plain) = ask("GET", "/v1/catalog", &[], "");
     let (head, packed) = ask("GET", "/v1/catalog", &[gzip], "");
     assert!(head.contains("content-encoding: gzip\r\n"), "{head}");

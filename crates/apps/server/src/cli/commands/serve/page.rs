@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 use http::{HeaderMap, HeaderValue, header};
@@ -21,7 +21,12 @@ pub(super) struct PageListener {
     door: PageDoor,
     /// And whether its connections are encrypted.
     own: Option<(TcpListener, bool)>,
+    /// Nobody comes to the server from beyond this machine.
+    is_of_one_person: bool,
 }
+
+/// How long a page of one person shows what calls were about.
+const KEEP: Duration = Duration::from_mins(15);
 
 impl PageListener {
     /// `doors`: where all doors are. `wished`: the address of its own.
@@ -41,7 +46,8 @@ impl PageListener {
             let is_https = takes_tls || (is_behind_proxy && !bound.ip().is_loopback());
             let shown = shown(bound, &hosts);
             let door = PageDoor::new(Some(PageAddress { bound, shown, own: names, is_https }));
-            return Ok(Self { door, own: Some((own, takes_tls)) });
+            let is_of_one_person = false;
+            return Ok(Self { door, own: Some((own, takes_tls)), is_of_one_person });
         }
         let bound = doors.local_addr()?;
         let is_alone = bound.ip().is_loopback() && !is_behind_proxy;
@@ -49,7 +55,15 @@ impl PageListener {
         let shown = shown(bound, &hosts);
         let address = PageAddress { bound, shown, own: None, is_https };
         let address = Some(address).filter(|_| is_alone || front.page.public);
-        Ok(Self { door: PageDoor::new(address), own: None })
+        Ok(Self { door: PageDoor::new(address), own: None, is_of_one_person: is_alone })
+    }
+
+    /// How long it may show what calls were about: not at all where others than the person at the
+    /// machine may come in, unless the file says so.
+    pub(super) fn keep(&self, front: &ListenerSettings) -> Duration {
+        let usual =
+            if self.is_of_one_person && front.access.is_empty() { KEEP } else { Duration::ZERO };
+        front.page.keep.unwrap_or(usual)
     }
 
     pub(super) fn split(self) -> (PageDoor, Option<(TcpListener, bool)>) {

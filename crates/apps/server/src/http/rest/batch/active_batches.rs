@@ -48,6 +48,22 @@ impl ActiveBatches {
         own.into_iter().map(|(id, batch)| batch.to_json(id)).collect()
     }
 
+    /// Those of all callers, the oldest first, each with whose it is.
+    pub(crate) fn all(&self) -> Vec<Value> {
+        let batches = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all: Vec<_> = batches.iter().collect();
+        all.sort_by_key(|(id, _)| *id);
+        all.into_iter().map(|(id, batch)| batch.owned(id)).collect()
+    }
+
+    /// Cancels a batch of whomever.
+    pub(crate) fn stop_any(&self, id: &str) -> Option<Value> {
+        let batches = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let batch = batches.get(id)?;
+        batch.cancel.cancel();
+        Some(batch.owned(id))
+    }
+
     pub(crate) fn get(&self, id: &str, caller: &Caller) -> Option<Value> {
         let batches = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let batch = batches.get(id).filter(|batch| batch.caller.is(caller))?;
@@ -64,6 +80,16 @@ impl ActiveBatches {
 }
 
 impl ActiveBatch {
+    /// The same with whose it is.
+    fn owned(&self, id: &str) -> Value {
+        let mut row = self.to_json(id);
+        if let Value::Object(fields) = &mut row {
+            fields.insert("tenant".to_owned(), self.caller.tenant.clone().into());
+            fields.insert("caller".to_owned(), self.caller.subject.clone().into());
+        }
+        row
+    }
+
     fn to_json(&self, id: &str) -> Value {
         let call = |(id, name): &(String, String)| json!({ "id": id, "name": name });
         json!({

@@ -14,6 +14,7 @@ use crate::http::routes::problem::{HttpProblem, ProblemKind};
 use crate::http::routes::reply::json as reply;
 use crate::http::routes::request::{GatewayRequest, QueryValues};
 use crate::http::routes::route::ReplyFuture;
+use crate::http::state::GatewayState;
 use crate::telemetry::log;
 
 const DEFAULT_PAGE: usize = 50;
@@ -29,7 +30,7 @@ pub(crate) fn list(asked: GatewayRequest) -> ReplyFuture {
                 .calls(&asked.caller, filter, after, limit)
                 .await
                 .map_err(|error| silent(&asked, error))?;
-            put(&mut answer, &page, shown);
+            put(&mut answer, &page, |call| phased(&asked.gateway, call, shown(call)));
         }
         Ok(reply(&answer))
     })
@@ -44,7 +45,7 @@ pub(crate) fn list_all(asked: GatewayRequest) -> ReplyFuture {
             .await
             .map_err(|error| silent(&asked, error))?;
         let mut answer = json!({});
-        put(&mut answer, &page, shown_whole);
+        put(&mut answer, &page, |call| phased(&asked.gateway, call, shown_whole(call)));
         Ok(reply(&answer))
     })
 }
@@ -71,15 +72,54 @@ pub(crate) fn shown_whole(call: &CallRecord) -> Value {
     row
 }
 
+/// One call of whomever, with what it was about as long as that is kept.
+pub(crate) fn show_any(asked: GatewayRequest) -> ReplyFuture {
+    Box::pin(async move {
+        let call = record(&asked)?.call_of_any(asked.segment()).await;
+        let call = call.map_err(|error| silent(&asked, error))?.ok_or_else(|| {
+            let detail = "the record has no call with this key";
+            HttpProblem::new(ProblemKind::UnknownCall, detail)
+        })?;
+        let mut row = phased(&asked.gateway, &call, shown_whole(&call));
+        if let Value::Object(fields) = &mut row {
+            fields.insert("kept".into(), asked.gateway.telemetry.watched.values(&call.key));
+        }
+        Ok(reply(&row))
+    })
+}
+
+/// A row with what its call did, one after the other: what it waited for, its tries, and the pauses
+/// between these.
+pub(super) fn phased(gateway: &GatewayState, call: &CallRecord, mut row: Value) -> Value {
+    let mut phases = gateway.telemetry.watched.phases(&call.key);
+    let mut last: Option<u64> = None;
+    for (number, attempt) in call.attempts.iter().flatten().enumerate() {
+        let (at, took) = (attempt.at, attempt.took);
+        if let Some(pause) = last.and_then(|last| at.checked_sub(last)).filter(|pause| *pause > 0) {
+            phases.push(json!({
+                "kind": "pause", "at_ms": at - pause, "took_ms": pause, "try": null, "ended": null,
+            }));
+        }
+        phases.push(json!({
+            "kind": "try", "at_ms": at, "took_ms": took, "try": number + 1, "ended": attempt.ended,
+        }));
+        last = at.checked_add(took);
+    }
+    if let Value::Object(fields) = &mut row {
+        fields.insert("phases".into(), phases.into());
+    }
+    row
+}
+
 /// Which page of which calls.
-struct RecordQuery {
-    filter: CallFilter,
-    after: Option<CallCursor>,
+pub(super) struct RecordQuery {
+    pub(super) filter: CallFilter,
+    pub(super) after: Option<CallCursor>,
     limit: usize,
 }
 
 impl RecordQuery {
-    fn of(query: &QueryValues) -> Result<Self, HttpProblem> {
+    pub(super) fn of(query: &QueryValues) -> Result<Self, HttpProblem> {
         let cursor = query.get("cursor").filter(|cursor| !cursor.is_empty());
         let after = cursor.map(serde_json::from_str).transpose().map_err(|_| {
             let detail = "the cursor is none of this list: begin without one";
@@ -123,7 +163,8 @@ pub(crate) fn show(asked: GatewayRequest) -> ReplyFuture {
             .call(&asked.caller, asked.segment())
             .await
             .map_err(|error| silent(&asked, error))?;
-        Ok(reply(&shown(&call.ok_or_else(over)?)))
+        let call = call.ok_or_else(over)?;
+        Ok(reply(&phased(&asked.gateway, &call, shown(&call))))
     })
 }
 
@@ -147,7 +188,7 @@ fn shown(call: &CallRecord) -> Value {
 }
 
 /// As RFC 3339 writes it.
-fn time(time: SystemTime) -> Option<String> {
+pub(super) fn time(time: SystemTime) -> Option<String> {
     Timestamp::try_from(time).ok().map(|time| time.to_string())
 }
 

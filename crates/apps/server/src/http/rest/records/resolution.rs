@@ -1,11 +1,13 @@
 //! `POST /v1/record/{id}`: how a call ended of which nobody knew, as a person says who has looked.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toolcrib::auth::{AccessLevel, ProtectedResource, needed, reach};
 use toolcrib::store::{CallRecord, CallState, KnownEnd};
 
-use super::listing::{record, shown_whole, silent};
+use super::listing::{phased, record, shown_whole, silent};
 use crate::audit::Resolution;
 use crate::http::pipeline::authentication::lacking;
 use crate::http::routes::problem::{HttpProblem, ProblemKind};
@@ -34,6 +36,7 @@ pub(crate) fn resolve(asked: GatewayRequest) -> ReplyFuture {
             ));
         }
         // Whoever goes away meanwhile does not leave it half done.
+        let gateway = Arc::clone(&asked.gateway);
         let resolving = tokio::spawn(async move { said(&asked, ending).await });
         let said = resolving.await.map_err(|_| {
             HttpProblem::new(
@@ -41,7 +44,7 @@ pub(crate) fn resolve(asked: GatewayRequest) -> ReplyFuture {
                 "it broke off: look at the record and say it again",
             )
         })?;
-        said.map(|call| reply(&shown_whole(&call)))
+        said.map(|call| reply(&phased(&gateway, &call, shown_whole(&call))))
     })
 }
 
@@ -51,7 +54,7 @@ async fn said(asked: &GatewayRequest, end: KnownEnd) -> Result<CallRecord, HttpP
     let found = store.call_of_any(key).await.map_err(|error| silent(asked, error))?;
     let call = found.ok_or_else(unknown)?;
     if !matches!(call.state(), CallState::OutcomeUnknown | CallState::Interrupted) {
-        return ended_so(call, end);
+        return ended_so(asked, call, end);
     }
     let resolution = Resolution { call: &call, end, by: &asked.caller };
     let audit = asked.gateway.telemetry.audit.as_ref();
@@ -62,7 +65,7 @@ async fn said(asked: &GatewayRequest, end: KnownEnd) -> Result<CallRecord, HttpP
         })?;
     }
     let resolved = match store.resolve(key, end, &asked.caller).await {
-        Ok(resolved) => resolved.ok_or_else(unknown).and_then(|call| ended_so(call, end)),
+        Ok(resolved) => resolved.ok_or_else(unknown).and_then(|call| ended_so(asked, call, end)),
         Err(error) => Err(silent(asked, error)),
     };
     if let (Err(_), Some(audit)) = (&resolved, audit) {
@@ -72,7 +75,11 @@ async fn said(asked: &GatewayRequest, end: KnownEnd) -> Result<CallRecord, HttpP
 }
 
 /// A call that has this end and no other.
-fn ended_so(call: CallRecord, end: KnownEnd) -> Result<CallRecord, HttpProblem> {
+fn ended_so(
+    asked: &GatewayRequest,
+    call: CallRecord,
+    end: KnownEnd,
+) -> Result<CallRecord, HttpProblem> {
     let state = call.state();
     if state == end.state() {
         return Ok(call);
@@ -82,7 +89,8 @@ fn ended_so(call: CallRecord, end: KnownEnd) -> Result<CallRecord, HttpProblem> 
     } else {
         format!("it ended as `{}`, which is known and stays so", state.as_str())
     };
-    Err(HttpProblem::new(ProblemKind::EndKnown, detail).telling("recorded", shown_whole(&call)))
+    let recorded = phased(&asked.gateway, &call, shown_whole(&call));
+    Err(HttpProblem::new(ProblemKind::EndKnown, detail).telling("recorded", recorded))
 }
 
 fn unknown() -> HttpProblem {

@@ -33,7 +33,7 @@ fn fields() -> Vec<(&'static str, Value)> {
         ("scopes", list(&text())),
         ("expires", about(text_or_null(), "When the session ends; null where a token asks.")),
         ("server", server),
-        ("features", object(&[("record", flag()), ("audit", flag())])),
+        ("features", object(&[("record", flag()), ("audit", flag()), ("keep", flag())])),
     ]
 }
 
@@ -41,8 +41,28 @@ pub(crate) fn ended() -> Value {
     object(&[("ended", about(count(), "Sessions that this ended."))])
 }
 
+pub(crate) fn sessions() -> Value {
+    let row = object(&[
+        ("id", text()),
+        ("tenant", text()),
+        ("subject", text()),
+        ("seconds", about(count(), "Since it began.")),
+        ("idle_seconds", count()),
+        ("seconds_left", about(count(), "If it is not used.")),
+        ("own", about(flag(), "Whether it is the one that asks.")),
+    ]);
+    object(&[("sessions", list(&row))])
+}
+
 pub(crate) fn link() -> Value {
-    object(&[("url", text()), ("expires", text())])
+    let code = json!({ "anyOf": [list(&text()), { "type": "null" }] });
+    let phone = object(&[
+        ("url", text_or_null()),
+        ("qr", about(code, "The rows of a QR code of it, `1` for what is dark.")),
+        ("why", about(text_or_null(), "Why there is none.")),
+    ]);
+    let phone = about(phone, "The same link for a phone, where one reaches the page over https.");
+    object(&[("url", text()), ("expires", text()), ("phone", phone)])
 }
 
 /// All tools, each column of the same length.

@@ -25,6 +25,51 @@ pub(crate) fn of_record() -> Value {
     ])
 }
 
+/// The same with what it was about.
+pub(crate) fn one_of_record() -> Value {
+    let kept = object(&[
+        ("arguments", about(text(), "JSON, without secrets, cut where it is long.")),
+        ("outcome", about(text_or_null(), "`null` while it runs.")),
+        ("result", text_or_null()),
+        ("seconds_left", count()),
+    ]);
+    let words = "What it was called with and what it gave, as long as `[page] keep` says.";
+    let kept = about(json!({ "anyOf": [kept, { "type": "null" }] }), words);
+    with_all(of_record(), &[("kept", kept)])
+}
+
+/// The batches of all callers.
+pub(crate) fn running() -> Value {
+    object(&[("running", list(&batch_of_any()))])
+}
+
+pub(crate) fn batch_of_any() -> Value {
+    with_all(batch(), &[("tenant", text()), ("caller", text())])
+}
+
+/// The same object with further fields, all of which are there.
+fn with_all(object: Value, fields: &[(&str, Value)]) -> Value {
+    let mut object = with(object, fields);
+    if let Some(required) = object.get_mut("required").and_then(Value::as_array_mut) {
+        required.extend(fields.iter().map(|(name, _)| Value::from(*name)));
+    }
+    object
+}
+
+/// What a call did, one after the other.
+fn phases() -> Value {
+    let phase = object(&[
+        ("kind", json!({ "enum": ["asked", "waits", "try", "pause"] })),
+        ("at_ms", about(count(), "When it began, in milliseconds since 1970.")),
+        ("took_ms", json!({ "type": ["integer", "null"], "minimum": 0 })),
+        ("try", json!({ "type": ["integer", "null"], "minimum": 1 })),
+        ("ended", about(text_or_null(), "Of a try: `done`, or why it failed.")),
+    ]);
+    let words = "What it waited for, people and its turn, as far as this process saw it while \
+                 somebody was signed in on the page; its tries, and the pauses between them.";
+    about(list(&phase), words)
+}
+
 fn recorded(more: &[(&str, Value)]) -> Value {
     let fields = [
         ("key", text()),
@@ -40,6 +85,7 @@ fn recorded(more: &[(&str, Value)]) -> Value {
         ("arguments", about(text(), "Their digest: the record keeps none of them.")),
         ("ending", ending()),
         ("attempts", attempts()),
+        ("phases", phases()),
         ("resolved", about(text_or_null(), "When its end was found out that nobody knew.")),
     ];
     object(&[fields.as_slice(), more].concat())

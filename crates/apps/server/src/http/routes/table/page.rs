@@ -2,7 +2,8 @@
 
 use super::super::parameter::QueryParameter;
 use super::super::problem::ProblemKind::{
-    Forbidden, InvalidQuery, NothingLeft, SourceStarting, TooMany, UnknownProfile, UnknownTool,
+    Forbidden, InvalidQuery, NothingLeft, SourceStarting, TooMany, UnknownProfile, UnknownSession,
+    UnknownTool,
 };
 use super::super::route::Route;
 use super::super::route::RouteAccess::{Anybody, Operator};
@@ -60,6 +61,11 @@ pub(super) static ROUTES: &[Route] = &[
         .answers(schemas::page::session),
     delete("/v1/session", "sign_out", sign_in::end, "End the session, or all of the caller.")
         .answers(schemas::page::ended),
+    get("/v1/sessions", "list_sessions", sign_in::list, "List who is signed in on the page.")
+        .answers(schemas::page::sessions),
+    delete("/v1/sessions/{id}", "end_session", sign_in::end_one, "End one session.")
+        .answers(schemas::page::ended)
+        .problems(&[UnknownSession]),
     post("/v1/session/link", "make_link", sign_in::link, "Make a link that signs a browser in.")
         .access(Operator)
         .body(schemas::nothing)
