@@ -171,3 +171,51 @@ test('a number is shown and sent back to its last digit', async ({ page }) => {
   await page.keyboard.press('Enter');
   await expect(panel.getByText('What came of it: done')).toBeVisible();
 });
+
+test('what is other than in the last call that was approved is said, and several are denied at once', async ({ page, isMobile }) => {
+  await page.goto(server.link());
+  await page.goto(server.url + '/#/approvals');
+  await expect(page.getByText('Nothing waits for you.')).toBeVisible();
+  const first = await server.call([sum]);
+  server.run('tickets', 'approve', first.tickets[0].ticket, '--url', server.url);
+  await server.call([{ name: 'calculate', arguments: { expression: '6*8' } }]);
+  await page.locator('.ticket').click();
+  const panel = page.getByRole('complementary', { name: 'Call that waits' });
+  await expect(panel.getByText('Not as before')).toBeVisible();
+  await expect(panel.locator('.note del')).toHaveText('"6*7"');
+  await expect(panel.locator('.note ins')).toHaveText('"6*8"');
+  await accessible(page);
+  await picture(page, `approval-unlike-${isMobile ? 'phone' : 'desk'}`);
+  await panel.getByRole('button', { name: 'Close' }).click();
+  await server.call([{ name: 'calculate', arguments: { expression: '1+1' } }, { name: 'hostile__hostile', arguments: { text: XSS } }]);
+  await expect(page.locator('.ticket')).toHaveCount(3);
+  await page.getByRole('button', { name: 'Deny several' }).click();
+  for (const box of await page.getByRole('checkbox', { name: 'Deny calculate' }).all()) await box.check();
+  await page.getByPlaceholder('reason: the model is told').fill('not today');
+  await accessible(page);
+  await page.getByRole('button', { name: 'Deny 2', exact: true }).click();
+  await expect(page.getByText('2 denied')).toBeVisible();
+  await expect(page.locator('.ticket')).toHaveCount(1);
+  await expect(page.locator('.ticket')).toContainText('hostile__hostile');
+});
+
+test('a phone is let in by a code where it reaches the page over https, and else the page says why not', async ({ page, isMobile }) => {
+  test.skip(!!isMobile, 'a phone shows no code to itself');
+  await page.goto(server.link());
+  await page.goto(server.url + '/#/approvals');
+  await page.getByRole('button', { name: 'On your phone' }).click();
+  await expect(page.getByText('browsers come to this page without TLS')).toBeVisible();
+  await accessible(page);
+  await page.getByRole('button', { name: 'On your phone' }).click();
+  const rows = ['1010101', '0101010', '1111111', '0000000', '1010101', '0101010', '1111111'];
+  await page.route('**/v1/session/link', async route => {
+    const answer = await route.fetch();
+    const phone = { url: 'https://crib.example.com/#login=0123456789abcdef0123456789abcdef', qr: rows, why: null };
+    await route.fulfill({ response: answer, json: { ...(await answer.json()), phone } });
+  });
+  await page.getByRole('button', { name: 'On your phone' }).click();
+  const code = page.getByRole('img', { name: 'The link as a QR code' });
+  await expect(code).toHaveAttribute('viewBox', '0 0 15 15');
+  expect((await code.locator('path').getAttribute('d'))!.match(/M/g)).toHaveLength(rows.join('').split('1').length - 1);
+  await accessible(page);
+});

@@ -70,6 +70,18 @@ export async function decide(id: string, body: Decision): Promise<{ outcome: str
   }
 }
 
+/** No to several, of which there may be a hundred; what became of it, in words. */
+export async function deny(all: string[], reason: string): Promise<string> {
+  try {
+    const { data, error } = await api.POST('/v1/tickets/deny', { body: { tickets: all.slice(0, 100), ...(reason && { reason }) } });
+    if (!data) return `${error.title}: ${error.detail}`;
+    const others = data.refused.length ? `; ${data.refused.length} waited no more, or are not yours to decide about: ${data.refused[0]!.detail}` : '';
+    return `${data.denied.length} denied${others}`;
+  } catch (error) {
+    return unheard(error).detail;
+  }
+}
+
 export function span(seconds: number): string {
   if (seconds < 90) return `${seconds} s`;
   if (seconds < 5400) return `${Math.round(seconds / 60)} min`;
