@@ -87,13 +87,11 @@ async fn admit(
     };
     let listens =
         if route.path.starts_with("/mcp") { mcp::listens(&parts) } else { route.listens() };
-    let listening = if listens {
-        let place = gateway.busy.listen(&caller)?;
+    let listening = if listens { Some(gateway.busy.listen(&caller)?) } else { None };
+    let end = (listens || route.follows()).then(|| {
         let presented = (&parts.headers, session.as_ref());
-        Some((place, end_of(&gateway, route, &segments, presented, &caller)))
-    } else {
-        None
-    };
+        end_of(&gateway, route, &segments, presented, &caller)
+    });
     let body = match route.body {
         Some(_) => {
             if !route.judges_content() {
@@ -126,10 +124,7 @@ async fn admit(
         return Ok(if is_compressed { compressed(reply).await } else { reply });
     }
     // What goes on after its head keeps its place, or goes on among those who listen.
-    let (place, end) = match listening {
-        Some((place, end)) => (Some(place), Some(end)),
-        None => (place, None),
-    };
+    let place = listening.or(place);
     Ok(reply.map(|body| GuardedBody { body, end, place }.boxed_unsync()))
 }
 

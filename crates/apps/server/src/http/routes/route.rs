@@ -77,6 +77,12 @@ impl Route {
         self.path == "/v1/events"
     }
 
+    /// Whether its answer goes on for long, though not for ever: it too ends with what the request
+    /// was made with.
+    pub(crate) fn follows(&self) -> bool {
+        self.path == "/v1/runs/{id}/events"
+    }
+
     /// Whether it is there for an operator too who may use no tools: it tells of the server.
     pub(crate) fn tells_operators(&self) -> bool {
         matches!(

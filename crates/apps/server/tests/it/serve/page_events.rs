@@ -23,7 +23,7 @@ pub(super) struct Follower {
 }
 
 impl Follower {
-    fn open(serving: &Serving, path: &str, headers: &[&str]) -> Self {
+    pub(super) fn open(serving: &Serving, path: &str, headers: &[&str]) -> Self {
         let mut stream = serving.connect();
         let headers = [headers, &["Connection: close"]].concat();
         write!(stream, "{}\r\n", head("GET", path, serving, &headers)).unwrap();
@@ -72,7 +72,7 @@ impl Follower {
         }
     }
 
-    fn is_over(&mut self) -> bool {
+    pub(super) fn is_over(&mut self) -> bool {
         self.stream.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
         matches!(self.stream.read(&mut [0; 4096]), Ok(0))
     }

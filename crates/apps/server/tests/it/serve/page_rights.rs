@@ -1,10 +1,11 @@
 //! What a session of the page may decide, and what an operator without tools is told.
 
 use serde_json::{Value, json};
+use toolcrib_testkit::{ScriptedModel, ScriptedTurn};
 
 use super::keys::make;
 use super::page_events::Follower;
-use super::support::{Answer, Serving, bearer, head};
+use super::support::{Answer, Serving, bearer, eventually, head};
 use crate::process::Folder;
 
 const FILE: &str = "allow = [\"*\"]\nask = [\"uuid_new\"]\n\n\
@@ -215,4 +216,23 @@ fn a_link_for_a_phone_is_made_where_one_reaches_the_page_over_https() {
     assert_eq!((rows.len(), rows[0].as_str().unwrap().len()), (37, 37));
     assert!(rows[0].as_str().unwrap().starts_with("11111110"), "{far}");
     assert_eq!(far["phone"]["why"], Value::Null);
+}
+
+#[test]
+fn the_events_of_a_run_end_with_the_session_that_follows_them() {
+    let model = ScriptedModel::of([ScriptedTurn::call("uuid_new", json!({}))]).unwrap();
+    let serving = super::agents::serving(&model, "allow = [\"*\"]\nask = [\"uuid_new\"]\n");
+    let body = json!({ "input": "Make one.", "wait": true }).to_string();
+    let begun = serving.ask("POST", "/v1/runs", &body).json();
+    assert_eq!(begun["state"], "waiting");
+    let (ends, stays) = (sign_in(&serving, &serving.token), sign_in(&serving, &serving.token));
+    let path = format!("/v1/runs/{}/events", begun["id"].as_str().unwrap());
+    let open = |[cookie, page]: &[String; 2]| Follower::open(&serving, &path, &[cookie, page]);
+    let (mut ended, mut other) = (open(&ends), open(&stays));
+    for follower in [&mut ended, &mut other] {
+        follower.until(|name, _| name == "call.waiting");
+    }
+    assert_eq!(asks(&serving, &ends, ("DELETE", "/v1/session"), "").status, 200);
+    assert!(eventually(|| ended.is_over()));
+    assert!(!other.is_over());
 }
