@@ -31,7 +31,7 @@ export default defineConfig({
   plugins: [svelte({ compilerOptions: { fragments: 'tree' } }), licences()],
   build: {
     target: 'es2022',
-    modulePreload: { polyfill: false },
+    modulePreload: false,
     assetsInlineLimit: 0,
     cssCodeSplit: false,
     reportCompressedSize: false,

@@ -1,6 +1,6 @@
 // A server of its own for each test file: the real binary, with its state in a folder that goes away.
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -15,13 +15,15 @@ export class Server {
     readonly url: string,
   ) {}
 
-  /** `files`: what lies beside the configuration. */
-  static async start(crib: string, files: Record<string, string> = {}): Promise<Server> {
+  /** `files`: what lies beside the configuration; `first`: a command that is run before. */
+  static async start(crib: string, files: Record<string, string> = {}, first: string[] = []): Promise<Server> {
     const folder = mkdtempSync(join(tmpdir(), 'toolcrib-page-'));
     for (const [name, text] of Object.entries({ 'crib.toml': crib, ...files })) writeFileSync(join(folder, name), text);
+    const env = { ...process.env, XDG_STATE_HOME: join(folder, 'state') };
+    if (first.length) execFileSync(BINARY, ['--config', 'crib.toml', ...first], { cwd: folder, env });
     const child = spawn(BINARY, ['--config', 'crib.toml', 'serve', '--listen', '127.0.0.1:0'], {
       cwd: folder,
-      env: { ...process.env, XDG_STATE_HOME: join(folder, 'state') },
+      env,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let told = '';
@@ -80,6 +82,10 @@ export class Server {
 
   write(name: string, text: string): void {
     writeFileSync(join(this.folder, name), text);
+  }
+
+  has(name: string): boolean {
+    return existsSync(join(this.folder, name));
   }
 
   stop(): void {

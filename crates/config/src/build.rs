@@ -211,6 +211,13 @@ impl Config {
         BuiltSource { id, made, secrets, source, deadline }
     }
 
+    /// The policy of the file, or of one of its profiles; `None`: there is no such profile.
+    pub fn policy(&self, profile: Option<&str>) -> Option<Arc<dyn Policy>> {
+        let rules: Vec<_> = self.rules.iter().collect();
+        let Some(name) = profile else { return Some(policy::policy(&rules, None)) };
+        self.profiles.get(name).map(|profile| policy::policy(&rules, Some(profile)))
+    }
+
     /// The policy of the file, or of one of its profiles, with further rules: the strictest of all
     /// counts. `None`: there is no such profile.
     pub fn policy_with(&self, profile: Option<&str>, further: &Rules) -> Option<Arc<dyn Policy>> {

@@ -5,6 +5,7 @@
 //! export. Arguments and paths have no references: they are copied as they will run, with a note on
 //! each that looks like a secret.
 
+mod address;
 pub(crate) mod comments;
 mod file_format;
 mod imported_source;
@@ -24,6 +25,7 @@ use toolcrib_json::repair::{RepairBounds, UnreadableJson};
 use self::notes::ImportNotes;
 use self::secrets::ImportSecrets;
 use crate::file::document::LARGEST_FILE;
+pub use address::{AddressKind, of_address};
 pub use file_format::ImportFormat;
 pub(crate) use file_format::MOST_ASSIGNED;
 pub use notes::ImportNote;

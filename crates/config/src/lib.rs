@@ -30,6 +30,7 @@ pub use file::schema::schema;
 pub use import::{ImportError, ImportedConfig, import};
 pub use live::{ApplyError, ConfigChange, Environment, LiveConfig, OpenError, ViewHook};
 pub use report::name_conflicts::{kept_out, set_aside};
+pub use report::outline::{SourceKind, SourceOutline};
 pub use report::trust::Disclosure;
 pub use secrets::process::{ProcessLookup, inherited_variables, open_ordinary_file};
 pub use secrets::template::{SecretLookup, UnresolvedReference};
@@ -42,4 +43,5 @@ pub use settings::observability::{
 pub use settings::server_limits::ServerLimits;
 pub use settings::{CalDavAccount, DeskParts, DeskSettings, GoogleAccount, MailAccount};
 pub use source::desk::DeskSource;
-pub use source::registry::{SourceHandle, SourceRegistry};
+pub use source::handle::SourceHandle;
+pub use source::registry::SourceRegistry;

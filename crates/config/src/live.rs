@@ -19,6 +19,7 @@ use crate::config::{Config, unknown};
 use crate::file::problem::ConfigProblem;
 use crate::secrets::process::{ProcessLookup, inherited_variables, open_ordinary_file};
 use crate::secrets::template::SecretLookup;
+use crate::source::handle::SourceHandle;
 use crate::source::registry::SourceRegistry;
 
 /// Largest file that is read, in bytes.
@@ -208,6 +209,11 @@ impl LiveConfig {
     /// before, and tokens that were had since, the maker has [learned](SourceFactory::learned).
     pub fn redactor(&self) -> Arc<Redactor> {
         Arc::clone(&self.secrets.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// What stands behind a source now; `None`: nothing that its maker knows.
+    pub fn source(&self, id: &str) -> Option<SourceHandle> {
+        self.maker.handle(id)
     }
 
     pub fn crib(&self) -> &Crib {

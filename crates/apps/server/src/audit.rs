@@ -170,6 +170,16 @@ impl AuditLog {
         Ok(())
     }
 
+    /// Resolves when it is on the disk which tools a person accepted, if that is required.
+    pub(crate) async fn pinned(&self, record: Value) -> Result<(), AuditError> {
+        let record = masked(record);
+        if !self.required {
+            self.writer.hand_over_in_turn(record).await;
+            return Ok(());
+        }
+        self.writer.ask(record).await
+    }
+
     /// The call has another end all the same, or none: something was faster, or could not be
     /// written.
     pub(crate) fn void(&self, resolution: &Resolution<'_>) {

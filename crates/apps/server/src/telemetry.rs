@@ -12,6 +12,7 @@ mod minutes;
 mod operations;
 pub(crate) mod prometheus;
 pub(crate) mod recent_calls;
+mod source_figures;
 mod spans;
 mod tracing_bridge;
 mod watched_calls;
@@ -31,6 +32,7 @@ use toolcrib::{
 pub(crate) use metrics::ServerMetrics;
 pub(crate) use operations::{ClientTransport, OperationErrorType, OperationLabels, OperationTrace};
 pub(crate) use recent_calls::RecentCalls;
+pub(crate) use source_figures::SourceFigures;
 pub(crate) use spans::{OtlpSpan, SpanQueue};
 
 use crate::audit::AuditLog;

@@ -57,7 +57,7 @@ pub use error::SpawnError;
 pub use orphans::sweep;
 pub use program::{INHERITED, Program, ProgramLimits};
 pub use restarts::{Permit, RestartBounds, Restarts};
-pub use stderr::StderrTail;
+pub use stderr::{StderrLine, StderrTail};
 pub use supervisor::{ExitWatcher, wait_for_all};
 // What `Child::take_pipes` hands out.
 pub use tokio::process::{ChildStdin, ChildStdout};

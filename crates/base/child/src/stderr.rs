@@ -3,15 +3,25 @@
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
 use tokio::io::AsyncReadExt;
 use tokio::process::ChildStderr;
 use tokio::sync::watch;
 
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
+/// Lines that are told at the most, and of which is known when they came.
+const MOST_LINES: usize = 200;
+/// Letters of such a line.
+const LONGEST_LINE: usize = 4_000;
+
 /// The end of a program's standard error; clones show the same, also after its end.
 #[derive(Clone)]
 pub struct StderrTail {
+    number: u64,
     kept: Arc<Mutex<TailBuffer>>,
     is_closed: watch::Receiver<bool>,
 }
@@ -21,15 +31,30 @@ struct TailBuffer {
     most: usize,
     bytes: VecDeque<u8>,
     lost: u64,
+    /// Lines that ended, from the beginning.
+    ended: u64,
+    /// When the last of them did.
+    times: VecDeque<SystemTime>,
+}
+
+/// A line of a program's standard error.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StderrLine {
+    /// Counted from 1.
+    pub number: u64,
+    pub at: SystemTime,
+    /// Safe to print; of a long one the beginning.
+    pub text: String,
 }
 
 impl StderrTail {
     /// Reads on a task of its own, so that a program never waits for somebody to listen.
     pub(crate) fn follow(stderr: std::process::ChildStderr, most: usize) -> io::Result<Self> {
         let mut stderr = ChildStderr::from_std(stderr)?;
-        let kept = Arc::new(Mutex::new(TailBuffer { most, bytes: VecDeque::new(), lost: 0 }));
+        let kept = Arc::new(Mutex::new(TailBuffer::new(most)));
         let (closed, is_closed) = watch::channel(false);
-        let tail = Self { kept: Arc::clone(&kept), is_closed };
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let tail = Self { number, kept: Arc::clone(&kept), is_closed };
         tokio::spawn(async move {
             let mut space = vec![0; 16 << 10];
             while let Ok(count @ 1..) = stderr.read(&mut space).await {
@@ -51,6 +76,18 @@ impl StderrTail {
         escape(&String::from_utf8_lossy(&bytes))
     }
 
+    /// The lines behind this number, the oldest first and 200 at the most. One that has not ended is
+    /// told once nobody can write any more.
+    pub fn lines(&self, after: u64) -> Vec<StderrLine> {
+        let is_closed = *self.is_closed.borrow();
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).lines(after, is_closed)
+    }
+
+    /// Another number for each program of this process.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
     /// How many bytes came before those that are kept.
     pub fn lost(&self) -> u64 {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).lost
@@ -63,11 +100,53 @@ impl StderrTail {
 }
 
 impl TailBuffer {
+    fn new(most: usize) -> Self {
+        Self { most, bytes: VecDeque::new(), lost: 0, ended: 0, times: VecDeque::new() }
+    }
+
     fn add(&mut self, bytes: &[u8]) {
+        let now = SystemTime::now();
+        for _ in bytes.iter().filter(|byte| **byte == b'\n') {
+            self.ended += 1;
+            if self.times.len() >= MOST_LINES {
+                self.times.pop_front();
+            }
+            self.times.push_back(now);
+        }
         self.bytes.extend(bytes);
         let over = self.bytes.len().saturating_sub(self.most);
         self.bytes.drain(..over);
         self.lost += over as u64;
+    }
+
+    fn lines(&mut self, after: u64, is_closed: bool) -> Vec<StderrLine> {
+        let ended = self.ended;
+        let times = self.times.clone();
+        let time = |number: u64| {
+            let back = usize::try_from(ended.saturating_sub(number)).unwrap_or(usize::MAX);
+            times.iter().rev().nth(back).copied()
+        };
+        let bytes = &*self.bytes.make_contiguous();
+        // Of the first that is kept the beginning is gone, and with it what would be masked in it.
+        let whole = bytes.iter().position(|byte| *byte == b'\n').filter(|_| self.lost > 0);
+        let bytes = bytes.get(whole.map_or(0, |end| end + 1)..).unwrap_or_default();
+        // What stands behind the last line break: a line that has not ended.
+        let mut pieces = bytes.rsplit(|byte| *byte == b'\n');
+        let rest = pieces.next().filter(|rest| is_closed && !rest.is_empty());
+        let numbered = rest.map(|rest| (ended + 1, rest)).into_iter();
+        let mut lines: Vec<_> = numbered
+            .chain((1..=ended).rev().zip(pieces))
+            .take_while(|(number, _)| *number > after)
+            .take(MOST_LINES)
+            .map(|(number, line)| {
+                let text = String::from_utf8_lossy(line.get(..LONGEST_LINE * 4).unwrap_or(line));
+                let text: String = text.chars().take(LONGEST_LINE).collect();
+                let at = time(number).or(times.back().copied());
+                StderrLine { number, at: at.unwrap_or(SystemTime::UNIX_EPOCH), text: escape(&text) }
+            })
+            .collect();
+        lines.reverse();
+        lines
     }
 }
 
@@ -103,20 +182,42 @@ fn is_unsafe(character: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::VecDeque;
-
-    use super::{TailBuffer, escape};
+    use super::{MOST_LINES, TailBuffer, escape};
 
     const KEPT: usize = 1_000;
 
     #[test]
     fn the_last_bytes_are_kept_and_the_others_counted() {
-        let mut kept = TailBuffer { most: KEPT, bytes: VecDeque::new(), lost: 0 };
+        let mut kept = TailBuffer::new(KEPT);
         for letter in *b"abc" {
             kept.add(&vec![letter; KEPT / 2]);
         }
         assert_eq!(kept.bytes.len(), KEPT);
         assert_eq!((kept.bytes[0], kept.bytes[KEPT - 1], kept.lost), (b'b', b'c', KEPT as u64 / 2));
+    }
+
+    #[test]
+    fn the_last_lines_are_told_behind_a_number_and_one_that_has_not_ended_at_the_end() {
+        let mut kept = TailBuffer::new(KEPT);
+        let told = |kept: &mut TailBuffer, after, is_closed| -> Vec<_> {
+            let lines = kept.lines(after, is_closed).into_iter();
+            lines.map(|line| (line.number, line.text)).collect()
+        };
+        assert_eq!(told(&mut kept, 0, true), []);
+        kept.add(b"one\n\nthr");
+        let first = [(1, "one".to_owned()), (2, String::new())];
+        assert_eq!(told(&mut kept, 0, false), first);
+        kept.add(b"ee\x1b\nfour");
+        let third = (3, "three\\u{1b}".to_owned());
+        assert_eq!(told(&mut kept, 2, false), [third.clone()]);
+        assert_eq!(told(&mut kept, 2, true), [third, (4, "four".to_owned())]);
+        assert_eq!(told(&mut kept, 9, true), []);
+        for _ in 0..MOST_LINES * 2 {
+            kept.add(b"x\n");
+        }
+        let all = told(&mut kept, 0, true);
+        let last = 3 + MOST_LINES as u64 * 2;
+        assert_eq!((all.len(), all[0].0, all[MOST_LINES - 1].0), (MOST_LINES, last - 199, last));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use toolcrib_openapi::ApiSettings;
 
 use crate::settings::{DeskSettings, SourceSettings};
 use crate::source::builtin;
+use crate::source::handle::SourceHandle;
 
 /// The tools that are built in; making them takes a while.
 pub(crate) static BASICS: LazyLock<Toolset> = LazyLock::new(toolcrib_basics::tools);
@@ -34,6 +35,12 @@ pub trait SourceFactory: Send + Sync {
     /// Where its sources ask a model how to split their toolsets, always the same; `None`: nobody
     /// asks one, and they are split without.
     fn splits(&self) -> Option<Arc<ToolsetSplits>> {
+        None
+    }
+
+    /// What stands behind a source of this name now, where the factory knows.
+    fn handle(&self, id: &str) -> Option<SourceHandle> {
+        let _ = id;
         None
     }
 

@@ -218,7 +218,7 @@ impl ImportedSource {
             self.turn_off(format!("argument {index} held a zero byte"), notes);
             *word = word.replace('\0', "?");
         }
-        if is_secret(before, word) {
+        if literal_secret::argument_is_secret(before, word) {
             notes.add(format!(
                 "argument {index} looks like a secret, and everybody on the machine can read \
                  arguments: hand it over in `env` if the server can take it there"
@@ -286,16 +286,6 @@ impl ImportedSource {
             self.headers.push((name.clone(), value));
         }
     }
-}
-
-/// Whether an argument looks like a secret by itself, or by the option that it belongs to.
-fn is_secret(before: &str, word: &str) -> bool {
-    let (option, value) = match word.split_once('=').filter(|_| word.starts_with('-')) {
-        Some((option, value)) => (option, value),
-        None => (before, word),
-    };
-    let is_named = option.starts_with('-') && literal_secret::names_secret(option);
-    literal_secret::looks_secret("", value) || (is_named && !value.starts_with('-'))
 }
 
 /// A text, or what is one when a program gets it.

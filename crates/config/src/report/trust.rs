@@ -133,9 +133,11 @@ impl CredentialTemplate {
     }
 }
 
-fn of_api(api: &ApiTemplate) -> String {
+/// What of an API is secret, and where a secret goes besides.
+fn logins(api: &ApiTemplate) -> (Vec<&Template>, Vec<String>) {
     let mut logins: Vec<&CredentialTemplate> = api.credentials.values().collect();
     let (mut templates, mut elsewhere) = (Vec::new(), Vec::new());
+    templates.extend(api.headers.iter().map(|(_, text)| text));
     while let Some(login) = logins.pop() {
         match login {
             CredentialTemplate::Bearer(text) | CredentialTemplate::Key(text) => {
@@ -149,7 +151,33 @@ fn of_api(api: &ApiTemplate) -> String {
             CredentialTemplate::PerCaller(each) => logins.extend(each.values()),
         }
     }
-    let secrets = references(api.headers.iter().map(|(_, text)| text).chain(templates));
+    (templates, elsewhere)
+}
+
+/// What a source is told of secrets, by the references to them.
+pub(super) fn needed(kind: &SourceTemplate) -> Vec<String> {
+    match kind {
+        SourceTemplate::Mcp(server) => {
+            let named = server.environment.iter().chain(&server.headers).map(|(_, text)| text);
+            references(named.chain(&server.bearer).chain(&server.client_secret))
+        }
+        SourceTemplate::OpenApi(api) => references(logins(api).0.into_iter()),
+        SourceTemplate::A2a(agent) => references(agent.templates()),
+        SourceTemplate::Desk(desk) => {
+            let caldav = desk.caldav.iter().flat_map(|own| [&own.user, &own.password]);
+            let mail = desk.mail.iter().flat_map(|own| [&own.user, &own.password]);
+            let google = desk.google.iter();
+            let google =
+                google.flat_map(|own| [&own.client_secret].into_iter().chain(&own.refresh_token));
+            references(caldav.chain(mail).chain(google))
+        }
+        SourceTemplate::Basics(_) | SourceTemplate::Builtin(_) => Vec::new(),
+    }
+}
+
+fn of_api(api: &ApiTemplate) -> String {
+    let (templates, elsewhere) = logins(api);
+    let secrets = references(templates.into_iter());
     let (document, said) = match &api.plain.document {
         DocumentLocation::File(path) => {
             let path = path.display();

@@ -83,6 +83,16 @@ pub(crate) fn names_secret(name: &str) -> bool {
         || ["key", "pass", "pwd", "auth", "pat", "dsn"].contains(&last.as_str())
 }
 
+/// Whether an argument looks like a secret by itself, or by the option that it belongs to.
+pub(crate) fn argument_is_secret(before: &str, word: &str) -> bool {
+    let (option, value) = match word.split_once('=').filter(|_| word.starts_with('-')) {
+        Some((option, value)) => (option, value),
+        None => (before, word),
+    };
+    let is_named = option.starts_with('-') && names_secret(option);
+    looks_secret("", value) || (is_named && !value.starts_with('-'))
+}
+
 /// `scheme://user:password@host`.
 fn has_login(text: &str) -> bool {
     let Some((_, rest)) = text.split_once("://") else { return false };

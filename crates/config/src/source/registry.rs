@@ -14,18 +14,11 @@ use toolcrib_mcp::{
 use toolcrib_openapi::{ApiSettings, ApiSource};
 
 use super::desk::{DeskContext, DeskSource};
+use super::handle::SourceHandle;
 use crate::build::SourceFactory;
 use crate::settings::DeskSettings;
 
-/// What stands behind a source that reaches out of the process.
-pub enum SourceHandle {
-    Mcp(Arc<McpSource>),
-    Api(Arc<ApiSource>),
-    Agent(Arc<A2aSource>),
-    Desk(Arc<DeskSource>),
-}
-
-/// The same without keeping it alive: a source that was replaced may go.
+/// What stands behind a source, without keeping it alive: one that was replaced may go.
 enum WeakSourceHandle {
     Mcp(Weak<McpSource>),
     Api(Weak<ApiSource>),
@@ -186,6 +179,10 @@ impl SourceFactory for SourceRegistry {
 
     fn splits(&self) -> Option<Arc<ToolsetSplits>> {
         self.splits.clone()
+    }
+
+    fn handle(&self, id: &str) -> Option<SourceHandle> {
+        self.get(id)
     }
 
     fn learned(&self) -> Secrets {

@@ -22,7 +22,7 @@ use toolcrib_core::{
 };
 
 use state::TrackedSource;
-pub use state::{Absence, AbsentSource, SourceState};
+pub use state::{Absence, AbsentSource, ListNews, SourceState, SourceTrouble};
 pub use view::CatalogView;
 use view::{CatalogChanges, SnapshotInputs};
 
@@ -253,6 +253,16 @@ impl Publisher {
 
     pub fn sources(&self) -> Vec<SourceState> {
         self.sources.load().iter().map(|source| source.state()).collect()
+    }
+
+    /// Those that fail.
+    pub fn troubles(&self) -> Vec<SourceTrouble> {
+        self.sources.load().iter().filter_map(|source| source.trouble()).collect()
+    }
+
+    /// Has every tool judged again, as the judge does now; nothing is loaded.
+    pub fn judge_again(&self) {
+        self.publish(false);
     }
 
     /// Those that have no list, and never had one.

@@ -21,7 +21,7 @@ use toolcrib_core::{
 };
 
 use crate::builtin::BuiltinTools;
-use crate::catalog::{NamedSource, SourceState};
+use crate::catalog::{NamedSource, SourceState, SourceTrouble};
 use crate::discovery::{
     self, DiscoveryPresenter, DiscoveryQuery, DiscoveryResult, DiscoverySettings, MetaToolFactory,
     SemanticSearch, UnavailableSource,
@@ -328,6 +328,21 @@ impl Crib {
         match &self.tools {
             CatalogSource::Fixed(_) => Vec::new(),
             CatalogSource::Published(publisher, _) => publisher.sources(),
+        }
+    }
+
+    /// Those of them that fail, and when each is asked again.
+    pub fn troubles(&self) -> Vec<SourceTrouble> {
+        match &self.tools {
+            CatalogSource::Fixed(_) => Vec::new(),
+            CatalogSource::Published(publisher, _) => publisher.troubles(),
+        }
+    }
+
+    /// Has every tool judged again: the judge may say another thing than it did.
+    pub fn judge_again(&self) {
+        if let CatalogSource::Published(publisher, _) = &self.tools {
+            publisher.judge_again();
         }
     }
 

@@ -23,9 +23,11 @@
 //! schema is read to the letter.
 
 mod compare;
+mod difference;
 mod drift;
 mod drift_findings;
 mod file;
+mod line_difference;
 mod pin;
 mod pin_file_error;
 mod terminal_text;
@@ -34,8 +36,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use toolcrib_core::{Catalog, Fingerprint, QuarantineReason, SourceId, ToolName, ToolSpec};
 
+pub use self::difference::{FieldDifference, PinDifference};
 pub use self::drift::Drift;
 pub use self::drift_findings::DriftKind;
+pub use self::line_difference::{DifferenceLine, LineSide};
 use self::pin::Pin;
 pub use self::pin_file_error::PinFileError;
 use crate::catalog::Judge;
@@ -87,6 +91,23 @@ impl PinFile {
     pub fn accept(&mut self, spec: &ToolSpec) {
         let of_name = self.pins.entry(spec.name.clone()).or_default();
         of_name.insert(spec.origin.source.clone(), Pin::of(spec, spec.fingerprint()));
+    }
+
+    /// Forgets a tool: it is kept out, be it as it was or not. `false`: it was not accepted.
+    pub fn forget(&mut self, spec: &ToolSpec) -> bool {
+        let Some(of_name) = self.pins.get_mut(&spec.name) else { return false };
+        let is_gone = of_name.remove(&spec.origin.source).is_some();
+        if of_name.is_empty() {
+            self.pins.remove(&spec.name);
+        }
+        is_gone
+    }
+
+    /// How a tool differs from its pin, field by field; one without a pin differs in all of them.
+    /// `None`: it is the one that was accepted.
+    pub fn difference(&self, spec: &ToolSpec) -> Option<PinDifference> {
+        let of_name = self.pins.get(&spec.name);
+        PinDifference::between(of_name.and_then(|of_name| of_name.get(&spec.origin.source)), spec)
     }
 
     /// Keeps out what is not accepted, for [`CribBuilder::judge`](crate::CribBuilder::judge).

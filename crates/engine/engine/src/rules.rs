@@ -54,7 +54,7 @@ use toolcrib_core::{
     Verdict,
 };
 
-pub use self::explanation::{Explanation, MatchedPattern};
+pub use self::explanation::{Explanation, MatchedPattern, WrittenPattern};
 pub use self::glob::Glob;
 pub use self::problem::{RuleProblem, RuleProblems, instead};
 pub use self::verdict_kind::VerdictKind;
@@ -105,6 +105,19 @@ impl Rules {
     /// Tells which rules decided. Comments, tests and the rest of a larger file are no part of it.
     pub fn fingerprint(&self) -> Fingerprint {
         self.fingerprint
+    }
+
+    /// All patterns, in the order of the file.
+    pub fn patterns(&self) -> Vec<WrittenPattern> {
+        let written = |entry: &RulePattern| WrittenPattern {
+            rule: self.section(entry).map(|section| section.label.clone()).unwrap_or_default(),
+            pattern: entry.pattern.clone(),
+            verdict: entry.ruling,
+            line: entry.line,
+        };
+        let mut all: Vec<_> = self.book.entries().iter().map(written).collect();
+        all.sort_by_key(|pattern| pattern.line);
+        all
     }
 
     /// The verdict on a tool, whatever the arguments.

@@ -21,7 +21,9 @@ pub use client::settings::{
     ConnectionScope, HttpAuthorization, HttpSettings, McpBounds, McpSourceSettings, McpTimeouts,
     McpTransport, OAuthSettings, ProgramLimits, RestartBounds, StdioSettings,
 };
-pub use client::source::status::{ConnectionPhase, LeftOutTool, McpEra, McpSourceStatus};
+pub use client::source::status::{
+    ConnectionPhase, LeftOutTool, McpEra, McpSourceStatus, ProgramOutput,
+};
 pub use client::source::{McpEnvironment, McpSource};
 pub use client::stdio::enable_local_stdout_reader;
 pub use door::{
@@ -29,5 +31,6 @@ pub use door::{
     McpOperationFailure, McpServer, McpServerSettings, StdioServerError,
 };
 pub use protocol::methods::METHODS;
+pub use toolcrib_child::StderrLine;
 /// For the last moment of a process that has stopped its sources, or dropped them half started.
 pub use toolcrib_child::wait_for_all as wait_for_programs;

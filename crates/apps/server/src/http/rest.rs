@@ -5,7 +5,7 @@ pub(crate) mod calls;
 pub(crate) mod health;
 pub(crate) mod metrics;
 pub(crate) mod plan;
-pub(crate) mod plan_store;
+pub(crate) mod profiles;
 pub(crate) mod records;
 pub(crate) mod results;
 pub(crate) mod selection;

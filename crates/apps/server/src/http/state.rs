@@ -8,7 +8,7 @@ use bytes::Bytes;
 use tokio_util::sync::CancellationToken;
 use toolcrib::RunLedger;
 use toolcrib::auth::SigningKey;
-use toolcrib::config::{LiveConfig, ServerLimits};
+use toolcrib::config::{Config, LiveConfig, ServerLimits};
 use toolcrib::egress::Network;
 use toolcrib::ledger::MemoryRuns;
 use toolcrib::mcp::McpServer;
@@ -26,7 +26,8 @@ use crate::http::pipeline::concurrency::ConcurrencyLimit;
 use crate::http::pipeline::host_check::HostNames;
 use crate::http::rest::batch::active_batches::ActiveBatches;
 use crate::http::rest::batch::idempotency::ReplyStore;
-use crate::http::rest::plan_store::PlanStore;
+use crate::http::rest::plan::plan_store::PlanStore;
+use crate::http::rest::sources::pins::LivePins;
 use crate::telemetry::Telemetry;
 
 /// For so long after a peer was turned away others had better go elsewhere.
@@ -62,6 +63,10 @@ pub(crate) struct GatewayState {
     pub(crate) pushes: PushRegistry,
     /// What outlives the process; `None`: nothing does.
     pub(crate) store: Option<Store>,
+    /// The file that is in force; `None`: whoever serves has not said.
+    file: Mutex<Option<Arc<Config>>>,
+    /// The accepted tools.
+    pub(crate) pins: Arc<LivePins>,
     /// Why the file as it is now is not in force.
     refused_file: Mutex<Vec<String>>,
     /// When a peer found no room the last time.
@@ -94,6 +99,7 @@ pub(crate) struct GatewayParts {
     pub(crate) bounds: ServerLimits,
     pub(crate) store: Option<Store>,
     pub(crate) telemetry: Arc<Telemetry>,
+    pub(crate) pins: Arc<LivePins>,
     pub(crate) a2a: A2aServerSettings,
 }
 
@@ -109,6 +115,7 @@ impl GatewayState {
             bounds,
             store,
             telemetry,
+            pins,
             a2a: A2aServerSettings { card_key, pushes },
         } = parts;
         let replies = ReplyStore(live.crib().clone());
@@ -132,6 +139,8 @@ impl GatewayState {
             card_key,
             busy: Arc::new(ConcurrencyLimit::new(&bounds)),
             bounds,
+            file: Mutex::default(),
+            pins,
             refused_file: Mutex::default(),
             no_room: Mutex::default(),
             plans: PlanStore::default(),
@@ -145,6 +154,15 @@ impl GatewayState {
             started: AtomicBool::new(false),
             stop,
         }
+    }
+
+    /// Notes which file is in force.
+    pub(crate) fn take_file(&self, file: Config) {
+        *self.file.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(file));
+    }
+
+    pub(crate) fn file(&self) -> Option<Arc<Config>> {
+        self.file.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Notes why the file is not in force; nothing: it is.

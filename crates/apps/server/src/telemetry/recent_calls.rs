@@ -8,10 +8,11 @@ use foldhash::fast::RandomState;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use toolcrib::{
-    CallDecided, CallFinished, CallKey, Caller, Progress, SourceId, ToolName, ToolSpec,
+    CallDecided, CallFinished, CallKey, Caller, Progress, SourceId, ToolName, ToolOutcome, ToolSpec,
 };
 
 use super::metrics::outcome;
+use super::source_figures::{EndedCall, SourceFigures, of_calls};
 
 /// Ended calls that are kept.
 const MOST: usize = 1000;
@@ -45,6 +46,7 @@ pub(crate) struct RecentCall {
     source: Option<SourceId>,
     caller: Arc<Caller>,
     outcome: &'static str,
+    is_failed: bool,
     at: SystemTime,
     /// From the decision to the end.
     pub(crate) took: Duration,
@@ -95,6 +97,7 @@ impl RecentCalls {
             source: call.tool.map(|tool| tool.spec.origin.source.clone()),
             caller: Arc::clone(call.caller),
             outcome: outcome(call.outcome),
+            is_failed: matches!(call.outcome, ToolOutcome::Failed(_)),
             at: SystemTime::now(),
             took,
             waited: call.waited,
@@ -115,6 +118,17 @@ impl RecentCalls {
             *counts.entry(running.spec.origin.source.to_string()).or_default() += 1;
         }
         counts
+    }
+
+    /// How the calls that are kept went, by source.
+    pub(crate) fn of_sources(&self) -> BTreeMap<SourceId, SourceFigures> {
+        let state = self.state();
+        let ended = state.ended.iter().filter_map(|call| {
+            let ran = (call.attempts > 0).then_some(call.ran);
+            let source = call.source.as_ref()?;
+            Some(EndedCall { source, at: call.at, is_failed: call.is_failed, ran })
+        });
+        of_calls(ended, SystemTime::now())
     }
 
     /// What runs, the oldest first; what ended after the number `after`, the oldest first and

@@ -27,6 +27,9 @@ pub(super) async fn follow(publisher: Weak<Publisher>, kept: Weak<TrackedSource>
             return;
         };
         if failed {
+            if let Some(kept) = kept.upgrade() {
+                kept.waits(retry + DEBOUNCE);
+            }
             tokio::select! {
                 () = changed(&*source) => {}
                 () = sleep(retry) => retry = (retry * 2).min(LAST_RETRY),

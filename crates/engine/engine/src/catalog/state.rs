@@ -58,6 +58,38 @@ struct LastLoad {
     absence: Absence,
     /// The number of the load that said so.
     load: u64,
+    /// Since when it fails.
+    failing: Option<Instant>,
+    /// When it is asked again by itself.
+    next_try: Option<Instant>,
+    news: ListNews,
+}
+
+/// How the last list that had other tools differed from the one before it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct ListNews {
+    /// 100 names at the most, as are those that went.
+    pub added: Vec<ToolName>,
+    pub removed: Vec<ToolName>,
+}
+
+/// Names of each kind that are kept of a difference.
+const MOST_NAMES: usize = 100;
+
+impl ListNews {
+    /// `None`: both have tools of the same names.
+    fn between(before: &Toolset, now: &Toolset) -> Option<Self> {
+        let missing = |of: &Toolset, from: &Toolset| -> Vec<ToolName> {
+            let names = of.iter().map(|tool| &tool.spec.name);
+            names
+                .filter(|name| from.get(name.as_str()).is_none())
+                .take(MOST_NAMES)
+                .cloned()
+                .collect()
+        };
+        let news = Self { added: missing(now, before), removed: missing(before, now) };
+        (news != Self::default()).then_some(news)
+    }
 }
 
 impl Drop for TrackedSource {
@@ -101,6 +133,17 @@ pub struct SourceState {
     pub error: Option<String>,
     /// Tools in whose texts something was hidden; they are shown without it.
     pub unhidden: Vec<ToolName>,
+    /// What came and went since it was loaded first.
+    pub news: ListNews,
+}
+
+/// Since when a source fails, and when it is asked again by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceTrouble {
+    pub id: SourceId,
+    pub since: Duration,
+    /// `None`: it is asked just now.
+    pub next_try: Option<Duration>,
 }
 
 impl TrackedSource {
@@ -137,8 +180,16 @@ impl TrackedSource {
         // What began before the last answer knows less than it, however late it comes.
         if load > last.load {
             last.load = load;
+            last.next_try = None;
+            last.failing = match &loaded {
+                Ok(_) => None,
+                Err(_) => last.failing.or_else(|| Some(Instant::now())),
+            };
             last.error = match loaded {
                 Ok((tools, unhidden)) => {
+                    let before = last.good.as_ref();
+                    let news = before.and_then(|(before, _)| ListNews::between(before, &tools));
+                    last.news = news.unwrap_or_else(|| std::mem::take(&mut last.news));
                     last.good = Some((tools, Instant::now()));
                     last.unhidden = unhidden;
                     None
@@ -229,6 +280,7 @@ impl TrackedSource {
                 age_seconds: None,
                 error: None,
                 unhidden: Vec::new(),
+                news: ListNews::default(),
             };
         }
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
@@ -239,7 +291,22 @@ impl TrackedSource {
             age_seconds: last.good.as_ref().map(|(_, loaded)| loaded.elapsed().as_secs()),
             error: last.error.clone(),
             unhidden: last.unhidden.clone(),
+            news: last.news.clone(),
         }
+    }
+
+    /// It is asked again by itself after this time.
+    pub(super) fn waits(&self, pause: Duration) {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        last.next_try = Some(Instant::now() + pause);
+    }
+
+    /// `None`: it does not fail.
+    pub(super) fn trouble(&self) -> Option<SourceTrouble> {
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let (since, next_try) = (last.failing?.elapsed(), last.next_try);
+        let next_try = next_try.map(|next| next.saturating_duration_since(Instant::now()));
+        Some(SourceTrouble { id: self.id.clone(), since, next_try })
     }
 }
 

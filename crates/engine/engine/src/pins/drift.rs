@@ -74,7 +74,7 @@ impl fmt::Display for Drift {
 }
 
 /// One field of a spec, of which both sides differ.
-fn field(key: &str, (before, after): (&Value, &Value), findings: &mut DriftFindings) {
+pub(super) fn field(key: &str, (before, after): (&Value, &Value), findings: &mut DriftFindings) {
     match key {
         "input" => findings.absorb(compare(key, before, after)),
         "output" => output(before, after, findings),

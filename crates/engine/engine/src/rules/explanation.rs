@@ -28,6 +28,17 @@ pub struct MatchedPattern {
     pub verdict: VerdictKind,
 }
 
+/// A pattern as it stands in its file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct WrittenPattern {
+    /// The name of the rule, or where it stands.
+    pub rule: String,
+    pub pattern: String,
+    pub verdict: VerdictKind,
+    /// Counted from 1.
+    pub line: usize,
+}
+
 impl Explanation {
     pub(super) fn new(tool: &ToolName, verdict: Verdict, matched: Vec<MatchedPattern>) -> Self {
         let ruling = VerdictKind::of(&verdict);

@@ -42,6 +42,10 @@ impl PatternIndex {
         book
     }
 
+    pub(super) fn entries(&self) -> &[RulePattern] {
+        &self.entries
+    }
+
     pub(super) fn singles_out(&self) -> bool {
         self.entries.iter().any(RulePattern::singles_out)
     }

@@ -181,7 +181,8 @@ impl<'n> RuleReader<'n> {
                             self.fault(at, fault);
                         }
                         terms.extend_from_slice(when);
-                        self.entries.push(RulePattern { rule, ruling, pattern, terms });
+                        let line = self.line(at);
+                        self.entries.push(RulePattern { rule, ruling, pattern, line, terms });
                     }
                     Err(fault) => self.fault(at, fault),
                 }

@@ -11,8 +11,9 @@ pub(super) struct RulePattern {
     /// Place of the rule in the file.
     pub(super) rule: usize,
     pub(super) ruling: VerdictKind,
-    /// As it was written.
+    /// As it was written, and on which line.
     pub(super) pattern: String,
+    pub(super) line: usize,
     /// Of the pattern and of the rule's `when`; all must match.
     pub(super) terms: Vec<PatternTerm>,
 }

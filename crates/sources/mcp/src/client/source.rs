@@ -26,7 +26,7 @@ use crate::client::list_kind::TOOLS;
 use crate::client::upstream::pool::UpstreamPool;
 use list_notice::next;
 use resources::McpResources;
-use status::{LeftOutTool, McpEra, McpSourceStatus};
+use status::{LeftOutTool, McpEra, McpSourceStatus, ProgramOutput};
 use tool::McpTool;
 use tool_specs::ConvertedTool;
 
@@ -119,6 +119,27 @@ impl McpSource {
             notes: self.pool.notes(),
             remarks,
         }
+    }
+
+    /// What its program wrote to its standard error behind a place, as
+    /// [`ProgramOutput::next`] gave it; `None`: no program was started. Of the program that lists
+    /// the tools, where each call has one of its own.
+    pub fn output(&self, after: Option<&str>) -> Option<ProgramOutput> {
+        let said = self.pool.said()?;
+        let place = after.and_then(|place| place.split_once('.'));
+        let place = place.and_then(|(program, line)| {
+            Some((program.parse::<u64>().ok()?, line.parse::<u64>().ok()?))
+        });
+        // Of another program nothing is known.
+        let known = place.filter(|(program, _)| said.number() == *program);
+        let known = known.map_or(0, |(_, line)| line);
+        let lines = said.lines(known);
+        let last = lines.last().map_or(known, |line| line.number);
+        Some(ProgramOutput {
+            program: said.number(),
+            lines,
+            next: format!("{}.{last}", said.number()),
+        })
     }
 
     /// Makes room for so many conversations at the same time, where each has a connection of its own

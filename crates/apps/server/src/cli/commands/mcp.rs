@@ -15,7 +15,7 @@ use toolcrib::mcp::{McpServerSettings, wait_for_programs};
 use toolcrib::store::Store;
 use toolcrib::toolsets::ToolsetSplits;
 
-use super::serve::{LAST_SPANS, ServeConfig, means, open_store, stop};
+use super::serve::{LAST_SPANS, ServeConfig, means, open_store, pins, stop};
 use crate::cli::CommandExit;
 use crate::cli::args::GlobalArgs;
 use crate::cli::context::{LAST_MOMENT, caller};
@@ -26,6 +26,7 @@ use crate::cli::toolset_splits;
 use crate::config::freezes::FreezeFile;
 use crate::freeze::FreezeGuard;
 use crate::http;
+use crate::http::rest::sources::pins::LivePins;
 use crate::secrets;
 use crate::sources;
 use crate::telemetry::{Telemetry, export};
@@ -52,21 +53,19 @@ pub(crate) fn mcp(
     let served = runtime.block_on(async {
         telemetry.resume(store.as_ref()).await?;
         let splits = toolset_splits::restored(&sources, &file.path, output);
+        let pins = pins(&file.path)?;
         let live = Arc::new(LiveConfig::prepare(
             &file.checked,
             Environment {
                 observer: Some(Arc::<Telemetry>::clone(&telemetry)),
-                ..means(global, &file.path, (&sources, &freezes), store.as_ref())?
+                ..means(global, &pins, (&sources, &freezes), store.as_ref())?
             },
         )?);
         secrets::keep(vec![live.redactor()]);
         let crib = live.crib().clone();
         let starting = tokio::spawn(async move { crib.start().await });
-        let near = ControlListener::open(
-            global,
-            inside(&file, &live, store.as_ref(), (&telemetry, &freezes)),
-        )
-        .await;
+        let beside = (store.as_ref(), &telemetry, &pins, &freezes);
+        let near = ControlListener::open(global, inside(&file, &live, beside)).await;
         // Those that need longer join when they are there.
         let _ = tokio::time::timeout(PATIENCE, starting).await;
         tell_doubts(&live, output);
@@ -140,12 +139,17 @@ fn ask_models(
 fn inside(
     file: &ServeConfig,
     live: &Arc<LiveConfig>,
-    store: Option<&Store>,
-    (telemetry, freezes): (&Arc<Telemetry>, &Arc<FreezeGuard>),
+    (store, telemetry, pins, freezes): (
+        Option<&Store>,
+        &Arc<Telemetry>,
+        &Arc<LivePins>,
+        &Arc<FreezeGuard>,
+    ),
 ) -> ControlBackend {
     ControlBackend {
         live: Arc::clone(live),
-        bounds: file.checked.bounds.clone(),
+        file: file.checked.clone(),
+        pins: Arc::clone(pins),
         store: store.cloned(),
         telemetry: Arc::clone(telemetry),
         freezes: Arc::clone(freezes),

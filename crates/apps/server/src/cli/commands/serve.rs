@@ -43,6 +43,7 @@ use crate::http::listen::workers::Workers;
 use crate::http::page::door::ListenerKind;
 use crate::http::pipeline::authentication::Authenticator;
 use crate::http::pipeline::host_check::HostNames;
+use crate::http::rest::sources::pins::LivePins;
 use crate::http::state::{A2aServerSettings, GatewayParts, GatewayState};
 use crate::secrets;
 use crate::sources::{self, SourceRegistry};
@@ -93,9 +94,10 @@ pub(crate) fn serve(
     let served = runtime.block_on(async {
         telemetry.resume(store.as_ref()).await?;
         let splits = toolset_splits::restored(&sources, &file.path, output);
+        let pins = pins(&file.path)?;
         let means = Environment {
             observer: Some(Arc::<Telemetry>::clone(&telemetry)),
-            ..means(global, &file.path, (&sources, &freezes), store.as_ref())?
+            ..means(global, &pins, (&sources, &freezes), store.as_ref())?
         };
         let live = Arc::new(LiveConfig::prepare(&file.checked, means)?);
         secrets::keep(vec![live.redactor()]);
@@ -120,10 +122,12 @@ pub(crate) fn serve(
             bounds,
             store: store.clone(),
             telemetry: Arc::clone(&telemetry),
+            pins,
             a2a: A2aServerSettings { card_key, pushes: file.checked.front.pushes.clone() },
         });
         let doors = listeners((listener, page_listener), &file, tls, most);
         output.warn(&gateway.agents.take(&file.checked));
+        gateway.take_file(file.checked.clone());
         run(doors, gateway, &mut workers, watcher::WatchedFiles { file, keys, splits }, output)
             .await
     });
@@ -247,13 +251,17 @@ fn tokens(
     Ok(Some(held))
 }
 
+/// The accepted tools of the pin file beside a configuration, if there is one.
+pub(crate) fn pins(file: &Path) -> Result<Arc<LivePins>> {
+    LivePins::open(file.with_file_name(crate::cli::args::LOCK))
+}
+
 pub(crate) fn means(
     global: &GlobalArgs,
-    file: &Path,
+    pins: &Arc<LivePins>,
     (sources, freezes): (&Arc<SourceRegistry>, &Arc<FreezeGuard>),
     store: Option<&Store>,
 ) -> Result<Environment> {
-    let pins = startup::pins(file)?;
     let rules = global.policy.as_deref().map(rules).transpose()?;
     let profile = global.profile.clone();
     let (global, freezes) = (global.clone(), Arc::clone(freezes));
@@ -269,7 +277,7 @@ pub(crate) fn means(
         profile,
         ledger: store.map(|store| -> Arc<dyn Ledger> { Arc::new(store.clone()) }),
         rules,
-        judge: pins.map(|pins| pins.judge()),
+        judge: pins.judge(),
         adapt: Some(Box::new(adapt)),
         observer: None,
         hints: hints::ours(),

@@ -14,22 +14,23 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use toolcrib::Secret;
 use toolcrib::auth::LOCAL;
-use toolcrib::config::{LiveConfig, LogLevel, ServerLimits};
+use toolcrib::config::{Config, LiveConfig, LogLevel};
 use toolcrib::store::Store;
 
 use crate::cli::args::GlobalArgs;
 use crate::config::mcp_instances;
 use crate::config::registry::RegistryEntry;
 use crate::config::tokens::{self, CallerToken, TokenScan};
-use crate::http::gateway::gateway;
 use crate::freeze::FreezeGuard;
 use crate::http::changes::overlay_door::OverlayDoor;
+use crate::http::gateway::gateway;
 use crate::http::listen::accept::{self, HttpListener};
 use crate::http::listen::peers::PeerLimits;
 use crate::http::listen::workers::Workers;
 use crate::http::page::door::{ListenerKind, PageDoor};
 use crate::http::pipeline::authentication::Authenticator;
 use crate::http::pipeline::host_check::HostNames;
+use crate::http::rest::sources::pins::LivePins;
 use crate::http::state::{A2aServerSettings, GatewayParts};
 use crate::telemetry::{Telemetry, log};
 
@@ -48,7 +49,8 @@ pub(crate) struct ControlListener {
 /// What stands behind it.
 pub(crate) struct ControlBackend {
     pub(crate) live: Arc<LiveConfig>,
-    pub(crate) bounds: ServerLimits,
+    pub(crate) file: Config,
+    pub(crate) pins: Arc<LivePins>,
     pub(crate) store: Option<Store>,
     pub(crate) telemetry: Arc<Telemetry>,
     pub(crate) freezes: Arc<FreezeGuard>,
@@ -70,7 +72,7 @@ impl ControlListener {
         let file = mcp_instances::name(address.port(), &token)?;
         let keys = vec![CallerToken { name: LOCAL.to_owned(), token }];
         guard.take(&TokenScan { keys, problems: Vec::new(), is_partial: false });
-        let ControlBackend { live, bounds, store, telemetry, freezes } = inside;
+        let ControlBackend { live, file: checked, pins, store, telemetry, freezes } = inside;
         let names = HostNames::new(address, &[]);
         let gateway = gateway(GatewayParts {
             live,
@@ -79,11 +81,13 @@ impl ControlListener {
             page: PageDoor::new(None),
             overlay: OverlayDoor::off(UNFOLLOWED),
             freezes,
-            bounds,
+            bounds: checked.bounds.clone(),
             store,
             telemetry,
+            pins,
             a2a: A2aServerSettings::default(),
         });
+        gateway.take_file(checked);
         gateway.started.store(true, Ordering::Relaxed);
         let (stop, now) = (gateway.stop.clone(), CancellationToken::new());
         let ends = (stop.clone(), now.clone());

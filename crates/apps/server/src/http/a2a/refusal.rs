@@ -100,6 +100,7 @@ impl Refusal {
             | ProblemKind::ChangeRefused
             | ProblemKind::UnknownChange
             | ProblemKind::UnknownFreeze
+            | ProblemKind::DriftRefused
             | ProblemKind::KeyConflict
             | ProblemKind::KeyInUse => return Err(problem),
         };

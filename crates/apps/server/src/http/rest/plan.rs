@@ -1,5 +1,9 @@
 //! `POST /v1/plan`: what one request may use, in the words of one model API.
 
+pub(crate) mod cost;
+pub(crate) mod on_behalf;
+pub(crate) mod plan_store;
+
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer};
@@ -7,7 +11,8 @@ use serde_json::{Value, json};
 use toolcrib::dialect::{Dialect, NAMES, dialect};
 use toolcrib::{ChoiceScope, Discovery, LONGEST_NAME, Plan, PlanRequest, PlanWarning, Run};
 
-use super::plan_store::ProfilePlan;
+use self::on_behalf::{OtherCaller, as_whom};
+use self::plan_store::ProfilePlan;
 use super::tools::VisibleTools;
 use crate::http::routes::problem::{HttpProblem, ProblemKind};
 use crate::http::routes::reply::json as reply;
@@ -45,6 +50,11 @@ pub(crate) struct PlanBody {
     dialect: Option<String>,
     /// Tells of every tool why it is in or out.
     why: bool,
+    /// The plan is only looked at: it is not kept, has no name and cannot be run.
+    preview: bool,
+    /// Looks at the plan of another caller, as `preview` does; for the operator.
+    #[serde(rename = "as")]
+    on_behalf: Option<OtherCaller>,
 }
 
 /// The memory of a run, as an answer gave it.
@@ -172,9 +182,10 @@ pub(crate) fn plan(asked: GatewayRequest) -> ReplyFuture {
         let body: PlanBody = asked.json()?;
         let wire = asked_dialect(body.dialect.as_deref())?;
         let crib = asked.crib(body.profile.as_deref())?;
+        let caller = as_whom(&asked, body.profile.as_deref(), body.on_behalf.as_ref())?;
         // Before the plan: what comes meanwhile is not in it.
         let is_starting = crib.is_starting();
-        let plan = crib.plan(&asked.caller, body.request(wire.as_deref()));
+        let plan = crib.plan(&caller, body.request(wire.as_deref()));
         let warnings = plan.as_ref().map_or_else(|error| &*error.0, Plan::warnings);
         if let Some(choice) = unknown(warnings).filter(|_| is_starting) {
             return Err(HttpProblem::starting(choice));
@@ -193,8 +204,10 @@ pub(crate) fn plan(asked: GatewayRequest) -> ReplyFuture {
                     reasons.filter(|why| why.rule == "discovery" || known.has(&why.tool)).collect();
                 fields.insert("why".to_owned(), json!(reasons));
             }
-            let id = asked.gateway.plans.keep(ProfilePlan { profile: body.profile, plan });
-            fields.insert("plan".to_owned(), id.into());
+            if !body.preview && body.on_behalf.is_none() {
+                let id = asked.gateway.plans.keep(ProfilePlan { profile: body.profile, plan });
+                fields.insert("plan".to_owned(), id.into());
+            }
         }
         Ok(reply(&answer))
     })

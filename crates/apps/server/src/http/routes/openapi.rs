@@ -79,12 +79,13 @@ fn operation(route: &Route) -> Value {
 }
 
 /// They do what their method does not tell: they let calls run that a person is asked about, let
-/// somebody in who may, or stop the calls of others. A crib that has this one as a source reads the mark, so that its model does
-/// not decide for the person.
-const DESTROYING: [&str; 7] = [
+/// somebody in who may, or stop the calls of others. A crib that has this one as a source reads the
+/// mark, so that its model does not decide for the person.
+const DESTROYING: [&str; 8] = [
     "run_calls",
     "decide_ticket",
     "resolve_call",
+    "decide_drift",
     "sign_in",
     "make_link",
     "change_overlay",

@@ -46,6 +46,7 @@ pub(crate) enum ProblemKind {
     ChangeRefused,
     UnknownChange,
     UnknownFreeze,
+    DriftRefused,
     KeyConflict,
     KeyInUse,
     OutcomeUnknown,
@@ -55,7 +56,7 @@ pub(crate) enum ProblemKind {
 }
 
 impl ProblemKind {
-    pub(crate) const ALL: [Self; 43] = [
+    pub(crate) const ALL: [Self; 44] = [
         Self::BadRequest,
         Self::BadHost,
         Self::BadOrigin,
@@ -93,6 +94,7 @@ impl ProblemKind {
         Self::ChangeRefused,
         Self::UnknownChange,
         Self::UnknownFreeze,
+        Self::DriftRefused,
         Self::KeyConflict,
         Self::KeyInUse,
         Self::OutcomeUnknown,
@@ -141,6 +143,9 @@ impl ProblemKind {
             Self::ChangeRefused => ("change-refused", 422, "The file could not say so"),
             Self::UnknownChange => ("unknown-change", 404, "There is no such change"),
             Self::UnknownFreeze => ("unknown-freeze", 404, "There is no such freeze"),
+            Self::DriftRefused => {
+                ("drift-refused", 409, "The tools are not as they were looked at")
+            }
             Self::KeyConflict => ("key-conflict", 409, "The key belongs to another request"),
             Self::KeyInUse => ("key-in-use", 409, "The request of this key still runs"),
             Self::OutcomeUnknown => ("outcome-unknown", 409, "Nobody can say how it ended"),

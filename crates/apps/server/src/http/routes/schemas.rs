@@ -4,6 +4,7 @@ pub(crate) mod agents;
 pub(crate) mod changes;
 pub(crate) mod page;
 pub(crate) mod record;
+pub(crate) mod sources;
 
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
@@ -157,7 +158,10 @@ pub(crate) fn why() -> Value {
 
 pub(crate) fn plan() -> Value {
     let plan = object(&[
-        ("plan", text()),
+        (
+            "plan",
+            about(text_or_null(), "Its name for `/v1/calls`; null where it was only looked at."),
+        ),
         ("visible", list(&text())),
         ("forced", list(&text())),
         ("guidance", anything()),
@@ -366,31 +370,6 @@ pub(crate) fn result() -> Value {
         ("total", count()),
         ("next", json!({ "type": ["integer", "null"] })),
     ])
-}
-
-fn source() -> Value {
-    object(&[
-        ("id", text()),
-        ("tools", count()),
-        ("stale", flag()),
-        ("age_seconds", json!({ "type": ["integer", "null"] })),
-        ("error", text_or_null()),
-        ("unhidden", list(&text())),
-    ])
-}
-
-pub(crate) fn sources() -> Value {
-    let kept_out = object(&[
-        ("tool", text()),
-        ("source", text()),
-        ("fingerprint", text()),
-        ("reason", text()),
-    ]);
-    object(&[("sources", list(&source())), ("quarantined", list(&kept_out))])
-}
-
-pub(crate) fn reloaded() -> Value {
-    object(&[("loaded", flag()), ("source", source())])
 }
 
 pub(crate) fn activity() -> Value {

@@ -4,6 +4,7 @@ mod a2a;
 mod agents;
 mod changes;
 mod page;
+mod sources;
 
 use toolcrib::Discovery;
 use toolcrib::store::CallState;
@@ -24,7 +25,7 @@ use crate::http::mcp;
 use crate::http::rest::{
     calls, health, metrics, plan,
     records::{export, listing, resolution},
-    results, selection, sources,
+    results, selection, sources as source_states,
     tickets::{self, denial},
     tools,
 };
@@ -80,7 +81,8 @@ const CURSOR: QueryParameter = text("cursor", "Where the page before ended: its 
 /// Every route, in the order of the document.
 pub(crate) fn all() -> impl Iterator<Item = &'static Route> + Clone {
     let of_page = page::ROUTES.iter().chain(changes::ROUTES);
-    ROUTES.iter().chain(of_page).chain(agents::ROUTES).chain(a2a::ROUTES)
+    let of_agents = agents::ROUTES.iter().chain(a2a::ROUTES);
+    ROUTES.iter().chain(sources::ROUTES).chain(of_page).chain(of_agents)
 }
 
 static ROUTES: &[Route] = &[
@@ -126,7 +128,7 @@ static ROUTES: &[Route] = &[
     post("/v1/plan", "make_plan", plan::plan, "Decide which tools one request may use.")
         .body(schemas::of::<plan::PlanBody>)
         .answers(schemas::plan)
-        .problems(&[UnknownProfile, NothingLeft, SourceStarting]),
+        .problems(&[UnknownProfile, NothingLeft, SourceStarting, Forbidden]),
     post("/v1/select", "select_tools", selection::select, "Choose the tools that serve a task.")
         .body(schemas::of::<selection::SelectBody>)
         .answers(schemas::selection)
@@ -204,15 +206,20 @@ static ROUTES: &[Route] = &[
         ])
         .answers(schemas::result)
         .problems(&[InvalidQuery, UnknownResult]),
-    get("/v1/sources", "list_sources", sources::list, "Tell how the sources are doing.")
+    get("/v1/sources", "list_sources", source_states::list, "Tell how the sources are doing.")
         .access(Operator)
-        .answers(schemas::sources)
+        .answers(schemas::sources::sources)
         .problems(&[Forbidden]),
-    post("/v1/sources/{id}/reload", "reload_source", sources::reload, "Load one source again.")
-        .access(Operator)
-        .body(schemas::nothing)
-        .answers(schemas::reloaded)
-        .problems(&[Forbidden, UnknownSource]),
+    post(
+        "/v1/sources/{id}/reload",
+        "reload_source",
+        source_states::reload,
+        "Load one source again.",
+    )
+    .access(Operator)
+    .body(schemas::nothing)
+    .answers(schemas::sources::reloaded)
+    .problems(&[Forbidden, UnknownSource]),
     get("/v1/activity", "list_activity", metrics::activity, "Tell what all callers do just now.")
         .access(Operator)
         .query(&[

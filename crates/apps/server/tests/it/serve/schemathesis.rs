@@ -40,6 +40,8 @@ fn settings(serving: &Serving) -> String {
         ("decide_ticket", "id", ticket.clone()),
         ("read_result", "handle", handle),
         ("reload_source", "id", json!("basics")),
+        ("follow_source", "id", json!("basics")),
+        ("show_profile", "name", json!("careful")),
     ];
     let mut settings = format!(
         "seed = {}\ncontinue-on-failure = true\nheaders = {{ Authorization = \"Bearer {}\" }}\n\n\

@@ -1,8 +1,8 @@
 //! Makes connections: starts or reaches the server, and says hello in the way it understands.
 
 use std::error::Error;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::model::ProtocolVersion;
 use rmcp::service::{
@@ -12,7 +12,7 @@ use rmcp::service::{
 use rmcp::transport::Transport;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
-use toolcrib_child::{Child, SpawnError};
+use toolcrib_child::{Child, SpawnError, StderrTail};
 use toolcrib_core::{CallContext, QuestionKind, SpanAttribute};
 
 use super::backpressure::BoundedTransport;
@@ -40,6 +40,8 @@ pub(crate) struct ServerConnector {
     http: Option<Result<HttpConnector, String>>,
     way: Arc<[SpanAttribute]>,
     era: AtomicU8,
+    /// What the program said that was started last, also if it never came to be a server.
+    last_said: Mutex<Option<StderrTail>>,
     /// What its requests did until now, where questions do not say whose they are.
     pub(crate) askers: Arc<AskingHabits>,
 }
@@ -65,7 +67,13 @@ impl ServerConnector {
         };
         let way = outbound_span::way(&settings.transport).into();
         let era = AtomicU8::new(at_first(&settings));
-        Self { settings, inherited, http, way, era, askers: Arc::default() }
+        let (last_said, askers) = (Mutex::default(), Arc::default());
+        Self { settings, inherited, http, way, era, last_said, askers }
+    }
+
+    /// What the program said that was started last.
+    pub(crate) fn last_said(&self) -> Option<StderrTail> {
+        self.last_said.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Another way to the same server: that of 2026-07-28, for its clients. `None`: the way is
@@ -300,6 +308,7 @@ impl ServerConnector {
         program.folder.clone_from(&settings.folder);
         program.limits = self.settings.program;
         let mut child = Child::spawn(&program).await.map_err(|error| not_started(&error))?;
+        *self.last_said.lock().unwrap_or_else(PoisonError::into_inner) = Some(child.stderr());
         let pipes = child.take_pipes().ok_or_else(|| McpFault::unreachable("it has no pipes"))?;
         Ok((child, pipes))
     }

@@ -1,6 +1,7 @@
 //! How a source fares, for those who look after it.
 
 use serde::Serialize;
+use toolcrib_child::StderrLine;
 
 /// Where the connection of a source stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -60,4 +61,15 @@ pub struct McpSourceStatus {
     pub notes: Vec<String>,
     /// What of its tools was read in another way than the server wrote it, in sentences.
     pub remarks: Vec<String>,
+}
+
+/// What a program wrote to its standard error.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProgramOutput {
+    /// Another number for each start.
+    pub program: u64,
+    /// The oldest first.
+    pub lines: Vec<StderrLine>,
+    /// Where these end.
+    pub next: String,
 }

@@ -9,6 +9,7 @@ use rmcp::model::ProtocolVersion;
 use tokio::runtime::Handle;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
+use toolcrib_child::StderrTail;
 use toolcrib_core::{CallContext, JsonFields, QuestionTiming, SourceId};
 
 use super::{Upstream, UpstreamRole};
@@ -16,6 +17,7 @@ use crate::client::connection::connector::ServerConnector;
 use crate::client::fault::McpFault;
 use crate::client::inflight::ServerLogs;
 use crate::client::settings::ConnectionScope;
+use crate::client::source::status::ConnectionPhase;
 use crate::protocol::mirrored_headers::MirroredArguments;
 
 /// How long a program may take to say whether it speaks as 2026-07-28 does.
@@ -81,6 +83,16 @@ impl UpstreamPool {
         let both = NewerRevisionProbe::default();
         let most = AtomicUsize::new(MOST);
         Self { id, opener, older, newer, both, listing, keyed, most, hints, notes, lines, stop }
+    }
+
+    /// What the program said that lists the tools; where none came up, the one that was tried last.
+    pub(crate) fn said(&self) -> Option<StderrTail> {
+        let health = self.listing.health();
+        let is_up = health.phase == ConnectionPhase::Ready;
+        let known = health.stderr.clone();
+        drop(health);
+        let newest = || self.opener.last_said();
+        if is_up { known.or_else(newest) } else { newest().or(known) }
     }
 
     /// The connection that this call belongs on.

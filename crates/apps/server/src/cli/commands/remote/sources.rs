@@ -68,13 +68,17 @@ fn text<'a>(value: &'a Value, key: &str) -> &'a str {
     value.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
+/// What of a state counts as a change; figures of its calls are none.
+const COUNTS: [&str; 6] = ["id", "tools", "stale", "age_seconds", "error", "unhidden"];
+
 /// What counts as a change: an age grows by itself.
 fn known(state: &Value) -> Value {
     let mut state = state.clone();
-    if let Value::Object(fields) = &mut state
-        && fields.get("age_seconds").is_some_and(Value::is_u64)
-    {
-        fields.insert("age_seconds".to_owned(), json!(0));
+    if let Value::Object(fields) = &mut state {
+        fields.retain(|name, _| COUNTS.contains(&name.as_str()));
+        if fields.get("age_seconds").is_some_and(Value::is_u64) {
+            fields.insert("age_seconds".to_owned(), json!(0));
+        }
     }
     state
 }

@@ -244,6 +244,7 @@ async fn reload(
             wish(wanted_now, wanted);
             wish(asker, toolset_splits::wanted(&config, output));
             output.warn(&gateway.agents.take(&config));
+            gateway.take_file(config.clone());
             gateway.guard.admit(config.front.access);
             output.note(&format!("`{name}` is in force: {}", told(&change)));
             // Other rules may hold for the same tools.

@@ -133,7 +133,8 @@ pub(crate) fn now() -> Value {
         ("tenant", text()),
         ("caller", text()),
     ]);
-    let sources = object(&[("well", count()), ("rows", list(&super::source())), ("more", flag())]);
+    let sources =
+        object(&[("well", count()), ("rows", list(&super::sources::source())), ("more", flag())]);
     let kept_out = object(&[("tool", text()), ("source", text()), ("reason", text())]);
     let minute = object(&[("at", text_or_null()), ("calls", count()), ("failed", count())]);
     let ready = with(object(&[("status", text())]), &[("detail", text())]);
