@@ -209,7 +209,7 @@ mod tests {
         assert_eq!(told(&mut kept, 0, false), first);
         kept.add(b"ee\x1b\nfour");
         let third = (3, "three\\u{1b}".to_owned());
-        assert_eq!(told(&mut kept, 2, false), [third.clone()]);
+        assert_eq!(told(&mut kept, 2, false), std::slice::from_ref(&third));
         assert_eq!(told(&mut kept, 2, true), [third, (4, "four".to_owned())]);
         assert_eq!(told(&mut kept, 9, true), []);
         for _ in 0..MOST_LINES * 2 {

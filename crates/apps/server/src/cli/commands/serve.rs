@@ -83,7 +83,6 @@ pub(crate) fn serve(
     let most = most_connections(file.checked.bounds.connections)?;
     let guard = Authenticator::new(&global.scopes, words.insecure_local);
     guard.admit(front.access.clone());
-    let hosts = [words.host.as_slice(), front.hosts.as_slice()].concat();
     let keys = tokens(words, &guard, output)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let sources = Arc::new(sources::ours());
@@ -95,12 +94,8 @@ pub(crate) fn serve(
         telemetry.resume(store.as_ref()).await?;
         let splits = toolset_splits::restored(&sources, &file.path, output);
         let pins = pins(&file.path)?;
-        let means = Environment {
-            observer: Some(Arc::<Telemetry>::clone(&telemetry)),
-            ..means(global, &pins, (&sources, &freezes), store.as_ref())?
-        };
-        let live = Arc::new(LiveConfig::prepare(&file.checked, means)?);
-        secrets::keep(vec![live.redactor()]);
+        let means = means(global, &pins, (&sources, &freezes), store.as_ref())?;
+        let live = prepared(&file, means, &telemetry)?;
         let listener = listening.begin()?;
         let bound = listener.local_addr()?;
         let _named = startup::name(bound, output);
@@ -110,16 +105,14 @@ pub(crate) fn serve(
         page.greet(words, output)?;
         telemetry.watched.keep_for(page.keep(&file.checked.front));
         let (page, page_listener) = page.split();
-        let names = HostNames::new(bound, &hosts);
-        let bounds = file.checked.bounds.clone();
         let gateway = gateway(GatewayParts {
             live,
-            names,
+            names: HostNames::new(bound, &[&words.host[..], &file.checked.front.hosts].concat()),
             guard,
             page,
             overlay: file.overlay_door(),
             freezes,
-            bounds,
+            bounds: file.checked.bounds.clone(),
             store: store.clone(),
             telemetry: Arc::clone(&telemetry),
             pins,
@@ -137,6 +130,19 @@ pub(crate) fn serve(
     runtime.shutdown_background();
     wait_for_programs(LAST_MOMENT);
     served.map(|()| CommandExit::Done)
+}
+
+/// What the file says, ready to serve.
+fn prepared(
+    file: &ServeConfig,
+    means: Environment,
+    telemetry: &Arc<Telemetry>,
+) -> Result<Arc<LiveConfig>> {
+    let observer = Arc::<Telemetry>::clone(telemetry);
+    let means = Environment { observer: Some(observer), ..means };
+    let live = Arc::new(LiveConfig::prepare(&file.checked, means)?);
+    secrets::keep(vec![live.redactor()]);
+    Ok(live)
 }
 
 /// The listener of all doors, and that of the page if it has one of its own, which says whether it
