@@ -50,7 +50,7 @@ async function timed(page: Page, began: number): Promise<void> {
     await route.fulfill({ response: answer, body: text });
   });
 }
-const taken = (page: Page, name: string) => page.screenshot({ path: join('..', PLACE!, `${name}.png`), animations: 'disabled' });
+const taken = async (page: Page, name: string) => (await page.evaluate(() => document.fonts.ready), page.screenshot({ path: join('..', PLACE!, `${name}.png`), animations: 'disabled' }));
 
 test.skip(!PLACE, 'pictures are made by hand');
 
@@ -82,6 +82,22 @@ test('each area has its picture', async ({ page, isMobile }) => {
     await at('tools/desk/create_task');
     await expect(page.getByRole('heading', { name: 'Try it' })).toBeVisible();
     await taken(page, 'tools-desk');
+    await at('sources/desk');
+    await expect(page.getByRole('complementary', { name: 'Source' })).toBeVisible();
+    await taken(page, 'sources-desk');
+    await at('plan');
+    await expect(page.getByText('Counting tokens')).toBeHidden();
+    await expect(page.locator('.bars .share').first()).toBeVisible();
+    await taken(page, 'plan-desk');
+    await at('profiles');
+    await expect(page.getByRole('heading').first()).toBeVisible();
+    await taken(page, 'profiles-desk');
+    await at('tools/basics/text_case');
+    await page.getByRole('button', { name: 'Ask first' }).click();
+    await expect(page.locator('.toast')).toContainText('A person is asked');
+    await at('changes');
+    await expect(page.locator('.lines .new').first()).toBeVisible();
+    await taken(page, 'changes-desk');
     await at('chat/new');
     for (const [said, done] of [['Which invoices are open?', 'I can write to Ada'], ['Please do.', 'runs once']] as const) {
       await page.getByRole('textbox', { name: 'Message' }).fill(said);

@@ -14,11 +14,11 @@ test('a link signs in once and leaves no code in the address, and signing out en
   expect(page.url()).not.toContain('login');
   expect(await page.evaluate(() => history.length)).toBeLessThanOrEqual(2);
   await page.goto(server.url + '/#/you');
-  await expect(page.getByText('local of local')).toBeVisible();
+  await expect(page.getByText('local of local', { exact: true })).toBeVisible();
   await accessible(page);
   await picture(page, isMobile ? 'you-phone' : 'you-desk');
   await page.reload();
-  await expect(page.getByText('local of local')).toBeVisible();
+  await expect(page.getByText('local of local', { exact: true })).toBeVisible();
   await page.getByRole('button', { name: 'Sign out' }).click();
   await expect(page.getByRole('heading', { name: 'Sign in to toolcrib' })).toBeVisible();
   await accessible(page);

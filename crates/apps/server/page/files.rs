@@ -79,9 +79,9 @@ static FILES: &[PageFile] = &[
         brotli: Some(include_bytes!("assets/session.svelte-CH55MibS.js.br")),
     },
     PageFile {
-        name: "style-bbG6OWKd.css",
+        name: "style-CCkwrITq.css",
         kind: "text/css; charset=utf-8",
-        plain: include_bytes!("assets/style-bbG6OWKd.css"),
-        brotli: Some(include_bytes!("assets/style-bbG6OWKd.css.br")),
+        plain: include_bytes!("assets/style-CCkwrITq.css"),
+        brotli: Some(include_bytes!("assets/style-CCkwrITq.css.br")),
     },
 ];

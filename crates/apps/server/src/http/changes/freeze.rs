@@ -137,9 +137,8 @@ fn row(body: FreezeBody, by: &Caller) -> Result<FreezeRow, HttpProblem> {
     let invalid = |detail: String| Err(HttpProblem::new(ProblemKind::InvalidBody, detail));
     let FreezeBody { scope, name, tenant, mut effects, why, until } = body;
     if (scope == FreezeScope::All) != name.is_none() {
-        return invalid(
-            "`name` says of which source, caller, tenant or tool, and `all` has none".into(),
-        );
+        let told = "`name` says of which source, caller, tenant or tool, and `all` has none";
+        return Err(HttpProblem::new(ProblemKind::ChangeRefused, told));
     }
     let is_bad = |text: &String| text.is_empty() || text.chars().count() > LONGEST_NAME;
     if [&name, &tenant].into_iter().flatten().any(is_bad) {
@@ -162,7 +161,8 @@ fn row(body: FreezeBody, by: &Caller) -> Result<FreezeRow, HttpProblem> {
         }
     };
     if until.is_some_and(|until| until <= at || until - at > LONGEST_FREEZE) {
-        return invalid("`until` must be later than now, and within ten years".into());
+        let told = "`until` must be later than now, and within ten years";
+        return Err(HttpProblem::new(ProblemKind::ChangeRefused, told));
     }
     // What others do in other organisations is none of an approver's business.
     let tenant = if is_operator(by) { tenant } else { Some(by.tenant.clone()) };

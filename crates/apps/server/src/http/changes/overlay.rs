@@ -13,6 +13,7 @@ use crate::config::overlays::overlaid_config::{
     self, ChangeProblem, EditedOverlay, FieldChange, FieldChanges, LONGEST_WHY, OverlaidConfig,
     OverlayEdit, OverlayRefusal,
 };
+use crate::http::rest::plan::whole;
 use crate::http::routes::problem::{HttpProblem, ProblemKind};
 use crate::http::routes::reply::json as reply;
 use crate::http::routes::request::GatewayRequest;
@@ -28,6 +29,8 @@ const LONGEST_RECORDED: usize = 500;
 #[serde(deny_unknown_fields)]
 pub(crate) struct OverlayBody {
     /// The `version` that was seen: with another one nothing is changed.
+    #[serde(deserialize_with = "whole")]
+    #[schemars(range(max = 9_007_199_254_740_991_u64))]
     expect: u64,
     #[schemars(length(min = 1, max = 1000))]
     changes: Vec<FieldChangeBody>,
@@ -56,6 +59,8 @@ struct FieldChangeBody {
     #[serde(default)]
     unset: bool,
     /// With `unset`: only what this row has changed there.
+    #[serde(default, deserialize_with = "whole")]
+    #[schemars(range(max = 9_007_199_254_740_991_u64))]
     row: Option<u64>,
 }
 

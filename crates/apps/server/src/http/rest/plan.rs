@@ -92,7 +92,7 @@ fn made_whole(value: &mut Value) {
 }
 
 /// A number that may be written as `3.0` too, which JSON Schema takes for whole.
-pub(super) fn whole<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+pub(crate) fn whole<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
     T: DeserializeOwned,

@@ -139,8 +139,8 @@ impl ProblemKind {
             Self::TicketRefused => ("ticket-refused", 409, "The ticket cannot be redeemed"),
             Self::EndKnown => ("end-known", 409, "The call takes no such end"),
             Self::OverlayOff => ("overlay-off", 409, "The file cannot be changed over here"),
-            Self::VersionConflict => ("version-conflict", 412, "Somebody changed it meanwhile"),
-            Self::ChangeRefused => ("change-refused", 422, "The file could not say so"),
+            Self::VersionConflict => ("version-conflict", 409, "Somebody changed it meanwhile"),
+            Self::ChangeRefused => ("change-refused", 409, "This cannot be changed so"),
             Self::UnknownChange => ("unknown-change", 404, "There is no such change"),
             Self::UnknownFreeze => ("unknown-freeze", 404, "There is no such freeze"),
             Self::DriftRefused => {

@@ -15,14 +15,18 @@ pub(crate) fn find(
     wants_socket: bool,
 ) -> Result<(&'static Route, Vec<String>), HttpProblem> {
     let is_open = |route: &&Route| wants_socket || !route.is_socket;
-    for route in all().filter(is_open).filter(|route| route.takes(method)) {
+    // A path that is written out is no value of a name in another one.
+    let is_written_out = all().any(|route| route.path == path);
+    let is_meant = |route: &&Route| !is_written_out || route.path == path;
+    let open = || all().filter(is_open).filter(is_meant);
+    for route in open().filter(|route| route.takes(method)) {
         if let Some(segments) = segments(route.path, path) {
             return Ok((route, segments?));
         }
     }
     let mut others: Vec<&str> = Vec::new();
     let of_path = |route: &&Route| segments(route.path, path).is_some();
-    for route in all().filter(is_open).filter(of_path) {
+    for route in open().filter(of_path) {
         others.push(route.method);
         if route.takes_head() {
             others.push(Method::HEAD.as_str());

@@ -132,21 +132,27 @@ fn a_freeze_is_of_a_source_a_tool_a_caller_a_tenant_or_an_effect_and_of_nothing_
     }
     assert_eq!((both(&hash()), both(&sum())), ([false, false], [false, false]));
     let bad = [
-        json!({ "scope": "all", "name": "x" }),
-        json!({ "scope": "tool" }),
         json!({ "scope": "tool", "name": "" }),
         json!({ "scope": "tool", "name": "x".repeat(257) }),
         json!({ "scope": "all", "effects": [] }),
         json!({ "scope": "all", "effects": ["run"] }),
         json!({ "scope": "all", "why": "x".repeat(501) }),
         json!({ "scope": "all", "until": "soon" }),
-        json!({ "scope": "all", "until": "2020-01-01T00:00:00Z" }),
         json!({ "scope": "moon" }),
         json!({ "scope": "all", "more": 1 }),
     ];
     for body in bad {
         let answer = serving.ask("POST", "/v1/freeze", &body.to_string());
         assert_eq!(answer.problem(), "422 invalid-body", "{body}: {answer:?}");
+    }
+    // What is said alone may be, and not together, or not any more.
+    for body in [
+        json!({ "scope": "all", "name": "x" }),
+        json!({ "scope": "tool" }),
+        json!({ "scope": "all", "until": "2020-01-01T00:00:00Z" }),
+    ] {
+        let answer = serving.ask("POST", "/v1/freeze", &body.to_string());
+        assert_eq!(answer.problem(), "409 change-refused", "{body}: {answer:?}");
     }
     assert_eq!(serving.ask("GET", "/v1/freeze", "").json()["freezes"], json!([]));
 }

@@ -115,7 +115,7 @@ fn a_change_of_what_is_no_more_so_is_refused_and_shown_what_is() {
     let stale = json!({ "expect": 1,
         "changes": [{ "path": "tool.calculate.enabled", "value": true }] });
     let refused = post(&serving, &stale);
-    assert_eq!(refused.problem(), "412 version-conflict");
+    assert_eq!(refused.problem(), "409 version-conflict");
     let theirs = &refused.json()["overlay"];
     assert_eq!((&theirs["version"], theirs["rows"].as_array().unwrap().len()), (&json!(2), 2));
     assert_eq!(post(&serving, &json!({ "expect": 1, "changes": [], "dry_run": true })).status, 422);
@@ -140,7 +140,7 @@ fn of_two_who_change_it_at_once_one_is_first_and_nothing_is_lost() {
         });
         let mut sorted = statuses.clone();
         sorted.sort_unstable();
-        assert_eq!(sorted, [200, 412]);
+        assert_eq!(sorted, [200, 409]);
         let after = now(&serving);
         assert_eq!(after["version"], json!(expect.as_u64().unwrap() + 1));
         let first = paths[statuses.iter().position(|status| *status == 200).unwrap()];
@@ -155,7 +155,7 @@ fn what_the_file_could_not_say_is_refused_in_its_words_at_its_place() {
     let serving = serving();
     let problems = |path: &str, value: Value| {
         let refused = set(&serving, path, &value);
-        assert_eq!(refused.problem(), "422 change-refused", "{refused:?}");
+        assert_eq!(refused.problem(), "409 change-refused", "{refused:?}");
         refused.json()["problems"][0].clone()
     };
     let told = problems("tool.calculate.efect", json!("read"));
@@ -192,13 +192,13 @@ fn what_the_file_could_not_say_is_refused_in_its_words_at_its_place() {
     assert_eq!(now(&serving), json!({ "version": 0, "rows": [] }));
     let bad_time = json!({ "expect": 0, "until": "soon",
         "changes": [{ "path": "tool.calculate.enabled", "value": false }] });
-    assert_eq!(post(&serving, &bad_time).problem(), "422 change-refused");
+    assert_eq!(post(&serving, &bad_time).problem(), "409 change-refused");
     let past = json!({ "expect": 0, "until": "2020-01-01T00:00:00Z",
         "changes": [{ "path": "tool.calculate.enabled", "value": false }] });
-    assert_eq!(post(&serving, &past).problem(), "422 change-refused");
+    assert_eq!(post(&serving, &past).problem(), "409 change-refused");
     let long = json!({ "expect": 0, "why": "x".repeat(501),
         "changes": [{ "path": "tool.calculate.enabled", "value": false }] });
-    assert_eq!(post(&serving, &long).problem(), "422 change-refused");
+    assert_eq!(post(&serving, &long).problem(), "409 change-refused");
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn many_fields_are_changed_together_or_not_at_all_and_taken_back_by_their_places
     let off = |name: &str| json!({ "path": format!("tool.{name}.enabled"), "value": false });
     let bad = json!({ "path": "tool.uuid_new.effect", "value": "none" });
     let body = json!({ "expect": 0, "changes": [off("calculate"), bad, off("text_count")] });
-    assert_eq!(post(&serving, &body).problem(), "422 change-refused");
+    assert_eq!(post(&serving, &body).problem(), "409 change-refused");
     assert_eq!(tools(&serving).len(), 3);
     let body = json!({ "expect": 0, "changes": [off("calculate"), off("text_count")] });
     let made = post(&serving, &body).json();
@@ -226,7 +226,7 @@ fn many_fields_are_changed_together_or_not_at_all_and_taken_back_by_their_places
     assert_eq!(back["effects"]["shown"], json!(["calculate"]), "{back}");
     assert_eq!(tools(&serving), ["calculate", "uuid_new"]);
     let none = json!({ "expect": 7, "changes": [unset("calculate")] });
-    assert_eq!(post(&serving, &none).problem(), "422 change-refused");
+    assert_eq!(post(&serving, &none).problem(), "409 change-refused");
 }
 
 #[test]

@@ -57,6 +57,8 @@ pub(crate) fn export(asked: GatewayRequest) -> ReplyFuture {
                 break;
             }
         }
+        // Of an answer without a byte it would not be told to `HEAD`.
+        let length = HeaderValue::from(file.len());
         let mut reply = text(file);
         let (kind, name) = if is_csv {
             ("text/csv; charset=utf-8", "attachment; filename=\"calls.csv\"")
@@ -65,6 +67,7 @@ pub(crate) fn export(asked: GatewayRequest) -> ReplyFuture {
         };
         let headers = reply.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+        headers.insert(header::CONTENT_LENGTH, length);
         headers.insert(header::CONTENT_DISPOSITION, HeaderValue::from_static(name));
         if let Some(next) = after.and_then(|next| json!(next).to_string().parse().ok()) {
             headers.insert(CURSOR, next);
