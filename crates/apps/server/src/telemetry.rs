@@ -1,7 +1,7 @@
 //! What a server tells of itself: figures, lines of a log, the calls of just now, traces.
 //!
-//! Nothing here holds the argument of a call or its result. A name comes from whoever called and
-//! is bounded where it is kept.
+//! Nothing here holds the argument of a call or its result but `watched_calls`, for the page, in
+//! memory and without secrets. A name comes from whoever called and is bounded where it is kept.
 
 pub(crate) mod export;
 pub(crate) mod family;
@@ -12,7 +12,6 @@ mod minutes;
 mod operations;
 pub(crate) mod prometheus;
 pub(crate) mod recent_calls;
-mod source_figures;
 mod spans;
 mod tracing_bridge;
 mod watched_calls;
@@ -32,7 +31,7 @@ use toolcrib::{
 pub(crate) use metrics::ServerMetrics;
 pub(crate) use operations::{ClientTransport, OperationErrorType, OperationLabels, OperationTrace};
 pub(crate) use recent_calls::RecentCalls;
-pub(crate) use source_figures::SourceFigures;
+pub(crate) use recent_calls::source_figures::SourceFigures;
 pub(crate) use spans::{OtlpSpan, SpanQueue};
 
 use crate::audit::AuditLog;

@@ -1,5 +1,7 @@
 //! The calls that run now and those that ended just now, of all callers: for the operator.
 
+pub(crate) mod source_figures;
+
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
@@ -12,7 +14,7 @@ use toolcrib::{
 };
 
 use super::metrics::outcome;
-use super::source_figures::{EndedCall, SourceFigures, of_calls};
+use source_figures::{EndedCall, SourceFigures, of_calls};
 
 /// Ended calls that are kept.
 const MOST: usize = 1000;
