@@ -16,6 +16,8 @@ export interface Intent {
   until?: string;
   /** For how many hours it is meant, before the person says otherwise. */
   hours?: number;
+  /** Of what the person has seen; what is there now, if left out. */
+  version?: number;
 }
 
 let told = $state.raw<Told | null>(null);
@@ -62,8 +64,8 @@ export async function load(): Promise<void> {
 }
 
 async function post(intent: Intent, isTrial: boolean): Promise<Edited | Problem> {
-  const { changes, why, until } = intent;
-  const body = { expect: told?.version ?? 0, changes: changes as never, dry_run: isTrial, ...(why && { why }), ...(until && { until }) };
+  const { changes, why, until, version } = intent;
+  const body = { expect: version ?? told?.version ?? 0, changes: changes as never, dry_run: isTrial, ...(why && { why }), ...(until && { until }) };
   try {
     const { data, error } = await api.POST('/v1/overlay', { body });
     return data ?? error;
@@ -73,9 +75,10 @@ async function post(intent: Intent, isTrial: boolean): Promise<Edited | Problem>
 }
 
 /** Changes it: what is stricter at once, and what is laxer once the person has said yes. */
-export async function act(intent: Intent): Promise<void> {
+export async function act(wanted: Intent): Promise<void> {
   question = null;
   if (!told) await load();
+  const intent = { ...wanted, version: told?.version };
   const tried = await post(intent, true);
   if (!('rows' in tried)) return refused(intent, tried);
   if (tried.problems.length) return say({ text: tried.problems.map(problem => problem.message).join('\n'), isBad: true });
@@ -92,19 +95,23 @@ export async function force(intent: Intent): Promise<void> {
   told = came;
   const back = inverse(intent.changes, before, came);
   if (came.in_force === false) say({ text: `It is kept, and not in force: ${came.because.join('; ')}`, isBad: true });
-  else if (!back.length) say({ text: intent.done });
-  else say({ text: intent.done, undo: () => force({ changes: back, done: 'Taken back.' }) });
+  else if (!back) say({ text: intent.done });
+  else say({ text: intent.done, undo: () => force({ ...back, done: 'Taken back.', version: came.version }) });
 }
 
-/** What leads back to the rows of before. */
-function inverse(changes: Wanted[], before: Change[], after: Edited): Wanted[] {
+/** What leads back to the rows of before, with their ends; nothing where those were not alike. */
+function inverse(changes: Wanted[], before: Change[], after: Edited): Omit<Intent, 'done'> | undefined {
   const made = after.rows.filter(row => after.made.includes(row.id));
   const gone = before.filter(row => !after.rows.some(other => other.id === row.id));
   const places = [...new Set(changes.map(change => change.path))];
-  return places.flatMap((at): Wanted[] => {
-    const old = gone.filter(row => row.path === at).map(row => ({ path: at, value: row.value }));
+  const olds = gone.filter(row => places.includes(row.path));
+  const [first] = olds;
+  if (olds.some(row => row.until !== first!.until || row.why !== first!.why)) return undefined;
+  const back = places.flatMap((at): Wanted[] => {
+    const old = olds.filter(row => row.path === at).map(row => ({ path: at, value: row.value }));
     return old.length ? old : made.filter(row => row.path === at).map(row => ({ path: at, unset: true, row: row.id }));
   });
+  return back.length ? { changes: back, why: first?.why ?? undefined, until: first?.until ?? undefined } : undefined;
 }
 
 async function refused(intent: Intent, problem: Problem): Promise<void> {

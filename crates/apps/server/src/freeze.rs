@@ -34,6 +34,8 @@ pub(crate) struct FreezeGuard {
 struct KnownFreezes {
     stamp: Option<KeptStamp>,
     state: Arc<FreezeState>,
+    /// The file was looked at.
+    is_known: bool,
 }
 
 pub(crate) enum FreezeState {
@@ -76,8 +78,16 @@ impl FreezeGuard {
     pub(crate) fn look(&self) {
         let Some(file) = &self.file else { return };
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        // What cannot be looked up now stays as it was.
-        let Ok(stamp) = file.stamp() else { return };
+        let stamp = match file.stamp() {
+            Ok(stamp) => stamp,
+            // What was known before stays, and where nothing can be kept nothing is frozen.
+            Err(_) if known.is_known || file.is_out_of_reach() => return,
+            Err(error) => {
+                let state = Arc::new(FreezeState::Unreadable(error.to_string()));
+                *known = KnownFreezes { state, ..KnownFreezes::default() };
+                return;
+            }
+        };
         if stamp == known.stamp && !matches!(*known.state, FreezeState::Unreadable(_)) {
             return;
         }
@@ -85,7 +95,7 @@ impl FreezeGuard {
             Ok(list) => FreezeState::Known(list),
             Err(error) => FreezeState::Unreadable(format!("{error:#}")),
         };
-        *known = KnownFreezes { stamp, state: Arc::new(state) };
+        *known = KnownFreezes { stamp, state: Arc::new(state), is_known: true };
     }
 
     fn elapsed(&self) -> u64 {
@@ -155,8 +165,13 @@ impl Policy for FreezePolicy {
         self.guard.forbids(caller, tool).is_none() && self.inner.lets_run(caller, tool)
     }
 
+    /// With a freeze of some tools, one that nobody lists might be another name of theirs.
     fn is_per_tool(&self) -> bool {
-        self.inner.is_per_tool()
+        let singles_out = match &*self.guard.state() {
+            FreezeState::Known(list) => list.lasting(now()).any(FreezeRow::singles_out),
+            FreezeState::Unreadable(_) => true,
+        };
+        singles_out || self.inner.is_per_tool()
     }
 
     fn leave(&self, caller: &Caller, unlisted: &UnlistedResource<'_>) -> UnlistedAccess {

@@ -11,9 +11,15 @@ use super::kept_file::{KeptFile, KeptStamp};
 use super::overlays::now;
 
 /// Largest file of it, in bytes.
-const LARGEST: u64 = 2 << 20;
+const LARGEST: u64 = 8 << 20;
 /// Freezes at the same time at the most.
 const MOST: usize = 1_000;
+/// Of these, those that are kept for whoever may freeze the calls of all.
+const KEPT_BACK: usize = 200;
+/// Freezes of the calls of one tenant.
+const MOST_OF_TENANT: usize = 50;
+/// Kinds of effects there are.
+const ALL_EFFECTS: usize = 3;
 /// Longest word of why, in characters.
 pub(crate) const LONGEST_WHY: usize = 500;
 /// Longest name of what is frozen, in characters.
@@ -91,6 +97,11 @@ impl FreezeFile {
         serde_json::from_str(&text).with_context(unreadable)
     }
 
+    /// Whether nothing can be kept where it would lie.
+    pub(crate) fn is_out_of_reach(&self) -> bool {
+        self.0.is_out_of_reach()
+    }
+
     pub(crate) fn stamp(&self) -> std::io::Result<Option<KeptStamp>> {
         self.0.stamp()
     }
@@ -105,8 +116,13 @@ impl FreezeFile {
         let mut list = self.current()?;
         list.version += 1;
         let row = FreezeRow { id: list.version, ..row };
-        if list.rows.len() >= MOST {
-            bail!("there are {MOST} freezes: lift some, or freeze all");
+        let most = if row.tenant.is_some() { MOST - KEPT_BACK } else { MOST };
+        if list.rows.len() >= most {
+            bail!("there are {most} freezes: lift some, or freeze all");
+        }
+        let theirs = list.rows.iter().filter(|other| other.tenant == row.tenant).count();
+        if row.tenant.is_some() && theirs >= MOST_OF_TENANT {
+            bail!("there are {MOST_OF_TENANT} freezes of this tenant: have some of them lifted");
         }
         record(&row)?;
         list.rows.push(row.clone());
@@ -172,6 +188,11 @@ impl FreezeRow {
             && self.tenant.as_ref().is_none_or(|tenant| *tenant == caller.tenant)
             && self.effects.contains(&tool.effect)
             && self.lasts(now)
+    }
+
+    /// Whether it is about some tools and not about others.
+    pub(crate) fn singles_out(&self) -> bool {
+        self.scope == FreezeScope::Tool || self.effects.len() < ALL_EFFECTS
     }
 
     /// What is frozen, in words: ``calls of `github` that write or destroy``.

@@ -25,7 +25,7 @@ pub(crate) struct KeptFile {
 impl KeptFile {
     /// `None`: there is no state folder, and so nothing is kept.
     pub(crate) fn of(config: &Path, folder: &str, largest: u64) -> Option<Self> {
-        let whole = std::path::absolute(config).unwrap_or_else(|_| config.to_owned());
+        let whole = whole(config);
         let name = Fingerprint::of(&whole.display().to_string().into());
         let path = state_folder()?.join(folder).join(format!("{name}.json"));
         Some(Self { path, largest })
@@ -35,10 +35,12 @@ impl KeptFile {
         &self.path
     }
 
-    /// `None`: there is none. Where nothing can be looked up, nothing of ours was kept.
+    /// `None`: there is none. Where we may not look, nothing of ours was kept.
     pub(crate) fn text(&self) -> io::Result<Option<String>> {
-        if std::fs::metadata(&self.path).is_err() {
-            return Ok(None);
+        match std::fs::metadata(&self.path) {
+            Ok(_) => {}
+            Err(error) if is_nowhere(&error) => return Ok(None),
+            Err(error) => return Err(error),
         }
         let mut text = String::new();
         File::open(&self.path)?.take(self.largest + 1).read_to_string(&mut text)?;
@@ -52,6 +54,11 @@ impl KeptFile {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    /// Whether nothing can be kept where it would lie.
+    pub(crate) fn is_out_of_reach(&self) -> bool {
+        std::fs::metadata(&self.path).is_err_and(|error| is_nowhere(&error))
     }
 
     /// Held while it is changed.
@@ -75,12 +82,32 @@ impl KeptFile {
         let written = file.set_len(0).and_then(|()| file.write_all(text.as_bytes()));
         written.and_then(|()| file.sync_all()).with_context(|| self.unwritable())?;
         toolcrib::failpoint::reached("kept file written");
-        std::fs::rename(&new, &self.path).with_context(|| self.unwritable())
+        std::fs::rename(&new, &self.path).with_context(|| self.unwritable())?;
+        // Without its folder the name of the new one might not outlive a loss of power.
+        #[cfg(unix)]
+        if let Some(folder) = self.path.parent() {
+            File::open(folder)
+                .and_then(|folder| folder.sync_all())
+                .with_context(|| self.unwritable())?;
+        }
+        Ok(())
     }
 
     fn unwritable(&self) -> String {
         format!("cannot write `{}`", self.path.display())
     }
+}
+
+/// The one name of a configuration, by whichever it was named.
+pub(crate) fn whole(config: &Path) -> PathBuf {
+    let found = config.canonicalize().or_else(|_| std::path::absolute(config));
+    found.unwrap_or_else(|_| config.to_owned())
+}
+
+/// There is no such place, or none that is ours.
+fn is_nowhere(error: &io::Error) -> bool {
+    use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
+    [NotFound, NotADirectory, PermissionDenied].contains(&error.kind())
 }
 
 #[cfg(unix)]

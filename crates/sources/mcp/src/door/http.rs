@@ -14,7 +14,7 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use axum::routing::any;
 use bytes::Bytes;
-use http::header::{ALLOW, HeaderValue};
+use http::header::{ALLOW, HOST, HeaderValue};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, Method, Request, StatusCode};
 use toolcrib_core::{Caller, Discovery, Trace, TraceState};
@@ -32,8 +32,8 @@ const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 /// In it a client says how it wants the tools shown.
 const DISCOVERY: HeaderName = HeaderName::from_static("toolcrib-discovery");
 /// Who reads the first of two and who reads the last would not mean the same.
-const ONCE: [HeaderName; 5] =
-    [SESSION, headers::REVISION, headers::METHOD, headers::NAME, DISCOVERY];
+const ONCE: [HeaderName; 6] =
+    [HOST, SESSION, headers::REVISION, headers::METHOD, headers::NAME, DISCOVERY];
 const TOO_LARGE: HttpRefusal = (StatusCode::PAYLOAD_TOO_LARGE, "the request is too large");
 const NO_SESSION: HttpRefusal =
     (StatusCode::NOT_FOUND, "there is no such session: begin a new one");

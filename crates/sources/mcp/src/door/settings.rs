@@ -9,8 +9,9 @@ use toolcrib_json::repair::RepairBounds;
 pub struct McpServerSettings {
     /// Host names, or `host:port`, that a request may be addressed to; no others get in.
     pub hosts: Vec<String>,
-    /// Origins of web pages that may use the door (`https://app.example:443`); a request that
-    /// names another one is refused, one that names none is no web page's.
+    /// Origins of web pages that may use the door (`https://app.example`); a request that names
+    /// another one is refused, one that names none is no web page's. Without a port the one of the
+    /// scheme is meant; what is no address, like `null` or a port `*`, lets nobody in.
     pub origins: Vec<String>,
     /// Tools on one page of a list.
     pub page: usize,

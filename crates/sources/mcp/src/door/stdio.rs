@@ -9,7 +9,8 @@ use rmcp::model::RequestId;
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
-use tokio::sync::Mutex;
+use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::task::JoinHandle;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 use toolcrib_core::{BoxFuture, Caller};
 use uuid::Uuid;
@@ -17,7 +18,7 @@ use uuid::Uuid;
 use super::state::{McpRequestContext, McpServerState};
 use crate::door::call::answer::MethodAnswer;
 use crate::door::client::logs::LogListener;
-use crate::door::client::outbound::Outbound;
+use crate::door::client::outbound::{Outbound, OutboundKind};
 use crate::door::client::subscriptions::ListChanges;
 use crate::door::methods::dispatch::hear;
 use crate::door::session::conversation::Conversation;
@@ -32,6 +33,9 @@ use operation::McpOperationGuard;
 const LAST_WORDS: Duration = Duration::from_secs(5);
 /// Messages of one batch.
 const MOST_AT_ONCE: usize = 100;
+/// Requests that run, or whose answers are not written: more than may run, so that what its client
+/// answers is still read while all of those wait for it.
+const MOST_UNWRITTEN: usize = 2_048;
 
 /// Why a client at a pipe is not served any more.
 #[derive(Debug, thiserror::Error)]
@@ -40,20 +44,43 @@ pub enum StdioServerError {
     NoProfile(String),
 }
 
-/// The way to the client; a message is one line.
-struct PipeWriter<W>(Mutex<W>);
+/// The way to the client; a message is one line. One task writes, so that nobody who waits for room
+/// holds up the others, and a message that was taken is written whole.
+struct PipeWriter(mpsc::UnboundedSender<PipedMessage>);
 
-impl<W: AsyncWrite + Send + Unpin> Outbound for PipeWriter<W> {
-    fn send(&self, mut message: Vec<u8>) -> BoxFuture<'_, bool> {
-        message.push(b'\n');
-        Box::pin(async move {
-            let mut writer = self.0.lock().await;
-            writer.write_all(&message).await.is_ok() && writer.flush().await.is_ok()
-        })
+struct PipedMessage {
+    text: Vec<u8>,
+    written: oneshot::Sender<()>,
+}
+
+impl PipeWriter {
+    fn begin(writer: impl AsyncWrite + Send + Unpin + 'static) -> (Arc<Self>, JoinHandle<()>) {
+        let (messages, mut queue) = mpsc::unbounded_channel::<PipedMessage>();
+        let mut writer = writer;
+        let writing = tokio::spawn(async move {
+            while let Some(PipedMessage { text, written }) = queue.recv().await {
+                if writer.write_all(&text).await.is_err() || writer.flush().await.is_err() {
+                    return;
+                }
+                // Whoever sent it may not wait any more.
+                let _ = written.send(());
+            }
+            let _ = writer.shutdown().await;
+        });
+        (Arc::new(Self(messages)), writing)
     }
 }
 
-impl<W: AsyncWrite + Send + Unpin> LogListener for PipeWriter<W> {
+impl Outbound for PipeWriter {
+    fn send(&self, mut text: Vec<u8>, _: OutboundKind) -> BoxFuture<'_, bool> {
+        text.push(b'\n');
+        let (written, is_written) = oneshot::channel();
+        let is_taken = self.0.send(PipedMessage { text, written }).is_ok();
+        Box::pin(async move { is_taken && is_written.await.is_ok() })
+    }
+}
+
+impl LogListener for PipeWriter {
     fn listens(&self) -> bool {
         true
     }
@@ -66,6 +93,8 @@ struct StdioClient {
     conversation: Arc<Conversation>,
     /// Its requests.
     running: TaskTracker,
+    /// For those whose answers it has not read: who reads nothing is not read either.
+    unwritten: Arc<Semaphore>,
     /// Tells it of changed lists, once it is known to be an older one.
     telling: OnceLock<AbortOnDropHandle<()>>,
 }
@@ -93,13 +122,14 @@ pub(super) async fn serve(
         discovery: None,
         key: None,
     };
-    let writer = Arc::new(PipeWriter(Mutex::new(writer)));
+    let (writer, mut writing) = PipeWriter::begin(writer);
     let bounds = server_state.settings.request;
     let client = StdioClient {
         server_state,
         request_context,
-        conversation: Arc::new(Conversation::new(Arc::clone(&writer) as _)),
+        conversation: Arc::new(Conversation::new(writer)),
         running: TaskTracker::new(),
+        unwritten: Arc::new(Semaphore::new(MOST_UNWRITTEN)),
         telling: OnceLock::new(),
     };
     let mut lines = BoundedLines::new(reader, bounds.bytes);
@@ -119,16 +149,21 @@ pub(super) async fn serve(
     client.running.close();
     let _ = tokio::time::timeout(LAST_WORDS, client.running.wait()).await;
     client.conversation.over.cancel();
-    let _ = tokio::time::timeout(LAST_WORDS, client.running.wait()).await;
-    drop(client);
-    let _ = writer.0.lock().await.shutdown().await;
+    let ended = async {
+        client.running.wait().await;
+        drop(client);
+        (&mut writing).await
+    };
+    if tokio::time::timeout(LAST_WORDS, ended).await.is_err() {
+        writing.abort();
+    }
     Ok(())
 }
 
 impl StdioClient {
     async fn say(&self, message: Vec<u8>) {
         // Who does not read any more has hung up, or will.
-        self.conversation.unrelated.send(message).await;
+        self.conversation.unrelated.send(message, OutboundKind::Awaited).await;
     }
 
     async fn line(&self, line: &[u8]) {
@@ -171,7 +206,7 @@ impl StdioClient {
                     self.tell_of_changes();
                 }
                 let Some(request_context) = self.now() else { return };
-                hear(&self.conversation, &request_context, said).await;
+                hear(&self.conversation, &request_context, said);
             }
         }
     }
@@ -200,6 +235,7 @@ impl StdioClient {
             Ok(begun) => begun,
             Err((_, refusal)) => return self.say(refusal).await,
         };
+        let place = Arc::clone(&self.unwritten).acquire_owned().await;
         let operation = McpOperationGuard::begin(&self.server_state, &mut begun);
         let is_greeting = begun.asked.method == "initialize";
         let answering = async move {
@@ -209,8 +245,9 @@ impl StdioClient {
                 }
             };
             if let Some(answer) = begun.answer(hears).await {
-                out.send(answer).await;
+                out.send(answer, OutboundKind::Awaited).await;
             }
+            drop(place);
         };
         // What comes behind a greeting is read by what that said.
         if is_greeting {
@@ -225,7 +262,7 @@ impl StdioClient {
             let mut changes = ListChanges::begin(&self.server_state.cribs, &self.request_context);
             let out = Arc::clone(&self.conversation.unrelated);
             AbortOnDropHandle::new(tokio::spawn(async move {
-                while out.send(changes.next().await).await {}
+                while out.send(changes.next().await, OutboundKind::Notification).await {}
             }))
         });
     }

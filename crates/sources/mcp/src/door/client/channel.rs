@@ -10,7 +10,7 @@ use toolcrib_core::{HostQuestion, JsonFields, LogEntry, Progress, QuestionError}
 
 use super::events::HostAnswer;
 use super::features::{ClientFeatures, method};
-use super::outbound::{Outbound, PendingQuestions};
+use super::outbound::{Outbound, OutboundKind, PendingQuestions};
 use crate::protocol::rpc::call;
 
 pub(crate) struct ClientChannel {
@@ -66,7 +66,7 @@ impl ClientChannel {
     /// Whoever does not listen any more is told nothing.
     pub(crate) async fn tell(&self, method: &str, params: Value) {
         if let Some(out) = &self.out {
-            out.send(call(None, method, &params)).await;
+            out.send(call(None, method, &params), OutboundKind::Notification).await;
         }
     }
 

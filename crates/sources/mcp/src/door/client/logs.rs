@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio::task::AbortHandle;
 use toolcrib_core::{ClientSession, JsonFields, LogLevel};
 
-use super::outbound::Outbound;
+use super::outbound::{Outbound, OutboundKind};
 use crate::door::state::{McpRequestContext, McpServerState};
 use crate::protocol::levels::level;
 use crate::protocol::rpc::call;
@@ -84,7 +84,8 @@ async fn hear(
                 let is_wanted = of(&line).is_some_and(|level| level >= read(&lowest));
                 // What the file says of the profile may be something else by now.
                 if is_wanted && listener.listens() && lines().is_some() {
-                    listener.send(call(None, "notifications/message", &Value::Object(line))).await;
+                    let told = call(None, "notifications/message", &Value::Object(line));
+                    listener.send(told, OutboundKind::Notification).await;
                 }
             }
         }

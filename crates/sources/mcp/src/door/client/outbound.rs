@@ -15,8 +15,17 @@ use crate::protocol::rpc::{RpcResponse, call};
 
 /// Takes messages to one client, each as JSON.
 pub(crate) trait Outbound: Send + Sync {
-    /// `false`: nobody takes them any more.
-    fn send(&self, message: Vec<u8>) -> BoxFuture<'_, bool>;
+    /// Takes one at once, and resolves when there is room for the next. Whoever lets go of that
+    /// takes nothing back. `false`: nobody takes them any more.
+    fn send(&self, message: Vec<u8>, kind: OutboundKind) -> BoxFuture<'_, bool>;
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OutboundKind {
+    /// Whoever does not read may miss it.
+    Notification,
+    /// Somebody waits for the answer, or this is one.
+    Awaited,
 }
 
 /// Questions to one client that have no answer yet.
@@ -62,7 +71,7 @@ impl PendingQuestions {
             id
         };
         let asked = QuestionGuard { questions: self, id };
-        if !out.send(call(Some(id), method, params)).await {
+        if !out.send(call(Some(id), method, params), OutboundKind::Awaited).await {
             return Err(QuestionError::Unable);
         }
         if let Ok(answer) = timeout(patience, answer).await {
@@ -70,7 +79,8 @@ impl PendingQuestions {
         }
         drop(asked);
         let late = json!({ "requestId": id, "reason": "nobody answered in time" });
-        out.send(call(None, "notifications/cancelled", &late)).await;
+        let cancelled = call(None, "notifications/cancelled", &late);
+        out.send(cancelled, OutboundKind::Notification).await;
         Err(QuestionError::Cancelled)
     }
 

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use tokio::task::AbortHandle;
 use toolcrib_core::{BatchOptions, ClientSession, ResourceKind, UpdateStream};
 
-use super::outbound::Outbound;
+use super::outbound::{Outbound, OutboundKind};
 use crate::door::call::report::error_data;
 use crate::door::provider::CribProvider;
 use crate::door::state::{McpRequestContext, McpServerState};
@@ -144,7 +144,8 @@ impl SessionSubscriptions {
         let task = tokio::spawn(async move {
             while let Some(params) = following.next().await {
                 let uri = params.get("uri").and_then(Value::as_str).unwrap_or_default();
-                if !out.send(call(None, UPDATED, &json!({ "uri": uri }))).await {
+                let told = call(None, UPDATED, &json!({ "uri": uri }));
+                if !out.send(told, OutboundKind::Notification).await {
                     break;
                 }
             }
@@ -271,7 +272,8 @@ pub(crate) async fn listen(
     let ahead = PreparedSubscription::begin(server_state, request_context, &wanted).await;
     let said = json!({ SUBSCRIPTION: id });
     let acknowledged = json!({ "_meta": said, "notifications": wanted.accepted() });
-    if !out.send(call(None, "notifications/subscriptions/acknowledged", &acknowledged)).await {
+    let acknowledged = call(None, "notifications/subscriptions/acknowledged", &acknowledged);
+    if !out.send(acknowledged, OutboundKind::Awaited).await {
         return;
     }
     let PreparedSubscription { mut lists, followed, late } = ahead;
@@ -283,7 +285,7 @@ pub(crate) async fn listen(
             let (uri, Some(mut following)) = begun.await else { return };
             while following.next().await.is_some() {
                 let told = json!({ "_meta": said, "uri": uri });
-                if !out.send(call(None, UPDATED, &told)).await {
+                if !out.send(call(None, UPDATED, &told), OutboundKind::Notification).await {
                     return;
                 }
             }
@@ -300,8 +302,11 @@ pub(crate) async fn listen(
             Some(list) = lists.next(), if !lists.is_empty() => list,
         };
         lists.push(told(&*server_state.cribs, request_context, list));
-        if !out.send(call(None, list.method(), &json!({ "_meta": said }))).await {
-            return;
+        let changed = call(None, list.method(), &json!({ "_meta": said }));
+        // The updates may stand before it where there is no room: they are to go on.
+        tokio::select! {
+            () = &mut told_updates => return,
+            sent = out.send(changed, OutboundKind::Notification) => if !sent { return },
         }
     }
 }

@@ -27,6 +27,7 @@ use crate::door::client::outbound::Outbound;
 use crate::door::client::subscriptions::ListChanges;
 use crate::door::methods::dispatch::{MethodRequest, hear};
 use crate::door::session::McpSession;
+use crate::door::session::event_log::EventLog;
 use crate::door::session::negotiation::who_asks;
 use crate::door::session::request::ConversationRequest;
 use crate::door::state::McpRequestContext;
@@ -115,7 +116,7 @@ impl HttpHandlerInner {
                 Ok(self.of_session(request_context, &session, asked).await)
             }
             RpcMessage::Notification(said) => {
-                hear(&session.conversation, &request_context, said).await;
+                hear(&session.conversation, &request_context, said);
                 Ok(empty(StatusCode::ACCEPTED))
             }
             RpcMessage::Response(answer) => {
@@ -189,21 +190,23 @@ impl HttpHandlerInner {
             () = sleep(SOON) => None,
         };
         match answer {
+            Some(None) if session.conversation.over.is_cancelled() => refused(NO_SESSION),
             // Its client does not want an answer.
             Some(None) => empty_stream(),
             Some(Some(answer)) if log.is_empty() => json(StatusCode::OK, answer),
             Some(Some(answer)) => {
                 log.end(Some(&answer));
                 session.streams.keep(&log);
-                request_events(log.read(Some(0)), true)
+                request_events(log.read(Some(0)), session.conversation.primes())
             }
             None => {
                 session.streams.keep(&log);
                 let reader = log.read(Some(0));
                 if let Some(answering) = answering.0.take() {
-                    tokio::spawn(async move { log.end(answering.await.as_deref()) });
+                    let ending = EndGuard(log);
+                    tokio::spawn(async move { ending.0.end(answering.await.as_deref()) });
                 }
-                request_events(reader, true)
+                request_events(reader, session.conversation.primes())
             }
         }
     }
@@ -322,6 +325,15 @@ fn empty_stream() -> Response {
     let mut response = empty(StatusCode::OK);
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(EVENTS));
     response
+}
+
+/// Ends a stream, also where its request ends without a word.
+struct EndGuard(Arc<EventLog>);
+
+impl Drop for EndGuard {
+    fn drop(&mut self) {
+        self.0.end(None);
+    }
 }
 
 /// A request under way. Dropped, it goes on without its client: in the older revisions a connection

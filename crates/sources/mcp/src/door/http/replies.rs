@@ -15,7 +15,7 @@ use tokio::time::{sleep, timeout};
 use toolcrib_core::BoxFuture;
 
 use super::headers::{EVENTS, JSON};
-use crate::door::client::outbound::Outbound;
+use crate::door::client::outbound::{Outbound, OutboundKind};
 use crate::door::client::subscriptions::ListChanges;
 use crate::door::session::McpSession;
 use crate::door::session::event_log::EventReader;
@@ -128,7 +128,7 @@ impl AnswerStream {
 pub(super) struct AnswerEvents(pub(super) mpsc::Sender<Vec<u8>>);
 
 impl Outbound for AnswerEvents {
-    fn send(&self, message: Vec<u8>) -> BoxFuture<'_, bool> {
+    fn send(&self, message: Vec<u8>, _: OutboundKind) -> BoxFuture<'_, bool> {
         Box::pin(async move { self.0.send(message).await.is_ok() })
     }
 }
@@ -168,7 +168,8 @@ impl ListeningStream {
     pub(super) fn of(session: Arc<McpSession>, behind: Option<u64>) -> Response {
         let reader = session.streams.unrelated.read(behind);
         let resumes = behind.is_some();
-        let first = (!resumes).then(|| priming(&reader.place()));
+        let primes = !resumes && session.conversation.primes();
+        let first = primes.then(|| priming(&reader.place()));
         let stream = Self { session, reader, resumes, first, changes: None };
         events(unfold(stream, |mut stream| async move { Some((stream.next().await?, stream)) }))
     }
@@ -185,7 +186,7 @@ impl ListeningStream {
                 biased;
                 () = over.cancelled() => return None,
                 event = reader.next(), if is_alone || *resumes => return event,
-                change = next_change(changes), if is_alone => session.streams.unrelated.push(&change),
+                change = next_change(changes), if is_alone => session.streams.unrelated.push(&change, OutboundKind::Notification),
                 alone = Arc::clone(&session.changes).lock_owned(), if !is_alone => {
                     if !*resumes {
                         reader.catch_up();

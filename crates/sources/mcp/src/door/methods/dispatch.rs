@@ -253,7 +253,7 @@ impl MethodRequest {
 const SKILLS: [&str; 3] = ["skills/list", "skills/get", "resources/directory/read"];
 
 /// Takes in what a client says without asking. `conversation`: the one that it belongs to.
-pub(crate) async fn hear(
+pub(crate) fn hear(
     conversation: &Conversation,
     request_context: &McpRequestContext,
     notification: RpcNotification,
@@ -265,7 +265,17 @@ pub(crate) async fn hear(
     if is_defined(&method) || request_context.sole().is_none() {
         return;
     }
-    // Nobody can be asked about it, and nobody hears what became of it but the record.
+    let Ok(place) = Arc::clone(&conversation.notices).try_acquire_owned() else { return };
     params.shift_remove("_meta");
-    pass_on(request_context, ResourceOperation::Notice(Arc::from(method)), params).await;
+    let (over, request_context) = (conversation.over.clone(), request_context.clone());
+    // Nobody can be asked about it, and nobody hears what became of it but the record. It may take
+    // its time, and what its client says next is not to wait for that.
+    tokio::spawn(async move {
+        let _place = place;
+        let about = ResourceOperation::Notice(Arc::from(method));
+        tokio::select! {
+            () = over.cancelled() => {}
+            _ = pass_on(&request_context, about, params) => {}
+        }
+    });
 }

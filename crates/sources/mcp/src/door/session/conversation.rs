@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::open_requests::OpenRequests;
@@ -9,6 +10,10 @@ use crate::door::client::features::ClientFeatures;
 use crate::door::client::logs::{LogForwarder, LogListener};
 use crate::door::client::outbound::PendingQuestions;
 use crate::door::client::subscriptions::SessionSubscriptions;
+use crate::protocol::revisions::GREETED;
+
+/// Notifications of one client that are passed on at the same time; those beyond are lost.
+const MOST_NOTICES: usize = 64;
 
 pub(crate) struct Conversation {
     greeting: Mutex<Option<Greeting>>,
@@ -20,6 +25,8 @@ pub(crate) struct Conversation {
     pub(crate) unrelated: Arc<dyn LogListener>,
     /// Is cancelled with its end, and its requests with it.
     pub(crate) over: CancellationToken,
+    /// For notifications that are passed on.
+    pub(crate) notices: Arc<Semaphore>,
 }
 
 struct Greeting {
@@ -39,6 +46,7 @@ impl Conversation {
             followed: SessionSubscriptions::default(),
             unrelated,
             over: CancellationToken::new(),
+            notices: Arc::new(Semaphore::new(MOST_NOTICES)),
         }
     }
 
@@ -64,6 +72,12 @@ impl Conversation {
         let mut features = features.clone();
         features.hears = Some(self.logs.lowest());
         Some((revision, features))
+    }
+
+    /// Whether its client knows events that say nothing but their name: who has one may come back
+    /// for what is behind it.
+    pub(crate) fn primes(&self) -> bool {
+        self.greeting().as_ref().is_some_and(|greeting| greeting.revision >= GREETED)
     }
 
     /// Whether its client may say several things at once.

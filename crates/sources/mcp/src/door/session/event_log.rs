@@ -10,11 +10,12 @@ use tokio::time::Instant;
 use toolcrib_core::BoxFuture;
 
 use crate::door::client::logs::LogListener;
-use crate::door::client::outbound::Outbound;
+use crate::door::client::outbound::{Outbound, OutboundKind};
 
-/// Events of one stream that are kept; of more than these the oldest are forgotten.
+/// Notifications of one stream that are kept; of more than these the oldest are forgotten. What
+/// somebody waits for stays.
 const MOST: usize = 256;
-/// The same in bytes. The newest is kept, however large it is.
+/// The same in bytes.
 const MOST_BYTES: usize = 1024 * 1024;
 
 /// One stream: that of a request, or the one for what belongs to no request.
@@ -22,20 +23,42 @@ pub(crate) struct EventLog {
     /// Stands in the names of the events of a request.
     stream: Option<u64>,
     state: Mutex<EventLogState>,
-    said: Notify,
+    told: Notify,
 }
 
 #[derive(Default)]
 struct EventLogState {
-    events: VecDeque<Bytes>,
+    events: VecDeque<LoggedEvent>,
+    /// Of notifications among them.
+    notifications: usize,
     bytes: usize,
-    /// How many there were before the oldest that is kept.
-    gone: u64,
+    /// How many were said.
+    said: u64,
     /// How many somebody has taken.
     taken: u64,
     /// Nothing is said any more.
     ended: Option<Instant>,
     readers: usize,
+}
+
+struct LoggedEvent {
+    /// So many were said with it.
+    number: u64,
+    kind: OutboundKind,
+    text: Bytes,
+}
+
+impl EventLogState {
+    /// Forgets the oldest notifications where there are too many.
+    fn forget(&mut self) {
+        while self.notifications > MOST || (self.bytes > MOST_BYTES && self.notifications > 1) {
+            let is_notification = |event: &LoggedEvent| event.kind == OutboundKind::Notification;
+            let oldest = self.events.iter().position(is_notification);
+            let Some(event) = oldest.and_then(|at| self.events.remove(at)) else { return };
+            self.notifications -= 1;
+            self.bytes -= event.text.len();
+        }
+    }
 }
 
 /// Somebody who reads it.
@@ -55,7 +78,7 @@ impl EventLog {
     }
 
     fn new(stream: Option<u64>) -> Arc<Self> {
-        Arc::new(Self { stream, state: Mutex::default(), said: Notify::new() })
+        Arc::new(Self { stream, state: Mutex::default(), told: Notify::new() })
     }
 
     fn state(&self) -> MutexGuard<'_, EventLogState> {
@@ -76,33 +99,33 @@ impl EventLog {
     }
 
     /// Says a message, of which nothing is said if the stream has ended.
-    pub(crate) fn push(&self, message: &[u8]) {
+    pub(crate) fn push(&self, message: &[u8], kind: OutboundKind) {
         let mut state = self.state();
         if state.ended.is_some() {
             return;
         }
-        let count = state.gone + state.events.len() as u64 + 1;
-        let mut event = format!("id: {}\ndata: ", self.name(count)).into_bytes();
-        event.extend_from_slice(message);
-        event.extend_from_slice(b"\n\n");
-        state.bytes += event.len();
-        state.events.push_back(event.into());
-        while state.events.len() > MOST || (state.bytes > MOST_BYTES && state.events.len() > 1) {
-            let Some(oldest) = state.events.pop_front() else { break };
-            state.bytes -= oldest.len();
-            state.gone += 1;
+        state.said += 1;
+        let number = state.said;
+        let mut text = format!("id: {}\ndata: ", self.name(number)).into_bytes();
+        text.extend_from_slice(message);
+        text.extend_from_slice(b"\n\n");
+        if kind == OutboundKind::Notification {
+            state.notifications += 1;
+            state.bytes += text.len();
         }
+        state.events.push_back(LoggedEvent { number, kind, text: text.into() });
+        state.forget();
         drop(state);
-        self.said.notify_waiters();
+        self.told.notify_waiters();
     }
 
     /// Says the last message of a request: its answer, if its client wants that.
     pub(crate) fn end(&self, answer: Option<&[u8]>) {
         if let Some(answer) = answer {
-            self.push(answer);
+            self.push(answer, OutboundKind::Awaited);
         }
         self.state().ended.get_or_insert_with(Instant::now);
-        self.said.notify_waiters();
+        self.told.notify_waiters();
     }
 
     /// When nothing was said any more.
@@ -117,11 +140,11 @@ impl EventLog {
     /// Resolves once something was said.
     pub(crate) async fn said_something(&self) {
         loop {
-            let said = self.said.notified();
+            let told = self.told.notified();
             if !self.state().events.is_empty() {
                 return;
             }
-            said.await;
+            told.await;
         }
     }
 
@@ -140,8 +163,8 @@ impl EventLog {
 }
 
 impl Outbound for EventLog {
-    fn send(&self, message: Vec<u8>) -> BoxFuture<'_, bool> {
-        self.push(&message);
+    fn send(&self, message: Vec<u8>, kind: OutboundKind) -> BoxFuture<'_, bool> {
+        self.push(&message, kind);
         Box::pin(std::future::ready(true))
     }
 }
@@ -156,22 +179,21 @@ impl EventReader {
     /// The next event. `None`: there is none any more. Dropping it loses nothing.
     pub(crate) async fn next(&mut self) -> Option<Bytes> {
         loop {
-            let said = self.log.said.notified();
+            let told = self.log.told.notified();
             {
                 let mut state = self.log.state();
-                // What was forgotten meanwhile is missed.
-                let at = self.has.max(state.gone);
-                let next = usize::try_from(at - state.gone).ok();
-                if let Some(event) = next.and_then(|next| state.events.get(next)).cloned() {
-                    self.has = at + 1;
+                let next = state.events.partition_point(|event| event.number <= self.has);
+                if let Some(event) = state.events.get(next) {
+                    let text = event.text.clone();
+                    self.has = event.number;
                     state.taken = state.taken.max(self.has);
-                    return Some(event);
+                    return Some(text);
                 }
                 if state.ended.is_some() {
                     return None;
                 }
             }
-            said.await;
+            told.await;
         }
     }
 

@@ -3,23 +3,25 @@
 use std::sync::Arc;
 
 use http::StatusCode;
+use serde_json::Value;
 
 use super::conversation::Conversation;
-use super::negotiation::who_asks;
+use super::negotiation::{named_revision, who_asks};
 use super::open_requests::OpenRequest;
 use crate::door::call::answer::MethodAnswer;
 use crate::door::client::channel::{ClientChannel, progress_token};
 use crate::door::client::outbound::Outbound;
 use crate::door::methods::dispatch::MethodRequest;
 use crate::door::state::{McpRequestContext, McpServerState};
+use crate::protocol::revisions::agreed;
 use crate::protocol::rpc::{self, INVALID_REQUEST, RpcRequest};
 
 /// A request that has begun: its id is taken until its answer is there.
 pub(crate) struct ConversationRequest {
     pub(crate) asked: RpcRequest,
     pub(crate) request: MethodRequest,
-    /// In which it was asked.
-    pub(crate) revision: String,
+    /// In which it was asked, as far as its client said.
+    pub(crate) revision: Option<String>,
     open: OpenRequest,
 }
 
@@ -54,7 +56,12 @@ impl ConversationRequest {
             channel,
             headers: None,
         };
-        let revision = revision.to_owned();
+        let revision = match asked.method.as_str() {
+            "initialize" => asked.params.get("protocolVersion").and_then(Value::as_str).map(agreed),
+            _ => (conversation.wanted().is_some() || named_revision(asked.meta()).is_some())
+                .then_some(revision),
+        };
+        let revision = revision.map(str::to_owned);
         Ok(Self { asked, request, revision, open })
     }
 

@@ -44,6 +44,7 @@ impl SessionStreams {
     pub(crate) fn keep(&self, log: &Arc<EventLog>) {
         let mut requests = self.requests();
         requests.kept.extend(log.number().map(|number| (number, Arc::clone(log))));
+        requests.forget();
     }
 
     /// The stream of that number, if it is kept.
@@ -57,12 +58,17 @@ impl SessionStreams {
 
     /// Forgets streams that ended a while ago.
     pub(super) fn forget(&self) {
-        let mut requests = self.requests();
-        requests.kept.retain(|_, log| log.ended().is_none_or(|ended| ended.elapsed() < LIFE));
-        let ended = requests.kept.iter().filter(|(_, log)| log.ended().is_some());
+        self.requests().forget();
+    }
+}
+
+impl RequestStreams {
+    fn forget(&mut self) {
+        self.kept.retain(|_, log| log.ended().is_none_or(|ended| ended.elapsed() < LIFE));
+        let ended = self.kept.iter().filter(|(_, log)| log.ended().is_some());
         let ended: Vec<u64> = ended.map(|(number, _)| *number).collect();
         for number in ended.iter().take(ended.len().saturating_sub(MOST)) {
-            requests.kept.remove(number);
+            self.kept.remove(number);
         }
     }
 }

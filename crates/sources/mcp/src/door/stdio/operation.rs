@@ -44,7 +44,7 @@ impl McpOperationGuard {
             method: asked.method.clone(),
             name: name.filter(|_| is_named).map(str::to_owned),
             id: asked.id.to_string(),
-            revision: Some(revision.clone()),
+            revision: revision.clone(),
             trace,
             took: Duration::ZERO,
             failure: Some(McpOperationFailure::Cancelled),

@@ -263,6 +263,24 @@ async fn a_call_that_takes_its_time_or_tells_of_itself_runs_once_and_loses_nothi
     assert_eq!(inside.counts(), [3, 3, 3]);
 }
 
+#[tokio::test]
+async fn what_a_call_says_before_a_large_result_is_there_beside_it() {
+    let large = raw_tool(spec("large", Effect::Read), |_, context: CallContext| async move {
+        context.progress(Progress { done: 1.0, total: None, message: None });
+        ToolOutcome::Done(Content::text("x".repeat(1 << 21)))
+    });
+    let url = door([large]).await;
+    let session = ready(&url, "2025-11-25").await;
+    let mut followed = call(7, "large");
+    followed["params"]["_meta"] = json!({ "progressToken": "p" });
+    let messages = old(&url, "ann", Some(&session), followed).await.messages();
+    let [progress, answer] = &messages[..] else { panic!("{} messages", messages.len()) };
+    assert_eq!((&progress["params"]["progress"], &answer["id"]), (&json!(1.0), &json!(7)));
+    assert!(
+        answer["result"]["content"][0]["text"].as_str().is_some_and(|text| text.len() > 1 << 20)
+    );
+}
+
 /// Sends a request, and waits for no answer.
 pub(super) async fn send_only(url: &str, session: &str, message: &Value) -> TcpStream {
     let (address, path) = url.strip_prefix("http://").unwrap().split_once('/').unwrap();

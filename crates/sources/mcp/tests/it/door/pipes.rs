@@ -359,3 +359,22 @@ async fn a_call_that_its_client_can_ask_nobody_about_is_made_again_after_a_decis
 async fn a_client_that_says_nothing_may_hang_up() {
     Pipe::to(&Oracle::default()).hang_up().await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_reads_nothing_and_hangs_up_is_let_go_of() {
+    let oracle = Oracle::default();
+    let crib = Crib::of(Toolset::of([oracle.echo("echo", Effect::Read)]).unwrap());
+    let door = McpServer::new(Arc::new(FixtureCribs::of(crib)), McpServerSettings::default());
+    // So little room that most answers find none.
+    let (near, far) = duplex(256);
+    let (reader, writer) = split(far);
+    let served =
+        tokio::spawn(async move { door.serve_stdio(reader, writer, Caller::local(), None).await });
+    let (_unread, mut writer) = split(near);
+    for id in 0..100 {
+        let ping = json!({ "jsonrpc": "2.0", "id": id, "method": "ping" });
+        writer.write_all(format!("{ping}\n").as_bytes()).await.unwrap();
+    }
+    writer.shutdown().await.unwrap();
+    tokio::time::timeout(Duration::from_mins(1), served).await.unwrap().unwrap().unwrap();
+}

@@ -8,6 +8,7 @@ use crate::cli::CommandExit;
 use crate::cli::args::{CONFIG, FreezeCommand, FrozenEffect, GlobalArgs};
 use crate::cli::output::Output;
 use crate::config::freezes::{FreezeFile, FreezeRow, FreezeScope, LONGEST_NAME, LONGEST_WHY};
+use crate::config::kept_file::whole;
 use crate::config::overlays::now;
 use crate::config::tokens;
 
@@ -24,11 +25,19 @@ pub(crate) fn freeze(
         FreezeCommand::Set { scope, name, effects, why, lasts } => {
             let row = row((scope, name), &effects, (why, lasts.as_deref()))?;
             let row = file.set(row, |_| Ok(()))?;
+            let whole = whole(&path);
+            if !whole.is_file() {
+                let none = "there is no such file: this freezes calls of a server that is started \
+                            with it, and of no other";
+                output.warn(&[format!("`{}`: {none}", whole.display())]);
+            }
             if output.json {
                 output.value(&json!(row))?;
             } else {
                 let lift = format!("`toolcrib freeze lift {}` lets them run again", row.id);
+                let of = whole.display();
                 output.note(&format!("frozen: {}; {lift}", row.words()));
+                output.note(&format!("it holds for servers of `{of}`"));
             }
             Ok(CommandExit::Done)
         }

@@ -88,6 +88,10 @@ async fn grouped(
         let filter = CallFilter { since, ..CallFilter::default() };
         let page = store.calls_of_all(filter, after, PAGE).await;
         let page = page.map_err(|error| silent(asked, error))?;
+        // The newest come first, and behind a page without one all are older.
+        if page.calls.is_empty() {
+            return Ok((groups, false));
+        }
         seen += page.calls.len();
         for CallRecord { tenant, subject, source, tool, planned, .. } in page.calls {
             let group = groups.entry((tenant, subject, source, tool));
