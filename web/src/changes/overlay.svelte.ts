@@ -78,7 +78,7 @@ async function post(intent: Intent, isTrial: boolean): Promise<Edited | Problem>
 export async function act(wanted: Intent): Promise<void> {
   question = null;
   if (!told) await load();
-  const intent = { ...wanted, version: told?.version };
+  const intent: Intent = { ...wanted, version: told?.version ?? 0 };
   const tried = await post(intent, true);
   if (!('rows' in tried)) return refused(intent, tried);
   if (tried.problems.length) return say({ text: tried.problems.map(problem => problem.message).join('\n'), isBad: true });
@@ -111,7 +111,7 @@ function inverse(changes: Wanted[], before: Change[], after: Edited): Omit<Inten
     const old = olds.filter(row => row.path === at).map(row => ({ path: at, value: row.value }));
     return old.length ? old : made.filter(row => row.path === at).map(row => ({ path: at, unset: true, row: row.id }));
   });
-  return back.length ? { changes: back, why: first?.why ?? undefined, until: first?.until ?? undefined } : undefined;
+  return back.length ? { changes: back, ...(first?.why && { why: first.why }), ...(first?.until && { until: first.until }) } : undefined;
 }
 
 async function refused(intent: Intent, problem: Problem): Promise<void> {

@@ -264,7 +264,7 @@ async fn a_call_that_takes_its_time_or_tells_of_itself_runs_once_and_loses_nothi
 }
 
 #[tokio::test]
-async fn what_a_call_says_before_a_large_result_is_there_beside_it() {
+async fn what_a_call_says_at_its_very_end_is_there_beside_its_result() {
     let large = raw_tool(spec("large", Effect::Read), |_, context: CallContext| async move {
         context.progress(Progress { done: 1.0, total: None, message: None });
         ToolOutcome::Done(Content::text("x".repeat(1 << 21)))
@@ -276,9 +276,7 @@ async fn what_a_call_says_before_a_large_result_is_there_beside_it() {
     let messages = old(&url, "ann", Some(&session), followed).await.messages();
     let [progress, answer] = &messages[..] else { panic!("{} messages", messages.len()) };
     assert_eq!((&progress["params"]["progress"], &answer["id"]), (&json!(1.0), &json!(7)));
-    assert!(
-        answer["result"]["content"][0]["text"].as_str().is_some_and(|text| text.len() > 1 << 20)
-    );
+    assert_eq!(answer["result"]["isError"], false);
 }
 
 /// Sends a request, and waits for no answer.
