@@ -21,6 +21,8 @@ use crate::http::routes::route::ReplyFuture;
 
 /// Fields that one request changes at the most.
 const MOST_CHANGES: usize = 1_000;
+/// Characters of the longest path.
+const LONGEST_PATH: usize = 1_024;
 /// Longest value that a record of it shows, in bytes of JSON.
 const LONGEST_RECORDED: usize = 500;
 
@@ -32,10 +34,10 @@ pub(crate) struct OverlayBody {
     #[serde(deserialize_with = "whole")]
     #[schemars(range(max = 9_007_199_254_740_991_u64))]
     expect: u64,
-    #[schemars(length(min = 1, max = 1000))]
+    #[schemars(length(min = 1, max = MOST_CHANGES))]
     changes: Vec<FieldChangeBody>,
     /// For whoever reads it later.
-    #[schemars(length(max = 500))]
+    #[schemars(length(max = LONGEST_WHY))]
     why: Option<String>,
     /// When the changes end by themselves, as RFC 3339 writes it.
     #[schemars(extend("format" = "date-time"))]
@@ -49,7 +51,7 @@ pub(crate) struct OverlayBody {
 #[serde(deny_unknown_fields)]
 struct FieldChangeBody {
     /// As the file would name it: `tool.github__delete_repo.enabled`.
-    #[schemars(length(max = 1024))]
+    #[schemars(length(max = LONGEST_PATH))]
     path: String,
     /// What the field says from now on; `null` takes it away.
     #[serde(default, deserialize_with = "given")]
@@ -62,6 +64,32 @@ struct FieldChangeBody {
     #[serde(default, deserialize_with = "whole")]
     #[schemars(range(max = 9_007_199_254_740_991_u64))]
     row: Option<u64>,
+}
+
+impl OverlayBody {
+    /// Refuses what the document of this door refuses, in a trial too, and reads `until`: seconds
+    /// since the epoch.
+    fn check(&self) -> Result<Option<u64>, HttpProblem> {
+        let refused = |detail| HttpProblem::new(ProblemKind::InvalidBody, detail);
+        if self.changes.is_empty() || self.changes.len() > MOST_CHANGES {
+            return Err(refused(format!("`changes` must have from 1 to {MOST_CHANGES} items")));
+        }
+        let is_longer = |text: &str, most: usize| text.chars().nth(most).is_some();
+        if let Some(place) = self.changes.iter().position(|it| is_longer(&it.path, LONGEST_PATH)) {
+            let detail = format!("`changes[{place}].path` has more than {LONGEST_PATH} characters");
+            return Err(refused(detail));
+        }
+        if self.why.as_ref().is_some_and(|why| is_longer(why, LONGEST_WHY)) {
+            return Err(refused(format!("`why` has more than {LONGEST_WHY} characters")));
+        }
+        let Some(until) = &self.until else { return Ok(None) };
+        let Ok(until) = until.parse::<Timestamp>() else {
+            let detail = "`until` must be a time as RFC 3339 writes it: `2030-01-31T12:00:00Z`";
+            return Err(refused(detail.to_owned()));
+        };
+        // What lies before the epoch has passed as well.
+        Ok(Some(u64::try_from(until.as_second()).unwrap_or(0)))
+    }
 }
 
 /// Tells `null` from nothing.
@@ -81,12 +109,9 @@ pub(crate) fn change(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
         let body: OverlayBody = asked.json()?;
         let (expect, is_trial) = (body.expect, body.dry_run);
-        if body.changes.is_empty() || body.changes.len() > MOST_CHANGES {
-            let detail = format!("`changes` must have from 1 to {MOST_CHANGES} items");
-            return Err(HttpProblem::new(ProblemKind::InvalidBody, detail));
-        }
+        let until = body.check()?;
         let over = asked.gateway.overlay.config()?;
-        let edit = match wanted(body, name(&asked.caller)) {
+        let edit = match wanted(body, until, name(&asked.caller)) {
             Ok(changes) => OverlayEdit::Set(changes),
             Err(problems) if is_trial => return tried(&over, &problems),
             Err(problems) => return Err(refused(OverlayRefusal::Problems(problems), &over)),
@@ -182,7 +207,11 @@ fn name(caller: &Caller) -> String {
     if tenant == LOCAL { subject.clone() } else { format!("{subject} of {tenant}") }
 }
 
-fn wanted(body: OverlayBody, by: String) -> Result<FieldChanges, Vec<ChangeProblem>> {
+fn wanted(
+    body: OverlayBody,
+    until: Option<u64>,
+    by: String,
+) -> Result<FieldChanges, Vec<ChangeProblem>> {
     let problem = |path: &str, message: String| ChangeProblem { path: path.to_owned(), message };
     let mut problems = Vec::new();
     let mut fields = Vec::new();
@@ -196,21 +225,10 @@ fn wanted(body: OverlayBody, by: String) -> Result<FieldChanges, Vec<ChangeProbl
             Ok(path) => fields.push(FieldChange { path, value, row }),
         }
     }
-    let until = body.until.map(|until| until.parse::<Timestamp>()).transpose();
-    let until = until.map(|until| until.and_then(|until| u64::try_from(until.as_second()).ok()));
-    if until.is_err() {
-        let message = "`until` must be a time as RFC 3339 writes it: `2030-01-31T12:00:00Z`";
-        problems.push(problem("", message.to_owned()));
+    if !problems.is_empty() {
+        return Err(problems);
     }
-    if body.why.as_ref().is_some_and(|why| why.chars().count() > LONGEST_WHY) {
-        problems.push(problem("", format!("`why` has more than {LONGEST_WHY} characters")));
-    }
-    match until {
-        Ok(until) if problems.is_empty() => {
-            Ok(FieldChanges { fields, by, why: body.why.filter(|why| !why.is_empty()), until })
-        }
-        _ => Err(problems),
-    }
+    Ok(FieldChanges { fields, by, why: body.why.filter(|why| !why.is_empty()), until })
 }
 
 /// What there is now, as everybody is told it.
