@@ -122,10 +122,11 @@ impl HttpHandlerInner {
     async fn admit(
         self: &Arc<Self>,
         guest: AuthenticatedCaller,
-        head: Parts,
+        mut head: Parts,
         body: impl Future<Output = Result<Bytes, HttpRefusal>>,
     ) -> Result<Response, HttpRefusal> {
         let AuthenticatedCaller { caller, profile, trace, trace_state } = guest;
+        named_by_address(&mut head);
         let headers = &head.headers;
         let twice = |name: &HeaderName| headers.get_all(name).iter().nth(1).is_some();
         // Of most requests the two counts tell that no header came twice.
@@ -196,7 +197,7 @@ impl HttpHandlerInner {
             None => (behind.parse().ok(), None),
         };
         let gone = || {
-            let ended = EventLog::of_session();
+            let ended = EventLog::of_session(Arc::default());
             ended.end(None);
             request_events(ended.read(None), false)
         };
@@ -234,6 +235,16 @@ impl HttpHandlerInner {
         let sealed = sealed.to_str().map_err(|_| NO_SESSION)?;
         self.tokens.open(sealed, caller, profile).map(Some).ok_or(NO_SESSION)
     }
+}
+
+/// A request of HTTP/2 says in its address how this server is called, and may have no `Host`.
+fn named_by_address(head: &mut Parts) {
+    let Some(authority) = head.uri.authority().filter(|_| !head.headers.contains_key(HOST)) else {
+        return;
+    };
+    // What stands before an `@` names no server.
+    let named = authority.as_str().rsplit('@').next().map(HeaderValue::from_str);
+    head.headers.extend(named.and_then(Result::ok).map(|named| (HOST, named)));
 }
 
 fn not_allowed(allowed: &'static str) -> Response {

@@ -5,6 +5,7 @@
 
 pub(crate) mod conversation;
 pub(crate) mod event_log;
+pub(crate) mod kept_bytes;
 pub(crate) mod negotiation;
 pub(crate) mod open_requests;
 pub(crate) mod request;
@@ -26,6 +27,7 @@ use super::settings::McpServerSettings;
 use crate::door::client::subscriptions::ListChanges;
 use conversation::Conversation;
 use event_log::EventLog;
+use kept_bytes::KeptBytes;
 use streams::SessionStreams;
 
 /// How often it is looked which of them are forgotten.
@@ -39,6 +41,8 @@ pub(crate) struct McpSessionRegistry {
     longest: Duration,
     all: Mutex<HashMap<Arc<str>, Arc<McpSession>, RandomState>>,
     is_swept: AtomicBool,
+    /// What is kept of their streams.
+    kept: Arc<KeptBytes>,
     own: Weak<Self>,
 }
 
@@ -61,12 +65,18 @@ impl McpSessionRegistry {
             longest: settings.longest_session,
             all: Mutex::default(),
             is_swept: AtomicBool::new(false),
+            kept: Arc::default(),
             own: own.clone(),
         })
     }
 
     fn all(&self) -> MutexGuard<'_, HashMap<Arc<str>, Arc<McpSession>, RandomState>> {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One that has not begun.
+    pub(crate) fn create(&self, owner: Arc<Caller>, changes: ListChanges) -> Arc<McpSession> {
+        McpSession::new(owner, changes, Arc::clone(&self.kept))
     }
 
     /// How many are open.
@@ -155,8 +165,8 @@ impl McpSessionRegistry {
 }
 
 impl McpSession {
-    pub(crate) fn new(owner: Arc<Caller>, changes: ListChanges) -> Arc<Self> {
-        let unrelated = EventLog::of_session();
+    fn new(owner: Arc<Caller>, changes: ListChanges, kept: Arc<KeptBytes>) -> Arc<Self> {
+        let unrelated = EventLog::of_session(kept);
         let now = Instant::now();
         Arc::new(Self {
             conversation: Arc::new(Conversation::new(Arc::clone(&unrelated) as _)),

@@ -136,7 +136,7 @@ impl HttpHandlerInner {
         let (caller, profile) =
             (Arc::clone(&request_context.caller), request_context.profile.clone());
         let changes = ListChanges::begin(&self.server_state.cribs, &request_context);
-        let session = McpSession::new(Arc::clone(&caller), changes);
+        let session = self.sessions.create(Arc::clone(&caller), changes);
         let mut response = self.of_session(request_context, &session, asked).await;
         if session.conversation.wanted().is_none() {
             *response.status_mut() = StatusCode::BAD_REQUEST;

@@ -9,6 +9,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 use toolcrib_core::BoxFuture;
 
+use super::kept_bytes::KeptBytes;
 use crate::door::client::logs::LogListener;
 use crate::door::client::outbound::{Outbound, OutboundKind};
 
@@ -24,6 +25,8 @@ pub(crate) struct EventLog {
     stream: Option<u64>,
     state: Mutex<EventLogState>,
     told: Notify,
+    /// What is kept on all streams together.
+    kept: Arc<KeptBytes>,
 }
 
 #[derive(Default)]
@@ -31,6 +34,7 @@ struct EventLogState {
     events: VecDeque<LoggedEvent>,
     /// Of notifications among them.
     notifications: usize,
+    /// Of notifications.
     bytes: usize,
     /// How many were said.
     said: u64,
@@ -50,13 +54,18 @@ struct LoggedEvent {
 
 impl EventLogState {
     /// Forgets the oldest notifications where there are too many.
-    fn forget(&mut self) {
-        while self.notifications > MOST || (self.bytes > MOST_BYTES && self.notifications > 1) {
+    fn forget(&mut self, kept: &KeptBytes) {
+        let is_too_much = |state: &Self| {
+            let is_large = state.bytes > MOST_BYTES || kept.is_over();
+            state.notifications > MOST || (is_large && state.notifications > 1)
+        };
+        while is_too_much(self) {
             let is_notification = |event: &LoggedEvent| event.kind == OutboundKind::Notification;
             let oldest = self.events.iter().position(is_notification);
             let Some(event) = oldest.and_then(|at| self.events.remove(at)) else { return };
             self.notifications -= 1;
             self.bytes -= event.text.len();
+            kept.remove(event.text.len());
         }
     }
 }
@@ -69,16 +78,22 @@ pub(crate) struct EventReader {
 }
 
 impl EventLog {
-    pub(crate) fn of_request(stream: u64) -> Arc<Self> {
-        Self::new(Some(stream))
+    /// That of a request of this session, under a number.
+    pub(super) fn of_request(&self, stream: u64) -> Arc<Self> {
+        Self::new(Some(stream), Arc::clone(&self.kept))
     }
 
-    pub(crate) fn of_session() -> Arc<Self> {
-        Self::new(None)
+    pub(crate) fn of_session(kept: Arc<KeptBytes>) -> Arc<Self> {
+        Self::new(None, kept)
     }
 
-    fn new(stream: Option<u64>) -> Arc<Self> {
-        Arc::new(Self { stream, state: Mutex::default(), told: Notify::new() })
+    fn new(stream: Option<u64>, kept: Arc<KeptBytes>) -> Arc<Self> {
+        Arc::new(Self { stream, state: Mutex::default(), told: Notify::new(), kept })
+    }
+
+    /// Whether all streams together keep more than they may.
+    pub(super) fn is_over(&self) -> bool {
+        self.kept.is_over()
     }
 
     fn state(&self) -> MutexGuard<'_, EventLogState> {
@@ -113,8 +128,9 @@ impl EventLog {
             state.notifications += 1;
             state.bytes += text.len();
         }
+        self.kept.add(text.len());
         state.events.push_back(LoggedEvent { number, kind, text: text.into() });
-        state.forget();
+        state.forget(&self.kept);
         drop(state);
         self.told.notify_waiters();
     }
@@ -159,6 +175,13 @@ impl EventLog {
 
     pub(crate) fn has_readers(&self) -> bool {
         self.state().readers > 0
+    }
+}
+
+impl Drop for EventLog {
+    fn drop(&mut self) {
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        self.kept.remove(state.events.iter().map(|event| event.text.len()).sum());
     }
 }
 

@@ -37,7 +37,7 @@ impl SessionStreams {
     pub(crate) fn of_request(&self) -> Arc<EventLog> {
         let mut requests = self.requests();
         requests.count += 1;
-        EventLog::of_request(requests.count)
+        self.unrelated.of_request(requests.count)
     }
 
     /// Keeps the stream of a request under its number, until a while after its end.
@@ -64,7 +64,12 @@ impl SessionStreams {
 
 impl RequestStreams {
     fn forget(&mut self) {
-        self.kept.retain(|_, log| log.ended().is_none_or(|ended| ended.elapsed() < LIFE));
+        let is_kept = |log: &EventLog| {
+            let ended = log.ended();
+            ended
+                .is_none_or(|ended| ended.elapsed() < LIFE && (!log.is_over() || log.has_readers()))
+        };
+        self.kept.retain(|_, log| is_kept(log));
         let ended = self.kept.iter().filter(|(_, log)| log.ended().is_some());
         let ended: Vec<u64> = ended.map(|(number, _)| *number).collect();
         for number in ended.iter().take(ended.len().saturating_sub(MOST)) {

@@ -5,6 +5,7 @@ mod batches;
 mod consent;
 #[path = "../../../examples/conformance_server/cribs.rs"]
 mod cribs;
+mod embedded;
 mod ext_tasks;
 mod extension;
 #[path = "../../../examples/conformance_server/fixtures.rs"]
