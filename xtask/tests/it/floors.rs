@@ -90,7 +90,7 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
     ),
     // Floor 3.
     ("toolcrib", &[ROOMS, NETWORK]),
-    ("toolcrib-server", &[ROOMS, NETWORK, PROGRAMS, &["toolcrib"]]),
+    ("toolcrib-server", &[ROOMS, NETWORK, PROGRAMS]),
     // For tests and chores only; nothing that ships may name them.
     ("toolcrib-testkit", &[ROOMS, NETWORK, PROGRAMS]),
     ("toolcrib-load", &[]),

@@ -21,12 +21,12 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolcrib::config::AuditSettings;
-use toolcrib::store::{CallRecord, KnownEnd, Store};
-use toolcrib::{
+use toolcrib_config::AuditSettings;
+use toolcrib_core::{
     BoxFuture, CallDecided, CallFinished, Caller, Effect, Fingerprint, LedgerError, ProvidedCall,
     QuestionEvent, ToolOutcome,
 };
+use toolcrib_store::{CallRecord, KnownEnd, Store};
 
 use error::AuditError;
 use file::AuditFile;

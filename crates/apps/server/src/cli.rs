@@ -19,7 +19,7 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use clap::{CommandFactory, Parser};
 use serde_json::json;
-use toolcrib::config::LogSettings;
+use toolcrib_config::LogSettings;
 
 use args::{
     AuditCommand, CONFIG, Cli, Command, CribCommand, EffectsArgs, GlobalArgs, ModelCommand,

@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::{Context, Result, bail};
-use toolcrib::config::open_ordinary_file;
-pub(crate) use toolcrib::config::{ProcessLookup, inherited_variables};
+use toolcrib_config::open_ordinary_file;
+pub(crate) use toolcrib_config::{ProcessLookup, inherited_variables};
 
 /// Largest file or message that is read, in bytes.
 const LARGEST: u64 = 16 * 1024 * 1024;
@@ -230,7 +230,7 @@ pub(crate) fn dies_at() {
     let (moment, time) = text.split_once('#').unwrap_or((&text, "1"));
     let time = time.parse().unwrap_or(1);
     let _ = MOMENT.set((moment.to_owned(), AtomicU32::new(time)));
-    toolcrib::failpoint::watch(|reached| {
+    toolcrib_core::failpoint::watch(|reached| {
         let Some((moment, left)) = MOMENT.get() else { return };
         if moment == reached && left.fetch_sub(1, Ordering::AcqRel) == 1 {
             anstream::eprintln!("dies at a moment of a test");

@@ -6,11 +6,11 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Instant;
 
 use serde_json::json;
-use toolcrib::json::invisible::prose;
-use toolcrib::{
+use toolcrib_core::{
     BoxFuture, Caller, Fingerprint, Intent, Policy, ToolSpec, UnlistedAccess, UnlistedResource,
     Verdict,
 };
+use toolcrib_json::invisible::prose;
 
 use crate::config::freezes::{FreezeFile, FreezeList, FreezeRow};
 use crate::config::kept_file::KeptStamp;

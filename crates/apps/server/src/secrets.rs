@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 use anyhow::{Context as _, Result};
 use rustix::process::{Resource, Rlimit, setrlimit};
 use serde_json::Value;
-use toolcrib::{Redactor, Secrets};
+use toolcrib_core::{Redactor, Secrets};
 
 /// For the whole process: a panic knows of nobody's output, and is masked as well.
 static KNOWN: RwLock<Vec<Arc<Redactor>>> = RwLock::new(Vec::new());

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-pub(crate) use toolcrib::config::{SourceHandle, SourceRegistry};
+pub(crate) use toolcrib_config::{SourceHandle, SourceRegistry};
 
 use crate::{config, secrets};
 

@@ -21,12 +21,12 @@ use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context as _, Result, anyhow};
 use tokio::sync::mpsc::UnboundedSender;
-use toolcrib::config::{Config, LogFormat, LogLevel};
-use toolcrib::store::Store;
-use toolcrib::{
+use toolcrib_config::{Config, LogFormat, LogLevel};
+use toolcrib_core::{
     BoxFuture, CallDecided, CallFinished, CallKey, LedgerError, Observer, OutboundFinished,
     Progress, ProvidedCall, QuestionEvent, TicketId,
 };
+use toolcrib_store::Store;
 
 pub(crate) use metrics::ServerMetrics;
 pub(crate) use operations::{ClientTransport, OperationErrorType, OperationLabels, OperationTrace};

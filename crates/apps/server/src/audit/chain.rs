@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
-use toolcrib::json::invisible::exact_json;
+use toolcrib_json::invisible::exact_json;
 
 use super::rotation::CONTINUES;
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use toolcrib::config::LogLevel;
+use toolcrib_config::LogLevel;
 
 use super::chain::{ChainHead, ChainLink, LONGEST_LINE};
 use super::error::AuditError;

@@ -6,8 +6,8 @@ use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use toolcrib::store::Store;
-use toolcrib::{Caller, Effect, Ending, ErrorKind, TicketId, TicketLedger as _};
+use toolcrib_core::{Caller, Effect, Ending, ErrorKind, TicketId, TicketLedger as _};
+use toolcrib_store::Store;
 
 use super::chain::{ChainLink, LONGEST_LINE};
 use super::open_decisions::LinePosition;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
-use toolcrib::config::{AuditSettings, LogLevel};
+use toolcrib_config::{AuditSettings, LogLevel};
 
 use super::error::AuditError;
 use super::file::AuditFile;

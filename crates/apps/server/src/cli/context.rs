@@ -8,16 +8,16 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow, bail};
 use serde_json::json;
 use tokio::runtime::{Builder, Runtime};
-use toolcrib::catalog::SourceState;
-use toolcrib::config::{Config, CribParts};
-use toolcrib::dialect::{Anthropic, Dialect, Gemini, OpenAiChat, OpenAiResponses, StrictMode};
-use toolcrib::mcp::wait_for_programs;
-use toolcrib::pins::PinFile;
-use toolcrib::rules::Rules;
-use toolcrib::{
-    Caller, Catalog, ChoiceScope, Crib, CribBuilder, CribLimits, Discovery, Ledger, Plan,
-    PlanRequest, Run, SourceId,
+use toolcrib_config::{Config, CribParts};
+use toolcrib_core::{
+    Caller, Catalog, ChoiceScope, CribLimits, Discovery, Ledger, Plan, PlanRequest, Run, SourceId,
 };
+use toolcrib_dialect::{Anthropic, Dialect, Gemini, OpenAiChat, OpenAiResponses, StrictMode};
+use toolcrib_engine::catalog::SourceState;
+use toolcrib_engine::pins::PinFile;
+use toolcrib_engine::rules::Rules;
+use toolcrib_engine::{Crib, CribBuilder};
+use toolcrib_mcp::wait_for_programs;
 
 use super::args::{CONFIG, DialectName, GlobalArgs, LOCK, ModeName, RequestArgs, ScopeName};
 use super::hints;

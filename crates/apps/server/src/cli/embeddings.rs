@@ -7,9 +7,10 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow};
 use tokio::sync::watch;
 use tokio::task::spawn_blocking;
-use toolcrib::config::{Config, EmbedderSettings};
-use toolcrib::discovery::SemanticSearch;
-use toolcrib::{Crib, Fingerprint};
+use toolcrib_config::{Config, EmbedderSettings};
+use toolcrib_core::Fingerprint;
+use toolcrib_engine::Crib;
+use toolcrib_engine::discovery::SemanticSearch;
 
 use super::args::LOCK;
 use super::output::Output;

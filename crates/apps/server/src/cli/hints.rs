@@ -1,6 +1,6 @@
 //! Our commands and addresses, of which the words of a call tell.
 
-use toolcrib::DoorHints;
+use toolcrib_core::DoorHints;
 
 pub(crate) fn ours() -> DoorHints {
     DoorHints {

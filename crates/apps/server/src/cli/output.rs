@@ -17,8 +17,8 @@ use anstyle::{AnsiColor, Style};
 use anyhow::Result;
 use comfy_table::{ContentArrangement, Table, presets};
 use serde_json::{Value, json};
-use toolcrib::config::LogLevel;
-use toolcrib::json::invisible::{exact, exact_json, prose};
+use toolcrib_config::LogLevel;
+use toolcrib_json::invisible::{exact, exact_json, prose};
 
 use crate::secrets;
 use crate::telemetry::log;

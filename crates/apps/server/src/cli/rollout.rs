@@ -19,9 +19,9 @@ use std::time::Duration;
 
 use anyhow::{Result, anyhow, bail};
 use serde_json::Value;
-use toolcrib::Ledger;
-use toolcrib::config::{AgentSettings, Config};
-use toolcrib::ledger::MemoryLedger;
+use toolcrib_config::{AgentSettings, Config};
+use toolcrib_core::Ledger;
+use toolcrib_engine::ledger::MemoryLedger;
 
 use crate::cli::CommandExit;
 use crate::cli::args::{GlobalArgs, RolloutArgs, RolloutCommand};

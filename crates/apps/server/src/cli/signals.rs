@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use tokio::runtime::Runtime;
 use tokio::signal::ctrl_c;
-use toolcrib::{BatchOptions, FormFallback, Host};
+use toolcrib_core::{BatchOptions, FormFallback, Host};
 
 use super::output::Output;
 use crate::cli::output::terminal::TerminalHost;

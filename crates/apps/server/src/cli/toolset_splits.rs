@@ -11,12 +11,12 @@ use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use tokio::task::spawn_blocking;
-use toolcrib::Fingerprint;
-use toolcrib::agent::model::ModelSettings;
-use toolcrib::agent::model::{CallChoice, ModelClient, ModelFault, ModelFaultKind, ModelRequest};
-use toolcrib::agent::{InputPart, ThreadItem, Usage};
-use toolcrib::config::{Config, SourceFactory as _};
-use toolcrib::toolsets::{SplitOutcome, SplitQuestion, ToolsetSplits};
+use toolcrib_agent::model::ModelSettings;
+use toolcrib_agent::model::{CallChoice, ModelClient, ModelFault, ModelFaultKind, ModelRequest};
+use toolcrib_agent::{InputPart, ThreadItem, Usage};
+use toolcrib_config::{Config, SourceFactory as _};
+use toolcrib_core::Fingerprint;
+use toolcrib_engine::toolsets::{SplitOutcome, SplitQuestion, ToolsetSplits};
 
 use super::args::LOCK;
 use super::output::Output;

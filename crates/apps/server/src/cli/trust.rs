@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use serde_json::json;
-use toolcrib::Fingerprint;
-use toolcrib::config::{Config, Disclosure};
+use toolcrib_config::{Config, Disclosure};
+use toolcrib_core::Fingerprint;
 
 use super::output::Output;
 use crate::config;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 use serde::{Deserialize, Serialize};
-use toolcrib::{Caller, Effect, ToolSpec};
+use toolcrib_core::{Caller, Effect, ToolSpec};
 
 use super::kept_file::{KeptFile, KeptStamp};
 use super::overlays::now;

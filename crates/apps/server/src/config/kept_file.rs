@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::{Context as _, Result};
-use toolcrib::Fingerprint;
+use toolcrib_core::Fingerprint;
 
 use super::{private_folder, state_folder};
 
@@ -81,7 +81,7 @@ impl KeptFile {
         let mut file = private(&new).with_context(|| self.unwritable())?;
         let written = file.set_len(0).and_then(|()| file.write_all(text.as_bytes()));
         written.and_then(|()| file.sync_all()).with_context(|| self.unwritable())?;
-        toolcrib::failpoint::reached("kept file written");
+        toolcrib_core::failpoint::reached("kept file written");
         std::fs::rename(&new, &self.path).with_context(|| self.unwritable())?;
         // Without its folder the name of the new one might not outlive a loss of power.
         #[cfg(unix)]

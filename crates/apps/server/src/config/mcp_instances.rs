@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
-use toolcrib::Secret;
+use toolcrib_core::Secret;
 
 use super::registry::{self, RegistryEntry};
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use anyhow::{Context as _, Result, bail};
-use toolcrib::config::Overlay;
+use toolcrib_config::Overlay;
 
 use super::kept_file::{KeptFile, KeptStamp};
 

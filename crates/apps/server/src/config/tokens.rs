@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
-use toolcrib::Secret;
+use toolcrib_core::Secret;
 use uuid::Uuid;
 
 pub(super) use token_file::is_private;

@@ -23,9 +23,7 @@ mod wire;
 
 use http::{HeaderName, Method, StatusCode, header};
 use serde_json::{Map, Value, json};
-use toolcrib::a2a_server::{
-    A2aFault, A2aFaultKind, A2aOperation, AskedVersion, OperationKind, rpc,
-};
+use toolcrib_a2a_server::{A2aFault, A2aFaultKind, A2aOperation, AskedVersion, OperationKind, rpc};
 
 use crate::http::pipeline::host_check::single;
 use crate::http::routes::problem::{HttpProblem, ProblemKind};
@@ -100,7 +98,7 @@ pub(crate) fn notified(asked: GatewayRequest) -> ReplyFuture {
         // What it says is not believed, and has one reading all the same.
         asked.json::<Map<String, Value>>()?;
         let name = asked.segments.first().map(String::as_str).unwrap_or_default();
-        if toolcrib::a2a::notified(name) {
+        if toolcrib_a2a_client::notified(name) {
             return Ok(reply::status(StatusCode::OK, &json!({})));
         }
         let detail = "no call waits for this: its task is over, or is looked at without word";

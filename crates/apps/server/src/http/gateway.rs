@@ -3,7 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
-use toolcrib::mcp::McpServerSettings;
+use toolcrib_mcp::McpServerSettings;
 
 use super::mcp;
 use super::routes::openapi;

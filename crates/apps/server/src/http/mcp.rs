@@ -12,13 +12,14 @@ use http::request::Parts;
 use http::{HeaderValue, Method, Request};
 use http_body_util::BodyExt;
 use serde_json::Value;
-use toolcrib::auth::{AccessLevel, ProtectedResource, needed, reach};
-use toolcrib::config::LiveConfig;
-use toolcrib::mcp::{
+use toolcrib_auth::{AccessLevel, ProtectedResource, needed, reach};
+use toolcrib_config::LiveConfig;
+use toolcrib_core::{Caller, ParkedCall};
+use toolcrib_engine::Crib;
+use toolcrib_mcp::{
     AuthenticatedCaller, CribProvider, McpObserver, McpOperation, McpOperationFailure, McpServer,
     McpServerSettings,
 };
-use toolcrib::{Caller, Crib, ParkedCall};
 
 use super::rest::tickets::{decides, enters};
 use crate::http::pipeline::authentication::lacking;
@@ -87,7 +88,7 @@ fn insufficient_scope_hint(
     };
     let crib = asked.crib(profile)?;
     let sees = |caller: &Caller| {
-        let plan = crib.plan(caller, toolcrib::PlanRequest::default());
+        let plan = crib.plan(caller, toolcrib_core::PlanRequest::default());
         plan.is_ok_and(|plan| {
             let raw = || message.pointer("/params/arguments").cloned().into();
             let meant = plan.meant(name, raw, &crib.executor().limits().arguments);

@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use tokio_util::sync::CancellationToken;
-use toolcrib::RunLedger;
-use toolcrib::auth::SigningKey;
-use toolcrib::config::{Config, LiveConfig, ServerLimits};
-use toolcrib::egress::Network;
-use toolcrib::ledger::MemoryRuns;
-use toolcrib::mcp::McpServer;
-use toolcrib::store::Store;
+use toolcrib_auth::SigningKey;
+use toolcrib_config::{Config, LiveConfig, ServerLimits};
+use toolcrib_core::RunLedger;
+use toolcrib_egress::Network;
+use toolcrib_engine::ledger::MemoryRuns;
+use toolcrib_mcp::McpServer;
+use toolcrib_store::Store;
 
 use crate::freeze::FreezeGuard;
 use crate::http::a2a::push::registry::PushRegistry;
@@ -36,7 +36,7 @@ const FULL: Duration = Duration::from_secs(1);
 pub(crate) struct GatewayState {
     pub(crate) live: Arc<LiveConfig>,
     /// The door of the Model Context Protocol; sessions of older clients live in it.
-    pub(crate) mcp: toolcrib::mcp::McpHttpHandler,
+    pub(crate) mcp: toolcrib_mcp::McpHttpHandler,
     pub(crate) door: McpServer,
     /// What `/v1/openapi.json` says to everybody, made when it is asked for.
     pub(crate) document: LazyLock<Bytes>,

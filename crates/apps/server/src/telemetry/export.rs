@@ -9,8 +9,8 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
-use toolcrib::config::LogLevel;
-use toolcrib::egress::{EgressBody, EgressRequest};
+use toolcrib_config::LogLevel;
+use toolcrib_egress::{EgressBody, EgressRequest};
 
 use super::family::{MetricFamily, MetricKind, MetricPoint, MetricValue};
 use super::spans::{SpanQueue, attributes_of, nanoseconds};

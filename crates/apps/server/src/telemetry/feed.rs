@@ -8,12 +8,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
 use tokio::sync::watch;
-use toolcrib::auth::{AccessLevel, is_operator, reach};
-use toolcrib::catalog::SourceState;
-use toolcrib::{
+use toolcrib_auth::{AccessLevel, is_operator, reach};
+use toolcrib_core::{
     CallDecided, CallFinished, CallKey, Caller, Progress, QuestionEvent, TicketId, ToolName,
     ToolOutcome,
 };
+use toolcrib_engine::catalog::SourceState;
 
 use super::recent_calls::{RecentCall, cut, progress_json};
 

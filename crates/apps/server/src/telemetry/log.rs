@@ -14,9 +14,9 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
-use toolcrib::config::{LogFormat, LogLevel};
-use toolcrib::json::invisible::exact_json;
-use toolcrib::{CallFinished, ErrorKind, ToolError, ToolOutcome};
+use toolcrib_config::{LogFormat, LogLevel};
+use toolcrib_core::{CallFinished, ErrorKind, ToolError, ToolOutcome};
+use toolcrib_json::invisible::exact_json;
 
 use super::metrics::outcome;
 use super::recent_calls::{cut, cut_to};
@@ -163,7 +163,7 @@ pub(super) fn call(call: &CallFinished<'_>, took: Duration) {
         "ran_us": microseconds(call.ran),
         "attempts": call.attempts,
         "key": call.key,
-        "request": call.trace.map(toolcrib::Trace::trace_id),
+        "request": call.trace.map(toolcrib_core::Trace::trace_id),
         "cause": cause,
     });
     line(level, "call", fields);

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use foldhash::fast::RandomState;
-use toolcrib::{CallFinished, ErrorKind, SourceId, ToolName, ToolOutcome};
+use toolcrib_core::{CallFinished, ErrorKind, SourceId, ToolName, ToolOutcome};
 
 use super::family::{DurationHistogram, MetricFamily, MetricValue};
 use super::operations::OperationMetrics;

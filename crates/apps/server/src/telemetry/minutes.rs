@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use toolcrib::ToolOutcome;
+use toolcrib_core::ToolOutcome;
 
 const MINUTES: u64 = 60;
 

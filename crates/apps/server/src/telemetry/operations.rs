@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use foldhash::fast::RandomState;
 use serde_json::Value as Json;
-use toolcrib::{OutboundFinished, ToolName, Trace, TraceState};
+use toolcrib_core::{OutboundFinished, ToolName, Trace, TraceState};
 
 use super::family::{BucketBounds, DurationHistogram, MetricFamily, MetricValue};
 

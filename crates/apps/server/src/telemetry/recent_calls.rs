@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 use foldhash::fast::RandomState;
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use toolcrib::{
+use toolcrib_core::{
     CallDecided, CallFinished, CallKey, Caller, Progress, SourceId, ToolName, ToolOutcome, ToolSpec,
 };
 

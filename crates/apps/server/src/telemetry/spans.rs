@@ -7,9 +7,9 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
-use toolcrib::config::TelemetrySettings;
-use toolcrib::egress::{Egress, Network};
-use toolcrib::{CallFinished, OutboundFinished, ToolOutcome, Trace};
+use toolcrib_config::TelemetrySettings;
+use toolcrib_core::{CallFinished, OutboundFinished, ToolOutcome, Trace};
+use toolcrib_egress::{Egress, Network};
 
 use super::metrics::outcome;
 use super::operations::{OperationErrorType, OperationLabels, OperationTrace};

@@ -3,7 +3,7 @@
 use std::fmt::{Debug, Write as _};
 
 use serde_json::json;
-use toolcrib::config::LogLevel;
+use toolcrib_config::LogLevel;
 use tracing::field::{Field, Visit};
 use tracing::level_filters::LevelFilter;
 use tracing::span::{Attributes, Id, Record};

@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Map, Value, json};
-use toolcrib::{
+use toolcrib_core::{
     Call, CallDecided, CallFinished, Caller, ParkedCall, QuestionEvent, QuestionStage, Response,
     Ruling, SourceId, TicketId, ToolName, ToolOutcome,
 };

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use toolcrib::json::schema::Schema;
+use toolcrib_json::schema::Schema;
 use toolcrib_testkit::{ScriptedModel, ScriptedTurn};
 
 use crate::process::{Folder, Ran};

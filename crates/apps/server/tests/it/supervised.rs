@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
-use toolcrib::agent::model::{CallChoice, ModelApi, ModelClient, ModelSettings};
-use toolcrib::agent::{Agent, AgentRun, Budget, CheckPolicy, RunOrder, RunPause, ThreadItem};
-use toolcrib::config::LiveConfig;
-use toolcrib::selection::{AgentSystem, BindSettings, WorkerRole, WorkerView};
-use toolcrib::{Caller, PlanRequest, ToolName};
+use toolcrib_agent::model::{CallChoice, ModelApi, ModelClient, ModelSettings};
+use toolcrib_agent::{Agent, AgentRun, Budget, CheckPolicy, RunOrder, RunPause, ThreadItem};
+use toolcrib_config::LiveConfig;
+use toolcrib_core::{Caller, PlanRequest, ToolName};
+use toolcrib_engine::selection::{AgentSystem, BindSettings, WorkerRole, WorkerView};
 use toolcrib_testkit::{ScriptedModel, ScriptedTurn};
 
 use crate::process::Folder;

@@ -1,7 +1,7 @@
 //! The words of `toolcrib freeze`.
 
 use clap::{Subcommand, ValueEnum};
-use toolcrib::Effect;
+use toolcrib_core::Effect;
 
 use crate::config::freezes::FreezeScope;
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
-use toolcrib::config::{LogFormat, LogLevel, LogSettings};
+use toolcrib_config::{LogFormat, LogLevel, LogSettings};
 
 use crate::telemetry::start_log;
 

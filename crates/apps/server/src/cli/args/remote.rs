@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
-use toolcrib::store::{CallState, KnownEnd};
+use toolcrib_store::{CallState, KnownEnd};
 
 /// Which server, and who asks.
 #[derive(Debug, Args)]

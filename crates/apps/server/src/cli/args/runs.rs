@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
-use toolcrib::RunStage;
+use toolcrib_core::RunStage;
 
 use super::remote::RemoteArgs;
 

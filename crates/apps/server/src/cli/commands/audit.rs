@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
 use serde_json::json;
-use toolcrib::config::Config;
+use toolcrib_config::Config;
 
 use crate::cli::CommandExit;
 use crate::cli::args::{CONFIG, GlobalArgs};

@@ -8,8 +8,8 @@ mod session;
 use std::sync::Arc;
 
 use anyhow::{Result, anyhow, bail};
-use toolcrib::agent::model::ModelClient;
-use toolcrib::config::{AgentSettings, Config};
+use toolcrib_agent::model::ModelClient;
+use toolcrib_config::{AgentSettings, Config};
 
 use crate::cli::CommandExit;
 use crate::cli::args::{ChatArgs, GlobalArgs};

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
-use toolcrib::config::ListenerSettings;
+use toolcrib_config::ListenerSettings;
 use url::Url;
 
 use super::serve::LISTEN;

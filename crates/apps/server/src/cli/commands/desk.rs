@@ -7,8 +7,8 @@ use std::sync::Arc;
 use anyhow::{Context, Result, anyhow, bail};
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
-use toolcrib::config::{DeskSource, SourceHandle};
-use toolcrib::desk::backend::BackendError;
+use toolcrib_config::{DeskSource, SourceHandle};
+use toolcrib_desk::backend::BackendError;
 
 use crate::cli::CommandExit;
 use crate::cli::args::{DeskCommand, GlobalArgs};

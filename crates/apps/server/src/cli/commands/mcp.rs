@@ -8,12 +8,12 @@ use anyhow::Result;
 use tokio::runtime::Builder;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use toolcrib::Crib;
-use toolcrib::config::effects::told_of_undeclared;
-use toolcrib::config::{Environment, LiveConfig, kept_out, set_aside};
-use toolcrib::mcp::{McpServerSettings, wait_for_programs};
-use toolcrib::store::Store;
-use toolcrib::toolsets::ToolsetSplits;
+use toolcrib_config::effects::told_of_undeclared;
+use toolcrib_config::{Environment, LiveConfig, kept_out, set_aside};
+use toolcrib_engine::Crib;
+use toolcrib_engine::toolsets::ToolsetSplits;
+use toolcrib_mcp::{McpServerSettings, wait_for_programs};
+use toolcrib_store::Store;
 
 use super::serve::{LAST_SPANS, ServeConfig, means, open_store, pins, stop};
 use crate::cli::CommandExit;

@@ -17,7 +17,7 @@ pub(crate) fn policy(
     match command {
         PolicyCommand::Check { file } => {
             let text = config::file(&file)?;
-            match toolcrib::rules::Rules::parse(&text) {
+            match toolcrib_engine::rules::Rules::parse(&text) {
                 Ok(_) if output.json => output.value(&json!({ "problems": [] }))?,
                 Ok(_) => output.note(&format!("`{}` is good", file.display())),
                 Err(problems) => {

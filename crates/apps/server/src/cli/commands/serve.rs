@@ -18,11 +18,11 @@ use serde_json::json;
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
-use toolcrib::Ledger;
-use toolcrib::auth::ScopedPolicy;
-use toolcrib::config::{Environment, LiveConfig, ProfileView};
-use toolcrib::mcp::wait_for_programs;
-use toolcrib::store::{CallState, Store};
+use toolcrib_auth::ScopedPolicy;
+use toolcrib_config::{Environment, LiveConfig, ProfileView};
+use toolcrib_core::Ledger;
+use toolcrib_mcp::wait_for_programs;
+use toolcrib_store::{CallState, Store};
 
 use crate::cli::CommandExit;
 use crate::cli::args::{ClientName, GlobalArgs, ServeArgs};

@@ -7,9 +7,10 @@ use std::path::Path;
 
 use anyhow::{Context, Error, Result, anyhow, bail};
 use serde_json::json;
-use toolcrib::config::{Config, import as read_foreign, schema};
-use toolcrib::desk::google::GoogleBackend;
-use toolcrib::{BoxFuture, mcp};
+use toolcrib_config::{Config, import as read_foreign, schema};
+use toolcrib_core::BoxFuture;
+use toolcrib_desk::google::GoogleBackend;
+use toolcrib_mcp as mcp;
 
 use super::serve::{self, ServeConfig};
 use crate::cli::CommandExit;

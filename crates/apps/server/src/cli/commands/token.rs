@@ -2,8 +2,8 @@
 
 use anyhow::{Result, anyhow, bail};
 use serde_json::json;
-use toolcrib::auth::{TOOLS, digest, key_text};
-use toolcrib::config::Config;
+use toolcrib_auth::{TOOLS, digest, key_text};
+use toolcrib_config::Config;
 
 use crate::cli::CommandExit;
 use crate::cli::args::{GlobalArgs, TokenArgs};

@@ -10,9 +10,10 @@ use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderValue, Method, StatusCode};
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
-use toolcrib::config::Config;
-use toolcrib::egress::{Egress, EgressBody, EgressRequest, Network};
-use toolcrib::{Secret, egress};
+use toolcrib_config::Config;
+use toolcrib_core::Secret;
+use toolcrib_egress as egress;
+use toolcrib_egress::{Egress, EgressBody, EgressRequest, Network};
 use url::Url;
 
 use crate::cli::CommandExit;

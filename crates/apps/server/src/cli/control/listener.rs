@@ -12,10 +12,10 @@ use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-use toolcrib::Secret;
-use toolcrib::auth::LOCAL;
-use toolcrib::config::{Config, LiveConfig, LogLevel};
-use toolcrib::store::Store;
+use toolcrib_auth::LOCAL;
+use toolcrib_config::{Config, LiveConfig, LogLevel};
+use toolcrib_core::Secret;
+use toolcrib_store::Store;
 
 use crate::cli::args::GlobalArgs;
 use crate::config::mcp_instances;

@@ -8,7 +8,7 @@ use http::{Method, StatusCode};
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
-use toolcrib::egress::EgressError;
+use toolcrib_egress::EgressError;
 use url::Url;
 
 use super::client::{AmbiguousServer, ControlClient, ServerNotFound, ServerRefusal, followed};

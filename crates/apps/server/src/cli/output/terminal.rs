@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
-use toolcrib::json::invisible::exact;
-use toolcrib::{
+use toolcrib_core::{
     BoxFuture, CallKey, Host, HostQuestion, LogEntry, LogLevel, Progress, QuestionError,
     QuestionKind,
 };
+use toolcrib_json::invisible::exact;
 use url::Url;
 
 use super::Output;

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use serde_json::json;
-use toolcrib::agent::{Trainer, Trajectory};
+use toolcrib_agent::{Trainer, Trajectory};
 
 use crate::cli::CommandExit;
 use crate::cli::args::TrainerName;

@@ -8,7 +8,7 @@ use futures_util::FutureExt as _;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
-use toolcrib::agent::Trajectory;
+use toolcrib_agent::Trajectory;
 
 use super::judge::Judge;
 use super::out_file::OutFile;

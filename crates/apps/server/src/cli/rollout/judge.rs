@@ -8,8 +8,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
-use toolcrib::agent::Trajectory;
-use toolcrib::{Call, Caller, Crib, Discovery, PlanRequest};
+use toolcrib_agent::Trajectory;
+use toolcrib_core::{Call, Caller, Discovery, PlanRequest};
+use toolcrib_engine::Crib;
 
 use super::program;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use toolcrib::agent::Trajectory;
+use toolcrib_agent::Trajectory;
 
 use crate::cli::output::Output;
 

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use anyhow::Result;
 use tokio::sync::Semaphore;
-use toolcrib::agent::model::{ModelClient, ModelSettings};
-use toolcrib::agent::{Agent, AgentTools, Rollout, Trajectory, seed_of};
-use toolcrib::config::{AgentSettings, Config};
-use toolcrib::ledger::MemoryLedger;
-use toolcrib::mcp::McpSource;
-use toolcrib::{Caller, Crib, Policy};
+use toolcrib_agent::model::{ModelClient, ModelSettings};
+use toolcrib_agent::{Agent, AgentTools, Rollout, Trajectory, seed_of};
+use toolcrib_config::{AgentSettings, Config};
+use toolcrib_core::{Caller, Policy};
+use toolcrib_engine::Crib;
+use toolcrib_engine::ledger::MemoryLedger;
+use toolcrib_mcp::McpSource;
 
 use super::tasks::PlannedSample;
 use crate::http::agents::chosen::team;

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
-use toolcrib::Fingerprint;
-use toolcrib::agent::RolloutTask;
+use toolcrib_agent::RolloutTask;
+use toolcrib_core::Fingerprint;
 
 use crate::cli::args::RolloutArgs;
 

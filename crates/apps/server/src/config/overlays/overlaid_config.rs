@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::anyhow;
 use serde_json::{Value, json};
-use toolcrib::config::{Config, ConfigProblem, Overlay, OverlayPath, OverlayRow, OverlayStanding};
+use toolcrib_config::{Config, ConfigProblem, Overlay, OverlayPath, OverlayRow, OverlayStanding};
 
 use super::{OverlayFile, now};
 

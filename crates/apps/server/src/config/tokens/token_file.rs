@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use toolcrib::Secret;
+use toolcrib_core::Secret;
 
 /// Longest file that is read, in bytes.
 const LONGEST: u64 = 1024;

@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use toolcrib::Secret;
+use toolcrib_core::Secret;
 
 use super::token_file::read;
 

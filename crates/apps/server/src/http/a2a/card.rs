@@ -7,11 +7,12 @@ use std::sync::atomic::Ordering;
 
 use http::header;
 use serde_json::Value;
-use toolcrib::a2a::protocol::card::AgentSkill;
-use toolcrib::a2a::protocol::signed_card::sign_card;
-use toolcrib::a2a_server::{SecurityChoice, ServedCard};
-use toolcrib::auth::ProtectedResource;
-use toolcrib::{Crib, PlanRequest, toolsets};
+use toolcrib_a2a_client::protocol::card::AgentSkill;
+use toolcrib_a2a_client::protocol::signed_card::sign_card;
+use toolcrib_a2a_server::{SecurityChoice, ServedCard};
+use toolcrib_auth::ProtectedResource;
+use toolcrib_core::PlanRequest;
+use toolcrib_engine::{Crib, toolsets};
 
 use super::refusal::Refusal;
 use super::room::{AgentRoom, DEFAULT};

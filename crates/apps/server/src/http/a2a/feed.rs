@@ -5,14 +5,14 @@
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
-use toolcrib::a2a::protocol::event::AgentEvent;
-use toolcrib::a2a::protocol::message::{AgentMessage, MessageRole};
-use toolcrib::a2a::protocol::metadata::evidence::{CHECKS, REFERENCES};
-use toolcrib::a2a::protocol::part::MessagePart;
-use toolcrib::a2a::protocol::state::TaskState;
-use toolcrib::a2a::protocol::task::{TaskArtifact, TaskStatus};
-use toolcrib::a2a_server::ServedEvent;
-use toolcrib::agent::{RunEnd, RunEvent, StopReason};
+use toolcrib_a2a_client::protocol::event::AgentEvent;
+use toolcrib_a2a_client::protocol::message::{AgentMessage, MessageRole};
+use toolcrib_a2a_client::protocol::metadata::evidence::{CHECKS, REFERENCES};
+use toolcrib_a2a_client::protocol::part::MessagePart;
+use toolcrib_a2a_client::protocol::state::TaskState;
+use toolcrib_a2a_client::protocol::task::{TaskArtifact, TaskStatus};
+use toolcrib_a2a_server::ServedEvent;
+use toolcrib_agent::{RunEnd, RunEvent, StopReason};
 
 use crate::http::agents::live::live_run::RunMeta;
 

@@ -12,10 +12,10 @@ mod sender;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolcrib::a2a::protocol::wire::{ProtocolVersion, WireForm};
-use toolcrib::a2a_server::{A2aFault, A2aFaultKind, PushConfig};
-use toolcrib::config::LogLevel;
-use toolcrib::{LedgerError, MOST_NOTES};
+use toolcrib_a2a_client::protocol::wire::{ProtocolVersion, WireForm};
+use toolcrib_a2a_server::{A2aFault, A2aFaultKind, PushConfig};
+use toolcrib_config::LogLevel;
+use toolcrib_core::{LedgerError, MOST_NOTES};
 use uuid::Uuid;
 
 use super::refusal::Refusal;

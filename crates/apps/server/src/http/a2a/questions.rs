@@ -3,12 +3,12 @@
 use std::time::SystemTime;
 
 use serde_json::{Map, Value, json};
-use toolcrib::a2a::protocol::message::AgentMessage;
-use toolcrib::a2a::protocol::part::{MessagePart, PartContent};
-use toolcrib::a2a::protocol::state::TaskState;
-use toolcrib::a2a::protocol::task::TaskStatus;
-use toolcrib::a2a_server::verdict;
-use toolcrib::{Decision, ParkedCall, RunStage, TicketId};
+use toolcrib_a2a_client::protocol::message::AgentMessage;
+use toolcrib_a2a_client::protocol::part::{MessagePart, PartContent};
+use toolcrib_a2a_client::protocol::state::TaskState;
+use toolcrib_a2a_client::protocol::task::TaskStatus;
+use toolcrib_a2a_server::verdict;
+use toolcrib_core::{Decision, ParkedCall, RunStage, TicketId};
 
 use super::feed::{says, timestamp};
 use crate::http::agents::live::live_run::{LiveRun, LiveState, seconds};

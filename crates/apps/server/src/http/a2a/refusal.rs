@@ -1,8 +1,8 @@
 //! Why a request is refused: in words of the protocol, or before it is read.
 
-use toolcrib::a2a::protocol::message::AgentMessage;
-use toolcrib::a2a::protocol::metadata::hops::{HOPS, MOST_HOPS};
-use toolcrib::a2a_server::{A2aFault, A2aFaultKind};
+use toolcrib_a2a_client::protocol::message::AgentMessage;
+use toolcrib_a2a_client::protocol::metadata::hops::{HOPS, MOST_HOPS};
+use toolcrib_a2a_server::{A2aFault, A2aFaultKind};
 
 use crate::http::agents::api_error::ApiError;
 use crate::http::routes::problem::{HttpProblem, ProblemKind};

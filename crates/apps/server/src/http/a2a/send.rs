@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
-use toolcrib::a2a::protocol::message::AgentMessage;
-use toolcrib::a2a::protocol::metadata::forced::FORCE;
-use toolcrib::a2a::protocol::part::{MessagePart, PartContent};
-use toolcrib::a2a::protocol::wire::WireForm;
-use toolcrib::a2a_server::{A2aFault, A2aFaultKind, PushConfig, SendOptions};
-use toolcrib::{Caller, RunStage};
+use toolcrib_a2a_client::protocol::message::AgentMessage;
+use toolcrib_a2a_client::protocol::metadata::forced::FORCE;
+use toolcrib_a2a_client::protocol::part::{MessagePart, PartContent};
+use toolcrib_a2a_client::protocol::wire::WireForm;
+use toolcrib_a2a_server::{A2aFault, A2aFaultKind, PushConfig, SendOptions};
+use toolcrib_core::{Caller, RunStage};
 use uuid::Uuid;
 
 use super::refusal::{Refusal, takes_on};

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::sync::mpsc::channel;
-use toolcrib::RunStage;
-use toolcrib::a2a::protocol::event::AgentEvent;
-use toolcrib::a2a_server::ServedEvent;
+use toolcrib_a2a_client::protocol::event::AgentEvent;
+use toolcrib_a2a_server::ServedEvent;
+use toolcrib_core::RunStage;
 
 use super::feed::{TaskFeed, heard_at, is_pause, pause_after};
 use super::questions;

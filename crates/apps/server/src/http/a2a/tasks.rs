@@ -5,8 +5,8 @@ use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
 use serde_json::json;
-use toolcrib::a2a_server::{A2aFault, A2aFaultKind, TaskQuery};
-use toolcrib::{RunStage, RunSummary};
+use toolcrib_a2a_server::{A2aFault, A2aFaultKind, TaskQuery};
+use toolcrib_core::{RunStage, RunSummary};
 
 use super::refusal::{Refusal, ended};
 use super::room::AgentRoom;

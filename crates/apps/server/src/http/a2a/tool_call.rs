@@ -9,16 +9,16 @@ use bytes::Bytes;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc::channel;
 use tokio_util::sync::CancellationToken;
-use toolcrib::a2a::protocol::event::AgentEvent;
-use toolcrib::a2a::protocol::message::{AgentMessage, MessageRole};
-use toolcrib::a2a::protocol::part::{MessagePart, PartContent};
-use toolcrib::a2a::protocol::state::TaskState;
-use toolcrib::a2a::protocol::task::{AgentTask, TaskArtifact, TaskStatus};
-use toolcrib::a2a_server::{A2aFault, A2aFaultKind, SendOptions, ServedEvent, TaskQuery};
-use toolcrib::json::schema::signature;
-use toolcrib::{
+use toolcrib_a2a_client::protocol::event::AgentEvent;
+use toolcrib_a2a_client::protocol::message::{AgentMessage, MessageRole};
+use toolcrib_a2a_client::protocol::part::{MessagePart, PartContent};
+use toolcrib_a2a_client::protocol::state::TaskState;
+use toolcrib_a2a_client::protocol::task::{AgentTask, TaskArtifact, TaskStatus};
+use toolcrib_a2a_server::{A2aFault, A2aFaultKind, SendOptions, ServedEvent, TaskQuery};
+use toolcrib_core::{
     BatchOptions, Call, Decision, ParkedCall, Plan, PlanRequest, Response, TicketId, ToolOutcome,
 };
+use toolcrib_json::schema::signature;
 use uuid::Uuid;
 
 use super::feed::timestamp;

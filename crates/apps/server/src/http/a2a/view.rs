@@ -3,15 +3,15 @@
 pub(super) mod history;
 
 use serde_json::{Value, json};
-use toolcrib::a2a::protocol::event::AgentEvent;
-use toolcrib::a2a::protocol::message::AgentMessage;
-use toolcrib::a2a::protocol::part::{MessagePart, PartContent};
-use toolcrib::a2a::protocol::state::TaskState;
-use toolcrib::a2a::protocol::task::{AgentTask, TaskArtifact, TaskStatus};
-use toolcrib::a2a::protocol::wire::WireForm;
-use toolcrib::a2a_server::ServedEvent;
-use toolcrib::agent::RunEvent;
-use toolcrib::{ParkedCall, RunStage};
+use toolcrib_a2a_client::protocol::event::AgentEvent;
+use toolcrib_a2a_client::protocol::message::AgentMessage;
+use toolcrib_a2a_client::protocol::part::{MessagePart, PartContent};
+use toolcrib_a2a_client::protocol::state::TaskState;
+use toolcrib_a2a_client::protocol::task::{AgentTask, TaskArtifact, TaskStatus};
+use toolcrib_a2a_client::protocol::wire::WireForm;
+use toolcrib_a2a_server::ServedEvent;
+use toolcrib_agent::RunEvent;
+use toolcrib_core::{ParkedCall, RunStage};
 
 use super::feed::{TaskFeed, heard_at, is_pause, pause_after, timestamp};
 use super::questions;

@@ -4,9 +4,9 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde_json::Value;
 use tokio::sync::mpsc::channel;
-use toolcrib::a2a::protocol::task::AgentTask;
-use toolcrib::a2a::protocol::wire::WireForm;
-use toolcrib::a2a_server::{A2aFault, PushConfig, ServedEvent, push, rpc};
+use toolcrib_a2a_client::protocol::task::AgentTask;
+use toolcrib_a2a_client::protocol::wire::WireForm;
+use toolcrib_a2a_server::{A2aFault, PushConfig, ServedEvent, push, rpc};
 
 use crate::http::routes::reply::{self, HttpReply};
 

@@ -14,9 +14,9 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use serde_json::Value;
-use toolcrib::agent::model::CallChoice;
-use toolcrib::agent::{RunEvent, RunOrder};
-use toolcrib::{RunLedgerError, RunStage};
+use toolcrib_agent::model::CallChoice;
+use toolcrib_agent::{RunEvent, RunOrder};
+use toolcrib_core::{RunLedgerError, RunStage};
 use uuid::Uuid;
 
 use super::api_error::ApiError;

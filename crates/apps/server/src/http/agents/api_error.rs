@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 use serde_json::{Value, json};
-use toolcrib::agent::model::{ModelFault, ModelFaultKind};
+use toolcrib_agent::model::{ModelFault, ModelFaultKind};
 
 use crate::http::routes::problem::{HttpProblem, ProblemKind};
 use crate::http::routes::reply::{self, HttpReply};

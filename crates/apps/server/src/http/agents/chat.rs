@@ -5,7 +5,7 @@ use http::HeaderValue;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{Sender, channel};
 use tokio_util::sync::CancellationToken;
-use toolcrib::agent::{CallText, RunEnd, RunEvent, RunOrder, StopReason, Usage};
+use toolcrib_agent::{CallText, RunEnd, RunEvent, RunOrder, StopReason, Usage};
 use uuid::Uuid;
 
 use super::api_error::ApiError;

@@ -7,9 +7,10 @@ pub(super) mod tool_choice;
 use std::sync::Arc;
 
 use serde_json::Value;
-use toolcrib::agent::model::{CallChoice, CallerTool};
-use toolcrib::agent::{Agent, CheckPolicy};
-use toolcrib::{Caller, Crib, PlanRequest};
+use toolcrib_agent::model::{CallChoice, CallerTool};
+use toolcrib_agent::{Agent, CheckPolicy};
+use toolcrib_core::{Caller, PlanRequest};
+use toolcrib_engine::Crib;
 
 use super::api_error::ApiError;
 use super::live::live_run::{RunMeta, StoredRequest, ToolChoice};

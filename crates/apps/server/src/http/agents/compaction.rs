@@ -1,8 +1,8 @@
 //! `/v1/responses/compact`: a thread in short, to go on with in its place.
 
 use serde_json::{Value, json};
-use toolcrib::agent::model::summary_of;
-use toolcrib::agent::{RunOrder, Usage};
+use toolcrib_agent::model::summary_of;
+use toolcrib_agent::{RunOrder, Usage};
 use uuid::Uuid;
 
 use super::api_error::ApiError;

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
-use toolcrib::agent::model::CallerTool;
-use toolcrib::agent::{CallText, InputPart, ResultText, ThreadItem};
+use toolcrib_agent::model::CallerTool;
+use toolcrib_agent::{CallText, InputPart, ResultText, ThreadItem};
 
 use super::api_error::ApiError;
 

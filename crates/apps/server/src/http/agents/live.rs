@@ -14,9 +14,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
-use toolcrib::agent::events_of;
-use toolcrib::auth::{AccessLevel, reach};
-use toolcrib::{Caller, LedgerError, RunLedger, RunSummary, TicketId};
+use toolcrib_agent::events_of;
+use toolcrib_auth::{AccessLevel, reach};
+use toolcrib_core::{Caller, LedgerError, RunLedger, RunSummary, TicketId};
 
 use live_run::{LiveRun, LiveState, RunMeta, is_edit, seconds};
 use thread_hold::{HeldThreads, ThreadHold};

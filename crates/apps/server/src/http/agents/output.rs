@@ -11,7 +11,7 @@ use std::time::SystemTime;
 
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
-use toolcrib::agent::{CallEnd, CalledTool, RunEnd, RunEvent, RunReference, StopReason, Usage};
+use toolcrib_agent::{CallEnd, CalledTool, RunEnd, RunEvent, RunReference, StopReason, Usage};
 
 use super::api_error::ApiError;
 use super::chosen::mcp_servers::McpServers;

@@ -4,8 +4,8 @@ pub(crate) mod listing;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use toolcrib::agent::model::{ModelClient, ModelFault, ModelSettings};
-use toolcrib::config::{AgentSettings, Config};
+use toolcrib_agent::model::{ModelClient, ModelFault, ModelSettings};
+use toolcrib_config::{AgentSettings, Config};
 
 use crate::config;
 

@@ -15,7 +15,7 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{Sender, channel};
 use tokio_util::sync::DropGuard;
-use toolcrib::{Caller, LedgerError, RunStage};
+use toolcrib_core::{Caller, LedgerError, RunStage};
 
 use super::api_error::ApiError;
 use super::live::live_run::{LiveRun, is_edit};

@@ -2,7 +2,7 @@
 
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-use toolcrib::agent::{AgentRun, RunEnd, RunEvent, RunOrder, RunPause, Usage};
+use toolcrib_agent::{AgentRun, RunEnd, RunEvent, RunOrder, RunPause, Usage};
 
 use super::live::driver;
 

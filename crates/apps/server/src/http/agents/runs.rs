@@ -9,9 +9,9 @@ use http::StatusCode;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use toolcrib::agent::{Cassette, SavedRun, ThreadItem};
-use toolcrib::auth::is_operator;
-use toolcrib::{LedgerError, RunStage, RunSummary};
+use toolcrib_agent::{Cassette, SavedRun, ThreadItem};
+use toolcrib_auth::is_operator;
+use toolcrib_core::{LedgerError, RunStage, RunSummary};
 
 use super::live::is_seen;
 use super::live::live_run::{LiveRun, StoredRequest, is_edit};

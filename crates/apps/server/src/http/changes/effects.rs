@@ -4,9 +4,9 @@
 use std::collections::{BTreeSet, HashSet};
 
 use serde_json::{Value, json};
-use toolcrib::config::{Config, Overlay, OverlayPath};
-use toolcrib::rules::Rules;
-use toolcrib::{Caller, Catalog, Policy};
+use toolcrib_config::{Config, Overlay, OverlayPath};
+use toolcrib_core::{Caller, Catalog, Policy};
+use toolcrib_engine::rules::Rules;
 
 use crate::config::overlays::overlaid_config::{EditedOverlay, OverlaidConfig};
 

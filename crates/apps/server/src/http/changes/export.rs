@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use serde_json::json;
-use toolcrib::config::Overlay;
+use toolcrib_config::Overlay;
 
 use super::unified_diff::unified_diff;
 use crate::config::overlays::now;
@@ -47,7 +47,7 @@ pub(crate) fn export(asked: GatewayRequest) -> ReplyFuture {
 /// What somebody would write into the file. A source stands in a list there, in which a table of its
 /// own would be another source, so that its fields are only told.
 fn fragment(over: &OverlaidConfig, overlay: &Overlay) -> String {
-    let is_of = |table: &str, row: &&toolcrib::config::OverlayRow| {
+    let is_of = |table: &str, row: &&toolcrib_config::OverlayRow| {
         row.path.keys().first().is_some_and(|first| first == table)
     };
     let named = overlay.rows.iter().filter(|row| is_of("profile", row));

@@ -5,8 +5,8 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use toolcrib::auth::{LOCAL, ProtectedResource, is_operator};
-use toolcrib::{Caller, Effect};
+use toolcrib_auth::{LOCAL, ProtectedResource, is_operator};
+use toolcrib_core::{Caller, Effect};
 
 use crate::config::freezes::{
     FreezeFile, FreezeRow, FreezeScope, LONGEST_FREEZE, LONGEST_NAME, LONGEST_WHY,
@@ -189,7 +189,7 @@ fn answer(
 /// How many tools there are now that it may be about.
 fn touched(asked: &GatewayRequest, row: &FreezeRow) -> usize {
     let catalog = asked.gateway.live.crib().catalog();
-    let is_it = |tool: &&toolcrib::CatalogTool| {
+    let is_it = |tool: &&toolcrib_core::CatalogTool| {
         let name = row.name.as_deref().unwrap_or_default();
         let is_of = match row.scope {
             FreezeScope::Source => tool.spec.origin.source.as_str() == name,
@@ -230,7 +230,7 @@ fn of_caller<'r>(
     let catalog = crib.catalog();
     let sees = |row: &FreezeRow| {
         let is = |own: &str| row.name.as_deref() == Some(own);
-        let any = |is_it: &dyn Fn(&toolcrib::CatalogTool) -> bool| {
+        let any = |is_it: &dyn Fn(&toolcrib_core::CatalogTool) -> bool| {
             catalog.loaded().iter().any(|tool| is_it(tool) && known.has(&tool.spec.name))
         };
         let is_own = row.tenant.as_ref().is_none_or(|tenant| *tenant == caller.tenant);

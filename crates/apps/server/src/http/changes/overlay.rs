@@ -4,9 +4,9 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
-use toolcrib::auth::LOCAL;
-use toolcrib::config::{Overlay, OverlayRow, OverlayStanding};
-use toolcrib::{Caller, Fingerprint};
+use toolcrib_auth::LOCAL;
+use toolcrib_config::{Overlay, OverlayRow, OverlayStanding};
+use toolcrib_core::{Caller, Fingerprint};
 
 use super::effects::effects;
 use crate::config::overlays::overlaid_config::{

@@ -12,7 +12,7 @@ use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use toolcrib::egress::PrivateTarget;
+use toolcrib_egress::PrivateTarget;
 
 use super::overload::OverloadReason;
 use super::peers::{PeerAdmission, PeerLimits, PeerPermit};

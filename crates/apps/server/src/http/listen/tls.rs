@@ -9,7 +9,7 @@ use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use toolcrib::config::TlsFiles;
+use toolcrib_config::TlsFiles;
 
 use crate::config;
 

@@ -10,7 +10,7 @@ use std::thread;
 
 use tokio::runtime::{Builder, Handle};
 use tokio_util::sync::{CancellationToken, DropGuard};
-use toolcrib::mcp::enable_local_stdout_reader;
+use toolcrib_mcp::enable_local_stdout_reader;
 
 /// The threads, which end when this is dropped.
 pub(crate) struct Workers {

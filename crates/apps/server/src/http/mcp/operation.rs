@@ -12,8 +12,8 @@ use http::{HeaderMap, Method};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
-use toolcrib::config::LiveConfig;
-use toolcrib::{Trace, TraceState};
+use toolcrib_config::LiveConfig;
+use toolcrib_core::{Trace, TraceState};
 
 use crate::http::routes::request::GatewayRequest;
 use crate::http::state::GatewayState;

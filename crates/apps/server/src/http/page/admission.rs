@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, header};
-use toolcrib::auth::ProtectedResource;
+use toolcrib_auth::ProtectedResource;
 
 use super::door::Visit;
 use super::sessions::PageSession;

@@ -9,8 +9,9 @@ use http::{HeaderValue, StatusCode, header};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use tokio::time::{Instant, sleep};
-use toolcrib::discovery::{DefinitionTokens, definition_tokens};
-use toolcrib::{Catalog, Crib, Discovery, Plan, PlanRequest, ToolExplanation, ToolSpec};
+use toolcrib_core::{Catalog, Discovery, Plan, PlanRequest, ToolExplanation, ToolSpec};
+use toolcrib_engine::Crib;
+use toolcrib_engine::discovery::{DefinitionTokens, definition_tokens};
 
 use crate::http::rest::tools::{VisibleTools, unknown};
 use crate::http::routes::problem::{HttpProblem, ProblemKind};
@@ -159,7 +160,7 @@ pub(crate) fn one(asked: GatewayRequest) -> ReplyFuture {
         let tokens = place.and_then(|place| weighed.tokens.get(place));
         Ok(reply(&json!({
             "spec": spec.to_json(),
-            "signature": toolcrib::json::schema::signature(name, &spec.input.value()),
+            "signature": toolcrib_json::schema::signature(name, &spec.input.value()),
             "fingerprint": fingerprint,
             "stale": stale,
             "why": why,

@@ -15,7 +15,7 @@ use http::HeaderMap;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{Sender, channel};
 use tokio::time::{MissedTickBehavior, interval, sleep, sleep_until};
-use toolcrib::Caller;
+use toolcrib_core::Caller;
 
 use crate::http::routes::reply::events;
 use crate::http::routes::request::GatewayRequest;

@@ -5,11 +5,11 @@ use std::sync::atomic::Ordering;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use toolcrib::ParkedCall;
-use toolcrib::auth::is_operator;
-use toolcrib::config::effects::told_of_undeclared;
-use toolcrib::config::set_aside;
-use toolcrib::store::{CallFilter, CallState};
+use toolcrib_auth::is_operator;
+use toolcrib_config::effects::told_of_undeclared;
+use toolcrib_config::set_aside;
+use toolcrib_core::ParkedCall;
+use toolcrib_store::{CallFilter, CallState};
 
 use crate::http::rest::health::unready;
 use crate::http::rest::records::listing::{shown_whole, silent};
@@ -92,7 +92,7 @@ async fn unknown(asked: &GatewayRequest) -> Result<Value, HttpProblem> {
     Ok(json!({ "rows": rows, "more": page.next.is_some() }))
 }
 
-fn short(call: &toolcrib::store::CallRecord) -> Value {
+fn short(call: &toolcrib_store::CallRecord) -> Value {
     let mut row = shown_whole(call);
     if let Value::Object(fields) = &mut row {
         let kept = ["key", "tool", "source", "effect", "planned", "state", "tenant", "caller"];
@@ -105,7 +105,7 @@ fn short(call: &toolcrib::store::CallRecord) -> Value {
 fn sources(asked: &GatewayRequest) -> Value {
     let all = asked.gateway.live.crib().sources();
     let has_started = asked.gateway.started.load(Ordering::Relaxed);
-    let is_well = |state: &toolcrib::catalog::SourceState| {
+    let is_well = |state: &toolcrib_engine::catalog::SourceState| {
         state.error.is_none() && !state.stale && (state.age_seconds.is_some() || !has_started)
     };
     let count = all.iter().filter(|state| is_well(state)).count();
@@ -117,7 +117,7 @@ fn sources(asked: &GatewayRequest) -> Value {
 /// The tools that are kept out since they are not what somebody looked at.
 fn drift(asked: &GatewayRequest) -> Value {
     let catalog = asked.gateway.live.crib().catalog();
-    let row = |tool: &toolcrib::QuarantinedTool| {
+    let row = |tool: &toolcrib_core::QuarantinedTool| {
         json!({
             "tool": tool.spec.name,
             "source": tool.spec.origin.source,
@@ -127,7 +127,7 @@ fn drift(asked: &GatewayRequest) -> Value {
     let of_pins = catalog
         .quarantined()
         .iter()
-        .filter(|tool| !matches!(tool.reason, toolcrib::QuarantineReason::NameTaken { .. }));
+        .filter(|tool| !matches!(tool.reason, toolcrib_core::QuarantineReason::NameTaken { .. }));
     let rows: Vec<_> = of_pins.clone().take(MOST).map(row).collect();
     json!({ "rows": rows, "more": of_pins.count() > MOST })
 }

@@ -1,7 +1,7 @@
 //! What a person may do on the page, by the scopes of whoever signed in.
 
-use toolcrib::Caller;
-use toolcrib::auth::{LOCAL, is_operator};
+use toolcrib_auth::{LOCAL, is_operator};
+use toolcrib_core::Caller;
 
 /// Opens the page.
 pub(super) const VIEW: &str = "page:view";

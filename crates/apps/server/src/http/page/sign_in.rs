@@ -12,8 +12,8 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use toolcrib::Caller;
-use toolcrib::auth::{ProtectedResource, is_operator};
+use toolcrib_auth::{ProtectedResource, is_operator};
+use toolcrib_core::Caller;
 use url::Url;
 
 use super::role::{VIEW, role};

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use toolcrib::{BatchOptions, Call, CallTrial, Discovery, PlanRequest, RawArguments, Verdict};
+use toolcrib_core::{BatchOptions, Call, CallTrial, Discovery, PlanRequest, RawArguments, Verdict};
 
 use crate::http::rest::tools::unknown;
 use crate::http::routes::problem::{HttpProblem, ProblemKind};
@@ -64,7 +64,7 @@ pub(crate) fn validate(asked: GatewayRequest) -> ReplyFuture {
 }
 
 /// The places that do not fit: where, what belongs there, what stands there.
-fn places(schema: Option<&toolcrib::json::schema::Schema>, arguments: Option<&Value>) -> Value {
+fn places(schema: Option<&toolcrib_json::schema::Schema>, arguments: Option<&Value>) -> Value {
     let (Some(schema), Some(arguments)) = (schema, arguments) else { return json!([]) };
     let (coerced, _) = schema.coerce(arguments.clone());
     let Err(violations) = schema.check(&coerced) else { return json!([]) };

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue, Request, StatusCode};
 use serde_json::json;
-use toolcrib::config::LogLevel;
-use toolcrib::{Trace, TraceState};
+use toolcrib_config::LogLevel;
+use toolcrib_core::{Trace, TraceState};
 
 use super::host_check::single;
 use crate::http::routes::route::Route;

@@ -7,10 +7,10 @@ use std::sync::{Arc, PoisonError, RwLock};
 use http::{HeaderMap, HeaderValue, header};
 use sha2::{Digest, Sha256};
 use tokio::sync::watch;
-use toolcrib::Caller;
-use toolcrib::auth::{
+use toolcrib_auth::{
     AccessControl, AccessError, AccessSettings, Challenge, KEY_PREFIX, LOCAL, ProtectedResource,
 };
+use toolcrib_core::Caller;
 
 use super::host_check::single;
 use crate::config::tokens::TokenScan;

@@ -7,7 +7,7 @@ use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 use tokio::time::{Instant, timeout, timeout_at};
-use toolcrib::config::ServerLimits;
+use toolcrib_config::ServerLimits;
 
 use crate::http::routes::problem::{HttpProblem, ProblemKind};
 

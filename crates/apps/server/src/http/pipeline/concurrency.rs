@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use foldhash::fast::RandomState;
 use http::{HeaderValue, header};
-use toolcrib::Caller;
-use toolcrib::config::ServerLimits;
+use toolcrib_config::ServerLimits;
+use toolcrib_core::Caller;
 
 use crate::http::routes::problem::{HttpProblem, ProblemKind};
 

@@ -14,8 +14,8 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, header};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 use hyper::upgrade::OnUpgrade;
-use toolcrib::Caller;
-use toolcrib::auth::{LOCAL, OPERATOR, ProtectedResource, enters, is_operator, needed};
+use toolcrib_auth::{LOCAL, OPERATOR, ProtectedResource, enters, is_operator, needed};
+use toolcrib_core::Caller;
 
 use super::access_log::AccessLog;
 use super::authentication::{ended, lacking, refused};

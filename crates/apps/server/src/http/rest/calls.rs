@@ -5,8 +5,8 @@ use http::{HeaderMap, HeaderName, HeaderValue, header};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use toolcrib::auth::profiles;
-use toolcrib::{
+use toolcrib_auth::profiles;
+use toolcrib_core::{
     BatchOptions, Call, ErrorKind, IdempotencyKey, KeyResult, KeyState, LONGEST_KEY, PlanRequest,
     failpoint,
 };

@@ -1,7 +1,7 @@
 //! `/metrics` and `/v1/activity`: what the operator sees of the whole server.
 
 use http::{HeaderValue, header};
-use toolcrib::catalog::SourceState;
+use toolcrib_engine::catalog::SourceState;
 
 use crate::http::routes::reply::{json as reply, text};
 use crate::http::routes::request::GatewayRequest;

@@ -8,8 +8,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
-use toolcrib::dialect::{Dialect, NAMES, dialect};
-use toolcrib::{ChoiceScope, Discovery, LONGEST_NAME, Plan, PlanRequest, PlanWarning, Run};
+use toolcrib_core::{ChoiceScope, Discovery, LONGEST_NAME, Plan, PlanRequest, PlanWarning, Run};
+use toolcrib_dialect::{Dialect, NAMES, dialect};
 
 use self::on_behalf::{OtherCaller, as_whom};
 use self::plan_store::ProfilePlan;

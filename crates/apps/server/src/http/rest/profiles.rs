@@ -7,10 +7,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolcrib::config::{AgentSettings, Config, Profile, TeamMember};
-use toolcrib::discovery::definition_tokens;
-use toolcrib::rules::{Rules, WrittenPattern};
-use toolcrib::{Caller, Catalog, Discovery, Plan, PlanRequest, SourceId, ToolSpec, Verdict};
+use toolcrib_config::{AgentSettings, Config, Profile, TeamMember};
+use toolcrib_core::{Caller, Catalog, Discovery, Plan, PlanRequest, SourceId, ToolSpec, Verdict};
+use toolcrib_engine::discovery::definition_tokens;
+use toolcrib_engine::rules::{Rules, WrittenPattern};
 
 use crate::http::routes::problem::{HttpProblem, ProblemKind};
 use crate::http::routes::reply::json as reply;
@@ -53,7 +53,7 @@ pub(crate) fn show(asked: GatewayRequest) -> ReplyFuture {
             return Err(HttpProblem::new(ProblemKind::UnknownProfile, detail));
         };
         let crib = asked.gateway.live.view(&name);
-        let catalog = crib.as_ref().map(toolcrib::Crib::catalog).unwrap_or_default();
+        let catalog = crib.as_ref().map(toolcrib_engine::Crib::catalog).unwrap_or_default();
         let caller = Arc::clone(&asked.caller);
         // Without the right to its tools nothing is planned, and the rules are told all the same.
         let plan = crib.and_then(|crib| {

@@ -1,7 +1,7 @@
 //! `/v1/results/{handle}`: a result that was too large for a model, in pieces.
 
 use serde_json::json;
-use toolcrib::{ContentPath, ResultHandle};
+use toolcrib_core::{ContentPath, ResultHandle};
 
 use crate::http::routes::problem::{HttpProblem, ProblemKind};
 use crate::http::routes::reply::json as reply;

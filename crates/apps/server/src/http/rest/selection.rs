@@ -6,11 +6,11 @@ use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
-use toolcrib::selection::{
+use toolcrib_core::{Discovery, Plan, PlanRequest};
+use toolcrib_engine::selection::{
     AgentRules, AgentWish, Overlap, PartitionRequest, SelectionError, SelectionFallback,
     SelectionRequest, partition, select as select_tools,
 };
-use toolcrib::{Discovery, Plan, PlanRequest};
 
 use super::plan::whole;
 use crate::http::routes::problem::{HttpProblem, ProblemKind};

@@ -12,9 +12,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolcrib::SourceId;
-use toolcrib::catalog::{SourceState, SourceTrouble};
-use toolcrib::config::{Config, Disclosure, SourceHandle, SourceOutline};
+use toolcrib_config::{Config, Disclosure, SourceHandle, SourceOutline};
+use toolcrib_core::SourceId;
+use toolcrib_engine::catalog::{SourceState, SourceTrouble};
 
 use crate::http::routes::problem::{HttpProblem, ProblemKind};
 use crate::http::routes::reply::json as reply;
@@ -32,7 +32,7 @@ pub(crate) struct EmptyBody {}
 pub(crate) fn list(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
         let catalog = asked.gateway.live.crib().catalog();
-        let kept_out = |tool: &toolcrib::QuarantinedTool| {
+        let kept_out = |tool: &toolcrib_core::QuarantinedTool| {
             json!({
                 "tool": tool.spec.name,
                 "source": tool.spec.origin.source,

@@ -8,12 +8,13 @@ use http::{HeaderValue, header};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
-use toolcrib::auth::{AccessLevel, ProtectedResource, is_operator, needed, reach};
-use toolcrib::json::invisible::exact_json;
-use toolcrib::{
-    BatchOptions, Caller, Crib, Decision, Effect, ErrorKind, ParkedCall, Redemption, Response, Run,
+use toolcrib_auth::{AccessLevel, ProtectedResource, is_operator, needed, reach};
+use toolcrib_core::{
+    BatchOptions, Caller, Decision, Effect, ErrorKind, ParkedCall, Redemption, Response, Run,
     TicketError, TicketId, canonical,
 };
+use toolcrib_engine::Crib;
+use toolcrib_json::invisible::exact_json;
 
 use super::plan::{asked_dialect, names};
 use crate::http::page::role::{APPROVE, approves};

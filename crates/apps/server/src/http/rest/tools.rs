@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 
 use serde_json::{Value, json};
-use toolcrib::auth::is_operator;
-use toolcrib::discovery::{DiscoveredTool, DiscoveryQuery, UnavailableSource};
-use toolcrib::{
-    Caller, CatalogTool, Crib, Discovery, ErrorKind, Plan, PlanRequest, ToolExplanation, ToolName,
-    ToolSpec, toolsets,
+use toolcrib_auth::is_operator;
+use toolcrib_core::{
+    Caller, CatalogTool, Discovery, ErrorKind, Plan, PlanRequest, ToolExplanation, ToolName,
+    ToolSpec,
 };
+use toolcrib_engine::discovery::{DiscoveredTool, DiscoveryQuery, UnavailableSource};
+use toolcrib_engine::{Crib, toolsets};
 
 use crate::http::routes::problem::{HttpProblem, ProblemKind};
 use crate::http::routes::reply::json as reply;
@@ -209,7 +210,7 @@ fn fits(spec: &ToolSpec, query: &QueryValues) -> bool {
 }
 
 fn signature(tool: &CatalogTool) -> String {
-    toolcrib::json::schema::signature(tool.spec.name.as_str(), &tool.spec.input.value())
+    toolcrib_json::schema::signature(tool.spec.name.as_str(), &tool.spec.input.value())
 }
 
 /// `found`: where a search found it.

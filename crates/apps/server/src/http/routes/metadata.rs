@@ -1,7 +1,7 @@
 //! What a client that has no token yet may know of us: who gives tokens (RFC 9728), and what can
 //! be asked.
 
-use toolcrib::auth::ProtectedResource;
+use toolcrib_auth::ProtectedResource;
 
 use super::problem::{HttpProblem, ProblemKind};
 use super::reply::{json as reply, json_bytes};

@@ -2,7 +2,7 @@
 
 use http::{HeaderName, HeaderValue, Response, StatusCode, header};
 use serde_json::{Value, json};
-use toolcrib::json::invisible::prose;
+use toolcrib_json::invisible::prose;
 
 use super::reply::{HttpReply, ReplyBody, whole};
 

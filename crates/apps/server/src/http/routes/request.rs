@@ -9,10 +9,11 @@ use hyper::upgrade::OnUpgrade;
 use percent_encoding::percent_decode_str;
 use serde::de::{DeserializeOwned, Error as _};
 use serde_json::Value;
-use toolcrib::auth::{AccessLevel, ProtectedResource, needed, reach};
-use toolcrib::json::number::guarded;
-use toolcrib::json::told;
-use toolcrib::{Caller, Crib, Trace, TraceState};
+use toolcrib_auth::{AccessLevel, ProtectedResource, needed, reach};
+use toolcrib_core::{Caller, Trace, TraceState};
+use toolcrib_engine::Crib;
+use toolcrib_json::number::guarded;
+use toolcrib_json::told;
 
 use super::parameter::{ParameterType, QueryParameter};
 use super::problem::{HttpProblem, ProblemKind};

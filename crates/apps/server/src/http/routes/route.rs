@@ -3,7 +3,7 @@
 use futures_util::future::BoxFuture;
 use http::Method;
 use serde_json::Value;
-use toolcrib::auth::ProtectedResource;
+use toolcrib_auth::ProtectedResource;
 
 use super::parameter::QueryParameter;
 use super::problem::{HttpProblem, ProblemKind};

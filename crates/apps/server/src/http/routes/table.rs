@@ -6,8 +6,8 @@ mod changes;
 mod page;
 mod sources;
 
-use toolcrib::Discovery;
-use toolcrib::store::CallState;
+use toolcrib_core::Discovery;
+use toolcrib_store::CallState;
 
 use super::parameter::{ParameterType, QueryParameter};
 use super::problem::ProblemKind::{

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
-use toolcrib::SourceId;
+use toolcrib_core::SourceId;
 
 /// What counts as lately.
 const LATELY: Duration = Duration::from_mins(15);

@@ -9,7 +9,7 @@ use std::io::Write as _;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use toolcrib::mcp::METHODS;
+use toolcrib_mcp::METHODS;
 
 use super::oracle::{Operation, Oracle, document};
 use super::routes;

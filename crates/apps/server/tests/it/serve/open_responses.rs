@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use toolcrib::json::schema::{Schema, SchemaBounds};
+use toolcrib_json::schema::{Schema, SchemaBounds};
 use toolcrib_testkit::{ScriptedModel, ScriptedTurn};
 
 use super::agents::{ALL, events, serving};

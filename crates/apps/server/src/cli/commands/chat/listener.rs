@@ -1,8 +1,8 @@
 //! What a run tells, as lines for a person or as JSON.
 
 use anyhow::{Result, anyhow};
-use toolcrib::agent::{CallEnd, CallOutcome, CallText, RunEnd, RunEvent, RunReference, StopReason};
-use toolcrib::json::invisible::exact;
+use toolcrib_agent::{CallEnd, CallOutcome, CallText, RunEnd, RunEvent, RunReference, StopReason};
+use toolcrib_json::invisible::exact;
 
 use crate::cli::output::Output;
 

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use anyhow::Result;
 use serde_json::{Value, json};
 use tokio::runtime::Builder;
-use toolcrib::agent::model::{
+use toolcrib_agent::model::{
     CallChoice, ModelAnswer, ModelClient, ModelFault, ModelRequest, ModelSettings, TextCallFormat,
     text_call_format,
 };
-use toolcrib::agent::{ResultText, ThreadItem, Usage, UsageSource};
-use toolcrib::{Caller, Catalog, Effect, Plan, PlanRequest, Toolset, tool};
+use toolcrib_agent::{ResultText, ThreadItem, Usage, UsageSource};
+use toolcrib_core::{Caller, Catalog, Effect, Plan, PlanRequest, Toolset, tool};
 
 use super::agents;
 use crate::cli::CommandExit;
@@ -128,7 +128,7 @@ async fn try_out(settings: ModelSettings) -> Result<ModelFindings, ModelFault> {
     );
     let plan = ask.ok().and_then(|tool| Toolset::of([tool]).ok()).and_then(|tools| {
         let catalog = Arc::new(Catalog::of(tools));
-        let policy = &toolcrib::AllowAll;
+        let policy = &toolcrib_core::AllowAll;
         Plan::make(&catalog, &Caller::local(), policy, PlanRequest::default()).ok()
     });
     let mut items = vec![ThreadItem::user("What time is it in Paris? Use the tool.")];

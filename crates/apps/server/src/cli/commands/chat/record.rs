@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use toolcrib::agent::{Agent, AgentRun, RunOrder};
-use toolcrib::config::Config;
-use toolcrib::store::{Store, StoreError};
-use toolcrib::{Caller, Fingerprint, Ledger, NewRun, RunLedger, RunStage, StoredRun};
+use toolcrib_agent::{Agent, AgentRun, RunOrder};
+use toolcrib_config::Config;
+use toolcrib_core::{Caller, Fingerprint, Ledger, NewRun, RunLedger, RunStage, StoredRun};
+use toolcrib_store::{Store, StoreError};
 use uuid::Uuid;
 
 use crate::cli::commands::serve::bounds;

@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
 use tokio_util::sync::CancellationToken;
-use toolcrib::agent::model::CallChoice;
-use toolcrib::agent::{
+use toolcrib_agent::model::CallChoice;
+use toolcrib_agent::{
     Agent, AgentRun, RequestTrace, RunEnd, RunOrder, RunPause, StopReason, ThreadItem, Usage,
     UsageSource,
 };
-use toolcrib::{BatchOptions, Caller, Decision, Host, ParkedCall, Reference, RunStage, TicketId};
+use toolcrib_core::{
+    BatchOptions, Caller, Decision, Host, ParkedCall, Reference, RunStage, TicketId,
+};
 
 use super::listener::{ChatListener, cut};
 use super::record::{ChatRecord, ChatThread};

@@ -1,7 +1,7 @@
 //! `toolcrib call`: one call by hand, with a person asked where the policy wants it.
 
 use anyhow::{Context, Result};
-use toolcrib::{
+use toolcrib_core::{
     BatchOptions, Call, Decision, PendingTicket, Plan, RawArguments, Redemption, Response, Run,
     ToolOutcome,
 };

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use serde_json::json;
-use toolcrib::{Discovery, PlanRequest};
+use toolcrib_core::{Discovery, PlanRequest};
 
 use crate::cli::CommandExit;
 use crate::cli::context::CommandContext;

@@ -3,14 +3,15 @@
 use anyhow::Result;
 use serde::Serialize;
 use serde_json::{Value, json};
-use toolcrib::a2a::A2aReport;
-use toolcrib::catalog::SourceState;
-use toolcrib::config::effects::told_of_undeclared;
-use toolcrib::config::set_aside;
-use toolcrib::json::schema::Schema;
-use toolcrib::mcp::{ConnectionPhase, McpSourceStatus};
-use toolcrib::openapi::{ApiReport, BaseUrlSource};
-use toolcrib::{Catalog, Crib, QuarantinedTool};
+use toolcrib_a2a_client::A2aReport;
+use toolcrib_config::effects::told_of_undeclared;
+use toolcrib_config::set_aside;
+use toolcrib_core::{Catalog, QuarantinedTool};
+use toolcrib_engine::Crib;
+use toolcrib_engine::catalog::SourceState;
+use toolcrib_json::schema::Schema;
+use toolcrib_mcp::{ConnectionPhase, McpSourceStatus};
+use toolcrib_openapi::{ApiReport, BaseUrlSource};
 
 use crate::cli::CommandExit;
 use crate::cli::context::CommandContext;

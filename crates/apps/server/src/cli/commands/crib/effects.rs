@@ -4,10 +4,10 @@ use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
 use serde_json::json;
-use toolcrib::config::Config;
-use toolcrib::config::effects::{UndeclaredTool, undeclared, write};
-use toolcrib::pins::PinFile;
-use toolcrib::{Effect, SourceId, ToolName};
+use toolcrib_config::Config;
+use toolcrib_config::effects::{UndeclaredTool, undeclared, write};
+use toolcrib_core::{Effect, SourceId, ToolName};
+use toolcrib_engine::pins::PinFile;
 
 use crate::cli::CommandExit;
 use crate::cli::args::EffectsArgs;

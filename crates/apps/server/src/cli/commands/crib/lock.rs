@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use serde_json::json;
-use toolcrib::pins::PinFile;
-use toolcrib::{Catalog, QuarantineReason, SourceId, ToolSpec};
+use toolcrib_core::{Catalog, QuarantineReason, SourceId, ToolSpec};
+use toolcrib_engine::pins::PinFile;
 
 use crate::cli::CommandExit;
 use crate::cli::context::CommandContext;

@@ -2,9 +2,9 @@
 
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
-use toolcrib::dialect::Rendering;
-use toolcrib::json::schema::Schema;
-use toolcrib::{CatalogTool, Exposure, Plan, ToolExplanation};
+use toolcrib_core::{CatalogTool, Exposure, Plan, ToolExplanation};
+use toolcrib_dialect::Rendering;
+use toolcrib_json::schema::Schema;
 
 use super::tools::near;
 use crate::cli::CommandExit;

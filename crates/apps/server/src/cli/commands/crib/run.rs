@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
-use toolcrib::{
+use toolcrib_core::{
     BatchOptions, Call, Decision, Plan, Redemption, Report, Response, Run, ToolOutcome,
 };
 

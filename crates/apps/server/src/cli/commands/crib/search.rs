@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{Result, anyhow};
 use serde_json::{Value, json};
-use toolcrib::discovery::{DiscoveredTool, DiscoveryQuery};
+use toolcrib_engine::discovery::{DiscoveredTool, DiscoveryQuery};
 
 use super::tools::effect;
 use crate::cli::CommandExit;

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, anyhow};
 use serde_json::json;
-use toolcrib::Plan;
-use toolcrib::selection::{
+use toolcrib_core::Plan;
+use toolcrib_engine::selection::{
     AgentWish, Overlap, PartitionRequest, SelectedTool, SelectionFallback, SelectionReason,
     SelectionRequest, ToolPartition, partition, select as select_tools,
 };

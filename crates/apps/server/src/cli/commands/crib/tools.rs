@@ -2,8 +2,8 @@
 
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
-use toolcrib::json::schema::signature;
-use toolcrib::{CatalogTool, Plan, ToolSpec};
+use toolcrib_core::{CatalogTool, Plan, ToolSpec};
+use toolcrib_json::schema::signature;
 
 use crate::cli::CommandExit;
 use crate::cli::args::{EffectName, ToolFilterArgs};

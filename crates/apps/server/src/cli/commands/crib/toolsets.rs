@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use anyhow::{Result, anyhow, bail};
 use serde_json::json;
-use toolcrib::MembershipReason;
-use toolcrib::agent::model::ModelClient;
-use toolcrib::config::SourceFactory as _;
-use toolcrib::toolsets::{ListedTool, ListedToolset, ToolsetListing, maker, toolsets};
+use toolcrib_agent::model::ModelClient;
+use toolcrib_config::SourceFactory as _;
+use toolcrib_core::MembershipReason;
+use toolcrib_engine::toolsets::{ListedTool, ListedToolset, ToolsetListing, maker, toolsets};
 
 use crate::cli::CommandExit;
 use crate::cli::args::ToolsetsArgs;
@@ -115,7 +115,7 @@ fn about(set: &ListedToolset) -> String {
 fn one(output: &Output, listing: &ToolsetListing, id: &str) -> Result<CommandExit> {
     let Some(set) = listing.toolsets.iter().find(|set| set.toolset.id == id) else {
         let known: Vec<_> = listing.toolsets.iter().map(|set| set.toolset.id.as_str()).collect();
-        let near = toolcrib::rules::instead(id, &known);
+        let near = toolcrib_engine::rules::instead(id, &known);
         let cure = if near.starts_with("did you mean") {
             format!("; {near}")
         } else {

@@ -10,7 +10,7 @@ use http::Method;
 use jiff::Timestamp;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
-use toolcrib::store::{CallState, KnownEnd};
+use toolcrib_store::{CallState, KnownEnd};
 
 use crate::cli::CommandExit;
 use crate::cli::args::{CallCommand, CallsArgs, GlobalArgs};

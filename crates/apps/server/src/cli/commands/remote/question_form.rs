@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Map, Value};
-use toolcrib::json::invisible::{exact, exact_json};
+use toolcrib_json::invisible::{exact, exact_json};
 
 /// What is asked and how it is answered, line by line.
 pub(crate) fn told(ticket: &str, reason: &str, question: &Value) -> Vec<String> {

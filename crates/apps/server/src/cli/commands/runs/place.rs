@@ -7,9 +7,9 @@ use anyhow::{Context, Result, anyhow, bail};
 use http::Method;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
-use toolcrib::agent::Cassette;
-use toolcrib::config::Config;
-use toolcrib::store::{self, RunArchive};
+use toolcrib_agent::Cassette;
+use toolcrib_config::Config;
+use toolcrib_store::{self as store, RunArchive};
 
 use super::row::row;
 use crate::cli::args::{CONFIG, GlobalArgs, RemoteArgs};

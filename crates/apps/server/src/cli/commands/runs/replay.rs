@@ -6,11 +6,11 @@ use std::sync::Arc;
 use anyhow::Result;
 use serde_json::{Value, json};
 use tokio::runtime::Builder;
-use toolcrib::PlanRequest;
-use toolcrib::agent::model::ModelClient;
-use toolcrib::agent::{
+use toolcrib_agent::model::ModelClient;
+use toolcrib_agent::{
     CallDrift, Cassette, LiveTools, Replay, ReplayDifference, ReplayError, ReplayPlace,
 };
+use toolcrib_core::PlanRequest;
 
 use crate::cli::CommandExit;
 use crate::cli::args::{GlobalArgs, ReplayArgs};

@@ -1,7 +1,7 @@
 //! A run in a list.
 
 use serde_json::{Value, json};
-use toolcrib::agent::Cassette;
+use toolcrib_agent::Cassette;
 
 /// What is told of a run in a list: its JSON.
 pub(super) fn row(cassette: &Cassette) -> Value {

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use serde_json::{Value, json};
-use toolcrib::agent::{Cassette, InputPart, RunEvent, ThreadItem};
+use toolcrib_agent::{Cassette, InputPart, RunEvent, ThreadItem};
 
 use super::row::row;
 use crate::cli::CommandExit;

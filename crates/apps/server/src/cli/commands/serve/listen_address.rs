@@ -10,7 +10,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener as Handed};
 
 use anyhow::{Context, Error, Result, anyhow, bail};
 use tokio::net::TcpListener;
-use toolcrib::config::ListenerSettings;
+use toolcrib_config::ListenerSettings;
 
 use crate::cli::args::ServeArgs;
 use crate::http::listen::accept;

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::json;
-use toolcrib::Catalog;
-use toolcrib::catalog::SourceState;
-use toolcrib::config::Overlay;
+use toolcrib_config::Overlay;
+use toolcrib_core::Catalog;
+use toolcrib_engine::catalog::SourceState;
 
 use crate::cli::output::Output;
 use crate::config::overlays;

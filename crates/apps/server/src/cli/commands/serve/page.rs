@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result};
 use http::{HeaderMap, HeaderValue, header};
 use tokio::net::TcpListener;
-use toolcrib::config::ListenerSettings;
+use toolcrib_config::ListenerSettings;
 
 use super::listen_address::ListenAddress;
 use crate::cli::args::ServeArgs;

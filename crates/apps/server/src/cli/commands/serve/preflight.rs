@@ -2,7 +2,7 @@
 //! but nothing is started, made or changed.
 
 use anyhow::Error;
-use toolcrib::config::ApplyError;
+use toolcrib_config::ApplyError;
 
 use super::listen_address::ListenAddress;
 use super::startup::{self, ServeConfig};

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
 use tokio_rustls::TlsAcceptor;
-use toolcrib::Fingerprint;
-use toolcrib::auth::SigningKey;
-use toolcrib::config::{Config, ListenerSettings, Overlay, SecretLookup as _};
-use toolcrib::pins::PinFile;
-use toolcrib::store::{self, Store, StoreError, StoreOptions};
+use toolcrib_auth::SigningKey;
+use toolcrib_config::{Config, ListenerSettings, Overlay, SecretLookup as _};
+use toolcrib_core::Fingerprint;
+use toolcrib_engine::pins::PinFile;
+use toolcrib_store::{self as store, Store, StoreError, StoreOptions};
 
 use crate::cli::args::{CONFIG, LOCK};
 use crate::cli::context::DEFAULT;

@@ -5,14 +5,14 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio::sync::watch;
-use toolcrib::agent::model::ModelSettings;
-use toolcrib::catalog::SourceState;
-use toolcrib::config::effects::told_of_undeclared;
-use toolcrib::config::{
+use toolcrib_agent::model::ModelSettings;
+use toolcrib_config::effects::told_of_undeclared;
+use toolcrib_config::{
     ApplyError, Config, ConfigChange, EmbedderSettings, LiveConfig, Overlay, kept_out, set_aside,
 };
-use toolcrib::toolsets::ToolsetSplits;
-use toolcrib::{Redactor, Secret};
+use toolcrib_core::{Redactor, Secret};
+use toolcrib_engine::catalog::SourceState;
+use toolcrib_engine::toolsets::ToolsetSplits;
 
 use super::news;
 use super::startup::ServeConfig;

@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
-use toolcrib::config::OverlayStanding;
+use toolcrib_config::OverlayStanding;
 
 use crate::cli::CommandExit;
 use crate::cli::args::{CONFIG, GlobalArgs, OverlayCommand};

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Method, StatusCode, header};
-use toolcrib::a2a::protocol::wire::ProtocolVersion;
-use toolcrib::a2a_server::PushConfig;
-use toolcrib::egress::{Egress, EgressBody, EgressErrorKind, EgressRequest, EgressTimeouts};
+use toolcrib_a2a_client::protocol::wire::ProtocolVersion;
+use toolcrib_a2a_server::PushConfig;
+use toolcrib_egress::{Egress, EgressBody, EgressErrorKind, EgressRequest, EgressTimeouts};
 use url::Url;
 
 use crate::http::a2a::wire::A2A_JSON;

@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
-use toolcrib::a2a::protocol::event::AgentEvent;
-use toolcrib::a2a::protocol::state::TaskState;
-use toolcrib::a2a_server::ServedEvent;
+use toolcrib_a2a_client::protocol::event::AgentEvent;
+use toolcrib_a2a_client::protocol::state::TaskState;
+use toolcrib_a2a_server::ServedEvent;
 
 use crate::http::a2a::view;
 
@@ -66,8 +66,8 @@ fn is_turn(told: &ServedEvent) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use toolcrib::a2a::protocol::part::MessagePart;
-    use toolcrib::a2a::protocol::task::{TaskArtifact, TaskStatus};
+    use toolcrib_a2a_client::protocol::part::MessagePart;
+    use toolcrib_a2a_client::protocol::task::{TaskArtifact, TaskStatus};
 
     use super::*;
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio_util::sync::CancellationToken;
-use toolcrib::egress::{Egress, EgressError, Network};
+use toolcrib_egress::{Egress, EgressError, Network};
 use url::Url;
 
 /// Configurations that are told something at the same time.

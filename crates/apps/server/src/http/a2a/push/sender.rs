@@ -10,9 +10,9 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
-use toolcrib::a2a::protocol::wire::{ProtocolVersion, WireForm};
-use toolcrib::a2a_server::{PushConfig, ServedEvent};
-use toolcrib::config::LogLevel;
+use toolcrib_a2a_client::protocol::wire::{ProtocolVersion, WireForm};
+use toolcrib_a2a_server::{PushConfig, ServedEvent};
+use toolcrib_config::LogLevel;
 use url::Url;
 
 use super::delivery::{self, DeliveryFault};

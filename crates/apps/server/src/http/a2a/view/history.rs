@@ -1,9 +1,9 @@
 //! What was said in a task after its first message: kept beside its run.
 
 use serde_json::Value;
-use toolcrib::LedgerError;
-use toolcrib::a2a::protocol::message::AgentMessage;
-use toolcrib::a2a::protocol::wire::WireForm;
+use toolcrib_a2a_client::protocol::message::AgentMessage;
+use toolcrib_a2a_client::protocol::wire::WireForm;
+use toolcrib_core::LedgerError;
 
 use super::without_files;
 use crate::http::state::GatewayState;

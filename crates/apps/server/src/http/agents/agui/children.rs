@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use serde_json::{Value, json};
-use toolcrib::agent::{RunEnd, RunEvent, StopReason};
+use toolcrib_agent::{RunEnd, RunEvent, StopReason};
 
 use super::super::live::live_run::RunMeta;
 use super::writer::AguiWriter;

@@ -5,8 +5,8 @@ use std::time::SystemTime;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use toolcrib::agent::RunEvent;
-use toolcrib::{Caller, Decision, ParkedCall, TicketId};
+use toolcrib_agent::RunEvent;
+use toolcrib_core::{Caller, Decision, ParkedCall, TicketId};
 
 use super::super::live::live_run::{LiveState, seconds};
 use super::super::runs::silent;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use serde_json::Value;
 use tokio::sync::mpsc::channel;
-use toolcrib::RunStage;
+use toolcrib_core::RunStage;
 
 use super::super::live::live_run::LiveRun;
 use super::super::output::event;

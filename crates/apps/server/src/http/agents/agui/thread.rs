@@ -1,8 +1,8 @@
 //! What a client of AG-UI sends as a thread, in the shape of a chat.
 
 use serde_json::{Value, json};
-use toolcrib::agent::ThreadItem;
-use toolcrib::agent::model::CallerTool;
+use toolcrib_agent::ThreadItem;
+use toolcrib_agent::model::CallerTool;
 
 use super::super::api_error::ApiError;
 use super::super::input;

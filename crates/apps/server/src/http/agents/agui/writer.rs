@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use serde_json::{Value, json};
-use toolcrib::agent::{CallEnd, CallOutcome, CallText, RunEnd, RunEvent, StopReason, Usage};
+use toolcrib_agent::{CallEnd, CallOutcome, CallText, RunEnd, RunEvent, StopReason, Usage};
 
 use super::super::live::live_run::RunMeta;
 

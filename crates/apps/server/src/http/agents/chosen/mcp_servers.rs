@@ -7,9 +7,10 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolcrib::{
-    BoxFuture, Caller, Crib, Effect, Fingerprint, Intent, Plan, Policy, ToolSpec, Verdict,
+use toolcrib_core::{
+    BoxFuture, Caller, Effect, Fingerprint, Intent, Plan, Policy, ToolSpec, Verdict,
 };
+use toolcrib_engine::Crib;
 
 use super::super::api_error::ApiError;
 

@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use toolcrib::agent::model::{ModelClient, ModelFault, ModelSettings};
-use toolcrib::agent::{Agent, AgentTools, NewSpecialist, Team};
-use toolcrib::config::{AgentSettings, Config, TeamMember};
-use toolcrib::policy::{AssignedTools, strictest};
-use toolcrib::rules::{Glob, Rules, ToolPatterns};
-use toolcrib::{
-    BoxFuture, Caller, Crib, Fingerprint, Intent, Policy, ToolSpec, UnlistedAccess,
-    UnlistedResource, Verdict,
+use toolcrib_agent::model::{ModelClient, ModelFault, ModelSettings};
+use toolcrib_agent::{Agent, AgentTools, NewSpecialist, Team};
+use toolcrib_config::{AgentSettings, Config, TeamMember};
+use toolcrib_core::{
+    BoxFuture, Caller, Fingerprint, Intent, Policy, ToolSpec, UnlistedAccess, UnlistedResource,
+    Verdict,
 };
+use toolcrib_engine::Crib;
+use toolcrib_engine::policy::{AssignedTools, strictest};
+use toolcrib_engine::rules::{Glob, Rules, ToolPatterns};
 
 use super::over;
 use crate::config;

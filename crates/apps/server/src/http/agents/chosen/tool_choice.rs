@@ -6,9 +6,9 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolcrib::agent::Agent;
-use toolcrib::agent::model::{CallChoice, CallerTool};
-use toolcrib::{
+use toolcrib_agent::Agent;
+use toolcrib_agent::model::{CallChoice, CallerTool};
+use toolcrib_core::{
     BoxFuture, Caller, Fingerprint, Intent, Plan, PlanRequest, Policy, ToolSpec, Verdict,
 };
 

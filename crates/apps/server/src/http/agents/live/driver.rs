@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use toolcrib::agent::model::{ModelFault, ModelFaultKind};
-use toolcrib::agent::{AgentRun, RunEnd, RunEvent, RunOrder, RunPause};
-use toolcrib::{BatchOptions, LedgerError, RunLedger, RunLedgerError, RunStage, TicketId};
+use toolcrib_agent::model::{ModelFault, ModelFaultKind};
+use toolcrib_agent::{AgentRun, RunEnd, RunEvent, RunOrder, RunPause};
+use toolcrib_core::{BatchOptions, LedgerError, RunLedger, RunLedgerError, RunStage, TicketId};
 
 use super::WaitingRun;
 use super::live_run::{LiveRun, LiveState, RunMeta, seconds};

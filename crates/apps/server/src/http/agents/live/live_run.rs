@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use toolcrib::a2a::protocol::message::AgentMessage;
-use toolcrib::a2a::protocol::wire::WireForm;
-use toolcrib::agent::RunEvent;
-use toolcrib::{BatchOptions, Caller, LedgerError, NewRun, RunStage, RunSummary, TicketId};
+use toolcrib_a2a_client::protocol::message::AgentMessage;
+use toolcrib_a2a_client::protocol::wire::WireForm;
+use toolcrib_agent::RunEvent;
+use toolcrib_core::{BatchOptions, Caller, LedgerError, NewRun, RunStage, RunSummary, TicketId};
 
 /// Where the request of a run has the message of A2A that began it.
 pub(crate) const A2A_MESSAGE: &str = "/a2a/message";

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tokio::sync::mpsc::UnboundedReceiver;
-use toolcrib::agent::AgentRun;
-use toolcrib::config::LogLevel;
-use toolcrib::{LedgerError, RunStage, RunSummary, TicketId};
+use toolcrib_agent::AgentRun;
+use toolcrib_config::LogLevel;
+use toolcrib_core::{LedgerError, RunStage, RunSummary, TicketId};
 
 use super::WaitingRun;
 use super::driver::{self, FirstStep};

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use toolcrib::Caller;
+use toolcrib_core::Caller;
 
 /// Tenant, subject and thread.
 type ThreadKey = (String, String, String);

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use serde_json::{Value, json};
-use toolcrib::agent::{CallEnd, CallOutcome, CallText, CalledTool, RunEvent, RunReference};
+use toolcrib_agent::{CallEnd, CallOutcome, CallText, CalledTool, RunEvent, RunReference};
 
 use super::super::live::live_run::DecidedCall;
 use super::{HeldCall, ResponseWriter, approval_id};

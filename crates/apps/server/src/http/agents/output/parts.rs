@@ -1,7 +1,7 @@
 //! A message as an item, with the places where it cites something.
 
 use serde_json::{Value, json};
-use toolcrib::agent::{RunReference, cited_spans};
+use toolcrib_agent::{RunReference, cited_spans};
 
 pub(super) fn message(id: &str, status: &str, content: &[Value]) -> Value {
     json!({

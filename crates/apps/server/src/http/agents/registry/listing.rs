@@ -1,7 +1,7 @@
 //! `/v1/agents`: the agents that a caller may ask, and the tools that each of them has for it.
 
 use serde_json::{Value, json};
-use toolcrib::PlanRequest;
+use toolcrib_core::PlanRequest;
 
 use super::super::chosen::agent_of;
 use super::super::chosen::mcp_servers::OURS;
@@ -40,7 +40,7 @@ pub(crate) fn show(asked: GatewayRequest) -> ReplyFuture {
         let wishes = agent.model.wishes(PlanRequest::default(), false);
         // Where nothing is left for this caller, there is nothing to choose among.
         let plan = agent.crib.plan(&asked.caller, wishes).ok();
-        let tools = plan.iter().flat_map(toolcrib::Plan::tools).map(|tool| &tool.listed.spec);
+        let tools = plan.iter().flat_map(toolcrib_core::Plan::tools).map(|tool| &tool.listed.spec);
         let own = tools.filter(|spec| spec.origin.source.as_str() != OURS);
         let all: Vec<Value> = own
             .take(MOST_TOOLS + 1)

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use futures_util::future::join_all;
 use serde_json::Value;
-use toolcrib::agent::{CallOutcome, RunEvent, ThreadItem};
-use toolcrib::{Decision, TicketId, ToolOutcome};
+use toolcrib_agent::{CallOutcome, RunEvent, ThreadItem};
+use toolcrib_core::{Decision, TicketId, ToolOutcome};
 
 use super::super::api_error::ApiError;
 use super::super::input::{is_settled, settled};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use tokio::sync::watch;
-use toolcrib::RunStage;
-use toolcrib::agent::RunEvent;
+use toolcrib_agent::RunEvent;
+use toolcrib_core::RunStage;
 
 use super::super::live::live_run::{LiveRun, LiveState};
 use super::super::output::ResponseWriter;

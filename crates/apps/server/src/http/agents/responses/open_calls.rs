@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
-use toolcrib::agent::{CallOutcome, RunEvent, ThreadItem};
-use toolcrib::{Caller, LedgerError, TicketId, ToolOutcome};
+use toolcrib_agent::{CallOutcome, RunEvent, ThreadItem};
+use toolcrib_core::{Caller, LedgerError, TicketId, ToolOutcome};
 
 use super::super::live::live_run::{OpenCall, RunMeta};
 use crate::http::state::GatewayState;

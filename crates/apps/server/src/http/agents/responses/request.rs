@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use serde_json::Value;
-use toolcrib::RunLedgerError;
-use toolcrib::agent::RunOrder;
+use toolcrib_agent::RunOrder;
+use toolcrib_core::RunLedgerError;
 use uuid::Uuid;
 
 use super::super::api_error::ApiError;

@@ -22,8 +22,8 @@ use tokio::time::{Instant, sleep_until};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Error, Message};
-use toolcrib::auth::ProtectedResource;
-use toolcrib::ledger::MemoryRuns;
+use toolcrib_auth::ProtectedResource;
+use toolcrib_engine::ledger::MemoryRuns;
 
 use super::super::api_error::ApiError;
 use super::super::live::LiveRuns;

@@ -5,8 +5,8 @@ mod room;
 use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
-use toolcrib::agent::{RunEvent, SavedRun, ThreadItem};
-use toolcrib::{Caller, LedgerError, Reference, RunStage, RunSummary, StoredRun};
+use toolcrib_agent::{RunEvent, SavedRun, ThreadItem};
+use toolcrib_core::{Caller, LedgerError, Reference, RunStage, RunSummary, StoredRun};
 
 use super::super::api_error::ApiError;
 use super::super::input;

@@ -6,8 +6,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::channel;
-use toolcrib::RunStage;
-use toolcrib::agent::RunEvent;
+use toolcrib_agent::RunEvent;
+use toolcrib_core::RunStage;
 
 use super::super::live::live_run::LiveRun;
 use crate::http::routes::reply::{self, HttpReply};

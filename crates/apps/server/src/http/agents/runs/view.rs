@@ -1,8 +1,8 @@
 //! A run as its caller sees it.
 
 use serde_json::{Value, json};
-use toolcrib::agent::{RunEvent, StopReason, ThreadItem};
-use toolcrib::{RunStage, RunSummary};
+use toolcrib_agent::{RunEvent, StopReason, ThreadItem};
+use toolcrib_core::{RunStage, RunSummary};
 
 use super::super::live::live_run::{LiveRun, seconds};
 

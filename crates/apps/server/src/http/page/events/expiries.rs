@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use toolcrib::{Caller, ParkedCall, TicketId, ToolName};
+use toolcrib_core::{Caller, ParkedCall, TicketId, ToolName};
 
 /// The calls that wait, as whoever follows the events looked them up last.
 #[derive(Default)]

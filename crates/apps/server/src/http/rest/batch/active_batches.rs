@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
-use toolcrib::{Call, Caller};
+use toolcrib_core::{Call, Caller};
 use uuid::Uuid;
 
 #[derive(Default)]

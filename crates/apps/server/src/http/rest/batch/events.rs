@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{Sender, channel};
-use toolcrib::{BatchOptions, CallKey, Host, IdempotencyKey, LogEntry, Progress};
+use toolcrib_core::{BatchOptions, CallKey, Host, IdempotencyKey, LogEntry, Progress};
 
 use super::idempotency::ReplyStore;
 use super::job::BatchJob;

@@ -5,9 +5,10 @@ use super::job::BatchReply;
 use bytes::Bytes;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use toolcrib::{
-    Caller, Crib, Fingerprint, IdempotencyKey, KeyResult, KeyState, LedgerError, ToolName,
+use toolcrib_core::{
+    Caller, Fingerprint, IdempotencyKey, KeyResult, KeyState, LedgerError, ToolName,
 };
+use toolcrib_engine::Crib;
 
 /// In the place of a tool: whole requests stand among the keys of single calls.
 const REQUESTS: &str = "run_calls";

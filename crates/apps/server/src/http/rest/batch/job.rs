@@ -6,12 +6,13 @@ use bytes::Bytes;
 use indexmap::IndexSet;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
-use toolcrib::auth::is_operator;
-use toolcrib::dialect::Dialect;
-use toolcrib::{
-    BatchOptions, Call, Caller, Crib, Host, NextStep, Plan, Report, Response, ToolOutcome, Trace,
+use toolcrib_auth::is_operator;
+use toolcrib_core::{
+    BatchOptions, Call, Caller, Host, NextStep, Plan, Report, Response, ToolOutcome, Trace,
     TraceState,
 };
+use toolcrib_dialect::Dialect;
+use toolcrib_engine::Crib;
 
 use super::active_batches::BatchListing;
 

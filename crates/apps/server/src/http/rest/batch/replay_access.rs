@@ -1,7 +1,7 @@
 //! Who hears the reply that a request under a key had: only who could make its calls now.
 
-use toolcrib::Caller;
-use toolcrib::auth::{AccessLevel, reach};
+use toolcrib_auth::{AccessLevel, reach};
+use toolcrib_core::Caller;
 
 use super::job::BatchJob;
 

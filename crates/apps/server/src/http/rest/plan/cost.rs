@@ -5,9 +5,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
-use toolcrib::dialect::{Dialect, NAMES, dialect};
-use toolcrib::discovery::definition_tokens;
-use toolcrib::{Caller, Crib, Discovery, Exposure, Plan, PlanError, PlanRequest};
+use toolcrib_core::{Caller, Discovery, Exposure, Plan, PlanError, PlanRequest};
+use toolcrib_dialect::{Dialect, NAMES, dialect};
+use toolcrib_engine::Crib;
+use toolcrib_engine::discovery::definition_tokens;
 
 use super::on_behalf::{OtherCaller, as_whom};
 use crate::http::routes::problem::{HttpProblem, ProblemKind};

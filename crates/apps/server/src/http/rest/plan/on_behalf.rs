@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toolcrib::Caller;
-use toolcrib::auth::{AccessLevel, is_operator, needed, reach};
+use toolcrib_auth::{AccessLevel, is_operator, needed, reach};
+use toolcrib_core::Caller;
 
 use crate::http::routes::problem::{HttpProblem, ProblemKind};
 use crate::http::routes::request::GatewayRequest;

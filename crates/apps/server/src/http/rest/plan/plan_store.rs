@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use foldhash::fast::RandomState;
-use toolcrib::{Caller, Plan};
+use toolcrib_core::{Caller, Plan};
 use uuid::Uuid;
 
 /// Plans that are kept. A plan shares its tools with its snapshot.

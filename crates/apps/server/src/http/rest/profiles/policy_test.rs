@@ -7,9 +7,9 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use toolcrib::rules::Rules;
-use toolcrib::store::{CallFilter, CallRecord};
-use toolcrib::{Caller, Catalog, Policy, ToolSpec};
+use toolcrib_core::{Caller, Catalog, Policy, ToolSpec};
+use toolcrib_engine::rules::Rules;
+use toolcrib_store::{CallFilter, CallRecord};
 
 use crate::http::rest::records::listing::{record, silent};
 use crate::http::routes::problem::{HttpProblem, ProblemKind};

@@ -2,7 +2,7 @@
 
 use http::{HeaderName, HeaderValue, header};
 use serde_json::{Value, json};
-use toolcrib::store::CallRecord;
+use toolcrib_store::CallRecord;
 
 use super::listing::{RecordQuery, record, shown_whole, silent};
 use crate::http::routes::reply::text;

@@ -5,9 +5,9 @@ use std::time::SystemTime;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use toolcrib::auth::is_operator;
-use toolcrib::config::LogLevel;
-use toolcrib::store::{CallCursor, CallFilter, CallPage, CallRecord, CallState, Store};
+use toolcrib_auth::is_operator;
+use toolcrib_config::LogLevel;
+use toolcrib_store::{CallCursor, CallFilter, CallPage, CallRecord, CallState, Store};
 
 use crate::http::rest::calls::over;
 use crate::http::routes::problem::{HttpProblem, ProblemKind};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toolcrib::auth::{AccessLevel, ProtectedResource, needed, reach};
-use toolcrib::store::{CallRecord, CallState, KnownEnd};
+use toolcrib_auth::{AccessLevel, ProtectedResource, needed, reach};
+use toolcrib_store::{CallRecord, CallState, KnownEnd};
 
 use super::listing::{phased, record, shown_whole, silent};
 use crate::audit::Resolution;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use toolcrib::auth::{AccessLevel, ProtectedResource, needed, reach};
-use toolcrib::{SourceId, ToolName, ToolSpec};
+use toolcrib_auth::{AccessLevel, ProtectedResource, needed, reach};
+use toolcrib_core::{SourceId, ToolName, ToolSpec};
 
 use super::pins::kept_out;
 use crate::http::pipeline::authentication::lacking;
@@ -148,7 +148,7 @@ async fn decided(asked: &GatewayRequest, body: DriftBody) -> Result<Value, HttpP
         audit.pinned(record.clone()).await.map_err(anyhow::Error::new)
     };
     let (new, old) = (accepted.clone(), kept.clone());
-    let change = move |pins: &mut toolcrib::pins::PinFile| {
+    let change = move |pins: &mut toolcrib_engine::pins::PinFile| {
         for spec in &new {
             pins.accept(spec);
         }

@@ -4,8 +4,8 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use toolcrib::config::import::{AddressKind, ImportNote, import, of_address};
-use toolcrib::config::{Config, Disclosure, SourceOutline};
+use toolcrib_config::import::{AddressKind, ImportNote, import, of_address};
+use toolcrib_config::{Config, Disclosure, SourceOutline};
 
 use crate::http::routes::reply::json as reply;
 use crate::http::routes::request::GatewayRequest;

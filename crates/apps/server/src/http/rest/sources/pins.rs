@@ -6,10 +6,10 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use anyhow::{Context as _, Result, anyhow};
 use tokio::sync::Mutex;
-use toolcrib::catalog::Judge;
-use toolcrib::config::LiveConfig;
-use toolcrib::pins::PinFile;
-use toolcrib::{Catalog, ToolSpec};
+use toolcrib_config::LiveConfig;
+use toolcrib_core::{Catalog, ToolSpec};
+use toolcrib_engine::catalog::Judge;
+use toolcrib_engine::pins::PinFile;
 
 use crate::config;
 

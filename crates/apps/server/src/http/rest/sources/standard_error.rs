@@ -4,8 +4,8 @@ use std::time::SystemTime;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use toolcrib::config::SourceHandle;
-use toolcrib::mcp::StderrLine;
+use toolcrib_config::SourceHandle;
+use toolcrib_mcp::StderrLine;
 
 use super::unknown;
 use crate::http::routes::reply::json as reply;

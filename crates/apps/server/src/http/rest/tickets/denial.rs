@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use toolcrib::{Decision, Run, TicketId};
+use toolcrib_core::{Decision, Run, TicketId};
 
 use super::{crib_for, redeemed, waiting};
 use crate::http::routes::problem::{HttpProblem, ProblemKind};

@@ -1,7 +1,7 @@
 //! The shapes of what the record of calls tells.
 
 use serde_json::{Value, json};
-use toolcrib::store::CallState;
+use toolcrib_store::CallState;
 
 use super::{about, batch, count, flag, list, object, paged, text, text_or_null, with};
 

@@ -27,7 +27,7 @@ const ONE_PUSH: &str = "/a2a/{agent}/tasks/{id}/pushNotificationConfigs/{config}
 const OLD_PUSH: &str = "/a2a/{agent}/v1/tasks/{id}/pushNotificationConfigs";
 const ONE_OLD_PUSH: &str = "/a2a/{agent}/v1/tasks/{id}/pushNotificationConfigs/{config}";
 
-/// Where remote agents tell that a task has moved on: see `toolcrib::a2a::NOTIFIED`.
+/// Where remote agents tell that a task has moved on: see `toolcrib_a2a_client::NOTIFIED`.
 const NOTIFIED: &str = "/a2a-notified/{name}";
 
 pub(super) static ROUTES: &[Route] = &[

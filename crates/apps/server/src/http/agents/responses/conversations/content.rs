@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use toolcrib::{LedgerError, RunStage, RunSummary};
+use toolcrib_core::{LedgerError, RunStage, RunSummary};
 
 use super::super::super::api_error::ApiError;
 use super::super::super::live::is_seen;

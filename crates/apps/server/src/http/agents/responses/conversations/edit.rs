@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use serde_json::Value;
-use toolcrib::agent::ThreadItem;
-use toolcrib::{LedgerError, RunStage, RunStep};
+use toolcrib_agent::ThreadItem;
+use toolcrib_core::{LedgerError, RunStage, RunStep};
 use uuid::Uuid;
 
 use super::super::super::api_error::ApiError;

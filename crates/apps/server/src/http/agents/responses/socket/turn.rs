@@ -3,7 +3,7 @@
 use http::StatusCode;
 use serde_json::Value;
 use tokio_util::sync::DropGuard;
-use toolcrib::auth::ProtectedResource;
+use toolcrib_auth::ProtectedResource;
 
 use super::super::super::api_error::ApiError;
 use super::super::super::live::LiveRuns;

@@ -1,6 +1,6 @@
 //! How much a conversation may have.
 
-use toolcrib::agent::ThreadItem;
+use toolcrib_agent::ThreadItem;
 
 use super::super::super::api_error::ApiError;
 
