@@ -8,7 +8,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use serde::Serialize;
 use tokio::sync::Mutex;
 use toolcrib_core::{Catalog, DoorHints, Ledger, Observer, Redactor, SourceId};
-use toolcrib_engine::catalog::Judge;
+use toolcrib_engine::catalog::{Judge, NamedSource};
 use toolcrib_engine::rules::Rules;
 use toolcrib_engine::selection::AgentRules;
 use toolcrib_engine::{Crib, CribBuilder};
@@ -44,6 +44,9 @@ pub struct Environment {
     pub observer: Option<Arc<dyn Observer>>,
     /// The commands and addresses of which the words of its calls should tell.
     pub hints: DoorHints,
+    /// Sources of the process itself, behind those of the file and whatever becomes of it. A profile
+    /// that names its sources has none of them; no source of the file may have one of their names.
+    pub own_sources: Vec<NamedSource>,
 }
 
 /// Changes a view before it comes into force.
@@ -62,6 +65,7 @@ impl Environment {
             adapt: None,
             observer: None,
             hints: DoorHints::default(),
+            own_sources: Vec::new(),
         }
     }
 }
@@ -74,6 +78,7 @@ pub struct LiveConfig {
     profile: Option<String>,
     rules: Option<Rules>,
     adapt: ViewHook,
+    own_sources: Vec<NamedSource>,
     secrets: RwLock<Arc<Redactor>>,
     assigned: RwLock<Arc<(AgentRules, Vec<Requirement>)>>,
     /// The same tools under the policy of each profile.
@@ -146,13 +151,25 @@ impl LiveConfig {
     /// The same without a wait: `live.crib().start()` starts the sources, and meanwhile whatever
     /// is there can be used.
     pub fn prepare(config: &Config, means: Environment) -> Result<Self, ApplyError> {
-        let Environment { lookup, maker, profile, ledger, rules, judge, adapt, observer, hints } =
-            means;
+        let Environment {
+            lookup,
+            maker,
+            profile,
+            ledger,
+            rules,
+            judge,
+            adapt,
+            observer,
+            hints,
+            own_sources,
+        } = means;
         let adapt = adapt.unwrap_or_else(|| Box::new(|_, view| view));
         let built = ruled(config.build(&*lookup, &*maker), config, rules.as_ref());
+        admit(&own_sources, &built)?;
         let view = adapt(profile.as_deref(), view(&built, profile.as_deref())?);
         let mut builder = Crib::builder().policy(view.policy).limits(view.limits).hints(hints);
-        builder = built.sources.iter().cloned().fold(builder, CribBuilder::placed);
+        let sources = built.sources.iter().chain(&own_sources).cloned();
+        builder = sources.fold(builder, CribBuilder::placed);
         if let Some(ledger) = ledger {
             builder = builder.ledger(ledger);
         }
@@ -170,7 +187,19 @@ impl LiveConfig {
         let secrets = RwLock::new(Arc::clone(&built.redactor));
         let assigned = RwLock::new(Arc::new((built.assign.clone(), built.assigned.clone())));
         let built = Mutex::new(built);
-        Ok(Self { crib, lookup, maker, profile, rules, adapt, secrets, assigned, views, built })
+        Ok(Self {
+            crib,
+            lookup,
+            maker,
+            profile,
+            rules,
+            adapt,
+            own_sources,
+            secrets,
+            assigned,
+            views,
+            built,
+        })
     }
 
     /// The tools as a profile of the file has them; `None`: the file has no such profile, or
@@ -239,6 +268,7 @@ impl LiveConfig {
         let built = ruled(built, config, self.rules.as_ref());
         let view = view(&built, self.profile.as_deref())?;
         let view = (self.adapt)(self.profile.as_deref(), view);
+        admit(&self.own_sources, &built)?;
         let new = built.failed.iter().find(|failed| !before.failed.contains(failed));
         if let Some(failed) = new.cloned() {
             return Err(ApplyError::Source { id: failed.id, reason: failed.reason });
@@ -250,7 +280,7 @@ impl LiveConfig {
         let change = ConfigChange::between(&before.kept, &built.kept);
         let own = self.profile.as_ref().and_then(|profile| built.named.get(profile));
         self.crib.restrict_sources(own.cloned());
-        let sources = built.sources.clone();
+        let sources: Vec<_> = built.sources.iter().chain(&self.own_sources).cloned().collect();
         // What was a secret a moment ago still stands in what is under way.
         let gone = before.secrets.iter().filter(|old| !built.secrets.contains(old));
         self.maker.learned().learn(gone);
@@ -265,6 +295,16 @@ impl LiveConfig {
         self.crib.replace(sources, view.policy, view.limits).await;
         Ok(change)
     }
+}
+
+/// Whether what a file makes can stand beside the sources of the process.
+fn admit(own: &[NamedSource], built: &CribParts) -> Result<(), ApplyError> {
+    let taken = built.kept.iter().find(|kept| own.iter().any(|(id, ..)| *id == kept.id));
+    taken.map_or(Ok(()), |taken| {
+        let reason =
+            "the program has a source of this name itself: give it another one in the file";
+        Err(ApplyError::Source { id: taken.id.clone(), reason: reason.to_owned() })
+    })
 }
 
 /// What is built, with further rules beside those of the file.

@@ -89,8 +89,9 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
         ],
     ),
     // Floor 3.
-    ("toolcrib", &[ROOMS, NETWORK]),
     ("toolcrib-server", &[ROOMS, NETWORK, PROGRAMS]),
+    // Floor 4.
+    ("toolcrib", &[ROOMS, NETWORK, &["toolcrib-server"]]),
     // For tests and chores only; nothing that ships may name them.
     ("toolcrib-testkit", &[ROOMS, NETWORK, PROGRAMS]),
     ("toolcrib-load", &[]),

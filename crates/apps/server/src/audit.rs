@@ -14,6 +14,7 @@ mod file;
 mod interrupted_calls;
 mod open_decisions;
 mod rotation;
+#[cfg(feature = "cli")]
 mod verify;
 mod writer;
 
@@ -31,6 +32,7 @@ use toolcrib_store::{CallRecord, KnownEnd, Store};
 use error::AuditError;
 use file::AuditFile;
 use interrupted_calls::InterruptedCall;
+#[cfg(feature = "cli")]
 pub(crate) use verify::{ChainFault, VerifiedChain, verify};
 use writer::AuditWriter;
 

@@ -4,12 +4,9 @@ mod args;
 mod commands;
 mod context;
 mod control;
-mod embeddings;
-mod hints;
 mod output;
 mod rollout;
 mod signals;
-mod toolset_splits;
 mod trust;
 
 use std::io;
@@ -57,7 +54,10 @@ impl CommandExit {
     }
 }
 
-pub(crate) fn main() -> ExitCode {
+/// Does what the words of the process ask for.
+pub fn main() -> ExitCode {
+    #[cfg(all(debug_assertions, unix))]
+    crate::config::dies_at();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return output::usage::told(&error),

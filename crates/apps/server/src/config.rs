@@ -7,6 +7,7 @@ pub(crate) mod overlays;
 pub(crate) mod registry;
 pub(crate) mod servers;
 pub(crate) mod tokens;
+pub(crate) mod trust;
 
 use std::fs::File;
 use std::io::{self, BufRead, ErrorKind, IsTerminal, Read, stdin};
@@ -16,6 +17,11 @@ use std::time::SystemTime;
 use anyhow::{Context, Result, bail};
 use toolcrib_config::open_ordinary_file;
 pub(crate) use toolcrib_config::{ProcessLookup, inherited_variables};
+
+/// The configuration that is looked for where a command is run.
+pub(crate) const CONFIG: &str = "crib.toml";
+/// The pin file that is looked for beside the configuration.
+pub(crate) const LOCK: &str = "crib.lock";
 
 /// Largest file or message that is read, in bytes.
 const LARGEST: u64 = 16 * 1024 * 1024;
@@ -220,7 +226,7 @@ fn bytes(from: impl Read) -> Result<Vec<u8>> {
 
 /// Has a test end this process at a moment of its choice: `TOOLCRIB_TEST_DIES_AT=planned#3` at the
 /// third time that a call is planned.
-#[cfg(all(debug_assertions, unix))]
+#[cfg(all(debug_assertions, unix, feature = "cli"))]
 pub(crate) fn dies_at() {
     use std::sync::OnceLock;
     use std::sync::atomic::{AtomicU32, Ordering};

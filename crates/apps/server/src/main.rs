@@ -1,14 +1,5 @@
 //! The toolcrib binary.
 
-mod audit;
-mod cli;
-mod config;
-mod freeze;
-mod http;
-mod secrets;
-mod sources;
-mod telemetry;
-
 use std::process::ExitCode;
 
 /// A call takes memory a hundred times, from one thread and gives it back on another: it costs half
@@ -18,7 +9,5 @@ use std::process::ExitCode;
 static MEMORY: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> ExitCode {
-    #[cfg(all(debug_assertions, unix))]
-    config::dies_at();
-    cli::main()
+    toolcrib_server::main()
 }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-pub(crate) use toolcrib_config::{SourceHandle, SourceRegistry};
+#[cfg(feature = "cli")]
+pub(crate) use toolcrib_config::SourceHandle;
+pub(crate) use toolcrib_config::SourceRegistry;
 
 use crate::{config, secrets};
 

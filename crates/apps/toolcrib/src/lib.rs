@@ -6,6 +6,7 @@
 //!
 //! What reaches beyond the program is behind features, none of which is on by default: `mcp`,
 //! `openapi`, `a2a`, `desk`, `basics`, `store`, `auth`, `egress`, `config`, and `full` for all of them.
+//! `gateway` adds the whole server, as `gateway::Gateway`.
 //!
 //! Tools that live elsewhere come from a `crib.toml`, or from `mcp::McpSource` and
 //! `openapi::ApiSource` given to [`Crib::builder`]:
@@ -62,6 +63,8 @@ pub use toolcrib_json as json;
 pub use toolcrib_mcp as mcp;
 #[cfg(feature = "openapi")]
 pub use toolcrib_openapi as openapi;
+#[cfg(feature = "gateway")]
+pub use toolcrib_server::gateway;
 #[cfg(feature = "store")]
 pub use toolcrib_store as store;
 
@@ -74,3 +77,8 @@ struct Readme;
 #[cfg(all(doctest, feature = "full"))]
 #[doc = include_str!("../../../../docs/guides/rust.md")]
 struct RustGuide;
+
+/// The programs of the guide to the gateway, run as tests.
+#[cfg(all(doctest, feature = "gateway"))]
+#[doc = include_str!("../../../../docs/guides/gateway.md")]
+struct GatewayGuide;

@@ -39,10 +39,7 @@ Exit codes: 0 done, 1 a call failed or a check found something, 2 the input cann
 Start with `toolcrib tools`, then `toolcrib call calculate '{\"expression\": \"6 * 7\"}'`;
 `toolcrib manual` teaches the rest by example.";
 
-/// The configuration that is looked for where the command is run.
-pub(super) const CONFIG: &str = "crib.toml";
-/// The pin file that is looked for beside the configuration.
-pub(super) const LOCK: &str = "crib.lock";
+pub(super) use crate::config::{CONFIG, LOCK};
 
 /// One tool layer for LLM agents: see, plan and run tools by hand.
 #[derive(Debug, Parser)]

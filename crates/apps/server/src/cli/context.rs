@@ -20,14 +20,14 @@ use toolcrib_engine::{Crib, CribBuilder};
 use toolcrib_mcp::wait_for_programs;
 
 use super::args::{CONFIG, DialectName, GlobalArgs, LOCK, ModeName, RequestArgs, ScopeName};
-use super::hints;
 use super::output::Output;
 use super::signals::told_to_end;
-use super::toolset_splits;
 use super::trust;
 use crate::config::freezes::FreezeFile;
 use crate::config::overlays;
 use crate::freeze::{FreezeGuard, FreezePolicy};
+use crate::gateway::follow::toolset_splits;
+use crate::gateway::hints;
 use crate::sources::{self, SourceRegistry};
 use crate::telemetry::Telemetry;
 use crate::{config, secrets};
@@ -108,7 +108,7 @@ impl CommandContext {
         let recorded = deed != CommandPurpose::Look && checked.audit.is_some();
         let record = recorded.then(|| Telemetry::open(&checked)).transpose()?.map(Arc::new);
         let sources = sources::ours();
-        let _ = toolset_splits::restored(&sources, &path, output);
+        let _ = toolset_splits::restored(&sources, &path, &output.notices());
         let built = checked.build(&config::ProcessLookup, &sources);
         secrets::keep(vec![Arc::clone(&built.redactor)]);
         let (lock, named) = (path.with_file_name(LOCK), built.named.clone());

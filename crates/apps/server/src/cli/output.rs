@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 use toolcrib_config::LogLevel;
 use toolcrib_json::invisible::{exact, exact_json, prose};
 
+use crate::gateway::notices::{NoticeReporter, Notices};
 use crate::secrets;
 use crate::telemetry::log;
 
@@ -39,8 +40,27 @@ pub(super) struct Output {
     pub(super) json: bool,
 }
 
+impl NoticeReporter for Output {
+    fn note(&self, text: &str) {
+        Self::note(self, text);
+    }
+
+    fn warning(&self, text: &str) {
+        self.warn(&[text]);
+    }
+
+    fn error(&self, error: &anyhow::Error) {
+        Self::error(self, error);
+    }
+}
+
 #[expect(clippy::unused_self, reason = "whoever prints holds the output")]
 impl Output {
+    /// For what serves and does not print.
+    pub(super) fn notices(&self) -> Notices {
+        Notices::to(self.clone())
+    }
+
     /// A value as readable JSON.
     pub(super) fn value(&self, value: &Value) -> Result<()> {
         let mut value = Cow::Borrowed(value);

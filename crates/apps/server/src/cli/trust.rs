@@ -1,104 +1,13 @@
-//! Whether a file that was found where a command is run may do what it says.
-//!
-//! A folder may be somebody else's, fetched a moment ago: what its `crib.toml` would start or send
-//! is shown to a person once, and remembered until it says something else. A file that the command
-//! line names is the person's own word.
+//! Asks a person whether a file that was found may do what it says.
 
-use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use anyhow::{Context as _, Result, anyhow, bail};
-use serde_json::json;
-use toolcrib_config::{Config, Disclosure};
-use toolcrib_core::Fingerprint;
+use anyhow::{Result, bail};
+use toolcrib_config::Config;
 
 use super::output::Output;
 use crate::config;
-
-/// What a file would do, and where it is remembered that it may.
-pub(super) struct TrustRequest {
-    shown: String,
-    lines: Vec<String>,
-    /// The same for logs.
-    masked: Vec<String>,
-    /// `None`: there is no place to remember anything.
-    mark: Option<PathBuf>,
-}
-
-impl TrustRequest {
-    /// `None`: it starts nothing and asks nobody. Holds the file to what is told: reads the
-    /// documents that say where its secrets go, and blocks meanwhile.
-    pub(super) fn of(path: &Path, file: &mut Config) -> Option<Self> {
-        file.hold();
-        let (lines, masked) = (file.reaches(Disclosure::Whole), file.reaches(Disclosure::Masked));
-        if lines.is_empty() {
-            return None;
-        }
-        // The same words mean other programs in another folder.
-        let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        let print = Fingerprint::of(&json!([whole.display().to_string(), lines]));
-        let mark =
-            config::state_folder().map(|state| state.join("trusted").join(print.to_string()));
-        Some(Self { shown: path.display().to_string(), lines, masked, mark })
-    }
-
-    /// What must be trusted first. What was changed over the file needs no trust of its own where it
-    /// only takes away from what the file does `alone`, and that is trusted.
-    pub(super) fn untrusted(
-        path: &Path,
-        file: &mut Config,
-        alone: impl FnOnce() -> Option<Config>,
-    ) -> Option<Self> {
-        let wishes = Self::of(path, file).filter(|wishes| !wishes.is_trusted())?;
-        let own = alone().and_then(|mut alone| Self::of(path, &mut alone));
-        let is_less = own.is_some_and(|own| {
-            own.is_trusted() && wishes.lines.iter().all(|line| own.lines.contains(line))
-        });
-        (!is_less).then_some(wishes)
-    }
-
-    /// Whole for a person, and masked for what is kept or read by others.
-    pub(super) fn lines(&self) -> &[String] {
-        if config::person_is_there() { &self.lines } else { &self.masked }
-    }
-
-    pub(super) fn is_trusted(&self) -> bool {
-        self.mark.as_ref().is_some_and(|mark| mark.exists())
-    }
-
-    pub(super) fn trust(&self) -> Result<()> {
-        let mark = self.mark.as_ref().context(
-            "there is no place to remember it: set HOME, or name the file with `--config`",
-        )?;
-        let folder = mark.parent().unwrap_or(mark);
-        let made = config::private_folder(folder).and_then(|()| File::create(mark));
-        made.with_context(|| format!("cannot remember it in `{}`", folder.display()))?;
-        Ok(())
-    }
-
-    pub(super) fn forget(&self) -> Result<()> {
-        match self.mark.as_ref().map(std::fs::remove_file) {
-            Some(Err(error)) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(anyhow!(error).context("cannot forget it"))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// What is said of a file that nobody trusts yet, for a log or another program.
-    pub(super) fn told(&self) -> String {
-        self.told_of(&self.masked)
-    }
-
-    fn told_of(&self, lines: &[String]) -> String {
-        let lines: Vec<_> = lines.iter().map(|line| format!("\n  {line}")).collect();
-        format!("`{}` was found here and not named, and says:{}", self.shown, lines.concat())
-    }
-
-    fn cure(&self) -> String {
-        format!("`toolcrib trust` if you know it, or name it: `--config {}`", self.shown)
-    }
-}
+use crate::config::trust::TrustRequest;
 
 /// Passes a file that was found if it is trusted, or if a person says so now; see
 /// [`TrustRequest::untrusted`].
@@ -114,7 +23,7 @@ pub(super) fn pass(
     }
     config::forget_typed();
     // Who decides has to see all of it.
-    output.note(&wishes.told_of(&wishes.lines));
+    output.note(&wishes.whole());
     output.prompt("Trust it, from now on? [y/N]");
     let said = config::line();
     output.answered();

@@ -10,6 +10,7 @@ mod chance;
 mod chat;
 mod commands;
 mod effects;
+mod embedded;
 mod keep;
 mod load;
 mod manual;

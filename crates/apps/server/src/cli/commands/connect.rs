@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 use toolcrib_config::ListenerSettings;
 use url::Url;
 
-use super::serve::LISTEN;
 use crate::cli::CommandExit;
 use crate::cli::args::{CONFIG, ClientName, GlobalArgs};
 use crate::cli::context::{CommandConfig, found, listed};
 use crate::cli::output::Output;
+use crate::gateway::listen_address::LISTEN;
 
 /// Where a client finds the token that a person put there.
 const VARIABLE: &str = "TOOLCRIB_TOKEN";

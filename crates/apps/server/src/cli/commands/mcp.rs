@@ -15,16 +15,18 @@ use toolcrib_engine::toolsets::ToolsetSplits;
 use toolcrib_mcp::{McpServerSettings, wait_for_programs};
 use toolcrib_store::Store;
 
-use super::serve::{LAST_SPANS, ServeConfig, means, open_store, pins, stop};
+use super::serve::{means, open_file};
 use crate::cli::CommandExit;
 use crate::cli::args::GlobalArgs;
 use crate::cli::context::{LAST_MOMENT, caller};
 use crate::cli::control::listener::{ControlBackend, ControlListener};
-use crate::cli::embeddings;
 use crate::cli::output::Output;
-use crate::cli::toolset_splits;
 use crate::config::freezes::FreezeFile;
 use crate::freeze::FreezeGuard;
+use crate::gateway::follow::{embeddings, toolset_splits};
+use crate::gateway::serve_config::{self, ServeConfig};
+use crate::gateway::serving::LAST_SPANS;
+use crate::gateway::start::stop;
 use crate::http;
 use crate::http::rest::sources::pins::LivePins;
 use crate::secrets;
@@ -43,17 +45,17 @@ pub(crate) fn mcp(
     file: Option<&PathBuf>,
 ) -> Result<CommandExit> {
     secrets::stay_in_memory()?;
-    let file = ServeConfig::open(file.or(global.config.as_ref()), false, output)?;
+    let file = open_file(file.or(global.config.as_ref()), false, output)?;
     global.start_log(file.checked.log)?;
     let telemetry = Arc::new(Telemetry::open(&file.checked)?);
     let runtime = Builder::new_multi_thread().enable_all().build()?;
     let sources = Arc::new(sources::ours());
-    let store = open_store(&file)?;
+    let store = serve_config::store(&file)?;
     let freezes = FreezeGuard::new(FreezeFile::of(&file.path));
     let served = runtime.block_on(async {
         telemetry.resume(store.as_ref()).await?;
-        let splits = toolset_splits::restored(&sources, &file.path, output);
-        let pins = pins(&file.path)?;
+        let splits = toolset_splits::restored(&sources, &file.path, &output.notices());
+        let pins = serve_config::live_pins(&file.path)?;
         let live = Arc::new(LiveConfig::prepare(
             &file.checked,
             Environment {
@@ -120,13 +122,14 @@ fn ask_models(
     splits: Option<Arc<ToolsetSplits>>,
     output: &Output,
 ) -> impl FnOnce() + use<> {
-    let (askers, asker) = watch::channel(toolset_splits::wanted(&file.checked, output));
+    let notices = output.notices();
+    let (askers, asker) = watch::channel(toolset_splits::wanted(&file.checked, &notices));
     let splitting = splits.map(|splits| {
-        let path = file.path.clone();
-        tokio::spawn(toolset_splits::follow(splits, path, asker, output.clone()))
+        let (path, told) = (file.path.clone(), notices.clone());
+        tokio::spawn(toolset_splits::follow(splits, path, asker, told))
     });
-    let (wishes, wish) = watch::channel(embeddings::wanted(&file.checked, output));
-    let meant = tokio::spawn(embeddings::follow(crib, file.path.clone(), wish, output.clone()));
+    let (wishes, wish) = watch::channel(embeddings::wanted(&file.checked, &notices));
+    let meant = tokio::spawn(embeddings::follow(crib, file.path.clone(), wish, notices));
     move || {
         drop((askers, wishes));
         meant.abort();

@@ -12,14 +12,16 @@ use toolcrib_core::BoxFuture;
 use toolcrib_desk::google::GoogleBackend;
 use toolcrib_mcp as mcp;
 
-use super::serve::{self, ServeConfig};
+use super::serve;
 use crate::cli::CommandExit;
 use crate::cli::args::{CONFIG, GlobalArgs, ServeArgs};
 use crate::cli::context::CommandContext;
+use crate::cli::context::DEFAULT;
 use crate::cli::output::Output;
 use crate::cli::signals::told_to_end;
-use crate::cli::trust::TrustRequest;
+use crate::config::trust::TrustRequest;
 use crate::config::{self, overlays};
+use crate::gateway::serve_config::ServeConfig;
 
 pub(crate) fn import(output: &Output, path: &Path) -> Result<CommandExit> {
     let text = if path == Path::new("-") { config::standard_input()? } else { config::file(path)? };
@@ -57,6 +59,7 @@ pub(crate) fn check(
             path,
             folded: Some(held.folded(&text, &shown, now)),
             text: Some(text),
+            default: DEFAULT,
             checked,
             is_found: false,
             overlay: None,

@@ -18,9 +18,9 @@ use url::Url;
 
 use crate::cli::CommandExit;
 use crate::cli::args::{CONFIG, GlobalArgs, RemoteArgs};
-use crate::cli::commands::serve::listen_address::LISTEN;
 use crate::cli::signals::told_to_end;
 use crate::config::{self, servers, tokens};
+use crate::gateway::listen_address::LISTEN;
 
 /// Largest answer that is read, in bytes.
 const LARGEST: u64 = 16 * 1024 * 1024;

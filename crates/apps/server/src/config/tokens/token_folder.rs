@@ -19,6 +19,7 @@ const SETTLED: Duration = Duration::from_secs(3);
 const MOST: usize = 1000;
 
 /// A token and whose it is.
+#[derive(Clone)]
 pub(crate) struct CallerToken {
     pub(crate) name: String,
     pub(crate) token: Secret,

@@ -6,18 +6,20 @@
 //! hold on to its thread runs elsewhere: the gate sees to that.
 
 use std::io;
+use std::sync::Arc;
 use std::thread;
 
 use tokio::runtime::{Builder, Handle};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use toolcrib_mcp::enable_local_stdout_reader;
 
-/// The threads, which end when this is dropped.
+/// The threads, which end when the last of these is dropped.
+#[derive(Clone)]
 pub(crate) struct Workers {
     handles: Vec<Handle>,
     next: usize,
     #[expect(dead_code, reason = "it acts when it is dropped")]
-    end: DropGuard,
+    end: Arc<DropGuard>,
 }
 
 impl Workers {
@@ -26,13 +28,13 @@ impl Workers {
         let end = CancellationToken::new();
         let wished = thread::available_parallelism().map_or(1, usize::from);
         let handles = (0..wished).map(|_| start(end.clone())).collect::<io::Result<_>>()?;
-        Ok(Self { handles, next: 0, end: end.drop_guard() })
+        Ok(Self { handles, next: 0, end: Arc::new(end.drop_guard()) })
     }
 
     /// The runtime of whoever calls, for the few connections of one person.
     pub(crate) fn here() -> Self {
         let end = CancellationToken::new();
-        Self { handles: vec![Handle::current()], next: 0, end: end.drop_guard() }
+        Self { handles: vec![Handle::current()], next: 0, end: Arc::new(end.drop_guard()) }
     }
 
     /// The threads in turn; `None` only if there were none.

@@ -5,13 +5,16 @@ use std::task::Poll;
 
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
-use hyper::body::{Body, Incoming};
+use hyper::body::Body;
 use tokio::time::{Instant, timeout, timeout_at};
 use toolcrib_config::ServerLimits;
 
 use crate::http::routes::problem::{HttpProblem, ProblemKind};
 
-pub(crate) async fn read(body: Incoming, bounds: &ServerLimits) -> Result<Bytes, HttpProblem> {
+pub(crate) async fn read<B: Body<Data = Bytes>>(
+    body: B,
+    bounds: &ServerLimits,
+) -> Result<Bytes, HttpProblem> {
     let largest = bounds.body;
     let too_large =
         || HttpProblem::new(ProblemKind::TooLarge, format!("send {largest} bytes at the most"));

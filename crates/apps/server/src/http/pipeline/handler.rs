@@ -12,7 +12,7 @@ use futures_util::future::BoxFuture;
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, header};
 use http_body_util::BodyExt;
-use hyper::body::{Body, Incoming};
+use hyper::body::Body;
 use hyper::upgrade::OnUpgrade;
 use toolcrib_auth::{LOCAL, OPERATOR, ProtectedResource, enters, is_operator, needed};
 use toolcrib_core::Caller;
@@ -40,10 +40,10 @@ use crate::http::state::GatewayState;
 /// By what name the log knows a request.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-pub(crate) async fn answer(
+pub(crate) async fn answer<B: Body<Data = Bytes>>(
     gateway: Arc<GatewayState>,
     visit: Visit,
-    request: Request<Incoming>,
+    request: Request<B>,
 ) -> Result<HttpReply, Infallible> {
     let began = Instant::now();
     let seen = AccessLog::of(&gateway, &request);
@@ -67,9 +67,9 @@ pub(crate) async fn answer(
     Ok(reply)
 }
 
-async fn admit(
+async fn admit<B: Body<Data = Bytes>>(
     gateway: Arc<GatewayState>,
-    (visit, request): (Visit, Request<Incoming>),
+    (visit, request): (Visit, Request<B>),
     seen: &AccessLog,
 ) -> Result<HttpReply, HttpProblem> {
     let (mut parts, body) = request.into_parts();

@@ -10,10 +10,10 @@ use toolcrib_core::{Caller, Fingerprint, Ledger, NewRun, RunLedger, RunStage, St
 use toolcrib_store::{Store, StoreError};
 use uuid::Uuid;
 
-use crate::cli::commands::serve::bounds;
 use crate::cli::context::CommandConfig;
 use crate::cli::output::Output;
 use crate::config;
+use crate::gateway::serve_config::bounds;
 
 /// Where the runs of an agent are kept.
 #[derive(Clone)]

@@ -10,8 +10,8 @@ use super::tools::effect;
 use crate::cli::CommandExit;
 use crate::cli::args::ToolFilterArgs;
 use crate::cli::context::CommandContext;
-use crate::cli::embeddings;
 use crate::cli::output::Output;
+use crate::gateway::follow::embeddings;
 
 pub(crate) fn search(
     context: &CommandContext,
@@ -64,7 +64,8 @@ pub(crate) fn search(
 /// Has tools found by their meaning too if the file says so; a person waits for the vectors that
 /// are not kept from before.
 fn listen(context: &CommandContext, output: &Output) {
-    let Some(settings) = context.file.as_ref().and_then(|file| embeddings::wanted(file, output))
+    let Some(settings) =
+        context.file.as_ref().and_then(|file| embeddings::wanted(file, &output.notices()))
     else {
         return;
     };

@@ -13,7 +13,7 @@ use crate::cli::CommandExit;
 use crate::cli::args::ToolsetsArgs;
 use crate::cli::context::CommandContext;
 use crate::cli::output::Output;
-use crate::cli::toolset_splits;
+use crate::gateway::follow::toolset_splits;
 
 /// Toolsets that a note names.
 const MOST_NAMED: usize = 5;
@@ -76,7 +76,7 @@ fn note(output: &Output, listing: &ToolsetListing) {
 /// Asks the model of the file what it has not answered, and has the sources follow.
 fn ask(context: &CommandContext, output: &Output) -> Result<()> {
     let file = context.file.as_ref();
-    let wanted = file.and_then(|file| toolset_splits::wanted(file, output));
+    let wanted = file.and_then(|file| toolset_splits::wanted(file, &output.notices()));
     let (Some(settings), Some(splits)) = (wanted, context.sources.splits()) else {
         bail!("no source has its toolsets split by a model: write `split = \"model\"` there");
     };

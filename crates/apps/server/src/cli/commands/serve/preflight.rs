@@ -4,11 +4,12 @@
 use anyhow::Error;
 use toolcrib_config::ApplyError;
 
-use super::listen_address::ListenAddress;
-use super::startup::{self, ServeConfig};
+use super::startup;
 use crate::cli::args::{GlobalArgs, ServeArgs};
 use crate::cli::context::rules;
 use crate::config;
+use crate::gateway::listen_address::ListenAddress;
+use crate::gateway::serve_config::{self, ServeConfig};
 use crate::http::listen::accept::most_connections;
 use crate::sources;
 use crate::telemetry::Telemetry;
@@ -22,12 +23,12 @@ pub(crate) fn refusals(
 ) -> (Vec<Error>, Vec<String>) {
     let front = &file.checked.front;
     let mut refusals: Vec<Error> = Vec::new();
-    refusals.extend(ListenAddress::try_out(words, front).err());
+    refusals.extend(ListenAddress::try_out(&startup::wishes(words), front).err());
     refusals.extend(Telemetry::try_out(&file.checked));
-    refusals.extend(startup::own_tls(front).err());
-    refusals.extend(startup::own_card_key(front).err());
+    refusals.extend(serve_config::own_tls(front).err());
+    refusals.extend(serve_config::own_card_key(front).err());
     refusals.extend(most_connections(file.checked.bounds.connections).err());
-    refusals.extend(startup::try_store(file).err());
+    refusals.extend(serve_config::try_store(file).err());
     refusals.extend(startup::pins(&file.path).err());
     refusals.extend(global.policy.as_deref().and_then(|path| rules(path).err()));
     let built = file.checked.build(&config::ProcessLookup, &sources::ours());

@@ -1,167 +1,111 @@
-//! What `serve` starts from: its file, its record, its signals.
+//! What `serve` starts from: its words, its file, its socket, its signals.
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow};
-use tokio_rustls::TlsAcceptor;
-use toolcrib_auth::SigningKey;
-use toolcrib_config::{Config, ListenerSettings, Overlay, SecretLookup as _};
-use toolcrib_core::Fingerprint;
+#[cfg(unix)]
+use anyhow::bail;
+use anyhow::{Context as _, Error, Result, anyhow};
+use toolcrib_config::Config;
 use toolcrib_engine::pins::PinFile;
-use toolcrib_store::{self as store, Store, StoreError, StoreOptions};
 
-use crate::cli::args::{CONFIG, LOCK};
+use crate::cli::args::{CONFIG, LOCK, ServeArgs};
 use crate::cli::context::DEFAULT;
 use crate::cli::output::Output;
 use crate::cli::trust;
-use crate::config::overlays::{self, OverlayFile};
+use crate::config::overlays::OverlayFile;
 use crate::config::registry::RegistryEntry;
 use crate::config::{self, servers};
-use crate::http::changes::overlay_door::OverlayDoor;
-use crate::http::listen::tls::acceptor;
+use crate::gateway::listen_address::{ExposedAddress, ExposureProblem, ListenWishes};
+use crate::gateway::serve_config::{ServeConfig, ServeFile};
 
-/// The file, and what was read in it last.
-pub(crate) struct ServeConfig {
-    pub(in crate::cli) path: PathBuf,
-    /// `None`: there is no file, and the default holds.
-    pub(in crate::cli) text: Option<String>,
-    /// The text with what was changed over it.
-    pub(in crate::cli) folded: Option<String>,
-    /// Where that is kept; `None`: it is done without.
-    pub(in crate::cli) overlay: Option<OverlayFile>,
-    pub(in crate::cli) checked: Config,
-    /// Nobody named it.
-    pub(in crate::cli) is_found: bool,
-    /// What was changed over it when it was read.
-    pub(in crate::cli) held: Overlay,
-}
-
-impl ServeConfig {
-    /// The file of this name, which must be there; else `crib.toml`, if it is there.
-    pub(in crate::cli) fn open(
-        named: Option<&PathBuf>,
-        without_overlay: bool,
-        output: &Output,
-    ) -> Result<Self> {
-        let (path, text) = match named {
-            Some(path) => (path.clone(), Some(config::file(path)?)),
-            None => (PathBuf::from(CONFIG), config::file_if_any(CONFIG.as_ref())?),
-        };
-        if text.is_none() {
-            output.note(&format!("there is no `{CONFIG}`: serving a calendar, tasks and mail of its own, and a few harmless tools"));
-        }
-        let shown = path.display().to_string();
-        let overlay = (!without_overlay).then(|| OverlayFile::of(&path)).flatten();
-        let held = overlay.as_ref().map(OverlayFile::read).transpose()?.unwrap_or_default();
-        let own = text.as_deref().unwrap_or(DEFAULT);
-        // One moment for both: what ends between them would stay in force.
-        let now = overlays::now();
-        let read = Config::read_over(own, &shown, &held, now);
-        let folded = Some(held.folded(own, &shown, now));
-        if !held.rows.is_empty() {
-            output.note(&format!("`{shown}` was changed: `toolcrib overlay` lists how"));
-        }
-        output.warn(&read.warnings);
-        let mut checked = read.config.ok_or_else(|| {
-            let lines: Vec<_> = read.problems.iter().map(ToString::to_string).collect();
-            anyhow!("`{shown}` cannot be used:\n{}", lines.join("\n"))
-        })?;
-        let is_found = named.is_none();
-        if is_found {
-            trust::pass(&path, &mut checked, || Config::read(own, &shown).config, output)?;
-        }
-        Ok(Self { path, text, folded, overlay, checked, is_found, held })
-    }
-
-    /// By which the page changes fields over it.
-    pub(in crate::cli) fn overlay_door(&self) -> OverlayDoor {
-        match &self.overlay {
-            Some(kept) => {
-                let default = self.text.is_none().then(|| DEFAULT.to_owned());
-                OverlayDoor::of(self.path.clone(), kept.clone(), default)
-            }
-            None => OverlayDoor::off(
-                "the server was started with `--no-overlay`, or has no folder to keep changes in \
-                 (`HOME` or `XDG_STATE_HOME`): start it without the first and with the second",
-            ),
-        }
-    }
-}
-
-/// The database that the file names, else one of its own in the state folder; `None`: there is no
-/// place to keep one.
-pub(super) fn kept(file: &ServeConfig) -> Result<Option<Store>> {
-    if let Some(store) = store(file)? {
-        return Ok(Some(store));
-    }
-    let Some(folder) = config::state_folder().map(|state| state.join("records")) else {
-        return Ok(None);
+/// The file of this name, which must be there; else `crib.toml`, if it is there.
+pub(crate) fn open_file(
+    named: Option<&PathBuf>,
+    without_overlay: bool,
+    output: &Output,
+) -> Result<ServeConfig> {
+    let (path, text) = match named {
+        Some(path) => (path.clone(), Some(config::file(path)?)),
+        None => (PathBuf::from(CONFIG), config::file_if_any(CONFIG.as_ref())?),
     };
-    let cure = "name a file to keep it in: `[store]` with `url = \"sqlite://crib.db\"`";
-    config::private_folder(&folder)
-        .with_context(|| format!("cannot make `{}` for the record; {cure}", folder.display()))?;
-    let whole = std::path::absolute(&file.path).unwrap_or_else(|_| file.path.clone());
-    let name = Fingerprint::of(&whole.display().to_string().into());
-    let path = folder.join(format!("{name}.db"));
-    let path = store::path(&format!("sqlite://{}", path.display()));
-    let opened = path.and_then(|path| Store::open(&path, bounds(&file.checked)));
-    opened.map(Some).with_context(|| format!("cannot keep the record; {cure}"))
-}
-
-/// The database that the file names; a path in it starts where the file is.
-pub(crate) fn store(file: &ServeConfig) -> Result<Option<Store>> {
-    store_of(&file.path, &file.checked)
-}
-
-/// The same of a file that stands at a path.
-pub(crate) fn store_of(path: &Path, checked: &Config) -> Result<Option<Store>> {
-    let Some(path) = store_path(path, checked)? else { return Ok(None) };
-    let opened = path.and_then(|path| Store::open(&path, bounds(checked)));
-    Ok(Some(opened.context(UNOPENED)?))
-}
-
-/// Fails as [`store`] would, and leaves all as it is.
-pub(super) fn try_store(file: &ServeConfig) -> Result<()> {
-    let Some(path) = store_path(&file.path, &file.checked)? else { return Ok(()) };
-    path.and_then(|path| Store::try_out(&path)).context(UNOPENED)
-}
-
-/// What is said of a database that cannot be used.
-const UNOPENED: &str = "cannot open the store";
-
-/// Where the database is that the file names, or why its address is none.
-fn store_path(file: &Path, checked: &Config) -> Result<Option<Result<PathBuf, StoreError>>> {
-    let address = checked.store(&config::ProcessLookup).map_err(|missing| {
-        let lines: Vec<_> = missing.iter().map(ToString::to_string).collect();
-        anyhow!("the address of the store is not there: {}", lines.join("; "))
-    })?;
-    let Some(address) = address else { return Ok(None) };
-    let text = address.expose();
-    let path = text.strip_prefix("sqlite://").or_else(|| text.strip_prefix("sqlite:"));
-    let folder = file.parent().unwrap_or(Path::new(""));
-    // What is no path of ours is refused by the store in its own words.
-    let path = match path {
-        Some(path) if !path.is_empty() && !path.starts_with(':') => {
-            store::path(&format!("sqlite://{}", folder.join(path).display()))
-        }
-        _ => store::path(text),
-    };
-    Ok(Some(path))
-}
-
-/// How much is kept, and for how long.
-pub(crate) fn bounds(checked: &Config) -> StoreOptions {
-    let (kept, default) = (&checked.kept, StoreOptions::default());
-    StoreOptions {
-        calls_for: kept.calls_for.unwrap_or(default.calls_for),
-        most_calls: kept.most_calls.unwrap_or(default.most_calls),
-        results_for: kept.results_for.unwrap_or(default.results_for),
-        result_bytes_per_tenant: kept.results_per_tenant.unwrap_or(default.result_bytes_per_tenant),
-        keys_for: kept.keys_for.unwrap_or(default.keys_for),
-        tickets: checked.limits.tickets,
-        max_bytes: kept.max_size.or(default.max_bytes),
+    if text.is_none() {
+        output.note(&format!(
+            "there is no `{CONFIG}`: serving a calendar, tasks and mail of its own, and a few \
+             harmless tools"
+        ));
     }
+    let overlay = (!without_overlay).then(|| OverlayFile::of(&path)).flatten();
+    let is_found = named.is_none();
+    let file = ServeFile { path, text, default: DEFAULT, overlay, is_found };
+    let mut file = file.read(&output.notices())?;
+    if is_found {
+        let (own, shown) = (file.text.as_deref().unwrap_or(DEFAULT), file.path.display());
+        let alone = || Config::read(own, &shown.to_string()).config;
+        trust::pass(&file.path, &mut file.checked, alone, output)?;
+    }
+    Ok(file)
+}
+
+/// What the words want of the address.
+pub(super) fn wishes(words: &ServeArgs) -> ListenWishes {
+    ListenWishes {
+        listen: words.listen,
+        hosts: words.host.clone(),
+        insecure_local: words.insecure_local,
+        behind_proxy: words.behind_proxy,
+        elsewhere: "name another address with `--listen`",
+        told,
+    }
+}
+
+/// Why an address is not served, with the words that would change it.
+fn told(ExposedAddress { address, lack }: ExposedAddress) -> Error {
+    match lack {
+        ExposureProblem::AsksNobody => anyhow!(
+            "`--insecure-local` asks nobody for a token, and {address} is open to others: leave \
+             the option out, or listen on 127.0.0.1"
+        ),
+        ExposureProblem::InTheClear => anyhow!(
+            "{address} is open to others, and tokens would come in the clear: name `certificate` \
+             and `key` under `[server.tls]`; or put a proxy that ends TLS before it and say \
+             `--behind-proxy`, or name it as `behind_proxy` under `[server]`; or listen on \
+             127.0.0.1"
+        ),
+        ExposureProblem::Nameless => anyhow!(
+            "{address} is open to others: say with `--host NAME`, or with `hosts` under \
+             `[server]`, by which names it is reached"
+        ),
+        ExposureProblem::AdmitsNobody => anyhow!(
+            "{address} is open to others, and the configuration says of nobody that they may come \
+             in: make a key with `toolcrib token NAME --key` and put its lines there as \
+             `[[server.key]]`; or listen on 127.0.0.1"
+        ),
+    }
+}
+
+/// The socket that whoever started us handed over, if anybody did.
+#[cfg(unix)]
+pub(super) fn handed() -> Result<Option<TcpListener>> {
+    let mut all = listenfd::ListenFd::from_env();
+    if all.len() > 1 {
+        bail!(
+            "{} sockets were handed over (`LISTEN_FDS`), and one is served: hand over one",
+            all.len()
+        );
+    }
+    let wrong = "what was handed over (`LISTEN_FDS`) cannot be listened to: hand over a TCP socket \
+                 that listens";
+    let Some(handed) = all.take_tcp_listener(0).context(wrong)? else { return Ok(None) };
+    if !rustix::net::sockopt::socket_acceptconn(&handed).context(wrong)? {
+        bail!(wrong);
+    }
+    Ok(Some(handed))
+}
+
+#[cfg(not(unix))]
+pub(super) fn handed() -> Result<Option<TcpListener>> {
+    Ok(None)
 }
 
 /// Lets the commands of this user find the server.
@@ -169,43 +113,6 @@ pub(super) fn name(bound: SocketAddr, output: &Output) -> Option<RegistryEntry> 
     let named = servers::name(bound);
     let told = "other commands find this server by `--url` alone";
     named.inspect_err(|error| output.warn(&[format!("{told}: {error:#}")])).ok()
-}
-
-/// TLS of our own, if the file names any.
-pub(super) fn tls(front: &ListenerSettings, output: &Output) -> Result<Option<TlsAcceptor>> {
-    if let Some(files) = &front.tls
-        && config::ProcessLookup.is_open_to_others(&files.key)
-    {
-        let shown = files.key.display();
-        output.warn(&[format!("others can read the key `{shown}`: `chmod 600` it")]);
-    }
-    own_tls(front)
-}
-
-/// The same without a word.
-pub(super) fn own_tls(front: &ListenerSettings) -> Result<Option<TlsAcceptor>> {
-    let Some(files) = &front.tls else { return Ok(None) };
-    acceptor(files).context("there is no TLS to be had from `[server.tls]`").map(Some)
-}
-
-/// What signs the cards of agents, if the file names it.
-pub(super) fn card_key(front: &ListenerSettings, output: &Output) -> Result<Option<SigningKey>> {
-    if let Some(path) = &front.card_key
-        && config::ProcessLookup.is_open_to_others(path)
-    {
-        let shown = path.display();
-        output.warn(&[format!("others can read the key `{shown}`: `chmod 600` it")]);
-    }
-    own_card_key(front)
-}
-
-/// The same without a word.
-pub(super) fn own_card_key(front: &ListenerSettings) -> Result<Option<SigningKey>> {
-    let Some(path) = &front.card_key else { return Ok(None) };
-    let key = SigningKey::of_pem(&config::file(path)?);
-    let shown = path.display();
-    let key = key.map_err(|why| anyhow!("`{shown}` holds no key that signs: {why}"));
-    key.context("cards cannot be signed by `server.card_key`").map(Some)
 }
 
 /// The signals that end a server.

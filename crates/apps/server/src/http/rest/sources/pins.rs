@@ -43,6 +43,11 @@ impl LivePins {
         Ok(Arc::new(Self { path, held, changing: Mutex::default() }))
     }
 
+    /// None, and no place for any: there is no configuration beside which they could lie.
+    pub(crate) fn none() -> Arc<Self> {
+        Arc::new(Self { path: PathBuf::new(), held: None, changing: Mutex::default() })
+    }
+
     /// Judges as the pins of the moment say.
     pub(crate) fn judge(self: &Arc<Self>) -> Option<Judge> {
         self.held.as_ref()?;

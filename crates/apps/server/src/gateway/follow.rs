@@ -1,5 +1,9 @@
 //! Follows what may change while it serves: the file, the tokens, how the sources are doing.
 
+pub(crate) mod embeddings;
+mod news;
+pub(crate) mod toolset_splits;
+
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -8,22 +12,18 @@ use tokio::sync::watch;
 use toolcrib_agent::model::ModelSettings;
 use toolcrib_config::effects::told_of_undeclared;
 use toolcrib_config::{
-    ApplyError, Config, ConfigChange, EmbedderSettings, LiveConfig, Overlay, kept_out, set_aside,
+    ApplyError, Config, ConfigChange, EmbedderSettings, Overlay, kept_out, set_aside,
 };
 use toolcrib_core::{Redactor, Secret};
 use toolcrib_engine::catalog::SourceState;
 use toolcrib_engine::toolsets::ToolsetSplits;
 
-use super::news;
-use super::startup::ServeConfig;
-use crate::cli::context::DEFAULT;
-use crate::cli::embeddings;
-use crate::cli::output::Output;
-use crate::cli::toolset_splits;
-use crate::cli::trust::TrustRequest;
+use super::notices::Notices;
+use super::serve_config::ServeConfig;
 use crate::config;
 use crate::config::overlays::{self, OverlayFile};
-use crate::config::tokens::{CallerToken, TokenFolder};
+use crate::config::tokens::{CallerToken, TokenFolder, TokenScan};
+use crate::config::trust::TrustRequest;
 use crate::http::state::GatewayState;
 use crate::secrets;
 
@@ -35,41 +35,67 @@ type EmbedderSender = watch::Sender<Option<EmbedderSettings>>;
 /// What it wants for splitting toolsets.
 type SplitterSender = watch::Sender<Option<ModelSettings>>;
 
-pub(super) struct WatchedFiles {
-    pub(super) file: ServeConfig,
-    /// The tokens; `None`: there are none anywhere.
-    pub(super) keys: Option<TokenFolder>,
+pub(crate) struct WatchedFiles {
+    pub(crate) file: ServeConfig,
+    pub(crate) tokens: WatchedTokens,
     /// What a model is asked about toolsets.
-    pub(super) splits: Option<Arc<ToolsetSplits>>,
+    pub(crate) splits: Option<Arc<ToolsetSplits>>,
+    pub(crate) notices: Notices,
 }
 
-pub(super) async fn follow(outside: WatchedFiles, gateway: Arc<GatewayState>, output: Output) {
-    let WatchedFiles { file, keys, splits } = outside;
-    let (askers, asker) = watch::channel(toolset_splits::wanted(&file.checked, &output));
-    let (path, told) = (file.path.clone(), output.clone());
+/// The tokens by which callers of this machine come in.
+pub(crate) enum WatchedTokens {
+    /// There are none anywhere.
+    None,
+    Folder(TokenFolder),
+    /// A program gives them out.
+    Given(Vec<CallerToken>),
+}
+
+impl WatchedTokens {
+    /// Those of now; `None`: nobody has any.
+    pub(crate) fn look(&mut self) -> Option<TokenScan> {
+        match self {
+            Self::None => None,
+            Self::Folder(folder) => Some(folder.look()),
+            Self::Given(keys) => {
+                let keys = keys.clone();
+                Some(TokenScan { keys, problems: Vec::new(), is_partial: false })
+            }
+        }
+    }
+}
+
+pub(crate) async fn follow(outside: WatchedFiles, gateway: Arc<GatewayState>) {
+    let WatchedFiles { file, tokens, splits, notices } = outside;
+    let (askers, asker) = watch::channel(toolset_splits::wanted(&file.checked, &notices));
+    let (path, told) = (file.path.clone(), notices.clone());
     let splitting = async {
         if let Some(splits) = splits {
             toolset_splits::follow(splits, path, asker, told).await;
         }
     };
-    let (wishes, wish) = watch::channel(embeddings::wanted(&file.checked, &output));
+    let (wishes, wish) = watch::channel(embeddings::wanted(&file.checked, &notices));
     let meant =
-        embeddings::follow(gateway.live.crib().clone(), file.path.clone(), wish, output.clone());
+        embeddings::follow(gateway.live.crib().clone(), file.path.clone(), wish, notices.clone());
     // A new source that is slow to start delays no change of the tokens.
     tokio::join!(
-        follow_file((file, wishes, askers), &gateway, &output),
+        follow_file((file, wishes, askers), &gateway, &notices),
         meant,
         splitting,
-        follow_rest(keys, &gateway, &output),
-        follow_issuers(&gateway, &output),
+        follow_rest(tokens, &gateway, &notices),
+        follow_issuers(&gateway, &notices),
     );
 }
 
 async fn follow_file(
     (mut file, wishes, askers): (ServeConfig, EmbedderSender, SplitterSender),
     gateway: &GatewayState,
-    output: &Output,
+    notices: &Notices,
 ) {
+    if !file.has_place() {
+        return std::future::pending().await;
+    }
     let (mut seen, mut applied, mut distrusted) = (None, None, None);
     let mut unread = String::new();
     // When a change over the file ends by itself.
@@ -81,7 +107,7 @@ async fn follow_file(
         let now = Some((config::stamp(&file.path), file.overlay.as_ref().map(OverlayFile::stamp)));
         let stands_still = now == seen;
         if now.is_some_and(|(own, _)| own.is_none() && seen.is_some_and(|(own, _)| own.is_some())) {
-            output.note("the configuration is gone: the last one stays in force");
+            notices.note("the configuration is gone: the last one stays in force");
         }
         seen = now;
         let is_over = end.is_some_and(|end| end <= overlays::now());
@@ -97,7 +123,7 @@ async fn follow_file(
                     let held = held.unwrap_or_default();
                     end = held.next_end(overlays::now());
                     let wishes = (&mut file, &wishes, &askers);
-                    distrusted = reload(wishes, (text, &held), gateway, output).await;
+                    distrusted = reload(wishes, (text, &held), gateway, notices).await;
                     gateway.overlay.follows(held.version);
                     news::of_overlay(&told, &held, &gateway.telemetry);
                     told = held;
@@ -106,7 +132,7 @@ async fn follow_file(
                 Err(error) => {
                     let told = format!("{error:#}");
                     if told != unread {
-                        output.error(&error);
+                        notices.error(&error);
                         gateway.refuse_file(vec![told.clone()]);
                         unread = told;
                     }
@@ -126,28 +152,28 @@ async fn follow_file(
     }
 }
 
-async fn follow_rest(mut held: Option<TokenFolder>, gateway: &GatewayState, output: &Output) {
+async fn follow_rest(mut held: WatchedTokens, gateway: &GatewayState, notices: &Notices) {
     let (mut states, mut faults) = (Vec::new(), Vec::new());
     let mut seen = gateway.live.crib().catalog();
     let mut thawed = None;
     let (mut masked, mut aside, mut undeclared) =
         (ActiveSecrets::default(), Vec::new(), Vec::new());
     loop {
-        let found = held.as_mut().map(TokenFolder::look);
+        let found = held.look();
         if let Some(found) = &found {
             gateway.guard.take(found);
             if found.problems != faults {
-                output.warn(&found.problems);
+                notices.warn(&found.problems);
                 faults.clone_from(&found.problems);
             }
         }
-        masked.follow(&gateway.live, found.as_ref().map_or(&[], |found| &found.keys));
+        masked.follow(gateway, found.as_ref().map_or(&[], |found| &found.keys));
         let current = gateway.live.crib().sources();
-        tell_sources(&states, &current, output);
+        tell_sources(&states, &current, notices);
         news::of_sources(&states, &current, &gateway.telemetry.feed);
         states = current;
         let frozen = gateway.freezes.state();
-        news::of_freezes(&mut thawed, &frozen, &gateway.telemetry, output);
+        news::of_freezes(&mut thawed, &frozen, &gateway.telemetry, notices);
         let now = gateway.live.crib().catalog();
         news::of_catalog(&seen, &now, &gateway.telemetry.feed);
         seen = now;
@@ -156,14 +182,14 @@ async fn follow_rest(mut held: Option<TokenFolder>, gateway: &GatewayState, outp
             let catalog = gateway.live.crib().catalog();
             let told = told_of_undeclared(&catalog);
             if told != undeclared {
-                output.warn(&told);
+                notices.warn(&told);
                 undeclared = told;
             }
             let mut told = set_aside(&catalog, &gateway.live.profiles());
             told.extend(kept_out(&catalog));
             told.extend(gateway.live.unknown_assigned().iter().map(ToString::to_string));
             if told != aside {
-                output.warn(&told);
+                notices.warn(&told);
                 aside = told;
             }
         }
@@ -172,14 +198,14 @@ async fn follow_rest(mut held: Option<TokenFolder>, gateway: &GatewayState, outp
 }
 
 /// Has the keys of issuers at hand, and says which are not.
-async fn follow_issuers(gateway: &GatewayState, output: &Output) {
+async fn follow_issuers(gateway: &GatewayState, notices: &Notices) {
     let mut told = Vec::new();
     loop {
         let access = gateway.guard.access();
         access.warm().await;
         let troubles = access.troubles();
         if troubles != told {
-            output.warn(&troubles);
+            notices.warn(&troubles);
             told = troubles;
         }
         tokio::time::sleep(PAUSE).await;
@@ -194,8 +220,8 @@ struct ActiveSecrets {
 }
 
 impl ActiveSecrets {
-    fn follow(&mut self, live: &LiveConfig, keys: &[CallerToken]) {
-        let of_file = live.redactor();
+    fn follow(&mut self, gateway: &GatewayState, keys: &[CallerToken]) {
+        let of_file = gateway.live.redactor();
         let tokens: Vec<_> = keys.iter().map(|key| key.token.clone()).collect();
         let same = self.of_file.as_ref().is_some_and(|known| Arc::ptr_eq(known, &of_file));
         if same && tokens == self.tokens {
@@ -203,7 +229,7 @@ impl ActiveSecrets {
         }
         secrets::learned().learn(self.tokens.iter().filter(|old| !tokens.contains(old)));
         let of_tokens = Arc::new(Redactor::new(tokens.iter().cloned()));
-        secrets::keep(vec![Arc::clone(&of_file), of_tokens]);
+        gateway.secrets.keep(vec![Arc::clone(&of_file), of_tokens]);
         *self = Self { tokens, of_file: Some(of_file) };
     }
 }
@@ -214,11 +240,11 @@ async fn reload(
     (file, wanted_now, asker): (&mut ServeConfig, &EmbedderSender, &SplitterSender),
     (text, held): (Option<String>, &Overlay),
     gateway: &GatewayState,
-    output: &Output,
+    notices: &Notices,
 ) -> Option<TrustRequest> {
     let now = overlays::now();
     let text = text.or_else(|| file.text.clone());
-    let own = text.as_deref().unwrap_or(DEFAULT);
+    let own = text.as_deref().unwrap_or(file.default);
     let name = file.path.display().to_string();
     let folded = Some(held.folded(own, &name, now));
     if folded == file.folded {
@@ -231,7 +257,7 @@ async fn reload(
             Ok(config) => gateway.live.apply(&config).await.map(|change| (change, config)),
             Err(wishes) => {
                 let told = wishes.told();
-                output.warn(&[format!("{told}\nit comes into force with `toolcrib trust`")]);
+                notices.warn(&[format!("{told}\nit comes into force with `toolcrib trust`")]);
                 let told = format!("`{name}` is not in force: it waits for `toolcrib trust`");
                 gateway.refuse_file(vec![told]);
                 return Some(wishes);
@@ -240,25 +266,25 @@ async fn reload(
     };
     match applied {
         Ok((change, config)) => {
-            let wanted = embeddings::wanted(&config, output);
+            let wanted = embeddings::wanted(&config, notices);
             wish(wanted_now, wanted);
-            wish(asker, toolset_splits::wanted(&config, output));
-            output.warn(&gateway.agents.take(&config));
+            wish(asker, toolset_splits::wanted(&config, notices));
+            notices.warn(&gateway.agents.take(&config));
             gateway.take_file(config.clone());
             gateway.guard.admit(config.front.access);
-            output.note(&format!("`{name}` is in force: {}", told(&change)));
+            notices.note(&format!("`{name}` is in force: {}", told(&change)));
             // Other rules may hold for the same tools.
             gateway.telemetry.feed.catalog(&[], &[], &[]);
             gateway.refuse_file(Vec::new());
         }
         Err(ApplyError::File(problems)) => {
-            output.warn(&problems);
-            output.warn(&[format!("`{name}` stays as it was until this is put right")]);
+            notices.warn(&problems);
+            notices.warn(&[format!("`{name}` stays as it was until this is put right")]);
             gateway.refuse_file(problems.iter().map(ToString::to_string).collect());
         }
         Err(refused) => {
             let told = format!("`{name}` stays as it was: {refused}");
-            output.warn(&[&told]);
+            notices.warn(&[&told]);
             gateway.refuse_file(vec![told]);
         }
     }
@@ -307,12 +333,12 @@ fn told(change: &ConfigChange) -> String {
 }
 
 /// Names the tools whose authors hid something in their texts.
-fn tell_hidden(state: &SourceState, output: &Output) {
+fn tell_hidden(state: &SourceState, notices: &Notices) {
     let names: Vec<_> = state.unhidden.iter().take(10).map(|name| format!("`{name}`")).collect();
     if !names.is_empty() {
         let more = state.unhidden.len() - names.len();
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        output.warn(&[format!(
+        notices.warn(&[format!(
             "`{}` hides characters that nobody sees in the texts of {}{more}: they were taken out",
             state.id,
             names.join(", ")
@@ -321,7 +347,7 @@ fn tell_hidden(state: &SourceState, output: &Output) {
 }
 
 /// Says of each source when it comes, when it fails, and when it has other tools.
-fn tell_sources(before: &[SourceState], now: &[SourceState], output: &Output) {
+fn tell_sources(before: &[SourceState], now: &[SourceState], notices: &Notices) {
     for state in now {
         let old = before.iter().find(|old| old.id == state.id);
         let same = |old: &SourceState| old.error == state.error && old.tools == state.tools;
@@ -332,12 +358,12 @@ fn tell_sources(before: &[SourceState], now: &[SourceState], output: &Output) {
         let id = &state.id;
         match &state.error {
             Some(error) if state.stale => {
-                output.warn(&[format!("`{id}` keeps its last list of tools: {error}")]);
+                notices.warn(&[format!("`{id}` keeps its last list of tools: {error}")]);
             }
-            Some(error) => output.warn(&[format!("the source `{id}` gives no tools: {error}")]),
+            Some(error) => notices.warn(&[format!("the source `{id}` gives no tools: {error}")]),
             None => {
-                output.note(&format!("`{id}`: {} tools", state.tools));
-                tell_hidden(state, output);
+                notices.note(&format!("`{id}`: {} tools", state.tools));
+                tell_hidden(state, notices);
             }
         }
     }

@@ -9,9 +9,9 @@ use toolcrib_config::Overlay;
 use toolcrib_core::Catalog;
 use toolcrib_engine::catalog::SourceState;
 
-use crate::cli::output::Output;
 use crate::config::overlays;
 use crate::freeze::FreezeState;
+use crate::gateway::notices::Notices;
 use crate::telemetry::Telemetry;
 use crate::telemetry::feed::EventFeed;
 
@@ -88,7 +88,7 @@ pub(super) fn of_freezes(
     known: &mut Option<Result<Vec<u64>, String>>,
     now: &FreezeState,
     telemetry: &Telemetry,
-    output: &Output,
+    notices: &Notices,
 ) {
     let at = overlays::now();
     let is = match now {
@@ -100,14 +100,14 @@ pub(super) fn of_freezes(
     }
     let was = known.replace(is.clone());
     match (now, &is) {
-        (FreezeState::Unreadable(why), _) => output.warn(&[format!("no call runs: {why}")]),
+        (FreezeState::Unreadable(why), _) => notices.warn(&[format!("no call runs: {why}")]),
         (FreezeState::Known(_), Ok(rows)) if rows.is_empty() && was.is_some() => {
-            output.note("nothing is frozen any more");
+            notices.note("nothing is frozen any more");
         }
         (FreezeState::Known(list), _) => {
             let rows = list.lasting(at);
             let lines = rows.map(|row| format!("frozen by {}: {}", row.by, row.words()));
-            output.warn(&lines.collect::<Vec<_>>());
+            notices.warn(&lines.collect::<Vec<_>>());
         }
     }
     if was.is_some() {

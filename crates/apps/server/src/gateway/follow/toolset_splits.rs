@@ -18,9 +18,8 @@ use toolcrib_config::{Config, SourceFactory as _};
 use toolcrib_core::Fingerprint;
 use toolcrib_engine::toolsets::{SplitOutcome, SplitQuestion, ToolsetSplits};
 
-use super::args::LOCK;
-use super::output::Output;
-use crate::config;
+use crate::config::{self, LOCK};
+use crate::gateway::notices::Notices;
 use crate::sources::SourceRegistry;
 
 /// Before a model is asked again that gave no answer; then twice as long each time.
@@ -36,35 +35,35 @@ struct KeptSplits {
 }
 
 /// The model that a file wants to be asked; a key that is missing is told, and nobody is asked.
-pub(super) fn wanted(file: &Config, output: &Output) -> Option<ModelSettings> {
+pub(crate) fn wanted(file: &Config, notices: &Notices) -> Option<ModelSettings> {
     file.toolset_model(&config::ProcessLookup).unwrap_or_else(|missing| {
         let lines: Vec<_> = missing.iter().map(ToString::to_string).collect();
         let lines = lines.join("; ");
-        output.warn(&[format!("no model splits toolsets: {lines}")]);
+        notices.warn(&[format!("no model splits toolsets: {lines}")]);
         None
     })
 }
 
 /// Where these sources ask, with what a model said before for a configuration at this path. What
 /// cannot be read is asked for again.
-pub(super) fn restored(
+pub(crate) fn restored(
     sources: &SourceRegistry,
     path: &Path,
-    output: &Output,
+    notices: &Notices,
 ) -> Option<Arc<ToolsetSplits>> {
     let splits = sources.splits()?;
     match place(path).map_or_else(|| Ok(KeptSplits::default()), |file| read(&file)) {
         Ok(kept) if kept.outcomes.is_empty() => {}
         Ok(kept) => splits.tell_all(kept.outcomes),
         Err(error) => {
-            output.warn(&[format!("models are asked again how to split toolsets: {error:#}")]);
+            notices.warn(&[format!("models are asked again how to split toolsets: {error:#}")]);
         }
     }
     Some(splits)
 }
 
 /// Keeps what is known.
-pub(super) fn keep(splits: &ToolsetSplits, path: &Path) -> Result<()> {
+pub(crate) fn keep(splits: &ToolsetSplits, path: &Path) -> Result<()> {
     let Some(file) = place(path) else { return Ok(()) };
     let folder = file.parent().unwrap_or(Path::new("."));
     let shown = file.display();
@@ -105,7 +104,7 @@ fn place(path: &Path) -> Option<PathBuf> {
 ///
 /// # Errors
 /// It gave no answer; another time it may.
-pub(super) async fn ask(
+pub(crate) async fn ask(
     client: &ModelClient,
     question: &SplitQuestion,
 ) -> Result<SplitOutcome, ModelFault> {
@@ -143,11 +142,11 @@ fn is_of_content(kind: ModelFaultKind) -> bool {
 }
 
 /// Asks the model of the file for as long as there are questions and anybody can wish.
-pub(super) async fn follow(
+pub(crate) async fn follow(
     splits: Arc<ToolsetSplits>,
     path: PathBuf,
     mut wish: watch::Receiver<Option<ModelSettings>>,
-    output: Output,
+    notices: Notices,
 ) {
     let mut pause = FIRST_PAUSE;
     let mut told = String::new();
@@ -157,7 +156,7 @@ pub(super) async fn follow(
         let client = match settings.filter(|_| !waiting.is_empty()).map(ModelClient::new) {
             Some(Ok(client)) => Some(client),
             Some(Err(fault)) => {
-                tell(&mut told, &fault, &output);
+                tell(&mut told, &fault, &notices);
                 None
             }
             None => None,
@@ -169,16 +168,16 @@ pub(super) async fn follow(
             }
             continue;
         };
-        let fault = ask_all(&client, &splits, waiting, &output).await;
+        let fault = ask_all(&client, &splits, waiting, &notices).await;
         let (kept, at) = (Arc::clone(&splits), path.clone());
         if let Ok(Err(error)) = spawn_blocking(move || keep(&kept, &at)).await {
-            output.warn(&[format!("a model will be asked again after a restart: {error:#}")]);
+            notices.warn(&[format!("a model will be asked again after a restart: {error:#}")]);
         }
         let Some(fault) = fault else {
             (pause, told) = (FIRST_PAUSE, String::new());
             continue;
         };
-        tell(&mut told, &fault, &output);
+        tell(&mut told, &fault, &notices);
         tokio::select! {
             () = tokio::time::sleep(fault.retry_after.unwrap_or(pause).min(LAST_PAUSE)) => {}
             changed = wish.changed() => if changed.is_err() { return },
@@ -192,13 +191,13 @@ async fn ask_all(
     client: &ModelClient,
     splits: &ToolsetSplits,
     questions: Vec<SplitQuestion>,
-    output: &Output,
+    notices: &Notices,
 ) -> Option<ModelFault> {
     for question in questions {
         match ask(client, &question).await {
             Ok(outcome) => {
                 if let SplitOutcome::Useless(reason) = &outcome {
-                    output.warn(&[format!(
+                    notices.warn(&[format!(
                         "the toolset `{}` stays whole: the model gave no groups: {reason}; \
                          `toolcrib toolsets --ask` asks again",
                         question.title
@@ -212,9 +211,9 @@ async fn ask_all(
     None
 }
 
-fn tell(told: &mut String, fault: &ModelFault, output: &Output) {
+fn tell(told: &mut String, fault: &ModelFault, notices: &Notices) {
     if *told != fault.message {
         told.clone_from(&fault.message);
-        output.warn(&[format!("toolsets are split without a model for now: {}", fault.message)]);
+        notices.warn(&[format!("toolsets are split without a model for now: {}", fault.message)]);
     }
 }

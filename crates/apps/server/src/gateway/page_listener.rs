@@ -1,23 +1,19 @@
-//! The page of a server: where it is, and how the person at the machine comes in.
+//! The page of a server: where it is, and whose it is.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use http::{HeaderMap, HeaderValue, header};
 use tokio::net::TcpListener;
 use toolcrib_config::ListenerSettings;
 
-use super::listen_address::ListenAddress;
-use crate::cli::args::ServeArgs;
-use crate::cli::output::Output;
-use crate::config::{servers, tokens};
+use super::listen_address::{ListenAddress, ListenWishes};
+use crate::config::servers;
 use crate::http::page::door::{PageAddress, PageDoor};
 use crate::http::pipeline::host_check::HostNames;
 
 /// The page, and the listener that it has of its own.
-pub(super) struct PageListener {
+pub(crate) struct PageListener {
     door: PageDoor,
     /// And whether its connections are encrypted.
     own: Option<(TcpListener, bool)>,
@@ -30,14 +26,14 @@ const KEEP: Duration = Duration::from_mins(15);
 
 impl PageListener {
     /// `doors`: where all doors are. `wished`: the address of its own.
-    pub(super) fn begin(
+    pub(crate) fn begin(
         doors: &TcpListener,
         wished: Option<ListenAddress>,
-        words: &ServeArgs,
+        wishes: &ListenWishes,
         front: &ListenerSettings,
     ) -> Result<Self> {
-        let hosts = [words.host.as_slice(), front.hosts.as_slice()].concat();
-        let is_behind_proxy = words.behind_proxy || !front.proxies.is_empty();
+        let hosts = [wishes.hosts.as_slice(), front.hosts.as_slice()].concat();
+        let is_behind_proxy = wishes.behind_proxy || !front.proxies.is_empty();
         if let Some(wished) = wished {
             let own = wished.begin().context("the page cannot listen at `page.listen`")?;
             let bound = own.local_addr()?;
@@ -60,36 +56,14 @@ impl PageListener {
 
     /// How long it may show what calls were about: not at all where others than the person at the
     /// machine may come in, unless the file says so.
-    pub(super) fn keep(&self, front: &ListenerSettings) -> Duration {
+    pub(crate) fn keep(&self, front: &ListenerSettings) -> Duration {
         let usual =
             if self.is_of_one_person && front.access.is_empty() { KEEP } else { Duration::ZERO };
         front.page.keep.unwrap_or(usual)
     }
 
-    pub(super) fn split(self) -> (PageDoor, Option<(TcpListener, bool)>) {
+    pub(crate) fn split(self) -> (PageDoor, Option<(TcpListener, bool)>) {
         (self.door, self.own)
-    }
-
-    /// Tells the person who watches how to come in; a code is shown to nobody else, since what is
-    /// not watched is kept.
-    pub(super) fn greet(&self, words: &ServeArgs, output: &Output) -> Result<()> {
-        let Some(host) = self.door.shown() else { return Ok(()) };
-        let base = format!("{}://{host}/", self.door.scheme());
-        if words.insecure_local {
-            output.note(&format!("page: {base}"));
-        } else if output.is_watched() {
-            let token = tokens::token(&tokens::folder()?, tokens::LOCAL)?;
-            let token = HeaderValue::from_str(&format!("Bearer {}", token.expose()));
-            let mut token = token.context("the token is no text")?;
-            token.set_sensitive(true);
-            let grant: HeaderMap = [(header::AUTHORIZATION, token)].into_iter().collect();
-            let code = self.door.sessions.code(Arc::new(grant), Instant::now());
-            let link = self.door.link(host, &code);
-            output.note(&format!("page: {link} (once, for 10 minutes; then `toolcrib open`)"));
-        } else {
-            output.note(&format!("page: {base}; `toolcrib open` prints a link that signs you in"));
-        }
-        Ok(())
     }
 }
 

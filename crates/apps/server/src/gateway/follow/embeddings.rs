@@ -12,24 +12,23 @@ use toolcrib_core::Fingerprint;
 use toolcrib_engine::Crib;
 use toolcrib_engine::discovery::SemanticSearch;
 
-use super::args::LOCK;
-use super::output::Output;
-use crate::config;
+use crate::config::{self, LOCK};
+use crate::gateway::notices::Notices;
 
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// What a file wants; a key that is missing is told, and words are left.
-pub(super) fn wanted(file: &Config, output: &Output) -> Option<EmbedderSettings> {
+pub(crate) fn wanted(file: &Config, notices: &Notices) -> Option<EmbedderSettings> {
     file.embedder(&config::ProcessLookup).unwrap_or_else(|missing| {
         let lines: Vec<_> = missing.iter().map(ToString::to_string).collect();
         let lines = lines.join("; ");
-        output.warn(&[format!("tools are found by their words alone: `embedder`: {lines}")]);
+        notices.warn(&[format!("tools are found by their words alone: `embedder`: {lines}")]);
         None
     })
 }
 
 /// Reads the model, and the vectors that were kept for a configuration at this path.
-pub(super) fn open(settings: EmbedderSettings, path: &Path) -> Result<Arc<SemanticSearch>> {
+pub(crate) fn open(settings: EmbedderSettings, path: &Path) -> Result<Arc<SemanticSearch>> {
     let vectors = match settings.vectors.clone() {
         Some(vectors) => Some(vectors),
         None => place(path)?,
@@ -53,11 +52,11 @@ fn place(path: &Path) -> Result<Option<PathBuf>> {
 
 /// Does what was last wished for as long as anybody can wish: has the vectors of new tools made,
 /// and tells when tools are found by their words alone.
-pub(super) async fn follow(
+pub(crate) async fn follow(
     crib: Crib,
     path: PathBuf,
     mut wish: watch::Receiver<Option<EmbedderSettings>>,
-    output: Output,
+    notices: Notices,
 ) {
     let mut told = None;
     wish.mark_changed();
@@ -70,16 +69,16 @@ pub(super) async fn follow(
                 match spawn_blocking(move || open(settings, &path)).await {
                     Ok(Ok(meaning)) => crib.set_embedder(Some(meaning)),
                     Ok(Err(error)) => {
-                        output.warn(&[format!("tools are found by their words alone: {error:#}")]);
+                        notices.warn(&[format!("tools are found by their words alone: {error:#}")]);
                     }
-                    Err(_) => output.warn(&["tools are found by their words alone: it broke off"]),
+                    Err(_) => notices.warn(&["tools are found by their words alone: it broke off"]),
                 }
             }
         }
         crib.warm_embeddings().await;
         let trouble = crib.meaning().and_then(|meaning| meaning.trouble());
         if trouble != told {
-            output.warn(trouble.as_slice());
+            notices.warn(trouble.as_slice());
             told = trouble;
         }
         tokio::time::sleep(PAUSE).await;

@@ -1,0 +1,224 @@
+//! What a server starts from: its file, its record, its keys.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result, anyhow};
+use tokio_rustls::TlsAcceptor;
+use toolcrib_auth::SigningKey;
+use toolcrib_config::{Config, ConfigProblem, ListenerSettings, Overlay, SecretLookup as _};
+use toolcrib_core::Fingerprint;
+use toolcrib_store::{self as store, Store, StoreError, StoreOptions};
+
+use super::notices::Notices;
+use crate::config::overlays::{self, OverlayFile};
+use crate::config::{self, LOCK};
+use crate::http::changes::overlay_door::OverlayDoor;
+use crate::http::listen::tls::acceptor;
+use crate::http::rest::sources::pins::LivePins;
+
+/// The file, and what was read in it last.
+pub(crate) struct ServeConfig {
+    pub(crate) path: PathBuf,
+    /// `None`: there is no file.
+    pub(crate) text: Option<String>,
+    /// What holds then.
+    pub(crate) default: &'static str,
+    /// The text with what was changed over it.
+    pub(crate) folded: Option<String>,
+    /// Where that is kept; `None`: it is done without.
+    pub(crate) overlay: Option<OverlayFile>,
+    pub(crate) checked: Config,
+    /// Nobody named it.
+    pub(crate) is_found: bool,
+    /// What was changed over it when it was read.
+    pub(crate) held: Overlay,
+}
+
+/// A file that cannot be served, and all that is wrong with it.
+#[derive(Debug, thiserror::Error)]
+#[error("`{file}` cannot be used:{}", lines(.problems))]
+pub(crate) struct WrongFile {
+    pub(crate) file: String,
+    pub(crate) problems: Vec<ConfigProblem>,
+}
+
+fn lines(problems: &[ConfigProblem]) -> String {
+    problems.iter().map(|problem| format!("\n{problem}")).collect()
+}
+
+/// A file before it is looked into.
+pub(crate) struct ServeFile {
+    pub(crate) path: PathBuf,
+    /// `None`: there is none.
+    pub(crate) text: Option<String>,
+    /// What holds as long as there is none.
+    pub(crate) default: &'static str,
+    /// Where the changes over it are kept; `None`: it is done without.
+    pub(crate) overlay: Option<OverlayFile>,
+    /// Nobody named it.
+    pub(crate) is_found: bool,
+}
+
+impl ServeFile {
+    /// What it says, with what was changed over it.
+    pub(crate) fn read(self, notices: &Notices) -> Result<ServeConfig> {
+        let Self { path, text, default, overlay, is_found } = self;
+        let shown = path.display().to_string();
+        let held = overlay.as_ref().map(OverlayFile::read).transpose()?.unwrap_or_default();
+        let own = text.as_deref().unwrap_or(default);
+        // One moment for both: what ends between them would stay in force.
+        let now = overlays::now();
+        let read = Config::read_over(own, &shown, &held, now);
+        let folded = Some(held.folded(own, &shown, now));
+        if !held.rows.is_empty() {
+            notices.note(&format!("`{shown}` was changed: `toolcrib overlay` lists how"));
+        }
+        notices.warn(&read.warnings);
+        let problems = read.problems;
+        let checked = read.config.ok_or_else(|| WrongFile { file: shown, problems })?;
+        Ok(ServeConfig { path, text, default, folded, overlay, checked, is_found, held })
+    }
+}
+
+impl ServeConfig {
+    /// Whether there is a file, or could be one: a program may serve its own tools alone.
+    pub(crate) fn has_place(&self) -> bool {
+        !self.path.as_os_str().is_empty()
+    }
+
+    /// By which the page changes fields over it.
+    pub(crate) fn overlay_door(&self) -> OverlayDoor {
+        match &self.overlay {
+            None if !self.has_place() => OverlayDoor::off(
+                "the program that serves has no configuration file: give it one, whose fields can \
+                 be changed",
+            ),
+            Some(kept) => {
+                let default = self.text.is_none().then(|| self.default.to_owned());
+                OverlayDoor::of(self.path.clone(), kept.clone(), default)
+            }
+            None => OverlayDoor::off(
+                "the server was started with `--no-overlay`, or has no folder to keep changes in \
+                 (`HOME` or `XDG_STATE_HOME`): start it without the first and with the second",
+            ),
+        }
+    }
+}
+
+/// The database that the file names, else one of its own in the state folder; `None`: there is no
+/// place to keep one.
+pub(crate) fn kept(file: &ServeConfig) -> Result<Option<Store>> {
+    if let Some(store) = store(file)? {
+        return Ok(Some(store));
+    }
+    let Some(folder) = config::state_folder().map(|state| state.join("records")) else {
+        return Ok(None);
+    };
+    let cure = "name a file to keep it in: `[store]` with `url = \"sqlite://crib.db\"`";
+    config::private_folder(&folder)
+        .with_context(|| format!("cannot make `{}` for the record; {cure}", folder.display()))?;
+    let whole = std::path::absolute(&file.path).unwrap_or_else(|_| file.path.clone());
+    let name = Fingerprint::of(&whole.display().to_string().into());
+    let path = folder.join(format!("{name}.db"));
+    let path = store::path(&format!("sqlite://{}", path.display()));
+    let opened = path.and_then(|path| Store::open(&path, bounds(&file.checked)));
+    opened.map(Some).with_context(|| format!("cannot keep the record; {cure}"))
+}
+
+/// The database that the file names; a path in it starts where the file is.
+pub(crate) fn store(file: &ServeConfig) -> Result<Option<Store>> {
+    store_of(&file.path, &file.checked)
+}
+
+/// The same of a file that stands at a path.
+pub(crate) fn store_of(path: &Path, checked: &Config) -> Result<Option<Store>> {
+    let Some(path) = store_path(path, checked)? else { return Ok(None) };
+    let opened = path.and_then(|path| Store::open(&path, bounds(checked)));
+    Ok(Some(opened.context(UNOPENED)?))
+}
+
+/// Fails as [`store`] would, and leaves all as it is.
+pub(crate) fn try_store(file: &ServeConfig) -> Result<()> {
+    let Some(path) = store_path(&file.path, &file.checked)? else { return Ok(()) };
+    path.and_then(|path| Store::try_out(&path)).context(UNOPENED)
+}
+
+/// What is said of a database that cannot be used.
+const UNOPENED: &str = "cannot open the store";
+
+/// Where the database is that the file names, or why its address is none.
+fn store_path(file: &Path, checked: &Config) -> Result<Option<Result<PathBuf, StoreError>>> {
+    let address = checked.store(&config::ProcessLookup).map_err(|missing| {
+        let lines: Vec<_> = missing.iter().map(ToString::to_string).collect();
+        anyhow!("the address of the store is not there: {}", lines.join("; "))
+    })?;
+    let Some(address) = address else { return Ok(None) };
+    let text = address.expose();
+    let path = text.strip_prefix("sqlite://").or_else(|| text.strip_prefix("sqlite:"));
+    let folder = file.parent().unwrap_or(Path::new(""));
+    // What is no path of ours is refused by the store in its own words.
+    let path = match path {
+        Some(path) if !path.is_empty() && !path.starts_with(':') => {
+            store::path(&format!("sqlite://{}", folder.join(path).display()))
+        }
+        _ => store::path(text),
+    };
+    Ok(Some(path))
+}
+
+/// How much is kept, and for how long.
+pub(crate) fn bounds(checked: &Config) -> StoreOptions {
+    let (kept, default) = (&checked.kept, StoreOptions::default());
+    StoreOptions {
+        calls_for: kept.calls_for.unwrap_or(default.calls_for),
+        most_calls: kept.most_calls.unwrap_or(default.most_calls),
+        results_for: kept.results_for.unwrap_or(default.results_for),
+        result_bytes_per_tenant: kept.results_per_tenant.unwrap_or(default.result_bytes_per_tenant),
+        keys_for: kept.keys_for.unwrap_or(default.keys_for),
+        tickets: checked.limits.tickets,
+        max_bytes: kept.max_size.or(default.max_bytes),
+    }
+}
+
+/// TLS of our own, if the file names any.
+pub(crate) fn tls(front: &ListenerSettings, notices: &Notices) -> Result<Option<TlsAcceptor>> {
+    if let Some(files) = &front.tls
+        && config::ProcessLookup.is_open_to_others(&files.key)
+    {
+        let shown = files.key.display();
+        notices.warn(&[format!("others can read the key `{shown}`: `chmod 600` it")]);
+    }
+    own_tls(front)
+}
+
+/// The same without a word.
+pub(crate) fn own_tls(front: &ListenerSettings) -> Result<Option<TlsAcceptor>> {
+    let Some(files) = &front.tls else { return Ok(None) };
+    acceptor(files).context("there is no TLS to be had from `[server.tls]`").map(Some)
+}
+
+/// What signs the cards of agents, if the file names it.
+pub(crate) fn card_key(front: &ListenerSettings, notices: &Notices) -> Result<Option<SigningKey>> {
+    if let Some(path) = &front.card_key
+        && config::ProcessLookup.is_open_to_others(path)
+    {
+        let shown = path.display();
+        notices.warn(&[format!("others can read the key `{shown}`: `chmod 600` it")]);
+    }
+    own_card_key(front)
+}
+
+/// The same without a word.
+pub(crate) fn own_card_key(front: &ListenerSettings) -> Result<Option<SigningKey>> {
+    let Some(path) = &front.card_key else { return Ok(None) };
+    let key = SigningKey::of_pem(&config::file(path)?);
+    let shown = path.display();
+    let key = key.map_err(|why| anyhow!("`{shown}` holds no key that signs: {why}"));
+    key.context("cards cannot be signed by `server.card_key`").map(Some)
+}
+
+/// The accepted tools of the pin file beside a configuration, if there is one.
+pub(crate) fn live_pins(file: &Path) -> Result<Arc<LivePins>> {
+    LivePins::open(file.with_file_name(LOCK))
+}
