@@ -1,5 +1,8 @@
 //! What can go wrong with a database, and what to do about it.
 
+use std::borrow::Cow;
+use std::error::Error as _;
+use std::io;
 use std::sync::Arc;
 
 use tokio_postgres::error::SqlState;
@@ -13,41 +16,75 @@ pub(crate) enum SessionError {
     #[error("a row has {0} that cannot be read")]
     Unreadable(&'static str),
     #[error("the database {0}")]
-    Unfit(&'static str),
+    Unfit(Cow<'static, str>),
+    #[error("the database did not answer in time")]
+    Silent,
+    /// It could not be spoken to in private.
+    #[error(transparent)]
+    Unencrypted(tokio_postgres::Error),
 }
 
 impl SessionError {
+    /// What a connection that is encrypted did not come about for.
+    pub(crate) fn of_encryption(error: tokio_postgres::Error) -> Self {
+        let is_of_the_network =
+            of_the_wire(&error).is_some_and(|fault| certificate(fault).is_none());
+        if error.code().is_some() || is_of_the_network {
+            Self::Postgres(error)
+        } else {
+            Self::Unencrypted(error)
+        }
+    }
+
+    pub(crate) fn unfit(told: impl Into<Cow<'static, str>>) -> Self {
+        Self::Unfit(told.into())
+    }
+
     /// Whether the server said no to what was asked; else it is not there, or ends.
     pub(crate) fn is_of_the_statement(&self) -> bool {
         match self {
             Self::Unreadable(_) => true,
-            Self::Unfit(_) => false,
+            Self::Unfit(_) | Self::Silent | Self::Unencrypted(_) => false,
             Self::Postgres(error) => {
                 error.code().is_some_and(|state| {
                     !["57P", "08", "53"].iter().any(|of| state.code().starts_with(of))
-                }) || (error.code().is_none() && !error.is_closed() && !is_of_the_wire(error))
+                }) || (error.code().is_none() && !error.is_closed() && of_the_wire(error).is_none())
             }
         }
     }
 
     /// The same for whoever runs the store.
     pub(crate) fn at(self, place: &str) -> StoreError {
-        let told = match &self {
+        let told: Cow<'static, str> = match &self {
             Self::Unreadable(_) => {
-                "has a row that cannot be read: it is of another release or damaged"
+                "has a row that cannot be read: it is of another release or damaged".into()
             }
-            Self::Unfit(told) => told,
-            Self::Postgres(error) => told(error.code()),
+            Self::Unfit(told) => told.clone(),
+            Self::Silent => "does not answer in time: look at its database, and at the network \
+                             between"
+                .into(),
+            Self::Unencrypted(error) if of_the_wire(error).and_then(certificate).is_some() => {
+                "shows a certificate that does not prove its name: name its host as the \
+                 certificate does, or the authority that vouches for it by `sslrootcert`"
+                    .into()
+            }
+            Self::Unencrypted(_) => "offers no encryption: turn on `ssl` in its database".into(),
+            Self::Postgres(error) => told(error.code()).into(),
         };
         let source = (!matches!(self, Self::Unfit(_))).then(|| Arc::new(self) as Arc<_>);
         StoreError::Database { place: place.to_owned(), told, source }
     }
 }
 
-/// Whether it is a fault of the connection, which has no code.
-fn is_of_the_wire(error: &tokio_postgres::Error) -> bool {
-    use std::error::Error as _;
-    error.source().is_some_and(<dyn std::error::Error>::is::<std::io::Error>)
+/// The fault of a connection, which has no code.
+fn of_the_wire(error: &tokio_postgres::Error) -> Option<&io::Error> {
+    error.source().and_then(|source| source.downcast_ref())
+}
+
+/// What is wrong with a certificate, if that is the fault.
+fn certificate(fault: &io::Error) -> Option<&rustls::Error> {
+    let cause = fault.get_ref()?.downcast_ref();
+    cause.filter(|cause| matches!(cause, rustls::Error::InvalidCertificate(_)))
 }
 
 /// What a code of the server means, and the cure.

@@ -1,23 +1,31 @@
-//! One transaction for many, and what becomes of it when the database goes away.
+//! One group after the other, and what becomes of it when the database goes away.
 
+#[cfg(test)]
+mod tests;
+mod transaction;
+mod unsettled;
+
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use tokio::runtime::Runtime;
-use toolcrib_core::{Ending, ResultHandle, failpoint};
-use toolcrib_store::rows::calls::CallEnd;
-use toolcrib_store::rows::keys::KeySettlement;
+use toolcrib_core::{Caller, ResultHandle, TicketId, failpoint};
 use toolcrib_store::writes::job::{Durability, GroupWriter, WriteJob};
 use toolcrib_store::writes::shared::WriterShared;
 use toolcrib_store::writes::task::WriteTask;
 use toolcrib_store::writes::unwritten_end::UnwrittenEnd;
 use toolcrib_store::{StoreError, StoreOptions};
 
+use self::unsettled::UnsettledGroup;
 use crate::address::DatabaseAddress;
-use crate::error::SessionError;
+use crate::progress::{Progress, ProgressNote};
 use crate::session::{Answer, Session};
-use crate::statements::execute::execute;
+use crate::statements::schema::RecordState;
 use crate::statements::{calls, prune, results, schema};
+
+/// Ends that are kept until the server has them on its disk; beyond that a group brings them there.
+const MOST_UNSYNCED: usize = 1_000;
 
 pub(crate) struct PostgresGroup {
     runtime: Runtime,
@@ -26,16 +34,22 @@ pub(crate) struct PostgresGroup {
     session: Option<Session>,
     shared: Arc<WriterShared>,
     options: StoreOptions,
-    /// A name of this process, by which it sees that another one was there.
-    owner: String,
+    progress: Progress,
+    /// Ends that were confirmed and that a crash of the server would take with it.
+    unsynced: Vec<UnwrittenEnd>,
+    /// What is not known to be there; nothing is written before it is.
+    unsettled: Option<UnsettledGroup>,
+    /// Tickets that were taken for somebody who was told nothing of it.
+    unheard: Vec<(TicketId, Caller)>,
 }
 
 /// Why a group is not there.
 enum GroupFault {
     /// Something in it was refused, and nothing of it is there.
     Refused(StoreError),
-    /// The database is away, and nothing of it is there.
-    Away(StoreError),
+    /// The database is away, and nothing of it is there. A session that was closed while nobody
+    /// asked for anything is opened anew, but for one that fell silent.
+    Away { error: StoreError, is_silent: bool },
     /// The database went away while it confirmed: all of it may be there.
     Unclear(StoreError),
 }
@@ -43,15 +57,24 @@ enum GroupFault {
 impl GroupFault {
     fn error(&self) -> &StoreError {
         match self {
-            Self::Refused(error) | Self::Away(error) | Self::Unclear(error) => error,
+            Self::Refused(error) | Self::Away { error, .. } | Self::Unclear(error) => error,
         }
     }
 }
 
 /// This machine cannot wait for a database.
 pub(crate) fn no_thread(place: &str, error: std::io::Error) -> StoreError {
-    let told = "cannot be used: this machine gives no thread for it";
+    let told = "cannot be used: this machine gives no thread for it".into();
     StoreError::Database { place: place.to_owned(), told, source: Some(Arc::new(error)) }
+}
+
+/// What the opening of a database finds in it.
+struct Learned {
+    session: Session,
+    progress: Progress,
+    interrupted: usize,
+    any_unknown: bool,
+    holders: Vec<(String, String, toolcrib_store::clock::WallTime)>,
 }
 
 impl PostgresGroup {
@@ -60,106 +83,34 @@ impl PostgresGroup {
         address: Arc<DatabaseAddress>,
         shared: Arc<WriterShared>,
         options: StoreOptions,
+        note: Option<&Path>,
     ) -> Result<Self, StoreError> {
         let place = address.place.clone();
+        let note = note.map(|path| ProgressNote(path.to_owned()));
         let open = move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-            let runtime = runtime.map_err(|error| no_thread(&address.place, error))?;
-            let owner = ResultHandle::unguessable().0;
-            let mut group = Self { runtime, address, session: None, shared, options, owner };
-            group.learn()?;
-            Ok(group)
-        };
-        // Whoever opens it may be within a runtime, where none may be waited for.
-        let thread = std::thread::Builder::new().name("toolcrib-store-opens".into()).spawn(open);
-        let opened = thread.map_err(|error| no_thread(&place, error))?.join();
-        opened.unwrap_or_else(|_| {
-            Err(no_thread(&place, std::io::Error::other("the thread that opens it ended")))
-        })
-    }
-
-    /// Opens the database, and learns what it holds.
-    fn learn(&mut self) -> Result<(), StoreError> {
-        let learned = self.runtime.block_on(async {
-            let session = Session::open(&self.address).await?;
-            session.inspect().await?;
-            schema::own(&session).await?;
-            schema::migrate(&session, &self.owner).await?;
-            let interrupted = schema::recover(&session).await?;
-            let holders = results::holders(&session, None).await?;
-            Answer::Ok((calls::any_unknown(&session).await?, interrupted, holders, session))
-        });
-        let learned = learned.map_err(|error| error.at(&self.address.place))?;
-        let (any_unknown, interrupted, holders, session) = learned;
-        if any_unknown {
-            self.shared.note_unknown();
-        }
-        self.shared.interrupted.store(interrupted, Ordering::Release);
-        self.shared.holders.learn(holders);
-        self.session = Some(session);
-        Ok(())
-    }
-
-    /// Has a session, if the database is there.
-    fn reach(&mut self) -> Result<(), SessionError> {
-        if self.session.as_ref().is_some_and(|session| !session.is_closed()) {
-            return Ok(());
-        }
-        self.session = None;
-        let session = self.runtime.block_on(async {
-            let session = Session::open(&self.address).await?;
-            session.inspect().await?;
-            schema::own(&session).await?;
-            schema::is_still_of(&session, &self.owner).await?;
-            Answer::Ok(session)
-        })?;
-        self.session = Some(session);
-        Ok(())
-    }
-
-    /// One transaction.
-    fn attempt(&mut self, owed: &[UnwrittenEnd], jobs: &mut [WriteJob]) -> Result<(), GroupFault> {
-        let sync = jobs.iter().any(|job| job.need == Durability::Sync);
-        let options = self.options.clone();
-        self.transact(sync, async |session| execute(session, owed, jobs, &options).await)
-    }
-
-    fn transact(
-        &mut self,
-        sync: bool,
-        work: impl AsyncFnOnce(&Session) -> Answer<()>,
-    ) -> Result<(), GroupFault> {
-        let place = self.address.place.clone();
-        self.reach().map_err(|error| GroupFault::Away(error.at(&place)))?;
-        let Some(session) = &self.session else {
-            return Err(GroupFault::Away(StoreError::Closed { path: self.shared.path.clone() }));
-        };
-        let done = self.runtime.block_on(async {
-            let begin = if sync { "BEGIN" } else { "BEGIN; SET LOCAL synchronous_commit = off" };
-            let worked = async {
-                session.batch(begin).await?;
-                work(session).await
-            };
-            if let Err(error) = worked.await {
-                if error.is_of_the_statement() && session.batch("ROLLBACK").await.is_ok() {
-                    return Err(GroupFault::Refused(error.at(&place)));
-                }
-                return Err(GroupFault::Away(error.at(&place)));
+            let runtime = runtime(&address.place)?;
+            let learned = runtime.block_on(learn(&address, note));
+            let learned = learned.map_err(|error| error.at(&address.place))?;
+            let Learned { session, progress, interrupted, any_unknown, holders } = learned;
+            if any_unknown {
+                shared.note_unknown();
             }
-            failpoint::reached("before commit");
-            match session.batch("COMMIT").await {
-                Ok(()) => Ok(()),
-                Err(error) if error.is_of_the_statement() => {
-                    Err(GroupFault::Refused(error.at(&place)))
-                }
-                Err(error) => Err(GroupFault::Unclear(error.at(&place))),
-            }
-        });
-        if matches!(done, Err(GroupFault::Away(_) | GroupFault::Unclear(_))) {
-            self.session = None;
-        }
-        failpoint::reached("committed");
-        done
+            shared.interrupted.store(interrupted, Ordering::Release);
+            shared.holders.learn(holders);
+            progress.note().map_err(|error| unnoted(&address.place, error))?;
+            Ok(Self {
+                runtime,
+                address,
+                session: Some(session),
+                shared,
+                options,
+                progress,
+                unsynced: Vec::new(),
+                unsettled: None,
+                unheard: Vec::new(),
+            })
+        };
+        apart(&place, open)
     }
 
     /// Each by itself, so that the one that is refused does not cost the others.
@@ -177,7 +128,8 @@ impl PostgresGroup {
                         self.shared.lost.fetch_add(1, Ordering::Relaxed);
                     }
                 }
-                Err(GroupFault::Away(_) | GroupFault::Unclear(_)) => {
+                // What is there already changes nothing when it is written again.
+                Err(GroupFault::Away { .. } | GroupFault::Unclear(_)) => {
                     self.shared.give_back(std::iter::once(one).chain(owed));
                     break;
                 }
@@ -185,45 +137,56 @@ impl PostgresGroup {
         }
         for mut job in jobs {
             let done = self.attempt(&[], std::slice::from_mut(&mut job));
-            self.finish(vec![job], done);
+            self.finish(Vec::new(), vec![job], done);
         }
     }
 
     /// Tells those who asked, and notes whether the database is there.
-    fn finish(&mut self, jobs: Vec<WriteJob>, done: Result<(), GroupFault>) {
-        match &done {
-            Ok(()) => {
-                self.shared.commits.fetch_add(1, Ordering::Relaxed);
-                *self.shared.fault() = None;
+    fn finish(
+        &mut self,
+        owed: Vec<UnwrittenEnd>,
+        jobs: Vec<WriteJob>,
+        done: Result<(), GroupFault>,
+    ) {
+        match done {
+            Ok(()) => self.confirm(owed, jobs),
+            Err(GroupFault::Unclear(error)) => self.postpone(owed, jobs, error),
+            Err(fault) => {
+                let error = fault.error().clone();
+                if matches!(fault, GroupFault::Away { .. }) {
+                    *self.shared.fault() = Some(error.clone());
+                    self.shared.give_back(owed);
+                }
+                for job in jobs {
+                    job.task.answer(Err(error.clone()));
+                }
             }
-            Err(GroupFault::Refused(_)) => {}
-            Err(fault) => *self.shared.fault() = Some(fault.error().clone()),
-        }
-        if matches!(done, Err(GroupFault::Unclear(_))) {
-            self.take_back(&jobs);
-        }
-        let told = done.map_err(|fault| fault.error().clone());
-        for job in jobs {
-            job.task.answer(told.clone());
         }
     }
 
-    /// Whoever asked is told that it was not done, and so it must not stand there as done.
-    fn take_back(&self, jobs: &[WriteJob]) {
+    /// Tells those who asked for what is there.
+    fn confirm(&mut self, owed: Vec<UnwrittenEnd>, jobs: Vec<WriteJob>) {
+        self.shared.commits.fetch_add(1, Ordering::Relaxed);
+        *self.shared.fault() = None;
+        if needs_sync(&jobs) || self.unsynced.len() >= MOST_UNSYNCED {
+            // What came before it is on the disk with it.
+            self.unsynced.clear();
+        } else {
+            self.unsynced.extend(owed);
+            let ends = jobs.iter().filter_map(|job| match &job.task {
+                WriteTask::End(end) => Some(end.owed.again()),
+                _ => None,
+            });
+            self.unsynced.extend(ends);
+        }
         for job in jobs {
-            if let WriteTask::Plan(plan) = &job.task {
-                let end = CallEnd::now(Ending::NotExecuted.into());
-                let key = plan.request().call.key;
-                UnwrittenEnd::call(key, end, &self.shared).later(&self.shared);
-            }
-            if let WriteTask::Begin(claim) = &job.task
-                && let Some(key) = claim.taken().cloned()
-            {
-                let settled = KeySettlement::Free;
-                UnwrittenEnd::IdempotencyKey { key, settled }.later(&self.shared);
-            }
+            job.task.answer(Ok(()));
         }
     }
+}
+
+fn needs_sync(jobs: &[WriteJob]) -> bool {
+    jobs.iter().any(|job| job.need == Durability::Sync)
 }
 
 impl GroupWriter for PostgresGroup {
@@ -231,7 +194,7 @@ impl GroupWriter for PostgresGroup {
         let owed = self.shared.take_owed();
         let had_session = self.session.is_some();
         let mut done = self.attempt(&owed, &mut jobs);
-        if had_session && matches!(done, Err(GroupFault::Away(_))) {
+        if had_session && matches!(done, Err(GroupFault::Away { is_silent: false, .. })) {
             // A session may have been closed while nobody asked for anything.
             done = self.attempt(&owed, &mut jobs);
         }
@@ -239,18 +202,14 @@ impl GroupWriter for PostgresGroup {
             Err(GroupFault::Refused(_)) if owed.len() + jobs.len() > 1 => {
                 self.one_by_one(owed, jobs);
             }
-            Ok(()) => self.finish(jobs, Ok(())),
             Err(GroupFault::Refused(error)) => {
                 // It is alone: what is owed would be refused for ever.
                 if !owed.is_empty() {
                     self.one_by_one(owed, Vec::new());
                 }
-                self.finish(jobs, Err(GroupFault::Refused(error)));
+                self.finish(Vec::new(), jobs, Err(GroupFault::Refused(error)));
             }
-            Err(fault) => {
-                self.shared.give_back(owed);
-                self.finish(jobs, Err(fault));
-            }
+            done => self.finish(owed, jobs, done),
         }
     }
 
@@ -258,9 +217,12 @@ impl GroupWriter for PostgresGroup {
         if !self.shared.owed().is_empty() {
             self.commit(Vec::new());
         }
+        // Another time, if it cannot be written now.
+        let _ = self.progress.note();
         let (options, mut more) = (self.options.clone(), false);
         let pruned = self.transact(false, async |session| {
             more = prune::step(session, &options).await?;
+            failpoint::reached("pruned");
             Ok(())
         });
         // What cannot be removed now is removed another time.
@@ -277,8 +239,76 @@ impl GroupWriter for PostgresGroup {
     }
 
     fn end(mut self) {
-        if !self.shared.owed().is_empty() {
+        if self.unsettled.is_some() || !self.shared.owed().is_empty() {
             self.commit(Vec::new());
         }
+        self.give_up(&StoreError::Closed { path: self.shared.path.clone() });
+        let _ = self.progress.note();
+    }
+}
+
+/// Opens a database, and learns what it holds.
+async fn learn(address: &DatabaseAddress, note: Option<ProgressNote>) -> Answer<Learned> {
+    let owner = ResultHandle::unguessable().0;
+    let session = Session::open(address).await?;
+    session.inspect().await?;
+    schema::own(&session, &owner).await?;
+    if let Some(note) = &note {
+        note.compare(schema::look(&session).await?.as_ref())?;
+    }
+    schema::migrate(&session).await?;
+    schema::hand_to(&session, &owner).await?;
+    let interrupted = schema::recover(&session).await?;
+    let holders = results::holders(&session, None).await?;
+    let any_unknown = calls::any_unknown(&session).await?;
+    let state: RecordState = schema::state(&session).await?;
+    session.be_brief().await?;
+    let progress = Progress::of(state, note);
+    Ok(Learned { session, progress, interrupted, any_unknown, holders })
+}
+
+/// Looks whether a database could be opened, and leaves all as it is. One that another process uses
+/// is one that can be.
+pub(crate) fn try_out(
+    address: Arc<DatabaseAddress>,
+    note: Option<&Path>,
+) -> Result<(), StoreError> {
+    let place = address.place.clone();
+    let note = note.map(|path| ProgressNote(path.to_owned()));
+    apart(&place, move || {
+        let tried = runtime(&address.place)?.block_on(async {
+            let session = Session::open(&address).await?;
+            session.inspect().await?;
+            let state = schema::look(&session).await?;
+            note.map_or(Ok(()), |note| note.compare(state.as_ref()))
+        });
+        tried.map_err(|error| error.at(&address.place))
+    })
+}
+
+fn runtime(place: &str) -> Result<Runtime, StoreError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.map_err(|error| no_thread(place, error))
+}
+
+/// Whoever opens a database may be within a runtime, where none may be waited for.
+fn apart<T: Send + 'static>(
+    place: &str,
+    work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
+) -> Result<T, StoreError> {
+    let thread = std::thread::Builder::new().name("toolcrib-store-opens".into()).spawn(work);
+    let done = thread.map_err(|error| no_thread(place, error))?.join();
+    done.unwrap_or_else(|_| {
+        Err(no_thread(place, std::io::Error::other("the thread that opens it ended")))
+    })
+}
+
+fn unnoted(place: &str, error: std::io::Error) -> StoreError {
+    let told = "cannot be used safely: how far it has come cannot be written down in the folder \
+                of this user";
+    StoreError::Database {
+        place: place.to_owned(),
+        told: told.into(),
+        source: Some(Arc::new(error)),
     }
 }

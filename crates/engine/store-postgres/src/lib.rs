@@ -1,6 +1,6 @@
 //! The durable record in a database of Postgres, for one process at a time.
 //!
-//! Read in this order: [`open`], `address`, `session`, `group`. The rows, and what is asked of
+//! Read in this order: [`open`], `address`, `session`, `progress`, `group`. The rows, and what is asked of
 //! them, are those of `toolcrib_store`; the SQL stands in `schema` and `statements`.
 //!
 //! One thread writes. What has come meanwhile is one group and one transaction, and many rows of a
@@ -8,8 +8,10 @@
 //! process writes beside it. Two more sessions read.
 
 mod address;
+mod encryption;
 mod error;
 mod group;
+mod progress;
 mod reads;
 mod session;
 mod statements;
@@ -26,17 +28,61 @@ use reads::PostgresReads;
 
 /// Opens the store in the database at `postgres://USER:PASSWORD@HOST/DATABASE`, and makes its
 /// tables if they are not there. Calls that the process before left without an end get one.
+///
+/// Another machine is spoken to by TLS, and must prove its name; `sslrootcert=FILE` names who
+/// vouches for it, else those do whom the system trusts.
 pub fn open(url: &str, options: StoreOptions) -> Result<Store, StoreError> {
-    let address = Arc::new(DatabaseAddress::parse(url)?);
-    if options.max_bytes.is_some() {
-        return Err(StoreError::Database {
-            place: address.place.clone(),
-            told: "is as large as its server lets it be: leave out its largest size",
-            source: None,
-        });
+    Database::at(url)?.open(options)
+}
+
+/// A database whose address was looked at.
+pub struct Database {
+    address: Arc<DatabaseAddress>,
+    note: Option<PathBuf>,
+}
+
+impl Database {
+    /// Fails if nothing may be said to it as its address says. No error repeats a password.
+    pub fn at(url: &str) -> Result<Self, StoreError> {
+        Ok(Self { address: Arc::new(DatabaseAddress::parse(url)?), note: None })
     }
-    let shared = Arc::new(WriterShared::of(PathBuf::from(&address.place)));
-    let reads = PostgresReads::start(Arc::clone(&address))?;
-    let group = PostgresGroup::open(address, Arc::clone(&shared), options.clone())?;
-    Store::over(reads, group, shared, options)
+
+    /// Has a file tell the next process how far the record had come, so that it notices a database
+    /// that went back in time while nobody used it.
+    #[must_use]
+    pub fn noting(self, file: PathBuf) -> Self {
+        Self { note: Some(file), ..self }
+    }
+
+    /// The address without its password.
+    pub fn place(&self) -> &str {
+        &self.address.place
+    }
+
+    pub fn open(self, options: StoreOptions) -> Result<Store, StoreError> {
+        self.bounded(&options)?;
+        let shared = Arc::new(WriterShared::of(PathBuf::from(&self.address.place)));
+        let reads = PostgresReads::start(Arc::clone(&self.address))?;
+        let note = self.note.as_deref();
+        let group = PostgresGroup::open(self.address, Arc::clone(&shared), options.clone(), note)?;
+        Store::over(reads, group, shared, options)
+    }
+
+    /// Fails as [`Database::open`] would, and leaves all as it is. One that another process uses is
+    /// one that can be opened.
+    pub fn try_out(self, options: &StoreOptions) -> Result<(), StoreError> {
+        self.bounded(options)?;
+        group::try_out(self.address, self.note.as_deref())
+    }
+
+    fn bounded(&self, options: &StoreOptions) -> Result<(), StoreError> {
+        if options.max_bytes.is_none() {
+            return Ok(());
+        }
+        Err(StoreError::Database {
+            place: self.address.place.clone(),
+            told: "is as large as its server lets it be: leave out its largest size".into(),
+            source: None,
+        })
+    }
 }

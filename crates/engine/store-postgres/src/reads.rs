@@ -47,7 +47,9 @@ impl ReadSessions {
         if let Some(session) = place.as_ref().filter(|session| !session.is_closed()) {
             return Ok(Arc::clone(session));
         }
-        let session = Arc::new(Session::open(&self.address).await?);
+        let session = Session::open(&self.address).await?;
+        session.be_brief().await?;
+        let session = Arc::new(session);
         *place = Some(Arc::clone(&session));
         Ok(session)
     }
@@ -78,6 +80,11 @@ impl PostgresReads {
         Box::pin(async move {
             match reading.await {
                 Ok(answer) => answer.map_err(|error| error.at(place)),
+                Err(fault) if fault.is_panic() => Err(StoreError::Database {
+                    place: place.clone(),
+                    told: "was not asked: this process has a fault, which its log tells".into(),
+                    source: None,
+                }),
                 Err(_) => Err(closed),
             }
         })

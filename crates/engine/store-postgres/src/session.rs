@@ -1,10 +1,12 @@
 //! A session with the database: opened, looked at, and spoken to in prepared statements.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{Client, NoTls, Row, Statement};
+use tokio_postgres::{Client, Row, SimpleQueryMessage, Statement};
 
 use crate::address::DatabaseAddress;
 use crate::error::SessionError;
@@ -17,38 +19,69 @@ const SETTINGS: &str = "SET statement_timeout = '30s'; SET lock_timeout = '5s'; 
      SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; \
      SET tcp_keepalives_count = 3; SET search_path = toolcrib";
 
+/// What is said on from the moment at which callers wait for the session.
+const BRIEF: &str = "SET statement_timeout = '8s'";
+
+/// How long a session may take to come about, however the server falls silent.
+const OPENING: Duration = Duration::from_secs(8);
+
+/// How long an answer may take: somewhat more than the server gives itself, so that it tells first.
+const LONG: Duration = Duration::from_secs(35);
+const SHORT: Duration = Duration::from_secs(9);
+
 /// The oldest version that is tested.
 const OLDEST: i32 = 150_000;
 
 pub(crate) struct Session {
     client: Client,
     statements: Mutex<HashMap<String, Statement>>,
+    is_brief: AtomicBool,
+    /// It owes an answer, which would be taken for that of the next question.
+    is_silent: AtomicBool,
 }
 
 impl Session {
-    /// Opens one; who calls is within the runtime that serves it.
+    /// Opens one for what may take a while; who calls is within the runtime that serves it.
     pub(crate) async fn open(address: &DatabaseAddress) -> Answer<Self> {
-        let (client, connection) = address.config.connect(NoTls).await?;
-        // Its fault is told to whoever asks next.
-        tokio::spawn(async move { drop(connection.await) });
-        let session = Self { client, statements: Mutex::default() };
+        let opening = tokio::time::timeout(OPENING, address.connect());
+        let client = opening.await.map_err(|_| SessionError::Silent)??;
+        let session = Self {
+            client,
+            statements: Mutex::default(),
+            is_brief: AtomicBool::new(false),
+            is_silent: AtomicBool::new(false),
+        };
         session.batch(SETTINGS).await?;
         Ok(session)
     }
 
-    /// Whether the server can keep a record: what it confirms must be on its disk.
+    /// From now on callers wait for it, and none waits long.
+    pub(crate) async fn be_brief(&self) -> Answer<()> {
+        self.batch(BRIEF).await?;
+        self.is_brief.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Whether the server can keep a record: what it confirms must be on its disk, and on that of
+    /// whoever takes its place.
     pub(crate) async fn inspect(&self) -> Answer<()> {
         let row = self
             .row(
                 "SELECT current_setting('server_version_num')::int, \
                  current_setting('server_encoding'), current_setting('fsync')::bool, \
-                 current_setting('full_page_writes')::bool, pg_is_in_recovery()",
+                 current_setting('full_page_writes')::bool, pg_is_in_recovery(), \
+                 current_setting('transaction_read_only')::bool, \
+                 current_setting('synchronous_standby_names'), \
+                 (SELECT count(*) FROM pg_stat_replication WHERE application_name NOT IN \
+                 ('pg_basebackup', 'pg_receivewal') AND pid NOT IN (SELECT active_pid FROM \
+                 pg_replication_slots WHERE slot_type = 'logical' AND active_pid IS NOT NULL))",
                 &[],
             )
             .await?
             .ok_or(SessionError::Unreadable("no settings"))?;
         let encoding: String = row.try_get(1)?;
         let (syncs, pages): (bool, bool) = (row.try_get(2)?, row.try_get(3)?);
+        let (names, standbys): (String, i64) = (row.try_get(6)?, row.try_get(7)?);
         let told = if row.try_get::<_, i32>(0)? < OLDEST {
             "is of a version before 15: use a newer server"
         } else if encoding != "UTF8" {
@@ -58,24 +91,41 @@ impl Session {
              to `on`"
         } else if row.try_get(4)? {
             "is a copy of another server: name the one that writes"
+        } else if row.try_get(5)? {
+            "may be read only: let this user write, and set `default_transaction_read_only` to \
+             `off`"
+        } else if standbys > 0 && names.trim().is_empty() {
+            "has a standby that may lack what was confirmed last: name it in \
+             `synchronous_standby_names`"
         } else {
-            // Each group says how much it needs.
+            // Each group says how much it needs, whatever the server is set to.
             return self.batch("SET synchronous_commit = on").await;
         };
-        Err(SessionError::Unfit(told))
+        Err(SessionError::unfit(told))
     }
 
     pub(crate) fn is_closed(&self) -> bool {
-        self.client.is_closed()
+        self.client.is_closed() || self.is_silent.load(Ordering::Relaxed)
     }
 
     /// Statements without values, one after the other.
     pub(crate) async fn batch(&self, sql: &str) -> Answer<()> {
-        Ok(self.client.batch_execute(sql).await?)
+        self.in_time(self.client.batch_execute(sql)).await
+    }
+
+    /// The same; how many rows the last one changed.
+    pub(crate) async fn batch_change(&self, sql: &str) -> Answer<u64> {
+        let told = self.in_time(self.client.simple_query(sql)).await?;
+        let counts = told.iter().filter_map(|told| match told {
+            SimpleQueryMessage::CommandComplete(count) => Some(*count),
+            _ => None,
+        });
+        Ok(counts.last().unwrap_or_default())
     }
 
     pub(crate) async fn rows(&self, sql: &str, values: &[&(dyn ToSql + Sync)]) -> Answer<Vec<Row>> {
-        Ok(self.client.query(&self.prepared(sql).await?, values).await?)
+        let statement = self.prepared(sql).await?;
+        self.in_time(self.client.query(&statement, values)).await
     }
 
     pub(crate) async fn row(
@@ -83,12 +133,14 @@ impl Session {
         sql: &str,
         values: &[&(dyn ToSql + Sync)],
     ) -> Answer<Option<Row>> {
-        Ok(self.client.query_opt(&self.prepared(sql).await?, values).await?)
+        let statement = self.prepared(sql).await?;
+        self.in_time(self.client.query_opt(&statement, values)).await
     }
 
     /// How many rows changed.
     pub(crate) async fn change(&self, sql: &str, values: &[&(dyn ToSql + Sync)]) -> Answer<u64> {
-        Ok(self.client.execute(&self.prepared(sql).await?, values).await?)
+        let statement = self.prepared(sql).await?;
+        self.in_time(self.client.execute(&statement, values)).await
     }
 
     async fn prepared(&self, sql: &str) -> Answer<Statement> {
@@ -96,8 +148,23 @@ impl Session {
         if let Some(statement) = known().get(sql) {
             return Ok(statement.clone());
         }
-        let statement = self.client.prepare(sql).await?;
+        let statement = self.in_time(self.client.prepare(sql)).await?;
         known().insert(sql.to_owned(), statement.clone());
         Ok(statement)
+    }
+
+    /// An answer of a server that may have fallen silent.
+    async fn in_time<T>(
+        &self,
+        asking: impl Future<Output = Result<T, tokio_postgres::Error>>,
+    ) -> Answer<T> {
+        let patience = if self.is_brief.load(Ordering::Relaxed) { SHORT } else { LONG };
+        match tokio::time::timeout(patience, asking).await {
+            Ok(answer) => Ok(answer?),
+            Err(_) => {
+                self.is_silent.store(true, Ordering::Relaxed);
+                Err(SessionError::Silent)
+            }
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! What can go wrong with the file.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -49,9 +50,14 @@ pub enum StoreError {
     Database {
         /// Its address without the password.
         place: String,
-        told: &'static str,
+        told: Cow<'static, str>,
         source: Option<Arc<dyn std::error::Error + Send + Sync>>,
     },
+    #[error(
+        "the store `{path}` was not written: this process has a fault, which its log tells; it \
+         tries again"
+    )]
+    Panicked { path: PathBuf },
     #[error("the store `{path}` was closed")]
     Closed { path: PathBuf },
     #[error("{what} may have {most} bytes at most: use a shorter one")]

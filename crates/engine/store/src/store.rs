@@ -282,7 +282,7 @@ impl Store {
         let (reply, answer) = oneshot::channel();
         let task = WriteTask::End(EndTask { owed, shared, reply: Some(reply) });
         self.0.writer.send(Durability::Commit, task).await?;
-        answer.await.unwrap_or_else(|_| Err(self.0.writer.closed()))
+        answer.await.unwrap_or_else(|_| Err(self.0.writer.unanswered()))
     }
 
     async fn unknown_like(

@@ -16,3 +16,15 @@ pub(super) async fn forget(session: &Session, tickets: &[&str]) -> Answer<()> {
         .await?;
     Ok(())
 }
+
+/// Opens one again, as long as nothing was sent of its call.
+pub(super) async fn reopen(session: &Session, ticket: &str) -> Answer<()> {
+    session
+        .change(
+            "UPDATE tickets SET parked = claimed, arguments = claimed_arguments, claimed = NULL, \
+             claimed_arguments = NULL WHERE ticket = $1 AND claimed IS NOT NULL",
+            &[&ticket],
+        )
+        .await?;
+    Ok(())
+}

@@ -15,6 +15,9 @@ use crate::session::{Answer, Session};
 /// Rows of one page at the most.
 const LARGEST_PAGE: usize = 500;
 
+/// Rows that one page looks at; beyond that it says where to go on.
+const LOOKED_AT: i64 = 10_000;
+
 const COLUMNS: &str = "seq, key, call_id, tool, source, effect, fingerprint, arguments, planned, \
                        ended, ending, kind, interrupted, attempts, resolved, tenant, subject, \
                        decided_by_tenant, decided_by_subject, resolved_by_tenant, \
@@ -40,24 +43,32 @@ pub(crate) async fn page(
     let end = |end: &str| filter.batch.as_ref().map(|batch| format!("{batch}{end}"));
     let (from, to) = (end("-"), end("."));
     let most = i64::try_from(limit).unwrap_or(i64::MAX);
-    let find = format!(
-        "SELECT {COLUMNS} FROM calls WHERE seq < $1 \
-         AND ($2::text IS NULL OR tenant = $2 AND subject = $3) AND ($4::text IS NULL OR tool = $4) \
-         AND ($5::text IS NULL OR source = $5) AND ($6::bigint IS NULL OR planned >= $6) \
-         AND ($8::text IS NULL OR subject = $8) \
-         AND ($9::text IS NULL OR key > $9 AND key < $10){} \
-         ORDER BY seq DESC LIMIT $7",
+    // What an index finds; the rest is looked for among so many of it.
+    let rows = format!(
+        "FROM calls WHERE seq < $1 AND ($2::text IS NULL OR tenant = $2 AND subject = $3) \
+         AND ($4::text IS NULL OR key > $4 AND key < $5){} ORDER BY seq DESC LIMIT {LOOKED_AT}",
         in_states(&filter.states)
+    );
+    let find = format!(
+        "SELECT {COLUMNS} FROM (SELECT {COLUMNS} {rows}) AS looked_at \
+         WHERE ($6::text IS NULL OR tool = $6) AND ($7::text IS NULL OR source = $7) \
+         AND ($8::bigint IS NULL OR planned >= $8) AND ($9::text IS NULL OR subject = $9) \
+         ORDER BY seq DESC LIMIT $10"
     );
     let (tool, source, of) = (&filter.tool, &filter.source, &filter.caller);
     let found = session
-        .rows(&find, &[&before, &tenant, &subject, tool, source, &since, &most, of, &from, &to])
+        .rows(&find, &[&before, &tenant, &subject, &from, &to, tool, source, &since, of, &most])
         .await?;
-    let next = match found.last() {
-        Some(last) if found.len() == limit => Some(CallCursor(last.try_get(0)?)),
-        Some(_) | None => None,
+    let next = if found.len() == limit {
+        found.last().map(|last| last.try_get(0)).transpose()?
+    } else {
+        let last = format!("SELECT min(seq), count(*) FROM (SELECT seq {rows}) AS looked_at");
+        let last = session.row(&last, &[&before, &tenant, &subject, &from, &to]).await?;
+        let last = last.ok_or(SessionError::Unreadable("no count"))?;
+        if last.try_get::<_, i64>(1)? < LOOKED_AT { None } else { last.try_get(0)? }
     };
-    Ok(CallPage { calls: found.iter().map(read).collect::<Answer<_>>()?, next })
+    let calls = found.iter().map(read).collect::<Answer<_>>()?;
+    Ok(CallPage { calls, next: next.map(CallCursor) })
 }
 
 /// The rows of calls in one of these states; of all where none is named.

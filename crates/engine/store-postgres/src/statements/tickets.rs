@@ -4,9 +4,10 @@ use tokio_postgres::Row;
 use toolcrib_core::{Caller, IdempotencyKey, OpenTickets, ParkedCall, TicketError, TicketId};
 use toolcrib_store::StoreOptions;
 use toolcrib_store::clock::WallTime;
+use toolcrib_store::rows::keys::KeySettlement;
 use toolcrib_store::rows::tickets::{NewTicket, StoredTicket};
 
-use super::{json, keys};
+use super::{claimed_tickets, json, keys};
 use crate::error::SessionError;
 use crate::session::{Answer, Session};
 
@@ -80,6 +81,13 @@ pub(crate) async fn claim(
         .await?;
     keys::begin_claimed(session, &IdempotencyKey::of_ticket(caller, ticket), options).await?;
     Ok(Ok(parked))
+}
+
+/// Opens a ticket again that was taken for somebody who heard nothing of it.
+pub(crate) async fn give_back(session: &Session, ticket: &TicketId, caller: &Caller) -> Answer<()> {
+    claimed_tickets::reopen(session, ticket.as_str()).await?;
+    let key = IdempotencyKey::of_ticket(caller, ticket);
+    keys::settle(session, &key, &KeySettlement::Free).await
 }
 
 /// One open ticket of a caller.

@@ -8,7 +8,11 @@
 )]
 
 mod away;
+mod back_in_time;
+mod bounded;
 mod cluster;
+mod cut;
+mod encrypted;
 /// What every store does with its record of calls.
 #[path = "../../../store/tests/it/history.rs"]
 mod history;
@@ -21,6 +25,7 @@ mod ledger;
 #[path = "../../../engine/tests/it/of_one_source.rs"]
 mod of_one_source;
 mod owned;
+mod proxy;
 #[path = "../../../store/tests/it/record.rs"]
 mod record;
 /// What every store does with results that were cut.
@@ -35,6 +40,7 @@ mod taken;
 /// What every ledger does with tickets.
 #[path = "../../../engine/tests/it/tickets.rs"]
 mod tickets;
+mod unfit;
 
 use std::sync::Arc;
 

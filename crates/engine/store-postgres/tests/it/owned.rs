@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::json;
 use toolcrib_core::{
     Arguments, CallKey, CallLedger as _, Caller, Effect, Ending, Fingerprint, IdempotencyKey,
-    KeyLedger as _, KeyState, PlannedCall, ToolName,
+    KeyLedger as _, KeyState, LedgerError, PlannedCall, ToolName,
 };
 use toolcrib_store::{CallFilter, CallState, Store, StoreOptions};
 use toolcrib_testkit::spec;
@@ -15,6 +15,21 @@ use crate::scratch::Scratch;
 
 /// Writes a call as one that waits, or as one that is about to be sent.
 pub(crate) async fn write_call(store: &Store, effect: Effect, keys: &[IdempotencyKey]) -> CallKey {
+    let (key, written) = try_to_write_call(store, effect, keys).await;
+    written.unwrap();
+    key
+}
+
+/// Writes a call that may be sent as soon as it is written.
+pub(crate) async fn planned(store: &Store) -> (CallKey, Result<(), LedgerError>) {
+    try_to_write_call(store, Effect::Write, &[]).await
+}
+
+async fn try_to_write_call(
+    store: &Store,
+    effect: Effect,
+    keys: &[IdempotencyKey],
+) -> (CallKey, Result<(), LedgerError>) {
     let (caller, tool) = (Arc::new(Caller::local()), Arc::new(spec("pay", effect)));
     let arguments = Arguments::new(serde_json::Map::new());
     static NUMBER: AtomicUsize = AtomicUsize::new(1);
@@ -30,9 +45,9 @@ pub(crate) async fn write_call(store: &Store, effect: Effect, keys: &[Idempotenc
         keys,
         decider: None,
     };
-    store.queued(call).await.unwrap();
-    store.planned(call).await.unwrap();
-    key
+    // Nobody waits for that one.
+    let _ = store.queued(call).await;
+    (key, store.planned(call).await)
 }
 
 fn key(name: &str) -> IdempotencyKey {

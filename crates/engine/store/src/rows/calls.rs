@@ -40,6 +40,7 @@ impl NewCall {
 }
 
 /// How a call ended, and when.
+#[derive(Clone)]
 pub struct CallEnd {
     finish: EndingReport,
     pub at: WallTime,

@@ -36,6 +36,7 @@ pub fn named(key: &IdempotencyKey) -> String {
 }
 
 /// What is to be written under a key.
+#[derive(Clone)]
 pub enum KeySettlement {
     Answered(String),
     /// It takes the place of what was written before.

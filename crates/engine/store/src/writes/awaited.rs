@@ -50,6 +50,11 @@ impl<R: WriteRequest> AwaitedWrite<R> {
         (!self.reply.is_closed()).then_some(&self.request)
     }
 
+    /// Whether somebody waits for it still.
+    pub fn is_awaited(&self) -> bool {
+        !self.reply.is_closed()
+    }
+
     pub fn request(&self) -> &R {
         &self.request
     }

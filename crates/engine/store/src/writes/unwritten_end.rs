@@ -27,6 +27,22 @@ impl UnwrittenEnd {
         }
     }
 
+    /// The same once more, for a server that may lose it; without its answer if that is larger than
+    /// `HEAVY`.
+    #[must_use]
+    pub fn again(&self) -> Self {
+        match self {
+            Self::Call { key, end, .. } => {
+                Self::Call { key: key.clone(), end: end.clone(), _unknown: None }
+            }
+            Self::IdempotencyKey { key, settled } => {
+                let is_heavy = settled.size() > HEAVY;
+                let settled = if is_heavy { KeySettlement::Lost } else { settled.clone() };
+                Self::IdempotencyKey { key: key.clone(), settled }
+            }
+        }
+    }
+
     /// The same without its answer, if it has one.
     pub fn lost(&self) -> Option<Self> {
         match self {

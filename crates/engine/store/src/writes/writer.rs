@@ -1,5 +1,6 @@
 //! The one thread that writes: what comes while it commits is its next group.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -75,7 +76,7 @@ impl StoreWriter {
     {
         let (awaited, answer) = AwaitedWrite::of(request);
         self.send(need, awaited.into()).await?;
-        answer.await.unwrap_or_else(|_| Err(self.closed()))
+        answer.await.unwrap_or_else(|_| Err(self.unanswered()))
     }
 
     /// Asks for a key so that it stays with nobody who went away before hearing of it.
@@ -83,7 +84,7 @@ impl StoreWriter {
         let (task, answer) = KeyClaimTask::of(claim, Arc::clone(&self.shared));
         self.send(Durability::Sync, WriteTask::Begin(task)).await?;
         // From here on nothing is awaited: what was heard is not lost again.
-        answer.await.unwrap_or_else(|_| Err(self.closed())).map(UnheardClaim::heard)
+        answer.await.unwrap_or_else(|_| Err(self.unanswered())).map(UnheardClaim::heard)
     }
 
     /// Has something done soon. While the file cannot be written, whoever asks is told at once and
@@ -124,6 +125,11 @@ impl StoreWriter {
         }
     }
 
+    /// The thread does not end before those who ask: it panicked over what it was asked.
+    pub fn unanswered(&self) -> StoreError {
+        StoreError::Panicked { path: self.shared.path.clone() }
+    }
+
     pub fn closed(&self) -> StoreError {
         StoreError::Closed { path: self.shared.path.clone() }
     }
@@ -147,24 +153,39 @@ fn work(waiting: &mpsc::Receiver<WriteJob>, shared: &WriterShared, mut group: im
     let mut next_probe = next_pruning;
     loop {
         if Instant::now() >= next_pruning {
-            let rest = if group.prune() { BREATH } else { PRUNING };
+            let more = survive(shared, || group.prune()).unwrap_or_default();
+            let rest = if more { BREATH } else { PRUNING };
             next_pruning = Instant::now() + rest;
         }
         // At once after the first fault: what could not be written may have been too large.
         if shared.fault().is_some() && Instant::now() >= next_probe {
-            group.probe();
+            survive(shared, || group.probe());
             next_probe = Instant::now() + PROBING;
         }
         let is_at_fault = shared.fault().is_some();
         let next = if is_at_fault { next_pruning.min(next_probe) } else { next_pruning };
         let patience = next.saturating_duration_since(Instant::now());
         match waiting.recv_timeout(patience) {
-            Ok(first) => group.commit(gather(first, waiting, shared)),
+            Ok(first) => {
+                let jobs = gather(first, waiting, shared);
+                // Those who wait hear that nobody answers them, and the next ones are served.
+                survive(shared, || group.commit(jobs));
+            }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
         }
     }
     group.end();
+}
+
+/// Does something that may panic: the thread goes on, and its fault is told until something was
+/// written again.
+fn survive<T>(shared: &WriterShared, work: impl FnOnce() -> T) -> Option<T> {
+    let done = catch_unwind(AssertUnwindSafe(work)).ok();
+    if done.is_none() {
+        *shared.fault() = Some(StoreError::Panicked { path: shared.path.clone() });
+    }
+    done
 }
 
 /// What waits now; if nobody waits for any of it, also what comes within a moment. Only a job that

@@ -1,0 +1,151 @@
+//! One transaction, and the session that it takes.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use toolcrib_core::failpoint;
+use toolcrib_store::StoreError;
+use toolcrib_store::writes::job::WriteJob;
+use toolcrib_store::writes::unwritten_end::UnwrittenEnd;
+
+use super::{GroupFault, MOST_UNSYNCED, PostgresGroup, needs_sync};
+use crate::error::SessionError;
+use crate::session::{Answer, Session};
+use crate::statements::execute::execute;
+use crate::statements::{schema, tickets};
+
+impl PostgresGroup {
+    /// One transaction for all of these.
+    pub(super) fn attempt(
+        &mut self,
+        owed: &[UnwrittenEnd],
+        jobs: &mut [WriteJob],
+    ) -> Result<(), GroupFault> {
+        let sync = needs_sync(jobs) || self.unsynced.len() >= MOST_UNSYNCED;
+        let options = self.options.clone();
+        let unheard = std::mem::take(&mut self.unheard);
+        let done = self.transact(sync, async |session| {
+            for (ticket, caller) in &unheard {
+                tickets::give_back(session, ticket, caller).await?;
+            }
+            execute(session, owed, jobs, &options).await
+        });
+        if done.is_err() {
+            self.unheard.extend(unheard);
+        }
+        done
+    }
+
+    pub(super) fn transact(
+        &mut self,
+        sync: bool,
+        work: impl AsyncFnOnce(&Session) -> Answer<()>,
+    ) -> Result<(), GroupFault> {
+        let place = self.address.place.clone();
+        let away = |error: SessionError| GroupFault::Away {
+            is_silent: matches!(error, SessionError::Silent),
+            error: error.at(&place),
+        };
+        // Whatever ends in between, it comes back only if it can be gone on with.
+        let session = self.reach().map_err(away)?;
+        let begin = self.progress.begin(sync);
+        let confirms = Cell::new(false);
+        let done = catch_unwind(AssertUnwindSafe(|| {
+            self.runtime.block_on(async {
+                let worked = async {
+                    if session.batch_change(&begin).await? != 1 {
+                        return Err(SessionError::unfit(
+                            "was changed by somebody else: start this process anew",
+                        ));
+                    }
+                    work(&session).await
+                };
+                if let Err(error) = worked.await {
+                    if error.is_of_the_statement() && session.batch("ROLLBACK").await.is_ok() {
+                        return Err(GroupFault::Refused(error.at(&place)));
+                    }
+                    return Err(away(error));
+                }
+                failpoint::reached("before commit");
+                confirms.set(true);
+                match session.batch("COMMIT").await {
+                    Ok(()) => {
+                        failpoint::reached("committed");
+                        Ok(())
+                    }
+                    Err(error) if error.is_of_the_statement() => {
+                        Err(GroupFault::Refused(error.at(&place)))
+                    }
+                    Err(error) => Err(GroupFault::Unclear(error.at(&place))),
+                }
+            })
+        }));
+        let Ok(done) = done else {
+            // The session goes, and what it had begun with it.
+            let fault = if confirms.get() { GroupFault::Unclear } else { GroupFault::Refused };
+            return Err(fault(panicked(&place)));
+        };
+        self.keep(session, sync, &done);
+        done
+    }
+
+    /// Keeps the session if it can be gone on with.
+    fn keep(&mut self, session: Session, sync: bool, done: &Result<(), GroupFault>) {
+        match done {
+            Ok(()) => {
+                self.progress.advance(sync);
+                self.session = Some(session);
+            }
+            Err(GroupFault::Refused(_)) => self.session = Some(session),
+            Err(GroupFault::Away { .. } | GroupFault::Unclear(_)) => {}
+        }
+    }
+
+    /// A session, if the database is there and is the one that it was. What was not known to be
+    /// there is known then.
+    pub(super) fn reach(&mut self) -> Answer<Session> {
+        if let Some(session) = self.session.take().filter(|session| !session.is_closed()) {
+            return Ok(session);
+        }
+        let owner = self.progress.owner.clone();
+        let (session, state) = self.runtime.block_on(async {
+            let session = Session::open(&self.address).await?;
+            session.be_brief().await?;
+            session.inspect().await?;
+            // From here on none of ours that is still open changes anything.
+            schema::own(&session, &owner).await?;
+            let state = schema::state(&session).await?;
+            Answer::Ok((session, state))
+        })?;
+        let found = self.progress.find(&state);
+        match found {
+            Ok(found) => {
+                if found.lost_some {
+                    self.shared.give_back(std::mem::take(&mut self.unsynced));
+                }
+                self.settle(found.groups);
+                Ok(session)
+            }
+            Err(error) => {
+                // It is not known, and never will be.
+                self.give_up(&SessionError::unfit(told(&error)).at(&self.address.place));
+                Err(error)
+            }
+        }
+    }
+}
+
+fn told(error: &SessionError) -> String {
+    match error {
+        SessionError::Unfit(told) => told.to_string(),
+        other => other.to_string(),
+    }
+}
+
+fn panicked(place: &str) -> StoreError {
+    StoreError::Database {
+        place: place.to_owned(),
+        told: "was not asked: this process has a fault, which its log tells".into(),
+        source: None,
+    }
+}
