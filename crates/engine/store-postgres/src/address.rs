@@ -12,7 +12,6 @@ use toolcrib_store::StoreError;
 
 use crate::encryption::Encryption;
 use crate::error::SessionError;
-use crate::session::Answer;
 
 /// How long a connection may take to come about.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -139,7 +138,7 @@ impl DatabaseAddress {
     }
 
     /// Opens a connection; who calls is within the runtime that serves it.
-    pub(crate) async fn connect(&self) -> Answer<Client> {
+    pub(crate) async fn connect(&self) -> Result<Client, SessionError> {
         // What ends a connection is told to whoever asks next.
         let Some(encryption) = self.encryption.clone() else {
             let (client, connection) = self.config.connect(NoTls).await?;

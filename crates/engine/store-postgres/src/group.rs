@@ -1,5 +1,6 @@
 //! One group after the other, and what becomes of it when the database goes away.
 
+mod settlement;
 #[cfg(test)]
 mod tests;
 mod transaction;
@@ -25,7 +26,7 @@ use crate::statements::schema::RecordState;
 use crate::statements::{calls, prune, results, schema};
 
 /// Ends that are kept until the server has them on its disk; beyond that a group brings them there.
-const MOST_UNSYNCED: usize = 1_000;
+const MOST_UNSYNCED: usize = 256;
 
 pub(crate) struct PostgresGroup {
     runtime: Runtime,
@@ -91,7 +92,7 @@ impl PostgresGroup {
             let runtime = runtime(&address.place)?;
             let learned = runtime.block_on(learn(&address, note));
             let learned = learned.map_err(|error| error.at(&address.place))?;
-            let Learned { session, progress, interrupted, any_unknown, holders } = learned;
+            let Learned { session, mut progress, interrupted, any_unknown, holders } = learned;
             if any_unknown {
                 shared.note_unknown();
             }
@@ -286,7 +287,7 @@ pub(crate) fn try_out(
     })
 }
 
-fn runtime(place: &str) -> Result<Runtime, StoreError> {
+pub(crate) fn runtime(place: &str) -> Result<Runtime, StoreError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.map_err(|error| no_thread(place, error))
 }

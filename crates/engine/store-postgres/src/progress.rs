@@ -24,6 +24,8 @@ pub(crate) struct Progress {
     /// Of these, those that outlive a loss of power.
     synced: i64,
     note: Option<ProgressNote>,
+    /// How far it says that the record has come.
+    noted: Option<i64>,
 }
 
 /// What a session that was opened anew finds.
@@ -38,7 +40,7 @@ impl Progress {
     /// Of a database that this process has just taken.
     pub(crate) fn of(state: RecordState, note: Option<ProgressNote>) -> Self {
         let RecordState { name, owner, groups } = state;
-        Self { owner, name, groups, synced: groups, note }
+        Self { owner, name, groups, synced: groups, note, noted: None }
     }
 
     /// The number of the group that comes next.
@@ -94,8 +96,13 @@ impl Progress {
 
     /// Writes down how far it has come, for the next process; what cannot be written now is written
     /// another time.
-    pub(crate) fn note(&self) -> io::Result<()> {
-        self.note.as_ref().map_or(Ok(()), |note| note.write(&self.name, self.synced))
+    pub(crate) fn note(&mut self) -> io::Result<()> {
+        let Some(note) = self.note.as_ref().filter(|_| self.noted != Some(self.synced)) else {
+            return Ok(());
+        };
+        note.write(&self.name, self.synced)?;
+        self.noted = Some(self.synced);
+        Ok(())
     }
 }
 

@@ -62,6 +62,13 @@ impl Session {
         Ok(())
     }
 
+    /// Statements for which the server takes the time that they need; this side waits no longer.
+    pub(crate) async fn unhurried(&self, sql: &str) -> Answer<()> {
+        self.batch("SET statement_timeout = 0").await?;
+        self.batch(sql).await?;
+        self.batch(BRIEF).await
+    }
+
     /// Whether the server can keep a record: what it confirms must be on its disk, and on that of
     /// whoever takes its place.
     pub(crate) async fn inspect(&self) -> Answer<()> {

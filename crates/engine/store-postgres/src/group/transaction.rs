@@ -14,6 +14,9 @@ use crate::session::{Answer, Session};
 use crate::statements::execute::execute;
 use crate::statements::{schema, tickets};
 
+/// A time that is up would end the waiting for a standby, and tell as confirmed what it lacks.
+const COMMIT: &str = "SET LOCAL statement_timeout = 0; COMMIT";
+
 impl PostgresGroup {
     /// One transaction for all of these.
     pub(super) fn attempt(
@@ -42,47 +45,17 @@ impl PostgresGroup {
         work: impl AsyncFnOnce(&Session) -> Answer<()>,
     ) -> Result<(), GroupFault> {
         let place = self.address.place.clone();
-        let away = |error: SessionError| GroupFault::Away {
-            is_silent: matches!(error, SessionError::Silent),
-            error: error.at(&place),
-        };
         // Whatever ends in between, it comes back only if it can be gone on with.
-        let session = self.reach().map_err(away)?;
-        let begin = self.progress.begin(sync);
-        let confirms = Cell::new(false);
+        let session = self.reach().map_err(|error| away(error, &place))?;
+        let group =
+            GroupStatements { begin: self.progress.begin(sync), confirms: Cell::new(false) };
         let done = catch_unwind(AssertUnwindSafe(|| {
-            self.runtime.block_on(async {
-                let worked = async {
-                    if session.batch_change(&begin).await? != 1 {
-                        return Err(SessionError::unfit(
-                            "was changed by somebody else: start this process anew",
-                        ));
-                    }
-                    work(&session).await
-                };
-                if let Err(error) = worked.await {
-                    if error.is_of_the_statement() && session.batch("ROLLBACK").await.is_ok() {
-                        return Err(GroupFault::Refused(error.at(&place)));
-                    }
-                    return Err(away(error));
-                }
-                failpoint::reached("before commit");
-                confirms.set(true);
-                match session.batch("COMMIT").await {
-                    Ok(()) => {
-                        failpoint::reached("committed");
-                        Ok(())
-                    }
-                    Err(error) if error.is_of_the_statement() => {
-                        Err(GroupFault::Refused(error.at(&place)))
-                    }
-                    Err(error) => Err(GroupFault::Unclear(error.at(&place))),
-                }
-            })
+            self.runtime.block_on(group.run(&session, &place, work))
         }));
         let Ok(done) = done else {
             // The session goes, and what it had begun with it.
-            let fault = if confirms.get() { GroupFault::Unclear } else { GroupFault::Refused };
+            let fault =
+                if group.confirms.get() { GroupFault::Unclear } else { GroupFault::Refused };
             return Err(fault(panicked(&place)));
         };
         self.keep(session, sync, &done);
@@ -108,12 +81,16 @@ impl PostgresGroup {
             return Ok(session);
         }
         let owner = self.progress.owner.clone();
+        let is_unsettled = self.unsettled.is_some();
         let (session, state) = self.runtime.block_on(async {
             let session = Session::open(&self.address).await?;
             session.be_brief().await?;
             session.inspect().await?;
             // From here on none of ours that is still open changes anything.
             schema::own(&session, &owner).await?;
+            if is_unsettled {
+                schema::sync(&session).await?;
+            }
             let state = schema::state(&session).await?;
             Answer::Ok((session, state))
         })?;
@@ -133,6 +110,51 @@ impl PostgresGroup {
             }
         }
     }
+}
+
+/// What a group is begun with, and whether it was to be confirmed.
+struct GroupStatements {
+    begin: String,
+    confirms: Cell<bool>,
+}
+
+impl GroupStatements {
+    async fn run(
+        &self,
+        session: &Session,
+        place: &str,
+        work: impl AsyncFnOnce(&Session) -> Answer<()>,
+    ) -> Result<(), GroupFault> {
+        let worked = async {
+            if session.batch_change(&self.begin).await? != 1 {
+                return Err(SessionError::unfit(
+                    "was changed by somebody else: start this process anew",
+                ));
+            }
+            work(session).await
+        };
+        if let Err(error) = worked.await {
+            if error.is_of_the_statement() && session.batch("ROLLBACK").await.is_ok() {
+                return Err(GroupFault::Refused(error.at(place)));
+            }
+            return Err(away(error, place));
+        }
+        failpoint::reached("before commit");
+        self.confirms.set(true);
+        match session.batch(COMMIT).await {
+            Ok(()) => {
+                failpoint::reached("committed");
+                Ok(())
+            }
+            Err(error) if error.is_of_the_statement() => Err(GroupFault::Refused(error.at(place))),
+            Err(error) => Err(GroupFault::Unclear(error.at(place))),
+        }
+    }
+}
+
+fn away(error: SessionError, place: &str) -> GroupFault {
+    let is_silent = matches!(error, SessionError::Silent);
+    GroupFault::Away { error: error.at(place), is_silent }
 }
 
 fn told(error: &SessionError) -> String {

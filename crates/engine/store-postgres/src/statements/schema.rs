@@ -117,6 +117,12 @@ pub(crate) async fn state(session: &Session) -> Answer<RecordState> {
     Ok(RecordState { name: row.try_get(0)?, owner: row.try_get(1)?, groups: row.try_get(2)? })
 }
 
+/// Waits until all that is there is on the disk of the server, and on that of a standby that must
+/// have it: a session that was ended may have left that open.
+pub(crate) async fn sync(session: &Session) -> Answer<()> {
+    session.unhurried("UPDATE store SET groups = groups").await
+}
+
 /// Writes down who writes from now on.
 pub(crate) async fn hand_to(session: &Session, owner: &str) -> Answer<()> {
     session.change("UPDATE store SET owner = $1, groups = groups + 1", &[&owner]).await?;

@@ -35,6 +35,7 @@ mod results;
 #[path = "../../../engine/tests/it/runs.rs"]
 mod runs;
 mod scratch;
+mod standby;
 #[path = "../../../store/tests/it/taken.rs"]
 mod taken;
 /// What every ledger does with tickets.
