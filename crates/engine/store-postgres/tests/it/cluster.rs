@@ -39,9 +39,7 @@ pub(crate) struct Cluster {
 impl Cluster {
     /// Makes a server in a folder of its own, and starts it.
     pub(crate) fn start(name: &str) -> Self {
-        let cluster = Self::prepare(name);
-        cluster.run();
-        cluster
+        Self::start_if_any(name).unwrap_or_else(|| skip_all())
     }
 
     /// The same; `None`: there is no Postgres here.
@@ -154,6 +152,19 @@ impl Cluster {
         psql.arg("-h").arg(&self.folder).args(["-c", "SET search_path = toolcrib"]);
         let done = psql.args(["-c", statement]).stderr(Stdio::null()).output().unwrap();
         done.status.success().then(|| String::from_utf8(done.stdout).unwrap())
+    }
+
+    /// Writes all that one database has into another.
+    pub(crate) fn pour(&self, from: &str, to: &str) {
+        let mut dump = self.program("pg_dump");
+        dump.args(["-U", "crib", "-p", &self.port.to_string(), "-h"]).arg(&self.folder).arg(from);
+        let mut dump = dump.stdout(Stdio::piped()).spawn().unwrap();
+        let mut psql = self.program("psql");
+        psql.args(["-U", "crib", "-qX", "-v", "ON_ERROR_STOP=1", "-d", to]);
+        psql.args(["-p", &self.port.to_string(), "-h"]).arg(&self.folder);
+        psql.stdin(dump.stdout.take().unwrap()).stdout(Stdio::null());
+        assert!(psql.status().unwrap().success());
+        assert!(dump.wait().unwrap().success());
     }
 
     /// Copies all that the server has, while it is stopped; or puts the copy back.

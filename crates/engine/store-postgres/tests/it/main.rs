@@ -16,18 +16,34 @@ mod encrypted;
 /// What every store does with its record of calls.
 #[path = "../../../store/tests/it/history.rs"]
 mod history;
+/// What every store does with runs.
+#[path = "../../../store/tests/it/kept_runs.rs"]
+mod kept_runs;
 /// What every store does with keys.
 #[path = "../../../store/tests/it/keys.rs"]
 mod keys;
+/// Processes that are killed while they write.
+#[path = "../../../store/tests/it/killed.rs"]
+mod killed;
+#[path = "../../../store/tests/it/killed_child.rs"]
+mod killed_child;
+#[path = "../../../store/tests/it/killed_runs.rs"]
+mod killed_runs;
 /// What every ledger does.
 #[path = "../../../engine/tests/it/ledger.rs"]
 mod ledger;
+/// Approvals as a machine.
+#[path = "../../../store/tests/it/machine.rs"]
+mod machine;
 #[path = "../../../engine/tests/it/of_one_source.rs"]
 mod of_one_source;
 mod owned;
 mod proxy;
 #[path = "../../../store/tests/it/record.rs"]
 mod record;
+/// What outlives the process that wrote it.
+#[path = "../../../store/tests/it/restart.rs"]
+mod restart;
 /// What every store does with results that were cut.
 #[path = "../../../store/tests/it/results.rs"]
 mod results;

@@ -1,8 +1,7 @@
-//! Runs in the file: what they take there, what outlives the process, and when they go.
+//! Runs in a store: what they take there, what outlives the process, and when they go.
 
 use std::time::Duration;
 
-use rusqlite::Connection;
 use toolcrib_core::{NewRun, RunLedger as _, RunLedgerError, RunStage, RunStep, StoredRun};
 use toolcrib_store::{Store, StoreOptions};
 
@@ -13,10 +12,9 @@ fn open(scratch: &Scratch) -> Store {
     scratch.open(StoreOptions::default()).unwrap()
 }
 
-/// One number that the file tells.
+/// One number that the store tells.
 fn number(scratch: &Scratch, sql: &str) -> u64 {
-    let raw = Connection::open(scratch.file()).unwrap();
-    raw.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap().unsigned_abs()
+    scratch.number(sql).unsigned_abs()
 }
 
 /// How many rows there are of runs, contents, items and events.
@@ -26,7 +24,7 @@ fn rows(scratch: &Scratch) -> [u64; 4] {
 }
 
 /// An item that no other is equal to.
-fn item(name: impl std::fmt::Display, bytes: usize) -> String {
+pub(crate) fn item(name: impl std::fmt::Display, bytes: usize) -> String {
     format!("{name}:{}", "x".repeat(bytes))
 }
 
@@ -126,8 +124,7 @@ async fn a_long_thread_grows_by_what_each_step_adds() {
         .map(|(table, bytes)| number(&scratch, &format!("SELECT sum({bytes}) FROM {table}")))
         .sum();
     assert!(taken <= 2 * distinct as u64, "{taken} bytes for {distinct}");
-    let pages =
-        number(&scratch, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size");
+    let pages = scratch.bytes();
     assert!(pages <= 2 * distinct as u64, "{pages} bytes of pages for {distinct}");
     assert_eq!(store.load("run").await.unwrap().unwrap().items.len(), 180);
 }
@@ -142,11 +139,7 @@ async fn old_runs_that_have_ended_go_with_all_that_only_they_have() {
     let first = RunStep { items: vec![item("open", 9)], ..run_step(0) };
     store.create(new_run("open", "open"), first).await.unwrap();
     assert_eq!(rows(&scratch), [3, 5, 7, 2]);
-    let raw = Connection::open(scratch.file()).unwrap();
-    raw.execute_batch(
-        "UPDATE runs SET created = 1; UPDATE runs SET changed = 1 WHERE id <> 'young'",
-    )
-    .unwrap();
+    scratch.change("UPDATE runs SET created = 1; UPDATE runs SET changed = 1 WHERE id <> 'young'");
     store.prune().await.unwrap();
     assert_eq!(store.load("old").await.unwrap(), None);
     assert_eq!(store.load("young").await.unwrap().unwrap().items.len(), 3);
@@ -178,8 +171,7 @@ async fn a_run_that_has_just_ended_stays_although_it_began_long_ago() {
     let options = StoreOptions { calls_for: Duration::from_mins(1), ..StoreOptions::default() };
     let store = scratch.open(options).unwrap();
     store.create(new_run("run", "thread"), run_step(0)).await.unwrap();
-    let raw = Connection::open(scratch.file()).unwrap();
-    raw.execute_batch("UPDATE runs SET created = 1, changed = 1").unwrap();
+    scratch.change("UPDATE runs SET created = 1, changed = 1");
     store.prune().await.unwrap();
     store.advance("run", last_step(1)).await.unwrap();
     store.prune().await.unwrap();
@@ -187,39 +179,7 @@ async fn a_run_that_has_just_ended_stays_although_it_began_long_ago() {
 }
 
 #[tokio::test]
-async fn a_step_for_which_there_is_no_room_is_not_there_and_is_written_once_there_is() {
-    let scratch = Scratch::new();
-    let options = StoreOptions { max_bytes: Some(1024 * 1024), ..StoreOptions::default() };
-    let store = scratch.open(options).unwrap();
-    let large = RunStep { items: vec![item("large", 500_000)], ..last_step(0) };
-    store.create(new_run("large", "large"), large).await.unwrap();
-    store.create(new_run("run", "thread"), run_step(0)).await.unwrap();
-    let step = |number: u64| RunStep {
-        items_from: usize::try_from(number).unwrap() - 1,
-        items: vec![item(number, 20_000)],
-        events: vec![item(number, 5_000)],
-        state: number.to_string(),
-        ..run_step(number)
-    };
-    let mut number = 1;
-    let refused = loop {
-        match store.advance("run", step(number)).await {
-            Ok(()) => number += 1,
-            refused => break refused,
-        }
-    };
-    assert!(matches!(refused, Err(RunLedgerError::Ledger(_))), "{refused:?}");
-    let stored = store.load("run").await.unwrap().unwrap();
-    assert_eq!((stored.steps, stored.events), (number, number - 1));
-    assert_eq!((stored.items.len() as u64, stored.state), (number - 1, (number - 1).to_string()));
-    assert!(store.forget(&ann(), "large").await.unwrap());
-    store.advance("run", step(number)).await.unwrap();
-    assert_eq!(store.load("run").await.unwrap().unwrap().steps, number + 1);
-    assert_eq!(store.check().await.unwrap(), Vec::<String>::new());
-}
-
-#[tokio::test]
-async fn what_is_refused_is_no_fault_of_the_file() {
+async fn what_is_refused_is_no_fault_of_the_store() {
     let scratch = Scratch::new();
     let store = open(&scratch);
     ended(&store, "ended").await;

@@ -3,12 +3,10 @@
 use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rusqlite::Connection;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use toolcrib_core::{
@@ -16,11 +14,11 @@ use toolcrib_core::{
     RawArguments, Run, Tool, ToolError, ToolName, ToolOutcome, Toolset, Verdict, raw_tool,
 };
 use toolcrib_engine::Crib;
-use toolcrib_store::{IdempotencyKey, KeyState, Store, StoreOptions};
+use toolcrib_store::{IdempotencyKey, KeyState, Store};
 use toolcrib_testkit::{FixedPolicy, SeededRandom, spec};
 
 use crate::killed_child;
-use crate::scratch::Scratch;
+use crate::scratch::{self, Scratch};
 
 const KILLS: u64 = 60;
 
@@ -100,11 +98,11 @@ async fn keyed(store: &Store, crib: &Crib, id: &str) {
 #[test]
 fn child_of_the_kill_test() {
     let Some(told) = killed_child::told() else { return };
-    let [path, port, round] = &told[..] else { return };
+    let [place, port, round] = &told[..] else { return };
     let (port, round) = (port.parse().unwrap(), round.parse::<u64>().unwrap());
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let store = Store::open(Path::new(path), StoreOptions::default()).unwrap();
+        let store = scratch::open_at(place).unwrap();
         let crib = crib(&store, port);
         let next = Arc::new(AtomicU64::new(0));
         let workers = (0..8).map(|worker| {
@@ -141,24 +139,20 @@ async fn work(store: &Store, crib: &Crib, next: &AtomicU64, (round, worker): (u6
     }
 }
 
-fn one_round(path: &Path, port: u16, round: u64, effects: &Effects, random: &mut SeededRandom) {
+fn one_round(place: &str, port: u16, round: u64, effects: &Effects, random: &mut SeededRandom) {
     let before = effects.lock().unwrap().len();
-    let lines = [path.display().to_string(), port.to_string(), round.to_string()];
+    let lines = [place.to_owned(), port.to_string(), round.to_string()];
     killed_child::kill(CHILD, &lines, || effects.lock().unwrap().len() > before, random);
 }
 
-/// What the file says of each call after it was opened again.
-fn endings(path: &Path) -> HashMap<String, String> {
-    let raw = Connection::open(path).unwrap();
-    let integrity: String = raw.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
-    assert_eq!(integrity, "ok");
-    let mut list = raw.prepare("SELECT calls.call_id, calls.ending FROM calls").unwrap();
-    let rows =
-        list.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, Option<String>>(1)?)));
-    let rows = rows.unwrap().map(|row| row.unwrap());
+/// What the store says of each call after it was opened again.
+fn endings(scratch: &Scratch) -> HashMap<String, String> {
+    scratch.is_whole();
+    let rows = scratch.texts("SELECT call_id FROM calls ORDER BY seq").into_iter();
+    let ends = scratch.texts("SELECT coalesce(ending, '') FROM calls ORDER BY seq");
     let mut all = HashMap::new();
-    for (id, ending) in rows {
-        let ending = ending.unwrap_or_else(|| panic!("`{id}` has no end"));
+    for (id, ending) in rows.zip(ends) {
+        assert_ne!(ending, "", "`{id}` has no end");
         assert_eq!(all.insert(id.clone(), ending), None, "`{id}` was accepted twice");
     }
     all
@@ -173,11 +167,11 @@ fn a_process_killed_at_any_moment_leaves_every_call_with_one_end_and_one_effect(
     let (port, effects) = upstream();
     let (mut unknown, mut both) = (0, 0);
     for round in 0..KILLS {
-        one_round(&scratch.file(), port, round, &effects, &mut random);
+        one_round(&scratch.place(), port, round, &effects, &mut random);
         // What a dead process had sent may still be on its way.
         std::thread::sleep(Duration::from_millis(5));
-        drop(Store::open(&scratch.file(), StoreOptions::default()).unwrap());
-        let endings = endings(&scratch.file());
+        drop(scratch::open_at(&scratch.place()).unwrap());
+        let endings = endings(&scratch);
         let effects = effects.lock().unwrap();
         for (id, times) in effects.iter() {
             assert_eq!(*times, 1, "seed {seed}, round {round}: `{id}`");

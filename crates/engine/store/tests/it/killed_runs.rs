@@ -7,12 +7,12 @@ use std::io::Write as _;
 use std::path::Path;
 
 use toolcrib_core::{NewRun, RunLedger as _, RunStep};
-use toolcrib_store::{Store, StoreOptions};
+use toolcrib_store::Store;
 use toolcrib_testkit::SeededRandom;
 
 use crate::killed_child;
 use crate::runs::{ann, new_run, run_step};
-use crate::scratch::Scratch;
+use crate::scratch::{self, Scratch};
 
 const KILLS: u64 = 12;
 const WRITERS: u64 = 4;
@@ -39,7 +39,7 @@ fn child_of_the_kill_test_of_runs() {
     let [store, confirmed, round] = &told[..] else { return };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let store = Store::open(Path::new(store), StoreOptions::default()).unwrap();
+        let store = scratch::open_at(store).unwrap();
         let writers = (0..WRITERS).map(|writer| {
             let (store, run) = (store.clone(), format!("{round}-{writer}"));
             let confirmed = confirmed.clone();
@@ -61,10 +61,9 @@ async fn write(store: &Store, run: &str, confirmed: &Path) {
     }
 }
 
-fn one_round(store: &Path, confirmed: &Path, round: u64, random: &mut SeededRandom) {
+fn one_round(store: &str, confirmed: &Path, round: u64, random: &mut SeededRandom) {
     let before = length(confirmed);
-    let paths = [store, confirmed].map(|path| path.display().to_string());
-    let lines: Vec<_> = paths.into_iter().chain([round.to_string()]).collect();
+    let lines = [store.to_owned(), confirmed.display().to_string(), round.to_string()];
     killed_child::kill(CHILD, &lines, || length(confirmed) > before, random);
 }
 
@@ -86,9 +85,9 @@ async fn a_step_is_whole_or_not_there_whenever_the_process_is_killed() {
     let scratch = Scratch::new();
     let confirmed = scratch.path().join("confirmed");
     for round in 0..KILLS {
-        one_round(&scratch.file(), &confirmed, round, &mut random);
+        one_round(&scratch.place(), &confirmed, round, &mut random);
     }
-    let store = Store::open(&scratch.file(), StoreOptions::default()).unwrap();
+    let store = scratch::open_at(&scratch.place()).unwrap();
     assert_eq!(store.check().await.unwrap(), Vec::<String>::new());
     let (confirmed, unfinished) = (confirmed_steps(&confirmed), store.unfinished().await.unwrap());
     let mut all_steps = 0;

@@ -12,7 +12,7 @@ use toolcrib_core::{
     RawArguments, Run, TicketError, TicketId, ToolOutcome, ToolSpec, Toolset, Verdict,
 };
 use toolcrib_engine::Crib;
-use toolcrib_store::{Store, StoreError, StoreOptions};
+use toolcrib_store::{StoreError, StoreOptions};
 use toolcrib_testkit::Oracle;
 
 use crate::scratch::Scratch;
@@ -117,7 +117,7 @@ impl Machine {
         // The file belongs to one at a time.
         self.crib = None;
         let store = loop {
-            match Store::open(&self.scratch.file(), StoreOptions::default()) {
+            match self.scratch.open(StoreOptions::default()) {
                 // A child that another test starts holds all files of ours for a moment.
                 Err(StoreError::Owned { .. }) => std::thread::sleep(Duration::from_millis(5)),
                 opened => break opened.unwrap(),

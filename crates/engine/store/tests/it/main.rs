@@ -26,6 +26,7 @@ mod of_one_source;
 mod record;
 mod restart;
 mod results;
+mod run_room;
 /// What every ledger does with runs.
 #[path = "../../../engine/tests/it/runs.rs"]
 mod runs;

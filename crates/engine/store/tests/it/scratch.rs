@@ -37,6 +37,46 @@ impl Scratch {
         rusqlite::Connection::open(self.file()).unwrap().execute_batch(sql).unwrap();
     }
 
+    /// The texts that a question in SQL is answered with.
+    pub(crate) fn texts(&self, sql: &str) -> Vec<String> {
+        let raw = rusqlite::Connection::open(self.file()).unwrap();
+        let mut list = raw.prepare(sql).unwrap();
+        let rows = list.query_map([], |row| row.get(0)).unwrap();
+        rows.map(|row| row.unwrap()).collect()
+    }
+
+    /// Whether these words of an argument stand anywhere in it.
+    pub(crate) fn holds(&self, words: &str) -> bool {
+        let raw = fs::read(self.file()).unwrap();
+        raw.windows(words.len()).any(|bytes| bytes == words.as_bytes())
+    }
+
+    /// Another one with what this one has, while it is open.
+    pub(crate) fn copied(&self) -> Self {
+        let copy = Self::new();
+        for end in ["", "-wal"] {
+            let file = |scratch: &Self| format!("{}{end}", scratch.file().display());
+            fs::copy(file(self), file(&copy)).unwrap();
+        }
+        copy
+    }
+
+    /// Bytes that it takes.
+    pub(crate) fn bytes(&self) -> u64 {
+        let pages = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size";
+        self.number(pages).unsigned_abs()
+    }
+
+    /// Finds no damage.
+    pub(crate) fn is_whole(&self) {
+        assert_eq!(self.texts("PRAGMA integrity_check"), ["ok"]);
+    }
+
+    /// Where it is, for a process of its own.
+    pub(crate) fn place(&self) -> String {
+        self.file().display().to_string()
+    }
+
     pub(crate) fn file(&self) -> PathBuf {
         self.0.join("crib.db")
     }
@@ -44,6 +84,11 @@ impl Scratch {
     pub(crate) fn path(&self) -> &Path {
         &self.0
     }
+}
+
+/// The store at a place.
+pub(crate) fn open_at(place: &str) -> Result<Store, StoreError> {
+    Store::open(Path::new(place), StoreOptions::default())
 }
 
 impl Drop for Scratch {
