@@ -43,7 +43,8 @@ pub(crate) fn run(report: &mut RunReport) {
 
 const FUZZ: [&str; 2] = ["--manifest-path", "fuzz/Cargo.toml"];
 /// Of the library: each builds alone.
-const FEATURES: [&str; 11] = [
-    "", "agent", "auth", "basics", "config", "desk", "egress", "gateway", "mcp", "openapi", "store",
+const FEATURES: [&str; 12] = [
+    "", "agent", "auth", "basics", "config", "desk", "egress", "gateway", "mcp", "openapi",
+    "postgres", "store",
 ];
 const DENY: [&str; 3] = ["--", "-D", "warnings"];

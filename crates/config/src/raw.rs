@@ -110,7 +110,8 @@ pub(crate) struct ConfigFile {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Store")]
 pub(crate) struct StoreTable {
-    /// The address of the database: `sqlite://crib.db`.
+    /// The address of the database: `sqlite://crib.db`, or
+    /// `postgres://USER:${env:PASSWORD}@HOST/DATABASE`.
     pub(crate) url: SecretText,
     /// How long a call that ended can be looked up. `30d` if not set.
     #[serde(default)]
@@ -127,7 +128,8 @@ pub(crate) struct StoreTable {
     /// How long a key answers for the call that was made under it. `1d` if not set.
     #[serde(default)]
     pub(crate) keys_for: Option<PauseText>,
-    /// Largest size of the file, besides its log; as large as the disk if not set.
+    /// Largest size of the file, besides its log; as large as the disk if not set. A database of
+    /// Postgres has none.
     #[serde(default)]
     pub(crate) max_size: Option<SizeText>,
 }

@@ -29,6 +29,7 @@ const ROOMS: &[&str] = &[
     "toolcrib-a2a-client",
     "toolcrib-a2a-server",
     "toolcrib-store",
+    "toolcrib-store-postgres",
     "toolcrib-desk",
     "toolcrib-agent",
 ];

@@ -4,6 +4,7 @@ pub(crate) mod freezes;
 pub(crate) mod kept_file;
 pub(crate) mod mcp_instances;
 pub(crate) mod overlays;
+pub(crate) mod record;
 pub(crate) mod registry;
 pub(crate) mod servers;
 pub(crate) mod tokens;

@@ -5,7 +5,8 @@
 //! shown to a model by a [`dialect`], and run by [`Crib::run`], which answers with a [`Report`].
 //!
 //! What reaches beyond the program is behind features, none of which is on by default: `mcp`,
-//! `openapi`, `a2a`, `desk`, `basics`, `store`, `auth`, `egress`, `config`, and `full` for all of them.
+//! `openapi`, `a2a`, `desk`, `basics`, `store`, `postgres`, `auth`, `egress`, `config`, and `full` for
+//! all of them.
 //! `gateway` adds the whole server, as `gateway::Gateway`.
 //!
 //! Tools that live elsewhere come from a `crib.toml`, or from `mcp::McpSource` and
@@ -67,6 +68,8 @@ pub use toolcrib_openapi as openapi;
 pub use toolcrib_server::gateway;
 #[cfg(feature = "store")]
 pub use toolcrib_store as store;
+#[cfg(feature = "postgres")]
+pub use toolcrib_store_postgres as store_postgres;
 
 /// The example of the README, run as a test.
 #[cfg(all(doctest, feature = "full"))]

@@ -28,7 +28,7 @@ use crate::cli::args::{GlobalArgs, RolloutArgs, RolloutCommand};
 use crate::cli::commands::chat::chosen;
 use crate::cli::context::{CommandContext, CommandPurpose, RequiredSources, found};
 use crate::cli::output::Output;
-use crate::gateway::serve_config::store_of;
+use crate::config::record::store_of;
 use crew::{Crew, CrewEnd};
 use judge::{Judge, JudgeCrib, JudgeKind};
 use out_file::{FinishedSamples, OutFile};

@@ -23,6 +23,7 @@ use super::serve_config::{self, ServeConfig, ServeFile};
 use super::start::{GatewayBackend, GatewayStart};
 use crate::config::freezes::FreezeFile;
 use crate::config::overlays::OverlayFile;
+use crate::config::record;
 use crate::config::tokens::CallerToken;
 use crate::config::{self, ProcessLookup};
 use crate::freeze::{FreezeGuard, FreezePolicy};
@@ -155,7 +156,7 @@ impl GatewayBuilder {
         if let Some(found) = tokens.look() {
             start.guard.take(&found);
         }
-        let store = serve_config::store(&start.file)?;
+        let store = record::store_of(&start.file.path, &start.file.checked)?;
         let sources = Arc::new(sources::ours());
         let freezes = FreezeGuard::new(path.as_deref().and_then(FreezeFile::of));
         let splits =

@@ -7,8 +7,6 @@ use anyhow::{Context, Result, anyhow};
 use tokio_rustls::TlsAcceptor;
 use toolcrib_auth::SigningKey;
 use toolcrib_config::{Config, ConfigProblem, ListenerSettings, Overlay, SecretLookup as _};
-use toolcrib_core::Fingerprint;
-use toolcrib_store::{self as store, Store, StoreError, StoreOptions};
 
 use super::notices::Notices;
 use crate::config::overlays::{self, OverlayFile};
@@ -103,81 +101,6 @@ impl ServeConfig {
                  (`HOME` or `XDG_STATE_HOME`): start it without the first and with the second",
             ),
         }
-    }
-}
-
-/// The database that the file names, else one of its own in the state folder; `None`: there is no
-/// place to keep one.
-pub(crate) fn kept(file: &ServeConfig) -> Result<Option<Store>> {
-    if let Some(store) = store(file)? {
-        return Ok(Some(store));
-    }
-    let Some(folder) = config::state_folder().map(|state| state.join("records")) else {
-        return Ok(None);
-    };
-    let cure = "name a file to keep it in: `[store]` with `url = \"sqlite://crib.db\"`";
-    config::private_folder(&folder)
-        .with_context(|| format!("cannot make `{}` for the record; {cure}", folder.display()))?;
-    let whole = std::path::absolute(&file.path).unwrap_or_else(|_| file.path.clone());
-    let name = Fingerprint::of(&whole.display().to_string().into());
-    let path = folder.join(format!("{name}.db"));
-    let path = store::path(&format!("sqlite://{}", path.display()));
-    let opened = path.and_then(|path| Store::open(&path, bounds(&file.checked)));
-    opened.map(Some).with_context(|| format!("cannot keep the record; {cure}"))
-}
-
-/// The database that the file names; a path in it starts where the file is.
-pub(crate) fn store(file: &ServeConfig) -> Result<Option<Store>> {
-    store_of(&file.path, &file.checked)
-}
-
-/// The same of a file that stands at a path.
-pub(crate) fn store_of(path: &Path, checked: &Config) -> Result<Option<Store>> {
-    let Some(path) = store_path(path, checked)? else { return Ok(None) };
-    let opened = path.and_then(|path| Store::open(&path, bounds(checked)));
-    Ok(Some(opened.context(UNOPENED)?))
-}
-
-/// Fails as [`store`] would, and leaves all as it is.
-pub(crate) fn try_store(file: &ServeConfig) -> Result<()> {
-    let Some(path) = store_path(&file.path, &file.checked)? else { return Ok(()) };
-    path.and_then(|path| Store::try_out(&path)).context(UNOPENED)
-}
-
-/// What is said of a database that cannot be used.
-const UNOPENED: &str = "cannot open the store";
-
-/// Where the database is that the file names, or why its address is none.
-fn store_path(file: &Path, checked: &Config) -> Result<Option<Result<PathBuf, StoreError>>> {
-    let address = checked.store(&config::ProcessLookup).map_err(|missing| {
-        let lines: Vec<_> = missing.iter().map(ToString::to_string).collect();
-        anyhow!("the address of the store is not there: {}", lines.join("; "))
-    })?;
-    let Some(address) = address else { return Ok(None) };
-    let text = address.expose();
-    let path = text.strip_prefix("sqlite://").or_else(|| text.strip_prefix("sqlite:"));
-    let folder = file.parent().unwrap_or(Path::new(""));
-    // What is no path of ours is refused by the store in its own words.
-    let path = match path {
-        Some(path) if !path.is_empty() && !path.starts_with(':') => {
-            store::path(&format!("sqlite://{}", folder.join(path).display()))
-        }
-        _ => store::path(text),
-    };
-    Ok(Some(path))
-}
-
-/// How much is kept, and for how long.
-pub(crate) fn bounds(checked: &Config) -> StoreOptions {
-    let (kept, default) = (&checked.kept, StoreOptions::default());
-    StoreOptions {
-        calls_for: kept.calls_for.unwrap_or(default.calls_for),
-        most_calls: kept.most_calls.unwrap_or(default.most_calls),
-        results_for: kept.results_for.unwrap_or(default.results_for),
-        result_bytes_per_tenant: kept.results_per_tenant.unwrap_or(default.result_bytes_per_tenant),
-        keys_for: kept.keys_for.unwrap_or(default.keys_for),
-        tickets: checked.limits.tickets,
-        max_bytes: kept.max_size.or(default.max_bytes),
     }
 }
 

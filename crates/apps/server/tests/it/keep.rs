@@ -9,6 +9,7 @@ mod keys;
 mod kills;
 mod looked_up;
 mod piped;
+mod postgres;
 mod queued;
 mod resent;
 mod resolved;

@@ -22,6 +22,7 @@ use crate::cli::context::{LAST_MOMENT, caller};
 use crate::cli::control::listener::{ControlBackend, ControlListener};
 use crate::cli::output::Output;
 use crate::config::freezes::FreezeFile;
+use crate::config::record;
 use crate::freeze::FreezeGuard;
 use crate::gateway::follow::{embeddings, toolset_splits};
 use crate::gateway::serve_config::{self, ServeConfig};
@@ -50,7 +51,7 @@ pub(crate) fn mcp(
     let telemetry = Arc::new(Telemetry::open(&file.checked)?);
     let runtime = Builder::new_multi_thread().enable_all().build()?;
     let sources = Arc::new(sources::ours());
-    let store = serve_config::store(&file)?;
+    let store = record::store_of(&file.path, &file.checked)?;
     let freezes = FreezeGuard::new(FreezeFile::of(&file.path));
     let served = runtime.block_on(async {
         telemetry.resume(store.as_ref()).await?;

@@ -19,6 +19,7 @@ use crate::cli::context::{LAST_MOMENT, limits, rules};
 use crate::cli::output::Output;
 use crate::config;
 use crate::config::freezes::FreezeFile;
+use crate::config::record;
 use crate::config::tokens::{self, TokenFolder};
 use crate::freeze::{FreezeGuard, FreezePolicy};
 use crate::gateway::follow::{WatchedTokens, toolset_splits};
@@ -49,7 +50,8 @@ pub(crate) fn serve(
     let tokens = tokens(words, &start.guard, output)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let sources = Arc::new(sources::ours());
-    let store = serve_config::kept(&start.file).map_err(|error| start.beside(error))?;
+    let store =
+        record::kept(&start.file.path, &start.file.checked).map_err(|error| start.beside(error))?;
     let freezes = FreezeGuard::new(FreezeFile::of(&start.file.path));
     let telemetry = Arc::clone(&start.telemetry);
     // Kept until the sources have ended: what a connection began may hold one of theirs.

@@ -18,8 +18,12 @@ use super::upstream::Upstream;
 use crate::process::Folder;
 use crate::serve::support::{Answer, Serving, read};
 
-const FILE: &str = "allow = [\"*\"]\n[store]\nurl = \"sqlite://crib.db\"\n\
-                    [profile.careful]\nask = [\"*__act\"]\n";
+/// A store of its own in the folder of each server.
+pub(super) const OF_A_FILE: &str = "sqlite://crib.db";
+
+fn file(store: &str) -> String {
+    format!("allow = [\"*\"]\n[store]\nurl = \"{store}\"\n[profile.careful]\nask = [\"*__act\"]\n")
+}
 
 /// Moments of the server itself, as `toolcrib_core::failpoint` names them, and which time it dies.
 const OWN: &[(&str, u32)] = &[
@@ -228,6 +232,9 @@ fn examine(
 /// Has the file of a dead server looked through, by another program than ours.
 #[expect(clippy::disallowed_methods, reason = "the test looks at the file from outside")]
 pub(super) fn sound(folder: &Folder, what: &str) {
+    if !folder.path().join("crib.db").exists() {
+        return;
+    }
     const LOOK: &str = "import sqlite3, sys; \
                         print(sqlite3.connect(sys.argv[1]).execute('PRAGMA integrity_check').fetchall())";
     let copy = folder.path().join("copy");
@@ -251,8 +258,13 @@ pub(super) fn sound(folder: &Folder, what: &str) {
 
 #[test]
 fn killed_at_each_of_its_own_moments_it_tells_the_truth_after() {
+    kill_at_own_moments(OF_A_FILE);
+}
+
+/// Over a store at this address.
+pub(super) fn kill_at_own_moments(store: &str) {
     let upstream = Upstream::start();
-    let mut folder = upstream.furnish_web(FILE);
+    let mut folder = upstream.furnish_web(&file(store));
     let mut reached = Vec::new();
     for (round, (moment, time)) in OWN.iter().enumerate() {
         let what = format!("{moment}#{time}");
@@ -291,6 +303,11 @@ struct Plot {
 
 #[test]
 fn killed_at_each_moment_of_its_upstream_it_tells_the_truth_after() {
+    kill_at_moments_of_its_upstream(OF_A_FILE);
+}
+
+/// Over a store at this address.
+pub(super) fn kill_at_moments_of_its_upstream(store: &str) {
     let plot = Arc::new(Mutex::new(Plot::default()));
     let plotted = Arc::clone(&plot);
     let upstream = Upstream::with(Arc::new(move |moment: &str| {
@@ -302,7 +319,7 @@ fn killed_at_each_moment_of_its_upstream_it_tells_the_truth_after() {
             }
         }
     }));
-    let mut folder = upstream.furnish_web(FILE);
+    let mut folder = upstream.furnish_web(&file(store));
     for (round, (moment, time)) in UPSTREAM.iter().enumerate() {
         let mut serving = Serving::start_in(folder, &[]);
         let process = serving.child.id();
@@ -315,8 +332,13 @@ fn killed_at_each_moment_of_its_upstream_it_tells_the_truth_after() {
 }
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "how long a test takes is for its caller to say")]
 fn killed_at_random_times_it_tells_the_truth_after() {
+    kill_at_random_times(OF_A_FILE);
+}
+
+/// Over a store at this address.
+#[expect(clippy::disallowed_methods, reason = "how long a test takes is for its caller to say")]
+pub(super) fn kill_at_random_times(store: &str) {
     let kills = std::env::var("TOOLCRIB_TEST_KILLS").ok().and_then(|text| text.parse().ok());
     let kills: usize = kills.unwrap_or(8);
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
@@ -324,7 +346,7 @@ fn killed_at_random_times_it_tells_the_truth_after() {
     writeln!(std::io::stdout(), "seed {seed}, {kills} kills").unwrap();
     let mut random = SeededRandom::new(seed);
     let upstream = Upstream::start();
-    let mut folder = upstream.furnish(FILE);
+    let mut folder = upstream.furnish(&file(store));
     for round in 0..kills {
         let mut serving = Serving::start_in(folder, &[]);
         let pause = Duration::from_micros(random.below(400_000));

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use toolcrib_testkit::{ScriptedModel, ScriptedTurn};
 
-use super::kills::exchange;
+use super::kills::{OF_A_FILE, exchange};
 use super::upstream::Upstream;
 use crate::process::Folder;
 use crate::serve::support::{Serving, bearer, eventually, head};
@@ -136,12 +136,17 @@ fn examine(folder: Folder, upstream: &Upstream, nonce: &str, what: &str) -> Fold
 }
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "how long a test takes is for its caller to say")]
 fn a_run_whose_server_is_killed_at_any_moment_ends_with_the_truth() {
+    kill_with_runs(OF_A_FILE);
+}
+
+/// Over a store at this address.
+#[expect(clippy::disallowed_methods, reason = "how long a test takes is for its caller to say")]
+pub(super) fn kill_with_runs(store: &str) {
     let times = std::env::var("TOOLCRIB_TEST_KILLS").ok().and_then(|text| text.parse().ok());
     let (model, upstream) = (model(), Upstream::start());
     let file = format!(
-        "allow = [\"*\"]\n[store]\nurl = \"sqlite://crib.db\"\n[model]\nurl = \"{}\"\nname = \"m\"\n\
+        "allow = [\"*\"]\n[store]\nurl = \"{store}\"\n[model]\nurl = \"{}\"\nname = \"m\"\n\
          [agent.free]\n[agent.careful]\nprofile = \"careful\"\n\
          [profile.careful]\nask = [\"*__act\"]\n",
         model.url()

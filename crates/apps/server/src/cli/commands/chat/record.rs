@@ -13,7 +13,7 @@ use uuid::Uuid;
 use crate::cli::context::CommandConfig;
 use crate::cli::output::Output;
 use crate::config;
-use crate::gateway::serve_config::bounds;
+use crate::config::record::bounds;
 
 /// Where the runs of an agent are kept.
 #[derive(Clone)]

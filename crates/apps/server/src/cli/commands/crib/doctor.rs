@@ -1,4 +1,5 @@
-//! `toolcrib doctor`: how every source is doing, and what to do about those that are not well.
+//! `toolcrib doctor`: how every source and the store are doing, and what to do about those that are
+//! not well.
 
 use anyhow::Result;
 use serde::Serialize;
@@ -16,6 +17,7 @@ use toolcrib_openapi::{ApiReport, BaseUrlSource};
 use crate::cli::CommandExit;
 use crate::cli::context::CommandContext;
 use crate::cli::output::Output;
+use crate::config::record::try_store;
 use crate::sources::SourceHandle;
 
 /// Lines of a child's standard error that are shown.
@@ -63,8 +65,11 @@ pub(crate) fn doctor(context: &CommandContext, output: &Output) -> Result<Comman
     let whole = sources.iter().all(|source| source.error.is_none())
         && sources.len() == file.map_or(0, |file| file.sources().count());
     let strangers = file.filter(|_| whole).map(|file| file.strangers(&catalog)).unwrap_or_default();
+    let unusable = file.and_then(|file| try_store(&context.place, file).err());
+    let unusable = unusable.map(|error| format!("{error:#}"));
     if output.json {
-        output.value(&json!({ "sources": diagnoses, "strangers": strangers }))?;
+        let store = json!({ "error": unusable });
+        output.value(&json!({ "sources": diagnoses, "strangers": strangers, "store": store }))?;
     } else if diagnoses.is_empty() {
         output.note("there is no source to look at: write a `crib.toml`, or import one");
     } else {
@@ -73,7 +78,11 @@ pub(crate) fn doctor(context: &CommandContext, output: &Output) -> Result<Comman
         output.warn(&strangers);
         output.warn(&told_of_undeclared(&catalog));
     }
-    let failed = diagnoses.iter().any(|diagnosis| diagnosis.state == SourceHealth::Failed);
+    if !output.json {
+        output.warn(unusable.as_slice());
+    }
+    let failed = diagnoses.iter().any(|diagnosis| diagnosis.state == SourceHealth::Failed)
+        || unusable.is_some();
     Ok(if failed { CommandExit::Failed } else { CommandExit::Done })
 }
 

@@ -16,6 +16,7 @@ use crate::cli::args::{CONFIG, GlobalArgs, RemoteArgs};
 use crate::cli::control::client::BlockingClient;
 use crate::cli::output::Output;
 use crate::config;
+use crate::config::record::is_of_postgres;
 use crate::http::agents::live::live_run::is_edit;
 
 /// Runs that are looked at in one file, of those that a word may not fit.
@@ -234,6 +235,8 @@ fn store_path(global: &GlobalArgs) -> Result<Option<PathBuf>> {
         let lines: Vec<_> = missing.iter().map(ToString::to_string).collect();
         anyhow!("the address of the store is not there: {}", lines.join("; "))
     })?;
+    // What is in a database, the server is asked for.
+    let address = address.filter(|address| !is_of_postgres(address.expose()));
     let Some(address) = address else { return Ok(None) };
     let stored = store::path(address.expose())?;
     let folder = path.parent().unwrap_or(Path::new(""));

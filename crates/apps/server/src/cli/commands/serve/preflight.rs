@@ -7,7 +7,7 @@ use toolcrib_config::ApplyError;
 use super::startup;
 use crate::cli::args::{GlobalArgs, ServeArgs};
 use crate::cli::context::rules;
-use crate::config;
+use crate::config::{self, record};
 use crate::gateway::listen_address::ListenAddress;
 use crate::gateway::serve_config::{self, ServeConfig};
 use crate::http::listen::accept::most_connections;
@@ -28,7 +28,7 @@ pub(crate) fn refusals(
     refusals.extend(serve_config::own_tls(front).err());
     refusals.extend(serve_config::own_card_key(front).err());
     refusals.extend(most_connections(file.checked.bounds.connections).err());
-    refusals.extend(serve_config::try_store(file).err());
+    refusals.extend(record::try_store(&file.path, &file.checked).err());
     refusals.extend(startup::pins(&file.path).err());
     refusals.extend(global.policy.as_deref().and_then(|path| rules(path).err()));
     let built = file.checked.build(&config::ProcessLookup, &sources::ours());
