@@ -111,6 +111,7 @@ const KEPT: &[(&str, &[&str])] = &[
     ("granit-parser", &["toolcrib-openapi", "toolcrib-testkit"]),
     ("rusqlite", &["toolcrib-store", "toolcrib-desk"]),
     ("tokio-postgres", &["toolcrib-store-postgres"]),
+    ("mail-builder", &["toolcrib-desk"]),
     ("mail-parser", &["toolcrib-desk"]),
     ("quick-xml", &["toolcrib-desk"]),
     ("clap", &["toolcrib-server"]),

@@ -14,7 +14,6 @@ mod folder;
 mod list;
 mod search;
 mod session;
-mod utf7;
 mod value;
 
 use std::sync::Arc;

@@ -1,14 +1,14 @@
 //! Mail as it travels (RFC 5322 and MIME): read into values, and written from them.
 //!
-//! Reading is `mail-parser`'s work within bounds of ours; what we write is plain text, and files
-//! beside it, so the writer is ours and small.
+//! Reading is `mail-parser`'s work within bounds of ours, and writing `mail-builder`'s: what we
+//! write is plain text, and files beside it.
 
 mod address;
 mod body;
 mod decode;
 mod format_flowed;
+mod header;
 mod html;
-mod line;
 mod multipart;
 mod read;
 mod write;

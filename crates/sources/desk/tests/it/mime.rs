@@ -33,14 +33,14 @@ fn a_plain_message_is_written_to_the_letter() {
     };
     let written = write(&message, &stamp(), BccHandling::Left).unwrap();
     let expected = "Date: Tue, 24 Nov 2026 14:00:00 +0000\r\n\
-        From: =?utf-8?B?w5xubmEgIlEi?=\r\n <me@example.org>\r\n\
-        To: \"Doe, John\"\r\n <john@example.org>\r\n\
+        From: =?utf-8?B?w5xubmEgIlEi?= <me@example.org>\r\n\
+        To: \"Doe, John\" <john@example.org>\r\n\
         Subject: Lunch\r\n\
         Message-ID: <new@example.org>\r\n\
         In-Reply-To: <b@example.org>\r\n\
-        References: <a@example.org>\r\n <b@example.org>\r\n\
+        References: <a@example.org> <b@example.org>\r\n\
         MIME-Version: 1.0\r\n\
-        Content-Type: text/plain; charset=utf-8\r\n\
+        Content-Type: text/plain; charset=\"utf-8\"\r\n\
         Content-Transfer-Encoding: 7bit\r\n\
         \r\n\
         At noon?\r\n";
@@ -71,14 +71,14 @@ fn files_stand_beside_the_text() {
     let boundary = body.strip_prefix(start).unwrap().split('"').next().unwrap();
     let expected = format!(
         "{start}{boundary}\"\r\n\r\n\
-        --{boundary}\r\nContent-Type: text/plain; charset=utf-8\r\n\
-        Content-Transfer-Encoding: 7bit\r\n\r\nSee the files.\r\n\
+        --{boundary}\r\nContent-Type: text/plain; charset=\"utf-8\"\r\n\
+        Content-Transfer-Encoding: 7bit\r\n\r\nSee the files.\r\n\r\n\
         --{boundary}\r\nContent-Type: application/pdf\r\n\
-        Content-Disposition: attachment;\r\n filename=\"budget 2027.pdf\"\r\n\
-        Content-Transfer-Encoding: base64\r\n\r\n{}\r\n////\r\n\
+        Content-Disposition: attachment; filename=\"budget 2027.pdf\"\r\n\
+        Content-Transfer-Encoding: base64\r\n\r\n{}\r\n////\r\n\r\n\
         --{boundary}\r\nContent-Type: text/csv; charset=utf-8\r\n\
-        Content-Disposition: attachment;\r\n filename*=utf-8''Gr%C3%B6%C3%9Fe.csv\r\n\
-        Content-Transfer-Encoding: base64\r\n\r\nw6Q7Ygo=\r\n--{boundary}--\r\n",
+        Content-Disposition: attachment; filename*=UTF-8''Gr%C3%B6%C3%9Fe.csv\r\n\
+        Content-Transfer-Encoding: base64\r\n\r\nw6Q7Ygo=\r\n\r\n--{boundary}--\r\n",
         "/".repeat(76)
     );
     assert_eq!(body, expected);
@@ -112,13 +112,47 @@ fn no_file_can_become_a_header_and_too_much_is_refused() {
 }
 
 #[test]
+fn what_looks_encoded_is_read_as_it_was_written() {
+    let encoded = "=?utf-8?B?Li4vZXZpbA==?=";
+    let named = Person { name: Some(encoded.to_owned()), ..person("a@example.org") };
+    let message = NewMessage {
+        to: vec![named.clone(), person("b@example.org"), named],
+        subject: format!("Re: {encoded} again"),
+        text: format!("{encoded}\n"),
+        files: vec![file(&format!("{encoded} {encoded} {encoded}.txt"), "text/plain", b"x")],
+        ..NewMessage::default()
+    };
+    let written = write(&message, &stamp(), BccHandling::Left).unwrap();
+    let letter = read(&written).unwrap();
+    assert_eq!((&letter.to, &letter.subject), (&message.to, &message.subject));
+    assert_eq!((&*letter.text, mime::files(&written).unwrap()), (encoded, message.files));
+}
+
+#[test]
+fn no_line_of_a_text_ends_where_only_some_servers_see_it() {
+    let message = NewMessage {
+        to: vec![person("a@example.org")],
+        text: "a\rb\n.\r\nc\u{b}d\u{c}e\u{0}f\u{85}g\th\n\n".to_owned(),
+        ..NewMessage::default()
+    };
+    let written = String::from_utf8(write(&message, &stamp(), BccHandling::Left).unwrap()).unwrap();
+    let (_, text) = written.split_once("\r\n\r\n").unwrap();
+    assert_eq!(text, "a\r\nb\r\n.\r\ncdefg\th\r\n\r\n");
+    // A file is no text: nothing of it is changed.
+    let files = vec![file("a.txt", "text/plain", b"a\rb\n.\r\nc \n\x00")];
+    let message = NewMessage { files: files.clone(), ..message };
+    let written = write(&message, &stamp(), BccHandling::Left).unwrap();
+    assert_eq!(mime::files(&written).unwrap(), files);
+}
+
+#[test]
 fn what_was_kept_is_sent_without_who_is_hidden() {
     let kept = "Subject: a\nBcc: x@example.org,\n y@example.org\nDate: old\n\rBcc : z@example.org\n\
                 To: t@example.org\n\n\
                 Bcc: text\nend";
     let sent = String::from_utf8(for_sending(kept.as_bytes(), &stamp()).unwrap()).unwrap();
     let expected = "Date: Tue, 24 Nov 2026 14:00:00 +0000\r\n\
-        From: =?utf-8?B?w5xubmEgIlEi?=\r\n <me@example.org>\r\n\
+        From: =?utf-8?B?w5xubmEgIlEi?= <me@example.org>\r\n\
         Message-ID: <new@example.org>\r\n\
         Subject: a\r\nTo: t@example.org\r\n\r\nBcc: text\r\nend\r\n";
     assert_eq!(sent, expected);

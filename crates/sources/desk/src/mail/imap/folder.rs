@@ -1,7 +1,8 @@
 //! The folders of a mailbox, and which labels they are.
 
+use encodify::utf7::IMAP;
+
 use super::session::{ImapCommand, ImapSession};
-use super::utf7;
 use super::value::ImapValue;
 use crate::backend::{BackendError, BackendErrorKind, MailLabel};
 
@@ -64,7 +65,9 @@ pub(super) async fn all(session: &mut ImapSession) -> Result<Vec<ImapFolder>, Ba
         if is_known || is_view || folders.len() >= MOST {
             continue;
         }
-        let mut label = utf7::decode(&listed.name);
+        // What is no UTF-7 (RFC 3501, 5.1.3) stays as it is.
+        let label = IMAP.lenient().decode(&listed.name);
+        let mut label = label.unwrap_or_else(|_| listed.name.clone());
         label.retain(|character| !character.is_control());
         if is_place(&label.to_ascii_lowercase()) {
             label.push_str(" (folder)");

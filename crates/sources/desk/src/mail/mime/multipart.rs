@@ -1,12 +1,12 @@
-//! Writing files beside a text: `multipart/mixed` (RFC 2046), each file in base64.
+//! Files beside a text: what may be sent along, and each as a part in base64.
 
-use std::fmt::Write;
+use encodify::hex::PERCENT;
+use mail_builder::headers::HeaderType;
+use mail_builder::headers::content_type::ContentType;
+use mail_builder::headers::raw::Raw;
+use mail_builder::mime::{BodyPart, MimePart};
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use sha2::{Digest, Sha256};
-
-use super::line::{body, field, one_line};
+use super::header::{looks_encoded, one_line};
 use super::write_error::MimeWriteError;
 use crate::backend::MailFile;
 
@@ -16,10 +16,8 @@ pub(crate) const MOST_FILES: usize = 20;
 pub(crate) const MOST_BYTES: usize = 20 << 20;
 /// Bytes of a name.
 const LONGEST_NAME: usize = 1000;
-/// Characters of one piece of a name, so that its line is one of 78 at the most.
-const PIECE: usize = 54;
-/// Bytes in one line of base64 of 76 characters.
-const LINE: usize = 57;
+/// Bytes of one piece of a name, so that its line is one of 78 at the most.
+const PIECE: usize = 18;
 /// Bytes of a media type: RFC 6838, 4.2, has 127 for each of its halves.
 const LONGEST_MEDIA: usize = 127;
 /// What is said of bytes of which nothing else can be said.
@@ -37,46 +35,16 @@ pub(super) fn check(files: &[MailFile]) -> Result<(), MimeWriteError> {
     Ok(())
 }
 
-/// The type, the empty line, the text, and the files. `seed` is what no other message has.
-pub(super) fn mixed(mail: &mut String, text: &str, files: &[MailFile], seed: &str) {
-    let digest = Sha256::digest(seed.as_bytes());
-    let mut digits = String::new();
-    for byte in digest.iter().take(16) {
-        // Writing into a string does not fail.
-        let _ = write!(digits, "{byte:02x}");
-    }
-    // No base64 has these characters, nor has quoted-printable `=_`: only a plain text could hold
-    // it, and is not written as such then.
-    let boundary = format!("=_{digits}");
-    let value = format!("multipart/mixed;\r\n boundary=\"{boundary}\"");
-    field(mail, "Content-Type", &value);
-    mail.push_str("\r\n");
-    opening(mail, &boundary);
-    field(mail, "Content-Type", "text/plain; charset=utf-8");
-    body(mail, text, Some(&boundary));
-    for file in files {
-        opening(mail, &boundary);
-        let charset = file.media.starts_with("text/") && std::str::from_utf8(&file.bytes).is_ok();
-        let media = if is_media(&file.media) { &*file.media } else { BYTES };
-        let charset = if charset { "; charset=utf-8" } else { "" };
-        field(mail, "Content-Type", &format!("{media}{charset}"));
-        field(mail, "Content-Disposition", &format!("attachment{}", named(&file.name)));
-        field(mail, "Content-Transfer-Encoding", "base64");
-        mail.push_str("\r\n");
-        for line in file.bytes.chunks(LINE) {
-            STANDARD.encode_string(line, mail);
-            mail.push_str("\r\n");
-        }
-    }
-    mail.push_str("--");
-    mail.push_str(&boundary);
-    mail.push_str("--\r\n");
-}
-
-fn opening(mail: &mut String, boundary: &str) {
-    mail.push_str("--");
-    mail.push_str(boundary);
-    mail.push_str("\r\n");
+/// A file as a part.
+pub(super) fn part(file: &MailFile) -> MimePart<'_> {
+    let charset = file.media.starts_with("text/") && std::str::from_utf8(&file.bytes).is_ok();
+    let media = if is_media(&file.media) { &*file.media } else { BYTES };
+    let charset = if charset { "; charset=utf-8" } else { "" };
+    // Said as it stands, or a text would be written as one: a server may change its line breaks.
+    let media = HeaderType::Raw(Raw::new(format!("{media}{charset}")));
+    let headers =
+        vec![("Content-Type".into(), media), ("Content-Disposition".into(), named(&file.name))];
+    MimePart { headers, contents: BodyPart::Binary(file.bytes.as_slice().into()) }
 }
 
 /// Whether a text is a media type of bytes: `type/subtype` of the characters of names (RFC 6838,
@@ -92,38 +60,18 @@ pub(crate) fn is_media(media: &str) -> bool {
     media.len() <= LONGEST_MEDIA && is_name(kind) && is_name(sub) && !is_whole
 }
 
-/// The parameter with a name: quoted where it is plain and short, else as RFC 2231 has it, in
-/// pieces of which none cuts a character in two.
-fn named(name: &str) -> String {
+/// That a part is a file, and its name.
+fn named(name: &str) -> HeaderType<'static> {
     let name = one_line(name);
-    let name = if name.is_empty() { "unnamed" } else { &name };
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b" -_.,()+@".contains(&byte);
-    if name.len() <= PIECE && name.bytes().all(is_plain) {
-        return format!(";\r\n filename=\"{name}\"");
+    let name = if name.is_empty() { "unnamed".to_owned() } else { name };
+    if !looks_encoded(&name) || !name.is_ascii() {
+        return ContentType::new("attachment").attribute("filename", name).into();
     }
-    let mut pieces = vec!["utf-8''".to_owned()];
-    for character in name.chars() {
-        let mut bytes = [0; 4];
-        let written: String = character.encode_utf8(&mut bytes).bytes().map(percent).collect();
-        match pieces.last_mut() {
-            Some(piece) if piece.len() + written.len() <= PIECE => piece.push_str(&written),
-            _ => pieces.push(written),
-        }
+    // In pieces of which nothing is taken for an encoded word (RFC 2231).
+    let mut value = "attachment".to_owned();
+    for (at, piece) in name.as_bytes().chunks(PIECE).enumerate() {
+        let charset = if at == 0 { "utf-8''" } else { "" };
+        value.push_str(&format!("; filename*{at}*={charset}{}", PERCENT.encode(piece)));
     }
-    if let [whole] = pieces.as_slice() {
-        return format!(";\r\n filename*={whole}");
-    }
-    let mut numbered = String::new();
-    for (at, piece) in pieces.iter().enumerate() {
-        let _ = write!(numbered, ";\r\n filename*{at}*={piece}");
-    }
-    numbered
-}
-
-fn percent(byte: u8) -> String {
-    if byte.is_ascii_alphanumeric() || b"-_.".contains(&byte) {
-        char::from(byte).to_string()
-    } else {
-        format!("%{byte:02X}")
-    }
+    Raw::new(value).into()
 }

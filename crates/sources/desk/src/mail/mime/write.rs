@@ -4,13 +4,18 @@
 //! text loses its line breaks before it is written.
 
 use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::Timestamp;
-use jiff::fmt::rfc2822;
-use jiff::tz::TimeZone;
+use mail_builder::MessageBuilder;
+use mail_builder::headers::content_type::ContentType;
+use mail_builder::headers::date::Date;
+use mail_builder::headers::message_id::MessageId;
+use mail_builder::headers::raw::Raw;
+use mail_builder::mime::{BodyPart, MimePart};
+use sha2::{Digest, Sha256};
 
 use super::address::checked;
-use super::line::{WIDTH, body, field, one_line};
+use super::header::{HeaderText, Mailboxes, field};
 use super::multipart;
 use super::read::id;
 use super::write_error::MimeWriteError;
@@ -24,8 +29,6 @@ const MAX_TEXT: usize = 1 << 20;
 const MAX_LINE: usize = 1000;
 /// References that are written: the first, which names the conversation, and the last ones.
 const MAX_REFERENCES: usize = 20;
-/// Bytes of text in one encoded word, which is at most 75 characters (RFC 2047, 2).
-const WORD: usize = 42;
 
 /// What a message is given when it is written.
 #[derive(Debug, Clone)]
@@ -71,27 +74,26 @@ pub fn write(
         return Err(MimeWriteError::TooLong("text"));
     }
     multipart::check(&message.files)?;
-    let files: usize = message.files.iter().map(|file| file.bytes.len() / 2 * 3 + 1000).sum();
-    let mut mail = String::with_capacity(message.text.len() + files + 1000);
+    for person in &message.bcc {
+        checked(&person.address)?;
+    }
+    let mut mail = Vec::new();
     field(&mut mail, "Date", &date(stamp.date));
     people(&mut mail, "From", std::slice::from_ref(&stamp.from))?;
     people(&mut mail, "To", &message.to)?;
     people(&mut mail, "Cc", &message.cc)?;
-    for person in &message.bcc {
-        checked(&person.address)?;
-    }
     if hidden == BccHandling::Kept {
         people(&mut mail, "Bcc", &message.bcc)?;
     }
-    field(&mut mail, "Subject", &words("Subject: ".len(), &message.subject));
+    field(&mut mail, "Subject", &HeaderText(&message.subject));
     if let Some(id) = id(&stamp.message_id) {
-        field(&mut mail, "Message-ID", &format!("<{id}>"));
+        field(&mut mail, "Message-ID", &MessageId::new(id));
     }
     if let Some(answered) = &message.answers {
         let answers = answered.message_id.as_deref().and_then(id);
         let mut references: Vec<_> = answered.references.iter().filter_map(|one| id(one)).collect();
         if let Some(answers) = answers {
-            field(&mut mail, "In-Reply-To", &format!("<{answers}>"));
+            field(&mut mail, "In-Reply-To", &MessageId::new(answers.as_str()));
             references.retain(|reference| *reference != answers);
             references.push(answers);
         }
@@ -100,25 +102,44 @@ pub fn write(
             references.drain(1..last);
         }
         if !references.is_empty() {
-            let bracketed: Vec<_> = references.iter().map(|id| format!("<{id}>")).collect();
-            field(&mut mail, "References", &bracketed.join("\r\n "));
+            field(&mut mail, "References", &MessageId::from(references));
         }
     }
-    field(&mut mail, "MIME-Version", "1.0");
-    if message.files.is_empty() {
-        field(&mut mail, "Content-Type", "text/plain; charset=utf-8");
-        body(&mut mail, &message.text, None);
-    } else {
-        multipart::mixed(&mut mail, &message.text, &message.files, &stamp.message_id);
+    field(&mut mail, "MIME-Version", &Raw::new("1.0"));
+    MessageBuilder::new().body(body(message, stamp)).serialize_body(&mut mail);
+    Ok(mail)
+}
+
+/// The text, with the files beside it if there are any.
+fn body<'a>(message: &'a NewMessage, stamp: &MessageStamp) -> MimePart<'a> {
+    let text = message.text.replace("\r\n", "\n").replace('\r', "\n");
+    let mut lines = String::with_capacity(text.len() + 100);
+    for line in text.strip_suffix('\n').unwrap_or(&text).split('\n') {
+        // Other control characters end lines or texts for some servers, and are shown by none.
+        lines.extend(line.chars().filter(|one| *one == '\t' || !one.is_control()));
+        lines.push_str("\r\n");
     }
-    Ok(mail.into_bytes())
+    let text = MimePart::new("text/plain", BodyPart::Text(lines.into()));
+    if message.files.is_empty() {
+        return text;
+    }
+    // No text holds what is made of it, so none can end before its files.
+    let digest = Sha256::new()
+        .chain_update(&stamp.message_id)
+        .chain_update([0])
+        .chain_update(&message.text)
+        .finalize();
+    let boundary = URL_SAFE_NO_PAD.encode(digest);
+    let kind = ContentType::new("multipart/mixed").attribute("boundary", format!("=_{boundary}"));
+    let parts = std::iter::once(text).chain(message.files.iter().map(multipart::part));
+    MimePart::new(kind, BodyPart::Multipart(parts.collect()))
 }
 
 /// A message that was kept, as it is sent: without who is hidden, dated anew, and with what every
 /// message must have (RFC 5322, 3.6). The rest stays byte for byte.
 pub fn for_sending(raw: &[u8], stamp: &MessageStamp) -> Result<Vec<u8>, MimeWriteError> {
-    let mut head = String::new();
-    field(&mut head, "Date", &date(stamp.date));
+    let mut mail = Vec::with_capacity(raw.len() + 1000);
+    field(&mut mail, "Date", &date(stamp.date));
     let mut kept = Vec::with_capacity(raw.len());
     let mut lines = raw.split_inclusive(|byte| *byte == b'\n');
     let mut is_left_out = false;
@@ -144,12 +165,11 @@ pub fn for_sending(raw: &[u8], stamp: &MessageStamp) -> Result<Vec<u8>, MimeWrit
         }
     }
     if !has_from {
-        people(&mut head, "From", std::slice::from_ref(&stamp.from))?;
+        people(&mut mail, "From", std::slice::from_ref(&stamp.from))?;
     }
     if let Some(id) = id(&stamp.message_id).filter(|_| !has_id) {
-        field(&mut head, "Message-ID", &format!("<{id}>"));
+        field(&mut mail, "Message-ID", &MessageId::new(id));
     }
-    let mut mail = head.into_bytes();
     mail.append(&mut kept);
     mail.extend_from_slice(b"\r\n");
     for line in lines {
@@ -160,89 +180,20 @@ pub fn for_sending(raw: &[u8], stamp: &MessageStamp) -> Result<Vec<u8>, MimeWrit
     Ok(mail)
 }
 
-fn date(date: Timestamp) -> String {
-    // Years that mail cannot say are none that a clock shows.
-    rfc2822::to_string(&date.to_zoned(TimeZone::UTC)).unwrap_or_default()
+fn date(date: Timestamp) -> Date {
+    Date::new(date.as_second())
 }
 
-/// A field with people, one a line; none without people.
-fn people(mail: &mut String, name: &str, people: &[Person]) -> Result<(), MimeWriteError> {
-    if people.is_empty() {
-        return Ok(());
-    }
-    let mut written = Vec::with_capacity(people.len());
+/// A field with people; none without people.
+fn people(mail: &mut Vec<u8>, name: &str, people: &[Person]) -> Result<(), MimeWriteError> {
     for person in people {
-        let address = checked(&person.address)?;
-        let given = person.name.as_deref().unwrap_or_default();
-        if given.len() > MAX_LINE {
+        checked(&person.address)?;
+        if person.name.as_ref().is_some_and(|name| name.len() > MAX_LINE) {
             return Err(MimeWriteError::TooLong("name of somebody"));
         }
-        let shown = phrase(name.len() + 2, given);
-        written.push(if shown.is_empty() {
-            address.to_owned()
-        } else {
-            format!("{shown}\r\n <{address}>")
-        });
     }
-    field(mail, name, &written.join(",\r\n "));
+    if !people.is_empty() {
+        field(mail, name, &Mailboxes(people));
+    }
     Ok(())
-}
-
-/// A name before an address: quoted, or in encoded words.
-fn phrase(used: usize, name: &str) -> String {
-    let name = one_line(name);
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b" -_'".contains(&byte);
-    if name.bytes().all(is_plain) && name.len() < WIDTH - used {
-        return name;
-    }
-    if is_ascii_text(&name) && name.len() < WIDTH - used {
-        return format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\""));
-    }
-    encoded(&name)
-}
-
-/// Free text of a header: folded, or in encoded words.
-fn words(used: usize, text: &str) -> String {
-    let text = one_line(text);
-    if !is_ascii_text(&text) || text.split(' ').any(|word| word.len() > WIDTH - used) {
-        return encoded(&text);
-    }
-    let mut folded = String::with_capacity(text.len() + 10);
-    let mut width = used;
-    for word in text.split(' ') {
-        if width > used && width + word.len() > WIDTH {
-            folded.push_str("\r\n ");
-            width = 1;
-        } else if !folded.is_empty() {
-            folded.push(' ');
-            width += 1;
-        }
-        folded.push_str(word);
-        width += word.len();
-    }
-    folded
-}
-
-/// Whether a header may hold a text as it is: what looks like an encoded word would be decoded.
-fn is_ascii_text(text: &str) -> bool {
-    text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic()) && !text.contains("=?")
-}
-
-fn encoded(text: &str) -> String {
-    let mut written: Vec<String> = Vec::new();
-    let mut word = String::new();
-    let finish = |word: &mut String, written: &mut Vec<String>| {
-        if !word.is_empty() {
-            written.push(format!("=?utf-8?B?{}?=", STANDARD.encode(std::mem::take(word))));
-        }
-    };
-    for character in text.chars() {
-        // A character is never cut in two (RFC 2047, 5).
-        if word.len() + character.len_utf8() > WORD {
-            finish(&mut word, &mut written);
-        }
-        word.push(character);
-    }
-    finish(&mut word, &mut written);
-    written.join("\r\n ")
 }
