@@ -26,6 +26,19 @@ pub(crate) fn run(report: &mut RunReport) {
         let check = ["check", "--quiet", "-p", "toolcrib", "--lib", "--features", features];
         report.step(&format!("features `{features}`"), cargo().args(check));
     }
+    let check = ["check", "--quiet", "-p", "toolcrib-server", "--no-default-features"];
+    report.step(
+        "binary without accounts of the desk",
+        cargo().args(check).args(["--features", "cli"]),
+    );
+    report.step(
+        "what a file is told of what was left out",
+        cargo().args(["test", "--quiet", "-p", "toolcrib-config", "--no-default-features"]).args([
+            "--test",
+            "it",
+            "this_program_was_built_without",
+        ]),
+    );
     book::step(report);
     // Without its default feature a target is type-checked but compiles and links no C++.
     report.step(
@@ -43,8 +56,8 @@ pub(crate) fn run(report: &mut RunReport) {
 
 const FUZZ: [&str; 2] = ["--manifest-path", "fuzz/Cargo.toml"];
 /// Of the library: each builds alone.
-const FEATURES: [&str; 12] = [
-    "", "agent", "auth", "basics", "config", "desk", "egress", "gateway", "mcp", "openapi",
-    "postgres", "store",
+const FEATURES: [&str; 15] = [
+    "", "agent", "auth", "basics", "caldav", "config", "desk", "egress", "gateway", "google",
+    "imap", "mcp", "openapi", "postgres", "store",
 ];
 const DENY: [&str; 3] = ["--", "-D", "warnings"];

@@ -1,5 +1,7 @@
 //! A desk as the file says it, over the backends that keep its parts.
 
+mod accounts;
+
 use std::collections::BTreeMap;
 use std::fs::DirBuilder;
 use std::io;
@@ -9,24 +11,23 @@ use std::sync::Arc;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use tokio::sync::OnceCell;
 use toolcrib_core::{BoxFuture, Secrets, Source, SourceError, Toolset};
-use toolcrib_desk::backend::{BackendError, CalendarBackend, MailBackend, Person, TasksBackend};
-use toolcrib_desk::caldav::{CalDavBackend, CalDavSettings};
+#[cfg(any(feature = "caldav", feature = "google"))]
+use toolcrib_desk::backend::BackendError;
+use toolcrib_desk::backend::{CalendarBackend, MailBackend, Person, TasksBackend};
 use toolcrib_desk::embedded::{Agenda, DeskDatabase, LocalMail};
-use toolcrib_desk::google::{GoogleBackend, GoogleSettings, RefreshTokenLocation};
-use toolcrib_desk::imap::{ImapMail, ImapSettings};
 use toolcrib_desk::mime::NotAnAddress;
-use toolcrib_desk::{
-    CalendarOwner, DeskBackends, DeskTimeSettings, DeskToolSource, MailLogin, MailServer,
-};
-use toolcrib_egress::{Egress, Network, is_of_this_machine};
-use url::Url;
+use toolcrib_desk::{CalendarOwner, DeskBackends, DeskTimeSettings, DeskToolSource};
 
-use crate::settings::{CalDavAccount, DeskSettings, GoogleAccount, MailAccount};
+use crate::settings::DeskSettings;
 
 /// The tenant of whoever calls on this machine: whose the address of a desk is.
 const OWNER: &str = "local";
 
 /// A desk that opens what it needs when its tools are first asked for.
+#[cfg_attr(
+    not(feature = "google"),
+    expect(dead_code, reason = "a sign-in and what it gives are of Google alone")
+)]
 pub struct DeskSource {
     id: String,
     settings: DeskSettings,
@@ -115,37 +116,6 @@ impl DeskSource {
         told.collect::<Vec<_>>().join("; ")
     }
 
-    /// The account of Google, if there is one.
-    pub(crate) fn google(&self) -> Result<Option<GoogleSettings>, SourceError> {
-        self.settings.google.as_ref().map(|account| self.account(account)).transpose()
-    }
-
-    fn account(&self, account: &GoogleAccount) -> Result<GoogleSettings, SourceError> {
-        let refresh = match (&account.refresh_token, &self.signed_in) {
-            (Some(token), _) => RefreshTokenLocation::Token(token.clone()),
-            (None, Some(file)) => RefreshTokenLocation::File(file.clone()),
-            (None, None) => {
-                let message = "there is no place for what a sign-in gives: name a `refresh_token`";
-                return Err(SourceError::new(message));
-            }
-        };
-        let settings = GoogleSettings::new(&self.id, &account.client_id, refresh);
-        let mut settings = settings.map_err(source_error)?;
-        settings.client_secret = Some(account.client_secret.clone());
-        settings.secrets = self.learned.clone();
-        if let Some(base) = &account.base_url {
-            let base = base.as_str().trim_end_matches('/');
-            let at = |path: &str| {
-                let wrong = |error| SourceError::new("`base_url` is no address").because(error);
-                Url::parse(&format!("{base}{path}")).map_err(wrong)
-            };
-            settings.calendar = at("/calendar/v3")?;
-            (settings.tasks, settings.gmail) = (at("")?, at("")?);
-            (settings.authorize, settings.token) = (at("/authorize")?, at("/token")?);
-        }
-        Ok(settings)
-    }
-
     async fn opened(&self) -> Result<&OpenDesk, SourceError> {
         self.opened.get_or_try_init(|| self.open()).await
     }
@@ -156,11 +126,16 @@ impl DeskSource {
         let mut home = CalendarOwner::new(zone.clone());
         home.addresses.extend(person.as_ref().map(|person| person.address.clone()));
         let parts = self.settings.parts;
-        let google = self.google()?.map(GoogleBackend::new).transpose().map_err(source_error)?;
-        let dav = self.dav(&home)?;
-        let post = self.post()?;
-        let keeps_agenda = (parts.calendar || parts.tasks) && dav.is_none() && google.is_none();
-        let keeps_mail = parts.mail && post.is_none() && google.is_none();
+        let google = accounts::at_google(self)?;
+        let dav = self.settings.caldav.as_ref().map(|dav| accounts::at_caldav(dav, &home));
+        let dav = dav.transpose()?.unwrap_or_default();
+        let post = self.settings.mail.as_ref().map(accounts::at_imap);
+        let post = post.transpose()?.unwrap_or_default();
+        let calendar = dav.calendar.or(google.calendar);
+        let tasks = dav.tasks.or(google.tasks);
+        let mail = post.mail.or(google.mail);
+        let keeps_agenda = (parts.calendar || parts.tasks) && calendar.is_none();
+        let keeps_mail = parts.mail && mail.is_none();
         let db = if keeps_agenda || keeps_mail { Some(self.db().await?) } else { None };
         let agenda = db.clone().filter(|_| keeps_agenda).map(|db| Agenda::new(db, home));
         let mailbox = match db.filter(|_| keeps_mail) {
@@ -173,20 +148,17 @@ impl DeskSource {
         };
         let calendar = keeper(
             parts.calendar,
-            dav.clone().map(|dav| -> Arc<dyn CalendarBackend> { dav }),
-            google.clone().map(|google| -> Arc<dyn CalendarBackend> { Arc::new(google) }),
+            calendar,
             agenda.clone().map(|agenda| -> Arc<dyn CalendarBackend> { Arc::new(agenda) }),
         );
         let tasks = keeper(
             parts.tasks,
-            dav.map(|dav| -> Arc<dyn TasksBackend> { dav }),
-            google.clone().map(|google| -> Arc<dyn TasksBackend> { Arc::new(google) }),
+            tasks,
             agenda.clone().map(|agenda| -> Arc<dyn TasksBackend> { Arc::new(agenda) }),
         );
         let mail = keeper(
             parts.mail,
-            post.map(|post| -> Arc<dyn MailBackend> { Arc::new(post) }),
-            google.map(|google| -> Arc<dyn MailBackend> { Arc::new(google) }),
+            mail,
             mailbox.clone().map(|mailbox| -> Arc<dyn MailBackend> { Arc::new(mailbox) }),
         );
         let backends = DeskBackends { calendar, tasks, mail };
@@ -195,36 +167,6 @@ impl DeskSource {
             agenda,
             mailbox,
         })
-    }
-
-    /// The account at a server of CalDAV, if there is one.
-    fn dav(&self, home: &CalendarOwner) -> Result<Option<Arc<CalDavBackend>>, SourceError> {
-        let Some(CalDavAccount { url, user, password }) = &self.settings.caldav else {
-            return Ok(None);
-        };
-        let mut home = home.clone();
-        // Guests are known by their addresses, and the name of a user often is one.
-        home.addresses.extend(Some(user.expose().to_owned()).filter(|user| user.contains('@')));
-        let settings = CalDavSettings::new(url.clone(), user.expose(), password.clone(), home);
-        CalDavBackend::open(settings).map(Arc::new).map(Some).map_err(source_error)
-    }
-
-    /// The account at servers of mail, if there is one.
-    fn post(&self) -> Result<Option<ImapMail>, SourceError> {
-        let Some(MailAccount { imap, smtp, from, user, password }) = &self.settings.mail else {
-            return Ok(None);
-        };
-        let login =
-            MailLogin { user: user.expose().to_owned(), password: password.expose().to_owned() };
-        let server = |url: &Url| {
-            // A server on this machine may have no certificate, and nobody listens in between.
-            let plain = is_of_this_machine(url) && !url.scheme().ends_with('s');
-            MailServer { url: url.clone(), login: Some(login.clone()), plain }
-        };
-        let egress = Egress::only([imap.clone(), smtp.clone()], Network::default());
-        let egress = egress.map_err(|error| SourceError::new(error.message()).because(error))?;
-        let account = ImapSettings { imap: server(imap), smtp: server(smtp), from: person(from) };
-        ImapMail::new(egress, account).map(Some).map_err(no_address)
     }
 
     /// The file, on a thread that may wait for the disk.
@@ -259,20 +201,20 @@ impl Source for DeskSource {
     }
 }
 
-/// The first that is there, if the part is wanted.
+/// What keeps a part, if it is wanted: an account, or what is here.
 fn keeper<T: ?Sized>(
     is_wanted: bool,
-    server: Option<Arc<T>>,
-    google: Option<Arc<T>>,
+    account: Option<Arc<T>>,
     here: Option<Arc<T>>,
 ) -> Option<Arc<T>> {
-    server.or(google).or(here).filter(|_| is_wanted)
+    account.or(here).filter(|_| is_wanted)
 }
 
 fn no_address(error: NotAnAddress) -> SourceError {
     SourceError::new("the address of the desk cannot be used").because(error)
 }
 
+#[cfg(any(feature = "caldav", feature = "google"))]
 fn source_error(fault: BackendError) -> SourceError {
     let error = SourceError::new(fault.message);
     match fault.cause {

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use toolcrib_a2a_client::{A2aSettings, A2aSource};
 use toolcrib_core::{Secrets, Source, SourceId};
+#[cfg(feature = "google")]
 use toolcrib_desk::google::GoogleSettings;
 use toolcrib_engine::toolsets::ToolsetSplits;
 use toolcrib_mcp::{
@@ -52,6 +53,7 @@ pub struct SourceRegistry {
     splits: Option<Arc<ToolsetSplits>>,
     made: Mutex<Vec<(String, WeakSourceHandle)>>,
     over_http: Mutex<HashMap<String, HttpSettings>>,
+    #[cfg(feature = "google")]
     at_google: Mutex<HashMap<String, GoogleSettings>>,
 }
 
@@ -93,6 +95,7 @@ impl SourceRegistry {
     }
 
     /// The account of a desk, if Google keeps something of it.
+    #[cfg(feature = "google")]
     pub fn google(&self, id: &str) -> Option<GoogleSettings> {
         self.at_google.lock().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
     }
@@ -168,6 +171,7 @@ impl SourceFactory for SourceRegistry {
         };
         let desk = DeskSource::new(id, settings, place);
         // What is wrong with it is told when it is loaded.
+        #[cfg(feature = "google")]
         if let Ok(Some(google)) = desk.google() {
             let mut at_google = self.at_google.lock().unwrap_or_else(PoisonError::into_inner);
             at_google.insert(id.to_owned(), google);

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use toolcrib_config::{
     CalDavAccount, Config, DeskParts, DeskSettings, Disclosure, GoogleAccount, MailAccount,
-    SourceFactory,
+    SourceFactory, SourceRegistry,
 };
 use toolcrib_core::{Secret, Source, Toolset};
 use toolcrib_mcp::McpSourceSettings;
@@ -118,6 +118,97 @@ fn an_account_of_google_keeps_what_nothing_else_keeps() {
         base_url: Some("http://127.0.0.1:9".parse().unwrap()),
     };
     assert_eq!(google, Some(expected));
+}
+
+/// An account of a desk, alone in a file.
+struct Account {
+    key: &'static str,
+    feature: &'static str,
+    spoken: &'static str,
+    text: &'static str,
+    is_built_in: bool,
+}
+
+const ACCOUNTS: [Account; 3] = [
+    Account {
+        key: "caldav",
+        feature: "caldav",
+        spoken: "CalDAV",
+        text: "url = \"http://127.0.0.1:9/\"\nuser = \"ann\"\npassword = \"${env:SECRET}\"\n",
+        is_built_in: cfg!(feature = "caldav"),
+    },
+    Account {
+        key: "mail",
+        feature: "imap",
+        spoken: "IMAP and SMTP",
+        text: "imap = \"imaps://127.0.0.1:9\"\nsmtp = \"smtps://127.0.0.1:9\"\nuser = \"ann\"\n\
+               from = \"ann@example.org\"\npassword = \"${env:SECRET}\"\n",
+        is_built_in: cfg!(feature = "imap"),
+    },
+    Account {
+        key: "google",
+        feature: "google",
+        spoken: "Google",
+        text: "client_id = \"us\"\nclient_secret = \"${env:SECRET}\"\n\
+               refresh_token = \"${env:SECRET}\"\n",
+        is_built_in: cfg!(feature = "google"),
+    },
+];
+
+/// The checks run it with every account, and without any.
+#[test]
+fn an_account_that_this_program_was_built_without_is_told_at_its_place() {
+    for Account { key, feature, spoken, text, is_built_in } in ACCOUNTS {
+        let file = format!("[[source]]\nid = \"desk\"\n[source.desk.{key}]\n{text}");
+        let problems = Config::read(&file, "crib.toml").problems;
+        let problems: Vec<_> = problems.iter().map(ToString::to_string).collect();
+        let expected = format!(
+            "crib.toml:3:1: source[0].desk.{key}: this program was built without {spoken}; use \
+             one that was built with the feature `{feature}`, or remove it"
+        );
+        let expected: Vec<_> = Some(expected).filter(|_| !is_built_in).into_iter().collect();
+        assert_eq!(problems, expected);
+    }
+}
+
+/// Settings need no file: then nothing is kept in another place than the one that they name.
+#[tokio::test]
+async fn a_desk_with_an_account_that_this_program_was_built_without_is_not_opened() {
+    let (url, user, password) = ("http://127.0.0.1:9/", secret("ann"), secret("a-password"));
+    for Account { key, feature, spoken, is_built_in, .. } in ACCOUNTS {
+        let is = |name| (key == name).then_some(());
+        let settings = DeskSettings {
+            zone: None,
+            parts: DeskParts { calendar: true, tasks: true, mail: true },
+            file: Some("/nowhere/at/all/desk.db".into()),
+            address: None,
+            caldav: is("caldav").map(|()| CalDavAccount {
+                url: url.parse().unwrap(),
+                user: user.clone(),
+                password: password.clone(),
+            }),
+            mail: is("mail").map(|()| MailAccount {
+                imap: "imaps://127.0.0.1:9".parse().unwrap(),
+                smtp: "smtps://127.0.0.1:9".parse().unwrap(),
+                from: "ann@example.org".to_owned(),
+                user: user.clone(),
+                password: password.clone(),
+            }),
+            google: is("google").map(|()| GoogleAccount {
+                client_id: "us".to_owned(),
+                client_secret: password.clone(),
+                refresh_token: Some(password.clone()),
+                base_url: None,
+            }),
+        };
+        let desk = SourceRegistry::default().desk("desk", settings);
+        let told = desk.load().await.err().map(|error| error.to_string()).unwrap_or_default();
+        let expected = format!(
+            "this program was built without {spoken}: use one that was built with the feature \
+             `{feature}`, or take the account away"
+        );
+        assert_eq!(told.contains(&expected), !is_built_in, "{key}: {told}");
+    }
 }
 
 #[test]

@@ -17,6 +17,7 @@ impl ConfigChecker<'_, '_, '_> {
         if let Some(address) = &raw.address {
             self.mailbox(address, &place.key("address"));
         }
+        self.built_in(raw, place);
         let caldav = raw.caldav.as_ref().and_then(|raw| self.caldav(raw, &place.key("caldav")));
         let mail = raw.mail.as_ref().and_then(|raw| self.mail(raw, &place.key("mail")));
         let google = raw.google.as_ref().and_then(|raw| self.google(raw, &place.key("google")));
@@ -34,6 +35,23 @@ impl ConfigChecker<'_, '_, '_> {
             mail,
             google,
         })
+    }
+
+    /// Accounts of a kind that this program was built without.
+    fn built_in(&mut self, raw: &raw::DeskTable, place: &TomlPath) {
+        let accounts = [
+            ("caldav", "caldav", "CalDAV", raw.caldav.is_some(), cfg!(feature = "caldav")),
+            ("mail", "imap", "IMAP and SMTP", raw.mail.is_some(), cfg!(feature = "imap")),
+            ("google", "google", "Google", raw.google.is_some(), cfg!(feature = "google")),
+        ];
+        for (key, feature, spoken, is_named, is_built_in) in accounts {
+            if is_named && !is_built_in {
+                let message = format!("this program was built without {spoken}");
+                let cure =
+                    format!("use one that was built with the feature `{feature}`, or remove it");
+                self.problem(&place.key(key), message, cure);
+            }
+        }
     }
 
     fn zone(&mut self, name: &str, place: &TomlPath) -> Option<String> {

@@ -5,10 +5,11 @@ pub(crate) mod overlay;
 
 use std::path::Path;
 
-use anyhow::{Context, Error, Result, anyhow, bail};
+use anyhow::{Context, Error, Result, bail};
 use serde_json::json;
 use toolcrib_config::{Config, import as read_foreign, schema};
 use toolcrib_core::BoxFuture;
+#[cfg(feature = "google")]
 use toolcrib_desk::google::GoogleBackend;
 use toolcrib_mcp as mcp;
 
@@ -140,6 +141,40 @@ pub(crate) fn print_schema(output: &Output) -> Result<CommandExit> {
     Ok(CommandExit::Done)
 }
 
+/// The sign-in at Google of a desk.
+#[cfg(feature = "google")]
+fn at_google<'a>(
+    context: &CommandContext,
+    source: &str,
+    show: impl Fn(&str) + Send + 'a,
+) -> Result<BoxFuture<'a, Result<()>>> {
+    let Some(settings) = context.sources.google(source) else {
+        bail!(
+            "`{source}` is no MCP server over HTTP and no desk with an account of Google: there is \
+             nothing to sign in to"
+        );
+    };
+    Ok(Box::pin(async move {
+        let given = GoogleBackend::sign_in(&settings, show).await;
+        given.map(drop).map_err(|fault| match fault.cause {
+            Some(cause) => anyhow::anyhow!("{}: {cause}", fault.message),
+            None => anyhow::anyhow!(fault.message),
+        })
+    }))
+}
+
+#[cfg(not(feature = "google"))]
+fn at_google<'a>(
+    _: &CommandContext,
+    source: &str,
+    _: impl Fn(&str) + Send + 'a,
+) -> Result<BoxFuture<'a, Result<()>>> {
+    bail!(
+        "`{source}` is no MCP server over HTTP, and this program was built without Google (the \
+         feature `google`): there is nothing to sign in to"
+    )
+}
+
 /// Has the person sign in where the source says, and keeps what they were given.
 pub(crate) fn login(
     context: &CommandContext,
@@ -147,24 +182,13 @@ pub(crate) fn login(
     source: &str,
 ) -> Result<CommandExit> {
     let show = |address: &str| output.note(&format!("Open this address and sign in:\n{address}"));
-    let signing_in: BoxFuture<'_, Result<()>> =
-        match (context.sources.http(source), context.sources.google(source)) {
-            (Some(settings), _) => Box::pin(async move {
-                let show = |address: url::Url| show(address.as_str());
-                Ok(mcp::login(&settings, &context.caller, show).await?)
-            }),
-            (None, Some(settings)) => Box::pin(async move {
-                let given = GoogleBackend::sign_in(&settings, show).await;
-                given.map(drop).map_err(|fault| match fault.cause {
-                    Some(cause) => anyhow!("{}: {cause}", fault.message),
-                    None => anyhow!(fault.message),
-                })
-            }),
-            (None, None) => bail!(
-                "`{source}` is no MCP server over HTTP and no desk with an account of Google: \
-                 there is nothing to sign in to"
-            ),
-        };
+    let signing_in: BoxFuture<'_, Result<()>> = match context.sources.http(source) {
+        Some(settings) => Box::pin(async move {
+            let show = |address: url::Url| show(address.as_str());
+            Ok(mcp::login(&settings, &context.caller, show).await?)
+        }),
+        None => at_google(context, source, show)?,
+    };
     let signed_in = context.runtime.block_on(async {
         tokio::select! {
             signed_in = signing_in => signed_in.map(|()| true),
