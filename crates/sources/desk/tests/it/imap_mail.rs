@@ -214,14 +214,43 @@ async fn a_server_that_lies_neither_hangs_nor_exhausts() {
         assert_eq!(failed.kind, kind, "{said}: {failed:?}");
         assert!(began.elapsed() < Duration::from_secs(10));
     }
-    let deep = format!("* LIST {}\r\nTAG OK\r\n", "(".repeat(100_000));
-    let port = liar(move |_| deep.clone()).await;
+    let deep = |before: &str| format!("* {before}{}\r\nTAG OK\r\n", "(".repeat(100_000));
+    for said in [
+        deep("LIST "),
+        deep("1 FETCH (BODYSTRUCTURE "),
+        "* 1 FETCH (FLAGS ())\r\n".repeat(60_000),
+        // One line, as long as a message may be and longer.
+        format!("* SEARCH{}\r\nTAG OK\r\n", " 1234567".repeat(7 << 20)),
+    ] {
+        let port = liar(move |_| said.clone()).await;
+        let mail = mailbox(&at("imap", port), &at("smtp", port), true);
+        assert_eq!(mail.labels("").await.unwrap_err().kind, BackendErrorKind::Interrupted);
+    }
+}
+
+#[tokio::test]
+async fn what_a_server_says_of_its_own_is_passed_over() {
+    let own = "* X-OWN (1 \"a\" {3}\r\n)\"( data) more\r\n* ESEARCH (TAG \"x\") UID ALL 1:3\r\n\
+               * OK [X-CODE (a \"b\") 1] hello\r\n";
+    let port = liar(move |line| {
+        let said = if line.contains("LIST") {
+            "* LIST (\\X-Own \\HasNoChildren) \"/\" INBOX (X-MORE (1 2))\r\n"
+        } else if line.contains("STATUS") {
+            "* STATUS INBOX (MESSAGES 2 X-OWN (7 8) UNSEEN 1)\r\n"
+        } else if line.contains("EXAMINE") {
+            "* FLAGS (\\Seen \\X-Own project)\r\n"
+        } else {
+            ""
+        };
+        format!("{own}{said}{own}TAG OK [X-CODE] done\r\n")
+    })
+    .await;
     let mail = mailbox(&at("imap", port), &at("smtp", port), true);
-    assert_eq!(mail.labels("").await.unwrap_err().kind, BackendErrorKind::Interrupted);
-    let endless = "* 1 FETCH (FLAGS ())\r\n".repeat(60_000);
-    let port = liar(move |_| endless.clone()).await;
-    let mail = mailbox(&at("imap", port), &at("smtp", port), true);
-    assert_eq!(mail.labels("").await.unwrap_err().kind, BackendErrorKind::Interrupted);
+    let labels = mail.labels("").await.unwrap();
+    let found = |name: &str| labels.iter().find(|label| label.name == name).cloned();
+    let inbox = found("inbox").unwrap();
+    assert_eq!((inbox.total, inbox.unread), (Some(2), Some(1)));
+    assert_eq!(found("project").map(|label| label.total), Some(None), "{labels:?}");
 }
 
 #[tokio::test]
