@@ -56,8 +56,22 @@ pub(crate) fn run(report: &mut RunReport) {
 
 const FUZZ: [&str; 2] = ["--manifest-path", "fuzz/Cargo.toml"];
 /// Of the library: each builds alone.
-const FEATURES: [&str; 15] = [
-    "", "agent", "auth", "basics", "caldav", "config", "desk", "egress", "gateway", "google",
-    "imap", "mcp", "openapi", "postgres", "store",
+const FEATURES: [&str; 16] = [
+    "",
+    "agent",
+    "auth",
+    "basics",
+    "caldav",
+    "config",
+    "desk",
+    "egress",
+    "gateway",
+    "google",
+    "imap",
+    "mcp",
+    "openapi",
+    "postgres",
+    "sentence-model",
+    "store",
 ];
 const DENY: [&str; 3] = ["--", "-D", "warnings"];

@@ -6,8 +6,8 @@
 //!
 //! What reaches beyond the program is behind features, none of which is on by default: `mcp`,
 //! `openapi`, `a2a`, `desk` (with `caldav`, `google` and `imap` for accounts of it), `basics`, `store`,
-//! `postgres`, `auth`, `egress`, `config`, and `full` for all of them. `gateway` adds the whole server,
-//! as `gateway::Gateway`.
+//! `postgres`, `auth`, `egress`, `config` (with `sentence-model` for an embedder in a folder), and `full`
+//! for all of them. `gateway` adds the whole server, as `gateway::Gateway`.
 //!
 //! Tools that live elsewhere come from a `crib.toml`, or from `mcp::McpSource` and
 //! `openapi::ApiSource` given to [`Crib::builder`]:

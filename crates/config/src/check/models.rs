@@ -74,6 +74,12 @@ impl ConfigChecker<'_, '_, '_> {
             self.problem(&place.key(key), message, "take it out");
         }
         let at = place.key("local");
+        if !cfg!(feature = "sentence-model") {
+            let message = "this program was built without models of sentences";
+            let cure = "use one that was built with the feature `sentence-model`, or name an \
+                        `endpoint`";
+            self.problem(&at, message, cure);
+        }
         let path = self.path(folder, &at)?;
         self.needs_folder(&path, &at);
         Some(embedder::EmbedderModelTemplate::Local(path))

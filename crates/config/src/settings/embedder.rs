@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolcrib_embed::{
-    CachedEmbedder, EndpointEmbedder, EndpointSettings, FolderError, LocalEmbedder, Prefixes,
-};
+use toolcrib_embed::{CachedEmbedder, EndpointEmbedder, EndpointSettings, Prefixes};
+#[cfg(feature = "sentence-model")]
+use toolcrib_embed::{FolderError, LocalEmbedder};
 use toolcrib_engine::discovery::SemanticSearch;
 use toolcrib_search::{EmbedError, Embedder};
 use url::Url;
@@ -47,8 +47,15 @@ enum EmbedderModel {
 /// Why an embedder cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum EmbedderError {
+    #[cfg(feature = "sentence-model")]
     #[error("the model in the folder cannot be used")]
     Local(#[from] FolderError),
+    #[cfg(not(feature = "sentence-model"))]
+    #[error(
+        "this program was built without models of sentences: use one that was built with the \
+         feature `sentence-model`, or name an `endpoint`"
+    )]
+    LeftOut,
     #[error("the endpoint of the embeddings cannot be used")]
     Endpoint(#[from] EmbedError),
 }
@@ -79,7 +86,10 @@ impl EmbedderSettings {
     /// `vectors`: where those of tools are kept; its folder must be there.
     pub fn open(self, vectors: Option<PathBuf>) -> Result<Arc<SemanticSearch>, EmbedderError> {
         let embedder: Arc<dyn Embedder> = match self.model {
+            #[cfg(feature = "sentence-model")]
             EmbedderModel::Local(folder) => Arc::new(LocalEmbedder::open(&folder, self.prefixes)?),
+            #[cfg(not(feature = "sentence-model"))]
+            EmbedderModel::Local(_) => return Err(EmbedderError::LeftOut),
             EmbedderModel::Endpoint(settings) => Arc::new(EndpointEmbedder::new(*settings)?),
         };
         let embedder = match vectors {

@@ -47,6 +47,16 @@ fn an_embedder_is_in_one_place_and_has_what_belongs_there() {
     assert_eq!(problems("endpoint = \"https://far.example/v1\"\nmodel = \"m\""), [""; 0]);
 }
 
+/// The checks run it with such a model, and without.
+#[test]
+fn a_model_of_sentences_that_this_program_was_built_without_is_told_at_its_place() {
+    let told = "crib.toml:2:9: embedder.local: this program was built without models of sentences; \
+                use one that was built with the feature `sentence-model`, or name an `endpoint`";
+    let expected: Vec<_> =
+        Some(told).filter(|_| !cfg!(feature = "sentence-model")).into_iter().collect();
+    assert_eq!(problems("local = \"a\""), expected);
+}
+
 #[test]
 fn where_texts_go_is_told_and_the_key_stays_a_secret() {
     let text = "[embedder]\nendpoint = \"https://far.example/v1\"\nmodel = \"m\"\nkey = \

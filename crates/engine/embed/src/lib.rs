@@ -1,15 +1,16 @@
 //! Texts as vectors: a model in a folder that the user names, or an endpoint somewhere.
 //!
-//! Read in this order: [`LocalEmbedder`], [`EndpointEmbedder`], then [`CachedEmbedder`], which
-//! keeps the vectors of tools over a restart.
+//! Read in this order: `LocalEmbedder` (behind the feature `sentence-model`),
+//! [`EndpointEmbedder`], then [`CachedEmbedder`], which keeps the vectors of tools over a restart.
 //!
-//! Nothing is fetched that nobody named: [`LocalEmbedder`] reads its folder, and
+//! Nothing is fetched that nobody named: `LocalEmbedder` reads its folder, and
 //! [`EndpointEmbedder`] asks one address through `egress`.
 
 mod cache;
 mod endpoint;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
+#[cfg(feature = "sentence-model")]
 mod local;
 mod prefixes;
 mod unit_vector;
@@ -22,6 +23,7 @@ use toolcrib_search::{EmbedError, Vector};
 
 pub use cache::CachedEmbedder;
 pub use endpoint::{EndpointEmbedder, EndpointSettings};
+#[cfg(feature = "sentence-model")]
 pub use local::{FolderError, LocalEmbedder};
 pub use prefixes::Prefixes;
 

@@ -20,6 +20,7 @@ impl Prefixes {
     }
 
     /// Others make other vectors.
+    #[cfg(feature = "sentence-model")]
     pub(crate) fn bytes(&self) -> Vec<u8> {
         [self.query.as_bytes(), self.tool.as_bytes()].join(&0)
     }
