@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { accessible, expect, picture, test } from './guard';
 import { Server } from './server';
 
+const XSS = '"><img src=x onerror=alert(1)><script>alert(2)</script>';
 const file = (name: string) => readFileSync(join(import.meta.dirname, name), 'utf8');
 const CRIB = `
 allow = ["*"]
@@ -106,4 +107,40 @@ test('what a hostile server says is text, all of it, and its schema holds nothin
   await expect(page.getByLabel('field_499')).toBeAttached();
   expect(await page.getByLabel('field_500').count()).toBe(0);
   expect(Date.now() - began).toBeLessThan(5000);
+});
+
+test('each field of a tool says who said it, and what would hold otherwise', async ({ page, isMobile }) => {
+  const own = await Server.start('allow = ["*"]\n[[source]]\nid = "basics"\nprefix = ""\nbasics = true\n\n[tool.calculate]\ntitle = "Sums"\n');
+  try {
+    await page.goto(own.link());
+    await page.goto(own.url + '/#/tools/basics/calculate');
+    const said = page.getByRole('region', { name: 'Who says what' });
+    const field = (name: string) => said.locator(`dt:text-is("${name}") + dd`);
+    await expect(field('title')).toHaveText(/^Sums\s*from crib.toml, line 8$/);
+    await expect(field('summary')).toContainText('from the source');
+    await expect(field('retries')).toHaveCount(0);
+    own.run('overlay', 'set', 'tool.calculate.title', XSS, '--for', '1d', '--why', XSS);
+    await expect(field('title')).toContainText('changed by local, today at');
+    await expect(field('title')).toContainText('until tomorrow at');
+    await expect(field('title')).toContainText('crib.toml, line 8 says Sums');
+    await expect(field('title')).toContainText('<script>alert(2)</script>');
+    expect(await page.locator('main img, main script').count()).toBe(0);
+    for (const theme of ['light', 'dark']) {
+      await page.evaluate(theme => (document.documentElement.dataset.theme = theme), theme);
+      await accessible(page);
+      await picture(page, `tool-fields-${theme}-${isMobile ? 'phone' : 'desk'}`);
+    }
+    await said.getByRole('button', { name: 'All 27 fields' }).click();
+    await expect(said.locator('dt')).toHaveCount(27);
+    await expect(field('retries')).toHaveText(/^nothing\s*from the source$/);
+    // Who is no operator is told whose word it is, and no more.
+    const token = own.token('other');
+    await expect.poll(async () => (await fetch(own.url + '/v1/tools', { headers: { authorization: `Bearer ${token}` } })).status).toBe(200);
+    await own.signIn(page, token);
+    await page.goto(own.url + '/#/tools/basics/calculate');
+    await expect(field('title')).toContainText('changed over the file');
+    await expect(said).not.toContainText('local');
+  } finally {
+    own.stop();
+  }
 });

@@ -22,7 +22,7 @@ mod settings;
 mod source;
 
 pub use build::{CribParts, FailedSource, ProfileView, SourceFactory};
-pub use config::overlay::{Overlay, OverlayPath, OverlayRow, OverlayStanding};
+pub use config::overlay::{Overlay, OverlayPath, OverlayRow, OverlayStanding, WrittenField};
 pub use config::parsed::ParsedConfig;
 pub use config::{Config, Profile, StoreBounds, agent_view};
 pub use file::problem::ConfigProblem;

@@ -4,11 +4,13 @@
 mod fold;
 mod path;
 pub(super) mod rows;
+mod written;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use path::OverlayPath;
+pub use written::WrittenField;
 
 use super::foreign::own_words;
 
@@ -85,6 +87,12 @@ impl Overlay {
     /// The same at the place of each row, in the order of the rows; the text is read once.
     pub fn said_of_each(&self, text: &str, file: &str) -> Vec<Value> {
         fold::said_of_each(self, &own_words(text, file))
+    }
+
+    /// What a file says at places of it, each by its keys from the top, in their order; `None`:
+    /// nothing. A source is named by its id: `source`, `github`, `validate`.
+    pub fn written_at(places: &[&[&str]], text: &str, file: &str) -> Vec<Option<WrittenField>> {
+        written::at(places, text, file)
     }
 
     /// When the next row ends by itself, in seconds since 1970.

@@ -80,7 +80,7 @@ impl<'t> TomlDocument<'t> {
         message: impl Into<String>,
         cure: impl Into<String>,
     ) -> ConfigProblem {
-        let line = self.lines.partition_point(|start| *start <= at).max(1);
+        let line = self.line(at);
         let start = self.lines.get(line - 1).copied().unwrap_or_default();
         let before = self.text.get(start..at).unwrap_or_default();
         ConfigProblem {
@@ -91,6 +91,11 @@ impl<'t> TomlDocument<'t> {
             message: message.into(),
             cure: cure.into(),
         }
+    }
+
+    /// The line that a byte of the text stands in, from one.
+    pub(crate) fn line(&self, at: usize) -> usize {
+        self.lines.partition_point(|start| *start <= at).max(1)
     }
 
     pub(crate) fn has(&self, place: &TomlPath) -> bool {

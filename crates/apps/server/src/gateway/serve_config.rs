@@ -11,7 +11,7 @@ use toolcrib_config::{Config, ConfigProblem, ListenerSettings, Overlay, SecretLo
 use super::notices::Notices;
 use crate::config::overlays::{self, OverlayFile};
 use crate::config::{self, LOCK};
-use crate::http::changes::overlay_door::OverlayDoor;
+use crate::http::changes::overlay_door::{FollowedFile, OverlayDoor};
 use crate::http::listen::tls::acceptor;
 use crate::http::rest::sources::pins::LivePins;
 
@@ -87,20 +87,16 @@ impl ServeConfig {
 
     /// By which the page changes fields over it.
     pub(crate) fn overlay_door(&self) -> OverlayDoor {
-        match &self.overlay {
-            None if !self.has_place() => OverlayDoor::off(
-                "the program that serves has no configuration file: give it one, whose fields can \
-                 be changed",
-            ),
-            Some(kept) => {
-                let default = self.text.is_none().then(|| self.default.to_owned());
-                OverlayDoor::of(self.path.clone(), kept.clone(), default)
-            }
-            None => OverlayDoor::off(
-                "the server was started with `--no-overlay`, or has no folder to keep changes in \
-                 (`HOME` or `XDG_STATE_HOME`): start it without the first and with the second",
-            ),
-        }
+        let default = self.text.is_none().then(|| self.default.to_owned());
+        let file = FollowedFile { path: self.path.clone(), default };
+        let why_not = if self.has_place() {
+            "the server was started with `--no-overlay`, or has no folder to keep changes in \
+             (`HOME` or `XDG_STATE_HOME`): start it without the first and with the second"
+        } else {
+            "the program that serves has no configuration file: give it one, whose fields can be \
+             changed"
+        };
+        OverlayDoor::of(file, self.overlay.clone().ok_or(why_not))
     }
 }
 

@@ -36,19 +36,21 @@ pub(super) fn over(overlay: &Overlay, text: &str, now: u64) -> Option<FoldedText
 /// What a text says at a place; `null`: nothing, or nothing that can be read.
 pub(super) fn said(path: &OverlayPath, text: &str) -> Value {
     let Ok(document) = text.parse::<DocumentMut>() else { return Value::Null };
-    match found(path, document.as_table()) {
-        FileValue::Said(value) => value,
-        FileValue::NoOwner => Value::Null,
+    value_at(path, document.as_table()).unwrap_or_default()
+}
+
+/// What a document says at a place; `None`: there is no such source or profile.
+pub(super) fn value_at(path: &OverlayPath, top: &Table) -> Option<Value> {
+    match found(path, top) {
+        FileValue::Said(value) => Some(value),
+        FileValue::NoOwner => None,
     }
 }
 
 /// The same at the place of each row.
 pub(super) fn said_of_each(overlay: &Overlay, text: &str) -> Vec<Value> {
     let document = text.parse::<DocumentMut>().ok();
-    let said = |row: &OverlayRow| match found(&row.path, document.as_ref()?.as_table()) {
-        FileValue::Said(value) => Some(value),
-        FileValue::NoOwner => None,
-    };
+    let said = |row: &OverlayRow| value_at(&row.path, document.as_ref()?.as_table());
     overlay.rows.iter().map(|row| said(row).unwrap_or_default()).collect()
 }
 

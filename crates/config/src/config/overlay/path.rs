@@ -38,6 +38,11 @@ pub(super) enum OverlayField<'p> {
 }
 
 impl OverlayPath {
+    /// A place of the file, whether it may be changed over it or not.
+    pub(super) fn of(keys: &[&str]) -> Self {
+        Self(keys.iter().map(|key| (*key).to_owned()).collect())
+    }
+
     pub(super) fn field(&self) -> Option<OverlayField<'_>> {
         match self.0.as_slice() {
             [rules] => Some(OverlayField::Rules(rules)),

@@ -2,7 +2,7 @@
 
 use toml_edit::{DocumentMut, Item};
 
-use super::path::OverlayField;
+use super::path::{OverlayField, OverlayPath};
 use super::{Overlay, OverlayRow};
 use crate::file::problem::ConfigProblem;
 use crate::file::toml_path::TomlPath;
@@ -13,8 +13,9 @@ pub(in crate::config) struct OverlayRows<'o>(Vec<(String, &'o OverlayRow)>);
 impl<'o> OverlayRows<'o> {
     /// The last row of a place comes first, for it is the one that holds.
     pub(in crate::config) fn of(overlay: &'o Overlay, text: &str) -> Self {
-        let ids = ids(text);
-        let rows = overlay.rows.iter().rev().map(|row| (place(row, &ids).to_string(), row));
+        let ids = text.parse().map(|document| source_ids(&document)).unwrap_or_default();
+        let rows = overlay.rows.iter().rev();
+        let rows = rows.map(|row| (place(&row.path, &ids).to_string(), row));
         Self(rows.collect())
     }
 
@@ -37,8 +38,7 @@ impl<'o> OverlayRows<'o> {
 }
 
 /// The ids of the sources, in the order of the file.
-fn ids(text: &str) -> Vec<Option<String>> {
-    let Ok(document) = text.parse::<DocumentMut>() else { return Vec::new() };
+pub(super) fn source_ids(document: &DocumentMut) -> Vec<Option<String>> {
     let id = |item: Option<&Item>| item.and_then(Item::as_str).map(str::to_owned);
     match document.get("source") {
         Some(Item::ArrayOfTables(tables)) => {
@@ -52,15 +52,16 @@ fn ids(text: &str) -> Vec<Option<String>> {
     }
 }
 
-fn place(row: &OverlayRow, ids: &[Option<String>]) -> TomlPath {
+/// `ids`: those of the sources, in the order of the file.
+pub(super) fn place(path: &OverlayPath, ids: &[Option<String>]) -> TomlPath {
     let top = TomlPath::default();
-    match row.path.field() {
+    match path.field() {
         Some(OverlayField::Source { id, field }) => {
             let index = ids.iter().position(|known| known.as_deref() == Some(id));
             top.key("source").index(index.unwrap_or(ids.len())).key(field)
         }
         Some(OverlayField::Rules(_) | OverlayField::Named { .. }) | None => {
-            row.path.keys().iter().fold(top, |place, key| place.key(key))
+            path.keys().iter().fold(top, |place, key| place.key(key))
         }
     }
 }

@@ -333,7 +333,7 @@ fn unknown(number: &str) -> HttpProblem {
     HttpProblem::new(ProblemKind::UnknownChange, detail)
 }
 
-pub(super) fn time(seconds: u64) -> String {
+pub(crate) fn time(seconds: u64) -> String {
     let at = i64::try_from(seconds).ok().and_then(|at| Timestamp::from_second(at).ok());
     at.map_or_else(|| seconds.to_string(), |at| at.to_string())
 }

@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use tokio::sync::{Notify, watch};
+use toolcrib_config::{Overlay, OverlayStanding};
 
 use crate::config;
-use crate::config::overlays::OverlayFile;
 use crate::config::overlays::overlaid_config::OverlaidConfig;
+use crate::config::overlays::{OverlayFile, now};
 use crate::http::routes::problem::{HttpProblem, ProblemKind};
 
 /// How long a change is waited for until it is in force.
@@ -23,26 +24,46 @@ pub(crate) struct OverlayDoor {
     followed: watch::Sender<u64>,
 }
 
-enum OverlayPlace {
-    File {
-        path: PathBuf,
-        kept: OverlayFile,
-        /// What holds where there is no file.
-        default: Option<String>,
-    },
-    /// There are none, for this reason.
-    Off(&'static str),
+struct OverlayPlace {
+    /// `None`: it is another process that reads it.
+    file: Option<FollowedFile>,
+    /// Where changes over it are kept, or why there are none.
+    kept: Result<OverlayFile, &'static str>,
+}
+
+/// The configuration that is followed.
+pub(crate) struct FollowedFile {
+    pub(crate) path: PathBuf,
+    /// What holds where there is no file.
+    pub(crate) default: Option<String>,
+}
+
+impl FollowedFile {
+    fn text(&self) -> Result<String> {
+        let text = config::file_if_any(&self.path)?.or_else(|| self.default.clone());
+        text.context("the configuration is gone: put it back first")
+    }
+}
+
+/// A configuration and what is changed over it, as both are now.
+pub(crate) struct ServedFile {
+    /// Its path, as people name it.
+    pub(crate) shown: String,
+    pub(crate) text: String,
+    pub(crate) overlay: Overlay,
+    /// What each row comes to, in their order.
+    pub(crate) standings: Vec<OverlayStanding>,
 }
 
 impl OverlayDoor {
-    /// `default`: what the configuration is as long as there is no file.
-    pub(crate) fn of(path: PathBuf, kept: OverlayFile, default: Option<String>) -> Self {
-        Self::at(OverlayPlace::File { path, kept, default })
+    /// `kept`: where changes are kept, or why nothing can be changed here.
+    pub(crate) fn of(file: FollowedFile, kept: Result<OverlayFile, &'static str>) -> Self {
+        Self::at(OverlayPlace { file: Some(file), kept })
     }
 
     /// `why`: why nothing can be changed here.
     pub(crate) fn off(why: &'static str) -> Self {
-        Self::at(OverlayPlace::Off(why))
+        Self::at(OverlayPlace { file: None, kept: Err(why) })
     }
 
     fn at(place: OverlayPlace) -> Self {
@@ -51,18 +72,30 @@ impl OverlayDoor {
 
     /// The file as it is now, with what holds over it.
     pub(super) fn config(&self) -> Result<OverlaidConfig, HttpProblem> {
-        let (path, kept, default) = match &self.place {
-            OverlayPlace::File { path, kept, default } => (path, kept, default),
-            OverlayPlace::Off(why) => {
-                return Err(HttpProblem::new(ProblemKind::OverlayOff, *why));
+        let (file, kept) = match (&self.place.file, &self.place.kept) {
+            (Some(file), Ok(kept)) => (file, kept),
+            (_, Err(why)) => return Err(HttpProblem::new(ProblemKind::OverlayOff, *why)),
+            (None, Ok(_)) => {
+                let why = "no file is followed here";
+                return Err(HttpProblem::new(ProblemKind::OverlayOff, why));
             }
         };
-        let read = || -> Result<OverlaidConfig> {
-            let text = config::file_if_any(path)?.or_else(|| default.clone());
-            let text = text.context("the configuration is gone: put it back first")?;
-            Ok(OverlaidConfig::in_file(path, text, kept.clone()))
+        let text = file.text().map_err(|error| unreadable(&error))?;
+        Ok(OverlaidConfig::in_file(&file.path, text, kept.clone()))
+    }
+
+    /// The same to read, where nothing can be changed too; `None`: no file is followed here.
+    pub(crate) fn served(&self) -> Result<Option<ServedFile>, HttpProblem> {
+        let Some(file) = &self.place.file else { return Ok(None) };
+        let read = || -> Result<ServedFile> {
+            let text = file.text()?;
+            let shown = file.path.display().to_string();
+            let kept = self.place.kept.as_ref().ok();
+            let overlay = kept.map(OverlayFile::read).transpose()?.unwrap_or_default();
+            let standings = overlay.standings(&text, &shown, now());
+            Ok(ServedFile { shown, text, overlay, standings })
         };
-        read().map_err(|error| HttpProblem::new(ProblemKind::Unavailable, format!("{error:#}")))
+        read().map(Some).map_err(|error| unreadable(&error))
     }
 
     /// Resolves when somebody has changed something here.
@@ -82,4 +115,8 @@ impl OverlayDoor {
         let waiting = followed.wait_for(|seen| *seen >= version);
         tokio::time::timeout(PATIENCE, waiting).await.is_ok_and(|seen| seen.is_ok())
     }
+}
+
+fn unreadable(error: &anyhow::Error) -> HttpProblem {
+    HttpProblem::new(ProblemKind::Unavailable, format!("{error:#}"))
 }

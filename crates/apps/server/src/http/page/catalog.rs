@@ -13,6 +13,7 @@ use toolcrib_core::{Catalog, Discovery, Plan, PlanRequest, ToolExplanation, Tool
 use toolcrib_engine::Crib;
 use toolcrib_engine::discovery::{DefinitionTokens, definition_tokens};
 
+use super::provenance::provenance;
 use crate::http::rest::tools::{VisibleTools, unknown};
 use crate::http::routes::problem::{HttpProblem, ProblemKind};
 use crate::http::routes::reply::{HttpReply, json as reply, json_bytes, text};
@@ -146,9 +147,9 @@ pub(crate) fn one(asked: GatewayRequest) -> ReplyFuture {
         let place = catalog.tools().iter().position(|tool| is_it(&tool.spec));
         let listed = place.and_then(|place| catalog.tools().get(place));
         let kept_out = catalog.quarantined().iter().rev().find(|tool| is_it(&tool.spec));
-        let (spec, fingerprint, stale) = match (listed, kept_out) {
-            (Some(tool), _) => (&tool.spec, tool.fingerprint, tool.stale),
-            (None, Some(tool)) => (&tool.spec, tool.fingerprint, false),
+        let (spec, fingerprint, stale, given) = match (listed, kept_out) {
+            (Some(tool), _) => (&tool.spec, tool.fingerprint, tool.stale, Some(tool.tool.spec())),
+            (None, Some(tool)) => (&tool.spec, tool.fingerprint, false, None),
             (None, None) => return Err(unknown(&crib, &plan, name)),
         };
         let is_hidden = listed.is_none() && !matches!(known, VisibleTools::All);
@@ -158,6 +159,7 @@ pub(crate) fn one(asked: GatewayRequest) -> ReplyFuture {
         let why = why.filter(|_| !is_hidden);
         let why = why.ok_or_else(|| unknown(&crib, &plan, name))?;
         let tokens = place.and_then(|place| weighed.tokens.get(place));
+        let fields = provenance(&asked, spec, given)?;
         Ok(reply(&json!({
             "spec": spec.to_json(),
             "signature": toolcrib_json::schema::signature(name, &spec.input.value()),
@@ -166,6 +168,7 @@ pub(crate) fn one(asked: GatewayRequest) -> ReplyFuture {
             "why": why,
             "tokens": tokens,
             "tokens_counted": weighed.counted,
+            "fields": fields,
         })))
     })
 }

@@ -91,6 +91,82 @@ fn one_tool_comes_with_its_schema_its_reason_and_its_cost() {
     assert_eq!(elsewhere.problem(), "404 unknown-tool");
 }
 
+/// A field of a tool, as `from`, what holds, and what its source gave.
+fn origin(tool: &Value, field: &str) -> [Value; 3] {
+    let all = tool["fields"].as_array().unwrap();
+    let own = all.iter().find(|own| own["field"] == field).unwrap();
+    ["from", "value", "given"].map(|key| own[key].clone())
+}
+
+fn field<'t>(tool: &'t Value, field: &str) -> &'t Value {
+    tool["fields"].as_array().unwrap().iter().find(|own| own["field"] == field).unwrap()
+}
+
+const SAID: &str = "allow = [\"*\"]\n\n[[source]]\nid = \"basics\"\nprefix = \"\"\nbasics = true\n\
+    validate = \"strict\"\n\n[tool.calculate]\ntitle = \"Sums\" # ours\ntimeout = \"90s\"\n\n\
+    [tool.calculate.guidance]\nsystem = \"Count.\"\n";
+
+#[test]
+fn each_field_of_a_tool_says_whether_its_source_the_file_or_a_change_has_it() {
+    let folder = Folder::new();
+    folder.write("crib.toml", SAID);
+    let serving = Serving::start_in(folder, &[]);
+    let one = || serving.ask("GET", "/v1/catalog/basics/calculate", "").json();
+    let tool = one();
+    assert_eq!(tool["fields"].as_array().map(Vec::len), Some(27));
+    let summary = tool["spec"]["summary"].clone();
+    assert_eq!(origin(&tool, "summary"), [json!("source"), summary.clone(), summary]);
+    assert_eq!(origin(&tool, "title"), [json!("file"), json!("Sums"), Value::Null]);
+    assert_eq!(origin(&tool, "timeout"), [json!("file"), json!("90s"), Value::Null]);
+    let places = ["title", "timeout", "guidance.system", "validation"]
+        .map(|name| field(&tool, name)["file"].clone());
+    let place =
+        |line: u64, value: &str| json!({ "name": "crib.toml", "line": line, "value": value });
+    let wanted = [place(10, "Sums"), place(11, "90s"), place(14, "Count."), place(7, "strict")];
+    assert_eq!(places, wanted);
+    assert_eq!(field(&tool, "title")["overlay"], Value::Null);
+
+    let body = json!({ "expect": 0, "why": "a trial", "until": "2031-01-31T12:00:00Z", "changes": [
+        { "path": "tool.calculate.title", "value": "More sums" },
+        { "path": "tool.calculate.guidance", "value": { "user": "Add." } },
+    ] });
+    assert_eq!(serving.ask("POST", "/v1/overlay", &body.to_string()).status, 200);
+    let tool = one();
+    assert_eq!(origin(&tool, "title"), [json!("overlay"), json!("More sums"), Value::Null]);
+    assert_eq!(field(&tool, "title")["file"], place(10, "Sums"));
+    let mut change = field(&tool, "title")["overlay"].clone();
+    let at = change["at"].take();
+    assert!(at.as_str().is_some_and(|at| at.ends_with('Z')), "{at}");
+    let row = json!({ "row": 1, "by": "local", "at": null, "until": "2031-01-31T12:00:00Z",
+        "why": "a trial" });
+    assert_eq!(change, row);
+    // A table that takes the place of another one says all that is below it.
+    assert_eq!(origin(&tool, "guidance.system")[..2], [json!("overlay"), json!("")]);
+    assert_eq!(origin(&tool, "guidance.user")[..2], [json!("overlay"), json!("Add.")]);
+
+    // Others are told whose word it is, and no more.
+    let other = serving.token_of("other");
+    let theirs = serving.ask_as(&other, "GET", "/v1/catalog/basics/calculate", "").json();
+    let title = json!({ "field": "title", "value": "More sums", "from": "overlay", "given": null,
+        "file": null, "overlay": null });
+    assert_eq!(*field(&theirs, "title"), title);
+
+    // What a file says that is not in force is nobody's word.
+    serving.folder.write("crib.toml", &SAID.replace("\"90s\"", "\"soon\""));
+    assert!(super::support::eventually(|| origin(&one(), "timeout")[0].is_null()));
+    assert_eq!(origin(&one(), "timeout")[1], "90s");
+}
+
+#[test]
+fn a_server_without_an_overlay_knows_what_its_file_says_too() {
+    let folder = Folder::new();
+    folder.write("crib.toml", SAID);
+    let serving = Serving::start_in(folder, &["--no-overlay"]);
+    let tool = serving.ask("GET", "/v1/catalog/basics/calculate", "").json();
+    assert_eq!(origin(&tool, "title"), [json!("file"), json!("Sums"), Value::Null]);
+    assert_eq!(origin(&tool, "enabled"), [json!("source"), json!(true), json!(true)]);
+}
+
 #[test]
 fn a_call_is_tried_out_in_the_words_of_the_gate_and_does_not_run() {
     let serving = serving();

@@ -104,6 +104,36 @@ pub(crate) fn catalog_tool() -> Value {
         ("why", why),
         ("tokens", json!({ "type": ["integer", "null"], "minimum": 0 })),
         ("tokens_counted", flag()),
+        ("fields", about(list(&tool_field()), "What a file may say of a tool, and who said it.")),
+    ])
+}
+
+/// A field of a tool, and where it comes from.
+fn tool_field() -> Value {
+    let any = |words: &str| json!({ "description": words });
+    let or_null =
+        |schema: Value, words: &str| about(json!({ "anyOf": [schema, { "type": "null" }] }), words);
+    let line = json!({ "type": ["integer", "null"], "minimum": 1 });
+    let file = object(&[
+        ("name", text()),
+        ("line", about(line, "Null: the file is of another program, and says it otherwise.")),
+        ("value", any("What the file says.")),
+    ]);
+    let overlay = object(&[
+        ("row", count()),
+        ("by", text()),
+        ("at", text()),
+        ("until", text_or_null()),
+        ("why", text_or_null()),
+    ]);
+    let from = json!({ "enum": ["source", "file", "overlay", null] });
+    object(&[
+        ("field", about(text(), "As the file names it below `[tool.NAME]`.")),
+        ("value", any("What holds; null: nothing is said.")),
+        ("from", about(from, "Null where the file as it is now is not in force.")),
+        ("given", any("What its source says; null too for whoever is no operator.")),
+        ("file", or_null(file, "Where the file says it; for the operator.")),
+        ("overlay", or_null(overlay, "What is changed over the file; for the operator.")),
     ])
 }
 
