@@ -1,6 +1,7 @@
 //! The one place that reads what is outside of the process: files, standard input, the environment.
 
 pub(crate) mod freezes;
+pub(crate) mod history;
 pub(crate) mod kept_file;
 pub(crate) mod mcp_instances;
 pub(crate) mod overlays;

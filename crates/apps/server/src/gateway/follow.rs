@@ -24,6 +24,7 @@ use crate::config;
 use crate::config::overlays::{self, OverlayFile};
 use crate::config::tokens::{CallerToken, TokenFolder, TokenScan};
 use crate::config::trust::TrustRequest;
+use crate::http::changes::history::note;
 use crate::http::state::GatewayState;
 use crate::secrets;
 
@@ -176,6 +177,10 @@ async fn follow_rest(mut held: WatchedTokens, gateway: &GatewayState, notices: &
         news::of_freezes(&mut thawed, &frozen, &gateway.telemetry, notices);
         let now = gateway.live.crib().catalog();
         news::of_catalog(&seen, &now, &gateway.telemetry.feed);
+        let redefined = news::redefined(&seen, &now);
+        if let Some(history) = gateway.overlay.history().filter(|_| !redefined.is_empty()) {
+            tokio::task::spawn_blocking(move || note(&history, redefined));
+        }
         seen = now;
         // Who lost a name is known when all had their chance.
         if gateway.started.load(Ordering::Relaxed) {

@@ -78,6 +78,7 @@ mod page;
 mod page_calls;
 mod page_events;
 mod page_freeze;
+mod page_history;
 mod page_now;
 mod page_overlay;
 mod page_plan;

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use toolcrib_config::{Config, ConfigProblem, Overlay, OverlayPath, OverlayRow, OverlayStanding};
 
 use super::{OverlayFile, now};
+use crate::config::history::{HistoryEntry, HistoryFile};
 
 /// Longest word of why, in characters.
 pub(crate) const LONGEST_WHY: usize = 500;
@@ -17,6 +18,7 @@ pub(crate) struct OverlaidConfig {
     shown: String,
     pub(crate) text: String,
     file: OverlayFile,
+    history: Option<HistoryFile>,
 }
 
 /// What is to become of the changes.
@@ -56,6 +58,8 @@ pub(crate) struct EditedOverlay {
     pub(crate) gone: Vec<OverlayRow>,
     /// The moment that it was looked at, in seconds since 1970.
     pub(crate) at: u64,
+    /// Why the history does not have it, if it was made.
+    pub(crate) unnoted: Option<String>,
 }
 
 /// What is wrong with a change, and at which place.
@@ -86,7 +90,8 @@ impl OverlaidConfig {
     }
 
     pub(crate) fn in_file(path: &Path, text: String, file: OverlayFile) -> Self {
-        Self { shown: path.display().to_string(), text, file }
+        let history = HistoryFile::of(path);
+        Self { shown: path.display().to_string(), text, file, history }
     }
 
     /// The configuration, as people name it.
@@ -124,14 +129,22 @@ impl OverlaidConfig {
         &self,
         edit: &OverlayEdit,
         expect: Option<u64>,
+        by: &str,
         record: impl FnOnce(&EditedOverlay) -> anyhow::Result<()>,
     ) -> Result<EditedOverlay, OverlayRefusal> {
-        self.file.change(|overlay| {
+        let mut edited = self.file.change(|overlay| -> Result<_, OverlayRefusal> {
             let edited = self.edited(overlay, edit, expect)?;
             record(&edited)?;
             *overlay = edited.after.clone();
             Ok(edited)
-        })
+        })?;
+        // It holds by now, whether that can be noted or not.
+        let gone = edited.gone.iter().map(|row| HistoryEntry::taken_back(row, by, edited.at));
+        let entries = gone.chain(edited.made.iter().map(HistoryEntry::changed)).collect();
+        if let Some(Err(error)) = self.history.as_ref().map(|history| history.add(entries)) {
+            edited.unnoted = Some(format!("{error:#}"));
+        }
+        Ok(edited)
     }
 
     /// The same, and nothing is changed.
@@ -179,7 +192,8 @@ impl OverlaidConfig {
             rows.iter().filter(|row| !other.rows.contains(row)).cloned().collect()
         };
         let (made, gone) = (missing(&after.rows, before), missing(&before.rows, &after));
-        Ok(EditedOverlay { before: before.clone(), after, made, landed, gone, at })
+        let before = before.clone();
+        Ok(EditedOverlay { before, after, made, landed, gone, at, unnoted: None })
     }
 
     /// A row of the same path is replaced, since only one of them could hold; rules are added. Gives

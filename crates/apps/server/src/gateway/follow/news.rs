@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use serde_json::json;
 use toolcrib_config::Overlay;
-use toolcrib_core::Catalog;
+use toolcrib_core::{Catalog, CatalogTool, ToolSpec};
 use toolcrib_engine::catalog::SourceState;
 
+use crate::config::history::HistoryEntry;
 use crate::config::overlays;
 use crate::freeze::FreezeState;
 use crate::gateway::notices::Notices;
@@ -80,6 +81,32 @@ pub(super) fn of_catalog(before: &Arc<Catalog>, now: &Arc<Catalog>, feed: &Event
         names.iter().map(|name| name.as_str()).collect::<Vec<_>>()
     });
     feed.catalog(&added, &removed, &changed);
+}
+
+/// The tools whose sources define them otherwise than before: what is changed of them here is no
+/// other definition.
+pub(super) fn redefined(before: &Arc<Catalog>, now: &Arc<Catalog>) -> Vec<HistoryEntry> {
+    if Arc::ptr_eq(before, now) {
+        return Vec::new();
+    }
+    let key = |spec: &ToolSpec| (spec.origin.source.clone(), spec.name.clone());
+    let old: HashMap<_, _> = before.loaded().iter().map(|tool| (key(&tool.spec), tool)).collect();
+    let given = |tool: &CatalogTool| tool.tool.spec().fingerprint();
+    let changed = now.loaded().iter().filter_map(|tool| {
+        let known = old.get(&key(&tool.spec))?;
+        if known.fingerprint == tool.fingerprint {
+            return None;
+        }
+        let (before, after) = (given(known), given(tool));
+        (before != after).then(|| HistoryEntry::redefined(&tool.spec, before, after))
+    });
+    // One that the pins keep out for it is no more among the tools.
+    let kept_out = now.quarantined().iter().filter_map(|tool| {
+        let known = old.get(&key(&tool.spec)).filter(|_| tool.reason.is_for_acceptance())?;
+        let (before, after) = (known.fingerprint, tool.fingerprint);
+        (before != after).then(|| HistoryEntry::redefined(&tool.spec, before, after))
+    });
+    changed.chain(kept_out).take(MOST_CHANGES).collect()
 }
 
 /// Tells what is frozen by now, whoever did it. `known`: what was told last, as numbers or as the

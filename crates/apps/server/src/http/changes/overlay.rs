@@ -9,6 +9,7 @@ use toolcrib_config::{Overlay, OverlayRow, OverlayStanding};
 use toolcrib_core::{Caller, Fingerprint};
 
 use super::effects::effects;
+use super::history::missing;
 use crate::config::overlays::overlaid_config::{
     self, ChangeProblem, EditedOverlay, FieldChange, FieldChanges, LONGEST_WHY, OverlaidConfig,
     OverlayEdit, OverlayRefusal,
@@ -171,7 +172,11 @@ async fn written(
             let Some(audit) = &telemetry.audit else { return Ok(()) };
             Ok(runtime.block_on(audit.changed(records(edited, &by)))?)
         };
-        let edited = over.edit(&edit, expect, record).map_err(|refusal| refused(refusal, &over))?;
+        let edited = over.edit(&edit, expect, &name(&by), record);
+        let edited = edited.map_err(|refusal| refused(refusal, &over))?;
+        if let Some(cause) = &edited.unnoted {
+            missing(cause);
+        }
         Ok((over, edited))
     });
     writing.await.unwrap_or_else(|_| {
@@ -202,7 +207,7 @@ fn records(edited: &EditedOverlay, by: &Caller) -> Vec<Value> {
 }
 
 /// Who has changed something, in a word.
-fn name(caller: &Caller) -> String {
+pub(crate) fn name(caller: &Caller) -> String {
     let (tenant, subject) = (&caller.tenant, &caller.subject);
     if tenant == LOCAL { subject.clone() } else { format!("{subject} of {tenant}") }
 }

@@ -9,6 +9,7 @@ use tokio::sync::{Notify, watch};
 use toolcrib_config::{Overlay, OverlayStanding};
 
 use crate::config;
+use crate::config::history::HistoryFile;
 use crate::config::overlays::overlaid_config::OverlaidConfig;
 use crate::config::overlays::{OverlayFile, now};
 use crate::http::routes::problem::{HttpProblem, ProblemKind};
@@ -96,6 +97,11 @@ impl OverlayDoor {
             Ok(ServedFile { shown, text, overlay, standings })
         };
         read().map(Some).map_err(|error| unreadable(&error))
+    }
+
+    /// Where it is kept what became of the tools; `None`: nowhere.
+    pub(crate) fn history(&self) -> Option<HistoryFile> {
+        HistoryFile::of(&self.place.file.as_ref()?.path)
     }
 
     /// Resolves when somebody has changed something here.

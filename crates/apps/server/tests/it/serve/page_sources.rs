@@ -165,7 +165,7 @@ fn visible(serving: &Serving) -> Vec<String> {
 }
 
 /// A server whose pins were written for its tools, and whose tools are others now.
-fn changed() -> Serving {
+pub(super) fn changed_source() -> Serving {
     let folder = folder(&json!([tool("one", "Says one."), tool("two", "Says two.")]));
     folder.write("crib.toml", &FILE.replace("id = \"gone\"\n", "id = \"gone\"\nenabled = false\n"));
     let locked = folder.run(&["lock"]);
@@ -183,7 +183,7 @@ fn changed() -> Serving {
 
 #[test]
 fn what_changed_of_a_tool_is_told_field_by_field_with_its_kind() {
-    let serving = changed();
+    let serving = changed_source();
     assert_eq!(visible(&serving), Vec::<String>::new());
     let told = drift(&serving);
     let tools = told["tools"].as_array().unwrap();
@@ -221,7 +221,7 @@ fn what_changed_of_a_tool_is_told_field_by_field_with_its_kind() {
 
 #[test]
 fn a_tool_is_accepted_as_it_was_looked_at_and_as_nothing_else() {
-    let serving = changed();
+    let serving = changed_source();
     let pins = || std::fs::read_to_string(serving.folder.path().join("crib.lock")).unwrap();
     let of = |name: &str| {
         let told = drift(&serving);

@@ -11,7 +11,7 @@ use crate::cli::context::DEFAULT;
 use crate::cli::output::Output;
 use crate::config::overlays::now;
 use crate::config::overlays::overlaid_config::{
-    self, FieldChange, FieldChanges, LONGEST_HOLD, OverlaidConfig, OverlayEdit,
+    self, EditedOverlay, FieldChange, FieldChanges, LONGEST_HOLD, OverlaidConfig, OverlayEdit,
 };
 use crate::config::{self, tokens};
 
@@ -67,7 +67,7 @@ impl OverlayReport {
     }
 
     fn set(&self, output: &Output, changes: FieldChanges) -> Result<CommandExit> {
-        let edited = self.over.edit(&OverlayEdit::Set(changes), None, |_| Ok(()))?;
+        let edited = self.edit(output, &OverlayEdit::Set(changes))?;
         if output.json {
             output.value(&edited.made.first().map_or(Value::Null, |row| json!(row)))?;
         }
@@ -82,8 +82,16 @@ impl OverlayReport {
         Ok(CommandExit::Done)
     }
 
+    fn edit(&self, output: &Output, edit: &OverlayEdit) -> Result<EditedOverlay> {
+        let edited = self.over.edit(edit, None, tokens::LOCAL, |_| Ok(()))?;
+        if let Some(cause) = &edited.unnoted {
+            output.warn(&[format!("the history of the tools lacks it: {cause}")]);
+        }
+        Ok(edited)
+    }
+
     fn take_back(&self, output: &Output, edit: &OverlayEdit) -> Result<CommandExit> {
-        let edited = self.over.edit(edit, None, |_| Ok(()))?;
+        let edited = self.edit(output, edit)?;
         self.taken_back(output, edited.gone.len())
     }
 

@@ -10,6 +10,9 @@ use toolcrib_auth::{AccessLevel, ProtectedResource, needed, reach};
 use toolcrib_core::{SourceId, ToolName, ToolSpec};
 
 use super::pins::kept_out;
+use crate::config::history::{HistoryAct, HistoryEntry};
+use crate::http::changes::history::note;
+use crate::http::changes::overlay::name;
 use crate::http::pipeline::authentication::lacking;
 use crate::http::routes::problem::{HttpProblem, ProblemKind};
 use crate::http::routes::reply::json as reply;
@@ -149,9 +152,7 @@ async fn decided(asked: &GatewayRequest, body: DriftBody) -> Result<Value, HttpP
     };
     let (new, old) = (accepted.clone(), kept.clone());
     let change = move |pins: &mut toolcrib_engine::pins::PinFile| {
-        for spec in &new {
-            pins.accept(spec);
-        }
+        new.iter().for_each(|spec| pins.accept(spec));
         for spec in &old {
             pins.forget(spec);
         }
@@ -162,7 +163,25 @@ async fn decided(asked: &GatewayRequest, body: DriftBody) -> Result<Value, HttpP
         HttpProblem::new(ProblemKind::Unavailable, detail)
     })?;
     gateway.live.crib().judge_again();
+    noted(asked, (&accepted, &kept), body.why.as_deref()).await;
     Ok(json!({ "accepted": accepted.len(), "kept_out": kept.len() }))
+}
+
+/// Puts the decision into the history of its tools. It is in force: whoever asked has its answer,
+/// even if this breaks off.
+async fn noted(
+    asked: &GatewayRequest,
+    (accepted, kept): (&[Arc<ToolSpec>], &[Arc<ToolSpec>]),
+    why: Option<&str>,
+) {
+    let Some(history) = asked.gateway.overlay.history() else { return };
+    let by = name(&asked.caller);
+    let of = |act, specs: &[Arc<ToolSpec>]| -> Vec<_> {
+        specs.iter().map(|spec| HistoryEntry::decided(act, spec, &by, why)).collect()
+    };
+    let mut entries = of(HistoryAct::Accepted, accepted);
+    entries.extend(of(HistoryAct::KeptOut, kept));
+    let _ = tokio::task::spawn_blocking(move || note(&history, entries)).await;
 }
 
 /// The tool, if it is still the one that was looked at.

@@ -59,6 +59,35 @@ pub(crate) fn exported() -> Value {
     ])
 }
 
+/// What became of a tool, newest first.
+pub(crate) fn tool_history() -> Value {
+    let or_null = |schema: Value| json!({ "anyOf": [schema, { "type": "null" }] });
+    let acts = json!(["changed", "taken_back", "accepted", "kept_out", "redefined"]);
+    let value = json!({ "description": "What the field said; null takes it away." });
+    let change = object(&[
+        ("row", about(count(), "Its number in the overlay.")),
+        ("path", text()),
+        ("value", value),
+        ("is_cut", about(flag(), "The value was too long to be kept.")),
+        ("until", text_or_null()),
+    ]);
+    let definition = object(&[("fingerprint", text()), ("before", text_or_null())]);
+    let entry = object(&[
+        ("at", text()),
+        ("act", json!({ "enum": acts })),
+        ("by", about(text_or_null(), "Null: its source.")),
+        ("why", text_or_null()),
+        ("change", about(or_null(change), "Of `changed` and `taken_back`.")),
+        ("definition", about(or_null(definition), "Of the others.")),
+    ]);
+    object(&[
+        ("kept", about(flag(), "Whether there is a place where it is kept.")),
+        ("days", about(count(), "For how long an entry is kept.")),
+        ("total", count()),
+        ("entries", list(&entry)),
+    ])
+}
+
 fn freeze() -> Value {
     let effect = json!({ "enum": ["read", "write", "destroy"] });
     object(&[
