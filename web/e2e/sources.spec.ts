@@ -154,6 +154,59 @@ test('what a source would be is looked at word for word, and nothing is started'
   expect(server.has('started')).toBe(false);
 });
 
+test('a source is added as it was looked at, and is gone at once when it is removed', async ({ page, isMobile }) => {
+  server = await Server.start(CRIB, { 'changing.mjs': file('changing.mjs'), 'tools.json': tools(tool('one', `Says ${XSS}`), tool('two', 'Says two.')) });
+  await page.goto(server.link());
+  await page.goto(server.url + '/#/sources/add');
+  const panel = page.getByRole('region', { name: 'Add a source' });
+  const look = async (server: object) => {
+    await panel.getByLabel(/^Paste it here/).fill(JSON.stringify({ mcpServers: { fresh: server } }));
+    await panel.getByRole('button', { name: 'Look what it would be' }).click();
+  };
+  // A secret goes nowhere, and is not shown again.
+  await look({ command: 'node', args: ['changing.mjs', '--token=ghp_0123456789abcdefghij'], cwd: '.' });
+  await expect(panel.getByText('this looks like a secret')).toBeVisible();
+  await expect(panel.getByRole('button', { name: 'Add it' })).toHaveCount(0);
+  await expect(panel.locator('.argv')).toHaveCount(0);
+  await look({ command: 'node', args: ['changing.mjs'], cwd: '.', env: { API_TOKEN: 'hunter22x' } });
+  await expect(panel.getByText('a secret was pasted, and none is kept here')).toBeVisible();
+  await expect(panel.getByRole('button', { name: 'Add it' })).toHaveCount(0);
+  await look({ command: 'node', args: ['changing.mjs', 'a\u202Eb'], cwd: '.' });
+  await expect(panel.locator('.argv li')).toHaveText(['node', 'changing.mjs', 'aU+202Eb']);
+  await panel.getByRole('button', { name: 'Which tools would it bring?' }).click();
+  await expect(panel.getByText('2 tools')).toBeVisible();
+  await expect(panel.getByText('<script>alert(2)</script>')).toBeVisible();
+  await inBoth(page, `add-source-probed-${isMobile ? 'phone' : 'desk'}`);
+  // The first click only arms, and another text is another program.
+  await panel.getByRole('button', { name: 'Add it' }).click();
+  await expect(panel.getByRole('button', { name: 'Start exactly these 3 words from now on' })).toBeVisible();
+  await panel.getByLabel(/^Paste it here/).press('End');
+  await panel.getByLabel(/^Paste it here/).press('Space');
+  await expect(panel.getByRole('button', { name: /Add it|Start exactly/ })).toHaveCount(0);
+  await panel.getByRole('button', { name: 'Look what it would be' }).click();
+  await panel.getByLabel(/^why/).fill(`to try it ${XSS}`);
+  await panel.getByRole('button', { name: 'Add it' }).click();
+  await panel.getByRole('button', { name: 'Start exactly these 3 words from now on' }).click();
+  const own = page.getByRole('complementary', { name: 'Source' });
+  await expect(own.getByRole('heading', { name: 'Added over the file' })).toBeVisible();
+  await expect(own.getByText('By local,')).toContainText(`to try it ${XSS}`);
+  await expect(own.getByRole('link', { name: 'Show its 2 tools' })).toBeVisible();
+  const names = async () => (await (await fetch(server.url + '/v1/tools?source=fresh', { headers: { authorization: `Bearer ${server.token()}` } })).json()).tools.length;
+  expect(await names()).toBe(2);
+  await inBoth(page, `source-added-${isMobile ? 'phone' : 'desk'}`);
+  await page.goto(server.url + '/#/changes');
+  await expect(page.getByLabel('Difference')).toContainText('+id = "fresh"');
+  await accessible(page);
+  await page.goto(server.url + '/#/sources/fresh');
+  await own.getByRole('button', { name: 'Remove it' }).click();
+  await expect(page.locator('button.of-source', { hasText: 'fresh' })).toHaveCount(0);
+  expect(await names()).toBe(0);
+  // It comes back as it was, word for word.
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect.poll(names).toBe(2);
+  expect(server.run('overlay', 'show')).toContain('starts ["node","changing.mjs","a\\u{202e}b"]');
+});
+
 test('whoever is no admin is told that sources and rules are not for it', async ({ page }) => {
   server = await Server.start(CRIB, { 'changing.mjs': file('changing.mjs'), 'tools.json': '[]' });
   const token = server.token('other');

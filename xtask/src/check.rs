@@ -28,7 +28,7 @@ pub(crate) fn run(report: &mut RunReport) {
     }
     let check = ["check", "--quiet", "-p", "toolcrib-server", "--no-default-features"];
     report.step(
-        "binary without accounts of the desk",
+        "binary with its command line alone",
         cargo().args(check).args(["--features", "cli"]),
     );
     report.step(

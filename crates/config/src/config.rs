@@ -243,6 +243,14 @@ impl Config {
         self.points.iter().filter(is_assigned).cloned().collect()
     }
 
+    /// The same without these sources.
+    #[must_use]
+    pub fn without(&self, sources: &[SourceId]) -> Self {
+        let mut rest = self.clone();
+        rest.sources.retain(|entry| !sources.contains(&entry.id));
+        rest
+    }
+
     /// The names of the sources that are to be used, in their order.
     pub fn sources(&self) -> impl Iterator<Item = &SourceId> {
         self.sources.iter().filter(|entry| entry.enabled).map(|entry| &entry.id)

@@ -29,6 +29,7 @@ pub use address::{AddressKind, of_address};
 pub use file_format::ImportFormat;
 pub(crate) use file_format::MOST_ASSIGNED;
 pub use notes::ImportNote;
+pub(crate) use write::quoted;
 
 /// A file of another program, written anew.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

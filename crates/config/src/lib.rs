@@ -22,13 +22,16 @@ mod settings;
 mod source;
 
 pub use build::{CribParts, FailedSource, ProfileView, SourceFactory};
-pub use config::overlay::{Overlay, OverlayPath, OverlayRow, OverlayStanding, WrittenField};
+pub use config::overlay::{
+    AddedSource, Overlay, OverlayPath, OverlayRow, OverlayStanding, WrittenField, added_sources,
+};
 pub use config::parsed::ParsedConfig;
 pub use config::{Config, Profile, StoreBounds, agent_view};
 pub use file::problem::ConfigProblem;
 pub use file::schema::schema;
 pub use import::{ImportError, ImportedConfig, import};
 pub use live::{ApplyError, ConfigChange, Environment, LiveConfig, OpenError, ViewHook};
+pub use report::literal_mask::without_secrets;
 pub use report::name_conflicts::{kept_out, set_aside};
 pub use report::outline::{SourceKind, SourceOutline};
 pub use report::trust::Disclosure;

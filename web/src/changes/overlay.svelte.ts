@@ -122,7 +122,25 @@ async function refused(intent: Intent, problem: Problem): Promise<void> {
   question = { intent, theirs: (told?.rows ?? []).filter(row => intent.changes.some(change => change.path === row.path)) };
 }
 
-export const undo = (rows: Change[]): Promise<void> =>
+/** What somebody wants as a source: one of these. */
+export type Wish = { snippet?: string; document?: string; card?: string; server?: string };
+
+/** Adds sources over the file, or tries it. `starts`: the programs, word for word, as the person has seen them. */
+export async function addSources(wish: Wish, starts: string[][], why: string, isTrial: boolean): Promise<Edited | Problem> {
+  if (!told) await load();
+  try {
+    const body = { ...wish, starts, expect: told?.version ?? 0, dry_run: isTrial, ...(why && { why }) };
+    const { data, error } = await api.POST('/v1/sources', { body });
+    if (data && !isTrial) told = data;
+    // Of another version the person looks again.
+    if (error?.type === 'urn:toolcrib:problem:version-conflict') await load();
+    return data ?? error;
+  } catch (error) {
+    return unheard(error);
+  }
+}
+
+export const undo = (rows: Pick<Change, 'path' | 'id'>[]): Promise<void> =>
   act({ changes: rows.map(({ path, id }) => ({ path, unset: true, row: id })), done: rows.length === 1 ? 'Taken back.' : `${rows.length} changes taken back.` });
 
 export async function exported(form: 'toml' | 'patch'): Promise<{ text: string; masked: boolean } | Problem> {

@@ -1,16 +1,18 @@
-//! Single fields that hold over the file: changed while it serves, dated, and taken back at will.
+//! Single fields and whole sources that hold over the file: changed while it serves, dated, and taken back at will.
 //! The file itself is never written.
 
+mod added_source;
 mod fold;
 mod path;
 pub(super) mod rows;
+mod toml_value;
 mod written;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub use added_source::{AddedSource, added_sources};
 pub use path::OverlayPath;
-pub use written::WrittenField;
 
 use super::foreign::own_words;
 
@@ -33,7 +35,7 @@ pub struct OverlayRow {
     /// As the file would name it: `tool.github__delete_repo.enabled`.
     pub path: OverlayPath,
     /// What it says now; `null` takes the field away. At `allow`, `ask` and `deny` of the top a
-    /// list, whose entries stand behind those of the file.
+    /// list, whose entries stand behind those of the file; of a whole source its table, without `id`.
     pub value: Value,
     /// What the file said when the row was made; `null`: nothing.
     #[serde(default)]
@@ -56,12 +58,21 @@ pub enum OverlayStanding {
     InForce,
     /// It is in force, and the file no longer says what it said when the row was made.
     FileDiffers,
-    /// The file says the same by now: the row does nothing.
+    /// The file says the same by now, or has a source of this id: the row does nothing.
     Landed,
     /// The source or the profile of it is gone: it does nothing until that is there again.
     Orphan,
     /// Its time is over: it does nothing.
     Over,
+}
+
+/// A field as a file has it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WrittenField {
+    pub value: Value,
+    /// The line that its value begins in, from one; `None`: the file is of another program, and
+    /// says it in other words.
+    pub line: Option<usize>,
 }
 
 impl Overlay {
@@ -93,6 +104,15 @@ impl Overlay {
     /// nothing. A source is named by its id: `source`, `github`, `validate`.
     pub fn written_at(places: &[&[&str]], text: &str, file: &str) -> Vec<Option<WrittenField>> {
         written::at(places, text, file)
+    }
+
+    /// The rows that add a source to the text of a file, at a time in seconds since 1970.
+    pub fn sources(&self, text: &str, file: &str, now: u64) -> Vec<&OverlayRow> {
+        let standings = self.standings(text, file, now);
+        let rows = self.rows.iter().zip(standings).filter(|(row, standing)| {
+            row.path.is_source() && *standing == OverlayStanding::InForce
+        });
+        rows.map(|(row, _)| row).collect()
     }
 
     /// When the next row ends by itself, in seconds since 1970.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::foreign::{ForeignFile, own_words};
+use super::foreign::ForeignFile;
 use super::overlay::Overlay;
 use super::overlay::rows::OverlayRows;
 use super::{Config, in_order};
@@ -82,9 +82,9 @@ impl Config {
         let Some(config) = alone.config.as_ref().filter(|_| !overlay.rows.is_empty()) else {
             return alone;
         };
-        let own = own_words(text, file);
-        let mut read = Self::read_own(&overlay.folded(text, file, now), file);
-        let rows = OverlayRows::of(overlay, &own);
+        let folded = overlay.folded(text, file, now);
+        let mut read = Self::read_own(&folded, file);
+        let rows = OverlayRows::of(overlay, &folded);
         read.problems.iter_mut().for_each(|problem| rows.place(problem));
         let known = alone.warnings.iter().map(|warning| (&warning.path, &warning.message));
         let known: Vec<_> = known.collect();

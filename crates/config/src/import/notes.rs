@@ -13,6 +13,9 @@ pub struct ImportNote {
     /// Whether it is right as it stands, unless the reader knows better.
     #[serde(skip)]
     pub is_remark: bool,
+    /// Whether it is about a secret, or what looks like one, that stood there word for word.
+    #[serde(skip)]
+    pub is_secret: bool,
 }
 
 /// Collects notes while one source after the other is read.
@@ -24,19 +27,35 @@ pub(super) struct ImportNotes {
 
 impl ImportNotes {
     pub(super) fn add(&mut self, text: impl Into<String>) {
-        let source = self.source.clone();
-        self.list.push(ImportNote { source, text: text.into(), export: None, is_remark: false });
+        let note = self.note(text.into());
+        self.list.push(note);
+    }
+
+    /// A secret that is taken as it stands, or left out.
+    pub(super) fn secret(&mut self, text: impl Into<String>) {
+        let note = self.note(text.into());
+        self.list.push(ImportNote { is_secret: true, ..note });
     }
 
     /// What is right as it stands, unless the reader knows better.
     pub(super) fn remark(&mut self, text: impl Into<String>) {
-        let source = self.source.clone();
-        self.list.push(ImportNote { source, text: text.into(), export: None, is_remark: true });
+        let note = self.note(text.into());
+        self.list.push(ImportNote { is_remark: true, ..note });
     }
 
     pub(super) fn export(&mut self, variable: &str, text: impl Into<String>) {
-        let export = Some(variable.to_owned());
-        let (source, text) = (self.source.clone(), text.into());
-        self.list.push(ImportNote { source, text, export, is_remark: false });
+        let note = self.note(text.into());
+        self.list.push(ImportNote { export: Some(variable.to_owned()), ..note });
+    }
+
+    /// A secret in whose place the variable stands.
+    pub(super) fn secret_export(&mut self, variable: &str, text: impl Into<String>) {
+        let (note, export) = (self.note(text.into()), Some(variable.to_owned()));
+        self.list.push(ImportNote { export, is_secret: true, ..note });
+    }
+
+    fn note(&self, text: String) -> ImportNote {
+        let source = self.source.clone();
+        ImportNote { source, text, export: None, is_remark: false, is_secret: false }
     }
 }

@@ -161,7 +161,7 @@ impl<'v> ImportSecrets<'v> {
         let is_new = self.given.insert(variable.clone(), value.to_owned()).is_none();
         if is_new {
             let text = "the value is not copied: export it under this name";
-            notes.export(&variable, text);
+            notes.secret_export(&variable, text);
         }
         format!("${{env:{variable}}}")
     }

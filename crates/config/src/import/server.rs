@@ -219,7 +219,7 @@ impl ImportedSource {
             *word = word.replace('\0', "?");
         }
         if literal_secret::argument_is_secret(before, word) {
-            notes.add(format!(
+            notes.secret(format!(
                 "argument {index} looks like a secret, and everybody on the machine can read \
                  arguments: hand it over in `env` if the server can take it there"
             ));
@@ -253,11 +253,16 @@ impl ImportedSource {
         // Nobody sends it, so it is there for somebody else.
         url.set_fragment(None);
         if literal_secret::has_random_path(url.as_str().split('?').next().unwrap_or_default()) {
-            notes.add("a part of its address looks like a secret: keep the new file to yourself");
+            notes
+                .secret("a part of its address looks like a secret: keep the new file to yourself");
         }
         let pairs: Vec<(String, String)> = url.query_pairs().into_owned().collect();
         if is_login || pairs.iter().any(is_secret) {
-            self.turn_off("its address held a secret, which is left out: use `headers`", notes);
+            self.is_enabled = false;
+            notes.secret(
+                "its address held a secret, which is left out: use `headers`; then set \
+                 `enabled = true`",
+            );
             // Neither can fail where there is a host.
             let _ = url.set_username("");
             let _ = url.set_password(None);

@@ -109,7 +109,7 @@ fn key(name: &str) -> String {
 }
 
 /// A TOML string on one line, in which nothing is hidden from the eye.
-pub(super) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let mut out = String::from('"');
     for letter in text.chars() {
         match letter {

@@ -1,5 +1,7 @@
 //! Texts that look like a secret that somebody wrote down.
 
+use url::Url;
+
 /// How tokens of well-known services begin, and how long they are at least.
 const SHAPES: [(&str, usize); 14] = [
     ("sk-", 20),
@@ -35,6 +37,12 @@ const NAMES: [&str; 13] = [
     "webhook",
 ];
 
+/// Keys whose values look like secrets, and are none.
+pub(crate) const HARMLESS: [&str; 5] = ["client_id", "scopes", "input_schema", "keys", "limits"];
+
+/// Keys that sound as if a secret stood there.
+const PLACES: [&str; 2] = ["tokens", "token_url"];
+
 /// Shortest text that is judged by its letters alone.
 const SHORTEST: usize = 20;
 
@@ -46,6 +54,30 @@ pub(crate) fn looks_secret(name: &str, text: &str) -> bool {
         || text.split_whitespace().any(is_random)
         || holds_named(text)
         || has_random_path(text)
+}
+
+/// Whether a secret stands word for word at a place of a file that has this name. What stands beside
+/// references is judged without the name, which is about the whole.
+pub(crate) fn is_literal_secret(name: &str, text: &str) -> bool {
+    let (mut beside, mut rest) = (String::new(), text);
+    while let Some((before, after)) = rest.split_once("${") {
+        beside.push_str(before);
+        beside.push(' ');
+        rest = after.split_once('}').map_or("", |(_, after)| after);
+    }
+    if rest.len() < text.len() {
+        return looks_secret("", (beside + rest).trim());
+    }
+    let name = if PLACES.contains(&name) { "" } else { name };
+    looks_secret(name, text) || Url::parse(text).is_ok_and(|url| holds_secret(&url))
+}
+
+/// Whether an address holds a login, or a secret among its parameters.
+pub(crate) fn holds_secret(url: &Url) -> bool {
+    let is_secret = |name: &str, value: &str| names_secret(name) || looks_secret(name, value);
+    !url.username().is_empty()
+        || url.password().is_some()
+        || url.query_pairs().any(|(name, value)| is_secret(&name, &value))
 }
 
 /// Whether a value under a secret's name stands within: `Server=db;Password=..`, `API_KEY=..`,

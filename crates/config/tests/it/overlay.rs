@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use toolcrib_config::{Config, Overlay, OverlayPath, OverlayRow, OverlayStanding};
+use toolcrib_config::{AddedSource, Config, Overlay, OverlayPath, OverlayRow, OverlayStanding};
 
 const FILE: &str = r#"# The tools of the office.
 allow = ["*"]  # for now
@@ -98,6 +98,108 @@ fn a_row_tells_what_it_comes_to_when_the_file_moves_beneath_it() {
     assert_eq!(overlay.folded(moved, "crib.toml", NOW), moved.replace("\"2s\"", "\"1s\""));
     assert_eq!(overlay.next_end(NOW - 1), Some(NOW));
     assert_eq!(overlay.next_end(NOW), None);
+}
+
+#[test]
+fn a_source_that_a_row_adds_stands_behind_those_of_the_file_until_the_file_has_it() {
+    let overlay = over(&[
+        ("source.web.timeout", json!("9s")),
+        ("source.web", json!({ "mcp": { "url": "https://x.example/\u{202e}" }, "prefix": "w" })),
+        ("source.one.enabled", json!(false)),
+    ]);
+    let [in_force, landed, orphan] =
+        [OverlayStanding::InForce, OverlayStanding::Landed, OverlayStanding::Orphan];
+    // A field of it holds, whichever came first.
+    assert_eq!(overlay.standings(FILE, "crib.toml", NOW), [in_force, in_force, orphan]);
+    let folded = overlay.folded(FILE, "crib.toml", NOW);
+    let added = "basics = [\"time_now\", \"calculate\"]\n\n[[source]]\nid = \"web\"\n\
+                 prefix = \"w\"\ntimeout = \"9s\"\n\n[source.mcp]\n\
+                 url = \"https://x.example/\\U0000202E\"\n";
+    assert!(folded.contains(added), "{folded}");
+    let ids = |overlay: &Overlay, text: &str| -> Vec<String> {
+        overlay.sources(text, "crib.toml", NOW).iter().map(|row| row.path.to_string()).collect()
+    };
+    assert_eq!(ids(&overlay, FILE), ["source.web"]);
+    // Sources may also stand in a list on one line, or not at all.
+    for text in ["source = [{ id = \"one\", basics = true }]\n", ""] {
+        let read = Config::read(&overlay.folded(text, "crib.toml", NOW), "crib.toml");
+        let config = read.config.unwrap_or_else(|| unreachable!("{:?}", read.problems));
+        assert_eq!(config.sources().last().map(ToString::to_string).as_deref(), Some("web"));
+    }
+    // The file holds, whatever it says of that id; the field holds over it then.
+    let has_it = format!("{FILE}\n[[source]]\nid = \"web\"\nbasics = true\n");
+    let differs = OverlayStanding::FileDiffers;
+    let standings = overlay.standings(&has_it, "crib.toml", NOW);
+    assert!(standings[0] == in_force || standings[0] == differs, "{standings:?}");
+    assert_eq!(standings[1..], [landed, orphan]);
+    assert_eq!(ids(&overlay, &has_it), Vec::<String>::new());
+    let gone = Overlay { rows: overlay.rows[..1].to_vec(), ..overlay };
+    assert_eq!(gone.standings(FILE, "crib.toml", NOW), [orphan]);
+}
+
+#[test]
+fn what_is_wrong_with_an_added_source_is_told_at_its_place_within_it() {
+    let rows = [
+        ("source.web", json!({ "mcp": { "comand": ["x"] } })),
+        ("source.two", json!({ "basics": true, "mcp": { "url": "https://x.example" } })),
+        ("source.\"a b\"", json!({ "basics": true })),
+    ];
+    let read = Config::read_over(FILE, "crib.toml", &over(&rows), NOW);
+    let told: Vec<_> = read.problems.iter().map(ToString::to_string).collect();
+    for start in [
+        "overlay:1:1: source.web.mcp.comand: unknown key; did you mean `command`?",
+        "overlay:2:1: source.two.basics: a source is one thing",
+        "overlay:3:1: source.\"a b\".id: this cannot name a source",
+    ] {
+        assert!(told.iter().any(|line| line.starts_with(start)), "{start}: {told:#?}");
+    }
+}
+
+#[test]
+fn secrets_and_ways_to_this_machine_are_found_in_an_added_source() {
+    let secrets = |value: Value| AddedSource::of(&value).unwrap().literal_secrets();
+    let local = |value: Value| AddedSource::of(&value).unwrap().uses_machine();
+    let harmless = json!({ "timeout": "5s", "include": ["get_*"], "mcp": {
+        "url": "https://x.example/mcp?page=1", "bearer": "${env:A}",
+        "headers": { "Authorization": "Bearer ${env:A}", "Accept": "text/plain" },
+        "oauth": { "client_id": "q7Zr2Kp9Lx4Tn8Vb3Ws6", "client_secret": "${env:B}" },
+        "limits": { "message": "1MiB" },
+    } });
+    assert_eq!((secrets(harmless.clone()), local(harmless)), (vec![], false));
+    let api = json!({ "openapi": { "document": "https://x.example/api.json", "auth": {
+        "client_credentials": { "token_url": "https://x.example/token", "client_id": "crib",
+            "client_secret": "${env:A}" } } } });
+    assert_eq!((secrets(api.clone()), local(api)), (vec![], false));
+    let hidden = json!({ "mcp": {
+        "command": ["x", "--token", "hunter22x", "--port", "80", "--key=hunter22x"],
+        "env": { "API_KEY": "hunter22x", "MODE": "fast", "MIXED": "ghp_0123456789abcdefghij${env:A}" },
+        "oauth": { "client_secret": "hunter22x" },
+    }, "a2a": { "card": "https://ann:hunter22x@x.example", "auth": { "basic": { "password": "hunter22x" } } } });
+    assert_eq!(
+        secrets(hidden),
+        [
+            "mcp.command[2]",
+            "mcp.command[5]",
+            "mcp.env.API_KEY",
+            "mcp.env.MIXED",
+            "mcp.oauth.client_secret",
+            "a2a.card",
+            "a2a.auth.basic.password",
+        ]
+    );
+    for value in [
+        json!({ "mcp": { "command": ["x"] } }),
+        json!({ "mcp": { "url": "https://x.example", "command": ["x"] } }),
+        json!({ "mcp": { "url": "https://x.example", "bearer": "${file:/etc/key}" } }),
+        json!({ "mcp": { "url": "https://x.example", "private": ["10.0.0.0/8"] } }),
+        json!({ "mcp": { "url": "https://x.example", "oauth": { "tokens": "t.json" } } }),
+        json!({ "openapi": { "document": "api.json" } }),
+        json!({ "a2a": { "card": "https://x.example", "headers": { "X": "${file:k}" } } }),
+        json!({ "desk": {} }),
+        json!({ "other": 1 }),
+    ] {
+        assert!(local(value.clone()), "{value}");
+    }
 }
 
 #[test]

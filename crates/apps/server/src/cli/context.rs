@@ -25,6 +25,7 @@ use super::signals::told_to_end;
 use super::trust;
 use crate::config::freezes::FreezeFile;
 use crate::config::overlays;
+use crate::config::trust::OverFile;
 use crate::freeze::{FreezeGuard, FreezePolicy};
 use crate::gateway::follow::toolset_splits;
 use crate::gateway::hints;
@@ -211,10 +212,11 @@ pub(super) fn found(global: &GlobalArgs, output: &Output) -> Result<CommandConfi
     }
     let is_there = named.is_some();
     let (path, text) = named.unwrap_or_else(|| (CONFIG.into(), DEFAULT.to_owned()));
-    let mut checked = read(&path, &text, output)?;
+    let (held, at) = (overlays::overlay(&path)?, overlays::now());
+    let over = OverFile { text: &text, held: &held, at };
+    let mut checked = read(&path, over, output)?;
     if is_there && global.config.is_none() {
-        let alone = || Config::read(&text, &path.display().to_string()).config;
-        trust::pass(&path, &mut checked, alone, output)?;
+        trust::pass(&path, &mut checked, over, output)?;
     }
     Ok(CommandConfig { path, checked, is_there })
 }
@@ -228,9 +230,9 @@ fn configuration(global: &GlobalArgs) -> Result<Option<(PathBuf, String)>> {
 }
 
 /// A configuration without a problem; what is doubtful is told.
-fn read(path: &Path, text: &str, output: &Output) -> Result<Config> {
-    let held = overlays::overlay(path)?;
-    let read = Config::read_over(text, &path.display().to_string(), &held, overlays::now());
+fn read(path: &Path, over: OverFile<'_>, output: &Output) -> Result<Config> {
+    let OverFile { text, held, at } = over;
+    let read = Config::read_over(text, &path.display().to_string(), held, at);
     output.warn(&read.warnings);
     read.config.ok_or_else(|| {
         let lines: Vec<_> = read.problems.iter().map(ToString::to_string).collect();

@@ -7,17 +7,17 @@ use toolcrib_config::Config;
 
 use super::output::Output;
 use crate::config;
-use crate::config::trust::TrustRequest;
+use crate::config::trust::{OverFile, TrustRequest};
 
 /// Passes a file that was found if it is trusted, or if a person says so now; see
 /// [`TrustRequest::untrusted`].
 pub(super) fn pass(
     path: &Path,
     file: &mut Config,
-    alone: impl FnOnce() -> Option<Config>,
+    over: OverFile<'_>,
     output: &Output,
 ) -> Result<()> {
-    let Some(wishes) = TrustRequest::untrusted(path, file, alone) else { return Ok(()) };
+    let Some(wishes) = TrustRequest::untrusted(path, file, over) else { return Ok(()) };
     if !config::person_is_there() {
         bail!("{}\n{}", wishes.told(), wishes.cure());
     }

@@ -1,6 +1,8 @@
 //! What holds over a configuration on this machine: one file for each, in the state folder, so that
 //! a folder that somebody else wrote brings none along.
 
+mod added_sources;
+pub(crate) mod change_problem;
 pub(crate) mod overlaid_config;
 
 use std::path::Path;

@@ -9,10 +9,28 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, anyhow};
 use serde_json::json;
-use toolcrib_config::{Config, Disclosure};
-use toolcrib_core::Fingerprint;
+use toolcrib_config::{Config, Disclosure, Overlay};
+use toolcrib_core::{Fingerprint, SourceId};
 
 use super::{person_is_there, private_folder, state_folder};
+
+/// The text of a file, and what holds over it at a moment.
+#[derive(Clone, Copy)]
+pub(crate) struct OverFile<'f> {
+    pub(crate) text: &'f str,
+    pub(crate) held: &'f Overlay,
+    /// In seconds since 1970.
+    pub(crate) at: u64,
+}
+
+impl OverFile<'_> {
+    /// The sources that are added over it.
+    pub(crate) fn added(&self, path: &Path) -> Vec<SourceId> {
+        let rows = self.held.sources(self.text, &path.display().to_string(), self.at);
+        let ids = rows.iter().filter_map(|row| row.path.keys().get(1));
+        ids.map(SourceId::new).collect()
+    }
+}
 
 /// What a file would do, and where it is remembered that it may.
 pub(crate) struct TrustRequest {
@@ -26,10 +44,12 @@ pub(crate) struct TrustRequest {
 
 impl TrustRequest {
     /// `None`: it starts nothing and asks nobody. Holds the file to what is told: reads the
-    /// documents that say where its secrets go, and blocks meanwhile.
-    pub(crate) fn of(path: &Path, file: &mut Config) -> Option<Self> {
+    /// documents that say where its secrets go, and blocks meanwhile. `added`: sources that stand
+    /// over the file by the word of this user, so that nobody is asked about them again.
+    pub(crate) fn of(path: &Path, file: &mut Config, added: &[SourceId]) -> Option<Self> {
         file.hold();
-        let (lines, masked) = (file.reaches(Disclosure::Whole), file.reaches(Disclosure::Masked));
+        let own = file.without(added);
+        let (lines, masked) = (own.reaches(Disclosure::Whole), own.reaches(Disclosure::Masked));
         if lines.is_empty() {
             return None;
         }
@@ -41,14 +61,12 @@ impl TrustRequest {
     }
 
     /// What must be trusted first. What was changed over the file needs no trust of its own where it
-    /// only takes away from what the file does `alone`, and that is trusted.
-    pub(crate) fn untrusted(
-        path: &Path,
-        file: &mut Config,
-        alone: impl FnOnce() -> Option<Config>,
-    ) -> Option<Self> {
-        let wishes = Self::of(path, file).filter(|wishes| !wishes.is_trusted())?;
-        let own = alone().and_then(|mut alone| Self::of(path, &mut alone));
+    /// only takes away from what the file does alone, and that is trusted.
+    pub(crate) fn untrusted(path: &Path, file: &mut Config, over: OverFile<'_>) -> Option<Self> {
+        let wishes =
+            Self::of(path, file, &over.added(path)).filter(|wishes| !wishes.is_trusted())?;
+        let alone = Config::read(over.text, &path.display().to_string()).config;
+        let own = alone.and_then(|mut alone| Self::of(path, &mut alone, &[]));
         let is_less = own.is_some_and(|own| {
             own.is_trusted() && wishes.lines.iter().all(|line| own.lines.contains(line))
         });

@@ -23,8 +23,9 @@ use super::serve_config::ServeConfig;
 use crate::config;
 use crate::config::overlays::{self, OverlayFile};
 use crate::config::tokens::{CallerToken, TokenFolder, TokenScan};
-use crate::config::trust::TrustRequest;
+use crate::config::trust::{OverFile, TrustRequest};
 use crate::http::changes::history::note;
+use crate::http::changes::overlay_door::FollowedOverlay;
 use crate::http::state::GatewayState;
 use crate::secrets;
 
@@ -125,7 +126,8 @@ async fn follow_file(
                     end = held.next_end(overlays::now());
                     let wishes = (&mut file, &wishes, &askers);
                     distrusted = reload(wishes, (text, &held), gateway, notices).await;
-                    gateway.overlay.follows(held.version);
+                    let added = file.added(&held, overlays::now());
+                    gateway.overlay.follows(FollowedOverlay { version: held.version, added });
                     news::of_overlay(&told, &held, &gateway.telemetry);
                     told = held;
                 }
@@ -258,7 +260,7 @@ async fn reload(
     let read = Config::read_over(own, &name, held, now);
     let applied = match read.config {
         None => Err(ApplyError::File(read.problems)),
-        Some(config) => match passed(config, (file, own)) {
+        Some(config) => match passed(config, file, OverFile { text: own, held, at: now }) {
             Ok(config) => gateway.live.apply(&config).await.map(|change| (change, config)),
             Err(wishes) => {
                 let told = wishes.told();
@@ -307,15 +309,17 @@ fn wish<T: PartialEq>(sender: &watch::Sender<T>, wanted: T) {
 }
 
 /// The file, if it was named or is trusted, and held then to what is told of it.
-fn passed(mut config: Config, (file, text): (&ServeConfig, &str)) -> Result<Config, TrustRequest> {
+fn passed(
+    mut config: Config,
+    file: &ServeConfig,
+    over: OverFile<'_>,
+) -> Result<Config, TrustRequest> {
     if !file.is_found {
         return Ok(config);
     }
     // A large document takes a moment, in which the thread serves nobody.
-    let wishes = tokio::task::block_in_place(|| {
-        let alone = || Config::read(text, &file.path.display().to_string()).config;
-        TrustRequest::untrusted(&file.path, &mut config, alone)
-    });
+    let wishes =
+        tokio::task::block_in_place(|| TrustRequest::untrusted(&file.path, &mut config, over));
     match wishes {
         None => Ok(config),
         Some(wishes) => Err(wishes),

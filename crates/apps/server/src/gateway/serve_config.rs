@@ -6,12 +6,14 @@ use std::sync::Arc;
 use anyhow::{Context, Result, anyhow};
 use tokio_rustls::TlsAcceptor;
 use toolcrib_auth::SigningKey;
-use toolcrib_config::{Config, ConfigProblem, ListenerSettings, Overlay, SecretLookup as _};
+use toolcrib_config::{
+    Config, ConfigProblem, ListenerSettings, Overlay, OverlayRow, SecretLookup as _,
+};
 
 use super::notices::Notices;
 use crate::config::overlays::{self, OverlayFile};
 use crate::config::{self, LOCK};
-use crate::http::changes::overlay_door::{FollowedFile, OverlayDoor};
+use crate::http::changes::overlay_door::{FollowedFile, FollowedOverlay, OverlayDoor};
 use crate::http::listen::tls::acceptor;
 use crate::http::rest::sources::pins::LivePins;
 
@@ -85,6 +87,13 @@ impl ServeConfig {
         !self.path.as_os_str().is_empty()
     }
 
+    /// The rows that add a source which the file as it was read last does not have.
+    pub(crate) fn added(&self, held: &Overlay, at: u64) -> Vec<OverlayRow> {
+        let own = self.text.as_deref().unwrap_or(self.default);
+        let shown = self.path.display().to_string();
+        held.sources(own, &shown, at).into_iter().cloned().collect()
+    }
+
     /// By which the page changes fields over it.
     pub(crate) fn overlay_door(&self) -> OverlayDoor {
         let default = self.text.is_none().then(|| self.default.to_owned());
@@ -96,7 +105,9 @@ impl ServeConfig {
             "the program that serves has no configuration file: give it one, whose fields can be \
              changed"
         };
-        OverlayDoor::of(file, self.overlay.clone().ok_or(why_not))
+        let added = self.added(&self.held, overlays::now());
+        let held = FollowedOverlay { version: self.held.version, added };
+        OverlayDoor::of(file, self.overlay.clone().ok_or(why_not)).following(held)
     }
 }
 

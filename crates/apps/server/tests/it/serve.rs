@@ -12,6 +12,7 @@ mod a2a_signed;
 mod a2a_tools;
 mod a2a_waiting;
 mod accounts;
+mod added_sources;
 mod agent_clients;
 mod agents;
 mod agui;

@@ -1,9 +1,10 @@
 //! The rows of an overlay in the text of a file, whose comments and order stay.
 
-use serde_json::{Map, Number, Value};
-use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike};
+use serde_json::{Map, Value};
+use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table, TableLike};
 
 use super::path::{OverlayField, OverlayPath};
+use super::toml_value::{in_json, in_table, in_toml, source_in_json};
 use super::{Overlay, OverlayRow, OverlayStanding};
 
 pub(super) struct FoldedText {
@@ -15,13 +16,18 @@ pub(super) struct FoldedText {
 /// `None`: the text is no TOML.
 pub(super) fn over(overlay: &Overlay, text: &str, now: u64) -> Option<FoldedText> {
     let mut document: DocumentMut = text.parse().ok()?;
+    let is_over = |row: &OverlayRow| row.until.is_some_and(|until| until <= now);
+    let lasting = overlay.rows.iter().filter(|row| !is_over(row));
+    // Other rows may be about them.
+    let added = put_sources(lasting, document.as_table_mut());
     let said: Vec<_> =
         overlay.rows.iter().map(|row| found(&row.path, document.as_table())).collect();
     let mut standings = Vec::with_capacity(overlay.rows.len());
     for (row, said) in overlay.rows.iter().zip(said) {
-        let is_over = row.until.is_some_and(|until| until <= now);
         let standing = match said {
-            _ if is_over => OverlayStanding::Over,
+            _ if is_over(row) => OverlayStanding::Over,
+            _ if added.contains(&row.id) => OverlayStanding::InForce,
+            _ if row.path.is_source() => OverlayStanding::Landed,
             FileValue::NoOwner => OverlayStanding::Orphan,
             FileValue::Said(said) => standing(row, &said),
         };
@@ -47,11 +53,22 @@ pub(super) fn value_at(path: &OverlayPath, top: &Table) -> Option<Value> {
     }
 }
 
-/// The same at the place of each row.
+/// The same at the place of each row; the sources that rows add count as those of the file for the
+/// rows that are about them.
 pub(super) fn said_of_each(overlay: &Overlay, text: &str) -> Vec<Value> {
-    let document = text.parse::<DocumentMut>().ok();
-    let said = |row: &OverlayRow| value_at(&row.path, document.as_ref()?.as_table());
-    overlay.rows.iter().map(|row| said(row).unwrap_or_default()).collect()
+    let Ok(document) = text.parse::<DocumentMut>() else {
+        return overlay.rows.iter().map(|_| Value::Null).collect();
+    };
+    let mut whole = document.clone();
+    put_sources(overlay.rows.iter(), whole.as_table_mut());
+    let said = |row: &OverlayRow| {
+        let text = if row.path.is_source() { &document } else { &whole };
+        match found(&row.path, text.as_table()) {
+            FileValue::Said(value) => value,
+            FileValue::NoOwner => Value::Null,
+        }
+    };
+    overlay.rows.iter().map(said).collect()
 }
 
 fn standing(row: &OverlayRow, said: &Value) -> OverlayStanding {
@@ -81,6 +98,9 @@ fn found(path: &OverlayPath, top: &Table) -> FileValue {
     let keys = match path.field() {
         None => return FileValue::NoOwner,
         Some(OverlayField::Rules(_)) => path.keys(),
+        Some(OverlayField::AddedSource { id }) => {
+            return FileValue::Said(source(top, id).map_or(Value::Null, source_in_json));
+        }
         Some(OverlayField::Source { id, .. }) => {
             let Some(source) = source(top, id) else { return FileValue::NoOwner };
             at = source;
@@ -138,10 +158,36 @@ fn source_mut<'t>(top: &'t mut Table, id: &str) -> Option<&'t mut dyn TableLike>
     }
 }
 
+/// Writes the sources that the file does not have behind its own. Gives the rows that did so.
+fn put_sources<'r>(rows: impl Iterator<Item = &'r OverlayRow>, top: &mut Table) -> Vec<u64> {
+    let mut added = Vec::new();
+    for row in rows {
+        let Some(OverlayField::AddedSource { id }) = row.path.field() else { continue };
+        if source(top, id).is_some() {
+            continue;
+        }
+        let mut members = Map::from_iter([("id".to_owned(), Value::from(id))]);
+        let own = row.value.as_object().into_iter().flatten();
+        members.extend(own.filter(|(key, _)| *key != "id").map(|(k, v)| (k.clone(), v.clone())));
+        let list = top.entry("source").or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new()));
+        match list {
+            Item::ArrayOfTables(tables) => tables.push(in_table(&members)),
+            Item::Value(toml_edit::Value::Array(items)) => {
+                items.extend(in_toml(&Value::Object(members)));
+            }
+            // What is no list is refused with the file.
+            Item::None | Item::Value(_) | Item::Table(_) => continue,
+        }
+        added.push(row.id);
+    }
+    added
+}
+
 /// Writes a row where it belongs; nothing where there is no such place.
 fn put(row: &OverlayRow, top: &mut Table) {
     match row.path.field() {
-        None => {}
+        // A source is there already.
+        None | Some(OverlayField::AddedSource { .. }) => {}
         Some(OverlayField::Rules(key)) => add(key, &row.value, top),
         Some(OverlayField::Source { id, field }) => {
             if let Some(source) = source_mut(top, id) {
@@ -201,56 +247,5 @@ fn add(key: &str, entries: &Value, top: &mut Table) {
     let Some(list) = list.as_array_mut() else { return };
     for entry in entries {
         list.push(entry);
-    }
-}
-
-/// `None` for null, which TOML does not have.
-fn in_toml(value: &Value) -> Option<toml_edit::Value> {
-    Some(match value {
-        Value::Null => return None,
-        Value::Bool(flag) => (*flag).into(),
-        Value::Number(number) => match number.as_i64() {
-            Some(number) => number.into(),
-            None => number.as_f64()?.into(),
-        },
-        Value::String(text) => text.as_str().into(),
-        Value::Array(items) => items.iter().filter_map(in_toml).collect::<Array>().into(),
-        Value::Object(members) => {
-            let members = members.iter().filter_map(|(key, value)| Some((key, in_toml(value)?)));
-            members.collect::<InlineTable>().into()
-        }
-    })
-}
-
-fn in_json(item: Item) -> Value {
-    match item {
-        Item::None => Value::Null,
-        Item::Value(value) => of_value(value),
-        Item::Table(table) => of_table(table.into_iter()),
-        Item::ArrayOfTables(tables) => {
-            let tables = tables.into_iter().map(|table| in_json(Item::Table(table)));
-            Value::Array(tables.collect())
-        }
-    }
-}
-
-fn of_table(members: impl Iterator<Item = (impl Into<String>, Item)>) -> Value {
-    let members = members.map(|(key, item)| (key.into(), in_json(item)));
-    Value::Object(members.collect::<Map<_, _>>())
-}
-
-fn of_value(value: toml_edit::Value) -> Value {
-    match value {
-        toml_edit::Value::String(text) => Value::String(text.into_value()),
-        toml_edit::Value::Integer(number) => Value::Number(number.into_value().into()),
-        toml_edit::Value::Float(number) => {
-            Number::from_f64(number.into_value()).map_or(Value::Null, Value::Number)
-        }
-        toml_edit::Value::Boolean(flag) => Value::Bool(flag.into_value()),
-        toml_edit::Value::Datetime(time) => Value::String(time.into_value().to_string()),
-        toml_edit::Value::Array(items) => Value::Array(items.into_iter().map(of_value).collect()),
-        toml_edit::Value::InlineTable(table) => {
-            of_table(table.into_iter().map(|(key, value)| (key, Item::Value(value))))
-        }
     }
 }

@@ -16,7 +16,8 @@ const OF_SOURCE: [&str; 4] = ["enabled", "include", "exclude", "timeout"];
 const OF_PROFILE: [&str; 6] = ["allow", "ask", "deny", "discovery", "eager", "max_calls"];
 
 /// A field that may be changed over the file: `tool.NAME.FIELD`, `source.ID.enabled`,
-/// `profile.NAME.max_calls`, or `allow`, `ask` and `deny` of the top.
+/// `profile.NAME.max_calls`, or `allow`, `ask` and `deny` of the top; and `source.ID`, a whole source
+/// that the file does not have.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct OverlayPath(Vec<String>);
@@ -25,6 +26,10 @@ pub struct OverlayPath(Vec<String>);
 pub(super) enum OverlayField<'p> {
     /// A list of the top, to which entries are added.
     Rules(&'p str),
+    /// A whole source.
+    AddedSource {
+        id: &'p str,
+    },
     Source {
         id: &'p str,
         field: &'p str,
@@ -46,10 +51,21 @@ impl OverlayPath {
     pub(super) fn field(&self) -> Option<OverlayField<'_>> {
         match self.0.as_slice() {
             [rules] => Some(OverlayField::Rules(rules)),
+            [top, id] if top == "source" => Some(OverlayField::AddedSource { id }),
             [top, id, field] if top == "source" => Some(OverlayField::Source { id, field }),
             [table, name, keys @ ..] => Some(OverlayField::Named { table, name, keys }),
             [] => None,
         }
+    }
+
+    /// The place of a whole source.
+    pub fn of_source(id: &str) -> Self {
+        Self(vec!["source".to_owned(), id.to_owned()])
+    }
+
+    /// Whether it is a whole source.
+    pub fn is_source(&self) -> bool {
+        matches!(self.field(), Some(OverlayField::AddedSource { .. }))
     }
 
     /// Whether it is a list of rules at the top, to which entries are added.
@@ -81,6 +97,7 @@ impl FromStr for OverlayPath {
         let may_change = match words.as_slice() {
             [rules] => RULES.contains(rules),
             ["tool", _, _, ..] => keys.len() <= DEEPEST,
+            ["source", _] => true,
             ["source", _, field] => OF_SOURCE.contains(field),
             ["profile", _, field] => OF_PROFILE.contains(field),
             _ => false,
@@ -90,7 +107,7 @@ impl FromStr for OverlayPath {
         }
         Err(format!(
             "`{text}` cannot be changed over the file: a field of a tool can (`tool.NAME.enabled`), \
-             `{}` of a source, `{}` of a profile, and `{}` at the top; change the file itself",
+             a whole source (`source.ID`), `{}` of a source, `{}` of a profile, and `{}` at the top; change the file itself",
             OF_SOURCE.join("`, `"),
             OF_PROFILE.join("`, `"),
             RULES.join("`, `"),

@@ -11,7 +11,8 @@ use crate::file::toml_path::TomlPath;
 pub(in crate::config) struct OverlayRows<'o>(Vec<(String, &'o OverlayRow)>);
 
 impl<'o> OverlayRows<'o> {
-    /// The last row of a place comes first, for it is the one that holds.
+    /// `text`: the file with the rows. The last row of a place comes first, for it is the one that
+    /// holds.
     pub(in crate::config) fn of(overlay: &'o Overlay, text: &str) -> Self {
         let ids = text.parse().map(|document| source_ids(&document)).unwrap_or_default();
         let rows = overlay.rows.iter().rev();
@@ -23,16 +24,18 @@ impl<'o> OverlayRows<'o> {
     pub(in crate::config) fn place(&self, problem: &mut ConfigProblem) {
         "overlay".clone_into(&mut problem.file);
         problem.column = 1;
-        let row = self.0.iter().find(|(place, _)| {
-            let rest = problem.path.strip_prefix(place.as_str());
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+        let row = self.0.iter().find_map(|(place, row)| {
+            let rest = problem.path.strip_prefix(place.as_str())?;
+            (rest.is_empty() || rest.starts_with(['.', '['])).then_some((rest, row))
         });
-        let Some((_, row)) = row else {
+        let Some((rest, row)) = row else {
             problem.line = 1;
             return;
         };
         problem.line = usize::try_from(row.id).unwrap_or(usize::MAX);
-        problem.path = row.path.to_string();
+        // Of a whole source the place within it tells more.
+        let rest = if row.path.is_source() { rest } else { "" };
+        problem.path = format!("{}{rest}", row.path);
         problem.cure = format!("{}, or take the row back", problem.cure);
     }
 }
@@ -59,6 +62,10 @@ pub(super) fn place(path: &OverlayPath, ids: &[Option<String>]) -> TomlPath {
         Some(OverlayField::Source { id, field }) => {
             let index = ids.iter().position(|known| known.as_deref() == Some(id));
             top.key("source").index(index.unwrap_or(ids.len())).key(field)
+        }
+        Some(OverlayField::AddedSource { id }) => {
+            let index = ids.iter().position(|known| known.as_deref() == Some(id));
+            top.key("source").index(index.unwrap_or(ids.len()))
         }
         Some(OverlayField::Rules(_) | OverlayField::Named { .. }) | None => {
             path.keys().iter().fold(top, |place, key| place.key(key))

@@ -2,23 +2,14 @@
 
 use std::borrow::Cow;
 
-use serde_json::Value;
 use toml_edit::DocumentMut;
 
+use super::WrittenField;
 use super::fold::value_at;
 use super::path::OverlayPath;
 use super::rows::{place, source_ids};
 use crate::config::foreign::own_words;
 use crate::file::document::TomlDocument;
-
-/// A field as a file has it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct WrittenField {
-    pub value: Value,
-    /// The line that its value begins in, from one; `None`: the file is of another program, and
-    /// says it in other words.
-    pub line: Option<usize>,
-}
 
 pub(super) fn at(places: &[&[&str]], text: &str, file: &str) -> Vec<Option<WrittenField>> {
     let own = own_words(text, file);

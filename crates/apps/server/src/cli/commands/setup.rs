@@ -20,7 +20,7 @@ use crate::cli::context::CommandContext;
 use crate::cli::context::DEFAULT;
 use crate::cli::output::Output;
 use crate::cli::signals::told_to_end;
-use crate::config::trust::TrustRequest;
+use crate::config::trust::{OverFile, TrustRequest};
 use crate::config::{self, overlays};
 use crate::gateway::serve_config::ServeConfig;
 
@@ -109,11 +109,12 @@ fn told(error: &Error) -> String {
 /// Shows what a file starts and sends, and remembers that it may.
 pub(crate) fn trust(output: &Output, path: &Path, forget: bool) -> Result<CommandExit> {
     let shown = path.display().to_string();
-    let held = overlays::overlay(path)?;
-    let read = Config::read_over(&config::file(path)?, &shown, &held, overlays::now());
+    let (held, text, at) = (overlays::overlay(path)?, config::file(path)?, overlays::now());
+    let read = Config::read_over(&text, &shown, &held, at);
     let mut checked =
         read.config.with_context(|| format!("`{shown}` cannot be used: `toolcrib check`"))?;
-    let wishes = TrustRequest::of(path, &mut checked);
+    let added = OverFile { text: &text, held: &held, at }.added(path);
+    let wishes = TrustRequest::of(path, &mut checked, &added);
     match &wishes {
         Some(wishes) if forget => wishes.forget()?,
         Some(wishes) => wishes.trust()?,

@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use anyhow::anyhow;
-use serde_json::{Value, json};
+use serde_json::Value;
 use toolcrib_config::{Config, ConfigProblem, Overlay, OverlayPath, OverlayRow, OverlayStanding};
 
-use super::{OverlayFile, now};
+pub(crate) use super::change_problem::ChangeProblem;
+use super::{OverlayFile, added_sources, now};
 use crate::config::history::{HistoryEntry, HistoryFile};
 
 /// Longest word of why, in characters.
@@ -62,13 +63,6 @@ pub(crate) struct EditedOverlay {
     pub(crate) unnoted: Option<String>,
 }
 
-/// What is wrong with a change, and at which place.
-#[derive(Debug, Clone)]
-pub(crate) struct ChangeProblem {
-    pub(crate) path: String,
-    pub(crate) message: String,
-}
-
 /// Why nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum OverlayRefusal {
@@ -79,6 +73,9 @@ pub(crate) enum OverlayRefusal {
     Problems(Vec<ChangeProblem>),
     #[error("there is no change {0}: `toolcrib overlay` lists them")]
     UnknownRow(u64),
+    /// Whoever wants it may not have it, for want of this scope.
+    #[error("this needs the scope `{0}`")]
+    Scope(&'static str),
     #[error(transparent)]
     Other(#[from] anyhow::Error),
 }
@@ -130,7 +127,7 @@ impl OverlaidConfig {
         edit: &OverlayEdit,
         expect: Option<u64>,
         by: &str,
-        record: impl FnOnce(&EditedOverlay) -> anyhow::Result<()>,
+        record: impl FnOnce(&EditedOverlay) -> Result<(), OverlayRefusal>,
     ) -> Result<EditedOverlay, OverlayRefusal> {
         let mut edited = self.file.change(|overlay| -> Result<_, OverlayRefusal> {
             let edited = self.edited(overlay, edit, expect)?;
@@ -171,8 +168,8 @@ impl OverlaidConfig {
         match edit {
             OverlayEdit::Set(changes) => {
                 let made = self.set(&mut after, changes, at)?;
-                self.check(&after, at)?;
                 landed = self.needless(&mut after, &made, at)?;
+                self.check(&after, at)?;
             }
             OverlayEdit::Undo(numbers) => {
                 let has = |number: &u64| after.rows.iter().any(|row| row.id == *number);
@@ -248,7 +245,8 @@ impl OverlaidConfig {
         Ok(made)
     }
 
-    /// Takes out the new rows that the file says already, and refuses those that do nothing.
+    /// Takes out the new rows that the file says already, and refuses those that do nothing or add
+    /// what may not be added.
     fn needless(
         &self,
         overlay: &mut Overlay,
@@ -256,7 +254,7 @@ impl OverlaidConfig {
         at: u64,
     ) -> Result<Vec<OverlayRow>, OverlayRefusal> {
         let standings = overlay.standings(&self.text, &self.shown, at);
-        let mut problems = Vec::new();
+        let mut problems = added_sources::problems(overlay, made, &standings);
         let mut landed = Vec::new();
         for (row, standing) in overlay.rows.iter().zip(standings) {
             match standing {
@@ -295,12 +293,6 @@ impl OverlaidConfig {
 
 fn problem(path: String, message: String) -> OverlayRefusal {
     OverlayRefusal::Problems(vec![ChangeProblem { path, message }])
-}
-
-impl ChangeProblem {
-    pub(crate) fn to_json(&self) -> Value {
-        json!({ "path": self.path, "message": self.message })
-    }
 }
 
 /// A path of the file, or why it is none that may be changed.

@@ -2,10 +2,11 @@
 //! that was not before.
 
 use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolcrib_config::{Config, Overlay, OverlayPath};
-use toolcrib_core::{Caller, Catalog, Policy};
+use toolcrib_config::{AddedSource, Config, Overlay, OverlayPath};
+use toolcrib_core::{Caller, Catalog, CatalogTool, Policy};
 use toolcrib_engine::rules::Rules;
 
 use crate::config::overlays::overlaid_config::{EditedOverlay, OverlaidConfig};
@@ -18,13 +19,15 @@ const FOLDED: &str = "crib.toml";
 /// Something that becomes possible: of which tool, source or rule, and what.
 type Relaxed = (String, String);
 
-/// `caller`: through whose eyes it is looked at.
+/// `catalogs`: what there was and what there is. `caller`: through whose eyes it is looked at.
 pub(super) fn effects(
     over: &OverlaidConfig,
     edited: &EditedOverlay,
-    catalog: &Catalog,
+    catalogs: &[Arc<Catalog>],
     caller: &Caller,
 ) -> Value {
+    let tools: Vec<_> = catalogs.iter().flat_map(|catalog| catalog.loaded()).collect();
+    let tools = tools.as_slice();
     let texts = [&edited.before, &edited.after].map(|overlay| folded(over, overlay, edited.at));
     // A row for each place that is touched.
     let mut known = HashSet::new();
@@ -34,14 +37,14 @@ pub(super) fn effects(
     let [before, after] = texts.map(|text| touched.said_of_each(&text, FOLDED));
     let configs = [&edited.before, &edited.after].map(|overlay| over.config(overlay, edited.at));
     let mut relaxed = Vec::new();
-    let (mut shown, mut hidden) = seen(&configs, catalog, caller);
+    let (mut shown, mut hidden) = seen(&configs, tools, caller);
     for ((row, before), after) in touched.rows.iter().zip(before).zip(after) {
         let path = &row.path;
         if before == after {
             continue;
         }
-        relaxed.extend(relaxation(path, &before, &after, catalog));
-        switched(path, (&before, &after), catalog, (&mut shown, &mut hidden));
+        relaxed.extend(relaxation(path, (&before, &after), tools));
+        switched(path, (&before, &after), tools, (&mut shown, &mut hidden));
     }
     let first = |names: &BTreeSet<String>| names.iter().take(MOST).cloned().collect::<Vec<_>>();
     let told = relaxed.iter().take(MOST).map(|(tool, what)| json!({ "tool": tool, "what": what }));
@@ -59,7 +62,7 @@ fn folded(over: &OverlaidConfig, overlay: &Overlay, at: u64) -> String {
 /// The tools that rules show and hide otherwise than before.
 fn seen(
     configs: &[Option<Config>; 2],
-    catalog: &Catalog,
+    tools: &[&CatalogTool],
     caller: &Caller,
 ) -> (BTreeSet<String>, BTreeSet<String>) {
     let (mut shown, mut hidden) = (BTreeSet::new(), BTreeSet::new());
@@ -68,7 +71,7 @@ fn seen(
     let [Some(before), Some(after)] = configs.each_ref().map(policy) else {
         return (shown, hidden);
     };
-    for tool in catalog.loaded() {
+    for tool in tools {
         match (before.sees(caller, &tool.spec), after.sees(caller, &tool.spec)) {
             (true, false) => hidden.insert(tool.spec.name.to_string()),
             (false, true) => shown.insert(tool.spec.name.to_string()),
@@ -82,10 +85,14 @@ fn seen(
 fn switched(
     path: &OverlayPath,
     (before, after): (&Value, &Value),
-    catalog: &Catalog,
+    tools: &[&CatalogTool],
     (shown, hidden): (&mut BTreeSet<String>, &mut BTreeSet<String>),
 ) {
-    let (was_on, is_on) = (before != &Value::Bool(false), after != &Value::Bool(false));
+    let (was_on, is_on) = if path.is_source() {
+        (is_used(before), is_used(after))
+    } else {
+        (before != &Value::Bool(false), after != &Value::Bool(false))
+    };
     if was_on == is_on {
         return;
     }
@@ -94,13 +101,17 @@ fn switched(
         ["tool", name, "enabled"] => {
             to.insert((*name).to_owned());
         }
-        ["source", id, "enabled"] => {
-            let own =
-                catalog.loaded().iter().filter(|tool| tool.spec.origin.source.as_str() == *id);
+        ["source", id] | ["source", id, "enabled"] => {
+            let own = tools.iter().filter(|tool| tool.spec.origin.source.as_str() == *id);
             to.extend(own.map(|tool| tool.spec.name.to_string()));
         }
         _ => {}
     }
+}
+
+/// Whether what stands at the place of a source is one that is used.
+fn is_used(value: &Value) -> bool {
+    value.get("enabled").map_or(value.is_object(), |enabled| *enabled != Value::Bool(false))
 }
 
 fn words(path: &OverlayPath) -> Vec<&str> {
@@ -110,13 +121,13 @@ fn words(path: &OverlayPath) -> Vec<&str> {
 /// What becomes possible by a field; nothing, if it only forbids.
 fn relaxation(
     path: &OverlayPath,
-    before: &Value,
-    after: &Value,
-    catalog: &Catalog,
+    (before, after): (&Value, &Value),
+    tools: &[&CatalogTool],
 ) -> Option<Relaxed> {
     let off = Value::Bool(false);
     let (of, what) = match words(path).as_slice() {
-        ["tool", name, field @ ..] => (*name, of_tool(name, field, (before, after), catalog)?),
+        ["tool", name, field @ ..] => (*name, of_tool(name, field, (before, after), tools)?),
+        ["source", id] if is_used(after) => (*id, of_source(after)),
         ["source", id, "enabled"] if *after != off => {
             (*id, "its tools may be seen and called again".to_owned())
         }
@@ -146,14 +157,25 @@ fn relaxation(
     Some((of.to_owned(), what))
 }
 
+/// What a source does that is added.
+fn of_source(value: &Value) -> String {
+    let source = AddedSource::of(value);
+    match source.map(|source| (source.command(), source.address())) {
+        // As JSON, so that each word ends where it seems to.
+        Some((Some(command), _)) => format!("the server starts {}", json!(command)),
+        Some((None, Some(address))) => format!("the server asks {address}"),
+        Some((None, None)) | None => "its tools may be seen and called".to_owned(),
+    }
+}
+
 fn of_tool(
     name: &str,
     field: &[&str],
     (before, after): (&Value, &Value),
-    catalog: &Catalog,
+    tools: &[&CatalogTool],
 ) -> Option<String> {
     let text = |value: &Value| value.as_str().map(str::to_owned);
-    let known = catalog.loaded().iter().find(|tool| tool.spec.name.as_str() == name);
+    let known = tools.iter().find(|tool| tool.spec.name.as_str() == name);
     let told = match field {
         ["enabled"] if *after != Value::Bool(false) => "it may be seen and called again".to_owned(),
         ["approval"] if is_asked(before) || after.as_str() == Some("") => {

@@ -254,8 +254,8 @@ fn shown(row: &FreezeRow) -> Value {
         "tenant": row.tenant,
         "effects": row.effects,
         "by": row.by,
-        "at": super::overlay::time(row.at),
+        "at": super::overlay_answer::time(row.at),
         "why": row.why,
-        "until": row.until.map(super::overlay::time),
+        "until": row.until.map(super::overlay_answer::time),
     })
 }

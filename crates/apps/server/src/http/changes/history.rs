@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use toolcrib_config::{LogLevel, Overlay};
 
-use super::overlay::time;
+use super::overlay_answer::time;
 use crate::config::history::{HistoryAct, HistoryEntry, HistoryFile, REMEMBERED};
 use crate::http::routes::problem::{HttpProblem, ProblemKind};
 use crate::http::routes::reply::json as reply;

@@ -1,12 +1,12 @@
 //! Where the changes over the file of this server are kept, and how whoever follows them hears of
 //! one.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use tokio::sync::{Notify, watch};
-use toolcrib_config::{Overlay, OverlayStanding};
+use toolcrib_config::{Overlay, OverlayPath, OverlayRow, OverlayStanding};
 
 use crate::config;
 use crate::config::history::HistoryFile;
@@ -21,8 +21,16 @@ pub(crate) struct OverlayDoor {
     place: OverlayPlace,
     /// Somebody has changed it just now.
     changed: Notify,
-    /// The version that was looked at last, in force or refused.
-    followed: watch::Sender<u64>,
+    /// What was looked at last, in force or refused.
+    followed: watch::Sender<FollowedOverlay>,
+}
+
+/// What there is to know of an overlay without a look at the disk.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct FollowedOverlay {
+    pub(crate) version: u64,
+    /// The rows that add a source.
+    pub(crate) added: Vec<OverlayRow>,
 }
 
 struct OverlayPlace {
@@ -68,7 +76,7 @@ impl OverlayDoor {
     }
 
     fn at(place: OverlayPlace) -> Self {
-        Self { place, changed: Notify::new(), followed: watch::Sender::new(0) }
+        Self { place, changed: Notify::new(), followed: watch::Sender::default() }
     }
 
     /// The file as it is now, with what holds over it.
@@ -104,21 +112,39 @@ impl OverlayDoor {
         HistoryFile::of(&self.place.file.as_ref()?.path)
     }
 
+    /// Where the file is; `None`: nothing is changed over it here.
+    pub(crate) fn folder(&self) -> Option<PathBuf> {
+        let file = self.place.file.as_ref().filter(|_| self.place.kept.is_ok())?;
+        file.path.parent().map(Path::to_owned)
+    }
+
     /// Resolves when somebody has changed something here.
     pub(crate) async fn changed(&self) {
         self.changed.notified().await;
     }
 
-    /// This version was looked at.
-    pub(crate) fn follows(&self, version: u64) {
-        self.followed.send_replace(version);
+    /// The same, with what is in force from the start.
+    pub(crate) fn following(self, held: FollowedOverlay) -> Self {
+        self.follows(held);
+        self
+    }
+
+    /// This was looked at.
+    pub(crate) fn follows(&self, held: FollowedOverlay) {
+        self.followed.send_replace(held);
+    }
+
+    /// The row that adds a source, if one does.
+    pub(crate) fn source(&self, id: &str) -> Option<OverlayRow> {
+        let path = OverlayPath::of_source(id);
+        self.followed.borrow().added.iter().find(|row| row.path == path).cloned()
     }
 
     /// Waits until a version was looked at; whether it was in time.
     pub(super) async fn wait_for(&self, version: u64) -> bool {
         let mut followed = self.followed.subscribe();
         self.changed.notify_one();
-        let waiting = followed.wait_for(|seen| *seen >= version);
+        let waiting = followed.wait_for(|seen| seen.version >= version);
         tokio::time::timeout(PATIENCE, waiting).await.is_ok_and(|seen| seen.is_ok())
     }
 }

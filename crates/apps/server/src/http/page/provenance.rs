@@ -8,7 +8,7 @@ use toolcrib_auth::is_operator;
 use toolcrib_config::{Overlay, OverlayRow, OverlayStanding, WrittenField};
 use toolcrib_core::{ToolSpec, ValidationOrigin};
 
-use crate::http::changes::overlay::time;
+use crate::http::changes::overlay_answer::time;
 use crate::http::changes::overlay_door::ServedFile;
 use crate::http::routes::problem::HttpProblem;
 use crate::http::routes::request::GatewayRequest;

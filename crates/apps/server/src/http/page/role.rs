@@ -8,6 +8,15 @@ pub(super) const VIEW: &str = "page:view";
 /// The same, to decide about calls that wait.
 pub(crate) const APPROVE: &str = "page:approve";
 
+/// Adds sources that take more of this machine than a way to the public network: programs, files.
+pub(crate) const EXECUTE: &str = "sources:exec";
+
+/// Whether a caller may add such a source, as far as it may change anything.
+pub(crate) fn executes(caller: &Caller) -> bool {
+    // Scopes of other local callers are words for the rules alone.
+    is_operator(caller) && (caller.tenant == LOCAL || caller.scopes.contains(EXECUTE))
+}
+
 /// The role of a caller; `None`: the page is not for it.
 pub(super) fn role(caller: &Caller) -> Option<&'static str> {
     let has = |scope: &str| caller.scopes.contains(scope);
@@ -41,5 +50,13 @@ mod tests {
         assert_eq!(of("acme", &[APPROVE, "operator"]), Some("admin"));
         assert_eq!(of(LOCAL, &["operator"]), Some("viewer"));
         assert_eq!(role(&Caller::local()), Some("admin"));
+        let adds = |tenant: &str, scopes: &[&str]| {
+            executes(&Caller::new(tenant, "ann").with_scopes(scopes.iter().copied()))
+        };
+        assert!(executes(&Caller::local()));
+        assert!(adds("acme", &["operator", EXECUTE]));
+        assert!(!adds("acme", &["operator"]));
+        assert!(!adds("acme", &[EXECUTE]));
+        assert!(!adds(LOCAL, &["operator", EXECUTE]));
     }
 }

@@ -1,21 +1,26 @@
 //! `/v1/sources`: how the sources are doing, for the operator.
 //!
 //! Beside it: `pins` (which tools are accepted while it serves), `drift` (what changed of them),
-//! `standard_error` (what a program says), `dry_run` (what a source would be).
+//! `standard_error` (what a program says), `new_source` (what somebody wants as a source), `dry_run`
+//! (what it would be), `probe` (which tools it would bring), `add`.
 
+pub(crate) mod add;
 pub(crate) mod drift;
 pub(crate) mod dry_run;
+mod new_source;
 pub(crate) mod pins;
+mod probe;
 pub(crate) mod standard_error;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolcrib_config::{Config, Disclosure, SourceHandle, SourceOutline};
+use toolcrib_config::{Config, Disclosure, OverlayRow, SourceHandle, SourceOutline};
 use toolcrib_core::SourceId;
 use toolcrib_engine::catalog::{SourceState, SourceTrouble};
 
+use crate::http::changes::overlay_answer::time;
 use crate::http::routes::problem::{HttpProblem, ProblemKind};
 use crate::http::routes::reply::json as reply;
 use crate::http::routes::request::GatewayRequest;
@@ -127,6 +132,7 @@ impl<'a> KnownSources<'a> {
             "recent": figures,
             "drift": self.drift.get(id).copied().unwrap_or_default(),
             "server": self.server(id),
+            "change": self.gateway.overlay.source(id.as_str()).as_ref().map(change_of),
         });
         if let Value::Object(more) = more {
             fields.extend(more);
@@ -160,10 +166,31 @@ impl<'a> KnownSources<'a> {
         })
     }
 
-    /// Those that the file leaves out.
-    fn off(&self) -> Vec<&SourceOutline> {
-        self.outlines.iter().filter(|outline| !outline.enabled).collect()
+    /// Those that the file leaves out, or the change that added them.
+    fn off(&self) -> Vec<Value> {
+        let off = self.outlines.iter().filter(|outline| !outline.enabled);
+        off.map(|outline| {
+            let mut row = json!(outline);
+            if let Value::Object(fields) = &mut row {
+                let change = self.gateway.overlay.source(outline.id.as_str());
+                fields.insert("change".to_owned(), json!(change.as_ref().map(change_of)));
+            }
+            row
+        })
+        .collect()
     }
+}
+
+/// By which change it was added.
+fn change_of(row: &OverlayRow) -> Value {
+    json!({
+        "id": row.id,
+        "path": row.path,
+        "by": row.by,
+        "at": time(row.at),
+        "why": row.why,
+        "until": row.until.map(time),
+    })
 }
 
 fn word(state: &SourceState) -> &'static str {

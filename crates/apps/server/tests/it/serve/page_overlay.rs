@@ -192,13 +192,13 @@ fn what_the_file_could_not_say_is_refused_in_its_words_at_its_place() {
     assert_eq!(now(&serving), json!({ "version": 0, "rows": [] }));
     let bad_time = json!({ "expect": 0, "until": "soon",
         "changes": [{ "path": "tool.calculate.enabled", "value": false }] });
-    assert_eq!(post(&serving, &bad_time).problem(), "409 change-refused");
+    assert_eq!(post(&serving, &bad_time).problem(), "422 invalid-body");
     let past = json!({ "expect": 0, "until": "2020-01-01T00:00:00Z",
         "changes": [{ "path": "tool.calculate.enabled", "value": false }] });
     assert_eq!(post(&serving, &past).problem(), "409 change-refused");
     let long = json!({ "expect": 0, "why": "x".repeat(501),
         "changes": [{ "path": "tool.calculate.enabled", "value": false }] });
-    assert_eq!(post(&serving, &long).problem(), "409 change-refused");
+    assert_eq!(post(&serving, &long).problem(), "422 invalid-body");
 }
 
 #[test]
@@ -326,4 +326,31 @@ fn a_change_that_cannot_be_kept_is_refused_and_nothing_of_it_holds() {
     std::fs::write(&file, good).unwrap();
     assert_eq!(post(&serving, &body).status, 200);
     assert_eq!(tools(&serving), ["uuid_new"]);
+}
+
+#[test]
+fn an_export_shows_no_secret_that_is_written_out_in_the_file() {
+    let folder = folder();
+    let more = "[[source]]\nid = \"off\"\nenabled = false   # for now\n\
+        mcp = { command = [\"x\", \"--token=hunter22x\", \"--key\", \"hunter23x\"], env = { API_KEY = \"hunter24x\", MODE = \"fast\" } }\n\n\
+        [[source]]\nid = \"far\"\nenabled = false\n\
+        openapi = { document = \"https://example.com/api.json?api_key=hunter25x\" }\n";
+    folder.write("crib.toml", &format!("{FILE}\n{more}"));
+    let serving = Serving::start_in(folder, &[]);
+    assert_eq!(set(&serving, "source.off.timeout", &json!("9s")).status, 200);
+    let export = |form: &str| {
+        let told = serving.ask("GET", &format!("/v1/overlay/export?form={form}"), "").json();
+        (told["text"].as_str().unwrap().to_owned(), told["masked"] == true)
+    };
+    let (file, is_masked) = export("file");
+    assert!(is_masked && !file.contains("hunter2"), "{file}");
+    let shown = "mcp = { command = [\"x\", \"[secret]\", \"--key\", \"[secret]\"], env = { API_KEY = \"[secret]\", MODE = \"fast\" } }\n";
+    assert!(file.contains("enabled = false   # for now\n") && file.contains(shown), "{file}");
+    let (patch, is_masked) = export("patch");
+    assert!(
+        is_masked && patch.contains("+timeout = \"9s\"") && !patch.contains("hunter2"),
+        "{patch}"
+    );
+    let (fragment, is_masked) = export("toml");
+    assert!(!is_masked && fragment.contains("timeout"), "{fragment}");
 }

@@ -89,6 +89,28 @@ fn what_tools_cost_is_what_the_command_says() {
 }
 
 #[test]
+fn a_caller_that_has_costs_counted_all_the_time_keeps_no_other_away() {
+    let serving = serving();
+    let other = serving.token_of("other");
+    let ask = |token: &str| serving.ask_as(token, "POST", "/v1/plan/cost", "{}").problem();
+    assert!(eventually(|| ask(&other) == "200"));
+    std::thread::scope(|scope| {
+        let many: Vec<_> = (0..24).map(|_| scope.spawn(|| ask(&serving.token))).collect();
+        for _ in 0..4 {
+            assert_eq!(ask(&other), "200");
+        }
+        for one in many {
+            let told = one.join().unwrap();
+            assert!(told == "200" || told == "429 too-many", "{told}");
+        }
+    });
+    // Every place is given back.
+    for _ in 0..6 {
+        assert_eq!(ask(&serving.token), "200");
+    }
+}
+
+#[test]
 fn profiles_are_told_with_their_rules_and_where_they_stand() {
     let serving = serving();
     let all = serving.ask("GET", "/v1/profiles", "").json();

@@ -150,6 +150,32 @@ fn what_a_program_wrote_is_told_line_by_line_behind_the_last_and_without_secrets
     assert_eq!(serving.ask("GET", "/v1/sources/none/stderr", "").problem(), "404 unknown-source");
 }
 
+#[test]
+fn a_secret_of_several_lines_is_masked_wherever_it_was_cut() {
+    let folder = folder(&json!([tool("works", "Works.")]));
+    // Its last line is too short to be a secret by itself.
+    folder.write("key", &format!("{KEY}\n{KEY}-2\nshort-end\n"));
+    folder.write(
+        "s.py",
+        &SERVER.replace("it has ", "before\\nit has ").replace("<b>bold</b>", "after"),
+    );
+    folder.write("crib.toml", &FILE.replace("id = \"gone\"\n", "id = \"gone\"\nenabled = false\n"));
+    let serving = Serving::start_in(folder, &[]);
+    serving.hears("`s`: 1 tools");
+    let heard = |after: &str| {
+        let told = serving.ask("GET", &format!("/v1/sources/s/stderr{after}"), "").json();
+        let lines = told["lines"].as_array().unwrap().iter();
+        let lines = lines.map(|line| line["text"].as_str().unwrap().to_owned());
+        (lines.collect::<Vec<_>>(), told["program"].to_string())
+    };
+    let masked = ["before", "it has [secret]", "[secret]", "[secret]", "\\u{1b}[2Jafter"];
+    assert!(eventually(|| heard("").0.len() == 5));
+    let (lines, program) = heard("");
+    assert_eq!(lines, masked);
+    // Also for whoever knows the beginning of it already.
+    assert_eq!(heard(&format!("?after={program}.3")).0, masked[3..]);
+}
+
 fn drift(serving: &Serving) -> Value {
     serving.ask("GET", "/v1/drift", "").json()
 }
@@ -308,7 +334,7 @@ fn what_a_source_would_be_is_told_and_nothing_is_started() {
     assert_eq!(told["starts"], json!([["touch", mark, "\u{202e}gnp"]]));
     assert_eq!(told["asks"], json!(["https://example.com/mcp"]));
     assert_eq!(told["sources"][0]["needs"], json!(["${env:API_TOKEN}"]));
-    let problem = "there is a source `s` already: give this one another `id`";
+    let problem = "there is a source `s` already: name this one `s_2`";
     assert_eq!(told["problems"], json!([problem]));
     assert!(!told.to_string().contains("ghp_0123456789abcdefghij"), "{told}");
     let toml = told["toml"].as_str().unwrap();

@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 #[cfg(unix)]
 use anyhow::bail;
 use anyhow::{Context as _, Error, Result, anyhow};
-use toolcrib_config::Config;
 use toolcrib_engine::pins::PinFile;
 
 use crate::cli::args::{CONFIG, LOCK, ServeArgs};
 use crate::cli::context::DEFAULT;
 use crate::cli::output::Output;
 use crate::cli::trust;
-use crate::config::overlays::OverlayFile;
+use crate::config::overlays::{self, OverlayFile};
 use crate::config::registry::RegistryEntry;
+use crate::config::trust::OverFile;
 use crate::config::{self, servers};
 use crate::gateway::listen_address::{ExposedAddress, ExposureProblem, ListenWishes};
 use crate::gateway::serve_config::{ServeConfig, ServeFile};
@@ -40,9 +40,9 @@ pub(crate) fn open_file(
     let file = ServeFile { path, text, default: DEFAULT, overlay, is_found };
     let mut file = file.read(&output.notices())?;
     if is_found {
-        let (own, shown) = (file.text.as_deref().unwrap_or(DEFAULT), file.path.display());
-        let alone = || Config::read(own, &shown.to_string()).config;
-        trust::pass(&file.path, &mut file.checked, alone, output)?;
+        let text = file.text.as_deref().unwrap_or(DEFAULT);
+        let over = OverFile { text, held: &file.held, at: overlays::now() };
+        trust::pass(&file.path, &mut file.checked, over, output)?;
     }
     Ok(file)
 }

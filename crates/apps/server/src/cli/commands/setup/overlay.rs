@@ -1,9 +1,9 @@
-//! `toolcrib overlay`: single fields that hold over the configuration.
+//! `toolcrib overlay`: single fields and sources that hold over the configuration.
 
 use anyhow::{Context as _, Result};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
-use toolcrib_config::OverlayStanding;
+use toolcrib_config::{AddedSource, OverlayRow, OverlayStanding};
 
 use crate::cli::CommandExit;
 use crate::cli::args::{CONFIG, GlobalArgs, OverlayCommand};
@@ -75,8 +75,12 @@ impl OverlayReport {
             output.note(&format!("`{}` is {} in the file already", row.path, row.value));
         }
         for row in edited.made.iter().filter(|_| !output.json) {
-            let was = if row.was.is_null() { "not set".to_owned() } else { row.was.to_string() };
             let undo = format!("`toolcrib overlay undo {}` takes it back", row.id);
+            if let Some(words) = source_words(row) {
+                output.note(&format!("`{}` is added: it {words}; {undo}", row.path));
+                continue;
+            }
+            let was = if row.was.is_null() { "not set".to_owned() } else { row.was.to_string() };
             output.note(&format!("`{}` is {} now (the file: {was}); {undo}", row.path, row.value));
         }
         Ok(CommandExit::Done)
@@ -136,9 +140,9 @@ impl OverlayReport {
                 [
                     row.id.to_string(),
                     row.path.to_string(),
-                    said(&row.value),
+                    source_words(row).unwrap_or_else(|| said(&row.value)),
                     said(&of_file),
-                    words(standing).to_owned(),
+                    words(standing, row.path.is_source()).to_owned(),
                     row.by.clone(),
                     time(row.at),
                     row.until.map_or_else(|| "-".to_owned(), time),
@@ -150,10 +154,24 @@ impl OverlayReport {
     }
 }
 
-fn words(standing: OverlayStanding) -> &'static str {
+/// What a source does that a row adds, word for word; `None`: it adds none.
+fn source_words(row: &OverlayRow) -> Option<String> {
+    let source = AddedSource::of(&row.value).filter(|_| row.path.is_source())?;
+    let off = if row.value.get("enabled") == Some(&Value::Bool(false)) { "(off) " } else { "" };
+    let does = match (source.command(), source.address()) {
+        // As JSON, so that each word ends where it seems to.
+        (Some(command), _) => format!("starts {}", json!(command)),
+        (None, Some(address)) => format!("asks {address}"),
+        (None, None) => row.value.to_string(),
+    };
+    Some(format!("{off}{does}"))
+}
+
+fn words(standing: OverlayStanding, is_source: bool) -> &'static str {
     match standing {
         OverlayStanding::InForce => "in force",
         OverlayStanding::FileDiffers => "in force, and the file has changed",
+        OverlayStanding::Landed if is_source => "the file has a source of this id now",
         OverlayStanding::Landed => "the file says the same",
         OverlayStanding::Orphan => "its source or profile is gone",
         OverlayStanding::Over => "its time is over",

@@ -1,6 +1,9 @@
 //! What the tools take in the prompt of a model, as each API is given them: for `toolcrib cost` and
 //! for `POST /v1/plan/cost`.
 
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -18,6 +21,10 @@ use crate::http::routes::route::ReplyFuture;
 
 /// Requests that are counted at the same time: each may hold a core for seconds.
 static PLACES: Semaphore = Semaphore::const_new(1);
+/// Requests of each caller that are counted or wait for it, so that none keeps the others away.
+static WAITING: Mutex<BTreeMap<[String; 2], usize>> = Mutex::new(BTreeMap::new());
+/// So many of them at the most.
+const MOST_WAITING: usize = 4;
 
 /// Tools whose own figures are told.
 const MOST_TOOLS: usize = 1_000;
@@ -122,6 +129,10 @@ pub(crate) fn count(asked: GatewayRequest) -> ReplyFuture {
         let broken = |error: &dyn std::fmt::Display| {
             HttpProblem::new(ProblemKind::Broken, error.to_string())
         };
+        let waiting = WaitingPlace::take(&asked.caller).ok_or_else(|| {
+            let detail = format!("{MOST_WAITING} requests of this caller are being counted: wait");
+            HttpProblem::new(ProblemKind::TooMany, detail)
+        })?;
         let place = PLACES.acquire().await.map_err(|error| broken(&error))?;
         // Whoever asks for figures waits for them.
         crib.count_tokens().await;
@@ -131,7 +142,7 @@ pub(crate) fn count(asked: GatewayRequest) -> ReplyFuture {
             ..PlanRequest::default()
         };
         let counted = tokio::task::spawn_blocking(move || {
-            let _place = place;
+            let (_place, _waiting) = (place, waiting);
             let rows = costs(&crib, &caller, &request)?;
             let plan = crib.plan(&caller, request.show(Discovery::Direct))?;
             Ok::<_, PlanError>((rows, per_tool(&plan)))
@@ -145,6 +156,33 @@ pub(crate) fn count(asked: GatewayRequest) -> ReplyFuture {
             "tools": total,
         })))
     })
+}
+
+/// A request of a caller that is counted, or waits for it.
+struct WaitingPlace([String; 2]);
+
+impl WaitingPlace {
+    /// `None`: the caller has enough of them.
+    fn take(caller: &Caller) -> Option<Self> {
+        let name = [caller.tenant.clone(), caller.subject.clone()];
+        let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = waiting.entry(name.clone()).or_default();
+        let is_free = *own < MOST_WAITING;
+        *own += usize::from(is_free);
+        is_free.then(|| Self(name))
+    }
+}
+
+impl Drop for WaitingPlace {
+    fn drop(&mut self) {
+        let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(own) = waiting.get_mut(&self.0) {
+            *own -= 1;
+            if *own == 0 {
+                waiting.remove(&self.0);
+            }
+        }
+    }
 }
 
 /// What the definition of each visible tool takes, the dearest first.

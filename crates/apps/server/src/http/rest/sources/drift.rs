@@ -12,7 +12,7 @@ use toolcrib_core::{SourceId, ToolName, ToolSpec};
 use super::pins::kept_out;
 use crate::config::history::{HistoryAct, HistoryEntry};
 use crate::http::changes::history::note;
-use crate::http::changes::overlay::name;
+use crate::http::changes::overlay_edit::name;
 use crate::http::pipeline::authentication::lacking;
 use crate::http::routes::problem::{HttpProblem, ProblemKind};
 use crate::http::routes::reply::json as reply;

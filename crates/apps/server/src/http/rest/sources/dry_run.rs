@@ -1,20 +1,18 @@
 //! `POST /v1/sources/dry-run`: what a source would be that nobody has added yet. Nothing is started,
-//! asked or looked up for it.
+//! asked or looked up for it, unless `probe` asks for its tools.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use toolcrib_config::import::{AddressKind, ImportNote, import, of_address};
-use toolcrib_config::{Config, Disclosure, SourceOutline};
+use toolcrib_config::import::ImportNote;
+use toolcrib_config::{Disclosure, SourceOutline};
 
+use super::new_source::{SourceWish, WrittenSources, is_taken, taken};
+use super::probe::probed;
 use crate::http::routes::reply::json as reply;
 use crate::http::routes::request::GatewayRequest;
 use crate::http::routes::route::ReplyFuture;
 
-/// Bytes of what is pasted.
-const LONGEST_SNIPPET: usize = 256 * 1024;
-/// Bytes of an address.
-const LONGEST_ADDRESS: usize = 2_048;
 /// Sources, notes and problems that are told, of each.
 const MOST: usize = 200;
 
@@ -30,78 +28,70 @@ pub(crate) struct DryRunBody {
     card: Option<String>,
     /// The address of a server of MCP.
     server: Option<String>,
+    /// Starts and asks it once, and tells which tools it would bring.
+    #[serde(default)]
+    probe: bool,
+}
+
+impl DryRunBody {
+    fn wish(&self) -> SourceWish<'_> {
+        SourceWish {
+            snippet: self.snippet.as_deref(),
+            document: self.document.as_deref(),
+            card: self.card.as_deref(),
+            server: self.server.as_deref(),
+        }
+    }
 }
 
 pub(crate) fn run(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
         let body: DryRunBody = asked.json()?;
-        let file = asked.gateway.file();
-        let taken = file.map(|file| file.outlines(Disclosure::Masked)).unwrap_or_default();
-        let taken: Vec<_> = taken.iter().map(|known| known.id.to_string()).collect();
+        let taken = taken(&asked.gateway);
         // What is wrong with what was pasted is an answer and no fault of the request.
-        let (toml, notes, wrong) = match written(&body, &taken) {
-            Ok((toml, notes)) => (toml, notes, None),
-            Err(wrong) => (String::new(), Vec::new(), Some(wrong)),
+        let (written, wrong) = match body.wish().written(&taken) {
+            Ok(written) => (written, None),
+            Err(wrong) => (WrittenSources::default(), Some(wrong)),
         };
-        let read = Config::read(&toml, "crib.toml");
         let mut problems: Vec<_> = wrong.into_iter().collect();
+        let secrets = written.literal_secrets();
+        let read = written.read(&asked.gateway);
         problems.extend(read.problems.iter().map(ToString::to_string));
         let outlines = read.config.as_ref().map(|config| config.outlines(Disclosure::Whole));
-        let outlines = outlines.unwrap_or_default();
-        let clash = |outline: &&SourceOutline| taken.contains(&outline.id.to_string());
-        problems.extend(outlines.iter().filter(clash).map(|outline| {
-            format!("there is a source `{}` already: give this one another `id`", outline.id)
-        }));
+        let mut outlines = outlines.unwrap_or_default();
+        let clashes = outlines.iter().filter(|outline| taken.contains(&outline.id.to_string()));
+        problems.extend(clashes.map(|outline| is_taken(outline.id.as_str(), &taken)));
+        let (mut toml, mut notes) = (written.toml.clone(), written.notes.clone());
+        if !secrets.is_empty() {
+            // Whoever looks over the shoulder has seen it once too often already.
+            (toml, notes) = (String::new(), Vec::new());
+            outlines.clear();
+            problems.extend(secrets);
+        }
+        let probed = match read.config.filter(|_| body.probe && problems.is_empty()) {
+            Some(config) => Some(probed(&asked, &written, config).await?),
+            None => None,
+        };
         let has_more =
             [outlines.len(), notes.len(), problems.len()].iter().any(|count| *count > MOST);
         problems.truncate(MOST);
-        let started = outlines.iter().filter_map(|outline| outline.command.as_ref());
         let asks = outlines.iter().filter_map(|outline| outline.address.as_ref());
         Ok(reply(&json!({
             "sources": outlines.iter().take(MOST).collect::<Vec<_>>(),
-            "starts": started.take(MOST).collect::<Vec<_>>(),
+            "starts": starts(&outlines).take(MOST).collect::<Vec<_>>(),
             "asks": asks.take(MOST).collect::<Vec<_>>(),
             "notes": notes.iter().take(MOST).map(note).collect::<Vec<_>>(),
             "problems": problems,
             "has_more": has_more,
             "toml": toml,
+            "probed": probed,
         })))
     })
 }
 
-/// The text of the sources, and what is to be known of them.
-fn written(body: &DryRunBody, taken: &[String]) -> Result<(String, Vec<ImportNote>), String> {
-    let addresses = [
-        (AddressKind::Document, &body.document),
-        (AddressKind::Card, &body.card),
-        (AddressKind::Server, &body.server),
-    ];
-    let mut named = addresses.iter().filter_map(|(kind, said)| Some((*kind, said.as_ref()?)));
-    match (&body.snippet, named.next(), named.next()) {
-        (Some(snippet), None, None) => {
-            if snippet.len() > LONGEST_SNIPPET {
-                let detail =
-                    format!("`snippet` is longer than {LONGEST_SNIPPET} bytes: paste less");
-                return Err(detail);
-            }
-            let found = import(snippet, None).map_err(|error| error.to_string())?;
-            Ok((found.toml, found.notes))
-        }
-        (None, Some((kind, address)), None) => {
-            let address = address.trim();
-            if address.is_empty() || address.len() > LONGEST_ADDRESS {
-                let detail = format!("the address must have 1 to {LONGEST_ADDRESS} bytes");
-                return Err(detail);
-            }
-            let scheme = address.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
-            if !scheme.is_some_and(|scheme| matches!(scheme.as_str(), "http" | "https")) {
-                let detail = "an address begins with `https://` or `http://`: write all of it";
-                return Err(detail.to_owned());
-            }
-            Ok((of_address(address, kind, taken), Vec::new()))
-        }
-        _ => Err("name one of `snippet`, `document`, `card` and `server`".to_owned()),
-    }
+/// The programs, word for word.
+pub(super) fn starts(outlines: &[SourceOutline]) -> impl Iterator<Item = &Vec<String>> {
+    outlines.iter().filter_map(|outline| outline.command.as_ref())
 }
 
 fn note(note: &ImportNote) -> Value {

@@ -43,6 +43,19 @@ fn outline() -> Value {
     ])
 }
 
+/// The change over the file that added it.
+fn change() -> Value {
+    let change = object(&[
+        ("id", count()),
+        ("path", text()),
+        ("by", text()),
+        ("at", text()),
+        ("why", text_or_null()),
+        ("until", text_or_null()),
+    ]);
+    about(or_null(&change), "The change over the file that added it; null: the file has it.")
+}
+
 /// All that is known of it.
 fn whole_source() -> Value {
     let recent = object(&[
@@ -79,6 +92,7 @@ fn whole_source() -> Value {
         ("recent", recent),
         ("drift", about(count(), "Tools that wait for somebody to accept them.")),
         ("server", about(or_null(&server), "Of a server of MCP.")),
+        ("change", change()),
     ];
     let mut whole = with(source(), &fields);
     if let Some(required) = whole.get_mut("required").and_then(Value::as_array_mut) {
@@ -94,9 +108,13 @@ pub(crate) fn sources() -> Value {
         ("fingerprint", text()),
         ("reason", text()),
     ]);
+    let mut off = with(outline(), &[("change", change())]);
+    if let Some(required) = off.get_mut("required").and_then(Value::as_array_mut) {
+        required.push("change".into());
+    }
     object(&[
         ("sources", list(&whole_source())),
-        ("off", about(list(&outline()), "Those that the file leaves out.")),
+        ("off", about(list(&off), "Those that are left out.")),
         ("quarantined", list(&kept_out)),
     ])
 }
@@ -120,6 +138,14 @@ pub(crate) fn standard_error() -> Value {
 }
 
 pub(crate) fn dry_run() -> Value {
+    let effects = json!({ "enum": ["read", "write", "destroy"] });
+    let tool = object(&[("name", text()), ("description", text()), ("effect", effects)]);
+    let probed = object(&[
+        ("source", text()),
+        ("error", text_or_null()),
+        ("tools", about(list(&tool), "200 at the most.")),
+        ("total", count()),
+    ]);
     let note = object(&[("source", text_or_null()), ("text", text()), ("export", text_or_null())]);
     object(&[
         ("sources", list(&outline())),
@@ -129,6 +155,10 @@ pub(crate) fn dry_run() -> Value {
         ("problems", list(&text())),
         ("has_more", flag()),
         ("toml", about(text(), "What belongs into the file.")),
+        (
+            "probed",
+            about(or_null(&list(&probed)), "What each would bring; null: it was not asked."),
+        ),
     ])
 }
 

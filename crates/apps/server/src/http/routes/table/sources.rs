@@ -1,7 +1,8 @@
 //! The routes of what an operator looks after: sources, what changed of their tools, profiles.
 
 use super::super::problem::ProblemKind::{
-    DriftRefused, Forbidden, InvalidQuery, NothingLeft, Unavailable, UnknownProfile, UnknownSource,
+    ChangeRefused, DriftRefused, Forbidden, InvalidQuery, NothingLeft, OverlayOff, Unavailable,
+    UnknownProfile, UnknownSource, VersionConflict,
 };
 use super::super::route::Route;
 use super::super::route::RouteAccess::Operator;
@@ -9,7 +10,7 @@ use super::super::row::{LARGEST_COUNT, get, limit, number, post, text};
 use super::super::schemas;
 use crate::http::rest::plan::cost;
 use crate::http::rest::profiles::{self, policy_test};
-use crate::http::rest::sources::{drift, dry_run, standard_error};
+use crate::http::rest::sources::{add, drift, dry_run, standard_error};
 
 pub(super) static ROUTES: &[Route] = &[
     get(
@@ -22,16 +23,21 @@ pub(super) static ROUTES: &[Route] = &[
     .query(&[text("after", "The `next` of the answer before.")])
     .answers(schemas::sources::standard_error)
     .problems(&[InvalidQuery, Forbidden, UnknownSource]),
+    post("/v1/sources", "add_sources", add::add, "Add a source over the file.")
+        .access(Operator)
+        .body(schemas::of::<add::NewSourceBody>)
+        .answers(schemas::changes::edited)
+        .problems(&[Forbidden, OverlayOff, VersionConflict, ChangeRefused]),
     post(
         "/v1/sources/dry-run",
         "try_source",
         dry_run::run,
-        "Tell what a source would be, and start nothing.",
+        "Tell what a source would be, and start nothing unless its tools are asked for.",
     )
     .access(Operator)
     .body(schemas::of::<dry_run::DryRunBody>)
     .answers(schemas::sources::dry_run)
-    .problems(&[Forbidden]),
+    .problems(&[Forbidden, ChangeRefused]),
     get(
         "/v1/drift",
         "list_drift",
