@@ -39,7 +39,7 @@ test('a tool is switched off at once, the change is shown as a difference, and t
   await expect(toast).toContainText('calculate is off.');
   expect(await names()).not.toContain('calculate');
   await expect(panel.getByRole('button', { name: 'Switch on' })).toBeVisible();
-  await expect(panel.getByText('enabled = false')).toBeVisible();
+  await expect(panel.locator('.needs code', { hasText: 'enabled = false' })).toBeVisible();
   await accessible(page);
   await toast.getByRole('button', { name: 'Undo' }).click();
   await expect(toast).toContainText('Taken back.');
@@ -153,7 +153,7 @@ test('a text that the file could not say is refused in its words', async ({ page
   await panel.getByRole('button', { name: 'Set title' }).click();
   // What nobody sees is taken out of the texts that models read, and shown where it was written.
   await expect(panel.locator('.foreign').first()).toContainText('<script>alert(2)</script> gnp.exe');
-  await expect(panel.getByText('title = ')).toContainText('<script>alert(2)</script> U+202Egnp.exe');
+  await expect(panel.locator('.needs code', { hasText: 'title = ' })).toContainText('<script>alert(2)</script> U+202Egnp.exe');
   await accessible(page);
 });
 

@@ -105,6 +105,16 @@ fn bounded(body: &DriftBody) -> Result<(), HttpProblem> {
     Ok(())
 }
 
+fn distinct(body: &DriftBody) -> Result<(), HttpProblem> {
+    let mut named = BTreeSet::new();
+    let mut all = body.accept.iter().chain(&body.keep_out);
+    if all.any(|tool| !named.insert((&tool.source, &tool.tool))) {
+        let detail = "a tool is named twice: name each once. Nothing was changed";
+        return Err(HttpProblem::new(ProblemKind::DriftRefused, detail));
+    }
+    Ok(())
+}
+
 type KnownTools = BTreeMap<(SourceId, ToolName), Arc<ToolSpec>>;
 
 async fn decided(asked: &GatewayRequest, body: DriftBody) -> Result<Value, HttpProblem> {
@@ -117,12 +127,7 @@ async fn decided(asked: &GatewayRequest, body: DriftBody) -> Result<Value, HttpP
                       when it starts";
         return Err(HttpProblem::new(ProblemKind::DriftRefused, detail));
     }
-    let mut named = BTreeSet::new();
-    let mut all = body.accept.iter().chain(&body.keep_out);
-    if all.any(|tool| !named.insert((&tool.source, &tool.tool))) {
-        let detail = "a tool is named twice: name each once. Nothing was changed";
-        return Err(HttpProblem::new(ProblemKind::DriftRefused, detail));
-    }
+    distinct(&body)?;
     let known: KnownTools = kept_out(&gateway.live)
         .into_iter()
         .map(|spec| ((spec.origin.source.clone(), spec.name.clone()), spec))
@@ -152,7 +157,9 @@ async fn decided(asked: &GatewayRequest, body: DriftBody) -> Result<Value, HttpP
     };
     let (new, old) = (accepted.clone(), kept.clone());
     let change = move |pins: &mut toolcrib_engine::pins::PinFile| {
-        new.iter().for_each(|spec| pins.accept(spec));
+        for spec in &new {
+            pins.accept(spec);
+        }
         for spec in &old {
             pins.forget(spec);
         }
