@@ -102,6 +102,7 @@ test('a new user finds a tool, runs it, takes it from a client, approves a delet
   await call.getByRole('button', { name: 'Close' }).click();
 
   // A conversation changes the calendar of the same desk.
+  if (isMobile) await views.getByRole('button', { name: 'More' }).click();
   await views.getByRole('link', { name: 'Chat' }).click();
   await page.getByRole('link', { name: 'New conversation' }).click();
   await page.getByRole('textbox', { name: 'Message' }).fill('Lunch with Ada on 6 March 2030 at noon, please');

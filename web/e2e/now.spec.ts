@@ -51,3 +51,50 @@ test('where nothing waits the page says so, and to others only what they may kno
   await page.getByRole('button', { name: 'Try again' }).click();
   await expect(page.getByText('None of your calls waits')).toBeVisible();
 });
+
+test('the bar of a phone has the most urgent views, and the others behind one entry', async ({ page, isMobile }) => {
+  server = await Server.start(QUIET);
+  await page.goto(server.link());
+  const bar = page.getByRole('navigation', { name: 'Views' });
+  await expect(bar.getByRole('link', { name: 'Now' })).toBeVisible();
+  const more = bar.getByRole('button', { name: 'More' });
+  if (!isMobile) {
+    // Where there is room, all stand beside each other.
+    await expect(more).toBeHidden();
+    await expect(bar.getByRole('link', { name: 'Profiles' })).toBeVisible();
+    return;
+  }
+  const shown = bar.locator('> a:visible, > button:visible');
+  await expect(shown).toHaveText(['Now', 'Approvals', 'Calls', /^Tools/, 'More']);
+  expect(await bar.evaluate(bar => bar.scrollWidth <= bar.clientWidth)).toBe(true);
+  await expect(more).toHaveAttribute('aria-expanded', 'false');
+  await more.focus();
+  await page.keyboard.press('Enter');
+  await expect(more).toHaveAttribute('aria-expanded', 'true');
+  const behind = bar.locator('.rest a');
+  await expect(behind).toHaveText(['Chat', 'Plan', 'Sources', 'Profiles', 'You', 'Changes']);
+  await expect(behind.first()).toBeFocused();
+  for (const theme of ['light', 'dark']) {
+    await page.evaluate(theme => (document.documentElement.dataset.theme = theme), theme);
+    await accessible(page);
+    await picture(page, `more-${theme}-phone`);
+  }
+  await page.keyboard.press('ArrowUp');
+  await expect(behind.last()).toBeFocused();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowDown');
+  await expect(behind.nth(1)).toBeFocused();
+  await page.keyboard.press('Escape');
+  await expect(behind.first()).toBeHidden();
+  await expect(more).toBeFocused();
+  await more.click();
+  await behind.filter({ hasText: 'Sources' }).click();
+  await expect(page.getByRole('heading', { name: 'Sources' })).toBeVisible();
+  await expect(behind.first()).toBeHidden();
+  await expect(more).toHaveAttribute('aria-current', 'true');
+  // What lies beside it closes it too.
+  await more.click();
+  await expect(behind.first()).toBeVisible();
+  await page.getByRole('heading', { name: 'Sources' }).click();
+  await expect(behind.first()).toBeHidden();
+});
