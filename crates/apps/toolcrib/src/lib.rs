@@ -83,5 +83,5 @@ struct RustGuide;
 
 /// The programs of the guide to the gateway, run as tests.
 #[cfg(all(doctest, feature = "gateway"))]
-#[doc = include_str!("../../../../docs/guides/gateway.md")]
+#[doc = include_str!("../../../../docs/operating/embedding.md")]
 struct GatewayGuide;

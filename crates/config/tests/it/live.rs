@@ -35,6 +35,7 @@ fn means(workshop: &Workshop) -> Environment {
         adapt: None,
         observer: None,
         hints: DoorHints::default(),
+        own_sources: Vec::new(),
     }
 }
 

@@ -1,11 +1,14 @@
 //! The page of a server: where it is, and whose it is.
 
 use std::net::SocketAddr;
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
+use http::{HeaderMap, HeaderValue, header};
 use tokio::net::TcpListener;
 use toolcrib_config::ListenerSettings;
+use toolcrib_core::Secret;
 
 use super::listen_address::{ListenAddress, ListenWishes};
 use crate::config::servers;
@@ -25,17 +28,17 @@ pub(crate) struct PageListener {
 const KEEP: Duration = Duration::from_mins(15);
 
 impl PageListener {
-    /// `doors`: where all doors are. `wished`: the address of its own.
+    /// `doors`: where all doors are. `own`: the address of its own.
     pub(crate) fn begin(
         doors: &TcpListener,
-        wished: Option<ListenAddress>,
+        own: Option<ListenAddress>,
         wishes: &ListenWishes,
         front: &ListenerSettings,
     ) -> Result<Self> {
         let hosts = [wishes.hosts.as_slice(), front.hosts.as_slice()].concat();
         let is_behind_proxy = wishes.behind_proxy || !front.proxies.is_empty();
-        if let Some(wished) = wished {
-            let own = wished.begin().context("the page cannot listen at `page.listen`")?;
+        if let Some(own) = own {
+            let own = own.begin().context("the page cannot listen at `page.listen`")?;
             let bound = own.local_addr()?;
             let names = Some(HostNames::new(bound, &hosts));
             let takes_tls = front.tls.is_some() && !bound.ip().is_loopback();
@@ -65,6 +68,17 @@ impl PageListener {
     pub(crate) fn split(self) -> (PageDoor, Option<(TcpListener, bool)>) {
         (self.door, self.own)
     }
+}
+
+/// The address of the page with a code that signs one browser in, as the caller of a token; `None`:
+/// there is no page, or the token is no text.
+pub(crate) fn sign_in_link(page: &PageDoor, token: &Secret) -> Option<String> {
+    let host = page.shown()?;
+    let mut token = HeaderValue::from_str(&format!("Bearer {}", token.expose())).ok()?;
+    token.set_sensitive(true);
+    let grant: HeaderMap = [(header::AUTHORIZATION, token)].into_iter().collect();
+    let code = page.sessions.code(Arc::new(grant), Instant::now());
+    Some(page.link(host, &code))
 }
 
 /// Host and port as a person types them: an address of this machine, else a name of it.

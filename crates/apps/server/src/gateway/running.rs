@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use tokio::task::JoinHandle;
 use toolcrib_config::SourceRegistry;
+use toolcrib_core::Secret;
 use toolcrib_engine::Crib;
 use toolcrib_store::Store;
 
+use super::page_listener::sign_in_link;
 use super::service::GatewayService;
 use super::serving::{self, ServeSignals};
 use super::start::{self, PreparedGateway};
@@ -57,6 +59,12 @@ impl Gateway {
     /// The same as an address that clients take: `/mcp`, `/v1` and the rest are below it.
     pub fn url(&self) -> &str {
         &self.url
+    }
+
+    /// Where the page is, with a code that signs one browser in, once and for ten minutes, as the
+    /// caller of a token; `None`: there is no page.
+    pub fn page_link(&self, token: &Secret) -> Option<String> {
+        sign_in_link(&self.state.page, token)
     }
 
     /// The tools that it serves, for calls of the program itself.

@@ -37,14 +37,14 @@ pub(crate) struct ServeConfig {
 
 /// A file that cannot be served, and all that is wrong with it.
 #[derive(Debug, thiserror::Error)]
-#[error("`{file}` cannot be used:{}", lines(.problems))]
+#[error("`{file}` cannot be used:\n{}", lines(.problems))]
 pub(crate) struct WrongFile {
     pub(crate) file: String,
     pub(crate) problems: Vec<ConfigProblem>,
 }
 
 fn lines(problems: &[ConfigProblem]) -> String {
-    problems.iter().map(|problem| format!("\n{problem}")).collect()
+    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
 /// A file before it is looked into.
@@ -76,7 +76,7 @@ impl ServeFile {
         }
         notices.warn(&read.warnings);
         let problems = read.problems;
-        let checked = read.config.ok_or_else(|| WrongFile { file: shown, problems })?;
+        let checked = read.config.ok_or(WrongFile { file: shown, problems })?;
         Ok(ServeConfig { path, text, default, folded, overlay, checked, is_found, held })
     }
 }

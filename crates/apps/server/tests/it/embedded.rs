@@ -278,6 +278,19 @@ impl Policy for OnlyReads {
 }
 
 #[tokio::test]
+async fn a_link_of_the_page_signs_in_the_caller_of_a_token_once() {
+    let token = new_token();
+    let gateway = here().token("ann", token.clone()).start().await.unwrap();
+    let link = gateway.page_link(&token).unwrap();
+    let (page, code) = link.split_once("#login=").unwrap();
+    assert_eq!(page, format!("{}/", gateway.url()));
+    let (at, code) = (gateway.address(), json!({ "code": code }));
+    let Told(status, session) = ask(at, None, ("POST /v1/session", &code)).await;
+    assert_eq!((status, &session["subject"]), (200, &json!("ann")), "{session}");
+    assert_eq!(ask(at, None, ("POST /v1/session", &code)).await.0, 401);
+}
+
+#[tokio::test]
 async fn a_policy_of_the_program_holds_beside_the_rules() {
     let token = new_token();
     let gateway = here().tools(tools()).policy(OnlyReads).token("local", token.clone());

@@ -1,11 +1,7 @@
 //! What a server says when it listens: where it is, and how to come in.
 
-use std::sync::Arc;
-use std::time::Instant;
-
 use anyhow::{Context as _, Result};
 use clap::ValueEnum as _;
-use http::{HeaderMap, HeaderValue, header};
 use serde_json::json;
 use toolcrib_store::{CallState, Store};
 
@@ -13,6 +9,7 @@ use crate::cli::args::{ClientName, ServeArgs};
 use crate::cli::output::Output;
 use crate::config::tokens;
 use crate::gateway::listen_address::LISTEN;
+use crate::gateway::page_listener::sign_in_link;
 use crate::http::page::door::PageDoor;
 
 /// Says where we are, and how to come in; never the token itself. Then what there is to know of the
@@ -99,12 +96,7 @@ pub(super) fn greet_page(page: &PageDoor, words: &ServeArgs, output: &Output) ->
         output.note(&format!("page: {base}"));
     } else if output.is_watched() {
         let token = tokens::token(&tokens::folder()?, tokens::LOCAL)?;
-        let token = HeaderValue::from_str(&format!("Bearer {}", token.expose()));
-        let mut token = token.context("the token is no text")?;
-        token.set_sensitive(true);
-        let grant: HeaderMap = [(header::AUTHORIZATION, token)].into_iter().collect();
-        let code = page.sessions.code(Arc::new(grant), Instant::now());
-        let link = page.link(host, &code);
+        let link = sign_in_link(page, &token).context("the token is no text")?;
         output.note(&format!("page: {link} (once, for 10 minutes; then `toolcrib open`)"));
     } else {
         output.note(&format!("page: {base}; `toolcrib open` prints a link that signs you in"));
