@@ -1,11 +1,30 @@
 //! The row that a request asks for.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
 use http::Method;
+use matchit::{Params, Router};
 use percent_encoding::percent_decode_str;
 
 use super::problem::{HttpProblem, ProblemKind};
 use super::route::Route;
 use super::table::all;
+
+/// The rows by their paths. A path that is written out is no value of a name in another one.
+static ROWS: LazyLock<Router<Vec<&'static Route>>> = LazyLock::new(|| {
+    let mut paths: BTreeMap<String, Vec<&'static Route>> = BTreeMap::new();
+    for route in all() {
+        paths.entry(pattern(route.path)).or_default().push(route);
+    }
+    let mut router = Router::new();
+    for (path, rows) in paths {
+        // Two that cannot be told apart would be a fault of the table, which a test finds.
+        let _ = router.insert(path, rows);
+    }
+    router
+});
 
 /// The row of a request and the segments that stand for its names. `wants_socket`: the request asks
 /// to become a WebSocket.
@@ -14,33 +33,20 @@ pub(crate) fn find(
     path: &str,
     wants_socket: bool,
 ) -> Result<(&'static Route, Vec<String>), HttpProblem> {
-    let is_open = |route: &&Route| wants_socket || !route.is_socket;
-    // A path that is written out is no value of a name in another one.
-    let is_written_out = all().any(|route| route.path == path);
-    let is_meant = |route: &&Route| !is_written_out || route.path == path;
-    let open = || all().filter(is_open).filter(is_meant);
-    for route in open().filter(|route| route.takes(method)) {
-        if let Some(segments) = segments(route.path, path) {
-            return Ok((route, segments?));
-        }
+    let found = ROWS.at(path).map_err(|_| unknown(path))?;
+    let open = || found.value.iter().copied().filter(|route| wants_socket || !route.is_socket);
+    if let Some(route) = open().find(|route| route.takes(method)) {
+        return Ok((route, segments(&found.params)?));
     }
     let mut others: Vec<&str> = Vec::new();
-    let of_path = |route: &&Route| segments(route.path, path).is_some();
-    for route in open().filter(of_path) {
+    for route in open() {
         others.push(route.method);
         if route.takes_head() {
             others.push(Method::HEAD.as_str());
         }
     }
     if others.is_empty() {
-        let bare = path.strip_suffix('/');
-        let is_route = |path| all().any(|route| segments(route.path, path).is_some());
-        let detail = if bare.is_some_and(is_route) {
-            "leave out the slash at the end of the path"
-        } else {
-            return Err(unknown_route());
-        };
-        return Err(HttpProblem::new(ProblemKind::UnknownRoute, detail));
+        return Err(unknown_route());
     }
     let allowed = others.join(", ");
     let problem = HttpProblem::new(ProblemKind::WrongMethod, format!("use {allowed}"));
@@ -55,31 +61,46 @@ pub(crate) fn unknown_route() -> HttpProblem {
     HttpProblem::new(ProblemKind::UnknownRoute, "`/v1/openapi.json` lists the routes")
 }
 
-/// The values of the names of a path; `None`: it is another path.
-fn segments(pattern: &str, path: &str) -> Option<Result<Vec<String>, HttpProblem>> {
-    // Most rows are told apart by what they begin with.
-    match pattern.split_once('{') {
-        None => return (pattern == path).then(|| Ok(Vec::new())),
-        Some((fixed, _)) if !path.starts_with(fixed) => return None,
-        Some(_) => {}
+fn unknown(path: &str) -> HttpProblem {
+    if path.strip_suffix('/').is_some_and(|bare| ROWS.at(bare).is_ok()) {
+        let detail = "leave out the slash at the end of the path";
+        return HttpProblem::new(ProblemKind::UnknownRoute, detail);
     }
-    let (mut expected, mut given) = (pattern.split('/'), path.split('/'));
-    let mut values = Vec::new();
-    loop {
-        match (expected.next(), given.next()) {
-            (None, None) => break,
-            (Some(name), Some(value)) if name.starts_with('{') && !value.is_empty() => {
-                values.push(value);
-            }
-            (Some(fixed), Some(value)) if fixed == value => {}
-            _ => return None,
-        }
-    }
-    let decoded = values.into_iter().map(|value| {
+    unknown_route()
+}
+
+/// The path of a row with its names replaced by their places: two rows may give one segment
+/// different names, and mean the same.
+fn pattern(path: &str) -> String {
+    let segments = path.split('/').enumerate().map(|(place, segment)| {
+        if segment.starts_with('{') { Cow::from(format!("{{{place}}}")) } else { segment.into() }
+    });
+    segments.collect::<Vec<_>>().join("/")
+}
+
+/// The values of the names of a path, in their order.
+fn segments(params: &Params<'_, '_>) -> Result<Vec<String>, HttpProblem> {
+    let decoded = params.iter().map(|(_, value)| {
         let text = percent_decode_str(value).decode_utf8();
         text.map(Into::into).map_err(|_| {
             HttpProblem::new(ProblemKind::BadRequest, "a segment of the path is no UTF-8 text")
         })
     });
-    Some(decoded.collect())
+    decoded.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_of_the_table_is_found_by_its_path() {
+        for route in all() {
+            let method = Method::from_bytes(route.method.as_bytes()).unwrap();
+            let (found, segments) = find(&method, route.path, route.is_socket).unwrap();
+            let names: Vec<_> = route.path.split('/').filter(|it| it.starts_with('{')).collect();
+            assert_eq!((found.path, found.method), (route.path, route.method));
+            assert_eq!(segments, names);
+        }
+    }
 }
