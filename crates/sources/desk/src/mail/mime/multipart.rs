@@ -1,5 +1,7 @@
 //! Files beside a text: what may be sent along, and each as a part in base64.
 
+use std::fmt::Write;
+
 use encodify::hex::PERCENT;
 use mail_builder::headers::HeaderType;
 use mail_builder::headers::content_type::ContentType;
@@ -71,7 +73,8 @@ fn named(name: &str) -> HeaderType<'static> {
     let mut value = "attachment".to_owned();
     for (at, piece) in name.as_bytes().chunks(PIECE).enumerate() {
         let charset = if at == 0 { "utf-8''" } else { "" };
-        value.push_str(&format!("; filename*{at}*={charset}{}", PERCENT.encode(piece)));
+        // Writing into a string does not fail.
+        let _ = write!(value, "; filename*{at}*={charset}{}", PERCENT.encode(piece));
     }
     Raw::new(value).into()
 }
