@@ -124,6 +124,7 @@ fn answer(cli: Cli, output: &Output) -> anyhow::Result<CommandExit> {
         Command::Audit(AuditCommand::Verify { file, after }) => {
             commands::audit::verify(&global, output, (file.as_ref(), after.as_deref()))
         }
+        Command::Store(command) => commands::serve::store_copy::store(output, &command),
         Command::Desk(command) => commands::desk::desk(&global, output, command),
         Command::Token(words) => commands::token::token(&global, output, &words),
         Command::Openapi => {

@@ -8,6 +8,7 @@
 //! process writes beside it. Two more sessions read.
 
 mod address;
+mod copied_database;
 mod encryption;
 mod error;
 mod group;
@@ -23,6 +24,7 @@ use toolcrib_store::writes::shared::WriterShared;
 use toolcrib_store::{Store, StoreError, StoreOptions};
 
 use address::DatabaseAddress;
+pub use copied_database::CopiedDatabase;
 use group::PostgresGroup;
 use reads::PostgresReads;
 
@@ -73,6 +75,17 @@ impl Database {
     pub fn try_out(self, options: &StoreOptions) -> Result<(), StoreError> {
         self.bounded(options)?;
         group::try_out(self.address, self.note.as_deref())
+    }
+
+    /// The whole of it, to be read.
+    pub fn source(&self) -> Result<CopiedDatabase, StoreError> {
+        let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+        CopiedDatabase::open(&self.address, begin)
+    }
+
+    /// The whole of it, to be written.
+    pub fn target(&self) -> Result<CopiedDatabase, StoreError> {
+        CopiedDatabase::open(&self.address, "BEGIN")
     }
 
     fn bounded(&self, options: &StoreOptions) -> Result<(), StoreError> {

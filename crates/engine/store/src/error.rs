@@ -58,6 +58,12 @@ pub enum StoreError {
          tries again"
     )]
     Panicked { path: PathBuf },
+    #[error("the store `{place}` holds something already: name one that is empty")]
+    Occupied { place: String },
+    #[error(
+        "of `{table}` {copied} of {of} rows came to `{place}`, which was left as it was: try again"
+    )]
+    Miscopied { place: String, table: &'static str, copied: u64, of: u64 },
     #[error("the store `{path}` was closed")]
     Closed { path: PathBuf },
     #[error("{what} may have {most} bytes at most: use a shorter one")]

@@ -23,6 +23,7 @@ mod address;
 pub mod cache;
 #[doc(hidden)]
 pub mod clock;
+pub mod copy;
 mod error;
 mod options;
 #[doc(hidden)]
@@ -41,5 +42,6 @@ pub use rows::call_state::{CallState, KnownEnd};
 pub use rows::history::{CallCursor, CallFilter, CallPage, CallRecord, Decider};
 pub use rows::keys::{IdempotencyKey, KeyState};
 pub use rows::results::ResultPiece;
+pub use sqlite::copied_file::CopiedFile;
 pub use store::run_archive::RunArchive;
 pub use store::{Store, open};

@@ -11,6 +11,7 @@ mod rollout;
 mod runs;
 mod select;
 mod serve;
+mod store;
 
 use std::path::PathBuf;
 
@@ -31,6 +32,7 @@ pub(super) use rollout::{RolloutArgs, RolloutCommand, TrainerName};
 pub(super) use runs::{ReplayArgs, RunCommand, RunsArgs};
 pub(super) use select::{SelectArgs, ToolsetsArgs};
 pub(super) use serve::ServeArgs;
+pub(super) use store::StoreCommand;
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 done, 1 a call failed or a check found something, 2 the input cannot be used,
@@ -210,6 +212,9 @@ Examples:
     /// Look at the record of decisions.
     #[command(subcommand)]
     Audit(AuditCommand),
+    /// Carry the record of a server over to another store.
+    #[command(subcommand)]
+    Store(StoreCommand),
     /// Print what a client wants to read to reach the tools.
     #[command(after_help = "\
 Examples:

@@ -62,7 +62,7 @@ pub(crate) fn try_store(path: &Path, checked: &Config) -> Result<()> {
 }
 
 /// Where a store is that a file names.
-enum StorePlace {
+pub(crate) enum StorePlace {
     File(PathBuf),
     /// With the file that tells how far it has come, if there is a place for one.
     Database(Database, Option<PathBuf>),
@@ -70,7 +70,7 @@ enum StorePlace {
 
 impl StorePlace {
     /// `None`: the file names none. What its address is, or why it is none.
-    fn find(file: &Path, checked: &Config) -> Result<Option<Result<Self, StoreError>>> {
+    pub(crate) fn find(file: &Path, checked: &Config) -> Result<Option<Result<Self, StoreError>>> {
         let address = checked.store(&config::ProcessLookup).map_err(|missing| {
             let lines: Vec<_> = missing.iter().map(ToString::to_string).collect();
             anyhow!("the address of the store is not there: {}", lines.join("; "))

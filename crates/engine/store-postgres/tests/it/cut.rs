@@ -34,7 +34,7 @@ fn key(name: &str) -> IdempotencyKey {
     IdempotencyKey { caller: Caller::local(), tool, source: None, key: name.to_owned() }
 }
 
-fn parked(ticket: &str) -> ParkedCall {
+pub(crate) fn parked(ticket: &str) -> ParkedCall {
     ParkedCall {
         ticket: TicketId::claimed(ticket),
         caller: Caller::local(),

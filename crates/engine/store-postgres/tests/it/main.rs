@@ -11,6 +11,7 @@ mod away;
 mod back_in_time;
 mod bounded;
 mod cluster;
+mod copied;
 mod cut;
 mod encrypted;
 /// What every store does with its record of calls.

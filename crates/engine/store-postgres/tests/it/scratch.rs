@@ -35,6 +35,10 @@ impl Scratch {
         toolcrib_store_postgres::open(&self.url, options)
     }
 
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
     /// The number that a question in SQL is answered with.
     pub(crate) fn number(&self, sql: &str) -> i64 {
         let told = self.cluster.sql(&self.database, sql).unwrap();

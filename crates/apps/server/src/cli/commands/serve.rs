@@ -3,6 +3,7 @@
 mod greeting;
 mod preflight;
 mod startup;
+pub(crate) mod store_copy;
 
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@
 #[path = "../../../../../engine/store-postgres/tests/it/cluster.rs"]
 mod cluster;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use self::cluster::Cluster;
 use super::doors::{Door, Wanted, act};
@@ -116,6 +116,44 @@ fn what_serve_says_of_a_database_check_and_doctor_say_and_none_tells_its_passwor
     ends("loses what it confirmed when its machine stops: set `fsync`");
     cluster.crash();
     ends("cannot be reached: start its database");
+}
+
+#[test]
+fn a_record_is_carried_into_a_database_and_gone_on_with_there() {
+    let Some(cluster) = Cluster::start_if_any("carried") else { return };
+    let upstream = Upstream::start();
+    let store = |url: &str| {
+        format!(
+            "allow = [\"*\"]\n[store]\nurl = \"{url}\"\n[profile.careful]\nask = [\"*__act\"]\n"
+        )
+    };
+    let mut serving = Serving::start_in(upstream.furnish_web(&store("sqlite://crib.db")), &[]);
+    let careful = Wanted { profile: Some("careful"), ..act("web__act", "ok", "asked") };
+    let ticket = Door::Rest.call(&serving, &careful).whole["ticket"].as_str().unwrap().to_owned();
+    let first = Door::Rest.call(&serving, &act("web__act", "ok", "first").under("first"));
+    let url = cluster.database("record");
+    let words = ["store", "copy", "sqlite://crib.db", &url, "--json"];
+    let refused = serving.folder.run(&words);
+    assert!(refused.code == 2 && refused.err.contains("in use by another process"), "{refused:?}");
+    serving.child.kill().unwrap();
+    serving.child.wait().unwrap();
+    let folder = std::mem::replace(&mut serving.folder, Folder::new());
+    let copied = folder.run(&words);
+    assert_eq!(copied.code, 0, "{copied:?}");
+    let counts = copied.json()["copied"].clone();
+    assert_eq!((&counts["calls"], &counts["tickets"]), (&json!(1), &json!(1)), "{counts}");
+    let again = folder.run(&words);
+    assert!(again.code == 2 && again.err.contains("holds something already"), "{again:?}");
+    let file = std::fs::read_to_string(folder.path().join("crib.toml")).unwrap();
+    folder.write("crib.toml", &file.replace("sqlite://crib.db", &url));
+    std::fs::remove_file(folder.path().join("crib.db")).unwrap();
+    let serving = Serving::start_in(folder, &[]);
+    let answered = Door::Rest.call(&serving, &act("web__act", "ok", "first").under("first"));
+    assert_eq!(answered.text, first.text);
+    let approved =
+        serving.ask("POST", &format!("/v1/tickets/{ticket}"), r#"{"decision": "approve"}"#);
+    assert_eq!(approved.json()["response"]["error"], false, "{approved:?}");
+    assert_eq!((upstream.oracle.count("first"), upstream.oracle.count("asked")), (1, 1));
 }
 
 #[test]
