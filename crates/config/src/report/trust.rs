@@ -68,11 +68,24 @@ impl Config {
             reaches.push(format!("decisions are written to `{}`", audit.file.display()));
         }
         if let Some(store) = &self.store {
-            reaches.push(format!("calls are kept in `{}`", store.written()));
+            let whole = store.written();
+            let shown =
+                if telling == Disclosure::Masked { without_password(&whole) } else { whole };
+            reaches.push(format!("calls are kept in `{shown}`"));
         }
         // Each is one line for whoever decides, whatever a word of the file holds.
         reaches.iter().map(|line| exact(line).into_owned()).collect()
     }
+}
+
+/// An address of a database, whose password may stand in it.
+fn without_password(address: &str) -> String {
+    let masked = address.split_once("://").and_then(|(scheme, rest)| {
+        let (whose, place) = rest.rsplit_once('@')?;
+        let (user, password) = whose.split_once(':')?;
+        (!password.starts_with("${")).then(|| format!("{scheme}://{user}:[secret]@{place}"))
+    });
+    masked.unwrap_or_else(|| address.to_owned())
 }
 
 fn of_embedder(embedder: &EmbedderTemplate) -> Vec<String> {

@@ -114,11 +114,12 @@ impl RecordWriter for CopiedDatabase {
         for row in rows {
             for ((column, value), (name, _)) in columns.iter_mut().zip(row).zip(table.columns) {
                 // It comes from a model, and a text of Postgres has no zero in it.
-                let value = match value {
-                    CopiedValue::Text(text) if *name == "call_id" => {
-                        CopiedValue::Text(text.replace('\0', "\u{fffd}"))
-                    }
-                    value => value,
+                let value = if let CopiedValue::Text(text) = value {
+                    let holds_zero = *name == "call_id" && text.contains('\0');
+                    let plain = if holds_zero { text.replace('\0', "\u{fffd}") } else { text };
+                    CopiedValue::Text(plain)
+                } else {
+                    value
                 };
                 column.push(value).map_err(|error| error.at(&self.place))?;
             }

@@ -20,7 +20,7 @@ use toolcrib_store::{StoreError, StoreOptions};
 
 use self::unsettled::UnsettledGroup;
 use crate::address::DatabaseAddress;
-use crate::progress::{Progress, ProgressNote};
+use crate::progress::{ProgressNote, RecordProgress};
 use crate::session::{Answer, Session};
 use crate::statements::schema::RecordState;
 use crate::statements::{calls, prune, results, schema};
@@ -35,7 +35,7 @@ pub(crate) struct PostgresGroup {
     session: Option<Session>,
     shared: Arc<WriterShared>,
     options: StoreOptions,
-    progress: Progress,
+    progress: RecordProgress,
     /// Ends that were confirmed and that a crash of the server would take with it.
     unsynced: Vec<UnwrittenEnd>,
     /// What is not known to be there; nothing is written before it is.
@@ -72,7 +72,7 @@ pub(crate) fn no_thread(place: &str, error: std::io::Error) -> StoreError {
 /// What the opening of a database finds in it.
 struct Learned {
     session: Session,
-    progress: Progress,
+    progress: RecordProgress,
     interrupted: usize,
     any_unknown: bool,
     holders: Vec<(String, String, toolcrib_store::clock::WallTime)>,
@@ -174,11 +174,11 @@ impl PostgresGroup {
             self.unsynced.clear();
         } else {
             self.unsynced.extend(owed);
-            let ends = jobs.iter().filter_map(|job| match &job.task {
-                WriteTask::End(end) => Some(end.owed.again()),
-                _ => None,
-            });
-            self.unsynced.extend(ends);
+            for job in &jobs {
+                if let WriteTask::End(end) = &job.task {
+                    self.unsynced.push(end.owed.again());
+                }
+            }
         }
         for job in jobs {
             job.task.answer(Ok(()));
@@ -264,7 +264,7 @@ async fn learn(address: &DatabaseAddress, note: Option<ProgressNote>) -> Answer<
     let any_unknown = calls::any_unknown(&session).await?;
     let state: RecordState = schema::state(&session).await?;
     session.be_brief().await?;
-    let progress = Progress::of(state, note);
+    let progress = RecordProgress::of(state, note);
     Ok(Learned { session, progress, interrupted, any_unknown, holders })
 }
 

@@ -15,7 +15,7 @@ use crate::session::Answer;
 use crate::statements::schema::RecordState;
 
 /// What the one who writes knows of the database.
-pub(crate) struct Progress {
+pub(crate) struct RecordProgress {
     /// A name of this process, by which it sees that another one was there.
     pub(crate) owner: String,
     name: String,
@@ -36,7 +36,7 @@ pub(crate) struct Found {
     pub(crate) lost_some: bool,
 }
 
-impl Progress {
+impl RecordProgress {
     /// Of a database that this process has just taken.
     pub(crate) fn of(state: RecordState, note: Option<ProgressNote>) -> Self {
         let RecordState { name, owner, groups } = state;

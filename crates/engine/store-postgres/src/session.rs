@@ -79,7 +79,7 @@ impl Session {
                  current_setting('full_page_writes')::bool, pg_is_in_recovery(), \
                  current_setting('transaction_read_only')::bool, \
                  current_setting('synchronous_standby_names'), \
-                 (SELECT count(*) FROM pg_stat_replication WHERE application_name NOT IN \
+                 (SELECT count(*) FROM pg_stat_replication WHERE coalesce(application_name, '') NOT IN \
                  ('pg_basebackup', 'pg_receivewal') AND pid NOT IN (SELECT active_pid FROM \
                  pg_replication_slots WHERE slot_type = 'logical' AND active_pid IS NOT NULL))",
                 &[],
@@ -123,11 +123,13 @@ impl Session {
     /// The same; how many rows the last one changed.
     pub(crate) async fn batch_change(&self, sql: &str) -> Answer<u64> {
         let told = self.in_time(self.client.simple_query(sql)).await?;
-        let counts = told.iter().filter_map(|told| match told {
-            SimpleQueryMessage::CommandComplete(count) => Some(*count),
-            _ => None,
-        });
-        Ok(counts.last().unwrap_or_default())
+        let mut last = 0;
+        for told in told {
+            if let SimpleQueryMessage::CommandComplete(count) = told {
+                last = count;
+            }
+        }
+        Ok(last)
     }
 
     pub(crate) async fn rows(&self, sql: &str, values: &[&(dyn ToSql + Sync)]) -> Answer<Vec<Row>> {
@@ -166,12 +168,10 @@ impl Session {
         asking: impl Future<Output = Result<T, tokio_postgres::Error>>,
     ) -> Answer<T> {
         let patience = if self.is_brief.load(Ordering::Relaxed) { SHORT } else { LONG };
-        match tokio::time::timeout(patience, asking).await {
-            Ok(answer) => Ok(answer?),
-            Err(_) => {
-                self.is_silent.store(true, Ordering::Relaxed);
-                Err(SessionError::Silent)
-            }
+        if let Ok(answer) = tokio::time::timeout(patience, asking).await {
+            return Ok(answer?);
         }
+        self.is_silent.store(true, Ordering::Relaxed);
+        Err(SessionError::Silent)
     }
 }

@@ -11,7 +11,6 @@ mod rollout;
 mod runs;
 mod select;
 mod serve;
-mod store;
 
 use std::path::PathBuf;
 
@@ -31,8 +30,7 @@ pub(super) use remote::{
 pub(super) use rollout::{RolloutArgs, RolloutCommand, TrainerName};
 pub(super) use runs::{ReplayArgs, RunCommand, RunsArgs};
 pub(super) use select::{SelectArgs, ToolsetsArgs};
-pub(super) use serve::ServeArgs;
-pub(super) use store::StoreCommand;
+pub(super) use serve::{ServeArgs, StoreCommand};
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 done, 1 a call failed or a check found something, 2 the input cannot be used,

@@ -126,6 +126,22 @@ mcp = { command = ["x"], env = { MODE = "plain", PASSWORD = "hunter2-hunter2" } 
 }
 
 #[test]
+fn the_password_of_a_database_is_not_shown() {
+    for (url, shown) in [
+        ("postgres://crib:hunter2@db.example/crib", "postgres://crib:[secret]@db.example/crib"),
+        ("postgres://crib:a@b:c@db.example/crib", "postgres://crib:[secret]@db.example/crib"),
+        ("postgres://crib:${env:DB}@db.example/crib", "postgres://crib:${env:DB}@db.example/crib"),
+        ("postgres://crib@db.example/crib", "postgres://crib@db.example/crib"),
+    ] {
+        let folder = Folder::new();
+        folder.write("crib.toml", &format!("[store]\nurl = \"{url}\"\n"));
+        let told = shell(&folder, "toolcrib trust --json");
+        let told: serde_json::Value = serde_json::from_str(&told.out).unwrap();
+        assert_eq!(told["does"], serde_json::json!([format!("calls are kept in `{shown}`")]));
+    }
+}
+
+#[test]
 fn a_change_of_what_a_log_does_not_show_is_another_file() {
     let folder = folder();
     let file = |value: &str| FILE.replace("${env:HOME}", value).replace("KEY", "API_TOKEN");

@@ -1,7 +1,5 @@
 //! A thread that writes outlives its own faults.
 
-#![expect(clippy::panic, reason = "the tests are about it")]
-
 #[expect(dead_code, reason = "the other tests need more of it")]
 #[path = "../../tests/it/cluster.rs"]
 mod cluster;

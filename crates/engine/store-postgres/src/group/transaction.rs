@@ -158,10 +158,7 @@ fn away(error: SessionError, place: &str) -> GroupFault {
 }
 
 fn told(error: &SessionError) -> String {
-    match error {
-        SessionError::Unfit(told) => told.to_string(),
-        other => other.to_string(),
-    }
+    if let SessionError::Unfit(told) = error { told.to_string() } else { error.to_string() }
 }
 
 fn panicked(place: &str) -> StoreError {

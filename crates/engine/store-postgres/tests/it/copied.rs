@@ -9,7 +9,7 @@ use toolcrib_core::{
     ResultLedger as _, RunLedger as _, RunStep, TicketLedger as _, ToolName,
 };
 use toolcrib_store::copy::{CopiedRow, CopiedTable, RecordReader, RowSink, TABLES, copy};
-use toolcrib_store::{CopiedFile, Store, StoreError, StoreOptions};
+use toolcrib_store::{CallFilter, CopiedFile, Store, StoreError, StoreOptions};
 use toolcrib_store_postgres::Database;
 
 use crate::cut::parked;
@@ -138,7 +138,7 @@ async fn what_goes_into_a_database_and_back_is_the_same_row_by_row() {
     // It is gone on with: numbers stand behind those that came over, and keys answer.
     let store = scratch.open(StoreOptions::default()).unwrap();
     let call = write_call(&store, Effect::Write, &[]).await;
-    let page = store.calls(&Caller::local(), Default::default(), None, 1).await.unwrap();
+    let page = store.calls(&Caller::local(), CallFilter::default(), None, 1).await.unwrap();
     assert_eq!(page.calls[0].key, call.to_string());
     let begun = store.begin(&key("k2"), Fingerprint::of(&json!(2))).await.unwrap();
     let answer = json!({ "answer": 2, "quoted": "\"\\\u{1}" });

@@ -15,8 +15,8 @@ fn certify(cluster: &Cluster, name: &str) {
     make.args(["-pkeyopt", "ec_paramgen_curve:prime256v1", "-days", "2", "-subj", "/CN=crib"]);
     make.args(["-addext", &format!("subjectAltName=DNS:{name}")]);
     make.args(["-addext", "basicConstraints=critical,CA:FALSE"]);
-    let made = make.args(["-keyout", "key.pem", "-out", "certificate.pem"]).output().unwrap();
-    assert!(made.status.success(), "{made:?}");
+    let done = make.args(["-keyout", "key.pem", "-out", "certificate.pem"]).output().unwrap();
+    assert!(done.status.success(), "{done:?}");
     cluster.hand_over("key.pem");
     cluster.hand_over("certificate.pem");
 }

@@ -82,7 +82,7 @@ fn serve(client: &TcpStream, server: &UnixStream, way: &Arc<Mutex<Way>>) {
 }
 
 fn forward(mut from: impl Read, mut to: impl Write, way: &Arc<Mutex<Way>>, is_of_client: bool) {
-    let mut buffer = [0; 64 * 1024];
+    let mut buffer = vec![0; 64 * 1024];
     loop {
         if *way.lock().unwrap() == Way::Shut {
             return;

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 
 /// Where to serve, and to whom.
 #[derive(Debug, Args)]
@@ -35,4 +35,22 @@ fn place(text: &str) -> Result<SocketAddr, String> {
     let here = text.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
     let parsed = here.as_deref().unwrap_or(text).parse();
     parsed.map_err(|_| "write an address and a port, such as 127.0.0.1:7411".to_owned())
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum StoreCommand {
+    /// Copy a whole record into another store that is empty.
+    #[command(after_help = "\
+Stop the server first, and name the other store in its `[store]` afterwards. All of it comes over, or
+nothing: a copy that was cut off begins anew. Paths begin where the command is run.
+
+Examples:
+  toolcrib store copy sqlite://crib.db 'postgres://crib:${env:DB_PASSWORD}@db.internal/crib'
+  toolcrib store copy postgres://crib@localhost/crib sqlite://crib.db --json")]
+    Copy {
+        /// The address of the store that is read. Passwords are references, as in a configuration.
+        from: String,
+        /// The address of the one that is written.
+        to: String,
+    },
 }

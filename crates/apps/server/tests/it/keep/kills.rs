@@ -343,7 +343,8 @@ pub(super) fn kill_at_random_times(store: &str) {
     let kills: usize = kills.unwrap_or(8);
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     let seed = u64::from(now.subsec_nanos()) | 1;
-    writeln!(std::io::stdout(), "seed {seed}, {kills} kills").unwrap();
+    let mut out = std::io::stdout();
+    writeln!(out, "seed {seed}, {kills} kills").unwrap();
     let mut random = SeededRandom::new(seed);
     let upstream = Upstream::start();
     let mut folder = upstream.furnish(&file(store));
