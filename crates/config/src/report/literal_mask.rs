@@ -41,7 +41,7 @@ fn mask(name: &str, item: &mut Item, judge: SecretJudge) {
     }
     match item {
         Item::None => {}
-        Item::Value(value) => mask_value((name, None), value, judge),
+        Item::Value(value) => mask_value(name, None, value, judge),
         Item::Table(table) => table.iter_mut().for_each(|(key, item)| mask(key.get(), item, judge)),
         Item::ArrayOfTables(tables) => {
             for table in tables.iter_mut() {
@@ -51,8 +51,8 @@ fn mask(name: &str, item: &mut Item, judge: SecretJudge) {
     }
 }
 
-/// The name comes with the word before it, in a list.
-fn mask_value((name, before): (&str, Option<&str>), value: &mut Value, judge: SecretJudge) {
+/// `before`: the word before it, in a list.
+fn mask_value(name: &str, before: Option<&str>, value: &mut Value, judge: SecretJudge) {
     if HARMLESS.contains(&name) {
         return;
     }
@@ -66,13 +66,13 @@ fn mask_value((name, before): (&str, Option<&str>), value: &mut Value, judge: Se
             let mut before = String::new();
             for item in items.iter_mut() {
                 let word = item.as_str().map(str::to_owned);
-                mask_value((name, Some(&before)), item, judge);
+                mask_value(name, Some(&before), item, judge);
                 before = word.unwrap_or_default();
             }
         }
         Value::InlineTable(table) => {
             for (key, value) in table.iter_mut() {
-                mask_value((key.get(), None), value, judge);
+                mask_value(key.get(), None, value, judge);
             }
         }
         Value::String(_)

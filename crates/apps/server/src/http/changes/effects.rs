@@ -43,7 +43,7 @@ pub(super) fn effects(
         if before == after {
             continue;
         }
-        relaxed.extend(relaxation(path, (&before, &after), tools));
+        relaxed.extend(relaxation(path, &before, &after, tools));
         switched(path, (&before, &after), tools, (&mut shown, &mut hidden));
     }
     let first = |names: &BTreeSet<String>| names.iter().take(MOST).cloned().collect::<Vec<_>>();
@@ -121,7 +121,8 @@ fn words(path: &OverlayPath) -> Vec<&str> {
 /// What becomes possible by a field; nothing, if it only forbids.
 fn relaxation(
     path: &OverlayPath,
-    (before, after): (&Value, &Value),
+    before: &Value,
+    after: &Value,
     tools: &[&CatalogTool],
 ) -> Option<Relaxed> {
     let off = Value::Bool(false);

@@ -10,7 +10,7 @@ use toolcrib_config::import::ImportNote;
 use toolcrib_config::{Disclosure, OverlayPath, added_sources};
 
 use super::dry_run::starts;
-use super::new_source::{SourceWish, WrittenSources, is_taken, taken};
+use super::new_source::{SourceWish, WrittenSources, taken, taken_id};
 use crate::config::overlays::overlaid_config::{
     ChangeProblem, FieldChange, FieldChanges, LONGEST_WHY,
 };
@@ -110,7 +110,7 @@ fn sources(
     problems.extend(started_otherwise(asked, &written, &body.starts));
     for (path, _) in &found {
         if let Some(id) = source_id(path).filter(|id| taken.contains(id)) {
-            problems.push(problem(path.to_string(), is_taken(&id, taken)));
+            problems.push(problem(path.to_string(), taken_id(&id, taken)));
         }
     }
     if found.is_empty() {

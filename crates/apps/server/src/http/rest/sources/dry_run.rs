@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use toolcrib_config::import::ImportNote;
 use toolcrib_config::{Disclosure, SourceOutline};
 
-use super::new_source::{SourceWish, WrittenSources, is_taken, taken};
+use super::new_source::{SourceWish, WrittenSources, taken, taken_id};
 use super::probe::probed;
 use crate::http::routes::reply::json as reply;
 use crate::http::routes::request::GatewayRequest;
@@ -60,7 +60,7 @@ pub(crate) fn run(asked: GatewayRequest) -> ReplyFuture {
         let outlines = read.config.as_ref().map(|config| config.outlines(Disclosure::Whole));
         let mut outlines = outlines.unwrap_or_default();
         let clashes = outlines.iter().filter(|outline| taken.contains(&outline.id.to_string()));
-        problems.extend(clashes.map(|outline| is_taken(outline.id.as_str(), &taken)));
+        problems.extend(clashes.map(|outline| taken_id(outline.id.as_str(), &taken)));
         let (mut toml, mut notes) = (written.toml.clone(), written.notes.clone());
         if !secrets.is_empty() {
             // Whoever looks over the shoulder has seen it once too often already.

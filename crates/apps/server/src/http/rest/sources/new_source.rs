@@ -98,7 +98,7 @@ pub(super) fn taken(gateway: &GatewayState) -> Vec<String> {
 }
 
 /// Why an id cannot be taken, with one that can.
-pub(super) fn is_taken(id: &str, taken: &[String]) -> String {
+pub(super) fn taken_id(id: &str, taken: &[String]) -> String {
     let others = (2_u64..).map(|number| format!("{id}_{number}"));
     let free = others.into_iter().find(|other| !taken.contains(other)).unwrap_or_default();
     format!("there is a source `{id}` already: name this one `{free}`")
