@@ -202,7 +202,7 @@ fn touched(asked: &GatewayRequest, row: &FreezeRow) -> usize {
 }
 
 /// What the caller may know of what is frozen.
-fn told(asked: &GatewayRequest) -> Result<Value, HttpProblem> {
+pub(crate) fn told(asked: &GatewayRequest) -> Result<Value, HttpProblem> {
     let state = asked.gateway.freezes.state();
     let list = match &*state {
         FreezeState::Known(list) => list,

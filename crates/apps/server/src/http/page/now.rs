@@ -7,10 +7,12 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use toolcrib_auth::is_operator;
 use toolcrib_config::effects::told_of_undeclared;
-use toolcrib_config::set_aside;
+use toolcrib_config::{OverlayRow, OverlayStanding, set_aside};
 use toolcrib_core::ParkedCall;
 use toolcrib_store::{CallFilter, CallState};
 
+use crate::http::changes::freeze;
+use crate::http::changes::overlay_answer::time;
 use crate::http::rest::health::unready;
 use crate::http::rest::records::listing::{shown_whole, silent};
 use crate::http::rest::tickets::{decides_for_all, enters};
@@ -21,6 +23,8 @@ use crate::http::routes::route::ReplyFuture;
 
 /// Rows of each list; `more` says whether there are others.
 const MOST: usize = 20;
+/// Changes over the file that are told.
+const LATEST: usize = 5;
 /// Calls that wait and are looked at for those that go first.
 const LOOKED_AT: usize = 500;
 
@@ -34,12 +38,15 @@ pub(crate) fn now(asked: GatewayRequest) -> ReplyFuture {
             "ready": ready,
             "tickets": tickets,
             "unknown": unknown,
+            "frozen": frozen(&asked),
+            "overlay": null,
             "sources": null,
             "drift": null,
             "problems": null,
             "minutes": null,
         });
         if let (true, Value::Object(fields)) = (is_operator(&asked.caller), &mut told) {
+            fields.insert("overlay".to_owned(), overlay(&asked));
             fields.insert("sources".to_owned(), sources(&asked));
             fields.insert("drift".to_owned(), drift(&asked));
             fields.insert("problems".to_owned(), problems(&asked).into());
@@ -99,6 +106,39 @@ fn short(call: &toolcrib_store::CallRecord) -> Value {
         fields.retain(|name, _| kept.contains(&name.as_str()));
     }
     row
+}
+
+/// What is frozen, as `GET /v1/freeze` tells it; null for whoever has no tools that could be.
+fn frozen(asked: &GatewayRequest) -> Value {
+    let Ok(Value::Object(mut told)) = freeze::told(asked) else { return Value::Null };
+    let Some(Value::Array(rows)) = told.remove("freezes") else { return Value::Null };
+    let more = rows.len() > MOST;
+    // Those of now are at the end.
+    let rows: Vec<_> = rows.into_iter().rev().take(MOST).collect();
+    json!({ "rows": rows, "more": more, "unreadable": told.remove("unreadable") })
+}
+
+/// How many fields are changed over the file, and the last of them; null where none can be, and
+/// where they cannot be read.
+fn overlay(asked: &GatewayRequest) -> Value {
+    let Ok(Some(served)) = asked.gateway.overlay.served() else { return Value::Null };
+    let rows = served.overlay.rows.iter().zip(&served.standings);
+    let holds = |standing: &OverlayStanding| {
+        matches!(standing, OverlayStanding::InForce | OverlayStanding::FileDiffers)
+    };
+    let held: Vec<_> = rows.filter(|(_, own)| holds(own)).map(|(row, _)| row).collect();
+    let row = |row: &&OverlayRow| {
+        json!({
+            "id": row.id,
+            "path": row.path,
+            "by": row.by,
+            "at": time(row.at),
+            "why": row.why,
+            "until": row.until.map(time),
+        })
+    };
+    let latest: Vec<_> = held.iter().rev().take(LATEST).map(row).collect();
+    json!({ "n": held.len(), "latest": latest })
 }
 
 /// How many sources are well, and those that are not.

@@ -94,6 +94,39 @@ fn what_needs_a_person_is_told_to_whoever_may_know_it() {
 }
 
 #[test]
+fn what_is_frozen_and_changed_over_the_file_is_told_newest_first() {
+    let serving = serving();
+    let now = || serving.ask("GET", "/v1/now", "").json();
+    let quiet = now();
+    assert_eq!(quiet["frozen"], json!({ "rows": [], "more": false, "unreadable": null }));
+    assert_eq!(quiet["overlay"], json!({ "n": 0, "latest": [] }));
+    for body in [json!({ "scope": "all" }), json!({ "scope": "source", "name": "basics" })] {
+        assert_eq!(serving.ask("POST", "/v1/freeze", &body.to_string()).status, 200);
+    }
+    for (version, field) in
+        ["title", "summary", "category", "timeout", "title", "approval"].into_iter().enumerate()
+    {
+        let value = if field == "timeout" { "9s" } else { "x" };
+        let path = format!("tool.calculate.{field}");
+        let body = json!({ "expect": version, "changes": [{ "path": path, "value": value }] });
+        let answer = serving.ask("POST", "/v1/overlay", &body.to_string());
+        assert_eq!(answer.status, 200, "{answer:?}");
+    }
+    let told = now();
+    assert_eq!(column(&told["frozen"]["rows"], "scope"), ["source", "all"]);
+    let paths = ["approval", "title", "timeout", "category", "summary"]
+        .map(|field| format!("tool.calculate.{field}"));
+    assert_eq!(column(&told["overlay"]["latest"], "path"), paths);
+    assert_eq!(
+        (&told["overlay"]["n"], &told["overlay"]["latest"][0]["id"]),
+        (&json!(5), &json!(6))
+    );
+    let theirs = serving.ask_as(&serving.token_of("other"), "GET", "/v1/now", "").json();
+    assert_eq!(theirs["overlay"], Value::Null);
+    assert_eq!(column(&theirs["frozen"]["rows"], "scope"), ["source", "all"]);
+}
+
+#[test]
 fn a_file_that_is_not_in_force_is_told_until_it_is_put_right() {
     let serving = serving();
     let problems = || serving.ask("GET", "/v1/now", "").json()["problems"].to_string();

@@ -88,7 +88,7 @@ pub(crate) fn tool_history() -> Value {
     ])
 }
 
-fn freeze() -> Value {
+pub(super) fn freeze() -> Value {
     let effect = json!({ "enum": ["read", "write", "destroy"] });
     object(&[
         ("id", count()),

@@ -167,12 +167,30 @@ pub(crate) fn now() -> Value {
         object(&[("well", count()), ("rows", list(&super::sources::source())), ("more", flag())]);
     let kept_out = object(&[("tool", text()), ("source", text()), ("reason", text())]);
     let minute = object(&[("at", text_or_null()), ("calls", count()), ("failed", count())]);
+    let change = object(&[
+        ("id", count()),
+        ("path", text()),
+        ("by", text()),
+        ("at", text()),
+        ("why", text_or_null()),
+        ("until", text_or_null()),
+    ]);
+    let overlay =
+        object(&[("n", count()), ("latest", about(list(&change), "Newest first, 5 at the most."))]);
+    let why = "Why nobody can say what is frozen, so that no call runs; null otherwise.";
+    let frozen = object(&[
+        ("rows", about(list(&super::changes::freeze()), "Newest first.")),
+        ("more", flag()),
+        ("unreadable", about(text_or_null(), why)),
+    ]);
     let ready = with(object(&[("status", text())]), &[("detail", text())]);
     object(&[
         ("at", text()),
         ("ready", about(ready, "As `GET /readyz` tells it.")),
         ("tickets", about(rows(ticket), "Those that wait, those that go first at the front.")),
         ("unknown", or_null(rows(call), "Calls of whose end nobody knows.")),
+        ("frozen", or_null(frozen, "What is frozen; null for whoever has no tools.")),
+        ("overlay", or_null(overlay, "What is changed over the file; null too where none can be.")),
         ("sources", or_null(sources, "How many are well, and those that are not.")),
         ("drift", or_null(rows(kept_out), "Tools that are not what somebody looked at.")),
         ("problems", or_null(list(&text()), "What is not right with the configuration.")),
