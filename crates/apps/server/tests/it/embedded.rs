@@ -70,7 +70,7 @@ async fn ask(at: SocketAddr, token: Option<&Secret>, (line, body): (&str, &Value
     Told(status, serde_json::from_str(body).unwrap_or_else(|_| body.into()))
 }
 
-fn calls(name: &str, arguments: Value) -> Value {
+fn calls(name: &str, arguments: &Value) -> Value {
     json!({ "calls": [{ "name": name, "arguments": arguments }] })
 }
 
@@ -103,13 +103,13 @@ async fn a_program_serves_its_tools_beside_those_of_its_file_at_one_gate() {
     assert!(plan.get("wipe").is_some());
     assert_eq!(names(&gateway, &token).await, ["to_fahrenheit", "wipe"]);
     let at = gateway.address();
-    let convert = calls("to_fahrenheit", json!({ "celsius": "20" }));
+    let convert = calls("to_fahrenheit", &json!({ "celsius": "20" }));
     let Told(status, done) = ask(at, Some(&token), ("POST /v1/calls", &convert)).await;
     assert_eq!((status, &done["responses"][0]["outcome"]), (200, &json!("done")), "{done}");
-    let wipe = calls("wipe", json!({}));
+    let wipe = calls("wipe", &json!({}));
     let Told(_, parked) = ask(at, Some(&token), ("POST /v1/calls", &wipe)).await;
     assert_eq!(parked["responses"][0]["outcome"], "pending", "{parked}");
-    let denied = calls("clock__time_now", json!({}));
+    let denied = calls("clock__time_now", &json!({}));
     let Told(_, denied) = ask(at, Some(&token), ("POST /v1/calls", &denied)).await;
     assert_eq!(denied["responses"][0]["outcome"], "failed", "{denied}");
     let Told(status, stranger) = ask(at, None, ("POST /v1/calls", &wipe)).await;
@@ -187,7 +187,7 @@ async fn a_shutdown_waits_for_the_call_that_runs_and_then_nobody_listens() {
     let gateway = here().tools(tools).without_tokens().start().await.unwrap();
     gateway.ready().await;
     let at = gateway.address();
-    let call = calls("slow", json!({}));
+    let call = calls("slow", &json!({}));
     let asked = tokio::spawn(async move { ask(at, None, ("POST /v1/calls", &call)).await });
     begun.notified().await;
     let ended = tokio::spawn(gateway.shutdown());
@@ -330,7 +330,7 @@ async fn a_listener_of_the_program_has_routes_of_its_own_and_those_of_the_gatewa
     });
     let own = ask(at, None, ("GET /own", &Value::Null)).await;
     assert_eq!(own, Told(200, json!("ours")));
-    let call = calls("to_fahrenheit", json!({ "celsius": 20 }));
+    let call = calls("to_fahrenheit", &json!({ "celsius": 20 }));
     let Told(status, body) = ask(at, None, ("POST /v1/calls", &call)).await;
     let outcome = &body["responses"][0]["outcome"];
     assert_eq!((status, outcome), (200, &json!("done")), "{body}");
