@@ -16,6 +16,12 @@ const FILE: &str = "allow = [\"*\"]\nask = [\"uuid_new\"]\n\n\
                     [[source]]\nid = \"basics\"\nprefix = \"\"\nbasics = true\n\n\
                     [profile.careful]\nask = [\"calculate\"]\n";
 
+/// Another one each time, unless `TOOLCRIB_SEED` says which.
+#[expect(clippy::disallowed_methods, reason = "whoever looks for a fault gives it to the test")]
+fn seed() -> String {
+    std::env::var("TOOLCRIB_SEED").unwrap_or_else(|_| std::process::id().to_string())
+}
+
 /// Things that are there, so that not only what is missing is asked for.
 fn settings(serving: &Serving) -> String {
     let waits = serving.call(&json!({ "calls": [{ "name": "uuid_new" }] }));
@@ -46,7 +52,7 @@ fn settings(serving: &Serving) -> String {
     let mut settings = format!(
         "seed = {}\ncontinue-on-failure = true\nheaders = {{ Authorization = \"Bearer {}\" }}\n\n\
          [cache]\nenabled = false\n\n[generation]\nmax-examples = 20\n",
-        std::env::var("TOOLCRIB_SEED").unwrap_or_else(|_| std::process::id().to_string()),
+        seed(),
         serving.token,
     );
     for (operation, name, value) in known {
