@@ -80,12 +80,62 @@ impl Config {
 
 /// An address of a database, whose password may stand in it.
 fn without_password(address: &str) -> String {
-    let masked = address.split_once("://").and_then(|(scheme, rest)| {
-        let (whose, place) = rest.rsplit_once('@')?;
-        let (user, password) = whose.split_once(':')?;
-        (!password.starts_with("${")).then(|| format!("{scheme}://{user}:[secret]@{place}"))
+    let Some((scheme, rest)) = address.split_once("://") else { return address.to_owned() };
+    // A password may hold an `@`, and so it ends at the last one.
+    let masked = rest.rsplit_once('@').and_then(|(whose, place)| {
+        let (user, password) = split_plain(whose, ':')?;
+        (!is_reference(password)).then(|| format!("{user}:[secret]@{place}"))
     });
-    masked.unwrap_or_else(|| address.to_owned())
+    let rest = masked.unwrap_or_else(|| rest.to_owned());
+    let Some((base, query)) = split_plain(&rest, '?') else { return format!("{scheme}://{rest}") };
+    format!("{scheme}://{base}?{}", without_secret_words(query))
+}
+
+/// A query of an address: what it says of a password is masked.
+fn without_secret_words(mut query: &str) -> String {
+    let mut words = Vec::new();
+    loop {
+        let (word, more) = match split_plain(query, '&') {
+            Some((word, more)) => (word, Some(more)),
+            None => (query, None),
+        };
+        let secret = word.split_once('=').filter(|(name, value)| {
+            // A name may be written in escapes.
+            let name = url::form_urlencoded::parse(name.as_bytes()).next();
+            name.is_some_and(|(name, _)| name == "password" || name == "passfile")
+                && !is_reference(value)
+        });
+        words.push(secret.map_or(word.to_owned(), |(name, _)| format!("{name}=[secret]")));
+        let Some(more) = more else { return words.join("&") };
+        query = more;
+    }
+}
+
+/// Whether a text is one whole reference: what stands beside one may be the secret.
+fn is_reference(text: &str) -> bool {
+    let reference = text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
+    reference.is_some_and(|inner| !inner.contains('}'))
+}
+
+/// What stands before and behind the first of a sign that is not within a reference.
+fn split_plain(text: &str, sign: char) -> Option<(&str, &str)> {
+    let mut is_within = false;
+    let mut before = ' ';
+    // `$${` is how a plain `${` is written.
+    let mut is_escaped = false;
+    for (at, letter) in text.char_indices() {
+        if letter == sign && !is_within {
+            return Some((text.get(..at)?, text.get(at + letter.len_utf8()..)?));
+        }
+        if letter == '{' && before == '$' && !is_escaped {
+            is_within = true;
+        } else if letter == '}' {
+            is_within = false;
+        }
+        is_escaped = letter == '$' && before == '$';
+        before = letter;
+    }
+    None
 }
 
 fn of_embedder(embedder: &EmbedderTemplate) -> Vec<String> {
@@ -286,5 +336,38 @@ impl Template {
     /// As the file has it.
     fn written(&self) -> String {
         self.pieces().iter().map(TemplatePiece::written).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_password;
+
+    #[test]
+    fn no_password_of_an_address_is_shown_and_a_reference_is() {
+        for (address, shown) in [
+            ("sqlite://crib.db", "sqlite://crib.db"),
+            ("${env:STORE}", "${env:STORE}"),
+            ("postgres://crib:hunter2@db/crib", "postgres://crib:[secret]@db/crib"),
+            ("postgres://crib:a@b:c@db/crib", "postgres://crib:[secret]@db/crib"),
+            ("postgres://crib:${env:DB}@db/crib", "postgres://crib:${env:DB}@db/crib"),
+            ("postgres://${env:USER}:hunter2@db/crib", "postgres://${env:USER}:[secret]@db/crib"),
+            ("postgres://${env:USER}@db/crib", "postgres://${env:USER}@db/crib"),
+            ("postgres://crib:${env:DB}hunter2@db/crib", "postgres://crib:[secret]@db/crib"),
+            ("postgres://crib:${env:A}x${env:B}@db/crib", "postgres://crib:[secret]@db/crib"),
+            ("postgres://crib:$${hunter2}@db/crib", "postgres://crib:[secret]@db/crib"),
+            (
+                "postgres://crib@db/crib?sslmode=require&password=hunter2&passfile=/run/p",
+                "postgres://crib@db/crib?sslmode=require&password=[secret]&passfile=[secret]",
+            ),
+            ("postgres://db/crib?pass%77ord=hun@ter2", "postgres://db/crib?pass%77ord=[secret]"),
+            (
+                "postgres://crib@db/crib?password=${file:a?b&c}",
+                "postgres://crib@db/crib?password=${file:a?b&c}",
+            ),
+            ("postgres://crib@db?password=${env:A}hunter2", "postgres://crib@db?password=[secret]"),
+        ] {
+            assert_eq!(without_password(address), shown);
+        }
     }
 }

@@ -115,6 +115,9 @@ impl DatabaseAddress {
         })?;
         config.connect_timeout(PATIENCE).application_name("toolcrib");
         config.tcp_user_timeout(UNCONFIRMED).keepalives_idle(UNCONFIRMED);
+        if has_at_sign(&config) {
+            return Err(refused("has an `@` too many: write one of a password as `%40`"));
+        }
         let place = place(&config);
         let refused = |told: &'static str| StoreError::Database {
             place: place.clone(),
@@ -150,6 +153,16 @@ impl DatabaseAddress {
         tokio::spawn(async move { drop(connection.await) });
         Ok(client)
     }
+}
+
+/// Whether a host or the database has an `@` in its name. An address is cut at its first one, so what
+/// stands before another may be the end of a password.
+fn has_at_sign(config: &Config) -> bool {
+    let is_in_host = config.get_hosts().iter().any(|host| match host {
+        Host::Tcp(host) => host.contains('@'),
+        Host::Unix(folder) => folder.to_string_lossy().contains('@'),
+    });
+    is_in_host || config.get_dbname().is_some_and(|name| name.contains('@'))
 }
 
 /// As it is told: whose, where and which, and nothing else.
@@ -200,6 +213,10 @@ mod tests {
             "postgres://crib@127.0.0.1:5433/record"
         );
         assert_eq!(
+            told("postgres://crib:hunter%402@127.0.0.1/record"),
+            "postgres://crib@127.0.0.1:5432/record"
+        );
+        assert_eq!(
             told("postgres://crib@%2Frun%2Fpg/record"),
             "postgres://crib@/run/pg:5432/record"
         );
@@ -219,6 +236,18 @@ mod tests {
             (
                 "mysql://crib:hunter2@127.0.0.1/record",
                 "the store `postgres://` has no such address",
+            ),
+            (
+                "postgres://crib:a@hunter2@127.0.0.1/record",
+                "the store `postgres://` has an `@` too many: write one of a password as `%40`",
+            ),
+            (
+                "postgres://crib:a@b/hunter2@127.0.0.1/record",
+                "the store `postgres://` has an `@` too many",
+            ),
+            (
+                "postgres://crib:a@hunter2,b@127.0.0.1/record",
+                "the store `postgres://` has an `@` too many",
             ),
         ]);
     }

@@ -12,7 +12,7 @@ use toolcrib_store::copy::{
 
 use crate::address::DatabaseAddress;
 use crate::error::SessionError;
-use crate::group::runtime;
+use crate::group::{COMMIT, runtime};
 use crate::session::{Answer, Session};
 use crate::statements::schema;
 
@@ -139,7 +139,8 @@ impl RecordWriter for CopiedDatabase {
 
     /// New rows have numbers behind those that came over.
     fn finish(self: Box<Self>) -> Result<(), StoreError> {
-        let finished = self.runtime.block_on(async {
+        let at = |error: SessionError| error.at(&self.place);
+        let numbered = self.runtime.block_on(async {
             for table in toolcrib_store::copy::TABLES {
                 let CopiedTable { name, numbered, .. } = table;
                 let Some(column) = numbered else { continue };
@@ -149,9 +150,18 @@ impl RecordWriter for CopiedDatabase {
                 );
                 self.session.row(&go_on, &[]).await?;
             }
-            self.session.batch("COMMIT").await
+            Answer::Ok(())
         });
-        finished.map_err(|error| error.at(&self.place))
+        numbered.map_err(at)?;
+        match self.runtime.block_on(self.session.batch(COMMIT)) {
+            Ok(()) => Ok(()),
+            Err(error) if error.is_of_the_statement() => Err(at(error)),
+            // It was sent: the server may have it, or a standby may lack it still.
+            Err(error) => {
+                let source = Arc::new(at(error));
+                Err(StoreError::Unconfirmed { place: self.place.clone(), source })
+            }
+        }
     }
 }
 

@@ -46,9 +46,10 @@ impl SessionError {
             Self::Unreadable(_) => true,
             Self::Unfit(_) | Self::Silent | Self::Unencrypted(_) => false,
             Self::Postgres(error) => {
-                error.code().is_some_and(|state| {
-                    !["57P", "08", "53"].iter().any(|of| state.code().starts_with(of))
-                }) || (error.code().is_none() && !error.is_closed() && of_the_wire(error).is_none())
+                error.code().is_some_and(is_refusal)
+                    || (error.code().is_none()
+                        && !error.is_closed()
+                        && of_the_wire(error).is_none())
             }
         }
     }
@@ -74,6 +75,13 @@ impl SessionError {
         let source = (!matches!(self, Self::Unfit(_))).then(|| Arc::new(self) as Arc<_>);
         StoreError::Database { place: place.to_owned(), told, source }
     }
+}
+
+/// Whether a server that says this goes on. One statement may want more memory, or meet a limit of
+/// its settings, where others do not.
+fn is_refusal(state: &SqlState) -> bool {
+    [SqlState::OUT_OF_MEMORY, SqlState::CONFIGURATION_LIMIT_EXCEEDED].contains(state)
+        || !["57P", "08", "53"].iter().any(|of| state.code().starts_with(of))
 }
 
 /// The fault of a connection, which has no code.
@@ -111,5 +119,20 @@ fn told(state: Option<&SqlState>) -> &'static str {
         "was shut down: start its database"
     } else {
         "refuses what was asked"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_server_that_goes_on_says_is_of_the_statement() {
+        for code in ["53200", "53400", "23505", "57014"] {
+            assert!(is_refusal(&SqlState::from_code(code)), "{code}");
+        }
+        for code in ["53000", "53100", "53300", "57P01", "08006"] {
+            assert!(!is_refusal(&SqlState::from_code(code)), "{code}");
+        }
     }
 }

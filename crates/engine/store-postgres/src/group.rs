@@ -18,6 +18,7 @@ use toolcrib_store::writes::task::WriteTask;
 use toolcrib_store::writes::unwritten_end::UnwrittenEnd;
 use toolcrib_store::{StoreError, StoreOptions};
 
+pub(crate) use self::transaction::COMMIT;
 use self::unsettled::UnsettledGroup;
 use crate::address::DatabaseAddress;
 use crate::progress::{ProgressNote, RecordProgress};
@@ -116,6 +117,23 @@ impl PostgresGroup {
 
     /// Each by itself, so that the one that is refused does not cost the others.
     fn one_by_one(&mut self, owed: Vec<UnwrittenEnd>, jobs: Vec<WriteJob>) {
+        let mut away = self.owed_one_by_one(owed);
+        for mut job in jobs {
+            // Each would wait for it in turn, and those behind for all of them.
+            if let Some(error) = &away {
+                job.task.answer(Err(error.clone()));
+                continue;
+            }
+            let done = self.attempt(&[], std::slice::from_mut(&mut job));
+            if let Err(GroupFault::Away { error, .. }) = &done {
+                away = Some(error.clone());
+            }
+            self.finish(Vec::new(), vec![job], done);
+        }
+    }
+
+    /// The same of what is owed. Gives why the database is away, if it is.
+    fn owed_one_by_one(&mut self, owed: Vec<UnwrittenEnd>) -> Option<StoreError> {
         let mut owed = owed.into_iter();
         while let Some(one) = owed.next() {
             match self.attempt(std::slice::from_ref(&one), &mut []) {
@@ -129,17 +147,19 @@ impl PostgresGroup {
                         self.shared.lost.fetch_add(1, Ordering::Relaxed);
                     }
                 }
-                // What is there already changes nothing when it is written again.
-                Err(GroupFault::Away { .. } | GroupFault::Unclear(_)) => {
+                Err(GroupFault::Away { error, .. }) => {
+                    *self.shared.fault() = Some(error.clone());
                     self.shared.give_back(std::iter::once(one).chain(owed));
-                    break;
+                    return Some(error);
+                }
+                // What is there already changes nothing when it is written again.
+                Err(GroupFault::Unclear(_)) => {
+                    self.shared.give_back(std::iter::once(one).chain(owed));
+                    return None;
                 }
             }
         }
-        for mut job in jobs {
-            let done = self.attempt(&[], std::slice::from_mut(&mut job));
-            self.finish(Vec::new(), vec![job], done);
-        }
+        None
     }
 
     /// Tells those who asked, and notes whether the database is there.

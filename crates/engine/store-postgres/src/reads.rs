@@ -4,9 +4,11 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use tokio::runtime::Runtime;
 use tokio::sync::Mutex;
+use tokio::time::Instant;
 use toolcrib_core::{
     Caller, Content, Ending, IdempotencyKey, KeyState, OpenTickets, ParkedCall, ResultHandle,
     RunSummary, StoredRun, TicketId, UncertainCall,
@@ -18,12 +20,20 @@ use toolcrib_store::rows::calls::DuplicateQuery;
 use toolcrib_store::rows::history::{CallCursor, CallFilter, CallPage, CallRecord};
 
 use crate::address::DatabaseAddress;
+use crate::error::SessionError;
 use crate::group::no_thread;
 use crate::session::{Answer, Session};
 use crate::statements::{calls, history, keys, results, runs, tickets};
 
 /// Sessions that read; each takes many questions at once.
 const SESSIONS: usize = 2;
+
+/// How long to wait for a session that another question opens: somewhat longer than that may take.
+const PATIENCE: Duration = Duration::from_secs(9);
+
+/// How long nobody tries again to open what could not be opened: else those who waited for it would
+/// try one after the other.
+const RESPITE: Duration = Duration::from_millis(500);
 
 /// A thread of its own serves them, whatever runtime asks.
 pub(crate) struct PostgresReads {
@@ -34,24 +44,56 @@ pub(crate) struct PostgresReads {
 
 struct ReadSessions {
     address: Arc<DatabaseAddress>,
-    open: [Mutex<Option<Arc<Session>>>; SESSIONS],
+    open: [Mutex<ReadSlot>; SESSIONS],
     next: AtomicUsize,
+}
+
+/// The place of one session.
+#[derive(Default)]
+struct ReadSlot {
+    session: Option<Arc<Session>>,
+    failed: Option<FailedOpening>,
+}
+
+/// Told to all who come soon after it.
+struct FailedOpening {
+    at: Instant,
+    error: StoreError,
+}
+
+impl ReadSlot {
+    async fn session(&mut self, address: &DatabaseAddress) -> Result<Arc<Session>, StoreError> {
+        if let Some(session) = self.session.as_ref().filter(|session| !session.is_closed()) {
+            return Ok(Arc::clone(session));
+        }
+        self.session = None;
+        if let Some(failed) = self.failed.as_ref().filter(|failed| failed.at.elapsed() < RESPITE) {
+            return Err(failed.error.clone());
+        }
+        match Session::open_brief(address).await {
+            Ok(session) => {
+                self.failed = None;
+                Ok(Arc::clone(self.session.insert(Arc::new(session))))
+            }
+            Err(error) => {
+                let error = error.at(&address.place);
+                self.failed = Some(FailedOpening { at: Instant::now(), error: error.clone() });
+                Err(error)
+            }
+        }
+    }
 }
 
 impl ReadSessions {
     /// One after the other; one that was closed is opened anew.
-    async fn session(&self) -> Answer<Arc<Session>> {
+    async fn session(&self) -> Result<Arc<Session>, StoreError> {
         let next = self.next.fetch_add(1, Ordering::Relaxed) % SESSIONS;
         let [first, second] = &self.open;
-        let mut place = if next == 0 { first.lock().await } else { second.lock().await };
-        if let Some(session) = place.as_ref().filter(|session| !session.is_closed()) {
-            return Ok(Arc::clone(session));
-        }
-        let session = Session::open(&self.address).await?;
-        session.be_brief().await?;
-        let session = Arc::new(session);
-        *place = Some(Arc::clone(&session));
-        Ok(session)
+        let slot = if next == 0 { first } else { second };
+        let Ok(mut slot) = tokio::time::timeout(PATIENCE, slot.lock()).await else {
+            return Err(SessionError::Silent.at(&self.address.place));
+        };
+        slot.session(&self.address).await
     }
 }
 
@@ -76,10 +118,13 @@ impl PostgresReads {
         let Some(runtime) = &self.runtime else {
             return Box::pin(std::future::ready(Err(closed)));
         };
-        let reading = runtime.spawn(async move { work(sessions.session().await?).await });
+        let reading = runtime.spawn(async move {
+            let session = sessions.session().await?;
+            work(session).await.map_err(|error| error.at(&sessions.address.place))
+        });
         Box::pin(async move {
             match reading.await {
-                Ok(answer) => answer.map_err(|error| error.at(place)),
+                Ok(answer) => answer,
                 Err(fault) if fault.is_panic() => Err(StoreError::Database {
                     place: place.clone(),
                     told: "was not asked: this process has a fault, which its log tells".into(),

@@ -43,10 +43,22 @@ pub(crate) struct Session {
 impl Session {
     /// Opens one for what may take a while; who calls is within the runtime that serves it.
     pub(crate) async fn open(address: &DatabaseAddress) -> Answer<Self> {
-        let opening = tokio::time::timeout(OPENING, address.connect());
-        let client = opening.await.map_err(|_| SessionError::Silent)??;
+        in_opening(Self::begin(address)).await
+    }
+
+    /// Opens one that callers wait for from the beginning.
+    pub(crate) async fn open_brief(address: &DatabaseAddress) -> Answer<Self> {
+        let opening = async {
+            let session = Self::begin(address).await?;
+            session.be_brief().await?;
+            Answer::Ok(session)
+        };
+        in_opening(opening).await
+    }
+
+    async fn begin(address: &DatabaseAddress) -> Answer<Self> {
         let session = Self {
-            client,
+            client: address.connect().await?,
             statements: Mutex::default(),
             is_brief: AtomicBool::new(false),
             is_silent: AtomicBool::new(false),
@@ -174,4 +186,9 @@ impl Session {
         self.is_silent.store(true, Ordering::Relaxed);
         Err(SessionError::Silent)
     }
+}
+
+/// What is said while a session comes about has no bounds of its own that are short enough.
+async fn in_opening<T>(opening: impl Future<Output = Answer<T>>) -> Answer<T> {
+    tokio::time::timeout(OPENING, opening).await.unwrap_or(Err(SessionError::Silent))
 }

@@ -54,7 +54,8 @@ pub trait RecordReader {
     fn read(&mut self, table: &CopiedTable, sink: &mut RowSink<'_>) -> Result<(), StoreError>;
 }
 
-/// A store that is written. What it is given is there once it has finished, and else nothing of it.
+/// A store that is written. What it is given is there once it has finished, and else nothing of it,
+/// but for [`StoreError::Unconfirmed`], after which nobody knows.
 pub trait RecordWriter {
     /// The address, without a password.
     fn place(&self) -> String;

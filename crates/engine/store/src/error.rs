@@ -64,6 +64,12 @@ pub enum StoreError {
         "of `{table}` {copied} of {of} rows came to `{place}`, which was left as it was: try again"
     )]
     Miscopied { place: String, table: &'static str, copied: u64, of: u64 },
+    /// What was copied may be there as a whole, or not at all.
+    #[error(
+        "the store `{place}` did not confirm the copy: look at what it holds, or copy again into \
+         an empty one"
+    )]
+    Unconfirmed { place: String, source: Arc<StoreError> },
     #[error("the store `{path}` was closed")]
     Closed { path: PathBuf },
     #[error("{what} may have {most} bytes at most: use a shorter one")]

@@ -40,6 +40,9 @@ impl PostgresGroup {
             }
             return;
         }
+        // Those were given back in this group. Given back once more, one that was claimed anew in
+        // it would be open again, and its call would run twice.
+        self.unheard.clear();
         self.take_back(&jobs);
         let sync = needs_sync(&jobs);
         self.progress.note_group(sync);

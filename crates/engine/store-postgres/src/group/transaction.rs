@@ -15,7 +15,7 @@ use crate::statements::execute::execute;
 use crate::statements::{schema, tickets};
 
 /// A time that is up would end the waiting for a standby, and tell as confirmed what it lacks.
-const COMMIT: &str = "SET LOCAL statement_timeout = 0; COMMIT";
+pub(crate) const COMMIT: &str = "SET LOCAL statement_timeout = 0; COMMIT";
 
 impl PostgresGroup {
     /// One transaction for all of these.
@@ -26,6 +26,10 @@ impl PostgresGroup {
     ) -> Result<(), GroupFault> {
         let sync = needs_sync(jobs) || self.unsynced.len() >= MOST_UNSYNCED;
         let options = self.options.clone();
+        // What is unclear is settled first: that group may have given back what is unheard, and
+        // taken it anew for somebody who is told so.
+        let session = self.reach().map_err(|error| away(error, &self.address.place))?;
+        self.session = Some(session);
         let unheard = std::mem::take(&mut self.unheard);
         let done = self.transact(sync, async |session| {
             for (ticket, caller) in &unheard {
@@ -83,8 +87,7 @@ impl PostgresGroup {
         let owner = self.progress.owner.clone();
         let is_unsettled = self.unsettled.is_some();
         let (session, state) = self.runtime.block_on(async {
-            let session = Session::open(&self.address).await?;
-            session.be_brief().await?;
+            let session = Session::open_brief(&self.address).await?;
             session.inspect().await?;
             // From here on none of ours that is still open changes anything.
             schema::own(&session, &owner).await?;

@@ -55,13 +55,7 @@ pub(crate) struct RecordState {
 
 /// Brings the tables up to the form that this release knows.
 pub(crate) async fn migrate(session: &Session) -> Answer<()> {
-    session
-        .batch(
-            "CREATE SCHEMA IF NOT EXISTS toolcrib; CREATE TABLE IF NOT EXISTS toolcrib.store \
-             (form integer NOT NULL, name text NOT NULL, owner text NOT NULL, \
-             groups bigint NOT NULL)",
-        )
-        .await?;
+    make_missing(session).await?;
     let found = form(session).await?;
     if found.is_none() {
         let name = ResultHandle::unguessable().0;
@@ -71,6 +65,30 @@ pub(crate) async fn migrate(session: &Session) -> Answer<()> {
     for (number, step) in (1_i32..).zip(STEPS).filter(|(number, _)| *number > found) {
         // A step that is cut off leaves the tables in the form before it.
         session.batch(&format!("BEGIN; {step}; UPDATE store SET form = {number}; COMMIT")).await?;
+    }
+    Ok(())
+}
+
+/// Makes the schema and the table that says the form, each if it is not there. `IF NOT EXISTS` asks
+/// for the right to make one before it looks, and a user may have no more than the tables.
+async fn make_missing(session: &Session) -> Answer<()> {
+    let row = session
+        .row(
+            "SELECT to_regnamespace('toolcrib') IS NULL, to_regclass('toolcrib.store') IS NULL",
+            &[],
+        )
+        .await?;
+    let row = row.ok_or(SessionError::Unreadable("no schema"))?;
+    if row.try_get(0)? {
+        session.batch("CREATE SCHEMA IF NOT EXISTS toolcrib").await?;
+    }
+    if row.try_get(1)? {
+        session
+            .batch(
+                "CREATE TABLE IF NOT EXISTS toolcrib.store (form integer NOT NULL, \
+                 name text NOT NULL, owner text NOT NULL, groups bigint NOT NULL)",
+            )
+            .await?;
     }
     Ok(())
 }

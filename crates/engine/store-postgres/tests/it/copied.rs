@@ -12,8 +12,10 @@ use toolcrib_store::copy::{CopiedRow, CopiedTable, RecordReader, RowSink, TABLES
 use toolcrib_store::{CallFilter, CopiedFile, Store, StoreError, StoreOptions};
 use toolcrib_store_postgres::Database;
 
+use crate::cluster::Cluster;
 use crate::cut::parked;
 use crate::owned::write_call;
+use crate::proxy::{Proxy, Way};
 use crate::runs::{last_step, new_run, run_step};
 use crate::scratch::Scratch;
 
@@ -186,6 +188,33 @@ async fn a_copy_that_is_cut_off_leaves_nothing_and_one_that_is_there_is_not_writ
         let missing = CopiedFile::source(&file.with_extension("no")).map(drop);
         assert!(missing.unwrap_err().to_string().contains("cannot open the store"));
         assert!(!file.with_extension("no").exists());
+    })
+    .await
+    .unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_copy_whose_confirmation_is_cut_off_is_told_as_one_that_nobody_knows_of() {
+    let folder = Folder::new("unconfirmed");
+    let store = Store::open(&folder.file("one.db"), StoreOptions::default()).unwrap();
+    fill(&store).await;
+    drop(store);
+    let cluster = Cluster::start("unconfirmed");
+    cluster.database("record");
+    let proxy = Proxy::start(cluster.folder());
+    let file = folder.file("one.db");
+    tokio::task::spawn_blocking(move || {
+        let mut from = CopiedFile::source(&file).unwrap();
+        for (way, is_there) in [(Way::ShutBeforeCommit, false), (Way::ShutAfterCommit, true)] {
+            let to = Box::new(Database::at(&proxy.url("record")).unwrap().target().unwrap());
+            proxy.set(way);
+            let error = copy(&mut from, to, &mut |_| {}).unwrap_err();
+            assert!(matches!(error, StoreError::Unconfirmed { .. }), "{way:?}: {error}");
+            proxy.set(Way::Open);
+            let mut found = Database::at(&proxy.url("record")).unwrap().source().unwrap();
+            let found = rows(&mut found);
+            assert!(found.iter().all(|(_, rows)| rows.is_empty() != is_there), "{way:?}");
+        }
     })
     .await
     .unwrap();

@@ -167,3 +167,33 @@ async fn a_server_that_falls_silent_is_told_in_time_and_goes_on_when_it_speaks_a
     let ends = store.endings(vec![before.to_string()]).await.unwrap();
     assert_eq!(ends.get(&before.to_string()), Some(&Ending::Succeeded));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_ticket_that_is_claimed_anew_in_an_unheard_group_is_not_opened_again() {
+    let cluster = Cluster::start("anew");
+    cluster.database("record");
+    let proxy = Proxy::start(cluster.folder());
+    let store = opened(&proxy);
+    store.park(parked("t1")).await.unwrap();
+    let (ticket, local) = (TicketId::claimed("t1"), Caller::local());
+    proxy.set(Way::ShutAfterCommit);
+    let (asked, of) = (store.clone(), ticket.clone());
+    let first = tokio::spawn(async move { drop(asked.claim(&of, &Caller::local()).await) });
+    let until = Instant::now() + Duration::from_secs(30);
+    while proxy.way() != Way::Shut || store.works().is_ok() {
+        assert!(Instant::now() < until, "nothing was confirmed");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    // Nobody hears of the first claim, and so the next group gives the ticket back.
+    first.abort();
+    first.await.unwrap_err();
+    proxy.set(Way::Open);
+    while let Err(fault) = store.works() {
+        assert!(Instant::now() < until, "{fault}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    cut(&proxy, Way::ShutAfterCommit, store.claim(&ticket, &local)).await.unwrap();
+    store.flush().await.unwrap();
+    let again = store.claim(&ticket, &local).await;
+    assert!(matches!(again, Err(TicketError::Used)), "{again:?}");
+}

@@ -5,8 +5,8 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail};
 use serde_json::json;
 use toolcrib_config::Config;
-use toolcrib_store::CopiedFile;
 use toolcrib_store::copy::{CopyProgress, RecordReader, RecordWriter, copy};
+use toolcrib_store::{CopiedFile, StoreError};
 
 use crate::cli::CommandExit;
 use crate::cli::args::StoreCommand;
@@ -33,7 +33,16 @@ pub(crate) fn store(output: &Output, command: &StoreCommand) -> Result<CommandEx
     if is_watched {
         output.end_status();
     }
-    let copied = copied.context("nothing was copied")?;
+    let copied = copied.map_err(|error| {
+        // Whoever takes an unconfirmed copy for none may go on with the source, beside it.
+        let is_known = !matches!(error, StoreError::Unconfirmed { .. });
+        let told = if is_known {
+            "nothing was copied"
+        } else {
+            "it is not known whether all was copied or nothing"
+        };
+        anyhow::Error::new(error).context(told)
+    })?;
     if output.json {
         let tables = copied.iter().map(|of| (of.table.to_owned(), of.copied.into()));
         output.value(&json!({ "copied": tables.collect::<serde_json::Map<_, _>>() }))?;
