@@ -23,7 +23,8 @@ mod source;
 
 pub use build::{CribParts, FailedSource, ProfileView, SourceFactory};
 pub use config::overlay::{
-    AddedSource, Overlay, OverlayPath, OverlayRow, OverlayStanding, WrittenField, added_sources,
+    AddedSource, AddedSources, Overlay, OverlayPath, OverlayRow, OverlayStanding, WrittenField,
+    added_sources,
 };
 pub use config::parsed::ParsedConfig;
 pub use config::{Config, Profile, StoreBounds, agent_view};

@@ -32,5 +32,6 @@ pub use request::{EgressBody, EgressRequest, EgressTimeouts};
 pub use response::EgressResponse;
 pub use rules::EgressScope;
 pub use rules::address::{is_of_this_machine, not_public};
+pub use rules::is_public_by_looks;
 pub use rules::network::{Network, NotANetwork, PrivateTarget};
 pub use stream::EgressStream;

@@ -154,15 +154,35 @@ impl EgressRules {
         if METADATA.contains(&name) {
             return refuse("it hands out a machine's credentials");
         }
-        let ends = |end: &str| {
-            name.strip_suffix(end).is_some_and(|front| front.is_empty() || front.ends_with('.'))
-        };
         // Where something private is open, the addresses decide.
-        if self.network.private.is_empty() && LOCAL_ENDS.iter().any(|end| ends(end)) {
+        if self.network.private.is_empty() && is_local_name(name) {
             return refuse(LOCAL_NAME);
         }
         Ok(())
     }
+}
+
+/// Whether a URL may lead to the public internet, by what it says: a name may still lead elsewhere.
+pub fn is_public_by_looks(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Ipv4(address)) => not_public(address.into()).is_none(),
+        Some(Host::Ipv6(address)) => not_public(address.into()).is_none(),
+        // Of schemes that are none of the web a number is a name too.
+        Some(Host::Domain(name)) => match name.parse::<IpAddr>() {
+            Ok(address) => not_public(address).is_none(),
+            Err(_) => name.contains('.') && !METADATA.contains(&name) && !is_local_name(name),
+        },
+        None => url.scheme() != "file",
+    }
+}
+
+/// Whether a name is one for private networks. With a dot at its end it is the same to a resolver.
+fn is_local_name(name: &str) -> bool {
+    let name = name.strip_suffix('.').unwrap_or(name);
+    let ends = |end: &&str| {
+        name.strip_suffix(*end).is_some_and(|front| front.is_empty() || front.ends_with('.'))
+    };
+    LOCAL_ENDS.iter().any(ends)
 }
 
 impl EgressRefusal {

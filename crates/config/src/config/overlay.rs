@@ -11,7 +11,7 @@ mod written;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub use added_source::{AddedSource, added_sources};
+pub use added_source::{AddedSource, AddedSources, added_sources};
 pub use path::OverlayPath;
 
 use super::foreign::own_words;

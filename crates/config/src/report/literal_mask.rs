@@ -35,10 +35,13 @@ fn elsewhere(_: &str, _: Option<&str>, text: &str) -> bool {
     has_known_shape(text) || Url::parse(text).is_ok_and(|url| holds_secret(&url))
 }
 
+/// What stands under a harmless name is one by its shape alone.
+fn judge_of(name: &str, judge: SecretJudge) -> SecretJudge {
+    if HARMLESS.contains(&name) { elsewhere } else { judge }
+}
+
 fn mask(name: &str, item: &mut Item, judge: SecretJudge) {
-    if HARMLESS.contains(&name) {
-        return;
-    }
+    let judge = judge_of(name, judge);
     match item {
         Item::None => {}
         Item::Value(value) => mask_value(name, None, value, judge),
@@ -53,9 +56,7 @@ fn mask(name: &str, item: &mut Item, judge: SecretJudge) {
 
 /// `before`: the word before it, in a list.
 fn mask_value(name: &str, before: Option<&str>, value: &mut Value, judge: SecretJudge) {
-    if HARMLESS.contains(&name) {
-        return;
-    }
+    let judge = judge_of(name, judge);
     match value {
         Value::String(text) if judge(name, before, text.value()) => {
             let decor = value.decor().clone();

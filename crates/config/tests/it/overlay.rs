@@ -165,11 +165,22 @@ fn secrets_and_ways_to_this_machine_are_found_in_an_added_source() {
         "oauth": { "client_id": "q7Zr2Kp9Lx4Tn8Vb3Ws6", "client_secret": "${env:B}" },
         "limits": { "message": "1MiB" },
     } });
-    assert_eq!((secrets(harmless.clone()), local(harmless)), (vec![], false));
+    // What a reference stands for would be sent to wherever the source is.
+    assert_eq!((secrets(harmless.clone()), local(harmless)), (vec![], true));
+    let public = json!({ "timeout": "5s", "include": ["get_*"], "mcp": {
+        "url": "https://x.example/mcp?page=1", "headers": { "Accept": "text/plain" },
+        "oauth": { "client_id": "crib", "scopes": ["a"] }, "limits": { "message": "1MiB" },
+    } });
+    assert_eq!((secrets(public.clone()), local(public)), (vec![], false));
     let api = json!({ "openapi": { "document": "https://x.example/api.json", "auth": {
         "client_credentials": { "token_url": "https://x.example/token", "client_id": "crib",
             "client_secret": "${env:A}" } } } });
-    assert_eq!((secrets(api.clone()), local(api)), (vec![], false));
+    assert_eq!((secrets(api.clone()), local(api)), (vec![], true));
+    let public = json!({ "openapi": { "document": "https://x.example/api.json" } });
+    assert_eq!((secrets(public.clone()), local(public)), (vec![], false));
+    // A harmless name makes no secret harmless.
+    let named = json!({ "mcp": { "url": "https://x.example/", "env": { "keys": "ghp_0123456789abcdefghij" } } });
+    assert_eq!(secrets(named), ["mcp.env.keys"]);
     let hidden = json!({ "mcp": {
         "command": ["x", "--token", "hunter22x", "--port", "80", "--key=hunter22x"],
         "env": { "API_KEY": "hunter22x", "MODE": "fast", "MIXED": "ghp_0123456789abcdefghij${env:A}" },

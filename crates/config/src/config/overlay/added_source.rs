@@ -2,10 +2,14 @@
 
 use serde_json::{Map, Value};
 use toml_edit::{ArrayOfTables, DocumentMut, Item};
+use toolcrib_egress::is_public_by_looks;
+use url::Url;
 
 use super::path::OverlayPath;
 use super::toml_value::source_in_json;
-use crate::secrets::literal_secret::{HARMLESS, argument_is_secret, is_literal_secret};
+use crate::secrets::literal_secret::{
+    HARMLESS, argument_is_secret, has_known_shape, is_literal_secret,
+};
 
 /// Tables of a source that say where its tools are.
 const KINDS: [&str; 3] = ["mcp", "openapi", "a2a"];
@@ -14,21 +18,27 @@ const KINDS: [&str; 3] = ["mcp", "openapi", "a2a"];
 #[derive(Debug, Clone, Copy)]
 pub struct AddedSource<'v>(&'v Map<String, Value>);
 
-/// The sources of a `crib.toml`, each as a row would have it; or its keys that are no sources.
-pub fn added_sources(text: &str) -> Result<Vec<(OverlayPath, Value)>, Vec<String>> {
+/// What a `crib.toml` has that could be added over a file, and what could not.
+#[derive(Debug, Default)]
+pub struct AddedSources {
+    /// Each as a row would have it.
+    pub sources: Vec<(OverlayPath, Value)>,
+    /// Keys that are no sources.
+    pub others: Vec<String>,
+}
+
+/// The sources of a `crib.toml`.
+pub fn added_sources(text: &str) -> AddedSources {
     // What is no TOML has no sources.
     let document = text.parse::<DocumentMut>().unwrap_or_default();
     let others = document.iter().map(|(key, _)| key).filter(|key| *key != "source");
-    let others: Vec<_> = others.map(str::to_owned).collect();
-    if !others.is_empty() {
-        return Err(others);
-    }
+    let others = others.map(str::to_owned).collect();
     let tables = document.get("source").and_then(Item::as_array_of_tables);
     let sources = tables.into_iter().flat_map(ArrayOfTables::iter).filter_map(|table| {
         let id = table.get("id").and_then(Item::as_str)?;
         Some((OverlayPath::of_source(id), source_in_json(table)))
     });
-    Ok(sources.collect())
+    AddedSources { sources: sources.collect(), others }
 }
 
 impl<'v> AddedSource<'v> {
@@ -54,15 +64,15 @@ impl<'v> AddedSource<'v> {
         keys.iter().find_map(|(kind, key)| self.0.get(*kind)?.get(*key)?.as_str())
     }
 
-    /// Whether it takes more of this machine than a way to the public network: a program, a file, an
-    /// address of an inner network. What is not known does.
+    /// Whether it takes more of this machine than a way to the public network: a program, a file, a
+    /// variable, an address of an inner network. What is not known does.
     pub fn uses_machine(&self) -> bool {
         let is_harmless = |(kind, table): (&String, &Value)| match kind.as_str() {
             "mcp" => table.get("url").is_some() && is_remote(table, &["command", "cwd", "env"]),
             "openapi" => table.get("document").is_some_and(is_web) && is_remote(table, &[]),
             "a2a" => is_remote(table, &[]),
             "enabled" | "prefix" | "include" | "exclude" | "validate" | "timeout" | "toolsets"
-            | "basics" | "builtin" => !names_file(table),
+            | "basics" | "builtin" => !is_of_machine(table),
             _ => false,
         };
         !self.0.iter().all(is_harmless)
@@ -87,19 +97,23 @@ fn is_remote(table: &Value, others: &[&str]) -> bool {
         && !others.iter().any(|key| has(key))
         && !has("private")
         && !keeps_tokens
-        && !names_file(table)
+        && !is_of_machine(table)
 }
 
 fn is_web(value: &Value) -> bool {
     value.as_str().is_some_and(|text| text.starts_with("https://") || text.starts_with("http://"))
 }
 
-/// Whether a reference to a file stands anywhere within.
-fn names_file(value: &Value) -> bool {
+/// Whether a reference to a file or a variable stands anywhere within, which would be sent to
+/// wherever the source is, or an address that is none of the public network by its looks.
+fn is_of_machine(value: &Value) -> bool {
     match value {
-        Value::String(text) => text.contains("${file:"),
-        Value::Array(items) => items.iter().any(names_file),
-        Value::Object(members) => members.values().any(names_file),
+        Value::String(text) => {
+            let leads_inside = Url::parse(text).is_ok_and(|url| !is_public_by_looks(&url));
+            text.contains("${") || leads_inside
+        }
+        Value::Array(items) => items.iter().any(is_of_machine),
+        Value::Object(members) => members.values().any(is_of_machine),
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }
@@ -119,9 +133,16 @@ fn look(name: &str, value: &Value, place: &str, places: &mut Vec<String>) {
             }
         }
         Value::Object(members) => {
-            for (key, value) in members.iter().filter(|(key, _)| !HARMLESS.contains(&key.as_str()))
-            {
-                look(key, value, &format!("{place}.{key}"), places);
+            for (key, value) in members {
+                let place = format!("{place}.{key}");
+                match value.as_str() {
+                    Some(text) if HARMLESS.contains(&key.as_str()) => {
+                        places.extend(has_known_shape(text).then_some(place));
+                    }
+                    // By its name it holds none.
+                    None if HARMLESS.contains(&key.as_str()) && !value.is_object() => {}
+                    _ => look(key, value, &place, places),
+                }
             }
         }
         Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}

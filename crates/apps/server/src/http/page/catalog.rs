@@ -159,7 +159,7 @@ pub(crate) fn one(asked: GatewayRequest) -> ReplyFuture {
         let why = why.filter(|_| !is_hidden);
         let why = why.ok_or_else(|| unknown(&crib, &plan, name))?;
         let tokens = place.and_then(|place| weighed.tokens.get(place));
-        let fields = provenance(&asked, spec, given)?;
+        let fields = provenance(&asked, spec, given);
         Ok(reply(&json!({
             "spec": spec.to_json(),
             "signature": toolcrib_json::schema::signature(name, &spec.input.value()),

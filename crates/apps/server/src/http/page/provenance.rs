@@ -10,7 +10,6 @@ use toolcrib_core::{ToolSpec, ValidationOrigin};
 
 use crate::http::changes::overlay_answer::time;
 use crate::http::changes::overlay_door::ServedFile;
-use crate::http::routes::problem::HttpProblem;
 use crate::http::routes::request::GatewayRequest;
 
 /// What the tables of tools may say, each with the value that a spec has of it.
@@ -63,11 +62,12 @@ pub(super) fn provenance(
     asked: &GatewayRequest,
     spec: &ToolSpec,
     given: Option<&ToolSpec>,
-) -> Result<Value, HttpProblem> {
+) -> Value {
     let held = fields(spec);
     let is_told = is_operator(&asked.caller);
     let given = given.map(fields);
-    let file = asked.gateway.overlay.served()?;
+    // Whoever looks at a tool sees it also where the file cannot be read.
+    let file = asked.gateway.overlay.served().unwrap_or_default();
     // What the text says now is not what holds as long as it is refused.
     let is_followed = asked.gateway.refused_file().is_empty();
     let file = file.filter(|_| is_followed);
@@ -89,7 +89,7 @@ pub(super) fn provenance(
             "overlay": overlay,
         })
     });
-    Ok(rows.collect())
+    rows.collect()
 }
 
 /// What a file and the changes over it say of each field of a tool.

@@ -306,6 +306,10 @@ fn what_uses_this_machine_needs_a_scope_of_its_own_and_an_address_the_operator()
     }
     let probe = json!({ "snippet": snippet("s"), "probe": true });
     assert_eq!(post(&keys[1], "/v1/sources/dry-run", &probe).problem(), "403 insufficient-scope");
+    let mut beside: Value = serde_json::from_str(&snippet("s")).unwrap();
+    beside["tool_assignment"] = json!({ "a": [] });
+    let probe = json!({ "snippet": beside.to_string(), "probe": true });
+    assert_eq!(post(&keys[1], "/v1/sources/dry-run", &probe).problem(), "409 change-refused");
     for value in [
         json!({ "mcp": { "command": ["python3", "./s.py"], "cwd": "." } }),
         json!({ "mcp": { "url": "https://x.example/", "bearer": "${file:crib.toml}" } }),
@@ -313,6 +317,11 @@ fn what_uses_this_machine_needs_a_scope_of_its_own_and_an_address_the_operator()
         json!({ "mcp": { "url": "https://x.example/", "oauth": { "tokens": "t.json" } } }),
         json!({ "openapi": { "document": "/etc/passwd" } }),
         json!({ "desk": {} }),
+        json!({ "mcp": { "url": "https://x.example/", "bearer": "${env:HOME}" } }),
+        json!({ "mcp": { "url": "http://169.254.169.254/" } }),
+        json!({ "mcp": { "url": "http://[::ffff:10.0.0.1]/" } }),
+        json!({ "a2a": { "card": "http://db.internal/" } }),
+        json!({ "openapi": { "document": "https://x.example/", "base_url": "http://wiki/" } }),
     ] {
         let body = json!({ "expect": 0, "changes": [{ "path": "source.s", "value": value }] });
         let refused = post(&keys[1], "/v1/overlay", &body);

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 use toolcrib_config::import::ImportNote;
-use toolcrib_config::{Disclosure, OverlayPath, added_sources};
+use toolcrib_config::{AddedSources, Disclosure, OverlayPath, added_sources};
 
 use super::dry_run::starts;
 use super::new_source::{SourceWish, WrittenSources, taken, taken_id};
@@ -98,13 +98,14 @@ fn sources(
         server: body.server.as_deref(),
     };
     let written = wish.written(taken).map_err(|wrong| vec![problem("source".to_owned(), wrong)])?;
-    let found = added_sources(&written.toml).map_err(|others| {
+    let AddedSources { sources: found, others } = added_sources(&written.toml);
+    if !others.is_empty() {
         let others = others.into_iter().map(|key| {
             let message = format!("{key}: only sources are added over the file: leave it out");
             problem(key, message)
         });
-        others.collect::<Vec<_>>()
-    })?;
+        return Err(others.collect());
+    }
     let mut problems: Vec<_> =
         written.notes.iter().filter(|note| note.is_secret).map(pasted_secret).collect();
     problems.extend(started_otherwise(asked, &written, &body.starts));
@@ -143,7 +144,11 @@ fn started_otherwise(
     written: &WrittenSources,
     seen: &[Vec<String>],
 ) -> Option<ChangeProblem> {
-    let config = written.read(&asked.gateway).config?;
+    let read = written.read(&asked.gateway);
+    let Some(config) = read.config else {
+        let lines: Vec<_> = read.problems.iter().map(ToString::to_string).collect();
+        return Some(ChangeProblem { path: "source".to_owned(), message: lines.join("\n") });
+    };
     let outlines = config.outlines(Disclosure::Whole);
     if starts(&outlines).eq(seen) {
         return None;

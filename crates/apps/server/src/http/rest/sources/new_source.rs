@@ -74,7 +74,7 @@ impl WrittenSources {
 
     /// The places of secrets that stand there word for word, with the cure.
     pub(super) fn literal_secrets(&self) -> Vec<String> {
-        let sources = added_sources(&self.toml).unwrap_or_default();
+        let sources = added_sources(&self.toml).sources;
         let places = sources.iter().flat_map(|(path, value)| {
             let places = AddedSource::of(value).map(|source| source.literal_secrets());
             places.unwrap_or_default().into_iter().map(move |place| literal_secret(path, &place))

@@ -7,10 +7,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use toolcrib_auth::ProtectedResource;
-use toolcrib_config::{AddedSource, Config, added_sources};
+use toolcrib_config::{AddedSource, AddedSources, Config, Disclosure, added_sources};
 use toolcrib_core::Catalog;
 use toolcrib_engine::{Crib, CribBuilder};
 
+use super::dry_run::starts;
 use super::new_source::WrittenSources;
 use crate::config::ProcessLookup;
 use crate::http::page::role::{EXECUTE, executes};
@@ -38,10 +39,17 @@ pub(super) async fn probed(
     written: &WrittenSources,
     config: Config,
 ) -> Result<Value, HttpProblem> {
-    let found = added_sources(&written.toml).unwrap_or_default();
+    let AddedSources { sources: found, others } = added_sources(&written.toml);
+    if !others.is_empty() {
+        let detail = format!("only sources are looked at: leave out `{}`", others.join("`, `"));
+        return Err(HttpProblem::new(ProblemKind::ChangeRefused, detail));
+    }
     let uses_machine =
         |value: &Value| AddedSource::of(value).is_none_or(|source| source.uses_machine());
-    if found.iter().any(|(_, value)| uses_machine(value)) && !executes(&asked.caller) {
+    // What is built is what starts, whatever was read of the text.
+    let starts_any = starts(&config.outlines(Disclosure::Whole)).next().is_some();
+    let is_within = !starts_any && !found.iter().any(|(_, value)| uses_machine(value));
+    if !is_within && !executes(&asked.caller) {
         return Err(lacking(&asked.gateway.guard.access(), ProtectedResource::Whole, EXECUTE));
     }
     if found.len() > MOST_SOURCES {
