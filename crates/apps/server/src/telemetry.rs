@@ -36,6 +36,7 @@ pub(crate) use spans::{OtlpSpan, SpanQueue};
 
 use crate::audit::AuditLog;
 use crate::config::ProcessLookup;
+use crate::secrets::SecretHolder;
 use feed::EventFeed;
 use minutes::CallMinutes;
 use watched_calls::WatchedCalls;
@@ -64,6 +65,9 @@ pub(crate) struct Telemetry {
     pub(crate) spans: Option<SpanQueue>,
     /// Hears of every ticket that was used up.
     pub(crate) redeemed: OnceLock<UnboundedSender<TicketId>>,
+    /// What must stand in nothing that is written here. It is held here since calls that end after
+    /// the last answer, while the sources stop, are written as well.
+    pub(crate) secrets: SecretHolder,
 }
 
 impl Telemetry {
@@ -75,7 +79,8 @@ impl Telemetry {
         let (figures, recent) = (ServerMetrics::default(), RecentCalls::default());
         let (feed, minutes) = (EventFeed::default(), CallMinutes::default());
         let (watched, redeemed) = (WatchedCalls::default(), OnceLock::new());
-        Ok(Self { figures, recent, minutes, feed, watched, audit, spans, redeemed })
+        let secrets = SecretHolder::new();
+        Ok(Self { figures, recent, minutes, feed, watched, audit, spans, redeemed, secrets })
     }
 
     /// Fails as [`Telemetry::open`] would, and leaves all as it is; tells all that is wrong.

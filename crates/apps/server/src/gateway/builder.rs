@@ -20,7 +20,7 @@ use super::listen_address::ListenWishes;
 use super::notices::{NoticeLevel, Notices, ReporterFunction, traced};
 use super::running::Gateway;
 use super::serve_config::{self, ServeConfig, ServeFile};
-use super::start::{GatewayBackend, GatewayStart};
+use super::start::{self, GatewayBackend, GatewayStart};
 use crate::config::freezes::FreezeFile;
 use crate::config::overlays::OverlayFile;
 use crate::config::record;
@@ -145,7 +145,8 @@ impl GatewayBuilder {
         if asks && self.tokens.is_empty() && file.checked.front.access.is_empty() {
             return Err(GatewayError::AdmitsNobody);
         }
-        self.begin(file).await.map_err(GatewayError::of)
+        // Large, and would be a part of whatever awaits it.
+        Box::pin(self.begin(file)).await.map_err(GatewayError::of)
     }
 
     async fn begin(self, file: ServeConfig) -> Result<Gateway> {
@@ -156,26 +157,39 @@ impl GatewayBuilder {
         if let Some(found) = tokens.look() {
             start.guard.take(&found);
         }
-        let store = record::store_of(&start.file.path, &start.file.checked)?;
+        let kept = record::store_of(&start.file.path, &start.file.checked)?;
         let sources = Arc::new(sources::ours());
-        let freezes = FreezeGuard::new(path.as_deref().and_then(FreezeFile::of));
-        let splits =
-            path.as_ref().and_then(|path| toolset_splits::restored(&sources, path, &notices));
-        let pins = match &path {
-            Some(path) => serve_config::live_pins(path)?,
-            None => LivePins::none(),
-        };
         let telemetry = Arc::clone(&start.telemetry);
-        telemetry.resume(store.as_ref()).await?;
-        let workers = Workers::start().context("cannot start the threads that serve")?;
-        let means = Environment {
-            judge: pins.judge(),
-            own_sources,
-            ..means(&sources, store.as_ref(), (policy, &freezes))
+        let prepared = async {
+            let freezes = FreezeGuard::new(path.as_deref().and_then(FreezeFile::of));
+            let splits =
+                path.as_ref().and_then(|path| toolset_splits::restored(&sources, path, &notices));
+            let pins = match &path {
+                Some(path) => serve_config::live_pins(path)?,
+                None => LivePins::none(),
+            };
+            telemetry.resume(kept.as_ref()).await?;
+            let workers = Workers::start().context("cannot start the threads that serve")?;
+            let means = Environment {
+                judge: pins.judge(),
+                own_sources,
+                ..means(&sources, kept.as_ref(), (policy, &freezes))
+            };
+            let store = kept.clone();
+            let backend = GatewayBackend { store, freezes, pins, means, tokens, splits };
+            anyhow::Ok((start.prepare(backend)?, workers))
         };
-        let kept = store.clone();
-        let backend = GatewayBackend { store, freezes, pins, means, tokens, splits };
-        Ok(Gateway::serve(start.prepare(backend)?, workers, (sources, telemetry, kept)))
+        match prepared.await {
+            Ok((prepared, workers)) => {
+                Ok(Gateway::serve(prepared, workers, (sources, telemetry, kept)))
+            }
+            Err(error) => {
+                // What was written meanwhile is kept, as by a server that stops.
+                start::stop(&sources, &telemetry, kept.as_ref()).await;
+                let _ = tokio::task::spawn_blocking(move || telemetry.close()).await;
+                Err(error)
+            }
+        }
     }
 }
 

@@ -27,7 +27,6 @@ use crate::config::trust::{OverFile, TrustRequest};
 use crate::http::changes::history::note;
 use crate::http::changes::overlay_door::FollowedOverlay;
 use crate::http::state::GatewayState;
-use crate::secrets;
 
 const PAUSE: Duration = Duration::from_secs(1);
 
@@ -234,9 +233,7 @@ impl ActiveSecrets {
         if same && tokens == self.tokens {
             return;
         }
-        secrets::learned().learn(self.tokens.iter().filter(|old| !tokens.contains(old)));
-        let of_tokens = Arc::new(Redactor::new(tokens.iter().cloned()));
-        gateway.secrets.keep(vec![Arc::clone(&of_file), of_tokens]);
+        gateway.telemetry.secrets.keep(Arc::clone(&of_file), tokens.clone());
         *self = Self { tokens, of_file: Some(of_file) };
     }
 }

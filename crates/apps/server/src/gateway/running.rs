@@ -72,14 +72,15 @@ impl Gateway {
         self.state.live.crib()
     }
 
-    /// Waits until every source has given its tools, or failed once.
+    /// Waits until every source has given its tools, or failed once; also ends with the gateway.
     pub async fn ready(&self) {
         self.signals.ready.cancelled().await;
     }
 
     /// The gateway as a function of requests, for a listener or a router of the program.
     pub fn service(&self) -> GatewayService {
-        GatewayService(Arc::clone(&self.state))
+        let ServeSignals { now, requests, .. } = self.signals.clone();
+        GatewayService { state: Arc::clone(&self.state), now, requests }
     }
 
     /// Begins nothing more, and waits for what runs, as long as the file permits it (`drain`), for

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::follow::{self, WatchedFiles};
 use crate::http::a2a::push;
@@ -31,6 +32,8 @@ pub(crate) struct ServeSignals {
     pub(crate) now: CancellationToken,
     /// Is cancelled when every source had its first chance.
     pub(crate) ready: CancellationToken,
+    /// Those that came in by a listener of the program, until they are answered.
+    pub(crate) requests: TaskTracker,
 }
 
 /// Serves until the gateway stops and the last answer is out.
@@ -41,15 +44,17 @@ pub(crate) async fn serve(
     watched: WatchedFiles,
     signals: ServeSignals,
 ) {
-    let ServeSignals { now, ready } = signals;
+    let ServeSignals { now, ready, requests } = signals;
     let (sender, redeemed) = tokio::sync::mpsc::unbounded_channel();
     let _ = gateway.telemetry.redeemed.set(sender);
     let starting = tokio::spawn({
         let gateway = Arc::clone(&gateway);
+        // Also cancels it where this panics or is aborted: somebody may wait for it.
+        let ready = ready.clone().drop_guard();
         async move {
             gateway.live.crib().start().await;
             gateway.started.store(true, Ordering::Relaxed);
-            ready.cancel();
+            drop(ready);
             push::resume(&gateway).await;
             recovery::follow(gateway, redeemed).await;
         }
@@ -68,9 +73,28 @@ pub(crate) async fn serve(
         }
     };
     let serving = accept::serve(doors, Arc::clone(&gateway), &mut workers, ends.clone(), tell);
-    futures_util::future::join(serving, of_page).await;
+    let of_program = settle(&requests, &gateway, &ends.1, tell);
+    futures_util::future::join3(serving, of_page, of_program).await;
     following.abort();
     starting.abort();
+    ready.cancel();
     sent.cancel();
     let _ = tokio::time::timeout(LAST_SPANS, sending).await;
+}
+
+/// Once the gateway stops, waits for the answers to these requests, as long as for those of its own
+/// listeners; `now` ends that wait.
+async fn settle(
+    requests: &TaskTracker,
+    gateway: &GatewayState,
+    now: &CancellationToken,
+    tell: impl Fn(&str),
+) {
+    gateway.stop.cancelled().await;
+    requests.close();
+    let answered = now.run_until_cancelled(requests.wait());
+    if tokio::time::timeout(gateway.bounds.drain, answered).await.is_err() {
+        tell("some answers of a listener of the program were not done in time");
+        now.cancel();
+    }
 }

@@ -28,7 +28,6 @@ use crate::http::pipeline::authentication::Authenticator;
 use crate::http::pipeline::host_check::HostNames;
 use crate::http::rest::sources::pins::LivePins;
 use crate::http::state::{A2aServerSettings, GatewayParts, GatewayState};
-use crate::secrets::SecretHolder;
 use crate::telemetry::Telemetry;
 
 /// Connections at the same time of a page that has a listener of its own.
@@ -116,8 +115,7 @@ impl GatewayStart {
         let observer = Arc::<Telemetry>::clone(&telemetry);
         let means = Environment { observer: Some(observer), ..means };
         let live = Arc::new(LiveConfig::prepare(&file.checked, means)?);
-        let secrets = SecretHolder::new();
-        secrets.keep(vec![live.redactor()]);
+        telemetry.secrets.keep(live.redactor(), Vec::new());
         let front = &file.checked.front;
         let listener = self.listening.begin()?;
         let bound = listener.local_addr()?;
@@ -138,7 +136,6 @@ impl GatewayStart {
             telemetry,
             pins,
             a2a,
-            secrets,
         });
         state.is_encrypted.store(self.tls.is_some(), Ordering::Relaxed);
         let listeners = listeners((listener, page_listener), &file, self.tls, self.most);

@@ -28,7 +28,6 @@ use crate::http::rest::batch::active_batches::ActiveBatches;
 use crate::http::rest::batch::idempotency::ReplyStore;
 use crate::http::rest::plan::plan_store::PlanStore;
 use crate::http::rest::sources::pins::LivePins;
-use crate::secrets::SecretHolder;
 use crate::telemetry::Telemetry;
 
 /// For so long after a peer was turned away others had better go elsewhere.
@@ -78,8 +77,6 @@ pub(crate) struct GatewayState {
     pub(crate) started: AtomicBool,
     /// Cancelled when no more is to be begun.
     pub(crate) stop: CancellationToken,
-    /// What must stand in nothing that is printed or logged.
-    pub(crate) secrets: SecretHolder,
 }
 
 /// What the agents of A2A need besides.
@@ -104,7 +101,6 @@ pub(crate) struct GatewayParts {
     pub(crate) telemetry: Arc<Telemetry>,
     pub(crate) pins: Arc<LivePins>,
     pub(crate) a2a: A2aServerSettings,
-    pub(crate) secrets: SecretHolder,
 }
 
 impl GatewayState {
@@ -121,7 +117,6 @@ impl GatewayState {
             telemetry,
             pins,
             a2a: A2aServerSettings { card_key, pushes },
-            secrets,
         } = parts;
         let replies = ReplyStore(live.crib().clone());
         let stop = CancellationToken::new();
@@ -158,7 +153,6 @@ impl GatewayState {
             is_encrypted: AtomicBool::new(false),
             started: AtomicBool::new(false),
             stop,
-            secrets,
         }
     }
 

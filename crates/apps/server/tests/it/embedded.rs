@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
@@ -14,11 +15,12 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::spawn_blocking;
+use tokio::time::timeout;
 use toolcrib_core::{
     BoxFuture, Caller, Effect, Intent, PlanRequest, Policy, Secret, ToolSpec, Toolset, Verdict,
     tool,
 };
-use toolcrib_server::gateway::{Gateway, GatewayBuilder, NoticeLevel, new_token};
+use toolcrib_server::gateway::{Gateway, GatewayBuilder, GatewayService, NoticeLevel, new_token};
 
 use crate::process::Folder;
 
@@ -171,10 +173,9 @@ async fn gateways_of_one_process_have_tools_and_callers_of_their_own() {
     assert!(names(&second, &other).await.is_empty());
 }
 
-#[tokio::test]
-async fn a_shutdown_waits_for_the_call_that_runs_and_then_nobody_listens() {
-    let (begun, go) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-    let (tell, wait) = (Arc::clone(&begun), Arc::clone(&go));
+/// One that tells when it has begun, and then waits until it may go on.
+fn slow(begun: &Arc<Notify>, go: &Arc<Notify>) -> Toolset {
+    let (tell, wait) = (Arc::clone(begun), Arc::clone(go));
     let slow = tool("slow", "Waits", Effect::Read, move |_: Nothing| {
         let (tell, wait) = (Arc::clone(&tell), Arc::clone(&wait));
         async move {
@@ -183,7 +184,13 @@ async fn a_shutdown_waits_for_the_call_that_runs_and_then_nobody_listens() {
             Ok("waited")
         }
     });
-    let tools = Toolset::of([slow.unwrap()]).unwrap();
+    Toolset::of([slow.unwrap()]).unwrap()
+}
+
+#[tokio::test]
+async fn a_shutdown_waits_for_the_call_that_runs_and_then_nobody_listens() {
+    let (begun, go) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let tools = slow(&begun, &go);
     let gateway = here().tools(tools).without_tokens().start().await.unwrap();
     gateway.ready().await;
     let at = gateway.address();
@@ -338,4 +345,105 @@ async fn a_listener_of_the_program_has_routes_of_its_own_and_those_of_the_gatewa
     let detail = &stranger["detail"];
     assert_eq!((status, detail), (404, &json!("`/v1/openapi.json` lists the routes")));
     assert_eq!(*seen.lock().unwrap(), ["/own", "/v1/calls", "/none"]);
+}
+
+/// Hands over one request as a listener of the program would.
+async fn hand(
+    service: &GatewayService,
+    peer: impl Into<SocketAddr>,
+    request: hyper::http::request::Builder,
+    body: &Value,
+) -> Told {
+    let body = if body.is_null() { String::new() } else { body.to_string() };
+    let request = request.header("content-type", "application/json").body(Full::from(body));
+    let answer = service.handle(peer.into(), request.unwrap()).await;
+    let status = answer.status().as_u16();
+    let body = answer.into_body().collect().await.unwrap().to_bytes();
+    Told(status, serde_json::from_slice(&body).unwrap())
+}
+
+const NEAR: ([u8; 4], u16) = ([127, 0, 0, 1], 4000);
+
+#[tokio::test]
+async fn a_shutdown_waits_for_requests_of_a_listener_of_the_program_and_then_none_is_taken() {
+    let (begun, go) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let gateway = here().tools(slow(&begun, &go)).without_tokens().start().await.unwrap();
+    gateway.ready().await;
+    let (service, at) = (gateway.service(), gateway.address());
+    let request = move |line: &str| {
+        let (method, path) = line.split_once(' ').unwrap();
+        hyper::Request::builder().method(method).uri(path).header("host", at.to_string())
+    };
+    let asking = service.clone();
+    let asked = tokio::spawn(async move {
+        let call = calls("slow", &json!({}));
+        hand(&asking, NEAR, request("POST /v1/calls"), &call).await
+    });
+    begun.notified().await;
+    let mut ended = tokio::spawn(gateway.shutdown());
+    while TcpStream::connect(at).is_ok() {
+        tokio::task::yield_now().await;
+    }
+    assert!(timeout(Duration::from_millis(300), &mut ended).await.is_err());
+    let late = hand(&service, NEAR, request("GET /v1/tools"), &Value::Null).await;
+    assert_eq!((late.0, &late.1["title"]), (503, &json!("Not possible now")), "{late:?}");
+    go.notify_one();
+    let Told(status, body) = asked.await.unwrap();
+    let outcome = &body["responses"][0]["outcome"];
+    assert_eq!((status, outcome), (200, &json!("done")), "{body}");
+    ended.await.unwrap();
+    let late = hand(&service, NEAR, request("GET /healthz"), &Value::Null).await;
+    assert_eq!(late.0, 503, "{late:?}");
+}
+
+#[tokio::test]
+async fn a_shutdown_that_waits_for_nothing_ends_requests_of_a_listener_of_the_program() {
+    let (begun, go) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let gateway = here().tools(slow(&begun, &go)).without_tokens().start().await.unwrap();
+    gateway.ready().await;
+    let (service, at) = (gateway.service(), gateway.address());
+    let asked = tokio::spawn(async move {
+        let request = hyper::Request::post("/v1/calls").header("host", at.to_string());
+        hand(&service, NEAR, request, &calls("slow", &json!({}))).await
+    });
+    begun.notified().await;
+    gateway.shutdown_now().await;
+    assert_eq!(asked.await.unwrap().0, 503);
+}
+
+#[tokio::test]
+async fn a_request_of_http_2_is_known_by_its_authority() {
+    let gateway = here().without_tokens().host("tools.example").start().await.unwrap();
+    gateway.ready().await;
+    let service = gateway.service();
+    let mut told = Vec::new();
+    for name in ["tools.example", "TOOLS.example", "elsewhere.example", "me@tools.example"] {
+        let request = hyper::Request::get(format!("https://{name}/v1/tools"));
+        let request = request.version(hyper::Version::HTTP_2);
+        told.push(hand(&service, NEAR, request, &Value::Null).await.0);
+    }
+    assert_eq!(told, [200, 200, 403, 403]);
+    let other = hyper::Request::get("https://tools.example/v1/tools").header("host", "a.example");
+    assert_eq!(hand(&service, NEAR, other, &Value::Null).await.0, 403);
+    let nameless = hyper::Request::get("/v1/tools");
+    assert_eq!(hand(&service, NEAR, nameless, &Value::Null).await.0, 400);
+}
+
+#[tokio::test]
+async fn without_tokens_none_but_this_machine_comes_in_by_whatever_listener() {
+    let token = new_token();
+    let open = here().without_tokens().host("tools.example").start().await.unwrap();
+    let asks = here().token("ann", token.clone()).host("tools.example").start().await.unwrap();
+    tokio::join!(open.ready(), asks.ready());
+    let request = || hyper::Request::get("/v1/tools").header("host", "tools.example");
+    let mut told = Vec::new();
+    for peer in ["127.0.0.1:4000", "[::1]:4000", "[::ffff:127.0.0.1]:4000", "192.0.2.1:4000"] {
+        let peer: SocketAddr = peer.parse().unwrap();
+        told.push(hand(&open.service(), peer, request(), &Value::Null).await.0);
+    }
+    assert_eq!(told, [200, 200, 200, 403]);
+    let far: SocketAddr = ([192, 0, 2, 1], 4000).into();
+    let known = request().header("authorization", format!("Bearer {}", token.expose()));
+    assert_eq!(hand(&asks.service(), far, known, &Value::Null).await.0, 200);
+    assert_eq!(hand(&asks.service(), far, request(), &Value::Null).await.0, 401);
 }

@@ -54,6 +54,7 @@ pub(crate) fn serve(
     let store =
         record::kept(&start.file.path, &start.file.checked).map_err(|error| start.beside(error))?;
     let freezes = FreezeGuard::new(FreezeFile::of(&start.file.path));
+    // Kept to the end: it knows what is masked in what is written while all stops.
     let telemetry = Arc::clone(&start.telemetry);
     // Kept until the sources have ended: what a connection began may hold one of theirs.
     let workers = Workers::start().context("cannot start the threads that serve")?;

@@ -32,7 +32,6 @@ use crate::http::pipeline::authentication::Authenticator;
 use crate::http::pipeline::host_check::HostNames;
 use crate::http::rest::sources::pins::LivePins;
 use crate::http::state::{A2aServerSettings, GatewayParts};
-use crate::secrets::SecretHolder;
 use crate::telemetry::{Telemetry, log};
 
 /// Connections at the same time: one person's commands.
@@ -87,7 +86,6 @@ impl ControlListener {
             telemetry,
             pins,
             a2a: A2aServerSettings::default(),
-            secrets: SecretHolder::new(),
         });
         gateway.take_file(checked);
         gateway.started.store(true, Ordering::Relaxed);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use http::Method;
-use matchit::{Params, Router};
+use matchit::{Match, Params, Router};
 use percent_encoding::percent_decode_str;
 
 use super::problem::{HttpProblem, ProblemKind};
@@ -33,7 +33,7 @@ pub(crate) fn find(
     path: &str,
     wants_socket: bool,
 ) -> Result<(&'static Route, Vec<String>), HttpProblem> {
-    let found = ROWS.at(path).map_err(|_| unknown(path))?;
+    let found = rows(path).ok_or_else(|| unknown(path))?;
     let open = || found.value.iter().copied().filter(|route| wants_socket || !route.is_socket);
     if let Some(route) = open().find(|route| route.takes(method)) {
         return Ok((route, segments(&found.params)?));
@@ -56,13 +56,20 @@ pub(crate) fn find(
     })
 }
 
+/// The rows of a path. The router lets a name stand for nothing within a path, as in
+/// `/v1/sources//reload`, and no row means that.
+fn rows(path: &str) -> Option<Match<'static, '_, &'static Vec<&'static Route>>> {
+    let found = ROWS.at(path).ok()?;
+    found.params.iter().all(|(_, value)| !value.is_empty()).then_some(found)
+}
+
 /// Of a path that is none here.
 pub(crate) fn unknown_route() -> HttpProblem {
     HttpProblem::new(ProblemKind::UnknownRoute, "`/v1/openapi.json` lists the routes")
 }
 
 fn unknown(path: &str) -> HttpProblem {
-    if path.strip_suffix('/').is_some_and(|bare| ROWS.at(bare).is_ok()) {
+    if path.strip_suffix('/').is_some_and(|bare| rows(bare).is_some()) {
         let detail = "leave out the slash at the end of the path";
         return HttpProblem::new(ProblemKind::UnknownRoute, detail);
     }
@@ -101,6 +108,23 @@ mod tests {
             let names: Vec<_> = route.path.split('/').filter(|it| it.starts_with('{')).collect();
             assert_eq!((found.path, found.method), (route.path, route.method));
             assert_eq!(segments, names);
+        }
+    }
+
+    #[test]
+    fn a_path_with_an_empty_segment_is_none() {
+        for (path, says_slash) in [
+            ("/v1/sources//reload", false),
+            ("/v1/sources//reload/", false),
+            ("//v1/tools", false),
+            ("/v1//tools", false),
+            ("/v1/tools/", true),
+            ("/v1/sources/x/reload/", true),
+        ] {
+            let problem = find(&Method::POST, path, false).err().unwrap();
+            let (kind, detail) = problem.told();
+            let told = (kind, detail.starts_with("leave out the slash"));
+            assert_eq!(told, (ProblemKind::UnknownRoute, says_slash), "{path}");
         }
     }
 }

@@ -195,9 +195,11 @@ impl HttpHandlerInner {
             Some(None) => empty_stream(),
             Some(Some(answer)) if log.is_empty() => json(StatusCode::OK, answer),
             Some(Some(answer)) => {
+                // What somebody reads is kept even where too much is.
+                let reader = log.read(Some(0));
                 log.end(Some(&answer));
                 session.streams.keep(&log);
-                request_events(log.read(Some(0)), session.conversation.primes())
+                request_events(reader, session.conversation.primes())
             }
             None => {
                 session.streams.keep(&log);
