@@ -9,8 +9,7 @@ use serde_json::Value;
 use toolcrib_config::import::ImportNote;
 use toolcrib_config::{AddedSources, Disclosure, OverlayPath, added_sources};
 
-use super::dry_run::starts;
-use super::new_source::{SourceWish, WrittenSources, taken, taken_id};
+use super::new_source::{SourceWish, WrittenSources, starts, taken, taken_id};
 use crate::config::overlays::overlaid_config::{
     ChangeProblem, FieldChange, FieldChanges, LONGEST_WHY,
 };

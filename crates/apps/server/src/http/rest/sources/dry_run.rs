@@ -4,10 +4,10 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use toolcrib_config::Disclosure;
 use toolcrib_config::import::ImportNote;
-use toolcrib_config::{Disclosure, SourceOutline};
 
-use super::new_source::{SourceWish, WrittenSources, taken, taken_id};
+use super::new_source::{SourceWish, WrittenSources, starts, taken, taken_id};
 use super::probe::probed;
 use crate::http::routes::reply::json as reply;
 use crate::http::routes::request::GatewayRequest;
@@ -87,11 +87,6 @@ pub(crate) fn run(asked: GatewayRequest) -> ReplyFuture {
             "probed": probed,
         })))
     })
-}
-
-/// The programs, word for word.
-pub(super) fn starts(outlines: &[SourceOutline]) -> impl Iterator<Item = &Vec<String>> {
-    outlines.iter().filter_map(|outline| outline.command.as_ref())
 }
 
 fn note(note: &ImportNote) -> Value {

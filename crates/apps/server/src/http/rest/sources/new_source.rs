@@ -1,7 +1,9 @@
 //! What somebody wants as a source: a text of another program, or an address, in our words.
 
 use toolcrib_config::import::{AddressKind, ImportNote, import, of_address};
-use toolcrib_config::{AddedSource, Config, OverlayPath, ParsedConfig, added_sources};
+use toolcrib_config::{
+    AddedSource, Config, OverlayPath, ParsedConfig, SourceOutline, added_sources,
+};
 
 use crate::http::state::GatewayState;
 
@@ -88,6 +90,11 @@ fn literal_secret(path: &OverlayPath, place: &str) -> String {
         "{path}.{place}: this looks like a secret, and is not shown again: export it where the \
          server runs, and write `${{env:NAME}}` into `env`, `headers` or `auth`"
     )
+}
+
+/// The programs, word for word.
+pub(super) fn starts(outlines: &[SourceOutline]) -> impl Iterator<Item = &Vec<String>> {
+    outlines.iter().filter_map(|outline| outline.command.as_ref())
 }
 
 /// The ids of the configuration that is in force, those of sources that are left out too.

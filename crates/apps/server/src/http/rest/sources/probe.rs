@@ -11,8 +11,7 @@ use toolcrib_config::{AddedSource, AddedSources, Config, Disclosure, added_sourc
 use toolcrib_core::Catalog;
 use toolcrib_engine::{Crib, CribBuilder};
 
-use super::dry_run::starts;
-use super::new_source::WrittenSources;
+use super::new_source::{WrittenSources, starts};
 use crate::config::ProcessLookup;
 use crate::http::page::role::{EXECUTE, executes};
 use crate::http::pipeline::authentication::lacking;
