@@ -163,22 +163,25 @@ impl EgressRules {
 }
 
 /// Whether a URL may lead to the public internet, by what it says: a name may still lead elsewhere.
+/// With a dot at its end a name is the same to a resolver.
 pub fn is_public_by_looks(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(address)) => not_public(address.into()).is_none(),
         Some(Host::Ipv6(address)) => not_public(address.into()).is_none(),
         // Of schemes that are none of the web a number is a name too.
-        Some(Host::Domain(name)) => match name.parse::<IpAddr>() {
-            Ok(address) => not_public(address).is_none(),
-            Err(_) => name.contains('.') && !METADATA.contains(&name) && !is_local_name(name),
-        },
+        Some(Host::Domain(name)) => {
+            let name = name.strip_suffix('.').unwrap_or(name);
+            match name.parse::<IpAddr>() {
+                Ok(address) => not_public(address).is_none(),
+                Err(_) => name.contains('.') && !METADATA.contains(&name) && !is_local_name(name),
+            }
+        }
         None => url.scheme() != "file",
     }
 }
 
-/// Whether a name is one for private networks. With a dot at its end it is the same to a resolver.
+/// Whether a name, without a dot at its end, is one for private networks.
 fn is_local_name(name: &str) -> bool {
-    let name = name.strip_suffix('.').unwrap_or(name);
     let ends = |end: &&str| {
         name.strip_suffix(*end).is_some_and(|front| front.is_empty() || front.ends_with('.'))
     };

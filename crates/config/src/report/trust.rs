@@ -78,17 +78,37 @@ impl Config {
     }
 }
 
-/// An address of a database, whose password may stand in it.
+/// An address of a database, whose password may stand in it: taken apart as its driver does, to
+/// which a login ends at the first `@`.
 fn without_password(address: &str) -> String {
     let Some((scheme, rest)) = address.split_once("://") else { return address.to_owned() };
-    // A password may hold an `@`, and so it ends at the last one.
-    let masked = rest.rsplit_once('@').and_then(|(whose, place)| {
-        let (user, password) = split_plain(whose, ':')?;
-        (!is_reference(password)).then(|| format!("{user}:[secret]@{place}"))
-    });
-    let rest = masked.unwrap_or_else(|| rest.to_owned());
-    let Some((base, query)) = split_plain(&rest, '?') else { return format!("{scheme}://{rest}") };
-    format!("{scheme}://{base}?{}", without_secret_words(query))
+    let login = split_plain(rest, '@').filter(|(login, _)| split_plain(login, '?').is_none());
+    let (login, rest) = login.map_or((None, rest), |(login, rest)| (Some(login), rest));
+    let (base, query) = match split_plain(rest, '?') {
+        Some((base, query)) => (base, Some(query)),
+        None => (rest, None),
+    };
+    // Where an `@` is left, the password was meant to go on to there.
+    let (is_cut, place) = base.rsplit_once('@').map_or((false, base), |(_, place)| (true, place));
+    let mut shown = format!("{scheme}://");
+    match login.map(|login| (login, split_plain(login, ':'))) {
+        Some((_, Some((user, password)))) if is_cut || !is_reference(password) => {
+            shown.push_str(user);
+            shown.push_str(":[secret]@");
+        }
+        Some(_) if is_cut => shown.push_str("[secret]@"),
+        Some((login, _)) => {
+            shown.push_str(login);
+            shown.push('@');
+        }
+        None => {}
+    }
+    shown.push_str(place);
+    if let Some(query) = query {
+        shown.push('?');
+        shown.push_str(&without_secret_words(query));
+    }
+    shown
 }
 
 /// A query of an address: what it says of a password is masked.
@@ -366,6 +386,15 @@ mod tests {
                 "postgres://crib@db/crib?password=${file:a?b&c}",
             ),
             ("postgres://crib@db?password=${env:A}hunter2", "postgres://crib@db?password=[secret]"),
+            (
+                "postgres://x:y@evil.example/crib?application_name=@db.internal/crib",
+                "postgres://x:[secret]@evil.example/crib?application_name=@db.internal/crib",
+            ),
+            (
+                "postgres://crib:pw@db/crib?password=hun@ter2",
+                "postgres://crib:[secret]@db/crib?password=[secret]",
+            ),
+            ("postgres://hunter2@x@db/crib", "postgres://[secret]@db/crib"),
         ] {
             assert_eq!(without_password(address), shown);
         }

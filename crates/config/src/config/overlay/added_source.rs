@@ -135,12 +135,16 @@ fn look(name: &str, value: &Value, place: &str, places: &mut Vec<String>) {
         Value::Object(members) => {
             for (key, value) in members {
                 let place = format!("{place}.{key}");
-                match value.as_str() {
-                    Some(text) if HARMLESS.contains(&key.as_str()) => {
+                // By its name it holds none, unless it has the shape of one.
+                let is_harmless = HARMLESS.contains(&key.as_str());
+                match value {
+                    Value::String(text) if is_harmless => {
                         places.extend(has_known_shape(text).then_some(place));
                     }
-                    // By its name it holds none.
-                    None if HARMLESS.contains(&key.as_str()) && !value.is_object() => {}
+                    Value::Array(items) if is_harmless => {
+                        let mut texts = items.iter().filter_map(Value::as_str);
+                        places.extend(texts.any(has_known_shape).then_some(place));
+                    }
                     _ => look(key, value, &place, places),
                 }
             }

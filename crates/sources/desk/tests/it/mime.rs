@@ -148,7 +148,7 @@ fn no_line_of_a_text_ends_where_only_some_servers_see_it() {
 #[test]
 fn what_was_kept_is_sent_without_who_is_hidden() {
     let kept = "Subject: a\nBcc: x@example.org,\n y@example.org\nDate: old\n\rBcc : z@example.org\n\
-                To: t@example.org\n\n\
+                To: t@example.org\n \nBcc: w@example.org\n\n\
                 Bcc: text\nend";
     let sent = String::from_utf8(for_sending(kept.as_bytes(), &stamp()).unwrap()).unwrap();
     let expected = "Date: Tue, 24 Nov 2026 14:00:00 +0000\r\n\

@@ -319,6 +319,7 @@ fn what_uses_this_machine_needs_a_scope_of_its_own_and_an_address_the_operator()
         json!({ "desk": {} }),
         json!({ "mcp": { "url": "https://x.example/", "bearer": "${env:HOME}" } }),
         json!({ "mcp": { "url": "http://169.254.169.254/" } }),
+        json!({ "mcp": { "url": "http://wiki./" } }),
         json!({ "mcp": { "url": "http://[::ffff:10.0.0.1]/" } }),
         json!({ "a2a": { "card": "http://db.internal/" } }),
         json!({ "openapi": { "document": "https://x.example/", "base_url": "http://wiki/" } }),

@@ -149,8 +149,12 @@ pub fn for_sending(raw: &[u8], stamp: &MessageStamp) -> Result<Vec<u8>, MimeWrit
         let is_kept = |byte: &u8| *byte == b'\t' || !byte.is_ascii_control();
         let content: Vec<u8> = line.iter().copied().filter(is_kept).collect();
         let content = content.trim_ascii_end();
-        if content.is_empty() {
+        if line.iter().all(|byte| matches!(byte, b'\r' | b'\n')) {
             break;
+        }
+        // A line of blanks alone ends no head, whatever it shows: who is hidden may stand behind it.
+        if content.is_empty() {
+            continue;
         }
         if !content.starts_with(b" ") && !content.starts_with(b"\t") {
             let name = content.split(|byte| *byte == b':').next().unwrap_or_default();
