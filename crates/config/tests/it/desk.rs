@@ -175,12 +175,13 @@ fn an_account_that_this_program_was_built_without_is_told_at_its_place() {
 #[tokio::test]
 async fn a_desk_with_an_account_that_this_program_was_built_without_is_not_opened() {
     let (url, user, password) = ("http://127.0.0.1:9/", secret("ann"), secret("a-password"));
+    let folder = std::env::temp_dir().join(format!("toolcrib-desk-{}", std::process::id()));
     for Account { key, feature, spoken, is_built_in, .. } in ACCOUNTS {
         let is = |name| (key == name).then_some(());
         let settings = DeskSettings {
             zone: None,
             parts: DeskParts { calendar: true, tasks: true, mail: true },
-            file: Some("/nowhere/at/all/desk.db".into()),
+            file: Some(folder.join("desk.db")),
             address: None,
             caldav: is("caldav").map(|()| CalDavAccount {
                 url: url.parse().unwrap(),
@@ -208,6 +209,10 @@ async fn a_desk_with_an_account_that_this_program_was_built_without_is_not_opene
              `{feature}`, or take the account away"
         );
         assert_eq!(told.contains(&expected), !is_built_in, "{key}: {told}");
+    }
+    // What is built in has opened its file.
+    if let Err(error) = std::fs::remove_dir_all(&folder) {
+        assert_eq!(error.kind(), std::io::ErrorKind::NotFound, "{error}");
     }
 }
 
