@@ -137,11 +137,11 @@ fn look(name: &str, value: &Value, place: &str, places: &mut Vec<String>) {
                 let place = format!("{place}.{key}");
                 // By its name it holds none, unless it has the shape of one.
                 let is_harmless = HARMLESS.contains(&key.as_str());
-                match value {
-                    Value::String(text) if is_harmless => {
+                match (value.as_str(), value.as_array()) {
+                    (Some(text), _) if is_harmless => {
                         places.extend(has_known_shape(text).then_some(place));
                     }
-                    Value::Array(items) if is_harmless => {
+                    (_, Some(items)) if is_harmless => {
                         let mut texts = items.iter().filter_map(Value::as_str);
                         places.extend(texts.any(has_known_shape).then_some(place));
                     }
