@@ -19,6 +19,10 @@ use crate::config::overlays::now;
 /// What is known of the file is as old as this at the most, in milliseconds: other processes write
 /// it too.
 const AGE: u64 = 250;
+/// Freezes that are held in memory.
+const MOST_HELD: usize = 50;
+/// Their numbers begin here: the file has smaller ones, and the page can still count them.
+const FIRST_HELD: u64 = 1 << 48;
 
 /// Knows what is frozen.
 pub(crate) struct FreezeGuard {
@@ -36,6 +40,16 @@ struct KnownFreezes {
     state: Arc<FreezeState>,
     /// The file was looked at.
     is_known: bool,
+    held: Vec<HeldFreeze>,
+    /// Held since the start.
+    counted: u64,
+}
+
+/// A freeze that could not be written down: it holds as long as the process.
+#[derive(Clone)]
+pub(crate) struct HeldFreeze {
+    pub(crate) row: FreezeRow,
+    pub(crate) by: Arc<Caller>,
 }
 
 pub(crate) enum FreezeState {
@@ -83,8 +97,8 @@ impl FreezeGuard {
             // What was known before stays, and where nothing can be kept nothing is frozen.
             Err(_) if known.is_known || file.is_out_of_reach() => return,
             Err(error) => {
-                let state = Arc::new(FreezeState::Unreadable(error.to_string()));
-                *known = KnownFreezes { state, ..KnownFreezes::default() };
+                known.state = Arc::new(FreezeState::Unreadable(error.to_string()));
+                (known.stamp, known.is_known) = (None, false);
                 return;
             }
         };
@@ -92,14 +106,50 @@ impl FreezeGuard {
             return;
         }
         let state = match file.read() {
-            Ok(list) => FreezeState::Known(list),
+            Ok(mut list) => {
+                list.rows.extend(known.held.iter().map(|held| held.row.clone()));
+                FreezeState::Known(list)
+            }
             Err(error) => FreezeState::Unreadable(format!("{error:#}")),
         };
-        *known = KnownFreezes { stamp, state: Arc::new(state), is_known: true };
+        known.state = Arc::new(state);
+        (known.stamp, known.is_known) = (stamp, true);
+    }
+
+    /// Has a freeze hold that could not be written down. `None`: too many are held.
+    pub(crate) fn hold(&self, row: FreezeRow, by: Arc<Caller>) -> Option<FreezeRow> {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        if known.held.len() >= MOST_HELD {
+            return None;
+        }
+        let row = FreezeRow { id: FIRST_HELD + known.counted, ..row };
+        known.counted += 1;
+        known.held.push(HeldFreeze { row: row.clone(), by });
+        known.show_held();
+        Some(row)
+    }
+
+    /// Those that are held in memory.
+    pub(crate) fn held(&self) -> Vec<HeldFreeze> {
+        self.known.read().unwrap_or_else(PoisonError::into_inner).held.clone()
+    }
+
+    /// Holds one no more that is in memory; `None`: there is none of this number.
+    pub(crate) fn let_go(&self, id: u64) -> Option<FreezeRow> {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        let place = known.held.iter().position(|held| held.row.id == id)?;
+        let held = known.held.remove(place);
+        known.show_held();
+        Some(held.row)
     }
 
     fn elapsed(&self) -> u64 {
         u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// Whether a freeze of this number is held in memory and nowhere else.
+    pub(crate) fn is_held(id: u64) -> bool {
+        id >= FIRST_HELD
     }
 
     /// Why a call must not run now.
@@ -119,13 +169,23 @@ impl FreezeGuard {
     }
 }
 
+impl KnownFreezes {
+    /// What is known to be frozen, with what is held by now.
+    fn show_held(&mut self) {
+        let FreezeState::Known(list) = &*self.state else { return };
+        let mut list = list.clone();
+        list.rows.retain(|row| !FreezeGuard::is_held(row.id));
+        list.rows.extend(self.held.iter().map(|held| held.row.clone()));
+        self.state = Arc::new(FreezeState::Known(list));
+    }
+}
+
 /// For the model and the caller. Names of others stand in no word of it.
 fn told(row: &FreezeRow) -> String {
     let why = row.why.as_deref().map_or_else(String::new, |why| format!(" ({})", prose(why)));
     let effects: Vec<_> = row.effects.iter().map(|effect| effect.as_str()).collect();
     format!(
-        "frozen: a person has stopped calls that {}{why}. It is no fault of the call: do not try it \
-         again or in another way, and say so to the user",
+        "frozen: a person has stopped calls that {}{why}; it is no fault of the call",
         effects.join(" or ")
     )
 }
@@ -163,6 +223,10 @@ impl Policy for FreezePolicy {
 
     fn lets_run(&self, caller: &Caller, tool: &ToolSpec) -> bool {
         self.guard.forbids(caller, tool).is_none() && self.inner.lets_run(caller, tool)
+    }
+
+    fn stops(&self, caller: &Caller, tool: &ToolSpec) -> bool {
+        self.guard.forbids(caller, tool).is_some() || self.inner.stops(caller, tool)
     }
 
     /// With a freeze of some tools, one that nobody lists might be another name of theirs.

@@ -23,8 +23,8 @@ use anyhow::{Context as _, Result, anyhow};
 use tokio::sync::mpsc::UnboundedSender;
 use toolcrib_config::{Config, LogFormat, LogLevel};
 use toolcrib_core::{
-    BoxFuture, CallDecided, CallFinished, CallKey, LedgerError, Observer, OutboundFinished,
-    Progress, ProvidedCall, QuestionEvent, TicketId,
+    BoxFuture, CallDecided, CallFinished, CallKey, LedgerError, LookupFinished, Observer,
+    OutboundFinished, Progress, ProvidedCall, QuestionEvent, TicketId,
 };
 use toolcrib_store::Store;
 
@@ -149,6 +149,10 @@ impl Observer for Telemetry {
         }
         self.feed.questioned(&question);
         self.watched.questioned(&question);
+    }
+
+    fn looked_up(&self, lookup: LookupFinished) {
+        self.watched.looked_up(lookup);
     }
 
     fn returned(&self, outbound: OutboundFinished<'_>) {

@@ -47,8 +47,8 @@ pub use ledger::{
 };
 pub use observe::failpoint;
 pub use observe::observer::{
-    CallDecided, CallFinished, Observer, OutboundFinished, ProvidedCall, QuestionEvent,
-    QuestionStage, Ruling, SpanAttribute, ToolIdentity,
+    CallDecided, CallFinished, LookupFinished, Observer, OutboundFinished, ProvidedCall,
+    QuestionEvent, QuestionStage, Ruling, SpanAttribute, ToolIdentity,
 };
 pub use observe::outbound::OutboundSpan;
 pub use outcome::cited_spans::{CitedSpan, cited_spans};

@@ -104,6 +104,14 @@ pub trait Policy: Send + Sync {
         false
     }
 
+    /// Whether no call of the tool runs for now, whatever its caller may have and was let: somebody
+    /// has stopped it. A model that asked for a tool of its provider has it no more. Answers from
+    /// memory.
+    fn stops(&self, caller: &Caller, tool: &ToolSpec) -> bool {
+        let _ = (caller, tool);
+        false
+    }
+
     /// Whether it may ask about or deny one tool, and not another of the same source that does as
     /// much. Where it may, no tool runs of which only the name is known: it may be another name of
     /// one that is denied.
@@ -141,6 +149,10 @@ impl<P: Policy + ?Sized> Policy for Arc<P> {
 
     fn lets_run(&self, caller: &Caller, tool: &ToolSpec) -> bool {
         (**self).lets_run(caller, tool)
+    }
+
+    fn stops(&self, caller: &Caller, tool: &ToolSpec) -> bool {
+        (**self).stops(caller, tool)
     }
 
     fn is_per_tool(&self) -> bool {

@@ -52,6 +52,10 @@ impl Policy for ScopedPolicy {
         self.opens(caller, tool) && self.inner.lets_run(caller, tool)
     }
 
+    fn stops(&self, caller: &Caller, tool: &ToolSpec) -> bool {
+        self.inner.stops(caller, tool)
+    }
+
     fn is_per_tool(&self) -> bool {
         self.inner.is_per_tool()
     }

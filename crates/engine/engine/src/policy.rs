@@ -78,6 +78,11 @@ impl Policy for StrictestPolicy {
         all.all(|policy| policy.lets_run(caller, tool))
     }
 
+    fn stops(&self, caller: &Caller, tool: &ToolSpec) -> bool {
+        let mut all = [&self.first].into_iter().chain(&self.others);
+        all.any(|policy| policy.stops(caller, tool))
+    }
+
     fn is_per_tool(&self) -> bool {
         self.first.is_per_tool() || self.others.iter().any(Policy::is_per_tool)
     }

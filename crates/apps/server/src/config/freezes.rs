@@ -1,6 +1,7 @@
 //! What is frozen on this machine: calls that do not run, however the rules are. One file for each
 //! configuration, in the state folder, so that it outlives a restart.
 
+use std::fmt;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
@@ -65,6 +66,18 @@ pub(crate) struct FreezeRow {
     pub(crate) until: Option<u64>,
 }
 
+/// There are as many as there may be.
+#[derive(Debug)]
+pub(crate) struct TooManyFreezes(String);
+
+impl fmt::Display for TooManyFreezes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for TooManyFreezes {}
+
 /// What a freeze is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
@@ -117,11 +130,15 @@ impl FreezeFile {
         let row = FreezeRow { id: list.version, ..row };
         let most = if row.tenant.is_some() { MOST - KEPT_BACK } else { MOST };
         if list.rows.len() >= most {
-            bail!("there are {most} freezes: lift some, or freeze all");
+            let told = format!("there are {most} freezes: lift some, or freeze all");
+            return Err(TooManyFreezes(told).into());
         }
         let theirs = list.rows.iter().filter(|other| other.tenant == row.tenant).count();
         if row.tenant.is_some() && theirs >= MOST_OF_TENANT {
-            bail!("there are {MOST_OF_TENANT} freezes of this tenant: have some of them lifted");
+            let told = format!(
+                "there are {MOST_OF_TENANT} freezes of this tenant: have some of them lifted"
+            );
+            return Err(TooManyFreezes(told).into());
         }
         record(&row)?;
         list.rows.push(row.clone());

@@ -6,8 +6,9 @@ pub(crate) mod toolset_splits;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use tokio::runtime::Handle;
 use tokio::sync::watch;
 use toolcrib_agent::model::ModelSettings;
 use toolcrib_config::effects::told_of_undeclared;
@@ -24,11 +25,14 @@ use crate::config;
 use crate::config::overlays::{self, OverlayFile};
 use crate::config::tokens::{CallerToken, TokenFolder, TokenScan};
 use crate::config::trust::{OverFile, TrustRequest};
+use crate::http::changes::freeze::keep_held;
 use crate::http::changes::history::note;
 use crate::http::changes::overlay_door::FollowedOverlay;
 use crate::http::state::GatewayState;
 
 const PAUSE: Duration = Duration::from_secs(1);
+/// How often it is tried to write down what could not be.
+const KEEPS: Duration = Duration::from_secs(5);
 
 /// What the file that is in force wants for finding tools.
 type EmbedderSender = watch::Sender<Option<EmbedderSettings>>;
@@ -157,7 +161,7 @@ async fn follow_file(
 async fn follow_rest(mut held: WatchedTokens, gateway: &GatewayState, notices: &Notices) {
     let (mut states, mut faults) = (Vec::new(), Vec::new());
     let mut seen = gateway.live.crib().catalog();
-    let mut thawed = None;
+    let (mut thawed, mut kept) = (None, Instant::now());
     let (mut masked, mut aside, mut undeclared) =
         (ActiveSecrets::default(), Vec::new(), Vec::new());
     loop {
@@ -174,6 +178,9 @@ async fn follow_rest(mut held: WatchedTokens, gateway: &GatewayState, notices: &
         tell_sources(&states, &current, notices);
         news::of_sources(&states, &current, &gateway.telemetry.feed);
         states = current;
+        if kept.elapsed() >= KEEPS && !gateway.freezes.held().is_empty() {
+            (kept, _) = (Instant::now(), keep_freezes(gateway).await);
+        }
         let frozen = gateway.freezes.state();
         news::of_freezes(&mut thawed, &frozen, &gateway.telemetry, notices);
         let now = gateway.live.crib().catalog();
@@ -201,6 +208,20 @@ async fn follow_rest(mut held: WatchedTokens, gateway: &GatewayState, notices: &
         }
         tokio::time::sleep(PAUSE).await;
     }
+}
+
+/// Writes down the freezes that are held in memory, if that can be done by now.
+async fn keep_freezes(gateway: &GatewayState) {
+    let (freezes, telemetry) = (Arc::clone(&gateway.freezes), Arc::clone(&gateway.telemetry));
+    let runtime = Handle::current();
+    let keeping = tokio::task::spawn_blocking(move || {
+        keep_held(&freezes, |line| {
+            let Some(audit) = &telemetry.audit else { return Ok(()) };
+            Ok(runtime.block_on(audit.changed(vec![line]))?)
+        });
+    });
+    // One that broke off is tried again.
+    let _ = keeping.await;
 }
 
 /// Has the keys of issuers at hand, and says which are not.

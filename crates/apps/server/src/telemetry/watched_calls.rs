@@ -12,8 +12,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Map, Value, json};
 use toolcrib_core::{
-    Call, CallDecided, CallFinished, Caller, ParkedCall, QuestionEvent, QuestionStage, Response,
-    Ruling, SourceId, TicketId, ToolName, ToolOutcome,
+    Call, CallDecided, CallFinished, Caller, LookupFinished, ParkedCall, QuestionEvent,
+    QuestionStage, Response, Ruling, SourceId, TicketId, ToolName, ToolOutcome,
 };
 
 use super::recent_calls::cut_to;
@@ -61,6 +61,8 @@ struct WatchedCall {
     waited: Duration,
     /// What it asked people while it ran: from when to when.
     questions: Vec<(SystemTime, Option<SystemTime>)>,
+    /// When it was looked up whether it took effect, and whether it did.
+    lookups: Vec<(SystemTime, LookupFinished)>,
     values: Option<KeptValues>,
 }
 
@@ -120,6 +122,7 @@ impl WatchedCalls {
             parked,
             waited: Duration::ZERO,
             questions: Vec::new(),
+            lookups: Vec::new(),
             values,
         });
     }
@@ -167,6 +170,35 @@ impl WatchedCalls {
             (_, Some((_, end @ None))) => *end = Some(SystemTime::now()),
             (_, _) => {}
         }
+    }
+
+    pub(super) fn looked_up(&self, lookup: LookupFinished) {
+        if !self.is_watched.load(Ordering::Relaxed) {
+            return;
+        }
+        let (key, now) = (lookup.key.to_string(), SystemTime::now());
+        let mut state = self.state();
+        if let Some(known) = state.calls.iter_mut().rev().find(|known| known.key == key) {
+            known.lookups.push((now.checked_sub(lookup.took).unwrap_or(now), lookup));
+        }
+    }
+
+    /// The phases of a call after its tries: when it was looked up whether it took effect.
+    pub(crate) fn lookups(&self, key: &str) -> Vec<Value> {
+        let state = self.state();
+        let known = state.calls.iter().rev().find(|known| known.key == key);
+        let lookups = known.map_or(&[][..], |known| &known.lookups);
+        let phases = lookups.iter().map(|(from, lookup)| {
+            let mut phase = phase("verify", *from, from.checked_add(lookup.took));
+            phase["ended"] = match lookup.took_effect {
+                Some(true) => "succeeded",
+                Some(false) => "not_executed",
+                None => "unknown",
+            }
+            .into();
+            phase
+        });
+        phases.collect()
     }
 
     /// The phases of a call before and beside its tries, as far as they are known.

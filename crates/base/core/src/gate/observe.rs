@@ -9,9 +9,10 @@ use crate::call::arguments::Arguments;
 use crate::call::trace::Trace;
 use crate::catalog::CatalogTool;
 use crate::gate::batch::pending_call::EndedCall;
+use crate::gate::executor::Executor;
 use crate::ledger::error::LedgerError;
 use crate::ledger::ticket::TicketId;
-use crate::observe::observer::{CallDecided, CallFinished, Ruling};
+use crate::observe::observer::{CallDecided, CallFinished, LookupFinished, Ruling};
 
 /// A call with all that is known when it is decided on.
 #[derive(Clone, Copy)]
@@ -75,5 +76,12 @@ impl Batch {
         };
         // An observer that breaks costs its own record and no call.
         let _ = std::panic::catch_unwind(AssertUnwindSafe(|| observer.ended(over)));
+    }
+}
+
+impl Executor {
+    pub(super) fn tell_lookup(&self, lookup: LookupFinished) {
+        let Some(observer) = &self.0.marks.observer else { return };
+        let _ = std::panic::catch_unwind(AssertUnwindSafe(|| observer.looked_up(lookup)));
     }
 }

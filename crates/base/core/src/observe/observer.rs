@@ -38,6 +38,9 @@ pub trait Observer: Send + Sync {
     /// What a running call asked under a ticket, and what came of that; must return at once.
     fn questioned(&self, _question: QuestionEvent<'_>) {}
 
+    /// It was looked up whether a call took effect whose outcome nobody knew; must return at once.
+    fn looked_up(&self, _lookup: LookupFinished) {}
+
     /// A ticket was used up, and what came of it is on record; must return at once.
     fn redeemed(&self, _ticket: &TicketId) {}
 
@@ -99,6 +102,16 @@ pub struct QuestionEvent<'a> {
     pub stage: QuestionStage,
     /// Who answered.
     pub by: Option<&'a Caller>,
+}
+
+/// A lookup that is over.
+#[derive(Debug, Clone, Copy)]
+pub struct LookupFinished {
+    /// Of the call that it was about.
+    pub key: CallKey,
+    /// Whether that took effect; `None`: the lookup could not tell.
+    pub took_effect: Option<bool>,
+    pub took: Duration,
 }
 
 /// How far a question is.

@@ -9,8 +9,8 @@ use crate::outcome::PendingTicket;
 
 pub(crate) fn denied(reason: &str) -> String {
     format!(
-        "Denied: {reason}. The call did not run. Do not repeat it as it is; try another way or \
-         tell the user"
+        "Denied: {reason}. The call did not run. Do not repeat it, and look for no way around it: \
+         go on without it, or tell the user"
     )
 }
 

@@ -38,6 +38,10 @@ impl Policy for NarrowedPolicy {
         self.by.lets_run(caller, tool) && self.wider.load().policy().lets_run(caller, tool)
     }
 
+    fn stops(&self, caller: &Caller, tool: &ToolSpec) -> bool {
+        self.by.stops(caller, tool) || self.wider.load().policy().stops(caller, tool)
+    }
+
     fn is_per_tool(&self) -> bool {
         self.by.is_per_tool() || self.wider.load().policy().is_per_tool()
     }

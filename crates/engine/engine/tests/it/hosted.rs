@@ -5,9 +5,10 @@ use std::sync::Arc;
 use serde_json::json;
 use toolcrib_core::plan::InclusionReason;
 use toolcrib_core::{
-    AllowAll, Caller, Catalog, Effect, HostedPlacement, HostedTool, Plan, PlanRequest, Policy,
-    Report, Response, Run, ToolName, ToolOutcome, ToolSpec, Toolset,
+    AllowAll, BoxFuture, Caller, Catalog, Effect, HostedPlacement, HostedTool, Intent, Plan,
+    PlanRequest, Policy, Report, Response, Run, ToolName, ToolOutcome, ToolSpec, Toolset, Verdict,
 };
+use toolcrib_engine::policy::strictest;
 use toolcrib_engine::rules::Rules;
 use toolcrib_testkit::{Behaviour, FixedPolicy, Oracle, spec};
 
@@ -159,6 +160,43 @@ fn what_a_model_asked_for_it_has_for_the_rest_of_the_run() {
         assert!(is_function(&planned(policy, request()), "search"));
         assert!(!is_function(&planned(policy, request().after(&after("search"))), "search"));
     }
+}
+
+/// Everything may run, and this tool is stopped.
+struct Stopped(&'static str);
+
+impl Policy for Stopped {
+    fn sees(&self, _: &Caller, _: &ToolSpec) -> bool {
+        true
+    }
+
+    fn decide<'a>(&'a self, _: Intent<'a>) -> BoxFuture<'a, Verdict> {
+        Box::pin(std::future::ready(Verdict::Allow))
+    }
+
+    fn lets_run(&self, _: &Caller, tool: &ToolSpec) -> bool {
+        tool.name.as_str() != self.0
+    }
+
+    fn stops(&self, _: &Caller, tool: &ToolSpec) -> bool {
+        tool.name.as_str() == self.0
+    }
+}
+
+#[test]
+fn what_is_stopped_is_taken_from_a_run_that_has_used_it() {
+    let request = || PlanRequest::default().told_in("a").after(&after("search"));
+    let why = |policy: &dyn Policy| {
+        planned(policy, request()).get("search").map(|tool| tool.because.clone())
+    };
+    assert_eq!(why(&AllowAll), Some(InclusionReason::Capability));
+    let both = strictest(Arc::new(AllowAll), vec![Arc::new(Stopped("search"))]);
+    for policy in [&Stopped("search") as &dyn Policy, &both] {
+        assert_eq!(why(policy), Some(InclusionReason::OnDemand));
+    }
+    let alone = request().takes_hosted(HostedPlacement::Alone).disable("add").disable("own_search");
+    assert!(planned(&AllowAll, alone.clone()).get("search").is_some());
+    assert!(planned(&Stopped("search"), alone).get("search").is_none());
 }
 
 #[test]

@@ -9,10 +9,10 @@ use toolcrib_auth::{LOCAL, ProtectedResource, is_operator};
 use toolcrib_core::{Caller, Effect};
 
 use crate::config::freezes::{
-    FreezeFile, FreezeRow, FreezeScope, LONGEST_FREEZE, LONGEST_NAME, LONGEST_WHY,
+    FreezeRow, FreezeScope, LONGEST_FREEZE, LONGEST_NAME, LONGEST_WHY, TooManyFreezes,
 };
 use crate::config::overlays::now;
-use crate::freeze::FreezeState;
+use crate::freeze::{FreezeGuard, FreezeState};
 use crate::http::page::role::{APPROVE, approves};
 use crate::http::pipeline::authentication::lacking;
 use crate::http::rest::tools::VisibleTools;
@@ -61,8 +61,8 @@ pub(crate) fn set(asked: GatewayRequest) -> ReplyFuture {
         }
         let row = row(body, &asked.caller)?;
         let (asked, row) =
-            written(asked, "set", move |file, record| file.set(row, record).map(Some)).await?;
-        answer(&asked, row.as_ref())
+            written(asked, move |asked, record| set_or_held(asked, row, record)).await?;
+        answer(&asked, Some(&row))
     })
 }
 
@@ -75,41 +75,91 @@ pub(crate) fn lift(asked: GatewayRequest) -> ReplyFuture {
         };
         let Ok(id) = asked.segment().parse() else { return Err(unknown()) };
         let unknown = unknown();
-        let (asked, row) =
-            written(asked, "lifted", move |file, record| file.lift(id, record)).await?;
-        answer(&asked, Some(&row.ok_or(unknown)?))
+        let (asked, row) = written(asked, move |asked, record| {
+            if FreezeGuard::is_held(id) {
+                let held = asked.gateway.freezes.held();
+                let held = held.iter().find(|held| held.row.id == id).ok_or(unknown)?;
+                record("lifted", &held.row).map_err(unchanged)?;
+                asked.gateway.freezes.let_go(id);
+                return Ok(held.row.clone());
+            }
+            let file = asked.gateway.freezes.file().ok_or_else(nowhere)?;
+            let lifted = file.lift(id, |row| record("lifted", row)).map_err(unchanged)?;
+            lifted.ok_or(unknown)
+        })
+        .await?;
+        answer(&asked, Some(&row))
     })
+}
+
+/// Writes a line of the record of decisions about what is done to a freeze.
+type FreezeRecord<'r> = &'r dyn Fn(&str, &FreezeRow) -> anyhow::Result<()>;
+
+/// Sets it in the file; where nothing can be written now, it holds in memory: whoever wants calls
+/// to stop must not be told that there is no room on a disk.
+fn set_or_held(
+    asked: &GatewayRequest,
+    row: FreezeRow,
+    record: FreezeRecord<'_>,
+) -> Result<FreezeRow, HttpProblem> {
+    let freezes = &asked.gateway.freezes;
+    let Some(file) = freezes.file() else { return Err(nowhere()) };
+    let error = match file.set(row.clone(), |row| record("set", row)) {
+        Ok(row) => return Ok(row),
+        Err(error) => error,
+    };
+    // Where nobody can say what is frozen no call runs as it is.
+    let is_known = matches!(&*freezes.state(), FreezeState::Known(_));
+    if error.is::<TooManyFreezes>() || !is_known {
+        return Err(unchanged(error));
+    }
+    let held = freezes.hold(row, asked.caller.clone()).ok_or_else(|| unchanged(error))?;
+    // It holds, also where not even this can be written.
+    let _ = record("held", &held);
+    Ok(held)
+}
+
+/// Writes down what is held in memory, as far as that can be done by now.
+pub(crate) fn keep_held(freezes: &FreezeGuard, record: impl Fn(Value) -> anyhow::Result<()>) {
+    let Some(file) = freezes.file() else { return };
+    for held in freezes.held() {
+        let line = |row: &FreezeRow| record(recorded(row, "set", &held.by));
+        if held.row.lasts(now()) && file.set(held.row.clone(), line).is_err() {
+            return;
+        }
+        freezes.look();
+        freezes.let_go(held.row.id);
+    }
+}
+
+fn nowhere() -> HttpProblem {
+    let detail = "there is no place to keep a freeze: set `HOME` or `XDG_STATE_HOME`";
+    HttpProblem::new(ProblemKind::Unavailable, detail)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
+fn unchanged(error: anyhow::Error) -> HttpProblem {
+    HttpProblem::new(ProblemKind::Unavailable, format!("nothing was changed: {error:#}"))
 }
 
 /// Changes what is frozen, and looks at it: from now on it holds. Whoever goes away meanwhile does
 /// not leave it half done.
 async fn written(
     asked: GatewayRequest,
-    act: &'static str,
-    edit: impl FnOnce(
-        &FreezeFile,
-        &dyn Fn(&FreezeRow) -> anyhow::Result<()>,
-    ) -> anyhow::Result<Option<FreezeRow>>
+    edit: impl FnOnce(&GatewayRequest, FreezeRecord<'_>) -> Result<FreezeRow, HttpProblem>
     + Send
     + 'static,
-) -> Result<(GatewayRequest, Option<FreezeRow>), HttpProblem> {
+) -> Result<(GatewayRequest, FreezeRow), HttpProblem> {
     let runtime = tokio::runtime::Handle::current();
     // Files are locked, read and written to the disk.
     let writing = tokio::task::spawn_blocking(move || {
-        let gateway = &asked.gateway;
-        let Some(file) = gateway.freezes.file() else {
-            let detail = "there is no place to keep a freeze: set `HOME` or `XDG_STATE_HOME`";
-            return Err(HttpProblem::new(ProblemKind::Unavailable, detail));
-        };
-        let record = |row: &FreezeRow| {
-            let Some(audit) = &gateway.telemetry.audit else { return Ok(()) };
+        let record = |act: &str, row: &FreezeRow| {
+            let Some(audit) = &asked.gateway.telemetry.audit else { return Ok(()) };
             let line = recorded(row, act, &asked.caller);
             Ok(runtime.block_on(audit.changed(vec![line]))?)
         };
-        let row = edit(file, &record).map_err(|error| {
-            HttpProblem::new(ProblemKind::Unavailable, format!("nothing was changed: {error:#}"))
-        })?;
-        gateway.freezes.look();
+        let row = edit(&asked, &record)?;
+        asked.gateway.freezes.look();
         Ok((asked, row))
     });
     writing.await.unwrap_or_else(|_| {
@@ -257,5 +307,6 @@ fn shown(row: &FreezeRow) -> Value {
         "at": super::overlay_answer::time(row.at),
         "why": row.why,
         "until": row.until.map(super::overlay_answer::time),
+        "kept": !FreezeGuard::is_held(row.id),
     })
 }

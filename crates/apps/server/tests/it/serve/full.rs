@@ -245,3 +245,49 @@ fn a_young_store_whose_disk_was_full_from_the_start_is_no_damage() {
         }
     }
 }
+
+/// What is frozen, each with whether it is written down.
+fn frozen(serving: &Serving) -> Vec<(String, bool)> {
+    let told = serving.ask("GET", "/v1/freeze", "").json();
+    let row = |row: &Value| (row["scope"].to_string(), row["kept"].as_bool().unwrap());
+    told["freezes"].as_array().unwrap().iter().map(row).collect()
+}
+
+#[test]
+fn a_freeze_holds_while_it_cannot_be_written_down_and_is_written_once_there_is_room() {
+    let folder = folder("[audit]\nfile = \"audit.jsonl\"\n");
+    let Some(disk) = Disk::of(&folder) else { return };
+    let kept = format!("{}/toolcrib", state(&folder));
+    std::fs::create_dir_all(&kept).unwrap();
+    std::fs::create_dir(disk.path.join("freezes")).unwrap();
+    let here = folder.path().join("disk/freezes");
+    std::os::unix::fs::symlink(here, format!("{kept}/freezes")).unwrap();
+    let serving = disk.serve(folder);
+    assert_eq!(readiness(&serving), (200, json!("ready")));
+    disk.fill();
+    let set = |scope: &Value| {
+        let set = serving.ask("POST", "/v1/freeze", &scope.to_string());
+        assert_eq!(set.status, 200, "{set:?}");
+        set.json()["freeze"].clone()
+    };
+    let lifted = |row: &Value| {
+        let path = format!("/v1/freeze/{}", row["id"]);
+        serving.ask("DELETE", &path, "").status
+    };
+    let row = set(&json!({ "scope": "tool", "name": "s__look", "effects": ["read"] }));
+    assert_eq!(row["kept"], false, "{row}");
+    assert_eq!((lifted(&row), lifted(&row)), (200, 404));
+    assert!(acts(&serving));
+    set(&json!({ "scope": "all" }));
+    assert!(!acts(&serving));
+    assert_eq!(frozen(&serving), [("\"all\"".to_owned(), false)]);
+    serving.hears("frozen by local: all calls that write or destroy");
+    disk.make_room();
+    assert!(eventually(|| frozen(&serving) == [("\"all\"".to_owned(), true)]));
+    assert!(!acts(&serving));
+    // What is written down outlives the server.
+    let serving = again(&disk, serving);
+    assert_eq!(readiness(&serving), (200, json!("ready")));
+    assert!(!acts(&serving));
+    assert_eq!(frozen(&serving), [("\"all\"".to_owned(), true)]);
+}

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::page_rights::{asks, serving, sign_in};
 use super::support::{Serving, bearer, eventually, head};
+use crate::keep::upstream::Upstream;
 use crate::process::Folder;
 
 const FILE: &str = "allow = [\"*\"]\nask = [\"uuid_new\"]\n\n\
@@ -121,6 +122,28 @@ fn a_call_tells_how_long_it_waited_for_a_person_and_what_it_tried() {
     assert_eq!((&phases[1]["try"], &phases[1]["ended"]), (&json!(1), &json!("done")));
     let own = serving.ask("GET", "/v1/calls?tool=uuid_new", "").json();
     assert_eq!(own["calls"][0]["phases"], phases);
+}
+
+#[test]
+fn a_call_tells_when_it_was_looked_up_and_what_that_found() {
+    const VERIFIED: &str = "allow = [\"*\"]\n[store]\nurl = \"sqlite://crib.db\"\n\
+        [tool.web__act.verify]\ntool = \"web__see\"\n\
+        arguments = { how = \"count\", nonce = \"{nonce}\" }\nat = \"/times\"\nis = 1\n";
+    let upstream = Upstream::start();
+    let serving = Serving::start_in(upstream.furnish_web(VERIFIED), &[]);
+    serving.hears("`web`: ");
+    sign_in(&serving, &serving.token);
+    call(&serving, "web__act", &json!({ "how": "reset", "nonce": "n" }));
+    assert!(eventually(|| recorded(&serving, "web__act")["state"] == "succeeded"));
+    let phases = recorded(&serving, "web__act")["phases"].clone();
+    let shown = phases.as_array().unwrap().iter().map(|phase| {
+        (phase["kind"].as_str().unwrap().to_owned(), phase["ended"].as_str().map(ToOwned::to_owned))
+    });
+    let shown: Vec<_> = shown.collect();
+    let [.., (try_, Some(_)), (verify, Some(found))] = &shown[..] else { unreachable!("{phases}") };
+    assert_eq!((&**try_, &**verify, &**found), ("try", "verify", "succeeded"), "{phases}");
+    let (tried, looked) = (&phases[shown.len() - 2], &phases[shown.len() - 1]);
+    assert!(looked["at_ms"].as_u64() > tried["at_ms"].as_u64(), "{phases}");
 }
 
 #[test]

@@ -71,13 +71,15 @@ fn what_is_frozen_runs_by_no_door_over_a_restart_until_it_is_lifted() {
     let row = &set["freeze"];
     let wanted = json!({ "id": 1, "scope": "all", "name": null, "tenant": null,
         "effects": ["write", "destroy"], "by": "local", "at": row["at"], "why": HOSTILE,
-        "until": null });
+        "until": null, "kept": true });
     assert_eq!((row, &set["tools"]), (&wanted, &json!(2)));
     // From the answer on nothing of it runs.
     let (how, words) = outcome(&serving, &serving.token, &hash());
     assert_eq!(how, "denied");
     assert!(words.contains("frozen: a person has stopped calls that write or destroy"), "{words}");
-    assert!(words.contains("do not try it again") && !words.contains('\u{202e}'), "{words}");
+    let advice = "it is no fault of the call. The call did not run. Do not repeat it, and look for no \
+                  way around it: go on without it, or tell the user";
+    assert!(words.ends_with(advice) && !words.contains('\u{202e}'), "{words}");
     // What only reads does, and what is frozen is still listed.
     assert_eq!(ends(&serving, &sum()), "done");
     assert_eq!(serving.ask("GET", "/v1/tools/hash_text", "").status, 200);

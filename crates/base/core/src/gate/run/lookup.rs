@@ -24,6 +24,7 @@ use crate::gate::batch::options::BatchOptions;
 use crate::gate::executor::Executor;
 use crate::gate::record::guarded;
 use crate::ledger::Ending;
+use crate::observe::observer::LookupFinished;
 use crate::outcome::ToolOutcome;
 use crate::plan::{Plan, PlanRequest};
 use crate::policy::{Intent, Verdict};
@@ -68,7 +69,9 @@ impl OutcomeLookup {
             let mut found = None;
             for after in LOOKS {
                 sleep_until(ended + after).await;
+                let began = Instant::now();
                 found = self.look(&of).await;
+                of.0.tell_lookup(LookupFinished { key, took_effect: found, took: began.elapsed() });
                 if found == Some(true) {
                     break;
                 }

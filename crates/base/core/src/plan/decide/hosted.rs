@@ -48,7 +48,7 @@ impl HostedTools {
                 Some(_) => None,
             };
             // The model called what stands in its place, in this run.
-            let is_at_hand = request.run.used(&spec.name);
+            let is_at_hand = request.run.used(&spec.name) && !policy.stops(caller, spec);
             let is_held = !is_at_hand
                 && (spec.approval.is_some()
                     || (absent.is_none() && !policy.lets_run(caller, spec)));

@@ -24,7 +24,10 @@ pub(crate) fn freeze(
         FreezeCommand::List => list(&file, output),
         FreezeCommand::Set { scope, name, effects, why, lasts } => {
             let row = row((scope, name), &effects, (why, lasts.as_deref()))?;
-            let row = file.set(row, |_| Ok(()))?;
+            let row = file.set(row, |_| Ok(())).context(
+                "nothing was frozen; a server that runs can hold a freeze in memory: set it on the \
+                 page, or by `POST /v1/freeze`",
+            )?;
             let whole = whole(&path);
             if !whole.is_file() {
                 let none = "there is no such file: this freezes calls of a server that is started \

@@ -172,6 +172,10 @@ impl Policy for OfProfile {
         self.0.executor().policy().lets_run(caller, tool)
     }
 
+    fn stops(&self, caller: &Caller, tool: &ToolSpec) -> bool {
+        self.0.executor().policy().stops(caller, tool)
+    }
+
     fn is_per_tool(&self) -> bool {
         self.0.executor().policy().is_per_tool()
     }

@@ -105,6 +105,7 @@ pub(super) fn phased(gateway: &GatewayState, call: &CallRecord, mut row: Value) 
         }));
         last = at.checked_add(took);
     }
+    phases.extend(gateway.telemetry.watched.lookups(&call.key));
     if let Value::Object(fields) = &mut row {
         fields.insert("phases".into(), phases.into());
     }

@@ -100,6 +100,7 @@ pub(super) fn freeze() -> Value {
         ("at", text()),
         ("why", text_or_null()),
         ("until", text_or_null()),
+        ("kept", about(flag(), "Whether it is written down; if not, it ends with the server.")),
     ])
 }
 

@@ -59,14 +59,21 @@ fn with_all(object: Value, fields: &[(&str, Value)]) -> Value {
 /// What a call did, one after the other.
 fn phases() -> Value {
     let phase = object(&[
-        ("kind", json!({ "enum": ["asked", "waits", "try", "pause"] })),
+        ("kind", json!({ "enum": ["asked", "waits", "try", "pause", "verify"] })),
         ("at_ms", about(count(), "When it began, in milliseconds since 1970.")),
         ("took_ms", json!({ "type": ["integer", "null"], "minimum": 0 })),
         ("try", json!({ "type": ["integer", "null"], "minimum": 1 })),
-        ("ended", about(text_or_null(), "Of a try: `done`, or why it failed.")),
+        (
+            "ended",
+            about(
+                text_or_null(),
+                "Of a try: `done`, or why it failed; of `verify`: what it found.",
+            ),
+        ),
     ]);
     let words = "What it waited for, people and its turn, as far as this process saw it while \
-                 somebody was signed in on the page; its tries, and the pauses between them.";
+                 somebody was signed in on the page; its tries, and the pauses between them; when it \
+                 was looked up whether it took effect.";
     about(list(&phase), words)
 }
 
