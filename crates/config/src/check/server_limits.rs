@@ -50,6 +50,7 @@ impl ConfigChecker<'_, '_, '_> {
             body_pause: time(raw.body_pause.as_ref(), "body_pause", default.body_pause),
             body_time: time(raw.body_time.as_ref(), "body_time", default.body_time),
             stall: time(raw.stall.as_ref(), "stall", default.stall),
+            linger: time(raw.linger.as_ref(), "linger", default.linger),
             drain: time(raw.drain.as_ref(), "drain", default.drain),
             connections,
             connections_per_peer,

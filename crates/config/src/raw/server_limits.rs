@@ -28,6 +28,9 @@ pub(crate) struct ServerLimitsTable {
     pub(crate) body_time: Option<PauseText>,
     /// How long an answer may wait for its reader. `30s` if not set.
     pub(crate) stall: Option<PauseText>,
+    /// How long a server that is told to stop still takes what comes while `/readyz` says that it
+    /// stops, so that a balancer finds out before anybody is refused. Not at all if not set.
+    pub(crate) linger: Option<PauseText>,
     /// How long what runs may take once the server is to stop. `30s` if not set.
     pub(crate) drain: Option<PauseText>,
     /// Connections at the same time, four fifths of the open files that the system allows at the

@@ -24,6 +24,9 @@ pub struct ServerLimits {
     pub body_time: Duration,
     /// For an answer that is not read.
     pub stall: Duration,
+    /// How long a server that is to stop still takes what comes, and says that it stops: whoever
+    /// shares the work out among several finds out in this time.
+    pub linger: Duration,
     /// For what runs once the server is to stop.
     pub drain: Duration,
     /// Connections at the same time; `None`: as many as fit.
@@ -69,6 +72,7 @@ impl Default for ServerLimits {
             body_pause: Duration::from_secs(15),
             body_time: Duration::from_mins(1),
             stall: Duration::from_secs(30),
+            linger: Duration::ZERO,
             drain: Duration::from_secs(30),
             connections: None,
             connections_per_peer: None,

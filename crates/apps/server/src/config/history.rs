@@ -16,6 +16,9 @@ use super::overlays::now;
 const LARGEST: u64 = 4 << 20;
 /// What is kept at the most; the oldest goes first.
 const MOST: usize = 5_000;
+/// Of these, what sources did: one that defines its tools anew all the time must not push out what
+/// people did.
+const MOST_REDEFINED: usize = 2_000;
 /// For how long, in seconds.
 pub(crate) const REMEMBERED: u64 = 180 * 86_400;
 /// Longest value, in bytes of JSON: of a longer one it is kept that there was one.
@@ -118,7 +121,7 @@ impl HistoryFile {
         let _lock = self.0.lock()?;
         let mut entries = self.read()?;
         entries.extend(new);
-        entries.drain(..entries.len().saturating_sub(MOST));
+        forget(&mut entries);
         loop {
             let text = serde_json::to_string(&KeptHistory { entries: entries.clone() })?;
             if self.0.takes(&text) || entries.is_empty() {
@@ -127,6 +130,19 @@ impl HistoryFile {
             entries.drain(..entries.len().div_ceil(2));
         }
     }
+}
+
+/// Leaves as many as are kept.
+fn forget(entries: &mut Vec<HistoryEntry>) {
+    let is_of_source = |entry: &HistoryEntry| entry.act == HistoryAct::Redefined;
+    let of_sources = entries.iter().filter(|entry| is_of_source(entry)).count();
+    let mut too_many = of_sources.saturating_sub(MOST_REDEFINED);
+    entries.retain(|entry| {
+        let goes = too_many > 0 && is_of_source(entry);
+        too_many -= usize::from(goes);
+        !goes
+    });
+    entries.drain(..entries.len().saturating_sub(MOST));
 }
 
 impl HistoryEntry {
@@ -186,5 +202,32 @@ impl HistoryDefinition {
             fingerprint: fingerprint.to_string(),
             before: before.map(|before| before.to_string()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(act: HistoryAct, at: u64) -> HistoryEntry {
+        HistoryEntry { at, act, by: None, why: None, change: None, definition: None }
+    }
+
+    #[test]
+    fn a_source_that_defines_its_tools_all_the_time_pushes_out_nothing_that_people_did() {
+        let mut entries = vec![entry(HistoryAct::Accepted, 0)];
+        for at in 1..=7_000 {
+            entries.push(entry(HistoryAct::Redefined, at));
+            forget(&mut entries);
+        }
+        let mut kept = vec![entry(HistoryAct::Accepted, 0)];
+        kept.extend((5_001..=7_000).map(|at| entry(HistoryAct::Redefined, at)));
+        assert_eq!(entries, kept);
+        for at in 7_001..=12_000 {
+            entries.push(entry(HistoryAct::Changed, at));
+            forget(&mut entries);
+        }
+        let newest: Vec<_> = (7_001..=12_000).map(|at| entry(HistoryAct::Changed, at)).collect();
+        assert_eq!(entries, newest);
     }
 }

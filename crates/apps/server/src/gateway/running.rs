@@ -83,20 +83,26 @@ impl Gateway {
         GatewayService { state: Arc::clone(&self.state), now, requests }
     }
 
-    /// Begins nothing more, and waits for what runs, as long as the file permits it (`drain`), for
-    /// the sources to end and for the last rows of the record.
-    pub async fn shutdown(mut self) {
-        self.state.stop.cancel();
+    /// Says that it stops, takes what comes for a while yet if the file says so (`linger`), begins
+    /// nothing more then, and waits for what runs, as long as the file permits it (`drain`), for the
+    /// sources to end and for the last rows of the record.
+    pub async fn shutdown(self) {
+        self.state.leave().await;
+        self.over().await;
+    }
+
+    async fn over(mut self) {
         if let Some(serving) = self.serving.take() {
             // It ends by itself, and a panic of it is told where it was.
             let _ = serving.await;
         }
     }
 
-    /// The same without a wait for the answers that are under way.
+    /// The same at once: without a wait for the answers that are under way.
     pub async fn shutdown_now(self) {
         self.signals.now.cancel();
-        self.shutdown().await;
+        self.state.stop.cancel();
+        self.over().await;
     }
 }
 

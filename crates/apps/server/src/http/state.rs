@@ -75,6 +75,8 @@ pub(crate) struct GatewayState {
     pub(crate) is_encrypted: AtomicBool,
     /// Every source had its first chance.
     pub(crate) started: AtomicBool,
+    /// Cancelled when it is told to stop; what comes is taken until `stop`.
+    pub(crate) leaves: CancellationToken,
     /// Cancelled when no more is to be begun.
     pub(crate) stop: CancellationToken,
 }
@@ -104,6 +106,15 @@ pub(crate) struct GatewayParts {
 }
 
 impl GatewayState {
+    /// Says that it stops, and begins no more once whoever shares the work out had time to hear it.
+    pub(crate) async fn leave(&self) {
+        self.leaves.cancel();
+        let heard = tokio::time::sleep(self.bounds.linger);
+        if self.stop.run_until_cancelled(heard).await.is_some() {
+            self.stop.cancel();
+        }
+    }
+
     pub(crate) fn new(parts: GatewayParts, door: McpServer, document: LazyLock<Bytes>) -> Self {
         let GatewayParts {
             live,
@@ -152,6 +163,7 @@ impl GatewayState {
             store,
             is_encrypted: AtomicBool::new(false),
             started: AtomicBool::new(false),
+            leaves: CancellationToken::new(),
             stop,
         }
     }

@@ -82,14 +82,20 @@ pub(crate) fn serve(
 /// Serves until a signal, and until the second one at the latest.
 async fn run(prepared: PreparedGateway, workers: &Workers, output: &Output) -> Result<()> {
     let PreparedGateway { state, listeners, watched, .. } = prepared;
-    let (stop, ends) = (state.stop.clone(), ServeSignals::default());
+    let (served, ends) = (Arc::clone(&state), ServeSignals::default());
     let now = ends.now.clone();
     let mut signals = startup::StopSignals::new()?;
     let heard = async {
         signals.next().await;
         output.note("stopping: what runs may end; again to stop at once");
-        stop.cancel();
-        signals.next().await;
+        let is_left = tokio::select! {
+            () = served.leave() => true,
+            () = signals.next() => false,
+        };
+        if is_left {
+            signals.next().await;
+        }
+        served.stop.cancel();
         now.cancel();
         std::future::pending::<()>().await;
     };

@@ -4,7 +4,8 @@
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use http::StatusCode;
+use http::header::CONNECTION;
+use http::{HeaderValue, StatusCode};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
@@ -47,10 +48,15 @@ where
     let afterwards = Mutex::new(None);
     let answer = service_fn(|request| {
         let answering = handler::answer(Arc::clone(&gateway), visit, request);
-        let afterwards = &afterwards;
+        let (afterwards, gateway) = (&afterwards, &gateway);
         async move {
             let mut reply = answering.await?;
-            if reply.status() == StatusCode::SWITCHING_PROTOCOLS {
+            let is_switched = reply.status() == StatusCode::SWITCHING_PROTOCOLS;
+            if !is_switched && gateway.leaves.is_cancelled() {
+                // The next request of this peer goes to another server.
+                reply.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            }
+            if is_switched {
                 let task = reply.extensions_mut().remove::<SocketTask>();
                 *afterwards.lock().unwrap_or_else(PoisonError::into_inner) = task;
             }

@@ -32,7 +32,7 @@ pub(crate) fn ready(asked: GatewayRequest) -> ReplyFuture {
 
 /// Why calls cannot be taken now, if they cannot.
 pub(crate) fn unready(gateway: &GatewayState) -> Option<Value> {
-    if gateway.stop.is_cancelled() {
+    if gateway.leaves.is_cancelled() || gateway.stop.is_cancelled() {
         return Some(json!({ "status": "stopping" }));
     }
     if !gateway.started.load(Ordering::Relaxed) {

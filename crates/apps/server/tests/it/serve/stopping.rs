@@ -149,3 +149,50 @@ fn a_call_that_is_cut_when_the_server_stops_is_told_truthfully_afterwards() {
     let (code, told, call) = cut("", true);
     assert_eq!((code, &call), (Some(0), &json!(["w__work", "outcome_unknown"])), "{told}");
 }
+
+#[test]
+fn a_server_that_lingers_takes_what_comes_and_says_that_it_stops() {
+    let lingering = |linger: &str| {
+        let folder = Folder::new();
+        let limits = format!("[server.limits]\nlinger = \"{linger}\"\n");
+        folder.write("crib.toml", &format!("{limits}[[source]]\nid = \"b\"\nbasics = true\n"));
+        Serving::start_in(folder, &[])
+    };
+    let readiness = |serving: &Serving| {
+        let head = head("GET", "/readyz", serving, &["Connection: close"]);
+        ask(&serving.address, &format!("{head}\r\n"))
+    };
+    let serving = lingering("20s");
+    let mut open = TcpStream::connect(&serving.address).unwrap();
+    serving.signal("TERM");
+    let says = |told: &Option<String>| {
+        told.as_ref().is_some_and(|told| {
+            told.starts_with("HTTP/1.1 503") && told.ends_with("{\"status\":\"stopping\"}")
+        })
+    };
+    assert!(eventually(|| says(&readiness(&serving))));
+    // One that is open already, and one that comes now.
+    let mut late = TcpStream::connect(&serving.address).unwrap();
+    for stream in [&mut open, &mut late] {
+        let body =
+            json!({ "calls": [{ "name": "b__calculate", "arguments": { "expression": "1+1" } }] });
+        let (body, token) = (body.to_string(), bearer(&serving.token));
+        let lines = [token.as_str(), "Content-Type: application/json"];
+        let head = head("POST", "/v1/calls", &serving, &lines);
+        write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+        let mut answer = String::new();
+        // It ends although nobody asked for that.
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        assert!(answer.contains("\r\nconnection: close\r\n"), "{answer}");
+        assert!(answer.contains("\"outcome\":\"done\""), "{answer}");
+    }
+    // Again stops at once.
+    let mut serving = serving;
+    serving.signal("TERM");
+    assert_eq!(serving.child.wait().unwrap().code(), Some(0));
+    let mut serving = lingering("1s");
+    serving.signal("TERM");
+    assert!(eventually(|| readiness(&serving).is_none()));
+    assert_eq!(serving.child.wait().unwrap().code(), Some(0));
+}

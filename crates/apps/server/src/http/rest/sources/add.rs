@@ -107,7 +107,10 @@ fn sources(
     }
     let mut problems: Vec<_> =
         written.notes.iter().filter(|note| note.is_secret).map(pasted_secret).collect();
-    problems.extend(started_otherwise(asked, &written, &body.starts));
+    // What a person is to have seen of it comes once there is no secret in it.
+    if problems.is_empty() {
+        problems.extend(started_otherwise(asked, &written, &body.starts));
+    }
     for (path, _) in &found {
         if let Some(id) = source_id(path).filter(|id| taken.contains(id)) {
             problems.push(problem(path.to_string(), taken_id(&id, taken)));
