@@ -28,6 +28,7 @@ pub use config::overlay::{
 };
 pub use config::parsed::ParsedConfig;
 pub use config::{Config, Profile, StoreBounds, agent_view};
+pub use file::former_options::{FORMER_OPTIONS, FormerOption};
 pub use file::problem::ConfigProblem;
 pub use file::schema::schema;
 pub use import::{ImportError, ImportedConfig, import};

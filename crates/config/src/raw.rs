@@ -140,32 +140,20 @@ pub(crate) struct StoreTable {
 pub(crate) struct LimitsTable {
     /// Calls of one batch that run; the rest is answered "not run". 64 if not set.
     pub(crate) max_calls: Option<u32>,
-    /// Calls of one batch that run at the same time. 128 if not set.
-    pub(crate) per_batch: Option<u32>,
     /// Calls of one source that run at the same time. 128 if not set.
     pub(crate) per_source: Option<u32>,
     /// Calls of one tenant that run at the same time. 256 if not set.
     pub(crate) per_tenant: Option<u32>,
     /// How long a call waits for a free place before it is answered "busy". `1m` if not set.
     pub(crate) queue: Option<PauseText>,
-    /// Calls that wait so at the same time; further ones are answered "busy" at once. 2048 if not
-    /// set.
-    pub(crate) queue_length: Option<u32>,
     /// How long a call may run, all attempts together, unless its tool says otherwise. `1m` if
     /// not set.
     pub(crate) timeout: Option<PauseText>,
-    /// How long a call may still answer after it was cancelled. `500ms` if not set.
-    pub(crate) grace: Option<PauseText>,
-    /// How long an answer that comes too late is still listened for, so that the record of a call
-    /// that may have changed something can say how it ended. `30s` if not set.
-    pub(crate) late: Option<PauseText>,
     /// How long after a call whose outcome nobody knows the same call is held back, unless a
     /// person lets it run. `10m` if not set, `0s`: never.
     pub(crate) guard: Option<PauseText>,
     /// How often a call that is harmless to repeat is tried again. 2 if not set.
     pub(crate) retries: Option<u32>,
-    /// Wait before the first repetition; it doubles with each. `100ms` if not set.
-    pub(crate) backoff: Option<PauseText>,
     /// Largest result that a model is shown. `256KiB` if not set.
     pub(crate) max_result: Option<SizeText>,
     /// Images, files and data of one result that an MCP client is given, and largest answer of a
@@ -173,51 +161,9 @@ pub(crate) struct LimitsTable {
     pub(crate) max_data: Option<SizeText>,
     /// How long an approval may be waited for. `10m` if not set.
     pub(crate) ticket_lifetime: Option<PauseText>,
-    /// Calls that wait for approval at the same time; read at the start. 10000 if not set.
-    pub(crate) tickets: Option<u32>,
-    /// Those of one tenant; read at the start. 1000 if not set.
+    /// Calls of one tenant that wait for approval at the same time; read at the start. 1000 if not
+    /// set.
     pub(crate) tickets_per_tenant: Option<u32>,
-    /// The arguments of those of one tenant together; read at the start. `16MiB` if not set.
-    pub(crate) ticket_bytes: Option<SizeText>,
-    /// Questions of running calls that wait for a person at the same time. 256 if not set.
-    pub(crate) questions: Option<u32>,
-    /// Those of one tenant; half of `per_tenant` and of `per_source` is left to calls that ask
-    /// nothing. 32 if not set.
-    pub(crate) questions_per_tenant: Option<u32>,
-    /// Longest arguments of a call that come as text, as models write them. `4MiB` if not set.
-    pub(crate) arguments: Option<SizeText>,
-    /// Levels of objects and lists in them, 120 at the most. 64 if not set.
-    pub(crate) depth: Option<u32>,
-    /// Values in them. 200000 if not set.
-    pub(crate) values: Option<u32>,
     /// Tools of all sources together; read at the start. 20000 if not set.
     pub(crate) tools: Option<u32>,
-    /// Longest name of a tool with its prefix, 128 characters at the most; read at the start. 128
-    /// if not set.
-    pub(crate) name: Option<u32>,
-    /// What the schema of one tool may cost; read at the start.
-    pub(crate) schema: SchemaLimitsTable,
-}
-
-/// What the schema of the arguments of one tool may cost. A tool whose schema costs more is kept
-/// out.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-#[schemars(rename = "SchemaLimits")]
-pub(crate) struct SchemaLimitsTable {
-    /// Largest schema. `256KiB` if not set.
-    pub(crate) size: Option<SizeText>,
-    /// Levels of objects and lists, 64 at the most. 32 if not set.
-    pub(crate) depth: Option<u32>,
-    /// Schemas in it. 2000 if not set.
-    pub(crate) subschemas: Option<u32>,
-    /// Schemas that one place of a value is held against. 20000 if not set.
-    pub(crate) unfold: Option<u32>,
-    /// Longest pattern, in bytes. 1024 if not set.
-    pub(crate) pattern: Option<u32>,
-    /// Patterns that differ. 32 if not set.
-    pub(crate) patterns: Option<u32>,
-    /// Steps that holding arguments against it may take, of some ten nanoseconds each. 1000000 if
-    /// not set.
-    pub(crate) steps: Option<u32>,
 }

@@ -50,9 +50,6 @@ impl ConfigChecker<'_, '_, '_> {
         let network = self.network(&raw.private, &place.key("private"));
         let tenant = self.tenant(raw.tenant.as_deref(), &place.key("tenant"));
         self.scopes(&raw.scopes, &place.key("scopes"));
-        let document = self.size(raw.document.as_ref(), &place.key("document"));
-        let document = document.and_then(|size| u64::try_from(size).ok());
-        let document = document.unwrap_or(IssuerSettings::DOCUMENT);
         let mut claim = |text: &Option<String>, key: &str| {
             if text.as_ref().is_some_and(String::is_empty) {
                 let cure = "name one, as in `org_id`";
@@ -77,7 +74,7 @@ impl ConfigChecker<'_, '_, '_> {
             scope_claim: scope_claim.unwrap_or_else(|| "scope".to_owned()),
             scopes: raw.scopes.clone(),
             untyped: raw.untyped.unwrap_or(false),
-            document,
+            document: IssuerSettings::DOCUMENT,
         })
     }
 }

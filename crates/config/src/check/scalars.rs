@@ -10,25 +10,18 @@ use url::Url;
 
 use super::ConfigChecker;
 use crate::file::toml_path::TomlPath;
+use crate::file::units;
 use crate::raw::{PauseText, SizeText};
 
 /// Longer than anybody waits, and short enough that a clock can add it.
 const LONGEST: Duration = Duration::from_hours(24 * 365);
-
-/// Levels of JSON that may be set: `serde_json` reads 128, and there are some around what others
-/// write.
-const DEEPEST: usize = 120;
-
-const PAUSES: [(&str, u64); 5] =
-    [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
-const SIZES: [(&str, u64); 4] = [("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)];
 
 impl ConfigChecker<'_, '_, '_> {
     /// A duration that may be nothing.
     pub(super) fn pause(&mut self, text: Option<&PauseText>, place: &TomlPath) -> Option<Duration> {
         let pause = match text? {
             PauseText::Seconds(seconds) => seconds.checked_mul(1000),
-            PauseText::Text(text) => with_unit(text, &PAUSES),
+            PauseText::Text(text) => units::pause(text),
         };
         let pause = pause.map(Duration::from_millis).filter(|pause| *pause <= LONGEST);
         if pause.is_none() {
@@ -54,7 +47,7 @@ impl ConfigChecker<'_, '_, '_> {
     pub(super) fn size(&mut self, text: Option<&SizeText>, place: &TomlPath) -> Option<usize> {
         let size = match text? {
             SizeText::Bytes(bytes) => Some(*bytes),
-            SizeText::Text(text) => with_unit(text, &SIZES),
+            SizeText::Text(text) => units::size(text),
         };
         let size = size.filter(|size| *size > 0 && *size <= 1 << 40);
         if size.is_none() {
@@ -70,16 +63,6 @@ impl ConfigChecker<'_, '_, '_> {
             self.problem(place, "nothing is within a limit of 0", "write 1 or more");
         }
         number.map_or(default, |number| usize::try_from(number).unwrap_or(usize::MAX))
-    }
-
-    /// Levels of objects and arrays in JSON.
-    pub(super) fn depth(&mut self, levels: Option<u32>, place: &TomlPath, default: usize) -> usize {
-        let levels = self.count(levels, place, default);
-        if levels > DEEPEST {
-            let message = "what reads JSON here stops at 128 levels, those of envelopes among them";
-            self.problem(place, message, format!("write {DEEPEST} or less"));
-        }
-        levels
     }
 
     pub(super) fn address(&mut self, text: &str, place: &TomlPath) -> Option<SocketAddr> {
@@ -166,12 +149,4 @@ impl ConfigChecker<'_, '_, '_> {
         // A child has another folder, so a relative path would lead elsewhere for it.
         Some(std::path::absolute(&path).unwrap_or(path))
     }
-}
-
-/// A whole number with its unit.
-fn with_unit(text: &str, units: &[(&str, u64)]) -> Option<u64> {
-    let digits = text.trim_end_matches(|letter: char| !letter.is_ascii_digit());
-    let unit = text.strip_prefix(digits)?;
-    let (_, factor) = units.iter().find(|(name, _)| *name == unit)?;
-    digits.parse::<u64>().ok()?.checked_mul(*factor)
 }

@@ -94,7 +94,10 @@ impl<'d, 't: 'd> ConfigChecker<'_, 'd, 't> {
             // What is left out needs nothing.
             self.points.truncate(needed);
         }
-        let kind = kind?;
+        let mut kind = kind?;
+        if let (SourceTemplate::Mcp(server), Some(time)) = (&mut kind, timeout) {
+            server.plain.timeouts.list = time;
+        }
         Some(SourceEntry {
             id: SourceId::new(&raw.id),
             enabled,

@@ -9,6 +9,7 @@ use toolcrib_json::invisible::exact;
 
 use super::document::{TomlDocument, TomlItem, TomlTable};
 use super::findings::Findings;
+use super::former_options::FormerOption;
 use super::schema::SCHEMA;
 use super::toml_path::{TomlPath, TomlPathStep};
 use crate::raw::SECRET;
@@ -91,7 +92,7 @@ impl SchemaCheck<'_, '_, '_> {
             let (name, at) = (key.get_ref().as_ref(), key.span().start);
             let place = place.key(name);
             let Some(schema) = known.get(name).or(others) else {
-                self.unknown(at, &place, name, known);
+                self.unknown(at, item, &place, known);
                 continue;
             };
             if let Some(value) = self.value(schema, item, &place) {
@@ -110,16 +111,57 @@ impl SchemaCheck<'_, '_, '_> {
         whole.then_some(Value::Object(members))
     }
 
-    fn unknown(&mut self, at: usize, place: &TomlPath, name: &str, known: &Map<String, Value>) {
+    fn unknown(
+        &mut self,
+        at: usize,
+        item: &TomlItem<'_>,
+        place: &TomlPath,
+        known: &Map<String, Value>,
+    ) {
         if self.findings.is_full() {
             return;
         }
+        let name = place.name();
         if LATER.contains(&name) {
             let message = "this is not available in this version";
             return self.findings.problem_from(at, place, message, "remove it");
         }
+        if let Some(option) = FormerOption::at(place) {
+            return self.former(at, item, place, option);
+        }
+        if FormerOption::any_below(place)
+            && let DeValue::Table(table) = item.get_ref()
+        {
+            return self.former_table(at, table, place);
+        }
         let known: Vec<_> = known.keys().map(String::as_str).collect();
-        self.findings.problem_from(at, place, "unknown key", instead(name, &known));
+        let cure = if known.is_empty() { "delete it".to_owned() } else { instead(name, &known) };
+        self.findings.problem_from(at, place, "unknown key", cure);
+    }
+
+    /// What is a constant now. A file that was stricter than it is refused: nothing may be looser
+    /// than a file says.
+    fn former(&mut self, at: usize, item: &TomlItem<'_>, place: &TomlPath, option: &FormerOption) {
+        let FormerOption { value, reason, .. } = option;
+        let message = format!("this is no option any more: it is always {value}, since {reason}");
+        if option.keeps(item.get_ref()) {
+            self.findings.warning_from(at, place, message, "delete it");
+        } else {
+            let cure = format!("delete it, if {value} will do");
+            self.findings.problem_from(at, place, message, cure);
+        }
+    }
+
+    /// A table none of whose options is one any more.
+    fn former_table(&mut self, at: usize, table: &TomlTable<'_>, place: &TomlPath) {
+        if table.is_empty() {
+            let message = "nothing of this is an option any more";
+            self.findings.warning_from(at, place, message, "delete it");
+        }
+        for (key, item) in table {
+            let place = place.key(key.get_ref());
+            self.unknown(key.span().start, item, &place, &Map::new());
+        }
     }
 
     fn word(&mut self, words: &[&str], item: &TomlItem<'_>, place: &TomlPath) -> Option<Value> {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::scalar::{PauseText, SizeText};
+use super::scalar::PauseText;
 use super::server_limits::ServerLimitsTable;
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -75,8 +75,6 @@ pub(crate) struct IssuerTable {
     /// Whether tokens are taken that say in no `typ` what they are for, as those of some issuers.
     /// No if not set. With it, give this server an audience of its own, which no client has.
     pub(crate) untyped: Option<bool>,
-    /// Longest document of it: what it says of itself, and its keys. `256KiB` if not set.
-    pub(crate) document: Option<SizeText>,
 }
 
 /// Whose key it is, and what it opens. The key itself stands nowhere.

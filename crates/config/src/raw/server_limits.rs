@@ -12,18 +12,8 @@ use super::scalar::{PauseText, SizeText};
 pub(crate) struct ServerLimitsTable {
     /// Largest body of a request. `4MiB` if not set.
     pub(crate) body: Option<SizeText>,
-    /// Levels of objects and lists in it, 120 at the most. 64 if not set.
-    pub(crate) depth: Option<u32>,
-    /// Values of JSON in it. 200000 if not set.
-    pub(crate) values: Option<u32>,
-    /// Largest head of a request, `4KiB` at the least. `32KiB` if not set.
-    pub(crate) head: Option<SizeText>,
-    /// Headers of one request. 100 if not set.
-    pub(crate) headers: Option<u32>,
     /// How long a head may take, from the connection or from the last answer on. `10s` if not set.
     pub(crate) head_time: Option<PauseText>,
-    /// How long a body may pause. `15s` if not set.
-    pub(crate) body_pause: Option<PauseText>,
     /// How long a whole body may take. `1m` if not set.
     pub(crate) body_time: Option<PauseText>,
     /// How long an answer may wait for its reader. `30s` if not set.
@@ -44,22 +34,13 @@ pub(crate) struct ServerLimitsTable {
     pub(crate) requests: Option<u32>,
     /// Requests of one caller at the same time. 64 if not set.
     pub(crate) per_caller: Option<u32>,
-    /// Sessions of older MCP clients at the same time. 10000 if not set.
+    /// Sessions of older MCP clients at the same time, of which one caller has a quarter. 10000 if
+    /// not set.
     pub(crate) sessions: Option<u32>,
-    /// Those of one caller. A quarter of `sessions` if not set.
-    pub(crate) sessions_per_caller: Option<u32>,
-    /// How long such a session lives of which nothing is heard. `5m` if not set.
-    pub(crate) session_life: Option<PauseText>,
-    /// How long one lives whatever is heard of it, but for a call that still runs. `1d` if not set.
+    /// How long a session lives whatever is heard of it, but for a call that still runs. `1d` if not set.
     pub(crate) longest_session: Option<PauseText>,
-    /// MCP calls that wait for the answer of a person at the same time. 1000 if not set.
-    pub(crate) waiting: Option<u32>,
-    /// How long such a call waits. `5m` if not set.
+    /// How long an MCP call waits for the answer of a person. `5m` if not set.
     pub(crate) patience: Option<PauseText>,
-    /// MCP calls that became tasks, at the same time. 1000 if not set.
-    pub(crate) tasks: Option<u32>,
     /// How long a call runs before a client that takes tasks gets one for it. `2s` if not set.
     pub(crate) task_after: Option<PauseText>,
-    /// How long a task stays whose client does not ask about it. `30m` if not set.
-    pub(crate) task_life: Option<PauseText>,
 }

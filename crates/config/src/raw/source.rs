@@ -38,7 +38,8 @@ pub(crate) struct SourceTable {
     /// neither looked at nor changed. `coerce` if not set; `off` for MCP clients of a source that
     /// stands alone without a prefix.
     pub(crate) validate: Option<ValidationWord>,
-    /// How long the source may take to list its tools. `30s` if not set.
+    /// How long the source may take to list its tools, and a server of MCP to list anything. `30s`
+    /// if not set.
     pub(crate) timeout: Option<PauseText>,
     /// A server of the Model Context Protocol.
     pub(crate) mcp: Option<McpTable>,

@@ -56,8 +56,7 @@ reuse = true
 input_schema = { type = "object", properties = { city = { type = "string" } } }
 timeout = "2h"
 poll = "5s"
-idle = "30s"
-limits = { card = "2MiB", answer = "16MiB", stream = "1GiB" }
+limits = { answer = "16MiB" }
 "#;
 
 #[test]
@@ -82,8 +81,7 @@ fn all_that_the_file_says_of_an_agent_reaches_its_source() {
     wanted.input = schema.as_object().cloned();
     wanted.timeout = Duration::from_hours(2);
     wanted.poll = Duration::from_secs(5);
-    wanted.idle = Duration::from_secs(30);
-    wanted.bounds = A2aBounds { card: 2 << 20, answer: 16 << 20, stream: 1 << 30 };
+    wanted.bounds = A2aBounds { answer: 16 << 20, ..A2aBounds::default() };
     let keys = whole.keys.clone().unwrap();
     assert_eq!(
         keys.print,

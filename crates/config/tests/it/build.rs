@@ -178,7 +178,7 @@ allow = ["*"]
 
 [limits]
 max_calls = 7
-per_batch = 3
+per_source = 3
 
 [[source]]
 id = "a"
@@ -227,8 +227,8 @@ max_calls = 2
             (allow, denied),
         ]
     );
-    assert_eq!((built.limits.max_calls, built.limits.per_batch), (7, 3));
-    assert_eq!((narrow.limits.max_calls, narrow.limits.per_batch), (2, 3));
+    assert_eq!((built.limits.max_calls, built.limits.per_source), (7, 3));
+    assert_eq!((narrow.limits.max_calls, narrow.limits.per_source), (2, 3));
 }
 
 #[tokio::test]

@@ -24,6 +24,7 @@ mod import_notes;
 mod limits;
 mod live;
 mod lookups;
+mod options;
 mod overlay;
 mod owners;
 mod read;

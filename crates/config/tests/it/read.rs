@@ -271,14 +271,14 @@ deny = ["effect:destroy"]
 
 #[test]
 fn numbers_out_of_range_and_dates_are_refused() {
-    let text = "[limits]\nmax_calls = 0\nper_batch = -1\nretries = 99999999999\ntimeout = 1979-05-27\nqueue = 1.5\nbackoff = 99999999999999\nmax_result = \"1XB\"\n";
+    let text = "[limits]\nmax_calls = 0\nper_source = -1\nretries = 99999999999\ntimeout = 1979-05-27\nqueue = 1.5\nguard = 99999999999999\nmax_result = \"1XB\"\n";
     let expected = "\
 crib.toml:2:13: limits.max_calls: nothing could run with 0; write 1 or more
-crib.toml:3:13: limits.per_batch: this number is too small or too large; write a whole number from 0
+crib.toml:3:14: limits.per_source: this number is too small or too large; write a whole number from 0
 crib.toml:4:11: limits.retries: this number is too small or too large; write a whole number from 0
 crib.toml:5:11: limits.timeout: wrong type: datetime; write a string or a whole number
 crib.toml:6:9: limits.queue: wrong type: float; write a string or a whole number
-crib.toml:7:11: limits.backoff: this is no duration; write `500ms`, `30s`, `5m`, `2h` or `1d`, a year at the most
+crib.toml:7:9: limits.guard: this is no duration; write `500ms`, `30s`, `5m`, `2h` or `1d`, a year at the most
 crib.toml:8:14: limits.max_result: this is no size; write `64KiB`, `8MiB` or a number of bytes from 1";
     assert_eq!(problems(text), expected);
 }

@@ -43,7 +43,6 @@ impl ConfigChecker<'_, '_, '_> {
         let mut time = |text, key| self.timeout(text, &place.key(key));
         let timeout = time(raw.timeout.as_ref(), "timeout");
         let poll = time(raw.poll.as_ref(), "poll");
-        let idle = time(raw.idle.as_ref(), "idle");
         let bounds = self.a2a_bounds(&raw.limits, &place.key("limits"));
         let usual = A2aSettings::new(card?);
         let plain = A2aSettings {
@@ -72,7 +71,6 @@ impl ConfigChecker<'_, '_, '_> {
             force: raw.force.clone(),
             timeout: timeout.unwrap_or(usual.timeout),
             poll: poll.unwrap_or(usual.poll),
-            idle: idle.unwrap_or(usual.idle),
             push,
             trace_context: raw.trace_context,
             bounds,
@@ -146,21 +144,13 @@ impl ConfigChecker<'_, '_, '_> {
 
     fn a2a_bounds(&mut self, raw: &raw::A2aLimitsTable, place: &TomlPath) -> A2aBounds {
         let usual = A2aBounds::default();
-        let mut size = |text, key, usual| {
-            let size = self.size(text, &place.key(key));
-            size.and_then(|size| u64::try_from(size).ok()).unwrap_or(usual)
-        };
-        let bounds = A2aBounds {
-            card: size(raw.card.as_ref(), "card", usual.card),
-            answer: size(raw.answer.as_ref(), "answer", usual.answer),
-            stream: size(raw.stream.as_ref(), "stream", usual.stream),
-        };
-        for (key, bytes) in [("card", bounds.card), ("answer", bounds.answer)] {
-            if bytes > LARGEST_ANSWER {
-                let message = "reading JSON takes ten times its size of memory";
-                self.problem(&place.key(key), message, "write `256MiB` or less");
-            }
+        let place = place.key("answer");
+        let size = self.size(raw.answer.as_ref(), &place);
+        let answer = size.and_then(|size| u64::try_from(size).ok()).unwrap_or(usual.answer);
+        if answer > LARGEST_ANSWER {
+            let message = "reading JSON takes ten times its size of memory";
+            self.problem(&place, message, "write `256MiB` or less");
         }
-        bounds
+        A2aBounds { answer, ..usual }
     }
 }

@@ -14,9 +14,6 @@ use crate::settings::{ApiTemplate, CredentialTemplate};
 /// The largest document that may be set: while it is read it takes some ten times its size.
 const LARGEST_DOCUMENT: usize = 256 << 20;
 
-/// What is packed with gzip never unpacks to more times its size.
-const MOST_UNPACKED: u32 = 1_032;
-
 /// The name that stands for every security scheme of a document.
 const ALL: &str = "*";
 
@@ -82,15 +79,7 @@ impl ConfigChecker<'_, '_, '_> {
             let message = "reading a document takes ten times its size of memory";
             self.problem(&place.key("document"), message, "write `256MiB` or less");
         }
-        let token = self.size(raw.token.as_ref(), &place.key("token"));
-        let token = token.and_then(|size| u64::try_from(size).ok()).unwrap_or(default.token);
-        self.count(raw.unpack, &place.key("unpack"), 1);
-        if raw.unpack.is_some_and(|times| times > MOST_UNPACKED) {
-            let message = format!("nothing unpacks to more than {MOST_UNPACKED} times its size");
-            let cure = format!("write {MOST_UNPACKED} or less");
-            self.problem(&place.key("unpack"), message, cure);
-        }
-        ApiBounds { document, token, unpack: raw.unpack.map_or(default.unpack, u64::from) }
+        ApiBounds { document, ..default }
     }
 
     fn description(&mut self, text: &str, place: &TomlPath) -> Option<DocumentLocation> {

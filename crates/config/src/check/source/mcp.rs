@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use toolcrib_core::FormFallback;
 use toolcrib_mcp::{
     ConnectionScope, HttpAuthorization, HttpSettings, McpBounds, McpEra, McpSourceSettings,
-    McpTimeouts, McpTransport, OAuthSettings, ProgramLimits, RestartBounds, StdioSettings,
+    McpTimeouts, McpTransport, OAuthSettings, ProgramLimits, StdioSettings,
 };
 
 use crate::check::ConfigChecker;
@@ -16,7 +16,7 @@ use crate::secrets::template::Template;
 use crate::settings::McpServerTemplate;
 
 /// Limits of a program.
-const PROGRAM: [&str; 4] = ["open_files", "file_size", "address_space", "stderr"];
+const PROGRAM: [&str; 3] = ["open_files", "file_size", "address_space"];
 
 /// Open files that a program needs to begin at all.
 const LEAST_FILES: u32 = 16;
@@ -77,7 +77,6 @@ impl ConfigChecker<'_, '_, '_> {
             timeouts,
             bounds,
             program: self.program_limits(&raw.limits, &place.key("limits")),
-            restarts: self.restart_bounds(&raw.limits, &place.key("limits")),
             poll,
             idle_stop,
             questions: match raw.questions {
@@ -180,7 +179,6 @@ impl ConfigChecker<'_, '_, '_> {
             let message = "a program that signs in as itself has a name and a secret";
             self.problem(place, message, "add `client_id` and `client_secret`");
         }
-        let document = self.size(raw.document.as_ref(), &place.key("document"));
         OAuthSettings {
             client_id: raw.client_id.clone(),
             client_secret: None,
@@ -188,7 +186,7 @@ impl ConfigChecker<'_, '_, '_> {
             scopes: raw.scopes.clone(),
             tokens,
             machine: raw.machine,
-            document: document.and_then(|size| u64::try_from(size).ok()),
+            document: None,
             learned: None,
         }
     }
@@ -198,7 +196,7 @@ impl ConfigChecker<'_, '_, '_> {
         let mut time = |text, key, default| self.timeout(text, &place.key(key)).unwrap_or(default);
         McpTimeouts {
             connect: time(raw.connect_timeout.as_ref(), "connect_timeout", default.connect),
-            list: time(raw.list_timeout.as_ref(), "list_timeout", default.list),
+            list: default.list,
             call: time(raw.call_timeout.as_ref(), "call_timeout", default.call),
             longest_call: time(raw.longest_call.as_ref(), "longest_call", default.longest_call),
         }
@@ -206,14 +204,9 @@ impl ConfigChecker<'_, '_, '_> {
 
     fn server_bounds(&mut self, raw: &raw::McpLimitsTable, place: &TomlPath) -> McpBounds {
         let default = McpBounds::default();
-        let mut size = |text, key, default| self.size(text, &place.key(key)).unwrap_or(default);
-        let message = size(raw.message.as_ref(), "message", default.message);
-        let definition = size(raw.definition.as_ref(), "definition", default.definition);
-        let mut count = |number, key, default| self.count(number, &place.key(key), default);
-        let pages = count(raw.pages, "pages", default.pages);
-        let entries = count(raw.entries, "entries", default.entries);
-        let depth = self.depth(raw.depth, &place.key("depth"), default.depth);
-        McpBounds { message, depth, pages, entries, definition }
+        let message = self.size(raw.message.as_ref(), &place.key("message"));
+        let entries = self.count(raw.entries, &place.key("entries"), default.entries);
+        McpBounds { message: message.unwrap_or(default.message), entries, ..default }
     }
 
     fn program_limits(&mut self, raw: &raw::McpLimitsTable, place: &TomlPath) -> ProgramLimits {
@@ -223,25 +216,14 @@ impl ConfigChecker<'_, '_, '_> {
             let cure = format!("write {LEAST_FILES} or more");
             self.problem(&place.key("open_files"), "no program starts with so few files", cure);
         }
-        let mut size = |text, key| self.size(text, &place.key(key));
-        let stderr = size(raw.stderr.as_ref(), "stderr").unwrap_or(default.stderr);
-        let mut large = |text, key| size(text, key).and_then(|size| u64::try_from(size).ok());
-        let file_size = large(raw.file_size.as_ref(), "file_size").unwrap_or(default.file_size);
-        let address_space = large(raw.address_space.as_ref(), "address_space");
+        let mut size = |text, key| {
+            let size = self.size(text, &place.key(key));
+            size.and_then(|size| u64::try_from(size).ok())
+        };
+        let file_size = size(raw.file_size.as_ref(), "file_size").unwrap_or(default.file_size);
+        let address_space = size(raw.address_space.as_ref(), "address_space");
         let open_files = raw.open_files.map_or(default.open_files, u64::from);
-        ProgramLimits { open_files, file_size, address_space, stderr }
-    }
-
-    fn restart_bounds(&mut self, raw: &raw::McpLimitsTable, place: &TomlPath) -> RestartBounds {
-        let default = RestartBounds::default();
-        let ends = self.count(raw.restarts, &place.key("restarts"), default.ends);
-        let mut time = |text, key, default| self.timeout(text, &place.key(key)).unwrap_or(default);
-        RestartBounds {
-            first_pause: time(raw.first_pause.as_ref(), "first_pause", default.first_pause),
-            longest_pause: time(raw.longest_pause.as_ref(), "longest_pause", default.longest_pause),
-            ends,
-            within: time(raw.restarts_within.as_ref(), "restarts_within", default.within),
-        }
+        ProgramLimits { open_files, file_size, address_space, ..default }
     }
 
     fn variables(

@@ -58,8 +58,6 @@ pub(crate) struct A2aTable {
     /// Whether requests carry `traceparent`, the place of the call in a trace, where traces are kept.
     #[serde(default)]
     pub(crate) trace_context: bool,
-    /// How long a stream may be silent before the task is looked up. `1m` if not set.
-    pub(crate) idle: Option<PauseText>,
     /// What is read of it at the most.
     #[serde(default)]
     pub(crate) limits: A2aLimitsTable,
@@ -93,12 +91,8 @@ pub(crate) struct A2aBasicTable {
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "A2aLimits")]
 pub(crate) struct A2aLimitsTable {
-    /// Largest card. `1MiB` if not set.
-    pub(crate) card: Option<SizeText>,
     /// Largest answer or event, and all artifacts of a call together. `8MiB` if not set.
     pub(crate) answer: Option<SizeText>,
-    /// All events of one stream together. `64MiB` if not set.
-    pub(crate) stream: Option<SizeText>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]

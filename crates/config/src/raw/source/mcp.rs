@@ -37,8 +37,6 @@ pub(crate) struct McpTable {
     pub(crate) revision: Option<RevisionWord>,
     /// How long start, connection and handshake may take. `30s` if not set.
     pub(crate) connect_timeout: Option<PauseText>,
-    /// How long all pages of a list may take. `30s` if not set.
-    pub(crate) list_timeout: Option<PauseText>,
     /// How long a call may take without a report of progress. `1m` if not set.
     pub(crate) call_timeout: Option<PauseText>,
     /// How long a call may take in all. `15m` if not set.
@@ -64,23 +62,8 @@ pub(crate) struct McpTable {
 pub(crate) struct McpLimitsTable {
     /// Longest line, event or answer. `8MiB` if not set.
     pub(crate) message: Option<SizeText>,
-    /// Levels of objects and arrays in one, 120 at the most. 64 if not set.
-    pub(crate) depth: Option<u32>,
-    /// Pages of one list. 64 if not set.
-    pub(crate) pages: Option<u32>,
     /// Entries of one list: tools, prompts, resources. 5000 if not set.
     pub(crate) entries: Option<u32>,
-    /// Largest definition of one tool; a larger one is left out. `512KiB` if not set.
-    pub(crate) definition: Option<SizeText>,
-    /// Ends, or connections that broke, within `restarts_within` after which it is left alone for
-    /// `longest_pause`. 5 if not set.
-    pub(crate) restarts: Option<u32>,
-    /// How long such ends count; a server that ran as long is healthy again. `1m` if not set.
-    pub(crate) restarts_within: Option<PauseText>,
-    /// Pause before it is started again; it doubles with each end. `500ms` if not set.
-    pub(crate) first_pause: Option<PauseText>,
-    /// The longest such pause. `1m` if not set.
-    pub(crate) longest_pause: Option<PauseText>,
     /// Files and sockets that a program may have open at the same time. 1024 if not set.
     pub(crate) open_files: Option<u32>,
     /// Largest file that a program may write. `1GiB` if not set.
@@ -88,8 +71,6 @@ pub(crate) struct McpLimitsTable {
     /// Address space of a program; as much as it likes if not set. What reserves much and uses
     /// little (Node, Java) needs it so.
     pub(crate) address_space: Option<SizeText>,
-    /// What is kept of the standard error of a program, the last of it. `1MiB` if not set.
-    pub(crate) stderr: Option<SizeText>,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
@@ -133,8 +114,6 @@ pub(crate) struct OAuthTable {
     pub(crate) scopes: Vec<String>,
     /// The folder of the tokens.
     pub(crate) tokens: Option<String>,
-    /// Longest document or answer of an authorization server. `64KiB` if not set.
-    pub(crate) document: Option<SizeText>,
     /// Signs in as the program itself, without a person.
     pub(crate) machine: bool,
 }

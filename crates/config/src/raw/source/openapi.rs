@@ -62,11 +62,6 @@ pub(crate) struct ApiLimitsTable {
     /// Largest document together with those that it refers to, `256MiB` at the most. `128MiB` if not
     /// set.
     pub(crate) document: Option<SizeText>,
-    /// Largest answer of a server that gives tokens. `256KiB` if not set.
-    pub(crate) token: Option<SizeText>,
-    /// How many times its size what comes packed may unpack to, beyond the first mebibyte, 1032 at
-    /// the most. 100 if not set.
-    pub(crate) unpack: Option<u32>,
 }
 
 /// Exactly one way to say who we are.

@@ -24,7 +24,7 @@ impl McpTimeoutPhase {
     fn words(self) -> &'static str {
         match self {
             Self::Connect => "the server was not ready within `connect_timeout`",
-            Self::List => "the list was not whole within `list_timeout`",
+            Self::List => "the list was not whole within the `timeout` of the source",
             Self::Call => "no answer and no progress within `call_timeout`",
             Self::LongestCall => "no answer within `longest_call`",
         }

@@ -267,7 +267,7 @@ async fn a_list_that_takes_too_long_says_which_time_was_over() {
     let mut settings = settings(&["legacy", "list-hangs"]);
     settings.timeouts.list = Duration::from_millis(300);
     let error = source(settings).load().await.err().unwrap().to_string();
-    assert!(error.contains("`list_timeout`"), "{error}");
+    assert!(error.contains("`timeout` of the source"), "{error}");
 }
 
 #[tokio::test]

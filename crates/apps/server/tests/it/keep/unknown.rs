@@ -11,15 +11,15 @@ use crate::process::shell;
 use crate::serve::support::{Serving, eventually, state};
 
 /// Gives up soon, so that what hangs has no known end.
-fn impatient(more: &str) -> String {
+fn impatient() -> String {
     let tools = ["web__act", "child__act"].map(|tool| format!("[tool.{tool}]\ntimeout = \"2s\"\n"));
-    format!("{STORE}[limits]\nretries = 2\n{more}\n{}", tools.concat())
+    format!("{STORE}[limits]\nretries = 2\n{}", tools.concat())
 }
 
 #[test]
 fn it_is_told_plainly_and_the_same_call_is_held_back_until_a_person_lets_it_run() {
     let upstream = Upstream::start();
-    let serving = Serving::start_in(upstream.furnish(&impatient("")), &[]);
+    let serving = Serving::start_in(upstream.furnish(&impatient()), &[]);
     serving.hears("`child`: 1 tools");
     let cases = [
         ("web__act", "reset"),
@@ -111,7 +111,7 @@ fn a_person_may_let_the_same_call_run_again() {
 #[test]
 fn what_only_reads_is_tried_again_and_its_attempts_are_on_record() {
     let upstream = Upstream::start();
-    let serving = Serving::start_in(upstream.furnish(&impatient("backoff = \"10ms\"")), &[]);
+    let serving = Serving::start_in(upstream.furnish(&impatient()), &[]);
     let told = Door::Rest.call(&serving, &act("web__see", "reset", "r"));
     assert_eq!((told.error, told.status.as_str()), (true, ""));
     let key = told.whole["debug"]["key"].as_str().unwrap();
@@ -194,7 +194,7 @@ fn what_went_wrong_by_itself_is_held_back_whatever_its_caller_says() {
 #[test]
 fn an_answer_that_comes_too_late_gives_the_call_its_end_and_the_same_call_is_held_back_still() {
     let upstream = Upstream::start();
-    let serving = Serving::start_in(upstream.furnish(&impatient("")), &[]);
+    let serving = Serving::start_in(upstream.furnish(&impatient()), &[]);
     serving.hears("`child`: 1 tools");
     for (door, tool) in [(Door::Rest, "web__act"), (Door::Mcp, "child__act")] {
         let wanted = act(tool, "late", tool).under(tool);

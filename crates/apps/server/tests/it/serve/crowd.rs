@@ -72,7 +72,7 @@ fn asking_until(serving: &Serving, holds: impl Fn() -> bool) -> usize {
 fn silent_slow_and_deaf_peers_are_let_go_and_cost_nobody_else() {
     let [silent, slow_heads, slow_bodies, deaf] = crowd();
     // The times that hold if nobody sets them are tested elsewhere; here they are a crowd.
-    let limits = "head_time = \"15s\"\nbody_pause = \"15s\"\nstall = \"20s\"\nper_caller = 1000";
+    let limits = "head_time = \"15s\"\nstall = \"20s\"\nper_caller = 1000";
     let basics = "[[source]]\nid = \"basics\"\nprefix = \"\"\nbasics = true\n";
     let folder = Folder::new();
     folder.write("crib.toml", &format!("[server.limits]\n{limits}\n{basics}"));

@@ -136,10 +136,10 @@ fn the_reply_under_a_key_is_for_a_token_that_could_make_its_calls() {
 
 #[test]
 fn a_call_through_another_tool_is_read_as_the_gate_reads_it() {
-    let words = "discovery = \"lazy\"\nlimits = { depth = 100 }\n";
+    let words = "discovery = \"lazy\"\n";
     let (serving, [all, narrow], _) = serving_with(words, "tools:read");
     let deep: Value =
-        serde_json::from_str(&format!("{}{}", "[".repeat(80), "]".repeat(80))).unwrap();
+        serde_json::from_str(&format!("{}{}", "[".repeat(60), "]".repeat(60))).unwrap();
     let relayed = |name: &str| {
         let deep = json!({ "name": name, "parameters": { "text": "a", "more": deep } });
         let broken = format!("{{'name': '{name}', 'parameters': {{'text': 'a'}},}}");
