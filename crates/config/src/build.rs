@@ -134,6 +134,7 @@ impl Config {
         let mut beside = TemplateResolution::default();
         let _ = self.telemetry.as_ref().map(|own| own.resolve(lookup, &mut beside));
         let _ = self.embedder.as_ref().map(|own| own.resolve(lookup, &mut beside));
+        let _ = self.cluster.as_ref().map(|own| own.resolve(lookup, &mut beside));
         let _ = agents(&self.models, &self.agents, &self.assign, lookup, &mut beside);
         let of_process = found.secrets.into_iter().chain(beside.secrets);
         let secrets: Vec<_> = secrets.chain(of_process).collect();

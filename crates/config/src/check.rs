@@ -13,18 +13,26 @@ mod source;
 mod tools;
 mod toolsets;
 
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use toolcrib_core::ToolName;
 use toolcrib_engine::rules::{Rules, ToolsetNames};
 
-use crate::config::requirement::Requirement;
+use crate::config::requirement::{Requirement, RequirementKind};
 use crate::config::{Config, StoreBounds};
 use crate::file::document::{TomlDocument, TomlTable};
 use crate::file::findings::Findings;
 use crate::file::toml_path::TomlPath;
 use crate::raw::{self, ConfigFile};
+use crate::secrets::template::{Template, TemplatePiece};
+use crate::settings::cluster::ClusterTemplate;
 use crate::settings::listener::ListenerSettings;
+
+/// How long a replica counts as alive if nobody says, and how long it may.
+const LEASE: Duration = Duration::from_secs(6);
+const LEASES: RangeInclusive<Duration> = Duration::from_secs(2)..=Duration::from_secs(60);
 
 /// The keys of the file that are rules.
 const RULES: [&str; 5] = ["allow", "ask", "deny", "rule", "tests"];
@@ -47,6 +55,8 @@ pub(crate) fn file(file: &ConfigFile, folder: &Path, findings: &mut Findings<'_,
     let store = file.store.as_ref();
     let kept = store.map(|store| check.kept(store, &place)).unwrap_or_default();
     let store = store.and_then(|store| check.template(&store.url, &place.key("url")));
+    let cluster = file.cluster.as_ref();
+    let cluster = cluster.and_then(|own| check.cluster(own, store.as_ref(), &top.key("cluster")));
     let embedder = check.embedder(file.embedder.as_ref(), &top.key("embedder"));
     let models = check.models(file.model.as_ref(), &top.key("model"));
     let telemetry = check.telemetry(file.telemetry.as_ref(), &top.key("telemetry"));
@@ -80,6 +90,7 @@ pub(crate) fn file(file: &ConfigFile, folder: &Path, findings: &mut Findings<'_,
         telemetry,
         kept,
         store,
+        cluster,
         sources,
         overrides,
         toolsets: toolsets.into(),
@@ -130,6 +141,42 @@ impl<'d, 't> ConfigChecker<'_, 'd, 't> {
         }
     }
 
+    /// What makes a server one of several. `store`: where they share their record.
+    fn cluster(
+        &mut self,
+        raw: &raw::ClusterTable,
+        store: Option<&Template>,
+        place: &TomlPath,
+    ) -> Option<ClusterTemplate> {
+        if !store.is_some_and(may_be_postgres) {
+            let message = "replicas share a record only in a database of Postgres";
+            let cure = "write `[store]` with `url = \"postgres://…\"`, or leave out `[cluster]`";
+            self.problem(place, message, cure);
+        }
+        let at = place.key("secret");
+        let secret = self.template(&raw.secret, &at);
+        let is_reference = secret.as_ref().is_some_and(|secret| {
+            matches!(secret.pieces(), [TemplatePiece::Env(_) | TemplatePiece::File { .. }])
+        });
+        if secret.is_some() && !is_reference {
+            let cure = "write `${file:PATH}` or `${env:NAME}`, and nothing beside it";
+            self.problem(&at, "the secret of a cluster does not stand in the file", cure);
+        }
+        let secret = secret.filter(|_| is_reference);
+        if let Some(secret) = &secret {
+            self.point(&at, RequirementKind::ClusterSecret(secret.clone()));
+        }
+        let address = raw.address.as_deref();
+        let address = address.and_then(|text| self.origin(text, &place.key("address")));
+        let at = place.key("lease");
+        let lease = self.pause(raw.lease.as_ref(), &at).unwrap_or(LEASE);
+        if !LEASES.contains(&lease) {
+            let message = "a replica counts as dead neither so soon nor so late";
+            self.problem(&at, message, "write from `2s` to `60s`");
+        }
+        Some(ClusterTemplate { secret: secret?, address, lease })
+    }
+
     /// The rules within a table, read by the engine itself; `None` if it names no key of theirs.
     /// A list without a pattern is named: who writes `allow = []` permits nothing.
     fn rules(&mut self, label: &str, place: &TomlPath) -> Option<Rules> {
@@ -155,5 +202,16 @@ impl<'d, 't> ConfigChecker<'_, 'd, 't> {
                 None
             }
         }
+    }
+}
+
+/// Whether an address can be one of Postgres. What a reference stands for is not known yet.
+fn may_be_postgres(address: &Template) -> bool {
+    match address.pieces().first() {
+        Some(TemplatePiece::Text(text)) => {
+            ["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme))
+        }
+        Some(TemplatePiece::Env(_) | TemplatePiece::File { .. }) => true,
+        None => false,
     }
 }

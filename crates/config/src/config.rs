@@ -22,6 +22,7 @@ use crate::file::problem::ConfigProblem;
 use crate::secrets::template::{SecretLookup, Template, TemplateResolution, UnresolvedReference};
 use crate::settings::SourceTemplate;
 use crate::settings::agents::{AgentSettings, AgentTemplate, ModelTemplate, agents};
+use crate::settings::cluster::{ClusterSettings, ClusterTemplate};
 use crate::settings::embedder::{EmbedderSettings, EmbedderTemplate};
 use crate::settings::listener::ListenerSettings;
 use crate::settings::observability::{
@@ -54,6 +55,7 @@ pub struct Config {
     /// The bounds of the database.
     pub kept: StoreBounds,
     pub(crate) store: Option<Template>,
+    pub(crate) cluster: Option<ClusterTemplate>,
     pub(crate) sources: Vec<SourceEntry>,
     pub(crate) overrides: BTreeMap<String, ToolOverride>,
     /// Those that are written by hand.
@@ -155,6 +157,16 @@ impl Config {
         let mut found = TemplateResolution::default();
         let store = self.store.as_ref().map(|store| store.resolve(lookup, &mut found));
         if found.missing.is_empty() { Ok(store) } else { Err(found.missing) }
+    }
+
+    /// What makes this server one of several; `None`: it is alone.
+    pub fn cluster(
+        &self,
+        lookup: &dyn SecretLookup,
+    ) -> Result<Option<ClusterSettings>, Vec<UnresolvedReference>> {
+        let mut found = TemplateResolution::default();
+        let settings = self.cluster.as_ref().map(|own| own.resolve(lookup, &mut found));
+        if found.missing.is_empty() { Ok(settings) } else { Err(found.missing) }
     }
 
     /// What finds tools by their meaning; `None`: the file names nothing.

@@ -40,6 +40,7 @@ pub use report::trust::Disclosure;
 pub use secrets::process::{ProcessLookup, inherited_variables, open_ordinary_file};
 pub use secrets::template::{SecretLookup, UnresolvedReference};
 pub use settings::agents::{AgentSettings, TeamMember, TeamSettings};
+pub use settings::cluster::ClusterSettings;
 pub use settings::embedder::{EmbedderError, EmbedderSettings};
 pub use settings::listener::{ListenerSettings, PageSettings, TlsFiles};
 pub use settings::observability::{

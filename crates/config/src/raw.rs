@@ -1,6 +1,7 @@
 //! The file as it is written. What stands here is also its JSON Schema: the comments are the
 //! descriptions that an editor shows.
 
+mod cluster;
 mod models;
 mod observability;
 mod profile;
@@ -16,6 +17,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+pub(crate) use self::cluster::ClusterTable;
 pub(crate) use self::models::{
     AgentModeWord, AgentTable, BudgetTable, EmbedderTable, EngineWord, ModelCallsWord,
     ModelKindWord, ModelTable, ModelsValue,
@@ -60,6 +62,8 @@ pub(crate) struct ConfigFile {
     pub(crate) page: PageTable,
     /// Where the ledger is kept.
     pub(crate) store: Option<StoreTable>,
+    /// What makes this server one of several that share a record; one alone if not set.
+    pub(crate) cluster: Option<ClusterTable>,
     /// What is written to standard error.
     pub(crate) log: LogTable,
     /// What finds tools by their meaning; their words alone if not set.

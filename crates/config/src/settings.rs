@@ -2,6 +2,7 @@
 
 pub(crate) mod a2a;
 pub(crate) mod agents;
+pub(crate) mod cluster;
 mod desk;
 pub(crate) mod embedder;
 pub(crate) mod listener;

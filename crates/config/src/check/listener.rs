@@ -102,7 +102,7 @@ impl ConfigChecker<'_, '_, '_> {
     }
 
     /// The address by which others reach us. Tokens are made out to it, letter by letter.
-    fn origin(&mut self, text: &str, place: &TomlPath) -> Option<Url> {
+    pub(super) fn origin(&mut self, text: &str, place: &TomlPath) -> Option<Url> {
         let url = self.url(text, place)?;
         if url.path() != "/" || url.query().is_some() || url.fragment().is_some() {
             let cure = "leave out what follows the host, as in `https://crib.example.com`";

@@ -66,6 +66,7 @@ impl<'t> ForeignFile<'t> {
             RequirementKind::Tool(name) | RequirementKind::Lookup(name) => Some(name.to_string()),
             RequirementKind::Toolset { .. }
             | RequirementKind::Secret(_)
+            | RequirementKind::ClusterSecret(_)
             | RequirementKind::File(_)
             | RequirementKind::Folder(_)
             | RequirementKind::Program(_) => None,

@@ -10,6 +10,7 @@ use crate::file::problem::ConfigProblem;
 use crate::secrets::template::{
     SecretLookup, Template, TemplatePiece, TemplateResolution, UnresolvedReference,
 };
+use crate::settings::cluster;
 
 /// Something that the file only names.
 #[derive(Debug, Clone)]
@@ -22,6 +23,8 @@ pub(crate) struct Requirement {
 #[derive(Debug, Clone)]
 pub(crate) enum RequirementKind {
     Secret(Template),
+    /// The length of one that all replicas share; what is missing is told as of any other.
+    ClusterSecret(Template),
     File(PathBuf),
     Folder(PathBuf),
     Program(PathBuf),
@@ -45,6 +48,7 @@ impl Requirement {
                 return self.no_toolset(id, *for_rules, catalog);
             }
             RequirementKind::Secret(_)
+            | RequirementKind::ClusterSecret(_)
             | RequirementKind::File(_)
             | RequirementKind::Folder(_)
             | RequirementKind::Program(_) => {
@@ -139,6 +143,16 @@ impl Requirement {
                         let message = format!("others can read the file of `{piece}`");
                         warnings.push(told(message, "run `chmod 600` on it"));
                     }
+                }
+            }
+            RequirementKind::ClusterSecret(template) => {
+                let mut found = TemplateResolution::default();
+                let secret = template.resolve(lookup, &mut found);
+                let fault = cluster::too_short(&secret).filter(|_| found.missing.is_empty());
+                if let Some((reason, cure)) =
+                    fault.as_deref().and_then(|told| told.split_once(": "))
+                {
+                    problems.push(told(format!("`{}` {reason}", template.written()), cure));
                 }
             }
             RequirementKind::File(path) if !path.is_file() => {

@@ -354,7 +354,7 @@ impl TemplatePiece {
 
 impl Template {
     /// As the file has it.
-    fn written(&self) -> String {
+    pub(crate) fn written(&self) -> String {
         self.pieces().iter().map(TemplatePiece::written).collect()
     }
 }

@@ -13,6 +13,7 @@ mod assigned;
 mod build;
 mod builtin;
 mod card_keys;
+mod cluster;
 mod desk;
 mod effects;
 mod embedder;

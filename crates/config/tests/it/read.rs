@@ -56,7 +56,7 @@ discovery = "code"
 eager = ["scope:x"]
 "#;
     let expected = "\
-crib.toml:2:1: listn: unknown key; use one of `server`, `page`, `store`, `log`, `embedder`, `model`, `agent`, `telemetry`, `audit`, `source`, `tool`, `toolset`, `profile`, `limits`, `assign`, `unlisted_agents`, `allow`, `ask`, `deny`, `discovery`, `eager`, `confirm`, `rule`, `tests`
+crib.toml:2:1: listn: unknown key; use one of `server`, `page`, `store`, `cluster`, `log`, `embedder`, `model`, `agent`, `telemetry`, `audit`, `source`, `tool`, `toolset`, `profile`, `limits`, `assign`, `unlisted_agents`, `allow`, `ask`, `deny`, `discovery`, `eager`, `confirm`, `rule`, `tests`
 crib.toml:3:9: deny[0]: `eat` is no effect; did you mean `read`?
 crib.toml:3:23: deny[1]: wrong type: integer; write a string
 crib.toml:6:10: server.listen: this is no address to listen on; write an address and a port, as in `127.0.0.1:7411` or `[::1]:7411`

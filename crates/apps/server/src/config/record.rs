@@ -11,6 +11,10 @@ use toolcrib_store_postgres::Database;
 
 use crate::config;
 
+/// What is said where replicas would have a record each.
+const UNSHARED: &str = "replicas share a record only in a database of Postgres: write `[store]` \
+     with `url = \"postgres://…\"`, or leave out `[cluster]`";
+
 /// What is said of a database that cannot be used.
 const UNOPENED: &str = "cannot open the store";
 
@@ -75,6 +79,14 @@ impl StorePlace {
             let lines: Vec<_> = missing.iter().map(ToString::to_string).collect();
             anyhow!("the address of the store is not there: {}", lines.join("; "))
         })?;
+        let cluster = checked.cluster(&config::ProcessLookup).map_err(|missing| {
+            let lines: Vec<_> = missing.iter().map(ToString::to_string).collect();
+            anyhow!("the secret of the cluster is not there: {}", lines.join("; "))
+        })?;
+        let is_shared = address.as_ref().is_some_and(|address| is_of_postgres(address.expose()));
+        if cluster.is_some() && !is_shared {
+            return Err(anyhow!(UNSHARED));
+        }
         Ok(address.map(|address| Self::of(file, address.expose())))
     }
 
