@@ -6,6 +6,7 @@ pub(crate) mod error;
 mod keys;
 mod open_tickets;
 mod runs;
+mod sessions;
 mod status;
 pub(crate) mod ticket;
 pub(crate) mod timestamp;
@@ -31,6 +32,7 @@ pub use open_tickets::OpenTickets;
 pub use runs::{
     MOST_NOTES, NewRun, RunLedger, RunLedgerError, RunStage, RunStep, RunSummary, StoredRun,
 };
+pub use sessions::{ENDED_FOR, LONGEST_GREETING, SessionLedger, SessionRecord};
 pub use status::CallStatus;
 use ticket::{ParkedCall, TicketError, TicketId};
 

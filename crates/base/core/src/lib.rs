@@ -40,10 +40,11 @@ pub use gate::{Audience, BatchOptions, CallTrial, Executor, MissingToolExplainer
 pub use ledger::error::LedgerError;
 pub use ledger::ticket::{Decision, ParkedCall, TicketBounds, TicketError, TicketId};
 pub use ledger::{
-    Attempt, CallLedger, CallStatus, Checkpoint, Ending, EndingReport, IdempotencyKey, KeyLedger,
-    KeyResult, KeyState, LONGEST_CHECKPOINT, LONGEST_KEY, Ledger, MOST_NOTES, NewRun, OpenTickets,
-    PlannedCall, ResultHandle, ResultLedger, RunLedger, RunLedgerError, RunStage, RunStep,
-    RunSummary, StoredRun, TicketLedger, UncertainCall,
+    Attempt, CallLedger, CallStatus, Checkpoint, ENDED_FOR, Ending, EndingReport, IdempotencyKey,
+    KeyLedger, KeyResult, KeyState, LONGEST_CHECKPOINT, LONGEST_GREETING, LONGEST_KEY, Ledger,
+    MOST_NOTES, NewRun, OpenTickets, PlannedCall, ResultHandle, ResultLedger, RunLedger,
+    RunLedgerError, RunStage, RunStep, RunSummary, SessionLedger, SessionRecord, StoredRun,
+    TicketLedger, UncertainCall,
 };
 pub use observe::failpoint;
 pub use observe::observer::{

@@ -15,7 +15,7 @@ use toolcrib_openapi::ApiBounds;
 const OPTIONS: usize = 284;
 
 /// Options that differ in their name or in what may stand there.
-const WORDS: usize = 209;
+const WORDS: usize = 208;
 
 /// The schema that another one leads to.
 fn resolved<'s>(whole: &'s Value, schema: &'s Value) -> &'s Value {

@@ -4,6 +4,7 @@ mod calls;
 mod keys;
 mod results;
 mod runs;
+mod sessions;
 mod tickets;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,6 +22,7 @@ use calls::CallRows;
 use keys::KeyRows;
 use results::StoredResults;
 pub use runs::MemoryRuns;
+pub use sessions::MemorySessions;
 use tickets::TicketRows;
 
 /// Keeps the last 10,000 calls, the open tickets that its bounds allow, 10,000 keys, and 64 MiB

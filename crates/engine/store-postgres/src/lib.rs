@@ -8,6 +8,7 @@
 //! process writes beside it. Two more sessions read.
 
 mod address;
+mod client_sessions;
 mod copied_database;
 mod encryption;
 mod error;

@@ -11,7 +11,7 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 use toolcrib_core::{
     Caller, Content, Ending, IdempotencyKey, KeyState, OpenTickets, ParkedCall, ResultHandle,
-    RunSummary, StoredRun, TicketId, UncertainCall,
+    RunSummary, SessionRecord, StoredRun, TicketId, UncertainCall,
 };
 use toolcrib_store::StoreError;
 use toolcrib_store::clock::WallTime;
@@ -20,6 +20,7 @@ use toolcrib_store::rows::calls::DuplicateQuery;
 use toolcrib_store::rows::history::{CallCursor, CallFilter, CallPage, CallRecord};
 
 use crate::address::DatabaseAddress;
+use crate::client_sessions;
 use crate::error::SessionError;
 use crate::group::no_thread;
 use crate::session::{Answer, Session};
@@ -242,5 +243,13 @@ impl StoreReads for PostgresReads {
 
     fn notes(&self, run: String) -> Reading<'_, Vec<(String, String)>> {
         self.read(async move |session| runs::notes(&session, &run).await)
+    }
+
+    fn session(&self, name: String) -> Reading<'_, Option<SessionRecord>> {
+        self.read(async move |session| client_sessions::find(&session, &name).await)
+    }
+
+    fn ended_sessions(&self) -> Reading<'_, Vec<String>> {
+        self.read(async move |session| client_sessions::ended(&session).await)
     }
 }

@@ -1,4 +1,5 @@
-//! The durable record: calls, tickets, kept results, keys and runs of agents in one SQLite file.
+//! The durable record: calls, tickets, kept results, keys, runs of agents and sessions of clients in
+//! one SQLite file.
 //!
 //! Read in this order: [`Store`], [`StoreOptions`], [`CallFilter`], [`IdempotencyKey`]. The SQL
 //! stands in `schema` and `sqlite/statements`.

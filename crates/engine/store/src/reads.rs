@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use toolcrib_core::{
     BoxFuture, Caller, Content, Ending, IdempotencyKey, KeyState, OpenTickets, ParkedCall,
-    ResultHandle, RunSummary, StoredRun, TicketId, UncertainCall,
+    ResultHandle, RunSummary, SessionRecord, StoredRun, TicketId, UncertainCall,
 };
 
 use crate::clock::WallTime;
@@ -75,4 +75,8 @@ pub trait StoreReads: Send + Sync {
     fn unfinished(&self) -> Reading<'_, Vec<RunSummary>>;
 
     fn notes(&self, run: String) -> Reading<'_, Vec<(String, String)>>;
+
+    fn session(&self, name: String) -> Reading<'_, Option<SessionRecord>>;
+
+    fn ended_sessions(&self) -> Reading<'_, Vec<String>>;
 }

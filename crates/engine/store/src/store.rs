@@ -4,6 +4,7 @@
 mod ledger;
 pub(crate) mod run_archive;
 mod runs;
+mod sessions;
 
 use std::collections::HashMap;
 use std::path::Path;

@@ -16,6 +16,7 @@ mod call;
 mod client;
 mod http;
 mod methods;
+mod persistence;
 mod provider;
 mod session;
 mod settings;
@@ -32,6 +33,8 @@ use toolcrib_core::Caller;
 use call::pending_approvals::PendingApprovals;
 use call::suspended_calls::SuspendedCalls;
 pub use http::{AuthenticatedCaller, McpHttpHandler};
+use persistence::SoleHome;
+pub use persistence::{McpHomes, McpPersistence};
 pub use provider::{CribProvider, McpObserver, McpOperation, McpOperationFailure};
 use session::McpSessionRegistry;
 pub use settings::McpServerSettings;
@@ -58,11 +61,24 @@ impl McpServer {
         observer: Arc<dyn McpObserver>,
         settings: McpServerSettings,
     ) -> Self {
-        let waiting = SuspendedCalls::new(settings.most_waiting, settings.patience);
+        Self::with_persistence(cribs, observer, settings, McpPersistence::default())
+    }
+
+    /// The same for one of several processes, one after the other or at the same time.
+    pub fn with_persistence(
+        cribs: Arc<dyn CribProvider>,
+        observer: Arc<dyn McpObserver>,
+        settings: McpServerSettings,
+        persistence: McpPersistence,
+    ) -> Self {
+        let homes =
+            persistence.homes.as_ref().map_or_else(|| Arc::new(SoleHome::new()) as _, Arc::clone);
+        let waiting = SuspendedCalls::new(settings.most_waiting, settings.patience, homes);
         let tasks = TaskRegistry::new(&settings);
-        let sessions = McpSessionRegistry::new(Arc::clone(&observer), &settings);
+        let sessions = McpSessionRegistry::new(Arc::clone(&observer), &settings, &persistence);
         let awaited = PendingApprovals::default();
-        let state = McpServerState { cribs, observer, settings, waiting, awaited, tasks };
+        let state =
+            McpServerState { cribs, observer, settings, persistence, waiting, awaited, tasks };
         Self { state: Arc::new(state), sessions }
     }
 

@@ -27,8 +27,8 @@ pub use client::source::status::{
 pub use client::source::{McpEnvironment, McpSource};
 pub use client::stdio::enable_local_stdout_reader;
 pub use door::{
-    AuthenticatedCaller, CribProvider, McpHttpHandler, McpObserver, McpOperation,
-    McpOperationFailure, McpServer, McpServerSettings, StdioServerError,
+    AuthenticatedCaller, CribProvider, McpHomes, McpHttpHandler, McpObserver, McpOperation,
+    McpOperationFailure, McpPersistence, McpServer, McpServerSettings, StdioServerError,
 };
 pub use protocol::methods::METHODS;
 pub use toolcrib_child::StderrLine;

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
-use toolcrib_config::Config;
+use toolcrib_config::{ClusterSettings, Config};
 use toolcrib_core::Fingerprint;
 use toolcrib_store::{self as store, Store, StoreError, StoreOptions};
 use toolcrib_store_postgres::Database;
@@ -79,10 +79,7 @@ impl StorePlace {
             let lines: Vec<_> = missing.iter().map(ToString::to_string).collect();
             anyhow!("the address of the store is not there: {}", lines.join("; "))
         })?;
-        let cluster = checked.cluster(&config::ProcessLookup).map_err(|missing| {
-            let lines: Vec<_> = missing.iter().map(ToString::to_string).collect();
-            anyhow!("the secret of the cluster is not there: {}", lines.join("; "))
-        })?;
+        let cluster = cluster(checked)?;
         let is_shared = address.as_ref().is_some_and(|address| is_of_postgres(address.expose()));
         if cluster.is_some() && !is_shared {
             return Err(anyhow!(UNSHARED));
@@ -109,6 +106,14 @@ impl StorePlace {
         };
         path.map(Self::File)
     }
+}
+
+/// What makes the server one of several.
+pub(crate) fn cluster(checked: &Config) -> Result<Option<ClusterSettings>> {
+    checked.cluster(&config::ProcessLookup).map_err(|missing| {
+        let lines: Vec<_> = missing.iter().map(ToString::to_string).collect();
+        anyhow!("the secret of the cluster is not there: {}", lines.join("; "))
+    })
 }
 
 pub(crate) fn is_of_postgres(address: &str) -> bool {

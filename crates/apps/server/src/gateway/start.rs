@@ -19,6 +19,7 @@ use super::notices::Notices;
 use super::page_listener::PageListener;
 use super::serve_config::{self, ServeConfig};
 use super::serving::HttpListeners;
+use crate::config::record;
 use crate::freeze::FreezeGuard;
 use crate::http::gateway::gateway;
 use crate::http::listen::accept::{HttpListener, most_connections};
@@ -124,6 +125,7 @@ impl GatewayStart {
         let (page, page_listener) = page.split();
         let names = HostNames::new(bound, &[&wishes.hosts[..], &front.hosts].concat());
         let a2a = A2aServerSettings { card_key: self.card_key, pushes: front.pushes.clone() };
+        let cluster = record::cluster(&file.checked)?;
         let state = gateway(GatewayParts {
             live,
             names,
@@ -133,6 +135,7 @@ impl GatewayStart {
             freezes,
             bounds: file.checked.bounds.clone(),
             store,
+            cluster,
             telemetry,
             pins,
             a2a,

@@ -3,7 +3,8 @@
 use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
-use toolcrib_mcp::McpServerSettings;
+use toolcrib_core::SessionLedger;
+use toolcrib_mcp::{McpPersistence, McpServerSettings};
 
 use super::mcp;
 use super::routes::openapi;
@@ -11,7 +12,7 @@ use super::state::{GatewayParts, GatewayState};
 
 /// A server of the cribs of a file.
 pub(crate) fn gateway(parts: GatewayParts) -> Arc<GatewayState> {
-    let GatewayParts { live, names, bounds, telemetry, .. } = &parts;
+    let GatewayParts { live, names, bounds, telemetry, store, cluster, .. } = &parts;
     let settings = McpServerSettings {
         hosts: names.hosts().to_vec(),
         origins: names.origins(),
@@ -27,7 +28,13 @@ pub(crate) fn gateway(parts: GatewayParts) -> Arc<GatewayState> {
         task_life: bounds.task_life,
         ..McpServerSettings::default()
     };
-    let door = mcp::server(live, telemetry, settings);
+    let store = store.clone();
+    let persistence = McpPersistence {
+        sessions: store.map(|store| Arc::new(store) as Arc<dyn SessionLedger>),
+        secret: cluster.as_ref().map(|cluster| cluster.secret.clone()),
+        homes: None,
+    };
+    let door = mcp::server(live, telemetry, settings, persistence);
     let document = LazyLock::new(document as fn() -> Bytes);
     Arc::new(GatewayState::new(parts, door, document))
 }

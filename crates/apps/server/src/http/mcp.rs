@@ -17,8 +17,8 @@ use toolcrib_config::LiveConfig;
 use toolcrib_core::{Caller, ParkedCall};
 use toolcrib_engine::Crib;
 use toolcrib_mcp::{
-    AuthenticatedCaller, CribProvider, McpObserver, McpOperation, McpOperationFailure, McpServer,
-    McpServerSettings,
+    AuthenticatedCaller, CribProvider, McpObserver, McpOperation, McpOperationFailure,
+    McpPersistence, McpServer, McpServerSettings,
 };
 
 use super::rest::tickets::{decides, enters};
@@ -110,9 +110,11 @@ pub(crate) fn server(
     live: &Arc<LiveConfig>,
     telemetry: &Arc<Telemetry>,
     settings: McpServerSettings,
+    persistence: McpPersistence,
 ) -> McpServer {
     let observer = GatewayObserver { live: Arc::clone(live), telemetry: Arc::clone(telemetry) };
-    McpServer::observed(Arc::new(LiveCribs(Arc::clone(live))), Arc::new(observer), settings)
+    let cribs = Arc::new(LiveCribs(Arc::clone(live)));
+    McpServer::with_persistence(cribs, Arc::new(observer), settings, persistence)
 }
 
 /// The cribs of a file: the whole one, and those of its profiles.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use tokio_util::sync::CancellationToken;
 use toolcrib_auth::SigningKey;
-use toolcrib_config::{Config, LiveConfig, ServerLimits};
+use toolcrib_config::{ClusterSettings, Config, LiveConfig, ServerLimits};
 use toolcrib_core::RunLedger;
 use toolcrib_egress::Network;
 use toolcrib_engine::ledger::MemoryRuns;
@@ -100,6 +100,8 @@ pub(crate) struct GatewayParts {
     pub(crate) freezes: Arc<FreezeGuard>,
     pub(crate) bounds: ServerLimits,
     pub(crate) store: Option<Store>,
+    /// What makes it one of several.
+    pub(crate) cluster: Option<ClusterSettings>,
     pub(crate) telemetry: Arc<Telemetry>,
     pub(crate) pins: Arc<LivePins>,
     pub(crate) a2a: A2aServerSettings,
@@ -128,6 +130,7 @@ impl GatewayState {
             telemetry,
             pins,
             a2a: A2aServerSettings { card_key, pushes },
+            ..
         } = parts;
         let replies = ReplyStore(live.crib().clone());
         let stop = CancellationToken::new();

@@ -16,6 +16,7 @@ mod resolved;
 mod results;
 mod resumed;
 mod run_kills;
+mod sessions;
 mod synced;
 mod tickets;
 mod unknown;

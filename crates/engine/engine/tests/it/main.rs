@@ -14,6 +14,7 @@ mod batch;
 mod batch_faults;
 mod batch_properties;
 mod catalog;
+mod client_sessions;
 mod consent;
 mod discovery;
 mod hosted;
@@ -53,6 +54,11 @@ fn ledger() -> std::sync::Arc<dyn toolcrib_core::Ledger> {
 /// The runs that the tests are about.
 fn runs() -> std::sync::Arc<dyn toolcrib_core::RunLedger> {
     std::sync::Arc::new(toolcrib_engine::ledger::MemoryRuns::default())
+}
+
+/// The sessions that the tests are about.
+fn client_sessions() -> std::sync::Arc<dyn toolcrib_core::SessionLedger> {
+    std::sync::Arc::new(toolcrib_engine::ledger::MemorySessions::default())
 }
 
 /// The beginning of a crib with the ledger that the tests are about.

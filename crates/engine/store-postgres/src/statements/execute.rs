@@ -9,6 +9,7 @@ use toolcrib_store::writes::unwritten_end::UnwrittenEnd;
 
 use super::calls::{self, CallEnds, CallRows};
 use super::{history, keys, prune, results, runs_written, tickets};
+use crate::client_sessions;
 use crate::session::{Answer, Session};
 
 /// What is owed, and then the jobs.
@@ -134,6 +135,9 @@ async fn others(session: &Session, task: &mut WriteTask, options: &StoreOptions)
         }
         WriteTask::Prune(prune) => {
             prune.run_async(async |_| prune::step(session, options).await).await
+        }
+        WriteTask::Session(write) => {
+            write.run_async(async |asked| client_sessions::write(session, asked).await).await
         }
         WriteTask::Flush(flush) => flush.run(|_| Ok(())),
         WriteTask::CreateRun(_)

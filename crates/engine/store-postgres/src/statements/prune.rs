@@ -34,6 +34,11 @@ pub(crate) async fn step(session: &Session, options: &StoreOptions) -> Answer<bo
             now,
         ),
         (
+            "DELETE FROM client_sessions WHERE name IN \
+             (SELECT name FROM client_sessions WHERE expires <= $1 ORDER BY expires LIMIT $2)",
+            now,
+        ),
+        (
             "DELETE FROM results WHERE handle IN \
              (SELECT handle FROM results WHERE expires <= $1 ORDER BY expires LIMIT $2)",
             now,

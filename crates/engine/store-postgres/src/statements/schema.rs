@@ -9,7 +9,7 @@ use crate::error::SessionError;
 use crate::session::{Answer, Session};
 
 /// The forms of the tables, each as the change from the one before.
-const STEPS: &[&str] = &[include_str!("../schema/1.sql")];
+const STEPS: &[&str] = &[include_str!("../schema/1.sql"), include_str!("../schema/3.sql")];
 
 /// The lock of the one who writes: "crib" in ASCII.
 const LOCK: i64 = 0x6372_6962;

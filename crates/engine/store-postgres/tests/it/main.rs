@@ -10,6 +10,9 @@
 mod away;
 mod back_in_time;
 mod bounded;
+/// What every ledger does with sessions of clients.
+#[path = "../../../engine/tests/it/client_sessions.rs"]
+mod client_sessions;
 mod cluster;
 mod copied;
 mod cut;
@@ -63,7 +66,7 @@ mod unfit;
 use std::sync::Arc;
 
 use scratch::Scratch;
-use toolcrib_core::{Ledger, RunLedger, TicketBounds};
+use toolcrib_core::{Ledger, RunLedger, SessionLedger, TicketBounds};
 use toolcrib_engine::{Crib, CribBuilder};
 use toolcrib_store::{Store, StoreOptions};
 
@@ -78,6 +81,11 @@ fn ledger_within(tickets: TicketBounds) -> Arc<dyn Ledger> {
 
 /// A new store that has no runs.
 fn runs() -> Arc<dyn RunLedger> {
+    Arc::new(store_within(TicketBounds::default()))
+}
+
+/// A new store that has no sessions.
+fn client_sessions() -> Arc<dyn SessionLedger> {
     Arc::new(store_within(TicketBounds::default()))
 }
 

@@ -4,7 +4,7 @@ use rusqlite::Connection;
 use toolcrib_core::IdempotencyKey;
 
 use super::prune;
-use super::statements::{calls, history, keys, results, run_notes, runs, tickets};
+use super::statements::{calls, history, keys, results, run_notes, runs, sessions, tickets};
 use crate::options::StoreOptions;
 use crate::writes::task::WriteTask;
 use crate::writes::unwritten_end::UnwrittenEnd;
@@ -60,6 +60,7 @@ pub(super) fn execute(
         }
         WriteTask::Note(note) => note
             .run(|note| run_notes::write(connection, &note.run, &note.name, note.text.as_deref())),
+        WriteTask::Session(session) => session.run(|asked| sessions::write(connection, asked)),
         WriteTask::Prune(prune) => prune.run(|_| prune::step(connection, options)),
         WriteTask::Flush(flush) => flush.run(|_| Ok(())),
         #[cfg(test)]

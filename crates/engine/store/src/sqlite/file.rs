@@ -26,6 +26,7 @@ const STEPS: &[&str] = &[
     include_str!("../schema/9.sql"),
     include_str!("../schema/10.sql"),
     include_str!("../schema/11.sql"),
+    include_str!("../schema/12.sql"),
 ];
 
 /// Says that a file of SQLite is a store: "crib" in ASCII.

@@ -4,7 +4,7 @@ use rusqlite::{Connection, params};
 
 use crate::clock::WallTime;
 use crate::options::StoreOptions;
-use crate::sqlite::statements::{results, runs};
+use crate::sqlite::statements::{results, runs, sessions};
 
 /// Rows of one kind that one step looks at.
 const A_STEP: i64 = 500;
@@ -40,7 +40,8 @@ pub(crate) fn step(connection: &Connection, options: &StoreOptions) -> rusqlite:
         .execute(params![now, A_STEP])?;
     let contents = contents(connection, now)?;
     let runs = runs(connection, options, now)?;
-    Ok(calls + tickets + keys + results + contents + runs > 0)
+    let sessions = sessions::forget(connection, now, A_STEP)?;
+    Ok(calls + tickets + keys + results + contents + runs + sessions > 0)
 }
 
 fn calls(

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use toolcrib_core::{
     Caller, Content, Ending, IdempotencyKey, KeyState, OpenTickets, ParkedCall, ResultHandle,
-    RunSummary, StoredRun, TicketId, UncertainCall,
+    RunSummary, SessionRecord, StoredRun, TicketId, UncertainCall,
 };
 
 use super::read_pool::ReadPool;
-use super::statements::{calls, history, keys, results, run_notes, runs, tickets};
+use super::statements::{calls, history, keys, results, run_notes, runs, sessions, tickets};
 use crate::clock::WallTime;
 use crate::reads::{Reading, StoreReads};
 use crate::rows::calls::DuplicateQuery;
@@ -116,5 +116,13 @@ impl StoreReads for ReadPool {
 
     fn notes(&self, run: String) -> Reading<'_, Vec<(String, String)>> {
         Box::pin(self.read(move |file| run_notes::of(file, &run)))
+    }
+
+    fn session(&self, name: String) -> Reading<'_, Option<SessionRecord>> {
+        Box::pin(self.read(move |file| sessions::find(file, &name)))
+    }
+
+    fn ended_sessions(&self) -> Reading<'_, Vec<String>> {
+        Box::pin(self.read(sessions::ended))
     }
 }

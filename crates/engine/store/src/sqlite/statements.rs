@@ -8,4 +8,5 @@ pub(crate) mod results;
 mod run_items;
 pub(crate) mod run_notes;
 pub(crate) mod runs;
+pub(crate) mod sessions;
 pub(crate) mod tickets;

@@ -1,5 +1,7 @@
 //! What is asked of the rows of calls, keys, tickets and kept results.
 
+pub mod session_requests;
+
 use toolcrib_core::{
     Caller, Checkpoint, Ending, ParkedCall, ResultHandle, TicketError, TicketId, UncertainCall,
 };

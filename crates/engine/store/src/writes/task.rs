@@ -3,6 +3,7 @@
 use super::awaited::AwaitedWrite;
 use super::key_claim::KeyClaimTask;
 use super::read_calls::ReadCallTask;
+use super::requests::session_requests::WriteSession;
 use super::requests::{
     BindKeys, ClaimTicket, FindUnknown, FlushAll, JudgeCall, KeepResult, LeaveCheckpoint,
     ParkTicket, PlanCall, PruneStep, ResolveCall, TakeUpKey,
@@ -39,6 +40,7 @@ pub enum WriteTask {
     AdvanceRun(AwaitedWrite<AdvanceRun>),
     ForgetRun(AwaitedWrite<ForgetRun>),
     Note(AwaitedWrite<WriteNote>),
+    Session(AwaitedWrite<WriteSession>),
     Prune(AwaitedWrite<PruneStep>),
     Flush(AwaitedWrite<FlushAll>),
     #[cfg(test)]
@@ -68,6 +70,7 @@ impl WriteTask {
             Self::AdvanceRun(advance) => advance.answer(group),
             Self::ForgetRun(forget) => forget.answer(group),
             Self::Note(note) => note.answer(group),
+            Self::Session(session) => session.answer(group),
             Self::Prune(prune) => prune.answer(group),
             Self::Flush(flush) => flush.answer(group),
             #[cfg(test)]
@@ -101,6 +104,7 @@ parts! {
     AdvanceRun => AdvanceRun,
     ForgetRun => ForgetRun,
     WriteNote => Note,
+    WriteSession => Session,
     PruneStep => Prune,
     FlushAll => Flush,
 }

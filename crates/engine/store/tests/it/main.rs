@@ -7,6 +7,9 @@
     reason = "the lints' leave for tests does not reach the helpers of tests"
 )]
 
+/// What every ledger does with sessions of clients.
+#[path = "../../../engine/tests/it/client_sessions.rs"]
+mod client_sessions;
 mod faults;
 mod file;
 mod full;
@@ -39,7 +42,7 @@ mod tickets;
 use std::sync::Arc;
 
 use scratch::Scratch;
-use toolcrib_core::{Ledger, RunLedger, TicketBounds};
+use toolcrib_core::{Ledger, RunLedger, SessionLedger, TicketBounds};
 use toolcrib_engine::{Crib, CribBuilder};
 use toolcrib_store::{Store, StoreOptions};
 
@@ -59,6 +62,11 @@ fn ledger_within(tickets: TicketBounds) -> Arc<dyn Ledger> {
 
 /// A new store that has no runs.
 fn runs() -> Arc<dyn RunLedger> {
+    Arc::new(store_within(TicketBounds::default()))
+}
+
+/// A new store that has no sessions.
+fn client_sessions() -> Arc<dyn SessionLedger> {
     Arc::new(store_within(TicketBounds::default()))
 }
 

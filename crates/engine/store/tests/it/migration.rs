@@ -100,7 +100,7 @@ async fn a_file_of_the_first_form_goes_on_with_all_that_it_holds() {
     drop((crib, store));
     let raw = Connection::open(scratch.file()).unwrap();
     let form: i64 = raw.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
-    assert_eq!(form, 11);
+    assert_eq!(form, 12);
 }
 
 #[tokio::test]
@@ -129,7 +129,7 @@ async fn a_file_of_the_form_before_runs_keeps_what_it_has_and_takes_runs() {
     drop(store);
     let raw = Connection::open(scratch.file()).unwrap();
     let form: i64 = raw.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
-    assert_eq!(form, 11);
+    assert_eq!(form, 12);
 }
 
 #[tokio::test]

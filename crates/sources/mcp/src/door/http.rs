@@ -4,6 +4,7 @@ mod allowed_hosts;
 mod headers;
 mod messages;
 mod replies;
+mod sessions;
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -21,6 +22,7 @@ use toolcrib_core::{Caller, Discovery, Trace, TraceState};
 
 use super::session::McpSessionRegistry;
 use super::state::{McpRequestContext, McpServerState};
+use crate::door::methods::dispatch::hear_again;
 use crate::door::session::event_log::EventLog;
 use crate::door::session::token::{ResolvedSession, SessionTokens};
 use allowed_hosts::AllowedHosts;
@@ -68,8 +70,7 @@ struct HttpHandlerInner {
 struct HttpRequest {
     head: Parts,
     request_context: McpRequestContext,
-    /// Our name of its session.
-    session: Option<Arc<str>>,
+    session: Option<ResolvedSession>,
 }
 
 impl McpHttpHandler {
@@ -79,7 +80,7 @@ impl McpHttpHandler {
     ) -> Self {
         let settings = &server_state.settings;
         let hosts = AllowedHosts::new(&settings.hosts, &settings.origins);
-        let tokens = SessionTokens::fresh();
+        let tokens = SessionTokens::new(server_state.persistence.secret.as_ref());
         Self(Arc::new(HttpHandlerInner { server_state, sessions, tokens, hosts }))
     }
 
@@ -147,10 +148,9 @@ impl HttpHandlerInner {
         let Some(crib) = self.server_state.cribs.crib(profile.as_deref()) else {
             return Err((StatusCode::NOT_FOUND, "there is nothing here"));
         };
-        let session = self.unseal(headers, &caller, profile.as_ref())?;
+        let session = self.unseal(headers, &caller, profile.as_ref()).await?;
         let discovery = discovery(headers)?;
-        let (session, conversation) = session
-            .map_or((None, None), |session| (Some(session.session), Some(session.conversation)));
+        let conversation = session.as_ref().map(|session| Arc::clone(&session.conversation));
         let request_context = McpRequestContext {
             caller,
             profile,
@@ -168,14 +168,14 @@ impl HttpHandlerInner {
         let request = HttpRequest { head, request_context, session };
         match request.head.method {
             Method::POST => self.post(request, body).await,
-            Method::GET => self.get(&request),
-            Method::DELETE => self.delete(&request),
+            Method::GET => self.get(&request).await,
+            Method::DELETE => self.delete(&request).await,
             _ => Ok(not_allowed("GET, POST, DELETE")),
         }
     }
 
     /// A stream of an older client: of what belongs to no request, or the rest of one that broke.
-    fn get(&self, request: &HttpRequest) -> Result<Response, HttpRefusal> {
+    async fn get(&self, request: &HttpRequest) -> Result<Response, HttpRefusal> {
         let headers = &request.head.headers;
         if !headers::accepts(headers, EVENTS) {
             return Err((StatusCode::NOT_ACCEPTABLE, "a stream is text/event-stream: accept it"));
@@ -185,8 +185,8 @@ impl HttpHandlerInner {
             Ok(Era::Modern) => return Ok(not_allowed("POST")),
             Ok(Era::Older) => {}
         }
-        let name = request.session.as_deref().ok_or(SESSION_MISSING)?;
-        let session = self.sessions.find(name).ok_or(NO_SESSION)?;
+        let session = self.session_of(request).await?;
+        hear_again(&self.server_state, &request.request_context, &session.conversation);
         let Some(behind) = headers.get(LAST_EVENT) else {
             return Ok(ListeningStream::of(session, None));
         };
@@ -211,29 +211,16 @@ impl HttpHandlerInner {
         })
     }
 
-    fn delete(&self, request: &HttpRequest) -> Result<Response, HttpRefusal> {
+    async fn delete(&self, request: &HttpRequest) -> Result<Response, HttpRefusal> {
         match headers::era_without_message(&request.head.headers) {
             Err(error) => return Ok(failed(None, &error)),
             Ok(Era::Modern) => return Ok(not_allowed("POST")),
             Ok(Era::Older) => {}
         }
-        let name = request.session.as_deref().ok_or(SESSION_MISSING)?;
-        self.sessions.end(name);
+        let named = request.session.as_ref().ok_or(SESSION_MISSING)?;
+        self.sessions.end(named).await.map_err(sessions::refusal)?;
         // Some clients take "accepted" for a failure.
         Ok(replies::empty(StatusCode::NO_CONTENT))
-    }
-
-    /// The session of a request, which must be one that this caller began; somebody else's is not
-    /// there.
-    fn unseal(
-        &self,
-        headers: &HeaderMap,
-        caller: &Arc<Caller>,
-        profile: Option<&Arc<str>>,
-    ) -> Result<Option<ResolvedSession>, HttpRefusal> {
-        let Some(sealed) = headers.get(SESSION) else { return Ok(None) };
-        let sealed = sealed.to_str().map_err(|_| NO_SESSION)?;
-        self.tokens.open(sealed, caller, profile).map(Some).ok_or(NO_SESSION)
     }
 }
 

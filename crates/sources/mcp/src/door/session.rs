@@ -5,29 +5,32 @@
 
 pub(crate) mod conversation;
 pub(crate) mod event_log;
+mod greeting;
 pub(crate) mod kept_bytes;
 pub(crate) mod negotiation;
 pub(crate) mod open_requests;
 pub(crate) mod request;
+pub(crate) mod rows;
 pub(crate) mod streams;
 pub(crate) mod token;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use foldhash::fast::RandomState;
 use tokio::time::Instant;
 use toolcrib_core::Caller;
-use uuid::Uuid;
 
+use super::persistence::McpPersistence;
 use super::provider::McpObserver;
 use super::settings::McpServerSettings;
 use crate::door::client::subscriptions::ListChanges;
 use conversation::Conversation;
 use event_log::EventLog;
 use kept_bytes::KeptBytes;
+use rows::{SessionRow, SessionRows};
 use streams::SessionStreams;
 
 /// How often it is looked which of them are forgotten.
@@ -43,6 +46,9 @@ pub(crate) struct McpSessionRegistry {
     is_swept: AtomicBool,
     /// What is kept of their streams.
     kept: Arc<KeptBytes>,
+    /// Where they are written down for other processes.
+    rows: Option<SessionRows>,
+    most: usize,
     own: Weak<Self>,
 }
 
@@ -53,12 +59,18 @@ pub(crate) struct McpSession {
     /// Held by whoever tells its client of changed lists.
     pub(crate) changes: Arc<tokio::sync::Mutex<ListChanges>>,
     owner: Arc<Caller>,
-    began: Instant,
+    row: Option<SessionRow>,
+    began: SystemTime,
     used: Mutex<Instant>,
 }
 
 impl McpSessionRegistry {
-    pub(crate) fn new(observer: Arc<dyn McpObserver>, settings: &McpServerSettings) -> Arc<Self> {
+    pub(crate) fn new(
+        observer: Arc<dyn McpObserver>,
+        settings: &McpServerSettings,
+        persistence: &McpPersistence,
+    ) -> Arc<Self> {
+        let ledger = persistence.sessions.as_ref();
         Arc::new_cyclic(|own| Self {
             observer,
             life: settings.session_life,
@@ -66,6 +78,8 @@ impl McpSessionRegistry {
             all: Mutex::default(),
             is_swept: AtomicBool::new(false),
             kept: Arc::default(),
+            rows: ledger.map(|ledger| SessionRows::new(Arc::clone(ledger), settings)),
+            most: settings.most_sessions,
             own: own.clone(),
         })
     }
@@ -75,8 +89,14 @@ impl McpSessionRegistry {
     }
 
     /// One that has not begun.
-    pub(crate) fn create(&self, owner: Arc<Caller>, changes: ListChanges) -> Arc<McpSession> {
-        McpSession::new(owner, changes, Arc::clone(&self.kept))
+    pub(crate) fn create(
+        &self,
+        owner: Arc<Caller>,
+        changes: ListChanges,
+        row: SessionRow,
+    ) -> Arc<McpSession> {
+        let row = self.rows.is_some().then_some(row);
+        McpSession::new(owner, changes, Arc::clone(&self.kept), row)
     }
 
     /// How many are open.
@@ -89,13 +109,21 @@ impl McpSessionRegistry {
         self.all().values().filter(|session| session.owner.is(caller)).count()
     }
 
-    /// Takes in one that has begun, and names it.
-    pub(crate) fn begin(&self, session: Arc<McpSession>) -> Arc<str> {
-        // 122 random bits of the operating system.
-        let id: Arc<str> = Uuid::new_v4().to_string().into();
-        self.all().insert(Arc::clone(&id), session);
+    /// Takes in one that has begun; the one of that name, where another request took it in before.
+    /// `None`: there is no room for it.
+    fn take_in(&self, id: &Arc<str>, session: Arc<McpSession>) -> Option<Arc<McpSession>> {
+        let session = {
+            let mut all = self.all();
+            let has_room = all.len() < self.most;
+            match all.get(id) {
+                Some(known) => Arc::clone(known),
+                None if has_room => Arc::clone(all.entry(Arc::clone(id)).or_insert(session)),
+                None => return None,
+            }
+        };
+        session.is_used();
         self.look_after();
-        id
+        Some(session)
     }
 
     /// The session of that name, of which something is heard with this.
@@ -105,8 +133,8 @@ impl McpSessionRegistry {
         Some(session)
     }
 
-    /// Ends it, and its requests with it.
-    pub(crate) fn end(&self, id: &str) {
+    /// Ends it here, and its requests with it.
+    fn remove(&self, id: &str) {
         let over = self.all().remove(id);
         self.tell(over);
     }
@@ -121,7 +149,9 @@ impl McpSessionRegistry {
             loop {
                 tokio::time::sleep(LOOK).await;
                 let Some(sessions) = sessions.upgrade() else { return };
-                if sessions.forget() {
+                let is_over = sessions.forget();
+                sessions.look_at_rows();
+                if is_over {
                     return;
                 }
             }
@@ -137,11 +167,11 @@ impl McpSessionRegistry {
                 let idle = session.idle_since();
                 session.streams.forget();
                 idle.is_some_and(|since| since.elapsed() >= self.life)
-                    || (session.began.elapsed() >= self.longest
-                        && !session.conversation.open.are_open())
+                    || (session.age() >= self.longest && !session.conversation.open.are_open())
             };
             all.extract_if(|_, session| is_over(session)).map(|(_, session)| session).collect()
         };
+        self.leave(&over);
         self.tell(over);
         let mut all = self.all();
         let is_over = all.is_empty();
@@ -158,28 +188,43 @@ impl McpSessionRegistry {
         for session in over {
             session.conversation.over.cancel();
             if let Some(revision) = session.conversation.wanted() {
-                self.observer.session_ended(&revision, session.began.elapsed());
+                self.observer.session_ended(&revision, session.age());
             }
         }
     }
 }
 
 impl McpSession {
-    fn new(owner: Arc<Caller>, changes: ListChanges, kept: Arc<KeptBytes>) -> Arc<Self> {
+    fn new(
+        owner: Arc<Caller>,
+        changes: ListChanges,
+        kept: Arc<KeptBytes>,
+        row: Option<SessionRow>,
+    ) -> Arc<Self> {
         let unrelated = EventLog::of_session(kept);
-        let now = Instant::now();
+        let began = row.as_ref().map_or_else(SystemTime::now, |row| row.began);
         Arc::new(Self {
             conversation: Arc::new(Conversation::new(Arc::clone(&unrelated) as _)),
             streams: SessionStreams::new(unrelated),
             changes: Arc::new(tokio::sync::Mutex::new(changes)),
             owner,
-            began: now,
-            used: Mutex::new(now),
+            row,
+            began,
+            used: Mutex::new(Instant::now()),
         })
+    }
+
+    /// Since it began, in whichever process.
+    fn age(&self) -> Duration {
+        self.began.elapsed().unwrap_or_default()
     }
 
     pub(crate) fn is_used(&self) {
         *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    fn used(&self) -> Instant {
+        *self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// When something was heard of it last. `None`: a request of it has no answer, or its client
@@ -189,6 +234,6 @@ impl McpSession {
             self.is_used();
             return None;
         }
-        Some(*self.used.lock().unwrap_or_else(PoisonError::into_inner))
+        Some(self.used())
     }
 }

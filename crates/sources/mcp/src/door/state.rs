@@ -7,6 +7,7 @@ use serde_json::Value;
 use toolcrib_core::{Caller, Discovery, Plan, PlanRequest, ServerInfo, Trace, TraceState};
 use toolcrib_engine::Crib;
 
+use super::persistence::McpPersistence;
 use super::provider::{CribProvider, McpObserver};
 use super::settings::McpServerSettings;
 use super::tasks::TaskRegistry;
@@ -18,6 +19,7 @@ pub(super) struct McpServerState {
     pub(super) cribs: Arc<dyn CribProvider>,
     pub(super) observer: Arc<dyn McpObserver>,
     pub(super) settings: McpServerSettings,
+    pub(super) persistence: McpPersistence,
     pub(super) waiting: SuspendedCalls,
     pub(super) awaited: PendingApprovals,
     pub(super) tasks: TaskRegistry,

@@ -16,3 +16,9 @@ pub(crate) fn level(name: &str) -> Option<LogLevel> {
         _ => return None,
     })
 }
+
+/// Its name there.
+pub(crate) fn named(level: LogLevel) -> String {
+    let name = serde_json::to_value(level).ok();
+    name.as_ref().and_then(serde_json::Value::as_str).unwrap_or_default().to_owned()
+}

@@ -12,7 +12,7 @@ use toolcrib_config::effects::told_of_undeclared;
 use toolcrib_config::{Environment, LiveConfig, kept_out, set_aside};
 use toolcrib_engine::Crib;
 use toolcrib_engine::toolsets::ToolsetSplits;
-use toolcrib_mcp::{McpServerSettings, wait_for_programs};
+use toolcrib_mcp::{McpPersistence, McpServerSettings, wait_for_programs};
 use toolcrib_store::Store;
 
 use super::serve::{means, open_file};
@@ -78,7 +78,7 @@ pub(crate) fn mcp(
         let request = file.checked.bounds.json();
         let settings =
             McpServerSettings { request, traced, decides, ..McpServerSettings::default() };
-        let door = http::mcp::server(&live, &telemetry, settings);
+        let door = http::mcp::server(&live, &telemetry, settings, McpPersistence::default());
         let sent = CancellationToken::new();
         let sending = export::export(Arc::clone(&telemetry), None, sent.clone());
         let sending = tokio::spawn(sending);

@@ -83,6 +83,7 @@ impl ControlListener {
             freezes,
             bounds: checked.bounds.clone(),
             store,
+            cluster: None,
             telemetry,
             pins,
             a2a: A2aServerSettings::default(),

@@ -4,17 +4,38 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use rmcp::model::{ErrorCode, ErrorData};
+use serde_json::json;
 use tokio::task::AbortHandle;
+use tokio::time::timeout;
 use uuid::Uuid;
 
 use super::running::{CallIdentity, RunningMcpCall};
+use crate::door::persistence::McpHomes;
+
+/// How long it is asked whether a process lives.
+const ASKING: Duration = Duration::from_secs(3);
+
+/// Letters and digits of the longest name of a process.
+const LONGEST_HOME: usize = 64;
 
 pub(crate) struct SuspendedCalls {
     calls: Arc<Mutex<HashMap<String, SuspendedCall>>>,
     most: usize,
     patience: Duration,
-    /// Stands in every name that we give: those of another process are told apart by it.
-    process: String,
+    /// The name of this process stands in every name that we give.
+    homes: Arc<dyn McpHomes>,
+    home: String,
+}
+
+/// Where a call is whose client comes back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SuspendedCallPlace {
+    Here,
+    /// In a process that lives, or of which nobody knows now whether it does.
+    Elsewhere,
+    /// It was cut off with its process.
+    CutOff,
 }
 
 struct SuspendedCall {
@@ -24,9 +45,9 @@ struct SuspendedCall {
 }
 
 impl SuspendedCalls {
-    pub(crate) fn new(most: usize, patience: Duration) -> Self {
-        let process = Uuid::new_v4().simple().to_string();
-        Self { calls: Arc::default(), most, patience, process }
+    pub(crate) fn new(most: usize, patience: Duration, homes: Arc<dyn McpHomes>) -> Self {
+        let home = homes.own();
+        Self { calls: Arc::default(), most, patience, homes, home }
     }
 
     /// Keeps a call, and gives the name under which its client may take it up again, once.
@@ -43,7 +64,7 @@ impl SuspendedCalls {
             return Err(Box::new(running));
         }
         // 122 random bits of the operating system.
-        let name = format!("w_{}_{}", self.process, Uuid::new_v4().simple());
+        let name = format!("w_{}_{}", self.home, Uuid::new_v4().simple());
         let (weak, own, patience) = (Arc::downgrade(&self.calls), name.clone(), self.patience);
         let clock = tokio::spawn(async move {
             tokio::time::sleep(patience).await;
@@ -54,14 +75,21 @@ impl SuspendedCalls {
         Ok(name)
     }
 
-    /// Whether a process before gave that name: its call was cut off with it.
-    pub(crate) fn was_cut_off(&self, name: &str) -> bool {
+    /// Where the call of that name is. A name that we never give is of no call here.
+    pub(crate) async fn place(&self, name: &str) -> SuspendedCallPlace {
         let parts = name.strip_prefix("w_").and_then(|parts| parts.split_once('_'));
-        parts.is_some_and(|(process, own)| {
-            process != self.process
-                && Uuid::parse_str(process).is_ok()
-                && Uuid::parse_str(own).is_ok()
-        })
+        let Some((home, own)) = parts else { return SuspendedCallPlace::Here };
+        let is_home = home.len() <= LONGEST_HOME
+            && !home.is_empty()
+            && home.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        if home == self.home || !is_home || Uuid::parse_str(own).is_err() {
+            return SuspendedCallPlace::Here;
+        }
+        // Only of a home that is known to be gone nothing can run any more.
+        match timeout(ASKING, self.homes.is_alive(home)).await {
+            Ok(Ok(false)) => SuspendedCallPlace::CutOff,
+            Ok(Ok(true) | Err(_)) | Err(_) => SuspendedCallPlace::Elsewhere,
+        }
     }
 
     /// The call of that name, if it is this client's and the same call.
@@ -74,6 +102,17 @@ impl SuspendedCalls {
         clock.abort();
         Some(running)
     }
+}
+
+/// The code of what another process must be asked for.
+pub(crate) const ELSEWHERE: ErrorCode = ErrorCode(-32_050);
+
+/// One answer for a call that runs on in another process: as it is not known here, whose it is is
+/// not known either.
+pub(crate) fn elsewhere() -> ErrorData {
+    let told = "this call goes on in another process of this server, and is not to be had here: \
+                send the same request again";
+    ErrorData::new(ELSEWHERE, told, Some(json!({ "retryAfterMs": 1_000 })))
 }
 
 fn locked(

@@ -21,6 +21,7 @@ use super::result::refusal;
 use super::running::{
     CallIdentity, CallLifetime, McpCallEnd, McpCallStep, RunningMcpCall, request,
 };
+use super::suspended_calls::{SuspendedCallPlace, elsewhere};
 use super::tool_plan::{check_mirrored_headers, plan_for};
 use crate::door::client::channel::ClientChannel;
 use crate::door::state::{McpRequestContext, McpServerState};
@@ -191,10 +192,14 @@ impl ToolCallHandler {
             let ticket = TicketId::claimed(ticket);
             return self.decided(ticket, answers.get(approval::KEY)).await;
         }
-        if self.server_state.waiting.was_cut_off(state) {
+        match self.server_state.waiting.place(state).await {
+            SuspendedCallPlace::Here => {}
+            SuspendedCallPlace::Elsewhere => return Err(elsewhere()),
             // What it was asked is gone with the call, which may have taken effect: what reads is
             // made anew, and about anything else the person is asked.
-            return self.follow(self.begin(arguments, true)?).await;
+            SuspendedCallPlace::CutOff => {
+                return self.follow(self.begin(arguments, true)?).await;
+            }
         }
         let taken = self.server_state.waiting.take(state, &self.identity);
         let mut running = taken.ok_or_else(stale)?;

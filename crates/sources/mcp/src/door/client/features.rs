@@ -45,6 +45,24 @@ impl ClientFeatures {
         self.answers.contains(&question)
     }
 
+    /// Of its capabilities those that are made use of here.
+    pub(crate) fn capabilities(&self) -> Value {
+        let mut capabilities = serde_json::Map::new();
+        for answer in &self.answers {
+            let (capability, mode) = match answer {
+                QuestionKind::Form => ("elicitation", Some("form")),
+                QuestionKind::Address => ("elicitation", Some("url")),
+                QuestionKind::Sample => ("sampling", None),
+                QuestionKind::Roots => ("roots", None),
+            };
+            let said = capabilities.entry(capability).or_insert_with(|| serde_json::json!({}));
+            if let (Value::Object(modes), Some(mode)) = (said, mode) {
+                modes.insert(mode.to_owned(), serde_json::json!({}));
+            }
+        }
+        Value::Object(capabilities)
+    }
+
     /// Whether it may say several things at once, as 2025-03-26 has it and no other revision.
     pub(crate) fn has_batches(&self) -> bool {
         self.kinds.audio && !self.kinds.links

@@ -2,6 +2,7 @@
 //! session of an older client that asked for lines. One of 2026-07-28 asks for those of its own
 //! requests alone.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -21,6 +22,8 @@ const LOOK: Duration = Duration::from_secs(1);
 pub(crate) struct LogForwarder {
     lowest: Arc<Mutex<LogLevel>>,
     task: OnceLock<AbortHandle>,
+    /// It heard lines of no call in another process.
+    was_begun: AtomicBool,
 }
 
 /// Where lines of no call go, and whether anybody listens there: they are not kept for who does
@@ -31,7 +34,11 @@ pub(crate) trait LogListener: Outbound {
 
 impl Default for LogForwarder {
     fn default() -> Self {
-        Self { lowest: Arc::new(Mutex::new(LogLevel::Info)), task: OnceLock::new() }
+        Self {
+            lowest: Arc::new(Mutex::new(LogLevel::Info)),
+            task: OnceLock::new(),
+            was_begun: AtomicBool::new(false),
+        }
     }
 }
 
@@ -42,6 +49,22 @@ impl LogForwarder {
 
     pub(crate) fn set(&self, lowest: LogLevel) {
         *self.lowest.lock().unwrap_or_else(PoisonError::into_inner) = lowest;
+    }
+
+    /// Goes on as it was in another process.
+    pub(crate) fn restore(&self, lowest: LogLevel, was_begun: bool) {
+        self.set(lowest);
+        self.was_begun.store(was_begun, Ordering::Release);
+    }
+
+    /// Whether lines of no call are told, or were in another process.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.task.get().is_some() || self.was_begun.load(Ordering::Acquire)
+    }
+
+    /// Whether they were there, and are not here yet.
+    pub(crate) fn waits(&self) -> bool {
+        self.task.get().is_none() && self.was_begun.load(Ordering::Acquire)
     }
 
     /// From now on lines of no call are told as well.

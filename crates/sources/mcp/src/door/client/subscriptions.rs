@@ -39,6 +39,15 @@ impl NotifiedList {
         }
     }
 
+    /// The capability of a server that has such a list.
+    fn capability(self) -> &'static str {
+        match self {
+            Self::Tools => "tools",
+            Self::Offers(ResourceKind::Prompt) => "prompts",
+            Self::Offers(_) => "resources",
+        }
+    }
+
     /// The field of a wish for its changes, in 2026-07-28.
     fn field(self) -> &'static str {
         match self {
@@ -106,6 +115,23 @@ impl ListChanges {
         Self { cribs: Arc::clone(cribs), request_context: request_context.clone(), waiting }
     }
 
+    /// The same for one that another process told before: nobody knows what it had not told yet, so
+    /// that each list counts as changed.
+    pub(crate) fn resume(
+        cribs: &Arc<dyn CribProvider>,
+        request_context: &McpRequestContext,
+    ) -> Self {
+        let sole = request_context.sole();
+        let has = |list: &NotifiedList| {
+            sole.as_ref().is_none_or(|sole| sole.capabilities.contains_key(list.capability()))
+        };
+        let waiting = LISTS.iter().filter(|list| has(list)).map(|list| ready(*list).boxed());
+        let others = LISTS.iter().filter(|list| !has(list));
+        let others = others.map(|list| told(&**cribs, request_context, *list));
+        let waiting = waiting.chain(others).collect();
+        Self { cribs: Arc::clone(cribs), request_context: request_context.clone(), waiting }
+    }
+
     /// The notification of the next change. Dropping it loses none.
     pub(crate) async fn next(&mut self) -> Vec<u8> {
         match self.waiting.next().await {
@@ -118,12 +144,13 @@ impl ListChanges {
     }
 }
 
-/// What the session of an older client follows.
+/// What the session of an older client follows. Without a task: what it followed in another process,
+/// and nobody listens yet.
 #[derive(Default)]
-pub(crate) struct SessionSubscriptions(Mutex<HashMap<String, AbortHandle>>);
+pub(crate) struct SessionSubscriptions(Mutex<HashMap<String, Option<AbortHandle>>>);
 
 impl SessionSubscriptions {
-    fn all(&self) -> MutexGuard<'_, HashMap<String, AbortHandle>> {
+    fn all(&self) -> MutexGuard<'_, HashMap<String, Option<AbortHandle>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -133,12 +160,17 @@ impl SessionSubscriptions {
         uri: String,
         out: Arc<dyn Outbound>,
     ) -> Result<(), ErrorData> {
-        if self.all().len() >= MOST {
-            let told = format!("this client follows {MOST} resources already: end one first");
-            return Err(ErrorData::invalid_request(told, None));
-        }
-        if self.all().contains_key(&uri) {
-            return Ok(());
+        let (known, count) = {
+            let all = self.all();
+            (all.get(&uri).map(Option::is_some), all.len())
+        };
+        match known {
+            Some(true) => return Ok(()),
+            None if count >= MOST => {
+                let told = format!("this client follows {MOST} resources already: end one first");
+                return Err(ErrorData::invalid_request(told, None));
+            }
+            Some(false) | None => {}
         }
         let mut following = follow(request_context, uri.clone()).await?;
         let task = tokio::spawn(async move {
@@ -150,22 +182,38 @@ impl SessionSubscriptions {
                 }
             }
         });
-        if let Some(before) = self.all().insert(uri, task.abort_handle()) {
+        if let Some(Some(before)) = self.all().insert(uri, Some(task.abort_handle())) {
             before.abort();
         }
         Ok(())
     }
 
     pub(crate) fn end(&self, uri: &str) {
-        if let Some(task) = self.all().remove(uri) {
+        if let Some(Some(task)) = self.all().remove(uri) {
             task.abort();
         }
+    }
+
+    /// What it follows, or followed in another process.
+    pub(crate) fn uris(&self) -> Vec<String> {
+        self.all().keys().cloned().collect()
+    }
+
+    /// What it followed in another process.
+    pub(crate) fn restore(&self, uris: Vec<String>) {
+        self.all().extend(uris.into_iter().take(MOST).map(|uri| (uri, None)));
+    }
+
+    /// Of these what is not followed here yet.
+    pub(crate) fn waiting(&self) -> Vec<String> {
+        let all = self.all();
+        all.iter().filter(|(_, task)| task.is_none()).map(|(uri, _)| uri.clone()).collect()
     }
 }
 
 impl Drop for SessionSubscriptions {
     fn drop(&mut self) {
-        self.all().values().for_each(AbortHandle::abort);
+        self.all().values().flatten().for_each(AbortHandle::abort);
     }
 }
 

@@ -14,14 +14,14 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
-use toolcrib_core::{BoxFuture, Caller};
+use toolcrib_core::BoxFuture;
 
 use super::headers::{self, EVENTS, Era, JSON};
 use super::replies::{
     AnswerEvents, AnswerStream, HttpRefusal, empty, event, events, failed, json, refused,
     request_events, status,
 };
-use super::{HttpHandlerInner, HttpRequest, NO_SESSION, SESSION, SESSION_MISSING};
+use super::{HttpHandlerInner, HttpRequest, NO_SESSION, SESSION, SESSION_MISSING, sessions};
 use crate::door::client::channel::{ClientChannel, progress_token};
 use crate::door::client::outbound::Outbound;
 use crate::door::client::subscriptions::ListChanges;
@@ -30,6 +30,7 @@ use crate::door::session::McpSession;
 use crate::door::session::event_log::EventLog;
 use crate::door::session::negotiation::who_asks;
 use crate::door::session::request::ConversationRequest;
+use crate::door::session::rows::SessionRow;
 use crate::door::state::McpRequestContext;
 use crate::protocol::rpc::{self, INVALID_REQUEST, PARSE_ERROR, RpcMessage, RpcRequest};
 
@@ -99,18 +100,18 @@ impl HttpHandlerInner {
         request: HttpRequest,
         message: RpcMessage,
     ) -> Result<Response, HttpRefusal> {
-        let HttpRequest { request_context, session, .. } = request;
-        let Some(name) = session else {
+        if request.session.is_none() {
             return match message {
                 RpcMessage::Request(asked) if asked.method == "initialize" => {
-                    self.begin(request_context, asked).await
+                    self.begin(request.request_context, asked).await
                 }
                 RpcMessage::Request(_) | RpcMessage::Notification(_) | RpcMessage::Response(_) => {
                     Err(SESSION_MISSING)
                 }
             };
-        };
-        let session = self.sessions.find(&name).ok_or(NO_SESSION)?;
+        }
+        let session = self.session_of(&request).await?;
+        let request_context = request.request_context;
         match message {
             RpcMessage::Request(asked) => {
                 Ok(self.of_session(request_context, &session, asked).await)
@@ -136,31 +137,19 @@ impl HttpHandlerInner {
         let (caller, profile) =
             (Arc::clone(&request_context.caller), request_context.profile.clone());
         let changes = ListChanges::begin(&self.server_state.cribs, &request_context);
-        let session = self.sessions.create(Arc::clone(&caller), changes);
+        let (named, sealed) = self.tokens.begin(&caller, profile.as_deref());
+        let row = SessionRow::new(&named, profile);
+        let session = self.sessions.create(caller, changes, row);
         let mut response = self.of_session(request_context, &session, asked).await;
         if session.conversation.wanted().is_none() {
             *response.status_mut() = StatusCode::BAD_REQUEST;
             return Ok(response);
         }
-        let name = self.sessions.begin(session);
-        let sealed = self.tokens.put(&name, &caller, profile.as_deref());
+        self.sessions.begin(&named, session).await.map_err(sessions::refusal)?;
         let sealed = HeaderValue::from_str(&sealed);
         let sealed = sealed.map_err(|_| (StatusCode::INTERNAL_SERVER_ERROR, "no session"))?;
         response.headers_mut().insert(SESSION, sealed);
         Ok(response)
-    }
-
-    fn room_for_one_more(&self, caller: &Caller) -> Result<(), HttpRefusal> {
-        let settings = &self.server_state.settings;
-        if self.sessions.count() >= settings.most_sessions {
-            let told = "too many sessions are open: try again later";
-            return Err((StatusCode::SERVICE_UNAVAILABLE, told));
-        }
-        if self.sessions.of(caller) >= settings.sessions_per_caller {
-            let told = "this caller has as many sessions open as one may have: end one of them";
-            return Err((StatusCode::TOO_MANY_REQUESTS, told));
-        }
-        Ok(())
     }
 
     /// Answers a request of a session. Its connection may break: it goes on.
@@ -278,9 +267,10 @@ impl HttpHandlerInner {
         request: HttpRequest,
         messages: Vec<Value>,
     ) -> Result<Response, HttpRefusal> {
-        let session = request.session.as_deref().and_then(|name| self.sessions.find(name));
-        if !session.is_some_and(|session| session.conversation.has_batches()) {
-            return Err((StatusCode::BAD_REQUEST, NO_MESSAGE));
+        let no_message = (StatusCode::BAD_REQUEST, NO_MESSAGE);
+        request.session.as_ref().ok_or(no_message)?;
+        if !self.session_of(&request).await?.conversation.has_batches() {
+            return Err(no_message);
         }
         if messages.is_empty() || messages.len() > MOST_AT_ONCE {
             return Err((StatusCode::BAD_REQUEST, "a batch has 1 to 100 messages"));

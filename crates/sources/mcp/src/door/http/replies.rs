@@ -15,6 +15,7 @@ use tokio::time::{sleep, timeout};
 use toolcrib_core::BoxFuture;
 
 use super::headers::{EVENTS, JSON};
+use crate::door::call::suspended_calls::ELSEWHERE;
 use crate::door::client::outbound::{Outbound, OutboundKind};
 use crate::door::client::subscriptions::ListChanges;
 use crate::door::session::McpSession;
@@ -36,16 +37,15 @@ pub(super) fn json(status: StatusCode, message: Vec<u8>) -> Response {
     let mut response = Response::new(Body::from(message));
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
+    if matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {
+        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+    }
     response
 }
 
 /// A refusal in the shape of the protocol.
 pub(super) fn refused((status, told): HttpRefusal) -> Response {
-    let mut response = json(status, rpc::refusal(None, INVALID_REQUEST, told));
-    if matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {
-        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
-    }
-    response
+    json(status, rpc::refusal(None, INVALID_REQUEST, told))
 }
 
 /// The answer to a request that was well formed, of 2026-07-28.
@@ -60,6 +60,7 @@ pub(super) fn status(error: &ErrorData) -> StatusCode {
         | ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY
         | ErrorCode::HEADER_MISMATCH => StatusCode::BAD_REQUEST,
         ErrorCode::METHOD_NOT_FOUND => StatusCode::NOT_FOUND,
+        ELSEWHERE => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::OK,
     }
 }

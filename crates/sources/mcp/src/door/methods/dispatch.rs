@@ -15,11 +15,12 @@ use crate::door::call::idempotency;
 use crate::door::call::tool_call::{self, ToolCallMetadata, traced};
 use crate::door::client::channel::ClientChannel;
 use crate::door::client::features::ClientFeatures;
+use crate::door::client::outbound::Outbound;
 use crate::door::client::subscriptions::{self, SUBSCRIPTION, SubscriptionFilter};
 use crate::door::session::conversation::Conversation;
 use crate::door::state::{McpRequestContext, McpServerState};
 use crate::door::tasks;
-use crate::protocol::levels::level;
+use crate::protocol::levels::{level, named};
 use crate::protocol::methods::is_defined;
 use crate::protocol::revisions::agreed;
 use crate::protocol::rpc::RpcNotification;
@@ -218,21 +219,13 @@ impl MethodRequest {
     }
 
     async fn set_level(self, method: &str, params: Map<String, Value>) -> MethodAnswer {
-        let named = params.get("level").and_then(Value::as_str);
-        let (Some(named), Some(conversation)) = (named, &self.conversation) else {
+        let lowest = params.get("level").and_then(Value::as_str).and_then(level);
+        let (Some(lowest), Some(conversation)) = (lowest, &self.conversation) else {
             return Err(misfit(method));
         };
-        let lowest = level(named).ok_or_else(|| misfit(method))?;
         conversation.logs.set(lowest);
-        let Self { server_state, request_context, .. } = &self;
-        if request_context.sole().is_some() {
-            let level = Map::from_iter([("level".to_owned(), json!(named))]);
-            // A server without levels loses nothing: lines are sorted out here as well.
-            if pass_on(request_context, ResourceOperation::Level, level).await {
-                let listener = Arc::clone(&conversation.unrelated);
-                conversation.logs.begin(server_state, request_context.clone(), listener);
-            }
-        }
+        hear_lines(&self.server_state, &self.request_context, conversation).await;
+        conversation.changes();
         Ok(MethodResult::empty())
     }
 
@@ -245,8 +238,58 @@ impl MethodRequest {
             let out = Arc::clone(&conversation.unrelated);
             conversation.followed.begin(self.request_context, uri, out).await?;
         }
+        conversation.changes();
         Ok(MethodResult::empty())
     }
+}
+
+/// Has the only server behind this door tell lines of no call, at the level that is set.
+async fn hear_lines(
+    server_state: &Arc<McpServerState>,
+    request_context: &McpRequestContext,
+    conversation: &Conversation,
+) {
+    if request_context.sole().is_none() {
+        return;
+    }
+    let level = json!(named(conversation.logs.lowest()));
+    let level = Map::from_iter([("level".to_owned(), level)]);
+    // A server without levels loses nothing: lines are sorted out here as well.
+    if pass_on(request_context, ResourceOperation::Level, level).await {
+        let listener = Arc::clone(&conversation.unrelated);
+        conversation.logs.begin(server_state, request_context.clone(), listener);
+    }
+}
+
+/// Has a client that begins to listen here hear what it heard in another process: it knows nothing
+/// of processes, and will not ask for it again.
+pub(crate) fn hear_again(
+    server_state: &Arc<McpServerState>,
+    request_context: &McpRequestContext,
+    conversation: &Arc<Conversation>,
+) {
+    let waiting = conversation.followed.waiting();
+    if waiting.is_empty() && !conversation.logs.waits() {
+        return;
+    }
+    let (server_state, request_context) = (Arc::clone(server_state), request_context.clone());
+    let conversation = Arc::clone(conversation);
+    tokio::spawn(async move {
+        let hearing = async {
+            if conversation.logs.waits() {
+                hear_lines(&server_state, &request_context, &conversation).await;
+            }
+            for uri in waiting {
+                let out = Arc::clone(&conversation.unrelated) as Arc<dyn Outbound>;
+                // What cannot be followed now is, once its client listens anew.
+                let _ = conversation.followed.begin(request_context.clone(), uri, out).await;
+            }
+        };
+        tokio::select! {
+            () = conversation.over.cancelled() => {}
+            () = hearing => {}
+        }
+    });
 }
 
 /// Of an extension that this door has not, whoever is behind it.

@@ -16,6 +16,7 @@ use crate::door::call::report::error_data;
 use crate::door::call::running::{
     CallIdentity, CallLifetime, McpCallEnd, McpCallStep, RunningMcpCall,
 };
+use crate::door::call::suspended_calls::{SuspendedCallPlace, elsewhere};
 use crate::door::call::tool_call::stale;
 use crate::door::client::channel::ClientChannel;
 use crate::door::client::features::ClientFeatures;
@@ -53,6 +54,9 @@ impl<'a> ResourceRequestHandler<'a> {
         let running = match state.filter(|_| self.channel.client.is_modern) {
             None => self.begin(),
             Some(state) => {
+                if self.server_state.waiting.place(&state).await == SuspendedCallPlace::Elsewhere {
+                    return Err(elsewhere());
+                }
                 let taken = self.server_state.waiting.take(&state, &self.identity);
                 let mut running = taken.ok_or_else(stale)?;
                 if !running.answer(answers) {

@@ -1,10 +1,12 @@
 //! What is kept of a client between its requests: of an older one, and of one at a pipe.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+use super::greeting::WrittenGreeting;
 use super::open_requests::OpenRequests;
 use crate::door::client::features::ClientFeatures;
 use crate::door::client::logs::{LogForwarder, LogListener};
@@ -27,6 +29,8 @@ pub(crate) struct Conversation {
     pub(crate) over: CancellationToken,
     /// For notifications that are passed on.
     pub(crate) notices: Arc<Semaphore>,
+    /// Whether there is more to know of its client than was written down.
+    has_changed: AtomicBool,
 }
 
 struct Greeting {
@@ -47,6 +51,7 @@ impl Conversation {
             unrelated,
             over: CancellationToken::new(),
             notices: Arc::new(Semaphore::new(MOST_NOTICES)),
+            has_changed: AtomicBool::new(false),
         }
     }
 
@@ -58,6 +63,33 @@ impl Conversation {
         // A revision is a date; what is longer is none, and is not kept.
         let wanted = wanted.chars().take(32).collect::<String>().into();
         *self.greeting() = Some(Greeting { revision, wanted, features });
+    }
+
+    /// From now on another process has to know more of its client.
+    pub(crate) fn changes(&self) {
+        self.has_changed.store(true, Ordering::Release);
+    }
+
+    /// Whether that is so since it was asked last.
+    pub(super) fn has_changed(&self) -> bool {
+        self.has_changed.swap(false, Ordering::AcqRel)
+    }
+
+    /// What another process has to know of its client; `None`: it has not greeted.
+    pub(super) fn written(&self) -> Option<String> {
+        let written = {
+            let greeting = self.greeting();
+            let Greeting { wanted, features, .. } = greeting.as_ref()?;
+            WrittenGreeting::of(wanted, features, &self.logs)
+        };
+        Some(written.text(self.followed.uris()))
+    }
+
+    /// Goes on with what another process wrote.
+    pub(super) fn restore(&self, written: WrittenGreeting) {
+        self.greets(written.revision(), &written.protocol_version, written.features());
+        self.logs.restore(written.lowest(), written.hears_lines);
+        self.followed.restore(written.followed);
     }
 
     /// The revision that its client asked for; `None`: it has not greeted.

@@ -22,6 +22,7 @@ mod plain;
 mod python;
 mod raw;
 mod relayed;
+mod replicas;
 mod resumed;
 mod sessions;
 #[path = "../../../examples/conformance_server/shelves.rs"]

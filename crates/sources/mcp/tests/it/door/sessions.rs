@@ -72,6 +72,27 @@ impl Ear {
         ear
     }
 
+    async fn read(&mut self) {
+        let mut bytes = [0; 4096];
+        let count = self.0.read(&mut bytes).await.unwrap();
+        assert!(count > 0, "the stream ended behind {}", self.1);
+        self.1.push_str(&String::from_utf8_lossy(&bytes[..count]));
+    }
+
+    /// The next message that has this in it, and forgets all before.
+    pub(super) async fn hear_message(&mut self, text: &str) -> Value {
+        loop {
+            self.hear("data: ").await;
+            while !self.1.contains('\n') {
+                self.read().await;
+            }
+            let line = self.1.lines().next().unwrap_or_default();
+            if line.contains(text) {
+                return serde_json::from_str(line).unwrap();
+            }
+        }
+    }
+
     /// Waits until it has heard this, and forgets all before.
     pub(super) async fn hear(&mut self, text: &str) {
         let heard = async {
@@ -80,10 +101,7 @@ impl Ear {
                     self.1.drain(..at + text.len());
                     return;
                 }
-                let mut bytes = [0; 4096];
-                let count = self.0.read(&mut bytes).await.unwrap();
-                assert!(count > 0, "the stream ended without {text}");
-                self.1.push_str(&String::from_utf8_lossy(&bytes[..count]));
+                self.read().await;
             }
         };
         timeout(Duration::from_secs(20), heard)

@@ -1,0 +1,39 @@
+//! What is asked of the rows of sessions of clients.
+
+use std::time::Duration;
+
+use toolcrib_core::SessionRecord;
+
+use crate::writes::awaited::WriteRequest;
+
+/// Answers whether a session is there, or was.
+pub enum WriteSession {
+    /// Writes one down, unless its caller has so many already.
+    Put {
+        session: SessionRecord,
+        life: Duration,
+        most: usize,
+    },
+    /// Has them live so long from now on.
+    Keep {
+        names: Vec<String>,
+        life: Duration,
+    },
+    /// Has those be over that have no more than this left.
+    Leave {
+        names: Vec<String>,
+        left: Duration,
+    },
+    /// Writes what is known of a client by now.
+    Greet {
+        name: String,
+        greeting: String,
+    },
+    End {
+        name: String,
+    },
+}
+
+impl WriteRequest for WriteSession {
+    type Answer = bool;
+}
