@@ -33,7 +33,7 @@ pub(crate) struct McpTable {
     pub(crate) share: Option<ShareWord>,
     /// How a server is spoken to that knows both ways: with the handshake that revisions up to
     /// `2025-11-25` have, or as `2026-07-28` has it. If not set, as its caller speaks: a program is
-    /// started once more for that.
+    /// started once more for that. Over HTTP the handshake is for clients that can be asked.
     pub(crate) revision: Option<RevisionWord>,
     /// How long start, connection and handshake may take. `30s` if not set.
     pub(crate) connect_timeout: Option<PauseText>,

@@ -20,7 +20,7 @@ pub struct McpSourceSettings {
     pub share: ConnectionScope,
     /// The way to speak to a server that may have both; `None`: as its caller speaks, each in a
     /// program or over a connection of its own, and a program in the older one for whoever is no
-    /// client.
+    /// client. Over HTTP the older one is for clients that can be asked something.
     pub revision: Option<McpEra>,
     pub timeouts: McpTimeouts,
     pub bounds: McpBounds,

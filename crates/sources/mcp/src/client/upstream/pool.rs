@@ -10,7 +10,7 @@ use tokio::runtime::Handle;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use toolcrib_child::StderrTail;
-use toolcrib_core::{CallContext, JsonFields, QuestionTiming, SourceId};
+use toolcrib_core::{CallContext, JsonFields, QuestionKind, QuestionTiming, SourceId};
 
 use super::{Upstream, UpstreamRole};
 use crate::client::connection::connector::ServerConnector;
@@ -167,10 +167,12 @@ impl UpstreamPool {
 
     /// The way to be asked in that a server of 2026-07-28 may have too.
     fn older_for(&self, context: &CallContext) -> Option<&Arc<ServerConnector>> {
-        // Its handlers may know no other way than to ask while they run.
+        // Its handlers may know no other way than to ask while they run. It costs twice as much, so
+        // that it is for who can be asked: a form that waits under a ticket is put to somebody else.
         let is_older = context.question_timing() == Some(QuestionTiming::DuringCall);
-        let can_answer = is_older && !context.answers().is_empty();
-        let older = self.older.as_ref().filter(|_| can_answer)?;
+        let of_ticket = |question| context.asks_by_ticket() && question == QuestionKind::Form;
+        let can_answer = || context.answers().iter().any(|question| !of_ticket(*question));
+        let older = self.older.as_ref().filter(|_| is_older && can_answer())?;
         self.listing.current().filter(|live| live.facts.is_modern).map(|_| older)
     }
 
