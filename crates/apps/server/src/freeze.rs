@@ -21,6 +21,10 @@ use crate::config::overlays::now;
 const AGE: u64 = 250;
 /// Freezes that are held in memory.
 const MOST_HELD: usize = 50;
+/// Of these, those that are kept for whoever may freeze the calls of all.
+const HELD_BACK: usize = 10;
+/// Freezes of the calls of one tenant.
+const HELD_OF_TENANT: usize = 10;
 /// Their numbers begin here: the file has smaller ones, and the page can still count them.
 const FIRST_HELD: u64 = 1 << 48;
 
@@ -119,7 +123,12 @@ impl FreezeGuard {
     /// Has a freeze hold that could not be written down. `None`: too many are held.
     pub(crate) fn hold(&self, row: FreezeRow, by: Arc<Caller>) -> Option<FreezeRow> {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        if known.held.len() >= MOST_HELD {
+        let theirs = known.held.iter().filter(|held| held.row.tenant == row.tenant).count();
+        let (most, most_theirs) = match row.tenant {
+            None => (MOST_HELD, MOST_HELD),
+            Some(_) => (MOST_HELD - HELD_BACK, HELD_OF_TENANT),
+        };
+        if known.held.len() >= most || theirs >= most_theirs {
             return None;
         }
         let row = FreezeRow { id: FIRST_HELD + known.counted, ..row };

@@ -6,6 +6,14 @@ use super::former_options::{FORMER_OPTIONS, FormerOption};
 use super::toml_path::{TomlPath, TomlPathStep};
 use super::units;
 
+/// Pauses before something is done again: who wished a longer one wished less of it.
+const LARGER_IS_STRICTER: [&str; 4] = [
+    "limits.backoff",
+    "source.mcp.limits.first_pause",
+    "source.mcp.limits.longest_pause",
+    "source.mcp.limits.restarts_within",
+];
+
 /// What a constant counts: values are compared in this.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Measure {
@@ -59,7 +67,8 @@ impl FormerOption {
             | DeValue::Array(_)
             | DeValue::Table(_) => None,
         };
-        wished.is_some_and(|wished| wished >= most)
+        let is_stricter = LARGER_IS_STRICTER.contains(&self.path);
+        wished.is_some_and(|wished| if is_stricter { wished <= most } else { wished >= most })
     }
 
     fn amount(&self) -> Option<(Measure, u64)> {

@@ -100,8 +100,19 @@ fn shown(path: &str) -> String {
     path.replacen("source.", "source[0].", 1).replacen("issuer.", "issuer[0].", 1)
 }
 
+/// Pauses before something is done again: a longer one is the stricter one.
+const PAUSES: [&str; 4] = [
+    "limits.backoff",
+    "source.mcp.limits.first_pause",
+    "source.mcp.limits.longest_pause",
+    "source.mcp.limits.restarts_within",
+];
+
 /// The same value in TOML, and one that is stricter; `None`: it is no single value.
-fn stricter(value: &str) -> Option<(String, &str)> {
+fn stricter(path: &str, value: &str) -> Option<(String, &'static str)> {
+    if PAUSES.contains(&path) {
+        return Some((format!("\"{value}\""), "\"50m\""));
+    }
     if value.parse::<u64>().is_ok() {
         return Some((value.to_owned(), "1"));
     }
@@ -118,7 +129,7 @@ fn a_file_that_names_a_former_option_is_told_so_and_refused_if_it_was_stricter()
             option.value, option.reason
         );
         let refused = (vec![format!("{start}delete it, if {} will do", option.value)], vec![]);
-        let Some((same, less)) = stricter(option.value) else {
+        let Some((same, less)) = stricter(path, option.value) else {
             assert_eq!(told(path, "1"), refused);
             continue;
         };

@@ -146,6 +146,13 @@ impl FreezeFile {
         Ok(row)
     }
 
+    /// Adds one that held before without being written down. One that a try which failed has left
+    /// is not written twice.
+    pub(crate) fn keep(&self, row: FreezeRow) -> Result<FreezeRow> {
+        let known = self.read()?.rows.into_iter().find(|known| known.is_like(&row));
+        known.map_or_else(|| self.set(row, |_| Ok(())), Ok)
+    }
+
     /// `None`: there is none of this number.
     pub(crate) fn lift(
         &self,
@@ -204,6 +211,11 @@ impl FreezeRow {
             && self.tenant.as_ref().is_none_or(|tenant| *tenant == caller.tenant)
             && self.effects.contains(&tool.effect)
             && self.lasts(now)
+    }
+
+    /// Whether it is the same but for its number.
+    fn is_like(&self, other: &Self) -> bool {
+        Self { id: other.id, ..self.clone() } == *other
     }
 
     /// Whether it is about some tools and not about others.

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
 use tokio::sync::watch;
+use tokio::task::JoinHandle;
 use toolcrib_agent::model::ModelSettings;
 use toolcrib_config::effects::told_of_undeclared;
 use toolcrib_config::{
@@ -162,6 +163,7 @@ async fn follow_rest(mut held: WatchedTokens, gateway: &GatewayState, notices: &
     let (mut states, mut faults) = (Vec::new(), Vec::new());
     let mut seen = gateway.live.crib().catalog();
     let (mut thawed, mut kept) = (None, Instant::now());
+    let mut keeping = tokio::spawn(async {});
     let (mut masked, mut aside, mut undeclared) =
         (ActiveSecrets::default(), Vec::new(), Vec::new());
     loop {
@@ -178,8 +180,9 @@ async fn follow_rest(mut held: WatchedTokens, gateway: &GatewayState, notices: &
         tell_sources(&states, &current, notices);
         news::of_sources(&states, &current, &gateway.telemetry.feed);
         states = current;
-        if kept.elapsed() >= KEEPS && !gateway.freezes.held().is_empty() {
-            (kept, _) = (Instant::now(), keep_freezes(gateway).await);
+        if keeping.is_finished() && kept.elapsed() >= KEEPS && !gateway.freezes.held().is_empty() {
+            // Nothing here waits for a disk.
+            (kept, keeping) = (Instant::now(), keep_freezes(gateway));
         }
         let frozen = gateway.freezes.state();
         news::of_freezes(&mut thawed, &frozen, &gateway.telemetry, notices);
@@ -211,17 +214,15 @@ async fn follow_rest(mut held: WatchedTokens, gateway: &GatewayState, notices: &
 }
 
 /// Writes down the freezes that are held in memory, if that can be done by now.
-async fn keep_freezes(gateway: &GatewayState) {
+fn keep_freezes(gateway: &GatewayState) -> JoinHandle<()> {
     let (freezes, telemetry) = (Arc::clone(&gateway.freezes), Arc::clone(&gateway.telemetry));
     let runtime = Handle::current();
-    let keeping = tokio::task::spawn_blocking(move || {
+    tokio::task::spawn_blocking(move || {
         keep_held(&freezes, |line| {
             let Some(audit) = &telemetry.audit else { return Ok(()) };
             Ok(runtime.block_on(audit.changed(vec![line]))?)
         });
-    });
-    // One that broke off is tried again.
-    let _ = keeping.await;
+    })
 }
 
 /// Has the keys of issuers at hand, and says which are not.

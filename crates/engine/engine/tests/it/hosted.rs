@@ -186,9 +186,8 @@ impl Policy for Stopped {
 #[test]
 fn what_is_stopped_is_taken_from_a_run_that_has_used_it() {
     let request = || PlanRequest::default().told_in("a").after(&after("search"));
-    let why = |policy: &dyn Policy| {
-        planned(policy, request()).get("search").map(|tool| tool.because.clone())
-    };
+    let why =
+        |policy: &dyn Policy| planned(policy, request()).get("search").map(|tool| tool.because);
     assert_eq!(why(&AllowAll), Some(InclusionReason::Capability));
     let both = strictest(Arc::new(AllowAll), vec![Arc::new(Stopped("search"))]);
     for policy in [&Stopped("search") as &dyn Policy, &both] {

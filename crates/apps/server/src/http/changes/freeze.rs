@@ -77,11 +77,10 @@ pub(crate) fn lift(asked: GatewayRequest) -> ReplyFuture {
         let unknown = unknown();
         let (asked, row) = written(asked, move |asked, record| {
             if FreezeGuard::is_held(id) {
-                let held = asked.gateway.freezes.held();
-                let held = held.iter().find(|held| held.row.id == id).ok_or(unknown)?;
-                record("lifted", &held.row).map_err(unchanged)?;
-                asked.gateway.freezes.let_go(id);
-                return Ok(held.row.clone());
+                let row = asked.gateway.freezes.let_go(id).ok_or(unknown)?;
+                // It is over, also where not even this can be written.
+                let _ = record("lifted", &row);
+                return Ok(row);
             }
             let file = asked.gateway.freezes.file().ok_or_else(nowhere)?;
             let lifted = file.lift(id, |row| record("lifted", row)).map_err(unchanged)?;
@@ -123,12 +122,20 @@ fn set_or_held(
 pub(crate) fn keep_held(freezes: &FreezeGuard, record: impl Fn(Value) -> anyhow::Result<()>) {
     let Some(file) = freezes.file() else { return };
     for held in freezes.held() {
-        let line = |row: &FreezeRow| record(recorded(row, "set", &held.by));
-        if held.row.lasts(now()) && file.set(held.row.clone(), line).is_err() {
-            return;
+        if !held.row.lasts(now()) {
+            freezes.let_go(held.row.id);
+            continue;
         }
+        // The next one may be of somebody who has fewer of them.
+        let Ok(row) = file.keep(held.row.clone()) else { continue };
         freezes.look();
-        freezes.let_go(held.row.id);
+        if freezes.let_go(held.row.id).is_some() {
+            // It holds already, whether this can be written or not.
+            let _ = record(recorded(&row, "set", &held.by));
+        } else if file.lift(row.id, |_| Ok(())).is_ok() {
+            // Somebody lifted it meanwhile.
+            freezes.look();
+        }
     }
 }
 

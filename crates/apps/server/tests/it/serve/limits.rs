@@ -251,6 +251,8 @@ fn there_are_as_many_sessions_as_are_set() {
     // That there is no room at all comes before what one caller may have.
     let third = greet(&serving);
     assert!(third.status == 503 && is_told_when_to_come(&third), "{third:?}");
+    let figures = serving.ask("GET", "/metrics", "").body;
+    assert!(figures.contains("\ntoolcrib_sessions 2\n"), "{figures}");
 }
 
 #[test]
