@@ -1,6 +1,8 @@
 //! `cargo xtask bench`: those of the crates by cargo, those of the whole server by a load client,
 //! how well tools are found, what they cost in tokens, and whether agents lose a call.
 
+mod tokens;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -10,7 +12,6 @@ use crate::instruments::Instruments;
 use crate::machine::{cargo, program, root, target};
 use crate::peers::{install_gold, python_agents, python_clients};
 use crate::report::{RunReport, finish};
-use crate::tokens;
 
 pub(crate) fn run(words: &[String]) -> ExitCode {
     let mut report = RunReport::default();

@@ -1,8 +1,8 @@
-//! The project's chores: `cargo xtask test`, `check`, `api`, `web`, `peers`, `bench`, `book`
-//! and `dist`.
+//! The project's chores: `cargo xtask test`, `check`, `api`, `web`, `peers`, `fleet`, `bench`,
+//! `book` and `dist`.
 //!
 //! Reading order: `check` (the steps that run no test), `test` (everything a commit must pass),
-//! `web` (the page), `bench`, `book` (the documents), `dist` (what is shipped), `instruments` (what both measure
+//! `web` (the page), `fleet` (several servers over one database), `bench`, `book` (the documents), `dist` (what is shipped), `instruments` (what both measure
 //! with), `tools` and `peers` (what is installed for them), `report` (how a run is told), `machine`
 //! (the only file that starts programs, reads the environment and prints).
 //! What is true of the whole repository is tested in `tests/it`.
@@ -11,12 +11,12 @@ mod bench;
 mod book;
 mod check;
 mod dist;
+mod fleet;
 mod instruments;
 pub mod machine;
 mod peers;
 mod report;
 mod test;
-mod tokens;
 mod tools;
 mod web;
 
@@ -35,6 +35,10 @@ usage: cargo xtask WORD
   api     write down what the library offers, in crates/apps/toolcrib/public-api.txt
   web     build the page of `toolcrib serve` from `web` into what the binary embeds; needs Node
   peers   install the servers of others that tests speak with, and tell where they are
+  fleet [--seconds=N] [--every=N]
+          three servers over one database behind a balancer, of which one is killed or exchanged
+          every so many seconds while clients call, approve and hold sessions; then each call must
+          have one end that is true. 60 seconds each if nothing is said
   bench   run the benchmarks; further words go to `cargo bench`
   bench gateway [--seconds=N] [--server=PATH] [--json]
           what a way through `toolcrib serve` costs, against the same server asked directly
@@ -91,6 +95,7 @@ pub fn main(words: &[String]) -> ExitCode {
             Peers::install(&mut report).tell();
             report.end()
         }
+        ("fleet", _) => fleet::run(rest),
         ("bench", _) => bench::run(rest),
         ("book", []) => book::run(),
         ("dist", _) => dist::run(rest),

@@ -163,7 +163,7 @@ fn install_dovecot() -> Result<PathBuf> {
 }
 
 /// A server of Postgres: that of the machine, or else one from a package.
-fn find_postgres() -> Result<PathBuf> {
+pub(crate) fn find_postgres() -> Result<PathBuf> {
     let mut found: Vec<_> = std::fs::read_dir("/usr/lib/postgresql")
         .into_iter()
         .flatten()

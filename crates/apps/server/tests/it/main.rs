@@ -9,8 +9,10 @@
 mod chance;
 mod chat;
 mod commands;
+mod deployed;
 mod effects;
 mod embedded;
+mod fleet;
 mod keep;
 mod load;
 mod manual;
