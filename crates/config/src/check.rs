@@ -32,7 +32,7 @@ use crate::settings::listener::ListenerSettings;
 
 /// How long a replica counts as alive if nobody says, and how long it may.
 const LEASE: Duration = Duration::from_secs(6);
-const LEASES: RangeInclusive<Duration> = Duration::from_secs(2)..=Duration::from_secs(60);
+const LEASES: RangeInclusive<Duration> = Duration::from_secs(2)..=Duration::from_mins(1);
 
 /// The keys of the file that are rules.
 const RULES: [&str; 5] = ["allow", "ask", "deny", "rule", "tests"];

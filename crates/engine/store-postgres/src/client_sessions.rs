@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use tokio_postgres::Row;
 use toolcrib_core::{Caller, ENDED_FOR, SessionRecord};
 use toolcrib_store::clock::WallTime;
 use toolcrib_store::rows::runs::count;
@@ -9,38 +10,47 @@ use toolcrib_store::writes::requests::session_requests::WriteSession;
 
 use crate::session::{Answer, Session};
 
-pub(crate) async fn write(session: &Session, asked: &WriteSession) -> Answer<bool> {
+/// The names of those that were changed, or are there.
+pub(crate) async fn write(session: &Session, asked: &WriteSession) -> Answer<Vec<String>> {
     let changed = match asked {
         WriteSession::Put { session: new, life, most } => {
-            return put(session, new, *life, *most).await;
+            let is_there = put(session, new, *life, *most).await?;
+            return Ok(is_there.then(|| new.name.clone()).into_iter().collect());
         }
         WriteSession::Keep { names, life } => {
             let keep = "UPDATE client_sessions SET expires = greatest(expires, now.ms + $2::bigint) \
                  FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS ms) AS now \
-                 WHERE name = ANY ($1::text[]) AND NOT ended AND expires > now.ms";
-            session.change(keep, &[names, &milliseconds(*life)]).await?
+                 WHERE name = ANY ($1::text[]) AND NOT ended AND expires > now.ms RETURNING name";
+            session.rows(keep, &[names, &milliseconds(*life)]).await?
         }
         WriteSession::Leave { names, left } => {
             let leave = "UPDATE client_sessions SET expires = least(expires, now.ms) \
                  FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS ms) AS now \
-                 WHERE name = ANY ($1::text[]) AND NOT ended AND expires <= now.ms + $2::bigint";
-            session.change(leave, &[names, &milliseconds(*left)]).await?
+                 WHERE name = ANY ($1::text[]) AND NOT ended AND expires <= now.ms + $2::bigint \
+                 RETURNING name";
+            session.rows(leave, &[names, &milliseconds(*left)]).await?
         }
         WriteSession::Greet { name, greeting } => {
-            let greet = "UPDATE client_sessions SET greeting = $2 WHERE name = $1 AND NOT ended";
-            session.change(greet, &[name, greeting]).await?
+            let greet = "UPDATE client_sessions SET greeting = $2 \
+                 WHERE name = $1 AND NOT ended RETURNING name";
+            session.rows(greet, &[name, greeting]).await?
         }
         WriteSession::End { name } => {
             let end = "UPDATE client_sessions SET ended = true, greeting = '', \
                  expires = now.ms + $2::bigint \
                  FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS ms) AS now \
-                 WHERE name = $1 AND NOT ended AND expires > now.ms";
-            session.change(end, &[name, &milliseconds(ENDED_FOR)]).await?
+                 WHERE name = $1 AND NOT ended AND expires > now.ms RETURNING name";
+            session.rows(end, &[name, &milliseconds(ENDED_FOR)]).await?
         }
     };
-    Ok(changed > 0)
+    names(&changed)
 }
 
+fn names(rows: &[Row]) -> Answer<Vec<String>> {
+    rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
+}
+
+/// One whose life is over may lie there still: it is replaced.
 async fn put(session: &Session, new: &SessionRecord, life: Duration, most: usize) -> Answer<bool> {
     let SessionRecord { name, caller, profile, greeting, began } = new;
     let insert = "INSERT INTO client_sessions \
@@ -51,7 +61,10 @@ async fn put(session: &Session, new: &SessionRecord, life: Duration, most: usize
          WHERE (SELECT count(*) FROM (SELECT 1 FROM client_sessions \
          WHERE tenant = $2::text AND subject = $3::text AND NOT ended AND expires > now.ms \
          LIMIT $8::bigint) AS open) < $8::bigint \
-         ON CONFLICT (name) DO NOTHING";
+         ON CONFLICT (name) DO UPDATE SET tenant = excluded.tenant, subject = excluded.subject, \
+         profile = excluded.profile, greeting = excluded.greeting, began = excluded.began, \
+         expires = excluded.expires, ended = false WHERE client_sessions.expires \
+         <= (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
     let (began, life, most) = (WallTime::of(*began).0, milliseconds(life), count(most));
     let (tenant, subject) = (&caller.tenant, &caller.subject);
     let values: [&(dyn tokio_postgres::types::ToSql + Sync); 8] =
@@ -59,7 +72,8 @@ async fn put(session: &Session, new: &SessionRecord, life: Duration, most: usize
     if session.change(insert, &values).await? > 0 {
         return Ok(true);
     }
-    let find = "SELECT 1 FROM client_sessions WHERE name = $1";
+    let find = "SELECT 1 FROM client_sessions WHERE name = $1 \
+         AND expires > (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
     Ok(session.row(find, &[name]).await?.is_some())
 }
 
@@ -78,11 +92,11 @@ pub(crate) async fn find(session: &Session, name: &str) -> Answer<Option<Session
     }))
 }
 
-/// The names of those that were ended a while ago.
-pub(crate) async fn ended(session: &Session) -> Answer<Vec<String>> {
-    let list = "SELECT name FROM client_sessions WHERE ended \
+/// Which of these were ended a while ago.
+pub(crate) async fn ended(session: &Session, asked: &Vec<String>) -> Answer<Vec<String>> {
+    let list = "SELECT name FROM client_sessions WHERE name = ANY ($1::text[]) AND ended \
          AND expires > (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
-    session.rows(list, &[]).await?.iter().map(|row| Ok(row.try_get(0)?)).collect()
+    names(&session.rows(list, &[asked]).await?)
 }
 
 fn milliseconds(duration: Duration) -> i64 {

@@ -14,7 +14,7 @@ use crate::address::DatabaseAddress;
 use crate::error::SessionError;
 use crate::group::{COMMIT, runtime};
 use crate::session::{Answer, Session};
-use crate::statements::schema;
+use crate::statements::{replicas, schema};
 
 /// A database that this process has for itself. What was left without an end in it has one, as when
 /// it is opened.
@@ -33,6 +33,7 @@ impl CopiedDatabase {
             session.inspect().await?;
             schema::own(&session, &owner).await?;
             schema::migrate(&session).await?;
+            replicas::all_over(&session).await?;
             schema::hand_to(&session, &owner).await?;
             schema::recover(&session).await?;
             session.batch(begin).await?;

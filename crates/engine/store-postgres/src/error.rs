@@ -19,6 +19,9 @@ pub(crate) enum SessionError {
     Unfit(Cow<'static, str>),
     #[error("the database did not answer in time")]
     Silent,
+    /// The others took this replica for dead, and nothing more is begun under its number.
+    #[error("this replica was taken for dead")]
+    Fenced,
     /// It could not be spoken to in private.
     #[error(transparent)]
     Unencrypted(tokio_postgres::Error),
@@ -43,7 +46,7 @@ impl SessionError {
     /// Whether the server said no to what was asked; else it is not there, or ends.
     pub(crate) fn is_of_the_statement(&self) -> bool {
         match self {
-            Self::Unreadable(_) => true,
+            Self::Unreadable(_) | Self::Fenced => true,
             Self::Unfit(_) | Self::Silent | Self::Unencrypted(_) => false,
             Self::Postgres(error) => {
                 error.code().is_some_and(is_refusal)
@@ -54,6 +57,16 @@ impl SessionError {
         }
     }
 
+    /// Whether others were in the way, and the same may be done a moment later.
+    pub(crate) fn is_contention(&self) -> bool {
+        const STATES: [SqlState; 3] = [
+            SqlState::T_R_DEADLOCK_DETECTED,
+            SqlState::T_R_SERIALIZATION_FAILURE,
+            SqlState::LOCK_NOT_AVAILABLE,
+        ];
+        matches!(self, Self::Postgres(error) if error.code().is_some_and(|code| STATES.contains(code)))
+    }
+
     /// The same for whoever runs the store.
     pub(crate) fn at(self, place: &str) -> StoreError {
         let told: Cow<'static, str> = match &self {
@@ -61,6 +74,9 @@ impl SessionError {
                 "has a row that cannot be read: it is of another release or damaged".into()
             }
             Self::Unfit(told) => told.clone(),
+            Self::Fenced => "took this replica for dead, since it was silent for longer than its \
+                             lease: it goes on under another number by itself"
+                .into(),
             Self::Silent => "does not answer in time: look at its database, and at the network \
                              between"
                 .into(),

@@ -22,9 +22,10 @@ pub(crate) use self::transaction::COMMIT;
 use self::unsettled::UnsettledGroup;
 use crate::address::DatabaseAddress;
 use crate::progress::{ProgressNote, RecordProgress};
+use crate::replica::keeper::LeaseKeeper;
+use crate::replica::{ReplicaLife, ReplicaSettings};
 use crate::session::{Answer, Session};
-use crate::statements::schema::RecordState;
-use crate::statements::{calls, prune, results, schema};
+use crate::statements::{calls, prune, replicas, results, schema};
 
 /// Ends that are kept until the server has them on its disk; beyond that a group brings them there.
 const MOST_UNSYNCED: usize = 256;
@@ -43,6 +44,9 @@ pub(crate) struct PostgresGroup {
     unsettled: Option<UnsettledGroup>,
     /// Tickets that were taken for somebody who was told nothing of it.
     unheard: Vec<(TicketId, Caller)>,
+    /// What this process is among those that share the record; `None`: it is alone.
+    life: Option<Arc<ReplicaLife>>,
+    keeper: Option<LeaseKeeper>,
 }
 
 /// Why a group is not there.
@@ -85,13 +89,14 @@ impl PostgresGroup {
         address: Arc<DatabaseAddress>,
         shared: Arc<WriterShared>,
         options: StoreOptions,
-        note: Option<&Path>,
+        (note, replica): (Option<&Path>, Option<ReplicaSettings>),
     ) -> Result<Self, StoreError> {
         let place = address.place.clone();
         let note = note.map(|path| ProgressNote(path.to_owned()));
         let open = move || {
             let runtime = runtime(&address.place)?;
-            let learned = runtime.block_on(learn(&address, note));
+            let life = replica.map(|of| Arc::new(ReplicaLife::of(of, Arc::clone(&shared))));
+            let learned = runtime.block_on(learn(&address, note, life.as_deref()));
             let learned = learned.map_err(|error| error.at(&address.place))?;
             let Learned { session, mut progress, interrupted, any_unknown, holders } = learned;
             if any_unknown {
@@ -100,6 +105,7 @@ impl PostgresGroup {
             shared.interrupted.store(interrupted, Ordering::Release);
             shared.holders.learn(holders);
             progress.note().map_err(|error| unnoted(&address.place, error))?;
+            let keeper = life.as_ref().map(|life| keeper(&address, life)).transpose()?;
             Ok(Self {
                 runtime,
                 address,
@@ -110,6 +116,8 @@ impl PostgresGroup {
                 unsynced: Vec::new(),
                 unsettled: None,
                 unheard: Vec::new(),
+                life,
+                keeper,
             })
         };
         apart(&place, open)
@@ -265,27 +273,74 @@ impl GroupWriter for PostgresGroup {
         }
         self.give_up(&StoreError::Closed { path: self.shared.path.clone() });
         let _ = self.progress.note();
+        // Nobody needs to wait for the end of a lease.
+        drop(self.keeper.take());
+        if let (Some(life), Some(session)) = (&self.life, self.session.take()) {
+            for id in life.numbers() {
+                let _ = self.runtime.block_on(replicas::end(&session, id));
+            }
+        }
     }
 }
 
+fn keeper(
+    address: &Arc<DatabaseAddress>,
+    life: &Arc<ReplicaLife>,
+) -> Result<LeaseKeeper, StoreError> {
+    let of_keeper = runtime(&address.place)?;
+    LeaseKeeper::start(Arc::clone(address), Arc::clone(life), of_keeper)
+        .map_err(|error| no_thread(&address.place, error))
+}
+
 /// Opens a database, and learns what it holds.
-async fn learn(address: &DatabaseAddress, note: Option<ProgressNote>) -> Answer<Learned> {
+async fn learn(
+    address: &DatabaseAddress,
+    note: Option<ProgressNote>,
+    life: Option<&ReplicaLife>,
+) -> Answer<Learned> {
     let owner = ResultHandle::unguessable().0;
-    let session = Session::open(address).await?;
+    let mut session = Session::open(address).await?;
     session.inspect().await?;
-    schema::own(&session, &owner).await?;
+    match life {
+        Some(_) => schema::share(&session, &owner).await?,
+        None => schema::own(&session, &owner).await?,
+    }
     if let Some(note) = &note {
-        note.compare(schema::look(&session).await?.as_ref())?;
+        compare(&session, note).await?;
     }
     schema::migrate(&session).await?;
-    schema::hand_to(&session, &owner).await?;
-    let interrupted = schema::recover(&session).await?;
+    let (state, interrupted, one) = if let Some(life) = life {
+        // Whoever is stopped in the middle of it must not hold up the others.
+        session.be_one_of_several(Vec::new()).await?;
+        let one = life.register(&session).await?;
+        session.be_one_of_several(life.numbers()).await?;
+        schema::own_replica(&session, &one.name, one.id).await?;
+        (schema::state(&session, Some(one.id)).await?, 0, Some(one))
+    } else {
+        replicas::all_over(&session).await?;
+        schema::hand_to(&session, &owner).await?;
+        let interrupted = schema::recover(&session).await?;
+        (schema::state(&session, None).await?, interrupted, None)
+    };
     let holders = results::holders(&session, None).await?;
     let any_unknown = calls::any_unknown(&session).await?;
-    let state: RecordState = schema::state(&session).await?;
     session.be_brief().await?;
-    let progress = RecordProgress::of(state, note);
+    let progress = match one {
+        Some(one) => RecordProgress::of_replica(state, one, note),
+        None => RecordProgress::of(state, note),
+    };
     Ok(Learned { session, progress, interrupted, any_unknown, holders })
+}
+
+/// Whether a database has all that a process before left word of.
+async fn compare(session: &Session, note: &ProgressNote) -> Answer<()> {
+    let state = schema::look(session).await?;
+    let noted = note.read().and_then(|noted| noted.replica);
+    let has_replica = match noted.filter(|_| state.is_some()) {
+        Some(noted) => schema::has_replica(session, noted.id, &noted.name, noted.groups).await?,
+        None => true,
+    };
+    note.compare(state.as_ref(), has_replica)
 }
 
 /// Looks whether a database could be opened, and leaves all as it is. One that another process uses
@@ -300,8 +355,10 @@ pub(crate) fn try_out(
         let tried = runtime(&address.place)?.block_on(async {
             let session = Session::open(&address).await?;
             session.inspect().await?;
-            let state = schema::look(&session).await?;
-            note.map_or(Ok(()), |note| note.compare(state.as_ref()))
+            match note {
+                Some(note) => compare(&session, &note).await,
+                None => schema::look(&session).await.map(|_| ()),
+            }
         });
         tried.map_err(|error| error.at(&address.place))
     })

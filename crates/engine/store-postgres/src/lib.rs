@@ -1,4 +1,4 @@
-//! The durable record in a database of Postgres, for one process at a time.
+//! The durable record in a database of Postgres, for one process at a time or for several replicas.
 //!
 //! Read in this order: [`open`], `address`, `session`, `progress`, `group`. The rows, and what is asked of
 //! them, are those of `toolcrib_store`; the SQL stands in `schema` and `statements`.
@@ -6,6 +6,10 @@
 //! One thread writes. What has come meanwhile is one group and one transaction, and many rows of a
 //! kind are one statement. The thread's session holds a lock of the database, so that no second
 //! process writes beside it. Two more sessions read.
+//!
+//! Replicas share that lock. Each has a number and a lease, which another thread renews, and begins
+//! each group with a look at its own row, so that nothing is written under a number that the others
+//! took for dead: see `replica`.
 
 mod address;
 mod client_sessions;
@@ -15,6 +19,7 @@ mod error;
 mod group;
 mod progress;
 mod reads;
+mod replica;
 mod session;
 mod statements;
 
@@ -28,6 +33,7 @@ use address::DatabaseAddress;
 pub use copied_database::CopiedDatabase;
 use group::PostgresGroup;
 use reads::PostgresReads;
+pub use replica::ReplicaSettings;
 
 /// Opens the store in the database at `postgres://USER:PASSWORD@HOST/DATABASE`, and makes its
 /// tables if they are not there. Calls that the process before left without an end get one.
@@ -42,12 +48,13 @@ pub fn open(url: &str, options: StoreOptions) -> Result<Store, StoreError> {
 pub struct Database {
     address: Arc<DatabaseAddress>,
     note: Option<PathBuf>,
+    replica: Option<ReplicaSettings>,
 }
 
 impl Database {
     /// Fails if nothing may be said to it as its address says. No error repeats a password.
     pub fn at(url: &str) -> Result<Self, StoreError> {
-        Ok(Self { address: Arc::new(DatabaseAddress::parse(url)?), note: None })
+        Ok(Self { address: Arc::new(DatabaseAddress::parse(url)?), note: None, replica: None })
     }
 
     /// Has a file tell the next process how far the record had come, so that it notices a database
@@ -55,6 +62,12 @@ impl Database {
     #[must_use]
     pub fn noting(self, file: PathBuf) -> Self {
         Self { note: Some(file), ..self }
+    }
+
+    /// Opens it as one of several that share it, all of which are opened so.
+    #[must_use]
+    pub fn shared(self, replica: ReplicaSettings) -> Self {
+        Self { replica: Some(replica), ..self }
     }
 
     /// The address without its password.
@@ -67,7 +80,8 @@ impl Database {
         let shared = Arc::new(WriterShared::of(PathBuf::from(&self.address.place)));
         let reads = PostgresReads::start(Arc::clone(&self.address))?;
         let note = self.note.as_deref();
-        let group = PostgresGroup::open(self.address, Arc::clone(&shared), options.clone(), note)?;
+        let of = (note, self.replica);
+        let group = PostgresGroup::open(self.address, Arc::clone(&shared), options.clone(), of)?;
         Store::over(reads, group, shared, options)
     }
 

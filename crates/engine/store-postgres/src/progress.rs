@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::error::SessionError;
+use crate::replica::Incarnation;
 use crate::session::Answer;
 use crate::statements::schema::RecordState;
 
@@ -18,6 +19,8 @@ use crate::statements::schema::RecordState;
 pub(crate) struct RecordProgress {
     /// A name of this process, by which it sees that another one was there.
     pub(crate) owner: String,
+    /// Its number among those that share the record; `None`: it is alone.
+    pub(crate) replica: Option<i64>,
     name: String,
     /// Groups that were written.
     groups: i64,
@@ -40,7 +43,24 @@ impl RecordProgress {
     /// Of a database that this process has just taken.
     pub(crate) fn of(state: RecordState, note: Option<ProgressNote>) -> Self {
         let RecordState { name, owner, groups } = state;
-        Self { owner, name, groups, synced: groups, note, noted: None }
+        Self { owner, replica: None, name, groups, synced: groups, note, noted: None }
+    }
+
+    /// The same of a replica that was made just now.
+    pub(crate) fn of_replica(
+        state: RecordState,
+        one: Incarnation,
+        note: Option<ProgressNote>,
+    ) -> Self {
+        let mut progress = Self::of(state, note);
+        progress.become_replica(one);
+        progress
+    }
+
+    /// Goes on as another replica, which has written nothing yet.
+    pub(crate) fn become_replica(&mut self, one: Incarnation) {
+        (self.owner, self.replica) = (one.name, Some(one.id));
+        (self.groups, self.synced, self.noted) = (0, 0, None);
     }
 
     /// The number of the group that comes next.
@@ -49,11 +69,19 @@ impl RecordProgress {
     }
 
     /// The first statements of a group; the last of them changes one row, if the database is where
-    /// this process left it.
+    /// this process left it. Of a replica the one before it finds one row, as long as nobody took it
+    /// for dead, and nobody can until the group ends.
     pub(crate) fn begin(&self, sync: bool) -> String {
         let Self { owner, groups, .. } = self;
         let next = self.next();
         let soft = if sync { "" } else { " SET LOCAL synchronous_commit = off;" };
+        if let Some(id) = self.replica {
+            return format!(
+                "BEGIN;{soft} SELECT 1 FROM replicas WHERE id = {id} AND state = 'live' \
+                 FOR KEY SHARE; UPDATE replica_groups SET groups = {next} \
+                 WHERE replica = {id} AND groups = {groups}"
+            );
+        }
         format!(
             "BEGIN;{soft} UPDATE store SET groups = {next} \
              WHERE owner = '{owner}' AND groups = {groups}"
@@ -100,7 +128,15 @@ impl RecordProgress {
         let Some(note) = self.note.as_ref().filter(|_| self.noted != Some(self.synced)) else {
             return Ok(());
         };
-        note.write(&self.name, self.synced)?;
+        note.write(&NotedProgress {
+            name: self.name.clone(),
+            groups: if self.replica.is_some() { 0 } else { self.synced },
+            replica: self.replica.map(|id| NotedReplica {
+                id,
+                name: self.owner.clone(),
+                groups: self.synced,
+            }),
+        })?;
         self.noted = Some(self.synced);
         Ok(())
     }
@@ -111,27 +147,45 @@ impl RecordProgress {
 pub(crate) struct ProgressNote(pub(crate) PathBuf);
 
 #[derive(Serialize, Deserialize)]
-struct NotedProgress {
+pub(crate) struct NotedProgress {
     name: String,
     groups: i64,
+    /// Of one that shared the record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) replica: Option<NotedReplica>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(crate) struct NotedReplica {
+    pub(crate) id: i64,
+    pub(crate) name: String,
+    pub(crate) groups: i64,
 }
 
 impl ProgressNote {
-    /// Whether a database has all that it had when this was written.
-    pub(crate) fn compare(&self, state: Option<&RecordState>) -> Answer<()> {
-        let Ok(text) = fs::read_to_string(&self.0) else { return Ok(()) };
-        // One that cannot be read says nothing.
-        let Ok(noted) = serde_json::from_str::<NotedProgress>(&text) else { return Ok(()) };
+    /// What it says. One that is not there, or cannot be read, says nothing.
+    pub(crate) fn read(&self) -> Option<NotedProgress> {
+        serde_json::from_str(&fs::read_to_string(&self.0).ok()?).ok()
+    }
+
+    /// Whether a database has all that it had when this was written. `has_replica`: also of the
+    /// replica that wrote it.
+    pub(crate) fn compare(&self, state: Option<&RecordState>, has_replica: bool) -> Answer<()> {
+        let Some(noted) = self.read() else { return Ok(()) };
         match state {
-            Some(state) if state.name == noted.name && state.groups >= noted.groups => Ok(()),
+            Some(state)
+                if state.name == noted.name && state.groups >= noted.groups && has_replica =>
+            {
+                Ok(())
+            }
             Some(_) | None => Err(went_back(Some(&self.0))),
         }
     }
 
-    fn write(&self, name: &str, groups: i64) -> io::Result<()> {
-        let noted = NotedProgress { name: name.to_owned(), groups };
-        let text = serde_json::to_string(&noted).map_err(io::Error::other)?;
-        let beside = self.0.with_extension("new");
+    fn write(&self, noted: &NotedProgress) -> io::Result<()> {
+        let text = serde_json::to_string(noted).map_err(io::Error::other)?;
+        // Replicas of one machine may write the same one.
+        let beside = self.0.with_extension(format!("new{}", std::process::id()));
         fs::write(&beside, text)?;
         fs::rename(&beside, &self.0)
     }

@@ -24,7 +24,7 @@ use crate::client_sessions;
 use crate::error::SessionError;
 use crate::group::no_thread;
 use crate::session::{Answer, Session};
-use crate::statements::{calls, history, keys, results, runs, tickets};
+use crate::statements::{calls, history, keys, replicas, results, runs, tickets};
 
 /// Sessions that read; each takes many questions at once.
 const SESSIONS: usize = 2;
@@ -249,7 +249,11 @@ impl StoreReads for PostgresReads {
         self.read(async move |session| client_sessions::find(&session, &name).await)
     }
 
-    fn ended_sessions(&self) -> Reading<'_, Vec<String>> {
-        self.read(async move |session| client_sessions::ended(&session).await)
+    fn ended_sessions(&self, names: Vec<String>) -> Reading<'_, Vec<String>> {
+        self.read(async move |session| client_sessions::ended(&session, &names).await)
+    }
+
+    fn is_over(&self, replica: String) -> Reading<'_, bool> {
+        self.read(async move |session| replicas::is_over(&session, &replica).await)
     }
 }

@@ -22,12 +22,19 @@ const SETTINGS: &str = "SET statement_timeout = '30s'; SET lock_timeout = '5s'; 
 /// What is said on from the moment at which callers wait for the session.
 const BRIEF: &str = "SET statement_timeout = '8s'";
 
+/// What is said on where others share the record: one that was stopped within a group keeps them
+/// waiting.
+const SHARED: &str = "SET idle_in_transaction_session_timeout = '3s'; SET lock_timeout = '2s'";
+
 /// How long a session may take to come about, however the server falls silent.
 const OPENING: Duration = Duration::from_secs(8);
 
 /// How long an answer may take: somewhat more than the server gives itself, so that it tells first.
 const LONG: Duration = Duration::from_secs(35);
 const SHORT: Duration = Duration::from_secs(9);
+
+/// The number of a process that shares its record with nobody.
+const ALONE: i64 = 0;
 
 /// The oldest version that is tested.
 const OLDEST: i32 = 150_000;
@@ -38,6 +45,8 @@ pub(crate) struct Session {
     is_brief: AtomicBool,
     /// It owes an answer, which would be taken for that of the next question.
     is_silent: AtomicBool,
+    /// The numbers of this process, the one that it has now before those that it had.
+    owners: Vec<i64>,
 }
 
 impl Session {
@@ -62,6 +71,7 @@ impl Session {
             statements: Mutex::default(),
             is_brief: AtomicBool::new(false),
             is_silent: AtomicBool::new(false),
+            owners: vec![ALONE],
         };
         session.batch(SETTINGS).await?;
         Ok(session)
@@ -72,6 +82,22 @@ impl Session {
         self.batch(BRIEF).await?;
         self.is_brief.store(true, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// Writes as a replica from now on.
+    pub(crate) async fn be_one_of_several(&mut self, owners: Vec<i64>) -> Answer<()> {
+        self.owners = owners;
+        self.batch(SHARED).await
+    }
+
+    /// The number under which this process writes.
+    pub(crate) fn owner(&self) -> i64 {
+        self.owners.first().copied().unwrap_or(ALONE)
+    }
+
+    /// The same with those before: what was begun under them may end late.
+    pub(crate) fn owners(&self) -> &Vec<i64> {
+        &self.owners
     }
 
     /// Statements for which the server takes the time that they need; this side waits no longer.
@@ -132,16 +158,13 @@ impl Session {
         self.in_time(self.client.batch_execute(sql)).await
     }
 
-    /// The same; how many rows the last one changed.
-    pub(crate) async fn batch_change(&self, sql: &str) -> Answer<u64> {
+    /// The same; how many rows each of them found or changed.
+    pub(crate) async fn batch_counts(&self, sql: &str) -> Answer<Vec<u64>> {
         let told = self.in_time(self.client.simple_query(sql)).await?;
-        let mut last = 0;
-        for told in told {
-            if let SimpleQueryMessage::CommandComplete(count) = told {
-                last = count;
-            }
-        }
-        Ok(last)
+        let counts = told.into_iter().filter_map(|told| {
+            if let SimpleQueryMessage::CommandComplete(count) = told { Some(count) } else { None }
+        });
+        Ok(counts.collect())
     }
 
     pub(crate) async fn rows(&self, sql: &str, values: &[&(dyn ToSql + Sync)]) -> Answer<Vec<Row>> {

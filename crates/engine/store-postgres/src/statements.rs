@@ -7,11 +7,16 @@ pub(crate) mod execute;
 pub(crate) mod history;
 pub(crate) mod keys;
 pub(crate) mod prune;
+pub(crate) mod replicas;
 pub(crate) mod results;
 pub(crate) mod runs;
 pub(crate) mod runs_written;
 pub(crate) mod schema;
 pub(crate) mod tickets;
+
+/// The clock of the database in milliseconds since 1970: by that of a replica a key or a ticket
+/// could live again.
+const NOW: &str = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
 use serde::de::DeserializeOwned;
 use tokio_postgres::Row;

@@ -1,5 +1,7 @@
 //! The clock on the wall: what is written must mean the same after a restart.
 
+pub mod lease;
+
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A moment in milliseconds since 1970.

@@ -78,5 +78,8 @@ pub trait StoreReads: Send + Sync {
 
     fn session(&self, name: String) -> Reading<'_, Option<SessionRecord>>;
 
-    fn ended_sessions(&self) -> Reading<'_, Vec<String>>;
+    fn ended_sessions(&self, names: Vec<String>) -> Reading<'_, Vec<String>>;
+
+    /// Whether nothing of the replica with that name goes on any more; so it is where there are none.
+    fn is_over(&self, replica: String) -> Reading<'_, bool>;
 }

@@ -2,6 +2,7 @@
 //! agents do.
 
 mod ledger;
+mod replicas;
 pub(crate) mod run_archive;
 mod runs;
 mod sessions;
@@ -288,14 +289,32 @@ impl Store {
 
     async fn unknown_like(
         &self,
+        call: CallKey,
         like: DuplicateQuery,
         window: Duration,
     ) -> Result<Option<UncertainCall>, StoreError> {
         let after = WallTime::now().before(window);
         let shared = self.0.writer.shared();
+        // What another process that shares the record knows is in no memory of this one.
+        if shared.lease.is_shared() {
+            let known = self.find_unknown(like, after).await?;
+            if known.is_none() && !window.is_zero() {
+                shared.lease.note_asked(call, after);
+            }
+            return Ok(known);
+        }
         if shared.last_unknown.load(Ordering::Acquire) <= after.0 {
             return Ok(None);
         }
+        self.find_unknown(like, after).await
+    }
+
+    async fn find_unknown(
+        &self,
+        like: DuplicateQuery,
+        after: WallTime,
+    ) -> Result<Option<UncertainCall>, StoreError> {
+        let shared = self.0.writer.shared();
         if shared.unknown.load(Ordering::Acquire) == 0 {
             return self.0.readers.unknown_like(like, after).await;
         }

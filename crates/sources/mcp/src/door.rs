@@ -33,7 +33,7 @@ use toolcrib_core::Caller;
 use call::pending_approvals::PendingApprovals;
 use call::suspended_calls::SuspendedCalls;
 pub use http::{AuthenticatedCaller, McpHttpHandler};
-use persistence::SoleHome;
+use persistence::NamedHomes;
 pub use persistence::{McpHomes, McpPersistence};
 pub use provider::{CribProvider, McpObserver, McpOperation, McpOperationFailure};
 use session::McpSessionRegistry;
@@ -71,10 +71,9 @@ impl McpServer {
         settings: McpServerSettings,
         persistence: McpPersistence,
     ) -> Self {
-        let homes =
-            persistence.homes.as_ref().map_or_else(|| Arc::new(SoleHome::new()) as _, Arc::clone);
-        let waiting = SuspendedCalls::new(settings.most_waiting, settings.patience, homes);
-        let tasks = TaskRegistry::new(&settings);
+        let homes = NamedHomes::of(&persistence);
+        let waiting = SuspendedCalls::new(settings.most_waiting, settings.patience, homes.clone());
+        let tasks = TaskRegistry::new(&settings, homes);
         let sessions = McpSessionRegistry::new(Arc::clone(&observer), &settings, &persistence);
         let awaited = PendingApprovals::default();
         let state =

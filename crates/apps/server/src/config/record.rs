@@ -7,7 +7,7 @@ use anyhow::{Context, Result, anyhow};
 use toolcrib_config::{ClusterSettings, Config};
 use toolcrib_core::Fingerprint;
 use toolcrib_store::{self as store, Store, StoreError, StoreOptions};
-use toolcrib_store_postgres::Database;
+use toolcrib_store_postgres::{Database, ReplicaSettings};
 
 use crate::config;
 
@@ -46,7 +46,11 @@ pub(crate) fn store_of(path: &Path, checked: &Config) -> Result<Option<Store>> {
                 let told = || format!("cannot make `{}` beside the store", folder.display());
                 config::private_folder(folder).with_context(told)?;
             }
-            noting(database, note).open(bounds)
+            let database = noting(database, note);
+            match cluster(checked)? {
+                Some(cluster) => database.shared(replica(path, cluster)).open(bounds),
+                None => database.open(bounds),
+            }
         }
     };
     Ok(Some(opened.context(UNOPENED)?))
@@ -79,9 +83,8 @@ impl StorePlace {
             let lines: Vec<_> = missing.iter().map(ToString::to_string).collect();
             anyhow!("the address of the store is not there: {}", lines.join("; "))
         })?;
-        let cluster = cluster(checked)?;
         let is_shared = address.as_ref().is_some_and(|address| is_of_postgres(address.expose()));
-        if cluster.is_some() && !is_shared {
+        if cluster(checked)?.is_some() && !is_shared {
             return Err(anyhow!(UNSHARED));
         }
         Ok(address.map(|address| Self::of(file, address.expose())))
@@ -114,6 +117,21 @@ pub(crate) fn cluster(checked: &Config) -> Result<Option<ClusterSettings>> {
         let lines: Vec<_> = missing.iter().map(ToString::to_string).collect();
         anyhow!("the secret of the cluster is not there: {}", lines.join("; "))
     })
+}
+
+/// What a server of this file tells the other replicas.
+fn replica(file: &Path, cluster: ClusterSettings) -> ReplicaSettings {
+    let ClusterSettings { secret, address, lease } = cluster;
+    let digest = |path: &Path| {
+        let text = std::fs::read(path).ok()?;
+        Some(Fingerprint::of(&String::from_utf8_lossy(&text).into_owned().into()).to_string())
+    };
+    let said = serde_json::json!({
+        "configuration": digest(file),
+        "pins": digest(&file.with_file_name("crib.lock")),
+    });
+    let version = env!("CARGO_PKG_VERSION").to_owned();
+    ReplicaSettings { secret, address: address.map(Into::into), lease, version, said }
 }
 
 pub(crate) fn is_of_postgres(address: &str) -> bool {

@@ -4,9 +4,10 @@ use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
 use toolcrib_core::SessionLedger;
-use toolcrib_mcp::{McpPersistence, McpServerSettings};
+use toolcrib_mcp::{McpHomes, McpPersistence, McpServerSettings};
 
 use super::mcp;
+use super::mcp::homes::ReplicaHomes;
 use super::routes::openapi;
 use super::state::{GatewayParts, GatewayState};
 
@@ -29,10 +30,11 @@ pub(crate) fn gateway(parts: GatewayParts) -> Arc<GatewayState> {
         ..McpServerSettings::default()
     };
     let store = store.clone();
+    let homes = store.as_ref().and_then(ReplicaHomes::of);
     let persistence = McpPersistence {
         sessions: store.map(|store| Arc::new(store) as Arc<dyn SessionLedger>),
         secret: cluster.as_ref().map(|cluster| cluster.secret.clone()),
-        homes: None,
+        homes: homes.map(|homes| Arc::new(homes) as Arc<dyn McpHomes>),
     };
     let door = mcp::server(live, telemetry, settings, persistence);
     let document = LazyLock::new(document as fn() -> Bytes);

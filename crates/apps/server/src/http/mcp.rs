@@ -1,6 +1,7 @@
 //! `/mcp` and `/mcp/{profile}`: the door of the Model Context Protocol, behind the same check of
 //! who asks.
 
+pub(crate) mod homes;
 mod observed_body;
 mod operation;
 

@@ -189,14 +189,12 @@ impl WatchedCalls {
         let known = state.calls.iter().rev().find(|known| known.key == key);
         let lookups = known.map_or(&[][..], |known| &known.lookups);
         let phases = lookups.iter().map(|(from, lookup)| {
-            let mut phase = phase("verify", *from, from.checked_add(lookup.took));
-            phase["ended"] = match lookup.took_effect {
+            let ended = match lookup.took_effect {
                 Some(true) => "succeeded",
                 Some(false) => "not_executed",
                 None => "unknown",
-            }
-            .into();
-            phase
+            };
+            phase(("verify", Some(ended)), *from, from.checked_add(lookup.took))
         });
         phases.collect()
     }
@@ -209,12 +207,14 @@ impl WatchedCalls {
         };
         let mut phases = Vec::new();
         if let Some(parked) = known.parked {
-            phases.push(phase("asked", parked, Some(known.decided)));
+            phases.push(phase(("asked", None), parked, Some(known.decided)));
         }
         if known.waited >= Duration::from_millis(1) {
-            phases.push(phase("waits", known.decided, known.decided.checked_add(known.waited)));
+            let end = known.decided.checked_add(known.waited);
+            phases.push(phase(("waits", None), known.decided, end));
         }
-        phases.extend(known.questions.iter().map(|(from, to)| phase("asked", *from, *to)));
+        let asked = |(from, to): &(SystemTime, _)| phase(("asked", None), *from, *to);
+        phases.extend(known.questions.iter().map(asked));
         phases
     }
 
@@ -314,10 +314,12 @@ impl WatchedState {
     }
 }
 
-fn phase(kind: &str, from: SystemTime, to: Option<SystemTime>) -> Value {
+/// `kind`: what it is, and how it ended, if that is told.
+fn phase(kind: (&str, Option<&str>), from: SystemTime, to: Option<SystemTime>) -> Value {
+    let (kind, ended) = kind;
     let took = to.map(|to| millis(to.duration_since(from).unwrap_or_default()));
     let at = millis(from.duration_since(UNIX_EPOCH).unwrap_or_default());
-    json!({ "kind": kind, "at_ms": at, "took_ms": took, "try": null, "ended": null })
+    json!({ "kind": kind, "at_ms": at, "took_ms": took, "try": null, "ended": ended })
 }
 
 fn millis(duration: Duration) -> u64 {

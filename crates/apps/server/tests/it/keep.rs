@@ -2,15 +2,17 @@
 //! upstreams that count.
 
 mod approvals;
-mod doors;
+mod cluster_of_two;
+pub(crate) mod doors;
 mod faults;
 mod forms;
 mod keys;
-mod kills;
+pub(crate) mod kills;
 mod looked_up;
 mod piped;
-mod postgres;
+pub(crate) mod postgres;
 mod queued;
+mod replicas;
 mod resent;
 mod resolved;
 mod results;

@@ -17,7 +17,7 @@ pub const ENDED_FOR: Duration = Duration::from_mins(1);
 /// forgotten when its life is over.
 pub trait SessionLedger: Send + Sync {
     /// Writes a session down, unless its caller has `most` of them already; whether it is there.
-    /// Written twice it stays as it was first.
+    /// Written twice it stays as it was first, unless its life is over by then.
     fn put(
         &self,
         session: SessionRecord,
@@ -31,8 +31,13 @@ pub trait SessionLedger: Send + Sync {
         name: &'a str,
     ) -> BoxFuture<'a, Result<Option<SessionRecord>, LedgerError>>;
 
-    /// Has sessions live so long from now on, whose life is not over yet.
-    fn keep(&self, names: Vec<String>, life: Duration) -> BoxFuture<'_, Result<(), LedgerError>>;
+    /// Has sessions live so long from now on, whose life is not over yet, and gives the names of
+    /// those. Any other was ended, or its life is over.
+    fn keep(
+        &self,
+        names: Vec<String>,
+        life: Duration,
+    ) -> BoxFuture<'_, Result<Vec<String>, LedgerError>>;
 
     /// Has the life of those be over that have no more left than this: nobody has kept them since
     /// they were left.
@@ -48,8 +53,8 @@ pub trait SessionLedger: Send + Sync {
     /// Ends a session; whether there was one.
     fn end<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<bool, LedgerError>>;
 
-    /// The names of those that were ended in the last minute, whoever did it.
-    fn ended(&self) -> BoxFuture<'_, Result<Vec<String>, LedgerError>>;
+    /// Which of these were ended in the last minute, whoever did it.
+    fn ended(&self, names: Vec<String>) -> BoxFuture<'_, Result<Vec<String>, LedgerError>>;
 }
 
 /// A session of a client.

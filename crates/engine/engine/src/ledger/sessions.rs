@@ -2,12 +2,10 @@
 //! have.
 
 use std::collections::HashMap;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use toolcrib_core::{BoxFuture, ENDED_FOR, LedgerError, SessionLedger, SessionRecord};
-
-use super::{locked, ready};
 
 /// Keeps sessions as long as they live.
 #[derive(Default)]
@@ -25,6 +23,17 @@ impl SessionRow {
     }
 }
 
+impl MemorySessions {
+    fn locked(&self) -> MutexGuard<'_, HashMap<String, SessionRow>> {
+        // What a panic left behind is whole: every change is one insertion or of one row.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn ready<'a, T: Send + 'a>(value: T) -> BoxFuture<'a, T> {
+    Box::pin(std::future::ready(value))
+}
+
 /// One that would outlive every clock does not end.
 fn after(life: Duration) -> Instant {
     let now = Instant::now();
@@ -38,7 +47,7 @@ impl SessionLedger for MemorySessions {
         life: Duration,
         most: usize,
     ) -> BoxFuture<'_, Result<bool, LedgerError>> {
-        let mut all = locked(&self.0);
+        let mut all = self.locked();
         all.retain(|_, row| row.until > Instant::now());
         if all.contains_key(&session.name) {
             return ready(Ok(true));
@@ -56,23 +65,27 @@ impl SessionLedger for MemorySessions {
         &'a self,
         name: &'a str,
     ) -> BoxFuture<'a, Result<Option<SessionRecord>, LedgerError>> {
-        let all = locked(&self.0);
+        let all = self.locked();
         let found = all.get(name).filter(|row| row.lives());
         ready(Ok(found.map(|row| row.session.clone())))
     }
 
-    fn keep(&self, names: Vec<String>, life: Duration) -> BoxFuture<'_, Result<(), LedgerError>> {
-        let (mut all, until) = (locked(&self.0), after(life));
-        for name in names {
-            if let Some(row) = all.get_mut(&name).filter(|row| row.lives()) {
-                row.until = row.until.max(until);
-            }
-        }
-        ready(Ok(()))
+    fn keep(
+        &self,
+        mut names: Vec<String>,
+        life: Duration,
+    ) -> BoxFuture<'_, Result<Vec<String>, LedgerError>> {
+        let (mut all, until) = (self.locked(), after(life));
+        names.retain(|name| {
+            let Some(row) = all.get_mut(name).filter(|row| row.lives()) else { return false };
+            row.until = row.until.max(until);
+            true
+        });
+        ready(Ok(names))
     }
 
     fn leave(&self, names: Vec<String>, left: Duration) -> BoxFuture<'_, Result<(), LedgerError>> {
-        let (mut all, now, until) = (locked(&self.0), Instant::now(), after(left));
+        let (mut all, now, until) = (self.locked(), Instant::now(), after(left));
         for name in names {
             if let Some(row) = all.get_mut(&name).filter(|row| row.lives() && row.until <= until) {
                 row.until = now;
@@ -86,14 +99,14 @@ impl SessionLedger for MemorySessions {
         name: &'a str,
         greeting: String,
     ) -> BoxFuture<'a, Result<(), LedgerError>> {
-        if let Some(row) = locked(&self.0).get_mut(name) {
+        if let Some(row) = self.locked().get_mut(name) {
             row.session.greeting = greeting;
         }
         ready(Ok(()))
     }
 
     fn end<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<bool, LedgerError>> {
-        let mut all = locked(&self.0);
+        let mut all = self.locked();
         let Some(row) = all.get_mut(name).filter(|row| row.lives()) else {
             return ready(Ok(false));
         };
@@ -102,9 +115,9 @@ impl SessionLedger for MemorySessions {
         ready(Ok(true))
     }
 
-    fn ended(&self) -> BoxFuture<'_, Result<Vec<String>, LedgerError>> {
-        let all = locked(&self.0);
-        let ended = all.iter().filter(|(_, row)| row.is_ended && row.until > Instant::now());
-        ready(Ok(ended.map(|(name, _)| name.clone()).collect()))
+    fn ended(&self, mut names: Vec<String>) -> BoxFuture<'_, Result<Vec<String>, LedgerError>> {
+        let (all, now) = (self.locked(), Instant::now());
+        names.retain(|name| all.get(name).is_some_and(|row| row.is_ended && row.until > now));
+        ready(Ok(names))
     }
 }

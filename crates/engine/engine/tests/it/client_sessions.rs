@@ -7,6 +7,10 @@ use toolcrib_core::{Caller, SessionRecord};
 
 const LONG: Duration = Duration::from_mins(5);
 
+fn named(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
 fn session(name: &str, subject: &str) -> SessionRecord {
     // Stores keep milliseconds.
     let began = SystemTime::UNIX_EPOCH + Duration::from_millis(1_790_000_000_123);
@@ -57,14 +61,17 @@ async fn a_session_that_was_ended_is_gone_for_all_and_stays_so() {
     let sessions = crate::client_sessions();
     sessions.put(session("one", "ann"), LONG, 9).await.unwrap();
     sessions.put(session("two", "ann"), LONG, 9).await.unwrap();
-    assert_eq!(sessions.ended().await, Ok(Vec::new()));
+    let all = || named(&["nobody's", "two", "one"]);
+    assert_eq!(sessions.ended(all()).await, Ok(Vec::new()));
     assert_eq!(sessions.end("one").await, Ok(true));
     assert_eq!(sessions.end("one").await, Ok(false));
     assert_eq!(sessions.end("nobody's").await, Ok(false));
-    sessions.keep(vec!["one".to_owned()], LONG).await.unwrap();
+    assert_eq!(sessions.keep(all(), LONG).await, Ok(named(&["two"])));
     assert_eq!(sessions.put(session("one", "ann"), LONG, 9).await, Ok(true));
     assert_eq!(sessions.find("one").await, Ok(None));
-    assert_eq!(sessions.ended().await, Ok(vec!["one".to_owned()]));
+    assert_eq!(sessions.ended(all()).await, Ok(named(&["one"])));
+    assert_eq!(sessions.ended(named(&["two"])).await, Ok(Vec::new()));
+    assert_eq!(sessions.ended(Vec::new()).await, Ok(Vec::new()));
     assert_eq!(sessions.find("two").await, Ok(Some(session("two", "ann"))));
 }
 
@@ -73,9 +80,10 @@ async fn the_life_of_a_session_is_lengthened_and_never_shortened_and_none_comes_
     let sessions = crate::client_sessions();
     sessions.put(session("short", "ann"), Duration::ZERO, 9).await.unwrap();
     sessions.put(session("long", "ann"), LONG, 9).await.unwrap();
-    let both = || vec!["short".to_owned(), "long".to_owned(), "nobody's".to_owned()];
-    sessions.keep(both(), Duration::ZERO).await.unwrap();
-    sessions.keep(both(), LONG).await.unwrap();
+    let both = || named(&["short", "long", "nobody's"]);
+    for life in [Duration::ZERO, LONG] {
+        assert_eq!(sessions.keep(both(), life).await, Ok(named(&["long"])));
+    }
     assert_eq!(sessions.find("short").await, Ok(None));
     assert_eq!(sessions.find("long").await, Ok(Some(session("long", "ann"))));
     // Its clock begins anew where it still lives.
@@ -86,8 +94,21 @@ async fn the_life_of_a_session_is_lengthened_and_never_shortened_and_none_comes_
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     assert_eq!(sessions.find("kept").await, Ok(Some(session("kept", "ann"))));
-    assert_eq!(sessions.keep(Vec::new(), LONG).await, Ok(()));
-    assert_eq!(sessions.ended().await, Ok(Vec::new()));
+    assert_eq!(sessions.keep(Vec::new(), LONG).await, Ok(Vec::new()));
+    assert_eq!(sessions.ended(both()).await, Ok(Vec::new()));
+}
+
+#[tokio::test]
+async fn one_whose_life_was_over_is_written_anew_where_its_caller_has_room() {
+    let sessions = crate::client_sessions();
+    assert_eq!(sessions.put(session("one", "ann"), Duration::ZERO, 1).await, Ok(true));
+    assert_eq!(sessions.put(session("two", "ann"), LONG, 1).await, Ok(true));
+    assert_eq!(sessions.put(session("one", "ann"), LONG, 1).await, Ok(false));
+    assert_eq!(sessions.find("one").await, Ok(None));
+    let anew = SessionRecord { greeting: "{}".to_owned(), ..session("one", "ann") };
+    assert_eq!(sessions.put(anew.clone(), LONG, 2).await, Ok(true));
+    assert_eq!(sessions.find("one").await, Ok(Some(anew)));
+    assert_eq!(sessions.keep(named(&["one"]), LONG).await, Ok(named(&["one"])));
 }
 
 #[tokio::test]
@@ -104,7 +125,7 @@ async fn a_session_that_was_left_is_over_unless_somebody_kept_it_meanwhile() {
     sessions.leave(names(), LONG).await.unwrap();
     assert_eq!(sessions.find("left").await, Ok(None));
     assert_eq!(sessions.find("kept").await, Ok(Some(session("kept", "ann"))));
-    assert_eq!(sessions.ended().await, Ok(vec!["ended".to_owned()]));
+    assert_eq!(sessions.ended(names()).await, Ok(named(&["ended"])));
     // What is over takes the place of no other.
     assert_eq!(sessions.put(session("next", "ann"), LONG, 2).await, Ok(true));
 }

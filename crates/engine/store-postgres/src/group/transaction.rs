@@ -51,8 +51,11 @@ impl PostgresGroup {
         let place = self.address.place.clone();
         // Whatever ends in between, it comes back only if it can be gone on with.
         let session = self.reach().map_err(|error| away(error, &place))?;
-        let group =
-            GroupStatements { begin: self.progress.begin(sync), confirms: Cell::new(false) };
+        let group = GroupStatements {
+            begin: self.progress.begin(sync),
+            is_of_replica: self.progress.replica.is_some(),
+            confirms: Cell::new(false),
+        };
         let done = catch_unwind(AssertUnwindSafe(|| {
             self.runtime.block_on(group.run(&session, &place, work))
         }));
@@ -81,20 +84,45 @@ impl PostgresGroup {
     /// A session, if the database is there and is the one that it was. What was not known to be
     /// there is known then.
     pub(super) fn reach(&mut self) -> Answer<Session> {
-        if let Some(session) = self.session.take().filter(|session| !session.is_closed()) {
-            return Ok(session);
+        let open = self.session.take().filter(|session| !session.is_closed());
+        let mut session = match open {
+            Some(session) => session,
+            None => self.reopen()?,
+        };
+        let Some(life) = &self.life else { return Ok(session) };
+        // Others took this one for dead, and it goes on as another.
+        if let Some(one) = life.current().filter(|one| Some(one.id) != self.progress.replica) {
+            let owners = life.numbers();
+            self.runtime.block_on(async {
+                session.be_one_of_several(owners).await?;
+                schema::own_replica(&session, &one.name, one.id).await
+            })?;
+            self.progress.become_replica(one);
+            // What the others have put in order is gone over once more, since some of it was lost.
+            self.shared.give_back(std::mem::take(&mut self.unsynced));
         }
+        Ok(session)
+    }
+
+    fn reopen(&mut self) -> Answer<Session> {
         let owner = self.progress.owner.clone();
-        let is_unsettled = self.unsettled.is_some();
+        let (is_unsettled, replica) = (self.unsettled.is_some(), self.progress.replica);
+        let owners = self.life.as_ref().map(|life| life.numbers());
         let (session, state) = self.runtime.block_on(async {
-            let session = Session::open_brief(&self.address).await?;
+            let mut session = Session::open_brief(&self.address).await?;
             session.inspect().await?;
             // From here on none of ours that is still open changes anything.
-            schema::own(&session, &owner).await?;
+            if let Some(id) = replica {
+                session.be_one_of_several(owners.unwrap_or_default()).await?;
+                schema::share(&session, &owner).await?;
+                schema::own_replica(&session, &owner, id).await?;
+            } else {
+                schema::own(&session, &owner).await?;
+            }
             if is_unsettled {
                 schema::sync(&session).await?;
             }
-            let state = schema::state(&session).await?;
+            let state = schema::state(&session, replica).await?;
             Answer::Ok((session, state))
         })?;
         let found = self.progress.find(&state);
@@ -118,6 +146,8 @@ impl PostgresGroup {
 /// What a group is begun with, and whether it was to be confirmed.
 struct GroupStatements {
     begin: String,
+    /// Whether the last but one of them is the fence.
+    is_of_replica: bool,
     confirms: Cell<bool>,
 }
 
@@ -129,7 +159,13 @@ impl GroupStatements {
         work: impl AsyncFnOnce(&Session) -> Answer<()>,
     ) -> Result<(), GroupFault> {
         let worked = async {
-            if session.batch_change(&self.begin).await? != 1 {
+            let counts = session.batch_counts(&self.begin).await?;
+            let mut last = counts.iter().rev();
+            let is_moved = last.next() != Some(&1);
+            if self.is_of_replica && last.next() != Some(&1) {
+                return Err(SessionError::Fenced);
+            }
+            if is_moved {
                 return Err(SessionError::unfit(
                     "was changed by somebody else: start this process anew",
                 ));
@@ -137,8 +173,19 @@ impl GroupStatements {
             work(session).await
         };
         if let Err(error) = worked.await {
+            if matches!(error, SessionError::Fenced) {
+                // What is owed goes on under the next number.
+                return Err(GroupFault::Away { error: error.at(place), is_silent: true });
+            }
+            let is_contention = error.is_contention();
             if error.is_of_the_statement() && session.batch("ROLLBACK").await.is_ok() {
-                return Err(GroupFault::Refused(error.at(place)));
+                let error = error.at(place);
+                return Err(if is_contention {
+                    // Nothing of it was wrong: it is tried again, and what is owed is not dropped.
+                    GroupFault::Away { error, is_silent: false }
+                } else {
+                    GroupFault::Refused(error)
+                });
             }
             return Err(away(error, place));
         }

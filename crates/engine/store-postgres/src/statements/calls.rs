@@ -1,5 +1,7 @@
 //! The rows of calls: many in one statement.
 
+use std::collections::HashSet;
+
 use toolcrib_core::{Attempt, Caller, Ending, UncertainCall};
 use toolcrib_store::clock::WallTime;
 use toolcrib_store::rows::calls::{CallEnd, DuplicateQuery, NewCall, columns};
@@ -25,6 +27,7 @@ pub(crate) struct CallRows {
     attempts: Vec<Option<String>>,
     decider_tenants: Vec<Option<String>>,
     decider_subjects: Vec<Option<String>>,
+    guards: Vec<Option<i64>>,
 }
 
 impl CallRows {
@@ -48,29 +51,55 @@ impl CallRows {
         self.attempts.push(end.and_then(CallEnd::attempts));
         self.decider_tenants.push(decider.map(|by| by.tenant.clone()));
         self.decider_subjects.push(decider.map(|by| by.subject.clone()));
+        self.guards.push(None);
+    }
+
+    /// The same of one that is written only if none like it has an end since then that nobody
+    /// knows.
+    pub(crate) fn push_guarded(&mut self, call: &NewCall, guard: Option<WallTime>) {
+        self.push(call, None);
+        if let (Some(last), Some(after)) = (self.guards.last_mut(), guard) {
+            *last = Some(after.0);
+        }
     }
 
     /// Calls that wait for their turn, or that may be sent from now on; those may be there from the
-    /// time when they waited.
-    pub(crate) async fn write(&self, session: &Session, dispatched: bool) -> Answer<()> {
+    /// time when they waited. Gives the keys of those that were written: one that another replica
+    /// gave an end meanwhile is not, and neither is one that is held back.
+    pub(crate) async fn write(
+        &self,
+        session: &Session,
+        dispatched: bool,
+    ) -> Answer<HashSet<String>> {
         if self.keys.is_empty() {
-            return Ok(());
+            return Ok(HashSet::new());
         }
         // A row that is there must not take a number of another one: old rows go by them.
-        const WRITE: &str = "WITH n AS (SELECT * FROM unnest($1::text[], $2::text[], $3::text[], \
-             $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], \
+        const WRITE: &str = "WITH given AS (SELECT * FROM unnest($1::text[], $2::text[], \
+             $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], \
              $10::bigint[], $11::text[], $12::text[], $13::bigint[], $14::text[], $15::text[], \
-             $16::text[]) AS n (key, call_id, tenant, subject, tool, source, effect, fingerprint, \
-             arguments, planned, ending, kind, ended, attempts, decided_by_tenant, \
-             decided_by_subject)), sent AS (UPDATE calls SET dispatched = true, \
+             $16::text[], $17::bigint[]) AS n (key, call_id, tenant, subject, tool, source, \
+             effect, fingerprint, arguments, planned, ending, kind, ended, attempts, \
+             decided_by_tenant, decided_by_subject, guard)), \
+             n AS MATERIALIZED (SELECT * FROM given WHERE guard IS NULL OR NOT EXISTS (SELECT 1 \
+             FROM calls u WHERE u.tenant = given.tenant AND u.subject = given.subject \
+             AND u.tool = given.tool AND u.arguments = given.arguments AND u.source = given.source \
+             AND u.ended > given.guard AND (u.ending = 'unknown' OR u.ending = 'succeeded' \
+             AND u.resolved IS NOT NULL AND u.resolved_by_subject IS NULL))), \
+             sent AS (UPDATE calls SET dispatched = true, \
              ending = n.ending, kind = n.kind, ended = n.ended, attempts = n.attempts FROM n \
-             WHERE calls.key = n.key AND calls.ending IS NULL AND NOT calls.dispatched) \
-             INSERT INTO calls (key, call_id, tenant, subject, tool, source, effect, fingerprint, \
-             arguments, planned, ending, kind, ended, attempts, decided_by_tenant, \
-             decided_by_subject, dispatched) SELECT n.*, $17::boolean FROM n \
-             WHERE NOT EXISTS (SELECT 1 FROM calls WHERE calls.key = n.key)";
-        session
-            .change(
+             WHERE calls.key = n.key AND calls.ending IS NULL AND NOT calls.dispatched \
+             AND calls.owner = $19 RETURNING calls.key), \
+             made AS (INSERT INTO calls (key, call_id, tenant, subject, tool, source, effect, \
+             fingerprint, arguments, planned, ending, kind, ended, attempts, decided_by_tenant, \
+             decided_by_subject, dispatched, owner) SELECT n.key, n.call_id, n.tenant, n.subject, \
+             n.tool, n.source, n.effect, n.fingerprint, n.arguments, n.planned, n.ending, n.kind, \
+             n.ended, n.attempts, n.decided_by_tenant, n.decided_by_subject, $18::boolean, \
+             $19::bigint FROM n \
+             WHERE NOT EXISTS (SELECT 1 FROM calls WHERE calls.key = n.key) RETURNING key) \
+             SELECT key FROM sent UNION ALL SELECT key FROM made";
+        let written = session
+            .rows(
                 WRITE,
                 &[
                     &self.keys,
@@ -89,11 +118,13 @@ impl CallRows {
                     &self.attempts,
                     &self.decider_tenants,
                     &self.decider_subjects,
+                    &self.guards,
                     &dispatched,
+                    &session.owner(),
                 ],
             )
             .await?;
-        Ok(())
+        written.iter().map(|row| Ok(row.try_get(0)?)).collect()
     }
 }
 
@@ -125,12 +156,18 @@ impl CallEnds {
         if self.keys.is_empty() {
             return Ok(());
         }
+        // What others took for cut off has an end after all, if this process had begun it.
         const UPDATE: &str = "UPDATE calls SET ending = e.ending, kind = e.kind, ended = e.ended, \
-             attempts = e.attempts FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], \
-             $5::text[]) AS e (key, ending, kind, ended, attempts) \
-             WHERE calls.key = e.key AND calls.ending IS NULL";
+             attempts = e.attempts, \
+             resolved = CASE WHEN calls.ending = 'unknown' THEN e.ended ELSE calls.resolved END \
+             FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[]) \
+             AS e (key, ending, kind, ended, attempts) WHERE calls.key = e.key \
+             AND (calls.ending IS NULL OR calls.ending = 'unknown' AND calls.interrupted \
+             AND e.ending <> 'unknown' AND calls.owner = ANY ($6::bigint[]) \
+             AND calls.owner <> $7)";
         let Self { keys, endings, kinds, ended, attempts } = self;
-        session.change(UPDATE, &[keys, endings, kinds, ended, attempts]).await?;
+        let of = (session.owners(), session.owner());
+        session.change(UPDATE, &[keys, endings, kinds, ended, attempts, of.0, &of.1]).await?;
         Ok(())
     }
 }

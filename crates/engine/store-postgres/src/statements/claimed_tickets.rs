@@ -10,8 +10,8 @@ pub(super) async fn forget(session: &Session, tickets: &[&str]) -> Answer<()> {
     session
         .change(
             "UPDATE tickets SET claimed = NULL, claimed_arguments = NULL \
-             WHERE ticket = ANY ($1::text[])",
-            &[&tickets],
+             WHERE ticket = ANY ($1::text[]) AND claimed_by = ANY ($2::bigint[])",
+            &[&tickets, session.owners()],
         )
         .await?;
     Ok(())
@@ -22,8 +22,9 @@ pub(super) async fn reopen(session: &Session, ticket: &str) -> Answer<()> {
     session
         .change(
             "UPDATE tickets SET parked = claimed, arguments = claimed_arguments, claimed = NULL, \
-             claimed_arguments = NULL WHERE ticket = $1 AND claimed IS NOT NULL",
-            &[&ticket],
+             claimed_arguments = NULL WHERE ticket = $1 AND claimed IS NOT NULL \
+             AND claimed_by = ANY ($2::bigint[])",
+            &[&ticket, session.owners()],
         )
         .await?;
     Ok(())

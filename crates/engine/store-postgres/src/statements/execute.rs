@@ -4,6 +4,7 @@
 
 use toolcrib_store::StoreOptions;
 use toolcrib_store::writes::job::WriteJob;
+use toolcrib_store::writes::requests::PlanRefusal;
 use toolcrib_store::writes::task::WriteTask;
 use toolcrib_store::writes::unwritten_end::UnwrittenEnd;
 
@@ -75,17 +76,42 @@ async fn plan(session: &Session, jobs: &mut [WriteJob]) -> Answer<()> {
         if let WriteTask::Read(read) = &job.task {
             read.write(|call, end| planned.push(call, end));
         }
+        if let WriteTask::Plan(plan) = &job.task
+            && plan.is_awaited()
+        {
+            bound.extend_from_slice(&plan.request().keys);
+        }
+    }
+    let held = keys::bind_all(session, &bound).await?;
+    for job in &mut *jobs {
         if let WriteTask::Plan(plan) = &mut job.task {
             plan.run(|plan| {
-                planned.push(&plan.call, None);
-                bound.extend_from_slice(&plan.keys);
-                Answer::Ok(())
+                let is_held = keys::are_held(&plan.keys, &held);
+                if is_held {
+                    planned.push_guarded(&plan.call, plan.guard);
+                }
+                Answer::Ok(if is_held { Ok(()) } else { Err(PlanRefusal::Lost) })
             })?;
         }
     }
-    keys::bind_all(session, &bound).await?;
     queued.write(session, false).await?;
-    planned.write(session, true).await
+    let written = planned.write(session, true).await?;
+    let mut sent = Vec::new();
+    for job in jobs {
+        if let WriteTask::Plan(plan) = &mut job.task {
+            plan.revise(|plan, answer| {
+                if answer.is_ok() && !written.contains(&plan.call.key.to_string()) {
+                    let is_guarded = plan.guard.is_some();
+                    *answer =
+                        Err(if is_guarded { PlanRefusal::Guarded } else { PlanRefusal::Lost });
+                }
+                if answer.is_ok() {
+                    sent.extend_from_slice(&plan.keys);
+                }
+            });
+        }
+    }
+    keys::redeemed(session, &sent).await
 }
 
 /// What is rare, each by itself.
@@ -149,7 +175,15 @@ async fn others(session: &Session, task: &mut WriteTask, options: &StoreOptions)
 
 async fn of_keys(session: &Session, task: &mut WriteTask) -> Answer<()> {
     if let WriteTask::Bind(bind) = task {
-        bind.run_async(async |bind| keys::bind_all(session, &bind.0).await).await?;
+        bind.run_async(async |bind| {
+            let held = keys::bind_all(session, &bind.0).await?;
+            if !keys::are_held(&bind.0, &held) {
+                return Answer::Ok(Err(PlanRefusal::Lost));
+            }
+            keys::redeemed(session, &bind.0).await?;
+            Ok(Ok(()))
+        })
+        .await?;
     }
     if let WriteTask::Checkpoint(leave) = task {
         leave.run_async(async |of| keys::checkpoint(session, &of.keys, &of.written).await).await?;

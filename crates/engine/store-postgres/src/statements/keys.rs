@@ -1,15 +1,14 @@
 //! Keys: asked for by many at once, and settled.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use tokio_postgres::Row;
 use toolcrib_core::{Caller, Checkpoint, IdempotencyKey, KeyState};
 use toolcrib_store::StoreOptions;
-use toolcrib_store::clock::WallTime;
 use toolcrib_store::rows::keys::{KeyHold, KeySettlement, named};
 use toolcrib_store::writes::key_claim::KeyClaimTask;
 
-use super::claimed_tickets;
+use super::{NOW, claimed_tickets};
 use crate::error::SessionError;
 use crate::session::{Answer, Session};
 
@@ -46,21 +45,23 @@ impl KeyNames {
         if self.places.is_empty() {
             return Ok(Vec::new());
         }
-        const FIND: &str = "SELECT w.place, k.arguments, k.state, k.response, k.expires \
-             FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[]) \
+        let find = format!(
+            "SELECT w.place, k.arguments, k.state, k.response, k.expires <= {NOW} FROM unnest($1::bigint[], $2::text[], $3::text[], \
+             $4::text[], $5::text[]) \
              WITH ORDINALITY AS w (place, tenant, subject, tool, key, number) JOIN keys k \
              ON k.tenant = w.tenant AND k.subject = w.subject AND k.tool = w.tool \
-             AND k.key = w.key ORDER BY w.number";
+             AND k.key = w.key ORDER BY w.number"
+        );
         let Self { places, tenants, subjects, tools, keys } = self;
-        session.rows(FIND, &[places, tenants, subjects, tools, keys]).await
+        session.rows(&find, &[places, tenants, subjects, tools, keys]).await
     }
 }
 
 /// What a row says of a key; `None`: nothing any more. `arguments`: those it must have come with.
 fn state(row: &Row, arguments: Option<&str>) -> Answer<Option<KeyState>> {
-    let (state, expires): (&str, i64) = (row.try_get(2)?, row.try_get(4)?);
+    let (state, is_expired): (&str, bool) = (row.try_get(2)?, row.try_get(4)?);
     // A call that runs holds its key, however long it takes.
-    if expires <= WallTime::now().0 && state != "running" {
+    if is_expired && state != "running" {
         return Ok(None);
     }
     let before: &str = row.try_get(1)?;
@@ -109,7 +110,28 @@ pub(crate) async fn begin_all(
         });
         task.keep(begun);
     }
-    new.write(session).await
+    let taken = new.write(session).await?;
+    if taken.len() == new.arguments.len() {
+        return Ok(());
+    }
+    // Another replica was first with the others.
+    for task in claims.iter_mut() {
+        let Some(key) = task.taken().filter(|key| !taken.contains(&row_name(key))).cloned() else {
+            continue;
+        };
+        let arguments = task.begin().map(|claim| claim.arguments.to_string());
+        let begun = known(session, &key, arguments.as_deref()).await?;
+        task.keep(begun.unwrap_or(KeyState::Running));
+    }
+    Ok(())
+}
+
+/// Where a key stands.
+type KeyRowName = (String, String, String, String);
+
+fn row_name(key: &IdempotencyKey) -> KeyRowName {
+    let Caller { tenant, subject, .. } = &key.caller;
+    (tenant.clone(), subject.clone(), named(key), key.key.clone())
 }
 
 /// Keys that are taken at once.
@@ -117,7 +139,8 @@ pub(crate) async fn begin_all(
 struct NewKeys {
     names: KeyNames,
     arguments: Vec<String>,
-    expires: Vec<i64>,
+    /// For how long, in milliseconds.
+    lifetimes: Vec<i64>,
     bound: Vec<bool>,
 }
 
@@ -149,25 +172,39 @@ impl NewKeys {
     ) {
         self.names.push(0, key, named(key));
         self.arguments.push(arguments);
-        self.expires.push(WallTime::now().after(options.keys_for).0);
+        self.lifetimes.push(i64::try_from(options.keys_for.as_millis()).unwrap_or(i64::MAX));
         self.bound.push(hold == KeyHold::Bound);
     }
 
-    /// One that is there has expired.
-    async fn write(&self, session: &Session) -> Answer<()> {
+    /// Gives those that were taken: all that were free or had expired, unless another replica was
+    /// first. They are taken in the order of their names, so that of two replicas neither waits for
+    /// the other.
+    async fn write(&self, session: &Session) -> Answer<HashSet<KeyRowName>> {
         if self.arguments.is_empty() {
-            return Ok(());
+            return Ok(HashSet::new());
         }
-        const TAKE: &str = "INSERT INTO keys (tenant, subject, tool, key, arguments, expires, \
-             bound, state) SELECT *, 'running' FROM unnest($1::text[], $2::text[], $3::text[], \
-             $4::text[], $5::text[], $6::bigint[], $7::boolean[]) \
+        let take = format!(
+            "INSERT INTO keys AS k (tenant, subject, tool, key, arguments, expires, bound, state, \
+             owner) SELECT tenant, subject, tool, key, arguments, \
+             least({NOW}::numeric + lifetime, 9223372036854775807)::bigint, bound, 'running', $8 \
+             FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], \
+             $6::bigint[], $7::boolean[]) AS n (tenant, subject, tool, key, arguments, lifetime, \
+             bound) ORDER BY tenant, subject, tool, key \
              ON CONFLICT (tenant, subject, tool, key) DO UPDATE SET \
              arguments = excluded.arguments, expires = excluded.expires, bound = excluded.bound, \
-             state = excluded.state, response = NULL, checkpoint = NULL";
+             state = excluded.state, response = NULL, checkpoint = NULL, owner = excluded.owner \
+             WHERE k.expires <= {NOW} AND k.state <> 'running' \
+             RETURNING tenant, subject, tool, key"
+        );
         let KeyNames { tenants, subjects, tools, keys, .. } = &self.names;
-        let (arguments, expires, bound) = (&self.arguments, &self.expires, &self.bound);
-        session.change(TAKE, &[tenants, subjects, tools, keys, arguments, expires, bound]).await?;
-        Ok(())
+        let (arguments, lifetimes, bound) = (&self.arguments, &self.lifetimes, &self.bound);
+        let taken = session
+            .rows(
+                &take,
+                &[tenants, subjects, tools, keys, arguments, lifetimes, bound, &session.owner()],
+            )
+            .await?;
+        taken.iter().map(read_name).collect()
     }
 }
 
@@ -179,30 +216,57 @@ pub(crate) async fn begin_claimed(
 ) -> Answer<()> {
     let mut new = NewKeys::default();
     new.push(key, (String::new(), KeyHold::Loose), options);
-    new.write(session).await
+    new.write(session).await?;
+    Ok(())
 }
 
-/// From now on they stay taken when the process ends.
+/// From now on they stay taken when the process ends. Gives those that this process holds: another
+/// replica may have what it began before it was taken for dead.
 pub(crate) async fn bind_all<'a>(
     session: &Session,
     keys: impl IntoIterator<Item = &'a IdempotencyKey>,
-) -> Answer<()> {
-    let (mut bound, mut redeemed) = (KeyNames::default(), Vec::new());
+) -> Answer<HashSet<KeyRowName>> {
+    let mut bound = KeyNames::default();
     for key in keys {
         bound.push(0, key, named(key));
-        redeemed.extend(key.ticket());
     }
     if bound.places.is_empty() {
-        return Ok(());
+        return Ok(HashSet::new());
     }
     const BIND: &str = "UPDATE keys SET bound = true FROM unnest($1::text[], $2::text[], \
          $3::text[], $4::text[]) AS w (tenant, subject, tool, key) \
          WHERE keys.tenant = w.tenant AND keys.subject = w.subject AND keys.tool = w.tool \
-         AND keys.key = w.key AND keys.state = 'running'";
+         AND keys.key = w.key AND keys.state = 'running' AND keys.owner = $5 \
+         RETURNING keys.tenant, keys.subject, keys.tool, keys.key";
     let KeyNames { tenants, subjects, tools, keys, .. } = &bound;
-    session.change(BIND, &[tenants, subjects, tools, keys]).await?;
-    claimed_tickets::forget(session, &redeemed).await
+    let held = session.rows(BIND, &[tenants, subjects, tools, keys, &session.owner()]).await?;
+    held.iter().map(read_name).collect()
 }
+
+fn read_name(row: &Row) -> Answer<KeyRowName> {
+    Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?, row.try_get(3)?))
+}
+
+/// Whether a call may be sent under its keys: those under which it was begun are held. Under a
+/// ticket that is its own key; that of its caller was answered when it was parked.
+pub(crate) fn are_held(keys: &[IdempotencyKey], held: &HashSet<KeyRowName>) -> bool {
+    let is_redeemed = keys.iter().any(|key| key.ticket().is_some());
+    let mut begun = keys.iter().filter(|key| key.ticket().is_some() || !is_redeemed);
+    begun.all(|key| held.contains(&row_name(key)))
+}
+
+/// What was claimed for calls that are on record now needs to be known no more.
+pub(crate) async fn redeemed<'a>(
+    session: &Session,
+    keys: impl IntoIterator<Item = &'a IdempotencyKey>,
+) -> Answer<()> {
+    let tickets: Vec<_> = keys.into_iter().filter_map(IdempotencyKey::ticket).collect();
+    claimed_tickets::forget(session, &tickets).await
+}
+
+/// A key that this process began and that runs, or of which others said that nobody knows its end.
+const BEGUN: &str = "AND owner = ANY ($5::bigint[]) \
+                     AND (state = 'running' OR state = 'unknown' AND owner <> $6)";
 
 const OF: &str = "WHERE tenant = $1 AND subject = $2 AND tool = $3 AND key = $4";
 
@@ -212,10 +276,13 @@ pub(crate) async fn checkpoint(
     keys: &[IdempotencyKey],
     written: &str,
 ) -> Answer<()> {
-    let leave = format!("UPDATE keys SET checkpoint = $5 {OF} AND state = 'running'");
+    let leave =
+        format!("UPDATE keys SET checkpoint = $5 {OF} AND state = 'running' AND owner = $6");
     for key in keys {
         let Caller { tenant, subject, .. } = &key.caller;
-        session.change(&leave, &[tenant, subject, &named(key), &key.key, &written]).await?;
+        session
+            .change(&leave, &[tenant, subject, &named(key), &key.key, &written, &session.owner()])
+            .await?;
     }
     Ok(())
 }
@@ -223,24 +290,33 @@ pub(crate) async fn checkpoint(
 /// The word that a call left whose end nobody knows: it runs again from now on.
 pub(crate) async fn take_up(session: &Session, key: &IdempotencyKey) -> Answer<Option<Checkpoint>> {
     let take = format!(
-        "UPDATE keys SET state = 'running', bound = true {OF} AND state = 'unknown' \
+        "UPDATE keys SET state = 'running', bound = true, owner = $5 {OF} AND state = 'unknown' \
          AND checkpoint IS NOT NULL RETURNING checkpoint"
     );
     let Caller { tenant, subject, .. } = &key.caller;
-    let row = session.row(&take, &[tenant, subject, &named(key), &key.key]).await?;
+    let row =
+        session.row(&take, &[tenant, subject, &named(key), &key.key, &session.owner()]).await?;
     let Some(row) = row else { return Ok(None) };
     Ok(Checkpoint::read(row.try_get(0)?))
 }
 
 /// What a key says, without asking for it.
 pub(crate) async fn recorded(session: &Session, key: &IdempotencyKey) -> Answer<KeyState> {
+    Ok(known(session, key, None).await?.unwrap_or(KeyState::New))
+}
+
+/// The same; `None`: nothing. `arguments`: those it must have come with.
+async fn known(
+    session: &Session,
+    key: &IdempotencyKey,
+    arguments: Option<&str>,
+) -> Answer<Option<KeyState>> {
     let mut asked = KeyNames::default();
     for name in names(key) {
         asked.push(0, key, name);
     }
     let rows = asked.find(session).await?;
-    let known = rows.iter().find_map(|row| state(row, None).transpose());
-    Ok(known.transpose()?.unwrap_or(KeyState::New))
+    rows.iter().find_map(|row| state(row, arguments).transpose()).transpose()
 }
 
 /// Writes what came of a key.
@@ -252,24 +328,23 @@ pub(crate) async fn settle(
     let Caller { tenant, subject, .. } = &key.caller;
     claimed_tickets::forget(session, &Vec::from_iter(key.ticket())).await?;
     let (tool, key) = (&named(key), &key.key);
+    let of = (session.owners(), session.owner());
     match settled {
         KeySettlement::Answered(answer) => {
-            let settle = format!(
-                "UPDATE keys SET state = 'ended', response = $5 {OF} AND state = 'running'"
-            );
-            session.change(&settle, &[tenant, subject, tool, key, answer]).await?;
+            let settle = format!("UPDATE keys SET state = 'ended', response = $7 {OF} {BEGUN}");
+            session.change(&settle, &[tenant, subject, tool, key, of.0, &of.1, answer]).await?;
         }
         KeySettlement::Late(answer) => {
             let settle = format!("UPDATE keys SET state = 'ended', response = $5 {OF}");
             session.change(&settle, &[tenant, subject, tool, key, answer]).await?;
         }
         KeySettlement::Lost => {
-            let lose = format!("UPDATE keys SET state = 'unknown' {OF} AND state = 'running'");
-            session.change(&lose, &[tenant, subject, tool, key]).await?;
+            let lose = format!("UPDATE keys SET state = 'unknown' {OF} {BEGUN}");
+            session.change(&lose, &[tenant, subject, tool, key, of.0, &of.1]).await?;
         }
         KeySettlement::Free => {
-            let free = format!("DELETE FROM keys {OF} AND state = 'running'");
-            session.change(&free, &[tenant, subject, tool, key]).await?;
+            let free = format!("DELETE FROM keys {OF} {BEGUN}");
+            session.change(&free, &[tenant, subject, tool, key, of.0, &of.1]).await?;
         }
     }
     Ok(())

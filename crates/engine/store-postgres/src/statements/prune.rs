@@ -5,7 +5,8 @@ use std::time::Duration;
 use toolcrib_store::StoreOptions;
 use toolcrib_store::clock::WallTime;
 
-use super::{results, runs_written};
+use super::schema::{self, TenantLock};
+use super::{NOW, replicas, results, runs_written};
 use crate::session::{Answer, Session};
 
 /// Rows of one kind that one step looks at.
@@ -14,41 +15,67 @@ const A_STEP: i64 = 500;
 /// Contents that one step removes: each may be large.
 const CONTENTS: i64 = 8;
 
+/// The lock of the one who removes old rows.
+const PRUNES: i64 = 0x6372_6964;
+
 /// How long a ticket that cannot be redeemed any more can still say why.
 const TICKETS_FOR: Duration = Duration::from_hours(24);
 
 /// One step; whether there may be more to do.
 pub(crate) async fn step(session: &Session, options: &StoreOptions) -> Answer<bool> {
+    let is_first = session.row("SELECT pg_try_advisory_xact_lock($1)", &[&PRUNES]).await?;
+    if !is_first.is_some_and(|row| row.try_get(0).unwrap_or(false)) {
+        // Another replica is at it.
+        return Ok(false);
+    }
     let now = WallTime::now();
-    let mut removed = calls(session, options, now).await?;
-    for (sql, until) in [
+    let mut removed = calls(session, options, now).await? + replicas::prune(session).await?;
+    for (sql, age) in [
         (
-            "DELETE FROM tickets WHERE seq IN \
-             (SELECT seq FROM tickets WHERE expires <= $1 ORDER BY expires LIMIT $2)",
-            now.before(TICKETS_FOR),
+            format!(
+                "DELETE FROM tickets WHERE seq IN (SELECT seq FROM tickets \
+                 WHERE expires <= {NOW} - $1::bigint ORDER BY expires LIMIT $2)"
+            ),
+            TICKETS_FOR,
         ),
         // A running call holds its key; when a process ends, its keys run no more.
         (
-            "DELETE FROM keys WHERE seq IN (SELECT seq FROM keys WHERE expires <= $1 \
-             AND state <> 'running' ORDER BY expires LIMIT $2)",
-            now,
+            format!(
+                "DELETE FROM keys WHERE seq IN (SELECT seq FROM keys \
+                 WHERE expires <= {NOW} - $1::bigint AND state <> 'running' \
+                 ORDER BY expires LIMIT $2) \
+                 AND expires <= {NOW} - $1::bigint AND state <> 'running'"
+            ),
+            Duration::ZERO,
         ),
         (
-            "DELETE FROM client_sessions WHERE name IN \
-             (SELECT name FROM client_sessions WHERE expires <= $1 ORDER BY expires LIMIT $2)",
-            now,
+            format!(
+                "DELETE FROM client_sessions WHERE name IN (SELECT name FROM client_sessions \
+                 WHERE expires <= {NOW} - $1::bigint ORDER BY expires LIMIT $2) \
+                 AND expires <= {NOW} - $1::bigint"
+            ),
+            Duration::ZERO,
         ),
         (
-            "DELETE FROM results WHERE handle IN \
-             (SELECT handle FROM results WHERE expires <= $1 ORDER BY expires LIMIT $2)",
-            now,
+            format!(
+                "DELETE FROM results WHERE handle IN (SELECT handle FROM results \
+                 WHERE expires <= {NOW} - $1::bigint ORDER BY expires LIMIT $2)"
+            ),
+            Duration::ZERO,
         ),
     ] {
-        removed += session.change(sql, &[&until.0, &A_STEP]).await?;
+        let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
+        removed += session.change(&sql, &[&age, &A_STEP]).await?;
     }
-    let old = "SELECT id FROM contents WHERE expires <= $1 ORDER BY expires LIMIT $2";
+    let old = "SELECT id, tenant FROM contents WHERE expires <= $1 ORDER BY expires LIMIT $2";
     for row in session.rows(old, &[&now.0, &CONTENTS]).await? {
-        results::forget(session, row.try_get(0)?).await?;
+        schema::lock_tenant(session, TenantLock::RESULTS, row.try_get(1)?).await?;
+        let id: i64 = row.try_get(0)?;
+        // Whoever held the lock may have kept it anew.
+        let is_old = "SELECT 1 FROM contents WHERE id = $1 AND expires <= $2";
+        if session.row(is_old, &[&id, &now.0]).await?.is_some() {
+            results::forget(session, id).await?;
+        }
         removed += 1;
     }
     removed += runs(session, options, now).await?;

@@ -7,6 +7,7 @@ use toolcrib_store::StoreOptions;
 use toolcrib_store::clock::WallTime;
 use toolcrib_store::rows::results::NewResult;
 
+use super::schema::{self, TenantLock};
 use crate::error::SessionError;
 use crate::session::{Answer, Session};
 
@@ -17,6 +18,8 @@ pub(crate) async fn write(
     options: &StoreOptions,
 ) -> Answer<ResultHandle> {
     let NewResult { tenant, subject, hash, .. } = result;
+    // Others may keep the same, or make room.
+    schema::lock_tenant(session, TenantLock::RESULTS, tenant).await?;
     let (hash, expires) = (&hash[..], WallTime::now().after(options.results_for).0);
     let known = session
         .row(

@@ -73,9 +73,12 @@ pub(crate) async fn thread(
     summaries(session, of, &[&caller.tenant, &caller.subject, &thread]).await
 }
 
-/// The runs of all callers that have not ended, oldest first.
+/// The runs of all callers that have not ended and that no replica works on, oldest first.
 pub(crate) async fn unfinished(session: &Session) -> Answer<Vec<RunSummary>> {
-    summaries(session, "WHERE stage <> 'ended' ORDER BY number", &[]).await
+    let of = "WHERE stage <> 'ended' AND NOT EXISTS (SELECT 1 FROM replicas \
+              WHERE replicas.id = runs.owner AND replicas.state = 'live' \
+              AND lease_until >= clock_timestamp()) ORDER BY number";
+    summaries(session, of, &[]).await
 }
 
 async fn summaries(

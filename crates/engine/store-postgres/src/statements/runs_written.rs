@@ -4,6 +4,7 @@ use toolcrib_core::{Caller, LedgerError, MOST_NOTES, RunLedgerError};
 use toolcrib_store::clock::WallTime;
 use toolcrib_store::rows::runs::{NewItem, NewRunRow, NewStep, RunLength, gap};
 
+use super::schema::{self, TenantLock};
 use crate::error::SessionError;
 use crate::session::{Answer, Session};
 
@@ -35,9 +36,9 @@ pub(crate) async fn create(session: &Session, row: &NewRunRow) -> Written {
     let inserted = session
         .row(
             "INSERT INTO runs (id, tenant, subject, thread, previous, agent, profile, stage, \
-             created, changed, steps, items, events, caller, tickets, request, state, parent) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, 1, $10, $11, $12, $13, $14, $15, \
-             $16) RETURNING number",
+             created, changed, steps, items, events, caller, tickets, request, state, parent, \
+             owner) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, 1, $10, $11, $12, $13, $14, \
+             $15, $16, $17) RETURNING number",
             &[
                 &run.id,
                 &whose.tenant,
@@ -55,6 +56,7 @@ pub(crate) async fn create(session: &Session, row: &NewRunRow) -> Written {
                 &run.request,
                 &step.state,
                 &run.parent,
+                &session.owner(),
             ],
         )
         .await?
@@ -63,11 +65,10 @@ pub(crate) async fn create(session: &Session, row: &NewRunRow) -> Written {
     Ok(Ok(()))
 }
 
-/// Writes it behind the step before it. The one who writes is alone, so that of many who would
-/// write the same step one does.
+/// Writes it behind the step before it. Of many who would write the same step one does.
 pub(crate) async fn advance(session: &Session, run: &str, step: &NewStep) -> Written {
     let find = "SELECT number, tenant, items, events FROM runs \
-                WHERE id = $1 AND steps = $2 AND stage <> 'ended'";
+                WHERE id = $1 AND steps = $2 AND stage <> 'ended' FOR UPDATE";
     let Some(row) = session.row(find, &[&run, &step.number]).await? else {
         return Ok(Err(RunLedgerError::Moved));
     };
@@ -80,7 +81,7 @@ pub(crate) async fn advance(session: &Session, run: &str, step: &NewStep) -> Wri
     session
         .change(
             "UPDATE runs SET stage = $2, changed = $3, steps = steps + 1, items = $4, \
-             events = $5, tickets = $6, state = $7 WHERE number = $1",
+             events = $5, tickets = $6, state = $7, owner = $8 WHERE number = $1",
             &[
                 &number,
                 &step.stage.as_str(),
@@ -89,6 +90,7 @@ pub(crate) async fn advance(session: &Session, run: &str, step: &NewStep) -> Wri
                 &after.events,
                 &step.tickets,
                 &step.state,
+                &session.owner(),
             ],
         )
         .await?;
@@ -124,6 +126,8 @@ async fn replace(
     from: i64,
     items: &[NewItem],
 ) -> Answer<()> {
+    // Others may take out a text that is to stand here.
+    schema::lock_tenant(session, TenantLock::RUNS, tenant).await?;
     let left = take_out(session, run, from).await?;
     if !items.is_empty() {
         let hashes: Vec<&[u8]> = items.iter().map(|item| &item.hash[..]).collect();
@@ -193,6 +197,9 @@ pub(crate) async fn forget(session: &Session, caller: &Caller, run: &str) -> Ans
 
 /// Removes a run with all that it has, by its number.
 pub(super) async fn remove(session: &Session, number: i64) -> Answer<()> {
+    let tenant = session.row("SELECT tenant FROM runs WHERE number = $1", &[&number]).await?;
+    let Some(tenant) = tenant else { return Ok(()) };
+    schema::lock_tenant(session, TenantLock::RUNS, tenant.try_get(0)?).await?;
     let left = take_out(session, number, 0).await?;
     sweep(session, &left).await?;
     for remove in [

@@ -7,7 +7,8 @@ use toolcrib_store::clock::WallTime;
 use toolcrib_store::rows::keys::KeySettlement;
 use toolcrib_store::rows::tickets::{NewTicket, StoredTicket};
 
-use super::{claimed_tickets, json, keys};
+use super::schema::{self, TenantLock};
+use super::{NOW, claimed_tickets, json, keys};
 use crate::error::SessionError;
 use crate::session::{Answer, Session};
 
@@ -18,6 +19,8 @@ pub(crate) async fn park(
     options: &StoreOptions,
 ) -> Answer<Result<(), String>> {
     let (now, bounds) = (WallTime::now(), options.tickets);
+    // Others may park at the same time.
+    schema::lock_tenant(session, TenantLock::TICKETS, &new.tenant).await?;
     let counted = session
         .row(
             "SELECT count(*), count(*) FILTER (WHERE tenant = $1), \
@@ -50,35 +53,31 @@ pub(crate) async fn park(
     Ok(Ok(()))
 }
 
-/// Takes a ticket out. The one who writes is alone, so that one of many gets it.
+/// Takes a ticket out: of any number who ask, one gets it.
 pub(crate) async fn claim(
     session: &Session,
     ticket: &TicketId,
     caller: &Caller,
     options: &StoreOptions,
 ) -> Answer<Result<ParkedCall, TicketError>> {
-    let found = session
-        .row(
-            "SELECT ticket, parked, arguments, expires FROM tickets \
-             WHERE ticket = $1 AND tenant = $2 AND subject = $3",
-            &[&ticket.as_str(), &caller.tenant, &caller.subject],
-        )
-        .await?;
-    let Some(row) = found else { return Ok(Err(TicketError::Unknown)) };
-    if row.try_get::<_, Option<&str>>(1)?.is_none() {
-        return Ok(Err(TicketError::Used));
-    }
-    if row.try_get::<_, i64>(3)? <= WallTime::now().0 {
-        return Ok(Err(TicketError::Expired));
-    }
+    let take = format!(
+        "UPDATE tickets SET claimed = parked, claimed_arguments = arguments, parked = NULL, \
+         arguments = NULL, claimed_by = $4 WHERE ticket = $1 AND tenant = $2 AND subject = $3 \
+         AND parked IS NOT NULL AND expires > {NOW} \
+         RETURNING ticket, claimed, claimed_arguments, expires"
+    );
+    let of = (ticket.as_str(), &caller.tenant, &caller.subject);
+    let taken = session.row(&take, &[&of.0, of.1, of.2, &session.owner()]).await?;
+    let Some(row) = taken else {
+        let why = "SELECT parked IS NULL FROM tickets \
+                   WHERE ticket = $1 AND tenant = $2 AND subject = $3";
+        let Some(row) = session.row(why, &[&of.0, of.1, of.2]).await? else {
+            return Ok(Err(TicketError::Unknown));
+        };
+        let is_used = row.try_get(0)?;
+        return Ok(Err(if is_used { TicketError::Used } else { TicketError::Expired }));
+    };
     let parked = read(&row)?;
-    session
-        .change(
-            "UPDATE tickets SET claimed = parked, claimed_arguments = arguments, parked = NULL, \
-             arguments = NULL WHERE ticket = $1",
-            &[&ticket.as_str()],
-        )
-        .await?;
     keys::begin_claimed(session, &IdempotencyKey::of_ticket(caller, ticket), options).await?;
     Ok(Ok(parked))
 }

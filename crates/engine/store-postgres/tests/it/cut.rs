@@ -11,12 +11,16 @@ use toolcrib_core::{
 use toolcrib_store::{CallFilter, Store, StoreOptions};
 
 use crate::cluster::Cluster;
-use crate::owned::{planned, write_call};
+use crate::owned::{NewCall, planned, write_call};
 use crate::proxy::{Proxy, Way};
 use crate::runs::{new_run, run_step};
 
-fn opened(proxy: &Proxy) -> Store {
-    toolcrib_store_postgres::open(&proxy.url("record"), StoreOptions::default()).unwrap()
+async fn opened(proxy: &Proxy) -> Store {
+    let url = proxy.url("record");
+    let store = toolcrib_store_postgres::open(&url, StoreOptions::default()).unwrap();
+    // Old rows are looked for first, and that is confirmed too.
+    store.flush().await.unwrap();
+    store
 }
 
 /// Waits until the way was shut by what went through, and opens it again.
@@ -66,15 +70,16 @@ async fn what_was_confirmed_unheard_is_told_as_done_and_what_was_not_as_not_done
     let cluster = Cluster::start("cut");
     cluster.database("record");
     let proxy = Proxy::start(cluster.folder());
-    let store = opened(&proxy);
+    let store = opened(&proxy).await;
     let arguments = Fingerprint::of(&json!({}));
     for (way, is_there) in [(Way::ShutAfterCommit, true), (Way::ShutBeforeCommit, false)] {
         let name = format!("{way:?}");
         // A call: it has a row if and only if its caller may go on.
-        let call = cut(&proxy, way, planned(&store)).await;
-        assert_eq!(call.1.is_ok(), is_there, "{way:?}: {:?}", call.1);
-        let row = store.call_of_any(&call.0.to_string()).await.unwrap();
-        assert_eq!(row.is_some(), is_there, "{way:?}");
+        let call = NewCall::of(Effect::Write);
+        let planned = cut(&proxy, way, call.plan(&store, &[])).await;
+        assert_eq!(planned.is_ok(), is_there, "{way:?}: {planned:?}");
+        let row = store.call_of_any(&call.key.to_string()).await.unwrap();
+        assert_eq!(row.is_some(), is_there, "{way:?}: {row:?}");
         // A key: whoever comes next finds it taken or free.
         let begun = cut(&proxy, way, store.begin(&key(&name), arguments)).await;
         assert_eq!(begun.is_ok(), is_there, "{way:?}: {begun:?}");
@@ -113,10 +118,11 @@ async fn whoever_goes_away_before_it_is_known_leaves_nothing_taken() {
     let cluster = Cluster::start("left");
     cluster.database("record");
     let proxy = Proxy::start(cluster.folder());
-    let store = opened(&proxy);
+    let store = opened(&proxy).await;
     let arguments = Fingerprint::of(&json!({}));
     store.park(parked("t1")).await.unwrap();
     let asked = store.clone();
+    let call = NewCall::of(Effect::Write);
     proxy.set(Way::ShutAfterCommit);
     let (ticket, local) = (TicketId::claimed("t1"), Caller::local());
     let mut all = tokio::task::JoinSet::new();
@@ -124,7 +130,7 @@ async fn whoever_goes_away_before_it_is_known_leaves_nothing_taken() {
     all.spawn(async move { drop(claims.claim(&of, &Caller::local()).await) });
     let begins = asked.clone();
     all.spawn(async move { drop(begins.begin(&key("left"), arguments).await) });
-    all.spawn(async move { drop(planned(&asked).await) });
+    all.spawn(async move { drop(call.plan(&asked, &[]).await) });
     let until = Instant::now() + Duration::from_secs(30);
     while proxy.way() != Way::Shut || store.works().is_ok() {
         assert!(Instant::now() < until, "nothing was confirmed");
@@ -149,7 +155,7 @@ async fn a_server_that_falls_silent_is_told_in_time_and_goes_on_when_it_speaks_a
     let cluster = Cluster::start("silent");
     cluster.database("record");
     let proxy = Proxy::start(cluster.folder());
-    let store = opened(&proxy);
+    let store = opened(&proxy).await;
     let before = write_call(&store, Effect::Write, &[]).await;
     proxy.set(Way::Silent);
     let (_, refused) = planned(&store).await;
@@ -173,7 +179,7 @@ async fn a_ticket_that_is_claimed_anew_in_an_unheard_group_is_not_opened_again()
     let cluster = Cluster::start("anew");
     cluster.database("record");
     let proxy = Proxy::start(cluster.folder());
-    let store = opened(&proxy);
+    let store = opened(&proxy).await;
     store.park(parked("t1")).await.unwrap();
     let (ticket, local) = (TicketId::claimed("t1"), Caller::local());
     proxy.set(Way::ShutAfterCommit);

@@ -42,9 +42,11 @@ mod machine;
 #[path = "../../../engine/tests/it/of_one_source.rs"]
 mod of_one_source;
 mod owned;
+mod pressed;
 mod proxy;
 #[path = "../../../store/tests/it/record.rs"]
 mod record;
+mod replicas;
 /// What outlives the process that wrote it.
 #[path = "../../../store/tests/it/restart.rs"]
 mod restart;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::json;
 use toolcrib_core::{
     Arguments, CallKey, CallLedger as _, Caller, Effect, Ending, Fingerprint, IdempotencyKey,
-    KeyLedger as _, KeyState, LedgerError, PlannedCall, ToolName,
+    KeyLedger as _, KeyState, LedgerError, PlannedCall, ToolName, ToolSpec,
 };
 use toolcrib_store::{CallFilter, CallState, Store, StoreOptions};
 use toolcrib_testkit::spec;
@@ -30,24 +30,53 @@ async fn try_to_write_call(
     effect: Effect,
     keys: &[IdempotencyKey],
 ) -> (CallKey, Result<(), LedgerError>) {
-    let (caller, tool) = (Arc::new(Caller::local()), Arc::new(spec("pay", effect)));
-    let arguments = Arguments::new(serde_json::Map::new());
-    static NUMBER: AtomicUsize = AtomicUsize::new(1);
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let key = CallKey::parse(&format!("{number:032}-0")).unwrap();
-    let call = PlannedCall {
-        key,
-        call_id: "c\0 1",
-        caller: &caller,
-        tool: &tool,
-        fingerprint: Fingerprint::of(&json!("pay")),
-        arguments: &arguments,
-        keys,
-        decider: None,
-    };
+    let call = NewCall::of(effect);
     // Nobody waits for that one.
-    let _ = store.queued(call).await;
-    (key, store.planned(call).await)
+    let _ = store.queued(call.call(&[])).await;
+    (call.key, call.plan(store, keys).await)
+}
+
+/// A call of which nothing is on record yet.
+pub(crate) struct NewCall {
+    pub(crate) key: CallKey,
+    caller: Arc<Caller>,
+    tool: Arc<ToolSpec>,
+    arguments: Arguments,
+}
+
+impl NewCall {
+    pub(crate) fn of(effect: Effect) -> Self {
+        static NUMBER: AtomicUsize = AtomicUsize::new(1);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        Self {
+            key: CallKey::parse(&format!("{number:032}-0")).unwrap(),
+            caller: Arc::new(Caller::local()),
+            tool: Arc::new(spec("pay", effect)),
+            arguments: Arguments::new(serde_json::Map::new()),
+        }
+    }
+
+    fn call<'a>(&'a self, keys: &'a [IdempotencyKey]) -> PlannedCall<'a> {
+        PlannedCall {
+            key: self.key,
+            call_id: "c\0 1",
+            caller: &self.caller,
+            tool: &self.tool,
+            fingerprint: Fingerprint::of(&json!("pay")),
+            arguments: &self.arguments,
+            keys,
+            decider: None,
+        }
+    }
+
+    /// It may be sent as soon as this is written.
+    pub(crate) async fn plan(
+        &self,
+        store: &Store,
+        keys: &[IdempotencyKey],
+    ) -> Result<(), LedgerError> {
+        store.planned(self.call(keys)).await
+    }
 }
 
 fn key(name: &str) -> IdempotencyKey {

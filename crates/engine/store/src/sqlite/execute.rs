@@ -20,7 +20,7 @@ pub(super) fn execute(
         WriteTask::Read(read) => read.run(|call, end| calls::plan(connection, call, end)),
         WriteTask::Plan(plan) => plan.run(|plan| {
             bind_all(&plan.keys, connection)?;
-            calls::plan(connection, &plan.call, None)
+            calls::plan(connection, &plan.call, None).map(Ok)
         }),
         WriteTask::End(end) => write_end(&end.owed, connection),
         WriteTask::Resolve(resolve) => {
@@ -36,7 +36,7 @@ pub(super) fn execute(
         WriteTask::Begin(claim) => claim.run(|claim| {
             keys::begin(&claim.key, connection, (claim.arguments, claim.hold), options)
         }),
-        WriteTask::Bind(bind) => bind.run(|bind| bind_all(&bind.0, connection)),
+        WriteTask::Bind(bind) => bind.run(|bind| bind_all(&bind.0, connection).map(Ok)),
         WriteTask::Checkpoint(leave) => leave.run(|leave| {
             leave.keys.iter().try_for_each(|key| keys::checkpoint(key, connection, &leave.written))
         }),

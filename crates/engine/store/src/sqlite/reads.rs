@@ -122,7 +122,12 @@ impl StoreReads for ReadPool {
         Box::pin(self.read(move |file| sessions::find(file, &name)))
     }
 
-    fn ended_sessions(&self) -> Reading<'_, Vec<String>> {
-        Box::pin(self.read(sessions::ended))
+    fn ended_sessions(&self, names: Vec<String>) -> Reading<'_, Vec<String>> {
+        Box::pin(self.read(move |connection| sessions::ended(connection, names)))
+    }
+
+    fn is_over(&self, _: String) -> Reading<'_, bool> {
+        // A file has one process at a time.
+        Box::pin(std::future::ready(Ok(true)))
     }
 }

@@ -16,7 +16,8 @@ use crate::rows::keys::{IdempotencyKey, KeyHold, KeySettlement, KeyState};
 use crate::rows::tickets::NewTicket;
 use crate::writes::job::Durability;
 use crate::writes::requests::{
-    BindKeys, ClaimTicket, LeaveCheckpoint, ParkTicket, PlanCall, ResolveCall, TakeUpKey,
+    BindKeys, ClaimTicket, LeaveCheckpoint, ParkTicket, PlanCall, PlanRefusal, ResolveCall,
+    TakeUpKey,
 };
 use crate::writes::task::WriteTask;
 
@@ -34,8 +35,21 @@ impl CallLedger for Store {
                 let row = self.0.reading.begin(call.key, new, shared);
                 return Ok(self.0.writer.hand_over(WriteTask::Read(row)).await?);
             }
-            let plan = PlanCall { call: new, keys: call.keys.to_vec() };
-            Ok(self.0.writer.ask(Durability::Sync, plan).await?)
+            let shared = self.0.writer.shared();
+            let lapsed = || shared.lease.lapsed(&shared.path).map_or(Ok(()), Err);
+            lapsed()?;
+            let replica = shared.lease.name();
+            let guard = shared.lease.take_asked(call.key);
+            let plan = PlanCall { call: new, keys: call.keys.to_vec(), guard };
+            let planned = self.0.writer.ask(Durability::Sync, plan).await?;
+            planned.map_err(LedgerError::new)?;
+            // This process may have been stopped meanwhile, and the others gone on without it.
+            lapsed()?;
+            // Or it goes on as another one since, and the call has an end.
+            if shared.lease.name() != replica {
+                return Err(LedgerError::new(PlanRefusal::Lost));
+            }
+            Ok(())
         })
     }
 
@@ -57,8 +71,8 @@ impl CallLedger for Store {
         call: PlannedCall<'a>,
         window: Duration,
     ) -> BoxFuture<'a, Result<Option<UncertainCall>, LedgerError>> {
-        let like = DuplicateQuery::of(&call);
-        Box::pin(async move { Ok(self.unknown_like(like, window).await?) })
+        let (key, like) = (call.key, DuplicateQuery::of(&call));
+        Box::pin(async move { Ok(self.unknown_like(key, like, window).await?) })
     }
 
     fn status<'a>(
@@ -85,7 +99,10 @@ impl KeyLedger for Store {
 
     fn bind<'a>(&'a self, keys: &'a [IdempotencyKey]) -> BoxFuture<'a, Result<(), LedgerError>> {
         let bind = BindKeys(keys.to_vec());
-        Box::pin(async move { Ok(self.0.writer.ask(Durability::Sync, bind).await?) })
+        Box::pin(async move {
+            let bound = self.0.writer.ask(Durability::Sync, bind).await?;
+            bound.map_err(LedgerError::new)
+        })
     }
 
     fn settle<'a>(

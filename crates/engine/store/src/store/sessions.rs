@@ -17,7 +17,7 @@ impl SessionLedger for Store {
     ) -> BoxFuture<'_, Result<bool, LedgerError>> {
         Box::pin(async move {
             bounded(&session.greeting)?;
-            self.ask_of_sessions(WriteSession::Put { session, life, most }).await
+            self.is_there(WriteSession::Put { session, life, most }).await
         })
     }
 
@@ -28,10 +28,12 @@ impl SessionLedger for Store {
         Box::pin(async move { Ok(self.0.readers.session(name.to_owned()).await?) })
     }
 
-    fn keep(&self, names: Vec<String>, life: Duration) -> BoxFuture<'_, Result<(), LedgerError>> {
-        Box::pin(
-            async move { self.ask_of_sessions(WriteSession::Keep { names, life }).await.map(drop) },
-        )
+    fn keep(
+        &self,
+        names: Vec<String>,
+        life: Duration,
+    ) -> BoxFuture<'_, Result<Vec<String>, LedgerError>> {
+        Box::pin(self.ask_of_sessions(WriteSession::Keep { names, life }))
     }
 
     fn leave(&self, names: Vec<String>, left: Duration) -> BoxFuture<'_, Result<(), LedgerError>> {
@@ -53,17 +55,22 @@ impl SessionLedger for Store {
     }
 
     fn end<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<bool, LedgerError>> {
-        Box::pin(self.ask_of_sessions(WriteSession::End { name: name.to_owned() }))
+        Box::pin(self.is_there(WriteSession::End { name: name.to_owned() }))
     }
 
-    fn ended(&self) -> BoxFuture<'_, Result<Vec<String>, LedgerError>> {
-        Box::pin(async move { Ok(self.0.readers.ended_sessions().await?) })
+    fn ended(&self, names: Vec<String>) -> BoxFuture<'_, Result<Vec<String>, LedgerError>> {
+        Box::pin(async move { Ok(self.0.readers.ended_sessions(names).await?) })
     }
 }
 
 impl Store {
-    async fn ask_of_sessions(&self, asked: WriteSession) -> Result<bool, LedgerError> {
+    async fn ask_of_sessions(&self, asked: WriteSession) -> Result<Vec<String>, LedgerError> {
         Ok(self.0.writer.ask(Durability::Commit, asked).await?)
+    }
+
+    /// Whether the one that it is about is there, or was.
+    async fn is_there(&self, asked: WriteSession) -> Result<bool, LedgerError> {
+        Ok(!self.ask_of_sessions(asked).await?.is_empty())
     }
 }
 

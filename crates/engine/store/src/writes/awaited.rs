@@ -42,6 +42,13 @@ impl<R: WriteRequest> AwaitedWrite<R> {
         Ok(())
     }
 
+    /// Changes what came of it as long as the group lasts, if it was done.
+    pub fn revise(&mut self, change: impl FnOnce(&R, &mut R::Answer)) {
+        if let Some(done) = &mut self.done {
+            change(&self.request, done);
+        }
+    }
+
     /// What was asked, if somebody waits for it still.
     fn begin(&mut self) -> Option<&R> {
         // Of an attempt that was undone nothing holds.

@@ -15,14 +15,31 @@ use crate::rows::keys::IdempotencyKey;
 use crate::rows::results::NewResult;
 use crate::rows::tickets::NewTicket;
 
-/// Writes the row of a call that may be sent from then on, and binds its keys.
+/// Writes the row of a call that may be sent from then on, and binds its keys. Refused where
+/// another process that shares the record has come before.
 pub struct PlanCall {
     pub call: NewCall,
     pub keys: Vec<IdempotencyKey>,
+    /// Since when no call like it may have ended without anybody knowing how; `None`: any may.
+    pub guard: Option<WallTime>,
 }
 
 impl WriteRequest for PlanCall {
-    type Answer = ();
+    type Answer = Result<(), PlanRefusal>;
+}
+
+/// Why a call is not planned, and nothing of it sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum PlanRefusal {
+    #[error(
+        "the same call ended on another replica, and nobody knows how: ask again, and it is told"
+    )]
+    Guarded,
+    #[error(
+        "another replica took this one for dead, and has what it had begun: ask again under the \
+         same key"
+    )]
+    Lost,
 }
 
 /// Gives a call whose end was not known the one that came late.
@@ -61,7 +78,8 @@ impl WriteRequest for FindUnknown {
 pub struct BindKeys(pub Vec<IdempotencyKey>);
 
 impl WriteRequest for BindKeys {
-    type Answer = ();
+    /// Refused where another process that shares the record has what was begun.
+    type Answer = Result<(), PlanRefusal>;
 }
 
 /// Leaves word with keys whose call runs.

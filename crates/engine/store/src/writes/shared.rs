@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::unwritten_end::UnwrittenEnd;
 use crate::cache::result_owners::ResultOwners;
 use crate::clock::WallTime;
+use crate::clock::lease::OwnLease;
 use crate::error::StoreError;
 
 /// Ends that could not be written and go with one group.
@@ -31,6 +32,7 @@ pub struct WriterShared {
     pub holders: ResultOwners,
     /// Calls that the process before left without an end, and that may have taken effect.
     pub interrupted: AtomicUsize,
+    pub lease: OwnLease,
 }
 
 impl WriterShared {
@@ -47,6 +49,7 @@ impl WriterShared {
             last_unknown: AtomicI64::new(0),
             holders: ResultOwners::default(),
             interrupted: AtomicUsize::new(0),
+            lease: OwnLease::default(),
         }
     }
 

@@ -102,7 +102,8 @@ impl StoreWriter {
 
     /// Why the file could not be written when it was tried last, if it could not.
     pub fn works(&self) -> Result<(), StoreError> {
-        self.shared.fault().clone().map_or(Ok(()), Err)
+        let fault = self.shared.fault().clone();
+        fault.or_else(|| self.shared.lease.lapsed(&self.shared.path)).map_or(Ok(()), Err)
     }
 
     /// Hands a job of another kind in.

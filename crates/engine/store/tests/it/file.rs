@@ -49,11 +49,11 @@ fn a_file_of_a_newer_release_or_of_something_else_is_left_alone() {
     let scratch = Scratch::new();
     drop(Store::open(&scratch.file(), StoreOptions::default()).unwrap());
     let raw = Connection::open(scratch.file()).unwrap();
-    raw.pragma_update(None, "user_version", 12).unwrap();
+    raw.pragma_update(None, "user_version", 13).unwrap();
     drop(raw);
     assert_eq!(
         refusal(&scratch),
-        "the store `FILE` was written by a newer release (its form is 12, this release knows 11): \
+        "the store `FILE` was written by a newer release (its form is 13, this release knows 12): \
          use that release, or name another file"
     );
     let scratch = Scratch::new();

@@ -1,7 +1,7 @@
 //! This very program as a child that works until it is killed.
 
 use std::io::{Read as _, Write as _};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use toolcrib_testkit::SeededRandom;
@@ -18,15 +18,9 @@ pub(crate) fn told() -> Option<Vec<String>> {
     Some(told.lines().map(str::to_owned).collect())
 }
 
-/// Starts a test of this program as a process of its own, tells it these lines, and kills it at some
-/// moment after it has begun; some die before they have done anything.
+/// Starts a test of this program as a process of its own, and tells it these lines.
 #[expect(clippy::disallowed_methods, reason = "this very program, to be killed")]
-pub(crate) fn kill(
-    test: &str,
-    lines: &[String],
-    has_begun: impl Fn() -> bool,
-    random: &mut SeededRandom,
-) {
+pub(crate) fn spawn(test: &str, lines: &[String]) -> Child {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", test, "--quiet"])
         .env(TO_BE_KILLED, "yes")
@@ -35,6 +29,18 @@ pub(crate) fn kill(
         .spawn()
         .unwrap();
     child.stdin.take().unwrap().write_all(lines.join("\n").as_bytes()).unwrap();
+    child
+}
+
+/// The same, and kills it at some moment after it has begun; some die before they have done
+/// anything.
+pub(crate) fn kill(
+    test: &str,
+    lines: &[String],
+    has_begun: impl Fn() -> bool,
+    random: &mut SeededRandom,
+) {
+    let mut child = spawn(test, lines);
     let patience = Instant::now() + Duration::from_secs(20);
     let at_once = random.below(8) == 0;
     while !at_once && !has_begun() {

@@ -5,6 +5,7 @@ mod headers;
 mod messages;
 mod replies;
 mod sessions;
+mod shared_timer;
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -28,6 +29,7 @@ use crate::door::session::token::{ResolvedSession, SessionTokens};
 use allowed_hosts::AllowedHosts;
 use headers::{EVENTS, Era};
 use replies::{HttpRefusal, ListeningStream, failed, refused, request_events};
+use shared_timer::SharedTimer;
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
@@ -64,6 +66,7 @@ struct HttpHandlerInner {
     sessions: Arc<McpSessionRegistry>,
     tokens: SessionTokens,
     hosts: AllowedHosts,
+    timer: Arc<SharedTimer>,
 }
 
 /// A request of which it is known who asks.
@@ -81,7 +84,8 @@ impl McpHttpHandler {
         let settings = &server_state.settings;
         let hosts = AllowedHosts::new(&settings.hosts, &settings.origins);
         let tokens = SessionTokens::new(server_state.persistence.secret.as_ref());
-        Self(Arc::new(HttpHandlerInner { server_state, sessions, tokens, hosts }))
+        let timer = Arc::default();
+        Self(Arc::new(HttpHandlerInner { server_state, sessions, tokens, hosts, timer }))
     }
 
     /// Answers one request, whose body was read.
@@ -197,7 +201,7 @@ impl HttpHandlerInner {
             None => (behind.parse().ok(), None),
         };
         let gone = || {
-            let ended = EventLog::of_session(Arc::default());
+            let ended = EventLog::of_session(Arc::default(), 0);
             ended.end(None);
             request_events(ended.read(None), false)
         };

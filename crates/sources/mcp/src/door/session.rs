@@ -12,6 +12,7 @@ pub(crate) mod open_requests;
 pub(crate) mod request;
 pub(crate) mod rows;
 pub(crate) mod streams;
+mod take_up;
 pub(crate) mod token;
 
 use std::collections::HashMap;
@@ -30,11 +31,8 @@ use crate::door::client::subscriptions::ListChanges;
 use conversation::Conversation;
 use event_log::EventLog;
 use kept_bytes::KeptBytes;
-use rows::{SessionRow, SessionRows};
+use rows::{LOOK, SessionRow, SessionRows};
 use streams::SessionStreams;
-
-/// How often it is looked which of them are forgotten.
-const LOOK: Duration = Duration::from_secs(1);
 
 pub(crate) struct McpSessionRegistry {
     observer: Arc<dyn McpObserver>,
@@ -78,7 +76,7 @@ impl McpSessionRegistry {
             all: Mutex::default(),
             is_swept: AtomicBool::new(false),
             kept: Arc::default(),
-            rows: ledger.map(|ledger| SessionRows::new(Arc::clone(ledger), settings)),
+            rows: ledger.map(|ledger| SessionRows::new(Arc::clone(ledger), settings, persistence)),
             most: settings.most_sessions,
             own: own.clone(),
         })
@@ -201,11 +199,12 @@ impl McpSession {
         kept: Arc<KeptBytes>,
         row: Option<SessionRow>,
     ) -> Arc<Self> {
-        let unrelated = EventLog::of_session(kept);
+        let first = row.as_ref().map_or(0, SessionRow::first_number);
+        let unrelated = EventLog::of_session(kept, first);
         let began = row.as_ref().map_or_else(SystemTime::now, |row| row.began);
         Arc::new(Self {
             conversation: Arc::new(Conversation::new(Arc::clone(&unrelated) as _)),
-            streams: SessionStreams::new(unrelated),
+            streams: SessionStreams::new(unrelated, first),
             changes: Arc::new(tokio::sync::Mutex::new(changes)),
             owner,
             row,
@@ -225,6 +224,10 @@ impl McpSession {
 
     fn used(&self) -> Instant {
         *self.used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_over(&self) -> bool {
+        self.conversation.over.is_cancelled()
     }
 
     /// When something was heard of it last. `None`: a request of it has no answer, or its client

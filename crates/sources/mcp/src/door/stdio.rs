@@ -200,7 +200,9 @@ impl StdioClient {
     async fn message(&self, message: RpcMessage) {
         match message {
             RpcMessage::Request(asked) => self.request(asked).await,
-            RpcMessage::Response(answer) => self.conversation.questions.answered(answer),
+            RpcMessage::Response(answer) => {
+                self.conversation.questions.answered(answer);
+            }
             RpcMessage::Notification(said) => {
                 if said.method == "notifications/initialized" {
                     self.tell_of_changes();

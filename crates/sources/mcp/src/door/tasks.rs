@@ -18,12 +18,16 @@ use tokio_util::task::TaskTracker;
 use toolcrib_core::{Caller, PendingTicket, Plan, ToolSpec, Trace};
 use toolcrib_engine::Crib;
 
+use super::persistence::{NamedHomes, NamedPlace};
 use super::provider::CribProvider;
 use super::settings::McpServerSettings;
 use crate::door::call::report::CallReport;
 use crate::door::call::running::{CallIdentity, RunningMcpCall};
 use crate::door::client::features::ClientFeatures;
 use task::McpTask;
+
+/// Begins their names.
+const KIND: &str = "task";
 
 /// Under this key of a tool's `_meta` its author says that no request may be held open for it.
 const KEY: &str = "toolcrib/tasks";
@@ -55,6 +59,7 @@ pub(super) struct TaskRegistry {
     all: Arc<TaskMap>,
     most: usize,
     life: Duration,
+    homes: NamedHomes,
     /// Of the calls that run in tasks.
     calls: TaskTracker,
     closing: CancellationToken,
@@ -77,11 +82,12 @@ impl TaskCallContext {
 }
 
 impl TaskRegistry {
-    pub(super) fn new(settings: &McpServerSettings) -> Self {
+    pub(super) fn new(settings: &McpServerSettings, homes: NamedHomes) -> Self {
         let closing = CancellationToken::new();
         let closed = closing.clone().drop_guard();
         let (most, life) = (settings.most_tasks, settings.task_life);
-        Self { all: Arc::default(), most, life, calls: TaskTracker::new(), closing, closed }
+        let calls = TaskTracker::new();
+        Self { all: Arc::default(), most, life, homes, calls, closing, closed }
     }
 
     /// Goes on with a call on a task of its own; it can be asked about from now on. Without a
@@ -99,7 +105,8 @@ impl TaskRegistry {
             if all.len() >= self.most || theirs >= self.most.div_ceil(4) {
                 return Err(stage);
             }
-            let task = Arc::new(McpTask::new(case.identity.clone(), self.life));
+            let task =
+                Arc::new(McpTask::new(self.homes.name(KIND), case.identity.clone(), self.life));
             all.insert(task.id().to_owned(), Arc::clone(&task));
             task
         };
@@ -131,6 +138,12 @@ impl TaskRegistry {
         }
         self.calls.close();
         self.calls.wait().await;
+    }
+
+    /// Whether another process has it that lives.
+    pub(super) async fn is_elsewhere(&self, id: &str) -> bool {
+        let is_here = locked(&self.all).contains_key(id);
+        !is_here && self.homes.place(KIND, id).await == NamedPlace::Elsewhere
     }
 
     /// The task of that name, if it is this caller's; somebody else's is not there.

@@ -58,7 +58,7 @@ struct Client {
 }
 
 /// A request to a server that may die meanwhile.
-pub(super) fn exchange(address: &str, head: &str, body: &str) -> Option<Answer> {
+pub(crate) fn exchange(address: &str, head: &str, body: &str) -> Option<Answer> {
     let mut stream = TcpStream::connect(address).ok()?;
     stream.set_read_timeout(Some(Duration::from_secs(20))).ok()?;
     let length = body.len();

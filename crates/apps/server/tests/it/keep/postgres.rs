@@ -2,7 +2,7 @@
 
 #[expect(dead_code, reason = "the tests of the store need more of it")]
 #[path = "../../../../../engine/store-postgres/tests/it/cluster.rs"]
-pub(super) mod cluster;
+pub(crate) mod cluster;
 
 use serde_json::{Value, json};
 

@@ -6,7 +6,7 @@ use toolcrib_testkit::{ScriptedModel, ScriptedTurn};
 use super::doors::{Door, Wanted, mcp};
 use super::keys::{STORE, killed};
 use crate::process::Folder;
-use crate::serve::support::{Serving, eventually};
+use crate::serve::support::{Answer, Serving, eventually};
 
 /// A server that asks in the middle of every call, and writes down that it was called.
 const CHILD: &str = r#"
@@ -42,27 +42,37 @@ for line in sys.stdin:
 "#;
 
 fn serving() -> Serving {
+    ready(Serving::start_in(furnish(STORE), &[]))
+}
+
+/// A folder with the program behind a server, and with this in its file.
+pub(super) fn furnish(file: &str) -> Folder {
     let folder = Folder::new();
     folder.write("child.py", CHILD);
     let child = "[[source]]\nid = \"c\"\n\
                  mcp = { command = [\"python3\", \"child.py\"], cwd = \".\" }\n";
-    folder.write("crib.toml", &format!("{STORE}{child}"));
-    ready(Serving::start_in(folder, &[]))
+    folder.write("crib.toml", &format!("{file}{child}"));
+    folder
 }
 
-fn ready(serving: Serving) -> Serving {
+pub(super) fn ready(serving: Serving) -> Serving {
     serving.hears("`c`: 2 tools");
     serving
 }
 
 /// How often a tool was called.
-fn called(serving: &Serving, tool: &str) -> usize {
+pub(super) fn called(serving: &Serving, tool: &str) -> usize {
     let called = std::fs::read_to_string(serving.folder.path().join("called")).unwrap();
     called.lines().filter(|line| *line == tool).count()
 }
 
 /// Calls a tool, or comes back with the answer to its one question.
 fn ask(serving: &Serving, tool: &str, back: Option<(&Value, &Value)>) -> Value {
+    mcp(&answer(serving, tool, back)).whole
+}
+
+/// The same as it is answered.
+pub(super) fn answer(serving: &Serving, tool: &str, back: Option<(&Value, &Value)>) -> Answer {
     let wanted = Wanted { tool, arguments: json!({}), key: None, profile: None };
     let mut body: Value = serde_json::from_str(&Door::Mcp.body(&wanted)).unwrap();
     body["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] =
@@ -74,16 +84,16 @@ fn ask(serving: &Serving, tool: &str, back: Option<(&Value, &Value)>) -> Value {
         body["params"]["requestState"] = before["requestState"].clone();
     }
     let head = Door::Mcp.head(serving, &serving.token, &wanted);
-    mcp(&serving.send(&head, &body.to_string())).whole
+    serving.send(&head, &body.to_string())
 }
 
-fn message(asked: &Value) -> &str {
+pub(super) fn message(asked: &Value) -> &str {
     assert_eq!(asked["resultType"], "input_required", "{asked}");
     let question = asked["inputRequests"].as_object().unwrap().values().next().unwrap();
     question["params"]["message"].as_str().unwrap()
 }
 
-fn number() -> Value {
+pub(super) fn number() -> Value {
     json!({ "action": "accept", "content": { "n": 5 } })
 }
 

@@ -40,7 +40,7 @@ impl SessionClient {
         Self { token: self.token.clone(), session: change(&self.session) }
     }
 
-    pub(super) fn asks(&self, serving: &Serving, method: &str, path: &str, body: &Value) -> Answer {
+    fn asks(&self, serving: &Serving, method: &str, path: &str, body: &Value) -> Answer {
         let bearer = bearer(&self.token);
         let mut lines = vec![
             bearer.as_str(),
@@ -61,6 +61,11 @@ impl SessionClient {
         let arguments = json!({ "how": "ok", "nonce": nonce });
         let params = json!({ "name": "web__act", "arguments": arguments });
         self.asks(serving, "POST", "/mcp", &message("tools/call", &params)).status
+    }
+
+    /// Asks for nothing at this door.
+    pub(super) fn pings(&self, serving: &Serving, path: &str) -> Answer {
+        self.asks(serving, "POST", path, &message("ping", &json!({})))
     }
 
     pub(super) fn ends(&self, serving: &Serving) -> Answer {
@@ -88,7 +93,7 @@ fn keep_over_restarts(url: &str) {
         for wrong in [client.taken_by(&others), forged, ended.taken_by(&own)] {
             assert_eq!(wrong.acts(&serving, "wrong"), 404);
         }
-        let elsewhere = client.asks(&serving, "POST", "/mcp/x", &message("ping", &json!({})));
+        let elsewhere = client.pings(&serving, "/mcp/x");
         assert_eq!(elsewhere.status, 404, "{elsewhere:?}");
         let listed = client.lists(&serving);
         assert!(listed.status == 200 && listed.body.contains("web__act"), "{listed:?}");

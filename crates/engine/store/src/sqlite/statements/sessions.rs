@@ -7,11 +7,16 @@ use crate::clock::WallTime;
 use crate::rows::runs::count;
 use crate::writes::requests::session_requests::WriteSession;
 
-pub(crate) fn write(connection: &Connection, asked: &WriteSession) -> rusqlite::Result<bool> {
+/// The names of those that were changed, or are there.
+pub(crate) fn write(
+    connection: &Connection,
+    asked: &WriteSession,
+) -> rusqlite::Result<Vec<String>> {
     let now = WallTime::now();
     match asked {
         WriteSession::Put { session, life, most } => {
-            put(connection, session, now.after(*life), *most)
+            let is_there = put(connection, session, now.after(*life), *most)?;
+            Ok(is_there.then(|| session.name.clone()).into_iter().collect())
         }
         WriteSession::Keep { names, life } => {
             let until = now.after(*life);
@@ -19,11 +24,7 @@ pub(crate) fn write(connection: &Connection, asked: &WriteSession) -> rusqlite::
                 "UPDATE client_sessions SET expires = max(expires, ?2) \
                  WHERE name = ?1 AND NOT ended AND expires > ?3",
             )?;
-            let mut kept = 0;
-            for name in names {
-                kept += keep.execute(params![name, until, now])?;
-            }
-            Ok(kept > 0)
+            changed(names, |name| keep.execute(params![name, until, now]))
         }
         WriteSession::Leave { names, left } => {
             let until = now.after(*left);
@@ -31,23 +32,35 @@ pub(crate) fn write(connection: &Connection, asked: &WriteSession) -> rusqlite::
                 "UPDATE client_sessions SET expires = min(expires, ?3) \
                  WHERE name = ?1 AND NOT ended AND expires <= ?2",
             )?;
-            let mut gone = 0;
-            for name in names {
-                gone += leave.execute(params![name, until, now])?;
-            }
-            Ok(gone > 0)
+            changed(names, |name| leave.execute(params![name, until, now]))
         }
         WriteSession::Greet { name, greeting } => {
             let greet = "UPDATE client_sessions SET greeting = ?2 WHERE name = ?1 AND NOT ended";
-            Ok(connection.prepare_cached(greet)?.execute(params![name, greeting])? > 0)
+            let mut greet = connection.prepare_cached(greet)?;
+            changed([name], |name| greet.execute(params![name, greeting]))
         }
         WriteSession::End { name } => {
             let end = "UPDATE client_sessions SET ended = 1, greeting = '', expires = ?2 \
                        WHERE name = ?1 AND NOT ended AND expires > ?3";
             let until = now.after(ENDED_FOR);
-            Ok(connection.prepare_cached(end)?.execute(params![name, until, now])? > 0)
+            let mut end = connection.prepare_cached(end)?;
+            changed([name], |name| end.execute(params![name, until, now]))
         }
     }
+}
+
+/// Those that this changes.
+fn changed<'a>(
+    names: impl IntoIterator<Item = &'a String>,
+    mut change: impl FnMut(&str) -> rusqlite::Result<usize>,
+) -> rusqlite::Result<Vec<String>> {
+    let mut changed = Vec::new();
+    for name in names {
+        if change(name)? > 0 {
+            changed.push(name.clone());
+        }
+    }
+    Ok(changed)
 }
 
 fn put(
@@ -57,14 +70,16 @@ fn put(
     most: usize,
 ) -> rusqlite::Result<bool> {
     let SessionRecord { name, caller, profile, greeting, began } = session;
-    let mut find = connection.prepare_cached("SELECT 1 FROM client_sessions WHERE name = ?1")?;
-    if find.exists([name])? {
+    let now = WallTime::now();
+    // One whose life is over may lie there still.
+    let find = "SELECT 1 FROM client_sessions WHERE name = ?1 AND expires > ?2";
+    if connection.prepare_cached(find)?.exists(params![name, now])? {
         return Ok(true);
     }
     let open = "SELECT count(*) FROM (SELECT 1 FROM client_sessions \
                 WHERE tenant = ?1 AND subject = ?2 AND NOT ended AND expires > ?3 LIMIT ?4)";
     let most = count(most);
-    let of_caller = params![&*caller.tenant, &*caller.subject, WallTime::now(), most];
+    let of_caller = params![&*caller.tenant, &*caller.subject, now, most];
     let open: i64 = connection.prepare_cached(open)?.query_row(of_caller, |row| row.get(0))?;
     if open >= most {
         return Ok(false);
@@ -72,7 +87,8 @@ fn put(
     let began = WallTime::of(*began);
     connection
         .prepare_cached(
-            "INSERT INTO client_sessions (name, tenant, subject, profile, greeting, began, expires) \
+            "INSERT OR REPLACE INTO client_sessions \
+             (name, tenant, subject, profile, greeting, began, expires) \
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         )?
         .execute(params![
@@ -105,10 +121,17 @@ pub(crate) fn find(connection: &Connection, name: &str) -> rusqlite::Result<Opti
     found.optional()
 }
 
-/// The names of those that were ended a while ago.
-pub(crate) fn ended(connection: &Connection) -> rusqlite::Result<Vec<String>> {
-    let list = "SELECT name FROM client_sessions WHERE ended AND expires > ?1";
-    connection.prepare_cached(list)?.query_map([WallTime::now()], |row| row.get(0))?.collect()
+/// Which of these were ended a while ago.
+pub(crate) fn ended(connection: &Connection, names: Vec<String>) -> rusqlite::Result<Vec<String>> {
+    let find = "SELECT 1 FROM client_sessions WHERE name = ?1 AND ended AND expires > ?2";
+    let (mut find, now) = (connection.prepare_cached(find)?, WallTime::now());
+    let mut ended = Vec::new();
+    for name in names {
+        if find.exists(params![name, now])? {
+            ended.push(name);
+        }
+    }
+    Ok(ended)
 }
 
 /// Removes so many whose life is over.

@@ -6,7 +6,7 @@ use toolcrib_core::SessionRecord;
 
 use crate::writes::awaited::WriteRequest;
 
-/// Answers whether a session is there, or was.
+/// Answers the names of those sessions that are there, or were.
 pub enum WriteSession {
     /// Writes one down, unless its caller has so many already.
     Put {
@@ -35,5 +35,5 @@ pub enum WriteSession {
 }
 
 impl WriteRequest for WriteSession {
-    type Answer = bool;
+    type Answer = Vec<String>;
 }

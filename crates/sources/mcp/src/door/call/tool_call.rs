@@ -21,9 +21,9 @@ use super::result::refusal;
 use super::running::{
     CallIdentity, CallLifetime, McpCallEnd, McpCallStep, RunningMcpCall, request,
 };
-use super::suspended_calls::{SuspendedCallPlace, elsewhere};
 use super::tool_plan::{check_mirrored_headers, plan_for};
 use crate::door::client::channel::ClientChannel;
+use crate::door::persistence::{NamedPlace, elsewhere};
 use crate::door::state::{McpRequestContext, McpServerState};
 use crate::door::tasks::{self, TaskCallContext, TaskStage};
 
@@ -193,11 +193,11 @@ impl ToolCallHandler {
             return self.decided(ticket, answers.get(approval::KEY)).await;
         }
         match self.server_state.waiting.place(state).await {
-            SuspendedCallPlace::Here => {}
-            SuspendedCallPlace::Elsewhere => return Err(elsewhere()),
+            NamedPlace::Here => {}
+            NamedPlace::Elsewhere => return Err(elsewhere()),
             // What it was asked is gone with the call, which may have taken effect: what reads is
             // made anew, and about anything else the person is asked.
-            SuspendedCallPlace::CutOff => {
+            NamedPlace::Gone => {
                 return self.follow(self.begin(arguments, true)?).await;
             }
         }

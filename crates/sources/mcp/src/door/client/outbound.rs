@@ -34,6 +34,8 @@ pub(crate) struct PendingQuestions(Mutex<PendingQuestionTable>);
 
 #[derive(Default)]
 struct PendingQuestionTable {
+    /// The number of the first.
+    first: u64,
     asked: u64,
     open: HashMap<u64, oneshot::Sender<HostAnswer>>,
 }
@@ -55,6 +57,14 @@ impl PendingQuestions {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Of a session that another process asked before: from now on no question has a number that one
+    /// of its had, so that no answer to that one is taken for an answer to another.
+    pub(crate) fn resume(&self) {
+        // 51 random bits of the operating system, and no number that JSON cannot hold.
+        let random = uuid::Uuid::new_v4().as_u64_pair().1 >> 13;
+        self.table().first = (1 << 51) | random;
+    }
+
     /// Puts a question, and waits for its answer.
     pub(crate) async fn ask(
         &self,
@@ -65,7 +75,7 @@ impl PendingQuestions {
         let (reply, answer) = oneshot::channel();
         let id = {
             let mut table = self.table();
-            let id = table.asked;
+            let id = table.first + table.asked;
             table.asked += 1;
             table.open.insert(id, reply);
             id
@@ -84,13 +94,19 @@ impl PendingQuestions {
         Err(QuestionError::Cancelled)
     }
 
-    /// Takes in what its client answers. What nobody asked, or asks no more, changes nothing.
-    pub(crate) fn answered(&self, response: RpcResponse) {
-        let Some(RequestId::Number(id)) = response.id else { return };
-        let asked = u64::try_from(id).ok().and_then(|id| self.table().open.remove(&id));
-        if let Some(asked) = asked {
-            // Whoever asked may have ended meanwhile.
-            let _ = asked.send(response.result.ok_or(QuestionError::Unable));
-        }
+    /// Takes in what its client answers; whether that was ever asked here. What nobody asks any more
+    /// changes nothing.
+    pub(crate) fn answered(&self, response: RpcResponse) -> bool {
+        let Some(RequestId::Number(id)) = response.id else { return false };
+        let Ok(id) = u64::try_from(id) else { return false };
+        let (asked, was_asked) = {
+            let mut table = self.table();
+            let number = id.checked_sub(table.first);
+            (table.open.remove(&id), number.is_some_and(|number| number < table.asked))
+        };
+        let Some(asked) = asked else { return was_asked };
+        // Whoever asked may have ended meanwhile.
+        let _ = asked.send(response.result.ok_or(QuestionError::Unable));
+        true
     }
 }

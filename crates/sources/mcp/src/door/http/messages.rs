@@ -12,7 +12,6 @@ use http::{HeaderValue, StatusCode};
 use serde_json::Value;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
-use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use toolcrib_core::BoxFuture;
 
@@ -41,6 +40,11 @@ const SOON: Duration = Duration::from_millis(100);
 const AHEAD: usize = 16;
 /// Messages of one batch.
 const MOST_AT_ONCE: usize = 100;
+
+const ASKED_ELSEWHERE: HttpRefusal = (
+    StatusCode::SERVICE_UNAVAILABLE,
+    "another process of this server asked that, or nobody: send the answer again",
+);
 
 const NO_MESSAGE: &str = "the body must be one JSON object, read as it is";
 
@@ -121,7 +125,10 @@ impl HttpHandlerInner {
                 Ok(empty(StatusCode::ACCEPTED))
             }
             RpcMessage::Response(answer) => {
-                session.conversation.questions.answered(answer);
+                let is_ours = session.conversation.questions.answered(answer);
+                if !is_ours && self.server_state.persistence.homes.is_some() {
+                    return Err(ASKED_ELSEWHERE);
+                }
                 Ok(empty(StatusCode::ACCEPTED))
             }
         }
@@ -176,7 +183,7 @@ impl HttpHandlerInner {
             biased;
             answer = answering.answer() => Some(answer),
             () = log.said_something() => None,
-            () = sleep(SOON) => None,
+            () = self.timer.passed(SOON) => None,
         };
         match answer {
             Some(None) if session.conversation.over.is_cancelled() => refused(NO_SESSION),
@@ -280,24 +287,27 @@ impl HttpHandlerInner {
             !matches!(piece, Ok(RpcMessage::Notification(_) | RpcMessage::Response(_)))
         });
         let handler = Arc::clone(self);
-        let answers = stream::iter(pieces).then(move |piece| {
+        let replies = stream::iter(pieces).then(move |piece| {
             let handler = Arc::clone(&handler);
             let (head, request_context) = (request.head.clone(), request.request_context.clone());
             let one = HttpRequest { head, request_context, session: request.session.clone() };
             async move {
-                as_events(match piece {
-                    Ok(message) => handler.message(one, message).await.unwrap_or_else(refused),
-                    Err(refusal) => json(StatusCode::BAD_REQUEST, refusal),
-                })
-                .await
+                match piece {
+                    Ok(message) => handler.message(one, message).await,
+                    Err(refusal) => Ok(json(StatusCode::BAD_REQUEST, refusal)),
+                }
             }
         });
         if wants_answers {
+            let answers = replies.then(|reply| as_events(reply.unwrap_or_else(refused)));
             let frames = answers.flat_map(Body::into_data_stream).boxed();
             return Ok(events(frames.filter_map(|frame| std::future::ready(frame.ok()))));
         }
-        answers.map(drop).collect::<()>().await;
-        Ok(empty(StatusCode::ACCEPTED))
+        // All are heard. What was not heard for good is to be said again.
+        let refusals: Vec<_> =
+            replies.filter_map(|reply| std::future::ready(reply.err())).collect().await;
+        let comes_again = |(status, _): &HttpRefusal| *status == StatusCode::SERVICE_UNAVAILABLE;
+        refusals.into_iter().find(comes_again).map_or(Ok(empty(StatusCode::ACCEPTED)), Err)
     }
 }
 

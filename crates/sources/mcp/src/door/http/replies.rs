@@ -15,9 +15,9 @@ use tokio::time::{sleep, timeout};
 use toolcrib_core::BoxFuture;
 
 use super::headers::{EVENTS, JSON};
-use crate::door::call::suspended_calls::ELSEWHERE;
 use crate::door::client::outbound::{Outbound, OutboundKind};
 use crate::door::client::subscriptions::ListChanges;
+use crate::door::persistence::ELSEWHERE;
 use crate::door::session::McpSession;
 use crate::door::session::event_log::EventReader;
 use crate::protocol::rpc::{self, INVALID_REQUEST};

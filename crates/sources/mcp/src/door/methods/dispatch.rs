@@ -17,6 +17,7 @@ use crate::door::client::channel::ClientChannel;
 use crate::door::client::features::ClientFeatures;
 use crate::door::client::outbound::Outbound;
 use crate::door::client::subscriptions::{self, SUBSCRIPTION, SubscriptionFilter};
+use crate::door::persistence::elsewhere;
 use crate::door::session::conversation::Conversation;
 use crate::door::state::{McpRequestContext, McpServerState};
 use crate::door::tasks;
@@ -76,7 +77,7 @@ impl MethodRequest {
                 Ok(initialize::discover(&self.server_state, &self.request_context))
             }
             "subscriptions/listen" => Box::pin(self.listen(method, params)).await,
-            "tasks/get" | "tasks/update" | "tasks/cancel" => self.task(method, params),
+            "tasks/get" | "tasks/update" | "tasks/cancel" => self.task(method, params).await,
             "initialize" => self.initialize(method, params),
             "logging/setLevel" => Box::pin(self.set_level(method, params)).await,
             "resources/subscribe" | "resources/unsubscribe" => {
@@ -170,13 +171,16 @@ impl MethodRequest {
             .await
     }
 
-    fn task(&self, method: &str, mut params: Map<String, Value>) -> MethodAnswer {
+    async fn task(&self, method: &str, mut params: Map<String, Value>) -> MethodAnswer {
         if !self.channel.client.takes_tasks {
             return Err(tasks::undeclared());
         }
         let id = text(method, &mut params, "taskId")?;
         let McpRequestContext { caller, profile, .. } = &self.request_context;
         let (tasks, profile) = (&self.server_state.tasks, profile.as_deref());
+        if tasks.is_elsewhere(&id).await {
+            return Err(elsewhere());
+        }
         match method {
             "tasks/get" => return Ok(MethodResult::of(&tasks.state(&id, (caller, profile))?)),
             "tasks/update" => {

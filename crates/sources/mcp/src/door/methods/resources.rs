@@ -16,10 +16,10 @@ use crate::door::call::report::error_data;
 use crate::door::call::running::{
     CallIdentity, CallLifetime, McpCallEnd, McpCallStep, RunningMcpCall,
 };
-use crate::door::call::suspended_calls::{SuspendedCallPlace, elsewhere};
 use crate::door::call::tool_call::stale;
 use crate::door::client::channel::ClientChannel;
 use crate::door::client::features::ClientFeatures;
+use crate::door::persistence::{NamedPlace, elsewhere};
 use crate::door::state::{McpRequestContext, McpServerState};
 use crate::protocol::methods;
 
@@ -54,7 +54,7 @@ impl<'a> ResourceRequestHandler<'a> {
         let running = match state.filter(|_| self.channel.client.is_modern) {
             None => self.begin(),
             Some(state) => {
-                if self.server_state.waiting.place(&state).await == SuspendedCallPlace::Elsewhere {
+                if self.server_state.waiting.place(&state).await == NamedPlace::Elsewhere {
                     return Err(elsewhere());
                 }
                 let taken = self.server_state.waiting.take(&state, &self.identity);

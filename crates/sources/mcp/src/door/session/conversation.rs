@@ -90,6 +90,7 @@ impl Conversation {
         self.greets(written.revision(), &written.protocol_version, written.features());
         self.logs.restore(written.lowest(), written.hears_lines);
         self.followed.restore(written.followed);
+        self.questions.resume();
     }
 
     /// The revision that its client asked for; `None`: it has not greeted.

@@ -36,9 +36,9 @@ struct EventLogState {
     notifications: usize,
     /// Of notifications.
     bytes: usize,
-    /// How many were said.
+    /// The number of the last one that was said.
     said: u64,
-    /// How many somebody has taken.
+    /// The number of the last one that somebody has taken.
     taken: u64,
     /// Nothing is said any more.
     ended: Option<Instant>,
@@ -80,15 +80,17 @@ pub(crate) struct EventReader {
 impl EventLog {
     /// That of a request of this session, under a number.
     pub(super) fn of_request(&self, stream: u64) -> Arc<Self> {
-        Self::new(Some(stream), Arc::clone(&self.kept))
+        Self::new(Some(stream), Arc::clone(&self.kept), 0)
     }
 
-    pub(crate) fn of_session(kept: Arc<KeptBytes>) -> Arc<Self> {
-        Self::new(None, kept)
+    /// That of a session, whose events have numbers behind this one.
+    pub(crate) fn of_session(kept: Arc<KeptBytes>, first: u64) -> Arc<Self> {
+        Self::new(None, kept, first)
     }
 
-    fn new(stream: Option<u64>, kept: Arc<KeptBytes>) -> Arc<Self> {
-        Arc::new(Self { stream, state: Mutex::default(), told: Notify::new(), kept })
+    fn new(stream: Option<u64>, kept: Arc<KeptBytes>, first: u64) -> Arc<Self> {
+        let state = EventLogState { said: first, taken: first, ..EventLogState::default() };
+        Arc::new(Self { stream, state: Mutex::new(state), told: Notify::new(), kept })
     }
 
     /// Whether all streams together keep more than they may.
@@ -168,7 +170,8 @@ impl EventLog {
     pub(crate) fn read(self: &Arc<Self>, behind: Option<u64>) -> EventReader {
         let mut state = self.state();
         state.readers += 1;
-        let has = behind.unwrap_or(state.taken);
+        // A number that nothing had here is of another process, where none of these was heard.
+        let has = behind.map_or(state.taken, |behind| if behind > state.said { 0 } else { behind });
         drop(state);
         EventReader { log: Arc::clone(self), has }
     }

@@ -36,8 +36,9 @@ mod tests {
     fn streams_of_all_sessions_keep_so_much_together_and_no_more() {
         const ANSWER: usize = 1024 * 1024;
         let kept = Arc::new(KeptBytes::default());
-        let sessions: Vec<_> =
-            (0..40).map(|_| SessionStreams::new(EventLog::of_session(Arc::clone(&kept)))).collect();
+        let sessions: Vec<_> = (0..40)
+            .map(|_| SessionStreams::new(EventLog::of_session(Arc::clone(&kept), 0), 0))
+            .collect();
         let answer = vec![b'x'; ANSWER];
         // Clients that ask, go away, and ask again: 640 answers of a megabyte that nobody has read.
         for _ in 0..16 {

@@ -1,32 +1,25 @@
-//! Sessions as they are written down, and taken up by another process.
-//!
-//! Each has a row from its beginning on. A process that is asked for one that it does not know takes
-//! it up from there. While the record does not answer, what a process has goes on as it is, and its
-//! row is written later.
+//! The rows of sessions, as one process sees them: what it has written of each, and when.
 
-use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use tokio::time::{Instant, timeout};
-use toolcrib_core::{BoxFuture, Caller, LedgerError, SessionLedger, SessionRecord};
+use toolcrib_core::{BoxFuture, ENDED_FOR, LedgerError, SessionLedger};
+use uuid::Uuid;
 
-use super::greeting::WrittenGreeting;
 use super::token::ResolvedSession;
-use super::{LOOK, McpSession, McpSessionRegistry};
-use crate::door::client::subscriptions::ListChanges;
-use crate::door::provider::CribProvider;
+use crate::door::persistence::McpPersistence;
 use crate::door::settings::McpServerSettings;
-use crate::door::state::McpRequestContext;
+
+/// How often sessions are looked after.
+pub(super) const LOOK: Duration = Duration::from_secs(1);
 
 /// How long a client waits for the record, which may have fallen silent.
-const PATIENCE: Duration = Duration::from_secs(3);
+pub(super) const PATIENCE: Duration = Duration::from_secs(3);
 
-/// How long the looking after all of them does.
-const LONG_PATIENCE: Duration = Duration::from_secs(20);
-
-/// Rows that one question is about.
-const AT_ONCE: usize = 500;
+/// How long nobody may look at the ended ones without missing any: less than they are known of, as
+/// a look takes time as well.
+const LONGEST_GAP: Duration = Duration::from_secs(ENDED_FOR.as_secs() / 2);
 
 /// Why a session cannot be had.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,54 +34,107 @@ pub(crate) enum SessionFault {
 
 /// Where they are written down, and how.
 pub(super) struct SessionRows {
-    ledger: Arc<dyn SessionLedger>,
+    pub(super) ledger: Arc<dyn SessionLedger>,
     life: Duration,
-    most_of_caller: usize,
+    pub(super) most_of_caller: usize,
     /// Whose life is over here, and may be over everywhere.
     left: Mutex<Vec<String>>,
+    /// Other processes may end them, and keep them.
+    is_shared: bool,
+    looks: Mutex<EndedLooks>,
     /// Held by whoever looks after the rows.
-    looking: Arc<tokio::sync::Mutex<()>>,
+    pub(super) looking: Arc<tokio::sync::Mutex<()>>,
 }
 
 /// The row of one.
 pub(crate) struct SessionRow {
-    name: Arc<str>,
-    profile: Option<Arc<str>>,
+    pub(super) name: Arc<str>,
+    pub(super) profile: Option<Arc<str>>,
     pub(super) began: SystemTime,
     state: Mutex<RowState>,
 }
 
 #[derive(Clone, Copy)]
-enum RowState {
-    /// It is not there yet.
+pub(super) enum RowState {
+    /// It is not there yet, or not any more.
     Unwritten,
     /// Its life was lengthened here last.
     Kept(Instant),
-    /// It was written by another process.
-    Found,
+    /// It was written by another process, and was there at that time.
+    Found(Instant),
     /// Its caller has too many: it stays in this process.
     Refused,
 }
 
 impl SessionRow {
+    /// Of a session that another process wrote down.
+    pub(super) fn found(
+        named: &ResolvedSession,
+        profile: Option<Arc<str>>,
+        began: SystemTime,
+    ) -> Self {
+        let state = Mutex::new(RowState::Found(Instant::now()));
+        Self { name: Arc::clone(&named.row), profile, began, state }
+    }
+
     /// Of a session that begins.
     pub(crate) fn new(named: &ResolvedSession, profile: Option<Arc<str>>) -> Self {
         let state = Mutex::new(RowState::Unwritten);
         Self { name: Arc::clone(&named.row), profile, began: SystemTime::now(), state }
     }
 
-    fn state(&self) -> MutexGuard<'_, RowState> {
+    pub(super) fn state(&self) -> MutexGuard<'_, RowState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn is_kept(&self) {
-        *self.state() = RowState::Kept(Instant::now());
+    /// It is there, and lives its whole life from this time on.
+    pub(super) fn is_kept(&self, at: Instant) {
+        *self.state() = RowState::Kept(at);
+    }
+
+    /// Behind what the numbers of its events are. No two processes use the same ones, so that a
+    /// client that names one of another process is not taken to have heard one of this.
+    pub(super) fn first_number(&self) -> u64 {
+        match *self.state() {
+            // 48 random bits of the operating system, above all that are counted from 0.
+            RowState::Found(_) => (1 << 48) | (Uuid::new_v4().as_u64_pair().0 >> 16),
+            RowState::Unwritten | RowState::Kept(_) | RowState::Refused => 0,
+        }
+    }
+}
+
+/// Since when all are known that others ended.
+#[derive(Default)]
+struct EndedLooks {
+    last: Option<Instant>,
+    since: Option<Instant>,
+}
+
+impl EndedLooks {
+    /// What was asked at this time is answered by now.
+    fn add(&mut self, asked: Instant) {
+        let is_gap = |last: Instant| last.elapsed() >= LONGEST_GAP;
+        if self.last.is_none_or(is_gap) {
+            self.since = Some(Instant::now());
+        }
+        self.last = Some(asked);
+    }
+
+    /// Whether nobody ended one unnoticed that was there at that time.
+    fn knows_since(&self, at: Instant) -> bool {
+        self.since.is_some_and(|since| since.saturating_duration_since(at) < LONGEST_GAP)
     }
 }
 
 impl SessionRows {
-    pub(super) fn new(ledger: Arc<dyn SessionLedger>, settings: &McpServerSettings) -> Self {
+    pub(super) fn new(
+        ledger: Arc<dyn SessionLedger>,
+        settings: &McpServerSettings,
+        persistence: &McpPersistence,
+    ) -> Self {
         Self {
+            is_shared: persistence.secret.is_some() || persistence.homes.is_some(),
+            looks: Mutex::default(),
             ledger,
             life: settings.session_life,
             most_of_caller: settings.sessions_per_caller,
@@ -97,180 +143,68 @@ impl SessionRows {
         }
     }
 
-    fn left(&self) -> MutexGuard<'_, Vec<String>> {
+    pub(super) fn left(&self) -> MutexGuard<'_, Vec<String>> {
         self.left.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Which of these other processes ended.
+    pub(super) async fn ended(&self, names: Vec<String>) -> Result<Vec<String>, LedgerError> {
+        if self.is_shared { self.ledger.ended(names).await } else { Ok(Vec::new()) }
+    }
+
+    fn looks(&self) -> MutexGuard<'_, EndedLooks> {
+        self.looks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// All that were ended are known, as it was asked at this time.
+    pub(super) fn looked(&self, asked: Instant) {
+        self.looks().add(asked);
+    }
+
+    /// Whether it is known of one that was there at that time that nobody ended it.
+    pub(super) fn knows_since(&self, at: Instant) -> bool {
+        !self.is_shared || self.looks().knows_since(at)
+    }
+
     /// How often the life of one that is used is lengthened.
-    fn interval(&self) -> Duration {
+    pub(super) fn interval(&self) -> Duration {
         self.life / 4
     }
 
     /// What a row lives longer than its session, so that it never ends sooner.
-    fn slack(&self) -> Duration {
+    pub(super) fn slack(&self) -> Duration {
         self.interval().saturating_add(2 * LOOK)
     }
 
-    fn life_of_row(&self) -> Duration {
+    pub(super) fn life_of_row(&self) -> Duration {
         self.life.saturating_add(self.slack())
-    }
-
-    /// Writes one down; `false`: its caller has too many.
-    async fn write(&self, session: &McpSession, row: &SessionRow) -> Result<bool, LedgerError> {
-        let Some(greeting) = session.conversation.written() else { return Ok(true) };
-        let record = SessionRecord {
-            name: row.name.to_string(),
-            caller: Caller::new(&*session.owner.tenant, &*session.owner.subject),
-            profile: row.profile.as_deref().map(str::to_owned),
-            greeting,
-            began: row.began,
-        };
-        let is_there = self.ledger.put(record, self.life_of_row(), self.most_of_caller).await?;
-        if is_there {
-            row.is_kept();
-        } else {
-            *row.state() = RowState::Refused;
-        }
-        Ok(is_there)
     }
 }
 
 /// An answer of the record, unless it takes too long.
-async fn soon<T>(asking: BoxFuture<'_, Result<T, LedgerError>>) -> Result<T, SessionFault> {
+pub(super) async fn soon<T>(
+    asking: BoxFuture<'_, Result<T, LedgerError>>,
+) -> Result<T, SessionFault> {
     timeout(PATIENCE, asking).await.ok().and_then(Result::ok).ok_or(SessionFault::Away)
 }
 
-impl McpSessionRegistry {
-    /// Takes in one that has begun, and writes it down.
-    pub(crate) async fn begin(
-        &self,
-        named: &ResolvedSession,
-        session: Arc<McpSession>,
-    ) -> Result<(), SessionFault> {
-        if let (Some(rows), Some(row)) = (&self.rows, &session.row) {
-            // What cannot be written now is written later.
-            let written = timeout(PATIENCE, rows.write(&session, row)).await;
-            if matches!(written, Ok(Ok(false))) {
-                return Err(SessionFault::TooManyOfCaller);
-            }
-        }
-        self.take_in(&named.session, session).map(drop).ok_or(SessionFault::Full)
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-    /// What is written of one that this caller began at this door.
-    pub(crate) async fn look_up(
-        &self,
-        row: &str,
-        caller: &Caller,
-        profile: Option<&Arc<str>>,
-    ) -> Result<SessionRecord, SessionFault> {
-        let rows = self.rows.as_ref().ok_or(SessionFault::Unknown)?;
-        let found = soon(rows.ledger.find(row)).await?.ok_or(SessionFault::Unknown)?;
-        let is_theirs =
-            found.caller.is(caller) && found.profile.as_deref() == profile.map(Arc::as_ref);
-        let is_young = found.began.elapsed().unwrap_or_default() < self.longest;
-        if is_theirs && is_young { Ok(found) } else { Err(SessionFault::Unknown) }
-    }
-
-    /// Takes up one that another process began.
-    pub(crate) async fn take_up(
-        &self,
-        named: &ResolvedSession,
-        context: &McpRequestContext,
-        cribs: &Arc<dyn CribProvider>,
-    ) -> Result<Arc<McpSession>, SessionFault> {
-        let profile = context.profile.as_ref();
-        let found = self.look_up(&named.row, &context.caller, profile).await?;
-        let greeting = WrittenGreeting::read(&found.greeting).ok_or(SessionFault::Unknown)?;
-        let row = SessionRow {
-            began: found.began,
-            state: Mutex::new(RowState::Found),
-            ..SessionRow::new(named, profile.cloned())
-        };
-        let changes = ListChanges::resume(cribs, context);
-        let session = self.create(Arc::clone(&context.caller), changes, row);
-        session.conversation.restore(greeting);
-        self.take_in(&named.session, session).ok_or(SessionFault::Full)
-    }
-
-    /// Ends one, wherever it is, and its requests with it.
-    pub(crate) async fn end(&self, named: &ResolvedSession) -> Result<(), SessionFault> {
-        self.remove(&named.session);
-        match &self.rows {
-            Some(rows) => soon(rows.ledger.end(&named.row)).await.map(drop),
-            None => Ok(()),
+    #[tokio::test(start_paused = true)]
+    async fn what_was_there_before_a_gap_may_have_been_ended_in_it() {
+        let (mut looks, begun) = (EndedLooks::default(), Instant::now());
+        assert!(!looks.knows_since(begun));
+        for _ in 0..100 {
+            tokio::time::sleep(LOOK).await;
+            looks.add(Instant::now());
         }
-    }
-
-    /// Their life is over here: of one that goes on in another process nothing is to be told.
-    pub(super) fn leave(&self, over: &[Arc<McpSession>]) {
-        if let Some(rows) = &self.rows {
-            let names = over.iter().filter_map(|session| session.row.as_ref());
-            let mut left = rows.left();
-            // What is not told is over a little later.
-            left.truncate(self.most);
-            left.extend(names.map(|row| row.name.to_string()));
-        }
-    }
-
-    /// Looks after the rows, unless somebody does already.
-    pub(super) fn look_at_rows(&self) {
-        let Some(rows) = &self.rows else { return };
-        let Ok(looking) = Arc::clone(&rows.looking).try_lock_owned() else { return };
-        let Some(sessions) = self.own.upgrade() else { return };
-        tokio::spawn(async move {
-            if let Some(rows) = &sessions.rows {
-                // What fails now is done at the next look.
-                let _ = timeout(LONG_PATIENCE, sessions.synchronize(rows)).await;
-            }
-            drop(looking);
-        });
-    }
-
-    async fn synchronize(&self, rows: &SessionRows) -> Result<(), LedgerError> {
-        let left = std::mem::take(&mut *rows.left());
-        for names in left.chunks(AT_ONCE) {
-            rows.ledger.leave(names.to_vec(), rows.slack()).await?;
-        }
-        let open: Vec<_> =
-            self.all().iter().map(|(id, session)| (Arc::clone(id), Arc::clone(session))).collect();
-        if open.is_empty() {
-            return Ok(());
-        }
-        let ended: HashSet<String> = rows.ledger.ended().await?.into_iter().collect();
-        let mut kept = Vec::new();
-        for (id, session) in &open {
-            let Some(row) = &session.row else { continue };
-            if ended.contains(&*row.name) {
-                self.remove(id);
-                continue;
-            }
-            let state = *row.state();
-            match state {
-                RowState::Unwritten => {
-                    rows.write(session, row).await?;
-                }
-                RowState::Kept(at) if at.elapsed() < rows.interval() || session.used() <= at => {}
-                RowState::Kept(_) | RowState::Found => kept.push((row, row.name.to_string())),
-                RowState::Refused => {}
-            }
-            let is_there = !matches!(state, RowState::Unwritten | RowState::Refused);
-            if is_there
-                && session.conversation.has_changed()
-                && let Some(greeting) = session.conversation.written()
-                && let Err(error) = rows.ledger.greet(&row.name, greeting).await
-            {
-                session.conversation.changes();
-                return Err(error);
-            }
-        }
-        for some in kept.chunks(AT_ONCE) {
-            let names = some.iter().map(|(_, name)| name.clone()).collect();
-            rows.ledger.keep(names, rows.life_of_row()).await?;
-            for (row, _) in some {
-                row.is_kept();
-            }
-        }
-        Ok(())
+        assert!(looks.knows_since(begun));
+        let before = Instant::now();
+        tokio::time::sleep(ENDED_FOR).await;
+        looks.add(Instant::now());
+        assert!(!looks.knows_since(begun) && !looks.knows_since(before));
+        assert!(looks.knows_since(Instant::now()));
     }
 }

@@ -17,16 +17,17 @@ pub(crate) struct SessionStreams {
     requests: Mutex<RequestStreams>,
 }
 
-#[derive(Default)]
 struct RequestStreams {
-    /// So many there were.
-    count: u64,
+    /// The number of the last one.
+    last: u64,
     kept: BTreeMap<u64, Arc<EventLog>>,
 }
 
 impl SessionStreams {
-    pub(super) fn new(unrelated: Arc<EventLog>) -> Self {
-        Self { unrelated, requests: Mutex::default() }
+    /// Those of requests have numbers behind this one.
+    pub(super) fn new(unrelated: Arc<EventLog>, first: u64) -> Self {
+        let requests = RequestStreams { last: first, kept: BTreeMap::new() };
+        Self { unrelated, requests: Mutex::new(requests) }
     }
 
     fn requests(&self) -> MutexGuard<'_, RequestStreams> {
@@ -36,8 +37,8 @@ impl SessionStreams {
     /// A stream for a request, which nobody can ask for before it is [kept](Self::keep).
     pub(crate) fn of_request(&self) -> Arc<EventLog> {
         let mut requests = self.requests();
-        requests.count += 1;
-        self.unrelated.of_request(requests.count)
+        requests.last += 1;
+        self.unrelated.of_request(requests.last)
     }
 
     /// Keeps the stream of a request under its number, until a while after its end.

@@ -11,7 +11,6 @@ use tokio::sync::{Notify, oneshot};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 use toolcrib_core::{Caller, HostQuestion, Progress, QuestionError, QuestionKind};
-use uuid::Uuid;
 
 use crate::door::call::approval::{self, shown};
 use crate::door::call::running::{CallIdentity, only_field, posed, request};
@@ -88,7 +87,7 @@ impl TaskState {
 }
 
 impl McpTask {
-    pub(super) fn new(identity: CallIdentity, life: Duration) -> Self {
+    pub(super) fn new(id: String, identity: CallIdentity, life: Duration) -> Self {
         let (created, born, life) =
             (Timestamp::now().to_string(), Instant::now(), life.min(FOREVER));
         let now = TaskState {
@@ -100,8 +99,7 @@ impl McpTask {
             end: None,
         };
         Self {
-            // 122 random bits of the operating system.
-            id: Uuid::new_v4().to_string(),
+            id,
             identity,
             created,
             born,

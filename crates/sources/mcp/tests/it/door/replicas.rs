@@ -1,18 +1,17 @@
 //! Several processes of one server, as each other's doors: here each is a door of its own over what
 //! all of them share.
 
-use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+mod record;
+mod rows;
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::time::timeout;
-use toolcrib_core::{
-    BoxFuture, Effect, LedgerError, Secret, SessionLedger, SessionRecord, Toolset,
-};
+use toolcrib_core::{BoxFuture, Effect, LedgerError, Secret, SessionLedger as _, Toolset};
 use toolcrib_engine::Crib;
-use toolcrib_engine::ledger::MemorySessions;
 use toolcrib_mcp::{McpHomes, McpPersistence, McpServer, McpServerSettings};
 use toolcrib_testkit::Oracle;
 
@@ -23,93 +22,10 @@ use super::sessions::Ear;
 use super::support::serve;
 use super::wire::{Reply, begin, greet, modern, old, send};
 use crate::support::{crib, settings, source, until};
+use record::SharedRecord;
 
 const REVISIONS: [&str; 3] = ["2025-03-26", "2025-06-18", "2025-11-25"];
 const OLD: &str = "2025-11-25";
-
-/// What all replicas have, which may be away.
-#[derive(Default)]
-struct SharedRecord {
-    sessions: MemorySessions,
-    is_away: AtomicBool,
-    /// The names of all sessions, as they began.
-    names: Mutex<Vec<String>>,
-    /// The replicas that live.
-    living: Mutex<BTreeSet<String>>,
-}
-
-impl SharedRecord {
-    fn asked<'a, T: Send + 'a>(
-        &'a self,
-        answer: BoxFuture<'a, Result<T, LedgerError>>,
-    ) -> BoxFuture<'a, Result<T, LedgerError>> {
-        if self.is_away.load(Ordering::SeqCst) {
-            return Box::pin(std::future::ready(Err(LedgerError::new("away"))));
-        }
-        answer
-    }
-
-    fn goes(&self) {
-        self.is_away.store(true, Ordering::SeqCst);
-    }
-
-    fn returns(&self) {
-        self.is_away.store(false, Ordering::SeqCst);
-    }
-
-    fn dies(&self, home: &str) {
-        assert!(self.living.lock().unwrap().remove(home));
-    }
-}
-
-impl SessionLedger for SharedRecord {
-    fn put(
-        &self,
-        session: SessionRecord,
-        life: Duration,
-        most: usize,
-    ) -> BoxFuture<'_, Result<bool, LedgerError>> {
-        if self.is_away.load(Ordering::SeqCst) {
-            return Box::pin(std::future::ready(Err(LedgerError::new("away"))));
-        }
-        self.names.lock().unwrap().push(session.name.clone());
-        self.sessions.put(session, life, most)
-    }
-
-    fn find<'a>(
-        &'a self,
-        name: &'a str,
-    ) -> BoxFuture<'a, Result<Option<SessionRecord>, LedgerError>> {
-        self.asked(self.sessions.find(name))
-    }
-
-    fn keep(&self, names: Vec<String>, life: Duration) -> BoxFuture<'_, Result<(), LedgerError>> {
-        self.asked(self.sessions.keep(names, life))
-    }
-
-    fn leave(&self, names: Vec<String>, left: Duration) -> BoxFuture<'_, Result<(), LedgerError>> {
-        self.asked(self.sessions.leave(names, left))
-    }
-
-    fn greet<'a>(
-        &'a self,
-        name: &'a str,
-        greeting: String,
-    ) -> BoxFuture<'a, Result<(), LedgerError>> {
-        self.asked(self.sessions.greet(name, greeting))
-    }
-
-    fn end<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<bool, LedgerError>> {
-        if self.is_away.load(Ordering::SeqCst) {
-            return Box::pin(std::future::ready(Err(LedgerError::new("away"))));
-        }
-        self.sessions.end(name)
-    }
-
-    fn ended(&self) -> BoxFuture<'_, Result<Vec<String>, LedgerError>> {
-        self.asked(self.sessions.ended())
-    }
-}
 
 /// One of them, as the others know it.
 struct ReplicaHome {
@@ -124,7 +40,7 @@ impl McpHomes for ReplicaHome {
 
     fn is_alive<'a>(&'a self, home: &'a str) -> BoxFuture<'a, Result<bool, LedgerError>> {
         let lives = self.record.living.lock().unwrap().contains(home);
-        self.record.asked(Box::pin(std::future::ready(Ok(lives))))
+        Box::pin(std::future::ready(self.record.is_there().map(|()| lives)))
     }
 }
 
@@ -232,8 +148,37 @@ async fn a_client_is_asked_at_another_replica_what_it_said_that_it_can_answer() 
     assert_eq!(old(&two.url, "ann", Some(&session), answer).await.status, 202);
     ear.hear(r#""isError":false"#).await;
     assert_eq!(oracle.count("wipe"), 1);
+    // The first request of another replica had another number there.
+    let behind = [("x-caller", "ann"), ("mcp-session-id", &session), ("last-event-id", "0/1")];
+    let other = send("GET", &two.url, &behind, "").await;
+    assert_eq!((other.status, other.messages().len()), (200, 0), "{}", other.body);
+    // What one replica asked no answer to another one's question settles, and no client that was
+    // heard by the wrong one is told that it was heard.
+    let mut first = Ear::at(send_only(&one.url, &session, &call(8, "wipe")).await);
+    let mut second = Ear::at(send_only(&two.url, &session, &call(9, "wipe")).await);
+    let asked_first = first.hear_message("elicitation/create").await;
+    let asked_second = second.hear_message("elicitation/create").await;
+    assert_ne!(asked_first["id"], asked_second["id"]);
+    let answer = |asked: &Value, action: &str| {
+        let content = json!({ "action": action, "content": { "approve": true } });
+        json!({ "jsonrpc": "2.0", "id": asked["id"], "result": content })
+    };
+    let wrong = old(&one.url, "ann", Some(&session), answer(&asked_second, "accept")).await;
+    assert_eq!(told(&wrong), (503, true), "{}", wrong.body);
+    for (url, asked, action) in
+        [(&one.url, &asked_first, "decline"), (&two.url, &asked_second, "accept")]
+    {
+        // One that comes twice was heard.
+        for _ in 0..2 {
+            let heard = old(url, "ann", Some(&session), answer(asked, action)).await;
+            assert_eq!(heard.status, 202, "{}", heard.body);
+        }
+    }
+    first.hear(r#""isError":true"#).await;
+    second.hear(r#""isError":false"#).await;
+    assert_eq!(oracle.count("wipe"), 2);
     let silent = begin(&one.url, "ann", OLD, json!({})).await;
-    let waits = old(&two.url, "ann", Some(&silent), call(8, "wipe")).await;
+    let waits = old(&two.url, "ann", Some(&silent), call(10, "wipe")).await;
     assert!(waits.body.contains("Waiting for approval"), "{}", waits.body);
 }
 
@@ -363,15 +308,12 @@ async fn a_session_that_goes_on_at_one_replica_is_not_ended_by_another_that_forg
     }
     let reply = old(&one.url, "ann", Some(&used), call(2, "alpha")).await;
     assert_eq!(reply.status, 200, "{}", reply.body);
-    // Of the one that nobody used nothing is left in the record.
-    let [used, quiet] = [0, 1].map(|at| record.names.lock().unwrap()[at].clone());
-    let gone = async {
-        while record.sessions.find(&quiet).await.unwrap().is_some() {
-            tokio::time::sleep(life / 8).await;
-        }
-    };
-    timeout(10 * life, gone).await.unwrap();
+    // Of the one that nobody used nothing is left in the record, and it was never kept there.
+    let [used, quiet] = [0, 1].map(|at| record.name(at));
+    record.until_found(&quiet, false).await;
     assert!(record.sessions.find(&used).await.unwrap().is_some());
+    let kept = record.kept.lock().unwrap().clone();
+    assert!(kept.contains(&used) && !kept.contains(&quiet));
 }
 
 #[tokio::test]
@@ -383,7 +325,7 @@ async fn a_client_hears_after_a_restart_what_it_heard_before() {
     let session = begin(&before.url, "ann", OLD, json!({})).await;
     let level = message(1, "logging/setLevel", &json!({ "level": "debug" }));
     old(&before.url, "ann", Some(&session), level).await.answer();
-    let name = record.names.lock().unwrap()[0].clone();
+    let name = record.name(0);
     let is_written = async || {
         let found = record.sessions.find(&name).await.unwrap().unwrap();
         let greeting: Value = serde_json::from_str(&found.greeting).unwrap();
@@ -397,7 +339,8 @@ async fn a_client_hears_after_a_restart_what_it_heard_before() {
     timeout(Duration::from_secs(20), written).await.unwrap();
     drop(before);
     let after = replica(&record, &crib, ("one", None), McpServerSettings::default()).await;
-    let mut ear = Ear::open_behind(&after.url, &session, "0").await;
+    // What it names was said by the process before.
+    let mut ear = Ear::open_behind(&after.url, &session, "50").await;
     // What may have changed meanwhile is told.
     ear.hear("notifications/tools/list_changed").await;
     let heard = async {
@@ -413,6 +356,36 @@ async fn a_client_hears_after_a_restart_what_it_heard_before() {
         }
     };
     timeout(Duration::from_secs(20), heard).await.unwrap();
+    // No other process ends what this one has.
+    assert_eq!(record.looks.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test]
+async fn a_task_of_a_replica_that_lives_is_not_told_by_another_to_be_none() {
+    let can = || json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });
+    let oracle = Oracle::default();
+    let (record, one, two) = pair(&echoes(&oracle), McpServerSettings::default()).await;
+    let wipe = json!({ "name": "wipe", "arguments": {} });
+    let begun = modern(&one.url, "ann", "tools/call", wipe, can()).await.answer();
+    let task = begun["result"]["taskId"].as_str().unwrap().to_owned();
+    assert!(task.starts_with("task_one_"), "{begun}");
+    let of = |url: &str, method: &'static str, task: &str| {
+        let params = json!({ "taskId": task, "inputResponses": {} });
+        let url = url.to_owned();
+        async move { modern(&url, "ann", method, params, can()).await }
+    };
+    for method in ["tasks/get", "tasks/update", "tasks/cancel"] {
+        let elsewhere = of(&two.url, method, &task).await;
+        assert_eq!(told(&elsewhere), (503, true), "{}", elsewhere.body);
+    }
+    let waits = of(&one.url, "tasks/get", &task).await.answer();
+    assert_eq!(waits["result"]["status"], "working", "{waits}");
+    record.dies("one");
+    for gone in [&task, "task_two_0b6f6e3c3f5a4a7e9d2e6a4f3f1f2a10", "task_one_x", "x"] {
+        let unknown = of(&two.url, "tasks/get", gone).await.answer();
+        assert_eq!(unknown["error"]["code"], -32_602, "{gone}: {unknown}");
+    }
+    assert_eq!(oracle.count("wipe"), 0);
 }
 
 fn asks(state: &Value, answer: &Value) -> Value {
@@ -456,7 +429,7 @@ async fn a_call_that_waits_at_a_replica_that_lives_is_never_taken_for_one_that_w
     assert_eq!(done["result"]["resultType"], "complete", "{done}");
     // Names that no replica gives name nothing.
     for forged in ["w_one", "w__", "w_two_x", "w_one one_0b6f6e3c3f5a4a7e9d2e6a4f3f1f2a10"] {
-        let stale = ask(&two.url, asks(&json!(forged), &answer)).await.answer();
-        assert_eq!(stale["error"]["code"], -32_602, "{forged}: {stale}");
+        let refused = ask(&two.url, asks(&json!(forged), &answer)).await.answer();
+        assert_eq!(refused["error"]["code"], -32_602, "{forged}: {refused}");
     }
 }
