@@ -47,8 +47,8 @@ pub(crate) struct SelectBody {
     always: Vec<String>,
     /// How sure it must be that the best tool serves the task, from 0 to 1; below, none does.
     #[serde(default)]
-    #[schemars(range(min = 0.0, max = 1.0))]
-    min_confidence: f32,
+    #[schemars(with = "f32", range(min = 0.0, max = 1.0))]
+    min_confidence: f64,
     /// What is to be done where no tool serves the task.
     #[serde(default)]
     fallback: BodyFallback,
@@ -82,8 +82,8 @@ pub(crate) struct PartitionBody {
     shares_writers: bool,
     /// How sure it must be that the best tool serves the task, from 0 to 1; below, none does.
     #[serde(default)]
-    #[schemars(range(min = 0.0, max = 1.0))]
-    min_confidence: f32,
+    #[schemars(with = "f32", range(min = 0.0, max = 1.0))]
+    min_confidence: f64,
     /// What is to be done where no tool serves the task.
     #[serde(default)]
     fallback: BodyFallback,
@@ -172,7 +172,7 @@ pub(crate) fn select(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
         let body: SelectBody = asked.json()?;
         within("limit", body.limit)?;
-        confident(body.min_confidence)?;
+        let min_confidence = confident(body.min_confidence)?;
         no_more_than_most("`always`", &body.always)?;
         let (plan, is_starting) = plan(&asked, body.profile.as_deref())?;
         let request = SelectionRequest {
@@ -180,7 +180,7 @@ pub(crate) fn select(asked: GatewayRequest) -> ReplyFuture {
             limit: body.limit.into(),
             tokens: body.tokens.and_then(|most| usize::try_from(most).ok()),
             always: body.always,
-            min_confidence: body.min_confidence,
+            min_confidence,
             fallback: body.fallback.into(),
         };
         let found =
@@ -194,7 +194,7 @@ pub(crate) fn share(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
         let body: PartitionBody = asked.json()?;
         within("limit", body.limit)?;
-        confident(body.min_confidence)?;
+        let min_confidence = confident(body.min_confidence)?;
         let rules = asked.gateway.live.agent_rules();
         let agents = body.agents.named(&rules)?;
         let count = agents.len();
@@ -211,7 +211,7 @@ pub(crate) fn share(asked: GatewayRequest) -> ReplyFuture {
             task: body.task.filter(|task| !task.trim().is_empty()).map(|task| SelectionRequest {
                 task,
                 limit: usize::from(body.limit) * count,
-                min_confidence: body.min_confidence,
+                min_confidence,
                 fallback: body.fallback.into(),
                 ..SelectionRequest::default()
             }),
@@ -291,9 +291,11 @@ fn within(name: &str, number: u16) -> Result<(), HttpProblem> {
     Err(invalid(format!("`{name}` must be 1 to {MOST}, and is {number}")))
 }
 
-fn confident(least: f32) -> Result<(), HttpProblem> {
+/// Judged as it was written: the smallest numbers below 0 are 0 in what is reckoned with.
+fn confident(least: f64) -> Result<f32, HttpProblem> {
     if (0.0..=1.0).contains(&least) {
-        return Ok(());
+        #[expect(clippy::cast_possible_truncation, reason = "it is between 0 and 1")]
+        return Ok(least as f32);
     }
     Err(invalid(format!("`min_confidence` must be 0 to 1, and is {least}")))
 }

@@ -51,8 +51,8 @@ fn expected(folder: &Folder, era: &str, version: &str) -> Value {
         "failed": [true, missing],
         "asked": [asked(&format!("{era}.txt")), asked(&format!("{era}-2.txt"))],
         "written": [false, format!("Successfully wrote to {era}.txt")],
-        "kept": [true, "Denied: the user refused it. The call did not run. Do not repeat it as it \
-                        is; try another way or tell the user"],
+        "kept": [true, "Denied: the user refused it. The call did not run. Do not repeat it, and \
+                        look for no way around it: go on without it, or tell the user"],
     })
 }
 

@@ -158,6 +158,12 @@ fn refused_selections() -> Vec<RefusedCase> {
         ),
         (
             "select",
+            json!({ "task": "x", "min_confidence": -1e-46 }),
+            422,
+            "`min_confidence` must be 0 to 1, and is -0.0000000000000000000000000000000000000000000001",
+        ),
+        (
+            "select",
             json!({ "task": "x", "fallback": "search" }),
             422,
             "unknown word `search`, expected `nothing` or `all`",
