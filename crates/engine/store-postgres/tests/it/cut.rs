@@ -139,7 +139,7 @@ async fn whoever_goes_away_before_it_is_known_leaves_nothing_taken() {
     all.shutdown().await;
     proxy.set(Way::Open);
     while let Err(fault) = store.works() {
-        assert!(Instant::now() < until, "{fault}");
+        assert!(Instant::now() < until, "{fault}: {fault:?}");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     store.flush().await.unwrap();
@@ -167,7 +167,7 @@ async fn a_server_that_falls_silent_is_told_in_time_and_goes_on_when_it_speaks_a
     proxy.set(Way::Open);
     let until = Instant::now() + Duration::from_mins(1);
     while let Err(fault) = store.works() {
-        assert!(Instant::now() < until, "{fault}");
+        assert!(Instant::now() < until, "{fault}: {fault:?}");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     let ends = store.endings(vec![before.to_string()]).await.unwrap();
@@ -195,7 +195,7 @@ async fn a_ticket_that_is_claimed_anew_in_an_unheard_group_is_not_opened_again()
     first.await.unwrap_err();
     proxy.set(Way::Open);
     while let Err(fault) = store.works() {
-        assert!(Instant::now() < until, "{fault}");
+        assert!(Instant::now() < until, "{fault}: {fault:?}");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     cut(&proxy, Way::ShutAfterCommit, store.claim(&ticket, &local)).await.unwrap();

@@ -35,12 +35,14 @@ impl Proxy {
         let (socket, shared) = (folder.join(".s.PGSQL.5432"), Arc::clone(&way));
         std::thread::spawn(move || {
             for client in listener.incoming() {
-                let (client, way) = (client.unwrap(), Arc::clone(&shared));
+                // Whoever gave up before it was taken must not end the proxy for the others.
+                let Ok(client) = client else { continue };
+                let way = Arc::clone(&shared);
                 if *way.lock().unwrap() == Way::Shut {
                     continue;
                 }
                 let Ok(server) = UnixStream::connect(&socket) else { continue };
-                serve(&client, &server, &way);
+                let _ = serve(&client, &server, &way);
             }
         });
         Self { port, way }
@@ -59,26 +61,27 @@ impl Proxy {
     }
 }
 
-fn serve(client: &TcpStream, server: &UnixStream, way: &Arc<Mutex<Way>>) {
+fn serve(client: &TcpStream, server: &UnixStream, way: &Arc<Mutex<Way>>) -> std::io::Result<()> {
     // Each direction looks up now and then whether the way was shut.
     let often = Some(Duration::from_millis(20));
-    client.set_read_timeout(often).unwrap();
-    server.set_read_timeout(often).unwrap();
-    let both = || (client.try_clone().unwrap(), server.try_clone().unwrap());
-    let ((from, to), (to_close, from_close)) = (both(), both());
+    client.set_read_timeout(often)?;
+    server.set_read_timeout(often)?;
+    let both = || Ok::<_, std::io::Error>((client.try_clone()?, server.try_clone()?));
+    let ((from, to), (to_close, from_close)) = (both()?, both()?);
     let shared = Arc::clone(way);
     std::thread::spawn(move || {
         forward(from, to, &shared, true);
         let _ = to_close.shutdown(Shutdown::Both);
         let _ = from_close.shutdown(Shutdown::Both);
     });
-    let ((to, from), (to_close, from_close)) = (both(), both());
+    let ((to, from), (to_close, from_close)) = (both()?, both()?);
     let shared = Arc::clone(way);
     std::thread::spawn(move || {
         forward(from, to, &shared, false);
         let _ = to_close.shutdown(Shutdown::Both);
         let _ = from_close.shutdown(Shutdown::Both);
     });
+    Ok(())
 }
 
 fn forward(mut from: impl Read, mut to: impl Write, way: &Arc<Mutex<Way>>, is_of_client: bool) {
@@ -105,7 +108,7 @@ fn forward(mut from: impl Read, mut to: impl Write, way: &Arc<Mutex<Way>>, is_of
             }
             Way::ShutAfterCommit if confirms => {
                 // The lock is held, so that no answer goes through before the way is shut.
-                to.write_all(bytes).unwrap();
+                let _ = to.write_all(bytes);
                 *now = Way::Shut;
                 // What arrived is read, although nobody is there to be answered.
                 std::thread::sleep(Duration::from_millis(100));

@@ -30,7 +30,7 @@ impl Fleet {
             make(&Folder::new(), &["fleet", "--scope", "tools", "--scope", "operator"]);
         let more = format!(
             "allow = [\"*\"]\n[store]\nurl = \"{url}\"\n\
-             [cluster]\nsecret = \"${{file:secret.txt}}\"\nlease = \"{LEASE}s\"\n\
+             [server.limits]\nlinger = \"500ms\"\n[cluster]\nsecret = \"${{file:secret.txt}}\"\nlease = \"{LEASE}s\"\n\
              [profile.careful]\nask = [\"*__act\"]\n{entry}"
         );
         let replicas = (0..count).map(|_| {
