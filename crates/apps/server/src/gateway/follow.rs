@@ -162,7 +162,8 @@ async fn follow_file(
 async fn follow_rest(mut held: WatchedTokens, gateway: &GatewayState, notices: &Notices) {
     let (mut states, mut faults) = (Vec::new(), Vec::new());
     let mut seen = gateway.live.crib().catalog();
-    let (mut thawed, mut kept) = (None, Instant::now());
+    let mut thawed = None;
+    let mut kept = Instant::now();
     let mut keeping = tokio::spawn(async {});
     let (mut masked, mut aside, mut undeclared) =
         (ActiveSecrets::default(), Vec::new(), Vec::new());
@@ -182,7 +183,8 @@ async fn follow_rest(mut held: WatchedTokens, gateway: &GatewayState, notices: &
         states = current;
         if keeping.is_finished() && kept.elapsed() >= KEEPS && !gateway.freezes.held().is_empty() {
             // Nothing here waits for a disk.
-            (kept, keeping) = (Instant::now(), keep_freezes(gateway));
+            kept = Instant::now();
+            keeping = keep_freezes(gateway);
         }
         let frozen = gateway.freezes.state();
         news::of_freezes(&mut thawed, &frozen, &gateway.telemetry, notices);

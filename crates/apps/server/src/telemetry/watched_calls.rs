@@ -194,7 +194,7 @@ impl WatchedCalls {
                 Some(false) => "not_executed",
                 None => "unknown",
             };
-            phase(("verify", Some(ended)), *from, from.checked_add(lookup.took))
+            phase("verify", Some(ended), *from, from.checked_add(lookup.took))
         });
         phases.collect()
     }
@@ -207,13 +207,13 @@ impl WatchedCalls {
         };
         let mut phases = Vec::new();
         if let Some(parked) = known.parked {
-            phases.push(phase(("asked", None), parked, Some(known.decided)));
+            phases.push(phase("asked", None, parked, Some(known.decided)));
         }
         if known.waited >= Duration::from_millis(1) {
             let end = known.decided.checked_add(known.waited);
-            phases.push(phase(("waits", None), known.decided, end));
+            phases.push(phase("waits", None, known.decided, end));
         }
-        let asked = |(from, to): &(SystemTime, _)| phase(("asked", None), *from, *to);
+        let asked = |(from, to): &(SystemTime, _)| phase("asked", None, *from, *to);
         phases.extend(known.questions.iter().map(asked));
         phases
     }
@@ -314,9 +314,8 @@ impl WatchedState {
     }
 }
 
-/// `kind`: what it is, and how it ended, if that is told.
-fn phase(kind: (&str, Option<&str>), from: SystemTime, to: Option<SystemTime>) -> Value {
-    let (kind, ended) = kind;
+/// `ended`: how it ended, if that is told.
+fn phase(kind: &str, ended: Option<&str>, from: SystemTime, to: Option<SystemTime>) -> Value {
     let took = to.map(|to| millis(to.duration_since(from).unwrap_or_default()));
     let at = millis(from.duration_since(UNIX_EPOCH).unwrap_or_default());
     json!({ "kind": kind, "at_ms": at, "took_ms": took, "try": null, "ended": ended })

@@ -48,7 +48,8 @@ where
     let afterwards = Mutex::new(None);
     let answer = service_fn(|request| {
         let answering = handler::answer(Arc::clone(&gateway), visit, request);
-        let (afterwards, gateway) = (&afterwards, &gateway);
+        let afterwards = &afterwards;
+        let gateway = &gateway;
         async move {
             let mut reply = answering.await?;
             let is_switched = reply.status() == StatusCode::SWITCHING_PROTOCOLS;

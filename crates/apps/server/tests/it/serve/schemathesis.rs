@@ -16,10 +16,16 @@ const FILE: &str = "allow = [\"*\"]\nask = [\"uuid_new\"]\n\n\
                     [[source]]\nid = \"basics\"\nprefix = \"\"\nbasics = true\n\n\
                     [profile.careful]\nask = [\"calculate\"]\n";
 
-/// The same each time, so that a commit is judged alike everywhere; `TOOLCRIB_SEED` tries others.
+/// Another one with each change of the document, so that a commit is judged alike everywhere;
+/// `TOOLCRIB_SEED` tries others.
 #[expect(clippy::disallowed_methods, reason = "whoever looks for a fault gives it to the test")]
 fn seed() -> String {
-    std::env::var("TOOLCRIB_SEED").unwrap_or_else(|_| "7321".to_owned())
+    std::env::var("TOOLCRIB_SEED").unwrap_or_else(|_| {
+        let place = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/openapi.json");
+        let document = std::fs::read(place).unwrap();
+        let fold = |sum: u32, byte: &u8| sum.wrapping_mul(31).wrapping_add((*byte).into());
+        document.iter().fold(0, fold).to_string()
+    })
 }
 
 /// Things that are there, so that not only what is missing is asked for.
