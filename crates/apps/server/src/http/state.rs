@@ -108,9 +108,17 @@ pub(crate) struct GatewayParts {
 }
 
 impl GatewayState {
+    /// Says that it stops; unless it is to linger, nothing more begins from here on.
+    pub(crate) fn announce_stop(&self) {
+        self.leaves.cancel();
+        if self.bounds.linger.is_zero() {
+            self.stop.cancel();
+        }
+    }
+
     /// Says that it stops, and begins no more once whoever shares the work out had time to hear it.
     pub(crate) async fn leave(&self) {
-        self.leaves.cancel();
+        self.announce_stop();
         let heard = tokio::time::sleep(self.bounds.linger);
         if self.stop.run_until_cancelled(heard).await.is_some() {
             self.stop.cancel();

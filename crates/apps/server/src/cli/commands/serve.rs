@@ -87,6 +87,8 @@ async fn run(prepared: PreparedGateway, workers: &Workers, output: &Output) -> R
     let mut signals = startup::StopSignals::new()?;
     let heard = async {
         signals.next().await;
+        // Before it is told: whoever reads that may take it at its word.
+        served.announce_stop();
         output.note("stopping: what runs may end; again to stop at once");
         let is_left = tokio::select! {
             () = served.leave() => true,
