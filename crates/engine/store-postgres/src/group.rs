@@ -19,6 +19,7 @@ use toolcrib_store::writes::unwritten_end::UnwrittenEnd;
 use toolcrib_store::{StoreError, StoreOptions};
 
 pub(crate) use self::transaction::COMMIT;
+use self::transaction::GroupOutcome;
 use self::unsettled::UnsettledGroup;
 use crate::address::DatabaseAddress;
 use crate::progress::{ProgressNote, RecordProgress};
@@ -243,23 +244,28 @@ impl GroupWriter for PostgresGroup {
     }
 
     fn prune(&mut self) -> bool {
+        // Whoever waits for a database that is away is not to wait for old rows as well.
+        if self.shared.fault().is_some() {
+            return false;
+        }
         if !self.shared.owed().is_empty() {
             self.commit(Vec::new());
         }
         // Another time, if it cannot be written now.
         let _ = self.progress.note();
-        let (options, mut more) = (self.options.clone(), false);
+        let options = self.options.clone();
+        let mut more = false;
         let pruned = self.transact(false, async |session| {
             more = prune::step(session, &options).await?;
             failpoint::reached("pruned");
-            Ok(())
+            Ok(if more { GroupOutcome::Changed } else { GroupOutcome::Unchanged })
         });
         // What cannot be removed now is removed another time.
         pruned.is_ok() && more
     }
 
     fn probe(&mut self) {
-        let reached = self.transact(false, async |_| Ok(()));
+        let reached = self.transact(false, async |_| Ok(GroupOutcome::Changed));
         let is_over = reached.is_ok();
         *self.shared.fault() = reached.err().map(|fault| fault.error().clone());
         if is_over && !self.shared.owed().is_empty() {

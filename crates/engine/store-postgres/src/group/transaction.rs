@@ -35,7 +35,8 @@ impl PostgresGroup {
             for (ticket, caller) in &unheard {
                 tickets::give_back(session, ticket, caller).await?;
             }
-            execute(session, owed, jobs, &options).await
+            execute(session, owed, jobs, &options).await?;
+            Ok(GroupOutcome::Changed)
         });
         if done.is_err() {
             self.unheard.extend(unheard);
@@ -43,10 +44,11 @@ impl PostgresGroup {
         done
     }
 
+    /// What changed nothing is not confirmed, and does not count as a group.
     pub(super) fn transact(
         &mut self,
         sync: bool,
-        work: impl AsyncFnOnce(&Session) -> Answer<()>,
+        work: impl AsyncFnOnce(&Session) -> Answer<GroupOutcome>,
     ) -> Result<(), GroupFault> {
         let place = self.address.place.clone();
         // Whatever ends in between, it comes back only if it can be gone on with.
@@ -66,17 +68,19 @@ impl PostgresGroup {
             return Err(fault(panicked(&place)));
         };
         self.keep(session, sync, &done);
-        done
+        done.map(|_| ())
     }
 
     /// Keeps the session if it can be gone on with.
-    fn keep(&mut self, session: Session, sync: bool, done: &Result<(), GroupFault>) {
+    fn keep(&mut self, session: Session, sync: bool, done: &Result<GroupOutcome, GroupFault>) {
         match done {
-            Ok(()) => {
+            Ok(GroupOutcome::Changed) => {
                 self.progress.advance(sync);
                 self.session = Some(session);
             }
-            Err(GroupFault::Refused(_)) => self.session = Some(session),
+            Ok(GroupOutcome::Unchanged) | Err(GroupFault::Refused(_)) => {
+                self.session = Some(session);
+            }
             Err(GroupFault::Away { .. } | GroupFault::Unclear(_)) => {}
         }
     }
@@ -143,6 +147,13 @@ impl PostgresGroup {
     }
 }
 
+/// Whether a group has anything to confirm.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum GroupOutcome {
+    Changed,
+    Unchanged,
+}
+
 /// What a group is begun with, and whether it was to be confirmed.
 struct GroupStatements {
     begin: String,
@@ -156,8 +167,8 @@ impl GroupStatements {
         &self,
         session: &Session,
         place: &str,
-        work: impl AsyncFnOnce(&Session) -> Answer<()>,
-    ) -> Result<(), GroupFault> {
+        work: impl AsyncFnOnce(&Session) -> Answer<GroupOutcome>,
+    ) -> Result<GroupOutcome, GroupFault> {
         let worked = async {
             let counts = session.batch_counts(&self.begin).await?;
             let mut last = counts.iter().rev();
@@ -172,34 +183,44 @@ impl GroupStatements {
             }
             work(session).await
         };
-        if let Err(error) = worked.await {
-            if matches!(error, SessionError::Fenced) {
-                // What is owed goes on under the next number.
-                return Err(GroupFault::Away { error: error.at(place), is_silent: true });
-            }
-            let is_contention = error.is_contention();
-            if error.is_of_the_statement() && session.batch("ROLLBACK").await.is_ok() {
-                let error = error.at(place);
-                return Err(if is_contention {
-                    // Nothing of it was wrong: it is tried again, and what is owed is not dropped.
-                    GroupFault::Away { error, is_silent: false }
-                } else {
-                    GroupFault::Refused(error)
-                });
-            }
-            return Err(away(error, place));
+        let outcome = match worked.await {
+            Ok(outcome) => outcome,
+            Err(error) => return Err(take_back(session, place, error).await),
+        };
+        if outcome == GroupOutcome::Unchanged {
+            let undone = session.batch("ROLLBACK").await;
+            return undone.map(|()| outcome).map_err(|error| away(error, place));
         }
         failpoint::reached("before commit");
         self.confirms.set(true);
         match session.batch(COMMIT).await {
             Ok(()) => {
                 failpoint::reached("committed");
-                Ok(())
+                Ok(outcome)
             }
             Err(error) if error.is_of_the_statement() => Err(GroupFault::Refused(error.at(place))),
             Err(error) => Err(GroupFault::Unclear(error.at(place))),
         }
     }
+}
+
+/// Leaves nothing of a group in the database; gives why it is not there.
+async fn take_back(session: &Session, place: &str, error: SessionError) -> GroupFault {
+    if matches!(error, SessionError::Fenced) {
+        // What is owed goes on under the next number.
+        return GroupFault::Away { error: error.at(place), is_silent: true };
+    }
+    let is_contention = error.is_contention();
+    if error.is_of_the_statement() && session.batch("ROLLBACK").await.is_ok() {
+        let error = error.at(place);
+        return if is_contention {
+            // Nothing of it was wrong: it is tried again, and what is owed is not dropped.
+            GroupFault::Away { error, is_silent: false }
+        } else {
+            GroupFault::Refused(error)
+        };
+    }
+    away(error, place)
 }
 
 fn away(error: SessionError, place: &str) -> GroupFault {
