@@ -7,6 +7,7 @@ mod keys;
 mod open_tickets;
 mod runs;
 mod sessions;
+mod shared_tokens;
 mod status;
 pub(crate) mod ticket;
 pub(crate) mod timestamp;
@@ -33,6 +34,7 @@ pub use runs::{
     MOST_NOTES, NewRun, RunLedger, RunLedgerError, RunStage, RunStep, RunSummary, StoredRun,
 };
 pub use sessions::{ENDED_FOR, LONGEST_GREETING, SessionLedger, SessionRecord};
+pub use shared_tokens::TokenLedger;
 pub use status::CallStatus;
 use ticket::{ParkedCall, TicketError, TicketId};
 

@@ -44,7 +44,7 @@ pub use ledger::{
     KeyLedger, KeyResult, KeyState, LONGEST_CHECKPOINT, LONGEST_GREETING, LONGEST_KEY, Ledger,
     MOST_NOTES, NewRun, OpenTickets, PlannedCall, ResultHandle, ResultLedger, RunLedger,
     RunLedgerError, RunStage, RunStep, RunSummary, SessionLedger, SessionRecord, StoredRun,
-    TicketLedger, UncertainCall,
+    TicketLedger, TokenLedger, UncertainCall,
 };
 pub use observe::failpoint;
 pub use observe::observer::{

@@ -34,6 +34,7 @@ pub use copied_database::CopiedDatabase;
 use group::PostgresGroup;
 use reads::PostgresReads;
 pub use replica::ReplicaSettings;
+pub use replica::tokens::PostgresTokens;
 
 /// Opens the store in the database at `postgres://USER:PASSWORD@HOST/DATABASE`, and makes its
 /// tables if they are not there. Calls that the process before left without an end get one.
@@ -90,6 +91,12 @@ impl Database {
     pub fn try_out(self, options: &StoreOptions) -> Result<(), StoreError> {
         self.bounded(options)?;
         group::try_out(self.address, self.note.as_deref())
+    }
+
+    /// The tokens of sign-ins in it, which all replicas share. Its tables are there once a server
+    /// has opened it.
+    pub fn tokens(&self) -> Result<PostgresTokens, StoreError> {
+        PostgresReads::start(Arc::clone(&self.address)).map(PostgresTokens)
     }
 
     /// The whole of it, to be read.

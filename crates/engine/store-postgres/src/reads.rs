@@ -108,7 +108,10 @@ impl PostgresReads {
         Ok(Self { runtime: Some(runtime), sessions })
     }
 
-    fn read<T, F>(&self, work: impl FnOnce(Arc<Session>) -> F + Send + 'static) -> Reading<'_, T>
+    pub(crate) fn read<T, F>(
+        &self,
+        work: impl FnOnce(Arc<Session>) -> F + Send + 'static,
+    ) -> Reading<'_, T>
     where
         T: Send + 'static,
         F: Future<Output = Answer<T>> + Send,

@@ -4,6 +4,7 @@
 //! dead whose leases are over, and puts in order what they left.
 
 pub(crate) mod keeper;
+pub(crate) mod tokens;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -16,7 +16,9 @@ mod door;
 pub mod fuzz;
 mod protocol;
 
-pub use client::oauth::{AuthorizationResponse, LoginError, OAuthError, OAuthLogin, login};
+pub use client::oauth::{
+    AuthorizationResponse, LoginError, OAuthError, OAuthLogin, SharedTokens, login,
+};
 pub use client::settings::{
     ConnectionScope, HttpAuthorization, HttpSettings, McpBounds, McpSourceSettings, McpTimeouts,
     McpTransport, OAuthSettings, ProgramLimits, RestartBounds, StdioSettings,

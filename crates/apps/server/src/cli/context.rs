@@ -108,7 +108,7 @@ impl CommandContext {
         let CommandConfig { path, checked, is_there } = config;
         let recorded = deed != CommandPurpose::Look && checked.audit.is_some();
         let record = recorded.then(|| Telemetry::open(&checked)).transpose()?.map(Arc::new);
-        let sources = sources::ours();
+        let sources = sources::of(&path, &checked)?;
         let _ = toolset_splits::restored(&sources, &path, &output.notices());
         let built = checked.build(&config::ProcessLookup, &sources);
         secrets::keep(vec![Arc::clone(&built.redactor)]);

@@ -2,10 +2,12 @@
 //! file of its own.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow};
 use toolcrib_config::{ClusterSettings, Config};
 use toolcrib_core::Fingerprint;
+use toolcrib_mcp::SharedTokens;
 use toolcrib_store::{self as store, Store, StoreError, StoreOptions};
 use toolcrib_store_postgres::{Database, ReplicaSettings};
 
@@ -109,6 +111,16 @@ impl StorePlace {
         };
         path.map(Self::File)
     }
+}
+
+/// Where the replicas of this file keep what people are given when they sign in; `None`: it has none.
+pub(crate) fn shared_tokens(path: &Path, checked: &Config) -> Result<Option<SharedTokens>> {
+    let Some(ClusterSettings { secret, .. }) = cluster(checked)? else { return Ok(None) };
+    let Some(Ok(StorePlace::Database(database, _))) = StorePlace::find(path, checked)? else {
+        return Ok(None);
+    };
+    let tokens = database.tokens().context(UNOPENED)?;
+    Ok(Some(SharedTokens::new(Arc::new(tokens), &[secret])))
 }
 
 /// What makes the server one of several.

@@ -158,7 +158,7 @@ impl GatewayBuilder {
             start.guard.take(&found);
         }
         let kept = record::store_of(&start.file.path, &start.file.checked)?;
-        let sources = Arc::new(sources::ours());
+        let sources = Arc::new(sources::of(&start.file.path, &start.file.checked)?);
         let telemetry = Arc::clone(&start.telemetry);
         let prepared = async {
             let freezes = FreezeGuard::new(path.as_deref().and_then(FreezeFile::of));

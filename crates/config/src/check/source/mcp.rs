@@ -185,6 +185,7 @@ impl ConfigChecker<'_, '_, '_> {
             client_metadata,
             scopes: raw.scopes.clone(),
             tokens,
+            shared: None,
             machine: raw.machine,
             document: None,
             learned: None,

@@ -63,6 +63,7 @@ mod taken;
 /// What every ledger does with tickets.
 #[path = "../../../engine/tests/it/tickets.rs"]
 mod tickets;
+mod tokens;
 mod unfit;
 
 use std::sync::Arc;

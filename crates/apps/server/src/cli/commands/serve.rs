@@ -50,7 +50,7 @@ pub(crate) fn serve(
     let start = GatewayStart::of(file, wishes, handed, &global.scopes, notices.clone())?;
     let tokens = tokens(words, &start.guard, output)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let sources = Arc::new(sources::ours());
+    let sources = Arc::new(sources::of(&start.file.path, &start.file.checked)?);
     let store =
         record::kept(&start.file.path, &start.file.checked).map_err(|error| start.beside(error))?;
     let freezes = FreezeGuard::new(FreezeFile::of(&start.file.path));

@@ -65,7 +65,7 @@ impl Authorizer {
     /// The token to send now, renewed if it is about to end; `None`: there is none, and the
     /// refusal of the server will say how to get one.
     pub(crate) async fn token(&self) -> Result<Option<Secret>, OAuthError> {
-        let Some(grant) = self.current()? else { return Ok(None) };
+        let Some(grant) = self.current().await? else { return Ok(None) };
         if !grant.is_due() {
             return Ok(Some(grant.access.clone()));
         }
@@ -93,16 +93,16 @@ impl Authorizer {
 
     /// The tokens as we know them, else as the file has them: a person may have logged in beside
     /// us.
-    fn current(&self) -> Result<Option<Arc<TokenGrant>>, OAuthError> {
+    async fn current(&self) -> Result<Option<Arc<TokenGrant>>, OAuthError> {
         if let Some(grant) = locked(&self.slot.cached).clone() {
             return Ok(Some(grant));
         }
-        self.read()
+        self.read().await
     }
 
     /// The tokens as the file has them.
-    pub(super) fn read(&self) -> Result<Option<Arc<TokenGrant>>, OAuthError> {
-        let grant = self.shared.store.current(&self.slot.owner)?.map(Arc::new);
+    pub(super) async fn read(&self) -> Result<Option<Arc<TokenGrant>>, OAuthError> {
+        let grant = self.shared.store.current(&self.slot.owner).await?.map(Arc::new);
         let secrets = grant.iter().flat_map(|grant| grant.secrets());
         self.shared.wire.learn(secrets);
         locked(&self.slot.cached).clone_from(&grant);
@@ -117,7 +117,7 @@ impl Authorizer {
 
     async fn refresh(&self, stale: &Secret) -> RenewalOutcome {
         let _alone = self.shared.store.alone(&self.slot.owner).await?;
-        let grant = self.read()?.ok_or(OAuthError::NeedsLogin)?;
+        let grant = self.read().await?.ok_or(OAuthError::NeedsLogin)?;
         if grant.access != *stale && !grant.is_due() {
             return Ok(grant.access.clone());
         }
@@ -139,13 +139,13 @@ impl Authorizer {
             Ok(fresh) => {
                 // The old one is used up: a full disk must not lose the new one for this process.
                 let token = self.take(fresh.clone());
-                self.shared.keep(&fresh).await?;
+                self.shared.store.keep(&fresh).await?;
                 Ok(token)
             }
             Err(error) => {
                 if token_endpoint::is_dead(&error) {
-                    self.shared.store.forget(grant)?;
-                    self.read()?;
+                    self.shared.store.forget(grant).await?;
+                    self.read().await?;
                 }
                 Err(error)
             }

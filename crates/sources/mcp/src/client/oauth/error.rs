@@ -49,6 +49,9 @@ pub enum OAuthError {
     Setting(&'static str),
     #[error("cannot keep the tokens in `{place}`: {cause}")]
     Store { place: String, cause: String },
+    /// Of all replicas; nobody is asked to sign in for that.
+    #[error("the tokens that all replicas share cannot be had now: {0}")]
+    Shared(String),
     #[error("the log-in broke off; call again")]
     Broken,
 }
@@ -56,7 +59,7 @@ pub enum OAuthError {
 impl OAuthError {
     /// Whether the fault may pass by itself.
     pub fn passes(&self) -> bool {
-        matches!(self, Self::Unreachable { .. } | Self::Broken)
+        matches!(self, Self::Unreachable { .. } | Self::Shared(_) | Self::Broken)
     }
 }
 

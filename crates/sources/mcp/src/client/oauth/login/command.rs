@@ -33,7 +33,8 @@ pub async fn login(
     open: impl FnOnce(Url),
 ) -> Result<(), LoginError> {
     let authorizer = authorizer(settings, caller)?;
-    if authorizer.shared.settings.tokens.is_none() {
+    let settings = &authorizer.shared.settings;
+    if settings.tokens.is_none() && settings.shared.is_none() {
         return Err(LoginError::NoFolder);
     }
     let callback = LoginCallback::listen().await?;
@@ -78,7 +79,7 @@ async fn start(this: &Authorizer, redirect: Url) -> Result<OAuthLogin, OAuthErro
         }
         found => found?,
     };
-    let before = this.read()?.filter(|grant| is_of(grant, &found));
+    let before = this.read().await?.filter(|grant| is_of(grant, &found));
     let scopes = choose(&this.shared, &found, &challenge, before.as_deref());
     begin(this, found, scopes, redirect).await
 }

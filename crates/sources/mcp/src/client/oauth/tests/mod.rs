@@ -6,6 +6,7 @@ mod keeping;
 mod people;
 mod renewals;
 mod resource;
+mod shared;
 mod source;
 mod trust;
 

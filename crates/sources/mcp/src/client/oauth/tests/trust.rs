@@ -223,7 +223,7 @@ async fn a_server_that_repeats_our_secrets_is_not_quoted() {
         manners.refresh = Refresh::Code("invalid_request");
     });
     let authorizer = world.vault().of(&Caller::local());
-    let grant = authorizer.read().unwrap().unwrap();
+    let grant = authorizer.read().await.unwrap().unwrap();
     let error = authorizer.redeem(&grant, &found(&world).await).await.unwrap_err();
     let told = format!("{error} {error:?} {grant:?}");
     for secret in ["access-", "refresh-", "client-secret-", "code-"] {
