@@ -15,7 +15,7 @@ use toolcrib_core::{
 };
 use toolcrib_store::StoreError;
 use toolcrib_store::clock::WallTime;
-use toolcrib_store::reads::{Reading, StoreReads};
+use toolcrib_store::reads::{JobLoad, Reading, StoreReads};
 use toolcrib_store::rows::calls::DuplicateQuery;
 use toolcrib_store::rows::history::{CallCursor, CallFilter, CallPage, CallRecord};
 
@@ -24,7 +24,7 @@ use crate::client_sessions;
 use crate::error::SessionError;
 use crate::group::no_thread;
 use crate::session::{Answer, Session};
-use crate::statements::{calls, history, keys, replicas, results, runs, tickets};
+use crate::statements::{calls, history, jobs, keys, replicas, results, runs, tickets};
 
 /// Sessions that read; each takes many questions at once.
 const SESSIONS: usize = 2;
@@ -254,6 +254,14 @@ impl StoreReads for PostgresReads {
 
     fn ended_sessions(&self, names: Vec<String>) -> Reading<'_, Vec<String>> {
         self.read(async move |session| client_sessions::ended(&session, &names).await)
+    }
+
+    fn load(&self, tenant: String) -> Reading<'_, JobLoad> {
+        self.read(async move |session| jobs::load(&session, &tenant).await)
+    }
+
+    fn any_ready(&self) -> Reading<'_, bool> {
+        self.read(async move |session| jobs::any_ready(&session).await)
     }
 
     fn is_over(&self, replica: String) -> Reading<'_, bool> {

@@ -100,6 +100,11 @@ impl Session {
         &self.owners
     }
 
+    /// Whether it shares the record with nobody.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.owner() == ALONE
+    }
+
     /// Statements for which the server takes the time that they need; this side waits no longer.
     pub(crate) async fn unhurried(&self, sql: &str) -> Answer<()> {
         self.batch("SET statement_timeout = 0").await?;

@@ -5,12 +5,12 @@ pub(crate) mod calls;
 mod claimed_tickets;
 pub(crate) mod execute;
 pub(crate) mod history;
+pub(crate) mod jobs;
 pub(crate) mod keys;
 pub(crate) mod prune;
 pub(crate) mod replicas;
 pub(crate) mod results;
 pub(crate) mod runs;
-pub(crate) mod runs_written;
 pub(crate) mod schema;
 pub(crate) mod tickets;
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use toolcrib_core::{
     BoxFuture, Caller, Content, Ending, IdempotencyKey, KeyState, OpenTickets, ParkedCall,
@@ -12,6 +13,17 @@ use crate::clock::WallTime;
 use crate::error::StoreError;
 use crate::rows::calls::DuplicateQuery;
 use crate::rows::history::{CallCursor, CallFilter, CallPage, CallRecord};
+
+/// Runs of agents that any of the processes that share a record may take.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct JobLoad {
+    /// Those of a tenant that wait for a process.
+    pub ready: u64,
+    /// Those of the same tenant that a process has.
+    pub held: u64,
+    /// How long the one of them has waited that waits longest.
+    pub oldest: Option<Duration>,
+}
 
 pub type Reading<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
@@ -79,6 +91,12 @@ pub trait StoreReads: Send + Sync {
     fn session(&self, name: String) -> Reading<'_, Option<SessionRecord>>;
 
     fn ended_sessions(&self, names: Vec<String>) -> Reading<'_, Vec<String>>;
+
+    /// What there is to do, with what is of a tenant; nothing where one process has the record.
+    fn load(&self, tenant: String) -> Reading<'_, JobLoad>;
+
+    /// Whether any run is ready for whoever asks.
+    fn any_ready(&self) -> Reading<'_, bool>;
 
     /// Whether nothing of the replica with that name goes on any more; so it is where there are none.
     fn is_over(&self, replica: String) -> Reading<'_, bool>;

@@ -1,6 +1,7 @@
 //! What doors read and write of the store; `ledger` has what the gate asks of it, and `runs` what
 //! agents do.
 
+mod jobs;
 mod ledger;
 mod replicas;
 pub(crate) mod run_archive;

@@ -13,6 +13,7 @@ use super::{Incarnation, ReplicaLife};
 use crate::address::DatabaseAddress;
 use crate::error::SessionError;
 use crate::session::{Answer, Session};
+use crate::statements::jobs::left;
 use crate::statements::replicas::{self, Renewal};
 use crate::statements::schema;
 
@@ -177,6 +178,7 @@ async fn reap_once(
         let interrupted = replicas::recover(&session, dead).await?;
         life.shared.interrupted.fetch_add(interrupted, Ordering::AcqRel);
     }
+    left::make_due_ready(&session).await?;
     *open = Some(session);
     Ok(())
 }

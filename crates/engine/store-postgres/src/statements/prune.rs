@@ -5,8 +5,10 @@ use std::time::Duration;
 use toolcrib_store::StoreOptions;
 use toolcrib_store::clock::WallTime;
 
+use super::runs::written;
 use super::schema::{self, TenantLock};
-use super::{NOW, replicas, results, runs_written};
+use super::{NOW, jobs, replicas, results};
+
 use crate::session::{Answer, Session};
 
 /// Rows of one kind that one step looks at.
@@ -29,7 +31,9 @@ pub(crate) async fn step(session: &Session, options: &StoreOptions) -> Answer<bo
         return Ok(false);
     }
     let now = WallTime::now();
-    let mut removed = calls(session, options, now).await? + replicas::prune(session).await?;
+    let mut removed = calls(session, options, now).await?
+        + replicas::prune(session).await?
+        + jobs::prune(session).await?;
     for (sql, age) in [
         (
             format!(
@@ -112,7 +116,7 @@ async fn runs(session: &Session, options: &StoreOptions, now: WallTime) -> Answe
             if room < 0 && removed > 0 {
                 return Ok(removed);
             }
-            runs_written::remove(session, row.try_get(0)?).await?;
+            written::remove(session, row.try_get(0)?).await?;
             removed += 1;
         }
     }

@@ -1,4 +1,6 @@
-//! Runs of agents, as they are read.
+//! Runs of agents, as they are read; `written` has how they are written.
+
+pub(crate) mod written;
 
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use toolcrib_core::ResultHandle;
 use toolcrib_store::clock::WallTime;
 
+use super::jobs::left;
 use crate::error::SessionError;
 use crate::session::{Answer, Session};
 
@@ -14,6 +15,7 @@ const STEPS: &[&str] = &[
     include_str!("../schema/2.sql"),
     include_str!("../schema/3.sql"),
     include_str!("../schema/4.sql"),
+    include_str!("../schema/5.sql"),
 ];
 
 /// The lock of the one who writes: "crib" in ASCII.
@@ -249,6 +251,10 @@ pub(crate) async fn recover(session: &Session) -> Answer<usize> {
 
 /// The same within a transaction, of one replica or of all.
 pub(crate) async fn recover_rows(session: &Session, of: Option<i64>) -> Answer<usize> {
+    match of {
+        Some(id) => left::of_dead(session, id).await?,
+        None => session.batch(left::FORGET).await?,
+    }
     let now = WallTime::now().0;
     let of = |column: &str| of.map(|id| format!(" AND {column} = {id}")).unwrap_or_default();
     let (owner, claimed_by) = (of("owner"), of("claimed_by"));

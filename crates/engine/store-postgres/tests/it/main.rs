@@ -20,6 +20,7 @@ mod encrypted;
 /// What every store does with its record of calls.
 #[path = "../../../store/tests/it/history.rs"]
 mod history;
+mod jobs;
 /// What every store does with runs.
 #[path = "../../../store/tests/it/kept_runs.rs"]
 mod kept_runs;

@@ -58,6 +58,10 @@ pub(super) fn execute(
         WriteTask::ForgetRun(forget) => {
             forget.run(|forget| runs::forget(connection, &forget.caller, &forget.run))
         }
+        // A process that is alone takes up its runs by itself.
+        WriteTask::ClaimRuns(claim) => claim.run(|_| Ok(Vec::new())),
+        WriteTask::HoldRun(hold) => hold.run(|_| Ok(true)),
+        WriteTask::ReleaseRun(release) => release.run(|_| Ok(())),
         WriteTask::Note(note) => note
             .run(|note| run_notes::write(connection, &note.run, &note.name, note.text.as_deref())),
         WriteTask::Session(session) => session.run(|asked| sessions::write(connection, asked)),

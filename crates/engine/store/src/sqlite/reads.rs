@@ -11,7 +11,7 @@ use toolcrib_core::{
 use super::read_pool::ReadPool;
 use super::statements::{calls, history, keys, results, run_notes, runs, sessions, tickets};
 use crate::clock::WallTime;
-use crate::reads::{Reading, StoreReads};
+use crate::reads::{JobLoad, Reading, StoreReads};
 use crate::rows::calls::DuplicateQuery;
 use crate::rows::history::{CallCursor, CallFilter, CallPage, CallRecord};
 
@@ -124,6 +124,14 @@ impl StoreReads for ReadPool {
 
     fn ended_sessions(&self, names: Vec<String>) -> Reading<'_, Vec<String>> {
         Box::pin(self.read(move |connection| sessions::ended(connection, names)))
+    }
+
+    fn load(&self, _: String) -> Reading<'_, JobLoad> {
+        Box::pin(std::future::ready(Ok(JobLoad::default())))
+    }
+
+    fn any_ready(&self) -> Reading<'_, bool> {
+        Box::pin(std::future::ready(Ok(false)))
     }
 
     fn is_over(&self, _: String) -> Reading<'_, bool> {

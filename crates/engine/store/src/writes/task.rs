@@ -9,6 +9,7 @@ use super::requests::{
     ParkTicket, PlanCall, PruneStep, ResolveCall, TakeUpKey,
 };
 use super::retry_queue::EndTask;
+use super::run_requests::job_requests::{ClaimRuns, HoldRun, ReleaseRun};
 use super::run_requests::{AdvanceRun, CreateRun, ForgetRun, WriteNote};
 #[cfg(test)]
 use super::stop::Stop;
@@ -40,6 +41,9 @@ pub enum WriteTask {
     AdvanceRun(AwaitedWrite<AdvanceRun>),
     ForgetRun(AwaitedWrite<ForgetRun>),
     Note(AwaitedWrite<WriteNote>),
+    ClaimRuns(AwaitedWrite<ClaimRuns>),
+    HoldRun(AwaitedWrite<HoldRun>),
+    ReleaseRun(AwaitedWrite<ReleaseRun>),
     Session(AwaitedWrite<WriteSession>),
     Prune(AwaitedWrite<PruneStep>),
     Flush(AwaitedWrite<FlushAll>),
@@ -70,6 +74,9 @@ impl WriteTask {
             Self::AdvanceRun(advance) => advance.answer(group),
             Self::ForgetRun(forget) => forget.answer(group),
             Self::Note(note) => note.answer(group),
+            Self::ClaimRuns(claim) => claim.answer(group),
+            Self::HoldRun(hold) => hold.answer(group),
+            Self::ReleaseRun(release) => release.answer(group),
             Self::Session(session) => session.answer(group),
             Self::Prune(prune) => prune.answer(group),
             Self::Flush(flush) => flush.answer(group),
@@ -104,6 +111,9 @@ parts! {
     AdvanceRun => AdvanceRun,
     ForgetRun => ForgetRun,
     WriteNote => Note,
+    ClaimRuns => ClaimRuns,
+    HoldRun => HoldRun,
+    ReleaseRun => ReleaseRun,
     WriteSession => Session,
     PruneStep => Prune,
     FlushAll => Flush,
