@@ -47,6 +47,7 @@ pub(crate) async fn serve(
     let ServeSignals { now, ready, requests } = signals;
     let (sender, redeemed) = tokio::sync::mpsc::unbounded_channel();
     let _ = gateway.telemetry.redeemed.set(sender);
+    let runs = Arc::clone(&gateway);
     let starting = tokio::spawn({
         let gateway = Arc::clone(&gateway);
         // Also cancels it where this panics or is aborted: somebody may wait for it.
@@ -77,9 +78,18 @@ pub(crate) async fn serve(
     futures_util::future::join3(serving, of_page, of_program).await;
     following.abort();
     starting.abort();
+    rest(&runs, &ends.1).await;
     ready.cancel();
     sent.cancel();
     let _ = tokio::time::timeout(LAST_SPANS, sending).await;
+}
+
+/// Waits until the runs of agents that others will go on with have come to a point where they can,
+/// as long as for answers; `now` ends that wait.
+async fn rest(gateway: &GatewayState, now: &CancellationToken) {
+    let rested = now.run_until_cancelled(gateway.runs.rest());
+    // What is cut off goes on elsewhere as well, from its last step.
+    let _ = tokio::time::timeout(gateway.bounds.drain, rested).await;
 }
 
 /// Once the gateway stops, waits for the answers to these requests, as long as for those of its own

@@ -169,7 +169,7 @@ impl GatewayState {
             running: Arc::default(),
             replies,
             agents: AgentRegistry::default(),
-            runs: LiveRuns::new(runs, keys_for, stop.clone()),
+            runs: LiveRuns::new(runs, keys_for, stop.clone()).sharing(store.as_ref()),
             pushes: PushRegistry::new(pushes),
             store,
             is_encrypted: AtomicBool::new(false),

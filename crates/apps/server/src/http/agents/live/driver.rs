@@ -9,6 +9,7 @@ use toolcrib_core::{BatchOptions, LedgerError, RunLedger, RunLedgerError, RunSta
 
 use super::WaitingRun;
 use super::live_run::{LiveRun, LiveState, RunMeta, seconds};
+use super::sharing;
 use super::thread_hold::ThreadHold;
 use crate::http::state::GatewayState;
 
@@ -94,6 +95,12 @@ async fn begin_all(
         // From now on the thread has a run, and says so itself.
         drop(hold);
     }
+    if live.meta.request.is_durable && runs.shared.is_some() && sharing::is_full(&gateway) {
+        // It is written, and whoever has room for it goes on.
+        while !live.gives_the_lead_up() {}
+        sharing::release(&gateway, &live.meta.id, Duration::ZERO).await;
+        return Ok(live);
+    }
     spawn(Arc::clone(&gateway), Arc::clone(&live), run, FirstStep::Go);
     Ok(live)
 }
@@ -121,16 +128,18 @@ pub(super) fn spawn(
             if !run.is_waiting() {
                 live.stands(RunStage::Running, Vec::new());
             }
-            drive(&gateway, &live, run).await;
+            drive(&gateway, &live, run).await
         })
     };
     tokio::spawn(async move {
-        if driving.await.is_err() {
+        let driven = driving.await;
+        if driven.is_err() {
             // What was written stands, and it is taken up from there.
             live.note(RunEvent::Ended { end: broken(), at: seconds(std::time::SystemTime::now()) });
             forget(&gateway, &live);
             live.cancel.cancel();
         }
+        sharing::release(&gateway, &live.meta.id, driven.unwrap_or(sharing::BROKEN)).await;
     });
 }
 
@@ -145,7 +154,8 @@ pub(in crate::http::agents) fn broken() -> RunEnd {
     RunEnd::of_fault(fault)
 }
 
-async fn drive(gateway: &Arc<GatewayState>, live: &Arc<LiveRun>, run: AgentRun) {
+/// Gives how long nobody is to drive it, if it has not ended and waits for no person.
+async fn drive(gateway: &Arc<GatewayState>, live: &Arc<LiveRun>, run: AgentRun) -> Duration {
     let mut run = if live.meta.request.is_durable {
         run.with_hold(gateway.stop.clone()).with_deferral()
     } else {
@@ -165,17 +175,25 @@ async fn drive(gateway: &Arc<GatewayState>, live: &Arc<LiveRun>, run: AgentRun) 
             RunPause::Ended(_) => break,
             RunPause::Held => {
                 live.gives_the_lead_up();
-                return;
+                return Duration::ZERO;
             }
             RunPause::Deferred { until } => {
                 live.stands(RunStage::Waiting, Vec::new());
                 let left = until.saturating_sub(seconds(std::time::SystemTime::now()));
+                let left = Duration::from_secs(left);
+                if gateway.runs.shared.is_some()
+                    && live.meta.request.is_durable
+                    && live.gives_the_lead_up()
+                {
+                    // Whoever has room for it then goes on.
+                    return left;
+                }
                 tokio::select! {
-                    () = tokio::time::sleep(Duration::from_secs(left)) => {}
+                    () = tokio::time::sleep(left) => {}
                     () = live.cancel.cancelled() => {}
                     () = gateway.stop.cancelled() => {
                         live.gives_the_lead_up();
-                        return;
+                        return Duration::ZERO;
                     }
                 }
                 live.stands(RunStage::Running, Vec::new());
@@ -199,7 +217,7 @@ async fn drive(gateway: &Arc<GatewayState>, live: &Arc<LiveRun>, run: AgentRun) 
                 }
                 live.stands(RunStage::Waiting, tickets);
                 if live.gives_the_lead_up() {
-                    return;
+                    return Duration::ZERO;
                 }
                 live.stands(RunStage::Running, Vec::new());
             }
@@ -208,6 +226,8 @@ async fn drive(gateway: &Arc<GatewayState>, live: &Arc<LiveRun>, run: AgentRun) 
     forget(gateway, live);
     // It ends its watcher.
     live.cancel.cancel();
+    // Of one whose end could not be written.
+    sharing::BROKEN
 }
 
 /// Whether a call that runs asks for more than a yes or a no.
