@@ -113,6 +113,7 @@ fn answer(cli: Cli, output: &Output) -> anyhow::Result<CommandExit> {
             commands::chat::model_check::check(&global, output, agent.as_deref())
         }
         Command::Serve(words) => commands::serve::serve(&global, output, &words),
+        Command::Work(words) => commands::serve::work::work(&global, output, &words),
         Command::Mcp { file } => commands::mcp::mcp(&global, output, file.as_ref()),
         Command::Connect { client, url, sign_in } => {
             commands::connect::connect(&global, output, client, (url.as_deref(), sign_in))

@@ -30,7 +30,7 @@ pub(super) use remote::{
 pub(super) use rollout::{RolloutArgs, RolloutCommand, TrainerName};
 pub(super) use runs::{ReplayArgs, RunCommand, RunsArgs};
 pub(super) use select::{SelectArgs, ToolsetsArgs};
-pub(super) use serve::{ServeArgs, StoreCommand};
+pub(super) use serve::{ServeArgs, StoreCommand, WorkArgs};
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 done, 1 a call failed or a check found something, 2 the input cannot be used,
@@ -158,6 +158,17 @@ Examples:
   toolcrib serve crib.toml --listen 127.0.0.1:8000
   curl -H \"Authorization: Bearer $(toolcrib token)\" http://127.0.0.1:7411/v1/tools")]
     Serve(ServeArgs),
+    /// Do the runs of agents that are ready in a record that servers share, and take no calls.
+    #[command(after_help = "\
+A worker is a replica like the servers: it needs their `[store]`, their `[cluster]` and their agents.
+It takes runs that were given to a server which has no room, whose call somebody approved, or whose
+server is gone, a tenant after the other. Ctrl-C or SIGTERM lets the step of each run end (`drain`),
+and the run goes on elsewhere; twice stops at once.
+
+Examples:
+  toolcrib work crib.toml
+  toolcrib work crib.toml --listen 127.0.0.1:8001 --json")]
+    Work(WorkArgs),
     /// Serve the tools to one MCP client, over standard input and output.
     #[command(after_help = "\
 An MCP client starts this itself: `toolcrib connect` prints what it wants to read.

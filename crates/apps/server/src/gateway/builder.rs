@@ -28,6 +28,7 @@ use crate::config::tokens::CallerToken;
 use crate::config::{self, ProcessLookup};
 use crate::freeze::{FreezeGuard, FreezePolicy};
 use crate::http::listen::workers::Workers;
+use crate::http::page::door::ListenerKind;
 use crate::http::rest::sources::pins::LivePins;
 use crate::sources;
 
@@ -56,6 +57,7 @@ impl Gateway {
                 hosts: Vec::new(),
                 insecure_local: false,
                 behind_proxy: false,
+                kind: ListenerKind::Doors,
                 elsewhere: "name another address with `GatewayBuilder::listen`",
                 told: Into::into,
             },

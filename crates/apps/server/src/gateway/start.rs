@@ -141,7 +141,8 @@ impl GatewayStart {
             a2a,
         });
         state.is_encrypted.store(self.tls.is_some(), Ordering::Relaxed);
-        let listeners = listeners((listener, page_listener), &file, self.tls, self.most);
+        let doors = HttpDoors { kind: wishes.kind, doors: listener, page: page_listener };
+        let listeners = listeners(doors, &file, self.tls, self.most);
         notices.warn(&state.agents.take(&file.checked));
         state.take_file(file.checked.clone());
         let watched = WatchedFiles { file, tokens, splits, notices };
@@ -151,8 +152,14 @@ impl GatewayStart {
 
 /// The listener of all doors, and that of the page if it has one of its own, which says whether it
 /// is to be encrypted.
+struct HttpDoors {
+    kind: ListenerKind,
+    doors: TcpListener,
+    page: Option<(TcpListener, bool)>,
+}
+
 fn listeners(
-    (doors, page): (TcpListener, Option<(TcpListener, bool)>),
+    HttpDoors { kind, doors, page }: HttpDoors,
     file: &ServeConfig,
     tls: Option<TlsAcceptor>,
     most: usize,
@@ -167,7 +174,6 @@ fn listeners(
         proxies: proxies.clone(),
         tls: tls.clone().filter(|_| takes_tls),
     });
-    let kind = ListenerKind::Doors;
     HttpListeners { doors: HttpListener { listener: doors, kind, most, peers, proxies, tls }, page }
 }
 

@@ -7,6 +7,7 @@
 mod balancer;
 mod clients;
 mod replicas;
+mod shared_runs;
 
 use std::io::Write as _;
 use std::sync::atomic::Ordering;

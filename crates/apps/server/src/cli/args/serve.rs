@@ -1,4 +1,4 @@
-//! The words of `toolcrib serve`.
+//! The words of `toolcrib serve` and `toolcrib work`.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -26,6 +26,27 @@ pub(crate) struct ServeArgs {
     pub(crate) behind_proxy: bool,
     /// Do without what was changed over the configuration (`toolcrib overlay`), for when that is the
     /// fault.
+    #[arg(long)]
+    pub(crate) no_overlay: bool,
+}
+
+/// What to work on, and where to tell how it goes.
+#[derive(Debug, Args)]
+pub(crate) struct WorkArgs {
+    /// The configuration, which the servers have as well; without one, that of `--config`, else
+    /// `crib.toml`.
+    pub(crate) file: Option<PathBuf>,
+    /// Where to answer `/readyz`, `/healthz` and `/metrics`, and nothing else; without it at
+    /// 127.0.0.1:7412.
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = place)]
+    pub(crate) listen: Option<SocketAddr>,
+    /// A further name that requests may call this worker by; may be repeated.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) host: Vec<String>,
+    /// A proxy that ends TLS stands before this worker: needed where others can reach it.
+    #[arg(long)]
+    pub(crate) behind_proxy: bool,
+    /// Do without what was changed over the configuration (`toolcrib overlay`).
     #[arg(long)]
     pub(crate) no_overlay: bool,
 }

@@ -16,6 +16,8 @@ pub(crate) enum ListenerKind {
     Doors,
     /// That of the page alone.
     Page,
+    /// That of a worker, which tells how it is and takes no calls.
+    Health,
 }
 
 /// From where a request came.
@@ -67,6 +69,7 @@ impl PageDoor {
     pub(crate) fn is_at(&self, listener: ListenerKind) -> bool {
         self.address
             .as_ref()
+            .filter(|_| listener != ListenerKind::Health)
             .is_some_and(|address| (listener == ListenerKind::Page) == address.own.is_some())
     }
 

@@ -140,6 +140,9 @@ fn here(
     let wants_socket = wants_socket(&parts.headers);
     let (route, segments) = find(&parts.method, parts.uri.path(), wants_socket)?;
     let has_page = gateway.page.is_at(visit.listener);
+    if visit.listener == ListenerKind::Health && !route.tells_health() {
+        return Err(unknown_route());
+    }
     if !has_page && route.is_page() || is_of_page && route.is_of_programs() {
         return Err(unknown_route());
     }

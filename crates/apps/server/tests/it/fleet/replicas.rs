@@ -89,7 +89,7 @@ impl Fleet {
     }
 }
 
-fn served(folder: Folder) -> Serving {
+pub(super) fn served(folder: Folder) -> Serving {
     let serving = Serving::start_in(folder, &["--host", HOST]);
     serving.hears("`web`: ");
     serving
