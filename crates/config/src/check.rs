@@ -20,6 +20,7 @@ use std::time::Duration;
 use toolcrib_core::ToolName;
 use toolcrib_engine::rules::{Rules, ToolsetNames};
 
+use crate::config::digests::ConfigDigests;
 use crate::config::requirement::{Requirement, RequirementKind};
 use crate::config::{Config, StoreBounds};
 use crate::file::document::{TomlDocument, TomlTable};
@@ -95,6 +96,7 @@ pub(crate) fn file(file: &ConfigFile, folder: &Path, findings: &mut Findings<'_,
         overrides,
         toolsets: toolsets.into(),
         points,
+        digests: ConfigDigests::default(),
     }
 }
 

@@ -122,6 +122,7 @@ fn answer(cli: Cli, output: &Output) -> anyhow::Result<CommandExit> {
         Command::Calls(words) => commands::remote::calls::calls(&global, output, &words),
         Command::Tickets(words) => commands::remote::tickets::tickets(&global, output, &words),
         Command::Sources(words) => commands::remote::sources::sources(&global, output, &words),
+        Command::Cluster(remote) => commands::remote::cluster::cluster(&global, output, &remote),
         Command::Audit(AuditCommand::Verify { file, after }) => {
             commands::audit::verify(&global, output, (file.as_ref(), after.as_deref()))
         }

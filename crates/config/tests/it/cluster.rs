@@ -98,3 +98,20 @@ fn a_secret_that_is_missing_or_short_is_told_without_its_words() {
     assert_eq!(settings.lease, Duration::from_secs(6));
     assert_eq!(config(STORE).cluster(&workshop).unwrap(), None);
 }
+
+#[test]
+fn files_that_mean_the_same_have_the_same_digests_whatever_is_of_the_machine() {
+    let digests = |more: &str| {
+        let text = format!("allow = [\"*\"]\n{STORE}[cluster]\nsecret = \"${{env:A}}\"\n{more}");
+        config(&text).digests
+    };
+    let plain = digests("");
+    assert_eq!(digests("# a comment\naddress = \"https://10.0.3.7:7411\"\n"), plain);
+    assert_eq!(digests("[server]\nlisten = \"127.0.0.1:7500\"\n"), digests("[server]\n"));
+    let other = digests("lease = \"9s\"\n");
+    assert_ne!(other.configuration, plain.configuration);
+    assert_eq!(other.policy, plain.policy);
+    let stricter = digests("[profile.careful]\nask = [\"*\"]\n");
+    assert_ne!(stricter.policy, plain.policy);
+    assert_ne!(stricter.configuration, plain.configuration);
+}

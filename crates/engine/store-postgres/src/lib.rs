@@ -25,9 +25,10 @@ mod statements;
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use toolcrib_store::writes::shared::WriterShared;
-use toolcrib_store::{Store, StoreError, StoreOptions};
+use toolcrib_store::{Fleet, Store, StoreError, StoreOptions};
 
 use address::DatabaseAddress;
 pub use copied_database::CopiedDatabase;
@@ -97,6 +98,12 @@ impl Database {
     /// has opened it.
     pub fn tokens(&self) -> Result<PostgresTokens, StoreError> {
         PostgresReads::start(Arc::clone(&self.address)).map(PostgresTokens)
+    }
+
+    /// Those that share it, whether or not one of them runs here; nothing is changed. `older`: for
+    /// how long a transaction is open before it is told.
+    pub fn fleet(&self, older: Duration) -> Result<Fleet, StoreError> {
+        replica::look(&self.address, older)
     }
 
     /// The whole of it, to be read.

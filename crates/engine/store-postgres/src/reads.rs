@@ -13,18 +13,19 @@ use toolcrib_core::{
     Caller, Content, Ending, IdempotencyKey, KeyState, OpenTickets, ParkedCall, ResultHandle,
     RunSummary, SessionRecord, StoredRun, TicketId, UncertainCall,
 };
-use toolcrib_store::StoreError;
 use toolcrib_store::clock::WallTime;
 use toolcrib_store::reads::{JobLoad, Reading, StoreReads};
 use toolcrib_store::rows::calls::DuplicateQuery;
 use toolcrib_store::rows::history::{CallCursor, CallFilter, CallPage, CallRecord};
+use toolcrib_store::{Fleet, StoreError};
 
 use crate::address::DatabaseAddress;
 use crate::client_sessions;
 use crate::error::SessionError;
 use crate::group::no_thread;
 use crate::session::{Answer, Session};
-use crate::statements::{calls, history, jobs, keys, replicas, results, runs, tickets};
+use crate::statements::replicas::{self, fleet};
+use crate::statements::{calls, history, jobs, keys, results, runs, tickets};
 
 /// Sessions that read; each takes many questions at once.
 const SESSIONS: usize = 2;
@@ -266,5 +267,9 @@ impl StoreReads for PostgresReads {
 
     fn is_over(&self, replica: String) -> Reading<'_, bool> {
         self.read(async move |session| replicas::is_over(&session, &replica).await)
+    }
+
+    fn fleet(&self, older: Duration) -> Reading<'_, Fleet> {
+        self.read(async move |session| fleet::fleet(&session, older).await)
     }
 }

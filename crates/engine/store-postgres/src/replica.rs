@@ -10,13 +10,17 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use toolcrib_core::{Fingerprint, ResultHandle, Secret};
-use toolcrib_store::StoreError;
 use toolcrib_store::writes::shared::WriterShared;
+use toolcrib_store::{Fleet, StoreError};
 
+use crate::address::DatabaseAddress;
+use crate::group::{apart, runtime};
 use crate::session::{Answer, Session};
+use crate::statements::replicas::fleet::{self, MOST_SAID};
 use crate::statements::replicas::{self, NewReplica};
+use crate::statements::schema;
 
 /// How much sooner than the others a replica takes its lease for over.
 const MARGIN: Duration = Duration::from_secs(1);
@@ -36,7 +40,7 @@ pub struct ReplicaSettings {
     /// Of this program.
     pub version: String,
     /// What else the others and whoever runs them may know.
-    pub said: serde_json::Value,
+    pub said: Value,
 }
 
 /// A number of this process, and the name that tells it from the same number of another database.
@@ -76,14 +80,14 @@ impl ReplicaLife {
     /// Becomes another one.
     pub(crate) async fn register(&self, session: &Session) -> Answer<Incarnation> {
         let sent = Instant::now();
-        let ReplicaSettings { secret, address, lease, version, said } = &self.settings;
+        let ReplicaSettings { secret, address, lease, version, .. } = &self.settings;
         let name = ResultHandle::unguessable().0;
         let new = NewReplica {
             name: &name,
             version,
             address: address.as_deref(),
             secret: &digest(secret),
-            said: &said.to_string(),
+            said: &self.said(),
             lease: *lease,
         };
         let id = replicas::register(session, &new).await?;
@@ -95,6 +99,19 @@ impl ReplicaLife {
         self.shared.lease.is_named(&one.name);
         self.hold(sent);
         Ok(one)
+    }
+
+    /// What it says of itself, as JSON. What would be more than the others read is left out.
+    pub(crate) fn said(&self) -> String {
+        let form = json!({ "reads": schema::newest(), "writes": schema::newest() });
+        let mut said = json!({ "form": form });
+        let now = Value::Object(self.shared.lease.report());
+        for told in [&self.settings.said, &now] {
+            let (Value::Object(said), Value::Object(told)) = (&mut said, told) else { continue };
+            said.extend(told.iter().map(|(name, value)| (name.clone(), value.clone())));
+        }
+        let text = said.to_string();
+        if text.len() <= MOST_SAID { text } else { json!({ "form": form }).to_string() }
     }
 
     /// The lease was asked for then.
@@ -115,4 +132,17 @@ impl ReplicaLife {
 /// What all replicas can compare, and what tells nothing of the secret.
 fn digest(secret: &Secret) -> String {
     Fingerprint::of(&json!(["the secret of a cluster", secret.expose()])).to_string()
+}
+
+/// Looks at those that share a database, from outside.
+pub(crate) fn look(address: &Arc<DatabaseAddress>, older: Duration) -> Result<Fleet, StoreError> {
+    let (place, address) = (address.place.clone(), Arc::clone(address));
+    apart(&place, move || {
+        let looked = runtime(&address.place)?.block_on(async {
+            let session = Session::open_brief(&address).await?;
+            session.batch("SET default_transaction_read_only = on").await?;
+            fleet::fleet(&session, older).await
+        });
+        looked.map_err(|error| error.at(&address.place))
+    })
 }

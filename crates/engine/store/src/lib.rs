@@ -41,6 +41,7 @@ pub use error::StoreError;
 pub use options::StoreOptions;
 pub use reads::JobLoad;
 pub use rows::call_state::{CallState, KnownEnd};
+pub use rows::fleet::{Fleet, FleetReplica, OldTransaction, ReplicaHoldings, ReplicaStage};
 pub use rows::history::{CallCursor, CallFilter, CallPage, CallRecord, Decider};
 pub use rows::keys::{IdempotencyKey, KeyState};
 pub use rows::results::ResultPiece;

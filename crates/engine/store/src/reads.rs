@@ -12,6 +12,7 @@ use toolcrib_core::{
 use crate::clock::WallTime;
 use crate::error::StoreError;
 use crate::rows::calls::DuplicateQuery;
+use crate::rows::fleet::Fleet;
 use crate::rows::history::{CallCursor, CallFilter, CallPage, CallRecord};
 
 /// Runs of agents that any of the processes that share a record may take.
@@ -100,4 +101,7 @@ pub trait StoreReads: Send + Sync {
 
     /// Whether nothing of the replica with that name goes on any more; so it is where there are none.
     fn is_over(&self, replica: String) -> Reading<'_, bool>;
+
+    /// Those that share the record, with the transactions that have been open for longer than that.
+    fn fleet(&self, older: Duration) -> Reading<'_, Fleet>;
 }

@@ -2,6 +2,7 @@
 //! stands in here.
 pub mod call_state;
 pub mod calls;
+pub mod fleet;
 pub mod history;
 pub mod keys;
 pub mod results;

@@ -215,6 +215,15 @@ Examples:
   toolcrib sources
   toolcrib sources reload github")]
     Sources(SourcesArgs),
+    /// List the servers that share a record, and tell what is not as it should be among them.
+    #[command(after_help = "\
+Asks the database that the configuration names, which answers when no server does; with --url, a
+server. Ends with 1 if something needs a person.
+
+Examples:
+  toolcrib cluster
+  toolcrib cluster --url https://crib.example.com --token-file key --json")]
+    Cluster(RemoteArgs),
     /// Put files into the calendar and the mailbox that are kept here, or take them out.
     #[command(subcommand)]
     Desk(DeskCommand),

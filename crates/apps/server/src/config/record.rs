@@ -1,14 +1,17 @@
 //! Where the record is kept: in the file or the database that the configuration names, else in a
 //! file of its own.
 
+pub(crate) mod fleet;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow};
+use serde_json::Value;
 use toolcrib_config::{ClusterSettings, Config};
 use toolcrib_core::Fingerprint;
 use toolcrib_mcp::SharedTokens;
-use toolcrib_store::{self as store, Store, StoreError, StoreOptions};
+use toolcrib_store::{self as store, Fleet, Store, StoreError, StoreOptions};
 use toolcrib_store_postgres::{Database, ReplicaSettings};
 
 use crate::config;
@@ -50,7 +53,7 @@ pub(crate) fn store_of(path: &Path, checked: &Config) -> Result<Option<Store>> {
             }
             let database = noting(database, note);
             match cluster(checked)? {
-                Some(cluster) => database.shared(replica(path, cluster)).open(bounds),
+                Some(cluster) => database.shared(replica(checked, cluster)).open(bounds),
                 None => database.open(bounds),
             }
         }
@@ -131,18 +134,21 @@ pub(crate) fn cluster(checked: &Config) -> Result<Option<ClusterSettings>> {
     })
 }
 
-/// What a server of this file tells the other replicas.
-fn replica(file: &Path, cluster: ClusterSettings) -> ReplicaSettings {
+/// Those that share the record of a file; `None`: whoever serves it is alone.
+pub(crate) fn replicas(path: &Path, checked: &Config) -> Result<Option<Fleet>> {
+    if !checked.is_of_cluster() {
+        return Ok(None);
+    }
+    let Some(place) = StorePlace::find(path, checked)? else { return Ok(None) };
+    let StorePlace::Database(database, _) = place.context(UNOPENED)? else { return Ok(None) };
+    database.fleet(fleet::OLD).context("cannot look at the replicas").map(Some)
+}
+
+/// What a server of this file tells the other replicas at its start.
+fn replica(checked: &Config, cluster: ClusterSettings) -> ReplicaSettings {
     let ClusterSettings { secret, address, lease } = cluster;
-    let digest = |path: &Path| {
-        let text = std::fs::read(path).ok()?;
-        Some(Fingerprint::of(&String::from_utf8_lossy(&text).into_owned().into()).to_string())
-    };
-    let said = serde_json::json!({
-        "configuration": digest(file),
-        "pins": digest(&file.with_file_name("crib.lock")),
-    });
     let version = env!("CARGO_PKG_VERSION").to_owned();
+    let said = Value::Object(fleet::said_of(checked));
     ReplicaSettings { secret, address: address.map(Into::into), lease, version, said }
 }
 

@@ -5,6 +5,7 @@ mod approvals;
 mod cluster_of_two;
 pub(crate) mod doors;
 mod faults;
+mod fleet_view;
 mod forms;
 mod keys;
 pub(crate) mod kills;

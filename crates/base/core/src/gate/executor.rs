@@ -158,6 +158,11 @@ impl Executor {
         &*self.0.ledger
     }
 
+    /// Calls that wait for their turn.
+    pub fn queued(&self) -> usize {
+        self.0.bounds.waiting()
+    }
+
     pub fn limits(&self) -> &CribLimits {
         &self.0.limits
     }

@@ -110,7 +110,7 @@ async fn renew_once(
     };
     // By this machine's own clock, from before anything was said.
     let sent = Instant::now();
-    let said = life.settings.said.to_string();
+    let said = life.said();
     let renewal = replicas::renew(&session, current.id, life.settings.lease, &said);
     // A server that is silent is asked anew before the lease is over.
     let Ok(renewal) = tokio::time::timeout(life.settings.lease / 4, renewal).await else {

@@ -1,5 +1,7 @@
 //! The replicas that share a record: that they live, and what is left of those that do not.
 
+pub(crate) mod fleet;
+
 use std::time::Duration;
 
 use super::schema;

@@ -151,12 +151,16 @@ async fn make_missing(session: &Session) -> Answer<()> {
     Ok(())
 }
 
+/// The form that this release knows.
+pub(crate) fn newest() -> i32 {
+    i32::try_from(STEPS.len()).unwrap_or(i32::MAX)
+}
+
 /// The form of the tables that are there; `None`: there are none yet.
 async fn form(session: &Session) -> Answer<Option<i32>> {
     let found = session.row("SELECT form FROM store", &[]).await?;
     let found = found.map(|row| row.try_get::<_, i32>(0)).transpose()?;
-    let known = i32::try_from(STEPS.len()).unwrap_or(i32::MAX);
-    if found.is_some_and(|found| found > known) {
+    if found.is_some_and(|found| found > newest()) {
         return Err(SessionError::unfit(
             "was written by a newer release: use that release, or name another database",
         ));

@@ -17,6 +17,7 @@ mod cluster;
 mod copied;
 mod cut;
 mod encrypted;
+mod fleet;
 /// What every store does with its record of calls.
 #[path = "../../../store/tests/it/history.rs"]
 mod history;

@@ -37,16 +37,16 @@ fn share_within(url: &str, options: StoreOptions) -> Result<Store, StoreError> {
     Database::at(url).unwrap().shared(settings()).open(options)
 }
 
-fn share(url: &str) -> Store {
+pub(crate) fn share(url: &str) -> Store {
     share_within(url, StoreOptions::default()).unwrap()
 }
 
-fn key(name: &str) -> IdempotencyKey {
+pub(crate) fn key(name: &str) -> IdempotencyKey {
     let tool = ToolName::new("pay").unwrap();
     IdempotencyKey { caller: Caller::local(), tool, source: None, key: name.to_owned() }
 }
 
-fn arguments() -> Fingerprint {
+pub(crate) fn arguments() -> Fingerprint {
     Fingerprint::of(&json!({}))
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use serde_json::{Map, Value};
 use toolcrib_core::CallKey;
 
 use crate::clock::WallTime;
@@ -20,6 +21,8 @@ pub struct OwnLease {
     /// The name of the replica that this process is by now.
     name: Mutex<Option<String>>,
     asked: Mutex<VecDeque<(CallKey, WallTime)>>,
+    /// What the others are told of the moment.
+    report: Mutex<Map<String, Value>>,
 }
 
 #[derive(Default)]
@@ -57,6 +60,16 @@ impl OwnLease {
     /// The name of the replica that this process is; `None`: it is alone.
     pub fn name(&self) -> Option<String> {
         self.name.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// From now on the others are told this.
+    pub fn tell(&self, report: Map<String, Value>) {
+        *self.report.lock().unwrap_or_else(PoisonError::into_inner) = report;
+    }
+
+    /// What the others are to be told; nothing, as long as nobody said it.
+    pub fn report(&self) -> Map<String, Value> {
+        self.report.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// From now on it does nothing more, and this is why.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use toolcrib_core::{
     Caller, Content, Ending, IdempotencyKey, KeyState, OpenTickets, ParkedCall, ResultHandle,
@@ -13,6 +14,7 @@ use super::statements::{calls, history, keys, results, run_notes, runs, sessions
 use crate::clock::WallTime;
 use crate::reads::{JobLoad, Reading, StoreReads};
 use crate::rows::calls::DuplicateQuery;
+use crate::rows::fleet::Fleet;
 use crate::rows::history::{CallCursor, CallFilter, CallPage, CallRecord};
 
 impl StoreReads for ReadPool {
@@ -137,5 +139,9 @@ impl StoreReads for ReadPool {
     fn is_over(&self, _: String) -> Reading<'_, bool> {
         // A file has one process at a time.
         Box::pin(std::future::ready(Ok(true)))
+    }
+
+    fn fleet(&self, _: Duration) -> Reading<'_, Fleet> {
+        Box::pin(std::future::ready(Ok(Fleet::default())))
     }
 }

@@ -1,5 +1,7 @@
 //! `/healthz` and `/readyz`: a word or a sentence, and nothing of what is within.
 
+pub(crate) mod cluster;
+
 use std::sync::atomic::Ordering;
 
 use http::StatusCode;

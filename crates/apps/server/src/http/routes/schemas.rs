@@ -2,6 +2,7 @@
 
 pub(crate) mod agents;
 pub(crate) mod changes;
+pub(crate) mod cluster;
 pub(crate) mod page;
 pub(crate) mod record;
 pub(crate) mod sources;
