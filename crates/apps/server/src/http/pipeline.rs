@@ -8,4 +8,3 @@ mod guarded_body;
 pub(crate) mod handler;
 pub(crate) mod handshake;
 pub(crate) mod host_check;
-mod wake_filter;

@@ -24,7 +24,6 @@ use super::compression::{self, compressed};
 use super::guarded_body::GuardedBody;
 use super::handshake::wants_socket;
 use super::host_check::single;
-use super::wake_filter::WakeFilter;
 use crate::http::mcp;
 use crate::http::page::admission::session;
 use crate::http::page::door::{ListenerKind, Visit};
@@ -119,7 +118,7 @@ async fn admit<B: Body<Data = Bytes>>(
         trace_state,
         upgrade,
     };
-    let reply = WakeFilter::new((route.answer)(asked)).await?;
+    let reply = (route.answer)(asked).await?;
     if reply.body().size_hint().exact().is_some() {
         return Ok(if is_compressed { compressed(reply).await } else { reply });
     }
