@@ -12,6 +12,7 @@ mod sharing;
 pub(in crate::http) mod thread_hold;
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -31,6 +32,8 @@ pub(crate) struct LiveRuns {
     pub(crate) ledger: Arc<dyn RunLedger>,
     /// By which this server and others have one run driven by one of them; `None`: it is alone.
     shared: Option<Store>,
+    /// In seconds.
+    oldest_ready: AtomicU64,
     /// How long the keys of calls are remembered.
     pub(crate) keys_for: Duration,
     /// Cancelled when no more is to be begun.
@@ -76,7 +79,8 @@ impl LiveRuns {
         stop: CancellationToken,
     ) -> Self {
         let (table, held) = (Mutex::default(), Arc::default());
-        Self { ledger, shared: None, keys_for, stop, table, held }
+        let oldest_ready = AtomicU64::new(0);
+        Self { ledger, shared: None, oldest_ready, keys_for, stop, table, held }
     }
 
     /// The same over a record that several servers may share.
@@ -106,6 +110,13 @@ impl LiveRuns {
     fn driven(&self) -> usize {
         let table = self.locked();
         table.runs.values().filter_map(Weak::upgrade).filter(|live| live.is_driven()).count()
+    }
+
+    /// How long the run has waited that waits longest for a server that has room, as it was when
+    /// that was looked at last; `None`: this server is alone.
+    pub(crate) fn oldest_ready(&self) -> Option<Duration> {
+        self.shared.as_ref()?;
+        Some(Duration::from_secs(self.oldest_ready.load(Ordering::Relaxed)))
     }
 
     /// Waits until none is worked on that other servers go on with.

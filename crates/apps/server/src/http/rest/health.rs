@@ -3,6 +3,7 @@
 pub(crate) mod cluster;
 
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use http::StatusCode;
 use serde_json::{Value, json};
@@ -19,6 +20,12 @@ const UNRECORDED: &str = "the record of calls cannot be written now: what may ch
 const UNAUDITED: &str = "the record of decisions cannot be written now: what may change something \
                          is refused until it can";
 
+const BEHIND: &str = "runs of agents have waited for more than a minute for a server or a worker \
+                      that has room: start more of them";
+
+/// How long a run may be ready before that is told.
+const LONG: Duration = Duration::from_mins(1);
+
 pub(crate) fn alive(_asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async { Ok(reply(&json!({ "status": "ok" }))) })
 }
@@ -26,10 +33,24 @@ pub(crate) fn alive(_asked: GatewayRequest) -> ReplyFuture {
 pub(crate) fn ready(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
         Ok(match unready(&asked.gateway) {
-            None => reply(&json!({ "status": "ready" })),
+            None => reply(&ready_with(behind(&asked.gateway))),
             Some(why) => status(StatusCode::SERVICE_UNAVAILABLE, &why),
         })
     })
+}
+
+/// Whether runs of agents have waited long for a server or a worker that has room. That is no
+/// reason to send calls elsewhere.
+fn behind(gateway: &GatewayState) -> Option<&'static str> {
+    let age = gateway.runs.oldest_ready()?;
+    (age > LONG).then_some(BEHIND)
+}
+
+fn ready_with(detail: Option<&str>) -> Value {
+    match detail {
+        None => json!({ "status": "ready" }),
+        Some(detail) => json!({ "status": "ready", "detail": detail }),
+    }
 }
 
 /// Why calls cannot be taken now, if they cannot.

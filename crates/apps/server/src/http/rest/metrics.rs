@@ -68,6 +68,13 @@ pub(crate) async fn families(gateway: &GatewayState) -> Vec<MetricFamily> {
         let commits = store.commits();
         families.push(MetricFamily::counter("toolcrib.store.commits", about).count(&[], commits));
     }
+    if let Some(age) = gateway.runs.oldest_ready() {
+        let about = "How long the run has waited that waits longest for a server or a worker.";
+        let mut oldest = MetricFamily::gauge("toolcrib.runs.oldest_ready", about);
+        oldest.unit = "s";
+        oldest.push(&[], MetricValue::Count(age.as_secs()));
+        families.push(oldest);
+    }
     families
 }
 

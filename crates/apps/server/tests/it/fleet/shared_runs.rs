@@ -202,3 +202,36 @@ fn a_worker_without_servers_to_share_with_says_what_is_missing() {
                 with a `secret`, and `[store]` with the database of Postgres that the servers have";
     assert!(ran.code != 0 && ran.err.contains(told), "{ran:?}");
 }
+
+#[test]
+fn a_tenant_has_as_many_runs_as_it_may_have_and_whoever_looks_is_told_of_what_waits_long() {
+    let Some(file) = SharedFile::new("backlog") else { return };
+    let one = file.serve();
+    let run = file.begin(&one, "careful", "ok full");
+    file.reaches(&one, &run, "waiting");
+    let sql = |sql: &str| file.cluster.sql("record", sql).unwrap();
+    sql("INSERT INTO lanes (tenant, kind, form, held) SELECT tenant, 'run', 1, 10000 FROM runs \
+         ON CONFLICT (tenant, kind, form) DO UPDATE SET held = 10000");
+    let body = json!({ "agent": "free", "input": "ok one more" });
+    let refused = file.send(&one, "POST", "/v1/runs", &body);
+    let told = "10000 runs of your tenant wait or are worked on: send this one again later";
+    assert_eq!(refused.problem(), "429 too-many", "{refused:?}");
+    assert!(refused.body.contains(told), "{refused:?}");
+    assert!(refused.head.to_lowercase().contains("\r\nretry-after: 5"), "{refused:?}");
+    let body = json!({ "model": "free", "input": "ok one more", "background": true });
+    let refused = file.send(&one, "POST", "/v1/responses", &body);
+    assert_eq!(refused.status, 429, "{refused:?}");
+    assert!(refused.head.to_lowercase().contains("\r\nretry-after: 5"), "{refused:?}");
+    sql("UPDATE lanes SET held = 0");
+    let run = file.begin(&one, "free", "ok again");
+    file.reaches(&one, &run, "ended");
+    let ready = || file.ask(&one, "GET", "/readyz", &Value::Null);
+    assert_eq!(ready(), json!({ "status": "ready" }));
+    // What a newer release has written waits for that.
+    sql("INSERT INTO jobs (tenant, kind, form, payload, since) VALUES ('', 'run', 2, 'newer', 0)");
+    let told = "runs of agents have waited for more than a minute for a server or a worker that \
+                has room: start more of them";
+    assert!(eventually(|| ready() == json!({ "status": "ready", "detail": told })), "{}", ready());
+    let figures = file.send(&one, "GET", "/metrics", &Value::Null).body;
+    assert!(figures.contains("\ntoolcrib_runs_oldest_ready_seconds "), "{figures}");
+}

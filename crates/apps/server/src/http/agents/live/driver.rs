@@ -33,6 +33,8 @@ pub(super) enum FirstStep {
 pub(in crate::http) enum NotBegun {
     /// So many of this caller are worked on.
     TooMany(usize),
+    /// So many of this caller's tenant wait or are worked on, at all servers together.
+    Backlog(u64),
     Ledger(RunLedgerError),
 }
 
@@ -82,6 +84,9 @@ async fn begin_all(
             recorded.map_err(NotBegun::Ledger)?
         }
         RunPlace::Ledger(_) => {
+            if live.meta.request.is_durable {
+                sharing::admit(&gateway, &live.meta.caller.tenant).await?;
+            }
             // Known before it is written: nobody else is to take it up.
             runs.locked().get_or_put(Arc::clone(&live));
             if live.meta.request.is_durable && runs.working(&live.meta.caller) > MOST_WORKING {

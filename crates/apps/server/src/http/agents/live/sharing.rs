@@ -2,6 +2,7 @@
 //! one that holds it there.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -9,6 +10,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use toolcrib_core::{LedgerError, RunStage, TicketId};
 use toolcrib_store::{RunHold, Store, StoreError};
 
+use super::driver::NotBegun;
 use super::live_run::LiveRun;
 use super::recovery;
 use crate::http::state::GatewayState;
@@ -28,8 +30,15 @@ const MOST_DRIVEN: usize = 256;
 /// Runs that are taken at once.
 const AT_ONCE: usize = 16;
 
+/// Runs of one tenant that are ready or worked on, at all servers together; a little more where
+/// many begin at the same moment.
+const MOST_OF_TENANT: u64 = 10_000;
+
 /// How soon a run that broke off is tried again, by whomever.
 pub(super) const BROKEN: Duration = Duration::from_secs(30);
+
+/// How soon a run is asked for again that is to be ended.
+const SOON: Duration = Duration::from_millis(50);
 
 /// How soon something is written again that could not be.
 const AGAIN: Duration = Duration::from_secs(1);
@@ -48,11 +57,28 @@ pub(super) fn is_full(gateway: &GatewayState) -> bool {
     gateway.runs.driven() >= MOST_DRIVEN
 }
 
+/// Refuses a further run of a tenant that has as many as it may have.
+pub(super) async fn admit(gateway: &GatewayState, tenant: &str) -> Result<(), NotBegun> {
+    let Some(store) = &gateway.runs.shared else { return Ok(()) };
+    let unread = |error| NotBegun::Ledger(LedgerError::new(error).into());
+    let load = store.job_load(tenant).await.map_err(unread)?;
+    let many = load.ready.saturating_add(load.held);
+    if many >= MOST_OF_TENANT { Err(NotBegun::Backlog(many)) } else { Ok(()) }
+}
+
 /// Whether a run may be driven here from now on. One that is to be ended is taken from whoever has
 /// it.
 pub(super) async fn hold(store: &Store, live: &LiveRun) -> Result<bool, LedgerError> {
-    let hold = if live.cancel.is_cancelled() { RunHold::Any } else { RunHold::Free };
-    store.hold_run(&live.meta.id, hold).await.map_err(LedgerError::new)
+    loop {
+        let is_to_end = live.cancel.is_cancelled();
+        let hold = if is_to_end { RunHold::Any } else { RunHold::Free };
+        let held = store.hold_run(&live.meta.id, hold).await.map_err(LedgerError::new)?;
+        if held || !is_to_end || live.stage() == RunStage::Ended {
+            return Ok(held);
+        }
+        // This server gives it back just now, and nobody else would end it.
+        tokio::time::sleep(SOON).await;
+    }
 }
 
 /// Gives a run back that nobody drives here any more, however long the record is away.
@@ -91,8 +117,18 @@ pub(super) async fn follow(
             _ = lapses.tick() => {
                 gateway.runs.tidy();
                 recovery::look_at_lapsed(&gateway).await;
+                measure(&gateway, &store).await;
             }
         }
+    }
+}
+
+/// Looks how long what is ready has waited.
+async fn measure(gateway: &GatewayState, store: &Store) {
+    // What cannot be read now is read the next time.
+    if let Ok(load) = store.job_load("").await {
+        let oldest = load.oldest.unwrap_or_default().as_secs();
+        gateway.runs.oldest_ready.store(oldest, Ordering::Relaxed);
     }
 }
 
