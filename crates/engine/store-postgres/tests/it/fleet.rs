@@ -22,7 +22,7 @@ fn stages(fleet: &Fleet) -> Vec<(i64, ReplicaStage)> {
     fleet.replicas.iter().map(|one| (one.id, one.stage)).collect()
 }
 
-fn object(value: Value) -> Map<String, Value> {
+fn object(value: &Value) -> Map<String, Value> {
     value.as_object().unwrap().clone()
 }
 
@@ -34,9 +34,9 @@ async fn each_replica_is_told_with_its_lease_with_what_it_says_and_with_what_it_
     assert_eq!(fleet(&url, HOUR), Fleet::default());
     let (one, other) = (share(&url), share(&url));
     one.begin(&key("held"), arguments()).await.unwrap();
-    one.tell_others(object(json!({ "running": 3 })));
+    one.tell_others(object(&json!({ "running": 3 })));
     // What is more than anybody reads is not said.
-    other.tell_others(object(json!({ "much": "x".repeat(20_000) })));
+    other.tell_others(object(&json!({ "much": "x".repeat(20_000) })));
     let said = |of: &Fleet, place: usize| of.replicas[place].said.clone();
     until("they say it", async || {
         let told = fleet(&url, HOUR);

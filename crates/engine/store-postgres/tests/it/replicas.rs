@@ -407,3 +407,49 @@ async fn tables_of_the_release_before_are_shared_once_they_are_brought_up() {
     assert_eq!(begin(&stores[0], "next").await, KeyState::New);
     assert_eq!(begin(&stores[1], "next").await, KeyState::Running);
 }
+
+/// What a replica says that was stopped between taking a ticket and planning its call, while another
+/// one took the ticket that had been opened again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_lost_a_ticket_to_another_replica_says_nothing_under_the_key_of_its_caller() {
+    let cluster = Cluster::start("lost");
+    let url = cluster.database("record");
+    let proxy = Proxy::start(cluster.folder());
+    let (stopped, other) = (share(&proxy.url("record")), share(&url));
+    let (caller, ticket) = (Caller::local(), TicketId::claimed("ticket"));
+    let (of_caller, of_ticket) = (key("asked"), IdempotencyKey::of_ticket(&caller, &ticket));
+    // The call is parked, and its caller told so.
+    assert_eq!(begin(&stopped, "asked").await, KeyState::New);
+    let settle = async |store: &Store, key: &IdempotencyKey, end: KeyResult| {
+        toolcrib_core::KeyLedger::settle(store, key, end).await.unwrap();
+    };
+    settle(&stopped, &of_caller, KeyResult::Answered(json!("waits"))).await;
+    other.park(parked("ticket")).await.unwrap();
+    stopped.claim(&ticket, &caller).await.unwrap();
+    proxy.set(Way::Shut);
+    until("the ticket is open again", async || other.claim(&ticket, &caller).await.is_ok()).await;
+    let late = |answer: &str| KeyResult::Late {
+        answer: json!(answer),
+        ticket: Some(Box::new(of_ticket.clone())),
+    };
+    let told = |now: &str| KeyResult::Told { now: json!(now), later: json!([now]) };
+    let call = MadeCall { keys: vec![of_ticket.clone()], ..MadeCall::of(1, &[]) };
+    other.planned(call.planned()).await.unwrap();
+    settle(&other, &of_ticket, told("done")).await;
+    settle(&other, &of_caller, late("done")).await;
+    proxy.set(Way::Open);
+    until("it goes on", async || stopped.works().is_ok()).await;
+    stopped.planned(call.planned()).await.unwrap_err();
+    settle(&stopped, &of_ticket, told("not run")).await;
+    settle(&stopped, &of_caller, late("not run")).await;
+    stopped.flush().await.unwrap();
+    for store in [&stopped, &other] {
+        assert_eq!(recorded(store, "asked").await, KeyState::Ended(json!("done")));
+    }
+    let of_both = [stopped.recorded(&of_ticket).await, other.recorded(&of_ticket).await];
+    let of_both = of_both.map(Result::unwrap);
+    assert_eq!(of_both, [KeyState::Ended(json!(["done"])), KeyState::Ended(json!("done"))]);
+    // Whoever holds the ticket may still say more.
+    settle(&other, &of_caller, late("done after all")).await;
+    assert_eq!(recorded(&stopped, "asked").await, KeyState::Ended(json!("done after all")));
+}

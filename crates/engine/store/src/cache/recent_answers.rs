@@ -14,39 +14,48 @@ const MOST: usize = 256;
 const LARGEST: usize = 256 * 1024;
 
 #[derive(Default)]
-pub(crate) struct RecentAnswers(Mutex<VecDeque<(IdempotencyKey, Value)>>);
+pub(crate) struct RecentAnswers(Mutex<VecDeque<RecentAnswer>>);
+
+struct RecentAnswer {
+    key: IdempotencyKey,
+    now: Value,
+    /// What stands on record in its place. Where something else does, another process answered.
+    later: Value,
+}
 
 impl RecentAnswers {
-    fn all(&self) -> MutexGuard<'_, VecDeque<(IdempotencyKey, Value)>> {
+    fn all(&self) -> MutexGuard<'_, VecDeque<RecentAnswer>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn put(&self, key: &IdempotencyKey, answer: &Value) {
-        if answer.to_string().len() > LARGEST {
+    pub(crate) fn put(&self, key: &IdempotencyKey, now: &Value, later: &Value) {
+        if now.to_string().len() > LARGEST {
             return;
         }
         let mut all = self.all();
         if all.len() == MOST {
             all.pop_front();
         }
-        all.push_back((key.clone(), answer.clone()));
+        all.push_back(RecentAnswer { key: key.clone(), now: now.clone(), later: later.clone() });
     }
 
     /// An answer that came after all, in the place of the one that is told.
     pub(crate) fn replace(&self, key: &IdempotencyKey, answer: &Value) {
         let mut all = self.all();
         let before = all.len();
-        all.retain(|(told, _)| !is_same(told, key));
+        all.retain(|told| !is_same(&told.key, key));
         let was_told = all.len() < before;
         drop(all);
         if was_told {
-            self.put(key, answer);
+            self.put(key, answer, answer);
         }
     }
 
-    pub(crate) fn get(&self, key: &IdempotencyKey) -> Option<Value> {
+    /// `later`: what is on record.
+    pub(crate) fn get(&self, key: &IdempotencyKey, later: &Value) -> Option<Value> {
         let all = self.all();
-        all.iter().rev().find(|(told, _)| is_same(told, key)).map(|(_, answer)| answer.clone())
+        let told = all.iter().rev().find(|told| is_same(&told.key, key) && told.later == *later);
+        told.map(|told| told.now.clone())
     }
 }
 
