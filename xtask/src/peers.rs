@@ -26,6 +26,8 @@ const OLDEST_POSTGRES: u32 = 15;
 /// - `TOOLCRIB_PYTHON_PEERS_MCP1`: the same for servers of the first generation of their SDK.
 /// - `TOOLCRIB_PYTHON_CLIENTS`: a Python with clients of agents.
 /// - `TOOLCRIB_PYTHON_A2A`: a Python with the SDK of A2A.
+/// - `TOOLCRIB_PYTHON_ENGINES`: a Python with engines of workflows, next to their programs; one of
+///   them has its server among the Node peers.
 /// - `TOOLCRIB_DOVECOT`: a folder as `/` would be with Dovecot's packages of Debian in it.
 /// - `TOOLCRIB_POSTGRES`: the folder with the programs of a server of Postgres.
 /// - `TOOLCRIB_MINILM`: the folder of the sentence-transformer `all-MiniLM-L6-v2`.
@@ -39,6 +41,7 @@ impl Peers {
         let python = |place, requirements| move || install_venv(place, requirements);
         let new = python("python-peers", "xtask/peers/python-requirements.txt");
         let old = python("python-peers-mcp1", "xtask/peers/python-requirements-mcp1.txt");
+        let engines = python("python-engines", "xtask/peers/python-requirements-engines.txt");
         Self(vec![
             ("TOOLCRIB_NODE", node),
             ("TOOLCRIB_NODE_PEERS", modules),
@@ -46,6 +49,7 @@ impl Peers {
             ("TOOLCRIB_PYTHON_PEERS_MCP1", report.tool("older Python peers", old)),
             ("TOOLCRIB_PYTHON_CLIENTS", report.tool("Python clients", python_clients)),
             ("TOOLCRIB_PYTHON_A2A", report.tool("Python agents", python_agents)),
+            ("TOOLCRIB_PYTHON_ENGINES", report.tool("Python engines", engines)),
             ("TOOLCRIB_DOVECOT", report.tool("Dovecot", install_dovecot)),
             ("TOOLCRIB_POSTGRES", report.tool("Postgres", find_postgres)),
             ("TOOLCRIB_MINILM", report.tool("MiniLM", install_minilm)),

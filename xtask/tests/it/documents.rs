@@ -192,6 +192,29 @@ fn every_page_has_one_title_and_what_it_includes_exists() {
 }
 
 #[test]
+fn the_code_that_a_page_shows_for_an_engine_is_that_of_the_file_which_is_tested() {
+    let files = files();
+    let of_engines = |ending: &'static str| {
+        files.iter().filter_map(move |File { path, text }| {
+            let name = path.strip_prefix("docs/reference/engines/")?;
+            Path::new(name).extension().is_some_and(|it| it == ending).then_some((name, text))
+        })
+    };
+    let pages: Vec<_> = of_engines("md").collect();
+    let mut missing = Vec::new();
+    for (name, text) in of_engines("py") {
+        let block = format!("```python\n{}```", text.as_deref().expect(name));
+        let is_shown =
+            pages.iter().any(|(page, told)| told.as_deref().expect(page).contains(&block));
+        if !is_shown {
+            missing.push(name);
+        }
+    }
+    assert_eq!(missing, Vec::<&str>::new());
+    assert_eq!(of_engines("py").count(), 4);
+}
+
+#[test]
 fn the_readme_is_short_and_the_folders_of_the_book_are_small() {
     assert!(read_text("README.md").lines().count() <= LONGEST_README);
     let mut folders = vec![root().join("docs")];

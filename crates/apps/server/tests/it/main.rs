@@ -12,6 +12,7 @@ mod commands;
 mod deployed;
 mod effects;
 mod embedded;
+mod engines;
 mod fleet;
 mod keep;
 mod load;
